@@ -1,0 +1,65 @@
+// Package mail reads a raw message (RFC 5322, MIME) into fields, bodies and attachments, within bounds.
+//
+// Reading never fails and never panics: what cannot be parsed is readable as text, and
+// [Message.Defects] says what was wrong. Values are kept as they are in the mail: nothing here makes
+// them fit for a terminal, a file name or a page.
+package mail
+
+import (
+	"time"
+)
+
+// Limits bounds the work and the memory that one message may cost. A zero field stands for its default.
+type Limits struct {
+	Depth        int // nesting of multiparts and messages; default 50
+	Parts        int // parts in all; default 1,000
+	HeaderBytes  int // bytes of one header that are read; default 256 KiB
+	Fields       int // header fields of one header; default 1,000
+	DecodedBytes int // decoded bytes of all bodies and attachments; default 64 MiB
+}
+
+// Address is a mailbox of an address field. Name is decoded, Addr is bare.
+type Address struct{ Name, Addr string }
+
+// Field is one field of the message's header.
+type Field struct {
+	Name  string
+	Value string // unfolded, encoded words (RFC 2047) decoded
+	Raw   string // as received, without the final line break
+}
+
+// Attachment is a part that is not a body to be read.
+type Attachment struct {
+	ID          string // stable for the same raw message
+	Filename    string // as the mail has it, decoded
+	ContentType string // media type without parameters, lower case
+	ContentID   string // without angle brackets
+	Inline      bool   // Content-Disposition is inline, or the HTML body refers to it by ContentID
+	Size        int    // decoded bytes
+	Content     []byte // decoded
+}
+
+// Message is a message as far as it could be read.
+type Message struct {
+	Fields    []Field
+	From      Address
+	To        []Address
+	Subject   string
+	Date      time.Time // zero when missing or unreadable
+	MessageID string    // without angle brackets
+
+	Text          string
+	HTML          string
+	TextType      string // media type of Text: text/plain, text/markdown, …; empty without Text
+	Flowed, DelSp bool   // format=flowed, delsp=yes (RFC 3676) of Text
+
+	Attachments []Attachment
+	Defects     []string // what was wrong with the message, a short sentence each
+}
+
+// Summary is what a list shows of a message.
+type Summary struct {
+	From    Address
+	Subject string
+	Date    time.Time // zero when missing or unreadable
+}
