@@ -1,0 +1,157 @@
+// Package cell fits text into terminal cells: measuring, cutting, padding, and laying one block of
+// rows over another. Text may carry SGR and OSC 8 sequences of our own; text from outside has been
+// cleaned before it comes here.
+package cell
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/uax29/v2/graphemes"
+)
+
+// Ellipsis stands where text was cut.
+const Ellipsis = "…"
+
+// Width is the number of cells s takes, sequences not counted.
+func Width(s string) int {
+	if isPlainASCII(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
+
+// Steady returns s with every grapheme cluster replaced by its first rune where terminals disagree
+// on its width: joined emoji, skin tones, variation selectors. What is left is as wide whether a
+// terminal counts graphemes or runes.
+func Steady(s string) string {
+	if isPlainASCII(s) {
+		return s
+	}
+	if ansi.StringWidth(s) == ansi.StringWidthWc(s) {
+		return s
+	}
+	var b strings.Builder
+	for g := graphemes.FromString(s); g.Next(); {
+		cluster := g.Value()
+		if ansi.StringWidth(cluster) == ansi.StringWidthWc(cluster) {
+			b.WriteString(cluster)
+			continue
+		}
+		r, _ := utf8.DecodeRuneInString(cluster)
+		first := string(r)
+		if ansi.StringWidth(first) != ansi.StringWidthWc(first) {
+			first = "?"
+		}
+		b.WriteString(first)
+	}
+	return b.String()
+}
+
+// Cut shortens s to at most w cells, ending in an ellipsis when something was cut.
+func Cut(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if Width(s) <= w {
+		return s
+	}
+	return ansi.Truncate(s, w, Ellipsis)
+}
+
+// CutMiddle shortens plain text to at most w cells, keeping its start and its end: addresses and
+// paths differ at both.
+func CutMiddle(s string, w int) string {
+	n := Width(s)
+	if n <= w || w < 5 {
+		return Cut(s, w)
+	}
+	tail := (w - 1) / 2
+	return ansi.Truncate(s, w-1-tail, "") + Ellipsis + ansi.TruncateLeft(s, n-tail, "")
+}
+
+// Fit makes s exactly w cells wide, cutting or padding at the end.
+func Fit(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	n := Width(s)
+	if n > w {
+		s = ansi.Truncate(s, w, Ellipsis)
+		n = Width(s)
+	}
+	return s + Spaces(w-n)
+}
+
+// Spread puts left and right at the two ends of w cells. Left gives way when both do not fit.
+func Spread(left, right string, w int) string {
+	r := Width(right)
+	if r > w {
+		return Fit(right, w)
+	}
+	if r == 0 {
+		return Fit(left, w)
+	}
+	return Fit(left, w-r-1) + Spaces(min(1, w-r)) + right
+}
+
+// Center puts s in the middle of w cells.
+func Center(s string, w int) string {
+	n := Width(s)
+	if n >= w {
+		return Fit(s, w)
+	}
+	return Fit(Spaces((w-n)/2)+s, w)
+}
+
+const blank = "                                                                                "
+
+// Spaces returns n spaces, none when n is negative.
+func Spaces(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if n <= len(blank) {
+		return blank[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+// Over lays the rows of top over base at column x and row y. Each base row keeps its width, w cells;
+// what would fall outside is cut.
+func Over(base, top []string, x, y, w int) {
+	for i, row := range top {
+		at := y + i
+		if at < 0 || at >= len(base) || x >= w || x < 0 {
+			continue
+		}
+		if x+Width(row) > w {
+			row = ansi.Truncate(row, w-x, "")
+		}
+		n := Width(row)
+		left := Fit(ansi.Truncate(base[at], x, ""), x)
+		right := ansi.TruncateLeft(base[at], x+n, "")
+		// A wide character cut in half leaves its cell to be filled.
+		base[at] = left + reset + row + reset + Spaces(w-x-n-Width(right)) + right
+	}
+}
+
+const reset = "\x1b[m"
+
+// Wrap breaks plain text into rows of at most w cells, at spaces where it can.
+func Wrap(s string, w int) []string {
+	if w <= 0 {
+		return nil
+	}
+	return strings.Split(ansi.Wrap(s, w, "/@-._"), "\n")
+}
+
+func isPlainASCII(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c > 0x7e {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,140 @@
+// Package list keeps a selection and a scroll position over items known by their IDs, so that items
+// that come and go move neither.
+package list
+
+import "slices"
+
+// List is a column of items, of which one is selected and some are on the screen. The zero value is
+// an empty list.
+type List struct {
+	ids    []string
+	sel    int // index of the selected item
+	top    int // index of the first item on the screen
+	reveal bool
+}
+
+// Set replaces the items. The selected item stays selected, wherever it went; if it is gone, the one
+// that took its place is. The first item on the screen stays there too, unless the list stood at
+// its beginning: then what is new comes into view.
+func (l *List) Set(ids []string) {
+	selected, first, atStart := l.Selected(), l.id(l.top), l.top == 0
+	l.ids = ids
+	if i := slices.Index(ids, selected); i >= 0 {
+		l.sel = i
+	}
+	l.sel = l.clamp(l.sel)
+	if i := slices.Index(ids, first); i >= 0 && !atStart {
+		l.top = i
+	}
+	l.top = l.clamp(l.top)
+}
+
+// IDs returns the items in order; the slice is not to be changed.
+func (l *List) IDs() []string { return l.ids }
+
+// Len is the number of items.
+func (l *List) Len() int { return len(l.ids) }
+
+// Selected is the ID of the selected item, "" in an empty list.
+func (l *List) Selected() string { return l.id(l.sel) }
+
+// Index is the place of the selected item, from 0.
+func (l *List) Index() int { return l.sel }
+
+// Select selects an item and says whether it is there.
+func (l *List) Select(id string) bool {
+	i := slices.Index(l.ids, id)
+	if i < 0 {
+		return false
+	}
+	l.sel, l.reveal = i, true
+	return true
+}
+
+// Move moves the selection by n items and stops at both ends.
+func (l *List) Move(n int) {
+	l.sel, l.reveal = l.clamp(l.sel+n), true
+}
+
+// First and Last select the items at the ends.
+func (l *List) First() { l.sel, l.reveal = 0, true }
+
+// Last selects the last item.
+func (l *List) Last() { l.sel, l.reveal = l.clamp(len(l.ids)-1), true }
+
+// Scroll moves the screen over the items by n of them and leaves the selection alone.
+func (l *List) Scroll(n int) { l.top, l.reveal = l.clamp(l.top+n), false }
+
+// Row is one item on the screen.
+type Row struct {
+	ID       string
+	Y, H     int // first line within the list's area, and number of lines
+	Selected bool
+}
+
+// Rows lays out the items that fit into height lines, where tall gives the lines an item takes.
+// After the selection moved, it is brought into view.
+func (l *List) Rows(height int, tall func(id string) int) []Row {
+	if height <= 0 || len(l.ids) == 0 {
+		return nil
+	}
+	if l.reveal {
+		l.bringIntoView(height, tall)
+		l.reveal = false
+	}
+	l.fillEnd(height, tall)
+	rows := make([]Row, 0, height)
+	for i, y := l.top, 0; i < len(l.ids) && y < height; i++ {
+		h := tall(l.ids[i])
+		rows = append(rows, Row{ID: l.ids[i], Y: y, H: min(h, height-y), Selected: i == l.sel})
+		y += h
+	}
+	return rows
+}
+
+func (l *List) bringIntoView(height int, tall func(string) int) {
+	if l.sel < l.top {
+		l.top = l.sel
+		return
+	}
+	first, used := l.sel, tall(l.ids[l.sel])
+	for first > l.top {
+		h := tall(l.ids[first-1])
+		if used+h > height {
+			break
+		}
+		used += h
+		first--
+	}
+	l.top = first
+}
+
+// fillEnd scrolls back while there is room below the last item.
+func (l *List) fillEnd(height int, tall func(string) int) {
+	used := 0
+	for i := l.top; i < len(l.ids); i++ {
+		if used += tall(l.ids[i]); used >= height {
+			return
+		}
+	}
+	for l.top > 0 {
+		if used += tall(l.ids[l.top-1]); used > height {
+			return
+		}
+		l.top--
+	}
+}
+
+// More says how many items stand before and after those that fit into height lines.
+func (l *List) More(rows []Row) (before, after int) {
+	return l.top, len(l.ids) - l.top - len(rows)
+}
+
+func (l *List) id(i int) string {
+	if i < 0 || i >= len(l.ids) {
+		return ""
+	}
+	return l.ids[i]
+}
+
+func (l *List) clamp(i int) int { return max(0, min(i, len(l.ids)-1)) }

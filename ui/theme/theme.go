@@ -1,0 +1,196 @@
+// Package theme reads themes: what each role of the screen looks like. Code asks for roles (accent,
+// good, dim), never for colours.
+package theme
+
+import (
+	"fmt"
+	"image/color"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/pelletier/go-toml/v2"
+
+	"mayfly/assets"
+)
+
+// Style is the sequence that switches a style on. Styles add up: a background joined to a style
+// keeps its colour.
+type Style string
+
+// On returns text in the style.
+func (s Style) On(text string) string {
+	if s == "" || text == "" {
+		return text
+	}
+	return string(s) + text + "\x1b[m"
+}
+
+const (
+	bold      Style = "\x1b[1m"
+	faint     Style = "\x1b[2m"
+	underline Style = "\x1b[4m"
+	reverse   Style = "\x1b[7m"
+)
+
+// Theme is a palette of roles for one terminal. Every role is told apart by more than its colour
+// where it matters: the screen also uses glyphs, words and weight.
+type Theme struct {
+	Name    string
+	Dark    bool
+	Profile colorprofile.Profile
+
+	Text   Style // what is read
+	Bright Style // titles, senders of unread mail
+	Dim    Style // what is secondary
+	Faint  Style // rules
+	Accent Style // focus, keys
+	Good   Style
+	Warn   Style
+	Bad    Style
+	Code   Style // one-time codes
+	Link   Style
+	Match  Style // what a filter or a search found
+	Select Style // background of the selected row of the pane that has focus
+	Rest   Style // background of the selected row of the others
+
+	// The same roles as colours, nil where the terminal's own is used.
+	Colors Colors
+}
+
+// Colors are the colours of a theme, nil for the terminal's own.
+type Colors struct {
+	Text, Dim, Faint, Accent, Good, Warn, Bad, Code, Link, Match, Select, Rest color.Color
+}
+
+type palette struct {
+	Text, Dim, Faint, Accent, Good, Warn, Bad, Code, Link, Match, Select, Rest string
+}
+
+type file struct {
+	Title       string
+	Dark, Light palette
+}
+
+// Names lists the themes there are.
+func Names() []string {
+	entries, err := fs.ReadDir(assets.Themes, "themes")
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Default is the theme of a terminal with the given colours when none is chosen: one of our own
+// where there are colours enough, the user's palette where there are sixteen.
+func Default(p colorprofile.Profile) string {
+	if p >= colorprofile.ANSI256 {
+		return "mayfly"
+	}
+	return "terminal"
+}
+
+// Load makes the named theme for a terminal; "" names the default. Without colours
+// (NO_COLOR) a theme is made of weights alone.
+func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
+	if name == "" {
+		name = Default(p)
+	}
+	if p < colorprofile.ANSI {
+		return plain(name, dark, p), nil
+	}
+	data, err := assets.Themes.ReadFile(path.Join("themes", name+".toml"))
+	if err != nil {
+		return nil, fmt.Errorf("no theme is called %q; there are %s", name, strings.Join(Names(), ", "))
+	}
+	var f file
+	if err := toml.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("read theme %s: %w", name, err)
+	}
+	pal := f.Light
+	if dark {
+		pal = f.Dark
+	}
+	t := &Theme{Name: name, Dark: dark, Profile: p}
+	if err := t.paint(pal); err != nil {
+		return nil, fmt.Errorf("read theme %s: %w", name, err)
+	}
+	return t, nil
+}
+
+func (t *Theme) paint(pal palette) error {
+	c := &t.Colors
+	for _, r := range []struct {
+		style  *Style
+		color  *color.Color
+		value  string
+		back   bool
+		weight Style
+	}{
+		{&t.Text, &c.Text, pal.Text, false, ""},
+		{&t.Dim, &c.Dim, pal.Dim, false, ""},
+		{&t.Faint, &c.Faint, pal.Faint, false, ""},
+		{&t.Accent, &c.Accent, pal.Accent, false, ""},
+		{&t.Good, &c.Good, pal.Good, false, ""},
+		{&t.Warn, &c.Warn, pal.Warn, false, ""},
+		{&t.Bad, &c.Bad, pal.Bad, false, ""},
+		{&t.Code, &c.Code, pal.Code, false, bold},
+		{&t.Link, &c.Link, pal.Link, false, ""},
+		{&t.Match, &c.Match, pal.Match, false, underline},
+		{&t.Select, &c.Select, pal.Select, true, ""},
+		{&t.Rest, &c.Rest, pal.Rest, true, ""},
+	} {
+		sgr, col, err := parse(r.value, r.back)
+		if err != nil {
+			return err
+		}
+		*r.style, *r.color = r.weight+sgr, col
+	}
+	t.Bright = bold + t.Text
+	return nil
+}
+
+// plain tells roles apart by weight alone.
+func plain(name string, dark bool, p colorprofile.Profile) *Theme {
+	return &Theme{
+		Name: name, Dark: dark, Profile: p,
+		Bright: bold, Dim: faint, Faint: faint, Accent: bold, Warn: bold, Bad: bold, Code: bold,
+		Link: underline, Match: reverse, Select: bold,
+	}
+}
+
+// parse reads "#rrggbb", a palette index from 0 to 15, or "" for the terminal's own colour.
+func parse(v string, back bool) (Style, color.Color, error) {
+	if v == "" {
+		return "", nil, nil
+	}
+	layer := 38
+	if back {
+		layer = 48
+	}
+	if hex, ok := strings.CutPrefix(v, "#"); ok && len(hex) == 6 {
+		n, err := strconv.ParseUint(hex, 16, 24)
+		if err != nil {
+			return "", nil, fmt.Errorf("%q is not a colour", v)
+		}
+		c := color.RGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n), A: 255}
+		return Style(fmt.Sprintf("\x1b[%d;2;%d;%d;%dm", layer, c.R, c.G, c.B)), c, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 || n > 15 {
+		return "", nil, fmt.Errorf("%q is not a colour: write #rrggbb or 0 to 15", v)
+	}
+	base := layer - 8
+	if n > 7 {
+		base, n = base+60, n-8
+	}
+	return Style(fmt.Sprintf("\x1b[%dm", base+n)), basic(v), nil
+}
