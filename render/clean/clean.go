@@ -1,0 +1,239 @@
+// Package clean makes text from outside fit for a terminal. It is the only sanitiser: after it no control
+// character (C0, DEL, C1), escape sequence, bidirectional override, zero-width character, tag, line separator or
+// invalid UTF-8 is left, and the marks on one letter are few.
+package clean
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxMarks is how many combining marks a letter keeps: more than any orthography needs, fewer than climb
+// over the lines around it.
+const maxMarks = 5
+
+// Text cleans s and keeps its newlines and tabs; CR LF, a lone CR and the line separators become newlines.
+func Text(s string) string {
+	i := dirty(s)
+	if i == len(s) {
+		return s
+	}
+	c := cleaner{src: s}
+	c.out.Grow(len(s))
+	c.out.WriteString(s[:i])
+	c.run(i)
+	return c.out.String()
+}
+
+// Line cleans s for a single line: every run of newlines and tabs becomes a space, and the ends are trimmed.
+func Line(s string) string {
+	s = Text(s)
+	if strings.ContainsAny(s, "\n\t") {
+		s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
+	}
+	return strings.TrimSpace(s)
+}
+
+// Lines cleans s for several lines: newlines stay, tabs become spaces up to the next multiple of eight columns.
+func Lines(s string) string { return ExpandTabs(Text(s)) }
+
+// ExpandTabs replaces the tabs of clean text by spaces, with stops every eight characters.
+func ExpandTabs(s string) string {
+	if !strings.Contains(s, "\t") {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + len(s)/8)
+	col := 0
+	for _, r := range s {
+		switch r {
+		case '\t':
+			n := 8 - col%8
+			b.WriteString("        "[:n])
+			col += n
+		case '\n':
+			b.WriteByte('\n')
+			col = 0
+		default:
+			b.WriteRune(r)
+			col++
+		}
+	}
+	return b.String()
+}
+
+// dirty is the index of the first byte that needs a look: anything but printable ASCII, newline and tab.
+func dirty(s string) int {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
+			return i
+		}
+	}
+	return len(s)
+}
+
+type cleaner struct {
+	src   string
+	out   strings.Builder
+	marks int  // combining marks since the last base character
+	base  bool // there is a base character for marks to stand on
+	last  rune // last rune written
+}
+
+func (c *cleaner) run(i int) {
+	if i > 0 {
+		c.base, c.last = c.src[i-1] > ' ', rune(c.src[i-1])
+	}
+	for i < len(c.src) {
+		if b := c.src[i]; b < utf8.RuneSelf {
+			i += c.ascii(b, i)
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(c.src[i:])
+		if r == utf8.RuneError && n == 1 {
+			r = utf8.RuneError
+		}
+		i += n
+		if r >= 0x80 && r < 0xa0 {
+			i += c.control(r, i)
+			continue
+		}
+		c.rune(r, i)
+	}
+}
+
+// ascii handles the byte at i and reports how many bytes it took.
+func (c *cleaner) ascii(b byte, i int) int {
+	switch {
+	case b >= ' ' && b < 0x7f:
+		c.put(rune(b), b > ' ')
+	case b == '\n' || b == '\t':
+		c.put(rune(b), false)
+	case b == '\r':
+		c.put('\n', false)
+		if strings.HasPrefix(c.src[i+1:], "\n") {
+			return 2
+		}
+	case b == 0x1b:
+		return 1 + c.escape(i+1)
+	}
+	return 1
+}
+
+// put writes a character; base says whether marks may stand on it.
+func (c *cleaner) put(r rune, base bool) {
+	c.out.WriteRune(r)
+	c.marks, c.base, c.last = 0, base, r
+}
+
+// rune handles r, which ended before i.
+func (c *cleaner) rune(r rune, i int) {
+	switch kindOf(r) {
+	case keep:
+		c.put(r, true)
+	case space:
+		c.put(' ', false)
+	case noBreakSpace:
+		c.put('\u00a0', false)
+	case newline:
+		c.put('\n', false)
+	case mark:
+		if c.marks++; c.base && c.marks <= maxMarks {
+			c.out.WriteRune(r)
+			c.last = r
+		}
+	case joiner:
+		if next, _ := utf8.DecodeRuneInString(c.src[i:]); c.base && pictographic(next) && emojiEnd(c.last) {
+			c.out.WriteRune(r)
+			c.last = r
+		}
+	case selector:
+		if next, _ := utf8.DecodeRuneInString(c.src[i:]); c.base && pictographic(c.last) && next == zwj {
+			after, _ := utf8.DecodeRuneInString(c.src[i+len("\u200d"):])
+			if pictographic(after) {
+				c.out.WriteRune(r)
+				c.last = r
+			}
+		}
+	}
+}
+
+const (
+	zwj  = '\u200d'
+	vs16 = '\ufe0f'
+)
+
+// pictographic reports whether r may be part of a sequence that a zero-width joiner makes one picture.
+func pictographic(r rune) bool {
+	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff
+}
+
+func emojiEnd(r rune) bool { return pictographic(r) || r == vs16 }
+
+type kind uint8
+
+const (
+	keep kind = iota
+	drop
+	space
+	noBreakSpace
+	newline
+	mark
+	joiner
+	selector
+)
+
+func kindOf(r rune) kind {
+	switch {
+	case r < 0x300:
+		if r == 0xad {
+			return drop
+		}
+		return keep
+	case r >= 0x3400 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3:
+		return keep
+	case r >= 0x2000 && r <= 0x206f:
+		return punctuation(r)
+	case r == vs16:
+		return selector
+	case invisible(r):
+		return drop
+	case r == 0x1680:
+		return space
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return mark
+	}
+	return keep
+}
+
+// punctuation is kindOf for the block General Punctuation.
+func punctuation(r rune) kind {
+	switch {
+	case r == zwj:
+		return joiner
+	case r == 0x2007, r == 0x202f:
+		return noBreakSpace
+	case r <= 0x200a, r == 0x205f:
+		return space
+	case r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060:
+		return drop
+	case r == 0x2028, r == 0x2029:
+		return newline
+	}
+	return keep
+}
+
+// invisible reports the default-ignorable and format characters outside General Punctuation, and blank
+// letters that pass for nothing.
+func invisible(r rune) bool {
+	switch {
+	case r == 0x034f, r == 0x061c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0, r == 0xfeff:
+		return true
+	case r >= 0x180b && r <= 0x180f, r >= 0xfe00 && r <= 0xfe0f, r >= 0xfff0 && r <= 0xfffb:
+		return true
+	case r >= 0x1bca0 && r <= 0x1bca3, r >= 0x1d173 && r <= 0x1d17a, r >= 0xe0000:
+		return r < 0xf0000 || r > 0x10fffd
+	}
+	return unicode.Is(unicode.Cf, r)
+}

@@ -1,0 +1,117 @@
+// Package render turns a mail into lines for a terminal. A body is read into a document of blocks
+// (package doc), which is kept; a document is laid out for a width and a theme. All text passes one sanitiser
+// (package clean) on its way in, and escape sequences are written in one place on the way out, so that
+// nothing in a mail reaches the terminal as a control sequence. Nothing here touches the network.
+package render
+
+import (
+	"sync"
+	"time"
+
+	"mayfly/render/clean"
+	"mayfly/render/doc"
+	"mayfly/render/layout"
+)
+
+// Message is a mail with its fields decoded but not sanitised: Open does that.
+type Message struct {
+	Subject, From, FromName, To string
+	ReceivedAt                  time.Time
+	Text, HTML                  string
+	TextType                    string // media type of Text: text/plain when empty
+	Flowed, DelSp               bool   // RFC 3676 parameters of Text
+	Headers                     []Header
+	Raw                         []byte
+	Attachments                 []Attachment
+}
+
+// Header is one header field, in the order of the mail.
+type Header struct{ Name, Value string }
+
+// Attachment is a part that is not a body.
+type Attachment struct {
+	Filename, ContentType, ContentID string
+	Inline                           bool
+	Size                             int
+	Content                          []byte // nil when not at hand
+}
+
+// View is one of the ways to look at a mail.
+type View int
+
+const (
+	Rich    View = iota // the body a reader wants, rendered
+	Text                // the text part as it is, or plain text made of the HTML
+	HTML                // the HTML source
+	Headers             // the header fields
+	Raw                 // the message as received
+	Checks              // what a tester should look at before sending it
+)
+
+// Options say how to lay out a view.
+type Options struct {
+	Width  int // columns; at least 1
+	Theme  Theme
+	Hidden bool // show the text that the mail hides
+	Unfold bool // show footers and long quotes in full
+	Links  bool // end with the list of links
+}
+
+type (
+	// Theme is the colours and abilities of a terminal.
+	Theme = layout.Theme
+	// Line is one row of a view.
+	Line = layout.Line
+	// LinkAt is where a link stands in a row.
+	LinkAt = layout.LinkAt
+	// Link is a target that the body names.
+	Link = doc.Link
+)
+
+// Mail is an opened message. Its methods may be called from several goroutines.
+type Mail struct {
+	msg  Message
+	body *doc.Document
+
+	mu    sync.Mutex
+	cache []cached
+}
+
+type cached struct {
+	view  View
+	opts  Options
+	lines []Line
+}
+
+// Open reads the bodies of a message. It does no I/O and is bounded in time and memory.
+func Open(m Message) *Mail {
+	return &Mail{msg: m, body: &doc.Document{}}
+}
+
+// Document is the body that the rich view shows. It must not be changed.
+func (m *Mail) Document() *doc.Document { return m.body }
+
+// Links are the targets that the body names, by number.
+func (m *Mail) Links() []Link { return m.body.Links }
+
+// Clean makes hostile text fit for one line of a terminal: a subject, a name, a file name, an error text.
+func Clean(s string) string { return clean.Line(s) }
+
+// CleanLines is Clean for text of several lines: newlines and tabs stay.
+func CleanLines(s string) string { return clean.Lines(s) }
+
+// Lines lays out a view. No line is wider than the width, none but one blank line follows another, and the same
+// mail and options give the same bytes. The lines are kept and must not be changed.
+func (m *Mail) Lines(v View, o Options) []Line {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.cache {
+		if c.view == v && c.opts == o {
+			return c.lines
+		}
+	}
+	return nil
+}
+
+// Notice is what a reader should know about how the mail is shown, a line each: what was not loaded, what is hidden.
+func (m *Mail) Notice() []string { return nil }
