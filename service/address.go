@@ -1,0 +1,94 @@
+package service
+
+import (
+	"crypto/rand"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+const (
+	maxLocalPart = 64  // RFC 5321, 4.5.3.1.1
+	maxAddress   = 254 // RFC 5321, 4.5.3.1.3, without the angle brackets
+)
+
+// reserved are the local parts that speak for the domain itself (RFC 2142, and those by which
+// certificate authorities verify a domain).
+var reserved = []string{
+	"abuse", "admin", "administrator", "hostmaster", "mailer-daemon", "no-reply", "nobody", "noc",
+	"noreply", "postmaster", "root", "security", "ssladmin", "ssladministrator", "sslwebmaster",
+	"sysadmin", "webmaster", "www",
+}
+
+// parseUsername returns the local part for a username that was asked for, or what is wrong with it.
+func parseUsername(s string) (string, error) {
+	s = strings.ToLower(s)
+	if len(s) > maxLocalPart {
+		return "", Errorf(Invalid, "username must have 1 to %d characters", maxLocalPart)
+	}
+	for i := range len(s) {
+		if !alphanumeric(s[i]) && !strings.ContainsRune("._+-", rune(s[i])) {
+			return "", Errorf(Invalid, "username may have only the characters a-z 0-9 . _ + -")
+		}
+	}
+	if s == "" || !alphanumeric(s[0]) || !alphanumeric(s[len(s)-1]) {
+		return "", Errorf(Invalid, "username must start and end with a letter or a digit")
+	}
+	if strings.Contains(s, "..") {
+		return "", Errorf(Invalid, "username must not have two dots in a row")
+	}
+	if _, found := slices.BinarySearch(reserved, s); found {
+		return "", Errorf(Invalid, "The username %s is reserved", s)
+	}
+	return s, nil
+}
+
+func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+
+// domain returns the domain for one that was asked for, or which ones there are.
+func (s *Service) domain(d string) (string, error) {
+	if len(s.options.Domains) == 0 {
+		return "", Errorf(Invalid, "this service has no domains to make inboxes in")
+	}
+	if d == "" {
+		return s.options.Domains[0], nil
+	}
+	d = strings.ToLower(d)
+	if !slices.Contains(s.options.Domains, d) {
+		return "", Errorf(Invalid, "domain must be one of %s", strings.Join(s.options.Domains, ", "))
+	}
+	return d, nil
+}
+
+// splitAddress returns the two sides of an address in lower case.
+func splitAddress(address string) (local, domain string, err error) {
+	at := strings.LastIndexByte(address, '@')
+	if at <= 0 || at == len(address)-1 || len(address) > maxAddress ||
+		strings.ContainsFunc(address, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", "", Errorf(Invalid, "not a mail address")
+	}
+	address = strings.ToLower(address)
+	at = strings.LastIndexByte(address, '@')
+	return address[:at], strings.TrimSuffix(address[at+1:], "."), nil
+}
+
+// randomUsername returns a local part that can be read out, of some 8 thousand million.
+func randomUsername() string {
+	const suffix = "23456789bcdfghjkmnpqrstvwxz" // nothing that looks like another, and no words
+	var b strings.Builder
+	b.WriteString(pick(adjectives) + "-" + pick(animals) + "-")
+	for range 4 {
+		b.WriteByte(suffix[below(len(suffix))])
+	}
+	return b.String()
+}
+
+func pick(words []string) string { return words[below(len(words))] }
+
+func below(n int) int {
+	i, err := rand.Int(rand.Reader, big.NewInt(int64(n)))
+	if err != nil {
+		panic(err) // crypto/rand.Reader never fails
+	}
+	return int(i.Int64())
+}

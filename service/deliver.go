@@ -1,0 +1,160 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"mayfly/mail"
+)
+
+// Recipient is where mail to an address goes.
+type Recipient struct {
+	Address string // as it was addressed, in lower case
+	InboxID string
+
+	keyID        string
+	emailsPerDay int
+}
+
+// Recipient finds the inbox for an address: its own; else, without its "+tag", that of the rest; else,
+// with Options.CatchAll, a new one. The address is local-part@domain, unquoted and without angle brackets,
+// in any case. NotFound: there is none (SMTP 550). Invalid: not an address (553). OverQuota: the owner's
+// messages of the day are used up (452).
+func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
+	local, domain, err := splitAddress(address)
+	if err != nil {
+		return Recipient{}, err
+	}
+	address = local + "@" + domain
+	in, err := s.addressed(ctx, local, domain)
+	if ErrorCode(err) == NotFound && s.options.CatchAll != "" {
+		in, err = s.catchAll(ctx, address)
+	}
+	if ErrorCode(err) == NotFound {
+		return Recipient{}, errNoAddress()
+	}
+	if err != nil {
+		return Recipient{}, err
+	}
+	k, err := s.store.Key(ctx, in.KeyID)
+	if ErrorCode(err) == NotFound || err == nil && !k.RevokedAt.IsZero() {
+		return Recipient{}, errNoAddress()
+	}
+	if err != nil {
+		return Recipient{}, err
+	}
+	r := Recipient{Address: address, InboxID: in.ID, keyID: k.ID, emailsPerDay: k.Plan.Limits().EmailsPerDay}
+	now := s.now()
+	today, err := s.store.EmailsToday(ctx, k.ID, DayOf(now))
+	if err != nil {
+		return Recipient{}, err
+	}
+	if today >= r.emailsPerDay {
+		return Recipient{}, errOverQuota(now)
+	}
+	return r, nil
+}
+
+func errNoAddress() error { return Errorf(NotFound, "No such inbox here") }
+
+func errOverQuota(now time.Time) error {
+	return &Error{
+		Code:       OverQuota,
+		Message:    "The inbox has received all the messages its plan allows today",
+		RetryAfter: DayOf(now).End().Sub(now),
+	}
+}
+
+// addressed finds the inbox for an address, tags removed from the right as far as needed.
+func (s *Service) addressed(ctx context.Context, local, domain string) (Inbox, error) {
+	for {
+		in, err := s.store.InboxByAddress(ctx, local+"@"+domain)
+		if err == nil && s.expired(in) {
+			err = errNoAddress()
+		}
+		if ErrorCode(err) != NotFound {
+			return in, err
+		}
+		plus := strings.LastIndexByte(local, '+')
+		if plus <= 0 || len(local) > maxLocalPart {
+			return Inbox{}, err
+		}
+		local = local[:plus]
+	}
+}
+
+// catchAll makes an inbox for an address that has none.
+func (s *Service) catchAll(ctx context.Context, address string) (Inbox, error) {
+	in, err := s.createInbox(ctx, s.options.CatchAll, address, s.options.CatchAllTTL)
+	if ErrorCode(err) == Taken {
+		// By another delivery a moment ago, or once by another key.
+		in, err = s.store.InboxByAddress(ctx, address)
+		if err == nil && s.expired(in) {
+			return Inbox{}, errNoAddress()
+		}
+	}
+	return in, err
+}
+
+// Delivery is a message with its envelope.
+type Delivery struct {
+	From string      // envelope sender, empty for the null reverse-path
+	To   []Recipient // as Recipient returned them; those with the same inbox get one message
+	Raw  []byte      // the message, which is not kept or changed after Deliver returns
+}
+
+// Deliver stores the message for all recipients and returns nil when it is on disk. With an error nothing
+// was stored, except that with Canceled, Full, Unavailable and Internal it may have been. NotFound: all
+// the inboxes are gone by now. OverQuota: one of the owners has no messages left today; none got it.
+func (s *Service) Deliver(ctx context.Context, d Delivery) error {
+	sum := mail.Summarize(d.Raw)
+	from := sum.From.Addr
+	if from == "" {
+		from = d.From
+	}
+	now := s.now()
+	a := Append{Received: now, Raw: d.Raw, Messages: make([]NewMessage, 0, len(d.To))}
+	seen := make(map[string]bool, len(d.To))
+	for _, r := range d.To {
+		if seen[r.InboxID] {
+			continue
+		}
+		seen[r.InboxID] = true
+		a.Messages = append(a.Messages, NewMessage{
+			KeyID:        r.keyID,
+			InboxID:      r.InboxID,
+			EmailsPerDay: r.emailsPerDay,
+			To:           r.Address,
+			From:         clip(from, 320),
+			FromName:     clip(sum.From.Name, 256),
+			Subject:      clip(sum.Subject, 1000),
+		})
+	}
+	switch err := s.store.Append(ctx, a); ErrorCode(err) {
+	case "":
+	case NotFound:
+		return errNoAddress()
+	case OverQuota:
+		return errOverQuota(now)
+	default:
+		return err
+	}
+	for _, m := range a.Messages {
+		s.hub.notify(m.InboxID)
+		s.hub.notify(m.KeyID)
+	}
+	return nil
+}
+
+// clip bounds what a list has to carry, on a character's edge.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

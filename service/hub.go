@@ -1,0 +1,103 @@
+package service
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// hub wakes who waits on a topic: the ID of an inbox, or of a key for its list of inboxes. All who
+// wait on a topic share a channel; a topic that nobody waits on takes no space.
+type hub struct {
+	mu     sync.Mutex
+	topics map[string]*topic
+}
+
+type topic struct {
+	changed chan struct{}
+	waiting int
+}
+
+func newHub() *hub { return &hub{topics: make(map[string]*topic)} }
+
+// join returns a channel that is closed at the next change of the topic, and the function to leave it.
+func (h *hub) join(id string) (changed <-chan struct{}, leave func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.topics[id]
+	if t == nil {
+		t = &topic{changed: make(chan struct{})}
+		h.topics[id] = t
+	}
+	t.waiting++
+	return t.changed, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if t.waiting--; t.waiting == 0 && h.topics[id] == t {
+			delete(h.topics, id)
+		}
+	}
+}
+
+// notify wakes all who wait on the topic.
+func (h *hub) notify(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.topics[id]; t != nil {
+		close(t.changed)
+		delete(h.topics, id)
+	}
+}
+
+// WaitMessages returns true as soon as the inbox has another version than the given one, at once when
+// it already has, and false when ctx ends first: a timeout of ctx is no error, and its end by
+// cancellation is none either. NotFound: no such inbox, or it was deleted or expired meanwhile.
+func (s *Service) WaitMessages(ctx context.Context, k Key, inboxID string, version uint64) (changed bool, err error) {
+	for {
+		woken, leave := s.hub.join(inboxID)
+		in, err := s.Inbox(ctx, k, inboxID)
+		if err != nil || in.Version != version {
+			leave()
+			return err == nil, ended(ctx, err)
+		}
+		expired := time.NewTimer(in.ExpiresAt.Sub(s.now()))
+		select {
+		case <-woken:
+		case <-expired.C:
+		case <-ctx.Done():
+		}
+		expired.Stop()
+		leave()
+		if ctx.Err() != nil {
+			return false, nil
+		}
+	}
+}
+
+// WaitInboxes does for the key's list of inboxes what WaitMessages does for an inbox.
+func (s *Service) WaitInboxes(ctx context.Context, k Key, version uint64) (changed bool, err error) {
+	for {
+		woken, leave := s.hub.join(k.ID)
+		current, err := s.store.InboxesVersion(ctx, k.ID)
+		if err != nil || current != version {
+			leave()
+			return err == nil, ended(ctx, err)
+		}
+		select {
+		case <-woken:
+		case <-ctx.Done():
+		}
+		leave()
+		if ctx.Err() != nil {
+			return false, nil
+		}
+	}
+}
+
+// ended hides an error that is only the end of ctx.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil && ErrorCode(err) == Canceled {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package service
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Inbox is a temporary mailbox.
+type Inbox struct {
+	ID        string
+	KeyID     string // the owner
+	Address   string // lower case
+	CreatedAt time.Time
+	ExpiresAt time.Time // from this instant on the inbox is gone
+	Messages  int       // messages in it
+	Version   uint64    // another one after each delivery; compared for equality only
+}
+
+// DefaultTTL is the lifetime of an inbox for which none was asked, MinTTL the shortest.
+const (
+	DefaultTTL = time.Hour
+	MinTTL     = time.Minute
+)
+
+// NewInbox says what inbox to create; a zero field takes its default.
+type NewInbox struct {
+	Domain   string        // default: the first of Domains
+	Username string        // default: a random one
+	TTL      time.Duration // whole seconds; default: DefaultTTL
+}
+
+// CreateInbox makes an inbox for the key. Invalid and Taken say what is wrong with the request.
+func (s *Service) CreateInbox(ctx context.Context, k Key, n NewInbox) (Inbox, error) {
+	domain, err := s.domain(n.Domain)
+	if err != nil {
+		return Inbox{}, err
+	}
+	ttl, err := lifetime(n.TTL, k.Plan.Limits().MaxTTL)
+	if err != nil {
+		return Inbox{}, err
+	}
+	if n.Username != "" {
+		username, err := parseUsername(n.Username)
+		if err != nil {
+			return Inbox{}, err
+		}
+		return s.createInbox(ctx, k.ID, username+"@"+domain, ttl)
+	}
+	// A clash of random names is next to impossible; three in a row have another cause.
+	var in Inbox
+	for range 3 {
+		in, err = s.createInbox(ctx, k.ID, randomUsername()+"@"+domain, ttl)
+		if ErrorCode(err) != Taken {
+			break
+		}
+	}
+	return in, err
+}
+
+func (s *Service) createInbox(ctx context.Context, keyID, address string, ttl time.Duration) (Inbox, error) {
+	now := s.now()
+	in := Inbox{ID: newInboxID(), KeyID: keyID, Address: address, CreatedAt: now, ExpiresAt: now.Add(ttl)}
+	err := s.store.CreateInbox(ctx, in)
+	if ErrorCode(err) == Taken {
+		return Inbox{}, Errorf(Taken, "The address %s is taken", address)
+	}
+	if err != nil {
+		return Inbox{}, err
+	}
+	s.hub.notify(keyID)
+	return in, nil
+}
+
+// lifetime checks the time to live that was asked for against the most that the plan allows.
+func lifetime(ttl, most time.Duration) (time.Duration, error) {
+	if ttl == 0 {
+		ttl = min(DefaultTTL, most)
+	}
+	if ttl < MinTTL || ttl > most || ttl%time.Second != 0 {
+		return 0, Errorf(Invalid, "ttl must be a whole number of seconds from %d to %d", MinTTL/time.Second, most/time.Second)
+	}
+	return ttl, nil
+}
+
+// Inbox returns an inbox of the key, or NotFound.
+func (s *Service) Inbox(ctx context.Context, k Key, id string) (Inbox, error) {
+	in, err := s.store.Inbox(ctx, k.ID, id)
+	if ErrorCode(err) == NotFound || err == nil && s.expired(in) {
+		return Inbox{}, errNoInbox()
+	}
+	return in, err
+}
+
+func errNoInbox() error { return Errorf(NotFound, "No such inbox") }
+
+func (s *Service) expired(in Inbox) bool { return !s.now().Before(in.ExpiresAt) }
+
+// Inboxes returns the key's inboxes, the newest first, and the version of the list, which is another
+// one after each creation, deletion, expiry or delivery; versions are compared for equality only.
+func (s *Service) Inboxes(ctx context.Context, k Key) ([]Inbox, uint64, error) {
+	list, version, err := s.store.Inboxes(ctx, k.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	list = slices.DeleteFunc(list, s.expired)
+	slices.SortFunc(list, func(a, b Inbox) int {
+		if c := b.CreatedAt.Compare(a.CreatedAt); c != 0 {
+			return c
+		}
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+	return list, version, nil
+}
+
+// DeleteInbox removes an inbox of the key and all its messages, at once, or returns NotFound.
+func (s *Service) DeleteInbox(ctx context.Context, k Key, id string) error {
+	if _, err := s.Inbox(ctx, k, id); err != nil {
+		return err
+	}
+	err := s.store.DeleteInbox(ctx, k.ID, id)
+	if ErrorCode(err) == NotFound {
+		return errNoInbox()
+	}
+	if err != nil {
+		return err
+	}
+	s.hub.notify(id)
+	s.hub.notify(k.ID)
+	return nil
+}

@@ -1,0 +1,151 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"strings"
+	"time"
+)
+
+// Key is an API key without its secret.
+type Key struct {
+	ID        string // "key_…", stays the same when the secret is rotated
+	Name      string // chosen by the operator, may be empty
+	Plan      Plan
+	CreatedAt time.Time
+	RevokedAt time.Time // zero while the key is valid
+}
+
+const secretPrefix = "mf_"
+
+// newSecret returns a secret with 192 random bits.
+func newSecret() string {
+	var b [24]byte
+	rand.Read(b[:])
+	return secretPrefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// errKey tells nothing about which part of a key is wrong; the contract gives its text.
+func errKey() error { return Errorf(Unauthorized, "Invalid API key") }
+
+// Authenticate returns the key that has the secret, or an error of code Unauthorized when there is
+// none or it was revoked. It compares hashes of secrets of high entropy, so that the time it takes
+// tells nothing about a secret.
+func (s *Service) Authenticate(ctx context.Context, secret string) (Key, error) {
+	if secret == "" || len(secret) > 256 {
+		return Key{}, errKey()
+	}
+	hash := sha256.Sum256([]byte(secret))
+	k, err := s.store.KeyByHash(ctx, hash)
+	if ErrorCode(err) == NotFound {
+		return Key{}, errKey()
+	}
+	if err != nil {
+		return Key{}, err
+	}
+	if subtle.ConstantTimeCompare(k.Hash[:], hash[:]) != 1 || !k.RevokedAt.IsZero() {
+		return Key{}, errKey()
+	}
+	return k.Key, nil
+}
+
+// Allow counts a request of the key. The quota is what is left after it; it is filled in also with an
+// error. Forbidden: the plan has no access. RateLimited: the request was not counted and may be
+// made after RetryAfter.
+func (s *Service) Allow(ctx context.Context, k Key) (Quota, error) {
+	limit := k.Plan.Limits().RequestsPerMinute
+	if limit == 0 {
+		return Quota{}, Errorf(Forbidden, "The plan %q has no API access", k.Plan)
+	}
+	q, ok := s.limiter.take(k.ID, limit)
+	if !ok {
+		return q, &Error{Code: RateLimited, Message: "Rate limit exceeded", RetryAfter: q.Reset}
+	}
+	return q, nil
+}
+
+// CreateKey makes a key and returns its secret, which is shown this once and stored nowhere.
+func (s *Service) CreateKey(ctx context.Context, name string, plan Plan) (secret string, k Key, err error) {
+	if _, err := ParsePlan(string(plan)); err != nil {
+		return "", Key{}, err
+	}
+	if name, err = keyName(name); err != nil {
+		return "", Key{}, err
+	}
+	secret = newSecret()
+	k = Key{ID: newKeyID(), Name: name, Plan: plan, CreatedAt: s.now()}
+	if err := s.store.PutKey(ctx, StoredKey{Key: k, Hash: sha256.Sum256([]byte(secret))}); err != nil {
+		return "", Key{}, err
+	}
+	return secret, k, nil
+}
+
+func keyName(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	if len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return "", Errorf(Invalid, "a key's name has at most 100 bytes and no control characters")
+	}
+	return name, nil
+}
+
+// Keys returns all keys, the oldest first, the revoked ones included.
+func (s *Service) Keys(ctx context.Context) ([]Key, error) {
+	stored, err := s.store.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]Key, len(stored))
+	for i, k := range stored {
+		keys[i] = k.Key
+	}
+	return keys, nil
+}
+
+// Key returns a key by its ID, or NotFound.
+func (s *Service) Key(ctx context.Context, id string) (Key, error) {
+	k, err := s.store.Key(ctx, id)
+	return k.Key, err
+}
+
+// RevokeKey ends a key for good: its secret is refused, and mail to its inboxes too.
+func (s *Service) RevokeKey(ctx context.Context, id string) (Key, error) {
+	return s.changeKey(ctx, id, func(k *StoredKey) {
+		if k.RevokedAt.IsZero() {
+			k.RevokedAt = s.now()
+		}
+	})
+}
+
+// RotateKey gives a key a new secret, which is shown this once; the old one is refused at once. The
+// key's inboxes stay its own.
+func (s *Service) RotateKey(ctx context.Context, id string) (secret string, k Key, err error) {
+	secret = newSecret()
+	k, err = s.changeKey(ctx, id, func(k *StoredKey) { k.Hash = sha256.Sum256([]byte(secret)) })
+	if err != nil {
+		return "", Key{}, err
+	}
+	if !k.RevokedAt.IsZero() {
+		return "", k, Errorf(Invalid, "the key %s is revoked", id)
+	}
+	return secret, k, nil
+}
+
+// SetPlan gives a key another plan, from the next request and the next message on.
+func (s *Service) SetPlan(ctx context.Context, id string, plan Plan) (Key, error) {
+	if _, err := ParsePlan(string(plan)); err != nil {
+		return Key{}, err
+	}
+	return s.changeKey(ctx, id, func(k *StoredKey) { k.Plan = plan })
+}
+
+func (s *Service) changeKey(ctx context.Context, id string, change func(*StoredKey)) (Key, error) {
+	k, err := s.store.Key(ctx, id)
+	if err != nil {
+		return Key{}, err
+	}
+	change(&k)
+	return k.Key, s.store.PutKey(ctx, k)
+}

@@ -1,0 +1,77 @@
+package service
+
+import (
+	"context"
+	"time"
+)
+
+// Summary is what a list shows of a message.
+type Summary struct {
+	ID         string
+	From       string // bare address of the header From, else the envelope sender; may be empty
+	FromName   string
+	Subject    string
+	ReceivedAt time.Time // UTC, milliseconds
+	Size       int64     // bytes of the raw message
+}
+
+// Message is a message as it was received.
+type Message struct {
+	Summary
+	To  string // the recipient as it was addressed, in lower case
+	Raw []byte
+}
+
+// Page asks for part of a list. The zero value asks for all of it.
+type Page struct {
+	Limit int    // messages at most; 0 is no limit
+	After string // ID of a message: the list starts with the next older one
+}
+
+// List is a list of messages, the newest first.
+type List struct {
+	Messages []Summary
+	Total    int    // messages in the inbox, whatever the page
+	Version  uint64 // of the inbox
+}
+
+// Messages lists an inbox of the key. NotFound: no such inbox, or After is no message of it.
+func (s *Service) Messages(ctx context.Context, k Key, inboxID string, p Page) (List, error) {
+	in, err := s.Inbox(ctx, k, inboxID)
+	if err != nil {
+		return List{}, err
+	}
+	// Only what the version counts, even if more has arrived since.
+	before := uint64(in.Messages) + 1
+	if p.After != "" {
+		place, ok := MessagePlace(p.After)
+		if !ok || place >= before {
+			return List{}, errNoMessage()
+		}
+		before = place
+	}
+	list := List{Total: in.Messages, Version: in.Version}
+	if list.Messages, err = s.store.Messages(ctx, in, before, p.Limit); err != nil {
+		return List{}, err
+	}
+	return list, nil
+}
+
+// Message returns a message of an inbox of the key, or NotFound.
+func (s *Service) Message(ctx context.Context, k Key, inboxID, messageID string) (Message, error) {
+	in, err := s.Inbox(ctx, k, inboxID)
+	if err != nil {
+		return Message{}, err
+	}
+	place, ok := MessagePlace(messageID)
+	if !ok {
+		return Message{}, errNoMessage()
+	}
+	m, err := s.store.Message(ctx, in, place)
+	if ErrorCode(err) == NotFound || err == nil && m.ID != messageID {
+		return Message{}, errNoMessage()
+	}
+	return m, err
+}
+
+func errNoMessage() error { return Errorf(NotFound, "No such message") }
