@@ -1,0 +1,332 @@
+package smtp
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of RFC 5321, section 4.5.3.1, in octets.
+const (
+	maxLocalPart = 64
+	maxDomain    = 255
+	maxPath      = 256
+)
+
+// splitCommand parts a command line, without its line break, into the verb in upper case and its argument.
+func splitCommand(line []byte) (verb, arg string) {
+	for i, c := range line {
+		if c == ' ' {
+			return upper(line[:i]), string(line[i+1:])
+		}
+	}
+	return upper(line), ""
+}
+
+// upper gives the common verbs without an allocation.
+func upper(b []byte) string {
+	var up [16]byte
+	if len(b) > len(up) {
+		return strings.ToUpper(string(b))
+	}
+	for i, c := range b {
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		up[i] = c
+	}
+	switch v := up[:len(b)]; string(v) {
+	case "MAIL":
+		return "MAIL"
+	case "RCPT":
+		return "RCPT"
+	case "DATA":
+		return "DATA"
+	case "BDAT":
+		return "BDAT"
+	case "RSET":
+		return "RSET"
+	default:
+		return string(v)
+	}
+}
+
+// A param is one ESMTP parameter of MAIL or RCPT. Keyword is in upper case.
+type param struct {
+	keyword, value string
+	hasValue       bool
+}
+
+var (
+	errSyntax    = errors.New("syntax")
+	errAddress   = errors.New("address")
+	errDuplicate = errors.New("parameter given twice")
+)
+
+// parsePath reads what follows MAIL or RCPT: prefix ("FROM:" or "TO:"), a path in angle brackets, and
+// parameters (RFC 5321, section 4.1.2). A source route is read and dropped. One space after the colon,
+// which many clients send, is let through. The address is "" for the null path.
+func parsePath(arg, prefix string) (address string, params []param, err error) {
+	if len(arg) < len(prefix) || !strings.EqualFold(arg[:len(prefix)], prefix) {
+		return "", nil, errSyntax
+	}
+	rest := strings.TrimPrefix(arg[len(prefix):], " ")
+	if !strings.HasPrefix(rest, "<") {
+		return "", nil, errSyntax
+	}
+	end := pathEnd(rest)
+	if end < 0 {
+		return "", nil, errSyntax
+	}
+	path, rest := rest[1:end], rest[end+1:]
+	if len(path) > maxPath+maxDomain {
+		return "", nil, errAddress
+	}
+	if strings.HasPrefix(path, "@") {
+		_, mailbox, ok := strings.Cut(path, ":")
+		if !ok {
+			return "", nil, errAddress
+		}
+		path = mailbox
+	}
+	if path != "" {
+		if address, err = parseMailbox(path); err != nil {
+			return "", nil, err
+		}
+	}
+	params, err = parseParams(rest)
+	return address, params, err
+}
+
+// pathEnd is the index of the bracket that closes the path, outside a quoted local part; or -1.
+func pathEnd(s string) int {
+	quoted := false
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && c == '>':
+			return i
+		}
+	}
+	return -1
+}
+
+// parseMailbox checks local-part@domain and returns it with a quoted local part unquoted where the
+// quotes are not needed. "postmaster" alone is an address too (RFC 5321, section 4.1.1.3).
+func parseMailbox(s string) (string, error) {
+	if !utf8.ValidString(s) {
+		return "", errAddress
+	}
+	if strings.EqualFold(s, "postmaster") {
+		return s, nil
+	}
+	var local, domain string
+	if s[0] == '"' {
+		content, rest, ok := quotedString(s)
+		if !ok || !strings.HasPrefix(rest, "@") {
+			return "", errAddress
+		}
+		domain = rest[1:]
+		if local = content; !isDotString(content) {
+			local = s[:len(s)-len(rest)]
+		}
+	} else {
+		at := strings.IndexByte(s, '@')
+		if at < 0 || !isDotString(s[:at]) {
+			return "", errAddress
+		}
+		local, domain = s[:at], s[at+1:]
+	}
+	if len(local) > maxLocalPart || !isDomain(domain) {
+		return "", errAddress
+	}
+	return local + "@" + domain, nil
+}
+
+// quotedString reads a quoted-string of RFC 5321 at the start of s.
+func quotedString(s string) (content, rest string, ok bool) {
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			return b.String(), s[i+1:], true
+		case c == '\\':
+			if i++; i == len(s) || s[i] < ' ' || s[i] > '~' {
+				return "", "", false
+			}
+			b.WriteByte(s[i])
+		case c < ' ' || c == 0x7f:
+			return "", "", false
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", "", false
+}
+
+// isDotString tells whether s is a Dot-string: atoms with single dots between. UTF-8 counts as
+// atom text (RFC 6531).
+func isDotString(s string) bool {
+	dot := true // a dot may not come here
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '.' {
+			if dot {
+				return false
+			}
+			dot = true
+			continue
+		}
+		if !isAtomText(c) {
+			return false
+		}
+		dot = false
+	}
+	return !dot
+}
+
+func isAtomText(c byte) bool {
+	return c >= 0x80 || isAlphanumeric(c) || strings.IndexByte("!#$%&'*+-/=?^_`{|}~", c) >= 0
+}
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// isDomain tells whether s is a domain name, with underscores and UTF-8 labels let through, or an
+// address literal.
+func isDomain(s string) bool {
+	if s == "" || len(s) > maxDomain {
+		return false
+	}
+	if s[0] == '[' {
+		return isAddressLiteral(s)
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for i := 0; i < len(label); i++ {
+			if c := label[i]; c < 0x80 && !isAlphanumeric(c) && c != '-' && c != '_' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isAddressLiteral tells whether s is in brackets and made of dcontent only (RFC 5321, section 4.1.3).
+func isAddressLiteral(s string) bool {
+	if len(s) < 3 || s[len(s)-1] != ']' {
+		return false
+	}
+	for _, c := range []byte(s[1 : len(s)-1]) {
+		if !isAlphanumeric(c) && c != '.' && c != ':' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// parseParams reads the ESMTP parameters that follow a path, each after one space or more.
+func parseParams(s string) ([]param, error) {
+	s = strings.TrimRight(s, " ")
+	if s == "" {
+		return nil, nil
+	}
+	if s[0] != ' ' {
+		return nil, errSyntax
+	}
+	var params []param
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ' ' }) {
+		keyword, value, hasValue := strings.Cut(word, "=")
+		if !isKeyword(keyword) || hasValue && !isParamValue(value) {
+			return nil, errSyntax
+		}
+		keyword = strings.ToUpper(keyword)
+		for _, p := range params {
+			if p.keyword == keyword {
+				return nil, errDuplicate
+			}
+		}
+		params = append(params, param{keyword, value, hasValue})
+	}
+	return params, nil
+}
+
+// isKeyword tells whether s is an esmtp-keyword.
+func isKeyword(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isAlphanumeric(s[i]) && (i == 0 || s[i] != '-') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isParamValue tells whether s is an esmtp-value.
+func isParamValue(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c <= ' ' || c == '=' || c == 0x7f {
+			return false
+		}
+	}
+	return s != "" && utf8.ValidString(s)
+}
+
+// parseSize reads a SIZE value or a BDAT chunk size: 1 to 20 digits. What is beyond 2^62 counts as 2^62.
+func parseSize(s string) (int64, bool) {
+	if s == "" || len(s) > 20 {
+		return 0, false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n > 1<<62 {
+		n = 1 << 62
+	}
+	return n, true
+}
+
+// parseBDAT reads the argument of BDAT: a chunk size and, for the final chunk, LAST (RFC 3030).
+func parseBDAT(arg string) (size int64, last, ok bool) {
+	digits, word, more := strings.Cut(arg, " ")
+	if more {
+		if !strings.EqualFold(strings.TrimRight(word, " "), "LAST") {
+			return 0, false, false
+		}
+		last = true
+	}
+	size, ok = parseSize(digits)
+	return size, last, ok
+}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// isGreetingName tells whether s may stand after HELO or EHLO. Clients give all sorts of names for
+// themselves, and nothing depends on them.
+func isGreetingName(s string) bool {
+	if s == "" || len(s) > maxDomain {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] <= ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}

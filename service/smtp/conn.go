@@ -1,0 +1,409 @@
+package smtp
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"time"
+)
+
+// maxAuthLine is the limit of RFC 4954 for a line of an authentication exchange.
+const maxAuthLine = 12288
+
+// ambiguousWait is how long a client is waited for after an ambiguous end of data. If it goes quiet, it
+// thinks that its message is complete.
+const ambiguousWait = 3 * time.Second
+
+// Why a session ends before the client quits.
+var (
+	errDraining = errors.New("server is shutting down")
+	errIdle     = errors.New("idle for too long")
+	errSession  = errors.New("session is too long")
+	errQuiet    = errors.New("quiet after an ambiguous end of data")
+	errClosed   = errors.New("closed by the server") // after its last reply
+	errQuit     = errors.New("client quit")
+)
+
+// What is wrong with a line.
+var (
+	errLineTooLong = errors.New("line too long")
+	errLineBreak   = errors.New("line break is not CRLF")
+)
+
+// A conn is one session.
+type conn struct {
+	server  *Server
+	raw     net.Conn     // has the deadlines
+	nc      net.Conn     // is read and written: raw, or TLS on it
+	address netip.Prefix // of the client, for the limit per address
+	log     *slog.Logger
+
+	in    []byte  // input buffer: small or bulk
+	r, w  int     // the octets not yet taken are in[r:w]
+	small []byte  // for commands
+	bulk  *[]byte // pooled, for messages; nil while small is in use
+	out   []byte  // replies not yet written
+
+	begun         time.Time
+	readSet       time.Time // when the read deadline was set
+	writeSet      time.Time // when the write deadline was set
+	greeted       bool      // EHLO or HELO
+	secure        bool      // TLS
+	authenticated bool
+	tx            transaction
+
+	messages, errors, refused int
+}
+
+func newConn(s *Server, nc net.Conn) *conn {
+	return &conn{server: s, raw: nc, nc: nc, address: clientPrefix(nc.RemoteAddr()), log: s.options.Log}
+}
+
+// serve runs the session and closes the connection.
+func (c *conn) serve() {
+	c.begun = time.Now()
+	c.small = make([]byte, commandSize)
+	c.in = c.small
+	c.reply("220 " + c.server.options.Hostname + " ESMTP Mayfly")
+	err := c.commands()
+	c.farewell(err)
+	c.nc.Close()
+	c.tx.body.release()
+	c.shrink()
+	c.log.Debug("SMTP session", "remote", c.raw.RemoteAddr().String(), "messages", c.messages, "refused", c.refused,
+		"errors", c.errors, "tls", c.secure, "duration", time.Since(c.begun), "end", err)
+}
+
+// farewell says why the server ends the session, and sends what is not sent yet.
+func (c *conn) farewell(err error) {
+	name := c.server.options.Hostname
+	switch err {
+	case errDraining:
+		c.reply("421 4.3.2 " + name + " Shutting down, try again later")
+	case errIdle:
+		c.server.count.refuse(TimedOut)
+		c.reply("421 4.4.2 " + name + " Idle for too long, closing")
+	case errSession:
+		c.server.count.refuse(TimedOut)
+		c.reply("421 4.4.2 " + name + " Session is too long, closing")
+	case errClosed, errQuit:
+	default:
+		return
+	}
+	if c.flush() == nil && err != errQuit && !c.secure {
+		c.linger()
+	}
+}
+
+// linger lets the client read the last reply. Closing a socket with unread input resets the connection,
+// which may take the reply away.
+func (c *conn) linger() {
+	if half, ok := c.raw.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		c.raw.SetReadDeadline(time.Now().Add(time.Second))
+		io.CopyN(io.Discard, c.raw, 1<<20)
+	}
+}
+
+// commands reads and answers commands until the session ends.
+func (c *conn) commands() error {
+	for {
+		c.shrink()
+		line, err := c.readLine(c.server.options.MaxCommandLine)
+		switch {
+		case errors.Is(err, errLineTooLong):
+			c.server.count.refuse(LineTooLong)
+			err = c.bad("500 5.5.2 Line too long")
+		case errors.Is(err, errLineBreak):
+			c.server.count.refuse(BadCommand)
+			c.reply("500 5.5.2 Lines must end with CR LF, and neither may stand alone")
+			err = errClosed
+		case err == nil:
+			err = c.command(line)
+		}
+		if err != nil {
+			return err
+		}
+		if c.server.draining.Load() {
+			return errDraining
+		}
+	}
+}
+
+// reply queues a reply line. It is written when the input is used up, so that replies to pipelined
+// commands go out together.
+func (c *conn) reply(line string) {
+	c.out = append(c.out, line...)
+	c.out = append(c.out, '\r', '\n')
+}
+
+// bad answers a command that is wrong and ends the session after too many.
+func (c *conn) bad(line string) error {
+	c.server.count.refuse(BadCommand)
+	c.reply(line)
+	if c.errors++; c.errors >= c.server.options.MaxErrors {
+		c.server.count.refuse(TooManyErrors)
+		c.reply("421 4.7.0 " + c.server.options.Hostname + " Too many errors, closing")
+		return errClosed
+	}
+	return nil
+}
+
+func (c *conn) flush() error {
+	if len(c.out) == 0 {
+		return nil
+	}
+	if now := time.Now(); now.Sub(c.writeSet) >= c.step() {
+		c.writeSet = now
+		c.raw.SetWriteDeadline(now.Add(c.server.options.IdleTimeout))
+	}
+	_, err := c.nc.Write(c.out)
+	c.out = c.out[:0]
+	return err
+}
+
+// step is how often a deadline is moved on: setting one for each read costs more than it gives.
+func (c *conn) step() time.Duration {
+	return min(time.Second, c.server.options.IdleTimeout/8)
+}
+
+// interrupt wakes the session from waiting for its client.
+func (c *conn) interrupt() {
+	c.raw.SetReadDeadline(time.Unix(1, 0))
+}
+
+// waitAtMost sets the read deadline to d from now, or to the end of the session if that comes first.
+func (c *conn) waitAtMost(now time.Time, d time.Duration) {
+	c.readSet = now
+	deadline := now.Add(d)
+	if end := c.begun.Add(c.server.options.SessionTimeout); end.Before(deadline) {
+		deadline = end
+	}
+	c.raw.SetReadDeadline(deadline)
+	if c.server.draining.Load() { // interrupt may have come before
+		c.interrupt()
+	}
+}
+
+// fill writes the replies and reads more input behind what is there. The buffer must have room once
+// what is left has been moved to its start.
+func (c *conn) fill() error {
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if now := time.Now(); now.Sub(c.readSet) >= c.step() {
+		c.waitAtMost(now, c.server.options.IdleTimeout)
+	}
+	return c.read()
+}
+
+func (c *conn) read() error {
+	if c.r > 0 {
+		c.w = copy(c.in, c.in[c.r:c.w])
+		c.r = 0
+	}
+	n, err := c.nc.Read(c.in[c.w:])
+	c.w += n
+	switch {
+	case n > 0:
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		switch {
+		case c.server.draining.Load():
+			return errDraining
+		case !time.Now().Before(c.begun.Add(c.server.options.SessionTimeout)):
+			return errSession
+		default:
+			return errIdle
+		}
+	case err == nil:
+		return io.ErrNoProgress
+	default:
+		return err
+	}
+}
+
+// grow changes to an input buffer for bulk.
+func (c *conn) grow() {
+	if c.bulk != nil {
+		return
+	}
+	c.bulk = bulkBuffers.Get().(*[]byte)
+	c.w = copy(*c.bulk, c.in[c.r:c.w])
+	c.r = 0
+	c.in = *c.bulk
+}
+
+// shrink gives the bulk buffer back, if what is left in it fits a small one.
+func (c *conn) shrink() {
+	if c.bulk == nil || c.w-c.r > commandSize {
+		return
+	}
+	c.w = copy(c.small, c.in[c.r:c.w])
+	c.r = 0
+	c.in = c.small
+	bulkBuffers.Put(c.bulk)
+	c.bulk = nil
+}
+
+// readLine returns the next line without its CRLF. It stays valid until the next read. A line longer
+// than limit is read to its end and dropped.
+func (c *conn) readLine(limit int) ([]byte, error) {
+	scanned := 0
+	for {
+		if i := bytes.IndexByte(c.in[c.r+scanned:c.w], '\n'); i >= 0 {
+			line := c.in[c.r : c.r+scanned+i+1]
+			c.r += len(line)
+			if len(line) > limit {
+				return nil, errLineTooLong
+			}
+			text, ok := bytes.CutSuffix(line, []byte("\r\n"))
+			if !ok || bytes.IndexByte(text, '\r') >= 0 {
+				return nil, errLineBreak
+			}
+			return text, nil
+		}
+		scanned = c.w - c.r
+		if scanned >= limit {
+			return nil, c.skipLine()
+		}
+		if scanned == len(c.in) {
+			c.grow()
+		}
+		if err := c.fill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// skipLine drops input through the next line break.
+func (c *conn) skipLine() error {
+	for {
+		if i := bytes.IndexByte(c.in[c.r:c.w], '\n'); i >= 0 {
+			c.r += i + 1
+			return errLineTooLong
+		}
+		c.r, c.w = 0, 0
+		if err := c.fill(); err != nil {
+			return err
+		}
+	}
+}
+
+// command answers one command.
+func (c *conn) command(line []byte) error {
+	verb, arg := splitCommand(line)
+	switch verb {
+	case "MAIL":
+		return c.mail(arg)
+	case "RCPT":
+		return c.rcpt(arg)
+	case "DATA":
+		return c.data(arg)
+	case "BDAT":
+		return c.bdat(arg)
+	case "EHLO", "HELO":
+		return c.hello(verb, arg)
+	case "STARTTLS":
+		return c.startTLS(arg)
+	case "AUTH":
+		return c.auth(arg)
+	case "RSET":
+		if arg != "" {
+			return c.bad("501 5.5.4 RSET has no argument")
+		}
+		c.tx.reset()
+		c.reply("250 2.0.0 OK")
+		return nil
+	case "NOOP":
+		c.reply("250 2.0.0 OK")
+		return nil
+	case "VRFY":
+		if arg == "" {
+			return c.bad("501 5.5.4 VRFY needs an argument")
+		}
+		c.reply("252 2.5.0 Send mail and see")
+		return nil
+	case "EXPN":
+		return c.bad("502 5.5.1 EXPN is not offered")
+	case "HELP":
+		c.reply("214 2.0.0 See RFC 5321")
+		return nil
+	case "QUIT":
+		if arg != "" {
+			return c.bad("501 5.5.4 QUIT has no argument")
+		}
+		c.reply("221 2.0.0 " + c.server.options.Hostname + " Bye")
+		return errQuit
+	case "GET", "POST", "PUT", "HEAD", "OPTIONS", "CONNECT", "PATCH", "DELETE":
+		// A web page can make a browser send commands to this port inside of an HTTP request.
+		c.server.count.refuse(BadCommand)
+		c.reply("421 4.7.0 " + c.server.options.Hostname + " This is SMTP, not HTTP")
+		return errClosed
+	default:
+		return c.bad("500 5.5.1 Command not known")
+	}
+}
+
+func (c *conn) hello(verb, arg string) error {
+	if !isGreetingName(arg) {
+		return c.bad("501 5.5.4 " + verb + " needs the client's name")
+	}
+	c.tx.reset()
+	c.greeted = true
+	o := &c.server.options
+	if verb == "HELO" {
+		c.reply("250 " + o.Hostname)
+		return nil
+	}
+	c.reply("250-" + o.Hostname)
+	c.reply("250-PIPELINING")
+	c.reply("250-SIZE " + strconv.FormatInt(o.MaxMessageBytes, 10))
+	c.reply("250-8BITMIME")
+	c.reply("250-SMTPUTF8")
+	c.reply("250-CHUNKING")
+	if c.server.tls != nil && !c.secure {
+		c.reply("250-STARTTLS")
+	}
+	if o.AuthAny {
+		c.reply("250-AUTH PLAIN LOGIN")
+	}
+	c.reply("250 ENHANCEDSTATUSCODES")
+	return nil
+}
+
+// startTLS goes over to TLS, where the session begins anew (RFC 3207).
+func (c *conn) startTLS(arg string) error {
+	switch {
+	case c.server.tls == nil:
+		return c.bad("502 5.5.1 STARTTLS is not offered")
+	case c.secure:
+		return c.bad("503 5.5.1 TLS is on already")
+	case arg != "":
+		return c.bad("501 5.5.4 STARTTLS has no argument")
+	case c.r < c.w:
+		// What was sent before the handshake could have been put there by someone in between.
+		c.reply("421 4.7.0 " + c.server.options.Hostname + " Input after STARTTLS, closing")
+		return errClosed
+	}
+	c.reply("220 2.0.0 Ready for TLS")
+	if err := c.flush(); err != nil {
+		return err
+	}
+	c.waitAtMost(time.Now(), c.server.options.IdleTimeout)
+	secure := tls.Server(c.raw, c.server.tls)
+	if err := secure.HandshakeContext(c.server.ctx); err != nil {
+		return fmt.Errorf("TLS handshake: %w", err)
+	}
+	c.nc = secure
+	c.secure = true
+	c.greeted, c.authenticated = false, false
+	c.tx.reset()
+	return nil
+}

@@ -1,0 +1,110 @@
+package smtp
+
+import "bytes"
+
+// What stood before the next octet of a message, as far as the end of data is concerned.
+type before uint8
+
+const (
+	lineStart before = iota // CRLF, or nothing yet
+	bareLF
+	bareCR // or a CR whose LF may still come
+	inLine
+)
+
+// A dotReader finds the end of a message that DATA sends, and undoes dot-stuffing. Only CRLF.CRLF ends
+// it. A dot alone between any other line breaks is not an end; the message is then ambiguous.
+type dotReader struct {
+	before    before
+	line      int  // octets of the current line so far
+	longest   int  // octets of the longest line
+	ambiguous bool // a dot stood between line breaks that are not both CRLF
+}
+
+// next takes octets from p, hands the message's octets to emit, and returns how many it took and
+// whether the message is complete. It leaves at most two octets at the end of p, which then have to
+// start the next p.
+func (d *dotReader) next(p []byte, emit func([]byte)) (taken int, done bool) {
+	start := 0 // of what is not emitted yet
+	lf := -1   // index of the next LF; len(p) when there is none
+	flush := func(end int) {
+		if end > start {
+			emit(p[start:end])
+		}
+		start = end
+	}
+	for i := 0; i < len(p); {
+		if d.before != inLine && p[i] == '.' {
+			if i+1 == len(p) {
+				flush(i)
+				return i, false
+			}
+			if follows := p[i+1]; follows == '\r' || follows == '\n' {
+				if d.before == lineStart && follows == '\r' {
+					if i+2 == len(p) {
+						flush(i)
+						return i, false
+					}
+					if p[i+2] == '\n' {
+						flush(i)
+						return i + 3, true
+					}
+				}
+				d.ambiguous = true
+			}
+			if d.before == lineStart {
+				flush(i)
+				start = i + 1
+			}
+			d.before = inLine
+			d.add(1)
+			i++
+			continue
+		}
+		if d.before == bareCR && p[i] == '\n' {
+			d.line = 0
+			d.before = lineStart
+			i++
+			continue
+		}
+		if lf < i {
+			if lf = bytes.IndexByte(p[i:], '\n'); lf < 0 {
+				lf = len(p)
+			} else {
+				lf += i
+			}
+		}
+		i += d.skipLine(p[i:], lf-i)
+	}
+	flush(len(p))
+	return len(p), false
+}
+
+// skipLine takes what is before the next line break and that break. It stops after a CR that no LF
+// follows. lf is the index of the next LF, or len(p).
+func (d *dotReader) skipLine(p []byte, lf int) (taken int) {
+	cr := bytes.IndexByte(p[:lf], '\r')
+	switch {
+	case cr >= 0 && (cr < lf-1 || lf == len(p)):
+		d.add(cr + 1)
+		d.before = bareCR
+		return cr + 1
+	case lf == len(p):
+		d.add(lf)
+		d.before = inLine
+		return lf
+	case cr >= 0:
+		d.add(cr)
+		d.before = lineStart
+	default:
+		d.add(lf)
+		d.before = bareLF
+	}
+	d.line = 0
+	return lf + 1
+}
+
+func (d *dotReader) add(n int) {
+	d.line += n
+	d.longest = max(d.longest, d.line)
+}

@@ -1,0 +1,204 @@
+package smtp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Server accepts connections and takes mail from them.
+type Server struct {
+	service Service
+	options Options
+	tls     *tls.Config // nil: no STARTTLS
+	budget  budget
+	count   counters
+
+	ctx      context.Context // of the calls to the service; ends when a shutdown runs out of time
+	cancel   context.CancelFunc
+	draining atomic.Bool
+
+	mu        sync.Mutex
+	listeners map[net.Listener]struct{}
+	conns     map[*conn]struct{}
+	addresses map[netip.Prefix]int // open connections
+	running   sync.WaitGroup       // connections
+}
+
+// New makes a server. It reads the certificate, if there is one.
+func New(svc Service, o Options) (*Server, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		service:   svc,
+		options:   o,
+		budget:    budget{limit: o.MaxInFlightBytes},
+		listeners: make(map[net.Listener]struct{}),
+		conns:     make(map[*conn]struct{}),
+		addresses: make(map[netip.Prefix]int),
+	}
+	if o.CertFile != "" || o.KeyFile != "" {
+		cert, err := loadCertificate(o.CertFile, o.KeyFile, o.Log)
+		if err != nil {
+			return nil, err
+		}
+		s.tls = cert.config()
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// Serve accepts connections on l, which it closes, until Shutdown; then it returns nil.
+func (s *Server) Serve(l net.Listener) error {
+	defer l.Close()
+	if !s.listen(l) {
+		return nil
+	}
+	defer s.unlisten(l)
+	var delay time.Duration
+	for {
+		nc, err := l.Accept()
+		switch {
+		case err == nil:
+			delay = 0
+			s.admit(nc)
+		case s.draining.Load():
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("accepting SMTP connections: %w", err)
+		default: // out of file descriptors, or the client has gone again
+			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
+			s.options.Log.Warn("SMTP connection not accepted", "error", err, "retry", delay)
+			select {
+			case <-time.After(delay):
+			case <-s.ctx.Done():
+			}
+		}
+	}
+}
+
+func (s *Server) listen(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining.Load() {
+		return false
+	}
+	s.listeners[l] = struct{}{}
+	return true
+}
+
+func (s *Server) unlisten(l net.Listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+}
+
+// admit starts a session on nc if the limits allow it.
+func (s *Server) admit(nc net.Conn) {
+	c := newConn(s, nc)
+	reason := s.register(c)
+	if reason == "" {
+		go func() {
+			defer s.unregister(c)
+			c.serve()
+		}()
+		return
+	}
+	s.count.refuse(reason)
+	// The few octets fit the socket's buffer: the deadline only guards against a transport without one.
+	nc.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+	fmt.Fprintf(nc, "421 4.3.2 %s Too many connections, try again later\r\n", s.options.Hostname)
+	nc.Close()
+}
+
+// register counts c in, or says which limit it would pass.
+func (s *Server) register(c *conn) Reason {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining.Load() || len(s.conns) >= s.options.MaxConnections {
+		return Connections
+	}
+	if c.address.IsValid() {
+		if s.addresses[c.address] >= s.options.MaxConnectionsPerAddress {
+			return PerAddress
+		}
+		s.addresses[c.address]++
+	}
+	s.conns[c] = struct{}{}
+	s.running.Add(1)
+	s.count.sessions.Add(1)
+	return ""
+}
+
+func (s *Server) unregister(c *conn) {
+	defer s.running.Done()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+	if c.address.IsValid() {
+		if s.addresses[c.address]--; s.addresses[c.address] == 0 {
+			delete(s.addresses, c.address)
+		}
+	}
+}
+
+// clientPrefix is what the limit per address counts by: an IPv4 address or an IPv6 /64. It is the zero
+// value for other transports.
+func clientPrefix(a net.Addr) netip.Prefix {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.Prefix{}
+	}
+	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
+	bits := ip.BitLen()
+	if ip.Is6() {
+		bits = 64
+	}
+	p, err := ip.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return p
+}
+
+// Shutdown stops accepting, answers 421 to sessions that wait for their client, and waits for the
+// messages that are being stored. When ctx ends first, it closes what is left and returns ctx's error.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.draining.Store(true)
+	for l := range s.listeners {
+		l.Close()
+	}
+	for c := range s.conns {
+		c.interrupt()
+	}
+	s.mu.Unlock()
+
+	done := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		s.cancel()
+		return nil
+	case <-ctx.Done():
+	}
+	s.cancel()
+	s.mu.Lock()
+	for c := range s.conns {
+		c.raw.Close()
+	}
+	s.mu.Unlock()
+	<-done
+	return fmt.Errorf("SMTP sessions cut off: %w", ctx.Err())
+}

@@ -1,0 +1,72 @@
+package smtp
+
+import "sync/atomic"
+
+// A Reason says why something was refused, in a form fit for a metric's label.
+type Reason string
+
+// The reasons for a refusal.
+const (
+	UnknownRecipient  Reason = "unknown_recipient"
+	OverQuota         Reason = "over_quota"
+	TooManyRecipients Reason = "too_many_recipients"
+	TooBig            Reason = "message_too_big"
+	LineTooLong       Reason = "line_too_long"
+	AmbiguousEnd      Reason = "ambiguous_end_of_data"
+	Busy              Reason = "busy" // the messages in flight have used up their memory
+	StorageFull       Reason = "storage_full"
+	StorageFailed     Reason = "storage_failed"
+	BadCommand        Reason = "bad_command"
+	TooManyErrors     Reason = "too_many_errors"
+	TooManyMessages   Reason = "too_many_messages"
+	Connections       Reason = "connections"
+	PerAddress        Reason = "connections_per_address"
+	TimedOut          Reason = "timed_out"
+)
+
+var reasons = [...]Reason{UnknownRecipient, OverQuota, TooManyRecipients, TooBig, LineTooLong, AmbiguousEnd, Busy, StorageFull,
+	StorageFailed, BadCommand, TooManyErrors, TooManyMessages, Connections, PerAddress, TimedOut}
+
+// Stats are counts since the server was made, and the present state.
+type Stats struct {
+	Connections   int              // open now
+	Sessions      int64            // begun
+	Accepted      int64            // messages answered 250
+	AcceptedBytes int64            // of them
+	Delivering    int64            // messages received and being stored now
+	InFlightBytes int64            // of buffers held for messages now
+	Refused       map[Reason]int64 // each reason has an entry
+}
+
+type counters struct {
+	sessions, accepted, acceptedBytes, delivering atomic.Int64
+	refused                                       [len(reasons)]atomic.Int64
+}
+
+func (c *counters) refuse(r Reason) {
+	for i := range reasons {
+		if reasons[i] == r {
+			c.refused[i].Add(1)
+		}
+	}
+}
+
+// Stats is a snapshot.
+func (s *Server) Stats() Stats {
+	s.mu.Lock()
+	open := len(s.conns)
+	s.mu.Unlock()
+	st := Stats{
+		Connections:   open,
+		Sessions:      s.count.sessions.Load(),
+		Accepted:      s.count.accepted.Load(),
+		AcceptedBytes: s.count.acceptedBytes.Load(),
+		Delivering:    s.count.delivering.Load(),
+		InFlightBytes: s.budget.used.Load(),
+		Refused:       make(map[Reason]int64, len(reasons)),
+	}
+	for i, r := range reasons {
+		st.Refused[r] = s.count.refused[i].Load()
+	}
+	return st
+}

@@ -1,0 +1,347 @@
+package smtp
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"mayfly/service"
+)
+
+// A transaction is a mail being sent: from MAIL to the answer to its data.
+type transaction struct {
+	open       bool
+	from       string // "" is the null sender
+	utf8       bool   // SMTPUTF8 was given
+	size       int64  // SIZE as it was given
+	recipients []service.Recipient
+	chunks     bool // BDAT was used
+	failed     bool // a chunk was refused: only RSET, EHLO and QUIT help
+	body       body
+}
+
+// reset ends the transaction and lets go of its message.
+func (t *transaction) reset() {
+	t.body.release()
+	clear(t.recipients)
+	*t = transaction{recipients: t.recipients[:0]}
+}
+
+func (c *conn) mail(arg string) error {
+	switch {
+	case !c.greeted:
+		return c.bad("503 5.5.1 Say EHLO first")
+	case c.tx.open:
+		return c.bad("503 5.5.1 MAIL was given already")
+	}
+	from, params, err := parsePath(arg, "FROM:")
+	if err != nil {
+		return c.badPath(err, "501 5.5.4 Syntax: MAIL FROM:<address>", "501 5.1.7 Not an address of a sender")
+	}
+	tx := transaction{open: true, from: from, recipients: c.tx.recipients}
+	for _, p := range params {
+		ok := true
+		switch p.keyword {
+		case "SIZE":
+			tx.size, ok = parseSize(p.value)
+		case "BODY":
+			ok = strings.EqualFold(p.value, "7BIT") || strings.EqualFold(p.value, "8BITMIME")
+		case "SMTPUTF8":
+			ok = !p.hasValue
+			tx.utf8 = true
+		case "AUTH":
+			if !c.server.options.AuthAny {
+				return c.bad("555 5.5.4 Parameter not known: AUTH")
+			}
+			ok = p.hasValue
+		default:
+			return c.bad("555 5.5.4 Parameter not known: " + p.keyword)
+		}
+		if !ok {
+			return c.bad("501 5.5.4 Bad value of " + p.keyword)
+		}
+	}
+	if !tx.utf8 && !isASCII(from) {
+		return c.bad("553 5.6.7 The address needs SMTPUTF8")
+	}
+	o := &c.server.options
+	if tx.size > o.MaxMessageBytes {
+		c.server.count.refuse(TooBig)
+		c.refused++
+		c.reply("552 5.3.4 Message is bigger than " + strconv.FormatInt(o.MaxMessageBytes, 10) + " octets")
+		return nil
+	}
+	if c.messages >= o.MaxMessages {
+		c.server.count.refuse(TooManyMessages)
+		c.reply("421 4.7.0 " + o.Hostname + " Too many messages on this connection, open another")
+		return errClosed
+	}
+	c.tx = tx
+	c.reply("250 2.1.0 OK")
+	return nil
+}
+
+// badPath answers an argument of MAIL or RCPT that parsePath could not read.
+func (c *conn) badPath(err error, syntax, address string) error {
+	switch {
+	case errors.Is(err, errAddress):
+		return c.bad(address)
+	case errors.Is(err, errDuplicate):
+		return c.bad("501 5.5.4 A parameter is given twice")
+	default:
+		return c.bad(syntax)
+	}
+}
+
+func (c *conn) rcpt(arg string) error {
+	if !c.tx.open || c.tx.chunks {
+		return c.bad("503 5.5.1 Give MAIL first")
+	}
+	to, params, err := parsePath(arg, "TO:")
+	if err == nil && to == "" {
+		err = errAddress
+	}
+	if err != nil {
+		return c.badPath(err, "501 5.5.4 Syntax: RCPT TO:<address>", "501 5.1.3 Not an address")
+	}
+	if len(params) > 0 {
+		return c.bad("555 5.5.4 Parameter not known: " + params[0].keyword)
+	}
+	if !c.tx.utf8 && !isASCII(to) {
+		return c.bad("553 5.6.7 The address needs SMTPUTF8")
+	}
+	if len(c.tx.recipients) >= c.server.options.MaxRecipients {
+		c.server.count.refuse(TooManyRecipients)
+		c.reply("452 4.5.3 Too many recipients")
+		return nil
+	}
+	recipient, err := c.server.service.Recipient(c.server.ctx, to)
+	if err != nil {
+		return c.refuse(err)
+	}
+	c.tx.recipients = append(c.tx.recipients, recipient)
+	c.reply("250 2.1.5 OK")
+	return nil
+}
+
+// refuse answers RCPT, or the end of the data, with what the service's error comes to. The error itself
+// stays in the log.
+func (c *conn) refuse(err error) error {
+	c.refused++
+	count := &c.server.count
+	switch service.ErrorCode(err) {
+	case service.NotFound:
+		count.refuse(UnknownRecipient)
+		c.reply("550 5.1.1 No such inbox")
+	case service.Invalid:
+		count.refuse(UnknownRecipient)
+		c.reply("553 5.1.3 Not an address of an inbox")
+	case service.OverQuota:
+		count.refuse(OverQuota)
+		c.reply("452 4.2.2 The inbox has had its messages of the day")
+	case service.Full:
+		count.refuse(StorageFull)
+		c.reply("452 4.3.1 No space left")
+	default:
+		count.refuse(StorageFailed)
+		c.log.Error("SMTP: the service failed", "error", err)
+		c.reply("451 4.3.0 Cannot be stored now, try again later")
+	}
+	if c.refused > c.server.options.MaxRecipients {
+		count.refuse(TooManyErrors)
+		c.reply("421 4.7.0 " + c.server.options.Hostname + " Too many refusals, closing")
+		return errClosed
+	}
+	return nil
+}
+
+// begin makes room for the transaction's message, of about size octets.
+func (c *conn) begin(size int64) bool {
+	c.tx.body = body{budget: &c.server.budget, limit: c.server.options.MaxMessageBytes}
+	return c.tx.body.reserve(int(min(max(size, 1), 1<<20)))
+}
+
+func (c *conn) data(arg string) error {
+	switch {
+	case arg != "":
+		return c.bad("501 5.5.4 DATA has no argument")
+	case !c.tx.open:
+		return c.bad("503 5.5.1 Give MAIL first")
+	case c.tx.chunks:
+		return c.bad("503 5.5.1 DATA does not follow BDAT")
+	case len(c.tx.recipients) == 0:
+		return c.bad("554 5.5.1 No valid recipients")
+	}
+	if !c.begin(c.tx.size) {
+		c.refuseMessage(Busy)
+		return nil
+	}
+	c.reply("354 End with CRLF.CRLF")
+	c.grow()
+	reason, err := c.readDotted()
+	c.shrink()
+	if errors.Is(err, errQuiet) {
+		c.refuseMessage(AmbiguousEnd)
+		return errClosed
+	}
+	if err != nil {
+		return err
+	}
+	if reason != "" {
+		c.refuseMessage(reason)
+		return nil
+	}
+	return c.deliver()
+}
+
+// readDotted reads the message up to CRLF.CRLF and says why it cannot be taken, if so.
+func (c *conn) readDotted() (Reason, error) {
+	var dots dotReader
+	var reason Reason
+	tx := &c.tx
+	for {
+		taken, done := dots.next(c.in[c.r:c.w], tx.body.add)
+		c.r += taken
+		if reason == "" {
+			switch {
+			case dots.ambiguous:
+				reason = AmbiguousEnd
+			case dots.longest > c.server.options.MaxTextLine:
+				reason = LineTooLong
+			case tx.body.tooBig():
+				reason = TooBig
+			case tx.body.full:
+				reason = Busy
+			}
+			if reason != "" {
+				tx.body.drop()
+			}
+		}
+		if done {
+			return reason, nil
+		}
+		if err := c.fillData(dots.ambiguous); err != nil {
+			return reason, err
+		}
+	}
+}
+
+// fillData reads more of a message. After an ambiguous end it waits less long.
+func (c *conn) fillData(ambiguous bool) error {
+	if !ambiguous {
+		return c.fill()
+	}
+	now := time.Now()
+	c.waitAtMost(now, min(ambiguousWait, c.server.options.IdleTimeout))
+	err := c.read()
+	c.readSet = time.Time{}
+	if errors.Is(err, errIdle) {
+		return errQuiet
+	}
+	return err
+}
+
+// bdat takes a chunk of a message (RFC 3030). The chunk's octets are read whatever the answer: they
+// must not be taken for commands.
+func (c *conn) bdat(arg string) error {
+	size, last, ok := parseBDAT(arg)
+	if !ok {
+		c.server.count.refuse(BadCommand)
+		c.reply("501 5.5.4 Syntax: BDAT size [LAST]; closing")
+		return errClosed
+	}
+	var reply string // of refusal
+	switch {
+	case !c.tx.open:
+		reply = "503 5.5.1 Give MAIL first"
+	case c.tx.failed:
+		reply = "503 5.5.1 A chunk was refused, give RSET"
+	case len(c.tx.recipients) == 0:
+		reply = "554 5.5.1 No valid recipients"
+	}
+	if reply != "" {
+		if err := c.readChunk(size, func([]byte) {}); err != nil {
+			return err
+		}
+		return c.bad(reply)
+	}
+	tx := &c.tx
+	if !tx.chunks {
+		tx.chunks = true
+		c.begin(size)
+	}
+	if err := c.readChunk(size, tx.body.add); err != nil {
+		return err
+	}
+	var reason Reason
+	switch {
+	case tx.body.tooBig():
+		reason = TooBig
+	case tx.body.full:
+		reason = Busy
+	case last:
+		return c.deliver()
+	default:
+		c.reply("250 2.0.0 " + strconv.FormatInt(size, 10) + " octets received")
+		return nil
+	}
+	c.refuseMessage(reason)
+	if !last { // the chunks that follow are not to start another message
+		tx.open, tx.chunks, tx.failed = true, true, true
+	}
+	return nil
+}
+
+func (c *conn) readChunk(size int64, take func([]byte)) error {
+	c.grow()
+	defer c.shrink()
+	for size > 0 {
+		if c.r == c.w {
+			if err := c.fill(); err != nil {
+				return err
+			}
+		}
+		n := int(min(size, int64(c.w-c.r)))
+		take(c.in[c.r : c.r+n])
+		c.r += n
+		size -= int64(n)
+	}
+	return nil
+}
+
+// refuseMessage answers the end of a message that is not taken, and ends the transaction.
+func (c *conn) refuseMessage(reason Reason) {
+	c.refused++
+	c.server.count.refuse(reason)
+	o := &c.server.options
+	switch reason {
+	case TooBig:
+		c.reply("552 5.3.4 Message is bigger than " + strconv.FormatInt(o.MaxMessageBytes, 10) + " octets")
+	case LineTooLong:
+		c.reply("554 5.6.0 A line is longer than " + strconv.Itoa(o.MaxTextLine) + " octets")
+	case AmbiguousEnd:
+		c.reply("554 5.6.0 Only CRLF.CRLF ends a message; a dot stands alone between other line breaks")
+	default:
+		c.reply("452 4.3.1 Too many messages in flight, try again later")
+	}
+	c.tx.reset()
+}
+
+// deliver stores the message and answers 250 when it is on disk.
+func (c *conn) deliver() error {
+	tx := &c.tx
+	defer tx.reset()
+	c.messages++
+	count := &c.server.count
+	count.delivering.Add(1)
+	err := c.server.service.Deliver(c.server.ctx, service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes()})
+	count.delivering.Add(-1)
+	if err != nil {
+		return c.refuse(err)
+	}
+	count.accepted.Add(1)
+	count.acceptedBytes.Add(tx.body.size)
+	c.reply("250 2.0.0 Stored")
+	return nil
+}
