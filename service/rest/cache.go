@@ -1,0 +1,63 @@
+package rest
+
+import (
+	"container/list"
+	"sync"
+)
+
+// answerCache keeps the bodies of recent answers, the least recently used going first. It says nothing about who may
+// see them: that is checked before it is asked. Safe for concurrent use.
+type answerCache struct {
+	mu    sync.Mutex
+	size  int // bytes of all bodies
+	limit int
+	order list.List // of *answer, the most recently used first
+	byKey map[string]*list.Element
+}
+
+type answer struct {
+	key  string
+	body []byte
+}
+
+func newAnswerCache(limit int) *answerCache {
+	return &answerCache{limit: limit, byKey: map[string]*list.Element{}}
+}
+
+// get returns a body, which must not be changed.
+func (c *answerCache) get(key string) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.byKey[key]
+	if !ok {
+		return nil, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*answer).body, true
+}
+
+// put keeps a body, unless it would take more than a sixteenth of the cache.
+func (c *answerCache) put(key string, body []byte) {
+	if len(body) > c.limit/16 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.byKey[key]; ok {
+		c.remove(e)
+	}
+	c.byKey[key] = c.order.PushFront(&answer{key, body})
+	c.size += cost(key, body)
+	for c.size > c.limit {
+		c.remove(c.order.Back())
+	}
+}
+
+func (c *answerCache) remove(e *list.Element) {
+	a := c.order.Remove(e).(*answer)
+	delete(c.byKey, a.key)
+	c.size -= cost(a.key, a.body)
+}
+
+// cost is about what an entry takes, the bookkeeping included.
+func cost(key string, body []byte) int { return len(key) + cap(body) + 200 }

@@ -1,0 +1,88 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"mayfly/api"
+	"mayfly/service"
+)
+
+func (s *Server) createInbox(w *response, r *http.Request) error {
+	n, err := readNewInbox(w, r)
+	if err != nil {
+		return err
+	}
+	in, err := s.service.CreateInbox(r.Context(), w.key, n)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/v1/inboxes/"+in.ID)
+	return w.sendJSON(http.StatusCreated, api.Inbox{
+		ID:        in.ID,
+		Email:     in.Address,
+		CreatedAt: in.CreatedAt,
+		ExpiresAt: in.ExpiresAt,
+		TTL:       int(in.ExpiresAt.Sub(in.CreatedAt) / time.Second),
+	})
+}
+
+func (s *Server) getInbox(w *response, r *http.Request) error {
+	in, err := s.service.Inbox(r.Context(), w.key, r.PathValue("inbox"))
+	if err != nil {
+		return err
+	}
+	etag := versionTag(in.Version)
+	w.Header().Set("ETag", etag)
+	if matchesETag(r.Header.Values("If-None-Match"), etag) {
+		w.notModified()
+		return nil
+	}
+	return w.sendJSON(http.StatusOK, inboxJSON(in))
+}
+
+func (s *Server) deleteInbox(w *response, r *http.Request) error {
+	if err := s.service.DeleteInbox(r.Context(), w.key, r.PathValue("inbox")); err != nil {
+		return err
+	}
+	return w.sendJSON(http.StatusOK, api.Deleted{Deleted: true})
+}
+
+func (s *Server) listInboxes(w *response, r *http.Request) error {
+	key := w.key
+	list, version, err := s.service.Inboxes(r.Context(), key)
+	if err != nil {
+		return err
+	}
+	changed, err := s.hold(w, r, version, func(ctx context.Context) (bool, error) {
+		list = nil // not kept while waiting
+		return s.service.WaitInboxes(ctx, key, version)
+	})
+	if err != nil || !changed {
+		return err
+	}
+	if list == nil {
+		if list, version, err = s.service.Inboxes(r.Context(), key); err != nil {
+			return err
+		}
+	}
+	w.Header().Set("ETag", versionTag(version))
+	answer := api.InboxList{Inboxes: make([]api.Inbox, len(list)), Total: len(list)}
+	for i, in := range list {
+		answer.Inboxes[i] = inboxJSON(in)
+	}
+	return w.sendJSON(http.StatusOK, answer)
+}
+
+// inboxJSON is an inbox as it is read, which is not as it is created.
+func inboxJSON(in service.Inbox) api.Inbox {
+	return api.Inbox{
+		ID:           in.ID,
+		Email:        in.Address,
+		CreatedAt:    in.CreatedAt,
+		ExpiresAt:    in.ExpiresAt,
+		MessageCount: &in.Messages,
+		Status:       "active",
+	}
+}

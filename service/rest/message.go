@@ -1,0 +1,84 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+
+	"mayfly/api"
+	"mayfly/mail"
+	"mayfly/service"
+)
+
+func (s *Server) getMessage(w *response, r *http.Request) error {
+	inboxID, id := r.PathValue("inbox"), r.PathValue("message")
+	w.Header().Set("Vary", "Accept")
+	m, err := s.service.Message(r.Context(), w.key, inboxID, id)
+	if err != nil {
+		return err
+	}
+	raw := prefersRaw(r.Header.Values("Accept"))
+	etag := `"` + m.ID + `.json"`
+	if raw {
+		etag = `"` + m.ID + `.eml"`
+	}
+	w.Header().Set("ETag", etag)
+	if matchesETag(r.Header.Values("If-None-Match"), etag) {
+		w.notModified()
+		return nil
+	}
+	if raw {
+		w.Header().Set("Content-Security-Policy", "sandbox")
+		w.send(http.StatusOK, "message/rfc822", m.Raw)
+		return nil
+	}
+	return w.sendJSON(http.StatusOK, messageJSON(m))
+}
+
+func messageJSON(m service.Message) api.Message {
+	parsed := mail.Parse(m.Raw, mail.Limits{})
+	answer := api.Message{
+		ID:          m.ID,
+		From:        m.From,
+		FromName:    m.FromName,
+		To:          m.To,
+		Subject:     m.Subject,
+		Text:        parsed.Text,
+		HTML:        parsed.HTML,
+		ReceivedAt:  m.ReceivedAt,
+		Attachments: make([]api.Attachment, len(parsed.Attachments)),
+	}
+	for i, a := range parsed.Attachments {
+		answer.Attachments[i] = api.Attachment{
+			ID:          a.ID,
+			Filename:    a.Filename,
+			ContentType: a.ContentType,
+			Size:        int64(a.Size),
+			ContentID:   a.ContentID,
+			Inline:      a.Inline,
+		}
+	}
+	return answer
+}
+
+func (s *Server) getAttachment(w *response, r *http.Request) error {
+	m, err := s.service.Message(r.Context(), w.key, r.PathValue("inbox"), r.PathValue("message"))
+	if err != nil {
+		return err
+	}
+	attachments := mail.Parse(m.Raw, mail.Limits{}).Attachments
+	i := slices.IndexFunc(attachments, func(a mail.Attachment) bool { return a.ID == r.PathValue("attachment") })
+	if i < 0 {
+		return service.Errorf(service.NotFound, "No such attachment")
+	}
+	a := attachments[i]
+	etag := `"` + m.ID + `.` + a.ID + `"`
+	w.Header().Set("ETag", etag)
+	if matchesETag(r.Header.Values("If-None-Match"), etag) {
+		w.notModified()
+		return nil
+	}
+	w.Header().Set("Content-Disposition", disposition(a.Filename))
+	w.Header().Set("Content-Security-Policy", "sandbox")
+	w.send(http.StatusOK, downloadType(a.ContentType), a.Content)
+	return nil
+}

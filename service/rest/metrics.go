@@ -1,0 +1,43 @@
+package rest
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+// metrics is what Prometheus is told. Nothing in it can be chosen by a client, so that there is no end of series.
+type metrics struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newMetrics(r prometheus.Registerer, held func() float64) *metrics {
+	promauto.With(r).NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "mayfly_http_held_requests",
+		Help: "Requests that wait for a change.",
+	}, held)
+	return &metrics{
+		requests: promauto.With(r).NewCounterVec(prometheus.CounterOpts{
+			Name: "mayfly_http_requests_total",
+			Help: "Requests answered, by path, method and status. Status 0: the client had gone.",
+		}, []string{"path", "method", "status"}),
+		seconds: promauto.With(r).NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "mayfly_http_request_seconds",
+			Help:    "Time to answer, without the time that a request was held.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
+		}, []string{"path"}),
+	}
+}
+
+func (m *metrics) answered(path, method string, status int, took time.Duration) {
+	switch method {
+	case "GET", "HEAD", "POST", "DELETE":
+	default:
+		method = "other"
+	}
+	m.requests.WithLabelValues(path, method, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(path).Observe(took.Seconds())
+}

@@ -1,0 +1,109 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"mayfly/api"
+	"mayfly/service"
+)
+
+// response is the http.ResponseWriter of one request, with what is known about it.
+type response struct {
+	http.ResponseWriter
+	key    service.Key // who asks; its ID is empty where no key is needed
+	quota  service.Quota
+	status int           // 0 until the header is written
+	bytes  int64         // of the body
+	held   time.Duration // how long the answer was held
+}
+
+func (w *response) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *response) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// allowTime gives the client time to read n more bytes: 30 seconds, and a second for each 64 KiB.
+func (w *response) allowTime(n int) {
+	deadline := time.Now().Add(30*time.Second + time.Duration(n/(64<<10))*time.Second)
+	// A connection without deadlines, as in a test, has no need of one.
+	_ = http.NewResponseController(w).SetWriteDeadline(deadline)
+}
+
+// send writes a whole answer.
+func (w *response) send(status int, contentType string, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.allowTime(len(body))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // when the client has gone, nobody is left to be told
+}
+
+// sendJSON writes a value as a whole answer.
+func (w *response) sendJSON(status int, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return err
+	}
+	w.send(status, "application/json", body)
+	return nil
+}
+
+// sendError writes the error envelope.
+func (w *response) sendError(status int, message string) {
+	h := w.Header()
+	// What was set for the answer that did not come about.
+	for _, name := range [...]string{"Etag", "Content-Disposition", "Content-Security-Policy", "Location"} {
+		h.Del(name)
+	}
+	_ = w.sendJSON(status, api.ErrorBody{Error: api.ErrorDetail{Code: status, Message: message}}) // always JSON
+}
+
+// notModified answers that the client has it all.
+func (w *response) notModified() { w.WriteHeader(http.StatusNotModified) }
+
+// setQuota tells what the key may still do (draft-ietf-httpapi-ratelimit-headers-10).
+func (w *response) setQuota(q service.Quota) {
+	h := w.Header()
+	h.Set("RateLimit-Policy", `"minute";q=`+strconv.Itoa(q.Limit)+`;w=60`)
+	h.Set("RateLimit", `"minute";r=`+strconv.Itoa(q.Remaining)+`;t=`+strconv.Itoa(seconds(q.Reset)))
+}
+
+// retryAfter tells when to come again.
+func (w *response) retryAfter(d time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(max(1, seconds(d))))
+}
+
+// seconds rounds up to whole seconds.
+func seconds(d time.Duration) int {
+	return int((max(d, 0) + time.Second - 1) / time.Second)
+}
+
+// encode is JSON without the escapes that only HTML pages need.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,243 @@
+// Package rest is the HTTP door of the service: the REST API that assets/openapi.yaml describes.
+//
+// A request to a path under /v1 passes, in this order: the key (401), its plan (403), its rate limit (429), the path
+// (404), the method (405), and only then what it asks for. So nothing but the validity of the key can be learned
+// without one, and an inbox of another key answers, costs and takes what one that does not exist does.
+//
+// The contract leaves the shape of every error to one envelope; answers that net/http writes before a handler sees
+// the request (a malformed request line, a header above its limit) are the only ones without it.
+package rest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
+
+	"mayfly/service"
+)
+
+// Options of a Server. The zero value works.
+type Options struct {
+	MaxWait    time.Duration         // the longest that a request is held; default 60 s
+	MaxHeld    int                   // requests held at once; above it, they are answered at once. Default 50,000
+	CacheBytes int                   // memory for answers that may be asked for again; default 8 MiB
+	LargeBytes int64                 // memory for reading large messages, in all requests together; default 256 MiB
+	Metrics    prometheus.Registerer // default: none
+	Log        *slog.Logger          // one line a request at debug; never a key or a body. Default: none
+}
+
+// Bounds of a connection.
+const (
+	readTimeout    = 15 * time.Second // a whole request
+	idleTimeout    = 2 * time.Minute  // between two requests
+	maxHeaderBytes = 16 << 10         // net/http adds 4 KiB
+)
+
+// Server serves the REST API.
+type Server struct {
+	service *service.Service
+	options Options
+	log     *slog.Logger
+	routes  *http.ServeMux
+	cache   *answerCache
+	large   *semaphore.Weighted
+	metrics *metrics
+
+	holding  atomic.Int64
+	draining context.Context // ends when held requests have to
+	drain    context.CancelFunc
+
+	http  *http.Server
+	mu    sync.Mutex
+	fresh map[net.Conn]struct{} // connections that have not sent a request yet
+}
+
+// New returns the REST API of a service.
+func New(svc *service.Service, o Options) *Server {
+	if o.MaxWait <= 0 {
+		o.MaxWait = 60 * time.Second
+	}
+	if o.MaxHeld <= 0 {
+		o.MaxHeld = 50_000
+	}
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = 8 << 20
+	}
+	if o.LargeBytes <= 0 {
+		o.LargeBytes = 256 << 20
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{
+		service: svc,
+		options: o,
+		log:     o.Log,
+		cache:   newAnswerCache(o.CacheBytes),
+		large:   semaphore.NewWeighted(o.LargeBytes),
+		fresh:   map[net.Conn]struct{}{},
+	}
+	s.metrics = newMetrics(o.Metrics, func() float64 { return float64(s.holding.Load()) })
+	s.draining, s.drain = context.WithCancel(context.Background())
+	s.routes = s.newRoutes()
+	s.http = &http.Server{
+		Handler:        s,
+		ReadTimeout:    readTimeout,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes,
+		ConnState:      s.track,
+		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+	return s
+}
+
+// Serve answers the connections of a listener until Shutdown, and then returns nil.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown ends held requests at once, with what there is, lets the others finish, and closes all connections. When
+// the context ends first, what is left is cut.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.drain()
+	s.mu.Lock()
+	for c := range s.fresh {
+		_ = c.Close() // nothing was asked on it
+	}
+	s.mu.Unlock()
+	if err := s.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}
+
+// track knows the connections without a request, which http.Server.Shutdown would give five seconds.
+func (s *Server) track(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state != http.StateNew {
+		delete(s.fresh, c)
+		return
+	}
+	if s.draining.Err() != nil {
+		_ = c.Close()
+		return
+	}
+	s.fresh[c] = struct{}{}
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	w := &response{ResponseWriter: rw}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "private, no-cache")
+	defer func() { s.done(w, r, time.Since(start)) }()
+	defer func() {
+		if p := recover(); p != nil {
+			s.recovered(w, r, p)
+		}
+	}()
+	if isAPI(r.URL.Path) {
+		if err := s.admit(w, r); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	// ServeMux would send a redirect, which is no answer of this API.
+	if p := r.URL.EscapedPath(); !strings.HasPrefix(p, "/") || path.Clean(p) != p {
+		w.sendError(http.StatusNotFound, "No such path")
+		return
+	}
+	s.routes.ServeHTTP(w, r)
+}
+
+func isAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
+
+// admit checks the key and counts the request.
+func (s *Server) admit(w *response, r *http.Request) error {
+	key, err := s.service.Authenticate(r.Context(), r.Header.Get("X-API-Key"))
+	if err != nil {
+		return err
+	}
+	quota, err := s.service.Allow(r.Context(), key)
+	if quota.Limit > 0 {
+		w.setQuota(quota)
+	}
+	if err != nil {
+		return err
+	}
+	w.key, w.quota = key, quota
+	return nil
+}
+
+// fail answers with an error.
+func (s *Server) fail(w *response, r *http.Request, err error) {
+	status, message := http.StatusInternalServerError, "Internal server error"
+	if e, ok := errors.AsType[*service.Error](err); ok {
+		switch e.Code {
+		case service.Invalid, service.Taken:
+			status, message = http.StatusBadRequest, e.Message
+		case service.Unauthorized:
+			w.Header().Set("WWW-Authenticate", `ApiKey realm="mayfly"`)
+			status, message = http.StatusUnauthorized, e.Message
+		case service.Forbidden:
+			status, message = http.StatusForbidden, e.Message
+		case service.NotFound:
+			status, message = http.StatusNotFound, e.Message
+		case service.RateLimited:
+			w.retryAfter(e.RetryAfter)
+			status, message = http.StatusTooManyRequests, e.Message
+		case service.Full, service.Unavailable:
+			w.retryAfter(max(e.RetryAfter, 5*time.Second))
+			status, message = http.StatusServiceUnavailable, "The service cannot do this now; try again later"
+		}
+	}
+	if r.Context().Err() != nil {
+		return // nobody is there to read an answer
+	}
+	if status >= 500 {
+		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+	}
+	if w.status != 0 {
+		panic(http.ErrAbortHandler) // half an answer must not look whole
+	}
+	w.sendError(status, message)
+}
+
+// recovered answers for a handler that panicked, when it still can.
+func (s *Server) recovered(w *response, r *http.Request, p any) {
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	s.log.Error("request panicked", "method", r.Method, "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	w.sendError(http.StatusInternalServerError, "Internal server error")
+}
+
+// done logs and counts an answer.
+func (s *Server) done(w *response, r *http.Request, took time.Duration) {
+	s.metrics.answered(r.Pattern, r.Method, w.status, took-w.held)
+	if s.log.Enabled(r.Context(), slog.LevelDebug) {
+		s.log.LogAttrs(r.Context(), slog.LevelDebug, "request",
+			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", w.status),
+			slog.Int64("bytes", w.bytes), slog.Duration("took", took), slog.Duration("held", w.held),
+			slog.String("key", w.key.ID), slog.String("peer", r.RemoteAddr))
+	}
+}

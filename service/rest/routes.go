@@ -1,0 +1,95 @@
+package rest
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"mayfly/assets"
+	"mayfly/service"
+)
+
+// handler answers a request, or returns the error that the answer is.
+type handler func(w *response, r *http.Request) error
+
+// methods is what a path answers to. GET answers HEAD too.
+type methods map[string]handler
+
+func (s *Server) newRoutes() *http.ServeMux {
+	mux := http.NewServeMux()
+	for path, m := range map[string]methods{
+		"/v1/inboxes":                            {"GET": s.listInboxes, "POST": s.createInbox},
+		"/v1/inboxes/{inbox}":                    {"GET": s.getInbox, "DELETE": s.deleteInbox},
+		"/v1/inboxes/{inbox}/messages":           {"GET": s.listMessages},
+		"/v1/inboxes/{inbox}/messages/{message}": {"GET": s.getMessage},
+		"/v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}": {"GET": s.getAttachment},
+		"/openapi.yaml": {"GET": s.description()},
+		"/healthz":      {"GET": s.health},
+		"/readyz":       {"GET": s.ready},
+	} {
+		mux.HandleFunc(path, s.endpoint(m))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		w.(*response).sendError(http.StatusNotFound, "No such path")
+	})
+	return mux
+}
+
+// endpoint answers the methods of a path, and 405 to others.
+func (s *Server) endpoint(m methods) http.HandlerFunc {
+	allowed := slices.Sorted(maps.Keys(m))
+	if _, ok := m["GET"]; ok {
+		allowed = append(allowed, "HEAD")
+	}
+	allow := strings.Join(allowed, ", ")
+	return func(rw http.ResponseWriter, r *http.Request) {
+		w := rw.(*response) // ServeHTTP passes no other
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		h, ok := m[method]
+		if !ok {
+			w.Header().Set("Allow", allow)
+			w.sendError(http.StatusMethodNotAllowed, "This path answers to "+allow+" only")
+			return
+		}
+		if err := h(w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+// description serves assets/openapi.yaml.
+func (s *Server) description() handler {
+	etag := contentTag(assets.OpenAPI)
+	return func(w *response, r *http.Request) error {
+		w.Header().Set("ETag", etag)
+		if matchesETag(r.Header.Values("If-None-Match"), etag) {
+			w.notModified()
+			return nil
+		}
+		w.send(http.StatusOK, "application/yaml", assets.OpenAPI)
+		return nil
+	}
+}
+
+type status struct {
+	Status string `json:"status"`
+}
+
+func (s *Server) health(w *response, r *http.Request) error {
+	return w.sendJSON(http.StatusOK, status{"ok"})
+}
+
+func (s *Server) ready(w *response, r *http.Request) error {
+	if s.draining.Err() != nil {
+		return &service.Error{Code: service.Unavailable, Err: errors.New("stopping")}
+	}
+	if err := s.service.Ready(r.Context()); err != nil {
+		return &service.Error{Code: service.Unavailable, Err: err}
+	}
+	return w.sendJSON(http.StatusOK, status{"ok"})
+}
