@@ -1,9 +1,17 @@
 package api
 
 import (
-	"context"
+	"encoding"
 	"errors"
+	"fmt"
+	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,8 +23,9 @@ type Options struct {
 	Transport http.RoundTripper
 	// UserAgent is the User-Agent header field; "mayfly" when empty.
 	UserAgent string
-	// RequestsPerMinute is the budget, see [Budget]. When 0 it is 60, the least a
-	// paid plan allows, until the service says what the plan's is.
+	// RequestsPerMinute is the most the client may use of what the key is
+	// allowed, see [Budget]. When 0 that is all the service says there is,
+	// and 60, the least a paid plan allows, where it says nothing.
 	RequestsPerMinute int
 	// Timeout is how long an attempt may take without a byte arriving; 30 s when 0.
 	// A held request gets the time it is held for on top.
@@ -35,117 +44,172 @@ type Options struct {
 // Trace describes an attempt. It holds neither the key nor anything of a body.
 type Trace struct {
 	Method   string
-	Path     string
+	URL      string
 	Attempt  int // counted from 1
 	Status   int // 0 when there was no answer
-	Bytes    int64
+	Bytes    int // of the body
 	Duration time.Duration
 	Err      error
 }
 
-// Hold asks for a list only when it has changed, and to wait until it does.
-type Hold struct {
-	// ETag is the entity tag of the list that the caller has; empty for none.
-	ETag string
-	// Wait is how long the service may hold the request, in whole seconds; 0 not to hold.
-	Wait time.Duration
-	// Limit asks for the newest messages only; 0 for all. A service may ignore it.
-	Limit int
-}
-
-// Page asks for a part of a list of messages.
-type Page struct {
-	Limit int    // at most so many messages; 0 for all
-	After string // only messages older than this one; empty to start with the newest
-}
-
 // Client makes calls to one service with one API key. It is safe for use by
-// several goroutines at once.
-type Client struct{}
+// several goroutines at once, and does not print the key.
+type Client struct {
+	*shared
+	background bool
+}
+
+// shared is what a client and its background clients have in common.
+type shared struct {
+	base     *url.URL
+	key      func() string // a function, since fmt prints unexported fields
+	http     *http.Client
+	options  Options
+	budget   *Budget
+	features features
+
+	mu    sync.Mutex
+	quota *Quota
+}
+
+// features remembers which extensions the service has.
+type features struct {
+	holdMessages, holdInboxes, inboxes, raw, attachments, pages feature
+}
+
+// feature is unknown until the service has shown that it has it or not. What
+// it has once shown to have it keeps.
+type feature struct{ state atomic.Int32 }
+
+const (
+	featureUnknown int32 = iota
+	featurePresent
+	featureAbsent
+)
+
+func (f *feature) present()       { f.state.Store(featurePresent) }
+func (f *feature) absent()        { f.state.CompareAndSwap(featureUnknown, featureAbsent) }
+func (f *feature) isAbsent() bool { return f.state.Load() == featureAbsent }
 
 // New returns a client of the service at baseURL, which may have a path. The
-// key goes to that origin only, and over plain HTTP only to loopback.
-func New(baseURL, key string, o Options) (*Client, error) { return nil, errors.ErrUnsupported }
+// key goes to that origin only, and over plain HTTP only to loopback unless
+// o.Insecure is set.
+func New(baseURL, key string, o Options) (*Client, error) {
+	base, err := parseBase(baseURL, o.Insecure)
+	if err != nil {
+		return nil, err
+	}
+	if key == "" {
+		return nil, errors.New("the API key is empty")
+	}
+	for i := range len(key) {
+		if key[i] <= ' ' || key[i] > '~' {
+			return nil, errors.New("the API key has characters that no key has, such as spaces or line ends")
+		}
+	}
+	if o.Transport == nil {
+		o.Transport = newTransport()
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "mayfly"
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Retries == 0 {
+		o.Retries = 3
+	}
+	if o.MaxWait <= 0 {
+		o.MaxWait = 15 * time.Second
+	}
+	if o.MaxResponse <= 0 {
+		o.MaxResponse = 64 << 20
+	}
+	c := &Client{shared: &shared{
+		base:    base,
+		key:     func() string { return key },
+		options: o,
+		budget:  newBudget(o.RequestsPerMinute),
+	}}
+	c.http = &http.Client{Transport: o.Transport, CheckRedirect: c.checkRedirect}
+	return c, nil
+}
+
+func parseBase(baseURL string, insecure bool) (*url.URL, error) {
+	base, err := url.Parse(strings.TrimSpace(baseURL))
+	if err != nil {
+		// The error of url.Parse repeats the URL, which may hold a password.
+		return nil, errors.New("the base URL is not a URL")
+	}
+	switch {
+	case base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "":
+		return nil, errors.New("the base URL must start with https:// or http:// and name a host")
+	case base.User != nil:
+		return nil, errors.New("the base URL must not hold a user or a password")
+	case base.RawQuery != "" || base.Fragment != "":
+		return nil, errors.New("the base URL must not have a query or a fragment")
+	case base.Scheme == "http" && !insecure && !isLoopback(base.Hostname()):
+		return nil, fmt.Errorf("the API key is not sent over plain HTTP to %s: use https, or allow it explicitly", base.Host)
+	}
+	return url.Parse(strings.TrimRight(base.Scheme+"://"+base.Host+base.EscapedPath(), "/"))
+}
+
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+func newTransport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 32
+	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
+	// A held request on a connection that died without a word must not look quiet for ever.
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
+	return t
+}
 
 // BaseURL returns the address of the service, without a slash at the end.
-func (c *Client) BaseURL() string { return "" }
+func (c *Client) BaseURL() string { return c.base.String() }
 
 // Background returns a client that shares everything with c but gives way to
 // it: its requests leave a part of the budget to c's, fail at once with
 // [ErrRateLimited] when there is nothing for them, and are never repeated.
-func (c *Client) Background() *Client { return nil }
+func (c *Client) Background() *Client { return &Client{shared: c.shared, background: true} }
 
 // Budget returns the account of the requests made with c.
-func (c *Client) Budget() *Budget { return nil }
+func (c *Client) Budget() *Budget { return c.budget }
 
-// Quota returns what the service last said about its rate limit; false when it never did.
-func (c *Client) Quota() (Quota, bool) { return Quota{}, false }
-
-// Quota is what a service says about the rate limit of a key.
-type Quota struct {
-	Limit     int           // requests
-	Window    time.Duration // in this time
-	Remaining int           // requests left
-	Reset     time.Duration // from now, until there are more
+// Quota returns what the service last said about the rate limit of the key;
+// false when it never did.
+func (c *Client) Quota() (Quota, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.quota == nil {
+		return Quota{}, false
+	}
+	return *c.quota, true
 }
 
-// Budget is the account of the requests made with a client.
-type Budget struct{}
+// CloseIdleConnections closes the connections that no request uses.
+func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
-// Usage returns the number of requests of the last minute, and the most that there may be.
-func (b *Budget) Usage() (used, limit int) { return 0, 0 }
+// String returns the base URL.
+func (c *Client) String() string { return "api.Client of " + c.BaseURL() }
 
-// CreateInbox creates an inbox.
-func (c *Client) CreateInbox(ctx context.Context, n CreateInbox) (Inbox, error) {
-	return Inbox{}, errors.ErrUnsupported
-}
+// Format prints what String returns for every verb.
+func (c *Client) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
-// Inbox returns an inbox.
-func (c *Client) Inbox(ctx context.Context, inboxID string) (Inbox, error) {
-	return Inbox{}, errors.ErrUnsupported
-}
+// MarshalText returns what String does.
+func (c *Client) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// DeleteInbox deletes an inbox and all its messages, at once and for ever.
-func (c *Client) DeleteInbox(ctx context.Context, inboxID string) error {
-	return errors.ErrUnsupported
-}
+var (
+	_ fmt.Formatter          = (*Client)(nil)
+	_ encoding.TextMarshaler = (*Client)(nil)
+	_ slog.LogValuer         = (*Client)(nil)
+)
 
-// Messages returns the list of the messages of an inbox, whole.
-func (c *Client) Messages(ctx context.Context, inboxID string) (List, error) {
-	return List{}, errors.ErrUnsupported
-}
-
-// Message returns a whole message.
-func (c *Client) Message(ctx context.Context, inboxID, messageID string) (Message, error) {
-	return Message{}, errors.ErrUnsupported
-}
-
-// MessagesPage returns a part of the list.
-func (c *Client) MessagesPage(ctx context.Context, inboxID string, p Page) (List, error) {
-	return List{}, errors.ErrUnsupported
-}
-
-// HoldMessages returns the list when it differs from h.ETag.
-func (c *Client) HoldMessages(ctx context.Context, inboxID string, h Hold) (List, error) {
-	return List{}, errors.ErrUnsupported
-}
-
-// Inboxes returns the inboxes of the key.
-func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
-	return InboxList{}, errors.ErrUnsupported
-}
-
-// HoldInboxes returns the list of inboxes when it differs from h.ETag.
-func (c *Client) HoldInboxes(ctx context.Context, h Hold) (InboxList, error) {
-	return InboxList{}, errors.ErrUnsupported
-}
-
-// Raw returns a message as it was received.
-func (c *Client) Raw(ctx context.Context, inboxID, messageID string) ([]byte, error) {
-	return nil, errors.ErrUnsupported
-}
-
-// AttachmentContent returns the decoded content of an attachment of a message.
-func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID string, a Attachment) ([]byte, error) {
-	return nil, errors.ErrUnsupported
-}
+// LogValue returns what String does.
+func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }

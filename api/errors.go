@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // What a call can fail with, for errors.Is. An [*Error] has the details.
@@ -31,15 +33,21 @@ type Error struct {
 	kind error
 }
 
-// Error is one line: what was done, what came of it.
+// Error is one line of printable text: what was done, what came of it.
 func (e *Error) Error() string {
 	switch {
 	case e.Status == 0:
-		return fmt.Sprintf("%s: %s", e.Op, e.Message)
+		return e.Op + ": " + e.Message
 	case e.Message == "":
 		return fmt.Sprintf("%s: the service answered %d %s", e.Op, e.Status, http.StatusText(e.Status))
 	}
-	return fmt.Sprintf("%s: %s (%d)", e.Op, e.Message, e.Status)
+	message := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, e.Message)
+	return fmt.Sprintf("%s: %s (%d)", e.Op, message, e.Status)
 }
 
 // Unwrap returns the one of the errors above that describes e, or nil.

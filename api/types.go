@@ -46,6 +46,8 @@ type InboxList struct {
 	Held bool
 	// Raw is the object as the service sent it; nil in an object made here.
 	Raw json.RawMessage
+
+	has bool // there was a list in the object
 }
 
 // Summary is a message in a list.
@@ -246,7 +248,7 @@ func (l *InboxList) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	*l = InboxList{Inboxes: orEmpty(w.Inboxes), Total: len(w.Inboxes), Raw: bytes.Clone(data)}
+	*l = InboxList{Inboxes: orEmpty(w.Inboxes), Total: len(w.Inboxes), Raw: bytes.Clone(data), has: w.Inboxes != nil}
 	if w.Total != nil {
 		l.Total = int(*w.Total)
 	}

@@ -1,69 +1,539 @@
-// Package apitest is a service that speaks the contract and nothing else, for tests.
+// Package apitest is a temporary inbox service for tests. It speaks the
+// contract and nothing else, unless it is asked for the extensions of
+// Mayfly's own service, is strict about what it is sent, and fails on demand.
+//
+// It keeps everything in memory and reads the time from package time, so that
+// it works in a bubble of testing/synctest: [Server.Transport] calls it
+// without a network.
 package apitest
 
 import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
 	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"mayfly/api"
 )
 
-// Key is the API key that the server accepts unless its options say otherwise.
-const Key = "test-0123456789abcdef"
+// Key is the API key that a server accepts unless its options say otherwise.
+const Key = "test-key-0123456789abcdef"
+
+// Domain is the mail domain of a server.
+const Domain = "apitest.example"
 
 // Options are the choices of a [Server].
 type Options struct {
-	Key               string // Key when empty
-	RequestsPerMinute int    // 0 for no limit
-	Extensions        bool   // the extensions of Mayfly's own service: held lists, tags, list of inboxes, raw, attachments, paging, RateLimit fields
+	// Key is the API key that is accepted; the constant Key when empty.
+	Key string
+	// RequestsPerMinute is the rate limit, over a sliding minute; 0 for none.
+	RequestsPerMinute int
+	// Extensions turns on what Mayfly's own service adds to the contract: held
+	// lists, entity tags, the list of inboxes, raw messages, the content of
+	// attachments, pages, and the header fields about the rate limit.
+	Extensions bool
 }
 
 // Mail is a message to deliver.
 type Mail struct {
 	From, FromName, Subject, Text, HTML string
-	Attachments                         []api.Attachment
-	ReceivedAt                          time.Time // now when zero
-	Raw                                 []byte
+	Attachments                         []api.Attachment // with their Content
+	ReceivedAt                          time.Time        // now when zero
+	Raw                                 []byte           // made up when nil
 }
 
-// Fault is a way to fail.
-type Fault int
+// Request is a request that the server got.
+type Request struct {
+	Time   time.Time
+	Method string
+	Path   string // with the query
+	Header http.Header
+	Status int // 0 for a fault, and while there is no answer
+}
 
-const (
-	None           Fault = iota
-	Limited              // 429 with Retry-After: 2
-	LimitedNoTime        // 429 without Retry-After
-	InternalError        // 500 with the error envelope
-	BadGateway           // 502 with a page of HTML
-	BrokenJSON           // 200, not JSON in spite of its content type
-	Truncated            // 200, ends before its Content-Length
-	HTML                 // 200, a page of HTML
-	Cut                  // the connection ends without an answer
-	Huge                 // 200, JSON without end
-	Silent               // no answer until the request ends
-)
+// Server is a service. It is safe for use by several goroutines at once.
+type Server struct {
+	options Options
 
-// Server is an http.Handler that is a service.
-type Server struct{}
+	mu       sync.Mutex
+	inboxes  map[string]*inbox
+	order    []string      // IDs of inboxes, the oldest first
+	made     int           // inboxes and messages, for IDs
+	version  int           // counts the changes
+	changed  chan struct{} // closed at the next change
+	requests []*Request
+	accepted []time.Time // the requests of the last minute
+	fault    fault
+	delay    time.Duration
+	closed   chan struct{}
+}
 
-// New returns a server.
-func New(o Options) *Server { return &Server{} }
+type inbox struct {
+	api.Inbox
+	version  int
+	messages []message // the oldest first
+}
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {}
+type message struct {
+	api.Message
+	raw []byte
+}
 
-// Transport returns a transport that calls the server without a network.
-// It works in a bubble of testing/synctest.
-func (s *Server) Transport() http.RoundTripper { return nil }
+// New returns a server without inboxes.
+func New(o Options) *Server {
+	if o.Key == "" {
+		o.Key = Key
+	}
+	return &Server{options: o, inboxes: map[string]*inbox{}, changed: make(chan struct{}), closed: make(chan struct{})}
+}
 
-// Client returns a client of the server that uses Transport.
-func (s *Server) Client(o api.Options) *api.Client { return nil }
+// Client returns a client of the server that needs no network.
+func (s *Server) Client(o api.Options) *api.Client {
+	if o.Transport == nil {
+		o.Transport = s.Transport()
+	}
+	c, err := api.New("http://localhost", s.options.Key, o)
+	if err != nil {
+		panic(err) // the key of the options is not one
+	}
+	return c
+}
+
+// Close ends held and silent requests. It can be called once.
+func (s *Server) Close() { close(s.closed) }
+
+// Requests returns the requests so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]Request, len(s.requests))
+	for i, r := range s.requests {
+		all[i] = *r
+	}
+	return all
+}
+
+// Create makes an inbox with a local part, beside the API.
+func (s *Server) Create(username string, ttl time.Duration) (api.Inbox, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.create(api.CreateInbox{Username: username, TTL: int(ttl / time.Second)})
+}
+
+// Delete deletes an inbox beside the API.
+func (s *Server) Delete(inboxID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delete(inboxID)
+}
 
 // Deliver puts a message into the inbox with an address, and returns it.
-func (s *Server) Deliver(address string, m Mail) (api.Message, error) { return api.Message{}, nil }
+func (s *Server) Deliver(address string, m Mail) (api.Message, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	for _, i := range s.inboxes {
+		if strings.EqualFold(i.Email, address) {
+			return s.deliver(i, m), nil
+		}
+	}
+	return api.Message{}, fmt.Errorf("no inbox has the address %s", address)
+}
 
-// Fail makes the next n requests fail; all until the next call when n is negative.
-func (s *Server) Fail(f Fault, n int) {}
+func (s *Server) deliver(i *inbox, m Mail) api.Message {
+	if m.ReceivedAt.IsZero() {
+		m.ReceivedAt = time.Now()
+	}
+	if m.Raw == nil {
+		m.Raw = fmt.Appendf(nil, "From: %s <%s>\r\nTo: %s\r\nSubject: %s\r\n\r\n%s\r\n", m.FromName, m.From, i.Email, m.Subject, m.Text)
+	}
+	s.made++
+	d := message{raw: m.Raw, Message: api.Message{
+		ID: fmt.Sprintf("msg_%04d", s.made), From: m.From, FromName: m.FromName, To: i.Email, Subject: m.Subject,
+		Text: m.Text, HTML: m.HTML, ReceivedAt: m.ReceivedAt, Attachments: slices.Clone(m.Attachments),
+	}}
+	for n := range d.Attachments {
+		a := &d.Attachments[n]
+		a.ID, a.Size = fmt.Sprint("att_", n+1), int64(len(a.Content))
+	}
+	i.messages = append(i.messages, d)
+	s.change(i)
+	return d.Message
+}
 
-// SetDelay makes every answer wait so long.
-func (s *Server) SetDelay(d time.Duration) {}
+func (s *Server) create(n api.CreateInbox) (api.Inbox, error) {
+	switch n.Domain {
+	case "", Domain:
+	default:
+		return api.Inbox{}, errors.New("no such domain")
+	}
+	if n.TTL == 0 {
+		n.TTL = 3600
+	}
+	s.made++
+	if n.Username == "" {
+		n.Username = fmt.Sprintf("random-%04d", s.made)
+	}
+	email := strings.ToLower(n.Username) + "@" + Domain
+	for _, i := range s.inboxes {
+		if i.Email == email {
+			return api.Inbox{}, errors.New("the username is taken")
+		}
+	}
+	now := time.Now()
+	i := &inbox{Inbox: api.Inbox{ID: fmt.Sprintf("inbox_%04d", s.made), Email: email,
+		CreatedAt: now, ExpiresAt: now.Add(time.Duration(n.TTL) * time.Second), TTL: n.TTL}}
+	s.inboxes[i.ID] = i
+	s.order = append(s.order, i.ID)
+	s.change(i)
+	return i.Inbox, nil
+}
+
+func (s *Server) delete(id string) {
+	if i := s.inboxes[id]; i != nil {
+		delete(s.inboxes, id)
+		s.order = slices.DeleteFunc(s.order, func(o string) bool { return o == id })
+		s.change(i)
+	}
+}
+
+// change is called for every change, and wakes the held requests.
+func (s *Server) change(i *inbox) {
+	s.version++
+	i.version = s.version
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *Server) expire() {
+	now := time.Now()
+	for id, i := range s.inboxes {
+		if !i.ExpiresAt.After(now) {
+			s.delete(id)
+		}
+	}
+}
+
+func (i *inbox) got() api.Inbox {
+	got, n := i.Inbox, len(i.messages)
+	got.TTL, got.MessageCount, got.Status = 0, &n, "active"
+	return got
+}
+
+func (i *inbox) list() api.List {
+	list := api.List{Total: len(i.messages)}
+	for _, m := range slices.Backward(i.messages) {
+		list.Messages = append(list.Messages, api.Summary{ID: m.ID, From: m.From, FromName: m.FromName,
+			Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: int64(len(m.raw))})
+	}
+	return list
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	logged := &Request{Time: time.Now(), Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone()}
+	s.mu.Lock()
+	s.requests = append(s.requests, logged)
+	fault, delay := s.fault.take(r), s.delay
+	limited := s.limit(w.Header())
+	s.mu.Unlock()
+	if delay > 0 && !s.sleep(r, delay) {
+		panic(http.ErrAbortHandler)
+	}
+	if fault != None {
+		s.fail(w, r, fault)
+		return
+	}
+	answer := httptest.NewRecorder() // nothing is sent under the lock
+	switch {
+	case r.Header.Get("X-API-Key") != s.options.Key:
+		writeError(answer, http.StatusUnauthorized, "Invalid API key")
+	case limited:
+		writeError(answer, http.StatusTooManyRequests, "Rate limit exceeded")
+	default:
+		s.route(answer, r)
+	}
+	s.mu.Lock()
+	logged.Status = answer.Code
+	s.mu.Unlock()
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	w.Write(answer.Body.Bytes())
+}
+
+// limit counts a request, and reports whether it is one too many.
+func (s *Server) limit(h http.Header) bool {
+	most := s.options.RequestsPerMinute
+	if most == 0 {
+		return false
+	}
+	now := time.Now()
+	s.accepted = slices.DeleteFunc(s.accepted, func(t time.Time) bool { return now.Sub(t) >= time.Minute })
+	limited := len(s.accepted) >= most
+	if !limited {
+		s.accepted = append(s.accepted, now)
+	}
+	if s.options.Extensions {
+		reset := int(time.Minute-now.Sub(s.accepted[0]))/int(time.Second) + 1
+		h.Set("RateLimit-Policy", fmt.Sprintf(`"minute";q=%d;w=60`, most))
+		h.Set("RateLimit", fmt.Sprintf(`"minute";r=%d;t=%d`, most-len(s.accepted), reset))
+		if limited {
+			h.Set("Retry-After", strconv.Itoa(reset))
+		}
+	}
+	return limited
+}
+
+func (s *Server) sleep(r *http.Request, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.Context().Done():
+	case <-s.closed:
+	}
+	return false
+}
+
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/inboxes", s.serveCreate)
+	mux.HandleFunc("GET /v1/inboxes/{inbox}", s.serveInbox)
+	mux.HandleFunc("DELETE /v1/inboxes/{inbox}", s.serveDelete)
+	mux.HandleFunc("GET /v1/inboxes/{inbox}/messages", s.serveMessages)
+	mux.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}", s.serveMessage)
+	if s.options.Extensions {
+		mux.HandleFunc("GET /v1/inboxes", s.serveInboxes)
+		mux.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}", s.serveAttachment)
+	}
+	handler, pattern := mux.Handler(r)
+	if pattern == "" {
+		probe := httptest.NewRecorder()
+		handler.ServeHTTP(probe, r)
+		writeError(w, probe.Code, http.StatusText(probe.Code))
+		return
+	}
+	mux.ServeHTTP(w, r)
+}
+
+func (s *Server) serveCreate(w http.ResponseWriter, r *http.Request) {
+	var n api.CreateInbox
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+	if err != nil {
+		writeError(w, http.StatusBadRequest, "the body cannot be read")
+		return
+	}
+	if len(body) > 0 {
+		if t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); t != "application/json" {
+			writeError(w, http.StatusBadRequest, "the body must be application/json")
+			return
+		}
+		d := json.NewDecoder(strings.NewReader(string(body)))
+		d.DisallowUnknownFields()
+		if d.Decode(&n) != nil || d.More() {
+			writeError(w, http.StatusBadRequest, "the body must be one object with domain, username and ttl")
+			return
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	i, err := s.create(n)
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	writeJSON(w, http.StatusCreated, i)
+}
+
+// find answers 404 and returns nil where there is no such inbox.
+func (s *Server) find(w http.ResponseWriter, r *http.Request) *inbox {
+	s.expire()
+	i := s.inboxes[r.PathValue("inbox")]
+	if i == nil {
+		writeError(w, http.StatusNotFound, "no such inbox")
+	}
+	return i
+}
+
+func (s *Server) serveInbox(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.find(w, r); i != nil {
+		writeJSON(w, http.StatusOK, i.got())
+	}
+}
+
+func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.find(w, r); i != nil {
+		s.delete(i.ID)
+		writeJSON(w, http.StatusOK, api.Deleted{Deleted: true})
+	}
+}
+
+func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.find(w, r)
+	if i == nil || s.options.Extensions && !s.hold(w, r, func() (version int, ok bool) {
+		i = s.find(w, r)
+		if i == nil {
+			return 0, false
+		}
+		return i.version, true
+	}) {
+		return
+	}
+	list := i.list()
+	if s.options.Extensions {
+		if after := r.FormValue("after"); after != "" {
+			n := slices.IndexFunc(list.Messages, func(m api.Summary) bool { return m.ID == after })
+			list.Messages = list.Messages[n+1:]
+		}
+		if limit, err := strconv.Atoi(r.FormValue("limit")); err == nil && limit > 0 {
+			list.Messages = list.Messages[:min(limit, len(list.Messages))]
+		}
+	}
+	writeJSON(w, http.StatusOK, list)
+}
+
+// hold waits, if the request asks for it, until the version differs from the
+// one the client has. It returns false when the request was answered.
+func (s *Server) hold(w http.ResponseWriter, r *http.Request, version func() (int, bool)) bool {
+	var wait time.Duration
+	if value, ok := strings.CutPrefix(r.Header.Get("Prefer"), "wait="); ok {
+		if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
+			wait = time.Duration(min(seconds, 60)) * time.Second
+			w.Header().Set("Preference-Applied", "wait")
+		}
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	over := wait == 0
+	for {
+		v, ok := version()
+		if !ok {
+			return false
+		}
+		tag := fmt.Sprintf(`"%d"`, v)
+		w.Header().Set("ETag", tag)
+		if r.Header.Get("If-None-Match") != tag {
+			return true
+		}
+		if over {
+			w.WriteHeader(http.StatusNotModified)
+			return false
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-timer.C:
+			over = true
+		case <-r.Context().Done():
+			over = true
+		case <-s.closed:
+			over = true
+		}
+		s.mu.Lock()
+	}
+}
+
+func (s *Server) serveInboxes(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.hold(w, r, func() (int, bool) { s.expire(); return s.version, true }) {
+		return
+	}
+	list := api.InboxList{Total: len(s.order)}
+	for _, id := range slices.Backward(s.order) {
+		list.Inboxes = append(list.Inboxes, s.inboxes[id].got())
+	}
+	writeJSON(w, http.StatusOK, list)
+}
+
+// message answers 404 and returns nil where there is no such message.
+func (s *Server) message(w http.ResponseWriter, r *http.Request) *message {
+	i := s.find(w, r)
+	if i == nil {
+		return nil
+	}
+	n := slices.IndexFunc(i.messages, func(m message) bool { return m.ID == r.PathValue("message") })
+	if n < 0 {
+		writeError(w, http.StatusNotFound, "no such message")
+		return nil
+	}
+	return &i.messages[n]
+}
+
+func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.message(w, r)
+	switch {
+	case m == nil:
+	case s.options.Extensions && r.Header.Get("Accept") == "message/rfc822":
+		w.Header().Set("Content-Type", "message/rfc822")
+		w.Write(m.raw)
+	case s.options.Extensions:
+		writeJSON(w, http.StatusOK, m.Message)
+	default:
+		writeJSON(w, http.StatusOK, plain(m.Message))
+	}
+}
+
+// plain is a message with attachments as another service might write them;
+// the contract does not name their fields.
+func plain(m api.Message) any {
+	attachments := []map[string]any{}
+	for _, a := range m.Attachments {
+		attachments = append(attachments, map[string]any{"name": a.Filename, "contentType": a.ContentType,
+			"size": a.Size, "content": base64.StdEncoding.EncodeToString(a.Content)})
+	}
+	return map[string]any{"id": m.ID, "from": m.From, "to": m.To, "subject": m.Subject, "text": m.Text, "html": m.HTML,
+		"received_at": m.ReceivedAt.UTC().Format(api.TimeFormat), "attachments": attachments}
+}
+
+func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.message(w, r)
+	if m == nil {
+		return
+	}
+	for _, a := range m.Attachments {
+		if a.ID == r.PathValue("attachment") {
+			w.Header().Set("Content-Type", "application/octet-stream")
+			w.Write(a.Content)
+			return
+		}
+	}
+	writeError(w, http.StatusNotFound, "no such attachment")
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // only values that can be encoded are
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(body)
+}
+
+func writeError(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, api.ErrorBody{Error: api.ErrorDetail{Code: status, Message: message}})
+}

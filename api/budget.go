@@ -1,0 +1,224 @@
+package api
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// defaultLimit is the requests a minute that the least of the paid plans allows.
+	defaultLimit = 60
+	// window is a little longer than the minute in which the service counts:
+	// requests do not all take the same time to get there.
+	window = 61 * time.Second
+	// leastLimit is the limit that 429 never shrinks the budget below.
+	leastLimit = 6
+	// quiet is how long there must be no 429 for the budget to grow by a step.
+	quiet = time.Minute
+)
+
+// Budget is the account of the requests made with a client and with those
+// derived from it by [Client.Background]. In no minute are there more than its
+// limit: a request for which there is no room waits, or fails.
+//
+// The limit is what the service says in its RateLimit-Policy header field,
+// else [Options].RequestsPerMinute. An answer 429 halves it, and each quiet
+// minute gives a tenth back, since others may use the same key.
+//
+// A fifth of the limit, and everything while somebody waits, is kept from
+// background requests; those are also paced, so that they do not use up a
+// minute in its first second.
+type Budget struct {
+	mu      sync.Mutex
+	asked   int         // the option; 0 for none
+	ceiling int         // the limit without 429s
+	limit   int         // of the requests in any window
+	changed time.Time   // when limit was last shrunk or grown
+	sent    []time.Time // the requests of the last window, the oldest first
+	blocked time.Time   // no requests before
+	scarce  time.Time   // no background requests before
+	strikes int         // 429s without Retry-After in a row
+	waiting int         // requests of the foreground that wait
+	paced   time.Time   // the theoretical time of the next background request
+}
+
+func newBudget(asked int) *Budget {
+	limit := asked
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	return &Budget{asked: asked, ceiling: limit, limit: limit}
+}
+
+// Usage returns the number of requests of the last minute, and the most there may be.
+func (b *Budget) Usage() (used, limit int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	b.settle(now)
+	for i := len(b.sent) - 1; i >= 0 && now.Sub(b.sent[i]) < time.Minute; i-- {
+		used++
+	}
+	return used, b.limit
+}
+
+// Background returns how many background requests there can be in a minute,
+// and how long it takes until the next one may be made, 0 for now.
+func (b *Budget) Background() (perMinute int, wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	b.settle(now)
+	return b.limit - b.reserve(), b.backgroundWait(now)
+}
+
+// reserve is the part of the limit that background requests leave alone.
+func (b *Budget) reserve() int { return min(max(1, b.limit/5), b.limit-1) }
+
+// settle forgets what is over, and grows the limit after quiet.
+func (b *Budget) settle(now time.Time) {
+	old := 0
+	for old < len(b.sent) && now.Sub(b.sent[old]) >= window {
+		old++
+	}
+	b.sent = append(b.sent[:0], b.sent[old:]...)
+	if b.limit >= b.ceiling {
+		return
+	}
+	if steps := int(now.Sub(b.changed) / quiet); steps > 0 {
+		b.limit = min(b.ceiling, b.limit+steps*max(1, b.ceiling/10))
+		b.changed = b.changed.Add(time.Duration(steps) * quiet)
+	}
+}
+
+// roomWait is the time until fewer than n requests are in the window.
+func (b *Budget) roomWait(now time.Time, n int) time.Duration {
+	if len(b.sent) < n {
+		return 0
+	}
+	return b.sent[len(b.sent)-max(n, 1)].Add(window).Sub(now)
+}
+
+func (b *Budget) backgroundWait(now time.Time) time.Duration {
+	wait := max(b.blocked.Sub(now), b.scarce.Sub(now), b.roomWait(now, b.limit-b.reserve()))
+	if b.waiting > 0 {
+		wait = max(wait, b.roomWait(now, b.limit), 100*time.Millisecond)
+	}
+	burst := b.pace() * time.Duration(max(2, (b.limit-b.reserve())/4)-1)
+	return max(0, wait, b.paced.Sub(now)-burst)
+}
+
+// pace is the time between background requests that use all they may.
+func (b *Budget) pace() time.Duration { return window / time.Duration(b.limit-b.reserve()) }
+
+// takeBackground accounts for a background request, or returns how long there
+// is no room for one.
+func (b *Budget) takeBackground() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	b.settle(now)
+	if wait := b.backgroundWait(now); wait > 0 {
+		return wait
+	}
+	if b.paced.Before(now) {
+		b.paced = now
+	}
+	b.paced = b.paced.Add(b.pace())
+	b.sent = append(b.sent, now)
+	return 0
+}
+
+// take accounts for a request, after waiting for room. When that would take
+// longer than patience it returns how long it takes, at once.
+func (b *Budget) take(ctx context.Context, patience time.Duration) (time.Duration, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting++
+	defer func() { b.waiting-- }()
+	for {
+		now := time.Now()
+		b.settle(now)
+		wait := max(b.blocked.Sub(now), b.roomWait(now, b.limit))
+		if wait <= 0 {
+			b.sent = append(b.sent, now)
+			return 0, nil
+		}
+		if wait > patience {
+			return wait, nil
+		}
+		patience -= wait
+		b.mu.Unlock()
+		err := sleep(ctx, wait)
+		b.mu.Lock()
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// learn takes over what the service says about its limit.
+func (b *Budget) learn(q Quota) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	b.settle(now)
+	if q.Limit > 0 && q.Window > 0 {
+		ceiling := int(min(int64(q.Limit)*int64(time.Minute)/int64(q.Window), 100_000))
+		if b.asked > 0 {
+			ceiling = min(ceiling, b.asked)
+		}
+		ceiling = max(1, ceiling)
+		if ceiling != b.ceiling {
+			if b.limit == b.ceiling || b.limit > ceiling {
+				b.limit = ceiling
+			}
+			b.ceiling = ceiling
+		}
+	}
+	if q.Remaining >= 0 && q.Remaining < b.reserve() && q.Reset > 0 {
+		// Somebody else uses the key too. What is left is the foreground's,
+		// until there is a part of the minute's requests again.
+		b.scarce = now.Add(min(q.Reset, time.Minute) / 4)
+	}
+}
+
+// limited shrinks the budget after a 429 to a request that was sent at the
+// given time.
+func (b *Budget) limited(sent time.Time, retryAfter time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	b.settle(now)
+	if retryAfter <= 0 {
+		retryAfter = min(5*time.Second<<min(b.strikes, 4), time.Minute)
+	}
+	if until := now.Add(min(retryAfter, time.Hour)); until.After(b.blocked) {
+		b.blocked = until
+	}
+	if sent.Before(b.changed) && b.limit < b.ceiling {
+		return // it was on its way when another one shrank the budget
+	}
+	b.strikes++
+	b.limit = max(min(leastLimit, b.ceiling), b.limit/2)
+	b.changed = now
+}
+
+// accepted ends a row of 429s.
+func (b *Budget) accepted() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.strikes = 0
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,358 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	acceptJSON = "application/json"
+	acceptRaw  = "message/rfc822"
+)
+
+// segment escapes an identifier for a path. Identifiers are data of the
+// service, or typed by people.
+func segment(id string) (string, error) {
+	if id == "" || id == "." || id == ".." || len(id) > 1000 {
+		return "", fmt.Errorf("%w: %.40q is not an ID", ErrInvalid, id)
+	}
+	return url.PathEscape(id), nil
+}
+
+func inboxPath(op, inboxID string) (string, error) {
+	s, err := segment(inboxID)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", op, err)
+	}
+	return "/v1/inboxes/" + s, nil
+}
+
+func messagePath(op, inboxID, messageID string) (string, error) {
+	p, err := inboxPath(op, inboxID)
+	if err != nil {
+		return "", err
+	}
+	s, err := segment(messageID)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", op, err)
+	}
+	return p + "/messages/" + s, nil
+}
+
+// CreateInbox creates an inbox. A call whose answer was lost is not repeated,
+// since the inbox may have been created.
+func (c *Client) CreateInbox(ctx context.Context, n CreateInbox) (Inbox, error) {
+	const op = "create an inbox"
+	a, err := c.do(ctx, call{op: op, method: http.MethodPost, path: "/v1/inboxes", body: n, accept: acceptJSON})
+	if err != nil {
+		return Inbox{}, err
+	}
+	return decodeInbox(op, a)
+}
+
+// Inbox returns an inbox.
+func (c *Client) Inbox(ctx context.Context, inboxID string) (Inbox, error) {
+	const op = "get the inbox"
+	p, err := inboxPath(op, inboxID)
+	if err != nil {
+		return Inbox{}, err
+	}
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: p, accept: acceptJSON})
+	if err != nil {
+		return Inbox{}, err
+	}
+	return decodeInbox(op, a)
+}
+
+func decodeInbox(op string, a *answer) (Inbox, error) {
+	i, err := decode[Inbox](op, a)
+	if err == nil && i.ID == "" {
+		err = fmt.Errorf("%s: %w: an inbox without an ID", op, ErrUnexpected)
+	}
+	return i, err
+}
+
+// DeleteInbox deletes an inbox and all its messages, at once and for ever. An
+// inbox that is found gone when the call is repeated counts as deleted.
+func (c *Client) DeleteInbox(ctx context.Context, inboxID string) error {
+	const op = "delete the inbox"
+	p, err := inboxPath(op, inboxID)
+	if err != nil {
+		return err
+	}
+	a, err := c.do(ctx, call{op: op, method: http.MethodDelete, path: p, accept: acceptJSON})
+	if err != nil || len(a.body) == 0 {
+		return err
+	}
+	d, err := decode[struct{ Deleted *bool }](op, a)
+	if err == nil && d.Deleted != nil && !*d.Deleted {
+		err = fmt.Errorf("%s: %w: the service says that it is not deleted", op, ErrUnexpected)
+	}
+	return err
+}
+
+// Messages returns the list of the messages of an inbox, whole.
+func (c *Client) Messages(ctx context.Context, inboxID string) (List, error) {
+	return c.HoldMessages(ctx, inboxID, Hold{})
+}
+
+// Message returns a whole message.
+func (c *Client) Message(ctx context.Context, inboxID, messageID string) (Message, error) {
+	const op = "get the message"
+	p, err := messagePath(op, inboxID, messageID)
+	if err != nil {
+		return Message{}, err
+	}
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: p, accept: acceptJSON})
+	if err != nil {
+		return Message{}, err
+	}
+	return decode[Message](op, a)
+}
+
+// Page asks for a part of a list of messages.
+type Page struct {
+	Limit int    // at most so many messages; 0 for as many as the service likes
+	After string // only messages older than the one with this ID; empty to start with the newest
+}
+
+// MessagesPage returns a part of the list of the messages of an inbox. A
+// service that has no pages answers with the whole list, which is returned
+// along with [ErrUnsupported].
+func (c *Client) MessagesPage(ctx context.Context, inboxID string, p Page) (List, error) {
+	const op = "list a page of messages"
+	if c.features.pages.isAbsent() {
+		return List{}, fmt.Errorf("%s: %w", op, ErrUnsupported)
+	}
+	query := url.Values{}
+	if p.Limit > 0 {
+		query.Set("limit", strconv.Itoa(p.Limit))
+	}
+	if p.After != "" {
+		query.Set("after", p.After)
+	}
+	list, _, err := c.list(ctx, op, inboxID, query, Hold{})
+	if err != nil {
+		return list, err
+	}
+	ignored := p.Limit > 0 && len(list.Messages) > p.Limit
+	for _, m := range list.Messages {
+		ignored = ignored || m.ID == p.After
+	}
+	if ignored {
+		c.features.pages.absent()
+		return list, fmt.Errorf("%s: %w", op, ErrUnsupported)
+	}
+	return list, nil
+}
+
+// Hold asks for a list only when it has changed, and to wait until it does.
+type Hold struct {
+	// ETag is the entity tag of the list that the caller has; empty for none.
+	ETag string
+	// Wait is how long the service may hold the request, in whole seconds; 0 not to hold it.
+	Wait time.Duration
+	// Limit asks for the newest messages only; 0 for all. A service may ignore it.
+	Limit int
+}
+
+// HoldMessages returns the list of the messages of an inbox as soon as it
+// differs from the one tagged h.ETag, and [ErrNotModified] when it does not in
+// the time. The list returned along with that has only ETag and Held.
+//
+// A service that does not hold requests answers at once. The first time its
+// answer is returned along with [ErrUnsupported], if there was a wait to ask
+// for; from then on there are no more requests. A service that held one
+// before may do so no more for a while; Held tells.
+func (c *Client) HoldMessages(ctx context.Context, inboxID string, h Hold) (List, error) {
+	const op = "list the messages"
+	if h.Wait >= time.Second && c.features.holdMessages.isAbsent() {
+		return List{}, fmt.Errorf("%s: %w", op, ErrUnsupported)
+	}
+	query := url.Values{}
+	if h.Limit > 0 {
+		query.Set("limit", strconv.Itoa(h.Limit))
+	}
+	list, a, err := c.list(ctx, op, inboxID, query, h)
+	if a != nil && h.Wait >= time.Second {
+		if heldErr := c.features.holdMessages.heldOr(op, list.Held); err == nil || heldErr != nil {
+			err = heldErr
+		}
+	}
+	return list, err
+}
+
+// heldOr notes whether the service holds requests.
+func (f *feature) heldOr(op string, held bool) error {
+	if held {
+		f.present()
+	} else if f.absent(); f.isAbsent() {
+		return fmt.Errorf("%s: hold the request: %w", op, ErrUnsupported)
+	}
+	return nil
+}
+
+// list returns a nil answer with every error but ErrNotModified.
+func (c *Client) list(ctx context.Context, op, inboxID string, query url.Values, h Hold) (List, *answer, error) {
+	p, err := inboxPath(op, inboxID)
+	if err != nil {
+		return List{}, nil, err
+	}
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: p + "/messages", query: query, accept: acceptJSON, etag: h.ETag, wait: h.Wait})
+	if err != nil {
+		return List{}, nil, err
+	}
+	tag, held := a.tag(h), waitApplied(a.header)
+	if a.status == http.StatusNotModified {
+		return List{ETag: tag, Held: held}, a, fmt.Errorf("%s: %w", op, ErrNotModified)
+	}
+	list, err := decode[List](op, a)
+	if err != nil {
+		return List{}, nil, err
+	}
+	list.ETag, list.Held = tag, held
+	return list, a, nil
+}
+
+// tag returns the entity tag of an answer to h.
+func (a *answer) tag(h Hold) string {
+	if tag := a.header.Get("ETag"); tag != "" && len(tag) < 1000 {
+		return tag
+	}
+	if a.status == http.StatusNotModified {
+		return h.ETag
+	}
+	return ""
+}
+
+// waitApplied reports whether the service applied the preference to wait.
+func waitApplied(h http.Header) bool {
+	for _, value := range h["Preference-Applied"] {
+		for p := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ';' }) {
+			name, _, _ := strings.Cut(p, "=")
+			if strings.EqualFold(strings.TrimSpace(name), "wait") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Inboxes returns the inboxes of the key, an extension of the contract.
+func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
+	return c.HoldInboxes(ctx, Hold{})
+}
+
+// HoldInboxes returns the inboxes of the key as soon as the list differs from
+// the one tagged h.ETag; everything said of [Client.HoldMessages] is true of
+// it. A service that has no such list is another reason for [ErrUnsupported],
+// and then there is no list along with it.
+func (c *Client) HoldInboxes(ctx context.Context, h Hold) (InboxList, error) {
+	const op = "list the inboxes"
+	if c.features.inboxes.isAbsent() || h.Wait >= time.Second && c.features.holdInboxes.isAbsent() {
+		return InboxList{}, fmt.Errorf("%s: %w", op, ErrUnsupported)
+	}
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: "/v1/inboxes", accept: acceptJSON, etag: h.ETag, wait: h.Wait})
+	var e *Error
+	if errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented) {
+		c.features.inboxes.absent()
+		return InboxList{}, fmt.Errorf("%s: %w", op, ErrUnsupported)
+	}
+	if err != nil {
+		return InboxList{}, err
+	}
+	list := InboxList{ETag: a.tag(h), Held: waitApplied(a.header)}
+	if a.status == http.StatusNotModified {
+		err = fmt.Errorf("%s: %w", op, ErrNotModified)
+	} else {
+		tag, held := list.ETag, list.Held
+		if list, err = decode[InboxList](op, a); err != nil {
+			return InboxList{}, err
+		}
+		if !list.has {
+			c.features.inboxes.absent()
+			return InboxList{}, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		}
+		list.ETag, list.Held = tag, held
+	}
+	c.features.inboxes.present()
+	if h.Wait >= time.Second {
+		if heldErr := c.features.holdInboxes.heldOr(op, list.Held); heldErr != nil {
+			err = heldErr
+		}
+	}
+	return list, err
+}
+
+// Raw returns a message as it was received (RFC 5322), an extension of the contract.
+func (c *Client) Raw(ctx context.Context, inboxID, messageID string) ([]byte, error) {
+	const op = "get the raw message"
+	p, err := messagePath(op, inboxID, messageID)
+	if err != nil {
+		return nil, err
+	}
+	if c.features.raw.isAbsent() {
+		return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+	}
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: p, accept: acceptRaw})
+	var e *Error
+	if errors.As(err, &e) && e.Status == http.StatusNotAcceptable {
+		c.features.raw.absent()
+		return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t, _, _ := mime.ParseMediaType(a.header.Get("Content-Type")); t != acceptRaw {
+		c.features.raw.absent()
+		return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+	}
+	c.features.raw.present()
+	return a.body, nil
+}
+
+// AttachmentContent returns the decoded content of an attachment of a message:
+// what came with the message, else what the service has at the path of
+// Mayfly's own, an extension of the contract. A URL that the attachment names
+// is not followed.
+func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID string, attachment Attachment) ([]byte, error) {
+	const op = "get the attachment"
+	if attachment.Content != nil {
+		return attachment.Content, nil
+	}
+	if attachment.ID == "" || c.features.attachments.isAbsent() {
+		return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+	}
+	p, err := messagePath(op, inboxID, messageID)
+	if err != nil {
+		return nil, err
+	}
+	s, err := segment(attachment.ID)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: p + "/attachments/" + s, accept: "*/*"})
+	var e *Error
+	if errors.As(err, &e) && c.features.attachments.state.Load() == featureUnknown {
+		switch e.Status {
+		case http.StatusMethodNotAllowed, http.StatusNotImplemented:
+			c.features.attachments.absent()
+			return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		case http.StatusNotFound:
+			// Not there, or no such path: nobody can tell, so do not remember it.
+			return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.features.attachments.present()
+	return a.body, nil
+}

@@ -1,0 +1,388 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// call is a call of the API: one request, or several attempts at it.
+type call struct {
+	op     string // what is being done, for errors
+	method string
+	path   string // below the base URL, escaped
+	query  url.Values
+	body   any // encoded as JSON unless nil
+	accept string
+	etag   string
+	wait   time.Duration // how long the service may hold the request
+}
+
+// answer is an answer of the service, read whole.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// isJSON reports whether the body is JSON by its content type, or has none.
+func (a *answer) isJSON() bool {
+	t, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	return t == "" || t == "application/json" || t == "text/json" || strings.HasSuffix(t, "+json")
+}
+
+var errSilent = errors.New("no answer in time")
+
+// do makes a call, trying again where that is safe, and returns an answer with
+// a status of 2xx or 304.
+func (c *Client) do(ctx context.Context, k call) (*answer, error) {
+	var body []byte
+	if k.body != nil {
+		var err error
+		if body, err = json.Marshal(k.body); err != nil {
+			return nil, fmt.Errorf("%s: %w", k.op, err)
+		}
+	}
+	repeatable := k.method == http.MethodGet || k.method == http.MethodDelete
+	carriedOut := false // perhaps, by an attempt whose answer was lost
+	for attempt := 1; ; attempt++ {
+		if err := c.takeBudget(ctx, k.op); err != nil {
+			return nil, err
+		}
+		a, err := c.attempt(ctx, k, body, attempt)
+		if err == nil && (a.status < 300 || a.status == http.StatusNotModified) {
+			return a, nil
+		}
+		if err == nil && a.status == http.StatusNotFound && k.method == http.MethodDelete && carriedOut {
+			return &answer{status: http.StatusOK, header: a.header}, nil
+		}
+		again := false
+		var after time.Duration
+		switch {
+		case err != nil:
+			again = repeatable && errors.Is(err, ErrUnavailable) && !permanent(err) || neverSent(err)
+			carriedOut = carriedOut || !neverSent(err)
+		case a.status == http.StatusTooManyRequests:
+			again = true
+		case a.status == http.StatusNotImplemented || a.status == http.StatusHTTPVersionNotSupported:
+		case a.status >= 500:
+			again, carriedOut = repeatable, true
+		}
+		if err == nil {
+			after = retryAfter(a.header, time.Now())
+			err = c.failure(k.op, a, after)
+		}
+		if !again || c.background || attempt > c.options.Retries {
+			return nil, err
+		}
+		wait := max(after, backOff(attempt))
+		if wait > c.options.MaxWait {
+			return nil, err
+		}
+		if sleepErr := sleep(ctx, wait); sleepErr != nil {
+			return nil, fmt.Errorf("%s: %w", k.op, sleepErr)
+		}
+	}
+}
+
+// backOff returns 0.3 s, doubled with each attempt, of which half is chance.
+func backOff(attempt int) time.Duration {
+	d := 300 * time.Millisecond << min(attempt-1, 6)
+	return d/2 + rand.N(d/2+1)
+}
+
+func (c *Client) takeBudget(ctx context.Context, op string) error {
+	var wait time.Duration
+	var err error
+	if c.background {
+		if err = context.Cause(ctx); err == nil {
+			wait = c.budget.takeBackground()
+		}
+	} else {
+		wait, err = c.budget.take(ctx, c.options.MaxWait)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	if wait > 0 {
+		return &Error{Op: op, Message: "the requests of this minute are used up", RetryAfter: wait, kind: ErrRateLimited}
+	}
+	return nil
+}
+
+// attempt sends a request once and reads the answer whole.
+func (c *Client) attempt(ctx context.Context, k call, body []byte, attempt int) (a *answer, err error) {
+	began := time.Now()
+	target := c.base.String() + k.path
+	if len(k.query) > 0 {
+		target += "?" + k.query.Encode()
+	}
+	if c.options.Trace != nil {
+		defer func() {
+			t := Trace{Method: k.method, URL: target, Attempt: attempt, Duration: time.Since(began), Err: err}
+			if a != nil {
+				t.Status, t.Bytes = a.status, len(a.body)
+			}
+			c.options.Trace(t)
+		}()
+	}
+	caller := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(c.options.Timeout+k.wait, func() { cancel(errSilent) })
+	defer silence.Stop()
+
+	request, err := http.NewRequestWithContext(ctx, k.method, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", k.op, c.scrub(err))
+	}
+	h := request.Header
+	h.Set("X-API-Key", c.key())
+	h.Set("User-Agent", c.options.UserAgent)
+	h.Set("Accept", k.accept)
+	if body != nil {
+		h.Set("Content-Type", "application/json")
+	}
+	if k.etag != "" {
+		h.Set("If-None-Match", k.etag)
+	}
+	if seconds := int(k.wait / time.Second); seconds > 0 {
+		h.Set("Prefer", fmt.Sprintf("wait=%d", seconds))
+	}
+
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, c.lost(caller, ctx, k.op, err)
+	}
+	defer response.Body.Close()
+	c.account(response, began)
+	if response.ContentLength > c.options.MaxResponse {
+		return nil, c.tooLarge(k.op)
+	}
+	content := progress{response.Body, func() { silence.Reset(c.options.Timeout) }}
+	read, err := io.ReadAll(io.LimitReader(content, c.options.MaxResponse+1))
+	if err != nil {
+		return nil, c.lost(caller, ctx, k.op, err)
+	}
+	if int64(len(read)) > c.options.MaxResponse {
+		return nil, c.tooLarge(k.op)
+	}
+	return &answer{response.StatusCode, response.Header, read}, nil
+}
+
+// progress calls a function whenever something was read.
+type progress struct {
+	io.Reader
+	made func()
+}
+
+func (p progress) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	if n > 0 {
+		p.made()
+	}
+	return n, err
+}
+
+// account tells the budget what the answer says about it.
+func (c *Client) account(response *http.Response, sent time.Time) {
+	if q, ok := parseQuota(response.Header); ok {
+		c.mu.Lock()
+		c.quota = &q
+		c.mu.Unlock()
+		c.budget.learn(q)
+	}
+	if response.StatusCode == http.StatusTooManyRequests {
+		c.budget.limited(sent, retryAfter(response.Header, time.Now()))
+	} else if response.StatusCode < 500 {
+		c.budget.accepted()
+	}
+}
+
+// checkRedirect follows redirects of a GET within the origin. The others end
+// up as answers with a status of 3xx.
+func (c *Client) checkRedirect(request *http.Request, via []*http.Request) error {
+	if via[0].Method != http.MethodGet || len(via) > 5 || !sameOrigin(request.URL, c.base) {
+		return http.ErrUseLastResponse
+	}
+	return c.takeBudget(request.Context(), "follow a redirect")
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	if u.Scheme == "https" {
+		return "443"
+	}
+	return "80"
+}
+
+// lost describes a request without a whole answer.
+func (c *Client) lost(caller, attempt context.Context, op string, err error) error {
+	if cause := context.Cause(caller); cause != nil {
+		return fmt.Errorf("%s: %w", op, cause)
+	}
+	var refused *Error
+	if errors.As(err, &refused) { // by the budget, on a redirect
+		return refused
+	}
+	if errors.Is(context.Cause(attempt), errSilent) {
+		err = errSilent
+	}
+	return &lostError{op, c.scrub(err)}
+}
+
+// lostError is a request without a whole answer.
+type lostError struct {
+	op    string
+	cause error
+}
+
+func (e *lostError) Error() string {
+	return fmt.Sprintf("%s: %v: %s", e.op, ErrUnavailable, shorten(e.cause.Error()))
+}
+
+func (e *lostError) Unwrap() []error { return []error{ErrUnavailable, e.cause} }
+
+// scrub takes the URL out of an error of net/http, and the key if it is there.
+func (c *Client) scrub(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	if strings.Contains(err.Error(), c.key()) {
+		return errors.New(c.withoutKey(err.Error()))
+	}
+	return err
+}
+
+func (c *Client) withoutKey(s string) string { return strings.ReplaceAll(s, c.key(), "(key)") }
+
+// neverSent reports whether a request failed before anything of it was sent.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// permanent reports whether trying again is pointless.
+func permanent(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	return errors.As(err, &certificate) || errors.As(err, &record)
+}
+
+func (c *Client) tooLarge(op string) error {
+	return fmt.Errorf("%s: %w: larger than %d MiB", op, ErrUnexpected, c.options.MaxResponse>>20)
+}
+
+// failure describes an answer that is no success.
+func (c *Client) failure(op string, a *answer, after time.Duration) error {
+	e := &Error{Op: op, Status: a.status, RetryAfter: after}
+	if a.isJSON() {
+		e.Message = c.message(a.body)
+	}
+	switch {
+	case a.status == http.StatusBadRequest || a.status == http.StatusUnprocessableEntity:
+		e.kind = ErrInvalid
+	case a.status == http.StatusUnauthorized:
+		e.kind = ErrUnauthorized
+	case a.status == http.StatusForbidden:
+		e.kind = ErrForbidden
+	case a.status == http.StatusTooManyRequests:
+		e.kind = ErrRateLimited
+	case a.status >= 500:
+		e.kind = ErrUnavailable
+	case a.status < 400:
+		e.kind = ErrUnexpected
+		e.Message = "the service redirects elsewhere, where the API key is not sent; is the base URL right?"
+		if to, err := url.Parse(a.header.Get("Location")); err == nil && to.Host != "" {
+			e.Message = fmt.Sprintf("the service redirects to %s, where the API key is not sent; is the base URL right?", c.withoutKey(shorten(to.Scheme+"://"+to.Host)))
+		}
+	case !a.isJSON() || e.Message == "" && len(a.body) > 0:
+		// Whoever answers a wrong base URL says 404 as well, and must not be
+		// taken for the service saying that an inbox is gone.
+		e.kind = ErrUnexpected
+		e.Message = "the service answered with " + a.describe() + "; is the base URL right?"
+	case a.status == http.StatusNotFound:
+		e.kind = ErrNotFound
+	}
+	return e
+}
+
+// describe names what came instead of the JSON that should have.
+func (a *answer) describe() string {
+	t, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
+	if err != nil || t == "" {
+		return "something that is not JSON"
+	}
+	return shorten(t)
+}
+
+// message returns the text of an error body, bounded.
+func (c *Client) message(body []byte) string {
+	var envelope struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
+	}
+	if json.Unmarshal(body, &envelope) != nil {
+		return ""
+	}
+	var detail struct{ Message string }
+	text := envelope.Message
+	if json.Unmarshal(envelope.Error, &detail) == nil {
+		text = detail.Message
+	} else {
+		json.Unmarshal(envelope.Error, &text) // a string, or not: then text stays
+	}
+	return shorten(c.withoutKey(text))
+}
+
+// shorten cuts a text of the service to 500 bytes.
+func shorten(s string) string {
+	const most = 500
+	if len(s) <= most {
+		return s
+	}
+	s = s[:most-len("…")]
+	for s != "" && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) {
+		r, n := utf8.DecodeLastRuneInString(s)
+		if r != utf8.RuneError || n != 1 {
+			break
+		}
+		s = s[:len(s)-1]
+	}
+	return s + "…"
+}
+
+// decode reads the JSON of an answer.
+func decode[T any](op string, a *answer) (T, error) {
+	var v T
+	if !a.isJSON() {
+		return v, fmt.Errorf("%s: %w: the service answered with %s; is the base URL right?", op, ErrUnexpected, a.describe())
+	}
+	if err := json.Unmarshal(a.body, &v); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return v, fmt.Errorf("%s: %w: JSON with an unexpected %s", op, ErrUnexpected, wrong.Value)
+		}
+		return v, fmt.Errorf("%s: %w: broken JSON", op, ErrUnexpected)
+	}
+	return v, nil
+}
