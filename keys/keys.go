@@ -1,57 +1,235 @@
-// Package keys finds and keeps the API key of a profile.
+// Package keys finds and keeps API keys.
+//
+// A key comes from the environment variable MAYFLY_API_KEY, else from the
+// keyring of the operating system, else from a file that only its owner can
+// read, where one was asked for when the key was set. A key that is kept
+// belongs to a profile and to the service it was set for, and is never
+// returned for another service.
 package keys
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
 )
 
-// ErrNone is the error when there is no key.
+// Variable is the environment variable that goes before all else.
+const Variable = "MAYFLY_API_KEY"
+
+// ErrNone is the error when there is no key. The error returned may say more,
+// such as that the keyring did not answer.
 var ErrNone = errors.New("no API key")
 
-// Secret is an API key that does not print.
-type Secret struct{ reveal func() string }
+// ErrNoKeyring is the error when the keyring of the operating system cannot be used.
+var ErrNoKeyring = errors.New("no keyring")
 
-// Reveal returns the key itself.
-func (s Secret) Reveal() string { return s.reveal() }
+// Secret is an API key. It does not print, in no format.
+type Secret struct{ reveal func() string } // a function, since fmt prints unexported fields
+
+func newSecret(key string) Secret { return Secret{func() string { return key }} }
+
+// Reveal returns the key itself, empty for the zero Secret.
+func (s Secret) Reveal() string {
+	if s.reveal == nil {
+		return ""
+	}
+	return s.reveal()
+}
+
+// Last4 returns the last four characters of the key, by which people tell
+// keys apart; of a key too short to show them, nothing.
+func (s Secret) Last4() string {
+	key := s.Reveal()
+	if len(key) < 12 {
+		return ""
+	}
+	return key[len(key)-4:]
+}
+
+const hidden = "(API key)"
+
+// String returns a text without the key.
+func (s Secret) String() string { return hidden }
+
+// Format prints a text without the key, for every verb.
+func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, hidden) }
+
+// MarshalText returns a text without the key.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// LogValue returns a text without the key.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 
 // Key is a key and where it was found.
 type Key struct {
 	Secret Secret
-	Source string // for people, such as "environment variable MAYFLY_API_KEY"
+	Source string // for people, such as "the environment variable MAYFLY_API_KEY"
 }
 
-// Place is where Set keeps a key.
+// Describe says where a key comes from and how it ends.
+func (k Key) Describe() string {
+	if last := k.Secret.Last4(); last != "" {
+		return k.Source + ", ending in " + last
+	}
+	return k.Source
+}
+
+// ID says whose key is meant.
+type ID struct {
+	Profile string
+	BaseURL string
+}
+
+// name is what the key is kept under.
+func (id ID) name() string { return id.Profile + " " + normalBase(id.BaseURL) }
+
+// normalBase makes one of all ways to write a base URL.
+func normalBase(base string) string {
+	u, err := url.Parse(strings.TrimSpace(base))
+	if err != nil {
+		return strings.TrimSpace(base)
+	}
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	switch scheme {
+	case "https":
+		host = strings.TrimSuffix(host, ":443")
+	case "http":
+		host = strings.TrimSuffix(host, ":80")
+	}
+	return scheme + "://" + host + strings.TrimRight(u.EscapedPath(), "/")
+}
+
+// Place is where a key is kept.
 type Place int
 
 const (
 	Keyring Place = iota // the keyring of the operating system
-	File                 // a file that only its owner can read
+	File                 // a file that only its owner can read, keys.json
 )
-
-// Store finds and keeps keys.
-type Store struct{}
 
 // Options say where a [Store] looks.
 type Options struct {
-	// Dir is the folder of the key file; the file is called keys.json.
+	// Dir is the folder of the key file, made with mode 0700 when a key is put into it.
 	Dir string
+	// Getenv reads the environment; os.Getenv when nil.
+	Getenv func(string) string
+	// NoKeyring leaves the keyring alone.
+	NoKeyring bool
 }
 
-// New returns a store.
-func New(o Options) *Store { return &Store{} }
+// Store finds and keeps keys.
+type Store struct {
+	getenv  func(string) string
+	keyring keyring // nil for none
+	file    keyFile
+}
 
-// ID says whose key is meant: a key kept for one service is never used for another.
-type ID struct{ Profile, BaseURL string }
+// New returns a store. It reads nothing yet.
+func New(o Options) *Store {
+	s := &Store{getenv: o.Getenv, file: keyFile{dir: o.Dir}}
+	if s.getenv == nil {
+		s.getenv = os.Getenv
+	}
+	if !o.NoKeyring && keyringAvailable(s.getenv) {
+		s.keyring = systemKeyring{}
+	}
+	return s
+}
 
-// Resolve returns the key.
-func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) { return Key{}, ErrNone }
+// Resolve returns the key of a profile for a service. It takes 3 s at most,
+// when a keyring does not answer. Without a key the error is [ErrNone].
+func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
+	if value := s.getenv(Variable); strings.TrimSpace(value) != "" {
+		key, err := Check(value)
+		if err != nil {
+			return Key{}, fmt.Errorf("the environment variable %s: %w", Variable, err)
+		}
+		return Key{newSecret(key), "the environment variable " + Variable}, nil
+	}
+	var keyringErr error
+	if s.keyring != nil {
+		var key string
+		key, keyringErr = s.ask(ctx, func(k keyring) (string, error) { return k.get(id.name()) })
+		if keyringErr == nil {
+			if key, keyringErr = Check(key); keyringErr == nil {
+				return Key{newSecret(key), "the keyring"}, nil
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return Key{}, err
+		}
+	}
+	key, err := s.file.get(id)
+	if err == nil {
+		return Key{newSecret(key), "the file " + s.file.path()}, nil
+	}
+	if errors.Is(err, ErrNone) && keyringErr != nil && !errors.Is(keyringErr, ErrNone) {
+		return Key{}, fmt.Errorf("%w: %w", ErrNone, keyringErr)
+	}
+	return Key{}, err
+}
 
-// Set keeps a key.
-func (s *Store) Set(ctx context.Context, id ID, key string, p Place) error { return ErrNone }
+// Set keeps a key where it is told to, in the place of the one that was there.
+func (s *Store) Set(ctx context.Context, id ID, key string, p Place) error {
+	key, err := Check(key)
+	if err != nil {
+		return err
+	}
+	if p == File {
+		return s.file.set(id, key)
+	}
+	if s.keyring == nil {
+		return fmt.Errorf("%w: there is no session bus with a secret service", ErrNoKeyring)
+	}
+	_, err = s.ask(ctx, func(k keyring) (string, error) { return "", k.set(id.name(), key) })
+	return err
+}
 
-// Remove removes a key from the keyring and the file, and returns from where it was removed.
-func (s *Store) Remove(ctx context.Context, id ID) ([]string, error) { return nil, ErrNone }
+// Remove removes a key from the keyring and from the file, and returns from
+// which; [ErrNone] when it was in neither.
+func (s *Store) Remove(ctx context.Context, id ID) ([]Place, error) {
+	var removed []Place
+	var failed error
+	if s.keyring != nil {
+		_, err := s.ask(ctx, func(k keyring) (string, error) { return "", k.remove(id.name()) })
+		if err == nil {
+			removed = append(removed, Keyring)
+		} else if !errors.Is(err, ErrNone) {
+			failed = err
+		}
+	}
+	switch err := s.file.remove(id); {
+	case err == nil:
+		removed = append(removed, File)
+	case !errors.Is(err, ErrNone):
+		failed = errors.Join(failed, err)
+	}
+	if failed == nil && removed == nil {
+		failed = ErrNone
+	}
+	return removed, failed
+}
 
-// Last4 returns the last four characters of a key long enough to show them, for recognising it.
-func (s Secret) Last4() string { return "" }
+// Check returns a key without the white space around it, and refuses what
+// cannot be one: nothing, or anything but printable ASCII. The error does not
+// hold the key.
+func Check(key string) (string, error) {
+	key = strings.TrimSpace(key)
+	switch {
+	case key == "":
+		return "", errors.New("the API key is empty")
+	case len(key) > 1000:
+		return "", errors.New("the API key is longer than 1000 characters")
+	}
+	for i := range len(key) {
+		if key[i] <= ' ' || key[i] > '~' {
+			return "", errors.New("the API key has characters that no key has, such as spaces or line ends")
+		}
+	}
+	return key, nil
+}
