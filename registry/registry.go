@@ -1,7 +1,36 @@
-// Package registry keeps the inboxes this machine knows, since the API cannot list them.
+// Package registry keeps the inboxes this machine knows, since the API cannot
+// list them.
+//
+// Each inbox is a file of its own, replaced as a whole, and named by a hash,
+// since IDs come from a service. So any number of processes may write at
+// once, nobody waits for a lock, and a damaged file costs one inbox.
 package registry
 
-import "time"
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// Kept is how long an inbox stays known after it has expired.
+	Kept = 24 * time.Hour
+
+	maxFile   = 64 << 10 // bytes
+	suffix    = ".json"
+	temporary = ".new-"
+)
 
 // Inbox is a known inbox.
 type Inbox struct {
@@ -9,21 +38,167 @@ type Inbox struct {
 	Email     string    `json:"email"`
 	Label     string    `json:"label,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
-	ExpiresAt time.Time `json:"expires_at"`
+	ExpiresAt time.Time `json:"expires_at"` // zero when the service did not say
 }
 
-// Registry is the inboxes known for a profile and a service.
-type Registry struct{}
+// Registry is the inboxes known for a profile and a service. It is safe for
+// use by several goroutines and processes at once.
+type Registry struct{ dir string }
 
-// Open returns the registry in dir for a profile and the service at baseURL.
-// It makes dir, with mode 0700, when something is put.
-func Open(dir, profile, baseURL string) *Registry { return &Registry{} }
+// Open returns the registry below dir of a profile and the service at baseURL.
+// It touches nothing; folders are made, with mode 0700, when something is put.
+func Open(dir, profile, baseURL string) *Registry {
+	return &Registry{filepath.Join(dir, "inboxes", hash(profile+"\x00"+strings.ToLower(strings.TrimRight(baseURL, "/"))))}
+}
 
-// List returns the inboxes, the newest first.
-func (r *Registry) List() ([]Inbox, error) { return nil, nil }
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:16])
+}
 
-// Put adds inboxes or replaces those with the same ID.
-func (r *Registry) Put(inboxes ...Inbox) error { return nil }
+func (r *Registry) path(inboxID string) string { return filepath.Join(r.dir, hash(inboxID)+suffix) }
 
-// Remove removes inboxes; those that are not known are no error.
-func (r *Registry) Remove(inboxIDs ...string) error { return nil }
+// List returns the inboxes, the newest first, among them those that expired
+// less than [Kept] ago. Files that are damaged are passed over.
+func (r *Registry) List() ([]Inbox, error) {
+	entries, err := os.ReadDir(r.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("list the known inboxes: %w", err)
+	}
+	var all []Inbox
+	oldest := time.Now().Add(-Kept)
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), suffix) {
+			continue
+		}
+		i, err := read(filepath.Join(r.dir, entry.Name()))
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errDamaged):
+		case err != nil:
+			return nil, fmt.Errorf("list the known inboxes: %w", err)
+		case i.ExpiresAt.IsZero() || i.ExpiresAt.After(oldest):
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b Inbox) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return all, nil
+}
+
+var errDamaged = errors.New("damaged")
+
+// read returns the inbox in a file. One that holds another inbox than its name
+// says is damaged too.
+func read(path string) (Inbox, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Inbox{}, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return Inbox{}, err
+	}
+	var i Inbox
+	if json.Unmarshal(content, &i) != nil || hash(i.ID)+suffix != filepath.Base(path) {
+		return Inbox{}, errDamaged
+	}
+	return i, nil
+}
+
+// Put adds inboxes, or replaces those with the same ID. An inbox without a
+// label keeps the one it has. Inboxes that expired more than [Kept] ago are
+// forgotten on the way.
+func (r *Registry) Put(inboxes ...Inbox) error {
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return fmt.Errorf("keep the inbox: %w", err)
+	}
+	var failed error
+	added := false
+	for _, i := range inboxes {
+		wrote, err := r.put(i)
+		added = added || wrote
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("keep the inbox: %w", err))
+		}
+	}
+	if added {
+		failed = errors.Join(failed, r.prune())
+	}
+	return failed
+}
+
+// put reports whether it wrote; an inbox known as it is is not written.
+func (r *Registry) put(i Inbox) (wrote bool, err error) {
+	if i.ID == "" {
+		return false, errors.New("it has no ID")
+	}
+	path := r.path(i.ID)
+	known, err := read(path)
+	if err == nil && i.Label == "" {
+		i.Label = known.Label
+	}
+	content, err := json.Marshal(i)
+	if err != nil {
+		return false, err
+	}
+	if len(content) >= maxFile {
+		return false, errors.New("its fields are too long")
+	}
+	if knownContent, err := json.Marshal(known); err == nil && bytes.Equal(content, knownContent) {
+		return false, nil
+	}
+	f, err := os.CreateTemp(r.dir, temporary+"*") // mode 0600
+	if err != nil {
+		return false, err
+	}
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err == nil, err
+}
+
+// Remove forgets inboxes; those that are not known are no error.
+func (r *Registry) Remove(inboxIDs ...string) error {
+	var failed error
+	for _, id := range inboxIDs {
+		if err := os.Remove(r.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, fmt.Errorf("forget the inbox: %w", err))
+		}
+	}
+	return failed
+}
+
+// prune removes what expired long ago, and what was left by a process that
+// ended while it wrote.
+func (r *Registry) prune() error {
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		return fmt.Errorf("forget expired inboxes: %w", err)
+	}
+	oldest := time.Now().Add(-Kept)
+	var failed error
+	for _, entry := range entries {
+		path := filepath.Join(r.dir, entry.Name())
+		i, err := read(path)
+		over := err == nil && !i.ExpiresAt.IsZero() && i.ExpiresAt.Before(oldest)
+		if errors.Is(err, errDamaged) {
+			info, err := entry.Info()
+			over = err == nil && info.Mode().IsRegular() && info.ModTime().Before(oldest)
+		}
+		if over {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				failed = errors.Join(failed, fmt.Errorf("forget expired inboxes: %w", err))
+			}
+		}
+	}
+	return failed
+}
