@@ -1,6 +1,415 @@
 package mail
 
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // Parse reads a raw message within the limits. It never fails: what cannot be parsed is in Text.
+// The contents of attachments may share memory with raw.
 func Parse(raw []byte, l Limits) *Message {
-	return &Message{Text: string(raw), TextType: "text/plain"}
+	p := &parser{limits: l.withDefaults(), message: &Message{}}
+	p.left = p.limits.DecodedBytes
+	raw = p.mendLines(raw)
+	h, body := p.readHeader(raw)
+	p.describe(h)
+	e := p.entity(h, body, "", "text/plain", 0)
+	p.finish(e)
+	return p.message
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Depth:        cmp.Or(max(l.Depth, 0), 50),
+		Parts:        cmp.Or(max(l.Parts, 0), 1000),
+		HeaderBytes:  cmp.Or(max(l.HeaderBytes, 0), 256<<10),
+		Fields:       cmp.Or(max(l.Fields, 0), 1000),
+		DecodedBytes: cmp.Or(max(l.DecodedBytes, 0), 64<<20),
+	}
+}
+
+// A parser holds what is left of the limits while a message is read.
+type parser struct {
+	limits  Limits
+	message *Message
+	parts   int // so far
+	left    int // of the decoded bytes
+}
+
+// defect notes what is wrong with the message, once.
+func (p *parser) defect(what string) {
+	if !slices.Contains(p.message.Defects, what) {
+		p.message.Defects = append(p.message.Defects, what)
+	}
+}
+
+// mendLines gives a message whose lines all end in CR the LF that it lacks.
+func (p *parser) mendLines(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') >= 0 {
+		p.defect("The lines end in a bare CR")
+		return bytes.ReplaceAll(raw, []byte{'\r'}, []byte{'\n'})
+	}
+	return raw
+}
+
+// describe fills in what the header says.
+func (p *parser) describe(h header) {
+	m := p.message
+	m.Fields = make([]Field, len(h))
+	for i, f := range h {
+		m.Fields[i] = Field{Name: f.name, Value: decodeHeader(unfold(f.value)), Raw: string(f.raw)}
+	}
+	if from := parseAddresses(h.get("From")); len(from) > 0 {
+		m.From = from[0]
+	}
+	m.To = parseAddresses(h.get("To"))
+	m.Subject = decodeHeader([]byte(h.get("Subject")))
+	m.MessageID = trimID(h.get("Message-ID"))
+	if date := h.get("Date"); date != "" {
+		var ok bool
+		if m.Date, ok = parseDate(date); !ok {
+			p.defect("The Date field cannot be read")
+		}
+	}
+}
+
+// trimID takes the angle brackets off a Message-ID or a Content-ID.
+func trimID(s string) string {
+	s = strings.TrimSpace(s)
+	if start := strings.IndexByte(s, '<'); start >= 0 {
+		s = s[start+1:]
+		if end := strings.IndexByte(s, '>'); end >= 0 {
+			s = s[:end]
+		}
+	}
+	return s
+}
+
+// A text is a piece of a body. Alternatives of it are in one text; neighbours are several.
+type text struct {
+	plain     string
+	plainType string // empty: no plain text
+	flowed    bool
+	delSp     bool
+	html      string
+	hasHTML   bool
+}
+
+// An entity is what a part of a message comes to: texts to be read, and attachments.
+type entity struct {
+	texts       []text
+	attachments []Attachment
+	spare       []text // to be read if nothing else is: embedded messages, reports, text attachments
+}
+
+func (e *entity) add(o entity) {
+	e.texts = append(e.texts, o.texts...)
+	e.attachments = append(e.attachments, o.attachments...)
+	e.spare = append(e.spare, o.spare...)
+}
+
+// entity reads a header and a body. path is the section number (as in IMAP), "" for the whole message.
+func (p *parser) entity(h header, body []byte, path, defaultType string, depth int) entity {
+	part := p.readPart(h, body, path, defaultType)
+	switch {
+	case depth > p.limits.Depth:
+		p.defect("The parts are nested too deeply: the rest is shown as text")
+		return p.leaf(part.asText())
+	case strings.HasPrefix(part.mediaType, "multipart/"):
+		return p.multipart(part, depth)
+	case part.mediaType == "message/rfc822" || part.mediaType == "message/global" || part.mediaType == "message/news":
+		return p.embedded(part, depth)
+	default:
+		return p.leaf(part)
+	}
+}
+
+// A part is a header and a body before the body is decoded.
+type part struct {
+	path        string
+	typ         mediaType
+	mediaType   string
+	disposition string
+	filename    string
+	contentID   string
+	encoding    string
+	body        []byte
+}
+
+func (p *parser) readPart(h header, body []byte, path, defaultType string) part {
+	typ := parseMediaType(h.get("Content-Type"))
+	disposition := parseMediaType(h.get("Content-Disposition"))
+	pt := part{
+		path:        path,
+		typ:         typ,
+		disposition: disposition.value,
+		filename:    cmp.Or(disposition.params["filename"], typ.params["name"], typ.params["filename"], disposition.params["name"]),
+		contentID:   trimID(decodeHeader([]byte(h.get("Content-ID")))),
+		encoding:    strings.ToLower(strings.Trim(h.get("Content-Transfer-Encoding"), " \t\"';.")),
+		body:        body,
+	}
+	pt.mediaType = p.mediaTypeOf(typ.value, defaultType, body)
+	return pt
+}
+
+// mediaTypeOf mends a media type that is missing or is none.
+func (p *parser) mediaTypeOf(value, defaultType string, body []byte) string {
+	major, minor, ok := strings.Cut(value, "/")
+	major, minor = strings.TrimSpace(major), strings.TrimSpace(minor)
+	switch {
+	case value == "":
+		if defaultType == "text/plain" && looksHTML(body) {
+			return "text/html"
+		}
+		return defaultType
+	case ok && isToken(major) && isToken(minor):
+		return major + "/" + minor
+	case major == "html" || minor == "html" || value == "text" && looksHTML(body):
+		p.defect("The Content-Type cannot be read")
+		return "text/html"
+	case major == "multipart":
+		p.defect("The Content-Type cannot be read")
+		return "multipart/mixed"
+	case major == "text" || !ok && isToken(major):
+		p.defect("The Content-Type cannot be read")
+		return "text/plain"
+	default:
+		p.defect("The Content-Type cannot be read")
+		return defaultType
+	}
+}
+
+func isToken(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] <= ' ' || s[i] >= 0x7f || strings.IndexByte("()<>@,;:\\\"/[]?=", s[i]) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// looksHTML tells whether a body without a type is an HTML document.
+func looksHTML(body []byte) bool {
+	start := bytes.ToLower(bytes.TrimLeft(body[:min(len(body), 512)], " \t\r\n\ufeff"))
+	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html"))
+}
+
+// asText makes a part readable that cannot be taken apart.
+func (pt part) asText() part {
+	pt.mediaType = "text/plain"
+	return pt
+}
+
+// section is the number of the n-th part within path.
+func section(path string, n int) string {
+	if path == "" {
+		return strconv.Itoa(n)
+	}
+	return path + "." + strconv.Itoa(n)
+}
+
+// id is the attachment's ID: a message that is a single attachment is section 1.
+func (pt part) id() string { return cmp.Or(pt.path, "1") }
+
+// decode undoes the transfer encoding, within what is left of the decoded bytes.
+func (p *parser) decode(pt part) []byte {
+	var out []byte
+	clean := true
+	switch pt.encoding {
+	case "", "7bit", "8bit", "binary", "7-bit", "8-bit", "none":
+		out = pt.body
+	case "base64":
+		if strings.HasPrefix(pt.mediaType, "text/") && !looksBase64(pt.body) {
+			p.defect("A part is said to be base64 and is not")
+			out = pt.body
+			break
+		}
+		out, clean = decodeBase64(pt.body)
+	case "quoted-printable", "quoted printable", "quotedprintable":
+		out, clean = decodeQuotedPrintable(pt.body)
+	case "x-uuencode", "uuencode", "x-uue", "uue":
+		if files, _ := cutUU(pt.body, 1); len(files) > 0 {
+			out = files[0].content
+		} else {
+			out, clean = pt.body, false
+		}
+	default:
+		p.defect("A part has an unknown transfer encoding: " + pt.encoding)
+		out = pt.body
+	}
+	if !clean {
+		p.defect("A part is broken in its " + pt.encoding)
+	}
+	if len(out) > p.left {
+		p.defect("The message is too large when decoded: the rest is cut off")
+		out = out[:p.left]
+	}
+	p.left -= len(out)
+	return out
+}
+
+// leaf reads a part that has no parts.
+func (p *parser) leaf(pt part) entity {
+	content := p.decode(pt)
+	if isTNEF(pt, content) {
+		if e, ok := p.tnef(pt, content); ok {
+			return e
+		}
+	}
+	if !pt.readable() {
+		e := entity{}
+		if !pt.ignored() {
+			e.attachments = []Attachment{pt.attachment(content)}
+			e.spare = pt.spare(content)
+		}
+		return e
+	}
+	var e entity
+	if pt.mediaType == "text/html" {
+		e.texts = []text{{html: lines(decodeHTML(content, pt.typ.params["charset"])), hasHTML: true}}
+		return e
+	}
+	s := lines(decodeText(content, pt.typ.params["charset"]))
+	if strings.Contains(s, "begin ") {
+		files, rest := cutUU([]byte(s), p.limits.Parts-p.parts)
+		s = string(rest)
+		for i, f := range files {
+			p.parts++
+			e.attachments = append(e.attachments, Attachment{
+				ID: pt.id() + ".u" + strconv.Itoa(i+1), Filename: f.name, ContentType: "application/octet-stream", Size: len(f.content), Content: f.content})
+		}
+	}
+	t := text{plain: s, plainType: pt.mediaType}
+	switch pt.mediaType {
+	case "text/enriched", "text/richtext":
+		t.plain, t.plainType = plainFromEnriched(s), "text/plain"
+	case "text/plain":
+		t.flowed = strings.EqualFold(pt.typ.params["format"], "flowed")
+		t.delSp = t.flowed && strings.EqualFold(pt.typ.params["delsp"], "yes")
+	case "text/x-markdown", "text/x-web-markdown":
+		t.plainType = "text/markdown"
+	case "text/markdown":
+	default:
+		t.plainType = "text/plain"
+	}
+	e.texts = []text{t}
+	return e
+}
+
+// readable tells whether the part is for reading rather than for saving.
+func (pt part) readable() bool {
+	if !strings.HasPrefix(pt.mediaType, "text/") || pt.disposition == "attachment" {
+		return false
+	}
+	switch pt.mediaType {
+	case "text/plain", "text/html", "text/markdown", "text/x-markdown", "text/x-web-markdown", "text/enriched", "text/richtext":
+		return true
+	case "text/calendar", "text/csv", "text/vcard", "text/x-vcard", "text/directory", "text/css", "text/javascript", "text/xml",
+		"text/rtf", "text/x-amp-html", "text/watch-html", "text/rfc822-headers", "text/x-vcalendar", "text/tab-separated-values",
+		"text/x-moz-deleted", "text/x-diff", "text/x-patch":
+		return false
+	}
+	return pt.filename == ""
+}
+
+// ignored tells whether the part is only another form of the body, for readers that are none of ours.
+func (pt part) ignored() bool {
+	return (pt.mediaType == "text/x-amp-html" || pt.mediaType == "text/watch-html") && pt.disposition != "attachment"
+}
+
+func (pt part) attachment(content []byte) Attachment {
+	return Attachment{
+		ID:          pt.id(),
+		Filename:    pt.filename,
+		ContentType: pt.mediaType,
+		ContentID:   pt.contentID,
+		Inline:      pt.disposition == "inline",
+		Size:        len(content),
+		Content:     content,
+	}
+}
+
+// spare is what to read of an attachment if the message has nothing else to be read.
+func (pt part) spare(content []byte) []text {
+	switch {
+	case pt.mediaType == "text/html":
+		return []text{{html: lines(decodeHTML(content, pt.typ.params["charset"])), hasHTML: true}}
+	case pt.mediaType == "text/calendar", pt.mediaType == "text/rtf":
+		return nil
+	case strings.HasPrefix(pt.mediaType, "text/"), pt.mediaType == "message/delivery-status", pt.mediaType == "message/disposition-notification":
+		return []text{{plain: lines(decodeText(content, pt.typ.params["charset"])), plainType: "text/plain"}}
+	}
+	return nil
+}
+
+// lines gives text its line breaks as LF.
+func lines(s string) string {
+	if strings.IndexByte(s, '\r') < 0 {
+		return s
+	}
+	return strings.ReplaceAll(s, "\r\n", "\n")
+}
+
+// embedded reads a message within the message: an attachment whose text is read if there is no other.
+func (p *parser) embedded(pt part, depth int) entity {
+	content := pt.body
+	if pt.encoding == "base64" || pt.encoding == "quoted-printable" {
+		content = p.decode(pt)
+	}
+	e := entity{}
+	if pt.path != "" {
+		e.attachments = []Attachment{pt.attachment(content)}
+	}
+	h, body := p.readHeader(p.mendLines(content))
+	inner := p.entity(h, body, section(pt.path, 1), "text/plain", depth+1)
+	intro := introduce(h)
+	for _, t := range inner.texts {
+		if t.plainType != "" || !t.hasHTML {
+			t.plain, t.plainType = intro+t.plain, cmp.Or(t.plainType, "text/plain")
+		}
+		intro = ""
+		e.spare = append(e.spare, t)
+	}
+	if len(inner.texts) == 0 {
+		e.spare = append(e.spare, text{plain: intro, plainType: "text/plain"})
+		e.spare = append(e.spare, inner.spare...)
+	}
+	if pt.path == "" {
+		e.attachments = inner.attachments
+	}
+	return e
+}
+
+// introduce is the header of an embedded message as it is read.
+func introduce(h header) string {
+	var b strings.Builder
+	for _, name := range [...]string{"From", "To", "Date", "Subject"} {
+		if v := h.get(name); v != "" {
+			b.WriteString(name + ": " + decodeHeader([]byte(v)) + "\n")
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// finish puts the texts together and marks inline attachments.
+func (p *parser) finish(e entity) {
+	m := p.message
+	texts := e.texts
+	if !slices.ContainsFunc(texts, func(t text) bool { return strings.TrimSpace(t.plain) != "" || strings.TrimSpace(t.html) != "" }) {
+		texts = append(texts, e.spare...)
+	}
+	joinTexts(m, texts)
+	for i := range e.attachments {
+		a := &e.attachments[i]
+		if a.ContentID != "" && strings.Contains(m.HTML, "cid:"+a.ContentID) {
+			a.Inline = true
+		}
+	}
+	m.Attachments = e.attachments
 }

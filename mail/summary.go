@@ -1,7 +1,56 @@
 package mail
 
+import "bytes"
+
+// summaryBytes is how much of a message Summarize looks at.
+const summaryBytes = 64 << 10
+
 // Summarize reads what a list shows from the header of a raw message, of which it looks at the first
-// 64 KiB at most.
+// 64 KiB at most. It keeps no part of raw.
 func Summarize(raw []byte) Summary {
-	return Summary{}
+	rest := raw[:min(len(raw), summaryBytes)]
+	if bytes.IndexByte(rest[:min(len(rest), 4096)], '\n') < 0 && bytes.IndexByte(rest, '\r') >= 0 {
+		rest = bytes.ReplaceAll(rest, []byte{'\r'}, []byte{'\n'})
+	}
+	rest = skipMboxLine(rest)
+	var s Summary
+	var from, subject, date bool
+	for len(rest) > 0 && !(from && subject && date) {
+		line, after := cutLine(rest)
+		if len(line) == 0 {
+			break
+		}
+		end := foldedEnd(rest, len(rest)-len(after))
+		field := rest[:end]
+		rest = rest[end:]
+		switch {
+		case !from && isField(field, "from"):
+			from = true
+			if list := parseAddresses(string(unfold(fieldValue(field)))); len(list) > 0 {
+				s.From = list[0]
+			}
+		case !subject && isField(field, "subject"):
+			subject = true
+			s.Subject = decodeHeader(unfold(fieldValue(field)))
+		case !date && isField(field, "date"):
+			date = true
+			s.Date, _ = parseDate(string(unfold(fieldValue(field))))
+		}
+	}
+	return s
 }
+
+// isField tells whether a field has the name, which is in lower case.
+func isField(field []byte, name string) bool {
+	if len(field) <= len(name) {
+		return false
+	}
+	for i := range len(name) {
+		if field[i]|0x20 != name[i] {
+			return false
+		}
+	}
+	return len(bytes.TrimLeft(field[len(name):], " \t")) > 0 && bytes.TrimLeft(field[len(name):], " \t")[0] == ':'
+}
+
+func fieldValue(field []byte) []byte { return field[bytes.IndexByte(field, ':')+1:] }

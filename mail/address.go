@@ -1,0 +1,210 @@
+package mail
+
+import "strings"
+
+// maxAddresses bounds the addresses read from one field.
+const maxAddresses = 1000
+
+// parseAddresses reads an unfolded address list (RFC 5322, section 3.4), also a broken one: commas in
+// unquoted names, missing brackets, names in comments, groups. What has no address at all is a Name.
+func parseAddresses(s string) []Address {
+	var list []Address
+	pending := "" // the start of a name with an unquoted comma
+	for s != "" && len(list) < maxAddresses {
+		var item string
+		item, s = cutAddress(s)
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		if !strings.Contains(item, "@") && s != "" && !strings.HasPrefix(item, "<") && !strings.Contains(item, "=?") {
+			pending = joinComma(pending, item)
+			continue
+		}
+		a := parseAddress(joinComma(pending, item))
+		pending = ""
+		if a != (Address{}) {
+			list = append(list, a)
+		}
+	}
+	if pending != "" {
+		list = append(list, parseAddress(pending))
+	}
+	return list
+}
+
+func joinComma(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ", " + b
+}
+
+// cutAddress takes one address off the front of a list. A group's name is dropped.
+func cutAddress(s string) (item, rest string) {
+	quoted, comment, angle := false, 0, false
+	start := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '\\' && (quoted || comment > 0):
+			i++
+		case quoted:
+			quoted = c != '"'
+		case c == '(':
+			comment++
+		case comment > 0:
+			if c == ')' {
+				comment--
+			}
+		case c == '"':
+			// A lone quote within a word, or one that is never closed, is no quote.
+			quoted = strings.IndexByte(s[i+1:], '"') >= 0
+		case c == '<':
+			angle = true
+		case c == '>':
+			angle = false
+		case angle && c != ',':
+		case c == ',', c == ';':
+			return s[start:i], s[i+1:]
+		case c == ':' && !strings.Contains(s[start:i], "@") && !strings.Contains(s[start:i], "=?"):
+			start = i + 1
+		}
+	}
+	return s[start:], ""
+}
+
+// parseAddress reads one mailbox.
+func parseAddress(s string) Address {
+	s = strings.TrimSpace(s)
+	open, end := angles(s)
+	if open < 0 {
+		return bareAddress(s)
+	}
+	a := Address{Addr: cleanAddr(s[open+1 : end]), Name: phrase(s[:open])}
+	if a.Name == "" && end+1 < len(s) {
+		a.Name = phrase(strings.TrimLeft(s[end:], "> "))
+	}
+	if inner, ok := splitEncoded(a); ok {
+		return inner
+	}
+	return a
+}
+
+// angles finds the last "<…>" outside quotes. The closing bracket may be missing.
+func angles(s string) (open, end int) {
+	open, end = -1, len(s)
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && quoted:
+			i++
+		case c == '"':
+			quoted = !quoted && strings.IndexByte(s[i+1:], '"') >= 0
+		case quoted:
+		case c == '<':
+			open, end = i, len(s)
+		case c == '>' && open >= 0 && end == len(s):
+			end = i
+		}
+	}
+	return open, end
+}
+
+// bareAddress reads a mailbox without angle brackets: an address with its name in a comment, or only one
+// of both.
+func bareAddress(s string) Address {
+	var a Address
+	if open := strings.IndexByte(s, '('); open >= 0 {
+		if end := strings.LastIndexByte(s, ')'); end > open {
+			a.Name = phrase(s[open+1 : end])
+			s = s[:open] + s[end+1:]
+		}
+	}
+	switch s = strings.TrimSpace(s); {
+	case strings.Contains(s, "=?"):
+		decoded := decodeHeader([]byte(s))
+		if open, _ := angles(decoded); open >= 0 {
+			return parseAddress(strings.ReplaceAll(decoded, "=?", "= ?"))
+		}
+		if strings.Contains(decoded, "@") && !strings.ContainsAny(decoded, " \t") {
+			a.Addr = decoded
+		} else {
+			a.Name = decoded
+		}
+	case strings.Contains(s, "@"):
+		if sp := strings.LastIndexAny(s, " \t"); sp >= 0 && strings.Contains(s[sp:], "@") && !strings.HasPrefix(s, `"`) {
+			a.Name, s = phrase(s[:sp]), s[sp+1:]
+		}
+		a.Addr = cleanAddr(s)
+	case a.Name == "":
+		a.Name = phrase(s)
+	}
+	return a
+}
+
+// splitEncoded reads an address whose name and address are together in an encoded word.
+func splitEncoded(a Address) (Address, bool) {
+	if a.Addr != "" || !strings.Contains(a.Name, "@") {
+		return a, false
+	}
+	if open, end := angles(a.Name); open >= 0 {
+		return Address{Name: strings.TrimSpace(a.Name[:open]), Addr: cleanAddr(a.Name[open+1 : end])}, true
+	}
+	return a, false
+}
+
+// cleanAddr takes comments, spaces and a source route out of an address.
+func cleanAddr(s string) string {
+	if strings.Contains(s, "=?") {
+		s = decodeHeader([]byte(s))
+	} else if !isASCII([]byte(s)) {
+		s = decodeText([]byte(s), "")
+	}
+	s = strings.TrimSpace(s)
+	if len(s) > 7 && strings.EqualFold(s[:7], "mailto:") {
+		s = s[7:]
+	}
+	if strings.HasPrefix(s, "@") {
+		if _, mailbox, ok := strings.Cut(s, ":"); ok {
+			s = mailbox
+		}
+	}
+	if open := strings.IndexByte(s, '('); open >= 0 && !strings.HasPrefix(s, `"`) {
+		if end := strings.LastIndexByte(s, ')'); end > open {
+			s = strings.TrimSpace(s[:open] + s[end+1:])
+		}
+	}
+	return s
+}
+
+// phrase reads a display name: quotes off, words decoded.
+func phrase(s string) string {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") && len(s) > 1 {
+		s = s[1 : len(s)-1]
+	}
+	if strings.ContainsAny(s, `"\`) {
+		s = unquote(s)
+	}
+	s = strings.TrimSpace(decodeHeader([]byte(s)))
+	if n := len(s); n > 1 && (s[0] == '"' && s[n-1] == '"' || s[0] == '\'' && s[n-1] == '\'') {
+		s = strings.TrimSpace(s[1 : n-1])
+	}
+	return s
+}
+
+// unquote takes the quotes off quoted strings, and the backslashes in them.
+func unquote(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		case s[i] != '"':
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,110 @@
+package mail
+
+import (
+	"bytes"
+	"encoding/base64"
+)
+
+// decodeBase64 undoes base64, as much as there is of it: octets that do not belong are passed over,
+// padding may be missing, or be followed by more. clean is false if something did not belong.
+func decodeBase64(src []byte) (dst []byte, clean bool) {
+	buf := make([]byte, 0, len(src))
+	dst = make([]byte, 0, base64.StdEncoding.DecodedLen(len(src)))
+	clean = true
+	flush := func() {
+		n := len(buf)
+		if n%4 == 1 {
+			buf = buf[:n-1]
+			clean = false
+		}
+		size := base64.RawStdEncoding.DecodedLen(len(buf))
+		at := len(dst)
+		dst = append(dst, make([]byte, size)...)
+		got, _ := base64.RawStdEncoding.Decode(dst[at:], buf) // buf has letters of the alphabet only
+		dst = dst[:at+got]
+		buf = buf[:0]
+	}
+	for _, c := range src {
+		switch {
+		case base64Letters[c]:
+			buf = append(buf, c)
+		case c == '-': // the alphabet of URLs
+			buf = append(buf, '+')
+		case c == '_':
+			buf = append(buf, '/')
+		case c == '=':
+			if len(buf)%4 != 0 {
+				flush()
+			}
+		case c == '\r', c == '\n', c == ' ', c == '\t':
+		default:
+			clean = false
+		}
+	}
+	flush()
+	return dst, clean
+}
+
+var base64Letters = func() (set [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
+		set[c] = true
+	}
+	return set
+}()
+
+// looksBase64 tells text that was only declared to be base64 from what is: running text has spaces
+// inside of its lines and much punctuation.
+func looksBase64(src []byte) bool {
+	src = src[:min(len(src), 4096)]
+	foreign, inner := 0, 0
+	for i, c := range src {
+		switch {
+		case c == ' ' && i > 0 && base64Letters[src[i-1]] && i+1 < len(src) && base64Letters[src[i+1]]:
+			inner++
+		case c == '\r', c == '\n', c == ' ', c == '\t', c == '=', base64Letters[c]:
+		default:
+			foreign++
+		}
+	}
+	return (foreign+inner)*20 <= len(src)
+}
+
+// decodeQuotedPrintable undoes quoted-printable (RFC 2045, section 6.7). What is no escape stays as it is.
+func decodeQuotedPrintable(src []byte) (dst []byte, clean bool) {
+	dst = make([]byte, 0, len(src))
+	clean = true
+	for len(src) > 0 {
+		line, after := cutLine(src)
+		ended := len(line) < len(src)
+		crlf := ended && src[len(line)] == '\r'
+		text := bytes.TrimRight(line, " \t")
+		soft := len(text) > 0 && text[len(text)-1] == '='
+		if soft {
+			text = text[:len(text)-1]
+		}
+		for len(text) > 0 {
+			i := bytes.IndexByte(text, '=')
+			if i < 0 {
+				dst = append(dst, text...)
+				break
+			}
+			dst = append(dst, text[:i]...)
+			if i+2 < len(text) && unhex(text[i+1]) >= 0 && unhex(text[i+2]) >= 0 {
+				dst = append(dst, byte(unhex(text[i+1])<<4|unhex(text[i+2])))
+				text = text[i+3:]
+				continue
+			}
+			clean = false
+			dst = append(dst, '=')
+			text = text[i+1:]
+		}
+		if !soft && ended {
+			if crlf {
+				dst = append(dst, '\r')
+			}
+			dst = append(dst, '\n')
+		}
+		src = after
+	}
+	return dst, clean
+}

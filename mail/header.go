@@ -1,0 +1,214 @@
+package mail
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A rawField is a field as it stands in a header. value may be folded.
+type rawField struct {
+	name  string
+	value []byte
+	raw   []byte // name, colon and value, without the last line break
+}
+
+// A header is what comes before a body.
+type header []rawField
+
+// get returns the value of the first field of that name, unfolded.
+func (h header) get(name string) string {
+	for i := range h {
+		if strings.EqualFold(h[i].name, name) {
+			return string(unfold(h[i].value))
+		}
+	}
+	return ""
+}
+
+// readHeader parts data into its header and the body behind it. A line that is no field ends the header,
+// unless a well-known field still follows, whose value then was broken badly: the line is taken as part
+// of the field before it. Data that starts with no field at all is all body.
+func (p *parser) readHeader(data []byte) (h header, body []byte) {
+	budget := p.limits.HeaderBytes
+	rest := skipMboxLine(data)
+	begin, known := rest, false
+	for len(rest) > 0 {
+		line, after := cutLine(rest)
+		if len(line) == 0 {
+			rest = after
+			break
+		}
+		name, ok := fieldName(line)
+		if !ok {
+			if len(h) > 0 && (fieldFollows(after) || isBlank(line)) {
+				p.defect("A line of the header is no field")
+				h[len(h)-1].extend(rest[:len(line)], budget)
+				rest = after
+				continue
+			}
+			break
+		}
+		end := foldedEnd(rest, len(rest)-len(after))
+		field := trimBreak(rest[:end])
+		rest = rest[end:]
+		switch {
+		case len(h) >= p.limits.Fields:
+			p.defect("The header has too many fields: the rest is not shown")
+			continue
+		case budget <= 0:
+			p.defect("The header is too long: the rest is not shown")
+			continue
+		case len(field) > budget:
+			p.defect("The header is too long: the rest is not shown")
+			field = field[:budget]
+		}
+		budget -= len(field)
+		known = known || isKnownField(name)
+		h = append(h, rawField{name: name, value: field[min(len(field), bytes.IndexByte(line, ':')+1):], raw: field})
+	}
+	if !known && len(rest) > 0 && !isMIMEHeader(h) {
+		// "Note: buy milk" is a text that happens to have a colon.
+		return nil, begin
+	}
+	return h, rest
+}
+
+// extend takes a stray line as part of the field's value.
+func (f *rawField) extend(line []byte, budget int) {
+	if budget < len(line) {
+		return
+	}
+	f.value = append(append(bytes.Clone(f.value), '\n', ' '), line...)
+	f.raw = append(append(bytes.Clone(f.raw), '\n'), line...)
+}
+
+// skipMboxLine drops the "From " line of an mbox file.
+func skipMboxLine(data []byte) []byte {
+	for bytes.HasPrefix(data, []byte("From ")) || bytes.HasPrefix(data, []byte(">From ")) {
+		line, after := cutLine(data)
+		if next, _ := cutLine(after); len(next) > 0 {
+			if _, ok := fieldName(next); !ok && !bytes.HasPrefix(next, []byte(">From ")) {
+				return data
+			}
+		} else if bytes.IndexByte(line, '@') < 0 {
+			return data
+		}
+		data = after
+	}
+	return data
+}
+
+// cutLine returns the first line without its break, CRLF or LF, and what is after the break.
+func cutLine(data []byte) (line, after []byte) {
+	i := bytes.IndexByte(data, '\n')
+	if i < 0 {
+		return data, nil
+	}
+	line, after = data[:i], data[i+1:]
+	if i > 0 && line[i-1] == '\r' {
+		line = line[:i-1]
+	}
+	return line, after
+}
+
+func trimBreak(b []byte) []byte {
+	b = bytes.TrimSuffix(b, []byte("\n"))
+	return bytes.TrimSuffix(b, []byte("\r"))
+}
+
+// foldedEnd is where the field ends whose first line ends at end: after the lines that start with a space
+// or a tab and have something in them.
+func foldedEnd(data []byte, end int) int {
+	for end < len(data) && (data[end] == ' ' || data[end] == '\t') {
+		line, after := cutLine(data[end:])
+		if isBlank(line) {
+			if next, _ := cutLine(after); len(next) == 0 || next[0] != ' ' && next[0] != '\t' {
+				break
+			}
+		}
+		end = len(data) - len(after)
+	}
+	return end
+}
+
+func isBlank(line []byte) bool { return len(bytes.TrimLeft(line, " \t")) == 0 }
+
+// fieldName returns the name of the field that line starts (RFC 5322, section 2.2); spaces before the
+// colon are let through.
+func fieldName(line []byte) (string, bool) {
+	colon := bytes.IndexByte(line, ':')
+	if colon <= 0 {
+		return "", false
+	}
+	name := bytes.TrimRight(line[:colon], " \t")
+	if len(name) == 0 || len(name) > 200 {
+		return "", false
+	}
+	for _, c := range name {
+		if c <= ' ' || c >= 0x7f {
+			return "", false
+		}
+	}
+	return string(name), true
+}
+
+// fieldFollows tells whether a well-known field comes before the next empty line, within a few lines.
+func fieldFollows(data []byte) bool {
+	for range 8 {
+		line, after := cutLine(data)
+		if len(line) == 0 {
+			return false
+		}
+		if name, ok := fieldName(line); ok && isKnownField(name) {
+			return true
+		}
+		data = after
+	}
+	return false
+}
+
+var knownFields = map[string]bool{
+	"from": true, "to": true, "cc": true, "bcc": true, "subject": true, "date": true, "sender": true,
+	"reply-to": true, "received": true, "return-path": true, "message-id": true, "mime-version": true,
+	"in-reply-to": true, "references": true, "delivered-to": true, "dkim-signature": true, "user-agent": true,
+	"authentication-results": true, "precedence": true, "auto-submitted": true, "importance": true, "priority": true,
+}
+
+func isKnownField(name string) bool {
+	name = strings.ToLower(name)
+	for _, prefix := range [...]string{"content-", "x-", "list-", "resent-", "arc-", "feedback-"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return knownFields[name]
+}
+
+// isMIMEHeader tells whether every field has a name with a hyphen, as headers of their own kind have
+// (Return-Path, Reporting-MTA), and running text has not.
+func isMIMEHeader(h header) bool {
+	for i := range h {
+		if !strings.Contains(h[i].name, "-") {
+			return false
+		}
+	}
+	return len(h) > 0
+}
+
+// unfold removes line breaks from a folded value, and the spaces around it.
+func unfold(value []byte) []byte {
+	value = bytes.Trim(value, " \t\r\n")
+	if bytes.IndexByte(value, '\n') < 0 {
+		return value
+	}
+	out := make([]byte, 0, len(value))
+	for len(value) > 0 {
+		line, after := cutLine(value)
+		if len(out) > 0 && len(line) > 0 && line[0] != ' ' && line[0] != '\t' {
+			out = append(out, ' ')
+		}
+		out = append(out, line...)
+		value = after
+	}
+	return out
+}

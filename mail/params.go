@@ -1,0 +1,156 @@
+package mail
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A mediaType is the value of Content-Type or Content-Disposition.
+type mediaType struct {
+	value  string            // lower case
+	params map[string]string // names in lower case, values decoded
+}
+
+// parseMediaType reads a value with parameters (RFC 2045, RFC 2231), also badly quoted ones. The first
+// of two parameters of one name counts.
+func parseMediaType(s string) mediaType {
+	value, rest, _ := strings.Cut(s, ";")
+	if sp := strings.IndexAny(strings.TrimSpace(value), " \t"); sp >= 0 && strings.Contains(value, "=") {
+		// "text/plain charset=utf-8": the semicolon is missing
+		value = strings.TrimSpace(value)
+		value, rest = value[:sp], value[sp+1:]+";"+rest
+	}
+	m := mediaType{value: strings.ToLower(strings.TrimSpace(value)), params: map[string]string{}}
+	var pieces []paramPiece
+	for i := 0; rest != "" && i < 200; i++ {
+		var name, v string
+		name, v, rest = cutParam(rest)
+		if name == "" {
+			continue
+		}
+		if base, piece, ok := splitParamName(name); ok {
+			pieces = append(pieces, paramPiece{base: base, index: piece.index, encoded: piece.encoded, value: v})
+			continue
+		}
+		if _, twice := m.params[name]; !twice {
+			m.params[name] = decodeHeader([]byte(v))
+		}
+	}
+	maps.Copy(m.params, joinPieces(pieces))
+	return m
+}
+
+// cutParam takes one parameter off the front of s.
+func cutParam(s string) (name, value, rest string) {
+	s = strings.TrimLeft(s, " \t\r\n;")
+	end := strings.IndexAny(s, "=;")
+	if end < 0 || s[end] == ';' {
+		_, rest, _ = strings.Cut(s, ";")
+		return "", "", rest
+	}
+	name = strings.ToLower(strings.TrimSpace(s[:end]))
+	s = strings.TrimLeft(s[end+1:], " \t\r\n")
+	if strings.HasPrefix(s, `"`) {
+		value, rest = cutQuoted(s)
+		return name, value, rest
+	}
+	value, rest, _ = strings.Cut(s, ";")
+	return name, strings.TrimSpace(value), rest
+}
+
+// cutQuoted reads a quoted string at the start of s and what is after the next semicolon. If the quote
+// is not closed, it ends at the semicolon.
+func cutQuoted(s string) (value, rest string) {
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
+			i++
+			b.WriteByte(s[i])
+		case c == '"':
+			_, rest, _ = strings.Cut(s[i+1:], ";")
+			return b.String(), rest
+		default:
+			b.WriteByte(c)
+		}
+	}
+	value, rest, _ = strings.Cut(s[1:], ";")
+	return strings.TrimSpace(value), rest
+}
+
+// A paramPiece is a parameter in the form of RFC 2231: name*0*, name*1, name*.
+type paramPiece struct {
+	base    string
+	index   int
+	encoded bool
+	value   string
+}
+
+func splitParamName(name string) (base string, piece paramPiece, ok bool) {
+	base, section, ok := strings.Cut(name, "*")
+	if !ok || base == "" {
+		return "", piece, false
+	}
+	if section == "" {
+		return base, paramPiece{encoded: true}, true
+	}
+	digits, star := strings.CutSuffix(section, "*")
+	index, err := strconv.Atoi(digits)
+	if err != nil || index < 0 {
+		return "", piece, false
+	}
+	return base, paramPiece{index: index, encoded: star}, true
+}
+
+// joinPieces puts the pieces of each parameter together and decodes them.
+func joinPieces(pieces []paramPiece) map[string]string {
+	slices.SortStableFunc(pieces, func(a, b paramPiece) int {
+		return cmp.Or(strings.Compare(a.base, b.base), cmp.Compare(a.index, b.index))
+	})
+	out := map[string]string{}
+	for len(pieces) > 0 {
+		n := 1
+		for n < len(pieces) && pieces[n].base == pieces[0].base {
+			n++
+		}
+		var octets []byte
+		charset := ""
+		for i, p := range pieces[:n] {
+			v := p.value
+			if p.encoded {
+				if i == 0 {
+					if parts := strings.SplitN(v, "'", 3); len(parts) == 3 {
+						charset, v = parts[0], parts[2]
+					}
+				}
+				octets = append(octets, unescapePercent(v)...)
+				continue
+			}
+			octets = append(octets, v...)
+		}
+		if charset == "" {
+			out[pieces[0].base] = decodeHeader(octets)
+		} else {
+			out[pieces[0].base] = decodeText(octets, charset)
+		}
+		pieces = pieces[n:]
+	}
+	return out
+}
+
+// unescapePercent undoes %XX. What is no escape stays as it is.
+func unescapePercent(s string) []byte {
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0 {
+			out = append(out, byte(unhex(s[i+1])<<4|unhex(s[i+2])))
+			i += 2
+			continue
+		}
+		out = append(out, s[i])
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package mail
+
+import (
+	"html"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+)
+
+// mergeAlternatives makes one text of alternatives to one another. Where several are of one kind, what
+// differs is kept.
+func mergeAlternatives(texts []text) []text {
+	if len(texts) < 2 {
+		return texts
+	}
+	var one text
+	for _, t := range texts {
+		if t.plainType != "" {
+			switch {
+			case one.plainType == "":
+				one.plain, one.plainType, one.flowed, one.delSp = t.plain, t.plainType, t.flowed, t.delSp
+			case t.plainType == one.plainType && !sameText(one.plain, t.plain):
+				one.plain = joinLines(one.plain, t.plain)
+			case t.plainType == "text/plain": // the plain one of plain and Markdown
+				one.plain, one.plainType, one.flowed, one.delSp = t.plain, t.plainType, t.flowed, t.delSp
+			}
+		}
+		if t.hasHTML {
+			if !one.hasHTML || !sameText(one.html, t.html) {
+				one.html = joinLines(one.html, t.html)
+			}
+			one.hasHTML = true
+		}
+	}
+	return []text{one}
+}
+
+func sameText(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
+
+func joinLines(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	case strings.HasSuffix(a, "\n"):
+		return a + b
+	default:
+		return a + "\n" + b
+	}
+}
+
+// joinTexts puts one text after the other. If some have HTML, the HTML of the message has those without
+// it as well, so that it can be read alone.
+func joinTexts(m *Message, texts []text) {
+	anyHTML := false
+	for _, t := range texts {
+		anyHTML = anyHTML || t.hasHTML
+	}
+	var plain, rich strings.Builder
+	m.Flowed, m.DelSp = true, true
+	for _, t := range texts {
+		if t.plainType != "" {
+			separate(&plain)
+			plain.WriteString(t.plain)
+			if m.TextType == "" {
+				m.TextType = t.plainType
+			} else if t.plainType != m.TextType {
+				m.TextType = "text/plain"
+			}
+			m.Flowed = m.Flowed && t.flowed
+			m.DelSp = m.DelSp && t.delSp
+		}
+		switch {
+		case t.hasHTML:
+			separate(&rich)
+			rich.WriteString(t.html)
+		case anyHTML && strings.TrimSpace(t.plain) != "":
+			separate(&rich)
+			rich.WriteString(`<div style="white-space: pre-wrap">` + html.EscapeString(t.plain) + "</div>")
+		}
+	}
+	m.Text, m.HTML = plain.String(), rich.String()
+	if m.TextType == "" {
+		m.Flowed, m.DelSp = false, false
+	}
+}
+
+// separate ends the last line of b.
+func separate(b *strings.Builder) {
+	if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
+		b.WriteByte('\n')
+	}
+}
+
+// decodeHTML decodes an HTML body. If the part does not declare a charset, the document may.
+func decodeHTML(content []byte, declared string) string {
+	if name := canonicalCharset(declared); name == "us-ascii" && !isASCII(content) {
+		if _, said, certain := charset.DetermineEncoding(content[:min(len(content), 1024)], ""); certain || said != "windows-1252" {
+			return decodeText(content, said)
+		}
+	}
+	return decodeText(content, declared)
+}
+
+// plainFromEnriched takes the formatting commands out of text/enriched (RFC 1896).
+func plainFromEnriched(s string) string {
+	var b strings.Builder
+	for s != "" {
+		i := strings.IndexByte(s, '<')
+		if i < 0 {
+			b.WriteString(s)
+			break
+		}
+		b.WriteString(s[:i])
+		s = s[i:]
+		if strings.HasPrefix(s, "<<") {
+			b.WriteByte('<')
+			s = s[2:]
+			continue
+		}
+		end := strings.IndexByte(s, '>')
+		if end < 0 {
+			b.WriteString(s)
+			break
+		}
+		if strings.EqualFold(s[:end+1], "<param>") {
+			if close := strings.Index(strings.ToLower(s[:min(len(s), 1000)]), "</param>"); close >= 0 {
+				end = close + len("</param>") - 1
+			}
+		}
+		s = s[end+1:]
+	}
+	return b.String()
+}
