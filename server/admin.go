@@ -2,9 +2,13 @@ package server
 
 import (
 	"context"
-	"errors"
-	"io"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"time"
+
+	"mayfly/service"
 )
 
 // Key is an API key as it is administered. The secret is stored as a hash and cannot be told.
@@ -16,38 +20,88 @@ type Key struct {
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 }
 
-// Admin administers a store: over the socket of the process that owns it, else directly.
-type Admin struct{}
-
-// OpenAdmin finds the process that owns the store and administers through it; with none running it opens the store
-// itself until [Admin.Close].
-func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
-	return nil, errors.New("server: no administration")
+// NewKey is a key with its secret, which is told once.
+type NewKey struct {
+	Key
+	Secret string `json:"secret"`
 }
 
-// CreateKey makes an API key. The secret is told here and never again.
-func (a *Admin) CreateKey(ctx context.Context, name, plan string) (secret string, k Key, err error) {
-	return "", Key{}, nil
+// operations are what can be done to a store, here or through a socket.
+type operations interface {
+	createKey(ctx context.Context, name, plan string) (NewKey, error)
+	keys(ctx context.Context) ([]Key, error)
+	revokeKey(ctx context.Context, id string) (Key, error)
+	rotateKey(ctx context.Context, id string) (NewKey, error)
+	setPlan(ctx context.Context, id, plan string) (Key, error)
+	backup(ctx context.Context, dir string) error
+	close() error
+}
+
+// Admin administers a store: over the socket of the process that owns it, else directly.
+type Admin struct {
+	operations operations
+}
+
+// OpenAdmin finds the process that owns the store in a directory and administers through it. With none running it
+// opens the store itself, and makes one where there is none, until [Admin.Close].
+func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
+	if store == "" {
+		return nil, fmt.Errorf("no store is given: name a directory")
+	}
+	if r, err := dialAdmin(ctx, store); err == nil {
+		return &Admin{r}, nil
+	}
+	s, err := openStore(store, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	return &Admin{direct{service.New(s, service.Options{}), s}}, nil
+}
+
+// CreateKey makes an API key; the name is for people, the plan one of free, dev, startup and enterprise. The secret
+// is told here and never again.
+func (a *Admin) CreateKey(ctx context.Context, name, plan string) (NewKey, error) {
+	return a.operations.createKey(ctx, name, plan)
 }
 
 // Keys lists all API keys, the revoked ones too, the oldest first.
-func (a *Admin) Keys(ctx context.Context) ([]Key, error) { return nil, nil }
+func (a *Admin) Keys(ctx context.Context) ([]Key, error) { return a.operations.keys(ctx) }
 
 // RevokeKey ends a key at once.
-func (a *Admin) RevokeKey(ctx context.Context, id string) (Key, error) { return Key{}, nil }
-
-// RotateKey gives a key a new secret; the old one ends at once. Its inboxes stay its own.
-func (a *Admin) RotateKey(ctx context.Context, id string) (secret string, k Key, err error) {
-	return "", Key{}, nil
+func (a *Admin) RevokeKey(ctx context.Context, id string) (Key, error) {
+	return a.operations.revokeKey(ctx, id)
 }
 
-// SetPlan changes the plan of a key. It counts from the next request.
-func (a *Admin) SetPlan(ctx context.Context, id, plan string) (Key, error) { return Key{}, nil }
+// RotateKey gives a key a new secret, which is told here and never again; the old one ends at once. Its inboxes stay
+// its own.
+func (a *Admin) RotateKey(ctx context.Context, id string) (NewKey, error) {
+	return a.operations.rotateKey(ctx, id)
+}
 
-// Backup writes a copy of the live store into a directory that does not exist or is empty, on this machine.
-func (a *Admin) Backup(ctx context.Context, dir string) error { return nil }
+// SetPlan changes the plan of a key, from its next request on.
+func (a *Admin) SetPlan(ctx context.Context, id, plan string) (Key, error) {
+	return a.operations.setPlan(ctx, id, plan)
+}
+
+// Backup writes a copy of the live store into a new directory of this machine.
+func (a *Admin) Backup(ctx context.Context, dir string) error {
+	dir, err := filepath.Abs(dir) // the process that owns the store has another working directory
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return fmt.Errorf("%s is there already: name a new folder for the backup", dir)
+	}
+	return a.operations.backup(ctx, dir)
+}
 
 // Close gives the store back.
-func (a *Admin) Close() error { return nil }
+func (a *Admin) Close() error { return a.operations.close() }
 
-var _ io.Closer = (*Admin)(nil)
+func keyJSON(k service.Key) Key {
+	j := Key{ID: k.ID, Name: k.Name, Plan: string(k.Plan), CreatedAt: k.CreatedAt}
+	if !k.RevokedAt.IsZero() {
+		j.RevokedAt = &k.RevokedAt
+	}
+	return j
+}

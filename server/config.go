@@ -1,41 +1,158 @@
 package server
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 )
 
 // Config says what a server listens on, where it keeps its store and what it allows. A zero limit stands for its
-// default; [Start] checks all of it and tells all faults at once.
+// default, which the doors know (see the packages service/smtp and service/rest).
 type Config struct {
 	HTTP    string // address of the REST API, host:port; port 0 takes a free one
 	SMTP    string // address of the SMTP door, likewise
 	Metrics string // address of the Prometheus metrics; empty: none
 
-	// HTTPListener and SMTPListener, when set, are used in place of the addresses.
+	// HTTPListener and SMTPListener, when set, are used in place of the addresses, and closed by the server.
 	HTTPListener, SMTPListener net.Listener
 
 	Store   string   // directory of the embedded store
 	Domains []string // domains of the addresses; the first is the default
 
-	CatchAll    bool   // mail to an unknown address makes an inbox, for CatchAllKey
-	CatchAllKey string // ID of the API key that owns what CatchAll makes
+	// CatchAll makes an inbox for mail to an unknown address, at any domain. It belongs to the key with the ID
+	// CatchAllKey, or else to the one whose secret is in KeyFile.
+	CatchAll    bool
+	CatchAllKey string
+	CatchAllTTL time.Duration // lifetime of such an inbox; default 24 h
+
+	// KeyFile holds the secret of an API key, which is made, with the plan enterprise, when the file is not there or
+	// the store does not know the key.
+	KeyFile string
+
 	SMTPAuthAny bool   // any SMTP login is accepted
+	Hostname    string // how the SMTP door names itself; default the machine's name
 
-	HTTPCert, HTTPKey string // PEM files: the REST API speaks TLS
-	SMTPCert, SMTPKey string // PEM files: the SMTP door offers STARTTLS
+	HTTPCert, HTTPKey string // PEM files, read again when they change: the REST API speaks TLS
+	SMTPCert, SMTPKey string // likewise: the SMTP door offers STARTTLS
 
-	MaxMessageBytes       int64         // default 25 MB
-	MaxRecipients         int           // of one message; default 100
-	MaxLineLength         int           // bytes of an SMTP command; default 2,000
-	MaxCommandErrors      int           // of one SMTP session
-	MaxMessagesPerSession int           // of one SMTP session
-	SMTPIdleTimeout       time.Duration // between commands
-	SMTPSessionTimeout    time.Duration // of a whole session
-	MaxConnections        int           // SMTP connections in all
-	MaxConnectionsPerIP   int           // SMTP connections of one address
-	MaxWait               time.Duration // longest time a REST request is held; default 60 s
+	// Limits of the SMTP door.
+	MaxMessageBytes          int64         // of one message
+	MaxRecipients            int           // of one message
+	MaxCommandLine           int           // octets of a command line
+	MaxTextLine              int           // octets of a line of a message
+	MaxErrors                int           // bad commands of a session
+	MaxMessages              int           // messages of a connection
+	MaxConnections           int           // at a time
+	MaxConnectionsPerAddress int           // at a time, from one address
+	MaxInFlightBytes         int64         // of messages not yet stored, over all connections
+	IdleTimeout              time.Duration // without an octet from the client
+	SessionTimeout           time.Duration // of a whole session
+
+	// Limits of the REST API.
+	MaxWait time.Duration // the longest that a request is held
+	MaxHeld int           // requests held at once
 
 	Log *slog.Logger // default: nothing is logged
+}
+
+// domainName is a host name of at least one label, lower case (RFC 1123).
+var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// Check finds all that is wrong with a configuration, a line for each fault, without opening anything but the
+// certificates.
+func (c Config) Check() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+
+	for _, a := range []struct {
+		name, addr string
+		needed     bool
+	}{
+		{"HTTP", c.HTTP, c.HTTPListener == nil},
+		{"SMTP", c.SMTP, c.SMTPListener == nil},
+		{"metrics", c.Metrics, c.Metrics != ""},
+	} {
+		if !a.needed {
+			continue
+		}
+		if _, _, err := net.SplitHostPort(a.addr); err != nil {
+			fault("the %s address %q is not host:port", a.name, a.addr)
+		} else if _, err := net.ResolveTCPAddr("tcp", a.addr); err != nil {
+			fault("the %s address %q cannot be used: %w", a.name, a.addr, err)
+		}
+	}
+	switch scheme, _, ok := strings.Cut(c.Store, "://"); {
+	case c.Store == "":
+		fault("no store is given: name a directory")
+	case ok:
+		fault("stores of the kind %s:// are not supported: name a directory", scheme)
+	}
+	if len(c.Domains) == 0 {
+		fault("no domain is given: name at least one")
+	}
+	for i, d := range c.Domains {
+		if len(d) > 253 || !domainName.MatchString(d) {
+			fault("%q is not a domain: use lower case, and xn-- for letters beyond a-z", d)
+		} else if slices.Contains(c.Domains[:i], d) {
+			fault("the domain %s is given twice", d)
+		}
+	}
+	if c.CatchAll && c.CatchAllKey == "" && c.KeyFile == "" {
+		fault("catch-all needs the ID of the API key that its inboxes belong to")
+	}
+	faults = append(faults, checkCertificate("HTTP", c.HTTPCert, c.HTTPKey), checkCertificate("SMTP", c.SMTPCert, c.SMTPKey))
+	for _, limit := range []struct {
+		name  string
+		value int64
+	}{
+		{"message size", c.MaxMessageBytes},
+		{"number of recipients", int64(c.MaxRecipients)},
+		{"command line", int64(c.MaxCommandLine)},
+		{"text line", int64(c.MaxTextLine)},
+		{"number of errors", int64(c.MaxErrors)},
+		{"number of messages", int64(c.MaxMessages)},
+		{"number of connections", int64(c.MaxConnections)},
+		{"number of connections per address", int64(c.MaxConnectionsPerAddress)},
+		{"memory for messages in flight", c.MaxInFlightBytes},
+		{"idle timeout", int64(c.IdleTimeout)},
+		{"session timeout", int64(c.SessionTimeout)},
+		{"lifetime of catch-all inboxes", int64(c.CatchAllTTL)},
+		{"longest wait", int64(c.MaxWait)},
+		{"number of held requests", int64(c.MaxHeld)},
+	} {
+		if limit.value < 0 {
+			fault("the limit of the %s is negative", limit.name)
+		}
+	}
+	if c.MaxInFlightBytes > 0 && c.MaxMessageBytes > c.MaxInFlightBytes {
+		fault("the limit of the memory for messages in flight is smaller than one message may be")
+	}
+	return errors.Join(faults...)
+}
+
+func checkCertificate(door, certFile, keyFile string) error {
+	if certFile == "" && keyFile == "" {
+		return nil
+	}
+	if certFile == "" || keyFile == "" {
+		return fmt.Errorf("TLS for %s needs both a certificate and a key", door)
+	}
+	if _, err := loadCertificate(certFile, keyFile, slog.New(slog.DiscardHandler)); err != nil {
+		return fmt.Errorf("TLS for %s: %w", door, err)
+	}
+	return nil
+}
+
+// privateDir makes a directory that only its owner can look into.
+func privateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the store's folder: %w", err)
+	}
+	return nil
 }

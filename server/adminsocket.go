@@ -1,0 +1,294 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mayfly/service"
+)
+
+// The admin socket is a Unix socket that only the owner of the store's folder can reach: whoever can open it could
+// open the store as well. It speaks HTTP and JSON.
+const (
+	socketName = "admin.sock"
+	// socketPathName names a file with the path of the socket where the one in the folder would be too long.
+	socketPathName = "admin.path"
+	// maxSocketPath is what every system takes: 104 bytes on macOS, the final zero included.
+	maxSocketPath = 103
+	maxAdminBody  = 64 << 10
+)
+
+// adminSocket serves operations on a Unix socket.
+type adminSocket struct {
+	listener net.Listener
+	http     *http.Server
+	stopping chan struct{}
+	remove   []string // files and folders that end with it
+}
+
+// listenAdmin opens the socket of a store that this process owns. What an owner before left behind is replaced.
+func listenAdmin(store string, o operations, log *slog.Logger) (*adminSocket, error) {
+	a := &adminSocket{stopping: make(chan struct{})}
+	path := filepath.Join(store, socketName)
+	if len(path) > maxSocketPath {
+		dir, err := os.MkdirTemp("", "mayfly-") // mode 0700
+		if err != nil {
+			return nil, fmt.Errorf("making a folder for the admin socket: %w", err)
+		}
+		path = filepath.Join(dir, socketName)
+		note := filepath.Join(store, socketPathName)
+		a.remove = []string{note, path, dir}
+		if err := os.WriteFile(note, []byte(path), 0o600); err != nil {
+			a.close()
+			return nil, err
+		}
+	} else {
+		a.remove = []string{path}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("replacing the admin socket: %w", err)
+		}
+	}
+	var err error
+	if a.listener, err = net.Listen("unix", path); err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		a.close()
+		return nil, fmt.Errorf("opening the admin socket: %w", err)
+	}
+	a.http = &http.Server{
+		Handler:           adminHandler(o, a.stopping),
+		ReadHeaderTimeout: 10 * time.Second,
+		MaxHeaderBytes:    4 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	return a, nil
+}
+
+func (a *adminSocket) serve() error { return ignoreClosed(a.http.Serve(a.listener)) }
+
+// shutdown ends the connections that only wait for the end, and lets operations finish.
+func (a *adminSocket) shutdown(ctx context.Context) error {
+	close(a.stopping)
+	if err := a.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, a.http.Close())
+	}
+	return nil
+}
+
+func (a *adminSocket) close() {
+	if a.listener != nil {
+		_ = a.listener.Close() // closed already when it was served
+	}
+	for _, name := range a.remove {
+		_ = os.Remove(name) // what stays is replaced by the next owner
+	}
+}
+
+type keyRequest struct {
+	Name string `json:"name"`
+	Plan string `json:"plan"`
+}
+
+type backupRequest struct {
+	Dir string `json:"dir"`
+}
+
+type adminError struct {
+	Code    service.Code `json:"code"`
+	Message string       `json:"message"`
+}
+
+// adminHandler answers with JSON: 200 and the result, or 400 and an adminError.
+func adminHandler(o operations, stopping <-chan struct{}) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, r *http.Request) {
+		keys, err := o.keys(r.Context())
+		answerAdmin(w, keys, err)
+	})
+	mux.HandleFunc("POST /keys", func(w http.ResponseWriter, r *http.Request) {
+		var in keyRequest
+		if err := readAdmin(w, r, &in); err != nil {
+			answerAdmin(w, nil, err)
+			return
+		}
+		k, err := o.createKey(r.Context(), in.Name, in.Plan)
+		answerAdmin(w, k, err)
+	})
+	mux.HandleFunc("POST /keys/{id}/revoke", func(w http.ResponseWriter, r *http.Request) {
+		k, err := o.revokeKey(r.Context(), r.PathValue("id"))
+		answerAdmin(w, k, err)
+	})
+	mux.HandleFunc("POST /keys/{id}/rotate", func(w http.ResponseWriter, r *http.Request) {
+		k, err := o.rotateKey(r.Context(), r.PathValue("id"))
+		answerAdmin(w, k, err)
+	})
+	mux.HandleFunc("POST /keys/{id}/plan", func(w http.ResponseWriter, r *http.Request) {
+		var in keyRequest
+		if err := readAdmin(w, r, &in); err != nil {
+			answerAdmin(w, nil, err)
+			return
+		}
+		k, err := o.setPlan(r.Context(), r.PathValue("id"), in.Plan)
+		answerAdmin(w, k, err)
+	})
+	mux.HandleFunc("POST /backup", func(w http.ResponseWriter, r *http.Request) {
+		var in backupRequest
+		if err := readAdmin(w, r, &in); err != nil {
+			answerAdmin(w, nil, err)
+			return
+		}
+		answerAdmin(w, struct{}{}, o.backup(r.Context(), in.Dir))
+	})
+	// The answer begins at once and ends with this process, however it ends.
+	mux.HandleFunc("GET /alive", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		if http.NewResponseController(w).Flush() != nil {
+			return
+		}
+		select {
+		case <-stopping:
+		case <-r.Context().Done():
+		}
+	})
+	return mux
+}
+
+func readAdmin(w http.ResponseWriter, r *http.Request, v any) error {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAdminBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return service.Errorf(service.Invalid, "the request cannot be read")
+	}
+	return nil
+}
+
+func answerAdmin(w http.ResponseWriter, v any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		v = adminError{service.ErrorCode(err), err.Error()}
+	}
+	_ = json.NewEncoder(w).Encode(v) // when the client has gone, nobody is left to be told
+}
+
+// remote carries out operations through the socket of the process that owns the store.
+type remote struct{ client *http.Client }
+
+// dialAdmin connects to the socket of a store; it fails when no process owns it.
+func dialAdmin(ctx context.Context, store string) (remote, error) {
+	path := filepath.Join(store, socketName)
+	if len(path) > maxSocketPath {
+		note, err := os.ReadFile(filepath.Join(store, socketPathName))
+		if err != nil {
+			return remote{}, err
+		}
+		path = strings.TrimSpace(string(note))
+	}
+	var d net.Dialer
+	c, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return remote{}, err
+	}
+	_ = c.Close() // it was only to see whether somebody is there
+	return remote{&http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) },
+	}}}, nil
+}
+
+// do makes a request and decodes its result.
+func (r remote) do(ctx context.Context, method, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://admin"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return fmt.Errorf("asking the process that owns the store: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		var e adminError
+		if err := json.NewDecoder(resp.Body).Decode(&e); err != nil {
+			return fmt.Errorf("the process that owns the store answered %s: is it another version?", resp.Status)
+		}
+		return &service.Error{Code: e.Code, Message: e.Message}
+	}
+	return json.NewDecoder(resp.Body).Decode(out)
+}
+
+func (r remote) createKey(ctx context.Context, name, plan string) (k NewKey, err error) {
+	err = r.do(ctx, "POST", "/keys", keyRequest{name, plan}, &k)
+	return k, err
+}
+
+func (r remote) keys(ctx context.Context) (keys []Key, err error) {
+	err = r.do(ctx, "GET", "/keys", nil, &keys)
+	return keys, err
+}
+
+func (r remote) revokeKey(ctx context.Context, id string) (k Key, err error) {
+	err = r.do(ctx, "POST", "/keys/"+url.PathEscape(id)+"/revoke", nil, &k)
+	return k, err
+}
+
+func (r remote) rotateKey(ctx context.Context, id string) (k NewKey, err error) {
+	err = r.do(ctx, "POST", "/keys/"+url.PathEscape(id)+"/rotate", nil, &k)
+	return k, err
+}
+
+func (r remote) setPlan(ctx context.Context, id, plan string) (k Key, err error) {
+	err = r.do(ctx, "POST", "/keys/"+url.PathEscape(id)+"/plan", keyRequest{Plan: plan}, &k)
+	return k, err
+}
+
+func (r remote) backup(ctx context.Context, dir string) error {
+	return r.do(ctx, "POST", "/backup", backupRequest{dir}, &struct{}{})
+}
+
+func (r remote) close() error {
+	r.client.CloseIdleConnections()
+	return nil
+}
+
+// Alive connects to the process that owns the store in a directory, and returns a channel that is closed as soon as
+// that process has ended, or ctx has. It fails when no process owns the store.
+func Alive(ctx context.Context, store string) (<-chan struct{}, error) {
+	r, err := dialAdmin(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://admin/alive", nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		defer r.close()
+		defer resp.Body.Close()
+		_, _ = io.Copy(io.Discard, resp.Body) // however it ends
+	}()
+	return gone, nil
+}

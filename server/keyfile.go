@@ -1,0 +1,36 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/google/renameio/v2/maybe"
+
+	"mayfly/service"
+)
+
+// fileKey is the key whose secret is in a file. A key that is not there, or that the store does not know any more, is
+// made; the file is readable by its owner only.
+func fileKey(ctx context.Context, svc *service.Service, name string) (secret string, key service.Key, err error) {
+	content, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", key, fmt.Errorf("reading the API key: %w", err)
+	}
+	if secret = strings.TrimSpace(string(content)); secret != "" {
+		key, err = svc.Authenticate(ctx, secret)
+		if service.ErrorCode(err) != service.Unauthorized {
+			return secret, key, err
+		}
+	}
+	if secret, key, err = svc.CreateKey(ctx, "embedded service", service.Enterprise); err != nil {
+		return "", key, err
+	}
+	if err := maybe.WriteFile(name, []byte(secret+"\n"), 0o600); err != nil {
+		return "", key, fmt.Errorf("keeping the API key: %w", err)
+	}
+	return secret, key, nil
+}

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"mayfly/service/smtp"
+)
+
+// newMetricsServer serves /metrics for Prometheus. It has an address of its own since it needs no key.
+func newMetricsServer(r *prometheus.Registry, door *smtp.Server, log *slog.Logger) *http.Server {
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		smtpCollector{door})
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelError)}))
+	return &http.Server{
+		Handler:           mux,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+// smtpCollector tells Prometheus what the SMTP door counts.
+type smtpCollector struct{ door *smtp.Server }
+
+var (
+	smtpConnections = prometheus.NewDesc("mayfly_smtp_connections", "SMTP connections that are open.", nil, nil)
+	smtpSessions    = prometheus.NewDesc("mayfly_smtp_sessions_total", "SMTP sessions begun.", nil, nil)
+	smtpAccepted    = prometheus.NewDesc("mayfly_smtp_accepted_total", "Messages accepted, which means stored.", nil, nil)
+	smtpBytes       = prometheus.NewDesc("mayfly_smtp_accepted_bytes_total", "Bytes of the messages accepted.", nil, nil)
+	smtpDelivering  = prometheus.NewDesc("mayfly_smtp_delivering", "Messages received that are being stored.", nil, nil)
+	smtpInFlight    = prometheus.NewDesc("mayfly_smtp_in_flight_bytes", "Memory held for messages not yet stored.", nil, nil)
+	smtpRefused     = prometheus.NewDesc("mayfly_smtp_refused_total", "Commands, messages and connections refused, by reason.", []string{"reason"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c smtpCollector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
+
+// Collect implements prometheus.Collector.
+func (c smtpCollector) Collect(ch chan<- prometheus.Metric) {
+	st := c.door.Stats()
+	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
+	counter := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	}
+	gauge(smtpConnections, float64(st.Connections))
+	counter(smtpSessions, float64(st.Sessions))
+	counter(smtpAccepted, float64(st.Accepted))
+	counter(smtpBytes, float64(st.AcceptedBytes))
+	gauge(smtpDelivering, float64(st.Delivering))
+	gauge(smtpInFlight, float64(st.InFlightBytes))
+	for reason, n := range st.Refused {
+		counter(smtpRefused, float64(n), string(reason))
+	}
+}
