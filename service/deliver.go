@@ -106,8 +106,8 @@ type Delivery struct {
 }
 
 // Deliver stores the message for all recipients and returns nil when it is on disk. With an error nothing
-// was stored, except that with Canceled, Full, Unavailable and Internal it may have been. NotFound: all
-// the inboxes are gone by now. OverQuota: one of the owners has no messages left today; none got it.
+// was stored, except that with Unavailable and Internal it may have been. NotFound: all the inboxes are
+// gone by now. OverQuota: one of the owners has no messages left today; none got it. Full: no space.
 func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 	sum := mail.Summarize(d.Raw)
 	from := sum.From.Addr

@@ -77,7 +77,7 @@ func (s *Service) CreateKey(ctx context.Context, name string, plan Plan) (secret
 	}
 	secret = newSecret()
 	k = Key{ID: newKeyID(), Name: name, Plan: plan, CreatedAt: s.now()}
-	if err := s.store.PutKey(ctx, StoredKey{Key: k, Hash: sha256.Sum256([]byte(secret))}); err != nil {
+	if err := s.store.CreateKey(ctx, StoredKey{Key: k, Hash: sha256.Sum256([]byte(secret))}); err != nil {
 		return "", Key{}, err
 	}
 	return secret, k, nil
@@ -112,25 +112,32 @@ func (s *Service) Key(ctx context.Context, id string) (Key, error) {
 
 // RevokeKey ends a key for good: its secret is refused, and mail to its inboxes too.
 func (s *Service) RevokeKey(ctx context.Context, id string) (Key, error) {
-	return s.changeKey(ctx, id, func(k *StoredKey) {
+	now := s.now()
+	k, err := s.store.UpdateKey(ctx, id, func(k *StoredKey) {
 		if k.RevokedAt.IsZero() {
-			k.RevokedAt = s.now()
+			k.RevokedAt = now
 		}
 	})
+	return k.Key, err
 }
 
 // RotateKey gives a key a new secret, which is shown this once; the old one is refused at once. The
 // key's inboxes stay its own.
 func (s *Service) RotateKey(ctx context.Context, id string) (secret string, k Key, err error) {
 	secret = newSecret()
-	k, err = s.changeKey(ctx, id, func(k *StoredKey) { k.Hash = sha256.Sum256([]byte(secret)) })
+	hash := sha256.Sum256([]byte(secret))
+	stored, err := s.store.UpdateKey(ctx, id, func(k *StoredKey) {
+		if k.RevokedAt.IsZero() {
+			k.Hash = hash
+		}
+	})
+	if err == nil && !stored.RevokedAt.IsZero() {
+		err = Errorf(Invalid, "the key %s is revoked", id)
+	}
 	if err != nil {
 		return "", Key{}, err
 	}
-	if !k.RevokedAt.IsZero() {
-		return "", k, Errorf(Invalid, "the key %s is revoked", id)
-	}
-	return secret, k, nil
+	return secret, stored.Key, nil
 }
 
 // SetPlan gives a key another plan, from the next request and the next message on.
@@ -138,14 +145,6 @@ func (s *Service) SetPlan(ctx context.Context, id string, plan Plan) (Key, error
 	if _, err := ParsePlan(string(plan)); err != nil {
 		return Key{}, err
 	}
-	return s.changeKey(ctx, id, func(k *StoredKey) { k.Plan = plan })
-}
-
-func (s *Service) changeKey(ctx context.Context, id string, change func(*StoredKey)) (Key, error) {
-	k, err := s.store.Key(ctx, id)
-	if err != nil {
-		return Key{}, err
-	}
-	change(&k)
-	return k.Key, s.store.PutKey(ctx, k)
+	k, err := s.store.UpdateKey(ctx, id, func(k *StoredKey) { k.Plan = plan })
+	return k.Key, err
 }

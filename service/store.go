@@ -13,9 +13,11 @@ import (
 // The store never asks for the time: it is told, so that all that one request does happens at one
 // instant. An inbox exists for the store until it is deleted or swept; the service hides an expired one.
 type Store interface {
-	// PutKey creates a key or replaces the one with the same ID: its name, plan, hash, revocation.
-	// The hash of a replaced secret finds nothing any more.
-	PutKey(ctx context.Context, k StoredKey) error
+	// CreateKey creates a key; its ID and its hash are new.
+	CreateKey(ctx context.Context, k StoredKey) error
+	// UpdateKey changes a key and returns it, or NotFound. The change is made in one piece with reading
+	// it, but may be made again after a conflict. The hash of a replaced secret finds nothing any more.
+	UpdateKey(ctx context.Context, id string, change func(*StoredKey)) (StoredKey, error)
 	// Key returns a key by its ID, or NotFound.
 	Key(ctx context.Context, id string) (StoredKey, error)
 	// KeyByHash returns the key whose secret has the SHA-256 hash, or NotFound.
@@ -39,8 +41,8 @@ type Store interface {
 	// DeleteInbox removes an inbox of the key and all its messages, or returns NotFound.
 	DeleteInbox(ctx context.Context, keyID, id string) error
 
-	// Append stores one delivery: all its messages or none. It returns the inboxes that it reached.
-	// A message whose inbox is gone or has expired at Received is left out; when none is left, NotFound.
+	// Append stores one delivery: all its messages or none. A message whose inbox is gone or has
+	// expired at Received is left out; when none is left, NotFound. With Canceled nothing was stored.
 	// OverQuota: a key would have more messages on the UTC day of Received than EmailsPerDay.
 	// Calls that come together share a commit.
 	Append(ctx context.Context, d Append) error

@@ -1,0 +1,214 @@
+package pebble
+
+import (
+	"context"
+	"fmt"
+
+	pebbledb "github.com/cockroachdb/pebble/v2"
+
+	"mayfly/service"
+)
+
+// groupBytes ends a group: what a commit may hold of bodies unless a single one is larger.
+const groupBytes = 4 << 20
+
+// op is one change. prepare runs in the committer; it adds to the group or returns an error, and then
+// has added nothing.
+type op struct {
+	size    int
+	prepare func(*group) error
+	done    chan error
+}
+
+// group is what shares a commit.
+type group struct {
+	*state
+	batch   *pebbledb.Batch
+	waiting []op
+	touched map[string]bool // keys whose list of inboxes changes
+}
+
+// commit hands a change to the committer and waits until it is on disk. When ctx ends before the
+// committer has taken it, nothing happens; after that, the change is waited for.
+func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error) error {
+	if err := s.failed(); err != nil {
+		return err
+	}
+	o := op{size: size, prepare: prepare, done: make(chan error, 1)}
+	select {
+	case s.ops <- o:
+		return <-o.done
+	case <-s.stop:
+		return errClosed()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// runCommits is the committer, the only one that writes. Everything that arrives while it prepares a
+// group or waits for the disk shares the next group.
+func (s *Store) runCommits() {
+	defer close(s.synced)
+	state := newState(s)
+	for {
+		select {
+		case o := <-s.ops:
+			s.commitGroup(state, o)
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+func (s *Store) commitGroup(st *state, first op) {
+	g := &group{state: st, batch: s.db.NewBatch(), touched: make(map[string]bool)}
+	size := 0
+	for o, more := first, true; more; {
+		if err := o.prepare(g); err != nil {
+			o.done <- err
+		} else {
+			g.waiting = append(g.waiting, o)
+			size += o.size
+		}
+		if size >= groupBytes {
+			break
+		}
+		select {
+		case o = <-s.ops:
+		default:
+			more = false
+		}
+	}
+	st.prepared()
+	if g.batch.Empty() {
+		g.batch.Close()
+		for _, o := range g.waiting {
+			o.done <- nil
+		}
+		return
+	}
+	if err := s.db.ApplyNoSyncWait(g.batch, pebbledb.Sync); err != nil {
+		s.fail(fmt.Errorf("write to the store: %w", err))
+	}
+	if err := s.failed(); err != nil {
+		st.forget()
+		for _, o := range g.waiting {
+			o.done <- err
+		}
+		return
+	}
+	for keyID := range g.touched {
+		s.versions.bump(keyID)
+	}
+	s.synced <- g
+}
+
+// runSyncs tells those who wait in a group when it is on disk, while the committer prepares the next.
+func (s *Store) runSyncs() {
+	for g := range s.synced {
+		if err := g.batch.SyncWait(); err != nil {
+			s.fail(fmt.Errorf("sync the store: %w", err))
+		} else {
+			g.batch.Close()
+		}
+		err := s.failed()
+		for _, o := range g.waiting {
+			o.done <- err
+		}
+	}
+}
+
+// state is what the committer knows of the store without reading it. It includes the group that is
+// being prepared, which cannot be read yet; it is bounded, and forgotten when it is full.
+type state struct {
+	store    *Store
+	inboxes  map[string]*inboxState
+	emails   map[quotaOf]int
+	quotaDay service.Day // the counts of days before it are removed
+
+	// Changed in this group only:
+	addresses map[string][2]string // owner and inbox
+	keys      map[string]service.StoredKey
+}
+
+type inboxState struct {
+	service.Inbox
+	gone bool
+}
+
+type quotaOf struct {
+	keyID string
+	day   service.Day
+}
+
+const stateSize = 32 << 10
+
+func newState(s *Store) *state {
+	st := &state{store: s}
+	st.forget()
+	return st
+}
+
+func (st *state) forget() {
+	st.inboxes = make(map[string]*inboxState)
+	st.emails = make(map[quotaOf]int)
+	st.addresses = make(map[string][2]string)
+	st.keys = make(map[string]service.StoredKey)
+}
+
+// prepared is called when a group is complete.
+func (st *state) prepared() {
+	clear(st.addresses)
+	clear(st.keys)
+	if len(st.inboxes) > stateSize {
+		clear(st.inboxes)
+	}
+	if len(st.emails) > stateSize {
+		clear(st.emails)
+	}
+}
+
+// inbox returns the inbox as the group will leave it; gone when there is none.
+func (st *state) inbox(keyID, id string) (*inboxState, error) {
+	if in := st.inboxes[id]; in != nil && (in.gone || in.KeyID == keyID) {
+		return in, nil
+	}
+	in, err := st.store.inbox(keyID, id)
+	if service.ErrorCode(err) == service.NotFound {
+		return &inboxState{gone: true}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	st.inboxes[id] = &inboxState{Inbox: in}
+	return st.inboxes[id], nil
+}
+
+// emailsOn returns the messages of the key on the day, the group's included.
+func (st *state) emailsOn(q quotaOf) (int, error) {
+	if n, ok := st.emails[q]; ok {
+		return n, nil
+	}
+	n, err := st.store.emails(q)
+	if err != nil {
+		return 0, err
+	}
+	st.emails[q] = n
+	return n, nil
+}
+
+// address returns who owns an address and the inbox that has it, as the group will leave it.
+func (st *state) address(address string) (keyID, inboxID string, err error) {
+	if a, ok := st.addresses[address]; ok {
+		return a[0], a[1], nil
+	}
+	return st.store.address(address)
+}
+
+// key returns a key as the group will leave it.
+func (st *state) key(id string) (service.StoredKey, error) {
+	if k, ok := st.keys[id]; ok {
+		return k, nil
+	}
+	return st.store.Key(context.Background(), id)
+}

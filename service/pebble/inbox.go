@@ -1,0 +1,264 @@
+package pebble
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"time"
+
+	pebbledb "github.com/cockroachdb/pebble/v2"
+
+	"mayfly/service"
+)
+
+// scan calls visit for the keys from start to before end, in order, until it returns false.
+func (s *Store) scan(ctx context.Context, start, end []byte, visit func(key, value []byte) (bool, error)) (err error) {
+	it, err := s.db.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start, UpperBound: end})
+	if err != nil {
+		return s.readError(err)
+	}
+	defer func() {
+		if cerr := it.Close(); err == nil {
+			err = s.readError(cerr)
+		}
+	}()
+	for ok := it.First(); ok; ok = it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return s.readError(err)
+		}
+		more, err := visit(it.Key(), value)
+		if err != nil {
+			return s.readError(err)
+		}
+		if !more {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CreateInbox creates an inbox.
+func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
+	return s.commit(ctx, 0, func(g *group) error {
+		keyID, id, err := g.address(in.Address)
+		if err != nil && service.ErrorCode(err) != service.NotFound {
+			return err
+		}
+		if err == nil {
+			if keyID != in.KeyID {
+				return errTaken
+			}
+			old, err := g.inbox(keyID, id)
+			if err != nil {
+				return err
+			}
+			if !old.gone && in.CreatedAt.Before(old.ExpiresAt) {
+				return errTaken
+			}
+		}
+		if err := g.batch.Set(addressKey(in.Address), encodeAddress(in.KeyID, in.ID), nil); err != nil {
+			return err
+		}
+		if err := g.batch.Set(inboxKey(in.KeyID, in.ID), encodeInbox(in), nil); err != nil {
+			return err
+		}
+		if err := g.batch.Set(expiryKey(in.ExpiresAt, in.ID), []byte(in.KeyID), nil); err != nil {
+			return err
+		}
+		g.addresses[in.Address] = [2]string{in.KeyID, in.ID}
+		g.inboxes[in.ID] = &inboxState{Inbox: in}
+		g.touched[in.KeyID] = true
+		return nil
+	})
+}
+
+var errTaken = &service.Error{Code: service.Taken, Message: "The address is taken"}
+
+// Inbox returns an inbox of the key.
+func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, error) {
+	return s.inbox(keyID, id)
+}
+
+func (s *Store) inbox(keyID, id string) (service.Inbox, error) {
+	in, err := s.inboxRecord(keyID, id)
+	if err != nil {
+		return in, err
+	}
+	return s.counted(in)
+}
+
+func (s *Store) inboxRecord(keyID, id string) (service.Inbox, error) {
+	if !name(keyID) || !name(id) {
+		return service.Inbox{}, errNotFound
+	}
+	value, err := s.get(inboxKey(keyID, id))
+	if err != nil {
+		return service.Inbox{}, err
+	}
+	in, err := decodeInbox(keyID, id, value)
+	return in, s.readError(err)
+}
+
+// counted fills in what the newest message tells: no message goes without its inbox, so its place is
+// how many there are.
+func (s *Store) counted(in service.Inbox) (service.Inbox, error) {
+	start := append(messagesKey(in.ExpiresAt, in.ID), summaryKind)
+	err := s.scan(context.Background(), start, after(start), func(key, value []byte) (bool, error) {
+		m, err := decodeMessage(value)
+		in.Messages, in.Version = int(placeOf(key)), messageVersion(m.ID)
+		return false, err
+	})
+	return in, err
+}
+
+// address returns the owner of an address and the inbox that has or had it, or NotFound.
+func (s *Store) address(address string) (keyID, inboxID string, err error) {
+	if !name(address) {
+		return "", "", errNotFound
+	}
+	value, err := s.get(addressKey(address))
+	if err != nil {
+		return "", "", err
+	}
+	keyID, inboxID, err = decodeAddress(value)
+	return keyID, inboxID, s.readError(err)
+}
+
+// InboxByAddress returns the inbox that has the address, without counting its messages.
+func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inbox, error) {
+	keyID, id, err := s.address(address)
+	if err != nil {
+		return service.Inbox{}, err
+	}
+	return s.inboxRecord(keyID, id)
+}
+
+// Inboxes returns the key's inboxes.
+func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uint64, error) {
+	if !name(keyID) {
+		return nil, 0, nil
+	}
+	version := s.versions.of(keyID)
+	var list []service.Inbox
+	prefix := ownerKey(keyID)
+	err := s.scan(ctx, prefix, after(prefix), func(key, value []byte) (bool, error) {
+		in, err := decodeInbox(keyID, string(key[len(prefix):len(key)-1]), value)
+		list = append(list, in)
+		return true, err
+	})
+	for i := range list {
+		if err != nil {
+			break
+		}
+		list[i], err = s.counted(list[i])
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return list, version, nil
+}
+
+// InboxesVersion returns the version of the key's list of inboxes.
+func (s *Store) InboxesVersion(ctx context.Context, keyID string) (uint64, error) {
+	return s.versions.of(keyID), nil
+}
+
+// fewMessages is how many are cheaper to delete one by one than by a range.
+const fewMessages = 16
+
+// DeleteInbox removes an inbox of the key and its messages.
+func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
+	return s.commit(ctx, 0, func(g *group) error {
+		in, err := g.inbox(keyID, id)
+		if err != nil {
+			return err
+		}
+		if in.gone {
+			return errNotFound
+		}
+		b := g.batch
+		messages := messagesKey(in.ExpiresAt, id)
+		if in.Messages > fewMessages {
+			err = b.DeleteRange(messages, after(messages), nil)
+		} else {
+			for place := uint64(1); place <= uint64(in.Messages) && err == nil; place++ {
+				if err = b.Delete(messageKey(messages, summaryKind, place), nil); err == nil {
+					err = b.Delete(messageKey(messages, bodyKind, place), nil)
+				}
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if err := b.Delete(expiryKey(in.ExpiresAt, id), nil); err != nil {
+			return err
+		}
+		if err := b.Delete(inboxKey(keyID, id), nil); err != nil {
+			return err
+		}
+		g.inboxes[id] = &inboxState{gone: true}
+		g.touched[keyID] = true
+		return nil
+	})
+}
+
+// Sweep removes inboxes that have expired. It is not synced: what was swept expires again.
+func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
+	var swept service.Swept
+	err := s.commit(ctx, 0, func(g *group) error {
+		var first, last []byte
+		prefix := []byte{expiryPrefix}
+		err := s.scan(ctx, prefix, after(prefix), func(key, value []byte) (bool, error) {
+			if len(key) < 1+8+1 {
+				return false, errValue
+			}
+			expires := time.UnixMilli(int64(binary.BigEndian.Uint64(key[1:]))).UTC()
+			if expires.After(now) || len(swept.Inboxes) == limit {
+				swept.Next = expires
+				return false, nil
+			}
+			if first == nil {
+				first = bytes.Clone(key)
+			}
+			last = append(last[:0], key...)
+			swept.Inboxes = append(swept.Inboxes, service.Inbox{
+				ID: string(key[9 : len(key)-1]), KeyID: string(value), ExpiresAt: expires,
+			})
+			return true, nil
+		})
+		if err != nil || first == nil {
+			return err
+		}
+		b := g.batch
+		for _, in := range swept.Inboxes {
+			if err := b.Delete(inboxKey(in.KeyID, in.ID), nil); err != nil {
+				return err
+			}
+		}
+		// Messages are ordered like the expiry index, so those of all swept inboxes are one range.
+		end := after(last)
+		if err := b.DeleteRange(first, end, nil); err != nil {
+			return err
+		}
+		first[0], end[0] = messagePrefix, messagePrefix
+		if err := b.DeleteRange(first, end, nil); err != nil {
+			return err
+		}
+		if yesterday := service.DayOf(now) - 1; yesterday > g.quotaDay {
+			if err := b.DeleteRange(quotaDay(g.quotaDay), quotaDay(yesterday), nil); err != nil {
+				return err
+			}
+			g.quotaDay = yesterday
+		}
+		for _, in := range swept.Inboxes {
+			g.inboxes[in.ID] = &inboxState{gone: true}
+			g.touched[in.KeyID] = true
+		}
+		return nil
+	})
+	return swept, err
+}

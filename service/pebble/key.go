@@ -1,0 +1,83 @@
+package pebble
+
+import (
+	"context"
+	"slices"
+
+	"mayfly/service"
+)
+
+// CreateKey creates a key.
+func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
+	if !name(k.ID) {
+		return service.Errorf(service.Invalid, "not a key's ID")
+	}
+	return s.commit(ctx, 0, func(g *group) error { return g.putKey(k) })
+}
+
+// UpdateKey changes a key.
+func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.StoredKey)) (service.StoredKey, error) {
+	var k service.StoredKey
+	err := s.commit(ctx, 0, func(g *group) error {
+		var err error
+		if k, err = g.key(id); err != nil {
+			return err
+		}
+		old := k.Hash
+		change(&k)
+		if k.Hash != old {
+			if err := g.batch.Delete(hashKey(old), nil); err != nil {
+				return err
+			}
+		}
+		return g.putKey(k)
+	})
+	return k, err
+}
+
+func (g *group) putKey(k service.StoredKey) error {
+	if err := g.batch.Set(hashKey(k.Hash), []byte(k.ID), nil); err != nil {
+		return err
+	}
+	g.keys[k.ID] = k
+	return g.batch.Set(prefixed(keyPrefix, k.ID), encodeKey(k), nil)
+}
+
+// Key returns a key by its ID.
+func (s *Store) Key(ctx context.Context, id string) (service.StoredKey, error) {
+	if !name(id) {
+		return service.StoredKey{}, errNotFound
+	}
+	value, err := s.get(prefixed(keyPrefix, id))
+	if err != nil {
+		return service.StoredKey{}, err
+	}
+	k, err := decodeKey(id, value)
+	return k, s.readError(err)
+}
+
+// KeyByHash returns the key whose secret has the hash.
+func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey, error) {
+	id, err := s.get(hashKey(hash))
+	if err != nil {
+		return service.StoredKey{}, err
+	}
+	k, err := s.Key(ctx, string(id))
+	if err == nil && k.Hash != hash {
+		return service.StoredKey{}, errNotFound
+	}
+	return k, err
+}
+
+// Keys returns all keys, the oldest first.
+func (s *Store) Keys(ctx context.Context) ([]service.StoredKey, error) {
+	var keys []service.StoredKey
+	prefix := []byte{keyPrefix}
+	err := s.scan(ctx, prefix, after(prefix), func(key, value []byte) (bool, error) {
+		k, err := decodeKey(string(key[1:]), value)
+		keys = append(keys, k)
+		return true, err
+	})
+	slices.SortStableFunc(keys, func(a, b service.StoredKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return keys, err
+}

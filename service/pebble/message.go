@@ -1,0 +1,139 @@
+package pebble
+
+import (
+	"context"
+	"encoding/binary"
+
+	"mayfly/service"
+)
+
+// Append stores one delivery.
+func (s *Store) Append(ctx context.Context, a service.Append) error {
+	return s.commit(ctx, len(a.Raw)*len(a.Messages), func(g *group) error {
+		inboxes := make([]*inboxState, len(a.Messages))
+		more := make(map[quotaOf]int, 1)
+		day := service.DayOf(a.Received)
+		for i, m := range a.Messages {
+			in, err := g.inbox(m.KeyID, m.InboxID)
+			if err != nil {
+				return err
+			}
+			if in.gone || !a.Received.Before(in.ExpiresAt) {
+				continue
+			}
+			inboxes[i] = in
+			q := quotaOf{m.KeyID, day}
+			if more[q] == 0 {
+				if more[q], err = g.emailsOn(q); err != nil {
+					return err
+				}
+			}
+			if more[q]++; more[q] > m.EmailsPerDay {
+				return errOverQuota
+			}
+		}
+		if len(more) == 0 {
+			return errNotFound
+		}
+		for i, in := range inboxes {
+			if in == nil {
+				continue
+			}
+			if err := g.append(in, a, a.Messages[i]); err != nil {
+				return err
+			}
+		}
+		for q, n := range more {
+			if err := g.batch.Set(quotaKey(q.keyID, q.day), binary.AppendUvarint(nil, uint64(n)), nil); err != nil {
+				return err
+			}
+			g.emails[q] = n
+		}
+		return nil
+	})
+}
+
+var errOverQuota = &service.Error{Code: service.OverQuota, Message: "over the day's quota"}
+
+func (g *group) append(in *inboxState, a service.Append, n service.NewMessage) error {
+	place := uint64(in.Messages) + 1
+	m := service.Message{
+		Summary: service.Summary{
+			ID:         service.NewMessageID(place),
+			From:       n.From,
+			FromName:   n.FromName,
+			Subject:    n.Subject,
+			ReceivedAt: a.Received,
+			Size:       int64(len(a.Raw)),
+		},
+		To: n.To,
+	}
+	messages := messagesKey(in.ExpiresAt, in.ID)
+	if err := g.batch.Set(messageKey(messages, summaryKind, place), encodeMessage(m), nil); err != nil {
+		return err
+	}
+	if err := g.batch.Set(messageKey(messages, bodyKind, place), a.Raw, nil); err != nil {
+		return err
+	}
+	in.Messages, in.Version = int(place), messageVersion(m.ID)
+	g.touched[in.KeyID] = true
+	return nil
+}
+
+// EmailsToday returns how many messages were appended for the key on the day.
+func (s *Store) EmailsToday(ctx context.Context, keyID string, day service.Day) (int, error) {
+	return s.emails(quotaOf{keyID, day})
+}
+
+func (s *Store) emails(q quotaOf) (int, error) {
+	value, err := s.get(quotaKey(q.keyID, q.day))
+	if service.ErrorCode(err) == service.NotFound {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, size := binary.Uvarint(value)
+	if size <= 0 {
+		return 0, s.readError(errValue)
+	}
+	return int(n), nil
+}
+
+// Messages lists summaries, the newest first.
+func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, limit int) ([]service.Summary, error) {
+	if before <= 1 || !name(in.ID) {
+		return nil, nil
+	}
+	messages := messagesKey(in.ExpiresAt, in.ID)
+	start := messageKey(messages, summaryKind, before-1)
+	end := append(messagesKey(in.ExpiresAt, in.ID), summaryKind+1)
+	size := min(uint64(in.Messages), before-1)
+	if limit > 0 {
+		size = min(size, uint64(limit))
+	}
+	list := make([]service.Summary, 0, size)
+	err := s.scan(ctx, start, end, func(key, value []byte) (bool, error) {
+		m, err := decodeMessage(value)
+		list = append(list, m.Summary)
+		return len(list) != limit, err
+	})
+	return list, err
+}
+
+// Message returns a message by its place.
+func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (service.Message, error) {
+	if !name(in.ID) {
+		return service.Message{}, errNotFound
+	}
+	value, err := s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), summaryKind, place))
+	if err != nil {
+		return service.Message{}, err
+	}
+	m, err := decodeMessage(value)
+	if err != nil {
+		return m, s.readError(err)
+	}
+	m.Raw, err = s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), bodyKind, place))
+	return m, err
+}

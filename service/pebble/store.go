@@ -1,0 +1,182 @@
+// Package pebble is the embedded store: a directory of one process, on the key-value store Pebble.
+//
+// One goroutine, the committer, makes all changes. Whatever arrives while it is at work or waits for
+// the disk goes into its next group, which costs one write and one sync; so 64 writers share what one
+// would pay. Reads go to the database and wait for nobody.
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	pebbledb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"mayfly/service"
+)
+
+// Options of a store. The zero value works.
+type Options struct {
+	// Log receives what an operator has to know. Default: slog.Default().
+	Log *slog.Logger
+
+	// fs is where the store lies; tests put it in memory.
+	fs vfs.FS
+}
+
+// Store is a service.Store in a directory.
+type Store struct {
+	db       *pebbledb.DB
+	log      *slog.Logger
+	versions *versions
+
+	ops      chan op
+	synced   chan *group
+	stop     chan struct{}
+	stopOnce sync.Once
+	workers  sync.WaitGroup
+	failure  atomic.Pointer[service.Error]
+}
+
+var _ service.Store = (*Store)(nil)
+
+// Open opens the store in the directory and creates it when there is none. One process at a time can
+// have it open.
+func Open(dir string, o Options) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.fs == nil {
+		o.fs = vfs.Default
+	}
+	s := &Store{
+		log:      o.Log,
+		versions: newVersions(),
+		ops:      make(chan op),
+		synced:   make(chan *group, 1),
+		stop:     make(chan struct{}),
+	}
+	db, err := pebbledb.Open(dir, s.databaseOptions(o.fs))
+	if err != nil {
+		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
+	}
+	s.db = db
+	if err := s.checkFormat(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", dir, err), db.Close())
+	}
+	s.workers.Go(s.runCommits)
+	s.workers.Go(s.runSyncs)
+	return s, nil
+}
+
+// Close ends the store; calls that have not returned fail or are completed.
+func (s *Store) Close() error {
+	s.stopOnce.Do(func() { close(s.stop) })
+	s.workers.Wait()
+	return s.db.Close()
+}
+
+const (
+	memTable = 32 << 20
+	format   = "1"
+)
+
+func (s *Store) databaseOptions(fs vfs.FS) *pebbledb.Options {
+	o := &pebbledb.Options{
+		FS:                          fs,
+		FormatMajorVersion:          pebbledb.FormatValueSeparation,
+		Logger:                      logger{s},
+		MemTableSize:                memTable,
+		MemTableStopWritesThreshold: 4,
+		CacheSize:                   32 << 20,
+		FlushDelayDeleteRange:       10 * time.Second,
+	}
+	o.Experimental.ValueSeparationPolicy = func() pebbledb.ValueSeparationPolicy {
+		return pebbledb.ValueSeparationPolicy{
+			Enabled:               true,
+			MinimumSize:           1 << 10,
+			MaxBlobReferenceDepth: 10,
+			RewriteMinimumAge:     time.Minute,
+			TargetGarbageRatio:    0.3,
+		}
+	}
+	o.ApplyCompressionSettings(func() pebbledb.DBCompressionSettings { return pebbledb.DBCompressionFastest })
+	return o
+}
+
+// checkFormat refuses a store of another version of Mayfly rather than misread it.
+func (s *Store) checkFormat() error {
+	value, err := s.get([]byte{formatKey})
+	if err == nil && string(value) != format {
+		return fmt.Errorf("it has format %q, this version of mayfly reads format %s", value, format)
+	}
+	if service.ErrorCode(err) == service.NotFound {
+		return s.db.Set([]byte{formatKey}, []byte(format), pebbledb.Sync)
+	}
+	return err
+}
+
+// Ready returns why the store cannot be written, or nil.
+func (s *Store) Ready(ctx context.Context) error { return s.failed() }
+
+// fail ends all writing: after a write or a sync that failed nobody knows what is on disk.
+func (s *Store) fail(err error) {
+	e := &service.Error{Code: service.Unavailable, Message: "The store cannot be written", Err: err}
+	if s.failure.CompareAndSwap(nil, e) {
+		s.log.Error("the store accepts nothing any more until it is opened again", "error", err)
+	}
+}
+
+func (s *Store) failed() error {
+	if e := s.failure.Load(); e != nil {
+		return e
+	}
+	return nil
+}
+
+func errClosed() error {
+	return &service.Error{Code: service.Unavailable, Message: "The service is stopping"}
+}
+
+var errNotFound = &service.Error{Code: service.NotFound, Message: "not found"}
+
+// get returns a copy of a value, or NotFound.
+func (s *Store) get(key []byte) ([]byte, error) {
+	value, closer, err := s.db.Get(key)
+	if err != nil {
+		return nil, s.readError(err)
+	}
+	value = append([]byte(nil), value...)
+	return value, closer.Close()
+}
+
+func (s *Store) readError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pebbledb.ErrNotFound):
+		return errNotFound
+	case errors.Is(err, errValue), pebbledb.IsCorruptionError(err):
+		s.log.Error("part of the store is damaged", "error", err)
+		return &service.Error{Code: service.Damaged, Message: "This part of the store is damaged", Err: err}
+	}
+	return &service.Error{Code: service.Unavailable, Message: "The store cannot be read", Err: err}
+}
+
+// logger tells the operator what the database tells. It says much that only its authors need.
+type logger struct{ s *Store }
+
+func (l logger) Infof(format string, args ...any) {
+	l.s.log.Debug("pebble: " + fmt.Sprintf(format, args...))
+}
+
+func (l logger) Errorf(format string, args ...any) {
+	l.s.log.Error("pebble: " + fmt.Sprintf(format, args...))
+}
+
+func (l logger) Fatalf(format string, args ...any) { l.s.fail(fmt.Errorf(format, args...)) }

@@ -1,0 +1,17 @@
+package pebble
+
+import (
+	"testing"
+
+	"mayfly/service/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T, dir string) storetest.Store {
+		s, err := Open(dir, Options{Log: testLog(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}

@@ -1,0 +1,242 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"mayfly/service"
+)
+
+// model runs random changes on a store and on the plainest thing that could be one, and compares all
+// that can be seen of them.
+func model(t *testing.T, open Open) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			dir := t.TempDir()
+			m := &modelStore{
+				Store: open(t, dir), now: epoch, rand: rand.New(rand.NewPCG(seed, 1)),
+				inboxes: map[string]*modelInbox{}, owners: map[string]string{}, emails: map[string]int{},
+			}
+			for step := range 400 {
+				if step%100 == 99 {
+					closeStore(t, m.Store)
+					m.Store = open(t, dir)
+				}
+				m.step(t)
+				if step%20 == 19 {
+					m.compare(t)
+				}
+			}
+			closeStore(t, m.Store)
+		})
+	}
+}
+
+type modelStore struct {
+	Store
+	rand    *rand.Rand
+	now     time.Time
+	inboxes map[string]*modelInbox
+	owners  map[string]string // of addresses, for ever
+	emails  map[string]int    // of key and day
+	dead    []service.Inbox   // must never come back
+}
+
+type modelInbox struct {
+	service.Inbox
+	raw []string
+}
+
+const modelQuota = 60
+
+func (m *modelStore) step(t *testing.T) {
+	keyID := fmt.Sprintf("key_%d", m.rand.IntN(3))
+	switch n := m.rand.IntN(100); {
+	case n < 15:
+		m.create(t, keyID)
+	case n < 22:
+		m.delete(t, keyID)
+	case n < 30:
+		m.now = m.now.Add(time.Duration(m.rand.IntN(600)) * time.Second)
+	case n < 31:
+		m.now = service.DayOf(m.now).End().Add(-time.Millisecond)
+	case n < 38:
+		m.sweep(t)
+	default:
+		m.append(t)
+	}
+}
+
+func (m *modelStore) create(t *testing.T, keyID string) {
+	in := newInbox(keyID, fmt.Sprintf("%d@x.test", m.rand.IntN(30)), 0)
+	in.CreatedAt = m.now
+	in.ExpiresAt = m.now.Add(time.Duration(1+m.rand.IntN(120)) * time.Minute)
+	want := service.Code("")
+	if owner, ok := m.owners[in.Address]; ok && owner != keyID {
+		want = service.Taken
+	}
+	for _, other := range m.inboxes {
+		if other.Address == in.Address && m.now.Before(other.ExpiresAt) {
+			want = service.Taken
+		}
+	}
+	wantCode(t, m.CreateInbox(t.Context(), in), want)
+	if want == "" {
+		m.owners[in.Address] = keyID
+		m.inboxes[in.ID] = &modelInbox{Inbox: in}
+	}
+}
+
+// pick returns one of the inboxes, or nil.
+func (m *modelStore) pick() *modelInbox {
+	ids := slices.Sorted(maps.Keys(m.inboxes))
+	if len(ids) == 0 {
+		return nil
+	}
+	return m.inboxes[ids[m.rand.IntN(len(ids))]]
+}
+
+func (m *modelStore) delete(t *testing.T, keyID string) {
+	in := m.pick()
+	if in == nil {
+		return
+	}
+	want := service.Code("")
+	if in.KeyID != keyID {
+		want = service.NotFound
+	}
+	wantCode(t, m.DeleteInbox(t.Context(), keyID, in.ID), want)
+	if want == "" {
+		m.kill(in)
+	}
+}
+
+func (m *modelStore) kill(in *modelInbox) {
+	in.Messages = len(in.raw)
+	m.dead = append(m.dead, in.Inbox)
+	delete(m.inboxes, in.ID)
+}
+
+func (m *modelStore) sweep(t *testing.T) {
+	limit := 1 + m.rand.IntN(5)
+	swept, err := m.Sweep(t.Context(), m.now, limit)
+	must(t, err)
+	var expired []*modelInbox
+	for _, in := range m.inboxes {
+		if !in.ExpiresAt.After(m.now) {
+			expired = append(expired, in)
+		}
+	}
+	if len(swept.Inboxes) != min(limit, len(expired)) {
+		t.Fatalf("swept %d of %d expired with limit %d", len(swept.Inboxes), len(expired), limit)
+	}
+	for _, s := range swept.Inboxes {
+		in := m.inboxes[s.ID]
+		if in == nil || in.ExpiresAt.After(m.now) || in.KeyID != s.KeyID {
+			t.Fatalf("swept %+v, which has not expired", s)
+		}
+		m.kill(in)
+	}
+	var next time.Time
+	for _, in := range m.inboxes {
+		if next.IsZero() || in.ExpiresAt.Before(next) {
+			next = in.ExpiresAt
+		}
+	}
+	if !swept.Next.Equal(next) {
+		t.Fatalf("next expiry %v, want %v", swept.Next, next)
+	}
+}
+
+func (m *modelStore) append(t *testing.T) {
+	var ins []*modelInbox
+	for range 1 + m.rand.IntN(3) {
+		if in := m.pick(); in != nil && !slices.Contains(ins, in) {
+			ins = append(ins, in)
+		}
+	}
+	raw := fmt.Sprintf("%d:%s", m.rand.Int(), body(m.rand.IntN(3000)))
+	a := service.Append{Received: m.now, Raw: []byte(raw)}
+	more, alive := map[string]int{}, []*modelInbox{}
+	for _, in := range ins {
+		n := to(in.Inbox)[0]
+		n.EmailsPerDay = modelQuota
+		a.Messages = append(a.Messages, n)
+		if m.now.Before(in.ExpiresAt) {
+			alive = append(alive, in)
+			more[fmt.Sprint(in.KeyID, service.DayOf(m.now))]++
+		}
+	}
+	want := service.Code("")
+	if len(alive) == 0 {
+		want = service.NotFound
+	}
+	for key, n := range more {
+		if m.emails[key]+n > modelQuota {
+			want = service.OverQuota
+		}
+	}
+	wantCode(t, m.Append(t.Context(), a), want)
+	if want != "" {
+		return
+	}
+	for key, n := range more {
+		m.emails[key] += n
+	}
+	for _, in := range alive {
+		in.raw = append(in.raw, raw)
+	}
+}
+
+func (m *modelStore) compare(t *testing.T) {
+	t.Helper()
+	ctx := t.Context()
+	for key := range 3 {
+		keyID := fmt.Sprintf("key_%d", key)
+		got, _, err := m.Inboxes(ctx, keyID)
+		must(t, err)
+		var ids, want []string
+		for _, in := range got {
+			ids = append(ids, in.ID)
+		}
+		for _, in := range m.inboxes {
+			if in.KeyID == keyID {
+				want = append(want, in.ID)
+			}
+		}
+		slices.Sort(ids)
+		slices.Sort(want)
+		if !slices.Equal(ids, want) {
+			t.Fatalf("%s has inboxes %v, want %v", keyID, ids, want)
+		}
+		emails, err := m.EmailsToday(ctx, keyID, service.DayOf(m.now))
+		must(t, err)
+		if want := m.emails[fmt.Sprint(keyID, service.DayOf(m.now))]; emails != want {
+			t.Fatalf("%s has %d messages today, want %d", keyID, emails, want)
+		}
+	}
+	for _, in := range m.inboxes {
+		summaries := list(t, m, in.Inbox)
+		if len(summaries) != len(in.raw) {
+			t.Fatalf("%s has %d messages, want %d", in.ID, len(summaries), len(in.raw))
+		}
+		for i, raw := range in.raw {
+			got, err := m.Message(ctx, in.Inbox, uint64(i+1))
+			must(t, err)
+			if string(got.Raw) != raw || got.Summary != summaries[len(summaries)-1-i] {
+				t.Fatalf("%s: message %d is %d bytes, want %d", in.ID, i+1, len(got.Raw), len(raw))
+			}
+		}
+	}
+	for _, in := range m.dead {
+		_, err := m.Inbox(ctx, in.KeyID, in.ID)
+		wantCode(t, err, service.NotFound)
+		_, err = m.Message(ctx, in, uint64(cmp.Or(in.Messages, 1)))
+		wantCode(t, err, service.NotFound)
+	}
+}

@@ -1,0 +1,670 @@
+// Package storetest is the suite that every store passes: what service.Store promises, as tests.
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mayfly/service"
+)
+
+// Store is a store that can be closed and opened again.
+type Store interface {
+	service.Store
+	io.Closer
+}
+
+// Open opens the store in a directory of its own, empty at first; a store that has no directory takes
+// it as a name. After Close, the same directory opens with the same content.
+type Open func(t *testing.T, dir string) Store
+
+// Run runs the suite.
+func Run(t *testing.T, open Open) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, Store)
+	}{
+		{"keys", keys},
+		{"inboxes", inboxes},
+		{"addresses", addresses},
+		{"messages", messages},
+		{"pages", pages},
+		{"bodies", bodies},
+		{"recipients", recipients},
+		{"quota", quota},
+		{"quota shared by callers", quotaConcurrent},
+		{"places given once", placesConcurrent},
+		{"versions", versions},
+		{"deletion", deletion},
+		{"sweep", sweep},
+		{"canceled", canceled},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := open(t, t.TempDir())
+			defer closeStore(t, s)
+			test.run(t, s)
+		})
+	}
+	t.Run("model", func(t *testing.T) { model(t, open) })
+}
+
+func closeStore(t *testing.T, s Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
+
+// epoch is a moment well inside a UTC day.
+var epoch = time.Date(2030, 5, 17, 12, 0, 0, 0, time.UTC)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantCode(t *testing.T, err error, code service.Code) {
+	t.Helper()
+	if got := service.ErrorCode(err); got != code {
+		t.Fatalf("error %v has code %q, want %q", err, got, code)
+	}
+}
+
+var serial atomic.Int64
+
+func newInbox(keyID, address string, ttl time.Duration) service.Inbox {
+	return service.Inbox{
+		ID: fmt.Sprintf("inbox_%d", serial.Add(1)), KeyID: keyID, Address: address,
+		CreatedAt: epoch, ExpiresAt: epoch.Add(ttl),
+	}
+}
+
+func create(t *testing.T, s Store, keyID, address string) service.Inbox {
+	t.Helper()
+	in := newInbox(keyID, address, time.Hour)
+	must(t, s.CreateInbox(t.Context(), in))
+	return in
+}
+
+func to(ins ...service.Inbox) []service.NewMessage {
+	var list []service.NewMessage
+	for _, in := range ins {
+		list = append(list, service.NewMessage{
+			KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 1_000_000, To: in.Address,
+			From: "a@b.example", FromName: "Ada", Subject: "Hello",
+		})
+	}
+	return list
+}
+
+func appendTo(t *testing.T, s Store, raw string, ins ...service.Inbox) {
+	t.Helper()
+	must(t, s.Append(t.Context(), service.Append{Received: epoch, Messages: to(ins...), Raw: []byte(raw)}))
+}
+
+// list returns all summaries of the inbox, as it is now.
+func list(t *testing.T, s Store, in service.Inbox) []service.Summary {
+	t.Helper()
+	in, err := s.Inbox(t.Context(), in.KeyID, in.ID)
+	must(t, err)
+	all, err := s.Messages(t.Context(), in, uint64(in.Messages)+1, 0)
+	must(t, err)
+	if len(all) != in.Messages {
+		t.Fatalf("inbox counts %d messages and lists %d", in.Messages, len(all))
+	}
+	return all
+}
+
+func keys(t *testing.T, s Store) {
+	ctx := t.Context()
+	hash := func(secret string) [32]byte { return sha256.Sum256([]byte(secret)) }
+	for i, plan := range service.Plans() {
+		must(t, s.CreateKey(ctx, service.StoredKey{Hash: hash(fmt.Sprint(i)), Key: service.Key{
+			ID: fmt.Sprintf("key_%d", 9-i), Name: "n" + fmt.Sprint(i), Plan: plan, CreatedAt: epoch.Add(time.Duration(i) * time.Second),
+		}}))
+	}
+	all, err := s.Keys(ctx)
+	must(t, err)
+	var names []string
+	for _, k := range all {
+		names = append(names, k.Name)
+	}
+	if !slices.Equal(names, []string{"n0", "n1", "n2", "n3"}) {
+		t.Errorf("keys in order %q, want the oldest first", names)
+	}
+	k, err := s.KeyByHash(ctx, hash("2"))
+	must(t, err)
+	if k.ID != "key_7" || k.Plan != service.Startup || !k.CreatedAt.Equal(epoch.Add(2*time.Second)) || !k.RevokedAt.IsZero() {
+		t.Errorf("key by hash is %+v", k)
+	}
+
+	revoked := epoch.Add(time.Hour)
+	updated, err := s.UpdateKey(ctx, "key_7", func(k *service.StoredKey) {
+		k.Hash, k.Plan, k.RevokedAt = hash("new"), service.Dev, revoked
+	})
+	must(t, err)
+	found, err := s.KeyByHash(ctx, hash("new"))
+	must(t, err)
+	for _, k := range []service.StoredKey{updated, found} {
+		if k.ID != "key_7" || k.Name != "n2" || k.Plan != service.Dev || !k.RevokedAt.Equal(revoked) {
+			t.Errorf("updated key is %+v", k)
+		}
+	}
+	_, err = s.KeyByHash(ctx, hash("2"))
+	wantCode(t, err, service.NotFound)
+	_, err = s.Key(ctx, "key_none")
+	wantCode(t, err, service.NotFound)
+	_, err = s.UpdateKey(ctx, "key_none", func(*service.StoredKey) {})
+	wantCode(t, err, service.NotFound)
+
+	// Changes that come together are all made.
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			_, err := s.UpdateKey(ctx, "key_9", func(k *service.StoredKey) { k.Name += "+" })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	k, err = s.Key(ctx, "key_9")
+	must(t, err)
+	if k.Name != "n0"+strings.Repeat("+", 20) {
+		t.Errorf("after 20 changes the name is %q", k.Name)
+	}
+}
+
+func inboxes(t *testing.T, s Store) {
+	ctx := t.Context()
+	a := create(t, s, "key_a", "one@x.test")
+	create(t, s, "key_a", "two@x.test")
+	create(t, s, "key_b", "three@x.test")
+
+	got, err := s.Inbox(ctx, "key_a", a.ID)
+	must(t, err)
+	if got.ID != a.ID || got.KeyID != a.KeyID || got.Address != a.Address || got.Messages != 0 ||
+		!got.CreatedAt.Equal(a.CreatedAt) || !got.ExpiresAt.Equal(a.ExpiresAt) {
+		t.Errorf("inbox is %+v, want %+v", got, a)
+	}
+	got, err = s.InboxByAddress(ctx, "one@x.test")
+	must(t, err)
+	if got.ID != a.ID || got.KeyID != a.KeyID {
+		t.Errorf("inbox by address is %+v", got)
+	}
+	own, _, err := s.Inboxes(ctx, "key_a")
+	must(t, err)
+	if len(own) != 2 {
+		t.Errorf("key has %d inboxes, want 2", len(own))
+	}
+	for _, id := range []string{"inbox_none", "", "inbox_\x00", a.ID + "\x00", a.ID + "x", a.ID[:len(a.ID)-1], "%", "../" + a.ID} {
+		_, err = s.Inbox(ctx, "key_a", id)
+		wantCode(t, err, service.NotFound)
+		wantCode(t, s.DeleteInbox(ctx, "key_a", id), service.NotFound)
+	}
+	for _, key := range []string{"key_b", "key_none", "", "key_", "key_a\x00"} {
+		_, err = s.Inbox(ctx, key, a.ID)
+		wantCode(t, err, service.NotFound)
+		wantCode(t, s.DeleteInbox(ctx, key, a.ID), service.NotFound)
+	}
+	_, err = s.InboxByAddress(ctx, "none@x.test")
+	wantCode(t, err, service.NotFound)
+	_, err = s.InboxByAddress(ctx, "one@x.tes")
+	wantCode(t, err, service.NotFound)
+}
+
+func addresses(t *testing.T, s Store) {
+	ctx := t.Context()
+	in := create(t, s, "key_a", "one@x.test")
+	again := newInbox("key_a", "one@x.test", time.Hour)
+	wantCode(t, s.CreateInbox(ctx, again), service.Taken)
+	wantCode(t, s.CreateInbox(ctx, newInbox("key_b", "one@x.test", time.Hour)), service.Taken)
+
+	// Deleted, it is still the first key's.
+	must(t, s.DeleteInbox(ctx, "key_a", in.ID))
+	wantCode(t, s.CreateInbox(ctx, newInbox("key_b", "one@x.test", time.Hour)), service.Taken)
+	must(t, s.CreateInbox(ctx, again))
+	got, err := s.InboxByAddress(ctx, "one@x.test")
+	must(t, err)
+	if got.ID != again.ID {
+		t.Errorf("the address has inbox %s, want %s", got.ID, again.ID)
+	}
+
+	// Expired, it is had again from the instant of expiry on, swept or not.
+	third := newInbox("key_a", "one@x.test", 2*time.Hour)
+	third.CreatedAt = again.ExpiresAt.Add(-time.Millisecond)
+	wantCode(t, s.CreateInbox(ctx, third), service.Taken)
+	third.CreatedAt = again.ExpiresAt
+	foreign := newInbox("key_b", "one@x.test", 2*time.Hour)
+	foreign.CreatedAt = again.ExpiresAt
+	wantCode(t, s.CreateInbox(ctx, foreign), service.Taken)
+	must(t, s.CreateInbox(ctx, third))
+	_, err = s.Sweep(ctx, again.ExpiresAt, 100)
+	must(t, err)
+	got, err = s.InboxByAddress(ctx, "one@x.test")
+	must(t, err)
+	if got.ID != third.ID {
+		t.Errorf("after the sweep the address has inbox %s, want %s", got.ID, third.ID)
+	}
+	_, err = s.Sweep(ctx, third.ExpiresAt, 100)
+	must(t, err)
+	_, err = s.InboxByAddress(ctx, "one@x.test")
+	wantCode(t, err, service.NotFound)
+	foreign.CreatedAt = third.ExpiresAt
+	wantCode(t, s.CreateInbox(ctx, foreign), service.Taken)
+
+	// Of those who come together one gets it.
+	var made atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			switch err := s.CreateInbox(ctx, newInbox(fmt.Sprintf("key_%d", i%4), "wanted@x.test", time.Hour)); service.ErrorCode(err) {
+			case "":
+				made.Add(1)
+			case service.Taken:
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if made.Load() != 1 {
+		t.Errorf("%d callers got the same address", made.Load())
+	}
+}
+
+func messages(t *testing.T, s Store) {
+	ctx := t.Context()
+	in := create(t, s, "key_a", "one@x.test")
+	if all := list(t, s, in); len(all) != 0 {
+		t.Fatalf("a new inbox lists %v", all)
+	}
+	for i := range 3 {
+		n := to(in)
+		n[0].Subject = fmt.Sprintf("Message %d", i)
+		n[0].To = "one+tag@x.test"
+		must(t, s.Append(ctx, service.Append{Received: epoch.Add(time.Duration(i) * time.Second), Messages: n, Raw: []byte(fmt.Sprintf("raw %d", i))}))
+	}
+	all := list(t, s, in)
+	for i, m := range all {
+		n := len(all) - 1 - i
+		place, ok := service.MessagePlace(m.ID)
+		if !ok || place != uint64(n+1) {
+			t.Errorf("message %d has ID %q of place %d", i, m.ID, place)
+		}
+		want := service.Summary{ID: m.ID, From: "a@b.example", FromName: "Ada", Subject: fmt.Sprintf("Message %d", n),
+			ReceivedAt: epoch.Add(time.Duration(n) * time.Second), Size: 5}
+		if m != want {
+			t.Errorf("summary %+v, want %+v", m, want)
+		}
+		got, err := s.Message(ctx, in, place)
+		must(t, err)
+		if got.Summary != want || got.To != "one+tag@x.test" || string(got.Raw) != fmt.Sprintf("raw %d", n) {
+			t.Errorf("message %+v", got)
+		}
+	}
+	for _, place := range []uint64{0, 4, 1 << 63, ^uint64(0)} {
+		_, err := s.Message(ctx, in, place)
+		wantCode(t, err, service.NotFound)
+	}
+}
+
+func pages(t *testing.T, s Store) {
+	ctx := t.Context()
+	in := create(t, s, "key_a", "one@x.test")
+	// Neighbours whose messages must not appear.
+	before, after := create(t, s, "key_a", "two@x.test"), create(t, s, "key_a", "three@x.test")
+	for range 25 {
+		appendTo(t, s, "x", before, in, after)
+	}
+	want := list(t, s, in)
+	for _, size := range []int{1, 7, 24, 25, 26} {
+		var got []service.Summary
+		for next := uint64(26); ; {
+			page, err := s.Messages(ctx, in, next, size)
+			must(t, err)
+			if len(page) == 0 {
+				break
+			}
+			if len(page) > size {
+				t.Fatalf("a page of %d has %d", size, len(page))
+			}
+			got = append(got, page...)
+			next, _ = service.MessagePlace(page[len(page)-1].ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("pages of %d make %d messages, want %d", size, len(got), len(want))
+		}
+	}
+}
+
+func bodies(t *testing.T, s Store) {
+	ctx := t.Context()
+	in := create(t, s, "key_a", "one@x.test")
+	sizes := []int{0, 1, 100, 4 << 10, 70 << 10, 9 << 20}
+	for _, size := range sizes {
+		appendTo(t, s, string(body(size)), in)
+	}
+	for i, size := range sizes {
+		m, err := s.Message(ctx, in, uint64(i+1))
+		must(t, err)
+		if m.Size != int64(size) || !bytes.Equal(m.Raw, body(size)) {
+			t.Errorf("body of %d bytes comes back with %d and size %d", size, len(m.Raw), m.Size)
+		}
+	}
+}
+
+// body returns bytes that compress little and differ for each size.
+func body(size int) []byte {
+	b := make([]byte, size)
+	x := uint32(size) | 1
+	for i := range b {
+		x ^= x << 13
+		x ^= x >> 17
+		x ^= x << 5
+		b[i] = byte(x)
+	}
+	return b
+}
+
+func recipients(t *testing.T, s Store) {
+	ctx := t.Context()
+	a, b := create(t, s, "key_a", "one@x.test"), create(t, s, "key_b", "two@x.test")
+	gone := newInbox("key_a", "gone@x.test", time.Hour)
+	appendTo(t, s, "both", a, b, gone)
+	for _, in := range []service.Inbox{a, b} {
+		m, err := s.Message(ctx, in, 1)
+		must(t, err)
+		if string(m.Raw) != "both" || m.To != in.Address {
+			t.Errorf("message %+v", m)
+		}
+	}
+	wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: to(gone)}), service.NotFound)
+
+	// From its expiry on an inbox takes nothing.
+	late := service.Append{Received: a.ExpiresAt.Add(-time.Millisecond), Messages: to(a), Raw: []byte("late")}
+	must(t, s.Append(ctx, late))
+	late.Received = a.ExpiresAt
+	wantCode(t, s.Append(ctx, late), service.NotFound)
+
+	// What one does not get, none gets, and it counts for none.
+	n := to(a, b)
+	n[1].EmailsPerDay = 0
+	wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: n, Raw: []byte("x")}), service.OverQuota)
+	if len(list(t, s, a)) != 2 || len(list(t, s, b)) != 1 {
+		t.Error("a refused delivery left something")
+	}
+	for key, want := range map[string]int{"key_a": 2, "key_b": 1} {
+		got, err := s.EmailsToday(ctx, key, service.DayOf(epoch))
+		must(t, err)
+		if got != want {
+			t.Errorf("%s has %d messages today, want %d", key, got, want)
+		}
+	}
+}
+
+func quota(t *testing.T, s Store) {
+	ctx := t.Context()
+	in := create(t, s, "key_a", "one@x.test")
+	in.ExpiresAt = in.ExpiresAt.Add(48 * time.Hour)
+	in.ID += "long"
+	in.Address = "long@x.test"
+	must(t, s.CreateInbox(ctx, in))
+	n := to(in)
+	n[0].EmailsPerDay = 2
+	midnight := time.Date(2030, 5, 18, 0, 0, 0, 0, time.UTC)
+	for _, step := range []struct {
+		at   time.Time
+		want service.Code
+	}{
+		{midnight.Add(-2 * time.Millisecond), ""},
+		{midnight.Add(-time.Millisecond), ""},
+		{midnight.Add(-time.Millisecond), service.OverQuota},
+		{midnight, ""},
+		{midnight.Add(-time.Millisecond), service.OverQuota},
+		{midnight, ""},
+		{midnight.Add(24*time.Hour - time.Millisecond), service.OverQuota},
+		{midnight.Add(24 * time.Hour), ""},
+	} {
+		wantCode(t, s.Append(ctx, service.Append{Received: step.at, Messages: n, Raw: []byte("x")}), step.want)
+	}
+	// A deletion gives nothing back.
+	must(t, s.DeleteInbox(ctx, in.KeyID, in.ID))
+	got, err := s.EmailsToday(ctx, "key_a", service.DayOf(midnight))
+	must(t, err)
+	if got != 2 {
+		t.Errorf("%d messages on the day, want 2", got)
+	}
+}
+
+func quotaConcurrent(t *testing.T, s Store) {
+	const limit, callers = 50, 120
+	a, b := create(t, s, "key_a", "one@x.test"), create(t, s, "key_a", "two@x.test")
+	var accepted atomic.Int64
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			n := to(a)
+			if i%3 == 0 {
+				n = to(a, b)
+			}
+			for j := range n {
+				n[j].EmailsPerDay = limit
+			}
+			switch err := s.Append(t.Context(), service.Append{Received: epoch, Messages: n, Raw: []byte("x")}); service.ErrorCode(err) {
+			case "":
+				accepted.Add(int64(len(n)))
+			case service.OverQuota:
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	stored := len(list(t, s, a)) + len(list(t, s, b))
+	// One place may be left: a delivery for two does not fit into it.
+	if stored > limit || stored < limit-1 || int64(stored) != accepted.Load() {
+		t.Errorf("%d accepted, %d stored, limit %d", accepted.Load(), stored, limit)
+	}
+}
+
+func placesConcurrent(t *testing.T, s Store) {
+	in := create(t, s, "key_a", "one@x.test")
+	const callers, each = 16, 20
+	var wg sync.WaitGroup
+	for c := range callers {
+		wg.Go(func() {
+			for i := range each {
+				n := to(in)
+				n[0].Subject = fmt.Sprintf("%d/%d", c, i)
+				if err := s.Append(t.Context(), service.Append{Received: epoch, Messages: n, Raw: []byte(n[0].Subject)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	all := list(t, s, in)
+	if len(all) != callers*each {
+		t.Fatalf("%d messages, want %d", len(all), callers*each)
+	}
+	last := make(map[string]string)
+	for i, m := range all {
+		place, _ := service.MessagePlace(m.ID)
+		if place != uint64(len(all)-i) {
+			t.Fatalf("place %d at %d", place, i)
+		}
+		got, err := s.Message(t.Context(), in, place)
+		must(t, err)
+		if string(got.Raw) != m.Subject || got.ID != m.ID {
+			t.Fatalf("message %s has the body of %q", m.Subject, got.Raw)
+		}
+		caller, n, _ := strings.Cut(m.Subject, "/")
+		if newer := last[caller]; newer != "" && len(n) == len(newer) && n >= newer {
+			t.Fatalf("message %s comes after %s", newer, m.Subject)
+		}
+		last[caller] = n
+	}
+}
+
+func versions(t *testing.T, s Store) {
+	ctx := t.Context()
+	in := create(t, s, "key_a", "one@x.test")
+	seenInbox, seenList := map[uint64]bool{}, map[uint64]bool{}
+	check := func(what string, changes, listChanges bool) {
+		t.Helper()
+		got, err := s.Inbox(ctx, "key_a", in.ID)
+		must(t, err)
+		if seenInbox[got.Version] == changes {
+			t.Errorf("%s: version of the inbox seen before: %v", what, seenInbox[got.Version])
+		}
+		seenInbox[got.Version] = true
+		_, version, err := s.Inboxes(ctx, "key_a")
+		must(t, err)
+		same, err := s.InboxesVersion(ctx, "key_a")
+		must(t, err)
+		if same != version || seenList[version] == listChanges {
+			t.Errorf("%s: version of the list %d and %d, seen before: %v", what, version, same, seenList[version])
+		}
+		seenList[version] = true
+	}
+	check("at first", true, true)
+	check("unchanged", false, false)
+	for i := range 20 {
+		appendTo(t, s, "x", in)
+		check(fmt.Sprintf("message %d", i), true, true)
+	}
+	other := create(t, s, "key_a", "two@x.test")
+	check("another inbox", false, true)
+	appendTo(t, s, "x", other)
+	check("a message there", false, true)
+	must(t, s.DeleteInbox(ctx, "key_a", other.ID))
+	check("deleted", false, true)
+	short := newInbox("key_a", "short@x.test", time.Minute)
+	must(t, s.CreateInbox(ctx, short))
+	check("a short one", false, true)
+	_, err := s.Sweep(ctx, short.ExpiresAt, 10)
+	must(t, err)
+	check("swept", false, true)
+	appendTo(t, s, "x", create(t, s, "key_b", "foreign@x.test"))
+	check("another key's", false, false)
+}
+
+func deletion(t *testing.T, s Store) {
+	ctx := t.Context()
+	for _, count := range []int{0, 1, 40} {
+		in := create(t, s, "key_a", "one@x.test")
+		keep := create(t, s, "key_a", fmt.Sprintf("keep%d@x.test", count))
+		for range count {
+			appendTo(t, s, "x", in, keep)
+		}
+		must(t, s.DeleteInbox(ctx, "key_a", in.ID))
+		_, err := s.Inbox(ctx, "key_a", in.ID)
+		wantCode(t, err, service.NotFound)
+		_, err = s.InboxByAddress(ctx, in.Address)
+		wantCode(t, err, service.NotFound)
+		wantCode(t, s.DeleteInbox(ctx, "key_a", in.ID), service.NotFound)
+		_, err = s.Message(ctx, in, 1)
+		wantCode(t, err, service.NotFound)
+		left, err := s.Messages(ctx, in, uint64(count)+1, 0)
+		must(t, err)
+		if len(left) != 0 {
+			t.Errorf("%d messages are left after the deletion", len(left))
+		}
+		wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: to(in)}), service.NotFound)
+		if got := list(t, s, keep); len(got) != count {
+			t.Errorf("another inbox has %d messages left of %d", len(got), count)
+		}
+	}
+}
+
+func sweep(t *testing.T, s Store) {
+	ctx := t.Context()
+	swept, err := s.Sweep(ctx, epoch, 10)
+	must(t, err)
+	if len(swept.Inboxes) != 0 || !swept.Next.IsZero() {
+		t.Errorf("an empty store sweeps %+v", swept)
+	}
+	var ins []service.Inbox
+	for i := range 10 {
+		in := newInbox("key_a", fmt.Sprintf("%d@x.test", i), time.Duration(i/2+1)*time.Minute)
+		must(t, s.CreateInbox(ctx, in))
+		appendTo(t, s, "x", in)
+		appendTo(t, s, "y", in)
+		ins = append(ins, in)
+	}
+	swept, err = s.Sweep(ctx, ins[0].ExpiresAt.Add(-time.Millisecond), 10)
+	must(t, err)
+	if len(swept.Inboxes) != 0 || !swept.Next.Equal(ins[0].ExpiresAt) {
+		t.Errorf("before the first expiry: %+v", swept)
+	}
+	// Six have expired; three at a time.
+	now := ins[5].ExpiresAt
+	var ids []string
+	for _, wantNext := range []time.Time{ins[3].ExpiresAt, ins[6].ExpiresAt} {
+		swept, err = s.Sweep(ctx, now, 3)
+		must(t, err)
+		if len(swept.Inboxes) != 3 || !swept.Next.Equal(wantNext) {
+			t.Errorf("swept %d, next %v, want 3 and %v", len(swept.Inboxes), swept.Next, wantNext)
+		}
+		for _, in := range swept.Inboxes {
+			if in.KeyID != "key_a" {
+				t.Errorf("swept %+v", in)
+			}
+			ids = append(ids, in.ID)
+		}
+	}
+	for i, in := range ins {
+		_, err := s.Inbox(ctx, "key_a", in.ID)
+		if i >= 6 {
+			must(t, err)
+			if len(list(t, s, in)) != 2 {
+				t.Errorf("inbox %d lost messages", i)
+			}
+			continue
+		}
+		wantCode(t, err, service.NotFound)
+		if !slices.Contains(ids, in.ID) {
+			t.Errorf("inbox %d was not told", i)
+		}
+		_, err = s.Message(ctx, in, 1)
+		wantCode(t, err, service.NotFound)
+		wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: to(in)}), service.NotFound)
+	}
+	own, _, err := s.Inboxes(ctx, "key_a")
+	must(t, err)
+	if len(own) != 4 {
+		t.Errorf("%d inboxes are left, want 4", len(own))
+	}
+}
+
+func canceled(t *testing.T, s Store) {
+	in := create(t, s, "key_a", "one@x.test")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	// With Canceled nothing was stored; the store may as well have done it.
+	stored := 0
+	for range 20 {
+		switch err := s.Append(ctx, service.Append{Received: epoch, Messages: to(in), Raw: []byte("x")}); service.ErrorCode(err) {
+		case "":
+			stored++
+		case service.Canceled:
+		default:
+			t.Fatal(err)
+		}
+	}
+	if got := len(list(t, s, in)); got != stored {
+		t.Errorf("%d messages, %d acknowledged", got, stored)
+	}
+}
