@@ -2,8 +2,11 @@ package mail
 
 import "strings"
 
-// maxAddresses bounds the addresses read from one field.
-const maxAddresses = 1000
+// Bounds of one field.
+const (
+	maxAddresses = 1000
+	maxPending   = 200 // octets of an unquoted name with commas
+)
 
 // parseAddresses reads an unfolded address list (RFC 5322, section 3.4), also a broken one: commas in
 // unquoted names, missing brackets, names in comments, groups. What has no address at all is a Name.
@@ -17,7 +20,7 @@ func parseAddresses(s string) []Address {
 		if item == "" {
 			continue
 		}
-		if !strings.Contains(item, "@") && s != "" && !strings.HasPrefix(item, "<") && !strings.Contains(item, "=?") {
+		if !strings.Contains(item, "@") && s != "" && len(pending) < maxPending && !strings.HasPrefix(item, "<") && !strings.Contains(item, "=?") {
 			pending = joinComma(pending, item)
 			continue
 		}
@@ -44,6 +47,7 @@ func joinComma(a, b string) string {
 func cutAddress(s string) (item, rest string) {
 	quoted, comment, angle := false, 0, false
 	start := 0
+	named := false // an address or an encoded word has begun: a colon is part of it
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
@@ -62,16 +66,27 @@ func cutAddress(s string) (item, rest string) {
 			quoted = strings.IndexByte(s[i+1:], '"') >= 0
 		case c == '<':
 			angle = true
-		case c == '>':
-			angle = false
+		case c == '>' && angle:
+			if angle = false; strings.IndexByte(upToComma(s[i+1:]), '<') > 0 { // the comma was forgotten
+				return s[start : i+1], s[i+1:]
+			}
 		case angle && c != ',':
 		case c == ',', c == ';':
 			return s[start:i], s[i+1:]
-		case c == ':' && !strings.Contains(s[start:i], "@") && !strings.Contains(s[start:i], "=?"):
+		case c == '@', c == '=':
+			named = true
+		case c == ':' && !named:
 			start = i + 1
 		}
 	}
 	return s[start:], ""
+}
+
+func upToComma(s string) string {
+	if comma := strings.IndexAny(s, ",;"); comma >= 0 {
+		return s[:comma]
+	}
+	return s
 }
 
 // parseAddress reads one mailbox.

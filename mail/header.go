@@ -32,6 +32,12 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 	budget := p.limits.HeaderBytes
 	rest := skipMboxLine(data)
 	begin, known := rest, false
+	if line, _ := cutLine(rest); len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+		if name, ok := fieldName(bytes.TrimLeft(line, " \t")); ok && isKnownField(name) {
+			p.defect("The header starts with a space")
+			rest = bytes.TrimLeft(rest, " \t")
+		}
+	}
 	for len(rest) > 0 {
 		line, after := cutLine(rest)
 		if len(line) == 0 {
@@ -40,7 +46,7 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 		}
 		name, ok := fieldName(line)
 		if !ok {
-			if len(h) > 0 && (fieldFollows(after) || isBlank(line)) {
+			if len(h) > 0 && !bytes.HasPrefix(line, []byte("--")) && (fieldFollows(after) || isBlank(line)) {
 				p.defect("A line of the header is no field")
 				h[len(h)-1].extend(rest[:len(line)], budget)
 				rest = after
@@ -156,7 +162,7 @@ func fieldName(line []byte) (string, bool) {
 func fieldFollows(data []byte) bool {
 	for range 8 {
 		line, after := cutLine(data)
-		if len(line) == 0 {
+		if len(line) == 0 || bytes.HasPrefix(line, []byte("--")) {
 			return false
 		}
 		if name, ok := fieldName(line); ok && isKnownField(name) {

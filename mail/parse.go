@@ -176,6 +176,9 @@ func (p *parser) mediaTypeOf(value, defaultType string, body []byte) string {
 	case major == "text" || !ok && isToken(major):
 		p.defect("The Content-Type cannot be read")
 		return "text/plain"
+	case looksHTML(body):
+		p.defect("The Content-Type cannot be read")
+		return "text/html"
 	default:
 		p.defect("The Content-Type cannot be read")
 		return defaultType
@@ -191,10 +194,14 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// looksHTML tells whether a body without a type is an HTML document.
+// looksHTML tells whether a body without a type is an HTML document, or the end of one.
 func looksHTML(body []byte) bool {
 	start := bytes.ToLower(bytes.TrimLeft(body[:min(len(body), 512)], " \t\r\n\ufeff"))
-	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html"))
+	if bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html")) {
+		return true
+	}
+	end := bytes.ToLower(body[max(0, len(body)-512):])
+	return bytes.Contains(end, []byte("</body>")) && bytes.Contains(end, []byte("</html>"))
 }
 
 // asText makes a part readable that cannot be taken apart.

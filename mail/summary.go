@@ -12,7 +12,7 @@ func Summarize(raw []byte) Summary {
 	if bytes.IndexByte(rest[:min(len(rest), 4096)], '\n') < 0 && bytes.IndexByte(rest, '\r') >= 0 {
 		rest = bytes.ReplaceAll(rest, []byte{'\r'}, []byte{'\n'})
 	}
-	rest = skipMboxLine(rest)
+	rest = bytes.TrimLeft(skipMboxLine(rest), " \t")
 	var s Summary
 	var from, subject, date bool
 	for len(rest) > 0 && !(from && subject && date) {
