@@ -173,7 +173,7 @@ func (s *Server) serve() {
 		start("metrics", func() error { return ignoreClosed(s.metrics.Serve(s.metricsListener)) })
 	}
 	go s.supervise()
-	s.log.Info("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "metrics", s.MetricsAddr(), "store", s.config.Store)
+	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "metrics", s.MetricsAddr(), "store", s.config.Store)
 }
 
 // supervise ends the server when a part of it fails; it ends with the server.
