@@ -1,0 +1,280 @@
+package rest_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"mayfly/service"
+	"mayfly/service/rest"
+)
+
+const letter = "From: Ada Lovelace <ada@engine.example>\r\n" +
+	"To: someone@one.test\r\n" +
+	"Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe_<b>?=\r\n" +
+	"MIME-Version: 1.0\r\n" +
+	"Content-Type: multipart/mixed; boundary=m\r\n\r\n" +
+	"--m\r\nContent-Type: multipart/alternative; boundary=a\r\n\r\n" +
+	"--a\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nYour code is 482913 \xe2\x98\x83\r\n" +
+	"--a\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Your code is <b>482913</b> &amp; more</p>\r\n--a--\r\n" +
+	"--m\r\nContent-Type: text/html; name=page.html\r\nContent-Disposition: attachment; filename=\"page.html\"\r\n\r\n<script>alert(1)</script>\r\n--m--\r\n"
+
+func TestInboxFromCreationToDeletion(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+
+	created := d.call(t, key, "POST", "/v1/inboxes", `{"domain":"two.test","username":"Sign.Up+1","ttl":600}`)
+	in := decode[struct {
+		ID, Email string
+		CreatedAt time.Time `json:"created_at"`
+		ExpiresAt time.Time `json:"expires_at"`
+		TTL       int
+	}](t, created, http.StatusCreated)
+	if in.Email != "sign.up+1@two.test" || in.TTL != 600 || in.ExpiresAt.Sub(in.CreatedAt) != 10*time.Minute {
+		t.Errorf("created %s", created.body)
+	}
+	path := "/v1/inboxes/" + in.ID
+	if got := created.header.Get("Location"); got != path {
+		t.Errorf("Location: %s", got)
+	}
+
+	d.deliver(t, in.Email, letter)
+	read := get[map[string]any](t, d, key, path)
+	if read["message_count"] != 1.0 || read["status"] != "active" || read["email"] != in.Email {
+		t.Errorf("read %v", read)
+	}
+
+	if a := d.call(t, key, "DELETE", path, ""); a.body != "{\"deleted\":true}\n" {
+		t.Errorf("deleted: %s", a.body)
+	}
+	for _, gone := range []string{path, path + "/messages"} {
+		if a := d.call(t, key, "GET", gone, ""); a.status != http.StatusNotFound {
+			t.Errorf("GET %s after the deletion: %d", gone, a.status)
+		}
+	}
+	if a := d.call(t, key, "DELETE", path, ""); a.status != http.StatusNotFound {
+		t.Errorf("second deletion: %d", a.status)
+	}
+}
+
+func TestInboxDefaults(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	for _, body := range []string{"", "{}", " \n"} {
+		in := decode[map[string]any](t, d.call(t, key, "POST", "/v1/inboxes", body), http.StatusCreated)
+		if !strings.HasSuffix(in["email"].(string), "@one.test") || in["ttl"] != 3600.0 {
+			t.Errorf("body %q made %v", body, in)
+		}
+	}
+	// Without a content type a body is JSON too.
+	if a := d.call(t, key, "POST", "/v1/inboxes", "{}", "Content-Type:"); a.status != http.StatusCreated {
+		t.Errorf("without a content type: %d", a.status)
+	}
+}
+
+func TestMessage(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	in := d.newInbox(t, key)
+	d.deliver(t, in.Email, letter)
+
+	list := get[map[string]any](t, d, key, in.path()+"/messages")
+	summary := list["messages"].([]any)[0].(map[string]any)
+	if list["total"] != 1.0 || summary["from"] != "ada@engine.example" || summary["from_name"] != "Ada Lovelace" ||
+		summary["subject"] != "Grüße <b>" || summary["size"] != float64(len(letter)) {
+		t.Errorf("list %v", list)
+	}
+
+	path := in.path() + "/messages/" + summary["id"].(string)
+	a := d.call(t, key, "GET", path, "")
+	if strings.Contains(a.body, `\u003c`) {
+		t.Errorf("escaped for a page, which makes it longer for nothing: %s", a.body)
+	}
+	m := decode[map[string]any](t, a, http.StatusOK)
+	if m["to"] != in.Email || m["subject"] != "Grüße <b>" || !strings.Contains(m["text"].(string), "482913 ☃") ||
+		!strings.Contains(m["html"].(string), "<b>482913</b> &amp;") || m["received_at"] != summary["received_at"] {
+		t.Errorf("message %v", m)
+	}
+	if _, ok := m["size"]; ok {
+		t.Error("the contract has no size here")
+	}
+	attachment := m["attachments"].([]any)[0].(map[string]any)
+	if attachment["filename"] != "page.html" || attachment["content_type"] != "text/html" || attachment["inline"] != false {
+		t.Errorf("attachment %v", attachment)
+	}
+
+	file := d.call(t, key, "GET", path+"/attachments/"+attachment["id"].(string), "")
+	if !strings.HasPrefix(file.body, "<script>alert(1)</script>") || float64(len(file.body)) != attachment["size"] {
+		t.Errorf("content %q", file.body)
+	}
+	for name, want := range map[string]string{
+		"Content-Disposition":     "attachment; filename=page.html",
+		"Content-Security-Policy": "sandbox",
+		"X-Content-Type-Options":  "nosniff",
+		"Content-Type":            "text/html",
+	} {
+		if got := file.header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestRawMessageOnlyWhenPreferred(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	in := d.newInbox(t, key)
+	d.deliver(t, in.Email, letter)
+	path := in.path() + "/messages/" + get[messages](t, d, key, in.path()+"/messages").Messages[0].ID
+
+	plain := d.call(t, key, "GET", path, "")
+	raw := d.call(t, key, "GET", path, "", "Accept: message/rfc822")
+	if raw.body != letter || raw.header.Get("Content-Type") != "message/rfc822" {
+		t.Errorf("%s: %q", raw.header.Get("Content-Type"), raw.body)
+	}
+	if raw.header.Get("ETag") == plain.header.Get("ETag") {
+		t.Error("the two forms have the same entity tag")
+	}
+	for _, a := range []answer{plain, raw} {
+		if a.header.Get("Vary") != "Accept" {
+			t.Errorf("Vary: %q", a.header.Get("Vary"))
+		}
+	}
+	if a := d.call(t, key, "GET", path, "", "Accept: message/rfc822;q=0.1, application/json"); a.body != plain.body {
+		t.Errorf("got %q", a.body)
+	}
+}
+
+func TestEveryGetIsTagged(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Startup)
+	in := d.newInbox(t, key)
+	d.deliver(t, in.Email, letter)
+	message := in.path() + "/messages/" + get[messages](t, d, key, in.path()+"/messages").Messages[0].ID
+	attachments := get[map[string]any](t, d, key, message)["attachments"].([]any)
+	file := message + "/attachments/" + attachments[0].(map[string]any)["id"].(string)
+
+	for _, path := range []string{"/v1/inboxes", in.path(), in.path() + "/messages", message, file, "/openapi.yaml"} {
+		first := d.call(t, key, "GET", path, "")
+		etag := first.header.Get("ETag")
+		for _, known := range []string{etag, "W/" + etag, "*", `"other", ` + etag} {
+			a := d.call(t, key, "GET", path, "", "If-None-Match: "+known)
+			if a.status != http.StatusNotModified || a.header.Get("ETag") != etag {
+				t.Errorf("%s with %s: %d %s", path, known, a.status, a.header.Get("ETag"))
+			}
+		}
+		if a := d.call(t, key, "GET", path, "", `If-None-Match: "other"`); a.status != http.StatusOK || a.body != first.body {
+			t.Errorf("%s with another tag: %d", path, a.status)
+		}
+		head := d.call(t, key, "HEAD", path, "")
+		if head.status != http.StatusOK || head.header.Get("ETag") != etag || head.header.Get("Content-Length") != fmt.Sprint(len(first.body)) {
+			t.Errorf("HEAD %s: %d %v", path, head.status, head.header)
+		}
+	}
+
+	// What changes has another tag afterwards.
+	for _, path := range []string{"/v1/inboxes", in.path(), in.path() + "/messages"} {
+		etag := d.call(t, key, "GET", path, "").header.Get("ETag")
+		d.deliver(t, in.Email, letter)
+		if a := d.call(t, key, "GET", path, "", "If-None-Match: "+etag); a.status != http.StatusOK {
+			t.Errorf("%s after a delivery: %d", path, a.status)
+		}
+	}
+	for range 2 {
+		etag := d.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")
+		other := d.newInbox(t, key)
+		made := d.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+etag)
+		if made.status != http.StatusOK {
+			t.Errorf("inboxes after a creation: %d", made.status)
+		}
+		d.call(t, key, "DELETE", other.path(), "")
+		if a := d.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+made.header.Get("ETag")); a.status != http.StatusOK {
+			t.Errorf("inboxes after a deletion: %d", a.status)
+		}
+	}
+}
+
+func TestPaging(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Startup)
+	in := d.newInbox(t, key)
+	for i := range 7 {
+		d.deliver(t, in.Email, fmt.Sprintf("Subject: %d\r\n\r\n", i))
+	}
+	whole := get[messages](t, d, key, in.path()+"/messages")
+	if whole.Total != 7 || len(whole.Messages) != 7 || whole.Messages[0].Subject != "6" {
+		t.Fatalf("whole list %+v", whole)
+	}
+	// What arrives meanwhile is newer, and on no later page.
+	subjects, after := "", ""
+	for {
+		page := get[messages](t, d, key, in.path()+"/messages?limit=3"+after)
+		if len(page.Messages) == 0 {
+			break
+		}
+		if len(page.Messages) > 3 {
+			t.Fatalf("page %+v", page)
+		}
+		for _, m := range page.Messages {
+			subjects += m.Subject
+		}
+		after = "&after=" + page.Messages[len(page.Messages)-1].ID
+		d.deliver(t, in.Email, "Subject: later\r\n\r\n")
+	}
+	if subjects != "6543210" {
+		t.Errorf("paged through %q", subjects)
+	}
+}
+
+// A list of several parts is sent as it is read.
+func TestLongList(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Enterprise)
+	in := d.newInbox(t, key)
+	const n = 2001
+	to, err := d.service.Recipient(t.Context(), in.Email)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	for w := range 50 {
+		go func() {
+			for i := w; i < n; i += 50 {
+				err := d.service.Deliver(t.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte("Subject: <x>\r\n\r\n")})
+				if err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for range 50 {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := get[messages](t, d, key, in.path()+"/messages")
+	seen := map[string]bool{}
+	for _, m := range list.Messages {
+		seen[m.ID] = true
+	}
+	if list.Total != n || len(list.Messages) != n || len(seen) != n {
+		t.Errorf("total %d, %d messages, %d of them different", list.Total, len(list.Messages), len(seen))
+	}
+}
+
+func TestWithoutAKey(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	for path, contentType := range map[string]string{
+		"/openapi.yaml": "application/yaml",
+		"/healthz":      "application/json",
+		"/readyz":       "application/json",
+	} {
+		a := d.call(t, "", "GET", path, "")
+		if a.status != http.StatusOK || a.header.Get("Content-Type") != contentType {
+			t.Errorf("%s: %d %s", path, a.status, a.header.Get("Content-Type"))
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package rest_test
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"mayfly/service"
+	"mayfly/service/rest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Every error has the envelope; its text is for people, and so is looked at by people when it changes.
+func TestErrors(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key, free := d.key(t, service.Startup), d.key(t, service.Free)
+	decode[inbox](t, d.call(t, key, "POST", "/v1/inboxes", `{"username":"taken"}`), http.StatusCreated)
+	mine := d.newInbox(t, key)
+
+	big := `{"username":"` + strings.Repeat("a", 64<<10) + `"}`
+	var got strings.Builder
+	for _, test := range []struct{ key, method, path, body, field string }{
+		{"", "GET", "/v1/inboxes", "", ""},
+		{"nonsense", "GET", "/v1/inboxes", "", ""},
+		{"", "GET", "/v1/no/such/path", "", ""},
+		{"", "PATCH", "/v1/inboxes", "", ""},
+		{"", "GET", "/v1", "", ""},
+		{free, "GET", "/v1/inboxes", "", ""},
+		{free, "GET", "/v1/no/such/path", "", ""},
+
+		{key, "GET", "/", "", ""},
+		{key, "GET", "/no/such/path", "", ""},
+		{key, "GET", "/v1", "", ""},
+		{key, "GET", "/v1/inboxes/", "", ""},
+		{key, "GET", "/v1//inboxes", "", ""},
+		{key, "GET", "/v1/../healthz", "", ""},
+		{key, "GET", "/v1/inboxes/inbox_none", "", ""},
+		{key, "GET", "/v1/inboxes/%2e%2e%2f%00", "", ""},
+		{key, "GET", "/v1/inboxes/inbox_none/messages", "", ""},
+		{key, "GET", "/v1/inboxes/inbox_none/messages/msg_none", "", ""},
+		{key, "GET", mine.path() + "/messages/msg_none", "", ""},
+		{key, "GET", mine.path() + "/messages/msg_none/attachments/1", "", ""},
+		{key, "DELETE", "/v1/inboxes/inbox_none", "", ""},
+
+		{key, "PUT", "/v1/inboxes", "", ""},
+		{key, "OPTIONS", mine.path(), "", ""},
+		{key, "POST", mine.path() + "/messages", "", ""},
+		{key, "DELETE", mine.path() + "/messages/msg_none", "", ""},
+		{"", "POST", "/healthz", "", ""},
+
+		{key, "GET", mine.path() + "/messages?limit=0", "", ""},
+		{key, "GET", mine.path() + "/messages?limit=1001", "", ""},
+		{key, "GET", mine.path() + "/messages?limit=x", "", ""},
+		{key, "GET", mine.path() + "/messages?limit=", "", ""},
+		{key, "GET", mine.path() + "/messages?after=", "", ""},
+		{key, "GET", mine.path() + "/messages?after=msg_none", "", ""},
+
+		{key, "POST", "/v1/inboxes", "{", ""},
+		{key, "POST", "/v1/inboxes", "[]", ""},
+		{key, "POST", "/v1/inboxes", "null", ""},
+		{key, "POST", "/v1/inboxes", `{}{}`, ""},
+		{key, "POST", "/v1/inboxes", `{} x`, ""},
+		{key, "POST", "/v1/inboxes", `{}`, "Content-Type: text/plain"},
+		{key, "POST", "/v1/inboxes", `username=a`, "Content-Type: application/x-www-form-urlencoded"},
+		{key, "POST", "/v1/inboxes", `{"user":"a"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"Username":"a"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"username":"a","username":"b"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"username":7}`, ""},
+		{key, "POST", "/v1/inboxes", `{"username":null}`, ""},
+		{key, "POST", "/v1/inboxes", `{"username":""}`, ""},
+		{key, "POST", "/v1/inboxes", `{"username":"taken"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"username":"postmaster"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"username":"a..b"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"username":".a"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"username":"a b"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"username":"` + strings.Repeat("a", 65) + `"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"domain":"elsewhere.test"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"domain":["one.test"]}`, ""},
+		{key, "POST", "/v1/inboxes", `{"ttl":"600"}`, ""},
+		{key, "POST", "/v1/inboxes", `{"ttl":600.5}`, ""},
+		{key, "POST", "/v1/inboxes", `{"ttl":true}`, ""},
+		{key, "POST", "/v1/inboxes", `{"ttl":null}`, ""},
+		{key, "POST", "/v1/inboxes", `{"ttl":0}`, ""},
+		{key, "POST", "/v1/inboxes", `{"ttl":-60}`, ""},
+		{key, "POST", "/v1/inboxes", `{"ttl":59}`, ""},
+		{key, "POST", "/v1/inboxes", `{"ttl":604801}`, ""},
+		{key, "POST", "/v1/inboxes", `{"ttl":9223372036854775807}`, ""},
+		{key, "POST", "/v1/inboxes", `{"ttl":1e400}`, ""},
+		{key, "POST", "/v1/inboxes", big, ""},
+	} {
+		fields := []string{}
+		if test.field != "" {
+			fields = append(fields, "Content-Type:", test.field)
+		}
+		a := d.call(t, test.key, test.method, test.path, test.body, fields...)
+		if a.status < 400 {
+			t.Errorf("%s %s %s: %d", test.method, test.path, test.body, a.status)
+		}
+		who := map[string]string{"": "no key", key: "key", free: "free key"}[test.key]
+		if who == "" {
+			who = test.key
+		}
+		request := strings.ReplaceAll(test.path, mine.ID, "inbox_mine")
+		if test.body != "" {
+			request += " " + test.field + test.body[:min(len(test.body), 80)]
+		}
+		fmt.Fprintf(&got, "%s: %s %s\n  %d %s", who, test.method, request, a.status, a.body)
+		for _, name := range []string{"Allow", "Www-Authenticate"} {
+			if value := a.header.Get(name); value != "" {
+				fmt.Fprintf(&got, "  %s: %s\n", name, value)
+			}
+		}
+	}
+
+	const golden = "testdata/errors.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("the errors are not those of %s (-update writes it):\n%s", golden, got.String())
+	}
+}
+
+// A body of exactly the limit is read; it is the length that is refused above it.
+func TestBodyAtItsLimit(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	body := `{"ttl":600` + strings.Repeat(" ", 64<<10-11) + `}`
+	if a := d.call(t, key, "POST", "/v1/inboxes", body); a.status != http.StatusCreated {
+		t.Errorf("%d bytes: %d %s", len(body), a.status, a.body)
+	}
+	if a := d.call(t, key, "POST", "/v1/inboxes", " "+body); a.status != http.StatusBadRequest {
+		t.Errorf("%d bytes: %d", len(body)+1, a.status)
+	}
+}
+
+func TestHeaderIsBounded(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	c, err := net.Dial("tcp", strings.TrimPrefix(d.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := fmt.Fprintf(c, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: %s\r\n\r\n", strings.Repeat("a", 64<<10)); err != nil {
+		t.Log(err) // the server need not have read it all
+	}
+	got, _ := io.ReadAll(c) // the connection may be reset after the answer
+	if !strings.HasPrefix(string(got), "HTTP/1.1 431 ") {
+		t.Errorf("got %.100q", got)
+	}
+}
+
+// Neither a key nor a body is in the log, whatever is asked.
+func TestLogIsDiscreet(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	in := d.newInbox(t, key)
+	d.deliver(t, in.Email, letter)
+	id := get[messages](t, d, key, in.path()+"/messages").Messages[0].ID
+	d.call(t, key, "GET", in.path()+"/messages/"+id, "")
+	d.call(t, key, "POST", "/v1/inboxes", `{"username":"secret-in-a-body","x":1}`)
+	d.call(t, "mf_wrong-key", "GET", in.path(), "")
+	log := d.log.String()
+	for _, secret := range []string{key, "mf_wrong-key", "secret-in-a-body", "482913", "Grüße", "ada@engine.example"} {
+		if strings.Contains(log, secret) {
+			t.Errorf("the log has %q:\n%s", secret, log)
+		}
+	}
+	if got := strings.Count(log, "msg=request "); got != 5 {
+		t.Errorf("%d lines for 5 requests:\n%s", got, log)
+	}
+}

@@ -1,0 +1,263 @@
+package rest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"mayfly/assets"
+	"mayfly/service"
+	"mayfly/service/pebble"
+	"mayfly/service/rest"
+)
+
+// door is the REST API of a fresh service, on a listener of its own.
+type door struct {
+	base    string
+	service *service.Service
+	server  *rest.Server
+	log     *logBuffer
+}
+
+// newDoor serves a fresh service until the test ends.
+func newDoor(t testing.TB, o rest.Options) *door {
+	t.Helper()
+	store, err := pebble.Open(t.TempDir(), pebble.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	d := &door{log: &logBuffer{}}
+	d.service = service.New(store, service.Options{Domains: []string{"one.test", "two.test"}, Log: slog.New(slog.DiscardHandler)})
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	d.server = rest.New(d.service, o)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.base = "http://" + l.Addr().String()
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := d.server.Serve(l); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		if err := d.server.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		serving.Wait()
+	})
+	return d
+}
+
+// logBuffer is what was logged, for reading while it is written.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// key makes an API key and returns its secret.
+func (d *door) key(t testing.TB, plan service.Plan) string {
+	t.Helper()
+	secret, _, err := d.service.CreateKey(t.Context(), t.Name(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// deliver lets a message arrive.
+func (d *door) deliver(t testing.TB, address, raw string) {
+	t.Helper()
+	to, err := d.service.Recipient(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = d.service.Deliver(t.Context(), service.Delivery{From: "envelope@sender.example", To: []service.Recipient{to}, Raw: []byte(raw)})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answer is an answer as a client has it.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// call makes a request and checks the answer against the description of the API. Header fields are given as
+// "Name: value"; one without a value is left out.
+func (d *door) call(t testing.TB, key, method, path, body string, fields ...string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, d.base+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("X-API-Key", key)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, field := range fields {
+		name, value, _ := strings.Cut(field, ":")
+		if value = strings.TrimSpace(value); value == "" {
+			req.Header.Del(name)
+			continue
+		}
+		req.Header.Add(name, value)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true}, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{resp.StatusCode, resp.Header, string(content)}
+	checkDescribed(t, method, path, a)
+	return a
+}
+
+// get is call with GET, and decodes what must be a success.
+func get[T any](t testing.TB, d *door, key, path string) T {
+	t.Helper()
+	return decode[T](t, d.call(t, key, "GET", path, ""), http.StatusOK)
+}
+
+func decode[T any](t testing.TB, a answer, status int) (v T) {
+	t.Helper()
+	if a.status != status {
+		t.Fatalf("status %d, want %d: %s", a.status, status, a.body)
+	}
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
+		t.Fatalf("%v in %s", err, a.body)
+	}
+	return v
+}
+
+// inbox is what the tests need to know about one.
+type inbox struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+}
+
+func (i inbox) path() string { return "/v1/inboxes/" + i.ID }
+
+// newInbox makes an inbox through the API.
+func (d *door) newInbox(t testing.TB, key string) inbox {
+	t.Helper()
+	return decode[inbox](t, d.call(t, key, "POST", "/v1/inboxes", ""), http.StatusCreated)
+}
+
+type messages struct {
+	Messages []struct {
+		ID      string `json:"id"`
+		Subject string `json:"subject"`
+	} `json:"messages"`
+	Total int `json:"total"`
+}
+
+var description = sync.OnceValues(func() (routers.Router, error) {
+	for _, contentType := range []string{"message/rfc822"} {
+		openapi3filter.RegisterBodyDecoder(contentType, openapi3filter.FileBodyDecoder)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(assets.OpenAPI)
+	if err != nil {
+		return nil, err
+	}
+	return gorillamux.NewRouter(doc)
+})
+
+// checkDescribed checks an answer against assets/openapi.yaml. What the description has no path or method for must be
+// an error all the same.
+func checkDescribed(t testing.TB, method, path string, a answer) {
+	t.Helper()
+	router, err := description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if method == http.MethodHead {
+		method = http.MethodGet
+		if a.body != "" {
+			t.Errorf("HEAD %s has a body: %s", path, a.body)
+		}
+		return
+	}
+	if got := a.header.Get("X-Content-Type-Options"); got != "nosniff" {
+		t.Errorf("%s %s: X-Content-Type-Options: %q", method, path, got)
+	}
+	if a.status == http.StatusNotModified {
+		if a.body != "" || a.header.Get("ETag") == "" {
+			t.Errorf("%s %s: 304 with body %q and ETag %q", method, path, a.body, a.header.Get("ETag"))
+		}
+		return
+	}
+	req := httptest.NewRequest(method, path, nil)
+	route, params, err := router.FindRoute(req)
+	if err != nil {
+		// An answer to a path or a method that is not described: the description of readiness has the plain error.
+		route, params, err = router.FindRoute(httptest.NewRequest("GET", "/readyz", nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.status < 401 || a.status > 405 {
+			t.Errorf("%s %s is not described and answers %d", method, path, a.status)
+		}
+	}
+	input := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: route},
+		Status:                 a.status,
+		Header:                 a.header,
+		Options:                &openapi3filter.Options{IncludeResponseStatus: true},
+	}
+	input.SetBodyBytes([]byte(a.body))
+	if err := openapi3filter.ValidateResponse(context.Background(), input); err != nil {
+		t.Errorf("%s %s is not as described: %v", method, path, err)
+	}
+	if a.status >= 400 {
+		var e struct{ Error struct{ Code int } }
+		if err := json.Unmarshal([]byte(a.body), &e); err != nil || e.Error.Code != a.status {
+			t.Errorf("%s %s: status %d with %s", method, path, a.status, a.body)
+		}
+	}
+}
