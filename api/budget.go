@@ -106,7 +106,7 @@ func (b *Budget) backgroundWait(now time.Time) time.Duration {
 		wait = max(wait, b.roomWait(now, b.limit), 100*time.Millisecond)
 	}
 	burst := b.pace() * time.Duration(max(2, (b.limit-b.reserve())/4)-1)
-	return max(0, wait, b.paced.Sub(now)-burst)
+	return max(0, wait, max(0, b.paced.Sub(now))-burst)
 }
 
 // pace is the time between background requests that use all they may.

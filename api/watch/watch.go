@@ -1,8 +1,19 @@
 // Package watch follows inboxes within the request budget of their key.
+//
+// A [Watcher] tells at once what arrives where the service holds requests: a
+// few inboxes, those in view first, each by a held request of its own, and the
+// others by one held list of the key's inboxes, whose counts say which have
+// changed. A service that speaks the contract and nothing else is asked again
+// and again: often for what is in view or was just used, less often for the
+// rest, and less often still while the terminal has no focus. All of it leaves
+// room in the budget for what a person does with the same client, see
+// [api.Budget].
 package watch
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"mayfly/api"
@@ -12,22 +23,29 @@ import (
 type Kind int
 
 const (
-	// Listed has the list of an inbox: the first one, and the answer to Refresh.
+	// Listed has the list of an inbox: the first one, one that changed without
+	// a new message, and the answer to Refresh.
 	Listed Kind = iota
 	// Arrived has the list of an inbox in which there are new messages.
 	Arrived
 	// Gone: the inbox was deleted or has expired, and is not followed any more.
 	Gone
 	// Failed has the error and the time of the next attempt. Without an inbox it
-	// is about the service, and all inboxes wait.
+	// is about the service, and all inboxes wait. It comes again for each attempt.
 	Failed
 	// Recovered ends Failed.
 	Recovered
 	// ModeChanged has the mode.
 	ModeChanged
-	// Inboxes has the list of the inboxes of the key. It comes only from a service that has such a list.
+	// Inboxes has the list of the inboxes of the key, whenever it changes. It
+	// comes only from a service that has such a list.
 	Inboxes
 )
+
+// String returns the name of the kind in lower case.
+func (k Kind) String() string {
+	return [...]string{"listed", "arrived", "gone", "failed", "recovered", "mode changed", "inboxes"}[k]
+}
 
 // Mode is how the service is followed.
 type Mode int
@@ -38,7 +56,11 @@ const (
 	Polling             // the service is asked again and again
 )
 
-// Event is something that the user of the watcher should know.
+// String returns the name of the mode in lower case.
+func (m Mode) String() string { return [...]string{"unknown", "live", "polling"}[m] }
+
+// Event is something that the user of the watcher should know. Its slices
+// are shared, and not to be changed.
 type Event struct {
 	Kind    Kind
 	InboxID string // empty where the event is about the service
@@ -57,42 +79,164 @@ type Event struct {
 type Budget struct{ Used, Limit int }
 
 // Options are the choices of a [Watcher].
-type Options struct{}
+type Options struct {
+	// NoInboxes leaves the list of the key's inboxes alone. It is for following
+	// one inbox or two, and no others that the key has.
+	NoInboxes bool
+	// Hold is how long the service is asked to hold a request; 25 s when 0.
+	Hold time.Duration
+}
 
-// Watcher follows inboxes.
-type Watcher struct{ events chan Event }
+// Watcher follows inboxes. Its methods may be called by several goroutines at
+// once, before and while it runs, and do not block.
+type Watcher struct {
+	client  *api.Client
+	options Options
+	events  chan Event
+	wake    chan struct{}
 
-// New returns a watcher that makes its requests with c and counts on c's budget.
-func New(c *api.Client, o Options) *Watcher { return &Watcher{events: make(chan Event)} }
+	mu          sync.Mutex
+	commands    []func(*follower)
+	generations map[string]uint64
+	last        uint64
+}
 
-// Run follows the inboxes until ctx ends, and returns when all its requests
-// have. It closes the channel of events.
-func (w *Watcher) Run(ctx context.Context) error { return nil }
+// New returns a watcher that makes its requests with c and shares c's budget.
+func New(c *api.Client, o Options) *Watcher {
+	if o.Hold <= 0 {
+		o.Hold = 25 * time.Second
+	}
+	return &Watcher{client: c, options: o, events: make(chan Event), wake: make(chan struct{}, 1), generations: map[string]uint64{}}
+}
 
-// Events returns the channel of events. Whoever reads it slowly gets fewer
-// events, never stale ones.
+// Events returns the channel of events, which is closed when Run returns. Who
+// reads it slowly gets fewer events, never stale ones.
 func (w *Watcher) Events() <-chan Event { return w.events }
 
-// Add follows an inbox, and returns its generation. An inbox that is followed keeps its generation.
-func (w *Watcher) Add(inboxID string) uint64 { return 0 }
+// do has the follower call a function.
+func (w *Watcher) do(command func(*follower)) {
+	w.mu.Lock()
+	w.commands = append(w.commands, command)
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
 
-// Remove ends following an inbox.
-func (w *Watcher) Remove(inboxID string) {}
+// Add follows an inbox, and returns its generation. An inbox that is followed
+// keeps its generation; one that was removed or is gone gets another.
+func (w *Watcher) Add(inboxID string) uint64 {
+	w.mu.Lock()
+	if generation, ok := w.generations[inboxID]; ok {
+		w.mu.Unlock()
+		return generation
+	}
+	w.last++
+	generation := w.last
+	w.generations[inboxID] = generation
+	w.mu.Unlock()
+	w.do(func(f *follower) { f.add(inboxID, generation) })
+	return generation
+}
+
+// Remove ends following an inbox. There are no more events of its generation
+// but for one that is being received.
+func (w *Watcher) Remove(inboxID string) {
+	w.mu.Lock()
+	delete(w.generations, inboxID)
+	w.mu.Unlock()
+	w.do(func(f *follower) { f.remove(inboxID) })
+}
+
+// forget is for an inbox that is gone.
+func (w *Watcher) forget(inboxID string, generation uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.generations[inboxID] == generation {
+		delete(w.generations, inboxID)
+	}
+}
 
 // Pause stops the requests for an inbox, or goes on with them.
-func (w *Watcher) Pause(inboxID string, paused bool) {}
+func (w *Watcher) Pause(inboxID string, paused bool) {
+	w.do(func(f *follower) {
+		if i := f.inboxes[inboxID]; i != nil && i.paused != paused {
+			i.paused, i.changed = paused, !paused
+			i.abandon()
+		}
+	})
+}
 
 // SetView says which inboxes are on the screen.
-func (w *Watcher) SetView(inboxIDs []string) {}
+func (w *Watcher) SetView(inboxIDs []string) {
+	inboxIDs = slices.Clone(inboxIDs)
+	w.do(func(f *follower) {
+		for _, i := range f.inboxes {
+			i.inView = slices.Contains(inboxIDs, i.id)
+		}
+		f.view = inboxIDs
+	})
+}
 
-// Touch says that an inbox was just used: its address copied, a message of it opened.
-func (w *Watcher) Touch(inboxID string) {}
+// Touch says that an inbox was just used, by copying its address for example,
+// so that mail is likely.
+func (w *Watcher) Touch(inboxID string) {
+	now := time.Now()
+	w.do(func(f *follower) {
+		if i := f.inboxes[inboxID]; i != nil {
+			i.touched = now
+		}
+	})
+}
 
-// SetFocused says whether the terminal has the focus.
-func (w *Watcher) SetFocused(focused bool) {}
+// SetFocused says whether the terminal has the focus. It has until this is called.
+func (w *Watcher) SetFocused(focused bool) { w.do(func(f *follower) { f.focused = focused }) }
 
-// Refresh asks for the list of an inbox now, also one that fails; with an empty ID, of all.
-func (w *Watcher) Refresh(inboxID string) {}
+// Refresh asks for the list of an inbox now, also while it fails, and has
+// Listed or Arrived as its answer. With an empty ID it is for all inboxes:
+// those in view at once, the others as the budget allows.
+func (w *Watcher) Refresh(inboxID string) {
+	w.do(func(f *follower) { f.refresh(inboxID) })
+}
 
-// Budget returns the state of the budget.
-func (w *Watcher) Budget() Budget { return Budget{} }
+// Budget returns the state of the budget that the watcher shares with its client.
+func (w *Watcher) Budget() Budget {
+	used, limit := w.client.Budget().Usage()
+	return Budget{used, limit}
+}
+
+// Run follows the inboxes until ctx ends, and returns the cause of that when
+// all its requests have ended. It can be called once.
+func (w *Watcher) Run(ctx context.Context) error {
+	f := newFollower(ctx, w)
+	defer close(w.events)
+	defer f.end()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		w.mu.Lock()
+		commands := w.commands
+		w.commands = nil
+		w.mu.Unlock()
+		for _, command := range commands {
+			command(f)
+		}
+		timer.Reset(f.schedule())
+		var out chan Event
+		var head Event
+		if len(f.queue) > 0 {
+			out, head = w.events, f.queue[0]
+		}
+		select {
+		case out <- head:
+			f.queue = f.queue[1:]
+		case <-w.wake:
+		case <-timer.C:
+		case done := <-f.results:
+			done()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

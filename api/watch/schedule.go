@@ -1,0 +1,274 @@
+package watch
+
+import (
+	"time"
+)
+
+// class is how eagerly an inbox is followed.
+type class int
+
+const (
+	hot    class = iota // just used: mail is likely
+	inView              // on the screen
+	rest
+	classes
+)
+
+const (
+	justUsed = 2 * time.Minute
+	listGap  = 200 * time.Millisecond // between two requests for the list of inboxes
+	maxHolds = 16                     // inboxes with a held request of their own
+	// maxHoldsCounted is the same where the list of inboxes tells of the others.
+	maxHoldsCounted = 8
+	never           = time.Hour
+)
+
+// class tells how eagerly an inbox is followed. One that was just used is hot
+// without the focus, too: the address was copied to be pasted elsewhere.
+func (f *follower) class(i *inbox, now time.Time) class {
+	switch {
+	case !i.touched.IsZero() && now.Sub(i.touched) < justUsed:
+		return hot
+	case i.inView:
+		return inView
+	}
+	return rest
+}
+
+// pace is the time between two polls of an inbox, for each class.
+type pace struct {
+	intervals [classes]time.Duration
+	list      time.Duration
+}
+
+func (p pace) interval(c class) time.Duration { return p.intervals[c] }
+
+// pace divides the budget: as often as is useful, and no more of what is left
+// than three fifths for a class that others come after.
+func (f *follower) pace() pace {
+	perMinute, _ := f.w.client.Budget().Background()
+	now := time.Now()
+	var count [classes]int
+	used := false // an inbox that only the list tells about
+	for _, i := range f.inboxes {
+		switch c := f.class(i, now); {
+		case i.paused || i.held:
+		case i.counted:
+			used = used || c == hot
+		default:
+			count[c]++
+		}
+	}
+	p := pace{intervals: [classes]time.Duration{2 * time.Second, 5 * time.Second, 30 * time.Second}, list: 5 * time.Second}
+	if !f.focused {
+		p.intervals = [classes]time.Duration{2 * time.Second, 20 * time.Second, 90 * time.Second}
+		p.list = 20 * time.Second
+	}
+	left := float64(perMinute)
+	for c, n := range count {
+		share := left
+		if c != int(rest) {
+			share *= 0.6
+		}
+		if n > 0 {
+			p.intervals[c] = max(p.intervals[c], time.Duration(float64(n)/share*float64(time.Minute)))
+			left -= float64(n) * float64(time.Minute) / float64(p.intervals[c])
+		}
+	}
+	if !f.list.counts {
+		p.list = max(p.list, 15*time.Second)
+	} else if used {
+		p.list = p.intervals[hot]
+	}
+	p.list = max(p.list, time.Duration(5/float64(perMinute)*float64(time.Minute)))
+	return p
+}
+
+// The order in which requests are made when several could be.
+const (
+	urgent  = iota // somebody waits for it
+	first          // hot, or in view and not known yet
+	listing        // the list of inboxes
+	news           // known to have changed
+	viewed         // in view
+	others
+)
+
+// candidate is a request that could be made at a time.
+type candidate struct {
+	inbox *inbox // nil for the list of inboxes
+	rank  int
+	due   time.Time
+}
+
+func (c candidate) before(d candidate) bool {
+	if c.rank != d.rank {
+		return c.rank < d.rank
+	}
+	return c.due.Before(d.due)
+}
+
+// schedule begins the requests that are due and for which there is room, and
+// returns the time until there may be more to do.
+func (f *follower) schedule() time.Duration {
+	now := time.Now()
+	f.assignHolds(now)
+	pace := f.pace()
+	for {
+		now = time.Now()
+		best, wait, ok := f.next(now, pace)
+		if !ok {
+			return wait
+		}
+		if best.rank != urgent {
+			if _, room := f.w.client.Budget().Background(); room > 0 {
+				return min(wait, room)
+			}
+			if f.polls >= maxPolls {
+				return wait // until one of them ends
+			}
+		}
+		if best.inbox == nil {
+			f.askInboxes()
+		} else {
+			f.askMessages(best.inbox)
+		}
+	}
+}
+
+// assignHolds decides which inboxes have a held request of their own, and
+// abandons the requests that stand in the way of something better.
+func (f *follower) assignHolds(now time.Time) {
+	room := 0
+	if f.holds != no {
+		perMinute, _ := f.w.client.Budget().Background()
+		room = min(max(1, perMinute/6), maxHolds)
+		if f.list.holds == yes && f.list.counts {
+			room = min(room, maxHoldsCounted)
+		}
+	}
+	for _, i := range f.sorted(now) {
+		i.held = room > 0 && !i.paused && (f.class(i, now) != rest || !i.counted)
+		if i.held {
+			room--
+		}
+		if i.request == nil || i.request.hold == 0 {
+			continue
+		}
+		if !i.held || i.changed && now.Sub(i.changedAt) >= patience {
+			i.abandon()
+		}
+	}
+}
+
+// next returns the request to make now, or false and how long there is none.
+func (f *follower) next(now time.Time, p pace) (best candidate, wait time.Duration, ok bool) {
+	wait = never
+	consider := func(c candidate) {
+		if until := c.due.Sub(now); until > 0 {
+			wait = min(wait, until)
+		} else if !ok || c.before(best) {
+			best, ok = c, true
+		}
+	}
+	probing := f.outage.failures > 0
+	for _, i := range f.inboxes {
+		switch {
+		case i.paused && !i.refreshed:
+		case i.request != nil:
+			if i.changed && i.request.hold > 0 {
+				wait = min(wait, max(0, i.changedAt.Add(patience).Sub(now)))
+			}
+		default:
+			if c, can := f.candidate(i, now, p); can {
+				consider(f.afterOutage(c, now))
+			}
+		}
+	}
+	if c, can := f.listCandidate(p); can {
+		consider(f.afterOutage(c, now))
+	}
+	if ok && probing && best.rank != urgent && f.probeInFlight() {
+		return candidate{}, wait, false
+	}
+	return best, wait, ok
+}
+
+// afterOutage puts a request off while the service fails.
+func (f *follower) afterOutage(c candidate, now time.Time) candidate {
+	if f.outage.failures > 0 && c.rank != urgent && c.due.Before(f.outage.retry) {
+		c.due = f.outage.retry
+	}
+	return c
+}
+
+// probeInFlight reports whether a request that began after the service failed
+// has no result yet. There is one at a time.
+func (f *follower) probeInFlight() bool {
+	probe := func(r *request) bool { return r != nil && r.began.After(f.outage.at) }
+	if probe(f.list.request) {
+		return true
+	}
+	for _, i := range f.inboxes {
+		if probe(i.request) {
+			return true
+		}
+	}
+	return false
+}
+
+// candidate returns the next request for an inbox; false when there is none
+// until something else happens.
+func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) {
+	class := f.class(i, now)
+	c := candidate{inbox: i, rank: others, due: i.asked.Add(p.interval(class))}
+	switch {
+	case class == hot:
+		c.rank = first
+	case class == inView:
+		c.rank = viewed
+	}
+	switch {
+	case i.refreshed:
+		return candidate{inbox: i, rank: urgent}, true
+	case !i.known && class != rest:
+		c.rank, c.due = first, time.Time{}
+	case i.changed:
+		c.rank, c.due = min(c.rank, news), i.asked
+	case !i.known:
+		if f.list.has == unknown && f.list.trouble.failures == 0 {
+			return candidate{}, false // the list of inboxes may tell that it is empty
+		}
+		c.due = i.added
+	case i.held:
+		c.due = i.ready
+		if f.holds == unknown {
+			c.due = i.asked.Add(p.interval(class))
+		}
+		if class == rest {
+			c.rank = viewed
+		}
+	case i.trouble.failures > 0:
+		c.due = i.trouble.retry // else nobody would be told that it is over
+	case i.counted && f.list.counts:
+		return candidate{}, false
+	}
+	c.due = later(c.due, i.trouble.retry)
+	return c, true
+}
+
+func (f *follower) listCandidate(p pace) (candidate, bool) {
+	l := &f.list
+	if l.has == no || l.request != nil {
+		return candidate{}, false
+	}
+	c := candidate{rank: listing, due: l.ready}
+	if l.refreshed {
+		return candidate{rank: urgent}, true
+	}
+	if l.has == yes && l.holds != yes {
+		c.due = l.asked.Add(p.list)
+	}
+	c.due = later(c.due, l.trouble.retry)
+	return c, true
+}

@@ -1,0 +1,587 @@
+package watch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+	"mayfly/api/watch"
+)
+
+// screen is a watcher on a service, and what came of it.
+type screen struct {
+	t       *testing.T
+	server  *apitest.Server
+	client  *api.Client
+	watcher *watch.Watcher
+	events  []seen
+	inboxes []api.Inbox
+}
+
+type seen struct {
+	watch.Event
+	at time.Time
+}
+
+// run runs a test in a bubble, with a watcher of n inboxes.
+func run(t *testing.T, server apitest.Options, o watch.Options, n int, test func(*screen)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &screen{t: t, server: apitest.New(server)}
+		s.client = s.server.Client(api.Options{})
+		s.watcher = watch.New(s.client, o)
+		for i := range n {
+			s.create(fmt.Sprintf("box-%03d", i))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for e := range s.watcher.Events() {
+				s.events = append(s.events, seen{e, time.Now()})
+			}
+		}()
+		ended := make(chan error, 1)
+		go func() { ended <- s.watcher.Run(ctx) }()
+		test(s)
+		synctest.Wait()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run returned %v", err)
+		}
+		<-done
+	})
+}
+
+func (s *screen) create(username string) api.Inbox {
+	s.t.Helper()
+	inbox, err := s.server.Create(username, 100*time.Hour)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.inboxes = append(s.inboxes, inbox)
+	s.watcher.Add(inbox.ID)
+	return inbox
+}
+
+// pass lets time go by.
+func (s *screen) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (s *screen) deliver(n int, subject string) {
+	s.t.Helper()
+	if _, err := s.server.Deliver(s.inboxes[n].Email, apitest.Mail{From: "a@acme.example", Subject: subject}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// find returns the events of a kind about an inbox, any when n is negative.
+func (s *screen) find(kind watch.Kind, n int) []seen {
+	synctest.Wait()
+	var found []seen
+	for _, e := range s.events {
+		if e.Kind == kind && (n < 0 || e.InboxID == s.inboxes[n].ID) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// latency delivers a message and returns how long it takes to arrive.
+func (s *screen) latency(n int, most time.Duration) time.Duration {
+	s.t.Helper()
+	before, began := len(s.find(watch.Arrived, n)), time.Now()
+	s.deliver(n, "hello")
+	for time.Since(began) <= most {
+		s.pass(50 * time.Millisecond)
+		if arrived := s.find(watch.Arrived, n); len(arrived) > before {
+			if arrived[before].Messages[0].Subject != "hello" {
+				s.t.Error("the newest message is not the first")
+			}
+			return arrived[before].at.Sub(began)
+		}
+	}
+	s.t.Errorf("nothing arrived in inbox %d within %v", n, most)
+	return most
+}
+
+// checkBudget fails when there are more requests than the limit in any minute,
+// or when the service refused one.
+func (s *screen) checkBudget(limit int) {
+	s.t.Helper()
+	requests := s.server.Requests()
+	for i := limit; i < len(requests); i++ {
+		if d := requests[i].Time.Sub(requests[i-limit].Time); d < time.Minute {
+			s.t.Fatalf("%d requests in %v", limit+1, d)
+		}
+	}
+	for _, r := range requests {
+		if r.Status == http.StatusTooManyRequests {
+			s.t.Fatal("the service refused a request")
+		}
+	}
+}
+
+var (
+	contract = apitest.Options{RequestsPerMinute: 60}
+	extended = apitest.Options{RequestsPerMinute: 60, Extensions: true}
+)
+
+func TestPollingTellsOfNewMail(t *testing.T) {
+	run(t, contract, watch.Options{}, 1, func(s *screen) {
+		s.watcher.SetView([]string{s.inboxes[0].ID})
+		s.watcher.Touch(s.inboxes[0].ID)
+		s.pass(time.Second)
+		if listed := s.find(watch.Listed, 0); len(listed) != 1 || len(listed[0].Messages) != 0 {
+			t.Fatalf("Listed: %v", listed)
+		}
+		for range 10 {
+			if d := s.latency(0, 10*time.Second); d > 3*time.Second {
+				t.Errorf("a message took %v", d)
+			}
+			s.pass(7 * time.Second)
+		}
+		if arrived := s.find(watch.Arrived, 0); len(arrived) != 10 || len(arrived[9].Messages) != 10 || len(arrived[9].New) != 1 {
+			t.Errorf("%d Arrived", len(arrived))
+		}
+		if modes := s.find(watch.ModeChanged, -1); len(modes) != 1 || modes[0].Mode != watch.Polling {
+			t.Errorf("modes: %v", modes)
+		}
+		if n := len(s.find(watch.Listed, 0)); n != 1 {
+			t.Errorf("%d Listed", n)
+		}
+		s.checkBudget(60)
+	})
+}
+
+func TestHeldTellsWithinASecond(t *testing.T) {
+	for _, n := range []int{1, 12, 60} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			run(t, extended, watch.Options{}, n, func(s *screen) {
+				s.watcher.SetView([]string{s.inboxes[0].ID})
+				s.pass(5 * time.Minute)
+				for i := range n {
+					if d := s.latency(i, time.Minute); d > time.Second {
+						t.Errorf("inbox %d: a message took %v", i, d)
+					}
+					s.pass(20 * time.Second)
+				}
+				if modes := s.find(watch.ModeChanged, -1); len(modes) != 1 || modes[0].Mode != watch.Live {
+					t.Errorf("modes: %v", modes)
+				}
+				if n := len(s.find(watch.Failed, -1)); n != 0 {
+					t.Errorf("%d failures", n)
+				}
+				s.checkBudget(60)
+			})
+		})
+	}
+}
+
+func TestFiveHundredInboxesAreLive(t *testing.T) {
+	run(t, apitest.Options{RequestsPerMinute: 300, Extensions: true}, watch.Options{}, 500, func(s *screen) {
+		s.watcher.SetView([]string{s.inboxes[7].ID})
+		s.pass(2 * time.Minute)
+		before := len(s.server.Requests())
+		s.pass(10 * time.Minute)
+		if n := len(s.server.Requests()) - before; n > 60 {
+			t.Errorf("%d requests in ten minutes without mail", n)
+		}
+		for i := 0; i < 500; i += 50 {
+			if d := s.latency(i, time.Minute); d > time.Second {
+				t.Errorf("inbox %d: a message took %v", i, d)
+			}
+			s.pass(5 * time.Second)
+		}
+		if held := s.holding(); held > 20 {
+			t.Errorf("%d requests in flight", held)
+		}
+		s.checkBudget(300)
+	})
+}
+
+// holding returns the number of requests without an answer.
+func (s *screen) holding() (n int) {
+	for _, r := range s.server.Requests() {
+		if r.Status == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func TestNeverOverTheBudget(t *testing.T) {
+	for _, extensions := range []bool{false, true} {
+		for _, n := range []int{1, 5, 40, 500} {
+			t.Run(fmt.Sprintf("%d extensions %v", n, extensions), func(t *testing.T) {
+				run(t, apitest.Options{RequestsPerMinute: 60, Extensions: extensions}, watch.Options{}, n, func(s *screen) {
+					s.server.SetDelay(120 * time.Millisecond)
+					s.watcher.SetView([]string{s.inboxes[0].ID})
+					for hour := range 2 {
+						for minute := range 60 {
+							box := (hour*60 + minute) * 7 % n
+							s.deliver(box, "x")
+							switch minute % 6 {
+							case 0:
+								s.watcher.Touch(s.inboxes[box].ID)
+							case 1:
+								s.watcher.SetFocused(minute%12 == 1)
+							case 2: // a person does a lot
+								for range 15 {
+									if _, err := s.client.Inbox(s.t.Context(), s.inboxes[0].ID); err != nil {
+										t.Fatal(err)
+									}
+								}
+							case 3:
+								s.watcher.Refresh("")
+							case 4:
+								s.watcher.SetView([]string{s.inboxes[box].ID, s.inboxes[0].ID})
+							}
+							s.pass(time.Minute)
+						}
+					}
+					s.checkBudget(60)
+					if s.watcher.Budget().Limit != 60 {
+						t.Errorf("budget: %v", s.watcher.Budget())
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestPollingIsFair(t *testing.T) {
+	const n = 40
+	run(t, contract, watch.Options{}, n, func(s *screen) {
+		s.watcher.SetView([]string{s.inboxes[0].ID})
+		s.watcher.Touch(s.inboxes[0].ID)
+		s.pass(2 * time.Minute)
+		before := len(s.server.Requests())
+		s.pass(30 * time.Minute)
+		polls := map[string]int{}
+		for _, r := range s.server.Requests()[before:] {
+			polls[strings.Split(r.Path, "/")[3]]++
+		}
+		least, most := 1<<30, 0
+		for _, inbox := range s.inboxes[1:] {
+			least, most = min(least, polls[inbox.ID]), max(most, polls[inbox.ID])
+		}
+		if least < 10 || most > least+2 {
+			t.Errorf("the inboxes out of view were polled %d to %d times in half an hour", least, most)
+		}
+		if inView := polls[s.inboxes[0].ID]; inView < 4*most {
+			t.Errorf("the inbox in view was polled %d times, the others up to %d", inView, most)
+		}
+		s.checkBudget(60)
+	})
+}
+
+func TestWithoutFocusThereAreFewerPolls(t *testing.T) {
+	run(t, contract, watch.Options{}, 1, func(s *screen) {
+		s.watcher.SetView([]string{s.inboxes[0].ID})
+		count := func() int {
+			before := len(s.server.Requests())
+			s.pass(10 * time.Minute)
+			return len(s.server.Requests()) - before
+		}
+		focused := count()
+		s.watcher.SetFocused(false)
+		if unfocused := count(); unfocused*3 > focused {
+			t.Errorf("%d requests with the focus, %d without", focused, unfocused)
+		}
+		s.watcher.Touch(s.inboxes[0].ID)
+		s.pass(30 * time.Second)
+		if d := s.latency(0, time.Minute); d > 3*time.Second {
+			t.Errorf("a message to the address just copied took %v", d)
+		}
+	})
+}
+
+func TestPeopleComeFirst(t *testing.T) {
+	run(t, contract, watch.Options{}, 100, func(s *screen) {
+		s.pass(10 * time.Minute)
+		for range 10 {
+			began := time.Now()
+			if _, err := s.client.CreateInbox(s.t.Context(), api.CreateInbox{}); err != nil {
+				t.Fatal(err)
+			}
+			if d := time.Since(began); d > 0 {
+				t.Errorf("a person waited %v", d)
+			}
+		}
+		s.checkBudget(60)
+	})
+}
+
+func TestGone(t *testing.T) {
+	for _, server := range []apitest.Options{contract, extended} {
+		run(t, server, watch.Options{}, 3, func(s *screen) {
+			s.watcher.SetView([]string{s.inboxes[0].ID})
+			s.pass(time.Minute)
+			s.server.Delete(s.inboxes[0].ID)
+			s.server.Delete(s.inboxes[1].ID)
+			s.pass(time.Minute)
+			for n, want := range []int{1, 1, 0} {
+				if gone := s.find(watch.Gone, n); len(gone) != want {
+					t.Errorf("inbox %d: %d Gone", n, len(gone))
+				}
+			}
+			before := len(s.server.Requests())
+			s.pass(10 * time.Minute)
+			for _, r := range s.server.Requests()[before:] {
+				if strings.Contains(r.Path, s.inboxes[0].ID) || strings.Contains(r.Path, s.inboxes[1].ID) {
+					t.Fatal("an inbox that is gone is still asked for")
+				}
+			}
+			old := s.events[0].Generation
+			if again := s.watcher.Add(s.inboxes[0].ID); again <= old {
+				t.Errorf("generation %d after %d", again, old)
+			}
+		})
+	}
+}
+
+func TestFailuresAndRecovery(t *testing.T) {
+	faults := map[string]struct {
+		fault apitest.Fault
+		is    error
+	}{
+		"cut":        {apitest.Cut, api.ErrUnavailable},
+		"502":        {apitest.BadGateway, api.ErrUnavailable},
+		"500":        {apitest.InternalError, api.ErrUnavailable},
+		"HTML":       {apitest.HTML, api.ErrUnexpected},
+		"404 HTML":   {apitest.NotFoundHTML, api.ErrUnexpected},
+		"broken":     {apitest.BrokenJSON, api.ErrUnexpected},
+		"truncated":  {apitest.Truncated, api.ErrUnavailable},
+		"forbidden":  {apitest.Forbidden, api.ErrForbidden},
+		"rate limit": {apitest.LimitedNoTime, api.ErrRateLimited},
+	}
+	for name, c := range faults {
+		for _, server := range []apitest.Options{contract, extended} {
+			t.Run(fmt.Sprintf("%s extensions %v", name, server.Extensions), func(t *testing.T) {
+				run(t, server, watch.Options{}, 4, func(s *screen) {
+					s.watcher.SetView([]string{s.inboxes[0].ID})
+					s.pass(time.Minute)
+					s.server.Fail(c.fault, -1)
+					s.pass(10 * time.Minute)
+					failed := s.find(watch.Failed, -1)
+					if len(failed) == 0 {
+						t.Fatal("nothing failed")
+					}
+					for i, e := range failed {
+						if !errors.Is(e.Err, c.is) {
+							t.Fatalf("error: %v", e.Err)
+						}
+						if wait := e.RetryAt.Sub(e.at); wait <= 0 || wait > 90*time.Second {
+							t.Fatalf("attempt %d: the next one in %v", i, wait)
+						}
+					}
+					last := failed[len(failed)-1]
+					if !last.RetryAt.After(time.Now()) {
+						t.Error("the countdown is over and nothing was tried")
+					}
+					if n := len(failed); n > 80 {
+						t.Errorf("%d failures in ten minutes", n)
+					}
+					if gone := s.find(watch.Gone, -1); len(gone) > 0 {
+						t.Error("a failure was taken for an inbox that is gone")
+					}
+					s.deliver(0, "late")
+					s.server.Fail(apitest.None, 0)
+					s.pass(2 * time.Minute)
+					if arrived := s.find(watch.Arrived, 0); len(arrived) != 1 {
+						t.Errorf("%d Arrived after the failure", len(arrived))
+					}
+					open := map[string]bool{}
+					for _, e := range s.events {
+						switch e.Kind {
+						case watch.Failed:
+							open[e.InboxID] = true
+						case watch.Recovered:
+							delete(open, e.InboxID)
+						}
+					}
+					if len(open) > 0 {
+						t.Errorf("not recovered: %v", open)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestRefreshRecoversAtOnce(t *testing.T) {
+	run(t, contract, watch.Options{}, 1, func(s *screen) {
+		s.pass(time.Minute)
+		s.server.Fail(apitest.Cut, -1)
+		s.pass(10 * time.Minute)
+		s.server.Fail(apitest.None, 0)
+		s.watcher.Refresh(s.inboxes[0].ID)
+		s.pass(0)
+		if n := len(s.find(watch.Recovered, -1)); n != 1 {
+			t.Errorf("%d Recovered", n)
+		}
+		if n := len(s.find(watch.Listed, 0)); n != 2 {
+			t.Errorf("%d Listed", n)
+		}
+	})
+}
+
+func TestOneBrokenInboxDoesNotStopTheOthers(t *testing.T) {
+	for _, server := range []apitest.Options{contract, extended} {
+		run(t, server, watch.Options{}, 5, func(s *screen) {
+			s.server.FailIf(apitest.InternalError, -1, func(r *http.Request) bool {
+				return strings.Contains(r.URL.Path, s.inboxes[2].ID)
+			})
+			s.watcher.SetView([]string{s.inboxes[0].ID, s.inboxes[2].ID})
+			s.pass(5 * time.Minute)
+			if d := s.latency(0, time.Minute); d > 10*time.Second {
+				t.Errorf("a message took %v", d)
+			}
+			if len(s.find(watch.Failed, 2)) == 0 || len(s.find(watch.Failed, -1)) != len(s.find(watch.Failed, 2)) {
+				t.Error("the failure is not about the one inbox")
+			}
+		})
+	}
+}
+
+func TestRateLimitShrinksTheBudgetAndQuietGrowsIt(t *testing.T) {
+	run(t, apitest.Options{}, watch.Options{}, 100, func(s *screen) {
+		s.pass(5 * time.Minute)
+		s.server.Fail(apitest.Limited, 1)
+		s.pass(30 * time.Second)
+		if limit := s.watcher.Budget().Limit; limit != 30 {
+			t.Errorf("the limit is %d after a 429", limit)
+		}
+		s.pass(10 * time.Minute)
+		if limit := s.watcher.Budget().Limit; limit != 60 {
+			t.Errorf("the limit is %d after ten quiet minutes", limit)
+		}
+	})
+}
+
+func TestPauseAndRemove(t *testing.T) {
+	for _, server := range []apitest.Options{contract, extended} {
+		run(t, server, watch.Options{NoInboxes: true}, 2, func(s *screen) {
+			s.pass(time.Minute)
+			s.watcher.Pause(s.inboxes[0].ID, true)
+			s.watcher.Remove(s.inboxes[1].ID)
+			s.pass(time.Second)
+			before, events := len(s.server.Requests()), len(s.events)
+			s.deliver(0, "hello")
+			s.deliver(1, "hello")
+			s.pass(10 * time.Minute)
+			if n := len(s.server.Requests()) - before; n != 0 {
+				t.Errorf("%d requests while nothing is followed", n)
+			}
+			if n := len(s.events) - events; n != 0 {
+				t.Errorf("%d events", n)
+			}
+			s.watcher.Pause(s.inboxes[0].ID, false)
+			s.pass(time.Second)
+			if n := len(s.find(watch.Arrived, 0)); n != 1 {
+				t.Errorf("%d Arrived after the pause", n)
+			}
+		})
+	}
+}
+
+func TestListOfInboxes(t *testing.T) {
+	run(t, extended, watch.Options{}, 1, func(s *screen) {
+		s.pass(time.Minute)
+		before := len(s.find(watch.Inboxes, -1))
+		if before == 0 {
+			t.Fatal("no list of inboxes")
+		}
+		if _, err := s.server.Create("made-elsewhere", time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(time.Second)
+		lists := s.find(watch.Inboxes, -1)
+		if len(lists) != before+1 || len(lists[before].Inboxes) != 2 {
+			t.Fatalf("%d lists, %d before", len(lists), before)
+		}
+	})
+	run(t, contract, watch.Options{}, 1, func(s *screen) {
+		s.pass(10 * time.Minute)
+		n := slices.IndexFunc(s.server.Requests(), func(r apitest.Request) bool { return r.Path == "/v1/inboxes" })
+		last := slices.IndexFunc(s.server.Requests()[n+1:], func(r apitest.Request) bool { return r.Path == "/v1/inboxes" })
+		if n < 0 || last >= 0 {
+			t.Error("the list that the service does not have is asked for once")
+		}
+	})
+}
+
+func TestHeldRequestsThatAreCutAreAskedAgainQuietly(t *testing.T) {
+	run(t, extended, watch.Options{}, 1, func(s *screen) {
+		s.watcher.SetView([]string{s.inboxes[0].ID})
+		s.pass(10 * time.Second)
+		s.server.Close() // ends what is held, and answers it all with 304 at once
+		s.pass(time.Minute)
+		if n := len(s.find(watch.Failed, -1)); n != 0 {
+			t.Errorf("%d failures", n)
+		}
+		s.checkBudget(60)
+	})
+}
+
+func TestSlowReadersGetTheNewestList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(extended)
+		inbox, err := server.Create("box", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := watch.New(server.Client(api.Options{}), watch.Options{NoInboxes: true})
+		w.Add(inbox.ID)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(time.Second)
+		for range 5 {
+			server.Deliver(inbox.Email, apitest.Mail{Subject: "x"})
+			time.Sleep(10 * time.Second)
+		}
+		var lists []watch.Event
+		for range 2 {
+			if e := <-w.Events(); e.Kind != watch.ModeChanged {
+				lists = append(lists, e)
+			}
+		}
+		if len(lists) != 1 || len(lists[0].Messages) != 5 {
+			t.Errorf("events: %v", lists)
+		}
+		cancel()
+		<-done
+	})
+}
+
+func TestOrder(t *testing.T) {
+	run(t, contract, watch.Options{}, 1, func(s *screen) {
+		now := time.Now()
+		for i, d := range []int{3, 1, 2, 2} {
+			_, err := s.server.Deliver(s.inboxes[0].Email, apitest.Mail{Subject: fmt.Sprint(i), ReceivedAt: now.Add(-time.Duration(d) * time.Hour)})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.pass(time.Minute)
+		var subjects []string
+		for _, m := range s.find(watch.Listed, 0)[0].Messages {
+			subjects = append(subjects, m.Subject)
+		}
+		if got := strings.Join(subjects, " "); got != "1 3 2 0" { // of the same time: as the service sent them
+			t.Errorf("order: %s", got)
+		}
+	})
+}
