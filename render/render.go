@@ -10,6 +10,7 @@ import (
 
 	"mayfly/render/clean"
 	"mayfly/render/doc"
+	"mayfly/render/find"
 	"mayfly/render/layout"
 )
 
@@ -70,8 +71,9 @@ type (
 
 // Mail is an opened message. Its methods may be called from several goroutines.
 type Mail struct {
-	msg  Message
-	body *doc.Document
+	msg   Message
+	body  *doc.Document
+	found find.Result
 
 	mu    sync.Mutex
 	cache []cached
