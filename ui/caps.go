@@ -1,0 +1,84 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"mayfly/ui/theme"
+)
+
+// capabilities is what the terminal said about itself.
+type capabilities struct {
+	profile    colorprofile.Profile
+	background bool // the terminal told its background
+	light      bool
+	blurred    bool // the terminal has lost the focus
+	refocused  bool // it has just got it back: the click that did so does nothing
+	repeats    bool // it tells held keys from pressed ones
+	mouse      bool
+	ssh        bool
+	tmux       bool
+	env        tea.EnvMsg
+}
+
+// sense folds an answer of the terminal into the capabilities.
+func (a *app) sense(msg tea.Msg) tea.Cmd {
+	c := &a.caps
+	switch msg := msg.(type) {
+	case tea.BackgroundColorMsg:
+		c.background, c.light = true, !msg.IsDark()
+		a.dress()
+	case tea.ColorProfileMsg:
+		c.profile = msg.Profile
+		a.dress()
+	case tea.EnvMsg:
+		c.env = msg
+		c.ssh = msg.Getenv("SSH_TTY") != "" || msg.Getenv("SSH_CONNECTION") != ""
+		c.tmux = msg.Getenv("TMUX") != ""
+		if !c.background {
+			c.light = lightByEnvironment(msg.Getenv("COLORFGBG"))
+			a.dress()
+		}
+	case tea.FocusMsg:
+		c.blurred, c.refocused = false, c.blurred
+		a.readWhatIsSeen()
+		if a.session != nil {
+			a.session.watcher.SetFocused(true)
+		}
+	case tea.BlurMsg:
+		c.blurred = true
+		if a.session != nil {
+			a.session.watcher.SetFocused(false)
+		}
+	case tea.KeyboardEnhancementsMsg:
+		c.repeats = msg.SupportsEventTypes()
+	}
+	return nil
+}
+
+// lightByEnvironment reads COLORFGBG, which some terminals set: "0;15" is black on white.
+func lightByEnvironment(v string) bool {
+	_, back, ok := strings.Cut(v, ";")
+	if i := strings.LastIndexByte(back, ';'); i >= 0 {
+		back = back[i+1:]
+	}
+	return ok && (back == "7" || back == "15")
+}
+
+// dress makes the theme for the terminal.
+func (a *app) dress() {
+	th, err := theme.Load(a.cfg.Theme, !a.caps.light, a.caps.profile)
+	if err != nil {
+		a.say(trouble, err.Error())
+		if th, err = theme.Load("", !a.caps.light, a.caps.profile); err != nil {
+			th = &theme.Theme{}
+		}
+	}
+	if !a.caps.background {
+		// What a background is drawn on is not known yet.
+		th.Select, th.Rest = "", ""
+	}
+	a.th, a.reader.th = th, th
+}

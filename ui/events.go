@@ -1,0 +1,190 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/api/watch"
+)
+
+// connect makes a connection; an attempt that was overtaken by another is dropped when it ends.
+func (a *app) connect(t Target) tea.Cmd {
+	a.attempt++
+	a.target = t
+	a.link = link{since: a.now}
+	return a.world.sessions.connect(a.ctx, a.opts, t, a.attempt)
+}
+
+// connected begins to work with a session.
+func (a *app) connected(m connectedMsg) tea.Cmd {
+	if m.attempt != a.attempt {
+		return a.world.sessions.end(m.session)
+	}
+	var end tea.Cmd
+	if a.session != nil {
+		end = a.world.sessions.end(a.session)
+		a.startOver()
+	}
+	a.session = m.session
+	a.link.err, a.link.connected = m.err, a.session != nil
+	if a.session == nil {
+		return end
+	}
+	a.session.watcher.SetFocused(!a.caps.blurred)
+	for _, k := range m.known {
+		if k.ExpiresAt.After(a.now) {
+			i, _ := a.book.putKnown(k, a.now)
+			i.generation = a.session.watcher.Add(i.id)
+		}
+	}
+	for _, in := range m.inboxes {
+		a.follows(in, "")
+	}
+	a.refreshLists()
+	cmds := []tea.Cmd{end, a.session.listen, a.session.await}
+	switch {
+	case m.err != nil:
+	case len(a.book.order) == 0:
+		cmds = append(cmds, a.create(api.CreateInbox{}, false))
+	default:
+		a.selectInbox(a.book.order[0])
+	}
+	return tea.Batch(cmds...)
+}
+
+// apply connects again: whoever comes first becomes the owner of the embedded service.
+func (m lostMsg) apply(a *app) tea.Cmd {
+	if m.session != a.session {
+		return nil
+	}
+	return a.connect(a.target)
+}
+
+// startOver forgets everything about the service that is left.
+func (a *app) startOver() {
+	a.book = newBook(a.now)
+	a.inboxes, a.messages = newInboxPane(a.book), newMessagePane(a.book)
+	a.messages.show(allInboxes)
+	a.reader.close()
+	a.mails, a.focus, a.overlay = shelf{}, paneInboxes, nil
+	clear(a.peeks)
+	clear(a.peeking)
+	clear(a.dropped)
+	a.noRaw = false
+	a.inboxes.refresh()
+}
+
+// heard takes what the watcher said and waits for more.
+func (a *app) heard(m watchMsg) tea.Cmd {
+	if m.session != a.session || m.ended {
+		return nil
+	}
+	cmds := []tea.Cmd{m.session.listen}
+	for _, e := range m.events {
+		cmds = append(cmds, a.event(e))
+	}
+	a.refreshLists()
+	return tea.Batch(cmds...)
+}
+
+func (a *app) event(e watch.Event) tea.Cmd {
+	switch e.Kind {
+	case watch.ModeChanged:
+		a.link.mode = e.Mode
+		return nil
+	case watch.Inboxes:
+		return a.listed(e.Inboxes)
+	}
+	if e.InboxID == "" {
+		a.service(e)
+		return nil
+	}
+	i := a.book.inboxes[e.InboxID]
+	if i == nil || e.Generation != i.generation {
+		return nil
+	}
+	switch e.Kind {
+	case watch.Listed, watch.Arrived:
+		return a.arrived(i, a.book.list(i, e.Messages, a.now), e.Kind == watch.Arrived)
+	case watch.Gone:
+		a.gone(i)
+	case watch.Failed:
+		i.state, i.err = stateFailing, e.Err
+	case watch.Recovered:
+		i.state, i.err = stateListed, nil
+	}
+	return nil
+}
+
+// service is about the connection as a whole.
+func (a *app) service(e watch.Event) {
+	switch e.Kind {
+	case watch.Failed:
+		a.link.err, a.link.retryAt = e.Err, e.RetryAt
+	case watch.Recovered:
+		a.link.err = nil
+	}
+}
+
+// listed takes the inboxes of the key: those made elsewhere appear.
+func (a *app) listed(in []api.Inbox) tea.Cmd {
+	for _, x := range in {
+		if !a.dropped[x.ID] {
+			a.follows(x, "")
+		}
+	}
+	return nil
+}
+
+// gone marks an inbox that was deleted or has expired. What is read from it stays until it is left.
+func (a *app) gone(i *inbox) {
+	i.state, i.endedAt = stateGone, a.now
+	if a.reader.message != nil && a.reader.message.inboxID == i.id {
+		a.reader.ended = true
+	}
+}
+
+// arrived opens and announces new mail.
+func (a *app) arrived(i *inbox, mail []*message, live bool) tea.Cmd {
+	for key := range a.peeks { // what could not be looked into before may be now
+		if !a.peeking[key] {
+			delete(a.peeks, key)
+		}
+	}
+	if len(mail) == 0 || !live {
+		return nil
+	}
+	newest := mail[0]
+	for _, m := range mail {
+		if m.received.After(newest.received) {
+			newest = m
+		}
+	}
+	a.newest = newest
+	a.refreshLists()
+	cmds := []tea.Cmd{a.announce(i, newest, len(mail))}
+	if a.opensByItself(i) {
+		a.messages.list.Select(newest.key)
+		cmds = append(cmds, a.openMessage(newest))
+	}
+	return tea.Batch(cmds...)
+}
+
+// opensByItself says whether mail for an inbox opens as it arrives: always while following, else when
+// its list is shown, there is room for it, and nothing is being read, marked or typed.
+func (a *app) opensByItself(i *inbox) bool {
+	shown := a.messages.inbox == i.id || a.messages.inbox == allInboxes
+	switch {
+	case a.follow:
+		if !shown {
+			a.selectInbox(i.id)
+		}
+		if a.focus == paneInboxes {
+			a.focus = paneMessages
+		}
+		return true
+	case !shown || a.reader.reading() || a.top() != nil || a.typing() != nil || a.messages.filter.on():
+		return false
+	}
+	return a.lay.Columns == 3 || a.lay.Columns == 2 && a.focus == paneMessages
+}

@@ -1,0 +1,47 @@
+package ui
+
+import (
+	"strings"
+
+	"mayfly/ui/theme"
+)
+
+// filter keeps the rows whose text holds every word of it.
+type filter struct {
+	text   string
+	typing bool
+	words  []string
+}
+
+func (f *filter) set(text string) {
+	f.text = text
+	f.words = strings.Fields(strings.ToLower(text))
+}
+
+func (f *filter) on() bool { return len(f.words) > 0 }
+
+func (f *filter) clear() { *f = filter{} }
+
+func (f *filter) matches(fields ...string) bool {
+	if len(f.words) == 0 {
+		return true
+	}
+	text := strings.ToLower(strings.Join(fields, "\n"))
+	for _, w := range f.words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// title shows what is typed in place of a pane's title.
+func (f *filter) title(th *theme.Theme, usual string) string {
+	switch {
+	case f.typing:
+		return th.Accent.On("/") + f.text + th.Accent.On("▏")
+	case f.on():
+		return th.Accent.On("/"+f.text) + th.Dim.On("  esc")
+	}
+	return usual
+}

@@ -1,0 +1,183 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/config"
+)
+
+// bind puts the user's keys in place of the usual ones.
+func bind(table []*action, chosen map[string][]string) []*action {
+	for _, c := range table {
+		if keys, ok := chosen[c.id]; ok {
+			c.keys = keys
+		}
+	}
+	return table
+}
+
+// usualKeys are the keys of every action, by its name.
+func usualKeys() map[string][]string {
+	keys := map[string][]string{}
+	for _, c := range actions() {
+		keys[c.id] = c.keys
+	}
+	return keys
+}
+
+// complain shows the first thing that is wrong in the configuration.
+func (a *app) complain() tea.Cmd {
+	if n := len(a.cfg.Complaints); n > 0 {
+		text := a.cfg.Complaints[0]
+		if n > 1 {
+			text += " (and " + itoa(n-1) + " more: see mayfly doctor)"
+		}
+		a.say(trouble, text)
+	}
+	return nil
+}
+
+// Complaints returns what is wrong in the configuration file at path, a line each.
+func Complaints(path string) []string { return config.Read(path, usualKeys()).Complaints }
+
+// key gives a key to whoever is to have it: the overlay, the line being typed, the action.
+func (a *app) key(msg tea.KeyPressMsg) tea.Cmd {
+	if msg.String() == "ctrl+c" {
+		return tea.Quit
+	}
+	if a.lay.TooSmall {
+		if msg.String() == "q" {
+			return tea.Quit
+		}
+		return nil
+	}
+	if o := a.top(); o != nil {
+		return a.carry(o.update(msg))
+	}
+	if line := a.typing(); line != nil {
+		return line(msg)
+	}
+	name := msg.String()
+	c := lookup(a.table, name, a.focus)
+	if c == nil {
+		return nil
+	}
+	return a.perform(c)
+}
+
+// perform runs an action, or says why it cannot be done now.
+func (a *app) perform(c *action) tea.Cmd {
+	if reason := c.reason(a); reason != "" {
+		return a.say(note, reason)
+	}
+	return c.run(a)
+}
+
+// typing returns what takes the keys while a filter or a search is typed.
+func (a *app) typing() func(tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case a.focus == paneInboxes && a.inboxes.filter.typing:
+		return func(k tea.KeyPressMsg) tea.Cmd { return a.typeFilter(&a.inboxes.filter, k) }
+	case a.focus == paneMessages && a.messages.filter.typing:
+		return func(k tea.KeyPressMsg) tea.Cmd { return a.typeFilter(&a.messages.filter, k) }
+	case a.focus == paneReader && a.reader.search.typing:
+		return a.typeSearch
+	}
+	return nil
+}
+
+func (a *app) startFilter() tea.Cmd {
+	if a.focus == paneInboxes {
+		a.inboxes.filter.typing = true
+	} else {
+		a.messages.filter.typing = true
+	}
+	return nil
+}
+
+func (a *app) typeFilter(f *filter, k tea.KeyPressMsg) tea.Cmd {
+	switch k.String() {
+	case "esc":
+		f.clear()
+	case "enter", "tab":
+		f.typing = false
+	case "up", "down":
+		f.typing = false
+		return a.key(k)
+	default:
+		text, ok := edit(f.text, k)
+		if !ok {
+			return nil
+		}
+		f.set(text)
+	}
+	a.refreshLists()
+	return nil
+}
+
+func (a *app) startSearch() tea.Cmd {
+	a.reader.search = search{typing: true}
+	return nil
+}
+
+func (a *app) typeSearch(k tea.KeyPressMsg) tea.Cmd {
+	s := &a.reader.search
+	switch k.String() {
+	case "esc":
+		s.clear()
+	case "enter", "tab":
+		s.typing = false
+	default:
+		text, ok := edit(s.text, k)
+		if !ok {
+			return nil
+		}
+		s.text = text
+		s.find(a.reader.lines)
+		if line, ok := s.from(a.reader.top - len(a.reader.head())); ok {
+			a.reader.reveal(line)
+		}
+	}
+	return nil
+}
+
+func (a *app) stepHit(n int) tea.Cmd {
+	if line, ok := a.reader.search.step(n); ok {
+		a.reader.reveal(line)
+	}
+	return nil
+}
+
+// edit applies a key to a line of text that is only ever typed at its end.
+func edit(text string, k tea.KeyPressMsg) (string, bool) {
+	switch k.String() {
+	case "backspace":
+		if text == "" {
+			return "", true
+		}
+		r := []rune(text)
+		return string(r[:len(r)-1]), true
+	case "ctrl+u":
+		return "", true
+	case "ctrl+w":
+		return text[:strings.LastIndexByte(strings.TrimRight(text, " "), ' ')+1], true
+	}
+	if k.Text == "" || len(text) > 200 {
+		return text, false
+	}
+	return text + k.Text, true
+}
+
+// paste puts pasted text where text is typed.
+func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
+	if o := a.top(); o != nil {
+		return a.carry(o.update(msg))
+	}
+	line, _, _ := strings.Cut(cleanLine(msg.Content), "\n")
+	if typed := a.typing(); typed != nil && line != "" {
+		return typed(tea.KeyPressMsg{Text: line, Code: tea.KeyExtended})
+	}
+	return nil
+}

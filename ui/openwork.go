@@ -1,0 +1,319 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"mayfly/api"
+	"mayfly/letter"
+	"mayfly/render"
+	"mayfly/render/check"
+	"mayfly/render/layout"
+	"mayfly/ui/theme"
+)
+
+// bigBody is the size in bytes from which a body is laid out beside the frames, not between them.
+const bigBody = 48 << 10
+
+// openedMsg is the outcome of opening a message.
+type openedMsg struct {
+	session    *session
+	generation uint64
+	key        string
+	opened     *opened
+	peek       *peek
+	lines      []render.Line
+	laidOut    layoutKey
+	err        error
+}
+
+// openMessage shows a message in the reader: at once when it is on the shelf, else when it was fetched.
+func (a *app) openMessage(m *message) tea.Cmd {
+	i := a.book.inboxes[m.inboxID]
+	email := ""
+	if i != nil {
+		email = i.email
+		a.session.watcher.Touch(i.id)
+	}
+	a.reader.open(m, email, a.now)
+	a.readWhatIsSeen()
+	if o := a.mails.get(m.key); o != nil {
+		a.reader.opened = o
+		return a.fetchRaw()
+	}
+	s, generation, key := a.session, a.reader.generation, m.key
+	inboxID, id := m.inboxID, m.id
+	want, th := a.reader.key(), a.renderTheme()
+	return s.do(func(ctx context.Context) tea.Msg {
+		out := openedMsg{session: s, generation: generation, key: key}
+		msg, err := s.conn.Client.Message(ctx, inboxID, id)
+		if err != nil {
+			out.err = err
+			return out
+		}
+		out.opened = openMail(letter.Letter{Message: msg})
+		out.peek = look(out.opened.mail)
+		out.laidOut, out.lines = want, lay(out.opened.mail, want, th)
+		return out
+	})
+}
+
+func (m openedMsg) apply(a *app) tea.Cmd {
+	if m.session != a.session {
+		return nil
+	}
+	if m.opened != nil {
+		a.mails.put(m.key, m.opened)
+		a.looked(m.key, m.peek)
+	}
+	if m.generation != a.reader.generation {
+		return nil // another message is read by now
+	}
+	if m.err != nil {
+		a.reader.err = m.err
+		return nil
+	}
+	a.reader.opened, a.reader.err = m.opened, nil
+	if a.reader.message != nil {
+		a.reader.message.peek = m.peek
+	}
+	a.reader.take(m.laidOut, m.lines)
+	return a.fetchRaw()
+}
+
+// openMail reads a letter into a document.
+func openMail(l letter.Letter) *opened {
+	o := &opened{letter: l, big: len(l.Message.Text)+len(l.Message.HTML)+len(l.Raw) > bigBody}
+	o.mail = render.Open(l.Content())
+	o.checks = countChecks(o.mail)
+	return o
+}
+
+// countChecks is the number of findings that a tester should look at.
+func countChecks(m *render.Mail) int {
+	n := 0
+	for _, f := range m.Checks() {
+		if f.Level > check.Info {
+			n++
+		}
+	}
+	return n
+}
+
+// lay makes the lines of a view.
+func lay(m *render.Mail, k layoutKey, th render.Theme) []render.Line {
+	return m.Lines(k.view, render.Options{Width: k.width, Theme: th, Hidden: k.hidden, Unfold: k.unfold})
+}
+
+// renderTheme is the theme in the terms of the renderer.
+func (a *app) renderTheme() render.Theme { return renderTheme(a.th, true) }
+
+func renderTheme(th *theme.Theme, hyperlinks bool) render.Theme {
+	r := render.Theme{Dark: th.Dark, Hyperlinks: hyperlinks}
+	switch {
+	case th.Profile >= colorprofile.TrueColor:
+		r.Profile = layout.TrueColor
+	case th.Profile >= colorprofile.ANSI256:
+		r.Profile = layout.ANSI256
+	case th.Profile >= colorprofile.ANSI:
+		r.Profile = layout.ANSI16
+	}
+	c := th.Colors
+	r.Accent, r.Good, r.Warning, r.Bad, r.Dim = c.Accent, c.Good, c.Warn, c.Bad, c.Dim
+	return r
+}
+
+// laidMsg carries lines that were made beside the frames.
+type laidMsg struct {
+	key   layoutKey
+	lines []render.Line
+}
+
+func (m laidMsg) apply(a *app) tea.Cmd {
+	a.reader.laying = layoutKey{}
+	a.reader.take(m.key, m.lines)
+	return nil
+}
+
+// layOut brings the lines of the reader up to date with its size, view and theme.
+func (a *app) layOut() tea.Cmd {
+	r := a.reader
+	if r.rect.Empty() || r.settled() {
+		return nil
+	}
+	k, m, th := r.key(), r.opened.mail, a.renderTheme()
+	if !r.opened.big {
+		r.take(k, lay(m, k, th))
+		return nil
+	}
+	if r.laying == k {
+		return nil
+	}
+	r.laying = k
+	return func() tea.Msg { return laidMsg{k, lay(m, k, th)} }
+}
+
+// rawMsg is the outcome of fetching a raw message.
+type rawMsg struct {
+	session *session
+	key     string
+	opened  *opened // nil when it was not to be had
+	err     error
+}
+
+// fetchRaw fetches the raw message of what is read, where the service gives it: the views of headers and
+// source, and some checks, are made from it.
+func (a *app) fetchRaw() tea.Cmd {
+	r := a.reader
+	if r.opened == nil || r.opened.letter.Raw != nil || r.opened.rawErr != nil || a.noRaw {
+		return nil
+	}
+	if !a.session.conn.Embedded && r.view < render.Headers {
+		return nil // a request that may never be needed; the budget is small elsewhere
+	}
+	s, o, key := a.session, r.opened, r.message.key
+	inboxID, id := r.message.inboxID, r.message.id
+	return s.do(func(ctx context.Context) tea.Msg {
+		raw, err := s.conn.Client.Raw(ctx, inboxID, id)
+		if err != nil {
+			return rawMsg{session: s, key: key, err: err}
+		}
+		return rawMsg{session: s, key: key, opened: openMail(letter.Letter{Message: o.letter.Message, Raw: raw})}
+	})
+}
+
+func (m rawMsg) apply(a *app) tea.Cmd {
+	if m.session != a.session {
+		return nil
+	}
+	if errors.Is(m.err, api.ErrUnsupported) {
+		a.noRaw = true
+	}
+	if m.opened != nil {
+		a.mails.put(m.key, m.opened)
+	}
+	r := a.reader
+	if r.message == nil || r.message.key != m.key || r.opened == nil {
+		return nil
+	}
+	if m.err != nil {
+		r.opened.rawErr = m.err
+		return nil
+	}
+	r.opened = m.opened
+	return nil
+}
+
+// leaveMessage closes what is read.
+func (a *app) leaveMessage() {
+	a.reader.close()
+	if a.focus == paneReader {
+		a.focus = paneMessages
+	}
+}
+
+// readWhatIsSeen marks the message on the screen read, when somebody is looking.
+func (a *app) readWhatIsSeen() {
+	if a.caps.blurred || a.reader.message == nil {
+		return
+	}
+	if m := a.book.messages[a.reader.message.key]; m != nil {
+		a.book.setUnread(m, false)
+	}
+}
+
+func (a *app) toggleUnread() tea.Cmd {
+	m := a.book.messages[a.current().key]
+	if m == nil {
+		return nil
+	}
+	a.book.setUnread(m, !m.unread)
+	return nil
+}
+
+func (a *app) showView(v render.View) tea.Cmd {
+	a.reader.setView(v)
+	return a.fetchRaw()
+}
+
+func (a *app) nextView() tea.Cmd {
+	return a.showView((a.reader.view + 1) % render.View(len(views)))
+}
+
+func (a *app) toggleUnfold() tea.Cmd {
+	a.reader.unfold = !a.reader.unfold
+	return nil
+}
+
+func (a *app) toggleHidden() tea.Cmd {
+	a.reader.hidden = !a.reader.hidden
+	if a.reader.hidden {
+		return a.say(note, "Hidden text is shown")
+	}
+	return a.say(note, "Hidden text is hidden again")
+}
+
+func (a *app) toggleFollow() tea.Cmd {
+	a.follow = !a.follow
+	if a.follow {
+		return a.say(note, "Following: the newest message opens as it arrives")
+	}
+	return a.say(note, "Not following")
+}
+
+// shelf keeps the messages opened last.
+type shelf struct {
+	keys  []string // the last used at the end
+	mails map[string]*opened
+}
+
+// shelfSize is how many messages are kept, and shelfBytes how much of them.
+const (
+	shelfSize  = 24
+	shelfBytes = 16 << 20
+)
+
+func (s *shelf) get(key string) *opened {
+	o := s.mails[key]
+	if o != nil {
+		s.touch(key)
+	}
+	return o
+}
+
+func (s *shelf) put(key string, o *opened) {
+	if s.mails == nil {
+		s.mails = map[string]*opened{}
+	}
+	s.mails[key] = o
+	s.touch(key)
+	bytes := 0
+	for i := len(s.keys) - 1; i >= 0; i-- {
+		m := s.mails[s.keys[i]]
+		bytes += len(m.letter.Raw) + len(m.letter.Message.Text) + len(m.letter.Message.HTML)
+		if i < len(s.keys)-1 && (bytes > shelfBytes || len(s.keys)-i > shelfSize) {
+			for _, k := range s.keys[:i+1] {
+				delete(s.mails, k)
+			}
+			s.keys = s.keys[i+1:]
+			return
+		}
+	}
+}
+
+func (s *shelf) touch(key string) {
+	for i, k := range s.keys {
+		if k == key {
+			s.keys = append(s.keys[:i:i], s.keys[i+1:]...)
+			break
+		}
+	}
+	s.keys = append(s.keys, key)
+}
+
+// oneLine joins the words of a text.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,118 @@
+package ui
+
+// The reasons for which an action cannot be done now, in the words the screen shows.
+
+func needService(a *app) string {
+	if a.session == nil {
+		return "Not connected yet"
+	}
+	return ""
+}
+
+func needInbox(a *app) string {
+	if a.session == nil {
+		return "Not connected yet"
+	}
+	if a.inbox() == nil {
+		if len(a.book.order) == 0 {
+			return "There is no inbox yet: n makes one"
+		}
+		return "Select an inbox first"
+	}
+	return ""
+}
+
+func needMessage(a *app) string {
+	if a.current() == nil {
+		return "Select a message first"
+	}
+	return ""
+}
+
+func needCode(a *app) string {
+	m := a.current()
+	switch {
+	case m == nil:
+		return "Select a message first"
+	case m.peek == nil:
+		return "Still looking for a code"
+	case m.peek.code == "":
+		return "No code was found in this message"
+	}
+	return ""
+}
+
+func needLink(a *app) string {
+	m := a.current()
+	switch {
+	case m == nil:
+		return "Select a message first"
+	case m.peek == nil:
+		return "Still looking for a link"
+	case m.peek.linkURL == "":
+		return "No confirm link was found: f labels every link"
+	}
+	return ""
+}
+
+func needOpen(a *app) string {
+	if a.reader.opened == nil {
+		return "Open a message first"
+	}
+	return ""
+}
+
+func needHits(a *app) string {
+	if len(a.reader.search.hits) == 0 {
+		return "Nothing was searched for: / in the message does"
+	}
+	return ""
+}
+
+func needAttachments(a *app) string {
+	if reason := needOpen(a); reason != "" {
+		return reason
+	}
+	if len(a.reader.opened.letter.Message.Attachments) == 0 {
+		return "This message has no attachments"
+	}
+	return ""
+}
+
+func needPair(a *app) string {
+	if n := len(a.messages.marks); n != 2 {
+		return "Mark two messages first, with space: " + itoa(n) + " marked"
+	}
+	return ""
+}
+
+func needRow(a *app) string {
+	if a.focus == paneInboxes && a.inboxes.selected() == nil || a.focus == paneMessages && a.messages.selected() == nil {
+		return "Nothing to mark here"
+	}
+	return ""
+}
+
+func needMarked(a *app) string {
+	if len(a.inboxes.marks) == 0 {
+		return "Mark inboxes first, with space"
+	}
+	return ""
+}
+
+func needSMTP(a *app) string {
+	switch {
+	case a.session == nil:
+		return "Not connected yet"
+	case a.session.conn.SMTPAddr == "":
+		return "Only the embedded service takes sample mails"
+	}
+	return needInbox(a)
+}
+
+func needProfiles(a *app) string {
+	if len(a.opts.Profiles) < 2 {
+		return "There is one profile only: connect makes another"
+	}
+	return ""
+}

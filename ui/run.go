@@ -1,0 +1,34 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/config"
+)
+
+// Run shows the application until the user quits. Its error is one line for people.
+func Run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	w := realWorld()
+	cfg := config.Read(o.ConfigPath, usualKeys())
+	g := &guard{app: newApp(ctx, o, cfg, w), crashPath: o.CrashPath}
+	_, err := tea.NewProgram(g, tea.WithContext(ctx), tea.WithoutCatchPanics(), tea.WithoutSignalHandler()).Run()
+	cancel()
+	closed := w.close()
+	switch crash := g.crash(); {
+	case crash != nil:
+		return crash
+	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil:
+		return closed
+	case err != nil:
+		return fmt.Errorf("the terminal was lost: %w", errors.Join(err, closed))
+	}
+	return closed
+}
+
+// KeyTable is the list of keys as Markdown, for the README.
+func KeyTable() string { return keyTable(actions()) }

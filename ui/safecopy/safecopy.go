@@ -1,0 +1,172 @@
+// Package safecopy writes a copy of a mail that can be opened in a browser: sanitised, with inline images
+// built in, and under a Content-Security-Policy that lets it load and send nothing. A copy is readable by
+// the user alone and is removed when the program ends.
+package safecopy
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/microcosm-cc/bluemonday"
+	nethtml "golang.org/x/net/html"
+)
+
+// Mail is what a copy is made of.
+type Mail struct {
+	Subject, From, To string
+	Text, HTML        string
+	Images            []Image
+}
+
+// Image is an inline image (RFC 2392).
+type Image struct {
+	ContentID string
+	Type      string
+	Content   []byte
+}
+
+// policy: nothing may be loaded but the images that stand in the document itself, nothing may run, and no form
+// may be sent. The sandbox takes away what is left.
+const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-src 'none'"
+
+// Copies are the copies of one run of the program.
+type Copies struct {
+	mu  sync.Mutex
+	dir string
+}
+
+// Write writes a copy and returns its path.
+func (c *Copies) Write(m Mail) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dir == "" {
+		dir, err := os.MkdirTemp("", "mayfly-copy-")
+		if err != nil {
+			return "", fmt.Errorf("write a copy: %w", err)
+		}
+		c.dir = dir
+	}
+	file, err := os.CreateTemp(c.dir, "mail-*.html") // mode 0600
+	if err != nil {
+		return "", fmt.Errorf("write a copy: %w", err)
+	}
+	_, err = file.WriteString(Page(m))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", fmt.Errorf("write a copy: %w", err)
+	}
+	return file.Name(), nil
+}
+
+// Remove removes every copy.
+func (c *Copies) Remove() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dir == "" {
+		return nil
+	}
+	dir := filepath.Clean(c.dir)
+	c.dir = ""
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("remove the copies: %w", err)
+	}
+	return nil
+}
+
+// Page is the document of a copy.
+func Page(m Mail) string {
+	body := "<pre>" + html.EscapeString(m.Text) + "</pre>"
+	if m.HTML != "" {
+		body = sanitize(embed(m.HTML, m.Images))
+	}
+	var b strings.Builder
+	b.WriteString("<!doctype html>\n<html><head><meta charset=\"utf-8\">\n")
+	b.WriteString(`<meta http-equiv="Content-Security-Policy" content="` + policy + `">` + "\n")
+	b.WriteString(`<meta name="referrer" content="no-referrer"><meta http-equiv="x-dns-prefetch-control" content="off">` + "\n")
+	b.WriteString("<title>" + html.EscapeString(m.Subject) + "</title>\n")
+	b.WriteString("<style>body{margin:1.5em auto;max-width:60em;font-family:sans-serif}pre{white-space:pre-wrap}.mayfly{color:#666;border-bottom:1px solid #ccc;padding-bottom:.6em;margin-bottom:1em}</style>\n</head><body>\n")
+	b.WriteString(`<div class="mayfly"><b>` + html.EscapeString(m.Subject) + "</b><br>" + html.EscapeString(m.From) + " → " + html.EscapeString(m.To) + "<br>A copy without scripts, forms, remote images and styles.</div>\n")
+	b.WriteString(body)
+	b.WriteString("\n</body></html>\n")
+	return b.String()
+}
+
+var (
+	dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$`)
+	length    = regexp.MustCompile(`^[0-9]{1,4}(px|%)?$`)
+	colour    = regexp.MustCompile(`^(#[0-9a-fA-F]{3,8}|[a-zA-Z]{3,20})$`)
+)
+
+// sanitize keeps text, tables, images that stand in the document, and links that are followed only when clicked.
+func sanitize(s string) string {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("p", "div", "span", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "b", "strong", "i", "em", "u", "s",
+		"small", "sub", "sup", "code", "pre", "blockquote", "center", "ul", "ol", "li", "dl", "dt", "dd",
+		"table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption", "img", "font")
+	p.AllowAttrs("align", "valign").Matching(regexp.MustCompile(`^[a-z]{1,10}$`)).Globally()
+	p.AllowAttrs("width", "height", "cellpadding", "cellspacing", "border").Matching(length).Globally()
+	p.AllowAttrs("bgcolor", "color").Matching(colour).Globally()
+	p.AllowAttrs("colspan", "rowspan").Matching(regexp.MustCompile(`^[0-9]{1,3}$`)).OnElements("td", "th")
+	p.AllowAttrs("alt", "title").OnElements("img", "a")
+	p.AllowAttrs("src").Matching(dataImage).OnElements("img")
+	p.AllowDataURIImages()
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowURLSchemes("http", "https", "mailto")
+	p.RequireParseableURLs(true)
+	p.AllowRelativeURLs(false)
+	p.RequireNoReferrerOnLinks(true)
+	p.AddTargetBlankToFullyQualifiedLinks(true)
+	p.AllowStyles("color", "background-color").Matching(colour).Globally()
+	p.AllowStyles("text-align").MatchingEnum("left", "right", "center", "justify").Globally()
+	p.AllowStyles("font-weight").MatchingEnum("bold", "normal", "600", "700").Globally()
+	p.AllowStyles("font-size", "padding", "margin", "width", "max-width").Matching(length).Globally()
+	return p.Sanitize(s)
+}
+
+// embed puts the inline images in place of their content IDs.
+func embed(s string, images []Image) string {
+	if len(images) == 0 {
+		return s
+	}
+	z := nethtml.NewTokenizer(strings.NewReader(s))
+	var b strings.Builder
+	for {
+		kind := z.Next()
+		if kind == nethtml.ErrorToken {
+			return b.String()
+		}
+		raw := string(z.Raw())
+		if kind != nethtml.StartTagToken && kind != nethtml.SelfClosingTagToken {
+			b.WriteString(raw)
+			continue
+		}
+		t := z.Token()
+		if t.Data != "img" || !replaceSource(&t, images) {
+			b.WriteString(raw)
+			continue
+		}
+		b.WriteString(t.String())
+	}
+}
+
+func replaceSource(t *nethtml.Token, images []Image) bool {
+	for i, at := range t.Attr {
+		id, ok := strings.CutPrefix(strings.TrimSpace(at.Val), "cid:")
+		if at.Key != "src" || !ok {
+			continue
+		}
+		for _, img := range images {
+			if strings.EqualFold(strings.Trim(img.ContentID, "<>"), id) {
+				t.Attr[i].Val = "data:" + img.Type + ";base64," + base64.StdEncoding.EncodeToString(img.Content)
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+// Package sample sends sample mails by SMTP, so that the application can be tried without any other.
+package sample
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io/fs"
+	"net"
+	"path"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"mayfly/assets"
+)
+
+// senders are those of the samples, in their order.
+var senders = []struct{ name, addr string }{
+	{"Acme", "no-reply@acme.example"},
+	{"Brightwater Books", "orders@books.example"},
+	{"Grace Hopper", "grace@navy.example"},
+	{"Northlight", "id@northlight.example"},
+}
+
+// Send sends the nth sample, counted from 0 and around, to an address, through the SMTP server at addr
+// (host:port). It returns the name of the sender.
+func Send(ctx context.Context, addr, to string, n int) (sender string, err error) {
+	from := senders[n%len(senders)]
+	mail, err := Mail(n, to, time.Now())
+	if err != nil {
+		return "", err
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return "", fmt.Errorf("send a sample mail: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) // the error of the command that it breaks off is the one told
+	defer stop()
+	c := smtp.NewClient(conn)
+	defer c.Close()
+	if err := c.SendMail(from.addr, []string{to}, bytes.NewReader(mail)); err != nil {
+		return "", fmt.Errorf("send a sample mail: %w", err)
+	}
+	return from.name, c.Quit()
+}
+
+// Mail is the nth sample with its header made for a recipient and a time.
+func Mail(n int, to string, now time.Time) ([]byte, error) {
+	entries, err := fs.ReadDir(assets.Samples, "samples")
+	if err != nil {
+		return nil, fmt.Errorf("read the sample mails: %w", err)
+	}
+	from := senders[n%len(senders)]
+	body, err := assets.Samples.ReadFile(path.Join("samples", entries[n%len(entries)].Name()))
+	if err != nil {
+		return nil, fmt.Errorf("read a sample mail: %w", err)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "From: %s <%s>\n", from.name, from.addr)
+	fmt.Fprintf(&b, "To: <%s>\n", to)
+	fmt.Fprintf(&b, "Date: %s\n", now.Format(time.RFC1123Z))
+	fmt.Fprintf(&b, "Message-ID: <%s@sample.example>\n", rand.Text())
+	b.Write(body)
+	return bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte("\r\n")), nil
+}

@@ -1,0 +1,118 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/render"
+	"mayfly/ui/cell"
+	"mayfly/ui/theme"
+)
+
+// search finds text in the lines of the reader.
+type search struct {
+	text   string
+	typing bool
+	hits   []hit // from top to bottom
+	at     int   // index of the present hit
+}
+
+// hit is a stretch of a line.
+type hit struct{ line, col, width int }
+
+func (s *search) on() bool { return s.text != "" }
+
+func (s *search) clear()     { *s = search{} }
+func (s *search) clearHits() { s.hits, s.at = nil, 0 }
+
+// find looks for the text in lines, upper and lower case alike.
+func (s *search) find(lines []render.Line) {
+	s.clearHits()
+	if s.text == "" {
+		return
+	}
+	want := strings.ToLower(s.text)
+	for n, l := range lines {
+		plain := strings.ToLower(l.Plain)
+		for from := 0; ; {
+			i := strings.Index(plain[from:], want)
+			if i < 0 {
+				break
+			}
+			start := from + i
+			s.hits = append(s.hits, hit{n, cell.Width(plain[:start]), cell.Width(want)})
+			from = start + len(want)
+		}
+	}
+}
+
+// step goes to the next hit, or with -1 to the one before, and around the ends; it returns its line.
+func (s *search) step(n int) (line int, ok bool) {
+	if len(s.hits) == 0 {
+		return 0, false
+	}
+	s.at = (s.at + n + len(s.hits)) % len(s.hits)
+	return s.hits[s.at].line, true
+}
+
+// from makes the first hit at or below a line the present one.
+func (s *search) from(line int) (int, bool) {
+	for i, h := range s.hits {
+		if h.line >= line {
+			s.at = i
+			return h.line, true
+		}
+	}
+	return s.step(0)
+}
+
+// mark shows the hits of a line. Such a line loses its other styles, so that a hit is plain to see.
+func (s *search) mark(th *theme.Theme, n int, l render.Line) string {
+	var cols []hit
+	present := -1
+	for i, h := range s.hits {
+		if h.line == n {
+			if i == s.at {
+				present = len(cols)
+			}
+			cols = append(cols, h)
+		}
+	}
+	if len(cols) == 0 {
+		return l.Styled
+	}
+	var b strings.Builder
+	end := 0
+	for i, h := range cols {
+		style := th.Match
+		if i == present {
+			style = th.Match + "\x1b[7m"
+		}
+		b.WriteString(ansi.Cut(l.Plain, end, h.col))
+		b.WriteString(style.On(ansi.Cut(l.Plain, h.col, h.col+h.width)))
+		end = h.col + h.width
+	}
+	b.WriteString(ansi.TruncateLeft(l.Plain, end, ""))
+	return b.String()
+}
+
+// status says how many hits there are.
+func (s *search) status(th *theme.Theme) string {
+	switch {
+	case !s.on() || s.typing:
+		return ""
+	case len(s.hits) == 0:
+		return th.Warn.On("/" + cell.Cut(s.text, 12) + " not found ")
+	}
+	return th.Dim.On(fmt.Sprintf("%d of %d ", s.at+1, len(s.hits)))
+}
+
+func (s *search) prompt(th *theme.Theme) string {
+	p := th.Accent.On("/") + s.text + th.Accent.On("▏")
+	if s.on() {
+		p += th.Dim.On(fmt.Sprintf("  %d found", len(s.hits)))
+	}
+	return p
+}
