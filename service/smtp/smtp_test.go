@@ -1,0 +1,1231 @@
+package smtp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	netsmtp "net/smtp"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/service"
+)
+
+// inboxes is a service with the inboxes a@box.test to e@box.test, "odd one"@box.test and jürgen@box.test.
+type inboxes struct {
+	mu        sync.Mutex
+	delivered []delivery
+	err       error         // of Deliver
+	hold      chan struct{} // Deliver waits for it, if it is not nil
+}
+
+type delivery struct {
+	from string
+	to   []string
+	raw  string
+}
+
+func (s *inboxes) Recipient(_ context.Context, address string) (service.Recipient, error) {
+	local, domain, _ := strings.Cut(strings.ToLower(address), "@")
+	switch {
+	case local == "full":
+		return service.Recipient{}, service.Errorf(service.OverQuota, "used up")
+	case local == "broken":
+		return service.Recipient{}, fmt.Errorf("disk sda1 is on fire")
+	case domain != "box.test":
+	case len(local) == 1 && "a" <= local && local <= "e", local == `"odd one"`, local == "jürgen":
+		return service.Recipient{Address: address, InboxID: "inbox_" + local}, nil
+	}
+	return service.Recipient{}, service.Errorf(service.NotFound, "No such inbox")
+}
+
+func (s *inboxes) Deliver(ctx context.Context, d service.Delivery) error {
+	if s.hold != nil {
+		select {
+		case <-s.hold:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	got := delivery{from: d.From, raw: string(d.Raw)}
+	for _, r := range d.To {
+		got.to = append(got.to, r.Address)
+	}
+	s.delivered = append(s.delivered, got)
+	return nil
+}
+
+func (s *inboxes) mails() []delivery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.delivered)
+}
+
+// serve starts a server on loopback and ends it with the test.
+func serve(t *testing.T, svc Service, o Options) (*Server, string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, l, svc, o), l.Addr().String()
+}
+
+func serveOn(t *testing.T, l net.Listener, svc Service, o Options) *Server {
+	t.Helper()
+	if o.Hostname == "" {
+		o.Hostname = "mx.test"
+	}
+	s, err := New(svc, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// A client speaks SMTP by the line.
+type client struct {
+	t *testing.T
+	net.Conn
+	r *bufio.Reader
+}
+
+func dial(t *testing.T, address string) *client {
+	t.Helper()
+	nc, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newClient(t, nc)
+}
+
+func newClient(t *testing.T, nc net.Conn) *client {
+	c := &client{t: t, Conn: nc, r: bufio.NewReader(nc)}
+	t.Cleanup(func() { nc.Close() })
+	return c
+}
+
+func (c *client) send(s string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c, s); err != nil {
+		c.t.Fatalf("sending %.60q: %v", s, err)
+	}
+}
+
+// expect reads a reply, whose last line must start with want.
+func (c *client) expect(want string) string {
+	c.t.Helper()
+	for {
+		line, err := c.r.ReadString('\n')
+		if err != nil {
+			c.t.Fatalf("got %v (and %q), want %q", err, line, want)
+		}
+		if len(line) > 3 && line[3] == '-' {
+			continue
+		}
+		if !strings.HasSuffix(line, "\r\n") || !strings.HasPrefix(line, want) {
+			c.t.Fatalf("got %q, want %q", line, want)
+		}
+		return line
+	}
+}
+
+// expectEnd checks that the server has closed the connection.
+func (c *client) expectEnd() {
+	c.t.Helper()
+	if rest, err := io.ReadAll(c.r); err != nil || len(rest) > 0 {
+		c.t.Fatalf("got %q and %v, want the end", rest, err)
+	}
+}
+
+// run plays a script: lines that start with "< " are the replies expected, others are sent.
+func (c *client) run(script string) {
+	c.t.Helper()
+	for line := range strings.SplitSeq(strings.TrimSpace(script), "\n") {
+		line = strings.TrimSpace(line)
+		if want, ok := strings.CutPrefix(line, "< "); ok {
+			c.expect(want)
+			continue
+		}
+		c.send(line + "\r\n")
+	}
+}
+
+func TestConversations(t *testing.T) {
+	tests := []struct{ name, script string }{
+		{"a mail", `
+			EHLO me
+			< 250 ENHANCEDSTATUSCODES
+			MAIL FROM:<x@y.test>
+			< 250 2.1.0
+			RCPT TO:<a@box.test>
+			< 250 2.1.5
+			DATA
+			< 354
+			Subject: hi
+
+			.
+			< 250 2.0.0
+			QUIT
+			< 221 2.0.0`},
+		{"lower case and HELO", `
+			helo me
+			< 250 mx.test
+			mail from:<x@y.test>
+			< 250
+			rcpt to:<A@Box.Test>
+			< 250`},
+		{"null sender", `
+			EHLO me
+			< 250
+			MAIL FROM:<>
+			< 250
+			RCPT TO:<a@box.test>
+			< 250`},
+		{"no greeting", `
+			MAIL FROM:<x@y.test>
+			< 503 5.5.1`},
+		{"order", `
+			EHLO me
+			< 250
+			RCPT TO:<a@box.test>
+			< 503 5.5.1
+			DATA
+			< 503 5.5.1
+			MAIL FROM:<x@y.test>
+			< 250
+			MAIL FROM:<x@y.test>
+			< 503 5.5.1
+			DATA
+			< 554 5.5.1
+			RSET
+			< 250
+			RCPT TO:<a@box.test>
+			< 503
+			MAIL FROM:<x@y.test>
+			< 250
+			EHLO again
+			< 250
+			RCPT TO:<a@box.test>
+			< 503`},
+		{"recipients that are refused", `
+			EHLO me
+			< 250
+			MAIL FROM:<x@y.test>
+			< 250
+			RCPT TO:<nobody@box.test>
+			< 550 5.1.1
+			RCPT TO:<a@elsewhere.test>
+			< 550 5.1.1
+			RCPT TO:<postmaster>
+			< 550 5.1.1
+			RCPT TO:<full@box.test>
+			< 452 4.2.2
+			RCPT TO:<broken@box.test>
+			< 451 4.3.0
+			RCPT TO:<a%elsewhere.test@box.test>
+			< 550 5.1.1
+			RCPT TO:<a@[127.0.0.1]>
+			< 550 5.1.1
+			RCPT TO:<@relay.test:a@box.test>
+			< 250
+			RCPT TO:<>
+			< 501 5.1.3
+			RCPT TO:<a@box.test> NOTIFY=NEVER
+			< 555 5.5.4`},
+		{"quoted local parts", `
+			EHLO me
+			< 250
+			MAIL FROM:<"x > y"@z.test>
+			< 250
+			RCPT TO:<"a"@box.test>
+			< 250
+			RCPT TO:<"odd one"@box.test>
+			< 250
+			RCPT TO:<"a@box.test>
+			< 501
+			RCPT TO:<odd one@box.test>
+			< 501`},
+		{"paths that are refused", `
+			EHLO me
+			< 250
+			MAIL FROM x@y.test
+			< 501 5.5.4
+			MAIL FROM:x@y.test
+			< 501 5.5.4
+			MAIL FROM:<x@y.test
+			< 501
+			MAIL FROM:<x@@y.test>
+			< 501 5.1.7
+			MAIL FROM:<x.@y.test>
+			< 501 5.1.7
+			MAIL FROM:<x@y..test>
+			< 501 5.1.7
+			MAIL FROM:<x@-y.test>
+			< 501 5.1.7
+			MAIL FROM:<x>
+			< 501 5.1.7
+			MAIL TO:<x@y.test>
+			< 501 5.5.4
+			MAIL FROM:<x@y.test>SIZE=1
+			< 501 5.5.4
+			MAIL
+			< 501`},
+		{"parameters", `
+			EHLO me
+			< 250
+			MAIL FROM:<x@y.test> SIZE=abc
+			< 501 5.5.4
+			MAIL FROM:<x@y.test> SIZE
+			< 501 5.5.4
+			MAIL FROM:<x@y.test> SIZE=1 size=2
+			< 501 5.5.4
+			MAIL FROM:<x@y.test> BODY=BINARYMIME
+			< 501 5.5.4
+			MAIL FROM:<x@y.test> RET=HDRS
+			< 555 5.5.4
+			MAIL FROM:<x@y.test> AUTH=<>
+			< 555 5.5.4
+			MAIL FROM:<x@y.test> =1
+			< 501 5.5.4
+			MAIL FROM:<x@y.test> SIZE=99999999999999999999
+			< 552 5.3.4
+			MAIL FROM:<x@y.test> SIZE=1000  BODY=8bitmime SMTPUTF8
+			< 250`},
+		{"SMTPUTF8", `
+			EHLO me
+			< 250
+			MAIL FROM:<ü@y.test>
+			< 553 5.6.7
+			MAIL FROM:<x@y.test>
+			< 250
+			RCPT TO:<jürgen@box.test>
+			< 553 5.6.7
+			RSET
+			< 250
+			MAIL FROM:<ü@bücher.test> SMTPUTF8
+			< 250
+			RCPT TO:<jürgen@box.test>
+			< 250`},
+		{"nothing is revealed", `
+			VRFY a
+			< 252 2.5.0
+			VRFY nobody
+			< 252 2.5.0
+			EXPN list
+			< 502 5.5.1`},
+		{"small commands", `
+			NOOP
+			< 250 2.0.0
+			NOOP with words
+			< 250 2.0.0
+			HELP
+			< 214
+			RSET
+			< 250
+			EHLO
+			< 501 5.5.4
+			WHAT
+			< 500 5.5.1
+			QUIT now
+			< 501
+			STARTTLS
+			< 502 5.5.1
+			AUTH PLAIN AHgAeQ==
+			< 502 5.5.1
+			DATA x
+			< 501`},
+		{"a web page", `
+			POST / HTTP/1.1
+			< 421 4.7.0`},
+		{"chunks out of order", `
+			EHLO me
+			< 250
+			BDAT 0 LAST
+			< 503 5.5.1
+			MAIL FROM:<x@y.test>
+			< 250
+			BDAT 0 LAST
+			< 554 5.5.1
+			RCPT TO:<a@box.test>
+			< 250
+			BDAT 0
+			< 250
+			RCPT TO:<b@box.test>
+			< 503
+			DATA
+			< 503
+			MAIL FROM:<x@y.test>
+			< 503
+			BDAT 0 LAST
+			< 250 2.0.0 Stored
+			BDAT x
+			< 501 5.5.4`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, address := serve(t, &inboxes{}, Options{})
+			c := dial(t, address)
+			c.expect("220 mx.test")
+			c.run(test.script)
+		})
+	}
+}
+
+func TestExtensions(t *testing.T) {
+	_, address := serve(t, &inboxes{}, Options{AuthAny: true, MaxMessageBytes: 1000})
+	c, err := netsmtp.Dial(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, want := range [][2]string{{"PIPELINING"}, {"SIZE", "1000"}, {"8BITMIME"}, {"SMTPUTF8"}, {"CHUNKING"}, {"ENHANCEDSTATUSCODES"}, {"AUTH", "PLAIN LOGIN"}} {
+		if ok, param := c.Extension(want[0]); !ok || param != want[1] {
+			t.Errorf("%s: got %v, %q", want[0], ok, param)
+		}
+	}
+	if ok, _ := c.Extension("STARTTLS"); ok {
+		t.Error("STARTTLS without a certificate")
+	}
+}
+
+// envelope opens a transaction for a@box.test.
+const envelope = "EHLO me\r\nMAIL FROM:<x@y.test>\r\nRCPT TO:<a@box.test>\r\n"
+
+func (c *client) envelope() {
+	c.t.Helper()
+	c.expect("220")
+	c.send(envelope)
+	c.expect("250")
+	c.expect("250")
+	c.expect("250")
+}
+
+func TestMessageIsKeptByteForByte(t *testing.T) {
+	tests := []struct{ name, sent, want string }{
+		{"plain", "Subject: a\r\n\r\nb\r\n.\r\n", "Subject: a\r\n\r\nb\r\n"},
+		{"empty", ".\r\n", ""},
+		{"stuffed", "a\r\n..b\r\n...\r\n..\r\n.\r\n", "a\r\n.b\r\n..\r\n.\r\n"},
+		{"dot before text", ".b\r\n.\r\n", "b\r\n"},
+		{"octets", "\x00\x80\xff\r\n\x1b[2J\r\n.\r\n", "\x00\x80\xff\r\n\x1b[2J\r\n"},
+		{"bare line breaks", "a\nb\rc\n\n\r\r\n.\r\n", "a\nb\rc\n\n\r\r\n"},
+		{"dots behind bare line breaks", "a\n.b\r.c\n..\r\n.\r\n", "a\n.b\r.c\n..\r\n"},
+		{"long", strings.Repeat("0123456789abcdef", 40_000) + "\r\n.\r\n", strings.Repeat("0123456789abcdef", 40_000) + "\r\n"},
+		{"many lines", strings.Repeat("..x\r\n", 50_000) + ".\r\n", strings.Repeat(".x\r\n", 50_000)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			svc := &inboxes{}
+			s, address := serve(t, svc, Options{})
+			c := dial(t, address)
+			c.envelope()
+			c.send("DATA\r\n")
+			c.expect("354")
+			c.send(test.sent)
+			c.expect("250 2.0.0")
+			c.send("NOOP\r\n")
+			c.expect("250")
+			got := svc.mails()
+			if len(got) != 1 || got[0].raw != test.want {
+				t.Fatalf("got %.200q, want %.200q", got, test.want)
+			}
+			if got[0].from != "x@y.test" || !slices.Equal(got[0].to, []string{"a@box.test"}) {
+				t.Errorf("envelope: %q", got[0])
+			}
+			if st := s.Stats(); st.Accepted != 1 || st.AcceptedBytes != int64(len(test.want)) || st.InFlightBytes != 0 {
+				t.Errorf("stats: %+v", st)
+			}
+		})
+	}
+}
+
+// What ends a message for some servers and not for others must end neither the message nor, by a second
+// one within, the session's trust: it is refused as a whole.
+func TestOnlyCRLFDotCRLFEndsAMessage(t *testing.T) {
+	const smuggled = "MAIL FROM:<evil@y.test>\r\nRCPT TO:<b@box.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n"
+	for _, end := range []string{
+		"\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r.\r\n", "\r\n.\r", "\r.\n", "\n.\r", "\n\n.\r\n", "\r\r.\r\n", "\r\n.\r\r\n", "\n\r.\r\n",
+	} {
+		t.Run(fmt.Sprintf("%q", end), func(t *testing.T) {
+			svc := &inboxes{}
+			s, address := serve(t, svc, Options{})
+			c := dial(t, address)
+			c.envelope()
+			c.send("DATA\r\n")
+			c.expect("354")
+			c.send("Subject: one\r\n\r\ntext" + end + smuggled + ".\r\n")
+			c.expect("554 5.6.0")
+			c.send("NOOP\r\n")
+			c.expect("250 2.0.0")
+			if got := svc.mails(); len(got) > 0 {
+				t.Errorf("delivered %q", got)
+			}
+			if st := s.Stats(); st.Refused[AmbiguousEnd] != 1 {
+				t.Errorf("stats: %+v", st)
+			}
+		})
+	}
+}
+
+func TestDotAfterNULIsNoEnd(t *testing.T) {
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{})
+	c := dial(t, address)
+	c.envelope()
+	c.send("DATA\r\n")
+	c.expect("354")
+	c.send("a\r\n\x00.\r\n.\x00\r\n.\r\n")
+	c.expect("250")
+	if got := svc.mails(); len(got) != 1 || got[0].raw != "a\r\n\x00.\r\n\x00\r\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestCommandsEndInCRLF(t *testing.T) {
+	for _, line := range []string{"NOOP\n", "NOOP\r\nNOOP\n", "NO\rOP\r\n", "NOOP\r\r\n", "\n", "MAIL FROM:<x@y.test>\nRCPT TO:<a@box.test>\r\n"} {
+		t.Run(fmt.Sprintf("%q", line), func(t *testing.T) {
+			_, address := serve(t, &inboxes{}, Options{})
+			c := dial(t, address)
+			c.expect("220")
+			c.send(line)
+			if strings.HasPrefix(line, "NOOP\r\nN") {
+				c.expect("250")
+			}
+			c.expect("500 5.5.2")
+			c.expectEnd()
+		})
+	}
+}
+
+func TestPipelining(t *testing.T) {
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{})
+	c := dial(t, address)
+	mail := "MAIL FROM:<x@y.test>\r\nRCPT TO:<a@box.test>\r\nRCPT TO:<nobody@box.test>\r\nDATA\r\nSubject: %d\r\n\r\ntext\r\n.\r\n"
+	var all strings.Builder
+	all.WriteString("EHLO me\r\n")
+	const count = 500
+	for i := range count {
+		fmt.Fprintf(&all, strings.Replace(mail, "RCPT TO:<nobody@box.test>\r\n", "", 1), i)
+	}
+	all.WriteString("QUIT\r\n")
+	go io.WriteString(c, all.String())
+	c.expect("220")
+	c.expect("250")
+	for range count {
+		c.expect("250")
+		c.expect("250")
+		c.expect("354")
+		c.expect("250 2.0.0")
+	}
+	c.expect("221")
+	c.expectEnd()
+	got := svc.mails()
+	for i := range count {
+		if want := fmt.Sprintf("Subject: %d\r\n\r\ntext\r\n", i); got[i].raw != want {
+			t.Fatalf("mail %d: %q", i, got[i].raw)
+		}
+	}
+}
+
+func TestChunks(t *testing.T) {
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{})
+	c := dial(t, address)
+	c.envelope()
+	big := strings.Repeat("x.\r\n.\r\n", 30_000) // dots mean nothing here
+	c.send("BDAT 7\r\n\r\n.\r\nab" + fmt.Sprintf("BDAT %d\r\n", len(big)) + big + "BDAT 0\r\n" + "BDAT 3 LAST\r\nend" + "NOOP\r\n")
+	c.expect("250 2.0.0 7 octets")
+	c.expect("250 2.0.0")
+	c.expect("250 2.0.0 0 octets")
+	c.expect("250 2.0.0 Stored")
+	c.expect("250 2.0.0 OK")
+	if got := svc.mails(); len(got) != 1 || got[0].raw != "\r\n.\r\nab"+big+"end" {
+		t.Errorf("got %d mails", len(got))
+	}
+}
+
+// A chunk that is refused must be read all the same: its octets are no commands.
+func TestRefusedChunksAreRead(t *testing.T) {
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{MaxMessageBytes: 100, MaxErrors: 50})
+	c := dial(t, address)
+	c.expect("220")
+	c.send("EHLO me\r\nBDAT 6\r\nQUIT\r\nMAIL FROM:<x@y.test>\r\nBDAT 6 LAST\r\nQUIT\r\n")
+	c.expect("250")
+	c.expect("503 5.5.1")
+	c.expect("250")
+	c.expect("554 5.5.1")
+	c.send("RCPT TO:<a@box.test>\r\nBDAT 101\r\n" + strings.Repeat("\r\nQUIT", 16) + "12345" + "BDAT 6 LAST\r\nQUIT\r\n")
+	c.expect("250")
+	c.expect("552 5.3.4")
+	c.expect("503 5.5.1")
+	c.send("RSET\r\n" + envelope[len("EHLO me\r\n"):] + "BDAT 101 LAST\r\n" + strings.Repeat("x", 101) + envelope[len("EHLO me\r\n"):] + "BDAT 1 LAST\r\nx")
+	for _, want := range []string{"250", "250", "250", "552 5.3.4", "250", "250", "250 2.0.0 Stored"} {
+		c.expect(want)
+	}
+	if got := svc.mails(); len(got) != 1 || got[0].raw != "x" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAcceptedOnlyWhenStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newPipeListener()
+		svc := &inboxes{hold: make(chan struct{})}
+		s := serveOn(t, l, svc, Options{})
+		c := newClient(t, l.dial())
+		c.envelope()
+		c.send("DATA\r\n")
+		c.expect("354")
+		c.send("x\r\n.\r\n")
+		synctest.Wait()
+		if st := s.Stats(); st.Delivering != 1 || st.Accepted != 0 {
+			t.Errorf("stats: %+v", st)
+		}
+		read := make(chan string)
+		go func() { line, _ := c.r.ReadString('\n'); read <- line }()
+		synctest.Wait()
+		select {
+		case line := <-read:
+			t.Errorf("answered %q before it was stored", line)
+		default:
+		}
+		close(svc.hold)
+		if line := <-read; !strings.HasPrefix(line, "250 2.0.0") {
+			t.Errorf("got %q", line)
+		}
+	})
+}
+
+func TestErrorsOfTheServiceStayInside(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("pebble: /var/lib/x is broken"), "451 4.3.0 Cannot be stored now, try again later"},
+		{service.Errorf(service.Full, "disk sda1"), "452 4.3.1 No space left"},
+		{service.Errorf(service.OverQuota, "key ci"), "452 4.2.2"},
+		{service.Errorf(service.NotFound, "inbox_123"), "550 5.1.1"},
+		{service.Errorf(service.Unavailable, "db at 10.0.0.1"), "451 4.3.0 Cannot be stored now, try again later"},
+	} {
+		t.Run(test.want, func(t *testing.T) {
+			s, address := serve(t, &inboxes{err: test.err}, Options{})
+			c := dial(t, address)
+			c.envelope()
+			c.send("DATA\r\n")
+			c.expect("354")
+			c.send("x\r\n.\r\n")
+			if line := c.expect(test.want); strings.Contains(line, test.err.Error()) {
+				t.Errorf("got %q", line)
+			}
+			c.send("MAIL FROM:<x@y.test>\r\n") // the session goes on
+			c.expect("250")
+			if st := s.Stats(); st.Accepted != 0 || st.InFlightBytes != 0 {
+				t.Errorf("stats: %+v", st)
+			}
+		})
+	}
+}
+
+func TestLogin(t *testing.T) {
+	_, address := serve(t, &inboxes{}, Options{AuthAny: true})
+	for _, test := range []struct{ name, script string }{
+		{"plain", "AUTH PLAIN AHgAeQ==\n< 235 2.7.0"},
+		{"plain asked for", "auth plain\n< 334\nAHgAeQ==\n< 235"},
+		{"login", "AUTH LOGIN\n< 334 VXNlcm5hbWU6\neA==\n< 334 UGFzc3dvcmQ6\neQ==\n< 235"},
+		{"login with a name", "AUTH LOGIN eA==\n< 334 UGFzc3dvcmQ6\neQ==\n< 235"},
+		{"long", "AUTH PLAIN\n< 334\n" + strings.Repeat("AAAA", 3000) + "\n< 235\nNOOP\n< 250"},
+		{"too long", "AUTH PLAIN\n< 334\n" + strings.Repeat("AAAA", 4000) + "\n< 500 5.5.6\nNOOP\n< 250"},
+		{"given up", "AUTH LOGIN\n< 334\n*\n< 501 5.7.0\nNOOP\n< 250"},
+		{"not base64", "AUTH PLAIN !!\n< 501 5.5.2\nAUTH LOGIN\n< 334\n!!\n< 501 5.5.2"},
+		{"unknown", "AUTH GSSAPI\n< 504 5.5.4\nAUTH\n< 504"},
+		{"twice", "AUTH PLAIN AHgAeQ==\n< 235\nAUTH PLAIN AHgAeQ==\n< 503"},
+		{"within a mail", "MAIL FROM:<x@y.test> AUTH=<>\n< 250\nAUTH PLAIN AHgAeQ==\n< 503"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := dial(t, address)
+			c.expect("220")
+			c.run("EHLO me\n< 250\n" + test.script)
+		})
+	}
+	t.Run("net/smtp", func(t *testing.T) {
+		auth := netsmtp.PlainAuth("", "any", "thing", "127.0.0.1")
+		if err := netsmtp.SendMail(address, auth, "x@y.test", []string{"a@box.test", "b@box.test"}, []byte("Subject: x\r\n\r\ny\r\n")); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestMessageSizeLimit(t *testing.T) {
+	svc := &inboxes{}
+	s, address := serve(t, svc, Options{MaxMessageBytes: 1000})
+	c := dial(t, address)
+	c.expect("220")
+	c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test> SIZE=1001\n< 552 5.3.4\nMAIL FROM:<x@y.test> SIZE=1000\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354")
+	c.send(strings.Repeat("x", 998) + "\r\n.\r\n")
+	c.expect("250 2.0.0")
+	c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354")
+	c.send(strings.Repeat("x", 999) + "\r\n.\r\n")
+	c.expect("552 5.3.4")
+	c.run("RCPT TO:<a@box.test>\n< 503\nNOOP\n< 250")
+	if got := svc.mails(); len(got) != 1 || len(got[0].raw) != 1000 {
+		t.Errorf("got %d mails", len(got))
+	}
+	if st := s.Stats(); st.Refused[TooBig] != 2 {
+		t.Errorf("stats: %+v", st)
+	}
+}
+
+func TestRecipientLimit(t *testing.T) {
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{MaxRecipients: 2})
+	c := dial(t, address)
+	c.expect("220")
+	c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nRCPT TO:<b@box.test>\n< 250\nRCPT TO:<c@box.test>\n< 452 4.5.3\nDATA\n< 354\nx\n.\n< 250")
+	if got := svc.mails(); !slices.Equal(got[0].to, []string{"a@box.test", "b@box.test"}) {
+		t.Errorf("got %q", got)
+	}
+	c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<p@box.test>\n< 550\nRCPT TO:<q@box.test>\n< 550\nRCPT TO:<r@box.test>\n< 550\n< 421 4.7.0")
+	c.expectEnd()
+}
+
+func TestCommandLineLimit(t *testing.T) {
+	_, address := serve(t, &inboxes{}, Options{MaxCommandLine: 1000})
+	c := dial(t, address)
+	c.expect("220")
+	c.send("NOOP " + strings.Repeat("x", 1000-7) + "\r\n")
+	c.expect("250")
+	c.send("NOOP " + strings.Repeat("x", 1000-6) + "\r\nNOOP\r\n")
+	c.expect("500 5.5.2")
+	c.expect("250")
+}
+
+func TestTextLineLimit(t *testing.T) {
+	svc := &inboxes{}
+	s, address := serve(t, svc, Options{MaxTextLine: 1000})
+	c := dial(t, address)
+	c.envelope()
+	c.send("DATA\r\n")
+	c.expect("354")
+	c.send(strings.Repeat("x", 1000) + "\r\n.\r\n")
+	c.expect("250")
+	c.send("MAIL FROM:<x@y.test>\r\nRCPT TO:<a@box.test>\r\nDATA\r\n")
+	c.expect("250")
+	c.expect("250")
+	c.expect("354")
+	c.send("x\r\n" + strings.Repeat("x", 1001) + "\r\ny\r\n.\r\n")
+	c.expect("554 5.6.0")
+	if got := svc.mails(); len(got) != 1 {
+		t.Errorf("got %d mails", len(got))
+	}
+	if st := s.Stats(); st.Refused[LineTooLong] != 1 {
+		t.Errorf("stats: %+v", st)
+	}
+}
+
+// 200 MB without a line break, as a command and as a message, are dropped as they come.
+func TestLongLinesCostNoMemory(t *testing.T) {
+	s, address := serve(t, &inboxes{}, Options{})
+	c := dial(t, address)
+	c.envelope()
+	block := bytes.Repeat([]byte("x"), 1<<20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const count = 200
+	for range count {
+		if _, err := c.Write(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.send("\r\n")
+	c.expect("500 5.5.2")
+	c.send("DATA\r\n")
+	c.expect("354")
+	for range count {
+		if _, err := c.Write(block); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.Stats().InFlightBytes; n > 4<<20 {
+			t.Fatalf("%d octets held", n)
+		}
+	}
+	c.send("\r\n.\r\n")
+	c.expect("554 5.6.0")
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 16<<20 {
+		t.Errorf("%d octets allocated for lines of %d", grown, count<<20)
+	}
+}
+
+func TestErrorLimit(t *testing.T) {
+	s, address := serve(t, &inboxes{}, Options{MaxErrors: 3})
+	c := dial(t, address)
+	c.expect("220")
+	c.run("ONE\n< 500\nTWO\n< 500\nTHREE\n< 500\n< 421 4.7.0")
+	c.expectEnd()
+	if st := s.Stats(); st.Refused[TooManyErrors] != 1 || st.Refused[BadCommand] != 3 {
+		t.Errorf("stats: %+v", st)
+	}
+}
+
+func TestMessagesPerConnectionLimit(t *testing.T) {
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{MaxMessages: 2})
+	c := dial(t, address)
+	c.expect("220")
+	c.run("EHLO me\n< 250")
+	for range 2 {
+		c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354\nx\n.\n< 250")
+	}
+	c.run("MAIL FROM:<x@y.test>\n< 421 4.7.0")
+	c.expectEnd()
+	if len(svc.mails()) != 2 {
+		t.Errorf("got %d mails", len(svc.mails()))
+	}
+}
+
+func TestConnectionLimits(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		options Options
+		reason  Reason
+	}{
+		{"in all", Options{MaxConnections: 2}, Connections},
+		{"per address", Options{MaxConnectionsPerAddress: 2}, PerAddress},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, address := serve(t, &inboxes{}, test.options)
+			one, two := dial(t, address), dial(t, address)
+			one.expect("220")
+			two.expect("220")
+			three := dial(t, address)
+			three.expect("421 4.3.2")
+			three.expectEnd()
+			one.run("QUIT\n< 221")
+			one.expectEnd()
+			for s.Stats().Connections > 1 { // the slot is free a moment after the end is seen
+				runtime.Gosched()
+			}
+			dial(t, address).expect("220")
+			if st := s.Stats(); st.Refused[test.reason] != 1 || st.Sessions != 3 || st.Connections != 2 {
+				t.Errorf("stats: %+v", st)
+			}
+		})
+	}
+}
+
+func TestClientPrefix(t *testing.T) {
+	for _, test := range []struct{ ip, want string }{
+		{"192.0.2.1", "192.0.2.1/32"},
+		{"::ffff:192.0.2.1", "192.0.2.1/32"},
+		{"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
+	} {
+		if got := clientPrefix(&net.TCPAddr{IP: net.ParseIP(test.ip)}); got.String() != test.want {
+			t.Errorf("%s: got %v", test.ip, got)
+		}
+	}
+	if clientPrefix(&net.UnixAddr{Name: "x"}).IsValid() {
+		t.Error("a Unix socket has an address")
+	}
+}
+
+func TestMemoryInFlightLimit(t *testing.T) {
+	svc := &inboxes{hold: make(chan struct{})}
+	s, address := serve(t, svc, Options{MaxInFlightBytes: 40 << 10})
+	var waiting []*client
+	for range 2 { // 16 KiB each
+		c := dial(t, address)
+		c.envelope()
+		c.send("DATA\r\n")
+		c.expect("354")
+		c.send("x\r\n.\r\n")
+		waiting = append(waiting, c)
+	}
+	for s.Stats().Delivering < 2 {
+		runtime.Gosched()
+	}
+	c := dial(t, address)
+	c.envelope()
+	c.run("DATA\n< 452 4.3.1")
+	c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250")
+	c.send("BDAT 5 LAST\r\n12345NOOP\r\n")
+	c.expect("452 4.3.1")
+	c.expect("250 2.0.0 OK")
+	close(svc.hold)
+	for _, w := range waiting {
+		w.expect("250 2.0.0")
+	}
+	c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354")
+	c.send(strings.Repeat("0123456789\r\n", 5000) + ".\r\n") // outgrows the budget
+	c.expect("452 4.3.1")
+	if st := s.Stats(); st.Refused[Busy] != 3 || st.InFlightBytes != 0 || st.Accepted != 2 {
+		t.Errorf("stats: %+v", st)
+	}
+}
+
+// A pipeListener hands out in-memory connections, whose deadlines follow the clock of synctest.
+type pipeListener struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newPipeListener() *pipeListener {
+	return &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+}
+
+func (l *pipeListener) dial() net.Conn {
+	here, there := net.Pipe()
+	l.conns <- there
+	return here
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
+
+func TestIdleTimeout(t *testing.T) {
+	for _, test := range []struct{ name, before string }{
+		{"at the start", ""},
+		{"within a line", "NOO"},
+		{"within data", envelope + "DATA\r\nab"},
+		{"within a chunk", envelope + "BDAT 100\r\nab"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newPipeListener()
+				s := serveOn(t, l, &inboxes{}, Options{IdleTimeout: time.Minute})
+				c := newClient(t, l.dial())
+				begun := time.Now()
+				c.expect("220")
+				if test.before != "" {
+					go io.WriteString(c, test.before)
+				}
+				for {
+					line, err := c.r.ReadString('\n')
+					if err != nil {
+						t.Fatal(err)
+					}
+					if strings.HasPrefix(line, "421 4.4.2") {
+						break
+					}
+				}
+				c.expectEnd()
+				if d := time.Since(begun); d < 50*time.Second || d > time.Minute {
+					t.Errorf("ended after %v", d)
+				}
+				if st := s.Stats(); st.Refused[TimedOut] != 1 || st.InFlightBytes != 0 {
+					t.Errorf("stats: %+v", st)
+				}
+			})
+		})
+	}
+}
+
+func TestSessionTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newPipeListener()
+		serveOn(t, l, &inboxes{}, Options{IdleTimeout: time.Minute, SessionTimeout: 10 * time.Minute})
+		c := newClient(t, l.dial())
+		begun := time.Now()
+		c.expect("220")
+		go func() {
+			for { // never idle
+				time.Sleep(30 * time.Second)
+				if _, err := io.WriteString(c, "NOOP\r\n"); err != nil {
+					return
+				}
+			}
+		}()
+		for {
+			line, err := c.r.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasPrefix(line, "421 4.4.2") {
+				break
+			}
+		}
+		if d := time.Since(begun); d != 10*time.Minute {
+			t.Errorf("ended after %v", d)
+		}
+	})
+}
+
+// A client that ends its mail with LF.LF waits for an answer, and gets one that says what is wrong.
+func TestQuietAfterAmbiguousEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newPipeListener()
+		svc := &inboxes{}
+		serveOn(t, l, svc, Options{})
+		c := newClient(t, l.dial())
+		c.envelope()
+		c.send("DATA\r\n")
+		c.expect("354")
+		begun := time.Now()
+		c.send("Subject: x\n\ny\n.\n")
+		c.expect("554 5.6.0")
+		c.expectEnd()
+		if d := time.Since(begun); d != ambiguousWait {
+			t.Errorf("answered after %v", d)
+		}
+		if len(svc.mails()) > 0 {
+			t.Error("delivered")
+		}
+	})
+}
+
+// A peer that does not read its replies ends by the idle timeout too.
+func TestPeerThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newPipeListener()
+		s := serveOn(t, l, &inboxes{}, Options{IdleTimeout: time.Minute})
+		l.dial()
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if st := s.Stats(); st.Connections != 0 {
+			t.Errorf("stats: %+v", st)
+		}
+	})
+}
+
+func TestShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newPipeListener()
+		svc := &inboxes{hold: make(chan struct{})}
+		s := serveOn(t, l, svc, Options{})
+		idle, sending, stored := newClient(t, l.dial()), newClient(t, l.dial()), newClient(t, l.dial())
+		idle.expect("220")
+		sending.envelope()
+		sending.send("DATA\r\n")
+		sending.expect("354")
+		sending.send("half of")
+		stored.envelope()
+		stored.send("DATA\r\n")
+		stored.expect("354")
+		stored.send("whole\r\n.\r\n")
+		synctest.Wait()
+
+		ended := make(chan error, 1)
+		go func() { ended <- s.Shutdown(context.Background()) }()
+		idle.expect("421 4.3.2")
+		idle.expectEnd()
+		sending.expect("421 4.3.2")
+		sending.expectEnd()
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			t.Fatalf("ended with %v before the mail was stored", err)
+		default:
+		}
+		close(svc.hold)
+		stored.expect("250 2.0.0")
+		stored.expect("421 4.3.2")
+		stored.expectEnd()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if got := svc.mails(); len(got) != 1 || got[0].raw != "whole\r\n" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestShutdownThatRunsOutOfTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newPipeListener()
+		svc := &inboxes{hold: make(chan struct{})} // never
+		s, err := New(svc, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(l) }()
+		c := newClient(t, l.dial())
+		c.envelope()
+		c.send("DATA\r\n")
+		c.expect("354")
+		c.send("x\r\n.\r\n")
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err == nil {
+			t.Error("no error")
+		}
+		if line, err := c.r.ReadString('\n'); err == nil && strings.HasPrefix(line, "250") {
+			t.Errorf("answered %q", line)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// writeCertificate makes a self-signed certificate for name.
+func writeCertificate(t *testing.T, dir, name string) (certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: cert}, keyFile: {Type: "EC PRIVATE KEY", Bytes: der}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certFile, keyFile
+}
+
+// startTLS opens a session, goes over to TLS and returns the name in the server's certificate.
+func startTLS(t *testing.T, address string) (*netsmtp.Client, string) {
+	t.Helper()
+	c, err := netsmtp.Dial(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if err := c.StartTLS(&tls.Config{InsecureSkipVerify: true}); err != nil {
+		t.Fatal(err)
+	}
+	state, _ := c.TLSConnectionState()
+	return c, state.PeerCertificates[0].Subject.CommonName
+}
+
+func TestSTARTTLS(t *testing.T) {
+	dir := t.TempDir()
+	svc := &inboxes{}
+	certFile, keyFile := writeCertificate(t, dir, "old.test")
+	_, address := serve(t, svc, Options{CertFile: certFile, KeyFile: keyFile})
+
+	c, name := startTLS(t, address)
+	if name != "old.test" {
+		t.Errorf("certificate of %s", name)
+	}
+	if ok, _ := c.Extension("STARTTLS"); ok {
+		t.Error("STARTTLS within TLS")
+	}
+	if err := c.Mail("x@y.test"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Rcpt("a@box.test"); err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(w, "Subject: secret\r\n\r\n")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Quit(); err != nil {
+		t.Error(err)
+	}
+	if got := svc.mails(); len(got) != 1 || got[0].raw != "Subject: secret\r\n\r\n" {
+		t.Errorf("got %q", got)
+	}
+
+	t.Run("changed certificate", func(t *testing.T) {
+		writeCertificate(t, dir, "new.test")
+		later := time.Now().Add(time.Minute)
+		if err := os.Chtimes(certFile, later, later); err != nil {
+			t.Fatal(err)
+		}
+		if _, name := startTLS(t, address); name != "new.test" {
+			t.Errorf("certificate of %s", name)
+		}
+		if err := os.WriteFile(keyFile, []byte("half a file"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, name := startTLS(t, address); name != "new.test" {
+			t.Errorf("certificate of %s", name)
+		}
+	})
+	t.Run("input before the handshake", func(t *testing.T) {
+		c := dial(t, address)
+		c.expect("220")
+		c.send("EHLO me\r\n")
+		c.expect("250")
+		c.send("STARTTLS\r\nMAIL FROM:<evil@y.test>\r\n")
+		c.expect("421 4.7.0")
+		c.expectEnd()
+	})
+	t.Run("greeting is forgotten", func(t *testing.T) {
+		c := dial(t, address)
+		c.expect("220")
+		c.run("EHLO me\n< 250\nSTARTTLS\n< 220")
+		secure := newClient(t, tls.Client(c.Conn, &tls.Config{InsecureSkipVerify: true}))
+		secure.run("MAIL FROM:<x@y.test>\n< 503\nSTARTTLS\n< 503\nEHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250")
+	})
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, o := range []Options{
+		{CertFile: "/nowhere/cert.pem", KeyFile: "/nowhere/key.pem"},
+		{MaxRecipients: -1},
+		{MaxCommandLine: 10},
+		{Hostname: "two words"},
+	} {
+		if _, err := New(&inboxes{}, o); err == nil {
+			t.Errorf("%+v is let through", o)
+		}
+	}
+}
