@@ -67,7 +67,8 @@ func cutAddress(s string) (item, rest string) {
 		case c == '<':
 			angle = true
 		case c == '>' && angle:
-			if angle = false; strings.IndexByte(upToComma(s[i+1:]), '<') > 0 { // the comma was forgotten
+			angle = false
+			if next := strings.IndexAny(s[i+1:], ",;<"); next > 0 && s[i+1+next] == '<' { // the comma was forgotten
 				return s[start : i+1], s[i+1:]
 			}
 		case angle && c != ',':
@@ -80,13 +81,6 @@ func cutAddress(s string) (item, rest string) {
 		}
 	}
 	return s[start:], ""
-}
-
-func upToComma(s string) string {
-	if comma := strings.IndexAny(s, ",;"); comma >= 0 {
-		return s[:comma]
-	}
-	return s
 }
 
 // parseAddress reads one mailbox.
