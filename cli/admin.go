@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/render"
+	"mayfly/server"
+)
+
+func (a *app) adminCommand() *cobra.Command {
+	var store string
+	cmd := group(&cobra.Command{
+		Use:   "admin",
+		Short: "Administer the store of a service",
+		Long:  "Administer the store of a service, whether it runs or not: a process that serves the store is asked to do it.",
+	}, a.adminKeyCommand(&store), a.adminBackupCommand(&store))
+	cmd.PersistentFlags().StringVar(&store, "store", a.defaultStore(), "folder of the store")
+	return cmd
+}
+
+func (a *app) adminKeyCommand(store *string) *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "key",
+		Short: "Make, list, change and revoke API keys",
+		Example: `KEY=$(mayfly admin key create --plan dev --name ci)
+mayfly admin key list
+mayfly admin key revoke key_01`,
+	}, a.adminKeyCreate(store), a.adminKeyList(store), a.adminKeyRevoke(store), a.adminKeyRotate(store), a.adminKeyPlan(store))
+}
+
+// administer opens the store for the time of work.
+func administer(ctx context.Context, store string, work func(*server.Admin) error) error {
+	admin, err := server.OpenAdmin(ctx, store)
+	if err != nil {
+		return err
+	}
+	err = work(admin)
+	if cerr := admin.Close(); err == nil && cerr != nil {
+		err = fmt.Errorf("closing the store: %w", cerr)
+	}
+	return err
+}
+
+var plans = []cobra.Completion{"free", "dev", "startup", "enterprise"}
+
+func (a *app) adminKeyCreate(store *string) *cobra.Command {
+	var name, plan string
+	cmd := &cobra.Command{
+		Use:     "create",
+		Short:   "Make an API key and print it",
+		Long:    "Make an API key and print it. It is shown this once: the store keeps a hash of it.",
+		Example: "mayfly admin key create --plan dev --name ci",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if plan == "" {
+				return usageOf(cmd, "--plan is needed: free, dev, startup or enterprise")
+			}
+			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
+				key, err := admin.CreateKey(cmd.Context(), name, plan)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(a.env.Stdout, key.Secret)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&plan, "plan", "", "free, dev, startup or enterprise")
+	cmd.Flags().StringVar(&name, "name", "", "what the key is for")
+	a.completeFlag(cmd, "plan", cobra.FixedCompletions(plans, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (a *app) adminKeyList(store *string) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the API keys",
+		Long:    "List the API keys, the oldest first: ID, plan, time of creation, state and name, with a tab between in a pipe.",
+		Example: "mayfly admin key list",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
+				keys, err := admin.Keys(cmd.Context())
+				if err != nil {
+					return err
+				}
+				var rows [][]string
+				for _, k := range keys {
+					if asJSON {
+						if err := writeJSON(a.env.Stdout, k); err != nil {
+							return err
+						}
+						continue
+					}
+					state := "active"
+					if k.RevokedAt != nil {
+						state = "revoked"
+					}
+					rows = append(rows, []string{k.ID, k.Plan, k.CreatedAt.UTC().Format("2006-01-02T15:04:05Z"), state, render.Clean(k.Name)})
+				}
+				return a.table(a.env.Stdout, rows)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a key a line as JSON")
+	return cmd
+}
+
+func (a *app) adminKeyRevoke(store *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke ID",
+		Short:   "End an API key at once",
+		Example: "mayfly admin key revoke key_01",
+		Args:    exactly(1, "the ID of a key"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
+				_, err := admin.RevokeKey(cmd.Context(), args[0])
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) adminKeyRotate(store *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "rotate ID",
+		Short:   "Give an API key a new secret and print it",
+		Long:    "Give an API key a new secret and print it, this once. The old one ends at once; the key's inboxes stay its own.",
+		Example: "KEY=$(mayfly admin key rotate key_01)",
+		Args:    exactly(1, "the ID of a key"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
+				key, err := admin.RotateKey(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(a.env.Stdout, key.Secret)
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) adminKeyPlan(store *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "plan ID PLAN",
+		Short:   "Change the plan of an API key",
+		Long:    "Change the plan of an API key: free, dev, startup or enterprise. It counts from the next request.",
+		Example: "mayfly admin key plan key_01 startup",
+		Args:    exactly(2, "the ID of a key and a plan"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return plans, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
+				_, err := admin.SetPlan(cmd.Context(), args[0], args[1])
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) adminBackupCommand(store *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "backup DIR",
+		Short:   "Copy the live store into a folder",
+		Long:    "Copy the store, which may be in use, into a folder that is empty or not there. A service started with that folder as its --store serves the copy.",
+		Example: "mayfly admin backup /backup/mayfly-today",
+		Args:    exactly(1, "a folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return administer(cmd.Context(), *store, func(admin *server.Admin) error { return admin.Backup(cmd.Context(), args[0]) })
+		},
+	}
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+)
+
+// app is one run: its environment and the flags that every command has.
+type app struct {
+	env      Env
+	profile  string
+	baseURL  string
+	insecure bool
+	color    string
+
+	// graceful is set by a command that ends by itself after an interrupt, in its own time.
+	graceful atomic.Bool
+}
+
+func (a *app) execute(ctx context.Context, args []string) error {
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && strings.HasPrefix(err.Error(), "unknown command ") {
+		return usagef("%w", err)
+	}
+	return err
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mayfly",
+		Short: "Temporary e-mail inboxes in a terminal",
+		Long: "Temporary e-mail inboxes in a terminal.\n\n" +
+			"Alone, mayfly opens the terminal application. Without a base URL it works on an embedded service: " +
+			"point any application's SMTP settings at the port on the screen. " +
+			"INBOX is an ID, an address, or a unique start of either, and the newest when it is left out; MESSAGE likewise.",
+		Example: `# Open the terminal application
+mayfly
+
+# In a script: an address, the code that was sent to it, and away with it
+ADDRESS=$(mayfly new)
+mayfly wait "$ADDRESS" --code --timeout 60s
+mayfly rm --yes "$ADDRESS"
+
+# The same on a hosted service
+mayfly key set --base-url https://api.example
+mayfly --base-url https://api.example`,
+		Version:           version(),
+		Args:              noArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
+	}
+	root.SetIn(a.env.Stdin)
+	root.SetOut(a.env.Stdout)
+	root.SetErr(a.env.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &failure{status: statusUsage, err: err, next: "see `" + cmd.CommandPath() + " --help`"}
+	})
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		if err := a.help(cmd.Context(), cmd); err != nil {
+			fmt.Fprintln(a.env.Stderr, errorLine(err))
+		}
+	})
+
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.profile, "profile", "", "profile of config.toml to use")
+	flags.StringVar(&a.baseURL, "base-url", "", "address of the service, such as https://api.example")
+	flags.BoolVar(&a.insecure, "insecure", false, "let the key go over plain HTTP to another machine")
+	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
+	cobra.CheckErr(errors.Join(
+		root.RegisterFlagCompletionFunc("profile", a.completeProfiles),
+		root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]cobra.Completion{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)),
+	))
+
+	root.AddCommand(
+		a.newCommand(), a.lsCommand(), a.messagesCommand(), a.watchCommand(),
+		a.saveCommand(), a.rmCommand(), a.keyCommand(), a.serveCommand(), a.adminCommand(),
+		a.doctorCommand(), a.manCommand(),
+	)
+	return root
+}
+
+func (a *app) checkFlags() error {
+	switch a.color {
+	case "auto", "always", "never":
+		return nil
+	}
+	return usagef("--color %q: want auto, always or never", a.color)
+}
+
+// noArgs and its like are Cobra's checks of the arguments, as usage errors.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasAvailableSubCommands() {
+		return unknownCommand(cmd, args[0])
+	}
+	return usageOf(cmd, "`%s` takes no argument, and was given %q", cmd.CommandPath(), args[0])
+}
+
+// noneEmpty refuses an argument that is empty, as an unset variable of a script is: it must not mean the newest inbox.
+func noneEmpty(cmd *cobra.Command, args []string) error {
+	if slices.Contains(args, "") {
+		return usageOf(cmd, "an argument is empty; leave it out to mean the newest")
+	}
+	return nil
+}
+
+func atMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usageOf(cmd, "`%s` takes at most %d arguments, and was given %d", cmd.CommandPath(), n, len(args))
+		}
+		return noneEmpty(cmd, args)
+	}
+}
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageOf(cmd, "`%s` takes %s, and was given %d arguments", cmd.CommandPath(), what, len(args))
+		}
+		return noneEmpty(cmd, args)
+	}
+}
+
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageOf(cmd, "`%s` needs %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+// usageOf is a usage error that points at the help of cmd.
+func usageOf(cmd *cobra.Command, format string, args ...any) error {
+	return &failure{
+		status: statusUsage,
+		err:    fmt.Errorf(format, args...),
+		next:   "see `" + cmd.CommandPath() + " --help`",
+	}
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		return usageOf(cmd, "unknown command %q for `%s`, did you mean %s?", name, cmd.CommandPath(), strings.Join(near, " or "))
+	}
+	return usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath())
+}
+
+// group is a command that only holds others.
+func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
+	cmd.AddCommand(children...)
+	names := make([]string, len(children))
+	for i, c := range children {
+		names[i] = c.Name()
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(cmd, args[0])
+		}
+		return usageOf(cmd, "`%s` needs one of %s", cmd.CommandPath(), strings.Join(names, ", "))
+	}
+	cmd.RunE = func(*cobra.Command, []string) error { return nil } // Args has refused
+	return cmd
+}

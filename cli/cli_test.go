@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+)
+
+// setting is a service and a machine to run commands on.
+type setting struct {
+	t       *testing.T
+	service *apitest.Server
+	url     string
+	environ []string
+}
+
+// set makes a service that speaks the contract alone, unless o says more, and an empty machine that is set to use it.
+func set(t *testing.T, o apitest.Options) *setting {
+	t.Helper()
+	s := &setting{t: t, service: apitest.New(o)}
+	web := httptest.NewServer(s.service)
+	t.Cleanup(web.Close)
+	s.url = web.URL
+	s.environ = append(machine(t), "MAYFLY_BASE_URL="+s.url, "MAYFLY_API_KEY="+apitest.Key)
+	return s
+}
+
+// machine is the environment of a machine on which nothing is configured.
+func machine(t *testing.T) []string {
+	dir := t.TempDir()
+	var environ []string
+	for _, name := range []string{"CONFIG", "DATA", "STATE", "CACHE"} {
+		environ = append(environ, "XDG_"+name+"_HOME="+filepath.Join(dir, strings.ToLower(name)))
+	}
+	return environ
+}
+
+// result is what a run gave.
+type result struct {
+	status         int
+	stdout, stderr string
+}
+
+func run(t *testing.T, environ []string, stdin string, args ...string) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status := Run(t.Context(), args, Env{strings.NewReader(stdin), &stdout, &stderr, environ})
+	return result{status, stdout.String(), stderr.String()}
+}
+
+func (s *setting) run(args ...string) result {
+	s.t.Helper()
+	return run(s.t, s.environ, "", args...)
+}
+
+// does runs a command that must succeed, and returns what it printed.
+func (s *setting) does(args ...string) string {
+	s.t.Helper()
+	r := s.run(args...)
+	if r.status != 0 {
+		s.t.Fatalf("mayfly %s: status %d: %s", strings.Join(args, " "), r.status, r.stderr)
+	}
+	return r.stdout
+}
+
+// fails runs a command that must end with status, and say so on one line that has all of parts.
+func (s *setting) fails(status int, parts []string, args ...string) {
+	s.t.Helper()
+	expectFailure(s.t, s.run(args...), status, parts, args)
+}
+
+func expectFailure(t *testing.T, r result, status int, parts, args []string) {
+	t.Helper()
+	command := "mayfly " + strings.Join(args, " ")
+	if r.status != status {
+		t.Errorf("%s: status %d, want %d: %s", command, r.status, status, r.stderr)
+	}
+	if strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "mayfly: ") {
+		t.Errorf("%s: stderr is not one line: %q", command, r.stderr)
+	}
+	for _, part := range parts {
+		if !strings.Contains(r.stderr, part) {
+			t.Errorf("%s: %q is not in %q", command, part, r.stderr)
+		}
+	}
+	if r.stdout != "" {
+		t.Errorf("%s: stdout has %q", command, r.stdout)
+	}
+}
+
+// inbox makes an inbox and returns it.
+func (s *setting) inbox(username string) api.Inbox {
+	s.t.Helper()
+	var inbox api.Inbox
+	parse(s.t, s.does("new", "--json", "--username", username), &inbox)
+	return inbox
+}
+
+func (s *setting) deliver(address string, m apitest.Mail) api.Message {
+	s.t.Helper()
+	message, err := s.service.Deliver(address, m)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return message
+}
+
+// parse reads one line of JSON.
+func parse(t *testing.T, line string, into any) {
+	t.Helper()
+	if strings.Count(line, "\n") != 1 {
+		t.Fatalf("not one line: %q", line)
+	}
+	if err := json.Unmarshal([]byte(line), into); err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"charm.land/fang/v2"
+	mango "github.com/muesli/mango-cobra"
+	"github.com/muesli/roff"
+	"github.com/spf13/cobra"
+)
+
+// help shows the help of cmd through Fang. Fang is asked for nothing else: for an error it would first ask the terminal
+// for its colours, and wait for the answer.
+func (a *app) help(ctx context.Context, cmd *cobra.Command) error {
+	root := (&app{env: a.env}).root()
+	path := strings.Fields(cmd.CommandPath())[1:]
+	root.SetArgs(append(path, "--help"))
+	return fang.Execute(ctx, root, fang.WithoutManpage(), fang.WithoutVersion(), fang.WithColorSchemeFunc(fang.AnsiColorScheme))
+}
+
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "man",
+		Short:   "Print the manual page",
+		Long:    "Print the manual page of mayfly and its commands, as roff.",
+		Example: "mayfly man | man -l -\nmayfly man > /usr/local/share/man/man1/mayfly.1",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			page, err := mango.NewManPage(1, cmd.Root())
+			if err != nil {
+				return fmt.Errorf("building the manual page: %w", err)
+			}
+			_, err = fmt.Fprintln(a.env.Stdout, page.Build(roff.NewDocument()))
+			return err
+		},
+	}
+}
+
+// version is the module's version, else the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "built from " + s.Value[:12]
+		}
+	}
+	return "built from source"
+}

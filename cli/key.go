@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"mayfly/keys"
+	"mayfly/render"
+)
+
+func (a *app) keyCommand() *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "key",
+		Short: "Keep the API key of a service",
+		Long: "Keep the API key of a service: in the keyring of the operating system, or in a file that only its owner can read. " +
+			"The environment variable MAYFLY_API_KEY goes before both. The embedded service needs no key.",
+		Example: `mayfly key set --base-url https://api.example
+mayfly key set --profile work --file < key.txt
+mayfly key status`,
+	}, a.keySet(), a.keyStatus(), a.keyRemove())
+}
+
+// hosted is the service that the settings name, which must not be the embedded one: that has no key to keep.
+func (a *app) hosted() (place, error) {
+	p, err := a.where()
+	if err == nil && p.embedded() {
+		err = &failure{statusUsage, errors.New("the embedded service needs no key"), "name a service with --base-url or --profile"}
+	}
+	return p, err
+}
+
+func (a *app) keySet() *cobra.Command {
+	var inFile bool
+	cmd := &cobra.Command{
+		Use:     "set",
+		Short:   "Keep an API key",
+		Long:    "Keep an API key, read at a prompt without echo, or from standard input where that is no terminal.",
+		Example: "mayfly key set --base-url https://api.example\nmayfly key set --profile work --file < key.txt",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.hosted()
+			if err != nil {
+				return err
+			}
+			text, err := a.readKey(p)
+			if err != nil {
+				return err
+			}
+			where := keys.Keyring
+			if inFile {
+				where = keys.File
+			}
+			if err := a.keys().Set(cmd.Context(), p.keyID(), text, where); err != nil {
+				if !inFile {
+					return withNext(err, "`mayfly key set --file` keeps it in a file instead")
+				}
+				return err
+			}
+			return a.tellKey(cmd.Context(), p)
+		},
+	}
+	cmd.Flags().BoolVar(&inFile, "file", false, "keep it in a file with mode 0600 instead of the keyring")
+	return cmd
+}
+
+// readKey reads a key at a prompt without echo, else the first line of stdin.
+func (a *app) readKey(p place) (string, error) {
+	var text string
+	if fd, ok := terminal(a.env.Stdin); ok {
+		fmt.Fprintf(a.env.Stderr, "API key for %s: ", render.Clean(p.baseURL))
+		typed, err := term.ReadPassword(fd)
+		fmt.Fprintln(a.env.Stderr)
+		if err != nil {
+			return "", fmt.Errorf("reading the key: %w", err)
+		}
+		text = string(typed)
+	} else {
+		line, err := bufio.NewReader(io.LimitReader(a.env.Stdin, 64<<10)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("reading the key: %w", err)
+		}
+		text = line
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return "", &failure{statusUsage, errors.New("no key was given"), "type it at the prompt, or pipe it in"}
+	}
+	return text, nil
+}
+
+func (a *app) keyStatus() *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "Tell where the API key comes from, and its last four characters",
+		Example: "mayfly key status --profile work",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.where()
+			if err != nil {
+				return err
+			}
+			if p.embedded() {
+				_, err := fmt.Fprintln(a.env.Stdout, "local service\tno key is needed")
+				return err
+			}
+			return a.tellKey(cmd.Context(), p)
+		},
+	}
+}
+
+// tellKey prints the service, the source of the key and its end.
+func (a *app) tellKey(ctx context.Context, p place) error {
+	key, err := a.keys().Resolve(ctx, p.keyID())
+	if errors.Is(err, keys.ErrNone) {
+		return a.noKey(p)
+	}
+	if err != nil {
+		return err
+	}
+	end := "too short to show a part of it"
+	if last := key.Secret.Last4(); last != "" {
+		end = "ends in " + render.Clean(last)
+	}
+	return a.table(a.env.Stdout, [][]string{{render.Clean(p.baseURL), key.Source, end}})
+}
+
+func (a *app) keyRemove() *cobra.Command {
+	return &cobra.Command{
+		Use:     "rm",
+		Short:   "Forget the API key",
+		Example: "mayfly key rm --profile work",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.hosted()
+			if err != nil {
+				return err
+			}
+			from, err := a.keys().Remove(cmd.Context(), p.keyID())
+			if errors.Is(err, keys.ErrNone) {
+				return &failure{statusNotFound, fmt.Errorf("no API key is kept for %s", render.Clean(p.baseURL)), ""}
+			}
+			if err == nil && isTerminal(a.env.Stderr) {
+				fmt.Fprintf(a.env.Stderr, "removed from %s\n", places(from))
+			}
+			return err
+		},
+	}
+}
+
+// noKey is the error that there is no key for a service.
+func (a *app) noKey(p place) error {
+	return &failure{statusKey, fmt.Errorf("%w for %s", keys.ErrNone, render.Clean(p.baseURL)),
+		"run `mayfly key set" + p.flag() + "` or set MAYFLY_API_KEY"}
+}
+
+func places(from []keys.Place) string {
+	names := make([]string, len(from))
+	for i, p := range from {
+		names[i] = "the keyring"
+		if p == keys.File {
+			names[i] = "the key file"
+		}
+	}
+	return strings.Join(names, " and ")
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mayfly/api"
+	"mayfly/registry"
+	"mayfly/render"
+)
+
+// inbox finds the inbox that arg names: by its ID, its address, or a unique start of either; "" is the newest.
+func (s *service) inbox(ctx context.Context, arg string) (api.Inbox, error) {
+	if arg != "" {
+		known, err := s.known.List()
+		if err != nil {
+			known = nil // the service is asked
+		}
+		for _, k := range known {
+			if k.ID == arg || strings.EqualFold(k.Email, arg) && k.ExpiresAt.After(time.Now()) {
+				return fromRegistry(k), nil
+			}
+		}
+	}
+	all, err := s.inboxes(ctx)
+	if err != nil {
+		return api.Inbox{}, err
+	}
+	if arg == "" {
+		if len(all) == 0 {
+			return api.Inbox{}, notFoundf("make one with `mayfly new`", "there is no inbox")
+		}
+		return all[0], nil
+	}
+	return s.pick(ctx, all, arg)
+}
+
+// pick chooses among all by an ID or address, or a unique start of either. What is none of them may still be the ID of
+// an inbox that was made elsewhere.
+func (s *service) pick(ctx context.Context, all []api.Inbox, arg string) (api.Inbox, error) {
+	var near []api.Inbox
+	for _, i := range all {
+		if i.ID == arg || strings.EqualFold(i.Email, arg) {
+			return i, nil
+		}
+		if strings.HasPrefix(i.ID, arg) || hasPrefixFold(i.Email, arg) {
+			near = append(near, i)
+		}
+	}
+	switch len(near) {
+	case 1:
+		return near[0], nil
+	case 0:
+	default:
+		names := make([]string, len(near))
+		for n, i := range near {
+			names[n] = i.Email
+			if strings.HasPrefix(i.ID, arg) {
+				names[n] = i.ID
+			}
+		}
+		return api.Inbox{}, ambiguous(arg, names)
+	}
+	if !strings.Contains(arg, "@") {
+		found, err := s.client.Inbox(ctx, arg)
+		if err == nil || !errors.Is(err, api.ErrNotFound) && !errors.Is(err, api.ErrInvalid) {
+			return found, err
+		}
+	}
+	return api.Inbox{}, notFoundf("`mayfly ls` lists them", "there is no inbox %s", render.Clean(arg))
+}
+
+// inboxes are the inboxes that have not expired, the newest first: the service's list, where it has one, else those this
+// machine knows.
+func (s *service) inboxes(ctx context.Context) ([]api.Inbox, error) {
+	list, err := s.client.Inboxes(ctx)
+	all := list.Inboxes
+	if errors.Is(err, api.ErrUnsupported) {
+		var known []registry.Inbox
+		known, err = s.known.List()
+		for _, k := range known {
+			all = append(all, fromRegistry(k))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	all = slices.DeleteFunc(all, func(i api.Inbox) bool { return !i.ExpiresAt.IsZero() && i.ExpiresAt.Before(now) })
+	slices.SortStableFunc(all, func(a, b api.Inbox) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return all, nil
+}
+
+// messages are the messages of an inbox, the newest first.
+func (s *service) messages(ctx context.Context, inboxID string) (api.List, error) {
+	list, err := s.client.Messages(ctx, inboxID)
+	newestFirst(list.Messages)
+	return list, err
+}
+
+// message finds the message that arg names: by its ID or a unique start of it; "" is the newest.
+func (s *service) message(ctx context.Context, inbox api.Inbox, arg string) (api.Summary, error) {
+	list, err := s.messages(ctx, inbox.ID)
+	if err != nil {
+		return api.Summary{}, err
+	}
+	if arg == "" {
+		if len(list.Messages) == 0 {
+			return api.Summary{}, notFoundf("`mayfly wait` waits for one", "%s has no message", render.Clean(inbox.Email))
+		}
+		return list.Messages[0], nil
+	}
+	var near []string
+	var found api.Summary
+	for _, m := range list.Messages {
+		if m.ID == arg {
+			return m, nil
+		}
+		if strings.HasPrefix(m.ID, arg) {
+			near, found = append(near, m.ID), m
+		}
+	}
+	switch len(near) {
+	case 0:
+		return api.Summary{}, notFoundf("`mayfly messages "+render.Clean(inbox.Email)+"` lists them", "there is no message %s", render.Clean(arg))
+	case 1:
+		return found, nil
+	}
+	return api.Summary{}, ambiguous(arg, near)
+}
+
+func newestFirst(messages []api.Summary) {
+	slices.SortStableFunc(messages, func(a, b api.Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
+}
+
+// ambiguous is the error for a start that several candidates have.
+func ambiguous(arg string, candidates []string) error {
+	const shown = 8
+	more := ""
+	if n := len(candidates) - shown; n > 0 {
+		candidates, more = candidates[:shown], fmt.Sprintf(" and %d more", n)
+	}
+	return &failure{
+		status: statusUsage,
+		err:    fmt.Errorf("%s is the start of %s%s", render.Clean(arg), render.Clean(strings.Join(candidates, ", ")), more),
+		next:   "write more of it",
+	}
+}
+
+func fromRegistry(k registry.Inbox) api.Inbox {
+	return api.Inbox{ID: k.ID, Email: k.Email, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt}
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// argument is the n-th of args, "" when it was left out.
+func argument(args []string, n int) string {
+	if n < len(args) {
+		return args[n]
+	}
+	return ""
+}

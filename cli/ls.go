@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/render"
+)
+
+func (a *app) lsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "ls",
+		Short: "List the inboxes",
+		Long: "List the inboxes, the newest first: all of the API key where the service can list them, else those this machine knows. " +
+			"In a pipe: address, messages, time of expiry and ID with a tab between.",
+		Example: "mayfly ls\nmayfly ls --json | jq -r .email",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			inboxes, err := s.counted(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				for _, i := range inboxes {
+					if err := writeJSON(a.env.Stdout, received(i.Raw, i)); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			rows := make([][]string, len(inboxes))
+			for n, i := range inboxes {
+				count := "-"
+				if i.MessageCount != nil {
+					count = strconv.Itoa(*i.MessageCount)
+				}
+				expiry := i.ExpiresAt.UTC().Format(api.TimeFormat)
+				if isTerminal(a.env.Stdout) {
+					expiry = left(i.ExpiresAt)
+				}
+				rows[n] = []string{render.Clean(i.Email), count, expiry, render.Clean(i.ID)}
+			}
+			return a.table(a.env.Stdout, rows)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print an inbox a line as JSON")
+	return cmd
+}
+
+// counted are the inboxes with their number of messages. Where the service cannot list them, each is asked for, and
+// those that are gone are left out.
+func (s *service) counted(ctx context.Context) ([]api.Inbox, error) {
+	all, err := s.inboxes(ctx)
+	if err != nil || !slices.ContainsFunc(all, func(i api.Inbox) bool { return i.Raw == nil }) {
+		return all, err
+	}
+	type answer struct {
+		inbox api.Inbox
+		err   error
+	}
+	counted := make([]api.Inbox, 0, len(all))
+	for got := range inOrder(ctx, all, func(i api.Inbox) answer {
+		got, err := s.client.Inbox(ctx, i.ID)
+		return answer{got, err}
+	}) {
+		switch {
+		case errors.Is(got.err, api.ErrNotFound):
+		case got.err != nil:
+			return nil, got.err
+		default:
+			counted = append(counted, got.inbox)
+		}
+	}
+	return counted, ctx.Err()
+}

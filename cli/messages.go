@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/render"
+)
+
+func (a *app) messagesCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "messages [INBOX]",
+		Short: "List the messages of an inbox",
+		Long: "List the messages of an inbox, the newest first. " +
+			"In a pipe: ID, time of receipt, sender, subject and size in bytes with a tab between.",
+		Example:           "mayfly messages\nmayfly messages quiet-otter\nmayfly messages --json | jq '.messages[].subject'",
+		Args:              atMost(1),
+		ValidArgsFunction: a.completeInbox,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, err := a.connect(ctx)
+			if err != nil {
+				return err
+			}
+			inbox, err := s.inbox(ctx, argument(args, 0))
+			if err != nil {
+				return err
+			}
+			list, err := s.messages(ctx, inbox.ID)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(a.env.Stdout, received(list.Raw, list))
+			}
+			return a.page(ctx, func(w io.Writer) error { return a.table(w, a.messageRows(list.Messages)) })
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	return cmd
+}
+
+func (a *app) messageRows(messages []api.Summary) [][]string {
+	rows := make([][]string, len(messages))
+	for n, m := range messages {
+		if isTerminal(a.env.Stdout) {
+			rows[n] = []string{moment(m.ReceivedAt), sender(m.FromName, m.From), render.Clean(m.Subject), render.Clean(m.ID)}
+			continue
+		}
+		rows[n] = []string{render.Clean(m.ID), m.ReceivedAt.UTC().Format(api.TimeFormat), sender(m.FromName, m.From),
+			render.Clean(m.Subject), strconv.FormatInt(m.Size, 10)}
+	}
+	return rows
+}
+
+// sender is who a message is from, clean.
+func sender(name, address string) string {
+	name, address = render.Clean(name), render.Clean(address)
+	if name == "" {
+		return address
+	}
+	return name + " <" + address + ">"
+}

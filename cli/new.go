@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/registry"
+	"mayfly/render"
+)
+
+func (a *app) newCommand() *cobra.Command {
+	var username, domain string
+	var ttl duration
+	var copyIt, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "new",
+		Short: "Make an inbox and print its address",
+		Example: `mayfly new
+mayfly new --username signup-test --ttl 10m
+ADDRESS=$(mayfly new)
+mayfly new --json | jq -r .id`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			s, err := a.connect(ctx)
+			if err != nil {
+				return err
+			}
+			if ttl != 0 && time.Duration(ttl) < time.Second {
+				return usageOf(cmd, "--ttl %s: want a second at least", time.Duration(ttl))
+			}
+			inbox, err := s.client.CreateInbox(ctx, api.CreateInbox{
+				Domain: domain, Username: username, TTL: int(time.Duration(ttl) / time.Second),
+			})
+			if err != nil {
+				return err
+			}
+			a.remember(s, inbox)
+			if copyIt {
+				fmt.Fprintln(a.env.Stderr, a.copy(ctx, inbox.Email))
+			}
+			if asJSON {
+				return writeJSON(a.env.Stdout, received(inbox.Raw, inbox))
+			}
+			_, err = fmt.Fprintln(a.env.Stdout, render.Clean(inbox.Email))
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&username, "username", "", "part of the address before the @ (random when left out)")
+	flags.StringVar(&domain, "domain", "", "one of the service's domains (its first one when left out)")
+	flags.Var(&ttl, "ttl", "lifetime, such as 30m, 12h or 2d (an hour when left out)")
+	flags.BoolVar(&copyIt, "copy", false, "copy the address to the clipboard")
+	flags.BoolVar(&asJSON, "json", false, "print the inbox as JSON")
+	a.completeFlag(cmd, "domain", a.completeDomains)
+	return cmd
+}
+
+// remember keeps an inbox for the commands to come. That it cannot be kept is worth a word and no more: the inbox is there.
+func (a *app) remember(s *service, i api.Inbox) {
+	err := s.known.Put(registry.Inbox{ID: i.ID, Email: i.Email, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt})
+	if err != nil {
+		fmt.Fprintf(a.env.Stderr, "mayfly: this machine will not remember the inbox: %s\n", render.Clean(err.Error()))
+	}
+}
+
+// received is an object as the service sent it, else as it is written here.
+func received(raw []byte, object any) any {
+	if len(raw) == 0 {
+		return object
+	}
+	return json.RawMessage(raw) // loses its white space on a line, and nothing else
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
+
+	"mayfly/render"
+	"mayfly/render/layout"
+)
+
+// columns is the width of the terminal that stdout is, else 80.
+func (a *app) columns() int {
+	if fd, ok := terminal(a.env.Stdout); ok {
+		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
+			return width
+		}
+	}
+	return 80
+}
+
+// styled reports whether stdout gets colours and hyperlinks.
+func (a *app) styled() bool {
+	switch a.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return isTerminal(a.env.Stdout) && a.env.Getenv("TERM") != "dumb"
+}
+
+// theme is what stdout can show.
+func (a *app) theme() render.Theme {
+	if !a.styled() {
+		return render.Theme{Dark: true}
+	}
+	t := render.Theme{Dark: a.darkBackground(), Hyperlinks: true}
+	switch colorprofile.Env(a.env.Environ) {
+	case colorprofile.TrueColor:
+		t.Profile = layout.TrueColor
+	case colorprofile.ANSI256:
+		t.Profile = layout.ANSI256
+	case colorprofile.ANSI:
+		t.Profile = layout.ANSI16
+	default:
+		if a.color == "always" && a.env.Getenv("NO_COLOR") == "" {
+			t.Profile = layout.ANSI256
+		}
+	}
+	return t
+}
+
+// darkBackground asks the terminal, when there is one to ask, else assumes dark.
+func (a *app) darkBackground() bool {
+	in, inOK := a.env.Stdin.(*os.File)
+	out, outOK := a.env.Stdout.(*os.File)
+	if inOK && outOK && isTerminal(in) && isTerminal(out) {
+		return lipgloss.HasDarkBackground(in, out)
+	}
+	return true
+}
+
+// dim writes text that is secondary.
+func (a *app) dim(text string) string {
+	if !a.styled() {
+		return text
+	}
+	return ansi.Style{}.Faint().Styled(text)
+}
+
+// table writes rows, whose cells are clean: in columns on a terminal, the last one cut at its width, else with a tab
+// between the cells and nothing cut.
+func (a *app) table(w io.Writer, rows [][]string) error {
+	var out strings.Builder
+	if !isTerminal(a.env.Stdout) {
+		for _, row := range rows {
+			out.WriteString(strings.Join(row, "\t") + "\n")
+		}
+		_, err := io.WriteString(w, out.String())
+		return err
+	}
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], ansi.StringWidth(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			if i < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(cell)+2))
+			}
+		}
+		out.WriteString(ansi.Truncate(line.String(), a.columns(), "…") + "\n")
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// left says how long it is until t, in one unit.
+func left(t time.Time) string {
+	d := time.Until(t)
+	if d <= 0 {
+		return "expired"
+	}
+	return span(d) + " left"
+}
+
+// span is a duration in the largest unit of which there are at least two.
+func span(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return fmt.Sprintf("%d s", d/time.Second)
+}
+
+// moment is a time as a person writes it: the day only when it is another one.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	t = t.Local()
+	if y, m, d := time.Now().Date(); t.Year() == y && t.Month() == m && t.Day() == d {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04")
+}

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// page gives write a writer that leads to $PAGER when stdout is a terminal, else to stdout. A reader who leaves the pager
+// early is no error.
+func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
+	pager := a.pagerCommand()
+	if len(pager) == 0 {
+		return write(a.env.Stdout)
+	}
+	cmd := exec.CommandContext(ctx, pager[0], pager[1:]...)
+	cmd.Stdout, cmd.Stderr = a.env.Stdout, a.env.Stderr
+	cmd.Env = os.Environ()
+	if a.env.Getenv("LESS") == "" {
+		cmd.Env = append(cmd.Env, "LESS=FRX") // leave when it fits a screen, keep colours, leave the text on the screen
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("starting the pager: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return write(a.env.Stdout)
+	}
+	err = write(in)
+	if cerr := in.Close(); err == nil {
+		err = cerr
+	}
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
+		err = nil
+	}
+	if werr := cmd.Wait(); err == nil && werr != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the pager %s: %w", pager[0], werr)
+	}
+	return err
+}
+
+// pagerCommand is $PAGER, less where that is not set, and nothing where there is no terminal or no pager.
+func (a *app) pagerCommand() []string {
+	if !isTerminal(a.env.Stdout) || !isTerminal(a.env.Stdin) || a.env.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	command := strings.Fields(a.env.Getenv("PAGER"))
+	if len(command) == 0 {
+		command = []string{"less"}
+	}
+	if _, err := exec.LookPath(command[0]); err != nil || command[0] == "cat" {
+		return nil
+	}
+	return command
+}

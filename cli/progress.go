@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// progress shows on stderr, when it is a terminal, that something is waited for and how much time is left. The function
+// it returns takes the line away again.
+func (a *app) progress(ctx context.Context, what string) (stop func()) {
+	if !isTerminal(a.env.Stderr) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var drawing sync.WaitGroup
+	drawing.Go(func() {
+		tick := time.NewTicker(125 * time.Millisecond)
+		defer tick.Stop()
+		for frame := 0; ; frame++ {
+			line := string([]rune(`⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏`)[frame%10]) + " " + what
+			if end, ok := ctx.Deadline(); ok {
+				line += " · " + left(end)
+			}
+			fmt.Fprint(a.env.Stderr, "\r"+ansi.EraseLineRight+ansi.Truncate(line, a.columns()-1, "…"))
+			select {
+			case <-ctx.Done():
+				fmt.Fprint(a.env.Stderr, "\r"+ansi.EraseLineRight)
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		cancel()
+		drawing.Wait()
+	})
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/render"
+)
+
+func (a *app) rmCommand() *cobra.Command {
+	var all, yes bool
+	cmd := &cobra.Command{
+		Use:               "rm INBOX... | --all",
+		Short:             "Delete inboxes and all their messages",
+		Long:              "Delete inboxes and all their messages, at once and for ever. It asks first; where there is no terminal to ask at it needs --yes.",
+		Example:           "mayfly rm quiet-otter\nmayfly rm --yes \"$ADDRESS\"\nmayfly rm --all --yes",
+		Args:              noneEmpty,
+		ValidArgsFunction: a.completeInboxes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if all == (len(args) > 0) {
+				return usageOf(cmd, "`mayfly rm` needs inboxes, or --all")
+			}
+			asks := isTerminal(a.env.Stdin) && isTerminal(a.env.Stderr)
+			if !yes && !asks {
+				return usageOf(cmd, "there is no terminal to ask at: --yes says that it is meant")
+			}
+			s, err := a.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.remove(cmd.Context(), s, args, all, yes)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "delete every inbox that `mayfly ls` lists")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// remove deletes the inboxes that names mean, or all. What fails is listed and does not keep the rest from being deleted.
+func (a *app) remove(ctx context.Context, s *service, names []string, all, yes bool) error {
+	var failures []error
+	inboxes, err := s.inboxesNamed(ctx, names, all, func(err error) { failures = append(failures, err) })
+	if err != nil {
+		return err
+	}
+	if len(inboxes) > 0 && !yes {
+		sure, err := a.confirm(ctx, deletion(inboxes))
+		if err != nil {
+			return err
+		}
+		if !sure {
+			fmt.Fprintln(a.env.Stderr, "nothing was deleted")
+			return quiet{statusError}
+		}
+	}
+	type outcome struct {
+		inbox api.Inbox
+		err   error
+	}
+	for o := range inOrder(ctx, inboxes, func(i api.Inbox) outcome { return outcome{i, s.client.DeleteInbox(ctx, i.ID)} }) {
+		if o.err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", render.Clean(o.inbox.Email), o.err))
+		}
+		if o.err == nil || errors.Is(o.err, api.ErrNotFound) {
+			if err := s.known.Remove(o.inbox.ID); err != nil {
+				fmt.Fprintf(a.env.Stderr, "mayfly: this machine goes on knowing %s: %s\n", render.Clean(o.inbox.Email), render.Clean(err.Error()))
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(failures) == 1 && len(names) == 1 {
+		return failures[0]
+	}
+	for _, err := range failures {
+		fmt.Fprintln(a.env.Stderr, errorLine(err))
+	}
+	if len(failures) > 0 {
+		return quiet{statusError}
+	}
+	return nil
+}
+
+// inboxesNamed finds each inbox once; a name that means none is told to failed.
+func (s *service) inboxesNamed(ctx context.Context, names []string, all bool, failed func(error)) ([]api.Inbox, error) {
+	if all {
+		return s.inboxes(ctx)
+	}
+	var inboxes []api.Inbox
+	seen := map[string]bool{}
+	for _, name := range names {
+		i, err := s.inbox(ctx, name)
+		if err != nil {
+			failed(err)
+			continue
+		}
+		if !seen[i.ID] {
+			seen[i.ID] = true
+			inboxes = append(inboxes, i)
+		}
+	}
+	return inboxes, nil
+}
+
+func deletion(inboxes []api.Inbox) string {
+	if len(inboxes) == 1 {
+		return fmt.Sprintf("Delete %s and all its messages?", render.Clean(inboxes[0].Email))
+	}
+	var addresses strings.Builder
+	for _, i := range inboxes {
+		addresses.WriteString("  " + render.Clean(i.Email) + "\n")
+	}
+	return addresses.String() + fmt.Sprintf("Delete these %d inboxes and all their messages?", len(inboxes))
+}
+
+// confirm asks at the terminal; anything but y or yes is no.
+func (a *app) confirm(ctx context.Context, question string) (bool, error) {
+	fmt.Fprint(a.env.Stderr, question+" [y/N] ")
+	answer, err := bufio.NewReader(a.env.Stdin).ReadString('\n')
+	if err != nil && answer == "" {
+		fmt.Fprintln(a.env.Stderr)
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return true, nil
+	}
+	return false, nil
+}

@@ -1,0 +1,118 @@
+// Package cli is the command line of Mayfly: it reads arguments and settings, finds the service that is meant, wires the
+// parts together and says how a run ended by its exit status.
+//
+// Data goes to stdout, everything else to stderr. Whatever comes from a service or a mail is cleaned before it reaches
+// either; JSON keeps the true values, as escapes where a terminal could act on them.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Env is what a run sees of the process around it.
+type Env struct {
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Environ []string // NAME=value; of several of a name the last one counts
+}
+
+// OS is the environment of this process.
+func OS() Env {
+	return Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}
+}
+
+// Getenv is the value of an environment variable, "" when it is not set.
+func (e Env) Getenv(name string) string {
+	for _, pair := range slices.Backward(e.Environ) {
+		if key, value, ok := strings.Cut(pair, "="); ok && key == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// grace is how long a command may take to notice an interrupt before the run ends without it.
+const grace = 60 * time.Millisecond
+
+// Run runs the command that args name and returns the exit status: 0 done, 1 error, 2 usage, 3 not found, 4 key missing,
+// invalid or not allowed, 5 timed out waiting, 6 rate limit, 128 and the signal's number when interrupted.
+func Run(ctx context.Context, args []string, env Env) int {
+	ctx, stop := withSignals(ctx)
+	defer stop()
+	restore := keepTerminal(env.Stdin)
+	defer restore()
+
+	a := &app{env: env}
+	ended := make(chan error, 1)
+	go func() { ended <- a.execute(ctx, args) }()
+	select {
+	case err := <-ended:
+		return a.report(ctx, err)
+	case <-ctx.Done():
+	}
+	if a.graceful.Load() { // it has something to bring to an end, and ends by itself
+		return a.report(ctx, <-ended)
+	}
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	select {
+	case err := <-ended:
+		return a.report(ctx, err)
+	case <-patience.C: // blocked in a read that no context ends; the process is about to
+		return a.report(ctx, context.Cause(ctx))
+	}
+}
+
+// report tells err on stderr, where there is something to tell, and returns the exit status.
+func (a *app) report(ctx context.Context, err error) int {
+	var signal interrupted
+	switch {
+	case err == nil:
+		return statusDone
+	case errors.As(context.Cause(ctx), &signal):
+		return signal.status()
+	}
+	status := exitStatus(err)
+	if silent := (quiet{}); !errors.As(err, &silent) && status != statusBrokenPipe {
+		fmt.Fprintln(a.env.Stderr, errorLine(err))
+	}
+	return status
+}
+
+// keepTerminal returns a function that brings a terminal back to the state it is in now: a run that is interrupted at a
+// prompt without echo must not leave it so.
+func keepTerminal(r io.Reader) func() {
+	fd, ok := terminal(r)
+	if !ok {
+		return func() {}
+	}
+	state, err := term.GetState(fd)
+	if err != nil {
+		return func() {}
+	}
+	return func() { _ = term.Restore(fd, state) } // nothing is left to do about a terminal that refuses
+}
+
+// terminal returns the descriptor of the terminal that stream is.
+func terminal(stream any) (fd int, ok bool) {
+	f, ok := stream.(interface{ Fd() uintptr })
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	return int(f.Fd()), true
+}
+
+func isTerminal(stream any) bool {
+	_, ok := terminal(stream)
+	return ok
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/letter"
+	"mayfly/render"
+	"mayfly/save"
+)
+
+func (a *app) saveCommand() *cobra.Command {
+	dir := "."
+	cmd := &cobra.Command{
+		Use:   "save [INBOX] [MESSAGE]",
+		Short: "Save a message and its attachments to files",
+		Long: "Save a message and its attachments to files, and print their names. The names are made safe, and no file is written over. " +
+			"Where the service does not give the raw message, its text and HTML are saved.",
+		Example:           "mayfly save\nmayfly save quiet-otter --dir mails",
+		Args:              atMost(2),
+		ValidArgsFunction: a.completeMessage,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, err := a.connect(ctx)
+			if err != nil {
+				return err
+			}
+			inbox, err := s.inbox(ctx, argument(args, 0))
+			if err != nil {
+				return err
+			}
+			summary, err := s.message(ctx, inbox, argument(args, 1))
+			if err != nil {
+				return err
+			}
+			l, err := letter.Fetch(ctx, s.client, inbox.ID, summary.ID)
+			if err != nil {
+				return err
+			}
+			files, err := a.attachments(cmd, s, inbox.ID, l)
+			if err != nil {
+				return err
+			}
+			paths, err := saveLetter(dir, l, files)
+			for _, path := range paths {
+				fmt.Fprintln(a.env.Stdout, render.Clean(path))
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", dir, "folder to save to; it is made when it is not there")
+	return cmd
+}
+
+// attachments are the attachments of a letter: out of its raw form, else asked for one by one. What the service does not
+// give is told and left out.
+func (a *app) attachments(cmd *cobra.Command, s *service, inboxID string, l letter.Letter) ([]save.File, error) {
+	var files []save.File
+	if l.Raw != nil {
+		for _, part := range l.Content().Attachments {
+			files = append(files, save.File{Name: part.Filename, Content: part.Content})
+		}
+		return files, nil
+	}
+	for _, part := range l.Message.Attachments {
+		content, err := s.client.AttachmentContent(cmd.Context(), inboxID, l.Message.ID, part)
+		if errors.Is(err, api.ErrUnsupported) {
+			fmt.Fprintf(a.env.Stderr, "mayfly: the service does not give the content of %s\n", render.Clean(part.Filename))
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, save.File{Name: part.Filename, Content: content})
+	}
+	return files, nil
+}
+
+// saveLetter writes the files and returns the paths of those it wrote.
+func saveLetter(dir string, l letter.Letter, attachments []save.File) ([]string, error) {
+	if l.Raw == nil {
+		name := save.Name(l.Message.Subject, "message")
+		bodies := []save.File{{Name: name + ".txt", Content: []byte(l.Message.Text)}, {Name: name + ".html", Content: []byte(l.Message.HTML)}}
+		bodies = slices.DeleteFunc(bodies, func(f save.File) bool { return len(f.Content) == 0 })
+		return save.Attachments(dir, append(bodies, attachments...), nil)
+	}
+	path, err := save.Message(dir, l.Raw, l.Message.Subject)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := save.Attachments(dir, attachments, nil)
+	return append([]string{path}, paths...), err
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mayfly/server"
+)
+
+// drain is how long a service that was told to stop waits for what it is receiving.
+const drain = 20 * time.Second
+
+func (a *app) serveCommand() *cobra.Command {
+	var file string
+	s := &serving{app: a}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the service: SMTP in, REST out",
+		Long: "Run the service until SIGINT or SIGTERM. Every flag can also be set by the environment variable MAYFLY_SERVE_ and its name " +
+			"(MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML file of --config by its name (max_message_size); a flag goes before a variable, and that before the file.",
+		Example: `mayfly serve --store /var/lib/mayfly --domains inbox.example,mail.example
+mayfly serve --http 127.0.0.1:0 --smtp 127.0.0.1:0 --store ./store --domains mayfly.test
+mayfly serve --config /etc/mayfly/serve.toml
+mayfly admin key create --plan dev --store /var/lib/mayfly`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.settle(cmd.Flags(), file); err != nil {
+				return err
+			}
+			return s.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	s.flags(flags)
+	flags.StringVar(&file, "config", "", "TOML file with settings")
+	return cmd
+}
+
+// serving is the settings of the service.
+type serving struct {
+	app       *app
+	config    server.Config
+	logFormat string
+	logLevel  string
+}
+
+func (s *serving) flags(f *pflag.FlagSet) {
+	c := &s.config
+	f.StringVar(&c.HTTP, "http", "127.0.0.1:8425", "address of the REST API")
+	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "address that takes mail")
+	f.StringVar(&c.Metrics, "metrics", "", "address of the Prometheus metrics")
+	f.StringVar(&c.Store, "store", s.app.defaultStore(), "folder of the store")
+	f.StringSliceVar(&c.Domains, "domains", []string{"mayfly.test"}, "domains of the addresses, the first one for who names none")
+	f.StringVar(&c.Hostname, "hostname", "", "name of this host in SMTP")
+
+	f.BoolVar(&c.CatchAll, "catch-all", false, "make an inbox for mail to an unknown address")
+	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "ID of the API key that owns such inboxes")
+	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of such inboxes")
+	f.StringVar(&c.KeyFile, "key-file", "", "file with the secret of an API key, which is made when it is not there")
+	f.BoolVar(&c.SMTPAuthAny, "smtp-auth-any", false, "accept any SMTP login")
+
+	f.StringVar(&c.HTTPCert, "http-cert", "", "PEM file with the certificate of the REST API")
+	f.StringVar(&c.HTTPKey, "http-key", "", "PEM file with its private key")
+	f.StringVar(&c.SMTPCert, "smtp-cert", "", "PEM file with the certificate for STARTTLS")
+	f.StringVar(&c.SMTPKey, "smtp-key", "", "PEM file with its private key")
+
+	f.Var((*size)(&c.MaxMessageBytes), "max-message-size", "largest message")
+	f.IntVar(&c.MaxRecipients, "max-recipients", 0, "recipients of a message")
+	f.IntVar(&c.MaxCommandLine, "max-command-line", 0, "bytes of an SMTP command")
+	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes of a line of a message")
+	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands of an SMTP session")
+	f.IntVar(&c.MaxMessages, "max-messages", 0, "messages of an SMTP connection")
+	f.IntVar(&c.MaxConnections, "max-connections", 0, "SMTP connections at a time")
+	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "SMTP connections at a time from one address")
+	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for messages that are being received")
+	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "SMTP session without a byte")
+	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "SMTP session as a whole")
+	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a request is held")
+	f.IntVar(&c.MaxHeld, "max-held", 0, "requests held at a time")
+
+	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
+	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
+}
+
+// defaultStore is where the store is when nobody says.
+func (a *app) defaultStore() string {
+	if store := a.env.Getenv("MAYFLY_SERVE_STORE"); store != "" {
+		return store
+	}
+	return filepath.Join(a.dataDir(), "serve")
+}
+
+func (s *serving) run(ctx context.Context) error {
+	log, err := s.logger()
+	if err := errors.Join(err, s.config.Check()); err != nil {
+		return s.app.faults(err)
+	}
+	s.config.Log = log
+	s.app.graceful.Store(true)
+	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads any more does not end the service
+
+	running, err := server.Start(ctx, s.config)
+	if err != nil {
+		return err
+	}
+	s.announce(running)
+	select {
+	case <-running.Done():
+		return running.Err()
+	case <-ctx.Done():
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if err := running.Shutdown(stopping); err != nil {
+		return fmt.Errorf("stopping: %w", err)
+	}
+	return nil
+}
+
+// announce tells the addresses, on one line of stderr.
+func (s *serving) announce(running *server.Server) {
+	scheme := "http"
+	if s.config.HTTPCert != "" {
+		scheme = "https"
+	}
+	rest := scheme + "://" + running.HTTPAddr()
+	if s.logFormat == "json" {
+		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "store", s.config.Store)
+		return
+	}
+	fmt.Fprintf(s.app.env.Stderr, "mayfly serves REST on %s and SMTP on %s, store %s\n", rest, running.SMTPAddr(), s.config.Store)
+}
+
+func (s *serving) logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
+		return nil, fmt.Errorf("--log-level %q: want debug, info, warn or error", s.logLevel)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch s.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(s.app.env.Stderr, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(s.app.env.Stderr, options)), nil
+	}
+	return nil, fmt.Errorf("--log-format %q: want text or json", s.logFormat)
+}
+
+// faults tells each of the errors that err joins on a line of its own.
+func (a *app) faults(err error) error {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintln(a.env.Stderr, errorLine(errors.New(line)))
+	}
+	return quiet{statusUsage}
+}
+
+// size is a flag's value: bytes, or with a unit such as 25MB or 64KiB.
+type size int64
+
+func (s *size) Set(text string) error {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n > 1<<62 {
+		return errors.New("want a size such as 25MB")
+	}
+	*s = size(n)
+	return nil
+}
+
+func (s *size) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return humanize.IBytes(uint64(*s))
+}
+
+func (s *size) Type() string { return "size" }

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adrg/xdg"
+
+	"mayfly/api"
+	"mayfly/keys"
+	"mayfly/local"
+	"mayfly/registry"
+)
+
+// localName is the profile of the embedded service of this machine.
+const localName = "local"
+
+// place is which service the settings name.
+type place struct {
+	profile  string // "" for an address without a name
+	baseURL  string // "" for the embedded service
+	insecure bool
+}
+
+func (p place) embedded() bool { return p.baseURL == "" }
+
+// where decides between flags, environment and config.toml, in this order; the embedded service is what is left.
+func (a *app) where() (place, error) {
+	conf, err := readConfig(a.configFile())
+	if err != nil {
+		return place{}, err
+	}
+	if a.baseURL != "" {
+		return place{cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE")), a.baseURL, a.insecure}, nil
+	}
+	if a.profile == "" && a.env.Getenv("MAYFLY_BASE_URL") != "" {
+		return place{a.env.Getenv("MAYFLY_PROFILE"), a.env.Getenv("MAYFLY_BASE_URL"), a.insecure}, nil
+	}
+	name := cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile, localName)
+	p, ok := conf.Profiles[name]
+	switch {
+	case !ok && name == localName:
+		return place{profile: localName}, nil
+	case !ok:
+		known := slices.Sorted(maps.Keys(conf.Profiles))
+		return place{}, &failure{statusUsage, fmt.Errorf("%s has no profile %q", a.configFile(), name),
+			"it has " + strings.Join(append(known, localName), ", ")}
+	case p.BaseURL == "" && name != localName:
+		return place{}, fmt.Errorf("profile %q of %s has no base_url", name, a.configFile())
+	}
+	return place{name, p.BaseURL, a.insecure || p.Insecure}, nil
+}
+
+// service is a service that can be called, and the inboxes known of it.
+type service struct {
+	place
+	session *local.Session // of the embedded service, else nil
+	keyFrom string         // where the key comes from, for people
+	client  *api.Client
+	known   *registry.Registry
+}
+
+// connect finds the service that the settings name, and the key to it.
+func (a *app) connect(ctx context.Context) (*service, error) {
+	p, err := a.where()
+	if err != nil {
+		return nil, err
+	}
+	if p.embedded() {
+		return a.attach(ctx, p)
+	}
+	key, err := a.keys().Resolve(ctx, p.keyID())
+	if errors.Is(err, keys.ErrNone) {
+		return nil, a.noKey(p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for the API key: %w", err)
+	}
+	return a.service(p, key.Secret.Reveal(), key.Source)
+}
+
+// attach connects to the embedded service that another process serves.
+func (a *app) attach(ctx context.Context, p place) (*service, error) {
+	session, err := local.Find(ctx, a.localOptions())
+	if errors.Is(err, local.ErrNotRunning) {
+		return nil, withNext(errors.New("no local service is running"),
+			"start it with `mayfly` in another terminal, or name a service with --base-url or MAYFLY_BASE_URL")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding the local service: %w", err)
+	}
+	p.baseURL = session.BaseURL
+	s, err := a.service(p, session.Key, "the local service")
+	if err != nil {
+		return nil, err
+	}
+	s.session = session
+	return s, nil
+}
+
+func (a *app) service(p place, key, keyFrom string) (*service, error) {
+	client, err := api.New(p.baseURL, key, api.Options{Insecure: p.insecure, UserAgent: "mayfly/" + version()})
+	if err != nil {
+		return nil, &failure{status: statusUsage, err: err}
+	}
+	return &service{place: p, keyFrom: keyFrom, client: client, known: a.registry(p)}, nil
+}
+
+func (a *app) registry(p place) *registry.Registry {
+	baseURL := p.baseURL
+	if p.profile == localName {
+		baseURL = "" // its port may be another one each time
+	}
+	return registry.Open(a.stateDir(), p.profile, baseURL)
+}
+
+func (a *app) keys() *keys.Store {
+	return keys.New(keys.Options{Dir: a.configDir(), Getenv: a.env.Getenv})
+}
+
+func (p place) keyID() keys.ID { return keys.ID{Profile: p.profile, BaseURL: p.baseURL} }
+
+// flag is how the settings are given again on a command line.
+func (p place) flag() string {
+	if p.profile != "" {
+		return " --profile " + p.profile
+	}
+	return " --base-url " + p.baseURL
+}
+
+func (a *app) localOptions() local.Options {
+	return local.Options{DataDir: filepath.Join(a.dataDir(), "local")}
+}
+
+func (a *app) configDir() string  { return a.dir("XDG_CONFIG_HOME", xdg.ConfigHome) }
+func (a *app) dataDir() string    { return a.dir("XDG_DATA_HOME", xdg.DataHome) }
+func (a *app) stateDir() string   { return a.dir("XDG_STATE_HOME", xdg.StateHome) }
+func (a *app) configFile() string { return filepath.Join(a.configDir(), "config.toml") }
+
+// dir is Mayfly's folder in the one that variable names, which counts only when it is absolute, else in fallback.
+func (a *app) dir(variable, fallback string) string {
+	base := a.env.Getenv(variable)
+	if !filepath.IsAbs(base) {
+		base = fallback
+	}
+	return filepath.Join(base, "mayfly")
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/pflag"
+)
+
+// settle sets the flags that the command line left alone: from the environment, else from a TOML file. It tells all that
+// is wrong at once.
+func (a *app) settle(flags *pflag.FlagSet, file string) error {
+	settings := map[string]any{}
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := toml.Unmarshal(text, &settings); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	var faults []error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := strings.ReplaceAll(f.Name, "-", "_")
+		setting, inFile := settings[name]
+		delete(settings, name)
+		if f.Changed {
+			return
+		}
+		variable := "MAYFLY_SERVE_" + strings.ToUpper(name)
+		if value := a.env.Getenv(variable); value != "" {
+			if err := flags.Set(f.Name, value); err != nil {
+				faults = append(faults, fmt.Errorf("%s: %w", variable, err))
+			}
+		} else if inFile {
+			if err := flags.Set(f.Name, settingText(setting)); err != nil {
+				faults = append(faults, fmt.Errorf("%s, %s: %w", file, name, err))
+			}
+		}
+	})
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		faults = append(faults, fmt.Errorf("%s: there is no setting %s", file, name))
+	}
+	if len(faults) > 0 {
+		return a.faults(errors.Join(faults...))
+	}
+	return nil
+}
+
+// settingText is a value of the file as it would stand on the command line.
+func settingText(value any) string {
+	list, ok := value.([]any)
+	if !ok {
+		return fmt.Sprint(value)
+	}
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(texts, ",")
+}

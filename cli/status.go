@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"mayfly/api"
+	"mayfly/keys"
+	"mayfly/render"
+)
+
+// Exit statuses, a promise to scripts.
+const (
+	statusDone        = 0
+	statusError       = 1
+	statusUsage       = 2
+	statusNotFound    = 3
+	statusKey         = 4 // missing, invalid or not allowed
+	statusTimeout     = 5 // nothing arrived in time
+	statusRateLimit   = 6
+	statusBrokenPipe  = 141
+	statusSignalFloor = 128 // plus the number of the signal that ended the run
+)
+
+// failure is an error with the exit status it ends the run with and what to do next.
+type failure struct {
+	status int
+	err    error
+	next   string // "" when there is nothing to do
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func usagef(format string, args ...any) error {
+	return &failure{status: statusUsage, err: fmt.Errorf(format, args...)}
+}
+
+func notFoundf(next, format string, args ...any) error {
+	return &failure{status: statusNotFound, err: fmt.Errorf(format, args...), next: next}
+}
+
+// withNext says what to do about err, keeping the status err has.
+func withNext(err error, next string) error {
+	return &failure{status: exitStatus(err), err: err, next: next}
+}
+
+// quiet is an error of which everything has been said: it only carries its status.
+type quiet struct{ status int }
+
+func (q quiet) Error() string { return fmt.Sprintf("status %d", q.status) }
+
+// exitStatus is the status that err ends the run with.
+func exitStatus(err error) int {
+	var f *failure
+	var q quiet
+	switch {
+	case err == nil:
+		return statusDone
+	case errors.As(err, &q):
+		return q.status
+	case errors.As(err, &f):
+		return f.status
+	case errors.Is(err, syscall.EPIPE):
+		return statusBrokenPipe
+	case errors.Is(err, api.ErrNotFound):
+		return statusNotFound
+	case errors.Is(err, api.ErrUnauthorized), errors.Is(err, api.ErrForbidden), errors.Is(err, keys.ErrNone):
+		return statusKey
+	case errors.Is(err, api.ErrRateLimited):
+		return statusRateLimit
+	case errors.Is(err, context.DeadlineExceeded):
+		return statusTimeout
+	default:
+		return statusError
+	}
+}
+
+// next is what to do about err, "" when the error says enough.
+func nextStep(err error) string {
+	var f *failure
+	var limited *api.Error
+	switch {
+	case errors.As(err, &f) && f.next != "":
+		return f.next
+	case exitStatus(err) == statusUsage:
+		return "see `mayfly --help`"
+	case errors.Is(err, api.ErrUnauthorized):
+		return "run `mayfly key status` to see which key is used, `mayfly key set` to change it"
+	case errors.Is(err, api.ErrForbidden):
+		return "the key's plan does not allow this"
+	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &limited) && limited.RetryAfter > 0:
+		return fmt.Sprintf("try again in %s", limited.RetryAfter)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "is the service running there?"
+	case errors.Is(err, os.ErrPermission):
+		return "look at the permissions"
+	}
+	return ""
+}
+
+// errorLine is what a person is told about err: one line, safe for a terminal.
+func errorLine(err error) string {
+	line := strings.TrimRight(render.Clean(strings.Join(strings.Fields(err.Error()), " ")), ".")
+	if next := nextStep(err); next != "" {
+		line += "; " + next
+	}
+	return "mayfly: " + line
+}

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/render"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "watch [INBOX...]",
+		Short: "Follow inboxes, a line for each event",
+		Long: "Follow inboxes until interrupted, with a line for each event: a message arrived, an inbox has expired or was deleted, " +
+			"the service failed or has recovered. Without an INBOX follow all of them, those too that are made meanwhile.",
+		Example: `mayfly watch
+mayfly watch quiet-otter brave-heron
+mayfly watch --json | jq -r 'select(.event == "arrived") | .message.subject'`,
+		Args:              noneEmpty,
+		ValidArgsFunction: a.completeInboxes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, err := a.connect(ctx)
+			if err != nil {
+				return err
+			}
+			return a.watch(ctx, s, args, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object a line")
+	return cmd
+}
+
+func (a *app) watch(ctx context.Context, s *service, args []string, asJSON bool) error {
+	var inboxes []api.Inbox
+	var err error
+	if len(args) == 0 {
+		inboxes, err = s.inboxes(ctx)
+	}
+	for _, arg := range args {
+		i, err := s.inbox(ctx, arg)
+		if err != nil {
+			return err
+		}
+		inboxes = append(inboxes, i)
+	}
+	if err != nil {
+		return err
+	}
+	v := &vigil{app: a, json: asJSON, all: len(args) == 0, inboxes: map[string]*watched{}}
+	ids := make([]string, len(inboxes))
+	for n, i := range inboxes {
+		ids[n] = i.ID
+		v.inboxes[i.ID] = &watched{inbox: i}
+	}
+	if isTerminal(a.env.Stderr) {
+		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c ends it\n", count(len(ids), "inbox", "inboxes"))
+	}
+	return follow(ctx, s.client, ids, v.on)
+}
+
+// vigil turns the events of a watcher into lines.
+type vigil struct {
+	app     *app
+	json    bool
+	all     bool // inboxes that appear are followed too
+	inboxes map[string]*watched
+}
+
+// watched is what is known of an inbox that is followed.
+type watched struct {
+	inbox api.Inbox
+	fresh bool            // made since the start: what is in it has arrived since
+	seen  map[string]bool // messages that were there; nil before the first list
+}
+
+func (v *vigil) on(w *watch.Watcher, e watch.Event) (bool, error) {
+	i := v.inboxes[e.InboxID]
+	switch e.Kind {
+	case watch.Inboxes:
+		if v.all {
+			v.add(w, e.Inboxes)
+		}
+	case watch.Listed, watch.Arrived:
+		if i != nil {
+			return false, v.listed(i, e.Messages)
+		}
+	case watch.Gone:
+		if i == nil {
+			return false, nil
+		}
+		delete(v.inboxes, e.InboxID)
+		name := "deleted"
+		if !i.inbox.ExpiresAt.IsZero() && !time.Now().Before(i.inbox.ExpiresAt) {
+			name = "expired"
+		}
+		if err := v.write(event{name: name, inbox: &i.inbox}); err != nil {
+			return true, err
+		}
+		return len(v.inboxes) == 0 && !v.all, nil
+	case watch.Failed:
+		if lasting(e.Err) {
+			return true, e.Err
+		}
+		return false, v.write(event{name: "failed", inbox: v.inboxOf(i), err: e.Err, retryAt: e.RetryAt})
+	case watch.Recovered:
+		return false, v.write(event{name: "recovered", inbox: v.inboxOf(i)})
+	}
+	return false, nil
+}
+
+func (v *vigil) inboxOf(i *watched) *api.Inbox {
+	if i == nil {
+		return nil
+	}
+	return &i.inbox
+}
+
+// lasting reports a failure that ends the watch: no attempt mends it.
+func lasting(err error) bool {
+	return errors.Is(err, api.ErrUnauthorized) || errors.Is(err, api.ErrForbidden)
+}
+
+// add follows inboxes that were made elsewhere.
+func (v *vigil) add(w *watch.Watcher, list []api.Inbox) {
+	for _, i := range list {
+		if v.inboxes[i.ID] == nil {
+			v.inboxes[i.ID] = &watched{inbox: i, fresh: true}
+			w.Add(i.ID)
+		}
+	}
+}
+
+// listed tells the messages that were not there before, the oldest first.
+func (v *vigil) listed(i *watched, messages []api.Summary) error {
+	messages = slices.Clone(messages)
+	newestFirst(messages)
+	first := i.seen == nil
+	before := i.seen
+	i.seen = make(map[string]bool, len(messages))
+	for _, m := range slices.Backward(messages) {
+		i.seen[m.ID] = true
+		if before[m.ID] || first && !i.fresh {
+			continue
+		}
+		if err := v.write(event{name: "arrived", inbox: &i.inbox, message: &m}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// event is one line of the output.
+type event struct {
+	name    string // arrived, expired, deleted, failed, recovered
+	at      time.Time
+	inbox   *api.Inbox   // nil where the whole service is meant
+	message *api.Summary // of arrived
+	err     error        // of failed
+	retryAt time.Time    // of failed; zero when not known
+}
+
+// MarshalJSON writes the objects of the API as they were received.
+func (e event) MarshalJSON() ([]byte, error) {
+	object := struct {
+		Event   string `json:"event"`
+		At      string `json:"at"`
+		Inbox   any    `json:"inbox,omitempty"`
+		Message any    `json:"message,omitempty"`
+		Error   string `json:"error,omitempty"`
+		RetryAt string `json:"retry_at,omitempty"`
+	}{Event: e.name, At: e.at.UTC().Format(api.TimeFormat)}
+	if e.inbox != nil {
+		object.Inbox = received(e.inbox.Raw, e.inbox)
+	}
+	if e.message != nil {
+		object.Message = received(e.message.Raw, e.message)
+	}
+	if e.err != nil {
+		object.Error = e.err.Error()
+	}
+	if !e.retryAt.IsZero() {
+		object.RetryAt = e.retryAt.UTC().Format(api.TimeFormat)
+	}
+	return json.Marshal(object)
+}
+
+// line is the event for people, readable aloud.
+func (e event) line() string {
+	whose := "the service"
+	if e.inbox != nil {
+		whose = render.Clean(e.inbox.Email)
+	}
+	line := e.at.Local().Format("15:04:05") + " " + e.name + " " + whose
+	if m := e.message; m != nil {
+		line += fmt.Sprintf(": %s, from %s (%s)", quoteSubject(m.Subject), sender(m.FromName, m.From), render.Clean(m.ID))
+	}
+	if e.err != nil {
+		line += ": " + render.Clean(strings.Join(strings.Fields(e.err.Error()), " "))
+	}
+	if !e.retryAt.IsZero() {
+		line += "; next attempt at " + e.retryAt.Local().Format("15:04:05")
+	}
+	return line
+}
+
+func (v *vigil) write(e event) error {
+	e.at = time.Now()
+	if v.json {
+		return writeJSON(v.app.env.Stdout, e)
+	}
+	_, err := fmt.Fprintln(v.app.env.Stdout, e.line())
+	return err
+}
+
+func quoteSubject(s string) string {
+	if s = render.Clean(s); s == "" {
+		return "no subject"
+	}
+	return "“" + s + "”"
+}
+
+// count is a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,13 @@
+// Mayfly shows temporary e-mail inboxes in a terminal.
+package main
+
+import (
+	"context"
+	"os"
+
+	"mayfly/cli"
+)
+
+func main() {
+	os.Exit(cli.Run(context.Background(), os.Args[1:], cli.OS()))
+}
