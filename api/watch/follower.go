@@ -2,7 +2,6 @@ package watch
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -526,28 +525,4 @@ func lost(err error) bool {
 // serviceWide reports whether an error is about more than one inbox.
 func serviceWide(err error) bool {
 	return lost(err) || errors.Is(err, api.ErrUnauthorized) || errors.Is(err, api.ErrForbidden) || errors.Is(err, api.ErrRateLimited)
-}
-
-// sorted returns the inboxes in the order in which they get held requests.
-func (f *follower) sorted(now time.Time) []*inbox {
-	all := make([]*inbox, 0, len(f.inboxes))
-	for _, i := range f.inboxes {
-		all = append(all, i)
-	}
-	slices.SortFunc(all, func(a, b *inbox) int {
-		return cmp.Or(
-			cmp.Compare(f.class(a, now), f.class(b, now)),
-			cmp.Compare(asInt(a.counted), asInt(b.counted)),
-			cmp.Compare(asInt(!a.held), asInt(!b.held)),
-			cmp.Compare(a.generation, b.generation),
-		)
-	})
-	return all
-}
-
-func asInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"cmp"
+	"slices"
 	"time"
 )
 
@@ -147,18 +149,37 @@ func (f *follower) assignHolds(now time.Time) {
 			room = min(room, maxHoldsCounted)
 		}
 	}
-	for _, i := range f.sorted(now) {
-		i.held = room > 0 && !i.paused && (f.class(i, now) != rest || !i.counted)
-		if i.held {
-			room--
+	var eligible []*inbox
+	for _, i := range f.inboxes {
+		if room > 0 && !i.paused && (!i.counted || f.class(i, now) != rest) {
+			eligible = append(eligible, i)
+		} else {
+			i.held = false
 		}
-		if i.request == nil || i.request.hold == 0 {
-			continue
-		}
-		if !i.held || i.changed && now.Sub(i.changedAt) >= patience {
+	}
+	slices.SortFunc(eligible, func(a, b *inbox) int {
+		return cmp.Or(
+			cmp.Compare(f.class(a, now), f.class(b, now)),
+			cmp.Compare(asInt(a.counted), asInt(b.counted)),
+			cmp.Compare(asInt(b.held), asInt(a.held)),
+			cmp.Compare(a.generation, b.generation),
+		)
+	})
+	for n, i := range eligible {
+		i.held = n < room
+	}
+	for _, i := range f.inboxes {
+		if i.request != nil && i.request.hold > 0 && (!i.held || i.changed && now.Sub(i.changedAt) >= patience) {
 			i.abandon()
 		}
 	}
+}
+
+func asInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // next returns the request to make now, or false and how long there is none.
