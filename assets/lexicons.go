@@ -1,0 +1,8 @@
+package assets
+
+import "embed"
+
+// Lexicons holds the words that signup, login and other mails use, lexicons/LANGUAGE.txt.
+//
+//go:embed lexicons
+var Lexicons embed.FS

@@ -1,0 +1,184 @@
+// Package lexicon knows the words that signup, login, notice and shop mails use, in many languages, and finds
+// them in a text. Each language is a file in assets/lexicons, read when a mail in it is first met.
+//
+// A line of such a file is "class: phrase, phrase, …". A phrase matches whole words; "word*" matches words that
+// begin so, "*word" those that end so, a "*" alone any one word. The line "match: stem" makes every word of four
+// or more letters a beginning; "match: part" finds phrases anywhere, for scripts that write prefixes or whole
+// sentences without spaces, and "=word" is then a whole word.
+package lexicon
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"mayfly/assets"
+)
+
+// Class is what a phrase says about a mail or about what stands beside it.
+type Class uint8
+
+const (
+	Strong   Class = iota // names a one-time code and nothing else: "verification code"
+	Code                  // may name one: "code", "PIN"
+	NotCode               // names a code of another kind: "promo code", "postcode"
+	Label                 // stands before numbers that are no codes: "order", "phone", "version"
+	Unit                  // stands behind numbers that are no codes: "minutes", "points"
+	Expiry                // "expires", "do not share"
+	Confirm               // confirm, verify, activate, finish signing up, approve
+	Login                 // sign in, magic link
+	Reset                 // reset or set a password
+	Invite                // invitation, accept, join
+	Unlock                // unlock, reactivate
+	Change                // change of the address
+	Delete                // deletion of the account
+	Click                 // "click here", "the button below"
+	Copy                  // "copy this link into your browser"
+	Footer                // unsubscribe, privacy, help, social networks
+	Commerce              // orders, receipts, newsletters, offers, events
+	Notice                // tells that something has happened
+	IfNot                 // "if you did not request this"
+	function              // commonest words, by which a language is told
+
+	classes = iota
+)
+
+var names = map[string]Class{
+	"strong": Strong, "code": Code, "notcode": NotCode, "label": Label, "unit": Unit, "expiry": Expiry,
+	"confirm": Confirm, "login": Login, "reset": Reset, "invite": Invite, "unlock": Unlock, "change": Change,
+	"delete": Delete, "click": Click, "copy": Copy, "footer": Footer, "commerce": Commerce, "notice": Notice,
+	"ifnot": IfNot, "function": function,
+}
+
+func (c Class) String() string {
+	for name, class := range names {
+		if class == c {
+			return name
+		}
+	}
+	return fmt.Sprint("class ", uint8(c))
+}
+
+// Hit is a phrase found in a folded text.
+type Hit struct {
+	Class      Class
+	Start, End int // offsets in the folded text
+}
+
+// Language is one lexicon.
+type Language struct {
+	Name string // as the file is called: "de", "zh-Hans"
+
+	source func() (string, error)
+	once   sync.Once
+	trie   *trie
+}
+
+// Scan reports the phrases of the language in a folded text, by where they start; phrases may overlap. It stops
+// when yield returns false.
+func (l *Language) Scan(t Text, yield func(Hit) bool) {
+	l.once.Do(l.load)
+	l.trie.scan(t.Folded, yield)
+}
+
+func (l *Language) load() {
+	l.trie = newTrie()
+	source, err := l.source()
+	if err != nil {
+		return // embedded files do not fail; the tests read every one
+	}
+	mode := wholeWords
+	for line := range strings.Lines(source) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if !ok || strings.HasPrefix(key, "#") {
+			continue
+		}
+		if key == "match" {
+			mode = modes[strings.TrimSpace(value)]
+			continue
+		}
+		class, ok := names[key]
+		if !ok || class == function {
+			continue
+		}
+		for phrase := range strings.SplitSeq(value, ",") {
+			l.trie.add(compile(phrase, mode), class)
+		}
+	}
+}
+
+// Directory of the lexicons among the assets.
+const directory = "lexicons"
+
+func read(file string) (string, error) {
+	b, err := assets.Lexicons.ReadFile(directory + "/" + file)
+	return string(b), err
+}
+
+type mode uint8
+
+const (
+	wholeWords mode = iota
+	stems
+	parts
+)
+
+var modes = map[string]mode{"stem": stems, "part": parts}
+
+// stemLetters is how long a word must be for its beginning to be enough in a lexicon of stems.
+const stemLetters = 4
+
+// Bytes of a pattern that stand for something else. Neither occurs in a folded text.
+const (
+	rest    = 0x01 // the rest of the word, if any
+	anyWord = 0x02 // one word
+)
+
+// pattern is a phrase ready for the trie.
+type pattern struct {
+	bytes     string
+	openStart bool // may start inside a word
+	openEnd   bool // may end inside a word
+}
+
+func compile(phrase string, m mode) pattern {
+	words := strings.Fields(phrase)
+	var p pattern
+	var b strings.Builder
+	for i, w := range words {
+		last := i == len(words)-1
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		if w == "*" {
+			b.WriteByte(anyWord)
+			continue
+		}
+		whole := strings.HasPrefix(w, "=")
+		openStart, openEnd := strings.HasPrefix(w, "*"), strings.HasSuffix(w, "*")
+		f := strings.TrimSpace(fold(w))
+		if f == "" {
+			continue
+		}
+		ascii := f[len(f)-1] < utf8.RuneSelf
+		switch {
+		case whole:
+		case m == stems && utf8.RuneCountInString(f) >= stemLetters:
+			openEnd = true
+		case m == parts && !ascii:
+			openStart, openEnd = true, true
+		}
+		if i == 0 {
+			p.openStart = openStart
+		}
+		b.WriteString(f)
+		if last {
+			p.openEnd = openEnd
+		} else if openEnd {
+			b.WriteByte(rest)
+		}
+	}
+	p.bytes = strings.TrimSpace(b.String())
+	return p
+}
