@@ -125,6 +125,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
+// Held is how many requests are held now.
+func (s *Server) Held() int { return int(s.holding.Load()) }
+
 // track knows the connections without a request, which http.Server.Shutdown would give five seconds.
 func (s *Server) track(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
