@@ -162,7 +162,9 @@ func (t *wireTime) UnmarshalJSON(data []byte) error {
 	s = strings.TrimSpace(s)
 	for _, layout := range timeLayouts {
 		if parsed, err := time.Parse(layout, s); err == nil {
-			*t = wireTime(parsed.UTC())
+			if parsed = parsed.UTC(); parsed.Year() >= 0 && parsed.Year() <= 9999 {
+				*t = wireTime(parsed)
+			}
 			return nil
 		}
 	}

@@ -1,0 +1,114 @@
+package api_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+)
+
+func TestBudgetIsNeverExceeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, _, box := inbox(t, apitest.Options{RequestsPerMinute: 60})
+		c := server.Client(api.Options{MaxWait: time.Hour})
+		var people sync.WaitGroup
+		for range 5 {
+			people.Go(func() {
+				for range 100 {
+					if _, err := c.Inbox(t.Context(), box.ID); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(rand.N(time.Second))
+				}
+			})
+		}
+		people.Wait()
+		requests := server.Requests()
+		if len(requests) != 500 {
+			t.Errorf("%d requests", len(requests))
+		}
+		for _, r := range requests {
+			if r.Status != 200 {
+				t.Fatal("the service refused a request")
+			}
+		}
+		if used, limit := c.Budget().Usage(); used > 60 || limit != 60 {
+			t.Errorf("usage: %d of %d", used, limit)
+		}
+	})
+}
+
+func TestUsedUpBudgetFailsAtOnceWhenTheWaitIsLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, c, box := inbox(t, apitest.Options{})
+		for range 60 {
+			if _, err := c.Inbox(t.Context(), box.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := c.Inbox(t.Context(), box.ID)
+		var e *api.Error
+		if !errors.Is(err, api.ErrRateLimited) || !errors.As(err, &e) || e.Status != 0 || e.RetryAfter <= 0 || e.RetryAfter > 61*time.Second {
+			t.Fatalf("%v", err)
+		}
+		time.Sleep(e.RetryAfter)
+		if _, err := c.Inbox(t.Context(), box.ID); err != nil {
+			t.Errorf("after the time it said: %v", err)
+		}
+	})
+}
+
+func TestBackgroundLeavesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, c, box := inbox(t, apitest.Options{})
+		b := c.Background()
+		end := time.Now().Add(time.Minute)
+		for time.Now().Before(end) {
+			if _, err := b.Inbox(t.Context(), box.ID); err != nil && !errors.Is(err, api.ErrRateLimited) {
+				t.Fatal(err)
+			}
+			_, wait := c.Budget().Background()
+			time.Sleep(wait)
+		}
+		if n := len(server.Requests()); n < 45 || n > 49 {
+			t.Errorf("%d background requests in a minute", n)
+		}
+		for range 12 {
+			if _, err := c.Inbox(t.Context(), box.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if time.Now().After(end.Add(time.Second)) {
+			t.Error("a person had to wait")
+		}
+		server.Fail(apitest.Cut, -1)
+		time.Sleep(time.Hour)
+		before := len(server.Requests())
+		if _, err := b.Inbox(t.Context(), box.ID); err == nil || len(server.Requests()) != before+1 {
+			t.Errorf("a background request is repeated: %v", err)
+		}
+	})
+}
+
+func TestBudgetOfAService(t *testing.T) {
+	for _, c := range []struct{ service, asked, want int }{
+		{0, 0, 60}, {0, 20, 20}, {300, 0, 300}, {300, 100, 100}, {30, 0, 30}, {1, 0, 1}, {3, 0, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			server, _, box := inbox(t, apitest.Options{Extensions: c.service > 0, RequestsPerMinute: c.service})
+			client := server.Client(api.Options{RequestsPerMinute: c.asked})
+			if _, err := client.Inbox(t.Context(), box.ID); err != nil {
+				t.Fatal(err)
+			}
+			if _, limit := client.Budget().Usage(); limit != c.want {
+				t.Errorf("service %d, asked %d: the limit is %d", c.service, c.asked, limit)
+			}
+			client.Budget().Background()
+		})
+	}
+}

@@ -1,0 +1,168 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"mayfly/api"
+)
+
+func TestWriting(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678_912_345, time.FixedZone("", 3600))
+	n := 0
+	for want, v := range map[string]any{
+		`{"id":"i","email":"a@b","created_at":"2026-01-02T02:04:05.678Z","expires_at":"2026-01-02T02:04:05.678Z","ttl":60}`:                            api.Inbox{ID: "i", Email: "a@b", CreatedAt: at, ExpiresAt: at, TTL: 60},
+		`{"id":"i","email":"a@b","created_at":"2026-01-02T02:04:05.678Z","expires_at":"2026-01-02T02:04:05.678Z","message_count":0,"status":"active"}`: api.Inbox{ID: "i", Email: "a@b", CreatedAt: at, ExpiresAt: at, MessageCount: &n, Status: "active"},
+		`{"messages":[],"total":0}`: api.List{},
+		`{"inboxes":[],"total":0}`:  api.InboxList{},
+		`{"messages":[{"id":"m","from":"a@b","subject":"<b> & \"c\"","received_at":"2026-01-02T02:04:05.678Z","size":7}],"total":1}`: api.List{Messages: []api.Summary{{ID: "m", From: "a@b", Subject: `<b> & "c"`, ReceivedAt: at, Size: 7}}, Total: 1},
+		`{"id":"m","from":"a@b","from_name":"Ada","to":"c@d","subject":"","text":"","html":"","received_at":"2026-01-02T02:04:05.678Z","attachments":[{"id":"1","filename":"f","content_type":"text/plain","size":3,"content_id":"","inline":true}]}`: api.Message{
+			ID: "m", From: "a@b", FromName: "Ada", To: "c@d", ReceivedAt: at,
+			Attachments: []api.Attachment{{ID: "1", Filename: "f", ContentType: "text/plain", Size: 3, Inline: true, Content: []byte("abc"), URL: "x"}}},
+		`{"error":{"code":404,"message":"no"}}`: api.ErrorBody{Error: api.ErrorDetail{Code: 404, Message: "no"}},
+		`{"deleted":true}`:                      api.Deleted{Deleted: true},
+		`{}`:                                    api.CreateInbox{},
+	} {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil || b.String() != want+"\n" {
+			t.Errorf("%s, %v\nwant %s", b.String(), err, want)
+		}
+	}
+}
+
+func TestReadingTimes(t *testing.T) {
+	want := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for text, d := range map[string]time.Duration{
+		`"2026-01-02T03:04:05Z"`:           0,
+		`"2026-01-02T03:04:05.1Z"`:         100 * time.Millisecond,
+		`"2026-01-02T03:04:05.123456789Z"`: 123456789,
+		`"2026-01-02T05:34:05+02:30"`:      0,
+		`"2026-01-02T05:34:05+0230"`:       0,
+		`"2026-01-02T03:04:05.000000"`:     0,
+		`"2026-01-02 03:04:05"`:            0,
+		`" 2026-01-02T03:04:05Z"`:          0,
+	} {
+		var s api.Summary
+		if err := json.Unmarshal([]byte(`{"received_at":`+text+`}`), &s); err != nil || !s.ReceivedAt.Equal(want.Add(d)) {
+			t.Errorf("%s: %v, %v", text, s.ReceivedAt, err)
+		}
+	}
+	for _, text := range []string{`null`, `""`, `"yesterday"`, `12`, `{}`} {
+		var s api.Summary
+		if err := json.Unmarshal([]byte(`{"id":"1","received_at":`+text+`}`), &s); err != nil || !s.ReceivedAt.IsZero() || s.ID != "1" {
+			t.Errorf("%s: %v, %v", text, s.ReceivedAt, err)
+		}
+	}
+}
+
+func TestReadingSenders(t *testing.T) {
+	for from, want := range map[string][2]string{
+		`a@b.example`:                   {"", "a@b.example"},
+		`Ada <a@b.example>`:             {"Ada", "a@b.example"},
+		`"Ada, Countess" <a@b.example>`: {"Ada, Countess", "a@b.example"},
+		`Ada, Countess <a@b.example>`:   {"Ada, Countess", "a@b.example"},
+		`<a@b.example>`:                 {"", "a@b.example"},
+		`=?utf-8?q?Ad=C3=A4?= <a@b>`:    {"Adä", "a@b"},
+		``:                              {"", ""},
+		`>`:                             {"", ">"},
+		`not an address`:                {"", "not an address"},
+	} {
+		text, err := json.Marshal(map[string]string{"from": from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s api.Summary
+		var m api.Message
+		if err := json.Unmarshal(text, &s); err != nil || s.FromName != want[0] || s.From != want[1] {
+			t.Errorf("%s: %q <%s>, %v", from, s.FromName, s.From, err)
+		}
+		if err := json.Unmarshal(text, &m); err != nil || m.FromName != want[0] || m.From != want[1] {
+			t.Errorf("%s: %q <%s>, %v", from, m.FromName, m.From, err)
+		}
+	}
+}
+
+func TestReadingAttachments(t *testing.T) {
+	for text, want := range map[string]api.Attachment{
+		`{"id":"1","filename":"f","content_type":"text/plain","size":3,"content_id":"<c@d>","inline":true}`: {ID: "1", Filename: "f", ContentType: "text/plain", Size: 3, ContentID: "c@d", Inline: true},
+		`{"name":"f","contentType":"text/plain","content":"YWJj"}`:                                          {Filename: "f", ContentType: "text/plain", Size: 3, Content: []byte("abc")},
+		`{"name":"f","mime_type":"text/plain","data":"YWI_\r\nYQ==","size":"5","new":{}}`:                   {Filename: "f", ContentType: "text/plain", Size: 5, Content: []byte("ab?a")},
+		`{"filename":null,"name":"f","url":"https://x.example/f","size":12.0}`:                              {Filename: "f", URL: "https://x.example/f", Size: 12},
+		`{"filename":7,"content":{"a":1},"inline":"yes","size":{}}`:                                         {},
+		`{}`: {},
+	} {
+		var got api.Attachment
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if string(got.Raw) != text {
+			t.Errorf("%s: kept as %s", text, got.Raw)
+		}
+		content := got.Content
+		got.Raw, got.Content, want.Raw = nil, nil, nil
+		if !bytes.Equal(content, want.Content) {
+			t.Errorf("%s: content %q", text, content)
+		}
+		want.Content = nil
+		if a, b := mustJSON(t, got), mustJSON(t, want); a != b || got.URL != want.URL {
+			t.Errorf("%s: %s", text, a)
+		}
+	}
+}
+
+func mustJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestReadingLists(t *testing.T) {
+	for text, total := range map[string]int{
+		`{"messages":null}`: 0, `{}`: 0, `{"messages":[],"total":null}`: 0,
+		`{"messages":[{"id":"1","extra":[1]}]}`: 1, `{"messages":[{"id":"1"}],"total":9}`: 9, `{"messages":[{}],"total":"3"}`: 3,
+	} {
+		var l api.List
+		if err := json.Unmarshal([]byte(text), &l); err != nil || l.Total != total || l.Messages == nil || string(l.Raw) != text {
+			t.Errorf("%s: %+v, %v", text, l, err)
+		}
+	}
+	var m api.Message
+	if err := json.Unmarshal([]byte(`{"id":"1","attachments":null,"text":null}`), &m); err != nil || m.Attachments == nil {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// What was read and written once is the same when it is read and written again.
+func FuzzReading(f *testing.F) {
+	f.Add([]byte(`{"id":"1","from":"A <a@b>","received_at":"2026-01-02T03:04:05.1+02:00","size":"3","attachments":[{"name":"x","data":"YQ"}],"messages":[{"id":"2"}]}`))
+	f.Add([]byte(`{"messages":null,"total":1e30,"created_at":"9999-12-31T23:59:59-10:00","message_count":-1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		again(t, data, &api.Inbox{}, &api.Inbox{})
+		again(t, data, &api.InboxList{}, &api.InboxList{})
+		again(t, data, &api.List{}, &api.List{})
+		again(t, data, &api.Message{}, &api.Message{})
+	})
+}
+
+func again(t *testing.T, data []byte, first, second any) {
+	if json.Unmarshal(data, first) != nil {
+		return
+	}
+	once, err := json.Marshal(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(once, second); err != nil {
+		t.Fatalf("%s: %v", once, err)
+	}
+	if twice := mustJSON(t, second); twice != string(once) {
+		t.Errorf("%s\n%s", once, twice)
+	}
+}
