@@ -37,8 +37,8 @@ func (a *app) sense(msg tea.Msg) tea.Cmd {
 		c.env = msg
 		c.ssh = msg.Getenv("SSH_TTY") != "" || msg.Getenv("SSH_CONNECTION") != ""
 		c.tmux = msg.Getenv("TMUX") != ""
-		if !c.background {
-			c.light = lightByEnvironment(msg.Getenv("COLORFGBG"))
+		if v := msg.Getenv("COLORFGBG"); v != "" && !c.background {
+			c.background, c.light = true, lightByEnvironment(v)
 			a.dress()
 		}
 	case tea.FocusMsg:

@@ -256,9 +256,6 @@ type sentMsg struct {
 func (a *app) sendSample() tea.Cmd {
 	i, addr, n := a.inbox(), a.session.conn.SMTPAddr, a.samples
 	a.samples++
-	if i.copiedAt.IsZero() {
-		i.copiedAt = a.now // sending takes the place of copying
-	}
 	ctx, to := a.ctx, i.email
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, sampleTimeout)

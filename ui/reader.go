@@ -189,11 +189,10 @@ func (r *reader) head() []string {
 		from += th.Dim.On(" <" + m.address + ">")
 	}
 	head := []string{field("From", from), field("To", cell.Steady(r.inboxEmail))}
-	when := m.received.Local().Format("2 Jan 15:04:05")
+	head = append(head, field("At", m.received.Local().Format("2 Jan 2006 15:04:05")))
 	if m.delay > 0 {
-		when += th.Dim.On(" · ") + th.Good.On(elapsed(m.delay)+" after you copied the address")
+		head = append(head, field("", th.Good.On(elapsed(m.delay)+" after you copied the address")))
 	}
-	head = append(head, field("At", when))
 	if r.opened != nil {
 		head = append(head, r.attachments(w)...)
 	}

@@ -1,6 +1,7 @@
 package theme
 
 import (
+	"fmt"
 	"image/color"
 	"strconv"
 
@@ -14,4 +15,15 @@ func basic(index string) color.Color {
 		return nil
 	}
 	return ansi.BasicColor(n)
+}
+
+// gray is the gray of the 256 colours that is as light as c: the nearest of the others would have a tint
+// too strong to stand behind text.
+func gray(c color.Color) (Style, color.Color) {
+	if c == nil {
+		return "", nil
+	}
+	level := int(color.GrayModel.Convert(c).(color.Gray).Y)
+	n := 232 + min(23, max(0, (level-3)/10))
+	return Style(fmt.Sprintf("\x1b[48;5;%dm", n)), ansi.IndexedColor(n)
 }

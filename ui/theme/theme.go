@@ -152,6 +152,9 @@ func (t *Theme) paint(pal palette) error {
 		if err != nil {
 			return err
 		}
+		if r.back && t.Profile == colorprofile.ANSI256 {
+			sgr, col = gray(col)
+		}
 		*r.style, *r.color = r.weight+sgr, col
 	}
 	t.Bright = bold + t.Text
