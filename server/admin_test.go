@@ -1,0 +1,106 @@
+package server_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"mayfly/server"
+	"mayfly/service"
+)
+
+func openAdmin(t *testing.T, store string) *server.Admin {
+	t.Helper()
+	a, err := server.OpenAdmin(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+// The same can be done to a store whether a server has it or not.
+func TestAdministration(t *testing.T) {
+	for name, running := range map[string]bool{"running": true, "not running": false} {
+		t.Run(name, func(t *testing.T) {
+			c := config(t)
+			if running {
+				start(t, c)
+			}
+			a := openAdmin(t, c.Store)
+			ctx := t.Context()
+
+			made, err := a.CreateKey(ctx, "ci", "dev")
+			if err != nil || made.Secret == "" || made.Plan != "dev" || made.Name != "ci" || made.RevokedAt != nil {
+				t.Fatalf("made %+v, %v", made, err)
+			}
+			if k, err := a.SetPlan(ctx, made.ID, "startup"); err != nil || k.Plan != "startup" {
+				t.Errorf("plan %+v, %v", k, err)
+			}
+			rotated, err := a.RotateKey(ctx, made.ID)
+			if err != nil || rotated.ID != made.ID || rotated.Secret == made.Secret || rotated.Secret == "" {
+				t.Errorf("rotated %+v, %v", rotated, err)
+			}
+			if k, err := a.RevokeKey(ctx, made.ID); err != nil || k.RevokedAt == nil {
+				t.Errorf("revoked %+v, %v", k, err)
+			}
+			keys, err := a.Keys(ctx)
+			if err != nil || len(keys) != 1 || keys[0].ID != made.ID || keys[0].Plan != "startup" || keys[0].RevokedAt == nil {
+				t.Errorf("keys %+v, %v", keys, err)
+			}
+
+			for name, err := range map[string]error{
+				"plan":     second(a.CreateKey(ctx, "", "gold")),
+				"new plan": second(a.SetPlan(ctx, made.ID, "gold")),
+				"revoked":  second(a.RotateKey(ctx, made.ID)),
+			} {
+				if service.ErrorCode(err) != service.Invalid || strings.Contains(err.Error(), "\n") {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			for _, id := range []string{"key_none", "../keys", "a/b", "%2f"} {
+				if _, err := a.RevokeKey(ctx, id); service.ErrorCode(err) != service.NotFound {
+					t.Errorf("revoking %q: %v", id, err)
+				}
+			}
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestSocketOfAStoreWithALongPath(t *testing.T) {
+	c := config(t)
+	c.Store = filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	s := start(t, c)
+	a := openAdmin(t, c.Store)
+	k, err := a.CreateKey(t.Context(), "", "dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Service().Authenticate(t.Context(), k.Secret); err != nil {
+		t.Errorf("the server does not know the key: %v", err)
+	}
+	note, err := os.ReadFile(filepath.Join(c.Store, "admin.path"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" {
+		info, err := os.Stat(filepath.Dir(string(note)))
+		if err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("its folder: %v, %v", info.Mode(), err)
+		}
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(string(note))); err == nil {
+		t.Error("the folder of the socket is left behind")
+	}
+}

@@ -1,0 +1,297 @@
+package server_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/smtp"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mayfly/server"
+	"mayfly/service"
+)
+
+// config is that of a server on free ports of loopback.
+func config(t *testing.T) server.Config {
+	return server.Config{HTTP: "127.0.0.1:0", SMTP: "127.0.0.1:0", Store: filepath.Join(t.TempDir(), "store"), Domains: []string{"one.test"}}
+}
+
+func start(t *testing.T, c server.Config) *server.Server {
+	t.Helper()
+	s, err := server.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func newInbox(t *testing.T, s *server.Server) (service.Key, service.Inbox) {
+	t.Helper()
+	_, k, err := s.Service().CreateKey(t.Context(), "", service.Enterprise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := s.Service().CreateInbox(t.Context(), k, service.NewInbox{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, in
+}
+
+func send(addr, to, subject string) error {
+	return smtp.SendMail(addr, nil, "from@sender.example", []string{to}, []byte("Subject: "+subject+"\r\n\r\nhello\r\n"))
+}
+
+func TestAcceptedMailSurvivesAStop(t *testing.T) {
+	c := config(t)
+	s := start(t, c)
+	k, in := newInbox(t, s)
+
+	// Connections that wait, and one that asks nothing, do not delay the end.
+	for _, addr := range []string{s.HTTPAddr(), s.SMTPAddr()} {
+		idle, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer idle.Close()
+	}
+
+	// Mail is sent until the server ends, however that ends for the sender.
+	accepted := make(chan int)
+	sending := make(chan struct{})
+	go func() {
+		n := 0
+		for send(s.SMTPAddr(), in.Address, "kept") == nil {
+			if n++; n == 20 {
+				close(sending)
+			}
+		}
+		accepted <- n
+	}()
+	<-sending
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		t.Fatal(err)
+	}
+	<-s.Done()
+	if err := s.Err(); err != nil {
+		t.Errorf("stopped because of %v", err)
+	}
+	n := <-accepted
+
+	again := start(t, c)
+	list, err := again.Service().Messages(t.Context(), k, in.ID, service.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One more may have been stored whose answer its sender did not get to see.
+	if list.Total < n || list.Total > n+1 {
+		t.Errorf("%d messages were accepted, %d are there", n, list.Total)
+	}
+}
+
+func TestAllFaultsAreToldAtOnce(t *testing.T) {
+	err := server.Config{
+		HTTP:        "nowhere",
+		SMTP:        "127.0.0.1:99999",
+		Metrics:     "x",
+		Store:       "mysql://host/db",
+		Domains:     []string{"One.test", "a_b", "two.test", "two.test"},
+		CatchAll:    true,
+		HTTPCert:    "cert.pem",
+		SMTPCert:    "none.pem",
+		SMTPKey:     "none.pem",
+		MaxErrors:   -1,
+		IdleTimeout: -time.Second,
+	}.Check()
+	if err == nil {
+		t.Fatal("no fault is found")
+	}
+	faults := strings.Split(err.Error(), "\n")
+	for _, want := range []string{"HTTP address", "SMTP address", "metrics address", "mysql://", "One.test", "a_b", "two.test is given twice", "catch-all",
+		"HTTP needs both", "none.pem", "number of errors", "idle timeout"} {
+		n := 0
+		for _, fault := range faults {
+			if strings.Contains(fault, want) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%q is in %d of the faults:\n%v", want, n, err)
+		}
+	}
+	if len(faults) != 12 {
+		t.Errorf("%d faults are told:\n%v", len(faults), err)
+	}
+	if err := config(t).Check(); err != nil {
+		t.Errorf("a good configuration: %v", err)
+	}
+}
+
+// What could not start leaves nothing behind that is in the way of a second try.
+func TestFailedStartGivesEverythingBack(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config(t)
+	c.SMTP = taken.Addr().String()
+	if _, err := server.Start(t.Context(), c); err == nil {
+		t.Fatal("started on a port that is taken")
+	}
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.CatchAll, c.CatchAllKey = true, "key_none"
+	if _, err := server.Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), "key_none") {
+		t.Fatalf("started with a key that does not exist: %v", err)
+	}
+	c.CatchAll = false
+	start(t, c)
+	c.SMTP = "127.0.0.1:0"
+	if _, err := server.Start(t.Context(), c); err == nil {
+		t.Error("two servers have one store")
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	c := config(t)
+	c.Metrics = "127.0.0.1:0"
+	s := start(t, c)
+	_, in := newInbox(t, s)
+	if err := send(s.SMTPAddr(), in.Address, "counted"); err != nil {
+		t.Fatal(err)
+	}
+	if err := send(s.SMTPAddr(), "nobody@one.test", "refused"); err == nil {
+		t.Fatal("taken for nobody")
+	}
+	for range 3 {
+		get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/v1/inboxes")
+	}
+	_, metrics := get(t, http.DefaultClient, "http://"+s.MetricsAddr()+"/metrics")
+	for _, want := range []string{
+		"mayfly_smtp_accepted_total 1\n",
+		`mayfly_smtp_refused_total{reason="unknown_recipient"} 1` + "\n",
+		`mayfly_http_requests_total{method="GET",path="",status="401"} 3` + "\n",
+		"mayfly_http_held_requests 0\n",
+		"go_goroutines ",
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("there is no %q in\n%s", want, metrics)
+		}
+	}
+	// They are for the operator, not for the users of the API.
+	if status, _ := get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/metrics"); status != http.StatusNotFound {
+		t.Errorf("on the address of the API: %d", status)
+	}
+}
+
+func get(t *testing.T, client *http.Client, url string) (int, string) {
+	t.Helper()
+	resp, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// certificate writes a self-signed certificate for a name.
+func certificate(t *testing.T, certFile, keyFile, name string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: cert}, keyFile: {Type: "PRIVATE KEY", Bytes: der}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TLS for both doors, and a renewed certificate without a restart.
+func TestTLS(t *testing.T) {
+	c := config(t)
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	certificate(t, cert, key, "first.test")
+	c.HTTPCert, c.HTTPKey, c.SMTPCert, c.SMTPKey = cert, key, cert, key
+	s := start(t, c)
+
+	names := func() string {
+		t.Helper()
+		insecure := &tls.Config{InsecureSkipVerify: true} // what the certificate says is what is looked at
+		web, err := tls.Dial("tcp", s.HTTPAddr(), insecure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer web.Close()
+		mail, err := smtp.Dial(s.SMTPAddr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer mail.Close()
+		if err := mail.StartTLS(insecure); err != nil {
+			t.Fatal(err)
+		}
+		state, _ := mail.TLSConnectionState()
+		return fmt.Sprint(web.ConnectionState().PeerCertificates[0].DNSNames, state.PeerCertificates[0].DNSNames)
+	}
+	if got := names(); got != "[first.test] [first.test]" {
+		t.Errorf("certificates for %s", got)
+	}
+
+	// In the middle of a renewal the two files do not fit.
+	if err := os.WriteFile(key, []byte("half written"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(); got != "[first.test] [first.test]" {
+		t.Errorf("in the middle of a renewal: certificates for %s", got)
+	}
+	certificate(t, cert, key, "second.test")
+	if err := os.Chtimes(cert, time.Now(), time.Now().Add(time.Minute)); err != nil { // a clock that is coarse
+		t.Fatal(err)
+	}
+	if got := names(); got != "[second.test] [second.test]" {
+		t.Errorf("after the renewal: certificates for %s", got)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer client.CloseIdleConnections()
+	if status, _ := get(t, client, "https://"+s.HTTPAddr()+"/readyz"); status != http.StatusOK {
+		t.Errorf("ready: %d", status)
+	}
+}
