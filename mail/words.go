@@ -10,7 +10,7 @@ import (
 // Neighbouring words of one charset are put together before they are decoded, since some writers part
 // them within a character.
 func decodeHeader(value []byte) string {
-	if bytes.Index(value, []byte("=?")) < 0 {
+	if !bytes.Contains(value, []byte("=?")) {
 		if isASCII(value) {
 			return string(value)
 		}

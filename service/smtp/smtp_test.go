@@ -977,14 +977,15 @@ func TestSessionTimeout(t *testing.T) {
 		c := newClient(t, l.dial())
 		begun := time.Now()
 		c.expect("220")
-		go func() {
+		var talk sync.WaitGroup
+		talk.Go(func() {
 			for { // never idle
 				time.Sleep(30 * time.Second)
 				if _, err := io.WriteString(c, "NOOP\r\n"); err != nil {
 					return
 				}
 			}
-		}()
+		})
 		for {
 			line, err := c.r.ReadString('\n')
 			if err != nil {
@@ -997,6 +998,7 @@ func TestSessionTimeout(t *testing.T) {
 		if d := time.Since(begun); d != 10*time.Minute {
 			t.Errorf("ended after %v", d)
 		}
+		talk.Wait()
 	})
 }
 
