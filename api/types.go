@@ -427,7 +427,7 @@ func splitFrom(name, from string) (string, string) {
 	if name == "" {
 		name = strings.Trim(strings.TrimSpace(from[:open]), `"`)
 	}
-	return name, from[open+1 : len(from)-1]
+	return name, strings.TrimSpace(from[open+1 : len(from)-1])
 }
 
 func orEmpty[T any](s []T) []T {

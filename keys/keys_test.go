@@ -1,0 +1,294 @@
+package keys
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const key = "mf_0123456789abcdef"
+
+var id = ID{"default", "https://mail.example"}
+
+// fakeKeyring is a keyring in memory.
+type fakeKeyring struct {
+	keys map[string]string
+	err  error
+	hang chan struct{} // not nil: no call returns before it is closed
+}
+
+func (f *fakeKeyring) wait() error {
+	if f.hang != nil {
+		<-f.hang
+	}
+	return f.err
+}
+
+func (f *fakeKeyring) get(name string) (string, error) {
+	if err := f.wait(); err != nil {
+		return "", err
+	}
+	if key, ok := f.keys[name]; ok {
+		return key, nil
+	}
+	return "", ErrNone
+}
+
+func (f *fakeKeyring) set(name, key string) error {
+	if err := f.wait(); err != nil {
+		return err
+	}
+	f.keys[name] = key
+	return nil
+}
+
+func (f *fakeKeyring) remove(name string) error {
+	if _, err := f.get(name); err != nil {
+		return err
+	}
+	delete(f.keys, name)
+	return nil
+}
+
+// store returns a store in an empty folder with a keyring and an environment.
+func store(t *testing.T, k keyring, environment map[string]string) *Store {
+	t.Helper()
+	s := New(Options{Dir: filepath.Join(t.TempDir(), "mayfly"), Getenv: func(name string) string { return environment[name] }, NoKeyring: true})
+	s.keyring = k
+	return s
+}
+
+func TestOrder(t *testing.T) {
+	environment := map[string]string{}
+	s := store(t, &fakeKeyring{keys: map[string]string{}}, environment)
+	ctx := t.Context()
+	expect := func(secret, source string) {
+		t.Helper()
+		k, err := s.Resolve(ctx, id)
+		if err != nil || k.Secret.Reveal() != secret || !strings.Contains(k.Source, source) {
+			t.Errorf("%q from %q, %v; want %q from %s", k.Secret.Reveal(), k.Source, err, secret, source)
+		}
+	}
+	if _, err := s.Resolve(ctx, id); !errors.Is(err, ErrNone) {
+		t.Errorf("without a key: %v", err)
+	}
+	if err := s.Set(ctx, id, key+"-file\n", File); err != nil {
+		t.Fatal(err)
+	}
+	expect(key+"-file", "keys.json")
+	if err := s.Set(ctx, id, "  "+key+"-keyring", Keyring); err != nil {
+		t.Fatal(err)
+	}
+	expect(key+"-keyring", "keyring")
+	environment[Variable] = key + "-environment\r\n"
+	expect(key+"-environment", Variable)
+	environment[Variable] = " \n"
+	expect(key+"-keyring", "keyring")
+	if removed, err := s.Remove(ctx, id); err != nil || len(removed) != 2 {
+		t.Errorf("Remove: %v, %v", removed, err)
+	}
+	if _, err := s.Resolve(ctx, id); !errors.Is(err, ErrNone) {
+		t.Errorf("after Remove: %v", err)
+	}
+	if _, err := s.Remove(ctx, id); !errors.Is(err, ErrNone) {
+		t.Errorf("Remove of nothing: %v", err)
+	}
+}
+
+func TestKeyBelongsToOneServiceAndProfile(t *testing.T) {
+	for _, place := range []Place{Keyring, File} {
+		s := store(t, &fakeKeyring{keys: map[string]string{}}, nil)
+		if err := s.Set(t.Context(), id, key, place); err != nil {
+			t.Fatal(err)
+		}
+		for _, same := range []string{"https://mail.example/", "HTTPS://Mail.Example", "https://mail.example:443"} {
+			if k, err := s.Resolve(t.Context(), ID{"default", same}); err != nil || k.Secret.Reveal() != key {
+				t.Errorf("%s: %v", same, err)
+			}
+		}
+		for _, other := range []ID{
+			{"default", "https://mail.example.evil.example"}, {"default", "http://mail.example"}, {"default", "https://mail.example:8443"},
+			{"default", "https://mail.example/v2"}, {"other", "https://mail.example"}, {"default https://mail.example", ""}, {},
+		} {
+			if _, err := s.Resolve(t.Context(), other); !errors.Is(err, ErrNone) {
+				t.Errorf("%+v: %v", other, err)
+			}
+		}
+	}
+}
+
+func TestWhatIsNoKey(t *testing.T) {
+	s := store(t, &fakeKeyring{keys: map[string]string{}}, map[string]string{})
+	for _, bad := range []string{"", " \n", "a b", "a\x00b", "a\nb", "a\x1b[31m", "schlüssel-ä", strings.Repeat("a", 1001)} {
+		for _, place := range []Place{Keyring, File} {
+			err := s.Set(t.Context(), id, bad, place)
+			if err == nil || strings.TrimSpace(bad) != "" && strings.Contains(err.Error(), bad) {
+				t.Errorf("%q: %v", bad, err)
+			}
+		}
+	}
+	s = store(t, nil, map[string]string{Variable: "a b"})
+	if _, err := s.Resolve(t.Context(), id); err == nil || !strings.Contains(err.Error(), Variable) {
+		t.Errorf("environment: %v", err)
+	}
+}
+
+func TestKeyringThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &fakeKeyring{keys: map[string]string{}, hang: make(chan struct{})}
+		defer close(k.hang)
+		s := store(t, k, nil)
+		began := time.Now()
+		_, err := s.Resolve(t.Context(), id)
+		if !errors.Is(err, ErrNone) || !errors.Is(err, ErrNoKeyring) || time.Since(began) != patience {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+			t.Errorf("Set: %v", err)
+		}
+		if err := s.Set(t.Context(), id, key, File); err != nil {
+			t.Fatal(err)
+		}
+		if k, err := s.Resolve(t.Context(), id); err != nil || k.Secret.Reveal() != key {
+			t.Errorf("the file behind it: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		began = time.Now()
+		if _, err := s.Resolve(ctx, ID{}); !errors.Is(err, context.Canceled) || time.Since(began) != 0 {
+			t.Errorf("interrupted: %v after %v", err, time.Since(began))
+		}
+	})
+}
+
+func TestKeyringThatFails(t *testing.T) {
+	s := store(t, &fakeKeyring{err: errors.New("it is locked")}, nil)
+	if _, err := s.Resolve(t.Context(), id); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "it is locked") {
+		t.Errorf("Resolve: %v", err)
+	}
+	if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+		t.Errorf("Set: %v", err)
+	}
+	if _, err := s.Remove(t.Context(), id); !errors.Is(err, ErrNoKeyring) {
+		t.Errorf("Remove: %v", err)
+	}
+	s = store(t, nil, nil)
+	if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+		t.Errorf("Set without a keyring: %v", err)
+	}
+}
+
+func TestFile(t *testing.T) {
+	s := store(t, nil, nil)
+	if err := s.Set(t.Context(), id, key, File); err != nil {
+		t.Fatal(err)
+	}
+	path := s.file.path()
+	if runtime.GOOS != "windows" {
+		for path, want := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: %v, %v", path, info.Mode(), err)
+			}
+		}
+		for _, mode := range []os.FileMode{0o644, 0o640, 0o604, 0o660} {
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Resolve(t.Context(), id); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+				t.Errorf("mode %o: %v", mode, err)
+			}
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(path, []byte(`{"keys":[{"key":"`+key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Resolve(t.Context(), id); err == nil || !strings.Contains(err.Error(), "damaged") || strings.Contains(err.Error(), key) {
+		t.Errorf("damaged: %v", err)
+	}
+	if err := s.Set(t.Context(), id, key, File); err == nil {
+		t.Error("a damaged file is overwritten, with the keys that may be in it")
+	}
+}
+
+func TestFileOfSeveralWriters(t *testing.T) {
+	s := store(t, nil, nil)
+	var writers sync.WaitGroup
+	for n := range 20 {
+		writers.Go(func() {
+			if err := s.Set(t.Context(), ID{fmt.Sprint(n), "https://mail.example"}, key+fmt.Sprint(n), File); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writers.Wait()
+	for n := range 20 {
+		if k, err := s.Resolve(t.Context(), ID{fmt.Sprint(n), "https://mail.example"}); err != nil || k.Secret.Reveal() != key+fmt.Sprint(n) {
+			t.Errorf("profile %d: %v", n, err)
+		}
+	}
+}
+
+func TestSecretDoesNotPrint(t *testing.T) {
+	var shown strings.Builder
+	k := Key{newSecret(key), "the keyring"}
+	type holder struct {
+		k Key
+		s Secret
+		p *Secret
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
+		fmt.Fprintf(&shown, strings.Repeat(verb+" ", 4), k, &k, k.Secret, holder{k, k.Secret, &k.Secret})
+	}
+	for _, h := range []slog.Handler{slog.NewTextHandler(&shown, nil), slog.NewJSONHandler(&shown, nil)} {
+		slog.New(h).Info("key", "k", k, "s", k.Secret, "h", holder{k, k.Secret, nil})
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		t.Error(err)
+	}
+	shown.Write(text)
+	if s := shown.String(); strings.Contains(s, key) || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", key)) {
+		t.Errorf("the key shows: %s", s)
+	}
+	if d := k.Describe(); d != "the keyring, ending in cdef" {
+		t.Errorf("Describe: %s", d)
+	}
+	if d := (Key{newSecret("short-key"), "the keyring"}).Describe(); d != "the keyring" {
+		t.Errorf("Describe of a short key: %s", d)
+	}
+	if (Secret{}).Reveal() != "" {
+		t.Error("the zero Secret is not empty")
+	}
+}
+
+func TestKeyringIsAskedOnlyWhereThereIsASessionBus(t *testing.T) {
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		t.Skip("the keyring of this system needs no bus")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "bus"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		bus, dir string
+		want     bool
+	}{{"", "", false}, {"unix:path=/run/bus", "", true}, {"", dir, false}, {"", "/nowhere", false}} {
+		environment := map[string]string{"DBUS_SESSION_BUS_ADDRESS": c.bus, "XDG_RUNTIME_DIR": c.dir}
+		if got := keyringAvailable(func(name string) string { return environment[name] }); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

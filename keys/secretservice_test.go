@@ -1,0 +1,130 @@
+package keys
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// scene names the session bus that a test process was started on.
+const scene = "MAYFLY_TEST_SESSION_BUS"
+
+// onSessionBus runs the calling test again in a process on a session bus of
+// its own, after a command, with an empty home.
+func onSessionBus(t *testing.T, name, prepare string, arguments ...string) {
+	t.Helper()
+	for _, program := range []string{"dbus-run-session", "bash"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("needs %s: apt-get install -y --no-install-recommends dbus gnome-keyring", program)
+		}
+	}
+	home, err := os.MkdirTemp("", "keys") // short: the names of sockets are
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	run := filepath.Join(home, "run")
+	if err := os.Mkdir(run, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	arguments = append(arguments, "--", "bash", "-euc", prepare+"\n"+`exec "$0" -test.run="$1" -test.v`, os.Args[0], "^"+t.Name()+"$")
+	c := exec.CommandContext(t.Context(), "dbus-run-session", arguments...)
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + run, "LANG=C.UTF-8", scene + "=" + name}
+	c.WaitDelay = time.Second
+	output, err := c.CombinedOutput()
+	t.Logf("%s", output)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func needKeyringDaemon(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("gnome-keyring-daemon"); err != nil {
+		t.Skip("needs gnome-keyring-daemon: apt-get install -y --no-install-recommends dbus gnome-keyring")
+	}
+}
+
+func TestSecretService(t *testing.T) {
+	if os.Getenv(scene) == "" {
+		needKeyringDaemon(t)
+		onSessionBus(t, "unlocked", "echo -n pw | gnome-keyring-daemon --unlock --components=secrets --daemonize")
+		return
+	}
+	s := New(Options{Dir: t.TempDir()})
+	if s.keyring == nil {
+		t.Fatal("the keyring is not used")
+	}
+	ctx := t.Context()
+	if _, err := s.Resolve(ctx, id); !errors.Is(err, ErrNone) || errors.Is(err, ErrNoKeyring) {
+		t.Fatalf("before Set: %v", err)
+	}
+	for _, value := range []string{key, key + "-changed"} {
+		if err := s.Set(ctx, id, value, Keyring); err != nil {
+			t.Fatal(err)
+		}
+		if k, err := s.Resolve(ctx, id); err != nil || k.Secret.Reveal() != value || k.Source != "the keyring" {
+			t.Errorf("Resolve: %v, %v", k, err)
+		}
+	}
+	if _, err := s.Resolve(ctx, ID{id.Profile, "https://elsewhere.example"}); !errors.Is(err, ErrNone) {
+		t.Errorf("for another service: %v", err)
+	}
+	if removed, err := s.Remove(ctx, id); err != nil || len(removed) != 1 || removed[0] != Keyring {
+		t.Errorf("Remove: %v, %v", removed, err)
+	}
+	if _, err := s.Resolve(ctx, id); !errors.Is(err, ErrNone) {
+		t.Errorf("after Remove: %v", err)
+	}
+}
+
+// expectNoKeyring checks that the keyring fails in time, and says so.
+func expectNoKeyring(t *testing.T) {
+	t.Helper()
+	s := New(Options{Dir: t.TempDir()})
+	if s.keyring == nil {
+		t.Fatal("the keyring is not asked")
+	}
+	began := time.Now()
+	if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+		t.Errorf("Set: %v", err)
+	} else {
+		t.Log(err)
+	}
+	if _, err := s.Resolve(t.Context(), id); !errors.Is(err, ErrNone) {
+		t.Errorf("Resolve: %v", err)
+	} else {
+		t.Log(err)
+	}
+	if took := time.Since(began); took > 2*patience+time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestLockedSecretService(t *testing.T) {
+	if os.Getenv(scene) == "" {
+		needKeyringDaemon(t)
+		onSessionBus(t, "locked", "gnome-keyring-daemon --start --components=secrets --daemonize")
+		return
+	}
+	expectNoKeyring(t)
+}
+
+func TestSessionBusWithoutSecretService(t *testing.T) {
+	if os.Getenv(scene) == "" {
+		config := filepath.Join(t.TempDir(), "bus.conf")
+		const text = `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen>
+<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		onSessionBus(t, "empty", "", "--config-file="+config)
+		return
+	}
+	expectNoKeyring(t)
+}
