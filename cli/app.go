@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,6 +19,8 @@ type app struct {
 	baseURL  string
 	insecure bool
 	color    string
+
+	transport http.RoundTripper // to services; nil for the network
 
 	// graceful is set by a command that ends by itself after an interrupt, in its own time.
 	graceful atomic.Bool
@@ -58,6 +61,7 @@ mayfly --base-url https://api.example`,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
+		RunE:              a.runUI,
 	}
 	root.SetIn(a.env.Stdin)
 	root.SetOut(a.env.Stdout)
@@ -82,8 +86,8 @@ mayfly --base-url https://api.example`,
 	))
 
 	root.AddCommand(
-		a.newCommand(), a.lsCommand(), a.messagesCommand(), a.watchCommand(),
-		a.saveCommand(), a.rmCommand(), a.keyCommand(), a.serveCommand(), a.adminCommand(),
+		a.newCommand(), a.lsCommand(), a.messagesCommand(), a.readCommand(), a.waitCommand(), a.watchCommand(),
+		a.saveCommand(), a.rmCommand(), a.previewCommand(), a.keyCommand(), a.serveCommand(), a.adminCommand(),
 		a.doctorCommand(), a.manCommand(),
 	)
 	return root

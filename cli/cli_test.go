@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +20,8 @@ type setting struct {
 	service *apitest.Server
 	url     string
 	environ []string
+
+	transport http.RoundTripper // nil for the network
 }
 
 // set makes a service that speaks the contract alone, unless o says more, and an empty machine that is set to use it.
@@ -29,6 +33,23 @@ func set(t *testing.T, o apitest.Options) *setting {
 	s.url = web.URL
 	s.environ = append(machine(t), "MAYFLY_BASE_URL="+s.url, "MAYFLY_API_KEY="+apitest.Key)
 	return s
+}
+
+// bubble is set without a network, for a bubble of testing/synctest.
+func bubble(t *testing.T, o apitest.Options) *setting {
+	t.Helper()
+	s := &setting{t: t, service: apitest.New(o), url: "http://127.0.0.1:1"}
+	s.transport = s.service.Transport()
+	t.Cleanup(s.service.Close)
+	s.environ = append(machine(t), "MAYFLY_BASE_URL="+s.url, "MAYFLY_API_KEY="+apitest.Key)
+	return s
+}
+
+// with is s with other variables.
+func (s *setting) with(variables ...string) *setting {
+	other := *s
+	other.environ = append(slices.Clone(s.environ), variables...)
+	return &other
 }
 
 // machine is the environment of a machine on which nothing is configured.
@@ -56,7 +77,12 @@ func run(t *testing.T, environ []string, stdin string, args ...string) result {
 
 func (s *setting) run(args ...string) result {
 	s.t.Helper()
-	return run(s.t, s.environ, "", args...)
+	if s.transport == nil {
+		return run(s.t, s.environ, "", args...)
+	}
+	var stdout, stderr bytes.Buffer
+	a := &app{env: Env{strings.NewReader(""), &stdout, &stderr, s.environ}, transport: s.transport}
+	return result{a.run(s.t.Context(), args), stdout.String(), stderr.String()}
 }
 
 // does runs a command that must succeed, and returns what it printed.

@@ -52,7 +52,11 @@ func Run(ctx context.Context, args []string, env Env) int {
 	restore := keepTerminal(env.Stdin)
 	defer restore()
 
-	a := &app{env: env}
+	return (&app{env: env}).run(ctx, args)
+}
+
+// run runs a command and returns its exit status; when ctx ends it does not wait for one that does not notice.
+func (a *app) run(ctx context.Context, args []string) int {
 	ended := make(chan error, 1)
 	go func() { ended <- a.execute(ctx, args) }()
 	select {

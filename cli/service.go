@@ -105,7 +105,7 @@ func (a *app) attach(ctx context.Context, p place) (*service, error) {
 }
 
 func (a *app) service(p place, key, keyFrom string) (*service, error) {
-	client, err := api.New(p.baseURL, key, api.Options{Insecure: p.insecure, UserAgent: "mayfly/" + version()})
+	client, err := api.New(p.baseURL, key, api.Options{Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport})
 	if err != nil {
 		return nil, &failure{status: statusUsage, err: err}
 	}

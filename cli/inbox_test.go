@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+)
+
+func TestNewPrintsTheAddressAlone(t *testing.T) {
+	s := set(t, apitest.Options{})
+	if got := s.does("new", "--username", "ada"); got != "ada@"+apitest.Domain+"\n" {
+		t.Errorf("new printed %q", got)
+	}
+	var inbox api.Inbox
+	parse(t, s.does("new", "--ttl", "10m", "--json"), &inbox)
+	if inbox.TTL != 600 || inbox.ID == "" || !strings.Contains(inbox.Email, "@") {
+		t.Errorf("new --json --ttl 10m gave %+v", inbox)
+	}
+}
+
+func TestMadeInboxesAreListedByEveryService(t *testing.T) {
+	for name, o := range map[string]apitest.Options{"contract alone": {}, "with a list of inboxes": {Extensions: true}} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t, o)
+			s.inbox("ada")
+			s.deliver("ada@"+apitest.Domain, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
+			s.inbox("bob")
+			lines := strings.Split(strings.TrimSpace(s.does("ls")), "\n")
+			if len(lines) != 2 || !strings.HasPrefix(lines[0], "bob@"+apitest.Domain+"\t0\t") || !strings.HasPrefix(lines[1], "ada@"+apitest.Domain+"\t1\t") {
+				t.Errorf("ls printed %q", lines)
+			}
+			for line := range strings.Lines(s.does("ls", "--json")) {
+				var fields map[string]any
+				parse(t, line, &fields)
+				if fields["status"] != "active" || fields["message_count"] == nil {
+					t.Errorf("not the object of the API: %s", line)
+				}
+			}
+		})
+	}
+}
+
+func TestInboxesGoneElsewhereAreNotListed(t *testing.T) {
+	s := set(t, apitest.Options{})
+	kept, gone := s.inbox("kept"), s.inbox("gone")
+	s.service.Delete(gone.ID)
+	if got := s.does("ls"); !strings.HasPrefix(got, kept.Email) || strings.Contains(got, gone.Email) {
+		t.Errorf("ls printed %q", got)
+	}
+}
+
+func TestMessagesAreTheNewestFirst(t *testing.T) {
+	s := set(t, apitest.Options{})
+	inbox := s.inbox("ada")
+	now := time.Now()
+	for i, subject := range []string{"second", "third", "first"} {
+		s.deliver(inbox.Email, apitest.Mail{
+			From: "no-reply@acme.example", FromName: "Acme", Subject: subject,
+			ReceivedAt: now.Add([]time.Duration{2, 3, 1}[i] * time.Second),
+		})
+	}
+	var subjects []string
+	for line := range strings.Lines(s.does("messages")) {
+		cells := strings.Split(line, "\t")
+		if len(cells) != 5 || cells[2] != "Acme <no-reply@acme.example>" {
+			t.Fatalf("messages printed %q", line)
+		}
+		subjects = append(subjects, cells[3])
+	}
+	if strings.Join(subjects, " ") != "third second first" {
+		t.Errorf("the order is %q", subjects)
+	}
+	var list struct {
+		Messages []json.RawMessage
+		Total    int
+	}
+	parse(t, s.does("messages", "ada", "--json"), &list)
+	if list.Total != 3 || len(list.Messages) != 3 {
+		t.Errorf("messages --json gave %+v", list)
+	}
+}
+
+func TestInboxesAreFoundByIDAddressOrUniqueStart(t *testing.T) {
+	for name, o := range map[string]apitest.Options{"contract alone": {}, "with a list of inboxes": {Extensions: true}} {
+		t.Run(name, func(t *testing.T) {
+			s := set(t, o)
+			otter := s.inbox("quiet-otter")
+			s.inbox("quiet-heron")
+			s.deliver(otter.Email, apitest.Mail{From: "x@acme.example", Subject: "to the otter"})
+			for _, arg := range []string{otter.ID, otter.Email, strings.ToUpper(otter.Email), "quiet-o", "QUIET-OTTER@"} {
+				if got := s.does("messages", arg); !strings.Contains(got, "to the otter") {
+					t.Errorf("messages %s printed %q", arg, got)
+				}
+			}
+			s.fails(statusUsage, []string{"quiet-heron@", "quiet-otter@", "write more of it"}, "messages", "quiet-")
+			s.fails(statusNotFound, []string{"there is no inbox nobody", "mayfly ls"}, "messages", "nobody")
+			s.fails(statusNotFound, []string{"there is no message msg_nothing"}, "save", "quiet-o", "msg_nothing")
+			s.fails(statusUsage, []string{"an argument is empty"}, "messages", "")
+		})
+	}
+}
+
+func TestAnInboxMadeElsewhereIsFoundByItsID(t *testing.T) {
+	s := set(t, apitest.Options{})
+	inbox, err := s.service.Create("elsewhere", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.deliver(inbox.Email, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
+	if got := s.does("messages", inbox.ID); !strings.Contains(got, "Hello") {
+		t.Errorf("messages printed %q", got)
+	}
+	s.fails(statusNotFound, nil, "messages", inbox.Email) // which nothing can resolve
+}
+
+func TestTheStartOfAnIDIsEnough(t *testing.T) {
+	s := set(t, apitest.Options{})
+	inbox := s.inbox("ada")
+	s.does("messages", inbox.ID[:len(inbox.ID)-1])
+}
+
+func TestWithoutAnInboxThereIsNoNewest(t *testing.T) {
+	s := set(t, apitest.Options{})
+	s.fails(statusNotFound, []string{"there is no inbox", "mayfly new"}, "messages")
+}
+
+func TestRemovingInboxes(t *testing.T) {
+	s := set(t, apitest.Options{})
+	a, b, c := s.inbox("a1"), s.inbox("b1"), s.inbox("c1")
+
+	s.fails(statusUsage, []string{"--yes"}, "rm", a.Email)
+	s.fails(statusUsage, []string{"--all"}, "rm", "--yes")
+	s.fails(statusUsage, []string{"--all"}, "rm", "--yes", "--all", a.Email)
+	s.fails(statusUsage, []string{"empty"}, "rm", "--yes", "")
+
+	s.does("rm", "--yes", a.Email, a.ID) // one inbox, named twice
+	s.fails(statusNotFound, nil, "rm", "--yes", a.Email)
+
+	r := s.run("rm", "--yes", b.Email, "nobody", "nothing")
+	if r.status != statusError || strings.Count(r.stderr, "\n") != 2 || !strings.Contains(r.stderr, "nobody") || !strings.Contains(r.stderr, "nothing") {
+		t.Errorf("a partial failure gave status %d: %q", r.status, r.stderr)
+	}
+	if got := s.does("ls"); !strings.Contains(got, c.Email) || strings.Contains(got, b.Email) {
+		t.Errorf("ls printed %q", got)
+	}
+	s.does("rm", "--all", "--yes")
+	if got := s.does("ls"); got != "" {
+		t.Errorf("after rm --all ls printed %q", got)
+	}
+}
+
+func TestExitStatusOfWhatTheServiceAnswers(t *testing.T) {
+	s := set(t, apitest.Options{})
+	s.inbox("ada")
+	s.fails(statusError, []string{"username"}, "new", "--username", "ada") // taken
+
+	bad := s.with("MAYFLY_API_KEY=another-0123456789")
+	bad.fails(statusKey, []string{"Invalid API key", "mayfly key"}, "ls")
+
+	nobody := s.with("MAYFLY_API_KEY=")
+	nobody.fails(statusKey, []string{"no API key for " + s.url, "mayfly key set --base-url " + s.url, "MAYFLY_API_KEY"}, "ls")
+
+	s.service.Fail(apitest.HTML, -1)
+	s.fails(statusError, nil, "new")
+}
+
+func TestExitStatusOfFailuresThatAreTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubble(t, apitest.Options{})
+		s.service.Fail(apitest.Limited, -1)
+		s.fails(statusRateLimit, nil, "new")
+		s.service.Fail(apitest.Cut, -1)
+		s.fails(statusError, []string{"cannot be reached"}, "ls")
+		s.service.Fail(apitest.BadGateway, -1)
+		s.fails(statusError, []string{"502"}, "messages", "inbox_1")
+	})
+}
+
+func TestTheKeyIsInNoOutput(t *testing.T) {
+	s := set(t, apitest.Options{})
+	for _, args := range [][]string{{"new"}, {"ls", "--json"}, {"key", "status"}, {"doctor"}, {"messages", "nobody"}} {
+		if r := s.run(args...); strings.Contains(r.stdout+r.stderr, apitest.Key) {
+			t.Errorf("%q tells the key", args)
+		}
+	}
+}
+
+func TestHostileTextIsCleaned(t *testing.T) {
+	s := set(t, apitest.Options{})
+	inbox := s.inbox("ada")
+	hostile := "\x1b]0;owned\x07\x9b31m\u202eevil\r\nnext\u2028x"
+	s.deliver(inbox.Email, apitest.Mail{From: "x@acme.example", FromName: hostile, Subject: hostile, Text: hostile})
+	for _, args := range [][]string{{"messages"}, {"messages", "--json"}} {
+		for _, r := range s.does(args...) {
+			if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == 0x202e || r == 0x2028 {
+				t.Errorf("%q prints %U", args, r)
+			}
+		}
+	}
+	var list struct{ Messages []api.Summary }
+	parse(t, s.does("messages", "--json"), &list)
+	if want := strings.ToValidUTF8(hostile, "\ufffd"); list.Messages[0].Subject != want {
+		t.Errorf("JSON changed the subject to %q, want %q", list.Messages[0].Subject, want)
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	s := set(t, apitest.Options{})
+	for _, args := range []string{
+		"nonsense", "key", "key nonsense", "admin", "admin key", "admin key create", "admin key revoke", "new extra", "new --nonsense",
+		"new --ttl soon", "new --ttl -5m", "messages a b", "save a b c", "--color pink ls", "key set extra", "serve extra", "rm",
+		"--base-url ::: ls", "--base-url ftp://x.example ls", "--profile nobody ls",
+	} {
+		s.fails(statusUsage, nil, strings.Fields(args)...)
+	}
+}
+
+func TestEmbeddedServiceThatDoesNotRun(t *testing.T) {
+	environ := machine(t)
+	for _, args := range [][]string{{"new"}, {"ls"}, {"messages"}, {"rm", "--yes", "x"}} {
+		expectFailure(t, run(t, environ, "", args...), statusError, []string{"no local service is running", "`mayfly`", "--base-url"}, args)
+	}
+	expectFailure(t, run(t, environ, ""), statusUsage, []string{"needs a terminal"}, nil)
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/letter"
+	"mayfly/render"
+)
+
+// maxFile is the size of the largest file that preview reads, in bytes.
+const maxFile = 64 << 20
+
+func (a *app) previewCommand() *cobra.Command {
+	var f *viewFlags
+	p := &preview{app: a}
+	cmd := &cobra.Command{
+		Use:   "preview FILE...",
+		Short: "Render mails and templates from files",
+		Long: "Render local files as the application shows a message: .eml, .html, .txt and .md, or standard input as - with --type. " +
+			"Many files are rendered side by side and printed in their order; a file that cannot be read is told, the rest goes on, and the status is 1.",
+		Example: `mayfly preview signup.html
+mayfly preview mail.eml --view checks
+mjml signup.mjml | mayfly preview - --type html --width 60
+mayfly preview --json mails/*.eml | jq -r .code
+mayfly preview mail.eml --explain`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			if err := p.check(cmd, args); err != nil {
+				return err
+			}
+			p.viewFlags, p.theme, p.width, p.several = f, a.theme(), f.columns(a), len(args) > 1
+			return p.run(cmd.Context(), args)
+		},
+	}
+	cmd.Args = atLeastOne("a file to render")
+	f = a.viewFlags(cmd)
+	cmd.Flags().StringVar(&p.kind, "type", "", "html, eml, txt or md (the end of the file's name tells when left out)")
+	cmd.Flags().BoolVar(&p.explain, "explain", false, "say which codes and links were considered, with scores and reasons")
+	a.completeFlag(cmd, "type", cobra.FixedCompletions([]cobra.Completion{"html", "eml", "txt", "md"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// preview renders files.
+type preview struct {
+	app *app
+	*viewFlags
+	kind    string // of every file; "" to go by their names
+	explain bool
+	theme   render.Theme
+	width   int
+	several bool
+}
+
+func (p *preview) check(cmd *cobra.Command, files []string) error {
+	switch p.kind {
+	case "", "html", "eml", "txt", "md":
+	default:
+		return usageOf(cmd, "--type %q: want html, eml, txt or md", p.kind)
+	}
+	stdin := 0
+	for _, file := range files {
+		if file == "-" {
+			stdin++
+		}
+	}
+	switch {
+	case stdin > 1:
+		return usageOf(cmd, "standard input can be read once")
+	case stdin == 1 && p.kind == "":
+		return usageOf(cmd, "standard input needs --type html, eml, txt or md")
+	}
+	return nil
+}
+
+// rendered is what one file gave.
+type rendered struct {
+	file string
+	text []byte
+	err  error
+}
+
+func (p *preview) run(ctx context.Context, files []string) error {
+	failed := false
+	for r := range inOrder(ctx, files, p.render) {
+		if r.err != nil {
+			failed = true
+			fmt.Fprintln(p.app.env.Stderr, errorLine(r.err))
+			continue
+		}
+		if p.several && !p.json {
+			fmt.Fprintf(p.app.env.Stdout, "==> %s <==\n", render.Clean(r.file))
+		}
+		if _, err := p.app.env.Stdout.Write(r.text); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if failed {
+		return quiet{statusError}
+	}
+	return nil
+}
+
+func (p *preview) render(file string) rendered {
+	content, err := p.read(file)
+	if err != nil {
+		return rendered{file: file, err: err}
+	}
+	kind, err := p.kindOf(file)
+	if err != nil {
+		return rendered{file: file, err: err}
+	}
+	var out bytes.Buffer
+	m := messageOf(kind, content)
+	mail := render.Open(m)
+	switch {
+	case p.explain:
+		err = explain(&out, mail)
+	case p.json:
+		err = writeJSON(&out, letter.NewReport(fileMessage(file, m), mail, p.width))
+	default:
+		err = show(&out, m, mail, views[p.view], render.Options{Width: p.width, Theme: p.theme})
+	}
+	return rendered{file, out.Bytes(), err}
+}
+
+// read reads a file, or standard input, within the bound.
+func (p *preview) read(file string) ([]byte, error) {
+	var in io.Reader = p.app.env.Stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	content, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(content) > maxFile:
+		return nil, fmt.Errorf("%s: larger than %d MB", file, maxFile>>20)
+	}
+	return content, nil
+}
+
+func (p *preview) kindOf(file string) (string, error) {
+	if p.kind != "" {
+		return p.kind, nil
+	}
+	switch ext := strings.ToLower(filepath.Ext(file)); ext {
+	case ".eml", ".mime", ".mbox":
+		return "eml", nil
+	case ".html", ".htm", ".xhtml":
+		return "html", nil
+	case ".txt", ".text":
+		return "txt", nil
+	case ".md", ".markdown":
+		return "md", nil
+	}
+	return "", &failure{statusError, fmt.Errorf("%s: its name does not tell what it is", file), "say it with --type html, eml, txt or md"}
+}
+
+func messageOf(kind string, content []byte) render.Message {
+	switch kind {
+	case "eml":
+		return letter.FromRaw(content)
+	case "html":
+		return render.Message{HTML: string(content)}
+	case "md":
+		return render.Message{Text: string(content), TextType: "text/markdown"}
+	}
+	return render.Message{Text: string(content)}
+}
+
+// fileMessage is the message object of a file: the API's, with the file's name for an ID.
+func fileMessage(file string, m render.Message) any {
+	attachments := make([]api.Attachment, len(m.Attachments))
+	for n, a := range m.Attachments {
+		attachments[n] = api.Attachment{
+			ID: fmt.Sprintf("att_%d", n+1), Filename: a.Filename, ContentType: a.ContentType,
+			ContentID: a.ContentID, Inline: a.Inline, Size: int64(a.Size),
+		}
+	}
+	return api.Message{
+		ID: file, From: m.From, FromName: m.FromName, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML,
+		ReceivedAt: m.ReceivedAt, Attachments: attachments,
+	}
+}

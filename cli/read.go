@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/letter"
+)
+
+func (a *app) readCommand() *cobra.Command {
+	var f *viewFlags
+	cmd := &cobra.Command{
+		Use:   "read [INBOX] [MESSAGE]",
+		Short: "Show a message",
+		Example: `mayfly read
+mayfly read quiet-otter
+mayfly read quiet-otter msg_01 --view headers
+mayfly read --json | jq -r .code`,
+		Args:              atMost(2),
+		ValidArgsFunction: a.completeMessage,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			s, err := a.connect(ctx)
+			if err != nil {
+				return err
+			}
+			inbox, err := s.inbox(ctx, argument(args, 0))
+			if err != nil {
+				return err
+			}
+			summary, err := s.message(ctx, inbox, argument(args, 1))
+			if err != nil {
+				return err
+			}
+			l, err := letter.Fetch(ctx, s.client, inbox.ID, summary.ID)
+			if err != nil {
+				return err
+			}
+			if l.Raw == nil && (f.view == "raw" || f.view == "headers") {
+				fmt.Fprintln(a.env.Stderr, "mayfly: the service does not give the raw message; this is the rich view")
+				f.view = "rich"
+			}
+			if f.json {
+				return f.print(a, a.env.Stdout, l, a.theme())
+			}
+			if f.view == "raw" && !isTerminal(a.env.Stdout) {
+				_, err := a.env.Stdout.Write(l.Raw)
+				return err
+			}
+			theme := a.theme()
+			return a.page(ctx, func(w io.Writer) error { return f.print(a, w, l, theme) })
+		},
+	}
+	f = a.viewFlags(cmd)
+	return cmd
+}

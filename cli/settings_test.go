@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mayfly/api/apitest"
+)
+
+// configure writes config.toml for environ.
+func configure(t *testing.T, environ []string, text string) string {
+	t.Helper()
+	path := (&app{env: Env{Environ: environ}}).configFile()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWhichServiceIsMeant(t *testing.T) {
+	const conf = `
+profile = "usual"
+[profiles.usual]
+base_url = "https://usual.example"
+[profiles.other]
+base_url = "http://other.example"
+insecure = true
+`
+	for _, c := range []struct {
+		name    string
+		conf    string
+		environ []string
+		app     *app
+		want    place
+	}{
+		{"nothing", "", nil, &app{}, place{profile: "local"}},
+		{"config", conf, nil, &app{}, place{"usual", "https://usual.example", false}},
+		{"variable of the profile", conf, []string{"MAYFLY_PROFILE=other"}, &app{}, place{"other", "http://other.example", true}},
+		{"variable of the address", conf, []string{"MAYFLY_BASE_URL=https://x.example"}, &app{}, place{"", "https://x.example", false}},
+		{"both variables", conf, []string{"MAYFLY_BASE_URL=https://x.example", "MAYFLY_PROFILE=other"}, &app{}, place{"other", "https://x.example", false}},
+		{"flag of the profile", conf, []string{"MAYFLY_BASE_URL=https://x.example"}, &app{profile: "other"}, place{"other", "http://other.example", true}},
+		{"flag of the address", conf, []string{"MAYFLY_BASE_URL=https://x.example"}, &app{baseURL: "https://y.example"}, place{"", "https://y.example", false}},
+		{"local by name", conf, nil, &app{profile: "local"}, place{profile: "local"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			environ := append(machine(t), c.environ...)
+			if c.conf != "" {
+				configure(t, environ, c.conf)
+			}
+			c.app.env = Env{Environ: environ}
+			if got, err := c.app.where(); err != nil || got != c.want {
+				t.Errorf("%+v, %v; want %+v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestADamagedConfigIsTold(t *testing.T) {
+	environ := machine(t)
+	path := configure(t, environ, "profile = \n")
+	expectFailure(t, run(t, environ, "", "ls"), statusError, []string{path, "line 1"}, []string{"ls"})
+}
+
+func TestSavingAProfileKeepsTheRestOfTheFile(t *testing.T) {
+	environ := machine(t)
+	const before = "# mine\nprofile = \"a\"\n\n[profiles]\n[profiles.a]\nbase_url = \"https://a.example\" # the first"
+	path := configure(t, environ, before)
+	for range 2 {
+		if err := addProfile(path, "b c", "https://b.example/\"x\""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := addProfile(path, "a", "https://other.example"); err == nil {
+		t.Error("another address for a profile that is there was taken")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(text), before+"\n") || strings.Count(string(text), "b.example") != 1 {
+		t.Errorf("the file is now %q", text)
+	}
+	conf, err := readConfig(path)
+	if err != nil || conf.Profile != "a" || conf.Profiles["a"].BaseURL != "https://a.example" || conf.Profiles["b c"].BaseURL != "https://b.example/\"x\"" {
+		t.Errorf("%+v, %v", conf, err)
+	}
+}
+
+func TestKeysInAFile(t *testing.T) {
+	s := set(t, apitest.Options{})
+	s.environ = append(s.environ, "MAYFLY_API_KEY=")
+	s.fails(statusKey, []string{"no API key"}, "key", "status")
+
+	r := run(t, s.environ, apitest.Key+"\n", "key", "set", "--file")
+	if r.status != 0 || !strings.Contains(r.stdout, "ends in "+apitest.Key[len(apitest.Key)-4:]) || strings.Contains(r.stdout+r.stderr, apitest.Key) {
+		t.Errorf("key set: %+v", r)
+	}
+	s.does("new")
+	if got := s.does("key", "status"); !strings.Contains(got, "ends in "+apitest.Key[len(apitest.Key)-4:]) || !strings.Contains(got, "file") {
+		t.Errorf("key status printed %q", got)
+	}
+	s.does("key", "rm")
+	s.fails(statusNotFound, nil, "key", "rm")
+	s.fails(statusKey, []string{"no API key"}, "new")
+
+	expectFailure(t, run(t, s.environ, "", "key", "set", "--file"), statusUsage, []string{"no key was given"}, []string{"key", "set"})
+	expectFailure(t, run(t, machine(t), "x", "key", "set", "--file"), statusUsage, []string{"the embedded service needs no key"}, []string{"key", "set"})
+}
+
+func TestServeTellsAllFaultsAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "serve.toml")
+	if err := os.WriteFile(file, []byte("smtp = 'nowhere'\nnonsense = 1\nmax_recipients = 'many'\ndomains = ['good.example', 'BAD']\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environ := append(machine(t), "MAYFLY_SERVE_MAX_MESSAGE_SIZE=huge")
+	r := run(t, environ, "", "serve", "--config", file)
+	for _, part := range []string{"nonsense", "max_recipients", "MAYFLY_SERVE_MAX_MESSAGE_SIZE"} {
+		if !strings.Contains(r.stderr, part) {
+			t.Errorf("%q is not among the faults: %s", part, r.stderr)
+		}
+	}
+	if r.status != statusUsage {
+		t.Errorf("status %d", r.status)
+	}
+	if err := os.WriteFile(file, []byte("smtp = 'nowhere'\ndomains = ['good.example', 'BAD']\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r = run(t, machine(t), "", "serve", "--config", file, "--log-level", "loud")
+	for _, part := range []string{"nowhere", "BAD", "--log-level"} {
+		if !strings.Contains(r.stderr, part) {
+			t.Errorf("%q is not among the faults: %s", part, r.stderr)
+		}
+	}
+	if r.status != statusUsage {
+		t.Errorf("status %d", r.status)
+	}
+}
+
+func TestFlagsGoBeforeVariablesAndThoseBeforeTheFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "serve.toml")
+	text := "http = 'file:1'\nsmtp = 'file:2'\nmetrics = 'file:3'\nmax_recipients = 7\ncatch_all = true\nidle_timeout = '90s'\nmax_message_size = '3MB'\ndomains = ['a.example', 'b.example']\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{env: Env{Environ: append(machine(t), "MAYFLY_SERVE_HTTP=variable:1", "MAYFLY_SERVE_SMTP=variable:2")}}
+	cmd := a.serveCommand()
+	s := &serving{app: a}
+	cmd.ResetFlags()
+	s.flags(cmd.Flags())
+	if err := cmd.ParseFlags([]string{"--http", "flag:1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.settle(cmd.Flags(), file); err != nil {
+		t.Fatal(err)
+	}
+	c := s.config
+	if c.HTTP != "flag:1" || c.SMTP != "variable:2" || c.Metrics != "file:3" || c.MaxRecipients != 7 || !c.CatchAll ||
+		c.IdleTimeout.Seconds() != 90 || c.MaxMessageBytes != 3_000_000 || strings.Join(c.Domains, " ") != "a.example b.example" {
+		t.Errorf("%+v", c)
+	}
+}

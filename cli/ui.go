@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/keys"
+	"mayfly/local"
+	"mayfly/ui"
+)
+
+// runUI opens the terminal application.
+func (a *app) runUI(cmd *cobra.Command, _ []string) error {
+	if !isTerminal(a.env.Stdin) || !isTerminal(a.env.Stdout) {
+		return usageOf(cmd, "the terminal application needs a terminal")
+	}
+	start, err := a.where()
+	if err != nil {
+		return err
+	}
+	conf, err := readConfig(a.configFile())
+	if err != nil {
+		return err
+	}
+	a.graceful.Store(true) // it gives the terminal back, and the embedded service comes to an end
+	return ui.Run(cmd.Context(), ui.Options{
+		Connect: func(ctx context.Context, t ui.Target) (*ui.Connection, error) {
+			return a.connectUI(ctx, a.targeted(start, conf, t), t.Key)
+		},
+		Profiles:    uiProfiles(conf),
+		SaveProfile: a.saveProfile,
+		ConfigPath:  a.configFile(),
+		CrashPath:   filepath.Join(a.stateDir(), "crash.log"),
+	})
+}
+
+// targeted is the place that t means, where start is the one the program was started for.
+func (a *app) targeted(start place, conf config, t ui.Target) place {
+	switch {
+	case t.Profile == "" && t.BaseURL == "":
+		return start
+	case t.BaseURL == "" && t.Profile != localName:
+		p := conf.Profiles[t.Profile]
+		return place{t.Profile, p.BaseURL, a.insecure || p.Insecure}
+	}
+	return place{t.Profile, t.BaseURL, a.insecure}
+}
+
+func uiProfiles(conf config) []ui.Profile {
+	profiles := []ui.Profile{{Name: localName}}
+	for _, name := range slices.Sorted(maps.Keys(conf.Profiles)) {
+		if name != localName {
+			profiles = append(profiles, ui.Profile{Name: name, BaseURL: conf.Profiles[name].BaseURL})
+		}
+	}
+	return profiles
+}
+
+// connectUI connects to a place, with the key that was typed where one was. It starts the embedded service where none runs.
+func (a *app) connectUI(ctx context.Context, p place, typed string) (*ui.Connection, error) {
+	if p.embedded() {
+		return a.openLocal(ctx, p)
+	}
+	key := typed
+	if key == "" {
+		found, err := a.keys().Resolve(ctx, p.keyID())
+		if errors.Is(err, keys.ErrNone) {
+			return nil, a.noKey(p)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("looking for the API key: %w", err)
+		}
+		key = found.Secret.Reveal()
+	}
+	s, err := a.service(p, key, "")
+	if err != nil {
+		return nil, err
+	}
+	name := p.profile
+	if address, err := url.Parse(p.baseURL); name == "" && err == nil {
+		name = address.Host
+	}
+	return &ui.Connection{Client: s.client, Registry: s.known, Name: name, Profile: p.profile}, nil
+}
+
+func (a *app) openLocal(ctx context.Context, p place) (*ui.Connection, error) {
+	session, err := local.Open(ctx, a.localOptions())
+	if err != nil {
+		return nil, err
+	}
+	p.baseURL = session.BaseURL
+	s, err := a.service(p, session.Key, "")
+	if err != nil {
+		return nil, errors.Join(err, session.Close(ctx))
+	}
+	return &ui.Connection{
+		Client: s.client, Registry: s.known, Name: localName, Profile: p.profile,
+		SMTPAddr: session.SMTPAddr, Embedded: true, Close: session.Close, Done: session.Done(),
+	}, nil
+}
+
+// saveProfile adds a profile to config.toml, and keeps its key where one was given.
+func (a *app) saveProfile(ctx context.Context, p ui.Profile, key string) error {
+	if err := addProfile(a.configFile(), p.Name, p.BaseURL); err != nil {
+		return err
+	}
+	if key == "" {
+		return nil
+	}
+	return a.keys().Set(ctx, keys.ID{Profile: p.Name, BaseURL: p.BaseURL}, key, keys.Keyring)
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+
+	"mayfly/letter"
+	"mayfly/render"
+)
+
+var views = map[string]render.View{
+	"rich": render.Rich, "text": render.Text, "html": render.HTML,
+	"headers": render.Headers, "raw": render.Raw, "checks": render.Checks,
+}
+
+var viewNames = []cobra.Completion{"rich", "text", "html", "headers", "raw", "checks"}
+
+// viewFlags are the flags of the commands that show a message.
+type viewFlags struct {
+	view  string
+	width int
+	json  bool
+}
+
+func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
+	f := &viewFlags{}
+	flags := cmd.Flags()
+	flags.StringVar(&f.view, "view", "rich", "rich, text, html, headers, raw or checks")
+	flags.IntVar(&f.width, "width", 0, "columns (the terminal's, else 80, when left out)")
+	flags.BoolVar(&f.json, "json", false, "print a message a line as JSON, with what was made of it")
+	a.completeFlag(cmd, "view", cobra.FixedCompletions(viewNames, cobra.ShellCompDirectiveNoFileComp))
+	return f
+}
+
+// maxWidth is the widest layout anybody is taken to mean.
+const maxWidth = 10_000
+
+func (f *viewFlags) check(cmd *cobra.Command) error {
+	if _, ok := views[f.view]; !ok {
+		return usageOf(cmd, "--view %q: want one of %s", f.view, strings.Join(viewNames, ", "))
+	}
+	if f.width < 0 || f.width > maxWidth || cmd.Flags().Changed("width") && f.width == 0 {
+		return usageOf(cmd, "--width %d: want 1 to %d columns", f.width, maxWidth)
+	}
+	return nil
+}
+
+// columns is the width that was asked for, else the terminal's.
+func (f *viewFlags) columns(a *app) int {
+	if f.width > 0 {
+		return f.width
+	}
+	return a.columns()
+}
+
+// show writes a view of mail: with its header where it has one and the view is of its body.
+func show(w io.Writer, m render.Message, mail *render.Mail, view render.View, o render.Options) error {
+	var out strings.Builder
+	if view == render.Rich || view == render.Text {
+		writeHeader(&out, m, o)
+	}
+	styled := o.Theme.Profile != 0 || o.Theme.Hyperlinks
+	for _, line := range mail.Lines(view, o) {
+		if styled {
+			out.WriteString(line.Styled + "\n")
+		} else {
+			out.WriteString(strings.TrimRight(line.Plain, " ") + "\n")
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// writeHeader writes who sent what to whom and when, and what is attached; nothing for a body alone.
+func writeHeader(out *strings.Builder, m render.Message, o render.Options) {
+	type row struct{ name, value string }
+	rows := []row{{"From", sender(m.FromName, m.From)}, {"To", render.Clean(m.To)}, {"Subject", render.Clean(m.Subject)}}
+	if !m.ReceivedAt.IsZero() {
+		rows = append(rows, row{"Date", m.ReceivedAt.Local().Format("Mon, 2 Jan 2006 15:04:05 -0700")})
+	}
+	for _, a := range m.Attachments {
+		if !a.Inline {
+			rows = append(rows, row{"File", fmt.Sprintf("%s, %s", render.Clean(a.Filename), bytesText(a.Size))})
+		}
+	}
+	written := false
+	for _, r := range rows {
+		if r.value == "" {
+			continue
+		}
+		written = true
+		const indent = 9
+		line := fmt.Sprintf("%-*s%s", indent, r.name, r.value)
+		if o.Width > 2*indent {
+			value := ansi.Wrap(r.value, o.Width-indent, "")
+			line = fmt.Sprintf("%-*s%s", indent, r.name, strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", indent)))
+		} else {
+			line = ansi.Wrap(line, o.Width, "")
+		}
+		out.WriteString(line + "\n")
+	}
+	if written {
+		out.WriteString("\n")
+	}
+}
+
+// bytesText is a size as a person reads it.
+func bytesText(n int) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// print writes a message in the form that the flags ask for.
+func (f *viewFlags) print(a *app, w io.Writer, l letter.Letter, theme render.Theme) error {
+	content := l.Content()
+	mail := render.Open(content)
+	if f.json {
+		return writeJSON(w, letter.NewReport(received(l.Message.Raw, l.Message), mail, f.columns(a)))
+	}
+	return show(w, content, mail, views[f.view], render.Options{Width: f.columns(a), Theme: theme})
+}

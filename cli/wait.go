@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/letter"
+	"mayfly/render"
+)
+
+func (a *app) waitCommand() *cobra.Command {
+	var match letter.Match
+	var code, link, asJSON bool
+	timeout := duration(time.Minute)
+	cmd := &cobra.Command{
+		Use:   "wait [INBOX]",
+		Short: "Wait for a message and print it",
+		Long: "Print the newest message that matches, be it there or still to arrive. " +
+			"With --code or --link print that alone, and wait on while no matching message has one. " +
+			"The status is 5 when the time is over.",
+		Example: `mayfly wait --timeout 2m
+CODE=$(mayfly wait "$ADDRESS" --code)
+mayfly wait "$ADDRESS" --subject reset --link
+mayfly wait --from acme.example --json | jq -r .message.subject`,
+		Args:              atMost(1),
+		ValidArgsFunction: a.completeInbox,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, err := a.connect(ctx)
+			if err != nil {
+				return err
+			}
+			w := waiting{match: match, code: code, link: link, timeout: time.Duration(timeout)}
+			if w.inbox, err = s.inbox(ctx, argument(args, 0)); err != nil {
+				return err
+			}
+			f, err := a.wait(ctx, s, w)
+			if err != nil {
+				return err
+			}
+			return a.printFound(ctx, s, w, f, asJSON)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&match.From, "from", "", "only from a sender whose name or address contains this")
+	flags.StringVar(&match.Subject, "subject", "", "only with a subject that contains this")
+	flags.Var(&timeout, "timeout", "how long to wait; 0 for as long as the inbox lives")
+	flags.BoolVar(&code, "code", false, "print the one-time code alone")
+	flags.BoolVar(&link, "link", false, "print the confirm link alone")
+	flags.BoolVar(&asJSON, "json", false, "print the message on one line as JSON, with what was made of it")
+	cmd.MarkFlagsMutuallyExclusive("code", "link")
+	return cmd
+}
+
+// printFound prints the code or the link alone, or the whole message.
+func (a *app) printFound(ctx context.Context, s *service, w waiting, f *found, asJSON bool) error {
+	if (w.code || w.link) && !asJSON {
+		_, err := fmt.Fprintln(a.env.Stdout, render.Clean(f.value))
+		return err
+	}
+	if err := f.letter.FetchRaw(ctx, s.client, w.inbox.ID); err != nil {
+		return err
+	}
+	flags := viewFlags{view: "rich", json: asJSON}
+	return flags.print(a, a.env.Stdout, f.letter, a.theme())
+}
+
+// waiting is what is waited for.
+type waiting struct {
+	inbox      api.Inbox
+	match      letter.Match
+	code, link bool // only a message that has one
+	timeout    time.Duration
+}
+
+// found is the message that was waited for.
+type found struct {
+	letter letter.Letter
+	value  string // the code or link, where that was asked for
+}
+
+func (a *app) wait(ctx context.Context, s *service, w waiting) (*found, error) {
+	if w.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.timeout)
+		defer cancel()
+	}
+	stop := a.progress(ctx, "waiting for "+w.what())
+	defer stop()
+	f := &found{}
+	var err error
+	f.letter, err = letter.Await(ctx, s.client, w.inbox.ID, w.match, func(l letter.Letter) bool { return w.takes(f, l) })
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, w.timedOut(err)
+	case errors.Is(err, letter.ErrGone):
+		return nil, notFoundf("`mayfly new` makes another", "%s is gone: deleted or expired", render.Clean(w.inbox.Email))
+	}
+	return f, err
+}
+
+// takes reports whether a letter has what is asked for, which it keeps in f.
+func (w waiting) takes(f *found, l letter.Letter) bool {
+	switch {
+	case w.code:
+		code, ok := render.Open(l.Content()).Code()
+		f.value = code.Value
+		return ok
+	case w.link:
+		link, ok := render.Open(l.Content()).Confirm()
+		f.value = link.URL
+		return ok
+	}
+	return true
+}
+
+// what names what is waited for, for people.
+func (w waiting) what() string {
+	what := "mail"
+	switch {
+	case w.code:
+		what = "mail with a code"
+	case w.link:
+		what = "mail with a link"
+	}
+	return what + " to " + render.Clean(w.inbox.Email)
+}
+
+func (w waiting) timedOut(err error) error {
+	next := "`mayfly messages " + render.Clean(w.inbox.Email) + "` lists what is there"
+	var failed *api.Error
+	if errors.As(err, &failed) || errors.Is(err, api.ErrUnavailable) {
+		next = "at last the service failed: " + render.Clean(err.Error())
+	}
+	return &failure{statusTimeout, fmt.Errorf("no %s within %s", w.what(), duration(w.timeout).text()), next}
+}
