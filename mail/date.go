@@ -46,7 +46,10 @@ func parseDate(s string) (time.Time, bool) {
 	if len(s) > 200 {
 		return time.Time{}, false
 	}
-	if t, err := mail.ParseDate(s); err == nil && plausible(t) {
+	if t, err := time.Parse(usualLayout, usualDate(s)); err == nil && plausible(t) {
+		return t, true
+	}
+	if t, err := mail.ParseDate(s); err == nil && plausible(t) && !namedZone(t) {
 		return t, true
 	}
 	s = tidyDate(s)
@@ -56,6 +59,28 @@ func parseDate(s string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// usualLayout is what nearly all mail has. It is tried first, since a failed try costs more than a parse.
+const usualLayout = "Mon, 2 Jan 2006 15:04:05 -0700"
+
+// usualDate drops a comment from the end, and gives GMT as an offset.
+func usualDate(s string) string {
+	if strings.HasSuffix(s, ")") {
+		if open := strings.IndexByte(s, '('); open > 0 {
+			s = strings.TrimRight(s[:open], " ")
+		}
+	}
+	if date, ok := strings.CutSuffix(s, " GMT"); ok {
+		return date + " +0000"
+	}
+	return s
+}
+
+// namedZone tells whether t's zone was a name whose offset package time does not know.
+func namedZone(t time.Time) bool {
+	name, offset := t.Zone()
+	return offset == 0 && name != "" && name != "UTC" && name != "GMT"
 }
 
 // plausible keeps out years that JSON cannot hold.

@@ -32,7 +32,11 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 	budget := p.limits.HeaderBytes
 	rest := skipMboxLine(data)
 	begin, known := rest, false
-	if line, _ := cutLine(rest); len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+	line, after := cutLine(rest)
+	switch {
+	case len(line) == 0: // an empty header
+		return nil, after
+	case line[0] == ' ' || line[0] == '\t':
 		if name, ok := fieldName(bytes.TrimLeft(line, " \t")); ok && isKnownField(name) {
 			p.defect("The header starts with a space")
 			rest = bytes.TrimLeft(rest, " \t")
@@ -86,6 +90,16 @@ func (f *rawField) extend(line []byte, budget int) {
 	}
 	f.value = append(append(bytes.Clone(f.value), '\n', ' '), line...)
 	f.raw = append(append(bytes.Clone(f.raw), '\n'), line...)
+}
+
+// skipEmptyLines drops empty lines from the start of a message whose header comes after them.
+func skipEmptyLines(raw []byte) []byte {
+	rest := bytes.TrimLeft(raw, "\r\n")
+	line, _ := cutLine(rest)
+	if name, ok := fieldName(line); ok && isKnownField(name) {
+		return rest
+	}
+	return raw
 }
 
 // skipMboxLine drops the "From " line of an mbox file.

@@ -14,7 +14,7 @@ func Parse(raw []byte, l Limits) *Message {
 	p := &parser{limits: l.withDefaults(), message: &Message{}}
 	p.left = p.limits.DecodedBytes
 	raw = p.mendLines(raw)
-	h, body := p.readHeader(raw)
+	h, body := p.readHeader(skipEmptyLines(raw))
 	p.describe(h)
 	e := p.entity(h, body, "", "text/plain", 0)
 	p.finish(e)

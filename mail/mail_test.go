@@ -1,0 +1,656 @@
+package mail
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+	"golang.org/x/text/encoding/unicode"
+)
+
+func parse(s string) *Message { return Parse([]byte(s), Limits{}) }
+
+// fixture reads a message from testdata. Its lines end in LF there and in CRLF here, as they came.
+func fixture(t testing.TB, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.ReplaceAll(bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+}
+
+// outline is what a message comes to, one thing a line.
+func outline(m *Message) string {
+	var b strings.Builder
+	if m.TextType != "" {
+		fmt.Fprintf(&b, "%s %q", m.TextType, m.Text)
+		if m.Flowed {
+			b.WriteString(" flowed")
+		}
+		if m.DelSp {
+			b.WriteString(" delsp")
+		}
+		b.WriteByte('\n')
+	}
+	if m.HTML != "" {
+		fmt.Fprintf(&b, "html %q\n", m.HTML)
+	}
+	for _, a := range m.Attachments {
+		fmt.Fprintf(&b, "%s %s %q", a.ID, a.ContentType, a.Filename)
+		if a.ContentID != "" {
+			fmt.Fprintf(&b, " cid:%s", a.ContentID)
+		}
+		if a.Inline {
+			b.WriteString(" inline")
+		}
+		fmt.Fprintf(&b, " %d %.40q\n", a.Size, a.Content)
+	}
+	for _, d := range m.Defects {
+		b.WriteString("! " + d + "\n")
+	}
+	return b.String()
+}
+
+func TestParts(t *testing.T) {
+	tests := []struct{ name, raw, want string }{
+		{"plain", "Subject: x\r\n\r\nhello\r\nthere\r\n", `
+			text/plain "hello\nthere\n"`},
+		{"no body", "Subject: x\r\n", `
+			text/plain ""`},
+		{"HTML", "Content-Type: text/html\n\n<p>x</p>", `
+			html "<p>x</p>"`},
+		{"HTML that is not declared", "Subject: x\n\n<!DOCTYPE html><p>x</p>", `
+			html "<!DOCTYPE html><p>x</p>"`},
+		{"Markdown", "Content-Type: text/x-markdown\n\n# x", `
+			text/markdown "# x"`},
+		{"flowed", "Content-Type: text/plain; format=Flowed; DelSp=yes\n\na \nb", `
+			text/plain "a \nb" flowed delsp`},
+		{"alternative", multi("alternative", "Content-Type: text/plain; format=flowed\n\nx", "Content-Type: text/html\n\n<p>x", "Content-Type: text/x-amp-html\n\n<html ⚡>"), `
+			text/plain "x" flowed
+			html "<p>x"`},
+		{"alternative with a calendar", multi("alternative", "\nx", "Content-Type: text/calendar; name=i.ics\n\nBEGIN:VCALENDAR"), `
+			text/plain "x"
+			2 text/calendar "i.ics" 15 "BEGIN:VCALENDAR"`},
+		{"alternatives of one kind", multi("alternative", "\nx", "\nx\n", "\ny"), `
+			text/plain "x\ny"`},
+		{"Markdown and plain", multi("alternative", "Content-Type: text/markdown\n\n# x", "\nx"), `
+			text/plain "x"`},
+		{"texts one after the other", multi("mixed", "\nx", "Content-Type: image/png; name=p.png\n\nP", "\ny\n"), `
+			text/plain "x\ny\n"
+			2 image/png "p.png" 1 "P"`},
+		{"text, then HTML", multi("mixed", "\n1 < 2", "Content-Type: text/html\n\n<p>y"), `
+			text/plain "1 < 2"
+			html "<div style=\"white-space: pre-wrap\">1 &lt; 2</div>\n<p>y"`},
+		{"inline image", multi("related", "Content-Type: text/html\n\n<img src='cid:a@b'>", "Content-Type: image/gif\nContent-ID: <a@b>\n\nGIF", "Content-Type: image/gif\nContent-ID: <c@b>\nContent-Disposition: attachment; filename=c.gif\n\nGIF"), `
+			html "<img src='cid:a@b'>"
+			2 image/gif "" cid:a@b inline 3 "GIF"
+			3 image/gif "c.gif" cid:c@b 3 "GIF"`},
+		{"mixed, related, alternative", multi("mixed", nested("related", "b2", nested("alternative", "b3", "\nx", "Content-Type: text/html\n\n<p>x"), "Content-Type: image/gif\n\nGIF"), "Content-Type: application/pdf\nContent-Disposition: attachment; filename=x.pdf\n\nPDF"), `
+			text/plain "x"
+			html "<p>x"
+			1.2 image/gif "" 3 "GIF"
+			2 application/pdf "x.pdf" 3 "PDF"`},
+		{"signed", multi("signed; micalg=pgp-sha512", "\nx", "Content-Type: application/pgp-signature\n\nSIG"), `
+			text/plain "x"
+			2 application/pgp-signature "" 3 "SIG"`},
+		{"report", multi("report", "\nIt bounced.", "Content-Type: message/delivery-status\n\nAction: failed", "Content-Type: text/rfc822-headers\n\nSubject: x"), `
+			text/plain "It bounced."
+			2 message/delivery-status "" 14 "Action: failed"
+			3 text/rfc822-headers "" 10 "Subject: x"`},
+		{"message within", multi("mixed", "\nSee below.", "Content-Type: message/rfc822\n\nFrom: a@b\nSubject: in\n\nbody"), `
+			text/plain "See below."
+			2 message/rfc822 "" 27 "From: a@b\nSubject: in\n\nbody"`},
+		{"message alone", multi("mixed", "Content-Type: message/rfc822\n\nFrom: a@b\nSubject: =?utf-8?q?=C3=BC?=\n\nbody"), `
+			text/plain "From: a@b\nSubject: ü\n\nbody"
+			1 message/rfc822 "" 43 "From: a@b\nSubject: =?utf-8?q?=C3=BC?=\n\nb"`},
+		{"digest", multi("digest", "\nFrom: a@b\nSubject: one\n\n1", "\nFrom: c@d\nSubject: two\n\n2"), `
+			text/plain "From: a@b\nSubject: one\n\n1\nFrom: c@d\nSubject: two\n\n2"
+			1 message/rfc822 "" 25 "From: a@b\nSubject: one\n\n1"
+			2 message/rfc822 "" 25 "From: c@d\nSubject: two\n\n2"`},
+		{"text attachment", multi("mixed", "\nx", "Content-Type: text/plain\nContent-Disposition: attachment; filename=log.txt\n\nlog"), `
+			text/plain "x"
+			2 text/plain "log.txt" 3 "log"`},
+		{"nothing but a text attachment", "Content-Type: text/plain\nContent-Disposition: attachment; filename=log.txt\n\nlog", `
+			text/plain "log"
+			1 text/plain "log.txt" 3 "log"`},
+		{"an image alone", "Content-Type: image/png\nContent-Transfer-Encoding: base64\n\niVBORw==", `
+			1 image/png "" 4 "\x89PNG"`},
+		{"enriched", "Content-Type: text/enriched\n\n<bold>a</bold> <<b <param>red</param>c", `
+			text/plain "a <b c"`},
+		{"uuencode", "Subject: x\n\nSee:\nbegin 644 hi.txt\n#:&D*\n`\nend\nBye.\n", `
+			text/plain "See:\nBye.\n"
+			1.u1 application/octet-stream "hi.txt" 3 "hi\n"`},
+		{"talk of begin", "Subject: x\n\nbegin 644 years ago\nand end\n", `
+			text/plain "begin 644 years ago\nand end\n"`},
+		{"uuencode as an encoding", "Content-Type: application/x\nContent-Transfer-Encoding: x-uuencode\n\nbegin 600 hi.txt\n#:&D*\n`\nend\n", `
+			1 application/x "" 3 "hi\n"`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) { checkOutline(t, parse(test.raw), test.want) })
+	}
+}
+
+func checkOutline(t *testing.T, m *Message, want string) {
+	t.Helper()
+	var lines []string
+	for line := range strings.SplitSeq(want, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line+"\n")
+		}
+	}
+	if got := outline(m); got != strings.Join(lines, "") {
+		t.Errorf("got\n%swant\n%s", got, strings.Join(lines, ""))
+	}
+}
+
+// multi is a multipart message with boundary b1.
+func multi(subtype string, parts ...string) string {
+	return "Subject: x\nMIME-Version: 1.0\n" + nested(subtype, "b1", parts...) + "\n"
+}
+
+// nested is a multipart entity.
+func nested(subtype, boundary string, parts ...string) string {
+	s := "Content-Type: multipart/" + subtype + "; boundary=" + boundary + "\n\n"
+	for _, p := range parts {
+		s += "--" + boundary + "\n" + p + "\n"
+	}
+	return s + "--" + boundary + "--"
+}
+
+func TestBrokenMessages(t *testing.T) {
+	tests := []struct{ name, raw, want string }{
+		{"nothing", "", `
+			text/plain ""`},
+		{"no header", "Just a line.\nAnd: another", `
+			text/plain "Just a line.\nAnd: another"`},
+		{"text with a colon", "Note: buy milk\n\nand bread", `
+			text/plain "Note: buy milk\n\nand bread"`},
+		{"no empty line", "Subject: x\nHello there.\nBye", `
+			text/plain "Hello there.\nBye"`},
+		{"mbox", "From a@b.test Sat Jan  3 01:05:34 2026\nSubject: x\n\nhello", `
+			text/plain "hello"`},
+		{"a text that begins with From", "From my point of view\nthis is no header", `
+			text/plain "From my point of view\nthis is no header"`},
+		{"bare CR", "Subject: x\r\rhello\rthere", `
+			text/plain "hello\nthere"
+			! The lines end in a bare CR`},
+		{"not closed", "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b\nContent-Type: image/gif\n\nGIF", `
+			text/plain "x"
+			2 image/gif "" 3 "GIF"
+			! A multipart is not closed`},
+		{"cut off within a header", "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b\nContent-Ty", `
+			text/plain "x\nContent-Ty"
+			! A multipart is not closed`},
+		{"nest not closed", "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/alternative; boundary=c\n\n--c\n\nx\n--b\nContent-Type: image/gif\n\nGIF\n--b--\n", `
+			text/plain "x"
+			2 image/gif "" 3 "GIF"
+			! A multipart is not closed`},
+		{"boundary not declared", "Content-Type: multipart/mixed\n\npreamble\n--b\nContent-Type: text/plain\n\nx\n--b--\n", `
+			text/plain "x"
+			! A multipart does not have the boundary that it declares`},
+		{"another boundary declared", "Content-Type: multipart/mixed; boundary=z\n\n--b\nContent-Type: text/plain\n\nx\n--b--\n", `
+			text/plain "x"
+			! A multipart does not have the boundary that it declares`},
+		{"no parts", "Content-Type: multipart/mixed; boundary=z\n\nOnly text.\n", `
+			text/plain "Only text.\n"
+			! A multipart has no parts`},
+		{"empty part", "Content-Type: multipart/mixed; boundary=z\n\n--z\n--z\n\nx\n--z--", `
+			text/plain "x"`},
+		{"goes on after its end", multi("mixed", "\nx") + "--b1\n\ny\n--b1--\n", `
+			text/plain "x\ny"
+			! A multipart goes on after its end`},
+		{"one boundary starts as another", "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/mixed; boundary=bb\n\n--bb\n\nx\n--bb--\n--b\n\ny\n--b--\n", `
+			text/plain "x\ny"`},
+		{"encoded multipart", "Content-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte("--b\n\nx\n--b--\n")), `
+			text/plain "x"`},
+		{"base64 without padding, with rubbish", "Content-Transfer-Encoding: base64\n\naGVsbG8gaGVsbG8gaGVs\nbG8*hIQ", `
+			text/plain "hello hello hello!!"
+			! A part is broken in its base64`},
+		{"base64 in two", "Content-Transfer-Encoding: BASE64\n\naGVsbA==\nbyE=\n", `
+			text/plain "hello!"`},
+		{"base64 cut off", "Content-Transfer-Encoding: base64\n\naGVsbG8hI", `
+			text/plain "hello!"
+			! A part is broken in its base64`},
+		{"no base64 at all", "Content-Transfer-Encoding: base64\n\nDear reader, this is a plain text.\n", `
+			text/plain "Dear reader, this is a plain text.\n"
+			! A part is said to be base64 and is not`},
+		{"broken quoted-printable", "Content-Transfer-Encoding: quoted-printable\n\na=3Db =\nc  \n1=2 =ZZ =e4=\n", `
+			text/plain "a=b c\n1=2 =ZZ ä"
+			! A part is broken in its quoted-printable`},
+		{"unknown encoding", "Content-Transfer-Encoding: rot13\n\nx", `
+			text/plain "x"
+			! A part has an unknown transfer encoding: rot13`},
+		{"bad content type", "Content-Type: \"text\"/;;=plain\n\nx", `
+			text/plain "x"
+			! The Content-Type cannot be read`},
+		{"field name with a space", "Subject : x\nContent-Type : text/html\n\n<b>x</b>", `
+			html "<b>x</b>"`},
+		{"value that is not folded", "Subject: one\ntwo\nContent-Type: text/html\n\n<b>x</b>", `
+			html "<b>x</b>"
+			! A line of the header is no field`},
+		{"header after empty lines", "\r\n\nSubject: x\nContent-Type: text/html\n\n<b>x</b>", `
+			html "<b>x</b>"`},
+		{"empty header", "\r\nbody: x\n", `
+			text/plain "body: x\n"`},
+		{"header after a space", " Subject: x\nContent-Type: text/html\n\n<b>x</b>", `
+			html "<b>x</b>"
+			! The header starts with a space`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) { checkOutline(t, parse(test.raw), test.want) })
+	}
+}
+
+func TestHeader(t *testing.T) {
+	m := Parse(fixture(t, "header.eml"), Limits{})
+	if want := "Zoë, 你好 — see"; m.Subject != want {
+		t.Errorf("subject %q, want %q", m.Subject, want)
+	}
+	if want := (Address{"Müller, Jürgen", "j.mueller@example.test"}); m.From != want {
+		t.Errorf("from %q, want %q", m.From, want)
+	}
+	if want := []Address{{"A", "a@example.test"}, {"", "b@example.test"}, {"C D", "c@example.test"}}; !slices.Equal(m.To, want) {
+		t.Errorf("to %q, want %q", m.To, want)
+	}
+	if want := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC); !m.Date.Equal(want) {
+		t.Errorf("date %v, want %v", m.Date, want)
+	}
+	if m.MessageID != "1234@example.test" {
+		t.Errorf("message ID %q", m.MessageID)
+	}
+	if f := m.Fields[1]; f.Name != "X-Folded" || f.Value != "one two\tthree" || f.Raw != "X-Folded: one\r\n two\r\n\tthree" {
+		t.Errorf("field %+v", f)
+	}
+}
+
+func TestEncodedWords(t *testing.T) {
+	tests := []struct{ value, want string }{
+		{"plain", "plain"},
+		{"=?UTF-8?B?w7w=?=", "ü"},
+		{"=?utf-8?q?a_b=3F?= c", "a b? c"},
+		{"a =?utf-8?q?b?= =?utf-8?q?c?= d", "a bc d"},
+		{"=?utf-8?B?4oI=?= =?utf-8?B?rA==?=", "€"}, // cut within a character
+		{"=?utf-8?Q?=E2=82?=\r\n =?UTF-8?B?rA==?=", "€"},
+		{"=?utf-8*de?q?=C3=BC?=", "ü"},
+		{"=?iso-8859-1?q?=FC?==?iso-8859-1?q?=E4?=", "üä"},
+		{"(=?utf-8?q?x?=)", "(x)"},
+		{`"=?utf-8?q?x?=" y`, `"x" y`},
+		{"=?utf-8?q?with space?=", "with space"},
+		{"=?utf-8?q?what?=3F?=", "what??"},
+		{"=?utf-8?q?never ends", "never ends"},
+		{"=?utf-8?x?y?=", "=?utf-8?x?y?="},
+		{"=?=?=?", "=?=?=?"},
+		{"=??q?x?=", "=??q?x?="},
+		{"=?nowhere?q?=C3=BC?=", "ü"},
+		{"=?iso-2022-jp?B?GyRCRnxLXBsoQg==?=", "日本"},
+		{"=?gb2312?B?xOO6ww==?=", "你好"},
+		{"=?utf-7?q?+AOQ-x?=", "äx"},
+		{"caf\xc3\xa9", "café"},
+		{"caf\xe9", "café"},
+	}
+	for _, test := range tests {
+		if got := parse("Subject: " + test.value + "\r\n\r\n").Subject; got != test.want {
+			t.Errorf("%q: got %q, want %q", test.value, got, test.want)
+		}
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	tests := []struct {
+		value string
+		want  []Address
+	}{
+		{"a@b", []Address{{"", "a@b"}}},
+		{"<a@b>", []Address{{"", "a@b"}}},
+		{"A B <a@b>", []Address{{"A B", "a@b"}}},
+		{`"A, B" <a@b>, C <c@d>`, []Address{{"A, B", "a@b"}, {"C", "c@d"}}},
+		{`A, B <a@b>`, []Address{{"A, B", "a@b"}}},
+		{`"say \"hi\"" <a@b>`, []Address{{`say "hi"`, "a@b"}}},
+		{"a@b (A B)", []Address{{"A B", "a@b"}}},
+		{"=?utf-8?q?A=2C_B?= <a@b>", []Address{{"A, B", "a@b"}}},
+		{"=?utf-8?q?A_=3Ca=40b=3E?=", []Address{{"A", "a@b"}}},
+		{"Friends: a@b, C <c@d>; e@f", []Address{{"", "a@b"}, {"C", "c@d"}, {"", "e@f"}}},
+		{"undisclosed-recipients:;", nil},
+		{"A <a@b", []Address{{"A", "a@b"}}},
+		{"A <a@b> B <c@d>", []Address{{"A", "a@b"}, {"B", "c@d"}}},
+		{"A a@b", []Address{{"A", "a@b"}}},
+		{"A <mailto:a@b>", []Address{{"A", "a@b"}}},
+		{"'A' <a@b>", []Address{{"A", "a@b"}}},
+		{"Nobody", []Address{{"Nobody", ""}}},
+		{`"a b"@c`, []Address{{"", `"a b"@c`}}},
+		{"\"unclosed <a@b>", []Address{{"unclosed", "a@b"}}},
+		{"J\xc3\xbcrgen <j\xc3\xbc@b\xc3\xbc>", []Address{{"Jürgen", "jü@bü"}}},
+		{"", nil},
+		{",,;", nil},
+	}
+	for _, test := range tests {
+		if got := parseAddresses(test.value); !slices.Equal(got, test.want) {
+			t.Errorf("%q: got %q, want %q", test.value, got, test.want)
+		}
+	}
+}
+
+func TestDates(t *testing.T) {
+	want := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	for _, s := range []string{
+		"Wed, 4 Mar 2026 05:06:07 +0000", "4 Mar 2026 06:06:07 +0100", "Wed, 04 Mar 2026 05:06:07 GMT", "Wed, 4 Mar 2026 00:06:07 -0500 (EST)",
+		"Wed, 4 Mar 26 05:06:07 +0000", "Wed Mar  4 05:06:07 2026", "Wednesday, 4 March 2026 05:06:07 +0000", "wed, 4 mar 2026 05:06:07 gmt",
+		"Wed, 4 Mar 2026 07:06:07 GMT+0200", "Wed, 4 Mar 2026 07:06:07 +02:00", "2026-03-04T05:06:07Z", "2026-03-04 05:06:07 +0000",
+		"Wed, 4 Mar 2026 06:06:07 CET", "Wed, 4 Mar 2026 05:06:07.000 +0000", "Wed, 4 Mar 2026 05:06:07",
+	} {
+		if got, ok := parseDate(s); !ok || !got.Equal(want) {
+			t.Errorf("%q: got %v", s, got)
+		}
+	}
+	for _, s := range []string{"", "soon", "Wed, 40 Mar 2026 05:06:07 +0000", strings.Repeat("1 ", 500)} {
+		if got, ok := parseDate(s); ok {
+			t.Errorf("%q: got %v", s, got)
+		}
+	}
+	if m := parse("Subject: x\nDate: soon\n\n"); !m.Date.IsZero() || len(m.Defects) != 1 {
+		t.Errorf("got %v, %q", m.Date, m.Defects)
+	}
+}
+
+func TestParameters(t *testing.T) {
+	tests := []struct{ value, want string }{
+		{`attachment; filename=a.txt`, "a.txt"},
+		{`attachment; filename="a b.txt"`, "a b.txt"},
+		{`attachment; filename="a\"b.txt"`, `a"b.txt`},
+		{`attachment; filename="C:\dir\a.txt"`, `C:\dir\a.txt`},
+		{`attachment; filename=a b.txt; size=3`, "a b.txt"},
+		{`attachment; filename="a.txt`, "a.txt"},
+		{`attachment; filename*=utf-8''%e2%82%ac.txt`, "€.txt"},
+		{`attachment; filename=x; filename*=utf-8'en'%e2%82%ac.txt`, "€.txt"},
+		{`attachment; filename*0=long; filename*1="er.txt"`, "longer.txt"},
+		{`attachment; filename*1*=%82%ac.txt; filename*0*=utf-8''%e2`, "€.txt"},
+		{`attachment; filename*0*=iso-8859-1''%fc; filename*1=".txt"`, "ü.txt"},
+		{`attachment; filename*=%e2%82%ac.txt`, "€.txt"},
+		{`attachment; filename*=100%`, "100%"},
+		{`attachment; filename="=?utf-8?B?w7w=?=.txt"`, "ü.txt"},
+		{"attachment; filename=\"\xc3\xbc.txt\"", "ü.txt"},
+		{"attachment; filename=\"\xfc.txt\"", "ü.txt"},
+		{`attachment; ; =x; filename=a.txt; filename=b.txt`, "a.txt"},
+		{`attachment; name=a.txt`, "a.txt"},
+		{`attachment; filename="../../etc/passwd"`, "../../etc/passwd"},
+	}
+	for _, test := range tests {
+		m := parse(multi("mixed", "Content-Type: image/png\nContent-Disposition: "+test.value+"\n\nx"))
+		if len(m.Attachments) != 1 || m.Attachments[0].Filename != test.want {
+			t.Errorf("%s: got %+v, want %q", test.value, m.Attachments, test.want)
+		}
+	}
+}
+
+func TestCharsets(t *testing.T) {
+	encode := func(e encoding.Encoding, s string) string {
+		out, err := e.NewEncoder().String(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	const (
+		german    = "Müßiggang für 5 €"
+		japanese_ = "認証コードは 482913 です。アドレスをご確認ください。"
+		chinese   = "您的验证码是 482913，请不要告诉他人。"
+		taiwan    = "您的驗證碼是 482913，請不要告訴他人。"
+		koreanT   = "인증번호는 482913 입니다. 다른 사람에게 알리지 마세요."
+		russian   = "Ваш код подтверждения: 482913. Никому его не сообщайте."
+	)
+	tests := []struct{ name, charset, body, want string }{
+		{"UTF-8", "utf-8", german, german},
+		{"UTF-8 said to be Latin 1", "iso-8859-1", german, german},
+		{"UTF-8 said to be ASCII", "us-ascii", german, german},
+		{"UTF-8 said to be Big5", "big5", "…“Müßiggang”…", "…“Müßiggang”…"},
+		{"UTF-8 without a charset", "", german, german},
+		{"UTF-8 with a byte order mark", "", "\xef\xbb\xbf" + german, german},
+		{"UTF-8 of an unknown name", "x-nowhere", german, german},
+		{"UTF-8 with an octet that is wrong", "utf-8", german + "\xff", german + "\uFFFD"},
+		{"Latin 1 said to be UTF-8", "utf-8", "M\xfc\xdfiggang", "Müßiggang"},
+		{"windows-1252", "iso-8859-1", encode(charmap.Windows1252, german), german},
+		{"windows-1252 without a charset", "", encode(charmap.Windows1252, german), german},
+		{"ISO-8859-15", "iso-8859-15", encode(charmap.ISO8859_15, german), german},
+		{"ISO-2022-JP", "iso-2022-jp", encode(japanese.ISO2022JP, japanese_), japanese_},
+		{"ISO-2022-JP without a charset", "", encode(japanese.ISO2022JP, japanese_), japanese_},
+		{"Shift_JIS", "Shift_JIS", encode(japanese.ShiftJIS, japanese_), japanese_},
+		{"Shift_JIS without a charset", "", encode(japanese.ShiftJIS, japanese_), japanese_},
+		{"EUC-JP", "euc-jp", encode(japanese.EUCJP, japanese_), japanese_},
+		{"GB2312", "gb2312", encode(simplifiedchinese.GBK, chinese), chinese},
+		{"GB18030", "GB18030", encode(simplifiedchinese.GB18030, chinese), chinese},
+		{"GBK without a charset", "", encode(simplifiedchinese.GBK, chinese), chinese},
+		{"Big5", "big5", encode(traditionalchinese.Big5, taiwan), taiwan},
+		{"Big5 without a charset", "", encode(traditionalchinese.Big5, taiwan), taiwan},
+		{"EUC-KR", "ks_c_5601-1987", encode(korean.EUCKR, koreanT), koreanT},
+		{"EUC-KR without a charset", "", encode(korean.EUCKR, koreanT), koreanT},
+		{"KOI8-R", "koi8-r", encode(charmap.KOI8R, russian), russian},
+		{"KOI8-R without a charset", "", encode(charmap.KOI8R, russian), russian},
+		{"windows-1251", "cp1251", encode(charmap.Windows1251, russian), russian},
+		{"windows-1251 without a charset", "", encode(charmap.Windows1251, russian), russian},
+		{"IBM 850", "cp-850", encode(charmap.CodePage850, "Müßiggang"), "Müßiggang"},
+		{"UTF-7", "utf-7", "M+APwA3w-iggang 1 +- 1", "Müßiggang 1 + 1"},
+		{"UTF-16 with a byte order mark", "utf-16", encode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), german), german},
+		{"UTF-16 without one", "utf-16", encode(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), german), german},
+		{"UTF-16LE", "utf-16le", encode(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), german), german},
+		{"UTF-16 that is none", "utf-16", "plain", "plain"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			field := "Content-Type: text/plain"
+			if test.charset != "" {
+				field += `; charset="` + test.charset + `"`
+			}
+			raw := "Subject: x\r\n" + field + "\r\nContent-Transfer-Encoding: base64\r\n\r\n" + base64.StdEncoding.EncodeToString([]byte(test.body))
+			if got := parse(raw).Text; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+	t.Run("of the document", func(t *testing.T) {
+		body := `<html><head><meta charset="koi8-r"></head><body>` + encode(charmap.KOI8R, "Да") + `</body></html>`
+		if got := parse("Content-Type: text/html\n\n" + body).HTML; !strings.Contains(got, "<body>Да</body>") {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// A nest of multiparts that are never closed must not cost more with each level.
+func TestBounds(t *testing.T) {
+	t.Run("depth", func(t *testing.T) {
+		var b strings.Builder
+		b.WriteString("Subject: x\n")
+		for i := range 2000 {
+			fmt.Fprintf(&b, "Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n", i, i)
+		}
+		b.WriteString("\nthe text at the bottom\n")
+		m := parse(b.String())
+		if !strings.Contains(m.Text, "the text at the bottom") || !slices.Contains(m.Defects, "The parts are nested too deeply: the rest is shown as text") {
+			t.Errorf("got %.200q, %q", m.Text, m.Defects)
+		}
+	})
+	t.Run("messages within messages", func(t *testing.T) {
+		m := parse(strings.Repeat("Content-Type: message/rfc822\n\n", 2000) + "Subject: last\n\nthe text at the bottom\n")
+		if !strings.Contains(m.Text, "the text at the bottom") {
+			t.Errorf("got %.200q, %q", m.Text, m.Defects)
+		}
+	})
+	t.Run("parts", func(t *testing.T) {
+		m := parse("Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\nContent-Type: image/gif\n\nGIF\n", 50_000) + "--b--\n")
+		if len(m.Attachments) != 1000 || !slices.Contains(m.Defects, "The message has too many parts: the rest is not shown") {
+			t.Errorf("%d attachments, %q", len(m.Attachments), m.Defects)
+		}
+	})
+	t.Run("header", func(t *testing.T) {
+		raw := "Subject: " + strings.Repeat("x", 10<<20) + "\nFrom: a@b\n\nthe text\n"
+		m := Parse([]byte(raw), Limits{HeaderBytes: 1000})
+		if len(m.Fields) != 1 || len(m.Fields[0].Raw) != 1000 || m.Text != "the text\n" {
+			t.Errorf("%d fields, text %.100q", len(m.Fields), m.Text)
+		}
+	})
+	t.Run("fields", func(t *testing.T) {
+		m := Parse([]byte("Subject: x\n"+strings.Repeat("X-Y: z\n", 100_000)+"\nthe text\n"), Limits{Fields: 10})
+		if len(m.Fields) != 10 || m.Text != "the text\n" {
+			t.Errorf("%d fields, text %.100q", len(m.Fields), m.Text)
+		}
+	})
+	t.Run("decoded", func(t *testing.T) {
+		m := Parse([]byte(multi("mixed", "\n"+strings.Repeat("x", 60), "Content-Type: image/gif\n\n"+strings.Repeat("y", 60))), Limits{DecodedBytes: 100})
+		if len(m.Text) != 60 || m.Attachments[0].Size != 40 || len(m.Attachments[0].Content) != 40 {
+			t.Errorf("%d and %d", len(m.Text), m.Attachments[0].Size)
+		}
+	})
+	t.Run("names", func(t *testing.T) {
+		parse("From: " + strings.Repeat("<>", 100_000) + "\nTo: " + strings.Repeat("a,", 100_000) + "\nCc: " + strings.Repeat("=?u?q??=AB", 100_000) + " x\n\n")
+	})
+}
+
+func TestTNEF(t *testing.T) {
+	raw := "Content-Type: application/ms-tnef; name=winmail.dat\nContent-Transfer-Encoding: base64\n\n"
+	file := tnefFile(
+		tnefAttribute(1, tnefMAPIProps, mapiList(
+			mapiValue(mapiUnicode, mapiBody, utf16le("Grüße\r\n")),
+			mapiValue(mapiBinary, mapiBodyHTML, []byte("<p>Gr\xfc\xdfe</p>")))),
+		tnefAttribute(2, tnefAttachRendData, make([]byte, 14)),
+		tnefAttribute(2, tnefAttachTitle, []byte("SHORT~1.TXT\x00")),
+		tnefAttribute(2, tnefAttachData, []byte("content")),
+		tnefAttribute(2, tnefAttachment, mapiList(
+			mapiValue(mapiUnicode, mapiLongFilename, utf16le("a long name.txt")),
+			mapiValue(mapiString8, mapiMIMEType, []byte("Text/Plain\x00")))))
+	checkOutline(t, parse(raw+base64.StdEncoding.EncodeToString(file)), `
+		text/plain "Grüße\n"
+		html "<p>Grüße</p>"
+		1.t1 text/plain "a long name.txt" 7 "content"`)
+	for n := range file { // cut off anywhere, it is still an attachment or what was in it so far
+		m := parse(raw + base64.StdEncoding.EncodeToString(file[:n]))
+		if len(m.Attachments) == 0 && m.Text == "" && m.HTML == "" {
+			t.Errorf("nothing left of %d octets", n)
+		}
+	}
+}
+
+func tnefFile(attributes ...[]byte) []byte {
+	return append([]byte{0x78, 0x9f, 0x3e, 0x22, 1, 0}, bytes.Join(attributes, nil)...)
+}
+
+func tnefAttribute(level byte, id uint32, data []byte) []byte {
+	b := append([]byte{level}, le32(id)...)
+	b = append(append(b, le32(uint32(len(data)))...), data...)
+	sum := uint16(0)
+	for _, c := range data {
+		sum += uint16(c)
+	}
+	return append(b, byte(sum), byte(sum>>8))
+}
+
+func mapiList(values ...[]byte) []byte {
+	return append(le32(uint32(len(values))), bytes.Join(values, nil)...)
+}
+
+func mapiValue(typ, id uint16, data []byte) []byte {
+	b := []byte{byte(typ), byte(typ >> 8), byte(id), byte(id >> 8), 1, 0, 0, 0}
+	b = append(append(b, le32(uint32(len(data)))...), data...)
+	return append(b, make([]byte, -len(data)&3)...)
+}
+
+func le32(n uint32) []byte { return []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)} }
+
+func utf16le(s string) []byte {
+	out, _ := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder().Bytes([]byte(s + "\x00"))
+	return out
+}
+
+func TestSummarize(t *testing.T) {
+	for _, raw := range []string{
+		"From: A B <a@b.test>\r\nSubject: Hello\r\nDate: Wed, 4 Mar 2026 05:06:07 +0000\r\n\r\nbody",
+		"received: x\nFROM: =?utf-8?q?=C3=BC?= <a@b.test>\nsubject: one\n two =?utf-8?B?w7w=?=\n\nFrom: not@this.test",
+		"From a@b.test Sat Jan  3 01:05:34 2026\nFrom: a@b.test\nSubject:\n\n",
+		"Subject: caf\xe9\nFrom: a@b.test, c@d.test\n",
+		"Subject: x\rFrom: a@b.test\r\rbody",
+		"", "no header", "\r\n\r\nbody", "Subject", "From:", "Subject: x",
+	} {
+		m, s := parse(raw), Summarize([]byte(raw))
+		if s.From != m.From || s.Subject != m.Subject || !s.Date.Equal(m.Date) {
+			t.Errorf("%q: got %+v, want %q, %q, %v", raw, s, m.From, m.Subject, m.Date)
+		}
+	}
+	t.Run("looks at the start only", func(t *testing.T) {
+		s := Summarize([]byte("From: a@b.test\r\n" + strings.Repeat("X-Y: z\r\n", 20_000) + "Subject: late\r\n\r\n"))
+		if s.From.Addr != "a@b.test" || s.Subject != "" {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		"", "From: a@b\r\nSubject: =?utf-8?b?w7w=?=\r\n\r\nx",
+		multi("mixed", "\nx", nested("alternative", "b2", "\na", "Content-Type: text/html\n\n<p>")),
+		multi("digest", "\nSubject: x\n\ny"),
+		"Content-Type: multipart/mixed\n\n--x\nContent-Type: text/plain\n\ny",
+		"Content-Transfer-Encoding: base64\n\naGVsbG8", "Content-Transfer-Encoding: quoted-printable\n\n=3D=\n",
+		"Subject: x\n\nbegin 644 hi.txt\n#:&D*\n`\nend\n", "Content-Type: text/plain; charset=utf-16\n\n\xff\xfea\x00",
+		"Content-Type: application/ms-tnef\n\n" + string(tnefFile(tnefAttribute(1, tnefMAPIProps, mapiList(mapiValue(mapiUnicode, mapiBody, utf16le("x")))), tnefAttribute(2, tnefAttachRendData, nil), tnefAttribute(2, tnefAttachData, []byte("x")))),
+		"Content-Type: text/enriched\n\n<<<param>x</param>", "Content-Disposition: attachment; filename*0*=utf-8''%e2; filename*1*=%82\nContent-Type: a/b\n\n",
+		"Date: 1 Jan 26 1:1\nTo: a:b@c,\"d\" <e@f>(g);\n\n", " From: x\n y\nzz\nSubject: q\n", "From a@b\nSubject: x\n\n",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		before := bytes.Clone(raw)
+		l := Limits{Depth: 8, Parts: 50, HeaderBytes: 4000, Fields: 50, DecodedBytes: 100_000}
+		m := Parse(raw, l)
+		if !bytes.Equal(raw, before) {
+			t.Error("the message was changed")
+		}
+		again := Parse(raw, l)
+		if outline(m) != outline(again) {
+			t.Error("not the same twice")
+		}
+		size := 0
+		ids := make(map[string]bool)
+		for _, a := range m.Attachments {
+			size += len(a.Content)
+			if a.Size != len(a.Content) || a.ID == "" || ids[a.ID] || strings.Trim(a.ID, "0123456789.ut") != "" {
+				t.Errorf("attachment %q of %d", a.ID, a.Size)
+			}
+			ids[a.ID] = true
+		}
+		if len(m.Fields) > l.Fields || len(m.Attachments) > l.Parts+1 || size > l.DecodedBytes+l.Depth*len(raw) {
+			t.Errorf("%d fields, %d attachments of %d octets", len(m.Fields), len(m.Attachments), size)
+		}
+		if m.Text == "" && m.HTML == "" && len(m.Attachments) == 0 && len(m.Fields) == 0 && len(bytes.TrimSpace(raw)) > 0 {
+			t.Errorf("nothing is left of %q", raw)
+		}
+		Summarize(raw)
+	})
+}
+
+func BenchmarkSummarize(b *testing.B) {
+	raw := fixture(b, "newsletter.eml")
+	b.ReportAllocs()
+	for b.Loop() {
+		Summarize(raw)
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	raw := fixture(b, "newsletter.eml")
+	b.ReportAllocs()
+	b.SetBytes(int64(len(raw)))
+	for b.Loop() {
+		Parse(raw, Limits{})
+	}
+}
