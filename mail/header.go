@@ -25,13 +25,16 @@ func (h header) get(name string) string {
 	return ""
 }
 
+// maxStray is how many lines that are no fields are kept of a header.
+const maxStray = 100
+
 // readHeader parts data into its header and the body behind it. A line that is no field ends the header,
 // unless a well-known field still follows, whose value then was broken badly: the line is taken as part
 // of the field before it. Data that starts with no field at all is all body.
 func (p *parser) readHeader(data []byte) (h header, body []byte) {
 	budget := p.limits.HeaderBytes
 	rest := skipMboxLine(data)
-	begin, known := rest, false
+	begin, known, stray := rest, false, 0
 	line, after := cutLine(rest)
 	switch {
 	case len(line) == 0: // an empty header
@@ -52,7 +55,11 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 		if !ok {
 			if len(h) > 0 && !bytes.HasPrefix(line, []byte("--")) && (fieldFollows(after) || isBlank(line)) {
 				p.defect("A line of the header is no field")
-				h[len(h)-1].extend(rest[:len(line)], budget)
+				if stray <= maxStray {
+					stray++
+					budget -= len(line)
+					h[len(h)-1].extend(line)
+				}
 				rest = after
 				continue
 			}
@@ -84,10 +91,8 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 }
 
 // extend takes a stray line as part of the field's value.
-func (f *rawField) extend(line []byte, budget int) {
-	if budget < len(line) {
-		return
-	}
+func (f *rawField) extend(line []byte) {
+	line = line[:min(len(line), 1000)]
 	f.value = append(append(bytes.Clone(f.value), '\n', ' '), line...)
 	f.raw = append(append(bytes.Clone(f.raw), '\n'), line...)
 }

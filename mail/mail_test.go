@@ -512,6 +512,19 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%d and %d", len(m.Text), m.Attachments[0].Size)
 		}
 	})
+	t.Run("stray lines", func(t *testing.T) {
+		m := parse(strings.Repeat("stray\nSubject: x\n", 100_000) + "Subject: y\n" + strings.Repeat("stray\nSubject: z\n", 100_000) + "\nthe text\n")
+		if len(m.Fields) > 1000 || !strings.HasSuffix(m.Text, "the text\n") {
+			t.Errorf("%d fields, text of %d", len(m.Fields), len(m.Text))
+		}
+	})
+	t.Run("references", func(t *testing.T) {
+		image := "Content-ID: <a@b>\nContent-Type: image/gif\n\nGIF"
+		parts := append([]string{"Content-Type: text/html\n\n" + strings.Repeat("<img src=cid:", 100_000) + "<img src='cid:a%40b'>"}, slices.Repeat([]string{image}, 900)...)
+		if m := parse(multi("related", parts...)); len(m.Attachments) != 900 || !m.Attachments[899].Inline {
+			t.Errorf("%d attachments", len(m.Attachments))
+		}
+	})
 	t.Run("names", func(t *testing.T) {
 		parse("From: " + strings.Repeat("<>", 100_000) + "\nTo: " + strings.Repeat("a,", 100_000) + "\nCc: " + strings.Repeat("=?u?q??=AB", 100_000) + " x\n\n")
 	})

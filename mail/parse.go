@@ -412,10 +412,11 @@ func (p *parser) finish(e entity) {
 		texts = append(texts, e.spare...)
 	}
 	joinTexts(m, texts)
-	for i := range e.attachments {
-		a := &e.attachments[i]
-		if a.ContentID != "" && strings.Contains(m.HTML, "cid:"+a.ContentID) {
-			a.Inline = true
+	if slices.ContainsFunc(e.attachments, func(a Attachment) bool { return a.ContentID != "" }) {
+		referred := contentIDs(m.HTML)
+		for i := range e.attachments {
+			a := &e.attachments[i]
+			a.Inline = a.Inline || a.ContentID != "" && referred[a.ContentID]
 		}
 	}
 	m.Attachments = e.attachments

@@ -93,6 +93,27 @@ func separate(b *strings.Builder) {
 	}
 }
 
+// contentIDs are the parts that an HTML body refers to (RFC 2392).
+func contentIDs(html string) map[string]bool {
+	ids := make(map[string]bool)
+	for {
+		_, after, ok := strings.Cut(html, "cid:")
+		if !ok {
+			return ids
+		}
+		end := strings.IndexAny(after[:min(len(after), 1000)], "\"'<>) \t\n\\&;")
+		if end < 0 {
+			end = min(len(after), 1000)
+		}
+		id := after[:end]
+		if strings.IndexByte(id, '%') >= 0 {
+			id = string(unescapePercent(id))
+		}
+		ids[id] = true
+		html = after
+	}
+}
+
 // decodeHTML decodes an HTML body. If the part does not declare a charset, the document may.
 func decodeHTML(content []byte, declared string) string {
 	if name := canonicalCharset(declared); name == "us-ascii" && !isASCII(content) {
@@ -106,6 +127,7 @@ func decodeHTML(content []byte, declared string) string {
 // plainFromEnriched takes the formatting commands out of text/enriched (RFC 1896).
 func plainFromEnriched(s string) string {
 	var b strings.Builder
+	params := true // there may be more of them
 	for s != "" {
 		i := strings.IndexByte(s, '<')
 		if i < 0 {
@@ -124,9 +146,11 @@ func plainFromEnriched(s string) string {
 			b.WriteString(s)
 			break
 		}
-		if strings.EqualFold(s[:end+1], "<param>") {
-			if close := strings.Index(strings.ToLower(s[:min(len(s), 1000)]), "</param>"); close >= 0 {
-				end = close + len("</param>") - 1
+		if params && strings.EqualFold(s[:end+1], "<param>") {
+			if i := strings.Index(s, "</"+s[1:end+1]); i >= 0 {
+				end = i + len("</param>") - 1
+			} else {
+				params = false
 			}
 		}
 		s = s[end+1:]
