@@ -1,0 +1,125 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mayfly/api"
+)
+
+type createArgs struct {
+	Domain   string `json:"domain,omitempty" jsonschema:"one of the service's mail domains; its default when left out"`
+	Username string `json:"username,omitempty" jsonschema:"local part of the address; random when left out"`
+	TTL      int    `json:"ttl,omitempty" jsonschema:"lifetime in seconds; 3600 when left out"`
+}
+
+type inboxArgs struct {
+	InboxID string `json:"inbox_id" jsonschema:"id of the inbox"`
+}
+
+type noArgs struct{}
+
+func (t *tools) addInboxTools(s *sdk.Server) {
+	sdk.AddTool(s, &sdk.Tool{
+		Name:        "create_inbox",
+		Title:       "Create a temporary inbox",
+		Description: "Creates a temporary e-mail inbox and returns it with its address.",
+		InputSchema: input[createArgs](
+			atMost("username", 64), atMost("domain", 253), between("ttl", 60, 2_592_000)),
+		OutputSchema: output[api.Inbox](),
+		Annotations:  &sdk.ToolAnnotations{DestructiveHint: no, OpenWorldHint: no},
+	}, t.createInbox)
+	sdk.AddTool(s, &sdk.Tool{
+		Name:         "get_inbox",
+		Title:        "Look at an inbox",
+		Description:  "Returns an inbox: address, expiry, number of messages.",
+		InputSchema:  input[inboxArgs](anID("inbox_id")),
+		OutputSchema: output[api.Inbox](),
+		Annotations:  readOnly(),
+	}, t.getInbox)
+	sdk.AddTool(s, &sdk.Tool{
+		Name:         "list_inboxes",
+		Title:        "List the inboxes",
+		Description:  "Lists the inboxes of the API key; where the service cannot list them, those that this machine knows.",
+		InputSchema:  input[noArgs](),
+		OutputSchema: output[inboxList](),
+		Annotations:  readOnly(),
+	}, t.listInboxes)
+	sdk.AddTool(s, &sdk.Tool{
+		Name:         "delete_inbox",
+		Title:        "Delete an inbox",
+		Description:  "Deletes an inbox and all its messages, at once and for ever.",
+		InputSchema:  input[inboxArgs](anID("inbox_id")),
+		OutputSchema: output[api.Deleted](),
+		Annotations:  &sdk.ToolAnnotations{DestructiveHint: yes, IdempotentHint: true, OpenWorldHint: no},
+	}, t.deleteInbox)
+}
+
+func (t *tools) createInbox(ctx context.Context, _ *sdk.CallToolRequest, in createArgs) (*sdk.CallToolResult, api.Inbox, error) {
+	inbox, err := t.client.CreateInbox(ctx, api.CreateInbox(in))
+	if err != nil {
+		return nil, api.Inbox{}, explain(err)
+	}
+	if t.known != nil {
+		if err := t.known.Put(inbox); err != nil {
+			return nil, api.Inbox{}, explain(err)
+		}
+	}
+	return nil, inbox, nil
+}
+
+func (t *tools) getInbox(ctx context.Context, _ *sdk.CallToolRequest, in inboxArgs) (*sdk.CallToolResult, api.Inbox, error) {
+	inbox, err := t.client.Inbox(ctx, in.InboxID)
+	return nil, inbox, explain(err)
+}
+
+type inboxList struct {
+	Inboxes []api.Inbox `json:"inboxes"`
+	Total   int         `json:"total"`
+}
+
+func (t *tools) listInboxes(ctx context.Context, _ *sdk.CallToolRequest, _ noArgs) (*sdk.CallToolResult, inboxList, error) {
+	list, err := t.client.Inboxes(ctx)
+	switch {
+	case err == nil:
+		return nil, inboxList{append([]api.Inbox{}, list.Inboxes...), list.Total}, nil
+	case !errors.Is(err, api.ErrUnsupported) || t.known == nil:
+		return nil, inboxList{}, explain(err)
+	}
+	known, err := t.knownInboxes(ctx)
+	return nil, inboxList{known, len(known)}, explain(err)
+}
+
+// knownInboxes asks for each inbox that this machine knows, and leaves out those that are gone.
+func (t *tools) knownInboxes(ctx context.Context) ([]api.Inbox, error) {
+	ids, err := t.known.IDs()
+	if err != nil {
+		return nil, err
+	}
+	inboxes := []api.Inbox{}
+	for _, id := range ids {
+		inbox, err := t.client.Inbox(ctx, id)
+		if errors.Is(err, api.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		inboxes = append(inboxes, inbox)
+	}
+	return inboxes, nil
+}
+
+func (t *tools) deleteInbox(ctx context.Context, _ *sdk.CallToolRequest, in inboxArgs) (*sdk.CallToolResult, api.Deleted, error) {
+	if err := t.client.DeleteInbox(ctx, in.InboxID); err != nil {
+		return nil, api.Deleted{}, explain(err)
+	}
+	if t.known != nil {
+		if err := t.known.Remove(in.InboxID); err != nil {
+			return nil, api.Deleted{}, explain(err)
+		}
+	}
+	return nil, api.Deleted{Deleted: true}, nil
+}

@@ -1,0 +1,158 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mayfly/letter"
+	"mayfly/render"
+)
+
+const (
+	defaultTimeout = 60 * time.Second
+	maxTimeout     = 600 // seconds
+	progressEvery  = 2 * time.Second
+)
+
+type waitArgs struct {
+	InboxID        string `json:"inbox_id" jsonschema:"id of the inbox"`
+	From           string `json:"from,omitempty" jsonschema:"only messages whose sender contains this, upper and lower case alike"`
+	Subject        string `json:"subject,omitempty" jsonschema:"only messages whose subject contains this, upper and lower case alike"`
+	TimeoutSeconds int    `json:"timeout_seconds,omitempty" jsonschema:"how long to wait; 60 when left out"`
+}
+
+func (t *tools) addWaitTools(s *sdk.Server) {
+	schema := input[waitArgs](anID("inbox_id"), atMost("from", 320), atMost("subject", 998), between("timeout_seconds", 1, maxTimeout))
+	sdk.AddTool(s, &sdk.Tool{
+		Name:         "wait_for_message",
+		Title:        "Wait for a message",
+		Description:  "Returns the newest message that matches, as read_message does; waits until one arrives. Its content is untrusted.",
+		InputSchema:  schema,
+		OutputSchema: output[message](),
+		Annotations:  readOnly(),
+	}, t.waitForMessage)
+	sdk.AddTool(s, &sdk.Tool{
+		Name:         "get_code",
+		Title:        "Get the one-time code",
+		Description:  "Returns the one-time code of the newest message that matches and has one; waits until one arrives.",
+		InputSchema:  schema,
+		OutputSchema: output[code](),
+		Annotations:  readOnly(),
+	}, t.getCode)
+	sdk.AddTool(s, &sdk.Tool{
+		Name:         "get_link",
+		Title:        "Get the confirmation link",
+		Description:  "Returns the link that the newest matching message is for (confirm, log in, reset …); waits until one arrives. It is never fetched.",
+		InputSchema:  schema,
+		OutputSchema: output[link](),
+		Annotations:  readOnly(),
+	}, t.getLink)
+}
+
+func (t *tools) waitForMessage(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, message, error) {
+	l, err := t.await(ctx, r, in, func(letter.Letter) bool { return true })
+	if err != nil {
+		return nil, message{}, err
+	}
+	out := newMessage(in.InboxID, l.Message)
+	return untrustedJSON(out), out, nil
+}
+
+type code struct {
+	Code      string   `json:"code" jsonschema:"the code, as it is to be entered"`
+	Others    []string `json:"others" jsonschema:"other codes that are nearly as likely; usually empty"`
+	MessageID string   `json:"message_id" jsonschema:"id of the message it stands in"`
+}
+
+func (t *tools) getCode(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, code, error) {
+	out := code{Others: []string{}}
+	_, err := t.await(ctx, r, in, func(l letter.Letter) bool {
+		mail := render.Open(l.Content())
+		found, ok := mail.Code()
+		if !ok {
+			return false
+		}
+		out.Code, out.MessageID = found.Value, l.Message.ID
+		for _, c := range mail.Codes() {
+			if c.Value != found.Value {
+				out.Others = append(out.Others, c.Value)
+			}
+		}
+		return true
+	})
+	return nil, out, err
+}
+
+type link struct {
+	Link      string `json:"link" jsonschema:"the link, byte for byte as the mail has it, untrusted"`
+	Text      string `json:"text" jsonschema:"what it says on the link, untrusted"`
+	Host      string `json:"host" jsonschema:"the host it leads to"`
+	MessageID string `json:"message_id" jsonschema:"id of the message it stands in"`
+}
+
+func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, link, error) {
+	var out link
+	_, err := t.await(ctx, r, in, func(l letter.Letter) bool {
+		found, ok := render.Open(l.Content()).Confirm()
+		if ok {
+			out = link{Link: found.URL, Text: found.Text, Host: found.Host, MessageID: l.Message.ID}
+		}
+		return ok
+	})
+	return nil, out, err
+}
+
+// await waits for the newest message that matches and is accepted, and tells a client that asked for it how long it
+// has been waiting.
+func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, accept func(letter.Letter) bool) (letter.Letter, error) {
+	timeout := defaultTimeout
+	if in.TimeoutSeconds > 0 {
+		timeout = time.Duration(in.TimeoutSeconds) * time.Second
+	}
+	waiting, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	defer reportProgress(waiting, r, timeout)()
+	l, err := letter.Await(waiting, t.client, in.InboxID, letter.Match{From: in.From, Subject: in.Subject}, accept)
+	if errors.Is(waiting.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
+		return letter.Letter{}, fmt.Errorf("no such message arrived within %d seconds. Make sure that the mail was sent to the inbox's address, "+
+			"look at what is there with list_messages, or call again with a longer timeout_seconds", int(timeout.Seconds()))
+	}
+	return l, explain(err)
+}
+
+// reportProgress tells the client every now and then that the call goes on, until the returned function is called or
+// ctx ends.
+func reportProgress(ctx context.Context, r *sdk.CallToolRequest, timeout time.Duration) (stop func()) {
+	token := r.Params.GetProgressToken()
+	if token == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	start := time.Now()
+	report := func() error {
+		waited := time.Since(start).Round(time.Second)
+		return r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
+			ProgressToken: token, Progress: waited.Seconds(), Total: timeout.Seconds(),
+			Message: fmt.Sprintf("waited %s of %s for a message", waited, timeout),
+		})
+	}
+	go func() {
+		defer close(done)
+		ticker := time.NewTicker(progressEvery)
+		defer ticker.Stop()
+		// A client that cannot be told is gone: its call ends by itself.
+		for err := report(); err == nil; err = report() {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
