@@ -72,6 +72,7 @@ func newApp(ctx context.Context, o Options, cfg config.Config, w world) *app {
 		peeks: map[string]bool{}, peeking: map[string]bool{}, dropped: map[string]bool{},
 	}
 	a.caps.mouse = cfg.Mouse
+	a.focus = paneMessages
 	a.messages.show(allInboxes)
 	a.link.since = now
 	a.inboxes.refresh()

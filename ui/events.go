@@ -66,7 +66,7 @@ func (a *app) startOver() {
 	a.inboxes, a.messages = newInboxPane(a.book), newMessagePane(a.book)
 	a.messages.show(allInboxes)
 	a.reader.close()
-	a.mails, a.focus, a.overlay = shelf{}, paneInboxes, nil
+	a.mails, a.focus, a.overlay = shelf{}, paneMessages, nil
 	clear(a.peeks)
 	clear(a.peeking)
 	clear(a.dropped)

@@ -58,6 +58,12 @@ func (l *link) wake(now time.Time, al *alarm) {
 	}
 }
 
+// retried says whether trying again by itself can mend an error.
+func retried(err error) bool {
+	k := kindOf(err)
+	return k == troubleLimit || k == troubleAway
+}
+
 // countdown tells when the next attempt is made; empty when none is.
 func (l *link) countdown(now time.Time) string {
 	if !l.retryAt.After(now) {

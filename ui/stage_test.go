@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,14 +36,17 @@ func TestMain(m *testing.M) {
 // stage is the application with a service that speaks the contract, without a terminal. It runs in a bubble of
 // testing/synctest: nothing waits for a clock.
 type stage struct {
-	t      *testing.T
-	app    *app
-	server *apitest.Server
-	msgs   chan tea.Msg
-	copied []string // what went into the clipboard
-	opened []string // what was given to the system's opener
-	quit   bool
-	cancel context.CancelFunc
+	t        *testing.T
+	app      *app
+	server   *apitest.Server
+	registry *registry.Registry
+	msgs     chan tea.Msg
+	copied   []string // what went into the clipboard
+	opened   []string // what was given to the system's opener
+	quit     bool
+	// wrongKey connects with a key that the service does not know.
+	wrongKey bool
+	cancel   context.CancelFunc
 }
 
 // setting is what a stage begins with.
@@ -54,7 +58,6 @@ type setting struct {
 	connect       func(s *stage) (*Connection, error) // instead of the usual connection
 	config        string                              // config.toml
 	before        func(s *stage)                      // prepares the service
-	known         []registry.Inbox                    // in the registry
 	smtp          string
 }
 
@@ -73,19 +76,23 @@ func play(t *testing.T, set setting, scene func(s *stage)) {
 func newStage(t *testing.T, set setting, dir string) *stage {
 	t.Helper()
 	s := &stage{t: t, server: apitest.New(set.service), msgs: make(chan tea.Msg, 4096)}
+	s.registry = registry.Open(filepath.Join(dir, "registry"), "test", "https://mail.example")
 	if set.before != nil {
 		set.before(s)
-	}
-	reg := registry.Open(filepath.Join(dir, "registry"), "test", "https://mail.example")
-	if err := reg.Put(set.known...); err != nil {
-		t.Fatal(err)
 	}
 	connection := func(context.Context, Target) (*Connection, error) {
 		if set.connect != nil {
 			return set.connect(s)
 		}
+		client := s.server.Client(api.Options{})
+		if s.wrongKey {
+			var err error
+			if client, err = api.New("https://mail.example", "no-such-key-0123456789", api.Options{Transport: s.server.Transport()}); err != nil {
+				return nil, err
+			}
+		}
 		return &Connection{
-			Client: s.server.Client(api.Options{}), Registry: reg, Name: "mail.example", Profile: "test", SMTPAddr: set.smtp,
+			Client: client, Registry: s.registry, Name: "mail.example", Profile: "test", SMTPAddr: set.smtp,
 			Embedded: set.smtp != "",
 		}, nil
 	}
@@ -235,11 +242,15 @@ func (s *stage) mail(address string, m apitest.Mail) api.Message {
 	return msg
 }
 
-// inboxNamed makes an inbox beside the application.
+// inboxNamed makes an inbox beside the application, one that this machine knows.
 func (s *stage) inboxNamed(name string, ttl time.Duration) api.Inbox {
 	s.t.Helper()
 	in, err := s.server.Create(name, ttl)
 	if err != nil {
+		s.t.Fatal(err)
+	}
+	k := registry.Inbox{ID: in.ID, Email: in.Email, CreatedAt: in.CreatedAt, ExpiresAt: in.ExpiresAt}
+	if err := s.registry.Put(k); err != nil {
 		s.t.Fatal(err)
 	}
 	return in
@@ -337,35 +348,58 @@ func (s *stage) golden(name string) {
 	}
 }
 
+// cells writes down the screen: its text, then a letter for the style of each cell, then what the letters stand for.
 func (s *stage) cells() string {
 	buf := s.screen()
 	styles := map[string]byte{}
 	var legend []string
-	var b strings.Builder
-	b.WriteString(strings.Join(s.text(), "\n") + "\n\n")
+	var text, styled strings.Builder
 	for y := range s.app.height {
-		row := make([]byte, 0, s.app.width)
+		cells, style := make([]string, s.app.width), make([]byte, s.app.width)
 		for x := range s.app.width {
+			style[x] = '.'
 			c := buf.CellAt(x, y)
 			if c == nil {
 				continue
 			}
-			style := c.Style.String()
-			if style == "" {
-				row = append(row, '.')
+			cells[x] = c.Content
+			seq := c.Style.String()
+			if seq == "" {
 				continue
 			}
-			letter, ok := styles[style]
+			letter, ok := styles[seq]
 			if !ok {
 				letter = byte('a' + len(styles))
-				styles[style] = letter
-				legend = append(legend, fmt.Sprintf("%c %q", letter, style))
+				styles[seq] = letter
+				legend = append(legend, fmt.Sprintf("%c %q", letter, seq))
 			}
-			row = append(row, letter)
+			style[x] = letter
 		}
-		b.WriteString(strings.TrimRight(string(row), ".") + "\n")
+		mask(cells, style)
+		text.WriteString(strings.TrimRight(strings.Join(cells, ""), " ") + "\n")
+		styled.WriteString(strings.TrimRight(string(style), ".") + "\n")
 	}
-	return b.String() + "\n" + strings.Join(legend, "\n") + "\n"
+	slices.Sort(legend)
+	return text.String() + "\n" + styled.String() + "\n" + strings.Join(legend, "\n") + "\n"
+}
+
+// varying is what differs from run to run: how many requests were made, and the jitter of the next one.
+var varying = regexp.MustCompile(` {2,}[^│]*(\d+/\d+ a minute|, again in \d+ s).*| *in \d+ s *`)
+
+// mask covers what differs from run to run.
+func mask(cells []string, style []byte) {
+	row := strings.Join(cells, "")
+	at := varying.FindStringIndex(row)
+	if at == nil {
+		return
+	}
+	pos := 0
+	for x, c := range cells {
+		if pos >= at[0] && pos < at[1] && c != "" {
+			cells[x], style[x] = "~", '.'
+		}
+		pos += len(c)
+	}
 }
 
 // shade is a background.

@@ -47,27 +47,27 @@ func (a *app) emptyText(r layout.Rect) []string {
 	return a.waitingText(i, w)
 }
 
-// waitingText is an empty inbox: its address, how to send to it, and how long it has been waiting.
+// waitingText is an empty inbox: how to send to it, and how long it has been waiting.
 func (a *app) waitingText(i *inbox, w int) []string {
 	if i == nil {
 		return nil
 	}
-	th := a.th
-	out := []string{th.Bright.On(address(i.email, w)), ""}
-	if s := a.session.conn.SMTPAddr; s != "" {
-		out = append(out, wrapDim(th, "Send mail to it:", w)...)
-		out = append(out, th.Text.On("SMTP "+s))
-		if a.session.conn.Embedded {
-			out = append(out, wrapDim(th, "Any login, any recipient: an application under test is only pointed at that port.", w)...)
-		}
+	th, smtp := a.th, a.session.conn.SMTPAddr
+	wait, _ := waited(a.now.Sub(i.waitingSince()))
+	var out []string
+	if smtp != "" {
+		out = append(out, th.Dim.On("Send mail to it by ")+th.Text.On("SMTP "+smtp))
 	} else {
 		out = append(out, wrapDim(th, "Mail sent to this address appears here.", w)...)
 	}
-	wait, _ := waited(a.now.Sub(i.waitingSince()))
-	out = append(out, "", th.Dim.On("Waiting for mail · "+wait), "")
+	out = append(out, th.Dim.On("Waiting for mail · "+wait), "")
 	out = append(out, hint(th, "y", "copies the address"))
 	if needSMTP(a) == "" {
 		out = append(out, hint(th, "t", "sends a sample mail"))
+	}
+	if a.session.conn.Embedded {
+		out = append(out, "")
+		out = append(out, wrapDim(th, "Point an application's SMTP settings at that port, with any login: every address it writes to becomes an inbox here.", w)...)
 	}
 	return out
 }
@@ -99,7 +99,7 @@ func (a *app) troubleText(w int) []string {
 	}
 	out := []string{th.Bad.On(what), ""}
 	out = append(out, wrapDim(th, why, w)...)
-	if c := a.link.countdown(a.now); c != "" {
+	if c := a.link.countdown(a.now); c != "" && retried(a.link.err) {
 		out = append(out, "", th.Text.On("Next try in "+c))
 	}
 	out = append(out, "")

@@ -132,7 +132,9 @@ func Over(base, top []string, x, y, w int) {
 		n := Width(row)
 		left := Fit(ansi.Truncate(base[at], x, ""), x)
 		right := ansi.TruncateLeft(base[at], x+n, "")
-		// A wide character cut in half leaves its cell to be filled.
+		if Width(right) > w-x-n { // it begins with a wide character that was cut in half
+			right = ansi.TruncateLeft(base[at], x+n+1, "")
+		}
 		base[at] = left + reset + row + reset + Spaces(w-x-n-Width(right)) + right
 	}
 }
