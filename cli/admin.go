@@ -8,6 +8,7 @@ import (
 
 	"mayfly/render"
 	"mayfly/server"
+	"mayfly/service"
 )
 
 func (a *app) adminCommand() *cobra.Command {
@@ -40,6 +41,12 @@ func administer(ctx context.Context, store string, work func(*server.Admin) erro
 	err = work(admin)
 	if cerr := admin.Close(); err == nil && cerr != nil {
 		err = fmt.Errorf("closing the store: %w", cerr)
+	}
+	switch service.ErrorCode(err) {
+	case service.NotFound:
+		return notFoundf("`mayfly admin key list` lists them", "there is no such API key in %s", store)
+	case service.Invalid:
+		return &failure{status: statusUsage, err: err}
 	}
 	return err
 }

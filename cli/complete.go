@@ -20,7 +20,7 @@ func (a *app) completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFu
 }
 
 // complete asks the service for words; where it does not answer there are none.
-func (a *app) complete(cmd *cobra.Command, words func(ctx context.Context, s *service) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *app) complete(cmd *cobra.Command, words func(ctx context.Context, s *connection) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
 	s, err := a.connect(ctx)
@@ -44,7 +44,7 @@ func (a *app) completeInbox(cmd *cobra.Command, args []string, start string) ([]
 
 // completeInboxes completes addresses, and IDs where one was begun.
 func (a *app) completeInboxes(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return a.complete(cmd, func(ctx context.Context, s *service) ([]cobra.Completion, error) {
+	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
 		inboxes, err := s.inboxes(ctx)
 		var words []cobra.Completion
 		for _, i := range inboxes {
@@ -70,7 +70,7 @@ func (a *app) completeMessage(cmd *cobra.Command, args []string, start string) (
 	default:
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return a.complete(cmd, func(ctx context.Context, s *service) ([]cobra.Completion, error) {
+	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
 		inbox, err := s.inbox(ctx, args[0])
 		if err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ func (a *app) completeMessage(cmd *cobra.Command, args []string, start string) (
 
 // completeDomains completes the domains of the inboxes there are: the contract has no list of domains.
 func (a *app) completeDomains(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return a.complete(cmd, func(ctx context.Context, s *service) ([]cobra.Completion, error) {
+	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
 		inboxes, err := s.inboxes(ctx)
 		domains := map[string]bool{}
 		for _, i := range inboxes {

@@ -171,7 +171,7 @@ func (d *doctor) service(ctx context.Context) {
 }
 
 // answers makes a request and tells what can be learned from it.
-func (d *doctor) answers(ctx context.Context, s *service) {
+func (d *doctor) answers(ctx context.Context, s *connection) {
 	begin := time.Now()
 	list, err := s.client.Inboxes(ctx)
 	switch {
@@ -198,7 +198,7 @@ func (d *doctor) answers(ctx context.Context, s *service) {
 }
 
 // clock compares the service's clock, which its Date header tells to the second, with this machine's.
-func (d *doctor) clock(ctx context.Context, s *service) {
+func (d *doctor) clock(ctx context.Context, s *connection) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, s.client.BaseURL(), nil) // without the key
 	if err != nil {
 		return

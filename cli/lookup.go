@@ -14,7 +14,7 @@ import (
 )
 
 // inbox finds the inbox that arg names: by its ID, its address, or a unique start of either; "" is the newest.
-func (s *service) inbox(ctx context.Context, arg string) (api.Inbox, error) {
+func (s *connection) inbox(ctx context.Context, arg string) (api.Inbox, error) {
 	if arg != "" {
 		known, err := s.known.List()
 		if err != nil {
@@ -41,7 +41,7 @@ func (s *service) inbox(ctx context.Context, arg string) (api.Inbox, error) {
 
 // pick chooses among all by an ID or address, or a unique start of either. What is none of them may still be the ID of
 // an inbox that was made elsewhere.
-func (s *service) pick(ctx context.Context, all []api.Inbox, arg string) (api.Inbox, error) {
+func (s *connection) pick(ctx context.Context, all []api.Inbox, arg string) (api.Inbox, error) {
 	var near []api.Inbox
 	for _, i := range all {
 		if i.ID == arg || strings.EqualFold(i.Email, arg) {
@@ -76,7 +76,7 @@ func (s *service) pick(ctx context.Context, all []api.Inbox, arg string) (api.In
 
 // inboxes are the inboxes that have not expired, the newest first: the service's list, where it has one, else those this
 // machine knows.
-func (s *service) inboxes(ctx context.Context) ([]api.Inbox, error) {
+func (s *connection) inboxes(ctx context.Context) ([]api.Inbox, error) {
 	list, err := s.client.Inboxes(ctx)
 	all := list.Inboxes
 	if errors.Is(err, api.ErrUnsupported) {
@@ -96,14 +96,14 @@ func (s *service) inboxes(ctx context.Context) ([]api.Inbox, error) {
 }
 
 // messages are the messages of an inbox, the newest first.
-func (s *service) messages(ctx context.Context, inboxID string) (api.List, error) {
+func (s *connection) messages(ctx context.Context, inboxID string) (api.List, error) {
 	list, err := s.client.Messages(ctx, inboxID)
 	newestFirst(list.Messages)
 	return list, err
 }
 
 // message finds the message that arg names: by its ID or a unique start of it; "" is the newest.
-func (s *service) message(ctx context.Context, inbox api.Inbox, arg string) (api.Summary, error) {
+func (s *connection) message(ctx context.Context, inbox api.Inbox, arg string) (api.Summary, error) {
 	list, err := s.messages(ctx, inbox.ID)
 	if err != nil {
 		return api.Summary{}, err

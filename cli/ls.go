@@ -59,7 +59,7 @@ func (a *app) lsCommand() *cobra.Command {
 
 // counted are the inboxes with their number of messages. Where the service cannot list them, each is asked for, and
 // those that are gone are left out.
-func (s *service) counted(ctx context.Context) ([]api.Inbox, error) {
+func (s *connection) counted(ctx context.Context) ([]api.Inbox, error) {
 	all, err := s.inboxes(ctx)
 	if err != nil || !slices.ContainsFunc(all, func(i api.Inbox) bool { return i.Raw == nil }) {
 		return all, err

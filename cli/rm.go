@@ -43,7 +43,7 @@ func (a *app) rmCommand() *cobra.Command {
 }
 
 // remove deletes the inboxes that names mean, or all. What fails is listed and does not keep the rest from being deleted.
-func (a *app) remove(ctx context.Context, s *service, names []string, all, yes bool) error {
+func (a *app) remove(ctx context.Context, s *connection, names []string, all, yes bool) error {
 	var failures []error
 	inboxes, err := s.inboxesNamed(ctx, names, all, func(err error) { failures = append(failures, err) })
 	if err != nil {
@@ -89,7 +89,7 @@ func (a *app) remove(ctx context.Context, s *service, names []string, all, yes b
 }
 
 // inboxesNamed finds each inbox once; a name that means none is told to failed.
-func (s *service) inboxesNamed(ctx context.Context, names []string, all bool, failed func(error)) ([]api.Inbox, error) {
+func (s *connection) inboxesNamed(ctx context.Context, names []string, all bool, failed func(error)) ([]api.Inbox, error) {
 	if all {
 		return s.inboxes(ctx)
 	}

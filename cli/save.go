@@ -58,7 +58,7 @@ func (a *app) saveCommand() *cobra.Command {
 
 // attachments are the attachments of a letter: out of its raw form, else asked for one by one. What the service does not
 // give is told and left out.
-func (a *app) attachments(cmd *cobra.Command, s *service, inboxID string, l letter.Letter) ([]save.File, error) {
+func (a *app) attachments(cmd *cobra.Command, s *connection, inboxID string, l letter.Letter) ([]save.File, error) {
 	var files []save.File
 	if l.Raw != nil {
 		for _, part := range l.Content().Attachments {

@@ -57,8 +57,8 @@ func (a *app) where() (place, error) {
 	return place{name, p.BaseURL, a.insecure || p.Insecure}, nil
 }
 
-// service is a service that can be called, and the inboxes known of it.
-type service struct {
+// connection is a service that can be called, and the inboxes known of it.
+type connection struct {
 	place
 	session *local.Session // of the embedded service, else nil
 	keyFrom string         // where the key comes from, for people
@@ -67,7 +67,7 @@ type service struct {
 }
 
 // connect finds the service that the settings name, and the key to it.
-func (a *app) connect(ctx context.Context) (*service, error) {
+func (a *app) connect(ctx context.Context) (*connection, error) {
 	p, err := a.where()
 	if err != nil {
 		return nil, err
@@ -82,11 +82,11 @@ func (a *app) connect(ctx context.Context) (*service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for the API key: %w", err)
 	}
-	return a.service(p, key.Secret.Reveal(), key.Source)
+	return a.connection(p, key.Secret.Reveal(), key.Source)
 }
 
 // attach connects to the embedded service that another process serves.
-func (a *app) attach(ctx context.Context, p place) (*service, error) {
+func (a *app) attach(ctx context.Context, p place) (*connection, error) {
 	session, err := local.Find(ctx, a.localOptions())
 	if errors.Is(err, local.ErrNotRunning) {
 		return nil, withNext(errors.New("no local service is running"),
@@ -96,7 +96,7 @@ func (a *app) attach(ctx context.Context, p place) (*service, error) {
 		return nil, fmt.Errorf("finding the local service: %w", err)
 	}
 	p.baseURL = session.BaseURL
-	s, err := a.service(p, session.Key, "the local service")
+	s, err := a.connection(p, session.Key, "the local service")
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +104,12 @@ func (a *app) attach(ctx context.Context, p place) (*service, error) {
 	return s, nil
 }
 
-func (a *app) service(p place, key, keyFrom string) (*service, error) {
+func (a *app) connection(p place, key, keyFrom string) (*connection, error) {
 	client, err := api.New(p.baseURL, key, api.Options{Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport})
 	if err != nil {
 		return nil, &failure{status: statusUsage, err: err}
 	}
-	return &service{place: p, keyFrom: keyFrom, client: client, known: a.registry(p)}, nil
+	return &connection{place: p, keyFrom: keyFrom, client: client, known: a.registry(p)}, nil
 }
 
 func (a *app) registry(p place) *registry.Registry {

@@ -79,7 +79,7 @@ func (a *app) connectUI(ctx context.Context, p place, typed string) (*ui.Connect
 		}
 		key = found.Secret.Reveal()
 	}
-	s, err := a.service(p, key, "")
+	s, err := a.connection(p, key, "")
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (a *app) openLocal(ctx context.Context, p place) (*ui.Connection, error) {
 		return nil, err
 	}
 	p.baseURL = session.BaseURL
-	s, err := a.service(p, session.Key, "")
+	s, err := a.connection(p, session.Key, "")
 	if err != nil {
 		return nil, errors.Join(err, session.Close(ctx))
 	}

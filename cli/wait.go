@@ -58,7 +58,7 @@ mayfly wait --from acme.example --json | jq -r .message.subject`,
 }
 
 // printFound prints the code or the link alone, or the whole message.
-func (a *app) printFound(ctx context.Context, s *service, w waiting, f *found, asJSON bool) error {
+func (a *app) printFound(ctx context.Context, s *connection, w waiting, f *found, asJSON bool) error {
 	if (w.code || w.link) && !asJSON {
 		_, err := fmt.Fprintln(a.env.Stdout, render.Clean(f.value))
 		return err
@@ -84,7 +84,7 @@ type found struct {
 	value  string // the code or link, where that was asked for
 }
 
-func (a *app) wait(ctx context.Context, s *service, w waiting) (*found, error) {
+func (a *app) wait(ctx context.Context, s *connection, w waiting) (*found, error) {
 	if w.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, w.timeout)

@@ -41,7 +41,7 @@ mayfly watch --json | jq -r 'select(.event == "arrived") | .message.subject'`,
 	return cmd
 }
 
-func (a *app) watch(ctx context.Context, s *service, args []string, asJSON bool) error {
+func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bool) error {
 	var inboxes []api.Inbox
 	var err error
 	if len(args) == 0 {

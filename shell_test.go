@@ -1,0 +1,224 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mayfly/api/apitest"
+)
+
+// hosted is a machine that is set to use a service with the contract alone.
+func hosted(t *testing.T) (*machine, *apitest.Server) {
+	double := apitest.New(apitest.Options{})
+	web := httptest.NewServer(double)
+	t.Cleanup(web.Close)
+	t.Cleanup(double.Close) // before the other: it ends the answers that wait
+	return newMachine(t).with("MAYFLY_BASE_URL="+web.URL, "MAYFLY_API_KEY="+apitest.Key), double
+}
+
+// deliver puts a message into an inbox of the double.
+func deliver(t *testing.T, double *apitest.Server, address string, m apitest.Mail) {
+	t.Helper()
+	if _, err := double.Deliver(address, m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestInterruptEndsWhatWaits(t *testing.T) {
+	t.Parallel()
+	m, _ := hosted(t)
+	address := m.does("new")
+	for _, args := range [][]string{{"wait", address, "waiting for mail to " + address}, {"watch", address, "following 1 inbox"}} {
+		s := show(t, m.command(args[:2]...))
+		s.sees(args[2])
+		s.interrupt()
+		if status := s.ends(); status != 130 {
+			t.Errorf("mayfly %s: status %d", args[0], status)
+		}
+	}
+}
+
+func TestInterruptAtAPromptGivesTheEchoBack(t *testing.T) {
+	t.Parallel()
+	m, _ := hosted(t)
+	shell := m.command()
+	shell.Path, shell.Args = "/bin/sh", []string{"sh", "-c", `trap : INT; "$0" key set --file; echo "status $?"; stty -a`, program}
+	s := show(t, shell)
+	s.sees("API key for")
+	s.press("\x03")
+	s.sees("status 130", " echo ")
+}
+
+func TestAKeyIsTypedWithoutEcho(t *testing.T) {
+	t.Parallel()
+	m, _ := hosted(t)
+	m = m.with("MAYFLY_API_KEY=")
+	s := show(t, m.command("key", "set", "--file"))
+	s.sees("API key for")
+	s.press(apitest.Key + "\r")
+	if status := s.ends(); status != 0 {
+		t.Fatalf("status %d: %s", status, s.text())
+	}
+	if strings.Contains(s.output(), apitest.Key) {
+		t.Error("the key is on the screen")
+	}
+	m.does("new")
+}
+
+func TestDeletingAsksAtATerminal(t *testing.T) {
+	t.Parallel()
+	m, _ := hosted(t)
+	address := m.does("new")
+	for _, c := range []struct {
+		answer string
+		status int
+		left   bool
+	}{{"n", 1, true}, {"", 1, true}, {"y", 0, false}} {
+		s := show(t, m.command("rm", address))
+		s.sees("Delete "+address, "[y/N]")
+		s.press(c.answer + "\r")
+		if status := s.ends(); status != c.status {
+			t.Errorf("the answer %q ended with %d", c.answer, status)
+		}
+		if left := m.does("ls") != ""; left != c.left {
+			t.Errorf("after the answer %q the inbox is there: %v", c.answer, left)
+		}
+	}
+}
+
+func TestLongOutputGoesThroughThePager(t *testing.T) {
+	t.Parallel()
+	m, double := hosted(t)
+	address := m.does("new")
+	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello", Text: "the text of the mail"})
+	pager := filepath.Join(m.home, "pager")
+	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho \"pager $1\"; cat\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m = m.with("PAGER=" + pager + " option")
+	for _, c := range [][]string{{"read", "the text of the mail"}, {"messages", "Hello"}} {
+		s := show(t, m.command(c[0]))
+		s.sees("pager option", c[1])
+		if status := s.ends(); status != 0 {
+			t.Errorf("%s ended with %d", c[0], status)
+		}
+		if got := m.does(c[0]); strings.Contains(got, "pager") || !strings.Contains(got, c[1]) {
+			t.Errorf("in a pipe %s printed %q", c[0], got)
+		}
+	}
+	if err := os.WriteFile(pager, []byte("#!/bin/sh\nexec head -n 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Long", Text: strings.Repeat("a line\n", 100_000)})
+	s := show(t, m.command("read", "--view", "text"))
+	if status := s.ends(); status != 0 {
+		t.Errorf("a reader who leaves early is status %d: %s", status, s.text())
+	}
+}
+
+func TestABrokenPipeIsQuiet(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	file := filepath.Join(m.home, "mail.txt")
+	if err := os.WriteFile(file, []byte(strings.Repeat("a line\n\n", 100_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shell := m.command()
+	shell.Path, shell.Args = "/bin/sh", []string{"sh", "-c", `"$0" preview "$1" | head -n 1`, program, file}
+	if stdout, stderr, _ := output(t, shell); stdout != "a line\n" || stderr != "" {
+		t.Errorf("stdout %q, stderr %q", stdout, stderr)
+	}
+}
+
+func TestMachinesWithoutAHome(t *testing.T) {
+	t.Parallel()
+	m, _ := hosted(t)
+	bare := func(variables ...string) *machine {
+		return &machine{t, m.home, append(variables, "MAYFLY_BASE_URL="+m.getenv("MAYFLY_BASE_URL"), "MAYFLY_API_KEY="+apitest.Key)}
+	}
+	for name, m := range map[string]*machine{
+		"no HOME":          bare(),
+		"HOME is a file":   bare("HOME=/dev/null"),
+		"HOME not there":   bare("HOME=/nonexistent/home"),
+		"HOME is relative": bare("HOME=somewhere"),
+	} {
+		stdout, stderr, status := m.run("new", "--username", "ada"+strings.NewReplacer(" ", "-", "HOME", "home").Replace(name))
+		if status != 0 || !strings.HasSuffix(stdout, "@"+apitest.Domain+"\n") || strings.Count(stderr, "\n") > 1 {
+			t.Errorf("%s: new ended with %d: %q, %q", name, status, stdout, stderr)
+		}
+		if _, stderr, status := m.run("key", "status"); status != 0 {
+			t.Errorf("%s: key status ended with %d: %q", name, status, stderr)
+		}
+		if _, stderr, status := m.run("doctor"); status != 0 {
+			t.Errorf("%s: doctor ended with %d: %q", name, status, stderr)
+		}
+	}
+}
+
+func TestNothingIsWrittenToAReadOnlyHome(t *testing.T) {
+	t.Parallel()
+	m, _ := hosted(t)
+	for dir, mode := range map[string]os.FileMode{m.home: 0o555, filepath.Dir(m.home): 0o755} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _ = os.Chmod(m.home, 0o755) }) // so that it can be removed
+	cmd := m.command("new")
+	if os.Geteuid() == 0 { // who may write everywhere
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	stdout, stderr, status := output(t, cmd)
+	if status != 0 || !strings.HasSuffix(stdout, "@"+apitest.Domain+"\n") || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("new ended with %d: %q, %q", status, stdout, stderr)
+	}
+}
+
+func TestWithoutATerminalTheApplicationSaysSo(t *testing.T) {
+	t.Parallel()
+	if stdout, stderr, status := newMachine(t).run(); status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("status %d: %q, %q", status, stdout, stderr)
+	}
+}
+
+func TestHelpManualAndCompletions(t *testing.T) {
+	t.Parallel()
+	m, double := hosted(t)
+	address := m.does("new", "--username", "quiet-otter")
+	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
+
+	for _, command := range []string{"", "new", "ls", "messages", "read", "wait", "watch", "save", "rm", "preview", "key", "key set", "key status",
+		"key rm", "serve", "admin", "admin key", "admin key create", "admin key list", "admin key revoke", "doctor"} {
+		help := m.does(append(strings.Fields(command), "--help")...)
+		if !strings.Contains(help, "USAGE") || (command != "admin" && !strings.Contains(help, "EXAMPLES")) {
+			t.Errorf("the help of %q has no usage or no examples", command)
+		}
+	}
+	if page := m.does("man"); !strings.HasPrefix(page, ".TH MAYFLY 1") || !strings.Contains(page, "wait") {
+		t.Errorf("the manual page is %.200q", page)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if script := m.does("completion", shell); !strings.Contains(script, "mayfly") {
+			t.Errorf("no completion for %s", shell)
+		}
+	}
+	complete := func(want string, args ...string) {
+		t.Helper()
+		if got := m.does(append([]string{"__complete"}, args...)...); !strings.Contains(got, want) {
+			t.Errorf("completing %q gives %q, which has no %q", args, got, want)
+		}
+	}
+	complete(address, "messages", "qui")
+	complete(address, "rm", "")
+	complete("\tHello", "read", address, "")
+	complete(apitest.Domain, "new", "--domain", "")
+	complete("checks", "read", "--view", "")
+	complete("local", "--profile", "")
+	complete("enterprise", "admin", "key", "create", "--plan", "")
+}
