@@ -45,8 +45,9 @@ type app struct {
 	reader   *reader
 
 	session *session
-	link    link // how the connection is
-	target  Target
+	link    link   // how the connection is
+	target  Target // what the session is a session with
+	wanted  Target // what is being connected to
 	attempt uint64
 	noRaw   bool            // the service gives no raw messages
 	dropped map[string]bool // inboxes deleted here: a list on its way may still have them
@@ -106,6 +107,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		return a.mouse(msg)
 	case tickMsg:
 		a.ticker.fired(msg)
+		return a.retry()
 	case connectedMsg:
 		return a.connected(msg)
 	case watchMsg:

@@ -32,7 +32,6 @@ type inbox struct {
 	state            inboxState
 	err              error
 	paused           bool
-	endedAt          time.Time // when it was found gone
 	copiedAt         time.Time // when its address was last copied
 	since            time.Time // when it appeared on the screen
 	ids              []string  // keys of its messages, the newest first
@@ -81,7 +80,6 @@ type book struct {
 	started  time.Time
 	all      []string // keys of the messages of every inbox, the newest first
 	stale    bool     // all is to be made again
-	waited   string   // inbox whose creation is to be selected
 }
 
 func newBook(now time.Time) *book {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
@@ -73,10 +74,10 @@ func checkKey(v string) error {
 	return nil
 }
 
-var profilePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+var profilePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`) })
 
 func checkProfile(v string) error {
-	if v != "" && !profilePattern.MatchString(v) {
+	if v != "" && !profilePattern().MatchString(v) {
 		return errors.New("a-z 0-9 _ -, at most 32")
 	}
 	return nil

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
@@ -10,8 +12,10 @@ import (
 // connect makes a connection; an attempt that was overtaken by another is dropped when it ends.
 func (a *app) connect(t Target) tea.Cmd {
 	a.attempt++
-	a.target = t
-	a.link = link{since: a.now}
+	a.wanted = t
+	if a.session == nil {
+		a.link.since, a.link.err = a.now, nil
+	}
 	return a.world.sessions.connect(a.ctx, a.opts, t, a.attempt)
 }
 
@@ -20,21 +24,30 @@ func (a *app) connected(m connectedMsg) tea.Cmd {
 	if m.attempt != a.attempt {
 		return a.world.sessions.end(m.session)
 	}
+	if m.session == nil {
+		return a.notConnected(m.err)
+	}
 	var end tea.Cmd
 	if a.session != nil {
 		end = a.world.sessions.end(a.session)
-		a.startOver()
+		if m.session.sameService(a.session) {
+			a.carryOn()
+		} else {
+			a.startOver()
+		}
 	}
-	a.session = m.session
-	a.link.err, a.link.connected = m.err, a.session != nil
-	if a.session == nil {
-		return end
-	}
+	a.session, a.target = m.session, a.wanted
+	a.link = link{since: a.now, err: m.err}
 	a.session.watcher.SetFocused(!a.caps.blurred)
+	for _, i := range a.book.inboxes {
+		i.generation = a.session.watcher.Add(i.id)
+		a.session.watcher.Pause(i.id, i.paused)
+	}
 	for _, k := range m.known {
-		if k.ExpiresAt.After(a.now) {
-			i, _ := a.book.putKnown(k, a.now)
+		if i, isNew := a.book.putKnown(k, a.now); isNew && k.ExpiresAt.After(a.now) {
 			i.generation = a.session.watcher.Add(i.id)
+		} else if isNew {
+			a.book.forget(k.ID)
 		}
 	}
 	for _, in := range m.inboxes {
@@ -46,10 +59,44 @@ func (a *app) connected(m connectedMsg) tea.Cmd {
 	case m.err != nil:
 	case len(a.book.order) == 0:
 		cmds = append(cmds, a.create(api.CreateInbox{}, false))
-	default:
+	case a.inboxes.selected() == nil:
 		a.selectInbox(a.book.order[0])
 	}
 	return tea.Batch(cmds...)
+}
+
+// notConnected tells of a connection that could not be made. The one there is goes on, unless it was lost:
+// then it is tried again, less and less often.
+func (a *app) notConnected(err error) tea.Cmd {
+	if a.session != nil && !a.link.lost {
+		return a.fail(err)
+	}
+	a.link.err = err
+	a.link.failures++
+	a.link.retryAt = a.now.Add(min(time.Second<<min(a.link.failures, 5), 30*time.Second))
+	return nil
+}
+
+// retry connects again when it is time to.
+func (a *app) retry() tea.Cmd {
+	if a.session != nil && !a.link.lost || !retried(a.link.err) || a.now.Before(a.link.retryAt) {
+		return nil
+	}
+	a.link.retryAt = time.Time{}
+	return a.connect(a.wanted)
+}
+
+// sameService says that two sessions are with one service: another process that owns it changes
+// nothing but the port.
+func (s *session) sameService(t *session) bool {
+	return s.conn.Embedded && t.conn.Embedded || s.conn.Client.BaseURL() == t.conn.Client.BaseURL() && s.conn.Profile == t.conn.Profile
+}
+
+// carryOn keeps what is on the screen; what was being asked of the session that ended is not heard of.
+func (a *app) carryOn() {
+	clear(a.peeks)
+	clear(a.peeking)
+	a.work = progress{}
 }
 
 // apply connects again: whoever comes first becomes the owner of the embedded service.
@@ -57,6 +104,7 @@ func (m lostMsg) apply(a *app) tea.Cmd {
 	if m.session != a.session {
 		return nil
 	}
+	a.link.lost = true
 	return a.connect(a.target)
 }
 
@@ -107,7 +155,7 @@ func (a *app) event(e watch.Event) tea.Cmd {
 	case watch.Listed, watch.Arrived:
 		return a.arrived(i, a.book.list(i, e.Messages, a.now), e.Kind == watch.Arrived)
 	case watch.Gone:
-		a.gone(i)
+		return a.gone(i)
 	case watch.Failed:
 		i.state, i.err = stateFailing, e.Err
 	case watch.Recovered:
@@ -137,10 +185,18 @@ func (a *app) listed(in []api.Inbox) tea.Cmd {
 }
 
 // gone marks an inbox that was deleted or has expired. What is read from it stays until it is left.
-func (a *app) gone(i *inbox) {
-	i.state, i.endedAt = stateGone, a.now
+func (a *app) gone(i *inbox) tea.Cmd {
+	i.state = stateGone
 	if a.reader.message != nil && a.reader.message.inboxID == i.id {
 		a.reader.ended = true
+	}
+	reg, id := a.session.conn.Registry, i.id
+	if reg == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		_ = reg.Remove(id) // an entry too many is found gone the next time
+		return nil
 	}
 }
 

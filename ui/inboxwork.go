@@ -114,9 +114,14 @@ func (a *app) askDeletion(in []*inbox) tea.Cmd {
 			q.text = append(q.text, i.email)
 		}
 	}
-	q.text = append(q.text, "", counted(messages, "message goes", "messages go")+" with it. This cannot be undone.")
+	them := "it"
 	if len(in) > 1 {
-		q.text[len(q.text)-1] = counted(messages, "message goes", "messages go") + " with them. This cannot be undone."
+		them = "them"
+	}
+	if len(in) == 1 && in[0].gone(a.now) {
+		q.title, q.text = "Take this inbox off the list?", append(q.text, "", "It is gone already.")
+	} else {
+		q.text = append(q.text, "", counted(messages, "message goes", "messages go")+" with "+them+". This cannot be undone.")
 	}
 	return a.push(q)
 }
@@ -226,8 +231,8 @@ func (a *app) pause() tea.Cmd {
 
 // refresh asks for the lists again, or tries to connect again.
 func (a *app) refresh() tea.Cmd {
-	if a.session == nil || kindOf(a.link.err) == troubleKey || kindOf(a.link.err) == troublePlan {
-		return a.connect(a.target)
+	if k := kindOf(a.link.err); a.session == nil || a.link.lost || k == troubleKey || k == troublePlan {
+		return a.connect(a.wanted)
 	}
 	if a.reader.err != nil && a.reader.message != nil {
 		a.reader.err = nil

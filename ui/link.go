@@ -18,8 +18,9 @@ type link struct {
 	retryAt time.Time // when the next attempt is made by itself
 	mode    watch.Mode
 
-	connected bool
-	creating  bool // an inbox is being made
+	lost     bool // the service of the session is gone for good
+	failures int  // attempts to connect that failed in a row
+	creating bool // an inbox is being made
 }
 
 // trouble names what is wrong with the connection.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -58,7 +59,7 @@ func (a *app) domains() []string {
 	return out
 }
 
-var usernamePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._+-]*[a-z0-9])?$`)
+var usernamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9._+-]*[a-z0-9])?$`) })
 
 func checkUsername(v string) error {
 	v = strings.ToLower(v)
@@ -69,16 +70,18 @@ func checkUsername(v string) error {
 		return errors.New("at most 64 characters")
 	case strings.Contains(v, ".."):
 		return errors.New("no two dots in a row")
-	case !usernamePattern.MatchString(v):
+	case !usernamePattern().MatchString(v):
 		return errors.New("a-z 0-9 . _ + -, a letter or digit at both ends")
 	}
 	return nil
 }
 
-var domainPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+var domainPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+})
 
 func checkDomain(v string) error {
-	if v != "" && (len(v) > 253 || !domainPattern.MatchString(strings.ToLower(v))) {
+	if v != "" && (len(v) > 253 || !domainPattern().MatchString(strings.ToLower(v))) {
 		return errors.New("this is not a domain")
 	}
 	return nil

@@ -3,6 +3,7 @@ package ui
 import (
 	"time"
 
+	"mayfly/ui/cell"
 	"mayfly/ui/layout"
 )
 
@@ -56,7 +57,11 @@ func (a *app) waitingText(i *inbox, w int) []string {
 	wait, _ := waited(a.now.Sub(i.waitingSince()))
 	var out []string
 	if smtp != "" {
-		out = append(out, th.Dim.On("Send mail to it by ")+th.Text.On("SMTP "+smtp))
+		if line := "Send mail to it by SMTP " + smtp; cell.Width(line) <= w {
+			out = append(out, th.Dim.On("Send mail to it by ")+th.Text.On("SMTP "+smtp))
+		} else {
+			out = append(out, th.Dim.On("Send mail to it by"), th.Text.On("SMTP "+smtp))
+		}
 	} else {
 		out = append(out, wrapDim(th, "Mail sent to this address appears here.", w)...)
 	}

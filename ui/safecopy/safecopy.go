@@ -97,14 +97,15 @@ func Page(m Mail) string {
 	return b.String()
 }
 
-var (
-	dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$`)
-	length    = regexp.MustCompile(`^[0-9]{1,4}(px|%)?$`)
-	colour    = regexp.MustCompile(`^(#[0-9a-fA-F]{3,8}|[a-zA-Z]{3,20})$`)
-)
-
 // sanitize keeps text, tables, images that stand in the document, and links that are followed only when clicked.
-func sanitize(s string) string {
+func sanitize(s string) string { return sanitizer().Sanitize(s) }
+
+var sanitizer = sync.OnceValue(func() *bluemonday.Policy {
+	var (
+		dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$`)
+		length    = regexp.MustCompile(`^[0-9]{1,4}(px|%)?$`)
+		colour    = regexp.MustCompile(`^(#[0-9a-fA-F]{3,8}|[a-zA-Z]{3,20})$`)
+	)
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "div", "span", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "b", "strong", "i", "em", "u", "s",
 		"small", "sub", "sup", "code", "pre", "blockquote", "center", "ul", "ol", "li", "dl", "dt", "dd",
@@ -126,8 +127,8 @@ func sanitize(s string) string {
 	p.AllowStyles("text-align").MatchingEnum("left", "right", "center", "justify").Globally()
 	p.AllowStyles("font-weight").MatchingEnum("bold", "normal", "600", "700").Globally()
 	p.AllowStyles("font-size", "padding", "margin", "width", "max-width").Matching(length).Globally()
-	return p.Sanitize(s)
-}
+	return p
+})
 
 // embed puts the inline images in place of their content IDs.
 func embed(s string, images []Image) string {
