@@ -194,7 +194,7 @@ func TestHelpManualAndCompletions(t *testing.T) {
 	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
 
 	for _, command := range []string{"", "new", "ls", "messages", "read", "wait", "watch", "save", "rm", "preview", "key", "key set", "key status",
-		"key rm", "serve", "admin", "admin key", "admin key create", "admin key list", "admin key revoke", "doctor"} {
+		"key rm", "serve", "admin", "admin key", "admin key create", "admin key list", "admin key revoke", "mcp", "doctor"} {
 		help := m.does(append(strings.Fields(command), "--help")...)
 		if !strings.Contains(help, "USAGE") || (command != "admin" && !strings.Contains(help, "EXAMPLES")) {
 			t.Errorf("the help of %q has no usage or no examples", command)

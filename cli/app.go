@@ -88,7 +88,7 @@ mayfly --base-url https://api.example`,
 	root.AddCommand(
 		a.newCommand(), a.lsCommand(), a.messagesCommand(), a.readCommand(), a.waitCommand(), a.watchCommand(),
 		a.saveCommand(), a.rmCommand(), a.previewCommand(), a.keyCommand(), a.serveCommand(), a.adminCommand(),
-		a.doctorCommand(), a.manCommand(),
+		a.mcpCommand(), a.doctorCommand(), a.manCommand(),
 	)
 	return root
 }

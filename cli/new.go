@@ -62,10 +62,13 @@ mayfly new --json | jq -r .id`,
 
 // remember keeps an inbox for the commands to come. That it cannot be kept is worth a word and no more: the inbox is there.
 func (a *app) remember(s *connection, i api.Inbox) {
-	err := s.known.Put(registry.Inbox{ID: i.ID, Email: i.Email, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt})
-	if err != nil {
+	if err := s.known.Put(registered(i)); err != nil {
 		fmt.Fprintf(a.env.Stderr, "mayfly: this machine will not remember the inbox: %s\n", render.Clean(err.Error()))
 	}
+}
+
+func registered(i api.Inbox) registry.Inbox {
+	return registry.Inbox{ID: i.ID, Email: i.Email, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
 }
 
 // received is an object as the service sent it, else as it is written here.

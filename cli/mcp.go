@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/mcp"
+	"mayfly/registry"
+)
+
+func (a *app) mcpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp",
+		Short: "Offer the inboxes to agents by the Model Context Protocol",
+		Long: "Offer the inboxes to an agent by the Model Context Protocol, on standard input and output. " +
+			"The service and the key are found as for every other command: MAYFLY_BASE_URL and MAYFLY_API_KEY set them.",
+		Example: `mayfly mcp
+MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+			server := mcp.New(c.client, mcp.Options{Version: version(), Known: known{c.known}, Log: log})
+			return mcp.ServeStdio(cmd.Context(), server, io.NopCloser(a.env.Stdin), unclosed{a.env.Stdout})
+		},
+	}
+}
+
+// unclosed is a writer that closing leaves open.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }
+
+// known is the registry as the MCP server uses it.
+type known struct{ registry *registry.Registry }
+
+func (k known) IDs() ([]string, error) {
+	inboxes, err := k.registry.List()
+	ids := make([]string, len(inboxes))
+	for n, i := range inboxes {
+		ids[n] = i.ID
+	}
+	return ids, err
+}
+
+func (k known) Put(i api.Inbox) error { return k.registry.Put(registered(i)) }
+
+func (k known) Remove(inboxID string) error { return k.registry.Remove(inboxID) }
