@@ -217,9 +217,10 @@ func (a *app) arrived(i *inbox, mail []*message, live bool) tea.Cmd {
 		}
 	}
 	a.newest = newest
+	atTop := a.messages.list.Index() == 0
 	a.refreshLists()
 	cmds := []tea.Cmd{a.announce(i, newest, len(mail))}
-	if a.opensByItself(i) {
+	if a.opensByItself(i, atTop) {
 		a.messages.list.Select(newest.key)
 		cmds = append(cmds, a.openMessage(newest))
 	}
@@ -227,8 +228,9 @@ func (a *app) arrived(i *inbox, mail []*message, live bool) tea.Cmd {
 }
 
 // opensByItself says whether mail for an inbox opens as it arrives: always while following, else when
-// its list is shown, there is room for it, and nothing is being read, marked or typed.
-func (a *app) opensByItself(i *inbox) bool {
+// its list is shown, there is room for it, and nothing is being read or typed. The cursor stays where it
+// is: at the top, which is where the mail comes in.
+func (a *app) opensByItself(i *inbox, atTop bool) bool {
 	shown := a.messages.inbox == i.id || a.messages.inbox == allInboxes
 	switch {
 	case a.follow:
@@ -239,7 +241,7 @@ func (a *app) opensByItself(i *inbox) bool {
 			a.focus = paneMessages
 		}
 		return true
-	case !shown || a.reader.reading() || a.top() != nil || a.typing() != nil || a.messages.filter.on():
+	case !shown || !atTop || a.reader.reading() || a.top() != nil || a.typing() != nil || a.messages.filter.on():
 		return false
 	}
 	return a.lay.Columns == 3 || a.lay.Columns == 2 && a.focus == paneMessages

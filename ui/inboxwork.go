@@ -169,11 +169,14 @@ func (m deletedMsg) apply(a *app) tea.Cmd {
 		return nil
 	}
 	a.work.done++
-	name := ""
+	did := ""
 	if m.err != nil {
 		m.failed++
 	} else if i := a.book.inboxes[m.id]; i != nil {
-		name = i.email
+		did = "deleted " + i.email
+		if i.gone(a.now) {
+			did = i.name() + " is off the list"
+		}
 		a.drop(m.id)
 	}
 	if len(m.rest) > 0 {
@@ -186,7 +189,7 @@ func (m deletedMsg) apply(a *app) tea.Cmd {
 	case m.failed > 0:
 		return a.say(trouble, fmt.Sprintf("%d of %d inboxes could not be deleted: D tries again", m.failed, m.total))
 	case m.total == 1:
-		return a.say(done, "deleted "+name)
+		return a.say(done, did)
 	}
 	return a.say(done, fmt.Sprintf("deleted %d inboxes", m.total))
 }

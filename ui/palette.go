@@ -113,9 +113,9 @@ func (m *menu) update(msg tea.Msg) intent {
 
 func (m *menu) draw(th *theme.Theme, w, h int) []string {
 	width := max(10, min(72, w-4))
-	room := max(1, min(16, h-6))
+	room := max(1, min(17, h-6)) // one of them is for the reason
 	rows := []string{th.Accent.On("› ") + m.text + th.Accent.On("▏"), ""}
-	for _, r := range m.list.Rows(room, func(string) int { return 1 }) {
+	for _, r := range m.list.Rows(max(1, room-1), func(string) int { return 1 }) {
 		i := slices.IndexFunc(m.choices, func(c choice) bool { return c.id == r.ID })
 		rows = append(rows, m.row(th, m.choices[i], r.Selected, width))
 	}
@@ -124,6 +124,11 @@ func (m *menu) draw(th *theme.Theme, w, h int) []string {
 	}
 	for len(rows) < room+2 {
 		rows = append(rows, cell.Spaces(width))
+	}
+	for _, c := range m.choices {
+		if c.id == m.list.Selected() && c.reason != "" {
+			rows[len(rows)-1] = th.Warn.On(cell.Cut("! "+c.reason, width))
+		}
 	}
 	return frameBox(th, m.title, rows, w, h)
 }
@@ -137,9 +142,6 @@ func (m *menu) row(th *theme.Theme, c choice, selected bool, w int) string {
 		back, edge = th.Select, th.Accent.On("▌")
 	}
 	aside := c.aside
-	if selected && c.reason != "" {
-		aside = c.reason
-	}
 	room := w - cell.Width(aside) - 3
 	title := cell.Cut(c.title, max(4, room))
 	var text string

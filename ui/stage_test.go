@@ -43,9 +43,11 @@ type stage struct {
 	msgs     chan tea.Msg
 	copied   []string // what went into the clipboard
 	opened   []string // what was given to the system's opener
+	raw      []string // sequences sent to the terminal
 	quit     bool
 	// wrongKey connects with a key that the service does not know.
 	wrongKey bool
+	smtp     string
 	cancel   context.CancelFunc
 }
 
@@ -80,21 +82,12 @@ func newStage(t *testing.T, set setting, dir string) *stage {
 	if set.before != nil {
 		set.before(s)
 	}
+	s.smtp = set.smtp
 	connection := func(context.Context, Target) (*Connection, error) {
 		if set.connect != nil {
 			return set.connect(s)
 		}
-		client := s.server.Client(api.Options{})
-		if s.wrongKey {
-			var err error
-			if client, err = api.New("https://mail.example", "no-such-key-0123456789", api.Options{Transport: s.server.Transport()}); err != nil {
-				return nil, err
-			}
-		}
-		return &Connection{
-			Client: client, Registry: s.registry, Name: "mail.example", Profile: "test", SMTPAddr: set.smtp,
-			Embedded: set.smtp != "",
-		}, nil
+		return s.connection(), nil
 	}
 	w := world{
 		copy:   func(text string, _ clipboardEnv) string { s.copied = append(s.copied, text); return "clipboard" },
@@ -118,6 +111,20 @@ func newStage(t *testing.T, set setting, dir string) *stage {
 	s.run(s.app.connect(Target{}))
 	s.run(s.app.complain())
 	return s
+}
+
+// connection is the usual one.
+func (s *stage) connection() *Connection {
+	client := s.server.Client(api.Options{})
+	if s.wrongKey {
+		var err error
+		if client, err = api.New("https://mail.example", "no-such-key-0123456789", api.Options{Transport: s.server.Transport()}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return &Connection{
+		Client: client, Registry: s.registry, Name: "mail.example", Profile: "test", SMTPAddr: s.smtp, Embedded: s.smtp != "",
+	}
 }
 
 func (s *stage) leave() {
@@ -153,6 +160,9 @@ func (s *stage) send(msg tea.Msg) {
 	if _, ok := msg.(tea.QuitMsg); ok {
 		s.quit = true
 		return
+	}
+	if raw, ok := msg.(tea.RawMsg); ok {
+		s.raw = append(s.raw, fmt.Sprint(raw.Msg))
 	}
 	_, cmd := s.app.Update(msg)
 	s.checkFrame(msg)
@@ -212,6 +222,14 @@ func (s *stage) write(text string) {
 	for _, r := range text {
 		s.press(string(r))
 	}
+}
+
+// click clicks a cell.
+func (s *stage) click(x, y int) {
+	s.t.Helper()
+	s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+	s.send(tea.MouseReleaseMsg{X: x, Y: y, Button: tea.MouseLeft})
+	s.settle()
 }
 
 var keyCodes = map[string]tea.KeyPressMsg{
