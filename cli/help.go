@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"image/color"
+	"os"
 	"runtime/debug"
 	"strings"
 
 	"charm.land/fang/v2"
+	"charm.land/lipgloss/v2"
 	mango "github.com/muesli/mango-cobra"
 	"github.com/muesli/roff"
 	"github.com/spf13/cobra"
@@ -18,7 +21,26 @@ func (a *app) help(ctx context.Context, cmd *cobra.Command) error {
 	root := (&app{env: a.env}).root()
 	path := strings.Fields(cmd.CommandPath())[1:]
 	root.SetArgs(append(path, "--help"))
-	return fang.Execute(ctx, root, fang.WithoutManpage(), fang.WithoutVersion(), fang.WithColorSchemeFunc(fang.AnsiColorScheme))
+	if isTerminal(a.env.Stdout) {
+		// Fang asks the terminal for its background, for seconds where there is no answer, unless os.Stdin is no
+		// terminal. The colours below need no answer.
+		if null, err := os.Open(os.DevNull); err == nil {
+			defer func(stdin *os.File) { os.Stdin = stdin; null.Close() }(os.Stdin)
+			os.Stdin = null
+		}
+	}
+	return fang.Execute(ctx, root, fang.WithoutManpage(), fang.WithoutVersion(), fang.WithColorSchemeFunc(helpColors))
+}
+
+// helpColors are colours of the terminal's own palette that can be read on any background.
+func helpColors(lipgloss.LightDarkFunc) fang.ColorScheme {
+	plain := lipgloss.NoColor{}
+	return fang.ColorScheme{
+		Base: plain, Title: lipgloss.Blue, Description: plain, Comment: plain,
+		Flag: lipgloss.Magenta, FlagDefault: plain, Command: lipgloss.Cyan, Program: lipgloss.Blue,
+		QuotedString: lipgloss.Green, Argument: plain, DimmedArgument: plain, Help: plain, Dash: plain,
+		Codeblock: plain, ErrorHeader: [2]color.Color{plain, plain}, ErrorDetails: plain,
+	}
 }
 
 func (a *app) manCommand() *cobra.Command {

@@ -3,11 +3,9 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
@@ -56,24 +54,6 @@ func (a *app) theme() render.Theme {
 		}
 	}
 	return t
-}
-
-// darkBackground asks the terminal, when there is one to ask, else assumes dark.
-func (a *app) darkBackground() bool {
-	in, inOK := a.env.Stdin.(*os.File)
-	out, outOK := a.env.Stdout.(*os.File)
-	if inOK && outOK && isTerminal(in) && isTerminal(out) {
-		return lipgloss.HasDarkBackground(in, out)
-	}
-	return true
-}
-
-// dim writes text that is secondary.
-func (a *app) dim(text string) string {
-	if !a.styled() {
-		return text
-	}
-	return ansi.Style{}.Faint().Styled(text)
 }
 
 // table writes rows, whose cells are clean: in columns on a terminal, the last one cut at its width, else with a tab
