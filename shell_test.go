@@ -200,8 +200,17 @@ func TestHelpManualAndCompletions(t *testing.T) {
 			t.Errorf("the help of %q has no usage or no examples", command)
 		}
 	}
-	if page := m.does("man"); !strings.HasPrefix(page, ".TH MAYFLY 1") || !strings.Contains(page, "wait") {
-		t.Errorf("the manual page is %.200q", page)
+	for topic, parts := range map[string][]string{"": {`.TH "MAYFLY" "1"`, "mayfly-wait(1)"}, "key set": {`.TH "MAYFLY-KEY-SET" "1"`, "--file"}} {
+		page := m.does(append([]string{"man"}, strings.Fields(topic)...)...)
+		for _, part := range parts {
+			if !strings.Contains(page, part) {
+				t.Errorf("the manual page of %q has no %q: %.200q", topic, part, page)
+			}
+		}
+	}
+	m.does("man", "--dir", "pages")
+	if pages, err := os.ReadDir(filepath.Join(m.home, "pages")); err != nil || len(pages) < 20 {
+		t.Errorf("%d manual pages: %v", len(pages), err)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if script := m.does("completion", shell); !strings.Contains(script, "mayfly") {

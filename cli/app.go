@@ -40,10 +40,11 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mayfly",
 		Short: "Temporary e-mail inboxes in a terminal",
-		Long: "Temporary e-mail inboxes in a terminal.\n\n" +
-			"Alone, mayfly opens the terminal application. Without a base URL it works on an embedded service: " +
-			"point any application's SMTP settings at the port on the screen. " +
-			"INBOX is an ID, an address, or a unique start of either, and the newest when it is left out; MESSAGE likewise.",
+		Long: "Temporary e-mail inboxes in a terminal: alone, mayfly opens the terminal application.\n\n" +
+			"The service is the embedded one of this machine, to whose SMTP port any application can be pointed, unless --base-url, --profile, " +
+			"MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml name another. The key to it is MAYFLY_API_KEY, else the one that `mayfly key set` has kept.\n\n" +
+			"INBOX is an ID, an address, or a unique start of either, and the newest when it is left out; MESSAGE likewise.\n\n" +
+			"Exit status: 0 done, 1 error, 2 usage, 3 not found, 4 key missing, invalid or not allowed, 5 timed out waiting, 6 rate limit.",
 		Example: `# Open the terminal application
 mayfly
 
@@ -59,7 +60,7 @@ mayfly --base-url https://api.example`,
 		Args:              noArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		DisableAutoGenTag: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
 		RunE:              a.runUI,
 	}
@@ -85,12 +86,23 @@ mayfly --base-url https://api.example`,
 		root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]cobra.Completion{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)),
 	))
 
-	root.AddCommand(
-		a.newCommand(), a.lsCommand(), a.messagesCommand(), a.readCommand(), a.waitCommand(), a.watchCommand(),
-		a.saveCommand(), a.rmCommand(), a.previewCommand(), a.keyCommand(), a.serveCommand(), a.adminCommand(),
-		a.mcpCommand(), a.doctorCommand(), a.manCommand(),
-	)
+	addGroup(root, "inboxes", a.newCommand(), a.lsCommand(), a.messagesCommand(), a.readCommand(), a.waitCommand(), a.watchCommand(),
+		a.saveCommand(), a.rmCommand(), a.mcpCommand())
+	addGroup(root, "files", a.previewCommand())
+	addGroup(root, "service", a.serveCommand(), a.adminCommand())
+	addGroup(root, "this machine", a.keyCommand(), a.doctorCommand(), a.manCommand())
+	root.SetHelpCommandGroupID("this machine")
+	root.SetCompletionCommandGroupID("this machine")
 	return root
+}
+
+// addGroup adds commands that the help shows together.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+		root.AddCommand(c)
+	}
 }
 
 func (a *app) checkFlags() error {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"image/color"
 	"os"
 	"runtime/debug"
@@ -10,8 +9,6 @@ import (
 
 	"charm.land/fang/v2"
 	"charm.land/lipgloss/v2"
-	mango "github.com/muesli/mango-cobra"
-	"github.com/muesli/roff"
 	"github.com/spf13/cobra"
 )
 
@@ -40,24 +37,6 @@ func helpColors(lipgloss.LightDarkFunc) fang.ColorScheme {
 		Flag: lipgloss.Magenta, FlagDefault: plain, Command: lipgloss.Cyan, Program: lipgloss.Blue,
 		QuotedString: lipgloss.Green, Argument: plain, DimmedArgument: plain, Help: plain, Dash: plain,
 		Codeblock: plain, ErrorHeader: [2]color.Color{plain, plain}, ErrorDetails: plain,
-	}
-}
-
-func (a *app) manCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "man",
-		Short:   "Print the manual page",
-		Long:    "Print the manual page of mayfly and its commands, as roff.",
-		Example: "mayfly man | man -l -\nmayfly man > /usr/local/share/man/man1/mayfly.1",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			page, err := mango.NewManPage(1, cmd.Root())
-			if err != nil {
-				return fmt.Errorf("building the manual page: %w", err)
-			}
-			_, err = fmt.Fprintln(a.env.Stdout, page.Build(roff.NewDocument()))
-			return err
-		},
 	}
 }
 
