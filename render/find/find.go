@@ -1,7 +1,16 @@
-// Package find finds the one-time code and the link that a reader would take out of a mail.
+// Package find finds the one-time code and the link that a reader would take out of a mail. Candidates are made by
+// shape, meaning vetoes them, and evidence is added up: the words near a candidate in the mail's language, how it
+// stands out, where else it stands. Below a threshold nothing is found; every score comes with its reasons.
 package find
 
-import "mayfly/render/doc"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mayfly/render/doc"
+	"mayfly/render/find/lexicon"
+)
 
 // Input is a mail as its reader sees it.
 type Input struct {
@@ -33,5 +42,96 @@ type Result struct {
 	LinkOK bool
 }
 
-// Find looks for the code and the link of a mail.
-func Find(in Input) Result { return Result{} }
+// Find looks for the code and the link of a mail. It takes time linear in the mail, and is bounded.
+func Find(in Input) Result {
+	m := read(in)
+	var r Result
+	r.Codes, r.CodeOK = m.codes()
+	r.Links, r.LinkOK = m.links(r.CodeOK)
+	return r
+}
+
+// mail is what both searches read.
+type mail struct {
+	subject   line
+	preheader string
+	page      *page
+	text      *page // nil when there is none
+	purpose   purpose
+}
+
+func read(in Input) *mail {
+	d := in.Doc
+	if d == nil {
+		d = &doc.Document{}
+	}
+	preheader := in.Preheader
+	if preheader == "" {
+		preheader = d.Preheader
+	}
+	subject := cut(in.Subject, 1000)
+	languages := lexicon.Detect(lexicon.Fold(sample(subject, preheader, d, in.Text)), d.Lang)
+	m := &mail{preheader: cut(preheader, 1000), page: newPage(d, languages)}
+	if in.Text != nil {
+		m.text = newPage(in.Text, languages)
+	}
+	m.subject = line{text: subject, fold: lexicon.Fold(subject)}
+	m.subject.hits = m.page.scan(m.subject.fold, languages)
+	m.purpose = m.purposes()
+	return m
+}
+
+// sample is the text that tells the language: subject, preheader and the beginning of the bodies.
+func sample(subject, preheader string, docs ...*doc.Document) string {
+	const most = 12 << 10
+	var b strings.Builder
+	b.WriteString(subject)
+	b.WriteByte('\n')
+	b.WriteString(preheader)
+	for _, d := range docs {
+		if d == nil {
+			continue
+		}
+		for leaf := range d.Leaves() {
+			for _, s := range leaf.Spans {
+				b.WriteByte(' ')
+				b.WriteString(cut(s.Text, most))
+			}
+			if b.Len() > most {
+				return b.String()
+			}
+		}
+	}
+	return b.String()
+}
+
+// evidence adds up what speaks for a candidate and against it.
+type evidence struct {
+	score   float64
+	reasons []string
+}
+
+func (e *evidence) add(points float64, format string, args ...any) {
+	if points == 0 {
+		return
+	}
+	e.score += points
+	e.reasons = append(e.reasons, fmt.Sprintf("%+.1f ", points)+fmt.Sprintf(format, args...))
+}
+
+// byScore orders the best first and keeps a few.
+func byScore[T any](all []T, score func(T) float64) []T {
+	slices.SortStableFunc(all, func(a, b T) int {
+		switch {
+		case score(a) > score(b):
+			return -1
+		case score(a) < score(b):
+			return 1
+		}
+		return 0
+	})
+	if len(all) > 5 {
+		all = all[:5]
+	}
+	return all
+}

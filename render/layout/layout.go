@@ -1,7 +1,12 @@
-// Package layout turns a document into lines for a width and a theme.
+// Package layout turns a document into lines for a width and a theme. No line is wider than the width; the
+// same document, width and theme give the same bytes. Escape sequences are written in one place, the writer.
 package layout
 
-import "image/color"
+import (
+	"image/color"
+
+	"mayfly/render/doc"
+)
 
 // Line is one row.
 type Line struct {
@@ -34,4 +39,312 @@ type Theme struct {
 	Background color.Color // what text stands on; nil for black or white after Dark
 
 	Accent, Good, Warning, Bad, Dim color.Color
+}
+
+// Options say how to lay out a document.
+type Options struct {
+	Width  int
+	Theme  Theme
+	Hidden bool // show hidden text where it stands
+	Unfold bool // show footers and long quotes in full
+	Links  bool // end with the list of links
+}
+
+// Measure is the widest that running text gets, in columns.
+const Measure = 88
+
+// Lay lays out a document.
+func Lay(d *doc.Document, o Options) []Line {
+	o.Width = max(o.Width, 1)
+	l := &layouter{doc: d, opts: o, w: newWriter(o.Theme, d.Links), warned: make(map[int]bool)}
+	l.ink = newInks(o.Theme)
+	l.blocks(d.Blocks)
+	if o.Hidden {
+		l.hiddenBefore(1 << 30)
+	}
+	if o.Links {
+		l.linkList()
+	}
+	return l.w.finish()
+}
+
+// layouter lays out blocks one below the other.
+type layouter struct {
+	doc  *doc.Document
+	opts Options
+	w    *writer
+	ink  *inks
+
+	first  []piece // stands before the next line; then prefix stands before each
+	prefix []piece
+	indent int  // columns of prefix
+	gap    bool // an empty line stands before the next one
+	dim    bool // secondary text
+	beside bool // in a cell: no breaks between links
+	hidden int  // hidden texts shown so far
+	warned map[int]bool
+	wrap   wrapper
+}
+
+// room is how many columns are left for the text of a leaf.
+func (l *layouter) room() int { return max(l.opts.Width-l.indent, 1) }
+
+// emit writes a line after what stands before it.
+func (l *layouter) emit(line []piece) {
+	if l.gap {
+		l.gap = false
+		l.w.blank(l.prefix)
+	}
+	before := l.prefix
+	if l.first != nil {
+		before = l.first
+		l.first = nil
+	}
+	l.w.line(before, line)
+}
+
+// within lays out what f does with more before each line; first stands before the first one, rest before the
+// others, both of the same width. Where that leaves too little room, it is left out.
+func (l *layouter) within(first, rest piece, f func()) {
+	prefix, indent, outer := l.prefix, l.indent, l.first
+	if add := max(first.width, rest.width); l.indent+add <= l.opts.Width/2 {
+		head := l.prefix
+		if outer != nil {
+			head = outer
+		}
+		l.first = append(append([]piece(nil), head...), first)
+		l.prefix = append(append([]piece(nil), prefix...), rest)
+		l.indent += add
+	}
+	f()
+	l.prefix, l.indent = prefix, indent
+	if l.first != nil {
+		l.first = outer
+	}
+}
+
+func (l *layouter) blocks(blocks []*doc.Block) {
+	for _, b := range blocks {
+		l.block(b)
+	}
+}
+
+func (l *layouter) block(b *doc.Block) {
+	if b.Gap {
+		l.gap = true
+	}
+	if l.opts.Hidden && b.Order > 0 {
+		l.hiddenBefore(b.Order)
+	}
+	switch b.Kind {
+	case doc.Paragraph, doc.Heading:
+		l.leaf(b, min(l.room(), Measure))
+	case doc.Pre:
+		l.preformatted(b)
+	case doc.Code:
+		l.code(b)
+	case doc.Rule:
+		l.rule()
+	case doc.List:
+		l.list(b)
+	case doc.Item:
+		l.item(b, 0)
+	case doc.Quote:
+		l.quote(b)
+	case doc.Signature:
+		l.dimmed(func() { l.blocks(b.Children) })
+	case doc.Footer:
+		l.footer(b)
+	case doc.Table:
+		l.table(b)
+	case doc.Row:
+		l.row(b)
+	case doc.Cell:
+		l.blocks(b.Children)
+	}
+}
+
+func (l *layouter) dimmed(f func()) {
+	dim := l.dim
+	l.dim = true
+	f()
+	l.dim = dim
+}
+
+// leaf lays out running text.
+func (l *layouter) leaf(b *doc.Block, width int) {
+	rtl := b.RTL
+	l.wrap.reset(width, func(line []piece) {
+		if rtl {
+			if n := l.room() - measure(line); n > 0 {
+				line = append([]piece{spaces(n)}, line...)
+			}
+		}
+		l.emit(line)
+	})
+	l.fill(b)
+	l.wrap.end()
+}
+
+func (l *layouter) preformatted(b *doc.Block) {
+	l.wrap.reset(l.room(), l.emit)
+	l.wrap.pre = true
+	l.fill(b)
+	l.wrap.end()
+}
+
+// code sets a one-time code in a box.
+func (l *layouter) code(b *doc.Block) {
+	text := b.Text()
+	width := stringWidth(text)
+	margin := 4
+	if l.room() < 40 {
+		margin = 0
+	}
+	if margin+width+8 > l.room() {
+		l.leaf(b, l.room())
+		return
+	}
+	edge := l.ink.role(l.ink.accent)
+	inner := width + 6
+	bar := func(left, right string) {
+		l.emit([]piece{spaces(margin), text1(left+repeat("─", inner)+right, inner+2, edge)})
+	}
+	l.gap = l.gap || l.w.any()
+	bar("╭", "╮")
+	value := edge
+	value.attrs |= bold
+	l.emit([]piece{spaces(margin), text1("│", 1, edge), spaces(3), text1(text, width, value), spaces(3), text1("│", 1, edge)})
+	bar("╰", "╯")
+	l.gap = true
+}
+
+func (l *layouter) rule() {
+	width := min(l.room(), Measure)
+	l.emit([]piece{text1(repeat("─", width), width, l.ink.dim())})
+}
+
+func (l *layouter) list(b *doc.Block) {
+	widest := 0
+	for _, item := range b.Children {
+		widest = max(widest, stringWidth(item.Marker))
+	}
+	for _, item := range b.Children {
+		if item.Gap {
+			l.gap = true
+		}
+		if item.Kind != doc.Item {
+			l.within(spaces(2), spaces(2), func() { l.block(item) })
+			continue
+		}
+		l.item(item, widest)
+	}
+}
+
+func (l *layouter) item(b *doc.Block, widest int) {
+	if b.Marker == "" {
+		l.blocks(b.Children)
+		return
+	}
+	lead := 2
+	if l.room() < 40 || l.indent > 0 {
+		lead = 0
+	}
+	width := stringWidth(b.Marker)
+	pad := lead + max(widest-width, 0)
+	marker := text1(repeat(" ", pad)+b.Marker+" ", pad+width+1, l.ink.dim())
+	l.within(marker, spaces(marker.width), func() { l.blocks(b.Children) })
+}
+
+// Bounds on what is shown of a part that is folded.
+const (
+	foldQuote  = 12 // lines of a quote that are shown in full
+	keepQuote  = 4
+	foldFooter = 2
+	keepFooter = 1
+)
+
+func (l *layouter) quote(b *doc.Block) {
+	from := l.w.count()
+	bar := text1("▏ ", 2, l.ink.dim())
+	l.within(bar, bar, func() { l.blocks(b.Children) })
+	if outermost := b.Children[0].Quoted <= 1; outermost || l.w.count()-from > 10*foldQuote {
+		l.fold(from, foldQuote, keepQuote, "more quoted lines", bar)
+	}
+}
+
+func (l *layouter) footer(b *doc.Block) {
+	l.dimmed(func() {
+		l.gap = l.gap || l.w.any()
+		l.emit([]piece{text1("╌╌", 2, l.ink.dim())}[:min(l.room()/2, 1)])
+		from := l.w.count()
+		l.blocks(b.Children)
+		l.fold(from, foldFooter, keepFooter, "more lines", piece{})
+	})
+}
+
+// fold cuts what was written from a line on down to its first lines, and says how much was left out.
+func (l *layouter) fold(from, limit, keep int, what string, bar piece) {
+	if l.opts.Unfold || l.w.count()-from <= limit {
+		return
+	}
+	left := l.w.cut(from, from+keep)
+	text := "… " + itoa(left) + " " + what
+	if left == 1 {
+		text = "… 1 more line"
+	}
+	l.gap = false
+	room := l.room() - bar.width
+	if stringWidth(text) > room {
+		text = "…"
+	}
+	line := []piece{text1(text, stringWidth(text), l.ink.dim())}
+	if bar.width > 0 && room > 0 {
+		line = append([]piece{bar}, line...)
+	}
+	l.emit(line)
+	l.gap = true
+}
+
+// hiddenBefore shows the hidden text that stands before a leaf.
+func (l *layouter) hiddenBefore(order int) {
+	for ; l.hidden < len(l.doc.Hidden) && l.doc.Hidden[l.hidden].Before <= order; l.hidden++ {
+		h := l.doc.Hidden[l.hidden]
+		gap := l.gap
+		l.gap = l.w.any()
+		dim := l.ink.dim()
+		l.wrap.reset(min(l.room(), Measure), l.emit)
+		l.wrap.text("hidden ("+h.Reason+"): ", l.ink.role(l.ink.warning), 0)
+		l.wrap.text(h.Text, dim, 0)
+		l.wrap.end()
+		l.gap = gap || l.w.any()
+	}
+}
+
+// linkList lists the targets, each once.
+func (l *layouter) linkList() {
+	if len(l.doc.Links) == 0 {
+		return
+	}
+	l.gap = l.w.any()
+	widest := len(itoa(len(l.doc.Links)))
+	for i := range l.doc.Links {
+		link := &l.doc.Links[i]
+		n := itoa(link.N)
+		marker := text1(repeat(" ", widest-len(n))+n+"  ", widest+2, l.ink.dim())
+		l.within(marker, spaces(marker.width), func() {
+			l.wrap.reset(l.room(), l.emit)
+			l.wrap.text(shown(link.Target), l.ink.link(), link.N)
+			if link.Via != "" {
+				l.wrap.text(" via "+link.Via, l.ink.dim(), 0)
+			}
+			if link.Blocked {
+				l.wrap.text(" blocked: not a web or mail address", l.ink.role(l.ink.warning), 0)
+			}
+			if link.Warning != "" {
+				l.wrap.text(" "+link.Warning, l.ink.role(l.ink.warning), 0)
+			}
+			l.wrap.end()
+		})
+	}
 }

@@ -1,0 +1,517 @@
+package find
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"mayfly/render/find/lexicon"
+)
+
+// What a code needs, in points.
+const (
+	codeThreshold = 4.0 // below it nothing is found
+	nearTie       = 1.0 // as close to the best as this, another candidate makes a choice
+)
+
+// candidate is one place where a code may stand.
+type candidate struct {
+	token
+	line  int
+	alone bool // nothing else is in its line
+	of    *page
+}
+
+// codes are the candidates worth showing, and whether the first is the code.
+func (m *mail) codes() ([]Code, bool) {
+	best := map[string]Code{}
+	shapes := map[string]int{}
+	for _, p := range []*page{m.page, m.text} {
+		if p == nil {
+			continue
+		}
+		all := p.candidates()
+		listed := p.lists(all)
+		for i := range all {
+			c := &all[i]
+			e := m.judge(c)
+			if listed[i] {
+				e.add(-4, "one of a list of such")
+			}
+			key := strings.ReplaceAll(c.value, "-", "")
+			if old, ok := best[key]; !ok || e.score > old.Score {
+				best[key] = Code{Value: c.value, Score: e.score, Reasons: e.reasons}
+			}
+			shapes[key]++
+		}
+	}
+	m.subjectCode(best)
+	codes := make([]Code, 0, len(best))
+	for _, c := range best {
+		if c.Score > 0 {
+			codes = append(codes, c)
+		}
+	}
+	codes = byScore(codes, func(c Code) float64 { return c.Score })
+	if len(codes) == 0 || codes[0].Score < codeThreshold {
+		return codes, false
+	}
+	return codes, len(codes) == 1 || codes[0].Score-codes[1].Score >= nearTie
+}
+
+// subjectCode adds a code that stands in the subject and nowhere else.
+func (m *mail) subjectCode(best map[string]Code) {
+	for _, t := range tokens(m.subject.text) {
+		key := strings.ReplaceAll(t.value, "-", "")
+		if _, ok := best[key]; ok {
+			continue
+		}
+		p := &page{lines: []line{m.subject}, size: 16}
+		c := candidate{token: t, of: p}
+		e := m.judge(&c)
+		e.add(-0.5, "in the subject only")
+		best[key] = Code{Value: t.value, Score: e.score, Reasons: e.reasons}
+	}
+}
+
+// candidates are the places of a page where a code may stand.
+func (p *page) candidates() []candidate {
+	var all []candidate
+	for i := 0; i < len(p.lines) && len(all) < maxCandidates; i++ {
+		if c, next, ok := p.cells(i); ok {
+			all = append(all, c)
+			i = next - 1
+			continue
+		}
+		l := &p.lines[i]
+		for _, t := range tokens(l.text) {
+			alone := strings.Trim(l.text[:t.start]+l.text[t.end:], " \u00a0\u200b\t*_`\"'()[]<>«»“”„「」『』【】·•:.-–—=|#") == ""
+			all = append(all, candidate{token: t, line: i, alone: alone, of: p})
+		}
+	}
+	return all
+}
+
+// cells joins lines that hold one letter or digit each, as some mails write a code into boxes.
+func (p *page) cells(from int) (candidate, int, bool) {
+	var b strings.Builder
+	i := from
+	for ; i < len(p.lines) && b.Len() < 12; i++ {
+		t := strings.TrimSpace(p.lines[i].text)
+		if t == "-" || t == "–" || t == "•" || t == "·" {
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(t)
+		c, ok := ascii(r)
+		if !ok || size != len(t) || p.lines[i].coverage > 0 || c >= 'a' {
+			break
+		}
+		b.WriteByte(c)
+	}
+	s := b.String()
+	if len(s) < 4 || len(s) > 10 || ascending(s) {
+		return candidate{}, 0, false
+	}
+	if !strings.ContainsAny(s, "0123456789") && len(s) < 5 {
+		return candidate{}, 0, false
+	}
+	return candidate{token: token{value: s, end: len(p.lines[from].text), shape: joined}, line: from, alone: true, of: p}, i, true
+}
+
+// lists says which candidates stand in a list of four or more of one kind, such as backup codes.
+func (p *page) lists(all []candidate) []bool {
+	listed := make([]bool, len(all))
+	for i := 0; i < len(all); {
+		j := i + 1
+		different := map[string]bool{all[i].value: true}
+		for j < len(all) && all[j].shape == all[i].shape && len(all[j].value) == len(all[i].value) && all[j].line-all[j-1].line <= 2 {
+			different[all[j].value] = true
+			j++
+		}
+		if len(different) >= 4 {
+			for k := i; k < j; k++ {
+				listed[k] = true
+			}
+		}
+		i = j
+	}
+	return listed
+}
+
+// judge adds up the evidence for a candidate.
+func (m *mail) judge(c *candidate) evidence {
+	var e evidence
+	l := &c.of.lines[c.line]
+	words := m.words(&e, c)
+	m.shape(&e, c, words)
+	m.looks(&e, c)
+	m.elsewhere(&e, c)
+	c.surroundings(&e, words)
+	if l.footer {
+		e.add(-2.5, "in the footer")
+	}
+	if l.quoted {
+		e.add(-1.5, "quoted")
+	}
+	if c.of.link(l, c.start) > 0 {
+		e.add(-1.5, "part of a link")
+	}
+	return e
+}
+
+// words says how near the words for a code are.
+type words struct {
+	points float64
+	strong bool // they name a one-time code and nothing else
+	direct bool // nothing of weight stands between
+	before int  // where in the folded line they end, when they stand before it in the same line; else -1
+}
+
+// What the words near a candidate count, by where they stand.
+const (
+	strongPoints = 4.0
+	codePoints   = 3.0
+	farther      = 0.7 // less for each line between
+	reach        = 3   // lines
+)
+
+func (m *mail) words(e *evidence, c *candidate) words {
+	best := words{before: -1}
+	why := ""
+	consider := func(w words, format string, args ...any) {
+		if w.points > best.points {
+			best, why = w, fmt.Sprintf(format, args...)
+		}
+	}
+	lines := c.of.lines
+	l := &lines[c.line]
+	from, to := l.fold.At(c.start), l.fold.At(c.end)
+	for _, h := range l.hits {
+		points, ok := wordPoints(h)
+		if !ok {
+			continue
+		}
+		phrase := l.fold.Folded[h.Start:h.End]
+		switch {
+		case h.End <= from:
+			gap := utf8.RuneCountInString(l.fold.Folded[h.End:from])
+			w := words{points: points - float64(min(gap, 160))/50, strong: h.Class == lexicon.Strong, direct: gap <= 26, before: h.End}
+			consider(w, "%q before it", phrase)
+		case h.Start >= to:
+			gap := utf8.RuneCountInString(l.fold.Folded[to:h.Start])
+			w := words{points: points - 0.2 - float64(min(gap, 160))/45, strong: h.Class == lexicon.Strong, direct: gap <= 26, before: -1}
+			consider(w, "%q after it", phrase)
+		}
+	}
+	// Words in the lines above and below count for what stands alone, or begins or ends its line.
+	begins := from <= 1
+	for d, i := 1, c.line-1; d <= reach && i >= 0; d, i = d+1, i-1 {
+		for _, h := range lines[i].hits {
+			points, ok := wordPoints(h)
+			if !ok || !c.alone && !(begins && d == 1) {
+				continue
+			}
+			tail := utf8.RuneCountInString(lines[i].fold.Folded[h.End:])
+			w := words{
+				points: points - 0.2 - farther*float64(d-1) - float64(min(tail, 200))/150, strong: h.Class == lexicon.Strong,
+				direct: c.alone && d <= 2, before: -1,
+			}
+			if lines[i].footer {
+				w.points--
+			}
+			consider(w, "%q %d above it", lines[i].fold.Folded[h.Start:h.End], d)
+		}
+	}
+	for d, i := 1, c.line+1; d <= 2 && i < len(lines) && c.alone; d, i = d+1, i+1 {
+		for _, h := range lines[i].hits {
+			points, ok := wordPoints(h)
+			if !ok || lines[i].footer {
+				continue
+			}
+			head := utf8.RuneCountInString(lines[i].fold.Folded[:h.Start])
+			w := words{
+				points: points - 0.8 - farther*float64(d-1) - float64(min(head, 200))/80, strong: h.Class == lexicon.Strong,
+				direct: d == 1, before: -1,
+			}
+			consider(w, "%q %d below it", lines[i].fold.Folded[h.Start:h.End], d)
+		}
+	}
+	for _, h := range m.subject.hits {
+		if points, ok := wordPoints(h); ok && c.alone && c.line < 40 {
+			consider(words{points: points - 1.2, strong: h.Class == lexicon.Strong, before: -1}, "%q in the subject", m.subject.fold.Folded[h.Start:h.End])
+		}
+	}
+	best.points = max(best.points, 0)
+	e.add(best.points, "%s", why)
+	return best
+}
+
+func wordPoints(h lexicon.Hit) (float64, bool) {
+	switch h.Class {
+	case lexicon.Strong:
+		return strongPoints, true
+	case lexicon.Code:
+		return codePoints, true
+	}
+	return 0, false
+}
+
+// shape weighs how much the candidate looks like a code; the less, the nearer the words must be.
+func (m *mail) shape(e *evidence, c *candidate, w words) {
+	l := &c.of.lines[c.line]
+	style := l.style(c.start, c.end)
+	marked := c.alone || style.Bold || style.Mono || style.Spacing > 0 || style.Size >= c.of.size*1.2 || c.quotedByMarks(l.text)
+	switch c.shape {
+	case digits, spaced:
+		switch n := len(c.value); {
+		case c.year:
+			e.add(-2.5, "looks like a year")
+		case n == 6:
+			e.add(0.7, "six digits")
+		default:
+			e.add(0.2, "%d digits", n)
+		}
+	case joined:
+		e.add(2, "one to a cell")
+	case hyphened:
+		if !w.direct {
+			e.add(-1.5, "%s, no word for it near", shapeNames[c.shape])
+		}
+	case prefixed:
+		if !w.direct || len(c.value) > 0 && !w.strong {
+			e.add(-1.5, "%s, no word for it near", shapeNames[c.shape])
+		}
+	case mixed:
+		switch {
+		case !w.direct:
+			e.add(-3, "%s, no word for it near", shapeNames[c.shape])
+		case !marked && c.before != ':':
+			e.add(-1, "%s, not marked", shapeNames[c.shape])
+		}
+		if len(c.value) > 10 && !c.alone {
+			e.add(-1, "long")
+		}
+	case uppercase:
+		switch {
+		case !w.direct || !marked && c.before != ':':
+			e.add(-4, "%s, not marked", shapeNames[c.shape])
+		default:
+			e.add(-0.7, "%s", shapeNames[c.shape])
+		}
+		if has(m.wordHits(l, c), lexicon.Confirm) {
+			e.add(-4, "is a word")
+		}
+	case lowercase:
+		prominent := c.alone && (style.Mono || style.Spacing > 0 || style.Size >= c.of.size*1.3 || l.block.Boxed || style.Background.Set)
+		switch {
+		case !w.direct || !w.strong || !prominent:
+			e.add(-8, "%s", shapeNames[c.shape])
+		default:
+			e.add(-1.2, "%s", shapeNames[c.shape])
+		}
+	}
+	if w.direct && w.points > 0 && !c.alone {
+		e.add(0.8, "directly")
+	}
+}
+
+// wordHits are the phrases that a candidate is part of.
+func (m *mail) wordHits(l *line, c *candidate) []lexicon.Hit {
+	from, to := l.fold.At(c.start), l.fold.At(c.end)
+	var hits []lexicon.Hit
+	for _, h := range l.hits {
+		if h.Start < to && h.End > from {
+			hits = append(hits, lexicon.Hit{Class: lexicon.Confirm, Start: h.Start, End: h.End})
+		}
+	}
+	return hits
+}
+
+// quotedByMarks says whether quotation marks or brackets stand around the candidate.
+func (c *candidate) quotedByMarks(text string) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:c.start])
+	after, _ := utf8.DecodeRuneInString(text[c.end:])
+	return strings.ContainsRune("\"'`*[(<«“”„‘’「『【", before) && strings.ContainsRune("\"'`*])>»“”’」』】", after)
+}
+
+// looks weighs how the candidate stands out from the text around it.
+func (m *mail) looks(e *evidence, c *candidate) {
+	l := &c.of.lines[c.line]
+	if l.block == nil {
+		return // the subject
+	}
+	if c.alone && c.shape != joined {
+		e.add(1.3, "alone in its line")
+	}
+	s := l.style(c.start, c.end)
+	points := 0.0
+	var how []string
+	note := func(p float64, what string) {
+		points += p
+		how = append(how, what)
+	}
+	if c.of.size > 0 && s.Size >= c.of.size*1.25 {
+		note(0.9, "large")
+	}
+	if s.Spacing >= 1 {
+		note(0.8, "spaced")
+	}
+	if s.Mono {
+		note(0.5, "monospaced")
+	}
+	if s.Bold {
+		note(0.4, "bold")
+	}
+	if l.block.Boxed || s.Background.Set {
+		note(0.5, "in a box")
+	}
+	if l.heading {
+		note(0.4, "a heading")
+	}
+	if len(how) > 0 {
+		e.add(min(points, 2), "%s", strings.Join(how, ", "))
+	}
+}
+
+// elsewhere weighs that the same value stands in the subject, the preheader or the other body.
+func (m *mail) elsewhere(e *evidence, c *candidate) {
+	l := &c.of.lines[c.line]
+	if l.block != nil && holds(m.subject.text, c.value) {
+		e.add(1.5, "in the subject too")
+	}
+	if holds(m.preheader, c.value) && len(c.value) > 3 {
+		e.add(0.8, "in the preheader too")
+	}
+	if m.text != nil {
+		other := m.text
+		if c.of == m.text {
+			other = m.page
+		}
+		if other.holds(c.value) {
+			e.add(0.5, "in both bodies")
+		}
+	}
+}
+
+func holds(text, value string) bool {
+	for _, t := range tokens(text) {
+		if strings.EqualFold(t.value, value) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *page) holds(value string) bool {
+	for i := range p.lines {
+		if strings.Contains(p.lines[i].text, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// surroundings weighs what stands about the candidate: the names of other numbers, units, other kinds of codes.
+func (c *candidate) surroundings(e *evidence, w words) {
+	l := &c.of.lines[c.line]
+	if c.hash {
+		e.add(-4, "numbered with # or №")
+	}
+	c.label(e, w)
+	from, to := l.fold.At(c.start), l.fold.At(c.end)
+	for _, h := range l.hits {
+		if h.Class == lexicon.Unit && h.Start >= to && h.Start-to <= 2 && strings.Trim(l.text[c.end:l.fold.Source(h.Start)], " \u00a0-") == "" {
+			e.add(-5, "a quantity of %q", l.fold.Folded[h.Start:h.End])
+			break
+		}
+	}
+	c.otherCodes(e, w)
+	weak := !w.strong
+	if n := count(l.hits, lexicon.Commerce); n > 0 && weak {
+		e.add(-min(float64(n), 3), "among words of trade")
+	}
+	if strings.Contains(l.text, "%") && weak {
+		e.add(-2, "beside a percentage")
+	}
+	for _, h := range l.hits {
+		if h.Class == lexicon.Expiry && (h.Start >= to || h.End <= from) {
+			e.add(0.4, "%q beside it", l.fold.Folded[h.Start:h.End])
+			break
+		}
+	}
+}
+
+// label weighs the name of another number that stands right before the candidate, in its line, the line above or
+// the cell to the left.
+func (c *candidate) label(e *evidence, w words) {
+	l := &c.of.lines[c.line]
+	from := l.fold.At(c.start)
+	var nearest *lexicon.Hit
+	for i, h := range l.hits {
+		if h.Class == lexicon.Label && h.End <= from && from-h.End <= 14 && (nearest == nil || h.End >= nearest.End) {
+			nearest = &l.hits[i]
+		}
+	}
+	if nearest != nil {
+		name := l.fold.Folded[nearest.Start:nearest.End]
+		between := strings.TrimSpace(l.text[l.fold.Source(nearest.End):c.start])
+		near := strings.Trim(between, "#.:№°º ") == ""
+		switch {
+		case w.before >= 0 && w.before >= nearest.End:
+			return // a word for a code stands between
+		case w.before >= 0 && w.strong && strings.HasSuffix(between, ":"):
+			e.add(-0.7, "%q before it", name)
+		case w.before >= 0 && nearest.Start-w.before <= 40 && strings.HasSuffix(between, ":"):
+			e.add(-1.5, "%q before it", name)
+		case near:
+			e.add(-5, "%q right before it", name)
+		case w.before < 0:
+			e.add(-2.5, "%q before it", name)
+		default:
+			e.add(-1, "%q before it", name)
+		}
+		return
+	}
+	if !c.alone || c.line == 0 {
+		return
+	}
+	above := &c.of.lines[c.line-1]
+	if has(above.hits, lexicon.Strong) || has(above.hits, lexicon.Code) {
+		return
+	}
+	for _, h := range above.hits {
+		if h.Class == lexicon.Label && len(above.fold.Folded)-h.End <= 8 && utf8.RuneCountInString(above.fold.Folded) <= 40 {
+			e.add(-4, "%q above it", above.fold.Folded[h.Start:h.End])
+			return
+		}
+	}
+}
+
+// otherCodes weighs codes of another kind that are spoken of near the candidate: coupons, postcodes, backup codes.
+func (c *candidate) otherCodes(e *evidence, w words) {
+	lines := c.of.lines
+	l := &lines[c.line]
+	from := l.fold.At(c.start)
+	for _, h := range l.hits {
+		if h.Class != lexicon.NotCode {
+			continue
+		}
+		gap := from - h.End
+		if gap < 0 {
+			gap = h.Start - from
+		}
+		if gap <= 80 && !(w.strong && w.direct) {
+			e.add(-4, "%q beside it", l.fold.Folded[h.Start:h.End])
+			return
+		}
+	}
+	for d := 1; d <= 2 && c.line-d >= 0; d++ {
+		above := &lines[c.line-d]
+		for _, h := range above.hits {
+			if h.Class == lexicon.NotCode && !(w.strong && w.points >= strongPoints-0.8) {
+				e.add(-4/float64(d), "%q above it", above.fold.Folded[h.Start:h.End])
+				return
+			}
+		}
+	}
+}

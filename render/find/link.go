@@ -1,0 +1,284 @@
+package find
+
+import (
+	"strings"
+
+	"mayfly/render/doc"
+	"mayfly/render/find/lexicon"
+)
+
+// What a link needs, in points.
+const (
+	linkThreshold = 4.0
+	linkTie       = 0.3 // as close to the best as this, another link makes a choice
+)
+
+// links are the links worth showing, and whether the first is the one the mail is for.
+func (m *mail) links(hasCode bool) ([]Link, bool) {
+	all, ok := m.linksOf(m.page, hasCode)
+	if ok || m.text == nil {
+		return all, ok
+	}
+	others, found := m.linksOf(m.text, hasCode)
+	if !found {
+		return all, false
+	}
+	for i := range others {
+		others[i].N = 0
+		for _, l := range m.page.doc.Links {
+			if l.URL == others[i].URL {
+				others[i].N = l.N
+			}
+		}
+	}
+	return others, true
+}
+
+func (m *mail) linksOf(p *page, hasCode bool) ([]Link, bool) {
+	places := make([][]int, len(p.doc.Links)+1)
+	for i, a := range p.links {
+		if a.n >= 1 && a.n <= len(p.doc.Links) {
+			places[a.n] = append(places[a.n], i)
+		}
+	}
+	hosts := p.contentLinks()
+	var found []Link
+	for n := 1; n < len(places); n++ {
+		if len(places[n]) == 0 {
+			continue
+		}
+		l := &p.doc.Links[n-1]
+		e, ok := m.judgeLink(p, l, places[n], hasCode, hosts)
+		if !ok || e.score <= 0 {
+			continue
+		}
+		found = append(found, Link{N: n, URL: l.URL, Text: l.Text, Host: l.Host, Score: e.score, Reasons: e.reasons})
+	}
+	found = byScore(found, func(l Link) float64 { return l.Score })
+	if len(found) == 0 || found[0].Score < linkThreshold {
+		return found, false
+	}
+	return found, len(found) == 1 || found[0].Score-found[1].Score >= linkTie
+}
+
+// contentLinks is how many links stand outside of the footer, without those that lead to a front page.
+func (p *page) contentLinks() int {
+	seen := map[int]bool{}
+	for _, a := range p.links {
+		if a.n < 1 || a.n > len(p.doc.Links) || p.lines[a.line].footer {
+			continue
+		}
+		t := inspect(p.doc.Links[a.n-1].URL)
+		if !t.root && !t.social && !t.footer && !has(a.hits, lexicon.Footer) {
+			seen[a.n] = true
+		}
+	}
+	return len(seen)
+}
+
+// judgeLink adds up the evidence for a link over all the places where it stands.
+func (m *mail) judgeLink(p *page, l *doc.Link, places []int, hasCode bool, contentLinks int) (evidence, bool) {
+	t := inspect(l.URL)
+	switch t.scheme {
+	case "mailto", "tel", "sms", "javascript", "data", "vbscript", "file", "cid", "about", "":
+		return evidence{}, false
+	}
+	if l.Via != "" && l.Target != l.URL {
+		inner := inspect(l.Target)
+		inner.scheme = t.scheme
+		t = inner
+	}
+	var e evidence
+	if t.social {
+		e.add(-6, "a social network or shop of applications")
+	}
+	w := m.wording(&e, p, places, t)
+	m.bearing(&e, t, w, l)
+	if m.button(p, places) {
+		e.add(1, "a button")
+	}
+	m.spirit(&e, w, t, hasCode)
+	if contentLinks == 1 && !t.root && !t.footer && w.footer == 0 {
+		e.add(0.7, "the only link of the text")
+	}
+	return e, true
+}
+
+// wording is what the text of a link and about it says.
+type wording struct {
+	own     set // purposes named by the link's own text
+	near    set // purposes named in its sentence or right above
+	footer  int // places where it is secondary
+	places  int
+	bare    bool // its text is the URL itself
+	generic bool // "click here"
+	ifNot   bool
+}
+
+func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
+	w := wording{places: len(places)}
+	var footerWord, tradeWord, copied bool
+	for _, i := range places {
+		a := &p.links[i]
+		l := &p.lines[a.line]
+		own := asks(a.hits)
+		if l.footer {
+			w.footer++
+			if own == 0 {
+				continue
+			}
+		}
+		w.own |= own
+		bare := strings.Contains(a.text, "://") || strings.HasPrefix(a.text, "www.")
+		w.bare = w.bare || bare
+		if !bare {
+			w.generic = w.generic || has(a.hits, lexicon.Click)
+			footerWord = footerWord || own == 0 && has(a.hits, lexicon.Footer)
+			tradeWord = tradeWord || own == 0 && has(a.hits, lexicon.Commerce)
+			if has(a.hits, lexicon.IfNot) {
+				w.ifNot = true
+			}
+		}
+		near, ifNot, copying := p.around(a)
+		w.near |= near
+		w.ifNot = w.ifNot || ifNot && own&m.purpose.subject == 0
+		copied = copied || bare && copying
+	}
+	switch {
+	case w.own&m.purpose.subject != 0:
+		e.add(4, "its text asks what the subject asks: %s", w.own&m.purpose.subject)
+	case w.own&m.purpose.opening != 0:
+		e.add(3.3, "its text asks what the mail opens with: %s", w.own&m.purpose.opening)
+	case w.own != 0:
+		e.add(2.5, "its text asks: %s", w.own)
+	case w.bare || w.generic:
+		e.add(1, "a bare or general text")
+	}
+	if w.near != 0 {
+		points := 1.2
+		if w.near&(m.purpose.subject|w.own) != 0 {
+			points = 1.7
+		}
+		e.add(points, "its sentence asks: %s", w.near)
+	}
+	if copied {
+		e.add(1, "to be copied into a browser")
+	}
+	if w.footer == w.places {
+		e.add(-5, "in the footer")
+	}
+	if footerWord {
+		e.add(-4, "named like the links of a footer")
+	}
+	if tradeWord {
+		e.add(-2.5, "about an order, an offer or news")
+	}
+	if w.ifNot {
+		e.add(-3, "for those who did not ask")
+	}
+	return w
+}
+
+// around is what the sentence of an anchor and the lines above it say.
+func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
+	l := &p.lines[a.line]
+	from, to := l.fold.At(a.start), l.fold.At(a.end)
+	var before []lexicon.Hit
+	for _, h := range l.hits {
+		if h.End <= from || h.Start >= to {
+			before = append(before, h)
+		}
+	}
+	near = asks(before)
+	ifNot = has(before, lexicon.IfNot)
+	copying = has(before, lexicon.Copy)
+	for d := 1; d <= 3 && a.line-d >= 0; d++ {
+		above := &p.lines[a.line-d]
+		if above.footer && !l.footer {
+			break
+		}
+		copying = copying || d <= 2 && has(above.hits, lexicon.Copy)
+		if !has(above.hits, lexicon.IfNot) {
+			near |= asks(above.hits)
+		}
+		if len(above.fold.Folded) > 60 && d >= 2 {
+			break
+		}
+	}
+	return near, ifNot, copying
+}
+
+// bearing weighs what the URL says.
+func (m *mail) bearing(e *evidence, t target, w wording, l *doc.Link) {
+	if t.token {
+		e.add(1.3, "carries a secret")
+	}
+	wanted := m.purpose.subject | m.purpose.opening | w.own
+	switch {
+	case t.asks&wanted != 0:
+		e.add(1.2, "its path says so too: %s", t.asks&wanted)
+	case t.asks != 0 && !t.footer:
+		e.add(0.5, "its path asks: %s", t.asks)
+	}
+	if t.root {
+		e.add(-3, "leads to a front page")
+	}
+	if t.footer && t.asks == 0 {
+		e.add(-3, "leads to what footers link to")
+	}
+	if t.campaign {
+		e.add(-1.5, "carries the marks of a campaign")
+	}
+}
+
+func (m *mail) button(p *page, places []int) bool {
+	for _, i := range places {
+		if p.links[i].button {
+			return true
+		}
+	}
+	return false
+}
+
+// spirit weighs what the whole mail is about.
+func (m *mail) spirit(e *evidence, w wording, t target, hasCode bool) {
+	p := &m.purpose
+	asked := p.subject != 0
+	switch {
+	case !asked && p.told >= 2:
+		e.add(-3, "the mail tells what has happened")
+	case !asked && p.told >= 1:
+		e.add(-1.5, "the mail tells what has happened")
+	case p.told >= 2:
+		e.add(-1, "the subject tells what has happened")
+	}
+	switch {
+	case p.trade >= 2 && w.own&p.subject == 0:
+		e.add(-3, "the mail is about orders, offers or news")
+	case p.trade >= 2:
+		e.add(-1.5, "the mail is about orders, offers or news")
+	case p.trade >= 1.5 && !asked:
+		e.add(-1, "the mail is about orders, offers or news")
+	}
+	if w.own == 0 && asked {
+		e.add(0.8, "the subject asks for something: %s", p.subject)
+	}
+	login := set(1 << lexicon.Login)
+	if w.own == login && !t.token && !p.subject.has(lexicon.Login) {
+		e.add(-1.5, "a mere way to sign in")
+	}
+	if hasCode && !t.token && t.asks == 0 {
+		e.add(-1, "the mail has a code")
+	}
+}
+
+// String names the classes of a set.
+func (s set) String() string {
+	var names []string
+	for _, c := range purposes {
+		if s.has(c) {
+			names = append(names, c.String())
+		}
+	}
+	return strings.Join(names, ", ")
+}

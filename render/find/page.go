@@ -1,0 +1,321 @@
+package find
+
+import (
+	"slices"
+	"strings"
+
+	"mayfly/render/doc"
+	"mayfly/render/find/lexicon"
+)
+
+// Bounds of what is looked at. A mail that needs more is not read for its code.
+const (
+	maxText       = 200 << 10 // bytes of text in a document
+	maxLine       = 4 << 10   // bytes of a line
+	maxHits       = 20_000    // phrases in a document
+	maxLinks      = 2_000     // different links
+	maxCandidates = 400       // candidates for the code
+)
+
+// page is a document as lines of text, each with what is known of it.
+type page struct {
+	doc   *doc.Document
+	lines []line
+	links []anchor // occurrences of links, in order
+	size  float32  // the commonest size of its text
+	hits  int
+}
+
+// line is a line that the mail starts of itself: a block, or what stands between two breaks of one.
+type line struct {
+	text     string
+	fold     lexicon.Text
+	hits     []lexicon.Hit // in order, those that mean something else removed
+	runs     []run
+	anchors  []int // indices of page.links
+	block    *doc.Block
+	footer   bool
+	heading  bool
+	listed   bool // an item of a list
+	quoted   bool
+	row      int // number of the row it is in; 0 for none
+	cell     int // number of the cell it is in; 0 for none
+	alike    int // lines of the block
+	restOf   bool
+	coverage int // bytes of it that belong to links
+}
+
+// run is a stretch of a line in one style.
+type run struct {
+	start, end int
+	span       *doc.Span
+}
+
+// anchor is a place where a link stands.
+type anchor struct {
+	n          int // number of the link
+	line       int
+	start, end int
+	text       string
+	button     bool
+	image      bool
+	hits       []lexicon.Hit // of the anchor's own text
+}
+
+func newPage(d *doc.Document, languages []*lexicon.Language) *page {
+	p := &page{doc: d, size: 16}
+	w := walker{page: p, budget: maxText, sizes: map[float32]int{}}
+	for _, b := range d.Blocks {
+		w.block(b, place{})
+	}
+	most := 0
+	for size, n := range w.sizes {
+		if n > most || n == most && size < p.size {
+			most, p.size = n, size
+		}
+	}
+	for i := range p.lines {
+		p.lines[i].hits = p.scan(p.lines[i].fold, languages)
+	}
+	for i := range p.links {
+		a := &p.links[i]
+		l := &p.lines[a.line]
+		from, to := l.fold.At(a.start), l.fold.At(a.end)
+		for _, h := range l.hits {
+			if h.Start >= from && h.End <= to {
+				a.hits = append(a.hits, h)
+			}
+		}
+	}
+	return p
+}
+
+// place is where a block stands.
+type place struct {
+	footer, quoted, listed bool
+	row, cell              int
+}
+
+type walker struct {
+	page   *page
+	budget int
+	rows   int
+	cells  int
+	sizes  map[float32]int // bytes of text by size
+}
+
+func (w *walker) block(b *doc.Block, at place) {
+	if w.budget <= 0 {
+		return
+	}
+	switch b.Kind {
+	case doc.Footer:
+		at.footer = true
+	case doc.Quote:
+		at.quoted = true
+	case doc.Item:
+		at.listed = true
+	case doc.Row:
+		w.rows++
+		at.row = w.rows
+	case doc.Cell:
+		w.cells++
+		at.cell = w.cells
+	}
+	at.footer = at.footer || b.InFooter
+	if len(b.Spans) > 0 {
+		w.leaf(b, at)
+	}
+	for _, c := range b.Children {
+		w.block(c, at)
+	}
+}
+
+func (w *walker) leaf(b *doc.Block, at place) {
+	first := len(w.page.lines)
+	var text strings.Builder
+	var runs []run
+	flush := func() {
+		w.line(b, at, text.String(), runs)
+		text.Reset()
+		runs = nil
+	}
+	for i := range b.Spans {
+		s := &b.Spans[i]
+		for part := range strings.Lines(s.Text) {
+			content, broken := strings.CutSuffix(part, "\n")
+			if room := maxLine - text.Len(); len(content) > room {
+				content = cut(content, room)
+			}
+			if content != "" || s.Image > 0 {
+				start := text.Len()
+				text.WriteString(content)
+				runs = append(runs, run{start, text.Len(), s})
+			}
+			if broken {
+				flush()
+			}
+		}
+		if s.Text == "" && s.Link > 0 {
+			runs = append(runs, run{text.Len(), text.Len(), s})
+		}
+	}
+	flush()
+	for i := first; i < len(w.page.lines); i++ {
+		w.page.lines[i].alike = len(w.page.lines) - first
+		w.page.lines[i].restOf = i > first
+	}
+}
+
+// cut shortens s to at most n bytes, at a rune.
+func cut(s string, n int) string {
+	if n <= 0 {
+		return ""
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+func (w *walker) line(b *doc.Block, at place, text string, runs []run) {
+	if strings.TrimSpace(text) == "" && !slices.ContainsFunc(runs, func(r run) bool { return r.span.Link > 0 }) {
+		return
+	}
+	w.budget -= len(text)
+	if w.budget < 0 {
+		return
+	}
+	p := w.page
+	l := line{
+		text: text, fold: lexicon.Fold(text), runs: runs, block: b,
+		footer: at.footer, heading: b.Kind == doc.Heading, listed: at.listed, quoted: at.quoted || b.Quoted > 0,
+		row: at.row, cell: at.cell,
+	}
+	for _, r := range runs {
+		if r.span.Link == 0 {
+			w.sizes[r.span.Style.Size] += r.end - r.start
+			continue
+		}
+		l.coverage += r.end - r.start
+		if k := len(l.anchors) - 1; k >= 0 && p.links[l.anchors[k]].n == r.span.Link && p.links[l.anchors[k]].end == r.start {
+			a := &p.links[l.anchors[k]]
+			a.end, a.text = r.end, text[a.start:r.end]
+			a.button = a.button || r.span.Button
+			a.image = a.image || r.span.Image > 0
+			continue
+		}
+		if len(p.links) < maxLinks {
+			l.anchors = append(l.anchors, len(p.links))
+			p.links = append(p.links, anchor{
+				n: r.span.Link, line: len(p.lines), start: r.start, end: r.end,
+				text: text[r.start:r.end], button: r.span.Button, image: r.span.Image > 0,
+			})
+		}
+	}
+	p.lines = append(p.lines, l)
+}
+
+// scan finds the phrases of a text and removes those that a longer phrase gives another meaning.
+func (p *page) scan(t lexicon.Text, languages []*lexicon.Language) []lexicon.Hit {
+	var hits []lexicon.Hit
+	for _, l := range languages {
+		l.Scan(t, func(h lexicon.Hit) bool {
+			hits = append(hits, h)
+			p.hits++
+			return p.hits < maxHits
+		})
+	}
+	return settle(hits)
+}
+
+// overrides says that phrases of one class take the meaning from phrases of others that they overlap.
+var overrides = map[lexicon.Class][]lexicon.Class{
+	lexicon.NotCode: {lexicon.Code, lexicon.Strong, lexicon.Reset, lexicon.Invite, lexicon.Confirm},
+	lexicon.Strong: {
+		lexicon.Code, lexicon.Label, lexicon.Unit, lexicon.Confirm, lexicon.Login, lexicon.Reset, lexicon.Unlock,
+		lexicon.Change, lexicon.Invite, lexicon.NotCode,
+	},
+	lexicon.Notice: {
+		lexicon.Confirm, lexicon.Login, lexicon.Reset, lexicon.Invite, lexicon.Unlock, lexicon.Change, lexicon.Delete,
+	},
+}
+
+// settle orders the hits and drops those that a longer phrase of another class overrides.
+func settle(hits []lexicon.Hit) []lexicon.Hit {
+	slices.SortFunc(hits, func(a, b lexicon.Hit) int {
+		if a.Start != b.Start {
+			return a.Start - b.Start
+		}
+		if a.End != b.End {
+			return b.End - a.End
+		}
+		return int(a.Class) - int(b.Class)
+	})
+	hits = slices.Compact(hits)
+	drop := make([]bool, len(hits))
+	for i, h := range hits {
+		weaker, ok := overrides[h.Class]
+		if !ok {
+			continue
+		}
+		for j := i + 1; j < len(hits) && hits[j].Start < h.End; j++ {
+			drop[j] = drop[j] || within(hits[j], h) && slices.Contains(weaker, hits[j].Class)
+		}
+		for j := i - 1; j >= 0 && hits[j].Start >= h.Start-longest; j-- {
+			drop[j] = drop[j] || within(hits[j], h) && slices.Contains(weaker, hits[j].Class)
+		}
+	}
+	kept := hits[:0]
+	for i, h := range hits {
+		if !drop[i] {
+			kept = append(kept, h)
+		}
+	}
+	return kept
+}
+
+// longest is more than any phrase has in bytes.
+const longest = 128
+
+// within says whether a overlaps b and is not the longer of the two.
+func within(a, b lexicon.Hit) bool {
+	return a.Start < b.End && b.Start < a.End && a.End-a.Start <= b.End-b.Start
+}
+
+// has says whether one of the hits is of the class.
+func has(hits []lexicon.Hit, c lexicon.Class) bool {
+	return slices.ContainsFunc(hits, func(h lexicon.Hit) bool { return h.Class == c })
+}
+
+func count(hits []lexicon.Hit, c lexicon.Class) int {
+	n := 0
+	for _, h := range hits {
+		if h.Class == c {
+			n++
+		}
+	}
+	return n
+}
+
+// style sums up how the bytes from start to end of a line look: the style of the run that has most of them.
+func (l *line) style(start, end int) doc.Style {
+	var best doc.Style
+	most := -1
+	for _, r := range l.runs {
+		if n := min(end, r.end) - max(start, r.start); n > most {
+			most, best = n, r.span.Style
+		}
+	}
+	return best
+}
+
+// link is the number of the link that the offset of a line belongs to, or 0.
+func (p *page) link(l *line, at int) int {
+	for _, i := range l.anchors {
+		if a := p.links[i]; at >= a.start && at < a.end {
+			return a.n
+		}
+	}
+	return 0
+}

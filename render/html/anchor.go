@@ -1,0 +1,171 @@
+package html
+
+import (
+	"strings"
+
+	"mayfly/render/clean"
+	"mayfly/render/doc"
+)
+
+// maxButton is the longest text, in bytes, that a button has.
+const maxButton = 120
+
+// anchor is what is known of the link that is open.
+type anchor struct {
+	n     int
+	text  []byte
+	image int // an image in it
+}
+
+// add takes text inside link n.
+func (a *anchor) add(b *builder, n int, s string) {
+	l := b.links.At(n)
+	if l.Order == 0 {
+		l.Order = b.order + 1
+	}
+	if a.n == n && len(a.text) < 1000 {
+		if len(a.text) > 0 {
+			a.text = append(a.text, ' ')
+		}
+		a.text = append(a.text, s...)
+	}
+}
+
+// openLink begins an a element.
+func (b *builder) openLink(f *frame) {
+	href, ok := attr(f.node, "href")
+	if !ok {
+		return
+	}
+	f.link = b.links.Add(b.resolve(href))
+	if f.link == 0 {
+		return
+	}
+	f.button = b.looksPressable(f)
+	b.anchor = anchor{n: f.link, text: b.anchor.text[:0]}
+}
+
+// looksPressable reports a link with a box of its own.
+func (b *builder) looksPressable(f *frame) bool {
+	s := &f.style
+	padded := s.padding[top].v > 0 || s.padding[left].v > 0
+	if s.ownBack {
+		return padded || s.display != inline || s.border || s.height.set()
+	}
+	return s.border && padded || s.picture && padded && s.display != inline
+}
+
+// closeLink ends an a element: its text is known now.
+func (b *builder) closeLink(f *frame) {
+	if f.link == 0 {
+		return
+	}
+	if len(b.anchor.text) == 0 && b.anchor.image > 0 {
+		// The image is all there is to the link.
+		b.showImage(f, b.anchor.image, placeholder(&b.doc.Images[b.anchor.image-1]))
+	}
+	if b.anchor.n == f.link {
+		b.links.Say(f.link, clean.Line(string(b.anchor.text)))
+	}
+	b.anchor = anchor{text: b.anchor.text[:0]}
+	if f.button {
+		b.paintButton(f)
+	}
+}
+
+// paintButton gives the text of a pressable link the fill of its box, or takes it for a plain link after all
+// when there is too much of it.
+func (b *builder) paintButton(f *frame) {
+	if spans := b.para.spans; b.order == f.leaves && len(spans) > f.spans {
+		size := len(b.para.buf) - spans[f.spans].start
+		for i := f.spans; i < len(spans); i++ {
+			if spans[i].link != f.link {
+				continue
+			}
+			spans[i].button = size <= maxButton
+			if spans[i].button && f.style.ownBack {
+				spans[i].style.Background = f.style.fill
+			}
+		}
+		if size <= maxButton {
+			b.links.At(f.link).Button = true
+		}
+		return
+	}
+	if b.order == f.leaves+1 && b.last != nil {
+		b.pressLeaf(b.last, f)
+	}
+}
+
+// pressLeaf makes a button of a leaf that is a single link.
+func (b *builder) pressLeaf(l *doc.Block, f *frame) {
+	n, size := 0, 0
+	for _, s := range l.Spans {
+		size += len(s.Text)
+		if s.Link > 0 {
+			if n > 0 && s.Link != n {
+				return
+			}
+			n = s.Link
+		} else if strings.TrimSpace(s.Text) != "" {
+			return
+		}
+	}
+	if n == 0 || size > maxButton || strings.Contains(l.Text(), "\n") {
+		return
+	}
+	for i := range l.Spans {
+		s := &l.Spans[i]
+		if s.Link == 0 {
+			continue
+		}
+		s.Button = true
+		if f.style.ownBack && !s.Style.Background.Set {
+			s.Style.Background = f.style.fill
+		}
+	}
+	b.links.At(n).Button = true
+}
+
+// box handles the end of a block that has a colour or a border of its own.
+func (b *builder) box(f *frame) {
+	s := &f.style
+	if !s.ownBack && !s.border || b.order != f.leaves+1 || b.last == nil {
+		return
+	}
+	b.last.Boxed = true
+	wide := s.width.unit == '%' && s.width.v > 90 || s.width.unit == 'p' && s.width.v > 420
+	if !wide && (s.border || !pale(s.fill)) {
+		b.pressLeaf(b.last, f)
+	}
+}
+
+// pale reports the light greys that set sections apart rather than buttons.
+func pale(c doc.Color) bool {
+	lo, hi := min(c.R, c.G, c.B), max(c.R, c.G, c.B)
+	return lo > 215 && hi-lo < 24
+}
+
+// resolve makes a relative href absolute when the mail has a base.
+func (b *builder) resolve(href string) string {
+	if b.base == "" || href == "" || strings.HasPrefix(strings.TrimSpace(href), "#") {
+		return href
+	}
+	return joinURL(b.base, href)
+}
+
+// area is a region of an image map.
+func (b *builder) area(f *frame) {
+	href, _ := attr(f.node, "href")
+	alt, _ := attr(f.node, "alt")
+	alt = clean.Line(alt)
+	if f.link = b.links.Add(b.resolve(href)); f.link == 0 || alt == "" {
+		return
+	}
+	b.para.space = true
+	b.anchor = anchor{n: f.link}
+	b.para.word(alt, f)
+	b.links.Say(f.link, alt)
+	b.anchor = anchor{}
+	b.para.space = true
+}

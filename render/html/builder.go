@@ -1,0 +1,220 @@
+package html
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"mayfly/render/clean"
+	"mayfly/render/doc"
+	"mayfly/render/link"
+)
+
+// builder turns elements and text, in the order of the source, into a document. It is driven by a walk over a
+// parsed tree or, for what no tree should be made of, by the tokens themselves.
+type builder struct {
+	doc    *doc.Document
+	ruler  ruler
+	links  link.Set
+	frames []frame
+	out    *[]*doc.Block // where finished blocks go
+	para   paragraph
+
+	order    int     // leaves so far
+	margin   float32 // px of margin since the last leaf, the largest
+	space    float32 // px of padding and empty height since the last leaf
+	weight   map[float32]int
+	quoted   int
+	page     doc.Color  // background of the body
+	last     *doc.Block // the last leaf
+	anchor   anchor     // the innermost open link
+	base     string     // href of <base>
+	unlocked bool       // between <!--[if !mso]> and its end: Outlook alone does not see it
+	hidden   hiddenText
+	bounds   bounds
+
+	streaming bool // the tokens are read without a tree
+	surplus   int  // elements open beyond maxDepth
+}
+
+// frame is an open element.
+type frame struct {
+	node   *html.Node
+	style  style
+	link   int
+	button bool
+	opaque bool          // its text is no text of the mail: script, style, title
+	flow   bool          // it stands on lines of its own
+	made   *doc.Block    // the container made for it
+	outer  *[]*doc.Block // where blocks went before it
+	leaves int           // builder.order when it opened
+	spans  int           // spans of the paragraph when it opened
+	items  int           // list: items so far
+}
+
+func newBuilder() *builder {
+	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int)}
+	b.out = &b.doc.Blocks
+	b.frames = append(b.frames, frame{node: &html.Node{Type: html.DocumentNode}, style: style{inherited: initial}})
+	b.para.b = b
+	return b
+}
+
+func (b *builder) top() *frame { return &b.frames[len(b.frames)-1] }
+
+// open begins an element. The caller closes it, unless it is void.
+func (b *builder) open(n *html.Node) {
+	parent := b.top()
+	f := frame{node: n, link: parent.link, button: parent.button, opaque: parent.opaque || isOpaque(n.DataAtom)}
+	if f.opaque {
+		b.frames = append(b.frames, f)
+		return
+	}
+	f.style = b.ruler.compute(n, &parent.style.inherited, b.unlocked)
+	if f.style.hidden != "" {
+		b.hidden.image(b, n)
+		b.frames = append(b.frames, f)
+		return
+	}
+	if parent.style.display == flexRow && parent.made != nil {
+		f.style.display = cellDisplay
+	}
+	f.flow = b.flows(&f)
+	if f.flow {
+		b.breakLine(&f.style, top)
+	}
+	f.leaves, f.spans = b.order, len(b.para.spans)
+	b.frames = append(b.frames, f)
+	b.element(b.top())
+	if !f.flow && f.style.display == inlineBlock {
+		b.para.apart(&f.style, left)
+	}
+}
+
+// flows reports whether an element stands on lines of its own.
+func (b *builder) flows(f *frame) bool {
+	s := &f.style
+	switch s.display {
+	case inline:
+		return false
+	case inlineBlock:
+		// A column beside others, rather than a word in a line.
+		return f.node.DataAtom != atom.A && f.node.DataAtom != atom.Span && s.width.unit == 'p' && s.width.v >= 100 ||
+			f.node.DataAtom == atom.Div && s.width.unit == '%'
+	case flexRow:
+		return true
+	}
+	return true
+}
+
+// close ends the innermost open element.
+func (b *builder) close() {
+	f := b.top()
+	if !f.opaque && f.style.hidden == "" {
+		b.elementEnd(f)
+		if f.flow {
+			b.breakLine(&f.style, bottom)
+		} else if f.style.display == inlineBlock {
+			b.para.apart(&f.style, right)
+		}
+	}
+	b.frames = b.frames[:len(b.frames)-1]
+	if f.style.hidden != "" && b.top().style.hidden == "" {
+		b.hidden.end()
+	}
+}
+
+// breakLine ends the line at the upper or lower side of a block and counts the space that the block leaves there.
+func (b *builder) breakLine(s *style, edge int) {
+	b.para.flush()
+	pad := max(s.padding[edge].px(s.size, 0), 0)
+	if s.display != inline {
+		b.margin = max(b.margin, s.margin[edge].px(s.size, 0))
+		b.space += min(pad, 200)
+	}
+}
+
+// text adds the text of a text node.
+func (b *builder) text(s string) {
+	f := b.top()
+	if f.opaque {
+		b.opaque(f, s)
+		return
+	}
+	if why := f.style.unreadable(); why != "" {
+		b.hidden.add(b, s, why)
+		return
+	}
+	if f.made != nil && (f.made.Kind == doc.Table || f.made.Kind == doc.Row) && blank(s) {
+		return
+	}
+	b.para.text(clean.Text(s), f)
+}
+
+// opaque takes what counts of the text that is none of the mail's.
+func (b *builder) opaque(f *frame, s string) {
+	switch {
+	case f.node.DataAtom == atom.Title && b.doc.Title == "":
+		b.doc.Title = clean.Line(s)
+	case f.node.DataAtom == atom.Style && b.streaming:
+		b.ruler.sheet.add(s)
+	}
+}
+
+func blank(s string) bool {
+	return strings.TrimLeft(s, " \t\n\r\f") == ""
+}
+
+// isOpaque reports elements whose text is not the mail's.
+func isOpaque(a atom.Atom) bool {
+	switch a {
+	case atom.Script, atom.Style, atom.Title, atom.Template, atom.Iframe, atom.Head, atom.Svg, atom.Datalist,
+		atom.Noembed, atom.Noframes, atom.Applet, atom.Param, atom.Source, atom.Track, atom.Meta, atom.Link:
+		return true
+	}
+	return false
+}
+
+// leaf adds a finished block with text of its own.
+func (b *builder) leaf(l *doc.Block) {
+	b.order++
+	l.Order = b.order
+	l.Quoted = b.quoted
+	l.Gap = b.takeGap() || l.Gap
+	b.last = l
+	*b.out = append(*b.out, l)
+}
+
+// gapHeight is the space in px that is worth an empty line.
+const gapHeight = 10
+
+func (b *builder) takeGap() bool {
+	gap := b.margin+b.space >= gapHeight
+	b.margin, b.space = 0, 0
+	return gap
+}
+
+// push makes a container for the innermost element, into which blocks go until it closes.
+func (b *builder) push(f *frame, made *doc.Block) {
+	f.made, f.outer = made, b.out
+	b.out = &made.Children
+}
+
+// pop ends the container of an element and returns it. It is not part of the document yet.
+func (b *builder) pop(f *frame) *doc.Block {
+	made := f.made
+	b.out = f.outer
+	f.made = nil
+	return made
+}
+
+// attr is the value of an attribute, and whether there is one.
+func attr(n *html.Node, key string) (string, bool) {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val, true
+		}
+	}
+	return "", false
+}

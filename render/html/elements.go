@@ -1,0 +1,287 @@
+package html
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+
+	"mayfly/render/clean"
+	"mayfly/render/doc"
+)
+
+// element does what an element means beyond its style, when it opens.
+func (b *builder) element(f *frame) {
+	switch f.style.display {
+	case tableDisplay:
+		b.push(f, &doc.Block{Kind: doc.Table})
+		return
+	case rowDisplay:
+		b.push(f, &doc.Block{Kind: doc.Row})
+		return
+	case cellDisplay:
+		b.openCell(f)
+		return
+	case flexRow:
+		b.push(f, &doc.Block{Kind: doc.Row})
+		return
+	}
+	switch f.node.DataAtom {
+	case atom.Br:
+		b.para.lineBreak()
+	case atom.Hr:
+		b.rule()
+	case atom.Img:
+		b.image(f)
+	case atom.A:
+		b.openLink(f)
+	case atom.Area:
+		b.area(f)
+	case atom.Ul, atom.Ol, atom.Menu, atom.Dir:
+		b.openList(f)
+	case atom.Li:
+		b.openItem(f)
+	case atom.Dd:
+		b.push(f, &doc.Block{Kind: doc.Item})
+	case atom.Blockquote:
+		if !f.style.noBorder {
+			b.push(f, &doc.Block{Kind: doc.Quote})
+			b.quoted++
+		}
+	case atom.Q:
+		b.para.word("“", f)
+	case atom.Rp, atom.Wbr:
+	case atom.Rt:
+		b.para.word("(", f)
+	case atom.Form:
+		b.doc.Forms++
+	case atom.Body:
+		b.page = f.style.back
+		b.doc.RTL = b.doc.RTL || f.style.rtl
+	case atom.Html:
+		lang, _ := attr(f.node, "lang")
+		b.doc.Lang = clean.Line(lang)
+		b.doc.RTL = f.style.rtl
+	case atom.Base:
+		if b.base == "" {
+			b.base, _ = attr(f.node, "href")
+		}
+	default:
+		b.formElement(f)
+		if f.link > 0 && !f.button && f.style.ownBack && b.looksPressable(f) {
+			f.button = true
+		}
+	}
+}
+
+// elementEnd does what is left to do when an element closes.
+func (b *builder) elementEnd(f *frame) {
+	switch f.node.DataAtom {
+	case atom.A:
+		b.closeLink(f)
+	case atom.Q:
+		b.para.append("”", f, 0)
+	case atom.Rt:
+		b.para.append(")", f, 0)
+	case atom.Th:
+		if f.made != nil {
+			f.made.Head = 1
+		}
+	default:
+		if f.button && f.link > 0 && f.style.ownBack {
+			b.paintButton(f)
+		}
+	}
+	if f.flow {
+		b.para.flush()
+	}
+	if f.made != nil {
+		b.closeContainer(f)
+	}
+	if f.flow {
+		b.box(f)
+		b.emptyBox(f)
+	}
+}
+
+func (b *builder) closeContainer(f *frame) {
+	made := b.pop(f)
+	switch made.Kind {
+	case doc.Table:
+		b.closeTable(made, f)
+		return
+	case doc.Row:
+		b.closeRow(made, f)
+		return
+	case doc.Cell:
+		*b.out = append(*b.out, made)
+		return
+	case doc.Quote:
+		b.quoted--
+	case doc.List:
+		made.Children = keepItems(made.Children)
+		tighten(made)
+	}
+	if len(made.Children) == 0 {
+		return
+	}
+	hoist(made)
+	*b.out = append(*b.out, made)
+}
+
+// hoist moves the empty line ahead of a container's first block to the container.
+func hoist(b *doc.Block) {
+	if len(b.Children) > 0 && b.Children[0].Gap {
+		b.Children[0].Gap, b.Gap = false, true
+	}
+}
+
+// keepItems makes items of what stands in a list without being one.
+func keepItems(children []*doc.Block) []*doc.Block {
+	for i, c := range children {
+		if c.Kind != doc.Item && c.Kind != doc.List {
+			children[i] = &doc.Block{Kind: doc.Item, Children: []*doc.Block{c}, Gap: c.Gap}
+			c.Gap = false
+		}
+	}
+	return children
+}
+
+// tighten closes up a list of short items.
+func tighten(list *doc.Block) {
+	for _, item := range list.Children {
+		if len(item.Children) > 1 || len(item.Text()) > 70 {
+			return
+		}
+	}
+	for i, item := range list.Children {
+		if i > 0 {
+			item.Gap = false
+		}
+	}
+}
+
+// emptyBox counts the height of a block in which there is nothing to see; a thin one with a colour is a rule.
+func (b *builder) emptyBox(f *frame) {
+	if b.order != f.leaves || f.node.DataAtom == atom.Hr {
+		return
+	}
+	s := &f.style
+	height := s.height.px(s.size, 0)
+	if (s.edge || s.border || s.ownBack && height > 0 && height <= 4) && f.node.DataAtom != atom.Table {
+		b.rule()
+		return
+	}
+	if height > 0 && b.space < height {
+		b.space = min(height, 200)
+	}
+}
+
+// rule adds a line across, unless one is there already.
+func (b *builder) rule() {
+	out := *b.out
+	if len(out) == 0 || out[len(out)-1].Kind == doc.Rule {
+		return
+	}
+	*b.out = append(out, &doc.Block{Kind: doc.Rule, Gap: true})
+	b.margin = gapHeight
+}
+
+func (b *builder) openList(f *frame) {
+	list := &doc.Block{Kind: doc.List}
+	if start, ok := attr(f.node, "start"); ok {
+		f.items, _ = strconv.Atoi(strings.TrimSpace(start))
+		f.items--
+	}
+	b.push(f, list)
+}
+
+func (b *builder) openItem(f *frame) {
+	item := &doc.Block{Kind: doc.Item}
+	list, depth := b.list()
+	if list == nil {
+		item.Marker = "•"
+		b.push(f, item)
+		return
+	}
+	list.items++
+	if v, ok := attr(f.node, "value"); ok {
+		if n, err := strconv.Atoi(strings.TrimSpace(v)); err == nil {
+			list.items = n
+		}
+	}
+	item.Marker = marker(f.style.marker, list.node.DataAtom == atom.Ol, list.items, depth)
+	b.push(f, item)
+}
+
+// list is the innermost open list and how many lists it is in.
+func (b *builder) list() (list *frame, depth int) {
+	for i := len(b.frames) - 2; i > 0; i-- {
+		if f := &b.frames[i]; f.made != nil && f.made.Kind == doc.List {
+			if list == nil {
+				list = f
+			}
+			depth++
+		}
+	}
+	return list, depth
+}
+
+// marker is what stands before the n-th item of a list.
+func marker(kind string, ordered bool, n, depth int) string {
+	if kind == "" {
+		if ordered {
+			kind = "decimal"
+		} else {
+			kind = [3]string{"disc", "circle", "square"}[min(max(depth, 1), 3)-1]
+		}
+	}
+	switch kind {
+	case "none":
+		return ""
+	case "circle":
+		return "◦"
+	case "square":
+		return "▪"
+	case "disc":
+		return "•"
+	case "lower-alpha", "lower-latin":
+		return letters(n) + "."
+	case "upper-alpha", "upper-latin":
+		return strings.ToUpper(letters(n)) + "."
+	case "lower-roman":
+		return roman(n) + "."
+	case "upper-roman":
+		return strings.ToUpper(roman(n)) + "."
+	}
+	return strconv.Itoa(n) + "."
+}
+
+// letters counts a, b, … z, aa, ab.
+func letters(n int) string {
+	if n < 1 {
+		return strconv.Itoa(n)
+	}
+	s := ""
+	for ; n > 0; n = (n - 1) / 26 {
+		s = string(rune('a'+(n-1)%26)) + s
+	}
+	return s
+}
+
+func roman(n int) string {
+	if n < 1 || n > 3999 {
+		return strconv.Itoa(n)
+	}
+	var s strings.Builder
+	for _, d := range []struct {
+		v int
+		s string
+	}{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"},
+		{9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}} {
+		for ; n >= d.v; n -= d.v {
+			s.WriteString(d.s)
+		}
+	}
+	return s.String()
+}

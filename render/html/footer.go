@@ -1,0 +1,102 @@
+package html
+
+import (
+	"strings"
+
+	"mayfly/render/doc"
+)
+
+// foldFooter puts the secondary text at the end of a mail (who sent it and why, the address, how to
+// unsubscribe) into a footer of its own.
+func foldFooter(d *doc.Document, body float32) []*doc.Block {
+	blocks := d.Blocks
+	at, evidence := len(blocks), false
+	total, taken := 0, 0
+	for _, l := range blocks {
+		total += len(l.Text())
+	}
+	for i := len(blocks) - 1; i > 0; i-- {
+		l := blocks[i]
+		strong := footerText(d, l)
+		if l.Kind != doc.Rule && !strong && !secondary(l, body) {
+			break
+		}
+		taken += len(l.Text())
+		if taken*10 > total*7 {
+			break
+		}
+		at, evidence = i, evidence || strong
+	}
+	for at < len(blocks) && blocks[at].Kind == doc.Rule {
+		at++
+	}
+	if !evidence || at >= len(blocks) {
+		return blocks
+	}
+	footer := &doc.Block{Kind: doc.Footer, Gap: true, Children: append([]*doc.Block(nil), blocks[at:]...)}
+	footer.Children[0].Gap = false
+	for l := range (&doc.Document{Blocks: footer.Children}).Leaves() {
+		l.InFooter = true
+	}
+	return append(trimRules(blocks[:at]), footer)
+}
+
+// secondary reports a block set smaller or fainter than the body, with no button in it.
+func secondary(l *doc.Block, body float32) bool {
+	ok := true
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+		for _, s := range leaf.Spans {
+			if strings.TrimSpace(s.Text) == "" || s.Image > 0 {
+				continue
+			}
+			small := s.Style.Size < body && s.Style.Size <= 13
+			if s.Button || s.Style.Bold && !small || !small && !faint(s.Style.Color) {
+				ok = false
+			}
+		}
+	}
+	return ok
+}
+
+// faint reports a grey that is meant to stand back.
+func faint(c doc.Color) bool {
+	lo, hi := min(c.R, c.G, c.B), max(c.R, c.G, c.B)
+	return c.Set && hi-lo < 40 && lo >= 0x77
+}
+
+// footerMarks are parts of URLs that lead from the footers of mails, whatever their language.
+var footerMarks = []string{"unsub", "optout", "opt-out", "opt_out", "preferences", "privacy", "manage-subscription",
+	"email-settings", "notification-settings", "list-manage"}
+
+// footerWords are parts of texts that stand in footers.
+var footerWords = []string{"©", "(c) 20", "&copy", "unsubscribe", "all rights reserved", "privacy policy", "you are receiving this",
+	"you're receiving this", "you received this", "this email was sent to", "abmelden", "abbestellen", "désabonner",
+	"désinscrire", "darse de baja", "cancelar suscripci", "cancelar a inscri", "disiscriv", "annulla l'iscrizione", "uitschrijven",
+	"avsluta prenumeration", "avmeld", "frameld", "wypisz", "отписаться", "odhlásit", "leiratkoz", "配信停止", "退订", "수신거부", "إلغاء الاشتراك"}
+
+func footerText(d *doc.Document, l *doc.Block) bool {
+	text := l.Text()
+	if len(text) > 1500 {
+		return false
+	}
+	lower := strings.ToLower(text)
+	for _, w := range footerWords {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+		for _, s := range leaf.Spans {
+			if s.Link == 0 || s.Button {
+				continue
+			}
+			url := strings.ToLower(d.Links[s.Link-1].URL)
+			for _, m := range footerMarks {
+				if strings.Contains(url, m) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

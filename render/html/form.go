@@ -1,0 +1,64 @@
+package html
+
+import (
+	"strings"
+
+	"golang.org/x/net/html/atom"
+
+	"mayfly/render/clean"
+)
+
+// formElement shows a form's controls as what they are: inert.
+func (b *builder) formElement(f *frame) {
+	switch f.node.DataAtom {
+	case atom.Input:
+		b.input(f)
+	case atom.Option:
+		b.para.space = true
+	case atom.Select, atom.Textarea, atom.Button:
+		b.para.space = true
+	}
+}
+
+func (b *builder) input(f *frame) {
+	kind, _ := attr(f.node, "type")
+	value, _ := attr(f.node, "value")
+	hint, _ := attr(f.node, "placeholder")
+	_, checked := attr(f.node, "checked")
+	value, hint = clean.Line(value), clean.Line(hint)
+	text := ""
+	switch strings.ToLower(strings.TrimSpace(kind)) {
+	case "hidden":
+		return
+	case "submit", "button", "reset", "image":
+		if text = value; text == "" {
+			alt, _ := attr(f.node, "alt")
+			text = clean.Line(alt)
+		}
+		if text == "" {
+			text = "Submit"
+		}
+		text = "[ " + text + " ]"
+	case "checkbox":
+		text = "[ ]"
+		if checked {
+			text = "[x]"
+		}
+	case "radio":
+		text = "( )"
+		if checked {
+			text = "(•)"
+		}
+	default:
+		if value == "" {
+			value = hint
+		}
+		if value == "" {
+			value = "      "
+		}
+		text = "[" + value + "]"
+	}
+	b.para.space = true
+	b.showImage(f, 0, text)
+	b.para.space = true
+}

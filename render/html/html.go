@@ -1,0 +1,112 @@
+// Package html reads an HTML body into a document: parse, computed style, what is hidden set aside, layout
+// tables flattened, blocks. It is bounded in time and memory for any input.
+package html
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"mayfly/render/doc"
+)
+
+// Read reads an HTML body. It never fails: what is too much for it comes out simplified, and says so.
+func Read(source string) *doc.Document {
+	b := newBuilder()
+	if root := parse(source); root != nil {
+		b.styles(root)
+		b.walk(root)
+	} else {
+		b.bounds.simplified = "too much HTML for a full rendering"
+		b.stream(source)
+	}
+	return b.finish()
+}
+
+// parse makes the tree, or nil when the source would make too large or too deep a one.
+func parse(source string) *html.Node {
+	if !affordable(source) {
+		return nil
+	}
+	root, err := html.ParseWithOptions(strings.NewReader(source), html.ParseOptionEnableScripting(false))
+	if err != nil {
+		return nil // more than 512 open elements
+	}
+	return root
+}
+
+// styles reads the style elements, which hold for the whole mail wherever they stand.
+func (b *builder) styles(n *html.Node) {
+	if n.Type == html.ElementNode && n.DataAtom == atom.Style {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			b.ruler.sheet.add(c.Data)
+		}
+		return
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		b.styles(c)
+	}
+}
+
+func (b *builder) walk(n *html.Node) {
+	switch n.Type {
+	case html.TextNode:
+		b.text(n.Data)
+	case html.CommentNode:
+		b.comment(n.Data)
+	case html.ElementNode:
+		if n.DataAtom == atom.Script {
+			b.doc.Scripts++
+		}
+		b.open(n)
+		b.children(n)
+		b.close()
+	default:
+		b.children(n)
+	}
+}
+
+func (b *builder) children(n *html.Node) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		b.walk(c)
+	}
+}
+
+// comment follows the conditional comments that show a part to every reader but Outlook.
+func (b *builder) comment(s string) {
+	s = strings.TrimSpace(s[:min(len(s), 200)])
+	switch {
+	case strings.HasPrefix(s, "[if") && strings.Contains(s, "!mso"):
+		b.unlocked = true
+	case strings.Contains(s, "[endif]"):
+		b.unlocked = false
+	}
+}
+
+// finish completes the document.
+func (b *builder) finish() *doc.Document {
+	for len(b.frames) > 1 {
+		b.close()
+	}
+	b.para.flush()
+	d := b.doc
+	d.Preheader = preheader(d)
+	d.Links = b.links.Finish()
+	d.Simplified = b.bounds.simplified
+	b.tidy()
+	return d
+}
+
+func joinURL(base, href string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return href
+	}
+	ref, err := url.Parse(strings.TrimSpace(href))
+	if err != nil || ref.IsAbs() {
+		return href
+	}
+	return u.ResolveReference(ref).String()
+}

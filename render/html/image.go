@@ -1,0 +1,121 @@
+package html
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"mayfly/render/clean"
+	"mayfly/render/doc"
+)
+
+// maxImages bounds the images that are listed.
+const maxImages = 5000
+
+// readImage reads an img element. s is its computed style, or nil.
+func readImage(n *html.Node, s *style) doc.Image {
+	var im doc.Image
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "src":
+			im.Src = strings.TrimSpace(a.Val)
+		case "alt":
+			im.Alt, im.HasAlt = clean.Line(a.Val), true
+		case "width":
+			im.Width = pixels(a.Val)
+		case "height":
+			im.Height = pixels(a.Val)
+		}
+	}
+	if s != nil {
+		if s.width.unit == 'p' {
+			im.Width = int(s.width.v)
+		}
+		if s.height.unit == 'p' {
+			im.Height = int(s.height.v)
+		}
+	}
+	src := strings.ToLower(im.Src[:min(len(im.Src), 300)])
+	im.Remote = strings.HasPrefix(src, "http:") || strings.HasPrefix(src, "https:") || strings.HasPrefix(src, "//")
+	tiny := func(px int) bool { return px > 0 && px <= 3 }
+	im.Spacer = tiny(im.Width) || tiny(im.Height) || im.Src == "" && im.Alt == ""
+	if im.Alt == "" && !im.Spacer {
+		name := src[strings.LastIndexByte(src, '/')+1:]
+		for _, word := range []string{"spacer", "blank.", "pixel", "transparent", "clear.gif", "shim", "dot.gif"} {
+			im.Spacer = im.Spacer || strings.Contains(name, word)
+		}
+	}
+	im.Tracker = im.Remote && (tiny(im.Width) && tiny(im.Height) || im.Alt == "" && counts(src))
+	im.Spacer = im.Spacer || im.Tracker && im.Alt == ""
+	return im
+}
+
+// counts reports URLs that tell the sender when a mail is opened.
+func counts(src string) bool {
+	path, _, _ := strings.Cut(src, "?")
+	for _, mark := range []string{"/open.", "/open/", "/wf/open", "/track/open", "/trk", "/o.gif", "/beacon", "/pixel", "open.aspx", "/track/o"} {
+		if strings.Contains(path, mark) {
+			return true
+		}
+	}
+	return strings.HasSuffix(path, "/open")
+}
+
+func pixels(v string) int {
+	if l, ok := parseLength(strings.ToLower(v)); ok && l.unit == 'p' {
+		return int(min(max(l.v, 0), 100_000))
+	}
+	return 0
+}
+
+// addImage lists an image and returns its number; 0 when there are too many.
+func (b *builder) addImage(im doc.Image) int {
+	if len(b.doc.Images) >= maxImages {
+		return 0
+	}
+	im.N = len(b.doc.Images) + 1
+	b.doc.Images = append(b.doc.Images, im)
+	return im.N
+}
+
+// image shows an img element by its alternative text, or by its size when it is large and has none.
+func (b *builder) image(f *frame) {
+	im := readImage(f.node, &f.style)
+	im.Link = f.link
+	n := b.addImage(im)
+	if n == 0 {
+		return
+	}
+	if im.Spacer && im.Alt == "" {
+		if im.Height > 3 {
+			b.space += float32(min(im.Height, 100))
+		}
+		return
+	}
+	b.anchor.image = n
+	text := im.Alt
+	if text == "" && im.Width*im.Height >= 20_000 {
+		text = placeholder(&im)
+	}
+	if text != "" {
+		b.showImage(f, n, text)
+	}
+}
+
+// showImage adds the text that stands for an image. It is readable whatever the style around it.
+func (b *builder) showImage(f *frame, n int, text string) {
+	at := *f
+	at.style.size = max(at.style.size, 12)
+	at.style.white = normal
+	at.style.ownBack = false
+	b.para.settle(&at)
+	b.para.append(text, &at, n)
+}
+
+func placeholder(im *doc.Image) string {
+	if im.Width > 0 && im.Height > 0 {
+		return fmt.Sprintf("[image %d×%d]", im.Width, im.Height)
+	}
+	return "[image]"
+}

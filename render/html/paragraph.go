@@ -1,0 +1,319 @@
+package html
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"mayfly/render/clean"
+	"mayfly/render/doc"
+)
+
+// paragraph collects the text between two breaks: white space collapsed, in runs of one style.
+type paragraph struct {
+	b     *builder
+	buf   []byte
+	spans []run
+	space bool // white space stands before the next word
+	lines int  // line breaks stand before the next word
+	pre   bool // some of it keeps its spaces
+	first style
+	level int // heading level
+}
+
+// run is a span whose text is buf[start:end].
+type run struct {
+	start, end int
+	style      doc.Style
+	link       int
+	button     bool
+	image      int
+}
+
+// text appends the text of a node.
+func (p *paragraph) text(s string, f *frame) {
+	if f.style.white == pre {
+		p.preformatted(s, f)
+		return
+	}
+	for s != "" {
+		i := 0
+		for i < len(s) && isSpace(s[i]) {
+			if s[i] == '\n' && f.style.white == preLine {
+				p.lineBreak()
+			}
+			i++
+		}
+		if i > 0 {
+			p.space = true
+			s = s[i:]
+		}
+		for i = 0; i < len(s) && !isSpace(s[i]); i++ {
+		}
+		if i > 0 {
+			p.word(s[:i], f)
+			s = s[i:]
+		}
+	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
+
+// preformatted appends text whose spaces and newlines count.
+func (p *paragraph) preformatted(s string, f *frame) {
+	p.pre = true
+	p.settle(f)
+	p.append(s, f, 0)
+}
+
+// word appends text without white space, after what stands before it.
+func (p *paragraph) word(s string, f *frame) {
+	p.settle(f)
+	p.append(s, f, 0)
+}
+
+// settle writes the white space and the line breaks that stand before the next word.
+func (p *paragraph) settle(f *frame) {
+	if p.lines > 1 && len(p.buf) > 0 && !p.pre {
+		// An empty line within a paragraph makes two of it.
+		lines := p.lines
+		p.flush()
+		p.b.space += float32(lines-1) * 16
+	}
+	if len(p.spans) == 0 {
+		p.start(f)
+		p.lines, p.space = 0, false
+		return
+	}
+	last := &p.spans[len(p.spans)-1]
+	switch {
+	case p.lines > 0:
+		p.buf = append(p.buf, strings.Repeat("\n", p.lines)...)
+		last.end = len(p.buf)
+	case p.space && p.buf[len(p.buf)-1] != '\n':
+		if last.link != f.link || last.button != f.button || last.image != 0 {
+			// The space between a link and what follows belongs to neither.
+			style := last.style
+			style.Underline, style.Strike, style.Background = false, false, doc.Color{}
+			p.spans = append(p.spans, run{start: len(p.buf), style: style})
+			last = &p.spans[len(p.spans)-1]
+		}
+		p.buf = append(p.buf, ' ')
+		last.end = len(p.buf)
+	}
+	p.lines, p.space = 0, false
+}
+
+// start notes the style of the block that the paragraph begins in.
+func (p *paragraph) start(f *frame) {
+	p.first = f.style
+	p.level = 0
+	for i := len(p.b.frames) - 1; i > 0; i-- {
+		at := &p.b.frames[i]
+		if level := headingLevel(at.node); level > 0 {
+			p.level = level
+		}
+		if at.flow {
+			p.first.align, p.first.rtl, p.first.back = at.style.align, at.style.rtl, at.style.back
+			break
+		}
+	}
+}
+
+// append adds text in the style of f.
+func (p *paragraph) append(s string, f *frame, image int) {
+	style := f.style.look()
+	start := len(p.buf)
+	if f.link > 0 {
+		p.b.anchor.add(p.b, f.link, s)
+	}
+	p.buf = append(p.buf, s...)
+	if n := len(p.spans); n > 0 {
+		last := &p.spans[n-1]
+		if p.b.bounds.plain() {
+			style, image = last.style, last.image
+		}
+		if last.style == style && last.link == f.link && last.button == f.button && last.image == image {
+			last.end = len(p.buf)
+			return
+		}
+	}
+	p.b.bounds.spans++
+	p.spans = append(p.spans, run{start, len(p.buf), style, f.link, f.button, image})
+}
+
+// apart keeps an inline box away from the word beside it when it has room or a colour of its own there.
+func (p *paragraph) apart(s *style, edge int) {
+	if s.ownBack || s.border || s.padding[edge].px(s.size, 0)+s.margin[edge].px(s.size, 0) >= 3 || s.width.set() {
+		p.space = true
+	}
+}
+
+// lineBreak is a br.
+func (p *paragraph) lineBreak() {
+	if len(p.spans) == 0 {
+		p.b.space += 16
+		return
+	}
+	p.lines++
+	p.space = false
+}
+
+// look is the visible part of a style.
+func (s *style) look() doc.Style {
+	out := doc.Style{
+		Bold: s.bold, Italic: s.italic, Underline: s.under, Strike: s.strike, Mono: s.mono, Sup: s.sup, Sub: s.sub,
+		Color: s.color, Size: s.size, Spacing: s.spacing,
+	}
+	if s.ownBack && (s.display == inline || s.display == inlineBlock) {
+		out.Background = s.fill
+	}
+	return out
+}
+
+// flush ends the paragraph and makes a leaf of it, if there is something to see.
+func (p *paragraph) flush() {
+	if len(p.spans) == 0 {
+		p.space, p.lines = false, 0
+		return
+	}
+	b := p.b
+	// Line breaks at the end of a block take no line of their own, but the first.
+	extra := float32(max(p.lines-1, 0)) * 16
+	block := p.block()
+	size := p.first.size
+	p.buf, p.spans, p.space, p.lines, p.pre = p.buf[:0], p.spans[:0], false, 0, false
+	if block == nil {
+		b.space += max(size, 8) + extra
+		return
+	}
+	b.leaf(block)
+	b.space += extra
+}
+
+// block makes the leaf, or nil when there is nothing to see.
+func (p *paragraph) block() *doc.Block {
+	kind := doc.Paragraph
+	switch {
+	case p.pre:
+		kind = doc.Pre
+	case p.level > 0:
+		kind = doc.Heading
+	}
+	text := string(p.buf)
+	if kind == doc.Pre {
+		return p.preBlock(text)
+	}
+	from := len(text) - len(strings.TrimLeft(text, " \n\u00a0"))
+	to := len(strings.TrimRight(text, " \n\u00a0"))
+	if from >= to {
+		return nil
+	}
+	l := &doc.Block{Kind: kind, Level: p.level}
+	p.describe(l, text)
+	l.Spans = p.cut(text, from, to)
+	return l
+}
+
+func (p *paragraph) preBlock(text string) *doc.Block {
+	collected := text
+	text = clean.ExpandTabs(strings.TrimRight(text, " \n\t\u00a0"))
+	for { // leading empty lines
+		line, rest, ok := strings.Cut(text, "\n")
+		if !ok || strings.Trim(line, " \u00a0") != "" {
+			break
+		}
+		text = rest
+	}
+	if strings.Trim(text, " \n\u00a0") == "" {
+		return nil
+	}
+	l := &doc.Block{Kind: doc.Pre}
+	p.describe(l, text)
+	if text == collected {
+		l.Spans = p.cut(text, 0, len(text))
+	} else {
+		l.Spans = p.realign(text)
+	}
+	return l
+}
+
+// realign maps the runs onto text, which differs from what was collected in white space alone.
+func (p *paragraph) realign(text string) []doc.Span {
+	old := string(p.buf)
+	var spans []doc.Span
+	i, at := 0, 0
+	for _, r := range p.spans {
+		start := at
+		for ; i < r.end; i++ {
+			switch c := old[i]; {
+			case isSpace(c):
+			default:
+				for at < len(text) && isSpace(text[at]) {
+					at++
+				}
+				if at < len(text) && text[at] == c {
+					at++
+				}
+			}
+		}
+		if at > start {
+			spans = append(spans, p.span(r, text[start:at]))
+		}
+	}
+	return spans
+}
+
+// describe notes how a leaf stands out.
+func (p *paragraph) describe(l *doc.Block, text string) {
+	l.Align = p.first.align
+	l.RTL = p.first.rtl || rightToLeft(text)
+	if back := p.first.back; back.Set && !same(back, white) && !same(back, p.b.page) {
+		l.Background = back
+	}
+	if !p.pre {
+		p.b.weight[p.first.size] += len(text)
+	}
+}
+
+// cut makes spans of text[from:to].
+func (p *paragraph) cut(text string, from, to int) []doc.Span {
+	spans := make([]doc.Span, 0, len(p.spans))
+	for _, r := range p.spans {
+		start, end := max(r.start, from), min(r.end, to)
+		if start >= end {
+			continue
+		}
+		spans = append(spans, p.span(r, text[start:end]))
+	}
+	return spans
+}
+
+func (p *paragraph) span(r run, text string) doc.Span {
+	return doc.Span{Text: text, Style: r.style, Link: r.link, Button: r.button, Image: r.image}
+}
+
+// rightToLeft reports whether the first letter of a text is written from right to left.
+func rightToLeft(s string) bool {
+	for _, r := range s {
+		switch {
+		case r < 0x41, r < utf8.RuneSelf && (r > 'Z' && r < 'a' || r > 'z'):
+		case r >= 0x590 && r <= 0x8ff, r >= 0xfb1d && r <= 0xfdff, r >= 0xfe70 && r <= 0xfeff:
+			return true
+		case r < 0xc0 || r >= 0x2000 && r <= 0x2bff || r >= 0x1f000:
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+func headingLevel(n *html.Node) int {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return int(n.Data[1] - '0')
+	}
+	return 0
+}

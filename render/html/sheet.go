@@ -1,0 +1,349 @@
+package html
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/andybalholm/cascadia"
+	"golang.org/x/net/html"
+)
+
+// Bounds on the work a style sheet can cause. Real mails stay far below them.
+const (
+	maxSheet    = 1 << 20 // bytes of CSS that are read
+	maxRules    = 8_000
+	maxSelector = 300     // bytes of one selector
+	maxSteps    = 8       // compound selectors in one selector
+	maxTries    = 400_000 // compound selectors tried over the whole mail
+)
+
+// sheet is the rules of a mail's <style> elements outside @media, indexed by what they need of an element.
+type sheet struct {
+	rules   []rule
+	byID    map[string][]int32
+	byClass map[string][]int32
+	byTag   map[string][]int32
+	any     []int32
+
+	bytes int // CSS read so far
+	tries int // compound selectors tried so far
+}
+
+type rule struct {
+	steps       []step // from the element outwards
+	specificity cascadia.Specificity
+	decls       []decl
+}
+
+// step is a compound selector and how the one before it (further out) relates to it: ' ', '>' or '+'.
+type step struct {
+	compound   cascadia.Sel
+	combinator byte
+}
+
+// add reads the text of a style element.
+func (s *sheet) add(css string) {
+	css = css[:min(len(css), maxSheet-s.bytes)]
+	s.bytes += len(css)
+	css = stripComments(css)
+	for css != "" && len(s.rules) < maxRules {
+		var prelude, block string
+		var ok bool
+		prelude, block, css, ok = cutRule(css)
+		if !ok {
+			return
+		}
+		prelude = strings.TrimSpace(prelude)
+		if strings.HasPrefix(prelude, "@") {
+			continue
+		}
+		decls := parseDecls(block)
+		if len(decls) == 0 {
+			continue
+		}
+		for selector := range splitSelectors(prelude) {
+			s.addRule(selector, decls)
+		}
+	}
+}
+
+// stripComments removes CSS comments, and the HTML comment marks that old mails put around their CSS.
+func stripComments(css string) string {
+	if !strings.Contains(css, "/*") && !strings.Contains(css, "<!--") && !strings.Contains(css, "-->") {
+		return css
+	}
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(css, "/*")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		b.WriteByte(' ')
+		_, css, _ = strings.Cut(rest, "*/")
+	}
+	return strings.NewReplacer("<!--", " ", "-->", " ").Replace(b.String())
+}
+
+// cutRule cuts the next rule off: what stands before its block, the block, and the rest.
+func cutRule(css string) (prelude, block, rest string, ok bool) {
+	open := strings.IndexAny(css, "{;}")
+	if open < 0 {
+		return "", "", "", false
+	}
+	if css[open] != '{' { // an at-rule without a block, such as @import or @charset, or a stray brace
+		return "@", "", css[open+1:], true
+	}
+	depth, i := 1, open+1
+	for i < len(css) {
+		n := strings.IndexAny(css[i:], "{}")
+		if n < 0 {
+			i = len(css)
+			break
+		}
+		i += n
+		if css[i] == '{' {
+			depth++
+		} else {
+			depth--
+		}
+		if depth == 0 {
+			return css[:open], css[open+1 : i], css[i+1:], true
+		}
+		i++
+	}
+	return css[:open], css[open+1:], "", true
+}
+
+// splitSelectors yields the selectors of a list, cut at commas outside brackets.
+func splitSelectors(list string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		depth, start := 0, 0
+		for i := range len(list) {
+			switch list[i] {
+			case '(', '[':
+				depth++
+			case ')', ']':
+				depth--
+			case ',':
+				if depth == 0 {
+					if !yield(list[start:i]) {
+						return
+					}
+					start = i + 1
+				}
+			}
+		}
+		yield(list[start:])
+	}
+}
+
+// addRule adds a rule for one selector. Selectors that need the state of a browser, or more than a look at an
+// element and what is around it, match nothing.
+func (s *sheet) addRule(selector string, decls []decl) {
+	steps, ok := parseSelector(strings.TrimSpace(selector))
+	if !ok || len(s.rules) >= maxRules {
+		return
+	}
+	r := rule{decls: decls}
+	for _, st := range steps {
+		r.steps = append(r.steps, st.step)
+		r.specificity = r.specificity.Add(st.compound.Specificity())
+	}
+	n := int32(len(s.rules))
+	s.rules = append(s.rules, r)
+	if s.byID == nil {
+		s.byID, s.byClass, s.byTag = map[string][]int32{}, map[string][]int32{}, map[string][]int32{}
+	}
+	switch key := steps[0]; {
+	case key.id != "":
+		s.byID[key.id] = append(s.byID[key.id], n)
+	case key.class != "":
+		s.byClass[key.class] = append(s.byClass[key.class], n)
+	case key.tag != "":
+		s.byTag[key.tag] = append(s.byTag[key.tag], n)
+	default:
+		s.any = append(s.any, n)
+	}
+}
+
+type parsedStep struct {
+	step
+	id, class, tag string // what an element must have, for the index
+}
+
+// parseSelector splits a selector into compound selectors, innermost first.
+func parseSelector(s string) ([]parsedStep, bool) {
+	if s == "" || len(s) > maxSelector || strings.ContainsAny(s, "~!\\") && !strings.Contains(s, "~=") ||
+		strings.Contains(s, "#=") {
+		return nil, false
+	}
+	var steps []parsedStep
+	combinator := byte(0)
+	for s != "" {
+		if len(steps) == maxSteps {
+			return nil, false
+		}
+		end := compoundEnd(s)
+		text := s[:end]
+		one, ok := parseCompound(text)
+		if !ok {
+			return nil, false
+		}
+		one.combinator = combinator
+		steps = append(steps, one)
+		rest := strings.TrimLeft(s[end:], " \t\n\r\f")
+		combinator = ' '
+		if rest != "" && (rest[0] == '>' || rest[0] == '+') {
+			combinator = rest[0]
+			rest = strings.TrimLeft(rest[1:], " \t\n\r\f")
+			if rest == "" {
+				return nil, false
+			}
+		}
+		s = rest
+	}
+	// A step was given the combinator before it; walking outwards, it belongs to the step further out.
+	slices.Reverse(steps)
+	for i := len(steps) - 1; i > 0; i-- {
+		steps[i].combinator = steps[i-1].combinator
+	}
+	return steps, len(steps) > 0
+}
+
+func compoundEnd(s string) int {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case ' ', '\t', '\n', '\r', '\f', '>', '+', '~':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+func parseCompound(text string) (parsedStep, bool) {
+	for pseudo := range strings.SplitSeq(text, ":") {
+		switch pseudo, _, _ = strings.Cut(pseudo, "["); {
+		case strings.HasPrefix(text, pseudo):
+		case pseudo == "link", pseudo == "root", pseudo == "first-child", pseudo == "last-child":
+		default:
+			return parsedStep{}, false
+		}
+	}
+	sel, err := cascadia.Parse(text)
+	if err != nil {
+		return parsedStep{}, false
+	}
+	p := parsedStep{step: step{compound: sel}}
+	name := func(s string) string {
+		if i := strings.IndexAny(s, ".#:["); i >= 0 {
+			s = s[:i]
+		}
+		return s
+	}
+	plain, _, _ := strings.Cut(text, "[")
+	if i := strings.IndexByte(plain, '#'); i >= 0 {
+		p.id = name(plain[i+1:])
+	}
+	if i := strings.IndexByte(plain, '.'); i >= 0 {
+		p.class = name(plain[i+1:])
+	}
+	if p.tag = strings.ToLower(name(text)); p.tag == "*" {
+		p.tag = ""
+	}
+	return p, true
+}
+
+// match returns the rules for an element, the weakest first.
+func (s *sheet) match(n *html.Node, found []int32) []int32 {
+	if len(s.rules) == 0 {
+		return found
+	}
+	try := func(candidates []int32) {
+		for _, c := range candidates {
+			if s.tries < maxTries && s.matches(&s.rules[c], n) {
+				found = append(found, c)
+			}
+		}
+	}
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "id":
+			try(s.byID[strings.TrimSpace(a.Val)])
+		case "class":
+			for class := range strings.FieldsSeq(a.Val) {
+				try(s.byClass[class])
+			}
+		}
+	}
+	try(s.byTag[n.Data])
+	try(s.any)
+	if len(found) > 1 {
+		slices.SortFunc(found, func(a, b int32) int {
+			x, y := s.rules[a].specificity, s.rules[b].specificity
+			if x != y {
+				if x.Less(y) {
+					return -1
+				}
+				return 1
+			}
+			return cmp.Compare(a, b)
+		})
+		found = slices.Compact(found)
+	}
+	return found
+}
+
+// matches tries a rule's selector on an element. Descendant steps take the nearest ancestor that fits, whole
+// chains of child steps at a time: no farther one leaves more room for the steps still to come.
+func (s *sheet) matches(r *rule, n *html.Node) bool {
+	i, at := s.chain(r, 0, n)
+	if i < 0 {
+		return false
+	}
+	for i < len(r.steps) {
+		next := -1
+		for at = at.Parent; at != nil; at = at.Parent {
+			if j, outer := s.chain(r, i, at); j > 0 {
+				next, at = j, outer
+				break
+			}
+		}
+		if next < 0 {
+			return false
+		}
+		i = next
+	}
+	return true
+}
+
+// chain matches the steps from i on that are tied by ">" or "+", starting at n; it returns the index of the
+// next step and the node that the last one matched, or -1.
+func (s *sheet) chain(r *rule, i int, n *html.Node) (int, *html.Node) {
+	for {
+		s.tries++
+		if n == nil || n.Type != html.ElementNode || !r.steps[i].compound.Match(n) {
+			return -1, nil
+		}
+		if i++; i == len(r.steps) {
+			return i, n
+		}
+		switch r.steps[i].combinator {
+		case '>':
+			n = n.Parent
+		case '+':
+			for n = n.PrevSibling; n != nil && n.Type != html.ElementNode; n = n.PrevSibling {
+			}
+		default:
+			return i, n
+		}
+	}
+}

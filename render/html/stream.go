@@ -1,0 +1,168 @@
+package html
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// maxDepth bounds the elements that are open at once. Deeper ones count as part of the one they are in.
+const maxDepth = 512
+
+// stream drives the builder by the tokens of the source, without a tree. It closes what HTML lets authors leave
+// open, in the simple way that readers of HTML did before there was a rule for it.
+func (b *builder) stream(source string) {
+	z := html.NewTokenizer(strings.NewReader(source))
+	b.streaming = true
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return
+		case html.TextToken:
+			b.text(string(z.Text()))
+		case html.CommentToken:
+			b.comment(string(z.Text()))
+		case html.StartTagToken, html.SelfClosingTagToken:
+			b.startTag(z)
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			b.endTag(atom.Lookup(name), string(name))
+		}
+	}
+}
+
+func (b *builder) startTag(z *html.Tokenizer) {
+	name, more := z.TagName()
+	n := &html.Node{Type: html.ElementNode, DataAtom: atom.Lookup(name), Data: string(name), Parent: b.top().node}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		if len(n.Attr) < 32 {
+			n.Attr = append(n.Attr, html.Attribute{Key: string(key), Val: string(value)})
+		}
+	}
+	if n.DataAtom == atom.Script {
+		b.doc.Scripts++
+	}
+	if n.DataAtom == atom.Body || n.DataAtom == atom.Html {
+		b.closeTo(atom.Head)
+	}
+	b.imply(n.DataAtom)
+	n.Parent = b.top().node
+	if len(b.frames) >= maxDepth {
+		if !void(n.DataAtom) {
+			b.surplus++
+			return
+		}
+	}
+	b.open(n)
+	if void(n.DataAtom) {
+		b.close()
+	}
+}
+
+// imply closes the elements that a start tag ends.
+func (b *builder) imply(a atom.Atom) {
+	switch a {
+	case atom.Li:
+		b.closeWithin(atom.Li, 0, isListScope)
+	case atom.Dt, atom.Dd:
+		b.closeWithin(atom.Dt, atom.Dd, isListScope)
+	case atom.Tr:
+		b.closeWithin(atom.Tr, 0, isTableScope)
+	case atom.Td, atom.Th:
+		b.closeWithin(atom.Td, atom.Th, isTableScope)
+	case atom.Tbody, atom.Thead, atom.Tfoot:
+		b.closeWithin(atom.Tr, 0, isTableScope)
+		b.closeWithin(atom.Tbody, atom.Thead, isTableScope)
+	case atom.A:
+		b.closeWithin(atom.A, 0, isTableScope)
+	case atom.Option:
+		b.closeWithin(atom.Option, 0, isTableScope)
+	case atom.P, atom.Div, atom.Ul, atom.Ol, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Blockquote,
+		atom.Pre, atom.Hr, atom.Table, atom.Center, atom.Form, atom.Section:
+		b.closeWithin(atom.P, 0, isParagraphScope)
+	}
+}
+
+func isListScope(a atom.Atom) bool {
+	return a == atom.Ul || a == atom.Ol || a == atom.Dl || a == atom.Td || a == atom.Th || a == atom.Table
+}
+
+func isTableScope(a atom.Atom) bool { return a == atom.Table }
+
+func isParagraphScope(a atom.Atom) bool {
+	return a == atom.Td || a == atom.Th || a == atom.Table || a == atom.Div || a == atom.Li || a == atom.Blockquote
+}
+
+// maxScan bounds how far up the open elements are searched for the one that a tag closes.
+const maxScan = 128
+
+// closeWithin closes the innermost open element that is x or y, unless one that ends the search is found first.
+func (b *builder) closeWithin(x, y atom.Atom, scope func(atom.Atom) bool) {
+	for i := len(b.frames) - 1; i > max(0, len(b.frames)-maxScan); i-- {
+		a := b.frames[i].node.DataAtom
+		if a == x || y != 0 && a == y {
+			b.truncate(i)
+			return
+		}
+		if scope(a) {
+			return
+		}
+	}
+}
+
+func (b *builder) closeTo(a atom.Atom) {
+	b.closeWithin(a, 0, func(atom.Atom) bool { return false })
+}
+
+// truncate closes the open elements from index i on.
+func (b *builder) truncate(i int) {
+	b.surplus = 0
+	for len(b.frames) > i {
+		b.close()
+	}
+}
+
+func (b *builder) endTag(a atom.Atom, name string) {
+	switch a {
+	case atom.Html, atom.Body:
+		return
+	case atom.Br:
+		b.para.lineBreak()
+		return
+	}
+	if b.surplus > 0 {
+		b.surplus--
+		return
+	}
+	for i := len(b.frames) - 1; i > max(0, len(b.frames)-maxScan); i-- {
+		n := b.frames[i].node
+		if n.DataAtom == a && n.Data == name {
+			b.truncate(i)
+			return
+		}
+		// The end tag of an inline element ends no cell, and nothing but a table's own ends a table.
+		if n.DataAtom == atom.Table || (n.DataAtom == atom.Td || n.DataAtom == atom.Th) && !inTable(a) {
+			return
+		}
+	}
+}
+
+func inTable(a atom.Atom) bool {
+	switch a {
+	case atom.Table, atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Thead, atom.Tfoot:
+		return true
+	}
+	return false
+}
+
+func void(a atom.Atom) bool {
+	switch a {
+	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta,
+		atom.Param, atom.Source, atom.Track, atom.Wbr:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,689 @@
+package html
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"mayfly/render/doc"
+)
+
+type display uint8
+
+const (
+	inline display = iota
+	block
+	inlineBlock
+	listItem
+	flexRow
+	tableDisplay
+	rowDisplay
+	cellDisplay
+	none
+)
+
+type whiteSpace uint8
+
+const (
+	normal  whiteSpace = iota
+	preLine            // newlines count
+	pre                // newlines and spaces count
+)
+
+// inherited is the part of a computed style that children start from.
+type inherited struct {
+	size    float32
+	spacing float32
+	bold    bool
+	italic  bool
+	under   bool
+	strike  bool
+	mono    bool
+	sup     bool
+	sub     bool
+	rtl     bool
+	unseen  bool // visibility: hidden, which a child may undo
+	clear   bool // the colour is transparent
+	picture bool // on a background image: the background is unknown
+	white   whiteSpace
+	align   doc.Align
+	color   doc.Color
+	back    doc.Color // effective background
+	marker  string    // list-style-type
+	hidden  string    // why nothing inside can be seen; "" when it can
+}
+
+// style is the computed style of an element.
+type style struct {
+	inherited
+	display    display
+	ownBack    bool // it paints a background unlike what is around it
+	fill       doc.Color
+	border     bool // a border all around, or nearly
+	edge       bool // a border above or below
+	noBorder   bool // border: none said outright
+	overflow   bool // overflow is hidden
+	absolute   bool
+	clipped    bool
+	msoHide    bool
+	opacity    float32
+	height     length
+	maxHeight  length
+	width      length
+	left, top  length
+	textIndent length
+	margin     [4]length // top, right, bottom, left
+	padding    [4]length
+	isButton   bool
+}
+
+const (
+	top = iota
+	right
+	bottom
+	left
+)
+
+var initial = inherited{size: 16}
+
+// ruler computes styles: it holds the mail's rules and what it has read of style attributes.
+type ruler struct {
+	sheet  sheet
+	inline map[string][]decl
+	found  []int32
+}
+
+// maxInline bounds how many different style attributes are kept.
+const maxInline = 4096
+
+// compute is the style of an element whose parent has the style parent. deco is whether rules of hiding by
+// Outlook's own property count here.
+func (r *ruler) compute(n *html.Node, parent *inherited, outlookOff bool) style {
+	s := style{inherited: *parent, opacity: 1}
+	s.defaults(n)
+	s.attributes(n)
+	r.found = r.sheet.match(n, r.found[:0])
+	own := r.inlineDecls(n)
+	important := false
+	for _, i := range r.found {
+		important = s.apply(r.sheet.rules[i].decls, false, parent) || important
+	}
+	important = s.apply(own, false, parent) || important
+	if important {
+		for _, i := range r.found {
+			s.apply(r.sheet.rules[i].decls, true, parent)
+		}
+		s.apply(own, true, parent)
+	}
+	s.hide(n, outlookOff)
+	return s
+}
+
+func (r *ruler) inlineDecls(n *html.Node) []decl {
+	for _, a := range n.Attr {
+		if a.Key != "style" {
+			continue
+		}
+		if d, ok := r.inline[a.Val]; ok {
+			return d
+		}
+		d := parseDecls(a.Val)
+		if r.inline == nil {
+			r.inline = make(map[string][]decl)
+		}
+		if len(r.inline) < maxInline {
+			r.inline[a.Val] = d
+		}
+		return d
+	}
+	return nil
+}
+
+// apply sets the declarations that are important, or those that are not, and reports whether there are
+// important ones.
+func (s *style) apply(decls []decl, important bool, parent *inherited) (more bool) {
+	for i := range decls {
+		d := &decls[i]
+		if d.important != important {
+			more = more || d.important
+			continue
+		}
+		s.set(d.property, d.value, parent)
+	}
+	return more
+}
+
+func (s *style) set(p property, v string, parent *inherited) {
+	switch p {
+	case pDisplay:
+		s.setDisplay(v)
+	case pVisibility:
+		s.unseen = v == "hidden" || v == "collapse"
+	case pMSOHide:
+		s.msoHide = v == "all"
+	case pOpacity:
+		if f, err := strconv.ParseFloat(strings.TrimSuffix(v, "%"), 32); err == nil {
+			s.opacity = float32(f)
+		}
+	case pHeight:
+		setLength(&s.height, v)
+	case pMaxHeight:
+		setLength(&s.maxHeight, v)
+	case pWidth:
+		setLength(&s.width, v)
+	case pOverflow:
+		s.overflow = strings.HasPrefix(v, "hidden") || strings.HasPrefix(v, "clip")
+	case pPosition:
+		s.absolute = v == "absolute" || v == "fixed"
+	case pLeft:
+		setLength(&s.left, v)
+	case pTop:
+		setLength(&s.top, v)
+	case pTextIndent:
+		setLength(&s.textIndent, v)
+	case pClip:
+		s.clipped = clips(v)
+	case pMargin:
+		setSides(&s.margin, v)
+	case pPadding:
+		setSides(&s.padding, v)
+	case pMarginTop, pMarginBottom, pMarginLeft, pMarginRight:
+		setLength(&s.margin[side(p-pMarginTop)], v)
+	case pPaddingTop, pPaddingBottom, pPaddingLeft, pPaddingRight:
+		setLength(&s.padding[side(p-pPaddingTop)], v)
+	case pBorder, pBorderStyle, pBorderWidth:
+		drawn := draws(v)
+		s.noBorder = !drawn
+		if p == pBorder || !drawn {
+			s.border = drawn
+		}
+	case pBorderTop, pBorderBottom:
+		s.edge = draws(v)
+		s.noBorder = s.noBorder && !s.edge
+	case pBorderLeft, pBorderRight:
+		s.noBorder = s.noBorder && !draws(v)
+	default:
+		s.setText(p, v, parent)
+	}
+}
+
+func side(p property) int { return [4]int{top, bottom, left, right}[p] }
+
+// setText sets the properties of text.
+func (s *style) setText(p property, v string, parent *inherited) {
+	switch p {
+	case pFont:
+		s.setFont(v, parent)
+	case pFontSize:
+		s.setSize(v, parent.size)
+	case pFontWeight:
+		s.setWeight(v)
+	case pFontStyle:
+		s.italic = v == "italic" || strings.HasPrefix(v, "oblique")
+	case pFontFamily:
+		s.setFamily(v)
+	case pLetterSpacing:
+		if l, ok := parseLength(v); ok {
+			s.spacing = l.px(s.size, 0)
+		} else if v == "normal" {
+			s.spacing = 0
+		}
+	case pColor:
+		if c, ok := parseColor(v); ok {
+			s.setColor(c)
+		}
+	case pBackground, pBackgroundColor, pBackgroundImage:
+		s.setBackground(v, p == pBackgroundColor, parent)
+	case pTextAlign:
+		s.setAlign(v)
+	case pTextDecoration:
+		if v != "inherit" {
+			s.under = strings.Contains(v, "underline")
+			s.strike = strings.Contains(v, "line-through")
+		}
+	case pWhiteSpace:
+		switch v {
+		case "pre", "pre-wrap", "break-spaces":
+			s.white = pre
+		case "pre-line":
+			s.white = preLine
+		case "normal", "nowrap":
+			s.white = normal
+		}
+	case pDirection:
+		s.rtl = v == "rtl"
+	case pListStyle:
+		s.setMarker(v)
+	case pVerticalAlign:
+		switch v {
+		case "super":
+			s.sup = true
+		case "sub":
+			s.sub = true
+		case "baseline":
+			s.sup, s.sub = false, false
+		}
+	case pFlexDirection:
+		if s.display == flexRow && strings.HasPrefix(v, "column") {
+			s.display = block
+		}
+	}
+}
+
+func (s *style) setDisplay(v string) {
+	switch v {
+	case "none":
+		s.display = none
+	case "inline", "contents":
+		s.display = inline
+	case "inline-block", "inline-flex", "inline-grid":
+		s.display = inlineBlock
+	case "flex":
+		s.display = flexRow
+	case "table", "inline-table":
+		s.display = tableDisplay
+	case "table-row":
+		s.display = rowDisplay
+	case "table-cell":
+		s.display = cellDisplay
+	case "list-item":
+		s.display = listItem
+	case "inherit", "initial", "unset", "revert":
+	default:
+		s.display = block
+	}
+}
+
+func (s *style) setColor(c rgba) {
+	s.clear = c.a < .05
+	if !s.clear {
+		s.color = c.over(s.back)
+	}
+}
+
+func (s *style) setBackground(v string, colorOnly bool, parent *inherited) {
+	if v == "none" || v == "transparent" || v == "initial" || v == "inherit" {
+		s.back, s.picture, s.ownBack = parent.back, parent.picture, false
+		return
+	}
+	if !colorOnly {
+		if i := strings.Index(v, "gradient("); i >= 0 {
+			s.picture = true
+			if c, ok := firstColor(v[i+len("gradient("):]); ok {
+				s.paint(c, parent)
+			}
+			return
+		}
+		if i := strings.Index(v, "url("); i >= 0 {
+			s.picture = true
+			before, after := v[:i], v[i:]
+			_, after, _ = strings.Cut(after, ")")
+			v = before + " " + after
+		}
+	}
+	if c, ok := firstColor(v); ok {
+		s.paint(c, parent)
+		if colorOnly {
+			s.picture = s.picture && parent.picture
+		}
+	}
+}
+
+// firstColor is the first colour in a value of several parts.
+func firstColor(v string) (rgba, bool) {
+	if c, ok := parseColor(v); ok {
+		return c, true
+	}
+	for v != "" {
+		var word string
+		end, depth := len(v), 0
+		for i := range len(v) {
+			if v[i] == '(' {
+				depth++
+			} else if v[i] == ')' && depth > 0 {
+				depth--
+			} else if depth == 0 && (v[i] == ' ' || v[i] == ',' || v[i] == ')') {
+				end = i
+				break
+			}
+		}
+		word, v = v[:end], v[min(end+1, len(v)):]
+		if c, ok := parseColor(word); ok {
+			return c, true
+		}
+	}
+	return rgba{}, false
+}
+
+func (s *style) paint(c rgba, parent *inherited) {
+	if c.a < .05 {
+		s.back, s.ownBack = parent.back, false
+		return
+	}
+	s.back = c.over(parent.back)
+	s.fill = s.back
+	around := parent.back
+	if !around.Set {
+		around = white
+	}
+	s.ownBack = !same(s.back, around)
+	if s.ownBack && c.a == 1 {
+		s.picture = false
+	}
+}
+
+func (s *style) setAlign(v string) {
+	switch v {
+	case "center", "-webkit-center":
+		s.align = doc.Center
+	case "right", "end":
+		s.align = doc.End
+		if s.rtl && v == "right" {
+			s.align = doc.Start
+		}
+	case "left", "start", "justify":
+		s.align = doc.Start
+	}
+}
+
+func (s *style) setWeight(v string) {
+	switch v {
+	case "bold", "bolder":
+		s.bold = true
+	case "normal", "lighter":
+		s.bold = false
+	default:
+		if n, err := strconv.ParseFloat(v, 32); err == nil {
+			s.bold = n >= 600
+		}
+	}
+}
+
+var sizes = map[string]float32{
+	"xx-small": 9, "x-small": 10, "small": 13, "medium": 16, "large": 18, "x-large": 24, "xx-large": 32, "xxx-large": 48,
+}
+
+func (s *style) setSize(v string, parent float32) {
+	if px, ok := sizes[v]; ok {
+		s.size = px
+		return
+	}
+	switch v {
+	case "smaller":
+		s.size = parent / 1.2
+	case "larger":
+		s.size = parent * 1.2
+	default:
+		if l, ok := parseLength(v); ok && l.v >= 0 {
+			s.size = min(l.px(parent, parent), 1000)
+		}
+	}
+}
+
+// setFont reads the shorthand: style and weight, size with an optional line height, family.
+func (s *style) setFont(v string, parent *inherited) {
+	rest := v
+	for rest != "" {
+		var word string
+		word, rest, _ = strings.Cut(rest, " ")
+		word, _, _ = strings.Cut(word, "/")
+		switch {
+		case word == "bold", word == "bolder", word == "600", word == "700", word == "800", word == "900":
+			s.bold = true
+		case word == "italic", word == "oblique":
+			s.italic = true
+		case word == "normal":
+			s.bold, s.italic = false, false
+		default:
+			l, ok := parseLength(word)
+			if _, named := sizes[word]; named || ok && (l.v == 0 || word[len(word)-1] > '9' || word[len(word)-1] == '%') {
+				s.setSize(word, parent.size)
+				s.setFamily(rest)
+				return
+			}
+		}
+	}
+}
+
+func (s *style) setFamily(v string) {
+	first, _, _ := strings.Cut(v, ",")
+	s.mono = strings.Contains(first, "mono") || strings.Contains(first, "courier") ||
+		strings.Contains(first, "consolas") || strings.Contains(first, "menlo") || strings.Contains(first, "monaco")
+}
+
+func (s *style) setMarker(v string) {
+	for word := range strings.FieldsSeq(v) {
+		switch word {
+		case "none", "disc", "circle", "square", "decimal", "decimal-leading-zero", "lower-alpha", "lower-latin",
+			"upper-alpha", "upper-latin", "lower-roman", "upper-roman":
+			s.marker = word
+		}
+	}
+}
+
+func setLength(l *length, v string) {
+	if parsed, ok := parseLength(v); ok {
+		*l = parsed
+	} else if v == "auto" || v == "none" || v == "initial" {
+		*l = length{}
+	}
+}
+
+// setSides reads one to four lengths.
+func setSides(sides *[4]length, v string) {
+	var l [4]length
+	n := 0
+	for word := range strings.FieldsSeq(v) {
+		if n == 4 {
+			return
+		}
+		setLength(&l[n], word)
+		n++
+	}
+	switch n {
+	case 1:
+		*sides = [4]length{l[0], l[0], l[0], l[0]}
+	case 2:
+		*sides = [4]length{l[0], l[1], l[0], l[1]}
+	case 3:
+		*sides = [4]length{l[0], l[1], l[2], l[1]}
+	case 4:
+		*sides = l
+	}
+}
+
+// draws reports whether the value of a border draws a line.
+func draws(v string) bool {
+	if v == "" || strings.Contains(v, "none") || strings.Contains(v, "hidden") {
+		return false
+	}
+	for word := range strings.FieldsSeq(v) {
+		if l, ok := parseLength(word); ok && l.v == 0 {
+			return false
+		}
+		if c, ok := parseColor(word); ok && c.a == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// defaults is what the elements of HTML mean without any CSS.
+func (s *style) defaults(n *html.Node) {
+	switch n.DataAtom {
+	case atom.Html, atom.Body, atom.Div, atom.Center, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main,
+		atom.Nav, atom.Aside, atom.Address, atom.Form, atom.Fieldset, atom.Legend, atom.Figure, atom.Figcaption,
+		atom.Details, atom.Summary, atom.Hgroup, atom.Dt, atom.Caption, atom.Tbody, atom.Thead, atom.Tfoot, atom.Frameset:
+		s.display = block
+	case atom.P:
+		s.display = block
+		s.margin = vertical(1)
+	case atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Dl:
+		s.display = block
+		s.margin = vertical(1)
+		s.marker = ""
+	case atom.Blockquote:
+		s.display = block
+		s.margin = vertical(1)
+	case atom.Dd:
+		s.display = block
+	case atom.Li:
+		s.display = listItem
+	case atom.Pre, atom.Xmp, atom.Listing, atom.Plaintext:
+		s.display, s.white, s.mono = block, pre, true
+		s.margin = vertical(1)
+	case atom.Textarea:
+		s.white = pre
+	case atom.Hr:
+		s.display = block
+		s.margin = vertical(.5)
+	case atom.Table:
+		s.display = tableDisplay
+		// A table starts afresh: in the quirks that mails are read with, it takes these from no parent.
+		s.align, s.white = doc.Start, normal
+	case atom.Tr:
+		s.display = rowDisplay
+	case atom.Td, atom.Th:
+		s.display = cellDisplay
+		if n.DataAtom == atom.Th {
+			s.bold = true
+		}
+	default:
+		s.inlineDefaults(n)
+	}
+	if n.DataAtom == atom.Center {
+		s.align = doc.Center
+	}
+}
+
+func (s *style) inlineDefaults(n *html.Node) {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		level := int(n.Data[1] - '1')
+		s.display, s.bold = block, true
+		s.size = [6]float32{32, 24, 18.72, 16, 13.28, 10.72}[level]
+		s.margin = vertical([6]float32{.67, .83, 1, 1.33, 1.67, 2.33}[level])
+	case atom.B, atom.Strong:
+		s.bold = true
+	case atom.I, atom.Em, atom.Cite, atom.Var, atom.Dfn:
+		s.italic = true
+	case atom.U, atom.Ins:
+		s.under = true
+	case atom.S, atom.Strike, atom.Del:
+		s.strike = true
+	case atom.Code, atom.Tt, atom.Kbd, atom.Samp:
+		s.mono = true
+	case atom.Sup:
+		s.sup = true
+	case atom.Sub:
+		s.sub = true
+	case atom.Small:
+		s.size /= 1.2
+	case atom.Big:
+		s.size *= 1.2
+	case atom.Button:
+		s.display, s.isButton = inlineBlock, true
+	case atom.Bdo:
+		s.rtl = false
+	case atom.Mark:
+		s.back, s.fill, s.ownBack = doc.Color{R: 255, G: 255, Set: true}, doc.Color{R: 255, G: 255, Set: true}, true
+	}
+}
+
+func vertical(em float32) [4]length {
+	return [4]length{top: {em, 'e'}, bottom: {em, 'e'}}
+}
+
+// attributes is what the presentational attributes mean; any CSS is stronger.
+func (s *style) attributes(n *html.Node) {
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "hidden":
+			s.display = none
+		case "dir":
+			switch strings.ToLower(a.Val) {
+			case "rtl":
+				s.rtl = true
+			case "ltr":
+				s.rtl = false
+			}
+		case "bgcolor":
+			if c, ok := legacyColor(a.Val); ok {
+				parent := s.inherited
+				s.paint(c, &parent)
+			}
+		case "background":
+			s.picture = s.picture || strings.TrimSpace(a.Val) != ""
+		case "align":
+			if n.DataAtom != atom.Table && n.DataAtom != atom.Img {
+				s.setAlign(strings.ToLower(a.Val))
+			}
+		case "height":
+			setLength(&s.height, strings.ToLower(a.Val))
+			if s.height.v == 0 {
+				s.height = length{} // no renderer takes height="0" at its word
+			}
+		case "width":
+			setLength(&s.width, strings.ToLower(a.Val))
+			if s.width.v == 0 {
+				s.width = length{}
+			}
+		case "color":
+			if n.DataAtom == atom.Font {
+				if c, ok := legacyColor(a.Val); ok {
+					s.setColor(c)
+				}
+			}
+		case "text":
+			if n.DataAtom == atom.Body {
+				if c, ok := legacyColor(a.Val); ok {
+					s.setColor(c)
+				}
+			}
+		case "size":
+			if n.DataAtom == atom.Font {
+				s.setFontSize(a.Val)
+			}
+		case "face":
+			s.setFamily(strings.ToLower(a.Val))
+		case "nowrap":
+		case "type":
+			s.listType(n, a.Val)
+		}
+	}
+}
+
+// setFontSize reads the size of a font element: 1 to 7, or a step up or down.
+func (s *style) setFontSize(v string) {
+	v = strings.TrimSpace(v)
+	n, err := strconv.Atoi(strings.TrimPrefix(v, "+"))
+	if err != nil {
+		return
+	}
+	if v[0] == '+' || v[0] == '-' {
+		n += 3
+	}
+	s.size = [7]float32{10, 13, 16, 18, 24, 32, 48}[min(max(n, 1), 7)-1]
+}
+
+func (s *style) listType(n *html.Node, v string) {
+	if n.DataAtom != atom.Ol && n.DataAtom != atom.Ul && n.DataAtom != atom.Li {
+		return
+	}
+	switch v = strings.TrimSpace(v); v {
+	case "1":
+		s.marker = "decimal"
+	case "a":
+		s.marker = "lower-alpha"
+	case "A":
+		s.marker = "upper-alpha"
+	case "i":
+		s.marker = "lower-roman"
+	case "I":
+		s.marker = "upper-roman"
+	default:
+		s.setMarker(strings.ToLower(v))
+	}
+}

@@ -1,0 +1,404 @@
+package html
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mayfly/render/doc"
+)
+
+// maxColumns bounds how many columns a cell may claim to span.
+const maxColumns = 64
+
+// openCell begins a cell, in a row; elsewhere it is a block like any other.
+func (b *builder) openCell(f *frame) {
+	if row := b.container(); row == nil || row.Kind != doc.Row {
+		return
+	}
+	cell := &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.align}
+	if span, ok := attr(f.node, "colspan"); ok {
+		if n, err := strconv.Atoi(strings.TrimSpace(span)); err == nil {
+			cell.Columns = min(max(n, 1), maxColumns)
+		}
+	}
+	b.push(f, cell)
+}
+
+// container is the innermost open container.
+func (b *builder) container() *doc.Block {
+	for i := len(b.frames) - 2; i > 0; i-- {
+		if made := b.frames[i].made; made != nil {
+			return made
+		}
+	}
+	return nil
+}
+
+// closeRow puts a row into its table, or outside one lays its cells out.
+func (b *builder) closeRow(row *doc.Block, f *frame) {
+	row.Children = asCells(row.Children)
+	for i := len(b.frames) - 2; i > 0; i-- {
+		if made := b.frames[i].made; made != nil {
+			if made.Kind == doc.Table {
+				*b.out = append(*b.out, row)
+				return
+			}
+			break
+		}
+	}
+	*b.out = append(*b.out, flattenRow(row)...)
+}
+
+// asCells makes cells of what stands in a row without being one.
+func asCells(children []*doc.Block) []*doc.Block {
+	for i, c := range children {
+		if c.Kind != doc.Cell {
+			children[i] = &doc.Block{Kind: doc.Cell, Columns: 1, Children: []*doc.Block{c}}
+		}
+	}
+	return children
+}
+
+// closeTable decides whether a table holds data, whose columns mean something, or lays out other content, which
+// then stands for itself.
+func (b *builder) closeTable(table *doc.Block, f *frame) {
+	var rows []*doc.Block
+	for _, c := range table.Children {
+		if c.Kind == doc.Row {
+			rows = append(rows, c)
+		} else { // a caption, or text that stands between the rows
+			*b.out = append(*b.out, c)
+		}
+	}
+	role, _ := attr(f.node, "role")
+	if isData(rows, role == "presentation" || role == "none") {
+		table.Children = keepRows(rows)
+		table.Head = headRows(table.Children)
+		alignNumbers(table)
+		clearGaps(table)
+		*b.out = append(*b.out, table)
+		return
+	}
+	for _, row := range rows {
+		*b.out = append(*b.out, flattenRow(row)...)
+	}
+}
+
+// keepRows drops the rows in which there is nothing to see.
+func keepRows(rows []*doc.Block) []*doc.Block {
+	kept := rows[:0]
+	for _, r := range rows {
+		if filled(r) > 0 {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// filled is how many cells of a row have something in them.
+func filled(row *doc.Block) int {
+	n := 0
+	for _, c := range row.Children {
+		if len(c.Children) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// cellLook is what a cell holds, as far as a table is judged by it.
+type cellLook struct {
+	width   int  // characters of its longest line
+	lines   int  // leaves
+	simple  bool // text alone
+	numeric bool
+	head    bool
+}
+
+func look(cell *doc.Block) cellLook {
+	l := cellLook{simple: true, head: cell.Head > 0}
+	var visit func(b *doc.Block)
+	visit = func(b *doc.Block) {
+		switch b.Kind {
+		case doc.Cell, doc.Item, doc.List:
+			l.simple = l.simple && b.Kind == doc.Cell
+		case doc.Paragraph, doc.Heading:
+			l.lines++
+			text := b.Text()
+			l.width = max(l.width, utf8.RuneCountInString(text))
+			l.lines += strings.Count(text, "\n")
+			for i := range b.Spans {
+				l.simple = l.simple && !b.Spans[i].Button
+			}
+		default:
+			l.simple = false
+		}
+		for _, c := range b.Children {
+			visit(c)
+		}
+	}
+	visit(cell)
+	l.numeric = l.lines == 1 && numeric(cell.Text())
+	return l
+}
+
+// isData reports whether the cells of a table belong in columns: it has headers, or short cells with a column
+// of numbers, or is a list of names and values.
+func isData(rows []*doc.Block, presentation bool) bool {
+	columns, full := 0, 0
+	for _, r := range rows {
+		columns = max(columns, len(r.Children))
+		if filled(r) > 1 {
+			full++
+		}
+	}
+	if columns < 2 || full < 2 || columns > maxColumns {
+		return false
+	}
+	heads, widest := 0, 0
+	numbers := make([]int, columns)
+	used := make([]int, columns)
+	width := make([]int, columns)
+	for _, r := range rows {
+		at := 0
+		for _, c := range r.Children {
+			l := look(c)
+			if !l.simple || l.lines > 4 || l.width > 240 {
+				return false
+			}
+			if l.head && l.lines > 0 {
+				heads++
+			}
+			if at < columns && l.lines > 0 && c.Columns == 1 {
+				used[at]++
+				width[at] = max(width[at], l.width)
+				if l.numeric {
+					numbers[at]++
+				}
+				if l.lines > 2 {
+					widest = max(widest, 1000)
+				}
+			}
+			widest = max(widest, l.width)
+			at += c.Columns
+		}
+	}
+	if heads >= 2 && !presentation {
+		return true
+	}
+	if widest > 120 {
+		return false
+	}
+	many := 0
+	for i := range columns {
+		if used[i] > 0 {
+			many++
+		}
+		if i > 0 && numbers[i] >= 2 && numbers[i]*10 >= used[i]*6 {
+			return true
+		}
+	}
+	return many == 2 && namesAndValues(rows)
+}
+
+// namesAndValues reports rows of a short name and a short value each.
+func namesAndValues(rows []*doc.Block) bool {
+	pairs := 0
+	for _, r := range rows {
+		var cells []cellLook
+		for _, c := range r.Children {
+			if l := look(c); l.lines > 0 {
+				cells = append(cells, l)
+			}
+		}
+		switch {
+		case len(cells) == 0:
+		case len(cells) != 2 || cells[0].lines != 1 || cells[1].lines > 2 || cells[0].width > 32 || cells[1].width > 64:
+			return false
+		default:
+			pairs++
+		}
+	}
+	return pairs >= 2
+}
+
+// numeric reports whether a text is a number, an amount, a share or a count.
+func numeric(s string) bool {
+	s = strings.TrimSpace(s)
+	if s == "" || len(s) > 24 {
+		return false
+	}
+	digits, letters := 0, 0
+	for _, r := range s {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsLetter(r):
+			letters++
+		case unicode.Is(unicode.Sc, r), strings.ContainsRune("+-−–.,' %()*×:\u00a0", r):
+		default:
+			return false
+		}
+	}
+	return digits > 0 && letters <= 3
+}
+
+// headRows counts the rows at the top that are headers.
+func headRows(rows []*doc.Block) int {
+	n := 0
+	for _, r := range rows {
+		for _, c := range r.Children {
+			if len(c.Children) > 0 && c.Head == 0 {
+				return n
+			}
+		}
+		n++
+	}
+	if n == len(rows) {
+		return min(n, 1)
+	}
+	return n
+}
+
+// alignNumbers aligns the columns of numbers at their end, with their headers.
+func alignNumbers(table *doc.Block) {
+	var numbers, used [maxColumns]int
+	eachCell(table, func(row, column int, c *doc.Block) {
+		if row >= table.Head && c.Columns == 1 && len(c.Children) > 0 {
+			used[column]++
+			if numeric(c.Text()) {
+				numbers[column]++
+			}
+		}
+	})
+	eachCell(table, func(row, column int, c *doc.Block) {
+		last := column + c.Columns - 1
+		isNumber := c.Columns == 1 || row >= table.Head && numeric(c.Text())
+		switch {
+		case last < maxColumns && isNumber && numbers[last]*2 > used[last]:
+			c.Align = doc.End
+		case c.Columns > 1 && c.Align == doc.End:
+		default:
+			c.Align = doc.Start
+		}
+	})
+}
+
+// eachCell goes through the cells of a table with the column in which each begins.
+func eachCell(table *doc.Block, f func(row, column int, c *doc.Block)) {
+	for i, r := range table.Children {
+		at := 0
+		for _, c := range r.Children {
+			if at >= maxColumns {
+				break
+			}
+			f(i, at, c)
+			at += c.Columns
+		}
+	}
+}
+
+// clearGaps takes the empty lines out of a table's cells; one ahead of its first row stands before it.
+func clearGaps(table *doc.Block) {
+	first := true
+	for _, r := range table.Children {
+		for _, c := range r.Children {
+			for i, l := range c.Children {
+				if first && l.Gap {
+					table.Gap = true
+				}
+				if i == 0 || l.Kind == doc.Paragraph {
+					l.Gap = false
+				}
+				first = false
+			}
+		}
+	}
+}
+
+// Bounds on the cells that stay side by side on a line.
+const (
+	maxBeside = 48 // characters of a cell
+	maxAcross = 84 // characters of a row
+)
+
+// flattenRow lays out a row whose columns mean nothing: a few short cells stay side by side, others follow one
+// another.
+func flattenRow(row *doc.Block) []*doc.Block {
+	cells := row.Children[:0]
+	for _, c := range row.Children {
+		if len(c.Children) > 0 {
+			cells = append(cells, c)
+		}
+	}
+	if len(cells) == 0 {
+		return nil
+	}
+	if len(cells) == 1 {
+		return cells[0].Children
+	}
+	beside, across, single := true, 0, true
+	for _, c := range cells {
+		l := look(c)
+		beside = beside && l.lines == 1 && l.width <= maxBeside && len(c.Children) == 1
+		across += l.width + 3
+		single = single && l.width == 1 && l.lines == 1
+	}
+	if single && len(cells) >= 4 && len(cells) <= 10 {
+		return []*doc.Block{joinCells(cells)}
+	}
+	if beside && across <= maxAcross {
+		line := &doc.Block{Kind: doc.Row, Children: cells}
+		for _, c := range cells {
+			line.Gap = line.Gap || c.Children[0].Gap
+			c.Children[0].Gap = false
+		}
+		return []*doc.Block{line}
+	}
+	if item := bulleted(cells); item != nil {
+		return []*doc.Block{item}
+	}
+	var out []*doc.Block
+	for i, c := range cells {
+		if i > 0 && len(c.Children[0].Text()) > 0 && (len(c.Children) > 1 || len(cells[i-1].Children) > 1) {
+			c.Children[0].Gap = true
+		}
+		out = append(out, c.Children...)
+	}
+	return out
+}
+
+// joinCells makes one text of cells of a character each: a code with a box for every digit.
+func joinCells(cells []*doc.Block) *doc.Block {
+	joined := cells[0].Children[0]
+	for _, c := range cells[1:] {
+		for _, s := range c.Children[0].Spans {
+			last := &joined.Spans[len(joined.Spans)-1]
+			if s.Style == last.Style && s.Link == last.Link {
+				last.Text += s.Text
+			} else {
+				joined.Spans = append(joined.Spans, s)
+			}
+		}
+	}
+	joined.Kind = doc.Paragraph
+	return joined
+}
+
+// bulleted makes an item of a row in which a mark or a number stands beside a text.
+func bulleted(cells []*doc.Block) *doc.Block {
+	mark := cells[0].Text()
+	if len(cells) != 2 || utf8.RuneCountInString(mark) > 3 || len(cells[0].Children) != 1 || cells[0].Children[0].Kind != doc.Paragraph {
+		return nil
+	}
+	for _, s := range cells[0].Children[0].Spans {
+		if s.Link > 0 || s.Image > 0 {
+			return nil
+		}
+	}
+	item := &doc.Block{Kind: doc.Item, Marker: mark, Children: cells[1].Children, Gap: cells[0].Children[0].Gap}
+	item.Children[0].Gap = false
+	return &doc.Block{Kind: doc.List, Children: []*doc.Block{item}, Gap: item.Gap}
+}

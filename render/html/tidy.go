@@ -1,0 +1,135 @@
+package html
+
+import (
+	"unicode/utf8"
+
+	"mayfly/render/doc"
+)
+
+// tidy does what can only be done when the whole document is there.
+func (b *builder) tidy() {
+	d := b.doc
+	d.Blocks = mergeRows(d.Blocks)
+	b.headings(d.Blocks)
+	d.Blocks = trimRules(d.Blocks)
+	d.Blocks = mergeLists(d.Blocks)
+	d.Blocks = foldFooter(d, b.bodySize())
+	if len(d.Blocks) == 0 {
+		b.nothing()
+	}
+}
+
+// bodySize is the size of most of the text.
+func (b *builder) bodySize() float32 {
+	size, most := float32(16), 0
+	for s, n := range b.weight {
+		if n > most || n == most && s < size {
+			size, most = s, n
+		}
+	}
+	return size
+}
+
+// headings makes headings of short lines in type much larger than the body's.
+func (b *builder) headings(blocks []*doc.Block) {
+	body := b.bodySize()
+	for _, l := range blocks {
+		if l.Kind == doc.Paragraph && len(l.Spans) > 0 && large(l, body*1.3) && utf8.RuneCountInString(l.Text()) <= 120 {
+			l.Kind = doc.Heading
+			l.Level = 2
+			if large(l, body*1.8) {
+				l.Level = 1
+			}
+		}
+		b.headings(l.Children)
+	}
+}
+
+// large reports a leaf all of whose text has at least the given size.
+func large(l *doc.Block, size float32) bool {
+	for _, s := range l.Spans {
+		if s.Style.Size < size || s.Button || s.Image > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// mergeRows makes a table of rows that follow one another and whose cells line up: a receipt, every line of
+// which is a table of its own.
+func mergeRows(blocks []*doc.Block) []*doc.Block {
+	out := blocks[:0]
+	for i := 0; i < len(blocks); {
+		j := i
+		for j < len(blocks) && blocks[j].Kind == doc.Row && len(blocks[j].Children) == len(blocks[i].Children) {
+			j++
+		}
+		if rows := blocks[i:j]; len(rows) >= 2 && isData(rows, true) {
+			table := &doc.Block{Kind: doc.Table, Gap: rows[0].Gap, Children: append([]*doc.Block(nil), rows...)}
+			for _, r := range rows {
+				r.Gap = false
+			}
+			alignNumbers(table)
+			out = append(out, table)
+			i = j
+			continue
+		}
+		blocks[i].Children = mergeRows(blocks[i].Children)
+		out = append(out, blocks[i])
+		i++
+	}
+	return out
+}
+
+// mergeLists joins lists that follow one another because each item was a table of its own.
+func mergeLists(blocks []*doc.Block) []*doc.Block {
+	out := blocks[:0]
+	for _, l := range blocks {
+		if n := len(out); n > 0 && l.Kind == doc.List && out[n-1].Kind == doc.List && len(l.Children) == 1 &&
+			len(out[n-1].Children) > 0 && out[n-1].Children[0].Marker != "" && len(l.Children[0].Children) > 0 {
+			out[n-1].Children = append(out[n-1].Children, l.Children...)
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// trimRules drops the rules at the ends and all but one of several in a row.
+func trimRules(blocks []*doc.Block) []*doc.Block {
+	out := blocks[:0]
+	for _, l := range blocks {
+		if l.Kind == doc.Rule && (len(out) == 0 || out[len(out)-1].Kind == doc.Rule) {
+			continue
+		}
+		out = append(out, l)
+	}
+	for len(out) > 0 && out[len(out)-1].Kind == doc.Rule {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+// nothing fills a document in which nothing can be seen: with the hidden text, or with its images.
+func (b *builder) nothing() {
+	d := b.doc
+	for _, h := range d.Hidden {
+		b.order++
+		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order, Gap: true,
+			Spans: []doc.Span{{Text: h.Text, Style: doc.Style{Size: 16}}}})
+	}
+	if len(d.Blocks) > 0 {
+		d.Simplified = "all text of this mail is hidden: shown here"
+		d.Hidden, d.HiddenBytes = nil, 0
+		return
+	}
+	for i := range d.Images {
+		im := &d.Images[i]
+		if im.Spacer {
+			continue
+		}
+		b.order++
+		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order,
+			Spans: []doc.Span{{Text: placeholder(im), Style: doc.Style{Size: 16}, Image: im.N, Link: im.Link}}})
+	}
+}

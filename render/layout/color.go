@@ -1,0 +1,160 @@
+package layout
+
+import (
+	"math"
+
+	"mayfly/render/doc"
+)
+
+// minContrast is the least contrast of text with what is behind it (WCAG 2, level AA).
+const minContrast = 4.5
+
+var linear = func() (t [256]float64) {
+	for i := range t {
+		if v := float64(i) / 255; v <= .04045 {
+			t[i] = v / 12.92
+		} else {
+			t[i] = math.Pow((v+.055)/1.055, 2.4)
+		}
+	}
+	return t
+}()
+
+// luminance is the relative luminance of WCAG 2, 0 to 1.
+func luminance(c doc.Color) float64 {
+	return .2126*linear[c.R] + .7152*linear[c.G] + .0722*linear[c.B]
+}
+
+// contrast is the contrast ratio of WCAG 2, 1 to 21.
+func contrast(a, b doc.Color) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + .05) / (min(x, y) + .05)
+}
+
+// grey reports colours without a hue.
+func grey(c doc.Color) bool {
+	return max(c.R, c.G, c.B)-min(c.R, c.G, c.B) < 28 || max(c.R, c.G, c.B) < 0x48
+}
+
+// near reports colours that hardly differ.
+func near(a, b doc.Color) bool {
+	if !b.Set {
+		b = doc.Color{R: 255, G: 255, B: 255}
+	}
+	d := func(x, y uint8) int { return int(max(x, y) - min(x, y)) }
+	return d(a.R, b.R)+d(a.G, b.G)+d(a.B, b.B) < 48
+}
+
+// mix goes from a towards b by t, 0 to 1.
+func mix(a, b doc.Color, t float64) doc.Color {
+	m := func(x, y uint8) uint8 { return uint8(float64(x) + (float64(y)-float64(x))*t + .5) }
+	return doc.Color{R: m(a.R, b.R), G: m(a.G, b.G), B: m(a.B, b.B), Set: true}
+}
+
+var (
+	black = doc.Color{Set: true}
+	white = doc.Color{R: 255, G: 255, B: 255, Set: true}
+)
+
+// readable is the colour of the terminal nearest to c that text on back can be read in.
+func (n *inks) readable(c, back doc.Color) ink {
+	end := white
+	if luminance(back) > .18 {
+		end = black
+	}
+	for t := 0.; t <= 1; t += .1 {
+		i := n.convert(mix(c, end, t))
+		if contrast(n.shown(i), back) >= minContrast {
+			return i
+		}
+	}
+	return 0
+}
+
+// onFill is the colour of text on a fill, and the fill.
+func (n *inks) onFill(text, fill doc.Color) (fg, bg ink) {
+	bg = n.convert(fill)
+	behind := n.shown(bg)
+	if text.Set {
+		if fg = n.convert(text); contrast(n.shown(fg), behind) >= minContrast {
+			return fg, bg
+		}
+	}
+	if contrast(white, behind) >= contrast(black, behind) {
+		return n.convert(white), bg
+	}
+	return n.convert(black), bg
+}
+
+// apart moves a fill away from the terminal's background, where it would not be seen.
+func (n *inks) apart(fill doc.Color) doc.Color {
+	end := white
+	if luminance(n.back) > .18 {
+		end = black
+	}
+	for t := .0; t < .6; t += .05 {
+		if c := mix(fill, end, t); contrast(c, n.back) >= 1.6 {
+			return c
+		}
+	}
+	return mix(fill, end, .6)
+}
+
+// convert is the nearest colour that the terminal has.
+func (n *inks) convert(c doc.Color) ink {
+	switch n.theme.Profile {
+	case TrueColor:
+		return inkRGB | ink(c.R)<<16 | ink(c.G)<<8 | ink(c.B)
+	case ANSI256:
+		return ink256 | ink(nearest(c, 16, 256))
+	case ANSI16:
+		return ink16 | ink(nearest(c, 0, 16))
+	}
+	return 0
+}
+
+// shown is the colour that an ink stands for.
+func (n *inks) shown(i ink) doc.Color {
+	switch i >> 24 {
+	case inkRGB >> 24:
+		return doc.Color{R: uint8(i >> 16), G: uint8(i >> 8), B: uint8(i), Set: true}
+	case ink256 >> 24, ink16 >> 24:
+		return palette(int(i & 0xff))
+	}
+	if luminance(n.back) > .18 {
+		return black
+	}
+	return white
+}
+
+// nearest is the index from lo up to hi of the palette's colour that is nearest to c to the eye.
+func nearest(c doc.Color, lo, hi int) int {
+	best, least := lo, math.MaxFloat64
+	for i := lo; i < hi; i++ {
+		p := palette(i)
+		mean := (float64(c.R) + float64(p.R)) / 2
+		r, g, b := float64(c.R)-float64(p.R), float64(c.G)-float64(p.G), float64(c.B)-float64(p.B)
+		if d := (2+mean/256)*r*r + 4*g*g + (2+(255-mean)/256)*b*b; d < least {
+			best, least = i, d
+		}
+	}
+	return best
+}
+
+// basic are the sixteen colours as xterm has them.
+var basic = [16]uint32{0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
+	0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff}
+
+// palette is colour i of the 256.
+func palette(i int) doc.Color {
+	switch {
+	case i < 16:
+		return doc.Color{R: uint8(basic[i] >> 16), G: uint8(basic[i] >> 8), B: uint8(basic[i]), Set: true}
+	case i < 232:
+		i -= 16
+		level := func(n int) uint8 { return [6]uint8{0, 95, 135, 175, 215, 255}[n] }
+		return doc.Color{R: level(i / 36), G: level(i / 6 % 6), B: level(i % 6), Set: true}
+	}
+	v := uint8(8 + 10*(i-232))
+	return doc.Color{R: v, G: v, B: v, Set: true}
+}

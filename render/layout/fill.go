@@ -1,0 +1,130 @@
+package layout
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"mayfly/render/clean"
+	"mayfly/render/doc"
+)
+
+// fill gives the text of a leaf to the wrapper.
+func (l *layouter) fill(b *doc.Block) {
+	for i := 0; i < len(b.Spans); {
+		s := &b.Spans[i]
+		if s.Link == 0 {
+			l.span(b, s, l.pen(b, s))
+			i++
+			continue
+		}
+		j := i + 1
+		for j < len(b.Spans) && b.Spans[j].Link == s.Link && b.Spans[j].Button == s.Button {
+			j++
+		}
+		if s.Button {
+			l.button(b, b.Spans[i:j])
+		} else {
+			l.link(b, b.Spans[i:j])
+		}
+		i = j
+	}
+}
+
+// pen is how a span is drawn.
+func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
+	p := l.ink.pen(s.Style, b.Background, l.dim || s.Image > 0)
+	if b.Kind == doc.Heading {
+		p.attrs |= bold
+		p.attrs &^= faint
+	}
+	return p
+}
+
+// span gives a run of text to the wrapper.
+func (l *layouter) span(b *doc.Block, s *doc.Span, p pen) {
+	text := s.Text
+	if s.Style.Sup || s.Style.Sub {
+		text = raised(text, s.Style.Sub)
+	}
+	l.wrap.text(text, p, s.Link)
+}
+
+// link gives a link to the wrapper: underlined, and its number behind it.
+func (l *layouter) link(b *doc.Block, spans []doc.Span) {
+	n := spans[0].Link
+	target := &l.doc.Links[n-1]
+	for i := range spans {
+		p := l.pen(b, &spans[i])
+		if !target.Blocked {
+			p.attrs |= underline
+		}
+		l.span(b, &spans[i], p)
+	}
+	l.number(n)
+}
+
+// number writes the number of a link behind it, and at its first place what a reader should know of it.
+func (l *layouter) number(n int) {
+	digits := superscript(n)
+	l.wrap.put(piece{digits, 0, int32(len(digits)), utf8.RuneCountInString(digits), l.ink.dim(), n})
+	if target := &l.doc.Links[n-1]; target.Warning != "" && !l.warned[n] {
+		l.warned[n] = true
+		l.wrap.text(" ‹"+target.Warning+"›", l.ink.role(l.ink.warning), 0)
+	}
+}
+
+// button gives a button to the wrapper: a filled label that stays on a line where it fits on one.
+func (l *layouter) button(b *doc.Block, spans []doc.Span) {
+	n := spans[0].Link
+	var text strings.Builder
+	for i := range spans {
+		text.WriteString(strings.ReplaceAll(spans[i].Text, "\n", " "))
+	}
+	words := strings.Join(strings.Fields(text.String()), " ")
+	width := stringWidth(words) + 4
+	label, edge := l.ink.button(spans[0].Style)
+	left, right := "▐", "▌"
+	if label.bg == 0 && label.attrs&reverse == 0 {
+		left, right = "[", "]"
+	}
+	if width > l.wrap.width {
+		label.attrs |= underline
+		l.wrap.text(words, label, n)
+		l.number(n)
+		return
+	}
+	if len(b.Spans) == len(spans) && l.wrap.lineW == 0 && width+4 <= l.wrap.width && !l.beside && l.room() >= 40 {
+		l.wrap.add(spaces(4))
+	}
+	whole := " " + words + " "
+	l.wrap.put(piece{left, 0, int32(len(left)), 1, edge, n})
+	l.wrap.put(piece{whole, 0, int32(len(whole)), width - 2, label, n})
+	l.wrap.put(piece{right, 0, int32(len(right)), 1, edge, n})
+	l.number(n)
+}
+
+var superDigits = [10]string{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"}
+
+func superscript(n int) string {
+	var b strings.Builder
+	for _, d := range itoa(n) {
+		b.WriteString(superDigits[d-'0'])
+	}
+	return b.String()
+}
+
+// raised sets digits and signs above or below the line where there are characters for that.
+func raised(s string, below bool) string {
+	const plain = "0123456789+-=()"
+	set := []rune("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾")
+	if below {
+		set = []rune("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
+	}
+	if len(s) > 8 || strings.Trim(s, plain) != "" {
+		return s
+	}
+	return strings.Map(func(r rune) rune { return set[strings.IndexRune(plain, r)] }, s)
+}
+
+// shown is a URL as text.
+func shown(url string) string { return strings.ReplaceAll(clean.Line(url), " ", "%20") }

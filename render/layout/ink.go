@@ -1,0 +1,204 @@
+package layout
+
+import (
+	"image/color"
+	"strconv"
+
+	"mayfly/render/doc"
+)
+
+// pen is how text is drawn.
+type pen struct {
+	fg, bg ink
+	attrs  attrs
+}
+
+type attrs uint8
+
+const (
+	bold attrs = 1 << iota
+	faint
+	italic
+	underline
+	strike
+	reverse
+)
+
+// ink is a colour as the terminal is told: 0 is the default.
+type ink uint32
+
+const (
+	inkRGB ink = 1 << 24 // the low three bytes are the colour
+	ink256 ink = 2 << 24 // the low byte is an index
+	ink16  ink = 3 << 24 // the low byte is 0 to 15
+)
+
+// appendSGR appends the sequence that takes the terminal from one pen to the other.
+func appendSGR(b []byte, to, from pen) []byte {
+	b = append(b, "\x1b["...)
+	if from != (pen{}) {
+		if to == (pen{}) {
+			return append(b, 'm')
+		}
+		b = append(b, "0;"...)
+	}
+	for i, code := range [...]byte{'1', '2', '3', '4', '9', '7'} {
+		if to.attrs&(1<<i) != 0 {
+			b = append(b, code, ';')
+		}
+	}
+	b = appendInk(b, to.fg, 30)
+	b = appendInk(b, to.bg, 40)
+	b[len(b)-1] = 'm'
+	return b
+}
+
+// appendInk appends a colour's parameters and a semicolon; base is 30 for text, 40 for what is behind it.
+func appendInk(b []byte, c ink, base int64) []byte {
+	switch c >> 24 {
+	case 0:
+		return b
+	case inkRGB >> 24:
+		b = strconv.AppendInt(b, base+8, 10)
+		b = append(b, ";2"...)
+		for shift := 16; shift >= 0; shift -= 8 {
+			b = append(b, ';')
+			b = strconv.AppendInt(b, int64(c>>shift&0xff), 10)
+		}
+	case ink256 >> 24:
+		b = strconv.AppendInt(b, base+8, 10)
+		b = append(b, ";5;"...)
+		b = strconv.AppendInt(b, int64(c&0xff), 10)
+	case ink16 >> 24:
+		n := int64(c & 0xff)
+		if n >= 8 {
+			n += 60 - 8
+		}
+		b = strconv.AppendInt(b, base+n, 10)
+	}
+	return append(b, ';')
+}
+
+// inks turns the colours of a mail and of a theme into those of the terminal.
+type inks struct {
+	theme                       Theme
+	back                        doc.Color // what text stands on
+	accent, warning, bad, muted ink
+	looks                       map[lookKey]pen
+}
+
+type lookKey struct {
+	style doc.Style
+	back  doc.Color
+	dim   bool
+}
+
+func newInks(t Theme) *inks {
+	n := &inks{theme: t, back: doc.Color{R: 255, G: 255, B: 255, Set: true}, looks: make(map[lookKey]pen)}
+	if t.Dark {
+		n.back = doc.Color{R: 0x1e, G: 0x1e, B: 0x1e, Set: true}
+	}
+	if t.Background != nil {
+		n.back = fromColor(t.Background)
+	}
+	n.accent, n.warning, n.bad, n.muted = n.themed(t.Accent), n.themed(t.Warning), n.themed(t.Bad), n.themed(t.Dim)
+	return n
+}
+
+func fromColor(c color.Color) doc.Color {
+	r, g, b, _ := c.RGBA()
+	return doc.Color{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), Set: true}
+}
+
+// themed is a colour of the theme. An ANSI colour that the theme names stays one.
+func (n *inks) themed(c color.Color) ink {
+	if c == nil || n.theme.Profile == NoColor {
+		return 0
+	}
+	return n.convert(fromColor(c))
+}
+
+// role is a pen in a colour of the theme.
+func (n *inks) role(c ink) pen { return pen{fg: c} }
+
+// dim is the pen of what is secondary.
+func (n *inks) dim() pen {
+	if n.muted != 0 {
+		return pen{fg: n.muted}
+	}
+	return pen{attrs: faint}
+}
+
+// link is the pen of a link without a colour of its own.
+func (n *inks) link() pen { return pen{attrs: underline} }
+
+// pen is how a run of text in a mail's style is drawn; back is the background of its block.
+func (n *inks) pen(s doc.Style, back doc.Color, dim bool) pen {
+	s.Size, s.Spacing, s.Mono, s.Sup, s.Sub = 0, 0, false, false, false
+	key := lookKey{s, back, dim}
+	if p, ok := n.looks[key]; ok {
+		return p
+	}
+	p := n.look(s, back, dim)
+	n.looks[key] = p
+	return p
+}
+
+func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
+	var p pen
+	if dim {
+		p = n.dim()
+	}
+	if s.Bold {
+		p.attrs |= bold
+		p.attrs &^= faint
+	}
+	if s.Italic {
+		p.attrs |= italic
+	}
+	if s.Underline {
+		p.attrs |= underline
+	}
+	if s.Strike {
+		p.attrs |= strike
+	}
+	if dim || n.theme.Profile == NoColor {
+		return p
+	}
+	switch {
+	case s.Background.Set && !near(s.Background, back):
+		p.fg, p.bg = n.onFill(s.Color, s.Background)
+	case !s.Color.Set:
+	case grey(s.Color):
+		if !back.Set || luminance(back) > .4 {
+			if contrast(s.Color, doc.Color{R: 255, G: 255, B: 255}) < 5 && !s.Bold {
+				d := n.dim()
+				p.fg = d.fg
+				p.attrs |= d.attrs
+			}
+		}
+	default:
+		p.fg = n.readable(s.Color, n.back)
+	}
+	return p
+}
+
+// button is the pen of a button's label, and of its edges.
+func (n *inks) button(s doc.Style) (label, edge pen) {
+	if n.theme.Profile == NoColor {
+		return pen{attrs: bold}, pen{attrs: bold}
+	}
+	fill, text := s.Background, s.Color
+	if !fill.Set { // a button of a border alone: filled with the colour of its text
+		fill, text = s.Color, doc.Color{}
+	}
+	if !fill.Set {
+		if n.accent == 0 {
+			return pen{attrs: bold | reverse}, pen{attrs: bold}
+		}
+		fill = fromColor(n.theme.Accent)
+	}
+	fill = n.apart(fill)
+	fg, bg := n.onFill(text, fill)
+	return pen{fg: fg, bg: bg, attrs: bold}, pen{fg: bg}
+}

@@ -1,0 +1,296 @@
+package layout
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// piece is a run of text in one look: src[start:end].
+type piece struct {
+	src        string
+	start, end int32
+	width      int
+	pen        pen
+	link       int
+}
+
+func (p *piece) text() string { return p.src[p.start:p.end] }
+
+// text1 is a piece of known width.
+func text1(s string, width int, p pen) piece {
+	return piece{src: s, end: int32(len(s)), width: width, pen: p}
+}
+
+const blanks = "                                                                                                    "
+
+func spaces(n int) piece {
+	if n <= len(blanks) {
+		return piece{src: blanks, end: int32(n), width: n}
+	}
+	return text1(strings.Repeat(" ", n), n, pen{})
+}
+
+func repeat(s string, n int) string { return strings.Repeat(s, max(n, 0)) }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func measure(line []piece) int {
+	n := 0
+	for i := range line {
+		n += line[i].width
+	}
+	return n
+}
+
+// stringWidth is how many columns a text takes.
+func stringWidth(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return displaywidth.String(s)
+		}
+	}
+	return len(s)
+}
+
+// wrapper fills lines with words.
+type wrapper struct {
+	width int
+	pre   bool // spaces count
+	emit  func([]piece)
+
+	line  []piece
+	lineW int
+	space piece // stands before the word
+	word  []piece
+	wordW int
+	last  rune // last character of the word, for the rules of breaking
+	any   bool // something was put on the line, if only spaces
+}
+
+func (w *wrapper) reset(width int, emit func([]piece)) {
+	*w = wrapper{width: max(width, 1), emit: emit, line: w.line[:0], word: w.word[:0]}
+}
+
+// text adds text in one look.
+func (w *wrapper) text(s string, p pen, link int) {
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case c == '\n':
+			w.newline()
+			i++
+		case c == ' ':
+			n := 1
+			for i+n < len(s) && s[i+n] == ' ' {
+				n++
+			}
+			w.blank(s, i, n, p, link)
+			i += n
+		default:
+			start := i
+			for i < len(s) && s[i] > ' ' && s[i] < utf8.RuneSelf {
+				i++
+			}
+			if i < len(s) && s[i] >= utf8.RuneSelf {
+				i = w.wide(s, start, p, link)
+			} else {
+				w.put(piece{s, int32(start), int32(i), i - start, p, link})
+				w.last = rune(s[i-1])
+			}
+		}
+	}
+}
+
+// wide adds a word with characters beyond ASCII, by whole clusters, and returns where it ends. Between the
+// characters of scripts written without spaces the line may break.
+func (w *wrapper) wide(s string, start int, p pen, link int) int {
+	end := start
+	for end < len(s) && s[end] != ' ' && s[end] != '\n' {
+		end++
+	}
+	run := piece{s, int32(start), int32(start), 0, p, link}
+	at := start
+	clusters := displaywidth.StringGraphemes(s[start:end])
+	for clusters.Next() {
+		value, width := clusters.Value(), clusters.Width()
+		r, _ := utf8.DecodeRuneInString(value)
+		if breakable(w.last, r) {
+			if run.end > run.start {
+				w.put(run)
+			}
+			w.commit()
+			run = piece{s, int32(at), int32(at), 0, p, link}
+		}
+		at += len(value)
+		run.end = int32(at)
+		run.width += width
+		w.last = r
+	}
+	if run.end > run.start {
+		w.put(run)
+	}
+	return end
+}
+
+// put adds to the word.
+func (w *wrapper) put(p piece) {
+	w.wordW += p.width
+	if n := len(w.word); n > 0 {
+		if last := &w.word[n-1]; joins(last, &p) {
+			last.end, last.width = p.end, last.width+p.width
+			return
+		}
+	}
+	w.word = append(w.word, p)
+}
+
+// joins reports whether b continues a in the text they come from.
+func joins(a, b *piece) bool {
+	return a.end == b.start && a.pen == b.pen && a.link == b.link && len(a.src) == len(b.src) && a.src == b.src
+}
+
+// blank adds n spaces, at which the line may break.
+func (w *wrapper) blank(s string, at, n int, p pen, link int) {
+	w.commit()
+	w.last = ' '
+	if !w.pre {
+		n = 1
+		if w.lineW == 0 || w.space.width > 0 {
+			return
+		}
+	}
+	w.space = piece{s, int32(at), int32(at + n), n, p, link}
+	if w.pre && n > w.width {
+		w.space.end, w.space.width = int32(at+w.width), w.width
+	}
+}
+
+// commit moves the word to the line, or to a new one where it does not fit.
+func (w *wrapper) commit() {
+	if len(w.word) == 0 {
+		if w.pre && w.space.width > 0 && w.lineW+w.space.width <= w.width {
+			w.add(w.space)
+			w.space = piece{}
+		}
+		return
+	}
+	if w.lineW+w.space.width+w.wordW > w.width && (w.lineW > 0 || w.space.width > 0) {
+		if w.lineW > 0 && (w.wordW <= w.width || w.lineW+w.space.width > w.width*2/3) {
+			w.send()
+		}
+		if w.lineW == 0 && w.space.width+w.wordW > w.width && w.wordW <= w.width {
+			w.space = piece{}
+		}
+	}
+	if w.lineW > 0 || w.pre {
+		if w.space.width > 0 {
+			w.add(w.space)
+		}
+	}
+	w.space = piece{}
+	if w.lineW+w.wordW <= w.width {
+		for _, p := range w.word {
+			w.add(p)
+		}
+	} else {
+		w.split()
+	}
+	w.word, w.wordW = w.word[:0], 0
+}
+
+// add puts a piece on the line.
+func (w *wrapper) add(p piece) {
+	w.lineW += p.width
+	if n := len(w.line); n > 0 {
+		if last := &w.line[n-1]; joins(last, &p) {
+			last.end, last.width = p.end, last.width+p.width
+			return
+		}
+	}
+	w.line = append(w.line, p)
+}
+
+// send writes the line.
+func (w *wrapper) send() {
+	w.emit(w.line)
+	w.line, w.lineW, w.any = w.line[:0], 0, true
+	w.space = piece{}
+}
+
+func (w *wrapper) newline() {
+	w.commit()
+	w.send()
+	w.last = 0
+}
+
+// end writes what is left.
+func (w *wrapper) end() {
+	w.commit()
+	if w.lineW > 0 || !w.any {
+		w.send()
+	}
+}
+
+// split breaks a word that is wider than a line, between clusters; a URL rather behind a mark that parts it.
+func (w *wrapper) split() {
+	for _, p := range w.word {
+		for s := p.text(); s != ""; s = p.text() {
+			n, width := fit(s, w.width-w.lineW)
+			if n == 0 && w.lineW > 0 {
+				w.send()
+				continue
+			}
+			if n == 0 { // not even one cluster fits into a line
+				p.start += int32(len(firstCluster(s)))
+				w.add(text1("?", 1, p.pen))
+				continue
+			}
+			if n < len(s) {
+				if m := parting(s[:n]); m > n/2 {
+					n, width = m, stringWidth(s[:m])
+				}
+			}
+			w.add(piece{p.src, p.start, p.start + int32(n), width, p.pen, p.link})
+			p.start += int32(n)
+			if p.start < p.end {
+				w.send()
+			}
+		}
+	}
+}
+
+// fit is how many bytes of s, in whole clusters, fit into room columns.
+func fit(s string, room int) (n, width int) {
+	ascii := 0
+	for ascii < len(s) && ascii <= room && s[ascii] < utf8.RuneSelf {
+		ascii++
+	}
+	if ascii == len(s) && ascii <= room {
+		return ascii, ascii
+	}
+	if ascii > room {
+		return room, room
+	}
+	clusters := displaywidth.StringGraphemes(s)
+	for clusters.Next() {
+		if width+clusters.Width() > room {
+			return n, width
+		}
+		n += len(clusters.Value())
+		width += clusters.Width()
+	}
+	return n, width
+}
+
+func firstCluster(s string) string {
+	clusters := displaywidth.StringGraphemes(s)
+	clusters.Next()
+	return clusters.Value()
+}
+
+// parting is the end of the last mark in s behind which a long word, mostly a URL, is best broken.
+func parting(s string) int {
+	return strings.LastIndexAny(s, "/?&=-_.,;:%#+") + 1
+}

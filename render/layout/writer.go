@@ -1,0 +1,192 @@
+package layout
+
+import (
+	"strconv"
+	"strings"
+
+	"mayfly/render/doc"
+	"mayfly/render/link"
+)
+
+// writer turns pieces into lines. It is the only place that writes escape sequences: SGR, and OSC 8 for http,
+// https and mailto targets. Both end on the line on which they begin.
+type writer struct {
+	theme Theme
+	links []doc.Link
+	lines []Line
+
+	styled, plain []byte
+}
+
+func newWriter(theme Theme, links []doc.Link) *writer {
+	return &writer{theme: theme, links: links}
+}
+
+func (w *writer) any() bool { return len(w.lines) > 0 }
+
+func (w *writer) count() int { return len(w.lines) }
+
+// cut removes the lines from keep on and returns how many of them had text; there are from lines before the
+// part that is cut.
+func (w *writer) cut(from, keep int) int {
+	for keep > from+1 && strings.TrimSpace(w.lines[keep-1].Plain) == "" {
+		keep--
+	}
+	n := 0
+	for _, l := range w.lines[keep:] {
+		if strings.Trim(l.Plain, " ▏") != "" {
+			n++
+		}
+	}
+	w.lines = w.lines[:keep]
+	return n
+}
+
+// blank writes an empty line, with what stands before it, unless there is one already or nothing stands above.
+func (w *writer) blank(prefix []piece) {
+	if len(w.lines) == 0 || empty(w.lines[len(w.lines)-1].Plain) {
+		return
+	}
+	w.line(prefix, nil)
+}
+
+// empty reports a line on which there are but spaces and the bars of quotes.
+func empty(plain string) bool { return strings.Trim(plain, " ▏") == "" }
+
+// maxHyperlink is the longest target in bytes that becomes a hyperlink: terminals ignore longer ones, or worse.
+const maxHyperlink = 8000
+
+// line writes a line.
+func (w *writer) line(prefix, pieces []piece) {
+	if len(pieces) == 0 && len(w.lines) > 0 && empty(w.lines[len(w.lines)-1].Plain) {
+		return
+	}
+	w.styled, w.plain = w.styled[:0], w.plain[:0]
+	for len(pieces) > 0 && blankPiece(&pieces[len(pieces)-1]) {
+		pieces = pieces[:len(pieces)-1]
+	}
+	if len(pieces) == 0 {
+		for len(prefix) > 0 && blankPiece(&prefix[len(prefix)-1]) {
+			prefix = prefix[:len(prefix)-1]
+		}
+		if len(prefix) == 0 && len(w.lines) == 0 {
+			return
+		}
+	}
+	s := state{w: w}
+	for i := range prefix {
+		s.piece(&prefix[i])
+	}
+	for i := range pieces {
+		s.piece(&pieces[i])
+	}
+	s.close()
+	line := Line{Styled: string(w.styled), Links: s.at}
+	if len(w.styled) == len(w.plain) {
+		line.Plain = line.Styled
+	} else {
+		line.Plain = string(w.plain)
+	}
+	w.lines = append(w.lines, line)
+}
+
+// blankPiece reports spaces that show no colour.
+func blankPiece(p *piece) bool {
+	return p.pen.bg == 0 && p.pen.attrs&(underline|reverse) == 0 && strings.Trim(p.text(), " \u00a0") == ""
+}
+
+// finish ends the text: no empty line stands at its end.
+func (w *writer) finish() []Line {
+	for len(w.lines) > 0 && empty(w.lines[len(w.lines)-1].Plain) {
+		w.lines = w.lines[:len(w.lines)-1]
+	}
+	return w.lines
+}
+
+// state is what is switched on while a line is written.
+type state struct {
+	w    *writer
+	pen  pen
+	link int
+	open bool // a hyperlink
+	col  int
+	at   []LinkAt
+}
+
+func (s *state) piece(p *piece) {
+	if p.start >= p.end {
+		return
+	}
+	if p.link != s.link {
+		s.unlink()
+		s.hyperlink(p.link)
+	}
+	if p.pen != s.pen {
+		s.w.styled = appendSGR(s.w.styled, p.pen, s.pen)
+		s.pen = p.pen
+	}
+	text := p.text()
+	s.w.styled = appendText(s.w.styled, text)
+	s.w.plain = appendText(s.w.plain, text)
+	if p.link > 0 {
+		if n := len(s.at); n > 0 && s.at[n-1].N == p.link && s.at[n-1].Col+s.at[n-1].Width == s.col {
+			s.at[n-1].Width += p.width
+		} else {
+			s.at = append(s.at, LinkAt{N: p.link, Col: s.col, Width: p.width})
+		}
+	}
+	s.col += p.width
+}
+
+// hyperlink opens OSC 8 for a link that may be one. Each row has an id of its own: some renderers lose the
+// target of a second row with the same id.
+func (s *state) hyperlink(n int) {
+	s.link = n
+	if n == 0 || !s.w.theme.Hyperlinks || n > len(s.w.links) {
+		return
+	}
+	l := &s.w.links[n-1]
+	if l.Blocked {
+		return
+	}
+	target := link.Escape(l.Target)
+	if len(target) > maxHyperlink {
+		return
+	}
+	b := append(s.w.styled, "\x1b]8;id="...)
+	b = strconv.AppendInt(b, int64(n), 10)
+	b = append(b, '-')
+	b = strconv.AppendInt(b, int64(len(s.w.lines)), 10)
+	b = append(b, ';')
+	b = append(b, target...)
+	s.w.styled = append(b, "\x1b\\"...)
+	s.open = true
+}
+
+func (s *state) unlink() {
+	if s.open {
+		s.w.styled = append(s.w.styled, "\x1b]8;;\x1b\\"...)
+		s.open = false
+	}
+	s.link = 0
+}
+
+func (s *state) close() {
+	s.unlink()
+	if s.pen != (pen{}) {
+		s.w.styled = append(s.w.styled, "\x1b[m"...)
+	}
+}
+
+// appendText appends clean text; spaces that do not break become spaces.
+func appendText(b []byte, s string) []byte {
+	for {
+		i := strings.Index(s, "\u00a0")
+		if i < 0 {
+			return append(b, s...)
+		}
+		b = append(b, s[:i]...)
+		b = append(b, ' ')
+		s = s[i+len("\u00a0"):]
+	}
+}

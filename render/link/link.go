@@ -1,0 +1,192 @@
+// Package link reads the targets of a mail's links: where they lead, through whom, and what a reader should
+// know before following one. Nothing is ever fetched.
+package link
+
+import (
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+
+	"mayfly/render/clean"
+	"mayfly/render/doc"
+)
+
+// maxLinks bounds how many different targets of one mail get a number.
+const maxLinks = 10_000
+
+// Set numbers the targets of a document, each URL once.
+type Set struct {
+	links  []doc.Link
+	byURL  map[string]int
+	claims map[int]string // texts that name a domain other than where they lead
+}
+
+// Add returns the number of a target, in the order of first use; 0 when there is none or when the mail has
+// more links than anyone reads.
+func (s *Set) Add(href string) int {
+	href = trim(href)
+	if href == "" || href == "#" {
+		return 0
+	}
+	if n, ok := s.byURL[href]; ok {
+		return n
+	}
+	if len(s.links) >= maxLinks {
+		return 0
+	}
+	if s.byURL == nil {
+		s.byURL = make(map[string]int)
+	}
+	l := Read(href)
+	l.N = len(s.links) + 1
+	s.links = append(s.links, l)
+	s.byURL[href] = l.N
+	return l.N
+}
+
+// At is the link with number n, to be completed.
+func (s *Set) At(n int) *doc.Link { return &s.links[n-1] }
+
+// Say notes a text that stands for link n. The first one is kept as its text.
+func (s *Set) Say(n int, text string) {
+	l := s.At(n)
+	if l.Text == "" {
+		l.Text = text
+	}
+	if l.Host == "" || s.claims[n] != "" {
+		return
+	}
+	if said := Named(text); said != "" && Domain(said) != Domain(l.Host) {
+		if s.claims == nil {
+			s.claims = make(map[int]string)
+		}
+		s.claims[n] = Domain(said)
+	}
+}
+
+// Full reports that further links get no number.
+func (s *Set) Full() bool { return len(s.links) >= maxLinks }
+
+// Finish returns the links with their warnings, once every text is known.
+func (s *Set) Finish() []doc.Link {
+	for i := range s.links {
+		warn(&s.links[i], s.claims[i+1])
+	}
+	return s.links
+}
+
+// trim does what browsers do to an href: white space and controls around it go, line breaks inside it too.
+func trim(href string) string {
+	href = strings.TrimFunc(href, func(r rune) bool { return r <= ' ' || r == '\u00a0' })
+	if strings.ContainsAny(href, "\n\r\t") {
+		href = strings.NewReplacer("\n", "", "\r", "", "\t", "").Replace(href)
+	}
+	return href
+}
+
+// Read takes a URL apart, as far as a mail's reader is concerned.
+func Read(href string) doc.Link {
+	l := doc.Link{URL: href, Target: href}
+	switch scheme, rest := split(href); scheme {
+	case "http", "https":
+		l.Host = host(rest)
+		if l.Host == "" {
+			l.Blocked = true
+			break
+		}
+		if target := unwrap(href, l.Host); target != "" {
+			if _, rest := split(target); host(rest) != "" {
+				l.Via, l.Target, l.Host = l.Host, target, host(rest)
+			}
+		}
+	case "mailto":
+	default:
+		l.Blocked = true
+	}
+	return l
+}
+
+// split separates the scheme, in lower case, from what follows the colon; no scheme is "".
+func split(href string) (scheme, rest string) {
+	scheme, rest, ok := strings.Cut(href, ":")
+	if !ok || scheme == "" || len(scheme) > 32 {
+		return "", href
+	}
+	for i := range len(scheme) {
+		c := scheme[i] | 0x20
+		if (c < 'a' || c > 'z') && (i == 0 || !strings.ContainsRune("0123456789+-.", rune(scheme[i]))) {
+			return "", href
+		}
+	}
+	return strings.ToLower(scheme), rest
+}
+
+// authority is the part between "//" and the path.
+func authority(rest string) string {
+	rest = strings.TrimLeft(rest, `/\`)
+	if i := strings.IndexAny(rest, `/\?#`); i >= 0 {
+		rest = rest[:i]
+	}
+	return rest
+}
+
+// host is the host name of what follows "http:", in ASCII and lower case, without port and user.
+func host(rest string) string {
+	h := authority(rest)
+	if i := strings.LastIndexByte(h, '@'); i >= 0 {
+		h = h[i+1:]
+	}
+	if strings.HasPrefix(h, "[") {
+		h, _, _ = strings.Cut(h[1:], "]")
+		return clean.Line(h)
+	}
+	if i := strings.LastIndexByte(h, ':'); i >= 0 {
+		h = h[:i]
+	}
+	h = strings.ToLower(strings.TrimSuffix(h, "."))
+	for i := range len(h) {
+		if h[i] >= 0x80 || h[i] == '%' {
+			if ascii, err := idna.ToASCII(h); err == nil {
+				h = ascii
+			}
+			break
+		}
+	}
+	return clean.Line(h)
+}
+
+// Domain is the registrable domain of a host (acme.co.uk of www.acme.co.uk), or the host itself when it has none.
+func Domain(host string) string {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host
+	}
+	if d, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		return d
+	}
+	return host
+}
+
+// Escape percent-encodes a URL for use inside a control sequence: only printable ASCII is left.
+func Escape(url string) string {
+	const hex = "0123456789ABCDEF"
+	n := 0
+	for i := range len(url) {
+		if url[i] <= ' ' || url[i] >= 0x7f {
+			n++
+		}
+	}
+	if n == 0 {
+		return url
+	}
+	out := make([]byte, 0, len(url)+2*n)
+	for i := range len(url) {
+		if c := url[i]; c <= ' ' || c >= 0x7f {
+			out = append(out, '%', hex[c>>4], hex[c&15])
+		} else {
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
