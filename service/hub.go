@@ -9,8 +9,9 @@ import (
 // hub wakes who waits on a topic: the ID of an inbox, or of a key for its list of inboxes. All who
 // wait on a topic share a channel; a topic that nobody waits on takes no space.
 type hub struct {
-	mu     sync.Mutex
-	topics map[string]*topic
+	mu      sync.Mutex
+	topics  map[string]*topic
+	callers int
 }
 
 type topic struct {
@@ -30,13 +31,22 @@ func (h *hub) join(id string) (changed <-chan struct{}, leave func()) {
 		h.topics[id] = t
 	}
 	t.waiting++
+	h.callers++
 	return t.changed, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
+		h.callers--
 		if t.waiting--; t.waiting == 0 && h.topics[id] == t {
 			delete(h.topics, id)
 		}
 	}
+}
+
+// waiting returns how many wait.
+func (h *hub) waiting() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.callers
 }
 
 // notify wakes all who wait on the topic.

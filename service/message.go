@@ -59,19 +59,41 @@ func (s *Service) Messages(ctx context.Context, k Key, inboxID string, p Page) (
 
 // Message returns a message of an inbox of the key, or NotFound.
 func (s *Service) Message(ctx context.Context, k Key, inboxID, messageID string) (Message, error) {
-	in, err := s.Inbox(ctx, k, inboxID)
+	in, place, err := s.place(ctx, k, inboxID, messageID)
 	if err != nil {
 		return Message{}, err
-	}
-	place, ok := MessagePlace(messageID)
-	if !ok {
-		return Message{}, errNoMessage()
 	}
 	m, err := s.store.Message(ctx, in, place)
 	if ErrorCode(err) == NotFound || err == nil && m.ID != messageID {
 		return Message{}, errNoMessage()
 	}
 	return m, err
+}
+
+// Summary returns what a list shows of a message, without reading its body, or NotFound.
+func (s *Service) Summary(ctx context.Context, k Key, inboxID, messageID string) (Summary, error) {
+	in, place, err := s.place(ctx, k, inboxID, messageID)
+	if err != nil {
+		return Summary{}, err
+	}
+	sum, err := s.store.Summary(ctx, in, place)
+	if ErrorCode(err) == NotFound || err == nil && sum.ID != messageID {
+		return Summary{}, errNoMessage()
+	}
+	return sum, err
+}
+
+// place returns where to find a message, if there is one with the ID.
+func (s *Service) place(ctx context.Context, k Key, inboxID, messageID string) (Inbox, uint64, error) {
+	in, err := s.Inbox(ctx, k, inboxID)
+	if err != nil {
+		return Inbox{}, 0, err
+	}
+	place, ok := MessagePlace(messageID)
+	if !ok {
+		return Inbox{}, 0, errNoMessage()
+	}
+	return in, place, nil
 }
 
 func errNoMessage() error { return Errorf(NotFound, "No such message") }

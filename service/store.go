@@ -51,6 +51,9 @@ type Store interface {
 	// Messages returns up to limit summaries of messages with a place below before, the newest first.
 	// Limit 0 is no limit. An inbox that is gone has none.
 	Messages(ctx context.Context, in Inbox, before uint64, limit int) ([]Summary, error)
+	// Summary returns a message without its body, by its place in the inbox, or NotFound. The caller
+	// compares the ID.
+	Summary(ctx context.Context, in Inbox, place uint64) (Summary, error)
 	// Message returns a message by its place in the inbox, or NotFound. The caller compares the ID.
 	Message(ctx context.Context, in Inbox, place uint64) (Message, error)
 

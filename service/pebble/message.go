@@ -121,8 +121,23 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 	return list, err
 }
 
+// Summary returns a message without its body.
+func (s *Store) Summary(ctx context.Context, in service.Inbox, place uint64) (service.Summary, error) {
+	m, err := s.message(in, place)
+	return m.Summary, err
+}
+
 // Message returns a message by its place.
 func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (service.Message, error) {
+	m, err := s.message(in, place)
+	if err != nil {
+		return m, err
+	}
+	m.Raw, err = s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), bodyKind, place))
+	return m, err
+}
+
+func (s *Store) message(in service.Inbox, place uint64) (service.Message, error) {
 	if !name(in.ID) {
 		return service.Message{}, errNotFound
 	}
@@ -131,9 +146,5 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (se
 		return service.Message{}, err
 	}
 	m, err := decodeMessage(value)
-	if err != nil {
-		return m, s.readError(err)
-	}
-	m.Raw, err = s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), bodyKind, place))
-	return m, err
+	return m, s.readError(err)
 }

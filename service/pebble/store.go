@@ -25,8 +25,7 @@ type Options struct {
 	// Log receives what an operator has to know. Default: slog.Default().
 	Log *slog.Logger
 
-	// fs is where the store lies; tests put it in memory.
-	fs vfs.FS
+	fs vfs.FS // where the store lies; default: the disk
 }
 
 // Store is a service.Store in a directory.
@@ -72,6 +71,13 @@ func Open(dir string, o Options) (*Store, error) {
 	s.workers.Go(s.runCommits)
 	s.workers.Go(s.runSyncs)
 	return s, nil
+}
+
+// OpenMemory opens a new store that lies in memory and is gone when it is closed: for tests, which may
+// run it with a false clock (testing/synctest).
+func OpenMemory(o Options) (*Store, error) {
+	o.fs = vfs.NewMem()
+	return Open("store", o)
 }
 
 // Close ends the store; calls that have not returned fail or are completed.

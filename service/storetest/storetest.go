@@ -313,7 +313,14 @@ func messages(t *testing.T, s Store) {
 		if got.Summary != want || got.To != "one+tag@x.test" || string(got.Raw) != fmt.Sprintf("raw %d", n) {
 			t.Errorf("message %+v", got)
 		}
+		sum, err := s.Summary(ctx, in, place)
+		must(t, err)
+		if sum != want {
+			t.Errorf("summary alone %+v, want %+v", sum, want)
+		}
 	}
+	_, err := s.Summary(ctx, in, 4)
+	wantCode(t, err, service.NotFound)
 	for _, place := range []uint64{0, 4, 1 << 63, ^uint64(0)} {
 		_, err := s.Message(ctx, in, place)
 		wantCode(t, err, service.NotFound)

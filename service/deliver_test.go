@@ -1,0 +1,233 @@
+package service_test
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"mayfly/service"
+)
+
+func TestDeliver(t *testing.T) {
+	s, k := start(t, service.Dev, service.Options{})
+	in := create(t, s, k, "ada")
+	deliver(t, s, plainMail, "ADA@X.Test")
+	deliver(t, s, "no header at all", in.Address)
+	l := list(t, s, k, in.ID)
+	if l.Total != 2 || len(l.Messages) != 2 {
+		t.Fatalf("list %+v", l)
+	}
+	first, second := l.Messages[1], l.Messages[0]
+	if first.From != "ada@acme.example" || first.FromName != "Ada" || first.Subject != "Hello" || first.Size != int64(len(plainMail)) {
+		t.Errorf("summary %+v", first)
+	}
+	if second.From != "envelope@sender.example" {
+		t.Errorf("without a header From the sender is %q", second.From)
+	}
+	m, err := s.Message(t.Context(), k, in.ID, first.ID)
+	must(t, err)
+	if string(m.Raw) != plainMail || m.To != "ada@x.test" || m.Summary != first {
+		t.Errorf("message %+v", m)
+	}
+	got, err := s.Inbox(t.Context(), k, in.ID)
+	must(t, err)
+	if got.Messages != 2 || got.Version != l.Version {
+		t.Errorf("inbox %+v, list %+v", got, l)
+	}
+	for _, id := range []string{"", "msg_", first.ID + "0", strings.ToUpper(first.ID), first.ID[:len(first.ID)-1], "msg_00000000000000000000000000" + "1"} {
+		_, err := s.Message(t.Context(), k, in.ID, id)
+		wantCode(t, err, service.NotFound)
+	}
+}
+
+func TestPages(t *testing.T) {
+	s, k := start(t, service.Dev, service.Options{})
+	in := create(t, s, k, "ada")
+	for range 5 {
+		deliver(t, s, plainMail, in.Address)
+	}
+	all := list(t, s, k, in.ID).Messages
+	page, err := s.Messages(t.Context(), k, in.ID, service.Page{Limit: 2, After: all[1].ID})
+	must(t, err)
+	if page.Total != 5 || len(page.Messages) != 2 || page.Messages[0] != all[2] || page.Messages[1] != all[3] {
+		t.Errorf("page %+v", page)
+	}
+	page, err = s.Messages(t.Context(), k, in.ID, service.Page{After: all[4].ID})
+	must(t, err)
+	if page.Total != 5 || len(page.Messages) != 0 {
+		t.Errorf("after the oldest: %+v", page)
+	}
+	for _, after := range []string{"x", service.NewMessageID(6)} {
+		_, err = s.Messages(t.Context(), k, in.ID, service.Page{After: after})
+		wantCode(t, err, service.NotFound)
+	}
+}
+
+func TestSummaryIsBounded(t *testing.T) {
+	s, k := start(t, service.Dev, service.Options{})
+	in := create(t, s, k, "ada")
+	deliver(t, s, "From: a@b.example\r\nSubject: "+strings.Repeat("ü", 5000)+"\r\n\r\n", in.Address)
+	got := list(t, s, k, in.ID).Messages[0]
+	if len(got.Subject) > 1000 || !utf8.ValidString(got.Subject) {
+		t.Errorf("a subject of %d bytes, valid %v", len(got.Subject), utf8.ValidString(got.Subject))
+	}
+}
+
+func TestRecipients(t *testing.T) {
+	s, k := start(t, service.Dev, service.Options{})
+	ada := create(t, s, k, "ada")
+	tagged := create(t, s, k, "ada+own")
+	for address, want := range map[string]string{
+		"ada@x.test":           ada.ID,
+		"Ada@X.TEST":           ada.ID,
+		"ada@x.test.":          ada.ID,
+		"ada+news@x.test":      ada.ID,
+		"ada+a+b+c@x.test":     ada.ID,
+		"ada+@x.test":          ada.ID,
+		"ada+own@x.test":       tagged.ID,
+		"ada+own+more@x.test":  tagged.ID,
+		"ada@y.test":           "",
+		"bob@x.test":           "",
+		"+ada@x.test":          "",
+		"ad@x.test":            "",
+		"ada@x.test@x.test":    "",
+		"ada+news@example.com": "",
+	} {
+		r, err := s.Recipient(t.Context(), address)
+		if want == "" {
+			wantCode(t, err, service.NotFound)
+		} else if must(t, err); r.InboxID != want || r.Address != strings.TrimSuffix(strings.ToLower(address), ".") {
+			t.Errorf("%s goes to %+v, want %s", address, r, want)
+		}
+	}
+	for _, address := range []string{"", "ada", "@x.test", "ada@", "a\nb@x.test", "ada@x.test\x00", strings.Repeat("a", 300) + "@x.test", strings.Repeat("+", 250) + "@x.test"} {
+		_, err := s.Recipient(t.Context(), address)
+		if code := service.ErrorCode(err); code != service.Invalid && code != service.NotFound {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+
+	// Two addresses of one inbox are one message.
+	deliver(t, s, plainMail, "ada+1@x.test", "ada@x.test", "ada+own@x.test")
+	for _, in := range []service.Inbox{ada, tagged} {
+		if n := list(t, s, k, in.ID).Total; n != 1 {
+			t.Errorf("%s has %d messages", in.Address, n)
+		}
+	}
+}
+
+func TestCatchAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := start(t, service.Enterprise, service.Options{CatchAll: "new"})
+		_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
+		must(t, err)
+		inboxOf := func(address string) service.Inbox {
+			t.Helper()
+			r, err := s.Recipient(t.Context(), address)
+			must(t, err)
+			in, err := s.Inbox(t.Context(), k, r.InboxID)
+			must(t, err)
+			return in
+		}
+		in := inboxOf("Anyone@Any.Example")
+		if in.Address != "anyone@any.example" || in.ExpiresAt.Sub(in.CreatedAt) != 24*time.Hour {
+			t.Errorf("inbox %+v", in)
+		}
+		if again := inboxOf("anyone@any.example"); again.ID != in.ID {
+			t.Error("the second mail makes a second inbox")
+		}
+		if tag := inboxOf("anyone+tag@any.example"); tag.ID != in.ID {
+			t.Error("a tag makes an inbox")
+		}
+		if dotted := inboxOf(`"odd local part"@any.example`); dotted.ID == in.ID {
+			t.Error("two addresses have one inbox")
+		}
+		must(t, s.DeleteInbox(t.Context(), k, in.ID))
+		fresh := inboxOf("anyone@any.example")
+		if fresh.ID == in.ID {
+			t.Error("the deleted inbox is back")
+		}
+		time.Sleep(24 * time.Hour)
+		if later := inboxOf("anyone@any.example"); later.ID == fresh.ID {
+			t.Error("the expired inbox is back")
+		}
+
+		// An address of another key is its own, also when it is gone.
+		theirs := create(t, s, other, "theirs")
+		r, err := s.Recipient(t.Context(), theirs.Address)
+		must(t, err)
+		if r.InboxID != theirs.ID {
+			t.Error("mail for another key is caught")
+		}
+		must(t, s.DeleteInbox(t.Context(), other, theirs.ID))
+		_, err = s.Recipient(t.Context(), theirs.Address)
+		wantCode(t, err, service.NotFound)
+
+		// Mails that come together make one inbox.
+		var wg sync.WaitGroup
+		var ids sync.Map
+		for range 16 {
+			wg.Go(func() {
+				r, err := s.Recipient(t.Context(), "together@any.example")
+				if err != nil {
+					t.Error(err)
+				}
+				ids.Store(r.InboxID, true)
+			})
+		}
+		wg.Wait()
+		n := 0
+		ids.Range(func(any, any) bool { n++; return true })
+		if n != 1 {
+			t.Errorf("%d inboxes for one address", n)
+		}
+	})
+}
+
+func TestEmailsPerDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := start(t, service.Dev, service.Options{})
+		in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: "ada", TTL: 24 * time.Hour})
+		must(t, err)
+		// A second before the end of a day in UTC.
+		now := time.Now()
+		time.Sleep(service.DayOf(now).End().Sub(now) - time.Second)
+		r, err := s.Recipient(t.Context(), in.Address)
+		must(t, err)
+
+		var accepted atomic.Int32
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				for range 60 {
+					err := s.Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte("x")})
+					switch service.ErrorCode(err) {
+					case "":
+						accepted.Add(1)
+					case service.OverQuota:
+					default:
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if accepted.Load() != 1000 || list(t, s, k, in.ID).Total != 1000 {
+			t.Errorf("%d accepted, %d stored, want 1000", accepted.Load(), list(t, s, k, in.ID).Total)
+		}
+		_, err = s.Recipient(t.Context(), in.Address)
+		wantCode(t, err, service.OverQuota)
+		if got := service.RetryAfter(err); got != time.Second {
+			t.Errorf("to be tried again after %v", got)
+		}
+		time.Sleep(time.Second - time.Millisecond)
+		_, err = s.Recipient(t.Context(), in.Address)
+		wantCode(t, err, service.OverQuota)
+		time.Sleep(time.Millisecond)
+		deliver(t, s, plainMail, in.Address)
+	})
+}

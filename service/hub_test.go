@@ -1,0 +1,198 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/service"
+)
+
+type waited struct {
+	changed bool
+	err     error
+	after   time.Duration
+}
+
+func wait(t *testing.T, timeout time.Duration, f func(context.Context) (bool, error)) <-chan waited {
+	done := make(chan waited, 1)
+	begin := time.Now()
+	go func() {
+		ctx, cancel := context.WithTimeout(t.Context(), timeout)
+		defer cancel()
+		changed, err := f(ctx)
+		done <- waited{changed, err, time.Since(begin)}
+	}()
+	return done
+}
+
+func TestWaitMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := start(t, service.Dev, service.Options{})
+		in, quiet := create(t, s, k, "ada"), create(t, s, k, "quiet")
+		messages := func(in service.Inbox, version uint64) <-chan waited {
+			return wait(t, 25*time.Second, func(ctx context.Context) (bool, error) { return s.WaitMessages(ctx, k, in.ID, version) })
+		}
+		first, second, other := messages(in, in.Version), messages(in, in.Version), messages(quiet, quiet.Version)
+		synctest.Wait()
+		time.Sleep(10 * time.Second)
+		deliver(t, s, plainMail, in.Address)
+		for _, done := range []<-chan waited{first, second} {
+			if got := <-done; !got.changed || got.err != nil || got.after != 10*time.Second {
+				t.Errorf("woken with %+v", got)
+			}
+		}
+		if got := <-messages(in, in.Version); !got.changed || got.after != 0 {
+			t.Errorf("an old version waits: %+v", got)
+		}
+		if got := <-other; got.changed || got.err != nil || got.after != 25*time.Second {
+			t.Errorf("where nothing came: %+v", got)
+		}
+
+		deleted := messages(quiet, quiet.Version)
+		synctest.Wait()
+		must(t, s.DeleteInbox(t.Context(), k, quiet.ID))
+		if got := <-deleted; service.ErrorCode(got.err) != service.NotFound {
+			t.Errorf("after the deletion: %+v", got)
+		}
+
+		short, err := s.CreateInbox(t.Context(), k, service.NewInbox{TTL: time.Minute})
+		must(t, err)
+		time.Sleep(50 * time.Second)
+		expired := messages(short, 0)
+		if got := <-expired; service.ErrorCode(got.err) != service.NotFound || got.after != 10*time.Second {
+			t.Errorf("at the expiry: %+v", got)
+		}
+	})
+}
+
+func TestWaitInboxes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := start(t, service.Dev, service.Options{})
+		_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
+		must(t, err)
+		stop := run(t, s)
+		var in service.Inbox
+		foreign := create(t, s, other, "foreign")
+		for _, change := range []struct {
+			name  string
+			wakes bool
+			do    func()
+		}{
+			{"creation", true, func() { in = create(t, s, k, "ada") }},
+			{"delivery", true, func() { deliver(t, s, plainMail, in.Address) }},
+			{"foreign delivery", false, func() { deliver(t, s, plainMail, foreign.Address) }},
+			{"deletion", true, func() { must(t, s.DeleteInbox(t.Context(), k, in.ID)) }},
+			{"nothing", false, func() {}},
+		} {
+			_, version, err := s.Inboxes(t.Context(), k)
+			must(t, err)
+			done := wait(t, 25*time.Second, func(ctx context.Context) (bool, error) { return s.WaitInboxes(ctx, k, version) })
+			synctest.Wait()
+			change.do()
+			if got := <-done; got.changed != change.wakes || got.err != nil {
+				t.Errorf("%s: %+v", change.name, got)
+			}
+		}
+		_, err = s.CreateInbox(t.Context(), k, service.NewInbox{TTL: 2 * time.Minute})
+		must(t, err)
+		_, version, err := s.Inboxes(t.Context(), k)
+		must(t, err)
+		got := <-wait(t, time.Hour, func(ctx context.Context) (bool, error) { return s.WaitInboxes(ctx, k, version) })
+		if !got.changed || got.after > 2*time.Minute+time.Second {
+			t.Errorf("expiry: %+v", got)
+		}
+		stop()
+	})
+}
+
+// A change between reading a list and waiting for the next one is never missed.
+func TestWaitMissesNothing(t *testing.T) {
+	s, k := start(t, service.Enterprise, service.Options{})
+	in := create(t, s, k, "ada")
+	const messages = 300
+	go func() {
+		for range messages {
+			r, err := s.Recipient(t.Context(), in.Address)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := s.Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte("x")}); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	version, total := in.Version, 0
+	for total < messages {
+		changed, err := s.WaitMessages(t.Context(), k, in.ID, version)
+		if err != nil || !changed {
+			t.Fatal(changed, err)
+		}
+		l := list(t, s, k, in.ID)
+		if l.Total <= total || len(l.Messages) != l.Total {
+			t.Fatalf("woken with %d messages after %d, listed %d", l.Total, total, len(l.Messages))
+		}
+		version, total = l.Version, l.Total
+	}
+}
+
+// BenchmarkWaiting measures the memory of requests that wait, and what a delivery costs among them.
+func BenchmarkWaiting(b *testing.B) {
+	const waiting = 10_000
+	s, k := startBenchmark(b)
+	ctx, cancel := context.WithCancel(b.Context())
+	var ins []service.Inbox
+	for i := range 100 {
+		in, err := s.CreateInbox(ctx, k, service.NewInbox{Username: fmt.Sprintf("in%d", i)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		ins = append(ins, in)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	done := make(chan struct{})
+	for i := range waiting {
+		in := ins[i%(len(ins)-1)+1]
+		go func() {
+			s.WaitMessages(ctx, k, in.ID, in.Version)
+			done <- struct{}{}
+		}()
+	}
+	for s.Stats().Waiting < waiting {
+		runtime.Gosched()
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	r, err := s.Recipient(ctx, ins[0].Address)
+	if err != nil {
+		b.Fatal(err)
+	}
+	version := ins[0].Version
+	for b.Loop() {
+		woken := make(chan struct{})
+		go func() {
+			s.WaitMessages(ctx, k, ins[0].ID, version)
+			close(woken)
+		}()
+		if err := s.Deliver(ctx, service.Delivery{To: []service.Recipient{r}, Raw: []byte("x")}); err != nil {
+			b.Fatal(err)
+		}
+		<-woken
+		in, err := s.Inbox(ctx, k, ins[0].ID)
+		if err != nil {
+			b.Fatal(err)
+		}
+		version = in.Version
+	}
+	b.ReportMetric(float64(after.HeapInuse+after.StackInuse-before.HeapInuse-before.StackInuse)/waiting, "B/waiting")
+	cancel()
+	for range waiting {
+		<-done
+	}
+}

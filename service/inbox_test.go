@@ -1,0 +1,234 @@
+package service_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/service"
+)
+
+func TestCreateInboxChecks(t *testing.T) {
+	s, k := start(t, service.Dev, service.Options{})
+	for _, test := range []struct {
+		name    string
+		new     service.NewInbox
+		address string // or
+		message string
+	}{
+		{"plain", service.NewInbox{Username: "ada"}, "ada@x.test", ""},
+		{"upper case", service.NewInbox{Username: "Ada.L_1+x-y", Domain: "Y.Test"}, "ada.l_1+x-y@y.test", ""},
+		{"one letter", service.NewInbox{Username: "a"}, "a@x.test", ""},
+		{"longest", service.NewInbox{Username: strings.Repeat("a", 64)}, strings.Repeat("a", 64) + "@x.test", ""},
+		{"too long", service.NewInbox{Username: strings.Repeat("a", 65)}, "", "username must have 1 to 64 characters"},
+		{"space", service.NewInbox{Username: "a b"}, "", "username may have only the characters a-z 0-9 . _ + -"},
+		{"at sign", service.NewInbox{Username: "a@x.test"}, "", "username may have only the characters a-z 0-9 . _ + -"},
+		{"line break", service.NewInbox{Username: "a\nb"}, "", "username may have only the characters a-z 0-9 . _ + -"},
+		{"not ASCII", service.NewInbox{Username: "ädä"}, "", "username may have only the characters a-z 0-9 . _ + -"},
+		{"kelvin sign", service.NewInbox{Username: "\u212aey"}, "", "username may have only the characters a-z 0-9 . _ + -"},
+		{"dot first", service.NewInbox{Username: ".a"}, "", "username must start and end with a letter or a digit"},
+		{"dash last", service.NewInbox{Username: "a-"}, "", "username must start and end with a letter or a digit"},
+		{"two dots", service.NewInbox{Username: "a..b"}, "", "username must not have two dots in a row"},
+		{"reserved", service.NewInbox{Username: "Postmaster"}, "", "The username postmaster is reserved"},
+		{"taken", service.NewInbox{Username: "ADA"}, "", "The address ada@x.test is taken"},
+		{"other domain", service.NewInbox{Username: "ada", Domain: "z.test"}, "", "domain must be one of x.test, y.test"},
+		{"shortest", service.NewInbox{Username: "min", TTL: time.Minute}, "min@x.test", ""},
+		{"too short", service.NewInbox{TTL: 59 * time.Second}, "", "ttl must be a whole number of seconds from 60 to 86400"},
+		{"negative", service.NewInbox{TTL: -time.Hour}, "", "ttl must be a whole number of seconds from 60 to 86400"},
+		{"not whole", service.NewInbox{TTL: time.Minute + 1}, "", "ttl must be a whole number of seconds from 60 to 86400"},
+		{"all day", service.NewInbox{Username: "max", TTL: 24 * time.Hour}, "max@x.test", ""},
+		{"above the plan", service.NewInbox{TTL: 24*time.Hour + time.Second}, "", "ttl must be a whole number of seconds from 60 to 86400"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			in, err := s.CreateInbox(t.Context(), k, test.new)
+			if test.message != "" {
+				if service.ErrorCode(err) != service.Invalid && service.ErrorCode(err) != service.Taken || err.Error() != test.message {
+					t.Errorf("error %q, want %q", err, test.message)
+				}
+				return
+			}
+			must(t, err)
+			ttl := test.new.TTL
+			if ttl == 0 {
+				ttl = hour
+			}
+			if in.Address != test.address || in.ExpiresAt.Sub(in.CreatedAt) != ttl || in.KeyID != k.ID {
+				t.Errorf("inbox %+v", in)
+			}
+		})
+	}
+}
+
+func TestMaxTTLOfPlans(t *testing.T) {
+	for plan, seconds := range map[service.Plan]int{service.Dev: 86_400, service.Startup: 604_800, service.Enterprise: 2_592_000} {
+		s, k := start(t, plan, service.Options{})
+		ttl := time.Duration(seconds) * time.Second
+		_, err := s.CreateInbox(t.Context(), k, service.NewInbox{TTL: ttl})
+		must(t, err)
+		_, err = s.CreateInbox(t.Context(), k, service.NewInbox{TTL: ttl + time.Second})
+		wantCode(t, err, service.Invalid)
+	}
+}
+
+func TestRandomAddress(t *testing.T) {
+	s, k := start(t, service.Enterprise, service.Options{})
+	want := regexp.MustCompile(`^[a-z]+-[a-z]+-[2-9b-z]{4}@x\.test$`)
+	id := regexp.MustCompile(`^inbox_[0-9a-v]{26}$`)
+	for range 50 {
+		in := create(t, s, k, "")
+		if !want.MatchString(in.Address) || !id.MatchString(in.ID) {
+			t.Errorf("inbox %s has the address %s", in.ID, in.Address)
+		}
+	}
+}
+
+func TestForeignInboxDoesNotExist(t *testing.T) {
+	s, k := start(t, service.Dev, service.Options{})
+	_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
+	must(t, err)
+	in := create(t, s, k, "ada")
+	deliver(t, s, plainMail, in.Address)
+	id := list(t, s, k, in.ID).Messages[0].ID
+
+	_, absent := s.Inbox(t.Context(), k, "inbox_00000000000000000000000000")
+	check := func(what string, err error) {
+		t.Helper()
+		wantCode(t, err, service.NotFound)
+		if err.Error() != absent.Error() {
+			t.Errorf("%s: %q, for an inbox that does not exist %q", what, err, absent)
+		}
+	}
+	_, err = s.Inbox(t.Context(), other, in.ID)
+	check("Inbox", err)
+	_, err = s.Messages(t.Context(), other, in.ID, service.Page{})
+	check("Messages", err)
+	_, err = s.Message(t.Context(), other, in.ID, id)
+	check("Message", err)
+	_, err = s.Summary(t.Context(), other, in.ID, id)
+	check("Summary", err)
+	_, err = s.WaitMessages(t.Context(), other, in.ID, 0)
+	check("WaitMessages", err)
+	check("DeleteInbox", s.DeleteInbox(t.Context(), other, in.ID))
+	own, _, err := s.Inboxes(t.Context(), other)
+	must(t, err)
+	if len(own) != 0 {
+		t.Errorf("the other key sees %v", own)
+	}
+	// A message of one inbox is none of another.
+	second := create(t, s, k, "second")
+	deliver(t, s, plainMail, second.Address)
+	_, err = s.Message(t.Context(), k, second.ID, id)
+	wantCode(t, err, service.NotFound)
+	_, err = s.Summary(t.Context(), k, second.ID, id)
+	wantCode(t, err, service.NotFound)
+}
+
+func TestInboxesNewestFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := start(t, service.Dev, service.Options{})
+		for _, name := range []string{"one", "two", "three"} {
+			create(t, s, k, name)
+			time.Sleep(time.Second)
+		}
+		all, _, err := s.Inboxes(t.Context(), k)
+		must(t, err)
+		var got []string
+		for _, in := range all {
+			got = append(got, strings.TrimSuffix(in.Address, "@x.test"))
+		}
+		if strings.Join(got, " ") != "three two one" {
+			t.Errorf("inboxes in order %v", got)
+		}
+	})
+}
+
+func TestExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := start(t, service.Dev, service.Options{})
+		in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: "ada", TTL: time.Minute})
+		must(t, err)
+		deliver(t, s, plainMail, in.Address)
+		r, err := s.Recipient(t.Context(), in.Address)
+		must(t, err)
+		id := list(t, s, k, in.ID).Messages[0].ID
+
+		time.Sleep(time.Until(in.ExpiresAt) - time.Millisecond)
+		_, err = s.Inbox(t.Context(), k, in.ID)
+		must(t, err)
+		_, err = s.Message(t.Context(), k, in.ID, id)
+		must(t, err)
+
+		time.Sleep(time.Millisecond)
+		gone := func() {
+			t.Helper()
+			_, err = s.Inbox(t.Context(), k, in.ID)
+			wantCode(t, err, service.NotFound)
+			_, err = s.Messages(t.Context(), k, in.ID, service.Page{})
+			wantCode(t, err, service.NotFound)
+			_, err = s.Message(t.Context(), k, in.ID, id)
+			wantCode(t, err, service.NotFound)
+			wantCode(t, s.DeleteInbox(t.Context(), k, in.ID), service.NotFound)
+			_, err = s.Recipient(t.Context(), in.Address)
+			wantCode(t, err, service.NotFound)
+			wantCode(t, s.Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte(plainMail)}), service.NotFound)
+			all, _, err := s.Inboxes(t.Context(), k)
+			must(t, err)
+			if len(all) != 0 {
+				t.Errorf("the list has %v", all)
+			}
+		}
+		gone() // not swept: nothing runs yet
+		stop := run(t, s)
+		synctest.Wait()
+		gone()
+		stop()
+	})
+}
+
+func TestAddressStaysWithItsKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := start(t, service.Dev, service.Options{})
+		_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
+		must(t, err)
+		first := create(t, s, k, "ci")
+		deliver(t, s, plainMail, first.Address)
+		must(t, s.DeleteInbox(t.Context(), k, first.ID))
+		_, err = s.CreateInbox(t.Context(), other, service.NewInbox{Username: "ci"})
+		wantCode(t, err, service.Taken)
+
+		second := create(t, s, k, "ci")
+		if second.ID == first.ID || list(t, s, k, second.ID).Total != 0 {
+			t.Errorf("made anew it is %+v", second)
+		}
+		deliver(t, s, plainMail, second.Address)
+		time.Sleep(hour) // expired
+		_, err = s.CreateInbox(t.Context(), other, service.NewInbox{Username: "ci"})
+		wantCode(t, err, service.Taken)
+		third := create(t, s, k, "ci")
+		if list(t, s, k, third.ID).Total != 0 {
+			t.Error("old messages are in the new inbox")
+		}
+		stop := run(t, s) // sweeps the second
+		synctest.Wait()
+		deliver(t, s, plainMail, third.Address)
+		if list(t, s, k, third.ID).Total != 1 {
+			t.Error("the sweep took the new inbox")
+		}
+		stop()
+	})
+}
+
+// run runs the service's own work until the returned function is called.
+func run(t *testing.T, s *service.Service) (stop func()) {
+	ctx, cancel := contextWithCancel(t)
+	done := make(chan error)
+	go func() { done <- s.Run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/service"
+)
+
+func contextWithCancel(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}
+
+func TestKeys(t *testing.T) {
+	s, _ := start(t, service.Dev, service.Options{})
+	ctx := t.Context()
+	secret, k, err := s.CreateKey(ctx, " CI ", service.Startup)
+	must(t, err)
+	if !regexp.MustCompile(`^mf_[A-Za-z0-9_-]{32}$`).MatchString(secret) || k.Name != "CI" {
+		t.Errorf("key %+v with the secret %q", k, secret)
+	}
+	got, err := s.Authenticate(ctx, secret)
+	must(t, err)
+	if got != k {
+		t.Errorf("authenticated %+v, want %+v", got, k)
+	}
+	for _, wrong := range []string{"", "mf_", secret[:len(secret)-1], secret + "x", strings.ToLower(secret), k.ID, strings.Repeat("x", 1<<20)} {
+		_, err := s.Authenticate(ctx, wrong)
+		wantCode(t, err, service.Unauthorized)
+		if err.Error() != "Invalid API key" {
+			t.Errorf("message %q", err)
+		}
+	}
+
+	in := create(t, s, k, "ada")
+	next, _, err := s.RotateKey(ctx, k.ID)
+	must(t, err)
+	_, err = s.Authenticate(ctx, secret)
+	wantCode(t, err, service.Unauthorized)
+	k, err = s.Authenticate(ctx, next)
+	must(t, err)
+	_, err = s.Inbox(ctx, k, in.ID)
+	must(t, err)
+
+	_, err = s.SetPlan(ctx, k.ID, service.Dev)
+	must(t, err)
+	k, err = s.Authenticate(ctx, next)
+	must(t, err)
+	if q, err := s.Allow(ctx, k); err != nil || q.Limit != 60 {
+		t.Errorf("after the change of the plan: %+v, %v", q, err)
+	}
+	_, err = s.SetPlan(ctx, k.ID, "gold")
+	wantCode(t, err, service.Invalid)
+
+	_, err = s.RevokeKey(ctx, k.ID)
+	must(t, err)
+	_, err = s.Authenticate(ctx, next)
+	wantCode(t, err, service.Unauthorized)
+	_, _, err = s.RotateKey(ctx, k.ID)
+	wantCode(t, err, service.Invalid)
+	_, err = s.Recipient(ctx, in.Address)
+	wantCode(t, err, service.NotFound)
+	_, err = s.RevokeKey(ctx, "key_none")
+	wantCode(t, err, service.NotFound)
+
+	all, err := s.Keys(ctx)
+	must(t, err)
+	if len(all) != 2 || all[1].RevokedAt.IsZero() {
+		t.Errorf("keys %+v", all)
+	}
+	_, _, err = s.CreateKey(ctx, "a\nb", service.Dev)
+	wantCode(t, err, service.Invalid)
+	_, _, err = s.CreateKey(ctx, "", "gold")
+	wantCode(t, err, service.Invalid)
+}
+
+func TestFreePlanHasNoAccess(t *testing.T) {
+	s, k := start(t, service.Dev, service.Options{})
+	in := create(t, s, k, "ada")
+	k, err := s.SetPlan(t.Context(), k.ID, service.Free)
+	must(t, err)
+	_, err = s.Allow(t.Context(), k)
+	wantCode(t, err, service.Forbidden)
+	_, err = s.Recipient(t.Context(), in.Address)
+	wantCode(t, err, service.OverQuota)
+}
+
+func TestRateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, k := start(t, service.Dev, service.Options{})
+		ctx := t.Context()
+		for i := range 60 {
+			q, err := s.Allow(ctx, k)
+			must(t, err)
+			if q.Limit != 60 || q.Remaining != 59-i || q.Reset != time.Minute-time.Duration(i)*time.Second/2 {
+				t.Fatalf("request %d: %+v", i, q)
+			}
+			time.Sleep(time.Second / 2)
+		}
+		q, err := s.Allow(ctx, k)
+		wantCode(t, err, service.RateLimited)
+		if q.Remaining != 0 || q.Reset != 30*time.Second || service.RetryAfter(err) != 30*time.Second {
+			t.Errorf("refused with %+v and %v", q, service.RetryAfter(err))
+		}
+		_, other, err := s.CreateKey(ctx, "other", service.Dev)
+		must(t, err)
+		_, err = s.Allow(ctx, other)
+		must(t, err)
+
+		time.Sleep(30*time.Second - 1)
+		_, err = s.Allow(ctx, k)
+		wantCode(t, err, service.RateLimited)
+		time.Sleep(1)
+		q, err = s.Allow(ctx, k)
+		must(t, err)
+		if q.Remaining != 0 || q.Reset != time.Second/2 {
+			t.Errorf("allowed again with %+v", q)
+		}
+
+		// A smaller plan counts what was done before.
+		bigger, err := s.SetPlan(ctx, k.ID, service.Startup)
+		must(t, err)
+		q, err = s.Allow(ctx, bigger)
+		must(t, err)
+		if q.Limit != 300 || q.Remaining != 300-61 {
+			t.Errorf("with a bigger plan %+v", q)
+		}
+		_, err = s.Allow(ctx, k)
+		wantCode(t, err, service.RateLimited)
+	})
+}
+
+// However requests come, no 60 seconds see more than the limit, and none is refused for nothing.
+func TestRateLimitInAnyMinute(t *testing.T) {
+	for seed := range uint64(5) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, k := start(t, service.Dev, service.Options{})
+				r := rand.New(rand.NewPCG(seed, 2))
+				var allowed []time.Time
+				for range 2000 {
+					now := time.Now()
+					recent := 0
+					for _, at := range allowed {
+						if now.Sub(at) < time.Minute {
+							recent++
+						}
+					}
+					_, err := s.Allow(t.Context(), k)
+					if want := recent < 60; want != (err == nil) {
+						t.Fatalf("%d requests in the last minute: %v", recent, err)
+					}
+					if err == nil {
+						allowed = append(allowed, now)
+					}
+					if r.IntN(20) == 0 {
+						time.Sleep(time.Duration(r.IntN(90_000)) * time.Millisecond)
+					} else {
+						time.Sleep(time.Duration(r.IntN(900)) * time.Millisecond)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestRateLimitShared(t *testing.T) {
+	s, k := start(t, service.Dev, service.Options{})
+	var allowed atomic.Int32
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for range 20 {
+				if _, err := s.Allow(t.Context(), k); err == nil {
+					allowed.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if allowed.Load() != 60 {
+		t.Errorf("%d requests allowed, want 60", allowed.Load())
+	}
+}

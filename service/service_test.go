@@ -1,0 +1,95 @@
+package service_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"mayfly/service"
+	"mayfly/service/pebble"
+)
+
+// start returns a service on a store in memory, usable with a false clock, and a key of the plan.
+func start(t *testing.T, plan service.Plan, o service.Options) (*service.Service, service.Key) {
+	t.Helper()
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	st, err := pebble.OpenMemory(pebble.Options{Log: log})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if o.Domains == nil {
+		o.Domains = []string{"x.test", "y.test"}
+	}
+	o.Log = log
+	if o.CatchAll == "new" {
+		_, k, err := service.New(st, o).CreateKey(t.Context(), "all", plan)
+		must(t, err)
+		o.CatchAll = k.ID
+		return service.New(st, o), k
+	}
+	s := service.New(st, o)
+	_, k, err := s.CreateKey(t.Context(), "test", plan)
+	must(t, err)
+	return s, k
+}
+
+func startBenchmark(b *testing.B) (*service.Service, service.Key) {
+	log := slog.New(slog.DiscardHandler)
+	st, err := pebble.Open(b.TempDir(), pebble.Options{Log: log})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { st.Close() })
+	s := service.New(st, service.Options{Domains: []string{"x.test"}, Log: log})
+	_, k, err := s.CreateKey(b.Context(), "test", service.Enterprise)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s, k
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantCode(t *testing.T, err error, code service.Code) {
+	t.Helper()
+	if got := service.ErrorCode(err); got != code {
+		t.Fatalf("error %v has code %q, want %q", err, got, code)
+	}
+}
+
+func create(t *testing.T, s *service.Service, k service.Key, username string) service.Inbox {
+	t.Helper()
+	in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: username})
+	must(t, err)
+	return in
+}
+
+func deliver(t *testing.T, s *service.Service, raw string, addresses ...string) {
+	t.Helper()
+	d := service.Delivery{From: "envelope@sender.example", Raw: []byte(raw)}
+	for _, a := range addresses {
+		r, err := s.Recipient(t.Context(), a)
+		must(t, err)
+		d.To = append(d.To, r)
+	}
+	must(t, s.Deliver(t.Context(), d))
+}
+
+func list(t *testing.T, s *service.Service, k service.Key, inboxID string) service.List {
+	t.Helper()
+	l, err := s.Messages(t.Context(), k, inboxID, service.Page{})
+	must(t, err)
+	return l
+}
+
+const plainMail = "From: Ada <ada@acme.example>\r\nSubject: Hello\r\n\r\nHi\r\n"
+
+const hour = time.Hour

@@ -1,0 +1,9 @@
+package service
+
+// Stats are counts for metrics.
+type Stats struct {
+	Waiting int // callers in WaitMessages and WaitInboxes
+}
+
+// Stats returns the counts as they are now.
+func (s *Service) Stats() Stats { return Stats{Waiting: s.hub.waiting()} }
