@@ -63,6 +63,8 @@ type message struct {
 	unread           bool
 	delay            time.Duration // from copying the address to arrival; 0 when not measured
 	peek             *peek         // nil until it was opened
+	pass             uint64        // the last list that had it
+	words            string        // what a filter looks at, in lower case
 }
 
 // peek is what stands in a row about the inside of a message.
@@ -80,6 +82,7 @@ type book struct {
 	started  time.Time
 	all      []string // keys of the messages of every inbox, the newest first
 	stale    bool     // all is to be made again
+	pass     uint64   // counts the lists taken
 }
 
 func newBook(now time.Time) *book {
@@ -129,39 +132,56 @@ func (b *book) forget(id string) {
 // the inbox is watched is unread, and so is what came since the application started.
 func (b *book) list(i *inbox, messages []api.Summary, now time.Time) (arrived []*message) {
 	first := i.state == stateNew
-	seen := make(map[string]bool, len(messages))
-	ids := make([]string, 0, len(messages))
+	b.pass++
+	rows := make([]*message, 0, len(messages))
 	for _, s := range messages {
 		key := messageKey(i.id, s.ID)
-		if seen[key] {
-			continue
+		m := b.messages[key]
+		if m == nil {
+			m = newMessage(i.id, key, s)
+			m.unread = !first || s.ReceivedAt.After(b.started)
+			if m.received.IsZero() {
+				m.received = now
+			}
+			if m.unread && !i.copiedAt.IsZero() && now.After(i.copiedAt) {
+				m.delay = now.Sub(i.copiedAt)
+			}
+			b.messages[key] = m
+			arrived = append(arrived, m)
 		}
-		seen[key] = true
-		ids = append(ids, key)
-		if b.messages[key] != nil {
-			continue
+		if m.pass != b.pass { // an ID that comes twice is one message
+			m.pass = b.pass
+			rows = append(rows, m)
 		}
-		m := newMessage(i.id, key, s)
-		m.unread = !first || s.ReceivedAt.After(b.started)
-		if m.received.IsZero() {
-			m.received = now
-		}
-		if m.unread && !i.copiedAt.IsZero() && now.After(i.copiedAt) {
-			m.delay = now.Sub(i.copiedAt)
-		}
-		b.messages[key] = m
-		arrived = append(arrived, m)
 	}
 	for _, key := range i.ids {
-		if !seen[key] {
+		if b.messages[key].pass != b.pass {
 			delete(b.messages, key)
 		}
 	}
-	slices.SortStableFunc(ids, b.newestFirst)
-	i.ids, i.state, i.err = ids, stateListed, nil
+	i.ids, i.state, i.err = keysOf(rows), stateListed, nil
 	b.stale = true
 	b.count(i)
 	return arrived
+}
+
+// keysOf returns the keys of messages, the newest first.
+func keysOf(rows []*message) []string {
+	if !slices.IsSortedFunc(rows, newestFirst) {
+		slices.SortFunc(rows, newestFirst)
+	}
+	keys := make([]string, len(rows))
+	for n, m := range rows {
+		keys[n] = m.key
+	}
+	return keys
+}
+
+func newestFirst(x, y *message) int {
+	if c := y.received.Compare(x.received); c != 0 {
+		return c
+	}
+	return cmp.Compare(y.key, x.key)
 }
 
 func newMessage(inboxID, key string, s api.Summary) *message {
@@ -179,14 +199,8 @@ func newMessage(inboxID, key string, s api.Summary) *message {
 	if m.subject == "" {
 		m.subject = "(no subject)"
 	}
+	m.words = strings.ToLower(m.sender + "\n" + m.address + "\n" + m.subject)
 	return m
-}
-
-func (b *book) newestFirst(x, y string) int {
-	if c := b.messages[y].received.Compare(b.messages[x].received); c != 0 {
-		return c
-	}
-	return cmp.Compare(y, x)
 }
 
 func (b *book) count(i *inbox) {
@@ -230,12 +244,11 @@ func (b *book) keys(inboxID string) []string {
 		return nil
 	}
 	if b.stale {
-		b.all = b.all[:0:0]
-		for _, i := range b.inboxes {
-			b.all = append(b.all, i.ids...)
+		rows := make([]*message, 0, len(b.messages))
+		for _, m := range b.messages {
+			rows = append(rows, m)
 		}
-		slices.SortFunc(b.all, b.newestFirst)
-		b.stale = false
+		b.all, b.stale = keysOf(rows), false
 	}
 	return b.all
 }

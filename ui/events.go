@@ -218,7 +218,7 @@ func (a *app) arrived(i *inbox, mail []*message, live bool) tea.Cmd {
 	}
 	a.newest = newest
 	atTop := a.messages.list.Index() == 0
-	a.refreshLists()
+	a.messages.refresh()
 	cmds := []tea.Cmd{a.announce(i, newest, len(mail))}
 	if a.opensByItself(i, atTop) {
 		a.messages.list.Select(newest.key)

@@ -22,11 +22,8 @@ func (f *filter) on() bool { return len(f.words) > 0 }
 
 func (f *filter) clear() { *f = filter{} }
 
-func (f *filter) matches(fields ...string) bool {
-	if len(f.words) == 0 {
-		return true
-	}
-	text := strings.ToLower(strings.Join(fields, "\n"))
+// matches says whether text, in lower case, holds every word.
+func (f *filter) matches(text string) bool {
 	for _, w := range f.words {
 		if !strings.Contains(text, w) {
 			return false

@@ -33,7 +33,7 @@ func (p *inboxPane) refresh() {
 	}
 	for _, id := range p.book.order {
 		i := p.book.inboxes[id]
-		if p.filter.matches(i.label, i.email, i.id) {
+		if p.filter.matches(strings.ToLower(i.label + "\n" + i.email + "\n" + i.id)) {
 			ids = append(ids, id)
 		}
 	}

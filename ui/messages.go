@@ -50,11 +50,7 @@ func (p *messagePane) refresh() {
 		var kept []string
 		for _, k := range keys {
 			m := p.book.messages[k]
-			code := ""
-			if m.peek != nil {
-				code = m.peek.code
-			}
-			if p.filter.matches(m.sender, m.address, m.subject, code) {
+			if p.filter.matches(m.words) || m.peek != nil && p.filter.matches(strings.ToLower(m.peek.code)) {
 				kept = append(kept, k)
 			}
 		}

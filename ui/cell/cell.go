@@ -67,8 +67,11 @@ func CutMiddle(s string, w int) string {
 	if n <= w || w < 5 {
 		return Cut(s, w)
 	}
-	tail := (w - 1) / 2
-	return ansi.Truncate(s, w-1-tail, "") + Ellipsis + ansi.TruncateLeft(s, n-tail, "")
+	end := ansi.TruncateLeft(s, n-(w-1)/2, "")
+	if Width(end) > (w-1)/2 { // it begins with a wide character that was cut in half
+		end = ansi.TruncateLeft(s, n-(w-1)/2+1, "")
+	}
+	return ansi.Truncate(s, w-1-Width(end), "") + Ellipsis + end
 }
 
 // Fit makes s exactly w cells wide, cutting or padding at the end.

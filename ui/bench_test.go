@@ -1,0 +1,156 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+	"mayfly/letter"
+	"mayfly/ui/config"
+	"mayfly/ui/safecopy"
+)
+
+// crowded is the application with 10,000 messages listed and a mail of 1 MB open, on a screen of 200×60.
+func crowded(b *testing.B) *app {
+	b.Helper()
+	server := apitest.New(apitest.Options{})
+	b.Cleanup(server.Close)
+	a := newApp(b.Context(), Options{}, config.Default(), world{copies: &safecopy.Copies{}, sessions: &sessions{}})
+	a.session = newSession(b.Context(), &Connection{Client: server.Client(api.Options{}), Name: "bench"})
+	b.Cleanup(a.session.close)
+	for _, msg := range []tea.Msg{
+		tea.WindowSizeMsg{Width: 200, Height: 60}, tea.ColorProfileMsg{Profile: colorprofile.TrueColor}, tea.BackgroundColorMsg{Color: shade(false)},
+	} {
+		a.Update(msg)
+	}
+	now := time.Now()
+	i, _ := a.book.put(api.Inbox{ID: "inbox_1", Email: "ada@mayfly.test", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, "", now)
+	a.book.list(i, manySummaries(10_000, now), now)
+	a.refreshLists()
+	a.selectInbox("inbox_1")
+	m := a.book.messages[i.ids[0]]
+	a.reader.open(m, i.email, now)
+	a.reader.opened = openMail(letter.Letter{Message: api.Message{ID: m.id, Subject: "Large", HTML: largeHTML(1 << 20)}})
+	a.reader.opened.big = false // laid out before the clock runs
+	a.Update(nil)
+	a.reader.opened.big = true
+	a.View()
+	return a
+}
+
+func manySummaries(n int, now time.Time) []api.Summary {
+	out := make([]api.Summary, n)
+	for k := range out {
+		out[k] = api.Summary{
+			ID: fmt.Sprintf("msg_%05d", k), From: "someone@example.com", FromName: fmt.Sprintf("Sender %d", k%97),
+			Subject: fmt.Sprintf("Subject %d of a mail that is not the shortest", k), ReceivedAt: now.Add(-time.Duration(k) * time.Second), Size: 2048,
+		}
+	}
+	return out
+}
+
+func largeHTML(size int) string {
+	var b strings.Builder
+	for n := 0; b.Len() < size; n++ {
+		fmt.Fprintf(&b, `<p>Paragraph %d with <b>bold</b>, <a href="https://example.com/%d">a link</a> and enough words to fill a line or two of the screen.</p>`, n, n)
+	}
+	return b.String()
+}
+
+// frames times an Update and the View after it, and reports the slowest but one in a hundred.
+func frames(b *testing.B, a *app, next func(n int) tea.Msg) {
+	b.Helper()
+	took := make([]time.Duration, 0, 1024)
+	b.ResetTimer()
+	for n := 0; b.Loop(); n++ {
+		start := time.Now()
+		a.Update(next(n))
+		a.View()
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+}
+
+func BenchmarkKeyDown(b *testing.B) {
+	a := crowded(b)
+	a.focus = paneMessages
+	frames(b, a, func(n int) tea.Msg {
+		if n%9999 == 9998 {
+			return keyPress("g")
+		}
+		return keyPress("j")
+	})
+}
+
+func BenchmarkScrollMail(b *testing.B) {
+	a := crowded(b)
+	a.focus = paneReader
+	frames(b, a, func(n int) tea.Msg {
+		return keyPress([]string{"j", "j", "j", "pgdown", "G", "g"}[n%6])
+	})
+}
+
+func BenchmarkFilter(b *testing.B) {
+	a := crowded(b)
+	a.focus = paneMessages
+	a.startFilter()
+	keys := strings.Split("sender 42 subject", "")
+	frames(b, a, func(n int) tea.Msg {
+		if k := n % (2 * len(keys)); k < len(keys) {
+			return keyPress(keys[k])
+		}
+		return keyPress("backspace")
+	})
+}
+
+func BenchmarkSearch(b *testing.B) {
+	a := crowded(b)
+	a.focus = paneReader
+	a.startSearch()
+	keys := strings.Split("paragraph 42", "")
+	frames(b, a, func(n int) tea.Msg {
+		if k := n % (2 * len(keys)); k < len(keys) {
+			return keyPress(keys[k])
+		}
+		return keyPress("backspace")
+	})
+}
+
+func BenchmarkResize(b *testing.B) {
+	a := crowded(b)
+	frames(b, a, func(n int) tea.Msg { return tea.WindowSizeMsg{Width: 120 + n%200, Height: 24 + n%60} })
+}
+
+func BenchmarkArrival(b *testing.B) {
+	a := crowded(b)
+	i := a.book.inboxes["inbox_1"]
+	list := manySummaries(10_000, time.Now())
+	took := make([]time.Duration, 0, 1024)
+	for n := 0; b.Loop(); n++ {
+		s := api.Summary{ID: fmt.Sprint("new_", n), From: "new@example.com", Subject: "New", ReceivedAt: time.Now()}
+		start := time.Now()
+		a.arrived(i, a.book.list(i, append([]api.Summary{s}, list...), time.Now()), true)
+		a.Update(nil)
+		a.View()
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+}
+
+// BenchmarkFirstFrame is what the application adds to the start of the program.
+func BenchmarkFirstFrame(b *testing.B) {
+	for b.Loop() {
+		a := newApp(b.Context(), Options{}, config.Default(), world{copies: &safecopy.Copies{}, sessions: &sessions{}})
+		a.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
+		a.View()
+	}
+}

@@ -1,0 +1,80 @@
+package cell
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+var texts = []string{
+	"", "plain", "日本語のメール", "עברית", "e\u0301\u0301", "\U0001F468\u200d\U0001F469\u200d\U0001F467 family", "\U0001F44D\U0001F3FD", "❤\ufe0f", "🇩🇪🇫🇷",
+	"\x1b[1mbold\x1b[m and \x1b[38;2;1;2;3mcolour\x1b[m", strings.Repeat("wide 漢字 ", 20),
+}
+
+func TestFitIsExact(t *testing.T) {
+	for _, s := range texts {
+		for w := range 40 {
+			if got := Width(Fit(s, w)); got != w {
+				t.Errorf("Fit(%q, %d) is %d cells wide", s, w, got)
+			}
+			if got := Width(Cut(s, w)); got > w {
+				t.Errorf("Cut(%q, %d) is %d cells wide", s, w, got)
+			}
+			if got := Width(CutMiddle(ansi.Strip(s), w)); got > w {
+				t.Errorf("CutMiddle(%q, %d) is %d cells wide", s, w, got)
+			}
+			if got := Width(Center(s, w)); got != w {
+				t.Errorf("Center(%q, %d) is %d cells wide", s, w, got)
+			}
+			for _, right := range texts {
+				if got := Width(Spread(s, right, w)); got != w {
+					t.Errorf("Spread(%q, %q, %d) is %d cells wide", s, right, w, got)
+				}
+			}
+		}
+	}
+}
+
+func TestSteadyIsAsWideForEveryTerminal(t *testing.T) {
+	for _, s := range texts {
+		got := Steady(s)
+		if ansi.StringWidth(got) != ansi.StringWidthWc(got) {
+			t.Errorf("Steady(%q) = %q: %d cells by graphemes, %d by runes", s, got, ansi.StringWidth(got), ansi.StringWidthWc(got))
+		}
+	}
+	if got := Steady("\U0001F468\u200d\U0001F469\u200d\U0001F467 family"); got != "\U0001F468 family" {
+		t.Errorf("a family became %q", got)
+	}
+}
+
+func TestCutMiddleKeepsBothEnds(t *testing.T) {
+	if got := CutMiddle("quiet-otter-x7@mayfly.test", 17); got != "quiet-ot…fly.test" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestOverKeepsTheWidth(t *testing.T) {
+	for _, row := range texts {
+		for _, top := range texts {
+			for x := -1; x < 32; x++ {
+				base := []string{Fit(row, 30), Fit(row, 30)}
+				Over(base, []string{Cut(top, 12)}, x, 1, 30)
+				for _, r := range base {
+					if Width(r) != 30 {
+						t.Fatalf("%q over %q at %d is %d cells wide: %q", top, row, x, Width(r), r)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestOverShowsWhatLiesOnTop(t *testing.T) {
+	base := []string{"aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"}
+	Over(base, []string{"XX", "YY", "ZZ", "out"}, 4, 1, 10)
+	got := ansi.Strip(strings.Join(base, "\n"))
+	if want := "aaaaaaaaaa\nbbbbXXbbbb\nccccYYcccc"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
