@@ -25,6 +25,7 @@ type fakeKeyring struct {
 	keys map[string]string
 	err  error
 	hang chan struct{} // not nil: no call returns before it is closed
+	mu   sync.Mutex
 }
 
 func (f *fakeKeyring) wait() error {
@@ -38,6 +39,8 @@ func (f *fakeKeyring) get(name string) (string, error) {
 	if err := f.wait(); err != nil {
 		return "", err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if key, ok := f.keys[name]; ok {
 		return key, nil
 	}
@@ -48,6 +51,8 @@ func (f *fakeKeyring) set(name, key string) error {
 	if err := f.wait(); err != nil {
 		return err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.keys[name] = key
 	return nil
 }
@@ -56,6 +61,8 @@ func (f *fakeKeyring) remove(name string) error {
 	if _, err := f.get(name); err != nil {
 		return err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	delete(f.keys, name)
 	return nil
 }
