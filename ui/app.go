@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -66,6 +67,9 @@ type app struct {
 
 func newApp(ctx context.Context, o Options, cfg config.Config, w world) *app {
 	now := time.Now()
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	b := newBook(now)
 	a := &app{
 		ctx: ctx, opts: o, cfg: cfg, world: w, now: now, table: bind(actions(), cfg.Keys),

@@ -37,6 +37,7 @@ func (a *app) connected(m connectedMsg) tea.Cmd {
 		}
 	}
 	a.session, a.target = m.session, a.wanted
+	a.opts.Log.Info("connected", "to", m.session.conn.Name, "after", a.now.Sub(a.link.since), "error", m.err)
 	a.link = link{since: a.now, err: m.err}
 	a.session.watcher.SetFocused(!a.caps.blurred)
 	for _, i := range a.book.inboxes {
@@ -68,6 +69,7 @@ func (a *app) connected(m connectedMsg) tea.Cmd {
 // notConnected tells of a connection that could not be made. The one there is goes on, unless it was lost:
 // then it is tried again, less and less often.
 func (a *app) notConnected(err error) tea.Cmd {
+	a.opts.Log.Warn("not connected", "error", err)
 	if a.session != nil && !a.link.lost {
 		return a.fail(err)
 	}
@@ -136,6 +138,7 @@ func (a *app) heard(m watchMsg) tea.Cmd {
 }
 
 func (a *app) event(e watch.Event) tea.Cmd {
+	a.opts.Log.Debug("watch", "kind", e.Kind, "inbox", e.InboxID, "messages", len(e.Messages), "new", len(e.New), "error", e.Err)
 	switch e.Kind {
 	case watch.ModeChanged:
 		a.link.mode = e.Mode

@@ -34,7 +34,10 @@ func (a *app) say(m mood, text string) tea.Cmd {
 }
 
 // fail says what went wrong.
-func (a *app) fail(err error) tea.Cmd { return a.say(trouble, plainError(err)) }
+func (a *app) fail(err error) tea.Cmd {
+	a.opts.Log.Warn("failed", "error", err)
+	return a.say(trouble, plainError(err))
+}
 
 func (f *flash) showing(now time.Time) bool { return f.text != "" && now.Before(f.until) }
 

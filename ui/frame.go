@@ -271,9 +271,9 @@ func (a *app) hintList(room int) []keyHint {
 func showKey(k string) string {
 	switch k {
 	case "pgdown":
-		return "page down"
+		return "pgdn"
 	case "pgup":
-		return "page up"
+		return "pgup"
 	}
 	return k
 }

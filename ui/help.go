@@ -32,17 +32,33 @@ func (a *app) showHelp() tea.Cmd {
 	for _, g := range groups {
 		first := true
 		for _, c := range a.table {
-			if c.group != g || !c.where.has(a.focus) || len(c.keys) == 0 {
+			if c.group != g || !c.where.has(a.focus) || len(c.keys) == 0 || c.view > 1 {
 				continue
 			}
 			if first {
 				h.rows = append(h.rows, helpRow{group: g})
 				first = false
 			}
-			h.rows = append(h.rows, helpRow{keys: showKeys(c.keys), title: c.title, reason: c.reason(a)})
+			row := helpRow{keys: showKeys(c.keys), title: c.title, reason: c.reason(a)}
+			if c.view == 1 {
+				row.keys, row.title = a.viewKeys()
+			}
+			h.rows = append(h.rows, row)
 		}
 	}
 	return a.push(h)
+}
+
+// viewKeys tells the keys of all views in one row.
+func (a *app) viewKeys() (keys, title string) {
+	var first, names []string
+	for _, c := range a.table {
+		if c.view > 0 && len(c.keys) > 0 {
+			first = append(first, c.keys[0])
+			names = append(names, views[c.view-1].name)
+		}
+	}
+	return strings.Join(first, ""), "View: " + strings.Join(names, " ")
 }
 
 func showKeys(keys []string) string {
@@ -86,31 +102,71 @@ func (h *help) update(msg tea.Msg) intent {
 
 func (h *help) scroll(n int) { h.top = max(0, min(h.top+n, h.most)) }
 
+// draw lists the keys in two columns where there is room for them.
 func (h *help) draw(th *theme.Theme, w, height int) []string {
-	keyWidth := 0
-	for _, r := range h.rows {
-		keyWidth = max(keyWidth, cell.Width(r.keys))
-	}
-	keyWidth = min(keyWidth, max(6, w/3))
-	var rows []string
-	for n, r := range h.rows {
-		switch {
-		case r.group != "" && n > 0:
-			rows = append(rows, "", th.Bright.On(r.group))
-		case r.group != "":
-			rows = append(rows, th.Bright.On(r.group))
-		case r.reason != "":
-			rows = append(rows, th.Dim.On(cell.Fit(r.keys, keyWidth)+"  "+r.title))
-		default:
-			rows = append(rows, th.Accent.On(cell.Fit(r.keys, keyWidth))+"  "+r.title)
-		}
-	}
 	room := max(1, height-4)
+	one := min(54, (w-7)/2) // cells for one column of two
+	var rows []string
+	if one >= 44 {
+		left, right := h.split()
+		l, r := h.column(th, left, one), h.column(th, right, one)
+		for n := range max(len(l), len(r)) {
+			rows = append(rows, cell.Fit(at(l, n), one)+"   "+cell.Fit(at(r, n), one))
+		}
+	} else {
+		rows = h.column(th, h.rows, min(w-4, 76))
+	}
 	h.most = max(0, len(rows)-room)
 	h.top = min(h.top, h.most)
 	title := h.title
 	if h.most > 0 {
 		title += "   j k scroll"
 	}
-	return frameBox(th, title, rows[h.top:min(len(rows), h.top+room)], min(w, 92), height-1)
+	return frameBox(th, title, rows[h.top:min(len(rows), h.top+room)], w, height-1)
+}
+
+func at(rows []string, n int) string {
+	if n < len(rows) {
+		return rows[n]
+	}
+	return ""
+}
+
+// split divides the groups so that both columns are about as long.
+func (h *help) split() (left, right []helpRow) {
+	at := len(h.rows)
+	for n, r := range h.rows {
+		if r.group != "" && n > 0 && max(n, len(h.rows)-n) < max(at, len(h.rows)-at) {
+			at = n
+		}
+	}
+	return h.rows[:at], h.rows[at:]
+}
+
+func (h *help) column(th *theme.Theme, list []helpRow, w int) []string {
+	keyWidth := 0
+	for _, r := range list {
+		keyWidth = max(keyWidth, cell.Width(r.keys))
+	}
+	keyWidth = min(keyWidth, max(6, w*2/5))
+	var rows []string
+	for n, r := range list {
+		style := th.Accent
+		if r.reason != "" {
+			style = th.Dim
+		}
+		switch {
+		case r.group != "" && n > 0:
+			rows = append(rows, "", th.Bright.On(r.group))
+		case r.group != "":
+			rows = append(rows, th.Bright.On(r.group))
+		default:
+			title := cell.Cut(r.title, w-keyWidth-2)
+			if r.reason != "" {
+				title = th.Dim.On(title)
+			}
+			rows = append(rows, style.On(cell.Fit(r.keys, keyWidth))+"  "+title)
+		}
+	}
+	return rows
 }

@@ -72,6 +72,7 @@ func (a *app) perform(c *action) tea.Cmd {
 	if reason := c.reason(a); reason != "" {
 		return a.say(note, reason)
 	}
+	a.opts.Log.Debug("action", "id", c.id)
 	return c.run(a)
 }
 

@@ -66,7 +66,7 @@ func connect(ctx context.Context, o Options, t Target, attempt uint64) connected
 	}
 	m := connectedMsg{attempt: attempt, session: newSession(ctx, conn)}
 	if conn.Registry != nil {
-		if m.known, err = conn.Registry.List(); err != nil && o.Log != nil {
+		if m.known, err = conn.Registry.List(); err != nil {
 			o.Log.Warn("read the registry", "error", err)
 		}
 	}

@@ -10,13 +10,13 @@ import (
 // which they are meant differ.
 func actions() []*action {
 	table := []*action{
-		{id: "new-inbox", title: "New inbox, its address copied", hint: "new", group: groupFlow, keys: []string{"n"}, where: anywhere, why: needService, run: (*app).newInbox},
-		{id: "new-inbox-with", title: "New inbox with a name, domain or lifetime of your own", group: groupFlow, keys: []string{"N"}, where: anywhere, why: needService, run: (*app).newInboxForm},
+		{id: "new-inbox", title: "New inbox; its address is copied", hint: "new", group: groupFlow, keys: []string{"n"}, where: anywhere, why: needService, run: (*app).newInbox},
+		{id: "new-inbox-with", title: "New inbox: choose name and lifetime", group: groupFlow, keys: []string{"N"}, where: anywhere, why: needService, run: (*app).newInboxForm},
 		{id: "copy-address", title: "Copy the address", hint: "copy address", group: groupFlow, keys: []string{"y"}, where: anywhere, why: needInbox, run: (*app).copyAddress},
-		{id: "copy-code", title: "Copy the code of the message", hint: "code", group: groupFlow, keys: []string{"c"}, where: anywhere, why: needCode, run: (*app).copyCode},
-		{id: "open-link", title: "Open the confirm link; its host is shown first", hint: "open link", group: groupFlow, keys: []string{"o"}, where: anywhere, why: needLink, run: (*app).openLink},
+		{id: "copy-code", title: "Copy the code", hint: "code", group: groupFlow, keys: []string{"c"}, where: anywhere, why: needCode, run: (*app).copyCode},
+		{id: "open-link", title: "Open the confirm link, after its host", hint: "open link", group: groupFlow, keys: []string{"o"}, where: anywhere, why: needLink, run: (*app).openLink},
 		{id: "delete-inbox", title: "Delete the inbox, after y", hint: "delete", group: groupFlow, keys: []string{"d"}, where: anywhere, why: needInbox, run: (*app).askDelete},
-		{id: "send-sample", title: "Send a sample mail to the inbox", hint: "sample", group: groupFlow, keys: []string{"t"}, where: anywhere, why: needSMTP, run: (*app).sendSample},
+		{id: "send-sample", title: "Send a sample mail", hint: "sample", group: groupFlow, keys: []string{"t"}, where: anywhere, why: needSMTP, run: (*app).sendSample},
 
 		{id: "down", title: "Down", group: groupMove, keys: []string{"j", "down"}, where: anywhere, run: func(a *app) tea.Cmd { return a.move(1) }},
 		{id: "up", title: "Up", group: groupMove, keys: []string{"k", "up"}, where: anywhere, run: func(a *app) tea.Cmd { return a.move(-1) }},
@@ -35,19 +35,19 @@ func actions() []*action {
 		{id: "previous-hit", title: "Previous hit", group: groupMove, keys: []string{"["}, where: anywhere, why: needHits, run: func(a *app) tea.Cmd { return a.stepHit(-1) }},
 
 		{id: "next-view", title: "Next view", hint: "view", group: groupMessage, keys: []string{"v"}, where: anywhere, why: needOpen, run: (*app).nextView},
-		{id: "labels", title: "Label every link: type a label to open it, in capitals to copy it", hint: "links", group: groupMessage, keys: []string{"f"}, where: anywhere, why: needOpen, run: (*app).labelLinks},
-		{id: "unfold", title: "Unfold footers and long quotes", group: groupMessage, keys: []string{"z"}, where: anywhere, why: needOpen, run: (*app).toggleUnfold},
-		{id: "hidden", title: "Show the text that the mail hides", group: groupMessage, keys: []string{"x"}, where: anywhere, why: needOpen, run: (*app).toggleHidden},
+		{id: "labels", title: "Label the links: open one, shift copies", hint: "links", group: groupMessage, keys: []string{"f"}, where: anywhere, why: needOpen, run: (*app).labelLinks},
+		{id: "unfold", title: "Unfold footers and quotes", group: groupMessage, keys: []string{"z"}, where: anywhere, why: needOpen, run: (*app).toggleUnfold},
+		{id: "hidden", title: "Show hidden text", group: groupMessage, keys: []string{"x"}, where: anywhere, why: needOpen, run: (*app).toggleHidden},
 		{id: "save-message", title: "Save the message", group: groupMessage, keys: []string{"s"}, where: anywhere, why: needMessage, run: (*app).saveMessage},
 		{id: "save-attachments", title: "Save the attachments", group: groupMessage, keys: []string{"a"}, where: anywhere, why: needAttachments, run: (*app).saveAttachments},
 		{id: "browser", title: "Open a safe copy in the browser", group: groupMessage, keys: []string{"b"}, where: anywhere, why: needMessage, run: (*app).openCopy},
 		{id: "unread", title: "Mark unread", group: groupMessage, keys: []string{"u"}, where: anywhere, why: needMessage, run: (*app).toggleUnread},
 		{id: "compare", title: "Compare two marked messages", group: groupMessage, keys: []string{"="}, where: anywhere, why: needPair, run: (*app).compare},
-		{id: "follow", title: "Follow: the newest message opens as it arrives", group: groupMessage, keys: []string{"F"}, where: anywhere, run: (*app).toggleFollow},
+		{id: "follow", title: "Follow: open mail as it arrives", group: groupMessage, keys: []string{"F"}, where: anywhere, run: (*app).toggleFollow},
 
 		{id: "mark", title: "Mark", group: groupInbox, keys: []string{"space"}, where: inLists, why: needRow, run: (*app).mark},
 		{id: "delete-marked", title: "Delete the marked inboxes, after y", group: groupInbox, keys: []string{"D"}, where: anywhere, why: needMarked, run: (*app).askDeleteMarked},
-		{id: "pause", title: "Pause the watch of the inbox, or go on", group: groupInbox, keys: []string{"p"}, where: anywhere, why: needInbox, run: (*app).pause},
+		{id: "pause", title: "Pause the watch, or go on", group: groupInbox, keys: []string{"p"}, where: anywhere, why: needInbox, run: (*app).pause},
 		{id: "label-inbox", title: "Label the inbox", group: groupInbox, keys: []string{"L"}, where: anywhere, why: needInbox, run: (*app).askLabel},
 		{id: "adopt-inbox", title: "Add an inbox by its ID", group: groupInbox, keys: []string{"A"}, where: anywhere, why: needService, run: (*app).askAdopt},
 
@@ -57,13 +57,13 @@ func actions() []*action {
 		{id: "connect", title: "Connect to a service", group: groupApp, keys: []string{"K"}, where: anywhere, run: (*app).showConnect},
 		{id: "profiles", title: "Switch to another profile", group: groupApp, keys: []string{"P"}, where: anywhere, why: needProfiles, run: (*app).showProfiles},
 		{id: "theme", title: "Change the theme", group: groupApp, keys: []string{"T"}, where: anywhere, run: (*app).nextTheme},
-		{id: "mouse", title: "Mouse on or off; off, the terminal selects text", group: groupApp, keys: []string{"m"}, where: anywhere, run: (*app).toggleMouse},
+		{id: "mouse", title: "Mouse on, or off for selecting text", group: groupApp, keys: []string{"m"}, where: anywhere, run: (*app).toggleMouse},
 		{id: "suspend", title: "Suspend", group: groupApp, keys: []string{"ctrl+z"}, where: anywhere, run: func(*app) tea.Cmd { return tea.Suspend }},
 		{id: "quit", title: "Quit", hint: "quit", group: groupApp, keys: []string{"q", "ctrl+c"}, where: anywhere, run: func(*app) tea.Cmd { return tea.Quit }},
 	}
 	for i, v := range views {
 		table = append(table, &action{
-			id: "view-" + v.name, title: viewTitles[v.view], group: groupMessage, keys: []string{itoa(i + 1)},
+			id: "view-" + v.name, view: i + 1, title: viewTitles[v.view], group: groupMessage, keys: []string{itoa(i + 1)},
 			where: anywhere, why: needOpen, run: func(a *app) tea.Cmd { return a.showView(v.view) },
 		})
 	}
@@ -71,10 +71,10 @@ func actions() []*action {
 }
 
 var viewTitles = map[render.View]string{
-	render.Rich:    "View: as a mail program shows it",
+	render.Rich:    "View: rich",
 	render.Text:    "View: the text part",
 	render.HTML:    "View: the HTML source",
 	render.Headers: "View: the header fields",
 	render.Raw:     "View: the message as received",
-	render.Checks:  "View: checks of how the mail is made",
+	render.Checks:  "View: checks of the mail",
 }
