@@ -123,6 +123,10 @@ func TestParts(t *testing.T) {
 		{"text attachment", multi("mixed", "\nx", "Content-Type: text/plain\nContent-Disposition: attachment; filename=log.txt\n\nlog"), `
 			text/plain "x"
 			2 text/plain "log.txt" 3 "log"`},
+		{"named text", multi("mixed", "Content-Type: text/plain; name=body.txt\n\nx", "Content-Type: text/plain; name=log.txt\n\nlog", "Content-Type: text/html\nContent-Disposition: inline; filename=page.html\n\n<p>"), `
+			text/plain "x"
+			2 text/plain "log.txt" 3 "log"
+			3 text/html "page.html" inline 3 "<p>"`},
 		{"nothing but a text attachment", "Content-Type: text/plain\nContent-Disposition: attachment; filename=log.txt\n\nlog", `
 			text/plain "log"
 			1 text/plain "log.txt" 3 "log"`},
@@ -230,6 +234,13 @@ func TestBrokenMessages(t *testing.T) {
 		{"broken quoted-printable", "Content-Transfer-Encoding: quoted-printable\n\na=3Db =\nc  \n1=2 =ZZ =e4=\n", `
 			text/plain "a=b c\n1=2 =ZZ ä"
 			! A part is broken in its quoted-printable`},
+		{"misspelt encodings", multi("mixed", "Content-Transfer-Encoding: 8bits\n\nx", "Content-Transfer-Encoding: Quoted_Printable;\n\n=79", "Content-Transfer-Encoding: base64,\n\nenp6"), `
+			text/plain "x\ny\nzzz"`},
+		{"a slash too many", "Content-Type: text/html/; charset=utf-8\n\n<p>x", `
+			html "<p>x"`},
+		{"HTML said to be multipart", "Content-Type: multipart/mixed; boundary=z\n\n<html><p>x</p></html>", `
+			html "<html><p>x</p></html>"
+			! A multipart has no parts`},
 		{"unknown encoding", "Content-Transfer-Encoding: rot13\n\nx", `
 			text/plain "x"
 			! A part has an unknown transfer encoding: rot13`},

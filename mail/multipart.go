@@ -6,7 +6,7 @@ import (
 )
 
 // multipart reads the parts of a multipart body.
-func (p *parser) multipart(pt part, depth int) entity {
+func (p *parser) multipart(pt part) entity {
 	parts, preamble := p.splitParts(&pt)
 	if len(parts) == 0 {
 		return p.leaf(pt.asText())
@@ -15,30 +15,21 @@ func (p *parser) multipart(pt part, depth int) entity {
 	if pt.mediaType == "multipart/digest" {
 		defaultType = "message/rfc822"
 	}
-	var children []entity
+	alternatives := pt.mediaType == "multipart/alternative"
+	var e entity
 	for i, data := range parts {
 		if p.parts++; p.parts > p.limits.Parts {
 			p.defect("The message has too many parts: the rest is not shown")
 			break
 		}
 		h, body := p.readHeader(data)
-		children = append(children, p.entity(h, body, section(pt.path, i+1), defaultType, depth+1))
+		e.add(p.entity(h, body, place{path: section(pt.path, i+1), depth: pt.depth + 1, defaultType: defaultType, later: i > 0 && !alternatives}))
 	}
-	e := combine(pt.mediaType, children)
+	if alternatives {
+		e.texts = mergeAlternatives(e.texts)
+	}
 	if len(e.texts) == 0 && len(e.attachments) == 0 && len(bytes.TrimSpace(preamble)) > 0 {
 		e.spare = append(e.spare, text{plain: lines(decodeText(preamble, "")), plainType: "text/plain"})
-	}
-	return e
-}
-
-// combine makes one entity of the children of a multipart.
-func combine(mediaType string, children []entity) entity {
-	var e entity
-	for _, c := range children {
-		e.add(c)
-	}
-	if mediaType == "multipart/alternative" {
-		e.texts = mergeAlternatives(e.texts)
 	}
 	return e
 }

@@ -16,8 +16,7 @@ func Parse(raw []byte, l Limits) *Message {
 	raw = p.mendLines(raw)
 	h, body := p.readHeader(skipEmptyLines(raw))
 	p.describe(h)
-	e := p.entity(h, body, "", "text/plain", 0)
-	p.finish(e)
+	p.finish(p.entity(h, body, place{defaultType: "text/plain"}))
 	return p.message
 }
 
@@ -111,17 +110,25 @@ func (e *entity) add(o entity) {
 	e.spare = append(e.spare, o.spare...)
 }
 
-// entity reads a header and a body. path is the section number (as in IMAP), "" for the whole message.
-func (p *parser) entity(h header, body []byte, path, defaultType string, depth int) entity {
-	part := p.readPart(h, body, path, defaultType)
+// A place is where in the message an entity stands.
+type place struct {
+	path        string // section number as in IMAP, "" for the whole message
+	depth       int
+	defaultType string // when no Content-Type is given
+	later       bool   // other parts of a multipart, which are not alternatives to it, come before it
+}
+
+// entity reads a header and a body.
+func (p *parser) entity(h header, body []byte, at place) entity {
+	part := p.readPart(h, body, at)
 	switch {
-	case depth > p.limits.Depth:
+	case at.depth > p.limits.Depth:
 		p.defect("The parts are nested too deeply: the rest is shown as text")
 		return p.leaf(part.asText())
 	case strings.HasPrefix(part.mediaType, "multipart/"):
-		return p.multipart(part, depth)
+		return p.multipart(part)
 	case part.mediaType == "message/rfc822" || part.mediaType == "message/global" || part.mediaType == "message/news":
-		return p.embedded(part, depth)
+		return p.embedded(part)
 	default:
 		return p.leaf(part)
 	}
@@ -129,7 +136,7 @@ func (p *parser) entity(h header, body []byte, path, defaultType string, depth i
 
 // A part is a header and a body before the body is decoded.
 type part struct {
-	path        string
+	place
 	typ         mediaType
 	mediaType   string
 	disposition string
@@ -139,11 +146,11 @@ type part struct {
 	body        []byte
 }
 
-func (p *parser) readPart(h header, body []byte, path, defaultType string) part {
+func (p *parser) readPart(h header, body []byte, at place) part {
 	typ := parseMediaType(h.get("Content-Type"))
 	disposition := parseMediaType(h.get("Content-Disposition"))
 	pt := part{
-		path:        path,
+		place:       at,
 		typ:         typ,
 		disposition: disposition.value,
 		filename:    cmp.Or(disposition.params["filename"], typ.params["name"], typ.params["filename"], disposition.params["name"]),
@@ -151,7 +158,7 @@ func (p *parser) readPart(h header, body []byte, path, defaultType string) part 
 		encoding:    strings.ToLower(strings.Trim(h.get("Content-Transfer-Encoding"), " \t\"';.")),
 		body:        body,
 	}
-	pt.mediaType = p.mediaTypeOf(typ.value, defaultType, body)
+	pt.mediaType = p.mediaTypeOf(strings.TrimRight(typ.value, "/"), at.defaultType, body)
 	return pt
 }
 
@@ -206,7 +213,10 @@ func looksHTML(body []byte) bool {
 
 // asText makes a part readable that cannot be taken apart.
 func (pt part) asText() part {
-	pt.mediaType = "text/plain"
+	pt.mediaType, pt.disposition = "text/plain", ""
+	if looksHTML(pt.body) {
+		pt.mediaType = "text/html"
+	}
 	return pt
 }
 
@@ -225,26 +235,26 @@ func (pt part) id() string { return cmp.Or(pt.path, "1") }
 func (p *parser) decode(pt part) []byte {
 	var out []byte
 	clean := true
-	switch pt.encoding {
-	case "", "7bit", "8bit", "binary", "7-bit", "8-bit", "none":
+	switch encoding := pt.encoding; {
+	case encoding == "", strings.HasPrefix(encoding, "7"), strings.HasPrefix(encoding, "8"), encoding == "binary", encoding == "none":
 		out = pt.body
-	case "base64":
+	case strings.Contains(encoding, "base64"), encoding == "base-64":
 		if strings.HasPrefix(pt.mediaType, "text/") && !looksBase64(pt.body) {
 			p.defect("A part is said to be base64 and is not")
 			out = pt.body
 			break
 		}
 		out, clean = decodeBase64(pt.body)
-	case "quoted-printable", "quoted printable", "quotedprintable":
+	case strings.HasPrefix(encoding, "quoted"), encoding == "qp":
 		out, clean = decodeQuotedPrintable(pt.body)
-	case "x-uuencode", "uuencode", "x-uue", "uue":
+	case strings.Contains(encoding, "uue"):
 		if files, _ := cutUU(pt.body, 1); len(files) > 0 {
 			out = files[0].content
 		} else {
 			out, clean = pt.body, false
 		}
 	default:
-		p.defect("A part has an unknown transfer encoding: " + pt.encoding)
+		p.defect("A part has an unknown transfer encoding: " + encoding)
 		out = pt.body
 	}
 	if !clean {
@@ -308,7 +318,7 @@ func (p *parser) leaf(pt part) entity {
 
 // readable tells whether the part is for reading rather than for saving.
 func (pt part) readable() bool {
-	if !strings.HasPrefix(pt.mediaType, "text/") || pt.disposition == "attachment" {
+	if !strings.HasPrefix(pt.mediaType, "text/") || pt.disposition == "attachment" || pt.later && pt.filename != "" {
 		return false
 	}
 	switch pt.mediaType {
@@ -361,7 +371,7 @@ func lines(s string) string {
 }
 
 // embedded reads a message within the message: an attachment whose text is read if there is no other.
-func (p *parser) embedded(pt part, depth int) entity {
+func (p *parser) embedded(pt part) entity {
 	content := pt.body
 	if pt.encoding == "base64" || pt.encoding == "quoted-printable" {
 		content = p.decode(pt)
@@ -371,7 +381,7 @@ func (p *parser) embedded(pt part, depth int) entity {
 		e.attachments = []Attachment{pt.attachment(content)}
 	}
 	h, body := p.readHeader(p.mendLines(content))
-	inner := p.entity(h, body, section(pt.path, 1), "text/plain", depth+1)
+	inner := p.entity(h, body, place{path: section(pt.path, 1), depth: pt.depth + 1, defaultType: "text/plain"})
 	intro := introduce(h)
 	for _, t := range inner.texts {
 		if t.plainType != "" || !t.hasHTML {
