@@ -123,10 +123,10 @@ func TestParts(t *testing.T) {
 		{"text attachment", multi("mixed", "\nx", "Content-Type: text/plain\nContent-Disposition: attachment; filename=log.txt\n\nlog"), `
 			text/plain "x"
 			2 text/plain "log.txt" 3 "log"`},
-		{"named text", multi("mixed", "Content-Type: text/plain; name=body.txt\n\nx", "Content-Type: text/plain; name=log.txt\n\nlog", "Content-Type: text/html\nContent-Disposition: inline; filename=page.html\n\n<p>"), `
-			text/plain "x"
+		{"named text", multi("mixed", "Content-Type: text/plain; name=body.txt\n\nx", "Content-Type: text/plain; name=log.txt\n\nlog", "Content-Type: text/plain\nContent-Disposition: inline; filename=more.txt\n\nmore"), `
+			text/plain "x\nmore"
 			2 text/plain "log.txt" 3 "log"
-			3 text/html "page.html" inline 3 "<p>"`},
+			3 text/plain "more.txt" inline 4 "more"`},
 		{"nothing but a text attachment", "Content-Type: text/plain\nContent-Disposition: attachment; filename=log.txt\n\nlog", `
 			text/plain "log"
 			1 text/plain "log.txt" 3 "log"`},

@@ -285,6 +285,9 @@ func (p *parser) leaf(pt part) entity {
 		return e
 	}
 	var e entity
+	if pt.file() {
+		e.attachments = []Attachment{pt.attachment(content)}
+	}
 	if pt.mediaType == "text/html" {
 		e.texts = []text{{html: lines(decodeHTML(content, pt.typ.params["charset"])), hasHTML: true}}
 		return e
@@ -318,7 +321,7 @@ func (p *parser) leaf(pt part) entity {
 
 // readable tells whether the part is for reading rather than for saving.
 func (pt part) readable() bool {
-	if !strings.HasPrefix(pt.mediaType, "text/") || pt.disposition == "attachment" || pt.later && pt.filename != "" {
+	if !strings.HasPrefix(pt.mediaType, "text/") || pt.disposition == "attachment" || pt.file() && pt.disposition != "inline" {
 		return false
 	}
 	switch pt.mediaType {
@@ -331,6 +334,10 @@ func (pt part) readable() bool {
 	}
 	return pt.filename == ""
 }
+
+// file tells whether a text is there to be saved: it has a name and comes behind the body. With the
+// disposition inline it is there to be read as well.
+func (pt part) file() bool { return pt.later && pt.filename != "" }
 
 // ignored tells whether the part is only another form of the body, for readers that are none of ours.
 func (pt part) ignored() bool {
