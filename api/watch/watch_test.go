@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,8 +23,18 @@ type screen struct {
 	server  *apitest.Server
 	client  *api.Client
 	watcher *watch.Watcher
-	events  []seen
 	inboxes []api.Inbox
+
+	mu     sync.Mutex
+	events []seen
+}
+
+// all returns the events so far.
+func (s *screen) all() []seen {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.events)
 }
 
 type seen struct {
@@ -46,7 +57,9 @@ func run(t *testing.T, server apitest.Options, o watch.Options, n int, test func
 		go func() {
 			defer close(done)
 			for e := range s.watcher.Events() {
+				s.mu.Lock()
 				s.events = append(s.events, seen{e, time.Now()})
+				s.mu.Unlock()
 			}
 		}()
 		ended := make(chan error, 1)
@@ -87,9 +100,8 @@ func (s *screen) deliver(n int, subject string) {
 
 // find returns the events of a kind about an inbox, any when n is negative.
 func (s *screen) find(kind watch.Kind, n int) []seen {
-	synctest.Wait()
 	var found []seen
-	for _, e := range s.events {
+	for _, e := range s.all() {
 		if e.Kind == kind && (n < 0 || e.InboxID == s.inboxes[n].ID) {
 			found = append(found, e)
 		}
@@ -341,7 +353,7 @@ func TestGone(t *testing.T) {
 					t.Fatal("an inbox that is gone is still asked for")
 				}
 			}
-			old := s.events[0].Generation
+			old := s.all()[0].Generation
 			if again := s.watcher.Add(s.inboxes[0].ID); again <= old {
 				t.Errorf("generation %d after %d", again, old)
 			}
@@ -401,7 +413,7 @@ func TestFailuresAndRecovery(t *testing.T) {
 						t.Errorf("%d Arrived after the failure", len(arrived))
 					}
 					open := map[string]bool{}
-					for _, e := range s.events {
+					for _, e := range s.all() {
 						switch e.Kind {
 						case watch.Failed:
 							open[e.InboxID] = true
@@ -475,14 +487,14 @@ func TestPauseAndRemove(t *testing.T) {
 			s.watcher.Pause(s.inboxes[0].ID, true)
 			s.watcher.Remove(s.inboxes[1].ID)
 			s.pass(time.Second)
-			before, events := len(s.server.Requests()), len(s.events)
+			before, events := len(s.server.Requests()), len(s.all())
 			s.deliver(0, "hello")
 			s.deliver(1, "hello")
 			s.pass(10 * time.Minute)
 			if n := len(s.server.Requests()) - before; n != 0 {
 				t.Errorf("%d requests while nothing is followed", n)
 			}
-			if n := len(s.events) - events; n != 0 {
+			if n := len(s.all()) - events; n != 0 {
 				t.Errorf("%d events", n)
 			}
 			s.watcher.Pause(s.inboxes[0].ID, false)
