@@ -8,7 +8,6 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
@@ -89,7 +88,7 @@ func needsDecoding(name string, b []byte) bool {
 		return hasISO2022(b)
 	}
 	return strings.HasPrefix(name, "iso-2022") || strings.HasPrefix(name, "hz") || strings.HasPrefix(name, "csiso2022") ||
-		strings.HasPrefix(name, "cp5022") || strings.HasPrefix(name, "utf-32") || strings.Contains(name, "ebcdic") || hasISO2022(b)
+		strings.HasPrefix(name, "cp5022") || hasISO2022(b)
 }
 
 // hasISO2022 tells whether b changes to Japanese characters in the way of ISO-2022-JP.
@@ -97,7 +96,8 @@ func hasISO2022(b []byte) bool {
 	return bytes.Contains(b, []byte("\x1b$B")) || bytes.Contains(b, []byte("\x1b$@"))
 }
 
-// lookupCharset finds an encoding by the names of the web, then by those of IANA. nil: not known.
+// lookupCharset finds an encoding by the names of the web and the usual other ways to write them. nil: not
+// known.
 func lookupCharset(name string) encoding.Encoding {
 	switch {
 	case strings.HasPrefix(name, "x-sjis"), name == "cp932", name == "ms932", name == "windows-932":
@@ -118,12 +118,34 @@ func lookupCharset(name string) encoding.Encoding {
 		if enc, err := htmlindex.Get(n); err == nil && enc != encoding.Replacement {
 			return enc
 		}
-		if enc, err := ianaindex.MIME.Encoding(n); err == nil && enc != nil {
-			return enc
-		}
-		if enc, err := ianaindex.IANA.Encoding(n); err == nil && enc != nil {
-			return enc
-		}
+	}
+	return codePage(name)
+}
+
+// codePage finds the code pages of DOS, which the web does not know: cp850, ibm-850, cp00858.
+func codePage(name string) encoding.Encoding {
+	number := strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz-_0")
+	switch number {
+	case "437":
+		return charmap.CodePage437
+	case "850":
+		return charmap.CodePage850
+	case "852":
+		return charmap.CodePage852
+	case "855":
+		return charmap.CodePage855
+	case "858":
+		return charmap.CodePage858
+	case "860":
+		return charmap.CodePage860
+	case "862":
+		return charmap.CodePage862
+	case "863":
+		return charmap.CodePage863
+	case "865":
+		return charmap.CodePage865
+	case "866":
+		return charmap.CodePage866
 	}
 	return nil
 }
