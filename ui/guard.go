@@ -15,6 +15,7 @@ import (
 type guard struct {
 	app       *app
 	crashPath string
+	stop      func() // ends the program; called once, after a panic
 
 	mu    sync.Mutex
 	cause error
@@ -36,7 +37,7 @@ func (g *guard) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	return g, g.wrap(cmd)
 }
 
-// View is the application's, guarded; after a panic it is empty, and the next message ends the program.
+// View is the application's, guarded; after a panic it is empty.
 func (g *guard) View() (v tea.View) {
 	if g.crash() != nil {
 		return tea.View{}
@@ -78,6 +79,7 @@ func (g *guard) note(r any, stack []byte) {
 	if g.cause != nil {
 		return
 	}
+	defer g.stop()
 	g.cause = fmt.Errorf("mayfly failed: %v", r)
 	if g.crashPath == "" {
 		return

@@ -164,6 +164,8 @@ func (p *inboxPane) status(i *inbox, now time.Time) (string, time.Duration) {
 		return "✕ expired " + ago + " ago", next
 	case i.expires.IsZero():
 		left = ""
+	case i.expires.Sub(now) <= nearEnd:
+		left = "ends in " + left
 	default:
 		left += " left"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -16,8 +17,12 @@ func Run(ctx context.Context, o Options) error {
 	w := realWorld()
 	cfg := config.Read(o.ConfigPath, usualKeys())
 	g := &guard{app: newApp(ctx, o, cfg, w), crashPath: o.CrashPath}
-	_, err := tea.NewProgram(g, tea.WithContext(ctx), tea.WithoutCatchPanics(), tea.WithoutSignalHandler()).Run()
+	p := tea.NewProgram(g, tea.WithContext(ctx), tea.WithoutCatchPanics(), tea.WithoutSignalHandler())
+	var stopping sync.WaitGroup
+	g.stop = func() { stopping.Go(p.Quit) }
+	_, err := p.Run()
 	cancel()
+	stopping.Wait()
 	closed := w.close()
 	switch crash := g.crash(); {
 	case crash != nil:
