@@ -92,10 +92,13 @@ func (s *Server) open(ctx context.Context) error {
 	}
 	registry := prometheus.NewRegistry()
 	s.rest = rest.New(s.service, rest.Options{MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, Metrics: registry, Log: s.log})
+	smtpTLS, err := s.certificate(c.SMTPCert, c.SMTPKey)
+	if err != nil {
+		return err
+	}
 	s.smtp, err = smtp.New(s.service, smtp.Options{
 		Hostname:                 c.Hostname,
-		CertFile:                 c.SMTPCert,
-		KeyFile:                  c.SMTPKey,
+		TLS:                      smtpTLS,
 		AuthAny:                  c.SMTPAuthAny,
 		MaxMessageBytes:          c.MaxMessageBytes,
 		MaxRecipients:            c.MaxRecipients,
@@ -113,18 +116,30 @@ func (s *Server) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.HTTPCert != "" {
-		cert, err := loadCertificate(c.HTTPCert, c.HTTPKey, s.log)
-		if err != nil {
-			return err
-		}
-		s.httpListener = tls.NewListener(s.httpListener, cert.config())
+	httpTLS, err := s.certificate(c.HTTPCert, c.HTTPKey)
+	if err != nil {
+		return err
+	}
+	if httpTLS != nil {
+		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
 	}
 	if s.metricsListener != nil {
 		s.metrics = newMetricsServer(registry, s.smtp, s.log)
 	}
 	s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, s.log)
 	return err
+}
+
+// certificate is the TLS configuration of a door, or nil if it has none.
+func (s *Server) certificate(certFile, keyFile string) (*tls.Config, error) {
+	if certFile == "" {
+		return nil, nil
+	}
+	cert, err := loadCertificate(certFile, keyFile, s.log)
+	if err != nil {
+		return nil, err
+	}
+	return cert.config(), nil
 }
 
 // newService makes the domain, and the key in KeyFile before it, since catch-all has to know whose the inboxes are.

@@ -368,7 +368,7 @@ func (c *conn) hello(verb, arg string) error {
 	c.reply("250-8BITMIME")
 	c.reply("250-SMTPUTF8")
 	c.reply("250-CHUNKING")
-	if c.server.tls != nil && !c.secure {
+	if o.TLS != nil && !c.secure {
 		c.reply("250-STARTTLS")
 	}
 	if o.AuthAny {
@@ -381,7 +381,7 @@ func (c *conn) hello(verb, arg string) error {
 // startTLS goes over to TLS, where the session begins anew (RFC 3207).
 func (c *conn) startTLS(arg string) error {
 	switch {
-	case c.server.tls == nil:
+	case c.server.options.TLS == nil:
 		return c.bad("502 5.5.1 STARTTLS is not offered")
 	case c.secure:
 		return c.bad("503 5.5.1 TLS is on already")
@@ -397,7 +397,7 @@ func (c *conn) startTLS(arg string) error {
 		return err
 	}
 	c.waitAtMost(time.Now(), c.server.options.IdleTimeout)
-	secure := tls.Server(c.raw, c.server.tls)
+	secure := tls.Server(c.raw, c.server.options.TLS)
 	if err := secure.HandshakeContext(c.server.ctx); err != nil {
 		return fmt.Errorf("TLS handshake: %w", err)
 	}

@@ -2,7 +2,6 @@ package smtp
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -16,7 +15,6 @@ import (
 type Server struct {
 	service Service
 	options Options
-	tls     *tls.Config // nil: no STARTTLS
 	budget  budget
 	count   counters
 
@@ -31,7 +29,7 @@ type Server struct {
 	running   sync.WaitGroup       // connections
 }
 
-// New makes a server. It reads the certificate, if there is one.
+// New makes a server. The error says which option is wrong.
 func New(svc Service, o Options) (*Server, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -44,13 +42,6 @@ func New(svc Service, o Options) (*Server, error) {
 		listeners: make(map[net.Listener]struct{}),
 		conns:     make(map[*conn]struct{}),
 		addresses: make(map[netip.Prefix]int),
-	}
-	if o.CertFile != "" || o.KeyFile != "" {
-		cert, err := loadCertificate(o.CertFile, o.KeyFile, o.Log)
-		if err != nil {
-			return nil, err
-		}
-		s.tls = cert.config()
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil

@@ -16,6 +16,7 @@ package smtp
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"os"
@@ -37,7 +38,7 @@ type Service interface {
 type Options struct {
 	Hostname string // how the server names itself; default the machine's name
 
-	CertFile, KeyFile string // PEM files for STARTTLS, read again when they change; none: no STARTTLS
+	TLS *tls.Config // for STARTTLS, which is not offered without it
 
 	AuthAny bool // offer AUTH and accept any login; else AUTH is not known
 
