@@ -28,4 +28,6 @@ func (m *Mail) Confirm() (find.Link, bool) {
 }
 
 // Checks are what a tester should look at before the mail is sent.
-func (m *Mail) Checks() []check.Finding { return nil }
+func (m *Mail) Checks() []check.Finding { return m.checks() }
+
+func (m *Mail) check() []check.Finding { return nil }

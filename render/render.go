@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"mayfly/render/check"
 	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/find"
@@ -71,9 +72,11 @@ type (
 
 // Mail is an opened message. Its methods may be called from several goroutines.
 type Mail struct {
-	msg   Message
-	body  *doc.Document
-	found find.Result
+	msg    Message
+	body   *doc.Document
+	beside *doc.Document // the text part where the HTML is the body
+	found  find.Result
+	checks func() []check.Finding
 
 	mu    sync.Mutex
 	cache []cached
@@ -85,9 +88,16 @@ type cached struct {
 	lines []Line
 }
 
+// maxCached is how many layouts are kept: a mail is looked at in few views and widths at a time.
+const maxCached = 4
+
 // Open reads the bodies of a message. It does no I/O and is bounded in time and memory.
 func Open(m Message) *Mail {
-	return &Mail{msg: m, body: &doc.Document{}}
+	mail := &Mail{msg: m}
+	mail.body, mail.beside = bodies(m)
+	mail.search()
+	mail.checks = sync.OnceValue(mail.check)
+	return mail
 }
 
 // Document is the body that the rich view shows. It must not be changed.
@@ -112,8 +122,10 @@ func (m *Mail) Lines(v View, o Options) []Line {
 			return c.lines
 		}
 	}
-	return nil
+	lines := m.lay(v, o)
+	if len(m.cache) == maxCached {
+		m.cache = m.cache[1:]
+	}
+	m.cache = append(m.cache, cached{v, o, lines})
+	return lines
 }
-
-// Notice is what a reader should know about how the mail is shown, a line each: what was not loaded, what is hidden.
-func (m *Mail) Notice() []string { return nil }

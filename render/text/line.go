@@ -1,0 +1,80 @@
+package text
+
+import (
+	"slices"
+	"strings"
+
+	"mayfly/render/clean"
+)
+
+// line is a line of the body without the marks of quotation.
+type line struct {
+	text  string
+	depth int  // of quotation
+	soft  bool // it ends where the sender wrapped it
+}
+
+func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
+
+// signatureMark stands alone on the line above a signature.
+const signatureMark = "-- "
+
+// split takes clean text apart, and puts the lines of a flowed paragraph together.
+func split(s string, o Options) []line {
+	var lines []line
+	for raw := range strings.SplitSeq(s, "\n") {
+		l := unquote(raw)
+		if !o.Flowed {
+			l.text = clean.ExpandTabs(strings.TrimRight(l.text, " "))
+			if l.depth == 0 && raw == signatureMark {
+				l.text = signatureMark
+			}
+			lines = append(lines, l)
+			continue
+		}
+		l.text = strings.TrimPrefix(l.text, " ") // space-stuffing
+		if l.text != signatureMark && strings.HasSuffix(l.text, " ") {
+			l.soft = true
+			if o.DelSp {
+				l.text = strings.TrimSuffix(l.text, " ")
+			}
+		}
+		if n := len(lines); n > 0 && lines[n-1].soft && lines[n-1].depth == l.depth && l.text != signatureMark {
+			lines[n-1].text += l.text
+			lines[n-1].soft = l.soft
+			continue
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// unquote counts and removes the marks of quotation. A ">" before "From " is no quote, but what mailbox files need.
+func unquote(s string) line {
+	if strings.HasPrefix(s, ">From ") {
+		return line{text: s[1:]}
+	}
+	depth := 0
+	for rest := s; depth < 100; depth++ {
+		rest = strings.TrimPrefix(rest, " ")
+		if !strings.HasPrefix(rest, ">") {
+			break
+		}
+		rest = rest[1:]
+		s = rest
+	}
+	if depth > 0 {
+		s = strings.TrimPrefix(s, " ")
+	}
+	return line{text: s, depth: depth}
+}
+
+// cutSignature separates what stands below the last mark of a signature.
+func cutSignature(lines []line) (body, signature []line) {
+	for i, l := range slices.Backward(lines) {
+		if l.depth == 0 && l.text == signatureMark {
+			return lines[:i], lines[i+1:]
+		}
+	}
+	return lines, nil
+}

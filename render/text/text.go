@@ -1,0 +1,154 @@
+// Package text reads a text body into a document: paragraphs, lists, quotes, a signature, links; what is set with
+// spaces, such as tables and diffs, keeps them.
+package text
+
+import (
+	"strings"
+	"unicode"
+
+	"mayfly/render/clean"
+	"mayfly/render/doc"
+	"mayfly/render/link"
+)
+
+// Options are the parameters of the part that the text comes from (RFC 3676).
+type Options struct {
+	Flowed bool // format=flowed: lines that end in a space go on in the next one
+	DelSp  bool // delsp=yes: that space is not part of the text
+}
+
+// Bounds of what is read; a text beyond them is cut, and the document says so.
+const (
+	maxText  = 4 << 20 // bytes
+	maxDepth = 24      // of quotes
+)
+
+// Read reads a text body. It never fails.
+func Read(body string, o Options) *doc.Document {
+	r := reader{doc: &doc.Document{}}
+	if len(body) > maxText {
+		body = body[:maxText]
+		r.doc.Simplified = "the text is cut: it is longer than 4 MB"
+	}
+	lines := split(clean.Text(body), o)
+	rest, signature := cutSignature(lines)
+	r.doc.Blocks = r.sections(rest, 0)
+	if len(signature) > 0 {
+		r.footer = true
+		if children := r.sections(signature, 0); len(children) > 0 {
+			r.doc.Blocks = append(r.doc.Blocks, &doc.Block{Kind: doc.Signature, Gap: true, Children: children})
+		}
+	}
+	r.doc.Links = r.links.Finish()
+	return r.doc
+}
+
+// reader makes blocks of lines.
+type reader struct {
+	doc    *doc.Document
+	links  link.Set
+	order  int
+	footer bool // below the signature's mark
+}
+
+// sections makes blocks of the lines, those quoted deeper than depth as quotes.
+func (r *reader) sections(lines []line, depth int) []*doc.Block {
+	var blocks []*doc.Block
+	gap := false
+	for i := 0; i < len(lines); {
+		j := i
+		deeper := lines[i].depth > depth
+		for j < len(lines) && (lines[j].depth > depth) == deeper && (deeper || !lines[j].blank()) {
+			j++
+		}
+		switch {
+		case deeper && depth < maxDepth:
+			if children := r.sections(lines[i:j], depth+1); len(children) > 0 {
+				blocks = append(blocks, &doc.Block{Kind: doc.Quote, Gap: true, Quoted: depth + 1, Children: children})
+			}
+			gap = true
+		case j > i:
+			made := r.group(lines[i:j], depth)
+			made[0].Gap = gap || made[0].Gap
+			blocks = append(blocks, made...)
+			gap = false
+		default:
+			gap = true
+			j = i + 1
+		}
+		i = j
+	}
+	if len(blocks) > 0 {
+		blocks[0].Gap = false
+	}
+	return blocks
+}
+
+// group makes blocks of lines without an empty one between them; there is at least one.
+func (r *reader) group(lines []line, depth int) []*doc.Block {
+	if preformatted(lines) {
+		return []*doc.Block{r.leaf(doc.Pre, rows(lines), depth)}
+	}
+	var blocks []*doc.Block
+	for i := 0; i < len(lines); {
+		j := i + 1
+		switch {
+		case ruled(lines[i].text):
+			blocks = append(blocks, &doc.Block{Kind: doc.Rule})
+		case marker(lines[i].text) != "":
+			list := &doc.Block{Kind: doc.List}
+			for i < len(lines) {
+				m := marker(lines[i].text)
+				if m == "" {
+					break
+				}
+				j = i + 1
+				for j < len(lines) && marker(lines[j].text) == "" && strings.HasPrefix(lines[j].text, " ") {
+					j++
+				}
+				list.Children = append(list.Children, r.item(m, lines[i:j], depth))
+				i = j
+			}
+			blocks = append(blocks, list)
+			continue
+		default:
+			for j < len(lines) && !ruled(lines[j].text) && marker(lines[j].text) == "" {
+				j++
+			}
+			blocks = append(blocks, r.leaf(doc.Paragraph, prose(lines[i:j]), depth))
+		}
+		i = j
+	}
+	return blocks
+}
+
+func (r *reader) item(mark string, lines []line, depth int) *doc.Block {
+	first := lines[0]
+	first.text = strings.TrimPrefix(strings.TrimLeft(first.text, " "), mark)
+	all := append([]line{first}, lines[1:]...)
+	if strings.ContainsAny(mark, "-*+") {
+		mark = "•"
+	}
+	return &doc.Block{Kind: doc.Item, Marker: mark, Children: []*doc.Block{r.leaf(doc.Paragraph, prose(all), depth)}}
+}
+
+// leaf makes a block of text, its links found.
+func (r *reader) leaf(kind doc.Kind, text string, depth int) *doc.Block {
+	r.order++
+	return &doc.Block{
+		Kind: kind, Spans: r.spans(text), Order: r.order, Quoted: depth, InFooter: r.footer, RTL: rightToLeft(text),
+	}
+}
+
+// rightToLeft reports whether the first letter with a direction belongs to a script written from right to left.
+func rightToLeft(s string) bool {
+	for _, c := range s {
+		switch {
+		case unicode.In(c, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
+			return true
+		case unicode.IsLetter(c):
+			return false
+		}
+	}
+	return false
+}

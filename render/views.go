@@ -1,0 +1,131 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"mayfly/render/clean"
+	"mayfly/render/doc"
+	"mayfly/render/layout"
+)
+
+// maxSource is how much of a source is laid out, in bytes; the rest is for a file.
+const maxSource = 2 << 20
+
+// view makes the document of a view.
+func (m *Mail) view(v View) *doc.Document {
+	switch v {
+	case Text:
+		if strings.TrimSpace(m.msg.Text) == "" {
+			return source(m.plain())
+		}
+		return source(m.msg.Text)
+	case HTML:
+		if m.msg.HTML == "" {
+			return note("The mail has no HTML part.")
+		}
+		return source(m.msg.HTML)
+	case Headers:
+		return m.headers()
+	case Raw:
+		if m.msg.Raw == nil {
+			return note("The raw message is not at hand: the service does not offer it.")
+		}
+		return source(string(bytes.ToValidUTF8(m.msg.Raw[:min(len(m.msg.Raw), maxSource+1)], []byte("\uFFFD"))))
+	case Checks:
+		return m.checkList()
+	}
+	return m.body
+}
+
+// source is text of which every space counts.
+func source(text string) *doc.Document {
+	more := max(len(text)-maxSource, 0)
+	text = strings.TrimRight(clean.Lines(text[:len(text)-more]), "\n ")
+	d := &doc.Document{Blocks: []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: text}}}}}
+	if more > 0 {
+		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Gap: true, Spans: []doc.Span{
+			{Text: "Cut here: the rest is shown by no view; save the message to a file.", Style: doc.Style{Italic: true}}}})
+	}
+	return d
+}
+
+// note is a line of our own.
+func note(text string) *doc.Document {
+	return &doc.Document{Blocks: []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: text, Style: doc.Style{Italic: true}}}}}}
+}
+
+// maxHeaders is how many header fields are laid out.
+const maxHeaders = 1000
+
+// headers shows the header fields, or what is known of them without the raw message.
+func (m *Mail) headers() *doc.Document {
+	fields := m.msg.Headers
+	if fields == nil {
+		fields = []Header{{"From", address(m.msg.FromName, m.msg.From)}, {"To", m.msg.To}, {"Subject", m.msg.Subject}}
+	}
+	d := &doc.Document{}
+	for _, f := range fields[:min(len(fields), maxHeaders)] {
+		d.Blocks = append(d.Blocks, field(f.Name, f.Value))
+	}
+	if more := len(fields) - maxHeaders; more > 0 {
+		d.Blocks = append(d.Blocks, field("…", fmt.Sprintf("%d more", more)))
+	}
+	return d
+}
+
+func field(name, value string) *doc.Block {
+	const maxValue = 64 << 10
+	return &doc.Block{Kind: doc.Paragraph, Spans: []doc.Span{
+		{Text: clean.Line(name) + ":", Style: doc.Style{Bold: true}},
+		{Text: " " + clean.Line(strings.ToValidUTF8(value[:min(len(value), maxValue)], "\uFFFD"))},
+	}}
+}
+
+func address(name, addr string) string {
+	if name == "" {
+		return addr
+	}
+	return name + " <" + addr + ">"
+}
+
+// checks lists what a tester should look at.
+func (m *Mail) checkList() *doc.Document {
+	findings := m.Checks()
+	if len(findings) == 0 {
+		return note("Nothing to mend was found.")
+	}
+	d := &doc.Document{}
+	for _, f := range findings {
+		text := clean.Line(f.Message)
+		if f.Where != "" {
+			text += " (" + clean.Line(f.Where) + ")"
+		}
+		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Item, Marker: levelMark(f.Level.String()), Children: []*doc.Block{
+			{Kind: doc.Paragraph, Spans: []doc.Span{
+				{Text: f.Level.String(), Style: doc.Style{Bold: true}}, {Text: "  " + text + "  "}, {Text: f.ID, Style: doc.Style{Italic: true}},
+			}},
+		}})
+	}
+	return d
+}
+
+func levelMark(level string) string {
+	switch level {
+	case "error":
+		return "✕"
+	case "warning":
+		return "!"
+	}
+	return "·"
+}
+
+// lay lays out a view.
+func (m *Mail) lay(v View, o Options) []Line {
+	opts := layout.Options{Width: o.Width, Theme: o.Theme, Unfold: true}
+	if v == Rich {
+		opts.Hidden, opts.Unfold, opts.Links = o.Hidden, o.Unfold, o.Links
+	}
+	return layout.Lay(m.view(v), opts)
+}
