@@ -55,24 +55,18 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	changed, err := s.hold(w, r, version, func(ctx context.Context) (bool, error) {
-		list = nil // not kept while waiting
+	answer, err := s.hold(w, r, version, func(ctx context.Context) (bool, error) {
 		return s.service.WaitInboxes(ctx, key, version)
 	})
-	if err != nil || !changed {
+	if err != nil || !answer {
 		return err
 	}
-	if list == nil {
-		if list, version, err = s.service.Inboxes(r.Context(), key); err != nil {
-			return err
-		}
-	}
 	w.Header().Set("ETag", versionTag(version))
-	answer := api.InboxList{Inboxes: make([]api.Inbox, len(list)), Total: len(list)}
+	all := api.InboxList{Inboxes: make([]api.Inbox, len(list)), Total: len(list)}
 	for i, in := range list {
-		answer.Inboxes[i] = inboxJSON(in)
+		all.Inboxes[i] = inboxJSON(in)
 	}
-	return w.sendJSON(http.StatusOK, answer)
+	return w.sendJSON(http.StatusOK, all)
 }
 
 // inboxJSON is an inbox as it is read, which is not as it is created.

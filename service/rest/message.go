@@ -12,26 +12,58 @@ import (
 func (s *Server) getMessage(w *response, r *http.Request) error {
 	inboxID, id := r.PathValue("inbox"), r.PathValue("message")
 	w.Header().Set("Vary", "Accept")
-	m, err := s.service.Message(r.Context(), w.key, inboxID, id)
+	summary, err := s.service.Summary(r.Context(), w.key, inboxID, id)
 	if err != nil {
 		return err
 	}
-	raw := prefersRaw(r.Header.Values("Accept"))
-	etag := `"` + m.ID + `.json"`
-	if raw {
-		etag = `"` + m.ID + `.eml"`
+	if prefersRaw(r.Header.Values("Accept")) {
+		return s.sendRaw(w, r, inboxID, summary)
 	}
+	etag := `"` + id + `.json"`
 	w.Header().Set("ETag", etag)
 	if matchesETag(r.Header.Values("If-None-Match"), etag) {
 		w.notModified()
 		return nil
 	}
-	if raw {
-		w.Header().Set("Content-Security-Policy", "sandbox")
-		w.send(http.StatusOK, "message/rfc822", m.Raw)
+	body, ok := s.cache.get(id)
+	if !ok {
+		free, err := s.reserve(r.Context(), parseCost*summary.Size)
+		if err != nil {
+			return err
+		}
+		defer free()
+		m, err := s.service.Message(r.Context(), w.key, inboxID, id)
+		if err != nil {
+			return err
+		}
+		if body, err = encode(messageJSON(m)); err != nil {
+			return err
+		}
+		s.cache.put(id, body)
+	}
+	w.send(http.StatusOK, "application/json", body)
+	return nil
+}
+
+func (s *Server) sendRaw(w *response, r *http.Request, inboxID string, summary service.Summary) error {
+	etag := `"` + summary.ID + `.eml"`
+	w.Header().Set("ETag", etag)
+	if matchesETag(r.Header.Values("If-None-Match"), etag) {
+		w.notModified()
 		return nil
 	}
-	return w.sendJSON(http.StatusOK, messageJSON(m))
+	free, err := s.reserve(r.Context(), summary.Size)
+	if err != nil {
+		return err
+	}
+	defer free()
+	m, err := s.service.Message(r.Context(), w.key, inboxID, summary.ID)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Security-Policy", "sandbox")
+	w.send(http.StatusOK, "message/rfc822", m.Raw)
+	return nil
 }
 
 func messageJSON(m service.Message) api.Message {
@@ -61,7 +93,17 @@ func messageJSON(m service.Message) api.Message {
 }
 
 func (s *Server) getAttachment(w *response, r *http.Request) error {
-	m, err := s.service.Message(r.Context(), w.key, r.PathValue("inbox"), r.PathValue("message"))
+	inboxID, id := r.PathValue("inbox"), r.PathValue("message")
+	summary, err := s.service.Summary(r.Context(), w.key, inboxID, id)
+	if err != nil {
+		return err
+	}
+	free, err := s.reserve(r.Context(), parseCost*summary.Size)
+	if err != nil {
+		return err
+	}
+	defer free()
+	m, err := s.service.Message(r.Context(), w.key, inboxID, id)
 	if err != nil {
 		return err
 	}

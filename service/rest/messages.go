@@ -3,7 +3,6 @@ package rest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -12,9 +11,8 @@ import (
 	"mayfly/service"
 )
 
-const (
-	maxLimit = 1000 // of ?limit=, and the messages that are in memory at once for one list
-)
+// maxLimit is the most that ?limit= may be, and how many messages are in memory at once for one list.
+const maxLimit = 1000
 
 func (s *Server) listMessages(w *response, r *http.Request) error {
 	key, id := w.key, r.PathValue("inbox")
@@ -26,13 +24,14 @@ func (s *Server) listMessages(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	changed, err := s.hold(w, r, in.Version, func(ctx context.Context) (bool, error) {
-		return s.service.WaitMessages(ctx, key, id, in.Version)
+	version := in.Version
+	answer, err := s.hold(w, r, version, func(ctx context.Context) (bool, error) {
+		return s.service.WaitMessages(ctx, key, id, version)
 	})
-	if err != nil || !changed {
+	if err != nil || !answer {
 		return err
 	}
-	return s.sendMessages(w, r, id, page)
+	return s.sendMessages(w, r, in, page)
 }
 
 // readPage reads ?limit= and ?after=.
@@ -55,71 +54,72 @@ func readPage(query url.Values) (service.Page, error) {
 
 // sendMessages answers with a list. A long one is read and sent in parts, so that it takes no more memory than a
 // short one; what arrives meanwhile is newer than all of it and not part of it.
-func (s *Server) sendMessages(w *response, r *http.Request, id string, page service.Page) error {
-	whole := page.Limit == 0
-	if whole {
-		page.Limit = maxLimit
+func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, page service.Page) error {
+	if body, ok := s.cache.get(listKey(in.ID, in.Version, page)); ok {
+		w.Header().Set("ETag", versionTag(in.Version))
+		w.send(http.StatusOK, "application/json", body)
+		return nil
 	}
-	list, err := s.service.Messages(r.Context(), w.key, id, page)
+	part := page
+	if part.Limit == 0 {
+		part.Limit = maxLimit
+	}
+	list, err := s.service.Messages(r.Context(), w.key, in.ID, part)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("ETag", versionTag(list.Version))
-	if !whole || len(list.Messages) < maxLimit {
-		return w.sendJSON(http.StatusOK, listJSON(list))
-	}
-
-	w.Header().Set("Content-Type", "application/json")
-	var b bytes.Buffer
-	b.WriteString(`{"messages":[`)
-	total := list.Total
-	for separator := ""; ; separator = "," {
-		if err := writeSummaries(&b, separator, list.Messages); err != nil {
+	total, version := list.Total, list.Version
+	b := bytes.NewBufferString(`{"messages":[`)
+	for {
+		if err := writeSummaries(b, list.Messages); err != nil {
 			return err
 		}
-		if len(list.Messages) < page.Limit {
+		if page.Limit > 0 || len(list.Messages) < part.Limit {
 			break
 		}
-		w.allowTime(b.Len())
-		if _, err := w.Write(b.Bytes()); err != nil {
-			return nil // the client has gone
-		}
-		b.Reset()
-		page.After = list.Messages[len(list.Messages)-1].ID
-		if list, err = s.service.Messages(r.Context(), w.key, id, page); err != nil {
+		part.After = list.Messages[len(list.Messages)-1].ID
+		if list, err = s.service.Messages(r.Context(), w.key, in.ID, part); err != nil {
 			return err
 		}
+		if len(list.Messages) == 0 {
+			break
+		}
+		b.WriteByte(',')
+		if !w.sendPart("application/json", b.Bytes()) {
+			return nil
+		}
+		b.Reset()
 	}
 	b.WriteString(`],"total":`)
 	b.WriteString(strconv.Itoa(total))
 	b.WriteString("}\n")
-	w.allowTime(b.Len())
-	_, _ = w.Write(b.Bytes())
+	if w.status != 0 {
+		w.sendPart("application/json", b.Bytes())
+		return nil
+	}
+	s.cache.put(listKey(in.ID, version, page), b.Bytes())
+	w.send(http.StatusOK, "application/json", b.Bytes())
 	return nil
 }
 
-// writeSummaries writes elements of a JSON array, the first one after a separator.
-func writeSummaries(b *bytes.Buffer, separator string, list []service.Summary) error {
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	for _, m := range list {
-		b.WriteString(separator)
-		if err := e.Encode(summaryJSON(m)); err != nil {
+// listKey names a list in the cache. It is another one for each state of the inbox.
+func listKey(id string, version uint64, p service.Page) string {
+	return id + versionTag(version) + strconv.Itoa(p.Limit) + p.After
+}
+
+// writeSummaries writes elements of a JSON array.
+func writeSummaries(b *bytes.Buffer, list []service.Summary) error {
+	for i, m := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		s := api.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: m.Size}
+		j, err := s.MarshalJSON() // as in encode
+		if err != nil {
 			return err
 		}
-		separator = ","
+		b.Write(j)
 	}
 	return nil
-}
-
-func listJSON(list service.List) api.List {
-	l := api.List{Messages: make([]api.Summary, len(list.Messages)), Total: list.Total}
-	for i, m := range list.Messages {
-		l.Messages[i] = summaryJSON(m)
-	}
-	return l
-}
-
-func summaryJSON(m service.Summary) api.Summary {
-	return api.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: m.Size}
 }

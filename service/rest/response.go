@@ -16,9 +16,12 @@ type response struct {
 	http.ResponseWriter
 	key    service.Key // who asks; its ID is empty where no key is needed
 	quota  service.Quota
-	status int           // 0 until the header is written
-	bytes  int64         // of the body
-	held   time.Duration // how long the answer was held
+	status int   // 0 until the header is written
+	bytes  int64 // of the body
+
+	resumed *resumed      // when the request was held
+	held    time.Duration // how long
+	parked  bool          // it will be held; there is no answer now
 }
 
 func (w *response) WriteHeader(status int) {
@@ -40,9 +43,9 @@ func (w *response) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// allowTime gives the client time to read n more bytes: 30 seconds, and a second for each 64 KiB.
+// allowTime gives the client time to read n more bytes: 30 seconds, and a second for each 256 KiB.
 func (w *response) allowTime(n int) {
-	deadline := time.Now().Add(30*time.Second + time.Duration(n/(64<<10))*time.Second)
+	deadline := time.Now().Add(30*time.Second + time.Duration(n/(256<<10))*time.Second)
 	// A connection without deadlines, as in a test, has no need of one.
 	_ = http.NewResponseController(w).SetWriteDeadline(deadline)
 }
@@ -55,6 +58,16 @@ func (w *response) send(status int, contentType string, body []byte) {
 	w.allowTime(len(body))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // when the client has gone, nobody is left to be told
+}
+
+// sendPart writes the next part of an answer whose length nobody knows, and reports whether there is still a client.
+func (w *response) sendPart(contentType string, body []byte) bool {
+	if w.status == 0 {
+		w.Header().Set("Content-Type", contentType)
+	}
+	w.allowTime(len(body))
+	_, err := w.Write(body)
+	return err == nil
 }
 
 // sendJSON writes a value as a whole answer.
@@ -97,8 +110,13 @@ func seconds(d time.Duration) int {
 	return int((max(d, 0) + time.Second - 1) / time.Second)
 }
 
-// encode is JSON without the escapes that only HTML pages need.
+// encode is JSON without the escapes that only HTML pages need. What marshals itself is asked directly: encoding/json
+// would read its answer a second time.
 func encode(v any) ([]byte, error) {
+	if m, ok := v.(json.Marshaler); ok {
+		b, err := m.MarshalJSON()
+		return append(b, '\n'), err
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

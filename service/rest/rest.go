@@ -18,7 +18,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,6 +25,24 @@ import (
 
 	"mayfly/service"
 )
+
+// Service is the domain. Its errors carry a [service.Code].
+type Service interface {
+	Ready(ctx context.Context) error
+	Authenticate(ctx context.Context, secret string) (service.Key, error)
+	Allow(ctx context.Context, k service.Key) (service.Quota, error)
+
+	CreateInbox(ctx context.Context, k service.Key, n service.NewInbox) (service.Inbox, error)
+	Inbox(ctx context.Context, k service.Key, id string) (service.Inbox, error)
+	Inboxes(ctx context.Context, k service.Key) ([]service.Inbox, uint64, error)
+	DeleteInbox(ctx context.Context, k service.Key, id string) error
+	WaitInboxes(ctx context.Context, k service.Key, version uint64) (changed bool, err error)
+
+	Messages(ctx context.Context, k service.Key, inboxID string, p service.Page) (service.List, error)
+	Summary(ctx context.Context, k service.Key, inboxID, messageID string) (service.Summary, error)
+	Message(ctx context.Context, k service.Key, inboxID, messageID string) (service.Message, error)
+	WaitMessages(ctx context.Context, k service.Key, inboxID string, version uint64) (changed bool, err error)
+}
 
 // Options of a Server. The zero value works.
 type Options struct {
@@ -46,7 +63,7 @@ const (
 
 // Server serves the REST API.
 type Server struct {
-	service *service.Service
+	service Service
 	options Options
 	log     *slog.Logger
 	routes  *http.ServeMux
@@ -54,17 +71,20 @@ type Server struct {
 	large   *semaphore.Weighted
 	metrics *metrics
 
-	holding  atomic.Int64
+	parking  parking
 	draining context.Context // ends when held requests have to
 	drain    context.CancelFunc
 
-	http  *http.Server
+	http     *http.Server
+	resuming sync.Once
+	serving  sync.WaitGroup // of the connections that were parked
+
 	mu    sync.Mutex
 	fresh map[net.Conn]struct{} // connections that have not sent a request yet
 }
 
 // New returns the REST API of a service.
-func New(svc *service.Service, o Options) *Server {
+func New(svc Service, o Options) *Server {
 	if o.MaxWait <= 0 {
 		o.MaxWait = 60 * time.Second
 	}
@@ -88,7 +108,8 @@ func New(svc *service.Service, o Options) *Server {
 		large:   semaphore.NewWeighted(o.LargeBytes),
 		fresh:   map[net.Conn]struct{}{},
 	}
-	s.metrics = newMetrics(o.Metrics, func() float64 { return float64(s.holding.Load()) })
+	s.metrics = newMetrics(o.Metrics, func() float64 { return float64(s.Held()) })
+	s.parking.returned = returnedConns{conns: make(chan net.Conn), closed: make(chan struct{})}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.routes = s.newRoutes()
 	s.http = &http.Server{
@@ -97,6 +118,7 @@ func New(svc *service.Service, o Options) *Server {
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes,
 		ConnState:      s.track,
+		ConnContext:    connContext,
 		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	return s
@@ -104,6 +126,9 @@ func New(svc *service.Service, o Options) *Server {
 
 // Serve answers the connections of a listener until Shutdown, and then returns nil.
 func (s *Server) Serve(l net.Listener) error {
+	s.resuming.Do(func() {
+		s.serving.Go(func() { _ = s.http.Serve(&s.parking.returned) }) // it ends by Shutdown only
+	})
 	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -113,26 +138,30 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown ends held requests at once, with what there is, lets the others finish, and closes all connections. When
 // the context ends first, what is left is cut.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.parking.close()
 	s.drain()
+	s.parking.empty(ctx)
 	s.mu.Lock()
 	for c := range s.fresh {
 		_ = c.Close() // nothing was asked on it
 	}
 	s.mu.Unlock()
-	if err := s.http.Shutdown(ctx); err != nil {
-		return errors.Join(err, s.http.Close())
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, s.http.Close())
 	}
-	return nil
+	s.serving.Wait()
+	return err
 }
 
 // Held is how many requests are held now.
-func (s *Server) Held() int { return int(s.holding.Load()) }
+func (s *Server) Held() int { return s.parking.count() }
 
 // track knows the connections without a request, which http.Server.Shutdown would give five seconds.
 func (s *Server) track(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if state != http.StateNew {
+	if _, resumed := c.(*resumedConn); resumed || state != http.StateNew {
 		delete(s.fresh, c)
 		return
 	}
@@ -146,7 +175,11 @@ func (s *Server) track(c net.Conn, state http.ConnState) {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	w := &response{ResponseWriter: rw}
+	w := &response{ResponseWriter: rw, resumed: takeResumed(r.Context())}
+	if w.resumed != nil {
+		w.held = start.Sub(w.resumed.since)
+		s.parking.waits.Done()
+	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "private, no-cache")
 	defer func() { s.done(w, r, time.Since(start)) }()
@@ -176,6 +209,12 @@ func (s *Server) admit(w *response, r *http.Request) error {
 	key, err := s.service.Authenticate(r.Context(), r.Header.Get("X-API-Key"))
 	if err != nil {
 		return err
+	}
+	if w.resumed != nil { // it was counted before it was parked
+		w.resumed.quota.Reset -= w.held
+		w.setQuota(w.resumed.quota)
+		w.key = key
+		return nil
 	}
 	quota, err := s.service.Allow(r.Context(), key)
 	if quota.Limit > 0 {
@@ -236,7 +275,10 @@ func (s *Server) recovered(w *response, r *http.Request, p any) {
 
 // done logs and counts an answer.
 func (s *Server) done(w *response, r *http.Request, took time.Duration) {
-	s.metrics.answered(r.Pattern, r.Method, w.status, took-w.held)
+	if w.parked {
+		return // it comes again
+	}
+	s.metrics.answered(r.Pattern, r.Method, w.status, took)
 	if s.log.Enabled(r.Context(), slog.LevelDebug) {
 		s.log.LogAttrs(r.Context(), slog.LevelDebug, "request",
 			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", w.status),

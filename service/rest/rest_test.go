@@ -35,6 +35,12 @@ type door struct {
 // newDoor serves a fresh service until the test ends.
 func newDoor(t testing.TB, o rest.Options) *door {
 	t.Helper()
+	return newDoorTo(t, o, func(s *service.Service) rest.Service { return s })
+}
+
+// newDoorTo puts something between the door and the service.
+func newDoorTo(t testing.TB, o rest.Options, between func(*service.Service) rest.Service) *door {
+	t.Helper()
 	store, err := pebble.Open(t.TempDir(), pebble.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +55,7 @@ func newDoor(t testing.TB, o rest.Options) *door {
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	d.server = rest.New(d.service, o)
+	d.server = rest.New(between(d.service), o)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

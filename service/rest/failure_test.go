@@ -1,0 +1,155 @@
+package rest_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"mayfly/service"
+	"mayfly/service/rest"
+)
+
+// failing is a service whose inboxes cannot be read.
+type failing struct {
+	*service.Service
+	fail func() error
+}
+
+func (f failing) Inbox(ctx context.Context, k service.Key, id string) (service.Inbox, error) {
+	return service.Inbox{}, f.fail()
+}
+
+func (f failing) Ready(ctx context.Context) error { return f.fail() }
+
+// What fails inside is told to the operator, not to the client.
+func TestFailures(t *testing.T) {
+	const inside = "disk 7 has left the building"
+	for name, test := range map[string]struct {
+		fail   func() error
+		status int
+	}{
+		"panic":    {func() error { panic(inside) }, http.StatusInternalServerError},
+		"plain":    {func() error { return errors.New(inside) }, http.StatusInternalServerError},
+		"internal": {func() error { return &service.Error{Code: service.Internal, Message: inside} }, http.StatusInternalServerError},
+		"damaged": {func() error {
+			return &service.Error{Code: service.Damaged, Message: "damaged", Err: errors.New(inside)}
+		}, http.StatusInternalServerError},
+		"unavailable": {func() error {
+			return &service.Error{Code: service.Unavailable, Message: "away", Err: errors.New(inside)}
+		}, http.StatusServiceUnavailable},
+		"full": {func() error { return &service.Error{Code: service.Full, Message: "full", Err: errors.New(inside)} }, http.StatusServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDoorTo(t, rest.Options{}, func(s *service.Service) rest.Service { return failing{s, test.fail} })
+			key := d.key(t, service.Dev)
+			a := d.call(t, key, "GET", "/v1/inboxes/inbox_any", "")
+			if a.status != test.status || strings.Contains(a.body, inside) || strings.Contains(a.body, "goroutine") {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+			if !strings.Contains(d.log.String(), inside) {
+				t.Errorf("the operator is told nothing: %s", d.log)
+			}
+			if a.header.Get("RateLimit") == "" || (a.status == http.StatusServiceUnavailable) != (a.header.Get("Retry-After") != "") {
+				t.Errorf("header %v", a.header)
+			}
+			// The next request is answered.
+			if a := d.call(t, key, "GET", "/healthz", ""); a.status != http.StatusOK {
+				t.Errorf("afterwards: %d", a.status)
+			}
+		})
+	}
+}
+
+func TestReadinessTellsTheTruth(t *testing.T) {
+	d := newDoorTo(t, rest.Options{}, func(s *service.Service) rest.Service {
+		return failing{s, func() error { return errors.New("read-only") }}
+	})
+	if a := d.call(t, "", "GET", "/readyz", ""); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
+		t.Errorf("%d %v", a.status, a.header)
+	}
+	if a := d.call(t, "", "GET", "/healthz", ""); a.status != http.StatusOK {
+		t.Errorf("the process itself: %d", a.status)
+	}
+}
+
+// halfway fails when the first part of a long list has been sent.
+type halfway struct{ *service.Service }
+
+func (h halfway) Messages(ctx context.Context, k service.Key, id string, p service.Page) (service.List, error) {
+	if p.After == "msg_2" {
+		return service.List{}, errors.New("broken")
+	}
+	list := service.List{Messages: make([]service.Summary, p.Limit), Total: 3 * p.Limit}
+	for i := range list.Messages {
+		list.Messages[i].ID = map[string]string{"": "msg_1", "msg_1": "msg_2"}[p.After]
+	}
+	return list, nil
+}
+
+// Half a list must not look like a whole one.
+func TestListThatBreaksOffIsBroken(t *testing.T) {
+	d := newDoorTo(t, rest.Options{}, func(s *service.Service) rest.Service { return halfway{s} })
+	key := d.key(t, service.Dev)
+	in := d.newInbox(t, key)
+	req, err := http.NewRequestWithContext(t.Context(), "GET", d.base+in.path()+"/messages", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", key)
+	resp, err := http.DefaultClient.Do(req)
+	if err == nil {
+		defer resp.Body.Close()
+		_, err = io.Copy(io.Discard, resp.Body)
+	}
+	if err == nil {
+		t.Error("the answer ended as if it were whole")
+	}
+}
+
+// Large answers together take no more memory than they may, and whoever waits too long is told.
+func TestLargeMessagesWaitForMemory(t *testing.T) {
+	const size = 2 << 20
+	entered, leave := make(chan struct{}), make(chan struct{})
+	d := newDoorTo(t, rest.Options{LargeBytes: 3 * size}, func(s *service.Service) rest.Service {
+		return slowStore{s, func() { entered <- struct{}{}; <-leave }}
+	})
+	key := d.key(t, service.Dev)
+	in := d.newInbox(t, key)
+	d.deliver(t, in.Email, "Subject: large\r\n\r\n"+strings.Repeat("x", size))
+	path := in.path() + "/messages/" + get[messages](t, d, key, in.path()+"/messages").Messages[0].ID
+
+	answers := make(chan answer)
+	for range 2 {
+		go func() { answers <- d.call(t, key, "GET", path, "") }()
+	}
+	<-entered
+	select {
+	case <-entered:
+		t.Error("two are read at once")
+	case <-time.After(20 * time.Millisecond):
+	}
+	leave <- struct{}{}
+	if a := <-answers; a.status != http.StatusOK || len(a.body) < size {
+		t.Errorf("%d with %d bytes", a.status, len(a.body))
+	}
+	<-entered
+	leave <- struct{}{}
+	if a := <-answers; a.status != http.StatusOK {
+		t.Errorf("the second: %d", a.status)
+	}
+}
+
+// slowStore calls a function before it reads a message.
+type slowStore struct {
+	*service.Service
+	before func()
+}
+
+func (s slowStore) Message(ctx context.Context, k service.Key, inboxID, id string) (service.Message, error) {
+	s.before()
+	return s.Service.Message(ctx, k, inboxID, id)
+}
