@@ -169,8 +169,8 @@ func (w *walker) leaf(b *doc.Block, at place) {
 
 // cut shortens s to at most n bytes, at a rune.
 func cut(s string, n int) string {
-	if n <= 0 {
-		return ""
+	if n >= len(s) {
+		return s
 	}
 	for n > 0 && s[n]&0xC0 == 0x80 {
 		n--
