@@ -25,6 +25,9 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	if to := os.Getenv(signUpVariable); to != "" {
+		os.Exit(mailCode(to))
+	}
 	os.Exit(buildAndRun(m))
 }
 

@@ -121,14 +121,14 @@ func (w waiting) takes(f *found, l letter.Letter) bool {
 
 // what names what is waited for, for people.
 func (w waiting) what() string {
-	what := "mail"
+	what := "mail to " + render.Clean(w.inbox.Email)
 	switch {
 	case w.code:
-		what = "mail with a code"
+		what += " with a code"
 	case w.link:
-		what = "mail with a link"
+		what += " with a link"
 	}
-	return what + " to " + render.Clean(w.inbox.Email)
+	return what
 }
 
 func (w waiting) timedOut(err error) error {

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const eml = "From: Acme <no-reply@acme.example>\r\nTo: ada@mail.test\r\nSubject: =?utf-8?q?Best=C3=A4tigen?=\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" +
+	"<h1>Welcome</h1><p>Your verification code is</p><p style=\"font-size:32px\">482913</p>" +
+	"<p><a href=\"https://acme.example/confirm?token=abc\">Confirm your e-mail address</a></p>\r\n"
+
+// files writes files and returns the folder.
+func files(t *testing.T, contents map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range contents {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+type report struct {
+	Message struct {
+		ID, From, Subject, HTML string
+		FromName                string `json:"from_name"`
+	}
+	Rendered   string
+	Code, Link *string
+	Links      []struct {
+		N         int
+		Text, URL string
+	}
+	Checks []struct{ ID, Level, Message, Where string }
+}
+
+func TestPreviewOfEachKindOfFile(t *testing.T) {
+	dir := files(t, map[string]string{
+		"a.eml": eml, "b.html": "<p>Hello <b>HTML</b></p>", "c.txt": "Hello text", "d.md": "# Hello\n\nmarkdown *text*",
+		"e.unknown": "Hello", "f.HTM": "<p>Hello too</p>",
+	})
+	environ := machine(t)
+	for name, want := range map[string]string{
+		"a.eml": "Welcome", "b.html": "Hello HTML", "c.txt": "Hello text", "d.md": "markdown text", "f.HTM": "Hello too",
+	} {
+		r := run(t, environ, "", "preview", filepath.Join(dir, name))
+		if r.status != 0 || !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "\x1b") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r := run(t, environ, "", "preview", filepath.Join(dir, "a.eml")); !strings.Contains(r.stdout, "From     Acme <no-reply@acme.example>") || !strings.Contains(r.stdout, "Subject  Bestätigen") {
+		t.Errorf("the header is missing: %q", r.stdout)
+	}
+	if r := run(t, environ, "<p>Hello <b>pipe</b></p>", "preview", "-", "--type", "html"); r.status != 0 || r.stdout != "Hello pipe\n" {
+		t.Errorf("from standard input: %+v", r)
+	}
+	if r := run(t, environ, "", "preview", "--color", "always", filepath.Join(dir, "b.html")); !strings.Contains(r.stdout, "\x1b[") {
+		t.Errorf("--color always: %q", r.stdout)
+	}
+	r := run(t, environ, "", "preview", filepath.Join(dir, "e.unknown"))
+	expectFailure(t, r, statusError, []string{"--type"}, []string{"preview", "e.unknown"})
+	if r := run(t, environ, "", "preview", filepath.Join(dir, "e.unknown"), "--type", "txt"); r.stdout != "Hello\n" {
+		t.Errorf("--type txt: %+v", r)
+	}
+}
+
+func TestPreviewAsJSON(t *testing.T) {
+	dir := files(t, map[string]string{"a.eml": eml})
+	path := filepath.Join(dir, "a.eml")
+	var got report
+	parse(t, run(t, machine(t), "", "preview", "--json", path).stdout, &got)
+	if got.Message.ID != path || got.Message.Subject != "Bestätigen" || got.Message.FromName != "Acme" || !strings.HasPrefix(got.Message.HTML, "<h1>") {
+		t.Errorf("message: %+v", got.Message)
+	}
+	if got.Code == nil || *got.Code != "482913" || got.Link == nil || *got.Link != "https://acme.example/confirm?token=abc" {
+		t.Errorf("code and link: %v, %v", got.Code, got.Link)
+	}
+	if len(got.Links) != 1 || got.Links[0].N != 1 || got.Links[0].Text != "Confirm your e-mail address" || got.Checks == nil {
+		t.Errorf("links and checks: %+v, %+v", got.Links, got.Checks)
+	}
+	if !strings.Contains(got.Rendered, "Welcome") || strings.Contains(got.Rendered, "\x1b") {
+		t.Errorf("rendered: %q", got.Rendered)
+	}
+	parse(t, run(t, machine(t), "plain", "preview", "--json", "-", "--type", "txt").stdout, &got)
+	if got.Code != nil || got.Link != nil || got.Links == nil || len(got.Links) != 0 {
+		t.Errorf("a mail with nothing in it: %+v", got)
+	}
+}
+
+func TestPreviewOfManyFilesKeepsTheirOrderAndGoesOn(t *testing.T) {
+	contents := map[string]string{}
+	for n := range 300 {
+		contents[fmt.Sprintf("%03d.html", n)] = fmt.Sprintf("<p>file %d %s</p>", n, strings.Repeat("x ", n*7%500))
+	}
+	delete(contents, "100.html")
+	dir := files(t, contents)
+	args := []string{"preview", "--json"}
+	for n := range 300 {
+		args = append(args, filepath.Join(dir, fmt.Sprintf("%03d.html", n)))
+	}
+	args = append(args, dir)
+	r := run(t, machine(t), "", args...)
+	if r.status != statusError || strings.Count(r.stderr, "\n") != 2 || !strings.Contains(r.stderr, "100.html") {
+		t.Errorf("status %d: %q", r.status, r.stderr)
+	}
+	n := 0
+	for line := range strings.Lines(r.stdout) {
+		if n == 100 {
+			n++
+		}
+		var got report
+		parse(t, line, &got)
+		if !strings.HasPrefix(got.Rendered, fmt.Sprintf("file %d", n)) {
+			t.Fatalf("line %d is of %q", n, got.Rendered)
+		}
+		n++
+	}
+	if n != 300 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+func TestPreviewUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"preview"}, {"preview", "-"}, {"preview", "-", "-", "--type", "txt"}, {"preview", "x.txt", "--type", "pdf"},
+		{"preview", "x.txt", "--view", "pretty"}, {"preview", "x.txt", "--width", "0"}, {"preview", "x.txt", "--width", "-4"},
+	} {
+		expectFailure(t, run(t, machine(t), "", args...), statusUsage, nil, args)
+	}
+}
+
+func TestPreviewIsNeverWiderThanAsked(t *testing.T) {
+	dir := files(t, map[string]string{"a.eml": strings.Replace(eml, "ada@mail.test", strings.Repeat("long-", 30)+"@mail.test", 1)})
+	for _, view := range viewNames {
+		for _, width := range []int{1, 5, 20, 33, 80, 200} {
+			r := run(t, machine(t), "", "preview", filepath.Join(dir, "a.eml"), "--view", view, "--width", fmt.Sprint(width))
+			for line := range strings.Lines(r.stdout) {
+				if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width && width >= 20 {
+					t.Errorf("--view %s --width %d: a line of %d: %q", view, width, n, line)
+				}
+			}
+		}
+	}
+}
+
+func TestExplainTellsWhatWasConsidered(t *testing.T) {
+	dir := files(t, map[string]string{"a.eml": eml})
+	r := run(t, machine(t), "", "preview", filepath.Join(dir, "a.eml"), "--explain")
+	if !strings.Contains(r.stdout, "* ") || !strings.Contains(r.stdout, "482913") || !strings.Contains(r.stdout, "https://acme.example/confirm?token=abc") {
+		t.Errorf("%+v", r)
+	}
+}
