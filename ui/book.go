@@ -252,3 +252,19 @@ func (b *book) keys(inboxID string) []string {
 	}
 	return b.all
 }
+
+// mixedDomains says whether the addresses are of several domains.
+func (b *book) mixedDomains() bool {
+	first := ""
+	for _, i := range b.inboxes {
+		_, domain, ok := strings.Cut(i.email, "@")
+		switch {
+		case !ok:
+		case first == "":
+			first = domain
+		case domain != first:
+			return true
+		}
+	}
+	return false
+}

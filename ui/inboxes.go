@@ -19,6 +19,7 @@ type inboxPane struct {
 	rows   []list.Row
 	marks  map[string]bool
 	filter filter
+	mixed  bool // the addresses are of several domains
 }
 
 func newInboxPane(b *book) *inboxPane {
@@ -38,6 +39,7 @@ func (p *inboxPane) refresh() {
 		}
 	}
 	p.list.Set(ids)
+	p.mixed = p.book.mixedDomains()
 	for id := range p.marks {
 		if p.book.inboxes[id] == nil {
 			delete(p.marks, id)
@@ -141,11 +143,16 @@ func (p *inboxPane) row(th *theme.Theme, now time.Time, row list.Row, focused bo
 		name.style = th.Bright
 	}
 	status, _ := p.status(i, now)
+	first := []span{name}
+	if _, domain, ok := strings.Cut(i.email, "@"); ok && p.mixed && i.label == "" && cell.Width(i.email)+9 <= p.rect.W {
+		first = append(first, span{"@" + domain, th.Dim})
+	}
+	first = append(first, count(th, i.unread, len(i.ids)))
 	if p.dense() {
-		return []string{b.line(mark, name, count(th, i.unread, len(i.ids)))}
+		return []string{b.line(mark, first...)}
 	}
 	return []string{
-		b.line(mark, name, count(th, i.unread, len(i.ids))),
+		b.line(mark, first...),
 		b.line(" ", p.statusSpan(th, i, status, now)),
 	}
 }

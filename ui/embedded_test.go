@@ -1,0 +1,127 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/local"
+	"mayfly/registry"
+	"mayfly/ui/config"
+	"mayfly/ui/safecopy"
+)
+
+// rig is the application on the real embedded service: real SMTP, real HTTP, a real store on disk.
+type rig struct {
+	*stage
+	client *api.Client
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	dir := t.TempDir()
+	r := &rig{stage: &stage{t: t, msgs: make(chan tea.Msg, 4096)}}
+	connect := func(ctx context.Context, _ Target) (*Connection, error) {
+		s, err := local.Open(ctx, local.Options{DataDir: filepath.Join(dir, "data"), HTTP: "127.0.0.1:0", SMTP: "127.0.0.1:0"})
+		if err != nil {
+			return nil, err
+		}
+		if r.client, err = api.New(s.BaseURL, s.Key, api.Options{}); err != nil {
+			return nil, err
+		}
+		return &Connection{
+			Client: r.client, Registry: registry.Open(filepath.Join(dir, "registry"), "local", s.BaseURL), Name: "local",
+			Profile: "local", SMTPAddr: s.SMTPAddr, Embedded: true, Close: s.Close, Done: s.Done(),
+		}, nil
+	}
+	w := world{
+		copy:   func(text string, _ clipboardEnv) string { r.copied = append(r.copied, text); return "clipboard" },
+		open:   func(target string) error { r.opened = append(r.opened, target); return nil },
+		copies: &safecopy.Copies{}, downloads: filepath.Join(dir, "downloads"), sessions: &sessions{},
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.app = newApp(ctx, Options{Connect: connect}, config.Default(), w)
+	t.Cleanup(func() {
+		cancel()
+		if err := w.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+	r.run(r.app.connect(Target{}))
+	return r
+}
+
+// until takes what comes until every text stands on the screen.
+func (r *rig) until(texts ...string) {
+	r.t.Helper()
+	const patience = 20 * time.Second // for something that must happen; nothing waits for it to pass
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	for !r.shows(texts...) {
+		select {
+		case msg := <-r.msgs:
+			r.send(msg)
+		case <-timeout.C:
+			r.t.Fatalf("the screen never said %q:\n%s", texts, strings.Join(r.text(), "\n"))
+		}
+	}
+}
+
+func (r *rig) shows(texts ...string) bool {
+	rows := r.text()
+	for _, t := range texts {
+		if !slices.ContainsFunc(rows, func(row string) bool { return strings.Contains(row, t) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *rig) hit(keys ...string) {
+	r.t.Helper()
+	for _, k := range keys {
+		r.send(keyPress(k))
+	}
+}
+
+func TestOnTheEmbeddedService(t *testing.T) {
+	r := newRig(t)
+	r.until("@mayfly.test", "SMTP 127.0.0.1:", "● live")
+	r.hit("n")
+	r.until("copied ", "(OSC 52, clipboard)")
+	r.hit("t")
+	r.until("Acme", "Confirm your e-mail address", "after you copied the address", "Welcome, Ada", "Confirm e-mail")
+	r.hit("c")
+	r.until("copied 482913 (OSC 52, clipboard)")
+	if code := r.copied[len(r.copied)-1]; code != "482913" {
+		t.Errorf("the code in the clipboard is %q", code)
+	}
+	r.hit("o")
+	r.until("Open this link?", "→ app.acme.example")
+	r.hit("o")
+	r.until("opened app.acme.example")
+	if want := "https://app.acme.example/confirm?token=5b1f9a"; len(r.opened) != 1 || r.opened[0] != want {
+		t.Errorf("opened %q, want %q", r.opened, want)
+	}
+	r.hit("5")
+	r.until("--part")
+	r.hit("4")
+	r.until("MIME-Version")
+	r.hit("6", "3", "2")
+	r.until("Enter this code to finish signing up:")
+
+	id := r.app.inbox().id
+	r.hit("d", "y")
+	r.until("deleted ")
+	if _, err := r.client.Inbox(t.Context(), id); !errors.Is(err, api.ErrNotFound) {
+		t.Errorf("the inbox that was deleted: %v", err)
+	}
+}
