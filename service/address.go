@@ -22,7 +22,7 @@ var reserved = []string{
 
 // parseUsername returns the local part for a username that was asked for, or what is wrong with it.
 func parseUsername(s string) (string, error) {
-	s = strings.ToLower(s)
+	s = lower(s)
 	if len(s) > maxLocalPart {
 		return "", Errorf(Invalid, "username must have 1 to %d characters", maxLocalPart)
 	}
@@ -43,6 +43,16 @@ func parseUsername(s string) (string, error) {
 	return s, nil
 }
 
+// lower changes ASCII letters only: in Unicode, letters of two alphabets can have one lower case.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
 func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 
 // domain returns the domain for one that was asked for, or which ones there are.
@@ -53,7 +63,7 @@ func (s *Service) domain(d string) (string, error) {
 	if d == "" {
 		return s.options.Domains[0], nil
 	}
-	d = strings.ToLower(d)
+	d = lower(d)
 	if !slices.Contains(s.options.Domains, d) {
 		return "", Errorf(Invalid, "domain must be one of %s", strings.Join(s.options.Domains, ", "))
 	}
@@ -67,8 +77,7 @@ func splitAddress(address string) (local, domain string, err error) {
 		strings.ContainsFunc(address, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", "", Errorf(Invalid, "not a mail address")
 	}
-	address = strings.ToLower(address)
-	at = strings.LastIndexByte(address, '@')
+	address = lower(address)
 	return address[:at], strings.TrimSuffix(address[at+1:], "."), nil
 }
 

@@ -191,11 +191,11 @@ func TestCatchAll(t *testing.T) {
 func TestEmailsPerDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Dev, service.Options{})
-		in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: "ada", TTL: 24 * time.Hour})
-		must(t, err)
 		// A second before the end of a day in UTC.
 		now := time.Now()
 		time.Sleep(service.DayOf(now).End().Sub(now) - time.Second)
+		in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: "ada", TTL: 24 * time.Hour})
+		must(t, err)
 		r, err := s.Recipient(t.Context(), in.Address)
 		must(t, err)
 

@@ -116,6 +116,11 @@ func (s *Service) Inboxes(ctx context.Context, k Key) ([]Inbox, uint64, error) {
 	return list, version, nil
 }
 
+// InboxesVersion returns the version of the key's list of inboxes without reading it.
+func (s *Service) InboxesVersion(ctx context.Context, k Key) (uint64, error) {
+	return s.store.InboxesVersion(ctx, k.ID)
+}
+
 // DeleteInbox removes an inbox of the key and all its messages, at once, or returns NotFound.
 func (s *Service) DeleteInbox(ctx context.Context, k Key, id string) error {
 	if _, err := s.Inbox(ctx, k, id); err != nil {
