@@ -13,12 +13,12 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// config is config.toml: services by name.
+// settings is config.toml as far as it names services; the rest is the application's.
 //
 //	profile = "work"                  # the one that is meant when none is named
 //	[profiles.work]
 //	base_url = "https://api.example"
-type config struct {
+type settings struct {
 	Profile  string             `toml:"profile,omitempty"`
 	Profiles map[string]profile `toml:"profiles"`
 }
@@ -29,8 +29,8 @@ type profile struct {
 }
 
 // readConfig reads config.toml; where there is none, or none can be reached for want of a home, it is empty.
-func readConfig(path string) (config, error) {
-	var c config
+func readConfig(path string) (settings, error) {
+	var c settings
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):

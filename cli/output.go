@@ -12,6 +12,8 @@ import (
 
 	"mayfly/render"
 	"mayfly/render/layout"
+	"mayfly/ui/config"
+	"mayfly/ui/theme"
 )
 
 // columns is the width of the terminal that stdout is, else 80.
@@ -35,24 +37,30 @@ func (a *app) styled() bool {
 	return isTerminal(a.env.Stdout) && a.env.Getenv("TERM") != "dumb"
 }
 
-// theme is what stdout can show.
+// theme is what stdout can show, in the colours that the application has.
 func (a *app) theme() render.Theme {
 	if !a.styled() {
 		return render.Theme{Dark: true}
 	}
-	t := render.Theme{Dark: a.darkBackground(), Hyperlinks: true}
-	switch colorprofile.Env(a.env.Environ) {
-	case colorprofile.TrueColor:
-		t.Profile = layout.TrueColor
-	case colorprofile.ANSI256:
-		t.Profile = layout.ANSI256
-	case colorprofile.ANSI:
-		t.Profile = layout.ANSI16
-	default:
-		if a.color == "always" && a.env.Getenv("NO_COLOR") == "" {
-			t.Profile = layout.ANSI256
-		}
+	profile := colorprofile.Env(a.env.Environ)
+	if a.color == "always" && a.env.Getenv("NO_COLOR") == "" {
+		profile = max(profile, colorprofile.ANSI256)
 	}
+	t := render.Theme{Dark: a.darkBackground(), Hyperlinks: true}
+	switch {
+	case profile >= colorprofile.TrueColor:
+		t.Profile = layout.TrueColor
+	case profile >= colorprofile.ANSI256:
+		t.Profile = layout.ANSI256
+	case profile >= colorprofile.ANSI:
+		t.Profile = layout.ANSI16
+	}
+	chosen, err := theme.Load(config.Read(a.configFile(), nil).Theme, t.Dark, profile)
+	if err != nil {
+		return t // the application says what is wrong with the theme
+	}
+	c := chosen.Colors
+	t.Accent, t.Good, t.Warning, t.Bad, t.Dim = c.Accent, c.Good, c.Warn, c.Bad, c.Dim
 	return t
 }
 

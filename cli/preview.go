@@ -163,7 +163,7 @@ func (p *preview) kindOf(file string) (string, error) {
 		return p.kind, nil
 	}
 	switch ext := strings.ToLower(filepath.Ext(file)); ext {
-	case ".eml", ".mime", ".mbox":
+	case ".eml", ".mime", ".raw":
 		return "eml", nil
 	case ".html", ".htm", ".xhtml":
 		return "html", nil

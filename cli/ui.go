@@ -42,7 +42,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 }
 
 // targeted is the place that t means, where start is the one the program was started for.
-func (a *app) targeted(start place, conf config, t ui.Target) place {
+func (a *app) targeted(start place, conf settings, t ui.Target) place {
 	switch {
 	case t.Profile == "" && t.BaseURL == "":
 		return start
@@ -53,7 +53,7 @@ func (a *app) targeted(start place, conf config, t ui.Target) place {
 	return place{t.Profile, t.BaseURL, a.insecure}
 }
 
-func uiProfiles(conf config) []ui.Profile {
+func uiProfiles(conf settings) []ui.Profile {
 	profiles := []ui.Profile{{Name: localName}}
 	for _, name := range slices.Sorted(maps.Keys(conf.Profiles)) {
 		if name != localName {

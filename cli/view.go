@@ -10,6 +10,7 @@ import (
 
 	"mayfly/letter"
 	"mayfly/render"
+	"mayfly/render/layout"
 )
 
 var views = map[string]render.View{
@@ -63,9 +64,8 @@ func show(w io.Writer, m render.Message, mail *render.Mail, view render.View, o 
 	if view == render.Rich || view == render.Text {
 		writeHeader(&out, m, o)
 	}
-	styled := o.Theme.Profile != 0 || o.Theme.Hyperlinks
 	for _, line := range mail.Lines(view, o) {
-		if styled {
+		if styled(o.Theme) {
 			out.WriteString(line.Styled + "\n")
 		} else {
 			out.WriteString(strings.TrimRight(line.Plain, " ") + "\n")
@@ -87,26 +87,31 @@ func writeHeader(out *strings.Builder, m render.Message, o render.Options) {
 			rows = append(rows, row{"File", fmt.Sprintf("%s, %s", render.Clean(a.Filename), bytesText(a.Size))})
 		}
 	}
+	const indent = 9
 	written := false
 	for _, r := range rows {
 		if r.value == "" {
 			continue
 		}
 		written = true
-		const indent = 9
-		line := fmt.Sprintf("%-*s%s", indent, r.name, r.value)
-		if o.Width > 2*indent {
-			value := ansi.Wrap(r.value, o.Width-indent, "")
-			line = fmt.Sprintf("%-*s%s", indent, r.name, strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", indent)))
-		} else {
-			line = ansi.Wrap(line, o.Width, "")
+		label := fmt.Sprintf("%-*s", indent, r.name)
+		if o.Width <= 2*indent {
+			out.WriteString(ansi.Wrap(label+r.value, o.Width, "") + "\n")
+			continue
 		}
-		out.WriteString(line + "\n")
+		if styled(o.Theme) {
+			label = ansi.Style{}.Faint().Styled(label)
+		}
+		value := ansi.Wrap(r.value, o.Width-indent, "")
+		out.WriteString(label + strings.ReplaceAll(value, "\n", "\n"+strings.Repeat(" ", indent)) + "\n")
 	}
 	if written {
 		out.WriteString("\n")
 	}
 }
+
+// styled reports a theme that allows escape sequences.
+func styled(t render.Theme) bool { return t.Profile != layout.NoColor || t.Hyperlinks }
 
 // bytesText is a size as a person reads it.
 func bytesText(n int) string {
