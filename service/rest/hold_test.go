@@ -1,9 +1,13 @@
 package rest_test
 
 import (
+	"bufio"
 	"context"
+	"io"
+	"net"
 	"net/http"
-	"sync"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,33 +145,101 @@ func TestShutdownAnswersHeldRequests(t *testing.T) {
 	}
 }
 
-// A client that leaves is not waited for.
-func TestHeldRequestEndsWithItsClient(t *testing.T) {
+// A client that leaves harms nobody, and what it sent beyond its request is answered when it stays.
+func TestHeldConnectionGoesOn(t *testing.T) {
 	d := newDoor(t, rest.Options{})
 	key := d.key(t, service.Dev)
-	path := d.newInbox(t, key).path() + "/messages"
-	etag := d.call(t, key, "GET", path, "").header.Get("ETag")
-	ctx, leave := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, "GET", d.base+path, nil)
+	in := d.newInbox(t, key)
+	host := strings.TrimPrefix(d.base, "http://")
+	request := func(path string, fields ...string) string {
+		return "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + strings.Join(append(fields, "X-API-Key: "+key), "\r\n") + "\r\n\r\n"
+	}
+	hold := []string{"If-None-Match: *", "Prefer: wait=50"}
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+
+	leaves, stays := dial(), dial()
+	for i, c := range []net.Conn{leaves, stays} {
+		// The next request comes with the one that is held, and another one while it is.
+		if _, err := io.WriteString(c, request(in.path()+"/messages", hold...)+request("/healthz")); err != nil {
+			t.Fatal(err)
+		}
+		for d.server.Held() != i+1 {
+			runtime.Gosched()
+		}
+		if _, err := io.WriteString(c, request(in.path())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := leaves.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.deliver(t, in.Email, "Subject: here\r\n\r\n")
+
+	r := bufio.NewReader(stays)
+	for _, want := range []string{`"subject":"here"`, `{"status":"ok"}`, `"message_count":1`} {
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
+			t.Errorf("%s %s, %v; want %s", resp.Status, body, err, want)
+		}
+	}
+	// It can be held again.
+	if _, err := io.WriteString(stays, request(in.path()+"/messages", hold...)); err != nil {
+		t.Fatal(err)
+	}
+	for d.server.Held() != 1 {
+		runtime.Gosched()
+	}
+	d.deliver(t, in.Email, "Subject: again\r\n\r\n")
+	if resp, err := http.ReadResponse(r, nil); err != nil || resp.Header.Get("Preference-Applied") != "wait" {
+		t.Errorf("held again: %v, %v", resp, err)
+	}
+}
+
+// A held request is counted once.
+func TestHeldRequestCountsOnce(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	in := d.newInbox(t, key)
+	path := in.path() + "/messages"
+	c := d.held(t, key, path, d.call(t, key, "GET", path, "").header.Get("ETag"))
+	d.deliver(t, in.Email, letter)
+	if got := (<-c).header.Get("RateLimit"); !strings.HasPrefix(got, `"minute";r=57;`) { // of 60: creation, list, held list
+		t.Errorf("left after three requests: %s", got)
+	}
+}
+
+// A key that is revoked meanwhile sees nothing more.
+func TestHeldRequestOfARevokedKey(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	secret, k, err := d.service.CreateKey(t.Context(), "", service.Dev)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("X-API-Key", key)
-	req.Header.Set("If-None-Match", etag)
-	req.Header.Set("Prefer", "wait=50")
-	var client sync.WaitGroup
-	client.Go(func() {
-		if resp, err := http.DefaultClient.Do(req); err == nil {
-			resp.Body.Close()
-			t.Errorf("answered %d", resp.StatusCode)
-		}
-	})
-	for d.server.Held() == 0 {
-		time.Sleep(time.Millisecond)
+	in := d.newInbox(t, secret)
+	path := in.path() + "/messages"
+	c := d.held(t, secret, path, d.call(t, secret, "GET", path, "").header.Get("ETag"))
+	to, err := d.service.Recipient(t.Context(), in.Email)
+	if err != nil {
+		t.Fatal(err)
 	}
-	leave()
-	client.Wait()
-	for d.server.Held() != 0 {
-		time.Sleep(time.Millisecond)
+	if _, err := d.service.RevokeKey(t.Context(), k.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.service.Deliver(t.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte(letter)}); err != nil {
+		t.Skip("nothing arrives for a revoked key, so that nothing can be seen")
+	}
+	if a := <-c; a.status != http.StatusUnauthorized {
+		t.Errorf("%d %s", a.status, a.body)
 	}
 }

@@ -12,7 +12,6 @@ import (
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
-	leavers  prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer, held func() float64) *metrics {
@@ -21,10 +20,6 @@ func newMetrics(r prometheus.Registerer, held func() float64) *metrics {
 		Help: "Requests that wait for a change.",
 	}, held)
 	return &metrics{
-		leavers: promauto.With(r).NewCounter(prometheus.CounterOpts{
-			Name: "mayfly_http_held_left_total",
-			Help: "Held requests whose client left before there was an answer.",
-		}),
 		requests: promauto.With(r).NewCounterVec(prometheus.CounterOpts{
 			Name: "mayfly_http_requests_total",
 			Help: "Requests answered, by path, method and status. Status 0: the client had gone.",
@@ -36,9 +31,6 @@ func newMetrics(r prometheus.Registerer, held func() float64) *metrics {
 		}, []string{"path"}),
 	}
 }
-
-// left counts a client that did not wait for its answer.
-func (m *metrics) left() { m.leavers.Inc() }
 
 func (m *metrics) answered(path, method string, status int, took time.Duration) {
 	switch method {

@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -17,7 +15,7 @@ import (
 // A request that is held would keep what net/http needs for a request, some 30 KB in buffers and stacks. So it is
 // parked: its connection is taken from net/http, which forgets all about it, and when the wait is over the connection
 // is given back as if it were a new one on which the same request arrives. What is kept meanwhile is the connection,
-// the few bytes of the request, and two small goroutines, one that waits and one that sees the client leave.
+// the few bytes of the request, and a goroutine that waits.
 
 // parking is what is known of requests that are parked.
 type parking struct {
@@ -115,54 +113,15 @@ func rest(r *bufio.Reader) []byte {
 	return b
 }
 
-// wait waits and gives the connection back, if the client is still there.
+// wait waits and gives the connection back. A client that has left by then is noticed only when it is answered: to see
+// it sooner would take a second goroutine, and the wait is short.
 func (s *Server) wait(c *resumedConn, most time.Duration, wait func(context.Context) (bool, error)) bool {
 	ctx, cancel := context.WithTimeout(s.draining, most)
 	defer cancel()
-	var client watch
-	client.start(c.Conn, cancel)
 	// The request comes to the same error again, if it is one.
 	c.resumed.changed, _ = wait(ctx)
-	sent, gone := client.stop(c.Conn)
 	s.parking.leave()
-	if gone {
-		s.metrics.left()
-		_ = c.Close() // the client has done so
-		return false
-	}
-	c.pending = append(c.pending, sent...)
 	return s.parking.returned.put(c)
-}
-
-// watch sees a client leave.
-type watch struct {
-	b    [1]byte
-	n    int
-	err  error
-	done chan struct{}
-}
-
-// start calls left when the client leaves.
-func (w *watch) start(c net.Conn, left func()) {
-	w.done = make(chan struct{})
-	go func() {
-		defer close(w.done)
-		if w.n, w.err = c.Read(w.b[:]); w.n == 0 && !errors.Is(w.err, os.ErrDeadlineExceeded) {
-			left()
-		}
-	}()
-}
-
-// stop ends the watch, and returns what the client has sent meanwhile, or that it has gone.
-func (w *watch) stop(c net.Conn) (sent []byte, gone bool) {
-	if c.SetReadDeadline(time.Unix(1, 0)) != nil {
-		_ = c.Close() // which ends the reading too
-	}
-	<-w.done
-	if w.n == 0 && !errors.Is(w.err, os.ErrDeadlineExceeded) {
-		return nil, true
-	}
-	return w.b[:w.n], c.SetReadDeadline(time.Time{}) != nil
 }
 
 // enter counts a request that is parked, unless there are too many.
