@@ -54,12 +54,12 @@ func buildAndRun(m *testing.M) int {
 
 // machine is a machine on which nothing is configured: a home of its own, and what is set for it.
 type machine struct {
-	t       *testing.T
+	t       testing.TB
 	home    string
 	environ []string
 }
 
-func newMachine(t *testing.T) *machine {
+func newMachine(t testing.TB) *machine {
 	home := t.TempDir()
 	return &machine{t, home, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "LANG=C.UTF-8"}}
 }
@@ -93,7 +93,7 @@ func (m *machine) run(args ...string) (stdout, stderr string, status int) {
 	return output(m.t, m.command(args...))
 }
 
-func output(t *testing.T, cmd *exec.Cmd) (stdout, stderr string, status int) {
+func output(t testing.TB, cmd *exec.Cmd) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, err bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &err
@@ -191,7 +191,7 @@ func (m *machine) using(s *serving, key string) *machine {
 }
 
 // get asks the API, with nothing of Mayfly's client between.
-func get(t *testing.T, baseURL, key, path string) (status int, body string) {
+func get(t testing.TB, baseURL, key, path string) (status int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, baseURL+path, nil)
 	if err != nil {
@@ -211,7 +211,7 @@ func get(t *testing.T, baseURL, key, path string) (status int, body string) {
 }
 
 // send sends a message by SMTP, as any program would.
-func send(t *testing.T, addr, to, message string) {
+func send(t testing.TB, addr, to, message string) {
 	t.Helper()
 	if err := smtp.SendMail(addr, nil, "no-reply@acme.example", []string{to}, []byte(strings.ReplaceAll(message, "\n", "\r\n"))); err != nil {
 		t.Fatalf("sending mail to %s: %v", to, err)

@@ -20,7 +20,7 @@ const patience = 20 * time.Second
 
 // screen is a program that runs in a pseudo-terminal, and what it shows there.
 type screen struct {
-	t     *testing.T
+	t     testing.TB
 	cmd   *exec.Cmd
 	pty   io.ReadWriteCloser
 	exit  chan error
@@ -32,12 +32,12 @@ type screen struct {
 }
 
 // show runs cmd in a pseudo-terminal of 120 columns and 30 rows. It is killed at the end of the test.
-func show(t *testing.T, cmd *exec.Cmd) *screen {
+func show(t testing.TB, cmd *exec.Cmd) *screen {
 	t.Helper()
 	return showSized(t, cmd, 120, 30)
 }
 
-func showSized(t *testing.T, cmd *exec.Cmd, columns, rows int) *screen {
+func showSized(t testing.TB, cmd *exec.Cmd, columns, rows int) *screen {
 	t.Helper()
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)})

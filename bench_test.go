@@ -1,0 +1,60 @@
+//go:build unix
+
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// BenchmarkHelp is a run of `mayfly --help`: what every run costs before it does anything.
+func BenchmarkHelp(b *testing.B) {
+	m := newMachine(b)
+	for b.Loop() {
+		m.does("--help")
+	}
+}
+
+// BenchmarkNew is a run of `mayfly new` against a service of this machine.
+func BenchmarkNew(b *testing.B) {
+	m := newMachine(b)
+	s := m.serve(filepath.Join(m.home, "store"))
+	u := m.using(s, m.key(s.store, "enterprise"))
+	// A plan allows a thousand requests a minute: that many runs are measured at most.
+	for n := 0; b.Loop(); n++ {
+		if n == 900 {
+			b.Fatal("run it with -benchtime 500x: the rate limit is near")
+		}
+		u.does("new")
+	}
+}
+
+// BenchmarkFirstFrame is the time from the start of the application to its first frame, on a machine without a store.
+func BenchmarkFirstFrame(b *testing.B) {
+	m := newMachine(b)
+	buffer := make([]byte, 32<<10)
+	for b.Loop() {
+		cmd := m.command()
+		cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+		tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 30})
+		if err != nil {
+			b.Fatal(err)
+		}
+		var shown strings.Builder
+		for !strings.Contains(shown.String(), "Inboxes") {
+			n, err := tty.Read(buffer)
+			if err != nil {
+				b.Fatal(err)
+			}
+			shown.Write(buffer[:n])
+		}
+		b.StopTimer()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+		_ = tty.Close()
+		b.StartTimer()
+	}
+}
