@@ -249,8 +249,8 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 			status, message = http.StatusServiceUnavailable, "The service cannot do this now; try again later"
 		}
 	}
-	if r.Context().Err() != nil {
-		return // nobody is there to read an answer
+	if service.ErrorCode(err) == service.Canceled {
+		panic(http.ErrAbortHandler) // the client has gone; net/http would make a 200 of no answer
 	}
 	if status >= 500 {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)

@@ -1,0 +1,201 @@
+package rest_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/service"
+	"mayfly/service/rest"
+)
+
+// inMemory is a service of one message, whose size counts.
+type inMemory struct {
+	rest.Service
+	raw []byte
+}
+
+func (s inMemory) Authenticate(context.Context, string) (service.Key, error) {
+	return service.Key{ID: "key_any", Plan: service.Dev}, nil
+}
+
+func (s inMemory) Allow(context.Context, service.Key) (service.Quota, error) {
+	return service.Quota{Limit: 60, Remaining: 59}, nil
+}
+
+func (s inMemory) Summary(context.Context, service.Key, string, string) (service.Summary, error) {
+	return service.Summary{ID: "msg_any", Size: int64(len(s.raw))}, nil
+}
+
+func (s inMemory) Message(context.Context, service.Key, string, string) (service.Message, error) {
+	return service.Message{Summary: service.Summary{ID: "msg_any"}, Raw: s.raw}, nil
+}
+
+func (s inMemory) Inbox(context.Context, service.Key, string) (service.Inbox, error) {
+	return service.Inbox{ID: "inbox_any", Version: 1}, nil
+}
+
+func (s inMemory) WaitMessages(ctx context.Context, _ service.Key, _ string, _ uint64) (bool, error) {
+	<-ctx.Done()
+	return false, nil
+}
+
+// pipes is a listener of connections without a network, and so without buffers.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
+
+func (p pipes) dial() net.Conn {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client
+}
+
+// slowly runs a test against a server on fake time.
+func slowly(t *testing.T, svc rest.Service, o rest.Options, test func(t *testing.T, dial func() net.Conn)) {
+	synctest.Test(t, func(t *testing.T) {
+		l := pipes{make(chan net.Conn), make(chan struct{})}
+		s := rest.New(svc, o)
+		served := make(chan error)
+		go func() { served <- s.Serve(l) }()
+		test(t, l.dial)
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+const slowRequest = "GET /v1/inboxes/inbox_any/messages/msg_any HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nAccept: message/rfc822\r\n\r\n"
+
+// Who does not read is cut off, and the memory is free again.
+func TestSlowReaderIsCutOff(t *testing.T) {
+	const size = 10 << 20
+	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{LargeBytes: size}, func(t *testing.T, dial func() net.Conn) {
+		start := time.Now()
+		slow := dial()
+		if _, err := io.WriteString(slow, slowRequest); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // it has all the memory now
+
+		waits := dial()
+		if _, err := io.WriteString(waits, slowRequest); err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 12)
+		if _, err := io.ReadFull(waits, b); err != nil || string(b) != "HTTP/1.1 503" {
+			t.Errorf("who waits for memory gets %q, %v", b, err)
+		}
+		if got := time.Since(start); got != 10*time.Second {
+			t.Errorf("after %v", got)
+		}
+		waits.Close()
+
+		time.Sleep(5 * time.Minute)
+		if n, err := io.Copy(io.Discard, slow); err == nil && n >= size {
+			t.Error("the answer waited for its reader")
+		}
+		again := dial()
+		defer again.Close()
+		if _, err := io.WriteString(again, slowRequest); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(again, b); err != nil || string(b) != "HTTP/1.1 200" {
+			t.Errorf("afterwards: %q, %v", b, err)
+		}
+	})
+}
+
+// Who sends slowly is cut off, be it in the header or in the body.
+func TestSlowWriterIsCutOff(t *testing.T) {
+	for name, start := range map[string]string{
+		"header": "GET /healthz HTTP/1.1\r\nHost: x\r\n",
+		"body":   "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nContent-Length: 100\r\n\r\n{",
+		"unread": "DELETE /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
+	} {
+		t.Run(name, func(t *testing.T) {
+			slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, dial func() net.Conn) {
+				began := time.Now()
+				c := dial()
+				if _, err := io.WriteString(c, start); err != nil {
+					t.Fatal(err)
+				}
+				answer, err := io.ReadAll(c) // until it is closed
+				if err != nil || strings.Contains(string(answer), "200 OK") {
+					t.Errorf("%q, %v", answer, err)
+				}
+				if got := time.Since(began); got > 20*time.Second {
+					t.Errorf("closed after %v", got)
+				}
+			})
+		})
+	}
+}
+
+// A list is held for as long as the client wants, and for a minute at most.
+func TestTimeHeld(t *testing.T) {
+	for wait, want := range map[string]time.Duration{
+		"0": 0, "25": 25 * time.Second, "60": time.Minute, "3600": time.Minute, "2147483647": time.Minute,
+	} {
+		t.Run(wait, func(t *testing.T) {
+			slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, dial func() net.Conn) {
+				start := time.Now()
+				c := dial()
+				defer c.Close()
+				request := "GET /v1/inboxes/inbox_any/messages HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nIf-None-Match: \"1\"\r\nPrefer: wait=" + wait + "\r\nConnection: close\r\n\r\n"
+				if _, err := io.WriteString(c, request); err != nil {
+					t.Fatal(err)
+				}
+				answer, err := io.ReadAll(c)
+				if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 304 ") || !strings.Contains(string(answer), "\r\nPreference-Applied: wait\r\n") {
+					t.Errorf("%q, %v", answer, err)
+				}
+				if got := time.Since(start); got != want {
+					t.Errorf("held for %v", got)
+				}
+			})
+		})
+	}
+}
+
+// An idle connection is closed in the end.
+func TestIdleConnectionIsClosed(t *testing.T) {
+	slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, dial func() net.Conn) {
+		c := dial()
+		start := time.Now()
+		if _, err := io.WriteString(c, "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(c)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK\r\n") {
+			t.Errorf("%q, %v", answer, err)
+		}
+		if got := time.Since(start); got > 3*time.Minute {
+			t.Errorf("closed after %v", got)
+		}
+	})
+}
