@@ -30,7 +30,7 @@ var pathWords = map[string]lexicon.Class{
 	"reset": lexicon.Reset, "password": lexicon.Reset, "passwords": lexicon.Reset, "recover": lexicon.Reset, "recovery": lexicon.Reset,
 	"resetpassword": lexicon.Reset, "passwordreset": lexicon.Reset, "forgot": lexicon.Reset, "pwreset": lexicon.Reset, "setpassword": lexicon.Reset,
 	"lostpassword": lexicon.Reset,
-	"invite": lexicon.Invite, "invites": lexicon.Invite, "invitation": lexicon.Invite, "invitations": lexicon.Invite, "accept": lexicon.Invite, "join": lexicon.Invite,
+	"invite":       lexicon.Invite, "invites": lexicon.Invite, "invitation": lexicon.Invite, "invitations": lexicon.Invite, "accept": lexicon.Invite, "join": lexicon.Invite,
 	"unlock": lexicon.Unlock, "unblock": lexicon.Unlock, "reactivate": lexicon.Unlock,
 	"changeemail": lexicon.Change, "emailchange": lexicon.Change,
 	"delete": lexicon.Delete, "deletion": lexicon.Delete,
