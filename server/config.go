@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -57,6 +58,9 @@ type Config struct {
 	// Limits of the REST API.
 	MaxWait time.Duration // the longest that a request is held
 	MaxHeld int           // requests held at once
+
+	// MCP serves /mcp on the address of the REST API, and checks the key itself; nil: there is no such path.
+	MCP http.Handler
 
 	Log *slog.Logger // default: nothing is logged
 }

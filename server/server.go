@@ -91,7 +91,7 @@ func (s *Server) open(ctx context.Context) error {
 		return err
 	}
 	registry := prometheus.NewRegistry()
-	s.rest = rest.New(s.service, rest.Options{MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, Metrics: registry, Log: s.log})
+	s.rest = rest.New(s.service, rest.Options{MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MCP: c.MCP, Metrics: registry, Log: s.log})
 	smtpTLS, err := s.certificate(c.SMTPCert, c.SMTPKey)
 	if err != nil {
 		return err

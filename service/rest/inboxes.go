@@ -51,7 +51,7 @@ func (s *Server) deleteInbox(w *response, r *http.Request) error {
 
 func (s *Server) listInboxes(w *response, r *http.Request) error {
 	key := w.key
-	list, version, err := s.service.Inboxes(r.Context(), key)
+	version, err := s.service.InboxesVersion(r.Context(), key)
 	if err != nil {
 		return err
 	}
@@ -59,6 +59,10 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 		return s.service.WaitInboxes(ctx, key, version)
 	})
 	if err != nil || !answer {
+		return err
+	}
+	list, version, err := s.service.Inboxes(r.Context(), key)
+	if err != nil {
 		return err
 	}
 	w.Header().Set("ETag", versionTag(version))

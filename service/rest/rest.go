@@ -35,6 +35,7 @@ type Service interface {
 	CreateInbox(ctx context.Context, k service.Key, n service.NewInbox) (service.Inbox, error)
 	Inbox(ctx context.Context, k service.Key, id string) (service.Inbox, error)
 	Inboxes(ctx context.Context, k service.Key) ([]service.Inbox, uint64, error)
+	InboxesVersion(ctx context.Context, k service.Key) (uint64, error)
 	DeleteInbox(ctx context.Context, k service.Key, id string) error
 	WaitInboxes(ctx context.Context, k service.Key, version uint64) (changed bool, err error)
 
@@ -50,6 +51,7 @@ type Options struct {
 	MaxHeld    int                   // requests held at once; above it, they are answered at once. Default 50,000
 	CacheBytes int                   // memory for answers that may be asked for again; default 8 MiB
 	LargeBytes int64                 // memory for reading large messages, in all requests together; default 256 MiB
+	MCP        http.Handler          // serves /mcp, and checks the key itself; default: there is no such path
 	Metrics    prometheus.Registerer // default: none
 	Log        *slog.Logger          // one line a request at debug; never a key or a body. Default: none
 }
@@ -188,6 +190,10 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			s.recovered(w, r, p)
 		}
 	}()
+	if r.URL.Path == "/mcp" && s.options.MCP != nil {
+		s.serveMCP(w, r)
+		return
+	}
 	if isAPI(r.URL.Path) {
 		if err := s.admit(w, r); err != nil {
 			s.fail(w, r, err)
@@ -203,6 +209,21 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 func isAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
+
+// maxMCPBody is the most bytes that a message of an MCP client may have.
+const maxMCPBody = 1 << 20
+
+// serveMCP answers by another protocol, whose answers can be streams: they take their time, and end with the server.
+func (s *Server) serveMCP(w *response, r *http.Request) {
+	control := http.NewResponseController(w)
+	// A connection without deadlines, as in a test, has none to clear.
+	_ = errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.draining, cancel)()
+	r.Body = http.MaxBytesReader(w, r.Body, maxMCPBody)
+	s.options.MCP.ServeHTTP(w, r.WithContext(ctx))
+}
 
 // admit checks the key and counts the request.
 func (s *Server) admit(w *response, r *http.Request) error {
