@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -95,6 +96,30 @@ func (f *rawField) extend(line []byte) {
 	line = line[:min(len(line), 1000)]
 	f.value = append(append(bytes.Clone(f.value), '\n', ' '), line...)
 	f.raw = append(append(bytes.Clone(f.raw), '\n'), line...)
+}
+
+// readOn reads a header on that was torn by empty lines, as some programs do that write line breaks twice:
+// a field of MIME that it lacks follows them.
+func (p *parser) readOn(h header, body []byte) (header, []byte, bool) {
+	rest := bytes.TrimLeft(body, " \t\r\n")
+	line, _ := cutLine(rest)
+	name, ok := fieldName(line)
+	if !ok || !isTornField(name) || h.has(name) || len(h) >= p.limits.Fields {
+		return h, body, false
+	}
+	more, body := p.readHeader(rest)
+	more = more[:min(len(more), p.limits.Fields-len(h))]
+	return append(h, more...), body, len(more) > 0
+}
+
+// isTornField tells whether a field's name is one that hardly a text begins with.
+func isTornField(name string) bool {
+	name = strings.ToLower(name)
+	return name == "mime-version" || name == "content-type" || name == "content-transfer-encoding"
+}
+
+func (h header) has(name string) bool {
+	return slices.ContainsFunc(h, func(f rawField) bool { return strings.EqualFold(f.name, name) })
 }
 
 // skipEmptyLines drops empty lines from the start of a message whose header comes after them.

@@ -254,6 +254,14 @@ func TestBrokenMessages(t *testing.T) {
 			! A line of the header is no field`},
 		{"header after empty lines", "\r\n\nSubject: x\nContent-Type: text/html\n\n<b>x</b>", `
 			html "<b>x</b>"`},
+		{"header with empty lines", "Subject: x\n\n  \n\nMIME-Version: 1.0\n\nContent-Type: text/html\n\n<b>x</b>", `
+			html "<b>x</b>"
+			! The header has empty lines in it`},
+		{"two fields on a line", "Content-Type: text/html Content-Transfer-Encoding: 8bit\n\n<b>x</b>", `
+			html "<b>x</b>"`},
+		{"no subtype", "Content-Type: application-x-gzip; name=x.gz\n\nGZ", `
+			1 application/octet-stream "x.gz" 2 "GZ"
+			! The Content-Type cannot be read`},
 		{"empty header", "\r\nbody: x\n", `
 			text/plain "body: x\n"`},
 		{"header after a space", " Subject: x\nContent-Type: text/html\n\n<b>x</b>", `
@@ -603,6 +611,7 @@ func TestSummarize(t *testing.T) {
 		"From a@b.test Sat Jan  3 01:05:34 2026\nFrom: a@b.test\nSubject:\n\n",
 		"Subject: caf\xe9\nFrom: a@b.test, c@d.test\n",
 		"Subject: x\rFrom: a@b.test\r\rbody",
+		"Subject: x\n\n \nContent-Type: text/plain\nFrom: a@b.test\n\nFrom: c@d.test",
 		"", "no header", "\r\n\r\nbody", "Subject", "From:", "Subject: x",
 	} {
 		m, s := parse(raw), Summarize([]byte(raw))

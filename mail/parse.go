@@ -15,6 +15,11 @@ func Parse(raw []byte, l Limits) *Message {
 	p.left = p.limits.DecodedBytes
 	raw = p.mendLines(raw)
 	h, body := p.readHeader(skipEmptyLines(raw))
+	for more := true; more && len(h) > 0; {
+		if h, body, more = p.readOn(h, body); more {
+			p.defect("The header has empty lines in it")
+		}
+	}
 	p.describe(h)
 	p.finish(p.entity(h, body, place{defaultType: "text/plain"}))
 	return p.message
@@ -165,7 +170,8 @@ func (p *parser) readPart(h header, body []byte, at place) part {
 // mediaTypeOf mends a media type that is missing or is none.
 func (p *parser) mediaTypeOf(value, defaultType string, body []byte) string {
 	major, minor, ok := strings.Cut(value, "/")
-	major, minor = strings.TrimSpace(major), strings.TrimSpace(minor)
+	major = strings.TrimSpace(major)
+	minor, _, _ = strings.Cut(strings.TrimSpace(minor), " ") // what is behind is of another field
 	switch {
 	case value == "":
 		if defaultType == "text/plain" && looksHTML(body) {
@@ -180,6 +186,9 @@ func (p *parser) mediaTypeOf(value, defaultType string, body []byte) string {
 	case major == "multipart":
 		p.defect("The Content-Type cannot be read")
 		return "multipart/mixed"
+	case strings.HasPrefix(value, "application") || strings.HasPrefix(value, "image"):
+		p.defect("The Content-Type cannot be read")
+		return "application/octet-stream"
 	case major == "text" || !ok && isToken(major):
 		p.defect("The Content-Type cannot be read")
 		return "text/plain"

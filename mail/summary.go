@@ -18,7 +18,11 @@ func Summarize(raw []byte) Summary {
 	for len(rest) > 0 && !(from && subject && date) {
 		line, after := cutLine(rest)
 		if len(line) == 0 {
-			break
+			rest = bytes.TrimLeft(after, " \t\r\n")
+			if line, _ = cutLine(rest); !startsTorn(line) {
+				break
+			}
+			continue
 		}
 		end := foldedEnd(rest, len(rest)-len(after))
 		field := rest[:end]
@@ -38,6 +42,12 @@ func Summarize(raw []byte) Summary {
 		}
 	}
 	return s
+}
+
+// startsTorn tells whether a header goes on behind empty lines.
+func startsTorn(line []byte) bool {
+	name, ok := fieldName(line)
+	return ok && isTornField(name)
 }
 
 // isField tells whether a field has the name, which is in lower case.
