@@ -138,7 +138,7 @@ func (d *diff) draw(th *theme.Theme, w, h int) []string {
 	}
 	lines := strings.Split(strings.TrimRight(d.texts[d.part], "\n"), "\n")
 	if d.texts[d.part] == "" {
-		lines = []string{"The " + comparedParts[d.part] + " of the two are the same."}
+		lines = []string{"No difference in the " + comparedParts[d.part] + "."}
 	} else {
 		lines = lines[2:] // the names of the two
 	}

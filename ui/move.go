@@ -68,13 +68,22 @@ func (a *app) last() tea.Cmd {
 func (a *app) moved() tea.Cmd {
 	switch a.focus {
 	case paneInboxes:
-		a.messages.show(a.shownInbox())
+		a.showInbox()
 	case paneMessages:
 		if a.reader.reading() && !a.lay.Panes[paneReader].Empty() {
 			return a.openLater()
 		}
 	}
 	return nil
+}
+
+// showInbox lists the messages of the selected inbox. A message of another one is left.
+func (a *app) showInbox() {
+	shown := a.shownInbox()
+	a.messages.show(shown)
+	if m := a.reader.message; m != nil && shown != allInboxes && m.inboxID != shown {
+		a.leaveMessage()
+	}
 }
 
 // shownInbox is the ID of the inbox whose messages are listed.
@@ -117,7 +126,7 @@ func (a *app) previousPane() tea.Cmd {
 func (a *app) enter() tea.Cmd {
 	switch a.focus {
 	case paneInboxes:
-		a.messages.show(a.shownInbox())
+		a.showInbox()
 		a.focus = paneMessages
 	case paneMessages:
 		m := a.messages.selected()
@@ -183,7 +192,7 @@ func (a *app) selectInbox(id string) {
 	a.inboxes.filter.clear()
 	a.inboxes.refresh()
 	a.inboxes.list.Select(id)
-	a.messages.show(a.shownInbox())
+	a.showInbox()
 	a.messages.refresh()
 }
 

@@ -89,7 +89,7 @@ func (m openedMsg) apply(a *app) tea.Cmd {
 func openMail(l letter.Letter) *opened {
 	o := &opened{letter: l, big: len(l.Message.Text)+len(l.Message.HTML)+len(l.Raw) > bigBody}
 	o.mail = render.Open(l.Content())
-	o.checks = countChecks(o.mail)
+	o.checks, o.notice = countChecks(o.mail), o.mail.Notice()
 	return o
 }
 

@@ -51,9 +51,10 @@ type reader struct {
 type opened struct {
 	letter letter.Letter
 	mail   *render.Mail
-	rawErr error // why the raw message is not to be had
-	checks int   // findings worth a look
-	big    bool  // laying it out takes longer than a frame may
+	rawErr error    // why the raw message is not to be had
+	checks int      // findings worth a look
+	notice []string // what is not shown as the mail has it
+	big    bool     // laying it out takes longer than a frame may
 }
 
 // layoutKey is what the lines of a body depend on.
@@ -195,6 +196,9 @@ func (r *reader) head() []string {
 	}
 	if r.opened != nil {
 		head = append(head, r.attachments(w)...)
+		for _, n := range r.opened.notice {
+			head = append(head, th.Dim.On(cell.Cut(cell.Steady(n), w)))
+		}
 	}
 	if r.ended {
 		head = append(head, th.Warn.On(cell.Cut("The inbox is gone. This message stays here until you leave it.", w)))
