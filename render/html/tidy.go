@@ -74,7 +74,9 @@ func mergeRows(blocks []*doc.Block) []*doc.Block {
 			i = j
 			continue
 		}
-		blocks[i].Children = mergeRows(blocks[i].Children)
+		if blocks[i].Kind != doc.Table { // whose rows are together already
+			blocks[i].Children = mergeRows(blocks[i].Children)
+		}
 		out = append(out, blocks[i])
 		i++
 	}
