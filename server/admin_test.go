@@ -104,3 +104,33 @@ func TestSocketOfAStoreWithALongPath(t *testing.T) {
 		t.Error("the folder of the socket is left behind")
 	}
 }
+
+// A backup is a store, with all that was there when it was asked for.
+func TestBackupOfALiveStore(t *testing.T) {
+	c := config(t)
+	s := start(t, c)
+	k, in := newInbox(t, s)
+	if err := send(s.SMTPAddr(), in.Address, "kept"); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "backup")
+	a := openAdmin(t, c.Store)
+	if err := a.Backup(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Backup(t.Context(), dir); err == nil {
+		t.Error("a backup went over another")
+	}
+	if err := send(s.SMTPAddr(), in.Address, "later"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	c.Store = dir
+	list, err := start(t, c).Service().Messages(t.Context(), k, in.ID, service.Page{})
+	if err != nil || list.Total != 1 || list.Messages[0].Subject != "kept" {
+		t.Errorf("restored %+v, %v", list, err)
+	}
+}

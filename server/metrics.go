@@ -13,9 +13,9 @@ import (
 )
 
 // newMetricsServer serves /metrics for Prometheus. It has an address of its own since it needs no key.
-func newMetricsServer(r *prometheus.Registry, door *smtp.Server, log *slog.Logger) *http.Server {
+func newMetricsServer(r *prometheus.Registry, store store, door *smtp.Server, log *slog.Logger) *http.Server {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		smtpCollector{door})
+		store, smtpCollector{door})
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelError)}))
 	return &http.Server{

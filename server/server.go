@@ -124,7 +124,7 @@ func (s *Server) open(ctx context.Context) error {
 		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
 	}
 	if s.metricsListener != nil {
-		s.metrics = newMetricsServer(registry, s.smtp, s.log)
+		s.metrics = newMetricsServer(registry, s.store, s.smtp, s.log)
 	}
 	s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, s.log)
 	return err

@@ -194,6 +194,10 @@ func TestMetrics(t *testing.T) {
 		`mayfly_smtp_refused_total{reason="unknown_recipient"} 1` + "\n",
 		`mayfly_http_requests_total{method="GET",path="",status="401"} 3` + "\n",
 		"mayfly_http_held_requests 0\n",
+		"mayfly_store_bytes ",
+		"mayfly_store_sync_seconds_count ",
+		"mayfly_store_queue 0\n",
+		"mayfly_store_writable 1\n",
 		"go_goroutines ",
 	} {
 		if !strings.Contains(metrics, want) {

@@ -2,8 +2,9 @@ package server
 
 import (
 	"context"
-	"errors"
 	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"mayfly/service"
 	"mayfly/service/pebble"
@@ -12,6 +13,8 @@ import (
 // store is a store that can be administered.
 type store interface {
 	service.Store
+	prometheus.Collector
+	Backup(ctx context.Context, dir string) error // into a directory that does not exist yet
 	Close() error
 }
 
@@ -62,14 +65,6 @@ func (d direct) setPlan(ctx context.Context, id, plan string) (Key, error) {
 	return keyJSON(k), err
 }
 
-func (d direct) backup(ctx context.Context, dir string) error {
-	s, ok := d.store.(interface {
-		Backup(ctx context.Context, dir string) error
-	})
-	if !ok {
-		return errors.New("this kind of store has its own means of backup")
-	}
-	return s.Backup(ctx, dir)
-}
+func (d direct) backup(ctx context.Context, dir string) error { return d.store.Backup(ctx, dir) }
 
 func (d direct) close() error { return d.store.Close() }

@@ -1,0 +1,45 @@
+package pebble
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+)
+
+var (
+	syncSeconds = prometheus.NewDesc("mayfly_store_sync_seconds", "Time to bring a group of changes to the disk.", nil, nil)
+	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that wait for the committer.", nil, nil)
+	diskBytes   = prometheus.NewDesc("mayfly_store_bytes", "Disk space that the store takes.", nil, nil)
+	accepting   = prometheus.NewDesc("mayfly_store_writable", "1 while the store can be written, else 0.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (s *Store) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{syncSeconds, queueLength, diskBytes, accepting} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *Store) Collect(ch chan<- prometheus.Metric) {
+	m := s.db.Metrics()
+	var sync dto.Metric
+	if err := m.LogWriter.FsyncLatency.Write(&sync); err != nil {
+		ch <- prometheus.NewInvalidMetric(syncSeconds, err)
+	} else {
+		// The database counts nanoseconds.
+		h := sync.GetHistogram()
+		buckets := make(map[float64]uint64, len(h.GetBucket()))
+		for _, b := range h.GetBucket() {
+			buckets[b.GetUpperBound()/1e9] = b.GetCumulativeCount()
+		}
+		ch <- prometheus.MustNewConstHistogram(syncSeconds, h.GetSampleCount(), h.GetSampleSum()/1e9, buckets)
+	}
+	writable := 1.0
+	if s.failed() != nil {
+		writable = 0
+	}
+	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
+	gauge(queueLength, float64(len(s.ops)))
+	gauge(diskBytes, float64(m.DiskSpaceUsage()))
+	gauge(accepting, writable)
+}
