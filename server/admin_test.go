@@ -128,7 +128,30 @@ func TestBackupOfALiveStore(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	c.Store = dir
+	if err := server.Restore(t.Context(), dir, c.Store); err == nil {
+		t.Error("a backup was restored over a store")
+	}
+	restored := filepath.Join(t.TempDir(), "restored")
+	if err := server.Restore(t.Context(), t.TempDir(), restored); err == nil {
+		t.Error("restored from an empty folder")
+	}
+	none := filepath.Join(t.TempDir(), "none")
+	if err := os.MkdirAll(none, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(none, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Restore(t.Context(), none, restored); err == nil {
+		t.Error("restored from what is no backup")
+	}
+	if left, err := filepath.Glob(restored + "*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if err := server.Restore(t.Context(), dir, restored); err != nil {
+		t.Fatal(err)
+	}
+	c.Store = restored
 	list, err := start(t, c).Service().Messages(t.Context(), k, in.ID, service.Page{})
 	if err != nil || list.Total != 1 || list.Messages[0].Subject != "kept" {
 		t.Errorf("restored %+v, %v", list, err)

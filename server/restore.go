@@ -1,0 +1,60 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"mayfly/service"
+)
+
+// Restore makes a store of a backup. The directory of the store must not exist yet, or be empty, so that nothing is
+// lost; it gets its name only when it is complete and has been opened. The backup stays as it is.
+func Restore(ctx context.Context, backup, store string) error {
+	entries, err := os.ReadDir(store)
+	switch {
+	case err == nil && len(entries) > 0:
+		return fmt.Errorf("%s is not empty: move it away first", store)
+	case err == nil:
+		err = os.Remove(store)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("restoring to %s: %w", store, err)
+	}
+	if entries, err := os.ReadDir(backup); err != nil || len(entries) == 0 {
+		return fmt.Errorf("%s is no backup: it is not a folder with files", backup)
+	}
+	unfinished := store + ".restoring"
+	err = copyStore(ctx, backup, unfinished)
+	if err == nil {
+		err = os.Rename(unfinished, store)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("restoring %s: %w", backup, err), os.RemoveAll(unfinished))
+	}
+	return nil
+}
+
+// copyStore copies a store, and opens the copy to see that it is one.
+func copyStore(ctx context.Context, from, to string) error {
+	if err := privateDir(to); err != nil {
+		return err
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	s, err := openStore(to, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	keys, err := service.New(s, service.Options{}).Keys(ctx)
+	if err == nil && len(keys) == 0 {
+		err = errors.New("it has no API keys, so it is no backup of a service that was used")
+	}
+	return errors.Join(err, s.Close())
+}
