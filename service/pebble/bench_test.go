@@ -3,6 +3,7 @@ package pebble
 import (
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func mailText(size int) []byte {
 	x := uint32(1)
 	for i := range b {
 		x = x*1664525 + 1013904223
-		b[i] = "abcdefghijklmnop qrstuvwxyz=\r\n0123456789ABCDEFGHIJKLMNOPQRSTUVW"[x>>26]
+		b[i] = "abcdefghijklmnop qrstuvwxyz=\r\n0123456789ABCDEFGHIJKLMNOPQRSTUVWX"[x>>26]
 	}
 	return b
 }
@@ -81,4 +82,38 @@ func BenchmarkAppend(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "mails/s")
 		})
 	}
+}
+
+// BenchmarkAddress measures finding the inbox of an address while mails arrive.
+func BenchmarkAddress(b *testing.B) {
+	s := openBenchmark(b)
+	var inboxes []service.Inbox
+	for i := range 1000 {
+		inboxes = append(inboxes, benchmarkInbox(b, s, i))
+	}
+	raw := mailText(2 << 10)
+	stop := make(chan struct{})
+	var writers sync.WaitGroup
+	for w := range 16 {
+		writers.Go(func() {
+			for i := w; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := s.Append(b.Context(), delivery(inboxes[i%len(inboxes)], raw)); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for i := 0; b.Loop(); i++ {
+		if _, err := s.InboxByAddress(b.Context(), inboxes[i%len(inboxes)].Address); err != nil {
+			b.Fatal(err)
+		}
+	}
+	close(stop)
+	writers.Wait()
 }

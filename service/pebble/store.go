@@ -88,7 +88,7 @@ func (s *Store) Close() error {
 }
 
 const (
-	memTable = 32 << 20
+	memTable = 64 << 20
 	format   = "1"
 )
 
@@ -99,15 +99,15 @@ func (s *Store) databaseOptions(fs vfs.FS) *pebbledb.Options {
 		Logger:                      logger{s},
 		MemTableSize:                memTable,
 		MemTableStopWritesThreshold: 4,
-		CacheSize:                   32 << 20,
+		CacheSize:                   2*memTable + 32<<20, // mem tables are taken out of it
 		FlushDelayDeleteRange:       10 * time.Second,
 	}
 	o.Experimental.ValueSeparationPolicy = func() pebbledb.ValueSeparationPolicy {
 		return pebbledb.ValueSeparationPolicy{
 			Enabled:               true,
 			MinimumSize:           1 << 10,
-			MaxBlobReferenceDepth: 10,
-			RewriteMinimumAge:     time.Minute,
+			MaxBlobReferenceDepth: 200,
+			RewriteMinimumAge:     5 * time.Minute,
 			TargetGarbageRatio:    0.3,
 		}
 	}
