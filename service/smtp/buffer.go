@@ -13,21 +13,27 @@ const (
 
 var bulkBuffers = sync.Pool{New: func() any { b := make([]byte, bulkSize); return &b }}
 
-// A budget bounds the octets held by all messages in flight.
+// A budget bounds the octets held by messages in flight.
 type budget struct {
 	limit int64
 	used  atomic.Int64
+	whole *budget // of which it is a part; nil: it is the whole
 }
 
 func (b *budget) take(n int) bool {
-	if b.used.Add(int64(n)) > b.limit {
-		b.used.Add(-int64(n))
-		return false
+	if b.used.Add(int64(n)) <= b.limit && (b.whole == nil || b.whole.take(n)) {
+		return true
 	}
-	return true
+	b.used.Add(-int64(n))
+	return false
 }
 
-func (b *budget) give(n int) { b.used.Add(-int64(n)) }
+func (b *budget) give(n int) {
+	b.used.Add(-int64(n))
+	if b.whole != nil {
+		b.whole.give(n)
+	}
+}
 
 // Message buffers of 16, 64, 256 and 1,024 KiB are pooled. Larger ones are rare and left to the collector.
 var bodyPools [4]sync.Pool

@@ -42,7 +42,8 @@ type conn struct {
 	server  *Server
 	raw     net.Conn     // has the deadlines
 	nc      net.Conn     // is read and written: raw, or TLS on it
-	address netip.Prefix // of the client, for the limit per address
+	address netip.Prefix // of the client, for the limits per address
+	budget  *budget      // for its messages
 	log     *slog.Logger
 
 	in    []byte  // input buffer: small or bulk
@@ -63,7 +64,7 @@ type conn struct {
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	return &conn{server: s, raw: nc, nc: nc, address: clientPrefix(nc.RemoteAddr()), log: s.options.Log}
+	return &conn{server: s, raw: nc, nc: nc, address: clientPrefix(nc.RemoteAddr()), budget: &s.budget, log: s.options.Log}
 }
 
 // serve runs the session and closes the connection.

@@ -25,8 +25,15 @@ type Server struct {
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
 	conns     map[*conn]struct{}
-	addresses map[netip.Prefix]int // open connections
-	running   sync.WaitGroup       // connections
+	clients   map[netip.Prefix]*client // that have connections
+	running   sync.WaitGroup           // connections
+}
+
+// A client is what the connections from one address have together. A single one can use up half of the
+// memory for messages in flight: the rest is left for others.
+type client struct {
+	connections int
+	budget      budget
 }
 
 // New makes a server. The error says which option is wrong.
@@ -41,7 +48,7 @@ func New(svc Service, o Options) (*Server, error) {
 		budget:    budget{limit: o.MaxInFlightBytes},
 		listeners: make(map[net.Listener]struct{}),
 		conns:     make(map[*conn]struct{}),
-		addresses: make(map[netip.Prefix]int),
+		clients:   make(map[netip.Prefix]*client),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil
@@ -117,11 +124,18 @@ func (s *Server) register(c *conn) Reason {
 	if s.draining.Load() || len(s.conns) >= s.options.MaxConnections {
 		return Connections
 	}
+	c.budget = &s.budget
 	if c.address.IsValid() {
-		if s.addresses[c.address] >= s.options.MaxConnectionsPerAddress {
+		from := s.clients[c.address]
+		if from == nil {
+			from = &client{budget: budget{limit: s.budget.limit / 2, whole: &s.budget}}
+			s.clients[c.address] = from
+		}
+		if from.connections >= s.options.MaxConnectionsPerAddress {
 			return PerAddress
 		}
-		s.addresses[c.address]++
+		from.connections++
+		c.budget = &from.budget
 	}
 	s.conns[c] = struct{}{}
 	s.running.Add(1)
@@ -135,8 +149,10 @@ func (s *Server) unregister(c *conn) {
 	defer s.mu.Unlock()
 	delete(s.conns, c)
 	if c.address.IsValid() {
-		if s.addresses[c.address]--; s.addresses[c.address] == 0 {
-			delete(s.addresses, c.address)
+		if from := s.clients[c.address]; from.connections == 1 {
+			delete(s.clients, c.address)
+		} else {
+			from.connections--
 		}
 	}
 }

@@ -50,7 +50,7 @@ type Options struct {
 	MaxMessages              int           // messages of a connection; default 50,000
 	MaxConnections           int           // at a time; default 2,048
 	MaxConnectionsPerAddress int           // at a time, from one IPv4 address or IPv6 /64; default 256
-	MaxInFlightBytes         int64         // of messages not yet stored, over all connections; default 256 MiB
+	MaxInFlightBytes         int64         // of messages not yet stored, over all connections, half of it for one address; default 256 MiB
 	IdleTimeout              time.Duration // without an octet from the client; default 5 min
 	SessionTimeout           time.Duration // of a whole session; default 1 h
 

@@ -114,14 +114,14 @@ func serveOn(t *testing.T, l net.Listener, svc Service, o Options) *Server {
 	return s
 }
 
-// A client speaks SMTP by the line.
-type client struct {
+// A peer speaks SMTP by the line.
+type peer struct {
 	t *testing.T
 	net.Conn
 	r *bufio.Reader
 }
 
-func dial(t *testing.T, address string) *client {
+func dial(t *testing.T, address string) *peer {
 	t.Helper()
 	nc, err := net.Dial("tcp", address)
 	if err != nil {
@@ -130,13 +130,13 @@ func dial(t *testing.T, address string) *client {
 	return newClient(t, nc)
 }
 
-func newClient(t *testing.T, nc net.Conn) *client {
-	c := &client{t: t, Conn: nc, r: bufio.NewReader(nc)}
+func newClient(t *testing.T, nc net.Conn) *peer {
+	c := &peer{t: t, Conn: nc, r: bufio.NewReader(nc)}
 	t.Cleanup(func() { nc.Close() })
 	return c
 }
 
-func (c *client) send(s string) {
+func (c *peer) send(s string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c, s); err != nil {
 		c.t.Fatalf("sending %.60q: %v", s, err)
@@ -144,7 +144,7 @@ func (c *client) send(s string) {
 }
 
 // expect reads a reply, whose last line must start with want.
-func (c *client) expect(want string) string {
+func (c *peer) expect(want string) string {
 	c.t.Helper()
 	for {
 		line, err := c.r.ReadString('\n')
@@ -162,7 +162,7 @@ func (c *client) expect(want string) string {
 }
 
 // expectEnd checks that the server has closed the connection.
-func (c *client) expectEnd() {
+func (c *peer) expectEnd() {
 	c.t.Helper()
 	if rest, err := io.ReadAll(c.r); err != nil || len(rest) > 0 {
 		c.t.Fatalf("got %q and %v, want the end", rest, err)
@@ -170,7 +170,7 @@ func (c *client) expectEnd() {
 }
 
 // run plays a script: lines that start with "< " are the replies expected, others are sent.
-func (c *client) run(script string) {
+func (c *peer) run(script string) {
 	c.t.Helper()
 	for line := range strings.SplitSeq(strings.TrimSpace(script), "\n") {
 		line = strings.TrimSpace(line)
@@ -423,7 +423,7 @@ func TestExtensions(t *testing.T) {
 // envelope opens a transaction for a@box.test.
 const envelope = "EHLO me\r\nMAIL FROM:<x@y.test>\r\nRCPT TO:<a@box.test>\r\n"
 
-func (c *client) envelope() {
+func (c *peer) envelope() {
 	c.t.Helper()
 	c.expect("220")
 	c.send(envelope)
@@ -862,11 +862,26 @@ func TestClientPrefix(t *testing.T) {
 }
 
 func TestMemoryInFlightLimit(t *testing.T) {
+	t.Run("in all", func(t *testing.T) {
+		l := newPipeListener()
+		testMemoryInFlight(t, l, func() net.Conn { return l.dial() }, 40<<10)
+	})
+	t.Run("per address", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		testMemoryInFlight(t, l, func() net.Conn { return dial(t, l.Addr().String()).Conn }, 80<<10)
+	})
+}
+
+// testMemoryInFlight fills 32 of 40 KiB with two messages that are being stored.
+func testMemoryInFlight(t *testing.T, l net.Listener, connect func() net.Conn, limit int64) {
 	svc := &inboxes{hold: make(chan struct{})}
-	s, address := serve(t, svc, Options{MaxInFlightBytes: 40 << 10})
-	var waiting []*client
+	s := serveOn(t, l, svc, Options{MaxInFlightBytes: limit})
+	var waiting []*peer
 	for range 2 { // 16 KiB each
-		c := dial(t, address)
+		c := newClient(t, connect())
 		c.envelope()
 		c.send("DATA\r\n")
 		c.expect("354")
@@ -876,7 +891,7 @@ func TestMemoryInFlightLimit(t *testing.T) {
 	for s.Stats().Delivering < 2 {
 		runtime.Gosched()
 	}
-	c := dial(t, address)
+	c := newClient(t, connect())
 	c.envelope()
 	c.run("DATA\n< 452 4.3.1")
 	c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250")

@@ -158,8 +158,8 @@ func (c *conn) refuse(err error) error {
 
 // begin makes room for the transaction's message, of about size octets.
 func (c *conn) begin(size int64) bool {
-	c.tx.body = body{budget: &c.server.budget, limit: c.server.options.MaxMessageBytes}
-	return c.tx.body.reserve(int(min(max(size, 1), 1<<20)))
+	c.tx.body = body{budget: c.budget, limit: c.server.options.MaxMessageBytes}
+	return c.tx.body.reserve(int(min(max(size, 1), 64<<10))) // more only for octets that have come
 }
 
 func (c *conn) data(arg string) error {
