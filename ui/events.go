@@ -226,6 +226,8 @@ func (a *app) arrived(i *inbox, mail []*message, live bool) tea.Cmd {
 	if a.opensByItself(i, atTop) {
 		a.messages.list.Select(newest.key)
 		cmds = append(cmds, a.openMessage(newest))
+	} else if a.messages.inbox != i.id && a.messages.inbox != allInboxes {
+		a.say(note, "Mail for "+i.name()+": "+newest.subject)
 	}
 	return tea.Batch(cmds...)
 }

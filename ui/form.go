@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"charm.land/bubbles/v2/cursor"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
 	"charm.land/lipgloss/v2"
@@ -34,6 +35,9 @@ func (f *form) update(msg tea.Msg) intent {
 	}
 	if p, ok := msg.(tea.PasteMsg); ok {
 		msg = tea.PasteMsg{Content: strings.TrimSpace(cleanLine(p.Content))}
+	}
+	if _, ok := msg.(cursor.BlinkMsg); ok {
+		return intent{} // nothing here blinks, and no timer runs for it
 	}
 	model, cmd := f.huh.Update(msg)
 	if h, ok := model.(*huh.Form); ok {

@@ -31,11 +31,28 @@ func (a *app) mouse(msg tea.MouseMsg) tea.Cmd {
 			return nil
 		}
 		if o := a.top(); o != nil {
-			return a.carry(o.update(msg))
+			return a.clickOverlay(o, m)
 		}
 		if m.Button == tea.MouseLeft {
 			return a.click(m)
 		}
+	}
+	return nil
+}
+
+// clicked is an overlay whose rows can be clicked.
+type clicked interface{ click(row int) intent }
+
+// clickOverlay gives a click to the overlay; beside it, it closes it.
+func (a *app) clickOverlay(o overlay, m tea.Mouse) tea.Cmd {
+	rows := o.draw(a.th, a.width, a.height)
+	x, y, w := placed(rows, a.width, a.height)
+	switch c, ok := o.(clicked); {
+	case m.Button != tea.MouseLeft:
+	case m.X < x || m.X >= x+w || m.Y < y || m.Y >= y+len(rows):
+		a.pop()
+	case ok:
+		return a.carry(c.click(m.Y - y))
 	}
 	return nil
 }
@@ -104,6 +121,9 @@ func (a *app) clickReader(m tea.Mouse) tea.Cmd {
 	r := a.reader
 	x := m.X - r.rect.X - 2
 	if r.tabsShown() && m.Y == r.rect.Y+r.rect.H-1 {
+		if !r.tabsFit() {
+			return a.nextView()
+		}
 		if v, ok := r.tabAt(x); ok {
 			return a.showView(v)
 		}

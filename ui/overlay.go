@@ -62,16 +62,16 @@ func frameBox(th *theme.Theme, title string, rows []string, w, h int) []string {
 	return append(out, th.Accent.On("╰"+strings.Repeat("─", inner+2)+"╯"))
 }
 
-// place puts the rows of an overlay over the frame, in the middle, a little above it.
-func placeOver(base, top []string, w int) {
-	if len(top) == 0 {
-		return
+// placed is where the rows of an overlay stand: in the middle, a little above it.
+func placed(rows []string, width, height int) (x, y, w int) {
+	for _, r := range rows {
+		w = max(w, cell.Width(r))
 	}
-	wide := 0
-	for _, r := range top {
-		wide = max(wide, cell.Width(r))
-	}
-	x := max(0, (w-wide)/2)
-	y := max(0, (len(base)-len(top))*2/5)
-	cell.Over(base, top, x, y, w)
+	return max(0, (width-w)/2), max(0, (height-len(rows))*2/5), w
+}
+
+// placeOver puts the rows of an overlay over the frame.
+func placeOver(base, top []string, width int) {
+	x, y, _ := placed(top, width, len(base))
+	cell.Over(base, top, x, y, width)
 }

@@ -26,6 +26,7 @@ type menu struct {
 	choose  func(a *app, id string) tea.Cmd
 	text    string
 	list    list.List
+	rows    []list.Row       // as they were drawn
 	matches map[string][]int // places of the letters that match, by row
 }
 
@@ -80,6 +81,12 @@ func (t titles) Len() int            { return len(t) }
 
 func (m *menu) update(msg tea.Msg) intent {
 	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		if msg.Button == tea.MouseWheelUp {
+			m.list.Move(-1)
+		} else {
+			m.list.Move(1)
+		}
 	case tea.PasteMsg:
 		m.text += cleanLine(msg.Content)
 		m.narrow()
@@ -111,11 +118,21 @@ func (m *menu) update(msg tea.Msg) intent {
 	return intent{}
 }
 
+// click chooses the row under the mouse.
+func (m *menu) click(row int) intent {
+	id := hitRow(m.rows, row-3) // below the border, the line typed and a blank one
+	if id == "" {
+		return intent{}
+	}
+	return intent{close: true, do: func(a *app) tea.Cmd { return m.choose(a, id) }}
+}
+
 func (m *menu) draw(th *theme.Theme, w, h int) []string {
 	width := max(10, min(72, w-4))
 	room := max(1, min(17, h-6)) // one of them is for the reason
 	rows := []string{th.Accent.On("› ") + m.text + th.Accent.On("▏"), ""}
-	for _, r := range m.list.Rows(max(1, room-1), func(string) int { return 1 }) {
+	m.rows = m.list.Rows(max(1, room-1), func(string) int { return 1 })
+	for _, r := range m.rows {
 		i := slices.IndexFunc(m.choices, func(c choice) bool { return c.id == r.ID })
 		rows = append(rows, m.row(th, m.choices[i], r.Selected, width))
 	}

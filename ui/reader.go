@@ -182,6 +182,9 @@ func (r *reader) head() []string {
 		return nil
 	}
 	th, w := r.th, r.rect.W-4
+	if r.rect.H < roomyHead {
+		return r.shortHead(w)
+	}
 	field := func(name, value string) string {
 		return th.Dim.On(cell.Fit(name, 6)) + cell.Cut(value, max(1, w-6))
 	}
@@ -202,6 +205,26 @@ func (r *reader) head() []string {
 	}
 	if r.ended {
 		head = append(head, th.Warn.On(cell.Cut("The inbox is gone. This message stays here until you leave it.", w)))
+	}
+	return append(head, "")
+}
+
+// roomyHead is the height of the pane from which the head has a row for each field.
+const roomyHead = 14
+
+// shortHead is the head where rows are few.
+func (r *reader) shortHead(w int) []string {
+	th, m := r.th, r.message
+	line := th.Text.On(cell.Steady(m.sender)) + th.Dim.On(" · "+m.received.Local().Format("15:04:05"))
+	if m.delay > 0 {
+		line += th.Dim.On(" · ") + th.Good.On(elapsed(m.delay)+" after you copied the address")
+	}
+	if r.ended {
+		line = th.Warn.On("The inbox is gone.") + th.Dim.On(" · ") + line
+	}
+	head := []string{cell.Cut(line, w)}
+	if r.opened != nil {
+		head = append(head, r.attachments(w)...)
 	}
 	return append(head, "")
 }
@@ -286,6 +309,15 @@ func (r *reader) tabAt(x int) (render.View, bool) {
 	return 0, false
 }
 
+// tabsFit says that there is room for the names of all views.
+func (r *reader) tabsFit() bool {
+	w := 2 * (len(views) - 1)
+	for _, v := range views {
+		w += cell.Width(r.tabName(v.view, v.name))
+	}
+	return w <= r.rect.W-3
+}
+
 func (r *reader) tabName(v render.View, name string) string {
 	if v == render.Checks && r.opened != nil && r.opened.checks > 0 {
 		return name + " " + itoa(r.opened.checks)
@@ -307,8 +339,13 @@ func (r *reader) tabs() string {
 			b.WriteString(r.th.Dim.On(name))
 		}
 	}
-	if rest := len(r.head()) + len(r.lines) - r.top - r.textHeight(); rest > 0 {
-		b.WriteString(r.th.Faint.On("   ↓ " + itoa(rest)))
+	row := b.String()
+	if !r.tabsFit() {
+		n := int(r.view)
+		row = (r.th.Accent + "\x1b[4m").On(r.tabName(r.view, views[n].name)) + r.th.Dim.On("  view "+itoa(n+1)+" of "+itoa(len(views)))
 	}
-	return b.String()
+	if rest := len(r.head()) + len(r.lines) - r.top - r.textHeight(); rest > 0 {
+		row += r.th.Dim.On("   ↓ " + itoa(rest))
+	}
+	return row
 }

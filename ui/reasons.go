@@ -22,6 +22,17 @@ func needInbox(a *app) string {
 	return ""
 }
 
+// needLive is needInbox, of an inbox that is not gone.
+func needLive(a *app) string {
+	if reason := needInbox(a); reason != "" {
+		return reason
+	}
+	if a.inbox().gone(a.now) {
+		return "This inbox is gone: n makes a new one"
+	}
+	return ""
+}
+
 func needMessage(a *app) string {
 	if a.current() == nil {
 		return "Select a message first"
@@ -107,7 +118,7 @@ func needSMTP(a *app) string {
 	case a.session.conn.SMTPAddr == "":
 		return "Only the embedded service takes sample mails"
 	}
-	return needInbox(a)
+	return needLive(a)
 }
 
 func needProfiles(a *app) string {

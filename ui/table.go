@@ -12,7 +12,7 @@ func actions() []*action {
 	table := []*action{
 		{id: "new-inbox", title: "New inbox; its address is copied", hint: "new", group: groupFlow, keys: []string{"n"}, where: anywhere, why: needService, run: (*app).newInbox},
 		{id: "new-inbox-with", title: "New inbox: choose name and lifetime", group: groupFlow, keys: []string{"N"}, where: anywhere, why: needService, run: (*app).newInboxForm},
-		{id: "copy-address", title: "Copy the address", hint: "copy address", group: groupFlow, keys: []string{"y"}, where: anywhere, why: needInbox, run: (*app).copyAddress},
+		{id: "copy-address", title: "Copy the address", hint: "copy address", group: groupFlow, keys: []string{"y"}, where: anywhere, why: needLive, run: (*app).copyAddress},
 		{id: "copy-code", title: "Copy the code", hint: "code", group: groupFlow, keys: []string{"c"}, where: anywhere, why: needCode, run: (*app).copyCode},
 		{id: "open-link", title: "Open the confirm link, after its host", hint: "open link", group: groupFlow, keys: []string{"o"}, where: anywhere, why: needLink, run: (*app).openLink},
 		{id: "delete-inbox", title: "Delete the inbox, after y", hint: "delete", group: groupFlow, keys: []string{"d"}, where: anywhere, why: needInbox, run: (*app).askDelete},
@@ -47,7 +47,7 @@ func actions() []*action {
 
 		{id: "mark", title: "Mark", group: groupInbox, keys: []string{"space"}, where: inLists, why: needRow, run: (*app).mark},
 		{id: "delete-marked", title: "Delete the marked inboxes, after y", group: groupInbox, keys: []string{"D"}, where: anywhere, why: needMarked, run: (*app).askDeleteMarked},
-		{id: "pause", title: "Pause the watch, or go on", group: groupInbox, keys: []string{"p"}, where: anywhere, why: needInbox, run: (*app).pause},
+		{id: "pause", title: "Pause the watch, or go on", group: groupInbox, keys: []string{"p"}, where: anywhere, why: needLive, run: (*app).pause},
 		{id: "label-inbox", title: "Label the inbox", group: groupInbox, keys: []string{"L"}, where: anywhere, why: needInbox, run: (*app).askLabel},
 		{id: "adopt-inbox", title: "Add an inbox by its ID", group: groupInbox, keys: []string{"A"}, where: anywhere, why: needService, run: (*app).askAdopt},
 

@@ -18,7 +18,6 @@ import (
 // Config is what the user chose.
 type Config struct {
 	Theme       string // "" for the usual one
-	Motion      bool   // false: nothing moves
 	Mouse       bool
 	DownloadDir string // where messages and attachments are saved; "" for the usual folder
 	// Keys are the keys of actions, by the name of the action.
@@ -28,7 +27,7 @@ type Config struct {
 }
 
 // Default is the configuration without a file.
-func Default() Config { return Config{Motion: true, Mouse: true} }
+func Default() Config { return Config{Mouse: true} }
 
 // Read reads the file at path; without one it returns the default.
 func Read(path string, actionKeys map[string][]string) Config {
@@ -51,7 +50,6 @@ func Parse(name string, data []byte, actionKeys map[string][]string) Config {
 	var file struct {
 		UI struct {
 			Theme       *string `toml:"theme"`
-			Motion      *bool   `toml:"motion"`
 			Mouse       *bool   `toml:"mouse"`
 			DownloadDir *string `toml:"download_dir"`
 		} `toml:"ui"`
@@ -68,7 +66,6 @@ func Parse(name string, data []byte, actionKeys map[string][]string) Config {
 		return c
 	}
 	set(&c.Theme, file.UI.Theme)
-	set(&c.Motion, file.UI.Motion)
 	set(&c.Mouse, file.UI.Mouse)
 	set(&c.DownloadDir, file.UI.DownloadDir)
 	lines := keyLines(data)
@@ -83,7 +80,7 @@ func set[T any](to *T, from *T) {
 	}
 }
 
-var settings = []string{"theme", "motion", "mouse", "download_dir"}
+var settings = []string{"theme", "mouse", "download_dir"}
 
 func (c *Config) unknownSettings(name string, lines map[string]int) {
 	for _, key := range byLine(lines) {

@@ -52,14 +52,14 @@ func TestParse(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte("[profiles.work]\nbase_url = \"https://x.example\"\n[ui]\ntheme = \"dusk\"\nmotion = false\nmouse = false\ndownload_dir = \"~/mail\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("[profiles.work]\nbase_url = \"https://x.example\"\n[ui]\ntheme = \"dusk\"\nmouse = false\ndownload_dir = \"~/mail\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := Read(path, usual)
-	if c.Theme != "dusk" || c.Motion || c.Mouse || c.DownloadDir != "~/mail" || len(c.Complaints) > 0 {
+	if c.Theme != "dusk" || c.Mouse || c.DownloadDir != "~/mail" || len(c.Complaints) > 0 {
 		t.Errorf("read %+v", c)
 	}
-	if c := Read(filepath.Join(t.TempDir(), "none.toml"), usual); !c.Motion || !c.Mouse || len(c.Complaints) > 0 {
+	if c := Read(filepath.Join(t.TempDir(), "none.toml"), usual); !c.Mouse || len(c.Complaints) > 0 {
 		t.Errorf("without a file: %+v", c)
 	}
 }
