@@ -161,7 +161,7 @@ func TestWatchTellsFailureAndRecovery(t *testing.T) {
 		s.service.Delete(inbox.ID)
 		out := ended().stdout
 		failed, recovered := strings.Index(out, " failed "), strings.Index(out, " recovered ")
-		if failed < 0 || recovered < failed || !strings.Contains(out, "500") || !strings.Contains(out, "next attempt at") {
+		if strings.Count(out, " failed ") != 1 || strings.Count(out, " recovered ") != 1 || recovered < failed || !strings.Contains(out, "500") || !strings.Contains(out, "next attempt at") {
 			t.Errorf("%s", out)
 		}
 	})

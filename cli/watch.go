@@ -57,7 +57,7 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 	if err != nil {
 		return err
 	}
-	v := &vigil{app: a, json: asJSON, all: len(args) == 0, inboxes: map[string]*watched{}}
+	v := &vigil{app: a, json: asJSON, all: len(args) == 0, inboxes: map[string]*watched{}, failing: map[string]bool{}}
 	ids := make([]string, len(inboxes))
 	for n, i := range inboxes {
 		ids[n] = i.ID
@@ -75,6 +75,7 @@ type vigil struct {
 	json    bool
 	all     bool // inboxes that appear are followed too
 	inboxes map[string]*watched
+	failing map[string]bool // by inbox, "" for the service: told, and not over
 }
 
 // watched is what is known of an inbox that is followed.
@@ -112,8 +113,13 @@ func (v *vigil) on(w *watch.Watcher, e watch.Event) (bool, error) {
 		if lasting(e.Err) {
 			return true, e.Err
 		}
+		if v.failing[e.InboxID] {
+			return false, nil // one more attempt
+		}
+		v.failing[e.InboxID] = true
 		return false, v.write(event{name: "failed", inbox: v.inboxOf(i), err: e.Err, retryAt: e.RetryAt})
 	case watch.Recovered:
+		delete(v.failing, e.InboxID)
 		return false, v.write(event{name: "recovered", inbox: v.inboxOf(i)})
 	}
 	return false, nil
