@@ -179,6 +179,26 @@ func TestAdministeringARunningAndAStoppedService(t *testing.T) {
 	}
 }
 
+func TestABackupOfALiveStoreIsRestored(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	store, backup, restored := filepath.Join(m.home, "store"), filepath.Join(m.home, "backup"), filepath.Join(m.home, "restored")
+	s := m.serve(store)
+	key := m.key(store, "dev")
+	address := m.using(s, key).does("new", "--username", "kept")
+	send(t, s.smtp, address, signup(address))
+	m.does("admin", "backup", backup, "--store", store)
+	m.using(s, key).does("rm", "--yes", address)
+	if _, stderr, status := m.run("admin", "restore", backup, "--store", store); status != 1 || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("restoring over a store ended with %d: %q", status, stderr)
+	}
+	m.does("admin", "restore", backup, "--store", restored)
+	again := m.serve(restored)
+	if got := m.using(again, key).does("messages", address); !strings.Contains(got, "Confirm your e-mail address") {
+		t.Errorf("the restored store has %q", got)
+	}
+}
+
 func TestTheWorkOfAScript(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

@@ -17,7 +17,7 @@ func (a *app) adminCommand() *cobra.Command {
 		Use:   "admin",
 		Short: "Administer the store of a service",
 		Long:  "Administer the store of a service, whether it runs or not: a process that serves the store is asked to do it.",
-	}, a.adminKeyCommand(&store), a.adminBackupCommand(&store))
+	}, a.adminKeyCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store))
 	cmd.PersistentFlags().StringVar(&store, "store", a.defaultStore(), "folder of the store")
 	return cmd
 }
@@ -178,11 +178,22 @@ func (a *app) adminBackupCommand(store *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "backup DIR",
 		Short:   "Copy the live store into a folder",
-		Long:    "Copy the store, which may be in use, into a folder that is empty or not there. A service started with that folder as its --store serves the copy.",
+		Long:    "Copy the store, which may be in use, into a folder that is not there yet. `mayfly admin restore` brings it back.",
 		Example: "mayfly admin backup /backup/mayfly-today",
 		Args:    exactly(1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return administer(cmd.Context(), *store, func(admin *server.Admin) error { return admin.Backup(cmd.Context(), args[0]) })
 		},
+	}
+}
+
+func (a *app) adminRestoreCommand(store *string) *cobra.Command {
+	return &cobra.Command{
+		Use:     "restore BACKUP",
+		Short:   "Make a store out of a backup",
+		Long:    "Make a store out of a backup. The folder of the store must be empty or not there, and no service runs on it.",
+		Example: "mayfly admin restore /backup/mayfly-today --store /var/lib/mayfly",
+		Args:    exactly(1, "the folder of a backup"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return server.Restore(cmd.Context(), args[0], *store) },
 	}
 }
