@@ -4,6 +4,8 @@ import (
 	"image/color"
 	"strconv"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"mayfly/render/doc"
 )
 
@@ -114,6 +116,9 @@ func fromColor(c color.Color) doc.Color {
 func (n *inks) themed(c color.Color) ink {
 	if c == nil || n.theme.Profile == NoColor {
 		return 0
+	}
+	if basic, ok := c.(ansi.BasicColor); ok {
+		return ink16 | ink(basic)
 	}
 	return n.convert(fromColor(c))
 }
