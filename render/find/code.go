@@ -169,19 +169,22 @@ type words struct {
 
 // What the words near a candidate count, by where they stand.
 const (
-	strongPoints = 4.0
-	codePoints   = 3.0
-	farther      = 0.7 // less for each line between
-	reach        = 3   // lines
+	strongPoints  = 4.0
+	codePoints    = 3.0
+	farther       = 0.7 // less for each line between
+	claimedPoints = 1.5 // less for a word that another number has nearer
+	reach         = 3   // lines
 )
 
 func (m *mail) words(e *evidence, c *candidate) words {
 	best := words{before: -1}
 	why := ""
 	consider := func(w words, format string, args ...any) {
+		direct, strong := best.direct || w.direct && w.points > 1.5, best.strong || w.strong && w.points > 1.5
 		if w.points > best.points {
 			best, why = w, fmt.Sprintf(format, args...)
 		}
+		best.direct, best.strong = direct, strong
 	}
 	lines := c.of.lines
 	l := &lines[c.line]
@@ -196,10 +199,19 @@ func (m *mail) words(e *evidence, c *candidate) words {
 		case h.End <= from:
 			gap := utf8.RuneCountInString(l.fold.Folded[h.End:from])
 			w := words{points: points - float64(min(gap, 160))/50, strong: h.Class == lexicon.Strong, direct: gap <= 26, before: h.End}
+			if gap <= 2 {
+				w.points += 0.5
+			}
+			if c.of.claimed(l, h.End, from) {
+				w.points -= claimedPoints
+			}
 			consider(w, "%q before it", phrase)
 		case h.Start >= to:
 			gap := utf8.RuneCountInString(l.fold.Folded[to:h.Start])
 			w := words{points: points - 0.2 - float64(min(gap, 160))/45, strong: h.Class == lexicon.Strong, direct: gap <= 26, before: -1}
+			if c.of.claimed(l, h.End, min(h.End+40, len(l.fold.Folded))) {
+				w.points -= claimedPoints
+			}
 			consider(w, "%q after it", phrase)
 		}
 	}
@@ -244,6 +256,19 @@ func (m *mail) words(e *evidence, c *candidate) words {
 	best.points = max(best.points, 0)
 	e.add(best.points, "%s", why)
 	return best
+}
+
+// claimed says whether a number stands between two offsets of a folded line, so that a word before it means that one.
+func (p *page) claimed(l *line, from, to int) bool {
+	if from >= to {
+		return false
+	}
+	for _, t := range tokens(l.text[l.fold.Source(from):l.fold.Source(to)]) {
+		if t.shape != uppercase && t.shape != lowercase {
+			return true
+		}
+	}
+	return false
 }
 
 func wordPoints(h lexicon.Hit) (float64, bool) {
@@ -426,6 +451,9 @@ func (c *candidate) surroundings(e *evidence, w words) {
 		}
 	}
 	c.otherCodes(e, w)
+	if c.of.meeting {
+		e.add(-5, "the mail is about a meeting")
+	}
 	weak := !w.strong
 	if n := count(l.hits, lexicon.Commerce); n > 0 && weak {
 		e.add(-min(float64(n), 3), "among words of trade")

@@ -98,6 +98,9 @@ func (m *mail) judgeLink(p *page, l *doc.Link, places []int, hasCode bool, conte
 		e.add(1, "a button")
 	}
 	m.spirit(&e, w, t, hasCode)
+	if p.meeting {
+		e.add(-4, "the mail is about a meeting")
+	}
 	if contentLinks == 1 && !t.root && !t.footer && w.footer == 0 {
 		e.add(0.7, "the only link of the text")
 	}

@@ -19,11 +19,12 @@ const (
 
 // page is a document as lines of text, each with what is known of it.
 type page struct {
-	doc   *doc.Document
-	lines []line
-	links []anchor // occurrences of links, in order
-	size  float32  // the commonest size of its text
-	hits  int
+	doc     *doc.Document
+	lines   []line
+	links   []anchor // occurrences of links, in order
+	size    float32  // the commonest size of its text
+	hits    int
+	meeting bool // it speaks of a meeting to dial into
 }
 
 // line is a line that the mail starts of itself: a block, or what stands between two breaks of one.
@@ -76,6 +77,7 @@ func newPage(d *doc.Document, languages []*lexicon.Language) *page {
 	}
 	for i := range p.lines {
 		p.lines[i].hits = p.scan(p.lines[i].fold, languages)
+		p.meeting = p.meeting || has(p.lines[i].hits, lexicon.Meeting)
 	}
 	for i := range p.links {
 		a := &p.links[i]

@@ -39,6 +39,7 @@ const (
 	Commerce              // orders, receipts, newsletters, offers, events
 	Notice                // tells that something has happened
 	IfNot                 // "if you did not request this"
+	Meeting               // "meeting ID", "dial in": numbers and links of a call
 	function              // commonest words, by which a language is told
 
 	classes = iota
@@ -47,7 +48,7 @@ const (
 var names = map[string]Class{
 	"strong": Strong, "code": Code, "notcode": NotCode, "label": Label, "unit": Unit, "expiry": Expiry,
 	"confirm": Confirm, "login": Login, "reset": Reset, "invite": Invite, "unlock": Unlock, "change": Change,
-	"delete": Delete, "click": Click, "copy": Copy, "footer": Footer, "commerce": Commerce, "notice": Notice,
+	"delete": Delete, "click": Click, "copy": Copy, "footer": Footer, "commerce": Commerce, "notice": Notice, "meeting": Meeting,
 	"ifnot": IfNot, "function": function,
 }
 
