@@ -95,18 +95,17 @@ func messageKey(inboxID, id string) string { return inboxID + "\x00" + id }
 func (b *book) put(in api.Inbox, label string, now time.Time) (*inbox, bool) {
 	i, known := b.inboxes[in.ID]
 	if !known {
-		i = &inbox{id: in.ID, since: now}
+		i = &inbox{id: in.ID, since: now, created: in.CreatedAt}
 		b.inboxes[in.ID] = i
-		b.order = append(b.order, in.ID)
+		at, _ := slices.BinarySearchFunc(b.order, i, func(id string, i *inbox) int {
+			return i.created.Compare(b.inboxes[id].created)
+		})
+		b.order = slices.Insert(b.order, at, in.ID)
 	}
-	i.email = render.Clean(in.Email)
+	i.email, i.expires = render.Clean(in.Email), in.ExpiresAt
 	if label != "" {
 		i.label = render.Clean(label)
 	}
-	i.created, i.expires = in.CreatedAt, in.ExpiresAt
-	slices.SortStableFunc(b.order, func(x, y string) int {
-		return b.inboxes[y].created.Compare(b.inboxes[x].created)
-	})
 	return i, !known
 }
 

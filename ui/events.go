@@ -52,7 +52,7 @@ func (a *app) connected(m connectedMsg) tea.Cmd {
 		}
 	}
 	for _, in := range m.inboxes {
-		a.follows(in, "")
+		a.follows(in)
 	}
 	a.refreshLists()
 	cmds := []tea.Cmd{end, a.session.listen, a.session.await}
@@ -181,7 +181,7 @@ func (a *app) service(e watch.Event) {
 func (a *app) listed(in []api.Inbox) tea.Cmd {
 	for _, x := range in {
 		if !a.dropped[x.ID] {
-			a.follows(x, "")
+			a.follows(x)
 		}
 	}
 	return nil

@@ -1,10 +1,7 @@
 package ui
 
 import (
-	"context"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/registry"
 )
@@ -194,72 +190,6 @@ func TestPausing(t *testing.T) {
 	})
 }
 
-func TestFilteringAsOneTypes(t *testing.T) {
-	play(t, with(someMail), func(s *stage) {
-		s.press("/")
-		s.write("git dev")
-		s.see("Please verify your device")
-		s.dontSee("Welcome to Acme")
-		s.press("backspace", "enter", "esc")
-		s.see("Welcome to Acme")
-	})
-}
-
-func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
-	play(t, with(someMail), func(s *stage) {
-		s.press("enter")
-		s.wait(61 * time.Minute)
-		s.see("Confirm your e-mail address", "✕ expired", "The inbox is gone")
-		s.press("esc", "esc")
-		s.dontSee("This message stays")
-		s.press("d")
-		s.see("Take this inbox off the list?")
-		s.press("y")
-		s.see("✓ ada is off the list")
-		s.dontSee("✕ expired 1 min ago")
-	})
-}
-
-func TestALimitPassesByItself(t *testing.T) {
-	play(t, setting{width: 120, height: 36, before: ada}, func(s *stage) {
-		s.server.Fail(apitest.Limited, -1)
-		s.wait(time.Minute)
-		s.see("limit reached")
-		s.server.Fail(apitest.None, 0)
-		s.wait(2 * time.Minute)
-		s.dontSee("limit reached")
-		s.see("polling")
-	})
-}
-
-func TestTheServiceComesBack(t *testing.T) {
-	play(t, setting{width: 120, height: 36, before: ada}, func(s *stage) {
-		s.server.Fail(apitest.Cut, -1)
-		s.wait(2 * time.Minute)
-		s.see("The service is away", "again in")
-		s.server.Fail(apitest.None, 0)
-		s.press("r")
-		s.wait(time.Second)
-		s.dontSee("away")
-	})
-}
-
-func TestConnectingIsTriedAgain(t *testing.T) {
-	tries := 0
-	set := setting{width: 120, height: 36}
-	set.connect = func(s *stage) (*Connection, error) {
-		if tries++; tries < 3 {
-			return nil, api.ErrUnavailable
-		}
-		return s.connection(), nil
-	}
-	play(t, set, func(s *stage) {
-		s.see("The service is away", "Next try in 2 s")
-		s.wait(10 * time.Second)
-		s.see("Waiting for mail")
-	})
-}
-
 func TestLabellingAndAdopting(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: ada}, func(s *stage) {
 		s.press("L")
@@ -356,188 +286,6 @@ func TestKeysOfOnesOwn(t *testing.T) {
 		s.press("Y")
 		if len(s.copied) != 1 {
 			t.Error("Y does not copy")
-		}
-	})
-}
-
-func TestSavingAttachments(t *testing.T) {
-	play(t, with(func(s *stage) {
-		in := s.inboxNamed("ada", time.Hour)
-		s.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Files", Text: "Here", Attachments: []api.Attachment{
-			{Filename: "../../evil.sh", ContentType: "text/plain", Content: []byte("echo")},
-			{Filename: "report.pdf", ContentType: "application/pdf", Content: []byte("%PDF")},
-		}})
-	}), func(s *stage) {
-		s.press("enter", "a")
-		s.see("saved 2 files")
-		dir := s.app.world.downloads
-		for _, name := range []string{"_.._evil.sh", "report.pdf"} {
-			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-				t.Error(err)
-			}
-		}
-		s.press("s")
-		s.see("saved ")
-		if _, err := os.Stat(filepath.Join(dir, "Files.eml")); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestALateAnswerIsDropped(t *testing.T) {
-	play(t, setting{width: 120, height: 36, before: someMail}, func(s *stage) {
-		s.app.mails = shelf{}
-		s.server.SetDelay(2 * time.Second)
-		s.press("enter", "h", "j")
-		s.app.mails = shelf{}
-		s.press("enter")
-		generation := s.app.reader.generation
-		s.wait(10 * time.Second)
-		if s.app.reader.generation != generation || s.app.reader.opened == nil || s.app.reader.opened.letter.Message.ID != s.app.reader.message.id {
-			t.Error("the reader does not show what was opened last")
-		}
-	})
-}
-
-func TestSearchingTheMessage(t *testing.T) {
-	play(t, setting{width: 80, height: 16, before: func(s *stage) {
-		in := s.inboxNamed("ada", time.Hour)
-		text := strings.Repeat("Nothing here.\n\n", 30) + "The needle is here.\n\n" + strings.Repeat("Nor here.\n\n", 30) + "Another NEEDLE.\n"
-		s.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Hay", Text: text})
-	}}, func(s *stage) {
-		s.press("enter", "/")
-		s.write("needle")
-		s.see("/needle", "2 found", "The needle is here.")
-		s.press("enter")
-		s.see("1 of 2")
-		s.press("]")
-		s.see("2 of 2", "Another NEEDLE.")
-		s.press("]")
-		s.see("1 of 2", "The needle is here.")
-		s.press("[")
-		s.see("2 of 2")
-		s.press("esc")
-		s.dontSee("of 2")
-		s.press("/")
-		s.write("nowhere")
-		s.press("enter")
-		s.see("/nowhere not found")
-	})
-}
-
-func TestLabelsOpenAndCopyLinks(t *testing.T) {
-	play(t, with(someMail), func(s *stage) {
-		s.press("enter", "f", "a")
-		s.see("Open this link?", "→ app.acme.example")
-		s.press("esc")
-		if len(s.opened) != 0 {
-			t.Fatalf("opened %q", s.opened)
-		}
-		s.press("f", "S")
-		s.see("copied the link")
-		if got := s.copied[len(s.copied)-1]; got != "https://acme.example/unsubscribe" {
-			t.Errorf("copied %q", got)
-		}
-		s.press("f", "s", "o")
-		if len(s.opened) != 1 || s.opened[0] != "https://acme.example/unsubscribe" {
-			t.Errorf("opened %q", s.opened)
-		}
-	})
-}
-
-func TestOnlyWebLinksAreOpened(t *testing.T) {
-	for _, raw := range []string{"javascript:alert(1)", "file:///etc/passwd", "--help", "ftp://x.example/", "http:", "https:///path", "\x00"} {
-		if u, err := webURL(raw); err == nil {
-			t.Errorf("%q would be opened as %s", raw, u)
-		}
-	}
-}
-
-func TestASafeCopy(t *testing.T) {
-	play(t, with(someMail), func(s *stage) {
-		s.press("b")
-		s.see("opened a copy that loads nothing")
-		page, err := os.ReadFile(s.opened[0])
-		if err != nil || !strings.Contains(string(page), "Welcome, Ada") || !strings.Contains(string(page), "default-src 'none'") {
-			t.Errorf("the copy is %s, %v", page, err)
-		}
-	})
-}
-
-func TestComparing(t *testing.T) {
-	play(t, with(func(s *stage) {
-		in := s.inboxNamed("ada", time.Hour)
-		s.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Welcome", Text: "Hello Ada\n\nStart: https://x.example/1\n"})
-		time.Sleep(time.Second)
-		s.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Welcome back", Text: "Hello Bob\n\nStart: https://x.example/2\n"})
-	}), func(s *stage) {
-		s.press("space", "space", "=")
-		s.see("- Welcome", "+ Welcome back", "-Hello Ada", "+Hello Bob")
-		s.press("v")
-		s.see("-https://x.example/1", "+https://x.example/2")
-		s.press("v")
-		s.see("Subject: Welcome back")
-		s.press("esc")
-		s.dontSee("Compare")
-	})
-}
-
-func TestSwitchingProfiles(t *testing.T) {
-	set := with(ada)
-	play(t, set, func(s *stage) {
-		s.press("P")
-		s.see("There is one profile only")
-		s.app.opts.Profiles = []Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
-		s.press("P")
-		s.see("local", "embedded", "work", "https://work.example")
-		s.write("work")
-		s.press("enter")
-		if s.app.target.Profile != "work" {
-			t.Errorf("connected to %+v", s.app.target)
-		}
-	})
-}
-
-func TestConnectingWithAKey(t *testing.T) {
-	var got []Target
-	var kept []string
-	set := setting{width: 80, height: 24}
-	set.connect = noKey
-	play(t, set, func(s *stage) {
-		s.see("No API key", "K connect with a key")
-		connect := s.app.opts.Connect
-		s.app.opts.Connect = func(ctx context.Context, target Target) (*Connection, error) {
-			got = append(got, target)
-			if target.Key == "secret-key" {
-				return s.connection(), nil
-			}
-			return connect(ctx, target)
-		}
-		s.app.opts.SaveProfile = func(_ context.Context, p Profile, key string) error {
-			kept = append(kept, p.Name+" "+p.BaseURL+" "+key)
-			return nil
-		}
-		s.press("K")
-		s.write("mail.example")
-		s.press("enter")
-		s.see("a URL such as https://mail.example.com")
-		for range len("mail.example") {
-			s.press("backspace")
-		}
-		s.write("https://mail.example/")
-		s.press("enter")
-		s.write("secret-key")
-		s.dontSee("secret-key")
-		s.press("enter")
-		s.write("work")
-		s.press("enter")
-		s.dontSee("secret-key", "No API key")
-		s.see("Waiting for mail")
-		if want := (Target{Profile: "work", BaseURL: "https://mail.example", Key: "secret-key"}); !slices.Equal(got, []Target{want}) {
-			t.Errorf("connected to %+v", got)
-		}
-		if !slices.Equal(kept, []string{"work https://mail.example secret-key"}) {
-			t.Errorf("kept %q", kept)
 		}
 	})
 }

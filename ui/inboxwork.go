@@ -48,7 +48,7 @@ func (m createdMsg) apply(a *app) tea.Cmd {
 		}
 		return a.fail(m.err)
 	}
-	i := a.follows(m.inbox, "")
+	i := a.follows(m.inbox)
 	a.selectInbox(i.id)
 	a.focus = paneMessages
 	if a.reader.reading() {
@@ -61,12 +61,11 @@ func (m createdMsg) apply(a *app) tea.Cmd {
 }
 
 // follows puts an inbox into the book and has it watched.
-func (a *app) follows(in api.Inbox, label string) *inbox {
-	i, isNew := a.book.put(in, label, a.now)
+func (a *app) follows(in api.Inbox) *inbox {
+	i, isNew := a.book.put(in, "", a.now)
 	if isNew {
 		i.generation = a.session.watcher.Add(i.id)
 	}
-	a.refreshLists()
 	return i
 }
 

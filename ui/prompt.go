@@ -110,7 +110,7 @@ func (m adoptedMsg) apply(a *app) tea.Cmd {
 		return a.fail(m.err)
 	}
 	delete(a.dropped, m.inbox.ID)
-	a.follows(m.inbox, "")
+	a.follows(m.inbox)
 	a.selectInbox(m.inbox.ID)
 	return a.say(done, "added "+render.Clean(m.inbox.Email))
 }

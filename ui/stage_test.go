@@ -2,12 +2,10 @@ package ui
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"image/color"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,8 +23,6 @@ import (
 	"mayfly/ui/config"
 	"mayfly/ui/safecopy"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
@@ -340,83 +336,6 @@ func (s *stage) selected(text string) {
 	}
 	if !strings.Contains(got, text) {
 		s.t.Fatalf("%q is selected, want %q:\n%s", got, text, strings.Join(s.text(), "\n"))
-	}
-}
-
-// golden compares the cells of the screen with a file: its text, then a letter for the style of each cell.
-func (s *stage) golden(name string) {
-	s.t.Helper()
-	got := s.cells()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			s.t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			s.t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		s.t.Fatalf("%v: go test ./ui -update writes it", err)
-	}
-	if got != string(want) {
-		s.t.Errorf("%s differs from the screen (go test ./ui -update writes it anew):\n%s", path, got)
-	}
-}
-
-// cells writes down the screen: its text, then a letter for the style of each cell, then what the letters stand for.
-func (s *stage) cells() string {
-	buf := s.screen()
-	styles := map[string]byte{}
-	var legend []string
-	var text, styled strings.Builder
-	for y := range s.app.height {
-		cells, style := make([]string, s.app.width), make([]byte, s.app.width)
-		for x := range s.app.width {
-			style[x] = '.'
-			c := buf.CellAt(x, y)
-			if c == nil {
-				continue
-			}
-			cells[x] = c.Content
-			seq := c.Style.String()
-			if seq == "" {
-				continue
-			}
-			letter, ok := styles[seq]
-			if !ok {
-				letter = byte('a' + len(styles))
-				styles[seq] = letter
-				legend = append(legend, fmt.Sprintf("%c %q", letter, seq))
-			}
-			style[x] = letter
-		}
-		mask(cells, style)
-		text.WriteString(strings.TrimRight(strings.Join(cells, ""), " ") + "\n")
-		styled.WriteString(strings.TrimRight(string(style), ".") + "\n")
-	}
-	slices.Sort(legend)
-	return text.String() + "\n" + styled.String() + "\n" + strings.Join(legend, "\n") + "\n"
-}
-
-// varying is what differs from run to run: how many requests were made, and the jitter of the next one.
-var varying = regexp.MustCompile(` {2,}[^│]*(\d+/\d+ a minute|, again in \d+ s).*| *in \d+ s *`)
-
-// mask covers what differs from run to run.
-func mask(cells []string, style []byte) {
-	row := strings.Join(cells, "")
-	at := varying.FindStringIndex(row)
-	if at == nil {
-		return
-	}
-	pos := 0
-	for x, c := range cells {
-		if pos >= at[0] && pos < at[1] && c != "" {
-			cells[x], style[x] = "~", '.'
-		}
-		pos += len(c)
 	}
 }
 
