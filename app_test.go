@@ -34,22 +34,23 @@ func (m *machine) open() *opened {
 	return &opened{s, shownAddress.FindString(text), shownSMTP.FindStringSubmatch(text)[1]}
 }
 
-// session is the embedded service of the machine, as another process finds it.
-func (m *machine) session() *local.Session {
-	m.t.Helper()
+// find finds the embedded service of the machine, as another process does.
+func (m *machine) find() (*local.Session, error) {
 	session, err := local.Find(m.t.Context(), local.Options{DataDir: filepath.Join(m.home, ".local", "share", "mayfly", "local")})
-	if err != nil {
-		m.t.Fatal(err)
+	if err == nil {
+		m.t.Cleanup(func() { _ = session.Close(context.Background()) }) // its owner may have ended
 	}
-	m.t.Cleanup(func() { _ = session.Close(context.Background()) }) // its owner may have ended
-	return session
+	return session, err
 }
 
 func TestWatchARealInboxInTheTerminal(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	app := m.open()
-	service := m.session()
+	service, err := m.find()
+	if err != nil {
+		t.Fatal(err)
+	}
 	inboxID := strings.Split(m.does("ls"), "\t")[3]
 	if status, body := get(t, service.BaseURL, service.Key, "/v1/inboxes/"+inboxID); status != http.StatusOK || !strings.Contains(body, app.address) {
 		t.Fatalf("the API answers %d for the inbox on the screen: %s", status, body)
@@ -72,7 +73,7 @@ func TestWatchARealInboxInTheTerminal(t *testing.T) {
 	if status := app.ends(); status != 0 {
 		t.Errorf("status %d after q", status)
 	}
-	if _, err := local.Find(t.Context(), local.Options{DataDir: filepath.Join(m.home, ".local", "share", "mayfly", "local")}); err == nil {
+	if _, err := m.find(); err == nil {
 		t.Error("the embedded service runs on without the application")
 	}
 }
@@ -99,8 +100,9 @@ func TestASecondMayflyAttachesToTheFirst(t *testing.T) {
 	send(t, first.smtp, address, signup(address))
 	first.press("q")
 	first.ends()
-	second.until("another SMTP address, or the old one taken over", func(text string) bool {
-		return shownSMTP.MatchString(text) && strings.Contains(text, "live")
+	second.until("that it serves now", func(string) bool {
+		session, err := m.find()
+		return err == nil && session.PID == second.cmd.Process.Pid
 	})
 	if got := m.does("wait", address, "--code"); got != "482913" {
 		t.Errorf("after the first has quit, wait --code printed %q", got)

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mayfly/mcp"
 	"mayfly/server"
 )
 
@@ -51,6 +52,7 @@ mayfly admin key create --plan dev --store /var/lib/mayfly`,
 type serving struct {
 	app       *app
 	config    server.Config
+	mcp       bool // serve /mcp too
 	logFormat string
 	logLevel  string
 }
@@ -66,7 +68,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 
 	f.BoolVar(&c.CatchAll, "catch-all", false, "make an inbox for mail to an unknown address")
 	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "ID of the API key that owns such inboxes")
-	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of such inboxes")
+	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of such inboxes (1 day)")
 	f.StringVar(&c.KeyFile, "key-file", "", "file with the secret of an API key, which is made when it is not there")
 	f.BoolVar(&c.SMTPAuthAny, "smtp-auth-any", false, "accept any SMTP login")
 
@@ -75,20 +77,21 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.SMTPCert, "smtp-cert", "", "PEM file with the certificate for STARTTLS")
 	f.StringVar(&c.SMTPKey, "smtp-key", "", "PEM file with its private key")
 
-	f.Var((*size)(&c.MaxMessageBytes), "max-message-size", "largest message")
-	f.IntVar(&c.MaxRecipients, "max-recipients", 0, "recipients of a message")
-	f.IntVar(&c.MaxCommandLine, "max-command-line", 0, "bytes of an SMTP command")
-	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes of a line of a message")
-	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands of an SMTP session")
-	f.IntVar(&c.MaxMessages, "max-messages", 0, "messages of an SMTP connection")
-	f.IntVar(&c.MaxConnections, "max-connections", 0, "SMTP connections at a time")
-	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "SMTP connections at a time from one address")
-	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for messages that are being received")
-	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "SMTP session without a byte")
-	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "SMTP session as a whole")
-	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a request is held")
-	f.IntVar(&c.MaxHeld, "max-held", 0, "requests held at a time")
+	f.Var((*size)(&c.MaxMessageBytes), "max-message-size", "largest message (25 MiB)")
+	f.IntVar(&c.MaxRecipients, "max-recipients", 0, "recipients of a message (100)")
+	f.IntVar(&c.MaxCommandLine, "max-command-line", 0, "bytes of an SMTP command (2048)")
+	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes of a line of a message (1 MiB)")
+	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands of an SMTP session (20)")
+	f.IntVar(&c.MaxMessages, "max-messages", 0, "messages of an SMTP connection (50000)")
+	f.IntVar(&c.MaxConnections, "max-connections", 0, "SMTP connections at a time (2048)")
+	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "SMTP connections at a time from one address (256)")
+	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for messages that are being received (256 MiB)")
+	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "SMTP session without a byte (5m)")
+	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "SMTP session as a whole (1h)")
+	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a request is held (1m)")
+	f.IntVar(&c.MaxHeld, "max-held", 0, "requests held at a time (50000)")
 
+	f.BoolVar(&s.mcp, "mcp", false, "serve the Model Context Protocol at /mcp of the REST API")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 }
@@ -110,10 +113,15 @@ func (s *serving) run(ctx context.Context) error {
 	s.app.graceful.Store(true)
 	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads any more does not end the service
 
+	agents := newAgents()
+	if s.mcp {
+		s.config.MCP = mcp.Handler(agents.client, mcp.Options{Version: version(), Log: log})
+	}
 	running, err := server.Start(ctx, s.config)
 	if err != nil {
 		return err
 	}
+	agents.start(running, s.scheme())
 	s.announce(running)
 	select {
 	case <-running.Done():
@@ -128,13 +136,16 @@ func (s *serving) run(ctx context.Context) error {
 	return nil
 }
 
+func (s *serving) scheme() string {
+	if s.config.HTTPCert != "" {
+		return "https"
+	}
+	return "http"
+}
+
 // announce tells the addresses, on one line of stderr.
 func (s *serving) announce(running *server.Server) {
-	scheme := "http"
-	if s.config.HTTPCert != "" {
-		scheme = "https"
-	}
-	rest := scheme + "://" + running.HTTPAddr()
+	rest := s.scheme() + "://" + running.HTTPAddr()
 	if s.logFormat == "json" {
 		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "store", s.config.Store)
 		return
