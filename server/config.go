@@ -49,20 +49,33 @@ type Config struct {
 	MaxTextLine              int           // octets of a line of a message
 	MaxErrors                int           // bad commands of a session
 	MaxMessages              int           // messages of a connection
-	MaxConnections           int           // at a time
+	MaxConnections           int           // at a time; default 2,048, and no more than a quarter of the files that may be open
 	MaxConnectionsPerAddress int           // at a time, from one address
 	MaxInFlightBytes         int64         // of messages not yet stored, over all connections
 	IdleTimeout              time.Duration // without an octet from the client
 	SessionTimeout           time.Duration // of a whole session
 
 	// Limits of the REST API.
-	MaxWait time.Duration // the longest that a request is held
-	MaxHeld int           // requests held at once
+	MaxWait            time.Duration // the longest that a request is held
+	MaxHeld            int           // requests held at once
+	MaxHTTPConnections int           // at a time, more have to wait; default 65,536, and no more than half of the files that may be open
 
 	// MCP serves /mcp on the address of the REST API, and checks the key itself; nil: there is no such path.
 	MCP http.Handler
 
 	Log *slog.Logger // default: nothing is logged
+}
+
+// withDefaults fills in the limits that depend on the machine. A store that cannot open its files any more cannot go
+// on, so the connections of all doors leave it some.
+func (c Config) withDefaults() Config {
+	if c.MaxConnections == 0 {
+		c.MaxConnections = min(2048, openFiles()/4)
+	}
+	if c.MaxHTTPConnections == 0 {
+		c.MaxHTTPConnections = min(65536, openFiles()/2)
+	}
+	return c
 }
 
 // domainName is a host name of at least one label, lower case (RFC 1123).
@@ -129,6 +142,7 @@ func (c Config) Check() error {
 		{"lifetime of catch-all inboxes", int64(c.CatchAllTTL)},
 		{"longest wait", int64(c.MaxWait)},
 		{"number of held requests", int64(c.MaxHeld)},
+		{"number of HTTP connections", int64(c.MaxHTTPConnections)},
 	} {
 		if limit.value < 0 {
 			fault("the limit of the %s is negative", limit.name)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/net/netutil"
 
 	"mayfly/service"
 	"mayfly/service/rest"
@@ -53,7 +54,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{config: c, log: c.Log, failed: make(chan error, 1), done: make(chan struct{})}
+	s := &Server{config: c.withDefaults(), log: c.Log, failed: make(chan error, 1), done: make(chan struct{})}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -120,6 +121,7 @@ func (s *Server) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.httpListener = netutil.LimitListener(s.httpListener, c.MaxHTTPConnections)
 	if httpTLS != nil {
 		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
 	}

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -222,6 +223,64 @@ func get(t *testing.T, client *http.Client, url string) (int, string) {
 		t.Fatal(err)
 	}
 	return resp.StatusCode, string(body)
+}
+
+// Whoever has too many connections waits; a connection that ends, held or not, lets the next one in.
+func TestHTTPConnectionsAreLimited(t *testing.T) {
+	c := config(t)
+	c.MaxHTTPConnections = 2
+	s := start(t, c)
+	secret, k, err := s.Service().CreateKey(t.Context(), "", service.Dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := s.Service().CreateInbox(t.Context(), k, service.NewInbox{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(request string) net.Conn {
+		t.Helper()
+		conn, err := net.Dial("tcp", s.HTTPAddr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		if _, err := io.WriteString(conn, "GET "+request+"\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	answered := func(conn net.Conn) {
+		t.Helper()
+		b := make([]byte, 12)
+		if _, err := io.ReadFull(conn, b); err != nil || string(b) != "HTTP/1.1 200" {
+			t.Fatalf("%q, %v", b, err)
+		}
+	}
+	const health = "/healthz HTTP/1.1"
+	first := ask(health)
+	answered(first)
+	held := ask("/v1/inboxes/" + in.ID + "/messages HTTP/1.1\r\nX-API-Key: " + secret + "\r\nIf-None-Match: *\r\nPrefer: wait=50\r\nConnection: close")
+	third := ask(health)
+	if err := third.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := third.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a third connection is served: %v", err)
+	}
+	if err := third.SetReadDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	answered(third)
+	fourth := ask(health)
+	if err := send(s.SMTPAddr(), in.Address, "ends the held request and its connection"); err != nil {
+		t.Fatal(err)
+	}
+	answered(held)
+	answered(fourth)
 }
 
 // certificate writes a self-signed certificate for a name.
