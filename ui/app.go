@@ -111,6 +111,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		return a.mouse(msg)
 	case tickMsg:
 		a.ticker.fired(msg)
+		a.prune()
 		return a.retry()
 	case connectedMsg:
 		return a.connected(msg)

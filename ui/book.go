@@ -33,6 +33,7 @@ type inbox struct {
 	err              error
 	paused           bool
 	copiedAt         time.Time // when its address was last copied
+	endedAt          time.Time // when it was found gone
 	since            time.Time // when it appeared on the screen
 	ids              []string  // keys of its messages, the newest first
 	unread           int
@@ -72,6 +73,8 @@ type peek struct {
 	code     string
 	linkText string
 	linkURL  string
+	// What a reader should know before following it.
+	linkVia, linkWarning string
 }
 
 // book is what the application knows about inboxes and messages.
@@ -266,4 +269,19 @@ func (b *book) mixedDomains() bool {
 		}
 	}
 	return false
+}
+
+// keepGone is how long an inbox that is gone stays on the list.
+const keepGone = 15 * time.Minute
+
+// prune forgets the inboxes that have been gone for long, except those to be kept, and says whether there were any.
+func (b *book) prune(now time.Time, keep func(id string) bool) bool {
+	pruned := false
+	for _, id := range slices.Clone(b.order) {
+		if i := b.inboxes[id]; i.state == stateGone && now.Sub(i.endedAt) > keepGone && !keep(id) {
+			b.forget(id)
+			pruned = true
+		}
+	}
+	return pruned
 }

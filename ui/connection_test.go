@@ -124,3 +124,17 @@ func TestConnectingWithAKey(t *testing.T) {
 		}
 	})
 }
+
+func TestInboxesThatAreGoneLeaveTheList(t *testing.T) {
+	play(t, with(func(s *stage) {
+		s.inboxNamed("short", time.Minute)
+		time.Sleep(time.Second)
+		s.inboxNamed("ada", 2*time.Hour)
+	}), func(s *stage) {
+		s.wait(3 * time.Minute)
+		s.see("short", "✕ expired 2 min ago")
+		s.wait(20 * time.Minute)
+		s.dontSee("short")
+		s.see("ada")
+	})
+}

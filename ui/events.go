@@ -187,9 +187,18 @@ func (a *app) listed(in []api.Inbox) tea.Cmd {
 	return nil
 }
 
+// prune takes inboxes off the list that have been gone for long, except what is selected, marked or read.
+func (a *app) prune() {
+	if a.book.prune(a.now, func(id string) bool {
+		return id == a.inboxes.list.Selected() || a.inboxes.marks[id] || a.reader.message != nil && a.reader.message.inboxID == id
+	}) {
+		a.refreshLists()
+	}
+}
+
 // gone marks an inbox that was deleted or has expired. What is read from it stays until it is left.
 func (a *app) gone(i *inbox) tea.Cmd {
-	i.state = stateGone
+	i.state, i.endedAt = stateGone, a.now
 	if a.reader.message != nil && a.reader.message.inboxID == i.id {
 		a.reader.ended = true
 	}

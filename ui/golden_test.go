@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -31,7 +33,7 @@ func (s *stage) golden(name string) {
 		s.t.Fatalf("%v: go test ./ui -update writes it", err)
 	}
 	if got != string(want) {
-		s.t.Errorf("%s differs from the screen (go test ./ui -update writes it anew):\n%s", path, got)
+		s.t.Errorf("%s differs from the screen (go test ./ui -update writes it anew):\n%s", path, udiff.Unified(path, "the screen", string(want), got))
 	}
 }
 

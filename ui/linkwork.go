@@ -21,7 +21,7 @@ func (a *app) copyCode() tea.Cmd {
 // openLink shows where the confirm link leads; o again, or enter, opens it.
 func (a *app) openLink() tea.Cmd {
 	m := a.current()
-	return a.askOpen(render.Link{URL: m.peek.linkURL, Text: m.peek.linkText})
+	return a.askOpen(render.Link{URL: m.peek.linkURL, Text: m.peek.linkText, Via: m.peek.linkVia, Warning: m.peek.linkWarning})
 }
 
 // askOpen shows the host of a link before anything is opened.

@@ -50,7 +50,11 @@ func (p *messagePane) refresh() {
 		var kept []string
 		for _, k := range keys {
 			m := p.book.messages[k]
-			if p.filter.matches(m.words) || m.peek != nil && p.filter.matches(strings.ToLower(m.peek.code)) {
+			words := m.words
+			if i := p.book.inboxes[m.inboxID]; i != nil && p.inbox == allInboxes {
+				words += "\n" + strings.ToLower(i.email+"\n"+i.label)
+			}
+			if p.filter.matches(words) || m.peek != nil && p.filter.matches(strings.ToLower(m.peek.code)) {
 				kept = append(kept, k)
 			}
 		}

@@ -80,6 +80,12 @@ func look(m *render.Mail) *peek {
 	}
 	if l, ok := m.Confirm(); ok {
 		p.linkText, p.linkURL = oneLine(render.Clean(l.Text)), l.URL
+		for _, x := range m.Links() {
+			if x.URL == l.URL {
+				p.linkVia, p.linkWarning = x.Via, x.Warning
+				break
+			}
+		}
 	}
 	return p
 }
