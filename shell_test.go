@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -69,6 +70,20 @@ func TestAKeyIsTypedWithoutEcho(t *testing.T) {
 		t.Error("the key is on the screen")
 	}
 	m.does("new")
+}
+
+func TestANewAddressIsCopied(t *testing.T) {
+	t.Parallel()
+	m, _ := hosted(t)
+	s := show(t, m.command("new", "--username", "ada", "--copy"))
+	s.sees("ada@"+apitest.Domain, "copied (OSC 52)")
+	s.ends()
+	if want := "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte("ada@"+apitest.Domain)); !strings.Contains(s.output(), want) {
+		t.Errorf("the terminal was not told to copy: %q", s.output())
+	}
+	if stdout, stderr, status := m.run("new", "--username", "bob", "--copy"); status != 0 || stdout != "bob@"+apitest.Domain+"\n" || !strings.Contains(stderr, "not copied") {
+		t.Errorf("without a terminal: status %d, %q, %q", status, stdout, stderr)
+	}
 }
 
 func TestDeletingAsksAtATerminal(t *testing.T) {

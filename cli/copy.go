@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ func (a *app) copy(ctx context.Context, text string) string {
 			ways = append(ways, "OSC 52")
 		}
 	}
-	if nativeCopy(ctx, text) {
+	if a.nativeClipboard() && nativeCopy(ctx, text) {
 		ways = append(ways, "system clipboard")
 	}
 	if len(ways) == 0 {
@@ -47,11 +48,16 @@ func (a *app) terminalWriter() io.Writer {
 	return nil
 }
 
-// nativeCopy writes the system's clipboard; a clipboard that does not answer is given up.
-func nativeCopy(ctx context.Context, text string) bool {
-	if clipboard.Unsupported {
+// nativeClipboard reports a system's clipboard that can be reached: where X11 or Wayland keeps it, there must be a display.
+func (a *app) nativeClipboard() bool {
+	if runtime.GOOS == "linux" && a.env.Getenv("DISPLAY")+a.env.Getenv("WAYLAND_DISPLAY")+a.env.Getenv("TERMUX_VERSION")+a.env.Getenv("WSL_DISTRO_NAME") == "" {
 		return false
 	}
+	return !clipboard.Unsupported
+}
+
+// nativeCopy writes the system's clipboard; a clipboard that does not answer is given up.
+func nativeCopy(ctx context.Context, text string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	done := make(chan error, 1)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/atotto/clipboard"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 
@@ -80,7 +79,7 @@ func (d *doctor) clipboard() string {
 	if d.app.terminalWriter() != nil {
 		ways = append(ways, "OSC 52 (the terminal does not tell whether it takes it)")
 	}
-	if !clipboard.Unsupported {
+	if d.app.nativeClipboard() {
 		ways = append(ways, "the system's")
 	}
 	return orNone(strings.Join(ways, ", "))

@@ -214,10 +214,15 @@ func TestUsageErrors(t *testing.T) {
 	for _, args := range []string{
 		"nonsense", "key", "key nonsense", "admin", "admin key", "admin key create", "admin key revoke", "new extra", "new --nonsense",
 		"new --ttl soon", "new --ttl -5m", "messages a b", "save a b c", "--color pink ls", "key set extra", "serve extra", "rm",
-		"--base-url ::: ls", "--base-url ftp://x.example ls", "--profile nobody ls",
+		"--base-url ::: ls", "--base-url ftp://x.example ls", "--profile nobody ls", "wait --code --link",
 	} {
 		s.fails(statusUsage, nil, strings.Fields(args)...)
 	}
+}
+
+func TestAKeyGoesOverPlainHTTPOnlyWhenAllowed(t *testing.T) {
+	s := set(t, apitest.Options{})
+	s.fails(statusUsage, []string{"plain HTTP", "--insecure allows it"}, "--base-url", "http://mail.example", "ls")
 }
 
 func TestEmbeddedServiceThatDoesNotRun(t *testing.T) {

@@ -107,7 +107,11 @@ func (a *app) attach(ctx context.Context, p place) (*connection, error) {
 func (a *app) connection(p place, key, keyFrom string) (*connection, error) {
 	client, err := api.New(p.baseURL, key, api.Options{Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport})
 	if err != nil {
-		return nil, &failure{status: statusUsage, err: err}
+		f := &failure{status: statusUsage, err: err}
+		if strings.HasPrefix(strings.ToLower(p.baseURL), "http://") && !p.insecure {
+			f.next = "--insecure allows it"
+		}
+		return nil, f
 	}
 	return &connection{place: p, keyFrom: keyFrom, client: client, known: a.registry(p)}, nil
 }
