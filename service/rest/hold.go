@@ -25,7 +25,7 @@ func (s *Server) hold(w *response, r *http.Request, version uint64, wait func(co
 	if prefers && (w.resumed != nil || most == 0) {
 		w.Header().Set("Preference-Applied", "wait")
 	}
-	w.Header().Set("ETag", etag)
+	w.Header().Set("Etag", etag)
 	w.notModified()
 	return false, nil
 }

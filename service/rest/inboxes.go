@@ -34,7 +34,7 @@ func (s *Server) getInbox(w *response, r *http.Request) error {
 		return err
 	}
 	etag := versionTag(in.Version)
-	w.Header().Set("ETag", etag)
+	w.Header().Set("Etag", etag)
 	if matchesETag(r.Header.Values("If-None-Match"), etag) {
 		w.notModified()
 		return nil
@@ -65,7 +65,7 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("ETag", versionTag(version))
+	w.Header().Set("Etag", versionTag(version))
 	all := api.InboxList{Inboxes: make([]api.Inbox, len(list)), Total: len(list)}
 	for i, in := range list {
 		all.Inboxes[i] = inboxJSON(in)

@@ -20,7 +20,7 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 		return s.sendRaw(w, r, inboxID, summary)
 	}
 	etag := `"` + id + `.json"`
-	w.Header().Set("ETag", etag)
+	w.Header().Set("Etag", etag)
 	if matchesETag(r.Header.Values("If-None-Match"), etag) {
 		w.notModified()
 		return nil
@@ -47,7 +47,7 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 
 func (s *Server) sendRaw(w *response, r *http.Request, inboxID string, summary service.Summary) error {
 	etag := `"` + summary.ID + `.eml"`
-	w.Header().Set("ETag", etag)
+	w.Header().Set("Etag", etag)
 	if matchesETag(r.Header.Values("If-None-Match"), etag) {
 		w.notModified()
 		return nil
@@ -114,7 +114,7 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 	}
 	a := attachments[i]
 	etag := `"` + m.ID + `.` + a.ID + `"`
-	w.Header().Set("ETag", etag)
+	w.Header().Set("Etag", etag)
 	if matchesETag(r.Header.Values("If-None-Match"), etag) {
 		w.notModified()
 		return nil

@@ -56,7 +56,7 @@ func readPage(query url.Values) (service.Page, error) {
 // short one; what arrives meanwhile is newer than all of it and not part of it.
 func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, page service.Page) error {
 	if body, ok := s.cache.get(listKey(in.ID, in.Version, page)); ok {
-		w.Header().Set("ETag", versionTag(in.Version))
+		w.Header().Set("Etag", versionTag(in.Version))
 		w.send(http.StatusOK, "application/json", body)
 		return nil
 	}
@@ -68,7 +68,7 @@ func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, pa
 	if err != nil {
 		return err
 	}
-	w.Header().Set("ETag", versionTag(list.Version))
+	w.Header().Set("Etag", versionTag(list.Version))
 	total, version := list.Total, list.Version
 	b := bytes.NewBufferString(`{"messages":[`)
 	for {

@@ -96,8 +96,8 @@ func (w *response) notModified() { w.WriteHeader(http.StatusNotModified) }
 // setQuota tells what the key may still do (draft-ietf-httpapi-ratelimit-headers-10).
 func (w *response) setQuota(q service.Quota) {
 	h := w.Header()
-	h.Set("RateLimit-Policy", `"minute";q=`+strconv.Itoa(q.Limit)+`;w=60`)
-	h.Set("RateLimit", `"minute";r=`+strconv.Itoa(q.Remaining)+`;t=`+strconv.Itoa(seconds(q.Reset)))
+	h.Set("Ratelimit-Policy", `"minute";q=`+strconv.Itoa(q.Limit)+`;w=60`)
+	h.Set("Ratelimit", `"minute";r=`+strconv.Itoa(q.Remaining)+`;t=`+strconv.Itoa(seconds(q.Reset)))
 }
 
 // retryAfter tells when to come again.

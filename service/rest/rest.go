@@ -174,6 +174,10 @@ func (s *Server) track(c net.Conn, state http.ConnState) {
 	s.fresh[c] = struct{}{}
 }
 
+// Values of header fields that every answer has. The names of fields are written in this package as net/http keeps
+// them, since any other form costs an allocation each time.
+var noSniff, noCache = []string{"nosniff"}, []string{"private, no-cache"}
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := time.Now()
@@ -182,8 +186,8 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.held = start.Sub(w.resumed.since)
 		s.parking.waits.Done()
 	}
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "private, no-cache")
+	h := w.Header()
+	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noCache
 	defer func() { s.done(w, r, time.Since(start)) }()
 	defer func() {
 		if p := recover(); p != nil {
@@ -227,7 +231,7 @@ func (s *Server) serveMCP(w *response, r *http.Request) {
 
 // admit checks the key and counts the request.
 func (s *Server) admit(w *response, r *http.Request) error {
-	key, err := s.service.Authenticate(r.Context(), r.Header.Get("X-API-Key"))
+	key, err := s.service.Authenticate(r.Context(), r.Header.Get("X-Api-Key"))
 	if err != nil {
 		return err
 	}
@@ -256,7 +260,7 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 		case service.Invalid, service.Taken:
 			status, message = http.StatusBadRequest, e.Message
 		case service.Unauthorized:
-			w.Header().Set("WWW-Authenticate", `ApiKey realm="mayfly"`)
+			w.Header().Set("Www-Authenticate", `ApiKey realm="mayfly"`)
 			status, message = http.StatusUnauthorized, e.Message
 		case service.Forbidden:
 			status, message = http.StatusForbidden, e.Message

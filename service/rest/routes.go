@@ -66,7 +66,7 @@ func (s *Server) endpoint(m methods) http.HandlerFunc {
 func (s *Server) description() handler {
 	etag := contentTag(assets.OpenAPI)
 	return func(w *response, r *http.Request) error {
-		w.Header().Set("ETag", etag)
+		w.Header().Set("Etag", etag)
 		if matchesETag(r.Header.Values("If-None-Match"), etag) {
 			w.notModified()
 			return nil
