@@ -146,7 +146,7 @@ func (m *mail) judge(c *candidate) evidence {
 	m.shape(&e, c, words)
 	m.looks(&e, c)
 	m.elsewhere(&e, c)
-	c.surroundings(&e, words)
+	m.surroundings(&e, c, words)
 	if l.footer {
 		e.add(-2.5, "in the footer")
 	}
@@ -437,7 +437,7 @@ func (p *page) holds(value string) bool {
 }
 
 // surroundings weighs what stands about the candidate: the names of other numbers, units, other kinds of codes.
-func (c *candidate) surroundings(e *evidence, w words) {
+func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 	l := &c.of.lines[c.line]
 	if c.hash {
 		e.add(-4, "numbered with # or №")
@@ -454,7 +454,10 @@ func (c *candidate) surroundings(e *evidence, w words) {
 	if c.of.meeting {
 		e.add(-5, "the mail is about a meeting")
 	}
-	weak := !w.strong
+	if m.purpose.trade >= 2 && m.purpose.subject == 0 && !c.alone && !m.asksForCode() {
+		e.add(-2.5, "the mail is about orders, offers or news")
+	}
+	weak := !w.strong && !has(m.subject.hits, lexicon.Strong)
 	if n := count(l.hits, lexicon.Commerce); n > 0 && weak {
 		e.add(-min(float64(n), 3), "among words of trade")
 	}
@@ -467,6 +470,11 @@ func (c *candidate) surroundings(e *evidence, w words) {
 			break
 		}
 	}
+}
+
+// asksForCode says whether the subject speaks of a code.
+func (m *mail) asksForCode() bool {
+	return has(m.subject.hits, lexicon.Strong) || has(m.subject.hits, lexicon.Code)
 }
 
 // label weighs the name of another number that stands right before the candidate, in its line, the line above or

@@ -156,10 +156,13 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 		e.add(2.5, "its text asks: %s", w.own)
 	case w.bare || w.generic:
 		e.add(1, "a bare or general text")
+	case m.button(p, places):
+	default:
+		e.add(-0.7, "its text asks nothing")
 	}
 	if w.near != 0 {
 		points := 1.2
-		if w.near&(m.purpose.subject|w.own) != 0 {
+		if w.near&(m.purpose.subject|m.purpose.opening|w.own) != 0 {
 			points = 1.7
 		}
 		e.add(points, "its sentence asks: %s", w.near)
@@ -167,7 +170,10 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	if copied {
 		e.add(1, "to be copied into a browser")
 	}
-	if w.footer == w.places {
+	switch {
+	case w.footer == w.places && w.own&m.purpose.subject != 0 && !t.footer:
+		e.add(-1, "in what looks like the footer")
+	case w.footer == w.places:
 		e.add(-5, "in the footer")
 	}
 	if footerWord {
@@ -177,7 +183,7 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 		e.add(-2.5, "about an order, an offer or news")
 	}
 	if w.ifNot {
-		e.add(-3, "for those who did not ask")
+		e.add(-4, "for those who did not ask")
 	}
 	return w
 }
@@ -215,6 +221,8 @@ func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
 func (m *mail) bearing(e *evidence, t target, w wording, l *doc.Link) {
 	if t.token {
 		e.add(1.3, "carries a secret")
+	} else if t.opaque {
+		e.add(0.7, "carries something that looks like a secret")
 	}
 	wanted := m.purpose.subject | m.purpose.opening | w.own
 	switch {

@@ -12,6 +12,7 @@ type target struct {
 	scheme, host string
 	root         bool // leads to the front page
 	token        bool // carries a secret
+	opaque       bool // carries what may be a short one
 	asks         set  // purposes that words in it name
 	footer       bool // leads to what footers link to
 	social       bool
@@ -90,6 +91,7 @@ func inspect(raw string) target {
 	for piece := range strings.FieldsFuncSeq(bare, func(r rune) bool { return strings.ContainsRune("/#.!;", r) }) {
 		t.word(piece)
 		t.token = t.token || secret(piece)
+		t.opaque = t.opaque || short(piece)
 	}
 	if query != "" {
 		t.parameters(query)
@@ -152,6 +154,25 @@ func (t *target) parameters(query string) {
 	}
 	t.campaign = campaign > 0 && others == 0
 	t.root = t.root && others == 0
+}
+
+// short says whether a piece of a path may be a short secret.
+func short(s string) bool {
+	if len(s) < 8 {
+		return false
+	}
+	digits, letters := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+			letters++
+		default:
+			return false
+		}
+	}
+	return digits >= 2 && letters >= 2
 }
 
 // secret says whether a piece of a URL looks random.

@@ -128,7 +128,8 @@ func Unspaced(r rune) bool {
 const (
 	sampleBytes  = 16 << 10 // how much of a text is looked at
 	mostAtOnce   = 4        // languages that a text may be in, beside English
-	clearly      = 2        // different function words that make a language likely
+	clearly      = 3        // different function words that make a language likely
+	asLikely     = 0.6      // share of the best score that makes another language likely too
 	foreignRunes = 6        // letters of a script that make its languages possible
 )
 
@@ -219,7 +220,7 @@ func (c *catalogue) pick(found []*Language, script uint32, scores []float64, hin
 	n := 0
 	for _, i := range candidates {
 		l := c.languages[i]
-		likely := best < clearly || scores[i] >= 0.6*best && n < mostAtOnce || declared(l.Name, hint)
+		likely := best < clearly || n < mostAtOnce && (scores[i] >= asLikely*best || scores[i] >= best-1) || declared(l.Name, hint)
 		if likely && !slices.Contains(found, l) {
 			found = append(found, l)
 			n++
