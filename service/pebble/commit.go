@@ -15,9 +15,10 @@ const groupBytes = 4 << 20
 // op is one change. prepare runs in the committer; it adds to the group or returns an error, and then
 // has added nothing.
 type op struct {
-	size    int
-	prepare func(*group) error
-	done    chan error
+	size     int
+	prepare  func(*group) error
+	prepared chan struct{} // closed when prepare has returned
+	done     chan error
 }
 
 // group is what shares a commit.
@@ -29,19 +30,31 @@ type group struct {
 }
 
 // commit hands a change to the committer and waits until it is on disk. When ctx ends before the
-// committer has taken it, nothing happens; after that, the change is waited for.
+// committer has taken it, nothing happens; after that, the change is waited for. When the disk is full,
+// it fails although it may be made when there is room again.
 func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error) error {
+	s.queue.Add(1)
+	defer s.queue.Add(-1)
 	if err := s.failed(); err != nil {
 		return err
 	}
-	o := op{size: size, prepare: prepare, done: make(chan error, 1)}
+	full := s.space.exhausted()
+	o := op{size: size, prepare: prepare, prepared: make(chan struct{}), done: make(chan error, 1)}
 	select {
 	case s.ops <- o:
-		return <-o.done
 	case <-s.stop:
-		return errClosed()
+		return errClosed
+	case <-full:
+		return errFull
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+	<-o.prepared // it has read what the caller may change after the return
+	select {
+	case err := <-o.done:
+		return err
+	case <-full:
+		return errFull
 	}
 }
 
@@ -64,7 +77,9 @@ func (s *Store) commitGroup(st *state, first op) {
 	g := &group{state: st, batch: s.db.NewBatch(), touched: make(map[string]bool)}
 	size := 0
 	for o, more := first, true; more; {
-		if err := o.prepare(g); err != nil {
+		err := o.prepare(g)
+		close(o.prepared)
+		if err != nil {
 			o.done <- err
 		} else {
 			g.waiting = append(g.waiting, o)
@@ -87,9 +102,7 @@ func (s *Store) commitGroup(st *state, first op) {
 		}
 		return
 	}
-	if err := s.db.ApplyNoSyncWait(g.batch, pebbledb.Sync); err != nil {
-		s.fail(fmt.Errorf("write to the store: %w", err))
-	}
+	s.apply(g.batch)
 	if err := s.failed(); err != nil {
 		st.forget()
 		for _, o := range g.waiting {
@@ -101,6 +114,19 @@ func (s *Store) commitGroup(st *state, first op) {
 		s.versions.bump(keyID)
 	}
 	s.synced <- g
+}
+
+// apply makes the group visible; it is not on disk yet. The database panics when its log cannot be
+// written.
+func (s *Store) apply(b *pebbledb.Batch) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.fail(fmt.Errorf("write to the store: %v", r))
+		}
+	}()
+	if err := s.db.ApplyNoSyncWait(b, pebbledb.Sync); err != nil {
+		s.fail(fmt.Errorf("write to the store: %w", err))
+	}
 }
 
 // runSyncs tells those who wait in a group when it is on disk, while the committer prepares the next.

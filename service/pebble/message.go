@@ -9,6 +9,9 @@ import (
 
 // Append stores one delivery.
 func (s *Store) Append(ctx context.Context, a service.Append) error {
+	if err := s.space.check(); err != nil {
+		return err
+	}
 	return s.commit(ctx, len(a.Raw)*len(a.Messages), func(g *group) error {
 		inboxes := make([]*inboxState, len(a.Messages))
 		more := make(map[quotaOf]int, 1)

@@ -1,13 +1,15 @@
 package pebble
 
 import (
+	"context"
+
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 )
 
 var (
 	syncSeconds = prometheus.NewDesc("mayfly_store_sync_seconds", "Time to bring a group of changes to the disk.", nil, nil)
-	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that wait for the committer.", nil, nil)
+	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that wait for the disk.", nil, nil)
 	diskBytes   = prometheus.NewDesc("mayfly_store_bytes", "Disk space that the store takes.", nil, nil)
 	accepting   = prometheus.NewDesc("mayfly_store_writable", "1 while the store can be written, else 0.", nil, nil)
 )
@@ -35,11 +37,11 @@ func (s *Store) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstHistogram(syncSeconds, h.GetSampleCount(), h.GetSampleSum()/1e9, buckets)
 	}
 	writable := 1.0
-	if s.failed() != nil {
+	if s.Ready(context.Background()) != nil {
 		writable = 0
 	}
 	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
-	gauge(queueLength, float64(len(s.ops)))
+	gauge(queueLength, float64(s.queue.Load()))
 	gauge(diskBytes, float64(m.DiskSpaceUsage()))
 	gauge(accepting, writable)
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,9 @@ type Options struct {
 	// Log receives what an operator has to know. Default: slog.Default().
 	Log *slog.Logger
 
+	// Reserve is how many bytes mail leaves free on the disk. Default: 256 MiB.
+	Reserve int64
+
 	fs vfs.FS // where the store lies; default: the disk
 }
 
@@ -33,6 +37,8 @@ type Store struct {
 	db       *pebbledb.DB
 	log      *slog.Logger
 	versions *versions
+	space    *space
+	queue    atomic.Int64 // callers of commit
 
 	ops      chan op
 	synced   chan *group
@@ -40,6 +46,7 @@ type Store struct {
 	stopOnce sync.Once
 	workers  sync.WaitGroup
 	failure  atomic.Pointer[service.Error]
+	damaged  sync.Map // names of files that the operator was told of
 }
 
 var _ service.Store = (*Store)(nil)
@@ -53,6 +60,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.fs == nil {
 		o.fs = vfs.Default
 	}
+	if o.Reserve == 0 {
+		o.Reserve = 256 << 20
+	}
 	s := &Store{
 		log:      o.Log,
 		versions: newVersions(),
@@ -60,7 +70,9 @@ func Open(dir string, o Options) (*Store, error) {
 		synced:   make(chan *group, 1),
 		stop:     make(chan struct{}),
 	}
-	db, err := pebbledb.Open(dir, s.databaseOptions(o.fs))
+	dir = filepath.Clean(dir)
+	s.space = newSpace(o.fs, dir, o.Reserve, s.stop, s.tellSpace)
+	db, err := pebbledb.Open(dir, s.databaseOptions())
 	if err != nil {
 		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
 	}
@@ -92,15 +104,16 @@ const (
 	format   = "1"
 )
 
-func (s *Store) databaseOptions(fs vfs.FS) *pebbledb.Options {
+func (s *Store) databaseOptions() *pebbledb.Options {
 	o := &pebbledb.Options{
-		FS:                          fs,
+		FS:                          s.space,
 		FormatMajorVersion:          pebbledb.FormatValueSeparation,
 		Logger:                      logger{s},
 		MemTableSize:                memTable,
 		MemTableStopWritesThreshold: 4,
 		CacheSize:                   2*memTable + 32<<20, // mem tables are taken out of it
 		FlushDelayDeleteRange:       10 * time.Second,
+		EventListener:               &pebbledb.EventListener{DataCorruption: s.tellDamage},
 	}
 	o.Experimental.ValueSeparationPolicy = func() pebbledb.ValueSeparationPolicy {
 		return pebbledb.ValueSeparationPolicy{
@@ -127,8 +140,13 @@ func (s *Store) checkFormat() error {
 	return err
 }
 
-// Ready returns why the store cannot be written, or nil.
-func (s *Store) Ready(ctx context.Context) error { return s.failed() }
+// Ready returns why mail cannot be stored, or nil.
+func (s *Store) Ready(ctx context.Context) error {
+	if err := s.failed(); err != nil {
+		return err
+	}
+	return s.space.check()
+}
 
 // fail ends all writing: after a write or a sync that failed nobody knows what is on disk.
 func (s *Store) fail(err error) {
@@ -145,9 +163,22 @@ func (s *Store) failed() error {
 	return nil
 }
 
-func errClosed() error {
-	return &service.Error{Code: service.Unavailable, Message: "The service is stopping"}
+func (s *Store) tellDamage(info pebbledb.DataCorruptionInfo) {
+	if _, told := s.damaged.LoadOrStore(info.Path, true); !told {
+		s.log.Error("a file of the store is damaged: what it held cannot be read, the rest is served; restore a backup",
+			"file", info.Path, "error", info.Details)
+	}
 }
+
+func (s *Store) tellSpace(full bool) {
+	if full {
+		s.log.Error("no space left on the store's disk: mail is refused until there is")
+	} else {
+		s.log.Info("there is space on the store's disk again: mail is accepted")
+	}
+}
+
+var errClosed = &service.Error{Code: service.Unavailable, Message: "The service is stopping"}
 
 var errNotFound = &service.Error{Code: service.NotFound, Message: "not found"}
 
@@ -158,7 +189,7 @@ func (s *Store) get(key []byte) ([]byte, error) {
 		return nil, s.readError(err)
 	}
 	value = append([]byte(nil), value...)
-	return value, closer.Close()
+	return value, s.readError(closer.Close())
 }
 
 func (s *Store) readError(err error) error {
@@ -168,7 +199,7 @@ func (s *Store) readError(err error) error {
 	case errors.Is(err, pebbledb.ErrNotFound):
 		return errNotFound
 	case errors.Is(err, errValue), pebbledb.IsCorruptionError(err):
-		s.log.Error("part of the store is damaged", "error", err)
+		s.log.Error("part of the store is damaged and cannot be read", "error", err)
 		return &service.Error{Code: service.Damaged, Message: "This part of the store is damaged", Err: err}
 	}
 	return &service.Error{Code: service.Unavailable, Message: "The store cannot be read", Err: err}

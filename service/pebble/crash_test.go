@@ -1,0 +1,172 @@
+package pebble
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mayfly/service"
+)
+
+// crashDir, when set, makes the test's program the process that is killed.
+const crashDir = "MAYFLY_TEST_CRASH_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		if err := writeUntilKilled(dir, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// writeUntilKilled changes the store from many sides and says what was acknowledged, a line each.
+func writeUntilKilled(dir string, out io.Writer) error {
+	s, err := Open(dir, Options{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	if err != nil {
+		return err
+	}
+	var writers sync.WaitGroup
+	for range 8 {
+		writers.Go(func() {
+			for err == nil {
+				if e := writeSome(s, out); e != nil {
+					fmt.Fprintln(os.Stderr, e)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	return errors.New("the writers ended")
+}
+
+func writeSome(s *Store, out io.Writer) error {
+	ctx := context.Background()
+	name := fmt.Sprintf("%016x", rand.Uint64())
+	in := service.Inbox{
+		ID: "inbox_" + name, KeyID: "key_a", Address: name + "@x.test",
+		CreatedAt: noon, ExpiresAt: noon.Add(time.Duration(rand.IntN(1000)) * time.Second).Add(time.Hour),
+	}
+	if err := s.CreateInbox(ctx, in); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "created", name)
+	count := rand.IntN(2 * fewMessages)
+	for i := range count {
+		a := delivery(in, append(fmt.Appendf(nil, "%d.", i), padding...))
+		a.Messages[0].Subject = fmt.Sprint(i)
+		if err := s.Append(ctx, a); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, "message", name, i)
+	}
+	if rand.IntN(3) == 0 {
+		fmt.Fprintln(out, "deleting", name)
+		if err := s.DeleteInbox(ctx, in.KeyID, in.ID); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, "deleted", name)
+	}
+	return nil
+}
+
+// Killed at any moment, the store opens again with everything that was acknowledged and nothing that
+// was deleted.
+func TestKill(t *testing.T) {
+	program, err := os.Executable()
+	must(t, err)
+	dir := filepath.Join(t.TempDir(), "store")
+	kills := 100
+	if testing.Short() {
+		kills = 10
+	}
+	state := make(map[string]*acknowledgedInbox)
+	for kill := range kills {
+		if kill%20 == 0 {
+			dir = filepath.Join(t.TempDir(), fmt.Sprint(kill))
+			clear(state)
+		}
+		cmd := exec.Command(program)
+		cmd.Env = append(os.Environ(), crashDir+"="+dir)
+		cmd.Stderr = t.Output()
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		lines, killAt := bufio.NewScanner(out), 1+rand.IntN(600)
+		for n := 0; lines.Scan(); n++ {
+			note(state, lines.Text())
+			if n == killAt {
+				must(t, cmd.Process.Kill())
+			}
+		}
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
+			t.Fatalf("the process ended by itself: %v", err)
+		}
+		check(t, dir, state)
+	}
+}
+
+type acknowledgedInbox struct {
+	messages          []string
+	deleting, deleted bool
+}
+
+// note takes down a line; the last one before the kill may be cut, and then says nothing.
+func note(state map[string]*acknowledgedInbox, line string) {
+	f := strings.Fields(line)
+	if len(f) < 2 || len(f[1]) != 16 {
+		return
+	}
+	switch in := state[f[1]]; {
+	case f[0] == "created":
+		state[f[1]] = &acknowledgedInbox{}
+	case f[0] == "message" && len(f) == 3:
+		in.messages = append(in.messages, f[2])
+	case f[0] == "deleting":
+		in.deleting = true
+	case f[0] == "deleted":
+		in.deleted = true
+	}
+}
+
+func check(t *testing.T, dir string, state map[string]*acknowledgedInbox) {
+	t.Helper()
+	s, err := Open(dir, Options{Log: testLog(t)})
+	must(t, err)
+	for name, want := range state {
+		in, err := s.Inbox(t.Context(), "key_a", "inbox_"+name)
+		if service.ErrorCode(err) == service.NotFound {
+			if !want.deleting {
+				t.Fatalf("inbox %s was acknowledged and is lost", name)
+			}
+			want.deleted = true // and must stay so
+			continue
+		}
+		must(t, err)
+		if want.deleted {
+			t.Fatalf("the deleted inbox %s is back", name)
+		}
+		got := subjects(t, s, in)
+		slices.Reverse(got)
+		if len(got) < len(want.messages) || !slices.Equal(got[:len(want.messages)], want.messages) {
+			t.Fatalf("inbox %s has messages %q, acknowledged were %q", name, got, want.messages)
+		}
+		want.messages = got
+	}
+	must(t, s.Close())
+}

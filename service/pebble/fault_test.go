@@ -1,0 +1,355 @@
+package pebble
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"mayfly/service"
+)
+
+var noon = time.Date(2030, 5, 17, 12, 0, 0, 0, time.UTC)
+
+func testInbox(t *testing.T, s *Store, name string) service.Inbox {
+	t.Helper()
+	in := service.Inbox{
+		ID: "inbox_" + name, KeyID: "key_a", Address: name + "@x.test",
+		CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
+	}
+	must(t, s.CreateInbox(t.Context(), in))
+	return in
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantCode(t *testing.T, err error, code service.Code) {
+	t.Helper()
+	if got := service.ErrorCode(err); got != code {
+		t.Fatalf("error %v has code %q, want %q", err, got, code)
+	}
+}
+
+var padding = mailText(3000)
+
+// acknowledged appends a message of which the subject and the body are known.
+func acknowledged(t testing.TB, s *Store, in service.Inbox, text string) error {
+	a := delivery(in, append([]byte(text+"."), padding...))
+	a.Messages[0].Subject = text
+	return s.Append(t.Context(), a)
+}
+
+// subjects returns the subjects in an inbox, and checks that their bodies are there.
+func subjects(t *testing.T, s *Store, in service.Inbox) []string {
+	t.Helper()
+	got, err := s.Inbox(t.Context(), in.KeyID, in.ID)
+	must(t, err)
+	list, err := s.Messages(t.Context(), got, uint64(got.Messages)+1, 0)
+	must(t, err)
+	if len(list) != got.Messages {
+		t.Fatalf("%d messages counted, %d listed", got.Messages, len(list))
+	}
+	var subjects []string
+	for i, sum := range list {
+		m, err := s.Message(t.Context(), in, uint64(len(list)-i))
+		must(t, err)
+		if !strings.HasPrefix(string(m.Raw), sum.Subject+".") || len(m.Raw) != len(sum.Subject)+1+len(padding) {
+			t.Fatalf("message %q has a body of %d bytes", sum.Subject, len(m.Raw))
+		}
+		subjects = append(subjects, sum.Subject)
+	}
+	return subjects
+}
+
+// faults injects errors into a file system.
+type faults struct{ err atomic.Pointer[fault] }
+
+type fault struct {
+	err   error
+	kinds []errorfs.OpKind
+	ext   string // of the files concerned; empty: all
+}
+
+func (f *faults) set(err error, ext string, kinds ...errorfs.OpKind) {
+	f.err.Store(&fault{err, kinds, ext})
+}
+func (f *faults) clear()         { f.err.Store(nil) }
+func (f *faults) String() string { return "faults" }
+func (f *faults) MaybeError(op errorfs.Op) error {
+	if e := f.err.Load(); e != nil && slices.Contains(e.kinds, op.Kind) && strings.HasSuffix(op.Path, e.ext) {
+		return e.err
+	}
+	return nil
+}
+
+func TestDiskFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk, injector := vfs.NewMem(), &faults{}
+		s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)})
+		must(t, err)
+		in := testInbox(t, s, "ada")
+		var sent []string
+		send := func(text string) error {
+			err := acknowledged(t, s, in, text)
+			if err == nil {
+				sent = append(sent, text)
+			}
+			return err
+		}
+		must(t, send("before"))
+
+		injector.set(syscall.ENOSPC, "", errorfs.OpFileWrite, errorfs.OpCreate, errorfs.OpFilePreallocate)
+		for i := range 20 {
+			wantCode(t, send(fmt.Sprintf("full %d", i)), service.Full)
+		}
+		wantCode(t, s.Ready(t.Context()), service.Full)
+		if got := subjects(t, s, in); !slices.Contains(got, "before") {
+			t.Errorf("while the disk is full the list is %q", got)
+		}
+		time.Sleep(time.Minute)
+		wantCode(t, send("still full"), service.Full)
+
+		injector.clear()
+		time.Sleep(time.Second)
+		must(t, s.Ready(t.Context()))
+		must(t, send("after"))
+		must(t, s.Close())
+
+		s, err = Open("store", Options{Log: testLog(t), fs: disk})
+		must(t, err)
+		got := subjects(t, s, in)
+		for _, text := range sent {
+			if !slices.Contains(got, text) {
+				t.Errorf("%q was acknowledged and is lost", text)
+			}
+		}
+		must(t, s.Close())
+	})
+}
+
+func TestDiskFullAtClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk, injector := vfs.NewMem(), &faults{}
+		s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)})
+		must(t, err)
+		in := testInbox(t, s, "ada")
+		must(t, acknowledged(t, s, in, "before"))
+		injector.set(syscall.ENOSPC, "", errorfs.OpFileWrite, errorfs.OpCreate)
+		wantCode(t, acknowledged(t, s, in, "full"), service.Full)
+		if err := s.Close(); err != nil {
+			t.Logf("close: %v", err)
+		}
+		s, err = Open("store", Options{Log: testLog(t), fs: disk})
+		must(t, err)
+		if got := subjects(t, s, in); !slices.Contains(got, "before") {
+			t.Errorf("the list is %q", got)
+		}
+		must(t, s.Close())
+	})
+}
+
+func TestReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := vfs.NewMem()
+		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30})
+		s, err := Open("store", Options{Log: testLog(t), fs: disk, Reserve: 1 << 20})
+		must(t, err)
+		in, other := testInbox(t, s, "ada"), testInbox(t, s, "other")
+		must(t, acknowledged(t, s, in, "one"))
+		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1<<20 - 1})
+		time.Sleep(spaceCheck)
+		wantCode(t, acknowledged(t, s, in, "two"), service.Full)
+		wantCode(t, s.Ready(t.Context()), service.Full)
+		must(t, s.DeleteInbox(t.Context(), other.KeyID, other.ID)) // which is how space is made
+		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 20})
+		time.Sleep(spaceCheck)
+		must(t, acknowledged(t, s, in, "three"))
+		if got := subjects(t, s, in); !slices.Equal(got, []string{"three", "one"}) {
+			t.Errorf("the list is %q", got)
+		}
+		must(t, s.Close())
+	})
+}
+
+// After a write or a sync that failed nothing is acknowledged any more; what was is still there.
+func TestDiskFails(t *testing.T) {
+	for _, kind := range []errorfs.OpKind{errorfs.OpFileWrite, errorfs.OpFileSync, errorfs.OpFileSyncData} {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				disk, injector := vfs.NewMem(), &faults{}
+				s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)})
+				must(t, err)
+				in := testInbox(t, s, "ada")
+				must(t, acknowledged(t, s, in, "before"))
+				injector.set(syscall.EIO, ".log", kind)
+				var failed bool
+				for i := range 20 {
+					switch err := acknowledged(t, s, in, fmt.Sprintf("broken %d", i)); service.ErrorCode(err) {
+					case "":
+						if failed {
+							t.Error("acknowledged after a failure")
+						}
+					case service.Unavailable:
+						failed = true
+					default:
+						t.Fatal(err)
+					}
+				}
+				if failed {
+					wantCode(t, s.Ready(t.Context()), service.Unavailable)
+				} else if kind == errorfs.OpFileWrite {
+					t.Error("nothing failed")
+				}
+				if got := subjects(t, s, in); !slices.Contains(got, "before") {
+					t.Errorf("the list is %q", got)
+				}
+				if err := s.Close(); err != nil {
+					t.Logf("close: %v", err)
+				}
+				injector.clear()
+				s, err = Open("store", Options{Log: testLog(t), fs: disk})
+				must(t, err)
+				if got := subjects(t, s, in); !slices.Contains(got, "before") {
+					t.Errorf("the list is %q", got)
+				}
+				must(t, s.Close())
+			})
+		})
+	}
+}
+
+// A power cut takes what was not synced: nothing acknowledged is among it.
+func TestPowerCut(t *testing.T) {
+	for cut := range 30 {
+		disk := vfs.NewCrashableMem()
+		s, err := Open("store", Options{Log: testLog(t), fs: disk})
+		must(t, err)
+		ins := []service.Inbox{testInbox(t, s, "one"), testInbox(t, s, "two")}
+		doomed := testInbox(t, s, "doomed")
+		must(t, acknowledged(t, s, doomed, "x"))
+		var mu sync.Mutex
+		var sent [2][]string
+		var deleted bool
+		enough := make(chan struct{})
+		var writers sync.WaitGroup
+		for w := range 8 {
+			writers.Go(func() {
+				for i := range 20 {
+					text := fmt.Sprintf("%d/%d", w, i)
+					if err := acknowledged(t, s, ins[w%2], text); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					sent[w%2] = append(sent[w%2], text)
+					if len(sent[0])+len(sent[1]) == cut*5+1 {
+						close(enough)
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		writers.Go(func() {
+			if err := s.DeleteInbox(t.Context(), doomed.KeyID, doomed.ID); err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			deleted = true
+			mu.Unlock()
+		})
+		<-enough
+		mu.Lock()
+		want := [2][]string{slices.Clone(sent[0]), slices.Clone(sent[1])}
+		wasDeleted := deleted
+		after := disk.CrashClone(vfs.CrashCloneCfg{})
+		mu.Unlock()
+		writers.Wait()
+		must(t, s.Close())
+
+		s, err = Open("store", Options{Log: testLog(t), fs: after})
+		must(t, err)
+		for i, in := range ins {
+			got := subjects(t, s, in)
+			for _, text := range want[i] {
+				if !slices.Contains(got, text) {
+					t.Errorf("cut %d: %q was acknowledged and is lost", cut, text)
+				}
+			}
+		}
+		if _, err := s.Inbox(t.Context(), doomed.KeyID, doomed.ID); wasDeleted != (service.ErrorCode(err) == service.NotFound) && wasDeleted {
+			t.Errorf("cut %d: a deleted inbox is back", cut)
+		}
+		must(t, s.Close())
+	}
+}
+
+// Bytes that change on the disk are noticed and told; what does not need them is served.
+func TestDamage(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	var told atomic.Int32
+	s, err := Open(dir, Options{Log: countErrors(&told)})
+	must(t, err)
+	in, other := testInbox(t, s, "ada"), testInbox(t, s, "other")
+	for i := range 50 {
+		must(t, acknowledged(t, s, in, fmt.Sprint(i)))
+	}
+	must(t, s.db.Flush())
+	must(t, acknowledged(t, s, other, "later"))
+	must(t, s.db.Flush())
+	must(t, s.Close())
+
+	blobs, err := filepath.Glob(filepath.Join(dir, "*.blob"))
+	must(t, err)
+	if len(blobs) != 2 {
+		t.Fatalf("bodies are in %q, want two files", blobs)
+	}
+	slices.Sort(blobs)
+	b, err := os.ReadFile(blobs[0])
+	must(t, err)
+	b[len(b)/3] ^= 0x10
+	must(t, os.WriteFile(blobs[0], b, 0o600))
+
+	s, err = Open(dir, Options{Log: countErrors(&told)})
+	must(t, err)
+	damaged := 0
+	for place := uint64(1); place <= 50; place++ {
+		m, err := s.Message(t.Context(), in, place)
+		switch service.ErrorCode(err) {
+		case service.Damaged:
+			damaged++
+		case "":
+			if want := fmt.Sprint(place-1) + "."; !strings.HasPrefix(string(m.Raw), want) {
+				t.Errorf("message %d has another body", place)
+			}
+		default:
+			t.Fatal(err)
+		}
+	}
+	if damaged == 0 || damaged == 50 || told.Load() == 0 {
+		t.Errorf("%d of 50 messages are damaged, the operator was told %d times", damaged, told.Load())
+	}
+	got, err := s.Inbox(t.Context(), in.KeyID, in.ID)
+	must(t, err)
+	if list, err := s.Messages(t.Context(), got, 51, 0); err != nil || len(list) != 50 {
+		t.Errorf("the list has %d messages, %v", len(list), err)
+	}
+	if got := subjects(t, s, other); !slices.Equal(got, []string{"later"}) {
+		t.Errorf("another inbox lists %q", got)
+	}
+	must(t, acknowledged(t, s, in, "goes on"))
+	must(t, s.Close())
+}

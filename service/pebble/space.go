@@ -1,0 +1,175 @@
+package pebble
+
+import (
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"mayfly/service"
+)
+
+// space watches over the room on the disk. Mail is refused while less than the reserve is free, so that what
+// was accepted can be moved and deletions can be written. When there is nothing left all the same, because
+// others write to the disk too, writes wait until there is: the database takes a write that failed for the
+// end of the world, and must not see one.
+type space struct {
+	vfs.FS
+	dir     string
+	reserve uint64
+	stop    <-chan struct{}
+	tell    func(full bool)
+
+	mu      sync.Mutex
+	checked time.Time
+	low     bool          // by the last check
+	blocked int           // writes that wait
+	full    chan struct{} // closed while writes wait
+}
+
+const (
+	spaceCheck = 100 * time.Millisecond // how often the free space is asked for
+	spaceRetry = 100 * time.Millisecond // how often a write that found no room is tried again
+)
+
+func newSpace(fs vfs.FS, dir string, reserve int64, stop <-chan struct{}, tell func(full bool)) *space {
+	return &space{FS: fs, dir: dir, reserve: uint64(max(0, reserve)), stop: stop, tell: tell, full: make(chan struct{})}
+}
+
+var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
+
+// check returns Full while there is no room for mail.
+func (s *space) check() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.blocked > 0 {
+		return errFull
+	}
+	if now := time.Now(); s.checked.IsZero() || now.Sub(s.checked) >= spaceCheck {
+		s.checked = now
+		usage, err := s.GetDiskUsage(s.dir)
+		low := err == nil && usage.AvailBytes < s.reserve
+		if low != s.low {
+			s.low = low
+			s.tell(low)
+		}
+	}
+	if s.low {
+		return errFull
+	}
+	return nil
+}
+
+// exhausted returns a channel that is closed when writes have to wait for room.
+func (s *space) exhausted() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.full
+}
+
+// patiently does a write until it finds room. A backup, which goes elsewhere, does not wait.
+func (s *space) patiently(name string, write func() error) error {
+	err := write()
+	if !vfs.IsNoSpaceError(err) || s.PathDir(name) != s.dir {
+		return err
+	}
+	s.block(1)
+	timer := time.NewTicker(spaceRetry)
+	defer timer.Stop()
+	for vfs.IsNoSpaceError(err) {
+		select {
+		case <-timer.C:
+			err = write()
+		case <-s.stop:
+			return err
+		}
+	}
+	s.block(-1)
+	return err
+}
+
+func (s *space) block(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.blocked
+	s.blocked += n
+	switch {
+	case before == 0:
+		close(s.full)
+		s.tell(true)
+	case s.blocked == 0:
+		s.full = make(chan struct{})
+		s.checked = time.Time{}
+		if !s.low {
+			s.tell(false)
+		}
+	}
+}
+
+// What makes a file waits for room like what writes to one.
+
+func (s *space) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
+	err = s.patiently(name, func() error { f, err = s.FS.Create(name, c); return err })
+	return s.file(name, f, err)
+}
+
+func (s *space) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (f vfs.File, err error) {
+	err = s.patiently(name, func() error { f, err = s.FS.OpenReadWrite(name, c, o...); return err })
+	return s.file(name, f, err)
+}
+
+func (s *space) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
+	err = s.patiently(to, func() error { f, err = s.FS.ReuseForWrite(from, to, c); return err })
+	return s.file(to, f, err)
+}
+
+func (s *space) Link(from, to string) error {
+	return s.patiently(to, func() error { return s.FS.Link(from, to) })
+}
+
+func (s *space) Rename(from, to string) error {
+	return s.patiently(to, func() error { return s.FS.Rename(from, to) })
+}
+
+func (s *space) Unwrap() vfs.FS { return s.FS }
+
+func (s *space) file(name string, f vfs.File, err error) (vfs.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return patientFile{f, s, name}, nil
+}
+
+// patientFile is a file whose writes wait for room. A sync that finds none is an error for good: nobody
+// knows what was dropped.
+type patientFile struct {
+	vfs.File
+	space *space
+	name  string
+}
+
+func (f patientFile) Write(p []byte) (n int, err error) {
+	err = f.space.patiently(f.name, func() error {
+		m, err := f.File.Write(p[n:])
+		n += m
+		return err
+	})
+	return n, err
+}
+
+func (f patientFile) WriteAt(p []byte, off int64) (n int, err error) {
+	err = f.space.patiently(f.name, func() error {
+		m, err := f.File.WriteAt(p[n:], off+int64(n))
+		n += m
+		return err
+	})
+	return n, err
+}
+
+// Preallocate may fail without harm: the writes will tell.
+func (f patientFile) Preallocate(offset, length int64) error {
+	if err := f.File.Preallocate(offset, length); !vfs.IsNoSpaceError(err) {
+		return err
+	}
+	return nil
+}
