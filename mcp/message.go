@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -125,7 +126,7 @@ func (t *tools) readMessage(ctx context.Context, _ *sdk.CallToolRequest, in mess
 	result.Content = append(result.Content, &sdk.ResourceLink{
 		URI: rawURI(in.InboxID, m.ID), Name: "raw message", MIMEType: "message/rfc822", Description: "the message as received, untrusted",
 	})
-	for _, a := range m.Attachments {
+	for _, a := range out.Attachments {
 		result.Content = append(result.Content, attachmentLink(in.InboxID, m.ID, a))
 	}
 	return result, out, nil
@@ -138,10 +139,21 @@ func newMessage(inboxID string, m api.Message) message {
 	out := message{
 		ID: m.ID, From: m.From, FromName: m.FromName, To: m.To, Subject: render.Clean(m.Subject), Text: text, Truncated: cut, HiddenText: hidden,
 		Links: []letter.Link{}, ReceivedAt: m.ReceivedAt.UTC().Format(api.TimeFormat),
-		Attachments: append([]api.Attachment{}, m.Attachments...), Resource: messageURI(inboxID, m.ID), Warning: untrusted,
+		Attachments: identified(m.Attachments), Resource: messageURI(inboxID, m.ID), Warning: untrusted,
 	}
 	for _, l := range mail.Links() {
 		out.Links = append(out.Links, letter.Link{N: l.N, Text: l.Text, URL: l.URL})
+	}
+	return out
+}
+
+// identified are attachments that all have an ID: where the service gives none, it is their number.
+func identified(list []api.Attachment) []api.Attachment {
+	out := append([]api.Attachment{}, list...)
+	for i := range out {
+		if out[i].ID == "" {
+			out[i].ID = strconv.Itoa(i + 1)
+		}
 	}
 	return out
 }
@@ -206,12 +218,13 @@ func (t *tools) attachment(ctx context.Context, inboxID, messageID, attachmentID
 	if err != nil {
 		return api.Attachment{}, nil, err
 	}
-	i := slices.IndexFunc(m.Attachments, func(a api.Attachment) bool { return a.ID == attachmentID })
+	all := identified(m.Attachments)
+	i := slices.IndexFunc(all, func(a api.Attachment) bool { return a.ID == attachmentID })
 	if i < 0 {
 		return api.Attachment{}, nil, errors.New("the message has no attachment with this attachment_id; read_message lists them")
 	}
 	content, err := t.client.AttachmentContent(ctx, inboxID, messageID, m.Attachments[i])
-	return m.Attachments[i], content, err
+	return all[i], content, err
 }
 
 // untrustedJSON is a result whose text is v as JSON behind the warning. In JSON no control character stands as it is.
