@@ -11,11 +11,12 @@ type List struct {
 	sel    int // index of the selected item
 	top    int // index of the first item on the screen
 	reveal bool
+	seen   bool // the selected item was on the screen when the rows were last laid out
 }
 
 // Set replaces the items. The selected item stays selected, wherever it went; if it is gone, the one
 // that took its place is. The first item on the screen stays there too, unless the list stood at
-// its beginning: then what is new comes into view.
+// its beginning: then what is new comes into view, as far as what is selected stays there.
 func (l *List) Set(ids []string) {
 	selected, first, atStart := l.Selected(), l.id(l.top), l.top == 0
 	l.ids = ids
@@ -27,6 +28,7 @@ func (l *List) Set(ids []string) {
 		l.top = i
 	}
 	l.top = l.clamp(l.top)
+	l.reveal = l.reveal || l.seen
 }
 
 // IDs returns the items in order; the slice is not to be changed.
@@ -84,10 +86,12 @@ func (l *List) Rows(height int, tall func(id string) int) []Row {
 	}
 	l.fillEnd(height, tall)
 	rows := make([]Row, 0, height)
+	l.seen = false
 	for i, y := l.top, 0; i < len(l.ids) && y < height; i++ {
 		h := tall(l.ids[i])
 		rows = append(rows, Row{ID: l.ids[i], Y: y, H: min(h, height-y), Selected: i == l.sel})
 		y += h
+		l.seen = l.seen || i == l.sel && y <= height
 	}
 	return rows
 }

@@ -52,6 +52,18 @@ func TestWhatIsNewDoesNotScroll(t *testing.T) {
 	}
 }
 
+func TestWhatIsNewDoesNotPushTheSelectionOff(t *testing.T) {
+	var l List
+	l.Set(ids(3))
+	l.Rows(6, two)
+	for n := range 20 {
+		l.Set(append([]string{"new" + strconv.Itoa(n)}, l.IDs()...))
+		if rows := l.Rows(6, two); !slices.ContainsFunc(rows, func(r Row) bool { return r.ID == "0" && r.Selected && r.H == 2 }) {
+			t.Fatalf("after %d new items the rows are %v", n+1, rows)
+		}
+	}
+}
+
 func TestTheWheelLeavesTheSelection(t *testing.T) {
 	var l List
 	l.Set(ids(50))
