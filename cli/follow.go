@@ -7,12 +7,12 @@ import (
 	"mayfly/api/watch"
 )
 
-// follow watches inboxes and hands each event to on until that is done, fails, or ctx ends; then it waits until the
-// watcher has ended.
-func follow(ctx context.Context, c *api.Client, inboxIDs []string, on func(*watch.Watcher, watch.Event) (done bool, err error)) error {
+// follow watches inboxes, and when all is set tells which appear meanwhile. It hands each event to on until that is done,
+// fails, or ctx ends; then it waits until the watcher has ended.
+func follow(ctx context.Context, c *api.Client, inboxIDs []string, all bool, on func(*watch.Watcher, watch.Event) (done bool, err error)) error {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := watch.New(c, watch.Options{})
+	w := watch.New(c, watch.Options{NoInboxes: !all})
 	for _, id := range inboxIDs {
 		w.Add(id)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -74,13 +75,11 @@ func (a *app) keySet() *cobra.Command {
 func (a *app) readKey(p place) (string, error) {
 	var text string
 	if fd, ok := terminal(a.env.Stdin); ok {
-		fmt.Fprintf(a.env.Stderr, "API key for %s: ", render.Clean(p.baseURL))
-		typed, err := term.ReadPassword(fd)
-		fmt.Fprintln(a.env.Stderr)
+		typed, err := a.prompt(fd, fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
 		if err != nil {
-			return "", fmt.Errorf("reading the key: %w", err)
+			return "", err
 		}
-		text = string(typed)
+		text = typed
 	} else {
 		line, err := bufio.NewReader(io.LimitReader(a.env.Stdin, 64<<10)).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -92,6 +91,27 @@ func (a *app) readKey(p place) (string, error) {
 		return "", &failure{statusUsage, errors.New("no key was given"), "type it at the prompt, or pipe it in"}
 	}
 	return text, nil
+}
+
+// prompt reads a line that is not shown. The echo is off before the question is asked.
+func (a *app) prompt(fd int, question string) (string, error) {
+	state, err := term.MakeRaw(fd)
+	if err != nil {
+		return "", fmt.Errorf("preparing the terminal: %w", err)
+	}
+	defer func() { _ = term.Restore(fd, state) }() // nothing is left to do about a terminal that refuses
+	line := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{a.env.Stdin, a.env.Stderr}, "")
+	typed, err := line.ReadPassword(question)
+	if errors.Is(err, io.EOF) { // ctrl+c, ctrl+d
+		return "", quiet{statusSignalFloor + int(syscall.SIGINT)}
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the key: %w", err)
+	}
+	return typed, nil
 }
 
 func (a *app) keyStatus() *cobra.Command {

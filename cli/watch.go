@@ -66,7 +66,7 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 	if isTerminal(a.env.Stderr) {
 		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c ends it\n", count(len(ids), "inbox", "inboxes"))
 	}
-	return follow(ctx, s.client, ids, v.on)
+	return follow(ctx, s.client, ids, v.all, v.on)
 }
 
 // vigil turns the events of a watcher into lines.

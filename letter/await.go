@@ -39,7 +39,7 @@ var ErrGone = errors.New("the inbox is gone: deleted or expired")
 func Await(ctx context.Context, c *api.Client, inboxID string, m Match, accept func(Letter) bool) (Letter, error) {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := watch.New(c, watch.Options{})
+	w := watch.New(c, watch.Options{NoInboxes: true})
 	w.Add(inboxID)
 	w.SetView([]string{inboxID})
 	ended := make(chan error, 1)
