@@ -10,8 +10,8 @@ import (
 
 // What a code needs, in points.
 const (
-	codeThreshold = 4.0 // below it nothing is found
-	nearTie       = 1.0 // as close to the best as this, another candidate makes a choice
+	codeThreshold = 3.7 // below it nothing is found
+	nearTie       = 0.6 // as close to the best as this, another candidate makes a choice
 )
 
 // candidate is one place where a code may stand.
@@ -255,6 +255,13 @@ func (m *mail) words(e *evidence, c *candidate) words {
 	}
 	best.points = max(best.points, 0)
 	e.add(best.points, "%s", why)
+	switch {
+	case l.block == nil || best.points == 0:
+	case has(m.subject.hits, lexicon.Strong):
+		e.add(0.8, "the subject speaks of it")
+	case has(m.subject.hits, lexicon.Code):
+		e.add(0.4, "the subject speaks of a code")
+	}
 	return best
 }
 

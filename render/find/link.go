@@ -137,7 +137,7 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 		if !bare {
 			w.generic = w.generic || has(a.hits, lexicon.Click)
 			footerWord = footerWord || own == 0 && has(a.hits, lexicon.Footer)
-			tradeWord = tradeWord || own == 0 && has(a.hits, lexicon.Commerce)
+			tradeWord = tradeWord || own&m.purpose.subject == 0 && has(a.hits, lexicon.Commerce)
 			if has(a.hits, lexicon.IfNot) {
 				w.ifNot = true
 			}
@@ -226,6 +226,7 @@ func (m *mail) bearing(e *evidence, t target, w wording, l *doc.Link) {
 	}
 	wanted := m.purpose.subject | m.purpose.opening | w.own
 	switch {
+	case t.asks == onlyLogin && !t.token:
 	case t.asks&wanted != 0:
 		e.add(1.2, "its path says so too: %s", t.asks&wanted)
 	case t.asks != 0 && !t.footer:
@@ -241,6 +242,9 @@ func (m *mail) bearing(e *evidence, t target, w wording, l *doc.Link) {
 		e.add(-1.5, "carries the marks of a campaign")
 	}
 }
+
+// onlyLogin is the set of signing in, which many a page of a site is for.
+const onlyLogin = set(1 << lexicon.Login)
 
 func (m *mail) button(p *page, places []int) bool {
 	for _, i := range places {
@@ -274,8 +278,7 @@ func (m *mail) spirit(e *evidence, w wording, t target, hasCode bool) {
 	if w.own == 0 && asked {
 		e.add(0.8, "the subject asks for something: %s", p.subject)
 	}
-	login := set(1 << lexicon.Login)
-	if w.own == login && !t.token && !p.subject.has(lexicon.Login) {
+	if w.own == onlyLogin && !t.token && !p.subject.has(lexicon.Login) {
 		e.add(-1.5, "a mere way to sign in")
 	}
 	if hasCode && !t.token && t.asks == 0 {

@@ -12,8 +12,7 @@ var purposes = [...]lexicon.Class{
 // purpose is what a mail is for, as its subject and its text say.
 type purpose struct {
 	subject set     // asked for in the subject
-	opening set     // asked for in headings and the first lines
-	body    set     // asked for anywhere but the footer and "if you did not …"
+	opening set     // asked for in headings and the first lines, links aside
 	told    float64 // how much it tells that something has happened
 	trade   float64 // how much it is about orders, offers or news
 }
@@ -62,10 +61,8 @@ func (m *mail) purposes() purpose {
 			if has(l.hits, lexicon.IfNot) {
 				continue
 			}
-			s := asks(l.hits)
-			p.body |= s
 			if l.heading || seen <= openingLines {
-				p.opening |= s
+				p.opening |= asks(page.outside(l))
 				told += min(1, count(l.hits, lexicon.Notice))
 			}
 			trade += count(l.hits, lexicon.Commerce)
@@ -74,4 +71,18 @@ func (m *mail) purposes() purpose {
 	p.told += 0.5 * float64(min(told, 3))
 	p.trade += 0.25 * float64(min(trade, 8))
 	return p
+}
+
+// outside are the hits of a line that are not in the text of its links.
+func (p *page) outside(l *line) []lexicon.Hit {
+	if len(l.anchors) == 0 {
+		return l.hits
+	}
+	var hits []lexicon.Hit
+	for _, h := range l.hits {
+		if p.link(l, l.fold.Source(h.Start)) == 0 {
+			hits = append(hits, h)
+		}
+	}
+	return hits
 }
