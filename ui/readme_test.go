@@ -6,30 +6,28 @@ import (
 	"testing"
 )
 
-// TestReadme holds the README's list of keys to the table of actions; with -update it writes the list.
-func TestReadme(t *testing.T) {
-	const (
-		file  = "../README.md"
-		begin = "<!-- keys: made from the table of actions, see CONTRIBUTING.md -->\n"
-		end   = "<!-- /keys -->"
-	)
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(data), begin)
-	list, after, found := strings.Cut(rest, end)
-	if !ok || !found {
-		t.Fatal("the README has no place for the keys")
-	}
-	want := KeyTable()
-	if list == want {
-		return
-	}
-	if !*update {
-		t.Fatal("the README's keys are not those of the application; run go test ./ui -update")
-	}
-	if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
-		t.Fatal(err)
+// TestTheListsOfKeys holds the lists of keys in the documents to the table of actions; with -update it writes them.
+func TestTheListsOfKeys(t *testing.T) {
+	for _, c := range []struct{ file, begin, end, want string }{
+		{"../README.md", "<!-- keys: made from the table of actions, see CONTRIBUTING.md -->\n", "<!-- /keys -->", keyTable(actions())},
+		{"../docs/keys.md", "<!-- actions: made from the table of actions; go test ./ui -update writes it anew -->\n", "<!-- /actions -->", actionTable(actions())},
+	} {
+		data, err := os.ReadFile(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, rest, ok := strings.Cut(string(data), c.begin)
+		list, after, found := strings.Cut(rest, c.end)
+		switch {
+		case !ok || !found:
+			t.Fatalf("%s has no place for the list", c.file)
+		case list == c.want:
+		case !*update:
+			t.Errorf("the list in %s is not that of the application; go test ./ui -update writes it", c.file)
+		default:
+			if err := os.WriteFile(c.file, []byte(before+c.begin+c.want+c.end+after), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

@@ -34,6 +34,3 @@ func Run(ctx context.Context, o Options) error {
 	}
 	return closed
 }
-
-// KeyTable is the list of keys as Markdown, for the README.
-func KeyTable() string { return keyTable(actions()) }

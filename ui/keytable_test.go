@@ -21,3 +21,17 @@ func keyTable(table []*action) string {
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
+
+// actionTable lists the names of actions in config.toml, with their usual keys.
+func actionTable(table []*action) string {
+	var b strings.Builder
+	b.WriteString("| Name | Usual keys | |\n|---|---|---|\n")
+	for _, c := range table {
+		keys := make([]string, len(c.keys))
+		for i, k := range c.keys {
+			keys[i] = "`" + k + "`"
+		}
+		b.WriteString("| `" + c.id + "` | " + strings.Join(keys, " ") + " | " + c.title + " |\n")
+	}
+	return b.String()
+}
