@@ -212,6 +212,9 @@ func (m *mail) words(e *evidence, c *candidate) words {
 			if c.of.claimed(l, h.End, min(h.End+40, len(l.fold.Folded))) {
 				w.points -= claimedPoints
 			}
+			if from <= 1 {
+				w.points += 0.5 // "482913 is …"
+			}
 			consider(w, "%q after it", phrase)
 		}
 	}
@@ -293,6 +296,7 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 	l := &c.of.lines[c.line]
 	style := l.style(c.start, c.end)
 	marked := c.alone || style.Bold || style.Mono || style.Spacing > 0 || style.Size >= c.of.size*1.2 || c.quotedByMarks(l.text)
+	near := w.direct || marked && w.points >= 2.5 // to stand out does for standing near
 	switch c.shape {
 	case digits, spaced:
 		switch n := len(c.value); {
@@ -306,16 +310,16 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 	case joined:
 		e.add(2, "one to a cell")
 	case hyphened:
-		if !w.direct {
+		if !near {
 			e.add(-1.5, "%s, no word for it near", shapeNames[c.shape])
 		}
 	case prefixed:
-		if !w.direct || len(c.value) > 0 && !w.strong {
+		if !near || !w.strong {
 			e.add(-1.5, "%s, no word for it near", shapeNames[c.shape])
 		}
 	case mixed:
 		switch {
-		case !w.direct:
+		case !near:
 			e.add(-3, "%s, no word for it near", shapeNames[c.shape])
 		case !marked && c.before != ':':
 			e.add(-1, "%s, not marked", shapeNames[c.shape])

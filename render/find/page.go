@@ -262,10 +262,10 @@ func settle(hits []lexicon.Hit) []lexicon.Hit {
 			continue
 		}
 		for j := i + 1; j < len(hits) && hits[j].Start < h.End; j++ {
-			drop[j] = drop[j] || within(hits[j], h) && slices.Contains(weaker, hits[j].Class)
+			drop[j] = drop[j] || beats(h, hits[j]) && slices.Contains(weaker, hits[j].Class)
 		}
 		for j := i - 1; j >= 0 && hits[j].Start >= h.Start-longest; j-- {
-			drop[j] = drop[j] || within(hits[j], h) && slices.Contains(weaker, hits[j].Class)
+			drop[j] = drop[j] || beats(h, hits[j]) && slices.Contains(weaker, hits[j].Class)
 		}
 	}
 	kept := hits[:0]
@@ -280,9 +280,13 @@ func settle(hits []lexicon.Hit) []lexicon.Hit {
 // longest is more than any phrase has in bytes.
 const longest = 128
 
-// within says whether a overlaps b and is not the longer of the two.
-func within(a, b lexicon.Hit) bool {
-	return a.Start < b.End && b.Start < a.End && a.End-a.Start <= b.End-b.Start
+// beats says whether a overlaps b and is not the shorter of the two. That something has happened holds for all
+// that the words for it touch.
+func beats(a, b lexicon.Hit) bool {
+	if a.Start >= b.End || b.Start >= a.End {
+		return false
+	}
+	return a.Class == lexicon.Notice || a.End-a.Start >= b.End-b.Start
 }
 
 // has says whether one of the hits is of the class.

@@ -53,10 +53,14 @@ func indexFold(s, word string) int {
 // were not opened in the URL, do not.
 func urlLength(s string) int {
 	end := strings.IndexFunc(s, func(r rune) bool {
-		return r <= ' ' || r == 0x7f || strings.ContainsRune("<>\"`\u00a0\u3000「」『』（）。、，", r)
+		return r <= ' ' || r == 0x7f || strings.ContainsRune("<>\"`\u00a0\u3000「」『』（）。、，", r) ||
+			unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) // sentences go on without a space
 	})
 	if end < 0 {
 		end = len(s)
+	}
+	if i := strings.Index(s[:end], "]("); i > 0 {
+		end = i // [URL](URL)
 	}
 	for end > 0 {
 		r, size := utf8.DecodeLastRuneInString(s[:end])
