@@ -81,4 +81,5 @@ func (a *app) dress() {
 		th.Select, th.Rest = "", ""
 	}
 	a.th, a.reader.th = th, th
+	a.reader.retry = hint(th, a.keyFor("refresh"), "try again")
 }

@@ -186,7 +186,7 @@ func (m deletedMsg) apply(a *app) tea.Cmd {
 	case m.err != nil && m.total == 1:
 		return a.fail(m.err)
 	case m.failed > 0:
-		return a.say(trouble, fmt.Sprintf("%d of %d inboxes could not be deleted: D tries again", m.failed, m.total))
+		return a.say(trouble, fmt.Sprintf("%d of %d inboxes could not be deleted: %s tries again", m.failed, m.total, a.keyFor("delete-marked")))
 	case m.total == 1:
 		return a.say(done, did)
 	}
@@ -226,7 +226,7 @@ func (a *app) pause() tea.Cmd {
 	i.paused = !i.paused
 	a.session.watcher.Pause(i.id, i.paused)
 	if i.paused {
-		return a.say(note, i.name()+" is paused: p goes on, r looks once")
+		return a.say(note, i.name()+" is paused: "+a.keyFor("pause")+" goes on, "+a.keyFor("refresh")+" looks once")
 	}
 	return a.say(note, i.name()+" is watched again")
 }

@@ -27,6 +27,17 @@ func usualKeys() map[string][]string {
 	return keys
 }
 
+// keyFor is the key of an action as the user has it, for hints; without one, the way to find it by name.
+func (a *app) keyFor(id string) string {
+	if c := byID(a.table, id); c != nil && len(c.keys) > 0 {
+		return showKey(c.keys[0])
+	}
+	if p := byID(a.table, "palette"); p != nil && len(p.keys) > 0 {
+		return showKey(p.keys[0]) + " " + id
+	}
+	return id
+}
+
 // complain shows the first thing that is wrong in the configuration.
 func (a *app) complain() tea.Cmd {
 	if n := len(a.cfg.Complaints); n > 0 {

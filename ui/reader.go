@@ -25,8 +25,9 @@ const widest = 100
 
 // reader is the pane that shows one message.
 type reader struct {
-	rect layout.Rect
-	th   *theme.Theme
+	rect  layout.Rect
+	th    *theme.Theme
+	retry string // the hint on how to try again
 
 	message    *message // nil when nothing is read; a copy, so that it outlives its inbox
 	inboxEmail string
@@ -75,13 +76,13 @@ func (r *reader) reading() bool { return r.message != nil }
 func (r *reader) open(m *message, email string, now time.Time) {
 	copied := *m
 	*r = reader{
-		rect: r.rect, th: r.th, view: r.view, generation: r.generation + 1,
+		rect: r.rect, th: r.th, retry: r.retry, view: r.view, generation: r.generation + 1,
 		message: &copied, inboxEmail: email, since: now,
 	}
 }
 
 func (r *reader) close() {
-	*r = reader{rect: r.rect, th: r.th, view: r.view, generation: r.generation + 1}
+	*r = reader{rect: r.rect, th: r.th, retry: r.retry, view: r.view, generation: r.generation + 1}
 }
 
 // setView changes the view and goes to its beginning.
@@ -287,7 +288,7 @@ func (r *reader) draw(focused bool, idle []string, now time.Time) []string {
 }
 
 func (r *reader) trouble(n int) string {
-	lines := append(cell.Wrap(plainError(r.err), max(8, r.rect.W-4)), "", hint(r.th, "r", "try again"))
+	lines := append(cell.Wrap(plainError(r.err), max(8, r.rect.W-4)), "", r.retry)
 	if n < len(lines) {
 		if n == 0 {
 			return r.th.Bad.On(lines[n])

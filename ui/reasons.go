@@ -15,7 +15,7 @@ func needInbox(a *app) string {
 	}
 	if a.inbox() == nil {
 		if len(a.book.order) == 0 {
-			return "There is no inbox yet: n makes one"
+			return "There is no inbox yet: " + a.keyFor("new-inbox") + " makes one"
 		}
 		return "Select an inbox first"
 	}
@@ -28,7 +28,7 @@ func needLive(a *app) string {
 		return reason
 	}
 	if a.inbox().gone(a.now) {
-		return "This inbox is gone: n makes a new one"
+		return "This inbox is gone: " + a.keyFor("new-inbox") + " makes a new one"
 	}
 	return ""
 }
@@ -61,7 +61,7 @@ func needLink(a *app) string {
 	case m.peek == nil:
 		return "Still looking for a link"
 	case m.peek.linkURL == "":
-		return "No confirm link was found: f labels every link"
+		return "No confirm link was found: " + a.keyFor("labels") + " labels every link"
 	}
 	return ""
 }
@@ -75,7 +75,7 @@ func needOpen(a *app) string {
 
 func needHits(a *app) string {
 	if len(a.reader.search.hits) == 0 {
-		return "Nothing was searched for: / in the message does"
+		return "Nothing was searched for: " + a.keyFor("search") + " in the message does"
 	}
 	return ""
 }
@@ -92,7 +92,7 @@ func needAttachments(a *app) string {
 
 func needPair(a *app) string {
 	if n := len(a.messages.marks); n != 2 {
-		return "Mark two messages first, with space: " + itoa(n) + " marked"
+		return "Mark two messages first, with " + a.keyFor("mark") + ": " + itoa(n) + " marked"
 	}
 	return ""
 }
@@ -106,7 +106,7 @@ func needRow(a *app) string {
 
 func needMarked(a *app) string {
 	if len(a.inboxes.marks) == 0 {
-		return "Mark inboxes first, with space"
+		return "Mark inboxes first, with " + a.keyFor("mark")
 	}
 	return ""
 }

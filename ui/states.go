@@ -35,15 +35,15 @@ func (a *app) emptyText(r layout.Rect) []string {
 	case a.messages.filter.on():
 		return say("Nothing matches. esc shows everything again.")
 	case len(a.book.order) == 0:
-		return append(say("There is no inbox."), "", hint(a.th, "n", "makes one and copies its address"))
+		return append(say("There is no inbox."), "", hint(a.th, a.keyFor("new-inbox"), "makes one and copies its address"))
 	case i == nil:
 		return say("No mail in any inbox yet.")
 	case i.gone(a.now):
-		return append(say("This inbox is gone, and its messages with it."), "", hint(a.th, "n", "makes a new one"))
+		return append(say("This inbox is gone, and its messages with it."), "", hint(a.th, a.keyFor("new-inbox"), "makes a new one"))
 	case i.state == stateFailing:
-		return append(say(plainError(i.err)), "", hint(a.th, "r", "looks again"))
+		return append(say(plainError(i.err)), "", hint(a.th, a.keyFor("refresh"), "looks again"))
 	case i.paused:
-		return append(say("The watch of this inbox is paused."), "", hint(a.th, "p", "goes on"), hint(a.th, "r", "looks once"))
+		return append(say("The watch of this inbox is paused."), "", hint(a.th, a.keyFor("pause"), "goes on"), hint(a.th, a.keyFor("refresh"), "looks once"))
 	}
 	return a.waitingText(i, w)
 }
@@ -66,9 +66,9 @@ func (a *app) waitingText(i *inbox, w int) []string {
 		out = append(out, wrapDim(th, "Mail sent to this address appears here.", w)...)
 	}
 	out = append(out, th.Dim.On("Waiting for mail · "+wait), "")
-	out = append(out, hint(th, "y", "copies the address"))
+	out = append(out, hint(th, a.keyFor("copy-address"), "copies the address"))
 	if needSMTP(a) == "" {
-		out = append(out, hint(th, "t", "sends a sample mail"))
+		out = append(out, hint(th, a.keyFor("send-sample"), "sends a sample mail"))
 	}
 	if a.session.conn.Embedded {
 		out = append(out, "")
@@ -88,19 +88,19 @@ func (a *app) troubleText(w int) []string {
 		return nil
 	case troubleNoKey:
 		what, why = "No API key", "This service needs one. Type it in, or set MAYFLY_API_KEY, or run: mayfly key set"
-		keys = []string{"K", "connect with a key", "r", "look again"}
+		keys = []string{"connect", "connect with a key", "refresh", "look again"}
 	case troubleKey:
 		what, why = "The service refused the key", plainError(a.link.err)
-		keys = []string{"K", "use another key", "r", "try again"}
+		keys = []string{"connect", "use another key", "refresh", "try again"}
 	case troublePlan:
 		what, why = "The plan does not allow this", plainError(a.link.err)
-		keys = []string{"K", "use another key", "r", "try again"}
+		keys = []string{"connect", "use another key", "refresh", "try again"}
 	case troubleLimit:
 		what, why = "The request limit is reached", "The watch goes on by itself when the service allows it."
-		keys = []string{"r", "try now"}
+		keys = []string{"refresh", "try now"}
 	default:
 		what, why = "The service is away", plainError(a.link.err)
-		keys = []string{"r", "try now", "K", "connect to another"}
+		keys = []string{"refresh", "try now", "connect", "connect to another"}
 	}
 	out := []string{th.Bad.On(what), ""}
 	out = append(out, wrapDim(th, why, w)...)
@@ -109,7 +109,7 @@ func (a *app) troubleText(w int) []string {
 	}
 	out = append(out, "")
 	for n := 0; n+1 < len(keys); n += 2 {
-		out = append(out, hint(th, keys[n], keys[n+1]))
+		out = append(out, hint(th, a.keyFor(keys[n]), keys[n+1]))
 	}
 	return out
 }
@@ -119,7 +119,7 @@ func (a *app) idleText(r layout.Rect) []string {
 	if a.session == nil || len(a.book.messages) == 0 {
 		return nil
 	}
-	return wrapDim(a.th, "Nothing is open. enter opens a message; F follows the newest.", r.W-4)
+	return wrapDim(a.th, "Nothing is open. "+a.keyFor("open")+" opens a message; "+a.keyFor("follow")+" follows the newest.", r.W-4)
 }
 
 // wakeStates notes when the words in the panes change by themselves.
