@@ -166,6 +166,8 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 			points = 1.7
 		}
 		e.add(points, "its sentence asks: %s", w.near)
+	} else if w.own == 0 {
+		e.add(-1, "nothing near it asks")
 	}
 	if copied {
 		e.add(1, "to be copied into a browser")

@@ -26,7 +26,7 @@ func nextURL(s string) (start, end int) {
 		start = from + at
 		end = start + urlLength(s[start:])
 		before, _ := utf8.DecodeLastRuneInString(s[:start])
-		if end-start > len(scheme) && (start == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before)) {
+		if end-start > len(scheme) && (start == 0 || !unicode.In(before, unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Nd)) {
 			return start, end
 		}
 		from = start + len(scheme)
