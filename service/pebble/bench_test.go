@@ -117,3 +117,150 @@ func BenchmarkAddress(b *testing.B) {
 	close(stop)
 	writers.Wait()
 }
+
+// fill appends count small messages to the inboxes in turn.
+func fill(b *testing.B, s *Store, inboxes []service.Inbox, count int) {
+	b.Helper()
+	raw := mailText(200)
+	var next atomic.Int64
+	var writers sync.WaitGroup
+	for range 64 {
+		writers.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= count {
+					return
+				}
+				if err := s.Append(b.Context(), delivery(inboxes[i%len(inboxes)], raw)); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	if b.Failed() {
+		b.FailNow()
+	}
+}
+
+// BenchmarkGrowth measures a delivery, a look at the inbox and its newest page as an inbox and the store grow.
+func BenchmarkGrowth(b *testing.B) {
+	for _, size := range []struct{ inboxes, messages int }{
+		{1, 0}, {1, 10_000}, {1, 100_000}, {1_000, 100_000}, {100_000, 1_000_000},
+	} {
+		b.Run(fmt.Sprintf("inboxes=%d/messages=%d", size.inboxes, size.messages), func(b *testing.B) {
+			s := openBenchmark(b)
+			inboxes := make([]service.Inbox, size.inboxes)
+			var creators sync.WaitGroup
+			for w := range 64 {
+				creators.Go(func() {
+					for i := w; i < len(inboxes); i += 64 {
+						inboxes[i] = benchmarkInbox(b, s, i)
+					}
+				})
+			}
+			creators.Wait()
+			fill(b, s, inboxes, size.messages)
+			raw := mailText(2 << 10)
+			var n atomic.Uint64
+			b.Run("append", func(b *testing.B) {
+				b.SetParallelism(32)
+				b.RunParallel(func(pb *testing.PB) {
+					for pb.Next() {
+						in := inboxes[n.Add(7919)%uint64(len(inboxes))]
+						if err := s.Append(b.Context(), delivery(in, raw)); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			})
+			b.Run("inbox", func(b *testing.B) {
+				for i := 0; b.Loop(); i += 7919 {
+					in := inboxes[i%len(inboxes)]
+					if _, err := s.Inbox(b.Context(), in.KeyID, in.ID); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run("page", func(b *testing.B) {
+				for i := 0; b.Loop(); i += 7919 {
+					in, err := s.Inbox(b.Context(), "key_a", inboxes[i%len(inboxes)].ID)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := s.Messages(b.Context(), in, uint64(in.Messages)+1, 50); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkDelete measures the deletion of an inbox of 100,000 messages.
+func BenchmarkDelete(b *testing.B) {
+	s := openBenchmark(b)
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		in := benchmarkInbox(b, s, i)
+		fill(b, s, []service.Inbox{in}, 100_000)
+		b.StartTimer()
+		if err := s.DeleteInbox(b.Context(), in.KeyID, in.ID); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkList measures a whole list of 1,000 messages, and the body of one of 20 KB.
+func BenchmarkList(b *testing.B) {
+	s := openBenchmark(b)
+	in := benchmarkInbox(b, s, 0)
+	fill(b, s, []service.Inbox{in}, 999)
+	if err := s.Append(b.Context(), delivery(in, mailText(20<<10))); err != nil {
+		b.Fatal(err)
+	}
+	if err := s.db.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("list", func(b *testing.B) {
+		for b.Loop() {
+			if list, err := s.Messages(b.Context(), in, 1001, 0); err != nil || len(list) != 1000 {
+				b.Fatal(len(list), err)
+			}
+		}
+	})
+	b.Run("message", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.Message(b.Context(), in, 1000); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkOpen measures the opening and closing of a store with 10,000 messages.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	o := Options{Log: slog.New(slog.DiscardHandler)}
+	s, err := Open(dir, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	fill(b, s, []service.Inbox{benchmarkInbox(b, s, 0)}, 10_000)
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s, err := Open(dir, o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
