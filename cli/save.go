@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -83,10 +82,12 @@ func (a *app) attachments(cmd *cobra.Command, s *connection, inboxID string, l l
 // saveLetter writes the files and returns the paths of those it wrote.
 func saveLetter(dir string, l letter.Letter, attachments []save.File) ([]string, error) {
 	if l.Raw == nil {
-		name := save.Name(l.Message.Subject, "message")
-		bodies := []save.File{{Name: name + ".txt", Content: []byte(l.Message.Text)}, {Name: name + ".html", Content: []byte(l.Message.HTML)}}
-		bodies = slices.DeleteFunc(bodies, func(f save.File) bool { return len(f.Content) == 0 })
-		return save.Attachments(dir, append(bodies, attachments...), nil)
+		paths, err := save.Bodies(dir, l.Message.Subject, l.Message.Text, l.Message.HTML)
+		if err != nil {
+			return paths, err
+		}
+		files, err := save.Attachments(dir, attachments, nil)
+		return append(paths, files...), err
 	}
 	path, err := save.Message(dir, l.Raw, l.Message.Subject)
 	if err != nil {

@@ -31,6 +31,23 @@ func Message(dir string, raw []byte, subject string) (path string, err error) {
 	return write(dir, File{Name: Name(subject, "message") + ".eml", Content: raw})
 }
 
+// Bodies writes the text and the HTML of a message whose raw form is not to be had, as .txt and .html files named
+// after its subject. An empty one is left out.
+func Bodies(dir, subject, text, html string) (paths []string, err error) {
+	name := Name(subject, "message")
+	for _, f := range []File{{name + ".txt", []byte(text)}, {name + ".html", []byte(html)}} {
+		if len(f.Content) == 0 {
+			continue
+		}
+		path, err := write(dir, f)
+		if err != nil {
+			return paths, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
 // Attachments writes every file and calls progress after each. It returns the paths it wrote, also
 // when one of the later files could not be written.
 func Attachments(dir string, files []File, progress func(done, total int)) (paths []string, err error) {

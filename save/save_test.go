@@ -90,6 +90,17 @@ func TestMessage(t *testing.T) {
 	}
 }
 
+func TestBodies(t *testing.T) {
+	dir := t.TempDir()
+	paths, err := Bodies(dir, "Hello/World", "text", "")
+	if err != nil || len(paths) != 1 || paths[0] != filepath.Join(dir, "Hello_World.txt") {
+		t.Errorf("saved %q, %v", paths, err)
+	}
+	if paths, err = Bodies(dir, "Hello/World", "text", "<p>"); err != nil || len(paths) != 2 || paths[0] != filepath.Join(dir, "Hello_World (2).txt") {
+		t.Errorf("saved %q, %v", paths, err)
+	}
+}
+
 func TestASymbolicLinkIsNotFollowed(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(t.TempDir(), "target")

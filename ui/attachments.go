@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"mayfly/api"
@@ -13,15 +12,6 @@ import (
 type attachmentAt struct {
 	inboxID, messageID string
 	attachment         api.Attachment
-}
-
-// rawMessage fetches the raw message; a service that does not give it cannot be saved from.
-func rawMessage(ctx context.Context, c *api.Client, inboxID, id string) ([]byte, error) {
-	raw, err := c.Raw(ctx, inboxID, id)
-	if errors.Is(err, api.ErrUnsupported) {
-		return nil, errors.New("this service does not hand out messages as they were received: b opens a copy to save")
-	}
-	return raw, err
 }
 
 // mostImages bounds the inline images that are fetched for a copy.

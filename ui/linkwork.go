@@ -2,12 +2,14 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/letter"
 	"mayfly/render"
 	"mayfly/save"
 	"mayfly/ui/safecopy"
@@ -96,17 +98,30 @@ func cutTilde(dir string) (rest string, ok bool) {
 	return dir, false
 }
 
-// saveMessage saves the raw message, or what the API gives of it where there is no raw one.
+// saveMessage saves the raw message; where the service has none, its text and its HTML.
 func (a *app) saveMessage() tea.Cmd {
 	m, dir, s := a.current(), a.downloads(), a.session
-	inboxID, id, subject := m.inboxID, m.id, m.subject
+	inboxID, id := m.inboxID, m.id
 	return s.do(func(ctx context.Context) tea.Msg {
-		raw, err := rawMessage(ctx, s.conn.Client, inboxID, id)
+		l, err := letter.Fetch(ctx, s.conn.Client, inboxID, id)
 		if err != nil {
 			return doneMsg{err: err}
 		}
-		path, err := save.Message(dir, raw, subject)
-		return doneMsg{"saved " + shortPath(path), err}
+		var paths []string
+		if l.Raw == nil {
+			paths, err = save.Bodies(dir, l.Message.Subject, l.Message.Text, l.Message.HTML)
+		} else {
+			var path string
+			path, err = save.Message(dir, l.Raw, l.Message.Subject)
+			paths = []string{path}
+		}
+		switch {
+		case err != nil:
+			return doneMsg{err: err}
+		case len(paths) == 0:
+			return doneMsg{err: errors.New("there is nothing in this message to save")}
+		}
+		return doneMsg{text: "saved " + shortPath(paths[len(paths)-1])}
 	})
 }
 

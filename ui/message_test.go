@@ -46,6 +46,13 @@ func TestSavingAttachments(t *testing.T) {
 	})
 }
 
+func TestSavingWhereThereIsNoRawMessage(t *testing.T) {
+	play(t, setting{width: 120, height: 36, before: someMail}, func(s *stage) {
+		s.press("s")
+		s.see("saved ", "Confirm your e-mail address.html")
+	})
+}
+
 func TestALateAnswerIsDropped(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: someMail}, func(s *stage) {
 		s.app.mails = shelf{}
