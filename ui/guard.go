@@ -15,6 +15,7 @@ import (
 type guard struct {
 	app       *app
 	crashPath string
+	logPath   string // of the log, for people; empty when nothing is logged
 	stop      func() // ends the program; called once, after a panic
 
 	mu    sync.Mutex
@@ -90,6 +91,9 @@ func (g *guard) note(r any, stack []byte) {
 		return
 	}
 	g.cause = fmt.Errorf("mayfly failed; what is known about it is in %s", g.crashPath)
+	if g.logPath != "" {
+		g.cause = fmt.Errorf("%w, and what came before in %s", g.cause, g.logPath)
+	}
 }
 
 func (g *guard) crash() error {

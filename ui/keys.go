@@ -38,8 +38,11 @@ func (a *app) keyFor(id string) string {
 	return id
 }
 
-// complain shows the first thing that is wrong in the configuration.
+// complain shows the first thing that is wrong in the configuration, or where the log is.
 func (a *app) complain() tea.Cmd {
+	if a.opts.LogPath != "" {
+		a.say(note, "Logging to "+shortPath(a.opts.LogPath))
+	}
 	if n := len(a.cfg.Complaints); n > 0 {
 		text := a.cfg.Complaints[0]
 		if n > 1 {

@@ -16,7 +16,7 @@ func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	w := realWorld()
 	cfg := config.Read(o.ConfigPath, usualKeys())
-	g := &guard{app: newApp(ctx, o, cfg, w), crashPath: o.CrashPath}
+	g := &guard{app: newApp(ctx, o, cfg, w), crashPath: o.CrashPath, logPath: o.LogPath}
 	p := tea.NewProgram(g, tea.WithContext(ctx), tea.WithoutCatchPanics(), tea.WithoutSignalHandler())
 	var stopping sync.WaitGroup
 	g.stop = func() { stopping.Go(p.Quit) }
