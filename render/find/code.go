@@ -1,7 +1,8 @@
 package find
 
 import (
-	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,8 +25,7 @@ type candidate struct {
 
 // codes are the candidates worth showing, and whether the first is the code.
 func (m *mail) codes() ([]Code, bool) {
-	best := map[string]Code{}
-	shapes := map[string]int{}
+	best := map[string]verdict{}
 	for _, p := range []*page{m.page, m.text} {
 		if p == nil {
 			continue
@@ -39,28 +39,36 @@ func (m *mail) codes() ([]Code, bool) {
 				e.add(-4, "one of a list of such")
 			}
 			key := strings.ReplaceAll(c.value, "-", "")
-			if old, ok := best[key]; !ok || e.score > old.Score {
-				best[key] = Code{Value: c.value, Score: e.score, Reasons: e.reasons}
+			if old, ok := best[key]; !ok || e.score > old.score {
+				best[key] = verdict{c.value, e}
 			}
-			shapes[key]++
 		}
 	}
 	m.subjectCode(best)
-	codes := make([]Code, 0, len(best))
-	for _, c := range best {
-		if c.Score > 0 {
-			codes = append(codes, c)
+	verdicts := make([]verdict, 0, len(best))
+	for _, key := range slices.Sorted(maps.Keys(best)) {
+		if best[key].score > 0 {
+			verdicts = append(verdicts, best[key])
 		}
 	}
-	codes = byScore(codes, func(c Code) float64 { return c.Score })
+	var codes []Code
+	for _, v := range byScore(verdicts, func(v verdict) float64 { return v.score }) {
+		codes = append(codes, Code{Value: v.value, Score: v.score, Reasons: v.words()})
+	}
 	if len(codes) == 0 || codes[0].Score < codeThreshold {
 		return codes, false
 	}
 	return codes, len(codes) == 1 || codes[0].Score-codes[1].Score >= nearTie
 }
 
+// verdict is the evidence for a value.
+type verdict struct {
+	value string
+	evidence
+}
+
 // subjectCode adds a code that stands in the subject and nowhere else.
-func (m *mail) subjectCode(best map[string]Code) {
+func (m *mail) subjectCode(best map[string]verdict) {
 	for _, t := range tokens(m.subject.text) {
 		key := strings.ReplaceAll(t.value, "-", "")
 		if _, ok := best[key]; ok {
@@ -70,7 +78,7 @@ func (m *mail) subjectCode(best map[string]Code) {
 		c := candidate{token: t, of: p}
 		e := m.judge(&c)
 		e.add(-0.5, "in the subject only")
-		best[key] = Code{Value: t.value, Score: e.score, Reasons: e.reasons}
+		best[key] = verdict{t.value, e}
 	}
 }
 
@@ -85,11 +93,16 @@ func (p *page) candidates() []candidate {
 		}
 		l := &p.lines[i]
 		for _, t := range tokens(l.text) {
-			alone := strings.Trim(l.text[:t.start]+l.text[t.end:], " \u00a0\u200b\t*_`\"'()[]<>«»“”„「」『』【】·•:.-–—=|#") == ""
+			alone := bareAround(l.text[:t.start]) && bareAround(l.text[t.end:])
 			all = append(all, candidate{token: t, line: i, alone: alone, of: p})
 		}
 	}
 	return all
+}
+
+// bareAround says whether what stands beside a candidate is nothing but spaces and marks.
+func bareAround(s string) bool {
+	return len(s) < 40 && strings.Trim(s, " \u00a0\t*_`\"'()[]<>«»“”„「」『』【】·•:.-–—=|#") == ""
 }
 
 // cells joins lines that hold one letter or digit each, as some mails write a code into boxes.
@@ -145,8 +158,10 @@ func (m *mail) judge(c *candidate) evidence {
 	words := m.words(&e, c)
 	m.shape(&e, c, words)
 	m.looks(&e, c)
-	m.elsewhere(&e, c)
 	m.surroundings(&e, c, words)
+	if e.score > 0 {
+		m.elsewhere(&e, c)
+	}
 	if l.footer {
 		e.add(-2.5, "in the footer")
 	}
@@ -178,11 +193,11 @@ const (
 
 func (m *mail) words(e *evidence, c *candidate) words {
 	best := words{before: -1}
-	why := ""
-	consider := func(w words, format string, args ...any) {
+	why, phrase := "", ""
+	consider := func(w words, format, found string) {
 		direct, strong := best.direct || w.direct && w.points > 1.5, best.strong || w.strong && w.points > 1.5
 		if w.points > best.points {
-			best, why = w, fmt.Sprintf(format, args...)
+			best, why, phrase = w, format, found
 		}
 		best.direct, best.strong = direct, strong
 	}
@@ -194,7 +209,7 @@ func (m *mail) words(e *evidence, c *candidate) words {
 		if !ok {
 			continue
 		}
-		phrase := l.fold.Folded[h.Start:h.End]
+		word := l.fold.Folded[h.Start:h.End]
 		switch {
 		case h.End <= from:
 			gap := utf8.RuneCountInString(l.fold.Folded[h.End:from])
@@ -205,7 +220,7 @@ func (m *mail) words(e *evidence, c *candidate) words {
 			if c.of.claimed(l, h.End, from) {
 				w.points -= claimedPoints
 			}
-			consider(w, "%q before it", phrase)
+			consider(w, "%q before it", word)
 		case h.Start >= to:
 			gap := utf8.RuneCountInString(l.fold.Folded[to:h.Start])
 			w := words{points: points - 0.2 - float64(min(gap, 160))/45, strong: h.Class == lexicon.Strong, direct: gap <= 26, before: -1}
@@ -215,7 +230,7 @@ func (m *mail) words(e *evidence, c *candidate) words {
 			if from <= 1 {
 				w.points += 0.5 // "482913 is …"
 			}
-			consider(w, "%q after it", phrase)
+			consider(w, "%q after it", word)
 		}
 	}
 	// Words in the lines above and below count for what stands alone, or begins or ends its line.
@@ -234,7 +249,7 @@ func (m *mail) words(e *evidence, c *candidate) words {
 			if lines[i].footer {
 				w.points--
 			}
-			consider(w, "%q %d above it", lines[i].fold.Folded[h.Start:h.End], d)
+			consider(w, "%q above it", lines[i].fold.Folded[h.Start:h.End])
 		}
 	}
 	for d, i := 1, c.line+1; d <= 2 && i < len(lines) && c.alone; d, i = d+1, i+1 {
@@ -248,7 +263,7 @@ func (m *mail) words(e *evidence, c *candidate) words {
 				points: points - 0.8 - farther*float64(d-1) - float64(min(head, 200))/80, strong: h.Class == lexicon.Strong,
 				direct: d == 1, before: -1,
 			}
-			consider(w, "%q %d below it", lines[i].fold.Folded[h.Start:h.End], d)
+			consider(w, "%q below it", lines[i].fold.Folded[h.Start:h.End])
 		}
 	}
 	for _, h := range m.subject.hits {
@@ -257,7 +272,9 @@ func (m *mail) words(e *evidence, c *candidate) words {
 		}
 	}
 	best.points = max(best.points, 0)
-	e.add(best.points, "%s", why)
+	if why != "" {
+		e.add(best.points, why, phrase)
+	}
 	switch {
 	case l.block == nil || best.points == 0:
 	case has(m.subject.hits, lexicon.Strong):

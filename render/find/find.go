@@ -108,7 +108,15 @@ func sample(subject, preheader string, docs ...*doc.Document) string {
 // evidence adds up what speaks for a candidate and against it.
 type evidence struct {
 	score   float64
-	reasons []string
+	reasons []reason
+}
+
+// reason is one entry of evidence, put into words only when it is shown.
+type reason struct {
+	points float64
+	format string
+	args   [1]any
+	n      int
 }
 
 func (e *evidence) add(points float64, format string, args ...any) {
@@ -116,7 +124,18 @@ func (e *evidence) add(points float64, format string, args ...any) {
 		return
 	}
 	e.score += points
-	e.reasons = append(e.reasons, fmt.Sprintf("%+.1f ", points)+fmt.Sprintf(format, args...))
+	r := reason{points: points, format: format, n: min(len(args), 1)}
+	copy(r.args[:], args)
+	e.reasons = append(e.reasons, r)
+}
+
+// words are the reasons as they are shown: "+4.0 \"passcode\" before it".
+func (e *evidence) words() []string {
+	all := make([]string, len(e.reasons))
+	for i, r := range e.reasons {
+		all[i] = fmt.Sprintf("%+.1f ", r.points) + fmt.Sprintf(r.format, r.args[:r.n]...)
+	}
+	return all
 }
 
 // byScore orders the best first and keeps a few.

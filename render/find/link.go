@@ -41,20 +41,31 @@ func (m *mail) linksOf(p *page, hasCode bool) ([]Link, bool) {
 			places[a.n] = append(places[a.n], i)
 		}
 	}
-	hosts := p.contentLinks()
-	var found []Link
+	targets := make([]target, len(places))
+	for n := 1; n < len(places); n++ {
+		if len(places[n]) > 0 {
+			targets[n] = behind(&p.doc.Links[n-1])
+		}
+	}
+	contentLinks := p.contentLinks(targets)
+	type judged struct {
+		n int
+		evidence
+	}
+	var all []judged
 	for n := 1; n < len(places); n++ {
 		if len(places[n]) == 0 {
 			continue
 		}
-		l := &p.doc.Links[n-1]
-		e, ok := m.judgeLink(p, l, places[n], hasCode, hosts)
-		if !ok || e.score <= 0 {
-			continue
+		if e, ok := m.judgeLink(p, targets[n], places[n], hasCode, contentLinks); ok && e.score > 0 {
+			all = append(all, judged{n, e})
 		}
-		found = append(found, Link{N: n, URL: l.URL, Text: l.Text, Host: l.Host, Score: e.score, Reasons: e.reasons})
 	}
-	found = byScore(found, func(l Link) float64 { return l.Score })
+	var found []Link
+	for _, j := range byScore(all, func(j judged) float64 { return j.score }) {
+		l := &p.doc.Links[j.n-1]
+		found = append(found, Link{N: j.n, URL: l.URL, Text: l.Text, Host: l.Host, Score: j.score, Reasons: j.words()})
+	}
 	if len(found) == 0 || found[0].Score < linkThreshold {
 		return found, false
 	}
@@ -62,38 +73,42 @@ func (m *mail) linksOf(p *page, hasCode bool) ([]Link, bool) {
 }
 
 // contentLinks is how many links stand outside of the footer, without those that lead to a front page.
-func (p *page) contentLinks() int {
+func (p *page) contentLinks(targets []target) int {
 	seen := map[int]bool{}
 	for _, a := range p.links {
-		if a.n < 1 || a.n > len(p.doc.Links) || p.lines[a.line].footer {
+		if a.n < 1 || a.n >= len(targets) || p.lines[a.line].footer {
 			continue
 		}
-		t := inspect(p.doc.Links[a.n-1].URL)
-		if !t.root && !t.social && !t.footer && !has(a.hits, lexicon.Footer) {
+		if t := &targets[a.n]; !t.root && !t.social && !t.footer && !has(a.hits, lexicon.Footer) {
 			seen[a.n] = true
 		}
 	}
 	return len(seen)
 }
 
-// judgeLink adds up the evidence for a link over all the places where it stands.
-func (m *mail) judgeLink(p *page, l *doc.Link, places []int, hasCode bool, contentLinks int) (evidence, bool) {
+// behind is what the URL of a link says, or the URL in it when it is that of a click wrapper.
+func behind(l *doc.Link) target {
 	t := inspect(l.URL)
+	if l.Via != "" && l.Target != l.URL {
+		scheme := t.scheme
+		t = inspect(l.Target)
+		t.scheme = scheme
+	}
+	return t
+}
+
+// judgeLink adds up the evidence for a link over all the places where it stands.
+func (m *mail) judgeLink(p *page, t target, places []int, hasCode bool, contentLinks int) (evidence, bool) {
 	switch t.scheme {
 	case "mailto", "tel", "sms", "javascript", "data", "vbscript", "file", "cid", "about", "":
 		return evidence{}, false
-	}
-	if l.Via != "" && l.Target != l.URL {
-		inner := inspect(l.Target)
-		inner.scheme = t.scheme
-		t = inner
 	}
 	var e evidence
 	if t.social {
 		e.add(-6, "a social network or shop of applications")
 	}
 	w := m.wording(&e, p, places, t)
-	m.bearing(&e, t, w, l)
+	m.bearing(&e, t, w)
 	if m.button(p, places) {
 		e.add(1, "a button")
 	}
@@ -220,7 +235,7 @@ func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
 }
 
 // bearing weighs what the URL says.
-func (m *mail) bearing(e *evidence, t target, w wording, l *doc.Link) {
+func (m *mail) bearing(e *evidence, t target, w wording) {
 	if t.token {
 		e.add(1.3, "carries a secret")
 	} else if t.opaque {

@@ -110,13 +110,15 @@ func (t *target) word(piece string) {
 		return
 	}
 	lower := strings.ToLower(piece)
-	whole := strings.NewReplacer("-", "", "_", "").Replace(lower)
+	whole := squeeze(lower)
 	if c, ok := pathWords[whole]; ok {
 		t.asks |= 1 << c
 	}
 	t.footer = t.footer || footerWords[whole]
-	parts := strings.FieldsFunc(lower, func(r rune) bool { return r == '-' || r == '_' })
-	for _, w := range parts {
+	if len(whole) == len(lower) {
+		return
+	}
+	for w := range strings.FieldsFuncSeq(lower, func(r rune) bool { return r == '-' || r == '_' }) {
 		if c, ok := pathWords[w]; ok {
 			t.asks |= 1 << c
 		}
@@ -124,6 +126,19 @@ func (t *target) word(piece string) {
 			t.footer = true
 		}
 	}
+}
+
+// squeeze takes the marks out of a name that separate its words.
+func squeeze(s string) string {
+	if !strings.ContainsAny(s, "-_[]") {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("-_[]", r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 func (t *target) parameters(query string) {
@@ -139,7 +154,7 @@ func (t *target) parameters(query string) {
 		if decoded, err := url.QueryUnescape(value); err == nil && len(value) < 200 {
 			value = decoded
 		}
-		plain := strings.NewReplacer("-", "", "_", "", "[", "", "]", "").Replace(name)
+		plain := squeeze(name)
 		switch {
 		case secretNames[plain] && len(value) >= 4:
 			t.token = true

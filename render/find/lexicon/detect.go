@@ -130,6 +130,7 @@ const (
 	mostAtOnce   = 4        // languages that a text may be in, beside English
 	clearly      = 3        // different function words that make a language likely
 	asLikely     = 0.6      // share of the best score that makes another language likely too
+	shortText    = 2 << 10  // bytes below which a text may be in any language of its script
 	foreignRunes = 6        // letters of a script that make its languages possible
 )
 
@@ -156,7 +157,7 @@ func Detect(t Text, hint string) []*Language {
 			enough = letters[i] > 0
 		}
 		if enough {
-			found = c.pick(found, s, scores, hint)
+			found = c.pick(found, s, scores, len(sample), hint)
 		}
 	}
 	for _, l := range c.languages {
@@ -199,7 +200,7 @@ func (c *catalogue) scores(sample string) []float64 {
 }
 
 // pick adds the languages of a script that the text may be in.
-func (c *catalogue) pick(found []*Language, script uint32, scores []float64, hint string) []*Language {
+func (c *catalogue) pick(found []*Language, script uint32, scores []float64, length int, hint string) []*Language {
 	var candidates []int
 	best := 0.0
 	for i, s := range c.scripts {
@@ -220,7 +221,7 @@ func (c *catalogue) pick(found []*Language, script uint32, scores []float64, hin
 	n := 0
 	for _, i := range candidates {
 		l := c.languages[i]
-		likely := best < clearly || n < mostAtOnce && (scores[i] >= asLikely*best || scores[i] >= best-1) || declared(l.Name, hint)
+		likely := best < clearly && length < shortText || n < mostAtOnce && (scores[i] >= asLikely*best || scores[i] >= best-1) || declared(l.Name, hint)
 		if likely && !slices.Contains(found, l) {
 			found = append(found, l)
 			n++
