@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,6 +20,8 @@ type app struct {
 	baseURL  string
 	insecure bool
 	color    string
+	debug    bool
+	log      *slog.Logger // nil without --debug
 
 	transport http.RoundTripper // to services; nil for the network
 
@@ -81,6 +84,7 @@ mayfly --base-url https://api.example`,
 	flags.StringVar(&a.baseURL, "base-url", "", "address of the service, such as https://api.example")
 	flags.BoolVar(&a.insecure, "insecure", false, "let the key go over plain HTTP to another machine")
 	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
+	root.Flags().BoolVar(&a.debug, "debug", false, "log what the terminal application does to a file, without keys and bodies")
 	cobra.CheckErr(errors.Join(
 		root.RegisterFlagCompletionFunc("profile", a.completeProfiles),
 		root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]cobra.Completion{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)),

@@ -105,7 +105,7 @@ func (a *app) attach(ctx context.Context, p place) (*connection, error) {
 }
 
 func (a *app) connection(p place, key, keyFrom string) (*connection, error) {
-	client, err := api.New(p.baseURL, key, api.Options{Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport})
+	client, err := api.New(p.baseURL, key, api.Options{Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport, Trace: a.trace()})
 	if err != nil {
 		f := &failure{status: statusUsage, err: err}
 		if strings.HasPrefix(strings.ToLower(p.baseURL), "http://") && !p.insecure {

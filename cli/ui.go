@@ -29,6 +29,15 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	logPath := ""
+	if a.debug {
+		path, file, err := a.openDebugLog()
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		logPath = path
+	}
 	a.graceful.Store(true) // it gives the terminal back, and the embedded service comes to an end
 	return ui.Run(cmd.Context(), ui.Options{
 		Connect: func(ctx context.Context, t ui.Target) (*ui.Connection, error) {
@@ -38,6 +47,9 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		SaveProfile: a.saveProfile,
 		ConfigPath:  a.configFile(),
 		CrashPath:   filepath.Join(a.stateDir(), "crash.log"),
+		Log:         a.log,
+		LogPath:     logPath,
+		NoColor:     a.color == "never",
 	})
 }
 

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -86,7 +87,11 @@ func (g *guard) note(r any, stack []byte) {
 		return
 	}
 	text := fmt.Sprintf("%s\n%v\n\n%s", time.Now().Format(time.RFC3339), r, stack)
-	if err := os.WriteFile(g.crashPath, []byte(text), 0o600); err != nil {
+	err := os.MkdirAll(filepath.Dir(g.crashPath), 0o700)
+	if err == nil {
+		err = os.WriteFile(g.crashPath, []byte(text), 0o600)
+	}
+	if err != nil {
 		g.cause = fmt.Errorf("mayfly failed: %v (and what is known about it could not be written: %w)", r, err)
 		return
 	}

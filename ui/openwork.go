@@ -45,6 +45,7 @@ func (a *app) openMessage(m *message) tea.Cmd {
 		a.reader.opened = o
 		return a.fetchRaw()
 	}
+	a.peeks[m.key] = true // opening it looks into it as well
 	s, generation, key := a.session, a.reader.generation, m.key
 	inboxID, id := m.inboxID, m.id
 	want, th := a.reader.key(), a.renderTheme()

@@ -23,6 +23,7 @@ type Options struct {
 	Log        *slog.Logger // nil for none; gets no keys and no bodies
 	LogPath    string       // where Log writes, for people; empty when nothing is logged
 	CrashPath  string       // file for what is known about a panic
+	NoColor    bool         // as NO_COLOR: no colours, whatever the terminal can do
 }
 
 // Profile names a service. The one without a base URL is the embedded service.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"mayfly/ui/config"
 )
@@ -17,7 +18,11 @@ func Run(ctx context.Context, o Options) error {
 	w := realWorld()
 	cfg := config.Read(o.ConfigPath, usualKeys())
 	g := &guard{app: newApp(ctx, o, cfg, w), crashPath: o.CrashPath, logPath: o.LogPath}
-	p := tea.NewProgram(g, tea.WithContext(ctx), tea.WithoutCatchPanics(), tea.WithoutSignalHandler())
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutCatchPanics(), tea.WithoutSignalHandler()}
+	if o.NoColor {
+		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	p := tea.NewProgram(g, options...)
 	var stopping sync.WaitGroup
 	g.stop = func() { stopping.Go(p.Quit) }
 	_, err := p.Run()
