@@ -161,7 +161,7 @@ func Detect(t Text, hint string) []*Language {
 		}
 	}
 	for _, l := range c.languages {
-		if l.Name == "en" && !slices.Contains(found, l) {
+		if (l.Name == "en" || declared(l.Name, hint)) && !slices.Contains(found, l) {
 			found = append(found, l)
 		}
 	}

@@ -1,0 +1,131 @@
+package find_test
+
+import (
+	"strings"
+	"testing"
+
+	"mayfly/render/find"
+	"mayfly/render/find/lexicon"
+	"mayfly/render/html"
+	"mayfly/render/text"
+)
+
+// TestNothing: an empty mail has neither code nor link, and is no fault.
+func TestNothing(t *testing.T) {
+	r := find.Find(find.Input{})
+	if r.CodeOK || r.LinkOK || len(r.Codes)+len(r.Links) > 0 {
+		t.Errorf("found %+v in nothing", r)
+	}
+}
+
+func TestReasonsExplain(t *testing.T) {
+	r := find.Find(find.Input{
+		Subject: "482913 is your code",
+		Doc:     html.Read(`<p>Your verification code: <b>482913</b></p><p><a href="https://a.example/verify?token=abcdef">Verify</a></p>`),
+	})
+	if !r.CodeOK || !r.LinkOK {
+		t.Fatalf("found %+v", r)
+	}
+	reasons := strings.Join(r.Codes[0].Reasons, "\n")
+	for _, want := range []string{`"verification code" before it`, "six digits", "bold", "in the subject too"} {
+		if !strings.Contains(reasons, want) {
+			t.Errorf("the reasons for the code do not say %q:\n%s", want, reasons)
+		}
+	}
+	reasons = strings.Join(r.Links[0].Reasons, "\n")
+	for _, want := range []string{"its text asks: confirm", "carries a secret", "its path says so too"} {
+		if !strings.Contains(reasons, want) {
+			t.Errorf("the reasons for the link do not say %q:\n%s", want, reasons)
+		}
+	}
+}
+
+// TestNearTie: two codes as likely as one another are a choice, not a code.
+func TestNearTie(t *testing.T) {
+	r := find.Find(find.Input{Subject: "Your codes", Doc: html.Read(`<p>Your login code is 448120.</p><p>Your login code is 903377.</p>`)})
+	if r.CodeOK || len(r.Codes) != 2 {
+		t.Errorf("found %+v", r)
+	}
+}
+
+// folded is a text as codes are compared: digits of all scripts alike, no marks.
+func folded(s string) string {
+	return strings.ToUpper(strings.ReplaceAll(lexicon.Fold(s).Folded, " ", ""))
+}
+
+// present checks what holds for every mail: what was found stands in it.
+func present(t *testing.T, in find.Input) {
+	t.Helper()
+	r := find.Find(in)
+	var all strings.Builder
+	all.WriteString(folded(in.Subject))
+	urls := map[string]bool{}
+	if in.Doc != nil {
+		all.WriteString(folded(in.Doc.Text()))
+		for _, l := range in.Doc.Links {
+			urls[l.URL] = true
+		}
+	}
+	if in.Text != nil {
+		all.WriteString(folded(in.Text.Text()))
+		for _, l := range in.Text.Links {
+			urls[l.URL] = true
+		}
+	}
+	for _, c := range r.Codes {
+		if !strings.Contains(all.String(), folded(c.Value)) {
+			t.Errorf("the code %q does not stand in the mail", c.Value)
+		}
+		if len(c.Reasons) == 0 {
+			t.Errorf("no reasons for %q", c.Value)
+		}
+	}
+	for _, l := range r.Links {
+		if !urls[l.URL] {
+			t.Errorf("the link %q does not stand in the mail", l.URL)
+		}
+		if l.N > 0 && in.Doc.Links[l.N-1].URL != l.URL {
+			t.Errorf("the link %q is not number %d", l.URL, l.N)
+		}
+	}
+	if r.CodeOK && len(r.Codes) == 0 || r.LinkOK && len(r.Links) == 0 {
+		t.Errorf("found something that is not there: %+v", r)
+	}
+}
+
+func TestFoundIsPresent(t *testing.T) {
+	for _, f := range fixtures(t) {
+		present(t, f.input())
+	}
+}
+
+// TestDeterministic: the same mail gives the same result.
+func TestDeterministic(t *testing.T) {
+	for _, f := range fixtures(t) {
+		a, b := find.Find(f.input()), find.Find(f.input())
+		if len(a.Codes) != len(b.Codes) || len(a.Links) != len(b.Links) {
+			t.Fatalf("%s: %+v and then %+v", f.name, a, b)
+		}
+		for i := range a.Codes {
+			if a.Codes[i].Value != b.Codes[i].Value || a.Codes[i].Score != b.Codes[i].Score {
+				t.Errorf("%s: %+v and then %+v", f.name, a.Codes, b.Codes)
+			}
+		}
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	for _, m := range fixtures(f) {
+		f.Add(m.subject, m.html, m.text)
+	}
+	f.Fuzz(func(t *testing.T, subject, h, plain string) {
+		if len(h)+len(plain) > 100_000 {
+			t.Skip("long inputs are the benchmarks'")
+		}
+		in := find.Input{Subject: subject, Doc: html.Read(h)}
+		if plain != "" {
+			in.Text = text.Read(plain, text.Options{})
+		}
+		present(t, in)
+	})
+}
