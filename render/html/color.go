@@ -13,8 +13,6 @@ type rgba struct {
 	a       float32
 }
 
-func (c rgba) opaque() doc.Color { return doc.Color{R: c.r, G: c.g, B: c.b, Set: true} }
-
 // over is the colour that c makes on top of base.
 func (c rgba) over(base doc.Color) doc.Color {
 	if !base.Set {

@@ -20,7 +20,6 @@ const (
 type hiddenText struct {
 	kept   int
 	reason string
-	piece  strings.Builder
 }
 
 // add takes the text of a node that is hidden.

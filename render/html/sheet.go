@@ -99,7 +99,6 @@ func cutRule(css string) (prelude, block, rest string, ok bool) {
 	for i < len(css) {
 		n := strings.IndexAny(css[i:], "{}")
 		if n < 0 {
-			i = len(css)
 			break
 		}
 		i += n

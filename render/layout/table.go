@@ -195,10 +195,9 @@ func (g *grid) fit(room int) bool {
 // row writes the lines of one row.
 func (g *grid) row(row *doc.Block, head bool) {
 	type column struct {
-		lines      [][]piece
-		at, width  int
-		align      doc.Align
-		whitespace int
+		lines     [][]piece
+		at, width int
+		align     doc.Align
 	}
 	var columns []column
 	at, x, height := 0, 0, 0
