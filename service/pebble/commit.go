@@ -3,6 +3,8 @@ package pebble
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
 
@@ -27,6 +29,8 @@ type group struct {
 	batch   *pebbledb.Batch
 	waiting []op
 	touched map[string]bool // keys whose list of inboxes changes
+	inboxIn []string        // addresses that get or lose an inbox
+	swept   bool            // so do others
 }
 
 // commit hands a change to the committer and waits until it is on disk. When ctx ends before the
@@ -94,6 +98,7 @@ func (s *Store) commitGroup(st *state, first op) {
 			more = false
 		}
 	}
+	keys := slices.Collect(maps.Keys(st.keys))
 	st.prepared()
 	if g.batch.Empty() {
 		g.batch.Close()
@@ -110,6 +115,11 @@ func (s *Store) commitGroup(st *state, first op) {
 		}
 		return
 	}
+	s.addresses.drop(g.inboxIn...)
+	if g.swept {
+		s.addresses.dropAll()
+	}
+	s.keys.drop(keys...)
 	for keyID := range g.touched {
 		s.versions.bump(keyID)
 	}
@@ -236,5 +246,5 @@ func (st *state) key(id string) (service.StoredKey, error) {
 	if k, ok := st.keys[id]; ok {
 		return k, nil
 	}
-	return st.store.Key(context.Background(), id)
+	return st.store.readKey(id)
 }

@@ -70,6 +70,7 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 			return err
 		}
 		g.addresses[in.Address] = [2]string{in.KeyID, in.ID}
+		g.inboxIn = append(g.inboxIn, in.Address)
 		g.inboxes[in.ID] = &inboxState{Inbox: in}
 		g.touched[in.KeyID] = true
 		return nil
@@ -130,11 +131,13 @@ func (s *Store) address(address string) (keyID, inboxID string, err error) {
 
 // InboxByAddress returns the inbox that has the address, without counting its messages.
 func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inbox, error) {
-	keyID, id, err := s.address(address)
-	if err != nil {
-		return service.Inbox{}, err
-	}
-	return s.inboxRecord(keyID, id)
+	return s.addresses.get(address, func() (service.Inbox, error) {
+		keyID, id, err := s.address(address)
+		if err != nil {
+			return service.Inbox{}, err
+		}
+		return s.inboxRecord(keyID, id)
+	})
 }
 
 // Inboxes returns the key's inboxes.
@@ -201,6 +204,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 			return err
 		}
 		g.inboxes[id] = &inboxState{gone: true}
+		g.inboxIn = append(g.inboxIn, in.Address)
 		g.touched[keyID] = true
 		return nil
 	})
@@ -239,6 +243,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 				return err
 			}
 		}
+		g.swept = true
 		// Messages are ordered like the expiry index, so those of all swept inboxes are one range.
 		end := after(last)
 		if err := b.DeleteRange(first, end, nil); err != nil {

@@ -45,6 +45,10 @@ func (g *group) putKey(k service.StoredKey) error {
 
 // Key returns a key by its ID.
 func (s *Store) Key(ctx context.Context, id string) (service.StoredKey, error) {
+	return s.keys.get(id, func() (service.StoredKey, error) { return s.readKey(id) })
+}
+
+func (s *Store) readKey(id string) (service.StoredKey, error) {
 	if !name(id) {
 		return service.StoredKey{}, errNotFound
 	}

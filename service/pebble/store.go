@@ -38,7 +38,10 @@ type Store struct {
 	log      *slog.Logger
 	versions *versions
 	space    *space
-	queue    atomic.Int64 // callers of commit
+	keys     *cache[service.StoredKey] // by ID
+	// The inboxes that addresses have, without the count of their messages.
+	addresses *cache[service.Inbox]
+	queue     atomic.Int64 // callers of commit
 
 	ops      chan op
 	synced   chan *group
@@ -64,11 +67,13 @@ func Open(dir string, o Options) (*Store, error) {
 		o.Reserve = 256 << 20
 	}
 	s := &Store{
-		log:      o.Log,
-		versions: newVersions(),
-		ops:      make(chan op),
-		synced:   make(chan *group, 1),
-		stop:     make(chan struct{}),
+		log:       o.Log,
+		versions:  newVersions(),
+		keys:      newCache[service.StoredKey](),
+		addresses: newCache[service.Inbox](),
+		ops:       make(chan op),
+		synced:    make(chan *group, 1),
+		stop:      make(chan struct{}),
 	}
 	dir = filepath.Clean(dir)
 	s.space = newSpace(o.fs, dir, o.Reserve, s.stop, s.tellSpace)
