@@ -17,6 +17,7 @@ import (
 	"mayfly/keys"
 	"mayfly/local"
 	"mayfly/render"
+	"mayfly/ui"
 )
 
 // checkTime is how long doctor waits for a service.
@@ -107,6 +108,9 @@ func (d *doctor) files() {
 		d.say("config", "%s (not there: defaults)", a.configFile())
 	default:
 		d.say("config", "%s", a.configFile())
+		for _, complaint := range ui.Complaints(a.configFile()) {
+			d.wrong("config", errors.New(complaint))
+		}
 	}
 	d.say("data", "%s%s", a.dataDir(), unwritable(a.dataDir()))
 	d.say("state", "%s%s", a.stateDir(), unwritable(a.stateDir()))

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -17,7 +16,13 @@ type search struct {
 	typing bool
 	hits   []hit // from top to bottom
 	at     int   // index of the present hit
+
+	lines []render.Line // those that lower was made of
+	lower []string      // their text in lower case
 }
+
+// mostHits bounds the hits of a search that finds something everywhere.
+const mostHits = 2000
 
 // hit is a stretch of a line.
 type hit struct{ line, col, width int }
@@ -33,9 +38,9 @@ func (s *search) find(lines []render.Line) {
 	if s.text == "" {
 		return
 	}
+	s.fold(lines)
 	want := strings.ToLower(s.text)
-	for n, l := range lines {
-		plain := strings.ToLower(l.Plain)
+	for n, plain := range s.lower {
 		for from := 0; ; {
 			i := strings.Index(plain[from:], want)
 			if i < 0 {
@@ -43,9 +48,31 @@ func (s *search) find(lines []render.Line) {
 			}
 			start := from + i
 			s.hits = append(s.hits, hit{n, cell.Width(plain[:start]), cell.Width(want)})
+			if len(s.hits) == mostHits {
+				return
+			}
 			from = start + len(want)
 		}
 	}
+}
+
+// fold keeps the lines in lower case from one letter typed to the next.
+func (s *search) fold(lines []render.Line) {
+	if len(lines) == len(s.lines) && (len(lines) == 0 || &lines[0] == &s.lines[0]) {
+		return
+	}
+	s.lines, s.lower = lines, make([]string, len(lines))
+	for n, l := range lines {
+		s.lower[n] = strings.ToLower(l.Plain)
+	}
+}
+
+// found is the number of hits, for people.
+func (s *search) found() string {
+	if len(s.hits) == mostHits {
+		return itoa(mostHits) + " or more"
+	}
+	return itoa(len(s.hits))
 }
 
 // step goes to the next hit, or with -1 to the one before, and around the ends; it returns its line.
@@ -106,13 +133,13 @@ func (s *search) status(th *theme.Theme) string {
 	case len(s.hits) == 0:
 		return th.Warn.On("/" + cell.Cut(s.text, 12) + " not found ")
 	}
-	return th.Dim.On(fmt.Sprintf("%d of %d ", s.at+1, len(s.hits)))
+	return th.Dim.On(itoa(s.at+1) + " of " + s.found() + " ")
 }
 
 func (s *search) prompt(th *theme.Theme) string {
 	p := th.Accent.On("/") + s.text + th.Accent.On("▏")
 	if s.on() {
-		p += th.Dim.On(fmt.Sprintf("  %d found", len(s.hits)))
+		p += th.Dim.On("  " + s.found() + " found")
 	}
 	return p
 }
