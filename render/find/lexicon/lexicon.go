@@ -41,8 +41,6 @@ const (
 	IfNot                 // "if you did not request this"
 	Meeting               // "meeting ID", "dial in": numbers and links of a call
 	function              // commonest words, by which a language is told
-
-	classes = iota
 )
 
 var names = map[string]Class{
