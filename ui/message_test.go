@@ -150,3 +150,23 @@ func TestComparing(t *testing.T) {
 		s.dontSee("Compare")
 	})
 }
+
+func TestPassingAMessageDoesNotReadIt(t *testing.T) {
+	play(t, with(func(s *stage) {
+		in := s.inboxNamed("ada", time.Hour)
+		for n := range 6 {
+			s.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Mail " + itoa(n), ReceivedAt: time.Now().Add(time.Duration(n+1) * time.Minute)})
+		}
+	}), func(s *stage) {
+		s.press("enter", "h")
+		if n := s.app.book.totalUnread(); n != 5 {
+			t.Fatalf("%d messages are unread", n)
+		}
+		s.press("j", "j", "j")
+		s.see("Mail 2")
+		s.wait(time.Second)
+		if n := s.app.book.totalUnread(); n != 4 {
+			t.Errorf("three messages were passed and the last one seen: %d are unread", n)
+		}
+	})
+}

@@ -196,15 +196,20 @@ func (a *app) selectInbox(id string) {
 	a.messages.refresh()
 }
 
-// previewDelay is how long the cursor rests on a message before it is fetched, so that a held key fetches nothing.
-const previewDelay = 120 * time.Millisecond
+// restDelay is how long the cursor stays on a message before it is fetched and counts as read, so that a held
+// key does neither to what it passes.
+const restDelay = 120 * time.Millisecond
 
 // restMsg says that the cursor may have come to rest on a message.
 type restMsg struct{ key string }
 
 func (r restMsg) apply(a *app) tea.Cmd {
 	m := a.messages.selected()
-	if m == nil || m.key != r.key || !a.reader.reading() || a.reader.message.key == m.key {
+	switch {
+	case m == nil || m.key != r.key || !a.reader.reading():
+		return nil
+	case a.reader.message.key == m.key:
+		a.readWhatIsSeen()
 		return nil
 	}
 	return a.openMessage(m)
@@ -216,10 +221,11 @@ func (a *app) openLater() tea.Cmd {
 	if m == nil || a.reader.message.key == m.key {
 		return nil
 	}
-	if a.mails.get(m.key) != nil {
-		return a.openMessage(m)
+	rest := tea.Tick(restDelay, func(time.Time) tea.Msg { return restMsg{m.key} })
+	if a.mails.get(m.key) == nil {
+		return rest
 	}
-	return tea.Tick(previewDelay, func(time.Time) tea.Msg { return restMsg{m.key} })
+	return tea.Batch(a.showMessage(m), rest)
 }
 
 // dividers are the widths that the user dragged the panes to; 0 for the usual ones.

@@ -31,8 +31,15 @@ type openedMsg struct {
 	err        error
 }
 
-// openMessage shows a message in the reader: at once when it is on the shelf, else when it was fetched.
+// openMessage shows a message in the reader, and it counts as read.
 func (a *app) openMessage(m *message) tea.Cmd {
+	cmd := a.showMessage(m)
+	a.readWhatIsSeen()
+	return cmd
+}
+
+// showMessage shows a message in the reader: at once when it is on the shelf, else when it was fetched.
+func (a *app) showMessage(m *message) tea.Cmd {
 	i := a.book.inboxes[m.inboxID]
 	email := ""
 	if i != nil {
@@ -40,7 +47,6 @@ func (a *app) openMessage(m *message) tea.Cmd {
 		a.session.watcher.Touch(i.id)
 	}
 	a.reader.open(m, email, a.now)
-	a.readWhatIsSeen()
 	if o := a.mails.get(m.key); o != nil {
 		a.reader.opened = o
 		return a.fetchRaw()
