@@ -170,3 +170,17 @@ func TestPassingAMessageDoesNotReadIt(t *testing.T) {
 		}
 	})
 }
+
+func TestTheRawMessageIsWaitedFor(t *testing.T) {
+	play(t, with(someMail), func(s *stage) {
+		s.press("enter")
+		s.server.SetDelay(time.Second)
+		s.press("5")
+		s.dontSee("not at hand", "Opening…")
+		s.wait(200 * time.Millisecond)
+		s.see("Opening…")
+		s.wait(2 * time.Second)
+		s.dontSee("Opening…")
+		s.see("Subject: Confirm your e-mail address")
+	})
+}

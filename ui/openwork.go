@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -182,6 +183,10 @@ func (a *app) fetchRaw() tea.Cmd {
 	if !a.session.conn.Embedded && r.view < render.Headers {
 		return nil // a request that may never be needed; the budget is small elsewhere
 	}
+	if !r.rawSince.IsZero() {
+		return nil // it is on its way
+	}
+	r.rawSince = a.now
 	s, o, key := a.session, r.opened, r.message.key
 	inboxID, id := r.message.inboxID, r.message.id
 	return s.do(func(ctx context.Context) tea.Msg {
@@ -207,6 +212,7 @@ func (m rawMsg) apply(a *app) tea.Cmd {
 	if r.message == nil || r.message.key != m.key || r.opened == nil {
 		return nil
 	}
+	r.rawSince = time.Time{}
 	if m.err != nil {
 		r.opened.rawErr = m.err
 		return nil

@@ -37,11 +37,12 @@ func (a *app) showPalette() tea.Cmd {
 		}
 		return nil
 	}}
-	for _, c := range a.table {
-		if !c.where.has(a.focus) || c.id == "palette" {
-			continue
+	for _, moving := range []bool{false, true} { // what only moves stands last
+		for _, c := range a.table {
+			if c.where.has(a.focus) && c.id != "palette" && (c.group == groupMove) == moving {
+				m.choices = append(m.choices, choice{id: c.id, title: c.title, aside: showKeys(c.keys), reason: c.reason(a)})
+			}
 		}
-		m.choices = append(m.choices, choice{id: c.id, title: c.title, aside: showKeys(c.keys), reason: c.reason(a)})
 	}
 	return a.push(m)
 }

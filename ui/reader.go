@@ -35,6 +35,7 @@ type reader struct {
 	generation uint64
 	since      time.Time // when opening began
 	opened     *opened   // nil while loading
+	rawSince   time.Time // when fetching the raw message began; zero while it is not fetched
 	err        error
 
 	view   render.View
@@ -271,6 +272,10 @@ func (r *reader) draw(focused bool, idle []string, now time.Time) []string {
 			return r.trouble(n - len(head))
 		case r.opened == nil:
 			if n == len(head) && now.Sub(r.since) >= patience {
+				return th.Dim.On("Opening…")
+			}
+		case r.view == render.Raw && !r.rawSince.IsZero():
+			if n == 0 && now.Sub(r.rawSince) >= patience {
 				return th.Dim.On("Opening…")
 			}
 		case n-len(head) < len(r.lines):

@@ -130,6 +130,9 @@ func (a *app) wakeStates(next *alarm) {
 	if a.reader.reading() && a.reader.opened == nil && a.reader.err == nil {
 		next.in(a.reader.since.Add(patience).Sub(a.now))
 	}
+	if r := a.reader; !r.rawSince.IsZero() {
+		next.in(r.rawSince.Add(patience).Sub(a.now))
+	}
 	i := a.book.inboxes[a.messages.inbox]
 	if i == nil || a.messages.list.Len() > 0 || a.session == nil || a.lay.Panes[paneMessages].Empty() || i.gone(a.now) {
 		return
