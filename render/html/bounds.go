@@ -5,9 +5,10 @@ import "strings"
 // Bounds beyond which a mail is read without making a tree of it, or without its styles. Real mails stay
 // far below them.
 const (
-	maxTree  = 3 << 20 // bytes of source
-	maxTags  = 60_000  // tags
-	maxSpans = 60_000  // runs of text of their own style
+	maxTree   = 3 << 20 // bytes of source
+	maxTags   = 60_000  // tags
+	maxSpans  = 60_000  // runs of text of their own style
+	maxLeaves = 30_000  // blocks with text
 	// maxReopened bounds how many elements the parser may have to open again because they were never closed:
 	// each of them once for each block that follows.
 	maxReopened = 50_000

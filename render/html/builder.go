@@ -178,6 +178,10 @@ func isOpaque(a atom.Atom) bool {
 
 // leaf adds a finished block with text of its own.
 func (b *builder) leaf(l *doc.Block) {
+	if b.order >= maxLeaves {
+		b.bounds.simplified = "only its beginning is shown: the mail has too many paragraphs"
+		return
+	}
 	b.order++
 	l.Order = b.order
 	l.Quoted = b.quoted

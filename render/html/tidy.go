@@ -120,6 +120,10 @@ func (b *builder) nothing() {
 		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order, Gap: true,
 			Spans: []doc.Span{{Text: h.Text, Style: doc.Style{Size: 16}}}})
 	}
+	if len(d.Blocks) == 0 && d.Title != "" {
+		b.order++
+		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order, Spans: []doc.Span{{Text: d.Title, Style: doc.Style{Size: 16}}}})
+	}
 	if len(d.Blocks) > 0 {
 		d.Simplified = "all text of this mail is hidden: shown here"
 		d.Hidden, d.HiddenBytes = nil, 0

@@ -65,7 +65,7 @@ func Lay(d *doc.Document, o Options) []Line {
 	if o.Links {
 		l.linkList()
 	}
-	return l.w.finish()
+	return l.w.finish(o.Width)
 }
 
 // layouter lays out blocks one below the other.
@@ -125,6 +125,9 @@ func (l *layouter) within(first, rest piece, f func()) {
 
 func (l *layouter) blocks(blocks []*doc.Block) {
 	for _, b := range blocks {
+		if l.w.full() {
+			return
+		}
 		l.block(b)
 	}
 }

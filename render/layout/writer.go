@@ -22,6 +22,12 @@ func newWriter(theme Theme, links []doc.Link) *writer {
 	return &writer{theme: theme, links: links}
 }
 
+// maxLines bounds how many lines a document is laid out in.
+const maxLines = 50_000
+
+// full reports that there are as many lines as there may be.
+func (w *writer) full() bool { return len(w.lines) >= maxLines }
+
 func (w *writer) any() bool { return len(w.lines) > 0 }
 
 func (w *writer) count() int { return len(w.lines) }
@@ -58,6 +64,9 @@ const maxHyperlink = 8000
 
 // line writes a line.
 func (w *writer) line(prefix, pieces []piece) {
+	if w.full() {
+		return
+	}
 	if len(pieces) == 0 && len(w.lines) > 0 && empty(w.lines[len(w.lines)-1].Plain) {
 		return
 	}
@@ -96,7 +105,14 @@ func blankPiece(p *piece) bool {
 }
 
 // finish ends the text: no empty line stands at its end.
-func (w *writer) finish() []Line {
+func (w *writer) finish(width int) []Line {
+	if w.full() {
+		cut := "… cut here"
+		if stringWidth(cut) > width {
+			cut = "…"
+		}
+		w.lines[len(w.lines)-1] = Line{Styled: cut, Plain: cut}
+	}
 	for len(w.lines) > 0 && empty(w.lines[len(w.lines)-1].Plain) {
 		w.lines = w.lines[:len(w.lines)-1]
 	}

@@ -23,6 +23,9 @@ const signatureMark = "-- "
 func split(s string, o Options) []line {
 	var lines []line
 	for raw := range strings.SplitSeq(s, "\n") {
+		if len(lines) > maxLines {
+			break
+		}
 		l := unquote(raw)
 		if !o.Flowed {
 			l.text = clean.ExpandTabs(strings.TrimRight(l.text, " "))

@@ -3,6 +3,7 @@
 package text
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -20,7 +21,8 @@ type Options struct {
 // Bounds of what is read; a text beyond them is cut, and the document says so.
 const (
 	maxText  = 4 << 20 // bytes
-	maxDepth = 24      // of quotes
+	maxLines = 60_000
+	maxDepth = 24 // of quotes
 )
 
 // Read reads a text body. It never fails.
@@ -31,6 +33,10 @@ func Read(body string, o Options) *doc.Document {
 		r.doc.Simplified = "the text is cut: it is longer than 4 MB"
 	}
 	lines := split(clean.Text(body), o)
+	if len(lines) > maxLines {
+		lines = lines[:maxLines]
+		r.doc.Simplified = fmt.Sprintf("the text is cut: it has more than %d lines", maxLines)
+	}
 	rest, signature := cutSignature(lines)
 	r.doc.Blocks = r.sections(rest, 0)
 	if len(signature) > 0 {

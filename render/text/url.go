@@ -11,47 +11,42 @@ import (
 // schemes begin what becomes a link.
 var schemes = [...]string{"https://", "http://", "mailto:", "www."}
 
-// nextURL is the next URL in s, as text[start:end]; start is -1 without one.
+// nextURL is the next URL in s, as s[start:end]; start is -1 without one.
 func nextURL(s string) (start, end int) {
-	for from := 0; from < len(s); {
-		at, scheme := -1, ""
-		for _, sc := range schemes {
-			if i := indexFold(s[from:], sc); i >= 0 && (at < 0 || i < at) {
-				at, scheme = i, sc
-			}
+	for i := 0; i < len(s); i++ {
+		scheme := schemeAt(s[i:])
+		if scheme == 0 {
+			continue
 		}
-		if at < 0 {
-			return -1, 0
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		if n := urlLength(s[i:]); n > scheme && (i == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before)) {
+			return i, i + n
 		}
-		start = from + at
-		end = start + urlLength(s[start:])
-		before, _ := utf8.DecodeLastRuneInString(s[:start])
-		if end-start > len(scheme) && (start == 0 || !unicode.In(before, unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Nd)) {
-			return start, end
-		}
-		from = start + len(scheme)
+		i += scheme - 1
 	}
 	return -1, 0
 }
 
-// indexFold is strings.Index for a lower-case ASCII word, in either case.
-func indexFold(s, word string) int {
-	for from := 0; ; {
-		i := strings.IndexAny(s[from:], word[:1]+strings.ToUpper(word[:1]))
-		if i < 0 || from+i+len(word) > len(s) {
-			return -1
+// schemeAt is the length of the scheme that s begins with, in any case; 0 without one.
+func schemeAt(s string) int {
+	switch s[0] | 0x20 {
+	case 'h', 'm', 'w':
+		for _, scheme := range schemes {
+			if len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
+				return len(scheme)
+			}
 		}
-		from += i
-		if strings.EqualFold(s[from:from+len(word)], word) {
-			return from
-		}
-		from++
 	}
+	return 0
 }
+
+// maxURL bounds the length of a URL, in bytes.
+const maxURL = 16 << 10
 
 // urlLength is how many bytes at the start of s belong to a URL. Marks that end a sentence, and brackets that
 // were not opened in the URL, do not.
 func urlLength(s string) int {
+	s = s[:min(len(s), maxURL)]
 	end := strings.IndexFunc(s, func(r rune) bool {
 		return r <= ' ' || r == 0x7f || strings.ContainsRune("<>\"`\u00a0\u3000「」『』（）。、，", r) ||
 			unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) // sentences go on without a space
