@@ -166,7 +166,7 @@ func (m *mail) judge(c *candidate) evidence {
 		e.add(-2.5, "in the footer")
 	}
 	if l.quoted {
-		e.add(-1.5, "quoted")
+		e.add(-3.5, "quoted")
 	}
 	if c.of.link(l, c.start) > 0 {
 		e.add(-1.5, "part of a link")
@@ -423,6 +423,9 @@ func (m *mail) looks(e *evidence, c *candidate) {
 	}
 	if len(how) > 0 {
 		e.add(min(points, 2), "%s", strings.Join(how, ", "))
+	}
+	if c.alone && points >= 0.9 && m.purpose.subject != 0 {
+		e.add(0.6, "the subject asks for something: %s", m.purpose.subject)
 	}
 }
 

@@ -135,11 +135,14 @@ type wording struct {
 
 func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	w := wording{places: len(places)}
-	var footerWord, tradeWord, copied bool
+	var footerWord, tradeWord, tradeNear, refuses, copied bool
 	for _, i := range places {
 		a := &p.links[i]
 		l := &p.lines[a.line]
 		own := asks(a.hits)
+		if has(a.hits, lexicon.Password) {
+			own |= 1 << lexicon.Reset
+		}
 		if l.footer {
 			w.footer++
 			if own == 0 {
@@ -153,12 +156,12 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 			w.generic = w.generic || has(a.hits, lexicon.Click)
 			footerWord = footerWord || own == 0 && has(a.hits, lexicon.Footer)
 			tradeWord = tradeWord || own&m.purpose.subject == 0 && has(a.hits, lexicon.Commerce)
-			if has(a.hits, lexicon.IfNot) {
-				w.ifNot = true
-			}
+			w.ifNot = w.ifNot || has(a.hits, lexicon.IfNot)
+			refuses = refuses || has(a.hits, lexicon.Refuse)
 		}
 		near, ifNot, copying := p.around(a)
 		w.near |= near
+		tradeNear = tradeNear || own == 0 && has(p.outside(l), lexicon.Commerce)
 		w.ifNot = w.ifNot || ifNot && own&m.purpose.subject == 0
 		copied = copied || bare && copying
 	}
@@ -199,6 +202,12 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	if tradeWord {
 		e.add(-2.5, "about an order, an offer or news")
 	}
+	if refuses {
+		e.add(-4, "undoes or refuses")
+	}
+	if tradeNear {
+		e.add(-1.5, "beside words of trade")
+	}
 	if w.ifNot {
 		e.add(-4, "for those who did not ask")
 	}
@@ -216,6 +225,9 @@ func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
 		}
 	}
 	near = asks(before)
+	if has(before, lexicon.Password) {
+		near |= 1 << lexicon.Reset
+	}
 	ifNot = has(before, lexicon.IfNot)
 	copying = has(before, lexicon.Copy)
 	for d := 1; d <= 3 && a.line-d >= 0; d++ {
@@ -226,6 +238,9 @@ func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
 		copying = copying || d <= 2 && has(above.hits, lexicon.Copy)
 		if !has(above.hits, lexicon.IfNot) {
 			near |= asks(above.hits)
+			if has(above.hits, lexicon.Password) {
+				near |= 1 << lexicon.Reset
+			}
 		}
 		if len(above.fold.Folded) > 60 && d >= 2 {
 			break

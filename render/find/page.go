@@ -236,10 +236,11 @@ var overrides = map[lexicon.Class][]lexicon.Class{
 	lexicon.NotCode: {lexicon.Code, lexicon.Strong, lexicon.Reset, lexicon.Invite, lexicon.Confirm},
 	lexicon.Strong: {
 		lexicon.Code, lexicon.Label, lexicon.Unit, lexicon.Confirm, lexicon.Login, lexicon.Reset, lexicon.Unlock,
-		lexicon.Change, lexicon.Invite, lexicon.NotCode,
+		lexicon.Change, lexicon.Invite, lexicon.NotCode, lexicon.Password,
 	},
 	lexicon.Notice: {
 		lexicon.Confirm, lexicon.Login, lexicon.Reset, lexicon.Invite, lexicon.Unlock, lexicon.Change, lexicon.Delete,
+		lexicon.Password,
 	},
 }
 

@@ -41,6 +41,9 @@ const openingLines = 6
 func (m *mail) purposes() purpose {
 	var p purpose
 	p.subject = asks(m.subject.hits)
+	if has(m.subject.hits, lexicon.Password) && !has(m.subject.hits, lexicon.Notice) {
+		p.subject |= 1 << lexicon.Reset
+	}
 	p.told = 2 * float64(min(1, count(m.subject.hits, lexicon.Notice)))
 	p.trade = 2 * float64(min(1, count(m.subject.hits, lexicon.Commerce)))
 	seen := 0

@@ -115,8 +115,8 @@ func (t *target) word(piece string) {
 		t.asks |= 1 << c
 	}
 	t.footer = t.footer || footerWords[whole]
-	if len(whole) == len(lower) {
-		return
+	if len(whole) == len(lower) || strings.Count(lower, "-")+strings.Count(lower, "_") > 3 {
+		return // one word, or a sentence
 	}
 	for w := range strings.FieldsFuncSeq(lower, func(r rune) bool { return r == '-' || r == '_' }) {
 		if c, ok := pathWords[w]; ok {

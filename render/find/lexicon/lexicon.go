@@ -40,13 +40,15 @@ const (
 	Notice                // tells that something has happened
 	IfNot                 // "if you did not request this"
 	Meeting               // "meeting ID", "dial in": numbers and links of a call
+	Refuse                // decline, cancel, undo, "not me"
+	Password              // the noun
 	function              // commonest words, by which a language is told
 )
 
 var names = map[string]Class{
 	"strong": Strong, "code": Code, "notcode": NotCode, "label": Label, "unit": Unit, "expiry": Expiry,
 	"confirm": Confirm, "login": Login, "reset": Reset, "invite": Invite, "unlock": Unlock, "change": Change,
-	"delete": Delete, "click": Click, "copy": Copy, "footer": Footer, "commerce": Commerce, "notice": Notice, "meeting": Meeting,
+	"delete": Delete, "click": Click, "copy": Copy, "footer": Footer, "commerce": Commerce, "notice": Notice, "meeting": Meeting, "refuse": Refuse, "password": Password,
 	"ifnot": IfNot, "function": function,
 }
 

@@ -13,7 +13,7 @@ import (
 // classes that every language has words for.
 var needed = []string{
 	"function", "strong", "code", "notcode", "label", "unit", "expiry", "confirm", "login", "reset", "invite", "click",
-	"copy", "footer", "commerce", "notice", "ifnot",
+	"copy", "footer", "commerce", "notice", "ifnot", "password",
 }
 
 func TestFilesAreWhole(t *testing.T) {
@@ -21,7 +21,7 @@ func TestFilesAreWhole(t *testing.T) {
 	if err != nil || len(files) < 40 {
 		t.Fatalf("%d lexicons, %v", len(files), err)
 	}
-	known := append(slices.Clone(needed), "unlock", "change", "delete", "meeting", "match")
+	known := append(slices.Clone(needed), "unlock", "change", "delete", "meeting", "refuse", "match")
 	for _, file := range files {
 		b, err := fs.ReadFile(assets.Lexicons, file)
 		if err != nil {
