@@ -12,6 +12,7 @@ import (
 const (
 	maxText       = 200 << 10 // bytes of text in a document
 	maxLine       = 4 << 10   // bytes of a line
+	lineCost      = 16        // bytes that a line counts for, whatever its length
 	maxHits       = 20_000    // phrases in a document
 	maxLinks      = 2_000     // different links
 	maxCandidates = 400       // candidates for the code
@@ -184,7 +185,7 @@ func (w *walker) line(b *doc.Block, at place, text string, runs []run) {
 	if strings.TrimSpace(text) == "" && !slices.ContainsFunc(runs, func(r run) bool { return r.span.Link > 0 }) {
 		return
 	}
-	w.budget -= len(text)
+	w.budget -= len(text) + lineCost
 	if w.budget < 0 {
 		return
 	}

@@ -9,6 +9,9 @@ const (
 	maxTags   = 60_000  // tags
 	maxSpans  = 60_000  // runs of text of their own style
 	maxLeaves = 30_000  // blocks with text
+	maxText   = 2 << 20 // bytes of text; what follows is left out
+	maxTokens = 400_000 // tokens read without a tree; what follows is left out
+	maxTokens = 250_000 // tags and texts between them
 	// maxReopened bounds how many elements the parser may have to open again because they were never closed:
 	// each of them once for each block that follows.
 	maxReopened = 50_000
@@ -17,6 +20,7 @@ const (
 // bounds is what a document has used up.
 type bounds struct {
 	spans      int
+	text       int // bytes
 	simplified string
 }
 
@@ -28,6 +32,15 @@ func (b *bounds) plain() bool {
 	if b.simplified == "" {
 		b.simplified = "too many styles: shown without from some point on"
 	}
+	return true
+}
+
+// spent reports that enough was read: the rest of the source is left out.
+func (b *bounds) spent() bool {
+	if b.text < maxText {
+		return false
+	}
+	b.simplified = "only its beginning is shown: the mail is too long"
 	return true
 }
 

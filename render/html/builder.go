@@ -149,6 +149,13 @@ func (b *builder) text(s string) {
 	if f.made != nil && (f.made.Kind == doc.Table || f.made.Kind == doc.Row) && blank(s) {
 		return
 	}
+	if b.bounds.spent() {
+		return
+	}
+	if room := maxText - b.bounds.text; len(s) > room {
+		s = s[:room]
+	}
+	b.bounds.text += len(s)
 	b.para.text(clean.Text(s), f)
 }
 

@@ -15,7 +15,11 @@ const maxDepth = 512
 func (b *builder) stream(source string) {
 	z := html.NewTokenizer(strings.NewReader(source))
 	b.streaming = true
-	for {
+	for tokens := 0; ; tokens++ {
+		if tokens > maxTokens || b.order >= maxLeaves {
+			b.bounds.simplified = "only its beginning is shown: the mail has too many elements"
+			return
+		}
 		switch z.Next() {
 		case html.ErrorToken:
 			return

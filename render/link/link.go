@@ -66,9 +66,6 @@ func (s *Set) Say(n int, text string) {
 	}
 }
 
-// Full reports that further links get no number.
-func (s *Set) Full() bool { return len(s.links) >= maxLinks }
-
 // Finish returns the links with their warnings, once every text is known.
 func (s *Set) Finish() []doc.Link {
 	for i := range s.links {

@@ -20,9 +20,10 @@ type Options struct {
 
 // Bounds of what is read; a text beyond them is cut, and the document says so.
 const (
-	maxText  = 4 << 20 // bytes
+	maxText  = 2 << 20 // bytes
 	maxLines = 60_000
-	maxDepth = 24 // of quotes
+	maxSpans = 20_000 // texts and URLs that take turns
+	maxDepth = 24     // of quotes
 )
 
 // Read reads a text body. It never fails.
@@ -30,7 +31,7 @@ func Read(body string, o Options) *doc.Document {
 	r := reader{doc: &doc.Document{}}
 	if len(body) > maxText {
 		body = body[:maxText]
-		r.doc.Simplified = "the text is cut: it is longer than 4 MB"
+		r.doc.Simplified = "the text is cut: it is longer than 2 MB"
 	}
 	lines := split(clean.Text(body), o)
 	if len(lines) > maxLines {
@@ -53,6 +54,7 @@ func Read(body string, o Options) *doc.Document {
 type reader struct {
 	doc    *doc.Document
 	links  link.Set
+	parts  int // spans so far
 	order  int
 	footer bool // below the signature's mark
 }

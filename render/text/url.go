@@ -19,7 +19,7 @@ func nextURL(s string) (start, end int) {
 			continue
 		}
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
-		if n := urlLength(s[i:]); n > scheme && (i == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before)) {
+		if n := urlLength(s[i:]); n > scheme && (i == 0 || !unicode.In(before, unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Nd)) {
 			return i, i + n
 		}
 		i += scheme - 1
@@ -108,9 +108,10 @@ func (r *reader) spans(text string) []doc.Span {
 	}
 	for text != "" {
 		start, end := nextURL(text)
-		if start < 0 || r.links.Full() {
+		if start < 0 || r.parts >= maxSpans {
 			break
 		}
+		r.parts += 2
 		url := text[start:end]
 		href := url
 		if len(url) > 4 && strings.EqualFold(url[:4], "www.") {
