@@ -485,7 +485,7 @@ func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 	if c.of.meeting {
 		e.add(-5, "the mail is about a meeting")
 	}
-	if m.purpose.trade >= 2 && m.purpose.subject == 0 && !c.alone && !m.asksForCode() {
+	if m.purpose.trade >= 2 && m.purpose.subject == 0 && !(c.alone && w.strong) && !m.asksForCode() {
 		e.add(-2.5, "the mail is about orders, offers or news")
 	}
 	weak := !w.strong && !has(m.subject.hits, lexicon.Strong)

@@ -178,7 +178,9 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	default:
 		e.add(-0.7, "its text asks nothing")
 	}
-	if w.near != 0 {
+	if w.near == onlyLogin && w.own == 0 && !t.token {
+		e.add(-0.5, "no more than a word of signing in near it")
+	} else if w.near != 0 {
 		points := 1.2
 		if w.near&(m.purpose.subject|m.purpose.opening|w.own) != 0 {
 			points = 1.7
@@ -307,7 +309,7 @@ func (m *mail) spirit(e *evidence, w wording, t target, hasCode bool) {
 	case p.trade >= 1.5 && !asked:
 		e.add(-1, "the mail is about orders, offers or news")
 	}
-	if w.own == 0 && asked {
+	if w.own == 0 && asked && (p.subject != onlyLogin || t.token) {
 		e.add(0.8, "the subject asks for something: %s", p.subject)
 	}
 	if w.own == onlyLogin && !t.token && !p.subject.has(lexicon.Login) {
