@@ -113,7 +113,7 @@ func TestDiskFull(t *testing.T) {
 		}
 		must(t, send("before"))
 
-		injector.set(syscall.ENOSPC, "", errorfs.OpFileWrite, errorfs.OpCreate, errorfs.OpFilePreallocate)
+		injector.set(syscall.ENOSPC, "", errorfs.OpFileWrite, errorfs.OpCreate)
 		for i := range 20 {
 			wantCode(t, send(fmt.Sprintf("full %d", i)), service.Full)
 		}

@@ -105,7 +105,7 @@ func (s *Store) Close() error {
 }
 
 const (
-	memTable = 64 << 20
+	memTable = 32 << 20
 	format   = "1"
 )
 
