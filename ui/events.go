@@ -233,7 +233,9 @@ func (a *app) arrived(i *inbox, mail []*message, live bool) tea.Cmd {
 	a.messages.refresh()
 	cmds := []tea.Cmd{a.announce(i, newest, len(mail))}
 	if a.opensByItself(i, atTop) {
-		a.messages.list.Select(newest.key)
+		if a.messages.list.Select(newest.key) && a.messages.list.Index() == 0 {
+			a.messages.list.First() // more mail comes into view above it
+		}
 		cmds = append(cmds, a.openMessage(newest))
 	} else if a.messages.inbox != i.id && a.messages.inbox != allInboxes {
 		a.say(note, "Mail for "+i.name()+": "+newest.subject)

@@ -12,11 +12,12 @@ type List struct {
 	top    int // index of the first item on the screen
 	reveal bool
 	seen   bool // the selected item was on the screen when the rows were last laid out
+	placed bool // the user put the selection where it is
 }
 
 // Set replaces the items. The selected item stays selected, wherever it went; if it is gone, the one
 // that took its place is. The first item on the screen stays there too, unless the list stood at
-// its beginning: then what is new comes into view, as far as what is selected stays there.
+// its beginning: then what is new comes into view, as long as what the user selected stays there.
 func (l *List) Set(ids []string) {
 	selected, first, atStart := l.Selected(), l.id(l.top), l.top == 0
 	l.ids = ids
@@ -28,7 +29,7 @@ func (l *List) Set(ids []string) {
 		l.top = i
 	}
 	l.top = l.clamp(l.top)
-	l.reveal = l.reveal || l.seen
+	l.reveal = l.reveal || l.seen && l.placed
 }
 
 // IDs returns the items in order; the slice is not to be changed.
@@ -49,20 +50,20 @@ func (l *List) Select(id string) bool {
 	if i < 0 {
 		return false
 	}
-	l.sel, l.reveal = i, true
+	l.sel, l.reveal, l.placed = i, true, true
 	return true
 }
 
 // Move moves the selection by n items and stops at both ends.
 func (l *List) Move(n int) {
-	l.sel, l.reveal = l.clamp(l.sel+n), true
+	l.sel, l.reveal, l.placed = l.clamp(l.sel+n), true, true
 }
 
-// First and Last select the items at the ends.
-func (l *List) First() { l.sel, l.reveal = 0, true }
+// First selects the first item. What comes in before it from then on comes into view, and may push it off the screen.
+func (l *List) First() { l.sel, l.reveal, l.placed = 0, true, false }
 
 // Last selects the last item.
-func (l *List) Last() { l.sel, l.reveal = l.clamp(len(l.ids)-1), true }
+func (l *List) Last() { l.sel, l.reveal, l.placed = l.clamp(len(l.ids)-1), true, true }
 
 // Scroll moves the screen over the items by n of them and leaves the selection alone.
 func (l *List) Scroll(n int) { l.top, l.reveal = l.clamp(l.top+n), false }

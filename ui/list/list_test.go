@@ -52,9 +52,27 @@ func TestWhatIsNewDoesNotScroll(t *testing.T) {
 	}
 }
 
-func TestWhatIsNewDoesNotPushTheSelectionOff(t *testing.T) {
+func TestWhatIsNewComesIntoView(t *testing.T) {
 	var l List
 	l.Set(ids(3))
+	l.First()
+	l.Rows(6, two)
+	for n := range 20 {
+		l.Set(append([]string{"new" + strconv.Itoa(n)}, l.IDs()...))
+		if rows := l.Rows(6, two); rows[0].ID != "new"+strconv.Itoa(n) || l.Selected() != "0" {
+			t.Fatalf("after %d new items the rows are %v", n+1, rows)
+		}
+	}
+	l.Move(1)
+	if rows := l.Rows(6, two); !slices.ContainsFunc(rows, func(r Row) bool { return r.Selected }) {
+		t.Error("moving does not bring the selection back into view")
+	}
+}
+
+func TestWhatIsNewDoesNotPushAwayWhatWasSelected(t *testing.T) {
+	var l List
+	l.Set(ids(3))
+	l.Select("0")
 	l.Rows(6, two)
 	for n := range 20 {
 		l.Set(append([]string{"new" + strconv.Itoa(n)}, l.IDs()...))
