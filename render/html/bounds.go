@@ -10,7 +10,6 @@ const (
 	maxSpans  = 60_000  // runs of text of their own style
 	maxLeaves = 30_000  // blocks with text
 	maxText   = 2 << 20 // bytes of text; what follows is left out
-	maxTokens = 400_000 // tokens read without a tree; what follows is left out
 	maxTokens = 250_000 // tags and texts between them
 	// maxReopened bounds how many elements the parser may have to open again because they were never closed:
 	// each of them once for each block that follows.
