@@ -6,13 +6,14 @@ import (
 	"mayfly/render/doc"
 	"mayfly/render/find"
 	"mayfly/render/html"
+	"mayfly/render/markdown"
 	"mayfly/render/text"
 )
 
 // bodies reads the parts of a message: the body that is shown, and the text part beside it, nil when there is none.
 func bodies(m Message) (body, beside *doc.Document) {
 	if strings.TrimSpace(m.Text) != "" {
-		beside = text.Read(m.Text, text.Options{Flowed: m.Flowed, DelSp: m.DelSp})
+		beside = textBody(m)
 	}
 	if strings.TrimSpace(m.HTML) == "" {
 		if beside == nil {
@@ -25,6 +26,22 @@ func bodies(m Message) (body, beside *doc.Document) {
 		return beside, nil
 	}
 	return body, beside
+}
+
+// textBody reads the text part, as Markdown where it is.
+func textBody(m Message) *doc.Document {
+	declared := strings.EqualFold(m.TextType, "text/markdown")
+	if !declared && (m.HTML != "" || !markdown.Is(m.Text)) {
+		return text.Read(m.Text, text.Options{Flowed: m.Flowed, DelSp: m.DelSp})
+	}
+	if d, ok := markdown.Read(m.Text, markdown.Options{KeepLines: !declared}); ok {
+		return d
+	}
+	d := text.Read(m.Text, text.Options{Flowed: m.Flowed, DelSp: m.DelSp})
+	if declared && d.Simplified == "" {
+		d.Simplified = "the Markdown is shown as text: it is too long or too deep"
+	}
+	return d
 }
 
 // addsNothing reports whether the HTML has neither look nor words that the text has not.

@@ -270,6 +270,10 @@ const (
 func (l *layouter) quote(b *doc.Block) {
 	from := l.w.count()
 	bar := text1("▏ ", 2, l.ink.dim())
+	if l.gap && l.first == nil { // the empty line is not part of the quote
+		l.gap = false
+		l.w.blank(l.prefix)
+	}
 	l.within(bar, bar, func() { l.blocks(b.Children) })
 	if outermost := b.Children[0].Quoted <= 1; outermost || l.w.count()-from > 10*foldQuote {
 		l.fold(from, foldQuote, keepQuote, "more quoted lines", bar)
