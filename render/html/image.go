@@ -109,6 +109,9 @@ func (b *builder) showImage(f *frame, n int, text string) {
 	at.style.size = max(at.style.size, 12)
 	at.style.white = normal
 	at.style.ownBack = false
+	if n := len(b.para.spans); n > 0 && b.para.spans[n-1].image > 0 {
+		b.para.space = true // images side by side do not make one word
+	}
 	b.para.settle(&at)
 	b.para.append(text, &at, n)
 }

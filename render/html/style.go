@@ -522,7 +522,9 @@ func (s *style) defaults(n *html.Node) {
 		s.margin = vertical(1)
 	case atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Dl:
 		s.display = block
-		s.margin = vertical(1)
+		if n.Parent == nil || n.Parent.DataAtom != atom.Li {
+			s.margin = vertical(1)
+		}
 		s.marker = ""
 	case atom.Blockquote:
 		s.display = block

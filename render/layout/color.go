@@ -63,7 +63,11 @@ func (n *inks) readable(c, back doc.Color) ink {
 		end = black
 	}
 	for t := 0.; t <= 1; t += .1 {
-		i := n.convert(mix(c, end, t))
+		toned := mix(c, end, t)
+		if n.theme.Profile == ANSI16 && grey(toned) {
+			break // of the hue nothing is left
+		}
+		i := n.convert(toned)
 		if contrast(n.shown(i), back) >= minContrast {
 			return i
 		}
@@ -108,9 +112,27 @@ func (n *inks) convert(c doc.Color) ink {
 	case ANSI256:
 		return ink256 | ink(nearest(c, 16, 256))
 	case ANSI16:
-		return ink16 | ink(nearest(c, 0, 16))
+		return ink16 | ink(hue16(c))
 	}
 	return 0
+}
+
+// hue16 is the one of the sixteen colours that has the hue of c: the nearest one is a grey too often.
+func hue16(c doc.Color) int {
+	most, least := max(c.R, c.G, c.B), min(c.R, c.G, c.B)
+	if grey(c) {
+		return nearest(c, 0, 16)
+	}
+	i, middle := 0, least/2+most/2
+	for bit, v := range [...]uint8{c.R, c.G, c.B} {
+		if v > middle {
+			i |= 1 << bit
+		}
+	}
+	if most > 0xd8 {
+		i += 8
+	}
+	return i
 }
 
 // shown is the colour that an ink stands for.

@@ -16,7 +16,7 @@ import (
 
 // Bounds beyond which a body is not rendered: Glamour takes milliseconds for each KB, and more for what is nested.
 const (
-	maxSource = 48 << 10 // bytes
+	maxSource = 32 << 10 // bytes
 	maxDepth  = 12       // quotes within quotes
 	maxIndent = 40       // columns of spaces ahead of a line
 	maxBars   = 65       // column separators of a line

@@ -196,7 +196,11 @@ words:
 	}
 	if at.tag == tagHref {
 		if at.url != "" && at.url == *shown {
-			return // the target of a link whose text stands before it
+			// The target of a link whose text stands before it, and the space between them.
+			if n := len(l.spans); n > 1 && l.spans[n-1].Text == " " {
+				l.spans = l.spans[:n-1]
+			}
+			return
 		}
 		if at.url == "" && strings.TrimSpace(text) == "" {
 			return
