@@ -97,7 +97,7 @@ func TestKill(t *testing.T) {
 	}
 	state := make(map[string]*acknowledgedInbox)
 	for kill := range kills {
-		if kill%20 == 0 {
+		if kill%10 == 0 {
 			dir = filepath.Join(t.TempDir(), fmt.Sprint(kill))
 			clear(state)
 		}
@@ -107,7 +107,7 @@ func TestKill(t *testing.T) {
 		out, err := cmd.StdoutPipe()
 		must(t, err)
 		must(t, cmd.Start())
-		lines, killAt := bufio.NewScanner(out), 1+rand.IntN(600)
+		lines, killAt := bufio.NewScanner(out), 1+rand.IntN(250)
 		for n := 0; lines.Scan(); n++ {
 			note(state, lines.Text())
 			if n == killAt {
