@@ -214,8 +214,11 @@ func (m *mail) words(e *evidence, c *candidate) words {
 		case h.End <= from:
 			gap := utf8.RuneCountInString(l.fold.Folded[h.End:from])
 			w := words{points: points - float64(min(gap, 160))/50, strong: h.Class == lexicon.Strong, direct: gap <= 26, before: h.End}
-			if gap <= 2 {
+			switch {
+			case gap <= 2:
 				w.points += 0.5
+			case gap <= 8: // "is"
+				w.points += 0.3
 			}
 			if c.of.claimed(l, h.End, from) {
 				w.points -= claimedPoints
@@ -317,6 +320,8 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 	switch c.shape {
 	case digits, spaced:
 		switch n := len(c.value); {
+		case c.year && w.direct:
+			e.add(-1.2, "looks like a year")
 		case c.year:
 			e.add(-2.5, "looks like a year")
 		case n == 6:
@@ -331,7 +336,7 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 			e.add(-1.5, "%s, no word for it near", shapeNames[c.shape])
 		}
 	case prefixed:
-		if !near || !w.strong {
+		if !near || numbered[strings.ToLower(c.value[:strings.IndexByte(c.value, '-')])] {
 			e.add(-1.5, "%s, no word for it near", shapeNames[c.shape])
 		}
 	case mixed:
@@ -339,13 +344,15 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 		case !near:
 			e.add(-3, "%s, no word for it near", shapeNames[c.shape])
 		case !marked && c.before != ':':
-			e.add(-1, "%s, not marked", shapeNames[c.shape])
+			e.add(-0.3, "%s, not marked", shapeNames[c.shape])
 		}
 		if len(c.value) > 10 && !c.alone {
 			e.add(-1, "long")
 		}
 	case uppercase:
 		switch {
+		case w.direct && unpronounceable(c.value):
+			e.add(-0.5, "%s", shapeNames[c.shape])
 		case !w.direct || !marked && c.before != ':':
 			e.add(-4, "%s, not marked", shapeNames[c.shape])
 		default:
@@ -365,7 +372,31 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 	}
 	if w.direct && w.points > 0 && !c.alone {
 		e.add(0.8, "directly")
+		if c.before == ':' && w.before >= 0 {
+			e.add(0.3, "after a colon")
+		}
 	}
+}
+
+// numbered are the prefixes of numbers that are no codes: orders, invoices, tickets.
+var numbered = map[string]bool{
+	"inv": true, "ord": true, "po": true, "sku": true, "ref": true, "tkt": true, "rma": true, "case": true, "id": true,
+	"no": true, "nr": true, "rg": true, "re": true, "so": true, "pr": true, "cve": true, "iso": true, "rfc": true, "bug": true, "art": true,
+}
+
+// unpronounceable says whether letters hardly make a word.
+func unpronounceable(s string) bool {
+	vowels, run, most := 0, 0, 0
+	for i := 0; i < len(s); i++ {
+		if strings.IndexByte("AEIOUY", s[i]) >= 0 {
+			vowels++
+			run = 0
+			continue
+		}
+		run++
+		most = max(most, run)
+	}
+	return most >= 5 || vowels*5 < len(s)
 }
 
 // wordHits are the phrases that a candidate is part of.
@@ -418,7 +449,7 @@ func (m *mail) looks(e *evidence, c *candidate) {
 	if l.block.Boxed || s.Background.Set {
 		note(0.5, "in a box")
 	}
-	if l.heading {
+	if l.heading && c.alone {
 		note(0.4, "a heading")
 	}
 	if len(how) > 0 {
@@ -486,7 +517,7 @@ func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 		e.add(-5, "the mail is about a meeting")
 	}
 	if m.purpose.trade >= 2 && m.purpose.subject == 0 && !(c.alone && w.strong) && !m.asksForCode() {
-		e.add(-2.5, "the mail is about orders, offers or news")
+		e.add(-3, "the mail is about orders, offers or news")
 	}
 	weak := !w.strong && !has(m.subject.hits, lexicon.Strong)
 	if n := count(l.hits, lexicon.Commerce); n > 0 && weak {

@@ -2,6 +2,8 @@ package find
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"mayfly/render/doc"
 	"mayfly/render/find/lexicon"
@@ -9,7 +11,7 @@ import (
 
 // What a link needs, in points.
 const (
-	linkThreshold = 4.0
+	linkThreshold = 3.6
 	linkTie       = 0.3 // as close to the best as this, another link makes a choice
 )
 
@@ -150,10 +152,12 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 			}
 		}
 		w.own |= own
-		bare := strings.Contains(a.text, "://") || strings.HasPrefix(a.text, "www.")
-		w.bare = w.bare || bare
-		if !bare {
-			w.generic = w.generic || has(a.hits, lexicon.Click)
+		w.bare = w.bare || a.bare
+		if a.bare {
+			footerWord = footerWord || p.footerLabel(a)
+			refuses = refuses || p.refusingLabel(a)
+		} else {
+			w.generic = w.generic || a.generic
 			footerWord = footerWord || own == 0 && has(a.hits, lexicon.Footer)
 			tradeWord = tradeWord || own&m.purpose.subject == 0 && has(a.hits, lexicon.Commerce)
 			w.ifNot = w.ifNot || has(a.hits, lexicon.IfNot)
@@ -162,8 +166,8 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 		near, ifNot, copying := p.around(a)
 		w.near |= near
 		tradeNear = tradeNear || own == 0 && has(p.outside(l), lexicon.Commerce)
-		w.ifNot = w.ifNot || ifNot && own&m.purpose.subject == 0
-		copied = copied || bare && copying
+		w.ifNot = w.ifNot || ifNot
+		copied = copied || a.bare && copying
 	}
 	switch {
 	case w.own&m.purpose.subject != 0:
@@ -210,28 +214,91 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	if tradeNear {
 		e.add(-1.5, "beside words of trade")
 	}
-	if w.ifNot {
+	if w.ifNot && w.own&m.purpose.subject == 0 {
 		e.add(-4, "for those who did not ask")
 	}
 	return w
+}
+
+// sameSentence says whether no sentence ends between a phrase of a line and an anchor in it. What follows an anchor
+// goes on with its sentence when it starts with a small letter.
+func (l *line) sameSentence(h lexicon.Hit, a *anchor) bool {
+	from, to := l.fold.Source(h.Start), l.fold.Source(h.End)
+	between := ""
+	switch {
+	case to <= a.start:
+		between = l.text[to:a.start]
+	case from >= a.end:
+		if r, _ := utf8.DecodeRuneInString(l.text[from:]); a.bare || !unicode.IsLower(r) {
+			return false
+		}
+		between = l.text[a.end:from]
+	}
+	for i, r := range between {
+		switch r {
+		case '。', '！', '？', '।', '؟', '۔':
+			return false
+		case '.', '!', '?':
+			if i+1 == len(between) || between[i+1] == ' ' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// footerLabel says whether a bare URL is named like a link of a footer: "Unsubscribe: https://…".
+func (p *page) footerLabel(a *anchor) bool {
+	l := &p.lines[a.line]
+	hits := before(l, a)
+	if len(hits) == 0 && l.fold.At(a.start) == 0 && a.line > 0 {
+		hits = p.lines[a.line-1].hits
+	}
+	return has(hits, lexicon.Footer) && asks(hits) == 0 && !has(hits, lexicon.Copy) && !has(hits, lexicon.Password)
+}
+
+// refusingLabel says whether the sentence before a bare URL is about refusing.
+func (p *page) refusingLabel(a *anchor) bool {
+	l := &p.lines[a.line]
+	if l.fold.At(a.start) > 0 {
+		for _, h := range before(l, a) {
+			if h.Class == lexicon.Refuse && l.sameSentence(h, a) {
+				return true
+			}
+		}
+		return false
+	}
+	return a.line > 0 && has(p.lines[a.line-1].hits, lexicon.Refuse)
+}
+
+// before are the hits of a line that stand before an anchor.
+func before(l *line, a *anchor) []lexicon.Hit {
+	from := l.fold.At(a.start)
+	n := 0
+	for n < len(l.hits) && l.hits[n].Start < from {
+		n++
+	}
+	return l.hits[:n]
 }
 
 // around is what the sentence of an anchor and the lines above it say.
 func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
 	l := &p.lines[a.line]
 	from, to := l.fold.At(a.start), l.fold.At(a.end)
-	var before []lexicon.Hit
+	var beside []lexicon.Hit
 	for _, h := range l.hits {
 		if h.End <= from || h.Start >= to {
-			before = append(before, h)
+			beside = append(beside, h)
 		}
 	}
-	near = asks(before)
-	if has(before, lexicon.Password) {
+	near = asks(beside)
+	if has(beside, lexicon.Password) {
 		near |= 1 << lexicon.Reset
 	}
-	ifNot = has(before, lexicon.IfNot)
-	copying = has(before, lexicon.Copy)
+	for _, h := range beside {
+		ifNot = ifNot || h.Class == lexicon.IfNot && l.sameSentence(h, a)
+	}
+	copying = has(beside, lexicon.Copy)
 	for d := 1; d <= 3 && a.line-d >= 0; d++ {
 		above := &p.lines[a.line-d]
 		if above.footer && !l.footer {
@@ -272,6 +339,9 @@ func (m *mail) bearing(e *evidence, t target, w wording) {
 	if t.footer && t.asks == 0 {
 		e.add(-3, "leads to what footers link to")
 	}
+	if t.refuse {
+		e.add(-2.5, "its path undoes or refuses")
+	}
 	if t.campaign {
 		e.add(-1.5, "carries the marks of a campaign")
 	}
@@ -294,6 +364,8 @@ func (m *mail) spirit(e *evidence, w wording, t target, hasCode bool) {
 	p := &m.purpose
 	asked := p.subject != 0
 	switch {
+	case !asked && p.told >= 2 && w.own&^onlyLogin != 0 && (t.token || w.near != 0):
+		e.add(-1.8, "the subject tells what has happened")
 	case !asked && p.told >= 2:
 		e.add(-3, "the mail tells what has happened")
 	case !asked && p.told >= 1:
@@ -313,7 +385,7 @@ func (m *mail) spirit(e *evidence, w wording, t target, hasCode bool) {
 		e.add(0.8, "the subject asks for something: %s", p.subject)
 	}
 	if w.own == onlyLogin && !t.token && !p.subject.has(lexicon.Login) {
-		e.add(-1.5, "a mere way to sign in")
+		e.add(-4, "a mere way to sign in")
 	}
 	if hasCode && !t.token && t.asks == 0 {
 		e.add(-1, "the mail has a code")

@@ -13,10 +13,14 @@ const (
 	maxText       = 200 << 10 // bytes of text in a document
 	maxLine       = 4 << 10   // bytes of a line
 	lineCost      = 16        // bytes that a line counts for, whatever its length
+	maxHeading    = 160       // bytes of a heading
 	maxHits       = 20_000    // phrases in a document
 	maxLinks      = 2_000     // different links
 	maxCandidates = 400       // candidates for the code
 )
+
+// smallPrint is the size in px that small text is counted as: next to it, plain text does not stand out.
+const smallPrint = 14
 
 // page is a document as lines of text, each with what is known of it.
 type page struct {
@@ -60,7 +64,8 @@ type anchor struct {
 	start, end int
 	text       string
 	button     bool
-	image      bool
+	bare       bool          // its text is a URL
+	generic    bool          // its text is "here", "click here" or the like
 	hits       []lexicon.Hit // of the anchor's own text
 }
 
@@ -72,7 +77,7 @@ func newPage(d *doc.Document, languages []*lexicon.Language) *page {
 	}
 	most := 0
 	for size, n := range w.sizes {
-		if n > most || n == most && size < p.size {
+		if size = max(size, smallPrint); n > most || n == most && size < p.size {
 			most, p.size = n, size
 		}
 	}
@@ -81,16 +86,29 @@ func newPage(d *doc.Document, languages []*lexicon.Language) *page {
 		p.meeting = p.meeting || has(p.lines[i].hits, lexicon.Meeting)
 	}
 	for i := range p.links {
-		a := &p.links[i]
-		l := &p.lines[a.line]
-		from, to := l.fold.At(a.start), l.fold.At(a.end)
-		for _, h := range l.hits {
-			if h.Start >= from && h.End <= to {
-				a.hits = append(a.hits, h)
-			}
-		}
+		p.name(&p.links[i])
 	}
 	return p
+}
+
+// name gives an anchor the hits of its text. A URL that is its own text says nothing: its words are taken away.
+func (p *page) name(a *anchor) {
+	l := &p.lines[a.line]
+	from, to := l.fold.At(a.start), l.fold.At(a.end)
+	inside := func(h lexicon.Hit) bool { return h.Start >= from && h.End <= to }
+	a.bare = strings.Contains(a.text, "://") || strings.HasPrefix(a.text, "www.")
+	if a.bare {
+		l.hits = slices.DeleteFunc(l.hits, inside)
+		return
+	}
+	for _, h := range l.hits {
+		if inside(h) {
+			a.hits = append(a.hits, h)
+		}
+		if h.Start < to && h.End > from && (h.Class == lexicon.Click || h.Class == lexicon.Copy) {
+			a.generic = true
+		}
+	}
 }
 
 // place is where a block stands.
@@ -192,7 +210,7 @@ func (w *walker) line(b *doc.Block, at place, text string, runs []run) {
 	p := w.page
 	l := line{
 		text: text, fold: lexicon.Fold(text), runs: runs, block: b,
-		footer: at.footer, heading: b.Kind == doc.Heading, listed: at.listed, quoted: at.quoted || b.Quoted > 0,
+		footer: at.footer, heading: b.Kind == doc.Heading && len(text) < maxHeading, listed: at.listed, quoted: at.quoted || b.Quoted > 0,
 		row: at.row, cell: at.cell,
 	}
 	for _, r := range runs {
@@ -205,14 +223,13 @@ func (w *walker) line(b *doc.Block, at place, text string, runs []run) {
 			a := &p.links[l.anchors[k]]
 			a.end, a.text = r.end, text[a.start:r.end]
 			a.button = a.button || r.span.Button
-			a.image = a.image || r.span.Image > 0
 			continue
 		}
 		if len(p.links) < maxLinks {
 			l.anchors = append(l.anchors, len(p.links))
 			p.links = append(p.links, anchor{
 				n: r.span.Link, line: len(p.lines), start: r.start, end: r.end,
-				text: text[r.start:r.end], button: r.span.Button, image: r.span.Image > 0,
+				text: text[r.start:r.end], button: r.span.Button,
 			})
 		}
 	}
@@ -256,7 +273,7 @@ func settle(hits []lexicon.Hit) []lexicon.Hit {
 		}
 		return int(a.Class) - int(b.Class)
 	})
-	hits = slices.Compact(hits)
+	hits = whole(slices.Compact(hits))
 	drop := make([]bool, len(hits))
 	for i, h := range hits {
 		weaker, ok := overrides[h.Class]
@@ -275,6 +292,23 @@ func settle(hits []lexicon.Hit) []lexicon.Hit {
 		if !drop[i] {
 			kept = append(kept, h)
 		}
+	}
+	return kept
+}
+
+// whole drops the hits that are but a part of a longer one. The hits are in order, longer ones first.
+func whole(hits []lexicon.Hit) []lexicon.Hit {
+	kept := hits[:0]
+	var cover lexicon.Hit
+	for _, h := range hits {
+		part := h.End <= cover.End && h.End-h.Start < cover.End-cover.Start
+		if part && !(h.Class == lexicon.Commerce && cover.Class == lexicon.NotCode) { // coupons are trade
+			continue
+		}
+		if h.End > cover.End {
+			cover = h
+		}
+		kept = append(kept, h)
 	}
 	return kept
 }

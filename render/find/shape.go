@@ -208,6 +208,9 @@ func irregular(s string) bool {
 // measure says whether letters and digits are a quantity, a size or a name rather than a code: 1200px, 600x200,
 // Windows11, SHA256.
 func measure(s string) bool {
+	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
+		return true
+	}
 	i := 0
 	for i < len(s) && s[i] <= '9' {
 		i++

@@ -16,6 +16,7 @@ type target struct {
 	asks         set  // purposes that words in it name
 	footer       bool // leads to what footers link to
 	social       bool
+	refuse       bool // undoes or refuses
 	campaign     bool // carries the marks of a campaign and no secret
 }
 
@@ -43,6 +44,11 @@ var footerWords = map[string]bool{
 	"blog": true, "abuse": true, "docs": true, "documentation": true, "cookies": true, "settings": true, "notifications": true, "careers": true,
 	"webversion": true, "viewonline": true, "appstore": true, "datenschutz": true, "agb": true, "security": true, "policy": true, "policies": true,
 	"subscriptions": true, "news": true, "pricing": true, "community": true, "forum": true, "status": true, "hc": true,
+}
+
+var refuseWords = map[string]bool{
+	"cancel": true, "decline": true, "reject": true, "deny": true, "revert": true, "undo": true, "invalidate": true,
+	"invalidateemail": true, "abort": true, "notme": true, "revoke": true, "rollback": true, "block": true, "disavow": true,
 }
 
 var socialHosts = []string{
@@ -88,7 +94,7 @@ func inspect(raw string) target {
 			t.social = true
 		}
 	}
-	for piece := range strings.FieldsFuncSeq(bare, func(r rune) bool { return strings.ContainsRune("/#.!;", r) }) {
+	for piece := range strings.FieldsFuncSeq(bare, func(r rune) bool { return strings.ContainsRune("/#.!;:", r) }) {
 		t.word(piece)
 		t.token = t.token || secret(piece)
 		t.opaque = t.opaque || short(piece)
@@ -115,6 +121,7 @@ func (t *target) word(piece string) {
 		t.asks |= 1 << c
 	}
 	t.footer = t.footer || footerWords[whole]
+	t.refuse = t.refuse || refuseWords[whole]
 	if len(whole) == len(lower) || strings.Count(lower, "-")+strings.Count(lower, "_") > 3 {
 		return // one word, or a sentence
 	}
@@ -122,6 +129,7 @@ func (t *target) word(piece string) {
 		if c, ok := pathWords[w]; ok {
 			t.asks |= 1 << c
 		}
+		t.refuse = t.refuse || refuseWords[w]
 		if w == "unsubscribe" || w == "preferences" || w == "privacy" || w == "unsub" {
 			t.footer = true
 		}

@@ -127,9 +127,9 @@ func Unspaced(r rune) bool {
 // Bounds of the telling of languages.
 const (
 	sampleBytes  = 16 << 10 // how much of a text is looked at
-	mostAtOnce   = 4        // languages that a text may be in, beside English
-	clearly      = 3        // different function words that make a language likely
-	asLikely     = 0.6      // share of the best score that makes another language likely too
+	mostAtOnce   = 8        // languages that a text may be in, beside English
+	clearly      = 5        // different function words that make a language likely
+	asLikely     = 0.5      // share of the best score that makes another language likely too
 	shortText    = 2 << 10  // bytes below which a text may be in any language of its script
 	foreignRunes = 6        // letters of a script that make its languages possible
 )
