@@ -165,6 +165,9 @@ func TestExitStatusOfWhatTheServiceAnswers(t *testing.T) {
 	nobody := s.with("MAYFLY_API_KEY=")
 	nobody.fails(statusKey, []string{"no API key for " + s.url, "mayfly key set --base-url " + s.url, "MAYFLY_API_KEY"}, "ls")
 
+	torn := s.with("MAYFLY_API_KEY=two\nlines")
+	torn.fails(statusKey, []string{"MAYFLY_API_KEY", "invalid API key"}, "ls")
+
 	s.service.Fail(apitest.HTML, -1)
 	s.fails(statusError, nil, "new")
 }

@@ -69,7 +69,8 @@ func exitStatus(err error) int {
 		return statusBrokenPipe
 	case errors.Is(err, api.ErrNotFound):
 		return statusNotFound
-	case errors.Is(err, api.ErrUnauthorized), errors.Is(err, api.ErrForbidden), errors.Is(err, keys.ErrNone):
+	case errors.Is(err, api.ErrUnauthorized), errors.Is(err, api.ErrForbidden), errors.Is(err, keys.ErrNone),
+		errors.Is(err, keys.ErrInvalid):
 		return statusKey
 	case errors.Is(err, api.ErrRateLimited):
 		return statusRateLimit

@@ -25,6 +25,10 @@ const Variable = "MAYFLY_API_KEY"
 // such as that the keyring did not answer.
 var ErrNone = errors.New("no API key")
 
+// ErrInvalid is the error when what is given as a key cannot be one. The error
+// returned says why, and does not hold the key.
+var ErrInvalid = errors.New("invalid API key")
+
 // ErrNoKeyring is the error when the keyring of the operating system cannot be used.
 var ErrNoKeyring = errors.New("no keyring")
 
@@ -216,19 +220,19 @@ func (s *Store) Remove(ctx context.Context, id ID) ([]Place, error) {
 }
 
 // Check returns a key without the white space around it, and refuses what
-// cannot be one: nothing, or anything but printable ASCII. The error does not
-// hold the key.
+// cannot be one: nothing, or anything but printable ASCII. The error is
+// [ErrInvalid] and does not hold the key.
 func Check(key string) (string, error) {
 	key = strings.TrimSpace(key)
 	switch {
 	case key == "":
-		return "", errors.New("the API key is empty")
+		return "", fmt.Errorf("%w: it is empty", ErrInvalid)
 	case len(key) > 1000:
-		return "", errors.New("the API key is longer than 1000 characters")
+		return "", fmt.Errorf("%w: it is longer than 1000 characters", ErrInvalid)
 	}
 	for i := range len(key) {
 		if key[i] <= ' ' || key[i] > '~' {
-			return "", errors.New("the API key has characters that no key has, such as spaces or line ends")
+			return "", fmt.Errorf("%w: it has characters that no key has, such as spaces or line ends", ErrInvalid)
 		}
 	}
 	return key, nil
