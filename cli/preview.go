@@ -39,7 +39,7 @@ mayfly preview mail.eml --explain`,
 			if err := p.check(cmd, args); err != nil {
 				return err
 			}
-			p.viewFlags, p.theme, p.width, p.several = f, a.theme(), f.columns(a), len(args) > 1
+			p.viewFlags, p.theme, p.width, p.several = f, f.theme(a), f.columns(a), len(args) > 1
 			return p.run(cmd.Context(), args)
 		},
 	}

@@ -46,13 +46,13 @@ mayfly read --json | jq -r .code`,
 				f.view = "rich"
 			}
 			if f.json {
-				return f.print(a, a.env.Stdout, l, a.theme())
+				return f.print(a, a.env.Stdout, l, f.theme(a))
 			}
 			if f.view == "raw" && !isTerminal(a.env.Stdout) {
 				_, err := a.env.Stdout.Write(l.Raw)
 				return err
 			}
-			theme := a.theme()
+			theme := f.theme(a)
 			return a.page(ctx, func(w io.Writer) error { return f.print(a, w, l, theme) })
 		},
 	}

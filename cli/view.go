@@ -58,6 +58,14 @@ func (f *viewFlags) columns(a *app) int {
 	return a.columns()
 }
 
+// theme is what stdout can show. JSON has no styles: the terminal is not asked for its colours.
+func (f *viewFlags) theme(a *app) render.Theme {
+	if f.json {
+		return render.Theme{Dark: true}
+	}
+	return a.theme()
+}
+
 // show writes a view of mail: with its header where it has one and the view is of its body.
 func show(w io.Writer, m render.Message, mail *render.Mail, view render.View, o render.Options) error {
 	var out strings.Builder

@@ -69,7 +69,7 @@ func (a *app) printFound(ctx context.Context, s *connection, w waiting, f *found
 		return err
 	}
 	flags := viewFlags{view: "rich", json: asJSON}
-	return flags.print(a, a.env.Stdout, f.letter, a.theme())
+	return flags.print(a, a.env.Stdout, f.letter, flags.theme(a))
 }
 
 // waiting is what is waited for.
