@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"mayfly/service"
+	"mayfly/service/pebble"
 )
 
 // Key is an API key as it is administered. The secret is stored as a hash and cannot be told.
@@ -48,15 +50,31 @@ func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
 	if store == "" {
 		return nil, fmt.Errorf("no store is given: name a directory")
 	}
-	if r, err := dialAdmin(ctx, store); err == nil {
-		return &Admin{r}, nil
+	ctx, cancel := context.WithTimeout(ctx, takeoverTimeout)
+	defer cancel()
+	again := time.NewTicker(takeoverTimeout / 100)
+	defer again.Stop()
+	for {
+		if r, err := dialAdmin(ctx, store); err == nil {
+			return &Admin{r}, nil
+		}
+		s, err := openStore(store, slog.New(slog.DiscardHandler))
+		if err == nil {
+			return &Admin{direct{service.New(s, service.Options{}), s}}, nil
+		}
+		if !errors.Is(err, pebble.ErrInUse) {
+			return nil, err
+		}
+		select { // a process that starts or stops has the store, but no socket
+		case <-again.C:
+		case <-ctx.Done():
+			return nil, err
+		}
 	}
-	s, err := openStore(store, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	return &Admin{direct{service.New(s, service.Options{}), s}}, nil
 }
+
+// takeoverTimeout is how long a process may have a store without a socket, while it starts or stops.
+const takeoverTimeout = 5 * time.Second
 
 // CreateKey makes an API key; the name is for people, the plan one of free, dev, startup and enterprise. The secret
 // is told here and never again.

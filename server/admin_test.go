@@ -1,6 +1,9 @@
 package server_test
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,6 +12,7 @@ import (
 
 	"mayfly/server"
 	"mayfly/service"
+	"mayfly/service/pebble"
 )
 
 func openAdmin(t *testing.T, store string) *server.Admin {
@@ -74,6 +78,37 @@ func TestAdministration(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A server that starts has the store before it has a socket: who administers meanwhile waits for it.
+func TestAdministrationWhileAServerStarts(t *testing.T) {
+	c := config(t)
+	if err := os.Mkdir(c.Store, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	starting, err := pebble.Open(c.Store, pebble.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expired, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := server.OpenAdmin(expired, c.Store); !errors.Is(err, pebble.ErrInUse) {
+		t.Errorf("a store that another has: %v", err)
+	}
+	opened := make(chan error)
+	go func() {
+		a, err := server.OpenAdmin(t.Context(), c.Store)
+		if err == nil {
+			err = a.Close()
+		}
+		opened <- err
+	}()
+	if err := starting.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+}
 
 func TestSocketOfAStoreWithALongPath(t *testing.T) {
 	c := config(t)

@@ -1,6 +1,10 @@
 package pebble
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -32,8 +36,8 @@ const (
 	spaceRetry = 100 * time.Millisecond // how often a write that found no room is tried again
 )
 
-func newSpace(fs vfs.FS, dir string, reserve int64, stop <-chan struct{}, tell func(full bool)) *space {
-	return &space{FS: fs, dir: dir, reserve: uint64(max(0, reserve)), stop: stop, tell: tell, full: make(chan struct{})}
+func newSpace(disk vfs.FS, dir string, reserve int64, stop <-chan struct{}, tell func(full bool)) *space {
+	return &space{FS: disk, dir: dir, reserve: uint64(max(0, reserve)), stop: stop, tell: tell, full: make(chan struct{})}
 }
 
 var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
@@ -129,6 +133,16 @@ func (s *space) Link(from, to string) error {
 
 func (s *space) Rename(from, to string) error {
 	return s.patiently(to, func() error { return s.FS.Rename(from, to) })
+}
+
+// Lock takes the store for this process. A file that can be made but not locked is another's.
+func (s *space) Lock(name string) (io.Closer, error) {
+	held, err := s.FS.Lock(name)
+	var path *fs.PathError
+	if err != nil && !errors.As(err, &path) {
+		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
+	}
+	return held, err
 }
 
 func (s *space) Unwrap() vfs.FS { return s.FS }

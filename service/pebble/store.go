@@ -21,6 +21,9 @@ import (
 	"mayfly/service"
 )
 
+// ErrInUse is the error of [Open] when a process has the store already.
+var ErrInUse = errors.New("another process has it")
+
 // Options of a store. The zero value works.
 type Options struct {
 	// Log receives what an operator has to know. Default: slog.Default().
