@@ -32,11 +32,15 @@ func (m *mail) codes() ([]Code, bool) {
 		}
 		all := p.candidates()
 		listed := p.lists(all)
+		sole := m.asksForCode() && soleNumber(all)
 		for i := range all {
 			c := &all[i]
 			e := m.judge(c)
 			if listed[i] {
 				e.add(-4, "one of a list of such")
+			}
+			if sole && c.shape <= spaced {
+				e.add(0.4, "the only number")
 			}
 			key := strings.ReplaceAll(c.value, "-", "")
 			if old, ok := best[key]; !ok || e.score > old.score {
@@ -149,6 +153,21 @@ func (p *page) lists(all []candidate) []bool {
 		i = j
 	}
 	return listed
+}
+
+// soleNumber says whether all numbers among the candidates are the same.
+func soleNumber(all []candidate) bool {
+	value := ""
+	for i := range all {
+		if all[i].shape > spaced || all[i].value == value {
+			continue
+		}
+		if value != "" {
+			return false
+		}
+		value = all[i].value
+	}
+	return value != ""
 }
 
 // judge adds up the evidence for a candidate.
@@ -321,7 +340,7 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 	case digits, spaced:
 		switch n := len(c.value); {
 		case c.year && w.direct:
-			e.add(-1.2, "looks like a year")
+			e.add(-1, "looks like a year")
 		case c.year:
 			e.add(-2.5, "looks like a year")
 		case n == 6:

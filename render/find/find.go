@@ -70,7 +70,8 @@ func read(in Input) *mail {
 		preheader = d.Preheader
 	}
 	subject := cut(in.Subject, 1000)
-	languages := lexicon.Detect(lexicon.Fold(sample(subject, preheader, d, in.Text)), d.Lang)
+	var languages tongues
+	languages.likely, languages.possible = lexicon.Detect(lexicon.Fold(sample(subject, preheader, d, in.Text)), d.Lang)
 	m := &mail{preheader: cut(preheader, 1000), page: newPage(d, languages)}
 	if in.Text != nil {
 		m.text = newPage(in.Text, languages)

@@ -3,6 +3,7 @@ package find
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mayfly/render/doc"
 	"mayfly/render/find/lexicon"
@@ -69,7 +70,7 @@ type anchor struct {
 	hits       []lexicon.Hit // of the anchor's own text
 }
 
-func newPage(d *doc.Document, languages []*lexicon.Language) *page {
+func newPage(d *doc.Document, languages tongues) *page {
 	p := &page{doc: d, size: 16}
 	w := walker{page: p, budget: maxText, sizes: map[float32]int{}}
 	for _, b := range d.Blocks {
@@ -237,16 +238,38 @@ func (w *walker) line(b *doc.Block, at place, text string, runs []run) {
 }
 
 // scan finds the phrases of a text and removes those that a longer phrase gives another meaning.
-func (p *page) scan(t lexicon.Text, languages []*lexicon.Language) []lexicon.Hit {
+func (p *page) scan(t lexicon.Text, languages tongues) []lexicon.Hit {
 	var hits []lexicon.Hit
-	for _, l := range languages {
+	for _, l := range languages.likely {
 		l.Scan(t, func(h lexicon.Hit) bool {
 			hits = append(hits, h)
 			p.hits++
 			return p.hits < maxHits
 		})
 	}
+	for _, l := range languages.possible {
+		l.Scan(t, func(h lexicon.Hit) bool {
+			if !against[h.Class] || utf8.RuneCountInString(t.Folded[h.Start:h.End]) >= noChance {
+				hits = append(hits, h)
+			}
+			p.hits++
+			return p.hits < maxHits
+		})
+	}
 	return settle(hits)
+}
+
+// tongues are the languages of a mail: those it is likely in, and those it may be in.
+type tongues struct{ likely, possible []*lexicon.Language }
+
+// noChance is how many letters a phrase must have not to stand in a text of another language by chance.
+const noChance = 7
+
+// against are the classes that speak against what stands near them. Short words of a language that a mail only may
+// be in have no say in that: of so many, one would stand there by chance.
+var against = map[lexicon.Class]bool{
+	lexicon.NotCode: true, lexicon.Label: true, lexicon.Unit: true, lexicon.Footer: true, lexicon.Commerce: true,
+	lexicon.Notice: true, lexicon.IfNot: true, lexicon.Refuse: true, lexicon.Meeting: true,
 }
 
 // overrides says that phrases of one class take the meaning from phrases of others that they overlap.

@@ -1,6 +1,7 @@
 package lexicon
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -128,15 +129,17 @@ func Unspaced(r rune) bool {
 const (
 	sampleBytes  = 16 << 10 // how much of a text is looked at
 	mostAtOnce   = 8        // languages that a text may be in, beside English
-	clearly      = 5        // different function words that make a language likely
+	clearly      = 5        // different function words that leave no doubt
+	some         = 2        // different function words that make a language likely
 	asLikely     = 0.5      // share of the best score that makes another language likely too
 	shortText    = 2 << 10  // bytes below which a text may be in any language of its script
 	foreignRunes = 6        // letters of a script that make its languages possible
 )
 
-// Detect tells which languages a text is likely in. English is always among them, since mails of all languages
-// are full of it. Languages that are hard to tell apart come together. hint is a language tag that the mail declares.
-func Detect(t Text, hint string) []*Language {
+// Detect tells which languages a text is likely in, and which others it may be in when it is too short to tell.
+// English is always likely, since mails of all languages are full of it. Languages that are hard to tell apart come
+// together. hint is a language tag that the mail declares.
+func Detect(t Text, hint string) (likely, possible []*Language) {
 	c := load()
 	sample := t.Folded
 	if len(sample) > sampleBytes {
@@ -149,24 +152,31 @@ func Detect(t Text, hint string) []*Language {
 		}
 	}
 	scores := c.scores(sample)
-	var found []*Language
+	guesses := make([]guess, len(c.languages))
 	for i := range 32 {
 		s := uint32(1) << i
-		enough := letters[i] >= foreignRunes
-		if s == latin {
-			enough = letters[i] > 0
-		}
-		if enough {
-			found = c.pick(found, s, scores, len(sample), hint)
+		if letters[i] >= foreignRunes || s == latin && letters[i] > 0 {
+			c.pick(guesses, s, scores, len(sample) < shortText)
 		}
 	}
-	for _, l := range c.languages {
-		if (l.Name == "en" || declared(l.Name, hint)) && !slices.Contains(found, l) {
-			found = append(found, l)
+	for i, l := range c.languages {
+		switch {
+		case guesses[i] == sure || l.Name == "en" || declared(l.Name, hint):
+			likely = append(likely, l)
+		case guesses[i] == maybe:
+			possible = append(possible, l)
 		}
 	}
-	return found
+	return likely, possible
 }
+
+type guess uint8
+
+const (
+	no guess = iota
+	maybe
+	sure
+)
 
 func index(script uint32) int {
 	i := 0
@@ -199,8 +209,8 @@ func (c *catalogue) scores(sample string) []float64 {
 	return scores
 }
 
-// pick adds the languages of a script that the text may be in.
-func (c *catalogue) pick(found []*Language, script uint32, scores []float64, length int, hint string) []*Language {
+// pick notes the languages of a script that the text is or may be in.
+func (c *catalogue) pick(guesses []guess, script uint32, scores []float64, short bool) {
 	var candidates []int
 	best := 0.0
 	for i, s := range c.scripts {
@@ -209,25 +219,15 @@ func (c *catalogue) pick(found []*Language, script uint32, scores []float64, len
 			best = max(best, scores[i])
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b int) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return 0
-	})
-	n := 0
-	for _, i := range candidates {
-		l := c.languages[i]
-		likely := best < clearly && length < shortText || n < mostAtOnce && (scores[i] >= asLikely*best || scores[i] >= best-1) || declared(l.Name, hint)
-		if likely && !slices.Contains(found, l) {
-			found = append(found, l)
-			n++
+	slices.SortStableFunc(candidates, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	for n, i := range candidates {
+		switch near := scores[i] >= asLikely*best || scores[i] >= best-1; {
+		case near && n < mostAtOnce && (scores[i] >= some || len(candidates) <= mostAtOnce):
+			guesses[i] = sure
+		case guesses[i] == no && best < clearly && short:
+			guesses[i] = maybe
 		}
 	}
-	return found
 }
 
 // declared says whether a language tag means the language: "pt-BR" means "pt", "zh-TW" means "zh-Hant".
