@@ -25,6 +25,11 @@ func bodies(m Message) (body, beside *doc.Document) {
 	if beside != nil && addsNothing(body, beside) {
 		return beside, nil
 	}
+	if len(body.Blocks) == 0 {
+		if d := html.Unended(m.HTML); len(d.Blocks) > 0 {
+			return d, nil
+		}
+	}
 	return body, beside
 }
 

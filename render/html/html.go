@@ -94,6 +94,9 @@ func (b *builder) finish() *doc.Document {
 	d := b.doc
 	d.Preheader = preheader(d)
 	d.Links = b.links.Finish()
+	if b.bounds.simplified == "" && (len(b.ruler.sheet.rules) >= maxRules || b.ruler.sheet.bytes >= maxSheet) {
+		b.bounds.simplified = "too many style rules: only the first are followed"
+	}
 	d.Simplified = b.bounds.simplified
 	b.tidy()
 	return d

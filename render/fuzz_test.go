@@ -1,0 +1,84 @@
+package render_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"mayfly/render"
+)
+
+// seeds adds the fixtures with an extension to a corpus.
+func seeds(f *testing.F, ext string) {
+	f.Helper()
+	files, err := filepath.Glob("testdata/pages/*." + ext)
+	if err != nil || len(files) == 0 {
+		f.Fatal("no fixtures: ", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data), uint8(80))
+	}
+}
+
+// fuzzed checks what holds for every mail.
+func fuzzed(t *testing.T, m render.Message, width uint8) {
+	if len(m.HTML)+len(m.Text) > 1<<16 {
+		t.Skip("longer inputs only take longer")
+	}
+	mail := render.Open(m)
+	w := 20 + int(width)%181
+	for _, v := range views {
+		holds(t, mail.Lines(v, render.Options{Width: w, Theme: themes()["dark-true"], Links: true, Hidden: width%2 == 0}), w)
+	}
+	for _, n := range mail.Notice() {
+		if n != render.Clean(n) {
+			t.Errorf("notice %q is not clean", n)
+		}
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	seeds(f, "html")
+	f.Fuzz(func(t *testing.T, body string, width uint8) { fuzzed(t, render.Message{HTML: body}, width) })
+}
+
+func FuzzText(f *testing.F) {
+	seeds(f, "txt")
+	f.Fuzz(func(t *testing.T, body string, width uint8) {
+		fuzzed(t, render.Message{Text: body, Flowed: width%2 == 0, DelSp: width%3 == 0}, width)
+	})
+}
+
+func FuzzMarkdown(f *testing.F) {
+	seeds(f, "md")
+	f.Add("&#27;[31mred &#x1b;]8;;http://x&#7; &#1;&#2;", uint8(40))
+	f.Fuzz(func(t *testing.T, body string, width uint8) {
+		fuzzed(t, render.Message{Text: body, TextType: "text/markdown"}, width)
+	})
+}
+
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{"", "plain", "\x1b[31mred", "\x1b]0;title", "\u009b1m", "\u202eabc", "a\u0301\u0301", "\xff\xfe", "👨‍👩‍👧", "a\r\nb\rc"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		line, lines := render.Clean(s), render.CleanLines(s)
+		if !utf8.ValidString(line) || !utf8.ValidString(lines) {
+			t.Fatalf("%q: invalid UTF-8", s)
+		}
+		if render.Clean(line) != line || render.CleanLines(lines) != lines {
+			t.Fatalf("%q: cleaning again changes it: %q, %q", s, line, lines)
+		}
+		for _, r := range line + strings.ReplaceAll(lines, "\n", "") {
+			if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+				t.Fatalf("%q: %U is left", s, r)
+			}
+		}
+	})
+}
