@@ -8,6 +8,7 @@ type trie struct {
 	nodes []node
 	ends  []end
 	root  [256]int32 // children of the root by byte, 0 for none
+	inner [256]bool  // bytes that begin a pattern which may start inside a word
 }
 
 type node struct {
@@ -35,6 +36,7 @@ func (t *trie) add(p pattern, c Class) {
 		at = t.node(p.bytes[0])
 		t.root[p.bytes[0]] = at
 	}
+	t.inner[p.bytes[0]] = t.inner[p.bytes[0]] || p.openStart
 	for i := 1; i < len(p.bytes); i++ {
 		next := t.child(at, p.bytes[i])
 		if next == 0 {
@@ -72,8 +74,10 @@ func (t *trie) scan(s string, yield func(Hit) bool) {
 		if at == 0 {
 			continue
 		}
-		m.start, m.atWord = i, boundary(s, i)
-		m.walk(at, i+1)
+		if m.atWord = boundary(s, i); m.atWord || t.inner[s[i]] {
+			m.start = i
+			m.walk(at, i+1)
+		}
 	}
 }
 
