@@ -190,7 +190,7 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 			points = 1.7
 		}
 		e.add(points, "its sentence asks: %s", w.near)
-	} else if w.own == 0 {
+	} else if w.own == 0 && !t.bears() {
 		e.add(-1, "nothing near it asks")
 	}
 	if copied {
@@ -332,6 +332,9 @@ func (m *mail) bearing(e *evidence, t target, w wording) {
 		e.add(1.2, "its path says so too: %s", t.asks&wanted)
 	case t.asks != 0 && !t.footer:
 		e.add(0.5, "its path asks: %s", t.asks)
+	}
+	if t.bears() {
+		e.add(1, "asks by its path and carries a secret")
 	}
 	if t.root {
 		e.add(-3, "leads to a front page")

@@ -66,6 +66,11 @@ var secretNames = map[string]bool{
 	"accesstoken": true, "unlocktoken": true, "flow": true, "userid": true, "changekey": true, "resettoken": true, "resetkey": true, "c": true, "k": true, "guid": true, "magic": true,
 }
 
+// bears says whether a URL looks like one made for a request, whatever is written about it.
+func (t *target) bears() bool {
+	return t.token && t.asks&^onlyLogin != 0 && !t.footer && !t.refuse
+}
+
 // longestURL is how much of a URL is looked at.
 const longestURL = 4096
 
