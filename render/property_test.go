@@ -16,7 +16,7 @@ import (
 // ours are the sequences that the writer may write: SGR, and OSC 8 with an id, or to close it.
 var (
 	sgr   = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-	open8 = regexp.MustCompile(`\x1b\]8;id=([0-9]+-[0-9]+);((?:https?://|mailto:)[\x21-\x7e]*)\x1b\\`)
+	open8 = regexp.MustCompile(`\x1b\]8;id=([0-9]+-[0-9]+);((?i:https?://|mailto:)[\x21-\x7e]*)\x1b\\`)
 )
 
 const close8 = "\x1b]8;;\x1b\\"

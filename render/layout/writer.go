@@ -67,13 +67,13 @@ func (w *writer) line(prefix, pieces []piece) {
 	if w.full() {
 		return
 	}
+	for len(pieces) > 0 && blankPiece(&pieces[len(pieces)-1]) {
+		pieces = pieces[:len(pieces)-1]
+	}
 	if len(pieces) == 0 && len(w.lines) > 0 && empty(w.lines[len(w.lines)-1].Plain) {
 		return
 	}
 	w.styled, w.plain = w.styled[:0], w.plain[:0]
-	for len(pieces) > 0 && blankPiece(&pieces[len(pieces)-1]) {
-		pieces = pieces[:len(pieces)-1]
-	}
 	if len(pieces) == 0 {
 		for len(prefix) > 0 && blankPiece(&prefix[len(prefix)-1]) {
 			prefix = prefix[:len(prefix)-1]
@@ -166,7 +166,7 @@ func (s *state) hyperlink(n int) {
 		return
 	}
 	target := link.Escape(l.Target)
-	if len(target) > maxHyperlink {
+	if len(target) > maxHyperlink || !absolute(target) {
 		return
 	}
 	b := append(s.w.styled, "\x1b]8;id="...)
@@ -177,6 +177,16 @@ func (s *state) hyperlink(n int) {
 	b = append(b, target...)
 	s.w.styled = append(b, "\x1b\\"...)
 	s.open = true
+}
+
+// absolute reports a target that every terminal reads alike: a web address with an authority, or a mail address.
+func absolute(target string) bool {
+	for _, start := range [...]string{"https://", "http://", "mailto:"} {
+		if len(target) > len(start) && strings.EqualFold(target[:len(start)], start) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *state) unlink() {
