@@ -33,13 +33,16 @@ func (b *builder) bodySize() float32 {
 // headings makes headings of short lines in type much larger than the body's.
 func (b *builder) headings(blocks []*doc.Block) {
 	body := b.bodySize()
-	for _, l := range blocks {
+	for i, l := range blocks {
 		if l.Kind == doc.Paragraph && len(l.Spans) > 0 && large(l, body*1.3) && utf8.RuneCountInString(l.Text()) <= 120 {
 			l.Kind = doc.Heading
 			l.Level = 2
 			if large(l, body*1.8) {
 				l.Level = 1
 			}
+		}
+		if l.Kind == doc.Heading && i > 0 && blocks[i-1].Kind != doc.Heading {
+			l.Gap = true // whatever the margins are, it belongs to what follows
 		}
 		b.headings(l.Children)
 	}
