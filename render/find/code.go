@@ -334,7 +334,7 @@ func wordPoints(h lexicon.Hit) (float64, bool) {
 func (m *mail) shape(e *evidence, c *candidate, w words) {
 	l := &c.of.lines[c.line]
 	style := l.style(c.start, c.end)
-	marked := c.alone || style.Bold || style.Mono || style.Spacing > 0 || style.Size >= c.of.size*1.2 || c.quotedByMarks(l.text)
+	marked := c.alone || style.Bold || style.Mono || style.Spacing > 0 || style.Size >= c.of.size*1.2 || c.quotedByMarks(l.text) || c.bracketed(l, w)
 	near := w.direct || marked && w.points >= 2.5 // to stand out does for standing near
 	switch c.shape {
 	case digits, spaced:
@@ -435,6 +435,12 @@ func (c *candidate) quotedByMarks(text string) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:c.start])
 	after, _ := utf8.DecodeRuneInString(text[c.end:])
 	return strings.ContainsRune("\"'`*[(<«“”„‘’「『【", before) && strings.ContainsRune("\"'`*])>»“”’」』】", after)
+}
+
+// bracketed says whether the candidate and the word for it stand in brackets: "(Code QWMKTZ)".
+func (c *candidate) bracketed(l *line, w words) bool {
+	after, _ := utf8.DecodeRuneInString(l.text[c.end:])
+	return w.before >= 0 && l.fold.At(c.start)-w.before <= 3 && strings.ContainsRune(")]）】", after)
 }
 
 // looks weighs how the candidate stands out from the text around it.

@@ -26,7 +26,7 @@ var pathWords = map[string]lexicon.Class{
 	"confirmation": lexicon.Confirm, "confirmations": lexicon.Confirm, "confirmemail": lexicon.Confirm, "activate": lexicon.Confirm,
 	"activation": lexicon.Confirm, "validate": lexicon.Confirm, "validation": lexicon.Confirm, "optin": lexicon.Confirm,
 	"signup": lexicon.Confirm, "register": lexicon.Confirm, "registration": lexicon.Confirm, "onboarding": lexicon.Confirm,
-	"approve": lexicon.Confirm, "authorize": lexicon.Confirm, "setup": lexicon.Confirm,
+	"approve": lexicon.Confirm, "authorize": lexicon.Confirm, "setup": lexicon.Confirm, "init": lexicon.Confirm,
 	"login": lexicon.Login, "signin": lexicon.Login, "magic": lexicon.Login, "magiclink": lexicon.Login,
 	"auth": lexicon.Login, "authenticate": lexicon.Login, "callback": lexicon.Login, "otp": lexicon.Login, "session": lexicon.Login, "sso": lexicon.Login,
 	"reset": lexicon.Reset, "password": lexicon.Reset, "passwords": lexicon.Reset, "recover": lexicon.Reset, "recovery": lexicon.Reset,
