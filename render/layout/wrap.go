@@ -81,6 +81,9 @@ func (w *wrapper) text(s string, p pen, link int) {
 		case c == '\n':
 			w.newline()
 			i++
+		case c == ' ' && !w.pre && len(w.word) > 0 && spacedMark(s[i+1:]):
+			w.put(piece{s, int32(i), int32(i + 1), 1, p, link})
+			i++
 		case c == ' ':
 			n := 1
 			for i+n < len(s) && s[i+n] == ' ' {
@@ -101,6 +104,14 @@ func (w *wrapper) text(s string, p pen, link int) {
 			}
 		}
 	}
+}
+
+// spacedMark reports a mark that French sets apart with a space, and that does not begin a line.
+func spacedMark(s string) bool {
+	if s == "" || strings.IndexByte(":;!?", s[0]) < 0 {
+		return false
+	}
+	return len(s) == 1 || s[1] == ' ' || s[1] == '\n'
 }
 
 // wide adds a word with characters beyond ASCII, by whole clusters, and returns where it ends. Between the
