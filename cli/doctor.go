@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/charmbracelet/colorprofile"
@@ -118,7 +119,7 @@ func (d *doctor) files() {
 
 func missing(path string) bool {
 	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // unwritable is a word on a folder that Mayfly cannot write to, or make.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -32,7 +33,7 @@ func Default() Config { return Config{Mouse: true} }
 // Read reads the file at path; without one it returns the default.
 func Read(path string, actionKeys map[string][]string) Config {
 	data, err := os.ReadFile(path)
-	if path == "" || errors.Is(err, fs.ErrNotExist) {
+	if path == "" || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return Default()
 	}
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package e2e
 
 import (
 	"encoding/json"
@@ -22,7 +22,7 @@ import (
 // example is the fenced block of docs/ci.md in a language.
 func example(t *testing.T, language string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("docs", "ci.md"))
+	text, err := os.ReadFile(filepath.Join("..", "docs", "ci.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 //go:build unix
 
-// The tests here run the built program as its users do: in a pseudo-terminal, in pipes, over SMTP and HTTP.
-package main
+package e2e
 
 import (
 	"bufio"
@@ -43,7 +42,7 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	program = filepath.Join(dir, "mayfly")
-	build := exec.Command("go", "build", "-o", program, ".")
+	build := exec.Command("go", "build", "-o", program, "mayfly")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "building the program:", err)
