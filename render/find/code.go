@@ -11,7 +11,7 @@ import (
 
 // What a code needs, in points.
 const (
-	codeThreshold = 3.7 // below it nothing is found
+	codeThreshold = 3.6 // below it nothing is found
 	nearTie       = 0.6 // as close to the best as this, another candidate makes a choice
 )
 
@@ -228,6 +228,9 @@ func (m *mail) words(e *evidence, c *candidate) words {
 		if !ok {
 			continue
 		}
+		if h.Class == lexicon.Code && l.purposeful(h) {
+			points += 0.4
+		}
 		word := l.fold.Folded[h.Start:h.End]
 		switch {
 		case h.End <= from:
@@ -249,8 +252,11 @@ func (m *mail) words(e *evidence, c *candidate) words {
 			if c.of.claimed(l, h.End, min(h.End+40, len(l.fold.Folded))) {
 				w.points -= claimedPoints
 			}
-			if from <= 1 {
-				w.points += 0.5 // "482913 is …"
+			switch {
+			case from <= 1 || gap <= 2: // "482913 is …"
+				w.points += 0.5
+			case gap <= 8:
+				w.points += 0.3
 			}
 			consider(w, "%q after it", word)
 		}
@@ -305,6 +311,16 @@ func (m *mail) words(e *evidence, c *candidate) words {
 		e.add(0.4, "the subject speaks of a code")
 	}
 	return best
+}
+
+// purposeful says whether what the code of a phrase is for stands beside it: "the code to sign in".
+func (l *line) purposeful(code lexicon.Hit) bool {
+	for _, h := range l.hits {
+		if asks([]lexicon.Hit{h}) != 0 && h.Start-code.End <= 24 && code.Start-h.End <= 24 {
+			return true
+		}
+	}
+	return false
 }
 
 // claimed says whether a number stands between two offsets of a folded line, so that a word before it means that one.
@@ -362,8 +378,8 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 		switch {
 		case !near:
 			e.add(-3, "%s, no word for it near", shapeNames[c.shape])
-		case !marked && c.before != ':':
-			e.add(-0.3, "%s, not marked", shapeNames[c.shape])
+		case !marked && c.before != ':' && !scrambled(c.value):
+			e.add(-0.5, "%s, not marked", shapeNames[c.shape])
 		}
 		if len(c.value) > 10 && !c.alone {
 			e.add(-1, "long")
@@ -395,6 +411,17 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 			e.add(0.3, "after a colon")
 		}
 	}
+}
+
+// scrambled says whether letters and digits alternate as they do by chance, unlike in SAVE20.
+func scrambled(s string) bool {
+	changes := 0
+	for i := 1; i < len(s); i++ {
+		if (s[i] <= '9') != (s[i-1] <= '9') {
+			changes++
+		}
+	}
+	return changes >= 2
 }
 
 // numbered are the prefixes of numbers that are no codes: orders, invoices, tickets.
