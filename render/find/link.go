@@ -380,7 +380,7 @@ func (m *mail) spirit(e *evidence, w wording, t target, hasCode bool) {
 	case p.trade >= 2 && w.own&p.subject == 0:
 		e.add(-3, "the mail is about orders, offers or news")
 	case p.trade >= 2:
-		e.add(-1.5, "the mail is about orders, offers or news")
+		e.add(-0.8, "the mail is about orders, offers or news")
 	case p.trade >= 1.5 && !asked:
 		e.add(-1, "the mail is about orders, offers or news")
 	}
