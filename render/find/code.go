@@ -515,7 +515,11 @@ func (m *mail) looks(e *evidence, c *candidate) {
 // elsewhere weighs that the same value stands in the subject, the preheader or the other body.
 func (m *mail) elsewhere(e *evidence, c *candidate) {
 	l := &c.of.lines[c.line]
-	if l.block != nil && holds(m.subject.text, c.value) {
+	switch {
+	case l.block == nil:
+	case m.numbered(c.value):
+		e.add(-4, "the number of something in the subject")
+	case holds(m.subject.text, c.value):
 		e.add(1.5, "in the subject too")
 	}
 	if holds(m.preheader, c.value) && len(c.value) > 3 {
@@ -530,6 +534,25 @@ func (m *mail) elsewhere(e *evidence, c *candidate) {
 			e.add(0.5, "in both bodies")
 		}
 	}
+}
+
+// numbered says whether the subject has the value as the number of something: "Order 482913".
+func (m *mail) numbered(value string) bool {
+	for _, t := range tokens(m.subject.text) {
+		if t.value != value {
+			continue
+		}
+		if t.hash {
+			return true
+		}
+		from := m.subject.fold.At(t.start)
+		for _, h := range m.subject.hits {
+			if h.Class == lexicon.Label && h.End <= from && from-h.End <= 3 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func holds(text, value string) bool {

@@ -137,7 +137,7 @@ type wording struct {
 
 func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	w := wording{places: len(places)}
-	var footerWord, tradeWord, tradeNear, refuses, copied bool
+	var footerWord, tradeWord, tradeNear, refuses, copied, told bool
 	for _, i := range places {
 		a := &p.links[i]
 		l := &p.lines[a.line]
@@ -165,6 +165,7 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 		}
 		near, ifNot, copying := p.around(a)
 		w.near |= near
+		told = told || has(p.outside(l), lexicon.Click)
 		tradeNear = tradeNear || own == 0 && has(p.outside(l), lexicon.Commerce)
 		w.ifNot = w.ifNot || ifNot
 		copied = copied || a.bare && copying
@@ -190,8 +191,11 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 			points = 1.7
 		}
 		e.add(points, "its sentence asks: %s", w.near)
-	} else if w.own == 0 && !t.bears() {
+	} else if w.own == 0 && !t.bears() && !(told && m.purpose.subject != 0) {
 		e.add(-1, "nothing near it asks")
+	}
+	if told && w.near == 0 && m.purpose.subject != 0 {
+		e.add(0.7, "its sentence says to follow it")
 	}
 	if copied {
 		e.add(1, "to be copied into a browser")
@@ -211,7 +215,7 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	if refuses {
 		e.add(-4, "undoes or refuses")
 	}
-	if tradeNear {
+	if tradeNear && !(w.bare && m.purpose.subject != 0) {
 		e.add(-1.5, "beside words of trade")
 	}
 	if w.ifNot && w.own&m.purpose.subject == 0 {
@@ -377,7 +381,7 @@ func (m *mail) spirit(e *evidence, w wording, t target, hasCode bool) {
 		e.add(-1, "the subject tells what has happened")
 	}
 	switch {
-	case p.trade >= 2 && w.own&p.subject == 0:
+	case p.trade >= 2 && w.own&p.subject == 0 && !(w.bare && asked):
 		e.add(-3, "the mail is about orders, offers or news")
 	case p.trade >= 2:
 		e.add(-0.8, "the mail is about orders, offers or news")
