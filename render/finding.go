@@ -1,8 +1,12 @@
 package render
 
 import (
+	"strings"
+
 	"mayfly/render/check"
+	"mayfly/render/doc"
 	"mayfly/render/find"
+	"mayfly/render/html"
 )
 
 // Find is what was found in the mail, with what may be a code or the link too, and why.
@@ -30,4 +34,22 @@ func (m *Mail) Confirm() (find.Link, bool) {
 // Checks are what a tester should look at before the mail is sent.
 func (m *Mail) Checks() []check.Finding { return m.checks() }
 
-func (m *Mail) check() []check.Finding { return nil }
+// check reads both parts anew, each for itself: what is shown may be one of them only.
+func (m *Mail) check() []check.Finding {
+	in := check.Input{Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt}
+	if strings.TrimSpace(m.msg.Text) != "" {
+		in.Text = m.part(m.msg.Text, textBody(m.msg))
+	}
+	if strings.TrimSpace(m.msg.HTML) != "" {
+		in.HTML = m.part(m.msg.HTML, html.Read(m.msg.HTML))
+	}
+	for _, f := range m.msg.Headers {
+		in.Fields = append(in.Fields, check.Field{Name: f.Name, Value: Clean(f.Value)})
+	}
+	return check.Run(in)
+}
+
+func (m *Mail) part(source string, d *doc.Document) check.Part {
+	found := find.Find(find.Input{Subject: Clean(m.msg.Subject), Preheader: d.Preheader, From: m.msg.From, Doc: d})
+	return check.Part{Source: source, Doc: d, Found: found}
+}

@@ -1,0 +1,68 @@
+package check
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// maxElements bounds how many tags of the source are looked at.
+const maxElements = 200_000
+
+// elements looks at the tags of the HTML source.
+func elements(in Input, r *report) {
+	z := html.NewTokenizer(strings.NewReader(in.HTML.Source))
+	for range maxElements {
+		switch z.Next() {
+		case html.ErrorToken:
+			return
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			element(atom.Lookup(name), attributes(z, more), r)
+		}
+	}
+}
+
+// attributes reads the attributes of a tag, the first of each name.
+func attributes(z *html.Tokenizer, more bool) map[string]string {
+	attrs := make(map[string]string)
+	for more && len(attrs) < 64 {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		if _, ok := attrs[string(key)]; !ok {
+			attrs[string(key)] = string(value)
+		}
+	}
+	return attrs
+}
+
+func element(name atom.Atom, attrs map[string]string, r *report) {
+	switch name {
+	case atom.A:
+		if href, ok := attrs["href"]; ok && (strings.TrimSpace(href) == "" || strings.TrimSpace(href) == "#") {
+			r.add("link-empty", Error, "HTML", "A link leads nowhere: href=%q", href)
+		}
+	case atom.Img:
+		_, alt := attrs["alt"]
+		if !alt && !tiny(attrs["width"]) && !tiny(attrs["height"]) {
+			r.add("image-alt", Warning, "HTML", "An image has no alt text, and many readers do not load images: %q", cut(attrs["src"]))
+		}
+	case atom.Script:
+		r.add("script", Error, "HTML", "No mail program runs a script; some refuse the mail")
+	case atom.Form:
+		r.add("form", Warning, "HTML", "Most mail programs do not send forms: link to a page instead")
+	case atom.Iframe, atom.Object, atom.Embed:
+		r.add("embedded", Error, "HTML", "Mail programs remove <%s>", name)
+	case atom.Link:
+		if strings.EqualFold(attrs["rel"], "stylesheet") && !strings.Contains(attrs["href"], "fonts.") {
+			r.add("stylesheet", Warning, "HTML", "Mail programs do not load style sheets: put the styles into the mail")
+		}
+	}
+}
+
+// tiny reports a declared size of a spacer or a tracker.
+func tiny(size string) bool {
+	size = strings.TrimSuffix(strings.TrimSpace(size), "px")
+	return size == "0" || size == "1" || size == "2"
+}

@@ -1,0 +1,112 @@
+package check
+
+import (
+	"net/mail"
+	"strings"
+	"time"
+)
+
+// Bounds on how far the Date may be from the receipt.
+const (
+	oldDate    = time.Hour
+	futureDate = 5 * time.Minute
+)
+
+// values are those of all header fields of a name.
+func values(in Input, name string) []string {
+	var all []string
+	for _, f := range in.Fields {
+		if strings.EqualFold(f.Name, name) {
+			all = append(all, strings.TrimSpace(f.Value))
+		}
+	}
+	return all
+}
+
+func value(in Input, name string) string {
+	if all := values(in, name); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// header looks at the fields that every mail needs (RFC 5322, 3.6).
+func header(in Input, r *report) {
+	if in.Fields == nil {
+		return
+	}
+	switch from := values(in, "From"); {
+	case len(from) == 0 || from[0] == "":
+		r.add("from-missing", Error, "header", "There is no From: servers refuse such mail")
+	case len(from) > 1:
+		r.add("from-several", Error, "header", "There are %d From fields: servers refuse such mail", len(from))
+	}
+	if value(in, "Message-ID") == "" {
+		r.add("message-id-missing", Warning, "header", "There is no Message-ID: filters mind, and replies do not thread")
+	}
+	date := value(in, "Date")
+	if date == "" {
+		r.add("date-missing", Error, "header", "There is no Date")
+		return
+	}
+	sent, err := mail.ParseDate(date)
+	if err != nil {
+		r.add("date-invalid", Error, "header", "The Date cannot be read: %q", cut(date))
+		return
+	}
+	if in.ReceivedAt.IsZero() {
+		return
+	}
+	if late := in.ReceivedAt.Sub(sent); late > oldDate || late < -futureDate {
+		r.add("date-off", Warning, "header", "The Date is %s away from the receipt: is the sender's clock or time zone right?", late.Abs().Round(time.Minute))
+	}
+}
+
+// authentication tells what failed on the way (RFC 8601).
+func authentication(in Input, r *report) {
+	for _, v := range values(in, "Authentication-Results") {
+		for part := range strings.SplitSeq(v, ";") {
+			method, rest, ok := strings.Cut(strings.TrimSpace(part), "=")
+			result, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			switch method = strings.ToLower(strings.TrimSpace(method)); method {
+			case "spf", "dkim", "dmarc":
+				if ok && !strings.EqualFold(result, "pass") {
+					level := Warning
+					if strings.EqualFold(result, "fail") {
+						level = Error
+					}
+					r.add("authentication", level, "header", "%s: %s", strings.ToUpper(method), cut(result))
+				}
+			}
+		}
+	}
+}
+
+// bulk looks for the way out that mailings owe their readers (RFC 2369, RFC 8058).
+func bulk(in Input, r *report) {
+	if in.Fields == nil {
+		return
+	}
+	precedence := strings.ToLower(value(in, "Precedence"))
+	mailing := precedence == "bulk" || precedence == "list" || value(in, "List-Id") != "" || value(in, "Feedback-ID") != "" && offersUnsubscribe(in)
+	unsubscribe := value(in, "List-Unsubscribe")
+	switch {
+	case unsubscribe == "" && (mailing || offersUnsubscribe(in)):
+		r.add("unsubscribe-missing", Warning, "header", "A mailing without List-Unsubscribe: Gmail and Yahoo want it from bulk senders")
+	case unsubscribe != "" && value(in, "List-Unsubscribe-Post") == "":
+		r.add("unsubscribe-one-click", Info, "header", "List-Unsubscribe without List-Unsubscribe-Post: there is no one-click unsubscribe (RFC 8058)")
+	}
+}
+
+// offersUnsubscribe reports a link to unsubscribe in the body, as mailings have.
+func offersUnsubscribe(in Input) bool {
+	if in.HTML.Doc == nil {
+		return false
+	}
+	for i := range in.HTML.Doc.Links {
+		if l := &in.HTML.Doc.Links[i]; strings.Contains(strings.ToLower(l.Text+" "+l.URL), "unsubscribe") {
+			return true
+		}
+	}
+	return false
+}

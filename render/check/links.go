@@ -1,0 +1,63 @@
+package check
+
+import (
+	"net/netip"
+	"strings"
+
+	"mayfly/render/doc"
+)
+
+func links(in Input, r *report) {
+	for _, p := range []struct {
+		name string
+		doc  *doc.Document
+	}{{"HTML", in.HTML.Doc}, {"text", in.Text.Doc}} {
+		if p.doc == nil {
+			continue
+		}
+		for i := range p.doc.Links {
+			link(&p.doc.Links[i], p.name, r)
+		}
+	}
+}
+
+func link(l *doc.Link, where string, r *report) {
+	url := cut(l.URL)
+	scheme, _, found := strings.Cut(strings.ToLower(l.URL), ":")
+	switch {
+	case len(unreplaced(l.URL)) > 0: // told as such
+	case l.Blocked && (!found || strings.ContainsAny(scheme, "/?#.")):
+		r.add("link-relative", Error, where, "%q has no host: in a mail a link must be whole", url)
+	case l.Blocked && (scheme == "http" || scheme == "https"):
+		r.add("link-no-host", Error, where, "%q names no host", url)
+	case l.Blocked && (scheme == "javascript" || scheme == "data" || scheme == "vbscript" || scheme == "file"):
+		r.add("link-scheme", Error, where, "%q will be removed or warned of by mail programs", url)
+	case l.Host == "":
+	case private(l.Host):
+		r.add("link-private", Error, where, "%q leads to %s, which recipients cannot reach", url, l.Host)
+	case scheme == "http":
+		r.add("link-http", Warning, where, "%q is not encrypted: use https", url)
+	}
+	if l.Host != "" && strings.ContainsAny(l.URL, " \t") {
+		r.add("link-spaces", Warning, where, "%q has spaces: encode them as %%20", url)
+	}
+	if strings.HasPrefix(l.Warning, "says ") {
+		r.add("link-differs", Warning, where, "A link %s: readers and filters take that for phishing", l.Warning)
+	}
+}
+
+// private reports a host that is nowhere but on the sender's own machine or network.
+func private(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsUnspecified() || ip.IsLinkLocalUnicast()
+	}
+	if host == "localhost" || !strings.Contains(host, ".") {
+		return true
+	}
+	for _, end := range [...]string{".localhost", ".local", ".internal", ".lan", ".intranet", ".localdomain"} {
+		if strings.HasSuffix(host, end) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,103 @@
+package check
+
+import (
+	"strings"
+	"unicode"
+
+	"mayfly/render/doc"
+	"mayfly/render/find"
+)
+
+// clipped is the size of HTML from which on Gmail shows the beginning alone, in bytes.
+const clipped = 102 << 10
+
+func parts(in Input, r *report) {
+	if len(in.HTML.Source) > clipped {
+		r.add("html-clipped", Warning, "HTML", "The HTML has %d KB: Gmail clips a mail at 102 KB, the end and its unsubscribe link with it", len(in.HTML.Source)>>10)
+	}
+	switch {
+	case in.HTML.Doc == nil && in.Text.Doc == nil:
+		r.add("body-missing", Error, "", "The mail has no text at all")
+		return
+	case in.HTML.Doc == nil:
+		return
+	case in.Text.Doc == nil:
+		r.add("text-missing", Warning, "text", "There is no text part: filters mind, and so do those who read text")
+	default:
+		agree(in, r)
+	}
+	if in.HTML.Doc.Preheader == "" {
+		r.add("preheader-missing", Info, "HTML", "There is no preheader: lists show the first words of the body behind the subject")
+	}
+}
+
+// agree compares what matters most in both parts: the code, the link, the words.
+func agree(in Input, r *report) {
+	text, html := in.Text.Found, in.HTML.Found
+	switch {
+	case text.CodeOK && html.CodeOK && squeeze(text.Codes[0].Value) != squeeze(html.Codes[0].Value):
+		r.add("parts-code", Error, "text, HTML", "The code is %s in the text and %s in the HTML", text.Codes[0].Value, html.Codes[0].Value)
+	case text.CodeOK != html.CodeOK && !html.LinkOK && !text.LinkOK:
+		r.add("parts-code", Warning, "text, HTML", "Only one of the parts has the code: %s", has(text.CodeOK))
+	}
+	switch {
+	case text.LinkOK && html.LinkOK && target(in.Text.Doc, text) != target(in.HTML.Doc, html):
+		r.add("parts-link", Error, "text, HTML", "The text links to %q, the HTML to %q", cut(text.Links[0].URL), cut(html.Links[0].URL))
+	case text.LinkOK != html.LinkOK && !html.CodeOK && !text.CodeOK:
+		r.add("parts-link", Warning, "text, HTML", "Only one of the parts has the link: %s", has(text.LinkOK))
+	}
+	if w := words(in.HTML.Doc); len(w) >= 20 {
+		other, missing := words(in.Text.Doc), 0
+		for word := range w {
+			if !other[word] {
+				missing++
+			}
+		}
+		if missing*10 > len(w)*6 {
+			r.add("parts-differ", Warning, "text", "Most of what the HTML says (%d of %d words) is not in the text part", missing, len(w))
+		}
+	}
+}
+
+func has(text bool) string {
+	if text {
+		return "the text"
+	}
+	return "the HTML"
+}
+
+// target is where the found link leads, click wrappers and the differences between parts set aside.
+func target(d *doc.Document, found find.Result) string {
+	url := found.Links[0].URL
+	for i := range d.Links {
+		if d.Links[i].URL == url {
+			url = d.Links[i].Target
+		}
+	}
+	return strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(url, "https://"), "http://"), "/")
+}
+
+func squeeze(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || r == '-' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// maxWords bounds how many different words are compared.
+const maxWords = 5000
+
+// words are the words of a document with letters in them, in lower case.
+func words(d *doc.Document) map[string]bool {
+	set := make(map[string]bool)
+	for word := range strings.FieldsFuncSeq(d.Text(), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(word) > 3 {
+			if set[strings.ToLower(word)] = true; len(set) == maxWords {
+				break
+			}
+		}
+	}
+	return set
+}

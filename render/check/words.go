@@ -1,0 +1,134 @@
+package check
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"mayfly/render/doc"
+)
+
+// The longest subject that phones and lists show whole, in characters.
+const longSubject = 70
+
+func subject(in Input, r *report) {
+	switch n := utf8.RuneCountInString(in.Subject); {
+	case strings.TrimSpace(in.Subject) == "":
+		r.add("subject-empty", Error, "subject", "The subject is empty: many filters and people take that for spam")
+	case n > longSubject:
+		r.add("subject-long", Info, "subject", "The subject has %d characters: lists and phones cut it at about %d", n, longSubject)
+	}
+}
+
+// unreplaced are the marks of template languages, and what programs print for a value they do not have.
+var unreplaced = func() func(string) []string {
+	var pattern *regexp.Regexp // compiled at first use: the program starts without it
+	return func(s string) []string {
+		if !strings.ContainsAny(s, "{[%*<$&") && !strings.Contains(s, "ndefined") && !strings.Contains(s, "null") &&
+			!strings.Contains(s, "NaN") && !strings.Contains(s, "Invalid Date") {
+			return nil
+		}
+		if pattern == nil {
+			pattern = regexp.MustCompile(`\{\{\{?[^{}\n]{1,80}\}?\}\}` + // {{name}}
+				`|\{%[^%\n]{1,80}%\}` + // {% if x %}
+				`|\$\{[A-Za-z_][\w.]{0,60}\}` + // ${x}
+				`|<%[^%\n]{1,80}%>` + // <%= x %>
+				`|\*\|[A-Z][A-Z0-9_:]{1,40}\|\*` + // *|FNAME|*
+				`|%%[A-Za-z_]{2,40}%%` + // %%name%%
+				`|%[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*%` + // %FIRST_NAME%
+				`|\[\[[A-Za-z_][\w. ]{0,40}\]\]` + // [[name]]
+				`|\[object Object\]|\bInvalid Date\b|\bNaN\b` +
+				`|\bundefined\b` +
+				`|(?i:\b(?:hi|hello|hey|dear|hallo|bonjour|hola|ciao|welcome),? )(?:null|None|nil)\b`)
+		}
+		return pattern.FindAllString(s, 100)
+	}
+}()
+
+// valueMissing reports a URL with a value that the program did not have.
+func valueMissing(url string) bool {
+	for _, word := range [...]string{"undefined", "null", "NaN", "None"} {
+		for _, before := range [...]string{"=", "/"} {
+			at := strings.Index(url, before+word)
+			if at < 0 {
+				continue
+			}
+			if rest := url[at+len(before)+len(word):]; rest == "" || strings.ContainsAny(rest[:1], "&/?#") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func placeholders(in Input, r *report) {
+	told := make(map[string]bool)
+	say := func(where, s string) {
+		for _, p := range unreplaced(s) {
+			if !told[where+p] {
+				told[where+p] = true
+				r.add("placeholder", Error, where, "%q was not replaced: the template did not get this value", cut(p))
+			}
+		}
+	}
+	say("subject", in.Subject)
+	for _, p := range []struct {
+		name string
+		doc  *doc.Document
+	}{{"HTML", in.HTML.Doc}, {"text", in.Text.Doc}} {
+		if p.doc == nil {
+			continue
+		}
+		say("preheader", p.doc.Preheader)
+		eachText(p.doc, func(text string, code bool) {
+			if !code {
+				say(p.name, text)
+			}
+		})
+		for _, l := range p.doc.Links {
+			say("link "+p.name, l.URL)
+			if valueMissing(l.URL) || strings.Contains(l.URL, "%7B%7B") {
+				r.add("placeholder", Error, "link", "%q has a value that was not replaced", cut(l.URL))
+			}
+		}
+	}
+}
+
+// eachText goes through the texts of a document and tells which are code.
+func eachText(d *doc.Document, f func(text string, code bool)) {
+	for leaf := range d.Leaves() {
+		code := leaf.Kind == doc.Pre
+		for _, s := range leaf.Spans {
+			code = code || s.Style.Mono
+		}
+		f(leaf.Text(), code)
+	}
+}
+
+// broken are the commonest forms of UTF-8 that was read as Windows-1252.
+var broken = [...]string{"Ã¤", "Ã¶", "Ã¼", "ÃŸ", "Ã©", "Ã¨", "Ãª", "Ã¡", "Ã³", "Ãº", "Ã±", "Ã§", "Ã£", "Ãµ", "Ã¢", "Ã®", "Ã´",
+	"â€™", "â€œ", "â€“", "â€”", "â€¦", "â€¢", "â‚¬", "Â£", "Â©", "Â®", "Â°", "Â»", "Â«", "Â·", "Â\u00a0", "ðŸ"}
+
+func mojibake(in Input, r *report) {
+	say := func(where, s string) {
+		if strings.ContainsRune(s, '\uFFFD') {
+			r.add("mojibake", Error, where, "A character could not be read and stands as \uFFFD: the declared charset is not the one that was used")
+		}
+		if !strings.ContainsAny(s, "ÃâÂð") {
+			return
+		}
+		for _, b := range broken {
+			if b != "" && strings.Contains(s, b) {
+				r.add("mojibake", Error, where, "%q looks like UTF-8 read in another charset: encode and declare UTF-8, once", b)
+				return
+			}
+		}
+	}
+	say("subject", in.Subject)
+	if in.HTML.Doc != nil {
+		say("HTML", in.HTML.Doc.Text())
+	}
+	if in.Text.Doc != nil {
+		say("text", in.Text.Doc.Text())
+	}
+}
