@@ -165,8 +165,8 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 		}
 		near, ifNot, copying := p.around(a)
 		w.near |= near
-		told = told || has(p.outside(l), lexicon.Click)
-		tradeNear = tradeNear || own == 0 && has(p.outside(l), lexicon.Commerce)
+		told = told || has(l.outer, lexicon.Click)
+		tradeNear = tradeNear || own == 0 && has(l.outer, lexicon.Commerce)
 		w.ifNot = w.ifNot || ifNot
 		copied = copied || a.bare && copying
 	}

@@ -38,6 +38,7 @@ type line struct {
 	text     string
 	fold     lexicon.Text
 	hits     []lexicon.Hit // in order, those that mean something else removed
+	outer    []lexicon.Hit // those that are not in the text of links
 	runs     []run
 	anchors  []int // indices of page.links
 	block    *doc.Block
@@ -89,7 +90,29 @@ func newPage(d *doc.Document, languages tongues) *page {
 	for i := range p.links {
 		p.name(&p.links[i])
 	}
+	for i := range p.lines {
+		p.lines[i].outer = p.outside(&p.lines[i])
+	}
 	return p
+}
+
+// outside are the hits of a line that do not begin in the text of its links.
+func (p *page) outside(l *line) []lexicon.Hit {
+	if len(l.anchors) == 0 {
+		return l.hits
+	}
+	var outer []lexicon.Hit
+	next := 0
+	for _, h := range l.hits {
+		at := l.fold.Source(h.Start)
+		for next < len(l.anchors) && p.links[l.anchors[next]].end <= at {
+			next++
+		}
+		if next == len(l.anchors) || at < p.links[l.anchors[next]].start {
+			outer = append(outer, h)
+		}
+	}
+	return outer
 }
 
 // name gives an anchor the hits of its text. A URL that is its own text says nothing: its words are taken away.

@@ -65,7 +65,7 @@ func (m *mail) purposes() purpose {
 				continue
 			}
 			if l.heading || seen <= openingLines {
-				p.opening |= asks(page.outside(l))
+				p.opening |= asks(l.outer)
 				told += min(1, count(l.hits, lexicon.Notice))
 			}
 			trade += count(l.hits, lexicon.Commerce)
@@ -74,18 +74,4 @@ func (m *mail) purposes() purpose {
 	p.told += 0.5 * float64(min(told, 3))
 	p.trade += 0.25 * float64(min(trade, 8))
 	return p
-}
-
-// outside are the hits of a line that are not in the text of its links.
-func (p *page) outside(l *line) []lexicon.Hit {
-	if len(l.anchors) == 0 {
-		return l.hits
-	}
-	var hits []lexicon.Hit
-	for _, h := range l.hits {
-		if p.link(l, l.fold.Source(h.Start)) == 0 {
-			hits = append(hits, h)
-		}
-	}
-	return hits
 }
