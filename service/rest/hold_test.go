@@ -243,3 +243,40 @@ func TestHeldRequestOfARevokedKey(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
+
+func TestAClientThatLeavesFreesItsPlace(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there it is noticed when the wait is over")
+	}
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	in := d.newInbox(t, key)
+	path := in.path() + "/messages"
+	etag := d.call(t, key, "GET", path, "").header.Get("ETag")
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "GET", d.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"X-Api-Key": {key}, "If-None-Match": {etag}, "Prefer": {"wait=50"}}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		if a, err := http.DefaultClient.Do(r); err == nil {
+			a.Body.Close()
+			t.Error("answered")
+		}
+	}()
+	until := func(held int) {
+		for d.server.Held() != held {
+			select {
+			case <-t.Context().Done():
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}
+	until(1)
+	cancel()
+	<-left
+	until(0) // long before the wait is over, or the test hangs
+}

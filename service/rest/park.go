@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -24,7 +25,14 @@ type parking struct {
 	parked   int
 	waits    sync.WaitGroup // of the parked, until a handler has them again
 	returned returnedConns
+
+	held     map[*resumedConn]context.CancelFunc
+	sweepers sync.WaitGroup
+	idle     chan struct{} // closed when nothing is held, which ends the sweeper
 }
+
+// sweepEvery is how often the parked connections are looked at: a client that leaves frees its place that soon.
+const sweepEvery = time.Second
 
 // resumedConn is a connection that was parked. The bytes in pending are read before those that are still to come.
 type resumedConn struct {
@@ -113,11 +121,12 @@ func rest(r *bufio.Reader) []byte {
 	return b
 }
 
-// wait waits and gives the connection back. A client that has left by then is noticed only when it is answered: to see
-// it sooner would take a second goroutine, and the wait is short.
+// wait waits and gives the connection back, at once when the client has left.
 func (s *Server) wait(c *resumedConn, most time.Duration, wait func(context.Context) (bool, error)) bool {
 	ctx, cancel := context.WithTimeout(s.draining, most)
 	defer cancel()
+	s.parking.watch(c, cancel)
+	defer s.parking.forget(c)
 	// The request comes to the same error again, if it is one.
 	c.resumed.changed, _ = wait(ctx)
 	s.parking.leave()
@@ -134,6 +143,49 @@ func (p *parking) enter(most int) bool {
 	p.parked++
 	p.waits.Add(1)
 	return true
+}
+
+// watch has the connection looked at until it is forgotten; cancel is called when its client has left. One goroutine
+// looks at all of them, and only while there are any.
+func (p *parking) watch(c *resumedConn, cancel context.CancelFunc) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.held) == 0 {
+		p.held = make(map[*resumedConn]context.CancelFunc)
+		idle := make(chan struct{})
+		p.idle = idle
+		p.sweepers.Go(func() { p.sweep(idle) })
+	}
+	p.held[c] = cancel
+}
+
+func (p *parking) forget(c *resumedConn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.held, c)
+	if len(p.held) == 0 {
+		close(p.idle)
+	}
+}
+
+func (p *parking) sweep(idle <-chan struct{}) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-idle:
+			return
+		case <-ticker.C:
+		}
+		p.mu.Lock()
+		held := maps.Clone(p.held)
+		p.mu.Unlock()
+		for c, cancel := range held {
+			if gone(c.Conn) {
+				cancel()
+			}
+		}
+	}
 }
 
 func (p *parking) leave() {
@@ -162,6 +214,7 @@ func (p *parking) empty(ctx context.Context) {
 	go func() {
 		defer close(done)
 		p.waits.Wait()
+		p.sweepers.Wait()
 	}()
 	select {
 	case <-done:

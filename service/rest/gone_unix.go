@@ -1,0 +1,34 @@
+//go:build unix
+
+package rest
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"syscall"
+)
+
+// gone reports whether the peer of a connection has closed it. It reads nothing and does not wait.
+func gone(c net.Conn) bool {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	plain, ok := c.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := plain.SyscallConn()
+	if err != nil {
+		return true
+	}
+	var n int
+	var b [1]byte
+	failed := raw.Control(func(fd uintptr) {
+		n, _, err = syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	})
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR) {
+		return false
+	}
+	return failed != nil || err != nil || n == 0
+}
