@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/net/netutil"
 
 	"mayfly/service"
 	"mayfly/service/rest"
@@ -121,7 +120,7 @@ func (s *Server) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.httpListener = netutil.LimitListener(s.httpListener, c.MaxHTTPConnections)
+	s.httpListener = newLimitListener(s.httpListener, c.MaxHTTPConnections)
 	if httpTLS != nil {
 		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
 	}

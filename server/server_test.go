@@ -18,6 +18,7 @@ import (
 	"net/smtp"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -356,5 +357,38 @@ func TestTLS(t *testing.T) {
 	defer client.CloseIdleConnections()
 	if status, _ := get(t, client, "https://"+s.HTTPAddr()+"/readyz"); status != http.StatusOK {
 		t.Errorf("ready: %d", status)
+	}
+}
+
+// A client that leaves while its request is held frees its place, though the connections are counted.
+func TestAHeldClientThatLeavesIsNoticed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there it is noticed when the wait is over")
+	}
+	c := config(t)
+	c.MaxHTTPConnections = 1
+	s := start(t, c)
+	secret, k, err := s.Service().CreateKey(t.Context(), "", service.Dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := s.Service().CreateInbox(t.Context(), k, service.NewInbox{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", s.HTTPAddr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := "GET /v1/inboxes/" + in.ID + "/messages HTTP/1.1\r\nHost: x\r\nX-API-Key: " + secret + "\r\nIf-None-Match: *\r\nPrefer: wait=50\r\n\r\n"
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The only place is free long before the wait is over, or this takes until the test's own time is.
+	if status, _ := get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/healthz"); status != http.StatusOK {
+		t.Errorf("status %d", status)
 	}
 }

@@ -20,7 +20,7 @@ func gone(c net.Conn) bool {
 	}
 	raw, err := plain.SyscallConn()
 	if err != nil {
-		return true
+		return false // closed by us, or not a connection of the system
 	}
 	var n int
 	var b [1]byte
