@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/ui/theme"
 )
@@ -26,6 +27,9 @@ func newForm(th *theme.Theme, title string, finish func(a *app) tea.Cmd, fields 
 }
 
 const formWidth = 58
+
+// roomyForm is the rows inside the box from which the keys stand under the fields.
+const roomyForm = 8
 
 func (f *form) open() tea.Cmd { return f.huh.Init() }
 
@@ -54,9 +58,48 @@ func (f *form) update(msg tea.Msg) intent {
 
 func (f *form) draw(th *theme.Theme, w, h int) []string {
 	f.huh.WithWidth(max(12, min(formWidth, w-4)))
+	room := h - 2
+	footed := room >= roomyForm
+	if footed {
+		room -= 2
+	}
+	f.huh.Update(tea.WindowSizeMsg{Width: w, Height: 1 << 10}) // all of it: what is seen is chosen here
 	rows := strings.Split(strings.TrimRight(f.huh.View(), "\n "), "\n")
-	return frameBox(th, f.title, append(rows, "", th.Dim.On(f.foot)), w, h)
+	rows = focusedRows(rows, max(1, room))
+	if footed {
+		rows = append(rows, "", th.Dim.On(f.foot))
+	}
+	return frameBox(th, f.title, rows, w, h)
 }
+
+// focusedRows chooses the rows that fit: the whole of the field that has focus, or its name and its end, where one types.
+func focusedRows(rows []string, room int) []string {
+	if len(rows) <= room {
+		return rows
+	}
+	first, last := -1, -1
+	for n, r := range rows {
+		if strings.HasPrefix(ansi.Strip(r), focusBar) {
+			if first < 0 {
+				first = n
+			}
+			last = n
+		}
+	}
+	switch {
+	case first < 0:
+		return rows[:room]
+	case last-first < room:
+		from := min(first, len(rows)-room)
+		return rows[from : from+room]
+	case room == 1:
+		return rows[last : last+1]
+	}
+	return append([]string{rows[first]}, rows[last-room+2:last+1]...)
+}
+
+// focusBar is what Huh draws beside the field that has focus.
+const focusBar = "┃"
 
 // huhTheme puts our roles into the styles of Huh.
 func huhTheme(th *theme.Theme) huh.Theme {

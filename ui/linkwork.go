@@ -107,12 +107,13 @@ func (a *app) saveMessage() tea.Cmd {
 		if err != nil {
 			return doneMsg{err: err}
 		}
+		subject := render.Clean(l.Message.Subject) // the name is that of the screen
 		var paths []string
 		if l.Raw == nil {
-			paths, err = save.Bodies(dir, l.Message.Subject, l.Message.Text, l.Message.HTML)
+			paths, err = save.Bodies(dir, subject, l.Message.Text, l.Message.HTML)
 		} else {
 			var path string
-			path, err = save.Message(dir, l.Raw, l.Message.Subject)
+			path, err = save.Message(dir, l.Raw, subject)
 			paths = []string{path}
 		}
 		switch {

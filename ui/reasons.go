@@ -123,7 +123,7 @@ func needSMTP(a *app) string {
 
 func needProfiles(a *app) string {
 	if len(a.opts.Profiles) < 2 {
-		return "There is one profile only: connect makes another"
+		return "There is one profile only: " + a.keyFor("connect") + " makes another"
 	}
 	return ""
 }

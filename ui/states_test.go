@@ -154,6 +154,25 @@ func TestTooSmall(t *testing.T) {
 			if len(s.app.overlay) != 0 || len(s.copied) != 0 {
 				t.Error("keys did something on a screen that shows nothing")
 			}
+			s.golden(fmt.Sprintf("too-small/dark-%dx%d", size.w, size.h))
+		})
+	}
+}
+
+func TestFormShowsTheFieldThatHasFocus(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{20, 6}, {30, 8}, {40, 12}, {80, 24}} {
+		play(t, setting{width: size.w, height: size.h, before: ada}, func(s *stage) {
+			s.press("N")
+			s.write("eve")
+			s.see("> eve")
+			s.press("tab")
+			s.write("x.example")
+			s.see("> x.example")
+			s.press("tab")
+			s.write("0")
+			s.see("> 1h0")
+			s.press("shift+tab", "shift+tab")
+			s.see("> eve")
 		})
 	}
 }
