@@ -29,6 +29,10 @@ func invalid(format string, args ...any) error {
 // type. No body is as good as an empty object. An error is for the client to read.
 func readNewInbox(w http.ResponseWriter, r *http.Request) (service.NewInbox, error) {
 	var n service.NewInbox
+	if r.ContentLength > maxBody { // said beforehand: not a byte of it is waited for
+		w.Header().Set("Connection", "close")
+		return n, invalid("The body is larger than %d bytes", maxBody)
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {

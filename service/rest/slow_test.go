@@ -199,3 +199,20 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 		}
 	})
 }
+
+func TestABodyThatIsTooLargeIsNotWaitedFor(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(d.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nX-API-Key: "+key+"\r\nContent-Length: 99999999\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 12) // comes at once, or the test hangs
+	if _, err := io.ReadFull(conn, b); err != nil || string(b) != "HTTP/1.1 400" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
