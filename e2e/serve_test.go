@@ -320,6 +320,7 @@ func TestWatchTellsEvents(t *testing.T) {
 	u := m.using(s, m.key(store, "enterprise"))
 	old := u.does("new", "--username", "old")
 	send(t, s.smtp, old, signup(old))
+	ready := u.does("new", "--username", "ready")
 
 	watching := u.command("watch", "--json")
 	pipe, err := watching.StdoutPipe()
@@ -335,10 +336,34 @@ func TestWatchTellsEvents(t *testing.T) {
 		Inbox   struct{ ID, Email string }
 		Message struct{ ID, Subject string }
 	}
+	// What is there when it starts is no event: it follows from the first mail on that it tells of.
+	following := make(chan struct{})
+	var mailing sync.WaitGroup
+	mailing.Go(func() {
+		for {
+			send(t, s.smtp, ready, signup(ready))
+			select {
+			case <-following:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
+	var first event
+	if err := decoder.Decode(&first); err != nil || first.Inbox.Email != ready {
+		t.Errorf("%+v, %v", first, err)
+	}
+	close(following)
+	mailing.Wait()
 	expect := func(name, email, subject string) {
 		t.Helper()
-		var e event
-		if err := decoder.Decode(&e); err != nil || e.Event != name || e.Inbox.Email != email || e.Message.Subject != subject {
+		e := first
+		var err error
+		for err == nil && e.Inbox.Email == ready {
+			e = event{}
+			err = decoder.Decode(&e)
+		}
+		if err != nil || e.Event != name || e.Inbox.Email != email || e.Message.Subject != subject {
 			t.Fatalf("%+v, %v; want %s of %s", e, err, name, email)
 		}
 	}
