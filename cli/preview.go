@@ -138,24 +138,28 @@ func (p *preview) render(file string) rendered {
 }
 
 // read reads a file, or standard input, within the bound.
-func (p *preview) read(file string) ([]byte, error) {
+func (p *preview) read(file string) (string, error) {
+	var content strings.Builder
 	var in io.Reader = p.app.env.Stdin
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		defer f.Close()
 		in = f
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			content.Grow(int(min(info.Size(), maxFile)) + 1)
+		}
 	}
-	content, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	_, err := io.Copy(&content, io.LimitReader(in, maxFile+1))
 	switch {
 	case err != nil:
-		return nil, err
-	case len(content) > maxFile:
-		return nil, fmt.Errorf("%s: larger than %d MB", file, maxFile>>20)
+		return "", err
+	case content.Len() > maxFile:
+		return "", fmt.Errorf("%s: larger than %d MB", file, maxFile>>20)
 	}
-	return content, nil
+	return content.String(), nil
 }
 
 func (p *preview) kindOf(file string) (string, error) {
@@ -175,16 +179,16 @@ func (p *preview) kindOf(file string) (string, error) {
 	return "", &failure{statusError, fmt.Errorf("%s: its name does not tell what it is", file), "say it with --type html, eml, txt or md"}
 }
 
-func messageOf(kind string, content []byte) render.Message {
+func messageOf(kind, content string) render.Message {
 	switch kind {
 	case "eml":
-		return letter.FromRaw(content)
+		return letter.FromRaw([]byte(content))
 	case "html":
-		return render.Message{HTML: string(content)}
+		return render.Message{HTML: content}
 	case "md":
-		return render.Message{Text: string(content), TextType: "text/markdown"}
+		return render.Message{Text: content, TextType: "text/markdown"}
 	}
-	return render.Message{Text: string(content)}
+	return render.Message{Text: content}
 }
 
 // fileMessage is the message object of a file: the API's, with the file's name for an ID.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -68,19 +69,21 @@ func (f *viewFlags) theme(a *app) render.Theme {
 
 // show writes a view of mail: with its header where it has one and the view is of its body.
 func show(w io.Writer, m render.Message, mail *render.Mail, view render.View, o render.Options) error {
-	var out strings.Builder
+	out := bufio.NewWriter(w)
 	if view == render.Rich || view == render.Text {
-		writeHeader(&out, m, o)
+		var header strings.Builder
+		writeHeader(&header, m, o)
+		out.WriteString(header.String())
 	}
 	for _, line := range mail.Lines(view, o) {
 		if styled(o.Theme) {
-			out.WriteString(line.Styled + "\n")
+			out.WriteString(line.Styled)
 		} else {
-			out.WriteString(strings.TrimRight(line.Plain, " ") + "\n")
+			out.WriteString(strings.TrimRight(line.Plain, " "))
 		}
+		out.WriteByte('\n')
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.Flush()
 }
 
 // writeHeader writes who sent what to whom and when, and what is attached; nothing for a body alone.

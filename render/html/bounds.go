@@ -1,16 +1,15 @@
 package html
 
-import "strings"
-
 // Bounds beyond which a mail is read without making a tree of it, or without its styles. Real mails stay
 // far below them.
 const (
-	maxTree   = 3 << 20 // bytes of source
-	maxTags   = 60_000  // tags
-	maxSpans  = 60_000  // runs of text of their own style
-	maxLeaves = 30_000  // blocks with text
-	maxText   = 2 << 20 // bytes of text; what follows is left out
-	maxTokens = 250_000 // tags and texts between them
+	maxTree     = 3 << 19 // bytes of source
+	maxTags     = 40_000  // tags
+	maxTagAttrs = 80_000  // attributes of all tags
+	maxSpans    = 40_000  // runs of text of their own style
+	maxLeaves   = 20_000  // blocks with text
+	maxText     = 1 << 20 // bytes of text; what follows is left out
+	maxTokens   = 250_000 // tags and texts between them
 	// maxReopened bounds how many elements the parser may have to open again because they were never closed:
 	// each of them once for each block that follows.
 	maxReopened = 50_000
@@ -43,48 +42,9 @@ func (b *bounds) spent() bool {
 	return true
 }
 
-// affordable reports whether a tree of the source is of bounded size.
-func affordable(source string) bool {
-	if len(source) > maxTree {
-		return false
-	}
-	tags, open, reopened := 0, 0, 0
-	for i := 0; ; {
-		n := strings.IndexByte(source[i:], '<')
-		if n < 0 {
-			return true
-		}
-		i += n + 1
-		if tags++; tags > maxTags {
-			return false
-		}
-		rest := source[i:min(len(source), i+12)]
-		switch {
-		case strings.HasPrefix(rest, "!--"):
-			if n := strings.Index(source[i:], "-->"); n >= 0 {
-				i += n
-			}
-		case strings.HasPrefix(rest, "/"):
-			if formatting(rest[1:]) && open > 0 {
-				open--
-			}
-		case formatting(rest):
-			open++
-		default:
-			if reopened += max(open-8, 0); reopened > maxReopened {
-				return false
-			}
-		}
-	}
-}
-
-// formatting reports whether a tag is one of those that the parser opens again when they were left open.
-func formatting(tag string) bool {
-	end := 0
-	for end < len(tag) && (tag[end]|0x20 >= 'a' && tag[end]|0x20 <= 'z') {
-		end++
-	}
-	switch strings.ToLower(tag[:end]) {
+// formatting reports whether an element, whose name is in lower case, is one of those that the parser opens again when they were left open.
+func formatting(name string) bool {
+	switch name {
 	case "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u":
 		return true
 	}

@@ -15,6 +15,7 @@ import (
 // parsed tree or, for what no tree should be made of, by the tokens themselves.
 type builder struct {
 	doc    *doc.Document
+	source source
 	ruler  ruler
 	links  link.Set
 	frames []frame

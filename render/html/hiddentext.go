@@ -54,7 +54,7 @@ func (h *hiddenText) image(b *builder, n *html.Node) {
 	if n.DataAtom != atom.Img {
 		return
 	}
-	if im := readImage(n, nil); im.Remote {
+	if im := b.readImage(n, nil); im.Remote {
 		im.Tracker, im.Spacer = true, true
 		b.addImage(im)
 	}

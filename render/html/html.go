@@ -15,22 +15,23 @@ import (
 // Read reads an HTML body. It never fails: what is too much for it comes out simplified, and says so.
 func Read(source string) *doc.Document {
 	b := newBuilder()
-	if root := parse(source); root != nil {
+	b.source = limit(source)
+	if root := b.source.parse(); root != nil {
 		b.styles(root)
 		b.walk(root)
 	} else {
 		b.bounds.simplified = "too much HTML for a full rendering"
-		b.stream(source)
+		b.stream(b.source.html)
 	}
 	return b.finish()
 }
 
 // parse makes the tree, or nil when the source would make too large or too deep a one.
-func parse(source string) *html.Node {
-	if !affordable(source) {
+func (s *source) parse() *html.Node {
+	if !s.tree {
 		return nil
 	}
-	root, err := html.ParseWithOptions(strings.NewReader(source), html.ParseOptionEnableScripting(false))
+	root, err := html.ParseWithOptions(strings.NewReader(s.html), html.ParseOptionEnableScripting(false))
 	if err != nil {
 		return nil // more than 512 open elements
 	}
@@ -96,6 +97,9 @@ func (b *builder) finish() *doc.Document {
 	d.Links = b.links.Finish()
 	if b.bounds.simplified == "" && (len(b.ruler.sheet.rules) >= maxRules || b.ruler.sheet.bytes >= maxSheet) {
 		b.bounds.simplified = "too many style rules: only the first are followed"
+	}
+	if b.bounds.simplified == "" && b.source.cut {
+		b.bounds.simplified = "a text is cut: it is too long"
 	}
 	d.Simplified = b.bounds.simplified
 	b.tidy()

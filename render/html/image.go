@@ -14,12 +14,12 @@ import (
 const maxImages = 5000
 
 // readImage reads an img element. s is its computed style, or nil.
-func readImage(n *html.Node, s *style) doc.Image {
+func (b *builder) readImage(n *html.Node, s *style) doc.Image {
 	var im doc.Image
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "src":
-			im.Src = strings.TrimSpace(a.Val)
+			im.Src = strings.TrimSpace(b.source.value(a.Val))
 		case "alt":
 			im.Alt, im.HasAlt = clean.Line(a.Val), true
 		case "width":
@@ -81,7 +81,7 @@ func (b *builder) addImage(im doc.Image) int {
 
 // image shows an img element by its alternative text, or by its size when it is large and has none.
 func (b *builder) image(f *frame) {
-	im := readImage(f.node, &f.style)
+	im := b.readImage(f.node, &f.style)
 	im.Link = f.link
 	n := b.addImage(im)
 	if n == 0 {

@@ -18,6 +18,9 @@ func (b *builder) stream(source string) {
 	for tokens := 0; ; tokens++ {
 		if tokens > maxTokens || b.order >= maxLeaves {
 			b.bounds.simplified = "only its beginning is shown: the mail has too many elements"
+			if b.order == 0 && len(b.para.spans) == 0 {
+				b.glean(z)
+			}
 			return
 		}
 		switch z.Next() {
@@ -27,8 +30,10 @@ func (b *builder) stream(source string) {
 			b.text(string(z.Text()))
 		case html.CommentToken:
 			b.comment(string(z.Text()))
-		case html.StartTagToken, html.SelfClosingTagToken:
-			b.startTag(z)
+		case html.StartTagToken:
+			b.startTag(z, false)
+		case html.SelfClosingTagToken:
+			b.startTag(z, true)
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			b.endTag(atom.Lookup(name), string(name))
@@ -36,7 +41,31 @@ func (b *builder) stream(source string) {
 	}
 }
 
-func (b *builder) startTag(z *html.Tokenizer) {
+// maxGleaned bounds the text that is taken from behind the tokens that count, in bytes.
+const maxGleaned = 64 << 10
+
+// glean takes the text of what is left of a mail, without its elements: in all that was read there was nothing to see.
+func (b *builder) glean(z *html.Tokenizer) {
+	b.truncate(1)
+	for opaque := false; b.bounds.text < maxGleaned; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			opaque = isOpaque(atom.Lookup(name))
+		case html.EndTagToken:
+			opaque = false
+		case html.TextToken:
+			if !opaque {
+				b.text(string(z.Text()))
+			}
+		}
+	}
+}
+
+// startTag opens an element; closed says that its tag ends in "/>", which counts in foreign content such as SVG.
+func (b *builder) startTag(z *html.Tokenizer, closed bool) {
 	name, more := z.TagName()
 	n := &html.Node{Type: html.ElementNode, DataAtom: atom.Lookup(name), Data: string(name), Parent: b.top().node}
 	for more {
@@ -51,6 +80,9 @@ func (b *builder) startTag(z *html.Tokenizer) {
 	}
 	if n.DataAtom == atom.Body || n.DataAtom == atom.Html {
 		b.closeTo(atom.Head)
+	}
+	if closed && b.top().opaque {
+		return
 	}
 	b.imply(n.DataAtom)
 	n.Parent = b.top().node

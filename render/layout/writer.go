@@ -23,7 +23,7 @@ func newWriter(theme Theme, links []doc.Link) *writer {
 }
 
 // maxLines bounds how many lines a document is laid out in.
-const maxLines = 50_000
+const maxLines = 30_000
 
 // full reports that there are as many lines as there may be.
 func (w *writer) full() bool { return len(w.lines) >= maxLines }

@@ -30,6 +30,9 @@ type Options struct {
 
 // Read reads a Markdown body. It reports false when the body is too large or too deep, and has to be shown as text.
 func Read(body string, o Options) (*doc.Document, bool) {
+	if len(body) > maxSource {
+		return nil, false
+	}
 	source := further(harmless(clean.Text(body)))
 	if !affordable(source) {
 		return nil, false

@@ -22,6 +22,12 @@ const signatureMark = "-- "
 // split takes clean text apart, and puts the lines of a flowed paragraph together.
 func split(s string, o Options) []line {
 	var lines []line
+	var parts []string // of the paragraph that goes on: joined once, however many lines it has
+	end := func() {
+		if len(parts) > 1 {
+			lines[len(lines)-1].text = strings.Join(parts, "")
+		}
+	}
 	for raw := range strings.SplitSeq(s, "\n") {
 		if len(lines) > maxLines {
 			break
@@ -43,12 +49,14 @@ func split(s string, o Options) []line {
 			}
 		}
 		if n := len(lines); n > 0 && lines[n-1].soft && lines[n-1].depth == l.depth && l.text != signatureMark {
-			lines[n-1].text += l.text
+			parts = append(parts, l.text)
 			lines[n-1].soft = l.soft
 			continue
 		}
-		lines = append(lines, l)
+		end()
+		lines, parts = append(lines, l), append(parts[:0], l.text)
 	}
+	end()
 	return lines
 }
 

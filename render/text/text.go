@@ -20,8 +20,8 @@ type Options struct {
 
 // Bounds of what is read; a text beyond them is cut, and the document says so.
 const (
-	maxText  = 2 << 20 // bytes
-	maxLines = 60_000
+	maxText  = 1 << 20 // bytes
+	maxLines = 30_000
 	maxSpans = 20_000 // texts and URLs that take turns
 	maxDepth = 24     // of quotes
 )
@@ -31,7 +31,7 @@ func Read(body string, o Options) *doc.Document {
 	r := reader{doc: &doc.Document{}}
 	if len(body) > maxText {
 		body = body[:maxText]
-		r.doc.Simplified = "the text is cut: it is longer than 2 MB"
+		r.doc.Simplified = "the text is cut: it is longer than 1 MB"
 	}
 	lines := split(clean.Text(body), o)
 	if len(lines) > maxLines {

@@ -1,0 +1,295 @@
+package html
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// Bounds on single parts of a source. What is longer is cut, so that no part alone takes much memory: the parser holds
+// each of them several times over. Real mails stay far below them, but for images within the mail, which are set aside.
+const (
+	maxAttrs   = 64       // attributes of a tag
+	maxValue   = 8 << 10  // bytes of an attribute
+	maxHref    = 64 << 10 // bytes of the target of a link; a longer one is dropped, for a part of it leads elsewhere
+	maxComment = 1 << 10  // bytes of a comment; a longer one is dropped
+	maxTitle   = 4 << 10  // bytes of the title
+)
+
+// source is a mail's HTML as it is given to the parser.
+type source struct {
+	html string   // without what is too long
+	data []string // values of attributes that were set aside: "mayfly:2" in the source stands for data[2]
+	cut  bool     // text that a reader might see was cut
+	tree bool     // a tree of it is of bounded size
+}
+
+// aside begins what stands in an attribute for a value that was set aside.
+const aside = "mayfly:"
+
+// limit looks once over a source, as a tokenizer does, and cuts what is too long.
+func limit(html string) source {
+	s := scanner{src: html}
+	for s.next() {
+	}
+	s.text(len(html))
+	out := source{html: html, data: s.data, cut: s.cut}
+	if s.kept > 0 {
+		s.out.WriteString(html[s.kept:])
+		out.html = s.out.String()
+	}
+	out.tree = s.affordable() && len(out.html) <= maxTree
+	return out
+}
+
+// value is the value of an attribute, whether or not it was set aside.
+func (s *source) value(v string) string {
+	number, ok := strings.CutPrefix(v, aside)
+	if !ok {
+		return v
+	}
+	if n, err := strconv.Atoi(number); err == nil && n >= 0 && n < len(s.data) {
+		return html.UnescapeString(s.data[n])
+	}
+	return v
+}
+
+// scanner goes over a source from tag to tag.
+type scanner struct {
+	src  string
+	at   int             // what is before it was looked at
+	out  strings.Builder // what is kept of src[:kept]
+	kept int
+	data []string
+	cut  bool
+
+	tags, attrs    int
+	open, reopened int // see maxReopened
+}
+
+func (s *scanner) affordable() bool {
+	return s.tags <= maxTags && s.attrs <= maxTagAttrs && s.reopened <= maxReopened
+}
+
+// replace puts something else in the place of src[from:to].
+func (s *scanner) replace(from, to int, with string) {
+	s.out.WriteString(s.src[s.kept:from])
+	s.out.WriteString(with)
+	s.kept = to
+}
+
+// text ends the text that goes on up to an index.
+func (s *scanner) text(to int) {
+	if to-s.at > maxText {
+		s.replace(s.at+maxText, to, " ")
+		s.cut = true
+	}
+	s.at = to
+}
+
+// next looks at the next text and at the tag or the comment behind it; it reports whether there was one.
+func (s *scanner) next() bool {
+	tag := s.at
+	for {
+		n := strings.IndexByte(s.src[tag:], '<')
+		if n < 0 || tag+n+1 == len(s.src) {
+			return false
+		}
+		tag += n
+		if c := s.src[tag+1]; letter(c) || c == '!' || c == '?' || c == '/' {
+			break
+		}
+		tag++
+	}
+	s.text(tag)
+	s.tags++
+	switch c := s.src[tag+1]; {
+	case strings.HasPrefix(s.src[tag:], "<!--"):
+		s.comment(tag)
+	case letter(c):
+		s.element(tag)
+	case c == '/' && tag+2 < len(s.src) && letter(s.src[tag+2]):
+		s.at = tag + 2
+		if formatting(s.name()) && s.open > 0 {
+			s.open--
+		}
+		s.attributes()
+	default:
+		s.skip(tag, tag+2, ">")
+	}
+	return true
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// comment goes over a comment that begins at an index.
+func (s *scanner) comment(from int) {
+	body := from + len("<!--")
+	if rest := s.src[body:]; strings.HasPrefix(rest, ">") || strings.HasPrefix(rest, "->") {
+		s.at = body + strings.IndexByte(rest, '>') + 1
+		return
+	}
+	s.skip(from, body, "-->")
+}
+
+// skip goes on behind an end mark, and drops what began at from if that is long and nothing to see.
+func (s *scanner) skip(from, at int, mark string) {
+	s.at = len(s.src)
+	if n := strings.Index(s.src[at:], mark); n >= 0 {
+		s.at = at + n + len(mark)
+	}
+	if s.at-from > maxComment {
+		s.replace(from, s.at, "")
+	}
+}
+
+// name is the name of the tag that begins at s.at, in lower case; s.at goes behind it.
+func (s *scanner) name() string {
+	from := s.at
+	for s.at < len(s.src) && !space(s.src[s.at]) && s.src[s.at] != '/' && s.src[s.at] != '>' {
+		s.at++
+	}
+	return strings.ToLower(s.src[from:min(s.at, from+16)])
+}
+
+func space(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' }
+
+// element goes over the start tag at an index, and over what it makes of the text that follows.
+func (s *scanner) element(from int) {
+	s.at = from + 1
+	name := s.name()
+	if s.at-from > maxValue { // no element's name
+		s.replace(from+maxValue, s.at, "")
+	}
+	s.attributes()
+	if formatting(name) {
+		s.open++
+	} else {
+		s.reopened += max(s.open-8, 0)
+	}
+	switch name {
+	case "script", "iframe", "noembed", "noframes":
+		s.raw(name, 0)
+	case "style":
+		s.raw(name, maxSheet)
+	case "title":
+		s.raw(name, maxTitle)
+	case "textarea", "xmp":
+		s.raw(name, maxText)
+	}
+}
+
+// raw goes over the content of an element in which there are no tags, and cuts it.
+func (s *scanner) raw(name string, limit int) {
+	from := s.at
+	for s.at < len(s.src) {
+		n := strings.Index(s.src[s.at:], "</")
+		if n < 0 {
+			s.at = len(s.src)
+			break
+		}
+		s.at += n
+		if rest := s.src[s.at+2:]; len(rest) >= len(name) && strings.EqualFold(rest[:len(name)], name) {
+			break
+		}
+		s.at += 2
+	}
+	if s.at-from > max(limit, maxComment) {
+		s.replace(from+limit, s.at, "")
+	}
+}
+
+// attributes goes over the attributes of a tag, and behind its end.
+func (s *scanner) attributes() {
+	n := 0
+	for {
+		for s.at < len(s.src) && (space(s.src[s.at]) || s.src[s.at] == '/') {
+			s.at++
+		}
+		if s.at >= len(s.src) {
+			break
+		}
+		if s.src[s.at] == '>' {
+			s.at++
+			break
+		}
+		from := s.at
+		key, value, end := s.attribute()
+		s.at = end
+		if n++; n > maxAttrs {
+			s.surplus(from)
+			break
+		}
+		s.long(from, key, value)
+	}
+	s.attrs += min(n, maxAttrs)
+}
+
+// surplus drops the attributes from an index on.
+func (s *scanner) surplus(from int) {
+	for s.at < len(s.src) && s.src[s.at] != '>' {
+		_, _, s.at = s.attribute()
+	}
+	s.replace(from, s.at, "")
+	if s.at < len(s.src) {
+		s.at++
+	}
+}
+
+// span is src[from:to].
+type span struct{ from, to int }
+
+// attribute is the key and the value of the attribute that begins at s.at, and where it ends.
+func (s *scanner) attribute() (key, value span, end int) {
+	i := s.at
+	for i++; i < len(s.src); i++ { // whatever the first character is, it belongs to the key
+		if c := s.src[i]; space(c) || c == '/' || c == '=' || c == '>' {
+			break
+		}
+	}
+	key = span{s.at, i}
+	for end = i; end < len(s.src) && space(s.src[end]); end++ {
+	}
+	if end >= len(s.src) || s.src[end] != '=' {
+		return key, value, max(i, end)
+	}
+	for end++; end < len(s.src) && space(s.src[end]); end++ {
+	}
+	if end >= len(s.src) {
+		return key, value, end
+	}
+	if c := s.src[end]; c == '"' || c == '\'' {
+		value = span{end + 1, len(s.src)}
+		if n := strings.IndexByte(s.src[end+1:], c); n >= 0 {
+			value.to = end + 1 + n
+		}
+		return key, value, min(value.to+1, len(s.src))
+	}
+	for value.from = end; end < len(s.src) && !space(s.src[end]) && s.src[end] != '>'; end++ {
+	}
+	value.to = end
+	return key, value, end
+}
+
+// long sets the value of an attribute that begins at from aside, or cuts it, if it is too long.
+func (s *scanner) long(from int, key, value span) {
+	if key.to-key.from > maxValue {
+		s.replace(from, s.at, "")
+		return
+	}
+	if value.to-value.from <= maxValue {
+		return
+	}
+	switch name := s.src[key.from:key.to]; {
+	case strings.EqualFold(name, "src"):
+		s.replace(value.from, value.to, aside+strconv.Itoa(len(s.data)))
+		s.data = append(s.data, s.src[value.from:value.to])
+	case strings.EqualFold(name, "href"):
+		if value.to-value.from > maxHref {
+			s.replace(from, s.at, "")
+		}
+	default:
+		s.replace(value.from+maxValue, value.to, "")
+	}
+}
