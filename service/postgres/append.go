@@ -1,0 +1,253 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service"
+)
+
+// delivery is a call of Append that waits for its commit.
+type delivery struct {
+	service.Append
+	size   int64  // of the raw message
+	packed []byte // the raw message as it is stored
+	done   chan error
+	err    error // why nothing of it is stored, in this attempt
+}
+
+// groupBytes ends a group: what a commit may hold of bodies unless a single one is larger. groupSize is how many
+// deliveries it may hold.
+const (
+	groupBytes = 4 << 20
+	groupSize  = 1000
+)
+
+// Append stores one delivery.
+func (s *Store) Append(ctx context.Context, a service.Append) error {
+	d := &delivery{Append: a, size: int64(len(a.Raw)), packed: pack(a.Raw), done: make(chan error, 1)}
+	d.Raw = nil
+	s.queue.Add(1)
+	defer s.queue.Add(-1)
+	select {
+	case s.appends <- d:
+	case <-s.ctx.Done():
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return <-d.done // each group is answered in bounded time
+}
+
+// runCommits stores deliveries. Everything that arrives while the committers are at work shares the next group.
+func (s *Store) runCommits() {
+	for {
+		select {
+		case d := <-s.appends:
+			s.commit(s.gather(d))
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// gather returns the delivery and those that wait behind it.
+func (s *Store) gather(first *delivery) []*delivery {
+	group := []*delivery{first}
+	size := len(first.packed)
+	for size < groupBytes && len(group) < groupSize {
+		select {
+		case d := <-s.appends:
+			group = append(group, d)
+			size += len(d.packed) * len(d.Messages)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commit stores a group and tells each of it.
+func (s *Store) commit(group []*delivery) {
+	// What was taken is stored even when the store closes meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
+	defer cancel()
+	started := time.Now()
+	var changed []string
+	err := s.again(ctx, func() (err error) {
+		changed, err = s.store(ctx, group)
+		return err
+	})
+	if err == nil {
+		s.commits.observe(time.Since(started))
+		s.told.tell(changed...)
+	}
+	for _, d := range group {
+		d.done <- cmp.Or(err, d.err)
+	}
+}
+
+// store makes one transaction of the group, in two round trips: what is there is locked and read, then what the
+// deliveries make of it is written. It returns the IDs of the inboxes and keys that have changed.
+func (s *Store) store(ctx context.Context, group []*delivery) ([]string, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Release()
+	l, err := lock(ctx, conn.Conn(), group)
+	if err == nil {
+		for _, d := range group {
+			d.err = l.add(d)
+		}
+		err = l.write(ctx, conn.Conn())
+	}
+	if err != nil {
+		// A connection that is left in a transaction is closed by the pool, which rolls it back.
+		return nil, err
+	}
+	return l.changed(), nil
+}
+
+// locked is what a transaction has locked, as it will leave it, and what it adds.
+type locked struct {
+	owners  map[string]owner
+	inboxes map[string]*lockedInbox
+	touched map[string]bool // owners
+
+	inboxIDs, ids, senders, names, subjects, recipients []string
+	slots                                               []int32
+	places, sizes                                       []int64
+	times                                               []time.Time
+	bodies                                              [][]byte
+}
+
+type lockedInbox struct {
+	service.Inbox
+	touched bool
+}
+
+// lock begins a transaction and locks the owners and then the inboxes of a group, each in the order of their IDs.
+func lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, error) {
+	keys, inboxes := map[string]bool{}, map[string]bool{}
+	for _, d := range group {
+		for _, m := range d.Messages {
+			if name(m.KeyID) && name(m.InboxID) {
+				keys[m.KeyID], inboxes[m.InboxID] = true, true
+			}
+		}
+	}
+	l := &locked{inboxes: make(map[string]*lockedInbox, len(inboxes)), touched: make(map[string]bool)}
+	var b pgx.Batch
+	b.Queue("BEGIN")
+	b.Queue("SELECT "+ownerColumns+" FROM owners WHERE key_id = ANY($1) ORDER BY key_id FOR NO KEY UPDATE",
+		slices.Collect(maps.Keys(keys))).Query(func(rows pgx.Rows) (err error) {
+		l.owners, err = collectOwners(rows)
+		return err
+	})
+	b.Queue("SELECT "+inboxColumns+" FROM inboxes WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE",
+		slices.Collect(maps.Keys(inboxes))).Query(func(rows pgx.Rows) error {
+		list, err := pgx.CollectRows(rows, scanInbox)
+		for _, in := range list {
+			l.inboxes[in.ID] = &lockedInbox{Inbox: in}
+		}
+		return err
+	})
+	return l, conn.SendBatch(ctx, &b).Close()
+}
+
+// add adds a delivery, all of it or, with an error, nothing.
+func (l *locked) add(d *delivery) error {
+	day := service.DayOf(d.Received)
+	more := make(map[string]int, 1)
+	var taken []service.NewMessage
+	for _, m := range d.Messages {
+		in := l.inboxes[m.InboxID]
+		if in == nil || in.KeyID != m.KeyID || !d.Received.Before(in.ExpiresAt) {
+			continue
+		}
+		o := l.owners[m.KeyID]
+		if more[m.KeyID]++; o.on(day)+more[m.KeyID] > m.EmailsPerDay {
+			return errOverQuota
+		}
+		taken = append(taken, m)
+	}
+	if len(taken) == 0 {
+		return errNotFound
+	}
+	for _, m := range taken {
+		l.append(d, m)
+	}
+	for keyID, n := range more {
+		o := l.owners[keyID]
+		o.count(day, n)
+		l.owners[keyID] = o
+		l.touched[keyID] = true
+	}
+	return nil
+}
+
+func (l *locked) append(d *delivery, m service.NewMessage) {
+	in := l.inboxes[m.InboxID]
+	in.Messages++
+	in.touched = true
+	l.inboxIDs = append(l.inboxIDs, in.ID)
+	l.slots = append(l.slots, int32(slotOf(in.Inbox)))
+	l.places = append(l.places, int64(in.Messages))
+	l.ids = append(l.ids, service.NewMessageID(uint64(in.Messages)))
+	l.senders = append(l.senders, text(m.From))
+	l.names = append(l.names, text(m.FromName))
+	l.subjects = append(l.subjects, text(m.Subject))
+	l.times = append(l.times, d.Received)
+	l.sizes = append(l.sizes, d.size)
+	l.recipients = append(l.recipients, text(m.To))
+	l.bodies = append(l.bodies, d.packed)
+}
+
+// write writes what was added and commits; with nothing to write, it gives the locks back.
+func (l *locked) write(ctx context.Context, conn *pgx.Conn) error {
+	if len(l.ids) == 0 {
+		_, err := conn.Exec(ctx, "ROLLBACK")
+		return err
+	}
+	var b pgx.Batch
+	b.Queue(`INSERT INTO messages (inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
+		SELECT * FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
+			$8::timestamptz[], $9::bigint[], $10::text[])`,
+		l.inboxIDs, l.slots, l.places, l.ids, l.senders, l.names, l.subjects, l.times, l.sizes, l.recipients)
+	b.Queue(`INSERT INTO bodies (inbox_id, slot, place, raw)
+		SELECT * FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[])`,
+		l.inboxIDs, l.slots, l.places, l.bodies)
+	var ids []string
+	var counts, versions []int64
+	for id, in := range l.inboxes {
+		if in.touched {
+			ids, counts, versions = append(ids, id), append(counts, int64(in.Messages)), append(versions, newVersion())
+		}
+	}
+	b.Queue(`UPDATE inboxes SET messages = u.messages, version = u.version
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) u (id, messages, version) WHERE inboxes.id = u.id`, ids, counts, versions)
+	for keyID := range l.touched {
+		o := l.owners[keyID]
+		b.Queue("UPDATE owners SET version = $2, day = $3, emails = $4, emails_before = $5 WHERE key_id = $1",
+			keyID, newVersion(), int32(o.day), o.emails, o.before)
+	}
+	b.Queue("COMMIT")
+	return conn.SendBatch(ctx, &b).Close()
+}
+
+// changed returns the IDs of the inboxes and keys that the transaction has changed.
+func (l *locked) changed() []string {
+	var ids []string
+	for id, in := range l.inboxes {
+		if in.touched {
+			ids = append(ids, id)
+		}
+	}
+	return slices.AppendSeq(ids, maps.Keys(l.touched))
+}

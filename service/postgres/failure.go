@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"mayfly/service"
+)
+
+var (
+	errNotFound  = &service.Error{Code: service.NotFound, Message: "not found"}
+	errTaken     = &service.Error{Code: service.Taken, Message: "The address is taken"}
+	errOverQuota = &service.Error{Code: service.OverQuota, Message: "over the day's quota"}
+	errClosed    = &service.Error{Code: service.Unavailable, Message: "The service is stopping"}
+)
+
+// retryAfter is when a client may ask again while the database is away: about what a failover takes.
+const retryAfter = 5 * time.Second
+
+// SQLSTATEs of PostgreSQL, appendix A of its manual.
+const (
+	stateSerialization = "40001"
+	stateDeadlock      = "40P01"
+	stateReadOnly      = "25006"
+	stateDiskFull      = "53100"
+	stateQueryCanceled = "57014"
+)
+
+func sqlState(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// conflict tells whether a transaction was given up for another one and may simply be tried again.
+func conflict(err error) bool {
+	switch sqlState(err) {
+	case stateSerialization, stateDeadlock:
+		return true
+	}
+	return false
+}
+
+func unavailable(cause error) error {
+	return &service.Error{Code: service.Unavailable, Message: "The store cannot be reached", RetryAfter: retryAfter, Err: cause}
+}
+
+// failure turns an error of the database into one of the domain. ctx is the caller's: its end is no fault of the store.
+func (s *Store) failure(ctx context.Context, err error) error {
+	var domain *service.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &domain):
+		return err
+	case errors.Is(err, pgx.ErrNoRows):
+		return errNotFound
+	case s.ctx.Err() != nil:
+		return errClosed
+	case errors.Is(ctx.Err(), context.Canceled):
+		return context.Canceled
+	}
+	switch state := sqlState(err); {
+	case state == stateReadOnly:
+		// A primary that became a standby keeps its connections; the pool must find the new one.
+		s.pool.Reset()
+		return unavailable(err)
+	case state == stateDiskFull:
+		return &service.Error{Code: service.Full, Message: "No space left in the store", Err: err}
+	case state == "", state == stateQueryCanceled, conflict(err):
+		return unavailable(err) // no answer, or none in time
+	case state[:2] == "08", state[:2] == "53", state[:2] == "57", state[:2] == "58":
+		return unavailable(err) // connection, resources, operator, system
+	}
+	return &service.Error{Code: service.Internal, Message: "The store failed", Err: err}
+}

@@ -1,0 +1,124 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service"
+)
+
+const keyColumns = "id, hash, name, plan, created_at, revoked_at"
+
+// CreateKey creates a key.
+func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
+	if !name(k.ID) {
+		return service.Errorf(service.Invalid, "not a key's ID")
+	}
+	return s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "INSERT INTO keys ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6)",
+			k.ID, k.Hash[:], text(k.Name), string(k.Plan), k.CreatedAt, revocation(k))
+		return err
+	})
+}
+
+// UpdateKey changes a key.
+func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.StoredKey)) (service.StoredKey, error) {
+	var k service.StoredKey
+	if !name(id) {
+		return k, errNotFound
+	}
+	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, "SELECT "+keyColumns+" FROM keys WHERE id = $1 FOR UPDATE", id)
+		if err != nil {
+			return err
+		}
+		if k, err = pgx.CollectExactlyOneRow(rows, scanKey); err != nil {
+			return err
+		}
+		change(&k)
+		_, err = tx.Exec(ctx, "UPDATE keys SET hash = $2, name = $3, plan = $4, revoked_at = $5 WHERE id = $1",
+			id, k.Hash[:], text(k.Name), string(k.Plan), revocation(k))
+		return err
+	})
+	return k, err
+}
+
+// Key returns a key by its ID.
+func (s *Store) Key(ctx context.Context, id string) (service.StoredKey, error) {
+	if !name(id) {
+		return service.StoredKey{}, errNotFound
+	}
+	return s.keys.get(ctx, id)
+}
+
+// KeyByHash returns the key whose secret has the hash.
+func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey, error) {
+	return s.hashes.get(ctx, hash)
+}
+
+// Keys returns all keys, the oldest first.
+func (s *Store) Keys(ctx context.Context) ([]service.StoredKey, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	keys, err := s.queryKeys(ctx, "SELECT "+keyColumns+" FROM keys ORDER BY created_at, id")
+	return keys, s.failure(ctx, err)
+}
+
+func (s *Store) readKeys(ctx context.Context, ids []string) (map[string]service.StoredKey, error) {
+	keys, err := s.queryKeys(ctx, "SELECT "+keyColumns+" FROM keys WHERE id = ANY($1)", ids)
+	found := make(map[string]service.StoredKey, len(keys))
+	for _, k := range keys {
+		found[k.ID] = k
+	}
+	return found, err
+}
+
+func (s *Store) readHashes(ctx context.Context, hashes [][32]byte) (map[[32]byte]service.StoredKey, error) {
+	wanted := make([][]byte, len(hashes))
+	for i := range hashes {
+		wanted[i] = hashes[i][:]
+	}
+	keys, err := s.queryKeys(ctx, "SELECT "+keyColumns+" FROM keys WHERE hash = ANY($1)", wanted)
+	found := make(map[[32]byte]service.StoredKey, len(keys))
+	for _, k := range keys {
+		found[k.Hash] = k
+	}
+	return found, err
+}
+
+func (s *Store) queryKeys(ctx context.Context, sql string, args ...any) ([]service.StoredKey, error) {
+	rows, err := s.pool.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanKey)
+}
+
+func scanKey(row pgx.CollectableRow) (service.StoredKey, error) {
+	var k service.StoredKey
+	var hash []byte
+	var plan string
+	var revoked *time.Time
+	if err := row.Scan(&k.ID, &hash, &k.Name, &plan, &k.CreatedAt, &revoked); err != nil {
+		return k, err
+	}
+	if len(hash) != len(k.Hash) {
+		return k, errors.New("the hash of a key has another length")
+	}
+	k.Hash, k.Plan, k.CreatedAt = [32]byte(hash), service.Plan(plan), k.CreatedAt.UTC()
+	if revoked != nil {
+		k.RevokedAt = revoked.UTC()
+	}
+	return k, nil
+}
+
+// revocation is null for a key that is valid.
+func revocation(k service.StoredKey) *time.Time {
+	if k.RevokedAt.IsZero() {
+		return nil
+	}
+	return &k.RevokedAt
+}

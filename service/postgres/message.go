@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"context"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service"
+)
+
+const summaryColumns = "m.id, m.sender, m.sender_name, m.subject, m.received_at, m.size"
+
+// alive is part of every query for messages: those of a deleted inbox are still there for a while.
+const alive = "EXISTS (SELECT FROM inboxes i WHERE i.id = $1)"
+
+// Messages lists summaries, the newest first.
+func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, limit int) ([]service.Summary, error) {
+	if before <= 1 || !name(in.ID) {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	most := int64(math.MaxInt64)
+	if limit > 0 {
+		most = int64(limit)
+	}
+	rows, err := s.pool.Query(ctx, "SELECT "+summaryColumns+` FROM messages m
+		WHERE m.inbox_id = $1 AND m.slot = $2 AND m.place < $3 AND `+alive+" ORDER BY m.place DESC LIMIT $4",
+		in.ID, int32(slotOf(in)), int64(min(before, math.MaxInt64)), most)
+	if err != nil {
+		return nil, s.failure(ctx, err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (service.Summary, error) {
+		var m service.Summary
+		return m, scanSummary(row, &m)
+	})
+	return list, s.failure(ctx, err)
+}
+
+// scanSummary reads summaryColumns, and what is selected after them.
+func scanSummary(row pgx.Row, m *service.Summary, more ...any) error {
+	err := row.Scan(append([]any{&m.ID, &m.From, &m.FromName, &m.Subject, &m.ReceivedAt, &m.Size}, more...)...)
+	m.ReceivedAt = m.ReceivedAt.UTC()
+	return err
+}
+
+// Summary returns a message without its body.
+func (s *Store) Summary(ctx context.Context, in service.Inbox, place uint64) (service.Summary, error) {
+	var m service.Summary
+	if !name(in.ID) || place > math.MaxInt64 {
+		return m, errNotFound
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	row := s.pool.QueryRow(ctx, "SELECT "+summaryColumns+` FROM messages m
+		WHERE m.inbox_id = $1 AND m.slot = $2 AND m.place = $3 AND `+alive, in.ID, int32(slotOf(in)), int64(place))
+	return m, s.failure(ctx, scanSummary(row, &m))
+}
+
+// Message returns a message by its place.
+func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (service.Message, error) {
+	var m service.Message
+	if !name(in.ID) || place > math.MaxInt64 {
+		return m, errNotFound
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	var packed []byte
+	row := s.pool.QueryRow(ctx, "SELECT "+summaryColumns+`, m.recipient, b.raw FROM messages m
+		JOIN bodies b ON b.inbox_id = m.inbox_id AND b.slot = m.slot AND b.place = m.place
+		WHERE m.inbox_id = $1 AND m.slot = $2 AND m.place = $3 AND `+alive, in.ID, int32(slotOf(in)), int64(place))
+	err := scanSummary(row, &m.Summary, &m.To, &packed)
+	if err == nil {
+		m.Raw, err = unpack(packed, m.Size)
+	}
+	return m, s.failure(ctx, err)
+}

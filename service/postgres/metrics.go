@@ -1,0 +1,52 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+var (
+	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that wait for the database.", nil, nil)
+	connections = prometheus.NewDesc("mayfly_store_connections", "Connections to the database.", []string{"state"}, nil)
+	accepting   = prometheus.NewDesc("mayfly_store_writable", "1 while the store can be written, else 0.", nil, nil)
+)
+
+// commitTimes counts how long transactions of deliveries take.
+type commitTimes struct{ prometheus.Histogram }
+
+func newCommitTimes() commitTimes {
+	return commitTimes{prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "mayfly_store_sync_seconds",
+		Help:    "Time to bring a group of changes to the disk.",
+		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
+	})}
+}
+
+func (c commitTimes) observe(d time.Duration) { c.Observe(d.Seconds()) }
+
+// Describe implements prometheus.Collector.
+func (s *Store) Describe(ch chan<- *prometheus.Desc) {
+	s.commits.Describe(ch)
+	for _, d := range []*prometheus.Desc{queueLength, connections, accepting} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *Store) Collect(ch chan<- prometheus.Metric) {
+	s.commits.Collect(ch)
+	writable := 1.0
+	if s.Ready(context.Background()) != nil {
+		writable = 0
+	}
+	pool := s.pool.Stat()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	gauge(queueLength, float64(s.queue.Load()))
+	gauge(connections, float64(pool.AcquiredConns()), "in use")
+	gauge(connections, float64(pool.IdleConns()), "idle")
+	gauge(accepting, writable)
+}

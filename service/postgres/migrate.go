@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// migration is a step of the schema. Processes of the version before it go on while it is made and after it, so a step
+// only adds: what the old ones read and write stays. A step that cannot keep to that names, in breaks, the step
+// that a process must know at least.
+type migration struct {
+	sql    string
+	breaks int
+}
+
+// migrations lists the steps; the first is number 1.
+var migrations = []migration{
+	{sql: step(1)},
+}
+
+func step(n int) string {
+	b, err := migrationFiles.ReadFile(fmt.Sprintf("migrations/%d.sql", n))
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return string(b)
+}
+
+// migrate makes the steps that the database has not seen. However many processes start, each step is made once.
+func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration) error {
+	done, err := migrated(ctx, pool, len(steps))
+	if err != nil || done {
+		return err
+	}
+	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		// The lock is held until the commit; a statement may take as long as it needs.
+		for _, sql := range []string{
+			"SET LOCAL statement_timeout = 0",
+			"SELECT pg_advisory_xact_lock(hashtext(current_schema() || '.mayfly.schema'))",
+			"CREATE TABLE IF NOT EXISTS schema_steps (step integer PRIMARY KEY, breaks integer NOT NULL, made_at timestamptz NOT NULL DEFAULT now())",
+		} {
+			if _, err := tx.Exec(ctx, sql); err != nil {
+				return fmt.Errorf("prepare the schema: %w", err)
+			}
+		}
+		var last int
+		if err := tx.QueryRow(ctx, "SELECT coalesce(max(step), 0) FROM schema_steps").Scan(&last); err != nil {
+			return fmt.Errorf("read the version of the schema: %w", err)
+		}
+		for n := last + 1; n <= len(steps); n++ {
+			if _, err := tx.Exec(ctx, steps[n-1].sql); err != nil {
+				return fmt.Errorf("bring the schema to version %d: %w", n, err)
+			}
+			if _, err := tx.Exec(ctx, "INSERT INTO schema_steps (step, breaks) VALUES ($1, $2)", n, steps[n-1].breaks); err != nil {
+				return fmt.Errorf("bring the schema to version %d: %w", n, err)
+			}
+		}
+		return nil
+	})
+}
+
+// migrated tells whether the database has the schema, or one that a later version has made of it, and refuses one
+// that has left this version behind.
+func migrated(ctx context.Context, pool *pgxpool.Pool, known int) (bool, error) {
+	var exists bool
+	if err := pool.QueryRow(ctx, "SELECT to_regclass('schema_steps') IS NOT NULL").Scan(&exists); err != nil || !exists {
+		return false, err
+	}
+	var last, needed int
+	err := pool.QueryRow(ctx, "SELECT coalesce(max(step), 0), coalesce(max(breaks), 0) FROM schema_steps").Scan(&last, &needed)
+	if err == nil && needed > known {
+		err = fmt.Errorf("its schema has version %d, which this version of mayfly cannot work with: use a newer one", last)
+	}
+	return last >= known, err
+}

@@ -1,0 +1,79 @@
+-- Every table is keyed, first of all, by what its rows are found by, and no row refers to another by a foreign key:
+-- so each can be distributed by that column as it stands.
+
+CREATE TABLE keys (
+    id         text PRIMARY KEY,
+    hash       bytea NOT NULL UNIQUE, -- SHA-256 of the secret
+    name       text NOT NULL,
+    plan       text NOT NULL,
+    created_at timestamptz NOT NULL,
+    revoked_at timestamptz
+);
+
+-- What changes for a key with each delivery. Whoever changes something of a key locks its row first.
+CREATE TABLE owners (
+    key_id        text PRIMARY KEY,
+    version       bigint NOT NULL,         -- of the key's list of inboxes; compared for equality only
+    day           integer NOT NULL,        -- the last day with messages: days since 1970-01-01
+    emails        integer NOT NULL,        -- on that day
+    emails_before integer NOT NULL         -- on the day before it
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+
+CREATE TABLE inboxes (
+    id         text PRIMARY KEY,
+    key_id     text NOT NULL,
+    address    text NOT NULL,
+    created_at timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL,
+    slot       integer NOT NULL,           -- the partition of its messages
+    messages   bigint NOT NULL,            -- in it; the place of the newest
+    version    bigint NOT NULL             -- another one after each delivery
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX inboxes_of_key ON inboxes (key_id);
+CREATE INDEX inboxes_by_expiry ON inboxes (expires_at);
+
+-- An address belongs for ever to the key that had it first; inbox_id is null while no inbox has it.
+CREATE TABLE addresses (
+    address    text PRIMARY KEY,
+    key_id     text NOT NULL,
+    inbox_id   text,
+    created_at timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL
+) WITH (fillfactor = 80);
+
+CREATE TABLE messages (
+    inbox_id    text NOT NULL,
+    slot        integer NOT NULL,
+    place       bigint NOT NULL,           -- 1 is the first that arrived
+    id          text NOT NULL,
+    sender      text NOT NULL,
+    sender_name text NOT NULL,
+    subject     text NOT NULL,
+    received_at timestamptz NOT NULL,
+    size        bigint NOT NULL,           -- of the raw message
+    recipient   text NOT NULL,
+    PRIMARY KEY (inbox_id, place, slot)
+) PARTITION BY LIST (slot);
+
+CREATE TABLE bodies (
+    inbox_id text NOT NULL,
+    slot     integer NOT NULL,
+    place    bigint NOT NULL,
+    raw      bytea NOT NULL,               -- compressed before it comes here
+    PRIMARY KEY (inbox_id, place, slot)
+) PARTITION BY LIST (slot);
+ALTER TABLE bodies ALTER COLUMN raw SET STORAGE EXTERNAL;
+
+-- The partitions there are, and when the last inbox in them has expired.
+CREATE TABLE slots (
+    slot    integer PRIMARY KEY,
+    ends_at timestamptz NOT NULL
+);
+
+-- Deleted inboxes whose messages are still to be removed, place by place from 1 on.
+CREATE TABLE deleted (
+    inbox_id text PRIMARY KEY,
+    slot     integer NOT NULL,
+    messages bigint NOT NULL,
+    removed  bigint NOT NULL
+);

@@ -1,0 +1,179 @@
+// Package postgres is the store for more than one machine: any number of processes on one PostgreSQL database.
+//
+// The database is the only truth. Nothing that another process may change is kept in memory: every answer is read
+// when it is asked for. What makes that cheap is that callers share: questions of the same kind that come together
+// become one query, and deliveries that come together become one transaction.
+//
+// Whoever changes something of a key locks the key's row in the table owners first, several in their order, and the
+// rows of inboxes after that, so that transactions of all processes wait for each other without a deadlock.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"mayfly/service"
+)
+
+// Options of a store. The zero value works.
+type Options struct {
+	// Log receives what an operator has to know. Default: slog.Default().
+	Log *slog.Logger
+
+	// Timeout bounds each operation on the database. Default: 10 s.
+	Timeout time.Duration
+
+	migrations int // how many of the migrations this process knows; default: all
+}
+
+// Store is a service.Store in a database. Several processes may have the same one open.
+type Store struct {
+	pool    *pgxpool.Pool
+	log     *slog.Logger
+	timeout time.Duration
+	slots   slots
+	told    announcer
+
+	inboxes   *loader[string, service.Inbox]
+	addresses *loader[string, service.Inbox]
+	keys      *loader[string, service.StoredKey]
+	hashes    *loader[[32]byte, service.StoredKey]
+	owners    *loader[string, owner]
+
+	appends chan *delivery
+	queue   atomic.Int64 // deliveries that wait
+	commits commitTimes
+
+	ctx     context.Context // ends when the store closes
+	stop    context.CancelFunc
+	workers sync.WaitGroup
+}
+
+var _ service.Store = (*Store)(nil)
+
+// committers is how many transactions of deliveries a process has under way: while one waits for the disk, the next is
+// made ready.
+const committers = 2
+
+// Open connects to the database of the URL (postgres://user:password@host:port/database, with the parameters of
+// libpq and pool_max_conns) and brings its schema up to date. The context bounds the opening only. No error names the
+// password.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 10 * time.Second
+	}
+	if o.migrations == 0 {
+		o.migrations = len(migrations)
+	}
+	config, err := poolConfig(url, o.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	if err := migrate(ctx, pool, migrations[:o.migrations]); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open the database %s: %w", config.ConnConfig.Database, err)
+	}
+	s := &Store{pool: pool, log: o.Log, timeout: o.Timeout, appends: make(chan *delivery), commits: newCommitTimes()}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.inboxes = newLoader(s, s.readInboxes)
+	s.addresses = newLoader(s, s.readAddresses)
+	s.keys = newLoader(s, s.readKeys)
+	s.hashes = newLoader(s, s.readHashes)
+	s.owners = newLoader(s, s.readOwners)
+	s.told.init()
+	for range committers {
+		s.workers.Go(s.runCommits)
+	}
+	s.workers.Go(s.runAnnouncements)
+	s.workers.Go(s.runAhead)
+	return s, nil
+}
+
+// poolConfig reads the URL and adds what the promises of the store need.
+func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The parser's own error quotes what it was given.
+		return nil, errors.New("the URL of the database cannot be read: want postgres://user@host:port/database")
+	}
+	if config.MaxConns < committers+2 {
+		config.MaxConns = committers + 2
+	}
+	c := config.ConnConfig
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = timeout / 2
+	}
+	params := c.RuntimeParams
+	params["synchronous_commit"] = "on" // what is acknowledged is on disk, and on the synchronous standby
+	params["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
+	params["idle_in_transaction_session_timeout"] = fmt.Sprint(timeout.Milliseconds())
+	params["timezone"] = "UTC"
+	if params["application_name"] == "" {
+		params["application_name"] = "mayfly"
+	}
+	return config, nil
+}
+
+// Close ends the store; calls that have not returned fail or are completed.
+func (s *Store) Close() error {
+	s.stop()
+	s.workers.Wait()
+	s.pool.Close()
+	return nil
+}
+
+// Ready returns why mail cannot be stored, or nil.
+func (s *Store) Ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout/4)
+	defer cancel()
+	var standby bool
+	if err := s.pool.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&standby); err != nil {
+		return s.failure(ctx, err)
+	}
+	if standby {
+		return unavailable(errors.New("the database is a standby and cannot be written"))
+	}
+	return nil
+}
+
+// bounded returns a context for an operation that several callers share: it ends with the store or after the timeout.
+func (s *Store) bounded() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(s.ctx, s.timeout)
+}
+
+// transact runs what one caller asks for in a transaction, again when the database has chosen it as the victim of a
+// conflict.
+func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.again(ctx, func() error { return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return do(ctx, tx) }) })
+}
+
+// attempts is how often an operation is tried that lost a conflict.
+const attempts = 5
+
+// again does something until it has not lost a conflict, and returns an error of the domain.
+func (s *Store) again(ctx context.Context, do func() error) error {
+	var err error
+	for range attempts {
+		if err = do(); !conflict(err) {
+			break
+		}
+	}
+	return s.failure(ctx, err)
+}

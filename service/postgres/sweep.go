@@ -1,0 +1,139 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service"
+)
+
+// Sweep removes inboxes that have expired, the tables of slots that are over, and the messages of deleted inboxes.
+// One process at a time does each; to the others there is nothing to sweep.
+func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
+	swept, err := s.sweepInboxes(ctx, now, limit)
+	if err != nil {
+		return swept, err
+	}
+	var told []string
+	for _, in := range swept.Inboxes {
+		told = append(told, in.ID, in.KeyID)
+	}
+	s.told.tell(told...)
+	if len(swept.Inboxes) == limit {
+		return swept, nil // there are more, which go first
+	}
+	return swept, s.failure(ctx, errors.Join(s.removeDeleted(ctx), s.dropSlots(ctx, now)))
+}
+
+const sweepLock = "hashtext(current_schema() || '.mayfly.sweep')"
+
+func (s *Store) sweepInboxes(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
+	var swept service.Swept
+	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		swept = service.Swept{}
+		var mine bool
+		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock("+sweepLock+")").Scan(&mine); err != nil {
+			return err
+		}
+		if mine {
+			var err error
+			if swept.Inboxes, err = takeExpired(ctx, tx, now, limit); err != nil {
+				return err
+			}
+		}
+		var next *time.Time
+		if err := tx.QueryRow(ctx, "SELECT min(expires_at) FROM inboxes").Scan(&next); err != nil {
+			return err
+		}
+		if next != nil {
+			swept.Next = next.UTC()
+		}
+		return nil
+	})
+	return swept, err
+}
+
+// takeExpired removes the inboxes, after it has locked their owners as every change does.
+func takeExpired(ctx context.Context, tx pgx.Tx, now time.Time, limit int) ([]service.Inbox, error) {
+	rows, err := tx.Query(ctx, `SELECT id, key_id, expires_at FROM inboxes WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2`, now, limit)
+	if err != nil {
+		return nil, err
+	}
+	expired, err := pgx.CollectRows(rows, scanExpired)
+	if err != nil || len(expired) == 0 {
+		return nil, err
+	}
+	var ids, keys []string
+	for _, in := range expired {
+		ids, keys = append(ids, in.ID), append(keys, in.KeyID)
+	}
+	if _, err := tx.Exec(ctx, "SELECT FROM owners WHERE key_id = ANY($1) ORDER BY key_id FOR NO KEY UPDATE", keys); err != nil {
+		return nil, err
+	}
+	rows, err = tx.Query(ctx, `WITH gone AS (
+			DELETE FROM inboxes WHERE id = ANY($1) RETURNING id, key_id, address, expires_at
+		), free AS (
+			UPDATE addresses a SET inbox_id = NULL FROM gone WHERE a.address = gone.address AND a.inbox_id = gone.id
+		), told AS (
+			UPDATE owners SET version = $2 WHERE key_id IN (SELECT key_id FROM gone)
+		) SELECT id, key_id, expires_at FROM gone`, ids, newVersion())
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanExpired)
+}
+
+func scanExpired(row pgx.CollectableRow) (service.Inbox, error) {
+	var in service.Inbox
+	err := row.Scan(&in.ID, &in.KeyID, &in.ExpiresAt)
+	in.ExpiresAt = in.ExpiresAt.UTC()
+	return in, err
+}
+
+// removedAtOnce is how many messages of deleted inboxes a transaction removes.
+const removedAtOnce = 1000
+
+// removeDeleted removes the messages of deleted inboxes, a lot at a time, until there are none.
+func (s *Store) removeDeleted(ctx context.Context) error {
+	for {
+		more := false
+		err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
+			more, err = removeLot(ctx, tx)
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// removeLot removes messages of one deleted inbox that no other process is at, and tells whether there was one.
+func removeLot(ctx context.Context, tx pgx.Tx) (bool, error) {
+	var id string
+	var n int32
+	var messages, removed int64
+	err := tx.QueryRow(ctx, "SELECT inbox_id, slot, messages, removed FROM deleted LIMIT 1 FOR UPDATE SKIP LOCKED").
+		Scan(&id, &n, &messages, &removed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	upTo := min(messages, removed+removedAtOnce)
+	for _, table := range partitioned {
+		_, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE inbox_id = $1 AND slot = $2 AND place > $3 AND place <= $4", id, n, removed, upTo)
+		if err != nil {
+			return false, err
+		}
+	}
+	if upTo < messages {
+		_, err = tx.Exec(ctx, "UPDATE deleted SET removed = $2 WHERE inbox_id = $1", id, upTo)
+	} else {
+		_, err = tx.Exec(ctx, "DELETE FROM deleted WHERE inbox_id = $1", id)
+	}
+	return true, err
+}
