@@ -1,0 +1,168 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/base64"
+	"hash/fnv"
+	"image"
+	"image/color"
+	"image/png"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/ansi/iterm2"
+	"github.com/charmbracelet/x/ansi/kitty"
+	"github.com/mattn/go-sixel"
+	"golang.org/x/image/draw"
+)
+
+// Drawing is a picture made ready for a box of cells.
+type Drawing struct {
+	Columns, Rows int
+	Cells         []Cell // Blocks: row by row
+	ID            uint32 // KittyCells: of the image, 24 bits
+	// Sequence draws the picture from the cursor on, which it may move; of KittyCells it gives the terminal the image,
+	// which is shown where its placeholders are.
+	Sequence string
+}
+
+// Cell is a cell of two pixels; one whose alpha is 0 shows what is behind.
+type Cell struct{ Top, Bottom color.RGBA }
+
+// Draw draws the picture into a box of cells. What is transparent is filled with matte; where that is the zero colour,
+// what is behind shines through, which half transparent pixels are mixed with.
+func (p *Picture) Draw(columns, rows int, m Mode, matte, behind color.RGBA) *Drawing {
+	d := &Drawing{Columns: columns, Rows: rows}
+	if m.Protocol == Blocks {
+		d.Cells = p.blocks(columns, rows, matte, behind)
+		return d
+	}
+	if m.Protocol == Sixel && matte.A == 0 {
+		matte = behind // it knows no half transparency
+	}
+	pixels := p.inPixels(columns, rows, m)
+	if matte.A > 0 && !p.Opaque {
+		pixels = on(pixels, matte)
+	}
+	switch m.Protocol {
+	case Kitty:
+		d.Sequence = kittyImage(pixels, kitty.Options{
+			Action: kitty.TransmitAndPut, Columns: columns, Rows: rows, DoNotMoveCursor: true,
+		})
+	case KittyCells:
+		d.ID = identity(pixels, columns, rows)
+		d.Sequence = kittyImage(pixels, kitty.Options{
+			Action: kitty.TransmitAndPut, Columns: columns, Rows: rows, ID: int(d.ID), VirtualPlacement: true,
+		})
+	case ITerm2:
+		d.Sequence = iterm2Image(pixels, columns, rows)
+	case Sixel:
+		d.Sequence = sixelImage(pixels)
+	}
+	return d
+}
+
+// on puts a picture on a plain colour.
+func on(src *image.RGBA, c color.RGBA) *image.RGBA {
+	dst := image.NewRGBA(src.Bounds())
+	draw.Draw(dst, dst.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
+	draw.Draw(dst, dst.Bounds(), src, image.Point{}, draw.Over)
+	return dst
+}
+
+// inPixels scales the picture to what the box has in pixels. Where the terminal scales, it is not made larger.
+func (p *Picture) inPixels(columns, rows int, m Mode) *image.RGBA {
+	cell, at := m.cell(), p.pixels.Bounds()
+	room := image.Pt(columns*cell.Width, rows*cell.Height)
+	size := image.Pt(room.X, max(at.Dy()*room.X/at.Dx(), 1))
+	if size.Y > room.Y {
+		size = image.Pt(max(at.Dx()*room.Y/at.Dy(), 1), room.Y)
+	}
+	if m.Protocol != Sixel && size.X >= at.Dx() {
+		return p.pixels
+	}
+	for size.X*size.Y > maxKept {
+		size = size.Div(2)
+	}
+	return scale(p.pixels, at, size)
+}
+
+// blocks makes two pixels of each cell.
+func (p *Picture) blocks(columns, rows int, matte, behind color.RGBA) []Cell {
+	small := scale(p.pixels, p.pixels.Bounds(), image.Pt(columns, 2*rows))
+	cells := make([]Cell, 0, columns*rows)
+	for y := 0; y < 2*rows; y += 2 {
+		for x := range columns {
+			cells = append(cells, Cell{mixed(small.RGBAAt(x, y), matte, behind), mixed(small.RGBAAt(x, y+1), matte, behind)})
+		}
+	}
+	return cells
+}
+
+// faint is the alpha below which a pixel is taken for transparent.
+const faint = 40
+
+// mixed is a pixel, of premultiplied alpha, as it is seen.
+func mixed(c, matte, behind color.RGBA) color.RGBA {
+	if matte.A == 0 {
+		if c.A < faint {
+			return color.RGBA{}
+		}
+		matte = behind
+	}
+	over := func(v, under uint8) uint8 { return uint8(min(int(v)+int(under)*(255-int(c.A))/255, 255)) }
+	return color.RGBA{over(c.R, matte.R), over(c.G, matte.G), over(c.B, matte.B), 255}
+}
+
+// identity names an image in 24 bits, each byte of which is not 0.
+func identity(m *image.RGBA, columns, rows int) uint32 {
+	h := fnv.New32a()
+	h.Write(m.Pix) // a hash returns no error
+	h.Write([]byte{byte(columns), byte(columns >> 8), byte(rows)})
+	return h.Sum32()&0xffffff | 0x010101
+}
+
+func kittyImage(m image.Image, o kitty.Options) string {
+	var b strings.Builder
+	o.Format, o.Transmission, o.Chunk, o.Quiet = kitty.PNG, kitty.Direct, true, 2
+	if kitty.EncodeGraphics(&b, m, &o) != nil {
+		return "" // what is drawn is a picture in memory, and it is written to memory
+	}
+	return b.String()
+}
+
+// Forget is the sequence by which kitty frees an image.
+func Forget(id uint32) string {
+	return ansi.KittyGraphics(nil, "a=d", "d=I", "q=2", "i="+strconv.FormatUint(uint64(id), 10))
+}
+
+// Placeholder is the text of a cell that shows a cell of an image; the colour of the text is the image's ID. A picture
+// has at most [MaxRows] rows and not many more than a hundred columns: there are marks for 297.
+func Placeholder(row, column int) string {
+	return string([]rune{kitty.Placeholder, kitty.Diacritic(row), kitty.Diacritic(column)})
+}
+
+// maxColumns is how many columns placeholders can tell apart.
+const maxColumns = 297
+
+func iterm2Image(m image.Image, columns, rows int) string {
+	var b bytes.Buffer
+	if png.Encode(&b, m) != nil {
+		return ""
+	}
+	return ansi.ITerm2(iterm2.File{
+		Size: int64(b.Len()), Width: iterm2.Cells(columns), Height: iterm2.Cells(rows), Inline: true, DoNotMoveCursor: true,
+		Content: []byte(base64.StdEncoding.EncodeToString(b.Bytes())),
+	})
+}
+
+func sixelImage(m image.Image) string {
+	var b strings.Builder
+	e := sixel.NewEncoder(&b)
+	e.Transparent, e.Dither = true, true
+	if e.Encode(m) != nil {
+		return ""
+	}
+	return b.String()
+}

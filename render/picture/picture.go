@@ -1,0 +1,158 @@
+// Package picture decodes the pictures that a mail carries, within bounds, and draws them for a terminal: with half
+// blocks, or by the graphics protocol of kitty, of iTerm2, or sixel. What a terminal is given is made of decoded pixels:
+// no byte of a picture is passed on. Nothing here touches the network.
+package picture
+
+import (
+	"errors"
+	"image"
+	"image/color"
+
+	"golang.org/x/image/draw"
+)
+
+// Bounds on one picture.
+const (
+	maxBytes  = 16 << 20 // as it comes
+	maxSide   = 16384    // px
+	maxMemory = 64 << 20 // bytes that decoding it takes
+	maxKept   = 1 << 20  // px that are kept of it: no terminal shows more in the room that a picture gets
+	leastSide = 4        // px: below, it spaces something out
+	iconSide  = 40       // px: up to this it is an icon, for which its text stands
+)
+
+// Errors of Decode.
+var (
+	ErrTooLarge = errors.New("the picture is too large")
+	ErrNothing  = errors.New("the picture shows nothing")
+	ErrSpent    = errors.New("the mail has too many pictures")
+)
+
+// Picture is a decoded picture, reduced to what a terminal can show.
+type Picture struct {
+	Width, Height int         // px as it came
+	Opaque        bool        // nothing shines through
+	Mean          color.NRGBA // its average colour where it is not transparent
+
+	pixels *image.RGBA
+}
+
+// Decode decodes the first frame of a PNG, JPEG, GIF, WebP or BMP picture, and charges the budget for it.
+func Decode(data []byte, b *Budget) (*Picture, error) {
+	p, err := b.decode(data)
+	if err != nil {
+		return nil, err
+	}
+	p.weigh()
+	return p, nil
+}
+
+// shrink scales a picture to at most the given pixels, keeping its ratio. Halving it over and over averages every pixel
+// and takes little memory.
+func shrink(src image.Image, canvas image.Rectangle, most int) *image.RGBA {
+	w, h := canvas.Dx(), canvas.Dy()
+	for w*h > most {
+		w, h = max(w*9/10, 1), max(h*9/10, 1)
+	}
+	return scale(src, canvas, image.Pt(w, h))
+}
+
+// scale scales the part of a picture that canvas is, which may reach beyond the picture, to a size.
+func scale(src image.Image, canvas image.Rectangle, size image.Point) *image.RGBA {
+	for canvas.Dx() >= 2*size.X || canvas.Dy() >= 2*size.Y {
+		half := image.Pt(canvas.Dx(), canvas.Dy())
+		if half.X >= 2*size.X {
+			half.X = (half.X + 1) / 2
+		}
+		if half.Y >= 2*size.Y {
+			half.Y = (half.Y + 1) / 2
+		}
+		src = resample(src, canvas, half)
+		canvas = src.Bounds()
+	}
+	if dst, ok := src.(*image.RGBA); ok && canvas == dst.Bounds() && canvas.Min == (image.Point{}) && canvas.Size() == size {
+		return dst
+	}
+	return resample(src, canvas, size)
+}
+
+func resample(src image.Image, canvas image.Rectangle, size image.Point) *image.RGBA {
+	dst := image.NewRGBA(image.Rectangle{Max: size})
+	if part := src.Bounds(); !canvas.In(part) { // a frame that is smaller than its picture
+		whole := image.NewRGBA(canvas)
+		draw.Draw(whole, part, src, part.Min, draw.Src)
+		src = whole
+	}
+	draw.ApproxBiLinear.Scale(dst, dst.Bounds(), src, canvas, draw.Src, nil)
+	return dst
+}
+
+// weigh finds the average colour.
+func (p *Picture) weigh() {
+	var r, g, b, a uint64
+	pix := p.pixels.Pix
+	for i := 0; i+3 < len(pix); i += 4 {
+		r, g, b, a = r+uint64(pix[i]), g+uint64(pix[i+1]), b+uint64(pix[i+2]), a+uint64(pix[i+3])
+	}
+	p.Opaque = p.pixels.Opaque()
+	if a > 0 {
+		p.Mean = color.NRGBA{uint8(r * 255 / a), uint8(g * 255 / a), uint8(b * 255 / a), 255}
+	}
+}
+
+// Size is a number of pixels or of cells across and down.
+type Size struct{ Width, Height int }
+
+// usualCell is the size of a cell of which nothing is known, in px.
+var usualCell = Size{8, 16}
+
+// cssColumn is how many px of a mail's layout a column stands for: 640 px are 80 columns.
+const cssColumn = 8
+
+// Mode says how pictures are drawn; the zero value is not at all.
+type Mode struct {
+	Protocol Protocol
+	Cell     Size // px of a cell; zero when it is not known
+	Rows     int  // most rows of a picture; MaxRows when zero
+}
+
+// MaxRows is the most rows that a picture takes.
+const MaxRows = 24
+
+func (m Mode) cell() Size {
+	if m.Cell.Width < 1 || m.Cell.Height < 1 || m.Cell.Width > 200 || m.Cell.Height > 400 {
+		return usualCell
+	}
+	return m.Cell
+}
+
+// Shown reports whether a picture is one that is drawn: neither a spacer nor an icon.
+func Shown(width, height int) bool {
+	return min(width, height) >= leastSide && max(width, height) > iconSide
+}
+
+// Box is how many columns and rows a picture takes where there is room for so many columns. width and height are px as
+// the mail declares them, 0 where it does not. The ratio of the picture is kept, whatever the mail declares.
+func (p *Picture) Box(width, height, room int, m Mode) (columns, rows int) {
+	ratio := float64(p.Height) / float64(p.Width)
+	w := float64(p.Width)
+	switch {
+	case width > 0:
+		w = float64(width)
+	case height > 0:
+		w = float64(height) / ratio
+	}
+	cell := m.cell()
+	perRow := ratio * float64(cell.Width) / float64(cell.Height) // rows of a column
+	most := MaxRows
+	if m.Rows > 0 {
+		most = min(most, m.Rows)
+	}
+	columns = int(min(max(w/cssColumn+.5, 1), float64(max(min(room, maxColumns), 1))))
+	rows = max(int(float64(columns)*perRow+.5), 1)
+	if rows > most {
+		rows = most
+		columns = min(columns, max(int(float64(rows)/perRow+.5), 1))
+	}
+	return columns, rows
+}

@@ -1,0 +1,34 @@
+package picture
+
+import "strings"
+
+// Protocol is a way to show a picture in a terminal.
+type Protocol uint8
+
+const (
+	Off        Protocol = iota
+	Blocks              // half blocks in the colours of text
+	Kitty               // kitty's graphics protocol, the picture where the cursor is
+	KittyCells          // the same, the picture where its placeholder characters are: for screens that are redrawn in parts
+	ITerm2              // OSC 1337 of iTerm2
+	Sixel
+)
+
+// Placed reports a protocol that draws over cells of which the text knows nothing.
+func (p Protocol) Placed() bool { return p == Kitty || p == ITerm2 || p == Sixel }
+
+// Detect is the best way that the environment of a terminal names. Within a multiplexer that is half blocks: it redraws
+// what it shows, and does not know pictures.
+func Detect(getenv func(string) string) Protocol {
+	term, program := getenv("TERM"), getenv("TERM_PROGRAM")
+	switch {
+	case getenv("TMUX") != "" || getenv("STY") != "" || strings.HasPrefix(term, "tmux") || strings.HasPrefix(term, "screen"):
+	case getenv("KITTY_WINDOW_ID") != "" || strings.Contains(term, "kitty") || strings.Contains(term, "ghostty") || program == "ghostty":
+		return Kitty
+	case program == "iTerm.app" || program == "WezTerm":
+		return ITerm2
+	case strings.Contains(term, "sixel") || program == "foot" || term == "foot" || strings.HasPrefix(term, "foot-") || term == "mlterm":
+		return Sixel
+	}
+	return Blocks
+}
