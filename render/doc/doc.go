@@ -123,6 +123,7 @@ type Image struct {
 	Src           string
 	Width, Height int // px as declared; 0 when not
 	Link          int
+	Leaf, Offset  int  // Block.Order of the leaf that it stands in, or ahead of, and the bytes of that leaf's text before it
 	Remote        bool // http or https
 	Spacer        bool // nothing to see: too small, or a shim
 	Tracker       bool // remote and invisible

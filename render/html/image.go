@@ -1,6 +1,7 @@
 package html
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -83,6 +84,7 @@ func (b *builder) addImage(im doc.Image) int {
 func (b *builder) image(f *frame) {
 	im := b.readImage(f.node, &f.style)
 	im.Link = f.link
+	im.Leaf, im.Offset = b.order+1, len(b.para.buf)
 	n := b.addImage(im)
 	if n == 0 {
 		return
@@ -114,6 +116,26 @@ func (b *builder) showImage(f *frame, n int, text string) {
 	}
 	b.para.settle(&at)
 	b.para.append(text, &at, n)
+	if n > 0 {
+		im := &b.doc.Images[n-1]
+		im.Leaf, im.Offset = b.order+1, b.para.spans[len(b.para.spans)-1].start
+	}
+}
+
+// placeImages counts from the beginning of a leaf where the images in its text stand; there may be no leaf of it.
+func (p *paragraph) placeImages(l *doc.Block) {
+	images := p.b.doc.Images[p.images:]
+	p.images = len(p.b.doc.Images)
+	if len(images) == 0 {
+		return
+	}
+	size, trimmed := 0, len(p.buf)-len(bytes.TrimLeft(p.buf, " \n\u00a0"))
+	if l != nil {
+		size = len(l.Text())
+	}
+	for i := range images {
+		images[i].Offset = min(max(images[i].Offset-trimmed, 0), size)
+	}
 }
 
 func placeholder(im *doc.Image) string {

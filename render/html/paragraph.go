@@ -21,6 +21,8 @@ type paragraph struct {
 	pre   bool // some of it keeps its spaces
 	first style
 	level int // heading level
+	// images is how many of the document's images stand before it.
+	images int
 }
 
 // run is a span whose text is buf[start:end].
@@ -176,7 +178,7 @@ func (s *style) look() doc.Style {
 // flush ends the paragraph and makes a leaf of it, if there is something to see.
 func (p *paragraph) flush() {
 	if len(p.spans) == 0 {
-		p.space, p.lines = false, 0
+		p.space, p.lines, p.images = false, 0, len(p.b.doc.Images)
 		return
 	}
 	b := p.b
@@ -184,6 +186,7 @@ func (p *paragraph) flush() {
 	extra := float32(max(p.lines-1, 0)) * 16
 	block := p.block()
 	size := p.first.size
+	p.placeImages(block)
 	p.buf, p.spans, p.space, p.lines, p.pre = p.buf[:0], p.spans[:0], false, 0, false
 	if block == nil {
 		b.space += max(size, 8) + extra

@@ -138,6 +138,7 @@ func (b *builder) nothing() {
 			continue
 		}
 		b.order++
+		im.Leaf, im.Offset = b.order, 0
 		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order,
 			Spans: []doc.Span{{Text: placeholder(im), Style: doc.Style{Size: 16}, Image: im.N, Link: im.Link}}})
 	}
