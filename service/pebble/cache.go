@@ -7,16 +7,16 @@ const cacheSize = 16 << 10
 
 // cache keeps what was read and has not changed since. The committer drops what it changes; what was
 // read before a change and comes after it is not kept.
-type cache[V any] struct {
+type cache[K comparable, V any] struct {
 	mu      sync.RWMutex
-	values  map[string]V
+	values  map[K]V
 	changes uint64
 }
 
-func newCache[V any]() *cache[V] { return &cache[V]{values: make(map[string]V)} }
+func newCache[K comparable, V any]() *cache[K, V] { return &cache[K, V]{values: make(map[K]V)} }
 
 // get returns the value of the key, or else reads it.
-func (c *cache[V]) get(key string, read func() (V, error)) (V, error) {
+func (c *cache[K, V]) get(key K, read func() (V, error)) (V, error) {
 	c.mu.RLock()
 	v, ok := c.values[key]
 	changes := c.changes
@@ -31,16 +31,28 @@ func (c *cache[V]) get(key string, read func() (V, error)) (V, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.changes == changes {
-		if len(c.values) >= cacheSize {
-			clear(c.values)
-		}
-		c.values[key] = v
+		c.keep(key, v)
 	}
 	return v, nil
 }
 
+// put is called after the value of the key has changed.
+func (c *cache[K, V]) put(key K, v V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes++
+	c.keep(key, v)
+}
+
+func (c *cache[K, V]) keep(key K, v V) {
+	if len(c.values) >= cacheSize {
+		clear(c.values)
+	}
+	c.values[key] = v
+}
+
 // drop is called after the keys have changed.
-func (c *cache[V]) drop(keys ...string) {
+func (c *cache[K, V]) drop(keys ...K) {
 	if len(keys) == 0 {
 		return
 	}
@@ -53,7 +65,7 @@ func (c *cache[V]) drop(keys ...string) {
 }
 
 // dropAll is called after any of the keys may have changed.
-func (c *cache[V]) dropAll() {
+func (c *cache[K, V]) dropAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changes++

@@ -14,21 +14,17 @@ import (
 // groupBytes ends a group: what a commit may hold of bodies unless a single one is larger.
 const groupBytes = 4 << 20
 
-// op is one change. prepare runs in the committer; it adds to the group or returns an error, and then
-// has added nothing.
-type op struct {
-	size     int
-	prepare  func(*group) error
-	prepared chan struct{} // closed when prepare has returned
-	done     chan error
-}
+// maxSyncing is how many groups wait for the disk at a time. While they do, the next one gathers.
+const maxSyncing = 1
 
 // group is what shares a commit.
 type group struct {
 	*state
 	batch   *pebbledb.Batch
-	waiting []op
+	waiting []*op
+	size    int             // octets of bodies
 	touched map[string]bool // keys whose list of inboxes changes
+	quotas  map[quotaOf]int // that change
 	inboxIn []string        // addresses that get or lose an inbox
 	swept   bool            // so do others
 }
@@ -37,93 +33,126 @@ type group struct {
 // committer has taken it, nothing happens; after that, the change is waited for. When the disk is full,
 // it fails although it may be made when there is room again.
 func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error) error {
-	s.queue.Add(1)
-	defer s.queue.Add(-1)
+	s.waiting.Add(1)
+	defer s.waiting.Add(-1)
 	if err := s.failed(); err != nil {
 		return err
 	}
 	full := s.space.exhausted()
-	o := op{size: size, prepare: prepare, prepared: make(chan struct{}), done: make(chan error, 1)}
-	select {
-	case s.ops <- o:
-	case <-s.stop:
+	o := &op{size: size, prepare: prepare, done: make(chan error, 1)}
+	if !s.queue.put(o) {
 		return errClosed
-	case <-full:
-		return errFull
-	case <-ctx.Done():
-		return ctx.Err()
 	}
-	<-o.prepared // it has read what the caller may change after the return
-	select {
-	case err := <-o.done:
-		return err
-	case <-full:
-		return errFull
-	}
-}
-
-// runCommits is the committer, the only one that writes. Everything that arrives while it prepares a
-// group or waits for the disk shares the next group.
-func (s *Store) runCommits() {
-	defer close(s.synced)
-	state := newState(s)
+	ended := ctx.Done()
 	for {
 		select {
-		case o := <-s.ops:
-			s.commitGroup(state, o)
-		case <-s.stop:
-			return
+		case err := <-o.done:
+			return err
+		case <-full:
+			if !s.queue.withdraw(o) {
+				// It reads what the caller may change after the return.
+				o.preparing.Lock()
+				defer o.preparing.Unlock()
+			}
+			return errFull
+		case <-ended:
+			if s.queue.withdraw(o) {
+				return ctx.Err()
+			}
+			ended = nil
 		}
 	}
 }
 
-func (s *Store) commitGroup(st *state, first op) {
-	g := &group{state: st, batch: s.db.NewBatch(), touched: make(map[string]bool)}
-	size := 0
-	for o, more := first, true; more; {
-		err := o.prepare(g)
-		close(o.prepared)
-		if err != nil {
-			o.done <- err
-		} else {
-			g.waiting = append(g.waiting, o)
-			size += o.size
-		}
-		if size >= groupBytes {
-			break
-		}
+// runCommits is the committer, the only one that writes. What arrives while groups wait for the disk
+// shares the next group.
+func (s *Store) runCommits() {
+	defer close(s.syncing)
+	state := newState(s)
+	g := s.newGroup(state)
+	syncing := 0
+	for {
 		select {
-		case o = <-s.ops:
-		default:
-			more = false
+		case <-s.queue.more:
+		case <-s.synced:
+			syncing--
+		case <-s.stop:
+			s.commitGroup(g)
+			for _, o := range s.queue.close() {
+				o.done <- errClosed
+			}
+			return
+		}
+		for {
+			g.gather()
+			if len(g.waiting) == 0 || syncing == maxSyncing {
+				break
+			}
+			if s.commitGroup(g) {
+				syncing++
+			}
+			g = s.newGroup(state)
 		}
 	}
-	keys := slices.Collect(maps.Keys(st.keys))
-	st.prepared()
+}
+
+func (s *Store) newGroup(st *state) *group {
+	return &group{state: st, batch: s.db.NewBatch(), touched: make(map[string]bool), quotas: make(map[quotaOf]int)}
+}
+
+// gather takes what has come into the group.
+func (g *group) gather() {
+	for g.size < groupBytes {
+		o := g.store.queue.take()
+		if o == nil {
+			return
+		}
+		err := o.prepare(g)
+		o.preparing.Unlock()
+		if err != nil {
+			o.done <- err
+			continue
+		}
+		g.waiting = append(g.waiting, o)
+		g.size += o.size
+	}
+}
+
+// commitGroup brings the group on its way to the disk and returns true, or answers those who wait in it.
+func (s *Store) commitGroup(g *group) bool {
+	keys := slices.Collect(maps.Keys(g.keys))
+	g.prepared()
 	if g.batch.Empty() {
 		g.batch.Close()
-		for _, o := range g.waiting {
-			o.done <- nil
-		}
-		return
+		g.answer(nil)
+		return false
 	}
 	s.apply(g.batch)
 	if err := s.failed(); err != nil {
-		st.forget()
-		for _, o := range g.waiting {
-			o.done <- err
-		}
-		return
+		g.forget()
+		g.answer(err)
+		return false
 	}
 	s.addresses.drop(g.inboxIn...)
 	if g.swept {
 		s.addresses.dropAll()
+		s.quotas.dropAll()
+	}
+	for q, n := range g.quotas {
+		s.quotas.put(q, n)
 	}
 	s.keys.drop(keys...)
 	for keyID := range g.touched {
 		s.versions.bump(keyID)
 	}
-	s.synced <- g
+	s.syncing <- g
+	return true
+}
+
+func (g *group) answer(err error) {
+	for _, o := range g.waiting {
+		o.done <- err
+	}
 }
 
 // apply makes the group visible; it is not on disk yet. The database panics when its log cannot be
@@ -139,18 +168,16 @@ func (s *Store) apply(b *pebbledb.Batch) {
 	}
 }
 
-// runSyncs tells those who wait in a group when it is on disk, while the committer prepares the next.
+// runSyncs waits until groups are on disk and tells the committer and those who wait in them.
 func (s *Store) runSyncs() {
-	for g := range s.synced {
+	for g := range s.syncing {
 		if err := g.batch.SyncWait(); err != nil {
 			s.fail(fmt.Errorf("sync the store: %w", err))
 		} else {
 			g.batch.Close()
 		}
-		err := s.failed()
-		for _, o := range g.waiting {
-			o.done <- err
-		}
+		s.synced <- struct{}{}
+		g.answer(s.failed())
 	}
 }
 

@@ -50,7 +50,7 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 			if err := g.batch.Set(quotaKey(q.keyID, q.day), binary.AppendUvarint(nil, uint64(n)), nil); err != nil {
 				return err
 			}
-			g.emails[q] = n
+			g.emails[q], g.quotas[q] = n, n
 		}
 		return nil
 	})
@@ -85,7 +85,8 @@ func (g *group) append(in *inboxState, a service.Append, n service.NewMessage) e
 
 // EmailsToday returns how many messages were appended for the key on the day.
 func (s *Store) EmailsToday(ctx context.Context, keyID string, day service.Day) (int, error) {
-	return s.emails(quotaOf{keyID, day})
+	q := quotaOf{keyID, day}
+	return s.quotas.get(q, func() (int, error) { return s.emails(q) })
 }
 
 func (s *Store) emails(q quotaOf) (int, error) {

@@ -41,7 +41,7 @@ func (s *Store) Collect(ch chan<- prometheus.Metric) {
 		writable = 0
 	}
 	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
-	gauge(queueLength, float64(s.queue.Load()))
+	gauge(queueLength, float64(s.waiting.Load()))
 	gauge(diskBytes, float64(m.DiskSpaceUsage()))
 	gauge(accepting, writable)
 }

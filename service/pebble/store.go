@@ -41,13 +41,15 @@ type Store struct {
 	log      *slog.Logger
 	versions *versions
 	space    *space
-	keys     *cache[service.StoredKey] // by ID
+	keys     *cache[string, service.StoredKey] // by ID
 	// The inboxes that addresses have, without the count of their messages.
-	addresses *cache[service.Inbox]
-	queue     atomic.Int64 // callers of commit
+	addresses *cache[string, service.Inbox]
+	quotas    *cache[quotaOf, int]
+	waiting   atomic.Int64 // callers of commit
 
-	ops      chan op
-	synced   chan *group
+	queue    *queue
+	syncing  chan *group   // groups on their way to the disk
+	synced   chan struct{} // tells the committer that one has arrived
 	stop     chan struct{}
 	stopOnce sync.Once
 	workers  sync.WaitGroup
@@ -72,10 +74,12 @@ func Open(dir string, o Options) (*Store, error) {
 	s := &Store{
 		log:       o.Log,
 		versions:  newVersions(),
-		keys:      newCache[service.StoredKey](),
-		addresses: newCache[service.Inbox](),
-		ops:       make(chan op),
-		synced:    make(chan *group, 1),
+		keys:      newCache[string, service.StoredKey](),
+		addresses: newCache[string, service.Inbox](),
+		quotas:    newCache[quotaOf, int](),
+		queue:     newQueue(),
+		syncing:   make(chan *group, maxSyncing),
+		synced:    make(chan struct{}, maxSyncing+1),
 		stop:      make(chan struct{}),
 	}
 	dir = filepath.Clean(dir)
@@ -108,7 +112,7 @@ func (s *Store) Close() error {
 }
 
 const (
-	memTable = 32 << 20
+	memTable = 16 << 20
 	format   = "1"
 )
 
@@ -118,7 +122,8 @@ func (s *Store) databaseOptions() *pebbledb.Options {
 		FormatMajorVersion:          pebbledb.FormatValueSeparation,
 		Logger:                      logger{s},
 		MemTableSize:                memTable,
-		MemTableStopWritesThreshold: 4,
+		MemTableStopWritesThreshold: 3, // as many logs and one more are kept to be written again
+		L0CompactionThreshold:       8,
 		CacheSize:                   2*memTable + 32<<20, // mem tables are taken out of it
 		FlushDelayDeleteRange:       10 * time.Second,
 		EventListener:               &pebbledb.EventListener{DataCorruption: s.tellDamage},

@@ -1,0 +1,82 @@
+package pebble
+
+import (
+	"slices"
+	"sync"
+)
+
+// op is one change. prepare runs in the committer; it adds to the group or returns an error, and then
+// has added nothing.
+type op struct {
+	size      int
+	prepare   func(*group) error
+	preparing sync.Mutex // held from leaving the queue until prepare has returned
+	done      chan error
+}
+
+// queue holds the changes that the committer has not taken.
+type queue struct {
+	mu     sync.Mutex
+	ops    []*op
+	first  int // of ops: those before it were taken
+	closed bool
+	more   chan struct{} // has an element when an op may have come
+}
+
+func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
+
+// put returns false when the queue is closed.
+func (q *queue) put(o *op) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	if q.first > 0 && len(q.ops) == cap(q.ops) {
+		q.ops = slices.Delete(q.ops, 0, q.first)
+		q.first = 0
+	}
+	q.ops = append(q.ops, o)
+	select {
+	case q.more <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// take returns the first op, whose mutex preparing is locked, or nil.
+func (q *queue) take() *op {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.first == len(q.ops) {
+		q.ops, q.first = q.ops[:0], 0
+		return nil
+	}
+	o := q.ops[q.first]
+	q.ops[q.first] = nil
+	q.first++
+	o.preparing.Lock()
+	return o
+}
+
+// withdraw takes o back and returns true, unless it was taken.
+func (q *queue) withdraw(o *op) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.ops[q.first:], o)
+	if i < 0 {
+		return false
+	}
+	q.ops = slices.Delete(q.ops, q.first+i, q.first+i+1)
+	return true
+}
+
+// close refuses all that comes and returns what was not taken.
+func (q *queue) close() []*op {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	left := q.ops[q.first:]
+	q.ops, q.first = nil, 0
+	return left
+}
