@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"math"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -59,6 +61,28 @@ func (h *hub) notify(id string) {
 	}
 }
 
+// notifyAll wakes everybody.
+func (h *hub) notifyAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, t := range h.topics {
+		close(t.changed)
+	}
+	clear(h.topics)
+}
+
+// recheck is how long who waits relies on other processes to tell what they change. One that dies between a change
+// and telling it is noticed so.
+const recheck = 5 * time.Second
+
+// patience returns how long to wait before looking again, most at most.
+func (s *Service) patience(most time.Duration) time.Duration {
+	if s.shared == nil {
+		return most
+	}
+	return min(most, recheck+rand.N(recheck)) // not all at once
+}
+
 // WaitMessages returns true as soon as the inbox has another version than the given one, at once when
 // it already has, and false when ctx ends first: a timeout of ctx is no error, and its end by
 // cancellation is none either. NotFound: no such inbox, or it was deleted or expired meanwhile.
@@ -70,13 +94,13 @@ func (s *Service) WaitMessages(ctx context.Context, k Key, inboxID string, versi
 			leave()
 			return err == nil, ended(ctx, err)
 		}
-		expired := time.NewTimer(in.ExpiresAt.Sub(s.now()))
+		again := time.NewTimer(s.patience(in.ExpiresAt.Sub(s.now())))
 		select {
 		case <-woken:
-		case <-expired.C:
+		case <-again.C:
 		case <-ctx.Done():
 		}
-		expired.Stop()
+		again.Stop()
 		leave()
 		if ctx.Err() != nil {
 			return false, nil
@@ -93,10 +117,13 @@ func (s *Service) WaitInboxes(ctx context.Context, k Key, version uint64) (chang
 			leave()
 			return err == nil, ended(ctx, err)
 		}
+		again := time.NewTimer(s.patience(math.MaxInt64))
 		select {
 		case <-woken:
+		case <-again.C:
 		case <-ctx.Done():
 		}
+		again.Stop()
 		leave()
 		if ctx.Err() != nil {
 			return false, nil

@@ -60,7 +60,10 @@ func (s *Service) Allow(ctx context.Context, k Key) (Quota, error) {
 	if limit == 0 {
 		return Quota{}, Errorf(Forbidden, "The plan %q has no API access", k.Plan)
 	}
-	q, ok := s.limiter.take(k.ID, limit)
+	q, ok, err := s.limiter.take(ctx, k.ID, limit)
+	if err != nil {
+		return Quota{}, err
+	}
 	if !ok {
 		return q, &Error{Code: RateLimited, Message: "Rate limit exceeded", RetryAfter: q.Reset}
 	}

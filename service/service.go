@@ -45,8 +45,9 @@ type Service struct {
 	options Options
 	log     *slog.Logger
 	clock   *clock
-	limiter *limiter
+	limiter limiter
 	hub     *hub
+	shared  Shared // the store, if other processes have it too; else nil
 }
 
 // New returns the service on a store, which the caller closes after the last call.
@@ -57,14 +58,20 @@ func New(store Store, o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Service{
+	s := &Service{
 		store:   store,
 		options: o,
 		log:     o.Log,
 		clock:   newClock(readClock()),
-		limiter: newLimiter(),
 		hub:     newHub(),
 	}
+	if shared, ok := store.(Shared); ok {
+		s.shared = shared
+		s.limiter = newSharedLimiter(shared)
+	} else {
+		s.limiter = newLocalLimiter()
+	}
+	return s
 }
 
 // Domains returns the domains that inboxes may be made in; the first is the default.

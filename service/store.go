@@ -64,6 +64,36 @@ type Store interface {
 	Ready(ctx context.Context) error
 }
 
+// Shared is what a store has besides that several processes may have open at once.
+type Shared interface {
+	// Listen calls changed with the ID of each inbox and key that another process changes, with each topic that one
+	// announces, and with "" when anything may have changed. It returns nil when ctx ends.
+	Listen(ctx context.Context, changed func(topic string)) error
+	// Announce tells a topic to the processes that listen. It may get lost.
+	Announce(topic string)
+	// Lease settles a lot, if Settled names one, and then, with a limit above 0, takes a new one for the key: a small
+	// part of what all processes together may still do. Its tokens may be used until LotHold after the call.
+	Lease(ctx context.Context, keyID string, limit int, s Settled) (Lot, error)
+}
+
+// Lot is a number of requests of a key that a process may let through without asking.
+type Lot struct {
+	ID      string
+	Tokens  int           // 0: all are used up
+	Charged int           // requests of the window and tokens in lots, of all processes, this lot's among them
+	Open    int           // of Charged, tokens in lots of other processes
+	Free    time.Duration // until the first request leaves the window; 0 when there was none
+}
+
+// Settled is a lot that is given back.
+type Settled struct {
+	Lot  string          // empty: none
+	Uses []time.Duration // how long ago its tokens were used; those that are not named were not
+}
+
+// LotHold is how long a process may use the tokens of a lot.
+const LotHold = 10 * time.Second
+
 // StoredKey is a key with the hash of its secret.
 type StoredKey struct {
 	Key

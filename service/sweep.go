@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -10,18 +12,40 @@ const (
 	sweepPause = time.Second // least time between two sweeps that had nothing left to do
 )
 
-// Run removes what has expired until ctx ends, and returns nil then. It must run for storage to be
-// reclaimed; what has expired is gone without it.
+// Run removes what has expired, and hears what other processes tell, until ctx ends, and returns nil then. It must
+// run for storage to be reclaimed; what has expired is gone without it.
 func (s *Service) Run(ctx context.Context) error {
+	var others sync.WaitGroup
+	defer others.Wait()
+	others.Go(func() { s.limiter.run(ctx) })
+	var err error
+	if s.shared != nil {
+		others.Go(func() { err = s.shared.Listen(ctx, s.heard) })
+	}
 	for {
 		pause := s.sweep(ctx)
-		s.limiter.forget()
 		select {
 		case <-ctx.Done():
-			return nil
+			others.Wait()
+			return err
 		case <-time.After(pause):
 		}
 	}
+}
+
+// heard wakes who waits for what another process has changed.
+func (s *Service) heard(topic string) {
+	if keyID, ok := strings.CutPrefix(topic, recallTopic); ok {
+		if l, ok := s.limiter.(*sharedLimiter); ok {
+			l.recall(keyID)
+		}
+		return
+	}
+	if topic == "" {
+		s.hub.notifyAll()
+		return
+	}
+	s.hub.notify(topic)
 }
 
 // sweep removes what has expired and returns how long nothing more can. No inbox lives for less than

@@ -53,6 +53,9 @@ func (a *announcer) tell(ids ...string) {
 	}
 }
 
+// Announce tells a topic to the processes that listen.
+func (s *Store) Announce(topic string) { s.told.tell(topic) }
+
 // payloads returns what is to be told since the last call.
 func (a *announcer) payloads() []string {
 	a.mu.Lock()
@@ -98,8 +101,7 @@ func (s *Store) runAnnouncements() {
 	}
 }
 
-// Listen calls changed with the ID of each inbox and key that another process changes, and with "" when any may have
-// changed, until ctx ends, and returns nil then. It connects again when the connection is lost.
+// Listen hears what other processes have changed. It connects again when the connection is lost.
 func (s *Store) Listen(ctx context.Context, changed func(id string)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

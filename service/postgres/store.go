@@ -57,7 +57,10 @@ type Store struct {
 	workers sync.WaitGroup
 }
 
-var _ service.Store = (*Store)(nil)
+var (
+	_ service.Store  = (*Store)(nil)
+	_ service.Shared = (*Store)(nil)
+)
 
 // committers is how many transactions of deliveries a process has under way: while one waits for the disk, the next is
 // made ready.

@@ -77,3 +77,13 @@ CREATE TABLE deleted (
     messages bigint NOT NULL,
     removed  bigint NOT NULL
 );
+
+-- The requests of keys: in lots that processes hold, and those of the last minute.
+CREATE TABLE lots (
+    key_id  text NOT NULL,
+    id      text NOT NULL,
+    open    integer NOT NULL,              -- tokens that its process may have used or not
+    uses    timestamptz[] NOT NULL,        -- when each request leaves the window
+    ends_at timestamptz NOT NULL,          -- when the last one does
+    PRIMARY KEY (key_id, id)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);

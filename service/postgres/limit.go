@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service"
+)
+
+// lotShare is the part of what is left that a lot gets: smaller ones the nearer the limit is.
+const lotShare = 8
+
+// window is the time for which a request counts.
+const window = time.Minute
+
+// Lease settles a lot and takes another one. All times are the database's: a use is dated by how long ago it was, and
+// when the database reads that, it is longer ago by the way, so no request counts for less than a minute. Losing the
+// last of it with the database is not worth waiting for the disk.
+func (s *Store) Lease(ctx context.Context, keyID string, limit int, settled service.Settled) (service.Lot, error) {
+	if !name(keyID) {
+		return service.Lot{}, errNotFound
+	}
+	var lot service.Lot
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	err := s.again(ctx, func() error {
+		lot = service.Lot{ID: rand.Text()}
+		var b pgx.Batch
+		b.Queue("SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtextextended($1, 0))", keyID)
+		b.Queue("DELETE FROM lots WHERE key_id = $1 AND ends_at <= clock_timestamp()", keyID)
+		if settled.Lot != "" {
+			settle(&b, keyID, settled)
+		}
+		if limit > 0 {
+			take(&b, keyID, limit, &lot)
+		}
+		return s.pool.SendBatch(ctx, &b).Close()
+	})
+	if lot.Tokens == 0 {
+		lot.ID = ""
+	}
+	return lot, err
+}
+
+func settle(b *pgx.Batch, keyID string, settled service.Settled) {
+	if len(settled.Uses) == 0 {
+		b.Queue("DELETE FROM lots WHERE key_id = $1 AND id = $2", keyID, settled.Lot)
+		return
+	}
+	ages := make([]float64, len(settled.Uses))
+	for i, age := range settled.Uses {
+		ages[i] = age.Seconds()
+	}
+	b.Queue(`UPDATE lots SET open = 0, uses = u.uses, ends_at = u.last FROM (
+			SELECT array_agg(leaves) AS uses, max(leaves) AS last FROM (
+				SELECT clock_timestamp() + make_interval(secs => $4 - age) AS leaves FROM unnest($3::float8[]) age
+			) l
+		) u WHERE key_id = $1 AND id = $2`, keyID, settled.Lot, ages, window.Seconds())
+}
+
+func take(b *pgx.Batch, keyID string, limit int, lot *service.Lot) {
+	// An open lot counts until its last token, used at the last moment, leaves the window.
+	const sql = `WITH moment AS MATERIALIZED (
+			SELECT clock_timestamp() AS now
+		), charged AS (
+			SELECT coalesce(sum(open), 0)::integer AS open, coalesce(sum(u.used), 0)::integer AS used,
+				min(CASE WHEN open > 0 THEN ends_at ELSE u.first END) AS first
+			FROM moment, lots, LATERAL (SELECT count(*) AS used, min(leaves) AS first FROM unnest(uses) leaves WHERE leaves > now) u
+			WHERE key_id = $1
+		), lot AS (
+			INSERT INTO lots (key_id, id, open, uses, ends_at)
+			SELECT $1, $2, least(greatest(($3 - open - used) / $4, 1), $3 - open - used), '{}', now + make_interval(secs => $5)
+			FROM moment, charged WHERE open + used < $3
+			RETURNING open
+		)
+		SELECT open, used, coalesce(extract(epoch FROM first - now), 0)::float8, coalesce((SELECT open FROM lot), 0)
+		FROM moment, charged`
+	b.Queue(sql, keyID, lot.ID, int32(limit), int32(lotShare), (window + service.LotHold).Seconds()).
+		QueryRow(func(row pgx.Row) error {
+			var used int
+			var free float64
+			if err := row.Scan(&lot.Open, &used, &free, &lot.Tokens); err != nil {
+				return err
+			}
+			lot.Charged = lot.Open + used + lot.Tokens
+			lot.Free = time.Duration(free * float64(time.Second))
+			return nil
+		})
+}
