@@ -351,6 +351,7 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 	l := &c.of.lines[c.line]
 	style := l.style(c.start, c.end)
 	marked := c.alone || style.Bold || style.Mono || style.Spacing > 0 || style.Size >= c.of.size*1.2 || c.quotedByMarks(l.text) || c.bracketed(l, w)
+	prominent := c.alone && (style.Mono || style.Spacing > 0 || style.Size >= c.of.size*1.3 || l.block.Boxed || style.Background.Set)
 	near := w.direct || marked && w.points >= 2.5 // to stand out does for standing near
 	switch c.shape {
 	case digits, spaced:
@@ -396,8 +397,20 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 		if has(m.wordHits(l, c), lexicon.Confirm) {
 			e.add(-4, "is a word")
 		}
+	case worded:
+		number := strings.ContainsAny(c.value, "0123456789")
+		strong := w.strong || c.alone && number && m.asksForCode()
+		switch {
+		case !strong:
+			e.add(-8, "%s", shapeNames[c.shape])
+		case w.direct && c.alone && (prominent || w.points >= 3.6 || c.introduced()):
+			e.add(-0.5, "%s", shapeNames[c.shape])
+		case !c.alone && number && (near || c.before == ':' && w.before >= 0):
+			e.add(-1, "%s, within a line", shapeNames[c.shape])
+		default:
+			e.add(-8, "%s", shapeNames[c.shape])
+		}
 	case lowercase:
-		prominent := c.alone && (style.Mono || style.Spacing > 0 || style.Size >= c.of.size*1.3 || l.block.Boxed || style.Background.Set)
 		switch {
 		case !w.direct || !w.strong || !prominent:
 			e.add(-8, "%s", shapeNames[c.shape])
@@ -411,6 +424,11 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 			e.add(0.3, "after a colon")
 		}
 	}
+}
+
+// introduced says whether the line above ends in a colon.
+func (c *candidate) introduced() bool {
+	return c.line > 0 && strings.HasSuffix(strings.TrimRight(strings.ReplaceAll(c.of.lines[c.line-1].text, "：", ":"), " \u00a0"), ":")
 }
 
 // scrambled says whether letters and digits alternate as they do by chance, unlike in SAVE20.

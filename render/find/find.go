@@ -21,7 +21,7 @@ type Input struct {
 
 // Code is a one-time code, or what may be one.
 type Code struct {
-	Value   string // as it is to be entered
+	Value   string // as it is to be entered: digits in groups are joined, as the fields of forms take them
 	Score   float64
 	Reasons []string
 }

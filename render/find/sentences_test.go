@@ -60,7 +60,7 @@ func TestNumbersInSentences(t *testing.T) {
 // TestCoupons: codes of other kinds are none to sign in with.
 func TestCoupons(t *testing.T) {
 	for _, fields := range lines(t, "coupons.txt") {
-		for _, code := range []string{"SAVE20", "482913", "7KQ2-M9XP", "HERBST"} {
+		for _, code := range []string{"SAVE20", "482913", "7KQ2-M9XP", "HERBST", "summer-sale-2031"} {
 			body := strings.ReplaceAll(fields[1], "#", code)
 			if r := find.Find(find.Input{Subject: "Northwind", Doc: text.Read(body, text.Options{})}); r.CodeOK {
 				t.Errorf("%s: %s found in %q: %q", fields[0], code, body, r.Codes[0].Reasons)

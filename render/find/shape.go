@@ -20,11 +20,12 @@ const (
 	uppercase              // QWMKTZ
 	lowercase              // a word
 	joined                 // one to a cell
+	worded                 // words with hyphens, mostly a number too: sunny-otter-0422
 )
 
 var shapeNames = [...]string{
 	"digits", "digits in groups", "groups with hyphens", "prefix and digits", "letters and digits", "capitals",
-	"small letters", "one to a cell",
+	"small letters", "one to a cell", "words with hyphens",
 }
 
 // token is a candidate for the code where it stands in a text.
@@ -314,17 +315,41 @@ func (t *token) hyphens(text string, atoms []atom) bool {
 	case len(atoms) == 2 && atoms[0].digits == 0 && atoms[0].upper == size && size <= 4 && atoms[1].numeric():
 		t.shape = prefixed
 		return len(atoms[1].text) >= 4 && len(atoms[1].text) <= 9
+	case equal && size >= 3 && size <= 6 && len(atoms) <= 6 && total <= 30:
+		if withDigits == 0 && lower == 0 && len(atoms) <= 4 || withDigits > 0 && (upper == 0 || lower == 0 || withDigits == len(atoms)) {
+			return true
+		}
+		return t.words(atoms)
 	case equal:
-		if size < 3 || size > 6 || len(atoms) > 6 || total > 30 {
-			return false
-		}
-		if withDigits == 0 {
-			return lower == 0 && len(atoms) <= 4
-		}
-		return upper == 0 || lower == 0 || withDigits == len(atoms)
+		return false
+	case t.words(atoms):
+		return true
 	}
 	// Groups of different sizes: only with digits in every one, such as ab12-c3d4e.
 	return withDigits == len(atoms) && len(atoms) <= 3 && total >= 6 && total <= 16 && (upper == 0 || lower == 0)
+}
+
+// words says whether the atoms are words in one case, with at most one number among them.
+func (t *token) words(atoms []atom) bool {
+	words, numbers := 0, 0
+	for _, a := range atoms {
+		n := len(a.text)
+		switch {
+		case a.numeric() && n >= 2 && n <= 6:
+			numbers++
+		case a.digits > 0 || n < 3 || n > 10:
+			return false
+		case a.lower == n || a.upper == n:
+			words++
+		default:
+			return false
+		}
+	}
+	if numbers > 1 || words < 2 || words+numbers < 3 || len(atoms) > 6 {
+		return false
+	}
+	t.shape = worded
+	return true
 }
 
 // edges looks at what stands against the candidate and says whether it may be one.

@@ -15,6 +15,7 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	for _, l := range blocks {
 		total += len(l.Text())
 	}
+	doubt := false // what may be a button stands there: it belongs to the footer only if footer text stands above it
 	for i := len(blocks) - 1; i > 0; i-- {
 		l := blocks[i]
 		strong := footerText(d, l)
@@ -24,6 +25,9 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 		taken += len(l.Text())
 		if taken*10 > total*7 {
 			break
+		}
+		if doubt = !strong && (doubt || pressable(d, l)); doubt {
+			continue
 		}
 		at, evidence = i, evidence || strong
 	}
@@ -56,6 +60,30 @@ func secondary(l *doc.Block, body float32) bool {
 		}
 	}
 	return ok
+}
+
+// maxIcon is the height and width in px up to which an image that is a link is an icon, as those of social networks.
+const maxIcon = 64
+
+// pressable reports a block that is nothing but the image of a button or a banner: it leads somewhere.
+func pressable(d *doc.Document, l *doc.Block) bool {
+	found := false
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+		for _, s := range leaf.Spans {
+			switch {
+			case strings.TrimSpace(s.Text) == "":
+			case found || s.Image == 0 || s.Link == 0:
+				return false
+			default:
+				im := &d.Images[s.Image-1]
+				small := func(px int) bool { return px > 0 && px <= maxIcon }
+				if found = !small(im.Width); !found {
+					return false
+				}
+			}
+		}
+	}
+	return found
 }
 
 // faint reports a grey that is meant to stand back.

@@ -98,10 +98,10 @@ func Named(text string) string {
 			return ""
 		}
 	}
-	if _, icann := publicsuffix.PublicSuffix(h); !icann {
-		return ""
+	if web || strings.HasPrefix(h, "www.") { // whatever its top-level domain is
+		return h
 	}
-	if !web && !strings.HasPrefix(h, "www.") && strings.Contains(fileSuffixes, " "+h[dot+1:]+" ") {
+	if _, icann := publicsuffix.PublicSuffix(h); !icann || strings.Contains(fileSuffixes, " "+h[dot+1:]+" ") {
 		return ""
 	}
 	return h

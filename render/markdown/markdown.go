@@ -78,16 +78,47 @@ func harmless(s string) string {
 	})
 }
 
-// paragraph is a further paragraph of a list item.
-var paragraph = regexp.MustCompile(`\n[ \t]*\n((?: {2,3}|\t)[^\s>#|*+0-9-])`)
+var (
+	item      = regexp.MustCompile(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]`)
+	paragraph = regexp.MustCompile(`^(?: {2,5}|\t)[^\s>#|*+0-9-]`) // of an item, but its first
+)
 
 // further puts the further paragraphs of list items on a line of their own: Glamour would put them behind the first
 // without as much as a space.
 func further(s string) string {
-	if strings.Contains(s, "```") || strings.Contains(s, "~~~") {
-		return s
+	lines := strings.Split(s, "\n")
+	kept := lines[:0]
+	listed, fence := false, ""
+	for i, l := range lines {
+		switch mark := fenceMark(l); {
+		case fence != "":
+			if strings.HasPrefix(mark, fence) && strings.Trim(l, " \t"+fence[:1]) == "" {
+				fence = ""
+			}
+		case mark != "":
+			fence = mark
+		case item.MatchString(l):
+			listed = true
+		case strings.TrimSpace(l) == "":
+			if listed && i > 0 && i+1 < len(lines) && paragraph.MatchString(lines[i+1]) && fenceMark(lines[i+1]) == "" && fenceMark(lines[i-1]) == "" {
+				kept[len(kept)-1] += "  "
+				continue
+			}
+		case l[0] != ' ' && l[0] != '\t':
+			listed = false
+		}
+		kept = append(kept, l)
 	}
-	return paragraph.ReplaceAllString(s, "  \n$1")
+	return strings.Join(kept, "\n")
+}
+
+// fenceMark is the mark that a line begins with if it begins or ends a block of code, else "".
+func fenceMark(l string) string {
+	l = strings.TrimLeft(l, " \t")
+	if !strings.HasPrefix(l, "```") && !strings.HasPrefix(l, "~~~") {
+		return ""
+	}
+	return l[:len(l)-len(strings.TrimLeft(l, l[:1]))]
 }
 
 // affordable reports whether rendering takes bounded time.
