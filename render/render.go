@@ -13,6 +13,7 @@ import (
 	"mayfly/render/doc"
 	"mayfly/render/find"
 	"mayfly/render/layout"
+	"mayfly/render/picture"
 )
 
 // Message is a mail with its fields decoded but not sanitised: Open does that.
@@ -57,6 +58,8 @@ type Options struct {
 	Hidden bool // show the text that the mail hides
 	Unfold bool // show footers and long quotes in full
 	Links  bool // end with the list of links
+	// Pictures says how the pictures that the mail carries are drawn in the rich view: not at all when it is zero.
+	Pictures picture.Mode
 }
 
 type (
@@ -72,14 +75,16 @@ type (
 
 // Mail is an opened message. Its methods may be called from several goroutines.
 type Mail struct {
-	msg    Message
-	body   *doc.Document
-	beside *doc.Document // the text part where the HTML is the body
-	found  find.Result
-	checks func() []check.Finding
+	msg     Message
+	body    *doc.Document
+	beside  *doc.Document // the text part where the HTML is the body
+	found   find.Result
+	checks  func() []check.Finding
+	carried func() carried
 
-	mu    sync.Mutex
-	cache []cached
+	mu       sync.Mutex
+	cache    []cached
+	pictures decoded
 }
 
 type cached struct {
@@ -97,6 +102,7 @@ func Open(m Message) *Mail {
 	mail.body, mail.beside = bodies(m)
 	mail.search()
 	mail.checks = sync.OnceValue(mail.check)
+	mail.carried = sync.OnceValue(mail.carries)
 	return mail
 }
 

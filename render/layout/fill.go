@@ -10,23 +10,59 @@ import (
 
 // fill gives the text of a leaf to the wrapper.
 func (l *layouter) fill(b *doc.Block) {
+	at := 0 // bytes of the leaf's text
 	for i := 0; i < len(b.Spans); {
 		s := &b.Spans[i]
 		if s.Link == 0 {
-			l.span(b, s, l.pen(b, s))
+			l.run(b, s, at)
+			at += len(s.Text)
 			i++
 			continue
 		}
-		j := i + 1
+		from, j := at, i
 		for j < len(b.Spans) && b.Spans[j].Link == s.Link && b.Spans[j].Button == s.Button {
+			at += len(b.Spans[j].Text)
 			j++
 		}
+		l.picturesIn(b, max(from, at-1), i == 0)
+		l.pics.after = false
 		if s.Button {
 			l.button(b, b.Spans[i:j])
 		} else {
 			l.link(b, b.Spans[i:j])
 		}
 		i = j
+	}
+	l.picturesIn(b, at, false)
+	l.pics.after = false
+}
+
+// run gives a span, whose text begins at an offset of the leaf's, to the wrapper, and draws the pictures in it.
+func (l *layouter) run(b *doc.Block, s *doc.Span, at int) {
+	l.picturesIn(b, at, at == 0)
+	if l.stoodFor(s) {
+		return
+	}
+	part := *s
+	for end := at + len(s.Text); ; {
+		offset, more := l.nextPicture(b, end)
+		if more {
+			part.Text = s.Text[len(s.Text)-(end-at) : len(s.Text)-(end-offset)]
+		} else {
+			part.Text = s.Text[len(s.Text)-(end-at):]
+		}
+		if l.pics.after {
+			part.Text = strings.TrimLeft(part.Text, "\n") // the line has ended
+		}
+		if part.Text != "" {
+			l.pics.after = false
+			l.span(b, &part, l.pen(b, s))
+		}
+		if !more {
+			return
+		}
+		at = offset
+		l.picturesIn(b, at, false)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"image/color"
 
 	"mayfly/render/doc"
+	"mayfly/render/picture"
 )
 
 // Line is one row.
@@ -13,6 +14,12 @@ type Line struct {
 	Styled string   // with SGR and OSC 8 sequences, each closed on the line
 	Plain  string   // without
 	Links  []LinkAt // in order of column
+
+	Picture int // number, from 1, of the picture that the row is part of; in Plain it is spaces
+	// Draw is given to the terminal behind Styled. On the last row of a picture that is drawn over cells, it draws it; on
+	// the first row of one that is shown by placeholders, it gives the terminal the image, once for each ImageID.
+	Draw    string
+	ImageID uint32
 }
 
 // LinkAt is a stretch of a row that belongs to a link.
@@ -48,6 +55,9 @@ type Options struct {
 	Hidden bool // show hidden text where it stands
 	Unfold bool // show footers and long quotes in full
 	Links  bool // end with the list of links
+
+	Pictures picture.Mode
+	Picture  func(n int) *picture.Picture // the picture of the document's image n; nil when it cannot be drawn
 }
 
 // Measure is the widest that running text gets, in columns.
@@ -58,7 +68,9 @@ func Lay(d *doc.Document, o Options) []Line {
 	o.Width = max(o.Width, 1)
 	l := &layouter{doc: d, opts: o, w: newWriter(o.Theme, d.Links), warned: make(map[int]bool)}
 	l.ink = newInks(o.Theme)
+	l.pics = newPictures(o)
 	l.blocks(d.Blocks)
+	l.picturesTo(everywhere, 0)
 	if o.Hidden {
 		l.hiddenBefore(1 << 30)
 	}
@@ -84,6 +96,7 @@ type layouter struct {
 	hidden int  // hidden texts shown so far
 	warned map[int]bool
 	wrap   wrapper
+	pics   pictures
 }
 
 // room is how many columns are left for the text of a leaf.
@@ -138,6 +151,9 @@ func (l *layouter) block(b *doc.Block) {
 	}
 	if l.opts.Hidden && b.Order > 0 {
 		l.hiddenBefore(b.Order)
+	}
+	if b.Order > 0 {
+		l.picturesBefore(b)
 	}
 	switch b.Kind {
 	case doc.Paragraph, doc.Heading:
@@ -286,6 +302,9 @@ func (l *layouter) footer(b *doc.Block) {
 		l.emit([]piece{text1("╌╌", 2, l.ink.dim())}[:min(l.room()/2, 1)])
 		from := l.w.count()
 		l.blocks(b.Children)
+		if b == l.doc.Blocks[len(l.doc.Blocks)-1] {
+			l.picturesTo(everywhere, 0)
+		}
 		l.fold(from, foldFooter, keepFooter, "more lines", piece{})
 	})
 }

@@ -67,6 +67,7 @@ func (l *layouter) row(b *doc.Block) {
 		}
 		return
 	}
+	l.picturesBeforeRow(b)
 	var line []piece
 	for i, lines := range parts {
 		if i > 0 {
@@ -100,6 +101,7 @@ func (l *layouter) table(b *doc.Block) {
 		return
 	}
 	for i, row := range b.Children {
+		l.picturesBeforeRow(row)
 		g.row(row, i < b.Head)
 		if i == b.Head-1 && i < len(b.Children)-1 {
 			total := -columnGap

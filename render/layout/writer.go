@@ -14,6 +14,8 @@ type writer struct {
 	theme Theme
 	links []doc.Link
 	lines []Line
+	// pictures is how many were written.
+	pictures int
 
 	styled, plain []byte
 }
@@ -35,14 +37,18 @@ func (w *writer) count() int { return len(w.lines) }
 // cut removes the lines from keep on and returns how many of them had text; there are from lines before the
 // part that is cut.
 func (w *writer) cut(from, keep int) int {
-	for keep > from+1 && strings.TrimSpace(w.lines[keep-1].Plain) == "" {
+	for p := w.lines[keep].Picture; p > 0 && keep > from && w.lines[keep-1].Picture == p; { // it is shown whole or not at all
 		keep--
 	}
-	n := 0
+	for keep > from+1 && w.lines[keep-1].Picture == 0 && strings.TrimSpace(w.lines[keep-1].Plain) == "" {
+		keep--
+	}
+	n, last := 0, 0
 	for _, l := range w.lines[keep:] {
-		if strings.Trim(l.Plain, " ▏") != "" {
+		if l.Picture == 0 && strings.Trim(l.Plain, " ▏") != "" || l.Picture > last {
 			n++
 		}
+		last = max(last, l.Picture)
 	}
 	w.lines = w.lines[:keep]
 	return n
@@ -50,10 +56,16 @@ func (w *writer) cut(from, keep int) int {
 
 // blank writes an empty line, with what stands before it, unless there is one already or nothing stands above.
 func (w *writer) blank(prefix []piece) {
-	if len(w.lines) == 0 || empty(w.lines[len(w.lines)-1].Plain) {
+	if len(w.lines) == 0 || w.endsEmpty() {
 		return
 	}
 	w.line(prefix, nil)
+}
+
+// endsEmpty reports that the last line is empty.
+func (w *writer) endsEmpty() bool {
+	l := &w.lines[len(w.lines)-1]
+	return l.Picture == 0 && empty(l.Plain)
 }
 
 // empty reports a line on which there are but spaces and the bars of quotes.
@@ -70,7 +82,7 @@ func (w *writer) line(prefix, pieces []piece) {
 	for len(pieces) > 0 && blankPiece(&pieces[len(pieces)-1]) {
 		pieces = pieces[:len(pieces)-1]
 	}
-	if len(pieces) == 0 && len(w.lines) > 0 && empty(w.lines[len(w.lines)-1].Plain) {
+	if len(pieces) == 0 && len(w.lines) > 0 && w.endsEmpty() {
 		return
 	}
 	w.styled, w.plain = w.styled[:0], w.plain[:0]
@@ -113,7 +125,7 @@ func (w *writer) finish(width int) []Line {
 		}
 		w.lines[len(w.lines)-1] = Line{Styled: cut, Plain: cut}
 	}
-	for len(w.lines) > 0 && empty(w.lines[len(w.lines)-1].Plain) {
+	for len(w.lines) > 0 && w.endsEmpty() {
 		w.lines = w.lines[:len(w.lines)-1]
 	}
 	return w.lines

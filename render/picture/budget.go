@@ -37,6 +37,12 @@ func Config(data io.Reader) (width, height int, err error) {
 	return c.Width, c.Height, err
 }
 
+// spent counts a picture, and reports that there is no room for it.
+func (b *Budget) spent() bool {
+	b.pictures++
+	return b.pictures > maxPictures || b.held >= maxHeld || b.time >= maxTime
+}
+
 // decode decodes a picture as far as there is room for it.
 func (b *Budget) decode(data []byte) (*Picture, error) {
 	if len(data) > maxBytes {
@@ -50,7 +56,7 @@ func (b *Budget) decode(data []byte) (*Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !Shown(c.Width, c.Height) {
+	if min(c.Width, c.Height) < leastSide {
 		return nil, ErrNothing
 	}
 	if c.Width > maxSide || c.Height > maxSide {
@@ -60,10 +66,9 @@ func (b *Budget) decode(data []byte) (*Picture, error) {
 	if cost > maxMemory {
 		return nil, ErrTooLarge
 	}
-	if b.pictures >= maxPictures || b.work+cost > maxWork || b.held >= maxHeld || b.time >= maxTime {
+	if b.work+cost > maxWork {
 		return nil, ErrSpent
 	}
-	b.pictures++
 	b.work += cost
 	begin := time.Now()
 	defer func() { b.time += time.Since(begin) }()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"io"
 
 	"golang.org/x/image/draw"
 )
@@ -38,8 +39,15 @@ type Picture struct {
 }
 
 // Decode decodes the first frame of a PNG, JPEG, GIF, WebP or BMP picture, and charges the budget for it.
-func Decode(data []byte, b *Budget) (*Picture, error) {
-	p, err := b.decode(data)
+func Decode(data io.Reader, b *Budget) (*Picture, error) {
+	if b.spent() {
+		return nil, ErrSpent
+	}
+	all, err := io.ReadAll(io.LimitReader(data, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.decode(all)
 	if err != nil {
 		return nil, err
 	}
@@ -126,22 +134,37 @@ func (m Mode) cell() Size {
 	return m.Cell
 }
 
-// Shown reports whether a picture is one that is drawn: neither a spacer nor an icon.
-func Shown(width, height int) bool {
-	return min(width, height) >= leastSide && max(width, height) > iconSide
+// Shown reports whether a picture is one that is drawn, neither a spacer nor an icon: by its size in px, and by the one
+// that the mail declares, 0 where it does not.
+func Shown(width, height, declaredWidth, declaredHeight int) bool {
+	if min(width, height) < leastSide {
+		return false
+	}
+	w, h := displayed(width, height, declaredWidth, declaredHeight)
+	return min(w, h) >= leastSide && max(w, h) > iconSide
+}
+
+// displayed is the size in px that a picture is meant to be seen in, its ratio kept.
+func displayed(width, height, declaredWidth, declaredHeight int) (w, h float64) {
+	w, h = float64(width), float64(height)
+	switch {
+	case declaredWidth > 0:
+		return float64(declaredWidth), h * float64(declaredWidth) / w
+	case declaredHeight > 0:
+		return w * float64(declaredHeight) / h, float64(declaredHeight)
+	}
+	return w, h
 }
 
 // Box is how many columns and rows a picture takes where there is room for so many columns. width and height are px as
 // the mail declares them, 0 where it does not. The ratio of the picture is kept, whatever the mail declares.
+// It is no columns where the picture is so small that its text says more.
 func (p *Picture) Box(width, height, room int, m Mode) (columns, rows int) {
-	ratio := float64(p.Height) / float64(p.Width)
-	w := float64(p.Width)
-	switch {
-	case width > 0:
-		w = float64(width)
-	case height > 0:
-		w = float64(height) / ratio
+	if !Shown(p.Width, p.Height, width, height) {
+		return 0, 0
 	}
+	w, h := displayed(p.Width, p.Height, width, height)
+	ratio := h / w
 	cell := m.cell()
 	perRow := ratio * float64(cell.Width) / float64(cell.Height) // rows of a column
 	most := MaxRows

@@ -1,0 +1,275 @@
+package layout
+
+import (
+	"image/color"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/render/doc"
+	"mayfly/render/picture"
+)
+
+// pictures draws the pictures of a document between its lines, each where it stands in the text.
+type pictures struct {
+	of    func(n int) *picture.Picture // nil when none are drawn
+	mode  picture.Mode
+	next  int          // index of the image that is to be looked at next
+	drawn map[int]bool // by number
+	after bool         // a picture stands right above what comes next
+}
+
+func newPictures(o Options) pictures {
+	p := pictures{of: o.Picture, mode: o.Pictures, drawn: make(map[int]bool)}
+	switch {
+	case p.mode.Protocol == picture.Off,
+		p.mode.Protocol == picture.Blocks && o.Theme.Profile == NoColor,
+		p.mode.Protocol == picture.KittyCells && o.Theme.Profile != TrueColor: // the colour is the image's number
+		p.of = nil
+	}
+	return p
+}
+
+// picturesTo draws what stands up to a place in a leaf.
+func (l *layouter) picturesTo(leaf, offset int) {
+	if l.pics.of == nil {
+		return
+	}
+	for images := l.doc.Images; l.pics.next < len(images); {
+		im := &images[l.pics.next]
+		if im.Leaf > leaf || im.Leaf == leaf && im.Offset > offset {
+			return
+		}
+		l.pics.next++
+		l.picture(im)
+	}
+}
+
+// everywhere is an offset behind all text of a leaf.
+const everywhere = 1 << 30
+
+// picturesBefore draws what stands ahead of a leaf, and what stands in it unless it is of running text.
+func (l *layouter) picturesBefore(b *doc.Block) {
+	before := l.w.pictures
+	switch b.Kind {
+	case doc.Paragraph, doc.Heading, doc.Pre:
+		l.picturesTo(b.Order-1, everywhere)
+	default:
+		l.picturesTo(b.Order, everywhere)
+	}
+	if l.w.pictures > before {
+		l.gap = b.Gap
+	}
+}
+
+// picturesBeforeRow draws what stands in a row whose cells are side by side.
+func (l *layouter) picturesBeforeRow(row *doc.Block) {
+	if l.pics.of != nil {
+		l.picturesTo(lastOrder(row), everywhere)
+	}
+}
+
+func lastOrder(b *doc.Block) int {
+	n := b.Order
+	for _, c := range b.Children {
+		n = max(n, lastOrder(c))
+	}
+	return n
+}
+
+// picturesIn draws what stands in a leaf up to an offset of its text. The line that is being filled ends above it. What
+// stands at the beginning and has no caption is set apart from the text as the leaf is.
+func (l *layouter) picturesIn(b *doc.Block, offset int, first bool) {
+	if l.pics.of == nil || l.beside {
+		return
+	}
+	from, before := l.pics.next, l.w.pictures
+	l.picturesTo(b.Order, offset)
+	if l.w.pictures == before || !first || !b.Gap {
+		return
+	}
+	for i := from; i < l.pics.next; i++ {
+		for j := range b.Spans {
+			if b.Spans[j].Image == l.doc.Images[i].N {
+				return // its caption follows
+			}
+		}
+	}
+	l.gap = true
+}
+
+// nextPicture is the offset, in a leaf, of the next picture before another offset.
+func (l *layouter) nextPicture(b *doc.Block, before int) (offset int, ok bool) {
+	if l.pics.of == nil || l.beside || l.pics.next >= len(l.doc.Images) {
+		return 0, false
+	}
+	im := &l.doc.Images[l.pics.next]
+	return im.Offset, im.Leaf == b.Order && im.Offset < before
+}
+
+// stoodFor reports text that stands for a picture which is there to see. With half blocks it stays as a caption: letters
+// cannot be read in them.
+func (l *layouter) stoodFor(s *doc.Span) bool {
+	if s.Image == 0 || s.Link > 0 || l.beside || !l.pics.drawn[s.Image] {
+		return false
+	}
+	return l.pics.mode.Protocol != picture.Blocks || l.doc.Images[s.Image-1].Alt == ""
+}
+
+// picture draws an image, if it is one to see.
+func (l *layouter) picture(im *doc.Image) {
+	if im.Spacer || im.Tracker || l.w.full() {
+		return
+	}
+	p := l.pics.of(im.N)
+	if p == nil {
+		return
+	}
+	columns, rows := p.Box(im.Width, im.Height, min(l.room(), Measure), l.pics.mode)
+	if columns == 0 {
+		return
+	}
+	behind := rgba(l.ink.back)
+	d := p.Draw(columns, rows, l.pics.mode, l.matte(p), behind)
+	l.pics.drawn[im.N] = true
+	l.wrap.breakHere()
+	l.emitPicture(d)
+	l.pics.after = true
+}
+
+// leastApart is the least contrast of a picture with what is behind it.
+const leastApart = 1.8
+
+// matte is what a picture is put on that would not be seen on the terminal's background: mails expect paper.
+func (l *layouter) matte(p *picture.Picture) color.RGBA {
+	mean := doc.Color{R: p.Mean.R, G: p.Mean.G, B: p.Mean.B, Set: true}
+	switch {
+	case p.Opaque || contrast(mean, l.ink.back) >= leastApart:
+		return color.RGBA{}
+	case contrast(mean, white) >= contrast(mean, black):
+		return rgba(white)
+	}
+	return rgba(black)
+}
+
+func rgba(c doc.Color) color.RGBA { return color.RGBA{c.R, c.G, c.B, 255} }
+
+// emitPicture writes the rows of a picture after what stands before them.
+func (l *layouter) emitPicture(d *picture.Drawing) {
+	if l.gap {
+		l.gap = false
+		l.w.blank(l.prefix)
+	}
+	l.w.pictures++
+	for row := range d.Rows {
+		before := l.prefix
+		if l.first != nil {
+			before, l.first = l.first, nil
+		}
+		l.w.picture(before, d, row, l.ink)
+	}
+}
+
+// breakHere ends the line that is being filled.
+func (w *wrapper) breakHere() {
+	if w.emit == nil {
+		return
+	}
+	w.commit()
+	if w.lineW > 0 {
+		w.send()
+	}
+	w.space, w.last, w.any = piece{}, 0, true
+}
+
+// picture writes a row of a picture. Where the protocol draws over cells, it does so from the last row, when there is
+// room for all: the cursor goes up, and back.
+func (w *writer) picture(prefix []piece, d *picture.Drawing, row int, ink *inks) {
+	if w.full() {
+		return
+	}
+	w.styled, w.plain = w.styled[:0], w.plain[:0]
+	s := state{w: w}
+	for i := range prefix {
+		s.piece(&prefix[i])
+	}
+	s.unlink()
+	line := Line{Picture: w.pictures}
+	switch {
+	case d.Cells != nil:
+		for _, c := range d.Cells[row*d.Columns : (row+1)*d.Columns] {
+			s.cell(c, ink)
+		}
+	case d.ID > 0:
+		s.switchTo(pen{fg: inkRGB | ink24(d.ID)})
+		for column := range d.Columns {
+			s.drawn(picture.Placeholder(row, column))
+		}
+		if row == 0 {
+			line.Draw, line.ImageID = d.Sequence, d.ID
+		}
+	case row == d.Rows-1:
+		line.Draw = ansi.SaveCursor
+		if row > 0 {
+			line.Draw += ansi.CursorUp(row)
+		}
+		line.Draw += ansi.CursorHorizontalAbsolute(s.col+1) + d.Sequence + ansi.RestoreCursor
+	}
+	s.close()
+	line.Styled, line.Plain, line.Links = string(w.styled), string(w.plain), s.at
+	w.lines = append(w.lines, line)
+}
+
+func ink24(id uint32) ink { return ink(id & 0xffffff) }
+
+// cell writes two pixels: the upper one as a half block, the lower one as what is behind it.
+func (s *state) cell(c picture.Cell, ink *inks) {
+	top, bottom := ink.pixel(c.Top), ink.pixel(c.Bottom)
+	switch {
+	case top == bottom:
+		s.switchTo(pen{bg: bottom})
+		s.drawn(" ")
+	case top == 0:
+		s.switchTo(pen{fg: bottom})
+		s.drawn("▄")
+	default:
+		s.switchTo(pen{fg: top, bg: bottom})
+		s.drawn("▀")
+	}
+}
+
+// drawn writes a cell that is part of a picture: without styles it is a space.
+func (s *state) drawn(text string) {
+	s.w.styled = append(s.w.styled, text...)
+	s.w.plain = append(s.w.plain, ' ')
+	s.col++
+}
+
+func (s *state) switchTo(p pen) {
+	if p != s.pen {
+		s.w.styled = appendSGR(s.w.styled, p, s.pen)
+		s.pen = p
+	}
+}
+
+// pixel is the terminal's colour for one of a picture; 0 for what is transparent.
+func (n *inks) pixel(c color.RGBA) ink {
+	if c.A == 0 {
+		return 0
+	}
+	i, ok := n.pixels[c]
+	if !ok {
+		d := doc.Color{R: c.R, G: c.G, B: c.B, Set: true}
+		if n.theme.Profile == ANSI16 {
+			i = ink16 | ink(nearest(d, 0, 16)) // the hue counts less than the light
+		} else {
+			i = n.convert(d)
+		}
+		if n.pixels == nil {
+			n.pixels = make(map[color.RGBA]ink)
+		}
+		if n.theme.Profile != TrueColor {
+			n.pixels[c] = i
+		}
+	}
+	return i
+}
