@@ -1,0 +1,197 @@
+package render_test
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mayfly/render"
+	"mayfly/render/layout"
+)
+
+// rgb is a colour as a screen shows it.
+type rgb [3]uint8
+
+func (c rgb) luminance() float64 {
+	var l float64
+	for i, weight := range []float64{.2126, .7152, .0722} {
+		v := float64(c[i]) / 255
+		if v <= .04045 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+.055)/1.055, 2.4)
+		}
+		l += weight * v
+	}
+	return l
+}
+
+// ratio is the contrast of WCAG 2.
+func ratio(a, b rgb) float64 {
+	x, y := a.luminance(), b.luminance()
+	return (max(x, y) + .05) / (min(x, y) + .05)
+}
+
+// xterm is a colour of the 256.
+func xterm(n int) rgb {
+	if n < 16 {
+		return [16]rgb{{0, 0, 0}, {205, 0, 0}, {0, 205, 0}, {205, 205, 0}, {0, 0, 238}, {205, 0, 205}, {0, 205, 205}, {229, 229, 229},
+			{127, 127, 127}, {255, 0, 0}, {0, 255, 0}, {255, 255, 0}, {92, 92, 255}, {255, 0, 255}, {0, 255, 255}, {255, 255, 255}}[n]
+	}
+	if n >= 232 {
+		v := uint8(8 + 10*(n-232))
+		return rgb{v, v, v}
+	}
+	levels := [6]uint8{0, 95, 135, 175, 215, 255}
+	return rgb{levels[(n-16)/36], levels[(n-16)/6%6], levels[(n-16)%6]}
+}
+
+// screen is a terminal that follows SGR.
+type screen struct {
+	text, back   rgb // its default colours
+	fg, bg       rgb
+	own, painted bool // fg, bg are not the defaults
+}
+
+func (s *screen) sgr(params string) {
+	p := strings.Split(params, ";")
+	number := func(i int) int { n, _ := strconv.Atoi(p[i]); return n }
+	for i := 0; i < len(p); i++ {
+		switch n := number(i); {
+		case n == 0:
+			s.fg, s.bg, s.own, s.painted = s.text, s.back, false, false
+		case n >= 30 && n <= 37:
+			s.fg, s.own = xterm(n-30), true
+		case n >= 90 && n <= 97:
+			s.fg, s.own = xterm(n-90+8), true
+		case n >= 40 && n <= 47:
+			s.bg, s.painted = xterm(n-40), true
+		case n >= 100 && n <= 107:
+			s.bg, s.painted = xterm(n-100+8), true
+		case n == 38 || n == 48:
+			var c rgb
+			if p[i+1] == "5" {
+				c = xterm(number(i + 2))
+				i += 2
+			} else {
+				c = rgb{uint8(number(i + 2)), uint8(number(i + 3)), uint8(number(i + 4))}
+				i += 4
+			}
+			if n == 38 {
+				s.fg, s.own = c, true
+			} else {
+				s.bg, s.painted = c, true
+			}
+		}
+	}
+}
+
+// words calls f for each run of text that stands on the screen when a line is written to it.
+func (s *screen) words(line string, f func(text string)) {
+	line = open8.ReplaceAllString(strings.ReplaceAll(line, close8, ""), "")
+	s.sgr("0")
+	at := 0
+	for _, m := range sgr.FindAllStringIndex(line, -1) {
+		if text := strings.TrimSpace(line[at:m[0]]); text != "" {
+			f(text)
+		}
+		s.sgr(line[m[0]+2 : m[1]-1])
+		at = m[1]
+	}
+	if text := strings.TrimSpace(line[at:]); text != "" {
+		f(text)
+	}
+}
+
+// colourful is a mail whose texts have the colour text on the colour back, in each way in which a mail can say so.
+func colourful(text, back string) string {
+	return fmt.Sprintf(`<p>word <span style="color:%[1]s">coloured</span> <b style="color:%[1]s;background:%[2]s">marked</b></p>
+<p style="background:%[2]s;color:%[1]s">paragraph <a href="https://acme.example/a" style="color:%[1]s">link</a></p>
+<table><tr><td bgcolor="%[2]s"><font color="%[1]s">cell</font></td></tr></table>
+<p><a href="https://acme.example/b" style="display:inline-block;padding:9px 20px;color:%[1]s;background:%[2]s">button</a></p>
+<p><a href="https://acme.example/c" style="display:inline-block;padding:9px 20px;color:%[1]s;border:1px solid %[1]s">outline</a></p>
+<h1 style="color:%[1]s">heading</h1>`, text, back)
+}
+
+// TestContrast: whatever colours a mail asks for, its text can be read.
+func TestContrast(t *testing.T) {
+	terminals := map[string]struct {
+		theme      render.Theme
+		text, back rgb
+	}{}
+	for profile, name := range map[layout.Profile]string{layout.ANSI16: "16", layout.ANSI256: "256", layout.TrueColor: "true"} {
+		add := func(look string, theme render.Theme, text, back rgb) {
+			theme.Profile = profile
+			terminals[look+name] = struct {
+				theme      render.Theme
+				text, back rgb
+			}{theme, text, back}
+		}
+		add("light ", render.Theme{}, rgb{}, rgb{255, 255, 255})
+		add("dark ", render.Theme{Dark: true}, rgb{255, 255, 255}, rgb{0x1e, 0x1e, 0x1e})
+		add("black ", render.Theme{Dark: true, Background: color.Black}, rgb{255, 255, 255}, rgb{})
+		add("blue ", render.Theme{Dark: true, Background: color.RGBA{0, 0x2b, 0x36, 255}}, rgb{255, 255, 255}, rgb{0, 0x2b, 0x36})
+		add("cream ", render.Theme{Background: color.RGBA{0xfd, 0xf6, 0xe3, 255}}, rgb{}, rgb{0xfd, 0xf6, 0xe3})
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	levels := []int{0, 0x33, 0x66, 0x99, 0xcc, 0xff}
+	pick := func(i int) string {
+		if i%2 == 0 {
+			return fmt.Sprintf("#%02x%02x%02x", levels[r.IntN(6)], levels[r.IntN(6)], levels[r.IntN(6)])
+		}
+		return fmt.Sprintf("#%06x", r.IntN(1<<24))
+	}
+	for i := range 1500 {
+		text, back := pick(i), pick(i/2)
+		mail := render.Open(render.Message{HTML: colourful(text, back)})
+		for name, terminal := range terminals {
+			s := screen{text: terminal.text, back: terminal.back}
+			for _, l := range mail.Lines(render.Rich, render.Options{Width: 80, Theme: terminal.theme}) {
+				s.words(l.Styled, func(shown string) {
+					if c := ratio(s.fg, s.bg); c < 4.5 && strings.Trim(shown, "▐▌") != "" {
+						t.Errorf("%s: %s on %s: %q is drawn in %v on %v, %.2f", name, text, back, shown, s.fg, s.bg, c)
+					}
+				})
+			}
+			if t.Failed() {
+				t.Fatalf("mail %d", i)
+			}
+		}
+	}
+}
+
+// TestNearBlackIsTheDefault: a mail's black is the terminal's own colour for text, and so is what hardly differs from it.
+func TestNearBlackIsTheDefault(t *testing.T) {
+	for _, c := range []string{"#000", "#111111", "#222", "#333333", "#1a1a2e", "#0a0a23", "#404040", "rgb(34,34,34)", "black"} {
+		mail := render.Open(render.Message{HTML: `<p style="color:` + c + `">text</p>`})
+		for name, theme := range themes() {
+			for _, l := range mail.Lines(render.Rich, render.Options{Width: 80, Theme: theme}) {
+				if l.Styled != "text" {
+					t.Errorf("%s in %s: %q", c, name, l.Styled)
+				}
+			}
+		}
+	}
+}
+
+// TestNoColour: without colours there are none.
+func TestNoColour(t *testing.T) {
+	theme := render.Theme{Dark: true, Profile: layout.NoColor, Accent: color.RGBA{0x2f, 0x6f, 0xeb, 255}, Dim: color.RGBA{99, 99, 99, 255}, Warning: color.White}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		html := colourful(fmt.Sprintf("#%06x", r.IntN(1<<24)), fmt.Sprintf("#%06x", r.IntN(1<<24))) + "<p>Your code is</p><p><b>482913</b></p><hr><ul><li>x</ul>"
+		mail := render.Open(render.Message{HTML: html, Subject: "Your code"})
+		for _, l := range mail.Lines(render.Rich, render.Options{Width: 80, Theme: theme, Links: true, Hidden: true}) {
+			s := screen{}
+			s.words(l.Styled, func(shown string) {
+				if s.own || s.painted {
+					t.Fatalf("%q has a colour: %q", shown, l.Styled)
+				}
+			})
+		}
+	}
+}
