@@ -18,6 +18,7 @@ import (
 	"mayfly/keys"
 	"mayfly/local"
 	"mayfly/render"
+	"mayfly/render/picture"
 	"mayfly/ui"
 )
 
@@ -71,7 +72,7 @@ func (d *doctor) terminal() {
 		d.say("terminal", "%s, %d columns", orNone(env.Getenv("TERM")), d.app.columns())
 		d.say("colours", "%s", colorprofile.Env(env.Environ))
 		d.say("hyperlinks", "%s", yes(d.app.styled(), "written (OSC 8)", "not written"))
-		d.say("images", "%s", images(env))
+		d.say("images", "%s", protocolTexts[picture.Detect(env.Getenv)])
 	}
 	d.say("clipboard", "%s", d.clipboard())
 }
@@ -85,19 +86,6 @@ func (d *doctor) clipboard() string {
 		ways = append(ways, "the system's")
 	}
 	return orNone(strings.Join(ways, ", "))
-}
-
-// images is the way to show a picture that the environment names.
-func images(env Env) string {
-	switch {
-	case env.Getenv("KITTY_WINDOW_ID") != "" || strings.Contains(env.Getenv("TERM"), "kitty") || env.Getenv("TERM_PROGRAM") == "ghostty":
-		return "kitty graphics"
-	case env.Getenv("TERM_PROGRAM") == "iTerm.app" || env.Getenv("TERM_PROGRAM") == "WezTerm":
-		return "iTerm2 images"
-	case strings.Contains(env.Getenv("TERM"), "sixel") || env.Getenv("TERM_PROGRAM") == "foot" || env.Getenv("TERM") == "foot":
-		return "sixel"
-	}
-	return "half blocks"
 }
 
 func (d *doctor) files() {

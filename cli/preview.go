@@ -14,6 +14,7 @@ import (
 	"mayfly/api"
 	"mayfly/letter"
 	"mayfly/render"
+	"mayfly/render/picture"
 )
 
 // maxFile is the size of the largest file that preview reads, in bytes.
@@ -31,6 +32,7 @@ func (a *app) previewCommand() *cobra.Command {
 mayfly preview mail.eml --view checks
 mjml signup.mjml | mayfly preview - --type html --width 60
 mayfly preview --json mails/*.eml | jq -r .code
+mayfly preview mail.eml --images auto
 mayfly preview mail.eml --explain`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
@@ -40,11 +42,13 @@ mayfly preview mail.eml --explain`,
 				return err
 			}
 			p.viewFlags, p.theme, p.width, p.several = f, f.theme(a), f.columns(a), len(args) > 1
+			p.mode = f.pictures(a)
 			return p.run(cmd.Context(), args)
 		},
 	}
 	cmd.Args = atLeastOne("a file to render")
 	f = a.viewFlags(cmd)
+	f.imagesFlag(a, cmd)
 	cmd.Flags().StringVar(&p.kind, "type", "", "html, eml, txt or md (the end of the file's name tells when left out)")
 	cmd.Flags().BoolVar(&p.explain, "explain", false, "say which codes and links were considered, with scores and reasons")
 	a.completeFlag(cmd, "type", cobra.FixedCompletions([]cobra.Completion{"html", "eml", "txt", "md"}, cobra.ShellCompDirectiveNoFileComp))
@@ -59,6 +63,7 @@ type preview struct {
 	explain bool
 	theme   render.Theme
 	width   int
+	mode    picture.Mode
 	several bool
 }
 
@@ -132,7 +137,7 @@ func (p *preview) render(file string) rendered {
 	case p.json:
 		err = writeJSON(&out, letter.NewReport(fileMessage(file, m), mail, p.width))
 	default:
-		err = show(&out, m, mail, views[p.view], render.Options{Width: p.width, Theme: p.theme})
+		err = show(&out, m, mail, views[p.view], render.Options{Width: p.width, Theme: p.theme, Pictures: p.mode})
 	}
 	return rendered{file, out.Bytes(), err}
 }

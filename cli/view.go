@@ -23,9 +23,10 @@ var viewNames = []cobra.Completion{"rich", "text", "html", "headers", "raw", "ch
 
 // viewFlags are the flags of the commands that show a message.
 type viewFlags struct {
-	view  string
-	width int
-	json  bool
+	view   string
+	width  int
+	json   bool
+	images string // "" for a command without pictures
 }
 
 func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
@@ -48,7 +49,7 @@ func (f *viewFlags) check(cmd *cobra.Command) error {
 	if f.width < 0 || f.width > maxWidth || cmd.Flags().Changed("width") && f.width == 0 {
 		return usageOf(cmd, "--width %d: want 1 to %d columns", f.width, maxWidth)
 	}
-	return nil
+	return f.checkImages(cmd)
 }
 
 // columns is the width that was asked for, else the terminal's.
@@ -81,6 +82,7 @@ func show(w io.Writer, m render.Message, mail *render.Mail, view render.View, o 
 		} else {
 			out.WriteString(strings.TrimRight(line.Plain, " "))
 		}
+		out.WriteString(line.Draw)
 		out.WriteByte('\n')
 	}
 	return out.Flush()
@@ -142,5 +144,5 @@ func (f *viewFlags) print(a *app, w io.Writer, l letter.Letter, theme render.The
 	if f.json {
 		return writeJSON(w, letter.NewReport(received(l.Message.Raw, l.Message), mail, f.columns(a)))
 	}
-	return show(w, content, mail, views[f.view], render.Options{Width: f.columns(a), Theme: theme})
+	return show(w, content, mail, views[f.view], render.Options{Width: f.columns(a), Theme: theme, Pictures: f.pictures(a)})
 }
