@@ -18,7 +18,7 @@ func (a *app) adminCommand() *cobra.Command {
 		Short: "Administer the store of a service",
 		Long:  "Administer the store of a service, whether it runs or not: a process that serves the store is asked to do it.",
 	}, a.adminKeyCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store))
-	cmd.PersistentFlags().StringVar(&store, "store", a.defaultStore(), "folder of the store")
+	cmd.PersistentFlags().StringVar(&store, "store", a.defaultStore(), "folder of the store, or postgres://user@host/database")
 	return cmd
 }
 
@@ -44,7 +44,7 @@ func administer(ctx context.Context, store string, work func(*server.Admin) erro
 	}
 	switch service.ErrorCode(err) {
 	case service.NotFound:
-		return notFoundf("`mayfly admin key list` lists them", "there is no such API key in %s", store)
+		return notFoundf("`mayfly admin key list` lists them", "there is no such API key in %s", server.StoreName(store))
 	case service.Invalid:
 		return &failure{status: statusUsage, err: err}
 	}

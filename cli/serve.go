@@ -63,7 +63,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.HTTP, "http", "127.0.0.1:8425", "address of the REST API")
 	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "address that takes mail")
 	f.StringVar(&c.Metrics, "metrics", "", "address of the Prometheus metrics")
-	f.StringVar(&c.Store, "store", s.app.defaultStore(), "folder of the store")
+	f.StringVar(&c.Store, "store", s.app.defaultStore(), "folder of the store, or postgres://user@host/database")
 	f.StringSliceVar(&c.Domains, "domains", []string{"mayfly.test"}, "domains of the addresses, the first one for who names none")
 	f.StringVar(&c.Hostname, "hostname", "", "name of this host in SMTP")
 
@@ -153,10 +153,10 @@ func (s *serving) scheme() string {
 func (s *serving) announce(running *server.Server) {
 	rest := s.scheme() + "://" + running.HTTPAddr()
 	if s.logFormat == "json" {
-		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "store", s.config.Store)
+		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "store", server.StoreName(s.config.Store))
 		return
 	}
-	fmt.Fprintf(s.app.env.Stderr, "mayfly serves REST on %s and SMTP on %s, store %s\n", rest, running.SMTPAddr(), s.config.Store)
+	fmt.Fprintf(s.app.env.Stderr, "mayfly serves REST on %s and SMTP on %s, store %s\n", rest, running.SMTPAddr(), server.StoreName(s.config.Store))
 }
 
 func (s *serving) logger() (*slog.Logger, error) {

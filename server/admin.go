@@ -44,11 +44,18 @@ type Admin struct {
 	operations operations
 }
 
-// OpenAdmin finds the process that owns the store in a directory and administers through it. With none running it
-// opens the store itself, and makes one where there is none, until [Admin.Close].
+// OpenAdmin finds the process that owns the store in a directory and administers through it. With none running, and for
+// a database, it opens the store itself, and makes one where there is none, until [Admin.Close].
 func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
-	if store == "" {
-		return nil, fmt.Errorf("no store is given: name a directory")
+	if err := checkStore(store); err != nil {
+		return nil, err
+	}
+	if isDatabase(store) {
+		s, err := openStore(ctx, store, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return nil, err
+		}
+		return &Admin{direct{service.New(s, service.Options{}), s}}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeoverTimeout)
 	defer cancel()
@@ -58,7 +65,7 @@ func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
 		if r, err := dialAdmin(ctx, store); err == nil {
 			return &Admin{r}, nil
 		}
-		s, err := openStore(store, slog.New(slog.DiscardHandler))
+		s, err := openStore(ctx, store, slog.New(slog.DiscardHandler))
 		if err == nil {
 			return &Admin{direct{service.New(s, service.Options{}), s}}, nil
 		}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mayfly/service/postgres"
 )
 
 // Config says what a server listens on, where it keeps its store and what it allows. A zero limit stands for its
@@ -23,7 +25,7 @@ type Config struct {
 	// HTTPListener and SMTPListener, when set, are used in place of the addresses, and closed by the server.
 	HTTPListener, SMTPListener net.Listener
 
-	Store   string   // directory of the embedded store
+	Store   string   // directory of the embedded store, or postgres://user:password@host:port/database
 	Domains []string // domains of the addresses; the first is the default
 
 	// CatchAll makes an inbox for mail to an unknown address, at any domain. It belongs to the key with the ID
@@ -104,11 +106,8 @@ func (c Config) Check() error {
 			fault("the %s address %q cannot be used: %w", a.name, a.addr, err)
 		}
 	}
-	switch scheme, _, ok := strings.Cut(c.Store, "://"); {
-	case c.Store == "":
-		fault("no store is given: name a directory")
-	case ok:
-		fault("stores of the kind %s:// are not supported: name a directory", scheme)
+	if err := checkStore(c.Store); err != nil {
+		faults = append(faults, err)
 	}
 	if len(c.Domains) == 0 {
 		fault("no domain is given: name at least one")
@@ -152,6 +151,18 @@ func (c Config) Check() error {
 		fault("the limit of the memory for messages in flight is smaller than one message may be")
 	}
 	return errors.Join(faults...)
+}
+
+func checkStore(name string) error {
+	switch scheme, _, ok := strings.Cut(name, "://"); {
+	case name == "":
+		return errors.New("no store is given: name a directory, or a database as postgres://user@host/database")
+	case isDatabase(name):
+		return postgres.CheckURL(name)
+	case ok:
+		return fmt.Errorf("stores of the kind %s:// are not supported: name a directory, or a database as postgres://user@host/database", scheme)
+	}
+	return nil
 }
 
 func checkCertificate(door, certFile, keyFile string) error {

@@ -14,6 +14,9 @@ import (
 // Restore makes a store of a backup. The directory of the store must not exist yet, or be empty, so that nothing is
 // lost; it gets its name only when it is complete and has been opened. The backup stays as it is.
 func Restore(ctx context.Context, backup, store string) error {
+	if isDatabase(store) {
+		return errors.New("this store is a database: restore it with PostgreSQL's own tools, or name a folder")
+	}
 	entries, err := os.ReadDir(store)
 	switch {
 	case err == nil && len(entries) > 0:
@@ -48,7 +51,7 @@ func copyStore(ctx context.Context, from, to string) error {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err
 	}
-	s, err := openStore(to, slog.New(slog.DiscardHandler))
+	s, err := openStore(ctx, to, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ type Server struct {
 	rest    *rest.Server
 	smtp    *smtp.Server
 	metrics *http.Server // nil without
-	admin   *adminSocket
+	admin   *adminSocket // nil for a database
 
 	httpListener, smtpListener, metricsListener net.Listener
 
@@ -84,7 +84,7 @@ func (s *Server) open(ctx context.Context) error {
 			return fmt.Errorf("listening for %s: %w", l.name, err)
 		}
 	}
-	if s.store, err = openStore(c.Store, s.log); err != nil {
+	if s.store, err = openStore(ctx, c.Store, s.log); err != nil {
 		return err
 	}
 	if s.service, err = s.newService(ctx); err != nil {
@@ -127,7 +127,9 @@ func (s *Server) open(ctx context.Context) error {
 	if s.metricsListener != nil {
 		s.metrics = newMetricsServer(registry, s.store, s.smtp, s.log)
 	}
-	s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, s.log)
+	if !isDatabase(c.Store) { // others can open it too
+		s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, s.log)
+	}
 	return err
 }
 
@@ -184,12 +186,14 @@ func (s *Server) serve() {
 	start("REST API", func() error { return s.rest.Serve(s.httpListener) })
 	start("SMTP", func() error { return s.smtp.Serve(s.smtpListener) })
 	start("sweeper", func() error { return s.service.Run(ctx) })
-	start("admin socket", s.admin.serve)
+	if s.admin != nil {
+		start("admin socket", s.admin.serve)
+	}
 	if s.metrics != nil {
 		start("metrics", func() error { return ignoreClosed(s.metrics.Serve(s.metricsListener)) })
 	}
 	go s.supervise()
-	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "metrics", s.MetricsAddr(), "store", s.config.Store)
+	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "metrics", s.MetricsAddr(), "store", StoreName(s.config.Store))
 }
 
 // supervise ends the server when a part of it fails; it ends with the server.
@@ -261,7 +265,10 @@ func (s *Server) stop(ctx context.Context) error {
 		metricsErr = s.metrics.Close()
 	}
 	s.stopRun()
-	adminErr := s.admin.shutdown(ctx)
+	var adminErr error
+	if s.admin != nil {
+		adminErr = s.admin.shutdown(ctx)
+	}
 	s.running.Wait()
 	return errors.Join(restErr, smtpErr, metricsErr, adminErr, s.close())
 }

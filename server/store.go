@@ -2,12 +2,16 @@ package server
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net/url"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"mayfly/service"
 	"mayfly/service/pebble"
+	"mayfly/service/postgres"
 )
 
 // store is a store that can be administered.
@@ -18,16 +22,47 @@ type store interface {
 	Close() error
 }
 
-// openStore opens the embedded store in a directory, and makes it where there is none.
-func openStore(dir string, log *slog.Logger) (store, error) {
-	if err := privateDir(dir); err != nil {
+// isDatabase tells whether a store is named by the URL of a database, and not by its directory.
+func isDatabase(name string) bool {
+	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
+}
+
+// StoreName is how a store is named where people read it: a database without its user, password and parameters.
+func StoreName(name string) string {
+	if !isDatabase(name) {
+		return name
+	}
+	u, err := url.Parse(name)
+	if err != nil {
+		return "a database"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// openStore opens a database, or the embedded store in a directory, and makes it where there is none.
+func openStore(ctx context.Context, name string, log *slog.Logger) (store, error) {
+	if isDatabase(name) {
+		s, err := postgres.Open(ctx, name, postgres.Options{Log: log})
+		if err != nil {
+			return nil, err
+		}
+		return database{s}, nil
+	}
+	if err := privateDir(name); err != nil {
 		return nil, err
 	}
-	s, err := pebble.Open(dir, pebble.Options{Log: log})
+	s, err := pebble.Open(name, pebble.Options{Log: log})
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// database is a store that PostgreSQL's own tools back up.
+type database struct{ *postgres.Store }
+
+func (database) Backup(context.Context, string) error {
+	return errors.New("this store is a database: back it up with pg_basebackup or pg_dump")
 }
 
 // direct carries out operations on a store of this process.

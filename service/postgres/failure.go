@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -45,6 +46,16 @@ func conflict(err error) bool {
 		return true
 	}
 	return false
+}
+
+// oneLine returns the cause of an error that tells each address it tried on a line of its own.
+func oneLine(err error) error {
+	var connect *pgconn.ConnectError
+	if !errors.As(err, &connect) {
+		return err
+	}
+	lines := strings.Fields(strings.ReplaceAll(connect.Unwrap().Error(), "\n", "; "))
+	return errors.New(strings.Join(lines, " "))
 }
 
 func unavailable(cause error) error {

@@ -83,13 +83,17 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	opening := func(err error) error {
+		c := config.ConnConfig
+		return fmt.Errorf("open the database %s on %s:%d: %w", c.Database, c.Host, c.Port, oneLine(err))
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
+		return nil, opening(err)
 	}
 	if err := migrate(ctx, pool, migrations[:o.migrations]); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("open the database %s: %w", config.ConnConfig.Database, err)
+		return nil, opening(err)
 	}
 	s := &Store{pool: pool, log: o.Log, timeout: o.Timeout, appends: make(chan *delivery), commits: newCommitTimes()}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -105,6 +109,12 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.workers.Go(s.runAnnouncements)
 	s.workers.Go(s.runAhead)
 	return s, nil
+}
+
+// CheckURL returns an error that does not quote the URL when it is none of a database.
+func CheckURL(url string) error {
+	_, err := poolConfig(url, time.Second)
+	return err
 }
 
 // poolConfig reads the URL and adds what the promises of the store need.
