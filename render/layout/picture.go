@@ -208,15 +208,21 @@ func (w *writer) picture(prefix []piece, d *picture.Drawing, row int, ink *inks)
 			line.Draw, line.ImageID = d.Sequence, d.ID
 		}
 	case row == d.Rows-1:
-		line.Draw = ansi.SaveCursor
-		if row > 0 {
-			line.Draw += ansi.CursorUp(row)
-		}
-		line.Draw += ansi.CursorHorizontalAbsolute(s.col+1) + d.Sequence + ansi.RestoreCursor
+		line.Draw = placed(d.Sequence, row, s.col)
 	}
 	s.close()
 	line.Styled, line.Plain, line.Links = string(w.styled), string(w.plain), s.at
 	w.lines = append(w.lines, line)
+}
+
+// placed draws from so many rows above the cursor and from a column on, and goes back. There is a row below the last one
+// then, for terminals that go on below a picture, and would scroll.
+func placed(draw string, up, column int) string {
+	begin := ansi.Index + ansi.CursorUp(1) + ansi.SaveCursor
+	if up > 0 {
+		begin += ansi.CursorUp(up)
+	}
+	return begin + ansi.CursorHorizontalAbsolute(column+1) + draw + ansi.RestoreCursor
 }
 
 func ink24(id uint32) ink { return ink(id & 0xffffff) }
