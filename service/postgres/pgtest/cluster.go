@@ -1,15 +1,13 @@
 package pgtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -17,164 +15,201 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// patience bounds what a test waits for PostgreSQL to do.
-const patience = time.Minute
-
-func bounded() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), patience)
-}
-
-// Cluster is a PostgreSQL server of a test's own, with its data in a temporary folder. Anybody on this machine may
-// connect while it runs, as postgres.
+// Cluster is a PostgreSQL server on a free port of loopback, which lets everybody in. Its methods fail the test when
+// they cannot do what they say.
 type Cluster struct {
-	dir      string
+	t        testing.TB // nil for the one that the process shares
+	programs string
+	folder   *Folder
 	port     int
-	settings []string
-	server   *exec.Cmd
-	output   bytes.Buffer
-	ended    chan struct{}
+
+	postmaster *exec.Cmd // nil while it is stopped
+	ended      chan struct{}
 }
 
-// Start starts a cluster that keeps what it has committed. It ends with the test; without PostgreSQL the test is skipped.
+// Start makes and starts a server of the test's own, with settings such as "max_connections=50"; those of PostgreSQL
+// itself hold else, so that what it has acknowledged is on the disk. It is gone at the end of the test.
 func Start(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
-	need(t)
-	c, err := start(settings...)
+	Programs(t)
+	c, err := newCluster(settings...)
+	if err == nil {
+		c.t = t
+		t.Cleanup(func() {
+			if err := c.remove(); err != nil {
+				t.Errorf("remove a database server: %v", err)
+			}
+		})
+		err = c.start()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.remove(); err != nil {
-			t.Error(err)
-		}
-	})
 	return c
 }
 
-// need skips the test when the programs are missing.
-func need(t testing.TB) {
-	t.Helper()
-	for _, name := range []string{"initdb", "postgres"} {
-		if _, err := program(name); err != nil {
-			t.Skip("needs PostgreSQL: install it (apt-get install postgresql), or set MAYFLY_TEST_POSTGRES to the URL of a server where databases may be made")
-		}
-	}
-}
-
-// program finds a program of PostgreSQL: Debian keeps them out of PATH.
-func program(name string) (string, error) {
-	if path, err := exec.LookPath(name); err == nil {
-		return path, nil
-	}
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
-	if err == nil && len(found) == 0 {
-		err = exec.ErrNotFound
-	}
-	if err != nil {
-		return "", err
-	}
-	return found[len(found)-1], nil
-}
-
-func start(settings ...string) (*Cluster, error) {
-	dir, err := os.MkdirTemp("", "mayfly-postgres-")
+// newCluster makes the files of a server.
+func newCluster(settings ...string) (*Cluster, error) {
+	dir, err := programs()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: dir, settings: settings}
-	if err := errors.Join(giveToUser(dir), c.init()); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	c := &Cluster{programs: dir}
+	if c.folder, err = newFolder(fmt.Sprintf("'%s/pg_ctl' stop -s -D data -m immediate", dir)); err != nil {
+		return nil, err
 	}
-	// Between finding a port and using it, another test may take it.
-	for range 5 {
-		if c.port, err = freePort(); err == nil {
-			if err = c.Run(); err == nil {
-				return c, nil
-			}
-		}
+	if err := c.init(settings); err != nil {
+		return nil, errors.Join(err, c.folder.remove())
 	}
-	return nil, errors.Join(err, os.RemoveAll(dir))
+	return c, nil
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func (c *Cluster) init(settings []string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	made, err := c.folder.Command(ctx, filepath.Join(c.programs, "initdb"), "-D", "data", "-U", "postgres", "-A", "trust",
+		"-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput()
 	if err != nil {
-		return 0, err
+		return fmt.Errorf("make a database server: %w: %s", err, made)
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
-}
-
-func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
-
-func (c *Cluster) init() error {
-	initdb, err := program("initdb")
+	if c.port, err = FreePort(); err != nil {
+		return err
+	}
+	own := []string{fmt.Sprintf("port=%d", c.port), "listen_addresses='127.0.0.1'", fmt.Sprintf("unix_socket_directories='%s'", c.folder.Path)}
+	config, err := os.OpenFile(filepath.Join(c.DataDir(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	cmd := asUser(exec.Command(initdb, "-D", c.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, out)
+	_, err = fmt.Fprintf(config, "\n%s\n", strings.Join(append(own, settings...), "\n"))
+	return errors.Join(err, config.Close())
+}
+
+// URL is that of the database postgres, for its superuser.
+func (c *Cluster) URL() string {
+	return fmt.Sprintf("postgres://postgres@%s/postgres?sslmode=disable", c.Addr())
+}
+
+// Addr is the address of the server, host:port. It stays the same.
+func (c *Cluster) Addr() string { return fmt.Sprintf("127.0.0.1:%d", c.port) }
+
+// DataDir is the folder of the server's data.
+func (c *Cluster) DataDir() string { return filepath.Join(c.folder.Path, "data") }
+
+// Log returns what the server has written to its log.
+func (c *Cluster) Log() string {
+	text, err := os.ReadFile(c.logFile())
+	if err != nil {
+		c.t.Fatal(err)
 	}
+	return string(text)
+}
+
+func (c *Cluster) logFile() string { return filepath.Join(c.folder.Path, "log") }
+
+// Start starts the server again, and returns when it answers.
+func (c *Cluster) Start() {
+	c.t.Helper()
+	if err := c.start(); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *Cluster) start() error {
+	log, err := os.OpenFile(c.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if c.postmaster == nil {
+			if err := c.spawn(log); err != nil {
+				return err
+			}
+		}
+		if c.answers() {
+			return nil
+		}
+		select {
+		case <-again.C:
+		case <-c.ended:
+			// After a kill its children may still have the memory that they share.
+			c.postmaster = nil
+		case <-deadline.C:
+			text, err := os.ReadFile(c.logFile())
+			return errors.Join(fmt.Errorf("the database server does not start: %s", text), err)
+		}
+	}
+}
+
+func (c *Cluster) spawn(log *os.File) error {
+	cmd := c.folder.Command(context.Background(), filepath.Join(c.programs, "postgres"), "-D", "data")
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the database server: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // how it ends does not matter
+	}()
+	c.postmaster, c.ended = cmd, ended
 	return nil
 }
 
-// Run starts the server after it has stopped, and waits until it answers.
-func (c *Cluster) Run() error {
-	postgres, err := program("postgres")
-	if err != nil {
-		return err
-	}
-	args := []string{"-D", c.data(), "-p", strconv.Itoa(c.port), "-k", c.dir, "-c", "listen_addresses=127.0.0.1", "-c", "logging_collector=off"}
-	c.output.Reset()
-	c.server = asUser(exec.Command(postgres, append(args, c.settings...)...))
-	c.server.Stdout, c.server.Stderr = &c.output, &c.output
-	if err := c.server.Start(); err != nil {
-		return err
-	}
-	c.ended = make(chan struct{})
-	go func() {
-		defer close(c.ended)
-		_ = c.server.Wait() // how it ends is asked for by who ends it
-	}()
-	ctx, cancel := bounded()
+func (c *Cluster) answers() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	for {
-		conn, err := pgx.Connect(ctx, c.URL("postgres"))
-		if err == nil {
-			return conn.Close(ctx)
-		}
-		select {
-		case <-c.ended:
-			return fmt.Errorf("postgres ended: %s", c.output.String())
-		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("postgres does not answer: %w", err), c.Stop(syscall.SIGKILL))
-		case <-time.After(20 * time.Millisecond):
-		}
+	conn, err := pgx.Connect(ctx, c.URL())
+	if err != nil {
+		return false
+	}
+	return conn.Close(ctx) == nil
+}
+
+// Mode is how a server is stopped.
+type Mode syscall.Signal
+
+const (
+	Fast      = Mode(syscall.SIGINT)  // connections are cut, everything is written
+	Immediate = Mode(syscall.SIGQUIT) // as if it crashed: the log is replayed at the next start
+	Kill      = Mode(syscall.SIGKILL) // without being asked
+)
+
+// Stop stops the server and waits for its end.
+func (c *Cluster) Stop(m Mode) {
+	c.t.Helper()
+	if err := c.stop(m); err != nil {
+		c.t.Fatal(err)
 	}
 }
 
-// URL returns the URL of a database.
-func (c *Cluster) URL(database string) string {
-	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", c.port, database)
-}
-
-// Port returns the port that the server listens on, on 127.0.0.1.
-func (c *Cluster) Port() int { return c.port }
-
-// Stop ends the server by a signal: SIGTERM waits for clients to leave, SIGINT cuts them off, SIGQUIT leaves the
-// recovery to the next start, as a crash does.
-func (c *Cluster) Stop(signal os.Signal) error {
-	if err := c.server.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("stop postgres: %w", err)
+func (c *Cluster) stop(m Mode) error {
+	if c.postmaster == nil {
+		return nil
+	}
+	if err := c.postmaster.Process.Signal(syscall.Signal(m)); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stop the database server: %w", err)
 	}
 	select {
 	case <-c.ended:
-		return nil
 	case <-time.After(patience):
-		return errors.New("postgres does not end")
+		return errors.New("the database server does not stop")
 	}
+	c.postmaster = nil
+	return nil
+}
+
+// Restart stops the server and starts it again.
+func (c *Cluster) Restart(m Mode) {
+	c.t.Helper()
+	c.Stop(m)
+	c.Start()
 }
 
 func (c *Cluster) remove() error {
-	return errors.Join(c.Stop(syscall.SIGQUIT), os.RemoveAll(c.dir))
+	return errors.Join(c.stop(Immediate), c.folder.remove())
 }

@@ -1,0 +1,16 @@
+//go:build !unix
+
+package pgtest
+
+import (
+	"errors"
+	"os/exec"
+)
+
+func owner() (any, error) {
+	return nil, errors.New("it is not run by tests on this system")
+}
+
+func asOwner(*exec.Cmd) error { return nil }
+
+func giveToOwner(string) error { return nil }
