@@ -53,11 +53,12 @@ type app struct {
 	noRaw   bool            // the service gives no raw messages
 	dropped map[string]bool // inboxes deleted here: a list on its way may still have them
 
-	flash  flash
-	work   progress
-	mails  shelf
-	follow bool
-	ticker ticker
+	flash    flash
+	work     progress
+	mails    shelf
+	pictures pictures
+	follow   bool
+	ticker   ticker
 
 	peeks   map[string]bool // messages that were looked into, or tried to
 	peeking map[string]bool // those of them that are on their way
@@ -109,6 +110,8 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		return a.paste(msg)
 	case tea.MouseMsg:
 		return a.mouse(msg)
+	case tea.RawMsg:
+		return a.gave(msg)
 	case tickMsg:
 		a.ticker.fired(msg)
 		a.prune()
@@ -141,7 +144,7 @@ func (a *app) settle() tea.Cmd {
 	a.reader.rect = a.lay.Panes[paneReader]
 	a.reader.clamp()
 	a.watchView()
-	return tea.Batch(a.layOut(), a.peek(), a.tick())
+	return tea.Batch(a.tidyPictures(), a.layOut(), a.peek(), a.tick())
 }
 
 // View draws the frame.

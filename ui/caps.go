@@ -37,6 +37,7 @@ func (a *app) sense(msg tea.Msg) tea.Cmd {
 		c.env = msg
 		c.ssh = msg.Getenv("SSH_TTY") != "" || msg.Getenv("SSH_CONNECTION") != ""
 		c.tmux = msg.Getenv("TMUX") != ""
+		a.sensePictures()
 		if v := msg.Getenv("COLORFGBG"); v != "" && !c.background {
 			c.background, c.light = true, lightByEnvironment(v)
 			a.dress()
@@ -81,5 +82,7 @@ func (a *app) dress() {
 		th.Select, th.Rest = "", ""
 	}
 	a.th, a.reader.th = th, th
+	a.sensePictures()
+	a.reader.pictureHint = hint(th, a.keyFor("pictures"), "shows them")
 	a.reader.retry = hint(th, a.keyFor("refresh"), "try again")
 }

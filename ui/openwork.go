@@ -14,6 +14,7 @@ import (
 	"mayfly/render"
 	"mayfly/render/check"
 	"mayfly/render/layout"
+	"mayfly/render/picture"
 	"mayfly/ui/theme"
 )
 
@@ -98,6 +99,7 @@ func openMail(l letter.Letter) *opened {
 	o := &opened{letter: l, big: len(l.Message.Text)+len(l.Message.HTML)+len(l.Raw) > bigBody}
 	o.mail = render.Open(l.Content())
 	o.checks, o.notice = countChecks(o.mail), o.mail.Notice()
+	o.pictures, o.picturesAway = o.mail.Pictures()
 	return o
 }
 
@@ -114,7 +116,7 @@ func countChecks(m *render.Mail) int {
 
 // lay makes the lines of a view.
 func lay(m *render.Mail, k layoutKey, th render.Theme) []render.Line {
-	return m.Lines(k.view, render.Options{Width: k.width, Theme: th, Hidden: k.hidden, Unfold: k.unfold})
+	return m.Lines(k.view, render.Options{Width: k.width, Theme: th, Hidden: k.hidden, Unfold: k.unfold, Pictures: k.pictures})
 }
 
 // renderTheme is the theme in the terms of the renderer.
@@ -142,9 +144,14 @@ type laidMsg struct {
 }
 
 func (m laidMsg) apply(a *app) tea.Cmd {
+	if m.key == a.reader.key() {
+		if cmd, given := a.give(m); given {
+			return cmd
+		}
+	}
 	a.reader.laying = layoutKey{}
 	a.reader.take(m.key, m.lines)
-	return nil
+	return a.takeBack(a.reader.lines)
 }
 
 // layOut brings the lines of the reader up to date with its size, view and theme.
@@ -154,7 +161,7 @@ func (a *app) layOut() tea.Cmd {
 		return nil
 	}
 	k, m, th := r.key(), r.opened.mail, a.renderTheme()
-	if !r.opened.big {
+	if !r.opened.big && k.pictures.Protocol == picture.Off {
 		r.take(k, lay(m, k, th))
 		return nil
 	}
@@ -180,7 +187,7 @@ func (a *app) fetchRaw() tea.Cmd {
 	if r.opened == nil || r.opened.letter.Raw != nil || r.opened.rawErr != nil || a.noRaw {
 		return nil
 	}
-	if !a.session.conn.Embedded && r.view < render.Headers {
+	if !a.session.conn.Embedded && r.view < render.Headers && !(r.pictures && r.opened.picturesAway > 0) {
 		return nil // a request that may never be needed; the budget is small elsewhere
 	}
 	if !r.rawSince.IsZero() {

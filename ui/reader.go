@@ -6,6 +6,7 @@ import (
 
 	"mayfly/letter"
 	"mayfly/render"
+	"mayfly/render/picture"
 	"mayfly/ui/cell"
 	"mayfly/ui/layout"
 	"mayfly/ui/theme"
@@ -29,6 +30,9 @@ type reader struct {
 	th    *theme.Theme
 	retry string // the hint on how to try again
 
+	pictureMode picture.Mode
+	pictureHint string // the hint on how to see pictures
+
 	message    *message // nil when nothing is read; a copy, so that it outlives its inbox
 	inboxEmail string
 	ended      bool // the inbox is gone; the message stays until it is left
@@ -38,10 +42,11 @@ type reader struct {
 	rawSince   time.Time // when fetching the raw message began; zero while it is not fetched
 	err        error
 
-	view   render.View
-	hidden bool
-	unfold bool
-	top    int
+	view     render.View
+	hidden   bool
+	unfold   bool
+	pictures bool // shown
+	top      int
 
 	lines   []render.Line // of the body, for laidOut
 	laidOut layoutKey
@@ -56,7 +61,10 @@ type opened struct {
 	rawErr error    // why the raw message is not to be had
 	checks int      // findings worth a look
 	notice []string // what is not shown as the mail has it
-	big    bool     // laying it out takes longer than a frame may
+	// pictures is how many the message carries, picturesAway how many more whose parts are not at hand.
+	pictures, picturesAway int
+
+	big bool // laying it out takes longer than a frame may
 }
 
 // layoutKey is what the lines of a body depend on.
@@ -67,6 +75,7 @@ type layoutKey struct {
 	theme          string
 	dark           bool
 	hidden, unfold bool
+	pictures       picture.Mode
 	raw            bool
 }
 
@@ -77,13 +86,13 @@ func (r *reader) reading() bool { return r.message != nil }
 func (r *reader) open(m *message, email string, now time.Time) {
 	copied := *m
 	*r = reader{
-		rect: r.rect, th: r.th, retry: r.retry, view: r.view, generation: r.generation + 1,
+		rect: r.rect, th: r.th, retry: r.retry, pictureMode: r.pictureMode, pictureHint: r.pictureHint, view: r.view, generation: r.generation + 1,
 		message: &copied, inboxEmail: email, since: now,
 	}
 }
 
 func (r *reader) close() {
-	*r = reader{rect: r.rect, th: r.th, retry: r.retry, view: r.view, generation: r.generation + 1}
+	*r = reader{rect: r.rect, th: r.th, retry: r.retry, pictureMode: r.pictureMode, pictureHint: r.pictureHint, view: r.view, generation: r.generation + 1}
 }
 
 // setView changes the view and goes to its beginning.
@@ -103,6 +112,9 @@ func (r *reader) key() layoutKey {
 	}
 	if r.opened != nil {
 		k.raw = r.opened.letter.Raw != nil
+	}
+	if r.pictures && r.view == render.Rich && r.opened != nil {
+		k.pictures = r.pictureMode
 	}
 	if r.view == render.HTML || r.view == render.Raw || r.view == render.Headers {
 		k.width = max(1, r.rect.W-4)
@@ -203,6 +215,9 @@ func (r *reader) head() []string {
 		head = append(head, r.attachments(w)...)
 		for _, n := range r.opened.notice {
 			head = append(head, th.Dim.On(cell.Cut(cell.Steady(n), w)))
+		}
+		if n := r.opened.pictures + r.opened.picturesAway; n > 0 && !r.pictures && r.pictureMode.Protocol != picture.Off {
+			head = append(head, cell.Cut(th.Dim.On(picturesText(n)+": ")+r.pictureHint, w))
 		}
 	}
 	if r.ended {

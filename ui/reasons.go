@@ -1,5 +1,7 @@
 package ui
 
+import "mayfly/render/picture"
+
 // The reasons for which an action cannot be done now, in the words the screen shows.
 
 func needService(a *app) string {
@@ -86,6 +88,24 @@ func needAttachments(a *app) string {
 	}
 	if len(a.reader.opened.letter.Message.Attachments) == 0 {
 		return "This message has no attachments"
+	}
+	return ""
+}
+
+func needPictures(a *app) string {
+	if reason := needOpen(a); reason != "" {
+		return reason
+	}
+	o := a.reader.opened
+	switch {
+	case a.reader.pictures:
+		return ""
+	case o.pictures+o.picturesAway == 0:
+		return "This message carries no pictures; remote ones are never loaded"
+	case a.reader.pictureMode.Protocol == picture.Off:
+		return "Pictures are drawn in colours, of which this terminal has none"
+	case o.pictures == 0 && (a.noRaw || o.rawErr != nil || o.letter.Raw != nil):
+		return "The pictures are not at hand: the service does not give the raw message"
 	}
 	return ""
 }

@@ -38,6 +38,7 @@ func actions() []*action {
 		{id: "labels", title: "Label the links: open one, shift copies", hint: "links", group: groupMessage, keys: []string{"f"}, where: anywhere, why: needOpen, run: (*app).labelLinks},
 		{id: "unfold", title: "Unfold footers and quotes", group: groupMessage, keys: []string{"z"}, where: anywhere, why: needOpen, run: (*app).toggleUnfold},
 		{id: "hidden", title: "Show hidden text", group: groupMessage, keys: []string{"x"}, where: anywhere, why: needOpen, run: (*app).toggleHidden},
+		{id: "pictures", title: "Show pictures, or hide them", hint: "pictures", group: groupMessage, keys: []string{"i"}, where: anywhere, why: needPictures, run: (*app).togglePictures},
 		{id: "save-message", title: "Save the message", group: groupMessage, keys: []string{"s"}, where: anywhere, why: needMessage, run: (*app).saveMessage},
 		{id: "save-attachments", title: "Save the attachments", group: groupMessage, keys: []string{"a"}, where: anywhere, why: needAttachments, run: (*app).saveAttachments},
 		{id: "browser", title: "Open a safe copy in the browser", group: groupMessage, keys: []string{"b"}, where: anywhere, why: needMessage, run: (*app).openCopy},
@@ -59,7 +60,7 @@ func actions() []*action {
 		{id: "theme", title: "Change the theme", group: groupApp, keys: []string{"T"}, where: anywhere, run: (*app).nextTheme},
 		{id: "mouse", title: "Mouse on, or off for selecting text", group: groupApp, keys: []string{"m"}, where: anywhere, run: (*app).toggleMouse},
 		{id: "suspend", title: "Suspend", group: groupApp, keys: []string{"ctrl+z"}, where: anywhere, run: func(*app) tea.Cmd { return tea.Suspend }},
-		{id: "quit", title: "Quit", hint: "quit", group: groupApp, keys: []string{"q", "ctrl+c"}, where: anywhere, run: func(*app) tea.Cmd { return tea.Quit }},
+		{id: "quit", title: "Quit", hint: "quit", group: groupApp, keys: []string{"q", "ctrl+c"}, where: anywhere, run: (*app).quit},
 	}
 	for i, v := range views {
 		table = append(table, &action{
