@@ -227,12 +227,13 @@ func placed(draw string, up, column int) string {
 
 func ink24(id uint32) ink { return ink(id & 0xffffff) }
 
-// cell writes two pixels: the upper one as a half block, the lower one as what is behind it.
+// cell writes two pixels: the upper one as a half block, the lower one as what is behind it. Where both are alike it is no
+// coloured space, for screens take those for erased, and terminals erase in different ways.
 func (s *state) cell(c picture.Cell, ink *inks) {
 	top, bottom := ink.pixel(c.Top), ink.pixel(c.Bottom)
 	switch {
-	case top == bottom:
-		s.switchTo(pen{bg: bottom})
+	case top == 0 && bottom == 0:
+		s.switchTo(pen{})
 		s.drawn(" ")
 	case top == 0:
 		s.switchTo(pen{fg: bottom})
