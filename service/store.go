@@ -46,7 +46,8 @@ type Store interface {
 	// OverQuota: a key would have more messages on the UTC day of Received than EmailsPerDay.
 	// Calls that come together share a commit.
 	Append(ctx context.Context, d Append) error
-	// EmailsToday returns how many messages were appended for the key on the UTC day.
+	// EmailsToday returns how many messages were appended for the key on the UTC day. Of those that other processes
+	// have appended some may be missing.
 	EmailsToday(ctx context.Context, keyID string, day Day) (int, error)
 	// Messages returns up to limit summaries of messages with a place below before, the newest first.
 	// Limit 0 is no limit. An inbox that is gone has none.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"time"
@@ -35,7 +36,7 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 	s.queue.Add(1)
 	defer s.queue.Add(-1)
 	select {
-	case s.appends <- d:
+	case s.lane(a) <- d:
 	case <-s.ctx.Done():
 		return errClosed
 	case <-ctx.Done():
@@ -44,12 +45,25 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 	return <-d.done // each group is answered in bounded time
 }
 
-// runCommits stores deliveries. Everything that arrives while the committers are at work shares the next group.
-func (s *Store) runCommits() {
+// lanes is how many transactions of deliveries a process has under way at most. Those for one key are in one lane: in
+// two, they would only wait for each other in the database.
+const lanes = 4
+
+func (s *Store) lane(a service.Append) chan *delivery {
+	if len(a.Messages) == 0 {
+		return s.lanes[0]
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(a.Messages[0].KeyID)) // never fails
+	return s.lanes[h.Sum32()%lanes]
+}
+
+// runLane stores the deliveries of a lane. Everything that arrives while it is at work shares the next group.
+func (s *Store) runLane(deliveries chan *delivery) {
 	for {
 		select {
-		case d := <-s.appends:
-			s.commit(s.gather(d))
+		case d := <-deliveries:
+			s.commit(gather(d, deliveries))
 		case <-s.ctx.Done():
 			return
 		}
@@ -57,12 +71,12 @@ func (s *Store) runCommits() {
 }
 
 // gather returns the delivery and those that wait behind it.
-func (s *Store) gather(first *delivery) []*delivery {
+func gather(first *delivery, more <-chan *delivery) []*delivery {
 	group := []*delivery{first}
 	size := len(first.packed)
 	for size < groupBytes && len(group) < groupSize {
 		select {
-		case d := <-s.appends:
+		case d := <-more:
 			group = append(group, d)
 			size += len(d.packed) * len(d.Messages)
 		default:
@@ -111,6 +125,7 @@ func (s *Store) store(ctx context.Context, group []*delivery) ([]string, error) 
 		// A connection that is left in a transaction is closed by the pool, which rolls it back.
 		return nil, err
 	}
+	s.counts.put(l)
 	return l.changed(), nil
 }
 

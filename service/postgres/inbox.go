@@ -237,9 +237,3 @@ func collectOwners(rows pgx.Rows) (map[string]owner, error) {
 	}
 	return found, err
 }
-
-// EmailsToday returns how many messages were appended for the key on the day, which is one of the last two with any.
-func (s *Store) EmailsToday(ctx context.Context, keyID string, day service.Day) (int, error) {
-	o, err := s.owner(ctx, keyID)
-	return o.on(day), err
-}

@@ -13,7 +13,7 @@ type loader[K comparable, V any] struct {
 
 	mu      sync.Mutex
 	next    *load[K, V] // gathers questions; nil when there are none
-	running int
+	running bool
 }
 
 // load is a query and those who wait for it.
@@ -23,9 +23,6 @@ type load[K comparable, V any] struct {
 	values map[K]V
 	err    error
 }
-
-// loads is how many queries of a kind are under way at most.
-const loads = 2
 
 func newLoader[K comparable, V any](s *Store, query func(context.Context, []K) (map[K]V, error)) *loader[K, V] {
 	return &loader[K, V]{store: s, query: query}
@@ -68,8 +65,8 @@ func (l *loader[K, V]) ask(key K) (*load[K, V], error) {
 	}
 	asked := l.next
 	asked.keys[key] = true
-	if l.running < loads {
-		l.running++
+	if !l.running {
+		l.running = true
 		l.store.workers.Go(l.run)
 	}
 	return asked, nil
@@ -82,7 +79,7 @@ func (l *loader[K, V]) run() {
 		asked := l.next
 		l.next = nil
 		if asked == nil {
-			l.running--
+			l.running = false
 			l.mu.Unlock()
 			return
 		}

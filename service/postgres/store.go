@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,8 +49,9 @@ type Store struct {
 	hashes    *loader[[32]byte, service.StoredKey]
 	owners    *loader[string, owner]
 
-	appends chan *delivery
+	lanes   [lanes]chan *delivery
 	queue   atomic.Int64 // deliveries that wait
+	counts  counts
 	commits commitTimes
 
 	ctx     context.Context // ends when the store closes
@@ -61,10 +63,6 @@ var (
 	_ service.Store  = (*Store)(nil)
 	_ service.Shared = (*Store)(nil)
 )
-
-// committers is how many transactions of deliveries a process has under way: while one waits for the disk, the next is
-// made ready.
-const committers = 2
 
 // Open connects to the database of the URL (postgres://user:password@host:port/database, with the parameters of
 // libpq and pool_max_conns) and brings its schema up to date. The context bounds the opening only. No error names the
@@ -95,7 +93,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		pool.Close()
 		return nil, opening(err)
 	}
-	s := &Store{pool: pool, log: o.Log, timeout: o.Timeout, appends: make(chan *delivery), commits: newCommitTimes()}
+	s := &Store{pool: pool, log: o.Log, timeout: o.Timeout, commits: newCommitTimes()}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.inboxes = newLoader(s, s.readInboxes)
 	s.addresses = newLoader(s, s.readAddresses)
@@ -103,8 +101,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.hashes = newLoader(s, s.readHashes)
 	s.owners = newLoader(s, s.readOwners)
 	s.told.init()
-	for range committers {
-		s.workers.Go(s.runCommits)
+	for i := range s.lanes {
+		s.lanes[i] = make(chan *delivery)
+		s.workers.Go(func() { s.runLane(s.lanes[i]) })
 	}
 	s.workers.Go(s.runAnnouncements)
 	s.workers.Go(s.runAhead)
@@ -117,6 +116,10 @@ func CheckURL(url string) error {
 	return err
 }
 
+// defaultConnections is how many a process has at most, when the URL does not say with pool_max_conns: one for each
+// lane and each kind of question, and some for what one caller asks.
+const defaultConnections = 16
+
 // poolConfig reads the URL and adds what the promises of the store need.
 func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
@@ -124,8 +127,8 @@ func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 		// The parser's own error quotes what it was given.
 		return nil, errors.New("the URL of the database cannot be read: want postgres://user@host:port/database")
 	}
-	if config.MaxConns < committers+2 {
-		config.MaxConns = committers + 2
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = defaultConnections
 	}
 	c := config.ConnConfig
 	if c.ConnectTimeout == 0 {
