@@ -41,7 +41,7 @@ func (b *builder) openLink(f *frame) {
 	if f.link == 0 {
 		return
 	}
-	f.button = b.looksPressable(f)
+	f.button = b.looksPressable(f) || b.frames[len(b.frames)-2].style.isButton
 	b.anchor = anchor{n: f.link, text: b.anchor.text[:0]}
 }
 
@@ -102,6 +102,9 @@ func (b *builder) pressLeaf(l *doc.Block, f *frame) {
 	n, size := 0, 0
 	for _, s := range l.Spans {
 		size += len(s.Text)
+		if s.Image > 0 {
+			continue // a picture is no label
+		}
 		if s.Link > 0 {
 			if n > 0 && s.Link != n {
 				return

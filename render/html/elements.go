@@ -42,7 +42,7 @@ func (b *builder) element(f *frame) {
 	case atom.Li:
 		b.openItem(f)
 	case atom.Dd:
-		b.push(f, &doc.Block{Kind: doc.Item})
+		b.push(f, &doc.Block{Kind: doc.Item, Marker: " "}) // indented
 	case atom.Blockquote:
 		if !f.style.noBorder {
 			b.push(f, &doc.Block{Kind: doc.Quote})
@@ -168,7 +168,14 @@ func (b *builder) emptyBox(f *frame) {
 	}
 	s := &f.style
 	height := s.height.px(s.size, 0)
-	if (s.edge || s.border || s.ownBack && height > 0 && height <= 4) && f.node.DataAtom != atom.Table {
+	line := s.edge || s.ownBack && height > 0 && height <= 4
+	if out := *b.out; f.style.display == cellDisplay && len(out) > 0 && out[len(out)-1].Kind == doc.Cell {
+		if cell := out[len(out)-1]; line && !s.border && len(cell.Children) == 0 {
+			cell.Children = []*doc.Block{{Kind: doc.Rule, Gap: true}}
+			b.margin = gapHeight
+			return
+		}
+	} else if (line || s.border) && f.node.DataAtom != atom.Table {
 		b.rule()
 		return
 	}
@@ -180,7 +187,10 @@ func (b *builder) emptyBox(f *frame) {
 // rule adds a line across, unless one is there already.
 func (b *builder) rule() {
 	out := *b.out
-	if len(out) == 0 || out[len(out)-1].Kind == doc.Rule {
+	if n := len(out); n > 0 && out[n-1].Kind == doc.Rule {
+		return
+	}
+	if in := b.container(); len(out) == 0 && (in == nil || in.Kind != doc.Cell) {
 		return
 	}
 	*b.out = append(out, &doc.Block{Kind: doc.Rule, Gap: true})

@@ -21,6 +21,9 @@ func (b *builder) formElement(f *frame) {
 }
 
 func (b *builder) input(f *frame) {
+	if f.style.unseen {
+		return
+	}
 	kind, _ := attr(f.node, "type")
 	value, _ := attr(f.node, "value")
 	hint, _ := attr(f.node, "placeholder")

@@ -41,6 +41,9 @@ func (s *source) parse() *html.Node {
 // styles reads the style elements, which hold for the whole mail wherever they stand.
 func (b *builder) styles(n *html.Node) {
 	if n.Type == html.ElementNode && n.DataAtom == atom.Style {
+		if _, ok := attr(n, "amp4email-boilerplate"); ok {
+			return // it hides the body until a script shows it
+		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			b.ruler.sheet.add(c.Data)
 		}
@@ -60,6 +63,9 @@ func (b *builder) walk(n *html.Node) {
 	case html.ElementNode:
 		if n.DataAtom == atom.Script {
 			b.doc.Scripts++
+		}
+		if n.Data == "amp-img" {
+			n.DataAtom = atom.Img
 		}
 		b.open(n)
 		b.children(n)

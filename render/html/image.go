@@ -82,6 +82,10 @@ func (b *builder) addImage(im doc.Image) int {
 
 // image shows an img element by its alternative text, or by its size when it is large and has none.
 func (b *builder) image(f *frame) {
+	if f.style.unseen {
+		b.hidden.image(b, f.node)
+		return
+	}
 	im := b.readImage(f.node, &f.style)
 	im.Link = f.link
 	im.Leaf, im.Offset = b.order+1, len(b.para.buf)

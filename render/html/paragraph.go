@@ -89,23 +89,24 @@ func (p *paragraph) settle(f *frame) {
 		p.lines, p.space = 0, false
 		return
 	}
-	last := &p.spans[len(p.spans)-1]
-	switch {
-	case p.lines > 0:
-		p.buf = append(p.buf, strings.Repeat("\n", p.lines)...)
-		last.end = len(p.buf)
-	case p.space && p.buf[len(p.buf)-1] != '\n':
-		if last.link != f.link || last.button != f.button || last.image != 0 {
-			// The space between a link and what follows belongs to neither.
-			style := last.style
-			style.Underline, style.Strike, style.Background = false, false, doc.Color{}
-			p.spans = append(p.spans, run{start: len(p.buf), style: style})
-			last = &p.spans[len(p.spans)-1]
-		}
-		p.buf = append(p.buf, ' ')
-		last.end = len(p.buf)
+	white := strings.Repeat("\n", p.lines)
+	if white == "" && p.space && p.buf[len(p.buf)-1] != '\n' {
+		white = " "
 	}
 	p.lines, p.space = 0, false
+	if white == "" {
+		return
+	}
+	last := &p.spans[len(p.spans)-1]
+	if last.link != f.link || last.button != f.button || last.image != 0 {
+		// What stands between a link and what follows belongs to neither.
+		style := last.style
+		style.Underline, style.Strike, style.Background = false, false, doc.Color{}
+		p.spans = append(p.spans, run{start: len(p.buf), style: style})
+		last = &p.spans[len(p.spans)-1]
+	}
+	p.buf = append(p.buf, white...)
+	last.end = len(p.buf)
 }
 
 // start notes the style of the block that the paragraph begins in.

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -65,16 +66,23 @@ func asCells(children []*doc.Block) []*doc.Block {
 // then stands for itself.
 func (b *builder) closeTable(table *doc.Block, f *frame) {
 	var rows []*doc.Block
+	top := table
 	for _, c := range table.Children {
 		if c.Kind == doc.Row {
 			rows = append(rows, c)
-		} else { // a caption, or text that stands between the rows
-			*b.out = append(*b.out, c)
+			continue
 		}
+		// A caption, or text that stands between the rows.
+		if top == table && len(rows) == 0 {
+			top = c
+		}
+		*b.out = append(*b.out, c)
 	}
 	role, _ := attr(f.node, "role")
-	if isData(rows, role == "presentation" || role == "none") {
-		table.Children = keepRows(rows)
+	if data := keepRows(rows); isData(data, role == "presentation" || role == "none") {
+		table.Children = data
+		top.Gap = true
+		b.margin = gapHeight
 		table.Head = headRows(table.Children)
 		alignNumbers(table)
 		clearGaps(table)
@@ -86,11 +94,13 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 	}
 }
 
-// keepRows drops the rows in which there is nothing to see.
+// keepRows is the rows in which there is something to see but a rule.
 func keepRows(rows []*doc.Block) []*doc.Block {
-	kept := rows[:0]
+	var kept []*doc.Block
 	for _, r := range rows {
-		if filled(r) > 0 {
+		if slices.ContainsFunc(r.Children, func(c *doc.Block) bool {
+			return slices.ContainsFunc(c.Children, func(l *doc.Block) bool { return l.Kind != doc.Rule })
+		}) {
 			kept = append(kept, r)
 		}
 	}
@@ -122,6 +132,7 @@ func look(cell *doc.Block) cellLook {
 	var visit func(b *doc.Block)
 	visit = func(b *doc.Block) {
 		switch b.Kind {
+		case doc.Rule:
 		case doc.Cell, doc.Item, doc.List:
 			l.simple = l.simple && b.Kind == doc.Cell
 		case doc.Paragraph, doc.Heading:
@@ -224,25 +235,33 @@ func namesAndValues(rows []*doc.Block) bool {
 	return pairs >= 2
 }
 
-// numeric reports whether a text is a number, an amount, a share or a count.
+// numeric reports whether a text is a number, an amount, a share or a count: digits, the signs that belong to them, and
+// at most one short word of letters, a currency or a unit, ahead of them or behind.
 func numeric(s string) bool {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 24 {
 		return false
 	}
-	digits, letters := 0, 0
+	digits, letters, words := 0, 0, 0
+	last := ' '
 	for _, r := range s {
 		switch {
 		case unicode.IsDigit(r):
 			digits++
 		case unicode.IsLetter(r):
-			letters++
+			if letters++; !unicode.IsLetter(last) {
+				words++
+			}
+		case unicode.IsLetter(last) && strings.ContainsRune("-–", r): // A-1234
+			return false
 		case unicode.Is(unicode.Sc, r), strings.ContainsRune("+-−–.,' %()*×:\u00a0", r):
 		default:
 			return false
 		}
+		last = r
 	}
-	return digits > 0 && letters <= 3
+	first, _ := utf8.DecodeRuneInString(s)
+	return digits > 0 && letters <= 3 && words <= 1 && (letters == 0 || unicode.IsLetter(first) || unicode.IsLetter(last) || letters == 1)
 }
 
 // headRows counts the rows at the top that are headers.
@@ -327,14 +346,19 @@ const (
 // flattenRow lays out a row whose columns mean nothing: a few short cells stay side by side, others follow one
 // another.
 func flattenRow(row *doc.Block) []*doc.Block {
+	rule := []*doc.Block(nil)
 	cells := row.Children[:0]
 	for _, c := range row.Children {
-		if len(c.Children) > 0 {
+		switch {
+		case len(c.Children) == 0:
+		case len(c.Children) == 1 && c.Children[0].Kind == doc.Rule:
+			rule = c.Children // beside other cells it is but decoration
+		default:
 			cells = append(cells, c)
 		}
 	}
 	if len(cells) == 0 {
-		return nil
+		return rule
 	}
 	if len(cells) == 1 {
 		return cells[0].Children
@@ -362,12 +386,17 @@ func flattenRow(row *doc.Block) []*doc.Block {
 	}
 	var out []*doc.Block
 	for i, c := range cells {
-		if i > 0 && len(c.Children[0].Text()) > 0 && (len(c.Children) > 1 || len(cells[i-1].Children) > 1) {
+		if i > 0 && len(c.Children[0].Text()) > 0 && (tall(c) || tall(cells[i-1])) {
 			c.Children[0].Gap = true
 		}
 		out = append(out, c.Children...)
 	}
 	return out
+}
+
+// tall reports a cell of more than one line of its own.
+func tall(c *doc.Block) bool {
+	return len(c.Children) > 1 || strings.Contains(c.Children[0].Text(), "\n")
 }
 
 // joinCells makes one text of cells of a character each: a code with a box for every digit.

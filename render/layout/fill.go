@@ -123,7 +123,7 @@ func (l *layouter) button(b *doc.Block, spans []doc.Span) {
 	if label.bg == 0 && label.attrs&reverse == 0 {
 		left, right = "[", "]"
 	}
-	if width > l.wrap.width {
+	if width+len(itoa(n)) > l.wrap.width {
 		label.attrs |= underline
 		l.wrap.text(words, label, n)
 		l.number(n)
@@ -132,11 +132,13 @@ func (l *layouter) button(b *doc.Block, spans []doc.Span) {
 	if len(b.Spans) == len(spans) && l.wrap.lineW == 0 && width+4 <= l.wrap.width && !l.beside && l.room() >= 40 {
 		l.wrap.add(spaces(4))
 	}
+	l.wrap.commit() // the line may break on both sides of a button
 	whole := " " + words + " "
 	l.wrap.put(piece{left, 0, int32(len(left)), 1, edge, n})
 	l.wrap.put(piece{whole, 0, int32(len(whole)), width - 2, label, n})
 	l.wrap.put(piece{right, 0, int32(len(right)), 1, edge, n})
 	l.number(n)
+	l.wrap.commit()
 }
 
 var superDigits = [10]string{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"}
