@@ -52,17 +52,22 @@ func (s *Server) sendRaw(w *response, r *http.Request, inboxID string, summary s
 		w.notModified()
 		return nil
 	}
-	free, err := s.reserve(r.Context(), summary.Size)
-	if err != nil {
-		return err
-	}
-	defer free()
-	m, err := s.service.Message(r.Context(), w.key, inboxID, summary.ID)
-	if err != nil {
-		return err
+	body, ok := s.cache.get(etag)
+	if !ok {
+		free, err := s.reserve(r.Context(), summary.Size)
+		if err != nil {
+			return err
+		}
+		defer free()
+		m, err := s.service.Message(r.Context(), w.key, inboxID, summary.ID)
+		if err != nil {
+			return err
+		}
+		body = m.Raw
+		s.cache.put(etag, body)
 	}
 	w.Header().Set("Content-Security-Policy", "sandbox")
-	w.send(http.StatusOK, "message/rfc822", m.Raw)
+	w.send(http.StatusOK, "message/rfc822", body)
 	return nil
 }
 
