@@ -102,7 +102,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.width, a.height = msg.Width, msg.Height
-	case tea.BackgroundColorMsg, tea.ColorProfileMsg, tea.EnvMsg, tea.FocusMsg, tea.BlurMsg, tea.KeyboardEnhancementsMsg:
+	case tea.BackgroundColorMsg, tea.ColorProfileMsg, tea.EnvMsg, tea.FocusMsg, tea.BlurMsg, tea.KeyboardEnhancementsMsg, tea.TerminalVersionMsg:
 		return a.sense(msg)
 	case tea.KeyPressMsg:
 		return a.key(msg)

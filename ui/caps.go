@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"mayfly/render/picture"
 	"mayfly/ui/theme"
 )
 
@@ -20,6 +21,7 @@ type capabilities struct {
 	mouse      bool
 	ssh        bool
 	tmux       bool
+	version    string // name and version of the terminal, where it was asked and told
 	env        tea.EnvMsg
 }
 
@@ -37,10 +39,12 @@ func (a *app) sense(msg tea.Msg) tea.Cmd {
 		c.env = msg
 		c.ssh = msg.Getenv("SSH_TTY") != "" || msg.Getenv("SSH_CONNECTION") != ""
 		c.tmux = msg.Getenv("TMUX") != ""
-		a.sensePictures()
 		if v := msg.Getenv("COLORFGBG"); v != "" && !c.background {
 			c.background, c.light = true, lightByEnvironment(v)
 			a.dress()
+		}
+		if picture.Detect(msg.Getenv) == picture.Kitty {
+			return tea.RequestTerminalVersion
 		}
 	case tea.FocusMsg:
 		c.blurred, c.refocused = false, c.blurred
@@ -53,6 +57,9 @@ func (a *app) sense(msg tea.Msg) tea.Cmd {
 		if a.session != nil {
 			a.session.watcher.SetFocused(false)
 		}
+	case tea.TerminalVersionMsg:
+		c.version = msg.Name
+		a.sensePictures()
 	case tea.KeyboardEnhancementsMsg:
 		c.repeats = msg.SupportsEventTypes()
 	}

@@ -20,12 +20,13 @@ type pictures struct {
 }
 
 // sensePictures finds how the screen shows pictures, from what the terminal said about itself. Half blocks are cells like
-// all others. Of the graphics protocols only kitty's placeholders are, since the screen is redrawn in parts.
+// all others. Of the graphics protocols only kitty's placeholders are, since the screen is redrawn in parts; a terminal
+// says by its version that it knows them.
 func (a *app) sensePictures() {
 	m := picture.Mode{}
 	switch profile := a.caps.profile; {
 	case profile < colorprofile.ANSI:
-	case profile == colorprofile.TrueColor && picture.Detect(a.caps.env.Getenv) == picture.Kitty:
+	case profile == colorprofile.TrueColor && picture.KnowsPlaceholders(a.caps.version):
 		m = picture.Mode{Protocol: picture.KittyCells, Cell: kittyCell}
 	default:
 		m = picture.Mode{Protocol: picture.Blocks}

@@ -1,6 +1,9 @@
 package picture
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Protocol is a way to show a picture in a terminal.
 type Protocol uint8
@@ -31,4 +34,15 @@ func Detect(getenv func(string) string) Protocol {
 		return Sixel
 	}
 	return Blocks
+}
+
+// KnowsPlaceholders reports whether a terminal shows pictures by placeholders, from its answer to XTVERSION: kitty does
+// since 0.28, and Ghostty.
+func KnowsPlaceholders(version string) bool {
+	if strings.HasPrefix(version, "ghostty ") {
+		return true
+	}
+	var major, minor int
+	n, err := fmt.Sscanf(version, "kitty(%d.%d", &major, &minor)
+	return err == nil && n == 2 && (major > 0 || minor >= 28)
 }
