@@ -58,6 +58,11 @@ func (s *Store) Summary(ctx context.Context, in service.Inbox, place uint64) (se
 	return m, s.failure(ctx, scanSummary(row, &m))
 }
 
+// Each table's slot is named, so that only the tables of one slot are read.
+const selectMessage = "SELECT " + summaryColumns + `, m.recipient, b.raw FROM messages m
+	JOIN bodies b ON b.inbox_id = m.inbox_id AND b.place = m.place AND b.slot = $2
+	WHERE m.inbox_id = $1 AND m.slot = $2 AND m.place = $3 AND ` + alive
+
 // Message returns a message by its place.
 func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (service.Message, error) {
 	var m service.Message
@@ -67,9 +72,7 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (se
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	var packed []byte
-	row := s.pool.QueryRow(ctx, "SELECT "+summaryColumns+`, m.recipient, b.raw FROM messages m
-		JOIN bodies b ON b.inbox_id = m.inbox_id AND b.slot = m.slot AND b.place = m.place
-		WHERE m.inbox_id = $1 AND m.slot = $2 AND m.place = $3 AND `+alive, in.ID, int32(slotOf(in)), int64(place))
+	row := s.pool.QueryRow(ctx, selectMessage, in.ID, int32(slotOf(in)), int64(place))
 	err := scanSummary(row, &m.Summary, &m.To, &packed)
 	if err == nil {
 		m.Raw, err = unpack(packed, m.Size)

@@ -157,19 +157,13 @@ const dropAfter = time.Hour
 // dropSlots drops the tables of slots that were over at now and have no inbox left. Nothing waits for it but who
 // reads from such a slot at that moment, and one process at a time does it.
 func (s *Store) dropSlots(ctx context.Context, now time.Time) error {
-	rows, err := s.pool.Query(ctx, `SELECT slot FROM slots WHERE ends_at <= $1
-		AND NOT EXISTS (SELECT FROM inboxes WHERE expires_at < slots.ends_at) ORDER BY ends_at`, now.Add(-dropAfter))
-	if err != nil {
-		return err
-	}
-	over, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	over, err := s.slotsOver(ctx, now)
 	if err != nil || len(over) == 0 {
 		return err
 	}
 	return s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) (err error) {
 		// Partitions are detached outside transactions, so the lock is the session's.
-		var mine bool
-		if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+slotLock+")").Scan(&mine); err != nil || !mine {
+		if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock("+slotLock+")"); err != nil {
 			return err
 		}
 		defer func() {
@@ -177,13 +171,22 @@ func (s *Store) dropSlots(ctx context.Context, now time.Time) error {
 			err = errors.Join(err, unlocked)
 		}()
 		for _, n := range over {
-			s.slots.drop(slot(n))
-			if err := dropSlot(ctx, conn, slot(n)); err != nil {
-				return fmt.Errorf("drop the tables of %s: %w", strings.TrimPrefix(slot(n).suffix(), "_"), err)
+			s.slots.drop(n)
+			if err := dropSlot(ctx, conn, n); err != nil {
+				return fmt.Errorf("drop the tables of %s: %w", strings.TrimPrefix(n.suffix(), "_"), err)
 			}
 		}
 		return nil
 	})
+}
+
+func (s *Store) slotsOver(ctx context.Context, now time.Time) ([]slot, error) {
+	rows, err := s.pool.Query(ctx, `SELECT slot FROM slots WHERE ends_at <= $1
+		AND NOT EXISTS (SELECT FROM inboxes WHERE expires_at < slots.ends_at) ORDER BY ends_at`, now.Add(-dropAfter))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[slot])
 }
 
 // dropSlot goes on where one that was interrupted has got to.

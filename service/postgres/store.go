@@ -32,7 +32,7 @@ type Options struct {
 	// Timeout bounds each operation on the database. Default: 10 s.
 	Timeout time.Duration
 
-	migrations int // how many of the migrations this process knows; default: all
+	migrations []migration // that this process knows; default: migrations
 }
 
 // Store is a service.Store in a database. Several processes may have the same one open.
@@ -74,8 +74,8 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
 	}
-	if o.migrations == 0 {
-		o.migrations = len(migrations)
+	if o.migrations == nil {
+		o.migrations = migrations
 	}
 	config, err := poolConfig(url, o.Timeout)
 	if err != nil {
@@ -89,7 +89,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, opening(err)
 	}
-	if err := migrate(ctx, pool, migrations[:o.migrations]); err != nil {
+	if err := migrate(ctx, pool, o.migrations); err != nil {
 		pool.Close()
 		return nil, opening(err)
 	}

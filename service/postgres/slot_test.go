@@ -1,0 +1,164 @@
+package postgres
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service"
+	"mayfly/service/postgres/pgtest"
+)
+
+func TestSlotOf(t *testing.T) {
+	for _, test := range []struct {
+		life time.Duration
+		name string
+		ends time.Time
+	}{
+		{time.Minute, "_h20300517_12", day.Add(time.Hour)},
+		{time.Hour - time.Millisecond, "_h20300517_12", day.Add(time.Hour)},
+		{time.Hour, "_h20300517_13", day.Add(2 * time.Hour)},
+		{24 * time.Hour, "_h20300518_12", day.Add(25 * time.Hour)},
+		{24*time.Hour + time.Millisecond, "_d20300518", day.Add(36 * time.Hour)},
+		{30 * 24 * time.Hour, "_d20300616", day.Add(30*24*time.Hour + 12*time.Hour)},
+	} {
+		s := slotOf(service.Inbox{CreatedAt: day, ExpiresAt: day.Add(test.life)})
+		if s.suffix() != test.name || !s.ends().Equal(test.ends) {
+			t.Errorf("a life of %v is in %s, which ends at %v, want %s and %v", test.life, s.suffix(), s.ends(), test.name, test.ends)
+		}
+	}
+}
+
+// partitions returns the tables of slots that there are.
+func partitions(t *testing.T, s *Store) int {
+	t.Helper()
+	return count(t, s, "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^(messages|bodies)_[hd]2030'")
+}
+
+func TestSlotsAreDroppedWhenTheyAreOver(t *testing.T) {
+	s := open(t, pgtest.Database(t), Options{})
+	short, long := create(t, s, 1, time.Minute), create(t, s, 2, 48*time.Hour)
+	for _, in := range []service.Inbox{short, long} {
+		if err := deliver(t.Context(), s, in, "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := partitions(t, s); n != 4 {
+		t.Fatalf("%d tables of slots, want 4", n)
+	}
+	sweep := func(now time.Time) {
+		t.Helper()
+		if _, err := s.Sweep(t.Context(), now, 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	over := slotOf(short).ends().Add(dropAfter)
+	sweep(over.Add(-time.Millisecond))
+	if n := partitions(t, s); n != 4 {
+		t.Errorf("%d tables are left before the slot is over, want 4", n)
+	}
+	// What was interrupted half way is completed.
+	table := "messages" + slotOf(short).suffix()
+	if _, err := s.pool.Exec(t.Context(), "ALTER TABLE messages DETACH PARTITION "+table+" CONCURRENTLY"); err != nil {
+		t.Fatal(err)
+	}
+	sweep(over)
+	if n := partitions(t, s); n != 2 {
+		t.Errorf("%d tables are left, want 2", n)
+	}
+	if n := len(messages(t, s, long)); n != 1 {
+		t.Errorf("an inbox that lives on has %d messages, want 1", n)
+	}
+	sweep(slotOf(long).ends().Add(dropAfter))
+	if n := partitions(t, s); n != 0 {
+		t.Errorf("%d tables are left when all is over", n)
+	}
+	// The slot is made anew when it is needed.
+	again := create(t, s, 3, time.Minute)
+	if err := deliver(t.Context(), s, again, "x"); err != nil || len(messages(t, s, again)) != 1 {
+		t.Errorf("in a slot that was dropped: %v", err)
+	}
+}
+
+func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
+	s := open(t, pgtest.Database(t), Options{})
+	in, keep := create(t, s, 1, time.Hour), create(t, s, 2, time.Hour)
+	for range 2*removedAtOnce + 1 {
+		in.Messages++
+	}
+	// As many as take three lots, without taking the time to deliver each.
+	if _, err := s.pool.Exec(t.Context(), `INSERT INTO messages (inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
+		SELECT $1, $2, n, n::text, '', '', '', now(), 1, '' FROM generate_series(1, $3) n`, in.ID, int32(slotOf(in)), in.Messages); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.pool.Exec(t.Context(), "UPDATE inboxes SET messages = $2 WHERE id = $1", in.ID, in.Messages); err != nil {
+		t.Fatal(err)
+	}
+	if err := deliver(t.Context(), s, keep, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteInbox(t.Context(), in.KeyID, in.ID); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(messages(t, s, in)); n != 0 {
+		t.Errorf("a deleted inbox lists %d messages", n)
+	}
+	if _, err := s.Sweep(t.Context(), day, 100); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, s, "SELECT count(*) FROM messages"); n != 1 {
+		t.Errorf("%d messages are left in the database, want the other inbox's 1", n)
+	}
+	if n := count(t, s, "SELECT count(*) FROM deleted"); n != 0 {
+		t.Errorf("%d inboxes are still to be removed", n)
+	}
+}
+
+// Whatever plan the database chooses, a lookup by inbox and ID reads the tables of one slot.
+func TestLookupTouchesOneSlot(t *testing.T) {
+	s := open(t, pgtest.Database(t), Options{})
+	var in service.Inbox
+	for n := range 30 {
+		in = create(t, s, n, time.Duration(n+1)*time.Hour)
+		if err := deliver(t.Context(), s, in, "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := s.pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+		if _, err := conn.Exec(t.Context(), "SET plan_cache_mode = "+mode); err != nil {
+			t.Fatal(err)
+		}
+		name := "lookup_" + mode
+		if _, err := conn.Exec(t.Context(), "PREPARE "+name+" AS "+selectMessage); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := conn.Query(t.Context(), fmt.Sprintf("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE %s('%s', %d, 1)", name, in.ID, slotOf(in)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := map[string]bool{}
+		for _, line := range plan {
+			for _, word := range strings.Fields(line) {
+				if (strings.HasPrefix(word, "messages_") || strings.HasPrefix(word, "bodies_")) && !strings.Contains(word, "pkey") &&
+					!strings.Contains(line, "never executed") {
+					read[word] = true
+				}
+			}
+		}
+		if want := slotOf(in).suffix(); len(read) != 2 || !read["messages"+want] || !read["bodies"+want] {
+			t.Errorf("%s: the lookup reads %v:\n%s", mode, read, strings.Join(plan, "\n"))
+		}
+	}
+}
