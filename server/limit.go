@@ -54,6 +54,14 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
+// CloseWrite tells the client that nothing more comes.
+func (c *limitedConn) CloseWrite() error {
+	if inner, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return inner.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
 // SyscallConn implements syscall.Conn.
 func (c *limitedConn) SyscallConn() (syscall.RawConn, error) {
 	if inner, ok := c.Conn.(syscall.Conn); ok {

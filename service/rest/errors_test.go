@@ -1,6 +1,8 @@
 package rest_test
 
 import (
+	"bufio"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/api"
 	"mayfly/service"
 	"mayfly/service/rest"
 )
@@ -146,19 +149,54 @@ func TestBodyAtItsLimit(t *testing.T) {
 	}
 }
 
-func TestHeaderIsBounded(t *testing.T) {
+// What is no request is answered in the envelope too, and the connection is closed.
+func TestMalformedRequests(t *testing.T) {
 	d := newDoor(t, rest.Options{})
-	c, err := net.Dial("tcp", strings.TrimPrefix(d.base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := fmt.Fprintf(c, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: %s\r\n\r\n", strings.Repeat("a", 64<<10)); err != nil {
-		t.Log(err) // the server need not have read it all
-	}
-	got, _ := io.ReadAll(c) // the connection may be reset after the answer
-	if !strings.HasPrefix(string(got), "HTTP/1.1 431 ") {
-		t.Errorf("got %.100q", got)
+	for _, test := range []struct {
+		name, request string
+		status        int
+	}{
+		{"no request", "hello\r\n\r\n", 400},
+		{"no host", "GET /healthz HTTP/1.1\r\n\r\n", 400},
+		{"two hosts", "GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400},
+		{"a space in a field's name", "GET /healthz HTTP/1.1\r\nHost: x\r\nX Y: z\r\n\r\n", 400},
+		{"a path that is none", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
+		{"two lengths", "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400},
+		{"a length below zero", "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400},
+		{"a header above the limit", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: " + strings.Repeat("a", 64<<10) + "\r\n\r\n", 431},
+		{"a coding that is not known", "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
+		{"a version that is not known", "GET /healthz HTTP/3.0\r\nHost: x\r\n\r\n", 505},
+		{"an expectation that is not known", "GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n", 417},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, err := net.Dial("tcp", strings.TrimPrefix(d.base, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if _, err := io.WriteString(c, test.request); err != nil {
+				t.Log(err) // the server need not have read it all
+			}
+			r := bufio.NewReader(c)
+			resp, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var e api.ErrorBody
+			if err := json.Unmarshal(body, &e); err != nil || e.Error.Code != test.status || e.Error.Message == "" {
+				t.Errorf("no envelope of a %d: %v, %q", test.status, err, body)
+			}
+			if resp.StatusCode != test.status || resp.Header.Get("Content-Type") != "application/json" || !resp.Close {
+				t.Errorf("%s, %s, closes: %v", resp.Status, resp.Header.Get("Content-Type"), resp.Close)
+			}
+			if more, _ := io.ReadAll(r); len(more) != 0 { // the connection may be reset after the answer
+				t.Errorf("more: %q", more)
+			}
+		})
 	}
 }
 

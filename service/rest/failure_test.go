@@ -71,6 +71,9 @@ func TestReadinessTellsTheTruth(t *testing.T) {
 	if a := d.call(t, "", "GET", "/readyz", ""); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
 		t.Errorf("%d %v", a.status, a.header)
 	}
+	if log := d.log.String(); !strings.Contains(log, `error="not ready: read-only"`) {
+		t.Errorf("the log does not say why: %s", log)
+	}
 	if a := d.call(t, "", "GET", "/healthz", ""); a.status != http.StatusOK {
 		t.Errorf("the process itself: %d", a.status)
 	}

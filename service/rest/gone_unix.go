@@ -3,7 +3,6 @@
 package rest
 
 import (
-	"crypto/tls"
 	"errors"
 	"net"
 	"syscall"
@@ -11,8 +10,12 @@ import (
 
 // gone reports whether the peer of a connection has closed it. It reads nothing and does not wait.
 func gone(c net.Conn) bool {
-	if secure, ok := c.(*tls.Conn); ok {
-		c = secure.NetConn()
+	for {
+		outer, ok := c.(interface{ NetConn() net.Conn }) // as *tls.Conn is
+		if !ok {
+			break
+		}
+		c = outer.NetConn()
 	}
 	plain, ok := c.(syscall.Conn)
 	if !ok {

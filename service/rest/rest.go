@@ -4,8 +4,8 @@
 // (404), the method (405), and only then what it asks for. So nothing but the validity of the key can be learned
 // without one, and an inbox of another key answers, costs and takes what one that does not exist does.
 //
-// The contract leaves the shape of every error to one envelope; answers that net/http writes before a handler sees
-// the request (a malformed request line, a header above its limit) are the only ones without it.
+// Every error is in the envelope of the contract, also what net/http answers before a handler sees the request (a
+// malformed request line, a header above its limit).
 package rest
 
 import (
@@ -131,7 +131,7 @@ func (s *Server) Serve(l net.Listener) error {
 	s.resuming.Do(func() {
 		s.serving.Go(func() { _ = s.http.Serve(&s.parking.returned) }) // it ends by Shutdown only
 	})
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(envelopeListener{l}); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

@@ -86,10 +86,10 @@ func (s *Server) health(w *response, r *http.Request) error {
 
 func (s *Server) ready(w *response, r *http.Request) error {
 	if s.draining.Err() != nil {
-		return &service.Error{Code: service.Unavailable, Err: errors.New("stopping")}
+		return &service.Error{Code: service.Unavailable, Message: "not ready", Err: errors.New("stopping")}
 	}
 	if err := s.service.Ready(r.Context()); err != nil {
-		return &service.Error{Code: service.Unavailable, Err: err}
+		return &service.Error{Code: service.Unavailable, Message: "not ready", Err: err}
 	}
 	return w.sendJSON(http.StatusOK, status{"ok"})
 }
