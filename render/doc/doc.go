@@ -82,6 +82,7 @@ type Span struct {
 	Style  Style
 	Link   int  // number of the link it belongs to; 0 for none
 	Button bool // part of a link that looks like a button
+	GoesOn bool // the link goes on in the next leaf
 	Image  int  // number of the image it stands for (Images[n-1]); its text is the alternative text
 }
 

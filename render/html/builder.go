@@ -147,7 +147,7 @@ func (b *builder) text(s string) {
 		b.hidden.add(b, s, why)
 		return
 	}
-	if f.made != nil && (f.made.Kind == doc.Table || f.made.Kind == doc.Row) && blank(s) {
+	if f.made != nil && (f.made.Kind == doc.Table || f.made.Kind == doc.Row) && empty(s) {
 		return
 	}
 	if b.bounds.spent() {
@@ -170,7 +170,7 @@ func (b *builder) opaque(f *frame, s string) {
 	}
 }
 
-func blank(s string) bool {
+func empty(s string) bool {
 	return strings.TrimLeft(s, " \t\n\r\f") == ""
 }
 

@@ -106,6 +106,9 @@ func (b *builder) elementEnd(f *frame) {
 
 func (b *builder) closeContainer(f *frame) {
 	made := b.pop(f)
+	if made.Kind != doc.Row && made.Kind != doc.Table {
+		made.Children = undouble(b.doc, made.Children)
+	}
 	switch made.Kind {
 	case doc.Table:
 		b.closeTable(made, f)

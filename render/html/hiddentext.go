@@ -24,7 +24,7 @@ type hiddenText struct {
 
 // add takes the text of a node that is hidden.
 func (h *hiddenText) add(b *builder, s, reason string) {
-	if blank(s) {
+	if empty(s) {
 		return
 	}
 	b.doc.HiddenBytes += len(strings.TrimSpace(s))

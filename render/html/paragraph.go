@@ -1,6 +1,7 @@
 package html
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -9,6 +10,7 @@ import (
 
 	"mayfly/render/clean"
 	"mayfly/render/doc"
+	"mayfly/render/link"
 )
 
 // paragraph collects the text between two breaks: white space collapsed, in runs of one style.
@@ -72,8 +74,31 @@ func (p *paragraph) preformatted(s string, f *frame) {
 
 // word appends text without white space, after what stands before it.
 func (p *paragraph) word(s string, f *frame) {
+	lead := ""
+	if len(p.spans) == 0 || p.lines > 0 {
+		lead = s[:len(s)-len(strings.TrimLeft(s, blank))]
+	}
+	s = lead + narrow(s[len(lead):])
+	for strings.HasPrefix(s, blank) && p.lines == 0 && bytes.HasSuffix(p.buf, []byte(blank+blank)) {
+		s = s[len(blank):]
+	}
+	if s == "" {
+		return
+	}
 	p.settle(f)
 	p.append(s, f, 0)
+}
+
+// blank is a space that HTML keeps. Many in a row are room for something that a terminal has not: two of them are enough
+// to see it, but at the beginning of a line, where they set it in.
+const blank = "\u00a0"
+
+// narrow makes two of more blanks in a row.
+func narrow(s string) string {
+	for strings.Contains(s, blank+blank+blank) {
+		s = strings.ReplaceAll(s, blank+blank+blank, blank+blank)
+	}
+	return s
 }
 
 // settle writes the white space and the line breaks that stand before the next word.
@@ -217,7 +242,7 @@ func (p *paragraph) block() *doc.Block {
 	}
 	l := &doc.Block{Kind: kind, Level: p.level}
 	p.describe(l, text)
-	l.Spans = p.cut(text, from, to)
+	l.Spans = undoubled(p.b.doc, p.cut(text, from, to))
 	return l
 }
 
@@ -264,7 +289,7 @@ func (p *paragraph) realign(text string) []doc.Span {
 			}
 		}
 		if at > start {
-			spans = append(spans, p.span(r, text[start:at]))
+			spans = p.span(spans, r, text[start:at])
 		}
 	}
 	return spans
@@ -290,13 +315,41 @@ func (p *paragraph) cut(text string, from, to int) []doc.Span {
 		if start >= end {
 			continue
 		}
-		spans = append(spans, p.span(r, text[start:end]))
+		spans = p.span(spans, r, text[start:end])
 	}
 	return spans
 }
 
-func (p *paragraph) span(r run, text string) doc.Span {
-	return doc.Span{Text: text, Style: r.style, Link: r.link, Button: r.button, Image: r.image}
+// span adds the text of a run to the spans of a leaf. URLs that the mail did not make links of are links too, as in any
+// mail client.
+func (p *paragraph) span(spans []doc.Span, r run, text string) []doc.Span {
+	one := doc.Span{Text: text, Style: r.style, Link: r.link, Button: r.button, Image: r.image}
+	if r.link > 0 || r.image > 0 || !strings.Contains(text, "://") && !strings.Contains(text, "www.") {
+		return append(spans, one)
+	}
+	for !p.b.bounds.plain() {
+		start, end, href := link.Bare(one.Text)
+		if start < 0 {
+			break
+		}
+		before, url := one, one
+		before.Text, url.Text, one.Text = one.Text[:start], one.Text[start:end], one.Text[end:]
+		if url.Link = p.b.links.Add(href); url.Link > 0 {
+			p.b.links.Say(url.Link, url.Text)
+			if l := p.b.links.At(url.Link); l.Order == 0 {
+				l.Order = p.b.order + 1
+			}
+		}
+		p.b.bounds.spans += 2
+		if before.Text != "" {
+			spans = append(spans, before)
+		}
+		spans = append(spans, url)
+	}
+	if one.Text != "" {
+		spans = append(spans, one)
+	}
+	return spans
 }
 
 // rightToLeft reports whether the first letter of a text is written from right to left.

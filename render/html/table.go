@@ -40,6 +40,11 @@ func (b *builder) container() *doc.Block {
 // closeRow puts a row into its table, or outside one lays its cells out.
 func (b *builder) closeRow(row *doc.Block, f *frame) {
 	row.Children = asCells(row.Children)
+	for i := 0; i+1 < len(row.Children); i++ {
+		if double(b.doc, row.Children[i], row.Children[i+1]) {
+			row.Children[i].Children = nil
+		}
+	}
 	for i := len(b.frames) - 2; i > 0; i-- {
 		if made := b.frames[i].made; made != nil {
 			if made.Kind == doc.Table {
@@ -89,8 +94,15 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 		*b.out = append(*b.out, table)
 		return
 	}
+	stacked := false
 	for _, row := range rows {
-		*b.out = append(*b.out, flattenRow(row)...)
+		several := filled(row) > 1
+		blocks := flattenRow(row)
+		if stacked && len(blocks) > 0 {
+			blocks[0].Gap = true
+		}
+		stacked = several && len(blocks) > 1
+		*b.out = append(*b.out, blocks...)
 	}
 }
 
@@ -211,7 +223,27 @@ func isData(rows []*doc.Block, presentation bool) bool {
 			return true
 		}
 	}
-	return many == 2 && namesAndValues(rows)
+	return many == 2 && namesAndValues(rows) || many > 2 && many <= 7 && widest <= 16 && aligned(rows, many)
+}
+
+// aligned reports rows of a short line in each of the columns: what stands below one another belongs together, such as
+// numbers above their names.
+func aligned(rows []*doc.Block, columns int) bool {
+	for _, r := range rows {
+		n := 0
+		for _, c := range r.Children {
+			if l := look(c); l.lines > 0 {
+				n++
+				if l.lines > 1 {
+					return false
+				}
+			}
+		}
+		if n != columns {
+			return false
+		}
+	}
+	return true
 }
 
 // namesAndValues reports rows of a short name and a short value each.

@@ -9,13 +9,25 @@ import (
 // tidy does what can only be done when the whole document is there.
 func (b *builder) tidy() {
 	d := b.doc
-	d.Blocks = mergeRows(d.Blocks)
+	d.Blocks = mergeRows(undouble(d, d.Blocks))
 	b.headings(d.Blocks)
 	d.Blocks = trimRules(d.Blocks)
 	d.Blocks = mergeLists(d.Blocks)
 	d.Blocks = foldFooter(d, b.bodySize())
+	joinLinks(d)
 	if len(d.Blocks) == 0 {
 		b.nothing()
+	}
+}
+
+// joinLinks notes where one link goes on from leaf to leaf, as that of a card does.
+func joinLinks(d *doc.Document) {
+	var last *doc.Span
+	for leaf := range d.Leaves() {
+		if first := &leaf.Spans[0]; last != nil && first.Link > 0 && first.Link == last.Link && !first.Button {
+			last.GoesOn = true
+		}
+		last = &leaf.Spans[len(leaf.Spans)-1]
 	}
 }
 

@@ -96,7 +96,9 @@ func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 		}
 		l.span(b, &spans[i], p)
 	}
-	l.number(n)
+	if !spans[len(spans)-1].GoesOn {
+		l.number(n)
+	}
 }
 
 // number writes the number of a link behind it, and at its first place what a reader should know of it.

@@ -3,6 +3,9 @@
 package layout
 
 import (
+	"strings"
+	"unicode"
+
 	"image/color"
 
 	"mayfly/render/doc"
@@ -314,6 +317,9 @@ func (l *layouter) fold(from, limit, keep int, what string, bar piece) {
 	if l.opts.Unfold || l.w.count()-from <= limit {
 		return
 	}
+	for from+keep < l.w.count()-1 && !wordy(l.w.lines[from+keep-1].Plain) {
+		keep++ // a dash or a rule tells nothing
+	}
 	left := l.w.cut(from, from+keep)
 	text := "… " + itoa(left) + " " + what
 	if left == 1 {
@@ -330,6 +336,11 @@ func (l *layouter) fold(from, limit, keep int, what string, bar piece) {
 	}
 	l.emit(line)
 	l.gap = true
+}
+
+// wordy reports a line with a letter or a digit.
+func wordy(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
 }
 
 // hiddenBefore shows the hidden text that stands before a leaf.

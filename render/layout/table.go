@@ -8,6 +8,7 @@ const (
 	columnGap = 2 // columns between the columns of a table
 	besideGap = 3 // and between short cells that stand side by side
 	leastCell = 8 // columns below which a table becomes records
+	flowing   = 4 // cells side by side from which on they are set in several lines
 )
 
 // cellLines lays out a cell by itself.
@@ -48,20 +49,21 @@ func widest(lines [][]piece) int {
 	return n
 }
 
-// row sets a few short cells side by side, or below one another where they do not fit.
+// row sets a few short cells side by side, or below one another where they do not fit; many in as many lines as they take.
 func (l *layouter) row(b *doc.Block) {
-	total := -besideGap
+	total, most := -besideGap, 0
 	var parts [][][]piece
 	for _, c := range b.Children {
 		lines := l.cellLines(c, 1<<20, false)
 		total += widest(lines) + besideGap
+		most = max(most, widest(lines))
 		parts = append(parts, lines)
 	}
 	single := true
 	for _, lines := range parts {
 		single = single && len(lines) == 1
 	}
-	if total > l.room() || !single {
+	if !single || most > l.room() || total > l.room() && len(parts) < flowing {
 		for _, c := range b.Children {
 			l.blocks(c.Children)
 		}
@@ -69,8 +71,13 @@ func (l *layouter) row(b *doc.Block) {
 	}
 	l.picturesBeforeRow(b)
 	var line []piece
-	for i, lines := range parts {
-		if i > 0 {
+	for _, lines := range parts {
+		width := measure(lines[0])
+		if at := measure(line); at > 0 && at+besideGap+width > l.room() {
+			l.emit(line)
+			line = nil
+		}
+		if len(line) > 0 {
 			line = append(line, spaces(besideGap))
 		}
 		line = append(line, lines[0]...)
@@ -104,10 +111,7 @@ func (l *layouter) table(b *doc.Block) {
 		l.picturesBeforeRow(row)
 		g.row(row, i < b.Head)
 		if i == b.Head-1 && i < len(b.Children)-1 {
-			total := -columnGap
-			for _, w := range g.width {
-				total += w + columnGap
-			}
+			total := g.span(0, g.columns)
 			l.emit([]piece{text1(repeat("─", total), total, l.ink.dim())})
 		}
 	}
@@ -168,7 +172,7 @@ func (g *grid) fit(room int) bool {
 		}
 		total += w
 	}
-	room -= columnGap * max(g.columns-1, 0)
+	room -= columnGap * max(used-1, 0)
 	if total <= room {
 		return true
 	}
@@ -194,6 +198,17 @@ func (g *grid) fit(room int) bool {
 	return true
 }
 
+// span is the width of several columns, those without text left out.
+func (g *grid) span(from, to int) int {
+	total := 0
+	for _, w := range g.width[from:to] {
+		if w > 0 {
+			total += w + columnGap
+		}
+	}
+	return max(total-columnGap, 0)
+}
+
 // row writes the lines of one row.
 func (g *grid) row(row *doc.Block, head bool) {
 	type column struct {
@@ -204,17 +219,16 @@ func (g *grid) row(row *doc.Block, head bool) {
 	var columns []column
 	at, x, height := 0, 0, 0
 	for _, c := range row.Children {
-		width := -columnGap
-		for i := at; i < min(at+max(c.Columns, 1), g.columns); i++ {
-			width += g.width[i] + columnGap
-		}
+		width := g.span(at, min(at+max(c.Columns, 1), g.columns))
 		at += max(c.Columns, 1)
 		if width > 0 && len(c.Children) > 0 {
 			lines := g.l.cellLines(c, width, head)
 			height = max(height, len(lines))
 			columns = append(columns, column{lines: lines, at: x, width: width, align: c.Align})
 		}
-		x += max(width, 0) + columnGap
+		if width > 0 {
+			x += width + columnGap
+		}
 	}
 	for i := range height {
 		var line []piece

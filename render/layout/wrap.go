@@ -246,9 +246,13 @@ func (w *wrapper) end() {
 
 // split breaks a word that is wider than a line, between clusters; a URL rather behind a mark that parts it.
 func (w *wrapper) split() {
-	for _, p := range w.word {
+	for i, p := range w.word {
+		rest := measure(w.word[i+1:]) // such as the number of a link: it does not stand alone on a line
 		for s := p.text(); s != ""; s = p.text() {
 			n, width := fit(s, w.width-w.lineW)
+			if n == len(s) && rest > 0 && rest <= 8 && w.lineW+width+rest > w.width && width > rest {
+				n, width = fit(s, w.width-w.lineW-rest)
+			}
 			if n == 0 && w.lineW > 0 {
 				w.send()
 				continue

@@ -1,0 +1,83 @@
+package html
+
+import (
+	"strings"
+
+	"mayfly/render/doc"
+)
+
+// undouble drops the pictures among siblings whose alternative text only says what stands beside them: the name of a
+// product above its name, an icon beside the link that it leads to as well.
+func undouble(d *doc.Document, blocks []*doc.Block) []*doc.Block {
+	kept := blocks[:0]
+	for i, b := range blocks {
+		if i+1 == len(blocks) || !double(d, b, blocks[i+1]) {
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+// double reports whether a block is nothing but a picture that says what begins the next one.
+func double(d *doc.Document, b, next *doc.Block) bool {
+	im := picture(d, b)
+	if im == nil {
+		return false
+	}
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{next}}).Leaves() {
+		return im.repeated(leaf.Spans)
+	}
+	return false
+}
+
+// pictured is an image that is shown by its alternative text.
+type pictured struct{ *doc.Image }
+
+// picture is the one image of which a block consists, or nil.
+func picture(d *doc.Document, b *doc.Block) *pictured {
+	for len(b.Children) == 1 && (b.Kind == doc.Cell || b.Kind == doc.Paragraph) {
+		b = b.Children[0]
+	}
+	if len(b.Spans) != 1 || b.Spans[0].Image == 0 {
+		return nil
+	}
+	return &pictured{&d.Images[b.Spans[0].Image-1]}
+}
+
+// repeated reports whether the spans that stand beside the picture say what it says and lead where it leads.
+func (im *pictured) repeated(spans []doc.Span) bool {
+	var line strings.Builder
+	link := 0
+	for _, s := range spans {
+		if s.Image > 0 {
+			return false
+		}
+		if link == 0 {
+			link = s.Link
+		}
+		before, _, more := strings.Cut(s.Text, "\n")
+		if line.WriteString(before); more && strings.TrimSpace(line.String()) != "" {
+			break
+		}
+	}
+	if im.Link > 0 && im.Link != link {
+		return false
+	}
+	small := func(px int) bool { return px > 0 && px <= maxIcon }
+	return im.Link > 0 && small(im.Width) && small(im.Height) || strings.EqualFold(strings.TrimSpace(line.String()), im.Alt)
+}
+
+// undoubled is the spans of a leaf without a picture at their beginning that only says what follows it.
+func undoubled(d *doc.Document, spans []doc.Span) []doc.Span {
+	if len(spans) < 2 || spans[0].Image == 0 {
+		return spans
+	}
+	rest := spans[1:]
+	for len(rest) > 0 && strings.TrimSpace(rest[0].Text) == "" {
+		rest = rest[1:]
+	}
+	if im := (&pictured{&d.Images[spans[0].Image-1]}); len(rest) == 0 || !im.repeated(rest) {
+		return spans
+	}
+	return rest
+}
