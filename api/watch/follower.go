@@ -17,6 +17,8 @@ const (
 	maxBackOff = 30 * time.Second // between attempts
 	patience   = time.Second      // for a held request to tell what the list of inboxes already has
 	longHeld   = 5 * time.Second  // a held request that is cut after so long was cut by something in between
+	longList   = 200              // messages of a list that is not asked for whole again
+	newest     = 100              // messages that are asked for instead
 )
 
 // follower is the state of a running watcher. It belongs to the goroutine in
@@ -243,6 +245,9 @@ func (f *follower) askMessages(i *inbox) {
 	if i.held && !i.refreshed && !i.changed {
 		h.Wait = f.w.options.Hold
 	}
+	if (f.holds == yes || f.list.holds == yes) && len(i.messages) >= longList && i.etag != "" && !i.refreshed {
+		h.Limit = newest
+	}
 	client := f.client(i.refreshed)
 	hold := h.Wait
 	if i.etag == "" {
@@ -292,11 +297,17 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 	if list.Messages != nil {
 		i.etag = list.ETag
 		slices.SortStableFunc(list.Messages, func(a, b api.Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
-		if fresh := i.fresh(list.Messages); i.known && len(fresh) > 0 {
+		whole, fresh, ok := i.join(list, h.Limit)
+		if !ok {
+			i.etag = "" // more has changed than was asked for
+			i.markChanged()
+			return
+		}
+		if i.known && len(fresh) > 0 {
 			event.Kind, event.New = Arrived, fresh
 		}
-		changed = changed || event.Kind == Arrived || !sameIDs(i.messages, list.Messages)
-		i.messages, i.total, i.known = list.Messages, list.Total, true
+		changed = changed || event.Kind == Arrived || !sameIDs(i.messages, whole)
+		i.messages, i.total, i.known = whole, list.Total, true
 	}
 	if i.trouble.failures > 0 {
 		i.trouble = outage{}
@@ -311,6 +322,23 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 		// An answer before its time, and nothing new: as good as a poll.
 		i.ready = r.began.Add(f.pace().interval(f.class(i, time.Now())))
 	}
+}
+
+// join returns the whole list that the answer tells of, and the IDs that are new in it. With a limit the answer may be
+// the newest part only: then all that came must stand before what was there, else it is not ok.
+func (i *inbox) join(answer api.List, limit int) (whole []api.Summary, fresh []string, ok bool) {
+	part := answer.Messages
+	if limit == 0 || len(part) > limit || len(part) == answer.Total {
+		return part, i.fresh(part), true
+	}
+	n := slices.IndexFunc(part, func(m api.Summary) bool { return m.ID == i.messages[0].ID })
+	if n < 0 || len(i.messages)+n != answer.Total || !sameIDs(part[n:], i.messages[:len(part)-n]) {
+		return nil, nil, false
+	}
+	for _, m := range part[:n] {
+		fresh = append(fresh, m.ID)
+	}
+	return slices.Concat(part[:n], i.messages), fresh, true
 }
 
 // fresh returns the IDs that are not in the list of the inbox.

@@ -595,3 +595,56 @@ func TestOrder(t *testing.T) {
 		}
 	})
 }
+
+func TestLongListIsNotAskedForWholeAgain(t *testing.T) {
+	run(t, apitest.Options{Extensions: true}, watch.Options{}, 1, func(s *screen) {
+		fill := func(n int) {
+			for i := range n {
+				s.deliver(0, fmt.Sprint(i))
+			}
+			s.pass(2 * time.Second)
+		}
+		listed := func(want int) []seen {
+			t.Helper()
+			arrived := s.find(watch.Arrived, 0)
+			if len(arrived) == 0 || len(arrived[len(arrived)-1].Messages) != want {
+				t.Fatalf("%d events, the last list is not of %d messages", len(arrived), want)
+			}
+			return arrived
+		}
+		s.pass(time.Second)
+		fill(250)
+		listed(250)
+		s.latency(0, 2*time.Second)
+		last := listed(251)
+		if n := len(last[len(last)-1].New); n != 1 {
+			t.Errorf("%d messages are new, want 1", n)
+		}
+		asked := func(from int) (whole int) {
+			for _, r := range s.server.Requests()[from:] {
+				if strings.HasSuffix(r.Path, "/messages") {
+					whole++
+				}
+			}
+			return whole
+		}
+		// The request that was held when it arrived may have been for all.
+		fill(1)
+		before := len(s.server.Requests())
+		fill(1)
+		listed(253)
+		if n := asked(before); n != 0 {
+			t.Errorf("the whole list was asked for %d times more", n)
+		}
+		// More at once than the part has: the whole list tells.
+		fill(150)
+		seen := map[string]bool{}
+		last = listed(403)
+		for _, m := range last[len(last)-1].Messages {
+			seen[m.ID] = true
+		}
+		if len(seen) != 403 {
+			t.Errorf("%d different messages are listed, want 403", len(seen))
+		}
+	})
+}
