@@ -16,9 +16,9 @@ func (a *app) adminCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "admin",
 		Short: "Administer the store of a service",
-		Long:  "Administer the store of a service, whether it runs or not: a process that serves the store is asked to do it.",
+		Long:  "Administer the store of a service, whether it runs or not: a process that serves a folder is asked to do it, and a database can be used by many.",
 	}, a.adminKeyCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store))
-	cmd.PersistentFlags().StringVar(&store, "store", a.defaultStore(), "folder of the store, or postgres://user@host/database")
+	a.storeFlag(cmd.PersistentFlags(), &store)
 	return cmd
 }
 
@@ -178,7 +178,7 @@ func (a *app) adminBackupCommand(store *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "backup DIR",
 		Short:   "Copy the live store into a folder",
-		Long:    "Copy the store, which may be in use, into a folder that is not there yet. `mayfly admin restore` brings it back.",
+		Long:    "Copy the store, which may be in use, into a folder that is not there yet. `mayfly admin restore` brings it back. A database has its own tools: pg_basebackup, pg_dump.",
 		Example: "mayfly admin backup /backup/mayfly-today",
 		Args:    exactly(1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {

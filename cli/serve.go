@@ -30,10 +30,13 @@ func (a *app) serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the service: SMTP in, REST out",
 		Long: "Run the service until SIGINT or SIGTERM. Every flag can also be set by the environment variable MAYFLY_SERVE_ and its name " +
-			"(MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML file of --config by its name (max_message_size); a flag goes before a variable, and that before the file.",
+			"(MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML file of --config by its name (max_message_size); a flag goes before a variable, and that before the file. " +
+			"On a PostgreSQL database any number of processes can serve one store. What is on the command line can be seen by every user of the machine: give a " +
+			"URL with a password in MAYFLY_SERVE_STORE or in the file, or leave the password to PGPASSFILE.",
 		Example: `mayfly serve --store /var/lib/mayfly --domains inbox.example,mail.example
 mayfly serve --http 127.0.0.1:0 --smtp 127.0.0.1:0 --store ./store --domains mayfly.test
 mayfly serve --config /etc/mayfly/serve.toml
+mayfly serve --store postgres://mayfly@db.example/mayfly --domains inbox.example
 mayfly admin key create --plan dev --store /var/lib/mayfly`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,7 +66,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.HTTP, "http", "127.0.0.1:8425", "address of the REST API")
 	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "address that takes mail")
 	f.StringVar(&c.Metrics, "metrics", "", "address of the Prometheus metrics")
-	f.StringVar(&c.Store, "store", s.app.defaultStore(), "folder of the store, or postgres://user@host/database")
+	s.app.storeFlag(f, &c.Store)
 	f.StringSliceVar(&c.Domains, "domains", []string{"mayfly.test"}, "domains of the addresses, the first one for who names none")
 	f.StringVar(&c.Hostname, "hostname", "", "name of this host in SMTP")
 
@@ -96,6 +99,12 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.BoolVar(&s.mcp, "mcp", false, "serve the Model Context Protocol at /mcp of the REST API")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
 	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
+}
+
+// storeFlag defines --store. The help, which tells the default, tells no password.
+func (a *app) storeFlag(f *pflag.FlagSet, store *string) {
+	f.StringVar(store, "store", a.defaultStore(), "folder of the store, or postgres://user@host/database")
+	f.Lookup("store").DefValue = server.StoreName(*store)
 }
 
 // defaultStore is where the store is when nobody says.

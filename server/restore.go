@@ -15,7 +15,7 @@ import (
 // lost; it gets its name only when it is complete and has been opened. The backup stays as it is.
 func Restore(ctx context.Context, backup, store string) error {
 	if isDatabase(store) {
-		return errors.New("this store is a database: restore it with PostgreSQL's own tools, or name a folder")
+		return errors.New("this store is a database: restore it with pg_restore or from a copy by pg_basebackup, or name a folder")
 	}
 	entries, err := os.ReadDir(store)
 	switch {

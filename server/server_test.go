@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -12,10 +13,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
 	"net/smtp"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,6 +28,7 @@ import (
 
 	"mayfly/server"
 	"mayfly/service"
+	"mayfly/service/postgres/pgtest"
 )
 
 // config is that of a server on free ports of loopback.
@@ -390,5 +394,71 @@ func TestAHeldClientThatLeavesIsNoticed(t *testing.T) {
 	// The only place is free long before the wait is over, or this takes until the test's own time is.
 	if status, _ := get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/healthz"); status != http.StatusOK {
 		t.Errorf("status %d", status)
+	}
+}
+
+// A database is served and administered like a folder, and its password is told to nobody.
+func TestDatabase(t *testing.T) {
+	c := config(t)
+	c.Store = pgtest.Database(t)
+	var log bytes.Buffer
+	c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	u, err := url.Parse(c.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, has := u.User.Password(); !has {
+		u.User = url.UserPassword(u.User.Username(), "hunter2")
+		c.Store = u.String()
+	}
+	s := start(t, c)
+	a := openAdmin(t, c.Store)
+	made, err := a.CreateKey(t.Context(), "ci", "dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k, err := s.Service().Authenticate(t.Context(), made.Secret); err != nil || k.ID != made.ID {
+		t.Errorf("the server has %+v, %v", k, err)
+	}
+	_, in := newInbox(t, s)
+	if err := send(s.SMTPAddr(), in.Address, "kept"); err != nil {
+		t.Error(err)
+	}
+	for _, err := range []error{a.Backup(t.Context(), filepath.Join(t.TempDir(), "backup")), server.Restore(t.Context(), t.TempDir(), c.Store)} {
+		if err == nil || !strings.Contains(err.Error(), "pg_") {
+			t.Errorf("the tools of the database are not named: %v", err)
+		}
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(log.String(), "hunter2") {
+		t.Errorf("the password is in the log:\n%s", &log)
+	}
+}
+
+func TestPasswordsOfDatabasesStayInside(t *testing.T) {
+	for _, store := range []string{
+		"postgres://ada:hunter2@127.0.0.1:1/db",
+		"postgresql://127.0.0.1:1/db?user=ada&password=hunter2",
+		"postgres://ada:hunter2@127.0.0.1:1,127.0.0.1:2/db?connect_timeout=1",
+		"postgres://ada:hunter%2@127.0.0.1:1/db",
+		"postgres://ada:hunter2@127.0.0.1:port/db",
+		"postgres://ada:hunter2@127.0.0.1:1/db?sslmode=hunter2",
+		"postgres://ada:hunter2@[::1/db",
+		"mysql://ada:hunter2@127.0.0.1/db",
+	} {
+		c := config(t)
+		c.Store = store
+		_, started := server.Start(t.Context(), c)
+		_, opened := server.OpenAdmin(t.Context(), store)
+		for _, err := range []error{started, opened} {
+			if err == nil || strings.Contains(err.Error(), "hunter") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v", store, err)
+			}
+		}
+		if name := server.StoreName(store); strings.HasPrefix(store, "postgres") && strings.Contains(name, "hunter") {
+			t.Errorf("%s is called %s", store, name)
+		}
 	}
 }

@@ -19,7 +19,7 @@ const (
 	RateLimited  Code = "rate limited" // too many requests, see RetryAfter: 429
 	OverQuota    Code = "over quota"   // the day's messages are used up, see RetryAfter: SMTP 452
 	Full         Code = "full"         // no space left in the store: 503, SMTP 452
-	Unavailable  Code = "unavailable"  // the store cannot be reached or written for now: 503, SMTP 451
+	Unavailable  Code = "unavailable"  // the store cannot be reached or written for now, see RetryAfter: 503, SMTP 452
 	Damaged      Code = "damaged"      // what was asked for cannot be read from the store: 500
 	Canceled     Code = "canceled"     // the caller's context ended
 	Internal     Code = "internal"     // everything else: 500, SMTP 451

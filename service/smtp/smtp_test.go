@@ -638,7 +638,7 @@ func TestErrorsOfTheServiceStayInside(t *testing.T) {
 		{service.Errorf(service.Full, "disk sda1"), "452 4.3.1 No space left"},
 		{service.Errorf(service.OverQuota, "key ci"), "452 4.2.2"},
 		{service.Errorf(service.NotFound, "inbox_123"), "550 5.1.1"},
-		{service.Errorf(service.Unavailable, "db at 10.0.0.1"), "451 4.3.0 Cannot be stored now, try again later"},
+		{service.Errorf(service.Unavailable, "db at 10.0.0.1"), "452 4.3.2 The store is away, try again later"},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			s, address := serve(t, &inboxes{err: test.err}, Options{})

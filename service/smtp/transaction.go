@@ -143,6 +143,10 @@ func (c *conn) refuse(err error) error {
 	case service.Full:
 		count.refuse(StorageFull)
 		c.reply("452 4.3.1 No space left")
+	case service.Unavailable:
+		count.refuse(StorageFailed)
+		c.log.Error("SMTP: the store is away", "error", err)
+		c.reply("452 4.3.2 The store is away, try again later")
 	default:
 		count.refuse(StorageFailed)
 		c.log.Error("SMTP: the service failed", "error", err)
