@@ -73,6 +73,7 @@ func Lay(d *doc.Document, o Options) []Line {
 	l.ink = newInks(o.Theme)
 	l.pics = newPictures(o)
 	l.blocks(d.Blocks)
+	l.gap = l.gap || l.pics.of != nil && l.w.any()
 	l.picturesTo(everywhere, 0)
 	if o.Hidden {
 		l.hiddenBefore(1 << 30)
@@ -96,6 +97,7 @@ type layouter struct {
 	gap    bool // an empty line stands before the next one
 	dim    bool // secondary text
 	beside bool // in a cell: no breaks between links
+	rtl    bool // in a leaf from right to left
 	hidden int  // hidden texts shown so far
 	warned map[int]bool
 	wrap   wrapper
@@ -195,9 +197,9 @@ func (l *layouter) dimmed(f func()) {
 
 // leaf lays out running text.
 func (l *layouter) leaf(b *doc.Block, width int) {
-	rtl := b.RTL
+	l.rtl = b.RTL
 	l.wrap.reset(width, func(line []piece) {
-		if rtl {
+		if l.rtl {
 			if n := l.room() - measure(line); n > 0 {
 				line = append([]piece{spaces(n)}, line...)
 			}
@@ -206,6 +208,7 @@ func (l *layouter) leaf(b *doc.Block, width int) {
 	})
 	l.fill(b)
 	l.wrap.end()
+	l.rtl = false
 }
 
 func (l *layouter) preformatted(b *doc.Block) {

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"image/color"
+	"slices"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -164,6 +165,9 @@ func (l *layouter) emitPicture(d *picture.Drawing) {
 		before := l.prefix
 		if l.first != nil {
 			before, l.first = l.first, nil
+		}
+		if n := l.room() - d.Columns; l.rtl && n > 0 {
+			before = append(slices.Clone(before), spaces(n))
 		}
 		l.w.picture(before, d, row, l.ink)
 	}
