@@ -77,14 +77,15 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return context.Canceled
 	}
-	switch state := sqlState(err); {
-	case state == stateReadOnly:
-		// A primary that became a standby keeps its connections; the pool must find the new one.
+	state := sqlState(err)
+	if state == stateReadOnly || state == "" && ctx.Err() == nil || strings.HasPrefix(state, "57P") {
+		// The server is another one now, or will be: a standby that was the primary, for one, keeps its connections.
 		s.pool.Reset()
-		return unavailable(err)
+	}
+	switch {
 	case state == stateDiskFull:
 		return &service.Error{Code: service.Full, Message: "No space left in the store", Err: err}
-	case state == "", state == stateQueryCanceled, conflict(err):
+	case state == "", state == stateReadOnly, state == stateQueryCanceled, conflict(err):
 		return unavailable(err) // no answer, or none in time
 	case state[:2] == "08", state[:2] == "53", state[:2] == "57", state[:2] == "58":
 		return unavailable(err) // connection, resources, operator, system

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mayfly/service"
@@ -183,11 +184,12 @@ func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx pg
 // attempts is how often an operation is tried that lost a conflict.
 const attempts = 5
 
-// again does something until it has not lost a conflict, and returns an error of the domain.
+// again does something until it has neither lost a conflict nor met a connection that had died unused, and returns an
+// error of the domain.
 func (s *Store) again(ctx context.Context, do func() error) error {
 	var err error
 	for range attempts {
-		if err = do(); !conflict(err) {
+		if err = do(); !conflict(err) && !pgconn.SafeToRetry(err) {
 			break
 		}
 	}
