@@ -27,6 +27,7 @@ type group struct {
 	quotas  map[quotaOf]int // that change
 	inboxIn []string        // addresses that get or lose an inbox
 	swept   bool            // so do others
+	removed bool            // an inbox is
 }
 
 // commit hands a change to the committer and waits until it is on disk. When ctx ends before the
@@ -144,6 +145,13 @@ func (s *Store) commitGroup(g *group) bool {
 	s.keys.drop(keys...)
 	for keyID := range g.touched {
 		s.versions.bump(keyID)
+	}
+	if g.removed {
+		s.removed.Store(true)
+	}
+	select {
+	case s.written <- struct{}{}:
+	default:
 	}
 	s.syncing <- g
 	return true

@@ -203,6 +203,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		if err := b.Delete(inboxKey(keyID, id), nil); err != nil {
 			return err
 		}
+		g.removed = true
 		g.inboxes[id] = &inboxState{gone: true}
 		g.inboxIn = append(g.inboxIn, in.Address)
 		g.touched[keyID] = true
@@ -243,7 +244,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 				return err
 			}
 		}
-		g.swept = true
+		g.swept, g.removed = true, true
 		// Messages are ordered like the expiry index, so those of all swept inboxes are one range.
 		end := after(last)
 		if err := b.DeleteRange(first, end, nil); err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -23,6 +24,8 @@ type space struct {
 	reserve uint64
 	stop    <-chan struct{}
 	tell    func(full bool)
+
+	shrinking atomic.Bool // a file that is to be written over starts empty
 
 	mu      sync.Mutex
 	checked time.Time
@@ -123,6 +126,12 @@ func (s *space) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.Ope
 }
 
 func (s *space) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
+	if s.shrinking.Load() {
+		if err := s.Remove(from); err != nil {
+			return nil, err
+		}
+		return s.Create(to, c)
+	}
 	err = s.patiently(to, func() error { f, err = s.FS.ReuseForWrite(from, to, c); return err })
 	return s.file(to, f, err)
 }

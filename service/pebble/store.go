@@ -47,9 +47,12 @@ type Store struct {
 	quotas    *cache[quotaOf, int]
 	waiting   atomic.Int64 // callers of commit
 
+	cache    *pebbledb.Cache
 	queue    *queue
 	syncing  chan *group   // groups on their way to the disk
 	synced   chan struct{} // tells the committer that one has arrived
+	written  chan struct{} // has an element when something was written of late
+	removed  atomic.Bool   // an inbox, since it was tidied
 	stop     chan struct{}
 	stopOnce sync.Once
 	workers  sync.WaitGroup
@@ -80,20 +83,26 @@ func Open(dir string, o Options) (*Store, error) {
 		queue:     newQueue(),
 		syncing:   make(chan *group, maxSyncing),
 		synced:    make(chan struct{}, maxSyncing+1),
+		written:   make(chan struct{}, 1),
+		cache:     pebbledb.NewCache(2*memTable + 32<<20), // tables in memory are taken out of it
 		stop:      make(chan struct{}),
 	}
 	dir = filepath.Clean(dir)
 	s.space = newSpace(o.fs, dir, o.Reserve, s.stop, s.tellSpace)
 	db, err := pebbledb.Open(dir, s.databaseOptions())
 	if err != nil {
+		s.cache.Unref()
 		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
 	}
 	s.db = db
 	if err := s.checkFormat(); err != nil {
+		defer s.cache.Unref()
 		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", dir, err), db.Close())
 	}
+	s.removed.Store(true) // perhaps, before it was closed
 	s.workers.Go(s.runCommits)
 	s.workers.Go(s.runSyncs)
+	s.workers.Go(s.runTidy)
 	return s, nil
 }
 
@@ -108,7 +117,9 @@ func OpenMemory(o Options) (*Store, error) {
 func (s *Store) Close() error {
 	s.stopOnce.Do(func() { close(s.stop) })
 	s.workers.Wait()
-	return s.db.Close()
+	err := s.db.Close()
+	s.cache.Unref()
+	return err
 }
 
 const (
@@ -124,7 +135,7 @@ func (s *Store) databaseOptions() *pebbledb.Options {
 		MemTableSize:                memTable,
 		MemTableStopWritesThreshold: 3, // as many logs and one more are kept to be written again
 		L0CompactionThreshold:       8,
-		CacheSize:                   2*memTable + 32<<20, // mem tables are taken out of it
+		Cache:                       s.cache,
 		FlushDelayDeleteRange:       10 * time.Second,
 		EventListener:               &pebbledb.EventListener{DataCorruption: s.tellDamage},
 	}
