@@ -26,13 +26,13 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 		if taken*10 > total*7 {
 			break
 		}
-		if doubt = !strong && (doubt || pressable(d, l)); doubt {
+		if doubt = !strong && (doubt || pictorial(d, l)); doubt {
 			continue
 		}
 		at, evidence = i, evidence || strong
 	}
-	for at < len(blocks) && blocks[at].Kind == doc.Rule {
-		at++
+	for at < len(blocks) && (blocks[at].Kind == doc.Rule || blocks[at-1].Kind == doc.Heading && !footerText(d, blocks[at])) {
+		at++ // what stands below a heading belongs to it
 	}
 	if !evidence || at >= len(blocks) {
 		return blocks
@@ -62,22 +62,21 @@ func secondary(l *doc.Block, body float32) bool {
 	return ok
 }
 
-// maxIcon is the height and width in px up to which an image that is a link is an icon, as those of social networks.
+// maxIcon is the height and width in px up to which an image is an icon, as those of social networks.
 const maxIcon = 64
 
-// pressable reports a block that is nothing but the image of a button or a banner: it leads somewhere.
-func pressable(d *doc.Document, l *doc.Block) bool {
+// pictorial reports a block that is nothing but an image larger than an icon: a banner, or a button made of one.
+func pictorial(d *doc.Document, l *doc.Block) bool {
 	found := false
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
 		for _, s := range leaf.Spans {
 			switch {
 			case strings.TrimSpace(s.Text) == "":
-			case found || s.Image == 0 || s.Link == 0:
+			case found || s.Image == 0:
 				return false
 			default:
 				im := &d.Images[s.Image-1]
-				small := func(px int) bool { return px > 0 && px <= maxIcon }
-				if found = !small(im.Width); !found {
+				if found = im.Width == 0 || im.Width > maxIcon; !found {
 					return false
 				}
 			}

@@ -101,12 +101,21 @@ func (b *builder) image(f *frame) {
 	}
 	b.anchor.image = n
 	text := im.Alt
-	if text == "" && im.Width*im.Height >= 20_000 {
+	if text == "" && (im.Width*im.Height >= 20_000 || enclosed(&im)) {
 		text = placeholder(&im)
 	}
 	if text != "" {
 		b.showImage(f, n, text)
 	}
+}
+
+// enclosed reports an image that came with the mail and is not known to be small.
+func enclosed(im *doc.Image) bool {
+	if im.Width > 0 || im.Height > 0 {
+		return false
+	}
+	scheme, data, _ := strings.Cut(im.Src, ":")
+	return strings.EqualFold(scheme, "cid") || strings.EqualFold(scheme, "data") && len(data) > 300
 }
 
 // showImage adds the text that stands for an image. It is readable whatever the style around it.

@@ -271,7 +271,7 @@ func namesAndValues(rows []*doc.Block) bool {
 // at most one short word of letters, a currency or a unit, ahead of them or behind.
 func numeric(s string) bool {
 	s = strings.TrimSpace(s)
-	if s == "" || len(s) > 24 {
+	if s == "" || len(s) > 24 || strings.Contains(s, ", ") {
 		return false
 	}
 	digits, letters, words := 0, 0, 0

@@ -13,6 +13,7 @@ func (b *builder) tidy() {
 	b.headings(d.Blocks)
 	d.Blocks = trimRules(d.Blocks)
 	d.Blocks = mergeLists(d.Blocks)
+	setButtonsApart(d.Blocks)
 	d.Blocks = foldFooter(d, b.bodySize())
 	joinLinks(d)
 	if len(d.Blocks) == 0 {
@@ -31,10 +32,33 @@ func joinLinks(d *doc.Document) {
 	}
 }
 
-// bodySize is the size of most of the text.
+// setButtonsApart leaves room between text and a button that stands alone.
+func setButtonsApart(blocks []*doc.Block) {
+	for i, l := range blocks {
+		if i > 0 && l.Kind == doc.Paragraph && (pressable(l) != pressable(blocks[i-1])) && blocks[i-1].Kind == doc.Paragraph {
+			l.Gap = true
+		}
+		setButtonsApart(l.Children)
+	}
+}
+
+// pressable reports a leaf that is one button.
+func pressable(l *doc.Block) bool {
+	for _, s := range l.Spans {
+		if !s.Button || s.Link != l.Spans[0].Link {
+			return false
+		}
+	}
+	return len(l.Spans) > 0
+}
+
+// bodySize is the size of most of the text. Small print counts less: the footer of a short mail is longer than its body.
 func (b *builder) bodySize() float32 {
 	size, most := float32(16), 0
 	for s, n := range b.weight {
+		if s <= 12 {
+			n /= 4
+		}
 		if n > most || n == most && s < size {
 			size, most = s, n
 		}
