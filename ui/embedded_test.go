@@ -42,8 +42,8 @@ func newRig(t *testing.T) *rig {
 		}, nil
 	}
 	w := world{
-		copy:   func(text string, _ clipboardEnv) string { r.copied = append(r.copied, text); return "clipboard" },
-		open:   func(target string) error { r.opened = append(r.opened, target); return nil },
+		copy:   func(text string, _ clipboardEnv) string { r.note(&r.copied, text); return "clipboard" },
+		open:   func(target string) error { r.note(&r.opened, target); return nil },
 		copies: &safecopy.Copies{}, downloads: filepath.Join(dir, "downloads"), sessions: &sessions{},
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,6 +38,7 @@ type stage struct {
 	server   *apitest.Server
 	registry *registry.Registry
 	msgs     chan tea.Msg
+	noting   sync.Mutex
 	copied   []string // what went into the clipboard
 	opened   []string // what was given to the system's opener
 	raw      []string // sequences sent to the terminal
@@ -57,6 +59,13 @@ type setting struct {
 	config        string                              // config.toml
 	before        func(s *stage)                      // prepares the service
 	smtp          string
+}
+
+// note keeps what a command did; commands run side by side.
+func (s *stage) note(list *[]string, what string) {
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	*list = append(*list, what)
 }
 
 // play runs a scene.
@@ -86,8 +95,8 @@ func newStage(t *testing.T, set setting, dir string) *stage {
 		return s.connection(), nil
 	}
 	w := world{
-		copy:   func(text string, _ clipboardEnv) string { s.copied = append(s.copied, text); return "clipboard" },
-		open:   func(target string) error { s.opened = append(s.opened, target); return nil },
+		copy:   func(text string, _ clipboardEnv) string { s.note(&s.copied, text); return "clipboard" },
+		open:   func(target string) error { s.note(&s.opened, target); return nil },
 		copies: &safecopy.Copies{}, downloads: filepath.Join(dir, "downloads"), sessions: &sessions{},
 	}
 	cfg := config.Default()
