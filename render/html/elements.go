@@ -25,6 +25,11 @@ func (b *builder) element(f *frame) {
 	case flexRow:
 		b.push(f, &doc.Block{Kind: doc.Row})
 		return
+	case inlineBlock:
+		if f.flow && f.node.DataAtom == atom.Div {
+			b.push(f, &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.align})
+			return
+		}
 	}
 	switch f.node.DataAtom {
 	case atom.Br:
@@ -107,7 +112,7 @@ func (b *builder) elementEnd(f *frame) {
 func (b *builder) closeContainer(f *frame) {
 	made := b.pop(f)
 	if made.Kind != doc.Row && made.Kind != doc.Table {
-		made.Children = undouble(b.doc, made.Children)
+		made.Children = undouble(b.doc, columns(made.Children))
 	}
 	switch made.Kind {
 	case doc.Table:

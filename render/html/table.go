@@ -258,7 +258,7 @@ func namesAndValues(rows []*doc.Block) bool {
 		}
 		switch {
 		case len(cells) == 0:
-		case len(cells) != 2 || cells[0].lines != 1 || cells[1].lines > 2 || cells[0].width > 32 || cells[1].width > 64:
+		case len(cells) != 2 || cells[0].lines != 1 || cells[1].lines > 2 || cells[0].width > 32 || cells[1].width > 100:
 			return false
 		default:
 			pairs++
@@ -422,6 +422,28 @@ func flattenRow(row *doc.Block) []*doc.Block {
 			c.Children[0].Gap = true
 		}
 		out = append(out, c.Children...)
+	}
+	return out
+}
+
+// columns makes rows of boxes that stand side by side where there is room, without a table around them.
+func columns(blocks []*doc.Block) []*doc.Block {
+	if !slices.ContainsFunc(blocks, func(b *doc.Block) bool { return b.Kind == doc.Cell }) {
+		return blocks
+	}
+	var out []*doc.Block
+	for i := 0; i < len(blocks); {
+		j := i
+		for j < len(blocks) && blocks[j].Kind == doc.Cell {
+			j++
+		}
+		if j == i {
+			out = append(out, blocks[i])
+			i++
+			continue
+		}
+		out = append(out, flattenRow(&doc.Block{Kind: doc.Row, Children: blocks[i:j:j]})...)
+		i = j
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 // tidy does what can only be done when the whole document is there.
 func (b *builder) tidy() {
 	d := b.doc
-	d.Blocks = mergeRows(undouble(d, d.Blocks))
+	d.Blocks = mergeRows(undouble(d, columns(d.Blocks)))
 	b.headings(d.Blocks)
 	d.Blocks = trimRules(d.Blocks)
 	d.Blocks = mergeLists(d.Blocks)
@@ -95,23 +95,29 @@ func large(l *doc.Block, size float32) bool {
 }
 
 // mergeRows makes a table of rows that follow one another and whose cells line up: a receipt, every line of
-// which is a table of its own.
+// which is a table of its own. A rule below the first row makes a header of it; others say nothing more.
 func mergeRows(blocks []*doc.Block) []*doc.Block {
 	out := blocks[:0]
 	for i := 0; i < len(blocks); {
-		j := i
-		for j < len(blocks) && blocks[j].Kind == doc.Row && len(blocks[j].Children) == len(blocks[i].Children) {
-			j++
-		}
-		if rows := blocks[i:j]; len(rows) >= 2 && isData(rows, true) {
-			table := &doc.Block{Kind: doc.Table, Gap: rows[0].Gap, Children: append([]*doc.Block(nil), rows...)}
-			for _, r := range rows {
-				r.Gap = false
+		rows, j := rowsAt(blocks[i:])
+		if j += i; len(rows) >= 2 {
+			head := 0
+			if blocks[i+1].Kind == doc.Rule {
+				head = 1
 			}
-			alignNumbers(table)
-			out = append(out, table)
-			i = j
-			continue
+			if isData(rows, true) || head > 0 && titled(rows) {
+				table := &doc.Block{Kind: doc.Table, Gap: true, Children: rows, Head: head}
+				for _, r := range rows {
+					r.Gap = false
+				}
+				alignNumbers(table)
+				if j < len(blocks) {
+					blocks[j].Gap = true
+				}
+				out = append(out, table)
+				i = j
+				continue
+			}
 		}
 		if blocks[i].Kind != doc.Table { // whose rows are together already
 			blocks[i].Children = mergeRows(blocks[i].Children)
@@ -120,6 +126,32 @@ func mergeRows(blocks []*doc.Block) []*doc.Block {
 		i++
 	}
 	return out
+}
+
+// rowsAt is the rows of as many cells at the beginning of blocks, and where they end; rules may stand between them.
+func rowsAt(blocks []*doc.Block) (rows []*doc.Block, end int) {
+	for i, b := range blocks {
+		switch {
+		case b.Kind == doc.Row && (rows == nil || len(b.Children) == len(rows[0].Children)):
+			rows, end = append(rows, b), i+1
+		case b.Kind == doc.Rule && rows != nil:
+		default:
+			return rows, end
+		}
+	}
+	return rows, end
+}
+
+// titled reports rows of short lines below a row of words: a table with a header.
+func titled(rows []*doc.Block) bool {
+	for i, r := range rows {
+		for _, c := range r.Children {
+			if l := look(c); !l.simple || l.lines != 1 || l.width > maxBeside || i == 0 && l.numeric {
+				return false
+			}
+		}
+	}
+	return len(rows[0].Children) > 1
 }
 
 // mergeLists joins lists that follow one another because each item was a table of its own.
