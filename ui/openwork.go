@@ -144,14 +144,18 @@ type laidMsg struct {
 }
 
 func (m laidMsg) apply(a *app) tea.Cmd {
-	if m.key == a.reader.key() {
-		if cmd, given := a.give(m); given {
-			return cmd
+	if m.key != a.reader.key() { // the lines are of no use any more; others may be in the making
+		if a.reader.laying == m.key {
+			a.reader.laying = layoutKey{}
 		}
+		return nil
+	}
+	if cmd, given := a.give(m); given {
+		return cmd
 	}
 	a.reader.laying = layoutKey{}
 	a.reader.take(m.key, m.lines)
-	return a.takeBack(a.reader.lines)
+	return a.takeBack(m.lines)
 }
 
 // layOut brings the lines of the reader up to date with its size, view and theme.

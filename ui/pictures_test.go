@@ -88,7 +88,7 @@ func TestPicturesAreOfTheMessageOnly(t *testing.T) {
 		if n := s.count("▀"); n == 0 || s.app.pictures.of != shown {
 			t.Error("the pictures are not shown")
 		}
-		s.press("esc")
+		s.press("esc", "esc")
 		if s.app.pictures.of != nil {
 			t.Error("what was decoded is kept")
 		}
