@@ -33,15 +33,14 @@ func (a *anchor) add(b *builder, n int, s string) {
 
 // openLink begins an a element.
 func (b *builder) openLink(f *frame) {
-	href, ok := attr(f.node, "href")
-	if !ok {
-		return
-	}
+	href, _ := attr(f.node, "href")
 	f.link = b.links.Add(b.resolve(href))
-	if f.link == 0 {
+	f.button = b.looksPressable(f) || b.frames[len(b.frames)-2].style.isButton
+	if f.link == 0 { // a button that leads nowhere, as in a template, is one nevertheless
+		s := &f.style
+		f.button = f.button || s.display == inlineBlock && s.padding[left].v > 0 && s.fill.Set && !same(s.fill, white) && !same(s.fill, b.page)
 		return
 	}
-	f.button = b.looksPressable(f) || b.frames[len(b.frames)-2].style.isButton
 	b.anchor = anchor{n: f.link, text: b.anchor.text[:0]}
 }
 
@@ -58,6 +57,9 @@ func (b *builder) looksPressable(f *frame) bool {
 // closeLink ends an a element: its text is known now.
 func (b *builder) closeLink(f *frame) {
 	if f.link == 0 {
+		if f.button {
+			b.paintButton(f)
+		}
 		return
 	}
 	if len(b.anchor.text) == 0 && b.anchor.image > 0 {
@@ -87,12 +89,12 @@ func (b *builder) paintButton(f *frame) {
 				spans[i].style.Background = f.style.fill
 			}
 		}
-		if size <= maxButton {
+		if size <= maxButton && f.link > 0 {
 			b.links.At(f.link).Button = true
 		}
 		return
 	}
-	if b.order == f.leaves+1 && b.last != nil {
+	if f.link > 0 && b.order == f.leaves+1 && b.last != nil {
 		b.pressLeaf(b.last, f)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // foldFooter puts the secondary text at the end of a mail (who sent it and why, the address, how to
 // unsubscribe) into a footer of its own.
-func foldFooter(d *doc.Document, body float32) []*doc.Block {
+func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 	blocks := d.Blocks
 	at, evidence := len(blocks), false
 	total, taken := 0, 0
@@ -19,7 +19,7 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	for i := len(blocks) - 1; i > 0; i-- {
 		l := blocks[i]
 		strong := footerText(d, l)
-		if l.Kind != doc.Rule && !strong && !secondary(l, body) {
+		if l.Kind != doc.Rule && !strong && !secondary(l, body, page) {
 			break
 		}
 		taken += len(l.Text())
@@ -46,20 +46,23 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 }
 
 // secondary reports a block set smaller or fainter than the body, with no button in it.
-func secondary(l *doc.Block, body float32) bool {
-	ok := true
+func secondary(l *doc.Block, body float32, page doc.Color) bool {
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+		back := leaf.Background
+		if !back.Set {
+			back = page
+		}
 		for _, s := range leaf.Spans {
 			if strings.TrimSpace(s.Text) == "" || s.Image > 0 {
 				continue
 			}
 			small := s.Style.Size < body && s.Style.Size <= 13
-			if s.Button || s.Style.Bold && !small || !small && !faint(s.Style.Color) {
-				ok = false
+			if s.Button || s.Style.Bold && !small || s.Style.Size > body*1.2 || !small && !faint(s.Style.Color, back) {
+				return false
 			}
 		}
 	}
-	return ok
+	return true
 }
 
 // maxIcon is the height and width in px up to which an image is an icon, as those of social networks.
@@ -85,10 +88,15 @@ func pictorial(d *doc.Document, l *doc.Block) bool {
 	return found
 }
 
-// faint reports a grey that is meant to stand back.
-func faint(c doc.Color) bool {
+// faint reports a grey that is meant to stand back from what is behind it.
+func faint(c, back doc.Color) bool {
+	if !back.Set {
+		back = white
+	}
 	lo, hi := min(c.R, c.G, c.B), max(c.R, c.G, c.B)
-	return c.Set && hi-lo < 40 && lo >= 0x77
+	grey := func(c doc.Color) int { return (int(c.R)*2 + int(c.G)*5 + int(c.B)) / 8 }
+	distance := grey(c) - grey(back)
+	return c.Set && hi-lo < 40 && max(distance, -distance) <= 0x88
 }
 
 // footerMarks are parts of URLs that lead from the footers of mails, whatever their language.

@@ -223,7 +223,7 @@ func isData(rows []*doc.Block, presentation bool) bool {
 			return true
 		}
 	}
-	return many == 2 && namesAndValues(rows) || many > 2 && many <= 7 && widest <= 16 && aligned(rows, many)
+	return many == 2 && namesAndValues(rows) || many > 2 && many <= 7 && widest <= 32 && aligned(rows, many)
 }
 
 // aligned reports rows of a short line in each of the columns: what stands below one another belongs together, such as

@@ -14,7 +14,7 @@ func (b *builder) tidy() {
 	d.Blocks = trimRules(d.Blocks)
 	d.Blocks = mergeLists(d.Blocks)
 	setButtonsApart(d.Blocks)
-	d.Blocks = foldFooter(d, b.bodySize())
+	d.Blocks = foldFooter(d, b.bodySize(), b.page)
 	joinLinks(d)
 	if len(d.Blocks) == 0 {
 		b.nothing()

@@ -13,7 +13,7 @@ func (l *layouter) fill(b *doc.Block) {
 	at := 0 // bytes of the leaf's text
 	for i := 0; i < len(b.Spans); {
 		s := &b.Spans[i]
-		if s.Link == 0 {
+		if s.Link == 0 && !s.Button {
 			l.run(b, s, at)
 			at += len(s.Text)
 			i++
@@ -101,8 +101,12 @@ func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 	}
 }
 
-// number writes the number of a link behind it, and at its first place what a reader should know of it.
+// number writes the number of a link behind it, and at its first place what a reader should know of it. A button that
+// leads nowhere has none.
 func (l *layouter) number(n int) {
+	if n == 0 {
+		return
+	}
 	digits := superscript(n)
 	l.wrap.put(piece{digits, 0, int32(len(digits)), utf8.RuneCountInString(digits), l.ink.dim(), n})
 	if target := &l.doc.Links[n-1]; target.Warning != "" && !l.warned[n] {
