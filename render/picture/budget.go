@@ -11,7 +11,7 @@ import (
 // Bounds on all pictures of a mail.
 const (
 	maxPictures = 32
-	maxWork     = 256 << 20 // bytes that decoding them takes, in all
+	maxWork     = 128 << 20 // bytes that decoding them takes, in all
 	maxHeld     = 4 << 20   // px that are kept of them
 	maxTime     = 2 * time.Second
 )

@@ -16,7 +16,7 @@ import (
 const (
 	maxBytes  = 16 << 20 // as it comes
 	maxSide   = 16384    // px
-	maxMemory = 64 << 20 // bytes that decoding it takes
+	maxMemory = 40 << 20 // bytes that decoding it takes
 	maxKept   = 1 << 20  // px that are kept of it: no terminal shows more in the room that a picture gets
 	leastSide = 4        // px: below, it spaces something out
 	iconSide  = 40       // px: up to this it is an icon, for which its text stands

@@ -156,7 +156,7 @@ func TestWhatClaimsTooMuchIsNotDecoded(t *testing.T) {
 	lying[4], lying[5], lying[6] = 0xff, 0xff, 0xff
 	for name, data := range map[string][]byte{
 		"side":        claimed(16385, 8, 8, 0),
-		"area":        claimed(16384, 16384, 8, 0),
+		"area":        claimed(4000, 3000, 8, 0),
 		"depth":       claimed(3000, 3000, 16, 0),
 		"interlaced":  claimed(3000, 3000, 8, 1),
 		"progressive": progressive(3000, 3000),
