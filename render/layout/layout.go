@@ -93,12 +93,13 @@ type layouter struct {
 
 	first  []piece // stands before the next line; then prefix stands before each
 	prefix []piece
-	indent int  // columns of prefix
-	gap    bool // an empty line stands before the next one
-	dim    bool // secondary text
-	beside bool // in a cell: no breaks between links
-	rtl    bool // in a leaf from right to left
-	hidden int  // hidden texts shown so far
+	indent int    // columns of prefix
+	gap    bool   // an empty line stands before the next one
+	dim    bool   // secondary text
+	lead   string // begins the next leaf: the marker of an item written from right to left
+	beside bool   // in a cell: no breaks between links
+	rtl    bool   // in a leaf from right to left
+	hidden int    // hidden texts shown so far
 	warned map[int]bool
 	wrap   wrapper
 	pics   pictures
@@ -206,6 +207,10 @@ func (l *layouter) leaf(b *doc.Block, width int) {
 		}
 		l.emit(line)
 	})
+	if l.lead != "" {
+		l.wrap.text(l.lead, l.ink.dim(), 0)
+		l.lead = ""
+	}
 	l.fill(b)
 	l.wrap.end()
 	l.rtl = false
@@ -271,6 +276,12 @@ func (l *layouter) item(b *doc.Block, widest int) {
 		l.blocks(b.Children)
 		return
 	}
+	if leaf := firstLeaf(b); leaf != nil && leaf.RTL {
+		l.lead = b.Marker + " " // it belongs to the right end of the line, where the text begins
+		l.blocks(b.Children)
+		l.lead = ""
+		return
+	}
 	lead := 2
 	if l.room() < 40 || l.indent > 0 {
 		lead = 0
@@ -279,6 +290,14 @@ func (l *layouter) item(b *doc.Block, widest int) {
 	pad := lead + max(widest-width, 0)
 	marker := text1(repeat(" ", pad)+b.Marker+" ", pad+width+1, l.ink.dim())
 	l.within(marker, spaces(marker.width), func() { l.blocks(b.Children) })
+}
+
+// firstLeaf is the first block with text of its own, or nil.
+func firstLeaf(b *doc.Block) *doc.Block {
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{b}}).Leaves() {
+		return leaf
+	}
+	return nil
 }
 
 // Bounds on what is shown of a part that is folded.
