@@ -85,7 +85,7 @@ func (b *builder) paintButton(f *frame) {
 				continue
 			}
 			spans[i].button = size <= maxButton
-			if spans[i].button && f.style.ownBack {
+			if spans[i].button && (f.style.ownBack || f.link == 0 && f.style.fill.Set) {
 				spans[i].style.Background = f.style.fill
 			}
 		}

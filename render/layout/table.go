@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"slices"
+
 	"mayfly/render/doc"
 )
 
@@ -93,12 +95,17 @@ type grid struct {
 	natural []int // width that each column wants
 	least   []int // width of its longest word
 	width   []int
+	rtl     bool // mirrored
+	left    int  // columns of space ahead of each row
 }
 
 // table aligns the cells of a data table. Where the columns do not fit, cells wrap; where even that leaves them
 // too narrow, each row becomes a record.
 func (l *layouter) table(b *doc.Block) {
 	g := &grid{l: l, b: b}
+	if leaf := firstLeaf(b); leaf != nil && leaf.RTL {
+		g.mirror()
+	}
 	g.measure()
 	if g.columns == 0 {
 		return
@@ -107,12 +114,35 @@ func (l *layouter) table(b *doc.Block) {
 		l.records(b)
 		return
 	}
+	if g.rtl {
+		g.left = l.room() - g.span(0, g.columns)
+	}
+	g.rows()
+}
+
+// mirror puts the first column to the right, where a table written from right to left begins.
+func (g *grid) mirror() {
+	g.rtl = true
+	mirrored := *g.b
+	mirrored.Children = make([]*doc.Block, len(g.b.Children))
+	for i, row := range g.b.Children {
+		r := *row
+		r.Children = slices.Clone(row.Children)
+		slices.Reverse(r.Children)
+		mirrored.Children[i] = &r
+	}
+	g.b = &mirrored
+}
+
+// rows writes all rows, with a line below the headers.
+func (g *grid) rows() {
+	l, b := g.l, g.b
 	for i, row := range b.Children {
 		l.picturesBeforeRow(row)
 		g.row(row, i < b.Head)
 		if i == b.Head-1 && i < len(b.Children)-1 {
 			total := g.span(0, g.columns)
-			l.emit([]piece{text1(repeat("─", total), total, l.ink.dim())})
+			l.emit([]piece{spaces(g.left), text1(repeat("─", total), total, l.ink.dim())})
 		}
 	}
 }
@@ -217,7 +247,7 @@ func (g *grid) row(row *doc.Block, head bool) {
 		align     doc.Align
 	}
 	var columns []column
-	at, x, height := 0, 0, 0
+	at, x, height := 0, g.left, 0
 	for _, c := range row.Children {
 		width := g.span(at, min(at+max(c.Columns, 1), g.columns))
 		at += max(c.Columns, 1)
@@ -238,7 +268,7 @@ func (g *grid) row(row *doc.Block, head bool) {
 				continue
 			}
 			start := c.at
-			if c.align == doc.End {
+			if c.align == doc.End || g.rtl {
 				start += max(c.width-measure(c.lines[i]), 0)
 			}
 			if start > x {

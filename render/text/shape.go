@@ -2,6 +2,7 @@ package text
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -31,7 +32,7 @@ func marker(s string) string {
 
 // preformatted reports lines whose spaces are part of what they say: tables, diffs, code, drawings.
 func preformatted(lines []line) bool {
-	columns, drawn, diff, indented := 0, 0, 0, 0
+	columns, drawn, diff, indented, signs := 0, 0, 0, 0, 0
 	for _, l := range lines {
 		text := strings.TrimLeft(l.text, " ")
 		if strings.Contains(text, "   ") {
@@ -46,9 +47,26 @@ func preformatted(lines []line) bool {
 		if len(l.text)-len(text) >= 4 {
 			indented++
 		}
+		if strings.Contains(strings.TrimRight(l.text, " "), " ") && drawing(text) {
+			signs++
+		}
 	}
 	n := len(lines)
-	return n >= 2 && (columns*2 >= n || drawn*2 >= n || indented == n && marker(lines[0].text) == "") || diff > 0 && n >= 3
+	return n >= 2 && (signs*3 >= n*2 || columns*2 >= n || drawn*2 >= n || indented == n && marker(lines[0].text) == "") || diff > 0 && n >= 3
+}
+
+// drawing reports a line of signs rather than of words: a picture made of characters.
+func drawing(s string) bool {
+	signs, letters := 0, 0
+	for _, r := range s {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			letters++
+		case r < utf8.RuneSelf && r != ' ' && !strings.ContainsRune(".,:;!?", r):
+			signs++
+		}
+	}
+	return signs >= 2 && signs > 2*letters
 }
 
 // rows is the text of lines, each on its own.
