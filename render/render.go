@@ -1,7 +1,9 @@
 // Package render turns a mail into lines for a terminal. A body is read into a document of blocks
 // (package doc), which is kept; a document is laid out for a width and a theme. All text passes one sanitiser
 // (package clean) on its way in, and escape sequences are written in one place on the way out, so that
-// nothing in a mail reaches the terminal as a control sequence. Nothing here touches the network.
+// nothing in a mail reaches the terminal as a control sequence. On request the pictures that the mail carries are drawn:
+// then the sequences of one graphics protocol are added, made of decoded pixels, no byte of a picture being passed on
+// (package picture). Nothing here touches the network.
 package render
 
 import (

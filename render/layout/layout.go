@@ -1,5 +1,6 @@
 // Package layout turns a document into lines for a width and a theme. No line is wider than the width; the
-// same document, width and theme give the same bytes. Escape sequences are written in one place, the writer.
+// same document, width and theme give the same bytes. Escape sequences are written in one place, the writer: SGR and OSC 8
+// in a line's Styled; what a graphics protocol needs beside them stands in its Draw alone.
 package layout
 
 import (
