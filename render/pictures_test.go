@@ -279,3 +279,22 @@ func TestFoldedPicturesAreWholeOrNotThere(t *testing.T) {
 		}
 	}
 }
+
+func FuzzPictures(f *testing.F) {
+	part := drawn(f, 60, 60, green)
+	f.Add(`<p>a <img src="cid:a"> b</p><img src="cid:a" alt="x" width="300"><blockquote><img src="cid:a"></blockquote>`, part, uint8(0))
+	f.Add(`<table><tr><td><img src="`+dataURL(part)+`" alt="y"></td><td>2</td></tr></table><pre>a<img src="cid:a">b</pre>`, part, uint8(61))
+	f.Fuzz(func(t *testing.T, body string, part []byte, width uint8) {
+		if len(body)+len(part) > 1<<14 {
+			t.Skip("longer inputs only take longer")
+		}
+		mail := render.Open(render.Message{HTML: body, Attachments: []render.Attachment{{ContentID: "a", ContentType: "image/png", Content: part}}})
+		for _, mode := range modes {
+			w := 1 + int(width)%120
+			o := render.Options{Width: w, Theme: themes()["dark-true"], Links: true, Hidden: width%2 == 0, Unfold: width%3 == 0, Pictures: mode}
+			holdsDrawn(t, mail.Lines(render.Rich, o), w, mode)
+		}
+		o := render.Options{Width: 20 + int(width), Theme: themes()["dark-true"]}
+		holds(t, mail.Lines(render.Rich, o), 20+int(width))
+	})
+}
