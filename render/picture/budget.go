@@ -16,6 +16,9 @@ const (
 	maxTime     = 2 * time.Second
 )
 
+// maxHeader is how many bytes are looked at for the size of a picture: cameras put their notes before it.
+const maxHeader = 1 << 20
+
 // Budget is what one mail has used up. Its zero value is a whole one.
 type Budget struct {
 	pictures, work, held int
@@ -33,7 +36,7 @@ func Config(data io.Reader) (width, height int, err error) {
 	if f == nil {
 		return 0, 0, errFormat
 	}
-	c, err := f.config(io.MultiReader(bytes.NewReader(head[:n]), io.LimitReader(data, maxBytes)))
+	c, err := f.config(io.MultiReader(bytes.NewReader(head[:n]), io.LimitReader(data, maxHeader)))
 	return c.Width, c.Height, err
 }
 
