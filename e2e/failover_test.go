@@ -1,0 +1,253 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service/postgres/pgtest"
+)
+
+// replicated is two PostgreSQL servers, of which Patroni has one follow the other, and HAProxy before them, which leads
+// to the primary.
+type replicated struct {
+	t      *testing.T
+	folder *pgtest.Folder
+	nodes  []*node
+	etcd   int // its port
+	port   int // of HAProxy
+}
+
+// node is a server and the Patroni that runs it.
+type node struct {
+	name           string
+	postgres, rest int // ports
+	patroni        *exec.Cmd
+}
+
+// A primary that is gone is replaced after its lease has expired.
+const lease = 15 * time.Second
+
+const etcdAddress = "http://127.0.0.1:%d"
+
+func startReplicated(t *testing.T) *replicated {
+	t.Helper()
+	programs := pgtest.Programs(t)
+	for _, name := range []string{"patroni", "etcd", "haproxy"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("needs patroni, etcd and haproxy (%v): on Debian apt-get install patroni etcd-server haproxy", err)
+		}
+	}
+	r := &replicated{t: t}
+	r.folder = pgtest.NewFolder(t, `for p in *.pid */data/postmaster.pid; do kill -KILL "$(head -n 1 "$p")"; done 2>/dev/null`)
+	r.etcd, r.port = r.free(), r.free()
+	client, peer := fmt.Sprintf(etcdAddress, r.etcd), fmt.Sprintf(etcdAddress, r.free())
+	r.run("etcd", "etcd", "--name", "etcd", "--data-dir", "etcd", "--unsafe-no-fsync",
+		"--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "etcd="+peer)
+	eventually(t, "etcd answers", func() bool { return status(r.etcd, "/health") == http.StatusOK })
+
+	for _, name := range []string{"one", "two"} {
+		n := &node{name: name, postgres: r.free(), rest: r.free()}
+		r.nodes = append(r.nodes, n)
+		r.write(name+".yml", r.patroni(n, programs))
+		n.patroni = r.run(name, "patroni", name+".yml")
+		want := "/primary"
+		if name == "two" {
+			want = "/synchronous"
+		}
+		eventually(t, name+" is "+want, func() bool { return status(n.rest, want) == http.StatusOK })
+	}
+	r.write("haproxy.cfg", r.haproxy())
+	r.run("haproxy", "haproxy", "-db", "-f", "haproxy.cfg")
+	eventually(t, "HAProxy leads to the primary alone", func() bool {
+		for range r.nodes { // it takes turns until it has asked them
+			if !r.writable() {
+				return false
+			}
+		}
+		return true
+	})
+	return r
+}
+
+func (r *replicated) free() int {
+	r.t.Helper()
+	port, err := pgtest.FreePort()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return port
+}
+
+func (r *replicated) write(name, text string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(r.folder.Path, name), []byte(text), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// run runs a program until the end of the test.
+func (r *replicated) run(name, program string, args ...string) *exec.Cmd {
+	r.t.Helper()
+	log, err := os.Create(filepath.Join(r.folder.Path, name+".log"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := r.folder.Command(context.Background(), program, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.write(name+".pid", strconv.Itoa(cmd.Process.Pid))
+	r.t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have been killed before
+		_ = cmd.Wait()
+		if text, err := os.ReadFile(log.Name()); r.t.Failed() && err == nil {
+			r.t.Logf("%s:\n%s", name, text[max(0, len(text)-4000):])
+		}
+	})
+	return cmd
+}
+
+func (r *replicated) patroni(n *node, programs string) string {
+	return fmt.Sprintf(`
+scope: mayfly
+name: %[1]s
+restapi:
+  listen: 127.0.0.1:%[2]d
+  connect_address: 127.0.0.1:%[2]d
+etcd3:
+  hosts: 127.0.0.1:%[3]d
+bootstrap:
+  dcs:
+    ttl: %[7]d
+    loop_wait: 2
+    retry_timeout: 5
+    synchronous_mode: true
+  initdb: [{encoding: UTF8}, {locale: C}, {auth: trust}, no-sync]
+  pg_hba:
+  - host all all 127.0.0.1/32 trust
+  - host replication all 127.0.0.1/32 trust
+postgresql:
+  listen: 127.0.0.1:%[4]d
+  connect_address: 127.0.0.1:%[4]d
+  data_dir: %[5]s/%[1]s/data
+  pgpass: %[5]s/%[1]s.pgpass
+  bin_dir: %[6]s
+  authentication:
+    superuser: {username: postgres}
+    replication: {username: replicator}
+  parameters:
+    unix_socket_directories: ''
+    max_connections: 100
+`, n.name, n.rest, r.etcd, n.postgres, r.folder.Path, programs, int(lease.Seconds()))
+}
+
+func (r *replicated) haproxy() string {
+	text := fmt.Sprintf(`
+defaults
+  mode tcp
+  timeout connect 2s
+  timeout client 30m
+  timeout server 30m
+listen primary
+  bind 127.0.0.1:%d
+  option httpchk GET /primary
+  http-check expect status 200
+  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+`, r.port)
+	for _, n := range r.nodes {
+		text += fmt.Sprintf("  server %s 127.0.0.1:%d check port %d\n", n.name, n.postgres, n.rest)
+	}
+	return text
+}
+
+// status is what a server of this machine answers; 0: nothing.
+func status(port int, path string) int {
+	answer, err := patient.Get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path))
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
+// writable tells whether a new connection is one to a primary.
+func (r *replicated) writable() bool {
+	conn, err := pgx.Connect(r.t.Context(), r.url())
+	if err != nil {
+		return false
+	}
+	defer conn.Close(r.t.Context())
+	var standby bool
+	return conn.QueryRow(r.t.Context(), "SELECT pg_is_in_recovery()").Scan(&standby) == nil && !standby
+}
+
+func (r *replicated) url() string {
+	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", r.port)
+}
+
+// killPrimary kills the primary and its Patroni, as when its machine fails.
+func (r *replicated) killPrimary() {
+	r.t.Helper()
+	for _, n := range r.nodes {
+		if status(n.rest, "/primary") != http.StatusOK {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(r.folder.Path, n.name, "data", "postmaster.pid"))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		line, _, _ := strings.Cut(string(text), "\n")
+		pid, err := strconv.Atoi(line)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if err := n.patroni.Process.Kill(); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			r.t.Fatal(err)
+		}
+		return
+	}
+	r.t.Fatal("there is no primary")
+}
+
+func TestAFailedPrimaryIsReplacedUnderLoad(t *testing.T) {
+	r := startReplicated(t)
+	p := serveTwo(t, r.url())
+	l := startLoad(t, []string{p.user.makes("a"), p.user.makes("b")}, p.one.smtp, p.other.smtp)
+	l.arrives(500)
+	l.longestPause()
+
+	r.killPrimary()
+	l.refusedWith("452 4.3.2")
+	users := []*user{p.user, p.user.at(p.other.rest)}
+	for _, u := range users {
+		if a := u.ask(http.MethodGet, "/v1/inboxes", ""); a.status != http.StatusServiceUnavailable || a.retryAfter == "" || a.took > bound {
+			t.Errorf("without a primary: %d, Retry-After %q, after %v, %s", a.status, a.retryAfter, a.took, a.body)
+		}
+	}
+	l.arrives(500)
+	t.Logf("no mail was taken for %v; a lease is %v", l.longestPause().Round(100*time.Millisecond), lease)
+	for _, u := range users {
+		eventually(t, "it is ready again", func() bool { return ready(u) })
+	}
+	l.answersWithin(bound)
+	l.nothingIsLost(p.user)
+}
