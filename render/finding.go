@@ -36,7 +36,10 @@ func (m *Mail) Checks() []check.Finding { return m.checks() }
 
 // check reads both parts anew, each for itself: what is shown may be one of them only.
 func (m *Mail) check() []check.Finding {
-	in := check.Input{Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt}
+	in := check.Input{
+		Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt,
+		BodyOnly: m.msg.Headers == nil && m.msg.Raw == nil && m.msg.From+m.msg.To+m.msg.Subject == "" && (m.msg.Text == "" || m.msg.HTML == ""),
+	}
 	if strings.TrimSpace(m.msg.Text) != "" {
 		in.Text = m.part(m.msg.Text, textBody(m.msg))
 	}

@@ -48,6 +48,7 @@ type Input struct {
 	Fields     []Field // nil when the header is not known
 	Text, HTML Part
 	ReceivedAt time.Time // zero when not known
+	BodyOnly   bool      // nothing but one body is known: a template, no mail yet
 }
 
 // each is how many findings of one kind are told one by one.

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -13,13 +15,27 @@ const maxElements = 200_000
 // elements looks at the tags of the HTML source.
 func elements(in Input, r *report) {
 	z := html.NewTokenizer(strings.NewReader(in.HTML.Source))
+	nowhere := make(map[string]int) // links without a target
+	defer func() {
+		for _, href := range slices.Sorted(maps.Keys(nowhere)) {
+			if n := nowhere[href]; n > 1 {
+				r.add("link-empty", Error, "HTML", "%d links lead nowhere: href=%q", n, href)
+			} else {
+				r.add("link-empty", Error, "HTML", "A link leads nowhere: href=%q", href)
+			}
+		}
+	}()
 	for range maxElements {
 		switch z.Next() {
 		case html.ErrorToken:
 			return
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
-			element(atom.Lookup(name), attributes(z, more), r)
+			attrs := attributes(z, more)
+			if href, ok := attrs["href"]; ok && atom.Lookup(name) == atom.A && (strings.TrimSpace(href) == "" || strings.TrimSpace(href) == "#") {
+				nowhere[strings.TrimSpace(href)]++
+			}
+			element(atom.Lookup(name), attrs, r)
 		}
 	}
 }
@@ -39,10 +55,6 @@ func attributes(z *html.Tokenizer, more bool) map[string]string {
 
 func element(name atom.Atom, attrs map[string]string, r *report) {
 	switch name {
-	case atom.A:
-		if href, ok := attrs["href"]; ok && (strings.TrimSpace(href) == "" || strings.TrimSpace(href) == "#") {
-			r.add("link-empty", Error, "HTML", "A link leads nowhere: href=%q", href)
-		}
 	case atom.Img:
 		_, alt := attrs["alt"]
 		if !alt && !tiny(attrs["width"]) && !tiny(attrs["height"]) {

@@ -35,7 +35,7 @@ func link(l *doc.Link, where string, r *report) {
 	case l.Host == "":
 	case private(l.Host):
 		r.add("link-private", Error, where, "%q leads to %s, which recipients cannot reach", url, l.Host)
-	case scheme == "http":
+	case scheme == "http" && !strings.EqualFold(l.URL, "http://"+l.Text): // of "www.…" we made it a link
 		r.add("link-http", Warning, where, "%q is not encrypted: use https", url)
 	}
 	if l.Host != "" && strings.ContainsAny(l.URL, " \t") {

@@ -21,14 +21,31 @@ func parts(in Input, r *report) {
 		return
 	case in.HTML.Doc == nil:
 		return
+	case in.BodyOnly:
 	case in.Text.Doc == nil:
 		r.add("text-missing", Warning, "text", "There is no text part: filters mind, and so do those who read text")
 	default:
 		agree(in, r)
 	}
 	if in.HTML.Doc.Preheader == "" {
-		r.add("preheader-missing", Info, "HTML", "There is no preheader: lists show the first words of the body behind the subject")
+		r.add("preheader-missing", Info, "HTML", "There is no preheader: lists show the first words of the body behind the subject, %q", cut(firstWords(in.HTML.Doc)))
 	}
+}
+
+// firstWords is the text that a document begins with.
+func firstWords(d *doc.Document) string {
+	var b strings.Builder
+	for leaf := range d.Leaves() {
+		for word := range strings.FieldsSeq(leaf.Text()) {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			if b.WriteString(word); b.Len() > 200 {
+				return b.String()
+			}
+		}
+	}
+	return b.String()
 }
 
 // agree compares what matters most in both parts: the code, the link, the words.

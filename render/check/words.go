@@ -13,6 +13,7 @@ const longSubject = 70
 
 func subject(in Input, r *report) {
 	switch n := utf8.RuneCountInString(in.Subject); {
+	case in.BodyOnly:
 	case strings.TrimSpace(in.Subject) == "":
 		r.add("subject-empty", Error, "subject", "The subject is empty: many filters and people take that for spam")
 	case n > longSubject:
@@ -86,7 +87,9 @@ func placeholders(in Input, r *report) {
 			}
 		})
 		for _, l := range p.doc.Links {
-			say("link "+p.name, l.URL)
+			if !valueMissing(l.URL) {
+				say("link "+p.name, l.URL)
+			}
 			if valueMissing(l.URL) || strings.Contains(l.URL, "%7B%7B") {
 				r.add("placeholder", Error, "link", "%q has a value that was not replaced", cut(l.URL))
 			}

@@ -1,0 +1,146 @@
+package check_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"mayfly/render/check"
+	"mayfly/render/find"
+	"mayfly/render/html"
+	"mayfly/render/text"
+)
+
+// input is a mail of these parts, read as the application reads it.
+func input(subject, textPart, htmlPart string, fields ...check.Field) check.Input {
+	in := check.Input{Subject: subject, Fields: fields}
+	if textPart != "" {
+		d := text.Read(textPart, text.Options{})
+		in.Text = check.Part{Source: textPart, Doc: d, Found: find.Find(find.Input{Subject: subject, Doc: d})}
+	}
+	if htmlPart != "" {
+		d := html.Read(htmlPart)
+		in.HTML = check.Part{Source: htmlPart, Doc: d, Found: find.Find(find.Input{Subject: subject, Doc: d})}
+	}
+	return in
+}
+
+const preheader = `<div style="display:none">One step is left</div>`
+
+func TestFindings(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   check.Input
+		want string // "ID: message", or "" for none
+	}{
+		"nothing to mend":        {input("Hello", "Hello Ada", preheader+"<p>Hello Ada</p>"), ""},
+		"first words":            {input("Hello", "Hello Ada", "<h1>Hello</h1><p>Ada,   how are you?</p>"), `preheader-missing: There is no preheader: lists show the first words of the body behind the subject, "Hello Ada, how are you?"`},
+		"links to nowhere":       {input("Hello", "a b c", preheader+`<a href="#">a</a> <a href=" # ">b</a> <a href="#">c</a>`), `link-empty: 3 links lead nowhere: href="#"`},
+		"a link to nowhere":      {input("Hello", "a", preheader+`<a href="">a</a>`), `link-empty: A link leads nowhere: href=""`},
+		"a name of a host":       {input("Hello", "See www.acme.example", preheader+"<p>See www.acme.example</p>"), ""},
+		"an address":             {input("Hello", "See http://www.acme.example", preheader+"<p>See it</p>"), `link-http: "http://www.acme.example" is not encrypted: use https`},
+		"a value that was null":  {input("Hello", "a", preheader+`<a href="https://acme.example/u/undefined?x=1">a</a>`), `placeholder: "https://acme.example/u/undefined?x=1" has a value that was not replaced`},
+		"a private host":         {input("Hello", "a", preheader+`<a href="https://10.0.0.1/x">a</a>`), `link-private: "https://10.0.0.1/x" leads to 10.0.0.1, which recipients cannot reach`},
+		"a host without a dot":   {input("Hello", "a", preheader+`<a href="https://intranet/x">a</a>`), `link-private: "https://intranet/x" leads to intranet, which recipients cannot reach`},
+		"no host":                {input("Hello", "a", preheader+`<a href="/account">a</a>`), `link-relative: "/account" has no host: in a mail a link must be whole`},
+		"a spacer":               {input("Hello", "a", preheader+`a<img src="x.gif" width="1px" height=9>`), ""},
+		"a picture without alt":  {input("Hello", "a", preheader+`a<img src="x.png">`), `image-alt: An image has no alt text, and many readers do not load images: "x.png"`},
+		"other codes":            {input("Your code", "Your code is 482913", preheader+"<p>Your code is <b>117204</b></p>"), "parts-code: The code is 482913 in the text and 117204 in the HTML"},
+		"the same code, grouped": {input("Your code", "Your code is 482 913", preheader+"<p>Your code is <b>482913</b></p>"), ""},
+		"UTF-8, twice":           {input("Hello", "Grüße", preheader+"<p>GrÃ¼ÃŸe</p>"), `mojibake: "Ã¼" looks like UTF-8 read in another charset: encode and declare UTF-8, once`},
+		"a template alone":       {func() check.Input { in := input("", "", preheader+"<p>Hello"); in.BodyOnly = true; return in }(), ""},
+		"no subject":             {input(" ", "Hello", ""), "subject-empty: The subject is empty: many filters and people take that for spam"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			for _, f := range check.Run(c.in) {
+				if got != "" {
+					got += "\n"
+				}
+				got += f.ID + ": " + f.Message
+			}
+			if got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	whole := []check.Field{{"From", "a@acme.example"}, {"Message-ID", "<1@acme.example>"}, {"Date", "Wed, 04 Mar 2026 11:59:58 +0000"}}
+	received := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	with := func(more ...check.Field) []check.Field { return append(append([]check.Field(nil), whole...), more...) }
+	for name, c := range map[string]struct {
+		fields []check.Field
+		at     time.Time
+		want   string // IDs
+	}{
+		"whole":              {whole, received, ""},
+		"empty":              {[]check.Field{}, received, "from-missing date-missing message-id-missing"},
+		"not known":          {nil, received, ""},
+		"two senders":        {with(check.Field{Name: "from", Value: "b@acme.example"}), received, "from-several"},
+		"late":               {whole, received.Add(2 * time.Hour), "date-off"},
+		"from the future":    {whole, received.Add(-time.Hour), "date-off"},
+		"receipt not known":  {whole, time.Time{}, ""},
+		"a failed signature": {with(check.Field{Name: "Authentication-Results", Value: "mx.example; spf=pass smtp.mailfrom=acme.example; dkim=fail (bad)"}), received, "authentication"},
+		"a list":             {with(check.Field{Name: "List-Id", Value: "<l.acme.example>"}), received, "unsubscribe-missing"},
+		"a list, half":       {with(check.Field{Name: "List-Unsubscribe", Value: "<mailto:u@acme.example>"}), received, "unsubscribe-one-click"},
+	} {
+		in := input("Hello", "Hello", "", c.fields...)
+		in.ReceivedAt = c.at
+		var ids []string
+		for _, f := range check.Run(in) {
+			ids = append(ids, f.ID)
+		}
+		if got := strings.Join(ids, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// FuzzRun: whatever the mail, its findings are few, lines of clean text, the same each time, and those that matter most
+// come first.
+func FuzzRun(f *testing.F) {
+	f.Add("Your code", "Your code is 482913", "<p>Your code is <b>482913</b></p>")
+	f.Add("{{subject}}", "%NAME% https://localhost/ http://x.example/undefined", `<a href="#">a</a><img src=x><form><script></script><iframe>`)
+	f.Add("", "\xff\x1b[31m Ã¼", `<a href="java`+"\n"+`script:x">Ã¼</a><a href="https://a.example/ b">https://b.example</a>`)
+	f.Add("null", "Hi null, [object Object] ${x} *|A|*", `<link rel=stylesheet href=x><embed><a href="//x">`+strings.Repeat("<img>", 20))
+	f.Fuzz(func(t *testing.T, subject, textPart, htmlPart string) {
+		if len(textPart)+len(htmlPart) > 1<<16 {
+			t.Skip("longer mails only take longer")
+		}
+		in := input(strings.ToValidUTF8(subject, ""), textPart, htmlPart, check.Field{Name: "Date", Value: subject})
+		findings := check.Run(in)
+		if !reflect.DeepEqual(findings, check.Run(in)) {
+			t.Error("the same mail gives other findings")
+		}
+		counts := make(map[string]int)
+		for i, finding := range findings {
+			if i > 0 && finding.Level > findings[i-1].Level {
+				t.Errorf("%s stands behind %s", finding.Level, findings[i-1].Level)
+			}
+			if counts[finding.ID]++; counts[finding.ID] > 5 {
+				t.Errorf("%s is told more than five times", finding.ID)
+			}
+			if len(finding.Message) > 1000 || strings.ContainsFunc(finding.Message, func(r rune) bool { return r < ' ' && unicode.IsControl(r) && finding.ID != "parts-code" }) {
+				t.Errorf("%s is no line: %q", finding.ID, finding.Message)
+			}
+		}
+	})
+}
+
+func BenchmarkRun(b *testing.B) {
+	for _, n := range []int{10, 1000} {
+		body := strings.Repeat(`<p>Hello Ada, see <a href="https://acme.example/a?b=c">the page</a> {{x}} <img src="https://acme.example/a.png" alt=a></p>`, n)
+		in := input("Hello", strings.Repeat("Hello Ada, see https://acme.example/a?b=c\n", n), body)
+		b.Run(fmt.Sprintf("%dKB", len(body)>>10), func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				check.Run(in)
+			}
+		})
+	}
+}
