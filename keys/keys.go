@@ -75,14 +75,6 @@ type Key struct {
 	Source string // for people, such as "the environment variable MAYFLY_API_KEY"
 }
 
-// Describe says where a key comes from and how it ends.
-func (k Key) Describe() string {
-	if last := k.Secret.Last4(); last != "" {
-		return k.Source + ", ending in " + last
-	}
-	return k.Source
-}
-
 // ID says whose key is meant.
 type ID struct {
 	Profile string

@@ -270,11 +270,11 @@ func TestSecretDoesNotPrint(t *testing.T) {
 	if s := shown.String(); strings.Contains(s, key) || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", key)) {
 		t.Errorf("the key shows: %s", s)
 	}
-	if d := k.Describe(); d != "the keyring, ending in cdef" {
-		t.Errorf("Describe: %s", d)
+	if last := k.Secret.Last4(); last != "cdef" {
+		t.Errorf("the last four: %q", last)
 	}
-	if d := (Key{newSecret("short-key"), "the keyring"}).Describe(); d != "the keyring" {
-		t.Errorf("Describe of a short key: %s", d)
+	if last := newSecret("short-key").Last4(); last != "" {
+		t.Errorf("the last four of a short key: %q", last)
 	}
 	if (Secret{}).Reveal() != "" {
 		t.Error("the zero Secret is not empty")

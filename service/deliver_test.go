@@ -221,7 +221,7 @@ func TestEmailsPerDay(t *testing.T) {
 		}
 		_, err = s.Recipient(t.Context(), in.Address)
 		wantCode(t, err, service.OverQuota)
-		if got := service.RetryAfter(err); got != time.Second {
+		if got := retryAfter(err); got != time.Second {
 			t.Errorf("to be tried again after %v", got)
 		}
 		time.Sleep(time.Second - time.Millisecond)

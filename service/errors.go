@@ -66,12 +66,3 @@ func ErrorCode(err error) Code {
 	}
 	return Internal
 }
-
-// RetryAfter returns how long to wait before the request can succeed, or 0 when that is not known.
-func RetryAfter(err error) time.Duration {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.RetryAfter
-	}
-	return 0
-}

@@ -108,8 +108,8 @@ func TestRateLimit(t *testing.T) {
 		}
 		q, err := s.Allow(ctx, k)
 		wantCode(t, err, service.RateLimited)
-		if q.Remaining != 0 || q.Reset != 30*time.Second || service.RetryAfter(err) != 30*time.Second {
-			t.Errorf("refused with %+v and %v", q, service.RetryAfter(err))
+		if q.Remaining != 0 || q.Reset != 30*time.Second || retryAfter(err) != 30*time.Second {
+			t.Errorf("refused with %+v and %v", q, retryAfter(err))
 		}
 		_, other, err := s.CreateKey(ctx, "other", service.Dev)
 		must(t, err)

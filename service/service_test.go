@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -93,3 +94,12 @@ func list(t *testing.T, s *service.Service, k service.Key, inboxID string) servi
 const plainMail = "From: Ada <ada@acme.example>\r\nSubject: Hello\r\n\r\nHi\r\n"
 
 const hour = time.Hour
+
+// retryAfter returns how long the error says to wait.
+func retryAfter(err error) time.Duration {
+	var e *service.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.RetryAfter
+}
