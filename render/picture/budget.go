@@ -13,7 +13,7 @@ const (
 	maxPictures = 32
 	maxWork     = 128 << 20 // bytes that decoding them takes, in all
 	maxHeld     = 4 << 20   // px that are kept of them
-	maxTime     = 2 * time.Second
+	maxTime     = 5 * time.Second
 )
 
 // maxHeader is how many bytes are looked at for the size of a picture: cameras put their notes before it.
