@@ -190,7 +190,7 @@ func (s *Store) runSyncs() {
 }
 
 // state is what the committer knows of the store without reading it. It includes the group that is
-// being prepared, which cannot be read yet; it is bounded, and forgotten when it is full.
+// being prepared, which cannot be read yet; it is bounded, and half of it forgotten when it is full.
 type state struct {
 	store    *Store
 	inboxes  map[string]*inboxState
@@ -212,7 +212,9 @@ type quotaOf struct {
 	day   service.Day
 }
 
-const stateSize = 32 << 10
+// stateSize is how many inboxes are known at most, of 250 octets each. A delivery to one that is not takes
+// three times as long.
+const stateSize = 128 << 10
 
 func newState(s *Store) *state {
 	st := &state{store: s}
@@ -232,7 +234,8 @@ func (st *state) prepared() {
 	clear(st.addresses)
 	clear(st.keys)
 	if len(st.inboxes) > stateSize {
-		clear(st.inboxes)
+		left := stateSize / 2
+		maps.DeleteFunc(st.inboxes, func(string, *inboxState) bool { left--; return left >= 0 })
 	}
 	if len(st.emails) > stateSize {
 		clear(st.emails)
