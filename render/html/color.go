@@ -1,6 +1,7 @@
 package html
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -123,13 +124,13 @@ func channel(v float32) uint8 { return uint8(min(max(v, 0), 255) + 0.5) }
 func hsl(h, s, l float32) (r, g, b uint8) {
 	s, l = min(max(s, 0), 1), min(max(l, 0), 1)
 	a := s * min(l, 1-l)
+	turn := float32(math.Mod(float64(h), 360)) // of the wheel
+	if turn < 0 {
+		turn += 360
+	}
 	f := func(n float32) uint8 {
-		k := n + h/30
-		for k >= 12 || k != k {
-			if k > 1e6 || k != k {
-				k = 0
-				break
-			}
+		k := n + turn/30
+		if k >= 12 {
 			k -= 12
 		}
 		return channel(255 * (l - a*max(-1, min(k-3, 9-k, 1))))

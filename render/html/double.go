@@ -55,8 +55,12 @@ func (im *pictured) repeated(spans []doc.Span) bool {
 		if link == 0 {
 			link = s.Link
 		}
-		before, _, more := strings.Cut(s.Text, "\n")
-		if line.WriteString(before); more && strings.TrimSpace(line.String()) != "" {
+		text := s.Text
+		if strings.TrimSpace(line.String()) == "" {
+			text = strings.TrimLeft(text, " \n")
+		}
+		before, _, more := strings.Cut(text, "\n")
+		if line.WriteString(before); more {
 			break
 		}
 	}
@@ -79,5 +83,6 @@ func undoubled(d *doc.Document, spans []doc.Span) []doc.Span {
 	if im := (&pictured{&d.Images[spans[0].Image-1]}); len(rest) == 0 || !im.repeated(rest) {
 		return spans
 	}
+	rest[0].Text = strings.TrimLeft(rest[0].Text, " \n")
 	return rest
 }

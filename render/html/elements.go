@@ -208,8 +208,9 @@ func (b *builder) rule() {
 func (b *builder) openList(f *frame) {
 	list := &doc.Block{Kind: doc.List}
 	if start, ok := attr(f.node, "start"); ok {
-		f.items, _ = strconv.Atoi(strings.TrimSpace(start))
-		f.items--
+		if n, err := strconv.Atoi(strings.TrimSpace(start)); err == nil {
+			f.items = n - 1
+		}
 	}
 	b.push(f, list)
 }

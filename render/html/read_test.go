@@ -1,0 +1,137 @@
+package html
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mayfly/render/doc"
+)
+
+var kinds = [...]string{"p", "h", "pre", "code", "hr", "list", "item", "quote", "sig", "footer", "table", "row", "cell"}
+
+// dump writes a document as nested brackets: p(text) for a paragraph, [text]1 for link 1, <text>1 for a button.
+func dump(blocks []*doc.Block) string {
+	var all []string
+	for _, b := range blocks {
+		s := kinds[b.Kind]
+		if b.Kind == doc.Heading {
+			s += fmt.Sprint(b.Level)
+		}
+		if b.Columns > 1 {
+			s += fmt.Sprint(b.Columns)
+		}
+		var in strings.Builder
+		for _, span := range b.Spans {
+			switch {
+			case span.Button:
+				fmt.Fprintf(&in, "<%s>%d", span.Text, span.Link)
+			case span.Link > 0:
+				fmt.Fprintf(&in, "[%s]%d", span.Text, span.Link)
+			default:
+				in.WriteString(span.Text)
+			}
+		}
+		in.WriteString(dump(b.Children))
+		if b.Kind != doc.Rule {
+			s += "(" + in.String() + ")"
+		}
+		all = append(all, s)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestRead(t *testing.T) {
+	const long = "A text that is long enough not to stand beside the mark"
+	for name, c := range map[string]struct{ html, want string }{
+		"white space":                {"<p> a \n\t b&nbsp;&nbsp;c <b> d</b> </p>", "p(a b\u00a0\u00a0c d)"},
+		"line breaks":                {"a<br>b<br>", "p(a\nb)"},
+		"an empty line":              {"a<br><br>b", "p(a) p(b)"},
+		"many blanks":                {"a&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;b&nbsp; &nbsp; &nbsp;c", "p(a\u00a0\u00a0b\u00a0 \u00a0 \u00a0c)"},
+		"indented by blanks":         {"a<br>&nbsp;&nbsp;&nbsp;&nbsp;b", "p(a\n\u00a0\u00a0\u00a0\u00a0b)"},
+		"preformatted":               {"<pre>\n a\n\tb \n</pre>", "pre( a\n        b)"},
+		"white-space":                {`<p style="white-space:pre-line">a  b` + "\n" + `c</p>`, "p(a b\nc)"},
+		"headings":                   {"<h1>a</h1><p>text text text</p><h3>b</h3>", "h1(a) p(text text text) h3(b)"},
+		"large type":                 {`<p>text text text</p><p style="font-size:30px">big</p><p style="font-size:22px">less</p>`, "p(text text text) h1(big) h2(less)"},
+		"rules":                      {"<hr>a<hr><hr>b<hr>", "p(a) hr p(b)"},
+		"rules made of borders":      {`a<div style="border-top:1px solid #ccc"></div>b<p style="border-top:4px solid red;font-size:1px"></p>c`, "p(a) hr p(b) hr p(c)"},
+		"a rule in a cell":           {`<table><tr><td>a</td></tr><tr><td><hr></td></tr><tr><td style="border-top:1px solid #ccc"></td></tr><tr><td>b</td></tr></table>`, "p(a) hr p(b)"},
+		"no rule":                    {`a<div style="border:none;border-top:0"></div>b`, "p(a) p(b)"},
+		"quotes":                     {"<blockquote>a<blockquote>b</blockquote></blockquote>", "quote(p(a) quote(p(b)))"},
+		"set in, no quote":           {`<blockquote style="border:none">a</blockquote>`, "p(a)"},
+		"a list":                     {"<ul><li>a<li>b<ul><li>c</ul></ul>", "list(item(p(a)) item(p(b) list(item(p(c)))))"},
+		"text in a list":             {"<ul>stray<li>a</ul>", "list(item(p(stray)) item(p(a)))"},
+		"terms":                      {"<dl><dt>a<dd>b</dl>", "p(a) item(p(b))"},
+		"a link":                     {`<a href="https://a.example/">a</a> b`, "p([a]1 b)"},
+		"a link twice":               {`<a href="https://a.example/">a</a> <a href="https://a.example/">b</a>`, "p([a b]1)"},
+		"a break behind a link":      {`<a href="https://a.example/">a</a><br>b`, "p([a]1\nb)"},
+		"a URL":                      {"see https://a.example/b?c=d, or www.b.example.", "p(see [https://a.example/b?c=d]1, or [www.b.example]2.)"},
+		"a URL in a link":            {`<a href="https://a.example/">https://b.example/</a>`, "p([https://b.example/]1)"},
+		"a URL in code":              {"<pre>x https://a.example/</pre>", "pre(x [https://a.example/]1)"},
+		"a base":                     {`<base href="https://a.example/x/"><a href="y">a</a>`, "p([a]1)"},
+		"a map":                      {`<map><area href="https://a.example/" alt="here"></map>`, "p([here]1)"},
+		"a button":                   {`<a href="https://a.example/" style="background:#08c;padding:9px">go</a>`, "p(<go>1)"},
+		"a button by its cell":       {`<table><tr><td bgcolor="#0088cc"><a href="https://a.example/">go</a></td></tr></table>`, "p(<go>1)"},
+		"a button of a border":       {`<a href="https://a.example/" style="border:1px solid;padding:9px">go</a>`, "p(<go>1)"},
+		"a real button":              {`<button><a href="https://a.example/">go</a></button>`, "p(<go>1)"},
+		"a button to nowhere":        {`<a href="#" style="background:#08c;padding:9px">go</a> <a href="#">a</a>`, "p(<go>0 a)"},
+		"a picture in a bar":         {`<table><tr><td bgcolor="#0088cc"><a href="https://a.example/"><img src="https://a.example/l.png" alt="Logo" width="90"></a></td></tr></table>`, "p([Logo]1)"},
+		"a marked word":              {`<a href="https://a.example/" style="background:#ff0">go</a> there`, "p([go]1 there)"},
+		"a long button":              {`<a href="https://a.example/" style="background:#08c;padding:9px">` + strings.Repeat("go ", 60) + `</a>`, "p([" + strings.TrimSpace(strings.Repeat("go ", 60)) + "]1)"},
+		"a header and its rows":      {"<table><tr><th>a<th>b<tr><td>c<td>1</table>", "table(row(cell(p(a)) cell(p(b))) row(cell(p(c)) cell(p(1))))"},
+		"a rule between rows":        {"<table><tr><th>a<th>b<tr><td colspan=2><hr><tr><td>c<td>1</table>", "table(row(cell(p(a)) cell(p(b))) row(cell(p(c)) cell(p(1))))"},
+		"spans":                      {"<table><tr><th>a<th>b<tr><td colspan=2>c</table>", "row(cell(p(a)) cell(p(b))) p(c)"},
+		"names and values":           {"<table><tr><td>Name<td>Ada<tr><td>Place<td>London</table>", "table(row(cell(p(Name)) cell(p(Ada))) row(cell(p(Place)) cell(p(London))))"},
+		"numbers and their names":    {"<table><tr><td>1<td>2<td>3<tr><td>a<td>b<td>c</table>", "table(row(cell(p(1)) cell(p(2)) cell(p(3))) row(cell(p(a)) cell(p(b)) cell(p(c))))"},
+		"a table in a table":         {"<table><tr><td><table><tr><td>a</table></table>", "p(a)"},
+		"side by side":               {"<table><tr><td>a<td>b</table>", "row(cell(p(a)) cell(p(b)))"},
+		"boxes side by side":         {`<div style="display:inline-block;width:50%">a</div><div style="display:inline-block;width:50%">b</div>`, "row(cell(p(a)) cell(p(b)))"},
+		"a box alone":                {`<div style="display:inline-block;width:50%">a</div><p>b`, "p(a) p(b)"},
+		"flex":                       {`<div style="display:flex"><span>a</span><span>b</span></div>`, "row(cell(p(a)) cell(p(b)))"},
+		"flex, downwards":            {`<div style="display:flex;flex-direction:column"><p>a</p><p>b</p></div>`, "p(a) p(b)"},
+		"digits in cells":            {"<table><tr><td>4<td>8<td>2<td>9</table>", "p(4829)"},
+		"a mark beside a text":       {"<table><tr><td>✓<td>" + long + "<p>More</p></table>", "list(item(p(" + long + ") p(More)))"},
+		"a product":                  {`<img src="https://a.example/p.png" alt="Tea"><br>Tea<br>3.00`, "p(Tea\n3.00)"},
+		"an icon beside its link":    {`<table><tr><td><a href="https://a.example/"><img src="i.png" width=20 height=20 alt="icon"></a><td><a href="https://a.example/">Site</a></table>`, "p([Site]1)"},
+		"a picture with other words": {`<img src="https://a.example/p.png" alt="Tea"><br>Coffee`, "p(Tea\nCoffee)"},
+		"a picture that leads":       {`<a href="https://a.example/"><img src="https://a.example/p.png" alt="Tea"></a><br>Tea`, "p([Tea]1\nTea)"},
+		"a picture of some size":     {`a<img src="https://a.example/p.png" width=300 height=200>`, "p(a[image 300×200])"},
+		"a picture in the mail":      {`a<img src="cid:x">`, "p(a[image])"},
+		"a spacer":                   {`a<img src="https://a.example/spacer.gif" width=300 height=1>b`, "p(ab)"},
+		"forms":                      {`<form>Name <input placeholder="Ada"> <input type=checkbox checked> <input type=radio> <input type=submit> <input type=hidden value=x><select><option>one<option>two</select></form>`, "p(Name [Ada] [x] ( ) [ Submit ] one two)"},
+		"ruby and quotes":            {"<ruby>漢<rt>kan</rt></ruby> <q>said</q>", "p(漢(kan) “said”)"},
+		"Outlook's part":             {"<!--[if mso]>no<![endif]--><!--[if !mso]><!-->yes<!--<![endif]-->", "p(yes)"},
+		"what others see":            {`<!--[if !mso]><!--><p style="mso-hide:all">yes</p><!--<![endif]--><p style="mso-hide:all">no</p>`, "p(yes)"},
+		"no script":                  {"<script>no</script><noscript>yes</noscript><style>no</style><template>no</template><title>no</title>", "p(yes)"},
+		"AMP":                        {`<style amp4email-boilerplate>body{visibility:hidden}</style><p>a<amp-img src="https://a.example/x.png" alt="pic"></amp-img>`, "p(apic)"},
+		"what nobody sees of a form": {`a<div style="visibility:hidden"><input value=no><img src="https://a.example/x.png" alt=no></div>`, "p(a)"},
+		"a footer":                   {`<p>Thank you for your order, which we have received.</p><p style="font-size:11px">© Acme</p>`, "p(Thank you for your order, which we have received.) footer(p(© Acme))"},
+		"no footer below a heading":  {`<p>Thank you for your order, which we have received.</p><h3>More</h3><p style="font-size:11px">Small text</p><p style="font-size:11px">© Acme</p>`, "p(Thank you for your order, which we have received.) h3(More) p(Small text) footer(p(© Acme))"},
+		"words that are no footer":   {`<p>Thank you for your order, which we have received.</p><p>Bye</p>`, "p(Thank you for your order, which we have received.) p(Bye)"},
+		"only hidden":                {`<p style="display:none">a</p>`, "p(a)"},
+		"only pictures":              {`<img src="https://a.example/p.png">`, "p([image])"},
+		"nothing":                    {"  ", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := dump(Read(c.html).Blocks); got != c.want {
+				t.Errorf("%s\n got %q\nwant %q", c.html, got, c.want)
+			}
+		})
+	}
+}
+
+// TestStream reads, token by token, what no tree is made of: the same text comes out as of a tree.
+func TestStream(t *testing.T) {
+	for _, source := range []string{
+		"<p>a<p>b", "<ul><li>a<li>b</ul>c", "<table><tr><td>a<td>b<tr><th>c</table>d", "a<br/>b</br>c", "<div>a</b></div>b", "<dl><dt>a<dd>b</dl>",
+		"<table><tr><td>a</div></table>b", "<head><title>t</title></head><body>a</body>", "<select><option>a<option>b</select>", "<svg><path/><text>no</text></svg>a",
+		"<script>no</script>a<style>no</style>b", "<p style='display:none'>no</p>a", "<a href='https://a.example/'>x<a href='https://b.example/'>y</a>",
+	} {
+		b := newBuilder()
+		b.stream(source)
+		streamed, parsed := b.finish(), Read(source)
+		if got, want := strings.Fields(streamed.Text()), strings.Fields(parsed.Text()); strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%s: %q, as a tree %q", source, got, want)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package html
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mayfly/render/doc"
+)
+
+func TestColors(t *testing.T) {
+	for s, want := range map[string]string{
+		"#abc": "aabbcc", "#aabbcc": "aabbcc", "#abcd": "aabbcc/.87", "#aabbcc80": "aabbcc/.50", "red": "ff0000", "rebeccapurple": "663399",
+		"rgb(1,2,3)": "010203", "rgb(1 2 3)": "010203", "rgb(100%, 0%, 50%)": "ff0080", "rgba(1,2,3,.5)": "010203/.50", "rgb(1 2 3 / 50%)": "010203/.50",
+		"rgb(300,-5,0)": "ff0000", "hsl(0,100%,50%)": "ff0000", "hsl(120deg 100% 50%)": "00ff00", "hsl(-120,100%,50%)": "0000ff", "hsl(480,100%,50%)": "00ff00",
+		"hsla(240,100%,50%,0.25)": "0000ff/.25", "transparent": "000000/.00",
+		"": "", "#ab": "", "#xyzxyz": "", "rgb(1,2)": "", "rgb(1,2,3": "", "rgb(a,b,c)": "", "var(--x)": "", "nocolor": "", "#12345678901234567": "",
+	} {
+		got := ""
+		if c, ok := parseColor(s); ok {
+			got = fmt.Sprintf("%02x%02x%02x", c.r, c.g, c.b)
+			if c.a != 1 {
+				got += fmt.Sprintf("/%.2f", c.a)
+				got = strings.Replace(got, "/0", "/", 1)
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+	for s, want := range map[string]bool{"ffcc00": true, "FFF": true, "#123": true, "Red": true, "12345": false, "": false} {
+		if _, ok := legacyColor(s); ok != want {
+			t.Errorf("bgcolor %q: %v", s, ok)
+		}
+	}
+}
+
+func TestLengths(t *testing.T) {
+	for s, want := range map[string]float32{
+		"10px": 10, "10": 10, "1.5em": 30, "2rem": 32, "12pt": 16, "50%": 100, "1in": 96, "0": 0, ".5px": .5, "-3px": -3, " 4px ": 4, "1pc": 16, "2ex": 20, "10vw": 60,
+	} {
+		l, ok := parseLength(s)
+		if got := l.px(20, 200); !ok || got != want {
+			t.Errorf("%q: %v %v, want %v", s, got, ok, want)
+		}
+	}
+	for _, s := range []string{"", "auto", "px", "1e9px", "NaN", "calc(1px + 2px)", "inherit"} {
+		if l, ok := parseLength(s); ok {
+			t.Errorf("%q is %v", s, l)
+		}
+	}
+}
+
+func TestDeclarations(t *testing.T) {
+	for css, want := range map[string]string{
+		"color:red":                      "color=red",
+		" COLOR : RED !Important ;;x:y;": "color=red!",
+		"background:url(a;b);color:blue": "background=url(a;b) color=blue",
+		`font-family:"a;b";color:blue`:   `font-family="a;b" color=blue`,
+		"background:url(x;color:red":     "background=url(x color=red",
+		"color:red;color":                "color=red",
+		"unknown:1;-webkit-x:2":          "",
+		"display:none!important":         "display=none!",
+	} {
+		var all []string
+		for _, d := range parseDecls(css) {
+			name := ""
+			for n, p := range properties {
+				if p == d.property && (name == "" || len(n) < len(name) || len(n) == len(name) && n < name) {
+					name = n
+				}
+			}
+			value := name + "=" + d.value
+			if d.important {
+				value += "!"
+			}
+			all = append(all, value)
+		}
+		if got := strings.Join(all, " "); got != want {
+			t.Errorf("%q: %q, want %q", css, got, want)
+		}
+	}
+}
+
+// TestSelectors marks what a selector picks out of a small document.
+func TestSelectors(t *testing.T) {
+	const body = `<div id="top" class="a b"><p class="a">one</p><p class="b c" title="t">two</p><table><tr><td><a href="#" class="btn">three</a></td></tr></table></div><p>four</p>`
+	for selector, want := range map[string]string{
+		"p": "one two four", ".a": "one two three", "p.a": "one", "#top p": "one two", "#top > p": "one two", "#top > a": "", "table a": "three",
+		"div td > a.btn": "three", "p + p": "two", "P.C": "", "p.c": "two", "[title]": "two", "p[title=t]": "two", "*": "one two three four", "p:first-child": "one",
+		"a:hover": "", "p::before": "", "h1, p.a , .btn": "one three", ".a.b p.c": "two", "p ~ p": "", "": "", "p >": "", "td, th { } p": "one two four",
+		"body #top table tr td a.btn": "three", "div div p": "", ".a > .a": "one",
+	} {
+		d := Read("<style>" + selector + "{text-decoration:line-through}</style>" + body)
+		var struck []string
+		for leaf := range d.Leaves() {
+			for _, s := range leaf.Spans {
+				if s.Style.Strike {
+					struck = append(struck, s.Text)
+				}
+			}
+		}
+		if got := strings.Join(struck, " "); got != want {
+			t.Errorf("%q picks %q, want %q", selector, got, want)
+		}
+	}
+}
+
+// TestCascade: which of several declarations counts.
+func TestCascade(t *testing.T) {
+	for name, c := range map[string]struct {
+		css, style string
+		bold       bool
+	}{
+		"a rule":                     {"p{font-weight:bold}", "", true},
+		"the attribute wins":         {"p{font-weight:bold}", "font-weight:normal", false},
+		"important wins":             {"p{font-weight:bold!important}", "font-weight:normal", true},
+		"important in the attribute": {"p{font-weight:bold!important}", "font-weight:normal!important", false},
+		"the later one":              {"p{font-weight:bold} p{font-weight:400}", "", false},
+		"the more specific one":      {"p.x{font-weight:bold} p{font-weight:400}", "", true},
+		"an ID":                      {"#i{font-weight:700} p.x.y{font-weight:400}", "", true},
+		"media":                      {"@media (max-width:600px){p{font-weight:bold}}", "", false},
+		"behind media":               {"@media print{p{color:red}} p{font-weight:bold}", "", true},
+		"an import":                  {"@import url(x.css); p{font-weight:bold}", "", true},
+		"a comment":                  {"/* p{font-weight:400} */ p/**/{font-weight:bold} <!-- -->", "", true},
+		"not closed":                 {"p{font-weight:bold", "", true},
+		"the shorthand":              {"p{font:italic bold 14px/1.5 Arial,sans-serif}", "", true},
+		"the shorthand, light":       {"p{font-weight:bold} p{font:normal 14px Arial}", "", false},
+		"a number":                   {"p{font-weight:600}", "", true},
+		"a lesser number":            {"p{font-weight:500}", "", false},
+	} {
+		d := Read(`<style>` + c.css + `</style><p id="i" class="x y" style="` + c.style + `">text</p>`)
+		if got := d.Blocks[0].Spans[0].Style.Bold; got != c.bold {
+			t.Errorf("%s: bold %v", name, got)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for html, want := range map[string]float32{
+		`<p>x`: 16, `<p style="font-size:12px">x`: 12, `<p style="font-size:2em">x`: 32, `<p style="font-size:50%">x`: 8, `<p style="font-size:large">x`: 18,
+		`<p style="font:bold 20px Arial">x`: 20, `<p style="font:12px/30px Arial">x`: 12, `<font size=5>x`: 24, `<font size="+1">x`: 18, `<font size="-9">x`: 10,
+		`<small>x`: 16 / 1.2, `<big>x`: 19.2, `<p style="font-size:smaller">x`: 16 / 1.2, `<p style="font-size:-4px">x`: 16, `<p style="font-size:1e9px">x`: 16,
+		`<div style="font-size:10px"><p style="font-size:1.5em">x`: 15, `<div style="font-size:20px"><p style="font-size:2rem">x`: 32,
+	} {
+		if got := Read(html).Blocks[0].Spans[0].Style.Size; got < want-.01 || got > want+.01 {
+			t.Errorf("%s: %v px, want %v", html, got, want)
+		}
+	}
+}
+
+// TestHiding: each line has a way to hide, or one that only seems to be one.
+func TestHiding(t *testing.T) {
+	for html, want := range map[string]string{
+		`<p style="display:none">`: "display: none", `<p hidden>`: "display: none", `<p style="visibility:hidden">`: "visibility: hidden",
+		`<p style="opacity:0">`: "opacity: 0", `<p style="opacity:0%">`: "opacity: 0", `<p style="opacity:.5">`: "", `<p style="font-size:0">`: "font size", `<p style="font-size:1px">`: "font size",
+		`<p style="font-size:2px">`: "", `<p style="max-height:0;overflow:hidden">`: "no height", `<p style="height:0;overflow:hidden">`: "no height", `<p style="height:0">`: "",
+		`<p style="height:0;overflow:hidden;padding-bottom:50%">`: "", `<p style="width:0;overflow:hidden">`: "no height", `<p style="position:absolute;left:-9999px">`: "off-screen",
+		`<p style="position:relative;left:-9999px">`: "", `<p style="text-indent:-9999px">`: "off-screen", `<p style="margin-left:-999px">`: "off-screen",
+		`<p style="clip:rect(0,0,0,0)">`: "clipped", `<p style="clip:rect(0 0 0 0)">`: "clipped", `<p style="clip:rect(0,9px,9px,0)">`: "", `<p style="clip-path:inset(50%)">`: "clipped", `<p style="clip-path:inset(10%)">`: "",
+		`<p style="clip:auto">`: "", `<p style="mso-hide:all">`: "mso-hide: all", `<p style="color:#fff">`: "colour of the background", `<p style="color:#fff;background:#fff">`: "colour of the background",
+		`<p style="color:#fff;background:#000">`: "", `<p style="color:#fff;background:url(x.png)">`: "", `<p style="color:transparent">`: "transparent", `<p style="color:rgba(0,0,0,0)">`: "transparent",
+		`<table bgcolor="#333"><tr><td><font color="#333333">`: "colour of the background", `<p style="background:linear-gradient(#000,#333);color:#fff">`: "",
+	} {
+		d := Read("<p>seen</p>" + html + "secret")
+		got := ""
+		if len(d.Hidden) > 0 {
+			got = d.Hidden[0].Reason
+		}
+		shown := strings.Contains(d.Text(), "secret")
+		if got != want || shown != (want == "") {
+			t.Errorf("%s: %q, shown %v, want %q", html, got, shown, want)
+		}
+	}
+}
+
+func TestListMarkers(t *testing.T) {
+	for html, want := range map[string]string{
+		`<ul><li>a<li>b`: "• •", `<ol><li>a<li>b`: "1. 2.", `<ol start=9><li>a<li>b`: "9. 10.", `<ol type=a><li>a<li>b`: "a. b.", `<ol type=A start=27><li>a`: "AA.",
+		`<ol type=i><li>a<li>b<li value=9>c<li>d`: "i. ii. ix. x.", `<ol type=I start=1999><li>a`: "MCMXCIX.", `<ol type=I start=4000><li>a`: "4000.", `<ol type=a start=0><li>a`: "0.",
+		`<ul type=square><li>a`: "▪", `<ul style="list-style:none"><li>a`: "", `<ul style="list-style-type:circle"><li>a`: "◦", `<ol style="list-style:lower-roman inside"><li>a`: "i.",
+		`<ul><li>a<ul><li>b<ul><li>c`: "• ◦ ▪", `<ol start=x><li>a`: "1.", `<li>alone`: "•", `<ol><li value=x>a`: "1.", `<dl><dt>t<dd>d`: " ",
+	} {
+		var all []string
+		var visit func([]*doc.Block)
+		visit = func(blocks []*doc.Block) {
+			for _, b := range blocks {
+				if b.Kind == doc.Item {
+					all = append(all, b.Marker)
+				}
+				visit(b.Children)
+			}
+		}
+		visit(Read(html).Blocks)
+		if got := strings.Join(all, " "); got != want {
+			t.Errorf("%s: %q, want %q", html, got, want)
+		}
+	}
+}
+
+func TestNumeric(t *testing.T) {
+	for s, want := range map[string]bool{
+		"12": true, "1,234.56": true, "€ 12,00": true, "12.00 EUR": true, "$48": true, "-3": true, "12 %": true, "(12)": true, "2 × 12.00": true, "2x": true, "4.5k": true, "kr 12": true,
+		"12:45": true, "¥3,200": true, "12 pcs": true, "٣": true,
+		"": false, "-": false, "abc": false, "21 Nov 2026": false, "SEP 29, 2012": false, "A-20318": false, "12 items": false, "v2": true, "1 2 3 4 5 6 7 8 9 10 11 12 13": false, "a 1 b": false, "1/2": false,
+	} {
+		if got := numeric(s); got != want {
+			t.Errorf("%q: %v", s, got)
+		}
+	}
+}
