@@ -200,6 +200,24 @@ func TestMalformedRequests(t *testing.T) {
 	}
 }
 
+// What follows a body with two lengths is not taken for a request: a proxy may have taken it for part of the body.
+func TestNoRequestIsSmuggledInABody(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	c, err := net.Dial("tcp", strings.TrimPrefix(d.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const hidden = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+	fmt.Fprintf(c, "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n%s",
+		key, len("0\r\n\r\n"+hidden), hidden)
+	got, _ := io.ReadAll(c) // the connection may be reset after the answer
+	if n := strings.Count(string(got), "HTTP/1.1 "); n != 1 || !strings.HasPrefix(string(got), "HTTP/1.1 201 ") {
+		t.Errorf("%d answers: %q", n, got)
+	}
+}
+
 // Neither a key nor a body is in the log, whatever is asked.
 func TestLogIsDiscreet(t *testing.T) {
 	d := newDoor(t, rest.Options{})

@@ -176,7 +176,7 @@ func (s *Server) track(c net.Conn, state http.ConnState) {
 
 // Values of header fields that every answer has. The names of fields are written in this package as net/http keeps
 // them, since any other form costs an allocation each time.
-var noSniff, noCache = []string{"nosniff"}, []string{"private, no-cache"}
+var noSniff, noCache, closing = []string{"nosniff"}, []string{"private, no-cache"}, []string{"close"}
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -188,6 +188,11 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noCache
+	if len(r.TransferEncoding) > 0 {
+		// There may have been a Content-Length too, by which a proxy takes the end of the body for another request
+		// (RFC 9112, section 6.1). net/http does not tell.
+		h["Connection"] = closing
+	}
 	defer func() { s.done(w, r, time.Since(start)) }()
 	defer func() {
 		if p := recover(); p != nil {
