@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mayfly/api"
+	"mayfly/letter"
 	"mayfly/registry"
 	"mayfly/render"
 )
@@ -165,4 +166,22 @@ func argument(args []string, n int) string {
 		return args[n]
 	}
 	return ""
+}
+
+// letter fetches the message that [INBOX] [MESSAGE] name.
+func (a *app) letter(ctx context.Context, args []string) (*connection, api.Inbox, letter.Letter, error) {
+	s, err := a.connect(ctx)
+	if err != nil {
+		return nil, api.Inbox{}, letter.Letter{}, err
+	}
+	inbox, err := s.inbox(ctx, argument(args, 0))
+	if err != nil {
+		return nil, api.Inbox{}, letter.Letter{}, err
+	}
+	summary, err := s.message(ctx, inbox, argument(args, 1))
+	if err != nil {
+		return nil, api.Inbox{}, letter.Letter{}, err
+	}
+	l, err := letter.Fetch(ctx, s.client, inbox.ID, summary.ID)
+	return s, inbox, l, err
 }

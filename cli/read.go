@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mayfly/letter"
 )
 
 func (a *app) readCommand() *cobra.Command {
@@ -25,19 +24,7 @@ mayfly read --json | jq -r .code`,
 				return err
 			}
 			ctx := cmd.Context()
-			s, err := a.connect(ctx)
-			if err != nil {
-				return err
-			}
-			inbox, err := s.inbox(ctx, argument(args, 0))
-			if err != nil {
-				return err
-			}
-			summary, err := s.message(ctx, inbox, argument(args, 1))
-			if err != nil {
-				return err
-			}
-			l, err := letter.Fetch(ctx, s.client, inbox.ID, summary.ID)
+			_, _, l, err := a.letter(ctx, args)
 			if err != nil {
 				return err
 			}

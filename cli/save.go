@@ -24,19 +24,7 @@ func (a *app) saveCommand() *cobra.Command {
 		ValidArgsFunction: a.completeMessage,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			s, err := a.connect(ctx)
-			if err != nil {
-				return err
-			}
-			inbox, err := s.inbox(ctx, argument(args, 0))
-			if err != nil {
-				return err
-			}
-			summary, err := s.message(ctx, inbox, argument(args, 1))
-			if err != nil {
-				return err
-			}
-			l, err := letter.Fetch(ctx, s.client, inbox.ID, summary.ID)
+			s, inbox, l, err := a.letter(ctx, args)
 			if err != nil {
 				return err
 			}
