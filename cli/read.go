@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-
 )
 
 func (a *app) readCommand() *cobra.Command {
