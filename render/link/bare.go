@@ -59,13 +59,17 @@ func urlLength(s string) int {
 	if i := strings.Index(s[:end], "]("); i > 0 {
 		end = i // [URL](URL)
 	}
+	// Brackets and quotes that end it without a beginning in it belong to the text around it.
+	closing := map[rune]int{
+		')': strings.Count(s[:end], ")") - strings.Count(s[:end], "("), ']': strings.Count(s[:end], "]") - strings.Count(s[:end], "["),
+		'}': strings.Count(s[:end], "}") - strings.Count(s[:end], "{"), '\'': strings.Count(s[:end], "'") % 2,
+	}
 	for end > 0 {
 		r, size := utf8.DecodeLastRuneInString(s[:end])
 		switch {
-		case strings.ContainsRune(".,;:!?'*_~’”»…|", r) && !(r == '_' || r == '~'):
-		case r == ')' && strings.Count(s[:end], "(") < strings.Count(s[:end], ")"):
-		case r == ']' && strings.Count(s[:end], "[") < strings.Count(s[:end], "]"):
-		case r == '}':
+		case strings.ContainsRune(".,;:!?*’”»…|", r):
+		case closing[r] > 0:
+			closing[r]--
 		default:
 			return end
 		}
