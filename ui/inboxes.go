@@ -13,17 +13,13 @@ import (
 
 // inboxPane is the column of inboxes.
 type inboxPane struct {
-	book   *book
-	list   list.List
-	rect   layout.Rect
-	rows   []list.Row
-	marks  map[string]bool
-	filter filter
-	mixed  bool // the addresses are of several domains
+	column
+	book  *book
+	mixed bool // the addresses are of several domains
 }
 
 func newInboxPane(b *book) *inboxPane {
-	return &inboxPane{book: b, marks: map[string]bool{}}
+	return &inboxPane{column: column{marks: map[string]bool{}}, book: b}
 }
 
 // refresh takes the inboxes from the book.
@@ -61,9 +57,6 @@ func (p *inboxPane) marked() []*inbox {
 	return in
 }
 
-// dense says that there is a line for each inbox only.
-func (p *inboxPane) dense() bool { return p.rect.H < 9 }
-
 func (p *inboxPane) tall(id string) int {
 	if id == allInboxes || p.dense() {
 		return 1
@@ -71,20 +64,8 @@ func (p *inboxPane) tall(id string) int {
 	return 2
 }
 
-func (p *inboxPane) listTop() int {
-	if p.dense() {
-		return 1
-	}
-	return 2
-}
-
 // place lays the rows out in r.
-func (p *inboxPane) place(r layout.Rect) {
-	p.rect, p.rows = r, nil
-	if !r.Empty() {
-		p.rows = p.list.Rows(r.H-p.listTop(), p.tall)
-	}
-}
+func (p *inboxPane) place(r layout.Rect) { p.lay(r, p.tall) }
 
 // wake notes when a row next changes by itself.
 func (p *inboxPane) wake(now time.Time, a *alarm) {
@@ -94,17 +75,6 @@ func (p *inboxPane) wake(now time.Time, a *alarm) {
 			a.in(next)
 		}
 	}
-}
-
-func (p *inboxPane) hit(y int) string { return hitRow(p.rows, y-p.rect.Y-p.listTop()) }
-
-func hitRow(rows []list.Row, y int) string {
-	for _, r := range rows {
-		if y >= r.Y && y < r.Y+r.H {
-			return r.ID
-		}
-	}
-	return ""
 }
 
 func (p *inboxPane) draw(th *theme.Theme, now time.Time, focused bool) []string {

@@ -13,18 +13,14 @@ import (
 
 // messagePane is the column of messages of the selected inbox, or of all of them.
 type messagePane struct {
+	column // its marks are keys of messages, for comparing
 	book   *book
-	inbox  string // ID of the inbox shown, or allInboxes
-	list   list.List
-	rect   layout.Rect
-	rows   []list.Row
-	marks  map[string]bool // keys of marked messages, for comparing
-	filter filter
+	inbox  string            // ID of the inbox shown, or allInboxes
 	places map[string]string // inbox → the message last selected in it
 }
 
 func newMessagePane(b *book) *messagePane {
-	return &messagePane{book: b, marks: map[string]bool{}, places: map[string]string{}}
+	return &messagePane{column: column{marks: map[string]bool{}}, book: b, places: map[string]string{}}
 }
 
 // show changes the inbox.
@@ -70,9 +66,6 @@ func (p *messagePane) refresh() {
 
 func (p *messagePane) selected() *message { return p.book.messages[p.list.Selected()] }
 
-// dense says that there is one line for each message only.
-func (p *messagePane) dense() bool { return p.rect.H < 9 }
-
 func (p *messagePane) tall(key string) int {
 	if p.dense() {
 		return 1
@@ -83,19 +76,7 @@ func (p *messagePane) tall(key string) int {
 	return 2
 }
 
-func (p *messagePane) listTop() int {
-	if p.dense() {
-		return 1
-	}
-	return 2
-}
-
-func (p *messagePane) place(r layout.Rect) {
-	p.rect, p.rows = r, nil
-	if !r.Empty() {
-		p.rows = p.list.Rows(r.H-p.listTop(), p.tall)
-	}
-}
+func (p *messagePane) place(r layout.Rect) { p.lay(r, p.tall) }
 
 func (p *messagePane) wake(now time.Time, a *alarm) {
 	for _, row := range p.rows {
@@ -105,8 +86,6 @@ func (p *messagePane) wake(now time.Time, a *alarm) {
 		}
 	}
 }
-
-func (p *messagePane) hit(y int) string { return hitRow(p.rows, y-p.rect.Y-p.listTop()) }
 
 func (p *messagePane) title(w int) string {
 	if i := p.book.inboxes[p.inbox]; i != nil {
