@@ -32,7 +32,7 @@ func split(s string, o Options) []line {
 		if len(lines) > maxLines {
 			break
 		}
-		l := unquote(raw)
+		l := unquote(raw, o.Flowed)
 		if !o.Flowed {
 			l.text = clean.ExpandTabs(strings.TrimRight(l.text, " "))
 			if l.depth == 0 && raw == signatureMark {
@@ -60,8 +60,14 @@ func split(s string, o Options) []line {
 	return lines
 }
 
-// unquote counts and removes the marks of quotation. A ">" before "From " is no quote, but what mailbox files need.
-func unquote(s string) line {
+// unquote counts and removes the marks of quotation. A ">" before "From " is no quote, but what mailbox files need. In
+// flowed text the marks stand together, and a space before one says that it is none (RFC 3676, 4.4 and 4.5).
+func unquote(s string, flowed bool) line {
+	if flowed {
+		text := strings.TrimLeft(s[:min(len(s), 100)], ">")
+		depth := min(len(s), 100) - len(text)
+		return line{text: s[depth:], depth: depth}
+	}
 	if strings.HasPrefix(s, ">From ") {
 		return line{text: s[1:]}
 	}
