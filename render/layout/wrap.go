@@ -249,6 +249,10 @@ func (w *wrapper) split() {
 	for i, p := range w.word {
 		rest := measure(w.word[i+1:]) // such as the number of a link: it does not stand alone on a line
 		for s := p.text(); s != ""; s = p.text() {
+			if s[0] == ' ' && w.lineW == 0 { // ahead of a mark that French sets apart
+				p.start++
+				continue
+			}
 			n, width := fit(s, w.width-w.lineW)
 			if n == len(s) && rest > 0 && rest <= 8 && w.lineW+width+rest > w.width && width > rest {
 				n, width = fit(s, w.width-w.lineW-rest)

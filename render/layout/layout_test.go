@@ -1,0 +1,212 @@
+package layout
+
+import (
+	"fmt"
+	"image/color"
+	"strings"
+	"testing"
+
+	"mayfly/render/doc"
+)
+
+// p is a paragraph of plain text.
+func p(text string) *doc.Block {
+	return &doc.Block{Kind: doc.Paragraph, Spans: []doc.Span{{Text: text}}}
+}
+
+func box(kind doc.Kind, children ...*doc.Block) *doc.Block {
+	return &doc.Block{Kind: kind, Children: children, Columns: 1}
+}
+
+func row(cells ...string) *doc.Block {
+	r := box(doc.Row)
+	for _, c := range cells {
+		cell := box(doc.Cell)
+		if c != "" {
+			cell.Children = []*doc.Block{p(c)}
+		}
+		r.Children = append(r.Children, cell)
+	}
+	return r
+}
+
+// lay is the plain lines of blocks.
+func lay(o Options, blocks ...*doc.Block) string {
+	d := &doc.Document{Blocks: blocks}
+	d.Links = []doc.Link{{N: 1, URL: "https://a.example/", Target: "https://a.example/", Host: "a.example"},
+		{N: 2, URL: "javascript:x", Target: "javascript:x", Blocked: true, Warning: "beware"}}
+	var all []string
+	for _, l := range Lay(d, o) {
+		all = append(all, l.Plain)
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"one two three", 7, "one two\nthree"},
+		{"one two three", 80, "one two three"},
+		{"a\nb\n\nc", 80, "a\nb\n\nc"},
+		{"abcdefghij", 4, "abcd\nefgh\nij"},
+		{"ab abcdefghij", 6, "ab abc\ndefghi\nj"},
+		{"https://a.example/b/c", 12, "https://a.\nexample/b/c"},
+		{"x", 1, "x"},
+		{"漢字仮名", 4, "漢字\n仮名"},
+		{"漢字。仮名", 4, "漢\n字。\n仮名"}, // no line begins with 。
+		{"（漢字）", 4, "（漢\n字）"},
+		{"漢", 1, "?"},
+		{"a 👨‍👩‍👧‍👦 b", 4, "a 👨‍👩‍👧‍👦\nb"},
+		{"e\u0301e\u0301e\u0301", 2, "e\u0301e\u0301\ne\u0301"},
+		{"Vraiment ?", 8, "Vraiment\n?"},
+		{"no\u00a0break here", 8, "no break\nhere"},
+		{"한국어 문장", 6, "한국어\n문장"},
+	} {
+		if got := lay(Options{Width: c.width}, p(c.text)); got != c.want {
+			t.Errorf("%q in %d columns: %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	link := func(text string, n int) doc.Span { return doc.Span{Text: text, Link: n} }
+	button := func(text string, n int) *doc.Block {
+		return &doc.Block{Kind: doc.Paragraph, Spans: []doc.Span{{Text: text, Link: n, Button: true}}}
+	}
+	gap := func(b *doc.Block) *doc.Block { b.Gap = true; return b }
+	item := func(marker string, children ...*doc.Block) *doc.Block {
+		return &doc.Block{Kind: doc.Item, Marker: marker, Children: children}
+	}
+	rtl := func(b *doc.Block) *doc.Block { b.RTL = true; return b }
+	many := func(n int) (all []*doc.Block) {
+		for i := range n {
+			all = append(all, p(fmt.Sprint("line ", i)))
+		}
+		return all
+	}
+	head := func(t *doc.Block, n int) *doc.Block { t.Head = n; return t }
+	end := func(t *doc.Block, column int) *doc.Block {
+		for _, r := range t.Children {
+			r.Children[column].Align = doc.End
+		}
+		return t
+	}
+	for name, c := range map[string]struct {
+		o      Options
+		blocks []*doc.Block
+		want   string
+	}{
+		"gaps":                   {Options{Width: 9}, []*doc.Block{gap(p("a")), p("b"), gap(p("c"))}, "a\nb\n\nc"},
+		"a link":                 {Options{Width: 40}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "see "}, link("this", 1), {Text: "."}}}}, "see this¹."},
+		"a warning, once":        {Options{Width: 60}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{link("a", 2), {Text: " "}, link("b", 2)}}}, "a² ‹beware› b²"},
+		"a link that goes on":    {Options{Width: 40}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "a", Link: 1, GoesOn: true}}}, {Kind: doc.Paragraph, Spans: []doc.Span{link("b", 1)}}}, "a\nb¹"},
+		"a button":               {Options{Width: 60}, []*doc.Block{button("Go on", 1)}, "    [ Go on ]¹"},
+		"a button, narrow":       {Options{Width: 20}, []*doc.Block{button("Go on", 1)}, "[ Go on ]¹"},
+		"a button, too long":     {Options{Width: 10}, []*doc.Block{button("Go on with it", 1)}, "Go on with\nit¹"},
+		"a button to nowhere":    {Options{Width: 60}, []*doc.Block{button("Go on", 0)}, "    [ Go on ]"},
+		"a code":                 {Options{Width: 60}, []*doc.Block{p("a"), {Kind: doc.Code, Spans: []doc.Span{{Text: "482 913"}}}, p("b")}, "a\n\n    ╭─────────────╮\n    │   482 913   │\n    ╰─────────────╯\n\nb"},
+		"a code, narrow":         {Options{Width: 12}, []*doc.Block{{Kind: doc.Code, Spans: []doc.Span{{Text: "482 913"}}}}, "482 913"},
+		"a rule":                 {Options{Width: 5}, []*doc.Block{{Kind: doc.Rule}}, "─────"},
+		"a wide rule":            {Options{Width: 200}, []*doc.Block{{Kind: doc.Rule}}, strings.Repeat("─", Measure)},
+		"a list":                 {Options{Width: 40}, []*doc.Block{box(doc.List, item("9.", p("a b")), item("10.", p("c"), box(doc.List, item("•", p("d")))))}, "   9. a b\n  10. c\n      • d"},
+		"a list, hanging":        {Options{Width: 40}, []*doc.Block{box(doc.List, item("•", p(strings.Repeat("word ", 9))))}, "  • word word word word word word word\n    word word"},
+		"a list without marks":   {Options{Width: 40}, []*doc.Block{box(doc.List, item("", p("a")))}, "a"},
+		"a list from the right":  {Options{Width: 12}, []*doc.Block{box(doc.List, item("•", rtl(p("אב"))))}, "        • אב"},
+		"from the right":         {Options{Width: 8}, []*doc.Block{rtl(p("אב גד הו"))}, "אב גד הו"},
+		"from the right, short":  {Options{Width: 8}, []*doc.Block{rtl(p("אב"))}, "      אב"},
+		"a quote":                {Options{Width: 20}, []*doc.Block{p("a"), gap(box(doc.Quote, p("b"), gap(p("c"))))}, "a\n\n▏ b\n▏ \n▏ c"},
+		"a long quote":           {Options{Width: 40}, []*doc.Block{box(doc.Quote, many(20)...)}, "▏ line 0\n▏ line 1\n▏ line 2\n▏ line 3\n▏ … 16 more quoted lines"},
+		"a long quote, unfolded": {Options{Width: 40, Unfold: true}, []*doc.Block{box(doc.Quote, many(3)...)}, "▏ line 0\n▏ line 1\n▏ line 2"},
+		"a footer":               {Options{Width: 40}, []*doc.Block{p("a"), box(doc.Footer, many(3)...)}, "a\n\n╌╌\nline 0\n… 2 more lines"},
+		"a footer of two":        {Options{Width: 40}, []*doc.Block{p("a"), box(doc.Footer, many(2)...)}, "a\n\n╌╌\nline 0\nline 1"},
+		"a footer with a dash":   {Options{Width: 40}, []*doc.Block{p("a"), box(doc.Footer, append([]*doc.Block{p("—")}, many(3)...)...)}, "a\n\n╌╌\n—\nline 0\n… 2 more lines"},
+		"preformatted":           {Options{Width: 8}, []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: "  a   b\n\n c"}}}}, "  a   b\n\n c"},
+		"raised":                 {Options{Width: 40}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "x"}, {Text: "2", Style: doc.Style{Sup: true}}, {Text: "H"}, {Text: "2", Style: doc.Style{Sub: true}}, {Text: "st", Style: doc.Style{Sup: true}}}}}, "x²H₂st"},
+		"side by side":           {Options{Width: 40}, []*doc.Block{row("a", "b", "c")}, "a   b   c"},
+		"below one another":      {Options{Width: 20}, []*doc.Block{row("a long text", "another one")}, "a long text\nanother one"},
+		"many side by side":      {Options{Width: 12}, []*doc.Block{row("aaa", "bbb", "ccc", "ddd", "eee")}, "aaa   bbb\nccc   ddd\neee"},
+		"a table":                {Options{Width: 40}, []*doc.Block{head(end(box(doc.Table, row("Name", "Price"), row("Tea", "3.00"), row("Coffee", "14.00")), 1), 1)}, "Name    Price\n─────────────\nTea      3.00\nCoffee  14.00"},
+		"a column of nothing":    {Options{Width: 40}, []*doc.Block{box(doc.Table, row("a", "", "b"), row("c", "", "d"))}, "a  b\nc  d"},
+		"a table that wraps":     {Options{Width: 24}, []*doc.Block{box(doc.Table, row("Name", "A text of some words"), row("Other", "b"))}, "Name   A text of some\n       words\nOther  b"},
+		"records":                {Options{Width: 20}, []*doc.Block{head(box(doc.Table, row("Name", "Place", "Year"), row("Lovelace", "London", "18151815"), row("Hopper", "New York", "1906")), 1)}, "Name: Lovelace\nPlace: London\nYear: 18151815\n\nName: Hopper\nPlace: New York\nYear: 1906"},
+		"nothing":                {Options{Width: 20}, nil, ""},
+		"no width":               {Options{}, []*doc.Block{p("ab")}, "a\nb"},
+		"the list of links":      {Options{Width: 60, Links: true}, []*doc.Block{p("a")}, "a\n\n1  https://a.example/\n2  javascript:x blocked: not a web or mail address beware"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := lay(c.o, c.blocks...); got != c.want {
+				t.Errorf("\n got %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestMirroredTable(t *testing.T) {
+	table := box(doc.Table, row("ספר", "12"), row("עט", "3"))
+	for _, r := range table.Children {
+		r.Children[0].Children[0].RTL = true
+	}
+	if got, want := lay(Options{Width: 12}, table), "     12  ספר\n      3   עט"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestColours: what a colour becomes in each kind of terminal, on dark and on light.
+func TestColours(t *testing.T) {
+	c := func(hex uint32) doc.Color {
+		return doc.Color{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), Set: true}
+	}
+	for _, test := range []struct {
+		style doc.Style
+		theme Theme
+		want  string
+	}{
+		{doc.Style{}, Theme{Profile: TrueColor}, ""},
+		{doc.Style{Color: c(0x222222)}, Theme{Profile: TrueColor}, ""},
+		{doc.Style{Color: c(0x1a1a2e)}, Theme{Profile: TrueColor, Dark: true}, ""},
+		{doc.Style{Color: c(0x999999)}, Theme{Profile: TrueColor}, "2"},
+		{doc.Style{Color: c(0x999999)}, Theme{Profile: TrueColor, Dim: color.RGBA{100, 100, 100, 255}}, "38;2;100;100;100"},
+		{doc.Style{Color: c(0xcc0000)}, Theme{Profile: TrueColor}, "38;2;204;0;0"},
+		{doc.Style{Color: c(0xcc0000)}, Theme{Profile: ANSI256}, "38;5;160"},
+		{doc.Style{Color: c(0x00aa00)}, Theme{Profile: ANSI16, Dark: true}, "32"},
+		{doc.Style{Color: c(0xcc0000)}, Theme{}, ""},
+		{doc.Style{Color: c(0xffffff), Background: c(0x0000aa)}, Theme{Profile: TrueColor}, "38;2;255;255;255;48;2;0;0;170"},
+		{doc.Style{Color: c(0x000044), Background: c(0x0000aa)}, Theme{Profile: TrueColor}, "38;2;255;255;255;48;2;0;0;170"},
+		{doc.Style{Bold: true, Italic: true, Underline: true, Strike: true}, Theme{}, "1;3;4;9"},
+	} {
+		d := &doc.Document{Blocks: []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "x", Style: test.style}}}}}
+		want := "x"
+		if test.want != "" {
+			want = "\x1b[" + test.want + "mx\x1b[m"
+		}
+		if got := Lay(d, Options{Width: 9, Theme: test.theme})[0].Styled; got != want {
+			t.Errorf("%+v: %q, want %q", test.style, got, want)
+		}
+	}
+}
+
+func TestHyperlinks(t *testing.T) {
+	for target, want := range map[string]bool{
+		"https://a.example/": true, "mailto:a@b.example": true, "HTTP://a.example/": true, "javascript:x": false, "https:": false, "//a.example": false,
+		"https://a.example/" + strings.Repeat("x", maxHyperlink): false,
+	} {
+		d := &doc.Document{
+			Blocks: []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "x", Link: 1}}}},
+			Links:  []doc.Link{{N: 1, URL: target, Target: target}},
+		}
+		styled := Lay(d, Options{Width: 9, Theme: Theme{Hyperlinks: true}})[0].Styled
+		if got := strings.Contains(styled, "\x1b]8;id=1-0;"); got != want || strings.Count(styled, "\x1b]8;") != 2 && want {
+			t.Errorf("%.60s: %q", target, styled)
+		}
+	}
+}
+
+func TestLinesAreBounded(t *testing.T) {
+	lines := Lay(&doc.Document{Blocks: []*doc.Block{p(strings.Repeat("x\n", maxLines+9))}}, Options{Width: 20})
+	if len(lines) != maxLines || lines[len(lines)-1].Plain != "… cut here" {
+		t.Errorf("%d lines, the last is %q", len(lines), lines[len(lines)-1].Plain)
+	}
+}
