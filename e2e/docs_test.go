@@ -22,15 +22,25 @@ import (
 // example is the fenced block of docs/ci.md in a language.
 func example(t *testing.T, language string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "docs", "ci.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile("(?s)\n```"+language+"\n(.*?)\n```\n").FindAllStringSubmatch(string(text), -1)
+	found := examples(t, "ci.md", language)
 	if len(found) != 1 {
 		t.Fatalf("docs/ci.md has %d blocks of %s", len(found), language)
 	}
-	return found[0][1] + "\n"
+	return found[0]
+}
+
+// examples are the fenced blocks in a language of a file in docs.
+func examples(t *testing.T, file, language string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "docs", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, block := range regexp.MustCompile("(?s)\n```"+language+"\n(.*?)\n```\n").FindAllStringSubmatch(string(text), -1) {
+		found = append(found, block[1]+"\n")
+	}
+	return found
 }
 
 // project is a folder with an application to test: sign-up mails a code to an address, and confirm takes that code only.

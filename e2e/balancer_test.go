@@ -1,0 +1,93 @@
+//go:build unix
+
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mayfly/service/postgres/pgtest"
+)
+
+// What docs/scale.md says to run is run as it is written, but for the ports and the database.
+func TestTheLoadBalancerOfTheDocs(t *testing.T) {
+	database := pgtest.Database(t)
+	if _, err := exec.LookPath("haproxy"); err != nil {
+		t.Skipf("needs HAProxy (%v): on Debian apt-get install haproxy", err)
+	}
+	ports := map[string]int{}
+	var renaming []string
+	for _, port := range []string{"8425", "2525", "8431", "8432", "2531", "2532"} {
+		free, err := pgtest.FreePort()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports[port] = free
+		renaming = append(renaming, ":"+port, fmt.Sprintf(":%d", free), "port "+port, fmt.Sprintf("port %d", free))
+	}
+	renaming = append(renaming, "postgres://mayfly@127.0.0.1/mayfly", `"`+database+`"`, " &\n", " & echo $! >> pids\n", "inbox.example", "mail.test")
+	here := strings.NewReplacer(renaming...)
+	scripts, configs := examples(t, "scale.md", "sh"), examples(t, "scale.md", "haproxy")
+	if len(scripts) != 1 || len(configs) != 2 {
+		t.Fatalf("docs/scale.md has %d scripts and %d configurations", len(scripts), len(configs))
+	}
+
+	m := newMachine(t)
+	if err := os.WriteFile(filepath.Join(m.home, "haproxy.cfg"), []byte(here.Replace(configs[0])), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, pid := range started(t, m) {
+			_ = syscall.Kill(pid, syscall.SIGTERM) // one has been killed
+		}
+	})
+	m = m.with("PATH=" + filepath.Dir(program) + ":" + m.getenv("PATH"))
+	out := m.in(m.home, "sh", "-ec", here.Replace(scripts[0]))
+	lines := strings.Fields(out)
+	u := &user{t: t, base: fmt.Sprintf("http://127.0.0.1:%d", ports["8425"]), inboxes: map[string]string{}}
+	for _, word := range lines {
+		if strings.HasPrefix(word, "mf_") {
+			u.key = word
+		}
+	}
+	if u.key == "" {
+		t.Fatalf("there is no key in %q", out)
+	}
+	for _, port := range []string{"8431", "8432", "8425"} {
+		eventually(t, "the service answers at "+port, func() bool { return status(ports[port], "/readyz") == http.StatusOK })
+	}
+
+	l := startLoad(t, []string{u.makes("balanced")}, fmt.Sprintf("127.0.0.1:%d", ports["2525"]))
+	l.arrives(200)
+	if err := syscall.Kill(started(t, m)[0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	l.arrives(200)
+	eventually(t, "requests go to the other", func() bool { return ready(u) })
+	l.nothingIsLost(u)
+}
+
+// started are the processes that the script has started.
+func started(t *testing.T, m *machine) []int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(m.home, "pids"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	for _, word := range strings.Fields(string(text)) {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
