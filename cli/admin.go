@@ -17,7 +17,7 @@ func (a *app) adminCommand() *cobra.Command {
 		Use:   "admin",
 		Short: "Administer the store of a service",
 		Long:  "Administer the store of a service, whether it runs or not: a process that serves a folder is asked to do it, and a database can be used by many.",
-	}, a.adminKeyCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store))
+	}, a.adminKeyCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store), a.adminStoreCommand())
 	a.storeFlag(cmd.PersistentFlags(), &store)
 	return cmd
 }

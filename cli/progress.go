@@ -11,7 +11,7 @@ import (
 
 // progress shows on stderr, when it is a terminal, that something is waited for and how much time is left. The function
 // it returns takes the line away again.
-func (a *app) progress(ctx context.Context, what string) (stop func()) {
+func (a *app) progress(ctx context.Context, what func() string) (stop func()) {
 	if !isTerminal(a.env.Stderr) {
 		return func() {}
 	}
@@ -21,7 +21,7 @@ func (a *app) progress(ctx context.Context, what string) (stop func()) {
 		tick := time.NewTicker(125 * time.Millisecond)
 		defer tick.Stop()
 		for frame := 0; ; frame++ {
-			line := string([]rune(`⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏`)[frame%10]) + " " + what
+			line := string([]rune(`⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏`)[frame%10]) + " " + what()
 			if end, ok := ctx.Deadline(); ok {
 				line += " · " + left(end)
 			}

@@ -92,7 +92,7 @@ func (a *app) wait(ctx context.Context, s *connection, w waiting) (*found, error
 		ctx, cancel = context.WithTimeout(ctx, w.timeout)
 		defer cancel()
 	}
-	stop := a.progress(ctx, "waiting for "+w.what())
+	stop := a.progress(ctx, func() string { return "waiting for " + w.what() })
 	defer stop()
 	f := &found{}
 	var err error

@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strings"
 	"time"
@@ -87,4 +88,10 @@ func after(prefix []byte) []byte {
 	end := append([]byte(nil), prefix...)
 	end[len(end)-1]++
 	return end
+}
+
+// cutName returns the name that a key begins with, and what follows it.
+func cutName(key []byte) (name string, rest []byte, ok bool) {
+	before, rest, ok := bytes.Cut(key, []byte{0})
+	return string(before), rest, ok
 }

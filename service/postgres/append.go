@@ -134,12 +134,7 @@ type locked struct {
 	owners  map[string]owner
 	inboxes map[string]*lockedInbox
 	touched map[string]bool // owners
-
-	inboxIDs, ids, senders, names, subjects, recipients []string
-	slots                                               []int32
-	places, sizes                                       []int64
-	times                                               []time.Time
-	bodies                                              [][]byte
+	messageRows
 }
 
 type lockedInbox struct {
@@ -211,17 +206,44 @@ func (l *locked) append(d *delivery, m service.NewMessage) {
 	in := l.inboxes[m.InboxID]
 	in.Messages++
 	in.touched = true
-	l.inboxIDs = append(l.inboxIDs, in.ID)
-	l.slots = append(l.slots, int32(slotOf(in.Inbox)))
-	l.places = append(l.places, int64(in.Messages))
-	l.ids = append(l.ids, service.NewMessageID(uint64(in.Messages)))
-	l.senders = append(l.senders, text(m.From))
-	l.names = append(l.names, text(m.FromName))
-	l.subjects = append(l.subjects, text(m.Subject))
-	l.times = append(l.times, d.Received)
-	l.sizes = append(l.sizes, d.size)
-	l.recipients = append(l.recipients, text(m.To))
-	l.bodies = append(l.bodies, d.packed)
+	sum := service.Summary{
+		ID: service.NewMessageID(uint64(in.Messages)), From: m.From, FromName: m.FromName, Subject: m.Subject,
+		ReceivedAt: d.Received, Size: d.size,
+	}
+	l.row(in.Inbox, int64(in.Messages), service.Message{Summary: sum, To: m.To}, d.packed)
+}
+
+// messageRows are messages to be inserted, column by column.
+type messageRows struct {
+	inboxIDs, ids, senders, names, subjects, recipients []string
+	slots                                               []int32
+	places, sizes                                       []int64
+	times                                               []time.Time
+	bodies                                              [][]byte
+}
+
+func (r *messageRows) row(in service.Inbox, place int64, m service.Message, packed []byte) {
+	r.inboxIDs = append(r.inboxIDs, in.ID)
+	r.slots = append(r.slots, int32(slotOf(in)))
+	r.places = append(r.places, place)
+	r.ids = append(r.ids, m.ID)
+	r.senders = append(r.senders, text(m.From))
+	r.names = append(r.names, text(m.FromName))
+	r.subjects = append(r.subjects, text(m.Subject))
+	r.times = append(r.times, m.ReceivedAt)
+	r.sizes = append(r.sizes, m.Size)
+	r.recipients = append(r.recipients, text(m.To))
+	r.bodies = append(r.bodies, packed)
+}
+
+func (r *messageRows) insert(b *pgx.Batch) {
+	b.Queue(`INSERT INTO messages (inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
+		SELECT * FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
+			$8::timestamptz[], $9::bigint[], $10::text[])`,
+		r.inboxIDs, r.slots, r.places, r.ids, r.senders, r.names, r.subjects, r.times, r.sizes, r.recipients)
+	b.Queue(`INSERT INTO bodies (inbox_id, slot, place, raw)
+		SELECT * FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[])`,
+		r.inboxIDs, r.slots, r.places, r.bodies)
 }
 
 // write writes what was added and commits; with nothing to write, it gives the locks back.
@@ -231,13 +253,7 @@ func (l *locked) write(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	var b pgx.Batch
-	b.Queue(`INSERT INTO messages (inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
-		SELECT * FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
-			$8::timestamptz[], $9::bigint[], $10::text[])`,
-		l.inboxIDs, l.slots, l.places, l.ids, l.senders, l.names, l.subjects, l.times, l.sizes, l.recipients)
-	b.Queue(`INSERT INTO bodies (inbox_id, slot, place, raw)
-		SELECT * FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[])`,
-		l.inboxIDs, l.slots, l.places, l.bodies)
+	l.insert(&b)
 	var ids []string
 	var counts, versions []int64
 	for id, in := range l.inboxes {

@@ -23,6 +23,7 @@ type migration struct {
 // migrations lists the steps; the first is number 1.
 var migrations = []migration{
 	{sql: step(1)},
+	{sql: step(2)},
 }
 
 func step(n int) string {

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+	"github.com/spf13/cobra"
+
+	"mayfly/server"
+)
+
+func (a *app) adminStoreCommand() *cobra.Command {
+	return group(&cobra.Command{
+		Use:     "store",
+		Short:   "Move a store",
+		Example: "mayfly admin store copy --from /var/lib/mayfly --to postgres://mayfly@db.example/mayfly",
+	}, a.adminStoreCopy())
+}
+
+func (a *app) adminStoreCopy() *cobra.Command {
+	var from, to string
+	cmd := &cobra.Command{
+		Use:   "copy --from DIR --to postgres://…",
+		Short: "Copy a live store from a folder into a database",
+		Long: "Copy the store in a folder, which may be served meanwhile, into an empty database. Made again, it takes what has changed since. " +
+			"So run it, stop the service, run it again, and serve the database.",
+		Example: `mayfly admin store copy --from /var/lib/mayfly --to postgres://mayfly@db.example/mayfly
+PGPASSFILE=~/.pgpass mayfly admin store copy --from ./store --to postgres://mayfly@db.example/mayfly`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			begun := time.Now()
+			var state atomic.Pointer[server.Copied]
+			state.Store(&server.Copied{})
+			stop := a.progress(cmd.Context(), func() string {
+				c := state.Load()
+				return fmt.Sprintf("copying · %s inboxes · %s messages", humanize.Comma(int64(c.Inboxes)), humanize.Comma(int64(c.Messages)))
+			})
+			defer stop()
+			c, err := server.CopyStore(cmd.Context(), from, to, func(c server.Copied) { state.Store(&c) })
+			stop()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.env.Stderr, "%s and %s are there; %s copied and %s removed in %s\n",
+				english.Plural(c.Keys, "key", ""), english.Plural(c.Inboxes, "inbox", "inboxes"),
+				english.Plural(c.Messages, "message", ""), english.Plural(c.Removed, "inbox", "inboxes"),
+				time.Since(begun).Round(100*time.Millisecond))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", "", "folder of the store")
+	cmd.Flags().StringVar(&to, "to", "", "database, as postgres://user@host/database")
+	for _, name := range []string{"from", "to"} {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err) // the flag is right above
+		}
+	}
+	return cmd
+}

@@ -1,0 +1,73 @@
+package pebble
+
+import (
+	"context"
+	"encoding/binary"
+
+	"mayfly/service"
+)
+
+// What service.Store does not list, for who moves the store elsewhere. Each calls visit until it returns an error, and
+// returns that.
+
+// EachInbox visits the inboxes of all keys, with the count of their messages.
+func (s *Store) EachInbox(ctx context.Context, visit func(service.Inbox) error) error {
+	return s.each(ctx, inboxPrefix, func(key, value []byte) error {
+		keyID, rest, ok := cutName(key)
+		if !ok {
+			return errValue
+		}
+		id, _, ok := cutName(rest)
+		if !ok {
+			return errValue
+		}
+		in, err := decodeInbox(keyID, id, value)
+		if err == nil {
+			in, err = s.counted(in)
+		}
+		if err != nil {
+			return err
+		}
+		return visit(in)
+	})
+}
+
+// EachAddress visits the addresses that were ever had, with their owners and the inboxes that had them last.
+func (s *Store) EachAddress(ctx context.Context, visit func(address, keyID, inboxID string) error) error {
+	return s.each(ctx, addressPrefix, func(key, value []byte) error {
+		address, _, ok := cutName(key)
+		if !ok {
+			return errValue
+		}
+		keyID, inboxID, err := decodeAddress(value)
+		if err != nil {
+			return err
+		}
+		return visit(address, keyID, inboxID)
+	})
+}
+
+// EachCount visits how many messages were appended for each key on each of the last days.
+func (s *Store) EachCount(ctx context.Context, visit func(keyID string, day service.Day, n int) error) error {
+	return s.each(ctx, quotaPrefix, func(key, value []byte) error {
+		n, size := binary.Uvarint(value)
+		if len(key) < 4 || size <= 0 {
+			return errValue
+		}
+		return visit(string(key[4:]), service.Day(binary.BigEndian.Uint32(key)), int(n))
+	})
+}
+
+// each visits the keys with a prefix, without it.
+func (s *Store) each(ctx context.Context, prefix byte, visit func(key, value []byte) error) error {
+	start := []byte{prefix}
+	var failed error // of visit: scan would take it for one of the database
+	err := s.scan(ctx, start, after(start), func(key, value []byte) (bool, error) {
+		failed = visit(key[1:], value)
+		return failed == nil, nil
+	})
+	if failed != nil {
+		err = failed
+	}
+	return err
+}
