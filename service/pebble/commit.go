@@ -14,9 +14,6 @@ import (
 // groupBytes ends a group: what a commit may hold of bodies unless a single one is larger.
 const groupBytes = 4 << 20
 
-// maxSyncing is how many groups wait for the disk at a time. While they do, the next one gathers.
-const maxSyncing = 1
-
 // group is what shares a commit.
 type group struct {
 	*state
@@ -65,33 +62,22 @@ func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error
 	}
 }
 
-// runCommits is the committer, the only one that writes. What arrives while groups wait for the disk
-// shares the next group.
+// runCommits is the committer, the only one that writes. What arrives while a group waits for the disk
+// shares the next one.
 func (s *Store) runCommits() {
-	defer close(s.syncing)
 	state := newState(s)
 	g := s.newGroup(state)
-	syncing := 0
 	for {
 		select {
 		case <-s.queue.more:
-		case <-s.synced:
-			syncing--
 		case <-s.stop:
-			s.commitGroup(g)
 			for _, o := range s.queue.close() {
 				o.done <- errClosed
 			}
 			return
 		}
-		for {
-			g.gather()
-			if len(g.waiting) == 0 || syncing == maxSyncing {
-				break
-			}
-			if s.commitGroup(g) {
-				syncing++
-			}
+		for g.gather(); len(g.waiting) > 0; g.gather() {
+			g.answer(s.commitGroup(g))
 			g = s.newGroup(state)
 		}
 	}
@@ -119,20 +105,17 @@ func (g *group) gather() {
 	}
 }
 
-// commitGroup brings the group on its way to the disk and returns true, or answers those who wait in it.
-func (s *Store) commitGroup(g *group) bool {
+// commitGroup makes the group visible, brings it to the disk, and returns when it is there.
+func (s *Store) commitGroup(g *group) error {
 	keys := slices.Collect(maps.Keys(g.keys))
 	g.prepared()
 	if g.batch.Empty() {
-		g.batch.Close()
-		g.answer(nil)
-		return false
+		return g.batch.Close()
 	}
 	s.apply(g.batch)
 	if err := s.failed(); err != nil {
 		g.forget()
-		g.answer(err)
-		return false
+		return err
 	}
 	s.addresses.drop(g.inboxIn...)
 	if g.swept {
@@ -153,8 +136,11 @@ func (s *Store) commitGroup(g *group) bool {
 	case s.written <- struct{}{}:
 	default:
 	}
-	s.syncing <- g
-	return true
+	if err := g.batch.SyncWait(); err != nil {
+		s.fail(fmt.Errorf("sync the store: %w", err))
+		return s.failed()
+	}
+	return g.batch.Close()
 }
 
 func (g *group) answer(err error) {
@@ -173,19 +159,6 @@ func (s *Store) apply(b *pebbledb.Batch) {
 	}()
 	if err := s.db.ApplyNoSyncWait(b, pebbledb.Sync); err != nil {
 		s.fail(fmt.Errorf("write to the store: %w", err))
-	}
-}
-
-// runSyncs waits until groups are on disk and tells the committer and those who wait in them.
-func (s *Store) runSyncs() {
-	for g := range s.syncing {
-		if err := g.batch.SyncWait(); err != nil {
-			s.fail(fmt.Errorf("sync the store: %w", err))
-		} else {
-			g.batch.Close()
-		}
-		s.synced <- struct{}{}
-		g.answer(s.failed())
 	}
 }
 

@@ -49,8 +49,6 @@ type Store struct {
 
 	cache    *pebbledb.Cache
 	queue    *queue
-	syncing  chan *group   // groups on their way to the disk
-	synced   chan struct{} // tells the committer that one has arrived
 	written  chan struct{} // has an element when something was written of late
 	removed  atomic.Bool   // an inbox, since it was tidied
 	stop     chan struct{}
@@ -81,8 +79,6 @@ func Open(dir string, o Options) (*Store, error) {
 		addresses: newCache[string, service.Inbox](),
 		quotas:    newCache[quotaOf, int](),
 		queue:     newQueue(),
-		syncing:   make(chan *group, maxSyncing),
-		synced:    make(chan struct{}, maxSyncing+1),
 		written:   make(chan struct{}, 1),
 		cache:     pebbledb.NewCache(2*memTable + 32<<20), // tables in memory are taken out of it
 		stop:      make(chan struct{}),
@@ -101,7 +97,6 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s.removed.Store(true) // perhaps, before it was closed
 	s.workers.Go(s.runCommits)
-	s.workers.Go(s.runSyncs)
 	s.workers.Go(s.runTidy)
 	return s, nil
 }
