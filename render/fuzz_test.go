@@ -57,6 +57,7 @@ func FuzzText(f *testing.F) {
 
 func FuzzMarkdown(f *testing.F) {
 	seeds(f, "md")
+	f.Add("&#27[31mred &#11A &#9 &Tab; &#x02y", uint8(60))
 	f.Add("&#27;[31mred &#x1b;]8;;http://x&#7; &#1;&#2;", uint8(40))
 	f.Fuzz(func(t *testing.T, body string, width uint8) {
 		fuzzed(t, render.Message{Text: body, TextType: "text/markdown"}, width)

@@ -91,6 +91,8 @@ func (w *wrapper) text(s string, p pen, link int) {
 			}
 			w.blank(s, i, n, p, link)
 			i += n
+		case c < ' ': // no document has it; no line has room for it
+			i++
 		default:
 			start := i
 			for i < len(s) && s[i] > ' ' && s[i] < utf8.RuneSelf {

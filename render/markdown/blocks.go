@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 
 	"mayfly/render/doc"
@@ -186,5 +187,6 @@ func trimmed(spans []doc.Span) (_ []doc.Span, right bool) {
 // leaf makes a block of text.
 func (r *reader) leaf(kind doc.Kind, spans []doc.Span, depth int) *doc.Block {
 	r.order++
+	spans = slices.DeleteFunc(spans, func(s doc.Span) bool { return s.Text == cellEnd }) // outside a table
 	return &doc.Block{Kind: kind, Spans: spans, Order: r.order, Quoted: depth}
 }

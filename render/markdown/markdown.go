@@ -57,8 +57,8 @@ func Read(body string, o Options) (*doc.Document, bool) {
 	return r.doc, len(r.doc.Blocks) > 0
 }
 
-// reference is a numeric character reference.
-var reference = regexp.MustCompile(`&#([0-9]{1,8}|[xX][0-9a-fA-F]{1,7});`)
+// reference is a numeric character reference; its semicolon may be missing.
+var reference = regexp.MustCompile(`&#(?:[0-9]+|[xX][0-9a-fA-F]+);?`)
 
 // harmless takes out the references to control characters, which Markdown would turn into them.
 func harmless(s string) string {
@@ -66,7 +66,7 @@ func harmless(s string) string {
 		return s
 	}
 	return reference.ReplaceAllStringFunc(s, func(ref string) string {
-		digits, base := ref[2:len(ref)-1], 10
+		digits, base := strings.TrimSuffix(ref[2:], ";"), 10
 		if digits[0]|0x20 == 'x' {
 			digits, base = digits[1:], 16
 		}

@@ -208,14 +208,13 @@ words:
 	}
 	l.table = l.table || strings.ContainsRune(text, columnMark)
 	text = strings.ReplaceAll(text, string(breakMark), "\n")
-	text = strings.ReplaceAll(text, string(columnMark), "\v")
 	span := doc.Span{Style: at.style}
 	span.Style.Mono = at.tag == tagCode || at.tag == tagBlock
-	for i, part := range strings.Split(text, "\v") {
+	for i, part := range strings.Split(text, string(columnMark)) {
 		if i > 0 {
 			l.spans = append(l.spans, doc.Span{Text: cellEnd})
 		}
-		if part = clean.Text(part); part == "" {
+		if part = clean.ExpandTabs(clean.Text(part)); part == "" {
 			continue
 		}
 		span.Text = part
