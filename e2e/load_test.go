@@ -34,8 +34,7 @@ type load struct {
 	last         time.Time      // of those 250s
 	pause        time.Duration  // the longest time without any, since it was asked for last
 	refusals     map[string]int // answers that refuse for now, such as "452 4.3.2"
-	others       map[string]bool
-	slowest      time.Duration // that an answer took
+	slowest      time.Duration  // that an answer took
 }
 
 const (
@@ -45,7 +44,7 @@ const (
 )
 
 func startLoad(t *testing.T, to []string, addrs ...string) *load {
-	l := &load{t: t, addrs: addrs, to: to, acknowledged: map[string]map[string]bool{}, refusals: map[string]int{}, others: map[string]bool{}}
+	l := &load{t: t, addrs: addrs, to: to, acknowledged: map[string]map[string]bool{}, refusals: map[string]int{}}
 	for _, address := range to {
 		l.acknowledged[address] = map[string]bool{}
 	}
@@ -159,20 +158,23 @@ func (l *load) deliver(s *session, to, subject string) bool {
 func (l *load) refused(err error, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var answer *textproto.Error
-	switch {
-	case errors.As(err, &answer):
+	var timeout net.Error
+	if answer := refusal(err); answer != "" {
 		l.slowest = max(l.slowest, took)
-		enhanced, _, _ := strings.Cut(answer.Msg, " ")
-		l.refusals[fmt.Sprintf("%d %s", answer.Code, enhanced)]++
-	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
+		l.refusals[answer]++
+	} else if errors.As(err, &timeout) && timeout.Timeout() {
 		l.slowest = max(l.slowest, took)
 	}
 }
 
-func isTimeout(err error) bool {
-	var e net.Error
-	return errors.As(err, &e) && e.Timeout()
+// refusal returns the codes of an answer of SMTP that is an error, such as "452 4.3.2"; empty if err is none.
+func refusal(err error) string {
+	var answer *textproto.Error
+	if !errors.As(err, &answer) {
+		return ""
+	}
+	enhanced, _, _ := strings.Cut(answer.Msg, " ")
+	return fmt.Sprintf("%d %s", answer.Code, enhanced)
 }
 
 // arrives waits until n more messages were acknowledged.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -39,10 +40,14 @@ func StoreName(name string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
+// databaseTimeout bounds each operation on a database. Who comes while one hangs waits for that and then for the own, so
+// an answer takes twice as long at most: less than the 15 s after which most clients give up.
+const databaseTimeout = 6 * time.Second
+
 // openStore opens a database, or the embedded store in a directory, and makes it where there is none.
 func openStore(ctx context.Context, name string, log *slog.Logger) (store, error) {
 	if isDatabase(name) {
-		s, err := postgres.Open(ctx, name, postgres.Options{Log: log})
+		s, err := postgres.Open(ctx, name, postgres.Options{Log: log, Timeout: databaseTimeout})
 		if err != nil {
 			return nil, err
 		}

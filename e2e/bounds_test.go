@@ -1,0 +1,214 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/smtp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service/postgres/pgtest"
+)
+
+// network is the way to the database, which can be cut: what is sent is not refused, it gets lost.
+type network struct {
+	listener net.Listener
+	to       string
+	wait     sync.WaitGroup
+
+	mu    sync.Mutex
+	open  chan struct{} // closed while data passes
+	conns []net.Conn
+}
+
+func newNetwork(t *testing.T, to string) *network {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &network{listener: l, to: to, open: make(chan struct{})}
+	close(n.open)
+	n.wait.Go(n.accept)
+	t.Cleanup(func() {
+		n.mend()
+		_ = l.Close()
+		n.mu.Lock()
+		for _, c := range n.conns {
+			_ = c.Close()
+		}
+		n.mu.Unlock()
+		n.wait.Wait()
+	})
+	return n
+}
+
+func (n *network) accept() {
+	for {
+		near, err := n.listener.Accept()
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("tcp", n.to)
+		if err != nil {
+			_ = near.Close()
+			continue
+		}
+		n.mu.Lock()
+		n.conns = append(n.conns, near, far)
+		n.mu.Unlock()
+		n.wait.Go(func() { n.pass(near, far) })
+		n.wait.Go(func() { n.pass(far, near) })
+	}
+}
+
+// pass passes data on while the network is open; the end of a connection is data too.
+func (n *network) pass(from, to net.Conn) {
+	defer to.Close()
+	buffer := make([]byte, 32<<10)
+	for {
+		got, err := from.Read(buffer)
+		n.mu.Lock()
+		open := n.open
+		n.mu.Unlock()
+		<-open
+		if err != nil {
+			return
+		}
+		if _, err := to.Write(buffer[:got]); err != nil {
+			return
+		}
+	}
+}
+
+func (n *network) cut() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.open = make(chan struct{})
+}
+
+func (n *network) mend() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	select {
+	case <-n.open:
+	default:
+		close(n.open)
+	}
+}
+
+func TestAProcessIsCutOffFromTheDatabase(t *testing.T) {
+	c := pgtest.Start(t)
+	n := newNetwork(t, c.Addr())
+	m := newMachine(t)
+	behind := m.serve(strings.Replace(c.URL(), c.Addr(), n.listener.Addr().String(), 1))
+	beside := m.serve(c.URL())
+	u := &user{t, behind.rest, m.key(c.URL(), "enterprise"), map[string]string{}}
+	to := []string{u.makes("a"), u.makes("b")}
+	l := startLoad(t, to, behind.smtp)
+	l.arrives(200)
+
+	n.cut()
+	// The others go on, but for what it has locked: that is theirs when the database gives it up.
+	started := time.Now()
+	send(t, beside.smtp, to[0], "Subject: beside\n\nx\n")
+	t.Logf("another process takes mail for the same key %v after the cut", time.Since(started).Round(time.Millisecond))
+	var asking sync.WaitGroup
+	for range 10 {
+		asking.Go(func() {
+			if a := u.ask(http.MethodGet, "/v1/inboxes", ""); a.status != http.StatusServiceUnavailable || a.retryAfter == "" || a.took > bound {
+				t.Errorf("cut off from the database: %d, Retry-After %q, after %v, %s", a.status, a.retryAfter, a.took, a.body)
+			}
+		})
+		asking.Go(func() {
+			if a := u.ask(http.MethodGet, "/readyz", ""); a.status != http.StatusServiceUnavailable || a.took > bound {
+				t.Errorf("/readyz says %d after %v", a.status, a.took)
+			}
+		})
+	}
+	asking.Wait()
+	l.refusedWith("452 4.3.2")
+	if a := u.at(beside.rest).ask(http.MethodGet, "/v1/inboxes", ""); a.status != http.StatusOK {
+		t.Errorf("another process says %d %s", a.status, a.body)
+	}
+
+	n.mend()
+	mended := time.Now()
+	eventually(t, "it is ready again", func() bool { return ready(u) })
+	l.arrives(200)
+	t.Logf("200 messages were taken within %v after the network was back", time.Since(mended).Round(time.Millisecond))
+	l.answersWithin(bound)
+	l.nothingIsLost(u)
+}
+
+// begin runs a statement in a transaction that stays open until the function that it returns is called, or the test ends.
+func begin(t *testing.T, database, sql string) (end func()) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+	end = sync.OnceFunc(func() {
+		if err := conn.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(end)
+	return end
+}
+
+// Somebody else's session holds what the service needs: whoever needs it is answered in bounded time, the others go on.
+func TestLocksInTheDatabase(t *testing.T) {
+	for name, lock := range map[string]string{
+		"a row":   "SELECT FROM inboxes WHERE address = 'locked@mail.test' FOR UPDATE",
+		"a table": "LOCK TABLE owners IN ACCESS EXCLUSIVE MODE",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database := pgtest.Database(t)
+			p := serveTwo(t, database)
+			address := p.user.makes("locked")
+			send(t, p.one.smtp, address, signup(address))
+			another := &user{t, p.other.rest, p.m.key(database, "enterprise"), map[string]string{}}
+			free := another.makes("free")
+
+			unlock := begin(t, database, lock)
+			var asking sync.WaitGroup
+			for range 20 {
+				asking.Go(func() {
+					started := time.Now()
+					err := smtp.SendMail(p.one.smtp, nil, "a@acme.example", []string{address}, []byte("Subject: x\r\n\r\nx\r\n"))
+					if took := time.Since(started); refusal(err) != "452 4.3.2" || took > bound {
+						t.Errorf("mail to a locked inbox ends with %v after %v", err, took)
+					}
+				})
+			}
+			// Reading takes no such lock.
+			for _, u := range []*user{p.user, p.user.at(p.other.rest)} {
+				if a := u.ask(http.MethodGet, "/v1/inboxes/"+u.inboxes[address]+"/messages", ""); a.status != http.StatusOK || a.took > bound/3 {
+					t.Errorf("reading: %d after %v, %s", a.status, a.took, a.body)
+				}
+			}
+			if name == "a row" {
+				send(t, p.other.smtp, free, signup(free))
+			}
+			asking.Wait()
+			unlock()
+			send(t, p.one.smtp, address, signup(address))
+		})
+	}
+}
