@@ -1,0 +1,368 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/service"
+	"mayfly/service/pebble"
+)
+
+// cluster is several processes on one store: one in memory, with what the processes tell each other and the lots of
+// requests that they take done as a database does it.
+type cluster struct {
+	t         *testing.T
+	store     *pebble.Store
+	processes []*service.Service
+
+	mu     sync.Mutex
+	ears   []func(topic string) // of the processes that listen
+	lots   map[string]map[string]*lot
+	leases int
+	failed error // of Lease
+}
+
+type lot struct {
+	open int
+	uses []time.Time // when each leaves the window
+	ends time.Time
+}
+
+// process is the store as one of the processes has it.
+type process struct {
+	*pebble.Store
+	cluster *cluster
+	number  int
+}
+
+func (p process) Listen(ctx context.Context, changed func(string)) error {
+	c := p.cluster
+	c.mu.Lock()
+	c.ears[p.number] = changed
+	c.mu.Unlock()
+	<-ctx.Done()
+	return nil
+}
+
+func (p process) Announce(topic string) {
+	c := p.cluster
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, ear := range c.ears {
+		if i != p.number && ear != nil {
+			ear(topic)
+		}
+	}
+}
+
+func (p process) Lease(_ context.Context, keyID string, limit int, s service.Settled) (service.Lot, error) {
+	c := p.cluster
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed != nil {
+		return service.Lot{}, c.failed
+	}
+	c.leases++
+	now := time.Now()
+	lots := c.lots[keyID]
+	if lots == nil {
+		lots = make(map[string]*lot)
+		c.lots[keyID] = lots
+	}
+	for id, l := range lots {
+		if !l.ends.After(now) {
+			delete(lots, id)
+		}
+	}
+	if l := lots[s.Lot]; l != nil {
+		l.open = 0
+		for _, age := range s.Uses {
+			l.uses = append(l.uses, now.Add(time.Minute-age))
+		}
+		l.ends = slices.MaxFunc(append(l.uses, now), time.Time.Compare)
+	}
+	if limit == 0 {
+		return service.Lot{}, nil
+	}
+	var out service.Lot
+	used, first := 0, time.Time{}
+	for _, l := range lots {
+		leaves := l.uses
+		if l.open > 0 {
+			leaves = []time.Time{l.ends}
+		}
+		out.Open += l.open
+		for _, at := range leaves {
+			if at.After(now) {
+				if l.open == 0 {
+					used++
+				}
+				if first.IsZero() || at.Before(first) {
+					first = at
+				}
+			}
+		}
+	}
+	if !first.IsZero() {
+		out.Free = first.Sub(now)
+	}
+	if left := limit - out.Open - used; left > 0 {
+		out.ID = fmt.Sprint("lot ", c.leases)
+		out.Tokens = max(1, left/8)
+		lots[out.ID] = &lot{open: out.Tokens, ends: now.Add(time.Minute + service.LotHold)}
+	}
+	out.Charged = out.Open + used + out.Tokens
+	return out, nil
+}
+
+// runCluster runs a test in a bubble, with n processes.
+func runCluster(t *testing.T, n int, test func(t *testing.T, c *cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		log := slog.New(slog.NewTextHandler(t.Output(), nil))
+		st, err := pebble.OpenMemory(pebble.Options{Log: log})
+		must(t, err)
+		c := &cluster{t: t, store: st, ears: make([]func(string), n), lots: make(map[string]map[string]*lot)}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		for i := range n {
+			s := service.New(process{st, c, i}, service.Options{Domains: []string{"x.test"}, Log: log})
+			c.processes = append(c.processes, s)
+			running.Go(func() {
+				if err := s.Run(ctx); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		test(t, c)
+		cancel()
+		running.Wait()
+		must(t, st.Close())
+	})
+}
+
+func (c *cluster) key(plan service.Plan) service.Key {
+	c.t.Helper()
+	_, k, err := c.processes[0].CreateKey(c.t.Context(), "", plan)
+	must(c.t, err)
+	return k
+}
+
+// burst makes n requests at once of each of the processes and returns how many were granted.
+func (c *cluster) burst(k service.Key, n int, processes ...*service.Service) int {
+	granted := make(chan int, n*len(processes))
+	var wg sync.WaitGroup
+	for _, s := range processes {
+		for range n {
+			wg.Go(func() {
+				switch _, err := s.Allow(c.t.Context(), k); service.ErrorCode(err) {
+				case "":
+					granted <- 1
+				case service.RateLimited:
+					if retryAfter(err) <= 0 {
+						c.t.Error("a refusal does not say when to come again")
+					}
+				default:
+					c.t.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	return len(granted)
+}
+
+func TestSharedLimitIsGrantedWhole(t *testing.T) {
+	for _, plan := range []service.Plan{service.Dev, service.Startup, service.Enterprise} {
+		runCluster(t, 3, func(t *testing.T, c *cluster) {
+			k := c.key(plan)
+			limit := plan.Limits().RequestsPerMinute
+			for range 3 {
+				if n := c.burst(k, limit, c.processes...); n != limit {
+					t.Errorf("%s: %d of %d requests were granted", plan, n, limit)
+				}
+				time.Sleep(time.Minute)
+			}
+			// One process has a part; it gives back what it does not need.
+			if n := c.burst(k, 1, c.processes[0]) + c.burst(k, limit, c.processes[1]); n != limit {
+				t.Errorf("%s: %d of %d requests were granted while a process had a part", plan, n, limit)
+			}
+		})
+	}
+}
+
+func TestSharedLimitHoldsInEveryMinute(t *testing.T) {
+	for seed := range uint64(6) {
+		runCluster(t, 3, func(t *testing.T, c *cluster) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			k := c.key(service.Dev)
+			const limit, minutes = 60, 6
+			var mu sync.Mutex
+			var granted []time.Time
+			var wg sync.WaitGroup
+			asked := 0
+			for begun := time.Now(); time.Since(begun) < minutes*time.Minute; asked++ {
+				s := c.processes[r.IntN(3)]
+				wg.Go(func() {
+					if _, err := s.Allow(t.Context(), k); err == nil {
+						mu.Lock()
+						granted = append(granted, time.Now())
+						mu.Unlock()
+					}
+				})
+				// Now many at once, now none for a while.
+				if r.IntN(20) == 0 {
+					time.Sleep(time.Duration(r.IntN(15_000)) * time.Millisecond)
+				} else if r.IntN(3) == 0 {
+					time.Sleep(time.Duration(r.IntN(500)) * time.Millisecond)
+				}
+			}
+			wg.Wait()
+			for i := limit; i < len(granted); i++ {
+				if d := granted[i].Sub(granted[i-limit]); d < time.Minute {
+					t.Fatalf("seed %d: %d requests were granted in %v", seed, limit+1, d)
+				}
+			}
+			// There is more demand than that, now and then none for seconds.
+			if least := minutes * limit * 3 / 4; len(granted) < least {
+				t.Errorf("seed %d: %d of %d requests were granted, want %d at least", seed, len(granted), asked, least)
+			}
+		})
+	}
+}
+
+func TestSharedLimitOfAProcessThatDied(t *testing.T) {
+	runCluster(t, 2, func(t *testing.T, c *cluster) {
+		k := c.key(service.Dev)
+		lost := service.New(process{c.store, c, 1}, service.Options{}) // hears nothing, and gives nothing back
+		if n := c.burst(k, 1, lost); n != 1 {
+			t.Fatal("not granted")
+		}
+		if n := c.burst(k, 60, c.processes[0]); n >= 60 || n < 60-60/8 {
+			t.Errorf("%d were granted beside the lot of the dead process", n)
+		}
+		time.Sleep(time.Minute + service.LotHold)
+		if n := c.burst(k, 61, c.processes[0]); n != 60 {
+			t.Errorf("%d were granted when its lot was over, want 60", n)
+		}
+	})
+}
+
+func TestSharedLimitAsksTheStoreSeldom(t *testing.T) {
+	runCluster(t, 2, func(t *testing.T, c *cluster) {
+		k := c.key(service.Enterprise)
+		requests := 0
+		for begun := time.Now(); time.Since(begun) < 5*time.Minute; requests++ {
+			if n := c.burst(k, 1, c.processes[requests%2]); n != 1 {
+				t.Fatalf("request %d was refused", requests)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if c.leases > requests/8 {
+			t.Errorf("%d requests asked the store %d times", requests, c.leases)
+		}
+	})
+}
+
+func TestSharedLimitWithoutTheStore(t *testing.T) {
+	runCluster(t, 1, func(t *testing.T, c *cluster) {
+		k := c.key(service.Dev)
+		c.mu.Lock()
+		c.failed = &service.Error{Code: service.Unavailable, Message: "away"}
+		c.mu.Unlock()
+		if _, err := c.processes[0].Allow(t.Context(), k); service.ErrorCode(err) != service.Unavailable {
+			t.Errorf("without the store: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.processes[0].Allow(ctx, k); err == nil {
+			t.Error("granted without the store")
+		}
+		c.mu.Lock()
+		c.failed = nil
+		c.mu.Unlock()
+		if n := c.burst(k, 61, c.processes[0]); n != 60 {
+			t.Errorf("%d were granted when the store was back, want 60", n)
+		}
+	})
+}
+
+func TestSharedLimitFollowsThePlan(t *testing.T) {
+	runCluster(t, 2, func(t *testing.T, c *cluster) {
+		k := c.key(service.Dev)
+		if n := c.burst(k, 60, c.processes...); n != 60 {
+			t.Fatalf("%d were granted, want 60", n)
+		}
+		k, err := c.processes[0].SetPlan(t.Context(), k.ID, service.Startup)
+		must(t, err)
+		if n := c.burst(k, 300, c.processes...); n != 240 {
+			t.Errorf("%d more were granted with the larger plan, want 240", n)
+		}
+	})
+}
+
+func TestSharedQuotaCountsDown(t *testing.T) {
+	runCluster(t, 1, func(t *testing.T, c *cluster) {
+		k := c.key(service.Dev)
+		for i := range 60 {
+			q, err := c.processes[0].Allow(t.Context(), k)
+			must(t, err)
+			if q.Limit != 60 || q.Remaining != 59-i || q.Reset <= 0 || q.Reset > time.Minute+service.LotHold {
+				t.Errorf("request %d: %+v", i+1, q)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		_, err := c.processes[0].Allow(t.Context(), k)
+		wantCode(t, err, service.RateLimited)
+		if after := retryAfter(err); after < 59*time.Second || after > time.Minute {
+			t.Errorf("to be tried again after %v", after)
+		}
+	})
+}
+
+// Whoever waits at one process is woken by what another one does.
+func TestChangesByAnotherProcessWake(t *testing.T) {
+	runCluster(t, 2, func(t *testing.T, c *cluster) {
+		k := c.key(service.Dev)
+		here, there := c.processes[0], c.processes[1]
+		in, err := here.CreateInbox(t.Context(), k, service.NewInbox{})
+		must(t, err)
+		done := wait(t, time.Minute, func(ctx context.Context) (bool, error) { return here.WaitMessages(ctx, k, in.ID, in.Version) })
+		synctest.Wait()
+		time.Sleep(time.Second)
+		deliver(t, there, plainMail, in.Address)
+		process{c.store, c, 1}.Announce(in.ID) // which its store does
+		if got := <-done; !got.changed || got.after != time.Second {
+			t.Errorf("told: %+v", got)
+		}
+		// One that died before it could tell is noticed all the same.
+		in, err = here.Inbox(t.Context(), k, in.ID)
+		must(t, err)
+		done = wait(t, time.Minute, func(ctx context.Context) (bool, error) { return here.WaitMessages(ctx, k, in.ID, in.Version) })
+		synctest.Wait()
+		deliver(t, there, plainMail, in.Address)
+		if got := <-done; !got.changed || got.after > 10*time.Second {
+			t.Errorf("not told: %+v", got)
+		}
+		// Nobody knows what happened while nothing was heard.
+		in, err = here.Inbox(t.Context(), k, in.ID)
+		must(t, err)
+		done = wait(t, time.Minute, func(ctx context.Context) (bool, error) { return here.WaitMessages(ctx, k, in.ID, in.Version) })
+		synctest.Wait()
+		deliver(t, there, plainMail, in.Address)
+		process{c.store, c, 1}.Announce("")
+		if got := <-done; !got.changed || got.after != 0 {
+			t.Errorf("all are told: %+v", got)
+		}
+	})
+}
+
+var _ service.Shared = process{}

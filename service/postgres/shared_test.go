@@ -1,0 +1,169 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mayfly/service"
+	"mayfly/service/postgres/pgtest"
+)
+
+// serve returns n processes on a new database, and its URL.
+func serve(t *testing.T, n int) (services []*service.Service, url string) {
+	t.Helper()
+	url = pgtest.Database(t)
+	for range n {
+		s := open(t, url, Options{})
+		v := service.New(s, service.Options{Domains: []string{"x.test"}})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			if err := v.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		t.Cleanup(func() { // before the store is closed
+			cancel()
+			running.Wait()
+		})
+		services = append(services, v)
+		await(t, "it listens", func() bool {
+			return count(t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN mayfly'") >= len(services)
+		})
+	}
+	return services, url
+}
+
+// await returns when something is so.
+func await(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for !so() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestLimitOfSeveralProcesses(t *testing.T) {
+	services, _ := serve(t, 2)
+	for _, plan := range []service.Plan{service.Dev, service.Enterprise} {
+		_, k, err := services[0].CreateKey(t.Context(), "", plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := plan.Limits().RequestsPerMinute
+		// One process takes part of it and then rests; both ask for more than there is.
+		if _, err := services[0].Allow(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+		var granted atomic.Int64
+		granted.Add(1)
+		var wg sync.WaitGroup
+		begun := time.Now()
+		for _, asking := range [][]*service.Service{services[1:], services} {
+			for _, s := range asking {
+				for range limit * 3 / 4 {
+					wg.Go(func() {
+						_, err := s.Allow(t.Context(), k)
+						switch service.ErrorCode(err) {
+						case "":
+							granted.Add(1)
+						case service.RateLimited:
+						default:
+							t.Error(err)
+						}
+					})
+				}
+			}
+			wg.Wait()
+		}
+		if time.Since(begun) > time.Minute {
+			t.Skip("it took so long that the first requests count no more")
+		}
+		if n := granted.Load(); n != int64(limit) {
+			t.Errorf("%s: %d requests were granted, want %d", plan, n, limit)
+		}
+	}
+}
+
+func TestChangesByAnotherProcessAreHeard(t *testing.T) {
+	services, url := serve(t, 2)
+	here, there := services[0], services[1]
+	ctx := t.Context()
+	_, k, err := here.CreateKey(ctx, "", service.Enterprise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := here.CreateInbox(ctx, k, service.NewInbox{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deliver := func() {
+		t.Helper()
+		r, err := there.Recipient(ctx, in.Address)
+		if err == nil {
+			err = there.Deliver(ctx, service.Delivery{To: []service.Recipient{r}, Raw: []byte("Subject: x\r\n\r\nx\r\n")})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What is not told is found out after five seconds at least: who hears of it is well before that, also on a slow machine.
+	waits := func(what string, wait func(context.Context) (bool, error), change func()) {
+		t.Helper()
+		woken := make(chan error, 1)
+		bounded, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		go func() {
+			changed, err := wait(bounded)
+			if err == nil && !changed {
+				err = context.DeadlineExceeded
+			}
+			woken <- err
+		}()
+		await(t, "somebody waits", func() bool { return here.Stats().Waiting > 0 })
+		change()
+		if err := <-woken; err != nil && service.ErrorCode(err) != service.NotFound {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	messages := func(ctx context.Context) (bool, error) {
+		now, err := here.Inbox(ctx, k, in.ID)
+		if err != nil {
+			return false, err
+		}
+		return here.WaitMessages(ctx, k, in.ID, now.Version)
+	}
+	inboxes := func(ctx context.Context) (bool, error) {
+		version, err := here.InboxesVersion(ctx, k)
+		if err != nil {
+			return false, err
+		}
+		return here.WaitInboxes(ctx, k, version)
+	}
+	waits("a message", messages, deliver)
+	waits("a message, for the list of inboxes", inboxes, deliver)
+	waits("an inbox", inboxes, func() {
+		if _, err := there.CreateInbox(ctx, k, service.NewInbox{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	// The connections that listen are cut, and made again.
+	s := open(t, url, Options{})
+	const listening = "FROM pg_stat_activity WHERE datname = current_database() AND (query = 'LISTEN mayfly' OR query = '-- ping')"
+	if n := count(t, s, "SELECT count(pg_terminate_backend(pid)) "+listening); n < 2 {
+		t.Fatalf("%d connections listened", n)
+	}
+	await(t, "they listen again", func() bool { return count(t, s, "SELECT count(*) "+listening) >= 2 })
+	waits("a message after that", messages, deliver)
+	waits("a deletion", messages, func() {
+		if err := there.DeleteInbox(ctx, k, in.ID); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
