@@ -212,3 +212,25 @@ func TestLocksInTheDatabase(t *testing.T) {
 		})
 	}
 }
+
+// Requests of one key are counted one after the other; they do not wait one after the other for a database that hangs.
+func TestTheCountsOfRequestsAreLocked(t *testing.T) {
+	database := pgtest.Database(t)
+	p := serveTwo(t, database)
+	path := "/v1/inboxes/" + p.user.inboxes[p.user.makes("counted")]
+	unlock := begin(t, database, "LOCK TABLE lots IN ACCESS EXCLUSIVE MODE")
+	there := p.user.at(p.other.rest) // has counted nothing yet
+	var asking sync.WaitGroup
+	for range 50 {
+		asking.Go(func() {
+			if a := there.ask(http.MethodGet, path, ""); a.status != http.StatusServiceUnavailable || a.retryAfter == "" || a.took > bound {
+				t.Errorf("%d, Retry-After %q, after %v, %s", a.status, a.retryAfter, a.took, a.body)
+			}
+		})
+	}
+	asking.Wait()
+	unlock()
+	if a := there.ask(http.MethodGet, path, ""); a.status != http.StatusOK {
+		t.Errorf("unlocked: %d %s", a.status, a.body)
+	}
+}

@@ -37,6 +37,7 @@ const (
 	recalls    = 5                     // how often a recall is waited for
 	recallWait = 20 * time.Millisecond // at first; then twice as long each time
 	settleWait = 2 * time.Second       // how long giving back may take
+	turnWait   = 5 * time.Second       // how long the requests before one may take
 )
 
 func newSharedLimiter(store Shared) *sharedLimiter {
@@ -55,10 +56,8 @@ func (l *sharedLimiter) hold(ctx context.Context, keyID string) (h *share, let f
 			l.keys[keyID] = h
 		}
 		l.mu.Unlock()
-		select {
-		case h.turn <- struct{}{}:
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+		if err := h.wait(ctx); err != nil {
+			return nil, nil, err
 		}
 		l.mu.Lock()
 		current := l.keys[keyID] == h
@@ -67,6 +66,23 @@ func (l *sharedLimiter) hold(ctx context.Context, keyID string) (h *share, let f
 			return h, func() { <-h.turn }, nil
 		}
 		<-h.turn
+	}
+}
+
+// wait waits for the turn. While the store does not answer, those who wait do not wait for each other's questions as well.
+func (h *share) wait(ctx context.Context) error {
+	select {
+	case h.turn <- struct{}{}:
+		return nil
+	default: // somebody else has it
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, turnWait, &Error{Code: Unavailable, Message: "The store does not answer"})
+	defer cancel()
+	select {
+	case h.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
