@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,8 +17,9 @@ type sharedLimiter struct {
 	start    time.Time
 	recalled chan string // IDs of keys
 
-	mu   sync.Mutex
-	keys map[string]*share
+	mu      sync.Mutex
+	keys    map[string]*share
+	pending map[string]bool // what was sent to recalled and is not given back yet
 }
 
 // share is what this process has of a key's requests. Times are since start.
@@ -41,7 +44,13 @@ const (
 )
 
 func newSharedLimiter(store Shared) *sharedLimiter {
-	return &sharedLimiter{store: store, start: time.Now(), recalled: make(chan string, 100), keys: make(map[string]*share)}
+	return &sharedLimiter{
+		store:    store,
+		start:    time.Now(),
+		recalled: make(chan string, 100),
+		keys:     make(map[string]*share),
+		pending:  make(map[string]bool),
+	}
 }
 
 func (l *sharedLimiter) now() time.Duration { return time.Since(l.start) }
@@ -92,13 +101,11 @@ func (l *sharedLimiter) take(ctx context.Context, keyID string, limit int) (Quot
 		return Quota{}, false, err
 	}
 	defer let()
-	if h.limit != limit {
+	changed := h.limit != limit
+	if changed {
 		h.limit, h.refused = limit, 0
-		if err := l.settle(ctx, keyID, h); err != nil {
-			return Quota{}, false, err
-		}
 	}
-	if h.left() == 0 || l.now() >= h.leased+LotHold {
+	if changed || h.left() == 0 || l.now() >= h.leased+LotHold {
 		if l.now() < h.refused {
 			return h.quota(l.now()), false, nil
 		}
@@ -113,11 +120,12 @@ func (l *sharedLimiter) take(ctx context.Context, keyID string, limit int) (Quot
 	return h.quota(l.now()), true, nil
 }
 
-// lease takes another lot. When all that is left is in the lots of others, it has them asked for it.
+// lease takes another lot. When all that is left is in the lots of others, it has them asked for it. A caller that
+// leaves does not take a lot with it of which nobody knows then.
 func (l *sharedLimiter) lease(ctx context.Context, keyID string, h *share) error {
 	wait := recallWait
 	for range recalls {
-		if err := l.exchange(ctx, keyID, h, h.limit); err != nil {
+		if err := l.exchange(context.WithoutCancel(ctx), keyID, h, h.limit); err != nil {
 			return err
 		}
 		if h.lot.Tokens > 0 {
@@ -139,8 +147,10 @@ func (l *sharedLimiter) lease(ctx context.Context, keyID string, h *share) error
 	return nil
 }
 
-// exchange gives the lot back for a new one, or for none if the limit is 0.
+// exchange gives the lot back for a new one, or for none if the limit is 0. With an error nobody knows whether the store
+// has what is left of the lot, so it is not used any more; its uses can be told again.
 func (l *sharedLimiter) exchange(ctx context.Context, keyID string, h *share, limit int) error {
+	h.lot.Tokens = len(h.uses)
 	before := l.now()
 	settled := Settled{Lot: h.lot.ID, Uses: make([]time.Duration, len(h.uses))}
 	for i, used := range h.uses {
@@ -154,22 +164,14 @@ func (l *sharedLimiter) exchange(ctx context.Context, keyID string, h *share, li
 	return nil
 }
 
-// settle gives the lot back, if there is one.
-func (l *sharedLimiter) settle(ctx context.Context, keyID string, h *share) error {
-	if h.lot.ID == "" {
-		return nil
-	}
-	return l.exchange(ctx, keyID, h, 0)
-}
-
 // left returns how many tokens of the lot are not used.
 func (h *share) left() int { return h.lot.Tokens - len(h.uses) }
 
 func (h *share) quota(now time.Duration) Quota {
 	q := Quota{Limit: h.limit, Remaining: max(0, h.limit-h.lot.Charged+h.left()), Reset: limitWindow}
 	switch {
-	case h.lot.Free > 0:
-		q.Reset = max(0, h.leased+h.lot.Free-now)
+	case h.lot.Free > 0: // more than the window when it is a lot whose last token may yet be used
+		q.Reset = min(max(0, h.leased+h.lot.Free-now), limitWindow)
 	case len(h.uses) > 0:
 		q.Reset = h.uses[0] + limitWindow - now
 	}
@@ -182,18 +184,18 @@ func (h *share) quota(now time.Duration) Quota {
 // recall has what this process has of a key's requests given back, since another one needs it.
 func (l *sharedLimiter) recall(keyID string) {
 	l.mu.Lock()
-	_, ok := l.keys[keyID]
-	l.mu.Unlock()
-	if !ok {
+	defer l.mu.Unlock()
+	if l.keys[keyID] == nil || l.pending[keyID] {
 		return
 	}
 	select {
 	case l.recalled <- keyID:
+		l.pending[keyID] = true
 	default: // it asks again
 	}
 }
 
-// giveBack settles the key's lot. One that cannot be is forgotten by the store in its time.
+// giveBack settles the key's lot, if there is one. One that cannot be is forgotten by the store in its time.
 func (l *sharedLimiter) giveBack(ctx context.Context, keyID string) {
 	ctx, cancel := context.WithTimeout(ctx, settleWait)
 	defer cancel()
@@ -202,36 +204,55 @@ func (l *sharedLimiter) giveBack(ctx context.Context, keyID string) {
 		return
 	}
 	defer let()
-	if l.settle(ctx, keyID, h) == nil {
-		h.lot = Lot{}
+	if h.lot.ID != "" {
+		_ = l.exchange(ctx, keyID, h, 0)
 	}
 }
 
-// run gives back the lots that were held long enough, and when ctx ends all of them.
+// run gives back what others ask for, the lots that were held long enough, and when ctx ends all of them.
 func (l *sharedLimiter) run(ctx context.Context) {
+	var giving sync.WaitGroup
+	giving.Go(func() { l.giveBackOverdue(ctx) })
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case keyID := <-l.recalled:
+			giving.Go(func() { // one that is in use holds up no other
+				l.giveBack(ctx, keyID)
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				delete(l.pending, keyID)
+			})
+		}
+	}
+	giving.Wait()
+	l.mu.Lock()
+	all := slices.Collect(maps.Keys(l.keys))
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWait) // for all of them
+	defer cancel()
+	for _, keyID := range all {
+		l.giveBack(ctx, keyID)
+	}
+}
+
+func (l *sharedLimiter) giveBackOverdue(ctx context.Context) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWait)
-			defer cancel() // in all
-			for _, keyID := range l.overdue(0) {
-				l.giveBack(ctx, keyID)
-			}
 			return
-		case keyID := <-l.recalled:
-			l.giveBack(ctx, keyID)
 		case <-ticker.C:
-			for _, keyID := range l.overdue(LotHold) {
+			for _, keyID := range l.overdue() {
 				l.giveBack(ctx, keyID)
 			}
 		}
 	}
 }
 
-// overdue returns the keys that have had a lot for so long, and forgets those that have had none for a minute.
-func (l *sharedLimiter) overdue(held time.Duration) []string {
+// overdue returns the keys whose lot was held long enough, and forgets those that have had none for a minute.
+func (l *sharedLimiter) overdue() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -243,7 +264,7 @@ func (l *sharedLimiter) overdue(held time.Duration) []string {
 			continue // it is in use
 		}
 		switch {
-		case h.lot.ID != "" && now >= h.leased+held:
+		case h.lot.ID != "" && now >= h.leased+LotHold:
 			keys = append(keys, keyID)
 		case h.lot.ID == "" && now >= h.leased+limitWindow:
 			delete(l.keys, keyID)
