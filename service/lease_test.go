@@ -82,7 +82,7 @@ func (p process) Lease(_ context.Context, keyID string, limit int, s service.Set
 		}
 	}
 	if l := lots[s.Lot]; l != nil {
-		l.open = 0
+		l.open, l.uses = 0, nil // told again, it is the same
 		for _, age := range s.Uses {
 			l.uses = append(l.uses, now.Add(time.Minute-age))
 		}
