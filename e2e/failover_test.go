@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -201,39 +202,64 @@ func (r *replicated) url() string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", r.port)
 }
 
+// primary returns the node that is the primary.
+func (r *replicated) primary() *node {
+	r.t.Helper()
+	for _, n := range r.nodes {
+		if status(n.rest, "/primary") == http.StatusOK {
+			return n
+		}
+	}
+	r.t.Fatal("there is no primary")
+	return nil
+}
+
+// switchPrimary has the two change places, as before work on a machine.
+func (r *replicated) switchPrimary() {
+	r.t.Helper()
+	n := r.primary()
+	answer, err := patient.Post(fmt.Sprintf("http://127.0.0.1:%d/switchover", n.rest), "application/json", strings.NewReader(`{"leader":"`+n.name+`"}`))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+		r.t.Fatalf("switching the primary: %d %s, %v", answer.StatusCode, text, err)
+	}
+	eventually(r.t, n.name+" follows the other", func() bool { return status(n.rest, "/synchronous") == http.StatusOK })
+}
+
 // killPrimary kills the primary and its Patroni, as when its machine fails.
 func (r *replicated) killPrimary() {
 	r.t.Helper()
-	for _, n := range r.nodes {
-		if status(n.rest, "/primary") != http.StatusOK {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(r.folder.Path, n.name, "data", "postmaster.pid"))
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		line, _, _ := strings.Cut(string(text), "\n")
-		pid, err := strconv.Atoi(line)
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		if err := n.patroni.Process.Kill(); err != nil {
-			r.t.Fatal(err)
-		}
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			r.t.Fatal(err)
-		}
-		return
+	n := r.primary()
+	text, err := os.ReadFile(filepath.Join(r.folder.Path, n.name, "data", "postmaster.pid"))
+	if err != nil {
+		r.t.Fatal(err)
 	}
-	r.t.Fatal("there is no primary")
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(line)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := n.patroni.Process.Kill(); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
-func TestAFailedPrimaryIsReplacedUnderLoad(t *testing.T) {
+func TestThePrimaryIsReplacedUnderLoad(t *testing.T) {
 	r := startReplicated(t)
 	p := serveTwo(t, r.url())
 	l := startLoad(t, []string{p.user.makes("a"), p.user.makes("b")}, p.one.smtp, p.other.smtp)
 	l.arrives(500)
 	l.longestPause()
+
+	r.switchPrimary()
+	l.arrives(500)
+	t.Logf("the primary was switched: no mail was taken for %v", l.longestPause().Round(100*time.Millisecond))
 
 	r.killPrimary()
 	l.refusedWith("452 4.3.2")
@@ -244,7 +270,7 @@ func TestAFailedPrimaryIsReplacedUnderLoad(t *testing.T) {
 		}
 	}
 	l.arrives(500)
-	t.Logf("no mail was taken for %v; a lease is %v", l.longestPause().Round(100*time.Millisecond), lease)
+	t.Logf("the primary was killed: no mail was taken for %v; a lease is %v", l.longestPause().Round(100*time.Millisecond), lease)
 	for _, u := range users {
 		eventually(t, "it is ready again", func() bool { return ready(u) })
 	}
