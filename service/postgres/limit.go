@@ -90,3 +90,12 @@ func take(b *pgx.Batch, keyID string, limit int, lot *service.Lot) {
 			return nil
 		})
 }
+
+// forgetLots removes what counts no more of keys that make no requests; of the others Lease does so.
+func (s *Store) forgetLots(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	_, err := s.pool.Exec(ctx, `DELETE FROM lots WHERE (key_id, id) IN
+		(SELECT key_id, id FROM lots WHERE ends_at <= clock_timestamp() FOR UPDATE SKIP LOCKED)`)
+	return err
+}

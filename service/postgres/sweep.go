@@ -10,8 +10,8 @@ import (
 	"mayfly/service"
 )
 
-// Sweep removes inboxes that have expired, the tables of slots that are over, and the messages of deleted inboxes.
-// One process at a time does each; to the others there is nothing to sweep.
+// Sweep removes inboxes that have expired, the tables of slots that are over, the messages of deleted inboxes, and
+// requests that count no more. One process at a time does each; to the others there is nothing to sweep.
 func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
 	swept, err := s.sweepInboxes(ctx, now, limit)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 	if len(swept.Inboxes) == limit {
 		return swept, nil // there are more, which go first
 	}
-	return swept, s.failure(ctx, errors.Join(s.removeDeleted(ctx), s.dropSlots(ctx, now)))
+	return swept, s.failure(ctx, errors.Join(s.removeDeleted(ctx), s.dropSlots(ctx, now), s.forgetLots(ctx)))
 }
 
 const sweepLock = "hashtext(current_schema() || '.mayfly.sweep')"
