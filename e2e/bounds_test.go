@@ -104,7 +104,22 @@ func (n *network) mend() {
 	}
 }
 
-func TestAProcessIsCutOffFromTheDatabase(t *testing.T) {
+// Whatever keeps the database from answering, everybody who asks for mail or brings some is answered.
+func TestADatabaseThatDoesNotAnswer(t *testing.T) {
+	for name, test := range map[string]func(*testing.T){
+		"cut off":          isCutOff,
+		"a row":            isLocked("SELECT FROM inboxes WHERE address = 'locked@mail.test' FOR UPDATE", true),
+		"a table":          isLocked("LOCK TABLE owners IN ACCESS EXCLUSIVE MODE", false),
+		"counted requests": cannotCount,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // they wait
+			test(t)
+		})
+	}
+}
+
+func isCutOff(t *testing.T) {
 	c := pgtest.Start(t)
 	n := newNetwork(t, c.Addr())
 	m := newMachine(t)
@@ -171,50 +186,45 @@ func begin(t *testing.T, database, sql string) (end func()) {
 	return end
 }
 
-// Somebody else's session holds what the service needs: whoever needs it is answered in bounded time, the others go on.
-func TestLocksInTheDatabase(t *testing.T) {
-	for name, lock := range map[string]string{
-		"a row":   "SELECT FROM inboxes WHERE address = 'locked@mail.test' FOR UPDATE",
-		"a table": "LOCK TABLE owners IN ACCESS EXCLUSIVE MODE",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			database := pgtest.Database(t)
-			p := serveTwo(t, database)
-			address := p.user.makes("locked")
-			send(t, p.one.smtp, address, signup(address))
-			another := &user{t, p.other.rest, p.m.key(database, "enterprise"), map[string]string{}}
-			free := another.makes("free")
+// isLocked has somebody else's session hold what deliveries need: whoever needs it is answered in bounded time, the others
+// go on.
+func isLocked(lock string, othersGoOn bool) func(*testing.T) {
+	return func(t *testing.T) {
+		database := pgtest.Database(t)
+		p := serveTwo(t, database)
+		address := p.user.makes("locked")
+		send(t, p.one.smtp, address, signup(address))
+		another := &user{t, p.other.rest, p.m.key(database, "enterprise"), map[string]string{}}
+		free := another.makes("free")
 
-			unlock := begin(t, database, lock)
-			var asking sync.WaitGroup
-			for range 20 {
-				asking.Go(func() {
-					started := time.Now()
-					err := smtp.SendMail(p.one.smtp, nil, "a@acme.example", []string{address}, []byte("Subject: x\r\n\r\nx\r\n"))
-					if took := time.Since(started); refusal(err) != "452 4.3.2" || took > bound {
-						t.Errorf("mail to a locked inbox ends with %v after %v", err, took)
-					}
-				})
-			}
-			// Reading takes no such lock.
-			for _, u := range []*user{p.user, p.user.at(p.other.rest)} {
-				if a := u.ask(http.MethodGet, "/v1/inboxes/"+u.inboxes[address]+"/messages", ""); a.status != http.StatusOK || a.took > bound/3 {
-					t.Errorf("reading: %d after %v, %s", a.status, a.took, a.body)
+		unlock := begin(t, database, lock)
+		var asking sync.WaitGroup
+		for range 20 {
+			asking.Go(func() {
+				started := time.Now()
+				err := smtp.SendMail(p.one.smtp, nil, "a@acme.example", []string{address}, []byte("Subject: x\r\n\r\nx\r\n"))
+				if took := time.Since(started); refusal(err) != "452 4.3.2" || took > bound {
+					t.Errorf("mail to a locked inbox ends with %v after %v", err, took)
 				}
+			})
+		}
+		// Reading takes no such lock.
+		for _, u := range []*user{p.user, p.user.at(p.other.rest)} {
+			if a := u.ask(http.MethodGet, "/v1/inboxes/"+u.inboxes[address]+"/messages", ""); a.status != http.StatusOK || a.took > bound/3 {
+				t.Errorf("reading: %d after %v, %s", a.status, a.took, a.body)
 			}
-			if name == "a row" {
-				send(t, p.other.smtp, free, signup(free))
-			}
-			asking.Wait()
-			unlock()
-			send(t, p.one.smtp, address, signup(address))
-		})
+		}
+		if othersGoOn {
+			send(t, p.other.smtp, free, signup(free))
+		}
+		asking.Wait()
+		unlock()
+		send(t, p.one.smtp, address, signup(address))
 	}
 }
 
-// Requests of one key are counted one after the other; they do not wait one after the other for a database that hangs.
-func TestTheCountsOfRequestsAreLocked(t *testing.T) {
+// cannotCount has requests of one key, which are counted one after the other, not wait one after the other.
+func cannotCount(t *testing.T) {
 	database := pgtest.Database(t)
 	p := serveTwo(t, database)
 	path := "/v1/inboxes/" + p.user.inboxes[p.user.makes("counted")]
