@@ -22,6 +22,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
 
 	"mayfly/service"
 )
@@ -72,6 +73,7 @@ type Server struct {
 	cache   *answerCache
 	large   *semaphore.Weighted
 	metrics *metrics
+	away    rate.Sometimes // of telling that the store is away
 
 	parking  parking
 	draining context.Context // ends when held requests have to
@@ -103,6 +105,7 @@ func New(svc Service, o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
+		away:    rate.Sometimes{Interval: time.Second},
 		service: svc,
 		options: o,
 		log:     o.Log,
@@ -282,8 +285,14 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 	if service.ErrorCode(err) == service.Canceled {
 		panic(http.ErrAbortHandler) // the client has gone; net/http would make a 200 of no answer
 	}
-	if status >= 500 {
+	tell := func() {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
+	}
+	switch {
+	case service.ErrorCode(err) == service.Unavailable:
+		s.away.Do(tell) // not for each of very many clients
+	case status >= 500:
+		tell()
 	}
 	if w.status != 0 {
 		panic(http.ErrAbortHandler) // half an answer must not look whole

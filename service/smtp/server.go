@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // A Server accepts connections and takes mail from them.
@@ -17,6 +19,7 @@ type Server struct {
 	options Options
 	budget  budget
 	count   counters
+	away    rate.Sometimes // of telling that the store is away
 
 	ctx      context.Context // of the calls to the service; ends when a shutdown runs out of time
 	cancel   context.CancelFunc
@@ -43,6 +46,7 @@ func New(svc Service, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
+		away:      rate.Sometimes{Interval: time.Second},
 		service:   svc,
 		options:   o,
 		budget:    budget{limit: o.MaxInFlightBytes},

@@ -145,7 +145,7 @@ func (c *conn) refuse(err error) error {
 		c.reply("452 4.3.1 No space left")
 	case service.Unavailable:
 		count.refuse(StorageFailed)
-		c.log.Error("SMTP: the store is away", "error", err)
+		c.server.away.Do(func() { c.log.Error("SMTP: the store is away", "error", err) }) // not for each of very many senders
 		c.reply("452 4.3.2 The store is away, try again later")
 	default:
 		count.refuse(StorageFailed)
