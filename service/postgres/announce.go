@@ -56,7 +56,7 @@ func (a *announcer) tell(ids ...string) {
 // Announce tells a topic to the processes that listen.
 func (s *Store) Announce(topic string) { s.told.tell(topic) }
 
-// payloads returns what is to be told since the last call.
+// payloads returns what is to be told since the last call, which may be nothing.
 func (a *announcer) payloads() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -74,7 +74,10 @@ func (a *announcer) payloads() []string {
 		b.WriteString(id)
 	}
 	clear(a.topics)
-	return append(list, b.String())
+	if b.Len() > 0 {
+		list = append(list, b.String())
+	}
+	return list
 }
 
 func (s *Store) runAnnouncements() {
@@ -88,8 +91,12 @@ func (s *Store) runAnnouncements() {
 		case <-time.After(gatherFor):
 		case <-s.ctx.Done():
 		}
+		payloads := s.told.payloads()
+		if len(payloads) == 0 {
+			continue // all that was there was told with what came before
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
-		_, err := s.pool.Exec(ctx, "SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload", channel, s.told.payloads())
+		_, err := s.pool.Exec(ctx, "SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload", channel, payloads)
 		cancel()
 		if err != nil && s.ctx.Err() == nil {
 			s.told.tell(everything)
