@@ -142,7 +142,7 @@ type lockedInbox struct {
 	touched bool
 }
 
-// lock begins a transaction and locks the owners and then the inboxes of a group, each in the order of their IDs.
+// lock begins a transaction, locks the owners of a group in the order of their IDs, and then reads its inboxes.
 func lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, error) {
 	keys, inboxes := map[string]bool{}, map[string]bool{}
 	for _, d := range group {
@@ -160,7 +160,7 @@ func lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, erro
 		l.owners, err = collectOwners(rows)
 		return err
 	})
-	b.Queue("SELECT "+inboxColumns+" FROM inboxes WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE",
+	b.Queue("SELECT "+inboxColumns+" FROM inboxes WHERE id = ANY($1)", // which change only with their owner locked
 		slices.Collect(maps.Keys(inboxes))).Query(func(rows pgx.Rows) error {
 		list, err := pgx.CollectRows(rows, scanInbox)
 		for _, in := range list {
@@ -263,13 +263,23 @@ func (l *locked) write(ctx context.Context, conn *pgx.Conn) error {
 	}
 	b.Queue(`UPDATE inboxes SET messages = u.messages, version = u.version
 		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) u (id, messages, version) WHERE inboxes.id = u.id`, ids, counts, versions)
-	for keyID := range l.touched {
-		o := l.owners[keyID]
-		b.Queue("UPDATE owners SET version = $2, day = $3, emails = $4, emails_before = $5 WHERE key_id = $1",
-			keyID, newVersion(), int32(o.day), o.emails, o.before)
-	}
+	l.updateOwners(&b)
 	b.Queue("COMMIT")
 	return conn.SendBatch(ctx, &b).Close()
+}
+
+func (l *locked) updateOwners(b *pgx.Batch) {
+	var keyIDs []string
+	var versions []int64
+	var days, emails, before []int32
+	for keyID := range l.touched {
+		o := l.owners[keyID]
+		keyIDs, versions = append(keyIDs, keyID), append(versions, newVersion())
+		days, emails, before = append(days, int32(o.day)), append(emails, int32(o.emails)), append(before, int32(o.before))
+	}
+	b.Queue(`UPDATE owners SET version = u.version, day = u.day, emails = u.emails, emails_before = u.emails_before
+		FROM unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[]) u (key_id, version, day, emails, emails_before)
+		WHERE owners.key_id = u.key_id`, keyIDs, versions, days, emails, before)
 }
 
 // changed returns the IDs of the inboxes and keys that the transaction has changed.

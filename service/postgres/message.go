@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/jackc/pgx/v5"
@@ -14,6 +15,18 @@ const summaryColumns = "m.id, m.sender, m.sender_name, m.subject, m.received_at,
 // alive is part of every query for messages: those of a deleted inbox are still there for a while.
 const alive = "EXISTS (SELECT FROM inboxes i WHERE i.id = $1)"
 
+// Statements for the messages of one slot, whose number takes the place of %[1]d: as a parameter, it would have
+// PostgreSQL lock the tables of all slots, or make the plan anew each time.
+const (
+	selectSummaries = "SELECT " + summaryColumns + ` FROM messages m
+		WHERE m.inbox_id = $1 AND m.slot = %[1]d AND m.place < $2 AND ` + alive + " ORDER BY m.place DESC LIMIT $3"
+	selectSummary = "SELECT " + summaryColumns + ` FROM messages m
+		WHERE m.inbox_id = $1 AND m.slot = %[1]d AND m.place = $2 AND ` + alive
+	selectMessage = "SELECT " + summaryColumns + `, m.recipient, b.raw FROM messages m
+		JOIN bodies b ON b.inbox_id = m.inbox_id AND b.place = m.place AND b.slot = %[1]d
+		WHERE m.inbox_id = $1 AND m.slot = %[1]d AND m.place = $2 AND ` + alive
+)
+
 // Messages lists summaries, the newest first.
 func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, limit int) ([]service.Summary, error) {
 	if before <= 1 || !name(in.ID) {
@@ -25,9 +38,7 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 	if limit > 0 {
 		most = int64(limit)
 	}
-	rows, err := s.pool.Query(ctx, "SELECT "+summaryColumns+` FROM messages m
-		WHERE m.inbox_id = $1 AND m.slot = $2 AND m.place < $3 AND `+alive+" ORDER BY m.place DESC LIMIT $4",
-		in.ID, int32(slotOf(in)), int64(min(before, math.MaxInt64)), most)
+	rows, err := s.pool.Query(ctx, fmt.Sprintf(selectSummaries, slotOf(in)), in.ID, int64(min(before, math.MaxInt64)), most)
 	if err != nil {
 		return nil, s.failure(ctx, err)
 	}
@@ -53,15 +64,9 @@ func (s *Store) Summary(ctx context.Context, in service.Inbox, place uint64) (se
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	row := s.pool.QueryRow(ctx, "SELECT "+summaryColumns+` FROM messages m
-		WHERE m.inbox_id = $1 AND m.slot = $2 AND m.place = $3 AND `+alive, in.ID, int32(slotOf(in)), int64(place))
+	row := s.pool.QueryRow(ctx, fmt.Sprintf(selectSummary, slotOf(in)), in.ID, int64(place))
 	return m, s.failure(ctx, scanSummary(row, &m))
 }
-
-// Each table's slot is named, so that only the tables of one slot are read.
-const selectMessage = "SELECT " + summaryColumns + `, m.recipient, b.raw FROM messages m
-	JOIN bodies b ON b.inbox_id = m.inbox_id AND b.place = m.place AND b.slot = $2
-	WHERE m.inbox_id = $1 AND m.slot = $2 AND m.place = $3 AND ` + alive
 
 // Message returns a message by its place.
 func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (service.Message, error) {
@@ -72,7 +77,7 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (se
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	var packed []byte
-	row := s.pool.QueryRow(ctx, selectMessage, in.ID, int32(slotOf(in)), int64(place))
+	row := s.pool.QueryRow(ctx, fmt.Sprintf(selectMessage, slotOf(in)), in.ID, int64(place))
 	err := scanSummary(row, &m.Summary, &m.To, &packed)
 	if err == nil {
 		m.Raw, err = unpack(packed, m.Size)

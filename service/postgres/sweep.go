@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -125,7 +126,7 @@ func removeLot(ctx context.Context, tx pgx.Tx) (bool, error) {
 	}
 	upTo := min(messages, removed+removedAtOnce)
 	for _, table := range partitioned {
-		_, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE inbox_id = $1 AND slot = $2 AND place > $3 AND place <= $4", id, n, removed, upTo)
+		_, err := tx.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE inbox_id = $1 AND slot = %d AND place > $2 AND place <= $3", table, n), id, removed, upTo)
 		if err != nil {
 			return false, err
 		}
