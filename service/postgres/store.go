@@ -138,7 +138,8 @@ func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 	params := c.RuntimeParams
 	params["synchronous_commit"] = "on" // what is acknowledged is on disk, and on the synchronous standby
 	params["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
-	params["idle_in_transaction_session_timeout"] = fmt.Sprint(timeout.Milliseconds())
+	// Between its two round trips a transaction has nothing to wait for: one whose process was cut off gives its rows back.
+	params["idle_in_transaction_session_timeout"] = fmt.Sprint((timeout / 3).Milliseconds())
 	params["timezone"] = "UTC"
 	// Every statement finds its rows by an index, whatever its parameters are: its plan is made once. Planning took a
 	// fifth of the database's time. What PostgreSQL thinks of a table that has just been made must not mislead it.
