@@ -26,6 +26,7 @@ const retryAfter = 5 * time.Second
 const (
 	stateSerialization = "40001"
 	stateDeadlock      = "40P01"
+	stateIdleInTx      = "25P03"
 	stateReadOnly      = "25006"
 	stateDiskFull      = "53100"
 	stateQueryCanceled = "57014"
@@ -85,7 +86,7 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	switch {
 	case state == stateDiskFull:
 		return &service.Error{Code: service.Full, Message: "No space left in the store", Err: err}
-	case state == "", state == stateReadOnly, state == stateQueryCanceled, conflict(err):
+	case state == "", state == stateReadOnly, state == stateIdleInTx, state == stateQueryCanceled, conflict(err):
 		return unavailable(err) // no answer, or none in time
 	case state[:2] == "08", state[:2] == "53", state[:2] == "57", state[:2] == "58":
 		return unavailable(err) // connection, resources, operator, system
