@@ -3,9 +3,9 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"hash/fnv"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,68 +22,53 @@ type delivery struct {
 	err    error // why nothing of it is stored, in this attempt
 }
 
-// groupBytes ends a group: what a commit may hold of bodies unless a single one is larger. groupSize is how many
-// deliveries it may hold.
-const (
-	groupBytes = 4 << 20
-	groupSize  = 1000
-)
-
 // Append stores one delivery.
 func (s *Store) Append(ctx context.Context, a service.Append) error {
 	d := &delivery{Append: a, size: int64(len(a.Raw)), packed: pack(a.Raw), done: make(chan error, 1)}
 	d.Raw = nil
-	s.queue.Add(1)
-	defer s.queue.Add(-1)
+	s.deliveries.put(d)
 	select {
-	case s.lane(a) <- d:
-	case <-s.ctx.Done():
-		return errClosed
+	case err := <-d.done:
+		return err
 	case <-ctx.Done():
-		return ctx.Err()
+		if s.deliveries.remove(d) {
+			return ctx.Err()
+		}
+	case <-s.ctx.Done():
+		if s.deliveries.remove(d) {
+			return errClosed
+		}
 	}
 	return <-d.done // each group is answered in bounded time
 }
 
-// lanes is how many transactions of deliveries a process has under way at most. Those for one key are in one lane: in
-// two, they would only wait for each other in the database.
-const lanes = 4
+// committers is how many transactions of deliveries a process has under way at most.
+const committers = 4
 
-func (s *Store) lane(a service.Append) chan *delivery {
-	if len(a.Messages) == 0 {
-		return s.lanes[0]
-	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(a.Messages[0].KeyID)) // never fails
-	return s.lanes[h.Sum32()%lanes]
-}
+// slowCommit is when another transaction begins beside one that has not ended: the more deliveries share one, the less
+// each costs, so those that come meanwhile wait for the next.
+const slowCommit = 10 * time.Millisecond
 
-// runLane stores the deliveries of a lane. Everything that arrives while it is at work shares the next group.
-func (s *Store) runLane(deliveries chan *delivery) {
+// runCommits stores deliveries, all that wait at once.
+func (s *Store) runCommits() {
 	for {
 		select {
-		case d := <-deliveries:
-			s.commit(gather(d, deliveries))
+		case s.turn <- struct{}{}:
 		case <-s.ctx.Done():
 			return
 		}
-	}
-}
-
-// gather returns the delivery and those that wait behind it.
-func gather(first *delivery, more <-chan *delivery) []*delivery {
-	group := []*delivery{first}
-	size := len(first.packed)
-	for size < groupBytes && len(group) < groupSize {
-		select {
-		case d := <-more:
-			group = append(group, d)
-			size += len(d.packed) * len(d.Messages)
-		default:
-			return group
+		group := s.deliveries.next(s.ctx)
+		if group == nil {
+			<-s.turn
+			return
 		}
+		release := sync.OnceFunc(func() { <-s.turn })
+		slow := time.AfterFunc(slowCommit, release)
+		s.commit(group)
+		s.deliveries.stored(group)
+		slow.Stop()
+		release()
 	}
-	return group
 }
 
 // commit stores a group and tells each of it.

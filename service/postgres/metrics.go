@@ -45,7 +45,7 @@ func (s *Store) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	gauge(queueLength, float64(s.queue.Load()))
+	gauge(queueLength, float64(s.deliveries.length()))
 	gauge(connections, float64(pool.AcquiredConns()), "in use")
 	gauge(connections, float64(pool.IdleConns()), "idle")
 	gauge(accepting, writable)

@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -50,10 +49,10 @@ type Store struct {
 	hashes    *loader[[32]byte, service.StoredKey]
 	owners    *loader[string, owner]
 
-	lanes   [lanes]chan *delivery
-	queue   atomic.Int64 // deliveries that wait
-	counts  counts
-	commits commitTimes
+	deliveries *queue
+	turn       chan struct{} // held by who looks for deliveries, and while they are stored
+	counts     counts
+	commits    commitTimes
 
 	ctx     context.Context // ends when the store closes
 	stop    context.CancelFunc
@@ -94,7 +93,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		pool.Close()
 		return nil, opening(err)
 	}
-	s := &Store{pool: pool, log: o.Log, timeout: o.Timeout, commits: newCommitTimes()}
+	s := &Store{
+		pool: pool, log: o.Log, timeout: o.Timeout,
+		deliveries: newQueue(), turn: make(chan struct{}, 1), commits: newCommitTimes(),
+	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.inboxes = newLoader(s, s.readInboxes)
 	s.addresses = newLoader(s, s.readAddresses)
@@ -102,9 +104,8 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.hashes = newLoader(s, s.readHashes)
 	s.owners = newLoader(s, s.readOwners)
 	s.told.init()
-	for i := range s.lanes {
-		s.lanes[i] = make(chan *delivery)
-		s.workers.Go(func() { s.runLane(s.lanes[i]) })
+	for range committers {
+		s.workers.Go(s.runCommits)
 	}
 	s.workers.Go(s.runAnnouncements)
 	s.workers.Go(s.runAhead)
@@ -118,7 +119,7 @@ func CheckURL(url string) error {
 }
 
 // defaultConnections is how many a process has at most, when the URL does not say with pool_max_conns: one for each
-// lane and each kind of question, and some for what one caller asks.
+// committer and each kind of question, and some for what one caller asks.
 const defaultConnections = 16
 
 // poolConfig reads the URL and adds what the promises of the store need.
