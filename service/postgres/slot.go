@@ -91,6 +91,11 @@ func (s *Store) ensureSlot(ctx context.Context, n slot) error {
 // slotLock is held by who makes or drops the tables of a slot.
 const slotLock = "hashtext(current_schema() || '.mayfly.slots')"
 
+// vacuumDeletedOnly spares the tables of a slot what nobody needs: a vacuum for rows that were inserted, which reads and
+// writes all of them once more, though they are dropped soon, and statistics, on which no plan depends.
+const vacuumDeletedOnly = "autovacuum_vacuum_insert_threshold = -1, toast.autovacuum_vacuum_insert_threshold = -1, " +
+	"autovacuum_analyze_threshold = 2147483647"
+
 func makeSlot(ctx context.Context, tx pgx.Tx, n slot) error {
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+slotLock+")"); err != nil {
 		return err
@@ -104,7 +109,7 @@ func makeSlot(ctx context.Context, tx pgx.Tx, n slot) error {
 		// A table that is made alone and attached stops nobody who uses its parent. The constraint spares the search
 		// for rows that do not belong in it.
 		for _, sql := range []string{
-			fmt.Sprintf("CREATE TABLE %s (LIKE %s INCLUDING ALL, CHECK (slot = %d))", table, parent, n),
+			fmt.Sprintf("CREATE TABLE %s (LIKE %s INCLUDING ALL, CHECK (slot = %d)) WITH (%s)", table, parent, n, vacuumDeletedOnly),
 			fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES IN (%d)", parent, table, n),
 		} {
 			if _, err := tx.Exec(ctx, sql); err != nil {

@@ -1,5 +1,4 @@
--- Every table is keyed, first of all, by what its rows are found by, and no row refers to another by a foreign key:
--- so each can be distributed by that column as it stands.
+-- Every table is keyed, first of all, by what its rows are found by, and no row refers to another by a foreign key.
 
 CREATE TABLE keys (
     id         text PRIMARY KEY,
