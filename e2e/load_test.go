@@ -190,14 +190,17 @@ func (l *load) total() int {
 	return l.count
 }
 
-// refusedWith waits until a message was refused with the answer.
+// refusedWith waits until one more message was refused with the answer.
 func (l *load) refusedWith(answer string) {
 	l.t.Helper()
-	eventually(l.t, "a sender gets "+answer, func() bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.refusals[answer] > 0
-	})
+	before := l.refusedSoFar(answer)
+	eventually(l.t, "a sender gets "+answer, func() bool { return l.refusedSoFar(answer) > before })
+}
+
+func (l *load) refusedSoFar(answer string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refusals[answer]
 }
 
 // longestPause is the longest time without a 250 since it was asked for last.
@@ -313,6 +316,22 @@ func (u *user) makes(username string) string {
 	}
 	u.inboxes[in.Email] = in.ID
 	return in.Email
+}
+
+// isAway waits until the user is told that the service is away: what serves him may notice a little later than others. Each
+// answer until then comes within bounds.
+func (u *user) isAway() {
+	u.t.Helper()
+	eventually(u.t, "GET /v1/inboxes answers 503", func() bool {
+		a := u.ask(http.MethodGet, "/v1/inboxes", "")
+		if a.took > bound {
+			u.t.Errorf("%d after %v, %s", a.status, a.took, a.body)
+		}
+		if a.status == http.StatusServiceUnavailable && a.retryAfter == "" {
+			u.t.Errorf("503 without Retry-After: %s", a.body)
+		}
+		return a.status == http.StatusServiceUnavailable
+	})
 }
 
 // eventually waits for what must come to be.
