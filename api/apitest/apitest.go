@@ -266,6 +266,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	logged.Status = answer.Code
 	s.mu.Unlock()
+	send(w, answer)
+}
+
+func send(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
 	w.Write(answer.Body.Bytes())

@@ -25,6 +25,7 @@ const (
 	NotFoundHTML        // 404, a page of HTML, as for a wrong base URL
 	Cut                 // the connection ends without an answer
 	CutAfter            // the request is carried out, and the connection ends without an answer
+	Late                // the request is carried out, and answered two seconds later
 	Huge                // 200, JSON without end
 	Silent              // no answer until the request ends
 	Echo                // 400 with a message that repeats the API key
@@ -90,6 +91,13 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 	case CutAfter:
 		s.route(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
+	case Late:
+		answer := httptest.NewRecorder()
+		s.route(answer, r)
+		if !s.sleep(r, 2*time.Second) {
+			panic(http.ErrAbortHandler)
+		}
+		send(w, answer)
 	case Huge:
 		writeText(w, http.StatusOK, "application/json", `{"messages": [`)
 		blank := strings.Repeat(" ", 1<<16)

@@ -72,6 +72,8 @@ type inbox struct {
 	changed   bool      // its list is known to differ
 	changedAt time.Time // since when
 	counted   bool      // the list of inboxes tells when it changes
+	count     int       // of its messages, as that list told last; -1 when the inbox was not in it
+	overtaken *request  // the request that was in flight then: its answer may be older
 	held      bool      // it is to have a held request
 	asked     time.Time // when the last request began
 	ready     time.Time // when the next held request may begin
@@ -292,7 +294,7 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 	f.updateMode()
 	i.cut = false
 	refreshed := i.refreshed
-	i.refreshed, i.changed = false, false
+	i.refreshed = false
 	event, changed := Event{Kind: Listed}, !i.known
 	if list.Messages != nil {
 		i.etag = list.ETag
@@ -309,6 +311,7 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 		changed = changed || event.Kind == Arrived || !sameIDs(i.messages, whole)
 		i.messages, i.total, i.known = whole, list.Total, true
 	}
+	i.changed = i.changed && i.overtaken == r && i.count != i.total
 	if i.trouble.failures > 0 {
 		i.trouble = outage{}
 		f.emitInbox(i, Event{Kind: Recovered})
@@ -435,6 +438,10 @@ func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 	}
 	for _, i := range f.inboxes {
 		n, counted := counts[i.id]
+		if !counted {
+			n = -1
+		}
+		i.count, i.overtaken = n, i.request
 		switch {
 		case counted && n == 0 && !i.known && i.request == nil && !i.paused:
 			i.known, i.messages = true, []api.Summary{}

@@ -596,6 +596,25 @@ func TestOrder(t *testing.T) {
 	})
 }
 
+// The list of inboxes tells of a message while an answer is on its way that does not have it yet.
+func TestALateAnswerDoesNotHideNews(t *testing.T) {
+	run(t, extended, watch.Options{}, 10, func(s *screen) { // more than have held requests
+		s.pass(time.Second)
+		last := len(s.inboxes) - 1
+		s.server.FailIf(apitest.Late, 1, func(r *http.Request) bool {
+			return strings.HasSuffix(r.URL.Path, s.inboxes[last].ID+"/messages")
+		})
+		s.deliver(last, "first")
+		s.pass(time.Second)
+		s.deliver(last, "second")
+		s.pass(5 * time.Second)
+		arrived := s.find(watch.Arrived, last)
+		if len(arrived) == 0 || len(arrived[len(arrived)-1].Messages) != 2 {
+			t.Errorf("after five seconds %d events, the last without both messages", len(arrived))
+		}
+	})
+}
+
 func TestLongListIsNotAskedForWholeAgain(t *testing.T) {
 	run(t, apitest.Options{Extensions: true}, watch.Options{}, 1, func(s *screen) {
 		fill := func(n int) {
