@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +30,11 @@ const (
 	stateDeadlock      = "40P01"
 	stateIdleInTx      = "25P03"
 	stateReadOnly      = "25006"
+	stateLocked        = "55P03"
 	stateDiskFull      = "53100"
 	stateQueryCanceled = "57014"
+	statePrivilege     = "42501"
+	stateNoSchema      = "3F000"
 )
 
 func sqlState(err error) string {
@@ -49,14 +54,24 @@ func conflict(err error) bool {
 	return false
 }
 
-// oneLine returns the cause of an error that tells each address it tried on a line of its own.
-func oneLine(err error) error {
+// explained returns the error of opening a database in one line, for whom it is to put it right.
+func explained(err error) error {
+	switch sqlState(err) {
+	case statePrivilege:
+		return fmt.Errorf("%w: have this user own the database", err)
+	case stateNoSchema:
+		return fmt.Errorf("%w: its search_path names no schema that is there", err)
+	}
 	var connect *pgconn.ConnectError
 	if !errors.As(err, &connect) {
 		return err
 	}
-	lines := strings.Fields(strings.ReplaceAll(connect.Unwrap().Error(), "\n", "; "))
-	return errors.New(strings.Join(lines, " "))
+	var refused *pgconn.PgError
+	if errors.As(connect, &refused) {
+		return errors.New(refused.Message)
+	}
+	// Each address that was tried, once with TLS and once without, has a line.
+	return errors.New(strings.Join(slices.Compact(strings.Split(connect.Unwrap().Error(), "\n")), "; "))
 }
 
 func unavailable(cause error) error {
@@ -86,7 +101,7 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	switch {
 	case state == stateDiskFull:
 		return &service.Error{Code: service.Full, Message: "No space left in the store", Err: err}
-	case state == "", state == stateReadOnly, state == stateIdleInTx, state == stateQueryCanceled, conflict(err):
+	case state == "", state == stateReadOnly, state == stateIdleInTx, state == stateLocked, state == stateQueryCanceled, conflict(err):
 		return unavailable(err) // no answer, or none in time
 	case state[:2] == "08", state[:2] == "53", state[:2] == "57", state[:2] == "58":
 		return unavailable(err) // connection, resources, operator, system

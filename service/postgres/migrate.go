@@ -36,6 +36,9 @@ func step(n int) string {
 
 // migrate makes the steps that the database has not seen. However many processes start, each step is made once.
 func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration) error {
+	if err := pool.AcquireFunc(ctx, takesAllText); err != nil {
+		return err
+	}
 	done, err := migrated(ctx, pool, len(steps))
 	if err != nil || done {
 		return err
@@ -44,6 +47,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration) error {
 		// The lock is held until the commit; a statement may take as long as it needs.
 		for _, sql := range []string{
 			"SET LOCAL statement_timeout = 0",
+			"SET LOCAL lock_timeout = 0",
 			"SELECT pg_advisory_xact_lock(hashtext(current_schema() || '.mayfly.schema'))",
 			"CREATE TABLE IF NOT EXISTS schema_steps (step integer PRIMARY KEY, breaks integer NOT NULL, made_at timestamptz NOT NULL DEFAULT now())",
 		} {
@@ -65,6 +69,16 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration) error {
 		}
 		return nil
 	})
+}
+
+// takesAllText refuses a database that cannot keep all of Unicode. One of SQL_ASCII keeps whatever it gets.
+func takesAllText(conn *pgxpool.Conn) error {
+	switch encoding := conn.Conn().PgConn().ParameterStatus("server_encoding"); encoding {
+	case "UTF8", "SQL_ASCII":
+		return nil
+	default:
+		return fmt.Errorf("its encoding is %s: make one with ENCODING 'UTF8' TEMPLATE template0", encoding)
+	}
 }
 
 // migrated tells whether the database has the schema, or one that a later version has made of it, and refuses one

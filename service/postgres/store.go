@@ -83,7 +83,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	opening := func(err error) error {
 		c := config.ConnConfig
-		return fmt.Errorf("open the database %s on %s:%d: %w", c.Database, c.Host, c.Port, oneLine(err))
+		return fmt.Errorf("open the database %s on %s:%d: %w", c.Database, c.Host, c.Port, explained(err))
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -137,10 +137,15 @@ func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 		c.ConnectTimeout = timeout / 2
 	}
 	params := c.RuntimeParams
-	params["synchronous_commit"] = "on" // what is acknowledged is on disk, and on the synchronous standby
+	params["synchronous_commit"] = "on"                        // what is acknowledged is on disk, and on the synchronous standby
+	params["default_transaction_isolation"] = "read committed" // who waited for a row wants it as it is then
 	params["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
-	// Between its two round trips a transaction has nothing to wait for: one whose process was cut off gives its rows back.
+	// Between its two round trips a transaction has nothing to wait for: one whose process was cut off gives its rows
+	// back, before who has waited for them since gives up.
 	params["idle_in_transaction_session_timeout"] = fmt.Sprint((timeout / 3).Milliseconds())
+	params["lock_timeout"] = fmt.Sprint((timeout / 3).Milliseconds())
+	params["idle_session_timeout"] = "0" // the pool decides what it keeps
+	params["client_encoding"] = "UTF8"
 	params["timezone"] = "UTC"
 	// Every statement finds its rows by an index, whatever its parameters are: its plan is made once. Planning took a
 	// fifth of the database's time. What PostgreSQL thinks of a table that has just been made must not mislead it.

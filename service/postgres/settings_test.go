@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service/postgres/pgtest"
+)
+
+// administer runs statements on a connection with none of the store's settings.
+func administer(t *testing.T, url string, statements ...string) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context()) // at the end of the test, too
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	for _, sql := range statements {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+}
+
+// What an administrator has set for other programs does not change what the store does.
+func TestSettingsForOtherPrograms(t *testing.T) {
+	url := pgtest.Database(t)
+	var settings []string
+	for setting, value := range map[string]string{
+		"default_transaction_isolation": "serializable",
+		"lock_timeout":                  "1ms",
+		"statement_timeout":             "1ms",
+		"idle_session_timeout":          "50ms",
+		"timezone":                      "Asia/Kolkata",
+		"datestyle":                     "SQL, DMY",
+		"standard_conforming_strings":   "off",
+		"client_encoding":               "LATIN1",
+	} {
+		settings = append(settings, fmt.Sprintf("DO $$ BEGIN EXECUTE format('ALTER DATABASE %%I SET %s = %%L', current_database(), '%s'); END $$", setting, value))
+	}
+	administer(t, url, settings...)
+	here, there := open(t, url, Options{}), open(t, url, Options{})
+	heard := listen(t, there)
+	in := create(t, here, 1, time.Hour)
+	heard.wants(in.KeyID)
+	const each = 50
+	var senders sync.WaitGroup
+	stores := []*Store{here, here, there, there}
+	for _, s := range stores {
+		senders.Go(func() {
+			for range each {
+				if err := deliver(t.Context(), s, in, "x"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	senders.Wait()
+	list := messages(t, there, in)
+	if len(list) != each*len(stores) || !list[0].ReceivedAt.Equal(in.CreatedAt) {
+		t.Errorf("%d messages, the newest %+v", len(list), list[0])
+	}
+	if n := count(t, here, "SELECT setting::integer FROM pg_settings WHERE name = 'idle_session_timeout'"); n != 0 {
+		t.Errorf("who listens is cut off after %d ms", n)
+	}
+}
+
+func TestDatabasesThatCannotBeUsed(t *testing.T) {
+	server := pgtest.Database(t)
+	with := func(change func(*url.URL)) string {
+		u, err := url.Parse(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(u)
+		return u.String()
+	}
+	latin := with(func(u *url.URL) { u.Path += "_latin" })
+	name := latin[strings.LastIndex(latin, "/")+1:]
+	name, _, _ = strings.Cut(name, "?")
+	administer(t, server, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'", "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+	t.Cleanup(func() { administer(t, server, "DROP DATABASE "+name+" WITH (FORCE)") })
+	set := func(parameter, value string) string {
+		return with(func(u *url.URL) {
+			q := u.Query()
+			q.Set(parameter, value)
+			u.RawQuery = q.Encode()
+		})
+	}
+	for what, test := range map[string]struct{ url, want string }{
+		"another encoding":   {latin, "its encoding is LATIN1"},
+		"no right to create": {set("role", "pg_monitor"), "have this user own the database"},
+		"no schema":          {set("search_path", "nowhere"), "its search_path names no schema that is there"},
+		"no such user":       {with(func(u *url.URL) { u.User = url.UserPassword("nobody", "secret") }), ": role \"nobody\" does not exist"},
+		"no such database":   {with(func(u *url.URL) { u.Path = "/nowhere" }), ": database \"nowhere\" does not exist"},
+		"nobody there":       {with(func(u *url.URL) { u.Host = "127.0.0.1:1" }), "connection refused"},
+	} {
+		s, err := Open(t.Context(), test.url, Options{})
+		if err == nil {
+			t.Errorf("%s: it opens: %v", what, s.Close())
+			continue
+		}
+		if said := err.Error(); !strings.Contains(said, test.want) || strings.Contains(said, "secret") || strings.ContainsAny(said, "\n") {
+			t.Errorf("%s: %s, want %s", what, said, test.want)
+		}
+	}
+}
