@@ -5,10 +5,12 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"mayfly/service"
 )
@@ -71,11 +73,30 @@ func (s *Store) runCommits() {
 	}
 }
 
-// commit stores a group and tells each of it.
+// commit stores a group and tells each of it. When somebody else's session holds a row that it needs, each key goes on
+// its own, so that only those who need that row are refused.
 func (s *Store) commit(group []*delivery) {
 	// What was taken is stored even when the store closes meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
 	defer cancel()
+	err := s.commitTogether(ctx, group)
+	if sqlState(err) != stateLocked {
+		answer(group, err)
+		return
+	}
+	var committing errgroup.Group
+	committing.SetLimit(committers)
+	for _, part := range byKeys(group) {
+		committing.Go(func() error {
+			answer(part, s.commitTogether(ctx, part))
+			return nil
+		})
+	}
+	_ = committing.Wait() // each has its answer
+}
+
+// commitTogether stores all of a group or, with an error, nothing.
+func (s *Store) commitTogether(ctx context.Context, group []*delivery) error {
 	started := time.Now()
 	var changed []string
 	err := s.again(ctx, func() (err error) {
@@ -86,9 +107,28 @@ func (s *Store) commit(group []*delivery) {
 		s.commits.observe(time.Since(started))
 		s.told.tell(changed...)
 	}
+	return err
+}
+
+func answer(group []*delivery, err error) {
 	for _, d := range group {
 		d.done <- cmp.Or(err, d.err)
 	}
+}
+
+// byKeys parts a group into those that are for the same keys.
+func byKeys(group []*delivery) map[string][]*delivery {
+	parts := make(map[string][]*delivery)
+	for _, d := range group {
+		var keys []string
+		for _, m := range d.Messages {
+			keys = append(keys, m.KeyID)
+		}
+		slices.Sort(keys)
+		same := strings.Join(slices.Compact(keys), " ")
+		parts[same] = append(parts[same], d)
+	}
+	return parts
 }
 
 // store makes one transaction of the group, in two round trips: what is there is locked and read, then what the

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -55,5 +56,60 @@ func TestDeliveriesOfOneKeyStopNoOthers(t *testing.T) {
 		if got := len(messages(t, s, in)); got != want {
 			t.Errorf("%s has %d messages, want %d", in.ID, got, want)
 		}
+	}
+}
+
+// A row that somebody else's session holds has only the mail refused that needs it, not all that came with it.
+func TestALockedRowRefusesItsKeyAlone(t *testing.T) {
+	for name, held := range map[string]string{
+		"owner": "SELECT FROM owners WHERE key_id = 'key_0' FOR UPDATE",
+		"inbox": "SELECT FROM inboxes WHERE id = 'inbox_0' FOR UPDATE",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, pgtest.Database(t), Options{Timeout: 6 * time.Second})
+			var inboxes []service.Inbox
+			for n := range 2 * committers {
+				in := service.Inbox{ID: fmt.Sprint("inbox_", n), KeyID: fmt.Sprint("key_", n), Address: fmt.Sprint(n, "@x.test"), CreatedAt: day, ExpiresAt: day.Add(time.Hour)}
+				if err := s.CreateInbox(t.Context(), in); err != nil {
+					t.Fatal(err)
+				}
+				inboxes = append(inboxes, in)
+			}
+			tx, err := s.pool.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback(context.WithoutCancel(t.Context()))
+			if _, err := tx.Exec(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0; "+held); err != nil {
+				t.Fatal(err)
+			}
+			var group []*delivery
+			add := func(to ...service.Inbox) {
+				d := &delivery{Append: service.Append{Received: day}, size: 1, packed: pack([]byte("x")), done: make(chan error, 1)}
+				for _, in := range to {
+					d.Messages = append(d.Messages, service.NewMessage{KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 10, To: in.Address})
+				}
+				group = append(group, d)
+			}
+			for _, in := range inboxes {
+				add(in)
+			}
+			add(inboxes[1], inboxes[2])
+			add(inboxes[2], inboxes[0])
+			s.commit(group)
+			for i, d := range group {
+				refused := i == 0 || i == len(group)-1
+				if err := <-d.done; (err != nil) != refused || refused && service.ErrorCode(err) != service.Unavailable {
+					t.Errorf("delivery %d ends with %v", i, err)
+				}
+			}
+			for i, in := range inboxes {
+				want := []int{0, 2, 2, 1}[min(i, 3)]
+				if n := len(messages(t, s, in)); n != want {
+					t.Errorf("%s has %d messages, want %d", in.ID, n, want)
+				}
+			}
+		})
 	}
 }
