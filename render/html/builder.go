@@ -52,6 +52,7 @@ type frame struct {
 	leaves int           // builder.order when it opened
 	spans  int           // spans of the paragraph when it opened
 	items  int           // list: items so far
+	celled bool          // the frame around it is the cell that was made for it
 }
 
 func newBuilder() *builder {
@@ -78,8 +79,8 @@ func (b *builder) open(n *html.Node) {
 		b.frames = append(b.frames, f)
 		return
 	}
-	if parent.style.display == flexRow && parent.made != nil {
-		f.style.display = cellDisplay
+	if parent.made != nil && (parent.style.display == flexRow || parent.style.display == grid) {
+		b.openItsCell(&f)
 	}
 	f.flow = b.flows(&f)
 	if f.flow {
@@ -93,6 +94,21 @@ func (b *builder) open(n *html.Node) {
 	}
 }
 
+// openItsCell makes a cell for an element that stands beside others because its parent says so. What the element is by
+// itself, a link, a list or a table, it stays.
+func (b *builder) openItsCell(f *frame) {
+	b.para.flush()
+	parent := b.top()
+	cell := frame{node: &html.Node{Type: html.ElementNode, Parent: parent.node}, link: parent.link, button: parent.button, flow: true, leaves: b.order}
+	cell.style.inherited, cell.style.display = parent.style.inherited, cellDisplay
+	cell.style.span = f.style.span
+	b.frames = append(b.frames, cell)
+	b.openCell(b.top())
+	if f.celled = true; f.style.display == inline || f.style.display == inlineBlock {
+		f.style.display = block
+	}
+}
+
 // flows reports whether an element stands on lines of its own.
 func (b *builder) flows(f *frame) bool {
 	s := &f.style
@@ -103,8 +119,6 @@ func (b *builder) flows(f *frame) bool {
 		// A column beside others, rather than a word in a line.
 		return f.node.DataAtom != atom.A && f.node.DataAtom != atom.Span && s.width.unit == 'p' && s.width.v >= 100 ||
 			f.node.DataAtom == atom.Div && s.width.unit == '%'
-	case flexRow:
-		return true
 	}
 	return true
 }
@@ -123,6 +137,9 @@ func (b *builder) close() {
 	b.frames = b.frames[:len(b.frames)-1]
 	if f.style.hidden != "" && b.top().style.hidden == "" {
 		b.hidden.end()
+	}
+	if f.celled {
+		b.close()
 	}
 }
 

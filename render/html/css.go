@@ -57,6 +57,8 @@ const (
 	pListStyle
 	pVerticalAlign
 	pFlexDirection
+	pGridColumns
+	pGridColumn
 )
 
 var properties = map[string]property{
@@ -78,6 +80,7 @@ var properties = map[string]property{
 	"white-space": pWhiteSpace, "direction": pDirection,
 	"list-style": pListStyle, "list-style-type": pListStyle, "vertical-align": pVerticalAlign,
 	"flex-direction": pFlexDirection, "flex-flow": pFlexDirection,
+	"grid-template-columns": pGridColumns, "grid-column": pGridColumn,
 }
 
 // decl is one declaration of a property that counts; its value is in lower case.

@@ -10,24 +10,32 @@ import (
 	"mayfly/render/doc"
 )
 
-// element does what an element means beyond its style, when it opens.
-func (b *builder) element(f *frame) {
+// arrange makes the container that the display of an element asks for, and reports whether there is one.
+func (b *builder) arrange(f *frame) bool {
 	switch f.style.display {
-	case tableDisplay:
+	case tableDisplay, grid:
 		b.push(f, &doc.Block{Kind: doc.Table})
-		return
-	case rowDisplay:
+	case rowDisplay, flexRow:
 		b.push(f, &doc.Block{Kind: doc.Row})
-		return
 	case cellDisplay:
 		b.openCell(f)
-		return
-	case flexRow:
-		b.push(f, &doc.Block{Kind: doc.Row})
-		return
 	case inlineBlock:
-		if f.flow && f.node.DataAtom == atom.Div {
-			b.push(f, &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.align})
+		if !f.flow || f.node.DataAtom != atom.Div {
+			return false
+		}
+		b.push(f, &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.align})
+	default:
+		return false
+	}
+	return true
+}
+
+// element does what an element means, when it opens. Most of those that arrange what is in them mean nothing else.
+func (b *builder) element(f *frame) {
+	switch f.node.DataAtom {
+	case atom.Img, atom.Input, atom.Hr, atom.Br, atom.Area, atom.Blockquote:
+	default:
+		if b.arrange(f) && f.node.DataAtom != atom.A {
 			return
 		}
 	}
@@ -116,6 +124,9 @@ func (b *builder) closeContainer(f *frame) {
 	}
 	switch made.Kind {
 	case doc.Table:
+		if f.style.display == grid {
+			made.Children = tracks(made.Children, f.style.tracks)
+		}
 		b.closeTable(made, f)
 		return
 	case doc.Row:

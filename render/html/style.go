@@ -18,6 +18,7 @@ const (
 	inlineBlock
 	listItem
 	flexRow
+	grid
 	tableDisplay
 	rowDisplay
 	cellDisplay
@@ -77,6 +78,8 @@ type style struct {
 	margin     [4]length // top, right, bottom, left
 	padding    [4]length
 	isButton   bool
+	tracks     int // columns of a grid; 0 unknown
+	span       int // columns of a grid that it takes
 }
 
 const (
@@ -116,6 +119,9 @@ func (r *ruler) compute(n *html.Node, parent *inherited, outlookOff bool) style 
 			s.apply(r.sheet.rules[i].decls, true, parent)
 		}
 		s.apply(own, true, parent)
+	}
+	if s.display == grid && s.tracks < 2 {
+		s.display = block
 	}
 	s.hide(n, outlookOff)
 	return s
@@ -265,6 +271,10 @@ func (s *style) setText(p property, v string, parent *inherited) {
 		case "baseline":
 			s.sup, s.sub = false, false
 		}
+	case pGridColumns:
+		s.tracks = countTracks(v)
+	case pGridColumn:
+		s.span = spanned(v)
 	case pFlexDirection:
 		if s.display == flexRow && strings.HasPrefix(v, "column") {
 			s.display = block
@@ -282,6 +292,8 @@ func (s *style) setDisplay(v string) {
 		s.display = inlineBlock
 	case "flex":
 		s.display = flexRow
+	case "grid":
+		s.display = grid
 	case "table", "inline-table":
 		s.display = tableDisplay
 	case "table-row":
@@ -294,6 +306,41 @@ func (s *style) setDisplay(v string) {
 	default:
 		s.display = block
 	}
+}
+
+// countTracks counts the columns that the value of grid-template-columns makes; 0 when only the room decides.
+func countTracks(v string) int {
+	n, depth, word := 0, 0, false
+	if count, ok := strings.CutPrefix(v, "repeat("); ok {
+		count, _, _ = strings.Cut(count, ",")
+		n, _ = strconv.Atoi(strings.TrimSpace(count))
+		return min(max(n, 0), maxColumns)
+	}
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c == '(', c == '[':
+			depth++
+		case c == ')', c == ']':
+			depth--
+		}
+		space := v[i] == ' ' && depth == 0
+		if !space && !word && v[i] != '[' && v[i] != ']' {
+			n++
+		}
+		word = !space
+	}
+	return min(n, maxColumns)
+}
+
+// spanned is the number of columns that the value of grid-column takes.
+func spanned(v string) int {
+	v = strings.ReplaceAll(v, " ", "")
+	if strings.HasSuffix(v, "/-1") {
+		return maxColumns
+	}
+	_, n, _ := strings.Cut(v, "span")
+	count, _ := strconv.Atoi(n)
+	return min(max(count, 1), maxColumns)
 }
 
 func (s *style) setColor(c rgba) {

@@ -15,16 +15,33 @@ const maxColumns = 64
 
 // openCell begins a cell, in a row; elsewhere it is a block like any other.
 func (b *builder) openCell(f *frame) {
-	if row := b.container(); row == nil || row.Kind != doc.Row {
+	if in := b.container(); in == nil || in.Kind != doc.Row && b.frames[len(b.frames)-2].style.display != grid {
 		return
 	}
-	cell := &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.align}
+	cell := &doc.Block{Kind: doc.Cell, Columns: max(f.style.span, 1), Align: f.style.align}
 	if span, ok := attr(f.node, "colspan"); ok {
 		if n, err := strconv.Atoi(strings.TrimSpace(span)); err == nil {
 			cell.Columns = min(max(n, 1), maxColumns)
 		}
 	}
 	b.push(f, cell)
+}
+
+// tracks makes rows of the cells of a grid.
+func tracks(cells []*doc.Block, columns int) []*doc.Block {
+	var rows []*doc.Block
+	room := 0
+	for _, c := range asCells(cells) {
+		c.Columns = min(c.Columns, columns)
+		if room < c.Columns {
+			rows = append(rows, &doc.Block{Kind: doc.Row})
+			room = columns
+		}
+		room -= c.Columns
+		row := rows[len(rows)-1]
+		row.Children = append(row.Children, c)
+	}
+	return rows
 }
 
 // container is the innermost open container.
