@@ -34,7 +34,8 @@ type action struct {
 	run func(a *app) tea.Cmd
 	// hint is the short form in the bottom line; actions without one are not shown there.
 	hint string
-	view int // the number of the view it shows, from 1; 0 for all others
+	held bool // it goes on while its key is held; the others are done once
+	view int  // the number of the view it shows, from 1; 0 for all others
 }
 
 func (c *action) reason(a *app) string {

@@ -102,10 +102,12 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.width, a.height = msg.Width, msg.Height
-	case tea.BackgroundColorMsg, tea.ColorProfileMsg, tea.EnvMsg, tea.FocusMsg, tea.BlurMsg, tea.KeyboardEnhancementsMsg, tea.TerminalVersionMsg:
+	case tea.BackgroundColorMsg, tea.ColorProfileMsg, tea.EnvMsg, tea.FocusMsg, tea.BlurMsg, tea.TerminalVersionMsg:
 		return a.sense(msg)
 	case tea.KeyPressMsg:
 		return a.key(msg)
+	case tea.KeyReleaseMsg, tea.KeyboardEnhancementsMsg:
+		return nil
 	case tea.PasteMsg:
 		return a.paste(msg)
 	case tea.MouseMsg:
@@ -152,6 +154,7 @@ func (a *app) View() tea.View {
 	v := tea.NewView(a.frame())
 	v.AltScreen = true
 	v.ReportFocus = true
+	v.KeyboardEnhancements.ReportEventTypes = true // a held key is told from one pressed again
 	v.WindowTitle = a.windowTitle()
 	if a.caps.mouse {
 		v.MouseMode = tea.MouseModeCellMotion

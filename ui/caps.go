@@ -17,7 +17,6 @@ type capabilities struct {
 	light      bool
 	blurred    bool // the terminal has lost the focus
 	refocused  bool // it has just got it back: the click that did so does nothing
-	repeats    bool // it tells held keys from pressed ones
 	mouse      bool
 	ssh        bool
 	tmux       bool
@@ -60,8 +59,6 @@ func (a *app) sense(msg tea.Msg) tea.Cmd {
 	case tea.TerminalVersionMsg:
 		c.version = msg.Name
 		a.sensePictures()
-	case tea.KeyboardEnhancementsMsg:
-		c.repeats = msg.SupportsEventTypes()
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (a *app) header() string {
 	th := a.th
 	left := " " + (th.Accent + "\x1b[1m").On("mayfly")
 	if a.lay.Columns == 1 {
-		left = " " + a.path()
+		left = " " + a.path(a.width >= roomyPath)
 	} else if a.session != nil {
 		left += "  " + th.Text.On(a.session.conn.Name)
 		if s := a.session.conn.SMTPAddr; s != "" {
@@ -103,8 +103,11 @@ func (a *app) header() string {
 	return cell.Spread(left, right, a.width)
 }
 
+// roomyPath is the width from which the path begins with the name of the program.
+const roomyPath = 30
+
 // path is where one is when only one pane is shown.
-func (a *app) path() string {
+func (a *app) path(named bool) string {
 	th := a.th
 	parts := []string{"Inboxes"}
 	if a.focus != paneInboxes {
@@ -118,11 +121,11 @@ func (a *app) path() string {
 		parts = append(parts, cell.Steady(a.reader.message.subject))
 	}
 	last := len(parts) - 1
-	if last == 0 {
+	if last == 0 && named {
 		return (th.Accent + "\x1b[1m").On("mayfly") + th.Faint.On(" › ") + th.Bright.On(parts[0])
 	}
 	head := ""
-	for _, p := range parts[1:last] {
+	for _, p := range parts[min(1, last):last] {
 		head += th.Dim.On(p) + th.Faint.On(" › ")
 	}
 	return head + th.Bright.On(parts[last])

@@ -92,37 +92,39 @@ func (a *app) askDelete() tea.Cmd { return a.askDeletion([]*inbox{a.inbox()}) }
 func (a *app) askDeleteMarked() tea.Cmd { return a.askDeletion(a.inboxes.marked()) }
 
 func (a *app) askDeletion(in []*inbox) tea.Cmd {
-	messages, ids := 0, make([]string, 0, len(in))
+	messages, ids, addresses := 0, make([]string, 0, len(in)), make([]string, 0, len(in))
 	for _, i := range in {
 		messages += len(i.ids)
-		ids = append(ids, i.id)
+		ids, addresses = append(ids, i.id), append(addresses, i.email)
 	}
 	q := &ask{
 		title: "Delete this inbox?", yes: []string{"y"}, does: "delete", keep: "keep it", bad: true,
 		act: func(a *app) tea.Cmd { return a.delete(ids) },
 	}
-	q.text = []string{in[0].email}
-	if len(in) > 1 {
+	going := counted(messages, "message goes", "messages go")
+	switch {
+	case len(in) > 1:
 		q.title, q.keep = fmt.Sprintf("Delete %d inboxes?", len(in)), "keep them"
-		q.text = nil
-		for n, i := range in {
-			if n == 6 && len(in) > 7 {
-				q.text = append(q.text, fmt.Sprintf("and %d more", len(in)-6))
-				break
-			}
-			q.text = append(q.text, i.email)
-		}
-	}
-	them := "it"
-	if len(in) > 1 {
-		them = "them"
-	}
-	if len(in) == 1 && in[0].gone(a.now) {
-		q.title, q.text = "Take this inbox off the list?", append(q.text, "", "It is gone already.")
-	} else {
-		q.text = append(q.text, "", counted(messages, "message goes", "messages go")+" with "+them+". This cannot be undone.")
+		q.text = []string{going + " with them. This cannot be undone."}
+		q.detail = func(w, most int) []string { return someOf(addresses, w, min(most, 7)) }
+	case in[0].gone(a.now):
+		q.title, q.text = "Take this inbox off the list?", []string{addresses[0], "It is gone already."}
+	default:
+		q.text = []string{addresses[0], going + " with it. This cannot be undone."}
 	}
 	return a.push(q)
+}
+
+// someOf are as many of the texts as rows there may be, one each, and how many more there are.
+func someOf(texts []string, w, rows int) []string {
+	var out []string
+	for n, t := range texts {
+		if n == rows-1 && len(texts) > rows {
+			return append(out, fmt.Sprintf("and %d more", len(texts)-n))
+		}
+		out = append(out, address(t, w))
+	}
+	return out
 }
 
 func counted(n int, one, many string) string {

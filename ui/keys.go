@@ -75,7 +75,7 @@ func (a *app) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	name := msg.String()
 	c := lookup(a.table, name, a.focus)
-	if c == nil {
+	if c == nil || msg.IsRepeat && !c.held {
 		return nil
 	}
 	return a.perform(c)

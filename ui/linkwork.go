@@ -12,6 +12,7 @@ import (
 	"mayfly/letter"
 	"mayfly/render"
 	"mayfly/save"
+	"mayfly/ui/cell"
 	"mayfly/ui/safecopy"
 )
 
@@ -35,18 +36,20 @@ func (a *app) askOpen(l render.Link) tea.Cmd {
 	if err != nil {
 		return a.fail(err)
 	}
+	whole := render.Clean(u.String())
 	q := &ask{
 		title: "Open this link?", yes: []string{"o", "enter"}, does: "open", keep: "leave it",
-		text: []string{"→ " + render.Clean(u.Hostname()), "", render.Clean(u.String())},
-		act:  func(a *app) tea.Cmd { return a.openURL(u) },
-		also: map[string]func(*app) tea.Cmd{"y": func(a *app) tea.Cmd { return a.toClipboard(u.String(), "the link") }},
-		more: []string{"y", "copy"},
+		text:   []string{"→ " + render.Clean(u.Hostname())},
+		detail: func(w, most int) []string { return shorten(whole, cell.Wrap(whole, w), w, min(most, 6)) },
+		act:    func(a *app) tea.Cmd { return a.openURL(u) },
+		also:   map[string]func(*app) tea.Cmd{"y": func(a *app) tea.Cmd { return a.toClipboard(u.String(), "the link") }},
+		more:   []string{"y", "copy"},
 	}
 	if l.Via != "" {
-		q.text = append(q.text, "", "It passes through "+render.Clean(l.Via)+".")
+		q.text = append(q.text, "It passes through "+render.Clean(l.Via)+".")
 	}
 	if l.Warning != "" {
-		q.text = append(q.text, "", "! "+render.Clean(l.Warning))
+		q.text = append(q.text, "! "+render.Clean(l.Warning))
 	}
 	return a.push(q)
 }
