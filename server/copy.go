@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"mayfly/service"
 	"mayfly/service/pebble"
 	"mayfly/service/postgres"
@@ -32,18 +34,18 @@ func CopyStore(ctx context.Context, dir, database string, tell func(Copied)) (Co
 	if err := checkStore(database); err != nil {
 		return Copied{}, err
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if exists, err := pebble.Exists(dir); err != nil || !exists {
 		return Copied{}, fmt.Errorf("there is no store in %s", dir)
 	}
-	frozen, err := freeze(ctx, dir)
-	if err != nil {
-		return Copied{}, fmt.Errorf("reading the store in %s: %w", dir, err)
-	}
-	defer frozen.remove()
 	to, err := postgres.Open(ctx, database, postgres.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return Copied{}, err
 	}
+	frozen, err := freeze(ctx, dir)
+	if err != nil {
+		return Copied{}, errors.Join(fmt.Errorf("reading the store in %s: %w", dir, err), to.Close())
+	}
+	defer frozen.remove()
 	c := copying{from: frozen.store, now: time.Now(), tell: tell}
 	if c.tell == nil {
 		c.tell = func(Copied) {}
@@ -59,37 +61,48 @@ func CopyStore(ctx context.Context, dir, database string, tell func(Copied)) (Co
 type frozen struct {
 	store *pebble.Store
 	dir   string
+	lock  *flock.Flock // of who copies the store
 }
 
-// freeze makes a copy of a store, which is linked to it as far as it can be.
-func freeze(ctx context.Context, dir string) (frozen, error) {
-	admin, err := OpenAdmin(ctx, dir)
+// freeze makes a copy of a store in a folder of the store's, which is linked to it as far as it can be. What a process
+// left there that was killed is removed.
+func freeze(ctx context.Context, dir string) (f frozen, err error) {
+	f = frozen{dir: filepath.Join(dir, "copying"), lock: flock.New(filepath.Join(dir, "copying.lock"), flock.SetPermissions(0o644))}
+	mine, err := f.lock.TryLock()
 	if err != nil {
-		return frozen{}, err
+		return f, err
 	}
-	dir, err = filepath.Abs(dir)
-	if err != nil {
-		return frozen{}, errors.Join(err, admin.Close())
+	if !mine {
+		return f, errors.New("another process copies it")
 	}
-	f := frozen{}
-	if f.dir, err = os.MkdirTemp(filepath.Dir(dir), ".mayfly-copy-"); err != nil {
-		return frozen{}, errors.Join(err, admin.Close())
+	if err := os.RemoveAll(f.dir); err != nil {
+		return f, errors.Join(err, f.lock.Unlock())
 	}
-	backup := filepath.Join(f.dir, "store")
-	if err = errors.Join(admin.Backup(ctx, backup), admin.Close()); err == nil {
-		f.store, err = pebble.Open(backup, pebble.Options{Log: slog.New(slog.DiscardHandler)})
-	}
-	if err != nil {
-		return frozen{}, errors.Join(err, os.RemoveAll(f.dir))
+	if f.store, err = snapshot(ctx, dir, f.dir); err != nil {
+		return f, errors.Join(err, os.RemoveAll(f.dir), f.lock.Unlock())
 	}
 	return f, nil
+}
+
+// snapshot makes a copy of a store in a new folder and opens it.
+func snapshot(ctx context.Context, dir, to string) (*pebble.Store, error) {
+	admin, err := OpenAdmin(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(admin.Backup(ctx, to), admin.Close()); err != nil {
+		return nil, err
+	}
+	return pebble.Open(to, pebble.Options{Log: slog.New(slog.DiscardHandler)})
 }
 
 func (f frozen) remove() {
 	_ = f.store.Close() // nothing was written
 	_ = os.RemoveAll(f.dir)
+	_ = f.lock.Unlock()
 }
 
+// What a transaction copies at most: copyBytes are of raw messages.
 const (
 	copyRows  = 1000
 	copyBytes = 4 << 20
@@ -153,30 +166,52 @@ func (c *copying) keys(ctx context.Context, keys []service.StoredKey) error {
 	return nil
 }
 
-func (c *copying) addresses(ctx context.Context) error {
-	list := make([]postgres.Address, 0, copyRows)
-	flush := func() error {
-		if len(list) == 0 {
-			return nil
-		}
-		err := c.to.Addresses(ctx, list)
-		list = list[:0]
-		return err
+// batch gathers rows until they are worth a transaction.
+type batch[T any] struct {
+	rows  []T
+	write func([]T) error
+}
+
+func (b *batch[T]) add(row T) error {
+	if b.rows = append(b.rows, row); len(b.rows) < copyRows {
+		return nil
 	}
+	return b.flush()
+}
+
+func (b *batch[T]) flush() error {
+	if len(b.rows) == 0 {
+		return nil
+	}
+	err := b.write(b.rows)
+	b.rows = b.rows[:0]
+	return err
+}
+
+func (c *copying) addresses(ctx context.Context) error {
+	list := batch[postgres.Address]{write: func(rows []postgres.Address) error { return c.to.Addresses(ctx, rows) }}
 	err := c.from.EachAddress(ctx, func(address, keyID, _ string) error {
-		if list = append(list, postgres.Address{Address: address, KeyID: keyID}); len(list) < copyRows {
-			return nil
-		}
-		return flush()
+		return list.add(postgres.Address{Address: address, KeyID: keyID})
 	})
 	if err != nil {
 		return err
 	}
-	return flush()
+	return list.flush()
 }
 
 func (c *copying) inboxes(ctx context.Context) error {
-	return c.from.EachInbox(ctx, func(in service.Inbox) error {
+	list := batch[postgres.Inbox]{write: func(rows []postgres.Inbox) error {
+		there, err := c.to.Inboxes(ctx, rows)
+		if err == nil {
+			err = c.messages(ctx, rows, there)
+		}
+		if err == nil {
+			c.done.Inboxes += len(rows)
+			c.tell(c.done)
+		}
+		return err
+	}}
+	err := c.from.EachInbox(ctx, func(in service.Inbox) error {
 		if !c.now.Before(in.ExpiresAt) {
 			return nil
 		}
@@ -184,38 +219,40 @@ func (c *copying) inboxes(ctx context.Context) error {
 		if err != nil && service.ErrorCode(err) != service.NotFound {
 			return err
 		}
-		there, err := c.to.Inbox(ctx, in, err == nil && holder.ID == in.ID)
-		if err != nil {
-			return err
-		}
-		if err := c.messages(ctx, in, there); err != nil {
-			return fmt.Errorf("the messages of %s: %w", in.ID, err)
-		}
-		c.done.Inboxes++
-		c.tell(c.done)
-		return nil
+		return list.add(postgres.Inbox{Inbox: in, HasAddress: err == nil && holder.ID == in.ID})
 	})
+	if err != nil {
+		return err
+	}
+	return list.flush()
 }
 
-// messages copies those that follow the ones that are there.
-func (c *copying) messages(ctx context.Context, in service.Inbox, there int) error {
-	var list []service.Message
+// messages copies, of each inbox, those that follow the ones that are there.
+func (c *copying) messages(ctx context.Context, inboxes []postgres.Inbox, there map[string]int) error {
 	size := 0
-	for place := there + 1; place <= in.Messages; place++ {
-		m, err := c.from.Message(ctx, in, uint64(place))
-		if err != nil {
-			return err
+	list := batch[postgres.Message]{write: func(rows []postgres.Message) error {
+		err := c.to.Messages(ctx, rows)
+		if err == nil {
+			c.done.Messages += len(rows)
+			c.tell(c.done)
 		}
-		list = append(list, m)
-		if size += len(m.Raw); len(list) < copyRows && size < copyBytes && place < in.Messages {
-			continue
+		size = 0
+		return err
+	}}
+	for _, in := range inboxes {
+		for place := there[in.ID] + 1; place <= in.Messages; place++ {
+			m, err := c.from.Message(ctx, in.Inbox, uint64(place))
+			if err == nil {
+				size += len(m.Raw)
+				err = list.add(postgres.Message{Inbox: in.Inbox, Message: m})
+			}
+			if err == nil && size >= copyBytes {
+				err = list.flush()
+			}
+			if err != nil {
+				return fmt.Errorf("the messages of %s: %w", in.ID, err)
+			}
 		}
-		if err := c.to.Messages(ctx, in, list); err != nil {
-			return err
-		}
-		c.done.Messages += len(list)
-		c.tell(c.done)
-		list, size = list[:0], 0
 	}
-	return nil
+	return list.flush()
 }

@@ -4,8 +4,17 @@ import (
 	"context"
 	"encoding/binary"
 
+	pebbledb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"mayfly/service"
 )
+
+// Exists tells whether there is a store in a directory, without making one.
+func Exists(dir string) (bool, error) {
+	found, err := pebbledb.Peek(dir, vfs.Default)
+	return err == nil && found.Exists, err
+}
 
 // What service.Store does not list, for who moves the store elsewhere. Each calls visit until it returns an error, and
 // returns that.

@@ -279,18 +279,27 @@ func (l *locked) write(ctx context.Context, conn *pgx.Conn) error {
 	}
 	var b pgx.Batch
 	l.insert(&b)
-	var ids []string
-	var counts, versions []int64
+	counts := make(map[string]int64, len(l.inboxes))
 	for id, in := range l.inboxes {
 		if in.touched {
-			ids, counts, versions = append(ids, id), append(counts, int64(in.Messages)), append(versions, newVersion())
+			counts[id] = int64(in.Messages)
 		}
 	}
-	b.Queue(`UPDATE inboxes SET messages = u.messages, version = u.version
-		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) u (id, messages, version) WHERE inboxes.id = u.id`, ids, counts, versions)
+	updateInboxes(&b, counts)
 	l.updateOwners(&b)
 	b.Queue("COMMIT")
 	return conn.SendBatch(ctx, &b).Close()
+}
+
+// updateInboxes sets how many messages inboxes have, by their IDs.
+func updateInboxes(b *pgx.Batch, messages map[string]int64) {
+	var ids []string
+	var counts, versions []int64
+	for id, n := range messages {
+		ids, counts, versions = append(ids, id), append(counts, n), append(versions, newVersion())
+	}
+	b.Queue(`UPDATE inboxes SET messages = u.messages, version = u.version
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) u (id, messages, version) WHERE inboxes.id = u.id`, ids, counts, versions)
 }
 
 func (l *locked) updateOwners(b *pgx.Batch) {

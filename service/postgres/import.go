@@ -38,12 +38,11 @@ func (s *Store) Import(ctx context.Context, source string) (*Import, error) {
 }
 
 func (i *Import) begin(ctx context.Context, source string) error {
-	var mine bool
-	if err := i.conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+importLock+")").Scan(&mine); err != nil {
-		return err
-	}
-	if !mine {
+	// The database may find out a little later that the process before this one was killed.
+	if _, err := i.conn.Exec(ctx, "SELECT pg_advisory_lock("+importLock+")"); sqlState(err) == stateLocked {
 		return service.Errorf(service.Invalid, "another process copies into this database")
+	} else if err != nil {
+		return err
 	}
 	var known, served, used bool
 	err := i.conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM imports WHERE source = $1), EXISTS (SELECT FROM imports WHERE served),
@@ -115,50 +114,85 @@ func (i *Import) Addresses(ctx context.Context, list []Address) error {
 	})
 }
 
-// Inbox copies an inbox without its messages, and returns how many of those are there already. has tells whether it has
-// its address still.
-func (i *Import) Inbox(ctx context.Context, in service.Inbox, has bool) (copied int, err error) {
-	if err := i.store.ensureSlot(ctx, slotOf(in)); err != nil {
-		return 0, err
+// Inbox is an inbox without its messages.
+type Inbox struct {
+	service.Inbox
+	HasAddress bool // still
+}
+
+// Inboxes copies inboxes, and returns how many messages of each are there already, by its ID.
+func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]int, err error) {
+	var ids, keys, addresses, addressed []string
+	var created, expires []time.Time
+	var versions []int64
+	var slots []int32
+	for _, in := range list {
+		if err := i.store.ensureSlot(ctx, slotOf(in.Inbox)); err != nil {
+			return nil, err
+		}
+		ids, keys, addresses = append(ids, in.ID), append(keys, in.KeyID), append(addresses, in.Address)
+		created, expires = append(created, in.CreatedAt), append(expires, in.ExpiresAt)
+		versions, slots = append(versions, newVersion()), append(slots, int32(slotOf(in.Inbox)))
+		if in.HasAddress {
+			addressed = append(addressed, in.ID)
+		}
 	}
-	if _, err := i.conn.Exec(ctx, "INSERT INTO seen (id) VALUES ($1) ON CONFLICT DO NOTHING", in.ID); err != nil {
-		return 0, i.store.failure(ctx, err)
+	if _, err := i.conn.Exec(ctx, "INSERT INTO seen (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", ids); err != nil {
+		return nil, i.store.failure(ctx, err)
 	}
 	err = i.store.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, "INSERT INTO inboxes AS i ("+inboxColumns+`, slot) VALUES ($1, $2, $3, $4, $5, 0, $6, $7)
-			ON CONFLICT (id) DO UPDATE SET version = i.version RETURNING messages`,
-			in.ID, in.KeyID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in))).Scan(&copied)
-		if err != nil || !has {
+		var b pgx.Batch
+		b.Queue("SELECT id, messages FROM inboxes WHERE id = ANY($1)", ids).Query(func(rows pgx.Rows) error {
+			copied = make(map[string]int)
+			var id string
+			var n int
+			_, err := pgx.ForEachRow(rows, []any{&id, &n}, func() error {
+				copied[id] = n
+				return nil
+			})
 			return err
-		}
-		_, err = tx.Exec(ctx, "UPDATE addresses SET inbox_id = $2, created_at = $3, expires_at = $4 WHERE address = $1",
-			in.Address, in.ID, in.CreatedAt, in.ExpiresAt)
-		return err
+		})
+		b.Queue("INSERT INTO inboxes ("+inboxColumns+`, slot)
+			SELECT id, key_id, address, created_at, expires_at, 0, version, slot
+			FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bigint[], $7::integer[])
+				u (id, key_id, address, created_at, expires_at, version, slot) ON CONFLICT DO NOTHING`,
+			ids, keys, addresses, created, expires, versions, slots)
+		b.Queue(`UPDATE addresses a SET inbox_id = i.id, created_at = i.created_at, expires_at = i.expires_at
+			FROM inboxes i WHERE i.id = ANY($1) AND a.address = i.address AND a.inbox_id IS DISTINCT FROM i.id`, addressed)
+		return tx.SendBatch(ctx, &b).Close()
 	})
 	return copied, err
 }
 
-// Messages copies messages of an inbox, those that follow the ones that are there, with their IDs.
-func (i *Import) Messages(ctx context.Context, in service.Inbox, list []service.Message) error {
-	var l messageRows
+// Message is a message of an inbox.
+type Message struct {
+	Inbox service.Inbox
+	service.Message
+}
+
+// Messages copies messages with their IDs: of each inbox those that follow the ones that are there, in their order.
+func (i *Import) Messages(ctx context.Context, list []Message) error {
+	var rows messageRows
+	counts := make(map[string]int64)
 	for _, m := range list {
 		place, ok := service.MessagePlace(m.ID)
 		if !ok || place > math.MaxInt64 {
-			return &service.Error{Code: service.Damaged, Message: fmt.Sprintf("a message of %s has no valid ID", in.ID)}
+			return &service.Error{Code: service.Damaged, Message: fmt.Sprintf("a message of %s has no valid ID", m.Inbox.ID)}
 		}
-		l.row(in, int64(place), m, pack(m.Raw))
+		rows.row(m.Inbox, int64(place), m.Message, pack(m.Raw))
+		counts[m.Inbox.ID] = int64(place)
 	}
 	return i.store.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		var b pgx.Batch
-		l.insert(&b)
-		b.Queue("UPDATE inboxes SET messages = $2, version = $3 WHERE id = $1", in.ID, l.places[len(l.places)-1], newVersion())
+		rows.insert(&b)
+		updateInboxes(&b, counts)
 		return tx.SendBatch(ctx, &b).Close()
 	})
 }
 
 // Finish removes the inboxes that were not seen: they were deleted in the store that was copied, or have expired.
 func (i *Import) Finish(ctx context.Context) (removed int, err error) {
-	rows, err := i.conn.Query(ctx, "SELECT key_id, id FROM inboxes WHERE id NOT IN (SELECT id FROM seen)")
+	rows, err := i.conn.Query(ctx, "SELECT key_id, id FROM inboxes i WHERE NOT EXISTS (SELECT FROM seen WHERE seen.id = i.id)")
 	if err != nil {
 		return 0, i.store.failure(ctx, err)
 	}

@@ -99,7 +99,7 @@ func TestDatabasesThatCannotBeUsed(t *testing.T) {
 		"another encoding":   {latin, "its encoding is LATIN1"},
 		"no right to create": {set("role", "pg_monitor"), "have this user own the database"},
 		"no schema":          {set("search_path", "nowhere"), "its search_path names no schema that is there"},
-		"no such user":       {with(func(u *url.URL) { u.User = url.UserPassword("nobody", "secret") }), ": role \"nobody\" does not exist"},
+		"no such user":       {with(func(u *url.URL) { u.User = url.UserPassword("nobody", "secret") }), "\"nobody\""},
 		"no such database":   {with(func(u *url.URL) { u.Path = "/nowhere" }), ": database \"nowhere\" does not exist"},
 		"nobody there":       {with(func(u *url.URL) { u.Host = "127.0.0.1:1" }), "connection refused"},
 	} {

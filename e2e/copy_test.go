@@ -1,0 +1,88 @@
+//go:build unix
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service/postgres/pgtest"
+)
+
+// A store is moved while mail arrives, although the first copy is killed on its way.
+func TestACopyIsKilledAndMadeAgain(t *testing.T) {
+	database := pgtest.Database(t)
+	m := newMachine(t)
+	store := filepath.Join(m.home, "store")
+	s := m.serve(store)
+	u := &user{t, s.rest, m.key(store, "enterprise"), map[string]string{}}
+	l := startLoad(t, []string{u.makes("a"), u.makes("b")}, s.smtp)
+	l.arrives(100)
+	copying := []string{"admin", "store", "copy", "--from", store, "--to", database}
+	snapshot := filepath.Join(store, "copying")
+
+	m.does("admin", "key", "list", "--store", database) // makes the tables
+	unlock := begin(t, database, "LOCK TABLE bodies IN ACCESS EXCLUSIVE MODE")
+	killed := m.command(copying...)
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it copies messages", func() bool { return waitForLocks(t, database) > 0 })
+	_ = killed.Process.Kill()
+	_ = killed.Wait()
+	if _, err := os.Stat(snapshot); err != nil {
+		t.Error("it was not killed on its way")
+	}
+	unlock()
+
+	m.does(copying...)
+	if _, err := os.Stat(snapshot); err == nil {
+		t.Error("what was copied from is left behind")
+	}
+	l.arrives(100)
+	l.end()
+	s.stop(syscall.SIGTERM)
+	m.does(copying...)
+	l.nothingIsLost(u.at(m.serve(database).rest))
+}
+
+// waitForLocks returns how many sessions of a database do.
+func waitForLocks(t *testing.T, database string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestACopyThatCannotBegin(t *testing.T) {
+	database := pgtest.Database(t)
+	m := newMachine(t)
+	store := filepath.Join(m.home, "store")
+	m.key(store, "dev")
+	server, name, _ := strings.Cut(strings.TrimPrefix(database, "postgres://"), "/")
+	_, server, _ = strings.Cut(server, "@")
+	for what, test := range map[string]struct{ from, to, want string }{
+		"user":     {store, "postgres://nobody:secret@" + server + "/" + name, `"nobody"`},
+		"database": {store, "postgres://postgres:secret@" + server + "/nowhere", "nowhere"},
+		"server":   {store, "postgres://postgres:secret@127.0.0.1:1/" + name, "connection refused"},
+		"URL":      {store, "postgres://postgres:secret%@127.0.0.1/x", "cannot be read"},
+		"folder":   {m.home, database, "there is no store in " + m.home},
+	} {
+		stdout, stderr, status := m.run("admin", "store", "copy", "--from", test.from, "--to", test.to)
+		if status == 0 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, test.want) || strings.Contains(stderr, "secret") {
+			t.Errorf("%s: status %d, %q, want one line with %q", what, status, stderr, test.want)
+		}
+	}
+}
