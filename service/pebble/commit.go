@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
@@ -76,9 +77,11 @@ func (s *Store) runCommits() {
 			}
 			return
 		}
+		runtime.Gosched() // whoever can run may bring something: fewer, larger groups when there is much to do
 		for g.gather(); len(g.waiting) > 0; g.gather() {
 			g.answer(s.commitGroup(g))
 			g = s.newGroup(state)
+			runtime.Gosched()
 		}
 	}
 }
