@@ -1,0 +1,126 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"mayfly/api"
+)
+
+// inboxList is the list of the inboxes of the key.
+type inboxList struct {
+	has, holds answer
+	counts     bool // its inboxes have counts
+	etag       string
+	raw        []byte
+	request    *request
+	refreshed  bool
+	asked      time.Time
+	ready      time.Time
+	cut        bool
+	trouble    outage
+}
+
+func (f *follower) askInboxes() {
+	l := &f.list
+	h := api.Hold{ETag: l.etag}
+	if l.holds != no && !l.refreshed {
+		h.Wait = f.w.options.Hold
+	}
+	client := f.client(l.refreshed)
+	hold := h.Wait
+	if l.etag == "" {
+		hold = 0
+	}
+	l.request = f.start(hold, func(ctx context.Context) func(*request) {
+		list, err := client.HoldInboxes(ctx, h)
+		return func(r *request) {
+			if l.request == r {
+				l.request = nil
+				if !notSent(err) {
+					l.asked = r.began
+				}
+				f.gotInboxes(r, h, list, err)
+			}
+		}
+	})
+}
+
+func (f *follower) gotInboxes(r *request, h api.Hold, list api.InboxList, err error) {
+	l := &f.list
+	switch {
+	case err == nil, errors.Is(err, api.ErrNotModified):
+		if h.Wait > 0 && list.Held {
+			l.holds = yes
+		}
+	case errors.Is(err, api.ErrUnsupported):
+		l.holds = no
+		if list.Inboxes == nil && list.ETag == "" {
+			if h.Wait == 0 { // else it may have been about holding only
+				l.has = no
+				f.uncount()
+			}
+			return
+		}
+	default:
+		f.failedInboxes(r, err)
+		return
+	}
+	f.succeeded()
+	l.has, l.cut, l.trouble = yes, false, outage{}
+	changed := list.Inboxes != nil && !bytes.Equal(list.Raw, l.raw)
+	if list.Inboxes != nil {
+		l.etag, l.raw = list.ETag, list.Raw
+		f.count(list.Inboxes, r.began)
+	}
+	if changed {
+		f.emit(Event{Kind: Inboxes, Inboxes: list.Inboxes})
+	}
+	l.refreshed = false
+	f.updateMode()
+	// Mails often come several at once.
+	l.ready = r.began.Add(listGap)
+	if h.Wait > 0 && (!list.Held || !changed && time.Since(r.began) < h.Wait/2) {
+		l.ready = r.began.Add(f.pace().list)
+	}
+}
+
+// count marks the inboxes of which the list says that they have changed.
+func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
+	f.list.counts = len(inboxes) == 0 || inboxes[0].MessageCount != nil
+	counts := make(map[string]int, len(inboxes))
+	for _, i := range inboxes {
+		if i.MessageCount != nil {
+			counts[i.ID] = *i.MessageCount
+		}
+	}
+	for _, i := range f.inboxes {
+		n, counted := counts[i.id]
+		if !counted {
+			n = -1
+		}
+		i.count, i.overtaken = n, i.request
+		switch {
+		case counted && n == 0 && !i.known && i.request == nil && !i.paused:
+			i.known, i.messages = true, []api.Summary{}
+			f.emitInbox(i, Event{Kind: Listed, Messages: i.messages})
+		case counted && (!i.known || n != i.total):
+			i.markChanged()
+		case !counted && i.counted && i.added.Before(asked):
+			i.markChanged() // it is not in the list any more: it is gone, or soon will be
+		}
+		if counted || i.added.Before(asked) {
+			i.counted = counted
+		}
+	}
+}
+
+// uncount is for when the list of inboxes does not tell what has changed any more.
+func (f *follower) uncount() {
+	f.list.counts = false
+	for _, i := range f.inboxes {
+		i.counted = false
+	}
+}

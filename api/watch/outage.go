@@ -1,0 +1,113 @@
+package watch
+
+import (
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"mayfly/api"
+)
+
+// outage is a row of failures.
+type outage struct {
+	failures int
+	at       time.Time // of the last failure
+	retry    time.Time
+}
+
+// succeeded ends an outage of the service.
+func (f *follower) succeeded() {
+	clear(f.trend)
+	if f.outage.failures > 0 {
+		f.outage = outage{}
+		f.emit(Event{Kind: Recovered})
+	}
+}
+
+// failed handles a request for messages that failed.
+func (f *follower) failed(i *inbox, r *request, err error) {
+	if notSent(err) && !i.refreshed {
+		return
+	}
+	i.refreshed = false
+	if r.hold > 0 && time.Since(r.began) >= longHeld && !i.cut && lost(err) && f.outage.failures == 0 {
+		i.cut = true // many a proxy ends what takes long: ask again before saying anything
+		return
+	}
+	f.trend[i.id] = true
+	if serviceWide(err) || len(f.trend) > 1 {
+		f.failedService(r, err)
+		return
+	}
+	i.trouble.add(err)
+	f.emitInbox(i, Event{Kind: Failed, Err: err, RetryAt: i.trouble.retry})
+}
+
+// failedInboxes handles a request for the list of inboxes that failed.
+func (f *follower) failedInboxes(r *request, err error) {
+	l := &f.list
+	if notSent(err) && !l.refreshed {
+		return
+	}
+	l.refreshed = false
+	if r.hold > 0 && time.Since(r.began) >= longHeld && !l.cut && lost(err) && f.outage.failures == 0 {
+		l.cut = true
+		return
+	}
+	if serviceWide(err) {
+		f.failedService(r, err)
+		return
+	}
+	// The inboxes can be followed without the list.
+	l.trouble.add(err)
+	f.uncount()
+}
+
+// failedService handles a failure that all requests would share.
+func (f *follower) failedService(r *request, err error) {
+	if f.outage.failures > 0 && r.began.Before(f.outage.at) {
+		return // one of several that failed together
+	}
+	f.outage.add(err)
+	if _, room := f.w.client.Budget().Background(); errors.Is(err, api.ErrRateLimited) {
+		f.outage.retry = later(f.outage.retry, time.Now().Add(room))
+	}
+	f.emit(Event{Kind: Failed, Err: err, RetryAt: f.outage.retry})
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// add counts a failure and sets the time of the next attempt.
+func (o *outage) add(err error) {
+	o.failures++
+	o.at = time.Now()
+	wait := min(500*time.Millisecond<<min(o.failures-1, 10), maxBackOff)
+	wait = wait*4/5 + rand.N(wait/5+1)
+	var e *api.Error
+	if errors.As(err, &e) {
+		wait = max(wait, min(e.RetryAfter, time.Hour))
+	}
+	o.retry = o.at.Add(wait)
+}
+
+// notSent reports whether there was no room in the budget for a request.
+func notSent(err error) bool {
+	var e *api.Error
+	return errors.As(err, &e) && e.Status == 0 && errors.Is(err, api.ErrRateLimited)
+}
+
+// lost reports whether a request got no answer, or one of something in between.
+func lost(err error) bool {
+	var e *api.Error
+	return errors.Is(err, api.ErrUnavailable) && (!errors.As(err, &e) || e.Status >= 502 && e.Status <= 504)
+}
+
+// serviceWide reports whether an error is about more than one inbox.
+func serviceWide(err error) bool {
+	return lost(err) || errors.Is(err, api.ErrUnauthorized) || errors.Is(err, api.ErrForbidden) || errors.Is(err, api.ErrRateLimited)
+}

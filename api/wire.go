@@ -1,0 +1,314 @@
+package api
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/mail"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The JSON of the types: written strictly, as the contract says, and read liberally, as services are.
+
+type wireTime time.Time
+
+func (t wireTime) MarshalJSON() ([]byte, error) {
+	return []byte(time.Time(t).UTC().Format(`"` + TimeFormat + `"`)), nil
+}
+
+// The layouts services are known to write besides RFC 3339. A time without
+// an offset is taken as UTC. time.Parse accepts a fraction of any precision
+// where the layout has none.
+var timeLayouts = [...]string{
+	time.RFC3339,
+	"2006-01-02T15:04:05",
+	"2006-01-02T15:04:05Z0700",
+	"2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04:05",
+}
+
+func (t *wireTime) UnmarshalJSON(data []byte) error {
+	*t = wireTime{}
+	var s string
+	if json.Unmarshal(data, &s) != nil {
+		return nil
+	}
+	s = strings.TrimSpace(s)
+	for _, layout := range timeLayouts {
+		if parsed, err := time.Parse(layout, s); err == nil {
+			if parsed = parsed.UTC(); parsed.Year() >= 0 && parsed.Year() <= 9999 {
+				*t = wireTime(parsed)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// wireInt reads a number however it is written: 3, 3.0, "3"; anything else is 0.
+type wireInt int64
+
+func (n *wireInt) UnmarshalJSON(data []byte) error {
+	*n = 0
+	s := strings.Trim(string(data), `"`)
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		*n = wireInt(i)
+	} else if f, err := strconv.ParseFloat(s, 64); err == nil && f > -1<<62 && f < 1<<62 {
+		*n = wireInt(f)
+	}
+	return nil
+}
+
+// marshal is json.Marshal without the HTML escapes, which are the business of
+// the encoder that this is part of.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+type wireInbox struct {
+	ID           string   `json:"id"`
+	Email        string   `json:"email"`
+	CreatedAt    wireTime `json:"created_at"`
+	ExpiresAt    wireTime `json:"expires_at"`
+	TTL          wireInt  `json:"ttl,omitempty"`
+	MessageCount *wireInt `json:"message_count,omitempty"`
+	Status       string   `json:"status,omitempty"`
+}
+
+// MarshalJSON writes the fields of the contract.
+func (i Inbox) MarshalJSON() ([]byte, error) {
+	w := wireInbox{ID: i.ID, Email: i.Email, CreatedAt: wireTime(i.CreatedAt), ExpiresAt: wireTime(i.ExpiresAt),
+		TTL: wireInt(i.TTL), Status: i.Status}
+	if i.MessageCount != nil {
+		n := wireInt(*i.MessageCount)
+		w.MessageCount = &n
+	}
+	return marshal(w)
+}
+
+// UnmarshalJSON reads an inbox liberally and keeps it in Raw.
+func (i *Inbox) UnmarshalJSON(data []byte) error {
+	var w wireInbox
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*i = Inbox{ID: w.ID, Email: w.Email, CreatedAt: time.Time(w.CreatedAt), ExpiresAt: time.Time(w.ExpiresAt),
+		TTL: int(w.TTL), Status: w.Status, Raw: bytes.Clone(data)}
+	if w.MessageCount != nil {
+		n := int(*w.MessageCount)
+		i.MessageCount = &n
+	}
+	return nil
+}
+
+type wireInboxList struct {
+	Inboxes []Inbox  `json:"inboxes"`
+	Total   *wireInt `json:"total"`
+}
+
+// MarshalJSON writes the list; its inboxes are never null.
+func (l InboxList) MarshalJSON() ([]byte, error) {
+	total := wireInt(l.Total)
+	return marshal(wireInboxList{orEmpty(l.Inboxes), &total})
+}
+
+// UnmarshalJSON reads a list liberally and keeps it in Raw.
+func (l *InboxList) UnmarshalJSON(data []byte) error {
+	var w wireInboxList
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*l = InboxList{Inboxes: orEmpty(w.Inboxes), Total: len(w.Inboxes), Raw: bytes.Clone(data), has: w.Inboxes != nil}
+	if w.Total != nil {
+		l.Total = int(*w.Total)
+	}
+	return nil
+}
+
+type wireSummary struct {
+	ID         string   `json:"id"`
+	From       string   `json:"from"`
+	FromName   string   `json:"from_name,omitempty"`
+	Subject    string   `json:"subject"`
+	ReceivedAt wireTime `json:"received_at"`
+	Size       wireInt  `json:"size"`
+}
+
+// MarshalJSON writes the fields of the contract, and from_name where there is one.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	return marshal(wireSummary{s.ID, s.From, s.FromName, s.Subject, wireTime(s.ReceivedAt), wireInt(s.Size)})
+}
+
+// UnmarshalJSON reads a summary liberally and keeps it in Raw.
+func (s *Summary) UnmarshalJSON(data []byte) error {
+	var w wireSummary
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*s = Summary{ID: w.ID, Subject: w.Subject, ReceivedAt: time.Time(w.ReceivedAt), Size: int64(w.Size), Raw: bytes.Clone(data)}
+	s.FromName, s.From = splitFrom(w.FromName, w.From)
+	return nil
+}
+
+type wireList struct {
+	Messages []Summary `json:"messages"`
+	Total    *wireInt  `json:"total"`
+}
+
+// MarshalJSON writes the list; its messages are never null.
+func (l List) MarshalJSON() ([]byte, error) {
+	total := wireInt(l.Total)
+	return marshal(wireList{orEmpty(l.Messages), &total})
+}
+
+// UnmarshalJSON reads a list liberally and keeps it in Raw.
+func (l *List) UnmarshalJSON(data []byte) error {
+	var w wireList
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*l = List{Messages: orEmpty(w.Messages), Total: len(w.Messages), Raw: bytes.Clone(data)}
+	if w.Total != nil {
+		l.Total = int(*w.Total)
+	}
+	return nil
+}
+
+type wireMessage struct {
+	ID          string       `json:"id"`
+	From        string       `json:"from"`
+	FromName    string       `json:"from_name,omitempty"`
+	To          string       `json:"to"`
+	Subject     string       `json:"subject"`
+	Text        string       `json:"text"`
+	HTML        string       `json:"html"`
+	ReceivedAt  wireTime     `json:"received_at"`
+	Attachments []Attachment `json:"attachments"`
+}
+
+// MarshalJSON writes the fields of the contract, and from_name where there is one.
+func (m Message) MarshalJSON() ([]byte, error) {
+	return marshal(wireMessage{m.ID, m.From, m.FromName, m.To, m.Subject, m.Text, m.HTML, wireTime(m.ReceivedAt), orEmpty(m.Attachments)})
+}
+
+// UnmarshalJSON reads a message liberally and keeps it in Raw.
+func (m *Message) UnmarshalJSON(data []byte) error {
+	var w wireMessage
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*m = Message{ID: w.ID, To: w.To, Subject: w.Subject, Text: w.Text, HTML: w.HTML, ReceivedAt: time.Time(w.ReceivedAt),
+		Attachments: orEmpty(w.Attachments), Raw: bytes.Clone(data)}
+	m.FromName, m.From = splitFrom(w.FromName, w.From)
+	return nil
+}
+
+type wireAttachment struct {
+	ID          string  `json:"id"`
+	Filename    string  `json:"filename"`
+	ContentType string  `json:"content_type"`
+	Size        wireInt `json:"size"`
+	ContentID   string  `json:"content_id"`
+	Inline      bool    `json:"inline"`
+}
+
+// MarshalJSON writes id, filename, content_type, size, content_id and inline.
+func (a Attachment) MarshalJSON() ([]byte, error) {
+	return marshal(wireAttachment{a.ID, a.Filename, a.ContentType, wireInt(a.Size), a.ContentID, a.Inline})
+}
+
+// UnmarshalJSON reads an attachment under any of the names services are
+// likely to use, ignores what it does not understand, and keeps it all in Raw.
+func (a *Attachment) UnmarshalJSON(data []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	text := func(names ...string) (s string) {
+		for _, name := range names {
+			if json.Unmarshal(fields[name], &s) == nil && s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	*a = Attachment{
+		ID:          text("id"),
+		Filename:    text("filename", "name"),
+		ContentType: text("content_type", "contentType", "mime_type"),
+		ContentID:   strings.Trim(text("content_id", "contentId", "cid"), "<>"),
+		URL:         text("url"),
+		Content:     fromBase64(text("content", "data")),
+		Raw:         bytes.Clone(data),
+	}
+	var size wireInt
+	if size.UnmarshalJSON(fields["size"]) == nil && size > 0 {
+		a.Size = int64(size)
+	} else {
+		a.Size = int64(len(a.Content))
+	}
+	a.Inline = string(fields["inline"]) == "true"
+	return nil
+}
+
+// fromBase64 accepts the standard and the URL alphabet, padded or not, in
+// lines or not; nil for anything else.
+func fromBase64(s string) []byte {
+	if s == "" {
+		return nil
+	}
+	s = strings.Map(func(r rune) rune {
+		switch r {
+		case '\r', '\n', ' ', '\t':
+			return -1
+		case '-':
+			return '+'
+		case '_':
+			return '/'
+		}
+		return r
+	}, s)
+	content, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+	if err != nil {
+		return nil
+	}
+	return content
+}
+
+// splitFrom takes `Name <address>` apart; a bare address stays as it is.
+func splitFrom(name, from string) (string, string) {
+	from = strings.TrimSpace(from)
+	if !strings.HasSuffix(from, ">") {
+		return name, from
+	}
+	if a, err := mail.ParseAddress(from); err == nil {
+		if name == "" {
+			name = a.Name
+		}
+		return name, a.Address
+	}
+	// What mail.ParseAddress refuses, such as an unquoted comma in the name.
+	open := strings.LastIndexByte(from, '<')
+	if open < 0 {
+		return name, from
+	}
+	if name == "" {
+		name = strings.Trim(strings.TrimSpace(from[:open]), `"`)
+	}
+	return name, strings.TrimSpace(from[open+1 : len(from)-1])
+}
+
+func orEmpty[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
