@@ -15,12 +15,16 @@ func (i interrupted) Error() string { return "interrupted: " + i.signal.String()
 
 func (i interrupted) status() int { return statusSignalFloor + int(i.signal) }
 
-// withSignals returns a context that ends with the first SIGINT or SIGTERM, its cause an interrupted. A second signal
-// ends the process at once. The returned function stops the watching and waits for it.
+// withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under
+// nohup), its cause an interrupted. A second signal ends the process at once. The returned function stops the watching
+// and waits for it.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mayfly/local"
@@ -128,14 +129,22 @@ func TestPortsThatAreTakenAreLeftAlone(t *testing.T) {
 
 func TestTheApplicationGivesTheTerminalBack(t *testing.T) {
 	t.Parallel()
-	app := newMachine(t).open()
-	app.interrupt()
-	app.ends()
-	out := app.output()
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		app := newMachine(t).open()
+		if err := app.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		app.ends()
+		givenBack(t, signal, app.output())
+	}
+}
+
+func givenBack(t *testing.T, after syscall.Signal, out string) {
+	t.Helper()
 	if on, off := strings.LastIndex(out, "\x1b[?1049h"), strings.LastIndex(out, "\x1b[?1049l"); on < 0 || off < on {
-		t.Error("the alternate screen was not left")
+		t.Errorf("after %v the alternate screen was not left", after)
 	}
 	if on, off := strings.LastIndex(out, "\x1b[?25l"), strings.LastIndex(out, "\x1b[?25h"); off < on {
-		t.Error("the cursor stays hidden")
+		t.Errorf("after %v the cursor stays hidden", after)
 	}
 }
