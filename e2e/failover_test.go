@@ -64,13 +64,9 @@ func startReplicated(t *testing.T) *replicated {
 		n := &node{name: name, postgres: r.free(), rest: r.free()}
 		r.nodes = append(r.nodes, n)
 		r.write(name+".yml", r.patroni(n, programs))
-		n.patroni = r.run(name, "patroni", name+".yml")
-		want := "/primary"
-		if name == "two" {
-			want = "/synchronous"
-		}
-		eventually(t, name+" is "+want, func() bool { return status(n.rest, want) == http.StatusOK })
 	}
+	r.start(r.nodes[0], "primary")
+	r.start(r.nodes[1], "synchronous")
 	r.write("haproxy.cfg", r.haproxy())
 	r.run("haproxy", "haproxy", "-db", "-f", "haproxy.cfg")
 	eventually(t, "HAProxy leads to the primary alone", func() bool {
@@ -139,6 +135,7 @@ bootstrap:
     loop_wait: 2
     retry_timeout: 5
     synchronous_mode: true
+    postgresql: {use_pg_rewind: true}
   initdb: [{encoding: UTF8}, {locale: C}, {auth: trust}, no-sync]
   pg_hba:
   - host all all 127.0.0.1/32 trust
@@ -229,8 +226,8 @@ func (r *replicated) switchPrimary() {
 	eventually(r.t, n.name+" follows the other", func() bool { return status(n.rest, "/synchronous") == http.StatusOK })
 }
 
-// killPrimary kills the primary and its Patroni, as when its machine fails.
-func (r *replicated) killPrimary() {
+// killPrimary kills the primary and its Patroni, as when its machine fails, and returns it.
+func (r *replicated) killPrimary() *node {
 	r.t.Helper()
 	n := r.primary()
 	text, err := os.ReadFile(filepath.Join(r.folder.Path, n.name, "data", "postmaster.pid"))
@@ -248,6 +245,14 @@ func (r *replicated) killPrimary() {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		r.t.Fatal(err)
 	}
+	return n
+}
+
+// start has Patroni run a server, and waits until it has its part: primary or synchronous.
+func (r *replicated) start(n *node, part string) {
+	r.t.Helper()
+	n.patroni = r.run(n.name, "patroni", n.name+".yml")
+	eventually(r.t, n.name+" is "+part, func() bool { return status(n.rest, "/"+part) == http.StatusOK })
 }
 
 func TestThePrimaryIsReplacedUnderLoad(t *testing.T) {
@@ -261,7 +266,7 @@ func TestThePrimaryIsReplacedUnderLoad(t *testing.T) {
 	l.arrives(500)
 	t.Logf("the primary was switched: no mail was taken for %v", l.longestPause().Round(100*time.Millisecond))
 
-	r.killPrimary()
+	failed := r.killPrimary()
 	l.refusedWith("452 4.3.2")
 	users := []*user{p.user, p.user.at(p.other.rest)}
 	for _, u := range users {
@@ -272,6 +277,16 @@ func TestThePrimaryIsReplacedUnderLoad(t *testing.T) {
 	for _, u := range users {
 		eventually(t, "it is ready again", func() bool { return ready(u) })
 	}
+
+	// Its machine is back: it takes over what it missed, and can be the primary again.
+	begun := time.Now()
+	r.start(failed, "synchronous")
+	t.Logf("the failed primary followed the other %v after its start", time.Since(begun).Round(100*time.Millisecond))
+	l.arrives(100)
+	l.longestPause()
+	r.switchPrimary()
+	l.arrives(500)
+	t.Logf("and was the primary again: no mail was taken for %v", l.longestPause().Round(100*time.Millisecond))
 	l.answersWithin(bound)
 	l.nothingIsLost(p.user)
 }

@@ -80,13 +80,19 @@ func (s *Store) commit(group []*delivery) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
 	defer cancel()
 	err := s.commitTogether(ctx, group)
-	if sqlState(err) != stateLocked {
-		answer(group, err)
-		return
+	if sqlState(err) == stateLocked {
+		if parts := byKeys(group); len(parts) > 1 {
+			s.commitApart(ctx, parts)
+			return
+		}
 	}
+	answer(group, err)
+}
+
+func (s *Store) commitApart(ctx context.Context, parts map[string][]*delivery) {
 	var committing errgroup.Group
 	committing.SetLimit(committers)
-	for _, part := range byKeys(group) {
+	for _, part := range parts {
 		committing.Go(func() error {
 			answer(part, s.commitTogether(ctx, part))
 			return nil
