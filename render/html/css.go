@@ -1,6 +1,8 @@
 package html
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -9,7 +11,8 @@ import (
 type property uint8
 
 const (
-	pNone property = iota
+	pNone   property = iota
+	pCustom          // its value is its name, a colon and what it stands for
 	pDisplay
 	pVisibility
 	pMSOHide
@@ -87,15 +90,18 @@ var properties = map[string]property{
 type decl struct {
 	property  property
 	important bool
+	varies    bool // custom properties stand in its value
 	value     string
 }
 
 // maxDecls bounds the declarations of one rule or style attribute.
 const maxDecls = 200
 
-// parseDecls reads the declarations of a rule or a style attribute.
+// parseDecls reads the declarations of a rule or a style attribute. Custom properties come first: the others, wherever
+// they stand, are made of them.
 func parseDecls(s string) []decl {
 	var decls []decl
+	custom := false
 	for s != "" && len(decls) < maxDecls {
 		var one string
 		one, s = cutDecl(s)
@@ -106,17 +112,26 @@ func parseDecls(s string) []decl {
 		name = strings.TrimSpace(name)
 		p, known := properties[name]
 		if !known {
-			if p = properties[strings.ToLower(name)]; p == pNone {
+			name = strings.ToLower(name)
+			if p = properties[name]; strings.HasPrefix(name, "--") {
+				p, custom = pCustom, true
+			} else if p == pNone {
 				continue
 			}
 		}
 		value = strings.ToLower(strings.TrimSpace(value))
-		d := decl{property: p, value: value}
+		d := decl{property: p, value: value, varies: strings.Contains(value, "var(")}
 		if i := strings.LastIndexByte(value, '!'); i >= 0 {
 			d.important = strings.TrimSpace(value[i+1:]) == "important"
 			d.value = strings.TrimSpace(value[:i])
 		}
+		if p == pCustom {
+			d.value = name + ":" + d.value
+		}
 		decls = append(decls, d)
+	}
+	if custom {
+		slices.SortStableFunc(decls, func(a, b decl) int { return cmp.Compare(min(a.property, pCustom+1), min(b.property, pCustom+1)) })
 	}
 	return decls
 }

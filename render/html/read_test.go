@@ -94,6 +94,8 @@ func TestRead(t *testing.T) {
 		"a picture in flex":          {`<div style="display:flex"><img src="https://a.example/l.png" alt="Logo"><b>a</b></div>`, "row(cell(p(Logo)) cell(p(a)))"},
 		"lists in flex":              {`<div style="display:flex"><ul><li>a<li>b</ul><ol><li>c<li>d</ol></div>`, "list(item(p(a)) item(p(b))) list(item(p(c)) item(p(d)))"},
 		"a table in flex":            {`<div style="display:flex"><table><tr><th>a<th>b<tr><td>c<td>1</table></div>`, "table(row(cell(p(a)) cell(p(b))) row(cell(p(c)) cell(p(1))))"},
+		"a button of a variable":     {`<style>:root{--deep:#08c}.b{background:var(--deep);color:#fff;padding:9px}</style><a class=b href="https://a.example/">go</a>`, "p(<go>1)"},
+		"what a wide screen hides":   {`<style>.m{display:none}@media (max-width:480px){.m{display:block!important}}@media (min-width:481px){.n{display:none}}</style><p class=m>no<p class=n>no<p>yes`, "p(yes)"},
 		"a link laid out by itself":  {`<a href="https://a.example/" style="display:flex;background:#08c;padding:9px">go</a>`, "p(<go>1)"},
 		"names and values in a grid": {`<div style="display:grid;grid-template-columns:auto 1fr"><b>Name</b><i>Ada</i><b>Place</b><i>London</i></div>`, "table(row(cell(p(Name)) cell(p(Ada))) row(cell(p(Place)) cell(p(London))))"},
 		"a grid with a title":        {`<div style="display:grid;grid-template-columns:repeat(2, minmax(0, 1fr))"><b style="grid-column:1 / -1">t</b><b>a</b><b>b</b></div>`, "p(t) row(cell(p(a)) cell(p(b)))"},

@@ -18,7 +18,7 @@ const (
 	maxTries    = 400_000 // compound selectors tried over the whole mail
 )
 
-// sheet is the rules of a mail's <style> elements outside @media, indexed by what they need of an element.
+// sheet is the rules of a mail's <style> elements that hold on a wide screen, indexed by what they need of an element.
 type sheet struct {
 	rules   []rule
 	byID    map[string][]int32
@@ -46,7 +46,14 @@ type step struct {
 func (s *sheet) add(css string) {
 	css = css[:min(len(css), maxSheet-s.bytes)]
 	s.bytes += len(css)
-	css = stripComments(css)
+	s.read(stripComments(css), 0)
+}
+
+// maxNested bounds how deep at-rules stand in one another.
+const maxNested = 4
+
+// read adds the rules of a sheet, or of an at-rule that many are around.
+func (s *sheet) read(css string, around int) {
 	for css != "" && len(s.rules) < maxRules {
 		var prelude, block string
 		var ok bool
@@ -56,6 +63,9 @@ func (s *sheet) add(css string) {
 		}
 		prelude = strings.TrimSpace(prelude)
 		if strings.HasPrefix(prelude, "@") {
+			if around < maxNested && applies(prelude) {
+				s.read(block, around+1)
+			}
 			continue
 		}
 		decls := parseDecls(block)
@@ -229,9 +239,10 @@ func compoundEnd(s string) int {
 }
 
 func parseCompound(text string) (parsedStep, bool) {
-	for pseudo := range strings.SplitSeq(text, ":") {
-		switch pseudo, _, _ = strings.Cut(pseudo, "["); {
-		case strings.HasPrefix(text, pseudo):
+	plain := unbracketed(text)
+	for pseudo := range strings.SplitSeq(plain, ":") {
+		switch {
+		case strings.HasPrefix(plain, pseudo):
 		case pseudo == "link", pseudo == "root", pseudo == "first-child", pseudo == "last-child":
 		default:
 			return parsedStep{}, false
@@ -248,17 +259,28 @@ func parseCompound(text string) (parsedStep, bool) {
 		}
 		return s
 	}
-	plain, _, _ := strings.Cut(text, "[")
 	if i := strings.IndexByte(plain, '#'); i >= 0 {
 		p.id = name(plain[i+1:])
 	}
 	if i := strings.IndexByte(plain, '.'); i >= 0 {
 		p.class = name(plain[i+1:])
 	}
-	if p.tag = strings.ToLower(name(text)); p.tag == "*" {
+	if p.tag = strings.ToLower(name(plain)); p.tag == "*" {
 		p.tag = ""
 	}
 	return p, true
+}
+
+// unbracketed is a compound selector without what it asks of attributes.
+func unbracketed(text string) string {
+	for {
+		before, rest, found := strings.Cut(text, "[")
+		if !found {
+			return text
+		}
+		_, after, _ := strings.Cut(rest, "]")
+		text = before + after
+	}
 }
 
 // match returns the rules for an element, the weakest first.

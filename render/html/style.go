@@ -52,6 +52,7 @@ type inherited struct {
 	align   doc.Align
 	color   doc.Color
 	back    doc.Color // effective background
+	vars    *variable // the last custom property declared
 	marker  string    // list-style-type
 	hidden  string    // why nothing inside can be seen; "" when it can
 }
@@ -96,6 +97,7 @@ type ruler struct {
 	sheet  sheet
 	inline map[string][]decl
 	found  []int32
+	vars   variables
 }
 
 // maxInline bounds how many different style attributes are kept.
@@ -109,16 +111,20 @@ func (r *ruler) compute(n *html.Node, parent *inherited, outlookOff bool) style 
 	s.attributes(n)
 	r.found = r.sheet.match(n, r.found[:0])
 	own := r.inlineDecls(n)
+	for _, i := range r.found {
+		r.vars.declare(&s, r.sheet.rules[i].decls)
+	}
+	r.vars.declare(&s, own)
 	important := false
 	for _, i := range r.found {
-		important = s.apply(r.sheet.rules[i].decls, false, parent) || important
+		important = r.apply(&s, r.sheet.rules[i].decls, false, parent) || important
 	}
-	important = s.apply(own, false, parent) || important
+	important = r.apply(&s, own, false, parent) || important
 	if important {
 		for _, i := range r.found {
-			s.apply(r.sheet.rules[i].decls, true, parent)
+			r.apply(&s, r.sheet.rules[i].decls, true, parent)
 		}
-		s.apply(own, true, parent)
+		r.apply(&s, own, true, parent)
 	}
 	if s.display == grid && s.tracks < 2 {
 		s.display = block
@@ -149,14 +155,21 @@ func (r *ruler) inlineDecls(n *html.Node) []decl {
 
 // apply sets the declarations that are important, or those that are not, and reports whether there are
 // important ones.
-func (s *style) apply(decls []decl, important bool, parent *inherited) (more bool) {
+func (r *ruler) apply(s *style, decls []decl, important bool, parent *inherited) (more bool) {
 	for i := range decls {
 		d := &decls[i]
 		if d.important != important {
 			more = more || d.important
 			continue
 		}
-		s.set(d.property, d.value, parent)
+		value := d.value
+		if d.varies {
+			var ok bool
+			if value, ok = r.vars.replace(value, s.vars); !ok {
+				continue
+			}
+		}
+		s.set(d.property, value, parent)
 	}
 	return more
 }

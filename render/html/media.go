@@ -1,0 +1,53 @@
+package html
+
+import "strings"
+
+// screenWidth is the width in px of the window that a mail is read in, as far as its style sheet asks: a desktop's.
+const screenWidth = 1000
+
+// applies reports whether the rules of an at-rule hold where a mail is read: on a wide screen, in light colours.
+// Queries of anything else do not.
+func applies(prelude string) bool {
+	prelude = strings.ToLower(prelude)
+	if strings.HasPrefix(prelude, "@layer") {
+		return true
+	}
+	list, ok := strings.CutPrefix(prelude, "@media")
+	if !ok {
+		return false
+	}
+	for query := range strings.SplitSeq(list, ",") {
+		if matchesScreen(strings.Join(strings.Fields(query), " ")) {
+			return true
+		}
+	}
+	return false
+}
+
+func matchesScreen(query string) bool {
+	for part := range strings.SplitSeq(query, " and ") {
+		switch part = strings.TrimSpace(part); part {
+		case "screen", "only screen", "all", "only all", "(prefers-color-scheme: light)", "(prefers-color-scheme:light)":
+			continue
+		}
+		feature, bracketed := strings.CutPrefix(part, "(")
+		name, value, ok := strings.Cut(strings.TrimSuffix(feature, ")"), ":")
+		width, isLength := parseLength(value)
+		if !bracketed || !ok || !isLength {
+			return false
+		}
+		switch px := width.px(16, screenWidth); strings.TrimSpace(name) {
+		case "min-width", "min-device-width":
+			if px > screenWidth {
+				return false
+			}
+		case "max-width", "max-device-width":
+			if px < screenWidth {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}

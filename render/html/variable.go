@@ -1,0 +1,86 @@
+package html
+
+import "strings"
+
+// variable is a custom property of CSS, such as --accent, as an element and what is in it sees it.
+type variable struct {
+	name, value string
+	outer       *variable // the one declared before it
+}
+
+// Bounds on what custom properties cost. Real mails stay far below them.
+const (
+	maxVariables    = 2_000     // declared in a mail
+	maxLookups      = 1_000_000 // variables looked at over the whole mail
+	maxReplaced     = 32        // variables in one value, those in their values among them
+	maxReplacedText = 1_000     // bytes of a value with variables replaced
+)
+
+// variables counts what custom properties have cost so far.
+type variables struct {
+	declared, lookups int
+}
+
+// declare adds the custom properties of a rule or a style attribute, which stand first in it.
+func (c *variables) declare(s *style, decls []decl) {
+	for i := range decls {
+		if decls[i].property != pCustom {
+			return
+		}
+		if c.declared++; c.declared > maxVariables {
+			return
+		}
+		name, value, _ := strings.Cut(decls[i].value, ":")
+		s.vars = &variable{name, value, s.vars}
+	}
+}
+
+// replace puts the values of custom properties in the place of their names, or what stands beside them for when there
+// are none. It reports whether that makes a value.
+func (c *variables) replace(value string, known *variable) (string, bool) {
+	for range maxReplaced {
+		start := strings.Index(value, "var(")
+		if start < 0 {
+			return value, true
+		}
+		end := closing(value, start+len("var("))
+		if end < 0 {
+			return "", false
+		}
+		name, with, otherwise := strings.Cut(value[start+len("var("):end], ",")
+		if found, ok := c.find(strings.TrimSpace(name), known); ok {
+			with = found
+		} else if !otherwise {
+			return "", false
+		}
+		value = value[:start] + strings.TrimSpace(with) + value[end+1:]
+		if len(value) > maxReplacedText {
+			return "", false
+		}
+	}
+	return "", false
+}
+
+func (c *variables) find(name string, known *variable) (string, bool) {
+	for ; known != nil && c.lookups < maxLookups; known = known.outer {
+		if c.lookups++; known.name == name {
+			return known.value, true
+		}
+	}
+	return "", false
+}
+
+// closing is the index of the parenthesis that closes one opened before i, or -1.
+func closing(s string, i int) int {
+	for depth := 1; i < len(s); i++ {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
