@@ -45,7 +45,7 @@ func joinComma(a, b string) string {
 
 // cutAddress takes one address off the front of a list. A group's name is dropped.
 func cutAddress(s string) (item, rest string) {
-	quoted, comment, angle := false, 0, false
+	quoted, comment, angle, route := false, 0, false, false
 	start := 0
 	named := false // an address or an encoded word has begun: a colon is part of it
 	for i := 0; i < len(s); i++ {
@@ -66,12 +66,13 @@ func cutAddress(s string) (item, rest string) {
 			quoted = strings.IndexByte(s[i+1:], '"') >= 0
 		case c == '<':
 			angle = true
+			route = strings.HasPrefix(s[i+1:], "@") // <@relay,@relay:local@domain>
 		case c == '>' && angle:
 			angle = false
 			if next := strings.IndexAny(s[i+1:], ",;<"); next > 0 && s[i+1+next] == '<' { // the comma was forgotten
 				return s[start : i+1], s[i+1:]
 			}
-		case angle && c != ',':
+		case angle && (c != ',' || route):
 		case c == ',', c == ';':
 			return s[start:i], s[i+1:]
 		case c == '@', c == '=':
@@ -90,7 +91,7 @@ func parseAddress(s string) Address {
 	if open < 0 {
 		return bareAddress(s)
 	}
-	a := Address{Addr: cleanAddr(s[open+1 : end]), Name: phrase(s[:open])}
+	a := Address{Addr: cleanAddr(s[open+1 : end]), Name: phrase(strings.TrimRight(s[:open], "< "))}
 	if a.Name == "" && end+1 < len(s) {
 		a.Name = phrase(strings.TrimLeft(s[end:], "> "))
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 )
 
 func isASCII(b []byte) bool {
@@ -43,6 +44,8 @@ func decodeText(b []byte, charset string) string {
 		return decodeUTF7(b)
 	case "utf-16", "utf-16be", "utf-16le":
 		return decodeUTF16(b, name)
+	case "iso-2022-kr":
+		return decodeISO2022KR(b)
 	}
 	enc := lookupCharset(name)
 	if enc == nil {
@@ -75,6 +78,12 @@ func canonicalCharset(name string) string {
 		return "utf-16le"
 	case "utf-16be", "utf16be", "unicodefffe":
 		return "utf-16be"
+	case "utf-32", "utf32", "ucs-4", "iso-10646-ucs-4", "utf-32be", "utf32be":
+		return "utf-32"
+	case "utf-32le", "utf32le":
+		return "utf-32le"
+	case "iso-2022-kr", "csiso2022kr":
+		return "iso-2022-kr"
 	}
 	return name
 }
@@ -82,7 +91,7 @@ func canonicalCharset(name string) string {
 // needsDecoding tells whether octets below 0x80 alone may mean other characters in the charset.
 func needsDecoding(name string, b []byte) bool {
 	switch name {
-	case "utf-7", "utf-16", "utf-16be", "utf-16le":
+	case "utf-7", "utf-16", "utf-16be", "utf-16le", "utf-32", "utf-32le":
 		return true
 	case "", "us-ascii", "utf-8":
 		return hasISO2022(b)
@@ -110,6 +119,10 @@ func lookupCharset(name string) encoding.Encoding {
 		return simplifiedchinese.GB18030
 	case strings.HasPrefix(name, "big5"), name == "cp950", name == "x-big5":
 		return traditionalchinese.Big5
+	case name == "utf-32":
+		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)
+	case name == "utf-32le":
+		return utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)
 	case name == "cp949", name == "uhc", name == "ms949":
 		return korean.EUCKR
 	}
@@ -164,6 +177,8 @@ func decodeBOM(b []byte) (string, bool) {
 	switch {
 	case bytes.HasPrefix(b, []byte("\xef\xbb\xbf")) && utf8.Valid(b):
 		return string(b[3:]), true
+	case bytes.HasPrefix(b, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(b, []byte("\x00\x00\xfe\xff")):
+		return decodeWith(utf32.UTF32(utf32.BigEndian, utf32.ExpectBOM), b), true
 	case bytes.HasPrefix(b, []byte("\xff\xfe")) && bytes.IndexByte(b, 0) >= 0:
 		return decodeUTF16(b, "utf-16le"), true
 	case bytes.HasPrefix(b, []byte("\xfe\xff")) && bytes.IndexByte(b, 0) >= 0:
@@ -194,6 +209,27 @@ func decodeUTF16(b []byte, name string) string {
 		}
 	}
 	return strings.TrimPrefix(decodeWith(unicode.UTF16(order, unicode.UseBOM), b), "\uFEFF")
+}
+
+// decodeISO2022KR decodes Korean in seven bits (RFC 1557): between SO and SI stand the octets of EUC-KR
+// without their top bit.
+func decodeISO2022KR(b []byte) string {
+	b = bytes.ReplaceAll(b, []byte("\x1b$)C"), nil)
+	shifted := false
+	out := b[:0]
+	for _, c := range b {
+		switch {
+		case c == 0x0e, c == 0x0f:
+			shifted = c == 0x0e
+			continue
+		case c < ' ':
+			shifted = false // SO ends with the line
+		case shifted && c > ' ':
+			c |= 0x80
+		}
+		out = append(out, c)
+	}
+	return decodeWith(korean.EUCKR, out)
 }
 
 // decodeUndeclared decodes octets whose charset is not known, or is said to be UTF-8.

@@ -52,6 +52,31 @@ var base64Letters = func() (set [256]bool) {
 	return set
 }()
 
+// cutFooter parts the base64 of a text from what a mailing list has put below it as it is. It begins after
+// an empty line, with a line that is no base64.
+func cutFooter(src []byte) (encoded, footer []byte) {
+	empty := len(src) // the last empty line
+	for rest := src; len(rest) > 0; {
+		line, after := cutLine(rest)
+		text := bytes.TrimRight(line, " \t=")
+		switch {
+		case isBlank(line):
+			if empty = min(empty, len(src)-len(rest)); empty < shortBase64 {
+				return src, nil
+			}
+		case bytes.ContainsFunc(text, func(r rune) bool { return r >= 0x80 || !base64Letters[r] }):
+			return src[:empty], src[empty:]
+		default:
+			empty = len(src)
+		}
+		rest = after
+	}
+	return src, nil
+}
+
+// shortBase64 is what a text has to have at least in front of a footer: less could be a text itself.
+const shortBase64 = 40
+
 // looksBase64 tells text that was only declared to be base64 from what is: running text has spaces
 // inside of its lines and much punctuation.
 func looksBase64(src []byte) bool {

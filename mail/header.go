@@ -69,19 +69,19 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 		end := foldedEnd(rest, len(rest)-len(after))
 		field := trimBreak(rest[:end])
 		rest = rest[end:]
-		switch {
-		case len(h) >= p.limits.Fields:
+		known = known || isKnownField(name)
+		if len(h) >= p.limits.Fields {
 			p.defect("The header has too many fields: the rest is not shown")
 			continue
-		case budget <= 0:
-			p.defect("The header is too long: the rest is not shown")
+		}
+		if most := (budget + 1) / 2; len(field) > most { // so that one does not hide all that follow it
+			p.defect("The header is too long: not all of it is shown")
+			field = field[:most]
+		}
+		if len(field) == 0 {
 			continue
-		case len(field) > budget:
-			p.defect("The header is too long: the rest is not shown")
-			field = field[:budget]
 		}
 		budget -= len(field)
-		known = known || isKnownField(name)
 		h = append(h, rawField{name: name, value: field[min(len(field), bytes.IndexByte(line, ':')+1):], raw: field})
 	}
 	if !known && len(rest) > 0 && !isMIMEHeader(h) {

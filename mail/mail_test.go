@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 )
 
 func parse(s string) *Message { return Parse([]byte(s), Limits{}) }
@@ -264,6 +265,14 @@ func TestBrokenMessages(t *testing.T) {
 			! The Content-Type cannot be read`},
 		{"empty header", "\r\nbody: x\n", `
 			text/plain "body: x\n"`},
+		{"disposition without a type", "Content-Type: image/gif\nContent-Disposition: filename=\"a b.gif\"\n\nGIF", `
+			1 image/gif "a b.gif" 3 "GIF"`},
+		{"base64 with the footer of a mailing list", "Content-Transfer-Encoding: base64\n\nVGhlIG1lZXRpbmcgaXMgbW92ZWQgdG8gVHVlc2RheSBh\ndCB0ZW4uIFBsZWFzZSBjb25maXJtLg==\n\n_______\nlist mailing list\nhttp://lists.test/a-list\n", `
+			text/plain "The meeting is moved to Tuesday at ten. Please confirm.\n_______\nlist mailing list\nhttp://lists.test/a-list\n"
+			! A part is broken in its base64`},
+		{"text that is said to be base64", "Content-Transfer-Encoding: base64\n\nHello\n\nThis is the text.\n", `
+			text/plain "Hello\n\nThis is the text.\n"
+			! A part is said to be base64 and is not`},
 		{"header after a space", " Subject: x\nContent-Type: text/html\n\n<b>x</b>", `
 			html "<b>x</b>"
 			! The header starts with a space`},
@@ -346,6 +355,8 @@ func TestAddresses(t *testing.T) {
 		{"A <a@b", []Address{{"A", "a@b"}}},
 		{"A <a@b> B <c@d>", []Address{{"A", "a@b"}, {"B", "c@d"}}},
 		{"A a@b", []Address{{"A", "a@b"}}},
+		{"<@r.test,@s.test:a@b>, C <@r.test:c@d>", []Address{{"", "a@b"}, {"C", "c@d"}}},
+		{"A <<a@b>>", []Address{{"A", "a@b"}}},
 		{"A <mailto:a@b>", []Address{{"A", "a@b"}}},
 		{"'A' <a@b>", []Address{{"A", "a@b"}}},
 		{"Nobody", []Address{{"Nobody", ""}}},
@@ -464,6 +475,10 @@ func TestCharsets(t *testing.T) {
 		{"UTF-16 with a byte order mark", "utf-16", encode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), german), german},
 		{"UTF-16 without one", "utf-16", encode(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), german), german},
 		{"UTF-16LE", "utf-16le", encode(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), german), german},
+		{"UTF-32 with a byte order mark", "utf-32", encode(utf32.UTF32(utf32.LittleEndian, utf32.UseBOM), german), german},
+		{"UTF-32 without a charset", "", encode(utf32.UTF32(utf32.LittleEndian, utf32.UseBOM), german), german},
+		{"UTF-32LE", "utf-32le", encode(utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), german), german},
+		{"ISO-2022-KR", "iso-2022-kr", "\x1b$)C\x0e>H3g\x0f: \x0e@NAu\x0f 42\n", "안녕: 인증 42\n"},
 		{"UTF-16 that is none", "utf-16", "plain", "plain"},
 	}
 	for _, test := range tests {
@@ -515,14 +530,20 @@ func TestBounds(t *testing.T) {
 	t.Run("header", func(t *testing.T) {
 		raw := "Subject: " + strings.Repeat("x", 10<<20) + "\nFrom: a@b\n\nthe text\n"
 		m := Parse([]byte(raw), Limits{HeaderBytes: 1000})
-		if len(m.Fields) != 1 || len(m.Fields[0].Raw) != 1000 || m.Text != "the text\n" {
-			t.Errorf("%d fields, text %.100q", len(m.Fields), m.Text)
+		if len(m.Fields) != 2 || len(m.Fields[0].Raw) != 500 || m.From.Addr != "a@b" || m.Text != "the text\n" {
+			t.Errorf("%d fields, from %q, text %.100q", len(m.Fields), m.From, m.Text)
 		}
 	})
 	t.Run("fields", func(t *testing.T) {
 		m := Parse([]byte("Subject: x\n"+strings.Repeat("X-Y: z\n", 100_000)+"\nthe text\n"), Limits{Fields: 10})
 		if len(m.Fields) != 10 || m.Text != "the text\n" {
 			t.Errorf("%d fields, text %.100q", len(m.Fields), m.Text)
+		}
+	})
+	t.Run("fields not read", func(t *testing.T) {
+		m := parse(strings.Repeat("Y: "+strings.Repeat("z", 900)+"\n", 2000) + "Subject: x\n\nthe text\n")
+		if m.Text != "the text\n" {
+			t.Errorf("text %.100q", m.Text)
 		}
 	})
 	t.Run("decoded", func(t *testing.T) {
@@ -541,6 +562,10 @@ func TestBounds(t *testing.T) {
 		image := "Content-ID: <a@b>\nContent-Type: image/gif\n\nGIF"
 		parts := append([]string{"Content-Type: text/html\n\n" + strings.Repeat("<img src=cid:", 100_000) + "<img src='cid:a%40b'>"}, slices.Repeat([]string{image}, 900)...)
 		if m := parse(multi("related", parts...)); len(m.Attachments) != 900 || !m.Attachments[899].Inline {
+			t.Errorf("%d attachments", len(m.Attachments))
+		}
+		flood := "Content-Type: text/html\n\n" + strings.Repeat("cid:", 5<<20) + "<img src='cid:a@b'>"
+		if m := parse(multi("related", flood, image)); len(m.Attachments) != 1 || !m.Attachments[0].Inline {
 			t.Errorf("%d attachments", len(m.Attachments))
 		}
 	})
@@ -620,7 +645,7 @@ func TestSummarize(t *testing.T) {
 		}
 	}
 	t.Run("looks at the start only", func(t *testing.T) {
-		s := Summarize([]byte("From: a@b.test\r\n" + strings.Repeat("X-Y: z\r\n", 20_000) + "Subject: late\r\n\r\n"))
+		s := Summarize([]byte("From: a@b.test\r\n" + strings.Repeat("X-Y: z\r\n", 40_000) + "Subject: late\r\n\r\n"))
 		if s.From.Addr != "a@b.test" || s.Subject != "" {
 			t.Errorf("got %+v", s)
 		}

@@ -18,10 +18,11 @@ type mediaType struct {
 // of two parameters of one name counts.
 func parseMediaType(s string) mediaType {
 	value, rest, _ := strings.Cut(s, ";")
-	if sp := strings.IndexAny(strings.TrimSpace(value), " \t"); sp >= 0 && strings.Contains(value, "=") {
-		// "text/plain charset=utf-8": the semicolon is missing
-		value = strings.TrimSpace(value)
-		value, rest = value[:sp], value[sp+1:]+";"+rest
+	if strings.Contains(value, "=") {
+		// The semicolon is missing, as in "text/plain charset=utf-8", or the value too: "filename=a.txt".
+		s = strings.TrimSpace(s)
+		end := max(0, strings.IndexAny(s[:strings.IndexByte(s, '=')], " \t"))
+		value, rest = s[:end], s[end:]
 	}
 	m := mediaType{value: strings.ToLower(strings.TrimSpace(value)), params: map[string]string{}}
 	var pieces []paramPiece

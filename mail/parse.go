@@ -25,11 +25,14 @@ func Parse(raw []byte, l Limits) *Message {
 	return p.message
 }
 
+// headerBytes is how much of a header is read unless Limits says otherwise.
+const headerBytes = 256 << 10
+
 func (l Limits) withDefaults() Limits {
 	return Limits{
 		Depth:        cmp.Or(max(l.Depth, 0), 50),
 		Parts:        cmp.Or(max(l.Parts, 0), 1000),
-		HeaderBytes:  cmp.Or(max(l.HeaderBytes, 0), 256<<10),
+		HeaderBytes:  cmp.Or(max(l.HeaderBytes, 0), headerBytes),
 		Fields:       cmp.Or(max(l.Fields, 0), 1000),
 		DecodedBytes: cmp.Or(max(l.DecodedBytes, 0), 64<<20),
 	}
@@ -248,12 +251,16 @@ func (p *parser) decode(pt part) []byte {
 	case encoding == "", strings.HasPrefix(encoding, "7"), strings.HasPrefix(encoding, "8"), encoding == "binary", encoding == "none":
 		out = pt.body
 	case strings.Contains(encoding, "base64"), encoding == "base-64":
-		if strings.HasPrefix(pt.mediaType, "text/") && !looksBase64(pt.body) {
-			p.defect("A part is said to be base64 and is not")
-			out = pt.body
-			break
+		encoded, footer := pt.body, []byte(nil)
+		if strings.HasPrefix(pt.mediaType, "text/") {
+			if encoded, footer = cutFooter(pt.body); !looksBase64(encoded) {
+				p.defect("A part is said to be base64 and is not")
+				out = pt.body
+				break
+			}
 		}
-		out, clean = decodeBase64(pt.body)
+		out, clean = decodeBase64(encoded)
+		out, clean = append(out, footer...), clean && len(footer) == 0
 	case strings.HasPrefix(encoding, "quoted"), encoding == "qp":
 		out, clean = decodeQuotedPrintable(pt.body)
 	case strings.Contains(encoding, "uue"):
@@ -438,12 +445,6 @@ func (p *parser) finish(e entity) {
 		texts = append(texts, e.spare...)
 	}
 	joinTexts(m, texts)
-	if slices.ContainsFunc(e.attachments, func(a Attachment) bool { return a.ContentID != "" }) {
-		referred := contentIDs(m.HTML)
-		for i := range e.attachments {
-			a := &e.attachments[i]
-			a.Inline = a.Inline || a.ContentID != "" && referred[a.ContentID]
-		}
-	}
+	markReferred(e.attachments, m.HTML)
 	m.Attachments = e.attachments
 }

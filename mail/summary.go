@@ -2,13 +2,10 @@ package mail
 
 import "bytes"
 
-// summaryBytes is how much of a message Summarize looks at.
-const summaryBytes = 64 << 10
-
 // Summarize reads what a list shows from the header of a raw message, of which it looks at the first
-// 64 KiB at most. It keeps no part of raw.
+// 256 KiB at most. It keeps no part of raw.
 func Summarize(raw []byte) Summary {
-	rest := raw[:min(len(raw), summaryBytes)]
+	rest := raw[:min(len(raw), headerBytes)]
 	if bytes.IndexByte(rest[:min(len(rest), 4096)], '\n') < 0 && bytes.IndexByte(rest, '\r') >= 0 {
 		rest = bytes.ReplaceAll(rest, []byte{'\r'}, []byte{'\n'})
 	}

@@ -93,13 +93,18 @@ func separate(b *strings.Builder) {
 	}
 }
 
-// contentIDs are the parts that an HTML body refers to (RFC 2392).
-func contentIDs(html string) map[string]bool {
-	ids := make(map[string]bool)
-	for {
+// markReferred marks as inline the attachments to which an HTML body refers (RFC 2392).
+func markReferred(attachments []Attachment, html string) {
+	referred := make(map[string]bool)
+	for _, a := range attachments {
+		if a.ContentID != "" {
+			referred[a.ContentID] = false
+		}
+	}
+	for len(referred) > 0 {
 		_, after, ok := strings.Cut(html, "cid:")
 		if !ok {
-			return ids
+			break
 		}
 		end := strings.IndexAny(after[:min(len(after), 1000)], "\"'<>) \t\n\\&;")
 		if end < 0 {
@@ -109,8 +114,14 @@ func contentIDs(html string) map[string]bool {
 		if strings.IndexByte(id, '%') >= 0 {
 			id = string(unescapePercent(id))
 		}
-		ids[id] = true
-		html = after
+		if _, ok := referred[id]; ok {
+			referred[id] = true
+		}
+		html = after[end:]
+	}
+	for i := range attachments {
+		a := &attachments[i]
+		a.Inline = a.Inline || referred[a.ContentID]
 	}
 }
 
