@@ -30,6 +30,18 @@ func double(d *doc.Document, b, next *doc.Block) bool {
 	return false
 }
 
+// sameWay reports whether a cell is nothing but a picture without words that leads where the cell beside it leads.
+func sameWay(d *doc.Document, cell, next *doc.Block) bool {
+	im := picture(d, cell)
+	if im == nil || im.Link == 0 || im.Alt != "" {
+		return false
+	}
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{next}}).Leaves() {
+		return leaf.Spans[0].Link == im.Link
+	}
+	return false
+}
+
 // pictured is an image that is shown by its alternative text.
 type pictured struct{ *doc.Image }
 

@@ -82,6 +82,11 @@ func TestRead(t *testing.T) {
 		"a rule between rows":        {"<table><tr><th>a<th>b<tr><td colspan=2><hr><tr><td>c<td>1</table>", "table(row(cell(p(a)) cell(p(b))) row(cell(p(c)) cell(p(1))))"},
 		"spans":                      {"<table><tr><th>a<th>b<tr><td colspan=2>c</table>", "row(cell(p(a)) cell(p(b))) p(c)"},
 		"names and values":           {"<table><tr><td>Name<td>Ada<tr><td>Place<td>London</table>", "table(row(cell(p(Name)) cell(p(Ada))) row(cell(p(Place)) cell(p(London))))"},
+		"a value is missing":         {"<table><tr><td>Name<td>Ada<tr><td>Room<td><tr><td>Place<td>London</table>", "table(row(cell(p(Name)) cell(p(Ada))) row(cell(p(Room)) cell()) row(cell(p(Place)) cell(p(London))))"},
+		"a thing and its price":      {"<table><tr><td>Tea<br>Green<br>Qty: 2<td>€ 9.80</table>", "row(cell(p(Tea\nGreen\nQty: 2)) cell(p(€ 9.80)))"},
+		"things, each in a table":    {"<table><tr><td>Tea<br>Green<td>€ 9.80</table><table><tr><td>Cup<td>€ 4.00</table>", "table(row(cell(p(Tea\nGreen)) cell(p(€ 9.80))) row(cell(p(Cup)) cell(p(€ 4.00))))"},
+		"a text and a number":        {"<table><tr><td>" + long + "<br>More of it<td>17</table>", "p(" + long + "\nMore of it) p(17)"},
+		"a picture of the thing":     {`<table><tr><td><a href="https://a.example/"><img src="https://a.example/p.png" width=100 height=100></a><td><a href="https://a.example/">Tea</a><br>Green<td>€ 9.80</table>`, "row(cell(p([Tea]1\nGreen)) cell(p(€ 9.80)))"},
 		"numbers and their names":    {"<table><tr><td>1<td>2<td>3<tr><td>a<td>b<td>c</table>", "table(row(cell(p(1)) cell(p(2)) cell(p(3))) row(cell(p(a)) cell(p(b)) cell(p(c))))"},
 		"a table in a table":         {"<table><tr><td><table><tr><td>a</table></table>", "p(a)"},
 		"side by side":               {"<table><tr><td>a<td>b</table>", "row(cell(p(a)) cell(p(b)))"},
@@ -128,6 +133,28 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s\n got %q\nwant %q", c.html, got, c.want)
 			}
 		})
+	}
+}
+
+// TestHeaders counts the rows of a table that are headers.
+func TestHeaders(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows string
+		want int
+	}{
+		"th":                   {"<tr><th>a<th>b<tr><td>c<td>1<tr><td>d<td>2", 1},
+		"bold":                 {"<tr><td><b>a</b><td><b>b</b><tr><td>c<td>1<tr><td>d<td>2", 1},
+		"bold, and a total":    {"<tr><td><b>a</b><td><b>b</b><tr><td>c<td>1<tr><td><b>d</b><td><b>2</b>", 1},
+		"a colour behind":      {"<tr bgcolor=#ddd><td>a<td>b<tr><td>c<td>1<tr><td>d<td>2", 1},
+		"all bold":             {"<tr><td><b>a</b><td><b>b</b><tr><td><b>c</b><td><b>1</b><tr><td>d<td>2", 0},
+		"every other coloured": {"<tr bgcolor=#ddd><td>a<td>b<tr><td>c<td>1<tr bgcolor=#ddd><td>d<td>2", 0},
+		"numbers":              {"<tr><td><b>a</b><td><b>7</b><tr><td>c<td>1<tr><td>d<td>2", 0},
+		"names":                {"<tr><td><b>a</b><td>b<tr><td><b>c</b><td>1<tr><td><b>d</b><td>2", 0},
+		"two rows":             {"<tr><td><b>a</b><td><b>b</b><tr><td>c<td>d", 0},
+	} {
+		if d := Read("<table>" + c.rows + "</table>"); len(d.Blocks) != 1 || d.Blocks[0].Head != c.want {
+			t.Errorf("%s: %d of %s", name, d.Blocks[0].Head, dump(d.Blocks))
+		}
 	}
 }
 

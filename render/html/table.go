@@ -58,7 +58,7 @@ func (b *builder) container() *doc.Block {
 func (b *builder) closeRow(row *doc.Block, f *frame) {
 	row.Children = asCells(row.Children)
 	for i := 0; i+1 < len(row.Children); i++ {
-		if double(b.doc, row.Children[i], row.Children[i+1]) {
+		if double(b.doc, row.Children[i], row.Children[i+1]) || sameWay(b.doc, row.Children[i], row.Children[i+1]) {
 			row.Children[i].Children = nil
 		}
 	}
@@ -106,6 +106,7 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 		top.Gap = true
 		b.margin = gapHeight
 		table.Head = headRows(table.Children)
+		setItemsApart(table.Children)
 		alignNumbers(table)
 		clearGaps(table)
 		*b.out = append(*b.out, table)
@@ -197,7 +198,7 @@ func isData(rows []*doc.Block, presentation bool) bool {
 	if columns < 2 || full < 2 || columns > maxColumns {
 		return false
 	}
-	heads, widest := 0, 0
+	heads, widest, deep := 0, 0, false
 	numbers := make([]int, columns)
 	used := make([]int, columns)
 	width := make([]int, columns)
@@ -217,9 +218,7 @@ func isData(rows []*doc.Block, presentation bool) bool {
 				if l.numeric {
 					numbers[at]++
 				}
-				if l.lines > 2 {
-					widest = max(widest, 1000)
-				}
+				deep = deep || l.lines > 2
 			}
 			widest = max(widest, l.width)
 			at += c.Columns
@@ -228,7 +227,7 @@ func isData(rows []*doc.Block, presentation bool) bool {
 	if heads >= 2 && !presentation {
 		return true
 	}
-	if widest > 120 {
+	if widest > 120 || deep && widest > maxDetail {
 		return false
 	}
 	many := 0
@@ -239,6 +238,9 @@ func isData(rows []*doc.Block, presentation bool) bool {
 		if i > 0 && numbers[i] >= 2 && numbers[i]*10 >= used[i]*6 {
 			return true
 		}
+	}
+	if deep {
+		return false
 	}
 	return many == 2 && namesAndValues(rows) || many > 2 && many <= 7 && widest <= 32 && aligned(rows, many)
 }
@@ -263,7 +265,7 @@ func aligned(rows []*doc.Block, columns int) bool {
 	return true
 }
 
-// namesAndValues reports rows of a short name and a short value each.
+// namesAndValues reports rows of a short name and a short value each; a value may be missing.
 func namesAndValues(rows []*doc.Block) bool {
 	pairs := 0
 	for _, r := range rows {
@@ -275,6 +277,7 @@ func namesAndValues(rows []*doc.Block) bool {
 		}
 		switch {
 		case len(cells) == 0:
+		case len(cells) == 1 && len(r.Children) == 2 && len(r.Children[1].Children) == 0 && cells[0].lines == 1 && cells[0].width <= 32:
 		case len(cells) != 2 || cells[0].lines != 1 || cells[1].lines > 2 || cells[0].width > 32 || cells[1].width > 100:
 			return false
 		default:
@@ -313,8 +316,21 @@ func numeric(s string) bool {
 	return digits > 0 && letters <= 3 && words <= 1 && (letters == 0 || unicode.IsLetter(first) || unicode.IsLetter(last) || letters == 1)
 }
 
+// setItemsApart leaves an empty line between rows of several lines each, as those of the things ordered.
+func setItemsApart(rows []*doc.Block) {
+	tall := func(r *doc.Block) bool {
+		return slices.ContainsFunc(r.Children, func(c *doc.Block) bool { return look(c).lines > 2 })
+	}
+	for i, r := range rows {
+		r.Gap = i > 0 && (tall(r) || tall(rows[i-1]))
+	}
+}
+
 // headRows counts the rows at the top that are headers.
 func headRows(rows []*doc.Block) int {
+	if titleRow(rows) {
+		return 1
+	}
 	n := 0
 	for _, r := range rows {
 		for _, c := range r.Children {
@@ -328,6 +344,42 @@ func headRows(rows []*doc.Block) int {
 		return min(n, 1)
 	}
 	return n
+}
+
+// titleRow reports a first row of words that bold type, or a colour behind them, sets apart from the rows below.
+func titleRow(rows []*doc.Block) bool {
+	if len(rows) < 3 {
+		return false
+	}
+	bold, back := rowLook(rows[0])
+	for _, c := range rows[0].Children {
+		if l := look(c); l.lines != 1 || l.numeric {
+			return false
+		}
+	}
+	coloured := back.Set
+	for i, r := range rows[1:] {
+		b, c := rowLook(r)
+		bold = bold && (!b || i+2 == len(rows)) // the last may be a total
+		coloured = coloured && c != back
+	}
+	return bold || coloured
+}
+
+// rowLook is whether all the text of a row is bold, and the colour that is behind all of it, if it is one.
+func rowLook(r *doc.Block) (bold bool, back doc.Color) {
+	bold, first := true, true
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{r}}).Leaves() {
+		if first {
+			back, first = leaf.Background, false
+		} else if leaf.Background != back {
+			back = doc.Color{}
+		}
+		for _, s := range leaf.Spans {
+			bold = bold && (s.Style.Bold || strings.TrimSpace(s.Text) == "")
+		}
+	}
+	return bold, back
 }
 
 // alignNumbers aligns the columns of numbers at their end, with their headers.
@@ -422,11 +474,13 @@ func flattenRow(row *doc.Block) []*doc.Block {
 	if single && len(cells) >= 4 && len(cells) <= 10 {
 		return []*doc.Block{joinCells(cells)}
 	}
-	if beside && across <= maxAcross {
+	if beside && across <= maxAcross || priced(cells) {
 		line := &doc.Block{Kind: doc.Row, Children: cells}
 		for _, c := range cells {
 			line.Gap = line.Gap || c.Children[0].Gap
-			c.Children[0].Gap = false
+			for _, l := range c.Children {
+				l.Gap = false
+			}
 		}
 		return []*doc.Block{line}
 	}
@@ -441,6 +495,31 @@ func flattenRow(row *doc.Block) []*doc.Block {
 		out = append(out, c.Children...)
 	}
 	return out
+}
+
+// maxDetail is the longest line, in characters, of a thing ordered beside its price.
+const maxDetail = 60
+
+// priced reports a row that ends in an amount of money: what it is for stands in a few lines beside it.
+func priced(cells []*doc.Block) bool {
+	last := look(cells[len(cells)-1])
+	if !last.numeric || last.width > 16 || !money(cells[len(cells)-1].Text()) {
+		return false
+	}
+	for _, c := range cells {
+		if l := look(c); !l.simple || l.lines > 4 || l.width > maxDetail {
+			return false
+		}
+	}
+	return true
+}
+
+// money reports a number that is written as an amount: with a currency, or with hundredths.
+func money(s string) bool {
+	s = strings.TrimSpace(s)
+	n := len(s)
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Sc, r) }) ||
+		n > 3 && (s[n-3] == '.' || s[n-3] == ',') && s[n-1] <= '9' && s[n-2] <= '9'
 }
 
 // columns makes rows of boxes that stand side by side where there is room, without a table around them.

@@ -35,7 +35,8 @@ func joinLinks(d *doc.Document) {
 // setButtonsApart leaves room between text and a button that stands alone.
 func setButtonsApart(blocks []*doc.Block) {
 	for i, l := range blocks {
-		if i > 0 && l.Kind == doc.Paragraph && (pressable(l) != pressable(blocks[i-1])) && blocks[i-1].Kind == doc.Paragraph {
+		if i > 0 && l.Kind == doc.Paragraph && (pressable(l) != pressable(blocks[i-1])) &&
+			(blocks[i-1].Kind == doc.Paragraph || blocks[i-1].Kind == doc.Heading) {
 			l.Gap = true
 		}
 		setButtonsApart(l.Children)
@@ -107,9 +108,7 @@ func mergeRows(blocks []*doc.Block) []*doc.Block {
 			}
 			if isData(rows, true) || head > 0 && titled(rows) {
 				table := &doc.Block{Kind: doc.Table, Gap: true, Children: rows, Head: head}
-				for _, r := range rows {
-					r.Gap = false
-				}
+				setItemsApart(rows)
 				alignNumbers(table)
 				if j < len(blocks) {
 					blocks[j].Gap = true

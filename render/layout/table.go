@@ -52,6 +52,7 @@ func widest(lines [][]piece) int {
 }
 
 // row sets a few short cells side by side, or below one another where they do not fit; many in as many lines as they take.
+// Cells of several lines stand beside one another as in a table.
 func (l *layouter) row(b *doc.Block) {
 	total, most := -besideGap, 0
 	var parts [][][]piece
@@ -64,6 +65,9 @@ func (l *layouter) row(b *doc.Block) {
 	single := true
 	for _, lines := range parts {
 		single = single && len(lines) == 1
+	}
+	if !single && l.aligned(&doc.Block{Kind: doc.Table, Children: []*doc.Block{b}}) {
+		return
 	}
 	if !single || most > l.room() || total > l.room() && len(parts) < flowing {
 		for _, c := range b.Children {
@@ -102,22 +106,28 @@ type grid struct {
 // table aligns the cells of a data table. Where the columns do not fit, cells wrap; where even that leaves them
 // too narrow, each row becomes a record.
 func (l *layouter) table(b *doc.Block) {
+	if !l.aligned(b) {
+		l.records(b)
+	}
+}
+
+// aligned lays out a table in columns, if they fit.
+func (l *layouter) aligned(b *doc.Block) bool {
 	g := &grid{l: l, b: b}
 	if leaf := firstLeaf(b); leaf != nil && leaf.RTL {
 		g.mirror()
 	}
 	g.measure()
-	if g.columns == 0 {
-		return
-	}
 	if !g.fit(l.room()) {
-		l.records(b)
-		return
+		return false
 	}
 	if g.rtl {
 		g.left = l.room() - g.span(0, g.columns)
 	}
-	g.rows()
+	if g.columns > 0 {
+		g.rows()
+	}
+	return true
 }
 
 // mirror puts the first column to the right, where a table written from right to left begins.
@@ -138,6 +148,7 @@ func (g *grid) mirror() {
 func (g *grid) rows() {
 	l, b := g.l, g.b
 	for i, row := range b.Children {
+		l.gap = l.gap || row.Gap
 		l.picturesBeforeRow(row)
 		g.row(row, i < b.Head)
 		if i == b.Head-1 && i < len(b.Children)-1 {
