@@ -51,6 +51,21 @@ func (c *cache[K, V]) keep(key K, v V) {
 	c.values[key] = v
 }
 
+// renew is called after the values have changed. Those that nobody has asked for are not kept.
+func (c *cache[K, V]) renew(values map[K]V) {
+	if len(values) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes++
+	for key, v := range values {
+		if _, kept := c.values[key]; kept {
+			c.values[key] = v
+		}
+	}
+}
+
 // drop is called after the keys have changed.
 func (c *cache[K, V]) drop(keys ...K) {
 	if len(keys) == 0 {

@@ -23,9 +23,10 @@ type group struct {
 	size    int             // octets of bodies
 	touched map[string]bool // keys whose list of inboxes changes
 	quotas  map[quotaOf]int // that change
-	inboxIn []string        // addresses that get or lose an inbox
-	swept   bool            // so do others
-	removed bool            // an inbox is
+	grown   map[inboxOf]service.Inbox
+	deleted []inboxOf
+	inboxIn []string // addresses that get or lose an inbox
+	swept   bool     // so do others, and inboxes are removed
 }
 
 // commit hands a change to the committer and waits until it is on disk. When ctx ends before the
@@ -87,7 +88,10 @@ func (s *Store) runCommits() {
 }
 
 func (s *Store) newGroup(st *state) *group {
-	return &group{state: st, batch: s.db.NewBatch(), touched: make(map[string]bool), quotas: make(map[quotaOf]int)}
+	return &group{
+		state: st, batch: s.db.NewBatch(),
+		touched: make(map[string]bool), quotas: make(map[quotaOf]int), grown: make(map[inboxOf]service.Inbox),
+	}
 }
 
 // gather takes what has come into the group.
@@ -121,8 +125,11 @@ func (s *Store) commitGroup(g *group) error {
 		return err
 	}
 	s.addresses.drop(g.inboxIn...)
+	s.inboxes.renew(g.grown)
+	s.inboxes.drop(g.deleted...)
 	if g.swept {
 		s.addresses.dropAll()
+		s.inboxes.dropAll()
 		s.quotas.dropAll()
 	}
 	for q, n := range g.quotas {
@@ -132,7 +139,7 @@ func (s *Store) commitGroup(g *group) error {
 	for keyID := range g.touched {
 		s.versions.bump(keyID)
 	}
-	if g.removed {
+	if g.swept || len(g.deleted) > 0 {
 		s.removed.Store(true)
 	}
 	select {
@@ -182,6 +189,8 @@ type inboxState struct {
 	service.Inbox
 	gone bool
 }
+
+type inboxOf struct{ keyID, id string }
 
 type quotaOf struct {
 	keyID string

@@ -81,7 +81,7 @@ var errTaken = &service.Error{Code: service.Taken, Message: "The address is take
 
 // Inbox returns an inbox of the key.
 func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, error) {
-	return s.inbox(keyID, id)
+	return s.inboxes.get(inboxOf{keyID, id}, func() (service.Inbox, error) { return s.inbox(keyID, id) })
 }
 
 func (s *Store) inbox(keyID, id string) (service.Inbox, error) {
@@ -203,7 +203,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		if err := b.Delete(inboxKey(keyID, id), nil); err != nil {
 			return err
 		}
-		g.removed = true
+		g.deleted = append(g.deleted, inboxOf{keyID, id})
 		g.inboxes[id] = &inboxState{gone: true}
 		g.inboxIn = append(g.inboxIn, in.Address)
 		g.touched[keyID] = true
@@ -244,7 +244,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 				return err
 			}
 		}
-		g.swept, g.removed = true, true
+		g.swept = true
 		// Messages are ordered like the expiry index, so those of all swept inboxes are one range.
 		end := after(last)
 		if err := b.DeleteRange(first, end, nil); err != nil {

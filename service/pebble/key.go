@@ -62,11 +62,14 @@ func (s *Store) readKey(id string) (service.StoredKey, error) {
 
 // KeyByHash returns the key whose secret has the hash.
 func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey, error) {
-	id, err := s.get(hashKey(hash))
+	id, err := s.hashes.get(hash, func() (string, error) {
+		id, err := s.get(hashKey(hash))
+		return string(id), err
+	})
 	if err != nil {
 		return service.StoredKey{}, err
 	}
-	k, err := s.Key(ctx, string(id))
+	k, err := s.Key(ctx, id)
 	if err == nil && k.Hash != hash {
 		return service.StoredKey{}, errNotFound
 	}

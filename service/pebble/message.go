@@ -79,6 +79,7 @@ func (g *group) append(in *inboxState, a service.Append, n service.NewMessage) e
 		return err
 	}
 	in.Messages, in.Version = int(place), messageVersion(m.ID)
+	g.grown[inboxOf{in.KeyID, in.ID}] = in.Inbox
 	g.touched[in.KeyID] = true
 	return nil
 }

@@ -42,6 +42,8 @@ type Store struct {
 	versions *versions
 	space    *space
 	keys     *cache[string, service.StoredKey] // by ID
+	hashes   *cache[[32]byte, string]          // IDs of keys, also by hashes that they had once
+	inboxes  *cache[inboxOf, service.Inbox]
 	// The inboxes that addresses have, without the count of their messages.
 	addresses *cache[string, service.Inbox]
 	quotas    *cache[quotaOf, int]
@@ -76,6 +78,8 @@ func Open(dir string, o Options) (*Store, error) {
 		log:       o.Log,
 		versions:  newVersions(),
 		keys:      newCache[string, service.StoredKey](),
+		hashes:    newCache[[32]byte, string](),
+		inboxes:   newCache[inboxOf, service.Inbox](),
 		addresses: newCache[string, service.Inbox](),
 		quotas:    newCache[quotaOf, int](),
 		queue:     newQueue(),

@@ -43,6 +43,7 @@ func Run(t *testing.T, open Open) {
 		{"quota", quota},
 		{"quota shared by callers", quotaConcurrent},
 		{"places given once", placesConcurrent},
+		{"what is done is seen", readConcurrent},
 		{"versions", versions},
 		{"deletion", deletion},
 		{"sweep", sweep},
@@ -523,6 +524,69 @@ func placesConcurrent(t *testing.T, s Store) {
 		}
 		last[caller] = n
 	}
+}
+
+// readConcurrent changes inboxes that others look at all the time: what a call has done is seen after it.
+func readConcurrent(t *testing.T, s Store) {
+	const writers, rounds, messages = 4, 4, 10
+	ctx := t.Context()
+	var current [writers]atomic.Pointer[service.Inbox]
+	var writing, reading sync.WaitGroup
+	stop := make(chan struct{})
+	for range 2 {
+		reading.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if in := current[i%writers].Load(); in != nil {
+					if _, err := s.Inbox(ctx, in.KeyID, in.ID); err != nil && service.ErrorCode(err) != service.NotFound {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	for w := range writers {
+		writing.Go(func() {
+			for range rounds {
+				in := newInbox("key_a", fmt.Sprintf("one%d@x.test", w), time.Hour)
+				if err := s.CreateInbox(ctx, in); err != nil {
+					t.Error(err)
+					return
+				}
+				current[w].Store(&in)
+				seen := map[uint64]bool{}
+				for n := range messages + 1 {
+					got, err := s.Inbox(ctx, in.KeyID, in.ID)
+					if err != nil || got.Messages != n || seen[got.Version] {
+						t.Errorf("after %d messages: %d, a version that was seen before: %v, %v", n, got.Messages, seen[got.Version], err)
+						return
+					}
+					seen[got.Version] = true
+					if n == messages {
+						break
+					}
+					if err := s.Append(ctx, service.Append{Received: epoch, Messages: to(in), Raw: []byte("x")}); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				if err := s.DeleteInbox(ctx, in.KeyID, in.ID); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Inbox(ctx, in.KeyID, in.ID); service.ErrorCode(err) != service.NotFound {
+					t.Errorf("after the deletion: %v", err)
+				}
+			}
+		})
+	}
+	writing.Wait()
+	close(stop)
+	reading.Wait()
 }
 
 func versions(t *testing.T, s Store) {
