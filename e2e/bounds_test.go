@@ -106,6 +106,7 @@ func (n *network) mend() {
 
 // Whatever keeps the database from answering, everybody who asks for mail or brings some is answered.
 func TestADatabaseThatDoesNotAnswer(t *testing.T) {
+	t.Parallel() // it waits
 	for name, test := range map[string]func(*testing.T){
 		"cut off":          isCutOff,
 		"a row":            isLocked("SELECT FROM inboxes WHERE address = 'locked@mail.test' FOR UPDATE", true),

@@ -32,7 +32,8 @@ func TestACopyIsKilledAndMadeAgain(t *testing.T) {
 	if err := killed.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "it copies messages", func() bool { return waitForLocks(t, database) > 0 })
+	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+	eventually(t, "it copies messages", func() bool { return countIn(t, database, waiting) > 0 })
 	_ = killed.Process.Kill()
 	_ = killed.Wait()
 	if _, err := os.Stat(snapshot); err != nil {
@@ -51,16 +52,15 @@ func TestACopyIsKilledAndMadeAgain(t *testing.T) {
 	l.nothingIsLost(u.at(m.serve(database).rest))
 }
 
-// waitForLocks returns how many sessions of a database do.
-func waitForLocks(t *testing.T, database string) (n int) {
+// countIn returns what a statement counts in a database.
+func countIn(t *testing.T, database, sql string) (n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	err = conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
-	if err != nil {
+	if err := conn.QueryRow(t.Context(), sql).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

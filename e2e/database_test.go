@@ -123,6 +123,7 @@ func TestTwoProcessesServeOneDatabase(t *testing.T) {
 }
 
 func TestAProcessOfTwoIsKilledUnderLoad(t *testing.T) {
+	t.Parallel() // it waits
 	c := pgtest.Start(t)
 	p := serveTwo(t, c.URL())
 	l := startLoad(t, []string{p.user.makes("a"), p.user.makes("b")}, p.one.smtp, p.other.smtp)
@@ -133,6 +134,7 @@ func TestAProcessOfTwoIsKilledUnderLoad(t *testing.T) {
 }
 
 func TestTheDatabaseIsRestartedUnderLoad(t *testing.T) {
+	t.Parallel() // it waits
 	c := pgtest.Start(t)
 	p := serveTwo(t, c.URL())
 	l := startLoad(t, []string{p.user.makes("a"), p.user.makes("b")}, p.one.smtp, p.other.smtp)

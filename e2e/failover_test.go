@@ -256,6 +256,7 @@ func (r *replicated) start(n *node, part string) {
 }
 
 func TestThePrimaryIsReplacedUnderLoad(t *testing.T) {
+	t.Parallel() // it waits
 	r := startReplicated(t)
 	p := serveTwo(t, r.url())
 	l := startLoad(t, []string{p.user.makes("a"), p.user.makes("b")}, p.one.smtp, p.other.smtp)

@@ -126,6 +126,12 @@ var announcement = regexp.MustCompile(`^mayfly serves REST on (\S+) and SMTP on 
 // serve starts a service on free ports. It is stopped at the end of the test.
 func (m *machine) serve(store string, args ...string) *serving {
 	m.t.Helper()
+	return m.serveBy(program, store, args...)
+}
+
+// serveBy starts another build of the program as a service.
+func (m *machine) serveBy(program, store string, args ...string) *serving {
+	m.t.Helper()
 	args = append([]string{"serve", "--http", "127.0.0.1:0", "--smtp", "127.0.0.1:0", "--store", store, "--domains", "mail.test"}, args...)
 	cmd := exec.Command(program, args...)
 	cmd.Env, cmd.Dir = m.environ, m.home
