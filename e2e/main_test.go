@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mayfly/service/postgres/pgtest"
 )
 
 // program is the path of the built program.
@@ -48,7 +50,7 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "building the program:", err)
 		return 1
 	}
-	return m.Run()
+	return pgtest.Run(m)
 }
 
 // machine is a machine on which nothing is configured: a home of its own, and what is set for it.

@@ -17,6 +17,8 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+
 // contents is all that a key can see of its inboxes, by their IDs.
 func contents(t *testing.T, s *server.Server, k service.Key) map[string][]service.Message {
 	t.Helper()

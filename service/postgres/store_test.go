@@ -1,13 +1,14 @@
 package postgres
 
 import (
+	"os"
 	"testing"
 
 	"mayfly/service/postgres/pgtest"
 	"mayfly/service/storetest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
 func TestStore(t *testing.T) {
 	databases := make(map[string]string) // of the suite's directories

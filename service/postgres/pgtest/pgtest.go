@@ -79,9 +79,9 @@ func sharedCluster() (*Cluster, error) {
 	return c, nil
 }
 
-// Main runs the tests of a package, and ends the server that they shared; called from TestMain, it has that done before
-// the process has ended, and not soon after.
-func Main(m *testing.M) {
+// Run runs the tests of a package, and ends the server that they shared; called from TestMain, it has that done before
+// the process has ended, and not soon after. It returns the status to exit with.
+func Run(m *testing.M) int {
 	status := m.Run()
 	if c := shared.cluster; c != nil {
 		if err := c.remove(); err != nil {
@@ -89,7 +89,7 @@ func Main(m *testing.M) {
 			status = 1
 		}
 	}
-	os.Exit(status)
+	return status
 }
 
 // execute runs a statement on a connection of its own.
