@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,9 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		}
 		defer file.Close()
 		logPath = path
+	}
+	if a.env.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // what opening a large mail leaves is collected sooner; frames leave little
 	}
 	a.graceful.Store(true) // it gives the terminal back, and the embedded service comes to an end
 	return ui.Run(cmd.Context(), ui.Options{

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -136,5 +137,26 @@ func TestInboxesThatAreGoneLeaveTheList(t *testing.T) {
 		s.wait(20 * time.Minute)
 		s.dontSee("short")
 		s.see("ada")
+	})
+}
+
+func TestQuittingWaitsForNoConnection(t *testing.T) {
+	set := setting{width: 80, height: 24}
+	set.connect = func(*stage) (*Connection, error) {
+		time.Sleep(time.Hour) // a service that starts and hears of nothing
+		return nil, errors.New("too late")
+	}
+	play(t, set, func(s *stage) {
+		s.press("q")
+		if !s.quit {
+			t.Fatal("q does not quit")
+		}
+		began := time.Now()
+		if err := s.app.world.close(); err != nil {
+			t.Error(err)
+		}
+		if waited := time.Since(began); waited > 10*time.Second {
+			t.Errorf("the end waited for %v", waited)
+		}
 	})
 }

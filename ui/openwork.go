@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -80,7 +81,7 @@ func (m openedMsg) apply(a *app) tea.Cmd {
 		a.looked(m.key, m.peek)
 	}
 	if m.generation != a.reader.generation {
-		return nil // another message is read by now
+		return m.opened.giveBack() // another message is read by now
 	}
 	if m.err != nil {
 		a.reader.err = m.err
@@ -91,16 +92,25 @@ func (m openedMsg) apply(a *app) tea.Cmd {
 		a.reader.message.peek = m.peek
 	}
 	a.reader.take(m.laidOut, m.lines)
-	return a.fetchRaw()
+	return tea.Batch(a.fetchRaw(), m.opened.giveBack())
 }
 
 // openMail reads a letter into a document.
 func openMail(l letter.Letter) *opened {
+	l.Message.Raw = nil // the object as it came holds everything once more
 	o := &opened{letter: l, big: len(l.Message.Text)+len(l.Message.HTML)+len(l.Raw) > bigBody}
 	o.mail = render.Open(l.Content())
 	o.checks, o.notice = countChecks(o.mail), o.mail.Notice()
 	o.pictures, o.picturesAway = o.mail.Pictures()
 	return o
+}
+
+// giveBack returns what reading a large message took to the system, at once: nothing else may happen for minutes.
+func (o *opened) giveBack() tea.Cmd {
+	if o == nil || o.weight() < 1<<20 {
+		return nil
+	}
+	return func() tea.Msg { debug.FreeOSMemory(); return nil }
 }
 
 // countChecks is the number of findings that a tester should look at.
@@ -176,6 +186,9 @@ func (a *app) layOut() tea.Cmd {
 	return func() tea.Msg { return laidMsg{k, lay(m, k, th)} }
 }
 
+// eagerRaw is the size in bytes up to which the embedded service is asked for the raw message before a view needs it.
+const eagerRaw = 1 << 20
+
 // rawMsg is the outcome of fetching a raw message.
 type rawMsg struct {
 	session *session
@@ -191,8 +204,8 @@ func (a *app) fetchRaw() tea.Cmd {
 	if r.opened == nil || r.opened.letter.Raw != nil || r.opened.rawErr != nil || a.noRaw {
 		return nil
 	}
-	if !a.session.conn.Embedded && r.view < render.Headers && !(r.pictures && r.opened.picturesAway > 0) {
-		return nil // a request that may never be needed; the budget is small elsewhere
+	if (!a.session.conn.Embedded || r.message.size > eagerRaw) && r.view < render.Headers && !(r.pictures && r.opened.picturesAway > 0) {
+		return nil // what may never be needed; the budget is small elsewhere, and it takes time and memory
 	}
 	if !r.rawSince.IsZero() {
 		return nil // it is on its way
@@ -229,7 +242,7 @@ func (m rawMsg) apply(a *app) tea.Cmd {
 		return nil
 	}
 	r.opened = m.opened
-	return nil
+	return m.opened.giveBack()
 }
 
 // leaveMessage closes what is read.
@@ -295,11 +308,20 @@ type shelf struct {
 	mails map[string]*opened
 }
 
-// shelfSize is how many messages are kept, and shelfBytes how much of them.
+// shelfSize is how many messages are kept, and shelfBytes how much of them. The last one is kept in any case.
 const (
 	shelfSize  = 24
 	shelfBytes = 16 << 20
 )
+
+// weight is about how many bytes a message takes: the document of an HTML body is several times its source.
+func (o *opened) weight() int {
+	n := len(o.letter.Raw) + 2*len(o.letter.Message.Text) + 5*len(o.letter.Message.HTML)
+	for _, a := range o.letter.Message.Attachments {
+		n += len(a.Content)
+	}
+	return n
+}
 
 func (s *shelf) get(key string) *opened {
 	o := s.mails[key]
@@ -317,8 +339,7 @@ func (s *shelf) put(key string, o *opened) {
 	s.touch(key)
 	bytes := 0
 	for i := len(s.keys) - 1; i >= 0; i-- {
-		m := s.mails[s.keys[i]]
-		bytes += len(m.letter.Raw) + len(m.letter.Message.Text) + len(m.letter.Message.HTML)
+		bytes += s.mails[s.keys[i]].weight()
 		if i < len(s.keys)-1 && (bytes > shelfBytes || len(s.keys)-i > shelfSize) {
 			for _, k := range s.keys[:i+1] {
 				delete(s.mails, k)

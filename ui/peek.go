@@ -9,8 +9,12 @@ import (
 	"mayfly/render"
 )
 
-// mostPeeks is how many messages are looked into at the same time.
-const mostPeeks = 2
+// mostPeeks is how many messages are looked into at the same time, and peekBytes how large they are together: a larger
+// one is looked into alone.
+const (
+	mostPeeks = 2
+	peekBytes = 512 << 10
+)
 
 // peekedMsg is the outcome of looking into a message.
 type peekedMsg struct {
@@ -32,12 +36,23 @@ func (a *app) peek() tea.Cmd {
 		if m == nil || m.peek != nil || a.peeks[m.key] {
 			continue
 		}
-		if len(a.peeking) >= mostPeeks {
+		if !a.mayPeek(m) {
 			break
 		}
 		cmds = append(cmds, a.lookInto(m))
 	}
 	return tea.Batch(cmds...)
+}
+
+// mayPeek says whether there is room to look into a message beside those that are being looked into.
+func (a *app) mayPeek(m *message) bool {
+	size := m.size
+	for key := range a.peeking {
+		if on := a.book.messages[key]; on != nil {
+			size += on.size
+		}
+	}
+	return len(a.peeking) == 0 || len(a.peeking) < mostPeeks && size <= peekBytes
 }
 
 func (a *app) lookInto(m *message) tea.Cmd {
@@ -62,7 +77,7 @@ func (m peekedMsg) apply(a *app) tea.Cmd {
 		a.mails.put(m.key, m.opened)
 	}
 	a.looked(m.key, m.peek)
-	return nil
+	return m.opened.giveBack()
 }
 
 // looked puts what was found into the row.

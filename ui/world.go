@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/adrg/xdg"
@@ -60,6 +61,9 @@ func (s *sessions) connect(ctx context.Context, o Options, t Target, attempt uin
 	}
 }
 
+// makingTimeout is how long the end of the application waits for a session that is being made.
+const makingTimeout = 2 * time.Second
+
 // begin says that a session is being made, unless all is over.
 func (s *sessions) begin() bool {
 	s.mu.Lock()
@@ -87,12 +91,18 @@ func (s *sessions) end(x *session) tea.Cmd {
 	}
 }
 
-// close waits for sessions that are being made and ends them all.
+// close waits for sessions that are being made and ends them all. One whose making hears of no end is left: it goes
+// with the process.
 func (s *sessions) close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.making.Wait()
+	made := make(chan struct{})
+	go func() { s.making.Wait(); close(made) }()
+	select {
+	case <-made:
+	case <-time.After(makingTimeout):
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for x := range s.open {
