@@ -34,6 +34,9 @@ type builder struct {
 	unlocked bool       // between <!--[if !mso]> and its end: Outlook alone does not see it
 	hidden   hiddenText
 	bounds   bounds
+	wordItem *doc.Block // the paragraph that Word numbers, while it is open
+	wordList *doc.Block // the list that the last one went into
+	wordName string     // and what Word calls it
 
 	streaming bool // the tokens are read without a tree
 	surplus   int  // elements open beyond maxDepth
@@ -162,6 +165,10 @@ func (b *builder) text(s string) {
 	}
 	if why := f.style.unreadable(); why != "" {
 		b.hidden.add(b, s, why)
+		return
+	}
+	if f.style.marking && b.wordItem != nil {
+		b.markWordItem(s)
 		return
 	}
 	if f.made != nil && (f.made.Kind == doc.Table || f.made.Kind == doc.Row) && empty(s) {

@@ -62,6 +62,7 @@ const (
 	pFlexDirection
 	pGridColumns
 	pGridColumn
+	pMSOList
 )
 
 var properties = map[string]property{
@@ -84,6 +85,7 @@ var properties = map[string]property{
 	"list-style": pListStyle, "list-style-type": pListStyle, "vertical-align": pVerticalAlign,
 	"flex-direction": pFlexDirection, "flex-flow": pFlexDirection,
 	"grid-template-columns": pGridColumns, "grid-column": pGridColumn,
+	"mso-list": pMSOList,
 }
 
 // decl is one declaration of a property that counts; its value is in lower case.

@@ -39,6 +39,9 @@ func (b *builder) element(f *frame) {
 			return
 		}
 	}
+	if b.openWordItem(f) {
+		return
+	}
 	switch f.node.DataAtom {
 	case atom.Br:
 		b.para.lineBreak()
@@ -137,6 +140,11 @@ func (b *builder) closeContainer(f *frame) {
 		return
 	case doc.Quote:
 		b.quoted--
+	case doc.Item:
+		if made == b.wordItem {
+			b.closeWordItem(made, f.style.wordList, f.style.listLevel)
+			return
+		}
 	case doc.List:
 		made.Children = keepItems(made.Children)
 		tighten(made)

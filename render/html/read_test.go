@@ -10,7 +10,8 @@ import (
 
 var kinds = [...]string{"p", "h", "pre", "code", "hr", "list", "item", "quote", "sig", "footer", "table", "row", "cell"}
 
-// dump writes a document as nested brackets: p(text) for a paragraph, [text]1 for link 1, <text>1 for a button.
+// dump writes a document as nested brackets: p(text) for a paragraph, [text]1 for link 1, <text>1 for a button, item1.(…)
+// for an item that is marked otherwise than by a dot.
 func dump(blocks []*doc.Block) string {
 	var all []string
 	for _, b := range blocks {
@@ -32,6 +33,9 @@ func dump(blocks []*doc.Block) string {
 				in.WriteString(span.Text)
 			}
 		}
+		if b.Kind == doc.Item && b.Marker != "•" {
+			s += strings.TrimSpace(b.Marker)
+		}
 		in.WriteString(dump(b.Children))
 		if b.Kind != doc.Rule {
 			s += "(" + in.String() + ")"
@@ -39,6 +43,12 @@ func dump(blocks []*doc.Block) string {
 		all = append(all, s)
 	}
 	return strings.Join(all, " ")
+}
+
+// word is a paragraph of a list as Word writes it.
+func word(list, mark, text string) string {
+	return `<p class=MsoListParagraph style='margin:0;text-indent:-18.0pt;mso-list:` + list + ` lfo1'><![if !supportLists]><span style='font-family:Symbol'>` +
+		`<span style='mso-list:Ignore'>` + mark + `<span style='font:7.0pt "Times New Roman"'>&nbsp;&nbsp;&nbsp; </span></span></span><![endif]>` + text + `</p>`
 }
 
 func TestRead(t *testing.T) {
@@ -59,7 +69,13 @@ func TestRead(t *testing.T) {
 		"no rule":                    {`a<div style="border:none;border-top:0"></div>b`, "p(a) p(b)"},
 		"quotes":                     {"<blockquote>a<blockquote>b</blockquote></blockquote>", "quote(p(a) quote(p(b)))"},
 		"set in, no quote":           {`<blockquote style="border:none">a</blockquote>`, "p(a)"},
-		"a list":                     {"<ul><li>a<li>b<ul><li>c</ul></ul>", "list(item(p(a)) item(p(b) list(item(p(c)))))"},
+		"a list":                     {"<ul><li>a<li>b<ul><li>c</ul></ul>", "list(item(p(a)) item(p(b) list(item◦(p(c)))))"},
+		"a list of Word":             {word("l0 level1", "·", "a") + word("l0 level2", "o", "b") + word("l0 level1", "·", "c") + "<p>d", "list(item(p(a) list(item◦(p(b)))) item(p(c))) p(d)"},
+		"numbers of Word":            {word("l0 level1", "o", "x") + word("l1 level1", "1.", "a") + word("l1 level1", "2.", "b"), "list(item(p(x))) list(item1.(p(a)) item2.(p(b)))"},
+		"levels that Word skips":     {word("l1 level3", "i.", "a") + word("l1 level1", "1", "b"), "list(itemi.(p(a)) item1(p(b)))"},
+		"no mark of Word":            {`<p style="mso-list:l0 level1 lfo1">a</p>`, "list(item(p(a)))"},
+		"Word in a list":             {`<ul><li style="mso-list:l0 level1 lfo1">a</ul>`, "list(item(p(a)))"},
+		"ignored by Word, no list":   {`<p><span style="mso-list:Ignore">a</span></p>`, "p(a)"},
 		"text in a list":             {"<ul>stray<li>a</ul>", "list(item(p(stray)) item(p(a)))"},
 		"terms":                      {"<dl><dt>a<dd>b</dl>", "p(a) item(p(b))"},
 		"a link":                     {`<a href="https://a.example/">a</a> b`, "p([a]1 b)"},
@@ -97,7 +113,7 @@ func TestRead(t *testing.T) {
 		"links in flex":              {`<div style="display:flex"><a href="https://a.example/" style="background:#08c;padding:9px">go</a><a href="https://b.example/">b</a></div>`, "row(cell(p(<go>1)) cell(p([b]2)))"},
 		"text in flex":               {`<div style="display:flex">a <b>b</b></div>`, "row(cell(p(a)) cell(p(b)))"},
 		"a picture in flex":          {`<div style="display:flex"><img src="https://a.example/l.png" alt="Logo"><b>a</b></div>`, "row(cell(p(Logo)) cell(p(a)))"},
-		"lists in flex":              {`<div style="display:flex"><ul><li>a<li>b</ul><ol><li>c<li>d</ol></div>`, "list(item(p(a)) item(p(b))) list(item(p(c)) item(p(d)))"},
+		"lists in flex":              {`<div style="display:flex"><ul><li>a<li>b</ul><ol><li>c<li>d</ol></div>`, "list(item(p(a)) item(p(b))) list(item1.(p(c)) item2.(p(d)))"},
 		"a table in flex":            {`<div style="display:flex"><table><tr><th>a<th>b<tr><td>c<td>1</table></div>`, "table(row(cell(p(a)) cell(p(b))) row(cell(p(c)) cell(p(1))))"},
 		"a button of a variable":     {`<style>:root{--deep:#08c}.b{background:var(--deep);color:#fff;padding:9px}</style><a class=b href="https://a.example/">go</a>`, "p(<go>1)"},
 		"what a wide screen hides":   {`<style>.m{display:none}@media (max-width:480px){.m{display:block!important}}@media (min-width:481px){.n{display:none}}</style><p class=m>no<p class=n>no<p>yes`, "p(yes)"},
@@ -106,7 +122,7 @@ func TestRead(t *testing.T) {
 		"a grid with a title":        {`<div style="display:grid;grid-template-columns:repeat(2, minmax(0, 1fr))"><b style="grid-column:1 / -1">t</b><b>a</b><b>b</b></div>`, "p(t) row(cell(p(a)) cell(p(b)))"},
 		"a grid of one column":       {`<div style="display:grid"><p>a</p><p>b</p></div>`, "p(a) p(b)"},
 		"digits in cells":            {"<table><tr><td>4<td>8<td>2<td>9</table>", "p(4829)"},
-		"a mark beside a text":       {"<table><tr><td>✓<td>" + long + "<p>More</p></table>", "list(item(p(" + long + ") p(More)))"},
+		"a mark beside a text":       {"<table><tr><td>✓<td>" + long + "<p>More</p></table>", "list(item✓(p(" + long + ") p(More)))"},
 		"a product":                  {`<img src="https://a.example/p.png" alt="Tea"><br>Tea<br>3.00`, "p(Tea\n3.00)"},
 		"an icon beside its link":    {`<table><tr><td><a href="https://a.example/"><img src="i.png" width=20 height=20 alt="icon"></a><td><a href="https://a.example/">Site</a></table>`, "p([Site]1)"},
 		"a picture with other words": {`<img src="https://a.example/p.png" alt="Tea"><br>Coffee`, "p(Tea\nCoffee)"},

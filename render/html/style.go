@@ -52,6 +52,7 @@ type inherited struct {
 	align   doc.Align
 	color   doc.Color
 	back    doc.Color // effective background
+	marking bool      // it is the mark of a paragraph that Word numbers
 	vars    *variable // the last custom property declared
 	marker  string    // list-style-type
 	hidden  string    // why nothing inside can be seen; "" when it can
@@ -79,8 +80,10 @@ type style struct {
 	margin     [4]length // top, right, bottom, left
 	padding    [4]length
 	isButton   bool
-	tracks     int // columns of a grid; 0 unknown
-	span       int // columns of a grid that it takes
+	tracks     int    // columns of a grid; 0 unknown
+	span       int    // columns of a grid that it takes
+	wordList   string // the list of a paragraph that Word numbers
+	listLevel  int    // and its level there, from 1; 0 otherwise
 }
 
 const (
@@ -288,6 +291,8 @@ func (s *style) setText(p property, v string, parent *inherited) {
 		s.tracks = countTracks(v)
 	case pGridColumn:
 		s.span = spanned(v)
+	case pMSOList:
+		s.setWordList(v)
 	case pFlexDirection:
 		if s.display == flexRow && strings.HasPrefix(v, "column") {
 			s.display = block
