@@ -122,7 +122,7 @@ type Inbox struct {
 
 // Inboxes copies inboxes, and returns how many messages of each are there already, by its ID.
 func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]int, err error) {
-	var ids, keys, addresses, addressed []string
+	var ids, keys, addresses, had []string
 	var created, expires []time.Time
 	var versions []int64
 	var slots []int32
@@ -133,9 +133,11 @@ func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]i
 		ids, keys, addresses = append(ids, in.ID), append(keys, in.KeyID), append(addresses, in.Address)
 		created, expires = append(created, in.CreatedAt), append(expires, in.ExpiresAt)
 		versions, slots = append(versions, newVersion()), append(slots, int32(slotOf(in.Inbox)))
+		address := ""
 		if in.HasAddress {
-			addressed = append(addressed, in.ID)
+			address = in.Address
 		}
+		had = append(had, address)
 	}
 	if _, err := i.conn.Exec(ctx, "INSERT INTO seen (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", ids); err != nil {
 		return nil, i.store.failure(ctx, err)
@@ -157,8 +159,9 @@ func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]i
 			FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bigint[], $7::integer[])
 				u (id, key_id, address, created_at, expires_at, version, slot) ON CONFLICT DO NOTHING`,
 			ids, keys, addresses, created, expires, versions, slots)
-		b.Queue(`UPDATE addresses a SET inbox_id = i.id, created_at = i.created_at, expires_at = i.expires_at
-			FROM inboxes i WHERE i.id = ANY($1) AND a.address = i.address AND a.inbox_id IS DISTINCT FROM i.id`, addressed)
+		b.Queue(`UPDATE addresses a SET inbox_id = u.id, created_at = u.created_at, expires_at = u.expires_at
+			FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[]) u (address, id, created_at, expires_at)
+			WHERE a.address = u.address AND a.inbox_id IS DISTINCT FROM u.id`, had, ids, created, expires)
 		return tx.SendBatch(ctx, &b).Close()
 	})
 	return copied, err
