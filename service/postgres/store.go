@@ -141,8 +141,8 @@ func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 	params["default_transaction_isolation"] = "read committed" // who waited for a row wants it as it is then
 	params["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
 	// Between its two round trips a transaction has nothing to wait for: one whose process was cut off gives its rows
-	// back, before who has waited for them since gives up.
-	params["idle_in_transaction_session_timeout"] = fmt.Sprint((timeout / 3).Milliseconds())
+	// back well before those who wait for them give up.
+	params["idle_in_transaction_session_timeout"] = fmt.Sprint((timeout / 5).Milliseconds())
 	params["lock_timeout"] = fmt.Sprint((timeout / 3).Milliseconds())
 	params["idle_session_timeout"] = "0" // the pool decides what it keeps
 	params["client_encoding"] = "UTF8"
