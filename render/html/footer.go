@@ -15,11 +15,15 @@ func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 	for _, l := range blocks {
 		total += len(l.Text())
 	}
+	grey := mostlyFaint(d, body, page)
+	ruled := false // a rule stands above footer text: what is above the rule is footer only if it says so
 	doubt := false // what may be a button stands there: it belongs to the footer only if footer text stands above it
 	for i := len(blocks) - 1; i > 0; i-- {
 		l := blocks[i]
 		strong := footerText(d, l)
-		if l.Kind != doc.Rule && !strong && !secondary(l, body, page) {
+		if l.Kind == doc.Rule {
+			ruled = ruled || evidence
+		} else if !strong && (ruled || !secondary(l, body, page, grey)) {
 			break
 		}
 		taken += len(l.Text())
@@ -45,24 +49,45 @@ func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 	return append(trimRules(blocks[:at]), footer)
 }
 
-// secondary reports a block set smaller or fainter than the body, with no button in it.
-func secondary(l *doc.Block, body float32, page doc.Color) bool {
+// secondary reports a block set smaller or fainter than the body, with no button in it. In a mail that is grey, faint
+// type means nothing.
+func secondary(l *doc.Block, body float32, page doc.Color, grey bool) bool {
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
-		back := leaf.Background
-		if !back.Set {
-			back = page
-		}
 		for _, s := range leaf.Spans {
 			if strings.TrimSpace(s.Text) == "" || s.Image > 0 {
 				continue
 			}
 			small := s.Style.Size < body && s.Style.Size <= 13
-			if s.Button || s.Style.Bold && !small || s.Style.Size > body*1.2 || !small && !faint(s.Style.Color, back) {
+			if s.Button || s.Style.Bold && !small || s.Style.Size > body*1.2 || !small && (grey || !faintOn(leaf, s.Style.Color, page)) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// mostlyFaint reports whether most of the text that has the size of the body, or a larger one, is faint.
+func mostlyFaint(d *doc.Document, body float32, page doc.Color) bool {
+	pale, all := 0, 0
+	for leaf := range d.Leaves() {
+		for _, s := range leaf.Spans {
+			if s.Style.Size < body || s.Link > 0 {
+				continue
+			}
+			if all += len(s.Text); faintOn(leaf, s.Style.Color, page) {
+				pale += len(s.Text)
+			}
+		}
+	}
+	return pale*2 > all
+}
+
+// faintOn reports a colour that is faint where a leaf stands: on the page, or on the sheet of white that lies on it.
+func faintOn(leaf *doc.Block, c, page doc.Color) bool {
+	if leaf.Background.Set {
+		return faint(c, leaf.Background)
+	}
+	return faint(c, page) && faint(c, white)
 }
 
 // maxIcon is the height and width in px up to which an image is an icon, as those of social networks.
