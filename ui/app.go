@@ -63,6 +63,7 @@ type app struct {
 	peeks   map[string]bool // messages that were looked into, or tried to
 	peeking map[string]bool // those of them that are on their way
 	newest  *message        // the one that arrived last
+	next    *message        // the one to open while following
 	samples int             // sample mails sent
 }
 
@@ -95,7 +96,7 @@ func (a *app) Init() tea.Cmd {
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.now = time.Now()
 	cmd := a.handle(msg)
-	return a, tea.Batch(cmd, a.settle())
+	return a, tea.Batch(cmd, a.openNext(), a.settle())
 }
 
 func (a *app) handle(msg tea.Msg) tea.Cmd {

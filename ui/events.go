@@ -28,9 +28,10 @@ func (a *app) connected(m connectedMsg) tea.Cmd {
 		return a.notConnected(m.err)
 	}
 	var end tea.Cmd
+	again := a.session != nil && m.session.sameService(a.session)
 	if a.session != nil {
 		end = a.world.sessions.end(a.session)
-		if m.session.sameService(a.session) {
+		if again {
 			a.carryOn()
 		} else {
 			a.startOver()
@@ -57,7 +58,7 @@ func (a *app) connected(m connectedMsg) tea.Cmd {
 	a.refreshLists()
 	cmds := []tea.Cmd{end, a.session.listen, a.session.await}
 	switch {
-	case m.err != nil:
+	case m.err != nil || again: // the cursor stays where it is
 	case len(a.book.order) == 0:
 		cmds = append(cmds, a.create(api.CreateInbox{}, false))
 	case a.inboxes.selected() == nil:
@@ -116,7 +117,7 @@ func (a *app) startOver() {
 	a.inboxes, a.messages = newInboxPane(a.book), newMessagePane(a.book)
 	a.messages.show(allInboxes)
 	a.reader.close()
-	a.mails, a.focus, a.overlay = shelf{}, paneMessages, nil
+	a.mails, a.focus, a.overlay, a.next = shelf{}, paneMessages, nil, nil
 	clear(a.peeks)
 	clear(a.peeking)
 	clear(a.dropped)
@@ -232,33 +233,54 @@ func (a *app) arrived(i *inbox, mail []*message, live bool) tea.Cmd {
 	atTop := a.messages.list.Index() == 0
 	a.messages.refresh()
 	cmds := []tea.Cmd{a.announce(i, newest, len(mail))}
-	if a.opensByItself(i, atTop) {
-		if a.messages.list.Select(newest.key) && a.messages.list.Index() == 0 {
-			a.messages.list.First() // more mail comes into view above it
-		}
-		cmds = append(cmds, a.openMessage(newest))
-	} else if a.messages.inbox != i.id && a.messages.inbox != allInboxes {
+	switch {
+	case a.follow:
+		a.next = newest
+	case a.opensByItself(i, atTop):
+		cmds = append(cmds, a.openArrived(newest))
+	case !a.lists(i.id):
 		a.say(note, "Mail for "+i.name()+": "+newest.subject)
 	}
 	return tea.Batch(cmds...)
 }
 
-// opensByItself says whether mail for an inbox opens as it arrives: always while following, else when
-// its list is shown, there is room for it, and nothing is being read or typed. The cursor stays where it
-// is: at the top, which is where the mail comes in.
+// lists says whether the messages of an inbox are those that are listed, or among them.
+func (a *app) lists(inboxID string) bool {
+	return a.messages.inbox == inboxID || a.messages.inbox == allInboxes
+}
+
+// opensByItself says whether mail for an inbox opens as it arrives without being followed: when its list is
+// shown, there is room for it, and nothing is being read or typed. The cursor stays where it is: at the top,
+// which is where the mail comes in.
 func (a *app) opensByItself(i *inbox, atTop bool) bool {
-	shown := a.messages.inbox == i.id || a.messages.inbox == allInboxes
-	switch {
-	case a.follow:
-		if !shown {
-			a.selectInbox(i.id)
-		}
-		if a.focus == paneInboxes {
-			a.focus = paneMessages
-		}
-		return true
-	case !shown || !atTop || a.reader.reading() || a.top() != nil || a.typing() != nil || a.messages.filter.on():
+	if !a.lists(i.id) || !atTop || a.reader.reading() || a.keysTaken() || a.messages.filter.on() {
 		return false
 	}
 	return a.lay.Columns == 3 || a.lay.Columns == 2 && a.focus == paneMessages
+}
+
+func (a *app) openArrived(m *message) tea.Cmd {
+	if a.messages.list.Select(m.key) && a.messages.list.Index() == 0 {
+		a.messages.list.First() // more mail comes into view above it
+	}
+	return a.openMessage(m)
+}
+
+// openNext opens the newest message while following, as soon as nobody is typing or answering.
+func (a *app) openNext() tea.Cmd {
+	m := a.next
+	if m == nil || a.follow && a.keysTaken() {
+		return nil
+	}
+	a.next = nil
+	if !a.follow || a.session == nil || a.book.messages[m.key] == nil {
+		return nil
+	}
+	if !a.lists(m.inboxID) {
+		a.selectInbox(m.inboxID)
+	}
+	if a.focus == paneInboxes {
+		a.focus = paneMessages
+	}
+	return a.openArrived(m)
 }

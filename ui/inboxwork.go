@@ -49,10 +49,14 @@ func (m createdMsg) apply(a *app) tea.Cmd {
 		return a.fail(m.err)
 	}
 	i := a.follows(m.inbox)
-	a.selectInbox(i.id)
-	a.focus = paneMessages
-	if a.reader.reading() {
-		a.leaveMessage()
+	if a.keysTaken() {
+		a.refreshLists()
+	} else {
+		a.selectInbox(i.id)
+		a.focus = paneMessages
+		if a.reader.reading() {
+			a.leaveMessage()
+		}
 	}
 	if !m.copy {
 		return nil
@@ -200,11 +204,15 @@ func (a *app) drop(id string) {
 	a.session.watcher.Remove(id)
 	a.dropped[id] = true
 	if a.reader.message != nil && a.reader.message.inboxID == id {
-		a.reader.close()
+		if a.keysTaken() {
+			a.reader.ended = true
+		} else {
+			a.reader.close()
+		}
 	}
 	a.book.forget(id)
 	a.refreshLists()
-	if a.focus != paneInboxes && a.inboxes.selected() == nil {
+	if a.focus != paneInboxes && a.inboxes.selected() == nil && !a.keysTaken() {
 		a.focus = paneInboxes
 	}
 }

@@ -103,6 +103,15 @@ func (a *app) typing() func(tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// keysTaken says that a dialog has the keys or a line is being typed: what comes from outside then leaves the
+// focus alone, so that no letter meant for them becomes a command.
+func (a *app) keysTaken() bool { return a.top() != nil || a.typing() != nil }
+
+// stopTyping ends the typing of filters and searches, and keeps what was typed.
+func (a *app) stopTyping() {
+	a.inboxes.filter.typing, a.messages.filter.typing, a.reader.search.typing = false, false, false
+}
+
 func (a *app) startFilter() tea.Cmd {
 	if a.focus == paneInboxes {
 		a.inboxes.filter.typing = true

@@ -33,7 +33,7 @@ func (p *messagePane) show(inboxID string) {
 	}
 	p.inbox = inboxID
 	p.list = list.List{}
-	p.filter.clear()
+	p.filter = filter{typing: p.filter.typing} // what is typed on does not become commands
 	clear(p.marks)
 	p.refresh()
 	p.list.Select(p.places[inboxID])

@@ -94,6 +94,7 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 	if !ok {
 		return nil
 	}
+	a.stopTyping()
 	switch pane {
 	case paneInboxes:
 		a.focus = paneInboxes

@@ -111,7 +111,11 @@ func (m adoptedMsg) apply(a *app) tea.Cmd {
 	}
 	delete(a.dropped, m.inbox.ID)
 	a.follows(m.inbox)
-	a.selectInbox(m.inbox.ID)
+	if a.keysTaken() {
+		a.refreshLists()
+	} else {
+		a.selectInbox(m.inbox.ID)
+	}
 	return a.say(done, "added "+render.Clean(m.inbox.Email))
 }
 
