@@ -61,7 +61,7 @@ func TestPages(t *testing.T) {
 	if page.Total != 5 || len(page.Messages) != 0 {
 		t.Errorf("after the oldest: %+v", page)
 	}
-	for _, after := range []string{"x", service.NewMessageID(6)} {
+	for _, after := range []string{"x", service.NewMessageID(6), service.NewMessageID(3)} {
 		_, err = s.Messages(t.Context(), k, in.ID, service.Page{After: after})
 		wantCode(t, err, service.NotFound)
 	}

@@ -48,6 +48,10 @@ func (s *Service) Messages(ctx context.Context, k Key, inboxID string, p Page) (
 		if !ok || place >= before {
 			return List{}, errNoMessage()
 		}
+		// One that is damaged still has its place.
+		if m, err := s.store.Summary(ctx, in, place); ErrorCode(err) == NotFound || err == nil && m.ID != p.After {
+			return List{}, errNoMessage()
+		}
 		before = place
 	}
 	list := List{Total: in.Messages, Version: in.Version}

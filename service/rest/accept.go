@@ -25,24 +25,22 @@ type mediaRange struct {
 // mediaRanges reads Accept fields. An element that cannot be read counts for nothing.
 func mediaRanges(accept []string) []mediaRange {
 	var ranges []mediaRange
-	for _, field := range accept {
-		for element := range strings.SplitSeq(field, ",") {
-			name, params, err := mime.ParseMediaType(element)
-			if err != nil {
-				continue
-			}
-			main, sub, ok := strings.Cut(name, "/")
-			if !ok {
-				continue
-			}
-			q := 1.0
-			if s, ok := params["q"]; ok {
-				if q, err = strconv.ParseFloat(s, 64); err != nil || !(q >= 0 && q <= 1) {
-					continue
-				}
-			}
-			ranges = append(ranges, mediaRange{main, sub, q})
+	for element := range elements(accept) {
+		name, params, err := mime.ParseMediaType(element)
+		if err != nil {
+			continue
 		}
+		main, sub, ok := strings.Cut(name, "/")
+		if !ok {
+			continue
+		}
+		q := 1.0
+		if s, ok := params["q"]; ok {
+			if q, err = strconv.ParseFloat(s, 64); err != nil || !(q >= 0 && q <= 1) {
+				continue
+			}
+		}
+		ranges = append(ranges, mediaRange{main, sub, q})
 	}
 	return ranges
 }

@@ -25,6 +25,7 @@ func TestPrefersRaw(t *testing.T) {
 		{[]string{"message/rfc822;q=NaN"}, false},
 		{[]string{"message/rfc822;q=x"}, false},
 		{[]string{";;, /, message/rfc822"}, true},
+		{[]string{`text/plain; x="a, message/rfc822"`}, false},
 		{[]string{"text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8"}, false},
 	} {
 		if got := prefersRaw(test.accept); got != test.want {

@@ -121,6 +121,25 @@ func TestMessage(t *testing.T) {
 	}
 }
 
+// A large message is the same JSON as a small one, and takes no more memory than its texts.
+func TestLargeMessage(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	in := d.newInbox(t, key)
+	text := strings.Repeat("\x00\x01\"\\ä☃𝄞<b>\u2028\x7f", 1<<17)
+	d.deliver(t, in.Email, "Subject: \"text\":\"\",\"html\":\"\"\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"+
+		text+"\r\n--b\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>"+text+"\r\n--b--\r\n")
+	path := in.path() + "/messages/" + get[messages](t, d, key, in.path()+"/messages").Messages[0].ID
+	a := d.call(t, key, "GET", path, "")
+	m := decode[map[string]any](t, a, http.StatusOK)
+	if m["text"] != text || m["html"] != "<p>"+text || m["subject"] != `"text":"","html":""` || m["to"] != in.Email || len(m["attachments"].([]any)) != 0 {
+		t.Errorf("message %.500v", m)
+	}
+	if head := d.call(t, key, "HEAD", path, ""); head.header.Get("Content-Length") != fmt.Sprint(len(a.body)) {
+		t.Errorf("HEAD: %v, the body has %d bytes", head.header, len(a.body))
+	}
+}
+
 func TestRawMessageOnlyWhenPreferred(t *testing.T) {
 	d := newDoor(t, rest.Options{})
 	key := d.key(t, service.Dev)

@@ -57,6 +57,7 @@ func TestErrors(t *testing.T) {
 		{key, "DELETE", mine.path() + "/messages/msg_none", "", ""},
 		{"", "POST", "/healthz", "", ""},
 
+		{key, "GET", mine.path() + "/messages?limit=1%zz", "", ""},
 		{key, "GET", mine.path() + "/messages?limit=0", "", ""},
 		{key, "GET", mine.path() + "/messages?limit=1001", "", ""},
 		{key, "GET", mine.path() + "/messages?limit=x", "", ""},
@@ -236,5 +237,16 @@ func TestLogIsDiscreet(t *testing.T) {
 	}
 	if got := strings.Count(log, "msg=request "); got != 5 {
 		t.Errorf("%d lines for 5 requests:\n%s", got, log)
+	}
+}
+
+// Two keys are none, even if one of them or both are valid: nobody knows which one somebody in between has checked.
+func TestTwoKeysAreNone(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	for _, second := range []string{key, "mf_other"} {
+		if a := d.call(t, key, "GET", "/v1/inboxes", "", "X-API-Key: "+second); a.status != http.StatusUnauthorized {
+			t.Errorf("%d: %s", a.status, a.body)
+		}
 	}
 }

@@ -13,7 +13,7 @@ const (
 	// that a slow reader holds none of it here.
 	smallAnswer = 1 << 20
 	// parseCost is how much memory a message takes, in multiples of its size, from the store to the answer: raw,
-	// decoded, and as JSON.
+	// decoded, and converted to UTF-8.
 	parseCost = 3
 	// patience is how long a request waits for memory.
 	patience = 10 * time.Second

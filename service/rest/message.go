@@ -36,7 +36,11 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if body, err = encode(messageJSON(m)); err != nil {
+		message := messageJSON(m)
+		if len(message.Text)+len(message.HTML) > smallAnswer {
+			return w.sendLarge(message)
+		}
+		if body, err = encode(message); err != nil {
 			return err
 		}
 		s.cache.put(id, body)

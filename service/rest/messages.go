@@ -16,7 +16,7 @@ const maxLimit = 1000
 
 func (s *Server) listMessages(w *response, r *http.Request) error {
 	key, id := w.key, r.PathValue("inbox")
-	page, err := readPage(r.URL.Query())
+	page, err := readPage(r.URL.RawQuery)
 	if err != nil {
 		return err
 	}
@@ -35,8 +35,12 @@ func (s *Server) listMessages(w *response, r *http.Request) error {
 }
 
 // readPage reads ?limit= and ?after=.
-func readPage(query url.Values) (service.Page, error) {
+func readPage(rawQuery string) (service.Page, error) {
 	var p service.Page
+	query, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return p, invalid("The query of the URL cannot be read")
+	}
 	if query.Has("limit") {
 		n, err := strconv.Atoi(query.Get("limit"))
 		if err != nil || n < 1 || n > maxLimit {

@@ -239,7 +239,8 @@ func (s *Server) serveMCP(w *response, r *http.Request) {
 
 // admit checks the key and counts the request.
 func (s *Server) admit(w *response, r *http.Request) error {
-	key, err := s.service.Authenticate(r.Context(), r.Header.Get("X-Api-Key"))
+	// Several fields are one value (RFC 9110, section 5.3), which is no key.
+	key, err := s.service.Authenticate(r.Context(), strings.Join(r.Header["X-Api-Key"], ", "))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -128,6 +131,32 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 			t.Errorf("afterwards: %q, %v", b, err)
 		}
 	})
+}
+
+// A message whose JSON is much longer than its text is not in memory as JSON.
+func TestMessageIsSentInPieces(t *testing.T) {
+	const size = 16 << 20
+	d := httptest.NewServer(rest.New(inMemory{raw: make([]byte, size)}, rest.Options{}))
+	defer d.Close()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", d.URL+"/v1/inboxes/inbox_any/messages/msg_any", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	resp, err := d.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	n, err := io.Copy(io.Discard, resp.Body)
+	if err != nil || n < 6*size || n != resp.ContentLength {
+		t.Fatalf("%d bytes of %d, %v", n, resp.ContentLength, err)
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 3*size {
+		t.Errorf("%d MiB allocated for a message of %d", got>>20, size>>20)
+	}
 }
 
 // Who sends slowly is cut off, be it in the header or in the body.
