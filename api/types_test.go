@@ -93,7 +93,11 @@ func TestReadingAttachments(t *testing.T) {
 		`{"name":"f","mime_type":"text/plain","data":"YWI_\r\nYQ==","size":"5","new":{}}`:                   {Filename: "f", ContentType: "text/plain", Size: 5, Content: []byte("ab?a")},
 		`{"filename":null,"name":"f","url":"https://x.example/f","size":12.0}`:                              {Filename: "f", URL: "https://x.example/f", Size: 12},
 		`{"filename":7,"content":{"a":1},"inline":"yes","size":{}}`:                                         {},
-		`{}`: {},
+		`{}`:      {},
+		`"a.txt"`: {Filename: "a.txt"},
+		`5`:       {},
+		`null`:    {},
+		`["x"]`:   {},
 	} {
 		var got api.Attachment
 		if err := json.Unmarshal([]byte(text), &got); err != nil {

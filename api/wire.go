@@ -227,10 +227,12 @@ func (a Attachment) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads an attachment under any of the names services are
 // likely to use, ignores what it does not understand, and keeps it all in Raw.
+// A string is taken as the file name: a message can be read whatever its
+// attachments look like.
 func (a *Attachment) UnmarshalJSON(data []byte) error {
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return err
+	if json.Unmarshal(data, &fields) != nil {
+		fields = map[string]json.RawMessage{"filename": data}
 	}
 	text := func(names ...string) (s string) {
 		for _, name := range names {

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"mayfly/api"
 	"mayfly/api/watch"
@@ -29,13 +31,33 @@ func containsFold(s, part string) bool {
 // ErrGone is the error of waiting for mail to an inbox that was deleted or has expired.
 var ErrGone = errors.New("the inbox is gone: deleted or expired")
 
+// Between attempts to read messages that cannot be read.
+const (
+	minPause = time.Second
+	maxPause = 30 * time.Second
+)
+
+// FailingError is the error of waiting for mail while the service failed.
+type FailingError struct {
+	Ended error // why the wait ended
+	Last  error // what the service failed with at last
+}
+
+// Error tells both.
+func (e *FailingError) Error() string {
+	return fmt.Sprintf("%v; at last the service failed: %v", e.Ended, e.Last)
+}
+
+// Unwrap returns both.
+func (e *FailingError) Unwrap() []error { return []error{e.Ended, e.Last} }
+
 // Await returns the newest message that matches and that accept takes, be it there or still to arrive; accept nil takes
 // every message. Messages that accept refuses are not shown to it again. The letter comes without its raw form, which
 // [Letter.FetchRaw] adds.
 //
-// It follows the inbox as package watch does. Failures that may pass are waited out; when ctx ends, the error wraps that
-// of ctx and the failure that lasted until then. What waiting does not mend ends it: [ErrGone], [api.ErrUnauthorized],
-// [api.ErrForbidden], [api.ErrNotFound].
+// It follows the inbox as package watch does. Failures that may pass are waited out, and a message that cannot be read is
+// passed over until it can; when ctx ends, the error wraps that of ctx, and is a [FailingError] where a failure lasted
+// until then. What waiting does not mend ends it: [ErrGone], [api.ErrUnauthorized], [api.ErrForbidden], [api.ErrNotFound].
 func Await(ctx context.Context, c *api.Client, inboxID string, m Match, accept func(Letter) bool) (Letter, error) {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -47,14 +69,20 @@ func Await(ctx context.Context, c *api.Client, inboxID string, m Match, accept f
 
 	a := awaited{client: c, inboxID: inboxID, match: m, accept: accept, refused: map[string]bool{}}
 	var result *Letter
-	var failure error // nil while the service answers
+	var failure error                                                     // nil while the service answers
+	again := time.AfterFunc(math.MaxInt64, func() { w.Refresh(inboxID) }) // for a message that could not be read
+	defer again.Stop()
+	pause := minPause
 	for e := range w.Events() {
 		result, failure = a.on(ctx, e, failure)
 		if result != nil || final(failure) || ctx.Err() != nil {
 			break
 		}
-		if failure != nil && e.Kind != watch.Failed {
-			w.Refresh(inboxID) // a message could not be read
+		if failure == nil {
+			pause = minPause
+		} else if e.Kind != watch.Failed {
+			again.Reset(pause)
+			pause = min(2*pause, maxPause)
 		}
 	}
 	cancel()
@@ -65,7 +93,7 @@ func Await(ctx context.Context, c *api.Client, inboxID string, m Match, accept f
 	case final(failure):
 		return Letter{}, failure
 	case ctx.Err() != nil && failure != nil:
-		return Letter{}, fmt.Errorf("%w; at last the service failed: %w", ctx.Err(), failure)
+		return Letter{}, &FailingError{ctx.Err(), failure}
 	case ctx.Err() != nil:
 		return Letter{}, ctx.Err()
 	}
@@ -95,7 +123,10 @@ func (a *awaited) on(ctx context.Context, e watch.Event, failure error) (*Letter
 	case watch.Recovered:
 		return nil, nil
 	case watch.Listed, watch.Arrived:
-		return a.among(ctx, e.Messages)
+		l, err := a.among(ctx, e.Messages)
+		if l != nil || ctx.Err() == nil {
+			return l, err
+		}
 	}
 	return nil, failure
 }
@@ -103,15 +134,21 @@ func (a *awaited) on(ctx context.Context, e watch.Event, failure error) (*Letter
 // lookBack is how many of the messages that match are read in search of one to accept.
 const lookBack = 20
 
-// among returns the newest message of the list that matches and is accepted, nil without one.
+// among returns the newest message of the list that matches and is accepted, nil without one. The error is of a message
+// that could not be read.
 func (a *awaited) among(ctx context.Context, list []api.Summary) (*Letter, error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(s api.Summary) bool { return !a.match.matches(s) })
 	slices.SortStableFunc(list, func(x, y api.Summary) int { return y.ReceivedAt.Compare(x.ReceivedAt) })
+	var unread error
 	for _, s := range list[:min(len(list), lookBack)] {
 		if a.refused[s.ID] {
 			continue
 		}
 		m, err := a.client.Message(ctx, a.inboxID, s.ID)
+		if errors.Is(err, api.ErrUnexpected) { // of this message; others may be well
+			unread = err
+			continue
+		}
 		if err != nil && !errors.Is(err, api.ErrNotFound) {
 			return nil, err
 		}
@@ -122,5 +159,5 @@ func (a *awaited) among(ctx context.Context, list []api.Summary) (*Letter, error
 		}
 		a.refused[s.ID] = true
 	}
-	return nil, nil
+	return nil, unread
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -90,6 +91,42 @@ func TestAwaitSaysWhyItEnds(t *testing.T) {
 		service.Delete(inbox.ID)
 		if _, err := letter.Await(t.Context(), client, inbox.ID, letter.Match{}, nil); !errors.Is(err, letter.ErrGone) {
 			t.Errorf("the inbox is gone: %v", err)
+		}
+	})
+}
+
+func TestAwaitPassesOverAMessageThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := apitest.New(apitest.Options{})
+		defer service.Close()
+		client := service.Client(api.Options{})
+		inbox, err := service.Create("ada", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		older, err := service.Deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "older"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		newer, err := service.Deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "newer"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		service.FailIf(apitest.HTML, -1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, newer.ID) })
+		if l, err := letter.Await(t.Context(), client, inbox.ID, letter.Match{}, nil); err != nil || l.Message.ID != older.ID {
+			t.Errorf("%+v, %v", l.Message, err)
+		}
+
+		before := len(service.Requests())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err = letter.Await(ctx, client, inbox.ID, letter.Match{Subject: "newer"}, nil)
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, api.ErrUnexpected) {
+			t.Errorf("it could not be read all the time: %v", err)
+		}
+		if n := len(service.Requests()) - before; n > 30 {
+			t.Errorf("%d requests in a minute", n)
 		}
 	})
 }
