@@ -38,6 +38,9 @@ func (a *app) doctorCommand() *cobra.Command {
 			d.terminal()
 			d.files()
 			d.service(cmd.Context())
+			if d.unwritten != nil {
+				return d.unwritten
+			}
 			if d.failed != nil {
 				return quiet{exitStatus(d.failed)}
 			}
@@ -48,12 +51,15 @@ func (a *app) doctorCommand() *cobra.Command {
 
 // doctor prints findings, a line each.
 type doctor struct {
-	app    *app
-	failed error // the first thing that is wrong
+	app       *app
+	failed    error // the first thing that is wrong
+	unwritten error // why a finding could not be printed
 }
 
 func (d *doctor) say(name, format string, args ...any) {
-	fmt.Fprintf(d.app.env.Stdout, "%-12s %s\n", name, render.Clean(fmt.Sprintf(format, args...)))
+	if _, err := fmt.Fprintf(d.app.env.Stdout, "%-12s %s\n", name, render.Clean(fmt.Sprintf(format, args...))); err != nil {
+		d.unwritten = err
+	}
 }
 
 func (d *doctor) wrong(name string, err error) {
@@ -165,11 +171,12 @@ func (d *doctor) service(ctx context.Context) {
 // answers makes a request and tells what can be learned from it.
 func (d *doctor) answers(ctx context.Context, s *connection) {
 	begin := time.Now()
-	list, err := s.client.Inboxes(ctx)
+	client := s.client.Background() // what fails is told, and not tried again
+	list, err := client.Inboxes(ctx)
 	switch {
 	case errors.Is(err, api.ErrUnsupported):
 		// An answer all the same; a service with the contract alone is asked for an inbox that cannot be.
-		if _, err = s.client.Inbox(ctx, "inbox_of_the_doctor"); errors.Is(err, api.ErrNotFound) {
+		if _, err = client.Inbox(ctx, "inbox_of_the_doctor"); errors.Is(err, api.ErrNotFound) {
 			err = nil
 		}
 		d.say("inboxes", "the service cannot list them; this machine knows what it made")

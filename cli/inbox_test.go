@@ -176,11 +176,25 @@ func TestExitStatusOfFailuresThatAreTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bubble(t, apitest.Options{})
 		s.service.Fail(apitest.Limited, -1)
-		s.fails(statusRateLimit, nil, "new")
+		s.fails(statusRateLimit, []string{"try again in 2s"}, "new")
 		s.service.Fail(apitest.Cut, -1)
 		s.fails(statusError, []string{"cannot be reached"}, "ls")
 		s.service.Fail(apitest.BadGateway, -1)
 		s.fails(statusError, []string{"502"}, "messages", "inbox_1")
+	})
+}
+
+func TestDoctorTellsAFailureAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bubble(t, apitest.Options{})
+		s.service.Fail(apitest.LimitedNoTime, -1)
+		begin := time.Now()
+		if r := s.run("doctor"); r.status != statusRateLimit || !strings.Contains(r.stdout, "429") {
+			t.Errorf("%+v", r)
+		}
+		if took := time.Since(begin); took > 0 {
+			t.Errorf("it took %v", took)
+		}
 	})
 }
 

@@ -44,7 +44,7 @@ func (a *app) lsCommand() *cobra.Command {
 				if i.MessageCount != nil {
 					count = strconv.Itoa(*i.MessageCount)
 				}
-				expiry := i.ExpiresAt.UTC().Format(api.TimeFormat)
+				expiry := stamp(i.ExpiresAt)
 				if isTerminal(a.env.Stdout) {
 					expiry = left(i.ExpiresAt)
 				}

@@ -51,7 +51,7 @@ func (a *app) messageRows(messages []api.Summary) [][]string {
 			rows[n] = []string{moment(m.ReceivedAt), sender(m.FromName, m.From), render.Clean(m.Subject), render.Clean(m.ID)}
 			continue
 		}
-		rows[n] = []string{render.Clean(m.ID), m.ReceivedAt.UTC().Format(api.TimeFormat), sender(m.FromName, m.From),
+		rows[n] = []string{render.Clean(m.ID), stamp(m.ReceivedAt), sender(m.FromName, m.From),
 			render.Clean(m.Subject), strconv.FormatInt(m.Size, 10)}
 	}
 	return rows

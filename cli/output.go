@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
+	"mayfly/api"
 	"mayfly/render"
 	"mayfly/render/layout"
 	"mayfly/ui/config"
@@ -98,10 +99,21 @@ func (a *app) table(w io.Writer, rows [][]string) error {
 	return err
 }
 
+// stamp is a time for a program, in UTC.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(api.TimeFormat)
+}
+
 // left says how long it is until t, in one unit.
 func left(t time.Time) string {
 	d := time.Until(t)
-	if d <= 0 {
+	switch {
+	case t.IsZero():
+		return "-"
+	case d <= 0:
 		return "expired"
 	}
 	return span(d) + " left"

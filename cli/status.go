@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"mayfly/api"
 	"mayfly/keys"
@@ -95,13 +96,18 @@ func nextStep(err error) string {
 	case errors.Is(err, api.ErrForbidden):
 		return "the key's plan does not allow this"
 	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &limited) && limited.RetryAfter > 0:
-		return fmt.Sprintf("try again in %s", limited.RetryAfter)
+		return "try again in " + wholeSeconds(limited.RetryAfter)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "is the service running there?"
 	case errors.Is(err, os.ErrPermission):
 		return "look at the permissions"
 	}
 	return ""
+}
+
+// wholeSeconds is a time to wait as a person reads it, rather too long than too short.
+func wholeSeconds(d time.Duration) string {
+	return (d + time.Second - 1).Truncate(time.Second).String()
 }
 
 // errorLine is what a person is told about err: one line, safe for a terminal.

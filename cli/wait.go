@@ -135,9 +135,9 @@ func (w waiting) what() string {
 
 func (w waiting) timedOut(err error) error {
 	next := "`mayfly messages " + render.Clean(w.inbox.Email) + "` lists what is there"
-	var failed *api.Error
-	if errors.As(err, &failed) || errors.Is(err, api.ErrUnavailable) {
-		next = "at last the service failed: " + render.Clean(err.Error())
+	var failing *letter.FailingError
+	if errors.As(err, &failing) {
+		next = "at last the service failed: " + render.Clean(failing.Last.Error())
 	}
 	return &failure{statusTimeout, fmt.Errorf("no %s within %s", w.what(), duration(w.timeout).text()), next}
 }
