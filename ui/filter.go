@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
 
@@ -32,13 +33,13 @@ func (f *filter) matches(text string) bool {
 	return true
 }
 
-// title shows what is typed in place of a pane's title.
-func (f *filter) title(th *theme.Theme, usual string) string {
+// title shows what is typed in place of a pane's title, in w cells.
+func (f *filter) title(th *theme.Theme, usual string, w int) string {
 	switch {
 	case f.typing:
-		return th.Accent.On("/") + f.text + th.Accent.On("▏")
+		return th.Accent.On("/") + typed(th, f.text, w-1)
 	case f.on():
-		return th.Accent.On("/"+f.text) + th.Dim.On("  esc")
+		return th.Accent.On("/"+cell.Cut(cell.Steady(f.text), w-6)) + th.Dim.On("  esc")
 	}
 	return usual
 }

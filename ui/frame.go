@@ -213,7 +213,11 @@ func (a *app) outcome() string {
 		right = th.Accent.On(a.work.what + " " + itoa(a.work.done) + "/" + itoa(a.work.total) + " " + a.gauge())
 	case a.flash.showing(a.now):
 		style, sign := a.flash.style(th)
-		right = style.On(cell.Cut(sign+a.flash.text, a.width-2))
+		text := sign + cell.Steady(a.flash.text)
+		if a.flash.mood == trouble { // what failed stands at the start, why at the end
+			text = cell.CutMiddle(text, a.width-2)
+		}
+		right = style.On(cell.Cut(text, a.width-2))
 	}
 	if right != "" {
 		right += " "

@@ -80,12 +80,11 @@ func (p *inboxPane) wake(now time.Time, a *alarm) {
 func (p *inboxPane) draw(th *theme.Theme, now time.Time, focused bool) []string {
 	w := p.rect.W
 	out := blankRows(p.rect)
-	title := "Inboxes"
 	right := ""
 	if n := len(p.marks); n > 0 {
 		right = fmt.Sprintf("%d marked ", n)
 	}
-	out[0] = titleRow(th, p.filter.title(th, title), th.Dim.On(right), w, focused)
+	out[0] = titleRow(th, p.filter.title(th, "Inboxes", w-2-cell.Width(right)), th.Dim.On(right), w, focused)
 	for _, row := range p.rows {
 		lines := p.row(th, now, row, focused)
 		for n := range row.H {

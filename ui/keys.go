@@ -2,10 +2,13 @@ package ui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/cell"
 	"mayfly/ui/config"
+	"mayfly/ui/theme"
 )
 
 // bind puts the user's keys in place of the usual ones.
@@ -188,10 +191,30 @@ func edit(text string, k tea.KeyPressMsg) (string, bool) {
 	case "ctrl+w":
 		return text[:strings.LastIndexByte(strings.TrimRight(text, " "), ' ')+1], true
 	}
-	if k.Text == "" || len(text) > 200 {
+	if k.Text == "" {
 		return text, false
 	}
-	return text + k.Text, true
+	return typeOn(text, k.Text), true
+}
+
+// mostTyped is the length of a line that is typed, in characters.
+const mostTyped = 200
+
+// typeOn adds to a line that is typed; what is too much for it is left out.
+func typeOn(text, more string) string {
+	for range mostTyped - utf8.RuneCountInString(text) {
+		r, n := utf8.DecodeRuneInString(more)
+		if n == 0 {
+			break
+		}
+		text, more = text+string(r), more[n:]
+	}
+	return text
+}
+
+// typed shows a line that is typed in w cells: its end, where one types, and the cursor.
+func typed(th *theme.Theme, text string, w int) string {
+	return cell.CutStart(cell.Steady(text), w-1) + th.Accent.On("▏")
 }
 
 // paste puts pasted text where text is typed.
@@ -200,6 +223,7 @@ func (a *app) paste(msg tea.PasteMsg) tea.Cmd {
 		return a.carry(o.update(msg))
 	}
 	line, _, _ := strings.Cut(cleanLine(msg.Content), "\n")
+	line = typeOn("", line)
 	if typed := a.typing(); typed != nil && line != "" {
 		return typed(tea.KeyPressMsg{Text: line, Code: tea.KeyExtended})
 	}

@@ -103,7 +103,8 @@ func (p *messagePane) draw(th *theme.Theme, now time.Time, focused bool, empty [
 	if before, after := p.list.More(p.rows); before+after > 0 {
 		right = fmt.Sprintf("%d/%d ", p.list.Index()+1, p.list.Len())
 	}
-	title := p.filter.title(th, p.title(p.rect.W-2-cell.Width(right)))
+	room := p.rect.W - 2 - cell.Width(right)
+	title := p.filter.title(th, p.title(room), room)
 	out[0] = titleRow(th, title, th.Dim.On(right), p.rect.W, focused)
 	if p.list.Len() == 0 {
 		placeText(out, p.rect.W, p.listTop(), empty)

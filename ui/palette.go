@@ -89,7 +89,7 @@ func (m *menu) update(msg tea.Msg) intent {
 			m.list.Move(1)
 		}
 	case tea.PasteMsg:
-		m.text += cleanLine(msg.Content)
+		m.text = typeOn(m.text, cleanLine(msg.Content))
 		m.narrow()
 	case tea.KeyPressMsg:
 		switch msg.String() {
@@ -131,7 +131,7 @@ func (m *menu) click(row int) intent {
 func (m *menu) draw(th *theme.Theme, w, h int) []string {
 	width := max(10, min(72, w-4))
 	room := max(1, min(17, h-6)) // one of them is for the reason
-	rows := []string{th.Accent.On("› ") + m.text + th.Accent.On("▏"), ""}
+	rows := []string{th.Accent.On("› ") + typed(th, m.text, width-2), ""}
 	m.rows = m.list.Rows(max(1, room-1), func(string) int { return 1 })
 	for _, r := range m.rows {
 		i := slices.IndexFunc(m.choices, func(c choice) bool { return c.id == r.ID })

@@ -28,7 +28,7 @@ func (p *prompt) open() tea.Cmd { return nil }
 func (p *prompt) update(msg tea.Msg) intent {
 	switch msg := msg.(type) {
 	case tea.PasteMsg:
-		p.text += strings.TrimSpace(cleanLine(msg.Content))
+		p.text = typeOn(p.text, strings.TrimSpace(cleanLine(msg.Content)))
 	case tea.KeyPressMsg:
 		switch msg.String() {
 		case "esc":
@@ -51,11 +51,7 @@ func (p *prompt) update(msg tea.Msg) intent {
 
 func (p *prompt) draw(th *theme.Theme, w, h int) []string {
 	width := max(10, min(56, w-4))
-	shown := p.text
-	if n := cell.Width(shown); n > width-3 {
-		shown = cell.CutMiddle(shown, width-3)
-	}
-	rows := []string{cell.Fit(th.Accent.On("› ")+shown+th.Accent.On("▏"), width), ""}
+	rows := []string{cell.Fit(th.Accent.On("› ")+typed(th, p.text, width-2), width), ""}
 	below := th.Dim.On(cell.Cut(p.hint, width))
 	if p.tried {
 		if wrong := p.check(strings.TrimSpace(p.text)); wrong != "" {

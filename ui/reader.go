@@ -276,7 +276,7 @@ func (r *reader) draw(focused bool, idle []string, now time.Time) []string {
 	}
 	out[0] = titleRow(th, cell.Cut(cell.Steady(r.message.subject), r.rect.W-3), r.search.status(th), r.rect.W, focused)
 	if r.search.typing {
-		out[0] = titleRow(th, r.search.prompt(th), "", r.rect.W, focused)
+		out[0] = titleRow(th, r.search.prompt(th, r.rect.W-2), "", r.rect.W, focused)
 	}
 	head := r.head()
 	body := func(n int) string {

@@ -136,10 +136,10 @@ func (s *search) status(th *theme.Theme) string {
 	return th.Dim.On(itoa(s.at+1) + " of " + s.found() + " ")
 }
 
-func (s *search) prompt(th *theme.Theme) string {
-	p := th.Accent.On("/") + s.text + th.Accent.On("▏")
+func (s *search) prompt(th *theme.Theme, w int) string {
+	found := ""
 	if s.on() {
-		p += th.Dim.On("  " + s.found() + " found")
+		found = "  " + s.found() + " found"
 	}
-	return p
+	return th.Accent.On("/") + typed(th, s.text, w-1-len(found)) + th.Dim.On(found)
 }

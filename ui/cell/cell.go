@@ -60,6 +60,22 @@ func Cut(s string, w int) string {
 	return ansi.Truncate(s, w, Ellipsis)
 }
 
+// CutStart shortens plain text to at most w cells and keeps its end.
+func CutStart(s string, w int) string {
+	n := Width(s)
+	if n <= w {
+		return s
+	}
+	if w < 2 {
+		return ""
+	}
+	end := ansi.TruncateLeft(s, n-w+1, "")
+	if Width(end) > w-1 { // it begins with a wide character that was cut in half
+		end = ansi.TruncateLeft(s, n-w+2, "")
+	}
+	return Ellipsis + end
+}
+
 // CutMiddle shortens plain text to at most w cells, keeping its start and its end: addresses and
 // paths differ at both.
 func CutMiddle(s string, w int) string {
