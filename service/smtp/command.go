@@ -85,7 +85,7 @@ func parsePath(arg, prefix string) (address string, params []param, err error) {
 	}
 	if strings.HasPrefix(path, "@") {
 		_, mailbox, ok := strings.Cut(path, ":")
-		if !ok {
+		if !ok || mailbox == "" {
 			return "", nil, errAddress
 		}
 		path = mailbox

@@ -86,7 +86,7 @@ func (d *dotReader) skipLine(p []byte, lf int) (taken int) {
 	cr := bytes.IndexByte(p[:lf], '\r')
 	switch {
 	case cr >= 0 && (cr < lf-1 || lf == len(p)):
-		d.add(cr + 1)
+		d.add(min(cr+1, len(p)-1)) // without one that may be the start of CRLF
 		d.before = bareCR
 		return cr + 1
 	case lf == len(p):

@@ -296,6 +296,8 @@ func TestConversations(t *testing.T) {
 			< 501 5.1.7
 			MAIL FROM:<x>
 			< 501 5.1.7
+			MAIL FROM:<@relay.test:>
+			< 501 5.1.7
 			MAIL TO:<x@y.test>
 			< 501 5.5.4
 			MAIL FROM:<x@y.test>SIZE=1
@@ -383,9 +385,9 @@ func TestConversations(t *testing.T) {
 			BDAT 0
 			< 250
 			RCPT TO:<b@box.test>
-			< 503
+			< 503 5.5.1 RCPT does not follow BDAT
 			DATA
-			< 503
+			< 503 5.5.1 DATA does not follow BDAT
 			MAIL FROM:<x@y.test>
 			< 503
 			BDAT 0 LAST
@@ -752,6 +754,19 @@ func TestTextLineLimit(t *testing.T) {
 	}
 	if st := s.Stats(); st.Refused[LineTooLong] != 1 {
 		t.Errorf("stats: %+v", st)
+	}
+}
+
+// Where a line of the greatest length meets the end of what was read makes no difference.
+func TestLongestLineAtEverySplit(t *testing.T) {
+	line := "12345678\r\n"
+	for at := range len(line) {
+		var d dotReader
+		n, _ := d.next([]byte(line[:at]), func([]byte) {})
+		d.next([]byte(line[n:]+line), func([]byte) {})
+		if d.longest != 8 {
+			t.Errorf("split at %d: %d octets", at, d.longest)
+		}
 	}
 }
 

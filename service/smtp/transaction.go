@@ -95,8 +95,11 @@ func (c *conn) badPath(err error, syntax, address string) error {
 }
 
 func (c *conn) rcpt(arg string) error {
-	if !c.tx.open || c.tx.chunks {
+	switch {
+	case !c.tx.open:
 		return c.bad("503 5.5.1 Give MAIL first")
+	case c.tx.chunks:
+		return c.bad("503 5.5.1 RCPT does not follow BDAT")
 	}
 	to, params, err := parsePath(arg, "TO:")
 	if err == nil && to == "" {
