@@ -73,26 +73,20 @@ func (s *Store) runCommits() {
 	}
 }
 
-// commit stores a group and tells each of it. When somebody else's session holds a row that it needs, each key goes on
-// its own, so that only those who need that row are refused.
+// commit stores a group and tells each of it. When a row that it needs stays locked, each key tries again on its own, so
+// that only those who need that row are refused.
 func (s *Store) commit(group []*delivery) {
 	// What was taken is stored even when the store closes meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
 	defer cancel()
 	err := s.commitTogether(ctx, group)
-	if sqlState(err) == stateLocked {
-		if parts := byKeys(group); len(parts) > 1 {
-			s.commitApart(ctx, parts)
-			return
-		}
+	if sqlState(err) != stateLocked {
+		answer(group, err)
+		return
 	}
-	answer(group, err)
-}
-
-func (s *Store) commitApart(ctx context.Context, parts map[string][]*delivery) {
 	var committing errgroup.Group
 	committing.SetLimit(committers)
-	for _, part := range parts {
+	for _, part := range byKeys(group) {
 		committing.Go(func() error {
 			answer(part, s.commitTogether(ctx, part))
 			return nil

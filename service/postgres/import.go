@@ -58,6 +58,9 @@ func (i *Import) begin(ctx context.Context, source string) error {
 	if _, err := i.conn.Exec(ctx, "INSERT INTO imports (source) VALUES ($1) ON CONFLICT DO NOTHING", source); err != nil {
 		return err
 	}
+	if _, err := i.conn.Exec(ctx, "SET statement_timeout = 0"); err != nil { // of this session, which looks at all that is there
+		return err
+	}
 	_, err = i.conn.Exec(ctx, "CREATE TEMPORARY TABLE seen (id text PRIMARY KEY)")
 	return err
 }
