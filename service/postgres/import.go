@@ -58,10 +58,8 @@ func (i *Import) begin(ctx context.Context, source string) error {
 	if _, err := i.conn.Exec(ctx, "INSERT INTO imports (source) VALUES ($1) ON CONFLICT DO NOTHING", source); err != nil {
 		return err
 	}
-	if _, err := i.conn.Exec(ctx, "SET statement_timeout = 0"); err != nil { // of this session, which looks at all that is there
-		return err
-	}
-	_, err = i.conn.Exec(ctx, "CREATE TEMPORARY TABLE seen (id text PRIMARY KEY)")
+	// This session looks at all that is there, in the end.
+	_, err = i.conn.Conn().PgConn().Exec(ctx, "SET statement_timeout = 0; CREATE TEMPORARY TABLE seen (id text PRIMARY KEY)").ReadAll()
 	return err
 }
 
@@ -125,7 +123,8 @@ type Inbox struct {
 
 // Inboxes copies inboxes, and returns how many messages of each are there already, by its ID.
 func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]int, err error) {
-	var ids, keys, addresses, had []string
+	var ids, keys, addresses []string
+	var has []bool
 	var created, expires []time.Time
 	var versions []int64
 	var slots []int32
@@ -133,14 +132,9 @@ func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]i
 		if err := i.store.ensureSlot(ctx, slotOf(in.Inbox)); err != nil {
 			return nil, err
 		}
-		ids, keys, addresses = append(ids, in.ID), append(keys, in.KeyID), append(addresses, in.Address)
+		ids, keys, addresses, has = append(ids, in.ID), append(keys, in.KeyID), append(addresses, in.Address), append(has, in.HasAddress)
 		created, expires = append(created, in.CreatedAt), append(expires, in.ExpiresAt)
 		versions, slots = append(versions, newVersion()), append(slots, int32(slotOf(in.Inbox)))
-		address := ""
-		if in.HasAddress {
-			address = in.Address
-		}
-		had = append(had, address)
 	}
 	if _, err := i.conn.Exec(ctx, "INSERT INTO seen (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", ids); err != nil {
 		return nil, i.store.failure(ctx, err)
@@ -163,8 +157,8 @@ func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]i
 				u (id, key_id, address, created_at, expires_at, version, slot) ON CONFLICT DO NOTHING`,
 			ids, keys, addresses, created, expires, versions, slots)
 		b.Queue(`UPDATE addresses a SET inbox_id = u.id, created_at = u.created_at, expires_at = u.expires_at
-			FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[]) u (address, id, created_at, expires_at)
-			WHERE a.address = u.address AND a.inbox_id IS DISTINCT FROM u.id`, had, ids, created, expires)
+			FROM unnest($1::text[], $2::boolean[], $3::text[], $4::timestamptz[], $5::timestamptz[]) u (address, has, id, created_at, expires_at)
+			WHERE a.address = u.address AND u.has AND a.inbox_id IS DISTINCT FROM u.id`, addresses, has, ids, created, expires)
 		return tx.SendBatch(ctx, &b).Close()
 	})
 	return copied, err
