@@ -352,4 +352,15 @@ func TestDamage(t *testing.T) {
 	}
 	must(t, acknowledged(t, s, in, "goes on"))
 	must(t, s.Close())
+
+	// A file that is cut short, so that it cannot even be opened.
+	must(t, os.Truncate(blobs[1], 100))
+	told.Store(0)
+	s, err = Open(dir, Options{Log: countErrors(&told)})
+	must(t, err)
+	if _, err := s.Message(t.Context(), other, 1); service.ErrorCode(err) != service.Damaged || told.Load() == 0 {
+		t.Errorf("the message in a file that is cut short: %v, the operator was told %d times", err, told.Load())
+	}
+	must(t, acknowledged(t, s, other, "goes on"))
+	must(t, s.Close())
 }

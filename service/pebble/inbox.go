@@ -13,6 +13,7 @@ import (
 
 // scan calls visit for the keys from start to before end, in order, until it returns false.
 func (s *Store) scan(ctx context.Context, start, end []byte, visit func(key, value []byte) (bool, error)) (err error) {
+	defer s.unreadable(&err)
 	it, err := s.db.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start, UpperBound: end})
 	if err != nil {
 		return s.readError(err)

@@ -58,6 +58,8 @@ type Store struct {
 	workers  sync.WaitGroup
 	failure  atomic.Pointer[service.Error]
 	damaged  sync.Map // names of files that the operator was told of
+
+	interrupted atomic.Bool // a read, by a panic of the database
 }
 
 var _ service.Store = (*Store)(nil)
@@ -116,7 +118,7 @@ func OpenMemory(o Options) (*Store, error) {
 func (s *Store) Close() error {
 	s.stopOnce.Do(func() { close(s.stop) })
 	s.workers.Wait()
-	err := s.db.Close()
+	err := s.closeDatabase()
 	s.cache.Unref()
 	return err
 }
@@ -186,13 +188,6 @@ func (s *Store) failed() error {
 	return nil
 }
 
-func (s *Store) tellDamage(info pebbledb.DataCorruptionInfo) {
-	if _, told := s.damaged.LoadOrStore(info.Path, true); !told {
-		s.log.Error("a file of the store is damaged: what it held cannot be read, the rest is served; restore a backup",
-			"file", info.Path, "error", info.Details)
-	}
-}
-
 func (s *Store) tellSpace(full bool) {
 	if full {
 		s.log.Error("no space left on the store's disk: mail is refused until there is")
@@ -206,12 +201,13 @@ var errClosed = &service.Error{Code: service.Unavailable, Message: "The service 
 var errNotFound = &service.Error{Code: service.NotFound, Message: "not found"}
 
 // get returns a copy of a value, or NotFound.
-func (s *Store) get(key []byte) ([]byte, error) {
-	value, closer, err := s.db.Get(key)
+func (s *Store) get(key []byte) (value []byte, err error) {
+	defer s.unreadable(&err)
+	read, closer, err := s.db.Get(key)
 	if err != nil {
 		return nil, s.readError(err)
 	}
-	value = append([]byte(nil), value...)
+	value = append([]byte(nil), read...)
 	return value, s.readError(closer.Close())
 }
 
@@ -221,7 +217,7 @@ func (s *Store) readError(err error) error {
 		return nil
 	case errors.Is(err, pebbledb.ErrNotFound):
 		return errNotFound
-	case errors.Is(err, errValue), pebbledb.IsCorruptionError(err):
+	case errors.Is(err, errValue), errors.Is(err, errFile), pebbledb.IsCorruptionError(err):
 		s.log.Error("part of the store is damaged and cannot be read", "error", err)
 		return &service.Error{Code: service.Damaged, Message: "This part of the store is damaged", Err: err}
 	}

@@ -1,0 +1,44 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	pebbledb "github.com/cockroachdb/pebble/v2"
+)
+
+// tellDamage tells the operator once of each damaged file.
+func (s *Store) tellDamage(info pebbledb.DataCorruptionInfo) {
+	if _, told := s.damaged.LoadOrStore(info.Path, true); !told {
+		s.log.Error("a file of the store is damaged: what it held cannot be read, the rest is served; restore a backup",
+			"file", info.Path, "error", info.Details)
+	}
+}
+
+var errFile = errors.New("a file of bodies is damaged or missing")
+
+// unreadable, deferred, makes an error of the panic by which the database says that it cannot open a file of bodies.
+func (s *Store) unreadable(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case string:
+		if !strings.HasPrefix(p, "unknown metadata type") {
+			panic(p)
+		}
+		s.interrupted.Store(true)
+		*err = s.readError(fmt.Errorf("%w: %s", errFile, p))
+	default:
+		panic(p)
+	}
+}
+
+// closeDatabase closes the database. It complains about what reads hold that panicked, when all else is closed.
+func (s *Store) closeDatabase() (err error) {
+	defer func() {
+		if s.interrupted.Load() {
+			_, err = recover(), nil
+		}
+	}()
+	return s.db.Close()
+}
