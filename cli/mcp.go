@@ -8,7 +8,6 @@ import (
 
 	"mayfly/api"
 	"mayfly/mcp"
-	"mayfly/registry"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -26,7 +25,7 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 				return err
 			}
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-			server := mcp.New(c.client, mcp.Options{Version: version(), Known: known{c.known}, Log: log})
+			server := mcp.New(c.client, mcp.Options{Version: version(), Known: known{a, c}, Log: log})
 			return mcp.ServeStdio(cmd.Context(), server, io.NopCloser(a.env.Stdin), unclosed{a.env.Stdout})
 		},
 	}
@@ -38,10 +37,13 @@ type unclosed struct{ io.Writer }
 func (unclosed) Close() error { return nil }
 
 // known is the registry as the MCP server uses it.
-type known struct{ registry *registry.Registry }
+type known struct {
+	*app
+	*connection
+}
 
 func (k known) IDs() ([]string, error) {
-	inboxes, err := k.registry.List()
+	inboxes, err := k.known.List()
 	ids := make([]string, len(inboxes))
 	for n, i := range inboxes {
 		ids[n] = i.ID
@@ -49,6 +51,6 @@ func (k known) IDs() ([]string, error) {
 	return ids, err
 }
 
-func (k known) Put(i api.Inbox) error { return k.registry.Put(registered(i)) }
+func (k known) Put(i api.Inbox) { k.remember(k.connection, i) }
 
-func (k known) Remove(inboxID string) error { return k.registry.Remove(inboxID) }
+func (k known) Remove(inboxID string) { k.forget(k.connection, inboxID) }

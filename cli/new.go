@@ -67,6 +67,13 @@ func (a *app) remember(s *connection, i api.Inbox) {
 	}
 }
 
+// forget drops an inbox that is no more.
+func (a *app) forget(s *connection, inboxID string) {
+	if err := s.known.Remove(inboxID); err != nil {
+		fmt.Fprintf(a.env.Stderr, "mayfly: this machine goes on knowing %s: %s\n", render.Clean(inboxID), render.Clean(err.Error()))
+	}
+}
+
 func registered(i api.Inbox) registry.Inbox {
 	return registry.Inbox{ID: i.ID, Email: i.Email, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
 }

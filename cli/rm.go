@@ -68,9 +68,7 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, ye
 			failures = append(failures, fmt.Errorf("%s: %w", render.Clean(o.inbox.Email), o.err))
 		}
 		if o.err == nil || errors.Is(o.err, api.ErrNotFound) {
-			if err := s.known.Remove(o.inbox.ID); err != nil {
-				fmt.Fprintf(a.env.Stderr, "mayfly: this machine goes on knowing %s: %s\n", render.Clean(o.inbox.Email), render.Clean(err.Error()))
-			}
+			a.forget(s, o.inbox.ID)
 		}
 	}
 	if ctx.Err() != nil {

@@ -63,9 +63,7 @@ func (t *tools) createInbox(ctx context.Context, _ *sdk.CallToolRequest, in crea
 		return nil, api.Inbox{}, explain(err)
 	}
 	if t.known != nil {
-		if err := t.known.Put(inbox); err != nil {
-			return nil, api.Inbox{}, explain(err)
-		}
+		t.known.Put(inbox)
 	}
 	return nil, inbox, nil
 }
@@ -113,13 +111,9 @@ func (t *tools) knownInboxes(ctx context.Context) ([]api.Inbox, error) {
 }
 
 func (t *tools) deleteInbox(ctx context.Context, _ *sdk.CallToolRequest, in inboxArgs) (*sdk.CallToolResult, api.Deleted, error) {
-	if err := t.client.DeleteInbox(ctx, in.InboxID); err != nil {
-		return nil, api.Deleted{}, explain(err)
+	err := t.client.DeleteInbox(ctx, in.InboxID)
+	if t.known != nil && (err == nil || errors.Is(err, api.ErrNotFound)) {
+		t.known.Remove(in.InboxID)
 	}
-	if t.known != nil {
-		if err := t.known.Remove(in.InboxID); err != nil {
-			return nil, api.Deleted{}, explain(err)
-		}
-	}
-	return nil, api.Deleted{Deleted: true}, nil
+	return nil, api.Deleted{Deleted: err == nil}, explain(err)
 }

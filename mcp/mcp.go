@@ -16,11 +16,12 @@ import (
 	"mayfly/api"
 )
 
-// Known is the inboxes that this machine knows, for a service that cannot list them.
+// Known is the inboxes that this machine knows, for a service that cannot list them. What it cannot keep or forget it
+// says by itself: the inbox is made or deleted all the same.
 type Known interface {
 	IDs() ([]string, error)
-	Put(api.Inbox) error
-	Remove(inboxID string) error
+	Put(api.Inbox)
+	Remove(inboxID string)
 }
 
 // Options of a server. The zero value works.

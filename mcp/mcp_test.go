@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -224,8 +226,8 @@ func (s shelf) IDs() ([]string, error) {
 	}
 	return ids, nil
 }
-func (s shelf) Put(i api.Inbox) error  { s[i.ID] = true; return nil }
-func (s shelf) Remove(id string) error { delete(s, id); return nil }
+func (s shelf) Put(i api.Inbox)  { s[i.ID] = true }
+func (s shelf) Remove(id string) { delete(s, id) }
 
 func TestListInboxesFallsBackToWhatTheMachineKnows(t *testing.T) {
 	known := shelf{"inbox_long_gone": true}
@@ -241,6 +243,76 @@ func TestListInboxesFallsBackToWhatTheMachineKnows(t *testing.T) {
 	if known[inbox.ID] {
 		t.Error("a deleted inbox is still known")
 	}
+}
+
+func TestMailTextIsCleanAndMarkedInEveryResult(t *testing.T) {
+	a := newAgent(t, apitest.Options{Extensions: true}, nil)
+	var inbox api.Inbox
+	a.call("create_inbox", nil, &inbox)
+	const hostile = "a\x1b]0;owned\x07\u009b31m\u202eb\u200b\U000e0041c"
+	m := a.deliver(inbox, apitest.Mail{From: "no-reply@acme.example", FromName: hostile, Subject: hostile, HTML: confirmation + hostile,
+		Attachments: []api.Attachment{{Filename: hostile + ".txt", ContentType: "text/plain", ContentID: hostile, Content: []byte(hostile)}}})
+	of := map[string]any{"inbox_id": inbox.ID}
+	in := map[string]any{"inbox_id": inbox.ID, "message_id": m.ID}
+	for name, arguments := range map[string]map[string]any{
+		"list_messages": of, "wait_for_message": of, "get_code": of, "get_link": of, "read_message": in, "check_message": in,
+		"get_attachment": {"inbox_id": inbox.ID, "message_id": m.ID, "attachment_id": m.Attachments[0].ID},
+	} {
+		result := a.call(name, arguments, nil)
+		if !strings.Contains(text(result), "untrusted data") {
+			t.Errorf("%s is not marked: %s", name, text(result))
+		}
+		data, err := json.Marshal(result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tree any
+		if err := json.Unmarshal(data, &tree); err != nil {
+			t.Fatal(err)
+		}
+		eachString(tree, func(s string) {
+			for _, r := range s {
+				if unicode.In(r, unicode.Cc, unicode.Cf) && r != '\n' {
+					t.Errorf("%s has %U in %q", name, r, s)
+					return
+				}
+			}
+			for _, escape := range []string{`\u001b`, `\u009b`, `\u202e`} {
+				if strings.Contains(s, escape) {
+					t.Errorf("%s has %s in %q", name, escape, s)
+				}
+			}
+		})
+	}
+}
+
+// eachString visits the strings of a JSON value.
+func eachString(v any, visit func(string)) {
+	switch v := v.(type) {
+	case string:
+		visit(v)
+	case []any:
+		for _, e := range v {
+			eachString(e, visit)
+		}
+	case map[string]any:
+		for _, e := range v {
+			eachString(e, visit)
+		}
+	}
+}
+
+func TestWaitingForAServiceThatFailsTellsSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, apitest.Options{}, nil)
+		var inbox api.Inbox
+		a.call("create_inbox", nil, &inbox)
+		a.service.Fail(apitest.BadGateway, -1)
+		r := a.result("wait_for_message", map[string]any{"inbox_id": inbox.ID, "timeout_seconds": 60})
+		if !r.IsError || !strings.Contains(text(r), "502") {
+			t.Errorf("%q", text(r))
+		}
+	})
 }
 
 func TestErrorsSayWhatToDo(t *testing.T) {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,6 +97,10 @@ func (t *tools) listMessages(ctx context.Context, _ *sdk.CallToolRequest, in lis
 	messages := slices.Clone(list.Messages)
 	slices.SortStableFunc(messages, func(a, b api.Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
 	out := messageList{Messages: append([]api.Summary{}, messages[:min(len(messages), in.Limit)]...), Total: list.Total}
+	for i := range out.Messages {
+		m := &out.Messages[i]
+		m.From, m.FromName, m.Subject = render.Clean(m.From), render.Clean(m.FromName), render.Clean(m.Subject)
+	}
 	return untrustedJSON(out), out, nil
 }
 
@@ -137,9 +142,9 @@ func newMessage(inboxID string, m api.Message) message {
 	text, cut := shorten(plainText(mail))
 	hidden, _ := shorten(hiddenText(mail))
 	out := message{
-		ID: m.ID, From: m.From, FromName: m.FromName, To: m.To, Subject: render.Clean(m.Subject), Text: text, Truncated: cut, HiddenText: hidden,
+		ID: m.ID, From: render.Clean(m.From), FromName: render.Clean(m.FromName), To: render.Clean(m.To), Subject: render.Clean(m.Subject), Text: text, Truncated: cut, HiddenText: hidden,
 		Links: []letter.Link{}, ReceivedAt: m.ReceivedAt.UTC().Format(api.TimeFormat),
-		Attachments: identified(m.Attachments), Resource: messageURI(inboxID, m.ID), Warning: untrusted,
+		Attachments: attachments(m.Attachments), Resource: messageURI(inboxID, m.ID), Warning: untrusted,
 	}
 	for _, l := range mail.Links() {
 		out.Links = append(out.Links, letter.Link{N: l.N, Text: l.Text, URL: l.URL})
@@ -147,13 +152,13 @@ func newMessage(inboxID string, m api.Message) message {
 	return out
 }
 
-// identified are attachments that all have an ID: where the service gives none, it is their number.
-func identified(list []api.Attachment) []api.Attachment {
+// attachments are those of a message, clean and all with an ID: where the service gives none, it is their number.
+func attachments(list []api.Attachment) []api.Attachment {
 	out := append([]api.Attachment{}, list...)
 	for i := range out {
-		if out[i].ID == "" {
-			out[i].ID = strconv.Itoa(i + 1)
-		}
+		a := &out[i]
+		a.ID = cmp.Or(a.ID, strconv.Itoa(i+1))
+		a.Filename, a.ContentType, a.ContentID = render.Clean(a.Filename), render.Clean(a.ContentType), render.Clean(a.ContentID)
 	}
 	return out
 }
@@ -218,7 +223,7 @@ func (t *tools) attachment(ctx context.Context, inboxID, messageID, attachmentID
 	if err != nil {
 		return api.Attachment{}, nil, err
 	}
-	all := identified(m.Attachments)
+	all := attachments(m.Attachments)
 	i := slices.IndexFunc(all, func(a api.Attachment) bool { return a.ID == attachmentID })
 	if i < 0 {
 		return api.Attachment{}, nil, errors.New("the message has no attachment with this attachment_id; read_message lists them")

@@ -29,9 +29,10 @@ func attachmentURI(inboxID, messageID, attachmentID string) string {
 	return messageURI(inboxID, messageID) + "/attachment/" + url.PathEscape(attachmentID)
 }
 
+// attachmentLink is the link to an attachment, which is clean.
 func attachmentLink(inboxID, messageID string, a api.Attachment) *sdk.ResourceLink {
 	return &sdk.ResourceLink{
-		URI: attachmentURI(inboxID, messageID, a.ID), Name: render.Clean(a.Filename), MIMEType: render.Clean(a.ContentType),
+		URI: attachmentURI(inboxID, messageID, a.ID), Name: a.Filename, MIMEType: a.ContentType,
 		Size: &a.Size, Description: "an attachment, untrusted",
 	}
 }
@@ -109,7 +110,7 @@ func (t *tools) readAttachment(ctx context.Context, r *sdk.ReadResourceRequest) 
 	if err != nil {
 		return nil, resourceError(r.Params.URI, err)
 	}
-	return contents(&sdk.ResourceContents{URI: r.Params.URI, MIMEType: render.Clean(a.ContentType), Blob: content}), nil
+	return contents(&sdk.ResourceContents{URI: r.Params.URI, MIMEType: a.ContentType, Blob: content}), nil
 }
 
 func contents(c *sdk.ResourceContents) *sdk.ReadResourceResult {

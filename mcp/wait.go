@@ -84,7 +84,7 @@ func (t *tools) getCode(ctx context.Context, r *sdk.CallToolRequest, in waitArgs
 		}
 		return true
 	})
-	return nil, out, err
+	return untrustedJSON(out), out, err
 }
 
 type link struct {
@@ -103,7 +103,7 @@ func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs
 		}
 		return ok
 	})
-	return nil, out, err
+	return untrustedJSON(out), out, err
 }
 
 // await waits for the newest message that matches and is accepted, and tells a client that asked for it how long it
@@ -117,11 +117,15 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	defer cancel()
 	defer reportProgress(waiting, r, timeout)()
 	l, err := letter.Await(waiting, t.client, in.InboxID, letter.Match{From: in.From, Subject: in.Subject}, accept)
-	if errors.Is(waiting.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
-		return letter.Letter{}, fmt.Errorf("no such message arrived within %d seconds. Make sure that the mail was sent to the inbox's address, "+
-			"look at what is there with list_messages, or call again with a longer timeout_seconds", int(timeout.Seconds()))
+	if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		return l, explain(err)
 	}
-	return l, explain(err)
+	late := fmt.Sprintf("no such message arrived within %d seconds. ", int(timeout.Seconds()))
+	if failing := (*letter.FailingError)(nil); errors.As(err, &failing) {
+		return l, fmt.Errorf("%sAt last the service failed: %w", late, explain(failing.Last))
+	}
+	return l, errors.New(late + "Make sure that the mail was sent to the inbox's address, look at what is there with list_messages, " +
+		"or call again with a longer timeout_seconds")
 }
 
 // reportProgress tells the client every now and then that the call goes on, until the returned function is called or
