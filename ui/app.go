@@ -103,6 +103,9 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.width, a.height = msg.Width, msg.Height
+		if _, ok := a.top().(*labels); ok {
+			a.pop() // the links stand elsewhere now
+		}
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg, tea.EnvMsg, tea.FocusMsg, tea.BlurMsg, tea.TerminalVersionMsg:
 		return a.sense(msg)
 	case tea.KeyPressMsg:
@@ -146,6 +149,7 @@ func (a *app) settle() tea.Cmd {
 	a.messages.place(a.lay.Panes[paneMessages])
 	a.reader.rect = a.lay.Panes[paneReader]
 	a.reader.clamp()
+	a.fit()
 	a.watchView()
 	return tea.Batch(a.tidyPictures(), a.layOut(), a.peek(), a.tick())
 }

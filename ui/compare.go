@@ -129,22 +129,30 @@ func (d *diff) update(msg tea.Msg) intent {
 
 func (d *diff) scroll(n int) { d.top = max(0, min(d.top+n, d.most)) }
 
+// lines are those of the part that is shown.
+func (d *diff) lines() []string {
+	if d.texts[d.part] == "" {
+		return []string{"No difference in the " + comparedParts[d.part] + "."}
+	}
+	return strings.Split(strings.TrimRight(d.texts[d.part], "\n"), "\n")[2:] // the first are the names of the two
+}
+
+// diffHead is the rows above the lines.
+const diffHead = 4
+
+func (d *diff) fit(_, h int) {
+	d.page = max(1, h-4-diffHead)
+	d.most = max(0, len(d.lines())-d.page)
+	d.top = min(d.top, d.most)
+}
+
 func (d *diff) draw(th *theme.Theme, w, h int) []string {
-	width := max(10, min(w-4, 110))
+	width, lines := max(10, min(w-4, 110)), d.lines()
 	rows := []string{
 		th.Bad.On("- ") + cell.Cut(cell.Steady(d.titles[0]), width-2),
 		th.Good.On("+ ") + cell.Cut(cell.Steady(d.titles[1]), width-2),
 		d.tabs(th), "",
 	}
-	lines := strings.Split(strings.TrimRight(d.texts[d.part], "\n"), "\n")
-	if d.texts[d.part] == "" {
-		lines = []string{"No difference in the " + comparedParts[d.part] + "."}
-	} else {
-		lines = lines[2:] // the names of the two
-	}
-	d.page = max(1, h-4-len(rows))
-	d.most = max(0, len(lines)-d.page)
-	d.top = min(d.top, d.most)
 	for n := range d.page {
 		text := ""
 		if d.top+n < len(lines) {

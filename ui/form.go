@@ -56,14 +56,18 @@ func (f *form) update(msg tea.Msg) intent {
 	return intent{cmd: cmd}
 }
 
-func (f *form) draw(th *theme.Theme, w, h int) []string {
+// fit gives every field its width, and all the rows it takes: what is seen of them is chosen when they are drawn.
+func (f *form) fit(w, _ int) {
 	f.huh.WithWidth(max(12, min(formWidth, w-4)))
+	f.huh.Update(tea.WindowSizeMsg{Width: w, Height: 1 << 10})
+}
+
+func (f *form) draw(th *theme.Theme, w, h int) []string {
 	room := h - 2
 	footed := room >= roomyForm
 	if footed {
 		room -= 2
 	}
-	f.huh.Update(tea.WindowSizeMsg{Width: w, Height: 1 << 10}) // all of it: what is seen is chosen here
 	rows := strings.Split(strings.TrimRight(f.huh.View(), "\n "), "\n")
 	rows = focusedRows(rows, max(1, room))
 	if footed {

@@ -102,12 +102,46 @@ func (h *help) update(msg tea.Msg) intent {
 
 func (h *help) scroll(n int) { h.top = max(0, min(h.top+n, h.most)) }
 
+// helpRows is how many rows of keys a screen of the given height shows; on a small one the box takes all of it.
+func helpRows(height int) int {
+	if height < 12 {
+		return max(1, height-2)
+	}
+	return height - 4
+}
+
+// halfHelp is the width of one column of two, where there is room for two.
+func halfHelp(w int) (one int, two bool) {
+	one = min(54, (w-7)/2)
+	return one, one >= 44
+}
+
+func (h *help) fit(w, height int) {
+	n := columnRows(h.rows)
+	if _, two := halfHelp(w); two {
+		left, right := h.split()
+		n = max(columnRows(left), columnRows(right))
+	}
+	h.most = max(0, n-helpRows(height))
+	h.top = min(h.top, h.most)
+}
+
+// columnRows is how many rows a column takes: there is a blank one between groups.
+func columnRows(list []helpRow) int {
+	n := len(list)
+	for i, r := range list {
+		if r.group != "" && i > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // draw lists the keys in two columns where there is room for them.
 func (h *help) draw(th *theme.Theme, w, height int) []string {
-	room := max(1, height-4)
-	one := min(54, (w-7)/2) // cells for one column of two
+	room := helpRows(height)
 	var rows []string
-	if one >= 44 {
+	if one, two := halfHelp(w); two {
 		left, right := h.split()
 		l, r := h.column(th, left, one), h.column(th, right, one)
 		for n := range max(len(l), len(r)) {
@@ -116,13 +150,11 @@ func (h *help) draw(th *theme.Theme, w, height int) []string {
 	} else {
 		rows = h.column(th, h.rows, min(w-4, 76))
 	}
-	h.most = max(0, len(rows)-room)
-	h.top = min(h.top, h.most)
 	title := h.title
 	if h.most > 0 {
 		title += "   j k scroll"
 	}
-	return frameBox(th, title, rows[h.top:min(len(rows), h.top+room)], w, height-1)
+	return frameBox(th, title, rows[h.top:min(len(rows), h.top+room)], w, height)
 }
 
 func at(rows []string, n int) string {

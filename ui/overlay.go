@@ -16,6 +16,18 @@ type overlay interface {
 	draw(th *theme.Theme, w, h int) []string // at most w by h cells
 }
 
+// fitted is an overlay that is laid out for the size of the screen before it is drawn.
+type fitted interface{ fit(w, h int) }
+
+// fit lays the overlays out for the screen as it is now.
+func (a *app) fit() {
+	for _, o := range a.overlay {
+		if f, ok := o.(fitted); ok {
+			f.fit(a.width, a.height)
+		}
+	}
+}
+
 // intent is what a dialog wants done; the application carries it out.
 type intent struct {
 	close bool

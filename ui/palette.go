@@ -26,7 +26,7 @@ type menu struct {
 	choose  func(a *app, id string) tea.Cmd
 	text    string
 	list    list.List
-	rows    []list.Row       // as they were drawn
+	rows    []list.Row       // those on the screen
 	matches map[string][]int // places of the letters that match, by row
 }
 
@@ -128,11 +128,17 @@ func (m *menu) click(row int) intent {
 	return intent{close: true, do: func(a *app) tea.Cmd { return m.choose(a, id) }}
 }
 
+// menuRows is how many rows a menu has on a screen of the given height; the last of them is for the reason.
+func menuRows(height int) int { return max(1, min(17, height-6)) }
+
+func (m *menu) fit(_, h int) {
+	m.rows = m.list.Rows(max(1, menuRows(h)-1), func(string) int { return 1 })
+}
+
 func (m *menu) draw(th *theme.Theme, w, h int) []string {
 	width := max(10, min(72, w-4))
-	room := max(1, min(17, h-6)) // one of them is for the reason
+	room := menuRows(h)
 	rows := []string{th.Accent.On("› ") + typed(th, m.text, width-2), ""}
-	m.rows = m.list.Rows(max(1, room-1), func(string) int { return 1 })
 	for _, r := range m.rows {
 		i := slices.IndexFunc(m.choices, func(c choice) bool { return c.id == r.ID })
 		rows = append(rows, m.row(th, m.choices[i], r.Selected, width))
