@@ -82,7 +82,7 @@ func canonicalCharset(name string) string {
 		return "utf-32"
 	case "utf-32le", "utf32le":
 		return "utf-32le"
-	case "iso-2022-kr", "csiso2022kr":
+	case "iso-2022-kr", "iso2022-kr", "csiso2022kr":
 		return "iso-2022-kr"
 	}
 	return name
@@ -105,62 +105,65 @@ func hasISO2022(b []byte) bool {
 	return bytes.Contains(b, []byte("\x1b$B")) || bytes.Contains(b, []byte("\x1b$@"))
 }
 
-// lookupCharset finds an encoding by the names of the web and the usual other ways to write them. nil: not
-// known.
+// lookupCharset finds an encoding by the names of the web, and by all the ways in which senders write them:
+// cp1251, win-1251, koi8r, ks-c-5601, eucgb2312_cn. nil: not known.
 func lookupCharset(name string) encoding.Encoding {
-	switch {
-	case strings.HasPrefix(name, "x-sjis"), name == "cp932", name == "ms932", name == "windows-932":
-		return japanese.ShiftJIS
-	case strings.HasPrefix(name, "iso-2022-jp"), strings.HasPrefix(name, "csiso2022jp"), strings.HasPrefix(name, "cp5022"):
-		return japanese.ISO2022JP
-	case name == "hz-gb-2312", name == "hz":
-		return simplifiedchinese.HZGB2312
-	case name == "cp936", name == "euc-cn", name == "gb18030", name == "x-gbk", strings.HasPrefix(name, "gb"):
-		return simplifiedchinese.GB18030
-	case strings.HasPrefix(name, "big5"), name == "cp950", name == "x-big5":
-		return traditionalchinese.Big5
-	case name == "utf-32":
-		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)
-	case name == "utf-32le":
-		return utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)
-	case name == "cp949", name == "uhc", name == "ms949":
-		return korean.EUCKR
-	}
-	for _, n := range [...]string{name, strings.ReplaceAll(name, "_", "-"), strings.Replace(name, "cp-", "cp", 1), strings.Replace(name, "cp", "windows-", 1),
-		strings.Replace(name, "iso8859", "iso-8859", 1), strings.Replace(name, "win-", "windows-", 1), strings.Replace(name, "windows", "windows-", 1)} {
-		if enc, err := htmlindex.Get(n); err == nil && enc != encoding.Replacement {
+	for _, n := range [...]string{name, strings.ReplaceAll(name, "_", "-")} {
+		switch enc, err := htmlindex.Get(n); {
+		case err != nil || enc == encoding.Replacement:
+		case enc == simplifiedchinese.GBK:
+			return simplifiedchinese.GB18030 // has all of it, and more
+		default:
 			return enc
 		}
 	}
-	return codePage(name)
+	plain := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return -1
+	}, name)
+	plain = strings.TrimPrefix(plain, "x")
+	if part, ok := strings.CutPrefix(plain[max(0, strings.Index(plain, "8859")):], "8859"); ok {
+		if enc, err := htmlindex.Get("iso-8859-" + part); err == nil {
+			return enc
+		}
+	}
+	for _, c := range charsets {
+		if strings.HasPrefix(plain, c.prefix) {
+			return c.encoding
+		}
+	}
+	return codePages[strings.TrimLeft(plain, "abcdefghijklmnopqrstuvwxyz0")]
 }
 
-// codePage finds the code pages of DOS, which the web does not know: cp850, ibm-850, cp00858.
-func codePage(name string) encoding.Encoding {
-	number := strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz-_0")
-	switch number {
-	case "437":
-		return charmap.CodePage437
-	case "850":
-		return charmap.CodePage850
-	case "852":
-		return charmap.CodePage852
-	case "855":
-		return charmap.CodePage855
-	case "858":
-		return charmap.CodePage858
-	case "860":
-		return charmap.CodePage860
-	case "862":
-		return charmap.CodePage862
-	case "863":
-		return charmap.CodePage863
-	case "865":
-		return charmap.CodePage865
-	case "866":
-		return charmap.CodePage866
-	}
-	return nil
+// charsets are found by how their names begin, without what is no letter or digit.
+var charsets = [...]struct {
+	prefix   string
+	encoding encoding.Encoding
+}{
+	{"utf32le", utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)}, {"utf32", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)},
+	{"shiftjis", japanese.ShiftJIS}, {"sjis", japanese.ShiftJIS}, {"mskanji", japanese.ShiftJIS}, {"windows31j", japanese.ShiftJIS},
+	{"iso2022jp", japanese.ISO2022JP}, {"csiso2022jp", japanese.ISO2022JP}, {"cp5022", japanese.ISO2022JP},
+	{"eucjp", japanese.EUCJP}, {"ujis", japanese.EUCJP},
+	{"hz", simplifiedchinese.HZGB2312},
+	{"gb", simplifiedchinese.GB18030}, {"eucgb", simplifiedchinese.GB18030}, {"euccn", simplifiedchinese.GB18030},
+	{"cngb", simplifiedchinese.GB18030}, {"chinese", simplifiedchinese.GB18030},
+	{"big5", traditionalchinese.Big5}, {"cnbig5", traditionalchinese.Big5}, {"zhtwbig5", traditionalchinese.Big5},
+	{"euckr", korean.EUCKR}, {"ksc", korean.EUCKR}, {"ksx", korean.EUCKR}, {"uhc", korean.EUCKR},
+	{"koi8u", charmap.KOI8U}, {"koi8ru", charmap.KOI8U}, {"koi8", charmap.KOI8R},
+	{"tis620", charmap.Windows874},
+	{"maccyrillic", charmap.MacintoshCyrillic}, {"macroman", charmap.Macintosh},
+}
+
+// codePages are those of Windows and DOS by their numbers: cp1251, win-1251, ibm850, cp00858.
+var codePages = map[string]encoding.Encoding{
+	"437": charmap.CodePage437, "850": charmap.CodePage850, "852": charmap.CodePage852, "855": charmap.CodePage855,
+	"858": charmap.CodePage858, "860": charmap.CodePage860, "862": charmap.CodePage862, "863": charmap.CodePage863,
+	"865": charmap.CodePage865, "866": charmap.CodePage866, "874": charmap.Windows874, "932": japanese.ShiftJIS,
+	"936": simplifiedchinese.GB18030, "949": korean.EUCKR, "950": traditionalchinese.Big5, "1250": charmap.Windows1250,
+	"1251": charmap.Windows1251, "1252": charmap.Windows1252, "1253": charmap.Windows1253, "1254": charmap.Windows1254,
+	"1255": charmap.Windows1255, "1256": charmap.Windows1256, "1257": charmap.Windows1257, "1258": charmap.Windows1258,
 }
 
 // decodeWith decodes b; what cannot be decoded becomes U+FFFD.

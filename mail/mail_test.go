@@ -425,6 +425,36 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// The ways in which senders write the names of charsets are more than registries know.
+func TestCharsetNames(t *testing.T) {
+	for want, names := range map[string]string{
+		"Привет":  "windows-1251 cp1251 CP-1251 win-1251 win1251 windows1251 x-cp1251 1251",
+		"Привіт":  "koi8-u koi8u koi8-ru",
+		"Польша":  "koi8-r koi8r KOI-8-R koi8",
+		"œuvre €": "iso-8859-15 iso8859-15 ISO8859_15 8859-15 iso_8859-15",
+		"日本語":     "shift_jis shift-jis shiftjis sjis x-sjis MS_Kanji cp932 windows-31j",
+		"日本語。":    "euc-jp eucjp x-euc-jp eucJP-ms ujis",
+		"您的":      "gb2312 GB_2312-80 x-gbk eucgb2312_cn euc-cn cp936 csgb2312",
+		"您的驗證碼":   "big5 big-5 x-big5 cn-big5 zh_tw-big5 cp950 big5-hkscs",
+		"인증번호":    "euc-kr euckr ks_c_5601-1987 ks-c-5601-1987 ksc5601 windows-949 uhc",
+		"สวัสดี":  "tis-620 tis620 iso-8859-11 cp874",
+		"café":    "macintosh x-mac-roman macroman",
+		"Grüße":   "cp850 ibm850 cp-850 850 cp00850",
+	} {
+		names := strings.Fields(names)
+		known := lookupCharset(names[0])
+		body, err := known.NewEncoder().String(want)
+		if err != nil {
+			t.Fatalf("%s: %v", names[0], err)
+		}
+		for _, name := range names {
+			if got := decodeText([]byte(body), name); got != want {
+				t.Errorf("%s: got %q, want %q", name, got, want)
+			}
+		}
+	}
+}
+
 func TestCharsets(t *testing.T) {
 	encode := func(e encoding.Encoding, s string) string {
 		out, err := e.NewEncoder().String(s)
