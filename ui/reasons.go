@@ -124,6 +124,14 @@ func needRow(a *app) string {
 	return ""
 }
 
+// needListed is for going into what is selected.
+func needListed(a *app) string {
+	if a.focus == paneMessages && a.messages.selected() == nil {
+		return "There is no message to open"
+	}
+	return ""
+}
+
 func needMarked(a *app) string {
 	if len(a.inboxes.marks) == 0 {
 		return "Mark inboxes first, with " + a.keyFor("mark")

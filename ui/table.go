@@ -27,7 +27,7 @@ func actions() []*action {
 		{id: "last", title: "To the end", group: groupMove, keys: []string{"G", "end"}, where: anywhere, run: (*app).last},
 		{id: "next-pane", title: "Next pane", group: groupMove, keys: []string{"tab", "l", "right"}, where: anywhere, run: (*app).nextPane},
 		{id: "previous-pane", title: "Previous pane", group: groupMove, keys: []string{"shift+tab", "h", "left"}, where: anywhere, run: (*app).previousPane},
-		{id: "open", title: "Open", hint: "open", group: groupMove, keys: []string{"enter"}, where: inLists, run: (*app).enter},
+		{id: "open", title: "Open", hint: "open", group: groupMove, keys: []string{"enter"}, where: inLists, why: needListed, run: (*app).enter},
 		{id: "back", title: "Back", group: groupMove, keys: []string{"esc"}, where: anywhere, run: (*app).back},
 		{id: "filter", title: "Filter the rows as you type", hint: "filter", group: groupMove, keys: []string{"/"}, where: inLists, run: (*app).startFilter},
 		{id: "search", title: "Search the message", hint: "search", group: groupMove, keys: []string{"/"}, where: inReader, why: needOpen, run: (*app).startSearch},
