@@ -124,7 +124,7 @@ func mergeRows(blocks []*doc.Block) []*doc.Block {
 		out = append(out, blocks[i])
 		i++
 	}
-	return out
+	return joinTotals(out)
 }
 
 // rowsAt is the rows of as many cells at the beginning of blocks, and where they end; rules may stand between them.
