@@ -6,6 +6,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"time"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
 
@@ -119,6 +120,8 @@ func (s *Store) commitGroup(g *group) error {
 	if g.batch.Empty() {
 		return g.batch.Close()
 	}
+	s.began.Store(int64(time.Since(s.opened)))
+	defer s.began.Store(0)
 	s.apply(g.batch)
 	if err := s.failed(); err != nil {
 		g.forget()

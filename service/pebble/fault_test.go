@@ -233,6 +233,43 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
+// hang makes the logs' syncs take a minute.
+type hang struct{}
+
+func (hang) String() string { return "hang" }
+func (hang) MaybeError(op errorfs.Op) error {
+	if op.Kind == errorfs.OpFileSyncData && strings.HasSuffix(op.Path, ".log") {
+		time.Sleep(time.Minute)
+	}
+	return nil
+}
+
+// While the disk does not answer, the store is not ready, and is read all the same.
+func TestDiskHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := vfs.NewMem()
+		s, err := Open("store", Options{Log: testLog(t), fs: disk})
+		must(t, err)
+		in := testInbox(t, s, "ada")
+		must(t, s.Close())
+		s, err = Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, hang{})})
+		must(t, err)
+		time.Sleep(2 * time.Minute)
+		must(t, s.Ready(t.Context()))
+		done := make(chan error, 1)
+		go func() { done <- acknowledged(t, s, in, "slow") }()
+		time.Sleep(diskPatience - time.Second)
+		must(t, s.Ready(t.Context()))
+		time.Sleep(2 * time.Second)
+		wantCode(t, s.Ready(t.Context()), service.Unavailable)
+		_, err = s.Inbox(t.Context(), in.KeyID, in.ID)
+		must(t, err)
+		must(t, <-done)
+		must(t, s.Ready(t.Context()))
+		must(t, s.Close())
+	})
+}
+
 // A power cut takes what was not synced: nothing acknowledged is among it.
 func TestPowerCut(t *testing.T) {
 	for cut := range 30 {

@@ -48,6 +48,8 @@ type Store struct {
 	addresses *cache[string, service.Inbox]
 	quotas    *cache[quotaOf, int]
 	waiting   atomic.Int64 // callers of commit
+	opened    time.Time
+	began     atomic.Int64 // when what is on its way to the disk was, in nanoseconds since opened; 0: nothing is
 
 	cache    *pebbledb.Cache
 	queue    *queue
@@ -78,6 +80,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		log:       o.Log,
+		opened:    time.Now(),
 		versions:  newVersions(),
 		keys:      newCache[string, service.StoredKey](),
 		hashes:    newCache[[32]byte, string](),
@@ -170,8 +173,19 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
-	return s.space.check()
+	if err := s.space.check(); err != nil {
+		return err
+	}
+	if began := s.began.Load(); began != 0 && time.Since(s.opened)-time.Duration(began) >= diskPatience {
+		return errStuck
+	}
+	return nil
 }
+
+// diskPatience is how long a group may take to come to the disk before the store is not ready.
+const diskPatience = 10 * time.Second
+
+var errStuck = &service.Error{Code: service.Unavailable, Message: "The disk does not answer"}
 
 // fail ends all writing: after a write or a sync that failed nobody knows what is on disk.
 func (s *Store) fail(err error) {
