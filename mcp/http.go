@@ -16,25 +16,26 @@ import (
 // sessionTimeout ends a session that its client has left without a word.
 const sessionTimeout = 30 * time.Minute
 
+// tokenClient is the name under which a request's token has the client that works with its key.
+const tokenClient = "client"
+
 // Handler serves any number of clients over streamable HTTP. A request carries its API key as for the REST API; client
 // returns what works with that key, or an error when the key is not valid.
 func Handler(client func(ctx context.Context, key string) (*api.Client, error), o Options) http.Handler {
-	sessions := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
-		c, err := client(r.Context(), r.Header.Get("X-API-Key"))
-		if err != nil {
-			return nil
-		}
-		return New(c, o)
-	}, &sdk.StreamableHTTPOptions{SessionTimeout: sessionTimeout, Logger: o.Log})
+	// One server for all sessions: it is large beside a session, of which a client that never ends its own leaves many.
+	server := newServer(func(r sdk.Request) *api.Client { return r.GetExtra().TokenInfo.Extra[tokenClient].(*api.Client) }, o)
+	sessions := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
+		&sdk.StreamableHTTPOptions{SessionTimeout: sessionTimeout, Logger: o.Log})
 
 	// The SDK ties a session to the user of a bearer token, so that nobody else can use it. Ours is the key.
 	verify := func(ctx context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
 		key := r.Header.Get("X-API-Key")
-		if _, err := client(ctx, key); err != nil {
+		c, err := client(ctx, key)
+		if err != nil {
 			return nil, auth.ErrInvalidToken
 		}
 		sum := sha256.Sum256([]byte(key))
-		return &auth.TokenInfo{UserID: hex.EncodeToString(sum[:])}, nil
+		return &auth.TokenInfo{UserID: hex.EncodeToString(sum[:]), Extra: map[string]any{tokenClient: c}}, nil
 	}
 	bound := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(sessions)
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -57,8 +57,8 @@ func (t *tools) addInboxTools(s *sdk.Server) {
 	}, t.deleteInbox)
 }
 
-func (t *tools) createInbox(ctx context.Context, _ *sdk.CallToolRequest, in createArgs) (*sdk.CallToolResult, api.Inbox, error) {
-	inbox, err := t.client.CreateInbox(ctx, api.CreateInbox(in))
+func (t *tools) createInbox(ctx context.Context, r *sdk.CallToolRequest, in createArgs) (*sdk.CallToolResult, api.Inbox, error) {
+	inbox, err := t.client(r).CreateInbox(ctx, api.CreateInbox(in))
 	if err != nil {
 		return nil, api.Inbox{}, explain(err)
 	}
@@ -68,8 +68,8 @@ func (t *tools) createInbox(ctx context.Context, _ *sdk.CallToolRequest, in crea
 	return nil, inbox, nil
 }
 
-func (t *tools) getInbox(ctx context.Context, _ *sdk.CallToolRequest, in inboxArgs) (*sdk.CallToolResult, api.Inbox, error) {
-	inbox, err := t.client.Inbox(ctx, in.InboxID)
+func (t *tools) getInbox(ctx context.Context, r *sdk.CallToolRequest, in inboxArgs) (*sdk.CallToolResult, api.Inbox, error) {
+	inbox, err := t.client(r).Inbox(ctx, in.InboxID)
 	return nil, inbox, explain(err)
 }
 
@@ -78,27 +78,27 @@ type inboxList struct {
 	Total   int         `json:"total"`
 }
 
-func (t *tools) listInboxes(ctx context.Context, _ *sdk.CallToolRequest, _ noArgs) (*sdk.CallToolResult, inboxList, error) {
-	list, err := t.client.Inboxes(ctx)
+func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, _ noArgs) (*sdk.CallToolResult, inboxList, error) {
+	list, err := t.client(r).Inboxes(ctx)
 	switch {
 	case err == nil:
 		return nil, inboxList{append([]api.Inbox{}, list.Inboxes...), list.Total}, nil
 	case !errors.Is(err, api.ErrUnsupported) || t.known == nil:
 		return nil, inboxList{}, explain(err)
 	}
-	known, err := t.knownInboxes(ctx)
+	known, err := t.knownInboxes(ctx, t.client(r))
 	return nil, inboxList{known, len(known)}, explain(err)
 }
 
 // knownInboxes asks for each inbox that this machine knows, and leaves out those that are gone.
-func (t *tools) knownInboxes(ctx context.Context) ([]api.Inbox, error) {
+func (t *tools) knownInboxes(ctx context.Context, client *api.Client) ([]api.Inbox, error) {
 	ids, err := t.known.IDs()
 	if err != nil {
 		return nil, err
 	}
 	inboxes := []api.Inbox{}
 	for _, id := range ids {
-		inbox, err := t.client.Inbox(ctx, id)
+		inbox, err := client.Inbox(ctx, id)
 		if errors.Is(err, api.ErrNotFound) {
 			continue
 		}
@@ -110,8 +110,8 @@ func (t *tools) knownInboxes(ctx context.Context) ([]api.Inbox, error) {
 	return inboxes, nil
 }
 
-func (t *tools) deleteInbox(ctx context.Context, _ *sdk.CallToolRequest, in inboxArgs) (*sdk.CallToolResult, api.Deleted, error) {
-	err := t.client.DeleteInbox(ctx, in.InboxID)
+func (t *tools) deleteInbox(ctx context.Context, r *sdk.CallToolRequest, in inboxArgs) (*sdk.CallToolResult, api.Deleted, error) {
+	err := t.client(r).DeleteInbox(ctx, in.InboxID)
 	if t.known != nil && (err == nil || errors.Is(err, api.ErrNotFound)) {
 		t.known.Remove(in.InboxID)
 	}

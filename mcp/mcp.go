@@ -37,12 +37,16 @@ const instructions = `Temporary e-mail inboxes for testing signup and login flow
 
 // tools is what the handlers work with.
 type tools struct {
-	client *api.Client
+	client func(sdk.Request) *api.Client // the one that a request works with
 	known  Known
 }
 
-// New returns a server for one client of the service, ready to be connected to a transport.
+// New returns a server that works with one client of the service, ready to be connected to a transport.
 func New(client *api.Client, o Options) *sdk.Server {
+	return newServer(func(sdk.Request) *api.Client { return client }, o)
+}
+
+func newServer(client func(sdk.Request) *api.Client, o Options) *sdk.Server {
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "mayfly", Title: "Mayfly temporary inboxes", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, Capabilities: &sdk.ServerCapabilities{}},

@@ -421,10 +421,17 @@ func TestHTTPBindsASessionToItsKey(t *testing.T) {
 	defer web.Close()
 
 	s := connect(t, &sdk.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: keyed("first")}}, make(chan string, 10))
-	if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "create_inbox"}); err != nil || r.IsError {
+	other := connect(t, &sdk.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: keyed("second")}}, make(chan string, 10))
+	if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "create_inbox", Arguments: map[string]any{"username": "ada"}}); err != nil || r.IsError {
 		t.Fatalf("create_inbox over HTTP: %v %+v", err, r)
 	}
+	for key, has := range map[string]bool{"first": true, "second": false} {
+		if _, err := keys[key].Deliver("ada@"+apitest.Domain, apitest.Mail{}); (err == nil) != has {
+			t.Errorf("the inbox of the first key, at the %s's service: %v", key, err)
+		}
+	}
 	s.Close()
+	other.Close()
 
 	for _, key := range []string{"second", "wrong", ""} {
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_inboxes","arguments":{}}}`

@@ -83,13 +83,13 @@ type messageList struct {
 	Total    int           `json:"total"`
 }
 
-func (t *tools) listMessages(ctx context.Context, _ *sdk.CallToolRequest, in listArgs) (*sdk.CallToolResult, messageList, error) {
+func (t *tools) listMessages(ctx context.Context, r *sdk.CallToolRequest, in listArgs) (*sdk.CallToolResult, messageList, error) {
 	if in.Limit == 0 {
 		in.Limit = defaultLimit
 	}
-	list, err := t.client.MessagesPage(ctx, in.InboxID, api.Page{Limit: in.Limit})
+	list, err := t.client(r).MessagesPage(ctx, in.InboxID, api.Page{Limit: in.Limit})
 	if errors.Is(err, api.ErrUnsupported) {
-		list, err = t.client.Messages(ctx, in.InboxID)
+		list, err = t.client(r).Messages(ctx, in.InboxID)
 	}
 	if err != nil {
 		return nil, messageList{}, explain(err)
@@ -121,8 +121,8 @@ type message struct {
 	Warning     string           `json:"warning" jsonschema:"how to treat the content"`
 }
 
-func (t *tools) readMessage(ctx context.Context, _ *sdk.CallToolRequest, in messageArgs) (*sdk.CallToolResult, message, error) {
-	m, err := t.client.Message(ctx, in.InboxID, in.MessageID)
+func (t *tools) readMessage(ctx context.Context, r *sdk.CallToolRequest, in messageArgs) (*sdk.CallToolResult, message, error) {
+	m, err := t.client(r).Message(ctx, in.InboxID, in.MessageID)
 	if err != nil {
 		return nil, message{}, explain(err)
 	}
@@ -191,8 +191,8 @@ type checkList struct {
 	Checks []letter.Check `json:"checks" jsonschema:"what was found; empty when nothing was"`
 }
 
-func (t *tools) checkMessage(ctx context.Context, _ *sdk.CallToolRequest, in messageArgs) (*sdk.CallToolResult, checkList, error) {
-	l, err := letter.Fetch(ctx, t.client, in.InboxID, in.MessageID)
+func (t *tools) checkMessage(ctx context.Context, r *sdk.CallToolRequest, in messageArgs) (*sdk.CallToolResult, checkList, error) {
+	l, err := letter.Fetch(ctx, t.client(r), in.InboxID, in.MessageID)
 	if err != nil {
 		return nil, checkList{}, explain(err)
 	}
@@ -200,8 +200,8 @@ func (t *tools) checkMessage(ctx context.Context, _ *sdk.CallToolRequest, in mes
 	return untrustedJSON(out), out, nil
 }
 
-func (t *tools) getAttachment(ctx context.Context, _ *sdk.CallToolRequest, in attachmentArgs) (*sdk.CallToolResult, api.Attachment, error) {
-	a, content, err := t.attachment(ctx, in.InboxID, in.MessageID, in.AttachmentID)
+func (t *tools) getAttachment(ctx context.Context, r *sdk.CallToolRequest, in attachmentArgs) (*sdk.CallToolResult, api.Attachment, error) {
+	a, content, err := attachment(ctx, t.client(r), in.InboxID, in.MessageID, in.AttachmentID)
 	if err != nil {
 		return nil, api.Attachment{}, explain(err)
 	}
@@ -218,8 +218,8 @@ func (t *tools) getAttachment(ctx context.Context, _ *sdk.CallToolRequest, in at
 }
 
 // attachment finds an attachment of a message and gets its content.
-func (t *tools) attachment(ctx context.Context, inboxID, messageID, attachmentID string) (api.Attachment, []byte, error) {
-	m, err := t.client.Message(ctx, inboxID, messageID)
+func attachment(ctx context.Context, client *api.Client, inboxID, messageID, attachmentID string) (api.Attachment, []byte, error) {
+	m, err := client.Message(ctx, inboxID, messageID)
 	if err != nil {
 		return api.Attachment{}, nil, err
 	}
@@ -228,7 +228,7 @@ func (t *tools) attachment(ctx context.Context, inboxID, messageID, attachmentID
 	if i < 0 {
 		return api.Attachment{}, nil, errors.New("the message has no attachment with this attachment_id; read_message lists them")
 	}
-	content, err := t.client.AttachmentContent(ctx, inboxID, messageID, m.Attachments[i])
+	content, err := client.AttachmentContent(ctx, inboxID, messageID, m.Attachments[i])
 	return all[i], content, err
 }
 

@@ -81,7 +81,7 @@ func (t *tools) readText(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.
 	if !ok || p.kind != "" {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
-	m, err := t.client.Message(ctx, p.inboxID, p.messageID)
+	m, err := t.client(r).Message(ctx, p.inboxID, p.messageID)
 	if err != nil {
 		return nil, resourceError(r.Params.URI, err)
 	}
@@ -94,7 +94,7 @@ func (t *tools) readRaw(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.R
 	if !ok || p.kind != "raw" || p.attachmentID != "" {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
-	raw, err := t.client.Raw(ctx, p.inboxID, p.messageID)
+	raw, err := t.client(r).Raw(ctx, p.inboxID, p.messageID)
 	if err != nil {
 		return nil, resourceError(r.Params.URI, err)
 	}
@@ -106,7 +106,7 @@ func (t *tools) readAttachment(ctx context.Context, r *sdk.ReadResourceRequest) 
 	if !ok || p.kind != "attachment" || p.attachmentID == "" {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
-	a, content, err := t.attachment(ctx, p.inboxID, p.messageID, p.attachmentID)
+	a, content, err := attachment(ctx, t.client(r), p.inboxID, p.messageID, p.attachmentID)
 	if err != nil {
 		return nil, resourceError(r.Params.URI, err)
 	}

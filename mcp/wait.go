@@ -116,7 +116,7 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer reportProgress(waiting, r, timeout)()
-	l, err := letter.Await(waiting, t.client, in.InboxID, letter.Match{From: in.From, Subject: in.Subject}, accept)
+	l, err := letter.Await(waiting, t.client(r), in.InboxID, letter.Match{From: in.From, Subject: in.Subject}, accept)
 	if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return l, explain(err)
 	}
