@@ -14,7 +14,7 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// A store is moved while mail arrives, although the first copy is killed on its way.
+// A store is moved while mail arrives, although a copy is killed on its way.
 func TestACopyIsKilledAndMadeAgain(t *testing.T) {
 	database := pgtest.Database(t)
 	m := newMachine(t)
@@ -26,14 +26,15 @@ func TestACopyIsKilledAndMadeAgain(t *testing.T) {
 	copying := []string{"admin", "store", "copy", "--from", store, "--to", database}
 	snapshot := filepath.Join(store, "copying")
 
-	m.does("admin", "key", "list", "--store", database) // makes the tables
-	unlock := begin(t, database, "LOCK TABLE bodies IN ACCESS EXCLUSIVE MODE")
+	m.does(copying...)
+	l.arrives(100)
+	unlock := begin(t, database, "SELECT FROM inboxes FOR UPDATE")
 	killed := m.command(copying...)
 	if err := killed.Start(); err != nil {
 		t.Fatal(err)
 	}
-	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-	eventually(t, "it copies messages", func() bool { return countIn(t, database, waiting) > 0 })
+	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE inboxes%'"
+	eventually(t, "it has copied messages, which are not committed", func() bool { return countIn(t, database, waiting) > 0 })
 	_ = killed.Process.Kill()
 	_ = killed.Wait()
 	if _, err := os.Stat(snapshot); err != nil {

@@ -65,8 +65,10 @@ func startReplicated(t *testing.T) *replicated {
 		r.nodes = append(r.nodes, n)
 		r.write(name+".yml", r.patroni(n, programs))
 	}
-	r.start(r.nodes[0], "primary")
-	r.start(r.nodes[1], "synchronous")
+	r.start(r.nodes[0])
+	r.becomes(r.nodes[0], "primary")
+	r.start(r.nodes[1])
+	r.becomes(r.nodes[1], "synchronous")
 	r.write("haproxy.cfg", r.haproxy())
 	r.run("haproxy", "haproxy", "-db", "-f", "haproxy.cfg")
 	eventually(t, "HAProxy leads to the primary alone", func() bool {
@@ -132,7 +134,7 @@ etcd3:
 bootstrap:
   dcs:
     ttl: %[7]d
-    loop_wait: 2
+    loop_wait: 1
     retry_timeout: 5
     synchronous_mode: true
     postgresql: {use_pg_rewind: true}
@@ -146,6 +148,7 @@ postgresql:
   data_dir: %[5]s/%[1]s/data
   pgpass: %[5]s/%[1]s.pgpass
   bin_dir: %[6]s
+  basebackup: [checkpoint: fast]
   authentication:
     superuser: {username: postgres}
     replication: {username: replicator}
@@ -211,8 +214,8 @@ func (r *replicated) primary() *node {
 	return nil
 }
 
-// switchPrimary has the two change places, as before work on a machine.
-func (r *replicated) switchPrimary() {
+// switchPrimary has the two change places, as before work on a machine, and returns the one that was the primary.
+func (r *replicated) switchPrimary() *node {
 	r.t.Helper()
 	n := r.primary()
 	answer, err := patient.Post(fmt.Sprintf("http://127.0.0.1:%d/switchover", n.rest), "application/json", strings.NewReader(`{"leader":"`+n.name+`"}`))
@@ -223,7 +226,7 @@ func (r *replicated) switchPrimary() {
 	if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
 		r.t.Fatalf("switching the primary: %d %s, %v", answer.StatusCode, text, err)
 	}
-	eventually(r.t, n.name+" follows the other", func() bool { return status(n.rest, "/synchronous") == http.StatusOK })
+	return n
 }
 
 // killPrimary kills the primary and its Patroni, as when its machine fails, and returns it.
@@ -248,10 +251,15 @@ func (r *replicated) killPrimary() *node {
 	return n
 }
 
-// start has Patroni run a server, and waits until it has its part: primary or synchronous.
-func (r *replicated) start(n *node, part string) {
+// start has Patroni run a server.
+func (r *replicated) start(n *node) {
 	r.t.Helper()
 	n.patroni = r.run(n.name, "patroni", n.name+".yml")
+}
+
+// becomes waits until a server has its part: primary or synchronous.
+func (r *replicated) becomes(n *node, part string) {
+	r.t.Helper()
 	eventually(r.t, n.name+" is "+part, func() bool { return status(n.rest, "/"+part) == http.StatusOK })
 }
 
@@ -263,9 +271,10 @@ func TestThePrimaryIsReplacedUnderLoad(t *testing.T) {
 	l.arrives(500)
 	l.longestPause()
 
-	r.switchPrimary()
+	switched := r.switchPrimary()
 	l.arrives(500)
 	t.Logf("the primary was switched: no mail was taken for %v", l.longestPause().Round(100*time.Millisecond))
+	r.becomes(switched, "synchronous")
 
 	failed := r.killPrimary()
 	l.refusedWith("452 4.3.2")
@@ -281,7 +290,8 @@ func TestThePrimaryIsReplacedUnderLoad(t *testing.T) {
 
 	// Its machine is back: it takes over what it missed, and can be the primary again.
 	begun := time.Now()
-	r.start(failed, "synchronous")
+	r.start(failed)
+	r.becomes(failed, "synchronous")
 	t.Logf("the failed primary followed the other %v after its start", time.Since(begun).Round(100*time.Millisecond))
 	l.arrives(100)
 	l.longestPause()
