@@ -48,7 +48,8 @@ func (m *mail) codes() ([]Code, bool) {
 			}
 		}
 	}
-	m.subjectCode(best)
+	m.aside(best, m.subject, "in the subject only")
+	m.aside(best, m.preheader, "in the preheader only")
 	verdicts := make([]verdict, 0, len(best))
 	for _, key := range slices.Sorted(maps.Keys(best)) {
 		if best[key].score > 0 {
@@ -71,17 +72,17 @@ type verdict struct {
 	evidence
 }
 
-// subjectCode adds a code that stands in the subject and nowhere else.
-func (m *mail) subjectCode(best map[string]verdict) {
-	for _, t := range tokens(m.subject.text) {
+// aside adds the codes of a line that stands beside the bodies, and that stand nowhere else.
+func (m *mail) aside(best map[string]verdict, l line, where string) {
+	for _, t := range tokens(l.text) {
 		key := strings.ReplaceAll(t.value, "-", "")
 		if _, ok := best[key]; ok {
 			continue
 		}
-		p := &page{lines: []line{m.subject}, size: 16}
+		p := &page{lines: []line{l}, size: 16}
 		c := candidate{token: t, of: p}
 		e := m.judge(&c)
-		e.add(-0.5, "in the subject only")
+		e.add(-0.5, "%s", where)
 		best[key] = verdict{t.value, e}
 	}
 }
@@ -360,6 +361,8 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 			e.add(-1, "looks like a year")
 		case c.year:
 			e.add(-2.5, "looks like a year")
+		case n == mostDigits && !(w.strong && near):
+			e.add(-5, "as long as a telephone number")
 		case n == 6:
 			e.add(0.7, "six digits")
 		default:
@@ -492,7 +495,7 @@ func (c *candidate) bracketed(l *line, w words) bool {
 func (m *mail) looks(e *evidence, c *candidate) {
 	l := &c.of.lines[c.line]
 	if l.block == nil {
-		return // the subject
+		return // beside the bodies
 	}
 	if c.alone && c.shape != joined {
 		e.add(1.3, "alone in its line")
@@ -535,12 +538,13 @@ func (m *mail) elsewhere(e *evidence, c *candidate) {
 	l := &c.of.lines[c.line]
 	switch {
 	case l.block == nil:
+		return
 	case m.numbered(c.value):
 		e.add(-4, "the number of something in the subject")
 	case holds(m.subject.text, c.value):
 		e.add(1.5, "in the subject too")
 	}
-	if holds(m.preheader, c.value) && len(c.value) > 3 {
+	if holds(m.preheader.text, c.value) && len(c.value) > 3 {
 		e.add(0.8, "in the preheader too")
 	}
 	if m.text != nil {

@@ -54,7 +54,7 @@ func Find(in Input) Result {
 // mail is what both searches read.
 type mail struct {
 	subject   line
-	preheader string
+	preheader line
 	page      *page
 	text      *page // nil when there is none
 	purpose   purpose
@@ -72,12 +72,12 @@ func read(in Input) *mail {
 	subject := cut(in.Subject, 1000)
 	var languages tongues
 	languages.likely, languages.possible = lexicon.Detect(lexicon.Fold(sample(subject, preheader, d, in.Text)), d.Lang)
-	m := &mail{preheader: cut(preheader, 1000), page: newPage(d, languages)}
+	m := &mail{page: newPage(d, languages)}
 	if in.Text != nil {
 		m.text = newPage(in.Text, languages)
 	}
-	m.subject = line{text: subject, fold: lexicon.Fold(subject)}
-	m.subject.hits = m.page.scan(m.subject.fold, languages)
+	m.subject = m.page.aside(subject, languages)
+	m.preheader = m.page.aside(cut(preheader, 1000), languages)
 	m.purpose = m.purposes()
 	return m
 }

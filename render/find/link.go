@@ -120,6 +120,9 @@ func (m *mail) judgeLink(p *page, t target, places []int, hasCode bool, contentL
 	}
 	if contentLinks == 1 && !t.root && !t.footer && w.footer == 0 {
 		e.add(0.7, "the only link of the text")
+		if w.bare && t.token && !hasCode && w.near == 0 && m.purpose.subject&^onlyLogin != 0 {
+			e.add(1, "the only answer to the subject")
+		}
 	}
 	return e, true
 }
@@ -183,7 +186,7 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	default:
 		e.add(-0.7, "its text asks nothing")
 	}
-	if w.near == onlyLogin && w.own == 0 && !t.token {
+	if w.near == onlyLogin && w.own == 0 && !t.token && !(t.opaque && m.purpose.subject == onlyLogin) {
 		e.add(-0.5, "no more than a word of signing in near it")
 	} else if w.near != 0 {
 		points := 1.2
@@ -371,7 +374,7 @@ func (m *mail) spirit(e *evidence, w wording, t target, hasCode bool) {
 	p := &m.purpose
 	asked := p.subject != 0
 	switch {
-	case !asked && p.told >= 2 && w.own&^onlyLogin != 0 && (t.token || w.near != 0):
+	case !asked && p.told >= 2 && w.own&^onlyLogin != 0 && (t.token || w.near&^onlyLogin != 0):
 		e.add(-1.8, "the subject tells what has happened")
 	case !asked && p.told >= 2:
 		e.add(-3, "the mail tells what has happened")

@@ -96,6 +96,13 @@ func newPage(d *doc.Document, languages tongues) *page {
 	return p
 }
 
+// aside reads a text that stands beside the bodies as a line of its own.
+func (p *page) aside(text string, languages tongues) line {
+	l := line{text: text, fold: lexicon.Fold(text)}
+	l.hits = p.scan(l.fold, languages)
+	return l
+}
+
 // outside are the hits of a line that do not begin in the text of its links.
 func (p *page) outside(l *line) []lexicon.Hit {
 	if len(l.anchors) == 0 {

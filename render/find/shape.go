@@ -12,7 +12,7 @@ import (
 type shape uint8
 
 const (
-	digits    shape = iota // 4 to 9 digits: 482913
+	digits    shape = iota // 4 to 10 digits: 482913
 	spaced                 // the same in groups: 482 913
 	hyphened               // groups with hyphens: 482-913, 7KQ2-M9XP
 	prefixed               // letters, hyphen, digits: G-482913
@@ -22,6 +22,9 @@ const (
 	joined                 // one to a cell
 	worded                 // words with hyphens, mostly a number too: sunny-otter-0422
 )
+
+// mostDigits is how many digits a code has at most. With so many it looks like a telephone number.
+const mostDigits = 10
 
 var shapeNames = [...]string{
 	"digits", "digits in groups", "groups with hyphens", "prefix and digits", "letters and digits", "capitals",
@@ -180,7 +183,7 @@ func (t *token) single(a atom) bool {
 	case a.numeric():
 		t.shape = digits
 		t.year = n == 4 && (strings.HasPrefix(a.text, "19") || strings.HasPrefix(a.text, "20"))
-		return n >= 4 && n <= 9
+		return n >= 4 && n <= mostDigits
 	case a.digits > 0:
 		t.shape = mixed
 		return n >= 4 && n <= 12 && !measure(a.text)
@@ -382,6 +385,10 @@ func (t *token) edges(text string) bool {
 		if unicode.IsDigit(previous) || unicode.IsLetter(previous) {
 			return false
 		}
+	case '!', ';', '|':
+		if previous, _ := utf8.DecodeLastRuneInString(text[:t.start-n]); unicode.IsDigit(previous) || unicode.IsLetter(previous) {
+			return false // a part of a password
+		}
 	case '#', '№':
 		t.hash = true
 	}
@@ -395,6 +402,11 @@ func (t *token) edges(text string) bool {
 		}
 		if after == '.' && unicode.IsLetter(next) && next < utf8.RuneSelf && unicode.IsLower(next) {
 			return false // a host name or a file name
+		}
+	case '!', '#', '&', '^', ';', '|':
+		next, _ := utf8.DecodeRuneInString(text[t.end+m:])
+		if next < utf8.RuneSelf && (unicode.IsDigit(next) || unicode.IsLetter(next)) {
+			return false // a part of a password
 		}
 	case '-', '–':
 		next, _ := utf8.DecodeRuneInString(text[t.end+m:])

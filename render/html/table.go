@@ -152,7 +152,10 @@ func filled(row *doc.Block) int {
 type cellLook struct {
 	width   int  // characters of its longest line
 	lines   int  // leaves
-	simple  bool // text alone
+	simple  bool // text alone, or buttons
+	button  bool
+	linked  bool
+	picture bool
 	numeric bool
 	head    bool
 }
@@ -166,12 +169,14 @@ func look(cell *doc.Block) cellLook {
 		case doc.Cell, doc.Item, doc.List:
 			l.simple = l.simple && b.Kind == doc.Cell
 		case doc.Paragraph, doc.Heading:
-			l.lines++
-			text := b.Text()
-			l.width = max(l.width, utf8.RuneCountInString(text))
-			l.lines += strings.Count(text, "\n")
+			for line := range strings.SplitSeq(b.Text(), "\n") {
+				l.lines++
+				l.width = max(l.width, utf8.RuneCountInString(line))
+			}
 			for i := range b.Spans {
-				l.simple = l.simple && !b.Spans[i].Button
+				l.button = l.button || b.Spans[i].Button
+				l.linked = l.linked || b.Spans[i].Link > 0
+				l.picture = l.picture || b.Spans[i].Image > 0
 			}
 		default:
 			l.simple = false
@@ -198,7 +203,7 @@ func isData(rows []*doc.Block, presentation bool) bool {
 	if columns < 2 || full < 2 || columns > maxColumns {
 		return false
 	}
-	heads, widest, deep := 0, 0, false
+	heads, widest, deep, buttons := 0, 0, false, false
 	numbers := make([]int, columns)
 	used := make([]int, columns)
 	width := make([]int, columns)
@@ -212,6 +217,7 @@ func isData(rows []*doc.Block, presentation bool) bool {
 			if l.head && l.lines > 0 {
 				heads++
 			}
+			buttons = buttons || l.button
 			if at < columns && l.lines > 0 && c.Columns == 1 {
 				used[at]++
 				width[at] = max(width[at], l.width)
@@ -227,22 +233,22 @@ func isData(rows []*doc.Block, presentation bool) bool {
 	if heads >= 2 && !presentation {
 		return true
 	}
-	if widest > 120 || deep && widest > maxDetail {
+	if buttons || widest > 120 || deep && widest > maxDetail {
 		return false
 	}
-	many := 0
+	many, title := 0, 0
+	if columns > 2 && titleRow(rows) {
+		title = 1
+	}
 	for i := range columns {
 		if used[i] > 0 {
 			many++
 		}
-		if i > 0 && numbers[i] >= 2 && numbers[i]*10 >= used[i]*6 {
+		if i > 0 && numbers[i] >= 2-title && numbers[i]*10 >= (used[i]-title)*6 {
 			return true
 		}
 	}
-	if deep {
-		return false
-	}
-	return many == 2 && namesAndValues(rows) || many > 2 && many <= 7 && widest <= 32 && aligned(rows, many)
+	return many == 2 && namesAndValues(rows) || !deep && many > 2 && many <= 7 && widest <= 32 && aligned(rows, many)
 }
 
 // aligned reports rows of a short line in each of the columns: what stands below one another belongs together, such as
@@ -278,7 +284,8 @@ func namesAndValues(rows []*doc.Block) bool {
 		switch {
 		case len(cells) == 0:
 		case len(cells) == 1 && len(r.Children) == 2 && len(r.Children[1].Children) == 0 && cells[0].lines == 1 && cells[0].width <= 32:
-		case len(cells) != 2 || cells[0].lines != 1 || cells[1].lines > 2 || cells[0].width > 32 || cells[1].width > 100:
+		case len(cells) != 2 || cells[0].lines != 1 || cells[0].width > 32 || cells[1].width > 100 ||
+			cells[1].lines > 1 && cells[1].width > maxDetail || cells[1].lines > 2 && cells[0].picture:
 			return false
 		default:
 			pairs++
@@ -348,7 +355,7 @@ func headRows(rows []*doc.Block) int {
 
 // titleRow reports a first row of words that bold type, or a colour behind them, sets apart from the rows below.
 func titleRow(rows []*doc.Block) bool {
-	if len(rows) < 3 {
+	if len(rows) < 3 && (len(rows) < 2 || len(rows[0].Children) < 3) {
 		return false
 	}
 	bold, back := rowLook(rows[0])
@@ -469,7 +476,7 @@ func flattenRow(row *doc.Block) []*doc.Block {
 		l := look(c)
 		beside = beside && l.lines == 1 && l.width <= maxBeside && len(c.Children) == 1
 		across += l.width + 3
-		single = single && l.width == 1 && l.lines == 1
+		single = single && l.width == 1 && l.lines == 1 && !l.linked
 	}
 	if single && len(cells) >= 4 && len(cells) <= 10 {
 		return []*doc.Block{joinCells(cells)}
@@ -507,7 +514,7 @@ func priced(cells []*doc.Block) bool {
 		return false
 	}
 	for _, c := range cells {
-		if l := look(c); !l.simple || l.lines > 4 || l.width > maxDetail {
+		if l := look(c); !l.simple || l.button || l.lines > 4 || l.width > maxDetail {
 			return false
 		}
 	}

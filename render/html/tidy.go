@@ -36,7 +36,7 @@ func joinLinks(d *doc.Document) {
 func setButtonsApart(blocks []*doc.Block) {
 	for i, l := range blocks {
 		if i > 0 && l.Kind == doc.Paragraph && (pressable(l) != pressable(blocks[i-1])) &&
-			(blocks[i-1].Kind == doc.Paragraph || blocks[i-1].Kind == doc.Heading) {
+			(blocks[i-1].Kind == doc.Paragraph || blocks[i-1].Kind == doc.Heading || blocks[i-1].Kind == doc.Row) {
 			l.Gap = true
 		}
 		setButtonsApart(l.Children)
@@ -145,7 +145,7 @@ func rowsAt(blocks []*doc.Block) (rows []*doc.Block, end int) {
 func titled(rows []*doc.Block) bool {
 	for i, r := range rows {
 		for _, c := range r.Children {
-			if l := look(c); !l.simple || l.lines != 1 || l.width > maxBeside || i == 0 && l.numeric {
+			if l := look(c); !l.simple || l.button || l.lines != 1 || l.width > maxBeside || i == 0 && l.numeric {
 				return false
 			}
 		}

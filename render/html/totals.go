@@ -29,7 +29,7 @@ func joinTotals(blocks []*doc.Block) []*doc.Block {
 // joinsTo adds the rows of sums to a table, if they are such and belong to it. A row alone becomes a table.
 func joinsTo(table, sums *doc.Block) bool {
 	things, rows := rowsOf(table), rowsOf(sums)
-	if len(things) == 0 || sums.Head > 0 || sums.Kind == table.Kind && table.Kind == doc.Row ||
+	if len(things) == 0 || sums.Head > 0 ||
 		!amounts(things[table.Head:]) || !amounts(rows) {
 		return false
 	}
