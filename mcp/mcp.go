@@ -7,8 +7,6 @@
 package mcp
 
 import (
-	"context"
-	"io"
 	"log/slog"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -58,9 +56,4 @@ func newServer(client func(sdk.Request) *api.Client, o Options) *sdk.Server {
 	t.addResources(server)
 	addPrompts(server)
 	return server
-}
-
-// ServeStdio serves one client on in and out until in ends or ctx does. Nothing but the protocol is written to out.
-func ServeStdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.WriteCloser) error {
-	return server.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
 }

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
@@ -376,8 +378,37 @@ func TestResources(t *testing.T) {
 	if c, err := read("/attachment/" + m.Attachments[0].ID); err != nil || string(c.Blob) != "\x00\x01\x02" {
 		t.Errorf("attachment: %+v, %v", c, err)
 	}
-	if c, err := read("/nothing"); err == nil {
-		t.Errorf("an unknown resource gave %+v", c)
+	for _, suffix := range []string{"/nothing", "/attachment/nothing", "/../x"} {
+		c, err := read(suffix)
+		if wire := (*jsonrpc.Error)(nil); !errors.As(err, &wire) || wire.Code >= 0 || !strings.Contains(wire.Message, "not found") {
+			t.Errorf("%s gave %+v, %v", suffix, c, err)
+		}
+	}
+	a.service.Fail(apitest.BadGateway, -1)
+	c, err := read("")
+	if wire := (*jsonrpc.Error)(nil); !errors.As(err, &wire) || wire.Code != jsonrpc.CodeInternalError {
+		t.Errorf("of a service that fails: %+v, %v", c, err)
+	}
+}
+
+func TestOnlyWhatIsAnImageIsHandedOutAsOne(t *testing.T) {
+	a := newAgent(t, apitest.Options{Extensions: true}, nil)
+	var inbox api.Inbox
+	a.call("create_inbox", nil, &inbox)
+	for content, want := range map[string]string{
+		"\x89PNG\r\n\x1a\nrest": "image/png",
+		"<svg xmlns='x'/>":      "",
+		"no image at all":       "",
+	} {
+		m := a.deliver(inbox, apitest.Mail{Attachments: []api.Attachment{{Filename: "a", ContentType: "image/jpeg", Content: []byte(content)}}})
+		r := a.call("get_attachment", map[string]any{"inbox_id": inbox.ID, "message_id": m.ID, "attachment_id": m.Attachments[0].ID}, nil)
+		got := ""
+		if image, ok := r.Content[1].(*sdk.ImageContent); ok {
+			got = image.MIMEType
+		}
+		if got != want {
+			t.Errorf("%q is handed out as %q", content, got)
+		}
 	}
 }
 
@@ -390,6 +421,9 @@ func TestPrompts(t *testing.T) {
 		}
 		if got := r.Messages[0].Content.(*sdk.TextContent).Text; !strings.Contains(got, "the argument") || !strings.Contains(got, "untrusted") {
 			t.Errorf("%s: %q", name, got)
+		}
+		if _, err := a.session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: name}); err == nil || !strings.Contains(err.Error(), argument) {
+			t.Errorf("%s without its argument: %v", name, err)
 		}
 	}
 }
@@ -411,17 +445,13 @@ func TestHTTPBindsASessionToItsKey(t *testing.T) {
 		}
 		return nil, api.ErrUnauthorized
 	}, mcp.Options{})
-	var session string
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if id := r.Header.Get("Mcp-Session-Id"); id != "" {
-			session = id
-		}
-		handler.ServeHTTP(w, r)
-	}))
+	web := httptest.NewServer(handler)
 	defer web.Close()
 
 	s := connect(t, &sdk.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: keyed("first")}}, make(chan string, 10))
+	defer s.Close()
 	other := connect(t, &sdk.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: keyed("second")}}, make(chan string, 10))
+	defer other.Close()
 	if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "create_inbox", Arguments: map[string]any{"username": "ada"}}); err != nil || r.IsError {
 		t.Fatalf("create_inbox over HTTP: %v %+v", err, r)
 	}
@@ -430,8 +460,6 @@ func TestHTTPBindsASessionToItsKey(t *testing.T) {
 			t.Errorf("the inbox of the first key, at the %s's service: %v", key, err)
 		}
 	}
-	s.Close()
-	other.Close()
 
 	for _, key := range []string{"second", "wrong", ""} {
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_inboxes","arguments":{}}}`
@@ -441,7 +469,7 @@ func TestHTTPBindsASessionToItsKey(t *testing.T) {
 		}
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("Mcp-Session-Id", session)
+		r.Header.Set("Mcp-Session-Id", s.ID())
 		answer, err := (&http.Client{Transport: keyed(key), Timeout: 10 * time.Second}).Do(r)
 		if err != nil {
 			t.Fatal(err)

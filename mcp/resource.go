@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
@@ -118,8 +119,8 @@ func contents(c *sdk.ResourceContents) *sdk.ReadResourceResult {
 }
 
 func resourceError(uri string, err error) error {
-	if errors.Is(err, api.ErrNotFound) {
+	if errors.Is(err, api.ErrNotFound) || errors.Is(err, api.ErrInvalid) || errors.Is(err, errNoAttachment) {
 		return sdk.ResourceNotFoundError(uri)
 	}
-	return explain(err)
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: explain(err).Error()}
 }
