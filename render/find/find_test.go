@@ -58,7 +58,7 @@ func present(t *testing.T, in find.Input) {
 	t.Helper()
 	r := find.Find(in)
 	var all strings.Builder
-	all.WriteString(folded(in.Subject))
+	all.WriteString(folded(in.Subject + in.Preheader))
 	urls := map[string]bool{}
 	if in.Doc != nil {
 		all.WriteString(folded(in.Doc.Text()))

@@ -186,7 +186,7 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	default:
 		e.add(-0.7, "its text asks nothing")
 	}
-	if w.near == onlyLogin && w.own == 0 && !t.token && !(t.opaque && m.purpose.subject == onlyLogin) {
+	if w.near == onlyLogin && w.own == 0 && !t.token && !(t.opaque && w.bare && told && m.purpose.subject == onlyLogin) {
 		e.add(-0.5, "no more than a word of signing in near it")
 	} else if w.near != 0 {
 		points := 1.2

@@ -22,6 +22,7 @@ func TestShapes(t *testing.T) {
 	}{
 		{"482913", []string{"482913"}},
 		{"Code: 4829.", []string{"4829"}},
+		{"4829130021", []string{"4829130021"}},
 		{"482 913", []string{"482913"}},
 		{"482\u00a0913", []string{"482913"}},
 		{"48 29 13", []string{"482913"}},
@@ -51,13 +52,14 @@ func TestShapes(t *testing.T) {
 
 func TestNoCodes(t *testing.T) {
 	for _, text := range []string{
-		"123", "1234567890", "4111 1111 1111 1111", "DE44 5001 0517 5407 3249 31", // too short, too long, card, IBAN
+		"123", "12345678901", "4111 1111 1111 1111", "DE44 5001 0517 5407 3249 31", // too short, too long, card, IBAN
 		"+49 30 5557 8841", "+14155550132", "(415) 555-0132", "1(250)222-2232", "415-555-0132", "1-800-555-0132", // phones
 		"2026-11-21", "21.11.2026", "11/21/2026", "2009–2026", "2019-2026", // dates
 		"10:14:22", "1.204,50", "12,499.00", "1,204", "€4990", "4990 €", "$1200", "1200$", "25000%", "12 490 ₽", // times and prices
 		"203.0.113.57", "131.0.2903.51", "v10.2.4120", "1.20.4821", // IP addresses and versions
 		"https://example.com/482913", "www.example.com/482913", "jane1984@example.net", "example.org/t/482913", // addresses
 		"?code=482913", "a_482913", "482913_b", "48/2913", // parts of paths
+		"q7!Kd93x", "Kd93x!q7", "x;4829", // parts of passwords
 		"1200px", "600x200", "1080p", "2048MB", "Windows11", "SHA256", "50000mAh", // quantities and names
 		"**** 4471", "•••• 4471", "©2026", // masked numbers, copyright
 		"é4829x", "Ж4829", // glued to letters
