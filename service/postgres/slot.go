@@ -160,13 +160,14 @@ func (s *Store) makeAhead(now time.Time) error {
 const dropAfter = time.Hour
 
 // dropSlots drops the tables of slots that were over at now and have no inbox left. Nothing waits for it but who
-// reads from such a slot at that moment, and one process at a time does it.
+// reads from such a slot at that moment, and one process at a time does it. What somebody uses for long, such as a
+// backup, it leaves to the next time.
 func (s *Store) dropSlots(ctx context.Context, now time.Time) error {
 	over, err := s.slotsOver(ctx, now)
 	if err != nil || len(over) == 0 {
 		return err
 	}
-	return s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) (err error) {
+	err = s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) (err error) {
 		// Partitions are detached outside transactions, so the lock is the session's.
 		if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock("+slotLock+")"); err != nil {
 			return err
@@ -183,6 +184,10 @@ func (s *Store) dropSlots(ctx context.Context, now time.Time) error {
 		}
 		return nil
 	})
+	if sqlState(err) == stateLocked {
+		return nil
+	}
+	return err
 }
 
 func (s *Store) slotsOver(ctx context.Context, now time.Time) ([]slot, error) {
@@ -197,28 +202,39 @@ func (s *Store) slotsOver(ctx context.Context, now time.Time) ([]slot, error) {
 // dropSlot goes on where one that was interrupted has got to.
 func dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error {
 	for _, parent := range partitioned {
-		table := pgx.Identifier{parent + n.suffix()}.Sanitize()
-		var pending bool
-		err := conn.QueryRow(ctx, "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass($1)", table).Scan(&pending)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		if err := finishDetaching(ctx, conn, parent); err != nil {
 			return err
 		}
-		if err == nil {
-			how := "CONCURRENTLY"
-			if pending {
-				how = "FINALIZE"
-			}
-			if _, err := conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s %s", parent, table, how)); err != nil {
-				return err
-			}
+		table := pgx.Identifier{parent + n.suffix()}.Sanitize()
+		var attached bool
+		err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass($1))", table).Scan(&attached)
+		if err == nil && attached {
+			_, err = conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s CONCURRENTLY", parent, table))
 		}
-		if _, err := conn.Exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
+		if err == nil {
+			_, err = conn.Exec(ctx, "DROP TABLE IF EXISTS "+table)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	_, err := conn.Exec(ctx, "DELETE FROM deleted WHERE slot = $1", int32(n))
 	if err == nil {
 		_, err = conn.Exec(ctx, "DELETE FROM slots WHERE slot = $1", int32(n))
+	}
+	return err
+}
+
+// finishDetaching detaches the partition at which somebody was interrupted: until then no other one can be detached.
+func finishDetaching(ctx context.Context, conn *pgxpool.Conn, parent string) error {
+	var table string
+	err := conn.QueryRow(ctx, "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = to_regclass($1) AND inhdetachpending",
+		parent).Scan(&table)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		_, err = conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s FINALIZE", parent, table))
 	}
 	return err
 }

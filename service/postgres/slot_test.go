@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -80,6 +81,39 @@ func TestSlotsAreDroppedWhenTheyAreOver(t *testing.T) {
 	again := create(t, s, 3, time.Minute)
 	if err := deliver(t.Context(), s, again, "x"); err != nil || len(messages(t, s, again)) != 1 {
 		t.Errorf("in a slot that was dropped: %v", err)
+	}
+}
+
+func TestSlotsThatAreReadAreDroppedLater(t *testing.T) {
+	t.Parallel() // it waits
+	url := pgtest.Database(t)
+	s := open(t, url, Options{Timeout: 3 * time.Second})
+	in := create(t, s, 1, time.Hour)
+	backup, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backup.Close(context.WithoutCancel(t.Context()))
+	if _, err := backup.Exec(t.Context(), "BEGIN; SELECT * FROM messages"); err != nil {
+		t.Fatal(err)
+	}
+	sweep := func() {
+		t.Helper()
+		if _, err := s.Sweep(t.Context(), slotOf(in).ends().Add(dropAfter), 100); err != nil {
+			t.Error(err)
+		}
+	}
+	sweep()
+	if n := partitions(t, s); n != 2 {
+		t.Fatalf("%d tables are left while they are read, want 2", n)
+	}
+	create(t, s, 2, time.Minute) // in one that is over before
+	if _, err := backup.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	sweep()
+	if n := partitions(t, s); n != 0 {
+		t.Errorf("%d tables are left when nobody reads them", n)
 	}
 }
 
