@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mayfly/service/postgres"
+	"mayfly/service/smtp"
 )
 
 // Config says what a server listens on, where it keeps its store and what it allows. A zero limit stands for its
@@ -120,24 +121,14 @@ func (c Config) Check() error {
 		}
 	}
 	if c.CatchAll && c.CatchAllKey == "" && c.KeyFile == "" {
-		fault("catch-all needs the ID of the API key that its inboxes belong to")
+		fault("catch-all needs the ID of the API key that its inboxes belong to: give it with --catch-all-key")
 	}
-	faults = append(faults, checkCertificate("HTTP", c.HTTPCert, c.HTTPKey), checkCertificate("SMTP", c.SMTPCert, c.SMTPKey))
+	faults = append(faults, checkCertificate("HTTP", c.HTTPCert, c.HTTPKey), checkCertificate("SMTP", c.SMTPCert, c.SMTPKey),
+		c.smtpOptions().Check())
 	for _, limit := range []struct {
 		name  string
 		value int64
 	}{
-		{"message size", c.MaxMessageBytes},
-		{"number of recipients", int64(c.MaxRecipients)},
-		{"command line", int64(c.MaxCommandLine)},
-		{"text line", int64(c.MaxTextLine)},
-		{"number of errors", int64(c.MaxErrors)},
-		{"number of messages", int64(c.MaxMessages)},
-		{"number of connections", int64(c.MaxConnections)},
-		{"number of connections per address", int64(c.MaxConnectionsPerAddress)},
-		{"memory for messages in flight", c.MaxInFlightBytes},
-		{"idle timeout", int64(c.IdleTimeout)},
-		{"session timeout", int64(c.SessionTimeout)},
 		{"lifetime of catch-all inboxes", int64(c.CatchAllTTL)},
 		{"longest wait", int64(c.MaxWait)},
 		{"number of held requests", int64(c.MaxHeld)},
@@ -147,10 +138,27 @@ func (c Config) Check() error {
 			fault("the limit of the %s is negative", limit.name)
 		}
 	}
-	if c.MaxInFlightBytes > 0 && c.MaxMessageBytes > c.MaxInFlightBytes {
-		fault("the limit of the memory for messages in flight is smaller than one message may be")
-	}
 	return errors.Join(faults...)
+}
+
+// smtpOptions are the options of the SMTP door, without its certificate.
+func (c Config) smtpOptions() smtp.Options {
+	return smtp.Options{
+		Hostname:                 c.Hostname,
+		AuthAny:                  c.SMTPAuthAny,
+		MaxMessageBytes:          c.MaxMessageBytes,
+		MaxRecipients:            c.MaxRecipients,
+		MaxCommandLine:           c.MaxCommandLine,
+		MaxTextLine:              c.MaxTextLine,
+		MaxErrors:                c.MaxErrors,
+		MaxMessages:              c.MaxMessages,
+		MaxConnections:           c.MaxConnections,
+		MaxConnectionsPerAddress: c.MaxConnectionsPerAddress,
+		MaxInFlightBytes:         c.MaxInFlightBytes,
+		IdleTimeout:              c.IdleTimeout,
+		SessionTimeout:           c.SessionTimeout,
+		Log:                      c.Log,
+	}
 }
 
 func checkStore(name string) error {

@@ -97,28 +97,11 @@ func (s *Server) open(ctx context.Context) error {
 	}
 	registry := prometheus.NewRegistry()
 	s.rest = rest.New(s.service, rest.Options{MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MCP: c.MCP, Metrics: registry, Log: s.log})
-	smtpTLS, err := s.certificate(c.SMTPCert, c.SMTPKey)
-	if err != nil {
+	door := c.smtpOptions()
+	if door.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
 		return err
 	}
-	s.smtp, err = smtp.New(s.service, smtp.Options{
-		Hostname:                 c.Hostname,
-		TLS:                      smtpTLS,
-		AuthAny:                  c.SMTPAuthAny,
-		MaxMessageBytes:          c.MaxMessageBytes,
-		MaxRecipients:            c.MaxRecipients,
-		MaxCommandLine:           c.MaxCommandLine,
-		MaxTextLine:              c.MaxTextLine,
-		MaxErrors:                c.MaxErrors,
-		MaxMessages:              c.MaxMessages,
-		MaxConnections:           c.MaxConnections,
-		MaxConnectionsPerAddress: c.MaxConnectionsPerAddress,
-		MaxInFlightBytes:         c.MaxInFlightBytes,
-		IdleTimeout:              c.IdleTimeout,
-		SessionTimeout:           c.SessionTimeout,
-		Log:                      s.log,
-	})
-	if err != nil {
+	if s.smtp, err = smtp.New(s.service, door); err != nil {
 		return err
 	}
 	httpTLS, err := s.certificate(c.HTTPCert, c.HTTPKey)

@@ -129,13 +129,17 @@ func TestAllFaultsAreToldAtOnce(t *testing.T) {
 		SMTPKey:     "none.pem",
 		MaxErrors:   -1,
 		IdleTimeout: -time.Second,
+
+		MaxCommandLine:   100,
+		Hostname:         "a b",
+		MaxInFlightBytes: 20 << 20,
 	}.Check()
 	if err == nil {
 		t.Fatal("no fault is found")
 	}
 	faults := strings.Split(err.Error(), "\n")
 	for _, want := range []string{"HTTP address", "SMTP address", "metrics address", "mysql://", "One.test", "a_b", "two.test is given twice", "catch-all",
-		"HTTP needs both", "none.pem", "number of errors", "idle timeout"} {
+		"HTTP needs both", "none.pem", "number of errors", "idle timeout", "command line", "host name", "messages in flight"} {
 		n := 0
 		for _, fault := range faults {
 			if strings.Contains(fault, want) {
@@ -146,7 +150,7 @@ func TestAllFaultsAreToldAtOnce(t *testing.T) {
 			t.Errorf("%q is in %d of the faults:\n%v", want, n, err)
 		}
 	}
-	if len(faults) != 12 {
+	if len(faults) != 15 {
 		t.Errorf("%d faults are told:\n%v", len(faults), err)
 	}
 	if err := config(t).Check(); err != nil {

@@ -67,6 +67,21 @@ func newBuffer(n int, limit int64) *[]byte {
 	return &b
 }
 
+// mostHeld is the most octets that buffers of one message have at a time: while it grows to the limit, in two of them.
+func mostHeld(limit int64) int64 {
+	if limit <= 0 {
+		return 0
+	}
+	switch pool := poolFor(int(min(limit, 1<<30))); {
+	case pool < 0:
+		return limit + 1<<(bits.Len64(uint64(limit-1))-1)
+	case pool == 0:
+		return int64(pooledSize(0))
+	default:
+		return int64(pooledSize(pool) + pooledSize(pool-1))
+	}
+}
+
 // A body is a message being received, in a buffer that is charged to a budget.
 type body struct {
 	budget  *budget

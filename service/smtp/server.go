@@ -41,10 +41,10 @@ type client struct {
 
 // New makes a server. The error says which option is wrong.
 func New(svc Service, o Options) (*Server, error) {
-	o, err := o.withDefaults()
-	if err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
+	o = o.withDefaults()
 	s := &Server{
 		away:      rate.Sometimes{Interval: time.Second},
 		service:   svc,

@@ -18,6 +18,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -57,7 +58,7 @@ type Options struct {
 	Log *slog.Logger // a line a session at debug; default none
 }
 
-func (o Options) withDefaults() (Options, error) {
+func (o Options) withDefaults() Options {
 	if o.Hostname == "" {
 		name, err := os.Hostname()
 		if err != nil || !isGreetingName(name) {
@@ -79,15 +80,41 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if min(o.MaxMessageBytes, o.MaxInFlightBytes, int64(o.MaxRecipients), int64(o.MaxTextLine), int64(o.MaxErrors), int64(o.MaxMessages),
-		int64(o.MaxConnections), int64(o.MaxConnectionsPerAddress), int64(o.IdleTimeout), int64(o.SessionTimeout)) < 0 {
-		return o, errors.New("a limit of the SMTP server is negative")
+	return o
+}
+
+// Check finds all that is wrong with the options, a line for each fault.
+func (o Options) Check() error {
+	o = o.withDefaults()
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	for _, limit := range []struct {
+		name  string
+		value int64
+	}{
+		{"message size", o.MaxMessageBytes},
+		{"number of recipients", int64(o.MaxRecipients)},
+		{"text line", int64(o.MaxTextLine)},
+		{"number of errors", int64(o.MaxErrors)},
+		{"number of messages", int64(o.MaxMessages)},
+		{"number of connections", int64(o.MaxConnections)},
+		{"number of connections per address", int64(o.MaxConnectionsPerAddress)},
+		{"memory for messages in flight", o.MaxInFlightBytes},
+		{"idle timeout", int64(o.IdleTimeout)},
+		{"session timeout", int64(o.SessionTimeout)},
+	} {
+		if limit.value < 0 {
+			fault("the limit of the %s is negative", limit.name)
+		}
 	}
 	if o.MaxCommandLine < 512 || o.MaxCommandLine > bulkSize {
-		return o, errors.New("the SMTP command line limit must be from 512 to 32,768 octets")
+		fault("the limit of the command line must be from 512 to %d bytes", bulkSize)
+	}
+	if need := 2 * mostHeld(o.MaxMessageBytes); 0 <= o.MaxInFlightBytes && o.MaxInFlightBytes < need {
+		fault("the memory for messages in flight must be at least %d bytes: a message of %d bytes takes half of that while it grows", need, o.MaxMessageBytes)
 	}
 	if !isGreetingName(o.Hostname) {
-		return o, errors.New("the SMTP host name has a space or a control character, or is too long")
+		fault("the SMTP host name has a space or a control character, or is too long")
 	}
-	return o, nil
+	return errors.Join(faults...)
 }

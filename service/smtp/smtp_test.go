@@ -879,36 +879,43 @@ func TestClientPrefix(t *testing.T) {
 func TestMemoryInFlightLimit(t *testing.T) {
 	t.Run("in all", func(t *testing.T) {
 		l := newPipeListener()
-		testMemoryInFlight(t, l, func() net.Conn { return l.dial() }, 40<<10)
+		testMemoryInFlight(t, l, func() net.Conn { return l.dial() }, 10)
 	})
 	t.Run("per address", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		testMemoryInFlight(t, l, func() net.Conn { return dial(t, l.Addr().String()).Conn }, 80<<10)
+		testMemoryInFlight(t, l, func() net.Conn { return dial(t, l.Addr().String()).Conn }, 5)
 	})
 }
 
-// testMemoryInFlight fills 32 of 40 KiB with two messages that are being stored.
-func testMemoryInFlight(t *testing.T, l net.Listener, connect func() net.Conn, limit int64) {
+// testMemoryInFlight fills the memory with small messages that are being stored, of which there is room for so many.
+func testMemoryInFlight(t *testing.T, l net.Listener, connect func() net.Conn, room int) {
 	svc := &inboxes{hold: make(chan struct{})}
-	s := serveOn(t, l, svc, Options{MaxInFlightBytes: limit})
+	s := serveOn(t, l, svc, Options{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 160 << 10})
 	var waiting []*peer
-	for range 2 { // 16 KiB each
+	store := func() {
 		c := newClient(t, connect())
 		c.envelope()
 		c.send("DATA\r\n")
 		c.expect("354")
 		c.send("x\r\n.\r\n")
 		waiting = append(waiting, c)
+		for s.Stats().Delivering < int64(len(waiting)) {
+			runtime.Gosched()
+		}
 	}
-	for s.Stats().Delivering < 2 {
-		runtime.Gosched()
+	for range room - 1 {
+		store()
 	}
 	c := newClient(t, connect())
 	c.envelope()
-	c.run("DATA\n< 452 4.3.1")
+	c.run("DATA\n< 354")
+	c.send(strings.Repeat("0123456789\r\n", 5000) + ".\r\n") // outgrows the memory
+	c.expect("452 4.3.1")
+	store()
+	c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 452 4.3.1")
 	c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250")
 	c.send("BDAT 5 LAST\r\n12345NOOP\r\n")
 	c.expect("452 4.3.1")
@@ -917,11 +924,26 @@ func testMemoryInFlight(t *testing.T, l net.Listener, connect func() net.Conn, l
 	for _, w := range waiting {
 		w.expect("250 2.0.0")
 	}
-	c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354")
-	c.send(strings.Repeat("0123456789\r\n", 5000) + ".\r\n") // outgrows the budget
-	c.expect("452 4.3.1")
-	if st := s.Stats(); st.Refused[Busy] != 3 || st.InFlightBytes != 0 || st.Accepted != 2 {
+	if st := s.Stats(); st.Refused[Busy] != 3 || st.InFlightBytes != 0 || st.Accepted != int64(room) {
 		t.Errorf("stats: %+v", st)
+	}
+}
+
+// What the options let through is room enough for the largest message.
+func TestLargestMessageFitsInFlight(t *testing.T) {
+	for _, size := range []int64{1, 16 << 10, 16<<10 + 1, 256 << 10, 1 << 20, 1<<20 + 1, 3 << 20} {
+		svc := &inboxes{}
+		o := Options{MaxMessageBytes: size, MaxInFlightBytes: 2 * mostHeld(size), MaxTextLine: 4 << 20}
+		_, address := serve(t, svc, o)
+		c := dial(t, address)
+		c.envelope()
+		c.send(fmt.Sprintf("BDAT %d\r\n", size-1) + strings.Repeat("x", int(size-1)) + "BDAT 1 LAST\r\nx")
+		c.expect("250 2.0.0")
+		c.expect("250 2.0.0 Stored")
+		o.MaxInFlightBytes--
+		if _, err := New(svc, o); err == nil {
+			t.Errorf("less memory than a message of %d octets takes is let through", size)
+		}
 	}
 }
 
