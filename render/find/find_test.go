@@ -58,10 +58,10 @@ func present(t *testing.T, in find.Input) {
 	t.Helper()
 	r := find.Find(in)
 	var all strings.Builder
-	all.WriteString(folded(in.Subject + in.Preheader))
+	all.WriteString(folded(in.Subject))
 	urls := map[string]bool{}
 	if in.Doc != nil {
-		all.WriteString(folded(in.Doc.Text()))
+		all.WriteString(folded(in.Doc.Preheader + in.Doc.Text()))
 		for _, l := range in.Doc.Links {
 			urls[l.URL] = true
 		}
