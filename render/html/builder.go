@@ -82,7 +82,7 @@ func (b *builder) open(n *html.Node) {
 		b.frames = append(b.frames, f)
 		return
 	}
-	if parent.made != nil && (parent.style.display == flexRow || parent.style.display == grid) {
+	if f.style.inlined || parent.made != nil && (parent.style.display == flexRow || parent.style.display == grid) {
 		b.openItsCell(&f)
 	}
 	f.flow = b.flows(&f)
@@ -97,16 +97,15 @@ func (b *builder) open(n *html.Node) {
 	}
 }
 
-// openItsCell makes a cell for an element that stands beside others because its parent says so. What the element is by
-// itself, a link, a list or a table, it stays.
+// openItsCell makes a cell for an element that stands beside others because its parent, or a table itself, says so. What
+// the element is by itself, a link, a list or a table, it stays.
 func (b *builder) openItsCell(f *frame) {
 	b.para.flush()
 	parent := b.top()
 	cell := frame{node: &html.Node{Type: html.ElementNode, Parent: parent.node}, link: parent.link, button: parent.button, flow: true, leaves: b.order}
 	cell.style.inherited, cell.style.display = parent.style.inherited, cellDisplay
-	cell.style.span = f.style.span
 	b.frames = append(b.frames, cell)
-	b.openCell(b.top())
+	b.push(b.top(), &doc.Block{Kind: doc.Cell, Columns: max(f.style.span, 1), Align: cell.style.align})
 	if f.celled = true; f.style.display == inline || f.style.display == inlineBlock {
 		f.style.display = block
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // Bounds on the work a style sheet can cause. Real mails stay far below them.
@@ -353,6 +354,9 @@ func (s *sheet) chain(r *rule, i int, n *html.Node) (int, *html.Node) {
 		s.tries++
 		if n == nil || n.Type != html.ElementNode || !r.steps[i].compound.Match(n) {
 			return -1, nil
+		}
+		if i > 0 && n.DataAtom == atom.Input {
+			return -1, nil // what a control folds stays unfolded: nobody can press it here
 		}
 		if i++; i == len(r.steps) {
 			return i, n

@@ -80,6 +80,7 @@ type style struct {
 	margin     [4]length // top, right, bottom, left
 	padding    [4]length
 	isButton   bool
+	inlined    bool   // a table in a line with others
 	tracks     int    // columns of a grid; 0 unknown
 	span       int    // columns of a grid that it takes
 	wordList   string // the list of a paragraph that Word numbers
@@ -313,7 +314,7 @@ func (s *style) setDisplay(v string) {
 	case "grid":
 		s.display = grid
 	case "table", "inline-table":
-		s.display = tableDisplay
+		s.display, s.inlined = tableDisplay, v == "inline-table"
 	case "table-row":
 		s.display = rowDisplay
 	case "table-cell":

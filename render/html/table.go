@@ -15,10 +15,10 @@ const maxColumns = 64
 
 // openCell begins a cell, in a row; elsewhere it is a block like any other.
 func (b *builder) openCell(f *frame) {
-	if in := b.container(); in == nil || in.Kind != doc.Row && b.frames[len(b.frames)-2].style.display != grid {
+	if row := b.container(); row == nil || row.Kind != doc.Row {
 		return
 	}
-	cell := &doc.Block{Kind: doc.Cell, Columns: max(f.style.span, 1), Align: f.style.align}
+	cell := &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.align}
 	if span, ok := attr(f.node, "colspan"); ok {
 		if n, err := strconv.Atoi(strings.TrimSpace(span)); err == nil {
 			cell.Columns = min(max(n, 1), maxColumns)
