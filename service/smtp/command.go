@@ -1,6 +1,7 @@
 package smtp
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"strings"
@@ -14,8 +15,10 @@ const (
 	maxPath      = 256
 )
 
-// splitCommand parts a command line, without its line break, into the verb in upper case and its argument.
+// splitCommand parts a command line, without its line break and the white space before that, into the verb in upper
+// case and its argument.
 func splitCommand(line []byte) (verb, arg string) {
+	line = bytes.TrimRight(line, " \t")
 	for i, c := range line {
 		if c == ' ' {
 			return upper(line[:i]), string(line[i+1:])
@@ -234,7 +237,6 @@ func isAddressLiteral(s string) bool {
 
 // parseParams reads the ESMTP parameters that follow a path, each after one space or more.
 func parseParams(s string) ([]param, error) {
-	s = strings.TrimRight(s, " ")
 	if s == "" {
 		return nil, nil
 	}
@@ -299,7 +301,7 @@ func parseSize(s string) (int64, bool) {
 func parseBDAT(arg string) (size int64, last, ok bool) {
 	digits, word, more := strings.Cut(arg, " ")
 	if more {
-		if !strings.EqualFold(strings.TrimRight(word, " "), "LAST") {
+		if !strings.EqualFold(word, "LAST") {
 			return 0, false, false
 		}
 		last = true

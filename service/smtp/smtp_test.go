@@ -530,6 +530,27 @@ func TestCommandsEndInCRLF(t *testing.T) {
 	}
 }
 
+// RFC 5321, section 4.1.1: white space before the line break is let through.
+func TestWhiteSpaceAtTheEndOfACommand(t *testing.T) {
+	_, address := serve(t, &inboxes{}, Options{AuthAny: true})
+	c := dial(t, address)
+	c.expect("220")
+	for _, step := range []struct{ command, want string }{
+		{"EHLO me \t", "250 ENHANCED"},
+		{"AUTH PLAIN ", "334 "},
+		{"AHgAeQ==", "235"},
+		{"MAIL FROM:<x@y.test> SIZE=5  ", "250"},
+		{"RCPT TO:<a@box.test>\t", "250"},
+		{"BDAT 0 ", "250"},
+		{"BDAT 0 LAST ", "250 2.0.0 Stored"},
+		{"RSET  ", "250"},
+		{"QUIT ", "221"},
+	} {
+		c.send(step.command + "\r\n")
+		c.expect(step.want)
+	}
+}
+
 func TestPipelining(t *testing.T) {
 	svc := &inboxes{}
 	_, address := serve(t, svc, Options{})
