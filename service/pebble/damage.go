@@ -3,9 +3,11 @@ package pebble
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // tellDamage tells the operator once of each damaged file.
@@ -14,6 +16,15 @@ func (s *Store) tellDamage(info pebbledb.DataCorruptionInfo) {
 		s.log.Error("a file of the store is damaged: what it held cannot be read, the rest is served; restore a backup",
 			"file", info.Path, "error", info.Details)
 	}
+}
+
+// hint adds to an error of opening the database what can be done, unless it is one of the system's.
+func hint(err error) error {
+	var path *fs.PathError
+	if errors.Is(err, ErrInUse) || vfs.IsNoSpaceError(err) || errors.As(err, &path) {
+		return err
+	}
+	return fmt.Errorf("%w (if a file was damaged or removed, restore a backup)", err)
 }
 
 var errFile = errors.New("a file of bodies is damaged or missing")

@@ -233,6 +233,51 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
+// A store that cannot be opened since a file is damaged or missing says what to do.
+func TestDamageAtOpen(t *testing.T) {
+	for _, test := range []struct {
+		files  string
+		damage func(name string) error
+	}{
+		{"*.sst", os.Remove},
+		{"*.sst", func(name string) error { return os.Truncate(name, 100) }},
+		{"*.log", func(name string) error {
+			b, err := os.ReadFile(name)
+			if err != nil || len(b) < 100 {
+				return err
+			}
+			b[len(b)/10] ^= 0x10
+			return os.WriteFile(name, b, 0o600)
+		}},
+	} {
+		t.Run(test.files, func(t *testing.T) {
+			dir, copied := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "copy")
+			s, err := Open(dir, Options{Log: testLog(t)})
+			must(t, err)
+			in := testInbox(t, s, "ada")
+			for i := range 100 {
+				must(t, acknowledged(t, s, in, fmt.Sprint(i)))
+				if i == 20 {
+					must(t, s.db.Flush())
+				}
+			}
+			must(t, os.CopyFS(copied, os.DirFS(dir))) // as after kill -9
+			must(t, s.Close())
+			files, err := filepath.Glob(filepath.Join(copied, test.files))
+			must(t, err)
+			must(t, test.damage(files[len(files)-1]))
+			s, err = Open(copied, Options{Log: testLog(t)})
+			if err == nil {
+				must(t, s.Close())
+				t.Fatal("it was opened")
+			}
+			if !strings.Contains(err.Error(), "restore a backup") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // hang makes the logs' syncs take a minute.
 type hang struct{}
 

@@ -97,7 +97,7 @@ func Open(dir string, o Options) (*Store, error) {
 	db, err := pebbledb.Open(dir, s.databaseOptions())
 	if err != nil {
 		s.cache.Unref()
-		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
+		return nil, fmt.Errorf("open the store in %s: %w", dir, hint(err))
 	}
 	s.db = db
 	if err := s.checkFormat(); err != nil {
