@@ -9,11 +9,12 @@ const (
 )
 
 // parseAddresses reads an unfolded address list (RFC 5322, section 3.4), also a broken one: commas in
-// unquoted names, missing brackets, names in comments, groups. What has no address at all is a Name.
-func parseAddresses(s string) []Address {
+// unquoted names, missing brackets, names in comments, groups. What has no address at all is a Name. It
+// stops after so many addresses.
+func parseAddresses(s string, most int) []Address {
 	var list []Address
 	pending := "" // the start of a name with an unquoted comma
-	for s != "" && len(list) < maxAddresses {
+	for s != "" && len(list) < most {
 		var item string
 		item, s = cutAddress(s)
 		item = strings.TrimSpace(item)
@@ -30,7 +31,7 @@ func parseAddresses(s string) []Address {
 			list = append(list, a)
 		}
 	}
-	if pending != "" {
+	if pending != "" && len(list) < most {
 		list = append(list, parseAddress(pending))
 	}
 	return list

@@ -367,7 +367,7 @@ func TestAddresses(t *testing.T) {
 		{",,;", nil},
 	}
 	for _, test := range tests {
-		if got := parseAddresses(test.value); !slices.Equal(got, test.want) {
+		if got := parseAddresses(test.value, maxAddresses); !slices.Equal(got, test.want) {
 			t.Errorf("%q: got %q, want %q", test.value, got, test.want)
 		}
 	}

@@ -69,10 +69,10 @@ func (p *parser) describe(h header) {
 	for i, f := range h {
 		m.Fields[i] = Field{Name: f.name, Value: decodeHeader(unfold(f.value)), Raw: string(f.raw)}
 	}
-	if from := parseAddresses(h.get("From")); len(from) > 0 {
+	if from := parseAddresses(h.get("From"), 1); len(from) > 0 {
 		m.From = from[0]
 	}
-	m.To = parseAddresses(h.get("To"))
+	m.To = parseAddresses(h.get("To"), maxAddresses)
 	m.Subject = decodeHeader([]byte(h.get("Subject")))
 	m.MessageID = trimID(h.get("Message-ID"))
 	if date := h.get("Date"); date != "" {

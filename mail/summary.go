@@ -27,7 +27,7 @@ func Summarize(raw []byte) Summary {
 		switch {
 		case !from && isField(field, "from"):
 			from = true
-			if list := parseAddresses(string(unfold(fieldValue(field)))); len(list) > 0 {
+			if list := parseAddresses(string(unfold(fieldValue(field))), 1); len(list) > 0 {
 				s.From = list[0]
 			}
 		case !subject && isField(field, "subject"):
