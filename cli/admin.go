@@ -2,7 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +55,14 @@ func administer(ctx context.Context, store string, work func(*server.Admin) erro
 	return err
 }
 
+// administerExisting is administer for what makes no sense on a store that is yet to be made: a mistyped path makes none.
+func administerExisting(ctx context.Context, store string, work func(*server.Admin) error) error {
+	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) && !strings.Contains(store, "://") {
+		return notFoundf("--store names another", "there is no store in %s", render.Clean(store))
+	}
+	return administer(ctx, store, work)
+}
+
 var plans = []cobra.Completion{"free", "dev", "startup", "enterprise"}
 
 func (a *app) adminKeyCreate(store *string) *cobra.Command {
@@ -90,7 +102,7 @@ func (a *app) adminKeyList(store *string) *cobra.Command {
 		Example: "mayfly admin key list",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
+			return administerExisting(cmd.Context(), *store, func(admin *server.Admin) error {
 				keys, err := admin.Keys(cmd.Context())
 				if err != nil {
 					return err
@@ -124,7 +136,7 @@ func (a *app) adminKeyRevoke(store *string) *cobra.Command {
 		Example: "mayfly admin key revoke key_01",
 		Args:    exactly(1, "the ID of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
+			return administerExisting(cmd.Context(), *store, func(admin *server.Admin) error {
 				_, err := admin.RevokeKey(cmd.Context(), args[0])
 				return err
 			})
@@ -140,7 +152,7 @@ func (a *app) adminKeyRotate(store *string) *cobra.Command {
 		Example: "KEY=$(mayfly admin key rotate key_01)",
 		Args:    exactly(1, "the ID of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
+			return administerExisting(cmd.Context(), *store, func(admin *server.Admin) error {
 				key, err := admin.RotateKey(cmd.Context(), args[0])
 				if err != nil {
 					return err
@@ -166,7 +178,7 @@ func (a *app) adminKeyPlan(store *string) *cobra.Command {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
+			return administerExisting(cmd.Context(), *store, func(admin *server.Admin) error {
 				_, err := admin.SetPlan(cmd.Context(), args[0], args[1])
 				return err
 			})
@@ -182,7 +194,7 @@ func (a *app) adminBackupCommand(store *string) *cobra.Command {
 		Example: "mayfly admin backup /backup/mayfly-today",
 		Args:    exactly(1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return administer(cmd.Context(), *store, func(admin *server.Admin) error { return admin.Backup(cmd.Context(), args[0]) })
+			return administerExisting(cmd.Context(), *store, func(admin *server.Admin) error { return admin.Backup(cmd.Context(), args[0]) })
 		},
 	}
 }

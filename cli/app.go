@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app is one run: its environment and the flags that every command has.
@@ -71,7 +73,12 @@ mayfly --base-url https://api.example`,
 	root.SetOut(a.env.Stdout)
 	root.SetErr(a.env.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &failure{status: statusUsage, err: err, next: "see `" + cmd.CommandPath() + " --help`"}
+		var invalid *pflag.InvalidValueError
+		var syntax *strconv.NumError // names functions of Go
+		if errors.As(err, &invalid) && errors.As(err, &syntax) {
+			return usageOf(cmd, "invalid argument %q for --%s: %w", invalid.GetValue(), invalid.GetFlag().Name, syntax.Err)
+		}
+		return usageOf(cmd, "%w", err)
 	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if err := a.help(cmd.Context(), cmd); err != nil {
@@ -139,7 +146,7 @@ func noneEmpty(cmd *cobra.Command, args []string) error {
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usageOf(cmd, "`%s` takes at most %d arguments, and was given %d", cmd.CommandPath(), n, len(args))
+			return usageOf(cmd, "`%s` takes at most %s, and was given %d", cmd.CommandPath(), count(n, "argument", "arguments"), len(args))
 		}
 		return noneEmpty(cmd, args)
 	}

@@ -2,6 +2,10 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -184,6 +188,17 @@ func TestExitStatusOfFailuresThatAreTriedAgain(t *testing.T) {
 	})
 }
 
+func TestAMistypedPathMakesNoStore(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store")
+	for _, args := range [][]string{{"key", "list"}, {"key", "revoke", "key_01"}, {"key", "rotate", "key_01"}, {"key", "plan", "key_01", "dev"}, {"backup", store + "2"}} {
+		args = append([]string{"admin", "--store", store}, args...)
+		expectFailure(t, run(t, machine(t), "", args...), statusNotFound, []string{"no store in"}, args)
+	}
+	if _, err := os.Stat(store); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the store: %v", err)
+	}
+}
+
 func TestDoctorTellsAFailureAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bubble(t, apitest.Options{})
@@ -229,11 +244,17 @@ func TestHostileTextIsCleaned(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	s := set(t, apitest.Options{})
 	for _, args := range []string{
-		"nonsense", "key", "key nonsense", "admin", "admin key", "admin key create", "admin key revoke", "new extra", "new --nonsense",
-		"new --ttl soon", "new --ttl -5m", "messages a b", "save a b c", "--color pink ls", "key set extra", "serve extra", "rm",
+		"nonsense", "key", "key nonsense", "admin", "admin key", "admin key create", "admin key revoke", "admin store copy --from x", "new extra", "new --nonsense",
+		"new --ttl soon", "new --ttl -5m", "new --ttl 0", "messages a b", "save a b c", "--color pink ls", "key set extra", "serve extra", "rm",
 		"--base-url ::: ls", "--base-url ftp://x.example ls", "--profile nobody ls", "wait --code --link",
 	} {
 		s.fails(statusUsage, nil, strings.Fields(args)...)
+	}
+	for args, part := range map[string]string{
+		"read --width wide": `invalid argument "wide" for --width: invalid syntax; see`, "ls --json=maybe": `"maybe" for --json: invalid syntax; see`,
+		"messages a b": "at most 1 argument, and",
+	} {
+		s.fails(statusUsage, []string{part}, strings.Fields(args)...)
 	}
 }
 

@@ -147,7 +147,7 @@ func (a *app) tellKey(ctx context.Context, p place) error {
 	if last := key.Secret.Last4(); last != "" {
 		end = "ends in " + render.Clean(last)
 	}
-	return a.table(a.env.Stdout, [][]string{{render.Clean(p.baseURL), key.Source, end}})
+	return a.table(a.env.Stdout, [][]string{{render.Clean(p.baseURL), end, key.Source}}) // the last is cut where a line is short
 }
 
 func (a *app) keyRemove() *cobra.Command {

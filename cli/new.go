@@ -30,7 +30,7 @@ mayfly new --json | jq -r .id`,
 			if err != nil {
 				return err
 			}
-			if ttl != 0 && time.Duration(ttl) < time.Second {
+			if cmd.Flags().Changed("ttl") && time.Duration(ttl) < time.Second {
 				return usageOf(cmd, "--ttl %s: want a second at least", time.Duration(ttl))
 			}
 			inbox, err := s.client.CreateInbox(ctx, api.CreateInbox{

@@ -18,8 +18,10 @@ import (
 )
 
 // columns is the width of the terminal that stdout is, else 80.
-func (a *app) columns() int {
-	if fd, ok := terminal(a.env.Stdout); ok {
+func (a *app) columns() int { return columnsOf(a.env.Stdout) }
+
+func columnsOf(stream any) int {
+	if fd, ok := terminal(stream); ok {
 		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
 			return width
 		}

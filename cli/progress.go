@@ -25,7 +25,7 @@ func (a *app) progress(ctx context.Context, what func() string) (stop func()) {
 			if end, ok := ctx.Deadline(); ok {
 				line += " · " + left(end)
 			}
-			fmt.Fprint(a.env.Stderr, "\r"+ansi.EraseLineRight+ansi.Truncate(line, a.columns()-1, "…"))
+			fmt.Fprint(a.env.Stderr, "\r"+ansi.EraseLineRight+ansi.Truncate(line, columnsOf(a.env.Stderr)-1, "…"))
 			select {
 			case <-ctx.Done():
 				fmt.Fprint(a.env.Stderr, "\r"+ansi.EraseLineRight)
