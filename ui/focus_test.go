@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"mayfly/api/apitest"
 )
 
@@ -76,5 +78,24 @@ func TestConnectingAgainMovesNothing(t *testing.T) {
 		s.run(s.app.connect(s.app.target))
 		s.settle()
 		s.see("There is no inbox")
+	})
+}
+
+func TestMarkedUnreadStaysSo(t *testing.T) {
+	play(t, with(someMail), func(s *stage) {
+		s.press("g", "enter")
+		before := s.app.book.totalUnread()
+		s.press("u")
+		s.send(tea.BlurMsg{})
+		s.send(tea.FocusMsg{})
+		s.settle()
+		if n := s.app.book.totalUnread(); n != before+1 {
+			t.Errorf("%d messages are unread, were %d before one was marked", n, before)
+		}
+		s.press("h", "j", "enter", "h", "k", "enter")
+		s.wait(time.Second)
+		if n := s.app.book.totalUnread(); n > before {
+			t.Errorf("opened again it is unread still: %d, were %d", n, before)
+		}
 	})
 }

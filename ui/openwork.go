@@ -255,9 +255,10 @@ func (a *app) leaveMessage() {
 
 // readWhatIsSeen marks the message on the screen read, when somebody is looking.
 func (a *app) readWhatIsSeen() {
-	if a.caps.blurred || a.reader.message == nil {
+	if a.caps.blurred || a.reader.message == nil || a.reader.seen {
 		return
 	}
+	a.reader.seen = true
 	if m := a.book.messages[a.reader.message.key]; m != nil {
 		a.book.setUnread(m, false)
 	}

@@ -35,6 +35,7 @@ type reader struct {
 
 	message    *message // nil when nothing is read; a copy, so that it outlives its inbox
 	inboxEmail string
+	seen       bool // it has counted as read; marking it unread stays
 	ended      bool // the inbox is gone; the message stays until it is left
 	generation uint64
 	since      time.Time // when opening began
