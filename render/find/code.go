@@ -136,17 +136,24 @@ func (p *page) cells(from int) (candidate, int, bool) {
 	return candidate{token: token{value: s, end: len(p.lines[from].text), shape: joined}, line: from, alone: true, of: p}, i, true
 }
 
-// lists says which candidates stand in a list of four or more of one kind, such as backup codes.
+// lists says which candidates stand in a list of four or more of one kind, such as backup codes, or of three that
+// have lines of their own.
 func (p *page) lists(all []candidate) []bool {
 	listed := make([]bool, len(all))
 	for i := 0; i < len(all); {
 		j := i + 1
-		different := map[string]bool{all[i].value: true}
+		different, most := map[string]bool{all[i].value: true}, 4
+		if all[i].alone {
+			most = 3
+		}
 		for j < len(all) && all[j].shape == all[i].shape && len(all[j].value) == len(all[i].value) && all[j].line-all[j-1].line <= 2 {
 			different[all[j].value] = true
+			if !all[j].alone {
+				most = 4
+			}
 			j++
 		}
-		if len(different) >= 4 {
+		if len(different) >= most {
 			for k := i; k < j; k++ {
 				listed[k] = true
 			}
@@ -382,6 +389,8 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 		switch {
 		case !near:
 			e.add(-3, "%s, no word for it near", shapeNames[c.shape])
+		case coupon(c.value) && !w.strong && !m.asksForCode():
+			e.add(-2.5, "a word and a number, as coupons are")
 		case !marked && c.before != ':' && !scrambled(c.value):
 			e.add(-0.5, "%s, not marked", shapeNames[c.shape])
 		}
@@ -443,6 +452,12 @@ func scrambled(s string) bool {
 		}
 	}
 	return changes >= 2
+}
+
+// coupon says whether a word goes before a number, as in SAVE20.
+func coupon(s string) bool {
+	word := strings.TrimRight(s, "0123456789")
+	return len(word) >= 4 && len(word) < len(s) && !strings.ContainsAny(word, "0123456789") && strings.ContainsAny(word, "AEIOUaeiou")
 }
 
 // numbered are the prefixes of numbers that are no codes: orders, invoices, tickets.
@@ -616,6 +631,9 @@ func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 	if m.purpose.trade >= 2 && m.purpose.subject == 0 && !(c.alone && w.strong) && !m.asksForCode() {
 		e.add(-3, "the mail is about orders, offers or news")
 	}
+	if m.purpose.told >= 2 && m.purpose.subject == 0 && !c.alone && !w.strong && !m.asksForCode() {
+		e.add(-2, "the subject tells what has happened")
+	}
 	weak := !w.strong && !has(m.subject.hits, lexicon.Strong)
 	if n := count(l.hits, lexicon.Commerce); n > 0 && weak {
 		e.add(-min(float64(n), 3), "among words of trade")
@@ -646,6 +664,9 @@ func (c *candidate) label(e *evidence, w words) {
 		if h.Class == lexicon.Label && h.End <= from && from-h.End <= 14 && (nearest == nil || h.End >= nearest.End) {
 			nearest = &l.hits[i]
 		}
+	}
+	if c.renamed(w) {
+		e.add(-2, "a later sentence before it names another number")
 	}
 	if nearest != nil {
 		name := l.fold.Folded[nearest.Start:nearest.End]
@@ -680,6 +701,22 @@ func (c *candidate) label(e *evidence, w words) {
 			return
 		}
 	}
+}
+
+// renamed says whether a sentence between the word for a code and the candidate has the name of another number.
+func (c *candidate) renamed(w words) bool {
+	if w.before < 0 {
+		return false
+	}
+	l := &c.of.lines[c.line]
+	from := l.fold.At(c.start)
+	for _, h := range l.hits {
+		if h.Class == lexicon.Label && h.Start > w.before && h.End <= from &&
+			strings.ContainsAny(l.text[l.fold.Source(w.before):l.fold.Source(h.Start)], ".!?。") {
+			return true
+		}
+	}
+	return false
 }
 
 // otherCodes weighs codes of another kind that are spoken of near the candidate: coupons, postcodes, backup codes.

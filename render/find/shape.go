@@ -403,7 +403,9 @@ func (t *token) edges(text string) bool {
 		if after == '.' && unicode.IsLetter(next) && next < utf8.RuneSelf && unicode.IsLower(next) {
 			return false // a host name or a file name
 		}
-	case '!', '#', '&', '^', ';', '|':
+	case '#':
+		return false // as telephones send it: the PIN of a conference
+	case '!', '&', '^', ';', '|':
 		next, _ := utf8.DecodeRuneInString(text[t.end+m:])
 		if next < utf8.RuneSelf && (unicode.IsDigit(next) || unicode.IsLetter(next)) {
 			return false // a part of a password

@@ -60,6 +60,7 @@ func TestNoCodes(t *testing.T) {
 		"https://example.com/482913", "www.example.com/482913", "jane1984@example.net", "example.org/t/482913", // addresses
 		"?code=482913", "a_482913", "482913_b", "48/2913", // parts of paths
 		"q7!Kd93x", "Kd93x!q7", "x;4829", // parts of passwords
+		"482 913 118#",                                                            // for the keys of a telephone
 		"1200px", "600x200", "1080p", "2048MB", "Windows11", "SHA256", "50000mAh", // quantities and names
 		"**** 4471", "•••• 4471", "©2026", // masked numbers, copyright
 		"é4829x", "Ж4829", // glued to letters
