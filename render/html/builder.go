@@ -85,6 +85,9 @@ func (b *builder) open(n *html.Node) {
 	if f.style.inlined || parent.made != nil && (parent.style.display == flexRow || parent.style.display == grid) {
 		b.openItsCell(&f)
 	}
+	if parent.style.parted {
+		b.para.space = true
+	}
 	f.flow = b.flows(&f)
 	if f.flow {
 		b.breakLine(&f.style, top)

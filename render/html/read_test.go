@@ -73,6 +73,8 @@ func TestRead(t *testing.T) {
 		"tables in a line":           {`<div><table style="display:inline-table"><tr><td>a</table><table style="display:inline-table"><tr><td>b</table></div>c`, "row(cell(p(a)) cell(p(b))) p(c)"},
 		"a table alone in a line":    {`<table style="display:inline-table"><tr><th>a<th>b<tr><td>c<td>1</table>`, "table(row(cell(p(a)) cell(p(b))) row(cell(p(c)) cell(p(1))))"},
 		"folded by a control":        {`<style>input + div{display:none}</style><input type=checkbox style="display:none"><div>a</div>`, "p(a)"},
+		"a button of parts":          {`<a href="https://a.example/" style="display:inline-flex;background:#08c;padding:9px"><span>go</span><span>→</span></a>`, "p(<go →>1)"},
+		"values above buttons":       {`<div style="display:flex"><b>Name</b><i>Ada</i></div><div style="display:flex"><b>Place</b><i>London</i></div><div style="display:flex"><a href="https://a.example/" style="background:#08c;padding:9px">go</a><a href="https://b.example/">b</a></div>`, "table(row(cell(p(Name)) cell(p(Ada))) row(cell(p(Place)) cell(p(London)))) row(cell(p(<go>1)) cell(p([b]2)))"},
 		"a list of Word":             {word("l0 level1", "·", "a") + word("l0 level2", "o", "b") + word("l0 level1", "·", "c") + "<p>d", "list(item(p(a) list(item◦(p(b)))) item(p(c))) p(d)"},
 		"numbers of Word":            {word("l0 level1", "o", "x") + word("l1 level1", "1.", "a") + word("l1 level1", "2.", "b"), "list(item(p(x))) list(item1.(p(a)) item2.(p(b)))"},
 		"levels that Word skips":     {word("l1 level3", "i.", "a") + word("l1 level1", "1", "b"), "list(itemi.(p(a)) item1(p(b)))"},

@@ -81,6 +81,7 @@ type style struct {
 	padding    [4]length
 	isButton   bool
 	inlined    bool   // a table in a line with others
+	parted     bool   // what is in it stands apart, on one line
 	tracks     int    // columns of a grid; 0 unknown
 	span       int    // columns of a grid that it takes
 	wordList   string // the list of a paragraph that Word numbers
@@ -307,8 +308,10 @@ func (s *style) setDisplay(v string) {
 		s.display = none
 	case "inline", "contents":
 		s.display = inline
-	case "inline-block", "inline-flex", "inline-grid":
+	case "inline-block":
 		s.display = inlineBlock
+	case "inline-flex", "inline-grid":
+		s.display, s.parted = inlineBlock, true
 	case "flex":
 		s.display = flexRow
 	case "grid":

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"mayfly/render/doc"
@@ -35,7 +36,7 @@ func joinLinks(d *doc.Document) {
 // setButtonsApart leaves room between text and a button that stands alone.
 func setButtonsApart(blocks []*doc.Block) {
 	for i, l := range blocks {
-		if i > 0 && l.Kind == doc.Paragraph && (pressable(l) != pressable(blocks[i-1])) &&
+		if i > 0 && (l.Kind == doc.Paragraph || l.Kind == doc.Row) && (pressable(l) != pressable(blocks[i-1])) &&
 			(blocks[i-1].Kind == doc.Paragraph || blocks[i-1].Kind == doc.Heading || blocks[i-1].Kind == doc.Row) {
 			l.Gap = true
 		}
@@ -131,7 +132,7 @@ func mergeRows(blocks []*doc.Block) []*doc.Block {
 func rowsAt(blocks []*doc.Block) (rows []*doc.Block, end int) {
 	for i, b := range blocks {
 		switch {
-		case b.Kind == doc.Row && (rows == nil || len(b.Children) == len(rows[0].Children)):
+		case b.Kind == doc.Row && !slices.ContainsFunc(b.Children, func(c *doc.Block) bool { return look(c).button }) && (rows == nil || len(b.Children) == len(rows[0].Children)):
 			rows, end = append(rows, b), i+1
 		case b.Kind == doc.Rule && rows != nil:
 		default:

@@ -361,9 +361,14 @@ func (l *layouter) fold(from, limit, keep int, what string, bar piece) {
 	l.gap = true
 }
 
-// wordy reports a line with a letter or a digit.
+// wordy reports a line with more in it than the number of a note or a sign.
 func wordy(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
+	return stringWidth(strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)) > 2
 }
 
 // hiddenBefore shows the hidden text that stands before a leaf.

@@ -122,6 +122,7 @@ func TestBlocks(t *testing.T) {
 		"a long quote, unfolded": {Options{Width: 40, Unfold: true}, []*doc.Block{box(doc.Quote, many(3)...)}, "▏ line 0\n▏ line 1\n▏ line 2"},
 		"a footer":               {Options{Width: 40}, []*doc.Block{p("a"), box(doc.Footer, many(3)...)}, "a\n\n╌╌\nline 0\n… 2 more lines"},
 		"a footer of two":        {Options{Width: 40}, []*doc.Block{p("a"), box(doc.Footer, many(2)...)}, "a\n\n╌╌\nline 0\nline 1"},
+		"a footer with a note":   {Options{Width: 40}, []*doc.Block{p("a"), box(doc.Footer, append([]*doc.Block{p("1")}, many(3)...)...)}, "a\n\n╌╌\n1\nline 0\n… 2 more lines"},
 		"a footer with a dash":   {Options{Width: 40}, []*doc.Block{p("a"), box(doc.Footer, append([]*doc.Block{p("—")}, many(3)...)...)}, "a\n\n╌╌\n—\nline 0\n… 2 more lines"},
 		"preformatted":           {Options{Width: 8}, []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: "  a   b\n\n c"}}}}, "  a   b\n\n c"},
 		"raised":                 {Options{Width: 40}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "x"}, {Text: "2", Style: doc.Style{Sup: true}}, {Text: "H"}, {Text: "2", Style: doc.Style{Sub: true}}, {Text: "st", Style: doc.Style{Sup: true}}}}}, "x²H₂st"},
