@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -176,14 +177,44 @@ func TestReserve(t *testing.T) {
 		wantCode(t, acknowledged(t, s, in, "two"), service.Full)
 		wantCode(t, s.Ready(t.Context()), service.Full)
 		must(t, s.DeleteInbox(t.Context(), other.KeyID, other.ID)) // which is how space is made
-		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 20})
+		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1<<20 + 4*uint64(len(padding))})
 		time.Sleep(spaceCheck)
 		must(t, acknowledged(t, s, in, "three"))
+		wantCode(t, acknowledged(t, s, in, "four, before anybody looked at the disk again"), service.Full)
 		if got := subjects(t, s, in); !slices.Equal(got, []string{"three", "one"}) {
 			t.Errorf("the list is %q", got)
 		}
 		must(t, s.Close())
 	})
+}
+
+// Most of a small disk can be used.
+func TestSmallDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := vfs.NewMem()
+		disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 40 << 20, AvailBytes: 11 << 20})
+		s, err := Open("store", Options{Log: testLog(t), fs: disk})
+		must(t, err)
+		in := testInbox(t, s, "ada")
+		must(t, acknowledged(t, s, in, "one"))
+		disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 40 << 20, AvailBytes: 10<<20 - 1})
+		time.Sleep(spaceCheck)
+		wantCode(t, acknowledged(t, s, in, "two"), service.Full)
+		must(t, s.Close())
+	})
+}
+
+// A store that has no room to be opened says so; nobody would see it wait.
+func TestNoRoomToOpen(t *testing.T) {
+	disk := vfs.NewMem()
+	s, err := Open("store", Options{Log: testLog(t), fs: disk})
+	must(t, err)
+	must(t, acknowledged(t, s, testInbox(t, s, "ada"), "one"))
+	must(t, s.Close())
+	disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 1 << 30, AvailBytes: 1 << 20})
+	if _, err := Open("store", Options{Log: testLog(t), fs: disk}); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("opened on a full disk: %v", err)
+	}
 }
 
 // After a write or a sync that failed nothing is acknowledged any more; what was is still there.

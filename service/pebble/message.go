@@ -9,10 +9,12 @@ import (
 
 // Append stores one delivery.
 func (s *Store) Append(ctx context.Context, a service.Append) error {
-	if err := s.space.check(); err != nil {
+	size := len(a.Raw) * len(a.Messages)
+	if err := s.space.take(size); err != nil {
 		return err
 	}
-	return s.commit(ctx, len(a.Raw)*len(a.Messages), func(g *group) error {
+	defer s.space.give(size)
+	return s.commit(ctx, size, func(g *group) error {
 		inboxes := make([]*inboxState, len(a.Messages))
 		more := make(map[quotaOf]int, 1)
 		day := service.DayOf(a.Received)

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
+	"path"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -27,11 +30,14 @@ type space struct {
 
 	shrinking atomic.Bool // a file that is to be written over starts empty
 
-	mu      sync.Mutex
-	checked time.Time
-	low     bool          // by the last check
-	blocked int           // writes that wait
-	full    chan struct{} // closed while writes wait
+	mu        sync.Mutex
+	checked   time.Time
+	available uint64        // octets, at the last check
+	taken     uint64        // of them, by mail since
+	coming    uint64        // of those, by mail that is not on the disk yet
+	low       bool          // by the last check
+	blocked   int           // writes that wait
+	full      chan struct{} // closed while writes wait
 }
 
 const (
@@ -39,29 +45,88 @@ const (
 	spaceRetry = 100 * time.Millisecond // how often a write that found no room is tried again
 )
 
-func newSpace(disk vfs.FS, dir string, reserve int64, stop <-chan struct{}, tell func(full bool)) *space {
-	return &space{FS: disk, dir: dir, reserve: uint64(max(0, reserve)), stop: stop, tell: tell, full: make(chan struct{})}
+func newSpace(disk vfs.FS, dir string, reserve uint64, stop <-chan struct{}, tell func(full bool)) *space {
+	return &space{FS: disk, dir: dir, reserve: reserve, stop: stop, tell: tell, full: make(chan struct{})}
 }
 
 var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
+
+// roomToOpen returns an error unless there is room to move what is in the logs to tables: while it is opened, the store
+// would wait for it, and nobody would know.
+func (s *space) roomToOpen() error {
+	usage, err := s.GetDiskUsage(s.dir)
+	if err != nil {
+		return nil // it is not known
+	}
+	names, err := s.List(s.dir)
+	if err != nil {
+		return err
+	}
+	const least = 1 << 20
+	need := uint64(least)
+	for _, name := range names {
+		if path.Ext(name) != ".log" {
+			continue
+		}
+		info, err := s.Stat(s.PathJoin(s.dir, name))
+		if err != nil {
+			return err
+		}
+		need += uint64(info.Size())
+	}
+	if usage.AvailBytes < need {
+		return fmt.Errorf("%w: %d KB are free on its disk, and it needs %d", syscall.ENOSPC, usage.AvailBytes>>10, need>>10)
+	}
+	return nil
+}
 
 // check returns Full while there is no room for mail.
 func (s *space) check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.checkRoom(0)
+}
+
+// take takes room for mail of n octets until it is on the disk, or returns Full.
+func (s *space) take(n int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	need := writes * uint64(n)
+	if err := s.checkRoom(need); err != nil {
+		return err
+	}
+	s.taken += need
+	s.coming += need
+	return nil
+}
+
+// give is called when mail for which room was taken is on the disk, or will not come.
+func (s *space) give(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.coming -= writes * uint64(n)
+}
+
+// writes is how often mail is written: to a log, and to a table before the log goes.
+const writes = 2
+
+func (s *space) checkRoom(need uint64) error {
 	if s.blocked > 0 {
 		return errFull
 	}
 	if now := time.Now(); s.checked.IsZero() || now.Sub(s.checked) >= spaceCheck {
 		s.checked = now
 		usage, err := s.GetDiskUsage(s.dir)
-		low := err == nil && usage.AvailBytes < s.reserve
-		if low != s.low {
+		s.available, s.taken = usage.AvailBytes, s.coming
+		if err != nil {
+			s.available = math.MaxInt64
+		}
+		if low := s.available < s.reserve; low != s.low {
 			s.low = low
 			s.tell(low)
 		}
 	}
-	if s.low {
+	if s.available < s.reserve+s.taken+need {
 		return errFull
 	}
 	return nil

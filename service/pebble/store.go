@@ -29,8 +29,8 @@ type Options struct {
 	// Log receives what an operator has to know. Default: slog.Default().
 	Log *slog.Logger
 
-	// Reserve is how many bytes mail leaves free on the disk. Default: 256 MiB.
-	Reserve int64
+	// Reserve is how many bytes mail leaves free on the disk. Default: 256 MiB, or a quarter of a disk that is small.
+	Reserve uint64
 
 	fs vfs.FS // where the store lies; default: the disk
 }
@@ -75,8 +75,13 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.fs == nil {
 		o.fs = vfs.Default
 	}
+	dir = filepath.Clean(dir)
+	if err := o.fs.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the store: %w", err)
+	}
+	disk := sizeOf(o.fs, dir)
 	if o.Reserve == 0 {
-		o.Reserve = 256 << 20
+		o.Reserve = min(256<<20, disk/4)
 	}
 	s := &Store{
 		log:       o.Log,
@@ -92,9 +97,12 @@ func Open(dir string, o Options) (*Store, error) {
 		cache:     pebbledb.NewCache(2*memTable + 32<<20), // tables in memory are taken out of it
 		stop:      make(chan struct{}),
 	}
-	dir = filepath.Clean(dir)
 	s.space = newSpace(o.fs, dir, o.Reserve, s.stop, s.tellSpace)
-	db, err := pebbledb.Open(dir, s.databaseOptions())
+	if err := s.space.roomToOpen(); err != nil {
+		s.cache.Unref()
+		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
+	}
+	db, err := pebbledb.Open(dir, s.databaseOptions(disk))
 	if err != nil {
 		s.cache.Unref()
 		return nil, fmt.Errorf("open the store in %s: %w", dir, hint(err))
@@ -127,16 +135,33 @@ func (s *Store) Close() error {
 }
 
 const (
-	memTable = 16 << 20
+	memTable = 16 << 20 // at most
 	format   = "1"
 )
 
-func (s *Store) databaseOptions() *pebbledb.Options {
+// sizeOf is the size in octets of the disk that a folder is on; 1 TiB where it cannot be told.
+func sizeOf(disk vfs.FS, dir string) uint64 {
+	usage, err := disk.GetDiskUsage(dir)
+	if err != nil || usage.TotalBytes == 0 {
+		return 1 << 40
+	}
+	return usage.TotalBytes
+}
+
+// databaseOptions are those for a disk of so many octets. On a small one, what is moved at a time is small, too: it has to
+// find room in the reserve.
+func (s *Store) databaseOptions(disk uint64) *pebbledb.Options {
+	table := min(memTable, max(1<<20, disk/32))
+	keep := 5 * time.Minute // a file of bodies, of which some are deleted: the others may soon be, too
+	if table < memTable {
+		keep = 10 * time.Second
+	}
 	o := &pebbledb.Options{
 		FS:                          s.space,
 		FormatMajorVersion:          pebbledb.FormatValueSeparation,
 		Logger:                      logger{s},
-		MemTableSize:                memTable,
+		MemTableSize:                table,
+		LBaseMaxBytes:               4 * int64(table),
 		MemTableStopWritesThreshold: 3, // as many logs and one more are kept to be written again
 		L0CompactionThreshold:       8,
 		Cache:                       s.cache,
@@ -148,7 +173,7 @@ func (s *Store) databaseOptions() *pebbledb.Options {
 			Enabled:               true,
 			MinimumSize:           1 << 10,
 			MaxBlobReferenceDepth: 200,
-			RewriteMinimumAge:     5 * time.Minute,
+			RewriteMinimumAge:     keep,
 			TargetGarbageRatio:    0.3,
 		}
 	}
