@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/google/renameio/v2/maybe"
@@ -42,7 +43,8 @@ func readConfig(path string) (settings, error) {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			line, column := at.Position()
-			return c, fmt.Errorf("%s, line %d, column %d: %w", path, line, column, err)
+			what, _, _ := strings.Cut(err.Error(), " into ") // a type of Go
+			return c, fmt.Errorf("%s, line %d, column %d: %s", path, line, column, what)
 		}
 		return c, fmt.Errorf("%s: %w", path, err)
 	}

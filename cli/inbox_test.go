@@ -261,6 +261,7 @@ func TestUsageErrors(t *testing.T) {
 func TestAKeyGoesOverPlainHTTPOnlyWhenAllowed(t *testing.T) {
 	s := set(t, apitest.Options{})
 	s.fails(statusUsage, []string{"plain HTTP", "--insecure allows it"}, "--base-url", "http://mail.example", "ls")
+	s.fails(statusUsage, []string{"a password; see"}, "--base-url", "http://user:password@127.0.0.1", "ls")
 }
 
 func TestEmbeddedServiceThatDoesNotRun(t *testing.T) {

@@ -108,7 +108,7 @@ func (a *app) connection(p place, key, keyFrom string) (*connection, error) {
 	client, err := api.New(p.baseURL, key, api.Options{Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport, Trace: a.trace()})
 	if err != nil {
 		f := &failure{status: statusUsage, err: err}
-		if strings.HasPrefix(strings.ToLower(p.baseURL), "http://") && !p.insecure {
+		if _, err := api.New(p.baseURL, key, api.Options{Insecure: true}); err == nil {
 			f.next = "--insecure allows it"
 		}
 		return nil, f

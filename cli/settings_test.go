@@ -22,6 +22,21 @@ func configure(t *testing.T, environ []string, text string) string {
 	return path
 }
 
+func TestMistakesInTheConfigurationAreToldInPlainWords(t *testing.T) {
+	for text, part := range map[string]string{
+		"profile = 5\n": "line 1, column 11: toml: cannot decode TOML integer\n",
+		"profile = [":   "line 1, column 11: toml: array is incomplete\n",
+		"profile = \"nobody\"\n[profiles.\"red\\u001b[31m\"]\nbase_url = \"https://x.example\"\n": "it has red, local\n",
+	} {
+		environ := machine(t)
+		configure(t, environ, text)
+		r := run(t, environ, "", "ls")
+		if r.status == 0 || !strings.HasSuffix(r.stderr, part) {
+			t.Errorf("%q: status %d, %q", text, r.status, r.stderr)
+		}
+	}
+}
+
 func TestWhichServiceIsMeant(t *testing.T) {
 	const conf = `
 profile = "usual"

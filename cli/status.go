@@ -112,9 +112,9 @@ func wholeSeconds(d time.Duration) string {
 
 // errorLine is what a person is told about err: one line, safe for a terminal.
 func errorLine(err error) string {
-	line := strings.TrimRight(render.Clean(strings.Join(strings.Fields(err.Error()), " ")), ".")
+	line := strings.TrimRight(strings.Join(strings.Fields(err.Error()), " "), ".")
 	if next := nextStep(err); next != "" {
 		line += "; " + next
 	}
-	return "mayfly: " + line
+	return "mayfly: " + render.Clean(line)
 }
