@@ -30,6 +30,10 @@ func input(subject, textPart, htmlPart string, fields ...check.Field) check.Inpu
 
 const preheader = `<div style="display:none">One step is left</div>`
 
+// wrapped is text in a script without spaces, broken as programs break lines.
+const wrapped = "感谢您注册蓝图协作平台，我们很高\n兴您能加入我们的团队。请点击下方按\n钮验证您的邮箱地址，完成注册流程。如果您\n没有注册过账号，请忽略此邮件。" +
+	"链接将在一天后失\n效。需要帮助请查看说明\n文档，也可以回\n复客服。祝您使用愉\n快，期待与您一\n起工作。"
+
 func TestFindings(t *testing.T) {
 	for name, c := range map[string]struct {
 		in   check.Input
@@ -50,6 +54,13 @@ func TestFindings(t *testing.T) {
 		"other codes":            {input("Your code", "Your code is 482913", preheader+"<p>Your code is <b>117204</b></p>"), "parts-code: The code is 482913 in the text and 117204 in the HTML"},
 		"the same code, grouped": {input("Your code", "Your code is 482 913", preheader+"<p>Your code is <b>482913</b></p>"), ""},
 		"UTF-8, twice":           {input("Hello", "Grüße", preheader+"<p>GrÃ¼ÃŸe</p>"), `mojibake: "Ã¼" looks like UTF-8 read in another charset: encode and declare UTF-8, once`},
+		"letters in a URL":       {input("Привет", "Вот https://acme.example/%D0%BF%D1%80", preheader+`<a href="https://acme.example/%D0%BF%D1%80">Вот</a>`), ""},
+		"a mark in a URL":        {input("Hello", "a", preheader+`<a href="https://acme.example/?d=%DATE%">a</a>`), `placeholder: "%DATE%" was not replaced: the template did not get this value`},
+		"undefined, in prose":    {input("Hello", "Why undefined is no function, and NaN no number", preheader+"<p>Why undefined is no function, and NaN no number</p>"), ""},
+		"undefined, as a name":   {input("Hello", "Hi undefined", preheader+"<p>Hi Ada</p>"), `placeholder: "Hi undefined" was not replaced: the template did not get this value`},
+		"a code found in one":    {input("Verify", "Your verification code is 482913", preheader+"<p>Hello</p><table><tr><td>Use</td></tr><tr><td>482-913</td></tr></table><p>to go on.</p>"), ""},
+		"a link found in one":    {input("Verify", "Confirm your address: https://acme.example/a/9fj39dkf02", preheader+`<p>Hello.</p><p>Thanks.</p><p><a href="https://acme.example/a/9fj39dkf02">Go</a> <a href="https://acme.example/b">On</a></p>`), ""},
+		"no spaces, wrapped":     {input("您好", wrapped, preheader+"<p>"+strings.ReplaceAll(wrapped, "\n", "")+"</p>"), ""},
 		"a template alone":       {func() check.Input { in := input("", "", preheader+"<p>Hello"); in.BodyOnly = true; return in }(), ""},
 		"no subject":             {input(" ", "Hello", ""), "subject-empty: The subject is empty: many filters and people take that for spam"},
 	} {

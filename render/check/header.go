@@ -91,7 +91,9 @@ func bulk(in Input, r *report) {
 	mailing := precedence == "bulk" || precedence == "list" || value(in, "List-Id") != "" || value(in, "Feedback-ID") != "" && offersUnsubscribe(in)
 	unsubscribe := value(in, "List-Unsubscribe")
 	switch {
-	case unsubscribe == "" && (mailing || offersUnsubscribe(in)):
+	case unsubscribe == "" && !mailing && offersUnsubscribe(in):
+		r.add("unsubscribe-missing", Warning, "header", "The body has a link to unsubscribe, the header no List-Unsubscribe: Gmail and Yahoo want it from bulk senders")
+	case unsubscribe == "" && mailing:
 		r.add("unsubscribe-missing", Warning, "header", "A mailing without List-Unsubscribe: Gmail and Yahoo want it from bulk senders")
 	case unsubscribe != "" && value(in, "List-Unsubscribe-Post") == "":
 		r.add("unsubscribe-one-click", Info, "header", "List-Unsubscribe without List-Unsubscribe-Post: there is no one-click unsubscribe (RFC 8058)")

@@ -3,9 +3,11 @@ package check
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"mayfly/render/doc"
 	"mayfly/render/find"
+	"mayfly/render/find/lexicon"
 )
 
 // clipped is the size of HTML from which on Gmail shows the beginning alone, in bytes.
@@ -52,12 +54,15 @@ func firstWords(d *doc.Document) string {
 func agree(in Input, r *report) {
 	text, html := in.Text.Found, in.HTML.Found
 	switch {
+	case text.CodeOK && spells(in.HTML.Doc, text.Codes[0].Value), html.CodeOK && spells(in.Text.Doc, html.Codes[0].Value):
+		// it stands in both, though one does not make clear that it is the code
 	case text.CodeOK && html.CodeOK && squeeze(text.Codes[0].Value) != squeeze(html.Codes[0].Value):
 		r.add("parts-code", Error, "text, HTML", "The code is %s in the text and %s in the HTML", text.Codes[0].Value, html.Codes[0].Value)
 	case text.CodeOK != html.CodeOK && !html.LinkOK && !text.LinkOK:
 		r.add("parts-code", Warning, "text, HTML", "Only one of the parts has the code: %s", has(text.CodeOK))
 	}
 	switch {
+	case text.LinkOK && leads(in.HTML.Doc, target(in.Text.Doc, text)), html.LinkOK && leads(in.Text.Doc, target(in.HTML.Doc, html)):
 	case text.LinkOK && html.LinkOK && target(in.Text.Doc, text) != target(in.HTML.Doc, html):
 		r.add("parts-link", Error, "text, HTML", "The text links to %q, the HTML to %q", cut(text.Links[0].URL), cut(html.Links[0].URL))
 	case text.LinkOK != html.LinkOK && !html.CodeOK && !text.CodeOK:
@@ -83,15 +88,41 @@ func has(text bool) string {
 	return "the HTML"
 }
 
-// target is where the found link leads, click wrappers and the differences between parts set aside.
+// spells says whether a code stands anywhere in a document.
+func spells(d *doc.Document, code string) bool {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, lexicon.Fold(d.Text()).Folded)
+	return strings.Contains(text, squeeze(lexicon.Fold(code).Folded))
+}
+
+// target is where the found link leads.
 func target(d *doc.Document, found find.Result) string {
 	url := found.Links[0].URL
 	for i := range d.Links {
 		if d.Links[i].URL == url {
-			url = d.Links[i].Target
+			return destination(&d.Links[i])
 		}
 	}
-	return strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(url, "https://"), "http://"), "/")
+	return url
+}
+
+// leads says whether a document has a link to a destination.
+func leads(d *doc.Document, to string) bool {
+	for i := range d.Links {
+		if destination(&d.Links[i]) == to {
+			return true
+		}
+	}
+	return false
+}
+
+// destination is where a link leads, click wrappers and the differences between parts set aside.
+func destination(l *doc.Link) string {
+	return strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(l.Target, "https://"), "http://"), "/")
 }
 
 func squeeze(s string) string {
@@ -106,15 +137,30 @@ func squeeze(s string) string {
 // maxWords bounds how many different words are compared.
 const maxWords = 5000
 
-// words are the words of a document with letters in them, in lower case.
+// words are the words of a document with letters in them, in lower case, and the pairs of letters of scripts that do
+// not separate words.
 func words(d *doc.Document) map[string]bool {
 	set := make(map[string]bool)
 	for word := range strings.FieldsFuncSeq(d.Text(), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if len(word) > 3 {
-			if set[strings.ToLower(word)] = true; len(set) == maxWords {
-				break
-			}
+		if first, _ := utf8.DecodeRuneInString(word); lexicon.Unspaced(first) {
+			pairs(word, set)
+		} else if len(word) > 3 {
+			set[strings.ToLower(word)] = true
+		}
+		if len(set) >= maxWords {
+			break
 		}
 	}
 	return set
+}
+
+// pairs adds each two letters that follow one another.
+func pairs(s string, set map[string]bool) {
+	last := 0
+	for at, r := range s {
+		if at > 0 && len(set) < maxWords {
+			set[s[last:at+utf8.RuneLen(r)]] = true
+		}
+		last = at
+	}
 }

@@ -23,7 +23,7 @@ func subject(in Input, r *report) {
 
 // unreplaced are the marks of template languages, and what programs print for a value they do not have.
 var unreplaced = func() func(string) []string {
-	var pattern *regexp.Regexp // compiled at first use: the program starts without it
+	var pattern, encoded *regexp.Regexp // compiled at first use: the program starts without them
 	return func(s string) []string {
 		if !strings.ContainsAny(s, "{[%*<$&") && !strings.Contains(s, "ndefined") && !strings.Contains(s, "null") &&
 			!strings.Contains(s, "NaN") && !strings.Contains(s, "Invalid Date") {
@@ -36,11 +36,15 @@ var unreplaced = func() func(string) []string {
 				`|<%[^%\n]{1,80}%>` + // <%= x %>
 				`|\*\|[A-Z][A-Z0-9_:]{1,40}\|\*` + // *|FNAME|*
 				`|%%[A-Za-z_]{2,40}%%` + // %%name%%
-				`|%[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*%` + // %FIRST_NAME%
+				`|%[A-Z](?:[A-Z0-9]{2,}|[A-Z0-9]?_[A-Z0-9]+)(?:_[A-Z0-9]+)*%` + // %FIRST_NAME%
 				`|\[\[[A-Za-z_][\w. ]{0,40}\]\]` + // [[name]]
-				`|\[object Object\]|\bInvalid Date\b|\bNaN\b` +
-				`|\bundefined\b` +
-				`|(?i:\b(?:hi|hello|hey|dear|hallo|bonjour|hola|ciao|welcome),? )(?:null|None|nil)\b`)
+				`|\[object Object\]|\bInvalid Date\b` +
+				`|^\s*(?:undefined|NaN)\s*$|[:#$€£] ?(?:undefined|NaN)\b|\b(?:undefined|NaN)(?:[!%€$£]|,\s*$)` +
+				`|(?i:\b(?:hi|hello|hey|dear|hallo|bonjour|hola|ciao|welcome|welcome back),? )(?:undefined|null|None|nil)\b`)
+			encoded = regexp.MustCompile(`(?:%[0-9A-Fa-f]{2}){2,}`)
+		}
+		if strings.Contains(s, "%") {
+			s = encoded.ReplaceAllString(s, " ") // %D0%BF is a letter, not the value D0
 		}
 		return pattern.FindAllString(s, 100)
 	}
