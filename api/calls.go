@@ -54,7 +54,11 @@ func (c *Client) CreateInbox(ctx context.Context, n CreateInbox) (Inbox, error) 
 	if err != nil {
 		return Inbox{}, err
 	}
-	return decodeInbox(op, a)
+	i, err := decodeInbox(op, a)
+	if err == nil && i.Email == "" {
+		err = fmt.Errorf("%s: %w: an inbox without an address", op, ErrUnexpected)
+	}
+	return i, err
 }
 
 // Inbox returns an inbox.

@@ -507,3 +507,18 @@ func TestLongMessageOfTheService(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestAnInboxWithoutAnAddressIsNone(t *testing.T) {
+	for _, body := range []string{`{"id":"inbox_1"}`, `{"id":"inbox_1","email":null}`, `{"email":"a@b.example"}`} {
+		c, err := api.New("http://127.0.0.1", "key-0123456789", api.Options{Transport: apitest.Transport(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, body)
+		}))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i, err := c.CreateInbox(t.Context(), api.CreateInbox{}); !errors.Is(err, api.ErrUnexpected) {
+			t.Errorf("%s: %+v, %v", body, i, err)
+		}
+	}
+}
