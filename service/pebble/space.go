@@ -87,6 +87,13 @@ func (s *space) check() error {
 	return s.checkRoom(0)
 }
 
+// tight reports whether mail will soon be refused.
+func (s *space) tight() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.checkRoom(s.reserve/2) != nil
+}
+
 // take takes room for mail of n octets until it is on the disk, or returns Full.
 func (s *space) take(n int) error {
 	s.mu.Lock()

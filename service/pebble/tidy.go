@@ -13,6 +13,7 @@ import (
 
 const (
 	tidyAfter  = time.Minute
+	tidySoon   = 5 * time.Second // where the disk is nearly full
 	tidyLogs   = 1 << 20  // octets of logs that are left alone
 	tidyTables = 16 << 20 // octets of tables, bodies not counted, that are looked through for what was deleted
 	maxLogs    = 16       // more than there are
@@ -26,7 +27,11 @@ func (s *Store) runTidy() {
 		case <-s.stop:
 			return
 		}
-		timer := time.NewTimer(tidyAfter)
+		wait := tidyAfter
+		if s.space.tight() {
+			wait = tidySoon
+		}
+		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-s.stop:
