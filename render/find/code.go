@@ -628,8 +628,19 @@ func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 	if c.of.meeting {
 		e.add(-5, "the mail is about a meeting")
 	}
-	if m.purpose.trade >= 2 && m.purpose.subject == 0 && !(c.alone && w.strong) && !m.asksForCode() {
+	expiry := ""
+	for _, h := range l.hits {
+		if h.Class == lexicon.Expiry && (h.Start >= to || h.End <= from) {
+			expiry = l.fold.Folded[h.Start:h.End]
+			break
+		}
+	}
+	switch {
+	case m.purpose.subject != 0 || m.asksForCode():
+	case m.purpose.trade >= 2 && !(w.strong && (c.alone || expiry != "")):
 		e.add(-3, "the mail is about orders, offers or news")
+	case m.purpose.trade > 0 && !w.strong && !m.purpose.vouched:
+		e.add(-2, "nothing in the mail says what it opens, but some of it is about trade")
 	}
 	if m.purpose.told >= 2 && m.purpose.subject == 0 && !c.alone && !w.strong && !m.asksForCode() {
 		e.add(-2, "the subject tells what has happened")
@@ -641,11 +652,8 @@ func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 	if strings.Contains(l.text, "%") && weak {
 		e.add(-2, "beside a percentage")
 	}
-	for _, h := range l.hits {
-		if h.Class == lexicon.Expiry && (h.Start >= to || h.End <= from) {
-			e.add(0.4, "%q beside it", l.fold.Folded[h.Start:h.End])
-			break
-		}
+	if expiry != "" {
+		e.add(0.4, "%q beside it", expiry)
 	}
 }
 

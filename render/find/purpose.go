@@ -15,6 +15,7 @@ type purpose struct {
 	opening set     // asked for in headings and the first lines, links aside
 	told    float64 // how much it tells that something has happened
 	trade   float64 // how much it is about orders, offers or news
+	vouched bool    // it has words that go with one-time codes
 }
 
 // set is a set of classes.
@@ -71,7 +72,21 @@ func (m *mail) purposes() purpose {
 			trade += count(l.hits, lexicon.Commerce)
 		}
 	}
+	p.vouched = p.opening != 0 || m.page.vouched() || m.text != nil && m.text.vouched()
 	p.told += 0.5 * float64(min(told, 3))
 	p.trade += 0.25 * float64(min(trade, 8))
 	return p
+}
+
+// vouched says whether a page names a one-time code, how long one holds, or what to do if it was somebody else.
+func (p *page) vouched() bool {
+	for i := range p.lines {
+		for _, h := range p.lines[i].hits {
+			switch h.Class {
+			case lexicon.Strong, lexicon.Expiry, lexicon.IfNot:
+				return true
+			}
+		}
+	}
+	return false
 }

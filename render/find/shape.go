@@ -195,7 +195,24 @@ func (t *token) single(a atom) bool {
 		return n >= 4 && n <= 10
 	}
 	t.shape = mixed
-	return n >= 5 && n <= 10 && a.upper >= 2 && a.lower >= 1 && irregular(a.text)
+	return n >= 5 && n <= 10 && a.upper >= 2 && a.lower >= 1 && irregular(a.text) && !named(a.text)
+}
+
+// named says whether capitals begin the words of a name written as one, as in PayPal and LinkedIn.
+func named(s string) bool {
+	if s[0] > 'Z' {
+		return false
+	}
+	lower, runs := 0, 0
+	for i := 1; i < len(s); i++ {
+		if s[i] > 'Z' {
+			lower++
+			if s[i-1] <= 'Z' {
+				runs++
+			}
+		}
+	}
+	return lower >= 2*runs
 }
 
 // irregular says whether capitals stand inside a word, as in random letters and unlike names.

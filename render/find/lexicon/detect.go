@@ -133,7 +133,7 @@ const (
 	some         = 2        // different function words that make a language likely
 	asLikely     = 0.5      // share of the best score that makes another language likely too
 	shortText    = 2 << 10  // bytes below which a text may be in any language of its script
-	foreignRunes = 6        // letters of a script that make its languages possible
+	foreignRunes = 3        // letters of a script that make its languages possible
 )
 
 // Detect tells which languages a text is likely in, and which others it may be in when it is too short to tell.
