@@ -355,7 +355,7 @@ func whole(hits []lexicon.Hit) []lexicon.Hit {
 	var cover lexicon.Hit
 	for _, h := range hits {
 		part := h.End <= cover.End && h.End-h.Start < cover.End-cover.Start
-		if part && !(h.Class == lexicon.Commerce && cover.Class == lexicon.NotCode) { // coupons are trade
+		if part && !(h.Class == lexicon.Commerce && (cover.Class == lexicon.NotCode || cover.Class == lexicon.Label)) { // coupons and parcels are trade
 			continue
 		}
 		if h.End > cover.End {
