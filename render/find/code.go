@@ -20,6 +20,7 @@ type candidate struct {
 	token
 	line  int
 	alone bool // nothing else is in its line
+	among bool // there are other numbers
 	of    *page
 }
 
@@ -32,14 +33,15 @@ func (m *mail) codes() ([]Code, bool) {
 		}
 		all := p.candidates()
 		listed := p.lists(all)
-		sole := m.asksForCode() && soleNumber(all)
+		number, others := numbers(all)
 		for i := range all {
 			c := &all[i]
+			c.among = others || number != "" && number != c.value
 			e := m.judge(c)
 			if listed[i] {
 				e.add(-4, "one of a list of such")
 			}
-			if sole && c.shape <= spaced {
+			if number == c.value && !others && m.asksForCode() {
 				e.add(0.4, "the only number")
 			}
 			key := strings.ReplaceAll(c.value, "-", "")
@@ -163,19 +165,19 @@ func (p *page) lists(all []candidate) []bool {
 	return listed
 }
 
-// soleNumber says whether all numbers among the candidates are the same.
-func soleNumber(all []candidate) bool {
-	value := ""
+// numbers are the number among the candidates, "" when there is none, and whether there are others beside it. Years
+// do not count.
+func numbers(all []candidate) (one string, others bool) {
 	for i := range all {
-		if all[i].shape > spaced || all[i].value == value {
+		if all[i].shape > spaced || all[i].year || all[i].value == one {
 			continue
 		}
-		if value != "" {
-			return false
+		if one != "" {
+			return one, true
 		}
-		value = all[i].value
+		one = all[i].value
 	}
-	return value != ""
+	return one, false
 }
 
 // judge adds up the evidence for a candidate.
@@ -639,8 +641,11 @@ func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 	case m.purpose.subject != 0 || m.asksForCode():
 	case m.purpose.trade >= 2 && !(w.strong && (c.alone || expiry != "")):
 		e.add(-3, "the mail is about orders, offers or news")
-	case m.purpose.trade > 0 && !w.strong && !m.purpose.vouched:
+	case w.strong || m.purpose.vouched:
+	case m.purpose.trade > 0:
 		e.add(-2, "nothing in the mail says what it opens, but some of it is about trade")
+	case c.among:
+		e.add(-1.7, "nothing in the mail says which of its numbers opens what")
 	}
 	if m.purpose.told >= 2 && m.purpose.subject == 0 && !c.alone && !w.strong && !m.asksForCode() {
 		e.add(-2, "the subject tells what has happened")
