@@ -48,7 +48,7 @@ mayfly admin key create --plan dev --store /var/lib/mayfly`,
 	}
 	flags := cmd.Flags()
 	s.flags(flags)
-	flags.StringVar(&file, "config", "", "TOML file with settings")
+	flags.StringVar(&file, "config", "", "file with settings, in TOML")
 	return cmd
 }
 
@@ -71,15 +71,15 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.Hostname, "hostname", "", "name of this host in SMTP")
 
 	f.BoolVar(&c.CatchAll, "catch-all", false, "make an inbox for mail to an unknown address")
-	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "ID of the API key that owns such inboxes")
+	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "owner of such inboxes, the ID of an API key")
 	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of such inboxes (1 day)")
 	f.StringVar(&c.KeyFile, "key-file", "", "file with the secret of an API key, which is made when it is not there")
 	f.BoolVar(&c.SMTPAuthAny, "smtp-auth-any", false, "accept any SMTP login")
 
-	f.StringVar(&c.HTTPCert, "http-cert", "", "PEM file with the certificate of the REST API")
-	f.StringVar(&c.HTTPKey, "http-key", "", "PEM file with its private key")
-	f.StringVar(&c.SMTPCert, "smtp-cert", "", "PEM file with the certificate for STARTTLS")
-	f.StringVar(&c.SMTPKey, "smtp-key", "", "PEM file with its private key")
+	f.StringVar(&c.HTTPCert, "http-cert", "", "certificate of the REST API, a PEM file")
+	f.StringVar(&c.HTTPKey, "http-key", "", "private key of that certificate, a PEM file")
+	f.StringVar(&c.SMTPCert, "smtp-cert", "", "certificate for STARTTLS, a PEM file")
+	f.StringVar(&c.SMTPKey, "smtp-key", "", "private key of that certificate, a PEM file")
 
 	f.Var((*size)(&c.MaxMessageBytes), "max-message-size", "largest message (25 MiB)")
 	f.IntVar(&c.MaxRecipients, "max-recipients", 0, "recipients of a message (100)")
@@ -87,18 +87,18 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes of a line of a message (1 MiB)")
 	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands of an SMTP session (20)")
 	f.IntVar(&c.MaxMessages, "max-messages", 0, "messages of an SMTP connection (50000)")
-	f.IntVar(&c.MaxConnections, "max-connections", 0, "SMTP connections at a time (2048, a quarter of the open files at most)")
-	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "SMTP connections at a time from one address (256)")
+	f.IntVar(&c.MaxConnections, "max-connections", 0, "connections to the SMTP door at a time (2048, a quarter of the open files at most)")
+	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "the same from one address (256)")
 	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for messages that are being received (256 MiB)")
-	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "SMTP session without a byte (5m)")
-	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "SMTP session as a whole (1h)")
+	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "longest time of an SMTP session without a byte (5m)")
+	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "longest time of an SMTP session (1h)")
 	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a request is held (1m)")
-	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "HTTP connections at a time (65536, half of the open files at most)")
+	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections to the REST API at a time (65536, half of the open files at most)")
 	f.IntVar(&c.MaxHeld, "max-held", 0, "requests held at a time (50000)")
 
 	f.BoolVar(&s.mcp, "mcp", false, "serve the Model Context Protocol at /mcp of the REST API")
-	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
-	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&s.logFormat, "log-format", "text", "format of the log: text or json")
+	f.StringVar(&s.logLevel, "log-level", "info", "what is logged: debug, info, warn or error")
 }
 
 // storeFlag defines --store. The help, which tells the default, tells no password.

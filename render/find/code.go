@@ -21,6 +21,7 @@ type candidate struct {
 	line  int
 	alone bool // nothing else is in its line
 	among bool // there are other numbers
+	sole  bool // it is the only number
 	of    *page
 }
 
@@ -36,12 +37,13 @@ func (m *mail) codes() ([]Code, bool) {
 		number, others := numbers(all)
 		for i := range all {
 			c := &all[i]
-			c.among = others || number != "" && number != c.value
+			c.sole = number == c.value && !others
+			c.among = number != "" && !c.sole
 			e := m.judge(c)
 			if listed[i] {
 				e.add(-4, "one of a list of such")
 			}
-			if number == c.value && !others && m.asksForCode() {
+			if c.sole && m.asksForCode() {
 				e.add(0.4, "the only number")
 			}
 			key := strings.ReplaceAll(c.value, "-", "")
@@ -305,7 +307,7 @@ func (m *mail) words(e *evidence, c *candidate) words {
 		}
 	}
 	for _, h := range m.subject.hits {
-		if points, ok := wordPoints(h); ok && c.alone && c.line < 40 {
+		if points, ok := wordPoints(h); ok && (c.alone || c.sole) && c.line < 40 {
 			consider(words{points: points - 1.2, strong: h.Class == lexicon.Strong, before: -1}, "%q in the subject", m.subject.fold.Folded[h.Start:h.End])
 		}
 	}

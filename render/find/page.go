@@ -279,7 +279,7 @@ func (p *page) scan(t lexicon.Text, languages tongues) []lexicon.Hit {
 	}
 	for _, l := range languages.possible {
 		l.Scan(t, func(h lexicon.Hit) bool {
-			if !against[h.Class] || utf8.RuneCountInString(t.Folded[h.Start:h.End]) >= noChance {
+			if !against[h.Class] || !byChance(t.Folded[h.Start:h.End]) {
 				hits = append(hits, h)
 			}
 			p.hits++
@@ -292,8 +292,10 @@ func (p *page) scan(t lexicon.Text, languages tongues) []lexicon.Hit {
 // tongues are the languages of a mail: those it is likely in, and those it may be in.
 type tongues struct{ likely, possible []*lexicon.Language }
 
-// noChance is how many letters a phrase must have not to stand in a text of another language by chance.
-const noChance = 7
+// byChance says whether a phrase may stand in a text of another language by chance: one short word.
+func byChance(phrase string) bool {
+	return utf8.RuneCountInString(phrase) < 7 && !strings.Contains(phrase, " ")
+}
 
 // against are the classes that speak against what stands near them. Short words of a language that a mail only may
 // be in have no say in that: of so many, one would stand there by chance.
