@@ -307,7 +307,7 @@ func (m *mail) words(e *evidence, c *candidate) words {
 		}
 	}
 	for _, h := range m.subject.hits {
-		if points, ok := wordPoints(h); ok && (c.alone || c.sole) && c.line < 40 {
+		if points, ok := wordPoints(h); ok && (c.alone || c.sole && asks(l.hits) != 0) && c.line < 40 {
 			consider(words{points: points - 1.2, strong: h.Class == lexicon.Strong, before: -1}, "%q in the subject", m.subject.fold.Folded[h.Start:h.End])
 		}
 	}
