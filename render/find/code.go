@@ -20,7 +20,8 @@ type candidate struct {
 	token
 	line  int
 	alone bool // nothing else is in its line
-	among bool // there are other numbers
+	among bool // there are other figures
+	rival bool // there are other numbers
 	sole  bool // it is the only number
 	of    *page
 }
@@ -35,10 +36,15 @@ func (m *mail) codes() ([]Code, bool) {
 		all := p.candidates()
 		listed := p.lists(all)
 		number, others := numbers(all)
+		var figures []string
+		if !m.purpose.vouched && !m.asksForCode() {
+			figures = p.figures()
+		}
 		for i := range all {
 			c := &all[i]
 			c.sole = number == c.value && !others
-			c.among = number != "" && !c.sole
+			c.rival = number != "" && !c.sole
+			c.among = slices.ContainsFunc(figures, func(f string) bool { return !strings.Contains(c.value, f) })
 			e := m.judge(c)
 			if listed[i] {
 				e.add(-4, "one of a list of such")
@@ -180,6 +186,36 @@ func numbers(all []candidate) (one string, others bool) {
 		one = all[i].value
 	}
 	return one, false
+}
+
+// figures are different figures of a page, a few at most: quantities, addresses and footers left out.
+func (p *page) figures() []string {
+	const most = 32
+	var found []string
+	for i := range p.lines {
+		l := &p.lines[i]
+		if l.footer || l.coverage > 0 || !strings.ContainsAny(l.text, "0123456789") {
+			continue
+		}
+		hidden := masks(l.text)
+		for _, a := range split(l.text) {
+			if a.digits == 0 || covered(hidden, a.start, a.end) || l.quantity(a.end) || slices.Contains(found, a.text) {
+				continue
+			}
+			if found = append(found, a.text); len(found) == most {
+				return found
+			}
+		}
+	}
+	return found
+}
+
+// quantity says whether a unit stands right behind an offset of a line.
+func (l *line) quantity(at int) bool {
+	from := l.fold.At(at)
+	return slices.ContainsFunc(l.hits, func(h lexicon.Hit) bool {
+		return h.Class == lexicon.Unit && h.Start >= from && h.Start-from <= 2
+	})
 }
 
 // judge adds up the evidence for a candidate.
@@ -646,10 +682,16 @@ func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 	case w.strong || m.purpose.vouched:
 	case m.purpose.trade > 0:
 		e.add(-2, "nothing in the mail says what it opens, but some of it is about trade")
+	case c.rival:
+		e.add(-1.7, "nothing in the mail says which of its numbers is the code")
 	case c.among:
-		e.add(-1.7, "nothing in the mail says which of its numbers opens what")
+		e.add(-1.6, "nothing in the mail says what it opens, and there are other figures")
 	}
-	if m.purpose.told >= 2 && m.purpose.subject == 0 && !c.alone && !w.strong && !m.asksForCode() {
+	switch {
+	case m.purpose.told < 2 || m.purpose.subject != 0 || c.alone:
+	case has(l.hits, lexicon.Notice):
+		e.add(-3, "subject and line tell what has happened")
+	case !w.strong && !m.asksForCode():
 		e.add(-2, "the subject tells what has happened")
 	}
 	weak := !w.strong && !has(m.subject.hits, lexicon.Strong)
