@@ -199,7 +199,7 @@ func (p *page) figures() []string {
 		}
 		hidden := masks(l.text)
 		for _, a := range split(l.text) {
-			if a.digits == 0 || covered(hidden, a.start, a.end) || l.quantity(a.end) || slices.Contains(found, a.text) {
+			if a.digits == 0 || slices.Contains(found, a.text) || covered(hidden, a.start, a.end) || l.quantity(a.end) {
 				continue
 			}
 			if found = append(found, a.text); len(found) == most {

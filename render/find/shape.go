@@ -331,7 +331,7 @@ func (t *token) hyphens(text string, atoms []atom) bool {
 		if !equal || size == 4 && (plausibleYear(atoms[0].text) || plausibleYear(atoms[1].text)) {
 			return false
 		}
-		return total >= 6 && total <= 12 && size >= 2 && (size > 2 || len(atoms) <= 4 && len(atoms) >= 3)
+		return total >= 6 && total <= 12 && size >= 2 && (size > 2 || len(atoms) == 3 || len(atoms) == 4)
 	case len(atoms) == 2 && atoms[0].digits == 0 && atoms[0].upper == size && size <= 4 && atoms[1].numeric():
 		t.shape = prefixed
 		return len(atoms[1].text) >= 4 && len(atoms[1].text) <= 9
