@@ -37,7 +37,7 @@ func (m *mail) codes() ([]Code, bool) {
 		listed := p.lists(all)
 		number, others := numbers(all)
 		var figures []string
-		if !m.purpose.vouched && !m.asksForCode() {
+		if len(all) > 0 && !others && !m.purpose.vouched && !m.asksForCode() {
 			figures = p.figures()
 		}
 		for i := range all {
