@@ -190,9 +190,9 @@ func numbers(all []candidate) (one string, others bool) {
 
 // figures are different figures of a page, a few at most: quantities, addresses and footers left out.
 func (p *page) figures() []string {
-	const most = 32
+	const most, mostLines = 32, 200
 	var found []string
-	for i := range p.lines {
+	for i := range min(len(p.lines), mostLines) {
 		l := &p.lines[i]
 		if l.footer || l.coverage > 0 || !strings.ContainsAny(l.text, "0123456789") {
 			continue
