@@ -12,16 +12,13 @@ import (
 	"mayfly/ui/config"
 )
 
-// framesPerSecond are fewer than Bubble Tea's 60, which took more than a hundredth of a core when nothing happens.
-const framesPerSecond = 40
-
 // Run shows the application until the user quits. Its error is one line for people.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	w := realWorld()
 	cfg := config.Read(o.ConfigPath, usualKeys())
 	g := &guard{app: newApp(ctx, o, cfg, w), crashPath: o.CrashPath, logPath: o.LogPath}
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutCatchPanics(), tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond)}
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutCatchPanics(), tea.WithoutSignalHandler()}
 	if o.NoColor {
 		options = append(options, tea.WithColorProfile(colorprofile.ASCII))
 	}
