@@ -7,7 +7,7 @@ import (
 	"mayfly/render/find/lexicon"
 )
 
-// address is what a URL says of itself.
+// target is what a URL says of itself.
 type target struct {
 	scheme, host string
 	root         bool // leads to the front page
