@@ -14,9 +14,9 @@ import (
 const (
 	tidyAfter  = time.Minute
 	tidySoon   = 5 * time.Second // where the disk is nearly full
-	tidyLogs   = 1 << 20  // octets of logs that are left alone
-	tidyTables = 16 << 20 // octets of tables, bodies not counted, that are looked through for what was deleted
-	maxLogs    = 16       // more than there are
+	tidyLogs   = 1 << 20         // octets of logs that are left alone
+	tidyTables = 16 << 20        // octets of tables, bodies not counted, that are looked through for what was deleted
+	maxLogs    = 16              // more than there are
 )
 
 // runTidy tidies whenever the store has been written to and then left alone.
