@@ -6,6 +6,8 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -129,13 +131,16 @@ func TestPortsThatAreTakenAreLeftAlone(t *testing.T) {
 
 func TestTheApplicationGivesTheTerminalBack(t *testing.T) {
 	t.Parallel()
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	handled := make(chan os.Signal, 1) // or the application would inherit that the tests ignore it, as under nohup
+	signal.Notify(handled, syscall.SIGHUP)
+	defer signal.Stop(handled)
+	for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		app := newMachine(t).open()
-		if err := app.cmd.Process.Signal(signal); err != nil {
+		if err := app.cmd.Process.Signal(number); err != nil {
 			t.Fatal(err)
 		}
 		app.ends()
-		givenBack(t, signal, app.output())
+		givenBack(t, number, app.output())
 	}
 }
 
