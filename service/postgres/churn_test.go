@@ -30,21 +30,8 @@ func BenchmarkChurn(b *testing.B) {
 }
 
 func churn(b *testing.B, url string, hours int) {
-	s, err := Open(b.Context(), url, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() {
-		if err := s.Close(); err != nil {
-			b.Error(err)
-		}
-	}()
-	g := &growth{b: b, store: s, now: time.Now().UTC().Truncate(time.Hour)}
-	g.big = g.inbox(0)
-	g.big.ID, g.big.Address, g.big.ExpiresAt = "inbox_big", "big@x.test", g.now.Add(30*24*time.Hour)
-	if err := s.CreateInbox(b.Context(), g.big); err != nil {
-		b.Fatal(err)
-	}
+	g := newGrowth(b, url, time.Now().UTC().Truncate(time.Hour), 30*24*time.Hour)
+	s := g.store
 	fmt.Println("hour  appended/s  swept/s  inboxes MB  owners MB  addresses MB  deleted MB  slots  dead rows  vacuums")
 	for hour := range hours {
 		g.inboxes, g.counts = nil, nil

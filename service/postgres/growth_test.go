@@ -41,22 +41,29 @@ type growth struct {
 	mu      sync.Mutex
 }
 
-func grow(b *testing.B, url string, total int) {
+// newGrowth opens the database, which has one inbox at first: the one that grows big, and lives for so long from now on.
+func newGrowth(b *testing.B, url string, now time.Time, big time.Duration) *growth {
 	s, err := Open(b.Context(), url, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer func() {
+	b.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			b.Error(err)
 		}
-	}()
-	g := &growth{b: b, store: s, now: time.Now().UTC().Truncate(time.Millisecond)}
+	})
+	g := &growth{b: b, store: s, now: now}
 	g.big = g.inbox(0)
-	g.big.ID, g.big.Address, g.big.ExpiresAt = "inbox_big", "big@x.test", g.now.Add(time.Hour)
+	g.big.ID, g.big.Address, g.big.ExpiresAt = "inbox_big", "big@x.test", now.Add(big)
 	if err := s.CreateInbox(b.Context(), g.big); err != nil {
 		b.Fatal(err)
 	}
+	return g
+}
+
+func grow(b *testing.B, url string, total int) {
+	g := newGrowth(b, url, time.Now().UTC().Truncate(time.Millisecond), time.Hour)
+	s := g.store
 	fmt.Println("messages  inboxes  created/s  appended/s  append p50 p99   get p50 p99    list p50 p99   address p50 p99   bytes a message")
 	for step := range 10 {
 		created := g.create(total / 100)
