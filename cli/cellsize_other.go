@@ -2,7 +2,7 @@
 
 package cli
 
-import "mayfly/render/picture"
+import "mayfly/render/image"
 
 // cellSize is the size in pixels of a terminal's cells, which is not told here.
-func cellSize(int) picture.Size { return picture.Size{} }
+func cellSize(int) image.Size { return image.Size{} }

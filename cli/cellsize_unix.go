@@ -5,14 +5,14 @@ package cli
 import (
 	"golang.org/x/sys/unix"
 
-	"mayfly/render/picture"
+	"mayfly/render/image"
 )
 
 // cellSize is the size in pixels of a terminal's cells; zero where the terminal does not tell.
-func cellSize(fd int) picture.Size {
+func cellSize(fd int) image.Size {
 	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 	if err != nil || ws.Col == 0 || ws.Row == 0 {
-		return picture.Size{}
+		return image.Size{}
 	}
-	return picture.Size{Width: int(ws.Xpixel / ws.Col), Height: int(ws.Ypixel / ws.Row)}
+	return image.Size{Width: int(ws.Xpixel / ws.Col), Height: int(ws.Ypixel / ws.Row)}
 }

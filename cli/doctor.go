@@ -18,7 +18,7 @@ import (
 	"mayfly/keys"
 	"mayfly/local"
 	"mayfly/render"
-	"mayfly/render/picture"
+	"mayfly/render/image"
 	"mayfly/ui"
 )
 
@@ -78,7 +78,7 @@ func (d *doctor) terminal() {
 		d.say("terminal", "%s, %d columns", orNone(env.Getenv("TERM")), d.app.columns())
 		d.say("colours", "%s", colorprofile.Env(env.Environ))
 		d.say("hyperlinks", "%s", yes(d.app.styled(), "written (OSC 8)", "not written"))
-		d.say("images", "%s", protocolTexts[picture.Detect(env.Getenv)])
+		d.say("images", "%s", protocolTexts[image.Detect(env.Getenv)])
 	}
 	d.say("clipboard", "%s", d.clipboard())
 }

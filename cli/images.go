@@ -6,24 +6,24 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"mayfly/render/image"
 	"mayfly/render/layout"
-	"mayfly/render/picture"
 )
 
-var imageProtocols = map[string]picture.Protocol{
-	"off": picture.Off, "blocks": picture.Blocks, "kitty": picture.Kitty, "iterm2": picture.ITerm2, "sixel": picture.Sixel,
+var imageProtocols = map[string]image.Protocol{
+	"off": image.Off, "blocks": image.Blocks, "kitty": image.Kitty, "iterm2": image.ITerm2, "sixel": image.Sixel,
 }
 
 var imageNames = []cobra.Completion{"auto", "kitty", "iterm2", "sixel", "blocks", "off"}
 
-// protocolTexts are the ways to show a picture, for people.
-var protocolTexts = map[picture.Protocol]string{
-	picture.Blocks: "half blocks", picture.Kitty: "kitty graphics", picture.ITerm2: "iTerm2 images", picture.Sixel: "sixel",
+// protocolTexts are the ways to show an image, for people.
+var protocolTexts = map[image.Protocol]string{
+	image.Blocks: "half blocks", image.Kitty: "kitty graphics", image.ITerm2: "iTerm2 images", image.Sixel: "sixel",
 }
 
-// imagesFlag adds the flag that asks for pictures.
+// imagesFlag adds the flag that asks for images.
 func (f *viewFlags) imagesFlag(a *app, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.images, "images", "off", "show the pictures that the mail carries: auto, kitty, iterm2, sixel, blocks or off")
+	cmd.Flags().StringVar(&f.images, "images", "off", "show the images that the mail carries: auto, kitty, iterm2, sixel, blocks or off")
 	a.completeFlag(cmd, "images", cobra.FixedCompletions(imageNames, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -34,29 +34,29 @@ func (f *viewFlags) checkImages(cmd *cobra.Command) error {
 	return nil
 }
 
-// pictures is how pictures are drawn: as asked, or as the terminal can.
-func (f *viewFlags) pictures(a *app) picture.Mode {
-	m := picture.Mode{Protocol: imageProtocols[f.images]}
+// imageMode is how images are drawn: as asked, or as the terminal can.
+func (f *viewFlags) imageMode(a *app) image.Mode {
+	m := image.Mode{Protocol: imageProtocols[f.images]}
 	if f.json {
-		return picture.Mode{}
+		return image.Mode{}
 	}
 	fd, ok := terminal(a.env.Stdout)
 	if f.images == "auto" {
 		switch {
 		case ok && a.styled():
-			m.Protocol = picture.Detect(a.env.Getenv)
+			m.Protocol = image.Detect(a.env.Getenv)
 		case a.styled():
-			m.Protocol = picture.Blocks
+			m.Protocol = image.Blocks
 		}
 	}
 	if ok && m.Protocol.Placed() {
 		m.Cell = cellSize(fd)
 		if _, height, err := term.GetSize(fd); err == nil && height > 2 {
-			m.Rows = height - 1 // a picture is drawn upwards from its last row
+			m.Rows = height - 1 // an image is drawn upwards from its last row
 		}
 	}
-	if m.Protocol == picture.Blocks && a.theme().Profile == layout.NoColor {
-		m.Protocol = picture.Off
+	if m.Protocol == image.Blocks && a.theme().Profile == layout.NoColor {
+		m.Protocol = image.Off
 	}
 	return m
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// illustrated is a mail with a picture of 160×80 px in a part of it.
+// illustrated is a mail with an image of 160×80 px in a part of it.
 func illustrated(t *testing.T) string {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, 160, 80))
@@ -28,12 +28,12 @@ func illustrated(t *testing.T) string {
 		base64.StdEncoding.EncodeToString(b.Bytes()) + "\r\n--B--\r\n"
 }
 
-func TestPreviewShowsPicturesOnRequest(t *testing.T) {
+func TestPreviewShowsImagesOnRequest(t *testing.T) {
 	file := filepath.Join(files(t, map[string]string{"a.eml": illustrated(t)}), "a.eml")
 	without := run(t, machine(t), "", "preview", file, "--view", "rich").stdout
 	for _, c := range []struct {
 		args []string
-		want string // "" for the output without pictures
+		want string // "" for the output without images
 	}{
 		{[]string{"--images", "off"}, ""},
 		{[]string{"--images", "auto"}, ""},   // stdout is no terminal
@@ -62,13 +62,13 @@ func TestPreviewShowsPicturesOnRequest(t *testing.T) {
 	for _, view := range []string{"text", "html", "headers", "raw", "checks"} {
 		plain := run(t, machine(t), "", "preview", file, "--view", view).stdout
 		if got := run(t, machine(t), "", "preview", file, "--view", view, "--images", "kitty").stdout; got != plain {
-			t.Errorf("--view %s has pictures", view)
+			t.Errorf("--view %s has images", view)
 		}
 	}
 	var plain, asked report
 	parse(t, run(t, machine(t), "", "preview", file, "--json").stdout, &plain)
 	parse(t, run(t, machine(t), "", "preview", file, "--json", "--images", "kitty").stdout, &asked)
 	if plain.Rendered != asked.Rendered {
-		t.Errorf("--json has pictures: %q", asked.Rendered)
+		t.Errorf("--json has images: %q", asked.Rendered)
 	}
 }

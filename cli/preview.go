@@ -14,7 +14,7 @@ import (
 	"mayfly/api"
 	"mayfly/letter"
 	"mayfly/render"
-	"mayfly/render/picture"
+	"mayfly/render/image"
 )
 
 // maxFile is the size of the largest file that preview reads, in bytes.
@@ -42,7 +42,7 @@ mayfly preview mail.eml --explain`,
 				return err
 			}
 			p.viewFlags, p.theme, p.width, p.several = f, f.theme(a), f.columns(a), len(args) > 1
-			p.mode = f.pictures(a)
+			p.mode = f.imageMode(a)
 			return p.run(cmd.Context(), args)
 		},
 	}
@@ -63,7 +63,7 @@ type preview struct {
 	explain bool
 	theme   render.Theme
 	width   int
-	mode    picture.Mode
+	mode    image.Mode
 	several bool
 }
 
@@ -137,7 +137,7 @@ func (p *preview) render(file string) rendered {
 	case p.json:
 		err = writeJSON(&out, letter.NewReport(fileMessage(file, m), mail, p.width))
 	default:
-		err = show(&out, m, mail, views[p.view], render.Options{Width: p.width, Theme: p.theme, Pictures: p.mode})
+		err = show(&out, m, mail, views[p.view], render.Options{Width: p.width, Theme: p.theme, Images: p.mode})
 	}
 	return rendered{file, out.Bytes(), err}
 }

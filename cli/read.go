@@ -39,7 +39,7 @@ mayfly read --json | jq -r .code`,
 				return err
 			}
 			theme := f.theme(a)
-			if f.pictures(a).Protocol.Placed() { // pagers do not let them through
+			if f.imageMode(a).Protocol.Placed() { // pagers do not let them through
 				return f.print(a, a.env.Stdout, l, theme)
 			}
 			return a.page(ctx, func(w io.Writer) error { return f.print(a, w, l, theme) })

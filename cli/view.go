@@ -26,7 +26,7 @@ type viewFlags struct {
 	view   string
 	width  int
 	json   bool
-	images string // "" for a command without pictures
+	images string // "" for a command without images
 }
 
 func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
@@ -144,5 +144,5 @@ func (f *viewFlags) print(a *app, w io.Writer, l letter.Letter, theme render.The
 	if f.json {
 		return writeJSON(w, letter.NewReport(received(l.Message.Raw, l.Message), mail, f.columns(a)))
 	}
-	return show(w, content, mail, views[f.view], render.Options{Width: f.columns(a), Theme: theme, Pictures: f.pictures(a)})
+	return show(w, content, mail, views[f.view], render.Options{Width: f.columns(a), Theme: theme, Images: f.imageMode(a)})
 }

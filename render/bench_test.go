@@ -17,7 +17,7 @@ func newsletter(size int) string {
 		`<table width="100%" role="presentation"><tr><td align="center"><table width="600" role="presentation" style="background:#ffffff">`)
 	for i := 0; b.Len() < size-700; i++ {
 		fmt.Fprintf(&b, `<tr><td style="padding:24px 32px;font-family:Arial,Helvetica,sans-serif;font-size:16px;line-height:24px;color:#333333">`+
-			`<h2 style="margin:0 0 12px;font-size:24px;color:#0b3d63">Story number %d</h2><img src="https://cdn.acme.example/%d.png" width="536" height="240" alt="A picture of story %d" style="display:block">`+
+			`<h2 style="margin:0 0 12px;font-size:24px;color:#0b3d63">Story number %d</h2><img src="https://cdn.acme.example/%d.png" width="536" height="240" alt="An image of story %d" style="display:block">`+
 			`<p style="margin:0 0 16px">The quick brown fox jumps over the lazy dog, <b>again</b> and <i>again</i>, until the reader of the mail has had enough of it and follows <a href="https://acme.example/s/%d" style="color:#0b7a63">this link</a>.</p>`+
 			`<table role="presentation"><tr><td class="btn"><a href="https://acme.example/read/%d" style="color:#ffffff;text-decoration:none">Read more</a></td></tr></table></td></tr>`, i, i, i, i, i)
 	}

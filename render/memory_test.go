@@ -39,8 +39,8 @@ var greedy = map[string]func() render.Message{
 	"style attributes":      func() render.Message { return html(counted(`<p style="color:#%d;padding:%dpx;margin:1px">x`)) },
 	"a target":              func() render.Message { return html(`<a href="https://a.example/` + full("x") + `">x`) },
 	"targets":               func() render.Message { return html(counted(`<a href="https://a.example/%d">link %d</a> `)) },
-	"a picture":             func() render.Message { return html(`<img alt=x src="data:image/png;base64,` + full("A") + `">x`) },
-	"pictures": func() render.Message {
+	"an image":              func() render.Message { return html(`<img alt=x src="data:image/png;base64,` + full("A") + `">x`) },
+	"images": func() render.Message {
 		return html(full(`<img src="https://a.example/x.png" alt="alt" width=9 height=9>`))
 	},
 	"a background": func() render.Message {

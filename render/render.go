@@ -1,9 +1,9 @@
 // Package render turns a mail into lines for a terminal. A body is read into a document of blocks
 // (package doc), which is kept; a document is laid out for a width and a theme. All text passes one sanitiser
 // (package clean) on its way in, and escape sequences are written in one place on the way out, so that
-// nothing in a mail reaches the terminal as a control sequence. On request the pictures that the mail carries are drawn:
-// then the sequences of one graphics protocol are added, made of decoded pixels, no byte of a picture being passed on
-// (package picture). Nothing here touches the network.
+// nothing in a mail reaches the terminal as a control sequence. On request the images that the mail carries are drawn:
+// then the sequences of one graphics protocol are added, made of decoded pixels, no byte of an image being passed on
+// (package image). Nothing here touches the network.
 package render
 
 import (
@@ -14,8 +14,8 @@ import (
 	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/find"
+	"mayfly/render/image"
 	"mayfly/render/layout"
-	"mayfly/render/picture"
 )
 
 // Message is a mail with its fields decoded but not sanitised: Open does that.
@@ -60,8 +60,8 @@ type Options struct {
 	Hidden bool // show the text that the mail hides
 	Unfold bool // show footers and long quotes in full
 	Links  bool // end with the list of links
-	// Pictures says how the pictures that the mail carries are drawn in the rich view: not at all when it is zero.
-	Pictures picture.Mode
+	// Images says how the images that the mail carries are drawn in the rich view: not at all when it is zero.
+	Images image.Mode
 }
 
 type (
@@ -84,9 +84,9 @@ type Mail struct {
 	checks  func() []check.Finding
 	carried func() carried
 
-	mu       sync.Mutex
-	cache    []cached
-	pictures decoded
+	mu     sync.Mutex
+	cache  []cached
+	images decoded
 }
 
 type cached struct {

@@ -126,7 +126,7 @@ func (m *Mail) lay(v View, o Options) []Line {
 	opts := layout.Options{Width: o.Width, Theme: o.Theme, Unfold: true}
 	if v == Rich {
 		opts.Hidden, opts.Unfold, opts.Links = o.Hidden, o.Unfold, o.Links
-		opts.Pictures, opts.Picture = o.Pictures, m.picture
+		opts.Images, opts.Image = o.Images, m.image
 	}
 	return layout.Lay(m.view(v), opts)
 }

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"mayfly/render/picture"
+	"mayfly/render/image"
 	"mayfly/ui/theme"
 )
 
@@ -42,7 +42,7 @@ func (a *app) sense(msg tea.Msg) tea.Cmd {
 			c.background, c.light = true, lightByEnvironment(v)
 			a.dress()
 		}
-		if picture.Detect(msg.Getenv) == picture.Kitty {
+		if image.Detect(msg.Getenv) == image.Kitty {
 			return tea.RequestTerminalVersion
 		}
 	case tea.FocusMsg:

@@ -14,8 +14,8 @@ import (
 	"mayfly/letter"
 	"mayfly/render"
 	"mayfly/render/check"
+	"mayfly/render/image"
 	"mayfly/render/layout"
-	"mayfly/render/picture"
 	"mayfly/ui/theme"
 )
 
@@ -101,7 +101,7 @@ func openMail(l letter.Letter) *opened {
 	o := &opened{letter: l, big: len(l.Message.Text)+len(l.Message.HTML)+len(l.Raw) > bigBody}
 	o.mail = render.Open(l.Content())
 	o.checks, o.notice = countChecks(o.mail), o.mail.Notice()
-	o.pictures, o.picturesAway = o.mail.Pictures()
+	o.pictures, o.picturesAway = o.mail.CountImages()
 	return o
 }
 
@@ -126,7 +126,7 @@ func countChecks(m *render.Mail) int {
 
 // lay makes the lines of a view.
 func lay(m *render.Mail, k layoutKey, th render.Theme) []render.Line {
-	return m.Lines(k.view, render.Options{Width: k.width, Theme: th, Hidden: k.hidden, Unfold: k.unfold, Pictures: k.pictures})
+	return m.Lines(k.view, render.Options{Width: k.width, Theme: th, Hidden: k.hidden, Unfold: k.unfold, Images: k.pictures})
 }
 
 // renderTheme is the theme in the terms of the renderer.
@@ -175,7 +175,7 @@ func (a *app) layOut() tea.Cmd {
 		return nil
 	}
 	k, m, th := r.key(), r.opened.mail, a.renderTheme()
-	if !r.opened.big && k.pictures.Protocol == picture.Off {
+	if !r.opened.big && k.pictures.Protocol == image.Off {
 		r.take(k, lay(m, k, th))
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"mayfly/render"
-	"mayfly/render/picture"
+	"mayfly/render/image"
 )
 
 // pictures is what there is of the pictures on the screen beside its cells.
@@ -23,19 +23,19 @@ type pictures struct {
 // all others. Of the graphics protocols only kitty's placeholders are, since the screen is redrawn in parts; a terminal
 // says by its version that it knows them.
 func (a *app) sensePictures() {
-	m := picture.Mode{}
+	m := image.Mode{}
 	switch profile := a.caps.profile; {
 	case profile < colorprofile.ANSI:
-	case profile == colorprofile.TrueColor && picture.KnowsPlaceholders(a.caps.version):
-		m = picture.Mode{Protocol: picture.KittyCells, Cell: kittyCell}
+	case profile == colorprofile.TrueColor && image.KnowsPlaceholders(a.caps.version):
+		m = image.Mode{Protocol: image.KittyCells, Cell: kittyCell}
 	default:
-		m = picture.Mode{Protocol: picture.Blocks}
+		m = image.Mode{Protocol: image.Blocks}
 	}
 	a.reader.pictureMode = m
 }
 
 // kittyCell is taken for the size of a cell: kitty scales what it is given.
-var kittyCell = picture.Size{Width: 10, Height: 20}
+var kittyCell = image.Size{Width: 10, Height: 20}
 
 // togglePictures shows the pictures that the message carries, or hides them again.
 func (a *app) togglePictures() tea.Cmd {
@@ -52,7 +52,7 @@ func (a *app) togglePictures() tea.Cmd {
 func (a *app) tidyPictures() tea.Cmd {
 	p, r := &a.pictures, a.reader
 	if p.of != nil && (p.of != r.opened || !r.pictures) {
-		p.of.mail.ForgetPictures()
+		p.of.mail.ForgetImages()
 		p.of = nil
 	}
 	if r.pictures && r.opened != nil {
@@ -69,7 +69,7 @@ func (a *app) takeBack(lines []render.Line) tea.Cmd {
 		if slices.ContainsFunc(lines, func(l render.Line) bool { return l.ImageID == id }) {
 			return false
 		}
-		b.WriteString(picture.Forget(id))
+		b.WriteString(image.Forget(id))
 		return true
 	})
 	if b.Len() == 0 {

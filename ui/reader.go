@@ -6,7 +6,7 @@ import (
 
 	"mayfly/letter"
 	"mayfly/render"
-	"mayfly/render/picture"
+	"mayfly/render/image"
 	"mayfly/ui/cell"
 	"mayfly/ui/layout"
 	"mayfly/ui/theme"
@@ -30,7 +30,7 @@ type reader struct {
 	th    *theme.Theme
 	retry string // the hint on how to try again
 
-	pictureMode picture.Mode
+	pictureMode image.Mode
 	pictureHint string // the hint on how to see pictures
 
 	message    *message // nil when nothing is read; a copy, so that it outlives its inbox
@@ -76,7 +76,7 @@ type layoutKey struct {
 	theme          string
 	dark           bool
 	hidden, unfold bool
-	pictures       picture.Mode
+	pictures       image.Mode
 	raw            bool
 }
 
@@ -217,7 +217,7 @@ func (r *reader) head() []string {
 		for _, n := range r.opened.notice {
 			head = append(head, th.Dim.On(cell.Cut(cell.Steady(n), w)))
 		}
-		if n := r.opened.pictures + r.opened.picturesAway; n > 0 && !r.pictures && r.pictureMode.Protocol != picture.Off {
+		if n := r.opened.pictures + r.opened.picturesAway; n > 0 && !r.pictures && r.pictureMode.Protocol != image.Off {
 			head = append(head, cell.Cut(th.Dim.On(picturesText(n)+": ")+r.pictureHint, w))
 		}
 	}

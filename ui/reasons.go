@@ -1,6 +1,6 @@
 package ui
 
-import "mayfly/render/picture"
+import "mayfly/render/image"
 
 // The reasons for which an action cannot be done now, in the words the screen shows.
 
@@ -102,7 +102,7 @@ func needPictures(a *app) string {
 		return ""
 	case o.pictures+o.picturesAway == 0:
 		return "This message carries no pictures; remote ones are never loaded"
-	case a.reader.pictureMode.Protocol == picture.Off:
+	case a.reader.pictureMode.Protocol == image.Off:
 		return "Pictures are drawn in colours, of which this terminal has none"
 	case o.pictures == 0 && (a.noRaw || o.rawErr != nil || o.letter.Raw != nil):
 		return "The pictures are not at hand: the service does not give the raw message"

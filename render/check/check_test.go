@@ -50,7 +50,7 @@ func TestFindings(t *testing.T) {
 		"a host without a dot":   {input("Hello", "a", preheader+`<a href="https://intranet/x">a</a>`), `link-private: "https://intranet/x" leads to intranet, which recipients cannot reach`},
 		"no host":                {input("Hello", "a", preheader+`<a href="/account">a</a>`), `link-relative: "/account" has no host: in a mail a link must be whole`},
 		"a spacer":               {input("Hello", "a", preheader+`a<img src="x.gif" width="1px" height=9>`), ""},
-		"a picture without alt":  {input("Hello", "a", preheader+`a<img src="x.png">`), `image-alt: An image has no alt text, and many readers do not load images: "x.png"`},
+		"an image without alt":   {input("Hello", "a", preheader+`a<img src="x.png">`), `image-alt: An image has no alt text, and many readers do not load images: "x.png"`},
 		"other codes":            {input("Your code", "Your code is 482913", preheader+"<p>Your code is <b>117204</b></p>"), "parts-code: The code is 482913 in the text and 117204 in the HTML"},
 		"the same code, grouped": {input("Your code", "Your code is 482 913", preheader+"<p>Your code is <b>482913</b></p>"), ""},
 		"UTF-8, twice":           {input("Hello", "Grüße", preheader+"<p>GrÃ¼ÃŸe</p>"), `mojibake: "Ã¼" looks like UTF-8 read in another charset: encode and declare UTF-8, once`},

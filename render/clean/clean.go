@@ -164,7 +164,7 @@ const (
 	vs16 = '\ufe0f'
 )
 
-// pictographic reports whether r may be part of a sequence that a zero-width joiner makes one picture.
+// pictographic reports whether r may be part of a sequence that a zero-width joiner makes one image.
 func pictographic(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff
 }

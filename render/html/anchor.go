@@ -51,7 +51,7 @@ func (b *builder) looksPressable(f *frame) bool {
 	if s.ownBack {
 		return padded || s.display != inline || s.border || s.height.set()
 	}
-	return s.border && padded || s.picture && padded && s.display != inline
+	return s.border && padded || s.onImage && padded && s.display != inline
 }
 
 // closeLink ends an a element: its text is known now.
@@ -105,7 +105,7 @@ func (b *builder) pressLeaf(l *doc.Block, f *frame) {
 	for _, s := range l.Spans {
 		size += len(s.Text)
 		if s.Image > 0 {
-			continue // a picture is no label
+			continue // an image is no label
 		}
 		if s.Link > 0 {
 			if n > 0 && s.Link != n {

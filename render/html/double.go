@@ -6,7 +6,7 @@ import (
 	"mayfly/render/doc"
 )
 
-// undouble drops the pictures among siblings whose alternative text only says what stands beside them: the name of a
+// undouble drops the images among siblings whose alternative text only says what stands beside them: the name of a
 // product above its name, an icon beside the link that it leads to as well.
 func undouble(d *doc.Document, blocks []*doc.Block) []*doc.Block {
 	kept := blocks[:0]
@@ -18,9 +18,9 @@ func undouble(d *doc.Document, blocks []*doc.Block) []*doc.Block {
 	return kept
 }
 
-// double reports whether a block is nothing but a picture that says what begins the next one.
+// double reports whether a block is nothing but an image that says what begins the next one.
 func double(d *doc.Document, b, next *doc.Block) bool {
-	im := picture(d, b)
+	im := onlyImage(d, b)
 	if im == nil {
 		return false
 	}
@@ -30,9 +30,9 @@ func double(d *doc.Document, b, next *doc.Block) bool {
 	return false
 }
 
-// sameWay reports whether a cell is nothing but a picture without words that leads where the cell beside it leads.
+// sameWay reports whether a cell is nothing but an image without words that leads where the cell beside it leads.
 func sameWay(d *doc.Document, cell, next *doc.Block) bool {
-	im := picture(d, cell)
+	im := onlyImage(d, cell)
 	if im == nil || im.Link == 0 || im.Alt != "" {
 		return false
 	}
@@ -42,22 +42,22 @@ func sameWay(d *doc.Document, cell, next *doc.Block) bool {
 	return false
 }
 
-// pictured is an image that is shown by its alternative text.
-type pictured struct{ *doc.Image }
+// shownImage is an image that is shown by its alternative text.
+type shownImage struct{ *doc.Image }
 
-// picture is the one image of which a block consists, or nil.
-func picture(d *doc.Document, b *doc.Block) *pictured {
+// onlyImage is the one image of which a block consists, or nil.
+func onlyImage(d *doc.Document, b *doc.Block) *shownImage {
 	for len(b.Children) == 1 && (b.Kind == doc.Cell || b.Kind == doc.Paragraph) {
 		b = b.Children[0]
 	}
 	if len(b.Spans) != 1 || b.Spans[0].Image == 0 {
 		return nil
 	}
-	return &pictured{&d.Images[b.Spans[0].Image-1]}
+	return &shownImage{&d.Images[b.Spans[0].Image-1]}
 }
 
-// repeated reports whether the spans that stand beside the picture say what it says and lead where it leads.
-func (im *pictured) repeated(spans []doc.Span) bool {
+// repeated reports whether the spans that stand beside the image say what it says and lead where it leads.
+func (im *shownImage) repeated(spans []doc.Span) bool {
 	var line strings.Builder
 	link := 0
 	for _, s := range spans {
@@ -83,7 +83,7 @@ func (im *pictured) repeated(spans []doc.Span) bool {
 	return im.Link > 0 && small(im.Width) && small(im.Height) || strings.EqualFold(strings.TrimSpace(line.String()), im.Alt)
 }
 
-// undoubled is the spans of a leaf without a picture at their beginning that only says what follows it.
+// undoubled is the spans of a leaf without an image at their beginning that only says what follows it.
 func undoubled(d *doc.Document, spans []doc.Span) []doc.Span {
 	if len(spans) < 2 || spans[0].Image == 0 {
 		return spans
@@ -92,7 +92,7 @@ func undoubled(d *doc.Document, spans []doc.Span) []doc.Span {
 	for len(rest) > 0 && strings.TrimSpace(rest[0].Text) == "" {
 		rest = rest[1:]
 	}
-	if im := (&pictured{&d.Images[spans[0].Image-1]}); len(rest) == 0 || !im.repeated(rest) {
+	if im := (&shownImage{&d.Images[spans[0].Image-1]}); len(rest) == 0 || !im.repeated(rest) {
 		return spans
 	}
 	rest[0].Text = strings.TrimLeft(rest[0].Text, " \n")

@@ -31,10 +31,10 @@ func (s *style) hide(n *html.Node, outlookOff bool) {
 // forOthers reports that an element is hidden from Outlook because Outlook has a copy of its own: the usual
 // button beside a VML one.
 func (s *style) forOthers(n *html.Node) bool {
-	return n.DataAtom == atom.A && (s.ownBack || s.border || s.picture) || n.DataAtom == atom.Button
+	return n.DataAtom == atom.A && (s.ownBack || s.border || s.onImage) || n.DataAtom == atom.Button
 }
 
-// flat reports a box without height or without width. Height made of padding is a box for a picture.
+// flat reports a box without height or without width. Height made of padding is a box for an image.
 func (s *style) flat() bool {
 	if s.padding[top].v > 0 || s.padding[bottom].v > 0 {
 		return false
@@ -89,7 +89,7 @@ func (s *inherited) unreadable() string {
 		return "font size"
 	case s.clear:
 		return "transparent"
-	case s.color.Set && !s.picture:
+	case s.color.Set && !s.onImage:
 		back := s.back
 		if !back.Set {
 			back = white

@@ -18,8 +18,8 @@ func TestLimit(t *testing.T) {
 		"a long bare value":   {`<p title=` + long + ` id=i>`, `<p title=` + long[1:] + ` id=i>`},
 		"a long key":          {`<p ` + long + `=v id=i>`, `<p  id=i>`},
 		"an end in a value":   {`<p title="` + long + `>" id=i>x`, `<p title="` + long[1:] + `" id=i>x`},
-		"a picture":           {`<img src="` + long + `" alt=a>`, `<img src="mayfly:0" alt=a>`},
-		"pictures":            {`<img src="` + long + `"><img SRC='` + long + `'>`, `<img src="mayfly:0"><img SRC='mayfly:1'>`},
+		"an image":            {`<img src="` + long + `" alt=a>`, `<img src="mayfly:0" alt=a>`},
+		"images":              {`<img src="` + long + `"><img SRC='` + long + `'>`, `<img src="mayfly:0"><img SRC='mayfly:1'>`},
 		"a long target":       {`<a href="` + long + `">`, `<a href="` + long + `">`},
 		"too long a target":   {`<a href="` + r("x", maxHref+1) + `" id=i>t</a>`, `<a  id=i>t</a>`},
 		"attributes":          {`<p` + r(" a", maxAttrs+9) + `>x<p b>`, `<p` + r(" a", maxAttrs) + ` >x<p b>`},
@@ -55,7 +55,7 @@ func TestSetAside(t *testing.T) {
 		}
 	}
 	if d := Read(`<img width=90 height=90 src="` + long + `">`); len(d.Images) != 1 || d.Images[0].Src != long[:len(long)-len("amp;")] {
-		t.Error("the picture's data are lost")
+		t.Error("the image's data are lost")
 	}
 }
 

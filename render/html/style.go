@@ -47,7 +47,7 @@ type inherited struct {
 	rtl     bool
 	unseen  bool // visibility: hidden, which a child may undo
 	clear   bool // the colour is transparent
-	picture bool // on a background image: the background is unknown
+	onImage bool // on a background image: the background is unknown
 	white   whiteSpace
 	align   doc.Align
 	color   doc.Color
@@ -374,19 +374,19 @@ func (s *style) setColor(c rgba) {
 
 func (s *style) setBackground(v string, colorOnly bool, parent *inherited) {
 	if v == "none" || v == "transparent" || v == "initial" || v == "inherit" {
-		s.back, s.picture, s.ownBack = parent.back, parent.picture, false
+		s.back, s.onImage, s.ownBack = parent.back, parent.onImage, false
 		return
 	}
 	if !colorOnly {
 		if i := strings.Index(v, "gradient("); i >= 0 {
-			s.picture = true
+			s.onImage = true
 			if c, ok := firstColor(v[i+len("gradient("):]); ok {
 				s.paint(c, parent)
 			}
 			return
 		}
 		if i := strings.Index(v, "url("); i >= 0 {
-			s.picture = true
+			s.onImage = true
 			before, after := v[:i], v[i:]
 			_, after, _ = strings.Cut(after, ")")
 			v = before + " " + after
@@ -395,7 +395,7 @@ func (s *style) setBackground(v string, colorOnly bool, parent *inherited) {
 	if c, ok := firstColor(v); ok {
 		s.paint(c, parent)
 		if colorOnly {
-			s.picture = s.picture && parent.picture
+			s.onImage = s.onImage && parent.onImage
 		}
 	}
 }
@@ -439,7 +439,7 @@ func (s *style) paint(c rgba, parent *inherited) {
 	}
 	s.ownBack = !same(s.back, around)
 	if s.ownBack && c.a == 1 {
-		s.picture = false
+		s.onImage = false
 	}
 }
 
@@ -686,7 +686,7 @@ func (s *style) attributes(n *html.Node) {
 				s.paint(c, &parent)
 			}
 		case "background":
-			s.picture = s.picture || strings.TrimSpace(a.Val) != ""
+			s.onImage = s.onImage || strings.TrimSpace(a.Val) != ""
 		case "align":
 			if n.DataAtom != atom.Table && n.DataAtom != atom.Img {
 				s.setAlign(strings.ToLower(a.Val))

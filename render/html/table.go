@@ -155,7 +155,7 @@ type cellLook struct {
 	simple  bool // text alone, or buttons
 	button  bool
 	linked  bool
-	picture bool
+	image   bool
 	numeric bool
 	head    bool
 }
@@ -176,7 +176,7 @@ func look(cell *doc.Block) cellLook {
 			for i := range b.Spans {
 				l.button = l.button || b.Spans[i].Button
 				l.linked = l.linked || b.Spans[i].Link > 0
-				l.picture = l.picture || b.Spans[i].Image > 0
+				l.image = l.image || b.Spans[i].Image > 0
 			}
 		default:
 			l.simple = false
@@ -285,7 +285,7 @@ func namesAndValues(rows []*doc.Block) bool {
 		case len(cells) == 0:
 		case len(cells) == 1 && len(r.Children) == 2 && len(r.Children[1].Children) == 0 && cells[0].lines == 1 && cells[0].width <= 32:
 		case len(cells) != 2 || cells[0].lines != 1 || cells[0].width > 32 || cells[1].width > 100 ||
-			cells[1].lines > 1 && cells[1].width > maxDetail || cells[1].lines > 2 && cells[0].picture:
+			cells[1].lines > 1 && cells[1].width > maxDetail || cells[1].lines > 2 && cells[0].image:
 			return false
 		default:
 			pairs++

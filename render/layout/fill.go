@@ -24,7 +24,7 @@ func (l *layouter) fill(b *doc.Block) {
 			at += len(b.Spans[j].Text)
 			j++
 		}
-		l.picturesIn(b, max(from, at-1), i == 0)
+		l.imagesIn(b, max(from, at-1), i == 0)
 		l.pics.after = false
 		if s.Button {
 			l.button(b, b.Spans[i:j])
@@ -33,19 +33,19 @@ func (l *layouter) fill(b *doc.Block) {
 		}
 		i = j
 	}
-	l.picturesIn(b, at, false)
+	l.imagesIn(b, at, false)
 	l.pics.after = false
 }
 
-// run gives a span, whose text begins at an offset of the leaf's, to the wrapper, and draws the pictures in it.
+// run gives a span, whose text begins at an offset of the leaf's, to the wrapper, and draws the images in it.
 func (l *layouter) run(b *doc.Block, s *doc.Span, at int) {
-	l.picturesIn(b, at, at == 0)
+	l.imagesIn(b, at, at == 0)
 	if l.stoodFor(s) {
 		return
 	}
 	part := *s
 	for end := at + len(s.Text); ; {
-		offset, more := l.nextPicture(b, end)
+		offset, more := l.nextImage(b, end)
 		if more {
 			part.Text = s.Text[len(s.Text)-(end-at) : len(s.Text)-(end-offset)]
 		} else {
@@ -62,7 +62,7 @@ func (l *layouter) run(b *doc.Block, s *doc.Span, at int) {
 			return
 		}
 		at = offset
-		l.picturesIn(b, at, false)
+		l.imagesIn(b, at, false)
 	}
 }
 

@@ -87,7 +87,7 @@ type inks struct {
 	back                        doc.Color // what text stands on
 	accent, warning, bad, muted ink
 	looks                       map[lookKey]pen
-	pixels                      map[color.RGBA]ink // of pictures
+	pixels                      map[color.RGBA]ink // of images
 }
 
 type lookKey struct {

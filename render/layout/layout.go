@@ -10,7 +10,7 @@ import (
 	"image/color"
 
 	"mayfly/render/doc"
-	"mayfly/render/picture"
+	"mayfly/render/image"
 )
 
 // Line is one row.
@@ -19,8 +19,8 @@ type Line struct {
 	Plain  string   // without
 	Links  []LinkAt // in order of column
 
-	Picture int // number, from 1, of the picture that the row is part of; in Plain it is spaces
-	// Draw is given to the terminal behind Styled. On the last row of a picture that is drawn over cells, it draws it; on
+	Image int // number, from 1, of the image that the row is part of; in Plain it is spaces
+	// Draw is given to the terminal behind Styled. On the last row of an image that is drawn over cells, it draws it; on
 	// the first row of one that is shown by placeholders, it gives the terminal the image, once for each ImageID.
 	Draw    string
 	ImageID uint32
@@ -60,8 +60,8 @@ type Options struct {
 	Unfold bool // show footers and long quotes in full
 	Links  bool // end with the list of links
 
-	Pictures picture.Mode
-	Picture  func(n int) *picture.Picture // the picture of the document's image n; nil when it cannot be drawn
+	Images image.Mode
+	Image  func(n int) *image.Image // decodes the document's image n; nil when it cannot be drawn
 }
 
 // Measure is the widest that running text gets, in columns.
@@ -72,10 +72,10 @@ func Lay(d *doc.Document, o Options) []Line {
 	o.Width = max(o.Width, 1)
 	l := &layouter{doc: d, opts: o, w: newWriter(o.Theme, d.Links), warned: make(map[int]bool)}
 	l.ink = newInks(o.Theme)
-	l.pics = newPictures(o)
+	l.pics = newImages(o)
 	l.blocks(d.Blocks)
 	l.gap = l.gap || l.pics.of != nil && l.w.any()
-	l.picturesTo(everywhere, 0)
+	l.imagesTo(everywhere, 0)
 	if o.Hidden {
 		l.hiddenBefore(1 << 30)
 	}
@@ -103,7 +103,7 @@ type layouter struct {
 	hidden int    // hidden texts shown so far
 	warned map[int]bool
 	wrap   wrapper
-	pics   pictures
+	pics   images
 }
 
 // room is how many columns are left for the text of a leaf.
@@ -160,7 +160,7 @@ func (l *layouter) block(b *doc.Block) {
 		l.hiddenBefore(b.Order)
 	}
 	if b.Order > 0 {
-		l.picturesBefore(b)
+		l.imagesBefore(b)
 	}
 	switch b.Kind {
 	case doc.Paragraph, doc.Heading:
@@ -329,7 +329,7 @@ func (l *layouter) footer(b *doc.Block) {
 		from := l.w.count()
 		l.blocks(b.Children)
 		if b == l.doc.Blocks[len(l.doc.Blocks)-1] {
-			l.picturesTo(everywhere, 0)
+			l.imagesTo(everywhere, 0)
 		}
 		l.fold(from, foldFooter, keepFooter, "more lines", piece{})
 	})

@@ -75,7 +75,7 @@ func (l *layouter) row(b *doc.Block) {
 		}
 		return
 	}
-	l.picturesBeforeRow(b)
+	l.imagesBeforeRow(b)
 	var line []piece
 	for _, lines := range parts {
 		width := measure(lines[0])
@@ -149,7 +149,7 @@ func (g *grid) rows() {
 	l, b := g.l, g.b
 	for i, row := range b.Children {
 		l.gap = l.gap || row.Gap
-		l.picturesBeforeRow(row)
+		l.imagesBeforeRow(row)
 		g.row(row, i < b.Head)
 		if i == b.Head-1 && i < len(b.Children)-1 {
 			total := g.span(0, g.columns)

@@ -14,8 +14,8 @@ type writer struct {
 	theme Theme
 	links []doc.Link
 	lines []Line
-	// pictures is how many were written.
-	pictures int
+	// images is how many were written.
+	images int
 
 	styled, plain []byte
 }
@@ -37,18 +37,18 @@ func (w *writer) count() int { return len(w.lines) }
 // cut removes the lines from keep on and returns how many of them had text; there are from lines before the
 // part that is cut.
 func (w *writer) cut(from, keep int) int {
-	for p := w.lines[keep].Picture; p > 0 && keep > from && w.lines[keep-1].Picture == p; { // it is shown whole or not at all
+	for p := w.lines[keep].Image; p > 0 && keep > from && w.lines[keep-1].Image == p; { // it is shown whole or not at all
 		keep--
 	}
-	for keep > from+1 && w.lines[keep-1].Picture == 0 && strings.TrimSpace(w.lines[keep-1].Plain) == "" {
+	for keep > from+1 && w.lines[keep-1].Image == 0 && strings.TrimSpace(w.lines[keep-1].Plain) == "" {
 		keep--
 	}
 	n, last := 0, 0
 	for _, l := range w.lines[keep:] {
-		if l.Picture == 0 && strings.Trim(l.Plain, " ▏") != "" || l.Picture > last {
+		if l.Image == 0 && strings.Trim(l.Plain, " ▏") != "" || l.Image > last {
 			n++
 		}
-		last = max(last, l.Picture)
+		last = max(last, l.Image)
 	}
 	w.lines = w.lines[:keep]
 	return n
@@ -65,7 +65,7 @@ func (w *writer) blank(prefix []piece) {
 // endsEmpty reports that the last line is empty.
 func (w *writer) endsEmpty() bool {
 	l := &w.lines[len(w.lines)-1]
-	return l.Picture == 0 && empty(l.Plain)
+	return l.Image == 0 && empty(l.Plain)
 }
 
 // empty reports a line on which there are but spaces and the bars of quotes.

@@ -55,7 +55,7 @@ func preformatted(lines []line) bool {
 	return n >= 2 && (signs*3 >= n*2 || columns*2 >= n || drawn*2 >= n || indented == n && marker(lines[0].text) == "") || diff > 0 && n >= 3
 }
 
-// drawing reports a line of signs rather than of words: a picture made of characters.
+// drawing reports a line of signs rather than of words: ASCII art.
 func drawing(s string) bool {
 	signs, letters := 0, 0
 	for _, r := range s {

@@ -1,18 +1,18 @@
-package picture
+package image
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Protocol is a way to show a picture in a terminal.
+// Protocol is a way to show an image in a terminal.
 type Protocol uint8
 
 const (
 	Off        Protocol = iota
 	Blocks              // half blocks in the colours of text
-	Kitty               // kitty's graphics protocol, the picture where the cursor is
-	KittyCells          // the same, the picture where its placeholder characters are: for screens that are redrawn in parts
+	Kitty               // kitty's graphics protocol, the image where the cursor is
+	KittyCells          // the same, the image where its placeholder characters are: for screens that are redrawn in parts
 	ITerm2              // OSC 1337 of iTerm2
 	Sixel
 )
@@ -21,7 +21,7 @@ const (
 func (p Protocol) Placed() bool { return p == Kitty || p == ITerm2 || p == Sixel }
 
 // Detect is the best way that the environment of a terminal names. Within a multiplexer that is half blocks: it redraws
-// what it shows, and does not know pictures.
+// what it shows, and does not know images.
 func Detect(getenv func(string) string) Protocol {
 	term, program := getenv("TERM"), getenv("TERM_PROGRAM")
 	switch {
@@ -36,7 +36,7 @@ func Detect(getenv func(string) string) Protocol {
 	return Blocks
 }
 
-// KnowsPlaceholders reports whether a terminal shows pictures by placeholders, from its answer to XTVERSION: kitty does
+// KnowsPlaceholders reports whether a terminal shows images by placeholders, from its answer to XTVERSION: kitty does
 // since 0.28, and Ghostty.
 func KnowsPlaceholders(version string) bool {
 	if strings.HasPrefix(version, "ghostty ") {

@@ -1,4 +1,4 @@
-package picture
+package image
 
 import (
 	"encoding/base64"

@@ -1,4 +1,4 @@
-package picture
+package image
 
 import (
 	"bytes"
@@ -16,13 +16,13 @@ import (
 
 var errFormat = errors.New("neither PNG, JPEG, GIF, WebP nor BMP")
 
-// format is a way to store a picture.
+// format is a way to store an image.
 type format struct {
 	name   string
 	magic  string // ? stands for any byte
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
-	// cost is how many bytes decoding takes at most, for a picture of so many pixels.
+	// cost is how many bytes decoding takes at most, for an image of so many pixels.
 	cost func(data []byte, pixels int) int
 }
 
@@ -57,7 +57,7 @@ next:
 // unbounded is the cost of what must not be decoded.
 const unbounded = 1 << 40
 
-// costPNG reads the depth and the interlacing of the header (PNG, 11.2.2): the passes are pictures of their own.
+// costPNG reads the depth and the interlacing of the header (PNG, 11.2.2): the passes are images of their own.
 func costPNG(data []byte, pixels int) int {
 	const depth, interlace = 24, 28
 	if len(data) <= interlace {
@@ -81,7 +81,7 @@ func costWebP(data []byte, pixels int) int {
 	return 8 * pixels
 }
 
-// costJPEG reads the frame header (ITU T.81, B.2.2): how the components are sampled, and whether the picture is
+// costJPEG reads the frame header (ITU T.81, B.2.2): how the components are sampled, and whether the image is
 // progressive, which is decoded by way of all coefficients.
 func costJPEG(data []byte, pixels int) int {
 	const adobe = 0xee

@@ -8,18 +8,18 @@ import (
 	"strings"
 
 	"mayfly/render/doc"
-	"mayfly/render/picture"
+	"mayfly/render/image"
 )
 
-// maxSized is how many pictures of a mail are looked at to count them.
+// maxSized is how many images of a mail are looked at to count them.
 const maxSized = 100
 
-// carried is how many pictures a mail has to show.
+// carried is how many images a mail has to show.
 type carried struct{ here, away int }
 
-// Pictures is how many pictures the mail carries that can be drawn, in its parts or in its URLs, and how many more it
+// CountImages is how many images the mail carries that can be drawn, in its parts or in its URLs, and how many more it
 // names whose parts are not at hand.
-func (m *Mail) Pictures() (here, away int) {
+func (m *Mail) CountImages() (here, away int) {
 	c := m.carried()
 	return c.here, c.away
 }
@@ -37,20 +37,20 @@ func (m *Mail) carries() carried {
 			continue
 		}
 		sized++
-		w, h, err := picture.Config(data)
-		if err == nil && picture.Shown(w, h, im.Width, im.Height) {
+		w, h, err := image.Config(data)
+		if err == nil && image.Shown(w, h, im.Width, im.Height) {
 			c.here++
 		}
 	}
 	return c
 }
 
-// embedded reads a picture that the mail itself holds (RFC 2392, RFC 2397); nil when it names a part that is not at hand.
+// embedded reads an image that the mail itself holds (RFC 2392, RFC 2397); nil when it names a part that is not at hand.
 func (m *Mail) embedded(im *doc.Image) (data io.Reader, ok bool) {
 	if im.Spacer || im.Tracker {
 		return nil, false
 	}
-	if data, ok := picture.FromURL(im.Src); ok {
+	if data, ok := image.FromURL(im.Src); ok {
 		return data, true
 	}
 	if len(im.Src) < len("cid:") || !strings.EqualFold(im.Src[:len("cid:")], "cid:") {
@@ -70,37 +70,37 @@ func (m *Mail) embedded(im *doc.Image) (data io.Reader, ok bool) {
 	return bytes.NewReader(m.msg.Attachments[at].Content), true
 }
 
-// decoded are the pictures that were decoded so far.
+// decoded are the images that were decoded so far.
 type decoded struct {
-	budget picture.Budget
-	bySrc  map[string]*picture.Picture // nil for what cannot be drawn
+	budget image.Budget
+	bySrc  map[string]*image.Image // nil for what cannot be drawn
 }
 
-// picture is the picture of image n of the body, nil when there is none to draw. The caller holds the lock.
-func (m *Mail) picture(n int) *picture.Picture {
+// image decodes image n of the body, nil when there is none to draw. The caller holds the lock.
+func (m *Mail) image(n int) *image.Image {
 	im := &m.body.Images[n-1]
-	if p, ok := m.pictures.bySrc[im.Src]; ok {
+	if p, ok := m.images.bySrc[im.Src]; ok {
 		return p
 	}
 	data, ok := m.embedded(im)
 	if !ok || data == nil {
 		return nil
 	}
-	if m.pictures.bySrc == nil {
-		m.pictures.bySrc = make(map[string]*picture.Picture)
+	if m.images.bySrc == nil {
+		m.images.bySrc = make(map[string]*image.Image)
 	}
-	p, err := picture.Decode(data, &m.pictures.budget)
+	p, err := image.Decode(data, &m.images.budget)
 	if err != nil {
 		p = nil // its text stands for it
 	}
-	m.pictures.bySrc[im.Src] = p
+	m.images.bySrc[im.Src] = p
 	return p
 }
 
-// ForgetPictures frees the memory that decoded pictures take. They are decoded again when they are shown again.
-func (m *Mail) ForgetPictures() {
+// ForgetImages frees the memory that decoded images take. They are decoded again when they are shown again.
+func (m *Mail) ForgetImages() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.pictures = decoded{}
-	m.cache = slices.DeleteFunc(m.cache, func(c cached) bool { return c.opts.Pictures.Protocol != picture.Off })
+	m.images = decoded{}
+	m.cache = slices.DeleteFunc(m.cache, func(c cached) bool { return c.opts.Images.Protocol != image.Off })
 }

@@ -1,7 +1,7 @@
-// Package picture decodes the pictures that a mail carries, within bounds, and draws them for a terminal: with half
+// Package image decodes the images that a mail carries, within bounds, and draws them for a terminal: with half
 // blocks, or by the graphics protocol of kitty, of iTerm2, or sixel. What a terminal is given is made of decoded pixels:
-// no byte of a picture is passed on. Nothing here touches the network.
-package picture
+// no byte of an image is passed on. Nothing here touches the network.
+package image
 
 import (
 	"errors"
@@ -12,25 +12,25 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Bounds on one picture.
+// Bounds on one image.
 const (
 	maxBytes  = 16 << 20 // as it comes
 	maxSide   = 16384    // px
 	maxMemory = 40 << 20 // bytes that decoding it takes
-	maxKept   = 1 << 20  // px that are kept of it: no terminal shows more in the room that a picture gets
+	maxKept   = 1 << 20  // px that are kept of it: no terminal shows more in the room that an image gets
 	leastSide = 4        // px: below, it spaces something out
 	iconSide  = 40       // px: up to this it is an icon, for which its text stands
 )
 
 // Errors of Decode.
 var (
-	ErrTooLarge = errors.New("the picture is too large")
-	ErrNothing  = errors.New("the picture shows nothing")
-	ErrSpent    = errors.New("the mail has too many pictures")
+	ErrTooLarge = errors.New("the image is too large")
+	ErrNothing  = errors.New("the image shows nothing")
+	ErrSpent    = errors.New("the mail has too many images")
 )
 
-// Picture is a decoded picture, reduced to what a terminal can show.
-type Picture struct {
+// Image is a decoded image, reduced to what a terminal can show.
+type Image struct {
 	Width, Height int         // px as it came
 	Opaque        bool        // nothing shines through
 	Mean          color.NRGBA // its average colour where it is not transparent
@@ -38,8 +38,8 @@ type Picture struct {
 	pixels *image.RGBA
 }
 
-// Decode decodes the first frame of a PNG, JPEG, GIF, WebP or BMP picture, and charges the budget for it.
-func Decode(data io.Reader, b *Budget) (*Picture, error) {
+// Decode decodes the first frame of a PNG, JPEG, GIF, WebP or BMP image, and charges the budget for it.
+func Decode(data io.Reader, b *Budget) (*Image, error) {
 	if b.spent() {
 		return nil, ErrSpent
 	}
@@ -55,7 +55,7 @@ func Decode(data io.Reader, b *Budget) (*Picture, error) {
 	return p, nil
 }
 
-// shrink scales a picture to at most the given pixels, keeping its ratio. Halving it over and over averages every pixel
+// shrink scales an image to at most the given pixels, keeping its ratio. Halving it over and over averages every pixel
 // and takes little memory.
 func shrink(src image.Image, canvas image.Rectangle, most int) *image.RGBA {
 	w, h := canvas.Dx(), canvas.Dy()
@@ -65,7 +65,7 @@ func shrink(src image.Image, canvas image.Rectangle, most int) *image.RGBA {
 	return scale(src, canvas, image.Pt(w, h))
 }
 
-// scale scales the part of a picture that canvas is, which may reach beyond the picture, to a size.
+// scale scales the part of an image that canvas is, which may reach beyond the image, to a size.
 func scale(src image.Image, canvas image.Rectangle, size image.Point) *image.RGBA {
 	for canvas.Dx() >= 2*size.X || canvas.Dy() >= 2*size.Y {
 		half := image.Pt(canvas.Dx(), canvas.Dy())
@@ -86,7 +86,7 @@ func scale(src image.Image, canvas image.Rectangle, size image.Point) *image.RGB
 
 func resample(src image.Image, canvas image.Rectangle, size image.Point) *image.RGBA {
 	dst := image.NewRGBA(image.Rectangle{Max: size})
-	if part := src.Bounds(); !canvas.In(part) { // a frame that is smaller than its picture
+	if part := src.Bounds(); !canvas.In(part) { // a frame that is smaller than its image
 		whole := image.NewRGBA(canvas)
 		draw.Draw(whole, part, src, part.Min, draw.Src)
 		src = whole
@@ -96,7 +96,7 @@ func resample(src image.Image, canvas image.Rectangle, size image.Point) *image.
 }
 
 // weigh finds the average colour.
-func (p *Picture) weigh() {
+func (p *Image) weigh() {
 	var r, g, b, a uint64
 	pix := p.pixels.Pix
 	for i := 0; i+3 < len(pix); i += 4 {
@@ -117,14 +117,14 @@ var usualCell = Size{8, 16}
 // cssColumn is how many px of a mail's layout a column stands for: 640 px are 80 columns.
 const cssColumn = 8
 
-// Mode says how pictures are drawn; the zero value is not at all.
+// Mode says how images are drawn; the zero value is not at all.
 type Mode struct {
 	Protocol Protocol
 	Cell     Size // px of a cell; zero when it is not known
-	Rows     int  // most rows of a picture; MaxRows when zero
+	Rows     int  // most rows of an image; MaxRows when zero
 }
 
-// MaxRows is the most rows that a picture takes.
+// MaxRows is the most rows that an image takes.
 const MaxRows = 24
 
 func (m Mode) cell() Size {
@@ -134,7 +134,7 @@ func (m Mode) cell() Size {
 	return m.Cell
 }
 
-// Shown reports whether a picture is one that is drawn, neither a spacer nor an icon: by its size in px, and by the one
+// Shown reports whether an image is one that is drawn, neither a spacer nor an icon: by its size in px, and by the one
 // that the mail declares, 0 where it does not.
 func Shown(width, height, declaredWidth, declaredHeight int) bool {
 	if min(width, height) < leastSide {
@@ -144,7 +144,7 @@ func Shown(width, height, declaredWidth, declaredHeight int) bool {
 	return min(w, h) >= leastSide && max(w, h) > iconSide
 }
 
-// displayed is the size in px that a picture is meant to be seen in, its ratio kept.
+// displayed is the size in px that an image is meant to be seen in, its ratio kept.
 func displayed(width, height, declaredWidth, declaredHeight int) (w, h float64) {
 	w, h = float64(width), float64(height)
 	switch {
@@ -156,10 +156,10 @@ func displayed(width, height, declaredWidth, declaredHeight int) (w, h float64) 
 	return w, h
 }
 
-// Box is how many columns and rows a picture takes where there is room for so many columns. width and height are px as
-// the mail declares them, 0 where it does not. The ratio of the picture is kept, whatever the mail declares.
-// It is no columns where the picture is so small that its text says more.
-func (p *Picture) Box(width, height, room int, m Mode) (columns, rows int) {
+// Box is how many columns and rows an image takes where there is room for so many columns. width and height are px as
+// the mail declares them, 0 where it does not. The ratio of the image is kept, whatever the mail declares.
+// It is no columns where the image is so small that its text says more.
+func (p *Image) Box(width, height, room int, m Mode) (columns, rows int) {
 	if !Shown(p.Width, p.Height, width, height) {
 		return 0, 0
 	}

@@ -1,4 +1,4 @@
-package picture
+package image
 
 import (
 	"bytes"
@@ -17,12 +17,12 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Drawing is a picture made ready for a box of cells.
+// Drawing is an image made ready for a box of cells.
 type Drawing struct {
 	Columns, Rows int
 	Cells         []Cell // Blocks: row by row
 	ID            uint32 // KittyCells: of the image, 24 bits
-	// Sequence draws the picture from the cursor on, which it may move; of KittyCells it gives the terminal the image,
+	// Sequence draws the image from the cursor on, which it may move; of KittyCells it gives the terminal the image,
 	// which is shown where its placeholders are.
 	Sequence string
 }
@@ -30,9 +30,9 @@ type Drawing struct {
 // Cell is a cell of two pixels; one whose alpha is 0 shows what is behind.
 type Cell struct{ Top, Bottom color.RGBA }
 
-// Draw draws the picture into a box of cells. What is transparent is filled with matte; where that is the zero colour,
+// Draw draws the image into a box of cells. What is transparent is filled with matte; where that is the zero colour,
 // what is behind shines through, which half transparent pixels are mixed with.
-func (p *Picture) Draw(columns, rows int, m Mode, matte, behind color.RGBA) *Drawing {
+func (p *Image) Draw(columns, rows int, m Mode, matte, behind color.RGBA) *Drawing {
 	d := &Drawing{Columns: columns, Rows: rows}
 	if m.Protocol == Blocks {
 		d.Cells = p.blocks(columns, rows, matte, behind)
@@ -63,7 +63,7 @@ func (p *Picture) Draw(columns, rows int, m Mode, matte, behind color.RGBA) *Dra
 	return d
 }
 
-// on puts a picture on a plain colour.
+// on puts an image on a plain colour.
 func on(src *image.RGBA, c color.RGBA) *image.RGBA {
 	dst := image.NewRGBA(src.Bounds())
 	draw.Draw(dst, dst.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
@@ -71,8 +71,8 @@ func on(src *image.RGBA, c color.RGBA) *image.RGBA {
 	return dst
 }
 
-// inPixels scales the picture to what the box has in pixels. Where the terminal scales, it is not made larger.
-func (p *Picture) inPixels(columns, rows int, m Mode) *image.RGBA {
+// inPixels scales the image to what the box has in pixels. Where the terminal scales, it is not made larger.
+func (p *Image) inPixels(columns, rows int, m Mode) *image.RGBA {
 	cell, at := m.cell(), p.pixels.Bounds()
 	room := image.Pt(columns*cell.Width, rows*cell.Height)
 	size := image.Pt(room.X, max(at.Dy()*room.X/at.Dx(), 1))
@@ -89,7 +89,7 @@ func (p *Picture) inPixels(columns, rows int, m Mode) *image.RGBA {
 }
 
 // blocks makes two pixels of each cell.
-func (p *Picture) blocks(columns, rows int, matte, behind color.RGBA) []Cell {
+func (p *Image) blocks(columns, rows int, matte, behind color.RGBA) []Cell {
 	small := scale(p.pixels, p.pixels.Bounds(), image.Pt(columns, 2*rows))
 	cells := make([]Cell, 0, columns*rows)
 	for y := 0; y < 2*rows; y += 2 {
@@ -127,7 +127,7 @@ func kittyImage(m image.Image, o kitty.Options) string {
 	var b strings.Builder
 	o.Format, o.Transmission, o.Chunk, o.Quiet = kitty.PNG, kitty.Direct, true, 2
 	if kitty.EncodeGraphics(&b, m, &o) != nil {
-		return "" // what is drawn is a picture in memory, and it is written to memory
+		return "" // what is drawn is an image in memory, and it is written to memory
 	}
 	return b.String()
 }
@@ -137,7 +137,7 @@ func Forget(id uint32) string {
 	return ansi.KittyGraphics(nil, "a=d", "d=I", "q=2", "i="+strconv.FormatUint(uint64(id), 10))
 }
 
-// Placeholder is the text of a cell that shows a cell of an image; the colour of the text is the image's ID. A picture
+// Placeholder is the text of a cell that shows a cell of an image; the colour of the text is the image's ID. An image
 // has at most [MaxRows] rows and not many more than a hundred columns: there are marks for 297.
 func Placeholder(row, column int) string {
 	return string([]rune{kitty.Placeholder, kitty.Diacritic(row), kitty.Diacritic(column)})

@@ -1,4 +1,4 @@
-package picture_test
+package image_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"image"
+	goimage "image"
 	"image/color"
 	"image/gif"
 	"image/jpeg"
@@ -19,7 +19,7 @@ import (
 	"github.com/mattn/go-sixel"
 	"golang.org/x/image/bmp"
 
-	"mayfly/render/picture"
+	"mayfly/render/image"
 )
 
 var (
@@ -27,9 +27,9 @@ var (
 	blue = color.RGBA{20, 60, 200, 255}
 )
 
-// halves is a picture that is red on the left and blue on the right.
-func halves(w, h int) *image.RGBA {
-	m := image.NewRGBA(image.Rect(0, 0, w, h))
+// halves is an image that is red on the left and blue on the right.
+func halves(w, h int) *goimage.RGBA {
+	m := goimage.NewRGBA(goimage.Rect(0, 0, w, h))
 	for y := range h {
 		for x := range w {
 			if x < w/2 {
@@ -51,11 +51,11 @@ func encoded(t testing.TB, f func(b *bytes.Buffer) error) []byte {
 	return b.Bytes()
 }
 
-func pngOf(t testing.TB, m image.Image) []byte {
+func pngOf(t testing.TB, m goimage.Image) []byte {
 	return encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, m) })
 }
 
-// A red picture of 64×48, lossy and lossless: nothing here writes WebP.
+// A red image of 64×48, lossy and lossless: nothing here writes WebP.
 const (
 	webpLossy    = "UklGRlAAAABXRUJQVlA4IEQAAACQAwCdASpAADAAPtForlIoJiQioqgBABoJZwDLaAd7tTT4REAAAP7paRQfFy//43j+5T/FPj/IIHGWXzbZqrHNbAAAAA=="
 	webpLossless = "UklGRiQAAABXRUJQVlA4TBcAAAAvP8ALAAdQjyKXp/8BICH8Xy9G9D/1AwA="
@@ -88,7 +88,7 @@ func near(a, b color.RGBA) bool {
 
 func TestEveryFormatIsDecoded(t *testing.T) {
 	for name, data := range samples(t) {
-		p, err := picture.Decode(bytes.NewReader(data), &picture.Budget{})
+		p, err := image.Decode(bytes.NewReader(data), &image.Budget{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -96,22 +96,22 @@ func TestEveryFormatIsDecoded(t *testing.T) {
 		if p.Width != 64 || p.Height != 48 || !p.Opaque {
 			t.Errorf("%s: %d×%d, opaque %v", name, p.Width, p.Height, p.Opaque)
 		}
-		d := p.Draw(8, 3, picture.Mode{Protocol: picture.Blocks}, color.RGBA{}, color.RGBA{A: 255})
+		d := p.Draw(8, 3, image.Mode{Protocol: image.Blocks}, color.RGBA{}, color.RGBA{A: 255})
 		if c := d.Cells[0]; len(d.Cells) != 24 || !near(c.Top, red) || !near(c.Bottom, red) {
 			t.Errorf("%s: the first of %d cells is %v", name, len(d.Cells), c)
 		}
 		if c := d.Cells[23]; !strings.HasPrefix(name, "webp") && !near(c.Bottom, blue) {
 			t.Errorf("%s: the last cell is %v", name, c)
 		}
-		if w, h, err := picture.Config(bytes.NewReader(data)); w != 64 || h != 48 || err != nil {
+		if w, h, err := image.Config(bytes.NewReader(data)); w != 64 || h != 48 || err != nil {
 			t.Errorf("%s: its header tells %d×%d, %v", name, w, h, err)
 		}
 	}
 }
 
 func TestOfAGIFTheFirstFrameIsSeen(t *testing.T) {
-	frame := func(c color.Color, r image.Rectangle) *image.Paletted {
-		m := image.NewPaletted(r, color.Palette{color.Transparent, c})
+	frame := func(c color.Color, r goimage.Rectangle) *goimage.Paletted {
+		m := goimage.NewPaletted(r, color.Palette{color.Transparent, c})
 		for i := range m.Pix {
 			m.Pix[i] = 1
 		}
@@ -119,15 +119,15 @@ func TestOfAGIFTheFirstFrameIsSeen(t *testing.T) {
 	}
 	data := encoded(t, func(b *bytes.Buffer) error {
 		return gif.EncodeAll(b, &gif.GIF{
-			Image: []*image.Paletted{frame(red, image.Rect(50, 50, 100, 100)), frame(blue, image.Rect(0, 0, 100, 100))},
-			Delay: []int{1, 1}, Config: image.Config{Width: 100, Height: 100},
+			Image: []*goimage.Paletted{frame(red, goimage.Rect(50, 50, 100, 100)), frame(blue, goimage.Rect(0, 0, 100, 100))},
+			Delay: []int{1, 1}, Config: goimage.Config{Width: 100, Height: 100},
 		})
 	})
-	p, err := picture.Decode(bytes.NewReader(data), &picture.Budget{})
+	p, err := image.Decode(bytes.NewReader(data), &image.Budget{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := p.Draw(4, 2, picture.Mode{Protocol: picture.Blocks}, color.RGBA{}, color.RGBA{A: 255})
+	d := p.Draw(4, 2, image.Mode{Protocol: image.Blocks}, color.RGBA{}, color.RGBA{A: 255})
 	if first, last := d.Cells[0], d.Cells[7]; p.Opaque || first.Top.A != 0 || !near(last.Bottom, red) {
 		t.Errorf("the frame covers a quarter: %v … %v", first, last)
 	}
@@ -164,7 +164,7 @@ func TestWhatClaimsTooMuchIsNotDecoded(t *testing.T) {
 		"container":   lying,
 		"bytes":       append(claimed(100, 100, 8, 0), make([]byte, 17<<20)...),
 	} {
-		if _, err := picture.Decode(bytes.NewReader(data), &picture.Budget{}); !errors.Is(err, picture.ErrTooLarge) {
+		if _, err := image.Decode(bytes.NewReader(data), &image.Budget{}); !errors.Is(err, image.ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -172,7 +172,7 @@ func TestWhatClaimsTooMuchIsNotDecoded(t *testing.T) {
 		"nothing": nil, "text": []byte("GIF is a format"), "script": []byte("<svg onload=x>"), "cut": pngOf(t, halves(64, 48))[:80],
 		"shim": pngOf(t, halves(600, 2)),
 	} {
-		if p, err := picture.Decode(bytes.NewReader(data), &picture.Budget{}); err == nil {
+		if p, err := image.Decode(bytes.NewReader(data), &image.Budget{}); err == nil {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -182,17 +182,17 @@ func TestAMailHasABudget(t *testing.T) {
 	small, large := pngOf(t, halves(64, 48)), pngOf(t, halves(1200, 1200))
 	for name, data := range map[string][]byte{"number": small, "pixels": large} {
 		synctest.Test(t, func(t *testing.T) { // it takes no time
-			var b picture.Budget
+			var b image.Budget
 			n := 0
 			for range 100 {
-				if _, err := picture.Decode(bytes.NewReader(data), &b); err == nil {
+				if _, err := image.Decode(bytes.NewReader(data), &b); err == nil {
 					n++
-				} else if !errors.Is(err, picture.ErrSpent) {
+				} else if !errors.Is(err, image.ErrSpent) {
 					t.Fatal(err)
 				}
 			}
 			if n == 0 || n > 32 {
-				t.Errorf("%s: %d pictures of a mail are decoded", name, n)
+				t.Errorf("%s: %d images of a mail are decoded", name, n)
 			}
 		})
 	}
@@ -201,25 +201,25 @@ func TestAMailHasABudget(t *testing.T) {
 func TestTheBoxKeepsTheRatio(t *testing.T) {
 	for _, c := range []struct {
 		w, h, declaredW, declaredH, room int
-		mode                             picture.Mode
+		mode                             image.Mode
 		columns, rows                    int
 	}{
-		{320, 160, 0, 0, 80, picture.Mode{}, 40, 10},
-		{320, 160, 0, 0, 20, picture.Mode{}, 20, 5},
-		{320, 160, 160, 0, 80, picture.Mode{}, 20, 5},
-		{320, 160, 0, 80, 80, picture.Mode{}, 20, 5},
-		{320, 160, 160, 160, 80, picture.Mode{}, 20, 5}, // the mail's height is not the picture's
-		{400, 4000, 0, 0, 80, picture.Mode{}, 5, 24},
-		{400, 4000, 0, 0, 80, picture.Mode{Rows: 10}, 2, 10},
-		{4000, 80, 0, 0, 80, picture.Mode{}, 80, 1},
-		{320, 160, 0, 0, 80, picture.Mode{Cell: picture.Size{Width: 10, Height: 10}}, 40, 20},
-		{320, 160, 0, 0, 80, picture.Mode{Cell: picture.Size{Width: 0, Height: 9999}}, 40, 10},
-		{32, 32, 0, 0, 80, picture.Mode{}, 0, 0},     // an icon
-		{320, 320, 24, 24, 80, picture.Mode{}, 0, 0}, // a fine icon
-		{600, 3, 0, 0, 80, picture.Mode{}, 0, 0},     // a shim
-		{600, 60, 600, 0, 1, picture.Mode{}, 1, 1},
+		{320, 160, 0, 0, 80, image.Mode{}, 40, 10},
+		{320, 160, 0, 0, 20, image.Mode{}, 20, 5},
+		{320, 160, 160, 0, 80, image.Mode{}, 20, 5},
+		{320, 160, 0, 80, 80, image.Mode{}, 20, 5},
+		{320, 160, 160, 160, 80, image.Mode{}, 20, 5}, // the mail's height is not the image's
+		{400, 4000, 0, 0, 80, image.Mode{}, 5, 24},
+		{400, 4000, 0, 0, 80, image.Mode{Rows: 10}, 2, 10},
+		{4000, 80, 0, 0, 80, image.Mode{}, 80, 1},
+		{320, 160, 0, 0, 80, image.Mode{Cell: image.Size{Width: 10, Height: 10}}, 40, 20},
+		{320, 160, 0, 0, 80, image.Mode{Cell: image.Size{Width: 0, Height: 9999}}, 40, 10},
+		{32, 32, 0, 0, 80, image.Mode{}, 0, 0},     // an icon
+		{320, 320, 24, 24, 80, image.Mode{}, 0, 0}, // a fine icon
+		{600, 3, 0, 0, 80, image.Mode{}, 0, 0},     // a shim
+		{600, 60, 600, 0, 1, image.Mode{}, 1, 1},
 	} {
-		p := picture.Picture{Width: c.w, Height: c.h}
+		p := image.Image{Width: c.w, Height: c.h}
 		if columns, rows := p.Box(c.declaredW, c.declaredH, c.room, c.mode); columns != c.columns || rows != c.rows {
 			t.Errorf("%+v: %d×%d", c, columns, rows)
 		}
@@ -227,21 +227,21 @@ func TestTheBoxKeepsTheRatio(t *testing.T) {
 }
 
 // The sequences of each protocol, to the last byte.
-var grammar = map[picture.Protocol]*regexp.Regexp{
-	picture.Kitty:      regexp.MustCompile(`^\x1b_Gf=100,q=2,(c=\d+,r=\d+,|C=1,|a=T,?|m=1,?|t=d,?)+;[A-Za-z0-9+/=]+\x1b\\(\x1b_Gq=2,m=[01](;[A-Za-z0-9+/=]+)?\x1b\\)*$`),
-	picture.KittyCells: regexp.MustCompile(`^\x1b_Gf=100,q=2,i=\d+,(c=\d+,r=\d+,|U=1,?|a=T,?|m=1,?|t=d,?)+;[A-Za-z0-9+/=]+\x1b\\(\x1b_Gq=2,m=[01](;[A-Za-z0-9+/=]+)?\x1b\\)*$`),
-	picture.ITerm2:     regexp.MustCompile(`^\x1b\]1337;File=size=\d+;width=\d+;height=\d+;inline=1;doNotMoveCursor=1:[A-Za-z0-9+/=]+\x07$`),
-	picture.Sixel:      regexp.MustCompile(`^\x1bP0;1;8q"1;1;\d+;\d+[#!$?-~0-9;-]*\x1b\\$`),
+var grammar = map[image.Protocol]*regexp.Regexp{
+	image.Kitty:      regexp.MustCompile(`^\x1b_Gf=100,q=2,(c=\d+,r=\d+,|C=1,|a=T,?|m=1,?|t=d,?)+;[A-Za-z0-9+/=]+\x1b\\(\x1b_Gq=2,m=[01](;[A-Za-z0-9+/=]+)?\x1b\\)*$`),
+	image.KittyCells: regexp.MustCompile(`^\x1b_Gf=100,q=2,i=\d+,(c=\d+,r=\d+,|U=1,?|a=T,?|m=1,?|t=d,?)+;[A-Za-z0-9+/=]+\x1b\\(\x1b_Gq=2,m=[01](;[A-Za-z0-9+/=]+)?\x1b\\)*$`),
+	image.ITerm2:     regexp.MustCompile(`^\x1b\]1337;File=size=\d+;width=\d+;height=\d+;inline=1;doNotMoveCursor=1:[A-Za-z0-9+/=]+\x07$`),
+	image.Sixel:      regexp.MustCompile(`^\x1bP0;1;8q"1;1;\d+;\d+[#!$?-~0-9;-]*\x1b\\$`),
 }
 
 var payload = regexp.MustCompile(`[;:]([A-Za-z0-9+/=]+)(?:\x1b\\|\x07)`)
 
 // shown decodes what a terminal would.
-func shown(t testing.TB, p picture.Protocol, sequence string) image.Image {
+func shown(t testing.TB, p image.Protocol, sequence string) goimage.Image {
 	t.Helper()
-	var m image.Image
+	var m goimage.Image
 	var err error
-	if p == picture.Sixel {
+	if p == image.Sixel {
 		err = sixel.NewDecoder(strings.NewReader(sequence)).Decode(&m)
 	} else {
 		var text strings.Builder
@@ -263,26 +263,26 @@ func TestTerminalsAreGivenThePixels(t *testing.T) {
 	for protocol, want := range grammar {
 		var sequences []string
 		for range 2 {
-			p, err := picture.Decode(bytes.NewReader(marked), &picture.Budget{})
+			p, err := image.Decode(bytes.NewReader(marked), &image.Budget{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			mode := picture.Mode{Protocol: protocol, Cell: picture.Size{Width: 9, Height: 18}}
+			mode := image.Mode{Protocol: protocol, Cell: image.Size{Width: 9, Height: 18}}
 			d := p.Draw(40, 10, mode, color.RGBA{}, color.RGBA{A: 255})
 			sequences = append(sequences, d.Sequence)
-			if (d.ID > 0) != (protocol == picture.KittyCells) {
+			if (d.ID > 0) != (protocol == image.KittyCells) {
 				t.Errorf("%d: the ID is %d", protocol, d.ID)
 			}
 		}
 		if sequences[0] != sequences[1] {
-			t.Errorf("%d: the same picture gave different bytes", protocol)
+			t.Errorf("%d: the same image gave different bytes", protocol)
 		}
 		if !want.MatchString(sequences[0]) {
 			t.Errorf("%d: %.200q", protocol, sequences[0])
 		}
 		m := shown(t, protocol, sequences[0])
 		size := m.Bounds().Size()
-		if size != image.Pt(360, 180) {
+		if size != goimage.Pt(360, 180) {
 			t.Errorf("%d: of %v", protocol, size)
 		}
 		at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(m.At(x, y)).(color.RGBA) }
@@ -293,17 +293,17 @@ func TestTerminalsAreGivenThePixels(t *testing.T) {
 }
 
 func TestTransparency(t *testing.T) {
-	m := image.NewNRGBA(image.Rect(0, 0, 80, 80))
+	m := goimage.NewNRGBA(goimage.Rect(0, 0, 80, 80))
 	for y := range 40 {
 		for x := range 80 {
 			m.SetNRGBA(x, y, color.NRGBA{10, 10, 20, 255})
 		}
 	}
-	p, err := picture.Decode(bytes.NewReader(pngOf(t, m)), &picture.Budget{})
+	p, err := image.Decode(bytes.NewReader(pngOf(t, m)), &image.Budget{})
 	if err != nil || p.Opaque || p.Mean != (color.NRGBA{10, 10, 20, 255}) {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	mode := picture.Mode{Protocol: picture.Blocks}
+	mode := image.Mode{Protocol: image.Blocks}
 	if c := p.Draw(2, 2, mode, color.RGBA{}, color.RGBA{A: 255}).Cells[3]; c.Bottom.A != 0 {
 		t.Errorf("what is behind does not shine through: %v", c)
 	}
@@ -320,17 +320,17 @@ func TestFromURL(t *testing.T) {
 		"data:image/png;base64," + text, "DATA:;BASE64," + text, "data:image/png;name=x.png;base64," + text[:40] + "\r\n \t" + text[40:],
 		"data:image/png;base64," + escaped, "data:image/png;base64," + strings.TrimRight(text, "="),
 	} {
-		r, ok := picture.FromURL(src)
+		r, ok := image.FromURL(src)
 		if !ok {
-			t.Errorf("%.40q is no picture", src)
+			t.Errorf("%.40q is no image", src)
 			continue
 		}
-		if p, err := picture.Decode(r, &picture.Budget{}); err != nil || p.Width != 64 {
+		if p, err := image.Decode(r, &image.Budget{}); err != nil || p.Width != 64 {
 			t.Errorf("%.40q: %v", src, err)
 		}
 	}
 	for _, src := range []string{"", "data:", "data:image/png;base64", "https://x.example/a.png", "cid:a", "file:///a.png", "javascript:x,y"} {
-		if _, ok := picture.FromURL(src); ok {
+		if _, ok := image.FromURL(src); ok {
 			t.Errorf("%q is read", src)
 		}
 	}
@@ -339,28 +339,28 @@ func TestFromURL(t *testing.T) {
 func TestDetect(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string
-		want picture.Protocol
+		want image.Protocol
 	}{
-		{map[string]string{"TERM": "xterm-256color"}, picture.Blocks},
-		{map[string]string{"TERM": "xterm-kitty"}, picture.Kitty},
-		{map[string]string{"TERM": "xterm-ghostty"}, picture.Kitty},
-		{map[string]string{"TERM": "xterm-256color", "KITTY_WINDOW_ID": "1"}, picture.Kitty},
-		{map[string]string{"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1", "TMUX": "/tmp/x"}, picture.Blocks},
-		{map[string]string{"TERM": "screen", "TERM_PROGRAM": "iTerm.app"}, picture.Blocks},
-		{map[string]string{"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, picture.ITerm2},
-		{map[string]string{"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, picture.ITerm2},
-		{map[string]string{"TERM": "foot"}, picture.Sixel},
-		{map[string]string{"TERM": "xterm-sixel"}, picture.Sixel},
-		{nil, picture.Blocks},
+		{map[string]string{"TERM": "xterm-256color"}, image.Blocks},
+		{map[string]string{"TERM": "xterm-kitty"}, image.Kitty},
+		{map[string]string{"TERM": "xterm-ghostty"}, image.Kitty},
+		{map[string]string{"TERM": "xterm-256color", "KITTY_WINDOW_ID": "1"}, image.Kitty},
+		{map[string]string{"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1", "TMUX": "/tmp/x"}, image.Blocks},
+		{map[string]string{"TERM": "screen", "TERM_PROGRAM": "iTerm.app"}, image.Blocks},
+		{map[string]string{"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, image.ITerm2},
+		{map[string]string{"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, image.ITerm2},
+		{map[string]string{"TERM": "foot"}, image.Sixel},
+		{map[string]string{"TERM": "xterm-sixel"}, image.Sixel},
+		{nil, image.Blocks},
 	} {
-		if got := picture.Detect(func(name string) string { return c.env[name] }); got != c.want {
+		if got := image.Detect(func(name string) string { return c.env[name] }); got != c.want {
 			t.Errorf("%v: %d", c.env, got)
 		}
 	}
 	for version, want := range map[string]bool{
 		"kitty(0.28.1)": true, "kitty(1.2.0)": true, "kitty(0.26.5)": false, "ghostty 1.0.1": true, "": false, "WezTerm 2024": false, "kitty(": false,
 	} {
-		if picture.KnowsPlaceholders(version) != want {
+		if image.KnowsPlaceholders(version) != want {
 			t.Errorf("%q: %v", version, !want)
 		}
 	}
@@ -375,16 +375,16 @@ func FuzzDecode(f *testing.F) {
 		if len(data) > 1<<16 {
 			t.Skip("longer inputs only take longer")
 		}
-		p, err := picture.Decode(bytes.NewReader(data), &picture.Budget{})
+		p, err := image.Decode(bytes.NewReader(data), &image.Budget{})
 		if err != nil {
 			return
 		}
 		w, h := 1+int(columns)%120, 1+int(rows)%24
-		if d := p.Draw(w, h, picture.Mode{Protocol: picture.Blocks}, color.RGBA{}, color.RGBA{A: 255}); len(d.Cells) != w*h {
+		if d := p.Draw(w, h, image.Mode{Protocol: image.Blocks}, color.RGBA{}, color.RGBA{A: 255}); len(d.Cells) != w*h {
 			t.Errorf("%d cells of %d×%d", len(d.Cells), w, h)
 		}
 		for protocol, want := range grammar {
-			mode := picture.Mode{Protocol: protocol, Cell: picture.Size{Width: 4, Height: 8}}
+			mode := image.Mode{Protocol: protocol, Cell: image.Size{Width: 4, Height: 8}}
 			if d := p.Draw(w, h, mode, color.RGBA{}, color.RGBA{A: 255}); !want.MatchString(d.Sequence) {
 				t.Errorf("%d: %.200q", protocol, d.Sequence)
 			}

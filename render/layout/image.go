@@ -7,31 +7,31 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/render/doc"
-	"mayfly/render/picture"
+	"mayfly/render/image"
 )
 
-// pictures draws the pictures of a document between its lines, each where it stands in the text.
-type pictures struct {
-	of    func(n int) *picture.Picture // nil when none are drawn
-	mode  picture.Mode
+// images draws the images of a document between its lines, each where it stands in the text.
+type images struct {
+	of    func(n int) *image.Image // nil when none are drawn
+	mode  image.Mode
 	next  int          // index of the image that is to be looked at next
 	drawn map[int]bool // by number
-	after bool         // a picture stands right above what comes next
+	after bool         // an image stands right above what comes next
 }
 
-func newPictures(o Options) pictures {
-	p := pictures{of: o.Picture, mode: o.Pictures, drawn: make(map[int]bool)}
+func newImages(o Options) images {
+	p := images{of: o.Image, mode: o.Images, drawn: make(map[int]bool)}
 	switch {
-	case p.mode.Protocol == picture.Off,
-		p.mode.Protocol == picture.Blocks && o.Theme.Profile == NoColor,
-		p.mode.Protocol == picture.KittyCells && o.Theme.Profile != TrueColor: // the colour is the image's number
+	case p.mode.Protocol == image.Off,
+		p.mode.Protocol == image.Blocks && o.Theme.Profile == NoColor,
+		p.mode.Protocol == image.KittyCells && o.Theme.Profile != TrueColor: // the colour is the image's number
 		p.of = nil
 	}
 	return p
 }
 
-// picturesTo draws what stands up to a place in a leaf.
-func (l *layouter) picturesTo(leaf, offset int) {
+// imagesTo draws what stands up to a place in a leaf.
+func (l *layouter) imagesTo(leaf, offset int) {
 	if l.pics.of == nil {
 		return
 	}
@@ -41,31 +41,31 @@ func (l *layouter) picturesTo(leaf, offset int) {
 			return
 		}
 		l.pics.next++
-		l.picture(im)
+		l.image(im)
 	}
 }
 
 // everywhere is an offset behind all text of a leaf.
 const everywhere = 1 << 30
 
-// picturesBefore draws what stands ahead of a leaf, and what stands in it unless it is of running text.
-func (l *layouter) picturesBefore(b *doc.Block) {
-	before := l.w.pictures
+// imagesBefore draws what stands ahead of a leaf, and what stands in it unless it is of running text.
+func (l *layouter) imagesBefore(b *doc.Block) {
+	before := l.w.images
 	switch b.Kind {
 	case doc.Paragraph, doc.Heading, doc.Pre:
-		l.picturesTo(b.Order-1, everywhere)
+		l.imagesTo(b.Order-1, everywhere)
 	default:
-		l.picturesTo(b.Order, everywhere)
+		l.imagesTo(b.Order, everywhere)
 	}
-	if l.w.pictures > before {
+	if l.w.images > before {
 		l.gap = b.Gap
 	}
 }
 
-// picturesBeforeRow draws what stands in a row whose cells are side by side.
-func (l *layouter) picturesBeforeRow(row *doc.Block) {
+// imagesBeforeRow draws what stands in a row whose cells are side by side.
+func (l *layouter) imagesBeforeRow(row *doc.Block) {
 	if l.pics.of != nil {
-		l.picturesTo(lastOrder(row), everywhere)
+		l.imagesTo(lastOrder(row), everywhere)
 	}
 }
 
@@ -77,15 +77,15 @@ func lastOrder(b *doc.Block) int {
 	return n
 }
 
-// picturesIn draws what stands in a leaf up to an offset of its text. The line that is being filled ends above it. What
+// imagesIn draws what stands in a leaf up to an offset of its text. The line that is being filled ends above it. What
 // stands at the beginning and has no caption is set apart from the text as the leaf is.
-func (l *layouter) picturesIn(b *doc.Block, offset int, first bool) {
+func (l *layouter) imagesIn(b *doc.Block, offset int, first bool) {
 	if l.pics.of == nil || l.beside {
 		return
 	}
-	from, before := l.pics.next, l.w.pictures
-	l.picturesTo(b.Order, offset)
-	if l.w.pictures == before || !first || !b.Gap {
+	from, before := l.pics.next, l.w.images
+	l.imagesTo(b.Order, offset)
+	if l.w.images == before || !first || !b.Gap {
 		return
 	}
 	for i := from; i < l.pics.next; i++ {
@@ -98,8 +98,8 @@ func (l *layouter) picturesIn(b *doc.Block, offset int, first bool) {
 	l.gap = true
 }
 
-// nextPicture is the offset, in a leaf, of the next picture before another offset.
-func (l *layouter) nextPicture(b *doc.Block, before int) (offset int, ok bool) {
+// nextImage is the offset, in a leaf, of the next image before another offset.
+func (l *layouter) nextImage(b *doc.Block, before int) (offset int, ok bool) {
 	if l.pics.of == nil || l.beside || l.pics.next >= len(l.doc.Images) {
 		return 0, false
 	}
@@ -107,17 +107,17 @@ func (l *layouter) nextPicture(b *doc.Block, before int) (offset int, ok bool) {
 	return im.Offset, im.Leaf == b.Order && im.Offset < before
 }
 
-// stoodFor reports text that stands for a picture which is there to see. With half blocks it stays as a caption: letters
+// stoodFor reports text that stands for an image which is there to see. With half blocks it stays as a caption: letters
 // cannot be read in them.
 func (l *layouter) stoodFor(s *doc.Span) bool {
 	if s.Image == 0 || s.Link > 0 || l.beside || !l.pics.drawn[s.Image] {
 		return false
 	}
-	return l.pics.mode.Protocol != picture.Blocks || l.doc.Images[s.Image-1].Alt == ""
+	return l.pics.mode.Protocol != image.Blocks || l.doc.Images[s.Image-1].Alt == ""
 }
 
-// picture draws an image, if it is one to see.
-func (l *layouter) picture(im *doc.Image) {
+// image draws an image, if it is one to see.
+func (l *layouter) image(im *doc.Image) {
 	if im.Spacer || im.Tracker || l.w.full() {
 		return
 	}
@@ -133,15 +133,15 @@ func (l *layouter) picture(im *doc.Image) {
 	d := p.Draw(columns, rows, l.pics.mode, l.matte(p), behind)
 	l.pics.drawn[im.N] = true
 	l.wrap.breakHere()
-	l.emitPicture(d)
+	l.emitImage(d)
 	l.pics.after = true
 }
 
-// leastApart is the least contrast of a picture with what is behind it.
+// leastApart is the least contrast of an image with what is behind it.
 const leastApart = 1.8
 
-// matte is what a picture is put on that would not be seen on the terminal's background: mails expect paper.
-func (l *layouter) matte(p *picture.Picture) color.RGBA {
+// matte is what an image is put on that would not be seen on the terminal's background: mails expect paper.
+func (l *layouter) matte(p *image.Image) color.RGBA {
 	mean := doc.Color{R: p.Mean.R, G: p.Mean.G, B: p.Mean.B, Set: true}
 	switch {
 	case p.Opaque || contrast(mean, l.ink.back) >= leastApart:
@@ -154,13 +154,13 @@ func (l *layouter) matte(p *picture.Picture) color.RGBA {
 
 func rgba(c doc.Color) color.RGBA { return color.RGBA{c.R, c.G, c.B, 255} }
 
-// emitPicture writes the rows of a picture after what stands before them.
-func (l *layouter) emitPicture(d *picture.Drawing) {
+// emitImage writes the rows of an image after what stands before them.
+func (l *layouter) emitImage(d *image.Drawing) {
 	if l.gap {
 		l.gap = false
 		l.w.blank(l.prefix)
 	}
-	l.w.pictures++
+	l.w.images++
 	for row := range d.Rows {
 		before := l.prefix
 		if l.first != nil {
@@ -169,7 +169,7 @@ func (l *layouter) emitPicture(d *picture.Drawing) {
 		if n := l.room() - d.Columns; l.rtl && n > 0 {
 			before = append(slices.Clone(before), spaces(n))
 		}
-		l.w.picture(before, d, row, l.ink)
+		l.w.image(before, d, row, l.ink)
 	}
 }
 
@@ -185,9 +185,9 @@ func (w *wrapper) breakHere() {
 	w.space, w.last, w.any = piece{}, 0, true
 }
 
-// picture writes a row of a picture. Where the protocol draws over cells, it does so from the last row, when there is
+// image writes a row of an image. Where the protocol draws over cells, it does so from the last row, when there is
 // room for all: the cursor goes up, and back.
-func (w *writer) picture(prefix []piece, d *picture.Drawing, row int, ink *inks) {
+func (w *writer) image(prefix []piece, d *image.Drawing, row int, ink *inks) {
 	if w.full() {
 		return
 	}
@@ -197,7 +197,7 @@ func (w *writer) picture(prefix []piece, d *picture.Drawing, row int, ink *inks)
 		s.piece(&prefix[i])
 	}
 	s.unlink()
-	line := Line{Picture: w.pictures}
+	line := Line{Image: w.images}
 	switch {
 	case d.Cells != nil:
 		for _, c := range d.Cells[row*d.Columns : (row+1)*d.Columns] {
@@ -206,7 +206,7 @@ func (w *writer) picture(prefix []piece, d *picture.Drawing, row int, ink *inks)
 	case d.ID > 0:
 		s.switchTo(pen{fg: inkRGB | ink24(d.ID)})
 		for column := range d.Columns {
-			s.drawn(picture.Placeholder(row, column))
+			s.drawn(image.Placeholder(row, column))
 		}
 		if row == 0 {
 			line.Draw, line.ImageID = d.Sequence, d.ID
@@ -220,7 +220,7 @@ func (w *writer) picture(prefix []piece, d *picture.Drawing, row int, ink *inks)
 }
 
 // placed draws from so many rows above the cursor and from a column on, and goes back. There is a row below the last one
-// then, for terminals that go on below a picture, and would scroll.
+// then, for terminals that go on below an image, and would scroll.
 func placed(draw string, up, column int) string {
 	begin := ansi.Index + ansi.CursorUp(1) + ansi.SaveCursor
 	if up > 0 {
@@ -233,7 +233,7 @@ func ink24(id uint32) ink { return ink(id & 0xffffff) }
 
 // cell writes two pixels: the upper one as a half block, the lower one as what is behind it. Where both are alike it is no
 // coloured space, for screens take those for erased, and terminals erase in different ways.
-func (s *state) cell(c picture.Cell, ink *inks) {
+func (s *state) cell(c image.Cell, ink *inks) {
 	top, bottom := ink.pixel(c.Top), ink.pixel(c.Bottom)
 	switch {
 	case top == 0 && bottom == 0:
@@ -248,7 +248,7 @@ func (s *state) cell(c picture.Cell, ink *inks) {
 	}
 }
 
-// drawn writes a cell that is part of a picture: without styles it is a space.
+// drawn writes a cell that is part of an image: without styles it is a space.
 func (s *state) drawn(text string) {
 	s.w.styled = append(s.w.styled, text...)
 	s.w.plain = append(s.w.plain, ' ')
@@ -262,7 +262,7 @@ func (s *state) switchTo(p pen) {
 	}
 }
 
-// pixel is the terminal's colour for one of a picture; 0 for what is transparent.
+// pixel is the terminal's colour for one of an image; 0 for what is transparent.
 func (n *inks) pixel(c color.RGBA) ink {
 	if c.A == 0 {
 		return 0

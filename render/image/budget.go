@@ -1,4 +1,4 @@
-package picture
+package image
 
 import (
 	"bytes"
@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// Bounds on all pictures of a mail.
+// Bounds on all images of a mail.
 const (
-	maxPictures = 32
-	maxWork     = 128 << 20 // bytes that decoding them takes, in all
-	maxHeld     = 4 << 20   // px that are kept of them
-	maxTime     = 5 * time.Second
+	maxImages = 32
+	maxWork   = 128 << 20 // bytes that decoding them takes, in all
+	maxHeld   = 4 << 20   // px that are kept of them
+	maxTime   = 5 * time.Second
 )
 
-// maxHeader is how many bytes are looked at for the size of a picture: cameras put their notes before it.
+// maxHeader is how many bytes are looked at for the size of an image: cameras put their notes before it.
 const maxHeader = 1 << 20
 
 // Budget is what one mail has used up. Its zero value is a whole one.
 type Budget struct {
-	pictures, work, held int
-	time                 time.Duration
+	images, work, held int
+	time               time.Duration
 }
 
-// Config is the size of a picture, as its header tells it. Nothing is decoded.
+// Config is the size of an image, as its header tells it. Nothing is decoded.
 func Config(data io.Reader) (width, height int, err error) {
 	head := make([]byte, sniffed)
 	n, err := io.ReadFull(data, head)
@@ -40,14 +40,14 @@ func Config(data io.Reader) (width, height int, err error) {
 	return c.Width, c.Height, err
 }
 
-// spent counts a picture, and reports that there is no room for it.
+// spent counts an image, and reports that there is no room for it.
 func (b *Budget) spent() bool {
-	b.pictures++
-	return b.pictures > maxPictures || b.held >= maxHeld || b.time >= maxTime
+	b.images++
+	return b.images > maxImages || b.held >= maxHeld || b.time >= maxTime
 }
 
-// decode decodes a picture as far as there is room for it.
-func (b *Budget) decode(data []byte) (*Picture, error) {
+// decode decodes an image as far as there is room for it.
+func (b *Budget) decode(data []byte) (*Image, error) {
 	if len(data) > maxBytes {
 		return nil, ErrTooLarge
 	}
@@ -86,7 +86,7 @@ func (b *Budget) decode(data []byte) (*Picture, error) {
 	if canvas.Empty() || !src.Bounds().In(canvas) {
 		return nil, ErrNothing
 	}
-	p := &Picture{Width: c.Width, Height: c.Height, pixels: shrink(src, canvas, min(maxKept, maxHeld-b.held))}
+	p := &Image{Width: c.Width, Height: c.Height, pixels: shrink(src, canvas, min(maxKept, maxHeld-b.held))}
 	b.held += len(p.pixels.Pix) / 4
 	return p, nil
 }
@@ -97,7 +97,7 @@ type hurried struct {
 	until time.Time
 }
 
-var errSlow = errors.New("the picture takes too long to decode")
+var errSlow = errors.New("the image takes too long to decode")
 
 // Read hands out little at a time, so that the clock is looked at often.
 func (h *hurried) Read(p []byte) (int, error) {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"image"
+	goimage "image"
 	"image/color"
 	"image/png"
 	"regexp"
@@ -14,14 +14,14 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"mayfly/render"
+	"mayfly/render/image"
 	"mayfly/render/layout"
-	"mayfly/render/picture"
 )
 
-// drawn is a picture of one colour as a PNG.
+// drawn is an image of one colour as a PNG.
 func drawn(t testing.TB, w, h int, c color.Color) []byte {
 	t.Helper()
-	m := image.NewNRGBA(image.Rect(0, 0, w, h))
+	m := goimage.NewNRGBA(goimage.Rect(0, 0, w, h))
 	for y := range h {
 		for x := range w {
 			m.Set(x, y, c)
@@ -40,11 +40,11 @@ func dataURL(data []byte) string {
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(data)
 }
 
-// illustrated is a mail whose pictures stand in every kind of place.
+// illustrated is a mail whose images stand in every kind of place.
 func illustrated(t testing.TB) *render.Mail {
 	photo := dataURL(drawn(t, 400, 200, green))
 	return render.Open(render.Message{
-		Subject: "Pictures",
+		Subject: "Images",
 		HTML: `<table width="600"><tr><td><a href="https://acme.example/"><img src="cid:logo@acme" alt="Acme" width="160"></a></td><td>Order 1234</td></tr></table>
 <h1>Your trip</h1>
 <p>Look:<br><img src="` + photo + `" alt="The hills"><br>They await you.</p>
@@ -62,22 +62,22 @@ func illustrated(t testing.TB) *render.Mail {
 	})
 }
 
-// modes are the ways to draw pictures.
-var modes = map[string]picture.Mode{
-	"blocks": {Protocol: picture.Blocks},
-	"kitty":  {Protocol: picture.Kitty, Cell: picture.Size{Width: 2, Height: 4}},
-	"cells":  {Protocol: picture.KittyCells, Cell: picture.Size{Width: 2, Height: 4}},
-	"iterm2": {Protocol: picture.ITerm2, Cell: picture.Size{Width: 2, Height: 4}},
-	"sixel":  {Protocol: picture.Sixel, Cell: picture.Size{Width: 2, Height: 4}},
+// modes are the ways to draw images.
+var modes = map[string]image.Mode{
+	"blocks": {Protocol: image.Blocks},
+	"kitty":  {Protocol: image.Kitty, Cell: image.Size{Width: 2, Height: 4}},
+	"cells":  {Protocol: image.KittyCells, Cell: image.Size{Width: 2, Height: 4}},
+	"iterm2": {Protocol: image.ITerm2, Cell: image.Size{Width: 2, Height: 4}},
+	"sixel":  {Protocol: image.Sixel, Cell: image.Size{Width: 2, Height: 4}},
 }
 
-// What may stand in a line's Draw: the sequences of the protocol, after those that take the cursor to the picture, and
+// What may stand in a line's Draw: the sequences of the protocol, after those that take the cursor to the image, and
 // before the one that takes it back.
-var draws = map[picture.Protocol]*regexp.Regexp{
-	picture.Kitty:      placedBy(kittySequence),
-	picture.KittyCells: regexp.MustCompile(`^` + kittySequence + `$`),
-	picture.ITerm2:     placedBy(`\x1b\]1337;File=size=\d+;width=\d+;height=\d+;inline=1;doNotMoveCursor=1:[A-Za-z0-9+/=]+\x07`),
-	picture.Sixel:      placedBy(`\x1bP0;1;8q"1;1;\d+;\d+[#!$?-~0-9;-]*\x1b\\`),
+var draws = map[image.Protocol]*regexp.Regexp{
+	image.Kitty:      placedBy(kittySequence),
+	image.KittyCells: regexp.MustCompile(`^` + kittySequence + `$`),
+	image.ITerm2:     placedBy(`\x1b\]1337;File=size=\d+;width=\d+;height=\d+;inline=1;doNotMoveCursor=1:[A-Za-z0-9+/=]+\x07`),
+	image.Sixel:      placedBy(`\x1bP0;1;8q"1;1;\d+;\d+[#!$?-~0-9;-]*\x1b\\`),
 }
 
 const kittySequence = `(?:\x1b_G(?:[a-zA-Z]=[a-zA-Z0-9]+,?)+(?:;[A-Za-z0-9+/=]+)?\x1b\\)+`
@@ -91,38 +91,38 @@ var (
 	placeholder = regexp.MustCompile("\U0010eeee\\p{M}\\p{M}")
 )
 
-// holdsDrawn checks what holds for the lines of every mail with pictures. Without those it is what holds for every mail.
-func holdsDrawn(t testing.TB, lines []render.Line, width int, mode picture.Mode) {
+// holdsDrawn checks what holds for the lines of every mail with images. Without those it is what holds for every mail.
+func holdsDrawn(t testing.TB, lines []render.Line, width int, mode image.Mode) {
 	t.Helper()
-	var text []render.Line // what is left is held to what holds without pictures
+	var text []render.Line // what is left is held to what holds without images
 	rows := 0
 	for i, l := range lines {
-		if l.Picture == 0 {
+		if l.Image == 0 {
 			rows = 0
 			if l.Draw != "" || l.ImageID != 0 || strings.ContainsRune(l.Styled, '\U0010eeee') {
-				t.Fatalf("line %d is of no picture and draws: %+v", i, l)
+				t.Fatalf("line %d is of no image and draws: %+v", i, l)
 			}
 			text = append(text, l)
 			continue
 		}
-		if rows++; i > 0 && lines[i-1].Picture != l.Picture {
+		if rows++; i > 0 && lines[i-1].Image != l.Image {
 			rows = 1
 		}
-		if rows > picture.MaxRows {
-			t.Fatalf("line %d is row %d of a picture", i, rows)
+		if rows > image.MaxRows {
+			t.Fatalf("line %d is row %d of an image", i, rows)
 		}
-		last := i == len(lines)-1 || lines[i+1].Picture != l.Picture
+		last := i == len(lines)-1 || lines[i+1].Image != l.Image
 		switch draw := l.Draw != ""; {
-		case mode.Protocol.Placed() && draw != last, mode.Protocol == picture.KittyCells && draw != (rows == 1), mode.Protocol == picture.Blocks && draw:
+		case mode.Protocol.Placed() && draw != last, mode.Protocol == image.KittyCells && draw != (rows == 1), mode.Protocol == image.Blocks && draw:
 			t.Fatalf("line %d, row %d, draws: %v", i, rows, draw)
 		case draw && !draws[mode.Protocol].MatchString(l.Draw):
 			t.Fatalf("line %d draws %.300q", i, l.Draw)
 		}
 		bare := sgr.ReplaceAllString(l.Styled, "")
 		switch mode.Protocol {
-		case picture.Blocks:
+		case image.Blocks:
 			bare = halfBlock.ReplaceAllString(bare, " ")
-		case picture.KittyCells:
+		case image.KittyCells:
 			bare = placeholder.ReplaceAllString(bare, " ")
 		}
 		if bare != l.Plain || strings.ContainsAny(bare, "\x1b\a") {
@@ -141,24 +141,24 @@ func holdsDrawn(t testing.TB, lines []render.Line, width int, mode picture.Mode)
 	}
 }
 
-func TestPicturesHoldAtEveryWidth(t *testing.T) {
+func TestImagesHoldAtEveryWidth(t *testing.T) {
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
 			mail, again := illustrated(t), illustrated(t)
 			for _, width := range []int{1, 20, 40, 80, 120} {
 				for which, theme := range themes() {
-					if theme.Profile != layout.TrueColor && mode.Protocol != picture.Blocks && width != 20 {
+					if theme.Profile != layout.TrueColor && mode.Protocol != image.Blocks && width != 20 {
 						continue // of the colours of the text it knows nothing
 					}
-					o := render.Options{Width: width, Theme: theme, Unfold: width%3 == 0, Pictures: mode}
+					o := render.Options{Width: width, Theme: theme, Unfold: width%3 == 0, Images: mode}
 					lines := mail.Lines(render.Rich, o)
 					holdsDrawn(t, lines, width, mode)
 					if width <= 20 && text(lines) != text(again.Lines(render.Rich, o)) {
 						t.Fatal("the same mail gave different bytes")
 					}
-					plain := mode.Protocol == picture.Blocks && theme.Profile == layout.NoColor || mode.Protocol == picture.KittyCells && theme.Profile != layout.TrueColor
-					if drawn := len(pictureRows(lines)) > 0; drawn == plain {
-						t.Errorf("%s, %d columns: pictures are drawn: %v", which, width, drawn)
+					plain := mode.Protocol == image.Blocks && theme.Profile == layout.NoColor || mode.Protocol == image.KittyCells && theme.Profile != layout.TrueColor
+					if drawn := len(imageRows(lines)) > 0; drawn == plain {
+						t.Errorf("%s, %d columns: images are drawn: %v", which, width, drawn)
 					}
 				}
 			}
@@ -166,30 +166,30 @@ func TestPicturesHoldAtEveryWidth(t *testing.T) {
 	}
 }
 
-// pictureRows are the numbers of the pictures, one for each of their rows.
-func pictureRows(lines []render.Line) []int {
+// imageRows are the numbers of the images, one for each of their rows.
+func imageRows(lines []render.Line) []int {
 	var all []int
 	for _, l := range lines {
-		if l.Picture > 0 {
-			all = append(all, l.Picture)
+		if l.Image > 0 {
+			all = append(all, l.Image)
 		}
 	}
 	return all
 }
 
-// TestWherePicturesStand compares the lines of a mail whose pictures are shown as boxes of #.
-func TestWherePicturesStand(t *testing.T) {
+// TestWhereImagesStand compares the lines of a mail whose images are shown as boxes of #.
+func TestWhereImagesStand(t *testing.T) {
 	mail := illustrated(t)
-	if here, away := mail.Pictures(); here != 9 || away != 0 {
-		t.Errorf("%d pictures, %d away", here, away)
+	if here, away := mail.CountImages(); here != 9 || away != 0 {
+		t.Errorf("%d images, %d away", here, away)
 	}
 	var out strings.Builder
 	for _, name := range []string{"blocks", "kitty"} {
 		for _, width := range []int{20, 80} {
 			fmt.Fprintf(&out, "%s, %d columns %s\n", name, width, strings.Repeat("=", 12))
-			for _, l := range mail.Lines(render.Rich, render.Options{Width: width, Theme: themes()["dark-true"], Pictures: modes[name]}) {
+			for _, l := range mail.Lines(render.Rich, render.Options{Width: width, Theme: themes()["dark-true"], Images: modes[name]}) {
 				row := l.Plain
-				if l.Picture > 0 {
+				if l.Image > 0 {
 					if name == "kitty" {
 						row += "# " + kittyBox.FindString(l.Draw)
 					} else {
@@ -200,7 +200,7 @@ func TestWherePicturesStand(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "testdata/pictures.golden", out.String())
+	golden(t, "testdata/images.golden", out.String())
 }
 
 var kittyBox = regexp.MustCompile(`c=(\d+),r=(\d+)`)
@@ -224,40 +224,40 @@ func TestOnlyWhatTheMailCarriesIsDrawn(t *testing.T) {
 		"vector":    `<img src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>" width="100" height="100" alt="a">`,
 	} {
 		mail := render.Open(render.Message{HTML: "<p>Hello</p>" + tag + "<p>Bye</p>", Attachments: []render.Attachment{
-			{ContentID: "text", ContentType: "image/png", Content: []byte("no picture")},
+			{ContentID: "text", ContentType: "image/png", Content: []byte("no image")},
 		}})
 		o := render.Options{Width: 80, Theme: themes()["dark-true"]}
 		without := text(mail.Lines(render.Rich, o))
-		o.Pictures = modes["blocks"]
+		o.Images = modes["blocks"]
 		if text(mail.Lines(render.Rich, o)) != without {
-			t.Errorf("%s: a picture is drawn", name)
+			t.Errorf("%s: an image is drawn", name)
 		}
-		if here, away := mail.Pictures(); here+away > 0 {
-			t.Errorf("%s: %d and %d pictures are told of", name, here, away)
+		if here, away := mail.CountImages(); here+away > 0 {
+			t.Errorf("%s: %d and %d images are told of", name, here, away)
 		}
 	}
 }
 
 func TestAPartThatIsNotAtHandIsTold(t *testing.T) {
 	m := render.Message{HTML: `<p>Hello <img src="cid:a" alt="Acme"></p>`, Attachments: []render.Attachment{{ContentID: "a", ContentType: "image/png"}}}
-	if here, away := render.Open(m).Pictures(); here != 0 || away != 1 {
+	if here, away := render.Open(m).CountImages(); here != 0 || away != 1 {
 		t.Errorf("%d here, %d away", here, away)
 	}
 }
 
-func TestForgottenPicturesAreDecodedAgain(t *testing.T) {
+func TestForgottenImagesAreDecodedAgain(t *testing.T) {
 	mail := illustrated(t)
-	o := render.Options{Width: 80, Theme: themes()["dark-true"], Pictures: modes["blocks"]}
+	o := render.Options{Width: 80, Theme: themes()["dark-true"], Images: modes["blocks"]}
 	before := text(mail.Lines(render.Rich, o))
-	for range 10 { // more often than a mail may decode its pictures
-		mail.ForgetPictures()
+	for range 10 { // more often than a mail may decode its images
+		mail.ForgetImages()
 		if text(mail.Lines(render.Rich, o)) != before {
-			t.Fatal("the picture is another one")
+			t.Fatal("the image is another one")
 		}
 	}
 }
 
-func TestFoldedPicturesAreWholeOrNotThere(t *testing.T) {
+func TestFoldedImagesAreWholeOrNotThere(t *testing.T) {
 	photo := dataURL(drawn(t, 300, 300, green))
 	for _, html := range []string{
 		`<p>Hi</p><blockquote>` + strings.Repeat(`<p>words</p>`, 3) + `<img src="` + photo + `" alt="a">` + strings.Repeat("<p>words</p>", 20) + `</blockquote>`,
@@ -265,9 +265,9 @@ func TestFoldedPicturesAreWholeOrNotThere(t *testing.T) {
 			strings.Repeat(`<p style="font-size:10px;color:#888">Acme Inc. © 2026 <img src="`+photo+`"> <a href="https://x.example/u">unsubscribe</a></p>`, 3),
 	} {
 		mail := render.Open(render.Message{HTML: html})
-		lines := mail.Lines(render.Rich, render.Options{Width: 80, Theme: themes()["dark-true"], Pictures: modes["kitty"]})
+		lines := mail.Lines(render.Rich, render.Options{Width: 80, Theme: themes()["dark-true"], Images: modes["kitty"]})
 		holdsDrawn(t, lines, 80, modes["kitty"])
-		rows := len(pictureRows(lines))
+		rows := len(imageRows(lines))
 		draws := 0
 		for _, l := range lines {
 			if l.Draw != "" {
@@ -275,7 +275,7 @@ func TestFoldedPicturesAreWholeOrNotThere(t *testing.T) {
 			}
 		}
 		if rows > 0 != (draws > 0) {
-			t.Errorf("%d rows of pictures, and %d drawn", rows, draws)
+			t.Errorf("%d rows of images, and %d drawn", rows, draws)
 		}
 		if !strings.Contains(lines[len(lines)-1].Plain, "more") {
 			t.Errorf("nothing is folded: %q", lines[len(lines)-1].Plain)
@@ -283,7 +283,7 @@ func TestFoldedPicturesAreWholeOrNotThere(t *testing.T) {
 	}
 }
 
-func FuzzPictures(f *testing.F) {
+func FuzzImages(f *testing.F) {
 	part := drawn(f, 60, 60, green)
 	f.Add(`<p>a <img src="cid:a"> b</p><img src="cid:a" alt="x" width="300"><blockquote><img src="cid:a"></blockquote>`, part, uint8(0))
 	f.Add(`<table><tr><td><img src="`+dataURL(part)+`" alt="y"></td><td>2</td></tr></table><pre>a<img src="cid:a">b</pre>`, part, uint8(61))
@@ -294,7 +294,7 @@ func FuzzPictures(f *testing.F) {
 		mail := render.Open(render.Message{HTML: body, Attachments: []render.Attachment{{ContentID: "a", ContentType: "image/png", Content: part}}})
 		for _, mode := range modes {
 			w := 1 + int(width)%120
-			o := render.Options{Width: w, Theme: themes()["dark-true"], Links: true, Hidden: width%2 == 0, Unfold: width%3 == 0, Pictures: mode}
+			o := render.Options{Width: w, Theme: themes()["dark-true"], Links: true, Hidden: width%2 == 0, Unfold: width%3 == 0, Images: mode}
 			holdsDrawn(t, mail.Lines(render.Rich, o), w, mode)
 		}
 		o := render.Options{Width: 20 + int(width), Theme: themes()["dark-true"]}
