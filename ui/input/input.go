@@ -1,0 +1,182 @@
+// Package input is a line of text being typed: the prompts, the fields of forms, filters and searches. It
+// edits with textinput's keys, holds clean text only, and draws itself without any state of its own.
+package input
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/uax29/v2/graphemes"
+
+	"mayfly/render"
+	"mayfly/ui/cell"
+	"mayfly/ui/theme"
+)
+
+const (
+	maxChars  = 200     // of a line
+	maxSecret = 4096    // of a password: keys may be long tokens, and a part of one is worth nothing
+	maxPaste  = 1 << 16 // bytes of a paste that are looked at
+)
+
+// Options say how a line begins. The zero value is an empty line of plain text.
+type Options struct {
+	Value       string
+	Placeholder string   // shown while the line is empty
+	Suggestions []string // whole values; the rest of the first that fits is shown, and taken with right or end
+	Password    bool     // the characters are not shown
+}
+
+// Line is a line of text and the cursor in it. It is not to be copied.
+type Line struct {
+	text        textinput.Model
+	suggestions []string
+}
+
+// New returns a line that has focus, with the cursor at its end.
+func New(o Options) *Line {
+	l := &Line{text: textinput.New()}
+	l.text.SetVirtualCursor(false) // View draws it, and nothing blinks
+	l.text.CharLimit = maxChars
+	l.text.KeyMap.Paste.SetEnabled(false) // the terminal pastes
+	l.text.Placeholder = render.Clean(o.Placeholder)
+	if o.Password {
+		l.text.EchoMode, l.text.CharLimit = textinput.EchoPassword, maxSecret
+	}
+	for _, s := range o.Suggestions {
+		l.suggestions = append(l.suggestions, render.Clean(s))
+	}
+	l.SetValue(o.Value)
+	l.Focus()
+	return l
+}
+
+// Value is the text.
+func (l *Line) Value() string { return l.text.Value() }
+
+// SetValue replaces the text, cleaned and within the bound, and puts the cursor at its end.
+func (l *Line) SetValue(s string) {
+	l.text.SetValue(cleanPaste(s))
+	l.text.CursorEnd()
+}
+
+// Focus gives the line the keys, and shows the cursor.
+func (l *Line) Focus() { l.text.Focus() }
+
+// Blur takes the keys and the cursor from the line.
+func (l *Line) Blur() { l.text.Blur() }
+
+// KeyName is the name of a key that types nothing, such as "enter" or "ctrl+u", and "" for one that types:
+// typed or composed text is never taken for the name of a key.
+func KeyName(k tea.KeyPressMsg) string {
+	if k.Text != "" {
+		return ""
+	}
+	return k.Keystroke()
+}
+
+// Update applies a key or a paste, of which newlines become spaces, and says whether the text changed.
+func (l *Line) Update(msg tea.Msg) (changed bool) {
+	before := l.Value()
+	switch msg := msg.(type) {
+	case tea.PasteMsg:
+		l.insert(cleanPaste(msg.Content))
+	case tea.KeyPressMsg:
+		switch name := KeyName(msg); {
+		case msg.Text != "":
+			l.insert(l.cleanTyped(msg.Text))
+		case (name == "right" || name == "end" || name == "ctrl+e") && l.suggested() != "":
+			l.SetValue(before + l.suggested())
+		case key.Matches(msg, l.text.KeyMap.DeleteWordForward) && l.atWordEnd():
+			l.text, _ = l.text.Update(tea.KeyPressMsg{Code: tea.KeyDelete}) // bubbles#1056: it panics there
+		default:
+			l.text, _ = l.text.Update(msg)
+		}
+	}
+	return l.Value() != before
+}
+
+func (l *Line) insert(s string) { l.text, _ = l.text.Update(tea.PasteMsg{Content: s}) }
+
+func cleanPaste(s string) string {
+	if len(s) > maxPaste {
+		s = s[:maxPaste]
+	}
+	return render.Clean(s)
+}
+
+// cleanTyped cleans typed text as what follows the text before the cursor, so that a mark finds its letter.
+func (l *Line) cleanTyped(s string) string {
+	before := string([]rune(l.Value())[:l.text.Position()])
+	typed, _ := strings.CutPrefix(render.CleanLines(before+s), before)
+	return typed
+}
+
+// atWordEnd says that the cursor is on the last character of a word.
+func (l *Line) atWordEnd() bool {
+	after := []rune(l.Value())[l.text.Position():]
+	return len(after) == 1 || len(after) > 1 && unicode.IsSpace(after[1])
+}
+
+// suggested is what a suggestion adds to the text; empty unless the cursor is at its end.
+func (l *Line) suggested() string {
+	v := l.Value()
+	if v == "" || l.text.Position() < utf8.RuneCountInString(v) || l.text.EchoMode != textinput.EchoNormal {
+		return ""
+	}
+	for _, s := range l.suggestions {
+		if len(s) > len(v) && strings.EqualFold(s[:len(v)], v) {
+			return s[len(v):]
+		}
+	}
+	return ""
+}
+
+// View draws the line in at most w cells, with the cursor in view while the line has focus.
+func (l *Line) View(th *theme.Theme, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	value := []rune(l.Value())
+	if l.text.EchoMode == textinput.EchoPassword {
+		value = []rune(strings.Repeat("*", len(value)))
+	}
+	at := l.text.Position()
+	before, after, ghost := string(value[:at]), string(value[at:]), l.suggested()
+	if len(value) == 0 {
+		ghost = l.text.Placeholder
+	}
+	if !l.text.Focused() {
+		if len(value) == 0 {
+			return th.Dim.On(cell.Cut(cell.Steady(ghost), w))
+		}
+		return cell.Cut(cell.Steady(before+after), w)
+	}
+	style := theme.Style("")
+	if after == "" {
+		after, style = ghost, th.Dim
+	}
+	under, after := firstCell(cell.Steady(after), w)
+	room := w - cell.Width(under)
+	before = cell.CutStart(cell.Steady(before), room-min(cell.Width(after), room/4))
+	after = cell.Cut(after, room-cell.Width(before))
+	return before + (th.Accent + "\x1b[7m").On(under) + style.On(after)
+}
+
+// firstCell splits off what the cursor stands on: a character, or a space where there is none to be seen.
+func firstCell(s string, w int) (first, rest string) {
+	g := graphemes.FromString(s)
+	if !g.Next() {
+		return " ", ""
+	}
+	first, rest = g.Value(), s[len(g.Value()):]
+	if n := ansi.StringWidth(first); n == 0 || n > w {
+		first = " "
+	}
+	return first, rest
+}
