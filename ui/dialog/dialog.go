@@ -1,0 +1,114 @@
+// Package dialog has what opens over the panes: questions, prompts, forms, menus, help, labels on links and the
+// manual. A dialog changes nothing but itself: what it leads to is an intent, a value of its owner's that was
+// given to it when it was made and that comes back in a Result.
+package dialog
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/theme"
+)
+
+// Dialog is drawn over the panes and takes the keys and the mouse while it is open.
+type Dialog interface {
+	// Update applies a key, a paste, or the mouse in cells of the screen. A click beside the dialog closes it.
+	Update(msg tea.Msg) Result
+	// Fit lays the dialog out for a screen of w by h cells. It comes before Draw whenever anything has changed.
+	Fit(w, h int)
+	// Draw draws the dialog onto the rows of a screen, w cells each, and changes no state.
+	Draw(th *theme.Theme, screen []string, w int)
+}
+
+// Result is what a message led to.
+type Result struct {
+	Close  bool // the dialog is done
+	Intent any  // what the owner is to do, nil for nothing
+}
+
+// Body is what stands in a box.
+type Body interface {
+	// Update applies a key, a paste, the wheel, or a click in the body: its cells count from the body's corner.
+	Update(msg tea.Msg) Result
+	// Fit lays the body out for at most w by h cells.
+	Fit(w, h int)
+	// Rows are the title of the box and what it shows, as it was last laid out. It changes no state.
+	Rows(th *theme.Theme) (title string, rows []string)
+}
+
+// Box is a dialog that shows a body in a frame, in the middle of the screen and a little above it.
+func Box(b Body) Dialog { return &box{body: b} }
+
+type box struct {
+	body Body
+	w, h int // of the screen
+}
+
+func (b *box) Fit(w, h int) {
+	b.w, b.h = w, h
+	b.body.Fit(max(1, w-4), max(1, h-2))
+}
+
+func (b *box) Update(msg tea.Msg) Result {
+	switch msg := msg.(type) {
+	case tea.MouseClickMsg:
+		return b.click(msg)
+	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseWheelMsg:
+		return b.body.Update(msg)
+	}
+	return Result{}
+}
+
+func (b *box) click(m tea.MouseClickMsg) Result {
+	if m.Button != tea.MouseLeft {
+		return Result{}
+	}
+	rows := b.rows(&theme.Theme{}, b.w, b.h)
+	x, y := place(rows, b.w, b.h)
+	if m.X < x || m.X >= x+cell.Width(rows[0]) || m.Y < y || m.Y >= y+len(rows) {
+		return Result{Close: true}
+	}
+	m.X, m.Y = m.X-x-2, m.Y-y-1
+	return b.body.Update(m)
+}
+
+func (b *box) Draw(th *theme.Theme, screen []string, w int) {
+	rows := b.rows(th, w, len(screen))
+	x, y := place(rows, w, len(screen))
+	cell.Over(screen, rows, x, y, w)
+}
+
+// place is where rows of one width stand on the screen.
+func place(rows []string, w, h int) (x, y int) {
+	return max(0, (w-cell.Width(rows[0]))/2), max(0, (h-len(rows))*2/5)
+}
+
+// rows are the body and its title in a frame, at most w by h cells.
+func (b *box) rows(th *theme.Theme, w, h int) []string {
+	title, rows := b.body.Rows(th)
+	inner := cell.Width(title) + 2
+	for _, r := range rows {
+		inner = max(inner, cell.Width(r))
+	}
+	inner = max(1, min(inner, w-4))
+	rows = rows[:max(0, min(len(rows), h-2))]
+	title = cell.Cut(title, inner)
+	head := th.Accent.On("╭" + strings.Repeat("─", inner+2) + "╮")
+	if title != "" {
+		head = th.Accent.On("╭ ") + th.Bright.On(title) + " " +
+			th.Accent.On(strings.Repeat("─", inner-cell.Width(title))+"╮")
+	}
+	out := []string{head}
+	side := th.Accent.On("│")
+	for _, r := range rows {
+		out = append(out, side+" "+cell.Fit(r, inner)+" "+side)
+	}
+	return append(out, th.Accent.On("╰"+strings.Repeat("─", inner+2)+"╯"))
+}
+
+// room is the cells that a body has.
+type room struct{ w, h int }
+
+func (r *room) Fit(w, h int) { r.w, r.h = w, h }

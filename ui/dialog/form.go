@@ -1,0 +1,186 @@
+package dialog
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/input"
+	"mayfly/ui/theme"
+)
+
+// Form asks for several lines of text.
+type Form struct {
+	Title  string
+	Fields []Field                   // at least one
+	Then   func(values []string) any // the intent of enter on the last field, when all will do
+}
+
+// Field is one line of a form.
+type Field struct {
+	Title       string
+	Hint        string // shown while the field has focus and nothing is wrong
+	Value       string // what it begins with
+	Placeholder string
+	Suggestions []string
+	Password    bool
+	Check       func(value string) error // what is wrong with the value; may be nil
+}
+
+// NewForm opens a form. A field that is wrong keeps the focus when enter, tab or down would leave it.
+func NewForm(f Form) Dialog {
+	o := &form{Form: f}
+	for _, field := range f.Fields {
+		line := input.New(input.Options{
+			Value: field.Value, Placeholder: field.Placeholder, Suggestions: field.Suggestions, Password: field.Password,
+		})
+		line.Blur()
+		o.lines = append(o.lines, line)
+	}
+	o.tried = make([]bool, len(f.Fields))
+	o.lines[0].Focus()
+	return Box(o)
+}
+
+type form struct {
+	Form
+	room
+	lines []*input.Line
+	at    int    // the field that has focus
+	tried []bool // fields that were to be left while they were wrong
+}
+
+const (
+	formWidth = 58
+	formFoot  = "tab next   enter on the last one: done   esc cancels"
+	roomyForm = 8 // the rows from which the keys stand under the fields
+)
+
+func (f *form) Update(msg tea.Msg) Result {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch input.KeyName(k) {
+		case "esc":
+			return Result{Close: true}
+		case "shift+tab", "up":
+			f.focus(f.at - 1)
+			return Result{}
+		case "tab", "down":
+			if f.leave() {
+				f.focus(f.at + 1)
+			}
+			return Result{}
+		case "enter":
+			return f.enter()
+		}
+	}
+	f.lines[f.at].Update(msg)
+	return Result{}
+}
+
+// enter goes to the next field, and from the last one to the first that is wrong. When none is, the form is done.
+func (f *form) enter() Result {
+	if !f.leave() {
+		return Result{}
+	}
+	if f.at < len(f.Fields)-1 {
+		f.focus(f.at + 1)
+		return Result{}
+	}
+	values := make([]string, len(f.lines))
+	for n, line := range f.lines {
+		if f.wrong(n) != "" {
+			f.focus(n)
+			f.leave()
+			return Result{}
+		}
+		values[n] = line.Value()
+	}
+	return Result{Close: true, Intent: f.Then(values)}
+}
+
+func (f *form) focus(n int) {
+	f.lines[f.at].Blur()
+	f.at = max(0, min(n, len(f.lines)-1))
+	f.lines[f.at].Focus()
+}
+
+// leave says whether the field that has focus may be left.
+func (f *form) leave() bool {
+	f.tried[f.at] = f.wrong(f.at) != ""
+	return !f.tried[f.at]
+}
+
+// wrong is what is wrong with a field; empty when it will do.
+func (f *form) wrong(n int) string {
+	if check := f.Fields[n].Check; check != nil {
+		if err := check(f.lines[n].Value()); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+func (f *form) Rows(th *theme.Theme) (string, []string) {
+	width, height := max(12, min(formWidth, f.w)), f.h
+	footed := height >= roomyForm
+	if footed {
+		height -= 2
+	}
+	var rows []string
+	first := 0 // row of the field that has focus
+	for n := range f.Fields {
+		if n > 0 {
+			rows = append(rows, "")
+		}
+		if n == f.at {
+			first = len(rows)
+		}
+		rows = append(rows, f.field(th, n, width)...)
+	}
+	rows = around(rows, first, height)
+	for n := range rows {
+		rows[n] = cell.Fit(rows[n], width)
+	}
+	if footed {
+		rows = append(rows, "", th.Dim.On(cell.Cut(formFoot, width)))
+	}
+	return f.Title, rows
+}
+
+const fieldRows = 3
+
+// field is the name of a field, what is to be said about it, and its line.
+func (f *form) field(th *theme.Theme, n, w int) []string {
+	bar, title, prompt, about := "  ", th.Dim, th.Dim, ""
+	if n == f.at {
+		bar, title, prompt, about = th.Accent.On("┃")+" ", th.Bright, th.Accent, f.Fields[n].Hint
+	}
+	style := th.Dim
+	if wrong := f.wrong(n); wrong != "" && (f.tried[n] || f.lines[n].Value() != "") {
+		about = "! " + wrong
+		if f.tried[n] {
+			style = th.Bad
+		}
+	}
+	w -= 2
+	return []string{
+		bar + title.On(cell.Cut(f.Fields[n].Title, w)),
+		bar + style.On(cell.Cut(cell.Steady(about), w)),
+		bar + prompt.On("> ") + f.lines[n].View(th, w-2),
+	}
+}
+
+// around chooses the rows that are shown in the given height: the whole of the field that begins at first, or
+// its name and its line.
+func around(rows []string, first, height int) []string {
+	switch last := first + fieldRows - 1; {
+	case len(rows) <= height:
+		return rows
+	case height >= fieldRows:
+		from := min(first, len(rows)-height)
+		return rows[from : from+height]
+	case height == 2:
+		return []string{rows[first], rows[last]}
+	default:
+		return rows[last : last+1]
+	}
+}

@@ -1,0 +1,124 @@
+package dialog
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/theme"
+)
+
+// Help lists keys. Any key that does not scroll closes it.
+type Help struct {
+	Title  string
+	Groups []HelpGroup
+}
+
+// HelpGroup is a heading and the keys below it.
+type HelpGroup struct {
+	Title string
+	Keys  []HelpKey
+}
+
+// HelpKey says what a key does.
+type HelpKey struct {
+	Keys   string
+	Title  string
+	Reason string // why it cannot be done now; it is shown dim then
+}
+
+// NewHelp opens a help, in two columns where there is room for them.
+func NewHelp(h Help) Dialog { return Box(&help{Help: h, pager: NewPager()}) }
+
+type help struct {
+	Help
+	room
+	pager Pager
+}
+
+func (h *help) Update(msg tea.Msg) Result {
+	_, key := msg.(tea.KeyPressMsg)
+	return Result{Close: !h.pager.Update(msg) && key}
+}
+
+// Fit leaves a row free above and below; on a small screen the box takes all of it.
+func (h *help) Fit(w, height int) {
+	if w != h.w {
+		h.pager.SetLines(h.lines(&theme.Theme{}, w))
+	}
+	h.room.Fit(w, height)
+	if height >= 10 {
+		height -= 2
+	}
+	h.pager.Fit(height)
+}
+
+func (h *help) Rows(th *theme.Theme) (string, []string) {
+	title := h.Title
+	if h.pager.Scrolls() {
+		title += "   j k scroll"
+	}
+	from, to := h.pager.Visible()
+	return title, h.lines(th, h.w)[from:to]
+}
+
+func (h *help) lines(th *theme.Theme, w int) []string {
+	one := min(54, (w-3)/2)
+	if one < 44 {
+		return column(th, h.Groups, min(w, 76))
+	}
+	at := h.split()
+	left, right := column(th, h.Groups[:at], one), column(th, h.Groups[at:], one)
+	var rows []string
+	for n := range max(len(left), len(right)) {
+		rows = append(rows, cell.Fit(line(left, n), one)+"   "+cell.Fit(line(right, n), one))
+	}
+	return rows
+}
+
+func line(rows []string, n int) string {
+	if n < len(rows) {
+		return rows[n]
+	}
+	return ""
+}
+
+// split is the number of groups that make the left column, so that both are about as long.
+func (h *help) split() int {
+	total := 0
+	for _, g := range h.Groups {
+		total += len(g.Keys) + 1
+	}
+	best, at, shortest := len(h.Groups), 0, total
+	for n, g := range h.Groups {
+		if longer := max(at, total-at); n > 0 && longer < shortest {
+			best, shortest = n, longer
+		}
+		at += len(g.Keys) + 1
+	}
+	return best
+}
+
+func column(th *theme.Theme, groups []HelpGroup, w int) []string {
+	width := 0
+	for _, g := range groups {
+		for _, k := range g.Keys {
+			width = max(width, cell.Width(k.Keys))
+		}
+	}
+	width = min(width, max(6, w*2/5))
+	var rows []string
+	for n, g := range groups {
+		if n > 0 {
+			rows = append(rows, "")
+		}
+		rows = append(rows, th.Bright.On(g.Title))
+		for _, k := range g.Keys {
+			keys, title := th.Accent, cell.Cut(k.Title, w-width-2)
+			if k.Reason != "" {
+				keys, title = th.Dim, th.Dim.On(title)
+			}
+			rows = append(rows, keys.On(cell.Fit(k.Keys, width))+"  "+title)
+		}
+	}
+	return rows
+}

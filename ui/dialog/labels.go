@@ -1,0 +1,85 @@
+package dialog
+
+import (
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/theme"
+)
+
+// labelKeys are the keys of labels, those under the fingers first.
+const labelKeys = "asdfghjklqwertyuiopzxcvbnm"
+
+// Label stands at a link on the screen: typed as it is shown it opens the link, in capitals it copies it.
+type Label struct {
+	X, Y       int // the cell of the screen where the link begins
+	Open, Copy any // intents
+}
+
+// NewLabels puts a label before each of several links.
+func NewLabels(at []Label) Dialog { return &labels{at: at, names: labelNames(len(at))} }
+
+type labels struct {
+	at    []Label
+	names []string
+	typed string
+}
+
+// labelNames makes n labels of which none begins another.
+func labelNames(n int) []string {
+	keys := strings.Split(labelKeys, "")
+	if n <= len(keys) {
+		return keys[:n]
+	}
+	var names []string
+	for _, first := range keys {
+		for _, second := range keys {
+			names = append(names, first+second)
+		}
+	}
+	return names[:min(n, len(names))]
+}
+
+func (l *labels) Fit(int, int) {}
+
+func (l *labels) Update(msg tea.Msg) Result {
+	switch msg := msg.(type) {
+	case tea.MouseClickMsg:
+		return Result{Close: msg.Button == tea.MouseLeft}
+	case tea.KeyPressMsg:
+		if msg.Code == tea.KeyLeftShift || msg.Code == tea.KeyRightShift || msg.IsRepeat {
+			return Result{}
+		}
+		return l.key(msg.Text)
+	}
+	return Result{}
+}
+
+func (l *labels) key(text string) Result {
+	l.typed += text
+	lower := strings.ToLower(l.typed)
+	for n, name := range l.names {
+		switch {
+		case text == "" || !strings.HasPrefix(name, lower):
+		case l.typed == name:
+			return Result{Close: true, Intent: l.at[n].Open}
+		case lower == name && unicode.IsUpper([]rune(l.typed)[0]):
+			return Result{Close: true, Intent: l.at[n].Copy}
+		default:
+			return Result{}
+		}
+	}
+	return Result{Close: true}
+}
+
+func (l *labels) Draw(th *theme.Theme, screen []string, w int) {
+	for n, name := range l.names {
+		if strings.HasPrefix(name, strings.ToLower(l.typed)) {
+			label := (th.Accent + "\x1b[1;7m").On(name)
+			cell.Over(screen, []string{label}, max(0, l.at[n].X-1), l.at[n].Y, w)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package dialog
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/theme"
+)
+
+// Question is answered with one key. A key that is held is no answer.
+type Question struct {
+	Title   string
+	Text    []string                   // what to know before answering, the most important first
+	Detail  func(w, most int) []string // more, in the room that is left: rows of at most w cells; may be nil
+	Answers []Answer                   // the first is yes
+	Keep    string                     // what esc does, such as "keep it"
+	Bad     bool                       // yes cannot be undone
+}
+
+// Answer is one answer to a question.
+type Answer struct {
+	Keys   []string // the first is shown
+	Does   string
+	Intent any
+}
+
+// NewQuestion opens a question; esc, q and n close it, unless they are an answer's.
+func NewQuestion(q Question) Dialog { return Box(&question{Question: q}) }
+
+type question struct {
+	Question
+	room
+}
+
+func (q *question) Update(msg tea.Msg) Result {
+	k, ok := msg.(tea.KeyPressMsg)
+	if !ok || k.IsRepeat {
+		return Result{}
+	}
+	name := k.String()
+	for _, a := range q.Answers {
+		if slices.Contains(a.Keys, name) {
+			return Result{Close: true, Intent: a.Intent}
+		}
+	}
+	return Result{Close: name == "esc" || name == "q" || name == "n"}
+}
+
+func (q *question) Rows(th *theme.Theme) (string, []string) {
+	width := min(64, q.w)
+	answers := q.answers(th, width)
+	most := q.h - len(answers)
+	rows := paragraphs(q.Text, width, most)
+	if left := most - len(rows) - 2; q.Detail != nil && left > 0 {
+		rows = append(append(rows, ""), q.Detail(width, left)...)
+	}
+	if len(rows) < most {
+		rows = append(rows, "")
+	}
+	return q.Title, append(rows, answers...)
+}
+
+// answers are the keys and what they do, in as many rows as they take.
+func (q *question) answers(th *theme.Theme, w int) []string {
+	var all []string
+	style := th.Accent
+	if q.Bad {
+		style = th.Bad + th.Bright
+	}
+	for _, a := range q.Answers {
+		all = append(all, style.On(a.Keys[0])+" "+a.Does)
+		style = th.Accent
+	}
+	all = append(all, th.Accent.On("esc")+th.Dim.On(" "+q.Keep))
+	rows := all[:1:1]
+	for _, answer := range all[1:] {
+		if line := rows[len(rows)-1] + "   " + answer; cell.Width(line) <= w {
+			rows[len(rows)-1] = line
+		} else {
+			rows = append(rows, answer)
+		}
+	}
+	return rows
+}
+
+// paragraphs wraps texts to w cells in at most the given number of rows. Where they do not fit, the later and
+// longer ones give way first, down to a row each.
+func paragraphs(texts []string, w, most int) []string {
+	texts = texts[:max(0, min(len(texts), most))]
+	wrapped, total := make([][]string, len(texts)), 0
+	for i, t := range texts {
+		wrapped[i] = cell.Wrap(t, w)
+		total += len(wrapped[i])
+	}
+	for i := len(texts) - 1; i >= 0 && total > most; i-- {
+		n := max(1, len(wrapped[i])-(total-most))
+		total -= len(wrapped[i]) - n
+		wrapped[i] = Shorten(texts[i], w, n)
+	}
+	if total+len(texts) < most { // a blank row between them
+		for i := 1; i < len(wrapped); i++ {
+			wrapped[i] = append([]string{""}, wrapped[i]...)
+		}
+	}
+	return slices.Concat(wrapped...)
+}
+
+// Shorten wraps text to at most n rows of w cells: where it takes more, its beginning and its end are kept.
+func Shorten(text string, w, n int) []string {
+	rows := cell.Wrap(text, w)
+	switch {
+	case n <= 0:
+		return nil
+	case n >= len(rows):
+		return rows
+	case n == 1:
+		return []string{cell.CutMiddle(text, w)}
+	}
+	kept := append(slices.Clone(rows[:n-1]), rows[len(rows)-1])
+	kept[n-2] = cell.Fit(ansi.Truncate(kept[n-2], w-1, ""), w-1) + cell.Ellipsis
+	return kept
+}
