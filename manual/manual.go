@@ -1,0 +1,120 @@
+// Package manual renders the pages of docs for a terminal.
+package manual
+
+import (
+	"fmt"
+	"image/color"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"charm.land/glamour/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/docs"
+)
+
+// Topic is a page of the manual.
+type Topic struct {
+	Name    string // its file in docs, without the extension
+	Title   string
+	Summary string // the page's first paragraph, one line
+}
+
+// Topics lists the pages by name.
+func Topics() []Topic {
+	names, _ := fs.Glob(docs.Pages, "*.md") // the pattern is valid, and an embedded folder can be read
+	topics := make([]Topic, 0, len(names))
+	for _, file := range names {
+		name := strings.TrimSuffix(file, ".md")
+		text, err := page(name)
+		if err != nil {
+			continue
+		}
+		head := strings.SplitN(text, "\n", 4) // # Title, an empty line, the summary, the rest
+		if len(head) < 4 {
+			continue
+		}
+		topics = append(topics, Topic{Name: name, Title: strings.TrimPrefix(head[0], "# "), Summary: head[2]})
+	}
+	return topics
+}
+
+// Style is how a page looks. A colour that is nil is the terminal's own.
+type Style struct {
+	Profile colorprofile.Profile // below ANSI, a page has no escape sequences
+	Accent  color.Color          // headings
+	Dim     color.Color          // code blocks, the addresses of links
+	Code    color.Color          // commands and names within a sentence
+	Link    color.Color
+}
+
+// minWidth is the least width in cells.
+const minWidth = 20
+
+// Render returns the lines of a topic's page, none wider than width cells, which is 20 at the least. Styles end with their
+// line. It fails when there is no such topic.
+func Render(topic string, width int, s Style) ([]string, error) {
+	text, err := page(topic)
+	if err != nil {
+		return nil, err
+	}
+	width = max(width, minWidth)
+	renderer, err := glamour.NewTermRenderer(glamour.WithStyles(s.config()), glamour.WithWordWrap(width),
+		glamour.WithInlineTableLinks(true))
+	if err != nil {
+		return nil, fmt.Errorf("rendering the manual's page %s: %w", topic, err)
+	}
+	out, err := renderer.Render(fit(text, width))
+	if err != nil {
+		return nil, fmt.Errorf("rendering the manual's page %s: %w", topic, err)
+	}
+	return s.lines(out), nil
+}
+
+func page(topic string) (string, error) {
+	text, err := docs.Pages.ReadFile(topic + ".md")
+	if err != nil {
+		return "", fmt.Errorf("the manual has no page %q", topic)
+	}
+	return strings.ReplaceAll(string(text), "\t", "    "), nil
+}
+
+// padding is what fills a line up to the width.
+var padding = regexp.MustCompile(`(?:\x1b\[[0-9;]*m| )+$`)
+
+// lines are the lines of Glamour's output, in what the terminal can show, without empty ones at either end or beside each other.
+func (s Style) lines(out string) []string {
+	if s.Profile < colorprofile.ANSI {
+		out = ansi.Strip(out)
+	} else {
+		var b strings.Builder
+		_, _ = (&colorprofile.Writer{Forward: &b, Profile: s.Profile}).WriteString(out) // a Builder takes everything
+		out = b.String()
+	}
+	out = strings.ReplaceAll(out, hyphen, "-")
+	var lines []string
+	for line := range strings.Lines(out) {
+		line = padding.ReplaceAllStringFunc(strings.TrimSuffix(line, "\n"), func(end string) string {
+			if strings.Contains(end, "\x1b") {
+				return ansi.ResetStyle
+			}
+			return ""
+		})
+		if strings.HasPrefix(line, listIndent+bullet) { // its further lines are indented as far as its text
+			line = strings.TrimPrefix(line, "  ")
+		}
+		if ansi.StringWidth(line) == 0 {
+			if len(lines) > 0 && lines[len(lines)-1] != "" {
+				lines = append(lines, "")
+			}
+			continue
+		}
+		lines = append(lines, line)
+	}
+	if n := len(lines); n > 0 && lines[n-1] == "" {
+		lines = lines[:n-1]
+	}
+	return lines
+}
