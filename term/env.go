@@ -1,0 +1,38 @@
+// Package term is the terminal that a program runs in: what it can do, its clipboard, its
+// notifications, its background, and the opener of the desktop around it.
+package term
+
+import (
+	"strings"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Env is the environment of a program, as NAME=value, for what it says about the terminal. Where a
+// name occurs twice the last one counts.
+type Env []string
+
+// Getenv returns the value of a variable, "" when it is not set.
+func (e Env) Getenv(name string) string { return uv.Environ(e).Getenv(name) }
+
+// SSH reports whether the program runs in an SSH session, on a machine that the user is not at.
+func (e Env) SSH() bool { return e.Getenv("SSH_TTY") != "" || e.Getenv("SSH_CONNECTION") != "" }
+
+// Tmux reports whether the terminal is a pane of tmux.
+func (e Env) Tmux() bool { return e.Getenv("TMUX") != "" }
+
+// screenLimit is how many bytes of a sequence are passed through GNU Screen at a time: it took 256
+// before 2014 and takes 768 since, both with what surrounds them.
+const screenLimit = 240
+
+// passthrough wraps a sequence so that a multiplexer hands it to the terminal it runs in.
+func (e Env) passthrough(sequence string) string {
+	switch {
+	case e.Tmux():
+		return ansi.TmuxPassthrough(sequence)
+	case strings.HasPrefix(e.Getenv("TERM"), "screen"):
+		return ansi.ScreenPassthrough(sequence, screenLimit)
+	}
+	return sequence
+}

@@ -1,0 +1,173 @@
+//go:build unix
+
+package term
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// programs puts shell scripts, by name, in front of all programs and returns the folder they run in, $DIR.
+func programs(t *testing.T, scripts map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, script := range scripts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	t.Setenv("DIR", dir)
+	return dir
+}
+
+func read(t *testing.T, path ...string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Error(err)
+	}
+	return string(content)
+}
+
+func fifo(t *testing.T, path ...string) {
+	t.Helper()
+	if err := syscall.Mkfifo(filepath.Join(path...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const keep = `{ echo "$@"; cat; } > "$DIR/${0##*/}.got"`
+
+func TestCopyReachesTheClipboardsThereAre(t *testing.T) {
+	if runtime.GOOS == "darwin" {
+		t.Skip("pbcopy needs no display")
+	}
+	const tmux, xclip = "load-buffer -w -\n", "-in -selection clipboard\n"
+	for _, c := range []struct {
+		environ   string // separated by spaces
+		installed string
+		names     string
+		got       map[string]string // arguments of the programs that were given the text
+	}{
+		{"", "tmux xclip wl-copy", "", nil},
+		{"DISPLAY=:0", "", "", nil},
+		{"DISPLAY=:0", "xclip xsel", "clipboard", map[string]string{"xclip": xclip}},
+		{"DISPLAY=:0", "xsel", "clipboard", map[string]string{"xsel": "--input --clipboard\n"}},
+		{"DISPLAY=:0 WAYLAND_DISPLAY=wayland-0", "xclip wl-copy", "clipboard", map[string]string{"wl-copy": "\n"}},
+		{"DISPLAY=:0 WAYLAND_DISPLAY=wayland-0", "xclip", "clipboard", map[string]string{"xclip": xclip}},
+		{"WAYLAND_DISPLAY=wayland-0", "xclip", "", nil},
+		{"TERMUX_VERSION=1", "termux-clipboard-set", "clipboard", map[string]string{"termux-clipboard-set": "\n"}},
+		{"WSL_DISTRO_NAME=Debian", "xclip clip.exe", "clipboard", map[string]string{"clip.exe": "\n"}},
+		{"TMUX=x", "tmux xclip", "tmux", map[string]string{"tmux": tmux}},
+		{"TMUX=x DISPLAY=:0", "tmux xclip", "tmux clipboard", map[string]string{"tmux": tmux, "xclip": xclip}},
+		{"DISPLAY=:0 SSH_TTY=/dev/pts/0", "xclip", "", nil},
+		{"TMUX=x DISPLAY=:0 SSH_CONNECTION=x", "tmux xclip", "tmux", map[string]string{"tmux": tmux}},
+	} {
+		scripts := map[string]string{}
+		for name := range strings.FieldsSeq(c.installed) {
+			scripts[name] = keep
+		}
+		dir := programs(t, scripts)
+		e := Env(strings.Fields(c.environ))
+		names, err := e.Copy(t.Context(), "482913; $(x)")
+		if got := strings.Join(names, " "); err != nil || got != c.names || !slices.Equal(e.Clipboards(), names) {
+			t.Errorf("%q with %s: %q, %v, want %q; said before: %q", c.environ, c.installed, got, err, c.names, e.Clipboards())
+		}
+		for name := range scripts {
+			path := filepath.Join(dir, name+".got")
+			if want, called := c.got[name]; called {
+				if got := read(t, path); got != want+"482913; $(x)" {
+					t.Errorf("%q: %s got %q", c.environ, name, got)
+				}
+			} else if _, err := os.Stat(path); err == nil {
+				t.Errorf("%q: %s was called", c.environ, name)
+			}
+		}
+	}
+}
+
+func TestAClipboardThatFailsIsNamed(t *testing.T) {
+	programs(t, map[string]string{"tmux": "cat >/dev/null; exit 1", "xclip": keep, "pbcopy": keep})
+	names, err := Env{"TMUX=x", "DISPLAY=:0"}.Copy(t.Context(), "a")
+	if !slices.Equal(names, []string{"clipboard"}) || err == nil || !strings.Contains(err.Error(), "tmux") {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
+func TestAHelperThatDoesNotAnswerIsKilled(t *testing.T) {
+	stuck := `echo $$ > "$DIR/started"; exec cat "$DIR/never"`
+	dir := programs(t, map[string]string{"xclip": stuck, "pbcopy": stuck})
+	fifo(t, dir, "started")
+	fifo(t, dir, "never")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Env{"DISPLAY=:0"}.Copy(ctx, strings.Repeat("more than a pipe holds", 10_000))
+		ended <- err
+	}()
+	pid, err := strconv.Atoi(strings.TrimSpace(read(t, dir, "started")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("it copied")
+	}
+	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
+		t.Errorf("the helper is left behind: %v", err)
+	}
+}
+
+func TestTheOpenerGetsItsTargetAsOneArgument(t *testing.T) {
+	const target = `https://a.example/?q=a b&c=$(touch x);"'`
+	record := `printf '%s|' "$#" "$@" > "$DIR/got"`
+	dir := programs(t, map[string]string{"xdg-open": record, "open": record, "surf": record + `; echo surf >> "$DIR/got"`})
+	for browser, want := range map[string]string{"": "1|" + target + "|", "not-there": "1|" + target + "|", "surf": "1|" + target + "|surf\n"} {
+		if browser == "surf" && runtime.GOOS == "darwin" {
+			continue
+		}
+		if err := (Env{"BROWSER=" + browser}).Open(t.Context(), target); err != nil {
+			t.Error(err)
+		}
+		if got := read(t, dir, "got"); got != want {
+			t.Errorf("BROWSER=%s: %q, want %q", browser, got, want)
+		}
+	}
+}
+
+func TestAnOpenerThatFailsIsAnError(t *testing.T) {
+	dir := programs(t, map[string]string{"xdg-open": "exit 3", "open": "exit 3"})
+	if err := (Env{}).Open(t.Context(), "https://a.example"); err == nil || !strings.HasSuffix(err.Error(), "open could not open it: exit status 3") {
+		t.Error(err)
+	}
+	t.Setenv("PATH", filepath.Join(dir, "empty"))
+	if err := (Env{}).Open(t.Context(), "https://a.example"); err == nil || !strings.Contains(err.Error(), "is not installed") {
+		t.Error(err)
+	}
+}
+
+func TestAnOpenerThatStaysIsLeftRunning(t *testing.T) {
+	stay := `read word < "$DIR/more"; echo "$word" > "$DIR/end"`
+	dir := programs(t, map[string]string{"xdg-open": stay, "open": stay})
+	fifo(t, dir, "more")
+	fifo(t, dir, "end")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := (Env{}).Open(ctx, "https://a.example"); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "more"), []byte("alive\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, dir, "end"); got != "alive\n" {
+		t.Errorf("the opener said %q", got)
+	}
+}

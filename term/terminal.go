@@ -1,0 +1,33 @@
+package term
+
+import "golang.org/x/term"
+
+// FD returns the file descriptor of the terminal that stream is.
+func FD(stream any) (fd int, ok bool) {
+	f, ok := stream.(interface{ Fd() uintptr })
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	return int(f.Fd()), true
+}
+
+// Is reports whether stream is a terminal.
+func Is(stream any) bool {
+	_, ok := FD(stream)
+	return ok
+}
+
+// Size is the size of a terminal. What it does not tell is zero.
+type Size struct {
+	Columns, Rows         int
+	CellWidth, CellHeight int // of one cell, in pixels
+}
+
+// SizeOf returns the size of the terminal that stream is, the zero Size when it is none.
+func SizeOf(stream any) Size {
+	fd, ok := FD(stream)
+	if !ok {
+		return Size{}
+	}
+	return size(fd)
+}

@@ -1,0 +1,16 @@
+//go:build !unix
+
+package term
+
+import "golang.org/x/term"
+
+func size(fd int) Size {
+	columns, rows, err := term.GetSize(fd)
+	if err != nil {
+		return Size{}
+	}
+	return Size{Columns: columns, Rows: rows}
+}
+
+// foreground is true: only Unix has background processes of a terminal.
+func foreground(int) bool { return true }

@@ -1,0 +1,22 @@
+//go:build unix
+
+package term
+
+import "golang.org/x/sys/unix"
+
+func size(fd int) Size {
+	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	if err != nil || ws.Col == 0 || ws.Row == 0 {
+		return Size{}
+	}
+	return Size{
+		Columns: int(ws.Col), Rows: int(ws.Row),
+		CellWidth: int(ws.Xpixel / ws.Col), CellHeight: int(ws.Ypixel / ws.Row),
+	}
+}
+
+// foreground reports whether this process may change the terminal's settings without being stopped.
+func foreground(fd int) bool {
+	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
