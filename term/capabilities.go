@@ -5,7 +5,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
-	"mayfly/render/picture"
+	"mayfly/render/image"
 )
 
 // Capabilities is what a Bubble Tea program has learnt about its terminal. The zero value is a
@@ -39,7 +39,7 @@ func (c *Capabilities) Update(msg tea.Msg) (Change, tea.Cmd) {
 		if c.Background == UnknownBackground {
 			c.Background = c.Env.background()
 		}
-		if picture.Detect(c.Env.Getenv) == picture.Kitty {
+		if image.Detect(c.Env.Getenv) == image.Kitty {
 			cmd = tea.RequestTerminalVersion
 		}
 	case tea.ColorProfileMsg:
@@ -69,16 +69,16 @@ func (c *Capabilities) Update(msg tea.Msg) (Change, tea.Cmd) {
 }
 
 // kittyCell stands for the size of a cell, since kitty scales what it is given.
-var kittyCell = picture.Size{Width: 10, Height: 20}
+var kittyCell = image.Size{Width: 10, Height: 20}
 
 // ImageMode returns how a screen that is redrawn in parts shows images: by half blocks, which are
 // cells like all others, or by kitty's placeholders, where the terminal's version knows them.
-func (c *Capabilities) ImageMode() picture.Mode {
+func (c *Capabilities) ImageMode() image.Mode {
 	switch {
 	case c.Profile < colorprofile.ANSI:
-		return picture.Mode{}
-	case c.Profile == colorprofile.TrueColor && picture.KnowsPlaceholders(c.Version):
-		return picture.Mode{Protocol: picture.KittyCells, Cell: kittyCell}
+		return image.Mode{}
+	case c.Profile == colorprofile.TrueColor && image.KnowsPlaceholders(c.Version):
+		return image.Mode{Protocol: image.KittyCells, Cell: kittyCell}
 	}
-	return picture.Mode{Protocol: picture.Blocks}
+	return image.Mode{Protocol: image.Blocks}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
-	"mayfly/render/picture"
+	"mayfly/render/image"
 )
 
 func TestMessagesChangeCapabilities(t *testing.T) {
@@ -66,19 +66,19 @@ func TestImageMode(t *testing.T) {
 	for _, c := range []struct {
 		profile colorprofile.Profile
 		version string
-		want    picture.Protocol
+		want    image.Protocol
 	}{
-		{colorprofile.Unknown, "", picture.Off},
-		{colorprofile.ASCII, "kitty(0.30.0)", picture.Off},
-		{colorprofile.ANSI, "", picture.Blocks},
-		{colorprofile.ANSI256, "kitty(0.30.0)", picture.Blocks},
-		{colorprofile.TrueColor, "xterm(380)", picture.Blocks},
-		{colorprofile.TrueColor, "kitty(0.27.1)", picture.Blocks},
-		{colorprofile.TrueColor, "kitty(0.30.0)", picture.KittyCells},
-		{colorprofile.TrueColor, "ghostty 1.1", picture.KittyCells},
+		{colorprofile.Unknown, "", image.Off},
+		{colorprofile.ASCII, "kitty(0.30.0)", image.Off},
+		{colorprofile.ANSI, "", image.Blocks},
+		{colorprofile.ANSI256, "kitty(0.30.0)", image.Blocks},
+		{colorprofile.TrueColor, "xterm(380)", image.Blocks},
+		{colorprofile.TrueColor, "kitty(0.27.1)", image.Blocks},
+		{colorprofile.TrueColor, "kitty(0.30.0)", image.KittyCells},
+		{colorprofile.TrueColor, "ghostty 1.1", image.KittyCells},
 	} {
 		if m := (&Capabilities{Profile: c.profile, Version: c.version}).ImageMode(); m.Protocol != c.want ||
-			(m.Cell != picture.Size{}) != (c.want == picture.KittyCells) {
+			(m.Cell != image.Size{}) != (c.want == image.KittyCells) {
 			t.Errorf("%v %q: %+v, want %v", c.profile, c.version, m, c.want)
 		}
 	}
