@@ -57,6 +57,9 @@ func (q *question) Write(p []byte) (int, error) {
 	return q.screen.Write(p)
 }
 
+// WriteString is in place of the file's, which io.WriteString would call.
+func (q *question) WriteString(s string) (int, error) { return q.Write([]byte(s)) }
+
 func shade(c color.Color) Background {
 	switch {
 	case c == nil:

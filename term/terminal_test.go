@@ -5,6 +5,7 @@ package term
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"reflect"
@@ -88,6 +89,18 @@ func TestBackgroundIsAskedOfTheTerminal(t *testing.T) {
 		if after, err := term.GetState(int(tty.Fd())); err != nil || !reflect.DeepEqual(after, before) {
 			t.Errorf("%q: the terminal's settings are not restored: %v", c.answer, err)
 		}
+	}
+}
+
+func TestATerminalThatDoesNotAnswerIsAskedOnce(t *testing.T) {
+	var screen bytes.Buffer
+	q := &question{screen: &screen}
+	for range 2 {
+		_, _ = io.WriteString(q, "a")
+		_, _ = q.Write([]byte("b"))
+	}
+	if got := screen.String(); got != "a" {
+		t.Errorf("the terminal got %q", got)
 	}
 }
 
