@@ -39,7 +39,7 @@ type Attachment struct {
 	Content     []byte // decoded
 }
 
-// Message is a message as far as it could be read.
+// Message is what a message says, as far as it could be read.
 type Message struct {
 	Fields    []Field
 	From      Address
@@ -47,6 +47,9 @@ type Message struct {
 	Subject   string
 	Date      time.Time // zero when missing or unreadable
 	MessageID string    // without angle brackets
+
+	ReceivedAt time.Time // zero when not known; Parse does not set it
+	Raw        []byte    // as received; nil in a message that was not parsed
 
 	Text          string
 	HTML          string

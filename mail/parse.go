@@ -11,7 +11,7 @@ import (
 // Parse reads a raw message within the limits. It never fails: what cannot be parsed is in Text.
 // The contents of attachments may share memory with raw.
 func Parse(raw []byte, l Limits) *Message {
-	p := &parser{limits: l.withDefaults(), message: &Message{}}
+	p := &parser{limits: l.withDefaults(), message: &Message{Raw: raw}}
 	p.left = p.limits.DecodedBytes
 	raw = p.mendLines(raw)
 	h, body := p.readHeader(skipEmptyLines(raw))

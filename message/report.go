@@ -1,0 +1,92 @@
+package message
+
+import (
+	"strings"
+
+	"mayfly/api"
+	"mayfly/render"
+)
+
+// Report is what is made of one message: the object that the command line prints.
+type Report struct {
+	Message  any     `json:"message"`  // the API's object, as received where it was fetched
+	Rendered string  `json:"rendered"` // the rich view at a width, without styles
+	Code     *string `json:"code"`     // the one-time code, null without one
+	Link     *string `json:"link"`     // the link that the message is for, null without one
+	Links    []Link  `json:"links"`
+	Checks   []Check `json:"checks"`
+}
+
+// Link is a link of the body by its number.
+type Link struct {
+	N    int    `json:"n"`
+	Text string `json:"text"`
+	URL  string `json:"url"`
+}
+
+// Check is what a tester should look at.
+type Check struct {
+	ID      string `json:"id"`
+	Level   string `json:"level"`
+	Message string `json:"message"`
+	Where   string `json:"where"`
+}
+
+// Report reports on the message, rendered at width columns.
+func (m *Message) Report(width int) Report {
+	r := Report{Message: m.object, Rendered: m.Plain(render.Options{Width: width}), Links: m.Links(), Checks: m.Checks()}
+	if m.object == nil {
+		r.Message = m.described()
+	}
+	if code, ok := m.Mail().Code(); ok {
+		r.Code = &code.Value
+	}
+	if link, ok := m.Mail().Confirm(); ok {
+		r.Link = &link.URL
+	}
+	return r
+}
+
+// described is the API's object for a message of which none was fetched.
+func (m *Message) described() api.Message {
+	object := api.Message{
+		ID: m.ID, From: m.From.Addr, FromName: m.From.Name, To: m.Recipients(), Subject: m.Subject, Text: m.Text, HTML: m.HTML,
+		ReceivedAt: m.ReceivedAt,
+	}
+	for _, a := range m.Attachments {
+		object.Attachments = append(object.Attachments, api.Attachment{
+			ID: a.ID, Filename: a.Filename, ContentType: a.ContentType, ContentID: a.ContentID, Inline: a.Inline, Size: int64(a.Size),
+		})
+	}
+	return object
+}
+
+// Plain is the rich view without styles and without spaces at the ends of its lines.
+func (m *Message) Plain(o render.Options) string {
+	var s strings.Builder
+	for i, line := range m.Mail().Lines(render.Rich, o) {
+		if i > 0 {
+			s.WriteByte('\n')
+		}
+		s.WriteString(strings.TrimRight(line.Plain, " "))
+	}
+	return s.String()
+}
+
+// Links are the links of the body, never nil.
+func (m *Message) Links() []Link {
+	links := []Link{}
+	for _, l := range m.Mail().Links() {
+		links = append(links, Link{l.N, l.Text, l.URL})
+	}
+	return links
+}
+
+// Checks are what a tester should look at before the message is sent, never nil.
+func (m *Message) Checks() []Check {
+	checks := []Check{}
+	for _, f := range m.Mail().Checks() {
+		checks = append(checks, Check{f.ID, f.Level.String(), f.Message, f.Where})
+	}
+	return checks
+}

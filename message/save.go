@@ -1,0 +1,137 @@
+package message
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"mayfly/render"
+)
+
+const (
+	maxName  = 120  // bytes of a file name, its extension included
+	maxTries = 1000 // files of one name in a folder
+)
+
+// Save writes the raw message into dir as an .eml file named after its subject. Without a raw form it writes the text and
+// the HTML, as .txt and .html files; an empty one is left out. It returns the paths it wrote, also with an error.
+func (m *Message) Save(dir string) (paths []string, err error) {
+	name := fileName(render.Clean(m.Subject), "message")
+	if m.Raw != nil {
+		path, err := writeNew(dir, name+".eml", m.Raw)
+		if err != nil {
+			return nil, err
+		}
+		return []string{path}, nil
+	}
+	for _, body := range []struct{ extension, content string }{{".txt", m.Text}, {".html", m.HTML}} {
+		if body.content == "" {
+			continue
+		}
+		path, err := writeNew(dir, name+body.extension, []byte(body.content))
+		if err != nil {
+			return paths, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// SaveAttachment writes the content of attachment i into dir.
+func (m *Message) SaveAttachment(dir string, i int, content []byte) (path string, err error) {
+	return writeNew(dir, fileName(m.Attachments[i].Filename, fmt.Sprintf("attachment-%d", i+1)), content)
+}
+
+// fileName makes a file name of one component out of what a mail says: no folders, no control or
+// direction-changing characters, nothing Windows reserves, not hidden, of bounded length. When
+// nothing is left it is fallback.
+func fileName(untrusted, fallback string) string {
+	var b strings.Builder
+	for _, r := range norm.NFC.String(strings.ToValidUTF8(untrusted, "")) {
+		switch {
+		case strings.ContainsRune(`/\:*?"<>|`, r):
+			b.WriteByte('_')
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		case !unicode.IsPrint(r): // controls, format characters (bidi, zero width), surrogates
+		default:
+			b.WriteRune(r)
+		}
+	}
+	name := strings.Join(strings.Fields(b.String()), " ")
+	name = strings.TrimRight(strings.TrimLeft(name, ". -~"), ". ")
+	name = shorten(name)
+	if name == "" {
+		return fallback
+	}
+	if reserved(name) {
+		name = "_" + name
+	}
+	return name
+}
+
+// shorten keeps the extension of a long name.
+func shorten(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	ext := filepath.Ext(name)
+	if len(ext) > 16 {
+		ext = ""
+	}
+	stem := name[:maxName-len(ext)]
+	for !utf8.ValidString(stem) {
+		stem = stem[:len(stem)-1]
+	}
+	return strings.TrimRight(stem, ". ") + ext
+}
+
+// reserved reports the device names of Windows, with any extension.
+func reserved(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	stem = strings.TrimSpace(stem)
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	if r := []rune(stem); len(r) == 4 && (strings.HasPrefix(stem, "COM") || strings.HasPrefix(stem, "LPT")) {
+		return strings.ContainsRune("0123456789¹²³", r[3])
+	}
+	return false
+}
+
+// writeNew creates a file that only the user may read, numbered where its name is taken.
+func writeNew(dir, name string, content []byte) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("save %s: %w", name, err)
+	}
+	ext := filepath.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	for n := 1; n <= maxTries; n++ {
+		numbered := name
+		if n > 1 {
+			numbered = fmt.Sprintf("%s (%d)%s", stem, n, ext)
+		}
+		path := filepath.Join(dir, numbered)
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("save %s: %w", name, err)
+		}
+		_, err = file.Write(content)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return "", errors.Join(fmt.Errorf("save %s: %w", path, err), os.Remove(path))
+		}
+		return path, nil
+	}
+	return "", fmt.Errorf("save %s: %s already holds %d files of that name", name, dir, maxTries)
+}
