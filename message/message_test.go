@@ -108,7 +108,7 @@ func TestTheRawFormAlone(t *testing.T) {
 		if err != nil || (m.Raw != nil) != hasRaw || m.ID != s.sent.ID || !strings.Contains(m.Text, "482913") {
 			t.Fatalf("%+v, %v", m, err)
 		}
-		if m.From.Addr != "envelope@acme.example" || m.From.Name != summary.FromName || m.Subject != "S" || !m.ReceivedAt.Equal(s.sent.ReceivedAt) {
+		if m.From.Addr != "envelope@acme.example" || (m.From.Name == "Envelope") != hasRaw || m.Subject != "S" || !m.ReceivedAt.Equal(s.sent.ReceivedAt) {
 			t.Errorf("%+v", m)
 		}
 		if n := len(s.Requests()) - before; n != 1 {
