@@ -1,8 +1,24 @@
 package assets
 
-import "embed"
+import (
+	"embed"
+	"strings"
+)
 
 // Themes holds the colours of the terminal application, themes/NAME.toml.
 //
 //go:embed themes
 var Themes embed.FS
+
+// ThemeNames returns the names of the themes, sorted.
+func ThemeNames() []string {
+	files, err := Themes.ReadDir("themes")
+	if err != nil {
+		return nil // it is embedded
+	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = strings.TrimSuffix(f.Name(), ".toml")
+	}
+	return names
+}

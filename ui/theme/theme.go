@@ -5,9 +5,7 @@ package theme
 import (
 	"fmt"
 	"image/color"
-	"io/fs"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -76,18 +74,7 @@ type file struct {
 }
 
 // Names lists the themes there are.
-func Names() []string {
-	entries, err := fs.ReadDir(assets.Themes, "themes")
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
-	}
-	slices.Sort(names)
-	return names
-}
+func Names() []string { return assets.ThemeNames() }
 
 // Default is the theme of a terminal with the given colours when none is chosen: one of our own
 // where there are colours enough, the user's palette where there are sixteen.

@@ -1,0 +1,111 @@
+// Package config reads the user's config.toml, strictly: whatever is wrong in it becomes a Problem
+// with its line, and what is valid beside it is used.
+//
+//	profile = "work"                    # the service to use when none is named
+//
+//	[profiles.work]
+//	base_url = "https://api.example"
+//
+//	[ui]
+//	mouse = false
+//
+//	[keys]
+//	copy-code = "ctrl+y"
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// Config is what the user chose.
+type Config struct {
+	Profile  string             // the service to use when none is named; "" for the local one
+	Profiles map[string]Profile // services by name
+	UI       UI
+	// Keys are the keys of actions, by the name of the action; one that is not here keeps its usual
+	// keys, one with an empty list has none.
+	Keys map[string][]string
+
+	Problems []Problem // what is wrong in the file, in the order of its lines
+}
+
+// Profile is a service.
+type Profile struct {
+	BaseURL  string // "" when the file has no valid one
+	Insecure bool   // a key may be sent over plain HTTP to another machine
+}
+
+// UI is the table [ui], the look of the terminal application.
+type UI struct {
+	Theme       string // "" for the one that fits the terminal
+	Mouse       bool
+	DownloadDir string // where messages and attachments are saved; "" for the usual folder
+}
+
+// Problem is something wrong in a configuration file.
+type Problem struct {
+	File    string // its path
+	Line    int    // from 1; 0 when it concerns the whole file
+	Setting string // its dotted name, such as ui.mouse; "" when no single setting is concerned
+	Text    string // what is wrong and what is wanted, on one line
+}
+
+// String is the problem as people read it: "config.toml:3: mouse takes true or false".
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return fmt.Sprintf("%s: %s", filepath.Base(p.File), p.Text)
+	}
+	return fmt.Sprintf("%s:%d: %s", filepath.Base(p.File), p.Line, p.Text)
+}
+
+// Default is the configuration of a user without a file.
+func Default() Config {
+	return Config{Profiles: map[string]Profile{}, UI: UI{Mouse: true}, Keys: map[string][]string{}}
+}
+
+// Read reads the file at path; where there is none, the configuration is the default. usualKeys are
+// the actions of the application with their usual keys: an action may share a key with another only
+// where it usually does. Without any, the table [keys] is not looked at.
+func Read(path string, usualKeys map[string][]string) Config {
+	data, err := os.ReadFile(path)
+	switch {
+	case err == nil:
+		return Parse(path, data, usualKeys)
+	case absent(path, err):
+		return Default()
+	}
+	var failed *fs.PathError // its text would repeat the path
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	c := Default()
+	c.Problems = []Problem{{File: path, Text: fmt.Sprintf("cannot be read: %v", err)}}
+	return c
+}
+
+// absent reports whether err, from reading path, says that there is no file, or that a folder on
+// the way to it, such as another user's home, is closed.
+func absent(path string, err error) bool {
+	if errors.Is(err, fs.ErrPermission) {
+		_, err = os.Stat(path)
+		return err != nil
+	}
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// Parse reads the content of the file at path, as [Read] does.
+func Parse(path string, data []byte, usualKeys map[string][]string) Config {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // as some editors begin a file
+	r := &reader{path: path, data: data, settings: settings(usualKeys), config: Default(), seen: map[string]int{}}
+	r.read()
+	r.dropClashes(usualKeys)
+	slices.SortStableFunc(r.config.Problems, func(a, b Problem) int { return a.Line - b.Line })
+	return r.config
+}

@@ -1,0 +1,306 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+var usual = map[string][]string{
+	"copy-code": {"c"}, "copy-address": {"y"}, "delete-inbox": {"d"}, "filter": {"/"}, "search": {"/"}, "down": {"j", "down"},
+}
+
+// problems are the problems as people read them.
+func problems(c Config) []string {
+	var texts []string
+	for _, p := range c.Problems {
+		texts = append(texts, p.String())
+	}
+	return texts
+}
+
+func TestProblems(t *testing.T) {
+	const (
+		keyWanted   = `takes a key in quotes, such as "c", "ctrl+y" or "f2", or a list of keys`
+		themeWanted = `theme takes one of "dusk", "mayfly", "terminal"`
+	)
+	for _, c := range []struct {
+		name, file string
+		want       []string
+	}{
+		{"nothing", "", nil},
+		{"every setting", everySetting, nil},
+		{"dotted and inline", "ui.theme = 'dusk'\nui.mouse = false\nprofiles = {a = {base_url = 'https://a.example'}}\nkeys = {down = ['J']}\n", nil},
+		{"wrong types", "profile = 5\n[ui]\ntheme = true\n\nmouse = \"yes\"\ndownload_dir = ['a']\n[profiles.a]\ninsecure = 1\nbase_url = {}\n", []string{
+			`config.toml:1: profile takes the name of a profile in quotes, such as "work"`,
+			"config.toml:3: " + themeWanted,
+			"config.toml:5: mouse takes true or false",
+			`config.toml:6: download_dir takes a folder in quotes, such as "~/mail"`,
+			"config.toml:8: insecure takes true or false",
+			`config.toml:9: base_url takes an address in quotes, such as "https://api.example"`,
+		}},
+		{"without quotes", "profile = work\n[ui]\ntheme = dusk\nmouse = yes\n[keys]\ndown = ctrl+n\n", []string{
+			`config.toml:1: profile takes the name of a profile in quotes, such as "work"`,
+			"config.toml:3: " + themeWanted,
+			"config.toml:4: mouse takes true or false",
+			"config.toml:6: down " + keyWanted,
+		}},
+		{"out of range", "[ui]\ntheme = 'dsuk'\n[profiles.a]\nbase_url = 'a.example'\n[profiles.b]\nbase_url = 'ftp://b.example'\n", []string{
+			"config.toml:2: " + themeWanted,
+			`config.toml:4: base_url takes an address in quotes, such as "https://api.example"`,
+			`config.toml:6: base_url takes an address in quotes, such as "https://api.example"`,
+		}},
+		{"unknown settings", "colour = 1\nprofil = 'a'\nmouse = true\n[ui]\nprofile = 'a'\ncolour = {a = 1, b = 2}\n[profiles.a]\nbase_rul = ''\n", []string{
+			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [ui], [keys]`,
+			`config.toml:2: "profil" is not a setting; did you mean profile?`,
+			`config.toml:3: "mouse" is not a setting; it belongs under [ui]`,
+			`config.toml:5: "profile" is not a setting of [ui]; it belongs above the first table`,
+			`config.toml:6: "colour" is not a setting of [ui]; there are theme, mouse, download_dir`,
+			`config.toml:8: "base_rul" is not a setting of [profiles.a]; did you mean base_url?`,
+		}},
+		{"unknown tables", "[uii]\nmouse = true\n[ui.colours]\na = 1\n[\"\\u001b[m\"]\n", []string{
+			`config.toml:1: "uii" is not a setting; did you mean [ui]?`,
+			`config.toml:3: "colours" is not a setting of [ui]; there are theme, mouse, download_dir`,
+			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [ui], [keys]`,
+		}},
+		{"tables and settings mistaken", "ui = 5\n[profile]\nname = 'a'\n[[ui]]\nmouse = true\n[profiles]\na = 'https://a.example'\n", []string{
+			"config.toml:1: ui is a table, which begins with [ui]",
+			`config.toml:2: profile takes the name of a profile in quotes, such as "work"`,
+			"config.toml:4: a table begins with its name in single brackets: [ui]",
+			"config.toml:7: profiles.a is a table, which begins with [profiles.a]",
+		}},
+		{"twice", "[ui]\nmouse = false\nmouse = true\n[keys]\ndown = 'J'\n[ui]\nmouse = 'x'\ntheme = 'dusk'\n[keys]\ndown = 'K'", []string{
+			"config.toml:3: ui.mouse is there twice, first on line 2",
+			"config.toml:6: [ui] is there twice, first on line 1",
+			"config.toml:7: ui.mouse is there twice, first on line 2",
+			"config.toml:9: [keys] is there twice, first on line 4",
+			"config.toml:10: keys.down is there twice, first on line 5",
+		}},
+		{"not TOML", "\xef\xbb\xbfx\nbla bla\n[ui\nmouse = 'x'\n[ui]\ntheme = 'a\n[keys]\ndown = [\n'J',\nfilter = 'Q'\n", []string{
+			"config.toml:1: this is not TOML: expected '=' after key",
+			"config.toml:2: this is not TOML: expected '=' after key",
+			"config.toml:3: a table begins with its name in brackets, such as [ui], on a line of its own",
+			"config.toml:6: " + themeWanted,
+			"config.toml:8: down " + keyWanted,
+		}},
+		{"not TOML, in an array", "[keys]\ndown = [\n  'J',\n  K,\n]\nfilter = 'Q'\n???\n", []string{
+			"config.toml:2: down " + keyWanted,
+			"config.toml:5: this is not TOML: invalid character at start of key: U+005D ']'",
+			"config.toml:7: this is not TOML: invalid character at start of key: U+003F '?'",
+		}},
+		{"unknown action", "\n[keys]\ncopy-cod = 'C'\nxyzzy = 'x'\n\"a b\" = 'x'\n", []string{
+			`config.toml:3: no action is called "copy-cod"; did you mean "copy-code"?`,
+			`config.toml:4: no action is called "xyzzy"`,
+			`config.toml:5: no action is called "a b"`,
+		}},
+		{"not keys", "[keys]\ncopy-code = 5\ndown = ['j', 1]\nfilter = ['ctlr+y', 'C', '']\nsearch = 'control'\n", []string{
+			"config.toml:2: copy-code " + keyWanted,
+			"config.toml:3: down " + keyWanted,
+			`config.toml:4: filter: there is no key "ctlr+y", ""; a key is written such as "c", "ctrl+y" or "f2"`,
+			`config.toml:5: search: there is no key "control"; a key is written such as "c", "ctrl+y" or "f2"`,
+		}},
+		{"clash", "[keys]\ndown = 'n'\ncopy-code = 'd'\nfilter = 'n'\n", []string{
+			`config.toml:2: "n" is already the key of filter; down goes without it`,
+			`config.toml:3: "d" is already the key of delete-inbox; copy-code goes without it`,
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := problems(Parse("/home/u/config.toml", []byte(c.file), usual))
+			for i, text := range got {
+				if i >= len(c.want) || text != c.want[i] {
+					t.Errorf("unexpected: %s", text)
+				}
+			}
+			for i, text := range c.want {
+				if i >= len(got) || text != got[i] {
+					t.Errorf("missing:    %s", text)
+				}
+			}
+		})
+	}
+}
+
+func TestKeys(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		want       map[string][]string
+	}{
+		{"one", "copy-code = 'C'", map[string][]string{"copy-code": {"C"}}},
+		{"several", "down = ['j', 'ctrl+n', 'alt+shift+f12', 'é', '+', 'ctrl++']", map[string][]string{"down": {"j", "ctrl+n", "alt+shift+f12", "é", "+", "ctrl++"}}},
+		{"none", "delete-inbox = []", map[string][]string{"delete-inbox": {}}},
+		{"swapped", "copy-code = 'y'\ncopy-address = 'c'", map[string][]string{"copy-code": {"y"}, "copy-address": {"c"}}},
+		{"moved to one that is free then", "copy-code = 'C'\ncopy-address = 'c'", map[string][]string{"copy-code": {"C"}, "copy-address": {"c"}}},
+		{"shared where it usually is", "search = 'ctrl+s'\nfilter = 'ctrl+s'", map[string][]string{"search": {"ctrl+s"}, "filter": {"ctrl+s"}}},
+		{"clash", "copy-code = ['d', 'x']", map[string][]string{"copy-code": {"x"}}},
+		{"all clash", "copy-code = 'd'", map[string][]string{"copy-code": {}}},
+		{"some wrong", "copy-code = ['ctlr+x', 'C']", map[string][]string{"copy-code": {"C"}}},
+		{"all wrong", "copy-code = ['ctlr+x']", map[string][]string{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := Parse("config.toml", []byte("[keys]\n"+c.file+"\n"), usual); !reflect.DeepEqual(got.Keys, c.want) {
+				t.Errorf("%q, want %q; problems %q", got.Keys, c.want, problems(got))
+			}
+		})
+	}
+	if got := Parse("config.toml", []byte("[keys]\nanything = 'd'\n"), nil); len(got.Keys)+len(got.Problems) > 0 {
+		t.Errorf("without actions: %q, %q", got.Keys, problems(got))
+	}
+}
+
+// everySetting has each setting, a line each.
+const everySetting = `profile = "work"
+[profiles.work]
+base_url = "https://x.example"
+insecure = true
+[profiles."my own"]
+base_url = "https://y.example" # mine
+[ui]
+theme = "dusk"
+mouse = false
+download_dir = "~/mail"
+[keys]
+copy-code = ["C", "ctrl+y"]
+delete-inbox = []
+`
+
+// set is the configuration that everySetting is.
+var set = Config{
+	Profile:  "work",
+	Profiles: map[string]Profile{"work": {"https://x.example", true}, "my own": {BaseURL: "https://y.example"}},
+	UI:       UI{Theme: "dusk", Mouse: false, DownloadDir: "~/mail"},
+	Keys:     map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
+}
+
+func TestEverySettingIsRead(t *testing.T) {
+	got := Parse("config.toml", []byte(everySetting), usual)
+	if !reflect.DeepEqual(got, set) {
+		t.Errorf("%+v", got)
+	}
+	for _, s := range settings(nil) {
+		if last := s.name[strings.LastIndex(s.name, ".")+1:]; last != "*" && !strings.Contains(everySetting, last+" = ") {
+			t.Errorf("everySetting does not have %s", s.name)
+		}
+	}
+}
+
+// Wherever a line is wrong, it is reported, and every valid setting is used.
+func TestValidSettingsBesideAnInvalidOneAreUsed(t *testing.T) {
+	lines := strings.SplitAfter(everySetting, "\n")
+	for _, wrong := range []string{
+		"colour = 1", "colour = dusk", "ui = 5", "bla bla", "= 3", "]", "\x00", "\xff", "mouse = 5", "mouse = yes", "theme = 'x'",
+		"copy-code = 3", "copy-code = ctrl+y", "down = 'ctlr+y'", "x = [", "x = [1,", "x = '", "x = \"\"\"", "x = {a = 1", "base_url = 'x'",
+		"profile = 1979-05-27", "insecure = 1e400", "x.y.z = 1", "keys.x = 'y'",
+	} {
+		for at := range len(lines) {
+			file := strings.Join(slices.Insert(slices.Clone(lines), at, wrong+"\n"), "")
+			got := Parse("config.toml", []byte(file), usual)
+			if !slices.ContainsFunc(got.Problems, func(p Problem) bool { return p.Line == at+1 }) {
+				t.Errorf("%q on line %d is not reported: %q", wrong, at+1, problems(got))
+			}
+			if got.Problems = nil; !reflect.DeepEqual(got, set) {
+				t.Errorf("%q on line %d: %+v", wrong, at+1, got)
+			}
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(path, []byte(everySetting), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := Read(path, usual); !reflect.DeepEqual(got, set) {
+		t.Errorf("read %+v", got)
+	}
+	for _, absent := range []string{"", filepath.Join(dir, "none.toml"), filepath.Join(path, "config.toml")} {
+		if got := Read(absent, usual); !reflect.DeepEqual(got, Default()) {
+			t.Errorf("%q: %+v", absent, got)
+		}
+	}
+	got := Read(dir, usual)
+	if len(got.Problems) != 1 || !strings.HasPrefix(got.Problems[0].Text, "cannot be read: ") || strings.Contains(got.Problems[0].Text, dir) || !got.UI.Mouse {
+		t.Errorf("a folder: %+v", got)
+	}
+}
+
+func TestAFileThatMayNotBeReadIsReported(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte(everySetting), 0o200); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadFile(path); !errors.Is(err, fs.ErrPermission) {
+		t.Skip("this user may read every file")
+	}
+	if got := Read(path, usual); len(got.Problems) != 1 || got.Problems[0].String() != "config.toml: cannot be read: permission denied" {
+		t.Errorf("%q", problems(got))
+	}
+}
+
+func TestAddProfile(t *testing.T) {
+	const before = "# mine\nprofile = \"a\"\n\n[profiles]\n[profiles.a]\nbase_url = \"https://a.example\" # the first"
+	path := filepath.Join(t.TempDir(), "mayfly", "config.toml")
+	add := func(name, baseURL string) {
+		t.Helper()
+		if err := AddProfile(path, name, baseURL); err != nil {
+			t.Error(err)
+		}
+	}
+	add("first", "https://first.example")
+	if got := Read(path, nil).Profiles["first"]; got.BaseURL != "https://first.example" {
+		t.Errorf("a new file has %+v", got)
+	}
+	if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		add("b c\"\x1b", "https://b.example/\"x\"")
+	}
+	if AddProfile(path, "a", "https://other.example") == nil {
+		t.Error("another address was taken for a profile that is there")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(text), before+"\n") || strings.Count(string(text), "b.example") != 1 {
+		t.Errorf("the file is now %q", text)
+	}
+	got := Read(path, nil)
+	if got.Profile != "a" || got.Profiles["a"].BaseURL != "https://a.example" || got.Profiles["b c\"\x1b"].BaseURL != "https://b.example/\"x\"" || got.Problems != nil {
+		t.Errorf("%+v", got)
+	}
+	if AddProfile(path, "d", "nowhere") == nil {
+		t.Error("an address that the file may not have was written")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(everySetting))
+	f.Add([]byte("[keys]\ncopy-code = [\"a\", 1]\n[ui]\ntheme = {x = 1}\n"))
+	f.Add([]byte("[ui\nx = [\n\"\"\"\n\xff = '\n[[keys]]\nkeys.down.x = 1979-05-27\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := Parse("config.toml", data, usual)
+		for i, p := range c.Problems {
+			text := p.String()
+			if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+				t.Errorf("not a line of text: %q", text)
+			}
+			if p.Line < 1 || p.Line > strings.Count(string(data), "\n")+1 || i > 0 && p.Line < c.Problems[i-1].Line {
+				t.Errorf("line %d after %q", p.Line, problems(c)[:i])
+			}
+		}
+		for action, keys := range c.Keys {
+			if _, known := usual[action]; !known || slices.ContainsFunc(keys, func(k string) bool { return !isKey(k) }) {
+				t.Errorf("%s has the keys %q", action, keys)
+			}
+		}
+	})
+}
