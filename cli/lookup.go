@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mayfly/api"
-	"mayfly/letter"
+	"mayfly/message"
 	"mayfly/registry"
 	"mayfly/render"
 )
@@ -168,20 +168,20 @@ func argument(args []string, n int) string {
 	return ""
 }
 
-// letter fetches the message that [INBOX] [MESSAGE] name.
-func (a *app) letter(ctx context.Context, args []string) (*connection, api.Inbox, letter.Letter, error) {
+// message fetches the message that [INBOX] [MESSAGE] name.
+func (a *app) message(ctx context.Context, args []string) (*connection, *message.Message, error) {
 	s, err := a.connect(ctx)
 	if err != nil {
-		return nil, api.Inbox{}, letter.Letter{}, err
+		return nil, nil, err
 	}
 	inbox, err := s.inbox(ctx, argument(args, 0))
 	if err != nil {
-		return nil, api.Inbox{}, letter.Letter{}, err
+		return nil, nil, err
 	}
 	summary, err := s.message(ctx, inbox, argument(args, 1))
 	if err != nil {
-		return nil, api.Inbox{}, letter.Letter{}, err
+		return nil, nil, err
 	}
-	l, err := letter.Fetch(ctx, s.client, inbox.ID, summary.ID)
-	return s, inbox, l, err
+	m, err := message.Fetch(ctx, s.client, inbox.ID, summary.ID)
+	return s, m, err
 }

@@ -11,8 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mayfly/api"
-	"mayfly/letter"
+	"mayfly/message"
 	"mayfly/render"
 	"mayfly/render/image"
 )
@@ -129,15 +128,14 @@ func (p *preview) render(file string) rendered {
 		return rendered{file: file, err: err}
 	}
 	var out bytes.Buffer
-	m := messageOf(kind, content)
-	mail := render.Open(m)
+	m := message.File(file, kind, content)
 	switch {
 	case p.explain:
-		err = explain(&out, mail)
+		err = explain(&out, m.Mail())
 	case p.json:
-		err = writeJSON(&out, letter.NewReport(fileMessage(file, m), mail, p.width))
+		err = writeJSON(&out, m.Report(p.width))
 	default:
-		err = show(&out, m, mail, views[p.view], render.Options{Width: p.width, Theme: p.theme, Images: p.mode})
+		err = show(&out, m, views[p.view], render.Options{Width: p.width, Theme: p.theme, Images: p.mode})
 	}
 	return rendered{file, out.Bytes(), err}
 }
@@ -182,31 +180,4 @@ func (p *preview) kindOf(file string) (string, error) {
 		return "md", nil
 	}
 	return "", &failure{statusError, fmt.Errorf("%s: its name does not tell what it is", file), "say it with --type html, eml, txt or md"}
-}
-
-func messageOf(kind, content string) render.Message {
-	switch kind {
-	case "eml":
-		return letter.FromRaw([]byte(content))
-	case "html":
-		return render.Message{HTML: content}
-	case "md":
-		return render.Message{Text: content, TextType: "text/markdown"}
-	}
-	return render.Message{Text: content}
-}
-
-// fileMessage is the message object of a file: the API's, with the file's name for an ID.
-func fileMessage(file string, m render.Message) any {
-	attachments := make([]api.Attachment, len(m.Attachments))
-	for n, a := range m.Attachments {
-		attachments[n] = api.Attachment{
-			ID: fmt.Sprintf("att_%d", n+1), Filename: a.Filename, ContentType: a.ContentType,
-			ContentID: a.ContentID, Inline: a.Inline, Size: int64(a.Size),
-		}
-	}
-	return api.Message{
-		ID: file, From: m.From, FromName: m.FromName, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML,
-		ReceivedAt: m.ReceivedAt, Attachments: attachments,
-	}
 }

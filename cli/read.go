@@ -23,26 +23,26 @@ mayfly read --json | jq -r .code`,
 				return err
 			}
 			ctx := cmd.Context()
-			_, _, l, err := a.letter(ctx, args)
+			_, m, err := a.message(ctx, args)
 			if err != nil {
 				return err
 			}
-			if l.Raw == nil && (f.view == "raw" || f.view == "headers") {
+			if m.Raw == nil && (f.view == "raw" || f.view == "headers") {
 				fmt.Fprintln(a.env.Stderr, "mayfly: the service does not give the raw message; this is the rich view")
 				f.view = "rich"
 			}
 			if f.json {
-				return f.print(a, a.env.Stdout, l, f.theme(a))
+				return f.print(a, a.env.Stdout, m, f.theme(a))
 			}
 			if f.view == "raw" && !isTerminal(a.env.Stdout) {
-				_, err := a.env.Stdout.Write(l.Raw)
+				_, err := a.env.Stdout.Write(m.Raw)
 				return err
 			}
 			theme := f.theme(a)
 			if f.imageMode(a).Protocol.Placed() { // pagers do not let them through
-				return f.print(a, a.env.Stdout, l, theme)
+				return f.print(a, a.env.Stdout, m, theme)
 			}
-			return a.page(ctx, func(w io.Writer) error { return f.print(a, w, l, theme) })
+			return a.page(ctx, func(w io.Writer) error { return f.print(a, w, m, theme) })
 		},
 	}
 	f = a.viewFlags(cmd)

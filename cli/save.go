@@ -1,15 +1,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
-	"mayfly/letter"
+	"mayfly/message"
 	"mayfly/render"
-	"mayfly/save"
 )
 
 func (a *app) saveCommand() *cobra.Command {
@@ -24,15 +24,25 @@ func (a *app) saveCommand() *cobra.Command {
 		ValidArgsFunction: a.completeMessage,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			s, inbox, l, err := a.letter(ctx, args)
+			s, m, err := a.message(ctx, args)
 			if err != nil {
 				return err
 			}
-			files, err := a.attachments(cmd, s, inbox.ID, l)
+			contents, err := a.attachments(ctx, s, m)
 			if err != nil {
 				return err
 			}
-			paths, err := saveLetter(dir, l, files)
+			paths, err := m.Save(dir)
+			for i := 0; i < len(m.Attachments) && err == nil; i++ {
+				content, ok := contents[i]
+				if !ok {
+					continue
+				}
+				var path string
+				if path, err = m.SaveAttachment(dir, i, content); err == nil {
+					paths = append(paths, path)
+				}
+			}
 			for _, path := range paths {
 				fmt.Fprintln(a.env.Stdout, render.Clean(path))
 			}
@@ -43,18 +53,12 @@ func (a *app) saveCommand() *cobra.Command {
 	return cmd
 }
 
-// attachments are the attachments of a letter: out of its raw form, else asked for one by one. What the service does not
-// give is told and left out.
-func (a *app) attachments(cmd *cobra.Command, s *connection, inboxID string, l letter.Letter) ([]save.File, error) {
-	var files []save.File
-	if l.Raw != nil {
-		for _, part := range l.Content().Attachments {
-			files = append(files, save.File{Name: part.Filename, Content: part.Content})
-		}
-		return files, nil
-	}
-	for _, part := range l.Message.Attachments {
-		content, err := s.client.AttachmentContent(cmd.Context(), inboxID, l.Message.ID, part)
+// attachments are the contents of the attachments of a message by their index, without those that the service does not
+// give.
+func (a *app) attachments(ctx context.Context, s *connection, m *message.Message) (map[int][]byte, error) {
+	contents := map[int][]byte{}
+	for i, part := range m.Attachments {
+		content, err := m.AttachmentContent(ctx, s.client, i)
 		if errors.Is(err, api.ErrUnsupported) {
 			fmt.Fprintf(a.env.Stderr, "mayfly: the service does not give the content of %s\n", render.Clean(part.Filename))
 			continue
@@ -62,25 +66,7 @@ func (a *app) attachments(cmd *cobra.Command, s *connection, inboxID string, l l
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, save.File{Name: part.Filename, Content: content})
+		contents[i] = content
 	}
-	return files, nil
-}
-
-// saveLetter writes the files and returns the paths of those it wrote.
-func saveLetter(dir string, l letter.Letter, attachments []save.File) ([]string, error) {
-	if l.Raw == nil {
-		paths, err := save.Bodies(dir, l.Message.Subject, l.Message.Text, l.Message.HTML)
-		if err != nil {
-			return paths, err
-		}
-		files, err := save.Attachments(dir, attachments, nil)
-		return append(paths, files...), err
-	}
-	path, err := save.Message(dir, l.Raw, l.Message.Subject)
-	if err != nil {
-		return nil, err
-	}
-	paths, err := save.Attachments(dir, attachments, nil)
-	return append([]string{path}, paths...), err
+	return contents, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
-	"mayfly/letter"
+	"mayfly/message"
 	"mayfly/render"
 	"mayfly/render/layout"
 )
@@ -68,15 +68,15 @@ func (f *viewFlags) theme(a *app) render.Theme {
 	return a.theme()
 }
 
-// show writes a view of mail: with its header where it has one and the view is of its body.
-func show(w io.Writer, m render.Message, mail *render.Mail, view render.View, o render.Options) error {
+// show writes a view of a message: with its header where it has one and the view is of its body.
+func show(w io.Writer, m *message.Message, view render.View, o render.Options) error {
 	out := bufio.NewWriter(w)
 	if view == render.Rich || view == render.Text {
 		var header strings.Builder
 		writeHeader(&header, m, o)
 		out.WriteString(header.String())
 	}
-	for _, line := range mail.Lines(view, o) {
+	for _, line := range m.Mail().Lines(view, o) {
 		if styled(o.Theme) {
 			out.WriteString(line.Styled)
 		} else {
@@ -89,9 +89,9 @@ func show(w io.Writer, m render.Message, mail *render.Mail, view render.View, o 
 }
 
 // writeHeader writes who sent what to whom and when, and what is attached; nothing for a body alone.
-func writeHeader(out *strings.Builder, m render.Message, o render.Options) {
+func writeHeader(out *strings.Builder, m *message.Message, o render.Options) {
 	type row struct{ name, value string }
-	rows := []row{{"From", sender(m.FromName, m.From)}, {"To", render.Clean(m.To)}, {"Subject", render.Clean(m.Subject)}}
+	rows := []row{{"From", sender(m.From.Name, m.From.Addr)}, {"To", render.Clean(m.Recipients())}, {"Subject", render.Clean(m.Subject)}}
 	if !m.ReceivedAt.IsZero() {
 		rows = append(rows, row{"Date", m.ReceivedAt.Local().Format("Mon, 2 Jan 2006 15:04:05 -0700")})
 	}
@@ -138,11 +138,9 @@ func bytesText(n int) string {
 }
 
 // print writes a message in the form that the flags ask for.
-func (f *viewFlags) print(a *app, w io.Writer, l letter.Letter, theme render.Theme) error {
-	content := l.Content()
-	mail := render.Open(content)
+func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.Theme) error {
 	if f.json {
-		return writeJSON(w, letter.NewReport(received(l.Message.Raw, l.Message), mail, f.columns(a)))
+		return writeJSON(w, m.Report(f.columns(a)))
 	}
-	return show(w, content, mail, views[f.view], render.Options{Width: f.columns(a), Theme: theme, Images: f.imageMode(a)})
+	return show(w, m, views[f.view], render.Options{Width: f.columns(a), Theme: theme, Images: f.imageMode(a)})
 }

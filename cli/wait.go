@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
-	"mayfly/letter"
+	"mayfly/api/watch"
+	"mayfly/message"
 	"mayfly/render"
 )
 
 func (a *app) waitCommand() *cobra.Command {
-	var match letter.Match
+	var match watch.Match
 	var code, link, asJSON bool
 	timeout := duration(time.Minute)
 	cmd := &cobra.Command{
@@ -65,25 +66,26 @@ func (a *app) printFound(ctx context.Context, s *connection, w waiting, f *found
 		_, err := fmt.Fprintln(a.env.Stdout, render.Clean(f.value))
 		return err
 	}
-	if err := f.letter.FetchRaw(ctx, s.client, w.inbox.ID); err != nil {
+	m, err := f.message.WithRaw(ctx, s.client)
+	if err != nil {
 		return err
 	}
 	flags := viewFlags{view: "rich", json: asJSON}
-	return flags.print(a, a.env.Stdout, f.letter, flags.theme(a))
+	return flags.print(a, a.env.Stdout, m, flags.theme(a))
 }
 
 // waiting is what is waited for.
 type waiting struct {
 	inbox      api.Inbox
-	match      letter.Match
+	match      watch.Match
 	code, link bool // only a message that has one
 	timeout    time.Duration
 }
 
 // found is the message that was waited for.
 type found struct {
-	letter letter.Letter
-	value  string // the code or link, where that was asked for
+	message *message.Message
+	value   string // the code or link, where that was asked for
 }
 
 func (a *app) wait(ctx context.Context, s *connection, w waiting) (*found, error) {
@@ -95,26 +97,29 @@ func (a *app) wait(ctx context.Context, s *connection, w waiting) (*found, error
 	stop := a.progress(ctx, func() string { return "waiting for " + w.what() })
 	defer stop()
 	f := &found{}
-	var err error
-	f.letter, err = letter.Await(ctx, s.client, w.inbox.ID, w.match, func(l letter.Letter) bool { return w.takes(f, l) })
+	w.match.Accept = func(object api.Message) bool {
+		f.message = message.New(w.inbox.ID, object)
+		return w.takes(f)
+	}
+	_, err := watch.Await(ctx, s.client, w.inbox.ID, w.match)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, w.timedOut(err)
-	case errors.Is(err, letter.ErrGone):
+	case errors.Is(err, watch.ErrGone):
 		return nil, notFoundf("`mayfly new` makes another", "%s is gone: deleted or expired", render.Clean(w.inbox.Email))
 	}
 	return f, err
 }
 
-// takes reports whether a letter has what is asked for, which it keeps in f.
-func (w waiting) takes(f *found, l letter.Letter) bool {
+// takes reports whether the message of f has what is asked for, which it keeps in f.
+func (w waiting) takes(f *found) bool {
 	switch {
 	case w.code:
-		code, ok := render.Open(l.Content()).Code()
+		code, ok := f.message.Mail().Code()
 		f.value = code.Value
 		return ok
 	case w.link:
-		link, ok := render.Open(l.Content()).Confirm()
+		link, ok := f.message.Mail().Confirm()
 		f.value = link.URL
 		return ok
 	}
@@ -135,7 +140,7 @@ func (w waiting) what() string {
 
 func (w waiting) timedOut(err error) error {
 	next := "`mayfly messages " + render.Clean(w.inbox.Email) + "` lists what is there"
-	var failing *letter.FailingError
+	var failing *watch.FailingError
 	if errors.As(err, &failing) {
 		next = "at last the service failed: " + render.Clean(failing.Last.Error())
 	}

@@ -1,10 +1,7 @@
 package letter_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -63,72 +60,6 @@ func TestFetchWithAndWithoutRawMessages(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestAwaitSaysWhyItEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := apitest.New(apitest.Options{})
-		defer service.Close()
-		client := service.Client(api.Options{})
-		inbox, err := service.Create("ada", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if _, err := letter.Await(ctx, client, inbox.ID, letter.Match{}, nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("nothing came: %v", err)
-		}
-
-		service.Fail(apitest.InternalError, -1)
-		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if _, err := letter.Await(ctx, client, inbox.ID, letter.Match{}, nil); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, api.ErrUnavailable) {
-			t.Errorf("the service failed: %v", err)
-		}
-		service.Fail(apitest.None, 0)
-
-		service.Delete(inbox.ID)
-		if _, err := letter.Await(t.Context(), client, inbox.ID, letter.Match{}, nil); !errors.Is(err, letter.ErrGone) {
-			t.Errorf("the inbox is gone: %v", err)
-		}
-	})
-}
-
-func TestAwaitPassesOverAMessageThatCannotBeRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := apitest.New(apitest.Options{})
-		defer service.Close()
-		client := service.Client(api.Options{})
-		inbox, err := service.Create("ada", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		older, err := service.Deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "older"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		newer, err := service.Deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "newer"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		service.FailIf(apitest.HTML, -1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, newer.ID) })
-		if l, err := letter.Await(t.Context(), client, inbox.ID, letter.Match{}, nil); err != nil || l.Message.ID != older.ID {
-			t.Errorf("%+v, %v", l.Message, err)
-		}
-
-		before := len(service.Requests())
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		_, err = letter.Await(ctx, client, inbox.ID, letter.Match{Subject: "newer"}, nil)
-		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, api.ErrUnexpected) {
-			t.Errorf("it could not be read all the time: %v", err)
-		}
-		if n := len(service.Requests()) - before; n > 30 {
-			t.Errorf("%d requests in a minute", n)
-		}
-	})
 }
 
 func TestAReportHasNoNullLists(t *testing.T) {

@@ -10,8 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
-	"mayfly/letter"
-	"mayfly/render"
+	"mayfly/message"
 )
 
 const (
@@ -82,12 +81,11 @@ func (t *tools) readText(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.
 	if !ok || p.kind != "" {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
-	m, err := t.client(r).Message(ctx, p.inboxID, p.messageID)
+	m, err := message.FetchObject(ctx, t.client(r), p.inboxID, p.messageID)
 	if err != nil {
 		return nil, resourceError(r.Params.URI, err)
 	}
-	text := plainText(render.Open(letter.FromAPI(m)))
-	return contents(&sdk.ResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: text}), nil
+	return contents(&sdk.ResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: plainText(m)}), nil
 }
 
 func (t *tools) readRaw(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {

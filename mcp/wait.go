@@ -8,8 +8,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"mayfly/letter"
-	"mayfly/render"
+	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/message"
 )
 
 const (
@@ -32,7 +33,7 @@ func (t *tools) addWaitTools(s *sdk.Server) {
 		Title:        "Wait for a message",
 		Description:  "Returns the newest message that matches, as read_message does; waits until one arrives. Its content is untrusted.",
 		InputSchema:  schema,
-		OutputSchema: output[message](),
+		OutputSchema: output[messageResult](),
 		Annotations:  readOnly(),
 	}, t.waitForMessage)
 	sdk.AddTool(s, &sdk.Tool{
@@ -53,12 +54,12 @@ func (t *tools) addWaitTools(s *sdk.Server) {
 	}, t.getLink)
 }
 
-func (t *tools) waitForMessage(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, message, error) {
-	l, err := t.await(ctx, r, in, func(letter.Letter) bool { return true })
+func (t *tools) waitForMessage(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, messageResult, error) {
+	m, err := t.await(ctx, r, in, func(*message.Message) bool { return true })
 	if err != nil {
-		return nil, message{}, err
+		return nil, messageResult{}, err
 	}
-	out := newMessage(in.InboxID, l.Message)
+	out := newResult(m)
 	return untrustedJSON(out), out, nil
 }
 
@@ -70,14 +71,13 @@ type code struct {
 
 func (t *tools) getCode(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, code, error) {
 	out := code{Others: []string{}}
-	_, err := t.await(ctx, r, in, func(l letter.Letter) bool {
-		mail := render.Open(l.Content())
-		found, ok := mail.Code()
+	_, err := t.await(ctx, r, in, func(m *message.Message) bool {
+		found, ok := m.Mail().Code()
 		if !ok {
 			return false
 		}
-		out.Code, out.MessageID = found.Value, l.Message.ID
-		for _, c := range mail.Codes() {
+		out.Code, out.MessageID = found.Value, m.ID
+		for _, c := range m.Mail().Codes() {
 			if c.Value != found.Value {
 				out.Others = append(out.Others, c.Value)
 			}
@@ -96,10 +96,10 @@ type link struct {
 
 func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, link, error) {
 	var out link
-	_, err := t.await(ctx, r, in, func(l letter.Letter) bool {
-		found, ok := render.Open(l.Content()).Confirm()
+	_, err := t.await(ctx, r, in, func(m *message.Message) bool {
+		found, ok := m.Mail().Confirm()
 		if ok {
-			out = link{Link: found.URL, Text: found.Text, Host: found.Host, MessageID: l.Message.ID}
+			out = link{Link: found.URL, Text: found.Text, Host: found.Host, MessageID: m.ID}
 		}
 		return ok
 	})
@@ -108,7 +108,7 @@ func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs
 
 // await waits for the newest message that matches and is accepted, and tells a client that asked for it how long it
 // has been waiting.
-func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, accept func(letter.Letter) bool) (letter.Letter, error) {
+func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, accept func(*message.Message) bool) (*message.Message, error) {
 	timeout := defaultTimeout
 	if in.TimeoutSeconds > 0 {
 		timeout = time.Duration(in.TimeoutSeconds) * time.Second
@@ -116,15 +116,19 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer reportProgress(waiting, r, timeout)()
-	l, err := letter.Await(waiting, t.client(r), in.InboxID, letter.Match{From: in.From, Subject: in.Subject}, accept)
+	var m *message.Message
+	_, err := watch.Await(waiting, t.client(r), in.InboxID, watch.Match{From: in.From, Subject: in.Subject, Accept: func(object api.Message) bool {
+		m = message.New(in.InboxID, object)
+		return accept(m)
+	}})
 	if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-		return l, explain(err)
+		return m, explain(err)
 	}
 	late := fmt.Sprintf("no such message arrived within %d seconds. ", int(timeout.Seconds()))
-	if failing := (*letter.FailingError)(nil); errors.As(err, &failing) {
-		return l, fmt.Errorf("%sAt last the service failed: %w", late, explain(failing.Last))
+	if failing := (*watch.FailingError)(nil); errors.As(err, &failing) {
+		return nil, fmt.Errorf("%sAt last the service failed: %w", late, explain(failing.Last))
 	}
-	return l, errors.New(late + "Make sure that the mail was sent to the inbox's address, look at what is there with list_messages, " +
+	return nil, errors.New(late + "Make sure that the mail was sent to the inbox's address, look at what is there with list_messages, " +
 		"or call again with a longer timeout_seconds")
 }
 

@@ -37,6 +37,7 @@ func Fetch(ctx context.Context, c *api.Client, inboxID, id string) (*Message, er
 	if err != nil {
 		return nil, err
 	}
+	object.ID = cmp.Or(object.ID, id)
 	return New(inboxID, object).WithRaw(ctx, c)
 }
 
@@ -46,6 +47,7 @@ func FetchObject(ctx context.Context, c *api.Client, inboxID, id string) (*Messa
 	if err != nil {
 		return nil, err
 	}
+	object.ID = cmp.Or(object.ID, id)
 	object.Raw = nil // holds the bodies once more
 	return New(inboxID, object), nil
 }

@@ -145,6 +145,7 @@ func (a *awaiter) among(ctx context.Context, list []api.Summary) (*api.Message, 
 			continue
 		}
 		m, err := a.client.Message(ctx, a.inboxID, s.ID)
+		m.ID = cmp.Or(m.ID, s.ID)
 		switch {
 		case errors.Is(err, api.ErrUnexpected): // of this message; others may be well
 			skipped = err
@@ -155,7 +156,6 @@ func (a *awaiter) among(ctx context.Context, list []api.Summary) (*api.Message, 
 		case a.match.Accept != nil && !a.match.Accept(m):
 			a.refused[s.ID] = true
 		default:
-			m.ID = cmp.Or(m.ID, s.ID)
 			return &m, nil
 		}
 	}
