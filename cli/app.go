@@ -35,7 +35,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err != nil && strings.HasPrefix(err.Error(), "unknown command ") {
+	if known := (&failure{}); err != nil && !errors.As(err, &known) && strings.HasPrefix(err.Error(), "unknown command ") {
 		return usagef("%w", err)
 	}
 	return err
@@ -102,6 +102,7 @@ mayfly --base-url https://api.example`,
 	addGroup(root, "files", a.previewCommand())
 	addGroup(root, "service", a.serveCommand(), a.adminCommand())
 	addGroup(root, "this machine", a.keyCommand(), a.doctorCommand(), a.manCommand())
+	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID("this machine")
 	root.SetCompletionCommandGroupID("this machine")
 	return root
@@ -180,10 +181,16 @@ func usageOf(cmd *cobra.Command, format string, args ...any) error {
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
-	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+	if near := like(cmd, name); len(near) > 0 {
 		return usageOf(cmd, "unknown command %q for `%s`, did you mean %s?", name, cmd.CommandPath(), strings.Join(near, " or "))
 	}
 	return usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath())
+}
+
+// like are the names of the commands of cmd that begin with name or are at most two edits away from it.
+func like(cmd *cobra.Command, name string) []string {
+	cmd.SuggestionsMinimumDistance = 2
+	return cmd.SuggestionsFor(name)
 }
 
 // group is a command that only holds others.

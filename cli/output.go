@@ -40,15 +40,24 @@ func (a *app) styled() bool {
 	return isTerminal(a.env.Stdout) && a.env.Getenv("TERM") != "dumb"
 }
 
-// theme is what stdout can show, in the colours that the application has.
-func (a *app) theme() render.Theme {
+// colorProfile is which colours stdout can show.
+func (a *app) colorProfile() colorprofile.Profile {
 	if !a.styled() {
-		return render.Theme{Dark: true}
+		return colorprofile.NoTTY
 	}
 	profile := colorprofile.Env(a.env.Environ)
 	if a.color == "always" && a.env.Getenv("NO_COLOR") == "" {
 		profile = max(profile, colorprofile.ANSI256)
 	}
+	return profile
+}
+
+// theme is what stdout can show, in the colours that the application has.
+func (a *app) theme() render.Theme {
+	if !a.styled() {
+		return render.Theme{Dark: true}
+	}
+	profile := a.colorProfile()
 	t := render.Theme{Dark: a.darkBackground(), Hyperlinks: true}
 	switch {
 	case profile >= colorprofile.TrueColor:

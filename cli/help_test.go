@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/manual"
+)
+
+func TestHelpListsCommandsAndTopics(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"--help"}} {
+		r := run(t, machine(t), "", args...)
+		for _, want := range []string{"HELP TOPICS", "    ci ", "    scale ", "    wait [INBOX]"} {
+			if r.status != 0 || !strings.Contains(r.stdout, want) {
+				t.Errorf("%v: status %d, no %q in %q", args, r.status, want, r.stdout)
+			}
+		}
+	}
+}
+
+func TestHelpShowsAPage(t *testing.T) {
+	for _, topic := range manual.Topics() {
+		r := run(t, machine(t), "", "help", topic.Name)
+		if r.status != 0 || r.stderr != "" || !strings.HasPrefix(r.stdout, strings.ToUpper(topic.Title)+"\n\n  "+topic.Summary[:20]) {
+			t.Errorf("%s: status %d: %.200q, %q", topic.Name, r.status, r.stdout, r.stderr)
+		}
+		if strings.Contains(r.stdout, "\x1b") {
+			t.Errorf("%s: a pipe is given escape sequences", topic.Name)
+		}
+		for line := range strings.Lines(r.stdout) {
+			if ansi.StringWidth(line) > 80 {
+				t.Errorf("%s: a line is too wide: %q", topic.Name, line)
+			}
+		}
+	}
+	for color, want := range map[string]bool{"COLORTERM=truecolor": true, "NO_COLOR=1": false} {
+		r := run(t, append(machine(t), "TERM=xterm-256color", color), "", "help", "ci", "--color", "always")
+		if strings.Contains(r.stdout, "\x1b[") != want {
+			t.Errorf("%s: colours: %t in %.200q", color, !want, r.stdout)
+		}
+	}
+}
+
+func TestHelpShowsACommand(t *testing.T) {
+	r := run(t, machine(t), "", "help", "key", "set")
+	if want := run(t, machine(t), "", "key", "set", "--help"); r != want {
+		t.Errorf("got %+v\nwant %+v", r, want)
+	}
+}
+
+func TestHelpSuggests(t *testing.T) {
+	tests := map[string][]string{
+		`no command or help topic is called "sacle", did you mean scale or save?`:        {"help", "sacle"},
+		`no command or help topic is called "wiat", did you mean wait?`:                  {"help", "wiat"},
+		`no command or help topic is called "nosuch"; the topics are checks, ci,`:        {"help", "nosuch"},
+		"unknown command \"sett\" for `mayfly key`, did you mean set?":                   {"help", "key", "sett"},
+		"unknown command \"wiat\" for `mayfly`, did you mean wait?; see `mayfly --help`": {"wiat"},
+	}
+	for want, args := range tests {
+		if r := run(t, machine(t), "", args...); r.status != 2 || r.stdout != "" || !strings.Contains(r.stderr, want) {
+			t.Errorf("%v: status %d, %q, %q", args, r.status, r.stdout, r.stderr)
+		}
+	}
+}
+
+func TestNoTopicHasTheNameOfACommand(t *testing.T) {
+	for _, topic := range manual.Topics() {
+		if cmd, rest, err := (&app{}).root().Find([]string{topic.Name}); err == nil && len(rest) == 0 {
+			t.Errorf("%s is a topic and a command", cmd.Name())
+		}
+	}
+}
+
+func TestHelpCompletes(t *testing.T) {
+	for args, want := range map[string][]string{
+		"s":     {"save\t", "serve\t", "scale\t", "service\t"},
+		"key s": {"set\t", "status\t"},
+	} {
+		words := strings.Split(args, " ")
+		r := run(t, machine(t), "", append([]string{"__complete", "help"}, words...)...)
+		for _, w := range want {
+			if !strings.Contains(r.stdout, w) {
+				t.Errorf("%q: no %q in %q", args, w, r.stdout)
+			}
+		}
+		if n := strings.Count(r.stdout, "\n"); n != len(want)+1 {
+			t.Errorf("%q: %q", args, r.stdout)
+		}
+	}
+}
