@@ -9,10 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mayfly/config"
 )
 
 // app is one run: its environment and the flags that every command has.
@@ -24,6 +27,10 @@ type app struct {
 	color    string
 	debug    bool
 	log      *slog.Logger // nil without --debug
+
+	conf          config.Config // once read, see config
+	configOnce    sync.Once
+	showsProblems bool // the command itself shows what is wrong in config.toml
 
 	transport http.RoundTripper // to services; nil for the network
 

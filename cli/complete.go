@@ -21,6 +21,7 @@ func (a *app) completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFu
 
 // complete asks the service for words; where it does not answer there are none.
 func (a *app) complete(cmd *cobra.Command, words func(ctx context.Context, s *connection) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
+	a.showsProblems = true // nowhere, as it would be in the middle of a command line
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 	defer cancel()
 	s, err := a.connect(ctx)
@@ -101,9 +102,6 @@ func (a *app) completeDomains(cmd *cobra.Command, _ []string, start string) ([]c
 }
 
 func (a *app) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	conf, err := readConfig(a.configFile())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return append(slices.Sorted(maps.Keys(conf.Profiles)), localName), cobra.ShellCompDirectiveNoFileComp
+	a.showsProblems = true
+	return append(slices.Sorted(maps.Keys(a.config().Profiles)), localName), cobra.ShellCompDirectiveNoFileComp
 }

@@ -34,6 +34,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Example: "mayfly doctor\nmayfly doctor --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.showsProblems = true
 			d := &doctor{app: a}
 			d.terminal()
 			d.files()
@@ -96,14 +97,16 @@ func (d *doctor) clipboard() string {
 
 func (d *doctor) files() {
 	a := d.app
-	switch _, err := readConfig(a.configFile()); {
-	case err != nil:
-		d.wrong("config", err)
-	case missing(a.configFile()):
-		d.say("config", "%s (not there: defaults)", a.configFile())
-	default:
-		d.say("config", "%s", a.configFile())
-		for _, complaint := range ui.Complaints(a.configFile()) {
+	absent := ""
+	if missing(a.configFile()) {
+		absent = " (not there: defaults)"
+	}
+	d.say("config", "%s%s", a.configFile(), absent)
+	for _, p := range a.config().Problems {
+		d.wrong("config", errors.New(p.String()))
+	}
+	for _, complaint := range ui.Complaints(a.configFile()) {
+		if strings.Contains(complaint, "action") || strings.Contains(complaint, "key") {
 			d.wrong("config", errors.New(complaint))
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"mayfly/api"
 	"mayfly/render"
 	"mayfly/render/layout"
-	"mayfly/ui/config"
 	"mayfly/ui/theme"
 )
 
@@ -67,9 +66,9 @@ func (a *app) theme() render.Theme {
 	case profile >= colorprofile.ANSI:
 		t.Profile = layout.ANSI16
 	}
-	chosen, err := theme.Load(config.Read(a.configFile(), nil).Theme, t.Dark, profile)
+	chosen, err := theme.Load(a.config().UI.Theme, t.Dark, profile)
 	if err != nil {
-		return t // the application says what is wrong with the theme
+		return t // it is embedded
 	}
 	c := chosen.Colors
 	t.Accent, t.Good, t.Warning, t.Bad, t.Dim = c.Accent, c.Good, c.Warn, c.Bad, c.Dim

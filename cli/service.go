@@ -13,6 +13,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"mayfly/api"
+	"mayfly/config"
 	"mayfly/keys"
 	"mayfly/local"
 	"mayfly/registry"
@@ -32,17 +33,23 @@ func (p place) embedded() bool { return p.baseURL == "" }
 
 // where decides between flags, environment and config.toml, in this order; the embedded service is what is left.
 func (a *app) where() (place, error) {
-	conf, err := readConfig(a.configFile())
-	if err != nil {
-		return place{}, err
-	}
+	conf := a.config()
 	if a.baseURL != "" {
 		return place{cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE")), a.baseURL, a.insecure}, nil
 	}
 	if a.profile == "" && a.env.Getenv("MAYFLY_BASE_URL") != "" {
 		return place{a.env.Getenv("MAYFLY_PROFILE"), a.env.Getenv("MAYFLY_BASE_URL"), a.insecure}, nil
 	}
-	name := cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile, localName)
+	name := cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile)
+	if name == "" {
+		// A command must not work on another service than the one that is meant.
+		unclear := func(p config.Problem) bool { return p.Setting == "profile" || p.Line == 0 }
+		if !a.showsProblems && slices.ContainsFunc(conf.Problems, unclear) {
+			return place{}, withNext(errors.New("it is not clear which service is meant"),
+				"correct the profile in config.toml, or name one with --profile or --base-url")
+		}
+		name = localName
+	}
 	p, ok := conf.Profiles[name]
 	switch {
 	case !ok && name == localName:

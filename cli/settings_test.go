@@ -22,10 +22,34 @@ func configure(t *testing.T, environ []string, text string) string {
 	return path
 }
 
-func TestMistakesInTheConfigurationAreToldInPlainWords(t *testing.T) {
+func TestWhatIsWrongInTheConfigurationIsSaidOnce(t *testing.T) {
+	s := set(t, apitest.Options{})
+	configure(t, s.environ, "mouse = true\n[ui]\nmouse = yes\n[profiles.work]\nbase_url = 5\n")
+	want := `mayfly: config.toml:1: "mouse" is not a setting; it belongs under [ui]
+mayfly: config.toml:3: mouse takes true or false
+mayfly: config.toml:5: base_url takes an address in quotes, such as "https://api.example"
+`
+	for _, args := range [][]string{{"new"}, {"ls", "--color", "always"}} {
+		if r := run(t, s.environ, "", args...); r.status != 0 || r.stderr != want {
+			t.Errorf("%s: status %d, %s", args, r.status, r.stderr)
+		}
+	}
+	if r := run(t, s.environ, "", "__complete", "ls", "--profile", ""); strings.Contains(r.stdout+r.stderr, "config.toml:") || !strings.Contains(r.stdout, "work\n") {
+		t.Errorf("completion: %+v", r)
+	}
+	r := run(t, s.environ, "", "doctor")
+	for line := range strings.Lines(want) {
+		if part := "WRONG: " + strings.TrimPrefix(line, "mayfly: "); r.status != statusError || strings.Count(r.stdout, part) != 1 || r.stderr != "" {
+			t.Errorf("doctor: status %d, no %q in %s%s", r.status, part, r.stdout, r.stderr)
+		}
+	}
+}
+
+func TestACommandDoesNotGuessTheService(t *testing.T) {
 	for text, part := range map[string]string{
-		"profile = 5\n": "line 1, column 11: toml: cannot decode TOML integer\n",
-		"profile = [":   "line 1, column 11: toml: array is incomplete\n",
+		"profile = 5\n":    "mayfly: it is not clear which service is meant; correct the profile in config.toml, or name one with --profile or --base-url\n",
+		"profile = work\n": "mayfly: it is not clear which service is meant; correct the profile in config.toml, or name one with --profile or --base-url\n",
+		"profile = 'a'\n[profiles.a]\nbase_url = 5\n":                                             "has no base_url\n",
 		"profile = \"nobody\"\n[profiles.\"red\\u001b[31m\"]\nbase_url = \"https://x.example\"\n": "it has red, local\n",
 	} {
 		environ := machine(t)
@@ -72,37 +96,6 @@ insecure = true
 				t.Errorf("%+v, %v; want %+v", got, err, c.want)
 			}
 		})
-	}
-}
-
-func TestADamagedConfigIsTold(t *testing.T) {
-	environ := machine(t)
-	path := configure(t, environ, "profile = \n")
-	expectFailure(t, run(t, environ, "", "ls"), statusError, []string{path, "line 1"}, []string{"ls"})
-}
-
-func TestSavingAProfileKeepsTheRestOfTheFile(t *testing.T) {
-	environ := machine(t)
-	const before = "# mine\nprofile = \"a\"\n\n[profiles]\n[profiles.a]\nbase_url = \"https://a.example\" # the first"
-	path := configure(t, environ, before)
-	for range 2 {
-		if err := addProfile(path, "b c", "https://b.example/\"x\""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := addProfile(path, "a", "https://other.example"); err == nil {
-		t.Error("another address for a profile that is there was taken")
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(string(text), before+"\n") || strings.Count(string(text), "b.example") != 1 {
-		t.Errorf("the file is now %q", text)
-	}
-	conf, err := readConfig(path)
-	if err != nil || conf.Profile != "a" || conf.Profiles["a"].BaseURL != "https://a.example" || conf.Profiles["b c"].BaseURL != "https://b.example/\"x\"" {
-		t.Errorf("%+v, %v", conf, err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mayfly/config"
 	"mayfly/keys"
 	"mayfly/local"
 	"mayfly/ui"
@@ -22,11 +23,8 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	if !isTerminal(a.env.Stdin) || !isTerminal(a.env.Stdout) {
 		return usageOf(cmd, "the terminal application needs a terminal")
 	}
+	a.showsProblems = true
 	start, err := a.where()
-	if err != nil {
-		return err
-	}
-	conf, err := readConfig(a.configFile())
 	if err != nil {
 		return err
 	}
@@ -45,9 +43,9 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	a.graceful.Store(true) // it gives the terminal back, and the embedded service comes to an end
 	return ui.Run(cmd.Context(), ui.Options{
 		Connect: func(ctx context.Context, t ui.Target) (*ui.Connection, error) {
-			return a.connectUI(ctx, a.targeted(start, conf, t), t.Key)
+			return a.connectUI(ctx, a.targeted(start, t), t.Key)
 		},
-		Profiles:    uiProfiles(conf),
+		Profiles:    uiProfiles(a.config()),
 		SaveProfile: a.saveProfile,
 		ConfigPath:  a.configFile(),
 		CrashPath:   filepath.Join(a.stateDir(), "crash.log"),
@@ -58,22 +56,22 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 }
 
 // targeted is the place that t means, where start is the one the program was started for.
-func (a *app) targeted(start place, conf settings, t ui.Target) place {
+func (a *app) targeted(start place, t ui.Target) place {
 	switch {
 	case t.Profile == "" && t.BaseURL == "":
 		return start
 	case t.BaseURL == "" && t.Profile != localName:
-		p := conf.Profiles[t.Profile]
+		p := a.config().Profiles[t.Profile]
 		return place{t.Profile, p.BaseURL, a.insecure || p.Insecure}
 	}
 	return place{t.Profile, t.BaseURL, a.insecure}
 }
 
-func uiProfiles(conf settings) []ui.Profile {
+func uiProfiles(conf config.Config) []ui.Profile {
 	profiles := []ui.Profile{{Name: localName}}
 	for _, name := range slices.Sorted(maps.Keys(conf.Profiles)) {
-		if name != localName {
-			profiles = append(profiles, ui.Profile{Name: name, BaseURL: conf.Profiles[name].BaseURL})
+		if p := conf.Profiles[name]; name != localName && p.BaseURL != "" {
+			profiles = append(profiles, ui.Profile{Name: name, BaseURL: p.BaseURL})
 		}
 	}
 	return profiles
@@ -124,7 +122,7 @@ func (a *app) openLocal(ctx context.Context, p place) (*ui.Connection, error) {
 
 // saveProfile adds a profile to config.toml, and keeps its key where one was given.
 func (a *app) saveProfile(ctx context.Context, p ui.Profile, key string) error {
-	if err := addProfile(a.configFile(), p.Name, p.BaseURL); err != nil {
+	if err := config.AddProfile(a.configFile(), p.Name, p.BaseURL); err != nil {
 		return err
 	}
 	if key == "" {
