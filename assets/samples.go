@@ -2,7 +2,8 @@ package assets
 
 import "embed"
 
-// Samples holds mails to try the application with, samples/*.eml, without From, To, Date and Message-ID.
+// Samples holds mails to try the application with: samples/*.eml, without From, To, Date and
+// Message-ID.
 //
 //go:embed samples
 var Samples embed.FS

@@ -12,9 +12,10 @@ import (
 	"slices"
 
 	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2/maybe"
 )
 
-// keyFile is the file that keys are kept in where there is no keyring.
+// keyFile is the file for keys where there is no keyring.
 type keyFile struct{ dir string }
 
 type storedKeys struct {
@@ -55,7 +56,7 @@ func (f keyFile) set(id ID, key string) error {
 		return errors.New("there is no folder for a key file")
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return fmt.Errorf("make the folder of the key file: %w", err)
+		return fmt.Errorf("making the folder of the key file: %w", err)
 	}
 	return f.change(func(s *storedKeys) error {
 		if n := s.index(id); n >= 0 {
@@ -81,11 +82,11 @@ func (f keyFile) remove(id ID) error {
 	})
 }
 
-// change reads, changes and replaces the file, while no other process does.
-func (f keyFile) change(do func(*storedKeys) error) (err error) {
+// change reads, changes and replaces the file while no other process does.
+func (f keyFile) change(do func(*storedKeys) error) error {
 	lock := flock.New(f.path()+".lock", flock.SetPermissions(0o600))
 	if err := lock.Lock(); err != nil {
-		return fmt.Errorf("lock the key file: %w", err)
+		return fmt.Errorf("locking the key file: %w", err)
 	}
 	defer lock.Close()
 	stored, err := f.read()
@@ -99,27 +100,13 @@ func (f keyFile) change(do func(*storedKeys) error) (err error) {
 	if err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(f.dir, ".keys-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("write the key file: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(temporary.Name())
-		}
-	}()
-	_, err = temporary.Write(append(content, '\n'))
-	err = errors.Join(err, temporary.Sync(), temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), f.path())
-	}
-	if err != nil {
-		return fmt.Errorf("write the key file: %w", err)
+	if err := maybe.WriteFile(f.path(), append(content, '\n'), 0o600); err != nil {
+		return fmt.Errorf("writing the key file: %w", err)
 	}
 	return nil
 }
 
-// read returns what is in the file, and ErrNone where there is no file.
+// read returns what is in the file; without a file, ErrNone.
 func (f keyFile) read() (storedKeys, error) {
 	if f.dir == "" {
 		return storedKeys{}, ErrNone
@@ -128,19 +115,19 @@ func (f keyFile) read() (storedKeys, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return storedKeys{}, ErrNone
 	} else if err != nil {
-		return storedKeys{}, fmt.Errorf("read the key file: %w", err)
+		return storedKeys{}, fmt.Errorf("reading the key file: %w", err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return storedKeys{}, fmt.Errorf("read the key file: %w", err)
+		return storedKeys{}, fmt.Errorf("reading the key file: %w", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return storedKeys{}, fmt.Errorf("others may read the key file %s: run chmod 600 on it", f.path())
 	}
 	content, err := io.ReadAll(io.LimitReader(file, 1<<20))
 	if err != nil {
-		return storedKeys{}, fmt.Errorf("read the key file: %w", err)
+		return storedKeys{}, fmt.Errorf("reading the key file: %w", err)
 	}
 	var stored storedKeys
 	if err := json.Unmarshal(content, &stored); err != nil {

@@ -12,22 +12,21 @@ import (
 	gokeyring "github.com/zalando/go-keyring"
 )
 
-// keyring is what is needed of a keyring. Its errors are ErrNone for a key
-// that is not there.
+// keyring is what is needed of a keyring. Its errors are ErrNone for a key that is not there.
 type keyring interface {
 	get(name string) (string, error)
 	set(name, key string) error
 	remove(name string) error
 }
 
-// patience is how long a keyring may take. One that wants to ask for a
-// password and has no screen to do it on takes for ever.
-const patience = 3 * time.Second
+// keyringTimeout is how long a keyring may take. One that wants to ask for a password, but has no
+// screen to do it on, takes for ever.
+const keyringTimeout = 3 * time.Second
 
-// ask calls the keyring. A call that does not end in time is left behind:
-// there is no way to end it, and there is one per use of the keyring.
+// ask calls the keyring. A call that does not return in time is left behind: it cannot be ended, and
+// there is one for each use of the keyring.
 func (s *Store) ask(ctx context.Context, call func(keyring) (string, error)) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, keyringTimeout)
 	defer cancel()
 	type answer struct {
 		key string
@@ -48,12 +47,12 @@ func (s *Store) ask(ctx context.Context, call func(keyring) (string, error)) (st
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return "", ctx.Err()
 		}
-		return "", fmt.Errorf("%w: it did not answer within %v; is it locked?", ErrNoKeyring, patience)
+		return "", fmt.Errorf("%w: it did not answer within %v; is it locked?", ErrNoKeyring, keyringTimeout)
 	}
 }
 
-// keyringAvailable reports whether the keyring can be asked without starting
-// anything. Elsewhere than on Linux and the BSDs it always can.
+// keyringAvailable reports whether the keyring can be asked without starting anything, which is in
+// question on Linux and the BSDs only.
 func keyringAvailable(getenv func(string) string) bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":

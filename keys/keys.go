@@ -1,10 +1,9 @@
 // Package keys finds and keeps API keys.
 //
-// A key comes from the environment variable MAYFLY_API_KEY, else from the
-// keyring of the operating system, else from a file that only its owner can
-// read, where one was asked for when the key was set. A key that is kept
-// belongs to a profile and to the service it was set for, and is never
-// returned for another service.
+// A key comes from the environment variable MAYFLY_API_KEY, else from the keyring of the operating
+// system, else from a file that only its owner can read, if the user asked for one when setting the
+// key. A stored key belongs to a profile and to the service it was set for, and is never returned for
+// another service.
 package keys
 
 import (
@@ -18,21 +17,21 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable that goes before all else.
+// Variable is the environment variable that takes precedence over stored keys.
 const Variable = "MAYFLY_API_KEY"
 
-// ErrNone is the error when there is no key. The error returned may say more,
-// such as that the keyring did not answer.
+// ErrNone is the error when there is no key. The error returned may say more, such as that the keyring
+// did not answer.
 var ErrNone = errors.New("no API key")
 
-// ErrInvalid is the error when what is given as a key cannot be one. The error
-// returned says why, and does not hold the key.
+// ErrInvalid is the error when what is given as a key cannot be one. The error returned says why, and
+// does not contain the key.
 var ErrInvalid = errors.New("invalid API key")
 
 // ErrNoKeyring is the error when the keyring of the operating system cannot be used.
 var ErrNoKeyring = errors.New("no keyring")
 
-// Secret is an API key. It does not print, in no format.
+// Secret is an API key. No format prints it.
 type Secret struct{ reveal func() string } // a function, since fmt prints unexported fields
 
 func newSecret(key string) Secret { return Secret{func() string { return key }} }
@@ -45,8 +44,8 @@ func (s Secret) Reveal() string {
 	return s.reveal()
 }
 
-// Last4 returns the last four characters of the key, by which people tell
-// keys apart; of a key too short to show them, nothing.
+// Last4 returns the last four characters of the key, by which people tell keys apart; "" for a key
+// too short to show a part of it.
 func (s Secret) Last4() string {
 	key := s.Reveal()
 	if len(key) < 12 {
@@ -75,16 +74,16 @@ type Key struct {
 	Source string // for people, such as "the environment variable MAYFLY_API_KEY"
 }
 
-// ID says whose key is meant.
+// ID says which key is meant: that of a profile for the service at a base URL.
 type ID struct {
 	Profile string
 	BaseURL string
 }
 
-// name is what the key is kept under.
+// name is the name of the key in the keyring.
 func (id ID) name() string { return id.Profile + " " + normalBase(id.BaseURL) }
 
-// normalBase makes one of all ways to write a base URL.
+// normalBase makes all ways to write a base URL one.
 func normalBase(base string) string {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil {
@@ -110,11 +109,11 @@ const (
 
 // Options say where a [Store] looks.
 type Options struct {
-	// Dir is the folder of the key file, made with mode 0700 when a key is put into it.
+	// Dir is the folder of the key file, made with mode 0700 when a key is stored in it.
 	Dir string
 	// Getenv reads the environment; os.Getenv when nil.
 	Getenv func(string) string
-	// NoKeyring leaves the keyring alone.
+	// NoKeyring is for a store that never uses the keyring.
 	NoKeyring bool
 }
 
@@ -125,7 +124,7 @@ type Store struct {
 	file    keyFile
 }
 
-// New returns a store. It reads nothing yet.
+// New returns a store, without reading any keys.
 func New(o Options) *Store {
 	s := &Store{getenv: o.Getenv, file: keyFile{dir: o.Dir}}
 	if s.getenv == nil {
@@ -137,8 +136,8 @@ func New(o Options) *Store {
 	return s
 }
 
-// Resolve returns the key of a profile for a service. It takes 3 s at most,
-// when a keyring does not answer. Without a key the error is [ErrNone].
+// Resolve returns the key of a profile for a service, within 3 s even when the keyring does not answer.
+// Without a key the error is [ErrNone].
 func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
 	if value := s.getenv(Variable); strings.TrimSpace(value) != "" {
 		key, err := Check(value)
@@ -170,7 +169,7 @@ func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
 	return Key{}, err
 }
 
-// Set keeps a key where it is told to, in the place of the one that was there.
+// Set stores a key in p, replacing the one that was there.
 func (s *Store) Set(ctx context.Context, id ID, key string, p Place) error {
 	key, err := Check(key)
 	if err != nil {
@@ -186,8 +185,8 @@ func (s *Store) Set(ctx context.Context, id ID, key string, p Place) error {
 	return err
 }
 
-// Remove removes a key from the keyring and from the file, and returns from
-// which; [ErrNone] when it was in neither.
+// Remove removes a key from the keyring and the file, and returns from which of them; [ErrNone] when it
+// was in neither.
 func (s *Store) Remove(ctx context.Context, id ID) ([]Place, error) {
 	var removed []Place
 	var failed error
@@ -211,9 +210,9 @@ func (s *Store) Remove(ctx context.Context, id ID) ([]Place, error) {
 	return removed, failed
 }
 
-// Check returns a key without the white space around it, and refuses what
-// cannot be one: nothing, or anything but printable ASCII. The error is
-// [ErrInvalid] and does not hold the key.
+// Check returns a key without the white space around it, and refuses what cannot be one: an empty
+// string, more than 1000 characters, anything but printable ASCII. The error is [ErrInvalid] and does
+// not contain the key.
 func Check(key string) (string, error) {
 	key = strings.TrimSpace(key)
 	switch {
@@ -224,7 +223,7 @@ func Check(key string) (string, error) {
 	}
 	for i := range len(key) {
 		if key[i] <= ' ' || key[i] > '~' {
-			return "", fmt.Errorf("%w: it has characters that no key has, such as spaces or line ends", ErrInvalid)
+			return "", fmt.Errorf("%w: it has characters that no key has, such as spaces or line breaks", ErrInvalid)
 		}
 	}
 	return key, nil

@@ -1,9 +1,8 @@
-// Package registry keeps the inboxes this machine knows, since the API cannot
-// list them.
+// Package registry keeps the inboxes this machine knows, for services that cannot list them.
 //
-// Each inbox is a file of its own, replaced as a whole, and named by a hash,
-// since IDs come from a service. So any number of processes may write at
-// once, nobody waits for a lock, and a damaged file costs one inbox.
+// Each inbox is a file of its own, replaced as a whole, and named by a hash, since IDs come from a
+// service. So any number of processes may write at once, no lock is needed, and a damaged file costs
+// one inbox.
 package registry
 
 import (
@@ -21,15 +20,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/renameio/v2/maybe"
 )
 
 const (
 	// Kept is how long an inbox stays known after it has expired.
 	Kept = 24 * time.Hour
 
-	maxFile   = 64 << 10 // bytes
-	suffix    = ".json"
-	temporary = ".new-"
+	maxFile = 64 << 10 // bytes
+	suffix  = ".json"
 )
 
 // Inbox is a known inbox.
@@ -41,12 +41,12 @@ type Inbox struct {
 	ExpiresAt time.Time `json:"expires_at"` // zero when the service did not say
 }
 
-// Registry is the inboxes known for a profile and a service. It is safe for
-// use by several goroutines and processes at once.
+// Registry is the inboxes known for a profile and a service. It is safe for concurrent use by
+// goroutines and processes.
 type Registry struct{ dir string }
 
-// Open returns the registry below dir of a profile and the service at baseURL.
-// It touches nothing; folders are made, with mode 0700, when something is put.
+// Open returns the registry below dir of a profile and the service at baseURL. It does not touch the
+// disk: Put makes the folders, with mode 0700.
 func Open(dir, profile, baseURL string) *Registry {
 	return &Registry{filepath.Join(dir, "inboxes", hash(profile+"\x00"+strings.ToLower(strings.TrimRight(baseURL, "/"))))}
 }
@@ -58,8 +58,8 @@ func hash(s string) string {
 
 func (r *Registry) path(inboxID string) string { return filepath.Join(r.dir, hash(inboxID)+suffix) }
 
-// List returns the inboxes, the newest first, among them those that expired
-// less than [Kept] ago. Files that are damaged are passed over.
+// List returns the inboxes, newest first, including those that expired less than [Kept] ago. Damaged
+// files are skipped.
 func (r *Registry) List() ([]Inbox, error) {
 	entries, err := os.ReadDir(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,6 @@ func (r *Registry) List() ([]Inbox, error) {
 		return nil, fmt.Errorf("list the known inboxes: %w", err)
 	}
 	var all []Inbox
-	oldest := time.Now().Add(-Kept)
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), suffix) {
 			continue
@@ -78,7 +77,7 @@ func (r *Registry) List() ([]Inbox, error) {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errDamaged):
 		case err != nil:
 			return nil, fmt.Errorf("list the known inboxes: %w", err)
-		case i.ExpiresAt.IsZero() || i.ExpiresAt.After(oldest):
+		case !i.over():
 			all = append(all, i)
 		}
 	}
@@ -88,10 +87,12 @@ func (r *Registry) List() ([]Inbox, error) {
 	return all, nil
 }
 
+// over reports whether the inbox expired so long ago that it is forgotten.
+func (i Inbox) over() bool { return !i.ExpiresAt.IsZero() && time.Since(i.ExpiresAt) > Kept }
+
 var errDamaged = errors.New("damaged")
 
-// read returns the inbox in a file. One that holds another inbox than its name
-// says is damaged too.
+// read returns the inbox in a file. A file that holds another inbox than its name says is damaged.
 func read(path string) (Inbox, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -109,9 +110,8 @@ func read(path string) (Inbox, error) {
 	return i, nil
 }
 
-// Put adds inboxes, or replaces those with the same ID. An inbox without a
-// label keeps the one it has. Inboxes that expired more than [Kept] ago are
-// forgotten on the way.
+// Put adds inboxes, or replaces those with the same ID. An inbox without a label keeps the one it has.
+// Inboxes that expired more than [Kept] ago are forgotten.
 func (r *Registry) Put(inboxes ...Inbox) error {
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return fmt.Errorf("keep the inbox: %w", err)
@@ -131,7 +131,7 @@ func (r *Registry) Put(inboxes ...Inbox) error {
 	return failed
 }
 
-// put reports whether it wrote; an inbox known as it is is not written.
+// put reports whether it wrote: an inbox that is already known as it is, is left alone.
 func (r *Registry) put(i Inbox) (wrote bool, err error) {
 	if i.ID == "" {
 		return false, errors.New("it has no ID")
@@ -151,18 +151,7 @@ func (r *Registry) put(i Inbox) (wrote bool, err error) {
 	if knownContent, err := json.Marshal(known); err == nil && bytes.Equal(content, knownContent) {
 		return false, nil
 	}
-	f, err := os.CreateTemp(r.dir, temporary+"*") // mode 0600
-	if err != nil {
-		return false, err
-	}
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
+	err = maybe.WriteFile(path, content, 0o600)
 	return err == nil, err
 }
 
@@ -177,22 +166,20 @@ func (r *Registry) Remove(inboxIDs ...string) error {
 	return failed
 }
 
-// prune removes what expired long ago, and what was left by a process that
-// ended while it wrote.
+// prune removes what expired long ago, and what a process left that ended while it wrote.
 func (r *Registry) prune() error {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
 		return fmt.Errorf("forget expired inboxes: %w", err)
 	}
-	oldest := time.Now().Add(-Kept)
 	var failed error
 	for _, entry := range entries {
 		path := filepath.Join(r.dir, entry.Name())
 		i, err := read(path)
-		over := err == nil && !i.ExpiresAt.IsZero() && i.ExpiresAt.Before(oldest)
+		over := err == nil && i.over()
 		if errors.Is(err, errDamaged) {
 			info, err := entry.Info()
-			over = err == nil && info.Mode().IsRegular() && info.ModTime().Before(oldest)
+			over = err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > Kept
 		}
 		if over {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
