@@ -1,7 +1,6 @@
 package letter_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -59,18 +58,5 @@ func TestFetchWithAndWithoutRawMessages(t *testing.T) {
 				t.Errorf("with extensions %v: %+v, %v", extensions, l, err)
 			}
 		})
-	}
-}
-
-func TestAReportHasNoNullLists(t *testing.T) {
-	mail := render.Open(render.Message{Text: "nothing of note"})
-	text, err := json.Marshal(letter.NewReport(json.RawMessage(`{"id":"msg_1"}`), mail, 40))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range []string{`{"message":{"id":"msg_1"},"rendered":"nothing of note"`, `"code":null`, `"link":null`, `"links":[]`, `"checks":[`} {
-		if !strings.Contains(string(text), part) {
-			t.Errorf("%s is not in %s", part, text)
-		}
 	}
 }

@@ -24,11 +24,25 @@ type Message struct {
 	ID      string // for a file its name
 
 	object json.RawMessage // of the API, as received; nil when it was not fetched
-	mail   func() *render.Mail
+
+	opening sync.Mutex
+	opened  *render.Mail // nil until it is asked for
+	before  *render.Mail // opened before the raw form was added; nil when it was not
 }
 
 // Mail is the message read for the screen. It is read when it is first asked for, and once.
-func (m *Message) Mail() *render.Mail { return m.mail() }
+func (m *Message) Mail() *render.Mail {
+	m.opening.Lock()
+	defer m.opening.Unlock()
+	switch {
+	case m.opened != nil:
+	case m.before != nil:
+		m.opened, m.before = m.before.Reopen(m.content()), nil
+	default:
+		m.opened = render.Open(m.content())
+	}
+	return m.opened
+}
 
 // Fetch gets a message with the API's object and, where the service gives it, the raw form, in two requests. That a
 // service gives no raw messages is not an error: Raw is nil then.
@@ -81,7 +95,6 @@ func New(inboxID string, object api.Message) *Message {
 			Size: int(a.Size), Content: a.Content,
 		})
 	}
-	m.mail = sync.OnceValue(m.open)
 	return m
 }
 
@@ -98,7 +111,6 @@ func File(name, kind, content string) *Message {
 	default:
 		m.Text = content
 	}
-	m.mail = sync.OnceValue(m.open)
 	return m
 }
 
@@ -114,9 +126,11 @@ func (m *Message) WithRaw(ctx context.Context, c *api.Client) (*Message, error) 
 	return m.withRaw(raw), nil
 }
 
-// withRaw adds the raw form. What the service says of sender, recipient and subject goes before what the header says.
+// withRaw adds the raw form. A body that was read already and is the same is not read again. What the service says of sender, recipient and subject goes before what the header says.
 func (m *Message) withRaw(raw []byte) *Message {
-	w := &Message{Message: *mail.Parse(raw, mail.Limits{}), InboxID: m.InboxID, ID: m.ID, object: m.object}
+	m.opening.Lock()
+	defer m.opening.Unlock()
+	w := &Message{Message: *mail.Parse(raw, mail.Limits{}), InboxID: m.InboxID, ID: m.ID, object: m.object, before: m.opened}
 	w.ReceivedAt = m.ReceivedAt
 	w.Subject = cmp.Or(m.Subject, w.Subject)
 	if m.From.Addr != "" {
@@ -125,7 +139,6 @@ func (m *Message) withRaw(raw []byte) *Message {
 	if m.To != nil {
 		w.To = m.To
 	}
-	w.mail = sync.OnceValue(w.open)
 	return w
 }
 
@@ -158,7 +171,8 @@ func (m *Message) Weight() int {
 	return n
 }
 
-func (m *Message) open() *render.Mail {
+// content is the message in the terms of package render.
+func (m *Message) content() render.Message {
 	in := render.Message{
 		Subject: m.Subject, From: m.From.Addr, FromName: m.From.Name, To: m.Recipients(), ReceivedAt: m.ReceivedAt,
 		Text: m.Text, HTML: m.HTML, TextType: m.TextType, Flowed: m.Flowed, DelSp: m.DelSp, Raw: m.Raw,
@@ -171,5 +185,5 @@ func (m *Message) open() *render.Mail {
 			Filename: a.Filename, ContentType: a.ContentType, ContentID: a.ContentID, Inline: a.Inline, Size: a.Size, Content: a.Content,
 		})
 	}
-	return render.Open(in)
+	return in
 }

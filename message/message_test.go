@@ -134,6 +134,32 @@ func TestTheRawFormAddedLater(t *testing.T) {
 	})
 }
 
+func TestABodyIsNotReadAgainForTheRawForm(t *testing.T) {
+	for text, same := range map[string]bool{
+		"Content-Type: text/html\r\n\r\n<p>Hello":                   true,
+		"Content-Type: text/plain\r\n\r\nHello":                     true,
+		"Content-Type: text/plain; format=flowed\r\n\r\nHello \r\n": false, // the API does not say so
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			parsed := message.File("", "eml", text)
+			s := serve(t, apitest.Options{Extensions: true}, apitest.Mail{Text: parsed.Text, HTML: parsed.HTML, Raw: []byte(text)})
+			defer s.Close()
+			object, err := message.FetchObject(t.Context(), s.client, s.inbox.ID, s.sent.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := object.Mail().Document()
+			m, err := object.WithRaw(t.Context(), s.client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (m.Mail().Document() == before) != same || m.Mail() != m.Mail() {
+				t.Errorf("%q: the document is the same: %v, want %v", text, !same, same)
+			}
+		})
+	}
+}
+
 func TestTheContentOfAttachments(t *testing.T) {
 	for _, extensions := range []bool{true, false} { // fetched, or within the object
 		synctest.Test(t, func(t *testing.T) {

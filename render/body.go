@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	"mayfly/render/doc"
@@ -10,32 +11,61 @@ import (
 	"mayfly/render/text"
 )
 
-// bodies reads the parts of a message: the body that is shown, and the text part beside it, nil when there is none.
-func bodies(m Message) (body, beside *doc.Document) {
-	if strings.TrimSpace(m.Text) != "" {
-		beside = textBody(m)
-	}
-	if strings.TrimSpace(m.HTML) == "" {
-		if beside == nil {
-			return &doc.Document{}, nil
-		}
-		return beside, nil
-	}
-	body = html.Read(m.HTML)
-	if beside != nil && addsNothing(body, beside) {
-		return beside, nil
-	}
-	if len(body.Blocks) == 0 {
-		if d := html.Unended(m.HTML); len(d.Blocks) > 0 {
-			return d, nil
+// reader reads bodies and searches them. Tests count with one of their own.
+type reader struct {
+	html func(source string) *doc.Document
+	text func(Message) *doc.Document
+	find func(find.Input) find.Parts
+}
+
+var reading = reader{html.Read, textBody, find.FindParts}
+
+// read reads the bodies that are not the same in before, and chooses and searches the one that is shown.
+func (m *Mail) read(before *Mail) {
+	if !blank(m.msg.Text) {
+		if m.text = before.text; m.text == nil || !sameText(m.msg, before.msg) {
+			m.text = m.reader.text(m.msg)
 		}
 	}
-	return body, beside
+	if !blank(m.msg.HTML) {
+		if m.html = before.html; m.html == nil || m.msg.HTML != before.msg.HTML {
+			m.html = m.reader.html(m.msg.HTML)
+		}
+	}
+	if before.body != nil && m.text == before.text && m.html == before.html && m.msg.Subject == before.msg.Subject && m.msg.From == before.msg.From {
+		m.body, m.found = before.body, before.found
+		return
+	}
+	m.body = m.shown()
+	m.search()
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// sameText reports whether textBody reads the same in both messages.
+func sameText(a, b Message) bool {
+	return a.Text == b.Text && declaredMarkdown(a) == declaredMarkdown(b) && a.Flowed == b.Flowed && a.DelSp == b.DelSp &&
+		(a.HTML == "") == (b.HTML == "")
+}
+
+// shown is the body for the rich view.
+func (m *Mail) shown() *doc.Document {
+	switch {
+	case m.html == nil && m.text == nil:
+		return &doc.Document{}
+	case m.html == nil || m.text != nil && addsNothing(m.html, m.text):
+		return m.text
+	case len(m.html.Blocks) == 0:
+		if d := html.Unended(m.msg.HTML); len(d.Blocks) > 0 {
+			return d
+		}
+	}
+	return m.html
 }
 
 // textBody reads the text part, as Markdown where it is.
 func textBody(m Message) *doc.Document {
-	declared := strings.EqualFold(m.TextType, "text/markdown")
+	declared := declaredMarkdown(m)
 	if !declared && (m.HTML != "" || !markdown.Is(m.Text)) {
 		return text.Read(m.Text, text.Options{Flowed: m.Flowed, DelSp: m.DelSp})
 	}
@@ -48,6 +78,8 @@ func textBody(m Message) *doc.Document {
 	}
 	return d
 }
+
+func declaredMarkdown(m Message) bool { return strings.EqualFold(m.TextType, "text/markdown") }
 
 // addsNothing reports whether the HTML has neither look nor words that the text has not.
 func addsNothing(h, t *doc.Document) bool {
@@ -76,33 +108,62 @@ func words(d *doc.Document) string { return strings.Join(strings.Fields(d.Text()
 
 // search finds the code and the link, and sets a code that stands alone apart.
 func (m *Mail) search() {
-	m.found = find.Find(find.Input{
-		Subject: Clean(m.msg.Subject), Preheader: m.body.Preheader, From: m.msg.From, Doc: m.body, Text: m.beside,
-	})
-	if m.found.CodeOK {
-		setApart(m.body.Blocks, squeeze(m.found.Codes[0].Value))
+	in := find.Input{Subject: Clean(m.msg.Subject), Preheader: m.body.Preheader, From: m.msg.From, Doc: m.body}
+	if m.html != nil && m.text != nil {
+		in.Preheader, in.Doc, in.Text = m.html.Preheader, m.html, m.text
+	}
+	m.found = m.reader.find(in)
+	if m.body == m.text && in.Text != nil {
+		m.found.Mail = m.found.Text // the HTML adds nothing
+	}
+	if !m.found.Mail.CodeOK {
+		return
+	}
+	if blocks, found := setApart(m.body.Blocks, squeeze(m.found.Mail.Codes[0].Value)); found {
+		body := *m.body
+		body.Blocks = blocks
+		m.body = &body
 	}
 }
 
-// setApart makes a code block of each block that is the code and nothing else.
-func setApart(blocks []*doc.Block, code string) {
-	for _, b := range blocks {
-		switch b.Kind {
-		case doc.Paragraph, doc.Heading:
-			if isCode(b, code) {
-				b.Kind = doc.Code
-			}
-		case doc.Row:
-			if text := strings.ReplaceAll(b.Text(), "\t", ""); squeeze(text) == code {
-				style := firstStyle(b)
-				*b = doc.Block{Kind: doc.Code, Gap: b.Gap, Order: firstOrder(b), Spans: []doc.Span{{Text: strings.TrimSpace(text), Style: style}}}
-				continue
-			}
-			setApart(b.Children, code)
-		default:
-			setApart(b.Children, code)
+// setApart returns the blocks with a code block for each that is the code and nothing else, and whether there is one.
+// The blocks it is given stay as they are.
+func setApart(blocks []*doc.Block, code string) (_ []*doc.Block, found bool) {
+	for i, b := range blocks {
+		c := codeBlock(b, code)
+		if c == nil {
+			continue
+		}
+		if !found {
+			blocks, found = slices.Clone(blocks), true
+		}
+		blocks[i] = c
+	}
+	return blocks, found
+}
+
+// codeBlock is a block with the code in it set apart, nil when there is none.
+func codeBlock(b *doc.Block, code string) *doc.Block {
+	switch b.Kind {
+	case doc.Paragraph, doc.Heading:
+		if !isCode(b, code) {
+			return nil
+		}
+		c := *b
+		c.Kind, c.Spans = doc.Code, []doc.Span{{Text: strings.Join(strings.Fields(b.Text()), " "), Style: b.Spans[0].Style}}
+		return &c
+	case doc.Row:
+		if text := strings.ReplaceAll(b.Text(), "\t", ""); squeeze(text) == code {
+			return &doc.Block{Kind: doc.Code, Gap: b.Gap, Order: firstOrder(b), Spans: []doc.Span{{Text: strings.TrimSpace(text), Style: firstStyle(b)}}}
 		}
 	}
+	children, found := setApart(b.Children, code)
+	if !found {
+		return nil
+	}
+	c := *b
+	c.Children = children
+	return &c
 }
 
 func isCode(b *doc.Block, code string) bool {
@@ -112,11 +173,7 @@ func isCode(b *doc.Block, code string) bool {
 		}
 	}
 	text := b.Text()
-	if len(text) > 40 || squeeze(text) != code {
-		return false
-	}
-	b.Spans = []doc.Span{{Text: strings.Join(strings.Fields(text), " "), Style: b.Spans[0].Style}}
-	return true
+	return len(text) <= 40 && squeeze(text) == code
 }
 
 func firstStyle(b *doc.Block) doc.Style {

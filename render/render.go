@@ -77,12 +77,13 @@ type (
 
 // Mail is an opened message. Its methods may be called from several goroutines.
 type Mail struct {
-	msg     Message
-	body    *doc.Document
-	beside  *doc.Document // the text part where the HTML is the body
-	found   find.Result
-	checks  func() []check.Finding
-	carried func() carried
+	msg        Message
+	reader     reader
+	text, html *doc.Document // the bodies as they were read, nil without one; they are never changed
+	body       *doc.Document // the one that is shown, a code that stands alone set apart
+	found      find.Parts
+	checks     func() []check.Finding
+	carried    func() carried
 
 	mu     sync.Mutex
 	cache  []cached
@@ -98,11 +99,16 @@ type cached struct {
 // maxCached is how many layouts are kept: a mail is looked at in few views and widths at a time.
 const maxCached = 4
 
-// Open reads the bodies of a message. It does no I/O and is bounded in time and memory.
-func Open(m Message) *Mail {
-	mail := &Mail{msg: m}
-	mail.body, mail.beside = bodies(m)
-	mail.search()
+// Open reads the bodies of a message, each once, and finds its code and link. It does no I/O and is bounded in time and
+// memory.
+func Open(m Message) *Mail { return open(m, &Mail{reader: reading}) }
+
+// Reopen opens the same message with more known of it. A body that is the same is not read again.
+func (m *Mail) Reopen(more Message) *Mail { return open(more, m) }
+
+func open(m Message, before *Mail) *Mail {
+	mail := &Mail{msg: m, reader: before.reader}
+	mail.read(before)
 	mail.checks = sync.OnceValue(mail.check)
 	mail.carried = sync.OnceValue(mail.carries)
 	return mail

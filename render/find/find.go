@@ -43,9 +43,30 @@ type Result struct {
 }
 
 // Find looks for the code and the link of a mail. It takes time linear in the mail, and is bounded.
-func Find(in Input) Result {
+func Find(in Input) Result { return read(in).find() }
+
+// Parts is what was found in a mail, and in each of its bodies as if it were the only one. Without a second body the
+// three are the same.
+type Parts struct{ Mail, Doc, Text Result }
+
+// FindParts is Find for a mail whose bodies are compared, too. Each of them is read once.
+func FindParts(in Input) Parts {
 	m := read(in)
-	var r Result
+	all := m.find()
+	if m.text == nil {
+		return Parts{all, all, all}
+	}
+	return Parts{Mail: all, Doc: m.alone(m.page, m.preheader), Text: m.alone(m.text, line{})}
+}
+
+// alone looks at one body as if it were the only one.
+func (m *mail) alone(p *page, preheader line) Result {
+	one := &mail{subject: m.subject, preheader: preheader, page: p}
+	one.purpose = one.purposes()
+	return one.find()
+}
+
+func (m *mail) find() (r Result) {
 	r.Codes, r.CodeOK = m.codes()
 	r.Links, r.LinkOK = m.links(r.CodeOK)
 	return r
