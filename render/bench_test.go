@@ -55,7 +55,7 @@ func BenchmarkResize(b *testing.B) {
 	}
 }
 
-// BenchmarkMarkdown measures a Markdown body, which Glamour renders.
+// BenchmarkMarkdown measures a Markdown body.
 func BenchmarkMarkdown(b *testing.B) {
 	body := strings.Repeat("## Head\n\nSome **text** with [a link](https://a.example/) in it.\n\n- one\n- two\n\n", 60)
 	b.SetBytes(int64(len(body)))

@@ -69,7 +69,7 @@ func textBody(m Message) *doc.Document {
 	if !declared && (m.HTML != "" || !markdown.Is(m.Text)) {
 		return text.Read(m.Text, text.Options{Flowed: m.Flowed, DelSp: m.DelSp})
 	}
-	if d, ok := markdown.Read(m.Text, markdown.Options{KeepLines: !declared}); ok {
+	if d, ok := markdown.Read(m.Text, markdown.Options{Plain: !declared}); ok {
 		return d
 	}
 	d := text.Read(m.Text, text.Options{Flowed: m.Flowed, DelSp: m.DelSp})

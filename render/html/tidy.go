@@ -2,6 +2,7 @@ package html
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"mayfly/render/doc"
@@ -159,13 +160,21 @@ func mergeLists(blocks []*doc.Block) []*doc.Block {
 	out := blocks[:0]
 	for _, l := range blocks {
 		if n := len(out); n > 0 && l.Kind == doc.List && out[n-1].Kind == doc.List && len(l.Children) == 1 &&
-			len(out[n-1].Children) > 0 && out[n-1].Children[0].Marker != "" && len(l.Children[0].Children) > 0 {
+			len(out[n-1].Children) > 0 && sameMarkers(out[n-1].Children[0], l.Children[0]) && len(l.Children[0].Children) > 0 {
 			out[n-1].Children = append(out[n-1].Children, l.Children...)
 			continue
 		}
 		out = append(out, l)
 	}
 	return out
+}
+
+// sameMarkers reports whether two items can be of one list: both numbered, or neither.
+func sameMarkers(a, b *doc.Block) bool {
+	numbered := func(item *doc.Block) bool {
+		return strings.HasSuffix(item.Marker, ".") || strings.HasSuffix(item.Marker, ")")
+	}
+	return a.Marker != "" && numbered(a) == numbered(b)
 }
 
 // trimRules drops the rules at the ends and all but one of several in a row.

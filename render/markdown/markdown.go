@@ -1,139 +1,124 @@
-// Package markdown reads a Markdown body into a document. Glamour renders it, without wrapping and in a style whose
-// colours and marks name what each run of text is; its output is read back, cleaned
-// once more, and becomes blocks like those of any other body. Nothing of Glamour's output reaches a terminal.
+// Package markdown reads a Markdown body into a document. Goldmark makes HTML of it (CommonMark, with
+// the tables, strikethrough, task lists and bare links of GitHub's dialect), which is read like any
+// other HTML body: bounded, cleaned, its links checked.
 package markdown
 
 import (
+	"errors"
 	"regexp"
-	"strconv"
 	"strings"
 
-	"charm.land/glamour/v2"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
+	htmlrenderer "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
 
 	"mayfly/render/clean"
 	"mayfly/render/doc"
+	"mayfly/render/html"
 )
 
-// Bounds beyond which a body is not rendered: Glamour takes milliseconds for each KB, and more for what is nested.
+// Bounds beyond which a body is shown as text: goldmark takes quadratic time for what is nested or
+// never closed, and fills up every row of a table.
 const (
-	maxSource = 32 << 10 // bytes
-	maxDepth  = 12       // quotes within quotes
-	maxIndent = 40       // columns of spaces ahead of a line
-	maxBars   = 65       // column separators of a line
-	maxMarks  = 200      // brackets and emphasis marks of a line
+	maxSource = 32 << 10  // bytes
+	maxHTML   = 512 << 10 // bytes of HTML: a reference can repeat a long URL
+	maxDepth  = 12        // quotes within quotes
+	maxIndent = 40        // columns of spaces ahead of a line
+	maxBars   = 65        // column separators in a line
+	maxCells  = 20_000    // lines with a separator times the separators in the widest
+	maxMarks  = 200       // brackets and emphasis marks in a line
 )
 
 // Options say how to read a body.
 type Options struct {
-	KeepLines bool // line breaks within a paragraph stay
+	// Plain is for a body that is only taken for Markdown: line breaks within a paragraph stay, and
+	// what looks like an HTML tag is text.
+	Plain bool
 }
 
-// Read reads a Markdown body. It reports false when the body is too large or too deep, and has to be shown as text.
+var (
+	declared = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(htmlrenderer.WithUnsafe()))
+	plain    = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(htmlrenderer.WithUnsafe(),
+		htmlrenderer.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(tagsAsText{}, 0))))
+)
+
+// Read reads a Markdown body. It reports false when the body is too large or too deeply nested and
+// has to be shown as text.
 func Read(body string, o Options) (*doc.Document, bool) {
 	if len(body) > maxSource {
 		return nil, false
 	}
-	source := further(harmless(clean.Text(body)))
+	source := clean.Text(body)
 	if !affordable(source) {
 		return nil, false
 	}
-	options := []glamour.TermRendererOption{
-		glamour.WithStyles(styles), glamour.WithWordWrap(0), glamour.WithTableWrap(false), glamour.WithInlineTableLinks(true),
+	converter := declared
+	if o.Plain {
+		converter = plain
 	}
-	if o.KeepLines {
-		options = append(options, glamour.WithPreservedNewLines())
-	}
-	renderer, err := glamour.NewTermRenderer(options...)
-	if err != nil {
+	var out bounded
+	if err := converter.Convert([]byte(source), &out); err != nil {
 		return nil, false
 	}
-	out, err := renderer.Render(source)
-	if err != nil {
-		return nil, false
-	}
-	r := &reader{doc: &doc.Document{}}
-	r.doc.Blocks = r.sections(r.lines(out), 0)
-	r.doc.Links = r.links.Finish()
-	return r.doc, len(r.doc.Blocks) > 0
+	d := html.Read(out.String())
+	return d, len(d.Blocks) > 0 && d.Simplified == ""
 }
 
-// reference is a numeric character reference; its semicolon may be missing.
-var reference = regexp.MustCompile(`&#(?:[0-9]+|[xX][0-9a-fA-F]+);?`)
+// bounded keeps at most maxHTML bytes.
+type bounded struct{ strings.Builder }
 
-// harmless takes out the references to control characters, which Markdown would turn into them.
-func harmless(s string) string {
-	if !strings.Contains(s, "&#") {
-		return s
+var errTooLong = errors.New("the HTML is too long")
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxHTML {
+		return 0, errTooLong
 	}
-	return reference.ReplaceAllStringFunc(s, func(ref string) string {
-		digits, base := strings.TrimSuffix(ref[2:], ";"), 10
-		if digits[0]|0x20 == 'x' {
-			digits, base = digits[1:], 16
+	return b.Builder.Write(p)
+}
+
+// tagsAsText renders HTML tags as the text they are in a plain text body.
+type tagsAsText struct{}
+
+func (tagsAsText) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindRawHTML, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
 		}
-		n, err := strconv.ParseUint(digits, base, 32)
-		if err != nil || n < ' ' || n >= 0x7f && n < 0xa0 {
-			return "\uFFFD"
+		_, err := w.Write(util.EscapeHTML(n.(*ast.RawHTML).Segments.Value(source)))
+		return ast.WalkSkipChildren, err
+	})
+	r.Register(ast.KindHTMLBlock, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
 		}
-		return ref
+		block := n.(*ast.HTMLBlock)
+		text := block.Lines().Value(source)
+		if block.HasClosure() {
+			text = append(text, block.ClosureLine.Value(source)...)
+		}
+		_, err := w.WriteString("<p>" + strings.ReplaceAll(string(util.EscapeHTML(text)), "\n", "<br>") + "</p>")
+		return ast.WalkContinue, err
 	})
 }
 
-var (
-	item      = regexp.MustCompile(`^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]`)
-	paragraph = regexp.MustCompile(`^(?: {2,5}|\t)[^\s>#|*+0-9-]`) // of an item, but its first
-)
-
-// further puts the further paragraphs of list items on a line of their own: Glamour would put them behind the first
-// without as much as a space.
-func further(s string) string {
-	lines := strings.Split(s, "\n")
-	kept := lines[:0]
-	listed, fence := false, ""
-	for i, l := range lines {
-		switch mark := fenceMark(l); {
-		case fence != "":
-			if strings.HasPrefix(mark, fence) && strings.Trim(l, " \t"+fence[:1]) == "" {
-				fence = ""
-			}
-		case mark != "":
-			fence = mark
-		case item.MatchString(l):
-			listed = true
-		case strings.TrimSpace(l) == "":
-			if listed && i > 0 && i+1 < len(lines) && paragraph.MatchString(lines[i+1]) && fenceMark(lines[i+1]) == "" && fenceMark(lines[i-1]) == "" {
-				kept[len(kept)-1] += "  "
-				continue
-			}
-		case l[0] != ' ' && l[0] != '\t':
-			listed = false
-		}
-		kept = append(kept, l)
-	}
-	return strings.Join(kept, "\n")
-}
-
-// fenceMark is the mark that a line begins with if it begins or ends a block of code, else "".
-func fenceMark(l string) string {
-	l = strings.TrimLeft(l, " \t")
-	if !strings.HasPrefix(l, "```") && !strings.HasPrefix(l, "~~~") {
-		return ""
-	}
-	return l[:len(l)-len(strings.TrimLeft(l, l[:1]))]
-}
-
-// affordable reports whether rendering takes bounded time.
+// affordable reports whether parsing takes bounded time.
 func affordable(source string) bool {
-	if len(source) > maxSource {
-		return false
-	}
+	bars, rows := 0, 0
 	for line := range strings.SplitSeq(source, "\n") {
 		lead := line[:len(line)-len(strings.TrimLeft(line, " \t>-*+0123456789.)"))]
 		spaces := strings.Count(lead, " ") + 8*strings.Count(lead, "\t")
-		if strings.Count(lead, ">") > maxDepth || spaces > maxIndent || strings.Count(line, "|") > maxBars || marks(line) > maxMarks {
+		if strings.Count(lead, ">") > maxDepth || spaces > maxIndent || marks(line) > maxMarks {
 			return false
 		}
+		if n := strings.Count(line, "|"); n > 0 {
+			bars = max(bars, n)
+			rows++
+		}
 	}
-	return true
+	return bars <= maxBars && bars*rows <= maxCells
 }
 
 func marks(line string) int {
@@ -147,7 +132,7 @@ func marks(line string) int {
 	return n
 }
 
-// signs are what Markdown alone writes.
+// signs are patterns that only Markdown has.
 var signs = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^#{1,6} \S`),
 	regexp.MustCompile(`\[[^\]\n]+\]\((?:https?://|mailto:)[^\s)]+\)`),
@@ -156,7 +141,7 @@ var signs = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{3,}:?\s*)+\|?\s*$`),
 }
 
-// Is reports whether a plain text is Markdown: it has at least two of the things that Markdown alone writes.
+// Is reports whether a plain text is Markdown: it has at least two of the signs.
 func Is(body string) bool {
 	if len(body) > maxSource || !strings.ContainsAny(body, "#*[`|") {
 		return false
