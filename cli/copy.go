@@ -4,68 +4,37 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
-	"time"
 
-	"github.com/atotto/clipboard"
-	"github.com/aymanbagabas/go-osc52/v2"
+	"mayfly/term"
 )
 
-// copy puts text on the clipboard by every way there is, and says by which: the terminal is told with OSC 52, which has
-// no answer, and the system's clipboard is written.
+// copy puts text on every clipboard there is and says which: the terminal's by OSC 52, which has no answer, and the
+// system's.
 func (a *app) copy(ctx context.Context, text string) string {
 	var ways []string
 	if w := a.terminalWriter(); w != nil {
-		sequence := osc52.New(text)
-		switch {
-		case a.env.Getenv("TMUX") != "":
-			sequence = sequence.Tmux()
-		case strings.HasPrefix(a.env.Getenv("TERM"), "screen"):
-			sequence = sequence.Screen()
-		}
-		if _, err := sequence.WriteTo(w); err == nil {
+		if _, err := io.WriteString(w, a.env.Environ.CopySequence(text)); err == nil {
 			ways = append(ways, "OSC 52")
 		}
 	}
-	if a.nativeClipboard() && nativeCopy(ctx, text) {
-		ways = append(ways, "system clipboard")
+	names, err := a.env.Environ.Copy(ctx, text)
+	switch ways = append(ways, names...); {
+	case len(ways) > 0:
+		return fmt.Sprintf("copied (%s)", strings.Join(ways, ", "))
+	case err != nil:
+		return "not copied: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
-	if len(ways) == 0 {
-		return "not copied: there is neither a terminal nor a clipboard"
-	}
-	return fmt.Sprintf("copied (%s)", strings.Join(ways, ", "))
+	return "not copied: there is neither a terminal nor a clipboard"
 }
 
-// terminalWriter is what leads to the terminal, nil without one.
+// terminalWriter returns stdout or stderr, whichever is a terminal, else nil.
 func (a *app) terminalWriter() io.Writer {
 	switch {
-	case isTerminal(a.env.Stdout):
+	case term.Is(a.env.Stdout):
 		return a.env.Stdout
-	case isTerminal(a.env.Stderr):
+	case term.Is(a.env.Stderr):
 		return a.env.Stderr
 	}
 	return nil
-}
-
-// nativeClipboard reports a system's clipboard that can be reached: where X11 or Wayland keeps it, there must be a display.
-func (a *app) nativeClipboard() bool {
-	if runtime.GOOS == "linux" && a.env.Getenv("DISPLAY")+a.env.Getenv("WAYLAND_DISPLAY")+a.env.Getenv("TERMUX_VERSION")+a.env.Getenv("WSL_DISTRO_NAME") == "" {
-		return false
-	}
-	return !clipboard.Unsupported
-}
-
-// nativeCopy writes the system's clipboard; a clipboard that does not answer is given up.
-func nativeCopy(ctx context.Context, text string) bool {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- clipboard.WriteAll(text) }()
-	select {
-	case err := <-done:
-		return err == nil
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
@@ -19,6 +18,7 @@ import (
 	"mayfly/local"
 	"mayfly/render"
 	"mayfly/render/image"
+	"mayfly/term"
 	"mayfly/ui"
 )
 
@@ -73,11 +73,11 @@ func (d *doctor) wrong(name string, err error) {
 func (d *doctor) terminal() {
 	env := d.app.env
 	d.say("version", "%s", version())
-	if !isTerminal(env.Stdout) {
+	if !term.Is(env.Stdout) {
 		d.say("terminal", "none on stdout: plain output, no colours")
 	} else {
 		d.say("terminal", "%s, %d columns", orNone(env.Getenv("TERM")), d.app.columns())
-		d.say("colours", "%s", colorprofile.Env(env.Environ))
+		d.say("colours", "%s", d.app.colorProfile())
 		d.say("hyperlinks", "%s", yes(d.app.styled(), "written (OSC 8)", "not written"))
 		d.say("images", "%s", protocolTexts[image.Detect(env.Getenv)])
 	}
@@ -89,10 +89,7 @@ func (d *doctor) clipboard() string {
 	if d.app.terminalWriter() != nil {
 		ways = append(ways, "OSC 52 (the terminal does not tell whether it takes it)")
 	}
-	if d.app.nativeClipboard() {
-		ways = append(ways, "the system's")
-	}
-	return orNone(strings.Join(ways, ", "))
+	return orNone(strings.Join(append(ways, d.app.env.Environ.Clipboards()...), ", "))
 }
 
 func (d *doctor) files() {

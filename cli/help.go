@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/manual"
+	"mayfly/term"
 	"mayfly/ui/config"
 	"mayfly/ui/theme"
 )
@@ -129,7 +130,7 @@ func (a *app) help(ctx context.Context, cmd *cobra.Command) error {
 	}
 	path := strings.Fields(cmd.CommandPath())[1:]
 	root.SetArgs(append(path, "--help"))
-	if isTerminal(a.env.Stdout) {
+	if term.Is(a.env.Stdout) {
 		// Fang asks the terminal for its background, for seconds where there is no answer, unless os.Stdin is no
 		// terminal. The colours below need no answer.
 		if null, err := os.Open(os.DevNull); err == nil {

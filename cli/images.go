@@ -3,11 +3,11 @@ package cli
 import (
 	"slices"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"mayfly/render/image"
-	"mayfly/render/layout"
+	"mayfly/term"
 )
 
 var imageProtocols = map[string]image.Protocol{
@@ -40,22 +40,20 @@ func (f *viewFlags) imageMode(a *app) image.Mode {
 	if f.json {
 		return image.Mode{}
 	}
-	fd, ok := terminal(a.env.Stdout)
-	if f.images == "auto" {
-		switch {
-		case ok && a.styled():
+	if f.images == "auto" && a.styled() {
+		m.Protocol = image.Blocks
+		if term.Is(a.env.Stdout) {
 			m.Protocol = image.Detect(a.env.Getenv)
-		case a.styled():
-			m.Protocol = image.Blocks
 		}
 	}
-	if ok && m.Protocol.Placed() {
-		m.Cell = cellSize(fd)
-		if _, height, err := term.GetSize(fd); err == nil && height > 2 {
-			m.Rows = height - 1 // an image is drawn upwards from its last row
+	if m.Protocol.Placed() {
+		size := term.SizeOf(a.env.Stdout)
+		m.Cell = image.Size{Width: size.CellWidth, Height: size.CellHeight}
+		if size.Rows > 2 {
+			m.Rows = size.Rows - 1 // an image is drawn upwards from its last row
 		}
 	}
-	if m.Protocol == image.Blocks && a.theme().Profile == layout.NoColor {
+	if m.Protocol == image.Blocks && a.colorProfile() < colorprofile.ANSI {
 		m.Protocol = image.Off
 	}
 	return m

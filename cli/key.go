@@ -10,10 +10,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+	xterm "golang.org/x/term"
 
 	"mayfly/keys"
 	"mayfly/render"
+	"mayfly/term"
 )
 
 func (a *app) keyCommand() *cobra.Command {
@@ -74,7 +75,7 @@ func (a *app) keySet() *cobra.Command {
 // readKey reads a key at a prompt without echo, else the first line of stdin.
 func (a *app) readKey(p place) (string, error) {
 	var text string
-	if fd, ok := terminal(a.env.Stdin); ok {
+	if fd, ok := term.FD(a.env.Stdin); ok {
 		typed, err := a.prompt(fd, fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
 		if err != nil {
 			return "", err
@@ -95,12 +96,12 @@ func (a *app) readKey(p place) (string, error) {
 
 // prompt reads a line that is not shown. The echo is off before the question is asked.
 func (a *app) prompt(fd int, question string) (string, error) {
-	state, err := term.MakeRaw(fd)
+	state, err := xterm.MakeRaw(fd)
 	if err != nil {
 		return "", fmt.Errorf("preparing the terminal: %w", err)
 	}
-	defer func() { _ = term.Restore(fd, state) }() // nothing is left to do about a terminal that refuses
-	line := term.NewTerminal(struct {
+	defer func() { _ = xterm.Restore(fd, state) }() // nothing is left to do about a terminal that refuses
+	line := xterm.NewTerminal(struct {
 		io.Reader
 		io.Writer
 	}{a.env.Stdin, a.env.Stderr}, "")
@@ -165,7 +166,7 @@ func (a *app) keyRemove() *cobra.Command {
 			if errors.Is(err, keys.ErrNone) {
 				return &failure{statusNotFound, fmt.Errorf("no API key is kept for %s", render.Clean(p.baseURL)), ""}
 			}
-			if err == nil && isTerminal(a.env.Stderr) {
+			if err == nil && term.Is(a.env.Stderr) {
 				fmt.Fprintf(a.env.Stderr, "removed from %s\n", places(from))
 			}
 			return err

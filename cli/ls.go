@@ -10,6 +10,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/render"
+	"mayfly/term"
 )
 
 func (a *app) lsCommand() *cobra.Command {
@@ -45,7 +46,7 @@ func (a *app) lsCommand() *cobra.Command {
 					count = strconv.Itoa(*i.MessageCount)
 				}
 				expiry := stamp(i.ExpiresAt)
-				if isTerminal(a.env.Stdout) {
+				if term.Is(a.env.Stdout) {
 					expiry = left(i.ExpiresAt)
 				}
 				rows[n] = []string{render.Clean(i.Email), count, expiry, render.Clean(i.ID)}

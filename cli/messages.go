@@ -8,6 +8,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/render"
+	"mayfly/term"
 )
 
 func (a *app) messagesCommand() *cobra.Command {
@@ -47,7 +48,7 @@ func (a *app) messagesCommand() *cobra.Command {
 func (a *app) messageRows(messages []api.Summary) [][]string {
 	rows := make([][]string, len(messages))
 	for n, m := range messages {
-		if isTerminal(a.env.Stdout) {
+		if term.Is(a.env.Stdout) {
 			rows[n] = []string{moment(m.ReceivedAt), sender(m.FromName, m.From), render.Clean(m.Subject), render.Clean(m.ID)}
 			continue
 		}

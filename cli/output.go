@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -8,25 +9,18 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
-	"golang.org/x/term"
 
 	"mayfly/api"
 	"mayfly/render"
 	"mayfly/render/layout"
+	"mayfly/term"
 	"mayfly/ui/theme"
 )
 
 // columns is the width of the terminal that stdout is, else 80.
 func (a *app) columns() int { return columnsOf(a.env.Stdout) }
 
-func columnsOf(stream any) int {
-	if fd, ok := terminal(stream); ok {
-		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
-			return width
-		}
-	}
-	return 80
-}
+func columnsOf(stream any) int { return cmp.Or(term.SizeOf(stream).Columns, 80) }
 
 // styled reports whether stdout gets colours and hyperlinks.
 func (a *app) styled() bool {
@@ -36,19 +30,25 @@ func (a *app) styled() bool {
 	case "never":
 		return false
 	}
-	return isTerminal(a.env.Stdout) && a.env.Getenv("TERM") != "dumb"
+	return term.Is(a.env.Stdout) && a.env.Getenv("TERM") != "dumb"
 }
 
-// colorProfile is which colours stdout can show.
+// colorProfile is how many colours stdout gets.
 func (a *app) colorProfile() colorprofile.Profile {
-	if !a.styled() {
+	switch {
+	case !a.styled():
 		return colorprofile.NoTTY
+	case a.color != "always":
+		return colorprofile.Detect(a.env.Stdout, a.env.Environ)
+	case a.env.Getenv("NO_COLOR") == "":
+		return max(colorprofile.Env(a.env.Environ), colorprofile.ANSI256)
 	}
-	profile := colorprofile.Env(a.env.Environ)
-	if a.color == "always" && a.env.Getenv("NO_COLOR") == "" {
-		profile = max(profile, colorprofile.ANSI256)
-	}
-	return profile
+	return colorprofile.Env(a.env.Environ)
+}
+
+// darkBackground reports whether stdout is a terminal with a dark background, as it is taken for where it does not say.
+func (a *app) darkBackground() bool {
+	return a.env.Environ.Background(a.env.Stdin, a.env.Stdout) != term.LightBackground
 }
 
 // theme is what stdout can show, in the colours that the application has.
@@ -79,7 +79,7 @@ func (a *app) theme() render.Theme {
 // between the cells and nothing cut.
 func (a *app) table(w io.Writer, rows [][]string) error {
 	var out strings.Builder
-	if !isTerminal(a.env.Stdout) {
+	if !term.Is(a.env.Stdout) {
 		for _, row := range rows {
 			out.WriteString(strings.Join(row, "\t") + "\n")
 		}

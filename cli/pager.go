@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"mayfly/term"
 )
 
 // page gives write a writer that leads to $PAGER when stdout is a terminal, else to stdout. A reader who leaves the pager
@@ -46,7 +48,7 @@ func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
 
 // pagerCommand is $PAGER, less where that is not set, and nothing where there is no terminal or no pager.
 func (a *app) pagerCommand() []string {
-	if !isTerminal(a.env.Stdout) || !isTerminal(a.env.Stdin) || a.env.Getenv("TERM") == "dumb" {
+	if !term.Is(a.env.Stdout) || !term.Is(a.env.Stdin) || a.env.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	command := strings.Fields(a.env.Getenv("PAGER"))

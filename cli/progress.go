@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/term"
 )
 
 // progress shows on stderr, when it is a terminal, that something is waited for and how much time is left. The function
 // it returns takes the line away again.
 func (a *app) progress(ctx context.Context, what func() string) (stop func()) {
-	if !isTerminal(a.env.Stderr) {
+	if !term.Is(a.env.Stderr) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"mayfly/term"
 )
 
 func (a *app) readCommand() *cobra.Command {
@@ -34,7 +36,7 @@ mayfly read --json | jq -r .code`,
 			if f.json {
 				return f.print(a, a.env.Stdout, m, f.theme(a))
 			}
-			if f.view == "raw" && !isTerminal(a.env.Stdout) {
+			if f.view == "raw" && !term.Is(a.env.Stdout) {
 				_, err := a.env.Stdout.Write(m.Raw)
 				return err
 			}

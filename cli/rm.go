@@ -11,6 +11,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/render"
+	"mayfly/term"
 )
 
 func (a *app) rmCommand() *cobra.Command {
@@ -26,7 +27,7 @@ func (a *app) rmCommand() *cobra.Command {
 			if all == (len(args) > 0) {
 				return usageOf(cmd, "`mayfly rm` needs inboxes, or --all")
 			}
-			asks := isTerminal(a.env.Stdin) && isTerminal(a.env.Stderr)
+			asks := term.Is(a.env.Stdin) && term.Is(a.env.Stderr)
 			if !yes && !asks {
 				return usageOf(cmd, "there is no terminal to ask at: --yes says that it is meant")
 			}

@@ -11,11 +11,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
-	"golang.org/x/term"
+	"mayfly/term"
 )
 
 // Env is what a run sees of the process around it.
@@ -23,7 +21,7 @@ type Env struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
-	Environ []string // NAME=value; of several of a name the last one counts
+	Environ term.Env
 }
 
 // OS is the environment of this process.
@@ -32,14 +30,7 @@ func OS() Env {
 }
 
 // Getenv is the value of an environment variable, "" when it is not set.
-func (e Env) Getenv(name string) string {
-	for _, pair := range slices.Backward(e.Environ) {
-		if key, value, ok := strings.Cut(pair, "="); ok && key == name {
-			return value
-		}
-	}
-	return ""
-}
+func (e Env) Getenv(name string) string { return e.Environ.Getenv(name) }
 
 // grace is how long a command may take to notice an interrupt before the run ends without it.
 const grace = 60 * time.Millisecond
@@ -49,8 +40,7 @@ const grace = 60 * time.Millisecond
 func Run(ctx context.Context, args []string, env Env) int {
 	ctx, stop := withSignals(ctx)
 	defer stop()
-	restore := keepTerminal(env.Stdin)
-	defer restore()
+	defer term.Save(env.Stdin)() // a run that is interrupted at a prompt without echo must not leave it so
 
 	return (&app{env: env}).run(ctx, args)
 }
@@ -91,32 +81,4 @@ func (a *app) report(ctx context.Context, err error) int {
 		fmt.Fprintln(a.env.Stderr, errorLine(err))
 	}
 	return status
-}
-
-// keepTerminal returns a function that brings a terminal back to the state it is in now: a run that is interrupted at a
-// prompt without echo must not leave it so.
-func keepTerminal(r io.Reader) func() {
-	fd, ok := terminal(r)
-	if !ok {
-		return func() {}
-	}
-	state, err := term.GetState(fd)
-	if err != nil {
-		return func() {}
-	}
-	return func() { _ = term.Restore(fd, state) } // nothing is left to do about a terminal that refuses
-}
-
-// terminal returns the descriptor of the terminal that stream is.
-func terminal(stream any) (fd int, ok bool) {
-	f, ok := stream.(interface{ Fd() uintptr })
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0, false
-	}
-	return int(f.Fd()), true
-}
-
-func isTerminal(stream any) bool {
-	_, ok := terminal(stream)
-	return ok
 }

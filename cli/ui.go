@@ -15,12 +15,13 @@ import (
 	"mayfly/config"
 	"mayfly/keys"
 	"mayfly/local"
+	"mayfly/term"
 	"mayfly/ui"
 )
 
 // runUI opens the terminal application.
 func (a *app) runUI(cmd *cobra.Command, _ []string) error {
-	if !isTerminal(a.env.Stdin) || !isTerminal(a.env.Stdout) {
+	if !term.Is(a.env.Stdin) || !term.Is(a.env.Stdout) {
 		return usageOf(cmd, "the terminal application needs a terminal")
 	}
 	a.showsProblems = true

@@ -14,6 +14,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/render"
+	"mayfly/term"
 )
 
 func (a *app) watchCommand() *cobra.Command {
@@ -63,7 +64,7 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 		ids[n] = i.ID
 		v.inboxes[i.ID] = &watched{inbox: i}
 	}
-	if isTerminal(a.env.Stderr) {
+	if term.Is(a.env.Stderr) {
 		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c ends it\n", count(len(ids), "inbox", "inboxes"))
 	}
 	return follow(ctx, s.client, ids, v.all, v.on)

@@ -33,12 +33,12 @@ func (e Env) destinations() []destination {
 		all = append(all, destination{"tmux", helper("tmux", "load-buffer", "-w", "-")})
 	}
 	if copy := e.systemClipboard(); copy != nil && !e.SSH() {
-		all = append(all, destination{"clipboard", copy})
+		all = append(all, destination{"system clipboard", copy})
 	}
 	return all
 }
 
-// Clipboards names the clipboards that Copy reaches: "tmux", "clipboard".
+// Clipboards names the clipboards that Copy reaches: "tmux", "system clipboard".
 func (e Env) Clipboards() []string {
 	var names []string
 	for _, d := range e.destinations() {

@@ -59,15 +59,15 @@ func TestCopyReachesTheClipboardsThereAre(t *testing.T) {
 	}{
 		{"", "tmux xclip wl-copy", "", nil},
 		{"DISPLAY=:0", "", "", nil},
-		{"DISPLAY=:0", "xclip xsel", "clipboard", map[string]string{"xclip": xclip}},
-		{"DISPLAY=:0", "xsel", "clipboard", map[string]string{"xsel": "--input --clipboard\n"}},
-		{"DISPLAY=:0 WAYLAND_DISPLAY=wayland-0", "xclip wl-copy", "clipboard", map[string]string{"wl-copy": "\n"}},
-		{"DISPLAY=:0 WAYLAND_DISPLAY=wayland-0", "xclip", "clipboard", map[string]string{"xclip": xclip}},
+		{"DISPLAY=:0", "xclip xsel", "system clipboard", map[string]string{"xclip": xclip}},
+		{"DISPLAY=:0", "xsel", "system clipboard", map[string]string{"xsel": "--input --clipboard\n"}},
+		{"DISPLAY=:0 WAYLAND_DISPLAY=wayland-0", "xclip wl-copy", "system clipboard", map[string]string{"wl-copy": "\n"}},
+		{"DISPLAY=:0 WAYLAND_DISPLAY=wayland-0", "xclip", "system clipboard", map[string]string{"xclip": xclip}},
 		{"WAYLAND_DISPLAY=wayland-0", "xclip", "", nil},
-		{"TERMUX_VERSION=1", "termux-clipboard-set", "clipboard", map[string]string{"termux-clipboard-set": "\n"}},
-		{"WSL_DISTRO_NAME=Debian", "xclip clip.exe", "clipboard", map[string]string{"clip.exe": "\n"}},
+		{"TERMUX_VERSION=1", "termux-clipboard-set", "system clipboard", map[string]string{"termux-clipboard-set": "\n"}},
+		{"WSL_DISTRO_NAME=Debian", "xclip clip.exe", "system clipboard", map[string]string{"clip.exe": "\n"}},
 		{"TMUX=x", "tmux xclip", "tmux", map[string]string{"tmux": tmux}},
-		{"TMUX=x DISPLAY=:0", "tmux xclip", "tmux clipboard", map[string]string{"tmux": tmux, "xclip": xclip}},
+		{"TMUX=x DISPLAY=:0", "tmux xclip", "tmux system clipboard", map[string]string{"tmux": tmux, "xclip": xclip}},
 		{"DISPLAY=:0 SSH_TTY=/dev/pts/0", "xclip", "", nil},
 		{"TMUX=x DISPLAY=:0 SSH_CONNECTION=x", "tmux xclip", "tmux", map[string]string{"tmux": tmux}},
 	} {
@@ -97,7 +97,7 @@ func TestCopyReachesTheClipboardsThereAre(t *testing.T) {
 func TestAClipboardThatFailsIsNamed(t *testing.T) {
 	programs(t, map[string]string{"tmux": "cat >/dev/null; exit 1", "xclip": keep, "pbcopy": keep})
 	names, err := Env{"TMUX=x", "DISPLAY=:0"}.Copy(t.Context(), "a")
-	if !slices.Equal(names, []string{"clipboard"}) || err == nil || !strings.Contains(err.Error(), "tmux") {
+	if !slices.Equal(names, []string{"system clipboard"}) || err == nil || !strings.Contains(err.Error(), "tmux") {
 		t.Errorf("%q, %v", names, err)
 	}
 }

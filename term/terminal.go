@@ -17,6 +17,24 @@ func Is(stream any) bool {
 	return ok
 }
 
+// Save returns a function that gives the terminal that stream is the settings it has now. It does
+// nothing in the background, where the kernel stops a process that changes a terminal's settings.
+func Save(stream any) (restore func()) {
+	fd, ok := FD(stream)
+	if !ok {
+		return func() {}
+	}
+	state, err := term.GetState(fd)
+	if err != nil {
+		return func() {}
+	}
+	return func() {
+		if foreground(fd) {
+			_ = term.Restore(fd, state) // nothing is left to do about a terminal that refuses
+		}
+	}
+}
+
 // Size is the size of a terminal. What it does not tell is zero.
 type Size struct {
 	Columns, Rows         int

@@ -17,77 +17,125 @@ import (
 	"golang.org/x/term"
 )
 
-// TestMain is, where this variable is set, a program in a terminal that asks for its background.
+// TestMain is the program that runs in a terminal where this variable is set.
 func TestMain(m *testing.M) {
-	if os.Getenv("ASK_BACKGROUND") != "" {
+	switch os.Getenv("PROGRAM") {
+	case "background":
 		fmt.Printf("background %d.", Env(os.Environ()).Background(os.Stdin, os.Stdout))
-		return
+	case "restore":
+		restore := Save(os.Stdin)
+		if len(os.Args) > 1 {
+			_, _ = term.MakeRaw(int(os.Stdin.Fd()))
+		}
+		restore()
+		fmt.Print("restored")
+	default:
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
 }
 
-func TestBackgroundIsAskedOfTheTerminal(t *testing.T) {
-	self, err := os.Executable()
+// terminal is a pseudo-terminal with a program in it.
+type terminal struct {
+	t           *testing.T
+	screen, tty *os.File
+	before      *term.State
+	cmd         *exec.Cmd
+	said        string
+}
+
+func start(t *testing.T, environ []string, command ...string) *terminal {
+	t.Helper()
+	screen, tty, err := pty.Open()
+	if err != nil {
+		t.Skip("no pseudo-terminal: ", err)
+	}
+	t.Cleanup(func() { _, _ = screen.Close(), tty.Close() })
+	before, err := term.GetState(int(tty.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), environ...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return &terminal{t, screen, tty, before, cmd, ""}
+}
+
+// says reads until the program has written text.
+func (p *terminal) says(text string) {
+	p.t.Helper()
+	for b := make([]byte, 256); !strings.Contains(p.said, text); {
+		n, err := p.screen.Read(b)
+		if err != nil {
+			p.t.Fatalf("%v, after %q", err, p.said)
+		}
+		p.said += string(b[:n])
+	}
+}
+
+// ends waits for the program, which must have left the terminal's settings as they were.
+func (p *terminal) ends() {
+	p.t.Helper()
+	if err := p.cmd.Wait(); err != nil {
+		p.t.Error(err)
+	}
+	if after, err := term.GetState(int(p.tty.Fd())); err != nil || !reflect.DeepEqual(after, p.before) {
+		p.t.Errorf("the terminal's settings are not restored: %v", err)
+	}
+}
+
+// self is this program, inBackground as the job of a shell.
+func self(t *testing.T) (foreground, inBackground []string) {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{path}, []string{"/bin/sh", "-c", `set -m; "$0" & wait`, path}
+}
+
+func TestSettingsAreRestored(t *testing.T) {
+	foreground, inBackground := self(t)
+	for _, command := range [][]string{append(foreground, "raw"), inBackground} { // the latter is not stopped
+		p := start(t, []string{"PROGRAM=restore"}, command...)
+		p.says("restored")
+		p.ends()
+	}
+}
+
+func TestBackgroundIsAskedOfTheTerminal(t *testing.T) {
+	foreground, inBackground := self(t)
 	for _, c := range []struct {
-		answer  string
+		answer  string // "" when there is no question
 		environ string
 		command []string
 		want    Background
-		asked   bool
 	}{
-		{"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b[?62;22c", "COLORFGBG=0;15", []string{self}, DarkBackground, true},
-		{"\x1b]11;rgb:ffff/ffff/ffff\x07\x1b[?1;2c", "", []string{self}, LightBackground, true},
-		{"\x1b]11;rgb:fd/f6/e3\x07\x1b[?6c", "", []string{self}, LightBackground, true},
-		{"\x1b]11;#000000\x07\x1b[?6c", "", []string{self}, DarkBackground, true},
-		{"\x1b[?62;22c", "", []string{self}, UnknownBackground, true},
-		{"\x1b[?62;22c", "COLORFGBG=0;15", []string{self}, LightBackground, true},
-		{"\x1b]11;nonsense\x07\x1b[?6c", "", []string{self}, UnknownBackground, true},
-		// a background process is not stopped
-		{"", "COLORFGBG=0;15", []string{"/bin/sh", "-c", `set -m; "$0" & wait`, self}, LightBackground, false},
+		{"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b[?62;22c", "COLORFGBG=0;15", foreground, DarkBackground},
+		{"\x1b]11;rgb:ffff/ffff/ffff\x07\x1b[?1;2c", "", foreground, LightBackground},
+		{"\x1b]11;rgb:fd/f6/e3\x07\x1b[?6c", "", foreground, LightBackground},
+		{"\x1b]11;#000000\x07\x1b[?6c", "", foreground, DarkBackground},
+		{"\x1b[?62;22c", "", foreground, UnknownBackground},
+		{"\x1b[?62;22c", "COLORFGBG=0;15", foreground, LightBackground},
+		{"\x1b]11;nonsense\x07\x1b[?6c", "", foreground, UnknownBackground},
+		{"", "COLORFGBG=0;15", inBackground, LightBackground},
 	} {
-		screen, tty, err := pty.Open()
-		if err != nil {
-			t.Skip("no pseudo-terminal: ", err)
-		}
-		defer screen.Close()
-		defer tty.Close()
-		before, err := term.GetState(int(tty.Fd()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(c.command[0], c.command[1:]...)
-		cmd.Env = append(os.Environ(), "ASK_BACKGROUND=1", "COLORFGBG=", c.environ)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		var said bytes.Buffer
-		want, asked := fmt.Sprintf("background %d.", c.want), false
-		for b := make([]byte, 256); !strings.Contains(said.String(), "background"); {
-			n, err := screen.Read(b)
-			if err != nil {
+		const question = "\x1b]11;?\x07\x1b[c"
+		p := start(t, []string{"PROGRAM=background", "COLORFGBG=", c.environ}, c.command...)
+		if c.answer != "" {
+			p.says(question)
+			if _, err := p.screen.WriteString(c.answer); err != nil {
 				t.Fatal(err)
 			}
-			said.Write(b[:n])
-			if !asked && strings.Contains(said.String(), "\x1b]11;?\x07\x1b[c") {
-				asked = true
-				if _, err := screen.WriteString(c.answer); err != nil {
-					t.Fatal(err)
-				}
-			}
 		}
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
-		if !strings.HasSuffix(said.String(), want) || asked != c.asked {
-			t.Errorf("%q %s: %q, want %q; asked %v", c.answer, c.environ, said.String(), want, asked)
-		}
-		if after, err := term.GetState(int(tty.Fd())); err != nil || !reflect.DeepEqual(after, before) {
-			t.Errorf("%q: the terminal's settings are not restored: %v", c.answer, err)
+		p.says("background")
+		p.says(".")
+		p.ends()
+		if !strings.HasSuffix(p.said, fmt.Sprintf("background %d.", c.want)) || c.answer == "" && strings.Contains(p.said, question) {
+			t.Errorf("%q %s: %q, want %d", c.answer, c.environ, p.said, c.want)
 		}
 	}
 }
