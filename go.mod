@@ -12,7 +12,6 @@ require (
 	github.com/adrg/xdg v0.5.3
 	github.com/andybalholm/cascadia v1.3.5
 	github.com/atotto/clipboard v0.1.4
-	github.com/aymanbagabas/go-osc52/v2 v2.0.1
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/charmbracelet/colorprofile v0.4.3
 	github.com/charmbracelet/ultraviolet v0.0.0-20260811164956-006e29f97886
