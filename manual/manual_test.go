@@ -41,7 +41,7 @@ func TestTopics(t *testing.T) {
 		if !strings.HasPrefix(string(text), "# "+topic.Title+"\n\n"+topic.Summary+"\n\n") {
 			t.Errorf("%s: want a title and a one-line summary, have %+v", file, topic)
 		}
-		if len(topic.Title) < 4 || len(topic.Summary) > 76 || !strings.HasSuffix(topic.Summary, ".") {
+		if len(topic.Title) < 4 || len(topic.Summary) > 76 || !strings.HasSuffix(topic.Summary, ".") || strings.ContainsAny(topic.Title+topic.Summary, "`*[") {
 			t.Errorf("%s: title %q, summary %q", file, topic.Title, topic.Summary)
 		}
 	}
