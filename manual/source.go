@@ -7,8 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Glamour breaks code and words with hyphens anywhere, keeps the line breaks of list items and squeezes tables until words
-// break. So a page is fitted to the width before it is rendered.
+// Glamour breaks code and words with hyphens anywhere, keeps the line breaks of list items and cuts what does not fit into a
+// table. So a page is fitted to the width before it is rendered.
 
 // hyphen stands for a hyphen at which no line is broken, until the page is rendered.
 const hyphen = "\u2011"
@@ -89,7 +89,8 @@ func code(line string, width int) []string {
 	}
 }
 
-// table is a table as it is where its longest words fit beside each other, else a list with an item for each row.
+// table is a table as wide as width allows: cells that are too long go on in further rows. Where its longest words do not fit
+// beside each other it is a list with an item for each row.
 func table(rows []string, width int) []string {
 	var cells [][]string
 	for _, row := range rows {
@@ -100,16 +101,90 @@ func table(rows []string, width int) []string {
 		cells = append(cells, line)
 	}
 	heads, body := cells[0], cells[2:] // the second row is a rule
-	fits := room(heads, body) <= width
-	var out []string
-	if fits {
-		out = append(out, rows[:2]...)
+	widths := columns(heads, body, width)
+	if widths == nil {
+		return list(heads, body)
 	}
+	out := rows[:2:2]
 	for _, row := range body {
-		if fits {
-			out = append(out, "| "+unbroken(strings.Join(row, " | "))+" |")
-			continue
+		parts := make([][]string, len(row))
+		height := 1
+		for n, cell := range row {
+			parts[n] = wrap(cell, widths[n])
+			height = max(height, len(parts[n]))
 		}
+		for y := range height {
+			line := "|"
+			for _, part := range parts {
+				if y < len(part) {
+					line += part[y]
+				}
+				line += "|"
+			}
+			out = append(out, unbroken(line))
+		}
+	}
+	return out
+}
+
+// columns are the widths of a table's columns, the widest made narrower until all fit beside each other, nil where they cannot.
+func columns(heads []string, body [][]string, width int) []int {
+	widths, least := make([]int, len(heads)), make([]int, len(heads))
+	total := 0
+	for n, head := range heads {
+		least[n] = shown(head)
+		for _, row := range body {
+			widths[n] = max(widths[n], shown(row[n]))
+			for _, word := range strings.Fields(row[n]) {
+				least[n] = max(least[n], shown(word))
+			}
+		}
+		widths[n] = max(widths[n], least[n])
+		total += widths[n] + 2 // the margins of a cell
+	}
+	for ; total > width; total-- {
+		widest := -1
+		for n := range widths {
+			if widths[n] > least[n] && (widest < 0 || widths[n] > widths[widest]) {
+				widest = n
+			}
+		}
+		if widest < 0 {
+			return nil
+		}
+		widths[widest]--
+	}
+	return widths
+}
+
+// shown is the width of text in cells, without the marks around code.
+func shown(text string) int { return ansi.StringWidth(strings.ReplaceAll(text, "`", "")) }
+
+// wrap breaks a cell between words; code that goes on is marked on each line.
+func wrap(cell string, width int) []string {
+	var lines []string
+	line, code := "", ""
+	for _, word := range strings.Fields(cell) {
+		switch {
+		case line == "":
+			line = word
+		case shown(line+" "+word) > width:
+			lines = append(lines, line+code)
+			line = code + word
+		default:
+			line += " " + word
+		}
+		if strings.Count(word, "`")%2 == 1 {
+			code = map[string]string{"": "`", "`": ""}[code]
+		}
+	}
+	return append(lines, line)
+}
+
+// list is a table as a list.
+func list(heads []string, body [][]string) []string {
+	var items []string
+	for _, row := range body {
 		var parts []string
 		for n, cell := range row[1:] {
 			switch head := heads[n+1]; {
@@ -120,22 +195,7 @@ func table(rows []string, width int) []string {
 				parts = append(parts, head+": "+cell)
 			}
 		}
-		out = append(out, "- "+unbroken(row[0]+": "+strings.Join(parts, "; ")))
+		items = append(items, "- "+unbroken(row[0]+": "+strings.Join(parts, "; ")))
 	}
-	return out
-}
-
-// room is how many cells a table takes at the least: heads are cut rather than broken, other cells break between words.
-func room(heads []string, body [][]string) int {
-	total := 0
-	for n, head := range heads {
-		longest := ansi.StringWidth(head)
-		for _, row := range body {
-			for _, word := range strings.Fields(strings.ReplaceAll(row[n], "`", "")) {
-				longest = max(longest, ansi.StringWidth(word))
-			}
-		}
-		total += longest + 3 // a space at either side, and one between
-	}
-	return total
+	return items
 }

@@ -20,7 +20,7 @@ func (s Style) config() glamour.StyleConfig {
 	yes, body, indented := true, uint(2), uint(len(listIndent))
 	block := glamour.StyleBlock{Margin: &body}
 	heading := glamour.StylePrimitive{BlockPrefix: "\n", BlockSuffix: "\n\n", Bold: &yes, Color: name(s.Accent)}
-	column, row := " ", "─"
+	none, row := "", "─" // between the columns are the margins of the cells: Lip Gloss miscounts separators
 	return glamour.StyleConfig{
 		Paragraph:   block,
 		BlockQuote:  block,
@@ -36,7 +36,7 @@ func (s Style) config() glamour.StyleConfig {
 		Code:        glamour.StyleBlock{StylePrimitive: glamour.StylePrimitive{Color: name(s.Code)}},
 		CodeBlock: glamour.StyleCodeBlock{StyleBlock: glamour.StyleBlock{
 			StylePrimitive: glamour.StylePrimitive{Color: name(s.Dim)}, Margin: &indented}},
-		Table: glamour.StyleTable{CenterSeparator: &row, ColumnSeparator: &column, RowSeparator: &row},
+		Table: glamour.StyleTable{CenterSeparator: &none, ColumnSeparator: &none, RowSeparator: &row},
 	}
 }
 
