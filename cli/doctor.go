@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
-	"mayfly/keys"
 	"mayfly/local"
 	"mayfly/render"
 	"mayfly/render/image"
@@ -22,15 +21,15 @@ import (
 	"mayfly/ui"
 )
 
-// checkTime is how long doctor waits for a service.
-const checkTime = 10 * time.Second
+// doctorTimeout is how long doctor waits for a service.
+const doctorTimeout = 10 * time.Second
 
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell what this terminal, configuration, key and service can do",
-		Long: "Tell what this terminal can show, where settings, data and state are kept, which key is used and from where, " +
-			"and whether the service answers. The status is 1 when something is wrong.",
+		Short: "Check this terminal, configuration, key and service",
+		Long: "Show what this terminal can display, where settings, data and state are stored, which key is used and where it comes from, " +
+			"what is wrong in config.toml, and whether the service answers. The exit status is not 0 when something is wrong.",
 		Example: "mayfly doctor\nmayfly doctor --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,7 +49,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 }
 
-// doctor prints findings, a line each.
+// doctor prints findings, one a line.
 type doctor struct {
 	app       *app
 	failed    error // the first thing that is wrong
@@ -76,9 +75,13 @@ func (d *doctor) terminal() {
 	if !term.Is(env.Stdout) {
 		d.say("terminal", "none on stdout: plain output, no colours")
 	} else {
+		hyperlinks := "not written"
+		if d.app.styled() {
+			hyperlinks = "written (OSC 8)"
+		}
 		d.say("terminal", "%s, %d columns", orNone(env.Getenv("TERM")), d.app.columns())
 		d.say("colours", "%s", d.app.colorProfile())
-		d.say("hyperlinks", "%s", yes(d.app.styled(), "written (OSC 8)", "not written"))
+		d.say("hyperlinks", "%s", hyperlinks)
 		d.say("images", "%s", protocolTexts[image.Detect(env.Getenv)])
 	}
 	d.say("clipboard", "%s", d.clipboard())
@@ -87,7 +90,7 @@ func (d *doctor) terminal() {
 func (d *doctor) clipboard() string {
 	var ways []string
 	if d.app.terminalWriter() != nil {
-		ways = append(ways, "OSC 52 (the terminal does not tell whether it takes it)")
+		ways = append(ways, "OSC 52 (a terminal does not say whether it takes it)")
 	}
 	return orNone(strings.Join(append(ways, d.app.env.Environ.Clipboards()...), ", "))
 }
@@ -96,7 +99,7 @@ func (d *doctor) files() {
 	a := d.app
 	absent := ""
 	if missing(a.configFile()) {
-		absent = " (not there: defaults)"
+		absent = " (no such file: defaults apply)"
 	}
 	d.say("config", "%s%s", a.configFile(), absent)
 	for _, p := range a.config().Problems {
@@ -116,44 +119,30 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// unwritable is a word on a folder that Mayfly cannot write to, or make.
+// unwritable is a remark on a folder that cannot be made or written to, else "".
 func unwritable(dir string) string {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return " (cannot be made: what is kept there is forgotten)"
+		return " (cannot be made: nothing is remembered there)"
 	}
 	probe, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		return " (cannot be written: what is kept there is forgotten)"
+		return " (cannot be written to: nothing is remembered there)"
 	}
-	_ = errors.Join(probe.Close(), os.Remove(probe.Name())) // only that it could be made counts
+	_ = errors.Join(probe.Close(), os.Remove(probe.Name())) // it could be made: nothing else matters
 	return ""
 }
 
 func (d *doctor) service(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	p, err := d.app.where()
 	if err != nil {
 		d.wrong("service", err)
 		return
 	}
-	if p.embedded() {
-		session, err := local.Find(ctx, d.app.localOptions())
-		if errors.Is(err, local.ErrNotRunning) {
-			d.say("service", "the embedded one, which is not running: `mayfly` starts it")
-			return
-		}
-		if err != nil {
-			d.wrong("service", err)
-			return
-		}
-		d.say("service", "the embedded one at %s, SMTP %s, process %d", session.BaseURL, session.SMTPAddr, session.PID)
-	} else {
+	if !p.local() {
 		d.say("service", "%s", p.baseURL)
-		key, err := d.app.keys().Resolve(ctx, p.keyID())
-		if errors.Is(err, keys.ErrNone) {
-			err = d.app.noKey(p)
-		}
+		key, err := d.app.key(ctx, p)
 		if err != nil {
 			d.wrong("key", err)
 			return
@@ -161,25 +150,32 @@ func (d *doctor) service(ctx context.Context) {
 		d.say("key", "%s, ends in %s", key.Source, orNone(key.Secret.Last4()))
 	}
 	s, err := d.app.connect(ctx)
+	if errors.Is(err, local.ErrNotRunning) {
+		d.say("service", "the local service, which is not running: `mayfly` starts it")
+		return
+	}
 	if err != nil {
 		d.wrong("service", err)
 		return
 	}
+	if s.session != nil {
+		d.say("service", "the local service at %s, SMTP %s, process %d", s.session.BaseURL, s.session.SMTPAddr, s.session.PID)
+	}
 	d.answers(ctx, s)
 }
 
-// answers makes a request and tells what can be learned from it.
+// answers makes a request and says what can be learned from it.
 func (d *doctor) answers(ctx context.Context, s *connection) {
 	begin := time.Now()
-	client := s.client.Background() // what fails is told, and not tried again
+	client := s.client.Background() // fails at once instead of trying again
 	list, err := client.Inboxes(ctx)
 	switch {
 	case errors.Is(err, api.ErrUnsupported):
-		// An answer all the same; a service with the contract alone is asked for an inbox that cannot be.
+		// A service without extensions is asked for an inbox that cannot exist: that it says so is an answer.
 		if _, err = client.Inbox(ctx, "inbox_of_the_doctor"); errors.Is(err, api.ErrNotFound) {
 			err = nil
 		}
-		d.say("inboxes", "the service cannot list them; this machine knows what it made")
+		d.say("inboxes", "the service cannot list them; this machine knows those it made")
 	case err == nil:
 		d.say("inboxes", "%d", list.Total)
 	}
@@ -191,12 +187,13 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 	if q, ok := s.client.Quota(); ok {
 		d.say("limit", "%d requests in %s, %d left", q.Limit, q.Window, q.Remaining)
 	} else {
-		d.say("limit", "not told by the service")
+		d.say("limit", "the service does not say")
 	}
 	d.clock(ctx, s)
 }
 
-// clock compares the service's clock, which its Date header tells to the second, with this machine's.
+// clock compares the service's clock, which its Date header gives to the second (RFC 9110), with this
+// machine's.
 func (d *doctor) clock(ctx context.Context, s *connection) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, s.client.BaseURL(), nil) // without the key
 	if err != nil {
@@ -208,16 +205,17 @@ func (d *doctor) clock(ctx context.Context, s *connection) {
 	}
 	_ = answer.Body.Close()
 	theirs, err := http.ParseTime(answer.Header.Get("Date"))
-	if err != nil {
-		d.say("clock", "not told by the service")
-		return
-	}
 	difference := time.Since(theirs).Truncate(time.Second)
-	if difference.Abs() <= 2*time.Second {
+	switch {
+	case err != nil:
+		d.say("clock", "the service does not say")
+	case difference.Abs() <= 2*time.Second:
 		d.say("clock", "agrees with the service's")
-		return
+	case difference > 0:
+		d.say("clock", "%s ahead of the service's: expiry times are off by as much", difference)
+	default:
+		d.say("clock", "%s behind the service's: expiry times are off by as much", -difference)
 	}
-	d.say("clock", "%s %s the service's: times of expiry are off by as much", difference.Abs(), yes(difference > 0, "ahead of", "behind"))
 }
 
 func orNone(s string) string {
@@ -225,11 +223,4 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
-}
-
-func yes(b bool, then, otherwise string) string {
-	if b {
-		return then
-	}
-	return otherwise
 }

@@ -101,7 +101,7 @@ func TestInboxesAreFoundByIDAddressOrUniqueStart(t *testing.T) {
 					t.Errorf("messages %s printed %q", arg, got)
 				}
 			}
-			s.fails(statusUsage, []string{"quiet-heron@", "quiet-otter@", "write more of it"}, "messages", "quiet-")
+			s.fails(statusUsage, []string{"quiet-heron@", "quiet-otter@", "give more of it"}, "messages", "quiet-")
 			s.fails(statusNotFound, []string{"there is no inbox nobody", "mayfly ls"}, "messages", "nobody")
 			s.fails(statusNotFound, []string{"there is no message msg_nothing"}, "save", "quiet-o", "msg_nothing")
 			s.fails(statusUsage, []string{"an argument is empty"}, "messages", "")

@@ -20,20 +20,20 @@ import (
 func (a *app) keyCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "key",
-		Short: "Keep the API key of a service",
-		Long: "Keep the API key of a service: in the keyring of the operating system, or in a file that only its owner can read. " +
-			"The environment variable MAYFLY_API_KEY goes before both. The embedded service needs no key.",
+		Short: "Store the API key of a service",
+		Long: "Store the API key of a service in the keyring of the operating system, or in a file that only its owner can read. " +
+			"The environment variable MAYFLY_API_KEY overrides both. The local service needs no key.",
 		Example: `mayfly key set --base-url https://api.example
 mayfly key set --profile work --file < key.txt
 mayfly key status`,
 	}, a.keySet(), a.keyStatus(), a.keyRemove())
 }
 
-// hosted is the service that the settings name, which must not be the embedded one: that has no key to keep.
+// hosted is the service that is meant, which must not be the local one: that has no key to store.
 func (a *app) hosted() (place, error) {
 	p, err := a.where()
-	if err == nil && p.embedded() {
-		err = &failure{statusUsage, errors.New("the embedded service needs no key"), "name a service with --base-url or --profile"}
+	if err == nil && p.local() {
+		err = &failure{statusUsage, errors.New("the local service needs no key"), "name a service with --base-url or --profile"}
 	}
 	return p, err
 }
@@ -42,8 +42,8 @@ func (a *app) keySet() *cobra.Command {
 	var inFile bool
 	cmd := &cobra.Command{
 		Use:     "set",
-		Short:   "Keep an API key",
-		Long:    "Keep an API key, read at a prompt without echo, or from standard input where that is no terminal.",
+		Short:   "Store an API key",
+		Long:    "Store an API key, typed at a prompt that does not show it, or read from standard input if that is not a terminal.",
 		Example: "mayfly key set --base-url https://api.example\nmayfly key set --profile work --file < key.txt",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,18 +61,18 @@ func (a *app) keySet() *cobra.Command {
 			}
 			if err := a.keys().Set(cmd.Context(), p.keyID(), text, where); err != nil {
 				if !inFile {
-					return withNext(err, "`mayfly key set --file` keeps it in a file instead")
+					return withNext(err, "`mayfly key set --file` stores it in a file instead")
 				}
 				return err
 			}
-			return a.tellKey(cmd.Context(), p)
+			return a.printKey(cmd.Context(), p)
 		},
 	}
-	cmd.Flags().BoolVar(&inFile, "file", false, "keep it in a file with mode 0600 instead of the keyring")
+	cmd.Flags().BoolVar(&inFile, "file", false, "store it in a file with mode 0600 instead of the keyring")
 	return cmd
 }
 
-// readKey reads a key at a prompt without echo, else the first line of stdin.
+// readKey reads a key at a prompt, or from the first line of stdin if that is not a terminal.
 func (a *app) readKey(p place) (string, error) {
 	var text string
 	if fd, ok := term.FD(a.env.Stdin); ok {
@@ -94,7 +94,7 @@ func (a *app) readKey(p place) (string, error) {
 	return text, nil
 }
 
-// prompt reads a line that is not shown. The echo is off before the question is asked.
+// prompt asks for a line and does not show what is typed, from before the question appears.
 func (a *app) prompt(fd int, question string) (string, error) {
 	state, err := xterm.MakeRaw(fd)
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *app) prompt(fd int, question string) (string, error) {
 func (a *app) keyStatus() *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
-		Short:   "Tell where the API key comes from, and its last four characters",
+		Short:   "Show where the API key comes from, and its last four characters",
 		Example: "mayfly key status --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -126,21 +126,18 @@ func (a *app) keyStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if p.embedded() {
+			if p.local() {
 				_, err := fmt.Fprintln(a.env.Stdout, "local service\tno key is needed")
 				return err
 			}
-			return a.tellKey(cmd.Context(), p)
+			return a.printKey(cmd.Context(), p)
 		},
 	}
 }
 
-// tellKey prints the service, the source of the key and its end.
-func (a *app) tellKey(ctx context.Context, p place) error {
-	key, err := a.keys().Resolve(ctx, p.keyID())
-	if errors.Is(err, keys.ErrNone) {
-		return a.noKey(p)
-	}
+// printKey prints the service, the last characters of its key and where the key comes from.
+func (a *app) printKey(ctx context.Context, p place) error {
+	key, err := a.key(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -148,13 +145,13 @@ func (a *app) tellKey(ctx context.Context, p place) error {
 	if last := key.Secret.Last4(); last != "" {
 		end = "ends in " + render.Clean(last)
 	}
-	return a.table(a.env.Stdout, [][]string{{render.Clean(p.baseURL), end, key.Source}}) // the last is cut where a line is short
+	return a.table(a.env.Stdout, [][]string{{render.Clean(p.baseURL), end, key.Source}})
 }
 
 func (a *app) keyRemove() *cobra.Command {
 	return &cobra.Command{
 		Use:     "rm",
-		Short:   "Forget the API key",
+		Short:   "Remove the API key",
 		Example: "mayfly key rm --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -164,7 +161,7 @@ func (a *app) keyRemove() *cobra.Command {
 			}
 			from, err := a.keys().Remove(cmd.Context(), p.keyID())
 			if errors.Is(err, keys.ErrNone) {
-				return &failure{statusNotFound, fmt.Errorf("no API key is kept for %s", render.Clean(p.baseURL)), ""}
+				return &failure{statusNotFound, fmt.Errorf("no API key is stored for %s", render.Clean(p.baseURL)), ""}
 			}
 			if err == nil && term.Is(a.env.Stderr) {
 				fmt.Fprintf(a.env.Stderr, "removed from %s\n", places(from))
@@ -172,12 +169,6 @@ func (a *app) keyRemove() *cobra.Command {
 			return err
 		},
 	}
-}
-
-// noKey is the error that there is no key for a service.
-func (a *app) noKey(p place) error {
-	return &failure{statusKey, fmt.Errorf("%w for %s", keys.ErrNone, render.Clean(p.baseURL)),
-		"run `mayfly key set" + p.flag() + "` or set MAYFLY_API_KEY"}
 }
 
 func places(from []keys.Place) string {

@@ -14,12 +14,13 @@ import (
 	"mayfly/render"
 )
 
-// inbox finds the inbox that arg names: by its ID, its address, or a unique start of either; "" is the newest.
+// inbox finds the inbox that arg names by its ID, its address, or a unique prefix of either; "" is the
+// newest.
 func (s *connection) inbox(ctx context.Context, arg string) (api.Inbox, error) {
 	if arg != "" {
 		known, err := s.known.List()
 		if err != nil {
-			known = nil // the service is asked
+			known = nil // the service knows them too
 		}
 		for _, k := range known {
 			if k.ID == arg || strings.EqualFold(k.Email, arg) && k.ExpiresAt.After(time.Now()) {
@@ -40,8 +41,8 @@ func (s *connection) inbox(ctx context.Context, arg string) (api.Inbox, error) {
 	return s.pick(ctx, all, arg)
 }
 
-// pick chooses among all by an ID or address, or a unique start of either. What is none of them may still be the ID of
-// an inbox that was made elsewhere.
+// pick chooses among all by an ID or address, or a unique prefix of either. What is none of them may
+// still be the ID of an inbox that was made elsewhere.
 func (s *connection) pick(ctx context.Context, all []api.Inbox, arg string) (api.Inbox, error) {
 	var near []api.Inbox
 	for _, i := range all {
@@ -75,8 +76,8 @@ func (s *connection) pick(ctx context.Context, all []api.Inbox, arg string) (api
 	return api.Inbox{}, notFoundf("`mayfly ls` lists them", "there is no inbox %s", render.Clean(arg))
 }
 
-// inboxes are the inboxes that have not expired, the newest first: the service's list, where it has one, else those this
-// machine knows.
+// inboxes are the inboxes that have not expired, newest first: the service's list, if it has one, else
+// those this machine knows.
 func (s *connection) inboxes(ctx context.Context) ([]api.Inbox, error) {
 	list, err := s.client.Inboxes(ctx)
 	all := list.Inboxes
@@ -96,14 +97,14 @@ func (s *connection) inboxes(ctx context.Context) ([]api.Inbox, error) {
 	return all, nil
 }
 
-// messages are the messages of an inbox, the newest first.
+// messages are the messages of an inbox, newest first.
 func (s *connection) messages(ctx context.Context, inboxID string) (api.List, error) {
 	list, err := s.client.Messages(ctx, inboxID)
 	newestFirst(list.Messages)
 	return list, err
 }
 
-// message finds the message that arg names: by its ID or a unique start of it; "" is the newest.
+// message finds the message that arg names by its ID or a unique prefix of it; "" is the newest.
 func (s *connection) message(ctx context.Context, inbox api.Inbox, arg string) (api.Summary, error) {
 	list, err := s.messages(ctx, inbox.ID)
 	if err != nil {
@@ -138,7 +139,7 @@ func newestFirst(messages []api.Summary) {
 	slices.SortStableFunc(messages, func(a, b api.Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
 }
 
-// ambiguous is the error for a start that several candidates have.
+// ambiguous is the error for a prefix that several candidates have.
 func ambiguous(arg string, candidates []string) error {
 	const shown = 8
 	more := ""
@@ -147,8 +148,8 @@ func ambiguous(arg string, candidates []string) error {
 	}
 	return &failure{
 		status: statusUsage,
-		err:    fmt.Errorf("%s is the start of %s%s", render.Clean(arg), render.Clean(strings.Join(candidates, ", ")), more),
-		next:   "write more of it",
+		err:    fmt.Errorf("%s is the beginning of %s%s", render.Clean(arg), render.Clean(strings.Join(candidates, ", ")), more),
+		next:   "give more of it",
 	}
 }
 
@@ -160,7 +161,7 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// argument is the n-th of args, "" when it was left out.
+// argument is args[n], or "" if it was left out.
 func argument(args []string, n int) string {
 	if n < len(args) {
 		return args[n]

@@ -17,21 +17,23 @@ import (
 	"mayfly/keys"
 	"mayfly/local"
 	"mayfly/registry"
+	"mayfly/render"
 )
 
-// localName is the profile of the embedded service of this machine.
+// localName is the profile of the local service.
 const localName = "local"
 
-// place is which service the settings name.
+// place says which service is meant.
 type place struct {
 	profile  string // "" for an address without a name
-	baseURL  string // "" for the embedded service
+	baseURL  string // "" for the local service
 	insecure bool
 }
 
-func (p place) embedded() bool { return p.baseURL == "" }
+func (p place) local() bool { return p.baseURL == "" }
 
-// where decides between flags, environment and config.toml, in this order; the embedded service is what is left.
+// where decides which service is meant: flags come before the environment, which comes before
+// config.toml; without any of them it is the local service.
 func (a *app) where() (place, error) {
 	conf := a.config()
 	if a.baseURL != "" {
@@ -42,7 +44,7 @@ func (a *app) where() (place, error) {
 	}
 	name := cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile)
 	if name == "" {
-		// A command must not work on another service than the one that is meant.
+		// A command must not act on another service than the one that is meant.
 		unclear := func(p config.Problem) bool { return p.Setting == "profile" || p.Line == 0 }
 		if !a.showsProblems && slices.ContainsFunc(conf.Problems, unclear) {
 			return place{}, withNext(errors.New("it is not clear which service is meant"),
@@ -67,8 +69,7 @@ func (a *app) where() (place, error) {
 // connection is a service that can be called, and the inboxes known of it.
 type connection struct {
 	place
-	session *local.Session // of the embedded service, else nil
-	keyFrom string         // where the key comes from, for people
+	session *local.Session // of the local service, else nil
 	client  *api.Client
 	known   *registry.Registry
 }
@@ -79,31 +80,27 @@ func (a *app) connect(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.embedded() {
+	if p.local() {
 		return a.attach(ctx, p)
 	}
-	key, err := a.keys().Resolve(ctx, p.keyID())
-	if errors.Is(err, keys.ErrNone) {
-		return nil, a.noKey(p)
-	}
+	key, err := a.key(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("looking for the API key: %w", err)
+		return nil, err
 	}
-	return a.connection(p, key.Secret.Reveal(), key.Source)
+	return a.connection(p, key.Secret.Reveal())
 }
 
-// attach connects to the embedded service that another process serves.
+// attach connects to the local service, which another process serves.
 func (a *app) attach(ctx context.Context, p place) (*connection, error) {
 	session, err := local.Find(ctx, a.localOptions())
 	if errors.Is(err, local.ErrNotRunning) {
-		return nil, withNext(errors.New("no local service is running"),
-			"start it with `mayfly` in another terminal, or name a service with --base-url or MAYFLY_BASE_URL")
+		return nil, fmt.Errorf("%w in another terminal, or name a service with --base-url or MAYFLY_BASE_URL", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding the local service: %w", err)
 	}
 	p.baseURL = session.BaseURL
-	s, err := a.connection(p, session.Key, "the local service")
+	s, err := a.connection(p, session.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +108,10 @@ func (a *app) attach(ctx context.Context, p place) (*connection, error) {
 	return s, nil
 }
 
-func (a *app) connection(p place, key, keyFrom string) (*connection, error) {
-	client, err := api.New(p.baseURL, key, api.Options{Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport, Trace: a.trace()})
+func (a *app) connection(p place, key string) (*connection, error) {
+	client, err := api.New(p.baseURL, key, api.Options{
+		Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport, Trace: a.trace(),
+	})
 	if err != nil {
 		f := &failure{status: statusUsage, err: err}
 		if _, err := api.New(p.baseURL, key, api.Options{Insecure: true}); err == nil {
@@ -120,13 +119,13 @@ func (a *app) connection(p place, key, keyFrom string) (*connection, error) {
 		}
 		return nil, f
 	}
-	return &connection{place: p, keyFrom: keyFrom, client: client, known: a.registry(p)}, nil
+	return &connection{place: p, client: client, known: a.registry(p)}, nil
 }
 
 func (a *app) registry(p place) *registry.Registry {
 	baseURL := p.baseURL
 	if p.profile == localName {
-		baseURL = "" // its port may be another one each time
+		baseURL = "" // its port may change
 	}
 	return registry.Open(a.stateDir(), p.profile, baseURL)
 }
@@ -135,9 +134,22 @@ func (a *app) keys() *keys.Store {
 	return keys.New(keys.Options{Dir: a.configDir(), Getenv: a.env.Getenv})
 }
 
+// key finds the API key of a service.
+func (a *app) key(ctx context.Context, p place) (keys.Key, error) {
+	key, err := a.keys().Resolve(ctx, p.keyID())
+	if errors.Is(err, keys.ErrNone) {
+		return key, &failure{statusKey, fmt.Errorf("%w for %s", keys.ErrNone, render.Clean(p.baseURL)),
+			"run `mayfly key set" + p.flag() + "` or set MAYFLY_API_KEY"}
+	}
+	if err != nil {
+		return key, fmt.Errorf("looking for the API key: %w", err)
+	}
+	return key, nil
+}
+
 func (p place) keyID() keys.ID { return keys.ID{Profile: p.profile, BaseURL: p.baseURL} }
 
-// flag is how the settings are given again on a command line.
+// flag names the service on a command line.
 func (p place) flag() string {
 	if p.profile != "" {
 		return " --profile " + p.profile
@@ -154,7 +166,8 @@ func (a *app) dataDir() string    { return a.dir("XDG_DATA_HOME", xdg.DataHome) 
 func (a *app) stateDir() string   { return a.dir("XDG_STATE_HOME", xdg.StateHome) }
 func (a *app) configFile() string { return filepath.Join(a.configDir(), "config.toml") }
 
-// dir is Mayfly's folder in the one that variable names, which counts only when it is absolute, else in fallback.
+// dir is Mayfly's folder within the one that the environment variable names, or within fallback when
+// that is not an absolute path.
 func (a *app) dir(variable, fallback string) string {
 	base := a.env.Getenv(variable)
 	if !filepath.IsAbs(base) {

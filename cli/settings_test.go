@@ -117,7 +117,7 @@ func TestKeysInAFile(t *testing.T) {
 	s.fails(statusKey, []string{"no API key"}, "new")
 
 	expectFailure(t, run(t, s.environ, "", "key", "set", "--file"), statusUsage, []string{"no key was given"}, []string{"key", "set"})
-	expectFailure(t, run(t, machine(t), "x", "key", "set", "--file"), statusUsage, []string{"the embedded service needs no key"}, []string{"key", "set"})
+	expectFailure(t, run(t, machine(t), "x", "key", "set", "--file"), statusUsage, []string{"the local service needs no key"}, []string{"key", "set"})
 }
 
 func TestServeTellsAllFaultsAtOnce(t *testing.T) {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/url"
 	"path/filepath"
@@ -39,9 +38,9 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		logPath = path
 	}
 	if a.env.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // what opening a large mail leaves is collected sooner; frames leave little
+		debug.SetGCPercent(50) // collects sooner what opening a large mail leaves; frames leave little
 	}
-	a.graceful.Store(true) // it gives the terminal back, and the embedded service comes to an end
+	a.graceful.Store(true) // to restore the terminal and end the local service
 	return ui.Run(cmd.Context(), ui.Options{
 		Connect: func(ctx context.Context, t ui.Target) (*ui.Connection, error) {
 			return a.connectUI(ctx, a.targeted(start, t), t.Key)
@@ -56,7 +55,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	})
 }
 
-// targeted is the place that t means, where start is the one the program was started for.
+// targeted is the service that t means; start is the one that the program was started for.
 func (a *app) targeted(start place, t ui.Target) place {
 	switch {
 	case t.Profile == "" && t.BaseURL == "":
@@ -78,23 +77,20 @@ func uiProfiles(conf config.Config) []ui.Profile {
 	return profiles
 }
 
-// connectUI connects to a place, with the key that was typed where one was. It starts the embedded service where none runs.
+// connectUI connects to a service, with the key that was typed, if any. It starts the local service if
+// none is running.
 func (a *app) connectUI(ctx context.Context, p place, typed string) (*ui.Connection, error) {
-	if p.embedded() {
+	if p.local() {
 		return a.openLocal(ctx, p)
 	}
-	key := typed
-	if key == "" {
-		found, err := a.keys().Resolve(ctx, p.keyID())
-		if errors.Is(err, keys.ErrNone) {
-			return nil, a.noKey(p)
-		}
+	if typed == "" {
+		key, err := a.key(ctx, p)
 		if err != nil {
-			return nil, fmt.Errorf("looking for the API key: %w", err)
+			return nil, err
 		}
-		key = found.Secret.Reveal()
+		typed = key.Secret.Reveal()
 	}
-	s, err := a.connection(p, key, "")
+	s, err := a.connection(p, typed)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +107,7 @@ func (a *app) openLocal(ctx context.Context, p place) (*ui.Connection, error) {
 		return nil, err
 	}
 	p.baseURL = session.BaseURL
-	s, err := a.connection(p, session.Key, "")
+	s, err := a.connection(p, session.Key)
 	if err != nil {
 		return nil, errors.Join(err, session.Close(ctx))
 	}
@@ -121,7 +117,7 @@ func (a *app) openLocal(ctx context.Context, p place) (*ui.Connection, error) {
 	}, nil
 }
 
-// saveProfile adds a profile to config.toml, and keeps its key where one was given.
+// saveProfile adds a profile to config.toml, and stores its key, if any, in the keyring.
 func (a *app) saveProfile(ctx context.Context, p ui.Profile, key string) error {
 	if err := config.AddProfile(a.configFile(), p.Name, p.BaseURL); err != nil {
 		return err
