@@ -3,9 +3,7 @@ package render_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"mayfly/render"
 )
@@ -61,25 +59,5 @@ func FuzzMarkdown(f *testing.F) {
 	f.Add("&#27;[31mred &#x1b;]8;;http://x&#7; &#1;&#2;", uint8(40))
 	f.Fuzz(func(t *testing.T, body string, width uint8) {
 		fuzzed(t, render.Message{Text: body, TextType: "text/markdown"}, width)
-	})
-}
-
-func FuzzClean(f *testing.F) {
-	for _, s := range []string{"", "plain", "\x1b[31mred", "\x1b]0;title", "\u009b1m", "\u202eabc", "a\u0301\u0301", "\xff\xfe", "👨‍👩‍👧", "a\r\nb\rc"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		line, lines := render.Clean(s), render.CleanLines(s)
-		if !utf8.ValidString(line) || !utf8.ValidString(lines) {
-			t.Fatalf("%q: invalid UTF-8", s)
-		}
-		if render.Clean(line) != line || render.CleanLines(lines) != lines {
-			t.Fatalf("%q: cleaning again changes it: %q, %q", s, line, lines)
-		}
-		for _, r := range line + strings.ReplaceAll(lines, "\n", "") {
-			if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-				t.Fatalf("%q: %U is left", s, r)
-			}
-		}
 	})
 }

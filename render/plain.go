@@ -10,7 +10,9 @@ import (
 	"mayfly/render/doc"
 )
 
-// plain is the body as plain text for pipes, snippets and search, made of what a reader sees of it.
+// plain is the body as plain text: the text view of a mail without a text part, on the screen, in a
+// pipe and for a search. html2text makes it of what a reader sees, pruned and sanitised, not of the
+// mail's HTML.
 func (m *Mail) plain() string {
 	root := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 	for _, b := range m.body.Blocks {

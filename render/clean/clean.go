@@ -91,9 +91,6 @@ func (c *cleaner) run(i int) {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(c.src[i:])
-		if r == utf8.RuneError && n == 1 {
-			r = utf8.RuneError
-		}
 		i += n
 		if r >= 0x80 && r < 0xa0 {
 			i += c.control(r, i)
@@ -131,7 +128,7 @@ func (c *cleaner) put(r rune, base bool) {
 func (c *cleaner) rune(r rune, i int) {
 	switch kindOf(r) {
 	case keep:
-		c.put(r, true)
+		c.put(r, r != '\u00a0' && r != '\u3000') // a mark on a space would be left alone when Line trims it
 	case space:
 		c.put(' ', false)
 	case noBreakSpace:
