@@ -94,7 +94,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "longest time of an SMTP session (1h)")
 	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a request is held (1m)")
 	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections to the REST API at a time (65536, half of the open files at most)")
-	f.IntVar(&c.MaxHeld, "max-held", 0, "requests held at a time (50000)")
+	f.IntVar(&c.MaxHeld, "max-held", 0, "requests held at a time (20000)")
 
 	f.BoolVar(&s.mcp, "mcp", false, "serve the Model Context Protocol at /mcp of the REST API")
 	f.StringVar(&s.logFormat, "log-format", "text", "format of the log: text or json")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/net/netutil"
 
 	"mayfly/service"
 	"mayfly/service/rest"
@@ -108,7 +109,7 @@ func (s *Server) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.httpListener = newLimitListener(s.httpListener, c.MaxHTTPConnections)
+	s.httpListener = netutil.LimitListener(s.httpListener, c.MaxHTTPConnections)
 	if httpTLS != nil {
 		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
 	}

@@ -6,4 +6,4 @@ type Stats struct {
 }
 
 // Stats returns the counts as they are now.
-func (s *Service) Stats() Stats { return Stats{Waiting: s.hub.waiting()} }
+func (s *Service) Stats() Stats { return Stats{Waiting: s.hub.count()} }

@@ -140,7 +140,8 @@ func skipAnswer(r *bufio.Reader, status int, length int64) error {
 // client's end of each connection is in the same process and counted with it.
 func BenchmarkHeld(b *testing.B) {
 	const n = 5000
-	d := newDoorTo(b, rest.Options{Log: slog.New(slog.DiscardHandler)}, func(s *service.Service) rest.Service { return unlimited{s} })
+	options := rest.Options{MaxHeldPerKey: n + 1, Log: slog.New(slog.DiscardHandler)}
+	d := newDoorTo(b, options, func(s *service.Service) rest.Service { return unlimited{s} })
 	key := d.key(b, service.Enterprise)
 	host := strings.TrimPrefix(d.base, "http://")
 	inboxes := make([]inbox, 100)

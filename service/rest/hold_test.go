@@ -124,6 +124,39 @@ func TestNoMoreRequestsAreHeldThanMayBe(t *testing.T) {
 	}
 }
 
+func TestOneKeyDoesNotTakeThePlacesOfOthers(t *testing.T) {
+	d := newDoor(t, rest.Options{MaxHeld: 2, MaxHeldPerKey: 1})
+	one, other := d.key(t, service.Dev), d.key(t, service.Dev)
+	in := d.newInbox(t, one)
+	path := in.path() + "/messages"
+	etag := d.call(t, one, "GET", path, "").header.Get("ETag")
+	c := d.held(t, one, path, etag)
+	a := d.call(t, one, "GET", path, "", "If-None-Match: "+etag, "Prefer: wait=50")
+	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "" {
+		t.Errorf("the second of a key: %d %v", a.status, a.header)
+	}
+	foreign := d.held(t, other, "/v1/inboxes", d.call(t, other, "GET", "/v1/inboxes", "").header.Get("ETag"))
+	d.deliver(t, in.Email, letter)
+	d.newInbox(t, other)
+	<-c
+	<-foreign
+	c = d.held(t, one, path, d.call(t, one, "GET", path, "").header.Get("ETag"))
+	d.deliver(t, in.Email, letter)
+	if a := <-c; a.status != http.StatusOK {
+		t.Errorf("once the first was answered: %d", a.status)
+	}
+}
+
+// A client that leaves while its body is still coming would go unnoticed.
+func TestRequestWithABodyIsNotHeld(t *testing.T) {
+	d := newDoor(t, rest.Options{})
+	key := d.key(t, service.Dev)
+	a := d.call(t, key, "GET", "/v1/inboxes", "{}", "If-None-Match: *", "Prefer: wait=50")
+	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "" {
+		t.Errorf("%d %v", a.status, a.header)
+	}
+}
+
 func TestShutdownAnswersHeldRequests(t *testing.T) {
 	d := newDoor(t, rest.Options{})
 	key := d.key(t, service.Startup)
@@ -245,9 +278,6 @@ func TestHeldRequestOfARevokedKey(t *testing.T) {
 }
 
 func TestAClientThatLeavesFreesItsPlace(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there it is noticed when the wait is over")
-	}
 	d := newDoor(t, rest.Options{})
 	key := d.key(t, service.Dev)
 	in := d.newInbox(t, key)

@@ -51,14 +51,12 @@ func (s *Server) deleteInbox(w *response, r *http.Request) error {
 
 func (s *Server) listInboxes(w *response, r *http.Request) error {
 	key := w.key
-	version, err := s.service.InboxesVersion(r.Context(), key)
-	if err != nil {
-		return err
-	}
-	answer, err := s.hold(w, r, version, func(ctx context.Context) (bool, error) {
+	send, err := s.hold(w, r, func() (uint64, error) {
+		return s.service.InboxesVersion(r.Context(), key)
+	}, func(ctx context.Context, version uint64) (bool, error) {
 		return s.service.WaitInboxes(ctx, key, version)
 	})
-	if err != nil || !answer {
+	if err != nil || !send {
 		return err
 	}
 	list, version, err := s.service.Inboxes(r.Context(), key)

@@ -20,15 +20,14 @@ func (s *Server) listMessages(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	in, err := s.service.Inbox(r.Context(), key, id)
-	if err != nil {
-		return err
-	}
-	version := in.Version
-	answer, err := s.hold(w, r, version, func(ctx context.Context) (bool, error) {
+	var in service.Inbox
+	send, err := s.hold(w, r, func() (version uint64, err error) {
+		in, err = s.service.Inbox(r.Context(), key, id)
+		return in.Version, err
+	}, func(ctx context.Context, version uint64) (bool, error) {
 		return s.service.WaitMessages(ctx, key, id, version)
 	})
-	if err != nil || !answer {
+	if err != nil || !send {
 		return err
 	}
 	return s.sendMessages(w, r, in, page)

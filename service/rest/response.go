@@ -16,12 +16,9 @@ type response struct {
 	http.ResponseWriter
 	key    service.Key // who asks; its ID is empty where no key is needed
 	quota  service.Quota
-	status int   // 0 until the header is written
-	bytes  int64 // of the body
-
-	resumed *resumed      // when the request was held
-	held    time.Duration // how long
-	parked  bool          // it will be held; there is no answer now
+	status int           // 0 until the header is written
+	bytes  int64         // of the body
+	held   time.Duration // how long the request was held
 }
 
 func (w *response) WriteHeader(status int) {
@@ -95,6 +92,9 @@ func (w *response) notModified() { w.WriteHeader(http.StatusNotModified) }
 
 // setQuota tells what the key may still do (draft-ietf-httpapi-ratelimit-headers-10).
 func (w *response) setQuota(q service.Quota) {
+	if q.Limit == 0 {
+		return
+	}
 	h := w.Header()
 	h.Set("Ratelimit-Policy", `"minute";q=`+strconv.Itoa(q.Limit)+`;w=60`)
 	h.Set("Ratelimit", `"minute";r=`+strconv.Itoa(q.Remaining)+`;t=`+strconv.Itoa(seconds(q.Reset)))

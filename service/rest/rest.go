@@ -48,13 +48,14 @@ type Service interface {
 
 // Options of a Server. The zero value works.
 type Options struct {
-	MaxWait    time.Duration         // the longest that a request is held; default 60 s
-	MaxHeld    int                   // requests held at once; above it, they are answered at once. Default 50,000
-	CacheBytes int                   // memory for answers that may be asked for again; default 8 MiB
-	LargeBytes int64                 // memory for reading large messages, in all requests together; default 256 MiB
-	MCP        http.Handler          // serves /mcp, and checks the key itself; default: there is no such path
-	Metrics    prometheus.Registerer // default: none
-	Log        *slog.Logger          // one line a request at debug; never a key or a body. Default: none
+	MaxWait       time.Duration         // the longest that a request is held; default 60 s
+	MaxHeld       int                   // requests held at once; more are answered at once. Default 20,000
+	MaxHeldPerKey int                   // the same for each key; default 1,000
+	CacheBytes    int                   // memory for answers that may be asked for again; default 8 MiB
+	LargeBytes    int64                 // memory for reading large messages, in all requests together; default 256 MiB
+	MCP           http.Handler          // serves /mcp, and checks the key itself; default: there is no such path
+	Metrics       prometheus.Registerer // default: none
+	Log           *slog.Logger          // one line a request at debug; never a key or a body. Default: none
 }
 
 // Bounds of a connection.
@@ -75,13 +76,11 @@ type Server struct {
 	metrics *metrics
 	away    rate.Sometimes // of telling that the store is away
 
-	parking  parking
+	held     heldRequests
 	draining context.Context // ends when held requests have to
 	drain    context.CancelFunc
 
-	http     *http.Server
-	resuming sync.Once
-	serving  sync.WaitGroup // of the connections that were parked
+	http *http.Server
 
 	mu    sync.Mutex
 	fresh map[net.Conn]struct{} // connections that have not sent a request yet
@@ -93,7 +92,10 @@ func New(svc Service, o Options) *Server {
 		o.MaxWait = 60 * time.Second
 	}
 	if o.MaxHeld <= 0 {
-		o.MaxHeld = 50_000
+		o.MaxHeld = 20_000
+	}
+	if o.MaxHeldPerKey <= 0 {
+		o.MaxHeldPerKey = 1_000
 	}
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = 8 << 20
@@ -111,10 +113,10 @@ func New(svc Service, o Options) *Server {
 		log:     o.Log,
 		cache:   newAnswerCache(o.CacheBytes),
 		large:   semaphore.NewWeighted(o.LargeBytes),
+		held:    heldRequests{max: o.MaxHeld, maxPerKey: o.MaxHeldPerKey, byKey: map[string]int{}},
 		fresh:   map[net.Conn]struct{}{},
 	}
 	s.metrics = newMetrics(o.Metrics, func() float64 { return float64(s.Held()) })
-	s.parking.returned = returnedConns{conns: make(chan net.Conn), closed: make(chan struct{})}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.routes = s.newRoutes()
 	s.http = &http.Server{
@@ -123,7 +125,6 @@ func New(svc Service, o Options) *Server {
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes,
 		ConnState:      s.track,
-		ConnContext:    connContext,
 		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	return s
@@ -131,9 +132,6 @@ func New(svc Service, o Options) *Server {
 
 // Serve answers the connections of a listener until Shutdown, and then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	s.resuming.Do(func() {
-		s.serving.Go(func() { _ = s.http.Serve(&s.parking.returned) }) // it ends by Shutdown only
-	})
 	if err := s.http.Serve(envelopeListener{l}); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
@@ -143,9 +141,7 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown ends held requests at once, with what there is, lets the others finish, and closes all connections. When
 // the context ends first, what is left is cut.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.parking.close()
 	s.drain()
-	s.parking.empty(ctx)
 	s.mu.Lock()
 	for c := range s.fresh {
 		_ = c.Close() // nothing was asked on it
@@ -155,18 +151,17 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if err != nil {
 		err = errors.Join(err, s.http.Close())
 	}
-	s.serving.Wait()
 	return err
 }
 
 // Held is how many requests are held now.
-func (s *Server) Held() int { return s.parking.count() }
+func (s *Server) Held() int { return s.held.count() }
 
 // track knows the connections without a request, which http.Server.Shutdown would give five seconds.
 func (s *Server) track(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, resumed := c.(*resumedConn); resumed || state != http.StateNew {
+	if state != http.StateNew {
 		delete(s.fresh, c)
 		return
 	}
@@ -184,11 +179,7 @@ var noSniff, noCache, closing = []string{"nosniff"}, []string{"private, no-cache
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	w := &response{ResponseWriter: rw, resumed: takeResumed(r.Context())}
-	if w.resumed != nil {
-		w.held = start.Sub(w.resumed.since)
-		s.parking.waits.Done()
-	}
+	w := &response{ResponseWriter: rw}
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noCache
 	if len(r.TransferEncoding) > 0 {
@@ -196,7 +187,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		// (RFC 9112, section 6.1). net/http does not tell.
 		h["Connection"] = closing
 	}
-	defer func() { s.done(w, r, time.Since(start)) }()
+	defer func() { s.done(w, r, time.Since(start)-w.held) }()
 	defer func() {
 		if p := recover(); p != nil {
 			s.recovered(w, r, p)
@@ -239,26 +230,22 @@ func (s *Server) serveMCP(w *response, r *http.Request) {
 
 // admit checks the key and counts the request.
 func (s *Server) admit(w *response, r *http.Request) error {
-	// Several fields are one value (RFC 9110, section 5.3), which is no key.
-	key, err := s.service.Authenticate(r.Context(), strings.Join(r.Header["X-Api-Key"], ", "))
+	key, err := s.authenticate(r)
 	if err != nil {
 		return err
 	}
-	if w.resumed != nil { // it was counted before it was parked
-		w.resumed.quota.Reset -= w.held
-		w.setQuota(w.resumed.quota)
-		w.key = key
-		return nil
-	}
-	quota, err := s.service.Allow(r.Context(), key)
-	if quota.Limit > 0 {
-		w.setQuota(quota)
-	}
+	w.quota, err = s.service.Allow(r.Context(), key)
+	w.setQuota(w.quota)
 	if err != nil {
 		return err
 	}
-	w.key, w.quota = key, quota
+	w.key = key
 	return nil
+}
+
+func (s *Server) authenticate(r *http.Request) (service.Key, error) {
+	// Several fields are one value (RFC 9110, section 5.3), which is no key.
+	return s.service.Authenticate(r.Context(), strings.Join(r.Header["X-Api-Key"], ", "))
 }
 
 // fail answers with an error.
@@ -315,9 +302,6 @@ func (s *Server) recovered(w *response, r *http.Request, p any) {
 
 // done logs and counts an answer.
 func (s *Server) done(w *response, r *http.Request, took time.Duration) {
-	if w.parked {
-		return // it comes again
-	}
 	s.metrics.answered(r.Pattern, r.Method, w.status, took)
 	if s.log.Enabled(r.Context(), slog.LevelDebug) {
 		s.log.LogAttrs(r.Context(), slog.LevelDebug, "request",

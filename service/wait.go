@@ -1,0 +1,65 @@
+package service
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// recheckInterval is how long a waiter trusts that other processes announce their changes. A process
+// that dies between a change and its announcement is thus made up for.
+const recheckInterval = 5 * time.Second
+
+// recheckAfter returns how long to wait before reading the version again, at most limit.
+func (s *Service) recheckAfter(limit time.Duration) time.Duration {
+	if s.shared == nil {
+		return limit
+	}
+	return min(limit, recheckInterval+rand.N(recheckInterval)) // so that not all read at once
+}
+
+// WaitMessages returns true as soon as the inbox has a version other than the given one, which may be
+// at once, and false without an error when ctx ends first. NotFound: no such inbox, or it was deleted
+// or expired while waiting.
+func (s *Service) WaitMessages(ctx context.Context, k Key, inboxID string, version uint64) (changed bool, err error) {
+	return s.wait(ctx, inboxID, version, func() (uint64, time.Duration, error) {
+		in, err := s.Inbox(ctx, k, inboxID)
+		return in.Version, in.ExpiresAt.Sub(s.now()), err
+	})
+}
+
+// WaitInboxes does for the key's list of inboxes what WaitMessages does for an inbox.
+func (s *Service) WaitInboxes(ctx context.Context, k Key, version uint64) (changed bool, err error) {
+	return s.wait(ctx, k.ID, version, func() (uint64, time.Duration, error) {
+		current, err := s.store.InboxesVersion(ctx, k.ID)
+		return current, math.MaxInt64, err
+	})
+}
+
+// wait waits until read returns a version other than the given one. Besides the version, read returns
+// how long to wait for a notification before reading again.
+func (s *Service) wait(ctx context.Context, topic string, version uint64, read func() (uint64, time.Duration, error)) (changed bool, err error) {
+	for {
+		notified, unsubscribe := s.hub.subscribe(topic) // before reading, so that no change is missed
+		current, limit, err := read()
+		if err != nil || current != version {
+			unsubscribe()
+			if ctx.Err() != nil && ErrorCode(err) == Canceled {
+				return false, nil
+			}
+			return err == nil, err
+		}
+		recheck := time.NewTimer(s.recheckAfter(limit))
+		select {
+		case <-notified:
+		case <-recheck.C:
+		case <-ctx.Done():
+		}
+		recheck.Stop()
+		unsubscribe()
+		if ctx.Err() != nil {
+			return false, nil
+		}
+	}
+}
