@@ -227,6 +227,9 @@ func TestHeldConnectionGoesOn(t *testing.T) {
 		}
 	}
 	// It can be held again.
+	for d.server.Held() != 0 { // the connection that was closed
+		runtime.Gosched()
+	}
 	if _, err := io.WriteString(stays, request(in.path()+"/messages", hold...)); err != nil {
 		t.Fatal(err)
 	}
