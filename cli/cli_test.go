@@ -15,7 +15,7 @@ import (
 )
 
 // setting is a service and a machine to run commands on.
-type setting struct {
+type harness struct {
 	t       *testing.T
 	service *apitest.Server
 	url     string
@@ -25,9 +25,9 @@ type setting struct {
 }
 
 // set makes a service that speaks the contract alone, unless o says more, and an empty machine that is set to use it.
-func set(t *testing.T, o apitest.Options) *setting {
+func newHarness(t *testing.T, o apitest.Options) *harness {
 	t.Helper()
-	s := &setting{t: t, service: apitest.New(o)}
+	s := &harness{t: t, service: apitest.New(o)}
 	web := httptest.NewServer(s.service)
 	t.Cleanup(web.Close)
 	s.url = web.URL
@@ -36,9 +36,9 @@ func set(t *testing.T, o apitest.Options) *setting {
 }
 
 // bubble is set without a network, for a bubble of testing/synctest.
-func bubble(t *testing.T, o apitest.Options) *setting {
+func newOfflineHarness(t *testing.T, o apitest.Options) *harness {
 	t.Helper()
-	s := &setting{t: t, service: apitest.New(o), url: "http://127.0.0.1:1"}
+	s := &harness{t: t, service: apitest.New(o), url: "http://127.0.0.1:1"}
 	s.transport = s.service.Transport()
 	t.Cleanup(s.service.Close)
 	s.environ = append(machine(t), "MAYFLY_BASE_URL="+s.url, "MAYFLY_API_KEY="+apitest.Key)
@@ -46,7 +46,7 @@ func bubble(t *testing.T, o apitest.Options) *setting {
 }
 
 // with is s with other variables.
-func (s *setting) with(variables ...string) *setting {
+func (s *harness) with(variables ...string) *harness {
 	other := *s
 	other.environ = append(slices.Clone(s.environ), variables...)
 	return &other
@@ -75,7 +75,7 @@ func run(t *testing.T, environ []string, stdin string, args ...string) result {
 	return result{status, stdout.String(), stderr.String()}
 }
 
-func (s *setting) run(args ...string) result {
+func (s *harness) run(args ...string) result {
 	s.t.Helper()
 	if s.transport == nil {
 		return run(s.t, s.environ, "", args...)
@@ -86,7 +86,7 @@ func (s *setting) run(args ...string) result {
 }
 
 // does runs a command that must succeed, and returns what it printed.
-func (s *setting) does(args ...string) string {
+func (s *harness) does(args ...string) string {
 	s.t.Helper()
 	r := s.run(args...)
 	if r.status != 0 {
@@ -96,7 +96,7 @@ func (s *setting) does(args ...string) string {
 }
 
 // fails runs a command that must end with status, and say so on one line that has all of parts.
-func (s *setting) fails(status int, parts []string, args ...string) {
+func (s *harness) fails(status int, parts []string, args ...string) {
 	s.t.Helper()
 	expectFailure(s.t, s.run(args...), status, parts, args)
 }
@@ -121,14 +121,14 @@ func expectFailure(t *testing.T, r result, status int, parts, args []string) {
 }
 
 // inbox makes an inbox and returns it.
-func (s *setting) inbox(username string) api.Inbox {
+func (s *harness) inbox(username string) api.Inbox {
 	s.t.Helper()
 	var inbox api.Inbox
 	parse(s.t, s.does("new", "--json", "--username", username), &inbox)
 	return inbox
 }
 
-func (s *setting) deliver(address string, m apitest.Mail) api.Message {
+func (s *harness) deliver(address string, m apitest.Mail) api.Message {
 	s.t.Helper()
 	message, err := s.service.Deliver(address, m)
 	if err != nil {

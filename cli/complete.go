@@ -12,8 +12,8 @@ import (
 	"mayfly/render"
 )
 
-// completionTime is how long a completion may keep a person who pressed tab.
-const completionTime = 700 * time.Millisecond
+// completionTimeout is how long a completion may keep a person who pressed tab.
+const completionTimeout = 700 * time.Millisecond
 
 func (a *app) completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc(flag, f))
@@ -22,7 +22,7 @@ func (a *app) completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFu
 // complete asks the service for words; where it does not answer there are none.
 func (a *app) complete(cmd *cobra.Command, words func(ctx context.Context, s *connection) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
 	a.showsProblems = true // nowhere, as it would be in the middle of a command line
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer cancel()
 	s, err := a.connect(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (a *app) completeInboxes(cmd *cobra.Command, args []string, start string) (
 			switch {
 			case slices.Contains(args, i.Email) || slices.Contains(args, i.ID):
 			case hasPrefixFold(email, start):
-				words = append(words, cobra.CompletionWithDesc(email, left(i.ExpiresAt)))
+				words = append(words, cobra.CompletionWithDesc(email, timeLeft(i.ExpiresAt)))
 			case strings.HasPrefix(id, start):
 				words = append(words, cobra.CompletionWithDesc(id, email))
 			}

@@ -135,7 +135,7 @@ func unwritable(dir string) string {
 func (d *doctor) service(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
-	p, err := d.app.where()
+	p, err := d.app.endpoint()
 	if err != nil {
 		d.wrong("service", err)
 		return

@@ -16,7 +16,7 @@ import (
 )
 
 func TestNewPrintsTheAddressAlone(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	if got := s.does("new", "--username", "ada"); got != "ada@"+apitest.Domain+"\n" {
 		t.Errorf("new printed %q", got)
 	}
@@ -30,7 +30,7 @@ func TestNewPrintsTheAddressAlone(t *testing.T) {
 func TestMadeInboxesAreListedByEveryService(t *testing.T) {
 	for name, o := range map[string]apitest.Options{"contract alone": {}, "with a list of inboxes": {Extensions: true}} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t, o)
+			s := newHarness(t, o)
 			s.inbox("ada")
 			s.deliver("ada@"+apitest.Domain, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
 			s.inbox("bob")
@@ -50,7 +50,7 @@ func TestMadeInboxesAreListedByEveryService(t *testing.T) {
 }
 
 func TestInboxesGoneElsewhereAreNotListed(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	kept, gone := s.inbox("kept"), s.inbox("gone")
 	s.service.Delete(gone.ID)
 	if got := s.does("ls"); !strings.HasPrefix(got, kept.Email) || strings.Contains(got, gone.Email) {
@@ -59,7 +59,7 @@ func TestInboxesGoneElsewhereAreNotListed(t *testing.T) {
 }
 
 func TestMessagesAreTheNewestFirst(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	inbox := s.inbox("ada")
 	now := time.Now()
 	for i, subject := range []string{"second", "third", "first"} {
@@ -92,7 +92,7 @@ func TestMessagesAreTheNewestFirst(t *testing.T) {
 func TestInboxesAreFoundByIDAddressOrUniqueStart(t *testing.T) {
 	for name, o := range map[string]apitest.Options{"contract alone": {}, "with a list of inboxes": {Extensions: true}} {
 		t.Run(name, func(t *testing.T) {
-			s := set(t, o)
+			s := newHarness(t, o)
 			otter := s.inbox("quiet-otter")
 			s.inbox("quiet-heron")
 			s.deliver(otter.Email, apitest.Mail{From: "x@acme.example", Subject: "to the otter"})
@@ -110,7 +110,7 @@ func TestInboxesAreFoundByIDAddressOrUniqueStart(t *testing.T) {
 }
 
 func TestAnInboxMadeElsewhereIsFoundByItsID(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	inbox, err := s.service.Create("elsewhere", time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -123,18 +123,18 @@ func TestAnInboxMadeElsewhereIsFoundByItsID(t *testing.T) {
 }
 
 func TestTheStartOfAnIDIsEnough(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	inbox := s.inbox("ada")
 	s.does("messages", inbox.ID[:len(inbox.ID)-1])
 }
 
 func TestWithoutAnInboxThereIsNoNewest(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	s.fails(statusNotFound, []string{"there is no inbox", "mayfly new"}, "messages")
 }
 
 func TestRemovingInboxes(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	a, b, c := s.inbox("a1"), s.inbox("b1"), s.inbox("c1")
 
 	s.fails(statusUsage, []string{"--yes"}, "rm", a.Email)
@@ -159,7 +159,7 @@ func TestRemovingInboxes(t *testing.T) {
 }
 
 func TestExitStatusOfWhatTheServiceAnswers(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	s.inbox("ada")
 	s.fails(statusError, []string{"username"}, "new", "--username", "ada") // taken
 
@@ -178,7 +178,7 @@ func TestExitStatusOfWhatTheServiceAnswers(t *testing.T) {
 
 func TestExitStatusOfFailuresThatAreTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := bubble(t, apitest.Options{})
+		s := newOfflineHarness(t, apitest.Options{})
 		s.service.Fail(apitest.Limited, -1)
 		s.fails(statusRateLimit, []string{"try again in 2s"}, "new")
 		s.service.Fail(apitest.Cut, -1)
@@ -201,7 +201,7 @@ func TestAMistypedPathMakesNoStore(t *testing.T) {
 
 func TestDoctorTellsAFailureAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := bubble(t, apitest.Options{})
+		s := newOfflineHarness(t, apitest.Options{})
 		s.service.Fail(apitest.LimitedNoTime, -1)
 		begin := time.Now()
 		if r := s.run("doctor"); r.status != statusRateLimit || !strings.Contains(r.stdout, "429") {
@@ -214,7 +214,7 @@ func TestDoctorTellsAFailureAtOnce(t *testing.T) {
 }
 
 func TestTheKeyIsInNoOutput(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	for _, args := range [][]string{{"new"}, {"ls", "--json"}, {"key", "status"}, {"doctor"}, {"messages", "nobody"}} {
 		if r := s.run(args...); strings.Contains(r.stdout+r.stderr, apitest.Key) {
 			t.Errorf("%q tells the key", args)
@@ -223,7 +223,7 @@ func TestTheKeyIsInNoOutput(t *testing.T) {
 }
 
 func TestHostileTextIsCleaned(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	inbox := s.inbox("ada")
 	hostile := "\x1b]0;owned\x07\x9b31m\u202eevil\r\nnext\u2028x"
 	s.deliver(inbox.Email, apitest.Mail{From: "x@acme.example", FromName: hostile, Subject: hostile, Text: hostile})
@@ -242,7 +242,7 @@ func TestHostileTextIsCleaned(t *testing.T) {
 }
 
 func TestUsageErrors(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	for _, args := range []string{
 		"nonsense", "key", "key nonsense", "admin", "admin key", "admin key create", "admin key revoke", "admin store copy --from x", "new extra", "new --nonsense",
 		"new --ttl soon", "new --ttl -5m", "new --ttl 0", "messages a b", "save a b c", "--color pink ls", "key set extra", "serve extra", "rm",
@@ -259,7 +259,7 @@ func TestUsageErrors(t *testing.T) {
 }
 
 func TestAKeyGoesOverPlainHTTPOnlyWhenAllowed(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	s.fails(statusUsage, []string{"plain HTTP", "--insecure allows it"}, "--base-url", "http://mail.example", "ls")
 	s.fails(statusUsage, []string{"a password; see"}, "--base-url", "http://user:password@127.0.0.1", "ls")
 }

@@ -30,8 +30,8 @@ mayfly key status`,
 }
 
 // hosted is the service that is meant, which must not be the local one: that has no key to store.
-func (a *app) hosted() (place, error) {
-	p, err := a.where()
+func (a *app) hostedEndpoint() (endpoint, error) {
+	p, err := a.endpoint()
 	if err == nil && p.local() {
 		err = &failure{statusUsage, errors.New("the local service needs no key"), "name a service with --base-url or --profile"}
 	}
@@ -47,7 +47,7 @@ func (a *app) keySet() *cobra.Command {
 		Example: "mayfly key set --base-url https://api.example\nmayfly key set --profile work --file < key.txt",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.hosted()
+			p, err := a.hostedEndpoint()
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func (a *app) keySet() *cobra.Command {
 }
 
 // readKey reads a key at a prompt, or from the first line of stdin if that is not a terminal.
-func (a *app) readKey(p place) (string, error) {
+func (a *app) readKey(p endpoint) (string, error) {
 	var text string
 	if fd, ok := term.FD(a.env.Stdin); ok {
 		typed, err := a.prompt(fd, fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
@@ -122,7 +122,7 @@ func (a *app) keyStatus() *cobra.Command {
 		Example: "mayfly key status --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.where()
+			p, err := a.endpoint()
 			if err != nil {
 				return err
 			}
@@ -136,7 +136,7 @@ func (a *app) keyStatus() *cobra.Command {
 }
 
 // printKey prints the service, the last characters of its key and where the key comes from.
-func (a *app) printKey(ctx context.Context, p place) error {
+func (a *app) printKey(ctx context.Context, p endpoint) error {
 	key, err := a.key(ctx, p)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (a *app) keyRemove() *cobra.Command {
 		Example: "mayfly key rm --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.hosted()
+			p, err := a.hostedEndpoint()
 			if err != nil {
 				return err
 			}

@@ -45,9 +45,9 @@ func (a *app) lsCommand() *cobra.Command {
 				if i.MessageCount != nil {
 					count = strconv.Itoa(*i.MessageCount)
 				}
-				expiry := stamp(i.ExpiresAt)
+				expiry := timestamp(i.ExpiresAt)
 				if term.Is(a.env.Stdout) {
-					expiry = left(i.ExpiresAt)
+					expiry = timeLeft(i.ExpiresAt)
 				}
 				rows[n] = []string{render.Clean(i.Email), count, expiry, render.Clean(i.ID)}
 			}

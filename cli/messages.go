@@ -49,10 +49,10 @@ func (a *app) messageRows(messages []api.Summary) [][]string {
 	rows := make([][]string, len(messages))
 	for n, m := range messages {
 		if term.Is(a.env.Stdout) {
-			rows[n] = []string{moment(m.ReceivedAt), sender(m.FromName, m.From), render.Clean(m.Subject), render.Clean(m.ID)}
+			rows[n] = []string{localTime(m.ReceivedAt), sender(m.FromName, m.From), render.Clean(m.Subject), render.Clean(m.ID)}
 			continue
 		}
-		rows[n] = []string{render.Clean(m.ID), stamp(m.ReceivedAt), sender(m.FromName, m.From),
+		rows[n] = []string{render.Clean(m.ID), timestamp(m.ReceivedAt), sender(m.FromName, m.From),
 			render.Clean(m.Subject), strconv.FormatInt(m.Size, 10)}
 	}
 	return rows

@@ -110,7 +110,7 @@ func (a *app) table(w io.Writer, rows [][]string) error {
 }
 
 // stamp is a time for a program, in UTC.
-func stamp(t time.Time) string {
+func timestamp(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
@@ -118,7 +118,7 @@ func stamp(t time.Time) string {
 }
 
 // left says how long it is until t, in one unit.
-func left(t time.Time) string {
+func timeLeft(t time.Time) string {
 	d := time.Until(t)
 	switch {
 	case t.IsZero():
@@ -143,7 +143,7 @@ func span(d time.Duration) string {
 }
 
 // moment is a time as a person writes it: the day only when it is another one.
-func moment(t time.Time) string {
+func localTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}

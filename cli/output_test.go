@@ -17,10 +17,10 @@ func TestTimesInTables(t *testing.T) {
 			{now.Add(-time.Second), "1999-12-31T23:59:59.000Z", "expired"},
 			{now.Add(90 * time.Minute), "2000-01-01T01:30:00.000Z", "90 min left"},
 		} {
-			if got := stamp(c.at); got != c.stamp {
+			if got := timestamp(c.at); got != c.stamp {
 				t.Errorf("stamp of %v is %q", c.at, got)
 			}
-			if got := left(c.at); got != c.left {
+			if got := timeLeft(c.at); got != c.left {
 				t.Errorf("left until %v is %q", c.at, got)
 			}
 		}

@@ -25,7 +25,7 @@ func (a *app) progress(ctx context.Context, what func() string) (stop func()) {
 		for frame := 0; ; frame++ {
 			line := string([]rune(`⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏`)[frame%10]) + " " + what()
 			if end, ok := ctx.Deadline(); ok {
-				line += " · " + left(end)
+				line += " · " + timeLeft(end)
 			}
 			fmt.Fprint(a.env.Stderr, "\r"+ansi.EraseLineRight+ansi.Truncate(line, columnsOf(a.env.Stderr)-1, "…"))
 			select {

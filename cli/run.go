@@ -32,8 +32,8 @@ func OS() Env {
 // Getenv is the value of an environment variable, "" when it is not set.
 func (e Env) Getenv(name string) string { return e.Environ.Getenv(name) }
 
-// grace is how long a command may take to notice an interrupt before the run ends without it.
-const grace = 60 * time.Millisecond
+// interruptGrace is how long a command may take to notice an interrupt before the run ends without it.
+const interruptGrace = 60 * time.Millisecond
 
 // Run runs the command that args name and returns the exit status: 0 done, 1 error, 2 usage, 3 not found, 4 key missing,
 // invalid or not allowed, 5 timed out waiting, 6 rate limit, 128 and the signal's number when interrupted.
@@ -57,7 +57,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if a.graceful.Load() { // it has something to bring to an end, and ends by itself
 		return a.report(ctx, <-ended)
 	}
-	patience := time.NewTimer(grace)
+	patience := time.NewTimer(interruptGrace)
 	defer patience.Stop()
 	select {
 	case err := <-ended:

@@ -20,8 +20,8 @@ import (
 	"mayfly/server"
 )
 
-// drain is how long a service that was told to stop waits for what it is receiving.
-const drain = 20 * time.Second
+// shutdownTimeout is how long a service that was told to stop waits for what it is receiving.
+const shutdownTimeout = 20 * time.Second
 
 func (a *app) serveCommand() *cobra.Command {
 	var file string
@@ -40,7 +40,7 @@ mayfly serve --store postgres://mayfly@db.example/mayfly --domains inbox.example
 mayfly admin key create --plan dev --store /var/lib/mayfly`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.settle(cmd.Flags(), file); err != nil {
+			if err := a.loadServeSettings(cmd.Flags(), file); err != nil {
 				return err
 			}
 			return s.run(cmd.Context())
@@ -118,7 +118,7 @@ func (a *app) defaultStore() string {
 func (s *serving) run(ctx context.Context) error {
 	log, err := s.logger()
 	if err := errors.Join(err, s.config.Check()); err != nil {
-		return s.app.faults(err)
+		return s.app.usageErrors(err)
 	}
 	s.config.Log = log
 	s.app.graceful.Store(true)
@@ -143,7 +143,7 @@ func (s *serving) run(ctx context.Context) error {
 		return running.Err()
 	case <-ctx.Done():
 	}
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if err := running.Shutdown(stopping); err != nil {
 		return fmt.Errorf("stopping: %w", err)
@@ -184,7 +184,7 @@ func (s *serving) logger() (*slog.Logger, error) {
 }
 
 // faults tells each of the errors that err joins on a line of its own.
-func (a *app) faults(err error) error {
+func (a *app) usageErrors(err error) error {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintln(a.env.Stderr, errorLine(errors.New(line)))
 	}

@@ -24,30 +24,30 @@ import (
 const localName = "local"
 
 // place says which service is meant.
-type place struct {
+type endpoint struct {
 	profile  string // "" for an address without a name
 	baseURL  string // "" for the local service
 	insecure bool
 }
 
-func (p place) local() bool { return p.baseURL == "" }
+func (p endpoint) local() bool { return p.baseURL == "" }
 
 // where decides which service is meant: flags come before the environment, which comes before
 // config.toml; without any of them it is the local service.
-func (a *app) where() (place, error) {
+func (a *app) endpoint() (endpoint, error) {
 	conf := a.config()
 	if a.baseURL != "" {
-		return place{cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE")), a.baseURL, a.insecure}, nil
+		return endpoint{cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE")), a.baseURL, a.insecure}, nil
 	}
 	if a.profile == "" && a.env.Getenv("MAYFLY_BASE_URL") != "" {
-		return place{a.env.Getenv("MAYFLY_PROFILE"), a.env.Getenv("MAYFLY_BASE_URL"), a.insecure}, nil
+		return endpoint{a.env.Getenv("MAYFLY_PROFILE"), a.env.Getenv("MAYFLY_BASE_URL"), a.insecure}, nil
 	}
 	name := cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile)
 	if name == "" {
 		// A command must not act on another service than the one that is meant.
 		unclear := func(p config.Problem) bool { return p.Setting == "profile" || p.Line == 0 }
 		if !a.showsProblems && slices.ContainsFunc(conf.Problems, unclear) {
-			return place{}, withNext(errors.New("it is not clear which service is meant"),
+			return endpoint{}, withNext(errors.New("it is not clear which service is meant"),
 				"correct the profile in config.toml, or name one with --profile or --base-url")
 		}
 		name = localName
@@ -55,20 +55,20 @@ func (a *app) where() (place, error) {
 	p, ok := conf.Profiles[name]
 	switch {
 	case !ok && name == localName:
-		return place{profile: localName}, nil
+		return endpoint{profile: localName}, nil
 	case !ok:
 		known := slices.Sorted(maps.Keys(conf.Profiles))
-		return place{}, &failure{statusUsage, fmt.Errorf("%s has no profile %q", a.configFile(), name),
+		return endpoint{}, &failure{statusUsage, fmt.Errorf("%s has no profile %q", a.configFile(), name),
 			"it has " + strings.Join(append(known, localName), ", ")}
 	case p.BaseURL == "" && name != localName:
-		return place{}, fmt.Errorf("profile %q of %s has no base_url", name, a.configFile())
+		return endpoint{}, fmt.Errorf("profile %q of %s has no base_url", name, a.configFile())
 	}
-	return place{name, p.BaseURL, a.insecure || p.Insecure}, nil
+	return endpoint{name, p.BaseURL, a.insecure || p.Insecure}, nil
 }
 
 // connection is a service that can be called, and the inboxes known of it.
 type connection struct {
-	place
+	endpoint
 	session *local.Session // of the local service, else nil
 	client  *api.Client
 	known   *registry.Registry
@@ -76,7 +76,7 @@ type connection struct {
 
 // connect finds the service that the settings name, and the key to it.
 func (a *app) connect(ctx context.Context) (*connection, error) {
-	p, err := a.where()
+	p, err := a.endpoint()
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (a *app) connect(ctx context.Context) (*connection, error) {
 }
 
 // attach connects to the local service, which another process serves.
-func (a *app) attach(ctx context.Context, p place) (*connection, error) {
+func (a *app) attach(ctx context.Context, p endpoint) (*connection, error) {
 	session, err := local.Find(ctx, a.localOptions())
 	if errors.Is(err, local.ErrNotRunning) {
 		return nil, fmt.Errorf("%w in another terminal, or name a service with --base-url or MAYFLY_BASE_URL", err)
@@ -108,7 +108,7 @@ func (a *app) attach(ctx context.Context, p place) (*connection, error) {
 	return s, nil
 }
 
-func (a *app) connection(p place, key string) (*connection, error) {
+func (a *app) connection(p endpoint, key string) (*connection, error) {
 	client, err := api.New(p.baseURL, key, api.Options{
 		Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport, Trace: a.trace(),
 	})
@@ -119,10 +119,10 @@ func (a *app) connection(p place, key string) (*connection, error) {
 		}
 		return nil, f
 	}
-	return &connection{place: p, client: client, known: a.registry(p)}, nil
+	return &connection{endpoint: p, client: client, known: a.registry(p)}, nil
 }
 
-func (a *app) registry(p place) *registry.Registry {
+func (a *app) registry(p endpoint) *registry.Registry {
 	baseURL := p.baseURL
 	if p.profile == localName {
 		baseURL = "" // its port may change
@@ -135,7 +135,7 @@ func (a *app) keys() *keys.Store {
 }
 
 // key finds the API key of a service.
-func (a *app) key(ctx context.Context, p place) (keys.Key, error) {
+func (a *app) key(ctx context.Context, p endpoint) (keys.Key, error) {
 	key, err := a.keys().Resolve(ctx, p.keyID())
 	if errors.Is(err, keys.ErrNone) {
 		return key, &failure{statusKey, fmt.Errorf("%w for %s", keys.ErrNone, render.Clean(p.baseURL)),
@@ -147,10 +147,10 @@ func (a *app) key(ctx context.Context, p place) (keys.Key, error) {
 	return key, nil
 }
 
-func (p place) keyID() keys.ID { return keys.ID{Profile: p.profile, BaseURL: p.baseURL} }
+func (p endpoint) keyID() keys.ID { return keys.ID{Profile: p.profile, BaseURL: p.baseURL} }
 
 // flag names the service on a command line.
-func (p place) flag() string {
+func (p endpoint) flag() string {
 	if p.profile != "" {
 		return " --profile " + p.profile
 	}

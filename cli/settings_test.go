@@ -23,7 +23,7 @@ func configure(t *testing.T, environ []string, text string) string {
 }
 
 func TestWhatIsWrongInTheConfigurationIsSaidOnce(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	configure(t, s.environ, "mouse = true\n[ui]\nmouse = yes\n[profiles.work]\nbase_url = 5\n")
 	want := `mayfly: config.toml:1: "mouse" is not a setting; it belongs under [ui]
 mayfly: config.toml:3: mouse takes true or false
@@ -75,16 +75,16 @@ insecure = true
 		conf    string
 		environ []string
 		app     *app
-		want    place
+		want    endpoint
 	}{
-		{"nothing", "", nil, &app{}, place{profile: "local"}},
-		{"config", conf, nil, &app{}, place{"usual", "https://usual.example", false}},
-		{"variable of the profile", conf, []string{"MAYFLY_PROFILE=other"}, &app{}, place{"other", "http://other.example", true}},
-		{"variable of the address", conf, []string{"MAYFLY_BASE_URL=https://x.example"}, &app{}, place{"", "https://x.example", false}},
-		{"both variables", conf, []string{"MAYFLY_BASE_URL=https://x.example", "MAYFLY_PROFILE=other"}, &app{}, place{"other", "https://x.example", false}},
-		{"flag of the profile", conf, []string{"MAYFLY_BASE_URL=https://x.example"}, &app{profile: "other"}, place{"other", "http://other.example", true}},
-		{"flag of the address", conf, []string{"MAYFLY_BASE_URL=https://x.example"}, &app{baseURL: "https://y.example"}, place{"", "https://y.example", false}},
-		{"local by name", conf, nil, &app{profile: "local"}, place{profile: "local"}},
+		{"nothing", "", nil, &app{}, endpoint{profile: "local"}},
+		{"config", conf, nil, &app{}, endpoint{"usual", "https://usual.example", false}},
+		{"variable of the profile", conf, []string{"MAYFLY_PROFILE=other"}, &app{}, endpoint{"other", "http://other.example", true}},
+		{"variable of the address", conf, []string{"MAYFLY_BASE_URL=https://x.example"}, &app{}, endpoint{"", "https://x.example", false}},
+		{"both variables", conf, []string{"MAYFLY_BASE_URL=https://x.example", "MAYFLY_PROFILE=other"}, &app{}, endpoint{"other", "https://x.example", false}},
+		{"flag of the profile", conf, []string{"MAYFLY_BASE_URL=https://x.example"}, &app{profile: "other"}, endpoint{"other", "http://other.example", true}},
+		{"flag of the address", conf, []string{"MAYFLY_BASE_URL=https://x.example"}, &app{baseURL: "https://y.example"}, endpoint{"", "https://y.example", false}},
+		{"local by name", conf, nil, &app{profile: "local"}, endpoint{profile: "local"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			environ := append(machine(t), c.environ...)
@@ -92,7 +92,7 @@ insecure = true
 				configure(t, environ, c.conf)
 			}
 			c.app.env = Env{Environ: environ}
-			if got, err := c.app.where(); err != nil || got != c.want {
+			if got, err := c.app.endpoint(); err != nil || got != c.want {
 				t.Errorf("%+v, %v; want %+v", got, err, c.want)
 			}
 		})
@@ -100,7 +100,7 @@ insecure = true
 }
 
 func TestKeysInAFile(t *testing.T) {
-	s := set(t, apitest.Options{})
+	s := newHarness(t, apitest.Options{})
 	s.environ = append(s.environ, "MAYFLY_API_KEY=")
 	s.fails(statusKey, []string{"no API key"}, "key", "status")
 
@@ -163,7 +163,7 @@ func TestFlagsGoBeforeVariablesAndThoseBeforeTheFile(t *testing.T) {
 	if err := cmd.ParseFlags([]string{"--http", "flag:1"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.settle(cmd.Flags(), file); err != nil {
+	if err := a.loadServeSettings(cmd.Flags(), file); err != nil {
 		t.Fatal(err)
 	}
 	c := s.config

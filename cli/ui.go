@@ -24,7 +24,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		return usageOf(cmd, "the terminal application needs a terminal")
 	}
 	a.showsProblems = true
-	start, err := a.where()
+	start, err := a.endpoint()
 	if err != nil {
 		return err
 	}
@@ -56,15 +56,15 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 }
 
 // targeted is the service that t means; start is the one that the program was started for.
-func (a *app) targeted(start place, t ui.Target) place {
+func (a *app) targeted(start endpoint, t ui.Target) endpoint {
 	switch {
 	case t.Profile == "" && t.BaseURL == "":
 		return start
 	case t.BaseURL == "" && t.Profile != localName:
 		p := a.config().Profiles[t.Profile]
-		return place{t.Profile, p.BaseURL, a.insecure || p.Insecure}
+		return endpoint{t.Profile, p.BaseURL, a.insecure || p.Insecure}
 	}
-	return place{t.Profile, t.BaseURL, a.insecure}
+	return endpoint{t.Profile, t.BaseURL, a.insecure}
 }
 
 func uiProfiles(conf config.Config) []ui.Profile {
@@ -79,7 +79,7 @@ func uiProfiles(conf config.Config) []ui.Profile {
 
 // connectUI connects to a service, with the key that was typed, if any. It starts the local service if
 // none is running.
-func (a *app) connectUI(ctx context.Context, p place, typed string) (*ui.Connection, error) {
+func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*ui.Connection, error) {
 	if p.local() {
 		return a.openLocal(ctx, p)
 	}
@@ -101,7 +101,7 @@ func (a *app) connectUI(ctx context.Context, p place, typed string) (*ui.Connect
 	return &ui.Connection{Client: s.client, Registry: s.known, Name: name, Profile: p.profile}, nil
 }
 
-func (a *app) openLocal(ctx context.Context, p place) (*ui.Connection, error) {
+func (a *app) openLocal(ctx context.Context, p endpoint) (*ui.Connection, error) {
 	session, err := local.Open(ctx, a.localOptions())
 	if err != nil {
 		return nil, err

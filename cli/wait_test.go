@@ -17,16 +17,16 @@ const (
 )
 
 // both runs a test on a service with the contract alone and on one with our extensions, each in a bubble of its own.
-func both(t *testing.T, test func(t *testing.T, s *setting)) {
+func both(t *testing.T, test func(t *testing.T, s *harness)) {
 	for name, o := range map[string]apitest.Options{"contract alone": {}, "extensions": {Extensions: true}} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, bubble(t, o)) })
+			synctest.Test(t, func(t *testing.T) { test(t, newOfflineHarness(t, o)) })
 		})
 	}
 }
 
 // meanwhile starts a command; the function it returns waits for it.
-func (s *setting) meanwhile(args ...string) func() result {
+func (s *harness) meanwhile(args ...string) func() result {
 	var r result
 	var running sync.WaitGroup
 	running.Go(func() { r = s.run(args...) })
@@ -34,7 +34,7 @@ func (s *setting) meanwhile(args ...string) func() result {
 }
 
 func TestWaitReturnsWhatIsThere(t *testing.T) {
-	both(t, func(t *testing.T, s *setting) {
+	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		s.deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "older", Text: withCode})
 		time.Sleep(time.Second)
@@ -55,7 +55,7 @@ func TestWaitReturnsWhatIsThere(t *testing.T) {
 }
 
 func TestWaitGoesOnUntilAMessageMatches(t *testing.T) {
-	both(t, func(t *testing.T, s *setting) {
+	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		ended := s.meanwhile("wait", "ada", "--from", "ACME", "--subject", "Code", "--code", "--timeout", "10m")
 		for _, m := range []apitest.Mail{
@@ -78,7 +78,7 @@ func TestWaitGoesOnUntilAMessageMatches(t *testing.T) {
 }
 
 func TestWaitTimesOut(t *testing.T) {
-	both(t, func(t *testing.T, s *setting) {
+	both(t, func(t *testing.T, s *harness) {
 		s.inbox("ada")
 		begin := time.Now()
 		s.fails(statusTimeout, []string{"no mail to ada@apitest.example with a code within 5m"}, "wait", "--code", "--timeout", "5m")
@@ -89,7 +89,7 @@ func TestWaitTimesOut(t *testing.T) {
 }
 
 func TestWaitOutlastsAServiceThatFails(t *testing.T) {
-	both(t, func(t *testing.T, s *setting) {
+	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		s.service.Fail(apitest.BadGateway, -1)
 		ended := s.meanwhile("wait", inbox.Email, "--code", "--timeout", "30m")
@@ -103,7 +103,7 @@ func TestWaitOutlastsAServiceThatFails(t *testing.T) {
 }
 
 func TestWaitTellsWhyNothingCame(t *testing.T) {
-	both(t, func(t *testing.T, s *setting) {
+	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		s.service.Fail(apitest.BadGateway, -1)
 		s.fails(statusTimeout, []string{"within 5m; at last the service failed: list", "502"}, "wait", inbox.Email, "--timeout", "5m")
@@ -115,7 +115,7 @@ func TestWaitTellsWhyNothingCame(t *testing.T) {
 }
 
 func TestWaitEndsWithItsInbox(t *testing.T) {
-	both(t, func(t *testing.T, s *setting) {
+	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		ended := s.meanwhile("wait", inbox.Email, "--timeout", "0")
 		time.Sleep(time.Minute)
@@ -127,7 +127,7 @@ func TestWaitEndsWithItsInbox(t *testing.T) {
 }
 
 func TestWatchTellsEveryMessageOnce(t *testing.T) {
-	both(t, func(t *testing.T, s *setting) {
+	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		s.deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "before"})
 		ended := s.meanwhile("watch", inbox.Email)
@@ -155,7 +155,7 @@ func TestWatchTellsEveryMessageOnce(t *testing.T) {
 
 func TestWatchTellsFailureAndRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := bubble(t, apitest.Options{})
+		s := newOfflineHarness(t, apitest.Options{})
 		inbox := s.inbox("ada")
 		ended := s.meanwhile("watch", inbox.Email)
 		time.Sleep(2 * time.Minute)

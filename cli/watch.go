@@ -58,20 +58,20 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 	if err != nil {
 		return err
 	}
-	v := &vigil{app: a, json: asJSON, all: len(args) == 0, inboxes: map[string]*watched{}, failing: map[string]bool{}}
+	f := &follower{app: a, json: asJSON, all: len(args) == 0, inboxes: map[string]*watched{}, failing: map[string]bool{}}
 	ids := make([]string, len(inboxes))
 	for n, i := range inboxes {
 		ids[n] = i.ID
-		v.inboxes[i.ID] = &watched{inbox: i}
+		f.inboxes[i.ID] = &watched{inbox: i}
 	}
 	if term.Is(a.env.Stderr) {
 		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c ends it\n", count(len(ids), "inbox", "inboxes"))
 	}
-	return follow(ctx, s.client, ids, v.all, v.on)
+	return follow(ctx, s.client, ids, f.all, f.on)
 }
 
-// vigil turns the events of a watcher into lines.
-type vigil struct {
+// follower turns the events of a watcher into lines.
+type follower struct {
 	app     *app
 	json    bool
 	all     bool // inboxes that appear are followed too
@@ -86,47 +86,47 @@ type watched struct {
 	seen  map[string]bool // messages that were there; nil before the first list
 }
 
-func (v *vigil) on(w *watch.Watcher, e watch.Event) (bool, error) {
-	i := v.inboxes[e.InboxID]
+func (f *follower) on(w *watch.Watcher, e watch.Event) (bool, error) {
+	i := f.inboxes[e.InboxID]
 	switch e.Kind {
 	case watch.Inboxes:
-		if v.all {
-			v.add(w, e.Inboxes)
+		if f.all {
+			f.add(w, e.Inboxes)
 		}
 	case watch.Listed, watch.Arrived:
 		if i != nil {
-			return false, v.listed(i, e.Messages)
+			return false, f.listed(i, e.Messages)
 		}
 	case watch.Gone:
 		if i == nil {
 			return false, nil
 		}
-		delete(v.inboxes, e.InboxID)
+		delete(f.inboxes, e.InboxID)
 		name := "deleted"
 		if !i.inbox.ExpiresAt.IsZero() && !time.Now().Before(i.inbox.ExpiresAt) {
 			name = "expired"
 		}
-		if err := v.write(event{name: name, inbox: &i.inbox}); err != nil {
+		if err := f.write(event{name: name, inbox: &i.inbox}); err != nil {
 			return true, err
 		}
-		return len(v.inboxes) == 0 && !v.all, nil
+		return len(f.inboxes) == 0 && !f.all, nil
 	case watch.Failed:
 		if lasting(e.Err) {
 			return true, e.Err
 		}
-		if v.failing[e.InboxID] {
+		if f.failing[e.InboxID] {
 			return false, nil // one more attempt
 		}
-		v.failing[e.InboxID] = true
-		return false, v.write(event{name: "failed", inbox: v.inboxOf(i), err: e.Err, retryAt: e.RetryAt})
+		f.failing[e.InboxID] = true
+		return false, f.write(event{name: "failed", inbox: f.inboxOf(i), err: e.Err, retryAt: e.RetryAt})
 	case watch.Recovered:
-		delete(v.failing, e.InboxID)
-		return false, v.write(event{name: "recovered", inbox: v.inboxOf(i)})
+		delete(f.failing, e.InboxID)
+		return false, f.write(event{name: "recovered", inbox: f.inboxOf(i)})
 	}
 	return false, nil
 }
 
-func (v *vigil) inboxOf(i *watched) *api.Inbox {
+func (f *follower) inboxOf(i *watched) *api.Inbox {
 	if i == nil {
 		return nil
 	}
@@ -139,17 +139,17 @@ func lasting(err error) bool {
 }
 
 // add follows inboxes that were made elsewhere.
-func (v *vigil) add(w *watch.Watcher, list []api.Inbox) {
+func (f *follower) add(w *watch.Watcher, list []api.Inbox) {
 	for _, i := range list {
-		if v.inboxes[i.ID] == nil {
-			v.inboxes[i.ID] = &watched{inbox: i, fresh: true}
+		if f.inboxes[i.ID] == nil {
+			f.inboxes[i.ID] = &watched{inbox: i, fresh: true}
 			w.Add(i.ID)
 		}
 	}
 }
 
 // listed tells the messages that were not there before, the oldest first.
-func (v *vigil) listed(i *watched, messages []api.Summary) error {
+func (f *follower) listed(i *watched, messages []api.Summary) error {
 	messages = slices.Clone(messages)
 	newestFirst(messages)
 	first := i.seen == nil
@@ -160,7 +160,7 @@ func (v *vigil) listed(i *watched, messages []api.Summary) error {
 		if before[m.ID] || first && !i.fresh {
 			continue
 		}
-		if err := v.write(event{name: "arrived", inbox: &i.inbox, message: &m}); err != nil {
+		if err := f.write(event{name: "arrived", inbox: &i.inbox, message: &m}); err != nil {
 			return err
 		}
 	}
@@ -221,12 +221,12 @@ func (e event) line() string {
 	return line
 }
 
-func (v *vigil) write(e event) error {
+func (f *follower) write(e event) error {
 	e.at = time.Now()
-	if v.json {
-		return writeJSON(v.app.env.Stdout, e)
+	if f.json {
+		return writeJSON(f.app.env.Stdout, e)
 	}
-	_, err := fmt.Fprintln(v.app.env.Stdout, e.line())
+	_, err := fmt.Fprintln(f.app.env.Stdout, e.line())
 	return err
 }
 

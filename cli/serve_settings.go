@@ -14,7 +14,7 @@ import (
 
 // settle sets the flags that the command line left alone: from the environment, else from a TOML file. It tells all that
 // is wrong at once.
-func (a *app) settle(flags *pflag.FlagSet, file string) error {
+func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 	settings := map[string]any{}
 	if file != "" {
 		text, err := os.ReadFile(file)
@@ -48,7 +48,7 @@ func (a *app) settle(flags *pflag.FlagSet, file string) error {
 		faults = append(faults, fmt.Errorf("%s: there is no setting %s", file, name))
 	}
 	if len(faults) > 0 {
-		return a.faults(errors.Join(faults...))
+		return a.usageErrors(errors.Join(faults...))
 	}
 	return nil
 }
