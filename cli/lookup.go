@@ -44,28 +44,17 @@ func (s *connection) inbox(ctx context.Context, arg string) (api.Inbox, error) {
 // pick chooses among all by an ID or address, or a unique prefix of either. What is none of them may
 // still be the ID of an inbox that was made elsewhere.
 func (s *connection) pick(ctx context.Context, all []api.Inbox, arg string) (api.Inbox, error) {
-	var near []api.Inbox
-	for _, i := range all {
-		if i.ID == arg || strings.EqualFold(i.Email, arg) {
-			return i, nil
+	found, ok, err := choose(all, arg, func(i api.Inbox) string {
+		switch {
+		case strings.HasPrefix(i.ID, arg):
+			return i.ID
+		case hasPrefixFold(i.Email, arg):
+			return i.Email
 		}
-		if strings.HasPrefix(i.ID, arg) || hasPrefixFold(i.Email, arg) {
-			near = append(near, i)
-		}
-	}
-	switch len(near) {
-	case 1:
-		return near[0], nil
-	case 0:
-	default:
-		names := make([]string, len(near))
-		for n, i := range near {
-			names[n] = i.Email
-			if strings.HasPrefix(i.ID, arg) {
-				names[n] = i.ID
-			}
-		}
-		return api.Inbox{}, ambiguous(arg, names)
+		return ""
+	})
+	if ok || err != nil {
+		return found, err
 	}
 	if !strings.Contains(arg, "@") {
 		found, err := s.client.Inbox(ctx, arg)
@@ -74,6 +63,25 @@ func (s *connection) pick(ctx context.Context, all []api.Inbox, arg string) (api
 		}
 	}
 	return api.Inbox{}, notFoundf("`mayfly ls` lists them", "there is no inbox %s", render.Clean(arg))
+}
+
+// choose returns the one of all that arg names in full, else the only one whose name begins with arg.
+// name returns the name of an element that begins with arg, "" if none does.
+func choose[T any](all []T, arg string, name func(T) string) (found T, ok bool, err error) {
+	var names []string
+	for _, one := range all {
+		switch n := name(one); len(n) {
+		case 0:
+		case len(arg):
+			return one, true, nil
+		default:
+			names, found = append(names, n), one
+		}
+	}
+	if len(names) > 1 {
+		err = ambiguous(arg, names)
+	}
+	return found, len(names) == 1, err
 }
 
 // inboxes are the inboxes that have not expired, newest first: the service's list, if it has one, else
@@ -116,23 +124,16 @@ func (s *connection) message(ctx context.Context, inbox api.Inbox, arg string) (
 		}
 		return list.Messages[0], nil
 	}
-	var near []string
-	var found api.Summary
-	for _, m := range list.Messages {
-		if m.ID == arg {
-			return m, nil
-		}
+	found, ok, err := choose(list.Messages, arg, func(m api.Summary) string {
 		if strings.HasPrefix(m.ID, arg) {
-			near, found = append(near, m.ID), m
+			return m.ID
 		}
+		return ""
+	})
+	if err == nil && !ok {
+		err = notFoundf("`mayfly messages "+render.Clean(inbox.Email)+"` lists them", "there is no message %s", render.Clean(arg))
 	}
-	switch len(near) {
-	case 0:
-		return api.Summary{}, notFoundf("`mayfly messages "+render.Clean(inbox.Email)+"` lists them", "there is no message %s", render.Clean(arg))
-	case 1:
-		return found, nil
-	}
-	return api.Summary{}, ambiguous(arg, near)
+	return found, err
 }
 
 func newestFirst(messages []api.Summary) {

@@ -23,7 +23,7 @@ import (
 // localName is the profile of the local service.
 const localName = "local"
 
-// place says which service is meant.
+// endpoint says which service is meant.
 type endpoint struct {
 	profile  string // "" for an address without a name
 	baseURL  string // "" for the local service
@@ -32,7 +32,7 @@ type endpoint struct {
 
 func (p endpoint) local() bool { return p.baseURL == "" }
 
-// where decides which service is meant: flags come before the environment, which comes before
+// endpoint decides which service is meant: flags come before the environment, which comes before
 // config.toml; without any of them it is the local service.
 func (a *app) endpoint() (endpoint, error) {
 	conf := a.config()
@@ -42,15 +42,9 @@ func (a *app) endpoint() (endpoint, error) {
 	if a.profile == "" && a.env.Getenv("MAYFLY_BASE_URL") != "" {
 		return endpoint{a.env.Getenv("MAYFLY_PROFILE"), a.env.Getenv("MAYFLY_BASE_URL"), a.insecure}, nil
 	}
-	name := cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile)
-	if name == "" {
-		// A command must not act on another service than the one that is meant.
-		unclear := func(p config.Problem) bool { return p.Setting == "profile" || p.Line == 0 }
-		if !a.showsProblems && slices.ContainsFunc(conf.Problems, unclear) {
-			return endpoint{}, withNext(errors.New("it is not clear which service is meant"),
-				"correct the profile in config.toml, or name one with --profile or --base-url")
-		}
-		name = localName
+	name, err := a.profileName(conf)
+	if err != nil {
+		return endpoint{}, err
 	}
 	p, ok := conf.Profiles[name]
 	switch {
@@ -64,6 +58,21 @@ func (a *app) endpoint() (endpoint, error) {
 		return endpoint{}, fmt.Errorf("profile %q of %s has no base_url", name, a.configFile())
 	}
 	return endpoint{name, p.BaseURL, a.insecure || p.Insecure}, nil
+}
+
+// profileName is the profile that is meant.
+func (a *app) profileName(conf config.Config) (string, error) {
+	name := cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile)
+	if name != "" {
+		return name, nil
+	}
+	// A command must not act on another service than the one that is meant.
+	unclear := func(p config.Problem) bool { return p.Setting == "profile" || p.Line == 0 }
+	if !a.showsProblems && slices.ContainsFunc(conf.Problems, unclear) {
+		return "", withNext(errors.New("it is not clear which service is meant"),
+			"correct the profile in config.toml, or name one with --profile or --base-url")
+	}
+	return localName, nil
 }
 
 // connection is a service that can be called, and the inboxes known of it.
