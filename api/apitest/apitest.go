@@ -64,6 +64,7 @@ type Request struct {
 // Server is a service. It is safe for use by several goroutines at once.
 type Server struct {
 	options Options
+	routes  *http.ServeMux
 
 	mu       sync.Mutex
 	inboxes  map[string]*inbox
@@ -94,7 +95,17 @@ func New(o Options) *Server {
 	if o.Key == "" {
 		o.Key = Key
 	}
-	return &Server{options: o, inboxes: map[string]*inbox{}, changed: make(chan struct{}), closed: make(chan struct{})}
+	s := &Server{options: o, routes: http.NewServeMux(), inboxes: map[string]*inbox{}, changed: make(chan struct{}), closed: make(chan struct{})}
+	s.routes.HandleFunc("POST /v1/inboxes", s.serveCreate)
+	s.routes.HandleFunc("GET /v1/inboxes/{inbox}", s.serveInbox)
+	s.routes.HandleFunc("DELETE /v1/inboxes/{inbox}", s.serveDelete)
+	s.routes.HandleFunc("GET /v1/inboxes/{inbox}/messages", s.serveMessages)
+	s.routes.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}", s.serveMessage)
+	if o.Extensions {
+		s.routes.HandleFunc("GET /v1/inboxes", s.serveInboxes)
+		s.routes.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}", s.serveAttachment)
+	}
+	return s
 }
 
 // Client returns a client of the server that needs no network.
@@ -311,24 +322,14 @@ func (s *Server) sleep(r *http.Request, d time.Duration) bool {
 }
 
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/inboxes", s.serveCreate)
-	mux.HandleFunc("GET /v1/inboxes/{inbox}", s.serveInbox)
-	mux.HandleFunc("DELETE /v1/inboxes/{inbox}", s.serveDelete)
-	mux.HandleFunc("GET /v1/inboxes/{inbox}/messages", s.serveMessages)
-	mux.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}", s.serveMessage)
-	if s.options.Extensions {
-		mux.HandleFunc("GET /v1/inboxes", s.serveInboxes)
-		mux.HandleFunc("GET /v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}", s.serveAttachment)
-	}
-	handler, pattern := mux.Handler(r)
+	handler, pattern := s.routes.Handler(r)
 	if pattern == "" {
 		probe := httptest.NewRecorder()
 		handler.ServeHTTP(probe, r)
 		writeError(w, probe.Code, http.StatusText(probe.Code))
 		return
 	}
-	mux.ServeHTTP(w, r)
+	s.routes.ServeHTTP(w, r)
 }
 
 func (s *Server) serveCreate(w http.ResponseWriter, r *http.Request) {

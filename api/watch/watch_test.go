@@ -236,6 +236,7 @@ func TestNeverOverTheBudget(t *testing.T) {
 	for _, extensions := range []bool{false, true} {
 		for _, n := range []int{1, 5, 40, 500} {
 			t.Run(fmt.Sprintf("%d extensions %v", n, extensions), func(t *testing.T) {
+				t.Parallel()
 				run(t, apitest.Options{RequestsPerMinute: 60, Extensions: extensions}, watch.Options{}, n, func(s *screen) {
 					s.server.SetDelay(120 * time.Millisecond)
 					s.watcher.SetView([]string{s.inboxes[0].ID})
