@@ -148,17 +148,68 @@ func Over(base, top []string, x, y, w int) {
 		if x+Width(row) > w {
 			row = ansi.Truncate(row, w-x, "")
 		}
-		n := Width(row)
-		left := Fit(ansi.Truncate(base[at], x, ""), x)
-		right := ansi.TruncateLeft(base[at], x+n, "")
-		if Width(right) > w-x-n { // it begins with a wide character that was cut in half
-			right = ansi.TruncateLeft(base[at], x+n+1, "")
-		}
-		base[at] = left + reset + row + reset + Spaces(w-x-n-Width(right)) + right
+		base[at] = Slice(base[at], 0, x) + reset + row + reset + Slice(base[at], x+Width(row), w)
 	}
 }
 
-const reset = "\x1b[m"
+// Slice returns the cells of s from one column up to another, exactly as wide: half of a wide character is a
+// space. Styles and links begin and end within it.
+func Slice(s string, from, to int) string {
+	var out strings.Builder
+	var style, link string // in force
+	var state byte
+	x := 0
+	for len(s) > 0 && x < to {
+		seq, width, n, next := ansi.DecodeSequence(s, state, nil)
+		s, state = s[n:], next
+		if width == 0 {
+			style, link = inForce(seq, style, link)
+			if x > from {
+				out.WriteString(seq)
+			}
+			continue
+		}
+		if before := x; x+width > from {
+			if before <= from {
+				out.WriteString(link + style)
+			}
+			if before < from || before+width > to {
+				seq = Spaces(min(before+width, to) - max(before, from))
+			}
+			out.WriteString(seq)
+		}
+		x += width
+	}
+	if x > from {
+		if link != "" {
+			out.WriteString(noLink)
+		}
+		if style != "" {
+			out.WriteString(reset)
+		}
+	}
+	return out.String() + Spaces(to-max(x, from))
+}
+
+// inForce is the style and the link that are in force after a sequence.
+func inForce(seq, style, link string) (string, string) {
+	switch {
+	case seq == reset || seq == "\x1b[0m":
+		return "", link
+	case strings.HasPrefix(seq, "\x1b[") && strings.HasSuffix(seq, "m"):
+		return style + seq, link
+	case strings.HasPrefix(seq, "\x1b]8;;\x1b") || strings.HasPrefix(seq, "\x1b]8;;\a"):
+		return style, ""
+	case strings.HasPrefix(seq, "\x1b]8;"):
+		return style, seq
+	}
+	return style, link
+}
+
+const (
+	reset  = "\x1b[m"
+	noLink = "\x1b]8;;\x1b\\"
+)
 
 // Wrap breaks plain text into rows of at most w cells, at spaces where it can.
 func Wrap(s string, w int) []string {

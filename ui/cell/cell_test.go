@@ -78,3 +78,41 @@ func TestOverShowsWhatLiesOnTop(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+func TestOverDoesNotPileUpSequences(t *testing.T) {
+	const open, end = "\x1b]8;id=1;https://x.example\x1b\\", "\x1b]8;;\x1b\\"
+	base := []string{strings.Repeat("\x1b[1m"+open+"link"+end+"\x1b[m ", 16)}
+	before := len(base[0])
+	for x := range 16 {
+		Over(base, []string{"\x1b[7ma\x1b[m"}, x*5, 0, 80)
+		if len(base[0]) > before+(x+1)*200 {
+			t.Fatalf("after %d labels the row of %d bytes has %d", x+1, before, len(base[0]))
+		}
+	}
+	if got, want := ansi.Strip(base[0]), strings.Repeat("aink ", 16); got != want {
+		t.Errorf("the row is %q", got)
+	}
+}
+
+func TestSliceKeepsStylesAndLinks(t *testing.T) {
+	const open, end = "\x1b]8;id=1;https://x.example\x1b\\", "\x1b]8;;\x1b\\"
+	row := "ab\x1b[1mcd" + open + "ef" + end + "\x1b[mg漢h"
+	for _, c := range []struct {
+		from, to int
+		want     string
+	}{
+		{0, 2, "ab"},
+		{1, 3, "b\x1b[1mc\x1b[m"},
+		{3, 5, "\x1b[1md" + open + "e" + end + "\x1b[m"},
+		{5, 7, open + "\x1b[1mf" + end + "\x1b[mg"},
+		{6, 8, "g "},
+		{8, 10, " h"},
+		{9, 12, "h  "},
+		{20, 22, "  "},
+		{3, 3, ""},
+	} {
+		if got := Slice(row, c.from, c.to); got != c.want {
+			t.Errorf("%d to %d: %q, want %q", c.from, c.to, got, c.want)
+		}
+	}
+}
