@@ -113,8 +113,10 @@ func cleanPaste(s string) string {
 // cleanTyped cleans typed text as what follows the text before the cursor, so that a mark finds its letter.
 func (l *Line) cleanTyped(s string) string {
 	before := string([]rune(l.Value())[:l.text.Position()])
-	typed, _ := strings.CutPrefix(render.CleanLines(before+s), before)
-	return typed
+	if typed, ok := strings.CutPrefix(render.CleanLines(before+s), before); ok {
+		return typed
+	}
+	return render.CleanLines(s)
 }
 
 // atWordEnd says that the cursor is on the last character of a word.
