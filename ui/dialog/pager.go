@@ -9,7 +9,7 @@ import (
 type Pager struct{ view viewport.Model }
 
 // NewPager returns a pager without lines.
-func NewPager() Pager { return Pager{viewport.New(viewport.WithWidth(1))} }
+func NewPager() Pager { return Pager{viewport.New()} }
 
 // SetLines replaces the lines and goes to the first.
 func (p *Pager) SetLines(lines []string) {

@@ -1,0 +1,249 @@
+package dialog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/input"
+	"mayfly/ui/theme"
+)
+
+// Page is one page of the manual.
+type Page struct {
+	Title string
+	Lines func(w int) []string // laid out for w cells; they may carry sequences of our own
+}
+
+// NewManual opens the manual, which has at least one page, at its first.
+func NewManual(pages []Page) Dialog {
+	return Box(&manual{pages: pages, pager: NewPager(), line: input.New(input.Options{})})
+}
+
+type manual struct {
+	room
+	pages []Page
+	at    int // the page that is shown
+	lines []string
+	pager Pager
+
+	typing bool // a search is being typed
+	line   *input.Line
+	hits   []hit // of the search in the page, from top to bottom
+	hit    int   // the present one
+}
+
+// hit is a stretch of a line, in cells.
+type hit struct{ line, col, width int }
+
+// roomyManual is the rows from which the titles of the pages and the keys are shown.
+const roomyManual = 8
+
+// Fit lays out the page when it, or the width, is another than before.
+func (m *manual) Fit(w, h int) {
+	if w != m.w || m.lines == nil {
+		m.lines = m.pages[m.at].Lines(min(w, 90))
+		m.pager.SetLines(m.lines)
+		m.find()
+	}
+	m.room.Fit(w, h)
+	m.pager.Fit(m.height())
+}
+
+// height is the lines of the page that are on the screen.
+func (m *manual) height() int {
+	switch {
+	case m.h >= roomyManual:
+		return m.h - 4
+	case m.searching():
+		return max(1, m.h-1)
+	}
+	return m.h
+}
+
+func (m *manual) searching() bool { return m.typing || m.line.Value() != "" }
+
+func (m *manual) Update(msg tea.Msg) Result {
+	if m.typing {
+		m.typeSearch(msg)
+		return Result{}
+	}
+	k, ok := msg.(tea.KeyPressMsg)
+	if m.pager.Update(msg) || !ok {
+		return Result{}
+	}
+	switch k.String() {
+	case "esc":
+		if !m.searching() {
+			return Result{Close: true}
+		}
+		m.clear()
+	case "q", "f1":
+		return Result{Close: true}
+	case "/":
+		m.clear()
+		m.typing = true
+	case "n":
+		m.step(1)
+	case "N":
+		m.step(-1)
+	case "tab", "l", "right":
+		m.turn(1)
+	case "shift+tab", "h", "left":
+		m.turn(-1)
+	}
+	return Result{}
+}
+
+// turn goes to another page, which Fit lays out.
+func (m *manual) turn(n int) {
+	m.at = (m.at + n + len(m.pages)) % len(m.pages)
+	m.lines = nil
+}
+
+func (m *manual) typeSearch(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		m.pager.Update(msg)
+		return
+	case tea.KeyPressMsg:
+		switch input.KeyName(msg) {
+		case "esc":
+			m.clear()
+			return
+		case "enter", "tab":
+			m.typing = false
+			return
+		case "up", "down", "pgup", "pgdown":
+			m.pager.Update(msg)
+			return
+		}
+	}
+	if !m.line.Update(msg) {
+		return
+	}
+	m.find()
+	top, _ := m.pager.Visible()
+	m.hit = max(0, slices.IndexFunc(m.hits, func(h hit) bool { return h.line >= top }))
+	m.step(0)
+}
+
+// clear ends the search.
+func (m *manual) clear() {
+	m.typing = false
+	m.line.SetValue("")
+	m.find()
+}
+
+// find looks for the text typed in the page, upper and lower case alike.
+func (m *manual) find() {
+	m.hits, m.hit = nil, 0
+	want := strings.ToLower(m.line.Value())
+	if want == "" {
+		return
+	}
+	for n, line := range m.lines {
+		plain := strings.ToLower(ansi.Strip(line))
+		for from := 0; ; {
+			i := strings.Index(plain[from:], want)
+			if i < 0 {
+				break
+			}
+			m.hits = append(m.hits, hit{n, cell.Width(plain[:from+i]), cell.Width(want)})
+			from += i + len(want)
+		}
+	}
+}
+
+// step goes to the next hit, or with -1 to the one before, and around the ends.
+func (m *manual) step(n int) {
+	if len(m.hits) > 0 {
+		m.hit = (m.hit + n + len(m.hits)) % len(m.hits)
+		m.pager.Show(m.hits[m.hit].line)
+	}
+}
+
+func (m *manual) Rows(th *theme.Theme) (string, []string) {
+	width, roomy := min(m.w, 90), m.h >= roomyManual
+	var rows []string
+	if roomy {
+		rows = append(rows, Tabs(th, m.titles(), m.at), "")
+	}
+	from, to := m.pager.Visible()
+	for n := from; n < to; n++ {
+		rows = append(rows, m.marked(th, n))
+	}
+	for range m.height() - (to - from) {
+		rows = append(rows, "")
+	}
+	if roomy {
+		rows = append(rows, "")
+	}
+	if roomy || m.searching() {
+		rows = append(rows, m.foot(th, width))
+	}
+	for n, r := range rows {
+		rows[n] = cell.Fit(r, width)
+	}
+	return "Manual: " + m.pages[m.at].Title, rows
+}
+
+func (m *manual) titles() []string {
+	titles := make([]string, len(m.pages))
+	for n, p := range m.pages {
+		titles[n] = p.Title
+	}
+	return titles
+}
+
+// Tabs are the names of what can be shown, the one that is shown underlined.
+func Tabs(th *theme.Theme, names []string, shown int) string {
+	tabs := make([]string, len(names))
+	for n, name := range names {
+		tabs[n] = th.Dim.On(name)
+		if n == shown {
+			tabs[n] = (th.Accent + "\x1b[4m").On(name)
+		}
+	}
+	return strings.Join(tabs, "  ")
+}
+
+// marked is line n of the page with the hits in it.
+func (m *manual) marked(th *theme.Theme, n int) string {
+	line, out, end := m.lines[n], "", 0
+	for i, h := range m.hits {
+		if h.line != n {
+			continue
+		}
+		style := th.Match
+		if i == m.hit {
+			style += "\x1b[7m"
+		}
+		out += cell.Slice(line, end, h.col) + style.On(ansi.Strip(cell.Slice(line, h.col, h.col+h.width)))
+		end = h.col + h.width
+	}
+	return out + cell.Slice(line, end, max(end, cell.Width(line)))
+}
+
+// foot is the search, or the keys.
+func (m *manual) foot(th *theme.Theme, w int) string {
+	if !m.searching() {
+		return th.Dim.On("tab next page   / search   esc back")
+	}
+	if m.typing {
+		found := ""
+		if w >= 30 {
+			found = strconv.Itoa(len(m.hits)) + " found"
+		}
+		return cell.Spread(th.Accent.On("/")+m.line.View(th, w-len(found)-2), th.Dim.On(found), w)
+	}
+	if len(m.hits) == 0 {
+		return th.Warn.On("/" + m.line.Value() + " not found")
+	}
+	text := "/" + m.line.Value() + "  " + strconv.Itoa(m.hit+1) + " of " + strconv.Itoa(len(m.hits))
+	return cell.Spread(th.Dim.On(text), th.Dim.On("n next   N previous   esc clear"), w)
+}

@@ -1,0 +1,248 @@
+package dialog
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func TestAQuestion(t *testing.T) {
+	question := func() *screen {
+		return open(t, NewQuestion(Question{
+			Title: "Delete this inbox?", Text: []string{"ada@apitest.example", "4 messages go with it. This cannot be undone."},
+			Keep: "keep it", Bad: true,
+			Answers: []Answer{{Keys: []string{"y"}, Does: "delete", Intent: "delete"}, {Keys: []string{"c"}, Does: "copy", Intent: "copy"}},
+		}), 40, 12)
+	}
+	s := question()
+	s.is(`
+........................................
+.╭ Delete this inbox? ────────────────╮.
+.│ ada@apitest.example                │.
+.│                                    │.
+.│ 4 messages go with it. This cannot │.
+.│ be undone.                         │.
+.│                                    │.
+.│ y delete   c copy   esc keep it    │.
+.╰────────────────────────────────────╯.
+........................................
+........................................
+........................................
+`)
+	s.press("d", "d", "enter", "space")
+	for range 20 {
+		s.send(tea.KeyPressMsg{Code: 'y', Text: "y", IsRepeat: true})
+	}
+	s.send(tea.PasteMsg{Content: "y"})
+	if s.last.Close {
+		t.Error("something else than y answered")
+	}
+	if r := s.press("y"); !r.Close || r.Intent != "delete" {
+		t.Errorf("y led to %+v", r)
+	}
+	if r := question().press("c"); !r.Close || r.Intent != "copy" {
+		t.Errorf("c led to %+v", r)
+	}
+	for _, key := range []string{"esc", "n", "q"} {
+		if r := question().press(key); !r.Close || r.Intent != nil {
+			t.Errorf("%s led to %+v", key, r)
+		}
+	}
+}
+
+func TestALongLinkHidesNeitherWarningNorAnswers(t *testing.T) {
+	link := "https://accounts.example.evil.test/" + strings.Repeat("path/", 500) + "?end=1"
+	for _, size := range [][2]int{{120, 36}, {40, 12}, {20, 6}} {
+		s := open(t, NewQuestion(Question{
+			Title: "Open this link?", Text: []string{"→ accounts.example.evil.test", "! The text says bank.example, the link leads elsewhere"}, Keep: "leave it",
+			Detail:  func(w, most int) []string { return Shorten(link, w, min(most, 6)) },
+			Answers: []Answer{{Keys: []string{"o", "enter"}, Does: "open", Intent: link}, {Keys: []string{"y"}, Does: "copy"}},
+		}), size[0], size[1])
+		s.see("Open this link?", "→ ", ".test", "! ", "o open", "y copy", "esc")
+		if s.w > 40 {
+			s.see("→ accounts.example.evil.test", "bank.example", "https://accounts.example.evil.test/", "…", "?end=1")
+		}
+		if r := s.press("enter"); r.Intent != link {
+			t.Errorf("it led to %.80q", r.Intent)
+		}
+	}
+}
+
+func TestAskingHasItsAnswersOnTheSmallestScreen(t *testing.T) {
+	for _, size := range [][2]int{{120, 36}, {40, 12}, {20, 6}} {
+		s := open(t, every()["question"], size[0], size[1])
+		s.see("Delete 12", "0 messages", "y delete", "esc")
+		if s.h > 6 {
+			s.see("an inbox", "more")
+		}
+	}
+}
+
+func TestHelpIsReadToItsEndOnAnyScreen(t *testing.T) {
+	for _, size := range [][2]int{{20, 6}, {40, 12}, {80, 24}, {120, 36}, {200, 60}} {
+		s := open(t, every()["help"], size[0], size[1])
+		s.see("Group 0")
+		s.press("G")
+		s.see("ctrl+7")
+		s.press("g")
+		s.see("Group 0")
+		s.press("end", "home", "j", "pgdown", "k", "space")
+		s.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+		s.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+		if s.last.Close {
+			t.Error("scrolling closed the help")
+		}
+		if r := s.press("?"); !r.Close {
+			t.Error("another key did not close the help")
+		}
+	}
+}
+
+func TestHelpHasTwoColumnsWhereThereIsRoom(t *testing.T) {
+	groups := []HelpGroup{
+		{"The work", []HelpKey{{Keys: "n", Title: "New inbox; its address is copied"}, {Keys: "y", Title: "Copy the address", Reason: "No inbox"}}},
+		{"Moving", []HelpKey{{Keys: "j down", Title: "Down"}}},
+		{"The message", []HelpKey{{Keys: "v", Title: "Next view"}}},
+	}
+	s := open(t, NewHelp(Help{Title: "Keys for messages", Groups: groups}), 100, 12)
+	s.see("│ The work                                         Moving                                         │",
+		"│ n  New inbox; its address is copied              j down  Down                                   │",
+		"│ y  Copy the address                                                                             │",
+		"│                                                  The message                                    │")
+	s = open(t, NewHelp(Help{Title: "Keys for messages", Groups: groups}), 40, 8)
+	s.is(`
+╭ Keys for messages   j k scroll ──────╮
+│ The work                             │
+│ n       New inbox; its address is c… │
+│ y       Copy the address             │
+│                                      │
+│ Moving                               │
+│ j down  Down                         │
+╰──────────────────────────────────────╯
+`)
+}
+
+func TestLabels(t *testing.T) {
+	three := []Label{{2, 1, "open 0", "copy 0"}, {0, 2, "open 1", "copy 1"}, {10, 9, "open 2", "copy 2"}}
+	labels := func() *screen { return open(t, NewLabels(three), 8, 4) }
+	s := labels()
+	s.is(`
+........
+.a......
+s.......
+........
+`)
+	s.send(tea.KeyPressMsg{Code: 'a', Text: "a", IsRepeat: true})
+	s.send(tea.KeyPressMsg{Code: tea.KeyLeftShift, Mod: tea.ModShift})
+	if r := s.press("s"); !r.Close || r.Intent != "open 1" {
+		t.Errorf("s led to %+v", r)
+	}
+	if r := labels().press("S"); !r.Close || r.Intent != "copy 1" {
+		t.Errorf("S led to %+v", r)
+	}
+	for _, key := range []string{"f", "esc", "space", "x"} {
+		if r := labels().press(key); !r.Close || key != "f" && r.Intent != nil {
+			t.Errorf("%s led to %+v", key, r)
+		}
+	}
+	many := make([]Label, 800)
+	for n := range many {
+		many[n] = Label{n%50*4 + 1, n / 50, fmt.Sprint("open ", n), fmt.Sprint("copy ", n)}
+	}
+	s = open(t, NewLabels(many), 200, 60)
+	s.see("as", "sa")
+	s.press("s")
+	s.dontSee("as")
+	s.see("sa")
+	if r := s.press("a"); r.Intent != "open 26" {
+		t.Errorf("sa led to %+v", r)
+	}
+	s = open(t, NewLabels(many), 200, 60)
+	if r := s.press("SA"); r.Intent != "copy 26" {
+		t.Errorf("SA led to %+v", r)
+	}
+}
+
+// book is a manual of three pages; the lines of the first carry styles.
+func book() []Page {
+	page := func(title string, n int) Page {
+		return Page{title, func(w int) []string {
+			var lines []string
+			for i := range n {
+				lines = append(lines, fmt.Sprintf("\x1b[1mLine %d\x1b[m of %s, for %d cells", i, title, w))
+			}
+			return lines
+		}}
+	}
+	return []Page{page("ci", 100), page("keys", 3), page("scale", 50)}
+}
+
+func TestTheManual(t *testing.T) {
+	s := open(t, NewManual(book()), 44, 12)
+	s.is(`
+╭ Manual: ci ──────────────────────────────╮
+│ ci  keys  scale                          │
+│                                          │
+│ Line 0 of ci, for 40 cells               │
+│ Line 1 of ci, for 40 cells               │
+│ Line 2 of ci, for 40 cells               │
+│ Line 3 of ci, for 40 cells               │
+│ Line 4 of ci, for 40 cells               │
+│ Line 5 of ci, for 40 cells               │
+│                                          │
+│ tab next page   / search   esc back      │
+╰──────────────────────────────────────────╯
+`)
+	s.press("pgdown", "j")
+	s.see("│ Line 7 ")
+	s.press("G")
+	s.see("Line 99")
+	s.press("tab")
+	s.see("Manual: keys", "Line 2 of keys")
+	s.press("shift+tab", "left")
+	s.see("Manual: scale", "Line 0 of scale")
+	s.w = 34
+	s.see("for 30 cells")
+	if r := s.press("f1"); !r.Close {
+		t.Error("F1 did not close the manual")
+	}
+}
+
+func TestSearchingTheManual(t *testing.T) {
+	for _, size := range [][2]int{{60, 12}, {20, 6}} {
+		s := open(t, NewManual(book()), size[0], size[1])
+		s.rows()
+		s.press("/", "LINE 4")
+		s.see("/LINE 4")
+		if s.w > 20 {
+			s.see("11 found")
+		}
+		s.see("Line 4 ")
+		s.press("enter", "n")
+		s.see("Line 40 ")
+		s.press("n", "N")
+		s.see("Line 40 ")
+		s.press("N", "N")
+		s.see("Line 49 ")
+		s.press("/", "nowhere", "enter")
+		s.see("/nowhere")
+		s.press("tab") // the next page is searched too
+		s.rows()
+		s.press("esc")
+		s.dontSee("/nowhere")
+		if r := s.press("esc"); !r.Close {
+			t.Error("esc did not close the manual")
+		}
+	}
+}
+
+func TestAHitIsMarkedAndTheStyleOfItsLineGoesOn(t *testing.T) {
+	m := &manual{lines: []string{"\x1b[1mone two two\x1b[m"}, hits: []hit{{0, 4, 3}, {0, 8, 3}}}
+	s := open(t, Box(m), 20, 6)
+	match := string(s.th.Match)
+	if got, want := m.marked(s.th, 0), "\x1b[1mone \x1b[m"+match+"\x1b[7mtwo\x1b[m\x1b[1m \x1b[m"+match+"two\x1b[m"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

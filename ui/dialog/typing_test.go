@@ -1,0 +1,290 @@
+package dialog
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func abs(n int) int { return max(n, -max(n, -1<<62)) }
+
+func hostile(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Bidi_Control) }
+
+// values is the intent of the tests' forms.
+type values []string
+
+func inboxForm() Dialog {
+	return NewForm(Form{
+		Title: "New inbox", Then: func(v []string) any { return values(v) },
+		Fields: []Field{
+			{Title: "Name", Hint: "what stands before the @", Placeholder: "random", Check: func(v string) error {
+				if strings.Contains(v, "..") {
+					return errors.New("no two dots in a row")
+				}
+				return nil
+			}},
+			{Title: "Domain", Hint: "one of the service's domains", Placeholder: "the service's own", Suggestions: []string{"mayfly.test"}},
+			{Title: "Lifetime", Hint: "such as 10m, 1h, 2d", Value: "1h", Check: func(v string) error {
+				if !strings.HasSuffix(v, "h") && !strings.HasSuffix(v, "m") {
+					return errors.New("such as 10m, 1h, 2d")
+				}
+				return nil
+			}},
+		},
+	})
+}
+
+func TestAForm(t *testing.T) {
+	s := open(t, inboxForm(), 64, 20)
+	s.press("ada..x")
+	s.is(`
+................................................................
+................................................................
+.╭ New inbox ─────────────────────────────────────────────────╮.
+.│ ┃ Name                                                     │.
+.│ ┃ ! no two dots in a row                                   │.
+.│ ┃ > ada..x                                                 │.
+.│                                                            │.
+.│   Domain                                                   │.
+.│                                                            │.
+.│   > the service's own                                      │.
+.│                                                            │.
+.│   Lifetime                                                 │.
+.│                                                            │.
+.│   > 1h                                                     │.
+.│                                                            │.
+.│ tab next   enter on the last one: done   esc cancels       │.
+.╰────────────────────────────────────────────────────────────╯.
+................................................................
+................................................................
+................................................................
+`)
+	s.press("enter", "tab", "down") // what is wrong keeps the focus
+	s.press("left", "left", "backspace", "enter")
+	s.see("┃ Domain", "┃ one of the service's domains", "> ada.x")
+	s.press("mayf")
+	s.see("> mayfly.test")
+	s.press("right", "tab", "backspace", "backspace", "3x")
+	s.see("┃ ! such as 10m, 1h, 2d", "> mayfly.test")
+	s.press("enter", "backspace", "0m", "shift+tab", "up")
+	s.see("┃ Name")
+	if got := s.press("tab", "tab", "enter"); !got.Close || !slices.Equal(got.Intent.(values), values{"ada.x", "mayfly.test", "30m"}) {
+		t.Errorf("the form led to %+v", got)
+	}
+}
+
+func TestWhatIsTypedAheadLandsInTheFieldThatHadFocus(t *testing.T) {
+	s := open(t, inboxForm(), 80, 24)
+	got := s.press("bob", "enter", "test.example", "enter", "enter")
+	if !got.Close || !slices.Equal(got.Intent.(values), values{"bob", "test.example", "1h"}) {
+		t.Errorf("the form led to %+v", got)
+	}
+}
+
+func TestAFieldThatIsWrongIsGoneBackTo(t *testing.T) {
+	s := open(t, inboxForm(), 80, 24)
+	s.press("tab", "tab", "shift+tab", "shift+tab", "a..b", "up")
+	s.see("┃ ! no two dots in a row")
+	need := func(v string) error {
+		if v == "" {
+			return errors.New("a URL such as https://mail.example.com")
+		}
+		return nil
+	}
+	s = open(t, NewForm(Form{Fields: []Field{{Title: "Service", Hint: "its base URL", Check: need}, {Title: "Key"}}, Then: func(v []string) any { return values(v) }}), 80, 24)
+	s.see("┃ its base URL")
+	s.dontSee("!")
+	s.press("tab")
+	s.see("┃ ! a URL such as")
+	s.press("x", "tab", "up", "backspace", "up", "x")
+	if r := s.press("tab", "enter"); !r.Close {
+		t.Error("a form that is right stays open")
+	}
+}
+
+func TestTheFieldInFocusIsInView(t *testing.T) {
+	for _, h := range []int{24, 12, 8, 6, 5, 4, 3} {
+		s := open(t, inboxForm(), 40, h)
+		for _, value := range []string{"value one", "value two", "value 3h"} {
+			s.press("ctrl+u", value)
+			s.see("> " + value)
+			if h > 3 {
+				s.see("┃")
+			}
+			s.press("tab")
+		}
+	}
+}
+
+func TestAPasswordIsNeverShown(t *testing.T) {
+	s := open(t, NewForm(Form{Fields: []Field{{Title: "API key", Password: true}, {Title: "Keep as"}}, Then: func(v []string) any { return values(v) }}), 80, 24)
+	const secret = "mf_QWZX"
+	for _, r := range secret {
+		s.press(string(r))
+		s.dontSee("mf", "Q", "W", "Z", "X")
+	}
+	s.see("> *******")
+	s.send(tea.PasteMsg{Content: secret + "\n"})
+	s.press("home", "left", "end", "tab")
+	s.dontSee("mf", "Q", "W", "Z", "X")
+	if r := s.press("enter"); !slices.Equal(r.Intent.(values), values{secret + secret, ""}) {
+		t.Errorf("the form led to %+v", r)
+	}
+}
+
+func labelPrompt() Dialog {
+	return NewPrompt(Prompt{
+		Title: "Label ada", Hint: "enter keeps it, empty takes it away   esc cancels", Text: "old",
+		Check: func(text string) string {
+			if len(text) > 40 {
+				return "At most 40 characters"
+			}
+			return ""
+		},
+		Then: func(text string) any { return text },
+	})
+}
+
+func TestAPrompt(t *testing.T) {
+	s := open(t, labelPrompt(), 64, 8)
+	s.is(`
+................................................................
+..╭ Label ada ───────────────────────────────────────────────╮..
+..│ › old                                                    │..
+..│                                                          │..
+..│ enter keeps it, empty takes it away   esc cancels        │..
+..╰──────────────────────────────────────────────────────────╯..
+................................................................
+................................................................
+`)
+	s.press("ctrl+u", strings.Repeat("x", 41))
+	s.dontSee("!")
+	if r := s.press("enter"); r.Close {
+		t.Fatalf("a text that is wrong led to %+v", r)
+	}
+	s.see("! At most 40 characters")
+	s.press("backspace")
+	s.see("esc cancels")
+	s.press("ctrl+u", "space")
+	s.send(tea.PasteMsg{Content: "signup ✓\n"})
+	if r := s.press("space", "enter"); !r.Close || r.Intent != "signup ✓" {
+		t.Errorf("the prompt led to %+v", r)
+	}
+}
+
+func TestALineThatIsTypedIsBoundedAndShowsItsEnd(t *testing.T) {
+	manual := NewManual(book())
+	manual.Update(tea.KeyPressMsg{Code: '/', Text: "/"})
+	for name, d := range map[string]Dialog{"menu": NewMenu(menuOf(3)), "prompt": labelPrompt(), "form": inboxForm(), "manual": manual} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, d, 80, 24)
+			s.send(tea.PasteMsg{Content: strings.Repeat("日本語 \x1b[31m\u202eword 👨‍👩‍👧 ", 20_000)})
+			s.rows()
+			for range 12 {
+				s.press("backspace")
+			}
+			s.press("the end")
+			s.see("the end ")
+			s.press("home")
+			s.see("日本語 word")
+			s.press("end", "ctrl+u", "short")
+			s.see("short ")
+		})
+	}
+}
+
+func menuOf(n int) Menu {
+	m := Menu{Title: "Actions", Then: func(id string) any { return "choose " + id }}
+	for i := range n {
+		m.Choices = append(m.Choices, Choice{ID: fmt.Sprint("id-", i), Title: fmt.Sprint("Action ", i), Aside: "ctrl+x"})
+	}
+	return m
+}
+
+func TestAMenu(t *testing.T) {
+	menu := func() *screen {
+		return open(t, NewMenu(Menu{Title: "Actions", Then: func(id string) any { return id }, Choices: []Choice{
+			{ID: "new", Title: "New inbox", Aside: "n"},
+			{ID: "browser", Title: "Open a safe copy in the browser", Aside: "b"},
+			{ID: "address", Title: "Copy the address", Aside: "y"},
+			{ID: "code", Title: "Copy the code", Aside: "c"},
+			{ID: "compare", Title: "Compare two marked messages", Aside: "=", Reason: "Mark two messages first"},
+		}}), 40, 12)
+	}
+	s := menu()
+	s.press("copy")
+	s.is(`
+╭ Actions ─────────────────────────────╮
+│ › copy                               │
+│                                      │
+│ ▌ Copy the code                    c │
+│   Copy the address                 y │
+│   Open a safe copy in the browser  b │
+│                                      │
+│                                      │
+│                                      │
+╰──────────────────────────────────────╯
+........................................
+........................................
+`)
+	if r := s.press("down", "enter"); !r.Close || r.Intent != "address" {
+		t.Errorf("the menu led to %+v", r)
+	}
+	s = menu()
+	s.press("compare")
+	s.see("Compare two marked messages", "! Mark two messages first")
+	s.press("zzz")
+	s.see("Nothing is called that.")
+	if r := s.press("enter"); r.Close {
+		t.Errorf("nothing was chosen, and it led to %+v", r)
+	}
+	s.press("ctrl+u")
+	s.see("▌ New inbox")
+	s.press("tab", "ctrl+j", "shift+tab", "pgdown", "up")
+	s.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	s.see("▌ Copy the address")
+	if r := s.click(5, 4); !r.Close || r.Intent != "browser" {
+		t.Errorf("a click led to %+v", r)
+	}
+	s = menu()
+	for _, y := range []int{0, 1, 2, 8, 9} {
+		if r := s.click(5, y); r.Close {
+			t.Errorf("a click on row %d led to %+v", y, r)
+		}
+	}
+	s = open(t, NewMenu(menuOf(40)), 80, 24)
+	s.press("down", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown")
+	s.see("▌ Action 39")
+	s.dontSee("Action 0")
+}
+
+func BenchmarkTypeInForm(b *testing.B) {
+	s := open(b, inboxForm(), 200, 60)
+	benchmarkTyping(b, s)
+}
+
+func BenchmarkTypeInMenu(b *testing.B) {
+	s := open(b, NewMenu(menuOf(60)), 200, 60)
+	benchmarkTyping(b, s)
+}
+
+// benchmarkTyping measures one character: applied, laid out and drawn.
+func benchmarkTyping(b *testing.B, s *screen) {
+	rows, empty := make([]string, s.h), strings.Repeat("x", s.w)
+	for n := 0; b.Loop(); n++ {
+		if n%20 == 19 {
+			s.d.Update(keys["ctrl+u"])
+		}
+		s.d.Update(tea.KeyPressMsg{Code: 'a', Text: "a"})
+		s.d.Fit(s.w, s.h)
+		for y := range rows {
+			rows[y] = empty
+		}
+		s.d.Draw(s.th, rows, s.w)
+	}
+}
