@@ -1,0 +1,59 @@
+// Package compare tells two messages apart: how their text, their links and their header fields differ.
+package compare
+
+import (
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"mayfly/render"
+)
+
+// Side is one of the two messages.
+type Side struct {
+	Subject string
+	Mail    *render.Mail
+	Headers []render.Header
+}
+
+// Difference is how two messages differ.
+type Difference struct {
+	subjects [2]string // of the older and the newer
+	lines    [len(parts)][]string
+}
+
+// parts are what is compared.
+var parts = [...]string{"text", "links", "headers"}
+
+// Of compares two messages. It fetches nothing, and takes its time for large ones.
+func Of(older, newer Side) Difference {
+	d := Difference{subjects: [2]string{render.Clean(older.Subject), render.Clean(newer.Subject)}}
+	before, after := older.parts(), newer.parts()
+	for n, name := range parts {
+		diff := udiff.Unified("older", "newer", before[n], after[n])
+		if diff == "" {
+			d.lines[n] = []string{"No difference in the " + name + "."}
+		} else {
+			d.lines[n] = strings.Split(strings.TrimRight(diff, "\n"), "\n")[2:] // the first name the two
+		}
+	}
+	return d
+}
+
+// width is the cells for which texts are laid out before they are compared.
+const width = 72
+
+// parts are what is compared of a message, cleaned, a line each.
+func (s Side) parts() [len(parts)]string {
+	var text, links, headers strings.Builder
+	for _, line := range s.Mail.Lines(render.Rich, render.Options{Width: width}) {
+		text.WriteString(strings.TrimRight(line.Plain, " ") + "\n")
+	}
+	for _, l := range s.Mail.Links() {
+		links.WriteString(render.Clean(l.Text) + "  " + render.Clean(l.URL) + "\n")
+	}
+	for _, h := range s.Headers {
+		headers.WriteString(render.Clean(h.Name) + ": " + render.Clean(h.Value) + "\n")
+	}
+	return [...]string{text.String(), links.String(), headers.String()}
+}
