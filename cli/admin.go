@@ -20,7 +20,7 @@ func (a *app) adminCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "admin",
 		Short: "Administer the store of a service",
-		Long:  "Administer the store of a service, whether it runs or not: a process that serves a folder is asked to do it, and a database can be used by many.",
+		Long:  "Administer the store of a service, whether or not the service is running. If a process is serving the folder, it is asked to do the work; a database can be shared.",
 	}, a.adminKeyCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store), a.adminStoreCommand())
 	a.storeFlag(cmd.PersistentFlags(), &store)
 	return cmd
@@ -58,7 +58,7 @@ func administer(ctx context.Context, store string, work func(*server.Admin) erro
 // administerExisting is administer for what makes no sense on a store that is yet to be made: a mistyped path makes none.
 func administerExisting(ctx context.Context, store string, work func(*server.Admin) error) error {
 	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) && !strings.Contains(store, "://") {
-		return notFoundf("--store names another", "there is no store in %s", render.Clean(store))
+		return notFoundf("name another with --store", "there is no store in %s", render.Clean(store))
 	}
 	return administer(ctx, store, work)
 }
@@ -70,7 +70,7 @@ func (a *app) adminKeyCreate(store *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "create",
 		Short:   "Make an API key and print it",
-		Long:    "Make an API key and print it. It is shown this once: the store keeps a hash of it.",
+		Long:    "Make an API key and print it. The key is shown only once: the store keeps just a hash of it.",
 		Example: "mayfly admin key create --plan dev --name ci",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -98,7 +98,7 @@ func (a *app) adminKeyList(store *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the API keys",
-		Long:    "List the API keys, the oldest first: ID, plan, time of creation, state and name, with a tab between in a pipe.",
+		Long:    "List the API keys, oldest first: ID, plan, time of creation, state and name, separated by tabs in a pipe.",
 		Example: "mayfly admin key list",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -125,14 +125,14 @@ func (a *app) adminKeyList(store *string) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a key a line as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print each key on a line as JSON")
 	return cmd
 }
 
 func (a *app) adminKeyRevoke(store *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID",
-		Short:   "End an API key at once",
+		Short:   "Revoke an API key at once",
 		Example: "mayfly admin key revoke key_01",
 		Args:    exactly(1, "the ID of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -148,7 +148,7 @@ func (a *app) adminKeyRotate(store *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rotate ID",
 		Short:   "Give an API key a new secret and print it",
-		Long:    "Give an API key a new secret and print it, this once. The old one ends at once; the key's inboxes stay its own.",
+		Long:    "Give an API key a new secret and print it, only once. The old secret stops working at once. The key keeps its inboxes.",
 		Example: "KEY=$(mayfly admin key rotate key_01)",
 		Args:    exactly(1, "the ID of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -168,7 +168,7 @@ func (a *app) adminKeyPlan(store *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "plan ID PLAN",
 		Short:   "Change the plan of an API key",
-		Long:    "Change the plan of an API key: free, dev, startup or enterprise. It counts from the next request.",
+		Long:    "Change the plan of an API key: free, dev, startup or enterprise. The change takes effect with the next request.",
 		Example: "mayfly admin key plan key_01 startup",
 		Args:    exactly(2, "the ID of a key and a plan"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -189,8 +189,8 @@ func (a *app) adminKeyPlan(store *string) *cobra.Command {
 func (a *app) adminBackupCommand(store *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "backup DIR",
-		Short:   "Copy the live store into a folder",
-		Long:    "Copy the store, which may be in use, into a folder that is not there yet. `mayfly admin restore` brings it back. A database has its own tools: pg_basebackup, pg_dump.",
+		Short:   "Copy the live store to a folder",
+		Long:    "Copy the store, even while it is in use, to a new folder. `mayfly admin restore` restores it. Back up a database with its own tools: pg_basebackup, pg_dump.",
 		Example: "mayfly admin backup /backup/mayfly-today",
 		Args:    exactly(1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -202,8 +202,8 @@ func (a *app) adminBackupCommand(store *string) *cobra.Command {
 func (a *app) adminRestoreCommand(store *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "restore BACKUP",
-		Short:   "Make a store out of a backup",
-		Long:    "Make a store out of a backup. The folder of the store must be empty or not there, and no service runs on it.",
+		Short:   "Restore a store from a backup",
+		Long:    "Restore a store from a backup. The store's folder must be empty or missing, and no service may be running on it.",
 		Example: "mayfly admin restore /backup/mayfly-today --store /var/lib/mayfly",
 		Args:    exactly(1, "the folder of a backup"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return server.Restore(cmd.Context(), args[0], *store) },

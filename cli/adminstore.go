@@ -24,8 +24,8 @@ func (a *app) adminStoreCopy() *cobra.Command {
 	var from, to string
 	cmd := &cobra.Command{
 		Use:   "copy --from DIR --to postgres://…",
-		Short: "Copy a live store from a folder into a database",
-		Long: "Copy the store in a folder, which may be served meanwhile, into an empty database. Made again, it takes what has changed since. " +
+		Short: "Copy a live store from a folder to a database",
+		Long: "Copy the store in a folder, even while it is being served, to an empty database. A second run copies only what has changed since. " +
 			"So run it, stop the service, run it again, and serve the database.",
 		Example: `mayfly admin store copy --from /var/lib/mayfly --to postgres://mayfly@db.example/mayfly
 PGPASSFILE=~/.pgpass mayfly admin store copy --from ./store --to postgres://mayfly@db.example/mayfly`,

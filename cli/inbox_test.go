@@ -252,7 +252,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 	for args, part := range map[string]string{
 		"read --width wide": `invalid argument "wide" for --width: invalid syntax; see`, "ls --json=maybe": `"maybe" for --json: invalid syntax; see`,
-		"messages a b": "at most 1 argument, and",
+		"messages a b": "at most 1 argument, but",
 	} {
 		s.fails(statusUsage, []string{part}, strings.Fields(args)...)
 	}

@@ -18,8 +18,8 @@ func (a *app) lsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List the inboxes",
-		Long: "List the inboxes, the newest first: all of the API key where the service can list them, else those this machine knows. " +
-			"In a pipe: address, messages, time of expiry and ID with a tab between.",
+		Long: "List the inboxes, newest first: all inboxes of the API key if the service can list them, otherwise those this machine knows. " +
+			"In a pipe: address, number of messages, time of expiry and ID, separated by tabs.",
 		Example: "mayfly ls\nmayfly ls --json | jq -r .email",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,7 +54,7 @@ func (a *app) lsCommand() *cobra.Command {
 			return a.table(a.env.Stdout, rows)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print an inbox a line as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print each inbox on a line as JSON")
 	return cmd
 }
 

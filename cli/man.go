@@ -16,7 +16,7 @@ func (a *app) manCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "man [COMMAND...]",
 		Short:   "Print the manual page of a command",
-		Long:    "Print the manual page of mayfly, or of one of its commands, as roff; with --dir write all of them to a folder.",
+		Long:    "Print the manual page of mayfly or of one of its commands, as roff. With --dir, write all of them to a folder.",
 		Example: "mayfly man | man -l -\nmayfly man key set | man -l -\nmayfly man --dir ~/.local/share/man/man1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			header := &doc.GenManHeader{Section: "1", Source: "mayfly " + version(), Manual: "Mayfly", Date: buildTime()}

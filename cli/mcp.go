@@ -13,9 +13,9 @@ import (
 func (a *app) mcpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
-		Short: "Offer the inboxes to agents by the Model Context Protocol",
-		Long: "Offer the inboxes to an agent by the Model Context Protocol, on standard input and output. " +
-			"The service and the key are found as for every other command: MAYFLY_BASE_URL and MAYFLY_API_KEY set them.",
+		Short: "Serve the inboxes to agents over the Model Context Protocol",
+		Long: "Serve the inboxes to an agent over the Model Context Protocol, on standard input and output. " +
+			"The service and the key are chosen as for every other command: set them with MAYFLY_BASE_URL and MAYFLY_API_KEY.",
 		Example: `mayfly mcp
 MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 		Args: noArgs,

@@ -16,8 +16,8 @@ func (a *app) messagesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "messages [INBOX]",
 		Short: "List the messages of an inbox",
-		Long: "List the messages of an inbox, the newest first. " +
-			"In a pipe: ID, time of receipt, sender, subject and size in bytes with a tab between.",
+		Long: "List the messages of an inbox, newest first. " +
+			"In a pipe: ID, time of receipt, sender, subject and size in bytes, separated by tabs.",
 		Example:           "mayfly messages\nmayfly messages quiet-otter\nmayfly messages --json | jq '.messages[].subject'",
 		Args:              atMost(1),
 		ValidArgsFunction: a.completeInbox,

@@ -31,7 +31,7 @@ mayfly new --json | jq -r .id`,
 				return err
 			}
 			if cmd.Flags().Changed("ttl") && time.Duration(ttl) < time.Second {
-				return usageOf(cmd, "--ttl %s: want a second at least", time.Duration(ttl))
+				return usageOf(cmd, "--ttl %s: want at least a second", time.Duration(ttl))
 			}
 			inbox, err := s.client.CreateInbox(ctx, api.CreateInbox{
 				Domain: domain, Username: username, TTL: int(time.Duration(ttl) / time.Second),
@@ -51,9 +51,9 @@ mayfly new --json | jq -r .id`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&username, "username", "", "part of the address before the @ (random when left out)")
-	flags.StringVar(&domain, "domain", "", "one of the service's domains (its first one when left out)")
-	flags.Var(&ttl, "ttl", "lifetime, such as 30m, 12h or 2d (an hour when left out)")
+	flags.StringVar(&username, "username", "", "part of the address before the @ (default: random)")
+	flags.StringVar(&domain, "domain", "", "one of the service's domains (default: its first)")
+	flags.Var(&ttl, "ttl", "lifetime, such as 30m, 12h or 2d (default: an hour)")
 	flags.BoolVar(&copyIt, "copy", false, "copy the address to the clipboard")
 	flags.BoolVar(&asJSON, "json", false, "print the inbox as JSON")
 	a.completeFlag(cmd, "domain", a.completeDomains)
@@ -70,7 +70,7 @@ func (a *app) remember(s *connection, i api.Inbox) {
 // forget drops an inbox that is no more.
 func (a *app) forget(s *connection, inboxID string) {
 	if err := s.known.Remove(inboxID); err != nil {
-		fmt.Fprintf(a.env.Stderr, "mayfly: this machine goes on knowing %s: %s\n", render.Clean(inboxID), render.Clean(err.Error()))
+		fmt.Fprintf(a.env.Stderr, "mayfly: this machine still remembers %s: %s\n", render.Clean(inboxID), render.Clean(err.Error()))
 	}
 }
 

@@ -26,7 +26,7 @@ func (a *app) previewCommand() *cobra.Command {
 		Use:   "preview FILE...",
 		Short: "Render mails and templates from files",
 		Long: "Render local files as the application shows a message: .eml, .html, .txt and .md, or standard input as - with --type. " +
-			"Many files are rendered side by side and printed in their order; a file that cannot be read is told, the rest goes on, and the status is 1.",
+			"Several files are rendered in parallel and printed in order. If a file cannot be read, that is reported, the others are still rendered, and the exit status is 1.",
 		Example: `mayfly preview signup.html
 mayfly preview mail.eml --view checks
 mjml signup.mjml | mayfly preview - --type html --width 60
@@ -48,8 +48,8 @@ mayfly preview mail.eml --explain`,
 	cmd.Args = atLeastOne("a file to render")
 	f = a.viewFlags(cmd)
 	f.imagesFlag(a, cmd)
-	cmd.Flags().StringVar(&p.kind, "type", "", "html, eml, txt or md (the end of the file's name tells when left out)")
-	cmd.Flags().BoolVar(&p.explain, "explain", false, "say which codes and links were considered, with scores and reasons")
+	cmd.Flags().StringVar(&p.kind, "type", "", "html, eml, txt or md (default: from the name of the file)")
+	cmd.Flags().BoolVar(&p.explain, "explain", false, "show the codes and links that were considered, with scores and reasons")
 	a.completeFlag(cmd, "type", cobra.FixedCompletions([]cobra.Completion{"html", "eml", "txt", "md"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -80,7 +80,7 @@ func (p *preview) check(cmd *cobra.Command, files []string) error {
 	}
 	switch {
 	case stdin > 1:
-		return usageOf(cmd, "standard input can be read once")
+		return usageOf(cmd, "standard input can be read only once")
 	case stdin == 1 && p.kind == "":
 		return usageOf(cmd, "standard input needs --type html, eml, txt or md")
 	}
@@ -179,5 +179,5 @@ func (p *preview) kindOf(file string) (string, error) {
 	case ".md", ".markdown":
 		return "md", nil
 	}
-	return "", &failure{statusError, fmt.Errorf("%s: its name does not tell what it is", file), "say it with --type html, eml, txt or md"}
+	return "", &failure{statusError, fmt.Errorf("%s: the name does not say what kind of file it is", file), "use --type html, eml, txt or md"}
 }

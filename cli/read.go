@@ -30,7 +30,7 @@ mayfly read --json | jq -r .code`,
 				return err
 			}
 			if m.Raw == nil && (f.view == "raw" || f.view == "headers") {
-				fmt.Fprintln(a.env.Stderr, "mayfly: the service does not give the raw message; this is the rich view")
+				fmt.Fprintln(a.env.Stderr, "mayfly: the service has no raw message; this is the rich view")
 				f.view = "rich"
 			}
 			if f.json {

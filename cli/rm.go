@@ -19,7 +19,7 @@ func (a *app) rmCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "rm INBOX... | --all",
 		Short:             "Delete inboxes and all their messages",
-		Long:              "Delete inboxes and all their messages, at once and for ever. It asks first; where there is no terminal to ask at it needs --yes.",
+		Long:              "Delete inboxes and all their messages, for good. It asks first; without a terminal to ask at, it needs --yes.",
 		Example:           "mayfly rm quiet-otter\nmayfly rm --yes \"$ADDRESS\"\nmayfly rm --all --yes",
 		Args:              noneEmpty,
 		ValidArgsFunction: a.completeInboxes,
@@ -29,7 +29,7 @@ func (a *app) rmCommand() *cobra.Command {
 			}
 			asks := term.Is(a.env.Stdin) && term.Is(a.env.Stderr)
 			if !yes && !asks {
-				return usageOf(cmd, "there is no terminal to ask at: --yes says that it is meant")
+				return usageOf(cmd, "there is no terminal to ask at: confirm with --yes")
 			}
 			s, err := a.connect(cmd.Context())
 			if err != nil {

@@ -17,8 +17,8 @@ func (a *app) saveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "save [INBOX] [MESSAGE]",
 		Short: "Save a message and its attachments to files",
-		Long: "Save a message and its attachments to files, and print their names. The names are made safe, and no file is written over. " +
-			"Where the service does not give the raw message, its text and HTML are saved.",
+		Long: "Save a message and its attachments to files, and print their names. Names are made safe, and no file is overwritten. " +
+			"If the service has no raw message, its text and HTML are saved instead.",
 		Example:           "mayfly save\nmayfly save quiet-otter --dir mails",
 		Args:              atMost(2),
 		ValidArgsFunction: a.completeMessage,
@@ -49,7 +49,7 @@ func (a *app) saveCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", dir, "folder to save to; it is made when it is not there")
+	cmd.Flags().StringVar(&dir, "dir", dir, "folder to save to, created if it does not exist")
 	return cmd
 }
 
@@ -60,7 +60,7 @@ func (a *app) attachments(ctx context.Context, s *connection, m *message.Message
 	for i, part := range m.Attachments {
 		content, err := m.AttachmentContent(ctx, s.client, i)
 		if errors.Is(err, api.ErrUnsupported) {
-			fmt.Fprintf(a.env.Stderr, "mayfly: the service does not give the content of %s\n", render.Clean(part.Filename))
+			fmt.Fprintf(a.env.Stderr, "mayfly: the service has no content for %s\n", render.Clean(part.Filename))
 			continue
 		}
 		if err != nil {

@@ -29,10 +29,10 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the service: SMTP in, REST out",
-		Long: "Run the service until SIGINT or SIGTERM. Every flag can also be set by the environment variable MAYFLY_SERVE_ and its name " +
-			"(MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML file of --config by its name (max_message_size); a flag goes before a variable, and that before the file. " +
-			"On a PostgreSQL database any number of processes can serve one store. What is on the command line can be seen by every user of the machine: give a " +
-			"URL with a password in MAYFLY_SERVE_STORE or in the file, or leave the password to PGPASSFILE.",
+		Long: "Run the service until SIGINT or SIGTERM. Every flag can also be set by an environment variable, MAYFLY_SERVE_ and the flag's name " +
+			"(MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML file of --config (max_message_size). A flag overrides a variable, and a variable overrides the file. " +
+			"On a PostgreSQL database any number of processes can serve one store. Every user of a machine can see command lines: put a " +
+			"URL with a password in MAYFLY_SERVE_STORE or in the file, or the password in PGPASSFILE.",
 		Example: `mayfly serve --store /var/lib/mayfly --domains inbox.example,mail.example
 mayfly serve --http 127.0.0.1:0 --smtp 127.0.0.1:0 --store ./store --domains mayfly.test
 mayfly serve --config /etc/mayfly/serve.toml
@@ -48,7 +48,7 @@ mayfly admin key create --plan dev --store /var/lib/mayfly`,
 	}
 	flags := cmd.Flags()
 	s.flags(flags)
-	flags.StringVar(&file, "config", "", "file with settings, in TOML")
+	flags.StringVar(&file, "config", "", "TOML file with settings")
 	return cmd
 }
 
@@ -64,41 +64,41 @@ type serving struct {
 func (s *serving) flags(f *pflag.FlagSet) {
 	c := &s.config
 	f.StringVar(&c.HTTP, "http", "127.0.0.1:8425", "address of the REST API")
-	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "address that takes mail")
+	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "address that accepts mail")
 	f.StringVar(&c.Metrics, "metrics", "", "address of the Prometheus metrics")
 	s.app.storeFlag(f, &c.Store)
-	f.StringSliceVar(&c.Domains, "domains", []string{"mayfly.test"}, "domains of the addresses, the first one for who names none")
+	f.StringSliceVar(&c.Domains, "domains", []string{"mayfly.test"}, "domains of the addresses; the first is the default")
 	f.StringVar(&c.Hostname, "hostname", "", "name of this host in SMTP")
 
 	f.BoolVar(&c.CatchAll, "catch-all", false, "make an inbox for mail to an unknown address")
-	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "owner of such inboxes, the ID of an API key")
-	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of such inboxes (1 day)")
-	f.StringVar(&c.KeyFile, "key-file", "", "file with the secret of an API key, which is made when it is not there")
+	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "ID of the API key that owns these inboxes")
+	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of these inboxes (1 day)")
+	f.StringVar(&c.KeyFile, "key-file", "", "file with the secret of an API key, created if it does not exist")
 	f.BoolVar(&c.SMTPAuthAny, "smtp-auth-any", false, "accept any SMTP login")
 
-	f.StringVar(&c.HTTPCert, "http-cert", "", "certificate of the REST API, a PEM file")
-	f.StringVar(&c.HTTPKey, "http-key", "", "private key of that certificate, a PEM file")
-	f.StringVar(&c.SMTPCert, "smtp-cert", "", "certificate for STARTTLS, a PEM file")
-	f.StringVar(&c.SMTPKey, "smtp-key", "", "private key of that certificate, a PEM file")
+	f.StringVar(&c.HTTPCert, "http-cert", "", "PEM file with the certificate of the REST API")
+	f.StringVar(&c.HTTPKey, "http-key", "", "PEM file with the private key of that certificate")
+	f.StringVar(&c.SMTPCert, "smtp-cert", "", "PEM file with the certificate for STARTTLS")
+	f.StringVar(&c.SMTPKey, "smtp-key", "", "PEM file with the private key of that certificate")
 
-	f.Var((*size)(&c.MaxMessageBytes), "max-message-size", "largest message (25 MiB)")
+	f.Var((*size)(&c.MaxMessageBytes), "max-message-size", "largest message accepted (25 MiB)")
 	f.IntVar(&c.MaxRecipients, "max-recipients", 0, "recipients of a message (100)")
-	f.IntVar(&c.MaxCommandLine, "max-command-line", 0, "bytes of an SMTP command (2048)")
-	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes of a line of a message (1 MiB)")
-	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands of an SMTP session (20)")
-	f.IntVar(&c.MaxMessages, "max-messages", 0, "messages of an SMTP connection (50000)")
-	f.IntVar(&c.MaxConnections, "max-connections", 0, "connections to the SMTP door at a time (2048, a quarter of the open files at most)")
-	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "the same from one address (256)")
-	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for messages that are being received (256 MiB)")
-	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "longest time of an SMTP session without a byte (5m)")
-	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "longest time of an SMTP session (1h)")
-	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a request is held (1m)")
-	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections to the REST API at a time (65536, half of the open files at most)")
-	f.IntVar(&c.MaxHeld, "max-held", 0, "requests held at a time (20000)")
+	f.IntVar(&c.MaxCommandLine, "max-command-line", 0, "bytes in an SMTP command (2048)")
+	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes in a line of a message (1 MiB)")
+	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands in an SMTP session (20)")
+	f.IntVar(&c.MaxMessages, "max-messages", 0, "messages in an SMTP connection (50000)")
+	f.IntVar(&c.MaxConnections, "max-connections", 0, "SMTP connections at a time (2048, at most a quarter of the open files)")
+	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "SMTP connections at a time from one address (256)")
+	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for messages being received (256 MiB)")
+	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "how long an SMTP client may be silent (5m)")
+	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "how long an SMTP session may last (1h)")
+	f.Var((*duration)(&c.MaxWait), "max-wait", "how long a request may be held (1m)")
+	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections to the REST API at a time (65536, at most half of the open files)")
+	f.IntVar(&c.MaxHeld, "max-held", 0, "held requests at a time (20000)")
 
 	f.BoolVar(&s.mcp, "mcp", false, "serve the Model Context Protocol at /mcp of the REST API")
-	f.StringVar(&s.logFormat, "log-format", "text", "format of the log: text or json")
-	f.StringVar(&s.logLevel, "log-level", "info", "what is logged: debug, info, warn or error")
+	f.StringVar(&s.logFormat, "log-format", "text", "log format: text or json")
+	f.StringVar(&s.logLevel, "log-level", "info", "least level that is logged: debug, info, warn or error")
 }
 
 // storeFlag defines --store. The help, which tells the default, tells no password.

@@ -47,8 +47,8 @@ mayfly: config.toml:5: base_url takes an address in quotes, such as "https://api
 
 func TestACommandDoesNotGuessTheService(t *testing.T) {
 	for text, part := range map[string]string{
-		"profile = 5\n":    "mayfly: it is not clear which service is meant; correct the profile in config.toml, or name one with --profile or --base-url\n",
-		"profile = work\n": "mayfly: it is not clear which service is meant; correct the profile in config.toml, or name one with --profile or --base-url\n",
+		"profile = 5\n":    "mayfly: it is not clear which service to use; correct the profile in config.toml, or name one with --profile or --base-url\n",
+		"profile = work\n": "mayfly: it is not clear which service to use; correct the profile in config.toml, or name one with --profile or --base-url\n",
 		"profile = 'a'\n[profiles.a]\nbase_url = 5\n":                                             "has no base_url\n",
 		"profile = \"nobody\"\n[profiles.\"red\\u001b[31m\"]\nbase_url = \"https://x.example\"\n": "it has red, local\n",
 	} {

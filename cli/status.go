@@ -100,7 +100,7 @@ func nextStep(err error) string {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "is the service running there?"
 	case errors.Is(err, os.ErrPermission):
-		return "look at the permissions"
+		return "check the permissions"
 	}
 	return ""
 }

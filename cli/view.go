@@ -33,8 +33,8 @@ func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
 	f := &viewFlags{}
 	flags := cmd.Flags()
 	flags.StringVar(&f.view, "view", "rich", "rich, text, html, headers, raw or checks")
-	flags.IntVar(&f.width, "width", 0, "columns (the terminal's, else 80, when left out)")
-	flags.BoolVar(&f.json, "json", false, "print a message a line as JSON, with what was made of it")
+	flags.IntVar(&f.width, "width", 0, "columns (default: the terminal's width, or else 80)")
+	flags.BoolVar(&f.json, "json", false, "print each message on a line as JSON, with its code, link and checks")
 	a.completeFlag(cmd, "view", cobra.FixedCompletions(viewNames, cobra.ShellCompDirectiveNoFileComp))
 	return f
 }

@@ -21,9 +21,9 @@ func (a *app) waitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait [INBOX]",
 		Short: "Wait for a message and print it",
-		Long: "Print the newest message that matches, be it there or still to arrive. " +
-			"With --code or --link print that alone, and wait on while no matching message has one. " +
-			"The status is 5 when the time is over.",
+		Long: "Print the newest message that matches, whether it is already there or still to arrive. " +
+			"With --code or --link print only that, and keep waiting until a matching message has one. " +
+			"The exit status is 5 if nothing came in time.",
 		Example: `mayfly wait --timeout 2m
 CODE=$(mayfly wait "$ADDRESS" --code)
 mayfly wait "$ADDRESS" --subject reset --link
@@ -32,7 +32,7 @@ mayfly wait --from acme.example --json | jq -r .message.subject`,
 		ValidArgsFunction: a.completeInbox,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if code && link {
-				return usageOf(cmd, "--code and --link cannot both be printed alone")
+				return usageOf(cmd, "--code and --link cannot be combined")
 			}
 			ctx := cmd.Context()
 			s, err := a.connect(ctx)
@@ -51,12 +51,12 @@ mayfly wait --from acme.example --json | jq -r .message.subject`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&match.From, "from", "", "only from a sender whose name or address contains this")
-	flags.StringVar(&match.Subject, "subject", "", "only with a subject that contains this")
-	flags.Var(&timeout, "timeout", "how long to wait; 0 for as long as the inbox lives")
-	flags.BoolVar(&code, "code", false, "print the one-time code alone")
-	flags.BoolVar(&link, "link", false, "print the confirm link alone")
-	flags.BoolVar(&asJSON, "json", false, "print the message on one line as JSON, with what was made of it")
+	flags.StringVar(&match.From, "from", "", "only messages from a sender whose name or address contains this")
+	flags.StringVar(&match.Subject, "subject", "", "only messages whose subject contains this")
+	flags.Var(&timeout, "timeout", "how long to wait; 0 waits as long as the inbox lives")
+	flags.BoolVar(&code, "code", false, "print only the one-time code")
+	flags.BoolVar(&link, "link", false, "print only the confirm link")
+	flags.BoolVar(&asJSON, "json", false, "print the message on one line as JSON, with its code, link and checks")
 	return cmd
 }
 

@@ -21,9 +21,9 @@ func (a *app) watchCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "watch [INBOX...]",
-		Short: "Follow inboxes, a line for each event",
-		Long: "Follow inboxes until interrupted, with a line for each event: a message arrived, an inbox has expired or was deleted, " +
-			"the service failed or has recovered. Without an INBOX follow all of them, those too that are made meanwhile.",
+		Short: "Follow inboxes, one line per event",
+		Long: "Follow inboxes until interrupted, with one line per event: a message arrived, an inbox expired or was deleted, " +
+			"the service failed or recovered. Without an INBOX, follow all inboxes, including new ones.",
 		Example: `mayfly watch
 mayfly watch quiet-otter brave-heron
 mayfly watch --json | jq -r 'select(.event == "arrived") | .message.subject'`,
@@ -38,7 +38,7 @@ mayfly watch --json | jq -r 'select(.event == "arrived") | .message.subject'`,
 			return a.watch(ctx, s, args, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	return cmd
 }
 
@@ -65,7 +65,7 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 		f.inboxes[i.ID] = &watched{inbox: i}
 	}
 	if term.Is(a.env.Stderr) {
-		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c ends it\n", count(len(ids), "inbox", "inboxes"))
+		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c stops\n", count(len(ids), "inbox", "inboxes"))
 	}
 	return follow(ctx, s.client, ids, f.all, f.on)
 }

@@ -223,7 +223,7 @@ func Check(key string) (string, error) {
 	}
 	for i := range len(key) {
 		if key[i] <= ' ' || key[i] > '~' {
-			return "", fmt.Errorf("%w: it has characters that no key has, such as spaces or line breaks", ErrInvalid)
+			return "", fmt.Errorf("%w: it has characters that cannot be in a key, such as spaces or line breaks", ErrInvalid)
 		}
 	}
 	return key, nil

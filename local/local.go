@@ -125,7 +125,7 @@ func Find(ctx context.Context, o Options) (*Session, error) {
 }
 
 // errNotNow says that there is an owner that has not started yet, or is about to end.
-var errNotNow = errors.New("the process that serves the local service does not answer")
+var errNotNow = errors.New("the process that runs the local service does not answer")
 
 // retry tries again while there is an owner that does not answer.
 func (o Options) retry(ctx context.Context, try func() (*Session, error)) (*Session, error) {

@@ -168,7 +168,7 @@ func checkStore(name string) error {
 	case isDatabase(name):
 		return postgres.CheckURL(name)
 	case ok:
-		return fmt.Errorf("stores of the kind %s:// are not supported: name a directory, or a database as postgres://user@host/database", scheme)
+		return fmt.Errorf("%s:// stores are not supported: name a directory, or a database as postgres://user@host/database", scheme)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func freeze(ctx context.Context, dir string) (f frozen, err error) {
 		return f, err
 	}
 	if !mine {
-		return f, errors.New("another process copies it")
+		return f, errors.New("another process is copying it")
 	}
 	if err := os.RemoveAll(f.dir); err != nil {
 		return f, errors.Join(err, f.lock.Unlock())

@@ -30,7 +30,7 @@ func Restore(ctx context.Context, backup, store string) error {
 		return fmt.Errorf("restoring to %s: %w", store, err)
 	}
 	if entries, err := os.ReadDir(backup); err != nil || len(entries) == 0 {
-		return fmt.Errorf("%s is no backup: it is not a folder with files", backup)
+		return fmt.Errorf("%s is not a backup: it is not a folder with files", backup)
 	}
 	unfinished := store + ".restoring"
 	err = copyStore(ctx, backup, unfinished)
@@ -57,7 +57,7 @@ func copyStore(ctx context.Context, from, to string) error {
 	}
 	keys, err := service.New(s, service.Options{}).Keys(ctx)
 	if err == nil && len(keys) == 0 {
-		err = errors.New("it has no API keys, so it is no backup of a service that was used")
+		err = errors.New("it has no API keys, so it is not the backup of a service that was used")
 	}
 	return errors.Join(err, s.Close())
 }
