@@ -16,14 +16,14 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if cmd.HasAvailableSubCommands() {
 		return unknownCommand(cmd, args[0])
 	}
-	return usageOf(cmd, "`%s` takes no argument, and was given %q", cmd.CommandPath(), args[0])
+	return usageOf(cmd, "`%s` takes no argument, but was given %q", cmd.CommandPath(), args[0])
 }
 
 // noneEmpty refuses an empty argument, such as a variable that a script did not set: it must not mean
 // the newest inbox.
 func noneEmpty(cmd *cobra.Command, args []string) error {
 	if slices.Contains(args, "") {
-		return usageOf(cmd, "an argument is empty; leave it out to mean the newest")
+		return usageOf(cmd, "an argument is empty; leave it out for the newest")
 	}
 	return nil
 }
@@ -31,7 +31,7 @@ func noneEmpty(cmd *cobra.Command, args []string) error {
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usageOf(cmd, "`%s` takes at most %s, and was given %d", cmd.CommandPath(), count(n, "argument", "arguments"), len(args))
+			return usageOf(cmd, "`%s` takes at most %s, but was given %d", cmd.CommandPath(), count(n, "argument", "arguments"), len(args))
 		}
 		return noneEmpty(cmd, args)
 	}
@@ -40,7 +40,7 @@ func atMost(n int) cobra.PositionalArgs {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usageOf(cmd, "`%s` takes %s, and was given %d arguments", cmd.CommandPath(), what, len(args))
+			return usageOf(cmd, "`%s` takes %s, but was given %d arguments", cmd.CommandPath(), what, len(args))
 		}
 		return noneEmpty(cmd, args)
 	}
