@@ -69,7 +69,7 @@ func (a *app) profileName(conf config.Config) (string, error) {
 	// A command must not act on another service than the one that is meant.
 	unclear := func(p config.Problem) bool { return p.Setting == "profile" || p.Line == 0 }
 	if !a.showsProblems && slices.ContainsFunc(conf.Problems, unclear) {
-		return "", withNext(errors.New("it is not clear which service is meant"),
+		return "", withNext(errors.New("it is not clear which service to use"),
 			"correct the profile in config.toml, or name one with --profile or --base-url")
 	}
 	return localName, nil
