@@ -16,8 +16,10 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// What docs/scale.md says to run is run as it is written, but for the ports and the database.
-func TestTheLoadBalancerOfTheDocs(t *testing.T) {
+// What docs/scale.md tells its readers to run works as it is written; only ports and database differ.
+func TestDocsLoadBalancer(t *testing.T) {
+	long(t)
+	t.Parallel()
 	database := pgtest.Database(t)
 	if _, err := exec.LookPath("haproxy"); err != nil {
 		t.Skipf("needs HAProxy (%v): on Debian apt-get install haproxy", err)
@@ -45,14 +47,13 @@ func TestTheLoadBalancerOfTheDocs(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		for _, pid := range started(t, m) {
-			_ = syscall.Kill(pid, syscall.SIGTERM) // one has been killed
+			_ = syscall.Kill(pid, syscall.SIGTERM) // one of them was killed
 		}
 	})
 	m = m.with("PATH=" + filepath.Dir(program) + ":" + m.getenv("PATH"))
-	out := m.in(m.home, "sh", "-ec", here.Replace(scripts[0]))
-	lines := strings.Fields(out)
-	u := &user{t: t, base: fmt.Sprintf("http://127.0.0.1:%d", ports["8425"]), inboxes: map[string]string{}}
-	for _, word := range lines {
+	out := m.mustExec(m.home, "sh", "-ec", here.Replace(scripts[0]))
+	u := newClient(t, fmt.Sprintf("http://127.0.0.1:%d", ports["8425"]), "")
+	for _, word := range strings.Fields(out) {
 		if strings.HasPrefix(word, "mf_") {
 			u.key = word
 		}
@@ -64,17 +65,17 @@ func TestTheLoadBalancerOfTheDocs(t *testing.T) {
 		eventually(t, "the service answers at "+port, func() bool { return status(ports[port], "/readyz") == http.StatusOK })
 	}
 
-	l := startLoad(t, []string{u.makes("balanced")}, fmt.Sprintf("127.0.0.1:%d", ports["2525"]))
-	l.arrives(200)
+	l := startLoad(t, []string{u.createInbox("balanced")}, fmt.Sprintf("127.0.0.1:%d", ports["2525"]))
+	l.waitForMails(200)
 	if err := syscall.Kill(started(t, m)[0], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	l.arrives(200)
-	eventually(t, "requests go to the other", func() bool { return ready(u) })
-	l.nothingIsLost(u)
+	l.waitForMails(200)
+	eventually(t, "requests reach the other process", func() bool { return ready(u) })
+	l.checkNothingIsLost(u)
 }
 
-// started are the processes that the script has started.
+// started returns the processes that the script started.
 func started(t *testing.T, m *machine) []int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(m.home, "pids"))

@@ -19,7 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// example is the fenced block of docs/ci.md in a language.
+// example returns the one fenced block of docs/ci.md in a language.
 func example(t *testing.T, language string) string {
 	t.Helper()
 	found := examples(t, "ci.md", language)
@@ -29,7 +29,7 @@ func example(t *testing.T, language string) string {
 	return found[0]
 }
 
-// examples are the fenced blocks in a language of a file in docs.
+// examples returns the fenced blocks in a language of a file in docs.
 func examples(t *testing.T, file, language string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "docs", file))
@@ -43,8 +43,8 @@ func examples(t *testing.T, file, language string) []string {
 	return found
 }
 
-// project is a folder with an application to test: sign-up mails a code to an address, and confirm takes that code only.
-func project(t *testing.T) string {
+// newProject returns a folder with an application to test: sign-up mails a code to an address, confirm takes only that code.
+func newProject(t *testing.T) string {
 	dir := t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
@@ -61,7 +61,7 @@ func project(t *testing.T) string {
 	return dir
 }
 
-// signUpVariable makes this test program an application that mails a code to the address in it, by SMTP_ADDR.
+// signUpVariable makes the test binary that application: it mails a code to the address in the variable, through SMTP_ADDR.
 const signUpVariable = "MAYFLY_TEST_SIGN_UP"
 
 // mailCode is that application; it returns its exit status.
@@ -74,28 +74,28 @@ func mailCode(to string) int {
 	return 0
 }
 
-// confirmed checks that the application was given the code, and that no inbox is left.
-func confirmed(t *testing.T, m *machine, dir string) {
+// checkConfirmed checks that the application got the code and that no inbox is left.
+func checkConfirmed(t *testing.T, m *machine, dir string) {
 	t.Helper()
 	if text, err := os.ReadFile(filepath.Join(dir, "confirmed")); err != nil || !strings.HasSuffix(string(text), " 482913\n") {
 		t.Errorf("confirmed with %q: %v", text, err)
 	}
-	if left := m.does("ls"); left != "" {
+	if left := m.mustRun("ls"); left != "" {
 		t.Errorf("inboxes are left: %s", left)
 	}
 }
 
-// job is a machine as a CI job has it: a service to use, and mayfly in its PATH.
-func (m *machine) job(s *serving, plan string) *machine {
+// job returns the machine as a CI job has it: with a service to use and with mayfly in its PATH.
+func (m *machine) job(s *server, plan string) *machine {
 	return m.using(s, m.key(s.store, plan)).with("SMTP_ADDR="+s.smtp, "PATH="+filepath.Dir(program)+":"+m.getenv("PATH"))
 }
 
-// in runs a program of the machine in a folder; it must succeed.
-func (m *machine) in(dir string, name string, args ...string) string {
+// mustExec runs any program on the machine, in a folder. It must succeed.
+func (m *machine) mustExec(dir string, name string, args ...string) string {
 	m.t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = dir, m.environ
-	// Into a file, since what a step leaves running would keep a pipe open.
+	// A pipe would stay open as long as a process that the program leaves behind.
 	out, err := os.CreateTemp(m.t.TempDir(), "output")
 	if err != nil {
 		m.t.Fatal(err)
@@ -110,20 +110,20 @@ func (m *machine) in(dir string, name string, args ...string) string {
 	return string(text)
 }
 
-func TestTheShellScriptOfTheDocs(t *testing.T) {
+func TestDocsShellScript(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	s := m.serve(filepath.Join(m.home, "store"))
 	m = m.job(s, "dev")
-	dir := project(t)
+	dir := newProject(t)
 	if err := os.WriteFile(filepath.Join(dir, "signup.sh"), []byte(example(t, "sh")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.in(dir, "sh", "signup.sh")
-	confirmed(t, m, dir)
+	m.mustExec(dir, "sh", "signup.sh")
+	checkConfirmed(t, m, dir)
 }
 
-func TestTheWorkflowOfTheDocs(t *testing.T) {
+func TestDocsWorkflow(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("the steps of a workflow run in bash; install it to run this test")
@@ -148,7 +148,7 @@ func TestTheWorkflowOfTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := workflow.Jobs["signup"]
-	dir := project(t)
+	dir := newProject(t)
 	if err := os.WriteFile(filepath.Join(dir, "signup.sh"), []byte(example(t, "sh")), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestTheWorkflowOfTheDocs(t *testing.T) {
 	for name, value := range job.Env {
 		m = m.with(name + "=" + value)
 	}
-	t.Cleanup(func() { // what a runner does with the processes that a job leaves
+	t.Cleanup(func() { // as a runner ends the processes that a job leaves behind
 		_ = exec.Command("sh", "-c", `kill $(cat "$0") 2>/dev/null`, filepath.Join(dir, "pid")).Run()
 	})
 	steps := 0
@@ -167,7 +167,7 @@ func TestTheWorkflowOfTheDocs(t *testing.T) {
 			continue
 		}
 		steps++
-		m.in(dir, "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", strings.ReplaceAll(step.Run, `mayfly.log" &`, `mayfly.log" & echo $! > pid`))
+		m.mustExec(dir, "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", strings.ReplaceAll(step.Run, `mayfly.log" &`, `mayfly.log" & echo $! > pid`))
 		if set, err := os.ReadFile(variables); err == nil {
 			m = m.with(strings.Fields(string(set))...)
 		}
@@ -175,15 +175,15 @@ func TestTheWorkflowOfTheDocs(t *testing.T) {
 	if steps != 2 {
 		t.Fatalf("%d steps were run", steps)
 	}
-	confirmed(t, m, dir)
+	checkConfirmed(t, m, dir)
 }
 
-func TestTheGoTestOfTheDocs(t *testing.T) {
+func TestDocsGoTest(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	s := m.serve(filepath.Join(m.home, "store"))
 	m = m.job(s, "dev").with("GOFLAGS=-mod=mod", "GOCACHE="+goCache(t), "GOTOOLCHAIN=local")
-	dir := project(t)
+	dir := newProject(t)
 	for name, text := range map[string]string{
 		"go.mod":         "module signup\n\ngo 1.26\n",
 		"signup_test.go": example(t, "go"),
@@ -207,8 +207,8 @@ func confirm(t *testing.T, address, code string) { application(t, "./confirm", a
 			t.Fatal(err)
 		}
 	}
-	m.in(dir, "go", "test", ".")
-	confirmed(t, m, dir)
+	m.mustExec(dir, "go", "test", ".")
+	checkConfirmed(t, m, dir)
 }
 
 func goCache(t *testing.T) string {
@@ -242,7 +242,7 @@ func signupSite(smtpAddr string) http.Handler {
 	return mux
 }
 
-func TestThePlaywrightTestOfTheDocs(t *testing.T) {
+func TestDocsPlaywright(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("MAYFLY_PLAYWRIGHT")
 	if modules == "" {
@@ -273,11 +273,11 @@ func TestThePlaywrightTestOfTheDocs(t *testing.T) {
 	if err := os.Symlink(filepath.Join(modules, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	out := m.in(dir, filepath.Join(modules, "node_modules", ".bin", "playwright"), "test")
+	out := m.mustExec(dir, filepath.Join(modules, "node_modules", ".bin", "playwright"), "test")
 	if !strings.Contains(out, "1 passed") {
 		t.Errorf("%s", out)
 	}
-	if left := m.does("ls"); left != "" {
+	if left := m.mustRun("ls"); left != "" {
 		t.Errorf("inboxes are left: %s", left)
 	}
 }

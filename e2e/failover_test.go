@@ -21,8 +21,8 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// replicated is two PostgreSQL servers, of which Patroni has one follow the other, and HAProxy before them, which leads
-// to the primary.
+// replicated is two PostgreSQL servers, one a standby of the other, run by Patroni, behind an HAProxy that connects to the
+// primary.
 type replicated struct {
 	t      *testing.T
 	folder *pgtest.Folder
@@ -38,7 +38,7 @@ type node struct {
 	patroni        *exec.Cmd
 }
 
-// A primary that is gone is replaced after its lease has expired.
+// lease is how long a primary that died keeps its role.
 const lease = 15 * time.Second
 
 const etcdAddress = "http://127.0.0.1:%d"
@@ -53,26 +53,26 @@ func startReplicated(t *testing.T) *replicated {
 	}
 	r := &replicated{t: t}
 	r.folder = pgtest.NewFolder(t, `for p in *.pid */data/postmaster.pid; do kill -KILL "$(head -n 1 "$p")"; done 2>/dev/null`)
-	r.etcd, r.port = r.free(), r.free()
-	client, peer := fmt.Sprintf(etcdAddress, r.etcd), fmt.Sprintf(etcdAddress, r.free())
+	r.etcd, r.port = r.freePort(), r.freePort()
+	client, peer := fmt.Sprintf(etcdAddress, r.etcd), fmt.Sprintf(etcdAddress, r.freePort())
 	r.run("etcd", "etcd", "--name", "etcd", "--data-dir", "etcd", "--unsafe-no-fsync",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "etcd="+peer)
 	eventually(t, "etcd answers", func() bool { return status(r.etcd, "/health") == http.StatusOK })
 
 	for _, name := range []string{"one", "two"} {
-		n := &node{name: name, postgres: r.free(), rest: r.free()}
+		n := &node{name: name, postgres: r.freePort(), rest: r.freePort()}
 		r.nodes = append(r.nodes, n)
 		r.write(name+".yml", r.patroni(n, programs))
 	}
 	r.start(r.nodes[0])
-	r.becomes(r.nodes[0], "primary")
+	r.waitForRole(r.nodes[0], "primary")
 	r.start(r.nodes[1])
-	r.becomes(r.nodes[1], "synchronous")
+	r.waitForRole(r.nodes[1], "synchronous")
 	r.write("haproxy.cfg", r.haproxy())
 	r.run("haproxy", "haproxy", "-db", "-f", "haproxy.cfg")
-	eventually(t, "HAProxy leads to the primary alone", func() bool {
-		for range r.nodes { // it takes turns until it has asked them
+	eventually(t, "HAProxy connects to the primary alone", func() bool {
+		for range r.nodes { // it takes turns until it has checked them
 			if !r.writable() {
 				return false
 			}
@@ -82,7 +82,7 @@ func startReplicated(t *testing.T) *replicated {
 	return r
 }
 
-func (r *replicated) free() int {
+func (r *replicated) freePort() int {
 	r.t.Helper()
 	port, err := pgtest.FreePort()
 	if err != nil {
@@ -177,9 +177,9 @@ listen primary
 	return text
 }
 
-// status is what a server of this machine answers; 0: nothing.
+// status returns the status that a server of this machine answers with, and 0 if it does not answer.
 func status(port int, path string) int {
-	answer, err := patient.Get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path))
+	answer, err := httpClient.Get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path))
 	if err != nil {
 		return 0
 	}
@@ -187,7 +187,7 @@ func status(port int, path string) int {
 	return answer.StatusCode
 }
 
-// writable tells whether a new connection is one to a primary.
+// writable reports whether a new connection reaches a primary.
 func (r *replicated) writable() bool {
 	conn, err := pgx.Connect(r.t.Context(), r.url())
 	if err != nil {
@@ -214,11 +214,11 @@ func (r *replicated) primary() *node {
 	return nil
 }
 
-// switchPrimary has the two change places, as before work on a machine, and returns the one that was the primary.
+// switchPrimary has the two change roles, as before maintenance, and returns the former primary.
 func (r *replicated) switchPrimary() *node {
 	r.t.Helper()
 	n := r.primary()
-	answer, err := patient.Post(fmt.Sprintf("http://127.0.0.1:%d/switchover", n.rest), "application/json", strings.NewReader(`{"leader":"`+n.name+`"}`))
+	answer, err := httpClient.Post(fmt.Sprintf("http://127.0.0.1:%d/switchover", n.rest), "application/json", strings.NewReader(`{"leader":"`+n.name+`"}`))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func (r *replicated) switchPrimary() *node {
 	return n
 }
 
-// killPrimary kills the primary and its Patroni, as when its machine fails, and returns it.
+// killPrimary kills the primary and its Patroni, as if its machine failed, and returns it.
 func (r *replicated) killPrimary() *node {
 	r.t.Helper()
 	n := r.primary()
@@ -257,47 +257,48 @@ func (r *replicated) start(n *node) {
 	n.patroni = r.run(n.name, "patroni", n.name+".yml")
 }
 
-// becomes waits until a server has its part: primary or synchronous.
-func (r *replicated) becomes(n *node, part string) {
+// waitForRole waits until a server has a role: primary or synchronous.
+func (r *replicated) waitForRole(n *node, role string) {
 	r.t.Helper()
-	eventually(r.t, n.name+" is "+part, func() bool { return status(n.rest, "/"+part) == http.StatusOK })
+	eventually(r.t, n.name+" is "+role, func() bool { return status(n.rest, "/"+role) == http.StatusOK })
 }
 
-func TestThePrimaryIsReplacedUnderLoad(t *testing.T) {
-	t.Parallel() // it waits
+func TestFailoverUnderLoad(t *testing.T) {
+	long(t)
+	t.Parallel()
 	r := startReplicated(t)
-	p := serveTwo(t, r.url())
-	l := startLoad(t, []string{p.user.makes("a"), p.user.makes("b")}, p.one.smtp, p.other.smtp)
-	l.arrives(500)
+	p := serveTwice(t, r.url())
+	l := startLoad(t, []string{p.user.createInbox("a"), p.user.createInbox("b")}, p.one.smtp, p.other.smtp)
+	l.waitForMails(500)
 	l.longestPause()
 
 	switched := r.switchPrimary()
-	l.arrives(500)
+	l.waitForMails(500)
 	t.Logf("the primary was switched: no mail was taken for %v", l.longestPause().Round(100*time.Millisecond))
-	r.becomes(switched, "synchronous")
+	r.waitForRole(switched, "synchronous")
 
 	failed := r.killPrimary()
-	l.refusedWith("452 4.3.2")
-	users := []*user{p.user, p.user.at(p.other.rest)}
+	l.waitForRefusal("452 4.3.2")
+	users := []*client{p.user, p.user.at(p.other.rest)}
 	for _, u := range users {
-		u.isAway()
+		u.waitUntilUnavailable()
 	}
-	l.arrives(500)
+	l.waitForMails(500)
 	t.Logf("the primary was killed: no mail was taken for %v; a lease is %v", l.longestPause().Round(100*time.Millisecond), lease)
 	for _, u := range users {
 		eventually(t, "it is ready again", func() bool { return ready(u) })
 	}
 
-	// Its machine is back: it takes over what it missed, and can be the primary again.
+	// The failed machine is back: it catches up and can be the primary again.
 	begun := time.Now()
 	r.start(failed)
-	r.becomes(failed, "synchronous")
+	r.waitForRole(failed, "synchronous")
 	t.Logf("the failed primary followed the other %v after its start", time.Since(begun).Round(100*time.Millisecond))
-	l.arrives(100)
+	l.waitForMails(100)
 	l.longestPause()
 	r.switchPrimary()
-	l.arrives(500)
+	l.waitForMails(500)
 	t.Logf("and was the primary again: no mail was taken for %v", l.longestPause().Round(100*time.Millisecond))
-	l.answersWithin(bound)
-	l.nothingIsLost(p.user)
+	l.checkSlowestAnswer(answerBound)
+	l.checkNothingIsLost(p.user)
 }

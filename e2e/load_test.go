@@ -4,12 +4,10 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"net/smtp"
 	"net/textproto"
 	"strings"
@@ -18,33 +16,38 @@ import (
 	"time"
 )
 
-// load is mail that several senders send to several processes. Like any sender, one who is refused for now, or whose
-// connection breaks, sends the message again, to the next process.
+// load is mail sent to several processes at once. As mail servers do, a sender that is refused temporarily or loses its
+// connection sends the message again, to the next process.
 type load struct {
 	t     *testing.T
+	name  string   // tells its subjects from those of other loads
 	addrs []string // of the processes
 	to    []string // addresses of inboxes
 	stop  context.CancelFunc
 	ctx   context.Context
 	wait  sync.WaitGroup
+	pace  time.Duration
 
 	mu           sync.Mutex
-	acknowledged map[string]map[string]bool // subjects of messages for which a 250 came, by address
-	count        int
-	last         time.Time      // of those 250s
-	pause        time.Duration  // the longest time without any, since it was asked for last
-	refusals     map[string]int // answers that refuse for now, such as "452 4.3.2"
-	slowest      time.Duration  // that an answer took
+	acknowledged map[string]map[string]bool // subjects of the messages answered with 250, by address
+	count        int                        // of those messages
+	last         time.Time                  // when the last of them was
+	pause        time.Duration              // the longest time without one since [load.longestPause]
+	refusals     map[string]int             // how often an answer such as "452 4.3.2" came
+	slowest      time.Duration              // the longest time an answer took
 }
 
 const (
-	senders   = 8
-	pace      = 10 * time.Millisecond // of each sender, so that there is room for what else goes on
-	smtpLimit = 40 * time.Second      // of a command: after it the test fails, and does not hang
+	senders = 8
+	pace    = 10 * time.Millisecond // between the messages of a sender, to leave room for the rest of the test
 )
 
 func startLoad(t *testing.T, to []string, addrs ...string) *load {
-	l := &load{t: t, addrs: addrs, to: to, acknowledged: map[string]map[string]bool{}, refusals: map[string]int{}}
+	return startPacedLoad(t, pace, to, addrs...)
+}
+
+func startPacedLoad(t *testing.T, pace time.Duration, to []string, addrs ...string) *load {
+	l := &load{t: t, name: rand.Text(), addrs: addrs, to: to, pace: pace, acknowledged: map[string]map[string]bool{}, refusals: map[string]int{}}
 	for _, address := range to {
 		l.acknowledged[address] = map[string]bool{}
 	}
@@ -64,13 +67,13 @@ func (l *load) end() {
 }
 
 func (l *load) send(n int) {
-	again := time.NewTicker(pace)
+	again := time.NewTicker(l.pace)
 	defer again.Stop()
 	at := n
 	var session *session
 	defer func() { session.close() }()
 	for i := 0; ; i++ {
-		to, subject := l.to[i%len(l.to)], fmt.Sprintf("message %d-%d", n, i)
+		to, subject := l.to[i%len(l.to)], fmt.Sprintf("message %s-%d-%d", l.name, n, i)
 		for sent := false; !sent; {
 			select {
 			case <-again.C:
@@ -102,11 +105,11 @@ func (s *session) close() {
 }
 
 func (l *load) dial(addr string) *session {
-	conn, err := net.DialTimeout("tcp", addr, smtpLimit)
+	conn, err := net.DialTimeout("tcp", addr, answerTimeout)
 	if err != nil {
-		return nil // nobody listens there any more
+		return nil // nothing listens there any more
 	}
-	if err := conn.SetDeadline(time.Now().Add(smtpLimit)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		l.t.Error(err)
 	}
 	client, err := smtp.NewClient(conn, "mail.test")
@@ -117,9 +120,9 @@ func (l *load) dial(addr string) *session {
 	return &session{conn, client}
 }
 
-// deliver sends a message, and returns false if it was not acknowledged.
+// deliver sends a message and reports whether it was acknowledged.
 func (l *load) deliver(s *session, to, subject string) bool {
-	if err := s.conn.SetDeadline(time.Now().Add(smtpLimit)); err != nil {
+	if err := s.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return false
 	}
 	var started time.Time
@@ -134,7 +137,7 @@ func (l *load) deliver(s *session, to, subject string) bool {
 			if _, err := fmt.Fprintf(data, "Subject: %s\r\n\r\n%s\r\n", subject, strings.Repeat("x", 1000)); err != nil {
 				return err
 			}
-			return data.Close() // nil is the 250
+			return data.Close() // nil means 250
 		},
 	}
 	for _, step := range steps {
@@ -167,7 +170,7 @@ func (l *load) refused(err error, took time.Duration) {
 	}
 }
 
-// refusal returns the codes of an answer of SMTP that is an error, such as "452 4.3.2"; empty if err is none.
+// refusal returns the codes of an SMTP error such as "452 4.3.2", and "" for any other error.
 func refusal(err error) string {
 	var answer *textproto.Error
 	if !errors.As(err, &answer) {
@@ -177,8 +180,8 @@ func refusal(err error) string {
 	return fmt.Sprintf("%d %s", answer.Code, enhanced)
 }
 
-// arrives waits until n more messages were acknowledged.
-func (l *load) arrives(n int) {
+// waitForMails waits until n more messages are acknowledged.
+func (l *load) waitForMails(n int) {
 	l.t.Helper()
 	before := l.total()
 	eventually(l.t, fmt.Sprintf("%d more messages are acknowledged", n), func() bool { return l.total() >= before+n })
@@ -190,8 +193,8 @@ func (l *load) total() int {
 	return l.count
 }
 
-// refusedWith waits until one more message was refused with the answer.
-func (l *load) refusedWith(answer string) {
+// waitForRefusal waits until one more message is refused with the answer.
+func (l *load) waitForRefusal(answer string) {
 	l.t.Helper()
 	before := l.refusedSoFar(answer)
 	eventually(l.t, "a sender gets "+answer, func() bool { return l.refusedSoFar(answer) > before })
@@ -203,7 +206,7 @@ func (l *load) refusedSoFar(answer string) int {
 	return l.refusals[answer]
 }
 
-// longestPause is the longest time without a 250 since it was asked for last.
+// longestPause returns the longest time without a 250 since the last call.
 func (l *load) longestPause() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,14 +215,14 @@ func (l *load) longestPause() time.Duration {
 	return p
 }
 
-// nothingIsLost ends the load and looks for all that was acknowledged.
-func (l *load) nothingIsLost(u *user) {
+// checkNothingIsLost ends the load and checks that every acknowledged message is stored.
+func (l *load) checkNothingIsLost(u *client) {
 	l.t.Helper()
 	l.end()
 	found, lost := 0, 0
 	for address, subjects := range l.acknowledged {
 		var list struct{ Messages []struct{ Subject string } }
-		u.gets("/v1/inboxes/"+u.inboxes[address]+"/messages", &list)
+		u.getJSON("/v1/inboxes/"+u.inboxes[address]+"/messages", &list)
 		found += len(list.Messages)
 		there := map[string]bool{}
 		for _, m := range list.Messages {
@@ -233,7 +236,7 @@ func (l *load) nothingIsLost(u *user) {
 	}
 	l.t.Logf("%d messages acknowledged, %d stored, refused: %v, slowest answer %v", l.count, found, l.refusals, l.slowest.Round(time.Millisecond))
 	if lost > 0 {
-		l.t.Errorf("%d messages were acknowledged and are lost", lost)
+		l.t.Errorf("%d messages were acknowledged and lost", lost)
 	}
 	for answer := range l.refusals {
 		if answer[0] != '4' {
@@ -242,111 +245,12 @@ func (l *load) nothingIsLost(u *user) {
 	}
 }
 
-// answersWithin fails if an answer of SMTP took longer.
-func (l *load) answersWithin(limit time.Duration) {
+// checkSlowestAnswer checks that no SMTP answer took longer than limit.
+func (l *load) checkSlowestAnswer(limit time.Duration) {
 	l.t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.slowest > limit {
-		l.t.Errorf("an answer by SMTP took %v, more than %v", l.slowest, limit)
-	}
-}
-
-// user is somebody with an API key, who asks a process with nothing of Mayfly's client between.
-type user struct {
-	t       *testing.T
-	base    string
-	key     string
-	inboxes map[string]string // IDs by address
-}
-
-// at is the same user, who asks another process.
-func (u *user) at(base string) *user { return &user{u.t, base, u.key, u.inboxes} }
-
-// answer is what a process says to a request; status 0: nothing.
-type answer struct {
-	status     int
-	retryAfter string
-	body       string
-	took       time.Duration
-}
-
-// patient waits as long for an answer as no process may take.
-var patient = &http.Client{Timeout: smtpLimit}
-
-func (u *user) ask(method, path, body string) answer {
-	request, err := http.NewRequestWithContext(u.t.Context(), method, u.base+path, strings.NewReader(body))
-	if err != nil {
-		u.t.Error(err)
-		return answer{}
-	}
-	request.Header.Set("X-API-Key", u.key)
-	started := time.Now()
-	response, err := patient.Do(request)
-	if err != nil {
-		return answer{body: err.Error(), took: time.Since(started)}
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return answer{body: err.Error(), took: time.Since(started)}
-	}
-	return answer{response.StatusCode, response.Header.Get("Retry-After"), string(text), time.Since(started)}
-}
-
-// gets gets what is there.
-func (u *user) gets(path string, v any) {
-	u.t.Helper()
-	a := u.ask(http.MethodGet, path, "")
-	if a.status != http.StatusOK {
-		u.t.Fatalf("GET %s: %d %s", path, a.status, a.body)
-	}
-	if err := json.Unmarshal([]byte(a.body), v); err != nil {
-		u.t.Fatal(err)
-	}
-}
-
-// makes makes an inbox and returns its address.
-func (u *user) makes(username string) string {
-	u.t.Helper()
-	a := u.ask(http.MethodPost, "/v1/inboxes", `{"username":"`+username+`"}`)
-	var in struct{ ID, Email string }
-	if err := json.Unmarshal([]byte(a.body), &in); a.status != http.StatusCreated || err != nil {
-		u.t.Fatalf("making %s: %d %s, %v", username, a.status, a.body, err)
-	}
-	u.inboxes[in.Email] = in.ID
-	return in.Email
-}
-
-// isAway waits until the user is told that the service is away: what serves him may notice a little later than others. Each
-// answer until then comes within bounds.
-func (u *user) isAway() {
-	u.t.Helper()
-	eventually(u.t, "GET /v1/inboxes answers 503", func() bool {
-		a := u.ask(http.MethodGet, "/v1/inboxes", "")
-		if a.took > bound {
-			u.t.Errorf("%d after %v, %s", a.status, a.took, a.body)
-		}
-		if a.status == http.StatusServiceUnavailable && a.retryAfter == "" {
-			u.t.Errorf("503 without Retry-After: %s", a.body)
-		}
-		return a.status == http.StatusServiceUnavailable
-	})
-}
-
-// eventually waits for what must come to be.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	const within = time.Minute
-	deadline := time.NewTimer(within)
-	defer deadline.Stop()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for !is() {
-		select {
-		case <-again.C:
-		case <-deadline.C:
-			t.Fatalf("after %v it is still not so that %s", within, what)
-		}
+		l.t.Errorf("an SMTP answer took %v, more than %v", l.slowest, limit)
 	}
 }

@@ -4,12 +4,10 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/smtp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,100 +16,37 @@ import (
 	"testing"
 	"time"
 
-	"mayfly/api"
 	"mayfly/api/apitest"
 )
 
-// acknowledged are the messages for which a 250 came.
-type acknowledged struct {
-	mu       sync.Mutex
-	subjects map[string]bool
-	enough   chan struct{} // closed when there are as many as wanted
-	wanted   int
-}
-
-func (a *acknowledged) add(subject string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.subjects[subject] = true
-	if len(a.subjects) == a.wanted {
-		close(a.enough)
-	}
-}
-
-// sendUntilItEnds sends one message after another on one connection until the service is gone.
-func (a *acknowledged) sendUntilItEnds(addr, to, sender string) {
-	client, err := smtp.Dial(addr)
-	if err != nil {
-		return
-	}
-	defer client.Close()
-	for n := 0; ; n++ {
-		subject := fmt.Sprintf("message %s-%d", sender, n)
-		if client.Mail("a@acme.example") != nil || client.Rcpt(to) != nil {
-			return
-		}
-		data, err := client.Data()
-		if err != nil {
-			return
-		}
-		fmt.Fprintf(data, "Subject: %s\r\n\r\n%s\r\n", subject, strings.Repeat("x", 2000))
-		if data.Close() != nil { // nil is the 250
-			return
-		}
-		a.add(subject)
-	}
-}
-
-func TestNothingAcknowledgedIsLostWhenTheServiceIsKilled(t *testing.T) {
+func TestKilledServiceKeepsAcknowledgedMail(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	store := filepath.Join(m.home, "store")
 	s := m.serve(store)
-	key := m.key(store, "enterprise")
-	m.using(s, key).does("new", "--username", "crash")
-
-	var sending sync.WaitGroup
-	for round := range 3 {
-		sent := &acknowledged{subjects: map[string]bool{}, enough: make(chan struct{}), wanted: 300}
-		for n := range 8 {
-			sending.Go(func() { sent.sendUntilItEnds(s.smtp, "crash@mail.test", fmt.Sprintf("%d-%d", round, n)) })
-		}
-		select {
-		case <-sent.enough:
-		case <-time.After(patience):
-			t.Fatalf("only %d messages were accepted", len(sent.subjects))
-		}
+	c := newClient(t, s.rest, m.key(store, "enterprise"))
+	address := c.createInbox("crash")
+	for range 3 {
+		l := startPacedLoad(t, time.Millisecond, []string{address}, s.smtp)
+		l.waitForMails(300)
 		s.stop(syscall.SIGKILL)
-		sending.Wait()
-
+		l.end()
 		s = m.serve(store)
-		var list api.List
-		if err := json.Unmarshal([]byte(m.using(s, key).does("messages", "crash", "--json")), &list); err != nil {
-			t.Fatal(err)
-		}
-		for _, message := range list.Messages {
-			delete(sent.subjects, message.Subject)
-		}
-		if len(sent.subjects) > 0 {
-			t.Errorf("round %d: %d messages were acknowledged and are lost", round, len(sent.subjects))
-		}
+		l.checkNothingIsLost(c.at(s.rest))
 	}
 }
 
-func TestServeStopsInOrder(t *testing.T) {
+func TestServeShutsDownGracefully(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		m := newMachine(t)
 		store := filepath.Join(m.home, "store")
 		s := m.serve(store)
 		user := m.using(s, m.key(store, "dev"))
-		address := user.does("new")
+		address := user.mustRun("new")
 		send(t, s.smtp, address, signup(address))
-		held := user.command("wait", address, "--subject", "never") // ends with the service, not after its minute
-		if err := held.Start(); err != nil {
-			t.Fatal(err)
-		}
+		waiting := startInTerminal(t, user.command("wait", address, "--subject", "never")) // for longer than a service may take to end
+		waiting.waitFor("waiting for mail to")
 		s.stop(signal)
 		if status := s.cmd.ProcessState.ExitCode(); status != 0 {
 			t.Errorf("%v: status %d: %s", signal, status, s.stderr)
@@ -119,16 +54,14 @@ func TestServeStopsInOrder(t *testing.T) {
 		if strings.Count(s.stderr.String(), "mayfly serves") != 1 {
 			t.Errorf("stderr has %q", s.stderr)
 		}
-		_ = held.Process.Kill()
-		_ = held.Wait() // killed
 		s = m.serve(store)
-		if got := m.using(s, user.getenv("MAYFLY_API_KEY")).does("messages", address); !strings.Contains(got, "Confirm your e-mail address") {
-			t.Errorf("after a stop in order there is %q", got)
+		if got := m.using(s, user.getenv("MAYFLY_API_KEY")).mustRun("messages", address); !strings.Contains(got, "Confirm your e-mail address") {
+			t.Errorf("after a graceful shutdown there is %q", got)
 		}
 	}
 }
 
-func TestServeSaysWhyItCannotStart(t *testing.T) {
+func TestServeReportsWhyItCannotStart(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -147,7 +80,7 @@ func TestServeSaysWhyItCannotStart(t *testing.T) {
 	}
 }
 
-func TestAdministeringARunningAndAStoppedService(t *testing.T) {
+func TestAdminWithAndWithoutARunningService(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	store := filepath.Join(m.home, "store")
@@ -155,59 +88,59 @@ func TestAdministeringARunningAndAStoppedService(t *testing.T) {
 	s := m.serve(store)
 	second := m.key(store, "startup") // through its socket
 	for _, key := range []string{first, second} {
-		m.using(s, key).does("ls")
+		m.using(s, key).mustRun("ls")
 	}
 	var secondID string
-	for line := range strings.Lines(m.does("admin", "key", "list", "--store", store)) {
+	for line := range strings.Lines(m.mustRun("admin", "key", "list", "--store", store)) {
 		if cells := strings.Split(line, "\t"); len(cells) > 1 && cells[1] == "startup" {
 			secondID = cells[0]
 		}
 	}
-	rotated := m.does("admin", "key", "rotate", secondID, "--store", store)
+	rotated := m.mustRun("admin", "key", "rotate", secondID, "--store", store)
 	if _, _, status := m.using(s, second).run("ls"); status != 4 {
 		t.Errorf("with a secret that was rotated away ls ends with %d", status)
 	}
-	m.using(s, rotated).does("ls")
-	m.does("admin", "key", "plan", secondID, "free", "--store", store)
+	m.using(s, rotated).mustRun("ls")
+	m.mustRun("admin", "key", "plan", secondID, "free", "--store", store)
 	if _, stderr, status := m.using(s, rotated).run("ls"); status != 4 {
 		t.Errorf("with the plan free ls ends with %d: %s", status, stderr)
 	}
-	m.does("admin", "key", "revoke", secondID, "--store", store)
+	m.mustRun("admin", "key", "revoke", secondID, "--store", store)
 	s.stop(syscall.SIGTERM)
-	m.does("admin", "key", "list", "--store", store)
+	m.mustRun("admin", "key", "list", "--store", store)
 	if _, stderr, status := m.run("admin", "key", "revoke", "key_nobody", "--store", store); status != 3 {
-		t.Errorf("revoking what is not there ends with %d: %s", status, stderr)
+		t.Errorf("revoking an unknown key ends with %d: %s", status, stderr)
 	}
 }
 
-func TestABackupOfALiveStoreIsRestored(t *testing.T) {
+func TestBackupOfALiveStore(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	store, backup, restored := filepath.Join(m.home, "store"), filepath.Join(m.home, "backup"), filepath.Join(m.home, "restored")
 	s := m.serve(store)
 	key := m.key(store, "dev")
-	address := m.using(s, key).does("new", "--username", "kept")
+	address := m.using(s, key).mustRun("new", "--username", "kept")
 	send(t, s.smtp, address, signup(address))
-	m.does("admin", "backup", backup, "--store", store)
-	m.using(s, key).does("rm", "--yes", address)
+	m.mustRun("admin", "backup", backup, "--store", store)
+	m.using(s, key).mustRun("rm", "--yes", address)
 	if _, stderr, status := m.run("admin", "restore", backup, "--store", store); status != 1 || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("restoring over a store ended with %d: %q", status, stderr)
 	}
-	m.does("admin", "restore", backup, "--store", restored)
+	m.mustRun("admin", "restore", backup, "--store", restored)
 	again := m.serve(restored)
-	if got := m.using(again, key).does("messages", address); !strings.Contains(got, "Confirm your e-mail address") {
+	if got := m.using(again, key).mustRun("messages", address); !strings.Contains(got, "Confirm your e-mail address") {
 		t.Errorf("the restored store has %q", got)
 	}
 }
 
-func TestTheWorkOfAScript(t *testing.T) {
+func TestScriptWorkflow(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	store := filepath.Join(m.home, "store")
 	s := m.serve(store)
 	u := m.using(s, m.key(store, "enterprise"))
 
-	address := u.does("new", "--ttl", "10m")
+	address := u.mustRun("new", "--ttl", "10m")
 	waiting := u.command("wait", address, "--code")
 	var code strings.Builder
 	waiting.Stdout = &code
@@ -219,7 +152,7 @@ func TestTheWorkOfAScript(t *testing.T) {
 	if err := waiting.Wait(); err != nil || code.String() != "482913\n" {
 		t.Fatalf("wait --code printed %q: %v", &code, err)
 	}
-	if got := u.does("wait", address, "--link", "--from", "ACME", "--subject", "confirm"); got != "https://acme.example/confirm?token=abc" {
+	if got := u.mustRun("wait", address, "--link", "--from", "ACME", "--subject", "confirm"); got != "https://acme.example/confirm?token=abc" {
 		t.Errorf("wait --link printed %q", got)
 	}
 	var report struct {
@@ -233,7 +166,7 @@ func TestTheWorkOfAScript(t *testing.T) {
 		Checks     []struct{ ID, Level, Message, Where string }
 	}
 	for _, command := range [][]string{{"wait", address, "--json"}, {"read", address, "--json"}} {
-		if err := json.Unmarshal([]byte(u.does(command...)), &report); err != nil {
+		if err := json.Unmarshal([]byte(u.mustRun(command...)), &report); err != nil {
 			t.Fatal(err)
 		}
 		if report.Message.Subject != "Confirm your e-mail address" || report.Code == nil || *report.Code != "482913" ||
@@ -241,10 +174,10 @@ func TestTheWorkOfAScript(t *testing.T) {
 			t.Errorf("%q printed %+v", command, report)
 		}
 	}
-	if got := u.does("read", address, "--view", "raw"); !strings.HasSuffix(got, strings.TrimSuffix(strings.ReplaceAll(signup(address), "\n", "\r\n"), "\n")) {
+	if got := u.mustRun("read", address, "--view", "raw"); !strings.HasSuffix(got, strings.TrimSuffix(strings.ReplaceAll(signup(address), "\n", "\r\n"), "\n")) {
 		t.Errorf("the raw view in a pipe is not the message as received: %q", got)
 	}
-	paths := strings.Split(u.does("save", address, "--dir", "saved"), "\n")
+	paths := strings.Split(u.mustRun("save", address, "--dir", "saved"), "\n")
 	if len(paths) != 2 {
 		t.Fatalf("save printed %q", paths)
 	}
@@ -260,13 +193,13 @@ func TestTheWorkOfAScript(t *testing.T) {
 	if _, stderr, status := u.run("wait", address, "--subject", "never", "--timeout", "1"); status != 5 || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("wait ended with %d after %v: %q", status, time.Since(started), stderr)
 	}
-	u.does("rm", "--yes", address)
+	u.mustRun("rm", "--yes", address)
 	if _, _, status := u.run("messages", address); status != 3 {
 		t.Errorf("messages of a deleted inbox end with %d", status)
 	}
 }
 
-func TestAgentsUseTheServiceOverHTTP(t *testing.T) {
+func TestMCPOverHTTP(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	s := m.serve(filepath.Join(m.home, "store"), "--mcp")
@@ -307,20 +240,20 @@ func TestAgentsUseTheServiceOverHTTP(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(body, "agent@mail.test") {
 		t.Errorf("status %d: %s", status, body)
 	}
-	if got := m.using(s, key).does("ls"); !strings.HasPrefix(got, "agent@mail.test") {
+	if got := m.using(s, key).mustRun("ls"); !strings.HasPrefix(got, "agent@mail.test") {
 		t.Errorf("ls printed %q", got)
 	}
 }
 
-func TestWatchTellsEvents(t *testing.T) {
+func TestWatchPrintsEvents(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	store := filepath.Join(m.home, "store")
 	s := m.serve(store)
 	u := m.using(s, m.key(store, "enterprise"))
-	old := u.does("new", "--username", "old")
+	old := u.mustRun("new", "--username", "old")
 	send(t, s.smtp, old, signup(old))
-	ready := u.does("new", "--username", "ready")
+	ready := u.mustRun("new", "--username", "ready")
 
 	watching := u.command("watch", "--json")
 	pipe, err := watching.StdoutPipe()
@@ -367,12 +300,12 @@ func TestWatchTellsEvents(t *testing.T) {
 			t.Fatalf("%+v, %v; want %s of %s", e, err, name, email)
 		}
 	}
-	fresh := u.does("new", "--username", "fresh")
+	fresh := u.mustRun("new", "--username", "fresh")
 	send(t, s.smtp, fresh, signup(fresh))
 	expect("arrived", fresh, "Confirm your e-mail address")
 	send(t, s.smtp, old, "Subject: second\n\nbody\n")
 	expect("arrived", old, "second")
-	u.does("rm", "--yes", fresh)
+	u.mustRun("rm", "--yes", fresh)
 	expect("deleted", fresh, "")
 	if err := watching.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
@@ -382,33 +315,33 @@ func TestWatchTellsEvents(t *testing.T) {
 	}
 }
 
-func TestAServiceWithTheContractAlone(t *testing.T) {
+func TestServiceWithoutExtensions(t *testing.T) {
 	t.Parallel()
 	double := apitest.New(apitest.Options{})
 	web := httptest.NewServer(double)
 	defer web.Close()
 	m := newMachine(t).with("MAYFLY_BASE_URL="+web.URL, "MAYFLY_API_KEY="+apitest.Key)
-	address := m.does("new")
+	address := m.mustRun("new")
 	if _, err := double.Deliver(address, apitest.Mail{
 		From: "no-reply@acme.example", FromName: "Acme", Subject: "Your code",
 		Text: "Your verification code is 482913.", ReceivedAt: time.Now(),
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.does("wait", "--code"); got != "482913" {
+	if got := m.mustRun("wait", "--code"); got != "482913" {
 		t.Errorf("wait --code printed %q", got)
 	}
 	if got, stderr, status := m.run("read", "--view", "raw"); status != 0 || !strings.Contains(got, "482913") || !strings.Contains(stderr, "raw") {
 		t.Errorf("read --view raw ended with %d: %q, %q", status, got, stderr)
 	}
-	if got := m.does("save", "--dir", "saved"); got != filepath.Join("saved", "Your code.txt") {
+	if got := m.mustRun("save", "--dir", "saved"); got != filepath.Join("saved", "Your code.txt") {
 		t.Errorf("save printed %q", got)
 	}
-	m.does("rm", "--yes", "--all")
-	if status, _ := get(t, web.URL, apitest.Key, "/v1/inboxes"); status == http.StatusOK {
+	m.mustRun("rm", "--yes", "--all")
+	if a := newClient(t, web.URL, apitest.Key).request(http.MethodGet, "/v1/inboxes", ""); a.status == http.StatusOK {
 		t.Error("the double has a list of inboxes")
 	}
-	if got := m.does("ls"); got != "" {
+	if got := m.mustRun("ls"); got != "" {
 		t.Errorf("ls printed %q", got)
 	}
 }

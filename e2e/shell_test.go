@@ -14,8 +14,8 @@ import (
 	"mayfly/api/apitest"
 )
 
-// hosted is a machine that is set to use a service with the contract alone.
-func hosted(t *testing.T) (*machine, *apitest.Server) {
+// machineWithService returns a machine that is configured for a service without our extensions.
+func machineWithService(t *testing.T) (*machine, *apitest.Server) {
 	double := apitest.New(apitest.Options{})
 	web := httptest.NewServer(double)
 	t.Cleanup(web.Close)
@@ -23,7 +23,7 @@ func hosted(t *testing.T) (*machine, *apitest.Server) {
 	return newMachine(t).with("MAYFLY_BASE_URL="+web.URL, "MAYFLY_API_KEY="+apitest.Key), double
 }
 
-// deliver puts a message into an inbox of the double.
+// deliver puts a message into an inbox of that service.
 func deliver(t *testing.T, double *apitest.Server, address string, m apitest.Mail) {
 	t.Helper()
 	if _, err := double.Deliver(address, m); err != nil {
@@ -31,53 +31,53 @@ func deliver(t *testing.T, double *apitest.Server, address string, m apitest.Mai
 	}
 }
 
-func TestInterruptEndsWhatWaits(t *testing.T) {
+func TestInterruptEndsWaitingCommands(t *testing.T) {
 	t.Parallel()
-	m, _ := hosted(t)
-	address := m.does("new")
+	m, _ := machineWithService(t)
+	address := m.mustRun("new")
 	for _, args := range [][]string{{"wait", address, "waiting for mail to " + address}, {"watch", address, "following 1 inbox"}} {
-		s := show(t, m.command(args[:2]...))
-		s.sees(args[2])
+		s := startInTerminal(t, m.command(args[:2]...))
+		s.waitFor(args[2])
 		s.interrupt()
-		if status := s.ends(); status != 130 {
+		if status := s.exitStatus(); status != 130 {
 			t.Errorf("mayfly %s: status %d", args[0], status)
 		}
 	}
 }
 
-func TestInterruptAtAPromptGivesTheEchoBack(t *testing.T) {
+func TestInterruptAtAPromptRestoresEcho(t *testing.T) {
 	t.Parallel()
-	m, _ := hosted(t)
+	m, _ := machineWithService(t)
 	shell := m.command()
 	shell.Path, shell.Args = "/bin/sh", []string{"sh", "-c", `trap : INT; "$0" key set --file; echo "status $?"; stty -a`, program}
-	s := show(t, shell)
-	s.sees("API key for")
-	s.press("\x03")
-	s.sees("status 130", " echo ")
+	s := startInTerminal(t, shell)
+	s.waitFor("API key for")
+	s.typeKeys("\x03")
+	s.waitFor("status 130", " echo ")
 }
 
-func TestAKeyIsTypedWithoutEcho(t *testing.T) {
+func TestKeyPromptDoesNotEcho(t *testing.T) {
 	t.Parallel()
-	m, _ := hosted(t)
+	m, _ := machineWithService(t)
 	m = m.with("MAYFLY_API_KEY=")
-	s := show(t, m.command("key", "set", "--file"))
-	s.sees("API key for")
-	s.press(apitest.Key + "\r")
-	if status := s.ends(); status != 0 {
+	s := startInTerminal(t, m.command("key", "set", "--file"))
+	s.waitFor("API key for")
+	s.typeKeys(apitest.Key + "\r")
+	if status := s.exitStatus(); status != 0 {
 		t.Fatalf("status %d: %s", status, s.text())
 	}
 	if strings.Contains(s.output(), apitest.Key) {
 		t.Error("the key is on the screen")
 	}
-	m.does("new")
+	m.mustRun("new")
 }
 
-func TestANewAddressIsCopied(t *testing.T) {
+func TestNewCopiesTheAddress(t *testing.T) {
 	t.Parallel()
-	m, _ := hosted(t)
-	s := show(t, m.command("new", "--username", "ada", "--copy"))
-	s.sees("ada@"+apitest.Domain, "copied (OSC 52)")
-	s.ends()
+	m, _ := machineWithService(t)
+	s := startInTerminal(t, m.command("new", "--username", "ada", "--copy"))
+	s.waitFor("ada@"+apitest.Domain, "copied (OSC 52)")
+	s.exitStatus()
 	if want := "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte("ada@"+apitest.Domain)); !strings.Contains(s.output(), want) {
 		t.Errorf("the terminal was not told to copy: %q", s.output())
 	}
@@ -86,22 +86,22 @@ func TestANewAddressIsCopied(t *testing.T) {
 	}
 }
 
-func TestDeletingAsksAtATerminal(t *testing.T) {
+func TestDeletingAsksForConfirmation(t *testing.T) {
 	t.Parallel()
-	m, _ := hosted(t)
-	address := m.does("new")
+	m, _ := machineWithService(t)
+	address := m.mustRun("new")
 	for _, c := range []struct {
 		answer string
 		status int
 		left   bool
 	}{{"n", 1, true}, {"", 1, true}, {"y", 0, false}} {
-		s := show(t, m.command("rm", address))
-		s.sees("Delete "+address, "[y/N]")
-		s.press(c.answer + "\r")
-		if status := s.ends(); status != c.status {
+		s := startInTerminal(t, m.command("rm", address))
+		s.waitFor("Delete "+address, "[y/N]")
+		s.typeKeys(c.answer + "\r")
+		if status := s.exitStatus(); status != c.status {
 			t.Errorf("the answer %q ended with %d", c.answer, status)
 		}
-		if left := m.does("ls") != ""; left != c.left {
+		if left := m.mustRun("ls") != ""; left != c.left {
 			t.Errorf("after the answer %q the inbox is there: %v", c.answer, left)
 		}
 	}
@@ -109,8 +109,8 @@ func TestDeletingAsksAtATerminal(t *testing.T) {
 
 func TestLongOutputGoesThroughThePager(t *testing.T) {
 	t.Parallel()
-	m, double := hosted(t)
-	address := m.does("new")
+	m, double := machineWithService(t)
+	address := m.mustRun("new")
 	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello", Text: "the text of the mail"})
 	pager := filepath.Join(m.home, "pager")
 	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho \"pager $1\"; cat\n"), 0o700); err != nil {
@@ -118,12 +118,12 @@ func TestLongOutputGoesThroughThePager(t *testing.T) {
 	}
 	m = m.with("PAGER=" + pager + " option")
 	for _, c := range [][]string{{"read", "the text of the mail"}, {"messages", "Hello"}} {
-		s := show(t, m.command(c[0]))
-		s.sees("pager option", c[1])
-		if status := s.ends(); status != 0 {
+		s := startInTerminal(t, m.command(c[0]))
+		s.waitFor("pager option", c[1])
+		if status := s.exitStatus(); status != 0 {
 			t.Errorf("%s ended with %d", c[0], status)
 		}
-		if got := m.does(c[0]); strings.Contains(got, "pager") || !strings.Contains(got, c[1]) {
+		if got := m.mustRun(c[0]); strings.Contains(got, "pager") || !strings.Contains(got, c[1]) {
 			t.Errorf("in a pipe %s printed %q", c[0], got)
 		}
 	}
@@ -131,8 +131,8 @@ func TestLongOutputGoesThroughThePager(t *testing.T) {
 		t.Fatal(err)
 	}
 	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Long", Text: strings.Repeat("a line\n", 100_000)})
-	s := show(t, m.command("read", "--view", "text"))
-	if status := s.ends(); status != 0 {
+	s := startInTerminal(t, m.command("read", "--view", "text"))
+	if status := s.exitStatus(); status != 0 {
 		t.Errorf("a reader who leaves early is status %d: %s", status, s.text())
 	}
 }
@@ -151,9 +151,9 @@ func TestABrokenPipeIsQuiet(t *testing.T) {
 	}
 }
 
-func TestMachinesWithoutAHome(t *testing.T) {
+func TestMachineWithoutAHome(t *testing.T) {
 	t.Parallel()
-	m, _ := hosted(t)
+	m, _ := machineWithService(t)
 	bare := func(variables ...string) *machine {
 		return &machine{t, m.home, append(variables, "MAYFLY_BASE_URL="+m.getenv("MAYFLY_BASE_URL"), "MAYFLY_API_KEY="+apitest.Key)}
 	}
@@ -176,9 +176,9 @@ func TestMachinesWithoutAHome(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenToAReadOnlyHome(t *testing.T) {
+func TestReadOnlyHome(t *testing.T) {
 	t.Parallel()
-	m, _ := hosted(t)
+	m, _ := machineWithService(t)
 	for dir, mode := range map[string]os.FileMode{m.home: 0o555, filepath.Dir(m.home): 0o755} {
 		if err := os.Chmod(dir, mode); err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestNothingIsWrittenToAReadOnlyHome(t *testing.T) {
 	}
 }
 
-func TestWithoutATerminalTheApplicationSaysSo(t *testing.T) {
+func TestApplicationNeedsATerminal(t *testing.T) {
 	t.Parallel()
 	if stdout, stderr, status := newMachine(t).run(); status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("status %d: %q, %q", status, stdout, stderr)
@@ -204,37 +204,37 @@ func TestWithoutATerminalTheApplicationSaysSo(t *testing.T) {
 
 func TestHelpManualAndCompletions(t *testing.T) {
 	t.Parallel()
-	m, double := hosted(t)
-	address := m.does("new", "--username", "quiet-otter")
+	m, double := machineWithService(t)
+	address := m.mustRun("new", "--username", "quiet-otter")
 	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
 
 	for _, command := range []string{"", "new", "ls", "messages", "read", "wait", "watch", "save", "rm", "preview", "key", "key set", "key status",
 		"key rm", "serve", "admin", "admin key", "admin key create", "admin key list", "admin key revoke", "mcp", "doctor"} {
-		help := m.does(append(strings.Fields(command), "--help")...)
+		help := m.mustRun(append(strings.Fields(command), "--help")...)
 		if !strings.Contains(help, "USAGE") || (command != "admin" && !strings.Contains(help, "EXAMPLES")) {
 			t.Errorf("the help of %q has no usage or no examples", command)
 		}
 	}
 	for topic, parts := range map[string][]string{"": {`.TH "MAYFLY" "1"`, "mayfly-wait(1)"}, "key set": {`.TH "MAYFLY-KEY-SET" "1"`, "--file"}} {
-		page := m.does(append([]string{"man"}, strings.Fields(topic)...)...)
+		page := m.mustRun(append([]string{"man"}, strings.Fields(topic)...)...)
 		for _, part := range parts {
 			if !strings.Contains(page, part) {
 				t.Errorf("the manual page of %q has no %q: %.200q", topic, part, page)
 			}
 		}
 	}
-	m.does("man", "--dir", "pages")
+	m.mustRun("man", "--dir", "pages")
 	if pages, err := os.ReadDir(filepath.Join(m.home, "pages")); err != nil || len(pages) < 20 {
 		t.Errorf("%d manual pages: %v", len(pages), err)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if script := m.does("completion", shell); !strings.Contains(script, "mayfly") {
+		if script := m.mustRun("completion", shell); !strings.Contains(script, "mayfly") {
 			t.Errorf("no completion for %s", shell)
 		}
 	}
 	complete := func(want string, args ...string) {
 		t.Helper()
-		if got := m.does(append([]string{"__complete"}, args...)...); !strings.Contains(got, want) {
+		if got := m.mustRun(append([]string{"__complete"}, args...)...); !strings.Contains(got, want) {
 			t.Errorf("completing %q gives %q, which has no %q", args, got, want)
 		}
 	}

@@ -15,11 +15,8 @@ import (
 	"github.com/hinshun/vt10x"
 )
 
-// patience is how long a test waits for something that must happen before it fails. Nothing waits for it to pass.
-const patience = 20 * time.Second
-
-// screen is a program that runs in a pseudo-terminal, and what it shows there.
-type screen struct {
+// terminal is a pseudo-terminal of 120 columns and 30 rows, the program that runs in it, and what that shows.
+type terminal struct {
 	t     testing.TB
 	cmd   *exec.Cmd
 	pty   io.ReadWriteCloser
@@ -27,24 +24,20 @@ type screen struct {
 	mu    sync.Mutex
 	term  vt10x.Terminal
 	raw   strings.Builder
-	drawn chan struct{} // closed, and made anew, when something was drawn
+	drawn chan struct{} // closed and replaced when something was drawn
 	ended bool
 }
 
-// show runs cmd in a pseudo-terminal of 120 columns and 30 rows. It is killed at the end of the test.
-func show(t testing.TB, cmd *exec.Cmd) *screen {
+// startInTerminal runs cmd in a pseudo-terminal. It is killed at the end of the test.
+func startInTerminal(t testing.TB, cmd *exec.Cmd) *terminal {
 	t.Helper()
-	return showSized(t, cmd, 120, 30)
-}
-
-func showSized(t testing.TB, cmd *exec.Cmd, columns, rows int) *screen {
-	t.Helper()
+	const columns, rows = 120, 30
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)})
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: columns, Rows: rows})
 	if err != nil {
 		t.Fatalf("starting %s in a pseudo-terminal: %v", cmd, err)
 	}
-	s := &screen{
+	s := &terminal{
 		t: t, cmd: cmd, pty: tty, exit: make(chan error, 1), drawn: make(chan struct{}),
 		term: vt10x.New(vt10x.WithSize(columns, rows), vt10x.WithWriter(tty)),
 	}
@@ -60,7 +53,7 @@ func showSized(t testing.TB, cmd *exec.Cmd, columns, rows int) *screen {
 }
 
 // read draws what the program writes until it ends.
-func (s *screen) read() {
+func (s *terminal) read() {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := s.pty.Read(buffer)
@@ -77,14 +70,14 @@ func (s *screen) read() {
 	}
 }
 
-// text is what the screen shows now.
-func (s *screen) text() string {
+// text returns what the terminal shows now.
+func (s *terminal) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return trimmed(s.term.String())
 }
 
-// trimmed is a screen without the empty space at the ends.
+// trimmed returns a screen without the spaces at the ends of its lines and without the empty lines at its end.
 func trimmed(screen string) string {
 	lines := strings.Split(screen, "\n")
 	for i, line := range lines {
@@ -93,23 +86,23 @@ func trimmed(screen string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// output is everything that the program has written, escape sequences included.
-func (s *screen) output() string {
+// output returns everything that the program has written, escape sequences included.
+func (s *terminal) output() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.raw.String()
 }
 
-// until waits until the screen shows what want tells, and returns the screen.
-func (s *screen) until(what string, want func(text string) bool) string {
+// waitUntil waits until a condition holds for the text on the screen, and returns that text.
+func (s *terminal) waitUntil(what string, holds func(text string) bool) string {
 	s.t.Helper()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(conditionTimeout)
 	defer deadline.Stop()
 	for {
 		s.mu.Lock()
 		text, drawn, ended := trimmed(s.term.String()), s.drawn, s.ended
 		s.mu.Unlock()
-		if want(text) {
+		if holds(text) {
 			return text
 		}
 		if ended {
@@ -123,10 +116,10 @@ func (s *screen) until(what string, want func(text string) bool) string {
 	}
 }
 
-// sees waits until the screen shows all of texts.
-func (s *screen) sees(texts ...string) string {
+// waitFor waits until the screen shows all texts, and returns what it shows then.
+func (s *terminal) waitFor(texts ...string) string {
 	s.t.Helper()
-	return s.until(strings.Join(texts, ", "), func(screen string) bool {
+	return s.waitUntil(strings.Join(texts, ", "), func(screen string) bool {
 		for _, text := range texts {
 			if !strings.Contains(screen, text) {
 				return false
@@ -136,35 +129,29 @@ func (s *screen) sees(texts ...string) string {
 	})
 }
 
-// loses waits until the screen no longer shows text.
-func (s *screen) loses(text string) string {
-	s.t.Helper()
-	return s.until("no more "+text, func(screen string) bool { return !strings.Contains(screen, text) })
-}
-
-// press types keys.
-func (s *screen) press(keys string) {
+// typeKeys types keys.
+func (s *terminal) typeKeys(keys string) {
 	s.t.Helper()
 	if _, err := io.WriteString(s.pty, keys); err != nil {
 		s.t.Fatalf("typing %q: %v", keys, err)
 	}
 }
 
-func (s *screen) interrupt() {
+func (s *terminal) interrupt() {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// ends waits until the program has ended, and returns its exit status.
-func (s *screen) ends() int {
+// exitStatus waits until the program has ended, and returns its exit status.
+func (s *terminal) exitStatus() int {
 	s.t.Helper()
 	select {
 	case err := <-s.exit:
 		s.exit <- err
 		return s.cmd.ProcessState.ExitCode()
-	case <-time.After(patience):
+	case <-time.After(conditionTimeout):
 		s.t.Fatalf("the program did not end:\n%s", s.text())
 		return -1
 	}

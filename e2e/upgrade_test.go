@@ -15,7 +15,7 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// nextVersion builds the program as a later version could be: with one more step of the schema.
+// nextVersion builds the program with one more migration, as a later version might have.
 func nextVersion(t *testing.T) string {
 	t.Helper()
 	const file, last = "../service/postgres/migrate.go", "\n}\n\nfunc step("
@@ -26,7 +26,7 @@ func nextVersion(t *testing.T) string {
 	next := strings.Replace(string(source), last,
 		"\n\t{sql: `ALTER TABLE messages ADD COLUMN note text NOT NULL DEFAULT ''; CREATE TABLE notes (id text PRIMARY KEY)`},"+last, 1)
 	if next == string(source) {
-		t.Fatalf("%s lists the steps in another way", file)
+		t.Fatalf("%s lists the migrations differently now", file)
 	}
 	dir := t.TempDir()
 	path, err := filepath.Abs(file)
@@ -49,14 +49,15 @@ func nextVersion(t *testing.T) string {
 	return built
 }
 
-// One process after the other is replaced by a later version, which adds to the schema, while mail arrives.
-func TestANewVersionTakesOverUnderLoad(t *testing.T) {
-	t.Parallel() // it builds
+// Two processes are replaced one by one with a later version that migrates the schema, while mail arrives.
+func TestRollingUpgradeUnderLoad(t *testing.T) {
+	long(t)
+	t.Parallel()
 	database := pgtest.Database(t)
 	next := nextVersion(t)
 	m := newMachine(t)
 	var addrs []string
-	var serving []*serving
+	var servers []*server
 	for range 2 {
 		port, err := pgtest.FreePort()
 		if err != nil {
@@ -64,21 +65,21 @@ func TestANewVersionTakesOverUnderLoad(t *testing.T) {
 		}
 		addr := fmt.Sprintf("127.0.0.1:%d", port)
 		addrs = append(addrs, addr)
-		serving = append(serving, m.serve(database, "--smtp", addr))
+		servers = append(servers, m.serve(database, "--smtp", addr))
 	}
-	u := &user{t, serving[0].rest, m.key(database, "enterprise"), map[string]string{}}
-	l := startLoad(t, []string{u.makes("a"), u.makes("b")}, addrs...)
+	u := newClient(t, servers[0].rest, m.key(database, "enterprise"))
+	l := startLoad(t, []string{u.createInbox("a"), u.createInbox("b")}, addrs...)
 	for n, addr := range addrs {
-		l.arrives(200)
-		serving[n].stop(syscall.SIGTERM)
-		serving[n] = m.serveBy(next, database, "--smtp", addr)
-		l.arrives(200) // with both versions, and then with the new one alone
-		address := u.at(serving[0].rest).makes(fmt.Sprint("made-", n))
-		if a := u.at(serving[1].rest).ask("GET", "/v1/inboxes/"+u.inboxes[address], ""); a.status != 200 {
-			t.Errorf("what one version made, the other answers with %d %s", a.status, a.body)
+		l.waitForMails(200)
+		servers[n].stop(syscall.SIGTERM)
+		servers[n] = m.serveWith(next, database, "--smtp", addr)
+		l.waitForMails(200) // first with both versions, then with the new one alone
+		address := u.at(servers[0].rest).createInbox(fmt.Sprint("made-", n))
+		if a := u.at(servers[1].rest).request("GET", "/v1/inboxes/"+u.inboxes[address], ""); a.status != 200 {
+			t.Errorf("for an inbox that one version made, the other answers %d %s", a.status, a.body)
 		}
 	}
-	l.nothingIsLost(u.at(serving[1].rest))
+	l.checkNothingIsLost(u.at(servers[1].rest))
 	if countIn(t, database, "SELECT count(*) FROM pg_tables WHERE tablename = 'notes'") != 1 {
 		t.Error("the new version has not changed the schema")
 	}

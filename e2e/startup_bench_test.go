@@ -14,7 +14,7 @@ import (
 func BenchmarkHelp(b *testing.B) {
 	m := newMachine(b)
 	for b.Loop() {
-		m.does("--help")
+		m.mustRun("--help")
 	}
 }
 
@@ -28,7 +28,7 @@ func BenchmarkNew(b *testing.B) {
 		if n == 900 {
 			b.Fatal("run it with -benchtime 500x: the rate limit is near")
 		}
-		u.does("new")
+		u.mustRun("new")
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// network is the way to the database, which can be cut: what is sent is not refused, it gets lost.
-type network struct {
+// proxy is a network between the service and the database that can be cut: connections then stay open and carry nothing.
+type proxy struct {
 	listener net.Listener
 	to       string
 	wait     sync.WaitGroup
@@ -28,17 +28,17 @@ type network struct {
 	conns []net.Conn
 }
 
-func newNetwork(t *testing.T, to string) *network {
+func newProxy(t *testing.T, to string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &network{listener: l, to: to, open: make(chan struct{})}
+	n := &proxy{listener: l, to: to, open: make(chan struct{})}
 	close(n.open)
 	n.wait.Go(n.accept)
 	t.Cleanup(func() {
-		n.mend()
+		n.restore()
 		_ = l.Close()
 		n.mu.Lock()
 		for _, c := range n.conns {
@@ -50,7 +50,7 @@ func newNetwork(t *testing.T, to string) *network {
 	return n
 }
 
-func (n *network) accept() {
+func (n *proxy) accept() {
 	for {
 		near, err := n.listener.Accept()
 		if err != nil {
@@ -69,8 +69,8 @@ func (n *network) accept() {
 	}
 }
 
-// pass passes data on while the network is open; the end of a connection is data too.
-func (n *network) pass(from, to net.Conn) {
+// pass passes data on while the network is open. The end of a connection passes as data does.
+func (n *proxy) pass(from, to net.Conn) {
 	defer to.Close()
 	buffer := make([]byte, 32<<10)
 	for {
@@ -88,13 +88,13 @@ func (n *network) pass(from, to net.Conn) {
 	}
 }
 
-func (n *network) cut() {
+func (n *proxy) cut() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.open = make(chan struct{})
 }
 
-func (n *network) mend() {
+func (n *proxy) restore() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	select {
@@ -104,67 +104,68 @@ func (n *network) mend() {
 	}
 }
 
-// Whatever keeps the database from answering, everybody who asks for mail or brings some is answered.
-func TestADatabaseThatDoesNotAnswer(t *testing.T) {
-	t.Parallel() // it waits
+// Whatever keeps the database from answering, every request and every delivery is answered.
+func TestUnresponsiveDatabase(t *testing.T) {
+	long(t)
+	t.Parallel()
 	for name, test := range map[string]func(*testing.T){
-		"cut off":          isCutOff,
-		"a row":            isLocked("SELECT FROM inboxes WHERE address = 'locked@mail.test' FOR UPDATE", true),
-		"a table":          isLocked("LOCK TABLE owners IN ACCESS EXCLUSIVE MODE", false),
-		"counted requests": cannotCount,
+		"cut off":          databaseCutOff,
+		"a row":            databaseLocked("SELECT FROM inboxes WHERE address = 'locked@mail.test' FOR UPDATE", true),
+		"a table":          databaseLocked("LOCK TABLE owners IN ACCESS EXCLUSIVE MODE", false),
+		"counted requests": requestCountLocked,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // they wait
+			t.Parallel()
 			test(t)
 		})
 	}
 }
 
-func isCutOff(t *testing.T) {
+func databaseCutOff(t *testing.T) {
 	c := pgtest.Start(t)
-	n := newNetwork(t, c.Addr())
+	n := newProxy(t, c.Addr())
 	m := newMachine(t)
 	behind := m.serve(strings.Replace(c.URL(), c.Addr(), n.listener.Addr().String(), 1))
 	beside := m.serve(c.URL())
-	u := &user{t, behind.rest, m.key(c.URL(), "enterprise"), map[string]string{}}
-	to := []string{u.makes("a"), u.makes("b")}
+	u := newClient(t, behind.rest, m.key(c.URL(), "enterprise"))
+	to := []string{u.createInbox("a"), u.createInbox("b")}
 	l := startLoad(t, to, behind.smtp)
-	l.arrives(200)
+	l.waitForMails(200)
 
 	n.cut()
-	// The others go on, but for what it has locked: that is theirs when the database gives it up.
+	// The other process goes on. What the first has locked is its own as soon as the database releases the lock.
 	started := time.Now()
 	send(t, beside.smtp, to[0], "Subject: beside\n\nx\n")
 	t.Logf("another process takes mail for the same key %v after the cut", time.Since(started).Round(time.Millisecond))
 	var asking sync.WaitGroup
 	for range 10 {
 		asking.Go(func() {
-			if a := u.ask(http.MethodGet, "/v1/inboxes", ""); a.status != http.StatusServiceUnavailable || a.retryAfter == "" || a.took > bound {
+			if a := u.request(http.MethodGet, "/v1/inboxes", ""); a.status != http.StatusServiceUnavailable || a.retryAfter == "" || a.took > answerBound {
 				t.Errorf("cut off from the database: %d, Retry-After %q, after %v, %s", a.status, a.retryAfter, a.took, a.body)
 			}
 		})
 		asking.Go(func() {
-			if a := u.ask(http.MethodGet, "/readyz", ""); a.status != http.StatusServiceUnavailable || a.took > bound {
+			if a := u.request(http.MethodGet, "/readyz", ""); a.status != http.StatusServiceUnavailable || a.took > answerBound {
 				t.Errorf("/readyz says %d after %v", a.status, a.took)
 			}
 		})
 	}
 	asking.Wait()
-	l.refusedWith("452 4.3.2")
-	if a := u.at(beside.rest).ask(http.MethodGet, "/v1/inboxes", ""); a.status != http.StatusOK {
+	l.waitForRefusal("452 4.3.2")
+	if a := u.at(beside.rest).request(http.MethodGet, "/v1/inboxes", ""); a.status != http.StatusOK {
 		t.Errorf("another process says %d %s", a.status, a.body)
 	}
 
-	n.mend()
+	n.restore()
 	mended := time.Now()
 	eventually(t, "it is ready again", func() bool { return ready(u) })
-	l.arrives(200)
+	l.waitForMails(200)
 	t.Logf("200 messages were taken within %v after the network was back", time.Since(mended).Round(time.Millisecond))
-	l.answersWithin(bound)
-	l.nothingIsLost(u)
+	l.checkSlowestAnswer(answerBound)
+	l.checkNothingIsLost(u)
 }
 
-// begin runs a statement in a transaction that stays open until the function that it returns is called, or the test ends.
+// begin runs a statement in a transaction that stays open until end is called or the test ends.
 func begin(t *testing.T, database, sql string) (end func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), database)
@@ -187,16 +188,15 @@ func begin(t *testing.T, database, sql string) (end func()) {
 	return end
 }
 
-// isLocked has somebody else's session hold what deliveries need: whoever needs it is answered in bounded time, the others
-// go on.
-func isLocked(lock string, othersGoOn bool) func(*testing.T) {
+// databaseLocked has a foreign session hold a lock that deliveries need: they are answered in bounded time, the rest goes on.
+func databaseLocked(lock string, othersGoOn bool) func(*testing.T) {
 	return func(t *testing.T) {
 		database := pgtest.Database(t)
-		p := serveTwo(t, database)
-		address := p.user.makes("locked")
+		p := serveTwice(t, database)
+		address := p.user.createInbox("locked")
 		send(t, p.one.smtp, address, signup(address))
-		another := &user{t, p.other.rest, p.m.key(database, "enterprise"), map[string]string{}}
-		free := another.makes("free")
+		another := newClient(t, p.other.rest, p.m.key(database, "enterprise"))
+		free := another.createInbox("free")
 
 		unlock := begin(t, database, lock)
 		var asking sync.WaitGroup
@@ -204,14 +204,14 @@ func isLocked(lock string, othersGoOn bool) func(*testing.T) {
 			asking.Go(func() {
 				started := time.Now()
 				err := smtp.SendMail(p.one.smtp, nil, "a@acme.example", []string{address}, []byte("Subject: x\r\n\r\nx\r\n"))
-				if took := time.Since(started); refusal(err) != "452 4.3.2" || took > bound {
+				if took := time.Since(started); refusal(err) != "452 4.3.2" || took > answerBound {
 					t.Errorf("mail to a locked inbox ends with %v after %v", err, took)
 				}
 			})
 		}
 		// Reading takes no such lock.
-		for _, u := range []*user{p.user, p.user.at(p.other.rest)} {
-			if a := u.ask(http.MethodGet, "/v1/inboxes/"+u.inboxes[address]+"/messages", ""); a.status != http.StatusOK || a.took > bound/3 {
+		for _, u := range []*client{p.user, p.user.at(p.other.rest)} {
+			if a := u.request(http.MethodGet, "/v1/inboxes/"+u.inboxes[address]+"/messages", ""); a.status != http.StatusOK || a.took > answerBound/3 {
 				t.Errorf("reading: %d after %v, %s", a.status, a.took, a.body)
 			}
 		}
@@ -224,24 +224,24 @@ func isLocked(lock string, othersGoOn bool) func(*testing.T) {
 	}
 }
 
-// cannotCount has requests of one key, which are counted one after the other, not wait one after the other.
-func cannotCount(t *testing.T) {
+// requestCountLocked checks that requests of one key, which are counted one by one, do not wait one by one.
+func requestCountLocked(t *testing.T) {
 	database := pgtest.Database(t)
-	p := serveTwo(t, database)
-	path := "/v1/inboxes/" + p.user.inboxes[p.user.makes("counted")]
+	p := serveTwice(t, database)
+	path := "/v1/inboxes/" + p.user.inboxes[p.user.createInbox("counted")]
 	unlock := begin(t, database, "LOCK TABLE lots IN ACCESS EXCLUSIVE MODE")
-	there := p.user.at(p.other.rest) // has counted nothing yet
+	there := p.user.at(p.other.rest) // it has counted nothing yet
 	var asking sync.WaitGroup
 	for range 50 {
 		asking.Go(func() {
-			if a := there.ask(http.MethodGet, path, ""); a.status != http.StatusServiceUnavailable || a.retryAfter == "" || a.took > bound {
+			if a := there.request(http.MethodGet, path, ""); a.status != http.StatusServiceUnavailable || a.retryAfter == "" || a.took > answerBound {
 				t.Errorf("%d, Retry-After %q, after %v, %s", a.status, a.retryAfter, a.took, a.body)
 			}
 		})
 	}
 	asking.Wait()
 	unlock()
-	if a := there.ask(http.MethodGet, path, ""); a.status != http.StatusOK {
+	if a := there.request(http.MethodGet, path, ""); a.status != http.StatusOK {
 		t.Errorf("unlocked: %d %s", a.status, a.body)
 	}
 }

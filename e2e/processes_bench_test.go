@@ -60,7 +60,7 @@ func BenchmarkAcrossProcesses(b *testing.B) {
 		select {
 		case answered := <-w.answered:
 			took = append(took, max(0, answered.Sub(accepted)))
-		case <-time.After(patience):
+		case <-time.After(conditionTimeout):
 			b.Fatal("no answer")
 		}
 	}
@@ -147,7 +147,7 @@ func makeInbox(b *testing.B, base, key, username string) (id, address string) {
 }
 
 // startSteadyLoad sends mail to inboxes of other keys, and counts it.
-func startSteadyLoad(b *testing.B, m *machine, database string, s *serving) *atomic.Int64 {
+func startSteadyLoad(b *testing.B, m *machine, database string, s *server) *atomic.Int64 {
 	var sent atomic.Int64
 	ctx, stop := context.WithCancel(b.Context())
 	var ended sync.WaitGroup

@@ -14,46 +14,48 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// A store is moved while mail arrives, although a copy is killed on its way.
-func TestACopyIsKilledAndMadeAgain(t *testing.T) {
+// A store is copied while mail arrives, although one of the copies is killed halfway.
+func TestKilledStoreCopyIsRepeated(t *testing.T) {
+	long(t)
+	t.Parallel()
 	database := pgtest.Database(t)
 	m := newMachine(t)
 	store := filepath.Join(m.home, "store")
 	s := m.serve(store)
-	u := &user{t, s.rest, m.key(store, "enterprise"), map[string]string{}}
-	l := startLoad(t, []string{u.makes("a"), u.makes("b")}, s.smtp)
-	l.arrives(100)
+	u := newClient(t, s.rest, m.key(store, "enterprise"))
+	l := startLoad(t, []string{u.createInbox("a"), u.createInbox("b")}, s.smtp)
+	l.waitForMails(100)
 	copying := []string{"admin", "store", "copy", "--from", store, "--to", database}
 	snapshot := filepath.Join(store, "copying")
 
-	m.does(copying...)
-	l.arrives(100)
+	m.mustRun(copying...)
+	l.waitForMails(100)
 	unlock := begin(t, database, "SELECT FROM inboxes FOR UPDATE")
 	killed := m.command(copying...)
 	if err := killed.Start(); err != nil {
 		t.Fatal(err)
 	}
 	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'UPDATE inboxes%'"
-	eventually(t, "it has copied messages, which are not committed", func() bool { return countIn(t, database, waiting) > 0 })
+	eventually(t, "it has copied messages that are not committed yet", func() bool { return countIn(t, database, waiting) > 0 })
 	_ = killed.Process.Kill()
 	_ = killed.Wait()
 	if _, err := os.Stat(snapshot); err != nil {
-		t.Error("it was not killed on its way")
+		t.Error("it was killed too late")
 	}
 	unlock()
 
-	m.does(copying...)
+	m.mustRun(copying...)
 	if _, err := os.Stat(snapshot); err == nil {
-		t.Error("what was copied from is left behind")
+		t.Error("the snapshot that it copied from is left behind")
 	}
-	l.arrives(100)
+	l.waitForMails(100)
 	l.end()
 	s.stop(syscall.SIGTERM)
-	m.does(copying...)
-	l.nothingIsLost(u.at(m.serve(database).rest))
+	m.mustRun(copying...)
+	l.checkNothingIsLost(u.at(m.serve(database).rest))
 }
 
-// countIn returns what a statement counts in a database.
+// countIn returns the number that a statement selects.
 func countIn(t *testing.T, database, sql string) (n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), database)
@@ -67,7 +69,8 @@ func countIn(t *testing.T, database, sql string) (n int) {
 	return n
 }
 
-func TestACopyThatCannotBegin(t *testing.T) {
+func TestStoreCopyReportsWhyItCannotStart(t *testing.T) {
+	t.Parallel()
 	database := pgtest.Database(t)
 	m := newMachine(t)
 	store := filepath.Join(m.home, "store")

@@ -1,0 +1,73 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// machine is a computer on which nothing is configured: it has a home and an environment of its own.
+type machine struct {
+	t       testing.TB
+	home    string
+	environ []string
+}
+
+func newMachine(t testing.TB) *machine {
+	home := t.TempDir()
+	return &machine{t, home, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "LANG=C.UTF-8"}}
+}
+
+// with returns the machine with more variables in its environment.
+func (m *machine) with(variables ...string) *machine {
+	return &machine{m.t, m.home, append(m.environ[:len(m.environ):len(m.environ)], variables...)}
+}
+
+func (m *machine) getenv(name string) (value string) {
+	for _, pair := range m.environ {
+		if v, ok := strings.CutPrefix(pair, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// command returns a run of the program on the machine. It is killed when it takes longer than any condition may.
+func (m *machine) command(args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(m.t.Context(), conditionTimeout)
+	m.t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env, cmd.Dir = m.environ, m.home
+	return cmd
+}
+
+// run runs the program without a terminal.
+func (m *machine) run(args ...string) (stdout, stderr string, status int) {
+	m.t.Helper()
+	return output(m.t, m.command(args...))
+}
+
+func output(t testing.TB, cmd *exec.Cmd) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, err bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &err
+	if e := cmd.Run(); cmd.ProcessState == nil {
+		t.Fatalf("%s: %v", cmd, e)
+	}
+	return out.String(), err.String(), cmd.ProcessState.ExitCode()
+}
+
+// mustRun runs the program, which must succeed, and returns its output without the last newline.
+func (m *machine) mustRun(args ...string) string {
+	m.t.Helper()
+	stdout, stderr, status := m.run(args...)
+	if status != 0 {
+		m.t.Fatalf("mayfly %s: status %d: %s", strings.Join(args, " "), status, stderr)
+	}
+	return strings.TrimSuffix(stdout, "\n")
+}
