@@ -16,7 +16,8 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// What docs/scale.md tells its readers to run works as it is written; only ports and database differ.
+// What docs/scale.md tells its readers to run works as it is written; only ports and database
+// differ.
 func TestDocsLoadBalancer(t *testing.T) {
 	long(t)
 	t.Parallel()

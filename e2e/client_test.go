@@ -34,8 +34,8 @@ type answer struct {
 	took       time.Duration
 }
 
-// answerTimeout is how long a client waits for an answer. It is more than [answerBound], so that what takes too long fails a
-// test with the time it took, and what hangs does not hang the test.
+// answerTimeout is how long a client waits for an answer. It is more than [answerBound], so that
+// what takes too long fails a test with the time it took, and what hangs does not hang the test.
 const answerTimeout = 40 * time.Second
 
 var httpClient = &http.Client{Timeout: answerTimeout}
@@ -84,8 +84,8 @@ func (c *client) createInbox(username string) string {
 	return in.Email
 }
 
-// waitUntilUnavailable waits until the process answers 503: it may notice a little later than another that its database is
-// gone. Every answer until then has to come in time.
+// waitUntilUnavailable waits until the process answers 503: it may notice a little later than
+// another that its database is gone. Every answer until then has to come in time.
 func (c *client) waitUntilUnavailable() {
 	c.t.Helper()
 	eventually(c.t, "GET /v1/inboxes answers 503", func() bool {

@@ -17,7 +17,8 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// proxy is a network between the service and the database that can be cut: connections then stay open and carry nothing.
+// proxy is a network between the service and the database that can be cut: connections then stay
+// open and carry nothing.
 type proxy struct {
 	listener net.Listener
 	to       string
@@ -133,7 +134,8 @@ func databaseCutOff(t *testing.T) {
 	l.waitForMails(200)
 
 	n.cut()
-	// The other process goes on. What the first has locked is its own as soon as the database releases the lock.
+	// The other process goes on. What the first has locked is its own as soon as the database
+	// releases the lock.
 	started := time.Now()
 	send(t, beside.smtp, to[0], "Subject: beside\n\nx\n")
 	t.Logf("another process takes mail for the same key %v after the cut", time.Since(started).Round(time.Millisecond))
@@ -188,7 +190,8 @@ func begin(t *testing.T, database, sql string) (end func()) {
 	return end
 }
 
-// databaseLocked has a foreign session hold a lock that deliveries need: they are answered in bounded time, the rest goes on.
+// databaseLocked has a foreign session hold a lock that deliveries need: they are answered in
+// bounded time, the rest goes on.
 func databaseLocked(lock string, othersGoOn bool) func(*testing.T) {
 	return func(t *testing.T) {
 		database := pgtest.Database(t)
@@ -224,7 +227,8 @@ func databaseLocked(lock string, othersGoOn bool) func(*testing.T) {
 	}
 }
 
-// requestCountLocked checks that requests of one key, which are counted one by one, do not wait one by one.
+// requestCountLocked checks that requests of one key, which are counted one by one, do not wait one
+// by one.
 func requestCountLocked(t *testing.T) {
 	database := pgtest.Database(t)
 	p := serveTwice(t, database)

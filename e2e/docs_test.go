@@ -43,7 +43,8 @@ func examples(t *testing.T, file, language string) []string {
 	return found
 }
 
-// newProject returns a folder with an application to test: sign-up mails a code to an address, confirm takes only that code.
+// newProject returns a folder with an application to test: sign-up mails a code to an address,
+// confirm takes only that code.
 func newProject(t *testing.T) string {
 	dir := t.TempDir()
 	self, err := os.Executable()
@@ -61,7 +62,8 @@ func newProject(t *testing.T) string {
 	return dir
 }
 
-// signUpVariable makes the test binary that application: it mails a code to the address in the variable, through SMTP_ADDR.
+// signUpVariable makes the test binary that application: it mails a code to the address in the
+// variable, through SMTP_ADDR.
 const signUpVariable = "MAYFLY_TEST_SIGN_UP"
 
 // mailCode is that application; it returns its exit status.

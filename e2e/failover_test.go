@@ -21,8 +21,8 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// replicated is two PostgreSQL servers, one a standby of the other, run by Patroni, behind an HAProxy that connects to the
-// primary.
+// replicated is two PostgreSQL servers, one a standby of the other, run by Patroni, behind an
+// HAProxy that connects to the primary.
 type replicated struct {
 	t      *testing.T
 	folder *pgtest.Folder
@@ -177,7 +177,8 @@ listen primary
 	return text
 }
 
-// status returns the status that a server of this machine answers with, and 0 if it does not answer.
+// status returns the status that a server of this machine answers with, and 0 if it does not
+// answer.
 func status(port int, path string) int {
 	answer, err := httpClient.Get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path))
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// load is mail sent to several processes at once. As mail servers do, a sender that is refused temporarily or loses its
-// connection sends the message again, to the next process.
+// load is mail sent to several processes at once. As mail servers do, a sender that is refused
+// temporarily or loses its connection sends the message again, to the next process.
 type load struct {
 	t     *testing.T
 	name  string   // tells its subjects from those of other loads

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// machine is a computer on which nothing is configured: it has a home and an environment of its own.
+// machine is a computer on which nothing is configured: it has a home and an environment of its
+// own.
 type machine struct {
 	t       testing.TB
 	home    string
@@ -37,7 +38,8 @@ func (m *machine) getenv(name string) (value string) {
 	return value
 }
 
-// command returns a run of the program on the machine. It is killed when it takes longer than any condition may.
+// command returns a run of the program on the machine. It is killed when it takes longer than any
+// condition may.
 func (m *machine) command(args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(m.t.Context(), conditionTimeout)
 	m.t.Cleanup(cancel)

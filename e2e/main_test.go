@@ -43,7 +43,8 @@ func buildAndRun(m *testing.M) int {
 	return pgtest.Run(m)
 }
 
-// long skips a test that puts a service under load or waits for its timeouts, unless the environment asks for it.
+// long skips a test that puts a service under load or waits for its timeouts, unless the
+// environment asks for it.
 func long(t *testing.T) {
 	t.Helper()
 	if os.Getenv("MAYFLY_LONG") == "" {

@@ -20,7 +20,7 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// What goes on while BenchmarkAcrossProcesses measures.
+// The load during BenchmarkAcrossProcesses.
 const (
 	loadPerSecond = 5000 // mails of 2 KB at the process that gets the measured ones
 	loadSenders   = 32
@@ -28,9 +28,9 @@ const (
 	waitingEach   = 20
 )
 
-// BenchmarkAcrossProcesses is the time from the acceptance of a mail by one process to the answer that another one gives
-// to the held list of its inbox, one of a hundred. Run it with -benchtime 1000x; MAYFLY_TEST_POSTGRES names a server that
-// syncs to the disk.
+// BenchmarkAcrossProcesses measures from the acceptance of a mail by one process to the answer of
+// another process to the held request for its inbox, one of a hundred. Run it with -benchtime
+// 1000x; MAYFLY_TEST_POSTGRES names a server that syncs to the disk.
 func BenchmarkAcrossProcesses(b *testing.B) {
 	database := pgtest.Database(b)
 	m := newMachine(b)
@@ -73,7 +73,7 @@ func BenchmarkAcrossProcesses(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// waiter holds a list of messages and tells when it is answered.
+// waiter holds a request for a list of messages and reports when it is answered.
 type waiter struct {
 	address  string
 	answered chan time.Time
@@ -113,7 +113,7 @@ func startWaiter(b *testing.B, makes, asks, key, username string) *waiter {
 			case answer.StatusCode == http.StatusOK && tag != "":
 				w.answered <- time.Now()
 			case answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusNotModified:
-				b.Errorf("the held list is answered with %s", answer.Status)
+				b.Errorf("the held request is answered with %s", answer.Status)
 				return
 			}
 			if t := answer.Header.Get("ETag"); t != "" {
@@ -125,7 +125,7 @@ func startWaiter(b *testing.B, makes, asks, key, username string) *waiter {
 	return w
 }
 
-// waiting has a connection for each waiter.
+// waiting keeps a connection for each waiter.
 var waiting = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: waitingKeys * waitingEach}}
 
 func makeInbox(b *testing.B, base, key, username string) (id, address string) {
@@ -146,7 +146,7 @@ func makeInbox(b *testing.B, base, key, username string) (id, address string) {
 	return in.ID, in.Email
 }
 
-// startSteadyLoad sends mail to inboxes of other keys, and counts it.
+// startSteadyLoad sends mail to inboxes of other keys and counts it.
 func startSteadyLoad(b *testing.B, m *machine, database string, s *server) *atomic.Int64 {
 	var sent atomic.Int64
 	ctx, stop := context.WithCancel(b.Context())
@@ -202,7 +202,7 @@ func dialSender(b *testing.B, addr string) *sender {
 	return s
 }
 
-// send sends a message, its commands at once (RFC 2920), and returns when it is acknowledged.
+// send sends a message, its commands pipelined (RFC 2920), and returns when it is acknowledged.
 func (s *sender) send(to, message string) error {
 	if err := s.command("MAIL FROM:<a@acme.example>\r\nRCPT TO:<"+to+">\r\nDATA\r\n", "250", "250", "354"); err != nil {
 		return err

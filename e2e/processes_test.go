@@ -84,7 +84,8 @@ func TestTwoProcessesServeOneDatabase(t *testing.T) {
 		t.Errorf("another key sees the inbox: %d %s", a.status, a.body)
 	}
 
-	// What one process deletes is gone on the other with the next request, for readers and for senders.
+	// What one process deletes is gone on the other with the next request, for readers and for
+	// senders.
 	for n := range 20 {
 		username := fmt.Sprintf("short-%d", n)
 		address := here.createInbox(username)

@@ -10,7 +10,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// BenchmarkHelp is a run of `mayfly --help`: what every run costs before it does anything.
+// BenchmarkHelp runs `mayfly --help`: what every run costs before it does anything.
 func BenchmarkHelp(b *testing.B) {
 	m := newMachine(b)
 	for b.Loop() {
@@ -18,12 +18,12 @@ func BenchmarkHelp(b *testing.B) {
 	}
 }
 
-// BenchmarkNew is a run of `mayfly new` against a service of this machine.
+// BenchmarkNew runs `mayfly new` against a service on this machine.
 func BenchmarkNew(b *testing.B) {
 	m := newMachine(b)
 	s := m.serve(filepath.Join(m.home, "store"))
 	u := m.using(s, m.key(s.store, "enterprise"))
-	// A plan allows a thousand requests a minute: that many runs are measured at most.
+	// The plan allows a thousand requests a minute, so at most that many runs can be measured.
 	for n := 0; b.Loop(); n++ {
 		if n == 900 {
 			b.Fatal("run it with -benchtime 500x: the rate limit is near")
@@ -32,7 +32,8 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstFrame is the time from the start of the application to its first frame, on a machine without a store.
+// BenchmarkFirstFrame measures from the start of the application to its first frame, on a machine
+// without a store.
 func BenchmarkFirstFrame(b *testing.B) {
 	m := newMachine(b)
 	buffer := make([]byte, 32<<10)

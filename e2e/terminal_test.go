@@ -15,7 +15,8 @@ import (
 	"github.com/hinshun/vt10x"
 )
 
-// terminal is a pseudo-terminal of 120 columns and 30 rows, the program that runs in it, and what that shows.
+// terminal is a pseudo-terminal of 120 columns and 30 rows, the program that runs in it, and what
+// that shows.
 type terminal struct {
 	t     testing.TB
 	cmd   *exec.Cmd
@@ -54,12 +55,16 @@ func startInTerminal(t testing.TB, cmd *exec.Cmd) *terminal {
 
 // read draws what the program writes until it ends.
 func (s *terminal) read() {
+	const attributes = "\x1b[c" // asks for the primary device attributes (ECMA-48 DA), which vt10x does not answer
 	buffer := make([]byte, 32<<10)
-	for {
+	for answered := 0; ; {
 		n, err := s.pty.Read(buffer)
 		s.mu.Lock()
 		s.raw.Write(buffer[:n])
 		_, _ = s.term.Write(buffer[:n])
+		for asked := strings.Count(s.raw.String(), attributes); answered < asked; answered++ {
+			_, _ = io.WriteString(s.pty, "\x1b[?6c") // VT102; the program may have ended
+		}
 		s.ended = err != nil
 		close(s.drawn)
 		s.drawn = make(chan struct{})
@@ -77,7 +82,8 @@ func (s *terminal) text() string {
 	return trimmed(s.term.String())
 }
 
-// trimmed returns a screen without the spaces at the ends of its lines and without the empty lines at its end.
+// trimmed returns a screen without the spaces at the ends of its lines and without the empty lines
+// at its end.
 func trimmed(screen string) string {
 	lines := strings.Split(screen, "\n")
 	for i, line := range lines {

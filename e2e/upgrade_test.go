@@ -49,7 +49,8 @@ func nextVersion(t *testing.T) string {
 	return built
 }
 
-// Two processes are replaced one by one with a later version that migrates the schema, while mail arrives.
+// Two processes are replaced one by one with a later version that migrates the schema, while mail
+// arrives.
 func TestRollingUpgradeUnderLoad(t *testing.T) {
 	long(t)
 	t.Parallel()

@@ -1,0 +1,185 @@
+//go:build unix
+
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"mayfly/api/apitest"
+)
+
+func TestScriptWorkflow(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	store := filepath.Join(m.home, "store")
+	s := m.serve(store)
+	u := m.using(s, m.key(store, "enterprise"))
+
+	address := u.mustRun("new", "--ttl", "10m")
+	waiting := u.command("wait", address, "--code")
+	var code strings.Builder
+	waiting.Stdout = &code
+	if err := waiting.Start(); err != nil {
+		t.Fatal(err)
+	}
+	send(t, s.smtp, address, strings.Replace(signup(address), "482913", "no code yet", -1))
+	send(t, s.smtp, address, signup(address))
+	if err := waiting.Wait(); err != nil || code.String() != "482913\n" {
+		t.Fatalf("wait --code printed %q: %v", &code, err)
+	}
+	if got := u.mustRun("wait", address, "--link", "--from", "ACME", "--subject", "confirm"); got != "https://acme.example/confirm?token=abc" {
+		t.Errorf("wait --link printed %q", got)
+	}
+	var report struct {
+		Message struct {
+			Subject     string
+			Attachments []struct{ Filename string }
+		}
+		Rendered   string
+		Code, Link *string
+		Links      []struct{ URL string }
+		Checks     []struct{ ID, Level, Message, Where string }
+	}
+	for _, command := range [][]string{{"wait", address, "--json"}, {"read", address, "--json"}} {
+		if err := json.Unmarshal([]byte(u.mustRun(command...)), &report); err != nil {
+			t.Fatal(err)
+		}
+		if report.Message.Subject != "Confirm your e-mail address" || report.Code == nil || *report.Code != "482913" ||
+			report.Link == nil || len(report.Links) == 0 || !strings.Contains(report.Rendered, "Welcome to Acme, Ada") {
+			t.Errorf("%q printed %+v", command, report)
+		}
+	}
+	if got := u.mustRun("read", address, "--view", "raw"); !strings.HasSuffix(got, strings.TrimSuffix(strings.ReplaceAll(signup(address), "\n", "\r\n"), "\n")) {
+		t.Errorf("the raw view in a pipe is not the message as received: %q", got)
+	}
+	paths := strings.Split(u.mustRun("save", address, "--dir", "saved"), "\n")
+	if len(paths) != 2 {
+		t.Fatalf("save printed %q", paths)
+	}
+	for _, path := range paths {
+		if dir := filepath.Dir(path); dir != "saved" {
+			t.Errorf("saved to %s", path)
+		}
+		if _, err := os.Stat(filepath.Join(m.home, path)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, stderr, status := u.run("wait", address, "--subject", "never", "--timeout", "100ms"); status != 5 || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("wait ended with %d: %q", status, stderr)
+	}
+	u.mustRun("rm", "--yes", address)
+	if _, _, status := u.run("messages", address); status != 3 {
+		t.Errorf("messages of a deleted inbox end with %d", status)
+	}
+}
+
+func TestWatchPrintsEvents(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	store := filepath.Join(m.home, "store")
+	s := m.serve(store)
+	u := m.using(s, m.key(store, "enterprise"))
+	old := u.mustRun("new", "--username", "old")
+	send(t, s.smtp, old, signup(old))
+	ready := u.mustRun("new", "--username", "ready")
+
+	watching := u.command("watch", "--json")
+	pipe, err := watching.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := watching.Start(); err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(pipe)
+	type event struct {
+		Event   string
+		Inbox   struct{ ID, Email string }
+		Message struct{ ID, Subject string }
+	}
+	// What is there when it starts is no event. It follows all inboxes once it has printed the
+	// first.
+	following := make(chan struct{})
+	var mailing sync.WaitGroup
+	mailing.Go(func() {
+		for {
+			send(t, s.smtp, ready, signup(ready))
+			select {
+			case <-following:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
+	var first event
+	if err := decoder.Decode(&first); err != nil || first.Inbox.Email != ready {
+		t.Errorf("%+v, %v", first, err)
+	}
+	close(following)
+	mailing.Wait()
+	expect := func(name, email, subject string) {
+		t.Helper()
+		e := first
+		var err error
+		for err == nil && e.Inbox.Email == ready {
+			e = event{}
+			err = decoder.Decode(&e)
+		}
+		if err != nil || e.Event != name || e.Inbox.Email != email || e.Message.Subject != subject {
+			t.Fatalf("%+v, %v; want %s of %s", e, err, name, email)
+		}
+	}
+	fresh := u.mustRun("new", "--username", "fresh")
+	send(t, s.smtp, fresh, signup(fresh))
+	expect("arrived", fresh, "Confirm your e-mail address")
+	send(t, s.smtp, old, "Subject: second\n\nbody\n")
+	expect("arrived", old, "second")
+	u.mustRun("rm", "--yes", fresh)
+	expect("deleted", fresh, "")
+	if err := watching.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := watching.Wait(); watching.ProcessState.ExitCode() != 130 {
+		t.Errorf("interrupted, watch ended with %v", err)
+	}
+}
+
+func TestServiceWithoutExtensions(t *testing.T) {
+	t.Parallel()
+	double := apitest.New(apitest.Options{})
+	web := httptest.NewServer(double)
+	defer web.Close()
+	m := newMachine(t).with("MAYFLY_BASE_URL="+web.URL, "MAYFLY_API_KEY="+apitest.Key)
+	address := m.mustRun("new")
+	if _, err := double.Deliver(address, apitest.Mail{
+		From: "no-reply@acme.example", FromName: "Acme", Subject: "Your code",
+		Text: "Your verification code is 482913.", ReceivedAt: time.Now(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.mustRun("wait", "--code"); got != "482913" {
+		t.Errorf("wait --code printed %q", got)
+	}
+	if got, stderr, status := m.run("read", "--view", "raw"); status != 0 || !strings.Contains(got, "482913") || !strings.Contains(stderr, "raw") {
+		t.Errorf("read --view raw ended with %d: %q, %q", status, got, stderr)
+	}
+	if got := m.mustRun("save", "--dir", "saved"); got != filepath.Join("saved", "Your code.txt") {
+		t.Errorf("save printed %q", got)
+	}
+	m.mustRun("rm", "--yes", "--all")
+	if a := newClient(t, web.URL, apitest.Key).request(http.MethodGet, "/v1/inboxes", ""); a.status == http.StatusOK {
+		t.Error("the double has a list of inboxes")
+	}
+	if got := m.mustRun("ls"); got != "" {
+		t.Errorf("ls printed %q", got)
+	}
+}
