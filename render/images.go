@@ -11,21 +11,21 @@ import (
 	"mayfly/render/image"
 )
 
-// maxSized is how many images of a mail are looked at to count them.
+// maxSized is how many images are inspected to count those that can be drawn.
 const maxSized = 100
 
-// carried is how many images a mail has to show.
-type carried struct{ here, away int }
+// imageCount is how many images can be drawn, and how many belong to parts that are missing.
+type imageCount struct{ present, missing int }
 
-// CountImages is how many images the mail carries that can be drawn, in its parts or in its URLs, and how many more it
-// names whose parts are not at hand.
-func (m *Mail) CountImages() (here, away int) {
-	c := m.carried()
-	return c.here, c.away
+// CountImages returns how many images can be drawn, from parts of the message or data: URLs, and
+// how many more refer to parts whose content is missing.
+func (m *Mail) CountImages() (present, missing int) {
+	c := m.imageCount()
+	return c.present, c.missing
 }
 
-func (m *Mail) carries() carried {
-	var c carried
+func (m *Mail) countImages() imageCount {
+	var c imageCount
 	for i, sized := 0, 0; i < len(m.body.Images) && sized < maxSized; i++ {
 		im := &m.body.Images[i]
 		data, ok := m.embedded(im)
@@ -33,19 +33,20 @@ func (m *Mail) carries() carried {
 			continue
 		}
 		if data == nil {
-			c.away++
+			c.missing++
 			continue
 		}
 		sized++
 		w, h, err := image.Config(data)
 		if err == nil && image.Shown(w, h, im.Width, im.Height) {
-			c.here++
+			c.present++
 		}
 	}
 	return c
 }
 
-// embedded reads an image that the mail itself holds (RFC 2392, RFC 2397); nil when it names a part that is not at hand.
+// embedded reads an image that is part of the message (RFC 2392, RFC 2397). data is nil if the
+// content of the part is missing.
 func (m *Mail) embedded(im *doc.Image) (data io.Reader, ok bool) {
 	if im.Spacer || im.Tracker {
 		return nil, false
@@ -70,13 +71,13 @@ func (m *Mail) embedded(im *doc.Image) (data io.Reader, ok bool) {
 	return bytes.NewReader(m.msg.Attachments[at].Content), true
 }
 
-// decoded are the images that were decoded so far.
+// decoded are the images decoded so far.
 type decoded struct {
 	budget image.Budget
-	bySrc  map[string]*image.Image // nil for what cannot be drawn
+	bySrc  map[string]*image.Image // nil if it cannot be drawn
 }
 
-// image decodes image n of the body, nil when there is none to draw. The caller holds the lock.
+// image decodes image n of the body; nil if it cannot be drawn. The caller holds the lock.
 func (m *Mail) image(n int) *image.Image {
 	im := &m.body.Images[n-1]
 	if p, ok := m.images.bySrc[im.Src]; ok {
@@ -91,13 +92,14 @@ func (m *Mail) image(n int) *image.Image {
 	}
 	p, err := image.Decode(data, &m.images.budget)
 	if err != nil {
-		p = nil // its text stands for it
+		p = nil // its alternative text is shown
 	}
 	m.images.bySrc[im.Src] = p
 	return p
 }
 
-// ForgetImages frees the memory that decoded images take. They are decoded again when they are shown again.
+// ForgetImages frees the memory of the decoded images. They are decoded anew when they are shown
+// again.
 func (m *Mail) ForgetImages() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

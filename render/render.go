@@ -83,7 +83,7 @@ type Mail struct {
 	body       *doc.Document // the one that is shown, a code that stands alone set apart
 	found      find.Parts
 	checks     func() []check.Finding
-	carried    func() carried
+	imageCount func() imageCount
 
 	mu     sync.Mutex
 	cache  []cached
@@ -110,7 +110,7 @@ func open(m Message, before *Mail) *Mail {
 	mail := &Mail{msg: m, reader: before.reader}
 	mail.read(before)
 	mail.checks = sync.OnceValue(mail.check)
-	mail.carried = sync.OnceValue(mail.carries)
+	mail.imageCount = sync.OnceValue(mail.countImages)
 	return mail
 }
 

@@ -1,6 +1,7 @@
-// Package clean makes text from outside fit for a terminal. It is the only sanitiser: after it no control
-// character (C0, DEL, C1), escape sequence, bidirectional override, zero-width character, tag, line separator or
-// invalid UTF-8 is left, and the marks on one letter are few.
+// Package clean is the one sanitiser: it makes text from outside safe for a terminal. What it
+// returns is valid UTF-8 without control characters (C0, DEL, C1), escape sequences, bidirectional
+// controls, zero-width characters, tags or line separators, and with few combining marks on a
+// letter.
 package clean
 
 import (
@@ -9,13 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarks is how many combining marks a letter keeps: more than any orthography needs, fewer than climb
-// over the lines around it.
+// maxMarks is how many combining marks a letter keeps: more than any orthography needs, and too few
+// to reach into the lines above and below.
 const maxMarks = 5
 
-// Text cleans s and keeps its newlines and tabs; CR LF, a lone CR and the line separators become newlines.
+// Text cleans s but keeps newlines and tabs. CR LF, a lone CR, NEL and the Unicode line separators
+// become newlines.
 func Text(s string) string {
-	i := dirty(s)
+	i := firstDirty(s)
 	if i == len(s) {
 		return s
 	}
@@ -26,7 +28,8 @@ func Text(s string) string {
 	return c.out.String()
 }
 
-// Line cleans s for a single line: every run of newlines and tabs becomes a space, and the ends are trimmed.
+// Line cleans s for display on one line: each run of newlines and tabs becomes a space, and both
+// ends are trimmed.
 func Line(s string) string {
 	s = Text(s)
 	if strings.ContainsAny(s, "\n\t") {
@@ -35,10 +38,10 @@ func Line(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// Lines cleans s for several lines: newlines stay, tabs become spaces up to the next multiple of eight columns.
+// Lines cleans s for display on several lines: newlines stay, tabs are expanded as ExpandTabs does.
 func Lines(s string) string { return ExpandTabs(Text(s)) }
 
-// ExpandTabs replaces the tabs of clean text by spaces, with stops every eight characters.
+// ExpandTabs replaces the tabs in clean text by spaces, with a tab stop every eight characters.
 func ExpandTabs(s string) string {
 	if !strings.Contains(s, "\t") {
 		return s
@@ -63,8 +66,9 @@ func ExpandTabs(s string) string {
 	return b.String()
 }
 
-// dirty is the index of the first byte that needs a look: anything but printable ASCII, newline and tab.
-func dirty(s string) int {
+// firstDirty returns the index of the first byte other than printable ASCII, newline and tab, or
+// len(s).
+func firstDirty(s string) int {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
 			return i
@@ -77,7 +81,7 @@ type cleaner struct {
 	src   string
 	out   strings.Builder
 	marks int  // combining marks since the last base character
-	base  bool // there is a base character for marks to stand on
+	base  bool // a mark may follow
 	last  rune // last rune written
 }
 
@@ -100,7 +104,7 @@ func (c *cleaner) run(i int) {
 	}
 }
 
-// ascii handles the byte at i and reports how many bytes it took.
+// ascii handles the byte at i and returns how many bytes it consumed.
 func (c *cleaner) ascii(b byte, i int) int {
 	switch {
 	case b >= ' ' && b < 0x7f:
@@ -118,7 +122,7 @@ func (c *cleaner) ascii(b byte, i int) int {
 	return 1
 }
 
-// put writes a character; base says whether marks may stand on it.
+// put writes a character; base says whether a mark may follow it.
 func (c *cleaner) put(r rune, base bool) {
 	c.out.WriteRune(r)
 	c.marks, c.base, c.last = 0, base, r
@@ -128,7 +132,7 @@ func (c *cleaner) put(r rune, base bool) {
 func (c *cleaner) rune(r rune, i int) {
 	switch kindOf(r) {
 	case keep:
-		c.put(r, r != '\u00a0' && r != '\u3000') // a mark on a space would be left alone when Line trims it
+		c.put(r, r != '\u00a0' && r != '\u3000') // Line may trim these, and leave a mark alone
 	case space:
 		c.put(' ', false)
 	case noBreakSpace:
@@ -161,7 +165,7 @@ const (
 	vs16 = '\ufe0f'
 )
 
-// pictographic reports whether r may be part of a sequence that a zero-width joiner makes one image.
+// pictographic reports whether zero-width joiners may combine r with other emoji.
 func pictographic(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff
 }
@@ -221,8 +225,8 @@ func punctuation(r rune) kind {
 	return keep
 }
 
-// invisible reports the default-ignorable and format characters outside General Punctuation, and blank
-// letters that pass for nothing.
+// invisible reports whether r is default-ignorable, a format character outside General Punctuation,
+// or a letter without a glyph.
 func invisible(r rune) bool {
 	switch {
 	case r == 0x034f, r == 0x061c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0, r == 0xfeff:

@@ -94,7 +94,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestEveryCharacter cleans all of the planes that have characters, but for private use.
+// TestEveryCharacter cleans every character of the planes that have any, except private use.
 func TestEveryCharacter(t *testing.T) {
 	for r := rune(0); r < 0xe1000; r++ {
 		if r == 0x40000 {
@@ -104,7 +104,8 @@ func TestEveryCharacter(t *testing.T) {
 	}
 }
 
-// FuzzClean checks that nothing that a terminal interprets comes out, in terms of Unicode's own tables.
+// FuzzClean checks that nothing that a terminal interprets comes out, in terms of Unicode's own
+// tables.
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"", "plain", "\x1b[31mred", "\x1b]0;title", "\u009b1m", "\u202eabc", "a\u0301\u0301", "\xff\xfe", "👨‍👩‍👧", "a\r\nb\rc",
 		"\u00a0\u0301", "\x1bP\x1b\\", "e\u0301\u0301\u0301\u0301\u0301\u0301", "🏳\ufe0f\u200d🌈", "\U000e0041", "\u115f\u3164"} {
@@ -130,10 +131,10 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-// inert fails where a character of s does more than to be seen.
+// inert fails if s has a character that a terminal interprets rather than shows.
 func inert(t *testing.T, s string) {
 	t.Helper()
-	marks := maxMarks // of a line's beginning, none may be there
+	marks := maxMarks // there may be none at the start of a line
 	runes := []rune(s)
 	for i, r := range runes {
 		switch {

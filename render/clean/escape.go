@@ -2,11 +2,11 @@ package clean
 
 import "strings"
 
-// maxString bounds the control strings that are taken out whole. One that does not end within it is no
-// string: only its introducer goes, so that the text after it is not lost.
+// maxString bounds the control strings that are removed whole, in bytes. Of a longer or
+// unterminated one only the introducer is removed, so that the text after it is not lost.
 const maxString = 4096
 
-// escape returns how many bytes of src from i belong to the sequence that an ESC before i began.
+// escape returns how many bytes from i on belong to the sequence introduced by the ESC before i.
 func (c *cleaner) escape(i int) int {
 	if i >= len(c.src) {
 		return 0
@@ -31,7 +31,7 @@ func (c *cleaner) escape(i int) int {
 	return 0
 }
 
-// control is escape for a C1 control that ended before i.
+// control is like escape, for the C1 control r that ends before i.
 func (c *cleaner) control(r rune, i int) int {
 	switch r {
 	case 0x85: // next line
@@ -44,7 +44,8 @@ func (c *cleaner) control(r rune, i int) int {
 	return 0
 }
 
-// csi is the length of the parameters and the final byte of a control sequence, 0 if it is none.
+// csi returns the length of the parameters and final byte of a control sequence at i, or 0 if it is
+// malformed.
 func (c *cleaner) csi(i int) int {
 	for n := 0; n < 64 && i+n < len(c.src); n++ {
 		switch b := c.src[i+n]; {
@@ -57,7 +58,8 @@ func (c *cleaner) csi(i int) int {
 	return 0
 }
 
-// controlString is the length of a control string with its terminator, 0 if it has none on its line.
+// controlString returns the length of the control string at i with its terminator, or 0 if the line
+// has no terminator.
 func (c *cleaner) controlString(i int) int {
 	s := c.src[i:min(len(c.src), i+maxString)]
 	end := strings.IndexAny(s, "\a\x1b\u009c\n\r")

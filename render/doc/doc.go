@@ -1,40 +1,41 @@
-// Package doc is a mail's body as a document: a tree of blocks that holds what a reader sees and how it
-// stands out, independent of any width, terminal or markup. The HTML and the text readers build it; layout,
-// and the finding of codes and links, read it. All text in it is clean: no control, bidi or zero-width
-// characters, valid UTF-8. URLs are kept as the mail has them.
+// Package doc represents the body of a message as a document: a tree of blocks with what a reader
+// sees and how it stands out, independent of width, terminal and markup. Packages html, text and
+// markdown build it; layout, find and check read it. All text in it has passed package clean. URLs
+// are kept as they are in the message.
 package doc
 
 import (
 	"iter"
 	"strings"
+	"unicode/utf8"
 )
 
-// Document is one body.
+// Document is one body of a message.
 type Document struct {
-	Title     string   // the <title>, which is not part of the body
-	Lang      string   // the language the mail declares, such as "de" or "pt-BR"; often empty
-	Preheader string   // hidden text ahead of the first visible text, shown by mail clients in their list
+	Title     string   // the <title>, not part of the body
+	Lang      string   // the declared language, such as "de" or "pt-BR"; often empty
+	Preheader string   // hidden text before the first visible text, which mail clients show in their list
 	RTL       bool     // written from right to left as a whole
 	Blocks    []*Block // top level, in reading order
-	Links     []Link   // Links[n-1] has number n; each URL once
+	Links     []Link   // link number n is Links[n-1]; no URL occurs twice
 	Images    []Image  // in order, spacers and trackers included
-	Hidden    []Hidden // what a reader of the mail does not see, in order
+	Hidden    []Hidden // text that a reader does not see, in order
 
-	HiddenBytes int    // size of the hidden text in the source, filler included
-	Simplified  string // why the document is a simplified form of the mail; empty when it is whole
+	HiddenBytes int    // size of the hidden text in the source, including filler
+	Simplified  string // why the document is a simplified form of the body; empty when it is complete
 	Forms       int    // form elements in the source
 	Scripts     int    // script elements in the source
 }
 
-// Kind says what a block is and which of its fields mean something.
+// Kind is the kind of a block, and says which of its fields are used.
 type Kind uint8
 
 const (
 	Paragraph Kind = iota // Spans
 	Heading               // Spans, Level 1 to 6
 	Pre                   // Spans, with newlines and spaces as written
-	Code                  // Spans: a one-time code that stands alone, or "" elsewhere
-	Rule                  // a line across
+	Code                  // Spans: a one-time code in a block of its own
+	Rule                  // a horizontal line
 	List                  // Children: Items
 	Item                  // Children; Marker
 	Quote                 // Children
@@ -45,7 +46,7 @@ const (
 	Cell                  // Children; Columns, Head
 )
 
-// Align is the horizontal alignment that the mail asks for.
+// Align is the horizontal alignment that the message asks for.
 type Align uint8
 
 const (
@@ -54,7 +55,7 @@ const (
 	End
 )
 
-// Block is a node of the tree.
+// Block is a node of a document.
 type Block struct {
 	Kind     Kind
 	Spans    []Span
@@ -62,16 +63,16 @@ type Block struct {
 
 	Level   int    // Heading: 1 to 6
 	Marker  string // Item: "•", "3.", "iv)"
-	Head    int    // Table: how many of its first rows are headers. Cell: 1 when it is a header
+	Head    int    // Table: how many of its first rows are headers. Cell: 1 if it is a header
 	Columns int    // Cell: how many columns it spans, at least 1
 	Align   Align
 	RTL     bool
-	Gap     bool // a blank line stands before it
+	Gap     bool // preceded by a blank line
 
-	// Evidence of how a leaf stands out, and where it stands.
+	// How a leaf stands out, and its position.
 	Boxed      bool  // in a box of its own: a border, or a background unlike what is around it
-	Background Color // effective background; unset when it is the mail's own
-	Order      int   // running number of the leaf, from 1
+	Background Color // effective background; unset if it is that of the message
+	Order      int   // number of the leaf, from 1
 	InFooter   bool  // below a Footer
 	Quoted     int   // depth of quotation
 }
@@ -82,7 +83,7 @@ type Span struct {
 	Style  Style
 	Link   int  // number of the link it belongs to; 0 for none
 	Button bool // part of a link that looks like a button
-	GoesOn bool // the link goes on in the next leaf
+	GoesOn bool // the link continues in the next leaf
 	Image  int  // number of the image it stands for (Images[n-1]); its text is the alternative text
 }
 
@@ -91,8 +92,8 @@ type Style struct {
 	Bold, Italic, Underline, Strike, Mono, Sup, Sub bool
 
 	Color      Color   // unset: the default
-	Background Color   // of the run itself; for a button its fill
-	Size       float32 // px; 16 when the mail says nothing
+	Background Color   // of the run itself; the fill of a button
+	Size       float32 // px; 16 by default
 	Spacing    float32 // extra px between letters
 }
 
@@ -102,42 +103,42 @@ type Color struct {
 	Set     bool
 }
 
-// Link is a target that the body names.
+// Link is the target of a link in the body.
 type Link struct {
 	N       int
-	Text    string // the first text that is not empty, as a reader sees it
-	URL     string // as the mail has it, entities resolved
-	Target  string // where it leads: URL, or what a known click wrapper carries in its query
-	Via     string // host of the click wrapper that Target was taken out of
+	Text    string // the first text of the link that is not empty, as a reader sees it
+	URL     string // as in the message, with entities resolved
+	Target  string // the destination: URL, or what it contains if it is that of a known click tracker
+	Via     string // host of the click tracker, if any
 	Host    string // host of Target, ASCII; empty for mailto and the like
-	Warning string // what a reader should know before following it, one line
-	Blocked bool   // neither http, https nor mailto: never a hyperlink
-	Button  bool   // looks like a button somewhere in the mail
+	Warning string // what a reader should know before opening it, one line
+	Blocked bool   // not http, https or mailto: never made a hyperlink
+	Button  bool   // looks like a button at least once
 	Order   int    // Block.Order of its first leaf
 }
 
-// Image is an image that the body refers to; none is ever fetched.
+// Image is an image that the body refers to. Images are never fetched.
 type Image struct {
 	N             int
 	Alt           string
-	HasAlt        bool // there is an alt attribute, though it may be empty
+	HasAlt        bool // has an alt attribute, which may be empty
 	Src           string
-	Width, Height int // px as declared; 0 when not
+	Width, Height int // declared size in px; 0 if unknown
 	Link          int
 	Leaf, Offset  int  // Block.Order of the leaf that it stands in, or ahead of, and the bytes of that leaf's text before it
 	Remote        bool // http or https
-	Spacer        bool // nothing to see: too small, or a shim
+	Spacer        bool // invisible: tiny, or a spacer by its name
 	Tracker       bool // remote and invisible
 }
 
-// Hidden is text of the source that a reader does not see.
+// Hidden is text in the source that a reader does not see.
 type Hidden struct {
 	Text   string
 	Reason string // "display: none", "font size 0", …
 	Before int    // Block.Order of the leaf that follows it
 }
 
-// Leaves goes through the blocks that have text of their own, in reading order.
+// Leaves iterates over the blocks with text of their own, in reading order.
 func (d *Document) Leaves() iter.Seq[*Block] {
 	return func(yield func(*Block) bool) {
 		for _, b := range d.Blocks {
@@ -160,7 +161,8 @@ func (b *Block) leaves(yield func(*Block) bool) bool {
 	return true
 }
 
-// Text is the block's text without styles; blocks below it are separated by newlines, cells of a row by tabs.
+// Text returns the block's text without styles. Blocks within it are separated by newlines, the
+// cells of a row by tabs.
 func (b *Block) Text() string {
 	var s strings.Builder
 	b.text(&s)
@@ -183,7 +185,7 @@ func (b *Block) text(s *strings.Builder) {
 	}
 }
 
-// Text is the document's text without styles, a block a line.
+// Text returns the document's text without styles, one block a line.
 func (d *Document) Text() string {
 	var s strings.Builder
 	for i, b := range d.Blocks {
@@ -193,4 +195,17 @@ func (d *Document) Text() string {
 		b.text(&s)
 	}
 	return s.String()
+}
+
+// RightToLeft reports whether the first letter of s is of a script written from right to left.
+func RightToLeft(s string) bool {
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf && (r < 'A' || r > 'Z' && r < 'a' || r > 'z'):
+		case r >= 0x80 && r < 0xc0, r >= 0x2000 && r <= 0x2bff, r >= 0x1f000: // signs
+		default:
+			return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff
+		}
+	}
+	return false
 }

@@ -67,7 +67,7 @@ func (b *builder) closeLink(f *frame) {
 		b.showImage(f, b.anchor.image, placeholder(&b.doc.Images[b.anchor.image-1]))
 	}
 	if b.anchor.n == f.link {
-		b.links.Say(f.link, clean.Line(string(b.anchor.text)))
+		b.links.AddText(f.link, clean.Line(string(b.anchor.text)))
 	}
 	b.anchor = anchor{text: b.anchor.text[:0]}
 	if f.button {
@@ -170,7 +170,7 @@ func (b *builder) area(f *frame) {
 	b.para.space = true
 	b.anchor = anchor{n: f.link}
 	b.para.word(alt, f)
-	b.links.Say(f.link, alt)
+	b.links.AddText(f.link, alt)
 	b.anchor = anchor{}
 	b.para.space = true
 }

@@ -3,7 +3,6 @@ package html
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -298,7 +297,7 @@ func (p *paragraph) realign(text string) []doc.Span {
 // describe notes how a leaf stands out.
 func (p *paragraph) describe(l *doc.Block, text string) {
 	l.Align = p.first.align
-	l.RTL = p.first.rtl || rightToLeft(text)
+	l.RTL = p.first.rtl || doc.RightToLeft(text)
 	if back := p.first.back; back.Set && !same(back, white) && !same(back, p.b.page) {
 		l.Background = back
 	}
@@ -335,7 +334,7 @@ func (p *paragraph) span(spans []doc.Span, r run, text string) []doc.Span {
 		before, url := one, one
 		before.Text, url.Text, one.Text = one.Text[:start], one.Text[start:end], one.Text[end:]
 		if url.Link = p.b.links.Add(href); url.Link > 0 {
-			p.b.links.Say(url.Link, url.Text)
+			p.b.links.AddText(url.Link, url.Text)
 			if l := p.b.links.At(url.Link); l.Order == 0 {
 				l.Order = p.b.order + 1
 			}
@@ -350,21 +349,6 @@ func (p *paragraph) span(spans []doc.Span, r run, text string) []doc.Span {
 		spans = append(spans, one)
 	}
 	return spans
-}
-
-// rightToLeft reports whether the first letter of a text is written from right to left.
-func rightToLeft(s string) bool {
-	for _, r := range s {
-		switch {
-		case r < 0x41, r < utf8.RuneSelf && (r > 'Z' && r < 'a' || r > 'z'):
-		case r >= 0x590 && r <= 0x8ff, r >= 0xfb1d && r <= 0xfdff, r >= 0xfe70 && r <= 0xfeff:
-			return true
-		case r < 0xc0 || r >= 0x2000 && r <= 0x2bff || r >= 0x1f000:
-		default:
-			return false
-		}
-	}
-	return false
 }
 
 func headingLevel(n *html.Node) int {

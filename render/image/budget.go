@@ -8,26 +8,27 @@ import (
 	"time"
 )
 
-// Bounds on all images of a mail.
+// Bounds on all images of a message together.
 const (
-	maxImages = 32
-	maxWork   = 128 << 20 // bytes that decoding them takes, in all
-	maxHeld   = 4 << 20   // px that are kept of them
-	maxTime   = 5 * time.Second
+	maxImages    = 32
+	maxWork      = 128 << 20 // bytes that decoding them takes
+	maxKeptTotal = 4 << 20   // px to which they are reduced
+	maxTime      = 5 * time.Second
 )
 
-// maxHeader is how many bytes are looked at for the size of an image: cameras put their notes before it.
+// maxHeader is how many bytes are read to find the size of an image: cameras put metadata before
+// it.
 const maxHeader = 1 << 20
 
-// Budget is what one mail has used up. Its zero value is a whole one.
+// Budget is what the images of one message have cost so far. The zero value is ready to use.
 type Budget struct {
-	images, work, held int
+	images, work, kept int
 	time               time.Duration
 }
 
-// Config is the size of an image, as its header tells it. Nothing is decoded.
+// Config returns the size of an image in px, from its header alone.
 func Config(data io.Reader) (width, height int, err error) {
-	head := make([]byte, sniffed)
+	head := make([]byte, sniffLen)
 	n, err := io.ReadFull(data, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return 0, 0, ErrNothing
@@ -40,13 +41,13 @@ func Config(data io.Reader) (width, height int, err error) {
 	return c.Width, c.Height, err
 }
 
-// spent counts an image, and reports that there is no room for it.
-func (b *Budget) spent() bool {
+// exhausted counts an image and reports whether it is beyond the bounds.
+func (b *Budget) exhausted() bool {
 	b.images++
-	return b.images > maxImages || b.held >= maxHeld || b.time >= maxTime
+	return b.images > maxImages || b.kept >= maxKeptTotal || b.time >= maxTime
 }
 
-// decode decodes an image as far as there is room for it.
+// decode decodes an image if the budget allows it.
 func (b *Budget) decode(data []byte) (*Image, error) {
 	if len(data) > maxBytes {
 		return nil, ErrTooLarge
@@ -70,37 +71,37 @@ func (b *Budget) decode(data []byte) (*Image, error) {
 		return nil, ErrTooLarge
 	}
 	if b.work+cost > maxWork {
-		return nil, ErrSpent
+		return nil, ErrBudget
 	}
 	b.work += cost
 	begin := time.Now()
 	defer func() { b.time += time.Since(begin) }()
-	src, err := f.decode(&hurried{bytes.NewReader(data), begin.Add(maxTime - b.time)})
+	src, err := f.decode(&deadlineReader{bytes.NewReader(data), begin.Add(maxTime - b.time)})
 	if err != nil {
 		return nil, err
 	}
 	canvas := image.Rect(0, 0, c.Width, c.Height)
-	if f.name != "gif" { // whose first frame may be a part of it
+	if f.name != "gif" { // whose first frame may be smaller
 		canvas = src.Bounds()
 	}
 	if canvas.Empty() || !src.Bounds().In(canvas) {
 		return nil, ErrNothing
 	}
-	p := &Image{Width: c.Width, Height: c.Height, pixels: shrink(src, canvas, min(maxKept, maxHeld-b.held))}
-	b.held += len(p.pixels.Pix) / 4
+	p := &Image{Width: c.Width, Height: c.Height, pixels: shrink(src, canvas, min(maxKept, maxKeptTotal-b.kept))}
+	b.kept += len(p.pixels.Pix) / 4
 	return p, nil
 }
 
-// hurried gives up when it is late: a decoder cannot be told to stop but by an error of what it reads.
-type hurried struct {
+// deadlineReader fails after a deadline: only an error from its input stops a decoder.
+type deadlineReader struct {
 	data  *bytes.Reader
 	until time.Time
 }
 
 var errSlow = errors.New("the image takes too long to decode")
 
-// Read hands out little at a time, so that the clock is looked at often.
-func (h *hurried) Read(p []byte) (int, error) {
+// Read returns little at a time, so that the clock is checked often.
+func (h *deadlineReader) Read(p []byte) (int, error) {
 	if time.Now().After(h.until) {
 		return 0, errSlow
 	}

@@ -17,21 +17,21 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Drawing is an image made ready for a box of cells.
+// Drawing is an image drawn for a box of terminal cells.
 type Drawing struct {
 	Columns, Rows int
-	Cells         []Cell // Blocks: row by row
-	ID            uint32 // KittyCells: of the image, 24 bits
-	// Sequence draws the image from the cursor on, which it may move; of KittyCells it gives the terminal the image,
-	// which is shown where its placeholders are.
+	Cells         []Cell // for Blocks: row by row
+	ID            uint32 // for KittyCells: the image's ID, 24 bits
+	// Sequence draws the image at the cursor, which it may move. For KittyCells it transmits the
+	// image, which appears where its placeholders are.
 	Sequence string
 }
 
-// Cell is a cell of two pixels; one whose alpha is 0 shows what is behind.
+// Cell is a terminal cell of two pixels. A pixel with alpha 0 is transparent.
 type Cell struct{ Top, Bottom color.RGBA }
 
-// Draw draws the image into a box of cells. What is transparent is filled with matte; where that is the zero colour,
-// what is behind shines through, which half transparent pixels are mixed with.
+// Draw draws the image into a box of cells. Transparent pixels are filled with matte. If that is
+// the zero colour they stay transparent, and translucent ones are blended with behind.
 func (p *Image) Draw(columns, rows int, m Mode, matte, behind color.RGBA) *Drawing {
 	d := &Drawing{Columns: columns, Rows: rows}
 	if m.Protocol == Blocks {
@@ -39,11 +39,11 @@ func (p *Image) Draw(columns, rows int, m Mode, matte, behind color.RGBA) *Drawi
 		return d
 	}
 	if m.Protocol == Sixel && matte.A == 0 {
-		matte = behind // it knows no half transparency
+		matte = behind // sixels cannot be translucent
 	}
 	pixels := p.inPixels(columns, rows, m)
 	if matte.A > 0 && !p.Opaque {
-		pixels = on(pixels, matte)
+		pixels = onColor(pixels, matte)
 	}
 	switch m.Protocol {
 	case Kitty:
@@ -51,7 +51,7 @@ func (p *Image) Draw(columns, rows int, m Mode, matte, behind color.RGBA) *Drawi
 			Action: kitty.TransmitAndPut, Columns: columns, Rows: rows, DoNotMoveCursor: true,
 		})
 	case KittyCells:
-		d.ID = identity(pixels, columns, rows)
+		d.ID = imageID(pixels, columns, rows)
 		d.Sequence = kittyImage(pixels, kitty.Options{
 			Action: kitty.TransmitAndPut, Columns: columns, Rows: rows, ID: int(d.ID), VirtualPlacement: true,
 		})
@@ -63,15 +63,16 @@ func (p *Image) Draw(columns, rows int, m Mode, matte, behind color.RGBA) *Drawi
 	return d
 }
 
-// on puts an image on a plain colour.
-func on(src *image.RGBA, c color.RGBA) *image.RGBA {
+// onColor puts an image on a plain colour.
+func onColor(src *image.RGBA, c color.RGBA) *image.RGBA {
 	dst := image.NewRGBA(src.Bounds())
 	draw.Draw(dst, dst.Bounds(), image.NewUniform(c), image.Point{}, draw.Src)
 	draw.Draw(dst, dst.Bounds(), src, image.Point{}, draw.Over)
 	return dst
 }
 
-// inPixels scales the image to what the box has in pixels. Where the terminal scales, it is not made larger.
+// inPixels scales the image to the box in pixels. It is not enlarged if the terminal scales images
+// itself.
 func (p *Image) inPixels(columns, rows int, m Mode) *image.RGBA {
 	cell, at := m.cell(), p.pixels.Bounds()
 	room := image.Pt(columns*cell.Width, rows*cell.Height)
@@ -88,25 +89,25 @@ func (p *Image) inPixels(columns, rows int, m Mode) *image.RGBA {
 	return scale(p.pixels, at, size)
 }
 
-// blocks makes two pixels of each cell.
+// blocks draws two pixels in each cell.
 func (p *Image) blocks(columns, rows int, matte, behind color.RGBA) []Cell {
 	small := scale(p.pixels, p.pixels.Bounds(), image.Pt(columns, 2*rows))
 	cells := make([]Cell, 0, columns*rows)
 	for y := 0; y < 2*rows; y += 2 {
 		for x := range columns {
-			cells = append(cells, Cell{mixed(small.RGBAAt(x, y), matte, behind), mixed(small.RGBAAt(x, y+1), matte, behind)})
+			cells = append(cells, Cell{blend(small.RGBAAt(x, y), matte, behind), blend(small.RGBAAt(x, y+1), matte, behind)})
 		}
 	}
 	return cells
 }
 
-// faint is the alpha below which a pixel is taken for transparent.
-const faint = 40
+// minAlpha is the alpha below which a pixel counts as transparent.
+const minAlpha = 40
 
-// mixed is a pixel, of premultiplied alpha, as it is seen.
-func mixed(c, matte, behind color.RGBA) color.RGBA {
+// blend returns a pixel with premultiplied alpha as it is seen.
+func blend(c, matte, behind color.RGBA) color.RGBA {
 	if matte.A == 0 {
-		if c.A < faint {
+		if c.A < minAlpha {
 			return color.RGBA{}
 		}
 		matte = behind
@@ -115,10 +116,10 @@ func mixed(c, matte, behind color.RGBA) color.RGBA {
 	return color.RGBA{over(c.R, matte.R), over(c.G, matte.G), over(c.B, matte.B), 255}
 }
 
-// identity names an image in 24 bits, each byte of which is not 0.
-func identity(m *image.RGBA, columns, rows int) uint32 {
+// imageID derives a 24-bit ID from an image; none of its bytes is 0.
+func imageID(m *image.RGBA, columns, rows int) uint32 {
 	h := fnv.New32a()
-	h.Write(m.Pix) // a hash returns no error
+	h.Write(m.Pix) // a hash never fails
 	h.Write([]byte{byte(columns), byte(columns >> 8), byte(rows)})
 	return h.Sum32()&0xffffff | 0x010101
 }
@@ -127,23 +128,23 @@ func kittyImage(m image.Image, o kitty.Options) string {
 	var b strings.Builder
 	o.Format, o.Transmission, o.Chunk, o.Quiet = kitty.PNG, kitty.Direct, true, 2
 	if kitty.EncodeGraphics(&b, m, &o) != nil {
-		return "" // what is drawn is an image in memory, and it is written to memory
+		return "" // neither the image in memory nor the buffer can fail
 	}
 	return b.String()
 }
 
-// Forget is the sequence by which kitty frees an image.
+// Forget returns the sequence that makes kitty free an image.
 func Forget(id uint32) string {
 	return ansi.KittyGraphics(nil, "a=d", "d=I", "q=2", "i="+strconv.FormatUint(uint64(id), 10))
 }
 
-// Placeholder is the text of a cell that shows a cell of an image; the colour of the text is the image's ID. An image
-// has at most [MaxRows] rows and not many more than a hundred columns: there are marks for 297.
+// Placeholder returns the text that shows one cell of an image; its text colour has to be the
+// image's ID. Rows and columns are below 297, the number of diacritics that kitty defines.
 func Placeholder(row, column int) string {
 	return string([]rune{kitty.Placeholder, kitty.Diacritic(row), kitty.Diacritic(column)})
 }
 
-// maxColumns is how many columns placeholders can tell apart.
+// maxColumns is how many columns placeholders can address.
 const maxColumns = 297
 
 func iterm2Image(m image.Image, columns, rows int) string {

@@ -16,13 +16,13 @@ import (
 
 var errFormat = errors.New("neither PNG, JPEG, GIF, WebP nor BMP")
 
-// format is a way to store an image.
+// format is an image file format.
 type format struct {
 	name   string
-	magic  string // ? stands for any byte
+	magic  string // ? matches any byte
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
-	// cost is how many bytes decoding takes at most, for an image of so many pixels.
+	// cost returns the most bytes that decoding takes, for an image of so many pixels.
 	cost func(data []byte, pixels int) int
 }
 
@@ -34,8 +34,8 @@ var formats = []format{
 	{"bmp", "BM????\x00\x00\x00\x00", bmp.DecodeConfig, bmp.Decode, func(_ []byte, n int) int { return 4 * n }},
 }
 
-// sniffed is how many bytes tell a format.
-const sniffed = 32
+// sniffLen is how many bytes identify a format.
+const sniffLen = 32
 
 func formatOf(data []byte) *format {
 next:
@@ -54,10 +54,11 @@ next:
 	return nil
 }
 
-// unbounded is the cost of what must not be decoded.
+// unbounded is the cost of an image that must not be decoded.
 const unbounded = 1 << 40
 
-// costPNG reads the depth and the interlacing of the header (PNG, 11.2.2): the passes are images of their own.
+// costPNG reads bit depth and interlacing from the header (PNG, 11.2.2): each pass is an image of
+// its own.
 func costPNG(data []byte, pixels int) int {
 	const depth, interlace = 24, 28
 	if len(data) <= interlace {
@@ -73,7 +74,8 @@ func costPNG(data []byte, pixels int) int {
 	return n
 }
 
-// costWebP holds the length that the container claims against that there is: the decoder makes room for it.
+// costWebP compares the length claimed by the container with the actual one: the decoder allocates
+// what is claimed.
 func costWebP(data []byte, pixels int) int {
 	if int64(binary.LittleEndian.Uint32(data[4:]))+8 > int64(len(data))+1 {
 		return unbounded
@@ -81,11 +83,11 @@ func costWebP(data []byte, pixels int) int {
 	return 8 * pixels
 }
 
-// costJPEG reads the frame header (ITU T.81, B.2.2): how the components are sampled, and whether the image is
-// progressive, which is decoded by way of all coefficients.
+// costJPEG reads the frame header (ITU T.81, B.2.2): how the components are sampled, and whether
+// the image is progressive, for which the decoder keeps all coefficients.
 func costJPEG(data []byte, pixels int) int {
 	const adobe = 0xee
-	converted := 0 // bytes a pixel of a copy in RGB or CMYK
+	converted := 0 // bytes per pixel of a copy in RGB or CMYK
 	for at := 2; at+4 <= len(data); {
 		if data[at] != 0xff {
 			at++
@@ -96,7 +98,7 @@ func costJPEG(data []byte, pixels int) int {
 			at++
 			continue
 		}
-		if marker == 0 || marker >= 0xd0 && marker <= 0xd8 { // of no length
+		if marker == 0 || marker >= 0xd0 && marker <= 0xd8 { // without a length
 			at += 2
 			continue
 		}
@@ -130,7 +132,7 @@ func frameJPEG(frame []byte, progressive bool, pixels, converted int) int {
 	}
 	each := 1
 	if progressive {
-		each = 5 // four for a coefficient
+		each = 5 // four more for a coefficient
 	}
 	return pixels*samples*each/(across*down) + pixels*converted
 }

@@ -1,6 +1,6 @@
-// Package image decodes the images that a mail carries, within bounds, and draws them for a terminal: with half
-// blocks, or by the graphics protocol of kitty, of iTerm2, or sixel. What a terminal is given is made of decoded pixels:
-// no byte of an image is passed on. Nothing here touches the network.
+// Package image decodes the images in a message, within bounds, and draws them for a terminal: as
+// half blocks, or by the graphics protocols of kitty and iTerm2, or as sixels. A terminal gets
+// decoded pixels, encoded anew, and never a byte of the message. Nothing here uses the network.
 package image
 
 import (
@@ -14,34 +14,35 @@ import (
 
 // Bounds on one image.
 const (
-	maxBytes  = 16 << 20 // as it comes
+	maxBytes  = 16 << 20 // of the encoded image
 	maxSide   = 16384    // px
-	maxMemory = 40 << 20 // bytes that decoding it takes
-	maxKept   = 1 << 20  // px that are kept of it: no terminal shows more in the room that an image gets
-	leastSide = 4        // px: below, it spaces something out
-	iconSide  = 40       // px: up to this it is an icon, for which its text stands
+	maxMemory = 40 << 20 // bytes that decoding takes
+	maxKept   = 1 << 20  // px to which it is reduced: no terminal shows more of it
+	leastSide = 4        // px; a smaller image is a spacer
+	iconSide  = 40       // px; up to this it is an icon, which is not drawn
 )
 
 // Errors of Decode.
 var (
 	ErrTooLarge = errors.New("the image is too large")
 	ErrNothing  = errors.New("the image shows nothing")
-	ErrSpent    = errors.New("the mail has too many images")
+	ErrBudget   = errors.New("the mail has too many images")
 )
 
 // Image is a decoded image, reduced to what a terminal can show.
 type Image struct {
-	Width, Height int         // px as it came
-	Opaque        bool        // nothing shines through
-	Mean          color.NRGBA // its average colour where it is not transparent
+	Width, Height int         // original size in px
+	Opaque        bool        // without transparent pixels
+	Mean          color.NRGBA // average colour, transparent pixels aside
 
 	pixels *image.RGBA
 }
 
-// Decode decodes the first frame of a PNG, JPEG, GIF, WebP or BMP image, and charges the budget for it.
+// Decode decodes the first frame of a PNG, JPEG, GIF, WebP or BMP image and charges the budget for
+// it.
 func Decode(data io.Reader, b *Budget) (*Image, error) {
-	if b.spent() {
-		return nil, ErrSpent
+	if b.exhausted() {
+		return nil, ErrBudget
 	}
 	all, err := io.ReadAll(io.LimitReader(data, maxBytes+1))
 	if err != nil {
@@ -51,12 +52,11 @@ func Decode(data io.Reader, b *Budget) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.weigh()
+	p.average()
 	return p, nil
 }
 
-// shrink scales an image to at most the given pixels, keeping its ratio. Halving it over and over averages every pixel
-// and takes little memory.
+// shrink scales an image to at most so many pixels, keeping its aspect ratio.
 func shrink(src image.Image, canvas image.Rectangle, most int) *image.RGBA {
 	w, h := canvas.Dx(), canvas.Dy()
 	for w*h > most {
@@ -65,7 +65,8 @@ func shrink(src image.Image, canvas image.Rectangle, most int) *image.RGBA {
 	return scale(src, canvas, image.Pt(w, h))
 }
 
-// scale scales the part of an image that canvas is, which may reach beyond the image, to a size.
+// scale scales the canvas, which may be larger than the image on it, to a size. It halves it
+// repeatedly, so that every pixel counts and little memory is needed.
 func scale(src image.Image, canvas image.Rectangle, size image.Point) *image.RGBA {
 	for canvas.Dx() >= 2*size.X || canvas.Dy() >= 2*size.Y {
 		half := image.Pt(canvas.Dx(), canvas.Dy())
@@ -86,7 +87,7 @@ func scale(src image.Image, canvas image.Rectangle, size image.Point) *image.RGB
 
 func resample(src image.Image, canvas image.Rectangle, size image.Point) *image.RGBA {
 	dst := image.NewRGBA(image.Rectangle{Max: size})
-	if part := src.Bounds(); !canvas.In(part) { // a frame that is smaller than its image
+	if part := src.Bounds(); !canvas.In(part) { // a frame smaller than its canvas
 		whole := image.NewRGBA(canvas)
 		draw.Draw(whole, part, src, part.Min, draw.Src)
 		src = whole
@@ -95,8 +96,8 @@ func resample(src image.Image, canvas image.Rectangle, size image.Point) *image.
 	return dst
 }
 
-// weigh finds the average colour.
-func (p *Image) weigh() {
+// average finds the average colour, and whether there are transparent pixels.
+func (p *Image) average() {
 	var r, g, b, a uint64
 	pix := p.pixels.Pix
 	for i := 0; i+3 < len(pix); i += 4 {
@@ -108,23 +109,23 @@ func (p *Image) weigh() {
 	}
 }
 
-// Size is a number of pixels or of cells across and down.
+// Size is a size in pixels or cells.
 type Size struct{ Width, Height int }
 
-// usualCell is the size of a cell of which nothing is known, in px.
+// usualCell is the assumed size of a cell in px.
 var usualCell = Size{8, 16}
 
-// cssColumn is how many px of a mail's layout a column stands for: 640 px are 80 columns.
+// cssColumn is how many CSS px make a column: 640 px are 80 columns.
 const cssColumn = 8
 
-// Mode says how images are drawn; the zero value is not at all.
+// Mode says how images are drawn. With the zero value they are not.
 type Mode struct {
 	Protocol Protocol
-	Cell     Size // px of a cell; zero when it is not known
-	Rows     int  // most rows of an image; MaxRows when zero
+	Cell     Size // px of a cell; zero if unknown
+	Rows     int  // most rows an image may take; MaxRows if zero
 }
 
-// MaxRows is the most rows that an image takes.
+// MaxRows is the most rows an image may take.
 const MaxRows = 24
 
 func (m Mode) cell() Size {
@@ -134,8 +135,8 @@ func (m Mode) cell() Size {
 	return m.Cell
 }
 
-// Shown reports whether an image is one that is drawn, neither a spacer nor an icon: by its size in px, and by the one
-// that the mail declares, 0 where it does not.
+// Shown reports whether an image is worth drawing, neither a spacer nor an icon, by its actual and
+// its declared size in px; a declared size of 0 is unknown.
 func Shown(width, height, declaredWidth, declaredHeight int) bool {
 	if min(width, height) < leastSide {
 		return false
@@ -144,7 +145,8 @@ func Shown(width, height, declaredWidth, declaredHeight int) bool {
 	return min(w, h) >= leastSide && max(w, h) > iconSide
 }
 
-// displayed is the size in px that an image is meant to be seen in, its ratio kept.
+// displayed returns the size in px at which an image is meant to be seen, with its aspect ratio
+// kept.
 func displayed(width, height, declaredWidth, declaredHeight int) (w, h float64) {
 	w, h = float64(width), float64(height)
 	switch {
@@ -156,9 +158,9 @@ func displayed(width, height, declaredWidth, declaredHeight int) (w, h float64) 
 	return w, h
 }
 
-// Box is how many columns and rows an image takes where there is room for so many columns. width and height are px as
-// the mail declares them, 0 where it does not. The ratio of the image is kept, whatever the mail declares.
-// It is no columns where the image is so small that its text says more.
+// Box returns the columns and rows an image takes where room columns are available, or 0, 0 if it
+// is not worth drawing. width and height are the declared size in px, 0 if unknown; the aspect
+// ratio is that of the image, whatever is declared.
 func (p *Image) Box(width, height, room int, m Mode) (columns, rows int) {
 	if !Shown(p.Width, p.Height, width, height) {
 		return 0, 0
@@ -166,7 +168,7 @@ func (p *Image) Box(width, height, room int, m Mode) (columns, rows int) {
 	w, h := displayed(p.Width, p.Height, width, height)
 	ratio := h / w
 	cell := m.cell()
-	perRow := ratio * float64(cell.Width) / float64(cell.Height) // rows of a column
+	perRow := ratio * float64(cell.Width) / float64(cell.Height) // rows per column
 	most := MaxRows
 	if m.Rows > 0 {
 		most = min(most, m.Rows)

@@ -187,7 +187,7 @@ func TestAMailHasABudget(t *testing.T) {
 			for range 100 {
 				if _, err := image.Decode(bytes.NewReader(data), &b); err == nil {
 					n++
-				} else if !errors.Is(err, image.ErrSpent) {
+				} else if !errors.Is(err, image.ErrBudget) {
 					t.Fatal(err)
 				}
 			}

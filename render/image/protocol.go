@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// Protocol is a way to show an image in a terminal.
+// Protocol is a way to show images in a terminal.
 type Protocol uint8
 
 const (
 	Off        Protocol = iota
 	Blocks              // half blocks in the colours of text
-	Kitty               // kitty's graphics protocol, the image where the cursor is
-	KittyCells          // the same, the image where its placeholder characters are: for screens that are redrawn in parts
+	Kitty               // kitty's graphics protocol, placed at the cursor
+	KittyCells          // the same, placed by placeholder characters: for screens redrawn in parts
 	ITerm2              // OSC 1337 of iTerm2
 	Sixel
 )
 
-// Placed reports a protocol that draws over cells of which the text knows nothing.
+// Placed reports whether a protocol draws over cells that are blank in the text.
 func (p Protocol) Placed() bool { return p == Kitty || p == ITerm2 || p == Sixel }
 
-// Detect is the best way that the environment of a terminal names. Within a multiplexer that is half blocks: it redraws
-// what it shows, and does not know images.
+// Detect returns the best protocol that the environment of a terminal names. In a multiplexer it is
+// half blocks: it redraws the screen without the images.
 func Detect(getenv func(string) string) Protocol {
 	term, program := getenv("TERM"), getenv("TERM_PROGRAM")
 	switch {
@@ -36,8 +36,8 @@ func Detect(getenv func(string) string) Protocol {
 	return Blocks
 }
 
-// KnowsPlaceholders reports whether a terminal shows images by placeholders, from its answer to XTVERSION: kitty does
-// since 0.28, and Ghostty.
+// KnowsPlaceholders reports, from a terminal's answer to XTVERSION, whether it supports
+// placeholders: kitty does since 0.28, and Ghostty.
 func KnowsPlaceholders(version string) bool {
 	if strings.HasPrefix(version, "ghostty ") {
 		return true

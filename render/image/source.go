@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// FromURL reads what a data: URL holds (RFC 2397), white space left out, as mails break such URLs.
+// FromURL decodes a data: URL (RFC 2397), and reports false for any other. White space in it is
+// skipped: messages break long lines.
 func FromURL(src string) (io.Reader, bool) {
 	const scheme = "data:"
 	if len(src) < len(scheme) || !strings.EqualFold(src[:len(scheme)], scheme) {
@@ -25,16 +26,16 @@ func FromURL(src string) (io.Reader, bool) {
 	if !strings.HasSuffix(strings.ToLower(strings.TrimSpace(kind)), ";base64") {
 		return strings.NewReader(data), true
 	}
-	return base64.NewDecoder(base64.RawStdEncoding, &packed{data}), true
+	return base64.NewDecoder(base64.RawStdEncoding, &base64Text{data}), true
 }
 
-// maxURL is how much of a data: URL is looked at.
+// maxURL is how much of a data: URL is decoded, in bytes.
 const maxURL = maxBytes/3*4 + 1000
 
-// packed reads base64 without its padding and the white space in it.
-type packed struct{ rest string }
+// base64Text reads base64 without padding and white space.
+type base64Text struct{ rest string }
 
-func (p *packed) Read(b []byte) (int, error) {
+func (p *base64Text) Read(b []byte) (int, error) {
 	n := 0
 	for n < len(b) && p.rest != "" {
 		c := p.rest[0]

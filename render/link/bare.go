@@ -6,10 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// schemes begin what is a URL in running text.
+// schemes are the beginnings of URLs in running text.
 var schemes = [...]string{"https://", "http://", "mailto:", "www."}
 
-// Bare is the first URL in running text, as s[start:end], and where it leads; start is -1 without one.
+// Bare finds the first URL in running text: s[start:end], and its href. start is -1 if there is
+// none.
 func Bare(s string) (start, end int, href string) {
 	for i := 0; i < len(s); i++ {
 		scheme := schemeAt(s[i:])
@@ -29,7 +30,8 @@ func Bare(s string) (start, end int, href string) {
 	return -1, 0, ""
 }
 
-// schemeAt is the length of the scheme that s begins with, in any case; 0 without one.
+// schemeAt returns the length of the scheme at the start of s, in upper or lower case; 0 if there
+// is none.
 func schemeAt(s string) int {
 	switch s[0] | 0x20 {
 	case 'h', 'm', 'w':
@@ -45,13 +47,13 @@ func schemeAt(s string) int {
 // maxURL bounds the length of a URL, in bytes.
 const maxURL = 16 << 10
 
-// urlLength is how many bytes at the start of s belong to a URL. Marks that end a sentence, and brackets that
-// were not opened in the URL, do not.
+// urlLength returns how many bytes at the start of s belong to a URL. Punctuation that ends a
+// sentence, and brackets not opened within the URL, do not.
 func urlLength(s string) int {
 	s = s[:min(len(s), maxURL)]
 	end := strings.IndexFunc(s, func(r rune) bool {
 		return r <= ' ' || r == 0x7f || strings.ContainsRune("<>\"`\u00a0\u3000「」『』（）。、，", r) ||
-			unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) // sentences go on without a space
+			unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) // sentences continue without a space
 	})
 	if end < 0 {
 		end = len(s)
@@ -59,7 +61,8 @@ func urlLength(s string) int {
 	if i := strings.Index(s[:end], "]("); i > 0 {
 		end = i // [URL](URL)
 	}
-	// Brackets and quotes that end it without a beginning in it belong to the text around it.
+	// Closing brackets and quotes at its end that were not opened in it belong to the text around
+	// it.
 	closing := map[rune]int{
 		')': strings.Count(s[:end], ")") - strings.Count(s[:end], "("), ']': strings.Count(s[:end], "]") - strings.Count(s[:end], "["),
 		'}': strings.Count(s[:end], "}") - strings.Count(s[:end], "{"), '\'': strings.Count(s[:end], "'") % 2,

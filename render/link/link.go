@@ -1,5 +1,5 @@
-// Package link reads the targets of a mail's links: where they lead, through whom, and what a reader should
-// know before following one. Nothing is ever fetched.
+// Package link examines the links in a message: where they lead, through which click tracker, and
+// what a reader should know before opening one. Nothing is ever fetched.
 package link
 
 import (
@@ -13,18 +13,18 @@ import (
 	"mayfly/render/doc"
 )
 
-// maxLinks bounds how many different targets of one mail get a number.
+// maxLinks bounds how many URLs of one message get a number.
 const maxLinks = 10_000
 
-// Set numbers the targets of a document, each URL once.
+// Set numbers the URLs of a document, each once.
 type Set struct {
 	links  []doc.Link
 	byURL  map[string]int
-	claims map[int]string // texts that name a domain other than where they lead
+	claims map[int]string // by number: a domain named by the link's text that is not the one it leads to
 }
 
-// Add returns the number of a target, in the order of first use; 0 when there is none or when the mail has
-// more links than anyone reads.
+// Add returns the number of a URL, in order of first use. It returns 0 for an empty URL, and beyond
+// maxLinks.
 func (s *Set) Add(href string) int {
 	href = trim(href)
 	if href == "" || href == "#" {
@@ -46,11 +46,11 @@ func (s *Set) Add(href string) int {
 	return l.N
 }
 
-// At is the link with number n, to be completed.
+// At returns link n, to be completed.
 func (s *Set) At(n int) *doc.Link { return &s.links[n-1] }
 
-// Say notes a text that stands for link n. The first one is kept as its text.
-func (s *Set) Say(n int, text string) {
+// AddText notes a text of link n. The first one that is not empty is kept.
+func (s *Set) AddText(n int, text string) {
 	l := s.At(n)
 	if l.Text == "" {
 		l.Text = text
@@ -66,7 +66,7 @@ func (s *Set) Say(n int, text string) {
 	}
 }
 
-// Finish returns the links with their warnings, once every text is known.
+// Finish returns the links with their warnings, once all texts are known.
 func (s *Set) Finish() []doc.Link {
 	for i := range s.links {
 		warn(&s.links[i], s.claims[i+1])
@@ -74,7 +74,8 @@ func (s *Set) Finish() []doc.Link {
 	return s.links
 }
 
-// trim does what browsers do to an href: white space and controls around it go, line breaks inside it too.
+// trim removes from an href what browsers remove: white space and controls around it, line breaks
+// and tabs within.
 func trim(href string) string {
 	href = strings.TrimFunc(href, func(r rune) bool { return r <= ' ' || r == '\u00a0' })
 	if strings.ContainsAny(href, "\n\r\t") {
@@ -83,7 +84,7 @@ func trim(href string) string {
 	return href
 }
 
-// Read takes a URL apart, as far as a mail's reader is concerned.
+// Read parses a URL: its host, the target behind a click tracker, and whether it is blocked.
 func Read(href string) doc.Link {
 	l := doc.Link{URL: href, Target: href}
 	switch scheme, rest := split(href); scheme {
@@ -105,7 +106,8 @@ func Read(href string) doc.Link {
 	return l
 }
 
-// split separates the scheme, in lower case, from what follows the colon; no scheme is "".
+// split separates the scheme, in lower case, from what follows the colon. The scheme is "" if there
+// is none.
 func split(href string) (scheme, rest string) {
 	scheme, rest, ok := strings.Cut(href, ":")
 	if !ok || scheme == "" || len(scheme) > 32 {
@@ -120,7 +122,7 @@ func split(href string) (scheme, rest string) {
 	return strings.ToLower(scheme), rest
 }
 
-// authority is the part between "//" and the path.
+// authority returns the part between "//" and the path.
 func authority(rest string) string {
 	rest = strings.TrimLeft(rest, `/\`)
 	if i := strings.IndexAny(rest, `/\?#`); i >= 0 {
@@ -129,7 +131,8 @@ func authority(rest string) string {
 	return rest
 }
 
-// host is the host name of what follows "http:", in ASCII and lower case, without port and user.
+// host returns the host name in what follows "http:", in ASCII and lower case, without port and
+// user.
 func host(rest string) string {
 	h := authority(rest)
 	if i := strings.LastIndexByte(h, '@'); i >= 0 {
@@ -154,7 +157,8 @@ func host(rest string) string {
 	return clean.Line(h)
 }
 
-// Domain is the registrable domain of a host (acme.co.uk of www.acme.co.uk), or the host itself when it has none.
+// Domain returns the registrable domain of a host (acme.co.uk for www.acme.co.uk), or the host
+// itself if it has none.
 func Domain(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host
@@ -165,7 +169,7 @@ func Domain(host string) string {
 	return host
 }
 
-// Escape percent-encodes a URL for use inside a control sequence: only printable ASCII is left.
+// Escape percent-encodes all but printable ASCII in a URL, for use in a control sequence.
 func Escape(url string) string {
 	const hex = "0123456789ABCDEF"
 	n := 0

@@ -31,7 +31,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestUnwrap: the target stands in the query or in the path of a known click wrapper, in its own encoding.
+// TestUnwrap: the target stands in the query or in the path of a known click wrapper, in its own
+// encoding.
 func TestUnwrap(t *testing.T) {
 	const target = "https://acme.example/a?b=c&d=e"
 	const encoded = "https%3A%2F%2Facme.example%2Fa%3Fb%3Dc%26d%3De"
@@ -95,7 +96,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		var s Set
 		n := s.Add(c.href)
-		s.Say(n, c.text)
+		s.AddText(n, c.text)
 		if got := s.Finish()[n-1].Warning; got != c.want {
 			t.Errorf("%s %q: %q, want %q", c.href, c.text, got, c.want)
 		}
@@ -110,9 +111,9 @@ func TestSet(t *testing.T) {
 	if a, b := s.Add("https://a.example/"), s.Add(" https://a.exa\nmple/ "); a != 1 || b != 1 {
 		t.Errorf("one target has the numbers %d and %d", a, b)
 	}
-	s.Say(1, "")
-	s.Say(1, "first")
-	s.Say(1, "second")
+	s.AddText(1, "")
+	s.AddText(1, "first")
+	s.AddText(1, "second")
 	if got := s.Finish()[0].Text; got != "first" {
 		t.Errorf("text %q", got)
 	}

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// wrapper is a service that counts or checks clicks and carries the target in its own URL.
+// wrapper is a service that counts or checks clicks, with the target in its own URL.
 type wrapper struct {
-	host  string // the host, or with a leading dot a suffix of it
+	host  string // the host, or a suffix of it with a leading dot
 	path  string // prefix of the path
-	param string // query parameters that hold the target, separated by spaces; empty when decode finds it
-	// decode finds the target in the rest of the URL (path and query), or decodes the parameter.
+	param string // query parameters with the target, separated by spaces; empty if decode finds it
+	// decode finds the target in path and query, or decodes the parameter.
 	decode func(string) string
 }
 
@@ -55,7 +55,7 @@ var wrappers = []wrapper{
 	{host: "mandrillapp.com", path: "/track/click", param: "url"},
 }
 
-// unwrap returns the target that a known click wrapper carries, or "".
+// unwrap returns the target in the URL of a known click tracker, or "".
 func unwrap(href, host string) string {
 	for _, w := range wrappers {
 		if !w.matches(host) {
@@ -105,7 +105,7 @@ func isWeb(s string) bool {
 	return (scheme == "http" || scheme == "https") && strings.HasPrefix(rest, "//") && host(rest) != ""
 }
 
-// proofpointV2 undoes the encoding of URL Defense 2: "-" stands for "%" and "_" for "/".
+// proofpointV2 decodes URL Defense 2: "-" stands for "%" and "_" for "/".
 func proofpointV2(s string) string {
 	out, err := url.QueryUnescape(strings.NewReplacer("-", "%", "_", "/").Replace(s))
 	if err != nil {
@@ -114,8 +114,8 @@ func proofpointV2(s string) string {
 	return out
 }
 
-// proofpointV3 undoes URL Defense 3: "__TARGET__;CHARACTERS!!…", where each "*" of the target stands for the
-// next byte of CHARACTERS, in base64; "**" and a letter for several.
+// proofpointV3 decodes URL Defense 3: "__TARGET__;CHARACTERS!!…", where each "*" of the target
+// stands for the next byte of CHARACTERS, in base64; "**" and a letter for several.
 func proofpointV3(s string) string {
 	_, s, ok := strings.Cut(s, "__")
 	if !ok {
@@ -146,7 +146,7 @@ func proofpointV3(s string) string {
 		out.Write(chars[:n])
 		chars = chars[n:]
 	}
-	// A proxy on the way may have folded the two slashes of the target into one.
+	// A proxy may have merged the two slashes of the target into one.
 	fixed := out.String()
 	for _, scheme := range []string{"https:/", "http:/"} {
 		if tail, ok := strings.CutPrefix(fixed, scheme); ok && !strings.HasPrefix(tail, "/") {
@@ -156,13 +156,13 @@ func proofpointV3(s string) string {
 	return fixed
 }
 
-// lastSegment is the last segment of a path, percent-decoded.
+// lastSegment returns the last segment of a path, percent-decoded.
 func lastSegment(s string) string {
 	s, _, _ = strings.Cut(s, "?")
 	return unescape(s[strings.LastIndexByte(s, '/')+1:])
 }
 
-// firstSegment is the first segment of a path, percent-decoded.
+// firstSegment returns the first segment of a path, percent-decoded.
 func firstSegment(s string) string {
 	s, _, _ = strings.Cut(s, "/")
 	return unescape(s)

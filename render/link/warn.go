@@ -12,8 +12,8 @@ import (
 	"mayfly/render/doc"
 )
 
-// warn notes what a reader should know before following l, a text of which claims to lead to a domain that is
-// not its own, or "".
+// warn sets the warning of l. claim is a domain named by one of its texts that is not the one it
+// leads to, or "".
 func warn(l *doc.Link, claim string) {
 	var notes []string
 	if l.Host != "" {
@@ -29,7 +29,7 @@ func warn(l *doc.Link, claim string) {
 	l.Warning = strings.Join(notes, "; ")
 }
 
-// international says how a punycode name reads, and whether it mixes scripts.
+// international returns notes on a punycode host: how it reads, and whether it mixes scripts.
 func international(host string) []string {
 	if !strings.Contains(host, "xn--") {
 		return nil
@@ -47,7 +47,7 @@ func international(host string) []string {
 	return []string{note}
 }
 
-// mixed reports whether the letters of a label come from scripts that do not belong together.
+// mixed reports whether the letters of a label come from scripts that are not used together.
 func mixed(label string) bool {
 	var latin, cyrillic, greek, other bool
 	for _, r := range label {
@@ -71,10 +71,11 @@ func mixed(label string) bool {
 	return n > 1
 }
 
-// fileSuffixes are top-level domains that in a text more often end the name of a file.
+// fileSuffixes are top-level domains that more often end a file name.
 const fileSuffixes = " md rs py sh pl ps zip mov app "
 
-// Named is the host that a link's text names when the text is nothing but a URL or a domain, else "".
+// Named returns the host that a link's text names if the text is nothing but a URL or a domain,
+// else "".
 func Named(text string) string {
 	text = strings.TrimRight(strings.TrimSpace(text), ".,;:!")
 	if len(text) > 2048 || strings.ContainsAny(text, " \n\u00a0") {
@@ -98,7 +99,7 @@ func Named(text string) string {
 			return ""
 		}
 	}
-	if web || strings.HasPrefix(h, "www.") { // whatever its top-level domain is
+	if web || strings.HasPrefix(h, "www.") { // whatever the top-level domain
 		return h
 	}
 	if _, icann := publicsuffix.PublicSuffix(h); !icann || strings.Contains(fileSuffixes, " "+h[dot+1:]+" ") {

@@ -7,22 +7,22 @@ import (
 	"mayfly/render/clean"
 )
 
-// line is a line of the body without the marks of quotation.
+// line is a line of the body without its quote marks.
 type line struct {
 	text  string
 	depth int  // of quotation
-	soft  bool // it ends where the sender wrapped it
+	soft  bool // it continues in the next line
 }
 
 func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }
 
-// signatureMark stands alone on the line above a signature.
+// signatureMark is the line above a signature.
 const signatureMark = "-- "
 
-// split takes clean text apart, and puts the lines of a flowed paragraph together.
+// split splits clean text into lines, and joins the lines of a flowed paragraph.
 func split(s string, o Options) []line {
 	var lines []line
-	var parts []string // of the paragraph that goes on: joined once, however many lines it has
+	var parts []string // of the paragraph so far: joined once, at its end
 	end := func() {
 		if len(parts) > 1 {
 			lines[len(lines)-1].text = strings.Join(parts, "")
@@ -60,8 +60,8 @@ func split(s string, o Options) []line {
 	return lines
 }
 
-// unquote counts and removes the marks of quotation. A ">" before "From " is no quote, but what mailbox files need. In
-// flowed text the marks stand together, and a space before one says that it is none (RFC 3676, 4.4 and 4.5).
+// unquote counts and removes the quote marks. A ">" before "From " is not a quote: mailbox files
+// need it. In flowed text, a space ends the quote marks (RFC 3676, 4.4 and 4.5).
 func unquote(s string, flowed bool) line {
 	if flowed {
 		text := strings.TrimLeft(s[:min(len(s), 100)], ">")
@@ -86,7 +86,7 @@ func unquote(s string, flowed bool) line {
 	return line{text: s, depth: depth}
 }
 
-// cutSignature separates what stands below the last mark of a signature.
+// cutSignature cuts off what follows the last signature mark.
 func cutSignature(lines []line) (body, signature []line) {
 	for i, l := range slices.Backward(lines) {
 		if l.depth == 0 && l.text == signatureMark {

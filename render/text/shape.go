@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// ruled reports a line that is nothing but a rule.
+// ruled reports whether a line is nothing but a rule.
 func ruled(s string) bool {
 	s = strings.TrimSpace(s)
 	return utf8.RuneCountInString(s) >= 5 && strings.Trim(s, "-=_*~─━═") == ""
 }
 
-// marker is the mark of a list item that a line begins with, or "".
+// marker returns the marker of the list item that a line begins, or "".
 func marker(s string) string {
 	s = strings.TrimLeft(s, " ")
 	for _, m := range [...]string{"- ", "* ", "• ", "+ ", "– "} {
@@ -30,7 +30,7 @@ func marker(s string) string {
 	return s[:digits+1]
 }
 
-// preformatted reports lines whose spaces are part of what they say: tables, diffs, code, drawings.
+// preformatted reports whether the spaces in lines matter: tables, diffs, code, drawings.
 func preformatted(lines []line) bool {
 	columns, drawn, diff, indented, signs := 0, 0, 0, 0, 0
 	for _, l := range lines {
@@ -55,7 +55,7 @@ func preformatted(lines []line) bool {
 	return n >= 2 && (signs*3 >= n*2 || columns*2 >= n || drawn*2 >= n || indented == n && marker(lines[0].text) == "") || diff > 0 && n >= 3
 }
 
-// drawing reports a line of signs rather than of words: ASCII art.
+// drawing reports whether a line consists of signs rather than words: ASCII art.
 func drawing(s string) bool {
 	signs, letters := 0, 0
 	for _, r := range s {
@@ -69,7 +69,7 @@ func drawing(s string) bool {
 	return signs >= 2 && signs > 2*letters
 }
 
-// rows is the text of lines, each on its own.
+// rows joins lines by newlines.
 func rows(lines []line) string {
 	all := make([]string, len(lines))
 	for i, l := range lines {
@@ -78,11 +78,11 @@ func rows(lines []line) string {
 	return strings.Join(all, "\n")
 }
 
-// proseWidth is the least width at which lines are taken to have been wrapped by the sender's program.
+// proseWidth is the least width at which lines count as wrapped by the sender's program.
 const proseWidth = 50
 
-// prose is the text of lines, put together where the sender's program had wrapped them: where the first word of
-// the next line would not have fitted.
+// prose joins lines that the sender's program wrapped: those after which the first word of the next
+// line would not have fitted.
 func prose(lines []line) string {
 	widest := 0
 	for _, l := range lines {

@@ -1,32 +1,31 @@
-// Package text reads a text body into a document: paragraphs, lists, quotes, a signature, links; what is set with
-// spaces, such as tables and diffs, keeps them.
+// Package text reads a plain text body into a document: paragraphs, lists, quotes, a signature,
+// links. Tables, diffs and the like keep their spaces.
 package text
 
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/link"
 )
 
-// Options are the parameters of the part that the text comes from (RFC 3676).
+// Options are the parameters of the text part (RFC 3676).
 type Options struct {
-	Flowed bool // format=flowed: lines that end in a space go on in the next one
+	Flowed bool // format=flowed: a line that ends in a space continues in the next one
 	DelSp  bool // delsp=yes: that space is not part of the text
 }
 
-// Bounds of what is read; a text beyond them is cut, and the document says so.
+// Bounds on what is read. A longer text is cut, and the document says so.
 const (
 	maxText  = 1 << 20 // bytes
 	maxLines = 30_000
-	maxSpans = 20_000 // texts and URLs that take turns
+	maxSpans = 20_000 // texts and URLs
 	maxDepth = 24     // of quotes
 )
 
-// Read reads a text body. It never fails.
+// Read reads a plain text body. It never fails.
 func Read(body string, o Options) *doc.Document {
 	r := reader{doc: &doc.Document{}}
 	if len(body) > maxText {
@@ -50,7 +49,7 @@ func Read(body string, o Options) *doc.Document {
 	return r.doc
 }
 
-// reader makes blocks of lines.
+// reader makes blocks from lines.
 type reader struct {
 	doc    *doc.Document
 	links  link.Set
@@ -59,7 +58,7 @@ type reader struct {
 	footer bool // below the signature's mark
 }
 
-// sections makes blocks of the lines, those quoted deeper than depth as quotes.
+// sections makes blocks from lines. Those quoted deeper than depth become quotes.
 func (r *reader) sections(lines []line, depth int) []*doc.Block {
 	var blocks []*doc.Block
 	gap := false
@@ -92,7 +91,7 @@ func (r *reader) sections(lines []line, depth int) []*doc.Block {
 	return blocks
 }
 
-// group makes blocks of lines without an empty one between them; there is at least one.
+// group makes blocks, at least one, from lines with no empty one between them.
 func (r *reader) group(lines []line, depth int) []*doc.Block {
 	if preformatted(lines) {
 		return []*doc.Block{r.leaf(doc.Pre, rows(lines), depth)}
@@ -140,23 +139,10 @@ func (r *reader) item(mark string, lines []line, depth int) *doc.Block {
 	return &doc.Block{Kind: doc.Item, Marker: mark, Children: []*doc.Block{r.leaf(doc.Paragraph, prose(all), depth)}}
 }
 
-// leaf makes a block of text, its links found.
+// leaf makes a block from text, and finds its links.
 func (r *reader) leaf(kind doc.Kind, text string, depth int) *doc.Block {
 	r.order++
 	return &doc.Block{
-		Kind: kind, Spans: r.spans(text), Order: r.order, Quoted: depth, InFooter: r.footer, RTL: rightToLeft(text),
+		Kind: kind, Spans: r.spans(text), Order: r.order, Quoted: depth, InFooter: r.footer, RTL: doc.RightToLeft(text),
 	}
-}
-
-// rightToLeft reports whether the first letter with a direction belongs to a script written from right to left.
-func rightToLeft(s string) bool {
-	for _, c := range s {
-		switch {
-		case unicode.In(c, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
-			return true
-		case unicode.IsLetter(c):
-			return false
-		}
-	}
-	return false
 }

@@ -100,11 +100,3 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d quotes within quotes", depth)
 	}
 }
-
-func TestRightToLeft(t *testing.T) {
-	for s, want := range map[string]bool{"שלום": true, "123 مرحبا abc": true, "abc שלום": false, "123": false, "": false} {
-		if got := rightToLeft(s); got != want {
-			t.Errorf("%q: %v", s, got)
-		}
-	}
-}

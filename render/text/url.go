@@ -8,7 +8,7 @@ import (
 	"mayfly/render/link"
 )
 
-// openURL reports text that ends within a URL.
+// openURL reports whether a text ends within a URL.
 func openURL(s string) bool {
 	word := s[strings.LastIndexAny(s, " <(\n")+1:]
 	if len(word) < 20 {
@@ -18,8 +18,8 @@ func openURL(s string) bool {
 	return start >= 0 && end >= len(word)-1
 }
 
-// continuesURL reports whether next goes on with the URL that text ends in: within angle brackets always
-// (RFC 3986, appendix C), else when the line was full and the next begins with what only a URL has.
+// continuesURL reports whether next continues the URL at the end of text: always within angle
+// brackets (RFC 3986, appendix C), else if the line was full and next begins like part of a URL.
 func continuesURL(text, next string) bool {
 	word, _, _ := strings.Cut(next, " ")
 	if word == "" || strings.Contains(word, "://") {
@@ -34,7 +34,7 @@ func continuesURL(text, next string) bool {
 	return strings.HasSuffix(text, "=") || strings.ContainsAny(word, "/=&%?_") || strings.ContainsAny(word, "0123456789") && len(word) > 8
 }
 
-// spans takes text apart at its URLs.
+// spans splits text into URLs and what is between them.
 func (r *reader) spans(text string) []doc.Span {
 	var spans []doc.Span
 	add := func(s string, n int) {
@@ -51,7 +51,7 @@ func (r *reader) spans(text string) []doc.Span {
 		url := text[start:end]
 		n := r.links.Add(href)
 		if n > 0 {
-			r.links.Say(n, url)
+			r.links.AddText(n, url)
 		}
 		add(text[:start], 0)
 		add(url, n)
