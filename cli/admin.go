@@ -29,14 +29,14 @@ func (a *app) adminCommand() *cobra.Command {
 func (a *app) adminKeyCommand(store *string) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "key",
-		Short: "Make, list, change and revoke API keys",
+		Short: "Create, list, change and revoke API keys",
 		Example: `KEY=$(mayfly admin key create --plan dev --name ci)
 mayfly admin key list
 mayfly admin key revoke key_01`,
 	}, a.adminKeyCreate(store), a.adminKeyList(store), a.adminKeyRevoke(store), a.adminKeyRotate(store), a.adminKeyPlan(store))
 }
 
-// administer opens the store for the time of work.
+// administer opens the store while work runs.
 func administer(ctx context.Context, store string, work func(*server.Admin) error) error {
 	admin, err := server.OpenAdmin(ctx, store)
 	if err != nil {
@@ -55,7 +55,7 @@ func administer(ctx context.Context, store string, work func(*server.Admin) erro
 	return err
 }
 
-// administerExisting is administer for what makes no sense on a store that is yet to be made: a mistyped path makes none.
+// administerExisting is administer for work that needs an existing store: a mistyped path must not create one.
 func administerExisting(ctx context.Context, store string, work func(*server.Admin) error) error {
 	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) && !strings.Contains(store, "://") {
 		return notFoundf("name another with --store", "there is no store in %s", render.Clean(store))
@@ -69,13 +69,13 @@ func (a *app) adminKeyCreate(store *string) *cobra.Command {
 	var name, plan string
 	cmd := &cobra.Command{
 		Use:     "create",
-		Short:   "Make an API key and print it",
+		Short:   "Create an API key and print it",
 		Long:    "Make an API key and print it. The key is shown only once: the store keeps just a hash of it.",
 		Example: "mayfly admin key create --plan dev --name ci",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if plan == "" {
-				return usageOf(cmd, "--plan is needed: free, dev, startup or enterprise")
+				return usageOf(cmd, "--plan is required: free, dev, startup or enterprise")
 			}
 			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
 				key, err := admin.CreateKey(cmd.Context(), name, plan)

@@ -32,7 +32,7 @@ PGPASSFILE=~/.pgpass mayfly admin store copy --from ./store --to postgres://mayf
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if from == "" || to == "" {
-				return usageOf(cmd, "--from and --to are needed")
+				return usageOf(cmd, "--from and --to are required")
 			}
 			begun := time.Now()
 			var state atomic.Pointer[server.Copied]
@@ -47,7 +47,7 @@ PGPASSFILE=~/.pgpass mayfly admin store copy --from ./store --to postgres://mayf
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.env.Stderr, "%s and %s are there; %s copied and %s removed in %s\n",
+			fmt.Fprintf(a.env.Stderr, "the database has %s and %s; %s copied and %s removed in %s\n",
 				english.Plural(c.Keys, "key", ""), english.Plural(c.Inboxes, "inbox", "inboxes"),
 				english.Plural(c.Messages, "message", ""), english.Plural(c.Removed, "inbox", "inboxes"),
 				time.Since(begun).Round(100*time.Millisecond))
@@ -55,6 +55,6 @@ PGPASSFILE=~/.pgpass mayfly admin store copy --from ./store --to postgres://mayf
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "folder of the store")
-	cmd.Flags().StringVar(&to, "to", "", "database, as postgres://user@host/database")
+	cmd.Flags().StringVar(&to, "to", "", "database: postgres://user@host/database")
 	return cmd
 }

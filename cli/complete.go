@@ -12,16 +12,16 @@ import (
 	"mayfly/render"
 )
 
-// completionTimeout is how long a completion may keep a person who pressed tab.
+// completionTimeout is how long pressing tab may take.
 const completionTimeout = 700 * time.Millisecond
 
 func (a *app) completeFlag(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
 	cobra.CheckErr(cmd.RegisterFlagCompletionFunc(flag, f))
 }
 
-// complete asks the service for words; where it does not answer there are none.
+// complete returns words that the service is asked for, none when it does not answer.
 func (a *app) complete(cmd *cobra.Command, words func(ctx context.Context, s *connection) ([]cobra.Completion, error)) ([]cobra.Completion, cobra.ShellCompDirective) {
-	a.showsProblems = true // nowhere, as it would be in the middle of a command line
+	a.showsProblems = true // not at all: they would appear in the middle of a command line
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer cancel()
 	s, err := a.connect(ctx)
@@ -35,7 +35,7 @@ func (a *app) complete(cmd *cobra.Command, words func(ctx context.Context, s *co
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeInbox completes the one INBOX of a command.
+// completeInbox completes the INBOX of a command that takes one.
 func (a *app) completeInbox(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -43,7 +43,7 @@ func (a *app) completeInbox(cmd *cobra.Command, args []string, start string) ([]
 	return a.completeInboxes(cmd, args, start)
 }
 
-// completeInboxes completes addresses, and IDs where one was begun.
+// completeInboxes completes addresses, and IDs once one has been started.
 func (a *app) completeInboxes(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
 		inboxes, err := s.inboxes(ctx)
@@ -87,7 +87,7 @@ func (a *app) completeMessage(cmd *cobra.Command, args []string, start string) (
 	})
 }
 
-// completeDomains completes the domains of the inboxes there are: the contract has no list of domains.
+// completeDomains completes the domains of existing inboxes, since the API cannot list domains.
 func (a *app) completeDomains(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return a.complete(cmd, func(ctx context.Context, s *connection) ([]cobra.Completion, error) {
 		inboxes, err := s.inboxes(ctx)

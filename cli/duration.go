@@ -28,7 +28,7 @@ func (d *duration) String() string {
 	return d.text()
 }
 
-// text is the duration without units that are zero: 1h rather than 1h0m0s.
+// text formats the duration without trailing units of zero: 1h, not 1h0m0s.
 func (d duration) text() string {
 	s := time.Duration(d).String()
 	if strings.HasSuffix(s, "m0s") {

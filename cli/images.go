@@ -16,12 +16,12 @@ var imageProtocols = map[string]image.Protocol{
 
 var imageNames = []cobra.Completion{"auto", "kitty", "iterm2", "sixel", "blocks", "off"}
 
-// protocolTexts are the ways to show an image, for people.
+// protocolTexts name the protocols for people.
 var protocolTexts = map[image.Protocol]string{
 	image.Blocks: "half blocks", image.Kitty: "kitty graphics", image.ITerm2: "iTerm2 images", image.Sixel: "sixel",
 }
 
-// imagesFlag adds the flag that asks for images.
+// imagesFlag defines --images.
 func (f *viewFlags) imagesFlag(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.images, "images", "off", "show the images embedded in the mail: auto, kitty, iterm2, sixel, blocks or off")
 	a.completeFlag(cmd, "images", cobra.FixedCompletions(imageNames, cobra.ShellCompDirectiveNoFileComp))
@@ -34,7 +34,7 @@ func (f *viewFlags) checkImages(cmd *cobra.Command) error {
 	return nil
 }
 
-// imageMode is how images are drawn: as asked, or as the terminal can.
+// imageMode returns how images are drawn: as asked for, or with auto as stdout allows.
 func (f *viewFlags) imageMode(a *app) image.Mode {
 	m := image.Mode{Protocol: imageProtocols[f.images]}
 	if f.json {

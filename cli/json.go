@@ -21,8 +21,8 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// escapeControls writes every rune of a line of JSON that a terminal could act on as an escape: the value stays true and
-// the line is safe to look at. Such runes stand only inside strings.
+// escapeControls escapes every rune that a terminal could act on: the line is safe to print and its values stay the same.
+// Such runes occur only inside strings.
 func escapeControls(line []byte) []byte {
 	if plainJSON(line) {
 		return line
@@ -52,7 +52,7 @@ func plainJSON(line []byte) bool {
 	return true
 }
 
-// needsEscape tells controls, line and paragraph separators, and format characters (bidi controls, zero-width, tags).
+// needsEscape reports controls, line and paragraph separators, private use and format characters (bidi, zero width, tags).
 func needsEscape(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
 }

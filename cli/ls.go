@@ -58,7 +58,7 @@ func (a *app) lsCommand() *cobra.Command {
 	return cmd
 }
 
-// counted are the inboxes with their number of messages. Where the service cannot list them, each is asked for, and
+// counted returns the inboxes with their number of messages. If the service cannot list inboxes, each is fetched, and
 // those that are gone are left out.
 func (s *connection) counted(ctx context.Context) ([]api.Inbox, error) {
 	all, err := s.inboxes(ctx)

@@ -26,17 +26,17 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 			}
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			server := mcp.New(c.client, mcp.Options{Version: version(), Known: known{a, c}, Log: log})
-			return mcp.ServeStdio(cmd.Context(), server, io.NopCloser(a.env.Stdin), unclosed{a.env.Stdout})
+			return mcp.ServeStdio(cmd.Context(), server, io.NopCloser(a.env.Stdin), nopCloser{a.env.Stdout})
 		},
 	}
 }
 
-// unclosed is a writer that closing leaves open.
-type unclosed struct{ io.Writer }
+// nopCloser is a writer whose Close does nothing.
+type nopCloser struct{ io.Writer }
 
-func (unclosed) Close() error { return nil }
+func (nopCloser) Close() error { return nil }
 
-// known is the registry as the MCP server uses it.
+// known is the registry for the MCP server.
 type known struct {
 	*app
 	*connection

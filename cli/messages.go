@@ -58,7 +58,7 @@ func (a *app) messageRows(messages []api.Summary) [][]string {
 	return rows
 }
 
-// sender is who a message is from, clean.
+// sender formats who a message is from, clean.
 func sender(name, address string) string {
 	name, address = render.Clean(name), render.Clean(address)
 	if name == "" {

@@ -60,14 +60,14 @@ mayfly new --json | jq -r .id`,
 	return cmd
 }
 
-// remember keeps an inbox for the commands to come. That it cannot be kept is worth a word and no more: the inbox is there.
+// remember stores an inbox for later commands. A failure is only reported: the inbox exists all the same.
 func (a *app) remember(s *connection, i api.Inbox) {
 	if err := s.known.Put(registered(i)); err != nil {
 		fmt.Fprintf(a.env.Stderr, "mayfly: this machine will not remember the inbox: %s\n", render.Clean(err.Error()))
 	}
 }
 
-// forget drops an inbox that is no more.
+// forget removes an inbox that no longer exists.
 func (a *app) forget(s *connection, inboxID string) {
 	if err := s.known.Remove(inboxID); err != nil {
 		fmt.Fprintf(a.env.Stderr, "mayfly: this machine still remembers %s: %s\n", render.Clean(inboxID), render.Clean(err.Error()))
@@ -78,10 +78,10 @@ func registered(i api.Inbox) registry.Inbox {
 	return registry.Inbox{ID: i.ID, Email: i.Email, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
 }
 
-// received is an object as the service sent it, else as it is written here.
+// received returns an object as the service sent it, if it sent one.
 func received(raw []byte, object any) any {
 	if len(raw) == 0 {
 		return object
 	}
-	return json.RawMessage(raw) // loses its white space on a line, and nothing else
+	return json.RawMessage(raw) // loses only its white space between values
 }

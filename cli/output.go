@@ -33,7 +33,7 @@ func (a *app) styled() bool {
 	return term.Is(a.env.Stdout) && a.env.Getenv("TERM") != "dumb"
 }
 
-// colorProfile is how many colours stdout gets.
+// colorProfile returns which colours stdout gets.
 func (a *app) colorProfile() colorprofile.Profile {
 	switch {
 	case !a.styled():
@@ -46,12 +46,12 @@ func (a *app) colorProfile() colorprofile.Profile {
 	return colorprofile.Env(a.env.Environ)
 }
 
-// darkBackground reports whether stdout is a terminal with a dark background, as it is taken for where it does not say.
+// darkBackground reports whether the terminal has a dark background, which is assumed when it does not say.
 func (a *app) darkBackground() bool {
 	return a.env.Environ.Background(a.env.Stdin, a.env.Stdout) != term.LightBackground
 }
 
-// theme is what stdout can show, in the colours that the application has.
+// theme returns the theme of the application, as far as stdout can show it.
 func (a *app) theme() render.Theme {
 	if !a.styled() {
 		return render.Theme{Dark: true}
@@ -75,8 +75,7 @@ func (a *app) theme() render.Theme {
 	return t
 }
 
-// table writes rows, whose cells are clean: in columns on a terminal, the last one cut at its width, else with a tab
-// between the cells and nothing cut.
+// table writes rows of clean cells: on a terminal in columns, lines cut at its width, else whole and separated by tabs.
 func (a *app) table(w io.Writer, rows [][]string) error {
 	var out strings.Builder
 	if !term.Is(a.env.Stdout) {
@@ -109,7 +108,7 @@ func (a *app) table(w io.Writer, rows [][]string) error {
 	return err
 }
 
-// stamp is a time for a program, in UTC.
+// timestamp formats a time for programs, in UTC.
 func timestamp(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -117,7 +116,7 @@ func timestamp(t time.Time) string {
 	return t.UTC().Format(api.TimeFormat)
 }
 
-// left says how long it is until t, in one unit.
+// timeLeft formats how long it is until t, in one unit.
 func timeLeft(t time.Time) string {
 	d := time.Until(t)
 	switch {
@@ -129,7 +128,7 @@ func timeLeft(t time.Time) string {
 	return span(d) + " left"
 }
 
-// span is a duration in the largest unit of which there are at least two.
+// span formats a duration in the largest unit of which it has at least two.
 func span(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -142,7 +141,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d s", d/time.Second)
 }
 
-// moment is a time as a person writes it: the day only when it is another one.
+// localTime formats a time for people, without the date when it is today.
 func localTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"

@@ -13,8 +13,7 @@ import (
 	"mayfly/term"
 )
 
-// page gives write a writer that leads to $PAGER when stdout is a terminal, else to stdout. A reader who leaves the pager
-// early is no error.
+// page calls write with a writer to $PAGER if stdout is a terminal, else to stdout. Quitting the pager early is no error.
 func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
 	pager := a.pagerCommand()
 	if len(pager) == 0 {
@@ -24,7 +23,7 @@ func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
 	cmd.Stdout, cmd.Stderr = a.env.Stdout, a.env.Stderr
 	cmd.Env = os.Environ()
 	if a.env.Getenv("LESS") == "" {
-		cmd.Env = append(cmd.Env, "LESS=FRX") // leave when it fits a screen, keep colours, leave the text on the screen
+		cmd.Env = append(cmd.Env, "LESS=FRX") // quit if it fits on one screen, keep colours, leave the text on the screen
 	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -46,7 +45,7 @@ func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
 	return err
 }
 
-// pagerCommand is $PAGER, less where that is not set, and nothing where there is no terminal or no pager.
+// pagerCommand returns $PAGER, by default less, and nothing without a terminal or that program.
 func (a *app) pagerCommand() []string {
 	if !term.Is(a.env.Stdout) || !term.Is(a.env.Stdin) || a.env.Getenv("TERM") == "dumb" {
 		return nil

@@ -43,7 +43,7 @@ func (a *app) rmCommand() *cobra.Command {
 	return cmd
 }
 
-// remove deletes the inboxes that names mean, or all. What fails is listed and does not keep the rest from being deleted.
+// remove deletes the inboxes that names mean, or all. Failures are listed and do not stop the rest.
 func (a *app) remove(ctx context.Context, s *connection, names []string, all, yes bool) error {
 	var failures []error
 	inboxes, err := s.inboxesNamed(ctx, names, all, func(err error) { failures = append(failures, err) })
@@ -87,7 +87,7 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, ye
 	return nil
 }
 
-// inboxesNamed finds each inbox once; a name that means none is told to failed.
+// inboxesNamed finds each inbox once, and calls failed for each name that is none.
 func (s *connection) inboxesNamed(ctx context.Context, names []string, all bool, failed func(error)) ([]api.Inbox, error) {
 	if all {
 		return s.inboxes(ctx)

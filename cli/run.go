@@ -1,8 +1,8 @@
-// Package cli is the command line of Mayfly: it reads arguments and settings, finds the service that is meant, wires the
-// parts together and says how a run ended by its exit status.
+// Package cli is the command line of Mayfly: it reads arguments and settings, finds the service, wires the parts together
+// and reports how a run ended by its exit status.
 //
-// Data goes to stdout, everything else to stderr. Whatever comes from a service or a mail is cleaned before it reaches
-// either; JSON keeps the true values, as escapes where a terminal could act on them.
+// Data goes to stdout, everything else to stderr. Whatever comes from a service or a mail is cleaned before it is printed.
+// JSON keeps the values as they are, with escapes for what a terminal could act on.
 package cli
 
 import (
@@ -29,7 +29,7 @@ func OS() Env {
 	return Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ()}
 }
 
-// Getenv is the value of an environment variable, "" when it is not set.
+// Getenv returns the value of an environment variable, "" when it is not set.
 func (e Env) Getenv(name string) string { return e.Environ.Getenv(name) }
 
 // interruptGrace is how long a command may take to notice an interrupt before the run ends without it.
@@ -45,7 +45,7 @@ func Run(ctx context.Context, args []string, env Env) int {
 	return (&app{env: env}).run(ctx, args)
 }
 
-// run runs a command and returns its exit status; when ctx ends it does not wait for one that does not notice.
+// run runs a command and returns its exit status. When ctx ends, it does not wait for a command that ignores that.
 func (a *app) run(ctx context.Context, args []string) int {
 	ended := make(chan error, 1)
 	go func() { ended <- a.execute(ctx, args) }()
@@ -54,20 +54,18 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return a.report(ctx, err)
 	case <-ctx.Done():
 	}
-	if a.graceful.Load() { // it has something to bring to an end, and ends by itself
+	if a.graceful.Load() {
 		return a.report(ctx, <-ended)
 	}
-	patience := time.NewTimer(interruptGrace)
-	defer patience.Stop()
 	select {
 	case err := <-ended:
 		return a.report(ctx, err)
-	case <-patience.C: // blocked in a read that no context ends; the process is about to
+	case <-time.After(interruptGrace): // it blocks in a read that no context ends
 		return a.report(ctx, context.Cause(ctx))
 	}
 }
 
-// report tells err on stderr, where there is something to tell, and returns the exit status.
+// report prints err on stderr, unless that has been done, and returns the exit status.
 func (a *app) report(ctx context.Context, err error) int {
 	var signal interrupted
 	switch {

@@ -20,7 +20,7 @@ import (
 	"mayfly/server"
 )
 
-// shutdownTimeout is how long a service that was told to stop waits for what it is receiving.
+// shutdownTimeout is how long a service that stops waits for mail that it is receiving.
 const shutdownTimeout = 20 * time.Second
 
 func (a *app) serveCommand() *cobra.Command {
@@ -28,7 +28,7 @@ func (a *app) serveCommand() *cobra.Command {
 	s := &serving{app: a}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Run the service: SMTP in, REST out",
+		Short: "Run the service: mail in by SMTP, out by REST",
 		Long: "Run the service until SIGINT or SIGTERM. Every flag can also be set by an environment variable, MAYFLY_SERVE_ and the flag's name " +
 			"(MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML file of --config (max_message_size). A flag overrides a variable, and a variable overrides the file. " +
 			"On a PostgreSQL database any number of processes can serve one store. Every user of a machine can see command lines: put a " +
@@ -52,11 +52,11 @@ mayfly admin key create --plan dev --store /var/lib/mayfly`,
 	return cmd
 }
 
-// serving is the settings of the service.
+// serving holds the settings of the service.
 type serving struct {
 	app       *app
 	config    server.Config
-	mcp       bool // serve /mcp too
+	mcp       bool // also serve /mcp
 	logFormat string
 	logLevel  string
 }
@@ -68,7 +68,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.Metrics, "metrics", "", "address of the Prometheus metrics")
 	s.app.storeFlag(f, &c.Store)
 	f.StringSliceVar(&c.Domains, "domains", []string{"mayfly.test"}, "domains of the addresses; the first is the default")
-	f.StringVar(&c.Hostname, "hostname", "", "name of this host in SMTP")
+	f.StringVar(&c.Hostname, "hostname", "", "host name that SMTP announces")
 
 	f.BoolVar(&c.CatchAll, "catch-all", false, "make an inbox for mail to an unknown address")
 	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "ID of the API key that owns these inboxes")
@@ -82,7 +82,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.SMTPKey, "smtp-key", "", "PEM file with the private key of that certificate")
 
 	f.Var((*size)(&c.MaxMessageBytes), "max-message-size", "largest message accepted (25 MiB)")
-	f.IntVar(&c.MaxRecipients, "max-recipients", 0, "recipients of a message (100)")
+	f.IntVar(&c.MaxRecipients, "max-recipients", 0, "recipients per message (100)")
 	f.IntVar(&c.MaxCommandLine, "max-command-line", 0, "bytes in an SMTP command (2048)")
 	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes in a line of a message (1 MiB)")
 	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands in an SMTP session (20)")
@@ -96,18 +96,18 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections to the REST API at a time (65536, at most half of the open files)")
 	f.IntVar(&c.MaxHeld, "max-held", 0, "held requests at a time (20000)")
 
-	f.BoolVar(&s.mcp, "mcp", false, "serve the Model Context Protocol at /mcp of the REST API")
+	f.BoolVar(&s.mcp, "mcp", false, "also serve the Model Context Protocol, at /mcp of the REST API")
 	f.StringVar(&s.logFormat, "log-format", "text", "log format: text or json")
 	f.StringVar(&s.logLevel, "log-level", "info", "least level that is logged: debug, info, warn or error")
 }
 
-// storeFlag defines --store. The help, which tells the default, tells no password.
+// storeFlag defines --store. The help shows the default without a password.
 func (a *app) storeFlag(f *pflag.FlagSet, store *string) {
 	f.StringVar(store, "store", a.defaultStore(), "folder of the store, or postgres://user@host/database")
 	f.Lookup("store").DefValue = server.StoreName(*store)
 }
 
-// defaultStore is where the store is when nobody says.
+// defaultStore is the store without --store.
 func (a *app) defaultStore() string {
 	if store := a.env.Getenv("MAYFLY_SERVE_STORE"); store != "" {
 		return store
@@ -122,14 +122,14 @@ func (s *serving) run(ctx context.Context) error {
 	}
 	s.config.Log = log
 	s.app.graceful.Store(true)
-	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads any more does not end the service
+	signal.Ignore(syscall.SIGPIPE) // a log that nobody reads must not end the service
 
 	agents := newAgents()
 	if s.mcp {
 		s.config.MCP = mcp.Handler(agents.client, mcp.Options{Version: version(), Log: log})
 	}
 	if s.app.env.Getenv("GOGC") == "" {
-		// Ten thousand held requests in a sixth less memory; taking mail is as fast, since it leaves little garbage.
+		// Ten thousand held requests take a sixth less memory; mail is accepted as fast, since it leaves little garbage.
 		debug.SetGCPercent(50)
 	}
 	running, err := server.Start(ctx, s.config)
@@ -158,7 +158,7 @@ func (s *serving) scheme() string {
 	return "http"
 }
 
-// announce tells the addresses, on one line of stderr.
+// announce prints the addresses, on one line of stderr.
 func (s *serving) announce(running *server.Server) {
 	rest := s.scheme() + "://" + running.HTTPAddr()
 	if s.logFormat == "json" {
@@ -183,7 +183,7 @@ func (s *serving) logger() (*slog.Logger, error) {
 	return nil, fmt.Errorf("--log-format %q: want text or json", s.logFormat)
 }
 
-// faults tells each of the errors that err joins on a line of its own.
+// usageErrors prints each of the errors that err joins, a line each.
 func (a *app) usageErrors(err error) error {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintln(a.env.Stderr, errorLine(errors.New(line)))

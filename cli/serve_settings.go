@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// settle sets the flags that the command line left alone: from the environment, else from a TOML file. It tells all that
-// is wrong at once.
+// loadServeSettings sets the flags that are not on the command line, from the environment or else from a TOML file. It
+// reports everything that is wrong.
 func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 	settings := map[string]any{}
 	if file != "" {
@@ -25,7 +25,7 @@ func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	var faults []error
+	var errs []error
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := strings.ReplaceAll(f.Name, "-", "_")
 		setting, inFile := settings[name]
@@ -36,24 +36,24 @@ func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 		variable := "MAYFLY_SERVE_" + strings.ToUpper(name)
 		if value := a.env.Getenv(variable); value != "" {
 			if err := flags.Set(f.Name, value); err != nil {
-				faults = append(faults, fmt.Errorf("%s: %w", variable, err))
+				errs = append(errs, fmt.Errorf("%s: %w", variable, err))
 			}
 		} else if inFile {
 			if err := flags.Set(f.Name, settingText(setting)); err != nil {
-				faults = append(faults, fmt.Errorf("%s, %s: %w", file, name, err))
+				errs = append(errs, fmt.Errorf("%s, %s: %w", file, name, err))
 			}
 		}
 	})
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		faults = append(faults, fmt.Errorf("%s: there is no setting %s", file, name))
+		errs = append(errs, fmt.Errorf("%s: there is no setting %s", file, name))
 	}
-	if len(faults) > 0 {
-		return a.usageErrors(errors.Join(faults...))
+	if len(errs) > 0 {
+		return a.usageErrors(errors.Join(errs...))
 	}
 	return nil
 }
 
-// settingText is a value of the file as it would stand on the command line.
+// settingText formats a value of the file as on the command line.
 func settingText(value any) string {
 	list, ok := value.([]any)
 	if !ok {

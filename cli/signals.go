@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// interrupted is why the context of a run ended: a signal.
+// interrupted is the signal that ended the context of a run, as its cause.
 type interrupted struct{ signal syscall.Signal }
 
 func (i interrupted) Error() string { return "interrupted: " + i.signal.String() }
@@ -16,8 +16,7 @@ func (i interrupted) Error() string { return "interrupted: " + i.signal.String()
 func (i interrupted) status() int { return statusSignalFloor + int(i.signal) }
 
 // withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under
-// nohup), its cause an interrupted. A second signal ends the process at once. The returned function stops the watching
-// and waits for it.
+// nohup). A second signal ends the process at once. The function stops watching for signals.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)

@@ -14,7 +14,7 @@ import (
 	"mayfly/render"
 )
 
-// Exit statuses, a promise to scripts.
+// Exit statuses; scripts rely on them.
 const (
 	statusDone        = 0
 	statusError       = 1
@@ -50,12 +50,12 @@ func withNext(err error, next string) error {
 	return &failure{status: exitStatus(err), err: err, next: next}
 }
 
-// quiet is an error of which everything has been said: it only carries its status.
+// quiet is an error that has been reported already: it only carries the exit status.
 type quiet struct{ status int }
 
 func (q quiet) Error() string { return fmt.Sprintf("status %d", q.status) }
 
-// exitStatus is the status that err ends the run with.
+// exitStatus returns the status that err ends the run with.
 func exitStatus(err error) int {
 	var f *failure
 	var q quiet
@@ -82,7 +82,7 @@ func exitStatus(err error) int {
 	}
 }
 
-// next is what to do about err, "" when the error says enough.
+// nextStep says what to do about err, "" when the error says enough.
 func nextStep(err error) string {
 	var f *failure
 	var limited *api.Error
@@ -105,12 +105,12 @@ func nextStep(err error) string {
 	return ""
 }
 
-// wholeSeconds is a time to wait as a person reads it, rather too long than too short.
+// wholeSeconds formats a time to wait, rounded up.
 func wholeSeconds(d time.Duration) string {
 	return (d + time.Second - 1).Truncate(time.Second).String()
 }
 
-// errorLine is what a person is told about err: one line, safe for a terminal.
+// errorLine formats err for people: one line, safe for a terminal.
 func errorLine(err error) string {
 	line := strings.TrimRight(strings.Join(strings.Fields(err.Error()), " "), ".")
 	if next := nextStep(err); next != "" {

@@ -67,26 +67,52 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 	if term.Is(a.env.Stderr) {
 		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c stops\n", count(len(ids), "inbox", "inboxes"))
 	}
-	return follow(ctx, s.client, ids, f.all, f.on)
+	return f.follow(ctx, s.client, ids)
 }
 
-// follower turns the events of a watcher into lines.
+// follower prints the events of a watcher.
 type follower struct {
 	app     *app
 	json    bool
-	all     bool // inboxes that appear are followed too
+	all     bool // also follow inboxes that appear
 	inboxes map[string]*watched
-	failing map[string]bool // by inbox, "" for the service: told, and not over
+	failing map[string]bool // reported as failed and not recovered, by inbox; "" is the service
 }
 
-// watched is what is known of an inbox that is followed.
+// watched is an inbox that is followed.
 type watched struct {
 	inbox api.Inbox
-	fresh bool            // made since the start: what is in it has arrived since
-	seen  map[string]bool // messages that were there; nil before the first list
+	fresh bool            // made since the start, so all its messages are new
+	seen  map[string]bool // messages already there; nil before the first list
 }
 
-func (f *follower) on(w *watch.Watcher, e watch.Event) (bool, error) {
+// follow hands the events of the inboxes to onEvent until that is done or fails, or ctx ends.
+func (f *follower) follow(ctx context.Context, c *api.Client, ids []string) error {
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := watch.New(c, watch.Options{NoInboxes: !f.all})
+	for _, id := range ids {
+		w.Add(id)
+	}
+	w.SetView(ids)
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(watching) }()
+	for e := range w.Events() {
+		if done, err := f.onEvent(w, e); done || err != nil {
+			cancel()
+			<-ended
+			return err
+		}
+	}
+	err := <-ended
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// onEvent prints an event, and reports whether there is nothing left to follow.
+func (f *follower) onEvent(w *watch.Watcher, e watch.Event) (bool, error) {
 	i := f.inboxes[e.InboxID]
 	switch e.Kind {
 	case watch.Inboxes:
@@ -111,7 +137,7 @@ func (f *follower) on(w *watch.Watcher, e watch.Event) (bool, error) {
 		}
 		return len(f.inboxes) == 0 && !f.all, nil
 	case watch.Failed:
-		if lasting(e.Err) {
+		if permanent(e.Err) {
 			return true, e.Err
 		}
 		if f.failing[e.InboxID] {
@@ -133,8 +159,8 @@ func (f *follower) inboxOf(i *watched) *api.Inbox {
 	return &i.inbox
 }
 
-// lasting reports a failure that ends the watch: no attempt mends it.
-func lasting(err error) bool {
+// permanent reports a failure that trying again does not help.
+func permanent(err error) bool {
 	return errors.Is(err, api.ErrUnauthorized) || errors.Is(err, api.ErrForbidden)
 }
 
@@ -148,7 +174,7 @@ func (f *follower) add(w *watch.Watcher, list []api.Inbox) {
 	}
 }
 
-// listed tells the messages that were not there before, the oldest first.
+// listed prints the messages that are new, oldest first.
 func (f *follower) listed(i *watched, messages []api.Summary) error {
 	messages = slices.Clone(messages)
 	newestFirst(messages)
@@ -171,7 +197,7 @@ func (f *follower) listed(i *watched, messages []api.Summary) error {
 type event struct {
 	name    string // arrived, expired, deleted, failed, recovered
 	at      time.Time
-	inbox   *api.Inbox   // nil where the whole service is meant
+	inbox   *api.Inbox   // nil for the whole service
 	message *api.Summary // of arrived
 	err     error        // of failed
 	retryAt time.Time    // of failed; zero when not known
@@ -202,7 +228,7 @@ func (e event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// line is the event for people, readable aloud.
+// line formats the event for people.
 func (e event) line() string {
 	whose := "the service"
 	if e.inbox != nil {
@@ -237,7 +263,7 @@ func quoteSubject(s string) string {
 	return "“" + s + "”"
 }
 
-// count is a number with its noun.
+// count formats a number with its noun.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
