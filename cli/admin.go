@@ -55,7 +55,8 @@ func administer(ctx context.Context, store string, work func(*server.Admin) erro
 	return err
 }
 
-// administerExisting is administer for work that needs an existing store: a mistyped path must not create one.
+// administerExisting is administer for work that needs an existing store: a mistyped path must not
+// create one.
 func administerExisting(ctx context.Context, store string, work func(*server.Admin) error) error {
 	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) && !strings.Contains(store, "://") {
 		return notFoundf("name another with --store", "there is no store in %s", render.Clean(store))

@@ -19,8 +19,8 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return usageOf(cmd, "`%s` takes no argument, but was given %q", cmd.CommandPath(), args[0])
 }
 
-// noneEmpty refuses an empty argument, such as a variable that a script did not set: it must not mean
-// the newest inbox.
+// noneEmpty refuses an empty argument, such as a variable that a script did not set: it must not
+// mean the newest inbox.
 func noneEmpty(cmd *cobra.Command, args []string) error {
 	if slices.Contains(args, "") {
 		return usageOf(cmd, "an argument is empty; leave it out for the newest")
@@ -71,7 +71,8 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	return usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath())
 }
 
-// like are the names of the commands of cmd that begin with name or are at most two edits away from it.
+// like are the names of the commands of cmd that begin with name or are at most two edits away from
+// it.
 func like(cmd *cobra.Command, name string) []string {
 	cmd.SuggestionsMinimumDistance = 2
 	return cmd.SuggestionsFor(name)

@@ -14,7 +14,7 @@ import (
 	"mayfly/api/apitest"
 )
 
-// setting is a service and a machine to run commands on.
+// harness is a service and the environment in which commands use it.
 type harness struct {
 	t       *testing.T
 	service *apitest.Server
@@ -24,7 +24,7 @@ type harness struct {
 	transport http.RoundTripper // nil for the network
 }
 
-// set makes a service that speaks the contract alone, unless o says more, and an empty machine that is set to use it.
+// newHarness starts a service, by default without extensions, and an environment that names it.
 func newHarness(t *testing.T, o apitest.Options) *harness {
 	t.Helper()
 	s := &harness{t: t, service: apitest.New(o)}
@@ -35,7 +35,7 @@ func newHarness(t *testing.T, o apitest.Options) *harness {
 	return s
 }
 
-// bubble is set without a network, for a bubble of testing/synctest.
+// newOfflineHarness is newHarness without a network, for testing/synctest.
 func newOfflineHarness(t *testing.T, o apitest.Options) *harness {
 	t.Helper()
 	s := &harness{t: t, service: apitest.New(o), url: "http://127.0.0.1:1"}
@@ -45,14 +45,14 @@ func newOfflineHarness(t *testing.T, o apitest.Options) *harness {
 	return s
 }
 
-// with is s with other variables.
+// with is s with more environment variables.
 func (s *harness) with(variables ...string) *harness {
 	other := *s
 	other.environ = append(slices.Clone(s.environ), variables...)
 	return &other
 }
 
-// machine is the environment of a machine on which nothing is configured.
+// machine returns the environment of a machine on which nothing is configured.
 func machine(t *testing.T) []string {
 	dir := t.TempDir()
 	var environ []string
@@ -62,7 +62,7 @@ func machine(t *testing.T) []string {
 	return environ
 }
 
-// result is what a run gave.
+// result is the outcome of a run.
 type result struct {
 	status         int
 	stdout, stderr string
@@ -85,7 +85,7 @@ func (s *harness) run(args ...string) result {
 	return result{a.run(s.t.Context(), args), stdout.String(), stderr.String()}
 }
 
-// does runs a command that must succeed, and returns what it printed.
+// does runs a command that must succeed and returns what it printed.
 func (s *harness) does(args ...string) string {
 	s.t.Helper()
 	r := s.run(args...)
@@ -95,7 +95,7 @@ func (s *harness) does(args ...string) string {
 	return r.stdout
 }
 
-// fails runs a command that must end with status, and say so on one line that has all of parts.
+// fails runs a command that must end with status and an error line that has all of parts.
 func (s *harness) fails(status int, parts []string, args ...string) {
 	s.t.Helper()
 	expectFailure(s.t, s.run(args...), status, parts, args)
@@ -120,7 +120,7 @@ func expectFailure(t *testing.T, r result, status int, parts, args []string) {
 	}
 }
 
-// inbox makes an inbox and returns it.
+// inbox makes an inbox.
 func (s *harness) inbox(username string) api.Inbox {
 	s.t.Helper()
 	var inbox api.Inbox

@@ -9,8 +9,8 @@ import (
 	"mayfly/term"
 )
 
-// copy puts text on every clipboard there is and says which: the terminal's by OSC 52, which has no answer, and the
-// system's.
+// copy puts text on every clipboard there is and says which: the terminal's by OSC 52, which has no
+// answer, and the system's.
 func (a *app) copy(ctx context.Context, text string) string {
 	var ways []string
 	if w := a.terminalWriter(); w != nil {

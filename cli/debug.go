@@ -9,8 +9,8 @@ import (
 	"mayfly/api"
 )
 
-// openDebugLog opens the log file of --debug, which only its owner can read. It says what was done and with what result,
-// without keys and bodies.
+// openDebugLog opens the log file of --debug, which only its owner can read. It says what was done
+// and with what result, without keys and bodies.
 func (a *app) openDebugLog() (path string, file *os.File, err error) {
 	path = filepath.Join(a.stateDir(), "debug.log")
 	if err := os.MkdirAll(a.stateDir(), 0o700); err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// duration is a flag's value: a Go duration (30m, 1h30m), whole days (2d), or a bare number of seconds. It is never
-// negative.
+// duration is a flag's value: a Go duration (30m, 1h30m), whole days (2d), or a bare number of
+// seconds. It is never negative.
 type duration time.Duration
 
 func (d *duration) Set(s string) error {

@@ -8,7 +8,8 @@ import (
 	"mayfly/render"
 )
 
-// explain writes the candidates for the code and the link of a mail, best first, with their scores and reasons.
+// explain writes the candidates for the code and the link of a mail, best first, with their scores
+// and reasons.
 func explain(w io.Writer, mail *render.Mail) error {
 	var out strings.Builder
 	found := mail.Find()

@@ -199,7 +199,7 @@ func TestAMistypedPathMakesNoStore(t *testing.T) {
 	}
 }
 
-func TestDoctorTellsAFailureAtOnce(t *testing.T) {
+func TestDoctorReportsAFailureAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOfflineHarness(t, apitest.Options{})
 		s.service.Fail(apitest.LimitedNoTime, -1)
@@ -217,7 +217,7 @@ func TestTheKeyIsInNoOutput(t *testing.T) {
 	s := newHarness(t, apitest.Options{})
 	for _, args := range [][]string{{"new"}, {"ls", "--json"}, {"key", "status"}, {"doctor"}, {"messages", "nobody"}} {
 		if r := s.run(args...); strings.Contains(r.stdout+r.stderr, apitest.Key) {
-			t.Errorf("%q tells the key", args)
+			t.Errorf("%q prints the key", args)
 		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// writeJSON writes v as one line of JSON. A json.RawMessage keeps its members, their order and their values.
+// writeJSON writes v as one line of JSON. A json.RawMessage keeps its members, their order and
+// their values.
 func writeJSON(w io.Writer, v any) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -21,8 +22,8 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// escapeControls escapes every rune that a terminal could act on: the line is safe to print and its values stay the same.
-// Such runes occur only inside strings.
+// escapeControls escapes every rune that a terminal could act on: the line is safe to print and its
+// values stay the same. Such runes occur only inside strings.
 func escapeControls(line []byte) []byte {
 	if plainJSON(line) {
 		return line
@@ -52,7 +53,8 @@ func plainJSON(line []byte) bool {
 	return true
 }
 
-// needsEscape reports controls, line and paragraph separators, private use and format characters (bidi, zero width, tags).
+// needsEscape reports controls, line and paragraph separators, private use and format characters
+// (bidi, zero width, tags).
 func needsEscape(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
 }

@@ -14,8 +14,8 @@ import (
 	"mayfly/render"
 )
 
-// inbox finds the inbox that arg names by its ID, its address, or a unique prefix of either; "" is the
-// newest.
+// inbox finds the inbox that arg names by its ID, its address, or a unique prefix of either; "" is
+// the newest.
 func (s *connection) inbox(ctx context.Context, arg string) (api.Inbox, error) {
 	if arg != "" {
 		known, err := s.known.List()
@@ -41,8 +41,8 @@ func (s *connection) inbox(ctx context.Context, arg string) (api.Inbox, error) {
 	return s.pick(ctx, all, arg)
 }
 
-// pick chooses among all by an ID or address, or a unique prefix of either. What is none of them may
-// still be the ID of an inbox that was made elsewhere.
+// pick chooses among all by an ID or address, or a unique prefix of either. What is none of them
+// may still be the ID of an inbox that was made elsewhere.
 func (s *connection) pick(ctx context.Context, all []api.Inbox, arg string) (api.Inbox, error) {
 	found, ok, err := choose(all, arg, func(i api.Inbox) string {
 		switch {
@@ -65,8 +65,8 @@ func (s *connection) pick(ctx context.Context, all []api.Inbox, arg string) (api
 	return api.Inbox{}, notFoundf("`mayfly ls` lists them", "there is no inbox %s", render.Clean(arg))
 }
 
-// choose returns the one of all that arg names in full, else the only one whose name begins with arg.
-// name returns the name of an element that begins with arg, "" if none does.
+// choose returns the one of all that arg names in full, else the only one whose name begins with
+// arg. name returns the name of an element that begins with arg, "" if none does.
 func choose[T any](all []T, arg string, name func(T) string) (found T, ok bool, err error) {
 	var names []string
 	for _, one := range all {
@@ -84,8 +84,8 @@ func choose[T any](all []T, arg string, name func(T) string) (found T, ok bool, 
 	return found, len(names) == 1, err
 }
 
-// inboxes are the inboxes that have not expired, newest first: the service's list, if it has one, else
-// those this machine knows.
+// inboxes are the inboxes that have not expired, newest first: the service's list, if it has one,
+// else those this machine knows.
 func (s *connection) inboxes(ctx context.Context) ([]api.Inbox, error) {
 	list, err := s.client.Inboxes(ctx)
 	all := list.Inboxes

@@ -58,8 +58,8 @@ func (a *app) lsCommand() *cobra.Command {
 	return cmd
 }
 
-// counted returns the inboxes with their number of messages. If the service cannot list inboxes, each is fetched, and
-// those that are gone are left out.
+// counted returns the inboxes with their number of messages. If the service cannot list inboxes,
+// each is fetched, and those that are gone are left out.
 func (s *connection) counted(ctx context.Context) ([]api.Inbox, error) {
 	all, err := s.inboxes(ctx)
 	if err != nil || !slices.ContainsFunc(all, func(i api.Inbox) bool { return i.Raw == nil }) {

@@ -60,7 +60,8 @@ mayfly new --json | jq -r .id`,
 	return cmd
 }
 
-// remember stores an inbox for later commands. A failure is only reported: the inbox exists all the same.
+// remember stores an inbox for later commands. A failure is only reported: the inbox exists all the
+// same.
 func (a *app) remember(s *connection, i api.Inbox) {
 	if err := s.known.Put(registered(i)); err != nil {
 		fmt.Fprintf(a.env.Stderr, "mayfly: this machine will not remember the inbox: %s\n", render.Clean(err.Error()))

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// inOrder runs work on items in parallel and yields the results in the order of the items, with only a few in memory at a
-// time. It stops early when ctx ends or the consumer stops.
+// inOrder runs work on items in parallel and yields the results in the order of the items, with
+// only a few in memory at a time. It stops early when ctx ends or the consumer stops.
 func inOrder[T, R any](ctx context.Context, items []T, work func(T) R) iter.Seq[R] {
 	return func(yield func(R) bool) {
 		type job struct {

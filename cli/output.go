@@ -46,7 +46,8 @@ func (a *app) colorProfile() colorprofile.Profile {
 	return colorprofile.Env(a.env.Environ)
 }
 
-// darkBackground reports whether the terminal has a dark background, which is assumed when it does not say.
+// darkBackground reports whether the terminal has a dark background, which is assumed when it does
+// not say.
 func (a *app) darkBackground() bool {
 	return a.env.Environ.Background(a.env.Stdin, a.env.Stdout) != term.LightBackground
 }
@@ -75,7 +76,8 @@ func (a *app) theme() render.Theme {
 	return t
 }
 
-// table writes rows of clean cells: on a terminal in columns, lines cut at its width, else whole and separated by tabs.
+// table writes rows of clean cells: on a terminal in columns, lines cut at its width, else whole
+// and separated by tabs.
 func (a *app) table(w io.Writer, rows [][]string) error {
 	var out strings.Builder
 	if !term.Is(a.env.Stdout) {

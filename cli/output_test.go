@@ -13,7 +13,7 @@ func TestTimesInTables(t *testing.T) {
 			at          time.Time
 			stamp, left string
 		}{
-			{time.Time{}, "-", "-"}, // a service that does not tell
+			{time.Time{}, "-", "-"}, // unknown
 			{now.Add(-time.Second), "1999-12-31T23:59:59.000Z", "expired"},
 			{now.Add(90 * time.Minute), "2000-01-01T01:30:00.000Z", "90 min left"},
 		} {
@@ -30,7 +30,7 @@ func TestTimesInTables(t *testing.T) {
 func TestTimesToWaitAreWholeSeconds(t *testing.T) {
 	for d, want := range map[time.Duration]string{time.Millisecond: "1s", 2 * time.Second: "2s", 89*time.Second + 1: "1m30s"} {
 		if got := wholeSeconds(d); got != want {
-			t.Errorf("%v is told as %s", d, got)
+			t.Errorf("%v becomes %s", d, got)
 		}
 	}
 }

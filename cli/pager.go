@@ -13,7 +13,8 @@ import (
 	"mayfly/term"
 )
 
-// page calls write with a writer to $PAGER if stdout is a terminal, else to stdout. Quitting the pager early is no error.
+// page calls write with a writer to $PAGER if stdout is a terminal, else to stdout. Quitting the
+// pager early is no error.
 func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
 	pager := a.pagerCommand()
 	if len(pager) == 0 {

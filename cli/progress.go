@@ -11,8 +11,8 @@ import (
 	"mayfly/term"
 )
 
-// progress shows on stderr, if that is a terminal, what is waited for and how much time is left. The function it returns
-// removes the line.
+// progress shows on stderr, if that is a terminal, what is waited for and how much time is left.
+// The function it returns removes the line.
 func (a *app) progress(ctx context.Context, what func() string) (stop func()) {
 	if !term.Is(a.env.Stderr) {
 		return func() {}

@@ -1,8 +1,9 @@
-// Package cli is the command line of Mayfly: it reads arguments and settings, finds the service, wires the parts together
-// and reports how a run ended by its exit status.
+// Package cli is the command line of Mayfly: it reads arguments and settings, finds the service,
+// wires the parts together and reports how a run ended by its exit status.
 //
-// Data goes to stdout, everything else to stderr. Whatever comes from a service or a mail is cleaned before it is printed.
-// JSON keeps the values as they are, with escapes for what a terminal could act on.
+// Data goes to stdout, everything else to stderr. Whatever comes from a service or a mail is
+// cleaned before it is printed. JSON keeps the values as they are, with escapes for what a terminal
+// could act on.
 package cli
 
 import (
@@ -32,11 +33,13 @@ func OS() Env {
 // Getenv returns the value of an environment variable, "" when it is not set.
 func (e Env) Getenv(name string) string { return e.Environ.Getenv(name) }
 
-// interruptGrace is how long a command may take to notice an interrupt before the run ends without it.
+// interruptGrace is how long a command may take to notice an interrupt before the run ends without
+// it.
 const interruptGrace = 60 * time.Millisecond
 
-// Run runs the command that args name and returns the exit status: 0 done, 1 error, 2 usage, 3 not found, 4 key missing,
-// invalid or not allowed, 5 timed out waiting, 6 rate limit, 128 and the signal's number when interrupted.
+// Run runs the command that args name and returns the exit status: 0 done, 1 error, 2 usage, 3 not
+// found, 4 key missing, invalid or not allowed, 5 timed out waiting, 6 rate limit, 128 and the
+// signal's number when interrupted.
 func Run(ctx context.Context, args []string, env Env) int {
 	ctx, stop := withSignals(ctx)
 	defer stop()
@@ -45,7 +48,8 @@ func Run(ctx context.Context, args []string, env Env) int {
 	return (&app{env: env}).run(ctx, args)
 }
 
-// run runs a command and returns its exit status. When ctx ends, it does not wait for a command that ignores that.
+// run runs a command and returns its exit status. When ctx ends, it does not wait for a command
+// that ignores that.
 func (a *app) run(ctx context.Context, args []string) int {
 	ended := make(chan error, 1)
 	go func() { ended <- a.execute(ctx, args) }()

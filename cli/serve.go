@@ -129,7 +129,8 @@ func (s *serving) run(ctx context.Context) error {
 		s.config.MCP = mcp.Handler(agents.client, mcp.Options{Version: version(), Log: log})
 	}
 	if s.app.env.Getenv("GOGC") == "" {
-		// Ten thousand held requests take a sixth less memory; mail is accepted as fast, since it leaves little garbage.
+		// Ten thousand held requests take a sixth less memory; mail is accepted as fast, since it
+		// leaves little garbage.
 		debug.SetGCPercent(50)
 	}
 	running, err := server.Start(ctx, s.config)

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// loadServeSettings sets the flags that are not on the command line, from the environment or else from a TOML file. It
-// reports everything that is wrong.
+// loadServeSettings sets the flags that are not on the command line, from the environment or else
+// from a TOML file. It reports everything that is wrong.
 func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 	settings := map[string]any{}
 	if file != "" {

@@ -175,8 +175,8 @@ func (a *app) dataDir() string    { return a.dir("XDG_DATA_HOME", xdg.DataHome) 
 func (a *app) stateDir() string   { return a.dir("XDG_STATE_HOME", xdg.StateHome) }
 func (a *app) configFile() string { return filepath.Join(a.configDir(), "config.toml") }
 
-// dir is Mayfly's folder within the one that the environment variable names, or within fallback when
-// that is not an absolute path.
+// dir is Mayfly's folder within the one that the environment variable names, or within fallback
+// when that is not an absolute path.
 func (a *app) dir(variable, fallback string) string {
 	base := a.env.Getenv(variable)
 	if !filepath.IsAbs(base) {

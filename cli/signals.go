@@ -15,8 +15,9 @@ func (i interrupted) Error() string { return "interrupted: " + i.signal.String()
 
 func (i interrupted) status() int { return statusSignalFloor + int(i.signal) }
 
-// withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP (unless that is ignored, as under
-// nohup). A second signal ends the process at once. The function stops watching for signals.
+// withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP (unless that is
+// ignored, as under nohup). A second signal ends the process at once. The function stops watching
+// for signals.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)

@@ -77,8 +77,8 @@ func uiProfiles(conf config.Config) []ui.Profile {
 	return profiles
 }
 
-// connectUI connects to a service, with the key that was typed, if any. It starts the local service if
-// none is running.
+// connectUI connects to a service, with the key that was typed, if any. It starts the local service
+// if none is running.
 func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*ui.Connection, error) {
 	if p.local() {
 		return a.openLocal(ctx, p)
