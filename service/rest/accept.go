@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// prefersRaw reports whether a request with these Accept fields would rather have a message as
-// message/rfc822 than as JSON. In a tie, and when neither is acceptable, JSON it is.
+// prefersRaw reports whether Accept fields prefer message/rfc822 to JSON. A tie goes to JSON, as
+// does a request that accepts neither.
 func prefersRaw(accept []string) bool {
 	if len(accept) == 0 {
 		return false
@@ -22,7 +22,7 @@ type mediaRange struct {
 	q         float64
 }
 
-// mediaRanges reads Accept fields. An element that cannot be read counts for nothing.
+// mediaRanges parses Accept fields. Malformed elements are ignored.
 func mediaRanges(accept []string) []mediaRange {
 	var ranges []mediaRange
 	for element := range elements(accept) {
@@ -45,7 +45,7 @@ func mediaRanges(accept []string) []mediaRange {
 	return ranges
 }
 
-// quality is what the most specific range that fits a media type gives it, 0 without one.
+// quality returns the weight of the most specific range that matches a media type, 0 if none does.
 func quality(ranges []mediaRange, main, sub string) float64 {
 	best, q := 0, 0.0
 	for _, r := range ranges {

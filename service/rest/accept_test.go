@@ -3,6 +3,7 @@ package rest
 import "testing"
 
 func TestPrefersRaw(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		accept []string
 		want   bool

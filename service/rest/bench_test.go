@@ -29,20 +29,20 @@ func (u unlimited) Allow(ctx context.Context, k service.Key) (service.Quota, err
 	return q, err
 }
 
-// BenchmarkGet compares the answers of the API, over real connections, with those of a handler that does nothing but
-// write the same status, header and bytes. What counts is ours/bare.
+// BenchmarkGet compares the answers of the API, over real connections, with those of a handler that
+// only writes the same status, header and bytes. The ratio of ours to bare is what counts.
 func BenchmarkGet(b *testing.B) {
-	d := newDoorTo(b, rest.Options{Log: slog.New(slog.DiscardHandler)}, func(s *service.Service) rest.Service { return unlimited{s} })
-	key := d.key(b, service.Enterprise)
-	in := d.newInbox(b, key)
-	mail := strings.Replace(letter, "Your code", strings.Repeat("All work and no play makes Jack a dull boy.\r\n", 40)+"Your code", 1)
+	srv := newTestServerFor(b, rest.Options{Log: slog.New(slog.DiscardHandler)}, func(s *service.Service) rest.Service { return unlimited{s} })
+	key := srv.key(b, service.Enterprise)
+	in := srv.newInbox(b, key)
+	mail := strings.Replace(sampleMail, "Your code", strings.Repeat("All work and no play makes Jack a dull boy.\r\n", 40)+"Your code", 1)
 	for range 100 {
-		d.deliver(b, in.Email, mail)
+		srv.deliver(b, in.Email, mail)
 	}
-	list := d.call(b, key, "GET", in.path()+"/messages", "")
+	list := srv.call(b, key, "GET", in.path()+"/messages", "")
 	id := decode[messages](b, list, http.StatusOK).Messages[0].ID
-	single := d.newInbox(b, key)
-	d.deliver(b, single.Email, mail)
+	single := srv.newInbox(b, key)
+	srv.deliver(b, single.Email, mail)
 
 	for _, test := range []struct {
 		name, path string
@@ -55,8 +55,8 @@ func BenchmarkGet(b *testing.B) {
 		{"raw", in.path() + "/messages/" + id, []string{"Accept: message/rfc822"}},
 		{"inbox", in.path(), nil},
 	} {
-		same := d.call(b, key, "GET", test.path, "", test.fields...)
-		b.Run(test.name+"/ours", func(b *testing.B) { load(b, d.base, test.path, append(test.fields, "X-API-Key: "+key), same) })
+		same := srv.call(b, key, "GET", test.path, "", test.fields...)
+		b.Run(test.name+"/ours", func(b *testing.B) { load(b, srv.base, test.path, append(test.fields, "X-API-Key: "+key), same) })
 		b.Run(test.name+"/bare", func(b *testing.B) {
 			bare := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				for name, values := range same.header {
@@ -76,8 +76,8 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// load makes b.N requests over 16 connections, with a client that costs next to nothing: the request is written as it
-// is, and of the answer only the length is looked at.
+// load makes b.N requests over 16 connections. The client costs next to nothing: it writes a
+// prepared request, and of the answer it reads only the status and the length.
 func load(b *testing.B, base, path string, fields []string, want answer) {
 	host := strings.TrimPrefix(base, "http://")
 	request := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", path, host, strings.Join(fields, "\r\n"))
@@ -136,17 +136,17 @@ func skipAnswer(r *bufio.Reader, status int, length int64) error {
 	return err
 }
 
-// BenchmarkHeld tells what a held request costs in memory, and how long a delivery takes to answer one among many. The
-// client's end of each connection is in the same process and counted with it.
+// BenchmarkHeld measures the memory of a held request, and how long a delivery takes to answer one
+// among many. The client's end of each connection is in the same process and counted too.
 func BenchmarkHeld(b *testing.B) {
 	const n = 5000
 	options := rest.Options{MaxHeldPerKey: n + 1, Log: slog.New(slog.DiscardHandler)}
-	d := newDoorTo(b, options, func(s *service.Service) rest.Service { return unlimited{s} })
-	key := d.key(b, service.Enterprise)
-	host := strings.TrimPrefix(d.base, "http://")
+	srv := newTestServerFor(b, options, func(s *service.Service) rest.Service { return unlimited{s} })
+	key := srv.key(b, service.Enterprise)
+	host := strings.TrimPrefix(srv.base, "http://")
 	inboxes := make([]inbox, 100)
 	for i := range inboxes {
-		inboxes[i] = d.newInbox(b, key)
+		inboxes[i] = srv.newInbox(b, key)
 	}
 	before := memory()
 	conns := make([]net.Conn, n)
@@ -160,12 +160,12 @@ func BenchmarkHeld(b *testing.B) {
 		conns[i] = c
 		hold(b, c, host, key, in.path()+"/messages", "*")
 	}
-	for d.server.Held() < n {
+	for srv.server.Held() < n {
 		runtime.Gosched()
 	}
 	cost := float64(memory()-before) / n
 
-	in := d.newInbox(b, key)
+	in := srv.newInbox(b, key)
 	c, err := net.Dial("tcp", host)
 	if err != nil {
 		b.Fatal(err)
@@ -174,10 +174,10 @@ func BenchmarkHeld(b *testing.B) {
 	r := bufio.NewReader(c)
 	for b.Loop() {
 		hold(b, c, host, key, in.path()+"/messages?limit=1", "*")
-		for d.server.Held() < n+1 {
+		for srv.server.Held() < n+1 {
 			runtime.Gosched()
 		}
-		d.deliver(b, in.Email, "Subject: now\r\n\r\n")
+		srv.deliver(b, in.Email, "Subject: now\r\n\r\n")
 		resp, err := http.ReadResponse(r, nil)
 		if err != nil {
 			b.Fatal(err)
@@ -196,7 +196,7 @@ func hold(b *testing.B, c net.Conn, host, key, path, etag string) {
 	}
 }
 
-// memory is what the process uses, with all garbage given back.
+// memory returns how many bytes the process uses once the garbage is collected.
 func memory() uint64 {
 	debug.FreeOSMemory()
 	var m runtime.MemStats

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// answerCache keeps the bodies of recent answers, the least recently used going first. It says nothing about who may
-// see them: that is checked before it is asked. Safe for concurrent use.
+// answerCache is an LRU cache of the bodies of answers. It does not know who may see them: callers
+// check that first. It is safe for concurrent use.
 type answerCache struct {
 	mu    sync.Mutex
 	size  int // bytes of all bodies
@@ -36,7 +36,7 @@ func (c *answerCache) get(key string) ([]byte, bool) {
 	return e.Value.(*answer).body, true
 }
 
-// put keeps a body, unless it would take more than a sixteenth of the cache.
+// put adds a body, unless it would take more than a sixteenth of the cache.
 func (c *answerCache) put(key string, body []byte) {
 	if len(body) > c.limit/16 {
 		return
@@ -59,5 +59,5 @@ func (c *answerCache) remove(e *list.Element) {
 	c.size -= cost(a.key, a.body)
 }
 
-// cost is about what an entry takes, the bookkeeping included.
+// cost returns about how many bytes an entry takes, including the bookkeeping.
 func cost(key string, body []byte) int { return len(key) + cap(body) + 200 }

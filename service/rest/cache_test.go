@@ -6,6 +6,7 @@ import (
 )
 
 func TestAnswerCacheStaysWithinItsLimit(t *testing.T) {
+	t.Parallel()
 	c := newAnswerCache(64 << 10)
 	for i := range 1000 {
 		c.put(strconv.Itoa(i), make([]byte, i%5000))

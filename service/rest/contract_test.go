@@ -11,7 +11,7 @@ import (
 	"mayfly/service/rest"
 )
 
-const letter = "From: Ada Lovelace <ada@engine.example>\r\n" +
+const sampleMail = "From: Ada Lovelace <ada@engine.example>\r\n" +
 	"To: someone@one.test\r\n" +
 	"Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe_<b>?=\r\n" +
 	"MIME-Version: 1.0\r\n" +
@@ -22,10 +22,11 @@ const letter = "From: Ada Lovelace <ada@engine.example>\r\n" +
 	"--m\r\nContent-Type: text/html; name=page.html\r\nContent-Disposition: attachment; filename=\"page.html\"\r\n\r\n<script>alert(1)</script>\r\n--m--\r\n"
 
 func TestInboxFromCreationToDeletion(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
 
-	created := d.call(t, key, "POST", "/v1/inboxes", `{"domain":"two.test","username":"Sign.Up+1","ttl":600}`)
+	created := srv.call(t, key, "POST", "/v1/inboxes", `{"domain":"two.test","username":"Sign.Up+1","ttl":600}`)
 	in := decode[struct {
 		ID, Email string
 		CreatedAt time.Time `json:"created_at"`
@@ -40,55 +41,57 @@ func TestInboxFromCreationToDeletion(t *testing.T) {
 		t.Errorf("Location: %s", got)
 	}
 
-	d.deliver(t, in.Email, letter)
-	read := get[map[string]any](t, d, key, path)
+	srv.deliver(t, in.Email, sampleMail)
+	read := get[map[string]any](t, srv, key, path)
 	if read["message_count"] != 1.0 || read["status"] != "active" || read["email"] != in.Email {
 		t.Errorf("read %v", read)
 	}
 
-	if a := d.call(t, key, "DELETE", path, ""); a.body != "{\"deleted\":true}\n" {
+	if a := srv.call(t, key, "DELETE", path, ""); a.body != "{\"deleted\":true}\n" {
 		t.Errorf("deleted: %s", a.body)
 	}
 	for _, gone := range []string{path, path + "/messages"} {
-		if a := d.call(t, key, "GET", gone, ""); a.status != http.StatusNotFound {
+		if a := srv.call(t, key, "GET", gone, ""); a.status != http.StatusNotFound {
 			t.Errorf("GET %s after the deletion: %d", gone, a.status)
 		}
 	}
-	if a := d.call(t, key, "DELETE", path, ""); a.status != http.StatusNotFound {
+	if a := srv.call(t, key, "DELETE", path, ""); a.status != http.StatusNotFound {
 		t.Errorf("second deletion: %d", a.status)
 	}
 }
 
 func TestInboxDefaults(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
 	for _, body := range []string{"", "{}", " \n"} {
-		in := decode[map[string]any](t, d.call(t, key, "POST", "/v1/inboxes", body), http.StatusCreated)
+		in := decode[map[string]any](t, srv.call(t, key, "POST", "/v1/inboxes", body), http.StatusCreated)
 		if !strings.HasSuffix(in["email"].(string), "@one.test") || in["ttl"] != 3600.0 {
 			t.Errorf("body %q made %v", body, in)
 		}
 	}
 	// Without a content type a body is JSON too.
-	if a := d.call(t, key, "POST", "/v1/inboxes", "{}", "Content-Type:"); a.status != http.StatusCreated {
+	if a := srv.call(t, key, "POST", "/v1/inboxes", "{}", "Content-Type:"); a.status != http.StatusCreated {
 		t.Errorf("without a content type: %d", a.status)
 	}
 }
 
 func TestMessage(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
-	d.deliver(t, in.Email, letter)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
+	srv.deliver(t, in.Email, sampleMail)
 
-	list := get[map[string]any](t, d, key, in.path()+"/messages")
+	list := get[map[string]any](t, srv, key, in.path()+"/messages")
 	summary := list["messages"].([]any)[0].(map[string]any)
 	if list["total"] != 1.0 || summary["from"] != "ada@engine.example" || summary["from_name"] != "Ada Lovelace" ||
-		summary["subject"] != "Grüße <b>" || summary["size"] != float64(len(letter)) {
+		summary["subject"] != "Grüße <b>" || summary["size"] != float64(len(sampleMail)) {
 		t.Errorf("list %v", list)
 	}
 
 	path := in.path() + "/messages/" + summary["id"].(string)
-	a := d.call(t, key, "GET", path, "")
+	a := srv.call(t, key, "GET", path, "")
 	if strings.Contains(a.body, `\u003c`) {
 		t.Errorf("escaped for a page, which makes it longer for nothing: %s", a.body)
 	}
@@ -105,7 +108,7 @@ func TestMessage(t *testing.T) {
 		t.Errorf("attachment %v", attachment)
 	}
 
-	file := d.call(t, key, "GET", path+"/attachments/"+attachment["id"].(string), "")
+	file := srv.call(t, key, "GET", path+"/attachments/"+attachment["id"].(string), "")
 	if !strings.HasPrefix(file.body, "<script>alert(1)</script>") || float64(len(file.body)) != attachment["size"] {
 		t.Errorf("content %q", file.body)
 	}
@@ -121,35 +124,37 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// A large message is the same JSON as a small one, and takes no more memory than its texts.
+// A large message has the same JSON as a small one.
 func TestLargeMessage(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
 	text := strings.Repeat("\x00\x01\"\\ä☃𝄞<b>\u2028\x7f", 1<<17)
-	d.deliver(t, in.Email, "Subject: \"text\":\"\",\"html\":\"\"\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"+
+	srv.deliver(t, in.Email, "Subject: \"text\":\"\",\"html\":\"\"\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"+
 		text+"\r\n--b\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>"+text+"\r\n--b--\r\n")
-	path := in.path() + "/messages/" + get[messages](t, d, key, in.path()+"/messages").Messages[0].ID
-	a := d.call(t, key, "GET", path, "")
+	path := in.path() + "/messages/" + get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID
+	a := srv.call(t, key, "GET", path, "")
 	m := decode[map[string]any](t, a, http.StatusOK)
 	if m["text"] != text || m["html"] != "<p>"+text || m["subject"] != `"text":"","html":""` || m["to"] != in.Email || len(m["attachments"].([]any)) != 0 {
 		t.Errorf("message %.500v", m)
 	}
-	if head := d.call(t, key, "HEAD", path, ""); head.header.Get("Content-Length") != fmt.Sprint(len(a.body)) {
+	if head := srv.call(t, key, "HEAD", path, ""); head.header.Get("Content-Length") != fmt.Sprint(len(a.body)) {
 		t.Errorf("HEAD: %v, the body has %d bytes", head.header, len(a.body))
 	}
 }
 
 func TestRawMessageOnlyWhenPreferred(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
-	d.deliver(t, in.Email, letter)
-	path := in.path() + "/messages/" + get[messages](t, d, key, in.path()+"/messages").Messages[0].ID
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
+	srv.deliver(t, in.Email, sampleMail)
+	path := in.path() + "/messages/" + get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID
 
-	plain := d.call(t, key, "GET", path, "")
-	raw := d.call(t, key, "GET", path, "", "Accept: message/rfc822")
-	if raw.body != letter || raw.header.Get("Content-Type") != "message/rfc822" {
+	plain := srv.call(t, key, "GET", path, "")
+	raw := srv.call(t, key, "GET", path, "", "Accept: message/rfc822")
+	if raw.body != sampleMail || raw.header.Get("Content-Type") != "message/rfc822" {
 		t.Errorf("%s: %q", raw.header.Get("Content-Type"), raw.body)
 	}
 	if raw.header.Get("ETag") == plain.header.Get("ETag") {
@@ -160,75 +165,77 @@ func TestRawMessageOnlyWhenPreferred(t *testing.T) {
 			t.Errorf("Vary: %q", a.header.Get("Vary"))
 		}
 	}
-	if a := d.call(t, key, "GET", path, "", "Accept: message/rfc822;q=0.1, application/json"); a.body != plain.body {
+	if a := srv.call(t, key, "GET", path, "", "Accept: message/rfc822;q=0.1, application/json"); a.body != plain.body {
 		t.Errorf("got %q", a.body)
 	}
 }
 
 func TestEveryGetIsTagged(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Startup)
-	in := d.newInbox(t, key)
-	d.deliver(t, in.Email, letter)
-	message := in.path() + "/messages/" + get[messages](t, d, key, in.path()+"/messages").Messages[0].ID
-	attachments := get[map[string]any](t, d, key, message)["attachments"].([]any)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Startup)
+	in := srv.newInbox(t, key)
+	srv.deliver(t, in.Email, sampleMail)
+	message := in.path() + "/messages/" + get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID
+	attachments := get[map[string]any](t, srv, key, message)["attachments"].([]any)
 	file := message + "/attachments/" + attachments[0].(map[string]any)["id"].(string)
 
 	for _, path := range []string{"/v1/inboxes", in.path(), in.path() + "/messages", message, file, "/openapi.yaml"} {
-		first := d.call(t, key, "GET", path, "")
+		first := srv.call(t, key, "GET", path, "")
 		etag := first.header.Get("ETag")
 		for _, known := range []string{etag, "W/" + etag, "*", `"other", ` + etag} {
-			a := d.call(t, key, "GET", path, "", "If-None-Match: "+known)
+			a := srv.call(t, key, "GET", path, "", "If-None-Match: "+known)
 			if a.status != http.StatusNotModified || a.header.Get("ETag") != etag {
 				t.Errorf("%s with %s: %d %s", path, known, a.status, a.header.Get("ETag"))
 			}
 		}
-		if a := d.call(t, key, "GET", path, "", `If-None-Match: "other"`); a.status != http.StatusOK || a.body != first.body {
+		if a := srv.call(t, key, "GET", path, "", `If-None-Match: "other"`); a.status != http.StatusOK || a.body != first.body {
 			t.Errorf("%s with another tag: %d", path, a.status)
 		}
-		head := d.call(t, key, "HEAD", path, "")
+		head := srv.call(t, key, "HEAD", path, "")
 		if head.status != http.StatusOK || head.header.Get("ETag") != etag || head.header.Get("Content-Length") != fmt.Sprint(len(first.body)) {
 			t.Errorf("HEAD %s: %d %v", path, head.status, head.header)
 		}
 	}
 
-	// What changes has another tag afterwards.
+	// A change changes the tag.
 	for _, path := range []string{"/v1/inboxes", in.path(), in.path() + "/messages"} {
-		etag := d.call(t, key, "GET", path, "").header.Get("ETag")
-		d.deliver(t, in.Email, letter)
-		if a := d.call(t, key, "GET", path, "", "If-None-Match: "+etag); a.status != http.StatusOK {
+		etag := srv.call(t, key, "GET", path, "").header.Get("ETag")
+		srv.deliver(t, in.Email, sampleMail)
+		if a := srv.call(t, key, "GET", path, "", "If-None-Match: "+etag); a.status != http.StatusOK {
 			t.Errorf("%s after a delivery: %d", path, a.status)
 		}
 	}
 	for range 2 {
-		etag := d.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")
-		other := d.newInbox(t, key)
-		made := d.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+etag)
+		etag := srv.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")
+		other := srv.newInbox(t, key)
+		made := srv.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+etag)
 		if made.status != http.StatusOK {
 			t.Errorf("inboxes after a creation: %d", made.status)
 		}
-		d.call(t, key, "DELETE", other.path(), "")
-		if a := d.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+made.header.Get("ETag")); a.status != http.StatusOK {
+		srv.call(t, key, "DELETE", other.path(), "")
+		if a := srv.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+made.header.Get("ETag")); a.status != http.StatusOK {
 			t.Errorf("inboxes after a deletion: %d", a.status)
 		}
 	}
 }
 
 func TestPaging(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Startup)
-	in := d.newInbox(t, key)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Startup)
+	in := srv.newInbox(t, key)
 	for i := range 7 {
-		d.deliver(t, in.Email, fmt.Sprintf("Subject: %d\r\n\r\n", i))
+		srv.deliver(t, in.Email, fmt.Sprintf("Subject: %d\r\n\r\n", i))
 	}
-	whole := get[messages](t, d, key, in.path()+"/messages")
+	whole := get[messages](t, srv, key, in.path()+"/messages")
 	if whole.Total != 7 || len(whole.Messages) != 7 || whole.Messages[0].Subject != "6" {
 		t.Fatalf("whole list %+v", whole)
 	}
-	// What arrives meanwhile is newer, and on no later page.
+	// A message that arrives while paging is newer, and on no later page.
 	subjects, after := "", ""
 	for {
-		page := get[messages](t, d, key, in.path()+"/messages?limit=3"+after)
+		page := get[messages](t, srv, key, in.path()+"/messages?limit=3"+after)
 		if len(page.Messages) == 0 {
 			break
 		}
@@ -239,7 +246,7 @@ func TestPaging(t *testing.T) {
 			subjects += m.Subject
 		}
 		after = "&after=" + page.Messages[len(page.Messages)-1].ID
-		d.deliver(t, in.Email, "Subject: later\r\n\r\n")
+		srv.deliver(t, in.Email, "Subject: later\r\n\r\n")
 	}
 	if subjects != "6543210" {
 		t.Errorf("paged through %q", subjects)
@@ -248,11 +255,12 @@ func TestPaging(t *testing.T) {
 
 // A list of several parts is sent as it is read.
 func TestLongList(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Enterprise)
-	in := d.newInbox(t, key)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Enterprise)
+	in := srv.newInbox(t, key)
 	const n = 2001
-	to, err := d.service.Recipient(t.Context(), in.Email)
+	to, err := srv.service.Recipient(t.Context(), in.Email)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +268,7 @@ func TestLongList(t *testing.T) {
 	for w := range 50 {
 		go func() {
 			for i := w; i < n; i += 50 {
-				err := d.service.Deliver(t.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte("Subject: <x>\r\n\r\n")})
+				err := srv.service.Deliver(t.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte("Subject: <x>\r\n\r\n")})
 				if err != nil {
 					done <- err
 					return
@@ -274,7 +282,7 @@ func TestLongList(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list := get[messages](t, d, key, in.path()+"/messages")
+	list := get[messages](t, srv, key, in.path()+"/messages")
 	seen := map[string]bool{}
 	for _, m := range list.Messages {
 		seen[m.ID] = true
@@ -285,13 +293,14 @@ func TestLongList(t *testing.T) {
 }
 
 func TestWithoutAKey(t *testing.T) {
-	d := newDoor(t, rest.Options{})
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
 	for path, contentType := range map[string]string{
 		"/openapi.yaml": "application/yaml",
 		"/healthz":      "application/json",
 		"/readyz":       "application/json",
 	} {
-		a := d.call(t, "", "GET", path, "")
+		a := srv.call(t, "", "GET", path, "")
 		if a.status != http.StatusOK || a.header.Get("Content-Type") != contentType {
 			t.Errorf("%s: %d %s", path, a.status, a.header.Get("Content-Type"))
 		}

@@ -7,11 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxFilename is the most bytes of a file name that a download is called.
+// maxFilename is the length limit of the file name of a download, in bytes.
 const maxFilename = 200
 
-// disposition is the Content-Disposition of a download (RFC 6266) under the name that a mail gives it. Whatever
-// could lead out of the folder of downloads, hide the extension or break the field is taken out of the name.
+// disposition returns the Content-Disposition (RFC 6266) of a download with the file name that a
+// mail gives it, less what could leave the folder of downloads, hide the extension or break the
+// field.
 func disposition(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -33,8 +34,8 @@ func disposition(name string) string {
 	return mime.FormatMediaType("attachment", map[string]string{"filename": name})
 }
 
-// downloadType is the media type under which an attachment is sent: the one that the mail says when it is one, else
-// arbitrary bytes.
+// downloadType returns the media type with which an attachment is sent: the one in the mail if it
+// is valid, else that of arbitrary bytes.
 func downloadType(contentType string) string {
 	if name, _, err := mime.ParseMediaType(contentType); err == nil && strings.Contains(name, "/") && isASCII(name) {
 		return name

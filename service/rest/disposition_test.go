@@ -8,6 +8,7 @@ import (
 )
 
 func TestDisposition(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, want string }{
 		{"", `attachment; filename=attachment`},
 		{"report.pdf", `attachment; filename=report.pdf`},

@@ -19,12 +19,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Every error has the envelope; its text is for people, and so is looked at by people when it changes.
+// Every error has the envelope. Its text is for people, who review it in the golden file.
 func TestErrors(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key, free := d.key(t, service.Startup), d.key(t, service.Free)
-	decode[inbox](t, d.call(t, key, "POST", "/v1/inboxes", `{"username":"taken"}`), http.StatusCreated)
-	mine := d.newInbox(t, key)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key, free := srv.key(t, service.Startup), srv.key(t, service.Free)
+	decode[inbox](t, srv.call(t, key, "POST", "/v1/inboxes", `{"username":"taken"}`), http.StatusCreated)
+	mine := srv.newInbox(t, key)
 
 	big := `{"username":"` + strings.Repeat("a", 64<<10) + `"}`
 	var got strings.Builder
@@ -102,7 +103,7 @@ func TestErrors(t *testing.T) {
 		if test.field != "" {
 			fields = append(fields, "Content-Type:", test.field)
 		}
-		a := d.call(t, test.key, test.method, test.path, test.body, fields...)
+		a := srv.call(t, test.key, test.method, test.path, test.body, fields...)
 		if a.status < 400 {
 			t.Errorf("%s %s %s: %d", test.method, test.path, test.body, a.status)
 		}
@@ -137,22 +138,24 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A body of exactly the limit is read; it is the length that is refused above it.
+// A body of exactly the limit is accepted, one byte more is refused.
 func TestBodyAtItsLimit(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
 	body := `{"ttl":600` + strings.Repeat(" ", 64<<10-11) + `}`
-	if a := d.call(t, key, "POST", "/v1/inboxes", body); a.status != http.StatusCreated {
+	if a := srv.call(t, key, "POST", "/v1/inboxes", body); a.status != http.StatusCreated {
 		t.Errorf("%d bytes: %d %s", len(body), a.status, a.body)
 	}
-	if a := d.call(t, key, "POST", "/v1/inboxes", " "+body); a.status != http.StatusBadRequest {
+	if a := srv.call(t, key, "POST", "/v1/inboxes", " "+body); a.status != http.StatusBadRequest {
 		t.Errorf("%d bytes: %d", len(body)+1, a.status)
 	}
 }
 
-// What is no request is answered in the envelope too, and the connection is closed.
+// A malformed request is answered in the envelope too, and its connection is closed.
 func TestMalformedRequests(t *testing.T) {
-	d := newDoor(t, rest.Options{})
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
 	for _, test := range []struct {
 		name, request string
 		status        int
@@ -170,7 +173,7 @@ func TestMalformedRequests(t *testing.T) {
 		{"an expectation that is not known", "GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n", 417},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c, err := net.Dial("tcp", strings.TrimPrefix(d.base, "http://"))
+			c, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,18 +197,21 @@ func TestMalformedRequests(t *testing.T) {
 			if resp.StatusCode != test.status || resp.Header.Get("Content-Type") != "application/json" || !resp.Close {
 				t.Errorf("%s, %s, closes: %v", resp.Status, resp.Header.Get("Content-Type"), resp.Close)
 			}
-			if more, _ := io.ReadAll(r); len(more) != 0 { // the connection may be reset after the answer
+			more, _ := io.ReadAll(r) // the connection may be reset after the answer
+			if len(more) != 0 {
 				t.Errorf("more: %q", more)
 			}
 		})
 	}
 }
 
-// What follows a body with two lengths is not taken for a request: a proxy may have taken it for part of the body.
+// What follows a body with two lengths is not taken for a request: to a proxy it may be part of the
+// body.
 func TestNoRequestIsSmuggledInABody(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	c, err := net.Dial("tcp", strings.TrimPrefix(d.base, "http://"))
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	c, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,17 +225,18 @@ func TestNoRequestIsSmuggledInABody(t *testing.T) {
 	}
 }
 
-// Neither a key nor a body is in the log, whatever is asked.
+// The log contains neither keys nor bodies.
 func TestLogIsDiscreet(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
-	d.deliver(t, in.Email, letter)
-	id := get[messages](t, d, key, in.path()+"/messages").Messages[0].ID
-	d.call(t, key, "GET", in.path()+"/messages/"+id, "")
-	d.call(t, key, "POST", "/v1/inboxes", `{"username":"secret-in-a-body","x":1}`)
-	d.call(t, "mf_wrong-key", "GET", in.path(), "")
-	log := d.log.String()
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
+	srv.deliver(t, in.Email, sampleMail)
+	id := get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID
+	srv.call(t, key, "GET", in.path()+"/messages/"+id, "")
+	srv.call(t, key, "POST", "/v1/inboxes", `{"username":"secret-in-a-body","x":1}`)
+	srv.call(t, "mf_wrong-key", "GET", in.path(), "")
+	log := srv.log.String()
 	for _, secret := range []string{key, "mf_wrong-key", "secret-in-a-body", "482913", "Grüße", "ada@engine.example"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("the log has %q:\n%s", secret, log)
@@ -240,12 +247,13 @@ func TestLogIsDiscreet(t *testing.T) {
 	}
 }
 
-// Two keys are none, even if one of them or both are valid: nobody knows which one somebody in between has checked.
+// Two keys count as none, even if they are valid: a proxy may have checked either.
 func TestTwoKeysAreNone(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
 	for _, second := range []string{key, "mf_other"} {
-		if a := d.call(t, key, "GET", "/v1/inboxes", "", "X-API-Key: "+second); a.status != http.StatusUnauthorized {
+		if a := srv.call(t, key, "GET", "/v1/inboxes", "", "X-API-Key: "+second); a.status != http.StatusUnauthorized {
 			t.Errorf("%d: %s", a.status, a.body)
 		}
 	}

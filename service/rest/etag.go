@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// matchesETag reports whether If-None-Match fields name the entity tag, by weak comparison (RFC 9110, sections
-// 8.8.3.2 and 13.1.2). A field that cannot be read matches nothing from there on.
+// matchesETag reports whether If-None-Match fields contain the entity tag, by weak comparison (RFC
+// 9110, sections 8.8.3.2 and 13.1.2). A malformed field matches nothing from where it is malformed.
 func matchesETag(ifNoneMatch []string, etag string) bool {
 	etag = strings.TrimPrefix(etag, "W/")
 	for _, field := range ifNoneMatch {
@@ -33,10 +33,10 @@ func matchesETag(ifNoneMatch []string, etag string) bool {
 	return false
 }
 
-// versionTag is the entity tag of what changes with a version.
+// versionTag returns the entity tag of a resource that has a version.
 func versionTag(version uint64) string { return `"` + strconv.FormatUint(version, 36) + `"` }
 
-// contentTag is the entity tag of content that is known beforehand.
+// contentTag returns the entity tag of content that never changes.
 func contentTag(content []byte) string {
 	sum := sha256.Sum256(content)
 	return `"` + hex.EncodeToString(sum[:8]) + `"`

@@ -3,6 +3,7 @@ package rest
 import "testing"
 
 func TestMatchesETag(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		fields []string
 		want   bool

@@ -25,8 +25,9 @@ func (f failing) Inbox(ctx context.Context, k service.Key, id string) (service.I
 
 func (f failing) Ready(ctx context.Context) error { return f.fail() }
 
-// What fails inside is told to the operator, not to the client.
+// An internal failure is logged for the operator, not shown to the client.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	const inside = "disk 7 has left the building"
 	for name, test := range map[string]struct {
 		fail   func() error
@@ -44,42 +45,43 @@ func TestFailures(t *testing.T) {
 		"full": {func() error { return &service.Error{Code: service.Full, Message: "full", Err: errors.New(inside)} }, http.StatusServiceUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDoorTo(t, rest.Options{}, func(s *service.Service) rest.Service { return failing{s, test.fail} })
-			key := d.key(t, service.Dev)
-			a := d.call(t, key, "GET", "/v1/inboxes/inbox_any", "")
+			srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service { return failing{s, test.fail} })
+			key := srv.key(t, service.Dev)
+			a := srv.call(t, key, "GET", "/v1/inboxes/inbox_any", "")
 			if a.status != test.status || strings.Contains(a.body, inside) || strings.Contains(a.body, "goroutine") {
 				t.Errorf("%d %s", a.status, a.body)
 			}
-			if !strings.Contains(d.log.String(), inside) {
-				t.Errorf("the operator is told nothing: %s", d.log)
+			if !strings.Contains(srv.log.String(), inside) {
+				t.Errorf("the failure is not logged: %s", srv.log)
 			}
 			if a.header.Get("RateLimit") == "" || (a.status == http.StatusServiceUnavailable) != (a.header.Get("Retry-After") != "") {
 				t.Errorf("header %v", a.header)
 			}
 			// The next request is answered.
-			if a := d.call(t, key, "GET", "/healthz", ""); a.status != http.StatusOK {
+			if a := srv.call(t, key, "GET", "/healthz", ""); a.status != http.StatusOK {
 				t.Errorf("afterwards: %d", a.status)
 			}
 		})
 	}
 }
 
-func TestReadinessTellsTheTruth(t *testing.T) {
-	d := newDoorTo(t, rest.Options{}, func(s *service.Service) rest.Service {
+func TestReadinessFails(t *testing.T) {
+	t.Parallel()
+	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service {
 		return failing{s, func() error { return errors.New("read-only") }}
 	})
-	if a := d.call(t, "", "GET", "/readyz", ""); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
+	if a := srv.call(t, "", "GET", "/readyz", ""); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
 		t.Errorf("%d %v", a.status, a.header)
 	}
-	if log := d.log.String(); !strings.Contains(log, `error="not ready: read-only"`) {
+	if log := srv.log.String(); !strings.Contains(log, `error="not ready: read-only"`) {
 		t.Errorf("the log does not say why: %s", log)
 	}
-	if a := d.call(t, "", "GET", "/healthz", ""); a.status != http.StatusOK {
+	if a := srv.call(t, "", "GET", "/healthz", ""); a.status != http.StatusOK {
 		t.Errorf("the process itself: %d", a.status)
 	}
 }
 
-// halfway fails when the first part of a long list has been sent.
+// halfway fails after the first part of a long list has been sent.
 type halfway struct{ *service.Service }
 
 func (h halfway) Messages(ctx context.Context, k service.Key, id string, p service.Page) (service.List, error) {
@@ -93,12 +95,13 @@ func (h halfway) Messages(ctx context.Context, k service.Key, id string, p servi
 	return list, nil
 }
 
-// Half a list must not look like a whole one.
-func TestListThatBreaksOffIsBroken(t *testing.T) {
-	d := newDoorTo(t, rest.Options{}, func(s *service.Service) rest.Service { return halfway{s} })
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
-	req, err := http.NewRequestWithContext(t.Context(), "GET", d.base+in.path()+"/messages", nil)
+// Half a list must not look complete.
+func TestListThatFailsHalfwayIsCutOff(t *testing.T) {
+	t.Parallel()
+	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service { return halfway{s} })
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
+	req, err := http.NewRequestWithContext(t.Context(), "GET", srv.base+in.path()+"/messages", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,25 +112,27 @@ func TestListThatBreaksOffIsBroken(t *testing.T) {
 		_, err = io.Copy(io.Discard, resp.Body)
 	}
 	if err == nil {
-		t.Error("the answer ended as if it were whole")
+		t.Error("the answer ended as if it were complete")
 	}
 }
 
-// Large answers together take no more memory than they may, and whoever waits too long is told.
+// Large answers together take no more memory than allowed, and a request that waits too long for it
+// is refused.
 func TestLargeMessagesWaitForMemory(t *testing.T) {
+	t.Parallel()
 	const size = 2 << 20
 	entered, leave := make(chan struct{}), make(chan struct{})
-	d := newDoorTo(t, rest.Options{LargeBytes: 3 * size}, func(s *service.Service) rest.Service {
+	srv := newTestServerFor(t, rest.Options{LargeBytes: 3 * size}, func(s *service.Service) rest.Service {
 		return slowStore{s, func() { entered <- struct{}{}; <-leave }}
 	})
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
-	d.deliver(t, in.Email, "Subject: large\r\n\r\n"+strings.Repeat("x", size))
-	path := in.path() + "/messages/" + get[messages](t, d, key, in.path()+"/messages").Messages[0].ID
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
+	srv.deliver(t, in.Email, "Subject: large\r\n\r\n"+strings.Repeat("x", size))
+	path := in.path() + "/messages/" + get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID
 
 	answers := make(chan answer)
 	for range 2 {
-		go func() { answers <- d.call(t, key, "GET", path, "") }()
+		go func() { answers <- srv.call(t, key, "GET", path, "") }()
 	}
 	<-entered
 	select {
@@ -146,7 +151,7 @@ func TestLargeMessagesWaitForMemory(t *testing.T) {
 	}
 }
 
-// slowStore calls a function before it reads a message.
+// slowStore calls a function before each message is read.
 type slowStore struct {
 	*service.Service
 	before func()

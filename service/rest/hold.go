@@ -47,8 +47,8 @@ func (h *heldRequests) count() int {
 // that version already, it answers 304 instead, but if the client prefers to wait (RFC 7240), only
 // after holding the request until the version changes, the time is up or the server stops.
 //
-// A request beyond the bounds of heldRequests is not held. Its answer lacks Preference-Applied, which
-// tells the client to poll.
+// A request beyond the bounds of heldRequests is not held. Its answer lacks Preference-Applied,
+// which tells the client to poll.
 func (s *Server) hold(w *response, r *http.Request, read func() (version uint64, err error),
 	wait func(ctx context.Context, version uint64) (changed bool, err error)) (send bool, err error) {
 	version, err := read()
@@ -58,7 +58,7 @@ func (s *Server) hold(w *response, r *http.Request, read func() (version uint64,
 	limit, applied := preferredWait(r.Header["Prefer"])
 	send = !matchesETag(r.Header["If-None-Match"], versionTag(version))
 	if !send && limit > 0 {
-		// Only after the whole request is read does net/http notice that the client leaves.
+		// While there is a body to read, net/http does not notice that the client has left.
 		if applied = r.Body == http.NoBody && s.held.acquire(w.key.ID); applied {
 			send, err = s.wait(w, r, limit, func(ctx context.Context) (bool, error) { return wait(ctx, version) })
 			if err == nil && send {
@@ -79,12 +79,12 @@ func (s *Server) hold(w *response, r *http.Request, read func() (version uint64,
 	return send, nil
 }
 
-// wait holds an acquired request and then authenticates it anew: the key may have been revoked. With
-// an error of code Canceled the client has left.
+// wait holds an acquired request and then authenticates it anew: the key may have been revoked.
+// With an error of code Canceled the client has left.
 func (s *Server) wait(w *response, r *http.Request, limit time.Duration, wait func(context.Context) (bool, error)) (changed bool, err error) {
 	defer s.held.release(w.key.ID)
-	// What is left of the time to read the request must not end the wait. A test's connection may
-	// have no deadlines.
+	// The deadline for reading the request must not end the wait. A test's connection may have no
+	// deadlines.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	ctx, cancel := context.WithTimeout(r.Context(), min(limit, s.options.MaxWait))
 	defer cancel()

@@ -16,12 +16,12 @@ import (
 )
 
 // held makes a request that is held, and returns once it waits.
-func (d *door) held(t *testing.T, key, path, etag string) <-chan answer {
+func (srv *testServer) held(t *testing.T, key, path, etag string) <-chan answer {
 	t.Helper()
-	before := d.server.Held()
+	before := srv.server.Held()
 	c := make(chan answer, 1)
-	go func() { c <- d.call(t, key, "GET", path, "", "If-None-Match: "+etag, "Prefer: wait=50") }()
-	for d.server.Held() == before {
+	go func() { c <- srv.call(t, key, "GET", path, "", "If-None-Match: "+etag, "Prefer: wait=50") }()
+	for srv.server.Held() == before {
 		select {
 		case a := <-c:
 			t.Fatalf("not held: %d %s", a.status, a.body)
@@ -32,15 +32,16 @@ func (d *door) held(t *testing.T, key, path, etag string) <-chan answer {
 }
 
 func TestHeldListAnswersADelivery(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	in, other := d.newInbox(t, key), d.newInbox(t, key)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	in, other := srv.newInbox(t, key), srv.newInbox(t, key)
 	path := in.path() + "/messages"
-	etag := d.call(t, key, "GET", path, "").header.Get("ETag")
+	etag := srv.call(t, key, "GET", path, "").header.Get("ETag")
 
-	c := d.held(t, key, path, etag)
-	d.deliver(t, other.Email, "Subject: elsewhere\r\n\r\n")
-	d.deliver(t, in.Email, "Subject: here\r\n\r\n")
+	c := srv.held(t, key, path, etag)
+	srv.deliver(t, other.Email, "Subject: elsewhere\r\n\r\n")
+	srv.deliver(t, in.Email, "Subject: here\r\n\r\n")
 	a := <-c
 	if list := decode[messages](t, a, http.StatusOK); list.Total != 1 || list.Messages[0].Subject != "here" {
 		t.Errorf("got %s", a.body)
@@ -51,16 +52,17 @@ func TestHeldListAnswersADelivery(t *testing.T) {
 }
 
 func TestHeldInboxesAnswerEveryChange(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Startup)
-	in := d.newInbox(t, key)
-	etag := d.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Startup)
+	in := srv.newInbox(t, key)
+	etag := srv.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")
 	var made inbox
 	for name, change := range map[string]func(){
-		"delivery": func() { d.deliver(t, in.Email, letter) },
-		"creation": func() { made = d.newInbox(t, key) },
+		"delivery": func() { srv.deliver(t, in.Email, sampleMail) },
+		"creation": func() { made = srv.newInbox(t, key) },
 	} {
-		c := d.held(t, key, "/v1/inboxes", etag)
+		c := srv.held(t, key, "/v1/inboxes", etag)
 		change()
 		a := <-c
 		if a.status != http.StatusOK || a.header.Get("Preference-Applied") != "wait" || a.header.Get("ETag") == etag {
@@ -68,80 +70,84 @@ func TestHeldInboxesAnswerEveryChange(t *testing.T) {
 		}
 		etag = a.header.Get("ETag")
 	}
-	c := d.held(t, key, "/v1/inboxes", etag)
-	d.call(t, key, "DELETE", made.path(), "")
+	c := srv.held(t, key, "/v1/inboxes", etag)
+	srv.call(t, key, "DELETE", made.path(), "")
 	if a := <-c; a.status != http.StatusOK || a.header.Get("ETag") == etag {
 		t.Errorf("deletion: %d", a.status)
 	}
 }
 
 func TestHeldListEndsWithItsInbox(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
-	etag := d.call(t, key, "GET", in.path()+"/messages", "").header.Get("ETag")
-	c := d.held(t, key, in.path()+"/messages", etag)
-	d.call(t, key, "DELETE", in.path(), "")
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
+	etag := srv.call(t, key, "GET", in.path()+"/messages", "").header.Get("ETag")
+	c := srv.held(t, key, in.path()+"/messages", etag)
+	srv.call(t, key, "DELETE", in.path(), "")
 	if a := <-c; a.status != http.StatusNotFound {
 		t.Errorf("status %d", a.status)
 	}
 }
 
-func TestHeldListEndsWhenTheTimeIsOver(t *testing.T) {
-	d := newDoor(t, rest.Options{MaxWait: time.Millisecond})
-	key := d.key(t, service.Dev)
-	path := d.newInbox(t, key).path() + "/messages"
-	first := d.call(t, key, "GET", path, "", "Prefer: wait=50")
+func TestHeldListEndsWhenTheTimeIsUp(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{MaxWait: time.Millisecond})
+	key := srv.key(t, service.Dev)
+	path := srv.newInbox(t, key).path() + "/messages"
+	first := srv.call(t, key, "GET", path, "", "Prefer: wait=50")
 	if first.status != http.StatusOK || first.header.Get("Preference-Applied") != "wait" {
 		t.Errorf("without a tag: %d %v", first.status, first.header)
 	}
 	// The service's longest wait counts, not the client's.
-	a := d.call(t, key, "GET", path, "", "If-None-Match: "+first.header.Get("ETag"), "Prefer: wait=50")
+	a := srv.call(t, key, "GET", path, "", "If-None-Match: "+first.header.Get("ETag"), "Prefer: wait=50")
 	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "wait" {
 		t.Errorf("%d %v", a.status, a.header)
 	}
-	// And who does not ask is not held.
-	a = d.call(t, key, "GET", path, "", "If-None-Match: "+first.header.Get("ETag"))
+	// A request that does not ask for it is not held.
+	a = srv.call(t, key, "GET", path, "", "If-None-Match: "+first.header.Get("ETag"))
 	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "" {
 		t.Errorf("%d %v", a.status, a.header)
 	}
 }
 
-func TestNoMoreRequestsAreHeldThanMayBe(t *testing.T) {
-	d := newDoor(t, rest.Options{MaxHeld: 1})
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
+func TestBoundOfHeldRequests(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{MaxHeld: 1})
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
 	path := in.path() + "/messages"
-	etag := d.call(t, key, "GET", path, "").header.Get("ETag")
-	c := d.held(t, key, path, etag)
-	a := d.call(t, key, "GET", path, "", "If-None-Match: "+etag, "Prefer: wait=50")
+	etag := srv.call(t, key, "GET", path, "").header.Get("ETag")
+	c := srv.held(t, key, path, etag)
+	a := srv.call(t, key, "GET", path, "", "If-None-Match: "+etag, "Prefer: wait=50")
 	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "" {
 		t.Errorf("%d %v: the client must know that it has to poll", a.status, a.header)
 	}
-	d.deliver(t, in.Email, letter)
+	srv.deliver(t, in.Email, sampleMail)
 	if a := <-c; a.status != http.StatusOK {
 		t.Errorf("the held one: %d", a.status)
 	}
 }
 
-func TestOneKeyDoesNotTakeThePlacesOfOthers(t *testing.T) {
-	d := newDoor(t, rest.Options{MaxHeld: 2, MaxHeldPerKey: 1})
-	one, other := d.key(t, service.Dev), d.key(t, service.Dev)
-	in := d.newInbox(t, one)
+func TestBoundOfHeldRequestsPerKey(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{MaxHeld: 2, MaxHeldPerKey: 1})
+	one, other := srv.key(t, service.Dev), srv.key(t, service.Dev)
+	in := srv.newInbox(t, one)
 	path := in.path() + "/messages"
-	etag := d.call(t, one, "GET", path, "").header.Get("ETag")
-	c := d.held(t, one, path, etag)
-	a := d.call(t, one, "GET", path, "", "If-None-Match: "+etag, "Prefer: wait=50")
+	etag := srv.call(t, one, "GET", path, "").header.Get("ETag")
+	c := srv.held(t, one, path, etag)
+	a := srv.call(t, one, "GET", path, "", "If-None-Match: "+etag, "Prefer: wait=50")
 	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "" {
 		t.Errorf("the second of a key: %d %v", a.status, a.header)
 	}
-	foreign := d.held(t, other, "/v1/inboxes", d.call(t, other, "GET", "/v1/inboxes", "").header.Get("ETag"))
-	d.deliver(t, in.Email, letter)
-	d.newInbox(t, other)
+	foreign := srv.held(t, other, "/v1/inboxes", srv.call(t, other, "GET", "/v1/inboxes", "").header.Get("ETag"))
+	srv.deliver(t, in.Email, sampleMail)
+	srv.newInbox(t, other)
 	<-c
 	<-foreign
-	c = d.held(t, one, path, d.call(t, one, "GET", path, "").header.Get("ETag"))
-	d.deliver(t, in.Email, letter)
+	c = srv.held(t, one, path, srv.call(t, one, "GET", path, "").header.Get("ETag"))
+	srv.deliver(t, in.Email, sampleMail)
 	if a := <-c; a.status != http.StatusOK {
 		t.Errorf("once the first was answered: %d", a.status)
 	}
@@ -149,26 +155,28 @@ func TestOneKeyDoesNotTakeThePlacesOfOthers(t *testing.T) {
 
 // A client that leaves while its body is still coming would go unnoticed.
 func TestRequestWithABodyIsNotHeld(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	a := d.call(t, key, "GET", "/v1/inboxes", "{}", "If-None-Match: *", "Prefer: wait=50")
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	a := srv.call(t, key, "GET", "/v1/inboxes", "{}", "If-None-Match: *", "Prefer: wait=50")
 	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "" {
 		t.Errorf("%d %v", a.status, a.header)
 	}
 }
 
 func TestShutdownAnswersHeldRequests(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Startup)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Startup)
 	var answers []<-chan answer
 	for range 10 {
-		path := d.newInbox(t, key).path() + "/messages"
-		answers = append(answers, d.held(t, key, path, d.call(t, key, "GET", path, "").header.Get("ETag")))
+		path := srv.newInbox(t, key).path() + "/messages"
+		answers = append(answers, srv.held(t, key, path, srv.call(t, key, "GET", path, "").header.Get("ETag")))
 	}
-	answers = append(answers, d.held(t, key, "/v1/inboxes", d.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")))
+	answers = append(answers, srv.held(t, key, "/v1/inboxes", srv.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if err := d.server.Shutdown(ctx); err != nil {
+	if err := srv.server.Shutdown(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range answers {
@@ -178,12 +186,13 @@ func TestShutdownAnswersHeldRequests(t *testing.T) {
 	}
 }
 
-// A client that leaves harms nobody, and what it sent beyond its request is answered when it stays.
-func TestHeldConnectionGoesOn(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
-	host := strings.TrimPrefix(d.base, "http://")
+// Requests that are pipelined behind a held one are answered in turn, unless the client leaves.
+func TestRequestsBehindAHeldOne(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
+	host := strings.TrimPrefix(srv.base, "http://")
 	request := func(path string, fields ...string) string {
 		return "GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + strings.Join(append(fields, "X-API-Key: "+key), "\r\n") + "\r\n\r\n"
 	}
@@ -203,7 +212,7 @@ func TestHeldConnectionGoesOn(t *testing.T) {
 		if _, err := io.WriteString(c, request(in.path()+"/messages", hold...)+request("/healthz")); err != nil {
 			t.Fatal(err)
 		}
-		for d.server.Held() != i+1 {
+		for srv.server.Held() != i+1 {
 			runtime.Gosched()
 		}
 		if _, err := io.WriteString(c, request(in.path())); err != nil {
@@ -213,7 +222,7 @@ func TestHeldConnectionGoesOn(t *testing.T) {
 	if err := leaves.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d.deliver(t, in.Email, "Subject: here\r\n\r\n")
+	srv.deliver(t, in.Email, "Subject: here\r\n\r\n")
 
 	r := bufio.NewReader(stays)
 	for _, want := range []string{`"subject":"here"`, `{"status":"ok"}`, `"message_count":1`} {
@@ -227,16 +236,16 @@ func TestHeldConnectionGoesOn(t *testing.T) {
 		}
 	}
 	// It can be held again.
-	for d.server.Held() != 0 { // the connection that was closed
+	for srv.server.Held() != 0 { // the connection that was closed
 		runtime.Gosched()
 	}
 	if _, err := io.WriteString(stays, request(in.path()+"/messages", hold...)); err != nil {
 		t.Fatal(err)
 	}
-	for d.server.Held() != 1 {
+	for srv.server.Held() != 1 {
 		runtime.Gosched()
 	}
-	d.deliver(t, in.Email, "Subject: again\r\n\r\n")
+	srv.deliver(t, in.Email, "Subject: again\r\n\r\n")
 	if resp, err := http.ReadResponse(r, nil); err != nil || resp.Header.Get("Preference-Applied") != "wait" {
 		t.Errorf("held again: %v, %v", resp, err)
 	}
@@ -244,35 +253,38 @@ func TestHeldConnectionGoesOn(t *testing.T) {
 
 // A held request is counted once.
 func TestHeldRequestCountsOnce(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
 	path := in.path() + "/messages"
-	c := d.held(t, key, path, d.call(t, key, "GET", path, "").header.Get("ETag"))
-	d.deliver(t, in.Email, letter)
-	if got := (<-c).header.Get("RateLimit"); !strings.HasPrefix(got, `"minute";r=57;`) { // of 60: creation, list, held list
+	c := srv.held(t, key, path, srv.call(t, key, "GET", path, "").header.Get("ETag"))
+	srv.deliver(t, in.Email, sampleMail)
+	// Of 60, the creation, the list and the held list are used.
+	if got := (<-c).header.Get("RateLimit"); !strings.HasPrefix(got, `"minute";r=57;`) {
 		t.Errorf("left after three requests: %s", got)
 	}
 }
 
-// A key that is revoked meanwhile sees nothing more.
+// A key that is revoked during the wait sees nothing more.
 func TestHeldRequestOfARevokedKey(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	secret, k, err := d.service.CreateKey(t.Context(), "", service.Dev)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	secret, k, err := srv.service.CreateKey(t.Context(), "", service.Dev)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := d.newInbox(t, secret)
+	in := srv.newInbox(t, secret)
 	path := in.path() + "/messages"
-	c := d.held(t, secret, path, d.call(t, secret, "GET", path, "").header.Get("ETag"))
-	to, err := d.service.Recipient(t.Context(), in.Email)
+	c := srv.held(t, secret, path, srv.call(t, secret, "GET", path, "").header.Get("ETag"))
+	to, err := srv.service.Recipient(t.Context(), in.Email)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.service.RevokeKey(t.Context(), k.ID); err != nil {
+	if _, err := srv.service.RevokeKey(t.Context(), k.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.service.Deliver(t.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte(letter)}); err != nil {
+	if err := srv.service.Deliver(t.Context(), service.Delivery{To: []service.Recipient{to}, Raw: []byte(sampleMail)}); err != nil {
 		t.Skip("nothing arrives for a revoked key, so that nothing can be seen")
 	}
 	if a := <-c; a.status != http.StatusUnauthorized {
@@ -281,13 +293,14 @@ func TestHeldRequestOfARevokedKey(t *testing.T) {
 }
 
 func TestAClientThatLeavesFreesItsPlace(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	in := d.newInbox(t, key)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	in := srv.newInbox(t, key)
 	path := in.path() + "/messages"
-	etag := d.call(t, key, "GET", path, "").header.Get("ETag")
+	etag := srv.call(t, key, "GET", path, "").header.Get("ETag")
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, "GET", d.base+path, nil)
+	r, err := http.NewRequestWithContext(ctx, "GET", srv.base+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +314,7 @@ func TestAClientThatLeavesFreesItsPlace(t *testing.T) {
 		}
 	}()
 	until := func(held int) {
-		for d.server.Held() != held {
+		for srv.server.Held() != held {
 			select {
 			case <-t.Context().Done():
 			case <-time.After(time.Millisecond):

@@ -71,7 +71,7 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 	return w.sendJSON(http.StatusOK, all)
 }
 
-// inboxJSON is an inbox as it is read, which is not as it is created.
+// inboxJSON returns an inbox as GET answers it; the answer to POST has other fields.
 func inboxJSON(in service.Inbox) api.Inbox {
 	return api.Inbox{
 		ID:           in.ID,

@@ -11,15 +11,16 @@ import (
 	"mayfly/service/rest"
 )
 
-// For another key an inbox answers, byte for byte, what one that never was does.
-func TestOneKeySeesNothingOfAnothers(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	mine, theirs := d.key(t, service.Startup), d.key(t, service.Startup)
-	in, never := d.newInbox(t, theirs), d.newInbox(t, theirs)
-	d.deliver(t, in.Email, letter)
-	message := get[messages](t, d, theirs, in.path()+"/messages").Messages[0].ID
-	etag := d.call(t, theirs, "GET", in.path()+"/messages", "").header.Get("ETag")
-	if a := d.call(t, theirs, "DELETE", never.path(), ""); a.status != http.StatusOK {
+// To another key, an inbox answers byte for byte as one that never existed.
+func TestInboxesOfOtherKeysDoNotExist(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	mine, theirs := srv.key(t, service.Startup), srv.key(t, service.Startup)
+	in, never := srv.newInbox(t, theirs), srv.newInbox(t, theirs)
+	srv.deliver(t, in.Email, sampleMail)
+	message := get[messages](t, srv, theirs, in.path()+"/messages").Messages[0].ID
+	etag := srv.call(t, theirs, "GET", in.path()+"/messages", "").header.Get("ETag")
+	if a := srv.call(t, theirs, "DELETE", never.path(), ""); a.status != http.StatusOK {
 		t.Fatal(a.status)
 	}
 
@@ -34,8 +35,8 @@ func TestOneKeySeesNothingOfAnothers(t *testing.T) {
 		{"GET", "/messages/" + message + "/attachments/1"},
 	} {
 		for _, fields := range [][]string{nil, {"If-None-Match: *"}, {"If-None-Match: " + etag, "Prefer: wait=5"}, {"Accept: message/rfc822"}} {
-			there := d.call(t, mine, test.method, in.path()+test.path, "", fields...)
-			not := d.call(t, mine, test.method, never.path()+test.path, "", fields...)
+			there := srv.call(t, mine, test.method, in.path()+test.path, "", fields...)
+			not := srv.call(t, mine, test.method, never.path()+test.path, "", fields...)
 			for _, a := range []answer{there, not} {
 				a.header.Del("Date")
 				a.header.Del("RateLimit")
@@ -45,22 +46,22 @@ func TestOneKeySeesNothingOfAnothers(t *testing.T) {
 			}
 		}
 	}
-	if list := get[map[string]any](t, d, mine, "/v1/inboxes"); list["total"] != 0.0 {
+	if list := get[map[string]any](t, srv, mine, "/v1/inboxes"); list["total"] != 0.0 {
 		t.Errorf("inboxes %v", list)
 	}
-	if a := d.call(t, theirs, "GET", in.path(), ""); a.status != http.StatusOK {
+	if a := srv.call(t, theirs, "GET", in.path(), ""); a.status != http.StatusOK {
 		t.Errorf("its owner gets %d", a.status)
 	}
 
-	// What is cached for its owner is not for others either.
-	get[map[string]any](t, d, theirs, in.path()+"/messages/"+message)
-	if a := d.call(t, mine, "GET", in.path()+"/messages/"+message, ""); a.status != http.StatusNotFound {
+	// The cache of answers makes no difference.
+	get[map[string]any](t, srv, theirs, in.path()+"/messages/"+message)
+	if a := srv.call(t, mine, "GET", in.path()+"/messages/"+message, ""); a.status != http.StatusNotFound {
 		t.Errorf("after its owner read it: %d", a.status)
 	}
-	// Nor is a message to be had through another inbox.
-	own := d.newInbox(t, mine)
-	d.deliver(t, own.Email, letter)
-	if a := d.call(t, mine, "GET", own.path()+"/messages/"+message, ""); a.status != http.StatusNotFound {
+	// Nor can a message be read through another inbox.
+	own := srv.newInbox(t, mine)
+	srv.deliver(t, own.Email, sampleMail)
+	if a := srv.call(t, mine, "GET", own.path()+"/messages/"+message, ""); a.status != http.StatusNotFound {
 		t.Errorf("through an inbox of its own: %d", a.status)
 	}
 }
@@ -77,15 +78,16 @@ func sameHeader(a, b http.Header) bool {
 	return true
 }
 
-// What is held for one key is not woken by another's mail, nor is its list.
-func TestHeldRequestsOfOthersSleepOn(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	mine, theirs := d.key(t, service.Startup), d.key(t, service.Startup)
-	in := d.newInbox(t, theirs)
-	c := d.held(t, mine, "/v1/inboxes", d.call(t, mine, "GET", "/v1/inboxes", "").header.Get("ETag"))
-	d.deliver(t, in.Email, letter)
-	d.newInbox(t, theirs)
-	own := d.newInbox(t, mine)
+// Another key's mail and inboxes do not end a held request.
+func TestHeldRequestIgnoresOtherKeys(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	mine, theirs := srv.key(t, service.Startup), srv.key(t, service.Startup)
+	in := srv.newInbox(t, theirs)
+	c := srv.held(t, mine, "/v1/inboxes", srv.call(t, mine, "GET", "/v1/inboxes", "").header.Get("ETag"))
+	srv.deliver(t, in.Email, sampleMail)
+	srv.newInbox(t, theirs)
+	own := srv.newInbox(t, mine)
 	a := <-c
 	if list := decode[map[string]any](t, a, http.StatusOK); list["total"] != 1.0 || !strings.Contains(a.body, own.ID) {
 		t.Errorf("got %s", a.body)
@@ -93,15 +95,16 @@ func TestHeldRequestsOfOthersSleepOn(t *testing.T) {
 }
 
 func TestRateLimitIsExact(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
 	const limit = 60
 	var ok, limited atomic.Int64
 	var clients sync.WaitGroup
 	for range 20 {
 		clients.Go(func() {
 			for range 10 {
-				a := d.call(t, key, "GET", "/v1/no/such/path", "")
+				a := srv.call(t, key, "GET", "/v1/no/such/path", "")
 				switch a.status {
 				case http.StatusNotFound:
 					ok.Add(1)
@@ -120,44 +123,45 @@ func TestRateLimitIsExact(t *testing.T) {
 	if ok.Load() != limit || limited.Load() != 200-limit {
 		t.Errorf("%d requests were let through and %d refused", ok.Load(), limited.Load())
 	}
-	// Another key has its own.
-	if a := d.call(t, d.key(t, service.Startup), "GET", "/v1/inboxes", ""); a.header.Get("RateLimit") == "" || a.status != http.StatusOK {
+	// Another key has a limit of its own.
+	if a := srv.call(t, srv.key(t, service.Startup), "GET", "/v1/inboxes", ""); a.header.Get("RateLimit") == "" || a.status != http.StatusOK {
 		t.Errorf("another key: %d", a.status)
 	}
-	// Without a valid key nothing is counted or told.
-	if a := d.call(t, "wrong", "GET", "/v1/inboxes", ""); a.header.Get("RateLimit") != "" || a.status != http.StatusUnauthorized {
+	// Without a valid key there is no limit to report.
+	if a := srv.call(t, "wrong", "GET", "/v1/inboxes", ""); a.header.Get("RateLimit") != "" || a.status != http.StatusUnauthorized {
 		t.Errorf("a wrong key: %d %v", a.status, a.header)
 	}
 }
 
-// A key that is revoked, rotated or sold another plan counts so from the next request on.
-func TestKeyChangesCountAtOnce(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	secret, k, err := d.service.CreateKey(t.Context(), "", service.Dev)
+// Revoking a key, rotating it or changing its plan takes effect with the next request.
+func TestKeyChangesTakeEffectAtOnce(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	secret, k, err := srv.service.CreateKey(t.Context(), "", service.Dev)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := d.newInbox(t, secret)
-	if _, err := d.service.SetPlan(t.Context(), k.ID, service.Startup); err != nil {
+	in := srv.newInbox(t, secret)
+	if _, err := srv.service.SetPlan(t.Context(), k.ID, service.Startup); err != nil {
 		t.Fatal(err)
 	}
-	if a := d.call(t, secret, "GET", in.path(), ""); a.header.Get("RateLimit-Policy") != `"minute";q=300;w=60` {
+	if a := srv.call(t, secret, "GET", in.path(), ""); a.header.Get("RateLimit-Policy") != `"minute";q=300;w=60` {
 		t.Errorf("policy %s", a.header.Get("RateLimit-Policy"))
 	}
-	rotated, _, err := d.service.RotateKey(t.Context(), k.ID)
+	rotated, _, err := srv.service.RotateKey(t.Context(), k.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := d.call(t, secret, "GET", in.path(), ""); a.status != http.StatusUnauthorized {
+	if a := srv.call(t, secret, "GET", in.path(), ""); a.status != http.StatusUnauthorized {
 		t.Errorf("the old secret: %d", a.status)
 	}
-	if a := d.call(t, rotated, "GET", in.path(), ""); a.status != http.StatusOK {
+	if a := srv.call(t, rotated, "GET", in.path(), ""); a.status != http.StatusOK {
 		t.Errorf("the new secret: %d", a.status)
 	}
-	if _, err := d.service.RevokeKey(t.Context(), k.ID); err != nil {
+	if _, err := srv.service.RevokeKey(t.Context(), k.ID); err != nil {
 		t.Fatal(err)
 	}
-	if a := d.call(t, rotated, "GET", in.path(), ""); a.status != http.StatusUnauthorized {
+	if a := srv.call(t, rotated, "GET", in.path(), ""); a.status != http.StatusUnauthorized {
 		t.Errorf("a revoked key: %d", a.status)
 	}
 }

@@ -2,8 +2,8 @@ package rest
 
 import "iter"
 
-// elements are the elements of a list in header fields: what stands between commas that are not in a quoted string
-// (RFC 9110, section 5.6.1).
+// elements returns the elements of a list in header fields: what is between commas outside of
+// quoted strings (RFC 9110, section 5.6.1).
 func elements(fields []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, field := range fields {

@@ -11,15 +11,15 @@ import (
 	"mayfly/api"
 )
 
-// What is no request, net/http answers itself, in plain text and in one write. These connections put such an answer
-// into the envelope that every error of this API has.
-
-// plainHeader follows the status line of such an answer. No other begins with these fields.
+// plainHeader follows the status line of an answer that net/http sends by itself. No other answer
+// begins with these fields.
 const plainHeader = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
-// failedExpectation is what an Expect field other than 100-continue is answered with, without a body.
+// failedExpectation begins the answer of net/http, without a body, to an Expect field other than
+// 100-continue.
 const failedExpectation = "HTTP/1.1 417 "
 
+// envelopeListener accepts connections as envelopeConn.
 type envelopeListener struct{ net.Listener }
 
 // Accept implements net.Listener.
@@ -31,6 +31,9 @@ func (l envelopeListener) Accept() (net.Conn, error) {
 	return &envelopeConn{c}, nil
 }
 
+// envelopeConn is a connection of net/http. A malformed request is answered by net/http itself, in
+// plain text and a single write; the connection replaces such an answer by one in the envelope of
+// the API.
 type envelopeConn struct{ net.Conn }
 
 // Write implements net.Conn.
@@ -51,10 +54,10 @@ func (c *envelopeConn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// plainError reads an answer that net/http gives by itself.
+// plainError parses an answer that net/http sends by itself; ok is false for any other.
 func plainError(b []byte) (status int, message string, ok bool) {
 	const version = "HTTP/1.1 "
-	if len(b) < len(version) || b[len(version)] < '4' { // nearly all
+	if len(b) < len(version) || b[len(version)] < '4' { // nearly every answer
 		return 0, "", false
 	}
 	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
@@ -66,13 +69,11 @@ func plainError(b []byte) (status int, message string, ok bool) {
 	return status, reason, err == nil
 }
 
-// CloseWrite lets net/http wait until the client has read the answer, before the connection is reset.
+// CloseWrite lets net/http send the end of the stream while it waits for the client to read the
+// answer.
 func (c *envelopeConn) CloseWrite() error {
 	if inner, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return inner.CloseWrite()
 	}
 	return nil
 }
-
-// NetConn returns the connection below.
-func (c *envelopeConn) NetConn() net.Conn { return c.Conn }

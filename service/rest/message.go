@@ -27,11 +27,11 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 	}
 	body, ok := s.cache.get(id)
 	if !ok {
-		free, err := s.reserve(r.Context(), parseCost*summary.Size)
+		release, err := s.reserve(r.Context(), parseCost*summary.Size)
 		if err != nil {
 			return err
 		}
-		defer free()
+		defer release()
 		m, err := s.service.Message(r.Context(), w.key, inboxID, id)
 		if err != nil {
 			return err
@@ -58,11 +58,11 @@ func (s *Server) sendRaw(w *response, r *http.Request, inboxID string, summary s
 	}
 	body, ok := s.cache.get(etag)
 	if !ok {
-		free, err := s.reserve(r.Context(), summary.Size)
+		release, err := s.reserve(r.Context(), summary.Size)
 		if err != nil {
 			return err
 		}
-		defer free()
+		defer release()
 		m, err := s.service.Message(r.Context(), w.key, inboxID, summary.ID)
 		if err != nil {
 			return err
@@ -107,11 +107,11 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	free, err := s.reserve(r.Context(), parseCost*summary.Size)
+	release, err := s.reserve(r.Context(), parseCost*summary.Size)
 	if err != nil {
 		return err
 	}
-	defer free()
+	defer release()
 	m, err := s.service.Message(r.Context(), w.key, inboxID, id)
 	if err != nil {
 		return err

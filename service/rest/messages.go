@@ -11,7 +11,7 @@ import (
 	"mayfly/service"
 )
 
-// maxLimit is the most that ?limit= may be, and how many messages are in memory at once for one list.
+// maxLimit is the largest value of ?limit=, and how many messages of a list are in memory at once.
 const maxLimit = 1000
 
 func (s *Server) listMessages(w *response, r *http.Request) error {
@@ -55,8 +55,8 @@ func readPage(rawQuery string) (service.Page, error) {
 	return p, nil
 }
 
-// sendMessages answers with a list. A long one is read and sent in parts, so that it takes no more memory than a
-// short one; what arrives meanwhile is newer than all of it and not part of it.
+// sendMessages sends a list. A long one is read and sent in parts, so that it takes no more memory
+// than a short one; messages that arrive meanwhile are newer than all of it and not included.
 func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, page service.Page) error {
 	if body, ok := s.cache.get(listKey(in.ID, in.Version, page)); ok {
 		w.Header().Set("Etag", versionTag(in.Version))
@@ -106,19 +106,19 @@ func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, pa
 	return nil
 }
 
-// listKey names a list in the cache. It is another one for each state of the inbox.
+// listKey returns the cache key of a list, which differs for each version of the inbox.
 func listKey(id string, version uint64, p service.Page) string {
 	return id + versionTag(version) + strconv.Itoa(p.Limit) + p.After
 }
 
-// writeSummaries writes elements of a JSON array.
+// writeSummaries writes the elements of a JSON array.
 func writeSummaries(b *bytes.Buffer, list []service.Summary) error {
 	for i, m := range list {
 		if i > 0 {
 			b.WriteByte(',')
 		}
 		s := api.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: m.ReceivedAt, Size: m.Size}
-		j, err := s.MarshalJSON() // as in encode
+		j, err := s.MarshalJSON() // directly, as in encode
 		if err != nil {
 			return err
 		}

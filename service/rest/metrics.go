@@ -8,7 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics is what Prometheus is told. Nothing in it can be chosen by a client, so that there is no end of series.
+// metrics are the Prometheus metrics of the API. No label has a value that a client can choose,
+// which would make an unbounded number of series.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -17,16 +18,16 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer, held func() float64) *metrics {
 	promauto.With(r).NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "mayfly_http_held_requests",
-		Help: "Requests that wait for a change.",
+		Help: "Requests that are waiting for a change.",
 	}, held)
 	return &metrics{
 		requests: promauto.With(r).NewCounterVec(prometheus.CounterOpts{
 			Name: "mayfly_http_requests_total",
-			Help: "Requests answered, by path, method and status. Status 0: the client had gone.",
+			Help: "Requests answered, by path, method and status. Status 0: the client had left.",
 		}, []string{"path", "method", "status"}),
 		seconds: promauto.With(r).NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "mayfly_http_request_seconds",
-			Help:    "Time to answer, without the time that a request was held.",
+			Help:    "Time to answer, excluding the time that a request was held.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
 		}, []string{"path"}),
 	}

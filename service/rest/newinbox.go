@@ -14,22 +14,24 @@ import (
 	"mayfly/service"
 )
 
-// maxBody is the most bytes that the body of a request may have.
+// maxBody is the size limit of a request's body, in bytes.
 const maxBody = 64 << 10
 
-// maxSeconds is where a lifetime is cut before it becomes a time.Duration: about 68 years, longer than any plan's.
+// maxSeconds is what a lifetime is cut to before it becomes a time.Duration: about 68 years, longer
+// than any plan's.
 const maxSeconds = 1<<31 - 1
 
-// invalid is an error that tells the client what is wrong with its request.
+// invalid returns an error that tells the client what is wrong with its request.
 func invalid(format string, args ...any) error {
 	return service.Errorf(service.Invalid, format, args...)
 }
 
-// readNewInbox reads the body of a create request: one JSON object with known fields, each at most once and of its
-// type. No body is as good as an empty object. An error is for the client to read.
+// readNewInbox reads the body of a create request: one JSON object of known fields, each of the
+// right type and at most once. An empty body stands for an empty object. An error is meant for the
+// client.
 func readNewInbox(w http.ResponseWriter, r *http.Request) (service.NewInbox, error) {
 	var n service.NewInbox
-	if r.ContentLength > maxBody { // said beforehand: not a byte of it is waited for
+	if r.ContentLength > maxBody { // the announced length suffices to refuse it
 		w.Header().Set("Connection", "close")
 		return n, invalid("The body is larger than %d bytes", maxBody)
 	}
@@ -69,7 +71,7 @@ func readNewInbox(w http.ResponseWriter, r *http.Request) (service.NewInbox, err
 	return n, nil
 }
 
-// wantJSON checks a content type. None is taken for JSON.
+// wantJSON checks a content type. Without one, the body is taken for JSON.
 func wantJSON(contentType string) error {
 	if contentType == "" {
 		return nil
@@ -80,8 +82,8 @@ func wantJSON(contentType string) error {
 	return nil
 }
 
-// objectFields splits a JSON object into its fields. Unlike encoding/json it refuses repeated names, does not fold
-// case, and wants the object to be all there is.
+// objectFields splits a JSON object into its fields. Unlike encoding/json it rejects duplicate
+// names, does not fold case, and accepts nothing after the object.
 func objectFields(body []byte) (map[string]json.RawMessage, error) {
 	if !json.Valid(body) {
 		return nil, invalid("The body is not one valid JSON value")
@@ -96,9 +98,9 @@ func objectFields(body []byte) (map[string]json.RawMessage, error) {
 		if err != nil {
 			return nil, invalid("The body is not valid JSON")
 		}
-		key := name.(string) // a valid object has no other
+		key := name.(string) // names in a valid object are strings
 		if _, ok := fields[key]; ok {
-			return nil, invalid("Field %.50q is there twice", key)
+			return nil, invalid("Field %.50q appears twice", key)
 		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// preferredWait is the wait preference of Prefer fields (RFC 7240, section 4.3). The first one counts; one that
-// is not a whole number of seconds is as if it were not there.
+// preferredWait returns the wait preference of Prefer fields (RFC 7240, section 4.3), and whether
+// there is one. The first counts; one that is not a whole number of seconds is ignored.
 func preferredWait(prefer []string) (time.Duration, bool) {
 	for preference := range elements(prefer) {
 		preference, _, _ = strings.Cut(preference, ";")
@@ -17,7 +17,8 @@ func preferredWait(prefer []string) (time.Duration, bool) {
 			continue
 		}
 		seconds, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
-		if err != nil && !errors.Is(err, strconv.ErrRange) { // of a larger number, seconds is the most there is
+		// Of a number out of range, ParseUint returns the largest that is in it.
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			return 0, false
 		}
 		return time.Duration(seconds) * time.Second, true

@@ -6,6 +6,7 @@ import (
 )
 
 func TestPreferredWait(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		prefer []string
 		want   time.Duration

@@ -11,10 +11,10 @@ import (
 	"mayfly/service"
 )
 
-// response is the http.ResponseWriter of one request, with what is known about it.
+// response is the http.ResponseWriter of one request, with what is known about the request.
 type response struct {
 	http.ResponseWriter
-	key    service.Key // who asks; its ID is empty where no key is needed
+	key    service.Key // the client's; its ID is empty where no key is needed
 	quota  service.Quota
 	status int           // 0 until the header is written
 	bytes  int64         // of the body
@@ -37,27 +37,28 @@ func (w *response) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap lets http.ResponseController find the connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// allowTime gives the client time to read n more bytes: 30 seconds, and a second for each 256 KiB.
+// allowTime gives the client time to read n more bytes: 30 seconds, plus a second for each 256 KiB.
 func (w *response) allowTime(n int) {
 	deadline := time.Now().Add(30*time.Second + time.Duration(n/(256<<10))*time.Second)
-	// A connection without deadlines, as in a test, has no need of one.
+	// A test's connection may have no deadlines.
 	_ = http.NewResponseController(w).SetWriteDeadline(deadline)
 }
 
-// send writes a whole answer.
+// send sends a complete answer.
 func (w *response) send(status int, contentType string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.allowTime(len(body))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // when the client has gone, nobody is left to be told
+	_, _ = w.Write(body) // it fails when the client has left
 }
 
-// sendPart writes the next part of an answer whose length nobody knows, and reports whether there is still a client.
+// sendPart sends the next part of an answer of unknown length, and reports whether the client is
+// still there.
 func (w *response) sendPart(contentType string, body []byte) bool {
 	if w.status == 0 {
 		w.Header().Set("Content-Type", contentType)
@@ -67,7 +68,7 @@ func (w *response) sendPart(contentType string, body []byte) bool {
 	return err == nil
 }
 
-// sendJSON writes a value as a whole answer.
+// sendJSON sends a value as a complete answer.
 func (w *response) sendJSON(status int, v any) error {
 	body, err := encode(v)
 	if err != nil {
@@ -77,20 +78,22 @@ func (w *response) sendJSON(status int, v any) error {
 	return nil
 }
 
-// sendError writes the error envelope.
+// sendError sends an error in the contract's envelope.
 func (w *response) sendError(status int, message string) {
 	h := w.Header()
-	// What was set for the answer that did not come about.
+	// Fields that may have been set for the answer that failed.
 	for _, name := range [...]string{"Etag", "Content-Disposition", "Content-Security-Policy", "Location"} {
 		h.Del(name)
 	}
-	_ = w.sendJSON(status, api.ErrorBody{Error: api.ErrorDetail{Code: status, Message: message}}) // always JSON
+	// It can always be encoded.
+	_ = w.sendJSON(status, api.ErrorBody{Error: api.ErrorDetail{Code: status, Message: message}})
 }
 
-// notModified answers that the client has it all.
+// notModified sends 304.
 func (w *response) notModified() { w.WriteHeader(http.StatusNotModified) }
 
-// setQuota tells what the key may still do (draft-ietf-httpapi-ratelimit-headers-10).
+// setQuota sets the fields that tell the client its rate limit
+// (draft-ietf-httpapi-ratelimit-headers-10).
 func (w *response) setQuota(q service.Quota) {
 	if q.Limit == 0 {
 		return
@@ -100,7 +103,7 @@ func (w *response) setQuota(q service.Quota) {
 	h.Set("Ratelimit", `"minute";r=`+strconv.Itoa(q.Remaining)+`;t=`+strconv.Itoa(seconds(q.Reset)))
 }
 
-// retryAfter tells when to come again.
+// retryAfter tells the client when to try again.
 func (w *response) retryAfter(d time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(max(1, seconds(d))))
 }
@@ -110,8 +113,8 @@ func seconds(d time.Duration) int {
 	return int((max(d, 0) + time.Second - 1) / time.Second)
 }
 
-// encode is JSON without the escapes that only HTML pages need. What marshals itself is asked directly: encoding/json
-// would read its answer a second time.
+// encode encodes a value as JSON, without the escapes that only HTML needs. A json.Marshaler is
+// called directly, since encoding/json would parse its output again.
 func encode(v any) ([]byte, error) {
 	if m, ok := v.(json.Marshaler); ok {
 		b, err := m.MarshalJSON()

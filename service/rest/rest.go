@@ -1,11 +1,14 @@
-// Package rest is the HTTP door of the service: the REST API that assets/openapi.yaml describes.
+// Package rest serves the REST API that assets/openapi.yaml describes.
 //
-// A request to a path under /v1 passes, in this order: the key (401), its plan (403), its rate limit (429), the path
-// (404), the method (405), and only then what it asks for. So nothing but the validity of the key can be learned
-// without one, and an inbox of another key answers, costs and takes what one that does not exist does.
+// A request to a path under /v1 is checked in this order: its key (401), the key's plan (403), its
+// rate limit (429), the path (404), the method (405), and only then what it asks for. Without a
+// valid key nothing can be learned, and an inbox of another key cannot be told from one that does
+// not exist, neither by the answer nor by the time it takes.
 //
-// Every error is in the envelope of the contract, also what net/http answers before a handler sees the request (a
-// malformed request line, a header above its limit).
+// Every error has the contract's envelope, even those that net/http sends before a handler sees the
+// request, such as for a malformed request line or too large a header.
+//
+// A request for a list can be held: it waits, in its handler, until the list changes.
 package rest
 
 import (
@@ -27,7 +30,7 @@ import (
 	"mayfly/service"
 )
 
-// Service is the domain. Its errors carry a [service.Code].
+// Service is what the API needs of [service.Service]. Its errors carry a [service.Code].
 type Service interface {
 	Ready(ctx context.Context) error
 	Authenticate(ctx context.Context, secret string) (service.Key, error)
@@ -48,19 +51,22 @@ type Service interface {
 
 // Options of a Server. The zero value works.
 type Options struct {
-	MaxWait       time.Duration         // the longest that a request is held; default 60 s
-	MaxHeld       int                   // requests held at once; more are answered at once. Default 20,000
-	MaxHeldPerKey int                   // the same for each key; default 1,000
-	CacheBytes    int                   // memory for answers that may be asked for again; default 8 MiB
-	LargeBytes    int64                 // memory for reading large messages, in all requests together; default 256 MiB
-	MCP           http.Handler          // serves /mcp, and checks the key itself; default: there is no such path
-	Metrics       prometheus.Registerer // default: none
-	Log           *slog.Logger          // one line a request at debug; never a key or a body. Default: none
+	MaxWait       time.Duration // longest time that a request is held; default 60 s
+	MaxHeld       int           // requests held at once, others are answered at once; default 20,000
+	MaxHeldPerKey int           // the same for each key; default 1,000
+	CacheBytes    int           // memory for the cache of answers; default 8 MiB
+	LargeBytes    int64         // memory for large messages in all requests; default 256 MiB
+
+	MCP     http.Handler          // serves /mcp and checks the key itself; default: no such path
+	Metrics prometheus.Registerer // default: none
+
+	// Log gets a line per request at debug, and failures; never a key or a body. Default: none.
+	Log *slog.Logger
 }
 
 // Bounds of a connection.
 const (
-	readTimeout    = 15 * time.Second // a whole request
+	readTimeout    = 15 * time.Second // for a whole request
 	idleTimeout    = 2 * time.Minute  // between two requests
 	maxHeaderBytes = 16 << 10         // net/http adds 4 KiB
 )
@@ -71,16 +77,16 @@ type Server struct {
 	options Options
 	log     *slog.Logger
 	routes  *http.ServeMux
+	http    *http.Server
 	cache   *answerCache
-	large   *semaphore.Weighted
+	large   *semaphore.Weighted // bytes of LargeBytes
 	metrics *metrics
-	away    rate.Sometimes // of telling that the store is away
+
+	unavailable rate.Sometimes // limits how often an unavailable store is logged
 
 	held     heldRequests
-	draining context.Context // ends when held requests have to
+	draining context.Context // done once Shutdown is called
 	drain    context.CancelFunc
-
-	http *http.Server
 
 	mu    sync.Mutex
 	fresh map[net.Conn]struct{} // connections that have not sent a request yet
@@ -107,14 +113,14 @@ func New(svc Service, o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		away:    rate.Sometimes{Interval: time.Second},
-		service: svc,
-		options: o,
-		log:     o.Log,
-		cache:   newAnswerCache(o.CacheBytes),
-		large:   semaphore.NewWeighted(o.LargeBytes),
-		held:    heldRequests{max: o.MaxHeld, maxPerKey: o.MaxHeldPerKey, byKey: map[string]int{}},
-		fresh:   map[net.Conn]struct{}{},
+		service:     svc,
+		options:     o,
+		log:         o.Log,
+		cache:       newAnswerCache(o.CacheBytes),
+		large:       semaphore.NewWeighted(o.LargeBytes),
+		unavailable: rate.Sometimes{Interval: time.Second},
+		held:        heldRequests{max: o.MaxHeld, maxPerKey: o.MaxHeldPerKey, byKey: map[string]int{}},
+		fresh:       map[net.Conn]struct{}{},
 	}
 	s.metrics = newMetrics(o.Metrics, func() float64 { return float64(s.Held()) })
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -124,13 +130,13 @@ func New(svc Service, o Options) *Server {
 		ReadTimeout:    readTimeout,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes,
-		ConnState:      s.track,
+		ConnState:      s.trackFresh,
 		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	return s
 }
 
-// Serve answers the connections of a listener until Shutdown, and then returns nil.
+// Serve serves the connections of a listener until Shutdown is called, and then returns nil.
 func (s *Server) Serve(l net.Listener) error {
 	if err := s.http.Serve(envelopeListener{l}); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -138,13 +144,13 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Shutdown ends held requests at once, with what there is, lets the others finish, and closes all connections. When
-// the context ends first, what is left is cut.
+// Shutdown answers held requests at once, lets the others finish, and closes all connections. When
+// the context ends first, the remaining connections are closed in the middle of their requests.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.drain()
 	s.mu.Lock()
 	for c := range s.fresh {
-		_ = c.Close() // nothing was asked on it
+		_ = c.Close() // it has no request to answer
 	}
 	s.mu.Unlock()
 	err := s.http.Shutdown(ctx)
@@ -154,11 +160,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// Held is how many requests are held now.
+// Held returns the number of requests that are held now.
 func (s *Server) Held() int { return s.held.count() }
 
-// track knows the connections without a request, which http.Server.Shutdown would give five seconds.
-func (s *Server) track(c net.Conn, state http.ConnState) {
+// trackFresh keeps account of the connections without a request, for which http.Server.Shutdown
+// would wait five seconds.
+func (s *Server) trackFresh(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if state != http.StateNew {
@@ -172,19 +179,20 @@ func (s *Server) track(c net.Conn, state http.ConnState) {
 	s.fresh[c] = struct{}{}
 }
 
-// Values of header fields that every answer has. The names of fields are written in this package as net/http keeps
-// them, since any other form costs an allocation each time.
+// Values of header fields that every answer has. This package spells field names in their canonical
+// form, since any other costs an allocation.
 var noSniff, noCache, closing = []string{"nosniff"}, []string{"private, no-cache"}, []string{"close"}
 
-// ServeHTTP answers one request.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	w := &response{ResponseWriter: rw}
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noCache
 	if len(r.TransferEncoding) > 0 {
-		// There may have been a Content-Length too, by which a proxy takes the end of the body for another request
-		// (RFC 9112, section 6.1). net/http does not tell.
+		// The request may have had a Content-Length as well, by which a proxy could take the end of
+		// the body for another request (RFC 9112, section 6.1). net/http does not say whether it
+		// had.
 		h["Connection"] = closing
 	}
 	defer func() { s.done(w, r, time.Since(start)-w.held) }()
@@ -203,7 +211,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	// ServeMux would send a redirect, which is no answer of this API.
+	// ServeMux would answer with a redirect, which the contract does not know.
 	if p := r.URL.EscapedPath(); !strings.HasPrefix(p, "/") || path.Clean(p) != p {
 		w.sendError(http.StatusNotFound, "No such path")
 		return
@@ -213,13 +221,14 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 func isAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "/v1/") }
 
-// maxMCPBody is the most bytes that a message of an MCP client may have.
+// maxMCPBody is the size limit of a message of an MCP client, in bytes.
 const maxMCPBody = 1 << 20
 
-// serveMCP answers by another protocol, whose answers can be streams: they take their time, and end with the server.
+// serveMCP passes a request on to the MCP server. Its answers can be streams, which have no time
+// limit but end with Shutdown.
 func (s *Server) serveMCP(w *response, r *http.Request) {
 	control := http.NewResponseController(w)
-	// A connection without deadlines, as in a test, has none to clear.
+	// A test's connection may have no deadlines to clear.
 	_ = errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -228,7 +237,7 @@ func (s *Server) serveMCP(w *response, r *http.Request) {
 	s.options.MCP.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// admit checks the key and counts the request.
+// admit authenticates the request and counts it against the key's rate limit.
 func (s *Server) admit(w *response, r *http.Request) error {
 	key, err := s.authenticate(r)
 	if err != nil {
@@ -244,11 +253,11 @@ func (s *Server) admit(w *response, r *http.Request) error {
 }
 
 func (s *Server) authenticate(r *http.Request) (service.Key, error) {
-	// Several fields are one value (RFC 9110, section 5.3), which is no key.
+	// Several fields make one value (RFC 9110, section 5.3), which is no key.
 	return s.service.Authenticate(r.Context(), strings.Join(r.Header["X-Api-Key"], ", "))
 }
 
-// fail answers with an error.
+// fail answers with an error, and logs those that are the service's fault.
 func (s *Server) fail(w *response, r *http.Request, err error) {
 	status, message := http.StatusInternalServerError, "Internal server error"
 	if e, ok := errors.AsType[*service.Error](err); ok {
@@ -271,24 +280,25 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 		}
 	}
 	if service.ErrorCode(err) == service.Canceled {
-		panic(http.ErrAbortHandler) // the client has gone; net/http would make a 200 of no answer
+		// The client has left. If nothing were written, net/http would take it for a 200.
+		panic(http.ErrAbortHandler)
 	}
-	tell := func() {
+	logError := func() {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
 	}
 	switch {
 	case service.ErrorCode(err) == service.Unavailable:
-		s.away.Do(tell) // not for each of very many clients
+		s.unavailable.Do(logError) // not once for each of many clients
 	case status >= 500:
-		tell()
+		logError()
 	}
 	if w.status != 0 {
-		panic(http.ErrAbortHandler) // half an answer must not look whole
+		panic(http.ErrAbortHandler) // half an answer must not look complete
 	}
 	w.sendError(status, message)
 }
 
-// recovered answers for a handler that panicked, when it still can.
+// recovered answers in place of a handler that panicked, if nothing has been sent yet.
 func (s *Server) recovered(w *response, r *http.Request, p any) {
 	if p == http.ErrAbortHandler {
 		panic(p)
@@ -300,7 +310,7 @@ func (s *Server) recovered(w *response, r *http.Request, p any) {
 	w.sendError(http.StatusInternalServerError, "Internal server error")
 }
 
-// done logs and counts an answer.
+// done logs and counts an answer. The time it took excludes the time that the request was held.
 func (s *Server) done(w *response, r *http.Request, took time.Duration) {
 	s.metrics.answered(r.Pattern, r.Method, w.status, took)
 	if s.log.Enabled(r.Context(), slog.LevelDebug) {

@@ -24,22 +24,22 @@ import (
 	"mayfly/service/rest"
 )
 
-// door is the REST API of a fresh service, on a listener of its own.
-type door struct {
+// testServer is the REST API of a fresh service, on a listener of its own.
+type testServer struct {
 	base    string
 	service *service.Service
 	server  *rest.Server
 	log     *logBuffer
 }
 
-// newDoor serves a fresh service until the test ends.
-func newDoor(t testing.TB, o rest.Options) *door {
+// newTestServer serves a fresh service until the test ends.
+func newTestServer(t testing.TB, o rest.Options) *testServer {
 	t.Helper()
-	return newDoorTo(t, o, func(s *service.Service) rest.Service { return s })
+	return newTestServerFor(t, o, func(s *service.Service) rest.Service { return s })
 }
 
-// newDoorTo puts something between the door and the service.
-func newDoorTo(t testing.TB, o rest.Options, between func(*service.Service) rest.Service) *door {
+// newTestServerFor serves what between makes of a fresh service.
+func newTestServerFor(t testing.TB, o rest.Options, between func(*service.Service) rest.Service) *testServer {
 	t.Helper()
 	store, err := pebble.Open(t.TempDir(), pebble.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -50,33 +50,33 @@ func newDoorTo(t testing.TB, o rest.Options, between func(*service.Service) rest
 			t.Error(err)
 		}
 	})
-	d := &door{log: &logBuffer{}}
-	d.service = service.New(store, service.Options{Domains: []string{"one.test", "two.test"}, Log: slog.New(slog.DiscardHandler)})
+	srv := &testServer{log: &logBuffer{}}
+	srv.service = service.New(store, service.Options{Domains: []string{"one.test", "two.test"}, Log: slog.New(slog.DiscardHandler)})
 	if o.Log == nil {
-		o.Log = slog.New(slog.NewTextHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		o.Log = slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	d.server = rest.New(between(d.service), o)
+	srv.server = rest.New(between(srv.service), o)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.base = "http://" + l.Addr().String()
+	srv.base = "http://" + l.Addr().String()
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := d.server.Serve(l); err != nil {
+		if err := srv.server.Serve(l); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Cleanup(func() {
-		if err := d.server.Shutdown(context.Background()); err != nil {
+		if err := srv.server.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 		serving.Wait()
 	})
-	return d
+	return srv
 }
 
-// logBuffer is what was logged, for reading while it is written.
+// logBuffer is a log that can be read while it is written.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -95,9 +95,9 @@ func (l *logBuffer) String() string {
 }
 
 // key makes an API key and returns its secret.
-func (d *door) key(t testing.TB, plan service.Plan) string {
+func (srv *testServer) key(t testing.TB, plan service.Plan) string {
 	t.Helper()
-	secret, _, err := d.service.CreateKey(t.Context(), t.Name(), plan)
+	secret, _, err := srv.service.CreateKey(t.Context(), t.Name(), plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,30 +105,30 @@ func (d *door) key(t testing.TB, plan service.Plan) string {
 }
 
 // deliver lets a message arrive.
-func (d *door) deliver(t testing.TB, address, raw string) {
+func (srv *testServer) deliver(t testing.TB, address, raw string) {
 	t.Helper()
-	to, err := d.service.Recipient(t.Context(), address)
+	to, err := srv.service.Recipient(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = d.service.Deliver(t.Context(), service.Delivery{From: "envelope@sender.example", To: []service.Recipient{to}, Raw: []byte(raw)})
+	err = srv.service.Deliver(t.Context(), service.Delivery{From: "envelope@sender.example", To: []service.Recipient{to}, Raw: []byte(raw)})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// answer is an answer as a client has it.
+// answer is an answer as a client sees it.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// call makes a request and checks the answer against the description of the API. Header fields are given as
-// "Name: value"; one without a value is left out.
-func (d *door) call(t testing.TB, key, method, path, body string, fields ...string) answer {
+// call makes a request and checks the answer against the description of the API. Header fields are
+// given as "Name: value"; one without a value is left out.
+func (srv *testServer) call(t testing.TB, key, method, path, body string, fields ...string) answer {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, d.base+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, srv.base+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,9 +165,9 @@ func (d *door) call(t testing.TB, key, method, path, body string, fields ...stri
 }
 
 // get is call with GET, and decodes what must be a success.
-func get[T any](t testing.TB, d *door, key, path string) T {
+func get[T any](t testing.TB, srv *testServer, key, path string) T {
 	t.Helper()
-	return decode[T](t, d.call(t, key, "GET", path, ""), http.StatusOK)
+	return decode[T](t, srv.call(t, key, "GET", path, ""), http.StatusOK)
 }
 
 func decode[T any](t testing.TB, a answer, status int) (v T) {
@@ -181,7 +181,7 @@ func decode[T any](t testing.TB, a answer, status int) (v T) {
 	return v
 }
 
-// inbox is what the tests need to know about one.
+// inbox is what the tests need to know about an inbox.
 type inbox struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
@@ -190,9 +190,9 @@ type inbox struct {
 func (i inbox) path() string { return "/v1/inboxes/" + i.ID }
 
 // newInbox makes an inbox through the API.
-func (d *door) newInbox(t testing.TB, key string) inbox {
+func (srv *testServer) newInbox(t testing.TB, key string) inbox {
 	t.Helper()
-	return decode[inbox](t, d.call(t, key, "POST", "/v1/inboxes", ""), http.StatusCreated)
+	return decode[inbox](t, srv.call(t, key, "POST", "/v1/inboxes", ""), http.StatusCreated)
 }
 
 type messages struct {
@@ -214,8 +214,8 @@ var description = sync.OnceValues(func() (routers.Router, error) {
 	return gorillamux.NewRouter(doc)
 })
 
-// checkDescribed checks an answer against assets/openapi.yaml. What the description has no path or method for must be
-// an error all the same.
+// checkDescribed checks an answer against assets/openapi.yaml. An answer to a path or method that
+// is not described must be an error in the envelope.
 func checkDescribed(t testing.TB, method, path string, a answer) {
 	t.Helper()
 	router, err := description()
@@ -241,7 +241,8 @@ func checkDescribed(t testing.TB, method, path string, a answer) {
 	req := httptest.NewRequest(method, path, nil)
 	route, params, err := router.FindRoute(req)
 	if err != nil {
-		// An answer to a path or a method that is not described: the description of readiness has the plain error.
+		// An answer to a path or a method that is not described: the description of readiness has
+		// the plain error.
 		route, params, err = router.FindRoute(httptest.NewRequest("GET", "/readyz", nil))
 		if err != nil {
 			t.Fatal(err)

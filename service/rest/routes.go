@@ -11,10 +11,10 @@ import (
 	"mayfly/service"
 )
 
-// handler answers a request, or returns the error that the answer is.
+// handler answers a request, or returns the error to answer with.
 type handler func(w *response, r *http.Request) error
 
-// methods is what a path answers to. GET answers HEAD too.
+// methods are the methods that a path supports. GET includes HEAD.
 type methods map[string]handler
 
 func (s *Server) newRoutes() *http.ServeMux {
@@ -37,7 +37,7 @@ func (s *Server) newRoutes() *http.ServeMux {
 	return mux
 }
 
-// endpoint answers the methods of a path, and 405 to others.
+// endpoint dispatches on the method, and answers 405 to one that is not supported.
 func (s *Server) endpoint(m methods) http.HandlerFunc {
 	allowed := slices.Sorted(maps.Keys(m))
 	if _, ok := m["GET"]; ok {
@@ -53,7 +53,7 @@ func (s *Server) endpoint(m methods) http.HandlerFunc {
 		h, ok := m[method]
 		if !ok {
 			w.Header().Set("Allow", allow)
-			w.sendError(http.StatusMethodNotAllowed, "This path answers to "+allow+" only")
+			w.sendError(http.StatusMethodNotAllowed, "This path supports only "+allow)
 			return
 		}
 		if err := h(w, r); err != nil {

@@ -16,7 +16,7 @@ import (
 	"mayfly/service/rest"
 )
 
-// inMemory is a service of one message, whose size counts.
+// inMemory is a service with one message of any size.
 type inMemory struct {
 	rest.Service
 	raw []byte
@@ -47,7 +47,7 @@ func (s inMemory) WaitMessages(ctx context.Context, _ service.Key, _ string, _ u
 	return false, nil
 }
 
-// pipes is a listener of connections without a network, and so without buffers.
+// pipes is a listener of connections in memory, which have no buffers.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -75,7 +75,7 @@ func (p pipes) dial() net.Conn {
 	return client
 }
 
-// slowly runs a test against a server on fake time.
+// slowly runs a test against a server in fake time.
 func slowly(t *testing.T, svc rest.Service, o rest.Options, test func(t *testing.T, dial func() net.Conn)) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pipes{make(chan net.Conn), make(chan struct{})}
@@ -94,8 +94,9 @@ func slowly(t *testing.T, svc rest.Service, o rest.Options, test func(t *testing
 
 const slowRequest = "GET /v1/inboxes/inbox_any/messages/msg_any HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nAccept: message/rfc822\r\n\r\n"
 
-// Who does not read is cut off, and the memory is free again.
+// A client that does not read is disconnected, which releases its memory.
 func TestSlowReaderIsCutOff(t *testing.T) {
+	t.Parallel()
 	const size = 10 << 20
 	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{LargeBytes: size}, func(t *testing.T, dial func() net.Conn) {
 		start := time.Now()
@@ -111,7 +112,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 		}
 		b := make([]byte, 12)
 		if _, err := io.ReadFull(waits, b); err != nil || string(b) != "HTTP/1.1 503" {
-			t.Errorf("who waits for memory gets %q, %v", b, err)
+			t.Errorf("a client that waits for memory gets %q, %v", b, err)
 		}
 		if got := time.Since(start); got != 10*time.Second {
 			t.Errorf("after %v", got)
@@ -135,7 +136,8 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 
 // A message whose JSON is much longer than its text is not in memory as JSON.
 func TestMessageIsSentInPieces(t *testing.T) {
-	const size = 16 << 20
+	t.Parallel()
+	const size = 4 << 20
 	req := httptest.NewRequestWithContext(t.Context(), "GET", "/v1/inboxes/inbox_any/messages/msg_any", nil)
 	w := &pieces{header: http.Header{}}
 	rest.New(inMemory{raw: make([]byte, size)}, rest.Options{}).ServeHTTP(w, req)
@@ -147,7 +149,7 @@ func TestMessageIsSentInPieces(t *testing.T) {
 	}
 }
 
-// pieces counts what is written to it.
+// pieces is a http.ResponseWriter that measures what is written to it.
 type pieces struct {
 	header                 http.Header
 	status, total, longest int
@@ -162,8 +164,9 @@ func (p *pieces) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Who sends slowly is cut off, be it in the header or in the body.
+// A client that sends slowly is disconnected, in the header as in the body.
 func TestSlowWriterIsCutOff(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]string{
 		"header": "GET /healthz HTTP/1.1\r\nHost: x\r\n",
 		"body":   "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nContent-Length: 100\r\n\r\n{",
@@ -188,8 +191,9 @@ func TestSlowWriterIsCutOff(t *testing.T) {
 	}
 }
 
-// A list is held for as long as the client wants, and for a minute at most.
+// A list is held for as long as the client wants, but at most a minute.
 func TestTimeHeld(t *testing.T) {
+	t.Parallel()
 	for wait, want := range map[string]time.Duration{
 		"0": 0, "25": 25 * time.Second, "60": time.Minute, "3600": time.Minute, "2147483647": time.Minute,
 	} {
@@ -214,8 +218,9 @@ func TestTimeHeld(t *testing.T) {
 	}
 }
 
-// An idle connection is closed in the end.
+// An idle connection is closed eventually.
 func TestIdleConnectionIsClosed(t *testing.T) {
+	t.Parallel()
 	slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, dial func() net.Conn) {
 		c := dial()
 		start := time.Now()
@@ -233,9 +238,10 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 }
 
 func TestABodyThatIsTooLargeIsNotWaitedFor(t *testing.T) {
-	d := newDoor(t, rest.Options{})
-	key := d.key(t, service.Dev)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(d.base, "http://"))
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Dev)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}

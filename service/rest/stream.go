@@ -11,11 +11,11 @@ import (
 	"mayfly/api"
 )
 
-// pieceBytes is how much of a text is made JSON at a time.
+// pieceBytes is how much of a text is encoded at a time.
 const pieceBytes = 32 << 10
 
-// sendLarge writes a large message as a whole answer, which is never in memory as a whole: control characters take
-// six times as much in JSON.
+// sendLarge sends a large message without having all of its JSON in memory, in which a control
+// character takes six bytes.
 func (w *response) sendLarge(m api.Message) error {
 	var size counter
 	if err := writeMessage(&size, m); err != nil {
@@ -25,11 +25,11 @@ func (w *response) sendLarge(m api.Message) error {
 	w.Header().Set("Content-Length", strconv.Itoa(int(size)))
 	w.allowTime(int(size))
 	w.WriteHeader(http.StatusOK)
-	_ = writeMessage(w, m) // when the client has gone, nobody is left to be told
+	_ = writeMessage(w, m) // it fails when the client has left
 	return nil
 }
 
-// counter counts what is written to it.
+// counter counts the bytes written to it.
 type counter int
 
 func (c *counter) Write(b []byte) (int, error) {
@@ -37,7 +37,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// writeMessage writes what encode returns, in pieces.
+// writeMessage writes what encode would return, in pieces.
 func writeMessage(w io.Writer, m api.Message) error {
 	text, html := m.Text, m.HTML
 	m.Text, m.HTML = "", ""
@@ -45,7 +45,7 @@ func writeMessage(w io.Writer, m api.Message) error {
 	if err != nil {
 		return err
 	}
-	// No string of JSON has these quotes in it.
+	// A JSON string cannot contain these quotes.
 	before, after, _ := bytes.Cut(frame, []byte(`"text":"","html":""`))
 	p := pieces{w: w}
 	p.raw(before)
@@ -58,7 +58,7 @@ func writeMessage(w io.Writer, m api.Message) error {
 	return p.err
 }
 
-// pieces writes JSON piece by piece, up to the first error.
+// pieces writes JSON piece by piece until the first error.
 type pieces struct {
 	w   io.Writer
 	b   bytes.Buffer
@@ -71,7 +71,7 @@ func (p *pieces) raw(b []byte) {
 	}
 }
 
-// text writes what stands between the quotes of a string.
+// text writes a string as JSON, without the quotes.
 func (p *pieces) text(s string) {
 	e := json.NewEncoder(&p.b)
 	e.SetEscapeHTML(false)
