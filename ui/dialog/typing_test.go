@@ -11,8 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-func abs(n int) int { return max(n, -max(n, -1<<62)) }
-
 func hostile(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Bidi_Control) }
 
 // values is the intent of the tests' forms.
