@@ -47,6 +47,8 @@ func (l *labels) Fit(int, int) {}
 
 func (l *labels) Update(msg tea.Msg) Result {
 	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		return Result{Close: true} // the links stand elsewhere now
 	case tea.MouseClickMsg:
 		return Result{Close: msg.Button == tea.MouseLeft}
 	case tea.KeyPressMsg:

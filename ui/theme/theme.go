@@ -27,11 +27,13 @@ func (s Style) On(text string) string {
 	return string(s) + text + "\x1b[m"
 }
 
+// Weights, which are joined to a style.
 const (
-	bold      Style = "\x1b[1m"
-	faint     Style = "\x1b[2m"
-	underline Style = "\x1b[4m"
-	reverse   Style = "\x1b[7m"
+	Bold      Style = "\x1b[1m"
+	Underline Style = "\x1b[4m"
+	Reverse   Style = "\x1b[7m"
+
+	faint Style = "\x1b[2m"
 )
 
 // Theme is a palette of roles for one terminal. Every role is told apart by more than its colour
@@ -129,9 +131,9 @@ func (t *Theme) paint(pal palette) error {
 		{&t.Good, &c.Good, pal.Good, false, ""},
 		{&t.Warn, &c.Warn, pal.Warn, false, ""},
 		{&t.Bad, &c.Bad, pal.Bad, false, ""},
-		{&t.Code, &c.Code, pal.Code, false, bold},
+		{&t.Code, &c.Code, pal.Code, false, Bold},
 		{&t.Link, &c.Link, pal.Link, false, ""},
-		{&t.Match, &c.Match, pal.Match, false, underline},
+		{&t.Match, &c.Match, pal.Match, false, Underline},
 		{&t.Select, &c.Select, pal.Select, true, ""},
 		{&t.Rest, &c.Rest, pal.Rest, true, ""},
 	} {
@@ -144,7 +146,7 @@ func (t *Theme) paint(pal palette) error {
 		}
 		*r.style, *r.color = r.weight+sgr, col
 	}
-	t.Bright = bold + t.Text
+	t.Bright = Bold + t.Text
 	return nil
 }
 
@@ -152,8 +154,8 @@ func (t *Theme) paint(pal palette) error {
 func plain(name string, dark bool, p colorprofile.Profile) *Theme {
 	return &Theme{
 		Name: name, Dark: dark, Profile: p,
-		Bright: bold, Dim: faint, Faint: faint, Accent: bold, Warn: bold, Bad: bold, Code: bold,
-		Link: underline, Match: reverse, Select: bold,
+		Bright: Bold, Dim: faint, Faint: faint, Accent: Bold, Warn: Bold, Bad: Bold, Code: Bold,
+		Link: Underline, Match: Reverse, Select: Bold,
 	}
 }
 

@@ -1,0 +1,108 @@
+package action
+
+import (
+	"strings"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/dialog"
+	"mayfly/ui/intent"
+	"mayfly/ui/panes"
+)
+
+// The groups of the help, in its order.
+const (
+	Flow        = "The work"
+	Moving      = "Moving"
+	Message     = "The message"
+	Inboxes     = "Inboxes"
+	Application = "The application"
+)
+
+var groups = []string{Flow, Moving, Message, Inboxes, Application}
+
+// Hint is an action in the bottom line.
+type Hint struct {
+	Key  string
+	X, W int // cells
+	*Action
+}
+
+// helpRoom is what the hint of the help takes.
+const helpRoom = 8
+
+// Hints are the actions that can be done now in a pane, as many as there is room for; the help stands
+// last.
+func (t Table) Hints(p panes.Pane, room int) []Hint {
+	var hints []Hint
+	x := 0
+	add := func(a *Action, room int) {
+		w := cell.Width(a.Key()) + cell.Width(a.Hint) + 3
+		if x+w <= room {
+			hints = append(hints, Hint{a.Key(), x, w, a})
+			x += w
+		}
+	}
+	help := t.ByID("help")
+	helped := help != nil && help.Key() != ""
+	left := room
+	if helped {
+		left -= helpRoom
+	}
+	for _, a := range t {
+		if a.Hint != "" && a != help && a.Key() != "" && a.Where.Has(p) && a.Reason() == "" {
+			add(a, left)
+		}
+	}
+	if helped {
+		add(help, room)
+	}
+	return hints
+}
+
+// Help lists the keys of a pane.
+func (t Table) Help(p panes.Pane) dialog.Dialog {
+	names := [...]string{panes.Inboxes: "inboxes", panes.Messages: "messages", panes.Reader: "the message"}
+	h := dialog.Help{Title: "Keys for " + names[p]}
+	for _, g := range groups {
+		group := dialog.HelpGroup{Title: g}
+		rows := map[string]bool{}
+		for _, a := range t {
+			switch {
+			case a.Group != g || !a.Where.Has(p) || len(a.Keys) == 0:
+			case a.Row == "":
+				group.Keys = append(group.Keys, dialog.HelpKey{Keys: keyNames(a.Keys), Title: a.Title, Reason: a.Reason()})
+			case !rows[a.Row]:
+				rows[a.Row] = true
+				group.Keys = append(group.Keys, dialog.HelpKey{Keys: t.rowKeys(a.Row), Title: a.Row, Reason: a.Reason()})
+			}
+		}
+		if group.Keys != nil {
+			h.Groups = append(h.Groups, group)
+		}
+	}
+	return dialog.NewHelp(h)
+}
+
+// rowKeys are the first keys of the actions that share a row of the help.
+func (t Table) rowKeys(row string) string {
+	var b strings.Builder
+	for _, a := range t {
+		if a.Row == row {
+			b.WriteString(a.Key())
+		}
+	}
+	return b.String()
+}
+
+// Palette is a menu of the actions of a pane; those that only move stand last.
+func (t Table) Palette(p panes.Pane) dialog.Dialog {
+	m := dialog.Menu{Title: "Actions", Then: func(id string) any { return intent.Perform{ActionID: id} }}
+	for _, moving := range []bool{false, true} {
+		for _, a := range t {
+			if a.Where.Has(p) && a.ID != "palette" && (a.Group == Moving) == moving {
+				m.Choices = append(m.Choices, dialog.Choice{ID: a.ID, Title: a.Title, Aside: keyNames(a.Keys), Reason: a.Reason()})
+			}
+		}
+	}
+	return dialog.NewMenu(m)
+}

@@ -1,0 +1,178 @@
+package inboxes
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"mayfly/api"
+	"mayfly/ui/cell"
+	"mayfly/ui/dialog"
+	"mayfly/ui/intent"
+	"mayfly/ui/store"
+)
+
+// NewForm asks for the name, the domain and the lifetime of a new inbox.
+func NewForm(domains []string) dialog.Dialog {
+	return dialog.NewForm(dialog.Form{
+		Title: "New inbox",
+		Fields: []dialog.Field{
+			{Title: "Name", Placeholder: "random", Hint: "what stands before the @", Check: checkUsername},
+			{Title: "Domain", Placeholder: "the service's own", Hint: "one of the service's domains", Suggestions: domains, Check: checkDomain},
+			{Title: "Lifetime", Value: "1h", Hint: "such as 10m, 1h, 2d", Check: checkLifetime},
+		},
+		Then: func(v []string) any {
+			ttl, _ := parseLifetime(v[2]) // the form has checked it
+			return intent.CreateInbox{Copy: true, Request: api.CreateInbox{
+				Username: strings.ToLower(v[0]), Domain: strings.ToLower(v[1]), TTL: int(ttl / time.Second),
+			}}
+		},
+	})
+}
+
+// AdoptPrompt asks for the ID of an inbox that was made elsewhere.
+func AdoptPrompt(s *store.Store) dialog.Dialog {
+	return dialog.NewPrompt(dialog.Prompt{
+		Title: "Add an inbox by its ID", Hint: "enter adds it   esc cancels",
+		Check: func(id string) string {
+			switch {
+			case id == "":
+				return "An ID such as inbox_…"
+			case strings.ContainsAny(id, "/?# \t"):
+				return "An ID has no spaces and no slashes"
+			case s.Inboxes[id] != nil:
+				return "This inbox is on the list already"
+			}
+			return ""
+		},
+		Then: func(id string) any { return intent.AdoptInbox{ID: id} },
+	})
+}
+
+// maxLabel is the width of a label in cells.
+const maxLabel = 40
+
+// LabelPrompt asks for a name of the user's own for an inbox.
+func LabelPrompt(i *store.Inbox) dialog.Dialog {
+	id := i.ID
+	return dialog.NewPrompt(dialog.Prompt{
+		Title: "Label " + i.Name(), Hint: "enter keeps it, empty takes it away   esc cancels", Text: i.Label,
+		Check: func(text string) string {
+			if cell.Width(text) > maxLabel {
+				return fmt.Sprintf("At most %d characters", maxLabel)
+			}
+			return ""
+		},
+		Then: func(text string) any { return intent.LabelInbox{ID: id, Label: text} },
+	})
+}
+
+// DeleteQuestion asks before inboxes are deleted.
+func DeleteQuestion(in []*store.Inbox, now time.Time) dialog.Dialog {
+	messages, ids, addresses := 0, make([]string, 0, len(in)), make([]string, 0, len(in))
+	for _, i := range in {
+		messages += len(i.Keys)
+		ids, addresses = append(ids, i.ID), append(addresses, i.Email)
+	}
+	q := dialog.Question{
+		Title: "Delete this inbox?", Keep: "keep it", Bad: true,
+		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Intent: intent.DeleteInboxes{IDs: ids}}},
+	}
+	goes := fmt.Sprintf("%d messages go", messages)
+	if messages == 1 {
+		goes = "1 message goes"
+	}
+	switch {
+	case len(in) > 1:
+		q.Title, q.Keep = fmt.Sprintf("Delete %d inboxes?", len(in)), "keep them"
+		q.Text = []string{goes + " with them. This cannot be undone."}
+		q.Detail = func(w, most int) []string { return some(addresses, w, min(most, 7)) }
+	case in[0].Gone(now):
+		q.Title, q.Text = "Take this inbox off the list?", []string{addresses[0], "It is gone already."}
+	default:
+		q.Text = []string{addresses[0], goes + " with it. This cannot be undone."}
+	}
+	return dialog.NewQuestion(q)
+}
+
+// some are as many of the texts as rows there may be, one each, and how many more there are.
+func some(texts []string, w, rows int) []string {
+	var out []string
+	for n, t := range texts {
+		if n == rows-1 && len(texts) > rows {
+			return append(out, fmt.Sprintf("and %d more", len(texts)-n))
+		}
+		out = append(out, cell.CutMiddle(t, w))
+	}
+	return out
+}
+
+var usernamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9._+-]*[a-z0-9])?$`) })
+
+func checkUsername(v string) error {
+	v = strings.ToLower(v)
+	switch {
+	case v == "":
+		return nil
+	case len(v) > 64:
+		return errors.New("at most 64 characters")
+	case strings.Contains(v, ".."):
+		return errors.New("no two dots in a row")
+	case !usernamePattern().MatchString(v):
+		return errors.New("a-z 0-9 . _ + -, a letter or digit at both ends")
+	}
+	return nil
+}
+
+var domainPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+})
+
+func checkDomain(v string) error {
+	if v != "" && (len(v) > 253 || !domainPattern().MatchString(strings.ToLower(v))) {
+		return errors.New("this is not a domain")
+	}
+	return nil
+}
+
+func checkLifetime(v string) error {
+	_, err := parseLifetime(v)
+	return err
+}
+
+// parseLifetime reads 90s, 10m, 1h30m, 2d, or a number of minutes.
+func parseLifetime(v string) (time.Duration, error) {
+	v = strings.TrimSpace(strings.ToLower(v))
+	wrong := errors.New("such as 10m, 1h, 2d")
+	days := 0
+	if before, rest, ok := strings.Cut(v, "d"); ok {
+		n, err := strconv.Atoi(before)
+		if err != nil || n < 0 || n > 365 {
+			return 0, wrong
+		}
+		days, v = n, rest
+	}
+	d := time.Duration(days) * 24 * time.Hour
+	switch n, err := strconv.Atoi(v); {
+	case v == "" && days > 0:
+	case err == nil && n >= 0 && n < 1<<20 && days == 0:
+		d += time.Duration(n) * time.Minute
+	default:
+		rest, err := time.ParseDuration(v)
+		if err != nil {
+			return 0, wrong
+		}
+		d += rest
+	}
+	if d < time.Minute {
+		return 0, errors.New("at least a minute")
+	}
+	if d > 30*24*time.Hour {
+		return 0, errors.New("at most 30 days, less in most plans")
+	}
+	return d, nil
+}

@@ -1,0 +1,227 @@
+// Package inboxes is the pane that lists the inboxes.
+package inboxes
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/clock"
+	"mayfly/ui/intent"
+	"mayfly/ui/list"
+	"mayfly/ui/panes"
+	"mayfly/ui/store"
+	"mayfly/ui/theme"
+)
+
+// NearEnd is how long before its end an inbox says that it is about to go.
+const NearEnd = 5 * time.Minute
+
+// Pane is the column of inboxes.
+type Pane struct {
+	list.Column
+	store *store.Store
+	mixed bool // the addresses are of several domains
+}
+
+// New returns the pane of a store's inboxes.
+func New(s *store.Store) *Pane {
+	p := &Pane{Column: list.Column{Marks: map[string]bool{}}, store: s}
+	p.Refresh()
+	return p
+}
+
+// Update applies a message and returns the intent that it leads to, nil without one.
+func (p *Pane) Update(msg tea.Msg) any {
+	switch p.Column.Update(msg) {
+	case list.Moved, list.Clicked:
+		return intent.ShowInbox{}
+	case list.Narrowed:
+		return intent.FilterChanged{}
+	case list.Left:
+		return intent.Leave{}
+	case list.Passed:
+		return msg
+	}
+	return nil
+}
+
+// Refresh takes the inboxes from the store. The cursor stays where it is.
+func (p *Pane) Refresh() {
+	ids := make([]string, 0, len(p.store.Order)+1)
+	if !p.Filter.On() {
+		ids = append(ids, store.All)
+	}
+	for _, id := range p.store.Order {
+		i := p.store.Inboxes[id]
+		if p.Filter.Matches(strings.ToLower(i.Label + "\n" + i.Email + "\n" + i.ID)) {
+			ids = append(ids, id)
+		}
+	}
+	p.Set(ids)
+	p.mixed = len(p.store.Domains()) > 1
+	for id := range p.Marks {
+		if p.store.Inboxes[id] == nil {
+			delete(p.Marks, id)
+		}
+	}
+}
+
+// Inbox is the one that has the cursor; nil on the row of all inboxes.
+func (p *Pane) Inbox() *store.Inbox { return p.store.Inboxes[p.Selected()] }
+
+// ShownID is the ID of the inbox whose messages are to be listed.
+func (p *Pane) ShownID() string {
+	if id := p.Selected(); id != "" {
+		return id
+	}
+	return store.All
+}
+
+// Marked returns the marked inboxes in their order.
+func (p *Pane) Marked() []*store.Inbox {
+	var in []*store.Inbox
+	for _, id := range p.store.Order {
+		if p.Marks[id] {
+			in = append(in, p.store.Inboxes[id])
+		}
+	}
+	return in
+}
+
+// NeedMarked is the reason why there are no marked inboxes; key is the one that marks.
+func (p *Pane) NeedMarked(key string) string {
+	if len(p.Marks) == 0 {
+		return "Mark inboxes first, with " + key
+	}
+	return ""
+}
+
+// NeedRow is the reason why nothing can be done with the row of the cursor: that of all inboxes opens
+// like the others, and cannot be marked.
+func (p *Pane) NeedRow(do string) string {
+	if p.Inbox() == nil && do != "open" {
+		return "There is no inbox to " + do
+	}
+	return ""
+}
+
+// Fit lays the rows out in r.
+func (p *Pane) Fit(r panes.Rect) {
+	p.Lay(r, func(id string) int {
+		if id == store.All || p.Dense() {
+			return 1
+		}
+		return 2
+	})
+}
+
+// Wake notes when a row next changes by the passing of time.
+func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
+	for _, row := range p.Shown {
+		if i := p.store.Inboxes[row.ID]; i != nil {
+			_, next := status(i, now)
+			a.In(next)
+		}
+	}
+}
+
+// Draw draws the pane.
+func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool) []string {
+	w := p.Rect.W
+	out := panes.Blank(p.Rect)
+	right := ""
+	if n := len(p.Marks); n > 0 {
+		right = fmt.Sprintf("%d marked ", n)
+	}
+	title := p.Filter.Title(th, "Inboxes", w-2-cell.Width(right))
+	out[0] = panes.Title(th, title, th.Dim.On(right), w, focused)
+	for _, row := range p.Shown {
+		copy(out[p.Top()+row.Y:], p.row(th, now, row, focused)[:row.H])
+	}
+	return out
+}
+
+func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) []string {
+	b := list.Bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
+	if row.ID == store.All {
+		return []string{b.Line(" ", list.Span{Text: "All inboxes", Style: th.Text}, count(th, p.store.Unread(), len(p.store.Messages)))}
+	}
+	i := p.store.Inboxes[row.ID]
+	mark := " "
+	if p.Marks[row.ID] {
+		mark = "✓"
+	}
+	name := list.Span{Text: i.Name(), Style: th.Text}
+	switch {
+	case i.Gone(now):
+		name.Style = th.Dim
+	case i.Unread > 0:
+		name.Style = th.Bright
+	}
+	first := []list.Span{name}
+	if domain := i.Domain(); domain != "" && p.mixed && i.Label == "" && cell.Width(i.Email)+9 <= p.Rect.W {
+		first = append(first, list.Span{Text: "@" + domain, Style: th.Dim})
+	}
+	lines := []string{b.Line(mark, append(first, count(th, i.Unread, len(i.Keys)))...)}
+	if p.Dense() {
+		return lines
+	}
+	text, _ := status(i, now)
+	return append(lines, b.Line(" ", list.Span{Text: text, Style: statusStyle(th, i, now)}))
+}
+
+// status says how an inbox is, and after how long that changes by itself.
+func status(i *store.Inbox, now time.Time) (string, time.Duration) {
+	left, next := clock.Remaining(i.Expires.Sub(now))
+	switch {
+	case i.State == store.Gone && (i.Expires.IsZero() || now.Before(i.Expires)):
+		return "✕ deleted", 0
+	case i.Gone(now):
+		ago, next := clock.Age(now.Sub(i.Expires))
+		if ago == "now" {
+			return "✕ expired just now", next
+		}
+		return "✕ expired " + ago + " ago", next
+	case i.Expires.IsZero():
+		left = ""
+	case i.Expires.Sub(now) <= NearEnd:
+		left = "ends in " + left
+	default:
+		left += " left"
+	}
+	switch {
+	case i.Paused:
+		return strings.TrimSuffix("○ paused · "+left, " · "), next
+	case i.State == store.Failing:
+		return strings.TrimSuffix("! failing · "+left, " · "), next
+	case i.State == store.Unlisted:
+		return strings.TrimSuffix("○ "+left, " "), next
+	}
+	return strings.TrimSuffix("● "+left, " "), next
+}
+
+func statusStyle(th *theme.Theme, i *store.Inbox, now time.Time) theme.Style {
+	switch {
+	case i.State == store.Failing && !i.Gone(now):
+		return th.Bad
+	case !i.Gone(now) && !i.Expires.IsZero() && i.Expires.Sub(now) <= NearEnd:
+		return th.Warn
+	}
+	return th.Dim
+}
+
+// count is the number at the end of a row: unread messages stand out.
+func count(th *theme.Theme, unread, total int) list.Span {
+	switch {
+	case unread > 0:
+		return list.Span{Text: strconv.Itoa(unread), Style: th.Accent + th.Bright}
+	case total > 0:
+		return list.Span{Text: strconv.Itoa(total), Style: th.Dim}
+	}
+	return list.Span{Style: th.Dim}
+}

@@ -1,0 +1,53 @@
+// Package intent is what panes and dialogs want done. They return intents, and the application
+// carries them out.
+package intent
+
+import (
+	"net/url"
+
+	"mayfly/api"
+	"mayfly/render"
+)
+
+type (
+	// ShowInbox lists the messages of the inbox that the cursor moved to.
+	ShowInbox struct{}
+	// Preview shows the message that the cursor moved to, where there is room for it.
+	Preview struct{}
+	// OpenMessage opens the message that has the cursor.
+	OpenMessage struct{}
+	// FilterChanged has the lists leave out other rows than before.
+	FilterChanged struct{}
+	// Leave goes one step outwards: there is nothing left to undo inside.
+	Leave struct{}
+	// Perform runs an action.
+	Perform struct{ ActionID string }
+
+	// CreateInbox makes an inbox, and copies its address when Copy is set.
+	CreateInbox struct {
+		Request api.CreateInbox
+		Copy    bool
+	}
+	// AdoptInbox adds an inbox that was made elsewhere.
+	AdoptInbox struct{ ID string }
+	// LabelInbox gives an inbox a label; an empty one takes it away.
+	LabelInbox struct{ ID, Label string }
+	// DeleteInboxes deletes inboxes, one after the other.
+	DeleteInboxes struct{ IDs []string }
+
+	// AskOpen shows where a link leads, and asks before it is opened.
+	AskOpen struct{ Link render.Link }
+	// OpenURL opens a link in the browser.
+	OpenURL struct{ URL *url.URL }
+	// Copy puts text on the clipboard; What names it on the screen.
+	Copy struct{ Text, What string }
+
+	// Connect connects to a service. A key is used in place of the one that is kept; with Keep, both
+	// are kept as a profile.
+	Connect struct {
+		Profile, BaseURL, Key string
+		Keep                  bool
+	}
+	// Tell shows a note in the bottom line.
+	Tell struct{ Text string }
+)

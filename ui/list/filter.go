@@ -1,0 +1,73 @@
+package list
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/input"
+	"mayfly/ui/theme"
+)
+
+// Filter keeps the rows whose text holds every word of it.
+type Filter struct {
+	Typing bool
+	line   *input.Line
+	words  []string
+}
+
+// Start begins to type.
+func (f *Filter) Start() {
+	if !f.On() {
+		f.line = input.New(input.Options{})
+	}
+	f.Typing = true
+}
+
+// On reports whether rows are left out.
+func (f *Filter) On() bool { return len(f.words) > 0 }
+
+// Clear shows all rows again and ends typing.
+func (f *Filter) Clear() { *f = Filter{} }
+
+// Matches reports whether text, in lower case, holds every word.
+func (f *Filter) Matches(text string) bool {
+	for _, w := range f.words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// Title shows what is typed in place of a pane's title, in w cells.
+func (f *Filter) Title(th *theme.Theme, usual string, w int) string {
+	switch {
+	case f.Typing:
+		return th.Accent.On("/") + f.line.View(th, w-1)
+	case f.On():
+		return th.Accent.On("/"+cell.Cut(cell.Steady(f.line.Value()), w-6)) + th.Dim.On("  esc")
+	}
+	return usual
+}
+
+func (f *Filter) update(msg tea.Msg) (pass bool) {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch input.KeyName(k) {
+		case "esc":
+			f.Clear()
+			return false
+		case "enter", "tab":
+			f.Typing = false
+			return false
+		case "up", "down":
+			f.Typing = false
+			return true
+		}
+	}
+	if f.line.Update(msg) {
+		f.words = strings.Fields(strings.ToLower(f.line.Value()))
+	}
+	return false
+}

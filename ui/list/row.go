@@ -1,0 +1,59 @@
+package list
+
+import (
+	"strings"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/theme"
+)
+
+// Span is a stretch of text in one style.
+type Span struct {
+	Text  string
+	Style theme.Style
+}
+
+// Bar draws the rows of a list, W cells wide: the accent bar before a selected one, its background
+// behind it.
+type Bar struct {
+	Theme             *theme.Theme
+	Selected, Focused bool
+	W                 int
+}
+
+// Line is one line of a row: the bar, a mark, then the spans; the last of several stands at the end.
+func (b Bar) Line(mark string, spans ...Span) string {
+	th := b.Theme
+	back := theme.Style("")
+	edge := " "
+	if b.Selected {
+		back, edge = th.Rest, th.Dim.On("▌")
+		if b.Focused {
+			back, edge = th.Select, th.Accent.On("▌")
+		}
+	}
+	var right Span
+	if len(spans) > 1 {
+		spans, right = spans[:len(spans)-1], spans[len(spans)-1]
+	}
+	room := b.W - 4 // the bar, the mark, a space on either side of the end
+	if right.Text != "" {
+		room -= cell.Width(right.Text) + 1
+	}
+	var out strings.Builder
+	out.WriteString(edge)
+	out.WriteString((back + th.Accent).On(mark))
+	out.WriteString(back.On(" "))
+	used := 0
+	for _, s := range spans {
+		text := cell.Cut(cell.Steady(s.Text), room-used)
+		used += cell.Width(text)
+		out.WriteString((back + s.Style).On(text))
+	}
+	out.WriteString(back.On(cell.Spaces(room - used)))
+	if right.Text != "" {
+		out.WriteString((back + right.Style).On(" " + right.Text))
+	}
+	out.WriteString(back.On(" "))
+	return cell.Fit(out.String(), b.W)
+}

@@ -1,0 +1,237 @@
+// Package messages is the pane that lists the messages of one inbox, or of all of them.
+package messages
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/clock"
+	"mayfly/ui/intent"
+	"mayfly/ui/list"
+	"mayfly/ui/panes"
+	"mayfly/ui/store"
+	"mayfly/ui/theme"
+)
+
+// Pane is the column of messages. Its rows and marks are the keys of messages.
+type Pane struct {
+	list.Column
+	InboxID string // of the inbox shown, or [store.All]
+	store   *store.Store
+	places  map[string]string // inbox → the message last selected in it
+}
+
+// New returns the pane of a store's messages; it shows those of all inboxes.
+func New(s *store.Store) *Pane {
+	return &Pane{
+		Column: list.Column{Marks: map[string]bool{}}, InboxID: store.All,
+		store: s, places: map[string]string{},
+	}
+}
+
+// Show changes the inbox.
+func (p *Pane) Show(inboxID string) {
+	if p.InboxID == inboxID {
+		return
+	}
+	if sel := p.Selected(); sel != "" {
+		p.places[p.InboxID] = sel
+	}
+	typing := p.Filter.Typing
+	p.InboxID, p.List, p.Filter = inboxID, list.List{}, list.Filter{}
+	if typing { // the letters that follow are no commands
+		p.Filter.Start()
+	}
+	clear(p.Marks)
+	p.Refresh()
+	p.Select(p.places[inboxID])
+}
+
+// Update applies a message and returns the intent that it leads to, nil without one.
+func (p *Pane) Update(msg tea.Msg) any {
+	switch p.Column.Update(msg) {
+	case list.Moved:
+		return intent.Preview{}
+	case list.Clicked:
+		return intent.OpenMessage{}
+	case list.Narrowed:
+		return intent.FilterChanged{}
+	case list.Left:
+		return intent.Leave{}
+	case list.Passed:
+		return msg
+	}
+	return nil
+}
+
+// Refresh takes the messages from the store. The cursor stays where it is.
+func (p *Pane) Refresh() {
+	keys := p.store.Keys(p.InboxID)
+	if p.Filter.On() {
+		var kept []string
+		for _, k := range keys {
+			if p.kept(p.store.Messages[k]) {
+				kept = append(kept, k)
+			}
+		}
+		keys = kept
+	}
+	p.Set(keys)
+	for k := range p.Marks {
+		if p.store.Messages[k] == nil {
+			delete(p.Marks, k)
+		}
+	}
+}
+
+// kept reports whether the filter leaves a message in.
+func (p *Pane) kept(m *store.Message) bool {
+	words := m.Words
+	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
+		words += "\n" + strings.ToLower(i.Email+"\n"+i.Label)
+	}
+	return p.Filter.Matches(words) || m.Findings != nil && p.Filter.Matches(strings.ToLower(m.Findings.Code))
+}
+
+// Message is the one that has the cursor; nil in an empty list.
+func (p *Pane) Message() *store.Message { return p.store.Messages[p.Selected()] }
+
+// Lists reports whether the messages of an inbox are those listed, or among them.
+func (p *Pane) Lists(inboxID string) bool { return p.InboxID == inboxID || p.InboxID == store.All }
+
+// Pair returns the two marked messages, the older one first, or nil when there are not two.
+func (p *Pane) Pair() []*store.Message {
+	var pair []*store.Message
+	for _, k := range p.IDs() {
+		if p.Marks[k] {
+			pair = append([]*store.Message{p.store.Messages[k]}, pair...)
+		}
+	}
+	if len(pair) != 2 {
+		return nil
+	}
+	return pair
+}
+
+// NeedPair is the reason why there are not two messages to compare; key is the one that marks.
+func (p *Pane) NeedPair(key string) string {
+	if n := len(p.Marks); n != 2 {
+		return fmt.Sprintf("Mark two messages first, with %s: %d marked", key, n)
+	}
+	return ""
+}
+
+// NeedRow is the reason why nothing can be done with the row of the cursor: to mark, to open.
+func (p *Pane) NeedRow(do string) string {
+	if p.Message() == nil {
+		return "There is no message to " + do
+	}
+	return ""
+}
+
+// Keys are those of the messages on the screen.
+func (p *Pane) Keys() []string {
+	keys := make([]string, len(p.Shown))
+	for n, row := range p.Shown {
+		keys[n] = row.ID
+	}
+	return keys
+}
+
+// Fit lays the rows out in r.
+func (p *Pane) Fit(r panes.Rect) {
+	p.Lay(r, func(key string) int {
+		switch m := p.store.Messages[key]; {
+		case p.Dense():
+			return 1
+		case m != nil && m.Findings.Any():
+			return 3
+		}
+		return 2
+	})
+}
+
+// Wake notes when a row next changes by the passing of time.
+func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
+	for _, row := range p.Shown {
+		if m := p.store.Messages[row.ID]; m != nil {
+			_, next := clock.Age(now.Sub(m.Received))
+			a.In(next)
+		}
+	}
+}
+
+func (p *Pane) title(w int) string {
+	if i := p.store.Inboxes[p.InboxID]; i != nil {
+		if i.Label != "" {
+			return cell.Cut(i.Label+"  "+i.Email, w)
+		}
+		return cell.CutMiddle(i.Email, w)
+	}
+	return "All inboxes"
+}
+
+// Draw draws the pane; empty is what stands in it while there are no messages.
+func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool, empty []string) []string {
+	out := panes.Blank(p.Rect)
+	right := ""
+	if before, after := p.More(p.Shown); before+after > 0 {
+		right = fmt.Sprintf("%d/%d ", p.Index()+1, p.Len())
+	}
+	room := p.Rect.W - 2 - cell.Width(right)
+	out[0] = panes.Title(th, p.Filter.Title(th, p.title(room), room), th.Dim.On(right), p.Rect.W, focused)
+	if p.Len() == 0 {
+		panes.Place(out, p.Rect.W, p.Top(), empty)
+		return out
+	}
+	for _, row := range p.Shown {
+		copy(out[p.Top()+row.Y:], p.row(th, now, row, focused)[:row.H])
+	}
+	return out
+}
+
+func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) []string {
+	b := list.Bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
+	m := p.store.Messages[row.ID]
+	mark := " "
+	sender, subject := list.Span{Text: m.Sender, Style: th.Text}, list.Span{Text: m.Subject, Style: th.Dim}
+	if m.Unread {
+		mark, sender.Style, subject.Style = "●", th.Bright, th.Text
+	}
+	if p.Marks[row.ID] {
+		mark = "✓"
+	}
+	when, _ := clock.Age(now.Sub(m.Received))
+	at := list.Span{Text: when, Style: th.Dim}
+	if p.Dense() {
+		return []string{b.Line(mark, sender, list.Span{Text: "  " + subject.Text, Style: subject.Style}, at)}
+	}
+	first := []list.Span{sender}
+	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
+		first = append(first, list.Span{Text: " · " + i.Name(), Style: th.Dim})
+	}
+	lines := []string{b.Line(mark, append(first, at)...), b.Line(" ", subject, list.Span{})}
+	if m.Findings.Any() {
+		lines = append(lines, b.Line(" ", findings(th, m.Findings)...))
+	}
+	return lines
+}
+
+// findings is the line of a row that says what can be copied and opened.
+func findings(th *theme.Theme, f *store.Findings) []list.Span {
+	var spans []list.Span
+	if f.Code != "" {
+		spans = append(spans, list.Span{Text: f.Code, Style: th.Code})
+	}
+	if f.Link.URL != "" {
+		if len(spans) > 0 {
+			spans = append(spans, list.Span{Text: "   "})
+		}
+		spans = append(spans, list.Span{Text: "↗ " + f.Link.Text, Style: th.Link})
+	}
+	return append(spans, list.Span{})
+}

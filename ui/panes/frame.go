@@ -1,0 +1,104 @@
+package panes
+
+import (
+	"fmt"
+	"strings"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/theme"
+)
+
+// Title is the first row of a pane, w cells wide: its title, and what stands at the right end.
+func Title(th *theme.Theme, title, right string, w int, focused bool) string {
+	style := th.Dim
+	if focused {
+		style = th.Bright
+	}
+	return cell.Spread(" "+style.On(title), right, w)
+}
+
+// Blank returns the empty rows of a pane.
+func Blank(r Rect) []string {
+	rows := make([]string, r.H)
+	for i := range rows {
+		rows[i] = cell.Spaces(r.W)
+	}
+	return rows
+}
+
+// Place puts lines into the rows of a pane w cells wide, from a row on and indented.
+func Place(rows []string, w, from int, lines []string) {
+	for n, line := range lines {
+		if from+n >= len(rows) {
+			return
+		}
+		rows[from+n] = cell.Fit("  "+line, w)
+	}
+}
+
+// Wrap wraps secondary text for a pane w cells wide.
+func Wrap(th *theme.Theme, text string, w int) []string {
+	lines := cell.Wrap(text, max(w, 8))
+	for i := range lines {
+		lines[i] = th.Dim.On(strings.TrimRight(lines[i], " "))
+	}
+	return lines
+}
+
+// Hint names a key and what it does.
+func Hint(th *theme.Theme, key, does string) string {
+	return th.Accent.On(key) + " " + th.Dim.On(does)
+}
+
+// Join draws the rows of several panes side by side, with a rule between them.
+func Join(th *theme.Theme, columns [][]string) []string {
+	if len(columns) == 0 {
+		return nil
+	}
+	edge := th.Faint.On("│")
+	rows := make([]string, len(columns[0]))
+	parts := make([]string, len(columns))
+	for y := range rows {
+		for n, column := range columns {
+			parts[n] = column[y]
+		}
+		rows[y] = strings.Join(parts, edge)
+	}
+	return rows
+}
+
+// Rule is a horizontal rule that meets the vertical ones: below them at the top of the panes, else
+// above them.
+func (l Layout) Rule(th *theme.Theme, top bool) string {
+	joint := "┴"
+	if top {
+		joint = "┬"
+	}
+	var b strings.Builder
+	from := 0
+	for _, d := range l.Dividers {
+		b.WriteString(strings.Repeat("─", d-from) + joint)
+		from = d + 1
+	}
+	b.WriteString(strings.Repeat("─", l.Header.W-from))
+	return th.Faint.On(b.String())
+}
+
+// Top is the row of the screen at which the panes begin.
+func (l Layout) Top() int { return l.Header.H + min(1, len(l.Rules)) }
+
+// TooSmall says that there is no room, in the room there is.
+func TooSmall(w, h int) []string {
+	rows := make([]string, h)
+	for y := range rows {
+		rows[y] = cell.Spaces(w)
+	}
+	text := cell.Wrap(fmt.Sprintf("mayfly needs %d×%d", MinWidth, MinHeight), w)
+	from := max(0, (h-len(text))/2)
+	for n, t := range text {
+		if from+n < h {
+			rows[from+n] = cell.Center(t, w)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,147 @@
+// Package panes divides the screen into the rectangles of the panes, and draws what all panes share:
+// titles, rules and secondary text.
+package panes
+
+// Pane names one of the three panes.
+type Pane int
+
+// The panes, from left to right.
+const (
+	Inboxes Pane = iota
+	Messages
+	Reader
+)
+
+// The smallest screen on which everything can be used.
+const (
+	MinWidth  = 20
+	MinHeight = 6
+)
+
+const (
+	threeFrom = 120 // columns from which three panes stand side by side
+	twoFrom   = 80  // columns from which two do
+	rulesFrom = 12  // rows from which rules separate the bars from the panes
+
+	minInboxes  = 16
+	minMessages = 24
+	minReader   = 30
+)
+
+// Rect is a rectangle in cells; X and Y count from the top left corner.
+type Rect struct{ X, Y, W, H int }
+
+// Empty says that nothing can be drawn in r.
+func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
+
+// Contains says whether the cell x, y lies in r.
+func (r Rect) Contains(x, y int) bool {
+	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
+}
+
+// Input is what a layout depends on.
+type Input struct {
+	Width, Height int
+	Focus         Pane
+	Reading       bool // a message is open
+	Dividers      Dividers
+}
+
+// Layout is where everything stands. A pane that is not shown has an empty rectangle.
+type Layout struct {
+	TooSmall bool
+	Columns  int // panes side by side: 1, 2 or 3
+	Header   Rect
+	Footer   Rect
+	Panes    [3]Rect
+	Dividers []int // columns of the vertical rules
+	Rules    []int // rows of the horizontal rules: none, or two
+}
+
+// Compute divides the screen.
+func Compute(in Input) Layout {
+	if in.Width < MinWidth || in.Height < MinHeight {
+		return Layout{TooSmall: true}
+	}
+	l := Layout{
+		Columns: 1,
+		Header:  Rect{0, 0, in.Width, 1},
+		Footer:  Rect{0, in.Height - 1, in.Width, 1},
+	}
+	body := Rect{0, 1, in.Width, in.Height - 2}
+	if in.Height >= rulesFrom {
+		l.Rules = []int{1, in.Height - 2}
+		body = Rect{0, 2, in.Width, in.Height - 4}
+	}
+	switch {
+	case in.Width >= threeFrom:
+		l.three(body, in)
+	case in.Width >= twoFrom:
+		l.two(body, in)
+	default:
+		l.Panes[in.Focus] = body
+	}
+	return l
+}
+
+func (l *Layout) three(body Rect, in Input) {
+	left := width(in.Dividers.inboxes, 26+(in.Width-threeFrom)/12, 34)
+	mid := width(in.Dividers.messages, 38+(in.Width-threeFrom)/6, 60)
+	left = clamp(left, minInboxes, in.Width-2-minMessages-minReader)
+	mid = clamp(mid, minMessages, in.Width-2-left-minReader)
+	l.Columns = 3
+	l.Dividers = []int{left, left + 1 + mid}
+	l.Panes[Inboxes] = Rect{0, body.Y, left, body.H}
+	l.Panes[Messages] = Rect{left + 1, body.Y, mid, body.H}
+	l.Panes[Reader] = Rect{left + mid + 2, body.Y, in.Width - left - mid - 2, body.H}
+}
+
+// two shows the inboxes beside the messages until a message is read; then the messages beside it.
+func (l *Layout) two(body Rect, in Input) {
+	l.Columns = 2
+	if in.Focus == Reader || in.Focus == Messages && in.Reading {
+		mid := clamp(width(in.Dividers.messages, 30+(in.Width-twoFrom)/5, 38), minMessages, in.Width-1-minReader)
+		l.split(body, Messages, Reader, mid)
+		return
+	}
+	left := clamp(width(in.Dividers.inboxes, 26, 30), minInboxes, in.Width-1-minMessages)
+	l.split(body, Inboxes, Messages, left)
+}
+
+func (l *Layout) split(body Rect, a, b Pane, at int) {
+	l.Dividers = []int{at}
+	l.Panes[a] = Rect{0, body.Y, at, body.H}
+	l.Panes[b] = Rect{at + 1, body.Y, body.W - at - 1, body.H}
+}
+
+// At returns the pane at a cell.
+func (l Layout) At(x, y int) (Pane, bool) {
+	for p, r := range l.Panes {
+		if r.Contains(x, y) {
+			return Pane(p), true
+		}
+	}
+	return 0, false
+}
+
+// Divider returns the index of the vertical rule at a cell.
+func (l Layout) Divider(x, y int) (int, bool) {
+	if len(l.Rules) == 2 && (y <= l.Rules[0] || y >= l.Rules[1]) || y < 1 || y >= l.Footer.Y {
+		return 0, false
+	}
+	for i, d := range l.Dividers {
+		if x == d {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func width(wanted, usual, most int) int {
+	if wanted > 0 {
+		return wanted
+	}
+	return min(usual, most)
+}
+
+func clamp(v, low, high int) int { return max(low, min(v, high)) }

@@ -1,0 +1,259 @@
+package reader
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"mayfly/render"
+	"mayfly/render/check"
+	"mayfly/render/image"
+	"mayfly/ui/cell"
+	"mayfly/ui/clock"
+	"mayfly/ui/panes"
+	"mayfly/ui/theme"
+)
+
+// roomyHead is the height of the pane from which the head has a row for each field.
+const roomyHead = 14
+
+// Draw draws the pane; idle is what stands in it while nothing is read.
+func (p *Pane) Draw(focused bool, idle []string, now time.Time) []string {
+	out := panes.Blank(p.Rect)
+	th, w := p.theme, p.Rect.W
+	if p.Message == nil {
+		out[0] = panes.Title(th, "Message", "", w, focused)
+		panes.Place(out, w, p.textTop(), idle)
+		return out
+	}
+	out[0] = panes.Title(th, cell.Cut(cell.Steady(p.Message.Subject), w-3), p.search.status(th), w, focused)
+	if p.search.typing {
+		out[0] = panes.Title(th, p.search.prompt(th, w-2), "", w, focused)
+	}
+	head := p.head()
+	for n := range p.textHeight() {
+		row := ""
+		if y := p.top + n; y < len(head) {
+			row = head[y]
+		} else {
+			row = p.body(y-len(head), now)
+		}
+		out[p.textTop()+n] = cell.Fit("  "+row, w)
+	}
+	if p.tabsShown() {
+		out[p.Rect.H-1] = cell.Fit("  "+p.tabs(), w)
+	}
+	return out
+}
+
+// body is row n of what stands below the head.
+func (p *Pane) body(n int, now time.Time) string {
+	opening := time.Time{}
+	switch {
+	case p.Err != nil:
+		return p.trouble(n)
+	case p.Opened == nil:
+		opening = p.since
+	case p.View == render.Raw && !p.rawSince.IsZero():
+		opening = p.rawSince
+	case n < len(p.lines):
+		return p.search.mark(p.theme, n, p.lines[n])
+	}
+	if !opening.IsZero() && n == 0 && now.Sub(opening) >= openingDelay {
+		return p.theme.Dim.On("Opening…")
+	}
+	return ""
+}
+
+// trouble is row n of why the message could not be opened.
+func (p *Pane) trouble(n int) string {
+	lines := append(cell.Wrap(render.Clean(p.Err.Error()), max(8, p.Rect.W-4)), "", p.hints.Retry)
+	switch {
+	case n >= len(lines):
+		return ""
+	case n == 0:
+		return p.theme.Bad.On(lines[n])
+	}
+	return lines[n]
+}
+
+// roomy reports whether there is a blank row below the title.
+func (p *Pane) roomy() bool { return p.Rect.H >= 9 }
+
+// tabsShown reports whether the names of the views stand in the last row.
+func (p *Pane) tabsShown() bool { return p.Rect.H >= 8 && p.Rect.W >= 24 }
+
+func (p *Pane) textTop() int {
+	if p.roomy() {
+		return 2
+	}
+	return 1
+}
+
+func (p *Pane) textHeight() int {
+	h := p.Rect.H - p.textTop()
+	if p.tabsShown() {
+		h -= 2
+	}
+	return max(1, h)
+}
+
+// head is what stands above the body: who, to whom, when.
+func (p *Pane) head() []string {
+	m := p.Message
+	if m == nil || p.theme == nil || p.View == render.Raw || p.View == render.HTML || p.View == render.Headers {
+		return nil
+	}
+	th, w := p.theme, p.Rect.W-4
+	if p.Rect.H < roomyHead {
+		return p.shortHead(w)
+	}
+	field := func(name, value string) string {
+		return th.Dim.On(cell.Fit(name, 6)) + cell.Cut(value, max(1, w-6))
+	}
+	from := cell.Steady(m.Sender)
+	if m.Address != "" && m.Address != m.Sender {
+		from += th.Dim.On(" <" + m.Address + ">")
+	}
+	head := []string{
+		field("From", from), field("To", cell.Steady(p.email)),
+		field("At", m.Received.Local().Format("2 Jan 2006 15:04:05")),
+	}
+	if m.Delay > 0 {
+		head = append(head, field("", th.Good.On(clock.Elapsed(m.Delay)+" after you copied the address")))
+	}
+	if p.Opened != nil {
+		head = append(append(head, p.attachments(w)...), p.notices(w)...)
+	}
+	if p.Ended {
+		head = append(head, th.Warn.On(cell.Cut("The inbox is gone. This message stays here until you leave it.", w)))
+	}
+	return append(head, "")
+}
+
+// shortHead is the head where rows are few.
+func (p *Pane) shortHead(w int) []string {
+	th, m := p.theme, p.Message
+	line := th.Text.On(cell.Steady(m.Sender)) + th.Dim.On(" · "+m.Received.Local().Format("15:04:05"))
+	if m.Delay > 0 {
+		line += th.Dim.On(" · ") + th.Good.On(clock.Elapsed(m.Delay)+" after you copied the address")
+	}
+	if p.Ended {
+		line = th.Warn.On("The inbox is gone.") + th.Dim.On(" · ") + line
+	}
+	head := []string{cell.Cut(line, w)}
+	if p.Opened != nil {
+		head = append(head, p.attachments(w)...)
+	}
+	return append(head, "")
+}
+
+// notices say what is not shown as the mail has it.
+func (p *Pane) notices(w int) []string {
+	var rows []string
+	mail := p.Opened.Mail()
+	for _, n := range mail.Notice() {
+		rows = append(rows, p.theme.Dim.On(cell.Cut(cell.Steady(n), w)))
+	}
+	here, away := mail.CountImages()
+	if n := here + away; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
+		text := "1 image"
+		if n > 1 {
+			text = strconv.Itoa(n) + " images"
+		}
+		rows = append(rows, cell.Cut(p.theme.Dim.On(text+": ")+p.hints.Images, w))
+	}
+	return rows
+}
+
+// attachments are the files that the message carries, a row each.
+func (p *Pane) attachments(w int) []string {
+	var rows []string
+	for _, a := range p.Opened.Attachments {
+		if a.Inline && a.ContentID != "" {
+			continue
+		}
+		name := cell.Steady(render.Clean(a.Filename))
+		if name == "" {
+			name = render.Clean(a.ContentType)
+		}
+		size := bytesText(a.Size)
+		label := "File"
+		if len(rows) > 0 {
+			label = ""
+		}
+		rows = append(rows, p.theme.Dim.On(cell.Fit(label, 6))+cell.Cut(name, max(4, w-8-len(size)))+p.theme.Dim.On("  "+size))
+	}
+	return rows
+}
+
+// bytesText writes a size.
+func bytesText(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000*1000:
+		return fmt.Sprintf("%d KB", (n+500)/1000)
+	}
+	return fmt.Sprintf("%d.%d MB", n/1000/1000, n/1000/100%10)
+}
+
+// tabAt is the view whose name stands at a column.
+func (p *Pane) tabAt(x int) (render.View, bool) {
+	for v := range Views {
+		n := cell.Width(p.tabName(render.View(v)))
+		if x >= 0 && x < n {
+			return render.View(v), true
+		}
+		x -= n + 2
+	}
+	return 0, false
+}
+
+// tabsFit reports whether there is room for the names of all views.
+func (p *Pane) tabsFit() bool {
+	w := 2 * (len(Views) - 1)
+	for v := range Views {
+		w += cell.Width(p.tabName(render.View(v)))
+	}
+	return w <= p.Rect.W-3
+}
+
+// tabName is the name of a view, and with it how many checks found something to look at.
+func (p *Pane) tabName(v render.View) string {
+	if v != render.Checks || p.Opened == nil {
+		return Views[v]
+	}
+	n := 0
+	for _, f := range p.Opened.Mail().Checks() {
+		if f.Level > check.Info {
+			n++
+		}
+	}
+	if n == 0 {
+		return Views[v]
+	}
+	return Views[v] + " " + strconv.Itoa(n)
+}
+
+// tabs names the views, and says how much text follows.
+func (p *Pane) tabs() string {
+	shown := p.theme.Accent + theme.Underline
+	names := make([]string, len(Views))
+	for v := range Views {
+		style := p.theme.Dim
+		if render.View(v) == p.View {
+			style = shown
+		}
+		names[v] = style.On(p.tabName(render.View(v)))
+	}
+	row := strings.Join(names, "  ")
+	if !p.tabsFit() {
+		row = shown.On(p.tabName(p.View)) + p.theme.Dim.On(fmt.Sprintf("  view %d of %d", p.View+1, len(Views)))
+	}
+	if rest := len(p.head()) + len(p.lines) - p.top - p.textHeight(); rest > 0 {
+		row += p.theme.Dim.On("   ↓ " + strconv.Itoa(rest))
+	}
+	return row
+}

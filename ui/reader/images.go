@@ -1,0 +1,83 @@
+package reader
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/render"
+	"mayfly/render/image"
+)
+
+// images is what there is of the images on the screen beside its cells. Half blocks are cells like
+// all others; a terminal that knows kitty's placeholders is sent the pixels before the cells that
+// stand for them are drawn.
+type images struct {
+	of      *render.Mail // whose images were decoded; they are forgotten when they leave the screen
+	held    []uint32     // the images that the terminal holds
+	sending string       // is on its way to the terminal; laid goes on the screen when it is there
+	laid    Laid
+}
+
+// TidyImages frees what images took that are on the screen no more.
+func (p *Pane) TidyImages() tea.Cmd {
+	var shown *render.Mail
+	if p.showImages && p.Opened != nil {
+		shown = p.Opened.Mail()
+	}
+	if old := p.images.of; old != nil && old != shown {
+		old.ForgetImages()
+	}
+	p.images.of = shown
+	if shown != nil {
+		return nil
+	}
+	return p.images.release(nil)
+}
+
+// ReleaseImages has the terminal forget every image that it holds.
+func (p *Pane) ReleaseImages() tea.Cmd { return p.images.release(nil) }
+
+// release has the terminal forget the images that lines do not show.
+func (i *images) release(lines []render.Line) tea.Cmd {
+	var b strings.Builder
+	i.held = slices.DeleteFunc(i.held, func(id uint32) bool {
+		if slices.ContainsFunc(lines, func(l render.Line) bool { return l.ImageID == id }) {
+			return false
+		}
+		b.WriteString(image.Forget(id))
+		return true
+	})
+	if b.Len() == 0 {
+		return nil
+	}
+	return tea.Raw(b.String())
+}
+
+// send sends the terminal the images that lines show by placeholders, and reports whether there were
+// any that it does not hold.
+func (i *images) send(m Laid) (tea.Cmd, bool) {
+	var b strings.Builder
+	for n := range m.lines {
+		if l := &m.lines[n]; l.ImageID > 0 && !slices.Contains(i.held, l.ImageID) {
+			i.held = append(i.held, l.ImageID)
+			b.WriteString(l.Draw)
+		}
+	}
+	if b.Len() == 0 {
+		return nil, false
+	}
+	i.sending, i.laid = b.String(), m
+	return tea.Raw(i.sending), true
+}
+
+// OnRaw puts the lines on the screen whose images the terminal has by now.
+func (p *Pane) OnRaw(m tea.RawMsg) tea.Cmd {
+	if sent, ok := m.Msg.(string); !ok || sent != p.images.sending || sent == "" {
+		return nil
+	}
+	laid := p.images.laid
+	p.images.sending, p.images.laid = "", Laid{}
+	return p.Take(laid)
+}

@@ -1,0 +1,140 @@
+package reader
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"mayfly/render"
+	"mayfly/render/image"
+	"mayfly/render/layout"
+	"mayfly/ui/clock"
+	"mayfly/ui/panes"
+	"mayfly/ui/theme"
+)
+
+// maxTextWidth is the longest line that is comfortable to read.
+const maxTextWidth = 100
+
+// bigBody is the size in bytes from which a body is laid out beside the frames, not between them.
+const bigBody = 48 << 10
+
+// openingDelay is how long the pane stays still before it says that a message is being opened.
+const openingDelay = 150 * time.Millisecond
+
+// layoutKey is what the lines of a body depend on.
+type layoutKey struct {
+	generation uint64
+	view       render.View
+	raw        bool
+	options    render.Options
+}
+
+// Laid are lines that were made beside the frames.
+type Laid struct {
+	key   layoutKey
+	lines []render.Line
+}
+
+// Fit gives the pane its place on the screen.
+func (p *Pane) Fit(r panes.Rect) {
+	p.Rect = r
+	p.clamp()
+}
+
+func (p *Pane) key() layoutKey {
+	k := layoutKey{generation: p.Generation, view: p.View, options: render.Options{
+		Width: max(1, p.Rect.W-4), Theme: renderTheme(p.theme), Hidden: p.hidden, Unfold: p.unfold,
+	}}
+	switch p.View {
+	case render.Rich, render.Text, render.Checks:
+		k.options.Width = min(k.options.Width, maxTextWidth)
+	}
+	if p.Opened != nil {
+		k.raw = p.Opened.Raw != nil
+		if p.showImages && p.View == render.Rich {
+			k.options.Images = p.imageMode
+		}
+	}
+	return k
+}
+
+// Prepare returns what lays a message out that is being fetched, so that its first frame has its
+// lines. It may be called from another goroutine.
+func (p *Pane) Prepare() func(*render.Mail) {
+	p.ready = p.key()
+	k := p.ready
+	return func(m *render.Mail) { m.Lines(k.view, k.options) }
+}
+
+// Layout brings the lines up to date with the size, the view and the theme.
+func (p *Pane) Layout() tea.Cmd {
+	if p.Rect.Empty() || p.Opened == nil {
+		return nil
+	}
+	k, m := p.key(), p.Opened.Mail()
+	small := len(p.Opened.Text)+len(p.Opened.HTML)+len(p.Opened.Raw) <= bigBody && k.options.Images.Protocol == image.Off
+	switch ready := p.ready; {
+	case p.laidOut == k:
+	case small, ready.generation == k.generation && ready.view == k.view && ready.options == k.options:
+		return p.put(Laid{k, m.Lines(k.view, k.options)})
+	case p.laying != k:
+		p.laying = k
+		return func() tea.Msg { return Laid{k, m.Lines(k.view, k.options)} }
+	}
+	return nil
+}
+
+// Take puts lines on the screen that were made beside the frames, unless they came too late.
+func (p *Pane) Take(m Laid) tea.Cmd {
+	if m.key != p.key() { // others may be in the making
+		return nil
+	}
+	if cmd, ok := p.images.send(m); ok {
+		return cmd
+	}
+	p.laying = layoutKey{}
+	return p.put(m)
+}
+
+// put puts lines on the screen and keeps the place in the text.
+func (p *Pane) put(m Laid) tea.Cmd {
+	before := len(p.lines)
+	if before > 0 && p.laidOut.view == m.key.view && p.laidOut.generation == m.key.generation && p.top > 0 {
+		p.top = p.top * len(m.lines) / before
+	}
+	p.lines, p.laidOut = m.lines, m.key
+	p.search.find(m.lines)
+	p.clamp()
+	return p.images.release(m.lines)
+}
+
+// Wake notes when the pane begins to say that something is being opened.
+func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
+	if p.Reading() && p.Opened == nil && p.Err == nil {
+		a.In(p.since.Add(openingDelay).Sub(now))
+	}
+	if !p.rawSince.IsZero() {
+		a.In(p.rawSince.Add(openingDelay).Sub(now))
+	}
+}
+
+// renderTheme is a theme in the terms of the renderer.
+func renderTheme(th *theme.Theme) render.Theme {
+	if th == nil {
+		return render.Theme{}
+	}
+	r := render.Theme{Dark: th.Dark, Hyperlinks: true}
+	switch {
+	case th.Profile >= colorprofile.TrueColor:
+		r.Profile = layout.TrueColor
+	case th.Profile >= colorprofile.ANSI256:
+		r.Profile = layout.ANSI256
+	case th.Profile >= colorprofile.ANSI:
+		r.Profile = layout.ANSI16
+	}
+	c := th.Colors
+	r.Accent, r.Good, r.Warning, r.Bad, r.Dim = c.Accent, c.Good, c.Warn, c.Bad, c.Dim
+	return r
+}

@@ -1,0 +1,246 @@
+// Package reader is the pane that shows one message.
+//
+// reader.go holds its state and what changes it, layout.go makes the lines of a view, draw.go puts
+// them on the screen, search.go finds text in them, and images.go gives the terminal the images that
+// they show.
+package reader
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/message"
+	"mayfly/render"
+	"mayfly/render/image"
+	"mayfly/ui/intent"
+	"mayfly/ui/panes"
+	"mayfly/ui/store"
+	"mayfly/ui/theme"
+)
+
+// Views are the names of the views, in the order of [render.View] and of the keys 1 to 6.
+var Views = [...]string{"rich", "text", "html", "headers", "raw", "checks"}
+
+// Pane shows one message.
+type Pane struct {
+	Message *store.Message   // nil when nothing is read; a copy, so that it outlives its inbox
+	Opened  *message.Message // nil while loading
+	Err     error            // why it could not be opened
+	View    render.View
+	Ended   bool // the inbox is gone; the message stays until it is left
+	Seen    bool // it has counted as read: from then on only the user marks it
+	Rect    panes.Rect
+
+	// Generation tells one opening from the next: what comes for an earlier one is stale.
+	Generation uint64
+
+	look
+	email    string    // of the inbox
+	since    time.Time // when opening began
+	rawSince time.Time // when fetching the raw message began; zero while it is not fetched
+	rawErr   error     // why there is no raw message
+
+	hidden, unfold, showImages bool
+
+	lines   []render.Line // of the body, for laidOut
+	laidOut layoutKey
+	laying  layoutKey // lines that are being made beside the frames
+	ready   layoutKey // lines that were made while the message was fetched
+	top     int
+	search  search
+	images  images
+}
+
+// look is how the pane appears whatever it shows.
+type look struct {
+	theme     *theme.Theme
+	imageMode image.Mode
+	hints     Hints
+}
+
+// Hints are the keys that the pane names.
+type Hints struct{ Retry, Images string }
+
+// SetLook has the pane drawn in a theme and with the images that the terminal can show.
+func (p *Pane) SetLook(th *theme.Theme, m image.Mode, h Hints) { p.look = look{th, m, h} }
+
+// Reading reports whether a message is open or on its way.
+func (p *Pane) Reading() bool { return p.Message != nil }
+
+// Reads reports whether the message with the given key is open or on its way.
+func (p *Pane) Reads(key string) bool { return p.Message != nil && p.Message.Key == key }
+
+// Open begins to show a message; what was asked for before is stale from now on.
+func (p *Pane) Open(m *store.Message, email string, now time.Time) {
+	copied := *m
+	p.Close()
+	p.Message, p.email, p.since = &copied, email, now
+}
+
+// Close shows nothing.
+func (p *Pane) Close() {
+	*p = Pane{Rect: p.Rect, look: p.look, View: p.View, Generation: p.Generation + 1, images: p.images}
+}
+
+// Show puts a message on the screen that was opened.
+func (p *Pane) Show(m *message.Message, f *store.Findings) {
+	p.Opened, p.Err, p.rawSince = m, nil, time.Time{}
+	if f != nil {
+		p.Message.Findings = f
+	}
+}
+
+// Fail says why the message could not be opened.
+func (p *Pane) Fail(err error) { p.Err = err }
+
+// WantsRaw reports whether what is shown is made of the raw message, which is neither here nor on its
+// way.
+func (p *Pane) WantsRaw() bool {
+	if p.Opened == nil || p.Opened.Raw != nil || p.rawErr != nil || !p.rawSince.IsZero() {
+		return false
+	}
+	_, away := p.Opened.Mail().CountImages()
+	return p.View >= render.Headers || p.showImages && away > 0
+}
+
+// AwaitRaw takes note that the raw message is being fetched.
+func (p *Pane) AwaitRaw(now time.Time) { p.rawSince = now }
+
+// FailRaw says why there is no raw message.
+func (p *Pane) FailRaw(err error) { p.rawErr, p.rawSince = err, time.Time{} }
+
+// Typing reports whether a search is being typed.
+func (p *Pane) Typing() bool { return p.search.typing }
+
+// StopTyping ends the typing of a search and keeps what was typed.
+func (p *Pane) StopTyping() { p.search.typing = false }
+
+// Update applies a message and returns the intent that it leads to, nil without one.
+func (p *Pane) Update(msg tea.Msg) any {
+	switch msg := msg.(type) {
+	case panes.Move:
+		p.scroll(int(msg))
+	case panes.Page:
+		p.scroll(int(msg) * max(1, p.textHeight()-2))
+	case panes.First:
+		p.top = 0
+	case panes.Last:
+		p.scroll(1 << 30)
+	case panes.Search:
+		p.search = newSearch()
+	case panes.Back:
+		if !p.search.on() {
+			return intent.Leave{}
+		}
+		p.search = search{}
+	case tea.KeyPressMsg, tea.PasteMsg:
+		p.typeSearch(msg)
+	case tea.MouseWheelMsg:
+		p.scroll(panes.WheelRows(msg))
+	case tea.MouseClickMsg:
+		return p.click(msg)
+	}
+	return nil
+}
+
+// ShowView changes the view and goes to its beginning.
+func (p *Pane) ShowView(v render.View) {
+	if v != p.View {
+		p.View, p.top = v, 0
+		p.search.clearHits()
+	}
+}
+
+// NextView goes through the views.
+func (p *Pane) NextView() { p.ShowView((p.View + 1) % render.View(len(Views))) }
+
+// ToggleUnfold unfolds footers and quotes, or folds them.
+func (p *Pane) ToggleUnfold() { p.unfold = !p.unfold }
+
+// ToggleHidden shows the text that the mail hides, or hides it.
+func (p *Pane) ToggleHidden() any {
+	p.hidden = !p.hidden
+	if p.hidden {
+		return intent.Tell{Text: "Hidden text is shown"}
+	}
+	return intent.Tell{Text: "Hidden text is hidden again"}
+}
+
+// ToggleImages shows the images that the message carries, or hides them.
+func (p *Pane) ToggleImages() any {
+	p.showImages = !p.showImages
+	if !p.showImages {
+		return intent.Tell{Text: "The images are hidden again"}
+	}
+	p.ShowView(render.Rich)
+	return nil
+}
+
+// Step goes to the next hit of the search, or with -1 to the one before.
+func (p *Pane) Step(n int) {
+	if line, ok := p.search.step(n); ok {
+		p.reveal(line)
+	}
+}
+
+func (p *Pane) scroll(n int) {
+	p.top += n
+	p.clamp()
+}
+
+func (p *Pane) clamp() {
+	p.top = max(0, min(p.top, len(p.head())+len(p.lines)-p.textHeight()))
+}
+
+// reveal scrolls until a line of the body is on the screen, not at its very edge.
+func (p *Pane) reveal(line int) {
+	n := line + len(p.head())
+	if h := p.textHeight(); n < p.top || n >= p.top+h {
+		p.top = n - h/3
+		p.clamp()
+	}
+}
+
+// click takes a link or the name of a view.
+func (p *Pane) click(m tea.MouseClickMsg) any {
+	x := m.X - p.Rect.X - 2
+	if p.tabsShown() && m.Y == p.Rect.Y+p.Rect.H-1 {
+		if !p.tabsFit() {
+			p.NextView()
+		} else if v, ok := p.tabAt(x); ok {
+			p.ShowView(v)
+		}
+		return nil
+	}
+	line := p.lineAt(m.Y)
+	if line == nil || p.Opened == nil {
+		return nil
+	}
+	for _, l := range line.Links {
+		if x >= l.Col && x < l.Col+l.Width {
+			return intent.AskOpen{Link: p.link(l.N)}
+		}
+	}
+	return nil
+}
+
+// link finds a link of the mail by its number; its zero value is no link.
+func (p *Pane) link(n int) render.Link {
+	for _, l := range p.Opened.Mail().Links() {
+		if l.N == n {
+			return l
+		}
+	}
+	return render.Link{}
+}
+
+// lineAt returns the line of the body at a row of the screen; nil when there is none.
+func (p *Pane) lineAt(y int) *render.Line {
+	row := y - p.Rect.Y - p.textTop()
+	n := row + p.top - len(p.head())
+	if n < 0 || n >= len(p.lines) || row >= p.textHeight() {
+		return nil
+	}
+	return &p.lines[n]
+}

@@ -1,0 +1,55 @@
+package reader
+
+import (
+	"mayfly/render/image"
+)
+
+// The reasons for which something cannot be done with the message now, in the words the screen shows;
+// empty when it can.
+
+// NeedOpen is the reason why nothing can be done with the body.
+func (p *Pane) NeedOpen() string {
+	if p.Opened == nil {
+		return "Open a message first"
+	}
+	return ""
+}
+
+// NeedHits is the reason why there is no hit to go to; key is the one that searches.
+func (p *Pane) NeedHits(key string) string {
+	if len(p.search.hits) == 0 {
+		return "Nothing was searched for: " + key + " in the message does"
+	}
+	return ""
+}
+
+// NeedAttachments is the reason why there are no attachments to save.
+func (p *Pane) NeedAttachments() string {
+	if reason := p.NeedOpen(); reason != "" {
+		return reason
+	}
+	if len(p.Opened.Attachments) == 0 {
+		return "This message has no attachments"
+	}
+	return ""
+}
+
+// NeedImages is the reason why no image can be shown. noRaw says that the service gives no raw
+// messages.
+func (p *Pane) NeedImages(noRaw bool) string {
+	if reason := p.NeedOpen(); reason != "" {
+		return reason
+	}
+	here, away := p.Opened.Mail().CountImages()
+	switch {
+	case p.showImages:
+		return ""
+	case here+away == 0:
+		return "This message carries no images; remote ones are never loaded"
+	case p.imageMode.Protocol == image.Off:
+		return "Images are drawn in colours, of which this terminal has none"
+	case here == 0 && (noRaw || p.rawErr != nil || p.Opened.Raw != nil):
+		return "The images are missing: the service does not give the raw message"
+	}
+	return ""
+}

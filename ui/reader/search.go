@@ -1,0 +1,177 @@
+package reader
+
+import (
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/render"
+	"mayfly/ui/cell"
+	"mayfly/ui/input"
+	"mayfly/ui/theme"
+)
+
+// maxHits bounds the hits of a search that finds something everywhere.
+const maxHits = 2000
+
+// search finds text in the lines of the pane. The zero value is no search.
+type search struct {
+	typing bool
+	line   *input.Line
+	hits   []hit // from top to bottom
+	at     int   // index of the present hit
+
+	lines []render.Line // those that lower was made of
+	lower []string      // their text in lower case
+}
+
+// hit is a stretch of a line.
+type hit struct{ line, col, width int }
+
+func newSearch() search { return search{typing: true, line: input.New(input.Options{})} }
+
+func (s *search) text() string {
+	if s.line == nil {
+		return ""
+	}
+	return s.line.Value()
+}
+
+func (s *search) on() bool   { return s.text() != "" }
+func (s *search) clearHits() { s.hits, s.at = nil, 0 }
+
+// typeSearch gives a key or a paste to the search that is being typed.
+func (p *Pane) typeSearch(msg tea.Msg) {
+	s := &p.search
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch input.KeyName(k) {
+		case "esc":
+			*s = search{}
+			return
+		case "enter", "tab":
+			s.typing = false
+			return
+		}
+	}
+	if !s.line.Update(msg) {
+		return
+	}
+	s.find(p.lines)
+	if line, ok := s.from(p.top - len(p.head())); ok {
+		p.reveal(line)
+	}
+}
+
+// find looks for the text in lines, upper and lower case alike.
+func (s *search) find(lines []render.Line) {
+	s.clearHits()
+	if !s.on() {
+		return
+	}
+	s.fold(lines)
+	want := strings.ToLower(s.text())
+	for n, plain := range s.lower {
+		for from := 0; ; {
+			i := strings.Index(plain[from:], want)
+			if i < 0 {
+				break
+			}
+			start := from + i
+			s.hits = append(s.hits, hit{n, cell.Width(plain[:start]), cell.Width(want)})
+			if len(s.hits) == maxHits {
+				return
+			}
+			from = start + len(want)
+		}
+	}
+}
+
+// fold keeps the lines in lower case from one letter typed to the next.
+func (s *search) fold(lines []render.Line) {
+	if len(lines) == len(s.lines) && (len(lines) == 0 || &lines[0] == &s.lines[0]) {
+		return
+	}
+	s.lines, s.lower = lines, make([]string, len(lines))
+	for n, l := range lines {
+		s.lower[n] = strings.ToLower(l.Plain)
+	}
+}
+
+// found is the number of hits, for people.
+func (s *search) found() string {
+	if len(s.hits) == maxHits {
+		return strconv.Itoa(maxHits) + " or more"
+	}
+	return strconv.Itoa(len(s.hits))
+}
+
+// step goes to the next hit, or with -1 to the one before, and around the ends; it returns its line.
+func (s *search) step(n int) (line int, ok bool) {
+	if len(s.hits) == 0 {
+		return 0, false
+	}
+	s.at = (s.at + n + len(s.hits)) % len(s.hits)
+	return s.hits[s.at].line, true
+}
+
+// from makes the first hit at or below a line the present one.
+func (s *search) from(line int) (int, bool) {
+	for i, h := range s.hits {
+		if h.line >= line {
+			s.at = i
+			return h.line, true
+		}
+	}
+	return s.step(0)
+}
+
+// mark shows the hits of a line. Such a line loses its other styles, so that a hit is plain to see.
+func (s *search) mark(th *theme.Theme, n int, l render.Line) string {
+	var cols []hit
+	present := -1
+	for i, h := range s.hits {
+		if h.line == n {
+			if i == s.at {
+				present = len(cols)
+			}
+			cols = append(cols, h)
+		}
+	}
+	if len(cols) == 0 {
+		return l.Styled
+	}
+	var b strings.Builder
+	end := 0
+	for i, h := range cols {
+		style := th.Match
+		if i == present {
+			style = th.Match + theme.Reverse
+		}
+		b.WriteString(ansi.Cut(l.Plain, end, h.col))
+		b.WriteString(style.On(ansi.Cut(l.Plain, h.col, h.col+h.width)))
+		end = h.col + h.width
+	}
+	b.WriteString(ansi.TruncateLeft(l.Plain, end, ""))
+	return b.String()
+}
+
+// status says how many hits there are.
+func (s *search) status(th *theme.Theme) string {
+	switch {
+	case !s.on() || s.typing:
+		return ""
+	case len(s.hits) == 0:
+		return th.Warn.On("/" + cell.Cut(s.text(), 12) + " not found ")
+	}
+	return th.Dim.On(strconv.Itoa(s.at+1) + " of " + s.found() + " ")
+}
+
+func (s *search) prompt(th *theme.Theme, w int) string {
+	found := ""
+	if s.on() {
+		found = "  " + s.found() + " found"
+	}
+	return th.Accent.On("/") + s.line.View(th, w-1-len(found)) + th.Dim.On(found)
+}

@@ -1,0 +1,103 @@
+package session
+
+import (
+	"errors"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+
+	"mayfly/render"
+	"mayfly/ui/dialog"
+	"mayfly/ui/intent"
+)
+
+// Profile names a service. The one without a base URL is the local service.
+type Profile struct{ Name, BaseURL string }
+
+// ConnectForm asks for a service, and for a key where the one that is kept is not meant. A profile is
+// asked for when one can be kept.
+func (l *Link) ConnectForm(keep bool) dialog.Dialog {
+	baseURL := l.Target.BaseURL
+	if s := l.Session; baseURL == "" && s != nil && !s.Local {
+		baseURL = s.Client.BaseURL()
+	}
+	f := dialog.Form{
+		Title: "Connect to a service",
+		Fields: []dialog.Field{
+			{Title: "Service", Value: baseURL, Placeholder: "https://mail.example.com", Hint: "its base URL", Check: checkBaseURL},
+			{Title: "API key", Password: true, Hint: "empty: the one that is kept already", Check: checkKey},
+		},
+		Then: func(v []string) any {
+			c := intent.Connect{BaseURL: strings.TrimRight(v[0], "/"), Key: v[1]}
+			if keep {
+				c.Profile, c.Keep = v[2], v[2] != ""
+			}
+			return c
+		},
+	}
+	if keep {
+		f.Fields = append(f.Fields, dialog.Field{
+			Title: "Keep as profile", Placeholder: "not kept", Hint: "the key goes into the keyring of this system", Check: checkProfile,
+		})
+	}
+	return dialog.NewForm(f)
+}
+
+func checkBaseURL(v string) error {
+	u, err := url.Parse(v)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return errors.New("a URL such as https://mail.example.com")
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("the URL alone, without a login or a query")
+	}
+	return nil
+}
+
+func checkKey(v string) error {
+	if strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("a key has no spaces")
+	}
+	return nil
+}
+
+var profilePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`) })
+
+func checkProfile(v string) error {
+	if v != "" && !profilePattern().MatchString(v) {
+		return errors.New("a-z 0-9 _ -, at most 32")
+	}
+	return nil
+}
+
+// NeedProfiles is the reason why there is no other service to switch to; key is the one that connects.
+func NeedProfiles(profiles []Profile, key string) string {
+	if len(profiles) < 2 {
+		return "There is only one profile: " + key + " makes another"
+	}
+	return ""
+}
+
+// ProfilesMenu switches to another service.
+func (l *Link) ProfilesMenu(profiles []Profile) dialog.Dialog {
+	m := dialog.Menu{Title: "Profiles", Then: func(name string) any {
+		for _, p := range profiles {
+			if p.Name == name {
+				return intent.Connect{Profile: p.Name, BaseURL: p.BaseURL}
+			}
+		}
+		return nil
+	}}
+	for _, p := range profiles {
+		c := dialog.Choice{ID: p.Name, Title: render.Clean(p.Name), Aside: render.Clean(p.BaseURL)}
+		if p.BaseURL == "" {
+			c.Aside = "local"
+		}
+		if l.Session != nil && l.Session.Profile == p.Name {
+			c.Reason = "in use"
+		}
+		m.Choices = append(m.Choices, c)
+	}
+	return dialog.NewMenu(m)
+}

@@ -1,0 +1,143 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/registry"
+	"mayfly/ui/sample"
+	"mayfly/ui/store"
+)
+
+// Done is the outcome of work that ends with a word in the bottom line: what was done, or why it
+// failed.
+type Done struct {
+	Text string
+	Err  error
+}
+
+// Created is the outcome of making an inbox.
+type Created struct {
+	origin
+	Inbox api.Inbox
+	Copy  bool // the address is to be copied
+	Err   error
+}
+
+// Create makes an inbox.
+func (s *Session) Create(request api.CreateInbox, copyAddress bool) tea.Cmd {
+	return s.request(func(ctx context.Context) tea.Msg {
+		in, err := s.Client.CreateInbox(ctx, request)
+		if err == nil {
+			s.remember(in)
+		}
+		return Created{origin{s}, in, copyAddress, err}
+	})
+}
+
+// Adopted is the outcome of asking for an inbox that was made elsewhere.
+type Adopted struct {
+	origin
+	Inbox api.Inbox
+	Err   error
+}
+
+// Adopt asks for an inbox by its ID.
+func (s *Session) Adopt(id string) tea.Cmd {
+	return s.request(func(ctx context.Context) tea.Msg {
+		in, err := s.Client.Inbox(ctx, id)
+		if err == nil {
+			s.remember(in)
+		}
+		return Adopted{origin{s}, in, err}
+	})
+}
+
+// remember keeps an inbox in the registry of this machine. One that cannot be kept is only not known
+// the next time; the inbox itself is there.
+func (s *Session) remember(in api.Inbox) {
+	if s.Registry != nil {
+		_ = s.Registry.Put(registry.Inbox{ID: in.ID, Email: in.Email, CreatedAt: in.CreatedAt, ExpiresAt: in.ExpiresAt})
+	}
+}
+
+// Label keeps the label of an inbox in the registry.
+func (s *Session) Label(i *store.Inbox) tea.Cmd {
+	if s.Registry == nil {
+		return nil
+	}
+	k := registry.Inbox{ID: i.ID, Email: i.Email, Label: i.Label, CreatedAt: i.Created, ExpiresAt: i.Expires}
+	return func() tea.Msg {
+		if err := s.Registry.Put(k); err != nil {
+			return Done{Err: err}
+		}
+		return nil
+	}
+}
+
+// Forget takes an inbox that is gone from the registry.
+func (s *Session) Forget(id string) tea.Cmd {
+	if s.Registry == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		_ = s.Registry.Remove(id) // an entry too many is found gone the next time
+		return nil
+	}
+}
+
+// Deleted is the outcome of deleting one inbox of several.
+type Deleted struct {
+	origin
+	ID     string
+	Rest   []string // still to be deleted
+	Failed int
+	Total  int
+	Err    error
+}
+
+// Delete deletes the first of several inboxes; [Deleted.Next] goes on.
+func (s *Session) Delete(ids []string) tea.Cmd {
+	return Deleted{origin: origin{s}, Rest: ids, Total: len(ids)}.Next()
+}
+
+// Next deletes the next inbox.
+func (d Deleted) Next() tea.Cmd {
+	d.ID, d.Rest = d.Rest[0], d.Rest[1:]
+	s := d.session
+	return s.request(func(ctx context.Context) tea.Msg {
+		d.Err = s.Client.DeleteInbox(ctx, d.ID)
+		if errors.Is(d.Err, api.ErrNotFound) {
+			d.Err = nil // gone is what it was to be
+		}
+		if d.Err != nil {
+			d.Failed++
+		} else if s.Registry != nil {
+			_ = s.Registry.Remove(d.ID) // an entry too many is found gone the next time
+		}
+		return d
+	})
+}
+
+// sampleTimeout bounds sending one sample mail.
+const sampleTimeout = 10 * time.Second
+
+// SendSample sends the nth sample mail, counted from 0, to an address.
+func (s *Session) SendSample(to string, n int) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(s.ctx, sampleTimeout)
+		defer cancel()
+		sender, err := sample.Send(ctx, s.SMTPAddr, to, n)
+		return Sent{sender, err}
+	}
+}
+
+// Sent is the outcome of sending a sample mail.
+type Sent struct {
+	Sender string
+	Err    error
+}

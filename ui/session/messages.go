@@ -1,0 +1,239 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/message"
+	"mayfly/render"
+	"mayfly/ui/safecopy"
+	"mayfly/ui/store"
+)
+
+// Opened is the outcome of opening a message, or of looking into it.
+type Opened struct {
+	origin
+	Key        string
+	Generation uint64           // of the reader that asked; 0 when the message was only looked into
+	Message    *message.Message // nil when it could not be had
+	Findings   *store.Findings
+	Err        error
+}
+
+// Open fetches a message and reads it; prepare does more with it before it is shown.
+func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render.Mail)) tea.Cmd {
+	return s.opening(s.Client, m, generation, prepare)
+}
+
+// LookInto fetches a message to find its code and its link. It gives way to what the user asks for.
+func (s *Session) LookInto(m *store.Message) tea.Cmd {
+	return s.opening(s.Client.Background(), m, 0, func(*render.Mail) {})
+}
+
+func (s *Session) opening(c *api.Client, m *store.Message, generation uint64, prepare func(*render.Mail)) tea.Cmd {
+	key, inboxID, summary := m.Key, m.InboxID, m.Summary
+	return s.request(func(ctx context.Context) tea.Msg {
+		out := Opened{origin: origin{s}, Key: key, Generation: generation}
+		out.Message, out.Err = s.fetch(ctx, c, inboxID, summary)
+		if out.Err == nil {
+			out.Findings = read(out.Message)
+			prepare(out.Message.Mail())
+		}
+		return out
+	})
+}
+
+// fetch gets a message: from the local service the raw one, which holds everything; from others the
+// API's object, since requests count there and the raw one may never be needed.
+func (s *Session) fetch(ctx context.Context, c *api.Client, inboxID string, summary api.Summary) (*message.Message, error) {
+	if s.Local {
+		return message.FetchRaw(ctx, c, inboxID, summary)
+	}
+	return message.FetchObject(ctx, c, inboxID, summary.ID)
+}
+
+// read reads a message and everything that the screen says of it, so that drawing finds it done.
+func read(m *message.Message) *store.Findings {
+	mail := m.Mail()
+	mail.Checks()
+	mail.CountImages()
+	return store.Find(mail)
+}
+
+// RawFetched is the outcome of fetching the raw form of a message that is open.
+type RawFetched struct {
+	origin
+	Key     string
+	Message *message.Message
+	Err     error // [api.ErrUnsupported] where the service gives no raw messages
+}
+
+// FetchRaw adds the raw form to a message that was opened without it.
+func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
+	return s.request(func(ctx context.Context) tea.Msg {
+		out := RawFetched{origin: origin{s}, Key: key}
+		out.Message, out.Err = m.WithRaw(ctx, s.Client)
+		switch {
+		case out.Err != nil:
+		case out.Message.Raw == nil:
+			out.Err = api.ErrUnsupported
+		default:
+			read(out.Message)
+		}
+		return out
+	})
+}
+
+// Release returns the memory that reading a large message took to the system, at once: nothing else
+// may happen for minutes.
+func Release(m *message.Message) tea.Cmd {
+	if m == nil || m.Weight() < 1<<20 {
+		return nil
+	}
+	return func() tea.Msg { debug.FreeOSMemory(); return nil }
+}
+
+// Fetched are messages that were asked for to be compared, each with its raw form where the service
+// gives it.
+type Fetched struct {
+	origin
+	Messages []*message.Message
+	Err      error
+}
+
+// Fetch gets several messages.
+func (s *Session) Fetch(messages ...*store.Message) tea.Cmd {
+	type place struct{ inboxID, id string }
+	var places []place
+	for _, m := range messages {
+		places = append(places, place{m.InboxID, m.ID})
+	}
+	return s.request(func(ctx context.Context) tea.Msg {
+		out := Fetched{origin: origin{s}}
+		for _, p := range places {
+			m, err := message.Fetch(ctx, s.Client, p.inboxID, p.id)
+			if err != nil {
+				return Fetched{origin: origin{s}, Err: err}
+			}
+			read(m)
+			out.Messages = append(out.Messages, m)
+		}
+		return out
+	})
+}
+
+// SaveMessage saves the raw message, or where the service has none, its text and its HTML.
+func (s *Session) SaveMessage(m *store.Message, dir string) tea.Cmd {
+	inboxID, id := m.InboxID, m.ID
+	return s.request(func(ctx context.Context) tea.Msg {
+		m, err := message.Fetch(ctx, s.Client, inboxID, id)
+		if err != nil {
+			return Done{Err: err}
+		}
+		paths, err := m.Save(dir)
+		switch {
+		case err != nil:
+			return Done{Err: err}
+		case len(paths) == 0:
+			return Done{Err: errors.New("there is nothing in this message to save")}
+		}
+		return Done{Text: "saved " + ShortPath(paths[len(paths)-1])}
+	})
+}
+
+// Saved is the progress of saving attachments.
+type Saved struct {
+	origin
+	Count int // saved so far
+	Total int
+	Err   error
+
+	message *message.Message
+	dir     string
+	first   string // path of the first file
+}
+
+// SaveAttachments saves the first attachment of a message; [Saved.Next] goes on.
+func (s *Session) SaveAttachments(m *message.Message, dir string) tea.Cmd {
+	return Saved{origin: origin{s}, message: m, dir: dir, Total: len(m.Attachments)}.Next()
+}
+
+// Next saves the next attachment.
+func (v Saved) Next() tea.Cmd {
+	return v.session.request(func(ctx context.Context) tea.Msg {
+		content, err := v.message.AttachmentContent(ctx, v.session.Client, v.Count)
+		path := ""
+		if err == nil {
+			path, err = v.message.SaveAttachment(v.dir, v.Count, content)
+		}
+		if v.first == "" {
+			v.first = path
+		}
+		v.Count, v.Err = v.Count+1, err
+		return v
+	})
+}
+
+// Text says what was saved, and where.
+func (v Saved) Text() string {
+	if v.Total == 1 {
+		return "saved " + ShortPath(v.first)
+	}
+	return fmt.Sprintf("saved %d files in %s", v.Count, ShortPath(v.dir))
+}
+
+// maxImages bounds the inline images that are fetched for a copy.
+const maxImages = 20
+
+// OpenCopy opens a copy of a message in the browser that loads nothing from anywhere.
+func (s *Session) OpenCopy(m *store.Message, copies *safecopy.Copies, open func(ctx context.Context, target string) error) tea.Cmd {
+	inboxID, summary := m.InboxID, m.Summary
+	return s.request(func(ctx context.Context) tea.Msg {
+		m, err := s.fetch(ctx, s.Client, inboxID, summary)
+		if err != nil {
+			return Done{Err: err}
+		}
+		path, err := copies.Write(safecopy.Mail{
+			Subject: m.Subject, From: m.From.Addr, To: m.Recipients(), Text: m.Text, HTML: m.HTML, Images: s.images(ctx, m),
+		})
+		if err != nil {
+			return Done{Err: err}
+		}
+		return Done{"opened a copy that loads nothing", open(ctx, path)}
+	})
+}
+
+// images fetches the images that the HTML of a message shows by their content IDs. One that cannot be
+// had is left out: the copy shows its alternative text.
+func (s *Session) images(ctx context.Context, m *message.Message) []safecopy.Image {
+	var out []safecopy.Image
+	for i, at := range m.Attachments {
+		if at.ContentID == "" || !strings.HasPrefix(at.ContentType, "image/") || len(out) == maxImages {
+			continue
+		}
+		if content, err := m.AttachmentContent(ctx, s.Client, i); err == nil {
+			out = append(out, safecopy.Image{ContentID: at.ContentID, Type: at.ContentType, Content: content})
+		}
+	}
+	return out
+}
+
+// ShortPath writes a path below the home folder with a tilde.
+func ShortPath(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return render.Clean(path)
+	}
+	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
+		return render.Clean(filepath.Join("~", rel))
+	}
+	return render.Clean(path)
+}

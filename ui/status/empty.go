@@ -1,0 +1,125 @@
+package status
+
+import (
+	"mayfly/ui/cell"
+	"mayfly/ui/clock"
+	"mayfly/ui/panes"
+	"mayfly/ui/session"
+	"mayfly/ui/store"
+)
+
+// Messages is what stands in the list of messages while there are none, w cells wide: why, and what
+// to do.
+func (f Facts) Messages(w int) []string {
+	say := func(text string) []string { return panes.Wrap(f.Theme, text, w) }
+	do := func(text, id, does string) []string { return append(say(text), "", f.hint(id, does)) }
+	if text := f.trouble(w); text != nil {
+		return text
+	}
+	empty := len(f.Store.Order) == 0
+	switch i := f.Listed; {
+	case f.Link.Session == nil && f.Now.Sub(f.Link.Since) < startDelay:
+		return nil
+	case f.Link.Session == nil:
+		return say("Starting…")
+	case empty && f.Creating:
+		return nil
+	case f.Filtered:
+		return say("Nothing matches. esc shows everything again.")
+	case empty:
+		return do("There is no inbox.", "new-inbox", "makes one and copies its address")
+	case i == nil:
+		return say("No mail in any inbox yet.")
+	case i.Gone(f.Now):
+		return do("This inbox is gone, and its messages with it.", "new-inbox", "makes a new one")
+	case i.State == store.Failing:
+		return do(session.Explain(i.Err), "refresh", "looks again")
+	case i.Paused:
+		return append(do("The watch of this inbox is paused.", "pause", "goes on"), f.hint("refresh", "looks once"))
+	}
+	return f.waiting(w)
+}
+
+func (f Facts) hint(id, does string) string { return panes.Hint(f.Theme, f.Keys.KeyFor(id), does) }
+
+// waiting is an empty inbox: how to send to it, and how long it has been waiting.
+func (f Facts) waiting(w int) []string {
+	th, conn := f.Theme, f.Link.Session
+	wait, _ := clock.Waited(f.Now.Sub(f.Listed.WaitingSince()))
+	var out []string
+	switch {
+	case conn.SMTPAddr == "":
+		out = panes.Wrap(th, "Mail sent to this address appears here.", w)
+	case cell.Width("Send mail to it by SMTP "+conn.SMTPAddr) <= w:
+		out = []string{th.Dim.On("Send mail to it by ") + th.Text.On("SMTP "+conn.SMTPAddr)}
+	default:
+		out = []string{th.Dim.On("Send mail to it by"), th.Text.On("SMTP " + conn.SMTPAddr)}
+	}
+	out = append(out, th.Dim.On("Waiting for mail · "+wait), "", f.hint("copy-address", "copies the address"))
+	if sample := f.Keys.ByID("send-sample"); sample != nil && sample.Reason() == "" {
+		out = append(out, f.hint("send-sample", "sends a sample mail"))
+	}
+	if conn.Local {
+		out = append(out, "")
+		out = append(out, panes.Wrap(th, "Point an application's SMTP settings at that port, with any login: every address it writes to becomes an inbox here.", w)...)
+	}
+	return out
+}
+
+// trouble is what is wrong with the connection and what to do; nil while all is well.
+func (f Facts) trouble(w int) []string {
+	type key struct{ id, does string }
+	var what, why string
+	var keys []key
+	kind := f.Link.Trouble()
+	switch kind {
+	case session.NoTrouble:
+		return nil
+	case session.NoKey:
+		what, why = "No API key", "This service needs one. Type it in, or set MAYFLY_API_KEY, or run: mayfly key set"
+		keys = []key{{"connect", "connect with a key"}, {"refresh", "look again"}}
+	case session.KeyRefused:
+		what, why = "The service refused the key", session.Explain(f.Link.Err)
+		keys = []key{{"connect", "use another key"}, {"refresh", "try again"}}
+	case session.NotInPlan:
+		what, why = "The plan does not allow this", session.Explain(f.Link.Err)
+		keys = []key{{"connect", "use another key"}, {"refresh", "try again"}}
+	case session.Limited:
+		what, why = "The request limit is reached", "The watch goes on by itself when the service allows it."
+		keys = []key{{"refresh", "try now"}}
+	default:
+		what, why = "The service is away", session.Explain(f.Link.Err)
+		keys = []key{{"refresh", "try now"}, {"connect", "connect to another"}}
+	}
+	out := append([]string{f.Theme.Bad.On(what), ""}, panes.Wrap(f.Theme, why, w)...)
+	if c := f.Link.Countdown(f.Now); c != "" && kind.Passes() {
+		out = append(out, "", f.Theme.Text.On("Next try in "+c))
+	}
+	out = append(out, "")
+	for _, k := range keys {
+		out = append(out, f.hint(k.id, k.does))
+	}
+	return out
+}
+
+// Reader is what stands in the reader while nothing is read.
+func (f Facts) Reader(w int) []string {
+	if f.Link.Session == nil || len(f.Store.Messages) == 0 {
+		return nil
+	}
+	text := "Nothing is open. " + f.Keys.KeyFor("open") + " opens a message; " + f.Keys.KeyFor("follow") + " follows the newest."
+	return panes.Wrap(f.Theme, text, w)
+}
+
+// Wake notes when the words in the panes change by the passing of time; listed says that the list of
+// messages is on the screen and empty.
+func (f Facts) Wake(a *clock.Alarm, listed bool) {
+	if f.Link.Session == nil && f.Link.Err == nil {
+		a.In(f.Link.Since.Add(startDelay).Sub(f.Now))
+	}
+	f.Link.Wake(f.Now, a)
+	if i := f.Listed; listed && i != nil && f.Link.Session != nil && !i.Gone(f.Now) {
+		_, next := clock.Waited(f.Now.Sub(i.WaitingSince()))
+		a.In(next)
+	}
+}

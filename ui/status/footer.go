@@ -1,0 +1,124 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/action"
+	"mayfly/ui/cell"
+	"mayfly/ui/clock"
+	"mayfly/ui/panes"
+	"mayfly/ui/theme"
+)
+
+// Mood is how a word of the bottom line is meant.
+type Mood int
+
+// The moods.
+const (
+	Note Mood = iota
+	Success
+	Failure
+)
+
+// noticeTime is how long the outcome of a key stands in the bottom line.
+const noticeTime = 8 * time.Second
+
+// Footer is the bottom line: the keys that matter now, and the outcome of the last one. The zero value
+// has no outcome.
+type Footer struct {
+	text  string
+	mood  Mood
+	until time.Time
+	work  work
+}
+
+// work is work of several steps.
+type work struct {
+	what        string
+	done, total int
+}
+
+// Say shows the outcome of a key for a while.
+func (f *Footer) Say(m Mood, text string, now time.Time) {
+	f.text, f.mood, f.until = text, m, now.Add(noticeTime)
+}
+
+// Work shows how far work of several steps is, until it is done: a total of 0 ends it.
+func (f *Footer) Work(what string, done, total int) { f.work = work{what, done, total} }
+
+// EndWork shows no work any more.
+func (f *Footer) EndWork() { f.work = work{} }
+
+// ProgressBar is the work as the terminal shows it; nil without any.
+func (f *Footer) ProgressBar() *tea.ProgressBar {
+	if f.work.total == 0 {
+		return nil
+	}
+	return tea.NewProgressBar(tea.ProgressBarDefault, 100*f.work.done/f.work.total)
+}
+
+// Wake notes when the outcome goes.
+func (f *Footer) Wake(now time.Time, a *clock.Alarm) {
+	if f.showing(now) {
+		a.In(f.until.Sub(now))
+	}
+}
+
+func (f *Footer) showing(now time.Time) bool { return f.text != "" && now.Before(f.until) }
+
+// Draw draws the line, w cells wide.
+func (f *Footer) Draw(th *theme.Theme, table action.Table, p panes.Pane, w int, now time.Time) string {
+	outcome := f.outcome(th, w, now)
+	var b strings.Builder
+	for _, h := range f.hints(th, table, p, w, now) {
+		b.WriteString(" " + panes.Hint(th, h.Key, h.Hint) + " ")
+	}
+	return cell.Spread(b.String(), outcome, w)
+}
+
+func (f *Footer) hints(th *theme.Theme, table action.Table, p panes.Pane, w int, now time.Time) []action.Hint {
+	return table.Hints(p, w-cell.Width(f.outcome(th, w, now))-1)
+}
+
+// ActionAt is the action whose hint stands at a column, nil when there is none.
+func (f *Footer) ActionAt(th *theme.Theme, table action.Table, p panes.Pane, w int, now time.Time, x int) *action.Action {
+	for _, h := range f.hints(th, table, p, w, now) {
+		if x >= h.X && x < h.X+h.W {
+			return h.Action
+		}
+	}
+	return nil
+}
+
+// outcome is what the last key did, or is doing.
+func (f *Footer) outcome(th *theme.Theme, w int, now time.Time) string {
+	switch {
+	case f.work.total > 0:
+		return th.Accent.On(fmt.Sprintf("%s %d/%d %s", f.work.what, f.work.done, f.work.total, f.work.gauge())) + " "
+	case !f.showing(now):
+		return ""
+	}
+	style, sign := th.Dim, ""
+	switch f.mood {
+	case Success:
+		style, sign = th.Good, "✓ "
+	case Failure:
+		style, sign = th.Bad, "! "
+	}
+	text := sign + cell.Steady(f.text)
+	if f.mood == Failure { // what failed stands at the start, why at the end
+		text = cell.CutMiddle(text, w-2)
+	}
+	return style.On(cell.Cut(text, w-2)) + " "
+}
+
+// gauge is the work as a bar.
+func (k work) gauge() string {
+	const cells = 10
+	full := cells * k.done / k.total
+	return strings.Repeat("━", full) + strings.Repeat("╌", cells-full)
+}

@@ -1,0 +1,141 @@
+// Package status draws what the screen says about itself: which service and how it is (the header),
+// the keys and the outcome of the last one (the footer), and why a pane is empty.
+package status
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"mayfly/api/watch"
+	"mayfly/ui/action"
+	"mayfly/ui/cell"
+	"mayfly/ui/clock"
+	"mayfly/ui/inboxes"
+	"mayfly/ui/session"
+	"mayfly/ui/store"
+	"mayfly/ui/theme"
+)
+
+// startDelay is how long the screen keeps still before it says that it is connecting.
+const startDelay = 150 * time.Millisecond
+
+// namedPath is the width from which the path begins with the name of the program.
+const namedPath = 30
+
+// Facts are what the header and empty panes are drawn from.
+type Facts struct {
+	Theme    *theme.Theme
+	Now      time.Time
+	Link     *session.Link
+	Store    *store.Store
+	Keys     action.Table
+	Selected *store.Inbox   // the inbox of the cursor; nil on the row of all inboxes
+	Listed   *store.Inbox   // the inbox whose messages are listed; nil for all
+	Newest   *store.Message // the one that arrived last; nil before
+	Filtered bool           // the list of messages leaves some out
+	Creating bool           // an inbox is being made
+	Follow   bool
+}
+
+// Header is the first row, w cells wide. A path stands in it in place of the service where only one
+// pane is shown.
+func (f Facts) Header(path []string, w int) string {
+	th := f.Theme
+	left := " " + (th.Accent + theme.Bold).On("mayfly")
+	if path != nil {
+		left = " " + f.path(path, w >= namedPath)
+	} else if s := f.Link.Session; s != nil {
+		left += "  " + th.Text.On(s.Name)
+		if s.SMTPAddr != "" {
+			left += th.Dim.On(" · SMTP ") + th.Text.On(s.SMTPAddr)
+		}
+	}
+	parts := f.vitals()
+	right := ""
+	for n := range parts { // what says least goes first when there is no room
+		try := strings.Join(parts[n:], th.Faint.On(" · ")) + " "
+		if cell.Width(left)+cell.Width(try)+2 <= w || n == len(parts)-1 {
+			right = try
+			break
+		}
+	}
+	return cell.Spread(left, right, w)
+}
+
+func (f Facts) path(parts []string, named bool) string {
+	th := f.Theme
+	last := len(parts) - 1
+	if last == 0 && named {
+		return (th.Accent + theme.Bold).On("mayfly") + th.Faint.On(" › ") + th.Bright.On(parts[0])
+	}
+	head := ""
+	for _, p := range parts[min(1, last):last] {
+		head += th.Dim.On(cell.Steady(p)) + th.Faint.On(" › ")
+	}
+	return head + th.Bright.On(cell.Steady(parts[last]))
+}
+
+// vitals are the facts at the end of the header, what says least first.
+func (f Facts) vitals() []string {
+	th := f.Theme
+	var parts []string
+	if f.Newest != nil && f.Newest.Delay > 0 {
+		parts = append(parts, th.Dim.On("last mail after "+clock.Elapsed(f.Newest.Delay)))
+	}
+	if f.Link.Session != nil {
+		if b := f.Link.Session.Watcher.Budget(); b.Limit > 0 {
+			parts = append(parts, th.Dim.On(strconv.Itoa(b.Used)+"/"+strconv.Itoa(b.Limit)+" a minute"))
+		}
+	}
+	if i := f.Selected; i != nil && !i.Expires.IsZero() && !i.Gone(f.Now) {
+		left, _ := clock.Remaining(i.Expires.Sub(f.Now))
+		style := th.Dim
+		if i.Expires.Sub(f.Now) <= inboxes.NearEnd {
+			style = th.Warn
+		}
+		parts = append(parts, style.On(left+" left"))
+	}
+	if f.Follow {
+		parts = append(parts, th.Accent.On("following"))
+	}
+	return append(parts, f.pulse())
+}
+
+// pulse says in one word how the connection is.
+func (f Facts) pulse() string {
+	th := f.Theme
+	wait := ""
+	if c := f.Link.Countdown(f.Now); c != "" {
+		wait = ", again in " + c
+	}
+	switch f.Link.Trouble() {
+	case session.NoKey:
+		return th.Warn.On("○ no key")
+	case session.KeyRefused:
+		return th.Bad.On("✕ key refused")
+	case session.NotInPlan:
+		return th.Bad.On("✕ not in the plan")
+	case session.Limited:
+		return th.Warn.On("! limit reached" + wait)
+	case session.Away:
+		return th.Bad.On("✕ away" + wait)
+	}
+	switch i := f.Selected; {
+	case f.Link.Session == nil && f.Now.Sub(f.Link.Since) < startDelay:
+		return ""
+	case f.Link.Session == nil:
+		return th.Dim.On("○ starting")
+	case i != nil && i.Gone(f.Now):
+		return th.Dim.On("✕ gone")
+	case i != nil && i.Paused:
+		return th.Warn.On("○ paused")
+	case i != nil && i.State == store.Failing:
+		return th.Bad.On("! failing")
+	case f.Link.Mode == watch.Live:
+		return th.Good.On("●") + th.Text.On(" live")
+	case f.Link.Mode == watch.Polling:
+		return th.Good.On("●") + th.Text.On(" polling")
+	}
+	return th.Dim.On("○ connected")
+}

@@ -1,0 +1,53 @@
+package store
+
+import (
+	"slices"
+
+	"mayfly/message"
+)
+
+// maxCached is how many opened messages are kept, and maxCachedBytes how much memory they may take.
+// The last one is kept in any case.
+const (
+	maxCached      = 24
+	maxCachedBytes = 16 << 20
+)
+
+// Cache keeps the messages opened last. The zero value is empty.
+type Cache struct {
+	keys     []string // the last used at the end
+	messages map[string]*message.Message
+}
+
+// Get returns an opened message by its key, nil when it is not kept.
+func (c *Cache) Get(key string) *message.Message {
+	m := c.messages[key]
+	if m != nil {
+		c.touch(key)
+	}
+	return m
+}
+
+// Put keeps an opened message, and drops those that were not used for longest.
+func (c *Cache) Put(key string, m *message.Message) {
+	if c.messages == nil {
+		c.messages = map[string]*message.Message{}
+	}
+	c.messages[key] = m
+	c.touch(key)
+	bytes := 0
+	for i := len(c.keys) - 1; i >= 0; i-- {
+		bytes += c.messages[c.keys[i]].Weight()
+		if i < len(c.keys)-1 && (bytes > maxCachedBytes || len(c.keys)-i > maxCached) {
+			for _, k := range c.keys[:i+1] {
+				delete(c.messages, k)
+			}
+			c.keys = c.keys[i+1:]
+			return
+		}
+	}
+}
+
+func (c *Cache) touch(key string) {
+	c.keys = append(slices.DeleteFunc(c.keys, func(k string) bool { return k == key }), key)
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"mayfly/api"
+	"mayfly/render"
+)
+
+// Message is a row of the list of messages.
+type Message struct {
+	Key, ID, InboxID         string
+	Summary                  api.Summary // as the service gave it: not cleaned
+	Sender, Address, Subject string      // Sender is a name, or else the address
+	Received                 time.Time
+	Unread                   bool
+	Delay                    time.Duration // from copying the address to arrival; 0 when not measured
+	Findings                 *Findings     // nil until the message was looked into
+	Words                    string        // what a filter looks at, in lower case
+
+	pass uint64 // the last list that had it
+}
+
+// Findings are what a row says about the inside of a message. Its zero value is a message with
+// nothing to take.
+type Findings struct {
+	Code string
+	Link render.Link // the confirm link; without a URL there is none
+}
+
+// Any reports whether there is something to take.
+func (f *Findings) Any() bool { return f != nil && (f.Code != "" || f.Link.URL != "") }
+
+// Find collects what a row shows of a mail.
+func Find(m *render.Mail) *Findings {
+	f := &Findings{}
+	if c, ok := m.Code(); ok {
+		f.Code = render.Clean(c.Value)
+	}
+	if l, ok := m.Confirm(); ok {
+		f.Link = render.Link{URL: l.URL}
+		if n := slices.IndexFunc(m.Links(), func(x render.Link) bool { return x.URL == l.URL }); n >= 0 {
+			f.Link = m.Links()[n]
+		}
+		f.Link.Text = strings.Join(strings.Fields(render.Clean(l.Text)), " ")
+	}
+	return f
+}
+
+func messageKey(inboxID, id string) string { return inboxID + "\x00" + id }
+
+func newMessage(inboxID, key string, s api.Summary) *Message {
+	s.Raw = nil // the object once more
+	m := &Message{
+		Key: key, ID: s.ID, InboxID: inboxID, Summary: s,
+		Sender: render.Clean(s.FromName), Address: render.Clean(s.From), Subject: render.Clean(s.Subject),
+		Received: s.ReceivedAt,
+	}
+	m.Sender = cmp.Or(m.Sender, m.Address, "(no sender)")
+	m.Subject = cmp.Or(m.Subject, "(no subject)")
+	m.Words = strings.ToLower(m.Sender + "\n" + m.Address + "\n" + m.Subject)
+	return m
+}
+
+// keysOf returns the keys of messages, the newest first.
+func keysOf(rows []*Message) []string {
+	if !slices.IsSortedFunc(rows, newestFirst) {
+		slices.SortFunc(rows, newestFirst)
+	}
+	keys := make([]string, len(rows))
+	for n, m := range rows {
+		keys[n] = m.Key
+	}
+	return keys
+}
+
+func newestFirst(x, y *Message) int {
+	return cmp.Or(y.Received.Compare(x.Received), cmp.Compare(y.Key, x.Key))
+}

@@ -1,0 +1,219 @@
+// Package store holds what the screen knows: inboxes, their messages, what is unread, what was found
+// in each message, and the messages opened last. It does no I/O, and its text is cleaned.
+package store
+
+import (
+	"slices"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/registry"
+	"mayfly/render"
+)
+
+// All is the ID of the row above the inboxes that stands for every one of them.
+const All = "*"
+
+// keepGone is how long an inbox that is gone stays on the list.
+const keepGone = 15 * time.Minute
+
+// Store is what the application knows about inboxes and messages.
+type Store struct {
+	Inboxes  map[string]*Inbox
+	Order    []string            // IDs of the inboxes, the newest first
+	Messages map[string]*Message // by key
+	Opened   Cache
+
+	started time.Time
+	dropped map[string]bool // inboxes deleted here: a list on its way may still have them
+	all     []string        // keys of the messages of every inbox, the newest first
+	stale   bool            // all is to be made again
+	pass    uint64          // counts the lists taken
+	looks   looks
+}
+
+// New returns an empty store. Mail that came after now is unread.
+func New(now time.Time) *Store {
+	return &Store{
+		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
+		dropped: map[string]bool{}, looks: newLooks(),
+	}
+}
+
+// Put adds an inbox, or updates what is known of it, and reports whether it is new. One that was
+// deleted here is neither: nil is returned.
+func (s *Store) Put(in api.Inbox, now time.Time) (*Inbox, bool) {
+	if s.dropped[in.ID] {
+		return nil, false
+	}
+	i, known := s.Inboxes[in.ID]
+	if !known {
+		i = &Inbox{ID: in.ID, Since: now, Created: in.CreatedAt}
+		s.Inboxes[in.ID] = i
+		at, _ := slices.BinarySearchFunc(s.Order, i, func(id string, i *Inbox) int {
+			return i.Created.Compare(s.Inboxes[id].Created)
+		})
+		s.Order = slices.Insert(s.Order, at, in.ID)
+	}
+	i.Email, i.Expires = render.Clean(in.Email), in.ExpiresAt
+	return i, !known
+}
+
+// PutKnown adds an inbox of the registry, with its label.
+func (s *Store) PutKnown(k registry.Inbox, now time.Time) (*Inbox, bool) {
+	i, isNew := s.Put(api.Inbox{ID: k.ID, Email: k.Email, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt}, now)
+	if i != nil && k.Label != "" {
+		i.Label = render.Clean(k.Label)
+	}
+	return i, isNew
+}
+
+// Restore lets an inbox that was deleted here be put again.
+func (s *Store) Restore(id string) { delete(s.dropped, id) }
+
+// Drop forgets an inbox that was deleted here, and keeps it out of lists that still have it.
+func (s *Store) Drop(id string) {
+	s.dropped[id] = true
+	s.Forget(id)
+}
+
+// Forget removes an inbox and its messages.
+func (s *Store) Forget(id string) {
+	i := s.Inboxes[id]
+	if i == nil {
+		return
+	}
+	for _, key := range i.Keys {
+		delete(s.Messages, key)
+	}
+	delete(s.Inboxes, id)
+	s.Order = slices.DeleteFunc(s.Order, func(x string) bool { return x == id })
+	s.stale = true
+}
+
+// Prune forgets the inboxes that have been gone for long, except those to keep, and reports whether
+// there were any.
+func (s *Store) Prune(now time.Time, keep func(id string) bool) bool {
+	pruned := false
+	for _, id := range slices.Clone(s.Order) {
+		if i := s.Inboxes[id]; i.State == Gone && now.Sub(i.EndedAt) > keepGone && !keep(id) {
+			s.Forget(id)
+			pruned = true
+		}
+	}
+	return pruned
+}
+
+// Apply takes an event of an inbox and returns the inbox and the messages that are new with it. The
+// inbox is nil when the event is about one that is not here any more, or about an earlier follower
+// of it.
+func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
+	i := s.Inboxes[e.InboxID]
+	if i == nil || e.Generation != i.Generation {
+		return nil, nil
+	}
+	switch e.Kind {
+	case watch.Listed, watch.Arrived:
+		s.looks.again()
+		return i, s.list(i, e.Messages, now)
+	case watch.Gone:
+		i.State, i.EndedAt = Gone, now
+	case watch.Failed:
+		i.State, i.Err = Failing, e.Err
+	case watch.Recovered:
+		i.State, i.Err = Listed, nil
+	}
+	return i, nil
+}
+
+// list takes the whole list of an inbox and returns what was not in it before. Mail that comes while
+// the inbox is watched is unread, and so is what came since the application started.
+func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived []*Message) {
+	first := i.State == Unlisted
+	s.pass++
+	rows := make([]*Message, 0, len(messages))
+	for _, sum := range messages {
+		key := messageKey(i.ID, sum.ID)
+		m := s.Messages[key]
+		if m == nil {
+			m = newMessage(i.ID, key, sum)
+			m.Unread = !first || sum.ReceivedAt.After(s.started)
+			if m.Received.IsZero() {
+				m.Received = now
+			}
+			if m.Unread && !i.CopiedAt.IsZero() && now.After(i.CopiedAt) {
+				m.Delay = now.Sub(i.CopiedAt)
+			}
+			s.Messages[key] = m
+			arrived = append(arrived, m)
+		}
+		if m.pass != s.pass { // an ID that comes twice is one message
+			m.pass = s.pass
+			rows = append(rows, m)
+		}
+	}
+	for _, key := range i.Keys {
+		if s.Messages[key].pass != s.pass {
+			delete(s.Messages, key)
+		}
+	}
+	i.Keys, i.State, i.Err = keysOf(rows), Listed, nil
+	s.stale = true
+	i.count(s.Messages)
+	return arrived
+}
+
+// SetUnread marks a message unread, or read.
+func (s *Store) SetUnread(m *Message, unread bool) {
+	i := s.Inboxes[m.InboxID]
+	if m.Unread == unread || i == nil {
+		return
+	}
+	m.Unread = unread
+	if unread {
+		i.Unread++
+	} else {
+		i.Unread--
+	}
+}
+
+// Unread is the number of unread messages in every inbox.
+func (s *Store) Unread() int {
+	n := 0
+	for _, i := range s.Inboxes {
+		n += i.Unread
+	}
+	return n
+}
+
+// Keys returns the keys of the messages of an inbox, or of [All], the newest first.
+func (s *Store) Keys(inboxID string) []string {
+	if inboxID != All {
+		if i := s.Inboxes[inboxID]; i != nil {
+			return i.Keys
+		}
+		return nil
+	}
+	if s.stale {
+		rows := make([]*Message, 0, len(s.Messages))
+		for _, m := range s.Messages {
+			rows = append(rows, m)
+		}
+		s.all, s.stale = keysOf(rows), false
+	}
+	return s.all
+}
+
+// Domains are the domains of the addresses, those of the newest inboxes first.
+func (s *Store) Domains() []string {
+	var domains []string
+	seen := map[string]bool{"": true}
+	for _, id := range s.Order {
+		if d := s.Inboxes[id].Domain(); !seen[d] {
+			seen[d] = true
+			domains = append(domains, d)
+		}
+	}
+	return domains
+}
