@@ -113,7 +113,7 @@ func (a *app) openLocal(ctx context.Context, p endpoint) (*ui.Connection, error)
 	}
 	return &ui.Connection{
 		Client: s.client, Registry: s.known, Name: localName, Profile: p.profile,
-		SMTPAddr: session.SMTPAddr, Embedded: true, Close: session.Close, Done: session.Done(),
+		SMTPAddr: session.SMTPAddr, Local: true, Close: session.Close, Done: session.Done(),
 	}, nil
 }
 

@@ -74,7 +74,7 @@ func (a *app) actions() action.Table {
 			}
 			return nil
 		}},
-		{ID: "compare", Title: "Compare two marked messages", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { return a.messages.NeedPair(a.table.KeyFor("mark")) }, Run: func() any { return a.link.Session.Fetch(a.messages.Pair()...) }},
+		{ID: "compare", Title: "Compare two marked messages", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { return a.messages.NeedPair(a.table.KeyFor("mark")) }, Run: func() any { pair := a.messages.Pair(); return a.link.Session.Compare(pair[0], pair[1]) }},
 		{ID: "follow", Title: "Follow: open mail as it arrives", Group: action.Message, Keys: []string{"F"}, Where: anywhere, Run: func() any {
 			a.follow = !a.follow
 			if a.follow {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,9 +13,12 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
-	"mayfly/letter"
-	"mayfly/ui/config"
+	"mayfly/api/watch"
+	"mayfly/config"
+	"mayfly/message"
+	"mayfly/ui/panes"
 	"mayfly/ui/safecopy"
+	"mayfly/ui/store"
 )
 
 // crowded is the application with 10,000 messages listed and a mail of 1 MB open, on a screen of 200×60.
@@ -22,27 +26,35 @@ func crowded(b *testing.B) *app {
 	b.Helper()
 	server := apitest.New(apitest.Options{})
 	b.Cleanup(server.Close)
-	a := newApp(b.Context(), Options{}, config.Default(), world{copies: &safecopy.Copies{}, sessions: &sessions{}})
-	a.session = newSession(b.Context(), &Connection{Client: server.Client(api.Options{}), Name: "bench"})
-	b.Cleanup(a.session.close)
+	connect := func(context.Context, Target) (*Connection, error) {
+		return &Connection{Client: server.Client(api.Options{}), Name: "bench"}, nil
+	}
+	a := newApp(b.Context(), Options{Connect: connect}, config.Default(), host{copies: &safecopy.Copies{}})
+	b.Cleanup(a.link.Close)
+	a.Update(a.link.Connect(Target{}, time.Now())())
 	for _, msg := range []tea.Msg{
 		tea.WindowSizeMsg{Width: 200, Height: 60}, tea.ColorProfileMsg{Profile: colorprofile.TrueColor}, tea.BackgroundColorMsg{Color: shade(false)},
 	} {
 		a.Update(msg)
 	}
 	now := time.Now()
-	i, _ := a.book.put(api.Inbox{ID: "inbox_1", Email: "ada@mayfly.test", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, "", now)
-	a.book.list(i, manySummaries(10_000, now), now)
+	i, _ := a.store.Put(api.Inbox{ID: "inbox_1", Email: "ada@mayfly.test", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, now)
+	a.store.Apply(listed(i, manySummaries(10_000, now)), now)
 	a.refreshLists()
 	a.selectInbox("inbox_1")
-	m := a.book.messages[i.ids[0]]
-	a.reader.open(m, i.email, now)
-	a.reader.opened = openMail(letter.Letter{Message: api.Message{ID: m.id, Subject: "Large", HTML: largeHTML(1 << 20)}})
-	a.reader.opened.big = false // laid out before the clock runs
+	m := a.store.Messages[i.Keys[0]]
+	opened := message.New(i.ID, api.Message{ID: m.ID, Subject: "Large", HTML: largeHTML(1 << 20)})
+	a.reader.Open(m, i.Email, now)
+	a.reader.Prepare()(opened.Mail()) // laid out before the clock runs
+	a.reader.Show(opened, &store.Findings{})
 	a.Update(nil)
-	a.reader.opened.big = true
 	a.View()
 	return a
+}
+
+// listed is the event of a whole list.
+func listed(i *store.Inbox, list []api.Summary) watch.Event {
+	return watch.Event{Kind: watch.Listed, InboxID: i.ID, Generation: i.Generation, Messages: list}
 }
 
 func manySummaries(n int, now time.Time) []api.Summary {
@@ -81,7 +93,7 @@ func frames(b *testing.B, a *app, next func(n int) tea.Msg) {
 
 func BenchmarkKeyDown(b *testing.B) {
 	a := crowded(b)
-	a.focus = paneMessages
+	a.focus = panes.Messages
 	frames(b, a, func(n int) tea.Msg {
 		if n%9999 == 9998 {
 			return keyPress("g")
@@ -92,7 +104,7 @@ func BenchmarkKeyDown(b *testing.B) {
 
 func BenchmarkScrollMail(b *testing.B) {
 	a := crowded(b)
-	a.focus = paneReader
+	a.focus = panes.Reader
 	frames(b, a, func(n int) tea.Msg {
 		return keyPress([]string{"j", "j", "j", "pgdown", "G", "g"}[n%6])
 	})
@@ -100,8 +112,8 @@ func BenchmarkScrollMail(b *testing.B) {
 
 func BenchmarkFilter(b *testing.B) {
 	a := crowded(b)
-	a.focus = paneMessages
-	a.startFilter()
+	a.focus = panes.Messages
+	a.Update(keyPress("/"))
 	keys := strings.Split("sender 42 subject", "")
 	frames(b, a, func(n int) tea.Msg {
 		if k := n % (2 * len(keys)); k < len(keys) {
@@ -113,8 +125,8 @@ func BenchmarkFilter(b *testing.B) {
 
 func BenchmarkSearch(b *testing.B) {
 	a := crowded(b)
-	a.focus = paneReader
-	a.startSearch()
+	a.focus = panes.Reader
+	a.Update(keyPress("/"))
 	keys := strings.Split("paragraph 42", "")
 	frames(b, a, func(n int) tea.Msg {
 		if k := n % (2 * len(keys)); k < len(keys) {
@@ -131,13 +143,15 @@ func BenchmarkResize(b *testing.B) {
 
 func BenchmarkArrival(b *testing.B) {
 	a := crowded(b)
-	i := a.book.inboxes["inbox_1"]
+	i := a.store.Inboxes["inbox_1"]
 	list := manySummaries(10_000, time.Now())
 	took := make([]time.Duration, 0, 1024)
 	for n := 0; b.Loop(); n++ {
 		s := api.Summary{ID: fmt.Sprint("new_", n), From: "new@example.com", Subject: "New", ReceivedAt: time.Now()}
 		start := time.Now()
-		a.arrived(i, a.book.list(i, append([]api.Summary{s}, list...), time.Now()), true)
+		e := listed(i, append([]api.Summary{s}, list...))
+		e.Kind = watch.Arrived
+		a.onInbox(e)
 		a.Update(nil)
 		a.View()
 		took = append(took, time.Since(start))
@@ -149,7 +163,7 @@ func BenchmarkArrival(b *testing.B) {
 // BenchmarkFirstFrame is what the application adds to the start of the program.
 func BenchmarkFirstFrame(b *testing.B) {
 	for b.Loop() {
-		a := newApp(b.Context(), Options{}, config.Default(), world{copies: &safecopy.Copies{}, sessions: &sessions{}})
+		a := newApp(b.Context(), Options{}, config.Default(), host{copies: &safecopy.Copies{}})
 		a.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
 		a.View()
 	}

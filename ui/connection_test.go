@@ -12,113 +12,105 @@ import (
 )
 
 func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
-	play(t, with(someMail), func(s *stage) {
-		s.press("enter")
-		s.wait(61 * time.Minute)
-		s.see("Confirm your e-mail address", "✕ expired", "The inbox is gone")
-		s.press("esc", "esc")
-		s.dontSee("This message stays")
-		s.press("d")
-		s.see("Take this inbox off the list?")
-		s.press("y")
-		s.see("✓ ada is off the list")
-		s.dontSee("✕ expired 1 min ago")
+	play(t, with(someMail), func(h *harness) {
+		h.press("enter")
+		h.wait(61 * time.Minute)
+		h.see("Confirm your e-mail address", "✕ expired", "The inbox is gone")
+		h.press("esc", "esc")
+		h.dontSee("This message stays")
+		h.press("d")
+		h.see("Take this inbox off the list?")
+		h.press("y")
+		h.see("✓ ada is off the list")
+		h.dontSee("✕ expired 1 min ago")
 	})
 }
 
 func TestALimitPassesByItself(t *testing.T) {
-	play(t, setting{width: 120, height: 36, before: ada}, func(s *stage) {
-		s.server.Fail(apitest.Limited, -1)
-		s.wait(time.Minute)
-		s.see("limit reached")
-		s.server.Fail(apitest.None, 0)
-		s.wait(2 * time.Minute)
-		s.dontSee("limit reached")
-		s.see("polling")
+	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
+		h.server.Fail(apitest.Limited, -1)
+		h.wait(time.Minute)
+		h.see("limit reached")
+		h.server.Fail(apitest.None, 0)
+		h.wait(2 * time.Minute)
+		h.dontSee("limit reached")
+		h.see("polling")
 	})
 }
 
 func TestTheServiceComesBack(t *testing.T) {
-	play(t, setting{width: 120, height: 36, before: ada}, func(s *stage) {
-		s.server.Fail(apitest.Cut, -1)
-		s.wait(2 * time.Minute)
-		s.see("The service is away", "again in")
-		s.server.Fail(apitest.None, 0)
-		s.press("r")
-		s.wait(time.Second)
-		s.dontSee("away")
+	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
+		h.server.Fail(apitest.Cut, -1)
+		h.wait(2 * time.Minute)
+		h.see("The service is away", "again in")
+		h.server.Fail(apitest.None, 0)
+		h.press("r")
+		h.wait(time.Second)
+		h.dontSee("away")
 	})
 }
 
 func TestConnectingIsTriedAgain(t *testing.T) {
 	tries := 0
 	set := setting{width: 120, height: 36}
-	set.connect = func(s *stage) (*Connection, error) {
+	set.connect = func(h *harness) (*Connection, error) {
 		if tries++; tries < 3 {
 			return nil, api.ErrUnavailable
 		}
-		return s.connection(), nil
+		return h.connection(), nil
 	}
-	play(t, set, func(s *stage) {
-		s.see("The service is away", "Next try in 2 s")
-		s.wait(10 * time.Second)
-		s.see("Waiting for mail")
+	play(t, set, func(h *harness) {
+		h.see("The service is away", "Next try in 2 s")
+		h.wait(10 * time.Second)
+		h.see("Waiting for mail")
 	})
 }
 
 func TestSwitchingProfiles(t *testing.T) {
 	set := with(ada)
-	play(t, set, func(s *stage) {
-		s.press("P")
-		s.see("There is one profile only")
-		s.app.opts.Profiles = []Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
-		s.press("P")
-		s.see("local", "embedded", "work", "https://work.example")
-		s.write("work")
-		s.press("enter")
-		if s.app.target.Profile != "work" {
-			t.Errorf("connected to %+v", s.app.target)
+	play(t, set, func(h *harness) {
+		h.press("P")
+		h.see("There is only one profile")
+		h.app.opts.Profiles = []Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
+		h.press("P")
+		h.see("local", "this machine", "work", "https://work.example")
+		h.write("work")
+		h.press("enter")
+		if h.app.link.Target.Profile != "work" {
+			t.Errorf("connected to %+v", h.app.link.Target)
 		}
 	})
 }
 
 func TestConnectingWithAKey(t *testing.T) {
-	var got []Target
 	var kept []string
 	set := setting{width: 80, height: 24}
 	set.connect = noKey
-	play(t, set, func(s *stage) {
-		s.see("No API key", "K connect with a key")
-		connect := s.app.opts.Connect
-		s.app.opts.Connect = func(ctx context.Context, target Target) (*Connection, error) {
-			got = append(got, target)
-			if target.Key == "secret-key" {
-				return s.connection(), nil
-			}
-			return connect(ctx, target)
-		}
-		s.app.opts.SaveProfile = func(_ context.Context, p Profile, key string) error {
+	play(t, set, func(h *harness) {
+		h.see("No API key", "K connect with a key")
+		h.app.opts.SaveProfile = func(_ context.Context, p Profile, key string) error {
 			kept = append(kept, p.Name+" "+p.BaseURL+" "+key)
 			return nil
 		}
-		s.press("K")
-		s.write("mail.example")
-		s.press("enter")
-		s.see("a URL such as https://mail.example.com")
+		h.press("K")
+		h.write("mail.example")
+		h.press("enter")
+		h.see("a URL such as https://mail.example.com")
 		for range len("mail.example") {
-			s.press("backspace")
+			h.press("backspace")
 		}
-		s.write("https://mail.example/")
-		s.press("enter")
-		s.write("secret-key")
-		s.dontSee("secret-key")
-		s.press("enter")
-		s.write("work")
-		s.press("enter")
-		s.dontSee("secret-key", "No API key")
-		s.see("Waiting for mail")
-		if want := (Target{Profile: "work", BaseURL: "https://mail.example", Key: "secret-key"}); !slices.Equal(got, []Target{want}) {
-			t.Errorf("connected to %+v", got)
+		h.write("https://mail.example/")
+		h.press("enter")
+		h.write("secret-key")
+		h.dontSee("secret-key")
+		h.press("enter")
+		h.write("work")
+		h.press("enter")
+		h.dontSee("secret-key", "No API key")
+		h.see("Waiting for mail")
+		want := Target{Profile: "work", BaseURL: "https://mail.example", Key: "secret-key"}
+		if n := len(h.targets); n == 0 || h.targets[n-1] != want {
+			t.Errorf("connected to %+v", h.targets)
 		}
 		if !slices.Equal(kept, []string{"work https://mail.example secret-key"}) {
 			t.Errorf("kept %q", kept)
@@ -127,32 +119,32 @@ func TestConnectingWithAKey(t *testing.T) {
 }
 
 func TestInboxesThatAreGoneLeaveTheList(t *testing.T) {
-	play(t, with(func(s *stage) {
-		s.inboxNamed("short", time.Minute)
+	play(t, with(func(h *harness) {
+		h.inboxNamed("short", time.Minute)
 		time.Sleep(time.Second)
-		s.inboxNamed("ada", 2*time.Hour)
-	}), func(s *stage) {
-		s.wait(3 * time.Minute)
-		s.see("short", "✕ expired 2 min ago")
-		s.wait(20 * time.Minute)
-		s.dontSee("short")
-		s.see("ada")
+		h.inboxNamed("ada", 2*time.Hour)
+	}), func(h *harness) {
+		h.wait(3 * time.Minute)
+		h.see("short", "✕ expired 2 min ago")
+		h.wait(20 * time.Minute)
+		h.dontSee("short")
+		h.see("ada")
 	})
 }
 
 func TestQuittingWaitsForNoConnection(t *testing.T) {
 	set := setting{width: 80, height: 24}
-	set.connect = func(*stage) (*Connection, error) {
+	set.connect = func(*harness) (*Connection, error) {
 		time.Sleep(time.Hour) // a service that starts and hears of nothing
 		return nil, errors.New("too late")
 	}
-	play(t, set, func(s *stage) {
-		s.press("q")
-		if !s.quit {
+	play(t, set, func(h *harness) {
+		h.press("q")
+		if !h.quit {
 			t.Fatal("q does not quit")
 		}
 		began := time.Now()
-		if err := s.app.world.close(); err != nil {
+		if err := h.app.close(); err != nil {
 			t.Error(err)
 		}
 		if waited := time.Since(began); waited > 10*time.Second {

@@ -12,22 +12,21 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
+	"mayfly/config"
 	"mayfly/local"
 	"mayfly/registry"
-	"mayfly/ui/config"
-	"mayfly/ui/safecopy"
 )
 
-// rig is the application on the real embedded service: real SMTP, real HTTP, a real store on disk.
+// rig is the application on the real local service: real SMTP, real HTTP, a real store on disk.
 type rig struct {
-	*stage
+	*harness
 	client *api.Client
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	dir := t.TempDir()
-	r := &rig{stage: &stage{t: t, msgs: make(chan tea.Msg, 4096)}}
+	r := &rig{harness: &harness{t: t, msgs: make(chan tea.Msg, 4096)}}
 	connect := func(ctx context.Context, _ Target) (*Connection, error) {
 		s, err := local.Open(ctx, local.Options{DataDir: filepath.Join(dir, "data"), HTTP: "127.0.0.1:0", SMTP: "127.0.0.1:0"})
 		if err != nil {
@@ -38,32 +37,27 @@ func newRig(t *testing.T) *rig {
 		}
 		return &Connection{
 			Client: r.client, Registry: registry.Open(filepath.Join(dir, "registry"), "local", s.BaseURL), Name: "local",
-			Profile: "local", SMTPAddr: s.SMTPAddr, Embedded: true, Close: s.Close, Done: s.Done(),
+			Profile: "local", SMTPAddr: s.SMTPAddr, Local: true, Close: s.Close, Done: s.Done(),
 		}, nil
 	}
-	w := world{
-		copy:   func(text string, _ clipboardEnv) string { r.note(&r.copied, text); return "clipboard" },
-		open:   func(target string) error { r.note(&r.opened, target); return nil },
-		copies: &safecopy.Copies{}, downloads: filepath.Join(dir, "downloads"), sessions: &sessions{},
-	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r.app = newApp(ctx, Options{Connect: connect}, config.Default(), w)
+	r.app = newApp(ctx, Options{Connect: connect}, config.Default(), r.host(dir))
 	t.Cleanup(func() {
 		cancel()
-		if err := w.close(); err != nil {
+		if err := r.app.close(); err != nil {
 			t.Error(err)
 		}
 	})
 	r.send(tea.WindowSizeMsg{Width: 120, Height: 36})
-	r.run(r.app.connect(Target{}))
+	r.run(r.app.Init())
 	return r
 }
 
 // until takes what comes until every text stands on the screen.
 func (r *rig) until(texts ...string) {
 	r.t.Helper()
-	const patience = 20 * time.Second // for something that must happen; nothing waits for it to pass
-	timeout := time.NewTimer(patience)
+	const failAfter = 20 * time.Second // nothing waits for it to pass
+	timeout := time.NewTimer(failAfter)
 	defer timeout.Stop()
 	for !r.shows(texts...) {
 		select {
@@ -92,7 +86,7 @@ func (r *rig) hit(keys ...string) {
 	}
 }
 
-func TestOnTheEmbeddedService(t *testing.T) {
+func TestOnTheLocalService(t *testing.T) {
 	r := newRig(t)
 	r.until("@mayfly.test", "SMTP 127.0.0.1:", "● live")
 	r.hit("n")
@@ -118,7 +112,7 @@ func TestOnTheEmbeddedService(t *testing.T) {
 	r.hit("6", "3", "2")
 	r.until("Enter this code to finish signing up:")
 
-	id := r.app.inbox().id
+	id := r.app.inbox().ID
 	r.hit("d", "y")
 	r.until("deleted ")
 	if _, err := r.client.Inbox(t.Context(), id); !errors.Is(err, api.ErrNotFound) {

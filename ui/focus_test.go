@@ -7,94 +7,95 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
+	"mayfly/ui/store"
 )
 
 // two is a service with two inboxes, bob the newer one.
-func two(s *stage) {
-	s.inboxNamed("ada", time.Hour)
+func two(h *harness) {
+	h.inboxNamed("ada", time.Hour)
 	time.Sleep(time.Second)
-	s.inboxNamed("bob", time.Hour)
+	h.inboxNamed("bob", time.Hour)
 }
 
 func TestFollowingWaitsWhileOneTypes(t *testing.T) {
-	play(t, with(two), func(s *stage) {
-		s.press("F", "h", "/")
-		s.write("bo")
-		s.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Followed", Text: "Here it is"})
-		s.settle()
-		s.write("dny")
-		s.see("/bodny")
-		s.dontSee("Delete", "Here it is")
-		s.press("esc")
-		s.see("Followed", "Here it is")
+	play(t, with(two), func(h *harness) {
+		h.press("F", "h", "/")
+		h.write("bo")
+		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Followed", Text: "Here it is"})
+		h.settle()
+		h.write("dny")
+		h.see("/bodny")
+		h.dontSee("Delete", "Here it is")
+		h.press("esc")
+		h.see("Followed", "Here it is")
 
-		s.press("h", "k", "j", "d")
-		s.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Another", Text: "And another"})
-		s.settle()
-		s.see("Delete this inbox?")
-		s.dontSee("And another")
-		s.press("n")
-		s.see("And another")
+		h.press("h", "k", "j", "d")
+		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Another", Text: "And another"})
+		h.settle()
+		h.see("Delete this inbox?")
+		h.dontSee("And another")
+		h.press("n")
+		h.see("And another")
 	})
 }
 
 func TestAnInboxMadeLateLeavesTheKeysAlone(t *testing.T) {
-	play(t, with(two), func(s *stage) {
-		s.server.SetDelay(time.Second)
-		s.press("n", "h", "/")
-		s.write("a")
-		s.wait(3 * time.Second)
-		s.write("dny")
-		s.see("/adny", "copied random-")
-		s.dontSee("Delete")
-		if len(s.app.book.order) != 3 {
-			t.Errorf("there are %d inboxes", len(s.app.book.order))
+	play(t, with(two), func(h *harness) {
+		h.server.SetDelay(time.Second)
+		h.press("n", "h", "/")
+		h.write("a")
+		h.wait(3 * time.Second)
+		h.write("dny")
+		h.see("/adny", "copied random-")
+		h.dontSee("Delete")
+		if len(h.app.store.Order) != 3 {
+			t.Errorf("there are %d inboxes", len(h.app.store.Order))
 		}
-		s.press("esc")
-		s.see("random-")
+		h.press("esc")
+		h.see("random-")
 	})
 }
 
 func TestAClickElsewhereEndsTyping(t *testing.T) {
-	play(t, with(someMail), func(s *stage) {
-		s.press("h", "/")
-		s.write("ad")
-		s.click(50, 5)
-		s.press("h")
-		s.press("?")
-		s.see("Keys for inboxes")
+	play(t, with(someMail), func(h *harness) {
+		h.press("h", "/")
+		h.write("ad")
+		h.click(50, 5)
+		h.press("h")
+		h.press("?")
+		h.see("Keys for inboxes")
 	})
 }
 
 func TestConnectingAgainMovesNothing(t *testing.T) {
-	play(t, with(two), func(s *stage) {
-		s.press("h", "g")
-		s.selected(allInboxes)
-		s.run(s.app.connect(s.app.target))
-		s.settle()
-		s.selected(allInboxes)
-		s.press("j", "space", "space", "D", "y")
-		s.see("There is no inbox")
-		s.run(s.app.connect(s.app.target))
-		s.settle()
-		s.see("There is no inbox")
+	play(t, with(two), func(h *harness) {
+		h.press("h", "g")
+		h.selected(store.All)
+		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.settle()
+		h.selected(store.All)
+		h.press("j", "space", "space", "D", "y")
+		h.see("There is no inbox")
+		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.settle()
+		h.see("There is no inbox")
 	})
 }
 
 func TestMarkedUnreadStaysSo(t *testing.T) {
-	play(t, with(someMail), func(s *stage) {
-		s.press("g", "enter")
-		before := s.app.book.totalUnread()
-		s.press("u")
-		s.send(tea.BlurMsg{})
-		s.send(tea.FocusMsg{})
-		s.settle()
-		if n := s.app.book.totalUnread(); n != before+1 {
+	play(t, with(someMail), func(h *harness) {
+		h.press("g", "enter")
+		before := h.app.store.Unread()
+		h.press("u")
+		h.send(tea.BlurMsg{})
+		h.send(tea.FocusMsg{})
+		h.settle()
+		if n := h.app.store.Unread(); n != before+1 {
 			t.Errorf("%d messages are unread, were %d before one was marked", n, before)
 		}
-		s.press("h", "j", "enter", "h", "k", "enter")
-		s.wait(time.Second)
-		if n := s.app.book.totalUnread(); n > before {
+		h.press("h", "j", "enter", "h", "k", "enter")
+		h.wait(time.Second)
+		if n := h.app.store.Unread(); n > before {
 			t.Errorf("opened again it is unread still: %d, were %d", n, before)
 		}
 	})

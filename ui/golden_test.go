@@ -15,37 +15,37 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // golden compares the cells of the screen with a file: its text, then a letter for the style of each cell.
-func (s *stage) golden(name string) {
-	s.t.Helper()
-	got := s.cells()
+func (h *harness) golden(name string) {
+	h.t.Helper()
+	got := h.cells()
 	path := filepath.Join("testdata", name+".golden")
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			s.t.Fatal(err)
+			h.t.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			s.t.Fatal(err)
+			h.t.Fatal(err)
 		}
 		return
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		s.t.Fatalf("%v: go test ./ui -update writes it", err)
+		h.t.Fatalf("%v: go test ./ui -update writes it", err)
 	}
 	if got != string(want) {
-		s.t.Errorf("%s differs from the screen (go test ./ui -update writes it anew):\n%s", path, udiff.Unified(path, "the screen", string(want), got))
+		h.t.Errorf("%s differs from the screen (go test ./ui -update writes it anew):\n%s", path, udiff.Unified(path, "the screen", string(want), got))
 	}
 }
 
 // cells writes down the screen: its text, then a letter for the style of each cell, then what the letters stand for.
-func (s *stage) cells() string {
-	buf := s.screen()
+func (h *harness) cells() string {
+	buf := h.screen()
 	styles := map[string]byte{}
 	var legend []string
 	var text, styled strings.Builder
-	for y := range s.app.height {
-		cells, style := make([]string, s.app.width), make([]byte, s.app.width)
-		for x := range s.app.width {
+	for y := range h.app.height {
+		cells, style := make([]string, h.app.width), make([]byte, h.app.width)
+		for x := range h.app.width {
 			style[x] = '.'
 			c := buf.CellAt(x, y)
 			if c == nil {

@@ -1,21 +1,25 @@
 package ui
 
-import "strings"
+import (
+	"strings"
+
+	"mayfly/ui/action"
+)
 
 // keyTable lists actions and their keys as a Markdown table for each group.
-func keyTable(table []*action) string {
+func keyTable(table action.Table) string {
 	var b strings.Builder
-	for _, g := range groups {
+	for _, g := range action.Groups {
 		b.WriteString("| " + g + " | |\n|---|---|\n")
 		for _, c := range table {
-			if c.group != g {
+			if c.Group != g {
 				continue
 			}
-			keys := make([]string, len(c.keys))
-			for i, k := range c.keys {
-				keys[i] = "`" + showKey(k) + "`"
+			keys := make([]string, len(c.Keys))
+			for i, k := range c.Keys {
+				keys[i] = "`" + action.KeyName(k) + "`"
 			}
-			b.WriteString("| " + strings.Join(keys, " ") + " | " + c.title + " |\n")
+			b.WriteString("| " + strings.Join(keys, " ") + " | " + c.Title + " |\n")
 		}
 		b.WriteString("\n")
 	}
@@ -23,15 +27,15 @@ func keyTable(table []*action) string {
 }
 
 // actionTable lists the names of actions in config.toml, with their usual keys.
-func actionTable(table []*action) string {
+func actionTable(table action.Table) string {
 	var b strings.Builder
 	b.WriteString("| Name | Usual keys | |\n|---|---|---|\n")
 	for _, c := range table {
-		keys := make([]string, len(c.keys))
-		for i, k := range c.keys {
+		keys := make([]string, len(c.Keys))
+		for i, k := range c.Keys {
 			keys[i] = "`" + k + "`"
 		}
-		b.WriteString("| `" + c.id + "` | " + strings.Join(keys, " ") + " | " + c.title + " |\n")
+		b.WriteString("| `" + c.ID + "` | " + strings.Join(keys, " ") + " | " + c.Title + " |\n")
 	}
 	return b.String()
 }

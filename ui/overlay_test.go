@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,25 +14,16 @@ var dialogs = map[string][]string{
 func TestDrawingADialogChangesNothing(t *testing.T) {
 	for name, keys := range dialogs {
 		t.Run(name, func(t *testing.T) {
-			play(t, with(someMail), func(s *stage) {
-				s.press(keys...)
-				o := s.app.top()
-				if o == nil {
+			play(t, with(someMail), func(h *harness) {
+				h.press(keys...)
+				if len(h.app.dialogs) == 0 {
 					t.Fatal("there is no dialog")
 				}
-				before := fmt.Sprintf("%+v", o)
-				if f, ok := o.(*form); ok {
-					before = f.huh.View()
-				}
-				for _, size := range [][2]int{{20, 6}, {200, 60}, {40, 12}} {
-					o.draw(s.app.th, size[0], size[1])
-				}
-				after := fmt.Sprintf("%+v", o)
-				if f, ok := o.(*form); ok {
-					after = f.huh.View()
-				}
-				if before != after {
-					t.Errorf("before:\n%s\nafter:\n%s", before, after)
+				before := h.app.View().Content
+				for range 3 {
+					if after := h.app.View().Content; after != before {
+						t.Fatalf("before:\n%s\nafter:\n%s", before, after)
+					}
 				}
 			})
 		})
@@ -43,17 +33,17 @@ func TestDrawingADialogChangesNothing(t *testing.T) {
 func TestADialogFollowsTheSizeOfTheScreen(t *testing.T) {
 	for name, keys := range dialogs {
 		t.Run(name, func(t *testing.T) {
-			play(t, with(someMail), func(s *stage) {
-				s.press(keys...)
+			play(t, with(someMail), func(h *harness) {
+				h.press(keys...)
 				for _, size := range [][2]int{{20, 6}, {200, 60}, {40, 12}, {80, 24}, {5, 3}, {120, 36}} {
-					s.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]}) // every frame is held to its size
-					s.settle()
-					s.press("down")
+					h.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]}) // every frame is held to its size
+					h.settle()
+					h.press("down")
 				}
-				s.press("esc")
-				s.see("Inboxes")
-				if s.app.top() != nil {
-					t.Errorf("%T is still there", s.app.top())
+				h.press("esc")
+				h.see("Inboxes")
+				if n := len(h.app.dialogs); n > 0 {
+					t.Errorf("%T is still there", h.app.dialogs[n-1])
 				}
 			})
 		})
@@ -64,11 +54,11 @@ func TestHelpIsReadToItsEndOnAnyScreen(t *testing.T) {
 	set := with(someMail)
 	for _, size := range [][2]int{{20, 6}, {40, 12}, {80, 24}, {120, 36}, {200, 60}} {
 		set.width, set.height = size[0], size[1]
-		play(t, set, func(s *stage) {
-			s.press("?", "G")
-			s.see("q ", "Suspend")
-			s.press("g")
-			s.see("The work")
+		play(t, set, func(h *harness) {
+			h.press("?", "G")
+			h.see("q ", "Suspend")
+			h.press("g")
+			h.see("The work")
 		})
 	}
 }

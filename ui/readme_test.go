@@ -9,8 +9,8 @@ import (
 // TestTheListsOfKeys holds the lists of keys in the documents to the table of actions; with -update it writes them.
 func TestTheListsOfKeys(t *testing.T) {
 	for _, c := range []struct{ file, begin, end, want string }{
-		{"../README.md", "<!-- keys: made from the table of actions, see CONTRIBUTING.md -->\n", "<!-- /keys -->", keyTable(actions())},
-		{"../docs/keys.md", "<!-- actions: made from the table of actions; go test ./ui -update writes it anew -->\n", "<!-- /actions -->", actionTable(actions())},
+		{"../README.md", "<!-- keys: made from the table of actions, see CONTRIBUTING.md -->\n", "<!-- /keys -->", keyTable((&app{}).actions())},
+		{"../docs/keys.md", "<!-- actions: made from the table of actions; go test ./ui -update writes it anew -->\n", "<!-- /actions -->", actionTable((&app{}).actions())},
 	} {
 		data, err := os.ReadFile(c.file)
 		if err != nil {

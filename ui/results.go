@@ -101,12 +101,12 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		return a.onOpened(m)
 	case session.RawFetched:
 		return a.onRawFetched(m)
-	case session.Fetched:
+	case session.Compared:
 		if m.Err != nil {
 			a.fail(m.Err)
 			return nil
 		}
-		a.dialogs = append(a.dialogs, compare.NewDialog(compare.Compare(m.Messages[0], m.Messages[1])))
+		a.dialogs = append(a.dialogs, compare.NewDialog(m.Difference))
 	case session.Saved:
 		a.footer.Work("Saving", m.Count, m.Total)
 		if m.Err == nil && m.Count < m.Total {

@@ -53,7 +53,7 @@ func (a *Action) Key() string {
 	if len(a.Keys) == 0 {
 		return ""
 	}
-	return keyName(a.Keys[0])
+	return KeyName(a.Keys[0])
 }
 
 // Table is everything that keys do. Where two actions share a key, their scopes differ.
@@ -109,8 +109,8 @@ func (t Table) KeyFor(id string) string {
 	return id
 }
 
-// keyName writes a key as keyboards do.
-func keyName(k string) string {
+// KeyName writes a key as keyboards do.
+func KeyName(k string) string {
 	switch k {
 	case "pgdown":
 		return "pgdn"
@@ -124,7 +124,7 @@ func keyName(k string) string {
 func keyNames(keys []string) string {
 	names := make([]string, len(keys))
 	for i, k := range keys {
-		names[i] = keyName(k)
+		names[i] = KeyName(k)
 	}
 	return strings.Join(names, " ")
 }

@@ -18,7 +18,8 @@ const (
 	Application = "The application"
 )
 
-var groups = []string{Flow, Moving, Message, Inboxes, Application}
+// Groups are the groups in the order of the help.
+var Groups = []string{Flow, Moving, Message, Inboxes, Application}
 
 // Hint is an action in the bottom line.
 type Hint struct {
@@ -63,7 +64,7 @@ func (t Table) Hints(p panes.Pane, room int) []Hint {
 func (t Table) Help(p panes.Pane) dialog.Dialog {
 	names := [...]string{panes.Inboxes: "inboxes", panes.Messages: "messages", panes.Reader: "the message"}
 	h := dialog.Help{Title: "Keys for " + names[p]}
-	for _, g := range groups {
+	for _, g := range Groups {
 		group := dialog.HelpGroup{Title: g}
 		rows := map[string]bool{}
 		for _, a := range t {

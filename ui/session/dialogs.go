@@ -92,7 +92,7 @@ func (l *Link) ProfilesMenu(profiles []Profile) dialog.Dialog {
 	for _, p := range profiles {
 		c := dialog.Choice{ID: p.Name, Title: render.Clean(p.Name), Aside: render.Clean(p.BaseURL)}
 		if p.BaseURL == "" {
-			c.Aside = "local"
+			c.Aside = "this machine"
 		}
 		if l.Session != nil && l.Session.Profile == p.Name {
 			c.Reason = "in use"

@@ -14,6 +14,7 @@ import (
 	"mayfly/api"
 	"mayfly/message"
 	"mayfly/render"
+	"mayfly/ui/compare"
 	"mayfly/ui/safecopy"
 	"mayfly/ui/store"
 )
@@ -101,33 +102,35 @@ func Release(m *message.Message) tea.Cmd {
 	return func() tea.Msg { debug.FreeOSMemory(); return nil }
 }
 
-// Fetched are messages that were asked for to be compared, each with its raw form where the service
-// gives it.
-type Fetched struct {
+// Compared is how two messages differ.
+type Compared struct {
 	origin
-	Messages []*message.Message
-	Err      error
+	Difference compare.Difference
+	Err        error
 }
 
-// Fetch gets several messages.
-func (s *Session) Fetch(messages ...*store.Message) tea.Cmd {
-	type place struct{ inboxID, id string }
-	var places []place
-	for _, m := range messages {
-		places = append(places, place{m.InboxID, m.ID})
-	}
+// Compare fetches two messages, each with its raw form where the service gives it, and compares them.
+func (s *Session) Compare(older, newer *store.Message) tea.Cmd {
+	pair := [2]store.Message{*older, *newer}
 	return s.request(func(ctx context.Context) tea.Msg {
-		out := Fetched{origin: origin{s}}
-		for _, p := range places {
-			m, err := message.Fetch(ctx, s.Client, p.inboxID, p.id)
+		var sides [2]compare.Side
+		for n, m := range pair {
+			opened, err := message.Fetch(ctx, s.Client, m.InboxID, m.ID)
 			if err != nil {
-				return Fetched{origin: origin{s}, Err: err}
+				return Compared{origin: origin{s}, Err: err}
 			}
-			read(m)
-			out.Messages = append(out.Messages, m)
+			sides[n] = compare.Side{Subject: m.Subject, Mail: opened.Mail(), Headers: headers(opened)}
 		}
-		return out
+		return Compared{origin: origin{s}, Difference: compare.Of(sides[0], sides[1])}
 	})
+}
+
+func headers(m *message.Message) []render.Header {
+	all := make([]render.Header, len(m.Fields))
+	for i, f := range m.Fields {
+		all[i] = render.Header{Name: f.Name, Value: f.Value}
+	}
+	return all
 }
 
 // SaveMessage saves the raw message, or where the service has none, its text and its HTML.

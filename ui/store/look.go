@@ -62,3 +62,6 @@ func (s *Store) Looked(key string, f *Findings) {
 
 // LookAnew forgets the looks that are under way: their results will not come.
 func (s *Store) LookAnew() { s.looks = newLooks() }
+
+// Looks is how many messages are being looked into.
+func (s *Store) Looks() int { return len(s.looks.underway) }

@@ -1,8 +1,7 @@
-package ui
+package guard
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,30 +9,43 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-
-	"mayfly/ui/config"
-	"mayfly/ui/safecopy"
 )
 
-// panics is a message whose handling or command panics.
+// panics is a message whose handling, command or frame panics.
 type panics struct{ where string }
 
-func (p panics) apply(a *app) tea.Cmd {
+// app is an application that does as such a message says.
+type app struct{ view string }
+
+func (a *app) Init() tea.Cmd { return nil }
+
+func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	p, _ := msg.(panics)
 	switch p.where {
 	case "update":
 		panic("on purpose")
 	case "command":
-		return tea.Batch(func() tea.Msg { return nil }, func() tea.Msg { panic("on purpose") })
+		return a, tea.Batch(func() tea.Msg { return nil }, func() tea.Msg { panic("on purpose") })
 	}
-	return nil
+	a.view = p.where
+	return a, nil
+}
+
+func (a *app) View() tea.View {
+	if a.view == "view" {
+		panic("on purpose")
+	}
+	v := tea.NewView("a frame")
+	v.AltScreen = true
+	return v
 }
 
 func TestAPanicGivesTheTerminalBack(t *testing.T) {
-	for _, where := range []string{"update", "command"} {
+	for _, where := range []string{"update", "command", "view"} {
 		t.Run(where, func(t *testing.T) {
 			crash := filepath.Join(t.TempDir(), "crash.log")
 			out := &terminal{shown: make(chan struct{})}
-			err := runWith(t, out, crash, panics{where})
+			err := run(t, out, crash, panics{where})
 			if err == nil || !strings.Contains(err.Error(), crash) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "goroutine") {
 				t.Errorf("the error is %v", err)
 			}
@@ -51,7 +63,7 @@ func TestAPanicGivesTheTerminalBack(t *testing.T) {
 	}
 }
 
-// terminal takes what is written, and tells when the first frame was.
+// terminal takes what is written, and says when the first frame was.
 type terminal struct {
 	bytes.Buffer
 	shown chan struct{}
@@ -65,29 +77,20 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return t.Buffer.Write(p)
 }
 
-// runWith runs the application on a terminal that is not one, and sends it a message.
-func runWith(t *testing.T, out *terminal, crash string, msg tea.Msg) error {
+// run runs the application on a terminal that is not one, and sends it a message.
+func run(t *testing.T, out *terminal, crash string, msg tea.Msg) error {
 	t.Helper()
-	o := Options{Connect: func(ctx context.Context, _ Target) (*Connection, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
-	ctx, cancel := context.WithCancel(t.Context())
-	w := world{copies: &safecopy.Copies{}, sessions: &sessions{}}
-	g := &guard{app: newApp(ctx, o, config.Default(), w), crashPath: crash}
+	g := &Guard{App: &app{}, CrashPath: crash}
 	p := tea.NewProgram(g, tea.WithInput(nil), tea.WithOutput(out), tea.WithoutCatchPanics(), tea.WithoutSignalHandler(), tea.WithWindowSize(80, 24))
-	g.stop = func() { go p.Quit() }
-	go func() {
-		p.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	g.Stop = func() { sending.Go(p.Quit) }
+	sending.Go(func() {
 		<-out.shown
 		p.Send(msg)
-	}()
+	})
 	if _, err := p.Run(); err != nil {
 		t.Fatal(err)
 	}
-	cancel()
-	if err := w.close(); err != nil {
-		t.Error(err)
-	}
-	return g.crash()
+	return g.Crash()
 }

@@ -1,0 +1,367 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"image/color"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+	"mayfly/config"
+	"mayfly/registry"
+	"mayfly/term"
+	"mayfly/ui/cell"
+	"mayfly/ui/panes"
+	"mayfly/ui/safecopy"
+)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+// harness is the application with a service that speaks the contract, without a terminal. It runs in a bubble of
+// testing/synctest: nothing waits for a clock.
+type harness struct {
+	t        *testing.T
+	app      *app
+	server   *apitest.Server
+	registry *registry.Registry
+	msgs     chan tea.Msg
+	noting   sync.Mutex
+	copied   []string // what went into the clipboard
+	opened   []string // what was given to the system's opener
+	raw      []string // sequences sent to the terminal
+	quit     bool
+	targets  []Target // what was connected to
+	// wrongKey connects with a key that the service does not know.
+	wrongKey bool
+	smtp     string
+	cancel   context.CancelFunc
+}
+
+// setting is what a harness begins with.
+type setting struct {
+	width, height int
+	service       apitest.Options
+	profile       colorprofile.Profile // true colour when zero
+	light         bool
+	connect       func(h *harness) (*Connection, error) // instead of the usual connection
+	config        string                                // config.toml
+	before        func(h *harness)                      // prepares the service
+	smtp          string
+}
+
+// note keeps what a command did; commands run side by side.
+func (h *harness) note(list *[]string, what string) {
+	h.noting.Lock()
+	defer h.noting.Unlock()
+	*list = append(*list, what)
+}
+
+// play runs a scene.
+func play(t *testing.T, set setting, scene func(h *harness)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, set, dir)
+		defer h.leave()
+		h.settle()
+		scene(h)
+	})
+}
+
+func newHarness(t *testing.T, set setting, dir string) *harness {
+	t.Helper()
+	h := &harness{t: t, server: apitest.New(set.service), msgs: make(chan tea.Msg, 4096)}
+	h.registry = registry.Open(filepath.Join(dir, "registry"), "test", "https://mail.example")
+	if set.before != nil {
+		set.before(h)
+	}
+	h.smtp = set.smtp
+	connection := func(_ context.Context, target Target) (*Connection, error) {
+		h.targets = append(h.targets, target)
+		if set.connect != nil && target.Key == "" {
+			return set.connect(h)
+		}
+		return h.connection(), nil
+	}
+	cfg := config.Default()
+	if set.config != "" {
+		cfg = config.Parse("config.toml", []byte(set.config), Keys())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h.cancel = cancel
+	h.app = newApp(ctx, Options{Connect: connection}, cfg, h.host(dir))
+	profile := set.profile
+	if profile == colorprofile.Unknown {
+		profile = colorprofile.TrueColor
+	}
+	h.send(tea.WindowSizeMsg{Width: max(set.width, 1), Height: max(set.height, 1)})
+	h.send(tea.ColorProfileMsg{Profile: profile})
+	h.send(tea.BackgroundColorMsg{Color: shade(set.light)})
+	h.run(h.app.Init())
+	return h
+}
+
+// host is a machine that notes what is done to it.
+func (h *harness) host(dir string) host {
+	return host{
+		copy: func(_ context.Context, _ term.Env, text string) ([]string, error) {
+			h.note(&h.copied, text)
+			return []string{"clipboard"}, nil
+		},
+		open:   func(_ context.Context, _ term.Env, target string) error { h.note(&h.opened, target); return nil },
+		copies: &safecopy.Copies{}, downloads: filepath.Join(dir, "downloads"),
+	}
+}
+
+// connection is the usual one.
+func (h *harness) connection() *Connection {
+	client := h.server.Client(api.Options{})
+	if h.wrongKey {
+		var err error
+		if client, err = api.New("https://mail.example", "no-such-key-0123456789", api.Options{Transport: h.server.Transport()}); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	return &Connection{
+		Client: client, Registry: h.registry, Name: "mail.example", Profile: "test", SMTPAddr: h.smtp, Local: h.smtp != "",
+	}
+}
+
+func (h *harness) leave() {
+	h.server.Close()
+	h.cancel()
+	if err := h.app.close(); err != nil {
+		h.t.Error(err)
+	}
+	time.Sleep(30 * 24 * time.Hour) // the timers that run on run out
+	synctest.Wait()
+}
+
+// run runs a command, and what it leads to comes back as messages.
+func (h *harness) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	go func() {
+		switch msg := cmd().(type) {
+		case nil:
+		case tea.BatchMsg:
+			for _, c := range msg {
+				h.run(c)
+			}
+		default:
+			h.msgs <- msg
+		}
+	}()
+}
+
+func (h *harness) send(msg tea.Msg) {
+	h.t.Helper()
+	if _, ok := msg.(tea.QuitMsg); ok {
+		h.quit = true
+		return
+	}
+	if raw, ok := msg.(tea.RawMsg); ok {
+		h.raw = append(h.raw, fmt.Sprint(raw.Msg))
+	}
+	_, cmd := h.app.Update(msg)
+	h.checkFrame(msg)
+	h.run(cmd)
+}
+
+// checkFrame holds every frame to its size.
+func (h *harness) checkFrame(after tea.Msg) {
+	h.t.Helper()
+	rows := strings.Split(h.app.View().Content, "\n")
+	if len(rows) != h.app.height {
+		h.t.Fatalf("after %T: a frame of %d rows on a screen of %d", after, len(rows), h.app.height)
+	}
+	for y, r := range rows {
+		if w := cell.Width(r); w != h.app.width {
+			h.t.Fatalf("after %T: row %d is %d cells wide on a screen of %d: %q", after, y, w, h.app.width, r)
+		}
+	}
+}
+
+// settle lets everything happen that happens without time passing.
+func (h *harness) settle() {
+	h.t.Helper()
+	for {
+		synctest.Wait()
+		select {
+		case msg := <-h.msgs:
+			h.send(msg)
+		default:
+			return
+		}
+	}
+}
+
+// wait lets time pass.
+func (h *harness) wait(d time.Duration) {
+	h.t.Helper()
+	const step = 25 * time.Millisecond
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		time.Sleep(min(step, time.Until(end)))
+		h.settle()
+	}
+}
+
+// press presses keys: letters, or names such as enter, esc, ctrl+p.
+func (h *harness) press(keys ...string) {
+	h.t.Helper()
+	for _, k := range keys {
+		h.send(keyPress(k))
+		h.settle()
+	}
+}
+
+// write types text.
+func (h *harness) write(text string) {
+	h.t.Helper()
+	for _, r := range text {
+		h.press(string(r))
+	}
+}
+
+// click clicks a cell.
+func (h *harness) click(x, y int) {
+	h.t.Helper()
+	h.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+	h.send(tea.MouseReleaseMsg{X: x, Y: y, Button: tea.MouseLeft})
+	h.settle()
+}
+
+var keyCodes = map[string]tea.KeyPressMsg{
+	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEsc}, "tab": {Code: tea.KeyTab}, "backspace": {Code: tea.KeyBackspace},
+	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
+	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "pgdown": {Code: tea.KeyPgDown}, "pgup": {Code: tea.KeyPgUp},
+	"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "space": {Code: tea.KeySpace, Text: " "}, " ": {Code: tea.KeySpace, Text: " "},
+}
+
+func keyPress(name string) tea.KeyPressMsg {
+	if k, ok := keyCodes[name]; ok {
+		return k
+	}
+	if rest, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		return tea.KeyPressMsg{Code: rune(rest[0]), Mod: tea.ModCtrl}
+	}
+	r := []rune(name)[0]
+	return tea.KeyPressMsg{Code: r, Text: name}
+}
+
+// mail delivers a mail.
+func (h *harness) mail(address string, m apitest.Mail) api.Message {
+	h.t.Helper()
+	msg, err := h.server.Deliver(address, m)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return msg
+}
+
+// inboxNamed makes an inbox beside the application, one that this machine knows.
+func (h *harness) inboxNamed(name string, ttl time.Duration) api.Inbox {
+	h.t.Helper()
+	in, err := h.server.Create(name, ttl)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	k := registry.Inbox{ID: in.ID, Email: in.Email, CreatedAt: in.CreatedAt, ExpiresAt: in.ExpiresAt}
+	if err := h.registry.Put(k); err != nil {
+		h.t.Fatal(err)
+	}
+	return in
+}
+
+// screen is the frame as cells.
+func (h *harness) screen() uv.ScreenBuffer {
+	buf := uv.NewScreenBuffer(h.app.width, h.app.height)
+	uv.NewStyledString(h.app.View().Content).Draw(buf, buf.Bounds())
+	return buf
+}
+
+// text is the frame without styles, a string for each row.
+func (h *harness) text() []string {
+	buf := h.screen()
+	rows := make([]string, h.app.height)
+	for y := range rows {
+		var b strings.Builder
+		for x := 0; x < h.app.width; x++ {
+			if c := buf.CellAt(x, y); c != nil && c.Width > 0 {
+				b.WriteString(c.Content)
+			}
+		}
+		rows[y] = strings.TrimRight(b.String(), " ")
+	}
+	return rows
+}
+
+// see fails unless every text stands somewhere on the screen, on one row each.
+func (h *harness) see(texts ...string) {
+	h.t.Helper()
+	rows := h.text()
+	for _, t := range texts {
+		if !slices.ContainsFunc(rows, func(r string) bool { return strings.Contains(r, t) }) {
+			h.t.Fatalf("the screen does not say %q:\n%s", t, strings.Join(rows, "\n"))
+		}
+	}
+}
+
+// dontSee fails when one of the texts stands on the screen.
+func (h *harness) dontSee(texts ...string) {
+	h.t.Helper()
+	rows := h.text()
+	for _, t := range texts {
+		if slices.ContainsFunc(rows, func(r string) bool { return strings.Contains(r, t) }) {
+			h.t.Fatalf("the screen says %q:\n%s", t, strings.Join(rows, "\n"))
+		}
+	}
+}
+
+// selected fails unless the selected row of the pane that has focus holds the text.
+func (h *harness) selected(text string) {
+	h.t.Helper()
+	var got string
+	switch h.app.focus {
+	case panes.Inboxes:
+		got = h.app.inboxes.Selected()
+		if i := h.app.inboxes.Inbox(); i != nil {
+			got = i.Name() + " " + i.Email
+		}
+	case panes.Messages:
+		if m := h.app.messages.Message(); m != nil {
+			got = m.Sender + " " + m.Subject
+		}
+	default:
+		if m := h.app.reader.Message; m != nil {
+			got = m.Sender + " " + m.Subject
+		}
+	}
+	if !strings.Contains(got, text) {
+		h.t.Fatalf("%q is selected, want %q:\n%s", got, text, strings.Join(h.text(), "\n"))
+	}
+}
+
+// shade is a background.
+func shade(light bool) color.Color {
+	if light {
+		return color.White
+	}
+	return color.Black
+}

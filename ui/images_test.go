@@ -1,0 +1,163 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+)
+
+// illustrated delivers a mail with a image in it, one in a part of it, and a remote one.
+func illustrated(h *harness) {
+	m := image.NewRGBA(image.Rect(0, 0, 160, 80))
+	for i := range m.Pix {
+		m.Pix[i] = []uint8{30, 160, 70, 255}[i%4]
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		h.t.Fatal(err)
+	}
+	text := base64.StdEncoding.EncodeToString(b.Bytes())
+	html := `<h1>Hills</h1><p><img src="data:image/png;base64,` + text + `" alt="Noon"></p><p>Between.</p>` +
+		`<p><img src="cid:part@b" alt="Dusk"></p><p><img src="https://x.example/a.png" width="100" height="100" alt="Remote"></p>`
+	raw := "From: a@b.example\r\nSubject: Hills\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=B\r\n\r\n" +
+		"--B\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + html + "\r\n" +
+		"--B\r\nContent-Type: image/png\r\nContent-ID: <part@b>\r\nContent-Transfer-Encoding: base64\r\n\r\n" + text + "\r\n--B--\r\n"
+	in := h.inboxNamed("ada", time.Hour)
+	h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Hills", HTML: html, Raw: []byte(raw), Attachments: []api.Attachment{
+		{ID: "1", ContentType: "image/png", ContentID: "part@b", Inline: true, Size: int64(b.Len())},
+	}})
+}
+
+// count is how many cells of the screen hold a text.
+func (h *harness) count(text string) int { return strings.Count(strings.Join(h.text(), "\n"), text) }
+
+func TestImagesAreShownOnRequest(t *testing.T) {
+	play(t, setting{width: 120, height: 40, service: apitest.Options{Extensions: true}, before: illustrated}, func(h *harness) {
+		h.press("enter")
+		h.see("2 images: i shows them", "1 remote image: not loaded", "Noon", "Dusk")
+		if n := h.count("▀"); n > 0 {
+			t.Fatalf("%d half blocks before they were asked for", n)
+		}
+		h.press("i")
+		h.see("Noon", "Between.", "Dusk", "Remote")
+		h.dontSee("i shows them")
+		if n := h.count(strings.Repeat("▀", 20)); n != 10 { // twice 160×80 px
+			t.Fatalf("%d rows of images:\n%s", n, strings.Join(h.text(), "\n"))
+		}
+		buf := h.screen()
+		for y := range h.app.height {
+			for x := range h.app.width {
+				if c := buf.CellAt(x, y); c != nil && c.Content == "▀" {
+					r, g, b, _ := c.Style.Fg.RGBA()
+					if r>>8 != 30 || g>>8 != 160 || b>>8 != 70 {
+						t.Fatalf("the cell at %d, %d is %v", x, y, c.Style.Fg)
+					}
+				}
+			}
+		}
+		h.press("i")
+		h.see("2 images: i shows them", "The images are hidden again")
+		if n := h.count("▀"); n > 0 {
+			t.Errorf("%d half blocks are left", n)
+		}
+	})
+}
+
+func TestImagesAreOfTheMessageOnly(t *testing.T) {
+	play(t, setting{width: 120, height: 40, service: apitest.Options{Extensions: true}, before: illustrated}, func(h *harness) {
+		h.press("enter", "i")
+		h.press("2")
+		if n := h.count("▀"); n > 0 {
+			t.Errorf("%d half blocks in the view of the text", n)
+		}
+		h.press("i", "i") // to the rich view
+		if n := h.count("▀"); n == 0 {
+			t.Error("the images are not shown")
+		}
+		h.press("esc", "esc")
+		if h.count("▀") > 0 {
+			t.Error("what was decoded is kept")
+		}
+	})
+}
+
+func TestWithoutImagesTheKeySaysWhy(t *testing.T) {
+	play(t, with(someMail), func(h *harness) {
+		h.press("enter", "i")
+		h.see("This message carries no images")
+		h.dontSee("i images")
+	})
+	play(t, setting{width: 120, height: 40, profile: colorprofile.ASCII, service: apitest.Options{Extensions: true}, before: illustrated}, func(h *harness) {
+		h.press("enter", "i")
+		h.see("Images are drawn in colours")
+		h.dontSee("shows them")
+	})
+	play(t, setting{width: 120, height: 40, before: illustrated}, func(h *harness) { // which has no raw messages
+		h.press("enter", "i")
+		h.see("Between.")
+		if n := h.count(strings.Repeat("▀", 20)); n != 5 {
+			t.Errorf("%d rows of the image that is in the HTML", n)
+		}
+	})
+}
+
+var given = regexp.MustCompile(`\x1b_G[^;\x1b]*i=(\d+)[^;\x1b]*U=1`)
+
+func TestKittyShowsImagesByPlaceholders(t *testing.T) {
+	for version, cells := range map[string]bool{"kitty(0.41.1)": true, "kitty(0.26.5)": false} {
+		play(t, setting{width: 120, height: 40, service: apitest.Options{Extensions: true}, before: illustrated}, func(h *harness) {
+			h.send(tea.EnvMsg{"TERM=xterm-kitty"})
+			h.send(tea.TerminalVersionMsg{Name: version})
+			h.press("enter", "i")
+			raw := strings.Join(h.raw, "")
+			ids := given.FindAllStringSubmatch(raw, -1)
+			if !cells {
+				if len(ids) > 0 || h.count("▀") == 0 {
+					t.Errorf("%s is given %d images", version, len(ids))
+				}
+				return
+			}
+			if len(ids) != 1 { // the two are one image of one size
+				t.Fatalf("%d images in %.200q", len(ids), raw)
+			}
+			var id color.RGBA
+			n := 0
+			buf := h.screen()
+			for y := range h.app.height {
+				for x := range h.app.width {
+					if c := buf.CellAt(x, y); c != nil && strings.HasPrefix(c.Content, "\U0010eeee") {
+						r, g, b, _ := c.Style.Fg.RGBA()
+						id = color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 0}
+						n++
+					}
+				}
+			}
+			if got := fmt.Sprint(int(id.R)<<16 | int(id.G)<<8 | int(id.B)); n != 200 || got != ids[0][1] {
+				t.Errorf("%d cells show image %s, want %s", n, got, ids[0][1])
+			}
+			h.send(tea.WindowSizeMsg{Width: 119, Height: 40})
+			h.settle()
+			if again := given.FindAllString(strings.Join(h.raw, ""), -1); len(again) != 1 {
+				t.Errorf("an image of the same size was given %d times", len(again))
+			}
+			h.press("i")
+			if free := "\x1b_Ga=d,d=I,q=2,i=" + ids[0][1] + "\x1b\\"; !strings.Contains(strings.Join(h.raw, ""), free) {
+				t.Errorf("the image is not freed: %.200q", h.raw)
+			}
+			h.see("2 images: i shows them")
+		})
+	}
+}
