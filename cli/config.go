@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"mayfly/config"
+	"mayfly/ui"
 )
 
 // config reads config.toml, once. What is wrong in it goes to stderr, unless the command shows that
 // itself.
 func (a *app) config() config.Config {
 	a.configOnce.Do(func() {
-		a.conf = config.Read(a.configFile(), nil)
+		a.conf = config.Read(a.configFile(), ui.Keys())
 		if a.showsProblems {
 			return
 		}

@@ -18,7 +18,6 @@ import (
 	"mayfly/render"
 	"mayfly/render/image"
 	"mayfly/term"
-	"mayfly/ui"
 )
 
 // doctorTimeout is how long doctor waits for a service.
@@ -104,11 +103,6 @@ func (d *doctor) files() {
 	d.say("config", "%s%s", a.configFile(), absent)
 	for _, p := range a.config().Problems {
 		d.wrong("config", errors.New(p.String()))
-	}
-	for _, complaint := range ui.Complaints(a.configFile()) {
-		if strings.Contains(complaint, "action") || strings.Contains(complaint, "key") {
-			d.wrong("config", errors.New(complaint))
-		}
 	}
 	d.say("data", "%s%s", a.dataDir(), unwritable(a.dataDir()))
 	d.say("state", "%s%s", a.stateDir(), unwritable(a.stateDir()))

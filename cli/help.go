@@ -16,7 +16,6 @@ import (
 
 	"mayfly/manual"
 	"mayfly/term"
-	"mayfly/ui/config"
 	"mayfly/ui/theme"
 )
 
@@ -113,7 +112,7 @@ func (a *app) manualStyle() manual.Style {
 	if profile < colorprofile.ANSI {
 		return manual.Style{}
 	}
-	chosen, err := theme.Load(config.Read(a.configFile(), nil).Theme, a.darkBackground(), profile)
+	chosen, err := theme.Load(a.config().UI.Theme, a.darkBackground(), profile)
 	if err != nil {
 		return manual.Style{Profile: profile}
 	}

@@ -47,7 +47,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		},
 		Profiles:    uiProfiles(a.config()),
 		SaveProfile: a.saveProfile,
-		ConfigPath:  a.configFile(),
+		Config:      a.config(),
 		CrashPath:   filepath.Join(a.stateDir(), "crash.log"),
 		Log:         a.log,
 		LogPath:     logPath,

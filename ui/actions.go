@@ -91,6 +91,7 @@ func (a *app) actions() action.Table {
 
 		{ID: "refresh", Title: "Refresh, or try again now", Group: action.Application, Keys: []string{"r"}, Where: anywhere, Run: func() any { return a.refresh() }},
 		{ID: "help", Title: "Help for what has focus", Hint: "help", Group: action.Application, Keys: []string{"?"}, Where: anywhere, Run: func() any { return a.table.Help(a.focus) }},
+		{ID: "manual", Title: "The manual", Group: action.Application, Keys: []string{"f1"}, Where: anywhere, Run: func() any { return manualDialog(a.theme) }},
 		{ID: "palette", Title: "All actions", Group: action.Application, Keys: []string{"ctrl+p", ":"}, Where: anywhere, Run: func() any { return a.table.Palette(a.focus) }},
 		{ID: "connect", Title: "Connect to a service", Group: action.Application, Keys: []string{"K"}, Where: anywhere, Run: func() any { return a.link.ConnectForm(a.opts.SaveProfile != nil) }},
 		{ID: "profiles", Title: "Switch to another profile", Group: action.Application, Keys: []string{"P"}, Where: anywhere, Why: func() string { return session.NeedProfiles(a.opts.Profiles, a.table.KeyFor("connect")) }, Run: func() any { return a.link.ProfilesMenu(a.opts.Profiles) }},

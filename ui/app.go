@@ -59,15 +59,15 @@ type app struct {
 	samples  int            // sample mails sent
 }
 
-func newApp(ctx context.Context, o Options, cfg config.Config, h host) *app {
+func newApp(ctx context.Context, o Options, h host) *app {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	now := time.Now()
-	a := &app{ctx: ctx, opts: o, cfg: cfg, host: h, now: now, reader: &reader.Pane{}}
+	a := &app{ctx: ctx, opts: o, cfg: o.Config, host: h, now: now, reader: &reader.Pane{}}
 	a.link = session.NewLink(ctx, o.Connect, o.Log, now)
 	a.table = a.actions()
-	a.table.Bind(cfg.Keys)
+	a.table.Bind(a.cfg.Keys)
 	a.startOver()
 	a.applyTheme()
 	return a

@@ -29,7 +29,7 @@ func crowded(b *testing.B) *app {
 	connect := func(context.Context, Target) (*Connection, error) {
 		return &Connection{Client: server.Client(api.Options{}), Name: "bench"}, nil
 	}
-	a := newApp(b.Context(), Options{Connect: connect}, config.Default(), host{copies: &safecopy.Copies{}})
+	a := newApp(b.Context(), Options{Connect: connect, Config: config.Default()}, host{copies: &safecopy.Copies{}})
 	b.Cleanup(a.link.Close)
 	a.Update(a.link.Connect(Target{}, time.Now())())
 	for _, msg := range []tea.Msg{
@@ -163,7 +163,7 @@ func BenchmarkArrival(b *testing.B) {
 // BenchmarkFirstFrame is what the application adds to the start of the program.
 func BenchmarkFirstFrame(b *testing.B) {
 	for b.Loop() {
-		a := newApp(b.Context(), Options{}, config.Default(), host{copies: &safecopy.Copies{}})
+		a := newApp(b.Context(), Options{Config: config.Default()}, host{copies: &safecopy.Copies{}})
 		a.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
 		a.View()
 	}

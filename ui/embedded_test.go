@@ -41,7 +41,7 @@ func newRig(t *testing.T) *rig {
 		}, nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r.app = newApp(ctx, Options{Connect: connect}, config.Default(), r.host(dir))
+	r.app = newApp(ctx, Options{Connect: connect, Config: config.Default()}, r.host(dir))
 	t.Cleanup(func() {
 		cancel()
 		if err := r.app.close(); err != nil {

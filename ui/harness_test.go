@@ -104,7 +104,7 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
-	h.app = newApp(ctx, Options{Connect: connection}, cfg, h.host(dir))
+	h.app = newApp(ctx, Options{Connect: connection, Config: cfg}, h.host(dir))
 	profile := set.profile
 	if profile == colorprofile.Unknown {
 		profile = colorprofile.TrueColor

@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/manual"
 	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
@@ -157,6 +158,23 @@ func (a *app) refresh() tea.Cmd {
 	}
 	a.link.Session.Watcher.Refresh(id)
 	return nil
+}
+
+// manualDialog shows the pages of the manual.
+func manualDialog(th *theme.Theme) dialog.Dialog {
+	c := th.Colors
+	style := manual.Style{Profile: th.Profile, Accent: c.Accent, Dim: c.Dim, Code: c.Code, Link: c.Link}
+	var pages []dialog.Page
+	for _, t := range manual.Topics() {
+		pages = append(pages, dialog.Page{Title: t.Title, Lines: func(w int) []string {
+			lines, err := manual.Render(t.Name, w, style)
+			if err != nil {
+				return []string{session.Explain(err)}
+			}
+			return lines
+		}})
+	}
+	return dialog.NewManual(pages)
 }
 
 // nextTheme goes through the themes. A choice that is to stay is written in config.toml.

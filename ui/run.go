@@ -38,11 +38,11 @@ type Options struct {
 	// SaveProfile keeps a profile, and its key in the keyring; nil where that is not possible.
 	SaveProfile func(ctx context.Context, p Profile, key string) error
 
-	ConfigPath string       // config.toml; it need not exist
-	Log        *slog.Logger // nil for none; gets no keys and no bodies
-	LogPath    string       // where Log writes, for people; empty when nothing is logged
-	CrashPath  string       // file for what is known about a panic
-	NoColor    bool         // as NO_COLOR: no colours, whatever the terminal can do
+	Config    config.Config // read with [Keys]
+	Log       *slog.Logger  // nil for none; gets no keys and no bodies
+	LogPath   string        // where Log writes, for people; empty when nothing is logged
+	CrashPath string        // file for what is known about a panic
+	NoColor   bool          // as NO_COLOR: no colours, whatever the terminal can do
 }
 
 // host is the machine that the application runs on; tests put their own in its place.
@@ -64,7 +64,7 @@ func thisHost() host {
 // Run shows the application until the user quits. Its error is one line for people.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
-	a := newApp(ctx, o, config.Read(o.ConfigPath, Keys()), thisHost())
+	a := newApp(ctx, o, thisHost())
 	g := &guard.Guard{App: a, CrashPath: o.CrashPath, LogPath: o.LogPath}
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutCatchPanics(), tea.WithoutSignalHandler()}
 	if o.NoColor {
