@@ -206,4 +206,3 @@ func (a *app) markRead() {
 		a.store.SetUnread(m, false)
 	}
 }
-
