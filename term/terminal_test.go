@@ -55,7 +55,8 @@ func start(t *testing.T, environ []string, command ...string) *terminal {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), environ...)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // else each program takes a second to end
+	cmd.Env = append(cmd.Env, environ...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
