@@ -7,28 +7,27 @@ import (
 )
 
 const (
-	// defaultLimit is the requests a minute that the least of the paid plans allows.
+	// defaultLimit is the requests a minute that the lowest paid plan allows.
 	defaultLimit = 60
-	// window is a little longer than the minute in which the service counts:
-	// requests do not all take the same time to get there.
+	// window is a little longer than the minute in which the service counts, since requests do not
+	// all take the same time to arrive.
 	window = 61 * time.Second
-	// leastLimit is the limit that 429 never shrinks the budget below.
+	// leastLimit is the limit below which 429 never shrinks the budget.
 	leastLimit = 6
-	// quiet is how long there must be no 429 for the budget to grow by a step.
+	// quiet is how long there must be no 429 before the budget grows by a step.
 	quiet = time.Minute
 )
 
-// Budget is the account of the requests made with a client and with those
-// derived from it by [Client.Background]. In no minute are there more than its
-// limit: a request for which there is no room waits, or fails.
+// Budget counts the requests made with a client and with those derived from it by
+// [Client.Background]. No minute has more than its limit: a request for which there is no room
+// waits or fails.
 //
-// The limit is what the service says in its RateLimit-Policy header field,
-// else [Options].RequestsPerMinute. An answer 429 halves it, and each quiet
-// minute gives a tenth back, since others may use the same key.
+// The limit is the one in the service's RateLimit-Policy header field, else
+// [Options].RequestsPerMinute. Since others may use the same key, an answer 429 halves it, and each
+// quiet minute gives a tenth back.
 //
-// A fifth of the limit, and everything while somebody waits, is kept from
-// background requests; those are also paced, so that they do not use up a
-// minute in its first second.
+// A fifth of the limit, and all of it while another request waits, is reserved from background
+// requests; those are also paced, so that they do not use up a minute in its first second.
 type Budget struct {
 	mu      sync.Mutex
 	asked   int         // the option; 0 for none
@@ -39,7 +38,7 @@ type Budget struct {
 	blocked time.Time   // no requests before
 	scarce  time.Time   // no background requests before
 	strikes int         // 429s without Retry-After in a row
-	waiting int         // requests of the foreground that wait
+	waiting int         // foreground requests that are waiting
 	paced   time.Time   // the theoretical time of the next background request
 }
 
@@ -63,8 +62,8 @@ func (b *Budget) Usage() (used, limit int) {
 	return used, b.limit
 }
 
-// Background returns how many background requests there can be in a minute,
-// and how long it takes until the next one may be made, 0 for now.
+// Background returns how many background requests may be made in a minute, and how long it is until
+// the next one may be made, 0 if it may be made now.
 func (b *Budget) Background() (perMinute int, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,10 +72,10 @@ func (b *Budget) Background() (perMinute int, wait time.Duration) {
 	return b.limit - b.reserve(), b.backgroundWait(now)
 }
 
-// reserve is the part of the limit that background requests leave alone.
+// reserve is the part of the limit that background requests leave to others.
 func (b *Budget) reserve() int { return min(max(1, b.limit/5), b.limit-1) }
 
-// settle forgets what is over, and grows the limit after quiet.
+// settle forgets the requests before the window, and grows the limit after quiet minutes.
 func (b *Budget) settle(now time.Time) {
 	old := 0
 	for old < len(b.sent) && now.Sub(b.sent[old]) >= window {
@@ -109,11 +108,10 @@ func (b *Budget) backgroundWait(now time.Time) time.Duration {
 	return max(0, wait, max(0, b.paced.Sub(now))-burst)
 }
 
-// pace is the time between background requests that use all they may.
+// pace is the time between background requests when they use all that they may.
 func (b *Budget) pace() time.Duration { return window / time.Duration(b.limit-b.reserve()) }
 
-// takeBackground accounts for a background request, or returns how long there
-// is no room for one.
+// takeBackground counts a background request, or returns how long there will be no room for one.
 func (b *Budget) takeBackground() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,9 +128,9 @@ func (b *Budget) takeBackground() time.Duration {
 	return 0
 }
 
-// take accounts for a request, after waiting for room. When that would take
-// longer than patience it returns how long it takes, at once.
-func (b *Budget) take(ctx context.Context, patience time.Duration) (time.Duration, error) {
+// take waits for room and counts a request. If the wait would be longer than maxWait it returns the
+// wait at once.
+func (b *Budget) take(ctx context.Context, maxWait time.Duration) (time.Duration, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting++
@@ -145,10 +143,10 @@ func (b *Budget) take(ctx context.Context, patience time.Duration) (time.Duratio
 			b.sent = append(b.sent, now)
 			return 0, nil
 		}
-		if wait > patience {
+		if wait > maxWait {
 			return wait, nil
 		}
-		patience -= wait
+		maxWait -= wait
 		b.mu.Unlock()
 		err := sleep(ctx, wait)
 		b.mu.Lock()
@@ -158,8 +156,8 @@ func (b *Budget) take(ctx context.Context, patience time.Duration) (time.Duratio
 	}
 }
 
-// learn takes over what the service says about its limit.
-func (b *Budget) learn(q Quota) {
+// adopt takes over the limit that the service announces.
+func (b *Budget) adopt(q Quota) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
@@ -178,14 +176,13 @@ func (b *Budget) learn(q Quota) {
 		}
 	}
 	if q.Remaining >= 0 && q.Remaining < b.reserve() && q.Reset > 0 {
-		// Somebody else uses the key too. What is left is the foreground's,
-		// until there is a part of the minute's requests again.
+		// Somebody else uses the key, too. What is left is for the foreground, until part of the
+		// minute has passed.
 		b.scarce = now.Add(min(q.Reset, time.Minute) / 4)
 	}
 }
 
-// limited shrinks the budget after a 429 to a request that was sent at the
-// given time.
+// limited shrinks the budget after a 429 to a request that was sent at that time.
 func (b *Budget) limited(sent time.Time, retryAfter time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -198,14 +195,14 @@ func (b *Budget) limited(sent time.Time, retryAfter time.Duration) {
 		b.blocked = until
 	}
 	if sent.Before(b.changed) && b.limit < b.ceiling {
-		return // it was on its way when another one shrank the budget
+		return // it was in flight when another one shrank the budget
 	}
 	b.strikes++
 	b.limit = max(min(leastLimit, b.ceiling), b.limit/2)
 	b.changed = now
 }
 
-// accepted ends a row of 429s.
+// accepted ends a run of 429s.
 func (b *Budget) accepted() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

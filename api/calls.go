@@ -17,8 +17,8 @@ const (
 	acceptRaw  = "message/rfc822"
 )
 
-// segment escapes an identifier for a path. Identifiers are data of the
-// service, or typed by people.
+// segment escapes an identifier for a path. Identifiers come from the service or are typed by
+// people.
 func segment(id string) (string, error) {
 	if id == "" || id == "." || id == ".." || len(id) > 1000 {
 		return "", fmt.Errorf("%w: %.40q is not an ID", ErrInvalid, id)
@@ -46,8 +46,8 @@ func messagePath(op, inboxID, messageID string) (string, error) {
 	return p + "/messages/" + s, nil
 }
 
-// CreateInbox creates an inbox. A call whose answer was lost is not repeated,
-// since the inbox may have been created.
+// CreateInbox creates an inbox. A call whose answer was lost is not retried, since the inbox may
+// have been created.
 func (c *Client) CreateInbox(ctx context.Context, n CreateInbox) (Inbox, error) {
 	const op = "create an inbox"
 	a, err := c.do(ctx, call{op: op, method: http.MethodPost, path: "/v1/inboxes", body: n, accept: acceptJSON})
@@ -83,8 +83,8 @@ func decodeInbox(op string, a *answer) (Inbox, error) {
 	return i, err
 }
 
-// DeleteInbox deletes an inbox and all its messages, at once and for ever. An
-// inbox that is found gone when the call is repeated counts as deleted.
+// DeleteInbox deletes an inbox and all its messages, immediately and permanently. An inbox that is
+// gone when the call is retried counts as deleted.
 func (c *Client) DeleteInbox(ctx context.Context, inboxID string) error {
 	const op = "delete the inbox"
 	p, err := inboxPath(op, inboxID)
@@ -97,17 +97,17 @@ func (c *Client) DeleteInbox(ctx context.Context, inboxID string) error {
 	}
 	d, err := decode[struct{ Deleted *bool }](op, a)
 	if err == nil && d.Deleted != nil && !*d.Deleted {
-		err = fmt.Errorf("%s: %w: the service says that it is not deleted", op, ErrUnexpected)
+		err = fmt.Errorf("%s: %w: the service says that it was not deleted", op, ErrUnexpected)
 	}
 	return err
 }
 
-// Messages returns the list of the messages of an inbox, whole.
+// Messages returns the complete list of the messages of an inbox.
 func (c *Client) Messages(ctx context.Context, inboxID string) (List, error) {
 	return c.HoldMessages(ctx, inboxID, Hold{})
 }
 
-// Message returns a whole message.
+// Message returns a message.
 func (c *Client) Message(ctx context.Context, inboxID, messageID string) (Message, error) {
 	const op = "get the message"
 	p, err := messagePath(op, inboxID, messageID)
@@ -121,15 +121,14 @@ func (c *Client) Message(ctx context.Context, inboxID, messageID string) (Messag
 	return decode[Message](op, a)
 }
 
-// Page asks for a part of a list of messages.
+// Page asks for part of a list of messages.
 type Page struct {
-	Limit int    // at most so many messages; 0 for as many as the service likes
-	After string // only messages older than the one with this ID; empty to start with the newest
+	Limit int    // the most messages to return; 0 leaves it to the service
+	After string // return only messages older than this one, by ID; empty to start with the newest
 }
 
-// MessagesPage returns a part of the list of the messages of an inbox. A
-// service that has no pages answers with the whole list, which is returned
-// along with [ErrUnsupported].
+// MessagesPage returns part of the list of the messages of an inbox. A service without pages
+// answers with the complete list, which is returned along with [ErrUnsupported].
 func (c *Client) MessagesPage(ctx context.Context, inboxID string, p Page) (List, error) {
 	const op = "list a page of messages"
 	if c.features.pages.isAbsent() {
@@ -157,24 +156,23 @@ func (c *Client) MessagesPage(ctx context.Context, inboxID string, p Page) (List
 	return list, nil
 }
 
-// Hold asks for a list only when it has changed, and to wait until it does.
+// Hold asks for a list only if it has changed, and to wait until it does.
 type Hold struct {
-	// ETag is the entity tag of the list that the caller has; empty for none.
+	// ETag is the entity tag of the list that the caller has; empty without one.
 	ETag string
-	// Wait is how long the service may hold the request, in whole seconds; 0 not to hold it.
+	// Wait is how long the service may hold the request, in whole seconds; 0 for not at all.
 	Wait time.Duration
 	// Limit asks for the newest messages only; 0 for all. A service may ignore it.
 	Limit int
 }
 
-// HoldMessages returns the list of the messages of an inbox as soon as it
-// differs from the one tagged h.ETag, and [ErrNotModified] when it does not in
-// the time. The list returned along with that has only ETag and Held.
+// HoldMessages returns the list of the messages of an inbox as soon as it differs from the one
+// tagged h.ETag, and [ErrNotModified] if it does not within h.Wait. The list returned along with
+// that error has only ETag and Held.
 //
-// A service that does not hold requests answers at once. The first time its
-// answer is returned along with [ErrUnsupported], if there was a wait to ask
-// for; from then on there are no more requests. A service that held one
-// before may do so no more for a while; Held tells.
+// A service that does not hold requests answers at once. If h.Wait is set, its first answer is
+// returned along with [ErrUnsupported], and later calls fail without a request. A service that held
+// a request before may stop doing so for a while: see Held.
 func (c *Client) HoldMessages(ctx context.Context, inboxID string, h Hold) (List, error) {
 	const op = "list the messages"
 	if h.Wait >= time.Second && c.features.holdMessages.isAbsent() {
@@ -193,7 +191,7 @@ func (c *Client) HoldMessages(ctx context.Context, inboxID string, h Hold) (List
 	return list, err
 }
 
-// heldOr notes whether the service holds requests.
+// heldOr records whether the service holds requests.
 func (f *feature) heldOr(op string, held bool) error {
 	if held {
 		f.present()
@@ -254,10 +252,9 @@ func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
 	return c.HoldInboxes(ctx, Hold{})
 }
 
-// HoldInboxes returns the inboxes of the key as soon as the list differs from
-// the one tagged h.ETag; everything said of [Client.HoldMessages] is true of
-// it. A service that has no such list is another reason for [ErrUnsupported],
-// and then there is no list along with it.
+// HoldInboxes returns the inboxes of the key as soon as the list differs from the one tagged
+// h.ETag, as [Client.HoldMessages] does for messages. It fails with [ErrUnsupported], and returns
+// no list, on a service that has none.
 func (c *Client) HoldInboxes(ctx context.Context, h Hold) (InboxList, error) {
 	const op = "list the inboxes"
 	if c.features.inboxes.isAbsent() || h.Wait >= time.Second && c.features.holdInboxes.isAbsent() {
@@ -322,10 +319,9 @@ func (c *Client) Raw(ctx context.Context, inboxID, messageID string) ([]byte, er
 	return a.body, nil
 }
 
-// AttachmentContent returns the decoded content of an attachment of a message:
-// what came with the message, else what the service has at the path of
-// Mayfly's own, an extension of the contract. A URL that the attachment names
-// is not followed.
+// AttachmentContent returns the decoded content of an attachment of a message: the one that came
+// with the message, else the one at the path that Mayfly's own service has, an extension of the
+// contract. A URL in the attachment is not followed.
 func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID string, attachment Attachment) ([]byte, error) {
 	const op = "get the attachment"
 	if attachment.Content != nil {
@@ -350,7 +346,7 @@ func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID strin
 			c.features.attachments.absent()
 			return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
 		case http.StatusNotFound:
-			// Not there, or no such path: nobody can tell, so do not remember it.
+			// No such attachment or no such path, which look the same: do not remember it.
 			return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
 		}
 	}

@@ -17,31 +17,30 @@ import (
 
 // Options are the choices of a [Client]. The zero value is right for most.
 type Options struct {
-	// Insecure lets the key go over plain HTTP to other hosts than loopback.
+	// Insecure allows sending the key over plain HTTP to hosts other than loopback.
 	Insecure bool
 	// Transport sends the requests; one that honours the environment's proxy settings when nil.
 	Transport http.RoundTripper
 	// UserAgent is the User-Agent header field; "mayfly" when empty.
 	UserAgent string
-	// RequestsPerMinute is the most the client may use of what the key is
-	// allowed, see [Budget]. When 0 that is all the service says there is,
-	// and 60, the least a paid plan allows, where it says nothing.
+	// RequestsPerMinute limits the requests of the client, see [Budget]. When 0 the limit is the
+	// one that the service announces, else 60, the lowest of the paid plans.
 	RequestsPerMinute int
-	// Timeout is how long an attempt may take without a byte arriving; 30 s when 0.
-	// A held request gets the time it is held for on top.
+	// Timeout is how long an attempt may go without receiving a byte; 30 s when 0. A held request
+	// may take the time it is held for on top.
 	Timeout time.Duration
-	// Retries is how often a call is tried again; 3 when 0, none when negative.
+	// Retries is how often a call is retried; 3 when 0, never when negative.
 	Retries int
-	// MaxWait bounds the wait before another attempt and the wait for the budget;
-	// 15 s when 0. What would take longer fails with [ErrRateLimited] at once.
+	// MaxWait bounds the wait before a retry and the wait for the budget; 15 s when 0. A call that
+	// would have to wait longer fails at once, with [ErrRateLimited] if it is for the budget.
 	MaxWait time.Duration
-	// MaxResponse is the size of the largest answer accepted, in bytes; 64 MiB when 0.
+	// MaxResponse bounds the size of an answer, in bytes; 64 MiB when 0.
 	MaxResponse int64
-	// Trace, when set, is told of every attempt after its end, by the goroutine that made it.
+	// Trace, when set, is called after every attempt, by the goroutine that made it.
 	Trace func(Trace)
 }
 
-// Trace describes an attempt. It holds neither the key nor anything of a body.
+// Trace describes an attempt. It contains neither the key nor any part of a body.
 type Trace struct {
 	Method   string
 	URL      string
@@ -52,8 +51,8 @@ type Trace struct {
 	Err      error
 }
 
-// Client makes calls to one service with one API key. It is safe for use by
-// several goroutines at once, and does not print the key.
+// Client makes calls to one service with one API key. It is safe for use by several goroutines at
+// once, and does not print the key.
 type Client struct {
 	*shared
 	background bool
@@ -77,8 +76,8 @@ type features struct {
 	holdMessages, holdInboxes, inboxes, raw, attachments, pages feature
 }
 
-// feature is unknown until the service has shown that it has it or not. What
-// it has once shown to have it keeps.
+// feature is unknown until the service has shown whether it has it. A feature that was present once
+// stays present.
 type feature struct{ state atomic.Int32 }
 
 const (
@@ -91,9 +90,8 @@ func (f *feature) present()       { f.state.Store(featurePresent) }
 func (f *feature) absent()        { f.state.CompareAndSwap(featureUnknown, featureAbsent) }
 func (f *feature) isAbsent() bool { return f.state.Load() == featureAbsent }
 
-// New returns a client of the service at baseURL, which may have a path. The
-// key goes to that origin only, and over plain HTTP only to loopback unless
-// o.Insecure is set.
+// New returns a client of the service at baseURL, which may have a path. The key goes to that
+// origin only, and over plain HTTP only to loopback unless o.Insecure is set.
 func New(baseURL, key string, o Options) (*Client, error) {
 	base, err := parseBase(baseURL, o.Insecure)
 	if err != nil {
@@ -104,7 +102,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 	}
 	for i := range len(key) {
 		if key[i] <= ' ' || key[i] > '~' {
-			return nil, errors.New("the API key has characters that no key has, such as spaces or line ends")
+			return nil, errors.New("the API key contains characters that no key has, such as spaces or line breaks")
 		}
 	}
 	if o.Transport == nil {
@@ -138,14 +136,14 @@ func New(baseURL, key string, o Options) (*Client, error) {
 func parseBase(baseURL string, insecure bool) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimSpace(baseURL))
 	if err != nil {
-		// The error of url.Parse repeats the URL, which may hold a password.
+		// The error of url.Parse repeats the URL, which may contain a password.
 		return nil, errors.New("the base URL is not a URL")
 	}
 	switch {
 	case base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "":
 		return nil, errors.New("the base URL must start with https:// or http:// and name a host")
 	case base.User != nil:
-		return nil, errors.New("the base URL must not hold a user or a password")
+		return nil, errors.New("the base URL must not contain a user or a password")
 	case base.RawQuery != "" || base.Fragment != "":
 		return nil, errors.New("the base URL must not have a query or a fragment")
 	case base.Scheme == "http" && !insecure && !isLoopback(base.Hostname()):
@@ -166,7 +164,7 @@ func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 32
 	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
-	// A held request on a connection that died without a word must not look quiet for ever.
+	// Else a held request on a connection that died silently would just look quiet for ever.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
 	return t
 }
@@ -174,16 +172,15 @@ func newTransport() *http.Transport {
 // BaseURL returns the address of the service, without a slash at the end.
 func (c *Client) BaseURL() string { return c.base.String() }
 
-// Background returns a client that shares everything with c but gives way to
-// it: its requests leave a part of the budget to c's, fail at once with
-// [ErrRateLimited] when there is nothing for them, and are never repeated.
+// Background returns a client that shares everything with c but gives way to it: its requests leave
+// part of the budget to c, fail at once with [ErrRateLimited] if there is no room for them, and are
+// never retried.
 func (c *Client) Background() *Client { return &Client{shared: c.shared, background: true} }
 
-// Budget returns the account of the requests made with c.
+// Budget returns the count of the requests made with c.
 func (c *Client) Budget() *Budget { return c.budget }
 
-// Quota returns what the service last said about the rate limit of the key;
-// false when it never did.
+// Quota returns the rate limit that the service last announced for the key; false if it never did.
 func (c *Client) Quota() (Quota, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

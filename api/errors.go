@@ -9,31 +9,31 @@ import (
 	"unicode"
 )
 
-// What a call can fail with, for errors.Is. An [*Error] has the details.
+// The errors of calls, for errors.Is. An [*Error] has the details.
 var (
 	ErrInvalid      = errors.New("the service refused the parameters")          // 400
 	ErrUnauthorized = errors.New("the API key is missing or invalid")           // 401
 	ErrForbidden    = errors.New("the plan of the API key does not allow this") // 403
 	ErrNotFound     = errors.New("no such inbox or message")                    // 404
 	ErrRateLimited  = errors.New("too many requests")                           // 429, or the budget is used up
-	ErrUnavailable  = errors.New("the service cannot be reached or failed")     // network errors, 5xx
-	ErrUnexpected   = errors.New("the answer is not one of this API")           // not JSON, broken, too large, a redirect
-	ErrUnsupported  = errors.New("the service does not have this")              // an extension of the contract
+	ErrUnavailable  = errors.New("the service cannot be reached or has failed") // network errors, 5xx
+	ErrUnexpected   = errors.New("the answer is not from this API")             // not JSON, broken, too large, a redirect
+	ErrUnsupported  = errors.New("the service does not offer this")             // an extension of the contract
 	ErrNotModified  = errors.New("nothing has changed")                         // 304 to a request with an ETag
 )
 
-// Error is an answer of the service that is not a success.
+// Error is an answer of the service other than success.
 type Error struct {
 	Op      string // what was being done, such as "list messages"
 	Status  int    // HTTP status; 0 when the request was not sent because the budget is used up
-	Message string // the text of the service: data, at most 500 bytes, may hold anything
-	// RetryAfter is how long to wait, as the service says; 0 when it does not.
+	Message string // the text of the service, at most 500 bytes; untrusted
+	// RetryAfter is how long the service asks to wait; 0 if it does not.
 	RetryAfter time.Duration
 
 	kind error
 }
 
-// Error is one line of printable text: what was done, what came of it.
+// Error returns one line of printable text: what was being done and what went wrong.
 func (e *Error) Error() string {
 	switch {
 	case e.Status == 0:

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Quota is what a service says about the rate limit of a key in the header
-// fields RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers).
+// Quota is the rate limit of a key as a service announces it in the header fields RateLimit and
+// RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers).
 type Quota struct {
-	Limit     int           // requests; 0 when it does not say
-	Window    time.Duration // in this time; 0 when it does not say
-	Remaining int           // requests left; -1 when it does not say
-	Reset     time.Duration // from the answer on, until there are more; 0 when it does not say
+	Limit     int           // requests; 0 if not announced
+	Window    time.Duration // in this time; 0 if not announced
+	Remaining int           // requests left; -1 if not announced
+	Reset     time.Duration // until there are more, from the answer on; 0 if not announced
 }
 
-// parseQuota reads the first policy, or the one of a minute where there are
-// several; false when the fields are absent or cannot be read.
+// parseQuota reads the first policy, or of several the one for a minute; false if the fields are
+// absent or malformed.
 func parseQuota(h http.Header) (Quota, bool) {
 	q := Quota{Remaining: -1}
 	var name string
@@ -48,8 +48,8 @@ func parseQuota(h http.Header) (Quota, bool) {
 	return q, found
 }
 
-// item is a member of a structured field list (RFC 9651) of the simple kind
-// that these fields are: a name with parameters.
+// item is a member of a structured field list (RFC 9651) of the simple kind that these fields have:
+// a name with parameters.
 type item struct {
 	name       string
 	parameters map[string]string
@@ -80,8 +80,8 @@ func (i item) number(name string) (int, bool) {
 	return n, err == nil && n >= 0 && n <= 1_000_000
 }
 
-// retryAfter reads the field Retry-After (RFC 9110, 10.2.3), in seconds or as
-// a date; 0 when there is none, a day at most.
+// retryAfter reads the field Retry-After (RFC 9110, 10.2.3), in seconds or as a date; 0 without
+// one, a day at most.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	var d time.Duration

@@ -37,7 +37,7 @@ func FuzzQuota(f *testing.F) {
 		}
 		if ok {
 			b := newBudget(0)
-			b.learn(q)
+			b.adopt(q)
 			if _, limit := b.Usage(); limit < 1 {
 				t.Errorf("%+v makes the limit %d", q, limit)
 			}

@@ -30,7 +30,7 @@ type call struct {
 	wait   time.Duration // how long the service may hold the request
 }
 
-// answer is an answer of the service, read whole.
+// answer is an answer of the service, read completely.
 type answer struct {
 	status int
 	header http.Header
@@ -45,8 +45,8 @@ func (a *answer) isJSON() bool {
 
 var errSilent = errors.New("no answer in time")
 
-// do makes a call, trying again where that is safe, and returns an answer with
-// a status of 2xx or 304.
+// do makes a call, retries it where that is safe, and returns an answer with a status of 2xx or
+// 304.
 func (c *Client) do(ctx context.Context, k call) (*answer, error) {
 	var body []byte
 	if k.body != nil {
@@ -97,7 +97,7 @@ func (c *Client) do(ctx context.Context, k call) (*answer, error) {
 	}
 }
 
-// backOff returns 0.3 s, doubled with each attempt, of which half is chance.
+// backOff returns 0.3 s, doubled with each attempt, half of it random.
 func backOff(attempt int) time.Duration {
 	d := 300 * time.Millisecond << min(attempt-1, 6)
 	return d/2 + rand.N(d/2+1)
@@ -122,7 +122,7 @@ func (c *Client) takeBudget(ctx context.Context, op string) error {
 	return nil
 }
 
-// attempt sends a request once and reads the answer whole.
+// attempt sends a request once and reads the answer completely.
 func (c *Client) attempt(ctx context.Context, k call, body []byte, attempt int) (a *answer, err error) {
 	began := time.Now()
 	target := c.base.String() + k.path
@@ -196,13 +196,13 @@ func (p progress) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// account tells the budget what the answer says about it.
+// account updates the budget from the header of an answer.
 func (c *Client) account(response *http.Response, sent time.Time) {
 	if q, ok := parseQuota(response.Header); ok {
 		c.mu.Lock()
 		c.quota = &q
 		c.mu.Unlock()
-		c.budget.learn(q)
+		c.budget.adopt(q)
 	}
 	if response.StatusCode == http.StatusTooManyRequests {
 		c.budget.limited(sent, retryAfter(response.Header, time.Now()))
@@ -211,8 +211,8 @@ func (c *Client) account(response *http.Response, sent time.Time) {
 	}
 }
 
-// checkRedirect follows redirects of a GET within the origin. The others end
-// up as answers with a status of 3xx.
+// checkRedirect follows redirects of GET within the origin. Others become answers with a status of
+// 3xx.
 func (c *Client) checkRedirect(request *http.Request, via []*http.Request) error {
 	if via[0].Method != http.MethodGet || len(via) > 5 || !sameOrigin(request.URL, c.base) {
 		return http.ErrUseLastResponse
@@ -234,7 +234,7 @@ func port(u *url.URL) string {
 	return "80"
 }
 
-// lost describes a request without a whole answer.
+// lost describes a request without a complete answer.
 func (c *Client) lost(caller, attempt context.Context, op string, err error) error {
 	if cause := context.Cause(caller); cause != nil {
 		return fmt.Errorf("%s: %w", op, cause)
@@ -249,7 +249,7 @@ func (c *Client) lost(caller, attempt context.Context, op string, err error) err
 	return &lostError{op, c.scrub(err)}
 }
 
-// lostError is a request without a whole answer.
+// lostError is a request without a complete answer.
 type lostError struct {
 	op    string
 	cause error
@@ -261,7 +261,7 @@ func (e *lostError) Error() string {
 
 func (e *lostError) Unwrap() []error { return []error{ErrUnavailable, e.cause} }
 
-// scrub takes the URL out of an error of net/http, and the key if it is there.
+// scrub removes the URL from an error of net/http, and the key if it contains it.
 func (c *Client) scrub(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -281,7 +281,7 @@ func neverSent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// permanent reports whether trying again is pointless.
+// permanent reports whether a retry is pointless.
 func permanent(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
@@ -292,7 +292,7 @@ func (c *Client) tooLarge(op string) error {
 	return fmt.Errorf("%s: %w: larger than %d MiB", op, ErrUnexpected, c.options.MaxResponse>>20)
 }
 
-// failure describes an answer that is no success.
+// failure describes an answer other than success.
 func (c *Client) failure(op string, a *answer, after time.Duration) error {
 	e := &Error{Op: op, Status: a.status, RetryAfter: after}
 	if a.isJSON() {
@@ -316,8 +316,8 @@ func (c *Client) failure(op string, a *answer, after time.Duration) error {
 			e.Message = fmt.Sprintf("the service redirects to %s, where the API key is not sent; is the base URL right?", c.withoutKey(shorten(to.Scheme+"://"+to.Host)))
 		}
 	case !a.isJSON() || e.Message == "" && len(a.body) > 0:
-		// Whoever answers a wrong base URL says 404 as well, and must not be
-		// taken for the service saying that an inbox is gone.
+		// A server at a wrong base URL answers 404, too: that must not be taken for an inbox that
+		// is gone.
 		e.kind = ErrUnexpected
 		e.Message = "the service answered with " + a.describe() + "; is the base URL right?"
 	case a.status == http.StatusNotFound:
@@ -326,7 +326,7 @@ func (c *Client) failure(op string, a *answer, after time.Duration) error {
 	return e
 }
 
-// describe names what came instead of the JSON that should have.
+// describe names what came instead of JSON.
 func (a *answer) describe() string {
 	t, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
 	if err != nil || t == "" {
@@ -349,7 +349,7 @@ func (c *Client) message(body []byte) string {
 	if json.Unmarshal(envelope.Error, &detail) == nil {
 		text = detail.Message
 	} else {
-		json.Unmarshal(envelope.Error, &text) // a string, or not: then text stays
+		json.Unmarshal(envelope.Error, &text) // if it is a string
 	}
 	return shorten(c.withoutKey(text))
 }

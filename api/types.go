@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// CreateInbox is the request body of [Client.CreateInbox]. A zero field is
-// left out, and the service chooses.
+// CreateInbox is the request body of [Client.CreateInbox]. A zero field is left out, and the
+// service chooses.
 type CreateInbox struct {
 	Domain   string `json:"domain,omitempty"`   // one of the domains of the service
 	Username string `json:"username,omitempty"` // local part of the address; random when empty
@@ -19,11 +19,11 @@ type Inbox struct {
 	Email     string
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	// TTL is the lifetime granted, in seconds. Only the answer to a creation has it.
+	// TTL is the granted lifetime in seconds. Only the answer to a creation has it.
 	TTL int
-	// MessageCount is nil in the answer to a creation, and where a service leaves it out.
+	// MessageCount is nil in the answer to a creation, and if the service omits it.
 	MessageCount *int
-	// Status is "active" or whatever else the service says; empty in the answer to a creation.
+	// Status is "active" or another word of the service; empty in the answer to a creation.
 	Status string
 
 	// Raw is the object as the service sent it; nil in an object made here.
@@ -42,7 +42,7 @@ type InboxList struct {
 	// Raw is the object as the service sent it; nil in an object made here.
 	Raw json.RawMessage
 
-	has bool // there was a list in the object
+	has bool // whether there was a list in the object
 }
 
 // Summary is a message in a list.
@@ -51,9 +51,9 @@ type Summary struct {
 	From     string // the bare address
 	FromName string // the display name; empty when there is none
 	Subject  string
-	// ReceivedAt is the zero time when the service sent none that can be read.
+	// ReceivedAt is the zero time if the service sent none that can be read.
 	ReceivedAt time.Time
-	// Size is in bytes for Mayfly's own service; the contract names no unit.
+	// Size is in bytes on Mayfly's own service; the contract does not say.
 	Size int64
 
 	// Raw is the object as the service sent it; nil in an object made here.
@@ -91,9 +91,9 @@ type Message struct {
 	Raw json.RawMessage
 }
 
-// Attachment is a part of a message that is not its text. The contract says
-// nothing about its fields; these are the ones of Mayfly's own service, and
-// the names other services are likely to use are read too.
+// Attachment is a part of a message other than its text. The contract does not name its fields;
+// these are those of Mayfly's own service, and names that other services are likely to use are
+// read, too.
 type Attachment struct {
 	ID          string
 	Filename    string
@@ -102,10 +102,10 @@ type Attachment struct {
 	ContentID   string // without the angle brackets (RFC 2392)
 	Inline      bool
 
-	// Content is the decoded content, where a service sends it within the
-	// message. It is not written.
+	// Content is the decoded content, if the service sends it within the message. It is not
+	// written.
 	Content []byte
-	// URL is where a service says the content is. It is not written.
+	// URL is where the content is, according to the service. It is not written.
 	URL string
 
 	// Raw is the object as the service sent it; nil in an object made here.

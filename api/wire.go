@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// The JSON of the types: written strictly, as the contract says, and read liberally, as services are.
+// The JSON of the types: written strictly, as the contract says, and read liberally, as services
+// vary.
 
 type wireTime time.Time
 
@@ -18,9 +19,8 @@ func (t wireTime) MarshalJSON() ([]byte, error) {
 	return []byte(time.Time(t).UTC().Format(`"` + TimeFormat + `"`)), nil
 }
 
-// The layouts services are known to write besides RFC 3339. A time without
-// an offset is taken as UTC. time.Parse accepts a fraction of any precision
-// where the layout has none.
+// Layouts that services are known to use besides RFC 3339. A time without an offset is UTC.
+// time.Parse accepts a fraction of any precision even if the layout has none.
 var timeLayouts = [...]string{
 	time.RFC3339,
 	"2006-01-02T15:04:05",
@@ -47,7 +47,7 @@ func (t *wireTime) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// wireInt reads a number however it is written: 3, 3.0, "3"; anything else is 0.
+// wireInt reads a number in any form: 3, 3.0, "3"; anything else is 0.
 type wireInt int64
 
 func (n *wireInt) UnmarshalJSON(data []byte) error {
@@ -61,8 +61,7 @@ func (n *wireInt) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// marshal is json.Marshal without the HTML escapes, which are the business of
-// the encoder that this is part of.
+// marshal is json.Marshal without HTML escapes, which are up to the encoder of the whole.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -225,10 +224,9 @@ func (a Attachment) MarshalJSON() ([]byte, error) {
 	return marshal(wireAttachment{a.ID, a.Filename, a.ContentType, wireInt(a.Size), a.ContentID, a.Inline})
 }
 
-// UnmarshalJSON reads an attachment under any of the names services are
-// likely to use, ignores what it does not understand, and keeps it all in Raw.
-// A string is taken as the file name: a message can be read whatever its
-// attachments look like.
+// UnmarshalJSON reads an attachment with any of the field names that services are likely to use,
+// ignores what it does not understand, and keeps it all in Raw. A string is taken as the file name,
+// so that a message can be read whatever its attachments look like.
 func (a *Attachment) UnmarshalJSON(data []byte) error {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {
@@ -261,8 +259,8 @@ func (a *Attachment) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// fromBase64 accepts the standard and the URL alphabet, padded or not, in
-// lines or not; nil for anything else.
+// fromBase64 accepts the standard and the URL alphabet, with or without padding and line breaks;
+// nil for anything else.
 func fromBase64(s string) []byte {
 	if s == "" {
 		return nil
@@ -297,7 +295,7 @@ func splitFrom(name, from string) (string, string) {
 		}
 		return name, a.Address
 	}
-	// What mail.ParseAddress refuses, such as an unquoted comma in the name.
+	// mail.ParseAddress refuses it, for example for an unquoted comma in the name.
 	open := strings.LastIndexByte(from, '<')
 	if open < 0 {
 		return name, from

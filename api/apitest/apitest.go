@@ -1,10 +1,9 @@
-// Package apitest is a temporary inbox service for tests. It speaks the
-// contract and nothing else, unless it is asked for the extensions of
-// Mayfly's own service, is strict about what it is sent, and fails on demand.
+// Package apitest is a temporary inbox service for tests. It speaks the contract and nothing else,
+// unless it is asked for the extensions of Mayfly's own service, is strict about what it is sent,
+// and fails on demand.
 //
-// It keeps everything in memory and reads the time from package time, so that
-// it works in a bubble of testing/synctest: [Server.Transport] calls it
-// without a network.
+// It keeps everything in memory and reads the time from package time, so that it works in a bubble
+// of testing/synctest: [Server.Transport] calls it without a network.
 package apitest
 
 import (
@@ -38,9 +37,9 @@ type Options struct {
 	Key string
 	// RequestsPerMinute is the rate limit, over a sliding minute; 0 for none.
 	RequestsPerMinute int
-	// Extensions turns on what Mayfly's own service adds to the contract: held
-	// lists, entity tags, the list of inboxes, raw messages, the content of
-	// attachments, pages, and the header fields about the rate limit.
+	// Extensions turns on what Mayfly's own service adds to the contract: held lists, entity tags,
+	// the list of inboxes, raw messages, the content of attachments, pages, and the header fields
+	// about the rate limit.
 	Extensions bool
 }
 
@@ -415,8 +414,8 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, list)
 }
 
-// hold waits, if the request asks for it, until the version differs from the
-// one the client has. It returns false when the request was answered.
+// hold waits, if the request asks for it, until the version differs from the one the client has. It
+// returns false when the request was answered.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request, version func() (int, bool)) bool {
 	var wait time.Duration
 	if value, ok := strings.CutPrefix(r.Header.Get("Prefer"), "wait="); ok {
@@ -500,8 +499,8 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// plain is a message with attachments as another service might write them;
-// the contract does not name their fields.
+// plain is a message with attachments as another service might write them; the contract does not
+// name their fields.
 func plain(m api.Message) any {
 	attachments := []map[string]any{}
 	for _, a := range m.Attachments {

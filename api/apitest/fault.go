@@ -37,8 +37,8 @@ type fault struct {
 	match func(*http.Request) bool
 }
 
-// Fail makes the next requests fail, so many times; all when times is
-// negative. It ends what was asked for before.
+// Fail makes the next requests fail, so many times; all when times is negative. It ends what was
+// asked for before.
 func (s *Server) Fail(f Fault, times int) { s.FailIf(f, times, nil) }
 
 // FailIf is Fail for the requests that match.

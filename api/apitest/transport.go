@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Transport returns a transport that calls the server without a network, for
-// bubbles of testing/synctest.
+// Transport returns a transport that calls the server without a network, for bubbles of
+// testing/synctest.
 func (s *Server) Transport() http.RoundTripper { return Transport(s) }
 
 // Transport returns a transport that calls a handler without a network.
@@ -20,8 +20,8 @@ type transport struct{ handler http.Handler }
 
 var errCut = errors.New("connection reset by peer")
 
-// RoundTrip runs the handler in a goroutine, which ends with the answer or
-// when the body of the answer is closed.
+// RoundTrip runs the handler in a goroutine, which ends with the answer or when the body of the
+// answer is closed.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	served := r.Clone(ctx)

@@ -52,12 +52,13 @@ func (e *FailingError) Error() string {
 // Unwrap returns both.
 func (e *FailingError) Unwrap() []error { return []error{e.Ended, e.Last} }
 
-// Await returns the newest message of an inbox that matches, whether it is there already or has yet to arrive.
+// Await returns the newest message of an inbox that matches, whether it is there already or has yet
+// to arrive.
 //
-// It follows the inbox as a [Watcher] does. Failures that may pass are waited out, and a message that cannot be fetched
-// is skipped until it can be. When ctx ends, the error wraps that of ctx, and is a [FailingError] if the service was
-// failing then. Errors that waiting does not cure are returned at once: [ErrGone], [api.ErrUnauthorized],
-// [api.ErrForbidden], [api.ErrNotFound].
+// It follows the inbox as a [Watcher] does. Failures that may pass are waited out, and a message
+// that cannot be fetched is skipped until it can be. When ctx ends, the error wraps that of ctx,
+// and is a [FailingError] if the service was failing then. Errors that waiting does not cure are
+// returned at once: [ErrGone], [api.ErrUnauthorized], [api.ErrForbidden], [api.ErrNotFound].
 func Await(ctx context.Context, c *api.Client, inboxID string, m Match) (api.Message, error) {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -134,8 +135,8 @@ func (a *awaiter) onEvent(ctx context.Context, e Event, failure error) (*api.Mes
 // lookBack is how many of the messages that match are fetched in search of one to accept.
 const lookBack = 20
 
-// among returns the newest message of the list that matches, nil without one. The error is of a message that could not
-// be fetched.
+// among returns the newest message of the list that matches, nil without one. The error is of a
+// message that could not be fetched.
 func (a *awaiter) among(ctx context.Context, list []api.Summary) (*api.Message, error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(s api.Summary) bool { return !a.match.matches(s) })
 	slices.SortStableFunc(list, func(x, y api.Summary) int { return y.ReceivedAt.Compare(x.ReceivedAt) })

@@ -18,8 +18,8 @@ const (
 	newest     = 100              // messages that are asked for instead
 )
 
-// follower is the state of a running watcher. It belongs to the goroutine in
-// Run; the requests hand their results to it as functions.
+// follower is the state of a running watcher. It belongs to the goroutine in Run; the requests hand
+// their results to it as functions.
 type follower struct {
 	w          *Watcher
 	ctx        context.Context
@@ -152,8 +152,8 @@ func (i *inbox) markChanged() {
 	}
 }
 
-// emit queues an event, and lets a newer list of an inbox take the place of
-// one that nobody has received yet.
+// emit queues an event, and lets a newer list of an inbox take the place of one that nobody has
+// received yet.
 func (f *follower) emit(e Event) {
 	if e.Kind == Listed || e.Kind == Arrived || e.Kind == Inboxes {
 		for n := range f.queue {

@@ -94,8 +94,9 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 	}
 }
 
-// join returns the whole list that the answer tells of, and the IDs that are new in it. With a limit the answer may be
-// the newest part only: then all that came must stand before what was there, else it is not ok.
+// join returns the whole list that the answer tells of, and the IDs that are new in it. With a
+// limit the answer may be the newest part only: then all that came must stand before what was
+// there, else it is not ok.
 func (i *inbox) join(answer api.List, limit int) (whole []api.Summary, fresh []string, ok bool) {
 	part := answer.Messages
 	if limit == 0 || len(part) > limit || len(part) == answer.Total {

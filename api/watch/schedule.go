@@ -25,8 +25,8 @@ const (
 	never           = time.Hour
 )
 
-// class tells how eagerly an inbox is followed. One that was just used is hot
-// without the focus, too: the address was copied to be pasted elsewhere.
+// class tells how eagerly an inbox is followed. One that was just used is hot without the focus,
+// too: the address was copied to be pasted elsewhere.
 func (f *follower) class(i *inbox, now time.Time) class {
 	switch {
 	case !i.touched.IsZero() && now.Sub(i.touched) < justUsed:
@@ -45,8 +45,8 @@ type pace struct {
 
 func (p pace) interval(c class) time.Duration { return p.intervals[c] }
 
-// pace divides the budget: as often as is useful, and no more of what is left
-// than three fifths for a class that others come after.
+// pace divides the budget: as often as is useful, and no more of what is left than three fifths for
+// a class that others come after.
 func (f *follower) pace() pace {
 	perMinute, _ := f.w.client.Budget().Background()
 	now := time.Now()
@@ -110,8 +110,8 @@ func (c candidate) before(d candidate) bool {
 	return c.due.Before(d.due)
 }
 
-// schedule begins the requests that are due and for which there is room, and
-// returns the time until there may be more to do.
+// schedule begins the requests that are due and for which there is room, and returns the time until
+// there may be more to do.
 func (f *follower) schedule() time.Duration {
 	now := time.Now()
 	f.assignHolds(now)
@@ -138,8 +138,8 @@ func (f *follower) schedule() time.Duration {
 	}
 }
 
-// assignHolds decides which inboxes have a held request of their own, and
-// abandons the requests that stand in the way of something better.
+// assignHolds decides which inboxes have a held request of their own, and abandons the requests
+// that stand in the way of something better.
 func (f *follower) assignHolds(now time.Time) {
 	room := 0
 	if f.holds != no {
@@ -223,8 +223,8 @@ func (f *follower) afterOutage(c candidate, now time.Time) candidate {
 	return c
 }
 
-// probeInFlight reports whether a request that began after the service failed
-// has no result yet. There is one at a time.
+// probeInFlight reports whether a request that began after the service failed has no result yet.
+// There is one at a time.
 func (f *follower) probeInFlight() bool {
 	probe := func(r *request) bool { return r != nil && r.began.After(f.outage.at) }
 	if probe(f.list.request) {
@@ -238,8 +238,8 @@ func (f *follower) probeInFlight() bool {
 	return false
 }
 
-// candidate returns the next request for an inbox; false when there is none
-// until something else happens.
+// candidate returns the next request for an inbox; false when there is none until something else
+// happens.
 func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) {
 	class := f.class(i, now)
 	c := candidate{inbox: i, rank: others, due: i.asked.Add(p.interval(class))}

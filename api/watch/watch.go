@@ -1,13 +1,11 @@
 // Package watch follows inboxes within the request budget of their key.
 //
-// A [Watcher] tells at once what arrives where the service holds requests: a
-// few inboxes, those in view first, each by a held request of its own, and the
-// others by one held list of the key's inboxes, whose counts say which have
-// changed. A service that speaks the contract and nothing else is asked again
-// and again: often for what is in view or was just used, less often for the
-// rest, and less often still while the terminal has no focus. All of it leaves
-// room in the budget for what a person does with the same client, see
-// [api.Budget].
+// A [Watcher] tells at once what arrives where the service holds requests: a few inboxes, those in
+// view first, each by a held request of its own, and the others by one held list of the key's
+// inboxes, whose counts say which have changed. A service that speaks the contract and nothing else
+// is asked again and again: often for what is in view or was just used, less often for the rest,
+// and less often still while the terminal has no focus. All of it leaves room in the budget for
+// what a person does with the same client, see [api.Budget].
 package watch
 
 import (
@@ -23,22 +21,22 @@ import (
 type Kind int
 
 const (
-	// Listed has the list of an inbox: the first one, one that changed without
-	// a new message, and the answer to Refresh.
+	// Listed has the list of an inbox: the first one, one that changed without a new message, and
+	// the answer to Refresh.
 	Listed Kind = iota
 	// Arrived has the list of an inbox in which there are new messages.
 	Arrived
 	// Gone: the inbox was deleted or has expired, and is not followed any more.
 	Gone
-	// Failed has the error and the time of the next attempt. Without an inbox it
-	// is about the service, and all inboxes wait. It comes again for each attempt.
+	// Failed has the error and the time of the next attempt. Without an inbox it is about the
+	// service, and all inboxes wait. It comes again for each attempt.
 	Failed
 	// Recovered ends Failed.
 	Recovered
 	// ModeChanged has the mode.
 	ModeChanged
-	// Inboxes has the list of the inboxes of the key, whenever it changes. It
-	// comes only from a service that has such a list.
+	// Inboxes has the list of the inboxes of the key, whenever it changes. It comes only from a
+	// service that has such a list.
 	Inboxes
 )
 
@@ -59,8 +57,8 @@ const (
 // String returns the name of the mode in lower case.
 func (m Mode) String() string { return [...]string{"unknown", "live", "polling"}[m] }
 
-// Event is something that the user of the watcher should know. Its slices
-// are shared, and not to be changed.
+// Event is something that the user of the watcher should know. Its slices are shared, and not to be
+// changed.
 type Event struct {
 	Kind    Kind
 	InboxID string // empty where the event is about the service
@@ -80,15 +78,15 @@ type Budget struct{ Used, Limit int }
 
 // Options are the choices of a [Watcher].
 type Options struct {
-	// NoInboxes leaves the list of the key's inboxes alone. It is for following
-	// one inbox or two, and no others that the key has.
+	// NoInboxes leaves the list of the key's inboxes alone. It is for following one inbox or two,
+	// and no others that the key has.
 	NoInboxes bool
 	// Hold is how long the service is asked to hold a request; 25 s when 0.
 	Hold time.Duration
 }
 
-// Watcher follows inboxes. Its methods may be called by several goroutines at
-// once, before and while it runs, and do not block.
+// Watcher follows inboxes. Its methods may be called by several goroutines at once, before and
+// while it runs, and do not block.
 type Watcher struct {
 	client  *api.Client
 	options Options
@@ -109,8 +107,8 @@ func New(c *api.Client, o Options) *Watcher {
 	return &Watcher{client: c, options: o, events: make(chan Event), wake: make(chan struct{}, 1), generations: map[string]uint64{}}
 }
 
-// Events returns the channel of events, which is closed when Run returns. Who
-// reads it slowly gets fewer events, never stale ones.
+// Events returns the channel of events, which is closed when Run returns. Who reads it slowly gets
+// fewer events, never stale ones.
 func (w *Watcher) Events() <-chan Event { return w.events }
 
 // do has the follower call a function.
@@ -124,8 +122,8 @@ func (w *Watcher) do(command func(*follower)) {
 	}
 }
 
-// Add follows an inbox, and returns its generation. An inbox that is followed
-// keeps its generation; one that was removed or is gone gets another.
+// Add follows an inbox, and returns its generation. An inbox that is followed keeps its generation;
+// one that was removed or is gone gets another.
 func (w *Watcher) Add(inboxID string) uint64 {
 	w.mu.Lock()
 	if generation, ok := w.generations[inboxID]; ok {
@@ -140,8 +138,8 @@ func (w *Watcher) Add(inboxID string) uint64 {
 	return generation
 }
 
-// Remove ends following an inbox. There are no more events of its generation
-// but for one that is being received.
+// Remove ends following an inbox. There are no more events of its generation but for one that is
+// being received.
 func (w *Watcher) Remove(inboxID string) {
 	w.mu.Lock()
 	delete(w.generations, inboxID)
@@ -179,8 +177,8 @@ func (w *Watcher) SetView(inboxIDs []string) {
 	})
 }
 
-// Touch says that an inbox was just used, by copying its address for example,
-// so that mail is likely.
+// Touch says that an inbox was just used, by copying its address for example, so that mail is
+// likely.
 func (w *Watcher) Touch(inboxID string) {
 	now := time.Now()
 	w.do(func(f *follower) {
@@ -193,9 +191,9 @@ func (w *Watcher) Touch(inboxID string) {
 // SetFocused says whether the terminal has the focus. It has until this is called.
 func (w *Watcher) SetFocused(focused bool) { w.do(func(f *follower) { f.focused = focused }) }
 
-// Refresh asks for the list of an inbox now, also while it fails, and has
-// Listed or Arrived as its answer. With an empty ID it is for all inboxes:
-// those in view at once, the others as the budget allows.
+// Refresh asks for the list of an inbox now, also while it fails, and has Listed or Arrived as its
+// answer. With an empty ID it is for all inboxes: those in view at once, the others as the budget
+// allows.
 func (w *Watcher) Refresh(inboxID string) {
 	w.do(func(f *follower) { f.refresh(inboxID) })
 }
@@ -206,8 +204,8 @@ func (w *Watcher) Budget() Budget {
 	return Budget{used, limit}
 }
 
-// Run follows the inboxes until ctx ends, and returns the cause of that when
-// all its requests have ended. It can be called once.
+// Run follows the inboxes until ctx ends, and returns the cause of that when all its requests have
+// ended. It can be called once.
 func (w *Watcher) Run(ctx context.Context) error {
 	f := newFollower(ctx, w)
 	defer close(w.events)
