@@ -1,9 +1,9 @@
-// Package apitest is a temporary inbox service for tests. It speaks the contract and nothing else,
-// unless it is asked for the extensions of Mayfly's own service, is strict about what it is sent,
-// and fails on demand.
+// Package apitest is a temporary inbox service for tests. It has the bare contract, with the
+// extensions of Mayfly's own service on request, is strict about what it receives, and fails on
+// demand.
 //
 // It keeps everything in memory and reads the time from package time, so that it works in a bubble
-// of testing/synctest: [Server.Transport] calls it without a network.
+// of testing/synctest: [Server.Transport] reaches it without a network.
 package apitest
 
 import (
@@ -60,7 +60,7 @@ type Request struct {
 	Status int // 0 for a fault, and while there is no answer
 }
 
-// Server is a service. It is safe for use by several goroutines at once.
+// Server is a service. It is safe for concurrent use.
 type Server struct {
 	options Options
 	routes  *http.ServeMux
@@ -69,7 +69,7 @@ type Server struct {
 	inboxes  map[string]*inbox
 	order    []string      // IDs of inboxes, the oldest first
 	made     int           // inboxes and messages, for IDs
-	version  int           // counts the changes
+	version  int           // number of changes
 	changed  chan struct{} // closed at the next change
 	requests []*Request
 	accepted []time.Time // the requests of the last minute
@@ -114,7 +114,7 @@ func (s *Server) Client(o api.Options) *api.Client {
 	}
 	c, err := api.New("http://localhost", s.options.Key, o)
 	if err != nil {
-		panic(err) // the key of the options is not one
+		panic(err) // the key in the options is invalid
 	}
 	return c
 }
@@ -133,14 +133,14 @@ func (s *Server) Requests() []Request {
 	return all
 }
 
-// Create makes an inbox with a local part, beside the API.
+// Create makes an inbox with a local part without a request.
 func (s *Server) Create(username string, ttl time.Duration) (api.Inbox, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.create(api.CreateInbox{Username: username, TTL: int(ttl / time.Second)})
 }
 
-// Delete deletes an inbox beside the API.
+// Delete deletes an inbox without a request.
 func (s *Server) Delete(inboxID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +217,7 @@ func (s *Server) delete(id string) {
 	}
 }
 
-// change is called for every change, and wakes the held requests.
+// change records a change and wakes the held requests.
 func (s *Server) change(i *inbox) {
 	s.version++
 	i.version = s.version
@@ -264,7 +264,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, fault)
 		return
 	}
-	answer := httptest.NewRecorder() // nothing is sent under the lock
+	answer := httptest.NewRecorder() // nothing is sent while the lock is held
 	switch {
 	case r.Header.Get("X-API-Key") != s.options.Key:
 		writeError(answer, http.StatusUnauthorized, "Invalid API key")
@@ -285,7 +285,7 @@ func send(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 	w.Write(answer.Body.Bytes())
 }
 
-// limit counts a request, and reports whether it is one too many.
+// limit counts a request and reports whether it exceeds the limit.
 func (s *Server) limit(h http.Header) bool {
 	most := s.options.RequestsPerMinute
 	if most == 0 {
@@ -361,7 +361,7 @@ func (s *Server) serveCreate(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, i)
 }
 
-// find answers 404 and returns nil where there is no such inbox.
+// find answers 404 and returns nil if there is no such inbox.
 func (s *Server) find(w http.ResponseWriter, r *http.Request) *inbox {
 	s.expire()
 	i := s.inboxes[r.PathValue("inbox")]
@@ -414,8 +414,8 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, list)
 }
 
-// hold waits, if the request asks for it, until the version differs from the one the client has. It
-// returns false when the request was answered.
+// hold waits, if the request asks for it, until the version differs from the client's. It returns
+// false if it answered the request.
 func (s *Server) hold(w http.ResponseWriter, r *http.Request, version func() (int, bool)) bool {
 	var wait time.Duration
 	if value, ok := strings.CutPrefix(r.Header.Get("Prefer"), "wait="); ok {
@@ -469,7 +469,7 @@ func (s *Server) serveInboxes(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, list)
 }
 
-// message answers 404 and returns nil where there is no such message.
+// message answers 404 and returns nil if there is no such message.
 func (s *Server) message(w http.ResponseWriter, r *http.Request) *message {
 	i := s.find(w, r)
 	if i == nil {
@@ -499,8 +499,8 @@ func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// plain is a message with attachments as another service might write them; the contract does not
-// name their fields.
+// plain is a message with attachments as another service might write them, since the contract does
+// not name their fields.
 func plain(m api.Message) any {
 	attachments := []map[string]any{}
 	for _, a := range m.Attachments {
@@ -531,7 +531,7 @@ func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // only values that can be encoded are
+		panic(err) // all values passed can be encoded
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -19,13 +19,13 @@ const (
 	Forbidden           // 403, the plan does not allow it
 	InternalError       // 500 with the error envelope
 	BadGateway          // 502 with a page of HTML
-	BrokenJSON          // 200, not JSON in spite of its content type
+	BrokenJSON          // 200, broken JSON
 	Truncated           // 200, ends before its Content-Length
 	HTML                // 200, a page of HTML
 	NotFoundHTML        // 404, a page of HTML, as for a wrong base URL
 	Cut                 // the connection ends without an answer
-	CutAfter            // the request is carried out, and the connection ends without an answer
-	Late                // the request is carried out, and answered two seconds later
+	CutAfter            // the request is carried out, then the connection ends without an answer
+	Late                // the request is carried out and answered two seconds later
 	Huge                // 200, JSON without end
 	Silent              // no answer until the request ends
 	Echo                // 400 with a message that repeats the API key
@@ -37,8 +37,8 @@ type fault struct {
 	match func(*http.Request) bool
 }
 
-// Fail makes the next requests fail, so many times; all when times is negative. It ends what was
-// asked for before.
+// Fail makes the given number of requests fail; all from now on if times is negative. It replaces
+// an earlier fault.
 func (s *Server) Fail(f Fault, times int) { s.FailIf(f, times, nil) }
 
 // FailIf is Fail for the requests that match.
@@ -48,7 +48,7 @@ func (s *Server) FailIf(f Fault, times int, match func(*http.Request) bool) {
 	s.fault = fault{f, times, match}
 }
 
-// SetDelay makes every answer wait so long.
+// SetDelay delays every answer.
 func (s *Server) SetDelay(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,14 +12,14 @@ import (
 const (
 	maxPolls   = 8                // requests in flight that are not held
 	maxBackOff = 30 * time.Second // between attempts
-	patience   = time.Second      // for a held request to tell what the list of inboxes already has
-	longHeld   = 5 * time.Second  // a held request that is cut after so long was cut by something in between
-	longList   = 200              // messages of a list that is not asked for whole again
-	newest     = 100              // messages that are asked for instead
+	maxHoldLag = time.Second      // how long a held request may miss a change that the list of inboxes shows
+	longHeld   = 5 * time.Second  // a held request cut after this long was cut by a proxy in between
+	longList   = 200              // messages from which on a list is not requested completely again
+	newest     = 100              // messages that are requested instead
 )
 
-// follower is the state of a running watcher. It belongs to the goroutine in Run; the requests hand
-// their results to it as functions.
+// follower is the state of a running watcher. It belongs to the goroutine of Run; requests pass it
+// their results as functions.
 type follower struct {
 	w          *Watcher
 	ctx        context.Context
@@ -27,7 +27,7 @@ type follower struct {
 	background *api.Client
 	requests   sync.WaitGroup
 	results    chan func()
-	queue      []Event // to be sent
+	queue      []Event // to send
 
 	inboxes map[string]*inbox
 	view    []string
@@ -37,11 +37,11 @@ type follower struct {
 
 	holds  answer // whether the service holds lists of messages
 	list   inboxList
-	trend  map[string]bool // the inboxes that failed since anything succeeded
+	trend  map[string]bool // inboxes that failed since the last success
 	outage outage
 }
 
-// answer is what the service was found to do.
+// answer is what is known about an ability of the service.
 type answer int
 
 const (
@@ -65,13 +65,13 @@ type inbox struct {
 	touched        time.Time
 
 	request   *request
-	refreshed bool      // somebody waits for its list
-	changed   bool      // its list is known to differ
+	refreshed bool      // Refresh was called for it
+	changed   bool      // its list is known to have changed
 	changedAt time.Time // since when
-	counted   bool      // the list of inboxes tells when it changes
-	count     int       // of its messages, as that list told last; -1 when the inbox was not in it
-	overtaken *request  // the request that was in flight then: its answer may be older
-	held      bool      // it is to have a held request
+	counted   bool      // the list of inboxes shows when it changes
+	count     int       // of its messages in that list; -1 if it was not in it
+	overtaken *request  // the request that was in flight then, whose answer may be older
+	held      bool      // it gets a held request
 	asked     time.Time // when the last request began
 	ready     time.Time // when the next held request may begin
 	cut       bool      // the last held request was cut
@@ -115,7 +115,7 @@ func (f *follower) remove(id string) {
 	}
 }
 
-// abandon ends the request of an inbox, if there is one; its result is dropped.
+// abandon cancels the request of an inbox, if there is one, and drops its result.
 func (i *inbox) abandon() {
 	if i.request != nil {
 		i.request.cancel()
@@ -152,8 +152,7 @@ func (i *inbox) markChanged() {
 	}
 }
 
-// emit queues an event, and lets a newer list of an inbox take the place of one that nobody has
-// received yet.
+// emit queues an event. A newer list of an inbox replaces one that was not received yet.
 func (f *follower) emit(e Event) {
 	if e.Kind == Listed || e.Kind == Arrived || e.Kind == Inboxes {
 		for n := range f.queue {
@@ -161,7 +160,7 @@ func (f *follower) emit(e Event) {
 			if q.InboxID != e.InboxID || q.Kind != Listed && q.Kind != Arrived && q.Kind != Inboxes {
 				continue
 			}
-			q.Kind = max(q.Kind, e.Kind) // a Listed that is an Arrived too is one
+			q.Kind = max(q.Kind, e.Kind) // Listed and Arrived become Arrived
 			q.Messages, q.Inboxes, q.New = e.Messages, e.Inboxes, slices.Concat(q.New, e.New)
 			return
 		}
@@ -188,7 +187,7 @@ func (f *follower) updateMode() {
 	}
 }
 
-// start begins a request, and has its result handled by the follower.
+// start begins a request, whose result the follower handles.
 func (f *follower) start(hold time.Duration, do func(ctx context.Context) (handle func(*request))) *request {
 	ctx, cancel := context.WithCancel(f.ctx)
 	r := &request{cancel: cancel, hold: hold, began: time.Now()}

@@ -12,7 +12,7 @@ import (
 // inboxList is the list of the inboxes of the key.
 type inboxList struct {
 	has, holds answer
-	counts     bool // its inboxes have counts
+	counts     bool // its inboxes have message counts
 	etag       string
 	raw        []byte
 	request    *request
@@ -58,7 +58,7 @@ func (f *follower) gotInboxes(r *request, h api.Hold, list api.InboxList, err er
 	case errors.Is(err, api.ErrUnsupported):
 		l.holds = no
 		if list.Inboxes == nil && list.ETag == "" {
-			if h.Wait == 0 { // else it may have been about holding only
+			if h.Wait == 0 { // otherwise the service may only be unable to hold it
 				l.has = no
 				f.uncount()
 			}
@@ -80,14 +80,14 @@ func (f *follower) gotInboxes(r *request, h api.Hold, list api.InboxList, err er
 	}
 	l.refreshed = false
 	f.updateMode()
-	// Mails often come several at once.
+	// Mails often arrive several at a time.
 	l.ready = r.began.Add(listGap)
 	if h.Wait > 0 && (!list.Held || !changed && time.Since(r.began) < h.Wait/2) {
 		l.ready = r.began.Add(f.pace().list)
 	}
 }
 
-// count marks the inboxes of which the list says that they have changed.
+// count marks the inboxes that have changed according to the list.
 func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 	f.list.counts = len(inboxes) == 0 || inboxes[0].MessageCount != nil
 	counts := make(map[string]int, len(inboxes))
@@ -109,7 +109,7 @@ func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 		case counted && (!i.known || n != i.total):
 			i.markChanged()
 		case !counted && i.counted && i.added.Before(asked):
-			i.markChanged() // it is not in the list any more: it is gone, or soon will be
+			i.markChanged() // no longer in the list: it is gone, or soon will be
 		}
 		if counted || i.added.Before(asked) {
 			i.counted = counted
@@ -117,7 +117,7 @@ func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 	}
 }
 
-// uncount is for when the list of inboxes does not tell what has changed any more.
+// uncount is for when the list of inboxes no longer shows what has changed.
 func (f *follower) uncount() {
 	f.list.counts = false
 	for _, i := range f.inboxes {

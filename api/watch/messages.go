@@ -20,12 +20,12 @@ func (f *follower) askMessages(i *inbox) {
 	client := f.client(i.refreshed)
 	hold := h.Wait
 	if i.etag == "" {
-		hold = 0 // it is answered at once
+		hold = 0 // it will be answered immediately
 	}
 	i.request = f.start(hold, func(ctx context.Context) func(*request) {
 		list, err := client.HoldMessages(ctx, i.id, h)
 		return func(r *request) {
-			if i.request == r { // else it was abandoned
+			if i.request == r { // otherwise it was abandoned
 				i.request = nil
 				if !notSent(err) {
 					i.asked = r.began
@@ -45,7 +45,7 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 	case errors.Is(err, api.ErrUnsupported):
 		f.holds = no
 		if list.Messages == nil && list.ETag == "" {
-			return // it was known: nothing was sent
+			return // known before: nothing was sent
 		}
 	case errors.Is(err, api.ErrNotFound):
 		f.succeeded()
@@ -68,7 +68,7 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 		slices.SortStableFunc(list.Messages, func(a, b api.Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
 		whole, fresh, ok := i.join(list, h.Limit)
 		if !ok {
-			i.etag = "" // more has changed than was asked for
+			i.etag = "" // more has changed than the newest messages show
 			i.markChanged()
 			return
 		}
@@ -89,14 +89,14 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 	}
 	i.ready = time.Time{}
 	if h.Wait > 0 && (!list.Held || !changed && time.Since(r.began) < h.Wait/2) {
-		// An answer before its time, and nothing new: as good as a poll.
+		// An early answer without news is no better than a poll.
 		i.ready = r.began.Add(f.pace().interval(f.class(i, time.Now())))
 	}
 }
 
-// join returns the whole list that the answer tells of, and the IDs that are new in it. With a
-// limit the answer may be the newest part only: then all that came must stand before what was
-// there, else it is not ok.
+// join returns the complete list after an answer, and the IDs that are new in it. With a limit the
+// answer may have the newest messages only; unless they simply precede those that were known, ok is
+// false.
 func (i *inbox) join(answer api.List, limit int) (whole []api.Summary, fresh []string, ok bool) {
 	part := answer.Messages
 	if limit == 0 || len(part) > limit || len(part) == answer.Total {
@@ -112,7 +112,7 @@ func (i *inbox) join(answer api.List, limit int) (whole []api.Summary, fresh []s
 	return slices.Concat(part[:n], i.messages), fresh, true
 }
 
-// fresh returns the IDs that are not in the list of the inbox.
+// fresh returns the IDs of the messages that are not in the list of the inbox.
 func (i *inbox) fresh(messages []api.Summary) []string {
 	old := make(map[string]bool, len(i.messages))
 	for _, m := range i.messages {

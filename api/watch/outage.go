@@ -8,7 +8,7 @@ import (
 	"mayfly/api"
 )
 
-// outage is a row of failures.
+// outage is a run of failures.
 type outage struct {
 	failures int
 	at       time.Time // of the last failure
@@ -31,7 +31,7 @@ func (f *follower) failed(i *inbox, r *request, err error) {
 	}
 	i.refreshed = false
 	if r.hold > 0 && time.Since(r.began) >= longHeld && !i.cut && lost(err) && f.outage.failures == 0 {
-		i.cut = true // many a proxy ends what takes long: ask again before saying anything
+		i.cut = true // proxies often cut long requests: retry before reporting it
 		return
 	}
 	f.trend[i.id] = true
@@ -95,13 +95,13 @@ func (o *outage) add(err error) {
 	o.retry = o.at.Add(wait)
 }
 
-// notSent reports whether there was no room in the budget for a request.
+// notSent reports whether the budget had no room for a request.
 func notSent(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && e.Status == 0 && errors.Is(err, api.ErrRateLimited)
 }
 
-// lost reports whether a request got no answer, or one of something in between.
+// lost reports whether a request got no answer, or one from a proxy in between.
 func lost(err error) bool {
 	var e *api.Error
 	return errors.Is(err, api.ErrUnavailable) && (!errors.As(err, &e) || e.Status >= 502 && e.Status <= 504)

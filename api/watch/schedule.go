@@ -20,13 +20,13 @@ const (
 	justUsed = 2 * time.Minute
 	listGap  = 200 * time.Millisecond // between two requests for the list of inboxes
 	maxHolds = 16                     // inboxes with a held request of their own
-	// maxHoldsCounted is the same where the list of inboxes tells of the others.
+	// maxHoldsCounted is the same if the list of inboxes covers the others.
 	maxHoldsCounted = 8
 	never           = time.Hour
 )
 
-// class tells how eagerly an inbox is followed. One that was just used is hot without the focus,
-// too: the address was copied to be pasted elsewhere.
+// class returns how eagerly an inbox is followed. One that was just used is hot even without the
+// focus: its address was copied to be pasted elsewhere.
 func (f *follower) class(i *inbox, now time.Time) class {
 	switch {
 	case !i.touched.IsZero() && now.Sub(i.touched) < justUsed:
@@ -45,13 +45,13 @@ type pace struct {
 
 func (p pace) interval(c class) time.Duration { return p.intervals[c] }
 
-// pace divides the budget: as often as is useful, and no more of what is left than three fifths for
-// a class that others come after.
+// pace divides the budget among the classes: each polls as often as is useful, and takes at most
+// three fifths of what is left if others follow.
 func (f *follower) pace() pace {
 	perMinute, _ := f.w.client.Budget().Background()
 	now := time.Now()
 	var count [classes]int
-	used := false // an inbox that only the list tells about
+	used := false // whether an inbox that only the list covers was just used
 	for _, i := range f.inboxes {
 		switch c := f.class(i, now); {
 		case i.paused || i.held:
@@ -86,9 +86,9 @@ func (f *follower) pace() pace {
 	return p
 }
 
-// The order in which requests are made when several could be.
+// The order in which requests are made if several are due.
 const (
-	urgent  = iota // somebody waits for it
+	urgent  = iota // Refresh was called
 	first          // hot, or in view and not known yet
 	listing        // the list of inboxes
 	news           // known to have changed
@@ -96,7 +96,7 @@ const (
 	others
 )
 
-// candidate is a request that could be made at a time.
+// candidate is a request that could be made.
 type candidate struct {
 	inbox *inbox // nil for the list of inboxes
 	rank  int
@@ -110,8 +110,8 @@ func (c candidate) before(d candidate) bool {
 	return c.due.Before(d.due)
 }
 
-// schedule begins the requests that are due and for which there is room, and returns the time until
-// there may be more to do.
+// schedule begins the requests that are due and fit the budget, and returns the time until there
+// may be more to do.
 func (f *follower) schedule() time.Duration {
 	now := time.Now()
 	f.assignHolds(now)
@@ -138,8 +138,8 @@ func (f *follower) schedule() time.Duration {
 	}
 }
 
-// assignHolds decides which inboxes have a held request of their own, and abandons the requests
-// that stand in the way of something better.
+// assignHolds decides which inboxes get a held request, and abandons the requests in the way of
+// better ones.
 func (f *follower) assignHolds(now time.Time) {
 	room := 0
 	if f.holds != no {
@@ -169,7 +169,7 @@ func (f *follower) assignHolds(now time.Time) {
 		i.held = n < room
 	}
 	for _, i := range f.inboxes {
-		if i.request != nil && i.request.hold > 0 && (!i.held || i.changed && now.Sub(i.changedAt) >= patience) {
+		if i.request != nil && i.request.hold > 0 && (!i.held || i.changed && now.Sub(i.changedAt) >= maxHoldLag) {
 			i.abandon()
 		}
 	}
@@ -182,7 +182,7 @@ func asInt(b bool) int {
 	return 0
 }
 
-// next returns the request to make now, or false and how long there is none.
+// next returns the request to make now, or false and the time until there is one.
 func (f *follower) next(now time.Time, p pace) (best candidate, wait time.Duration, ok bool) {
 	wait = never
 	consider := func(c candidate) {
@@ -198,7 +198,7 @@ func (f *follower) next(now time.Time, p pace) (best candidate, wait time.Durati
 		case i.paused && !i.refreshed:
 		case i.request != nil:
 			if i.changed && i.request.hold > 0 {
-				wait = min(wait, max(0, i.changedAt.Add(patience).Sub(now)))
+				wait = min(wait, max(0, i.changedAt.Add(maxHoldLag).Sub(now)))
 			}
 		default:
 			if c, can := f.candidate(i, now, p); can {
@@ -215,7 +215,7 @@ func (f *follower) next(now time.Time, p pace) (best candidate, wait time.Durati
 	return best, wait, ok
 }
 
-// afterOutage puts a request off while the service fails.
+// afterOutage postpones a request while the service fails.
 func (f *follower) afterOutage(c candidate, now time.Time) candidate {
 	if f.outage.failures > 0 && c.rank != urgent && c.due.Before(f.outage.retry) {
 		c.due = f.outage.retry
@@ -224,7 +224,7 @@ func (f *follower) afterOutage(c candidate, now time.Time) candidate {
 }
 
 // probeInFlight reports whether a request that began after the service failed has no result yet.
-// There is one at a time.
+// Only one is made at a time.
 func (f *follower) probeInFlight() bool {
 	probe := func(r *request) bool { return r != nil && r.began.After(f.outage.at) }
 	if probe(f.list.request) {
@@ -238,7 +238,7 @@ func (f *follower) probeInFlight() bool {
 	return false
 }
 
-// candidate returns the next request for an inbox; false when there is none until something else
+// candidate returns the next request for an inbox; false if there is none until something else
 // happens.
 func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) {
 	class := f.class(i, now)
@@ -258,7 +258,7 @@ func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) 
 		c.rank, c.due = min(c.rank, news), i.asked
 	case !i.known:
 		if f.list.has == unknown && f.list.trouble.failures == 0 {
-			return candidate{}, false // the list of inboxes may tell that it is empty
+			return candidate{}, false // the list of inboxes may show that it is empty
 		}
 		c.due = i.added
 	case i.held:
@@ -270,7 +270,7 @@ func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) 
 			c.rank = viewed
 		}
 	case i.trouble.failures > 0:
-		c.due = i.trouble.retry // else nobody would be told that it is over
+		c.due = i.trouble.retry // otherwise its end would go unnoticed
 	case i.counted && f.list.counts:
 		return candidate{}, false
 	}

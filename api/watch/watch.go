@@ -1,11 +1,11 @@
 // Package watch follows inboxes within the request budget of their key.
 //
-// A [Watcher] tells at once what arrives where the service holds requests: a few inboxes, those in
-// view first, each by a held request of its own, and the others by one held list of the key's
-// inboxes, whose counts say which have changed. A service that speaks the contract and nothing else
-// is asked again and again: often for what is in view or was just used, less often for the rest,
-// and less often still while the terminal has no focus. All of it leaves room in the budget for
-// what a person does with the same client, see [api.Budget].
+// On a service that holds requests a [Watcher] reports what arrives immediately: for a few inboxes,
+// those in view first, with a held request each, and for the others with one held list of the key's
+// inboxes, whose counts say which have changed. A service with the bare contract is polled: often
+// for what is in view or was just used, less often for the rest, and less often still while the
+// terminal has no focus. All of it leaves room in the budget for what a person does with the same
+// client, see [api.Budget]. [Await] waits for one message.
 package watch
 
 import (
@@ -21,22 +21,22 @@ import (
 type Kind int
 
 const (
-	// Listed has the list of an inbox: the first one, one that changed without a new message, and
+	// Listed has the list of an inbox: the first one, one that changed without a new message, or
 	// the answer to Refresh.
 	Listed Kind = iota
-	// Arrived has the list of an inbox in which there are new messages.
+	// Arrived has the list of an inbox with new messages.
 	Arrived
-	// Gone: the inbox was deleted or has expired, and is not followed any more.
+	// Gone means that the inbox was deleted or has expired. It is no longer followed.
 	Gone
-	// Failed has the error and the time of the next attempt. Without an inbox it is about the
-	// service, and all inboxes wait. It comes again for each attempt.
+	// Failed has the error and the time of the next attempt. Without an inbox the service as a
+	// whole fails, and all inboxes wait. Each failed attempt sends one.
 	Failed
 	// Recovered ends Failed.
 	Recovered
-	// ModeChanged has the mode.
+	// ModeChanged has the new mode.
 	ModeChanged
-	// Inboxes has the list of the inboxes of the key, whenever it changes. It comes only from a
-	// service that has such a list.
+	// Inboxes has the list of the inboxes of the key, whenever it changes. Only a service with such
+	// a list sends it.
 	Inboxes
 )
 
@@ -49,44 +49,43 @@ func (k Kind) String() string {
 type Mode int
 
 const (
-	Unknown Mode = iota // nothing was answered yet
-	Live                // the service tells at once
-	Polling             // the service is asked again and again
+	Unknown Mode = iota // no answer yet
+	Live                // by held requests
+	Polling             // by polling
 )
 
 // String returns the name of the mode in lower case.
 func (m Mode) String() string { return [...]string{"unknown", "live", "polling"}[m] }
 
-// Event is something that the user of the watcher should know. Its slices are shared, and not to be
-// changed.
+// Event is something that happened. Its slices are shared and must not be changed.
 type Event struct {
 	Kind    Kind
-	InboxID string // empty where the event is about the service
-	// Generation is the one that Add returned. An event of an earlier one is stale.
+	InboxID string // empty if the event is about the service
+	// Generation is the one that Add returned. An event of an earlier generation is stale.
 	Generation uint64
 
-	Messages []api.Summary // Listed, Arrived: the whole list, the newest first
-	New      []string      // Arrived: the IDs of the messages that were not in the list before
+	Messages []api.Summary // Listed, Arrived: the complete list, newest first
+	New      []string      // Arrived: the IDs of the new messages
 	Err      error         // Failed
 	RetryAt  time.Time     // Failed
 	Mode     Mode          // ModeChanged
 	Inboxes  []api.Inbox   // Inboxes
 }
 
-// Budget is what the screen shows: requests in the last minute, and the most there may be.
+// Budget is the number of requests in the last minute, and the most that may be made.
 type Budget struct{ Used, Limit int }
 
 // Options are the choices of a [Watcher].
 type Options struct {
-	// NoInboxes leaves the list of the key's inboxes alone. It is for following one inbox or two,
-	// and no others that the key has.
+	// NoInboxes does not ask for the list of the key's inboxes. It is for following one or two
+	// inboxes of many.
 	NoInboxes bool
 	// Hold is how long the service is asked to hold a request; 25 s when 0.
 	Hold time.Duration
 }
 
-// Watcher follows inboxes. Its methods may be called by several goroutines at once, before and
-// while it runs, and do not block.
+// Watcher follows inboxes. Its methods may be called from several goroutines, before and while it
+// runs, and do not block.
 type Watcher struct {
 	client  *api.Client
 	options Options
@@ -99,7 +98,7 @@ type Watcher struct {
 	last        uint64
 }
 
-// New returns a watcher that makes its requests with c and shares c's budget.
+// New returns a watcher that makes its requests with c and shares the budget of c.
 func New(c *api.Client, o Options) *Watcher {
 	if o.Hold <= 0 {
 		o.Hold = 25 * time.Second
@@ -107,11 +106,11 @@ func New(c *api.Client, o Options) *Watcher {
 	return &Watcher{client: c, options: o, events: make(chan Event), wake: make(chan struct{}, 1), generations: map[string]uint64{}}
 }
 
-// Events returns the channel of events, which is closed when Run returns. Who reads it slowly gets
-// fewer events, never stale ones.
+// Events returns the channel of events, which is closed when Run returns. A slow reader gets fewer
+// events, never stale ones.
 func (w *Watcher) Events() <-chan Event { return w.events }
 
-// do has the follower call a function.
+// do runs a command in the follower's goroutine.
 func (w *Watcher) do(command func(*follower)) {
 	w.mu.Lock()
 	w.commands = append(w.commands, command)
@@ -122,8 +121,8 @@ func (w *Watcher) do(command func(*follower)) {
 	}
 }
 
-// Add follows an inbox, and returns its generation. An inbox that is followed keeps its generation;
-// one that was removed or is gone gets another.
+// Add follows an inbox and returns its generation. An inbox that is followed already keeps its
+// generation; one that was removed or is gone gets a new one.
 func (w *Watcher) Add(inboxID string) uint64 {
 	w.mu.Lock()
 	if generation, ok := w.generations[inboxID]; ok {
@@ -138,7 +137,7 @@ func (w *Watcher) Add(inboxID string) uint64 {
 	return generation
 }
 
-// Remove ends following an inbox. There are no more events of its generation but for one that is
+// Remove stops following an inbox. No more events of its generation are sent, except one that is
 // being received.
 func (w *Watcher) Remove(inboxID string) {
 	w.mu.Lock()
@@ -147,7 +146,7 @@ func (w *Watcher) Remove(inboxID string) {
 	w.do(func(f *follower) { f.remove(inboxID) })
 }
 
-// forget is for an inbox that is gone.
+// forget removes an inbox that is gone.
 func (w *Watcher) forget(inboxID string, generation uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -156,7 +155,7 @@ func (w *Watcher) forget(inboxID string, generation uint64) {
 	}
 }
 
-// Pause stops the requests for an inbox, or goes on with them.
+// Pause stops the requests for an inbox, or resumes them.
 func (w *Watcher) Pause(inboxID string, paused bool) {
 	w.do(func(f *follower) {
 		if i := f.inboxes[inboxID]; i != nil && i.paused != paused {
@@ -177,7 +176,7 @@ func (w *Watcher) SetView(inboxIDs []string) {
 	})
 }
 
-// Touch says that an inbox was just used, by copying its address for example, so that mail is
+// Touch says that an inbox was just used, for example that its address was copied, so that mail is
 // likely.
 func (w *Watcher) Touch(inboxID string) {
 	now := time.Now()
@@ -188,12 +187,11 @@ func (w *Watcher) Touch(inboxID string) {
 	})
 }
 
-// SetFocused says whether the terminal has the focus. It has until this is called.
+// SetFocused says whether the terminal has the focus. It does until SetFocused is called.
 func (w *Watcher) SetFocused(focused bool) { w.do(func(f *follower) { f.focused = focused }) }
 
-// Refresh asks for the list of an inbox now, also while it fails, and has Listed or Arrived as its
-// answer. With an empty ID it is for all inboxes: those in view at once, the others as the budget
-// allows.
+// Refresh asks for the list of an inbox now, even while it fails, and Listed or Arrived follows.
+// With an empty ID it asks for all inboxes: those in view now, the others as the budget allows.
 func (w *Watcher) Refresh(inboxID string) {
 	w.do(func(f *follower) { f.refresh(inboxID) })
 }
@@ -204,8 +202,8 @@ func (w *Watcher) Budget() Budget {
 	return Budget{used, limit}
 }
 
-// Run follows the inboxes until ctx ends, and returns the cause of that when all its requests have
-// ended. It can be called once.
+// Run follows the inboxes until ctx ends, waits for all its requests to end, and returns the cause.
+// It can be called once.
 func (w *Watcher) Run(ctx context.Context) error {
 	f := newFollower(ctx, w)
 	defer close(w.events)
