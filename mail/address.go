@@ -8,9 +8,9 @@ const (
 	maxPending   = 200 // octets of an unquoted name with commas
 )
 
-// parseAddresses reads an unfolded address list (RFC 5322, section 3.4), also a broken one: commas in
-// unquoted names, missing brackets, names in comments, groups. What has no address at all is a Name. It
-// stops after so many addresses.
+// parseAddresses reads at most limit addresses of an unfolded list (RFC 5322, section 3.4), even a
+// broken one: commas in unquoted names, missing brackets, names in comments, groups. An entry
+// without an address is a Name.
 func parseAddresses(s string, most int) []Address {
 	var list []Address
 	pending := "" // the start of a name with an unquoted comma
@@ -44,7 +44,7 @@ func joinComma(a, b string) string {
 	return a + ", " + b
 }
 
-// cutAddress takes one address off the front of a list. A group's name is dropped.
+// cutAddress splits the first address off a list. The name of a group is dropped.
 func cutAddress(s string) (item, rest string) {
 	quoted, comment, angle, route := false, 0, false, false
 	start := 0
@@ -63,7 +63,7 @@ func cutAddress(s string) (item, rest string) {
 				comment--
 			}
 		case c == '"':
-			// A lone quote within a word, or one that is never closed, is no quote.
+			// A quote within a word, or one that is never closed, is an ordinary character.
 			quoted = strings.IndexByte(s[i+1:], '"') >= 0
 		case c == '<':
 			angle = true
@@ -122,8 +122,8 @@ func angles(s string) (open, end int) {
 	return open, end
 }
 
-// bareAddress reads a mailbox without angle brackets: an address with its name in a comment, or only one
-// of both.
+// bareAddress reads a mailbox without angle brackets: an address with its name in a comment, or
+// just one of the two.
 func bareAddress(s string) Address {
 	var a Address
 	if open := strings.IndexByte(s, '('); open >= 0 {
@@ -154,7 +154,7 @@ func bareAddress(s string) Address {
 	return a
 }
 
-// splitEncoded reads an address whose name and address are together in an encoded word.
+// splitEncoded reads an address whose name and address are in one encoded word.
 func splitEncoded(a Address) (Address, bool) {
 	if a.Addr != "" || !strings.Contains(a.Name, "@") {
 		return a, false
@@ -165,7 +165,7 @@ func splitEncoded(a Address) (Address, bool) {
 	return a, false
 }
 
-// cleanAddr takes comments, spaces and a source route out of an address.
+// cleanAddr removes comments, spaces and a source route from an address.
 func cleanAddr(s string) string {
 	if strings.Contains(s, "=?") {
 		s = decodeHeader([]byte(s))
@@ -189,7 +189,7 @@ func cleanAddr(s string) string {
 	return s
 }
 
-// phrase reads a display name: quotes off, words decoded.
+// phrase reads a display name: unquoted, its words decoded.
 func phrase(s string) string {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") && len(s) > 1 {
@@ -205,7 +205,7 @@ func phrase(s string) string {
 	return s
 }
 
-// unquote takes the quotes off quoted strings, and the backslashes in them.
+// unquote removes the quotes of quoted strings, and the backslashes in them.
 func unquote(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -25,10 +25,10 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// decodeText turns octets of a declared charset into UTF-8. The declaration is believed only as far as
-// the octets fit it: what is valid UTF-8 is UTF-8 although a one-byte charset was declared, and what was
-// declared UTF-8 but mostly is not is taken for undeclared. Undeclared octets are UTF-8 if they can be,
-// else what they look like, else windows-1252.
+// decodeText turns octets of a declared charset into UTF-8. The declaration counts only as far as
+// the octets fit it: valid UTF-8 is UTF-8 even if a one-byte charset was declared, and what was
+// declared UTF-8 but mostly is not counts as undeclared. Undeclared octets are UTF-8 if they can
+// be, else what they look like, else windows-1252.
 func decodeText(b []byte, charset string) string {
 	name := canonicalCharset(charset)
 	if isASCII(b) && !needsDecoding(name, b) {
@@ -61,7 +61,7 @@ func decodeText(b []byte, charset string) string {
 	return s
 }
 
-// canonicalCharset brings the common ways to write a charset's name to one.
+// canonicalCharset returns one form for the common spellings of a charset's name.
 func canonicalCharset(name string) string {
 	name = strings.ToLower(strings.Trim(name, " \t\"'<>;"))
 	switch name {
@@ -88,7 +88,7 @@ func canonicalCharset(name string) string {
 	return name
 }
 
-// needsDecoding tells whether octets below 0x80 alone may mean other characters in the charset.
+// needsDecoding reports whether octets below 0x80 alone may mean other characters in the charset.
 func needsDecoding(name string, b []byte) bool {
 	switch name {
 	case "utf-7", "utf-16", "utf-16be", "utf-16le", "utf-32", "utf-32le":
@@ -100,19 +100,19 @@ func needsDecoding(name string, b []byte) bool {
 		strings.HasPrefix(name, "cp5022") || hasISO2022(b)
 }
 
-// hasISO2022 tells whether b changes to Japanese characters in the way of ISO-2022-JP.
+// hasISO2022 reports whether b switches to Japanese characters as ISO-2022-JP does.
 func hasISO2022(b []byte) bool {
 	return bytes.Contains(b, []byte("\x1b$B")) || bytes.Contains(b, []byte("\x1b$@"))
 }
 
-// lookupCharset finds an encoding by the names of the web, and by all the ways in which senders write them:
-// cp1251, win-1251, koi8r, ks-c-5601, eucgb2312_cn. nil: not known.
+// lookupCharset finds an encoding by the names of the web and by the spellings of senders: cp1251,
+// win-1251, koi8r, ks-c-5601, eucgb2312_cn. It returns nil for an unknown one.
 func lookupCharset(name string) encoding.Encoding {
 	for _, n := range [...]string{name, strings.ReplaceAll(name, "_", "-")} {
 		switch enc, err := htmlindex.Get(n); {
 		case err != nil || enc == encoding.Replacement:
 		case enc == simplifiedchinese.GBK:
-			return simplifiedchinese.GB18030 // has all of it, and more
+			return simplifiedchinese.GB18030 // a superset
 		default:
 			return enc
 		}
@@ -137,7 +137,7 @@ func lookupCharset(name string) encoding.Encoding {
 	return codePages[strings.TrimLeft(plain, "abcdefghijklmnopqrstuvwxyz0")]
 }
 
-// charsets are found by how their names begin, without what is no letter or digit.
+// charsets are found by the beginning of their names, letters and digits only.
 var charsets = [...]struct {
 	prefix   string
 	encoding encoding.Encoding
@@ -156,7 +156,7 @@ var charsets = [...]struct {
 	{"maccyrillic", charmap.MacintoshCyrillic}, {"macroman", charmap.Macintosh},
 }
 
-// codePages are those of Windows and DOS by their numbers: cp1251, win-1251, ibm850, cp00858.
+// codePages are the code pages of Windows and DOS by number: cp1251, win-1251, ibm850, cp00858.
 var codePages = map[string]encoding.Encoding{
 	"437": charmap.CodePage437, "850": charmap.CodePage850, "852": charmap.CodePage852, "855": charmap.CodePage855,
 	"858": charmap.CodePage858, "860": charmap.CodePage860, "862": charmap.CodePage862, "863": charmap.CodePage863,
@@ -175,7 +175,7 @@ func decodeWith(enc encoding.Encoding, b []byte) string {
 	return string(out)
 }
 
-// decodeBOM decodes what begins with a byte order mark.
+// decodeBOM decodes text that begins with a byte order mark.
 func decodeBOM(b []byte) (string, bool) {
 	switch {
 	case bytes.HasPrefix(b, []byte("\xef\xbb\xbf")) && utf8.Valid(b):
@@ -190,9 +190,9 @@ func decodeBOM(b []byte) (string, bool) {
 	return "", false
 }
 
-// decodeUTF16 decodes UTF-16 of the named order. A byte order mark comes first; without one, "utf-16" is
-// in the order that leaves more zeros on top. Octets without any zero, which were declared
-// UTF-16 by mistake, are undeclared.
+// decodeUTF16 decodes UTF-16 of the named byte order. A byte order mark overrides it; without one,
+// "utf-16" has the order with more zeros in the high octets. Octets without any zero were declared
+// UTF-16 by mistake and count as undeclared.
 func decodeUTF16(b []byte, name string) string {
 	if bytes.IndexByte(b, 0) < 0 && utf8.Valid(b) {
 		return string(b)
@@ -214,8 +214,8 @@ func decodeUTF16(b []byte, name string) string {
 	return strings.TrimPrefix(decodeWith(unicode.UTF16(order, unicode.UseBOM), b), "\uFEFF")
 }
 
-// decodeISO2022KR decodes Korean in seven bits (RFC 1557): between SO and SI stand the octets of EUC-KR
-// without their top bit.
+// decodeISO2022KR decodes Korean in seven bits (RFC 1557): between SO and SI stand the octets of
+// EUC-KR without their top bit.
 func decodeISO2022KR(b []byte) string {
 	b = bytes.ReplaceAll(b, []byte("\x1b$)C"), nil)
 	shifted := false
@@ -235,7 +235,7 @@ func decodeISO2022KR(b []byte) string {
 	return decodeWith(korean.EUCKR, out)
 }
 
-// decodeUndeclared decodes octets whose charset is not known, or is said to be UTF-8.
+// decodeUndeclared decodes octets whose charset is unknown or declared as UTF-8.
 func decodeUndeclared(b []byte, saidUTF8 bool) string {
 	if isASCII(b) && hasISO2022(b) {
 		return decodeWith(japanese.ISO2022JP, b)
@@ -253,7 +253,7 @@ func decodeUndeclared(b []byte, saidUTF8 bool) string {
 	return decodeWith(charmap.Windows1252, b)
 }
 
-// countUTF8 counts the multi-byte characters of b and the octets that are part of none.
+// countUTF8 counts the multi-byte characters of b and the octets that belong to none.
 func countUTF8(b []byte) (good, bad int) {
 	for len(b) > 0 {
 		if b[0] < utf8.RuneSelf {

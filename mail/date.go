@@ -41,7 +41,8 @@ var zones = map[string]string{
 	"KST": "+0900", "AEST": "+1000", "AEDT": "+1100", "NZST": "+1200", "NZDT": "+1300",
 }
 
-// parseDate reads a Date field, also in forms that RFC 5322 does not allow. Without a zone it is UTC.
+// parseDate reads a Date field, even in forms that RFC 5322 does not allow. Without a zone it is
+// UTC.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) > 200 {
 		return time.Time{}, false
@@ -61,10 +62,11 @@ func parseDate(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// usualLayout is what nearly all mail has. It is tried first, since a failed try costs more than a parse.
+// usualLayout is the layout of nearly all mail. It is tried first, since a failed try costs more
+// than a parse.
 const usualLayout = "Mon, 2 Jan 2006 15:04:05 -0700"
 
-// usualDate drops a comment from the end, and gives GMT as an offset.
+// usualDate drops a comment at the end, and writes GMT as an offset.
 func usualDate(s string) string {
 	if strings.HasSuffix(s, ")") {
 		if open := strings.IndexByte(s, '('); open > 0 {
@@ -77,13 +79,13 @@ func usualDate(s string) string {
 	return s
 }
 
-// namedZone tells whether t's zone was a name whose offset package time does not know.
+// namedZone reports whether t's zone was a name whose offset package time does not know.
 func namedZone(t time.Time) bool {
 	name, offset := t.Zone()
 	return offset == 0 && name != "" && name != "UTC" && name != "GMT"
 }
 
-// plausible keeps out years that JSON cannot hold.
+// plausible rejects years that JSON cannot hold.
 func plausible(t time.Time) bool { return t.Year() >= 1 && t.Year() <= 9999 }
 
 // tidyDate drops comments, the day of the week and commas, and turns zone names into offsets.

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// A candidate is a charset that text without a declared one may be in. In a usual text of it, share of the
-// characters beyond ASCII are among the common ones.
+// A candidate is a charset that undeclared text may be in. In a usual text, share of the characters
+// beyond ASCII are among the common ones.
 type candidate struct {
 	encoding encoding.Encoding
 	common   map[rune]bool
 	share    float64
 }
 
-// candidates are made when they are first needed, which for most is never.
+// candidates are made on first use, which for most programs is never.
 var candidates = sync.OnceValue(func() []candidate {
 	list := make([]candidate, len(scripts))
 	for i, s := range scripts {
@@ -52,9 +52,9 @@ var scripts = [...]struct {
 	{charmap.Windows874, "กขคงจชซญดตถทธนบปผพฟภมยรลวสหอะาิีึืุูเแโใไ่้็์ัำ", 0.95},
 }
 
-// detectCharset guesses the charset of undeclared text that is not UTF-8: by how many of its characters
-// are common ones in each candidate. nil: nothing stands out, as in Western languages, where characters
-// beyond ASCII are few.
+// detectCharset guesses the charset of undeclared text that is not UTF-8, by how many of its
+// characters are common in each candidate. It returns nil if none stands out, as in Western
+// languages, where characters beyond ASCII are few.
 func detectCharset(b []byte) encoding.Encoding {
 	b = sample(b)
 	if !mostlyForeign(b) {
@@ -82,7 +82,7 @@ func sample(b []byte) []byte {
 	return b[:size]
 }
 
-// mostlyForeign tells whether octets beyond ASCII are at least as common as ASCII letters.
+// mostlyForeign reports whether octets beyond ASCII are at least as common as ASCII letters.
 func mostlyForeign(b []byte) bool {
 	high, letters := 0, 0
 	for _, c := range b {

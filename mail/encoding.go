@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 )
 
-// decodeBase64 undoes base64, as much as there is of it: octets that do not belong are passed over,
-// padding may be missing, or be followed by more. clean is false if something did not belong.
+// decodeBase64 decodes base64, however broken: octets that do not belong are skipped, padding may
+// be missing or be followed by more. clean is false if something did not belong.
 func decodeBase64(src []byte) (dst []byte, clean bool) {
 	buf := make([]byte, 0, len(src))
 	dst = make([]byte, 0, base64.StdEncoding.DecodedLen(len(src)))
@@ -52,8 +52,8 @@ var base64Letters = func() (set [256]bool) {
 	return set
 }()
 
-// cutFooter parts the base64 of a text from what a mailing list has put below it as it is. It begins after
-// an empty line, with a line that is no base64.
+// cutFooter splits the base64 of a text from the plain footer that a mailing list appended. The
+// footer follows an empty line and begins with a line that is not base64.
 func cutFooter(src []byte) (encoded, footer []byte) {
 	empty := len(src) // the last empty line
 	for rest := src; len(rest) > 0; {
@@ -74,11 +74,11 @@ func cutFooter(src []byte) (encoded, footer []byte) {
 	return src, nil
 }
 
-// shortBase64 is what a text has to have at least in front of a footer: less could be a text itself.
+// shortBase64 is the least base64 before a footer, in octets: less could be ordinary text.
 const shortBase64 = 40
 
-// looksBase64 tells text that was only declared to be base64 from what is: running text has spaces
-// inside of its lines and much punctuation.
+// looksBase64 tells base64 from text that was only declared so: running text has spaces within its
+// lines and much punctuation.
 func looksBase64(src []byte) bool {
 	src = src[:min(len(src), 4096)]
 	foreign, inner := 0, 0
@@ -94,7 +94,8 @@ func looksBase64(src []byte) bool {
 	return (foreign+inner)*20 <= len(src)
 }
 
-// decodeQuotedPrintable undoes quoted-printable (RFC 2045, section 6.7). What is no escape stays as it is.
+// decodeQuotedPrintable decodes quoted-printable (RFC 2045, section 6.7). What is not an escape
+// stays as it is.
 func decodeQuotedPrintable(src []byte) (dst []byte, clean bool) {
 	dst = make([]byte, 0, len(src))
 	clean = true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A rawField is a field as it stands in a header. value may be folded.
+// A rawField is a field as it is in a header. value may be folded.
 type rawField struct {
 	name  string
 	value []byte
@@ -26,12 +26,12 @@ func (h header) get(name string) string {
 	return ""
 }
 
-// maxStray is how many lines that are no fields are kept of a header.
+// maxStray is how many lines of a header that are not fields are kept.
 const maxStray = 100
 
-// readHeader parts data into its header and the body behind it. A line that is no field ends the header,
-// unless a well-known field still follows, whose value then was broken badly: the line is taken as part
-// of the field before it. Data that starts with no field at all is all body.
+// readHeader splits data into its header and its body. A line that is not a field ends the header,
+// unless a well-known field still follows: then a value was badly broken, and the line is taken as
+// part of the field before it. Data that does not start with a field is all body.
 func (p *parser) readHeader(data []byte) (h header, body []byte) {
 	budget := p.limits.HeaderBytes
 	rest := skipMboxLine(data)
@@ -55,7 +55,7 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 		name, ok := fieldName(line)
 		if !ok {
 			if len(h) > 0 && !bytes.HasPrefix(line, []byte("--")) && (fieldFollows(after) || isBlank(line)) {
-				p.defect("A line of the header is no field")
+				p.defect("A line of the header is not a field")
 				if stray <= maxStray {
 					stray++
 					budget -= len(line)
@@ -74,7 +74,7 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 			p.defect("The header has too many fields: the rest is not shown")
 			continue
 		}
-		if most := (budget + 1) / 2; len(field) > most { // so that one does not hide all that follow it
+		if most := (budget + 1) / 2; len(field) > most { // so that one does not hide all others
 			p.defect("The header is too long: not all of it is shown")
 			field = field[:most]
 		}
@@ -85,7 +85,7 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 		h = append(h, rawField{name: name, value: field[min(len(field), bytes.IndexByte(line, ':')+1):], raw: field})
 	}
 	if !known && len(rest) > 0 && !isMIMEHeader(h) {
-		// "Note: buy milk" is a text that happens to have a colon.
+		// "Note: buy milk" is text that happens to have a colon.
 		return nil, begin
 	}
 	return h, rest
@@ -98,8 +98,8 @@ func (f *rawField) extend(line []byte) {
 	f.raw = append(append(bytes.Clone(f.raw), '\n'), line...)
 }
 
-// readOn reads a header on that was torn by empty lines, as some programs do that write line breaks twice:
-// a field of MIME that it lacks follows them.
+// readOn continues a header that is split by empty lines, as programs do that write line breaks
+// twice: a MIME field that it lacks follows them.
 func (p *parser) readOn(h header, body []byte) (header, []byte, bool) {
 	rest := bytes.TrimLeft(body, " \t\r\n")
 	line, _ := cutLine(rest)
@@ -112,7 +112,7 @@ func (p *parser) readOn(h header, body []byte) (header, []byte, bool) {
 	return append(h, more...), body, len(more) > 0
 }
 
-// isTornField tells whether a field's name is one that hardly a text begins with.
+// isTornField reports whether text hardly ever begins with the name of the field.
 func isTornField(name string) bool {
 	name = strings.ToLower(name)
 	return name == "mime-version" || name == "content-type" || name == "content-transfer-encoding"
@@ -148,7 +148,7 @@ func skipMboxLine(data []byte) []byte {
 	return data
 }
 
-// cutLine returns the first line without its break, CRLF or LF, and what is after the break.
+// cutLine returns the first line without its line break, CRLF or LF, and the rest.
 func cutLine(data []byte) (line, after []byte) {
 	i := bytes.IndexByte(data, '\n')
 	if i < 0 {
@@ -166,8 +166,8 @@ func trimBreak(b []byte) []byte {
 	return bytes.TrimSuffix(b, []byte("\r"))
 }
 
-// foldedEnd is where the field ends whose first line ends at end: after the lines that start with a space
-// or a tab and have something in them.
+// foldedEnd is where a field ends whose first line ends at end: after the lines that start with a
+// space or a tab and are not blank.
 func foldedEnd(data []byte, end int) int {
 	for end < len(data) && (data[end] == ' ' || data[end] == '\t') {
 		line, after := cutLine(data[end:])
@@ -183,8 +183,8 @@ func foldedEnd(data []byte, end int) int {
 
 func isBlank(line []byte) bool { return len(bytes.TrimLeft(line, " \t")) == 0 }
 
-// fieldName returns the name of the field that line starts (RFC 5322, section 2.2); spaces before the
-// colon are let through.
+// fieldName returns the name of the field that line starts (RFC 5322, section 2.2); spaces before
+// the colon are allowed.
 func fieldName(line []byte) (string, bool) {
 	colon := bytes.IndexByte(line, ':')
 	if colon <= 0 {
@@ -202,7 +202,8 @@ func fieldName(line []byte) (string, bool) {
 	return string(name), true
 }
 
-// fieldFollows tells whether a well-known field comes before the next empty line, within a few lines.
+// fieldFollows reports whether a well-known field comes before the next empty line, within a few
+// lines.
 func fieldFollows(data []byte) bool {
 	for range 8 {
 		line, after := cutLine(data)
@@ -234,8 +235,8 @@ func isKnownField(name string) bool {
 	return knownFields[name]
 }
 
-// isMIMEHeader tells whether every field has a name with a hyphen, as headers of their own kind have
-// (Return-Path, Reporting-MTA), and running text has not.
+// isMIMEHeader reports whether every name has a hyphen, as in headers (Return-Path, Reporting-MTA)
+// and not in running text.
 func isMIMEHeader(h header) bool {
 	for i := range h {
 		if !strings.Contains(h[i].name, "-") {

@@ -1,15 +1,16 @@
-// Package mail reads a raw message (RFC 5322, MIME) into fields, bodies and attachments, within bounds.
+// Package mail reads a raw message (RFC 5322, MIME) into fields, bodies and attachments, within
+// bounds.
 //
-// Reading never fails and never panics: what cannot be parsed is readable as text, and
-// [Message.Defects] says what was wrong. Values are kept as they are in the mail: nothing here makes
-// them fit for a terminal, a file name or a page.
+// Reading never fails and never panics: what cannot be parsed is text, and [Message.Defects] says
+// what was wrong. Values are kept as they are in the mail: they are not safe for a terminal, a file
+// name or a page.
 package mail
 
 import (
 	"time"
 )
 
-// Limits bounds the work and the memory that one message may cost. A zero field stands for its default.
+// Limits bounds the work and the memory that a message may take. A zero field means its default.
 type Limits struct {
 	Depth        int // nesting of multiparts and messages; default 50
 	Parts        int // parts in all; default 1,000
@@ -28,7 +29,7 @@ type Field struct {
 	Raw   string // as received, without the final line break
 }
 
-// Attachment is a part that is not a body to be read.
+// Attachment is a part other than a body.
 type Attachment struct {
 	ID          string // stable for the same raw message
 	Filename    string // as the mail has it, decoded
@@ -39,7 +40,7 @@ type Attachment struct {
 	Content     []byte // decoded
 }
 
-// Message is what a message says, as far as it could be read.
+// Message is a message as far as it could be read.
 type Message struct {
 	Fields    []Field
 	From      Address

@@ -216,7 +216,7 @@ func TestBrokenMessages(t *testing.T) {
 			text/plain "x"`},
 		{"goes on after its end", multi("mixed", "\nx") + "--b1\n\ny\n--b1--\n", `
 			text/plain "x\ny"
-			! A multipart goes on after its end`},
+			! A multipart continues after its end`},
 		{"one boundary starts as another", "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/mixed; boundary=bb\n\n--bb\n\nx\n--bb--\n--b\n\ny\n--b--\n", `
 			text/plain "x\ny"`},
 		{"encoded multipart", "Content-Type: multipart/mixed; boundary=b\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte("--b\n\nx\n--b--\n")), `
@@ -231,7 +231,7 @@ func TestBrokenMessages(t *testing.T) {
 			! A part is broken in its base64`},
 		{"no base64 at all", "Content-Transfer-Encoding: base64\n\nDear reader, this is a plain text.\n", `
 			text/plain "Dear reader, this is a plain text.\n"
-			! A part is said to be base64 and is not`},
+			! A part is declared as base64 but is not`},
 		{"broken quoted-printable", "Content-Transfer-Encoding: quoted-printable\n\na=3Db =\nc  \n1=2 =ZZ =e4=\n", `
 			text/plain "a=b c\n1=2 =ZZ ä"
 			! A part is broken in its quoted-printable`},
@@ -252,7 +252,7 @@ func TestBrokenMessages(t *testing.T) {
 			html "<b>x</b>"`},
 		{"value that is not folded", "Subject: one\ntwo\nContent-Type: text/html\n\n<b>x</b>", `
 			html "<b>x</b>"
-			! A line of the header is no field`},
+			! A line of the header is not a field`},
 		{"header after empty lines", "\r\n\nSubject: x\nContent-Type: text/html\n\n<b>x</b>", `
 			html "<b>x</b>"`},
 		{"header with empty lines", "Subject: x\n\n  \n\nMIME-Version: 1.0\n\nContent-Type: text/html\n\n<b>x</b>", `
@@ -272,7 +272,7 @@ func TestBrokenMessages(t *testing.T) {
 			! A part is broken in its base64`},
 		{"text that is said to be base64", "Content-Transfer-Encoding: base64\n\nHello\n\nThis is the text.\n", `
 			text/plain "Hello\n\nThis is the text.\n"
-			! A part is said to be base64 and is not`},
+			! A part is declared as base64 but is not`},
 		{"header after a space", " Subject: x\nContent-Type: text/html\n\n<b>x</b>", `
 			html "<b>x</b>"
 			! The header starts with a space`},

@@ -34,8 +34,8 @@ func (p *parser) multipart(pt part) entity {
 	return e
 }
 
-// splitParts parts a multipart body at its boundary lines. If the boundary is not declared, or does not
-// occur, one that does is guessed.
+// splitParts splits a multipart body at its boundary lines. If the boundary is not declared or does
+// not occur, it is guessed.
 func (p *parser) splitParts(pt *part) (parts [][]byte, preamble []byte) {
 	boundary := strings.TrimRight(pt.typ.params["boundary"], " \t")
 	if boundary != "" {
@@ -44,7 +44,7 @@ func (p *parser) splitParts(pt *part) (parts [][]byte, preamble []byte) {
 		}
 	}
 	if pt.encoding == "base64" || pt.encoding == "quoted-printable" {
-		// A multipart must not be encoded as a whole, and some are.
+		// A multipart must not be encoded as a whole, but some are.
 		decoded := p.decode(*pt)
 		pt.encoding, pt.body = "", decoded
 		if parts, preamble = p.split(decoded, boundary); boundary != "" && len(parts) > 0 {
@@ -60,7 +60,7 @@ func (p *parser) splitParts(pt *part) (parts [][]byte, preamble []byte) {
 	return p.split(pt.body, guess)
 }
 
-// split parts body at the lines that are "--" and the boundary.
+// split splits body at the lines of "--" and the boundary.
 func (p *parser) split(body []byte, boundary string) (parts [][]byte, preamble []byte) {
 	delimiter := []byte("--" + boundary)
 	start := -1 // of the current part
@@ -73,7 +73,7 @@ func (p *parser) split(body []byte, boundary string) (parts [][]byte, preamble [
 		tail := bytes.TrimRight(line[len(delimiter):], " \t")
 		closing := bytes.HasPrefix(tail, []byte("--"))
 		if len(tail) > 0 && !closing {
-			at = len(body) - len(after) // a longer boundary: of a part within
+			at = len(body) - len(after) // a longer boundary, of an inner part
 			continue
 		}
 		if start < 0 {
@@ -86,7 +86,7 @@ func (p *parser) split(body []byte, boundary string) (parts [][]byte, preamble [
 			if next := findLine(after, delimiter); next < 0 || len(parts) >= p.limits.Parts {
 				return parts, preamble
 			}
-			p.defect("A multipart goes on after its end")
+			p.defect("A multipart continues after its end")
 		}
 		start = at
 		if len(parts) > p.limits.Parts {
@@ -115,8 +115,8 @@ func findLine(body, prefix []byte) int {
 	}
 }
 
-// guessBoundary returns the text after "--" of the first line that could be a boundary line: a header
-// or an empty line follows it.
+// guessBoundary returns the text after "--" of the first line that could be a boundary line: a
+// header or an empty line follows it.
 func guessBoundary(body []byte) string {
 	for lines := 0; len(body) > 0 && lines < 1000; lines++ {
 		line, after := cutLine(body)

@@ -14,12 +14,13 @@ type mediaType struct {
 	params map[string]string // names in lower case, values decoded
 }
 
-// parseMediaType reads a value with parameters (RFC 2045, RFC 2231), also badly quoted ones. The first
-// of two parameters of one name counts.
+// parseMediaType reads a value with parameters (RFC 2045, RFC 2231), even badly quoted ones. The
+// first of several parameters of one name counts.
 func parseMediaType(s string) mediaType {
 	value, rest, _ := strings.Cut(s, ";")
 	if strings.Contains(value, "=") {
-		// The semicolon is missing, as in "text/plain charset=utf-8", or the value too: "filename=a.txt".
+		// The semicolon is missing, as in "text/plain charset=utf-8", or the value too:
+		// "filename=a.txt".
 		s = strings.TrimSpace(s)
 		end := max(0, strings.IndexAny(s[:strings.IndexByte(s, '=')], " \t"))
 		value, rest = s[:end], s[end:]
@@ -44,7 +45,7 @@ func parseMediaType(s string) mediaType {
 	return m
 }
 
-// cutParam takes one parameter off the front of s.
+// cutParam splits the first parameter off s.
 func cutParam(s string) (name, value, rest string) {
 	s = strings.TrimLeft(s, " \t\r\n;")
 	end := strings.IndexAny(s, "=;")
@@ -62,8 +63,8 @@ func cutParam(s string) (name, value, rest string) {
 	return name, strings.TrimSpace(value), rest
 }
 
-// cutQuoted reads a quoted string at the start of s and what is after the next semicolon. If the quote
-// is not closed, it ends at the semicolon.
+// cutQuoted reads a quoted string at the start of s, and returns what follows the next semicolon.
+// If the quote is not closed, it ends at the semicolon.
 func cutQuoted(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -106,7 +107,7 @@ func splitParamName(name string) (base string, piece paramPiece, ok bool) {
 	return base, paramPiece{index: index, encoded: star}, true
 }
 
-// joinPieces puts the pieces of each parameter together and decodes them.
+// joinPieces joins and decodes the pieces of each parameter.
 func joinPieces(pieces []paramPiece) map[string]string {
 	slices.SortStableFunc(pieces, func(a, b paramPiece) int {
 		return cmp.Or(strings.Compare(a.base, b.base), cmp.Compare(a.index, b.index))
@@ -142,7 +143,7 @@ func joinPieces(pieces []paramPiece) map[string]string {
 	return out
 }
 
-// unescapePercent undoes %XX. What is no escape stays as it is.
+// unescapePercent decodes %XX. What is not an escape stays as it is.
 func unescapePercent(s string) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

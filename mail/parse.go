@@ -9,7 +9,7 @@ import (
 )
 
 // Parse reads a raw message within the limits. It never fails: what cannot be parsed is in Text.
-// The contents of attachments may share memory with raw.
+// Attachments may share memory with raw, which must not be changed.
 func Parse(raw []byte, l Limits) *Message {
 	p := &parser{limits: l.withDefaults(), message: &Message{Raw: raw}}
 	p.left = p.limits.DecodedBytes
@@ -38,12 +38,12 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// A parser holds what is left of the limits while a message is read.
+// A parser keeps track of the limits while a message is read.
 type parser struct {
 	limits  Limits
 	message *Message
 	parts   int // so far
-	left    int // of the decoded bytes
+	left    int // decoded bytes that are left
 }
 
 // defect notes what is wrong with the message, once.
@@ -53,7 +53,7 @@ func (p *parser) defect(what string) {
 	}
 }
 
-// mendLines gives a message whose lines all end in CR the LF that it lacks.
+// mendLines turns bare CR into LF in a message whose lines all end so.
 func (p *parser) mendLines(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') >= 0 {
 		p.defect("The lines end in a bare CR")
@@ -62,7 +62,7 @@ func (p *parser) mendLines(raw []byte) []byte {
 	return raw
 }
 
-// describe fills in what the header says.
+// describe fills in the fields of the header.
 func (p *parser) describe(h header) {
 	m := p.message
 	m.Fields = make([]Field, len(h))
@@ -83,7 +83,7 @@ func (p *parser) describe(h header) {
 	}
 }
 
-// trimID takes the angle brackets off a Message-ID or a Content-ID.
+// trimID removes the angle brackets of a Message-ID or a Content-ID.
 func trimID(s string) string {
 	s = strings.TrimSpace(s)
 	if start := strings.IndexByte(s, '<'); start >= 0 {
@@ -95,7 +95,7 @@ func trimID(s string) string {
 	return s
 }
 
-// A text is a piece of a body. Alternatives of it are in one text; neighbours are several.
+// A text is a piece of a body. Alternatives are one text, neighbours are several.
 type text struct {
 	plain     string
 	plainType string // empty: no plain text
@@ -105,11 +105,11 @@ type text struct {
 	hasHTML   bool
 }
 
-// An entity is what a part of a message comes to: texts to be read, and attachments.
+// An entity is the result of reading a part: texts and attachments.
 type entity struct {
 	texts       []text
 	attachments []Attachment
-	spare       []text // to be read if nothing else is: embedded messages, reports, text attachments
+	spare       []text // texts to show if there are no others: embedded messages, reports, text attachments
 }
 
 func (e *entity) add(o entity) {
@@ -123,7 +123,7 @@ type place struct {
 	path        string // section number as in IMAP, "" for the whole message
 	depth       int
 	defaultType string // when no Content-Type is given
-	later       bool   // other parts of a multipart, which are not alternatives to it, come before it
+	later       bool   // other parts of a multipart, not its alternatives, come before it
 }
 
 // entity reads a header and a body.
@@ -170,11 +170,11 @@ func (p *parser) readPart(h header, body []byte, at place) part {
 	return pt
 }
 
-// mediaTypeOf mends a media type that is missing or is none.
+// mediaTypeOf replaces a media type that is missing or invalid.
 func (p *parser) mediaTypeOf(value, defaultType string, body []byte) string {
 	major, minor, ok := strings.Cut(value, "/")
 	major = strings.TrimSpace(major)
-	minor, _, _ = strings.Cut(strings.TrimSpace(minor), " ") // what is behind is of another field
+	minor, _, _ = strings.Cut(strings.TrimSpace(minor), " ") // the rest belongs to another field
 	switch {
 	case value == "":
 		if defaultType == "text/plain" && looksHTML(body) {
@@ -213,7 +213,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// looksHTML tells whether a body without a type is an HTML document, or the end of one.
+// looksHTML reports whether a body without a type is an HTML document, or the end of one.
 func looksHTML(body []byte) bool {
 	start := bytes.ToLower(bytes.TrimLeft(body[:min(len(body), 512)], " \t\r\n\ufeff"))
 	if bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html")) {
@@ -223,7 +223,7 @@ func looksHTML(body []byte) bool {
 	return bytes.Contains(end, []byte("</body>")) && bytes.Contains(end, []byte("</html>"))
 }
 
-// asText makes a part readable that cannot be taken apart.
+// asText turns a part that cannot be parsed into text.
 func (pt part) asText() part {
 	pt.mediaType, pt.disposition = "text/plain", ""
 	if looksHTML(pt.body) {
@@ -243,7 +243,7 @@ func section(path string, n int) string {
 // id is the attachment's ID: a message that is a single attachment is section 1.
 func (pt part) id() string { return cmp.Or(pt.path, "1") }
 
-// decode undoes the transfer encoding, within what is left of the decoded bytes.
+// decode decodes the transfer encoding, within the decoded bytes that are left.
 func (p *parser) decode(pt part) []byte {
 	var out []byte
 	clean := true
@@ -254,7 +254,7 @@ func (p *parser) decode(pt part) []byte {
 		encoded, footer := pt.body, []byte(nil)
 		if strings.HasPrefix(pt.mediaType, "text/") {
 			if encoded, footer = cutFooter(pt.body); !looksBase64(encoded) {
-				p.defect("A part is said to be base64 and is not")
+				p.defect("A part is declared as base64 but is not")
 				out = pt.body
 				break
 			}
@@ -335,7 +335,7 @@ func (p *parser) leaf(pt part) entity {
 	return e
 }
 
-// readable tells whether the part is for reading rather than for saving.
+// readable reports whether the part is a text to read rather than a file to save.
 func (pt part) readable() bool {
 	if !strings.HasPrefix(pt.mediaType, "text/") || pt.disposition == "attachment" || pt.file() && pt.disposition != "inline" {
 		return false
@@ -351,11 +351,11 @@ func (pt part) readable() bool {
 	return pt.filename == ""
 }
 
-// file tells whether a text is there to be saved: it has a name and comes behind the body. With the
-// disposition inline it is there to be read as well.
+// file reports whether a text is a file to save: it has a name and follows the body. With the
+// disposition inline it is also read.
 func (pt part) file() bool { return pt.later && pt.filename != "" }
 
-// ignored tells whether the part is only another form of the body, for readers that are none of ours.
+// ignored reports whether the part is another form of the body for readers that we are not.
 func (pt part) ignored() bool {
 	return (pt.mediaType == "text/x-amp-html" || pt.mediaType == "text/watch-html") && pt.disposition != "attachment"
 }
@@ -372,7 +372,7 @@ func (pt part) attachment(content []byte) Attachment {
 	}
 }
 
-// spare is what to read of an attachment if the message has nothing else to be read.
+// spare is the text of an attachment for a message without any other.
 func (pt part) spare(content []byte) []text {
 	switch {
 	case pt.mediaType == "text/html":
@@ -385,7 +385,7 @@ func (pt part) spare(content []byte) []text {
 	return nil
 }
 
-// lines gives text its line breaks as LF.
+// lines turns CRLF into LF.
 func lines(s string) string {
 	if strings.IndexByte(s, '\r') < 0 {
 		return s
@@ -393,7 +393,8 @@ func lines(s string) string {
 	return strings.ReplaceAll(s, "\r\n", "\n")
 }
 
-// embedded reads a message within the message: an attachment whose text is read if there is no other.
+// embedded reads a message within the message: an attachment whose text is shown if there is no
+// other.
 func (p *parser) embedded(pt part) entity {
 	content := pt.body
 	if pt.encoding == "base64" || pt.encoding == "quoted-printable" {
@@ -423,7 +424,7 @@ func (p *parser) embedded(pt part) entity {
 	return e
 }
 
-// introduce is the header of an embedded message as it is read.
+// introduce is the header of an embedded message as text.
 func introduce(h header) string {
 	var b strings.Builder
 	for _, name := range [...]string{"From", "To", "Date", "Subject"} {
@@ -437,7 +438,7 @@ func introduce(h header) string {
 	return b.String()
 }
 
-// finish puts the texts together and marks inline attachments.
+// finish joins the texts and marks inline attachments.
 func (p *parser) finish(e entity) {
 	m := p.message
 	texts := e.texts

@@ -2,8 +2,8 @@ package mail
 
 import "bytes"
 
-// Summarize reads what a list shows from the header of a raw message, of which it looks at the first
-// 256 KiB at most. It keeps no part of raw.
+// Summarize reads the summary from the header of a raw message, at most its first 256 KiB. The
+// result shares no memory with raw.
 func Summarize(raw []byte) Summary {
 	rest := raw[:min(len(raw), headerBytes)]
 	if bytes.IndexByte(rest[:min(len(rest), 4096)], '\n') < 0 && bytes.IndexByte(rest, '\r') >= 0 {
@@ -41,13 +41,13 @@ func Summarize(raw []byte) Summary {
 	return s
 }
 
-// startsTorn tells whether a header goes on behind empty lines.
+// startsTorn reports whether a header goes on behind empty lines.
 func startsTorn(line []byte) bool {
 	name, ok := fieldName(line)
 	return ok && isTornField(name)
 }
 
-// isField tells whether a field has the name, which is in lower case.
+// isField reports whether a field has the name, which is in lower case.
 func isField(field []byte, name string) bool {
 	if len(field) <= len(name) {
 		return false

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// mergeAlternatives makes one text of alternatives to one another. Where several are of one kind, what
-// differs is kept.
+// mergeAlternatives makes one text of alternatives. Of several of one kind, those that differ are
+// kept.
 func mergeAlternatives(texts []text) []text {
 	if len(texts) < 2 {
 		return texts
@@ -50,8 +50,8 @@ func joinLines(a, b string) string {
 	}
 }
 
-// joinTexts puts one text after the other. If some have HTML, the HTML of the message has those without
-// it as well, so that it can be read alone.
+// joinTexts joins texts in their order. If some have HTML, the HTML of the message includes those
+// without, so that it is complete.
 func joinTexts(m *Message, texts []text) {
 	anyHTML := false
 	for _, t := range texts {
@@ -135,7 +135,7 @@ func decodeHTML(content []byte, declared string) string {
 	return decodeText(content, declared)
 }
 
-// plainFromEnriched takes the formatting commands out of text/enriched (RFC 1896).
+// plainFromEnriched removes the formatting commands of text/enriched (RFC 1896).
 func plainFromEnriched(s string) string {
 	var b strings.Builder
 	params := true // there may be more of them

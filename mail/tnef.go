@@ -37,8 +37,8 @@ func isTNEF(pt part, content []byte) bool {
 	return strings.HasPrefix(pt.mediaType, "application/") && bytes.HasPrefix(content, tnefSignature)
 }
 
-// tnef takes a winmail.dat apart. It reports false if nothing is found in it; the file itself is
-// then the attachment.
+// tnef reads a winmail.dat. It reports false if it finds nothing in it; then the file itself is the
+// attachment.
 func (p *parser) tnef(pt part, content []byte) (entity, bool) {
 	var e entity
 	var body text
@@ -95,7 +95,7 @@ func (p *parser) tnef(pt part, content []byte) (entity, bool) {
 	return e, len(e.attachments) > 0 || len(e.spare) > 0
 }
 
-// setTNEF sets what an attribute says of the attachment.
+// setTNEF applies an attribute to the attachment.
 func (a *Attachment) setTNEF(id uint32, data []byte, charset string) {
 	switch id {
 	case tnefAttachTitle:
@@ -126,7 +126,7 @@ func (a *Attachment) setTNEF(id uint32, data []byte, charset string) {
 	}
 }
 
-// A tnefReader reads little-endian values until the data is at an end.
+// A tnefReader reads little-endian values until the data ends.
 type tnefReader struct {
 	data   []byte
 	failed bool
@@ -169,7 +169,7 @@ const (
 	mapiMultiple = 0x1000 // a flag
 )
 
-// mapiSize is the size of the fixed types in a property list; 0: not known.
+// mapiSize is the size of a type of fixed size in a property list; 0 for others.
 func mapiSize(typ uint16) int {
 	switch typ {
 	case 0x1, 0x2, 0x3, 0x4, 0xa, 0xb:
@@ -217,7 +217,7 @@ func readMAPI(data []byte, found func(id, typ uint16, value []byte)) {
 	}
 }
 
-// padded reads n octets that are filled up to a multiple of four.
+// padded reads n octets that are padded to a multiple of four.
 func (r *tnefReader) padded(n uint32) []byte {
 	if uint64(n) > uint64(len(r.data)) {
 		r.failed = true

@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// decodeUTF7 decodes UTF-7 (RFC 2152). What is none stays as it is.
+// decodeUTF7 decodes UTF-7 (RFC 2152). Invalid sequences stay as they are.
 func decodeUTF7(b []byte) string {
 	var out strings.Builder
 	for len(b) > 0 {

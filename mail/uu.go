@@ -4,7 +4,7 @@ import (
 	"bytes"
 )
 
-// A uuFile is a file that stands in a text in uuencode.
+// A uuFile is a uuencoded file in a text.
 type uuFile struct {
 	name    string
 	content []byte
@@ -49,8 +49,8 @@ func uuName(line []byte) (string, bool) {
 	return string(name), len(name) > 0
 }
 
-// decodeUU decodes lines up to "end", or up to the first that is none of it. ok is false if there is
-// not even one.
+// decodeUU decodes lines up to "end", or up to the first that is not uuencoded. ok is false if
+// there is none.
 func decodeUU(data []byte) (content, after []byte, ok bool) {
 	for len(data) > 0 {
 		line, next := cutLine(data)
@@ -73,7 +73,7 @@ func decodeUU(data []byte) (content, after []byte, ok bool) {
 	return content, data, ok
 }
 
-// appendUU decodes n octets of a line, whose spaces at the end may have been lost.
+// appendUU decodes n octets of a line that may have lost trailing spaces.
 func appendUU(dst, line []byte, n int) []byte {
 	at := func(i int) byte {
 		if i < len(line) && line[i] >= ' ' && line[i] <= '`' {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// decodeHeader decodes an unfolded header value: encoded words (RFC 2047), also where they are in
-// quotes, stick to other text, or have spaces in them; and raw UTF-8 or other 8-bit text between them.
-// Neighbouring words of one charset are put together before they are decoded, since some writers part
-// them within a character.
+// decodeHeader decodes an unfolded header value: encoded words (RFC 2047), even in quotes, adjacent
+// to other text or with spaces in them; and raw UTF-8 or other 8-bit text between them. Adjacent
+// words of one charset are joined before they are decoded, since some programs split them within a
+// character.
 func decodeHeader(value []byte) string {
 	if !bytes.Contains(value, []byte("=?")) {
 		if isASCII(value) {
@@ -56,7 +56,7 @@ func decodeHeader(value []byte) string {
 	return out.String()
 }
 
-// A word is an encoded word with its encoding undone.
+// A word is a decoded encoded word.
 type word struct {
 	charset string
 	text    []byte
@@ -98,7 +98,7 @@ func readWord(s []byte) (w word, length int, ok bool) {
 }
 
 // wordEnd is the index of the closing "?=". In Q, "?=" before two hexadecimal digits may also be an
-// unescaped question mark before an escape: it is the end then only if no other end comes in the word.
+// unescaped question mark before an escape: then it is the end only if the word has no other.
 func wordEnd(s []byte, encoding byte) int {
 	end := bytes.Index(s, []byte("?="))
 	if end < 0 || encoding != 'q' {
@@ -118,7 +118,7 @@ func wordEnd(s []byte, encoding byte) int {
 	return end
 }
 
-// decodeQ undoes the Q encoding.
+// decodeQ decodes the Q encoding.
 func decodeQ(s []byte) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
