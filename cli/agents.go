@@ -10,9 +10,10 @@ import (
 	"mayfly/server"
 )
 
-// agents makes the clients with which a service's own MCP server works on its REST API, over the loopback interface.
+// agents makes the clients that a service's own MCP server uses to reach its REST API over
+// loopback.
 type agents struct {
-	transport *http.Transport // what all of them share
+	transport *http.Transport // shared by all clients
 	started   chan struct{}   // closed when the fields below are set
 	running   *server.Server
 	baseURL   string
@@ -21,18 +22,18 @@ type agents struct {
 func newAgents() *agents {
 	return &agents{
 		started: make(chan struct{}),
-		// The peer is this process, and its certificate is for another name than localhost.
+		// The peer is this process, whose certificate is not for localhost.
 		transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 	}
 }
 
-// start tells where the service is reached.
+// start sets the service to reach.
 func (a *agents) start(running *server.Server, scheme string) {
 	a.running, a.baseURL = running, scheme+"://"+reachable(running.HTTPAddr())
 	close(a.started)
 }
 
-// reachable is a listening address as a client of this machine dials it.
+// reachable is the address at which a client on this machine reaches a listener.
 func reachable(listening string) string {
 	host, port, err := net.SplitHostPort(listening)
 	if ip := net.ParseIP(host); err == nil && (ip == nil || ip.IsUnspecified()) {

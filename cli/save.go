@@ -53,8 +53,8 @@ func (a *app) saveCommand() *cobra.Command {
 	return cmd
 }
 
-// attachments are the contents of the attachments of a message by their index, without those that the service does not
-// give.
+// attachments returns the contents of a message's attachments by index, without those that the
+// service does not provide.
 func (a *app) attachments(ctx context.Context, s *connection, m *message.Message) (map[int][]byte, error) {
 	contents := map[int][]byte{}
 	for i, part := range m.Attachments {

@@ -39,7 +39,7 @@ func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
 	return f
 }
 
-// maxWidth is the widest layout anybody is taken to mean.
+// maxWidth bounds --width.
 const maxWidth = 10_000
 
 func (f *viewFlags) check(cmd *cobra.Command) error {
@@ -52,7 +52,7 @@ func (f *viewFlags) check(cmd *cobra.Command) error {
 	return f.checkImages(cmd)
 }
 
-// columns is the width that was asked for, else the terminal's.
+// columns is the requested width, else the terminal's.
 func (f *viewFlags) columns(a *app) int {
 	if f.width > 0 {
 		return f.width
@@ -60,7 +60,7 @@ func (f *viewFlags) columns(a *app) int {
 	return a.columns()
 }
 
-// theme is what stdout can show. JSON has no styles: the terminal is not asked for its colours.
+// theme is the theme for stdout. JSON has no styles, so the terminal is not asked for its colours.
 func (f *viewFlags) theme(a *app) render.Theme {
 	if f.json {
 		return render.Theme{Dark: true}
@@ -68,7 +68,7 @@ func (f *viewFlags) theme(a *app) render.Theme {
 	return a.theme()
 }
 
-// show writes a view of a message: with its header where it has one and the view is of its body.
+// show writes a view of a message, with the header above its body.
 func show(w io.Writer, m *message.Message, view render.View, o render.Options) error {
 	out := bufio.NewWriter(w)
 	if view == render.Rich || view == render.Text {
@@ -88,7 +88,7 @@ func show(w io.Writer, m *message.Message, view render.View, o render.Options) e
 	return out.Flush()
 }
 
-// writeHeader writes who sent what to whom and when, and what is attached; nothing for a body alone.
+// writeHeader writes sender, recipient, subject, time and attachments; nothing for a body alone.
 func writeHeader(out *strings.Builder, m *message.Message, o render.Options) {
 	type row struct{ name, value string }
 	rows := []row{{"From", sender(m.From.Name, m.From.Addr)}, {"To", render.Clean(m.Recipients())}, {"Subject", render.Clean(m.Subject)}}
@@ -123,10 +123,10 @@ func writeHeader(out *strings.Builder, m *message.Message, o render.Options) {
 	}
 }
 
-// styled reports a theme that allows escape sequences.
+// styled reports whether a theme allows escape sequences.
 func styled(t render.Theme) bool { return t.Profile != layout.NoColor || t.Hyperlinks }
 
-// bytesText is a size as a person reads it.
+// bytesText formats a size for people.
 func bytesText(n int) string {
 	switch {
 	case n >= 1<<20:
@@ -137,7 +137,7 @@ func bytesText(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// print writes a message in the form that the flags ask for.
+// print writes a message as the flags say.
 func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.Theme) error {
 	if f.json {
 		return writeJSON(w, m.Report(f.columns(a)))

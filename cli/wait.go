@@ -60,7 +60,7 @@ mayfly wait --from acme.example --json | jq -r .message.subject`,
 	return cmd
 }
 
-// printFound prints the code or the link alone, or the whole message.
+// printFound prints only the code or the link, or else the message.
 func (a *app) printFound(ctx context.Context, s *connection, w waiting, f *found, asJSON bool) error {
 	if (w.code || w.link) && !asJSON {
 		_, err := fmt.Fprintln(a.env.Stdout, render.Clean(f.value))
@@ -74,7 +74,7 @@ func (a *app) printFound(ctx context.Context, s *connection, w waiting, f *found
 	return flags.print(a, a.env.Stdout, m, flags.theme(a))
 }
 
-// waiting is what is waited for.
+// waiting says which message to wait for.
 type waiting struct {
 	inbox      api.Inbox
 	match      watch.Match
@@ -82,10 +82,10 @@ type waiting struct {
 	timeout    time.Duration
 }
 
-// found is the message that was waited for.
+// found is the message that arrived.
 type found struct {
 	message *message.Message
-	value   string // the code or link, where that was asked for
+	value   string // the code or link, if one was asked for
 }
 
 func (a *app) wait(ctx context.Context, s *connection, w waiting) (*found, error) {
@@ -111,7 +111,7 @@ func (a *app) wait(ctx context.Context, s *connection, w waiting) (*found, error
 	return f, err
 }
 
-// takes reports whether the message of f has what is asked for, which it keeps in f.
+// takes reports whether the message of f has the code or link that is asked for, and keeps it in f.
 func (w waiting) takes(f *found) bool {
 	switch {
 	case w.code:
@@ -126,7 +126,7 @@ func (w waiting) takes(f *found) bool {
 	return true
 }
 
-// what names what is waited for, for people.
+// what describes the message for people.
 func (w waiting) what() string {
 	what := "mail to " + render.Clean(w.inbox.Email)
 	switch {

@@ -8,7 +8,7 @@ const (
 	maxPending   = 200 // octets of an unquoted name with commas
 )
 
-// parseAddresses reads at most limit addresses of an unfolded list (RFC 5322, section 3.4), even a
+// parseAddresses reads the first addresses of an unfolded list (RFC 5322, section 3.4), even a
 // broken one: commas in unquoted names, missing brackets, names in comments, groups. An entry
 // without an address is a Name.
 func parseAddresses(s string, most int) []Address {

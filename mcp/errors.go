@@ -9,7 +9,8 @@ import (
 	"mayfly/render"
 )
 
-// explain is err as an agent needs it: the API's code, what happened, and what to do. It is nil for nil.
+// explain rewrites err for an agent: what happened, the API's code, and what to do. It is nil for
+// nil.
 func explain(err error) error {
 	if err == nil {
 		return nil
@@ -28,7 +29,7 @@ func remedy(err error) string {
 	case errors.Is(err, api.ErrForbidden):
 		return "The plan of the API key does not allow this; ask the user for another key."
 	case errors.Is(err, api.ErrNotFound):
-		return "The inbox or message does not exist, has expired, or was deleted; list_inboxes and list_messages tell what there is."
+		return "The inbox or message does not exist, has expired, or was deleted; list_inboxes and list_messages show what exists."
 	case errors.Is(err, api.ErrRateLimited):
 		var e *api.Error
 		if errors.As(err, &e) && e.RetryAfter > 0 {
@@ -38,7 +39,7 @@ func remedy(err error) string {
 	case errors.Is(err, api.ErrUnavailable):
 		return "Check that the service is running at MAYFLY_BASE_URL, then try again."
 	case errors.Is(err, api.ErrUnsupported):
-		return "This service does not offer it."
+		return "This service does not support it."
 	}
 	return ""
 }

@@ -13,21 +13,23 @@ import (
 	"mayfly/api"
 )
 
-// sessionTimeout ends a session that its client has left without a word.
+// sessionTimeout ends a session that its client has abandoned.
 const sessionTimeout = 30 * time.Minute
 
-// tokenClient is the name under which a request's token has the client that works with its key.
+// tokenClient is the name under which the token of a request carries the client for its key.
 const tokenClient = "client"
 
-// Handler serves any number of clients over streamable HTTP. A request carries its API key as for the REST API; client
-// returns what works with that key, or an error when the key is not valid.
+// Handler serves any number of clients over streamable HTTP. Requests carry an API key as for the
+// REST API. client returns an API client for a key, or an error if the key is invalid.
 func Handler(client func(ctx context.Context, key string) (*api.Client, error), o Options) http.Handler {
-	// One server for all sessions: it is large beside a session, of which a client that never ends its own leaves many.
+	// One server for all sessions: a server is large, and clients that never end their sessions
+	// leave many.
 	server := newServer(func(r sdk.Request) *api.Client { return r.GetExtra().TokenInfo.Extra[tokenClient].(*api.Client) }, o)
 	sessions := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
 		&sdk.StreamableHTTPOptions{SessionTimeout: sessionTimeout, Logger: o.Log})
 
-	// The SDK ties a session to the user of a bearer token, so that nobody else can use it. Ours is the key.
+	// The SDK ties a session to the user of a bearer token, so that nobody else can use it. Our
+	// user is the key.
 	verify := func(ctx context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
 		key := r.Header.Get("X-API-Key")
 		c, err := client(ctx, key)

@@ -10,9 +10,9 @@ import (
 )
 
 type createArgs struct {
-	Domain   string `json:"domain,omitempty" jsonschema:"one of the service's mail domains; its default when left out"`
-	Username string `json:"username,omitempty" jsonschema:"local part of the address; random when left out"`
-	TTL      int    `json:"ttl,omitempty" jsonschema:"lifetime in seconds; 3600 when left out"`
+	Domain   string `json:"domain,omitempty" jsonschema:"one of the service's mail domains; default: the service's choice"`
+	Username string `json:"username,omitempty" jsonschema:"local part of the address; default: random"`
+	TTL      int    `json:"ttl,omitempty" jsonschema:"lifetime in seconds; default: 3600"`
 }
 
 type inboxArgs struct {
@@ -33,7 +33,7 @@ func (t *tools) addInboxTools(s *sdk.Server) {
 	}, t.createInbox)
 	sdk.AddTool(s, &sdk.Tool{
 		Name:         "get_inbox",
-		Title:        "Look at an inbox",
+		Title:        "Get an inbox",
 		Description:  "Returns an inbox: address, expiry, number of messages.",
 		InputSchema:  input[inboxArgs](anID("inbox_id")),
 		OutputSchema: output[api.Inbox](),
@@ -42,7 +42,7 @@ func (t *tools) addInboxTools(s *sdk.Server) {
 	sdk.AddTool(s, &sdk.Tool{
 		Name:         "list_inboxes",
 		Title:        "List the inboxes",
-		Description:  "Lists the inboxes of the API key; where the service cannot list them, those that this machine knows.",
+		Description:  "Lists the inboxes of the API key, or those that this machine knows if the service cannot list them.",
 		InputSchema:  input[noArgs](),
 		OutputSchema: output[inboxList](),
 		Annotations:  readOnly(),
@@ -50,7 +50,7 @@ func (t *tools) addInboxTools(s *sdk.Server) {
 	sdk.AddTool(s, &sdk.Tool{
 		Name:         "delete_inbox",
 		Title:        "Delete an inbox",
-		Description:  "Deletes an inbox and all its messages, at once and for ever.",
+		Description:  "Deletes an inbox and all its messages, immediately and permanently.",
 		InputSchema:  input[inboxArgs](anID("inbox_id")),
 		OutputSchema: output[api.Deleted](),
 		Annotations:  &sdk.ToolAnnotations{DestructiveHint: yes, IdempotentHint: true, OpenWorldHint: no},
@@ -90,7 +90,7 @@ func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, _ noArg
 	return nil, inboxList{known, len(known)}, explain(err)
 }
 
-// knownInboxes asks for each inbox that this machine knows, and leaves out those that are gone.
+// knownInboxes gets each inbox that this machine knows, and omits those that are gone.
 func (t *tools) knownInboxes(ctx context.Context, client *api.Client) ([]api.Inbox, error) {
 	ids, err := t.known.IDs()
 	if err != nil {

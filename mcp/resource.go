@@ -29,7 +29,7 @@ func attachmentURI(inboxID, messageID, attachmentID string) string {
 	return messageURI(inboxID, messageID) + "/attachment/" + url.PathEscape(attachmentID)
 }
 
-// attachmentLink is the link to an attachment, which is clean.
+// attachmentLink is a link to an attachment, which must be clean.
 func attachmentLink(inboxID, messageID string, a api.Attachment) *sdk.ResourceLink {
 	return &sdk.ResourceLink{
 		URI: attachmentURI(inboxID, messageID, a.ID), Name: a.Filename, MIMEType: a.ContentType,
@@ -40,7 +40,7 @@ func attachmentLink(inboxID, messageID string, a api.Attachment) *sdk.ResourceLi
 func (t *tools) addResources(s *sdk.Server) {
 	s.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "message", Title: "Message", URITemplate: messageTemplate, MIMEType: "text/plain",
-		Description: "the whole body of a message as plain text, untrusted",
+		Description: "the complete body of a message as plain text, untrusted",
 	}, t.readText)
 	s.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "raw", Title: "Raw message", URITemplate: rawTemplate, MIMEType: "message/rfc822",
@@ -52,7 +52,7 @@ func (t *tools) addResources(s *sdk.Server) {
 	}, t.readAttachment)
 }
 
-// place is what a resource's URI names.
+// place is the target of a resource's URI.
 type place struct{ inboxID, messageID, kind, attachmentID string }
 
 func parseURI(uri string) (place, bool) {

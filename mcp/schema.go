@@ -16,7 +16,7 @@ var (
 
 func ptr[T any](v T) *T { return &v }
 
-// readOnly are the hints of a tool that changes nothing and stays within the service.
+// readOnly has the hints of a tool that changes nothing and stays within the service.
 func readOnly() *sdk.ToolAnnotations {
 	return &sdk.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: no, IdempotentHint: true, OpenWorldHint: no}
 }
@@ -36,7 +36,8 @@ func anID(name string) bound {
 	return func(p map[string]*jsonschema.Schema) { p[name].MinLength, p[name].MaxLength = ptr(1), ptr(200) }
 }
 
-// input is the schema of a tool's arguments. The types are the package's own, so that an error is a mistake in it.
+// input is the schema of a tool's arguments. It panics on an error, which only a mistake in this
+// package can cause.
 func input[T any](bounds ...bound) *jsonschema.Schema {
 	s := schema[T]()
 	for _, b := range bounds {
@@ -45,7 +46,7 @@ func input[T any](bounds ...bound) *jsonschema.Schema {
 	return s
 }
 
-// output is the schema of a tool's result; the API may add fields to its objects.
+// output is the schema of a tool's result.
 func output[T any]() *jsonschema.Schema { return schema[T]() }
 
 func schema[T any]() *jsonschema.Schema {
@@ -56,7 +57,7 @@ func schema[T any]() *jsonschema.Schema {
 	return s
 }
 
-// apiSchemas are the objects of the API, which have names of their own in JSON.
+// apiSchemas are the schemas of the API's objects, which have their own MarshalJSON.
 func apiSchemas() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[api.Inbox](): object(
@@ -66,7 +67,7 @@ func apiSchemas() map[reflect.Type]*jsonschema.Schema {
 			required("expires_at", "string", "time from which the inbox is gone, RFC 3339"),
 			optional("ttl", "integer", "lifetime granted, in seconds"),
 			optional("message_count", "integer", "number of messages"),
-			optional("status", "string", "active, or whatever else the service says"),
+			optional("status", "string", "active, or another word of the service"),
 		),
 		reflect.TypeFor[api.Summary](): object(
 			required("id", "string", "id of the message"),

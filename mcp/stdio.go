@@ -13,14 +13,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ServeStdio serves one client on in and out, a message a line, until in ends or ctx does. Nothing but the protocol is
-// written to out.
+// ServeStdio serves one client on in and out, one message per line, until in or ctx ends. Only the
+// protocol is written to out.
 func ServeStdio(ctx context.Context, server *sdk.Server, in io.ReadCloser, out io.WriteCloser) error {
 	answers := &answers{WriteCloser: out}
 	return server.Run(ctx, &sdk.IOTransport{Reader: newMessages(in, answers), Writer: answers})
 }
 
-// answers is a writer for several goroutines, of which each writes whole lines.
+// answers is a writer for several goroutines that write whole lines.
 type answers struct {
 	io.WriteCloser
 	mu sync.Mutex
@@ -32,11 +32,12 @@ func (a *answers) Write(line []byte) (int, error) {
 	return a.WriteCloser.Write(line)
 }
 
-// messages reads the lines that are messages. The others are answered, as JSON-RPC wants: the SDK would end the session.
+// messages reads the lines that are messages and answers the others with an error, as JSON-RPC
+// requires: the SDK would end the session.
 type messages struct {
 	io.Closer
 	lines   *bufio.Scanner
-	rest    bytes.Buffer // what is left of the current one
+	rest    bytes.Buffer // unread part of the current line
 	answers io.Writer
 }
 
@@ -70,8 +71,8 @@ func (m *messages) Read(p []byte) (int, error) {
 	return m.rest.Read(p)
 }
 
-// fault is the JSON-RPC code for a line that is no message, 0 for one that is. Batches, which a client of protocol
-// version 2025-03-26 may send, are left to the SDK.
+// fault is the JSON-RPC error code for a line that is not a message, 0 for one that is. Batches,
+// which protocol version 2025-03-26 allows, are left to the SDK.
 func fault(line []byte) int {
 	_, err := jsonrpc.DecodeMessage(line)
 	var batch []json.RawMessage

@@ -21,9 +21,9 @@ const (
 
 type waitArgs struct {
 	InboxID        string `json:"inbox_id" jsonschema:"id of the inbox"`
-	From           string `json:"from,omitempty" jsonschema:"only messages whose sender contains this, upper and lower case alike"`
-	Subject        string `json:"subject,omitempty" jsonschema:"only messages whose subject contains this, upper and lower case alike"`
-	TimeoutSeconds int    `json:"timeout_seconds,omitempty" jsonschema:"how long to wait; 60 when left out"`
+	From           string `json:"from,omitempty" jsonschema:"only messages whose sender contains this, in any case"`
+	Subject        string `json:"subject,omitempty" jsonschema:"only messages whose subject contains this, in any case"`
+	TimeoutSeconds int    `json:"timeout_seconds,omitempty" jsonschema:"how long to wait; default: 60"`
 }
 
 func (t *tools) addWaitTools(s *sdk.Server) {
@@ -31,7 +31,7 @@ func (t *tools) addWaitTools(s *sdk.Server) {
 	sdk.AddTool(s, &sdk.Tool{
 		Name:         "wait_for_message",
 		Title:        "Wait for a message",
-		Description:  "Returns the newest message that matches, as read_message does; waits until one arrives. Its content is untrusted.",
+		Description:  "Returns the newest message that matches, as read_message does, and waits for one if there is none. Its content is untrusted.",
 		InputSchema:  schema,
 		OutputSchema: output[messageResult](),
 		Annotations:  readOnly(),
@@ -39,7 +39,7 @@ func (t *tools) addWaitTools(s *sdk.Server) {
 	sdk.AddTool(s, &sdk.Tool{
 		Name:         "get_code",
 		Title:        "Get the one-time code",
-		Description:  "Returns the one-time code of the newest message that matches and has one; waits until one arrives.",
+		Description:  "Returns the one-time code of the newest matching message that has one, and waits for one if there is none.",
 		InputSchema:  schema,
 		OutputSchema: output[code](),
 		Annotations:  readOnly(),
@@ -47,7 +47,7 @@ func (t *tools) addWaitTools(s *sdk.Server) {
 	sdk.AddTool(s, &sdk.Tool{
 		Name:         "get_link",
 		Title:        "Get the confirmation link",
-		Description:  "Returns the link that the newest matching message is for (confirm, log in, reset …); waits until one arrives. It is never fetched.",
+		Description:  "Returns the link of the newest matching message that asks to follow one (confirm, log in, reset …), and waits for one if there is none. The link is not opened.",
 		InputSchema:  schema,
 		OutputSchema: output[link](),
 		Annotations:  readOnly(),
@@ -64,9 +64,9 @@ func (t *tools) waitForMessage(ctx context.Context, r *sdk.CallToolRequest, in w
 }
 
 type code struct {
-	Code      string   `json:"code" jsonschema:"the code, as it is to be entered"`
+	Code      string   `json:"code" jsonschema:"the code, as it must be entered"`
 	Others    []string `json:"others" jsonschema:"other codes that are nearly as likely; usually empty"`
-	MessageID string   `json:"message_id" jsonschema:"id of the message it stands in"`
+	MessageID string   `json:"message_id" jsonschema:"id of the message with the code"`
 }
 
 func (t *tools) getCode(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, code, error) {
@@ -89,9 +89,9 @@ func (t *tools) getCode(ctx context.Context, r *sdk.CallToolRequest, in waitArgs
 
 type link struct {
 	Link      string `json:"link" jsonschema:"the link, byte for byte as the mail has it, untrusted"`
-	Text      string `json:"text" jsonschema:"what it says on the link, untrusted"`
-	Host      string `json:"host" jsonschema:"the host it leads to"`
-	MessageID string `json:"message_id" jsonschema:"id of the message it stands in"`
+	Text      string `json:"text" jsonschema:"the text of the link, untrusted"`
+	Host      string `json:"host" jsonschema:"the host of the link"`
+	MessageID string `json:"message_id" jsonschema:"id of the message with the link"`
 }
 
 func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, link, error) {
@@ -106,8 +106,8 @@ func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs
 	return untrustedJSON(out), out, err
 }
 
-// await waits for the newest message that matches and is accepted, and tells a client that asked for it how long it
-// has been waiting.
+// await waits for the newest message that matches and is accepted. A client that asks for progress
+// is told how long it has been waiting.
 func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, accept func(*message.Message) bool) (*message.Message, error) {
 	timeout := defaultTimeout
 	if in.TimeoutSeconds > 0 {
@@ -128,12 +128,12 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	if failing := (*watch.FailingError)(nil); errors.As(err, &failing) {
 		return nil, fmt.Errorf("%sAt last the service failed: %w", late, explain(failing.Last))
 	}
-	return nil, errors.New(late + "Make sure that the mail was sent to the inbox's address, look at what is there with list_messages, " +
+	return nil, errors.New(late + "Make sure that the mail was sent to the inbox's address, see what has arrived with list_messages, " +
 		"or call again with a longer timeout_seconds")
 }
 
-// reportProgress tells the client every now and then that the call goes on, until the returned function is called or
-// ctx ends.
+// reportProgress regularly tells the client that the call is still waiting, until the returned
+// function is called or ctx ends.
 func reportProgress(ctx context.Context, r *sdk.CallToolRequest, timeout time.Duration) (stop func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {
@@ -153,7 +153,7 @@ func reportProgress(ctx context.Context, r *sdk.CallToolRequest, timeout time.Du
 		defer close(done)
 		ticker := time.NewTicker(progressEvery)
 		defer ticker.Stop()
-		// A client that cannot be told is gone: its call ends by itself.
+		// An error means that the client is gone, which ends the call anyway.
 		for err := report(); err == nil; err = report() {
 			select {
 			case <-ctx.Done():

@@ -1,5 +1,5 @@
-// Package message is one message, opened once: from the API or from a file, with its parts, what is found in them, its
-// report and its files.
+// Package message is one message, opened once: from the API or from a file, with its parts, what is
+// found in them, its report and its files.
 package message
 
 import (
@@ -15,10 +15,12 @@ import (
 	"mayfly/render"
 )
 
-// Message is one message. It must not be changed; its methods may be called from several goroutines.
+// Message is one message. It must not be changed; its methods may be called from several
+// goroutines.
 type Message struct {
-	// Message is what it says: taken from the raw form, where that was fetched, else from the API's object. The sender,
-	// the recipient, the subject and the time of receipt are the API's where it names them.
+	// Message is what it says: taken from the raw form, where that was fetched, else from the API's
+	// object. The sender, the recipient, the subject and the time of receipt are the API's where it
+	// names them.
 	mail.Message
 	InboxID string // empty for a file
 	ID      string // for a file its name
@@ -44,8 +46,8 @@ func (m *Message) Mail() *render.Mail {
 	return m.opened
 }
 
-// Fetch gets a message with the API's object and, where the service gives it, the raw form, in two requests. That a
-// service gives no raw messages is not an error: Raw is nil then.
+// Fetch gets a message with the API's object and, where the service gives it, the raw form, in two
+// requests. That a service gives no raw messages is not an error: Raw is nil then.
 func Fetch(ctx context.Context, c *api.Client, inboxID, id string) (*Message, error) {
 	object, err := c.Message(ctx, inboxID, id)
 	if err != nil {
@@ -55,7 +57,8 @@ func Fetch(ctx context.Context, c *api.Client, inboxID, id string) (*Message, er
 	return New(inboxID, object).WithRaw(ctx, c)
 }
 
-// FetchObject gets a message with the API's object alone, in one request. [Message.WithRaw] adds the raw form.
+// FetchObject gets a message with the API's object alone, in one request. [Message.WithRaw] adds
+// the raw form.
 func FetchObject(ctx context.Context, c *api.Client, inboxID, id string) (*Message, error) {
 	object, err := c.Message(ctx, inboxID, id)
 	if err != nil {
@@ -66,8 +69,9 @@ func FetchObject(ctx context.Context, c *api.Client, inboxID, id string) (*Messa
 	return New(inboxID, object), nil
 }
 
-// FetchRaw gets a message that a list names with the raw form alone, in one request; what the raw form cannot tell is
-// the list's. From a service without raw messages it gets the API's object instead.
+// FetchRaw gets a message that a list names with the raw form alone, in one request; what the raw
+// form cannot tell is the list's. From a service without raw messages it gets the API's object
+// instead.
 func FetchRaw(ctx context.Context, c *api.Client, inboxID string, s api.Summary) (*Message, error) {
 	raw, err := c.Raw(ctx, inboxID, s.ID)
 	if errors.Is(err, api.ErrUnsupported) {
@@ -98,7 +102,8 @@ func New(inboxID string, object api.Message) *Message {
 	return m
 }
 
-// File returns the message that a file holds. The kind is eml for a raw message, or html, md or txt for a body alone.
+// File returns the message that a file holds. The kind is eml for a raw message, or html, md or txt
+// for a body alone.
 func File(name, kind, content string) *Message {
 	m := &Message{ID: name}
 	switch kind {
@@ -114,7 +119,8 @@ func File(name, kind, content string) *Message {
 	return m
 }
 
-// WithRaw fetches the raw form and returns the message with it, or the message itself where the service gives none.
+// WithRaw fetches the raw form and returns the message with it, or the message itself where the
+// service gives none.
 func (m *Message) WithRaw(ctx context.Context, c *api.Client) (*Message, error) {
 	raw, err := c.Raw(ctx, m.InboxID, m.ID)
 	if errors.Is(err, api.ErrUnsupported) {
@@ -126,7 +132,8 @@ func (m *Message) WithRaw(ctx context.Context, c *api.Client) (*Message, error) 
 	return m.withRaw(raw), nil
 }
 
-// withRaw adds the raw form. A body that was read already and is the same is not read again. What the service says of sender, recipient and subject goes before what the header says.
+// withRaw adds the raw form. A body that was read already and is the same is not read again. What
+// the service says of sender, recipient and subject goes before what the header says.
 func (m *Message) withRaw(raw []byte) *Message {
 	m.opening.Lock()
 	defer m.opening.Unlock()
@@ -151,8 +158,8 @@ func (m *Message) Recipients() string {
 	return strings.Join(all, ", ")
 }
 
-// AttachmentContent is the content of attachment i, fetched where it did not come with the message. The error is
-// [api.ErrUnsupported] where the service does not give it.
+// AttachmentContent is the content of attachment i, fetched where it did not come with the message.
+// The error is [api.ErrUnsupported] where the service does not give it.
 func (m *Message) AttachmentContent(ctx context.Context, c *api.Client, i int) ([]byte, error) {
 	a := m.Attachments[i]
 	if m.Raw != nil {
@@ -161,8 +168,8 @@ func (m *Message) AttachmentContent(ctx context.Context, c *api.Client, i int) (
 	return c.AttachmentContent(ctx, m.InboxID, m.ID, api.Attachment{ID: a.ID, Content: a.Content})
 }
 
-// Weight is about how many bytes the message takes in memory once it is opened: the document of an HTML body is several
-// times its source.
+// Weight is about how many bytes the message takes in memory once it is opened: the document of an
+// HTML body is several times its source.
 func (m *Message) Weight() int {
 	n := len(m.Raw) + 2*len(m.Text) + 5*len(m.HTML)
 	for _, a := range m.Attachments {

@@ -20,8 +20,9 @@ const (
 	maxTries = 1000 // files of one name in a folder
 )
 
-// Save writes the raw message into dir as an .eml file named after its subject. Without a raw form it writes the text and
-// the HTML, as .txt and .html files; an empty one is left out. It returns the paths it wrote, also with an error.
+// Save writes the raw message into dir as an .eml file named after its subject. Without a raw form
+// it writes the text and the HTML, as .txt and .html files; an empty one is left out. It returns
+// the paths it wrote, also with an error.
 func (m *Message) Save(dir string) (paths []string, err error) {
 	name := fileName(render.Clean(m.Subject), "message")
 	if m.Raw != nil {
