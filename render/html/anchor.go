@@ -7,17 +7,17 @@ import (
 	"mayfly/render/doc"
 )
 
-// maxButton is the longest text, in bytes, that a button has.
+// maxButton is the longest text of a button, in bytes.
 const maxButton = 120
 
-// anchor is what is known of the link that is open.
+// anchor is the open link.
 type anchor struct {
 	n     int
 	text  []byte
-	image int // an image in it
+	image int // number of an image in it, 0 if there is none
 }
 
-// add takes text inside link n.
+// add adds text within link n.
 func (a *anchor) add(b *builder, n int, s string) {
 	l := b.links.At(n)
 	if l.Order == 0 {
@@ -31,12 +31,12 @@ func (a *anchor) add(b *builder, n int, s string) {
 	}
 }
 
-// openLink begins an a element.
+// openLink opens an a element.
 func (b *builder) openLink(f *frame) {
 	href, _ := attr(f.node, "href")
 	f.link = b.links.Add(b.resolve(href))
 	f.button = b.looksPressable(f) || b.frames[len(b.frames)-2].style.isButton
-	if f.link == 0 { // a button that leads nowhere, as in a template, is one nevertheless
+	if f.link == 0 { // a button without a target, as in templates, is still a button
 		s := &f.style
 		f.button = f.button || s.display == inlineBlock && s.padding[left].v > 0 && s.fill.Set && !same(s.fill, white) && !same(s.fill, b.page)
 		return
@@ -44,7 +44,7 @@ func (b *builder) openLink(f *frame) {
 	b.anchor = anchor{n: f.link, text: b.anchor.text[:0]}
 }
 
-// looksPressable reports a link with a box of its own.
+// looksPressable reports whether a link has a box of its own.
 func (b *builder) looksPressable(f *frame) bool {
 	s := &f.style
 	padded := s.padding[top].v > 0 || s.padding[left].v > 0
@@ -54,7 +54,7 @@ func (b *builder) looksPressable(f *frame) bool {
 	return s.border && padded || s.onImage && padded && s.display != inline
 }
 
-// closeLink ends an a element: its text is known now.
+// closeLink closes an a element, whose text is now known.
 func (b *builder) closeLink(f *frame) {
 	if f.link == 0 {
 		if f.button {
@@ -63,7 +63,7 @@ func (b *builder) closeLink(f *frame) {
 		return
 	}
 	if len(b.anchor.text) == 0 && b.anchor.image > 0 {
-		// The image is all there is to the link.
+		// The link is nothing but the image.
 		b.showImage(f, b.anchor.image, placeholder(&b.doc.Images[b.anchor.image-1]))
 	}
 	if b.anchor.n == f.link {
@@ -75,8 +75,8 @@ func (b *builder) closeLink(f *frame) {
 	}
 }
 
-// paintButton gives the text of a pressable link the fill of its box, or takes it for a plain link after all
-// when there is too much of it.
+// paintButton gives the text of a button the fill of its box. If the text is too long it becomes a
+// plain link again.
 func (b *builder) paintButton(f *frame) {
 	if spans := b.para.spans; b.order == f.leaves && len(spans) > f.spans {
 		size := len(b.para.buf) - spans[f.spans].start
@@ -105,7 +105,7 @@ func (b *builder) pressLeaf(l *doc.Block, f *frame) {
 	for _, s := range l.Spans {
 		size += len(s.Text)
 		if s.Image > 0 {
-			continue // an image is no label
+			continue // an image is not a label
 		}
 		if s.Link > 0 {
 			if n > 0 && s.Link != n {
@@ -132,7 +132,7 @@ func (b *builder) pressLeaf(l *doc.Block, f *frame) {
 	b.links.At(n).Button = true
 }
 
-// box handles the end of a block that has a colour or a border of its own.
+// box closes a block that has a colour or a border of its own.
 func (b *builder) box(f *frame) {
 	s := &f.style
 	if !s.ownBack && !s.border || b.order != f.leaves+1 || b.last == nil {
@@ -145,13 +145,13 @@ func (b *builder) box(f *frame) {
 	}
 }
 
-// pale reports the light greys that set sections apart rather than buttons.
+// pale reports light greys, which sections have rather than buttons.
 func pale(c doc.Color) bool {
 	lo, hi := min(c.R, c.G, c.B), max(c.R, c.G, c.B)
 	return lo > 215 && hi-lo < 24
 }
 
-// resolve makes a relative href absolute when the mail has a base.
+// resolve makes a relative href absolute if there is a base element.
 func (b *builder) resolve(href string) string {
 	if b.base == "" || href == "" || strings.HasPrefix(strings.TrimSpace(href), "#") {
 		return href
@@ -159,7 +159,7 @@ func (b *builder) resolve(href string) string {
 	return joinURL(b.base, href)
 }
 
-// area is a region of an image map.
+// area reads a region of an image map.
 func (b *builder) area(f *frame) {
 	href, _ := attr(f.node, "href")
 	alt, _ := attr(f.node, "alt")

@@ -1,28 +1,29 @@
 package html
 
-// Bounds beyond which a mail is read without making a tree of it, or without its styles. Real mails stay
-// far below them.
+// Bounds beyond which a body is read without parsing it into a tree, or without its styles. Real
+// messages stay far below them.
 const (
 	maxTree     = 3 << 19 // bytes of source
 	maxTags     = 40_000  // tags
 	maxTagAttrs = 80_000  // attributes of all tags
 	maxSpans    = 40_000  // runs of text of their own style
 	maxLeaves   = 20_000  // blocks with text
-	maxText     = 1 << 20 // bytes of text; what follows is left out
-	maxTokens   = 250_000 // tags and texts between them
-	// maxReopened bounds how many elements the parser may have to open again because they were never closed:
-	// each of them once for each block that follows.
+	maxText     = 1 << 20 // bytes of text; the rest is left out
+	maxTokens   = 250_000 // tags, and texts between them
+	// maxReopened bounds how often the parser has to reopen elements that were never closed: each
+	// of them once in every block that follows.
 	maxReopened = 50_000
 )
 
-// bounds is what a document has used up.
+// bounds counts what a document has used so far.
 type bounds struct {
 	spans      int
 	text       int // bytes
 	simplified string
 }
 
-// plain reports that there are enough runs: from here on text takes the style of what is before it.
+// plain reports that there are too many runs: from now on text takes the style of the text before
+// it.
 func (b *bounds) plain() bool {
 	if b.spans < maxSpans {
 		return false
@@ -33,8 +34,8 @@ func (b *bounds) plain() bool {
 	return true
 }
 
-// spent reports that enough was read: the rest of the source is left out.
-func (b *bounds) spent() bool {
+// exhausted reports that enough text was read. The rest of the source is left out.
+func (b *bounds) exhausted() bool {
 	if b.text < maxText {
 		return false
 	}
@@ -42,7 +43,8 @@ func (b *bounds) spent() bool {
 	return true
 }
 
-// formatting reports whether an element, whose name is in lower case, is one of those that the parser opens again when they were left open.
+// formatting reports whether the parser reopens an element that was left open. name is in lower
+// case.
 func formatting(name string) bool {
 	switch name {
 	case "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u":

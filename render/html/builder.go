@@ -11,35 +11,35 @@ import (
 	"mayfly/render/link"
 )
 
-// builder turns elements and text, in the order of the source, into a document. It is driven by a walk over a
-// parsed tree or, for what no tree should be made of, by the tokens themselves.
+// builder makes a document from elements and text in source order. It is driven by a walk over the
+// parsed tree or, if the source is too large for one, by the tokens.
 type builder struct {
-	doc    *doc.Document
-	source source
-	ruler  ruler
-	links  link.Set
-	frames []frame
-	out    *[]*doc.Block // where finished blocks go
-	para   paragraph
+	doc     *doc.Document
+	source  source
+	cascade cascade
+	links   link.Set
+	frames  []frame
+	out     *[]*doc.Block // where finished blocks go
+	para    paragraph
 
 	order    int     // leaves so far
-	margin   float32 // px of margin since the last leaf, the largest
-	space    float32 // px of padding and empty height since the last leaf
+	margin   float32 // px, the largest margin since the last leaf
+	space    float32 // px, padding and empty height since the last leaf
 	weight   map[float32]int
 	quoted   int
 	page     doc.Color  // background of the body
 	last     *doc.Block // the last leaf
 	anchor   anchor     // the innermost open link
 	base     string     // href of <base>
-	unlocked bool       // between <!--[if !mso]> and its end: Outlook alone does not see it
+	unlocked bool       // between <!--[if !mso]> and its end, which is hidden from Outlook only
 	hidden   hiddenText
 	bounds   bounds
-	wordItem *doc.Block // the paragraph that Word numbers, while it is open
-	wordList *doc.Block // the list that the last one went into
-	wordName string     // and what Word calls it
+	wordItem *doc.Block // the open paragraph that is a list item of Word
+	wordList *doc.Block // the list of the last item of Word
+	wordName string     // and its name in Word
 
-	streaming bool // the tokens are read without a tree
-	surplus   int  // elements open beyond maxDepth
+	streaming bool // reading tokens, without a tree
+	surplus   int  // open elements beyond maxDepth
 }
 
 // frame is an open element.
@@ -48,14 +48,14 @@ type frame struct {
 	style  style
 	link   int
 	button bool
-	opaque bool          // its text is no text of the mail: script, style, title
-	flow   bool          // it stands on lines of its own
-	made   *doc.Block    // the container made for it
-	outer  *[]*doc.Block // where blocks went before it
-	leaves int           // builder.order when it opened
-	spans  int           // spans of the paragraph when it opened
-	items  int           // list: items so far
-	celled bool          // the frame around it is the cell that was made for it
+	opaque bool          // its text is not part of the body: script, style, title
+	flow   bool          // on lines of its own
+	made   *doc.Block    // its container
+	outer  *[]*doc.Block // where blocks went before it was opened
+	leaves int           // builder.order when it was opened
+	spans  int           // spans of the paragraph when it was opened
+	items  int           // for a list: items so far
+	celled bool          // the frame around it is a cell made for it
 }
 
 func newBuilder() *builder {
@@ -68,7 +68,7 @@ func newBuilder() *builder {
 
 func (b *builder) top() *frame { return &b.frames[len(b.frames)-1] }
 
-// open begins an element. The caller closes it, unless it is void.
+// open opens an element. The caller closes it, unless it is void.
 func (b *builder) open(n *html.Node) {
 	parent := b.top()
 	f := frame{node: n, link: parent.link, button: parent.button, opaque: parent.opaque || isOpaque(n.DataAtom)}
@@ -76,7 +76,7 @@ func (b *builder) open(n *html.Node) {
 		b.frames = append(b.frames, f)
 		return
 	}
-	f.style = b.ruler.compute(n, &parent.style.inherited, b.unlocked)
+	f.style = b.cascade.compute(n, &parent.style.inherited, b.unlocked)
 	if f.style.hidden != "" {
 		b.hidden.image(b, n)
 		b.frames = append(b.frames, f)
@@ -100,8 +100,8 @@ func (b *builder) open(n *html.Node) {
 	}
 }
 
-// openItsCell makes a cell for an element that stands beside others because its parent, or a table itself, says so. What
-// the element is by itself, a link, a list or a table, it stays.
+// openItsCell makes a cell around an element that its parent, or itself as a table, puts beside
+// others. The element itself stays what it is: a link, a list, a table.
 func (b *builder) openItsCell(f *frame) {
 	b.para.flush()
 	parent := b.top()
@@ -121,14 +121,14 @@ func (b *builder) flows(f *frame) bool {
 	case inline:
 		return false
 	case inlineBlock:
-		// A column beside others, rather than a word in a line.
+		// A column beside others rather than a word in a line.
 		return f.node.DataAtom != atom.A && f.node.DataAtom != atom.Span && s.width.unit == 'p' && s.width.v >= 100 ||
 			f.node.DataAtom == atom.Div && s.width.unit == '%'
 	}
 	return true
 }
 
-// close ends the innermost open element.
+// close closes the innermost open element.
 func (b *builder) close() {
 	f := b.top()
 	if !f.opaque && f.style.hidden == "" {
@@ -148,7 +148,7 @@ func (b *builder) close() {
 	}
 }
 
-// breakLine ends the line at the upper or lower side of a block and counts the space that the block leaves there.
+// breakLine ends the line at the top or bottom edge of a block, and adds the space there.
 func (b *builder) breakLine(s *style, edge int) {
 	b.para.flush()
 	pad := max(s.padding[edge].px(s.size, 0), 0)
@@ -176,7 +176,7 @@ func (b *builder) text(s string) {
 	if f.made != nil && (f.made.Kind == doc.Table || f.made.Kind == doc.Row) && empty(s) {
 		return
 	}
-	if b.bounds.spent() {
+	if b.bounds.exhausted() {
 		return
 	}
 	if room := maxText - b.bounds.text; len(s) > room {
@@ -186,13 +186,13 @@ func (b *builder) text(s string) {
 	b.para.text(clean.Text(s), f)
 }
 
-// opaque takes what counts of the text that is none of the mail's.
+// opaque handles text that is not part of the body.
 func (b *builder) opaque(f *frame, s string) {
 	switch {
 	case f.node.DataAtom == atom.Title && b.doc.Title == "":
 		b.doc.Title = clean.Line(s)
 	case f.node.DataAtom == atom.Style && b.streaming:
-		b.ruler.sheet.add(s)
+		b.cascade.sheet.add(s)
 	}
 }
 
@@ -200,7 +200,7 @@ func empty(s string) bool {
 	return strings.TrimLeft(s, " \t\n\r\f") == ""
 }
 
-// isOpaque reports elements whose text is not the mail's.
+// isOpaque reports whether the text of an element is not part of the body.
 func isOpaque(a atom.Atom) bool {
 	switch a {
 	case atom.Script, atom.Style, atom.Title, atom.Template, atom.Iframe, atom.Head, atom.Svg, atom.Datalist,
@@ -224,7 +224,7 @@ func (b *builder) leaf(l *doc.Block) {
 	*b.out = append(*b.out, l)
 }
 
-// gapHeight is the space in px that is worth an empty line.
+// gapHeight is the space in px that becomes an empty line.
 const gapHeight = 10
 
 func (b *builder) takeGap() bool {
@@ -233,13 +233,13 @@ func (b *builder) takeGap() bool {
 	return gap
 }
 
-// push makes a container for the innermost element, into which blocks go until it closes.
+// push makes a container for the innermost element, which collects blocks until it is closed.
 func (b *builder) push(f *frame, made *doc.Block) {
 	f.made, f.outer = made, b.out
 	b.out = &made.Children
 }
 
-// pop ends the container of an element and returns it. It is not part of the document yet.
+// pop ends the container of an element and returns it. It is not yet part of the document.
 func (b *builder) pop(f *frame) *doc.Block {
 	made := f.made
 	b.out = f.outer
@@ -247,7 +247,7 @@ func (b *builder) pop(f *frame) *doc.Block {
 	return made
 }
 
-// attr is the value of an attribute, and whether there is one.
+// attr returns the value of an attribute, and whether the element has it.
 func attr(n *html.Node, key string) (string, bool) {
 	for _, a := range n.Attr {
 		if a.Key == key {

@@ -8,13 +8,13 @@ import (
 	"mayfly/render/doc"
 )
 
-// rgba is a colour as CSS has it.
+// rgba is a CSS colour.
 type rgba struct {
 	r, g, b uint8
 	a       float32
 }
 
-// over is the colour that c makes on top of base.
+// over returns the colour of c on top of base.
 func (c rgba) over(base doc.Color) doc.Color {
 	if !base.Set {
 		base = white
@@ -27,13 +27,13 @@ func (c rgba) over(base doc.Color) doc.Color {
 
 var white = doc.Color{R: 255, G: 255, B: 255, Set: true}
 
-// same reports whether no eye tells the two apart.
+// same reports whether two colours look the same.
 func same(a, b doc.Color) bool {
 	near := func(x, y uint8) bool { return max(x, y)-min(x, y) <= 4 }
 	return near(a.R, b.R) && near(a.G, b.G) && near(a.B, b.B)
 }
 
-// parseColor reads a CSS colour in lower case.
+// parseColor parses a CSS colour in lower case.
 func parseColor(s string) (rgba, bool) {
 	s = strings.TrimSpace(s)
 	switch {
@@ -52,7 +52,7 @@ func parseColor(s string) (rgba, bool) {
 	return rgba{}, false
 }
 
-// legacyColor reads the value of a bgcolor or color attribute, where the "#" may be missing.
+// legacyColor parses the value of a bgcolor or color attribute, where the "#" may be missing.
 func legacyColor(s string) (rgba, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if c, ok := parseColor(s); ok {
@@ -83,7 +83,7 @@ func hexColor(s string) (rgba, bool) {
 	return rgba{}, false
 }
 
-// funcColor reads rgb(), rgba(), hsl() and hsla().
+// funcColor parses rgb(), rgba(), hsl() and hsla().
 func funcColor(s string) (rgba, bool) {
 	name, args, ok := strings.Cut(s, "(")
 	args, _, closed := strings.Cut(args, ")")
@@ -124,7 +124,7 @@ func channel(v float32) uint8 { return uint8(min(max(v, 0), 255) + 0.5) }
 func hsl(h, s, l float32) (r, g, b uint8) {
 	s, l = min(max(s, 0), 1), min(max(l, 0), 1)
 	a := s * min(l, 1-l)
-	turn := float32(math.Mod(float64(h), 360)) // of the wheel
+	turn := float32(math.Mod(float64(h), 360)) // degrees
 	if turn < 0 {
 		turn += 360
 	}

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// property is a CSS property that changes what a reader of a terminal sees.
+// property is a CSS property that makes a difference in a terminal.
 type property uint8
 
 const (
 	pNone   property = iota
-	pCustom          // its value is its name, a colon and what it stands for
+	pCustom          // its value is its name, a colon and its value
 	pDisplay
 	pVisibility
 	pMSOHide
@@ -88,19 +88,19 @@ var properties = map[string]property{
 	"mso-list": pMSOList,
 }
 
-// decl is one declaration of a property that counts; its value is in lower case.
+// decl is a declaration of a property; its value is in lower case.
 type decl struct {
 	property  property
 	important bool
-	varies    bool // custom properties stand in its value
+	varies    bool // its value refers to custom properties
 	value     string
 }
 
-// maxDecls bounds the declarations of one rule or style attribute.
+// maxDecls bounds the declarations in one rule or style attribute.
 const maxDecls = 200
 
-// parseDecls reads the declarations of a rule or a style attribute. Custom properties come first: the others, wherever
-// they stand, are made of them.
+// parseDecls parses the declarations of a rule or a style attribute. It returns custom properties
+// first, since the others may refer to them.
 func parseDecls(s string) []decl {
 	var decls []decl
 	custom := false
@@ -138,7 +138,7 @@ func parseDecls(s string) []decl {
 	return decls
 }
 
-// cutDecl cuts at the first semicolon outside quotes and parentheses.
+// cutDecl cuts s at the first semicolon outside quotes and parentheses.
 func cutDecl(s string) (one, rest string) {
 	quote, depth := byte(0), 0
 	for i := range len(s) {
@@ -157,7 +157,7 @@ func cutDecl(s string) (one, rest string) {
 			return s[:i], s[i+1:]
 		}
 	}
-	// An unclosed quote or parenthesis ends at the next semicolon rather than swallow all that follows.
+	// An unclosed quote or parenthesis ends at the next semicolon: it does not swallow the rest.
 	if quote != 0 || depth > 0 {
 		if i := strings.IndexByte(s, ';'); i >= 0 {
 			return s[:i], s[i+1:]
@@ -166,7 +166,7 @@ func cutDecl(s string) (one, rest string) {
 	return s, ""
 }
 
-// length is a CSS length. Its unit is resolved against the font size of the element it belongs to.
+// length is a CSS length.
 type length struct {
 	v    float32
 	unit byte // 0 unset, 'p' px, 'e' em, '%' percent
@@ -174,7 +174,7 @@ type length struct {
 
 func (l length) set() bool { return l.unit != 0 }
 
-// px resolves against a font size, and percentages against full.
+// px resolves a length in em against a font size, and a percentage against full, both in px.
 func (l length) px(size, full float32) float32 {
 	switch l.unit {
 	case 'p':
@@ -187,7 +187,7 @@ func (l length) px(size, full float32) float32 {
 	return 0
 }
 
-// zero reports a length that leaves nothing to see.
+// zero reports whether a length leaves nothing visible.
 func (l length) zero() bool {
 	return l.unit == 'p' && l.v <= 1 || l.unit != 0 && l.v == 0
 }
@@ -201,7 +201,7 @@ var units = []struct {
 	{"ch", 'e', .5}, {"pc", 'p', 16}, {"in", 'p', 96}, {"cm", 'p', 37.8}, {"mm", 'p', 3.78}, {"vw", 'p', 6}, {"vh", 'p', 8},
 }
 
-// parseLength reads a length in lower case; a number without a unit counts as px.
+// parseLength parses a length in lower case. A number without a unit is in px.
 func parseLength(s string) (length, bool) {
 	s = strings.TrimSpace(s)
 	unit, factor := byte('p'), float32(1)

@@ -10,7 +10,8 @@ import (
 	"mayfly/render/doc"
 )
 
-// arrange makes the container that the display of an element asks for, and reports whether there is one.
+// arrange makes the container that the display property of an element asks for, if any, and reports
+// whether it did.
 func (b *builder) arrange(f *frame) bool {
 	switch f.style.display {
 	case tableDisplay, grid:
@@ -30,7 +31,8 @@ func (b *builder) arrange(f *frame) bool {
 	return true
 }
 
-// element does what an element means, when it opens. Most of those that arrange what is in them mean nothing else.
+// element handles the meaning of an element when it is opened. Most elements handled by arrange
+// have no other.
 func (b *builder) element(f *frame) {
 	switch f.node.DataAtom {
 	case atom.Img, atom.Input, atom.Hr, atom.Br, atom.Area, atom.Blockquote:
@@ -71,6 +73,19 @@ func (b *builder) element(f *frame) {
 		b.para.word("(", f)
 	case atom.Form:
 		b.doc.Forms++
+	case atom.Body, atom.Html, atom.Base:
+		b.documentElement(f)
+	default:
+		b.formElement(f)
+		if f.link > 0 && !f.button && f.style.ownBack && b.looksPressable(f) {
+			f.button = true
+		}
+	}
+}
+
+// documentElement notes what an element says about the whole document.
+func (b *builder) documentElement(f *frame) {
+	switch f.node.DataAtom {
 	case atom.Body:
 		b.page = f.style.back
 		b.doc.RTL = b.doc.RTL || f.style.rtl
@@ -82,15 +97,10 @@ func (b *builder) element(f *frame) {
 		if b.base == "" {
 			b.base, _ = attr(f.node, "href")
 		}
-	default:
-		b.formElement(f)
-		if f.link > 0 && !f.button && f.style.ownBack && b.looksPressable(f) {
-			f.button = true
-		}
 	}
 }
 
-// elementEnd does what is left to do when an element closes.
+// elementEnd handles the meaning of an element when it is closed.
 func (b *builder) elementEnd(f *frame) {
 	switch f.node.DataAtom {
 	case atom.A:
@@ -123,7 +133,7 @@ func (b *builder) elementEnd(f *frame) {
 func (b *builder) closeContainer(f *frame) {
 	made := b.pop(f)
 	if made.Kind != doc.Row && made.Kind != doc.Table {
-		made.Children = undouble(b.doc, columns(made.Children))
+		made.Children = dropRepeats(b.doc, columns(made.Children))
 	}
 	switch made.Kind {
 	case doc.Table:
@@ -156,14 +166,14 @@ func (b *builder) closeContainer(f *frame) {
 	*b.out = append(*b.out, made)
 }
 
-// hoist moves the empty line ahead of a container's first block to the container.
+// hoist moves the gap before a container's first block to the container.
 func hoist(b *doc.Block) {
 	if len(b.Children) > 0 && b.Children[0].Gap {
 		b.Children[0].Gap, b.Gap = false, true
 	}
 }
 
-// keepItems makes items of what stands in a list without being one.
+// keepItems makes items of the children of a list that are not items.
 func keepItems(children []*doc.Block) []*doc.Block {
 	for i, c := range children {
 		if c.Kind != doc.Item && c.Kind != doc.List {
@@ -174,7 +184,7 @@ func keepItems(children []*doc.Block) []*doc.Block {
 	return children
 }
 
-// tighten closes up a list of short items.
+// tighten removes the gaps in a list of short items.
 func tighten(list *doc.Block) {
 	for _, item := range list.Children {
 		if len(item.Children) > 1 || len(item.Text()) > 70 {
@@ -188,7 +198,7 @@ func tighten(list *doc.Block) {
 	}
 }
 
-// emptyBox counts the height of a block in which there is nothing to see; a thin one with a colour is a rule.
+// emptyBox adds the height of an empty block. A thin one with a colour is a rule.
 func (b *builder) emptyBox(f *frame) {
 	if b.order != f.leaves || f.node.DataAtom == atom.Hr {
 		return
@@ -211,7 +221,7 @@ func (b *builder) emptyBox(f *frame) {
 	}
 }
 
-// rule adds a line across, unless one is there already.
+// rule adds a horizontal line, unless there is one already.
 func (b *builder) rule() {
 	out := *b.out
 	if n := len(out); n > 0 && out[n-1].Kind == doc.Rule {
@@ -252,7 +262,7 @@ func (b *builder) openItem(f *frame) {
 	b.push(f, item)
 }
 
-// list is the innermost open list and how many lists it is in.
+// list returns the innermost open list, and its depth.
 func (b *builder) list() (list *frame, depth int) {
 	for i := len(b.frames) - 2; i > 0; i-- {
 		if f := &b.frames[i]; f.made != nil && f.made.Kind == doc.List {
@@ -265,7 +275,7 @@ func (b *builder) list() (list *frame, depth int) {
 	return list, depth
 }
 
-// marker is what stands before the n-th item of a list.
+// marker returns the marker of the n-th item of a list.
 func marker(kind string, ordered bool, n, depth int) string {
 	if kind == "" {
 		if ordered {
@@ -295,7 +305,7 @@ func marker(kind string, ordered bool, n, depth int) string {
 	return strconv.Itoa(n) + "."
 }
 
-// letters counts a, b, … z, aa, ab.
+// letters returns n as letters: a, b, … z, aa, ab.
 func letters(n int) string {
 	if n < 1 {
 		return strconv.Itoa(n)

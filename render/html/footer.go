@@ -6,8 +6,8 @@ import (
 	"mayfly/render/doc"
 )
 
-// foldFooter puts the secondary text at the end of a mail (who sent it and why, the address, how to
-// unsubscribe) into a footer of its own.
+// foldFooter moves the secondary text at the end of a message (who sent it and why, the address,
+// how to unsubscribe) into a footer.
 func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 	blocks := d.Blocks
 	at, evidence := len(blocks), false
@@ -16,8 +16,10 @@ func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 		total += len(l.Text())
 	}
 	grey := mostlyFaint(d, body, page)
-	ruled := false // a rule stands above footer text: what is above the rule is footer only if it says so
-	doubt := false // what may be a button stands there: it belongs to the footer only if footer text stands above it
+	// ruled: there is a rule with footer text below it. What is above that is footer only if it is
+	// footer text.
+	// doubt: there may be an image of a button below. It is footer only if footer text is above it.
+	ruled, doubt := false, false
 	for i := len(blocks) - 1; i > 0; i-- {
 		l := blocks[i]
 		strong := footerText(d, l)
@@ -36,7 +38,7 @@ func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 		at, evidence = i, evidence || strong
 	}
 	for at < len(blocks) && (blocks[at].Kind == doc.Rule || blocks[at-1].Kind == doc.Heading && !footerText(d, blocks[at])) {
-		at++ // what stands below a heading belongs to it
+		at++ // what is below a heading belongs to it
 	}
 	if !evidence || at >= len(blocks) {
 		return blocks
@@ -49,8 +51,8 @@ func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 	return append(trimRules(blocks[:at]), footer)
 }
 
-// secondary reports a block set smaller or fainter than the body, with no button in it. In a mail that is grey, faint
-// type means nothing.
+// secondary reports whether a block is smaller or fainter than the body and has no button. In a
+// message that is mostly grey, faint text means nothing.
 func secondary(l *doc.Block, body float32, page doc.Color, grey bool) bool {
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
 		for _, s := range leaf.Spans {
@@ -66,7 +68,7 @@ func secondary(l *doc.Block, body float32, page doc.Color, grey bool) bool {
 	return true
 }
 
-// mostlyFaint reports whether most of the text that has the size of the body, or a larger one, is faint.
+// mostlyFaint reports whether most of the text at least as large as the body is faint.
 func mostlyFaint(d *doc.Document, body float32, page doc.Color) bool {
 	pale, all := 0, 0
 	for leaf := range d.Leaves() {
@@ -82,7 +84,8 @@ func mostlyFaint(d *doc.Document, body float32, page doc.Color) bool {
 	return pale*2 > all
 }
 
-// faintOn reports a colour that is faint where a leaf stands: on the page, or on the sheet of white that lies on it.
+// faintOn reports whether a colour is faint behind a leaf: on the page, or on a white sheet on top
+// of it.
 func faintOn(leaf *doc.Block, c, page doc.Color) bool {
 	if leaf.Background.Set {
 		return faint(c, leaf.Background)
@@ -90,10 +93,12 @@ func faintOn(leaf *doc.Block, c, page doc.Color) bool {
 	return faint(c, page) && faint(c, white)
 }
 
-// maxIcon is the height and width in px up to which an image is an icon, as those of social networks.
+// maxIcon is the width and height in px up to which an image is an icon, such as those of social
+// networks.
 const maxIcon = 64
 
-// pictorial reports a block that is nothing but an image larger than an icon: a banner, or a button made of one.
+// pictorial reports whether a block is nothing but an image larger than an icon: a banner, or an
+// image of a button.
 func pictorial(d *doc.Document, l *doc.Block) bool {
 	found := false
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
@@ -113,7 +118,7 @@ func pictorial(d *doc.Document, l *doc.Block) bool {
 	return found
 }
 
-// faint reports a grey that is meant to stand back from what is behind it.
+// faint reports whether c is a grey of low contrast with back.
 func faint(c, back doc.Color) bool {
 	if !back.Set {
 		back = white
@@ -124,11 +129,11 @@ func faint(c, back doc.Color) bool {
 	return c.Set && hi-lo < 40 && max(distance, -distance) <= 0x88
 }
 
-// footerMarks are parts of URLs that lead from the footers of mails, whatever their language.
+// footerMarks are parts of URLs typical of footers, in any language.
 var footerMarks = []string{"unsub", "optout", "opt-out", "opt_out", "preferences", "privacy", "manage-subscription",
 	"email-settings", "notification-settings", "list-manage"}
 
-// footerWords are parts of texts that stand in footers.
+// footerWords are texts typical of footers.
 var footerWords = []string{"©", "(c) 20", "&copy", "unsubscribe", "all rights reserved", "privacy policy", "you are receiving this",
 	"you're receiving this", "you received this", "this email was sent to", "abmelden", "abbestellen", "désabonner",
 	"désinscrire", "darse de baja", "cancelar suscripci", "cancelar a inscri", "disiscriv", "annulla l'iscrizione", "uitschrijven",

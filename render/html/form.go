@@ -8,7 +8,7 @@ import (
 	"mayfly/render/clean"
 )
 
-// formElement shows a form's controls as what they are: inert.
+// formElement shows the controls of a form, which do nothing.
 func (b *builder) formElement(f *frame) {
 	switch f.node.DataAtom {
 	case atom.Input:

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// hide notes why nothing inside the element can be seen, if so.
+// hide notes why the content of an element is invisible, if it is.
 func (s *style) hide(n *html.Node, outlookOff bool) {
 	if s.hidden != "" {
 		return
@@ -28,13 +28,14 @@ func (s *style) hide(n *html.Node, outlookOff bool) {
 	}
 }
 
-// forOthers reports that an element is hidden from Outlook because Outlook has a copy of its own: the usual
-// button beside a VML one.
+// forOthers reports whether an element is hidden from Outlook because Outlook has its own copy: a
+// button beside one in VML.
 func (s *style) forOthers(n *html.Node) bool {
 	return n.DataAtom == atom.A && (s.ownBack || s.border || s.onImage) || n.DataAtom == atom.Button
 }
 
-// flat reports a box without height or without width. Height made of padding is a box for an image.
+// flat reports whether a box has no height or no width. Height made of padding is room for an
+// image.
 func (s *style) flat() bool {
 	if s.padding[top].v > 0 || s.padding[bottom].v > 0 {
 		return false
@@ -42,7 +43,7 @@ func (s *style) flat() bool {
 	return s.height.zero() || s.maxHeight.zero() || s.display != cellDisplay && s.width.zero()
 }
 
-// far is how far off, in px, a position is meant to be out of sight.
+// far is the position, in px, beyond which a box is off-screen.
 const far = -500
 
 func (s *style) offScreen() bool {
@@ -52,7 +53,7 @@ func (s *style) offScreen() bool {
 	return s.textIndent.px(s.size, 0) <= far || s.margin[left].px(s.size, 0) <= far || s.margin[top].px(s.size, 0) <= far
 }
 
-// clips reports whether the value of clip or clip-path leaves nothing: rect(0 0 0 0), inset(50%).
+// clips reports whether a value of clip or clip-path leaves nothing: rect(0 0 0 0), inset(50%).
 func clips(v string) bool {
 	name, args, _ := strings.Cut(v, "(")
 	args, _, _ = strings.Cut(args, ")")
@@ -78,7 +79,7 @@ func clips(v string) bool {
 	return false
 }
 
-// unreadable says why text in this style cannot be seen, or "".
+// unreadable returns why text in this style is invisible, or "".
 func (s *inherited) unreadable() string {
 	switch {
 	case s.hidden != "":

@@ -10,19 +10,19 @@ import (
 	"mayfly/render/doc"
 )
 
-// Bounds on the hidden text that is kept; all of it is counted.
+// Bounds on the hidden text that is kept. All of it is counted.
 const (
 	maxHidden     = 1000    // pieces
 	maxHiddenText = 1 << 16 // bytes
 )
 
-// hiddenText collects what a reader does not see.
+// hiddenText collects the text that a reader does not see.
 type hiddenText struct {
 	kept   int
 	reason string
 }
 
-// add takes the text of a node that is hidden.
+// add adds the text of a hidden node.
 func (h *hiddenText) add(b *builder, s, reason string) {
 	if empty(s) {
 		return
@@ -46,10 +46,10 @@ func (h *hiddenText) add(b *builder, s, reason string) {
 	b.doc.Hidden = append(b.doc.Hidden, doc.Hidden{Text: s, Reason: reason, Before: b.order + 1})
 }
 
-// end closes a hidden element: what is hidden after it is a piece of its own.
+// end closes a hidden element. Hidden text after it is a separate piece.
 func (h *hiddenText) end() { h.reason = "" }
 
-// image notes an image that is hidden: a tracker, if it is remote.
+// image notes a hidden image: if it is remote, it is a tracker.
 func (h *hiddenText) image(b *builder, n *html.Node) {
 	if n.DataAtom != atom.Img {
 		return
@@ -60,7 +60,7 @@ func (h *hiddenText) image(b *builder, n *html.Node) {
 	}
 }
 
-// preheader is the hidden text ahead of the first visible text.
+// preheader returns the hidden text before the first visible text.
 func preheader(d *doc.Document) string {
 	for _, h := range d.Hidden {
 		if h.Before > 1 {

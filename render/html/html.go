@@ -1,5 +1,5 @@
-// Package html reads an HTML body into a document: parse, computed style, what is hidden set aside, layout
-// tables flattened, blocks. It is bounded in time and memory for any input.
+// Package html reads an HTML body into a document: it parses it, computes styles, sets hidden text
+// aside and flattens layout tables. Time and memory are bounded for any input.
 package html
 
 import (
@@ -12,7 +12,8 @@ import (
 	"mayfly/render/doc"
 )
 
-// Read reads an HTML body. It never fails: what is too much for it comes out simplified, and says so.
+// Read reads an HTML body. It never fails: beyond its bounds the document is a simplified one, and
+// says so.
 func Read(source string) *doc.Document {
 	b := newBuilder()
 	b.source = limit(source)
@@ -26,7 +27,7 @@ func Read(source string) *doc.Document {
 	return b.finish()
 }
 
-// parse makes the tree, or nil when the source would make too large or too deep a one.
+// parse returns the tree, or nil if it would be too large or too deep.
 func (s *source) parse() *html.Node {
 	if !s.tree {
 		return nil
@@ -38,14 +39,14 @@ func (s *source) parse() *html.Node {
 	return root
 }
 
-// styles reads the style elements, which hold for the whole mail wherever they stand.
+// styles reads the style elements, which apply to the whole message wherever they are.
 func (b *builder) styles(n *html.Node) {
 	if n.Type == html.ElementNode && n.DataAtom == atom.Style {
 		if _, ok := attr(n, "amp4email-boilerplate"); ok {
-			return // it hides the body until a script shows it
+			return // hides the body until a script shows it
 		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			b.ruler.sheet.add(c.Data)
+			b.cascade.sheet.add(c.Data)
 		}
 		return
 	}
@@ -81,7 +82,7 @@ func (b *builder) children(n *html.Node) {
 	}
 }
 
-// comment follows the conditional comments that show a part to every reader but Outlook.
+// comment tracks conditional comments that show their content to all but Outlook.
 func (b *builder) comment(s string) {
 	s = strings.TrimSpace(s[:min(len(s), 200)])
 	switch {
@@ -101,7 +102,7 @@ func (b *builder) finish() *doc.Document {
 	d := b.doc
 	d.Preheader = preheader(d)
 	d.Links = b.links.Finish()
-	if b.bounds.simplified == "" && (len(b.ruler.sheet.rules) >= maxRules || b.ruler.sheet.bytes >= maxSheet) {
+	if b.bounds.simplified == "" && (len(b.cascade.sheet.rules) >= maxRules || b.cascade.sheet.bytes >= maxSheet) {
 		b.bounds.simplified = "too many style rules: only the first are followed"
 	}
 	if b.bounds.simplified == "" && b.source.cut {

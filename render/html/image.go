@@ -11,10 +11,10 @@ import (
 	"mayfly/render/doc"
 )
 
-// maxImages bounds the images that are listed.
+// maxImages bounds the images in a document.
 const maxImages = 5000
 
-// readImage reads an img element. s is its computed style, or nil.
+// readImage reads an img element with the computed style s, or nil.
 func (b *builder) readImage(n *html.Node, s *style) doc.Image {
 	var im doc.Image
 	for _, a := range n.Attr {
@@ -37,6 +37,12 @@ func (b *builder) readImage(n *html.Node, s *style) doc.Image {
 			im.Height = int(s.height.v)
 		}
 	}
+	classify(&im)
+	return im
+}
+
+// classify notes whether an image is remote, a spacer or a tracker.
+func classify(im *doc.Image) {
 	src := strings.ToLower(im.Src[:min(len(im.Src), 300)])
 	im.Remote = strings.HasPrefix(src, "http:") || strings.HasPrefix(src, "https:") || strings.HasPrefix(src, "//")
 	tiny := func(px int) bool { return px > 0 && px <= 3 }
@@ -47,13 +53,12 @@ func (b *builder) readImage(n *html.Node, s *style) doc.Image {
 			im.Spacer = im.Spacer || strings.Contains(name, word)
 		}
 	}
-	im.Tracker = im.Remote && (tiny(im.Width) && tiny(im.Height) || im.Alt == "" && counts(src))
+	im.Tracker = im.Remote && (tiny(im.Width) && tiny(im.Height) || im.Alt == "" && reportsOpen(src))
 	im.Spacer = im.Spacer || im.Tracker && im.Alt == ""
-	return im
 }
 
-// counts reports URLs that tell the sender when a mail is opened.
-func counts(src string) bool {
+// reportsOpen reports whether a URL looks like one that tells the sender that a message was opened.
+func reportsOpen(src string) bool {
 	path, _, _ := strings.Cut(src, "?")
 	for _, mark := range []string{"/open.", "/open/", "/wf/open", "/track/open", "/trk", "/o.gif", "/beacon", "/pixel", "open.aspx", "/track/o"} {
 		if strings.Contains(path, mark) {
@@ -70,7 +75,7 @@ func pixels(v string) int {
 	return 0
 }
 
-// addImage lists an image and returns its number; 0 when there are too many.
+// addImage adds an image and returns its number, or 0 if there are too many.
 func (b *builder) addImage(im doc.Image) int {
 	if len(b.doc.Images) >= maxImages {
 		return 0
@@ -80,7 +85,7 @@ func (b *builder) addImage(im doc.Image) int {
 	return im.N
 }
 
-// image shows an img element by its alternative text, or by its size when it is large and has none.
+// image shows an img element by its alternative text, or by its size if it is large and has none.
 func (b *builder) image(f *frame) {
 	if f.style.unseen {
 		b.hidden.image(b, f.node)
@@ -109,7 +114,7 @@ func (b *builder) image(f *frame) {
 	}
 }
 
-// enclosed reports an image that came with the mail and is not known to be small.
+// enclosed reports whether an image is part of the message and not known to be small.
 func enclosed(im *doc.Image) bool {
 	if im.Width > 0 || im.Height > 0 {
 		return false
@@ -118,14 +123,14 @@ func enclosed(im *doc.Image) bool {
 	return strings.EqualFold(scheme, "cid") || strings.EqualFold(scheme, "data") && len(data) > 300
 }
 
-// showImage adds the text that stands for an image. It is readable whatever the style around it.
+// showImage adds the text that represents an image. It is readable whatever the style around it.
 func (b *builder) showImage(f *frame, n int, text string) {
 	at := *f
 	at.style.size = max(at.style.size, 12)
 	at.style.white = normal
 	at.style.ownBack = false
 	if n := len(b.para.spans); n > 0 && b.para.spans[n-1].image > 0 {
-		b.para.space = true // images side by side do not make one word
+		b.para.space = true // adjacent images do not make one word
 	}
 	b.para.settle(&at)
 	b.para.append(text, &at, n)
@@ -135,7 +140,7 @@ func (b *builder) showImage(f *frame, n int, text string) {
 	}
 }
 
-// placeImages counts from the beginning of a leaf where the images in its text stand; there may be no leaf of it.
+// placeImages sets the offsets of the images in a paragraph, which is l or has no leaf.
 func (p *paragraph) placeImages(l *doc.Block) {
 	images := p.b.doc.Images[p.images:]
 	p.images = len(p.b.doc.Images)

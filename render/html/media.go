@@ -2,11 +2,11 @@ package html
 
 import "strings"
 
-// screenWidth is the width in px of the window that a mail is read in, as far as its style sheet asks: a desktop's.
+// screenWidth is the width in px that media queries see: that of a window on a desktop.
 const screenWidth = 1000
 
-// applies reports whether the rules of an at-rule hold where a mail is read: on a wide screen, in light colours.
-// Queries of anything else do not.
+// applies reports whether the rules in an at-rule apply: on a wide screen, in light colours.
+// Unknown queries do not.
 func applies(prelude string) bool {
 	prelude = strings.ToLower(prelude)
 	if strings.HasPrefix(prelude, "@layer") {

@@ -12,17 +12,17 @@ import (
 	"mayfly/render/link"
 )
 
-// paragraph collects the text between two breaks: white space collapsed, in runs of one style.
+// paragraph collects the text between two breaks, with white space collapsed, as runs of one style.
 type paragraph struct {
 	b     *builder
 	buf   []byte
 	spans []run
-	space bool // white space stands before the next word
-	lines int  // line breaks stand before the next word
+	space bool // there is white space before the next word
+	lines int  // line breaks before the next word
 	pre   bool // some of it keeps its spaces
 	first style
 	level int // heading level
-	// images is how many of the document's images stand before it.
+	// images is how many of the document's images come before it.
 	images int
 }
 
@@ -64,14 +64,14 @@ func (p *paragraph) text(s string, f *frame) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
-// preformatted appends text whose spaces and newlines count.
+// preformatted appends text whose spaces and newlines matter.
 func (p *paragraph) preformatted(s string, f *frame) {
 	p.pre = true
 	p.settle(f)
 	p.append(s, f, 0)
 }
 
-// word appends text without white space, after what stands before it.
+// word appends text without white space.
 func (p *paragraph) word(s string, f *frame) {
 	lead := ""
 	if len(p.spans) == 0 || p.lines > 0 {
@@ -88,11 +88,11 @@ func (p *paragraph) word(s string, f *frame) {
 	p.append(s, f, 0)
 }
 
-// blank is a space that HTML keeps. Many in a row are room for something that a terminal has not: two of them are enough
-// to see it, but at the beginning of a line, where they set it in.
+// blank is a space that HTML keeps. More than two in a row are layout that a terminal does without,
+// except at the start of a line, where they are indentation.
 const blank = "\u00a0"
 
-// narrow makes two of more blanks in a row.
+// narrow shortens longer runs of blanks to two.
 func narrow(s string) string {
 	for strings.Contains(s, blank+blank+blank) {
 		s = strings.ReplaceAll(s, blank+blank+blank, blank+blank)
@@ -100,10 +100,10 @@ func narrow(s string) string {
 	return s
 }
 
-// settle writes the white space and the line breaks that stand before the next word.
+// settle writes the white space and line breaks before the next word.
 func (p *paragraph) settle(f *frame) {
 	if p.lines > 1 && len(p.buf) > 0 && !p.pre {
-		// An empty line within a paragraph makes two of it.
+		// An empty line splits a paragraph.
 		lines := p.lines
 		p.flush()
 		p.b.space += float32(lines-1) * 16
@@ -123,7 +123,7 @@ func (p *paragraph) settle(f *frame) {
 	}
 	last := &p.spans[len(p.spans)-1]
 	if last.link != f.link || last.button != f.button || last.image != 0 {
-		// What stands between a link and what follows belongs to neither.
+		// White space between a link and what follows belongs to neither.
 		style := last.style
 		style.Underline, style.Strike, style.Background = false, false, doc.Color{}
 		p.spans = append(p.spans, run{start: len(p.buf), style: style})
@@ -133,7 +133,7 @@ func (p *paragraph) settle(f *frame) {
 	last.end = len(p.buf)
 }
 
-// start notes the style of the block that the paragraph begins in.
+// start notes the style of the block in which the paragraph begins.
 func (p *paragraph) start(f *frame) {
 	p.first = f.style
 	p.level = 0
@@ -171,14 +171,15 @@ func (p *paragraph) append(s string, f *frame, image int) {
 	p.spans = append(p.spans, run{start, len(p.buf), style, f.link, f.button, image})
 }
 
-// apart keeps an inline box away from the word beside it when it has room or a colour of its own there.
+// apart separates an inline box from the word beside it if it has padding, margin or a colour
+// there.
 func (p *paragraph) apart(s *style, edge int) {
 	if s.ownBack || s.border || s.padding[edge].px(s.size, 0)+s.margin[edge].px(s.size, 0) >= 3 || s.width.set() {
 		p.space = true
 	}
 }
 
-// lineBreak is a br.
+// lineBreak handles a br element.
 func (p *paragraph) lineBreak() {
 	if len(p.spans) == 0 {
 		p.b.space += 16
@@ -188,7 +189,7 @@ func (p *paragraph) lineBreak() {
 	p.space = false
 }
 
-// look is the visible part of a style.
+// look returns the visible part of a style.
 func (s *style) look() doc.Style {
 	out := doc.Style{
 		Bold: s.bold, Italic: s.italic, Underline: s.under, Strike: s.strike, Mono: s.mono, Sup: s.sup, Sub: s.sub,
@@ -200,14 +201,14 @@ func (s *style) look() doc.Style {
 	return out
 }
 
-// flush ends the paragraph and makes a leaf of it, if there is something to see.
+// flush ends the paragraph and adds it as a leaf, if it has visible text.
 func (p *paragraph) flush() {
 	if len(p.spans) == 0 {
 		p.space, p.lines, p.images = false, 0, len(p.b.doc.Images)
 		return
 	}
 	b := p.b
-	// Line breaks at the end of a block take no line of their own, but the first.
+	// The first line break at the end of a block takes no line.
 	extra := float32(max(p.lines-1, 0)) * 16
 	block := p.block()
 	size := p.first.size
@@ -221,7 +222,7 @@ func (p *paragraph) flush() {
 	b.space += extra
 }
 
-// block makes the leaf, or nil when there is nothing to see.
+// block returns the leaf, or nil if it has no visible text.
 func (p *paragraph) block() *doc.Block {
 	kind := doc.Paragraph
 	switch {
@@ -241,7 +242,7 @@ func (p *paragraph) block() *doc.Block {
 	}
 	l := &doc.Block{Kind: kind, Level: p.level}
 	p.describe(l, text)
-	l.Spans = undoubled(p.b.doc, p.cut(text, from, to))
+	l.Spans = withoutRepeat(p.b.doc, p.cut(text, from, to))
 	return l
 }
 
@@ -268,7 +269,7 @@ func (p *paragraph) preBlock(text string) *doc.Block {
 	return l
 }
 
-// realign maps the runs onto text, which differs from what was collected in white space alone.
+// realign maps the runs onto text, which differs from the collected text only in white space.
 func (p *paragraph) realign(text string) []doc.Span {
 	old := string(p.buf)
 	var spans []doc.Span
@@ -294,7 +295,7 @@ func (p *paragraph) realign(text string) []doc.Span {
 	return spans
 }
 
-// describe notes how a leaf stands out.
+// describe sets how a leaf stands out.
 func (p *paragraph) describe(l *doc.Block, text string) {
 	l.Align = p.first.align
 	l.RTL = p.first.rtl || doc.RightToLeft(text)
@@ -306,7 +307,7 @@ func (p *paragraph) describe(l *doc.Block, text string) {
 	}
 }
 
-// cut makes spans of text[from:to].
+// cut makes spans from text[from:to].
 func (p *paragraph) cut(text string, from, to int) []doc.Span {
 	spans := make([]doc.Span, 0, len(p.spans))
 	for _, r := range p.spans {
@@ -319,8 +320,8 @@ func (p *paragraph) cut(text string, from, to int) []doc.Span {
 	return spans
 }
 
-// span adds the text of a run to the spans of a leaf. URLs that the mail did not make links of are links too, as in any
-// mail client.
+// span adds the text of a run to the spans of a leaf. Bare URLs become links, as in any mail
+// client.
 func (p *paragraph) span(spans []doc.Span, r run, text string) []doc.Span {
 	one := doc.Span{Text: text, Style: r.style, Link: r.link, Button: r.button, Image: r.image}
 	if r.link > 0 || r.image > 0 || !strings.Contains(text, "://") && !strings.Contains(text, "www.") {

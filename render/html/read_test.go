@@ -10,8 +10,8 @@ import (
 
 var kinds = [...]string{"p", "h", "pre", "code", "hr", "list", "item", "quote", "sig", "footer", "table", "row", "cell"}
 
-// dump writes a document as nested brackets: p(text) for a paragraph, [text]1 for link 1, <text>1 for a button, item1.(…)
-// for an item that is marked otherwise than by a dot.
+// dump writes a document as nested brackets: p(text) for a paragraph, [text]1 for link 1, <text>1
+// for a button, item1.(…) for an item that is marked otherwise than by a dot.
 func dump(blocks []*doc.Block) string {
 	var all []string
 	for _, b := range blocks {

@@ -10,16 +10,17 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Bounds on the work a style sheet can cause. Real mails stay far below them.
+// Bounds on the work that style sheets can cause. Real messages stay far below them.
 const (
-	maxSheet    = 1 << 20 // bytes of CSS that are read
+	maxSheet    = 1 << 20 // bytes of CSS
 	maxRules    = 8_000
 	maxSelector = 300     // bytes of one selector
 	maxSteps    = 8       // compound selectors in one selector
-	maxTries    = 400_000 // compound selectors tried over the whole mail
+	maxTries    = 400_000 // compound selectors tried in the whole message
 )
 
-// sheet is the rules of a mail's <style> elements that hold on a wide screen, indexed by what they need of an element.
+// sheet is the rules in the style elements of a message that apply on a wide screen, indexed by
+// what they require of an element.
 type sheet struct {
 	rules   []rule
 	byID    map[string][]int32
@@ -37,23 +38,23 @@ type rule struct {
 	decls       []decl
 }
 
-// step is a compound selector and how the one before it (further out) relates to it: ' ', '>' or '+'.
+// step is a compound selector and its relation to the one before it (further out): ' ', '>' or '+'.
 type step struct {
 	compound   cascadia.Sel
 	combinator byte
 }
 
-// add reads the text of a style element.
+// add parses the text of a style element.
 func (s *sheet) add(css string) {
 	css = css[:min(len(css), maxSheet-s.bytes)]
 	s.bytes += len(css)
 	s.read(stripComments(css), 0)
 }
 
-// maxNested bounds how deep at-rules stand in one another.
+// maxNested bounds how deep at-rules are nested.
 const maxNested = 4
 
-// read adds the rules of a sheet, or of an at-rule that many are around.
+// read adds the rules of a sheet, or of an at-rule nested in so many others.
 func (s *sheet) read(css string, around int) {
 	for css != "" && len(s.rules) < maxRules {
 		var prelude, block string
@@ -79,7 +80,7 @@ func (s *sheet) read(css string, around int) {
 	}
 }
 
-// stripComments removes CSS comments, and the HTML comment marks that old mails put around their CSS.
+// stripComments removes CSS comments, and the HTML comment marks around CSS in old messages.
 func stripComments(css string) string {
 	if !strings.Contains(css, "/*") && !strings.Contains(css, "<!--") && !strings.Contains(css, "-->") {
 		return css
@@ -97,7 +98,7 @@ func stripComments(css string) string {
 	return strings.NewReplacer("<!--", " ", "-->", " ").Replace(b.String())
 }
 
-// cutRule cuts the next rule off: what stands before its block, the block, and the rest.
+// cutRule cuts off the next rule: what precedes its block, the block, and the rest.
 func cutRule(css string) (prelude, block, rest string, ok bool) {
 	open := strings.IndexAny(css, "{;}")
 	if open < 0 {
@@ -149,8 +150,8 @@ func splitSelectors(list string) func(func(string) bool) {
 	}
 }
 
-// addRule adds a rule for one selector. Selectors that need the state of a browser, or more than a look at an
-// element and what is around it, match nothing.
+// addRule adds a rule for one selector. Selectors that depend on the state of a browser, or on more
+// than an element and its ancestors, match nothing.
 func (s *sheet) addRule(selector string, decls []decl) {
 	steps, ok := parseSelector(strings.TrimSpace(selector))
 	if !ok || len(s.rules) >= maxRules {
@@ -180,7 +181,7 @@ func (s *sheet) addRule(selector string, decls []decl) {
 
 type parsedStep struct {
 	step
-	id, class, tag string // what an element must have, for the index
+	id, class, tag string // required of an element, for the index
 }
 
 // parseSelector splits a selector into compound selectors, innermost first.
@@ -214,7 +215,7 @@ func parseSelector(s string) ([]parsedStep, bool) {
 		}
 		s = rest
 	}
-	// A step was given the combinator before it; walking outwards, it belongs to the step further out.
+	// A step has the combinator before it. Walking outwards, it belongs to the step further out.
 	slices.Reverse(steps)
 	for i := len(steps) - 1; i > 0; i-- {
 		steps[i].combinator = steps[i-1].combinator
@@ -272,7 +273,7 @@ func parseCompound(text string) (parsedStep, bool) {
 	return p, true
 }
 
-// unbracketed is a compound selector without what it asks of attributes.
+// unbracketed returns a compound selector without its attribute selectors.
 func unbracketed(text string) string {
 	for {
 		before, rest, found := strings.Cut(text, "[")
@@ -324,8 +325,9 @@ func (s *sheet) match(n *html.Node, found []int32) []int32 {
 	return found
 }
 
-// matches tries a rule's selector on an element. Descendant steps take the nearest ancestor that fits, whole
-// chains of child steps at a time: no farther one leaves more room for the steps still to come.
+// matches tries a rule's selector on an element. A descendant step takes the nearest ancestor that
+// fits, with the whole chain of child steps: one farther out never leaves more room for the
+// remaining steps.
 func (s *sheet) matches(r *rule, n *html.Node) bool {
 	i, at := s.chain(r, 0, n)
 	if i < 0 {
@@ -347,8 +349,8 @@ func (s *sheet) matches(r *rule, n *html.Node) bool {
 	return true
 }
 
-// chain matches the steps from i on that are tied by ">" or "+", starting at n; it returns the index of the
-// next step and the node that the last one matched, or -1.
+// chain matches the steps from i on that are joined by ">" or "+", starting at n. It returns the
+// index of the next step, or -1, and the node that the last step matched.
 func (s *sheet) chain(r *rule, i int, n *html.Node) (int, *html.Node) {
 	for {
 		s.tries++
@@ -356,7 +358,7 @@ func (s *sheet) chain(r *rule, i int, n *html.Node) (int, *html.Node) {
 			return -1, nil
 		}
 		if i > 0 && n.DataAtom == atom.Input {
-			return -1, nil // what a control folds stays unfolded: nobody can press it here
+			return -1, nil // what a control would fold stays unfolded: nobody can press it here
 		}
 		if i++; i == len(r.steps) {
 			return i, n

@@ -7,28 +7,29 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Bounds on single parts of a source. What is longer is cut, so that no part alone takes much memory: the parser holds
-// each of them several times over. Real mails stay far below them, but for images within the mail, which are set aside.
+// Bounds on the parts of a source. What is longer is cut, so that none takes much memory: the
+// parser holds each of them several times. Real messages stay far below them, except for embedded
+// images, which are set aside.
 const (
 	maxAttrs   = 64       // attributes of a tag
 	maxValue   = 8 << 10  // bytes of an attribute
-	maxHref    = 64 << 10 // bytes of the target of a link; a longer one is dropped, for a part of it leads elsewhere
+	maxHref    = 64 << 10 // bytes of an href; a longer one is dropped, since part of it would lead elsewhere
 	maxComment = 1 << 10  // bytes of a comment; a longer one is dropped
 	maxTitle   = 4 << 10  // bytes of the title
 )
 
-// source is a mail's HTML as it is given to the parser.
+// source is the HTML as it is passed to the parser.
 type source struct {
 	html string   // without what is too long
-	data []string // values of attributes that were set aside: "mayfly:2" in the source stands for data[2]
-	cut  bool     // text that a reader might see was cut
-	tree bool     // a tree of it is of bounded size
+	data []string // attribute values that were set aside: "mayfly:2" in the source stands for data[2]
+	cut  bool     // visible text was cut
+	tree bool     // small enough for a tree
 }
 
-// aside begins what stands in an attribute for a value that was set aside.
+// aside is the prefix of what replaces an attribute value that was set aside.
 const aside = "mayfly:"
 
-// limit looks once over a source, as a tokenizer does, and cuts what is too long.
+// limit scans a source once, as a tokenizer does, and cuts what is too long.
 func limit(html string) source {
 	s := scanner{src: html}
 	for s.next() {
@@ -43,7 +44,7 @@ func limit(html string) source {
 	return out
 }
 
-// value is the value of an attribute, whether or not it was set aside.
+// value returns the value of an attribute, which may have been set aside.
 func (s *source) value(v string) string {
 	number, ok := strings.CutPrefix(v, aside)
 	if !ok {
@@ -55,10 +56,10 @@ func (s *source) value(v string) string {
 	return v
 }
 
-// scanner goes over a source from tag to tag.
+// scanner scans a source, tag by tag.
 type scanner struct {
 	src  string
-	at   int             // what is before it was looked at
+	at   int             // scanned up to here
 	out  strings.Builder // what is kept of src[:kept]
 	kept int
 	data []string
@@ -72,14 +73,14 @@ func (s *scanner) affordable() bool {
 	return s.tags <= maxTags && s.attrs <= maxTagAttrs && s.reopened <= maxReopened
 }
 
-// replace puts something else in the place of src[from:to].
+// replace replaces src[from:to].
 func (s *scanner) replace(from, to int, with string) {
 	s.out.WriteString(s.src[s.kept:from])
 	s.out.WriteString(with)
 	s.kept = to
 }
 
-// text ends the text that goes on up to an index.
+// text ends the text before an index.
 func (s *scanner) text(to int) {
 	if to-s.at > maxText {
 		s.replace(s.at+maxText, to, " ")
@@ -88,7 +89,7 @@ func (s *scanner) text(to int) {
 	s.at = to
 }
 
-// next looks at the next text and at the tag or the comment behind it; it reports whether there was one.
+// next scans the next text and the tag or comment after it, and reports whether there was one.
 func (s *scanner) next() bool {
 	tag := s.at
 	for {
@@ -123,7 +124,7 @@ func (s *scanner) next() bool {
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// comment goes over a comment that begins at an index.
+// comment scans the comment at an index.
 func (s *scanner) comment(from int) {
 	body := from + len("<!--")
 	if rest := s.src[body:]; strings.HasPrefix(rest, ">") || strings.HasPrefix(rest, "->") {
@@ -133,7 +134,7 @@ func (s *scanner) comment(from int) {
 	s.skip(from, body, "-->")
 }
 
-// skip goes on behind an end mark, and drops what began at from if that is long and nothing to see.
+// skip continues after an end mark, and drops what began at from if it is long.
 func (s *scanner) skip(from, at int, mark string) {
 	s.at = len(s.src)
 	if n := strings.Index(s.src[at:], mark); n >= 0 {
@@ -144,7 +145,7 @@ func (s *scanner) skip(from, at int, mark string) {
 	}
 }
 
-// name is the name of the tag that begins at s.at, in lower case; s.at goes behind it.
+// name reads the name of the tag at s.at, and returns it in lower case.
 func (s *scanner) name() string {
 	from := s.at
 	for s.at < len(s.src) && !space(s.src[s.at]) && s.src[s.at] != '/' && s.src[s.at] != '>' {
@@ -155,11 +156,11 @@ func (s *scanner) name() string {
 
 func space(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' }
 
-// element goes over the start tag at an index, and over what it makes of the text that follows.
+// element scans the start tag at an index, and the text after it if that has no tags.
 func (s *scanner) element(from int) {
 	s.at = from + 1
 	name := s.name()
-	if s.at-from > maxValue { // no element's name
+	if s.at-from > maxValue { // not the name of an element
 		s.replace(from+maxValue, s.at, "")
 	}
 	s.attributes()
@@ -180,7 +181,7 @@ func (s *scanner) element(from int) {
 	}
 }
 
-// raw goes over the content of an element in which there are no tags, and cuts it.
+// raw scans the content of an element that has no tags in it, and cuts it.
 func (s *scanner) raw(name string, limit int) {
 	from := s.at
 	for s.at < len(s.src) {
@@ -200,7 +201,7 @@ func (s *scanner) raw(name string, limit int) {
 	}
 }
 
-// attributes goes over the attributes of a tag, and behind its end.
+// attributes scans the attributes and the end of a tag.
 func (s *scanner) attributes() {
 	n := 0
 	for {
@@ -237,13 +238,13 @@ func (s *scanner) surplus(from int) {
 	}
 }
 
-// span is src[from:to].
+// span stands for src[from:to].
 type span struct{ from, to int }
 
-// attribute is the key and the value of the attribute that begins at s.at, and where it ends.
+// attribute returns key and value of the attribute at s.at, and where it ends.
 func (s *scanner) attribute() (key, value span, end int) {
 	i := s.at
-	for i++; i < len(s.src); i++ { // whatever the first character is, it belongs to the key
+	for i++; i < len(s.src); i++ { // the first character belongs to the key, whatever it is
 		if c := s.src[i]; space(c) || c == '/' || c == '=' || c == '>' {
 			break
 		}
@@ -272,7 +273,7 @@ func (s *scanner) attribute() (key, value span, end int) {
 	return key, value, end
 }
 
-// long sets the value of an attribute that begins at from aside, or cuts it, if it is too long.
+// long sets aside or cuts the value of the attribute at from if it is too long.
 func (s *scanner) long(from int, key, value span) {
 	if key.to-key.from > maxValue {
 		s.replace(from, s.at, "")

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxDepth bounds the elements that are open at once. Deeper ones count as part of the one they are in.
+// maxDepth bounds the elements open at once. Deeper ones count as part of their parent.
 const maxDepth = 512
 
-// stream drives the builder by the tokens of the source, without a tree. It closes what HTML lets authors leave
-// open, in the simple way that readers of HTML did before there was a rule for it.
+// stream drives the builder by the tokens of the source, without a tree. It closes elements that
+// authors may leave open, with simple rules.
 func (b *builder) stream(source string) {
 	z := html.NewTokenizer(strings.NewReader(source))
 	b.streaming = true
@@ -19,7 +19,7 @@ func (b *builder) stream(source string) {
 		if tokens > maxTokens || b.order >= maxLeaves {
 			b.bounds.simplified = "only its beginning is shown: the mail has too many elements"
 			if b.order == 0 && len(b.para.spans) == 0 {
-				b.glean(z)
+				b.textOnly(z)
 			}
 			return
 		}
@@ -41,13 +41,14 @@ func (b *builder) stream(source string) {
 	}
 }
 
-// maxGleaned bounds the text that is taken from behind the tokens that count, in bytes.
-const maxGleaned = 64 << 10
+// maxTextOnly bounds the text taken from what follows the last token, in bytes.
+const maxTextOnly = 64 << 10
 
-// glean takes the text of what is left of a mail, without its elements: in all that was read there was nothing to see.
-func (b *builder) glean(z *html.Tokenizer) {
+// textOnly adds the text of the rest of a source, without its elements: what was read so far shows
+// nothing.
+func (b *builder) textOnly(z *html.Tokenizer) {
 	b.truncate(1)
-	for opaque := false; b.bounds.text < maxGleaned; {
+	for opaque := false; b.bounds.text < maxTextOnly; {
 		switch z.Next() {
 		case html.ErrorToken:
 			return
@@ -64,7 +65,8 @@ func (b *builder) glean(z *html.Tokenizer) {
 	}
 }
 
-// startTag opens an element; closed says that its tag ends in "/>", which counts in foreign content such as SVG.
+// startTag opens an element. closed says that its tag ends in "/>", which matters in foreign
+// content such as SVG.
 func (b *builder) startTag(z *html.Tokenizer, closed bool) {
 	name, more := z.TagName()
 	n := &html.Node{Type: html.ElementNode, DataAtom: atom.Lookup(name), Data: string(name), Parent: b.top().node}
@@ -98,7 +100,7 @@ func (b *builder) startTag(z *html.Tokenizer, closed bool) {
 	}
 }
 
-// imply closes the elements that a start tag ends.
+// imply closes the elements that a start tag ends implicitly.
 func (b *builder) imply(a atom.Atom) {
 	switch a {
 	case atom.Li:
@@ -132,10 +134,11 @@ func isParagraphScope(a atom.Atom) bool {
 	return a == atom.Td || a == atom.Th || a == atom.Table || a == atom.Div || a == atom.Li || a == atom.Blockquote
 }
 
-// maxScan bounds how far up the open elements are searched for the one that a tag closes.
+// maxScan bounds how many open elements are searched for the one that a tag closes.
 const maxScan = 128
 
-// closeWithin closes the innermost open element that is x or y, unless one that ends the search is found first.
+// closeWithin closes the innermost open element that is x or y, unless an element in scope comes
+// first.
 func (b *builder) closeWithin(x, y atom.Atom, scope func(atom.Atom) bool) {
 	for i := len(b.frames) - 1; i > max(0, len(b.frames)-maxScan); i-- {
 		a := b.frames[i].node.DataAtom
@@ -179,7 +182,8 @@ func (b *builder) endTag(a atom.Atom, name string) {
 			b.truncate(i)
 			return
 		}
-		// The end tag of an inline element ends no cell, and nothing but a table's own ends a table.
+		// The end tag of an inline element does not end a cell, and only a table's own tags end a
+		// table.
 		if n.DataAtom == atom.Table || (n.DataAtom == atom.Td || n.DataAtom == atom.Th) && !inTable(a) {
 			return
 		}

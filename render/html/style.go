@@ -29,11 +29,11 @@ type whiteSpace uint8
 
 const (
 	normal  whiteSpace = iota
-	preLine            // newlines count
-	pre                // newlines and spaces count
+	preLine            // newlines are kept
+	pre                // newlines and spaces are kept
 )
 
-// inherited is the part of a computed style that children start from.
+// inherited is the part of a computed style that children inherit.
 type inherited struct {
 	size    float32
 	spacing float32
@@ -45,28 +45,28 @@ type inherited struct {
 	sup     bool
 	sub     bool
 	rtl     bool
-	unseen  bool // visibility: hidden, which a child may undo
+	unseen  bool // visibility: hidden, which a child may override
 	clear   bool // the colour is transparent
 	onImage bool // on a background image: the background is unknown
 	white   whiteSpace
 	align   doc.Align
 	color   doc.Color
 	back    doc.Color // effective background
-	marking bool      // it is the mark of a paragraph that Word numbers
+	marking bool      // it is the marker of a list item of Word
 	vars    *variable // the last custom property declared
 	marker  string    // list-style-type
-	hidden  string    // why nothing inside can be seen; "" when it can
+	hidden  string    // why the content is invisible; "" if it is visible
 }
 
 // style is the computed style of an element.
 type style struct {
 	inherited
 	display    display
-	ownBack    bool // it paints a background unlike what is around it
+	ownBack    bool // it has a background other than its parent's
 	fill       doc.Color
 	border     bool // a border all around, or nearly
 	edge       bool // a border above or below
-	noBorder   bool // border: none said outright
+	noBorder   bool // border: none is declared
 	overflow   bool // overflow is hidden
 	absolute   bool
 	clipped    bool
@@ -80,11 +80,11 @@ type style struct {
 	margin     [4]length // top, right, bottom, left
 	padding    [4]length
 	isButton   bool
-	inlined    bool   // a table in a line with others
-	parted     bool   // what is in it stands apart, on one line
-	tracks     int    // columns of a grid; 0 unknown
-	span       int    // columns of a grid that it takes
-	wordList   string // the list of a paragraph that Word numbers
+	inlined    bool   // a table inline with others
+	parted     bool   // its children are on one line, spread apart
+	tracks     int    // columns of a grid; 0 if unknown
+	span       int    // columns of a grid that it spans
+	wordList   string // the list of a list item of Word
 	listLevel  int    // and its level there, from 1; 0 otherwise
 }
 
@@ -97,20 +97,20 @@ const (
 
 var initial = inherited{size: 16}
 
-// ruler computes styles: it holds the mail's rules and what it has read of style attributes.
-type ruler struct {
+// cascade computes styles from the rules of a message and the style attributes.
+type cascade struct {
 	sheet  sheet
 	inline map[string][]decl
 	found  []int32
 	vars   variables
 }
 
-// maxInline bounds how many different style attributes are kept.
+// maxInline bounds how many different style attributes are cached.
 const maxInline = 4096
 
-// compute is the style of an element whose parent has the style parent. deco is whether rules of hiding by
-// Outlook's own property count here.
-func (r *ruler) compute(n *html.Node, parent *inherited, outlookOff bool) style {
+// compute returns the style of an element whose parent has the style parent. outlookOff says that
+// mso-hide hides from Outlook alone here.
+func (r *cascade) compute(n *html.Node, parent *inherited, outlookOff bool) style {
 	s := style{inherited: *parent, opacity: 1}
 	s.defaults(n)
 	s.attributes(n)
@@ -138,7 +138,7 @@ func (r *ruler) compute(n *html.Node, parent *inherited, outlookOff bool) style 
 	return s
 }
 
-func (r *ruler) inlineDecls(n *html.Node) []decl {
+func (r *cascade) inlineDecls(n *html.Node) []decl {
 	for _, a := range n.Attr {
 		if a.Key != "style" {
 			continue
@@ -158,9 +158,9 @@ func (r *ruler) inlineDecls(n *html.Node) []decl {
 	return nil
 }
 
-// apply sets the declarations that are important, or those that are not, and reports whether there are
-// important ones.
-func (r *ruler) apply(s *style, decls []decl, important bool, parent *inherited) (more bool) {
+// apply sets the important declarations, or the others, and reports whether there are important
+// ones.
+func (r *cascade) apply(s *style, decls []decl, important bool, parent *inherited) (more bool) {
 	for i := range decls {
 		d := &decls[i]
 		if d.important != important {
@@ -188,9 +188,7 @@ func (s *style) set(p property, v string, parent *inherited) {
 	case pMSOHide:
 		s.msoHide = v == "all"
 	case pOpacity:
-		if f, err := strconv.ParseFloat(strings.TrimSuffix(v, "%"), 32); err == nil {
-			s.opacity = float32(f)
-		}
+		s.setOpacity(v)
 	case pHeight:
 		setLength(&s.height, v)
 	case pMaxHeight:
@@ -217,25 +215,36 @@ func (s *style) set(p property, v string, parent *inherited) {
 		setLength(&s.margin[side(p-pMarginTop)], v)
 	case pPaddingTop, pPaddingBottom, pPaddingLeft, pPaddingRight:
 		setLength(&s.padding[side(p-pPaddingTop)], v)
-	case pBorder, pBorderStyle, pBorderWidth:
-		drawn := draws(v)
-		s.noBorder = !drawn
-		if p == pBorder || !drawn {
-			s.border = drawn
-		}
-	case pBorderTop, pBorderBottom:
-		s.edge = draws(v)
-		s.noBorder = s.noBorder && !s.edge
-	case pBorderLeft, pBorderRight:
-		s.noBorder = s.noBorder && !draws(v)
+	case pBorder, pBorderStyle, pBorderWidth, pBorderTop, pBorderBottom, pBorderLeft, pBorderRight:
+		s.setBorder(p, draws(v))
 	default:
 		s.setText(p, v, parent)
 	}
 }
 
+func (s *style) setOpacity(v string) {
+	if f, err := strconv.ParseFloat(strings.TrimSuffix(v, "%"), 32); err == nil {
+		s.opacity = float32(f)
+	}
+}
+
+func (s *style) setBorder(p property, drawn bool) {
+	switch p {
+	case pBorder, pBorderStyle, pBorderWidth:
+		s.noBorder = !drawn
+		if p == pBorder || !drawn {
+			s.border = drawn
+		}
+		return
+	case pBorderTop, pBorderBottom:
+		s.edge = drawn
+	}
+	s.noBorder = s.noBorder && !drawn
+}
+
 func side(p property) int { return [4]int{top, bottom, left, right}[p] }
 
-// setText sets the properties of text.
+// setText sets a property of text.
 func (s *style) setText(p property, v string, parent *inherited) {
 	switch p {
 	case pFont:
@@ -249,11 +258,7 @@ func (s *style) setText(p property, v string, parent *inherited) {
 	case pFontFamily:
 		s.setFamily(v)
 	case pLetterSpacing:
-		if l, ok := parseLength(v); ok {
-			s.spacing = l.px(s.size, 0)
-		} else if v == "normal" {
-			s.spacing = 0
-		}
+		s.setSpacing(v)
 	case pColor:
 		if c, ok := parseColor(v); ok {
 			s.setColor(c)
@@ -263,32 +268,15 @@ func (s *style) setText(p property, v string, parent *inherited) {
 	case pTextAlign:
 		s.setAlign(v)
 	case pTextDecoration:
-		if v != "inherit" {
-			s.under = strings.Contains(v, "underline")
-			s.strike = strings.Contains(v, "line-through")
-		}
+		s.setDecoration(v)
 	case pWhiteSpace:
-		switch v {
-		case "pre", "pre-wrap", "break-spaces":
-			s.white = pre
-		case "pre-line":
-			s.white = preLine
-		case "normal", "nowrap":
-			s.white = normal
-		}
+		s.setWhiteSpace(v)
 	case pDirection:
 		s.rtl = v == "rtl"
 	case pListStyle:
 		s.setMarker(v)
 	case pVerticalAlign:
-		switch v {
-		case "super":
-			s.sup = true
-		case "sub":
-			s.sub = true
-		case "baseline":
-			s.sup, s.sub = false, false
-		}
+		s.setVerticalAlign(v)
 	case pGridColumns:
 		s.tracks = countTracks(v)
 	case pGridColumn:
@@ -299,6 +287,43 @@ func (s *style) setText(p property, v string, parent *inherited) {
 		if s.display == flexRow && strings.HasPrefix(v, "column") {
 			s.display = block
 		}
+	}
+}
+
+func (s *style) setSpacing(v string) {
+	if l, ok := parseLength(v); ok {
+		s.spacing = l.px(s.size, 0)
+	} else if v == "normal" {
+		s.spacing = 0
+	}
+}
+
+func (s *style) setDecoration(v string) {
+	if v != "inherit" {
+		s.under = strings.Contains(v, "underline")
+		s.strike = strings.Contains(v, "line-through")
+	}
+}
+
+func (s *style) setWhiteSpace(v string) {
+	switch v {
+	case "pre", "pre-wrap", "break-spaces":
+		s.white = pre
+	case "pre-line":
+		s.white = preLine
+	case "normal", "nowrap":
+		s.white = normal
+	}
+}
+
+func (s *style) setVerticalAlign(v string) {
+	switch v {
+	case "super":
+		s.sup = true
+	case "sub":
+		s.sub = true
+	case "baseline":
+		s.sup, s.sub = false, false
 	}
 }
 
@@ -330,7 +355,7 @@ func (s *style) setDisplay(v string) {
 	}
 }
 
-// countTracks counts the columns that the value of grid-template-columns makes; 0 when only the room decides.
+// countTracks counts the columns in a value of grid-template-columns; 0 if it depends on the width.
 func countTracks(v string) int {
 	n, depth, word := 0, 0, false
 	if count, ok := strings.CutPrefix(v, "repeat("); ok {
@@ -354,7 +379,7 @@ func countTracks(v string) int {
 	return min(n, maxColumns)
 }
 
-// spanned is the number of columns that the value of grid-column takes.
+// spanned returns the number of columns in a value of grid-column.
 func spanned(v string) int {
 	v = strings.ReplaceAll(v, " ", "")
 	if strings.HasSuffix(v, "/-1") {
@@ -400,7 +425,7 @@ func (s *style) setBackground(v string, colorOnly bool, parent *inherited) {
 	}
 }
 
-// firstColor is the first colour in a value of several parts.
+// firstColor returns the first colour in a value of several parts.
 func firstColor(v string) (rgba, bool) {
 	if c, ok := parseColor(v); ok {
 		return c, true
@@ -491,7 +516,7 @@ func (s *style) setSize(v string, parent float32) {
 	}
 }
 
-// setFont reads the shorthand: style and weight, size with an optional line height, family.
+// setFont parses the font shorthand: style and weight, size with an optional line height, family.
 func (s *style) setFont(v string, parent *inherited) {
 	rest := v
 	for rest != "" {
@@ -540,7 +565,7 @@ func setLength(l *length, v string) {
 	}
 }
 
-// setSides reads one to four lengths.
+// setSides parses one to four lengths.
 func setSides(sides *[4]length, v string) {
 	var l [4]length
 	n := 0
@@ -563,7 +588,7 @@ func setSides(sides *[4]length, v string) {
 	}
 }
 
-// draws reports whether the value of a border draws a line.
+// draws reports whether the value of a border makes it visible.
 func draws(v string) bool {
 	if v == "" || strings.Contains(v, "none") || strings.Contains(v, "hidden") {
 		return false
@@ -579,7 +604,7 @@ func draws(v string) bool {
 	return true
 }
 
-// defaults is what the elements of HTML mean without any CSS.
+// defaults sets the style that an element has without any CSS.
 func (s *style) defaults(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Html, atom.Body, atom.Div, atom.Center, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main,
@@ -612,7 +637,7 @@ func (s *style) defaults(n *html.Node) {
 		s.margin = vertical(.5)
 	case atom.Table:
 		s.display = tableDisplay
-		// A table starts afresh: in the quirks that mails are read with, it takes these from no parent.
+		// In quirks mode, which messages are read in, a table does not inherit these.
 		s.align, s.white = doc.Start, normal
 	case atom.Tr:
 		s.display = rowDisplay
@@ -667,19 +692,15 @@ func vertical(em float32) [4]length {
 	return [4]length{top: {em, 'e'}, bottom: {em, 'e'}}
 }
 
-// attributes is what the presentational attributes mean; any CSS is stronger.
+// attributes applies the presentational attributes. CSS overrides them.
 func (s *style) attributes(n *html.Node) {
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "hidden":
 			s.display = none
 		case "dir":
-			switch strings.ToLower(a.Val) {
-			case "rtl":
-				s.rtl = true
-			case "ltr":
-				s.rtl = false
-			}
+			dir := strings.ToLower(a.Val)
+			s.rtl = dir == "rtl" || s.rtl && dir != "ltr"
 		case "bgcolor":
 			if c, ok := legacyColor(a.Val); ok {
 				parent := s.inherited
@@ -692,41 +713,49 @@ func (s *style) attributes(n *html.Node) {
 				s.setAlign(strings.ToLower(a.Val))
 			}
 		case "height":
-			setLength(&s.height, strings.ToLower(a.Val))
-			if s.height.v == 0 {
-				s.height = length{} // no renderer takes height="0" at its word
-			}
+			setDimension(&s.height, a.Val)
 		case "width":
-			setLength(&s.width, strings.ToLower(a.Val))
-			if s.width.v == 0 {
-				s.width = length{}
-			}
-		case "color":
-			if n.DataAtom == atom.Font {
-				if c, ok := legacyColor(a.Val); ok {
-					s.setColor(c)
-				}
-			}
+			setDimension(&s.width, a.Val)
 		case "text":
 			if n.DataAtom == atom.Body {
-				if c, ok := legacyColor(a.Val); ok {
-					s.setColor(c)
-				}
+				s.setLegacyColor(a.Val)
 			}
-		case "size":
+		case "color", "size", "face":
 			if n.DataAtom == atom.Font {
-				s.setFontSize(a.Val)
+				s.fontAttribute(a)
 			}
-		case "face":
-			s.setFamily(strings.ToLower(a.Val))
-		case "nowrap":
 		case "type":
 			s.listType(n, a.Val)
 		}
 	}
 }
 
-// setFontSize reads the size of a font element: 1 to 7, or a step up or down.
+// setDimension sets a width or a height from an attribute; no browser takes 0 literally.
+func setDimension(l *length, v string) {
+	setLength(l, strings.ToLower(v))
+	if l.v == 0 {
+		*l = length{}
+	}
+}
+
+func (s *style) setLegacyColor(v string) {
+	if c, ok := legacyColor(v); ok {
+		s.setColor(c)
+	}
+}
+
+func (s *style) fontAttribute(a html.Attribute) {
+	switch a.Key {
+	case "color":
+		s.setLegacyColor(a.Val)
+	case "size":
+		s.setFontSize(a.Val)
+	case "face":
+		s.setFamily(strings.ToLower(a.Val))
+	}
+}
+
+// setFontSize parses the size of a font element: 1 to 7, or relative.
 func (s *style) setFontSize(v string) {
 	v = strings.TrimSpace(v)
 	n, err := strconv.Atoi(strings.TrimPrefix(v, "+"))

@@ -10,10 +10,10 @@ import (
 	"mayfly/render/doc"
 )
 
-// maxColumns bounds how many columns a cell may claim to span.
+// maxColumns bounds how many columns a cell may span.
 const maxColumns = 64
 
-// openCell begins a cell, in a row; elsewhere it is a block like any other.
+// openCell opens a cell of a row. Elsewhere a td is a block like any other.
 func (b *builder) openCell(f *frame) {
 	if row := b.container(); row == nil || row.Kind != doc.Row {
 		return
@@ -27,7 +27,7 @@ func (b *builder) openCell(f *frame) {
 	b.push(f, cell)
 }
 
-// tracks makes rows of the cells of a grid.
+// tracks arranges the cells of a grid in rows.
 func tracks(cells []*doc.Block, columns int) []*doc.Block {
 	var rows []*doc.Block
 	room := 0
@@ -44,7 +44,7 @@ func tracks(cells []*doc.Block, columns int) []*doc.Block {
 	return rows
 }
 
-// container is the innermost open container.
+// container returns the innermost open container.
 func (b *builder) container() *doc.Block {
 	for i := len(b.frames) - 2; i > 0; i-- {
 		if made := b.frames[i].made; made != nil {
@@ -54,11 +54,11 @@ func (b *builder) container() *doc.Block {
 	return nil
 }
 
-// closeRow puts a row into its table, or outside one lays its cells out.
+// closeRow adds a row to its table. Outside a table it lays out its cells.
 func (b *builder) closeRow(row *doc.Block, f *frame) {
 	row.Children = asCells(row.Children)
 	for i := 0; i+1 < len(row.Children); i++ {
-		if double(b.doc, row.Children[i], row.Children[i+1]) || sameWay(b.doc, row.Children[i], row.Children[i+1]) {
+		if repeatsNext(b.doc, row.Children[i], row.Children[i+1]) || sameTarget(b.doc, row.Children[i], row.Children[i+1]) {
 			row.Children[i].Children = nil
 		}
 	}
@@ -74,7 +74,7 @@ func (b *builder) closeRow(row *doc.Block, f *frame) {
 	*b.out = append(*b.out, flattenRow(row)...)
 }
 
-// asCells makes cells of what stands in a row without being one.
+// asCells makes cells of the children of a row that are not cells.
 func asCells(children []*doc.Block) []*doc.Block {
 	for i, c := range children {
 		if c.Kind != doc.Cell {
@@ -84,8 +84,8 @@ func asCells(children []*doc.Block) []*doc.Block {
 	return children
 }
 
-// closeTable decides whether a table holds data, whose columns mean something, or lays out other content, which
-// then stands for itself.
+// closeTable decides whether a table holds data, whose columns have a meaning, or only lays out its
+// content.
 func (b *builder) closeTable(table *doc.Block, f *frame) {
 	var rows []*doc.Block
 	top := table
@@ -94,7 +94,7 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 			rows = append(rows, c)
 			continue
 		}
-		// A caption, or text that stands between the rows.
+		// A caption, or text between the rows.
 		if top == table && len(rows) == 0 {
 			top = c
 		}
@@ -124,7 +124,7 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 	}
 }
 
-// keepRows is the rows in which there is something to see but a rule.
+// keepRows returns the rows that show something, rules aside.
 func keepRows(rows []*doc.Block) []*doc.Block {
 	var kept []*doc.Block
 	for _, r := range rows {
@@ -137,7 +137,7 @@ func keepRows(rows []*doc.Block) []*doc.Block {
 	return kept
 }
 
-// filled is how many cells of a row have something in them.
+// filled returns how many cells of a row have content.
 func filled(row *doc.Block) int {
 	n := 0
 	for _, c := range row.Children {
@@ -148,11 +148,11 @@ func filled(row *doc.Block) int {
 	return n
 }
 
-// cellLook is what a cell holds, as far as a table is judged by it.
+// cellLook describes a cell, to tell data from layout.
 type cellLook struct {
 	width   int  // characters of its longest line
 	lines   int  // leaves
-	simple  bool // text alone, or buttons
+	simple  bool // only text, or buttons
 	button  bool
 	linked  bool
 	image   bool
@@ -190,50 +190,21 @@ func look(cell *doc.Block) cellLook {
 	return l
 }
 
-// isData reports whether the cells of a table belong in columns: it has headers, or short cells with a column
-// of numbers, or is a list of names and values.
+// isData reports whether a table holds data: it has headers, or short cells with a column of
+// numbers, or is a list of names and values.
 func isData(rows []*doc.Block, presentation bool) bool {
-	columns, full := 0, 0
-	for _, r := range rows {
-		columns = max(columns, len(r.Children))
-		if filled(r) > 1 {
-			full++
-		}
-	}
+	columns, full := extent(rows)
 	if columns < 2 || full < 2 || columns > maxColumns {
 		return false
 	}
-	heads, widest, deep, buttons := 0, 0, false, false
-	numbers := make([]int, columns)
-	used := make([]int, columns)
-	width := make([]int, columns)
-	for _, r := range rows {
-		at := 0
-		for _, c := range r.Children {
-			l := look(c)
-			if !l.simple || l.lines > 4 || l.width > 240 {
-				return false
-			}
-			if l.head && l.lines > 0 {
-				heads++
-			}
-			buttons = buttons || l.button
-			if at < columns && l.lines > 0 && c.Columns == 1 {
-				used[at]++
-				width[at] = max(width[at], l.width)
-				if l.numeric {
-					numbers[at]++
-				}
-				deep = deep || l.lines > 2
-			}
-			widest = max(widest, l.width)
-			at += c.Columns
-		}
+	t, ok := lookAt(rows, columns)
+	if !ok {
+		return false
 	}
-	if heads >= 2 && !presentation {
+	if t.heads >= 2 && !presentation {
 		return true
 	}
-	if buttons || widest > 120 || deep && widest > maxDetail {
+	if t.buttons || t.widest > 120 || t.deep && t.widest > maxDetail {
 		return false
 	}
 	many, title := 0, 0
@@ -241,18 +212,67 @@ func isData(rows []*doc.Block, presentation bool) bool {
 		title = 1
 	}
 	for i := range columns {
-		if used[i] > 0 {
+		if t.used[i] > 0 {
 			many++
 		}
-		if i > 0 && numbers[i] >= 2-title && numbers[i]*10 >= (used[i]-title)*6 {
+		if i > 0 && t.numbers[i] >= 2-title && t.numbers[i]*10 >= (t.used[i]-title)*6 {
 			return true
 		}
 	}
-	return many == 2 && namesAndValues(rows) || !deep && many > 2 && many <= 7 && widest <= 32 && aligned(rows, many)
+	return many == 2 && namesAndValues(rows) || !t.deep && many > 2 && many <= 7 && t.widest <= 32 && aligned(rows, many)
 }
 
-// aligned reports rows of a short line in each of the columns: what stands below one another belongs together, such as
-// numbers above their names.
+// extent returns the number of columns, and of rows with more than one cell that has content.
+func extent(rows []*doc.Block) (columns, full int) {
+	for _, r := range rows {
+		columns = max(columns, len(r.Children))
+		if filled(r) > 1 {
+			full++
+		}
+	}
+	return columns, full
+}
+
+// tableLook describes the cells of a table together.
+type tableLook struct {
+	heads         int   // header cells with text
+	widest        int   // characters of the longest line
+	deep          bool  // a cell has more than two lines
+	buttons       bool  // a cell has a button
+	used, numbers []int // cells with text, and numeric cells, in each column
+}
+
+// lookAt looks at the cells of a table. It reports false if one has too much in it for a table of
+// data.
+func lookAt(rows []*doc.Block, columns int) (t tableLook, ok bool) {
+	t.used, t.numbers = make([]int, columns), make([]int, columns)
+	for _, r := range rows {
+		at := 0
+		for _, c := range r.Children {
+			l := look(c)
+			if !l.simple || l.lines > 4 || l.width > 240 {
+				return t, false
+			}
+			if l.head && l.lines > 0 {
+				t.heads++
+			}
+			t.buttons = t.buttons || l.button
+			t.widest = max(t.widest, l.width)
+			if at < columns && l.lines > 0 && c.Columns == 1 {
+				t.used[at]++
+				t.deep = t.deep || l.lines > 2
+				if l.numeric {
+					t.numbers[at]++
+				}
+			}
+			at += c.Columns
+		}
+	}
+	return t, true
+}
+
+// aligned reports rows with a short line in each column: cells below one another belong together,
+// such as numbers above their names.
 func aligned(rows []*doc.Block, columns int) bool {
 	for _, r := range rows {
 		n := 0
@@ -271,7 +291,7 @@ func aligned(rows []*doc.Block, columns int) bool {
 	return true
 }
 
-// namesAndValues reports rows of a short name and a short value each; a value may be missing.
+// namesAndValues reports rows that are a short name and a short value. A value may be missing.
 func namesAndValues(rows []*doc.Block) bool {
 	pairs := 0
 	for _, r := range rows {
@@ -294,8 +314,8 @@ func namesAndValues(rows []*doc.Block) bool {
 	return pairs >= 2
 }
 
-// numeric reports whether a text is a number, an amount, a share or a count: digits, the signs that belong to them, and
-// at most one short word of letters, a currency or a unit, ahead of them or behind.
+// numeric reports whether a text is a number, an amount, a percentage or a count: digits with their
+// signs, and at most one short word before or after, a currency or a unit.
 func numeric(s string) bool {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 24 || strings.Contains(s, ", ") {
@@ -323,7 +343,7 @@ func numeric(s string) bool {
 	return digits > 0 && letters <= 3 && words <= 1 && (letters == 0 || unicode.IsLetter(first) || unicode.IsLetter(last) || letters == 1)
 }
 
-// setItemsApart leaves an empty line between rows of several lines each, as those of the things ordered.
+// setItemsApart adds gaps between rows of several lines each, such as the items of an order.
 func setItemsApart(rows []*doc.Block) {
 	tall := func(r *doc.Block) bool {
 		return slices.ContainsFunc(r.Children, func(c *doc.Block) bool { return look(c).lines > 2 })
@@ -333,7 +353,7 @@ func setItemsApart(rows []*doc.Block) {
 	}
 }
 
-// headRows counts the rows at the top that are headers.
+// headRows returns how many of the first rows are headers.
 func headRows(rows []*doc.Block) int {
 	if titleRow(rows) {
 		return 1
@@ -353,7 +373,8 @@ func headRows(rows []*doc.Block) int {
 	return n
 }
 
-// titleRow reports a first row of words that bold type, or a colour behind them, sets apart from the rows below.
+// titleRow reports whether the first row is words set apart from the other rows by bold type or
+// background.
 func titleRow(rows []*doc.Block) bool {
 	if len(rows) < 3 && (len(rows) < 2 || len(rows[0].Children) < 3) {
 		return false
@@ -367,13 +388,13 @@ func titleRow(rows []*doc.Block) bool {
 	coloured := back.Set
 	for i, r := range rows[1:] {
 		b, c := rowLook(r)
-		bold = bold && (!b || i+2 == len(rows)) // the last may be a total
+		bold = bold && (!b || i+2 == len(rows)) // the last row may be a total
 		coloured = coloured && c != back
 	}
 	return bold || coloured
 }
 
-// rowLook is whether all the text of a row is bold, and the colour that is behind all of it, if it is one.
+// rowLook returns whether all text of a row is bold, and the background of all of it if it has one.
 func rowLook(r *doc.Block) (bold bool, back doc.Color) {
 	bold, first := true, true
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{r}}).Leaves() {
@@ -389,7 +410,7 @@ func rowLook(r *doc.Block) (bold bool, back doc.Color) {
 	return bold, back
 }
 
-// alignNumbers aligns the columns of numbers at their end, with their headers.
+// alignNumbers aligns columns of numbers, and their headers, at their end.
 func alignNumbers(table *doc.Block) {
 	var numbers, used [maxColumns]int
 	eachCell(table, func(row, column int, c *doc.Block) {
@@ -413,7 +434,7 @@ func alignNumbers(table *doc.Block) {
 	})
 }
 
-// eachCell goes through the cells of a table with the column in which each begins.
+// eachCell calls f for each cell of a table with its first column.
 func eachCell(table *doc.Block, f func(row, column int, c *doc.Block)) {
 	for i, r := range table.Children {
 		at := 0
@@ -427,7 +448,7 @@ func eachCell(table *doc.Block, f func(row, column int, c *doc.Block)) {
 	}
 }
 
-// clearGaps takes the empty lines out of a table's cells; one ahead of its first row stands before it.
+// clearGaps removes the gaps in a table's cells. One before its first row moves before the table.
 func clearGaps(table *doc.Block) {
 	first := true
 	for _, r := range table.Children {
@@ -445,14 +466,14 @@ func clearGaps(table *doc.Block) {
 	}
 }
 
-// Bounds on the cells that stay side by side on a line.
+// Bounds on cells that stay side by side.
 const (
 	maxBeside = 48 // characters of a cell
 	maxAcross = 84 // characters of a row
 )
 
-// flattenRow lays out a row whose columns mean nothing: a few short cells stay side by side, others follow one
-// another.
+// flattenRow lays out a row whose columns have no meaning: a few short cells stay side by side,
+// others follow one another.
 func flattenRow(row *doc.Block) []*doc.Block {
 	rule := []*doc.Block(nil)
 	cells := row.Children[:0]
@@ -460,7 +481,7 @@ func flattenRow(row *doc.Block) []*doc.Block {
 		switch {
 		case len(c.Children) == 0:
 		case len(c.Children) == 1 && c.Children[0].Kind == doc.Rule:
-			rule = c.Children // beside other cells it is but decoration
+			rule = c.Children // beside other cells it is only decoration
 		default:
 			cells = append(cells, c)
 		}
@@ -471,17 +492,10 @@ func flattenRow(row *doc.Block) []*doc.Block {
 	if len(cells) == 1 {
 		return cells[0].Children
 	}
-	beside, across, single := true, 0, true
-	for _, c := range cells {
-		l := look(c)
-		beside = beside && l.lines == 1 && l.width <= maxBeside && len(c.Children) == 1
-		across += l.width + 3
-		single = single && l.width == 1 && l.lines == 1 && !l.linked
-	}
-	if single && len(cells) >= 4 && len(cells) <= 10 {
+	if spelled(cells) {
 		return []*doc.Block{joinCells(cells)}
 	}
-	if beside && across <= maxAcross || priced(cells) {
+	if short(cells) || priced(cells) {
 		line := &doc.Block{Kind: doc.Row, Children: cells}
 		for _, c := range cells {
 			line.Gap = line.Gap || c.Children[0].Gap
@@ -504,10 +518,33 @@ func flattenRow(row *doc.Block) []*doc.Block {
 	return out
 }
 
-// maxDetail is the longest line, in characters, of a thing ordered beside its price.
+// spelled reports cells of one character each: a code with a box for every digit.
+func spelled(cells []*doc.Block) bool {
+	for _, c := range cells {
+		if l := look(c); l.width != 1 || l.lines != 1 || l.linked {
+			return false
+		}
+	}
+	return len(cells) >= 4 && len(cells) <= 10
+}
+
+// short reports cells of one short line each that have room side by side.
+func short(cells []*doc.Block) bool {
+	across := 0
+	for _, c := range cells {
+		l := look(c)
+		if l.lines != 1 || l.width > maxBeside || len(c.Children) != 1 {
+			return false
+		}
+		across += l.width + 3
+	}
+	return across <= maxAcross
+}
+
+// maxDetail is the longest line, in characters, of an item beside its price.
 const maxDetail = 60
 
-// priced reports a row that ends in an amount of money: what it is for stands in a few lines beside it.
+// priced reports a row that ends in an amount of money, after a few lines that say what it is for.
 func priced(cells []*doc.Block) bool {
 	last := look(cells[len(cells)-1])
 	if !last.numeric || last.width > 16 || !money(cells[len(cells)-1].Text()) {
@@ -521,7 +558,7 @@ func priced(cells []*doc.Block) bool {
 	return true
 }
 
-// money reports a number that is written as an amount: with a currency, or with hundredths.
+// money reports whether a number is an amount of money: it has a currency or two decimals.
 func money(s string) bool {
 	s = strings.TrimSpace(s)
 	n := len(s)
@@ -529,7 +566,7 @@ func money(s string) bool {
 		n > 3 && (s[n-3] == '.' || s[n-3] == ',') && s[n-1] <= '9' && s[n-2] <= '9'
 }
 
-// columns makes rows of boxes that stand side by side where there is room, without a table around them.
+// columns makes rows of boxes that stand side by side without a table.
 func columns(blocks []*doc.Block) []*doc.Block {
 	if !slices.ContainsFunc(blocks, func(b *doc.Block) bool { return b.Kind == doc.Cell }) {
 		return blocks
@@ -551,12 +588,12 @@ func columns(blocks []*doc.Block) []*doc.Block {
 	return out
 }
 
-// tall reports a cell of more than one line of its own.
+// tall reports whether a cell has more than one line.
 func tall(c *doc.Block) bool {
 	return len(c.Children) > 1 || strings.Contains(c.Children[0].Text(), "\n")
 }
 
-// joinCells makes one text of cells of a character each: a code with a box for every digit.
+// joinCells joins the texts of cells.
 func joinCells(cells []*doc.Block) *doc.Block {
 	joined := cells[0].Children[0]
 	for _, c := range cells[1:] {
@@ -573,7 +610,7 @@ func joinCells(cells []*doc.Block) *doc.Block {
 	return joined
 }
 
-// bulleted makes an item of a row in which a mark or a number stands beside a text.
+// bulleted makes a list item of a row with a marker or a number beside a text.
 func bulleted(cells []*doc.Block) *doc.Block {
 	mark := cells[0].Text()
 	if len(cells) != 2 || utf8.RuneCountInString(mark) > 3 || len(cells[0].Children) != 1 || cells[0].Children[0].Kind != doc.Paragraph {

@@ -8,10 +8,10 @@ import (
 	"mayfly/render/doc"
 )
 
-// tidy does what can only be done when the whole document is there.
+// tidy does what needs the whole document.
 func (b *builder) tidy() {
 	d := b.doc
-	d.Blocks = mergeRows(undouble(d, columns(d.Blocks)))
+	d.Blocks = mergeRows(dropRepeats(d, columns(d.Blocks)))
 	b.headings(d.Blocks)
 	d.Blocks = trimRules(d.Blocks)
 	d.Blocks = mergeLists(d.Blocks)
@@ -19,11 +19,11 @@ func (b *builder) tidy() {
 	d.Blocks = foldFooter(d, b.bodySize(), b.page)
 	joinLinks(d)
 	if len(d.Blocks) == 0 {
-		b.nothing()
+		b.fillEmpty()
 	}
 }
 
-// joinLinks notes where one link goes on from leaf to leaf, as that of a card does.
+// joinLinks notes where a link continues in the next leaf, such as that of a card.
 func joinLinks(d *doc.Document) {
 	var last *doc.Span
 	for leaf := range d.Leaves() {
@@ -34,7 +34,7 @@ func joinLinks(d *doc.Document) {
 	}
 }
 
-// setButtonsApart leaves room between text and a button that stands alone.
+// setButtonsApart adds a gap between text and a button on its own line.
 func setButtonsApart(blocks []*doc.Block) {
 	for i, l := range blocks {
 		if i > 0 && (l.Kind == doc.Paragraph || l.Kind == doc.Row) && (pressable(l) != pressable(blocks[i-1])) &&
@@ -45,7 +45,7 @@ func setButtonsApart(blocks []*doc.Block) {
 	}
 }
 
-// pressable reports a leaf that is one button.
+// pressable reports whether a leaf is one button.
 func pressable(l *doc.Block) bool {
 	for _, s := range l.Spans {
 		if !s.Button || s.Link != l.Spans[0].Link {
@@ -55,7 +55,8 @@ func pressable(l *doc.Block) bool {
 	return len(l.Spans) > 0
 }
 
-// bodySize is the size of most of the text. Small print counts less: the footer of a short mail is longer than its body.
+// bodySize returns the font size, in px, of most of the text. Small print counts less: the footer
+// of a short message is longer than its body.
 func (b *builder) bodySize() float32 {
 	size, most := float32(16), 0
 	for s, n := range b.weight {
@@ -69,7 +70,7 @@ func (b *builder) bodySize() float32 {
 	return size
 }
 
-// headings makes headings of short lines in type much larger than the body's.
+// headings makes headings of short lines that are much larger than the body.
 func (b *builder) headings(blocks []*doc.Block) {
 	body := b.bodySize()
 	for i, l := range blocks {
@@ -81,13 +82,13 @@ func (b *builder) headings(blocks []*doc.Block) {
 			}
 		}
 		if l.Kind == doc.Heading && i > 0 && blocks[i-1].Kind != doc.Heading {
-			l.Gap = true // whatever the margins are, it belongs to what follows
+			l.Gap = true // it belongs to what follows, whatever the margins
 		}
 		b.headings(l.Children)
 	}
 }
 
-// large reports a leaf all of whose text has at least the given size.
+// large reports whether all text of a leaf has at least the given size.
 func large(l *doc.Block, size float32) bool {
 	for _, s := range l.Spans {
 		if s.Style.Size < size || s.Button || s.Image > 0 {
@@ -97,8 +98,8 @@ func large(l *doc.Block, size float32) bool {
 	return true
 }
 
-// mergeRows makes a table of rows that follow one another and whose cells line up: a receipt, every line of
-// which is a table of its own. A rule below the first row makes a header of it; others say nothing more.
+// mergeRows makes a table of successive rows whose cells line up: a receipt in which every line is
+// a table of its own. A rule below the first row makes that a header; other rules are dropped.
 func mergeRows(blocks []*doc.Block) []*doc.Block {
 	out := blocks[:0]
 	for i := 0; i < len(blocks); {
@@ -120,7 +121,7 @@ func mergeRows(blocks []*doc.Block) []*doc.Block {
 				continue
 			}
 		}
-		if blocks[i].Kind != doc.Table { // whose rows are together already
+		if blocks[i].Kind != doc.Table { // whose rows are already together
 			blocks[i].Children = mergeRows(blocks[i].Children)
 		}
 		out = append(out, blocks[i])
@@ -129,7 +130,8 @@ func mergeRows(blocks []*doc.Block) []*doc.Block {
 	return joinTotals(out)
 }
 
-// rowsAt is the rows of as many cells at the beginning of blocks, and where they end; rules may stand between them.
+// rowsAt returns the first rows in blocks with the same number of cells, and where they end. There
+// may be rules between them.
 func rowsAt(blocks []*doc.Block) (rows []*doc.Block, end int) {
 	for i, b := range blocks {
 		switch {
@@ -143,7 +145,7 @@ func rowsAt(blocks []*doc.Block) (rows []*doc.Block, end int) {
 	return rows, end
 }
 
-// titled reports rows of short lines below a row of words: a table with a header.
+// titled reports whether rows are short lines below a row of words: a table with a header.
 func titled(rows []*doc.Block) bool {
 	for i, r := range rows {
 		for _, c := range r.Children {
@@ -155,7 +157,7 @@ func titled(rows []*doc.Block) bool {
 	return len(rows[0].Children) > 1
 }
 
-// mergeLists joins lists that follow one another because each item was a table of its own.
+// mergeLists joins successive lists: in some messages each item is a table of its own.
 func mergeLists(blocks []*doc.Block) []*doc.Block {
 	out := blocks[:0]
 	for _, l := range blocks {
@@ -177,7 +179,7 @@ func sameMarkers(a, b *doc.Block) bool {
 	return a.Marker != "" && numbered(a) == numbered(b)
 }
 
-// trimRules drops the rules at the ends and all but one of several in a row.
+// trimRules drops rules at both ends, and all but one of several in a row.
 func trimRules(blocks []*doc.Block) []*doc.Block {
 	out := blocks[:0]
 	for _, l := range blocks {
@@ -192,8 +194,8 @@ func trimRules(blocks []*doc.Block) []*doc.Block {
 	return out
 }
 
-// nothing fills a document in which nothing can be seen: with the hidden text, or with its images.
-func (b *builder) nothing() {
+// fillEmpty fills a document that shows nothing: with its hidden text, or with its images.
+func (b *builder) fillEmpty() {
 	d := b.doc
 	for _, h := range d.Hidden {
 		b.order++

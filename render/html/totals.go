@@ -6,8 +6,8 @@ import (
 	"mayfly/render/doc"
 )
 
-// joinTotals makes one table of a table of amounts and the sums that stand in a table of their own below it, so that
-// the amounts stand below one another. A rule between the two becomes an empty line.
+// joinTotals joins a table of amounts and the table of their sums below it, so that the amounts
+// line up. A rule between them becomes a gap.
 func joinTotals(blocks []*doc.Block) []*doc.Block {
 	out := blocks[:0]
 	for i := 0; i < len(blocks); i++ {
@@ -26,7 +26,7 @@ func joinTotals(blocks []*doc.Block) []*doc.Block {
 	return out
 }
 
-// joinsTo adds the rows of sums to a table, if they are such and belong to it. A row alone becomes a table.
+// joinsTo adds rows of sums to a table, if they belong to it. A single row becomes a table.
 func joinsTo(table, sums *doc.Block) bool {
 	things, rows := rowsOf(table), rowsOf(sums)
 	if len(things) == 0 || sums.Head > 0 ||
@@ -64,7 +64,7 @@ func joinsTo(table, sums *doc.Block) bool {
 	return true
 }
 
-// rowsOf is the rows of a table, or a row that stands alone.
+// rowsOf returns the rows of a table, or a single row itself.
 func rowsOf(b *doc.Block) []*doc.Block {
 	switch b.Kind {
 	case doc.Table:
@@ -75,7 +75,7 @@ func rowsOf(b *doc.Block) []*doc.Block {
 	return nil
 }
 
-// amounts reports rows most of which end in an amount of money.
+// amounts reports whether most rows end in an amount of money.
 func amounts(rows []*doc.Block) bool {
 	n := 0
 	for _, r := range rows {
@@ -86,7 +86,7 @@ func amounts(rows []*doc.Block) bool {
 	return n > 0 && n*10 >= len(rows)*6
 }
 
-// lastCell is the last cell of a row, unless it is empty.
+// lastCell returns the last cell of a row, or nil if it is empty.
 func lastCell(r *doc.Block) *doc.Block {
 	if n := len(r.Children); n > 1 && len(r.Children[n-1].Children) > 0 {
 		return r.Children[n-1]

@@ -10,8 +10,9 @@ import (
 // maxUnended bounds the text that is shown of a comment, in bytes.
 const maxUnended = 64 << 10
 
-// Unended is the text within a comment that does not end, without its tags: a browser shows nothing of such a mail,
-// but its sender meant something by it. It is empty when there is no such comment.
+// Unended returns the text in a comment that is never closed, without its tags: a browser shows
+// nothing of such a message, but its sender meant it to be read. It is empty if there is no such
+// comment.
 func Unended(source string) *doc.Document {
 	start := strings.LastIndex(source, "-->")
 	open := strings.Index(source[max(start, 0):], "<!--")

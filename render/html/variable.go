@@ -2,26 +2,26 @@ package html
 
 import "strings"
 
-// variable is a custom property of CSS, such as --accent, as an element and what is in it sees it.
+// variable is a CSS custom property, such as --accent, in scope for an element and its children.
 type variable struct {
 	name, value string
-	outer       *variable // the one declared before it
+	outer       *variable // the one declared before
 }
 
-// Bounds on what custom properties cost. Real mails stay far below them.
+// Bounds on custom properties. Real messages stay far below them.
 const (
-	maxVariables    = 2_000     // declared in a mail
-	maxLookups      = 1_000_000 // variables looked at over the whole mail
-	maxReplaced     = 32        // variables in one value, those in their values among them
-	maxReplacedText = 1_000     // bytes of a value with variables replaced
+	maxVariables    = 2_000     // declared in a message
+	maxLookups      = 1_000_000 // variables inspected in the whole message
+	maxReplaced     = 32        // variables in one value, including those in their values
+	maxReplacedText = 1_000     // bytes of a value after replacement
 )
 
-// variables counts what custom properties have cost so far.
+// variables counts the work for custom properties so far.
 type variables struct {
 	declared, lookups int
 }
 
-// declare adds the custom properties of a rule or a style attribute, which stand first in it.
+// declare adds the custom properties of a rule or a style attribute, which come first in decls.
 func (c *variables) declare(s *style, decls []decl) {
 	for i := range decls {
 		if decls[i].property != pCustom {
@@ -35,8 +35,8 @@ func (c *variables) declare(s *style, decls []decl) {
 	}
 }
 
-// replace puts the values of custom properties in the place of their names, or what stands beside them for when there
-// are none. It reports whether that makes a value.
+// replace replaces references to custom properties by their values, or by the fallbacks given. It
+// reports whether that makes a value.
 func (c *variables) replace(value string, known *variable) (string, bool) {
 	for range maxReplaced {
 		start := strings.Index(value, "var(")
@@ -70,7 +70,7 @@ func (c *variables) find(name string, known *variable) (string, bool) {
 	return "", false
 }
 
-// closing is the index of the parenthesis that closes one opened before i, or -1.
+// closing returns the index of the parenthesis that closes the one opened before i, or -1.
 func closing(s string, i int) int {
 	for depth := 1; i < len(s); i++ {
 		switch s[i] {

@@ -12,13 +12,13 @@ import (
 	"mayfly/render/doc"
 )
 
-// Word writes lists as paragraphs: mso-list tells the list and the level of each, and what is inside of an element with
-// "mso-list: Ignore" is the mark that Word would draw itself.
+// Word writes lists as paragraphs: mso-list names the list and the level of each. An element with
+// "mso-list: Ignore" has the marker that Word would draw itself.
 
 // maxListLevel is how many levels Word has.
 const maxListLevel = 9
 
-// setWordList reads the value of mso-list: "l0 level2 lfo1", or "ignore".
+// setWordList parses the value of mso-list: "l0 level2 lfo1", or "ignore".
 func (s *style) setWordList(v string) {
 	if s.marking = v == "ignore"; s.marking {
 		return
@@ -32,7 +32,7 @@ func (s *style) setWordList(v string) {
 	}
 }
 
-// openWordItem begins an item when a paragraph is one, and reports whether it is.
+// openWordItem opens an item if a paragraph is one, and reports whether it is.
 func (b *builder) openWordItem(f *frame) bool {
 	if f.style.listLevel == 0 || !f.flow || f.node.DataAtom == atom.Li || b.wordItem != nil {
 		return false
@@ -42,21 +42,21 @@ func (b *builder) openWordItem(f *frame) bool {
 	return true
 }
 
-// markWordItem takes the mark of the item that is open.
+// markWordItem adds to the marker of the open item.
 func (b *builder) markWordItem(s string) {
 	if mark := strings.Trim(clean.Line(s), " \u00a0"); mark != "" && len(b.wordItem.Marker)+len(mark) <= 12 {
 		b.wordItem.Marker += mark
 	}
 }
 
-// closeWordItem puts an item into the list of its level.
+// closeWordItem adds an item to the list of its level.
 func (b *builder) closeWordItem(item *doc.Block, name string, level int) {
 	b.wordItem = nil
 	if len(item.Children) == 0 {
 		return
 	}
 	if mark, _ := utf8.DecodeRuneInString(item.Marker); utf8.RuneCountInString(item.Marker) <= 1 && !unicode.IsDigit(mark) {
-		// A sign of a font of signs, whatever letter it is, or none.
+		// A letter that is a bullet in a symbol font, or nothing.
 		item.Marker = marker("", false, 0, level)
 	}
 	hoist(item)

@@ -6,20 +6,20 @@ import (
 	"mayfly/render/doc"
 )
 
-// undouble drops the images among siblings whose alternative text only says what stands beside them: the name of a
-// product above its name, an icon beside the link that it leads to as well.
-func undouble(d *doc.Document, blocks []*doc.Block) []*doc.Block {
+// dropRepeats drops images whose alternative text only repeats what stands beside them: a product's
+// name above its name, an icon beside a link with the same target.
+func dropRepeats(d *doc.Document, blocks []*doc.Block) []*doc.Block {
 	kept := blocks[:0]
 	for i, b := range blocks {
-		if i+1 == len(blocks) || !double(d, b, blocks[i+1]) {
+		if i+1 == len(blocks) || !repeatsNext(d, b, blocks[i+1]) {
 			kept = append(kept, b)
 		}
 	}
 	return kept
 }
 
-// double reports whether a block is nothing but an image that says what begins the next one.
-func double(d *doc.Document, b, next *doc.Block) bool {
+// repeatsNext reports whether a block is nothing but an image whose text begins the next block.
+func repeatsNext(d *doc.Document, b, next *doc.Block) bool {
 	im := onlyImage(d, b)
 	if im == nil {
 		return false
@@ -30,8 +30,9 @@ func double(d *doc.Document, b, next *doc.Block) bool {
 	return false
 }
 
-// sameWay reports whether a cell is nothing but an image without words that leads where the cell beside it leads.
-func sameWay(d *doc.Document, cell, next *doc.Block) bool {
+// sameTarget reports whether a cell is nothing but an image without words and leads where the next
+// cell leads.
+func sameTarget(d *doc.Document, cell, next *doc.Block) bool {
 	im := onlyImage(d, cell)
 	if im == nil || im.Link == 0 || im.Alt != "" {
 		return false
@@ -42,10 +43,10 @@ func sameWay(d *doc.Document, cell, next *doc.Block) bool {
 	return false
 }
 
-// shownImage is an image that is shown by its alternative text.
+// shownImage is an image represented by its alternative text.
 type shownImage struct{ *doc.Image }
 
-// onlyImage is the one image of which a block consists, or nil.
+// onlyImage returns the image that a block consists of, or nil.
 func onlyImage(d *doc.Document, b *doc.Block) *shownImage {
 	for len(b.Children) == 1 && (b.Kind == doc.Cell || b.Kind == doc.Paragraph) {
 		b = b.Children[0]
@@ -56,7 +57,7 @@ func onlyImage(d *doc.Document, b *doc.Block) *shownImage {
 	return &shownImage{&d.Images[b.Spans[0].Image-1]}
 }
 
-// repeated reports whether the spans that stand beside the image say what it says and lead where it leads.
+// repeated reports whether the spans beside the image have its text and its target.
 func (im *shownImage) repeated(spans []doc.Span) bool {
 	var line strings.Builder
 	link := 0
@@ -83,8 +84,8 @@ func (im *shownImage) repeated(spans []doc.Span) bool {
 	return im.Link > 0 && small(im.Width) && small(im.Height) || strings.EqualFold(strings.TrimSpace(line.String()), im.Alt)
 }
 
-// undoubled is the spans of a leaf without an image at their beginning that only says what follows it.
-func undoubled(d *doc.Document, spans []doc.Span) []doc.Span {
+// withoutRepeat returns the spans of a leaf without a first image that only repeats what follows.
+func withoutRepeat(d *doc.Document, spans []doc.Span) []doc.Span {
 	if len(spans) < 2 || spans[0].Image == 0 {
 		return spans
 	}
