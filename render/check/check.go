@@ -1,5 +1,5 @@
-// Package check looks at a mail as a tester does before it is sent: for what was forgotten, what will break, and what
-// its recipients' programs will hold against it. It is pure and offline.
+// Package check checks a message as a tester does before it is sent: what was forgotten, what will
+// break, and what recipients' programs will object to. It does no I/O.
 package check
 
 import (
@@ -12,7 +12,7 @@ import (
 	"mayfly/render/find"
 )
 
-// Level is how much a finding matters.
+// Level is the severity of a finding.
 type Level int
 
 const (
@@ -21,42 +21,42 @@ const (
 	Error
 )
 
-// String is info, warning or error.
+// String returns info, warning or error.
 func (l Level) String() string { return [...]string{"info", "warning", "error"}[l] }
 
-// Finding is one thing to look at.
+// Finding is one problem in a message.
 type Finding struct {
 	ID      string // stays the same between releases
 	Level   Level
 	Message string // one line: what is wrong, what to do
-	Where   string // where in the mail; may be empty
+	Where   string // where in the message; may be empty
 }
 
-// Field is a header field with its value decoded.
+// Field is a header field with its decoded value.
 type Field struct{ Name, Value string }
 
-// Part is a body: its source, the document made of it, and what was found in it alone.
+// Part is a body: its source, its document, and what was found in it alone.
 type Part struct {
 	Source string
-	Doc    *doc.Document // nil when there is no such part
+	Doc    *doc.Document // nil if there is no such part
 	Found  find.Result
 }
 
-// Input is a mail.
+// Input is a message to check.
 type Input struct {
 	Subject    string
-	Fields     []Field // nil when the header is not known
+	Fields     []Field // nil if the header is unknown
 	Text, HTML Part
-	ReceivedAt time.Time // zero when not known
-	BodyOnly   bool      // nothing but one body is known: a template, no mail yet
+	ReceivedAt time.Time // zero if unknown
+	BodyOnly   bool      // only a body is known: a template rather than a message
 }
 
-// each is how many findings of one kind are told one by one.
-const each = 5
+// maxEach is how many findings with one ID are listed; the rest are counted.
+const maxEach = 5
 
-// Run looks at a mail. The findings that matter most come first.
+// Run checks a message. The most severe findings come first.
 func Run(in Input) []Finding {
-	r := &report{counts: make(map[string]int), told: make(map[Finding]bool)}
+	r := &report{counts: make(map[string]int), seen: make(map[Finding]bool)}
 	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, header, authentication, bulk} {
 		check(in, r)
 	}
@@ -67,16 +67,16 @@ func Run(in Input) []Finding {
 type report struct {
 	findings []Finding
 	counts   map[string]int // by ID
-	told     map[Finding]bool
+	seen     map[Finding]bool
 }
 
 func (r *report) add(id string, level Level, where, format string, args ...any) {
 	f := Finding{id, level, fmt.Sprintf(format, args...), where}
-	if r.told[f] {
+	if r.seen[f] {
 		return
 	}
-	if r.counts[id]++; r.counts[id] <= each {
-		r.told[f] = true
+	if r.counts[id]++; r.counts[id] <= maxEach {
+		r.seen[f] = true
 		r.findings = append(r.findings, f)
 	}
 }
@@ -84,7 +84,7 @@ func (r *report) add(id string, level Level, where, format string, args ...any) 
 func (r *report) finish() []Finding {
 	for i := len(r.findings) - 1; i >= 0; i-- {
 		id := r.findings[i].ID
-		if more := r.counts[id] - each; more > 0 {
+		if more := r.counts[id] - maxEach; more > 0 {
 			r.findings[i].Message += fmt.Sprintf(" (and %d more)", more)
 			r.counts[id] = 0
 		}
@@ -93,7 +93,7 @@ func (r *report) finish() []Finding {
 	return r.findings
 }
 
-// cut shortens what is quoted in a message.
+// cut shortens a quotation in a message.
 func cut(s string) string {
 	const most = 60
 	n := 0

@@ -40,7 +40,7 @@ func TestFindings(t *testing.T) {
 		want string // "ID: message", or "" for none
 	}{
 		"nothing to mend":        {input("Hello", "Hello Ada", preheader+"<p>Hello Ada</p>"), ""},
-		"first words":            {input("Hello", "Hello Ada", "<h1>Hello</h1><p>Ada,   how are you?</p>"), `preheader-missing: There is no preheader: lists show the first words of the body behind the subject, "Hello Ada, how are you?"`},
+		"first words":            {input("Hello", "Hello Ada", "<h1>Hello</h1><p>Ada,   how are you?</p>"), `preheader-missing: There is no preheader: message lists show the first words of the body after the subject, "Hello Ada, how are you?"`},
 		"links to nowhere":       {input("Hello", "a b c", preheader+`<a href="#">a</a> <a href=" # ">b</a> <a href="#">c</a>`), `link-empty: 3 links lead nowhere: href="#"`},
 		"a link to nowhere":      {input("Hello", "a", preheader+`<a href="">a</a>`), `link-empty: A link leads nowhere: href=""`},
 		"a name of a host":       {input("Hello", "See www.acme.example", preheader+"<p>See www.acme.example</p>"), ""},
@@ -48,7 +48,7 @@ func TestFindings(t *testing.T) {
 		"a value that was null":  {input("Hello", "a", preheader+`<a href="https://acme.example/u/undefined?x=1">a</a>`), `placeholder: "https://acme.example/u/undefined?x=1" has a value that was not replaced`},
 		"a private host":         {input("Hello", "a", preheader+`<a href="https://10.0.0.1/x">a</a>`), `link-private: "https://10.0.0.1/x" leads to 10.0.0.1, which recipients cannot reach`},
 		"a host without a dot":   {input("Hello", "a", preheader+`<a href="https://intranet/x">a</a>`), `link-private: "https://intranet/x" leads to intranet, which recipients cannot reach`},
-		"no host":                {input("Hello", "a", preheader+`<a href="/account">a</a>`), `link-relative: "/account" has no host: in a mail a link must be whole`},
+		"no host":                {input("Hello", "a", preheader+`<a href="/account">a</a>`), `link-relative: "/account" is relative: links in a message must be absolute`},
 		"a spacer":               {input("Hello", "a", preheader+`a<img src="x.gif" width="1px" height=9>`), ""},
 		"an image without alt":   {input("Hello", "a", preheader+`a<img src="x.png">`), `image-alt: An image has no alt text, and many readers do not load images: "x.png"`},
 		"other codes":            {input("Your code", "Your code is 482913", preheader+"<p>Your code is <b>117204</b></p>"), "parts-code: The code is 482913 in the text and 117204 in the HTML"},
@@ -62,7 +62,7 @@ func TestFindings(t *testing.T) {
 		"a link found in one":    {input("Verify", "Confirm your address: https://acme.example/a/9fj39dkf02", preheader+`<p>Hello.</p><p>Thanks.</p><p><a href="https://acme.example/a/9fj39dkf02">Go</a> <a href="https://acme.example/b">On</a></p>`), ""},
 		"no spaces, wrapped":     {input("您好", wrapped, preheader+"<p>"+strings.ReplaceAll(wrapped, "\n", "")+"</p>"), ""},
 		"a template alone":       {func() check.Input { in := input("", "", preheader+"<p>Hello"); in.BodyOnly = true; return in }(), ""},
-		"no subject":             {input(" ", "Hello", ""), "subject-empty: The subject is empty: many filters and people take that for spam"},
+		"no subject":             {input(" ", "Hello", ""), "subject-empty: The subject is empty: many people and spam filters take that for spam"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
@@ -111,8 +111,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// FuzzRun: whatever the mail, its findings are few, lines of clean text, the same each time, and those that matter most
-// come first.
+// FuzzRun: whatever the mail, its findings are few, lines of clean text, the same each time, and
+// those that matter most come first.
 func FuzzRun(f *testing.F) {
 	f.Add("Your code", "Your code is 482913", "<p>Your code is <b>482913</b></p>")
 	f.Add("{{subject}}", "%NAME% https://localhost/ http://x.example/undefined", `<a href="#">a</a><img src=x><form><script></script><iframe>`)
@@ -133,7 +133,7 @@ func FuzzRun(f *testing.F) {
 				t.Errorf("%s stands behind %s", finding.Level, findings[i-1].Level)
 			}
 			if counts[finding.ID]++; counts[finding.ID] > 5 {
-				t.Errorf("%s is told more than five times", finding.ID)
+				t.Errorf("%s is seen more than five times", finding.ID)
 			}
 			if len(finding.Message) > 1000 || strings.ContainsFunc(finding.Message, func(r rune) bool { return r < ' ' && unicode.IsControl(r) && finding.ID != "parts-code" }) {
 				t.Errorf("%s is no line: %q", finding.ID, finding.Message)

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxElements bounds how many tags of the source are looked at.
+// maxElements bounds how many tags of the source are checked.
 const maxElements = 200_000
 
-// elements looks at the tags of the HTML source.
+// elements checks the tags of the HTML source.
 func elements(in Input, r *report) {
 	z := html.NewTokenizer(strings.NewReader(in.HTML.Source))
 	nowhere := make(map[string]int) // links without a target
@@ -40,7 +40,7 @@ func elements(in Input, r *report) {
 	}
 }
 
-// attributes reads the attributes of a tag, the first of each name.
+// attributes returns the attributes of a tag, the first of each name.
 func attributes(z *html.Tokenizer, more bool) map[string]string {
 	attrs := make(map[string]string)
 	for more && len(attrs) < 64 {
@@ -61,19 +61,19 @@ func element(name atom.Atom, attrs map[string]string, r *report) {
 			r.add("image-alt", Warning, "HTML", "An image has no alt text, and many readers do not load images: %q", cut(attrs["src"]))
 		}
 	case atom.Script:
-		r.add("script", Error, "HTML", "No mail program runs a script; some refuse the mail")
+		r.add("script", Error, "HTML", "No mail program runs a script; some reject the message")
 	case atom.Form:
 		r.add("form", Warning, "HTML", "Most mail programs do not send forms: link to a page instead")
 	case atom.Iframe, atom.Object, atom.Embed:
 		r.add("embedded", Error, "HTML", "Mail programs remove <%s>", name)
 	case atom.Link:
 		if strings.EqualFold(attrs["rel"], "stylesheet") && !strings.Contains(attrs["href"], "fonts.") {
-			r.add("stylesheet", Warning, "HTML", "Mail programs do not load style sheets: put the styles into the mail")
+			r.add("stylesheet", Warning, "HTML", "Mail programs do not load style sheets: put the styles in the message")
 		}
 	}
 }
 
-// tiny reports a declared size of a spacer or a tracker.
+// tiny reports whether a declared size is that of a spacer or a tracker.
 func tiny(size string) bool {
 	size = strings.TrimSuffix(strings.TrimSpace(size), "px")
 	return size == "0" || size == "1" || size == "2"

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Bounds on how far the Date may be from the receipt.
+// Bounds on how far the Date may be from the time of receipt.
 const (
 	oldDate    = time.Hour
 	futureDate = 5 * time.Minute
 )
 
-// values are those of all header fields of a name.
+// values returns the values of all header fields with a name.
 func values(in Input, name string) []string {
 	var all []string
 	for _, f := range in.Fields {
@@ -30,7 +30,7 @@ func value(in Input, name string) string {
 	return ""
 }
 
-// header looks at the fields that every mail needs (RFC 5322, 3.6).
+// header checks the fields that every message needs (RFC 5322, 3.6).
 func header(in Input, r *report) {
 	if in.Fields == nil {
 		return
@@ -42,7 +42,7 @@ func header(in Input, r *report) {
 		r.add("from-several", Error, "header", "There are %d From fields: servers refuse such mail", len(from))
 	}
 	if value(in, "Message-ID") == "" {
-		r.add("message-id-missing", Warning, "header", "There is no Message-ID: filters mind, and replies do not thread")
+		r.add("message-id-missing", Warning, "header", "There is no Message-ID: spam filters object, and replies are not threaded")
 	}
 	date := value(in, "Date")
 	if date == "" {
@@ -58,11 +58,11 @@ func header(in Input, r *report) {
 		return
 	}
 	if late := in.ReceivedAt.Sub(sent); late > oldDate || late < -futureDate {
-		r.add("date-off", Warning, "header", "The Date is %s away from the receipt: is the sender's clock or time zone right?", late.Abs().Round(time.Minute))
+		r.add("date-off", Warning, "header", "The Date is %s off the time of receipt: check the sender's clock and time zone", late.Abs().Round(time.Minute))
 	}
 }
 
-// authentication tells what failed on the way (RFC 8601).
+// authentication reports checks that failed on the way (RFC 8601).
 func authentication(in Input, r *report) {
 	for _, v := range values(in, "Authentication-Results") {
 		for part := range strings.SplitSeq(v, ";") {
@@ -82,7 +82,7 @@ func authentication(in Input, r *report) {
 	}
 }
 
-// bulk looks for the way out that mailings owe their readers (RFC 2369, RFC 8058).
+// bulk checks that a mailing can be unsubscribed from (RFC 2369, RFC 8058).
 func bulk(in Input, r *report) {
 	if in.Fields == nil {
 		return
@@ -100,7 +100,7 @@ func bulk(in Input, r *report) {
 	}
 }
 
-// offersUnsubscribe reports a link to unsubscribe in the body, as mailings have.
+// offersUnsubscribe reports whether the body has a link to unsubscribe.
 func offersUnsubscribe(in Input) bool {
 	if in.HTML.Doc == nil {
 		return false

@@ -25,28 +25,28 @@ func link(l *doc.Link, where string, r *report) {
 	url := cut(l.URL)
 	scheme, _, found := strings.Cut(strings.ToLower(l.URL), ":")
 	switch {
-	case len(unreplaced(l.URL)) > 0: // told as such
+	case len(unreplaced(l.URL)) > 0: // reported as a placeholder
 	case l.Blocked && (!found || strings.ContainsAny(scheme, "/?#.")):
-		r.add("link-relative", Error, where, "%q has no host: in a mail a link must be whole", url)
+		r.add("link-relative", Error, where, "%q is relative: links in a message must be absolute", url)
 	case l.Blocked && (scheme == "http" || scheme == "https"):
-		r.add("link-no-host", Error, where, "%q names no host", url)
+		r.add("link-no-host", Error, where, "%q has no host", url)
 	case l.Blocked && (scheme == "javascript" || scheme == "data" || scheme == "vbscript" || scheme == "file"):
-		r.add("link-scheme", Error, where, "%q will be removed or warned of by mail programs", url)
+		r.add("link-scheme", Error, where, "%q is a link that mail programs remove or warn about", url)
 	case l.Host == "":
 	case private(l.Host):
 		r.add("link-private", Error, where, "%q leads to %s, which recipients cannot reach", url, l.Host)
-	case scheme == "http" && !strings.EqualFold(l.URL, "http://"+l.Text): // of "www.…" we made it a link
+	case scheme == "http" && !strings.EqualFold(l.URL, "http://"+l.Text): // a link that we made of "www.…"
 		r.add("link-http", Warning, where, "%q is not encrypted: use https", url)
 	}
 	if l.Host != "" && strings.ContainsAny(l.URL, " \t") {
 		r.add("link-spaces", Warning, where, "%q has spaces: encode them as %%20", url)
 	}
 	if strings.HasPrefix(l.Warning, "says ") {
-		r.add("link-differs", Warning, where, "A link %s: readers and filters take that for phishing", l.Warning)
+		r.add("link-differs", Warning, where, "A link %s: readers and spam filters take that for phishing", l.Warning)
 	}
 }
 
-// private reports a host that is nowhere but on the sender's own machine or network.
+// private reports whether a host exists only on the sender's machine or network.
 func private(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsUnspecified() || ip.IsLinkLocalUnicast()

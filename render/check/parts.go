@@ -10,31 +10,31 @@ import (
 	"mayfly/render/find/lexicon"
 )
 
-// clipped is the size of HTML from which on Gmail shows the beginning alone, in bytes.
+// clipped is the size of HTML, in bytes, above which Gmail shows only its beginning.
 const clipped = 102 << 10
 
 func parts(in Input, r *report) {
 	if len(in.HTML.Source) > clipped {
-		r.add("html-clipped", Warning, "HTML", "The HTML has %d KB: Gmail clips a mail at 102 KB, the end and its unsubscribe link with it", len(in.HTML.Source)>>10)
+		r.add("html-clipped", Warning, "HTML", "The HTML has %d KB: Gmail clips it at 102 KB, and with it the unsubscribe link at the end", len(in.HTML.Source)>>10)
 	}
 	switch {
 	case in.HTML.Doc == nil && in.Text.Doc == nil:
-		r.add("body-missing", Error, "", "The mail has no text at all")
+		r.add("body-missing", Error, "", "The message has no text at all")
 		return
 	case in.HTML.Doc == nil:
 		return
 	case in.BodyOnly:
 	case in.Text.Doc == nil:
-		r.add("text-missing", Warning, "text", "There is no text part: filters mind, and so do those who read text")
+		r.add("text-missing", Warning, "text", "There is no text part: spam filters object, and some readers prefer plain text")
 	default:
 		agree(in, r)
 	}
 	if in.HTML.Doc.Preheader == "" {
-		r.add("preheader-missing", Info, "HTML", "There is no preheader: lists show the first words of the body behind the subject, %q", cut(firstWords(in.HTML.Doc)))
+		r.add("preheader-missing", Info, "HTML", "There is no preheader: message lists show the first words of the body after the subject, %q", cut(firstWords(in.HTML.Doc)))
 	}
 }
 
-// firstWords is the text that a document begins with.
+// firstWords returns the first text of a document.
 func firstWords(d *doc.Document) string {
 	var b strings.Builder
 	for leaf := range d.Leaves() {
@@ -50,19 +50,19 @@ func firstWords(d *doc.Document) string {
 	return b.String()
 }
 
-// agree compares what matters most in both parts: the code, the link, the words.
+// agree compares the code, the link and the words of both parts.
 func agree(in Input, r *report) {
 	text, html := in.Text.Found, in.HTML.Found
 	switch {
 	case text.CodeOK && spells(in.HTML.Doc, text.Codes[0].Value), html.CodeOK && spells(in.Text.Doc, html.Codes[0].Value):
-		// it stands in both, though one does not make clear that it is the code
+		// it is in both, though one does not make clear that it is the code
 	case text.CodeOK && html.CodeOK && squeeze(text.Codes[0].Value) != squeeze(html.Codes[0].Value):
 		r.add("parts-code", Error, "text, HTML", "The code is %s in the text and %s in the HTML", text.Codes[0].Value, html.Codes[0].Value)
 	case text.CodeOK != html.CodeOK && !html.LinkOK && !text.LinkOK:
 		r.add("parts-code", Warning, "text, HTML", "Only one of the parts has the code: %s", has(text.CodeOK))
 	}
 	switch {
-	case text.LinkOK && leads(in.HTML.Doc, target(in.Text.Doc, text)), html.LinkOK && leads(in.Text.Doc, target(in.HTML.Doc, html)):
+	case text.LinkOK && linksTo(in.HTML.Doc, target(in.Text.Doc, text)), html.LinkOK && linksTo(in.Text.Doc, target(in.HTML.Doc, html)):
 	case text.LinkOK && html.LinkOK && target(in.Text.Doc, text) != target(in.HTML.Doc, html):
 		r.add("parts-link", Error, "text, HTML", "The text links to %q, the HTML to %q", cut(text.Links[0].URL), cut(html.Links[0].URL))
 	case text.LinkOK != html.LinkOK && !html.CodeOK && !text.CodeOK:
@@ -88,7 +88,7 @@ func has(text bool) string {
 	return "the HTML"
 }
 
-// spells says whether a code stands anywhere in a document.
+// spells reports whether a document contains a code.
 func spells(d *doc.Document, code string) bool {
 	text := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -99,7 +99,7 @@ func spells(d *doc.Document, code string) bool {
 	return strings.Contains(text, squeeze(lexicon.Fold(code).Folded))
 }
 
-// target is where the found link leads.
+// target returns the destination of the link that was found.
 func target(d *doc.Document, found find.Result) string {
 	url := found.Links[0].URL
 	for i := range d.Links {
@@ -110,8 +110,8 @@ func target(d *doc.Document, found find.Result) string {
 	return url
 }
 
-// leads says whether a document has a link to a destination.
-func leads(d *doc.Document, to string) bool {
+// linksTo reports whether a document has a link to a destination.
+func linksTo(d *doc.Document, to string) bool {
 	for i := range d.Links {
 		if destination(&d.Links[i]) == to {
 			return true
@@ -120,7 +120,8 @@ func leads(d *doc.Document, to string) bool {
 	return false
 }
 
-// destination is where a link leads, click wrappers and the differences between parts set aside.
+// destination returns the target of a link without what often differs between parts: the scheme and
+// a final slash.
 func destination(l *doc.Link) string {
 	return strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(l.Target, "https://"), "http://"), "/")
 }
@@ -137,8 +138,8 @@ func squeeze(s string) string {
 // maxWords bounds how many different words are compared.
 const maxWords = 5000
 
-// words are the words of a document with letters in them, in lower case, and the pairs of letters of scripts that do
-// not separate words.
+// words returns the words of a document that have letters, in lower case, and for scripts that do
+// not separate words the pairs of their letters.
 func words(d *doc.Document) map[string]bool {
 	set := make(map[string]bool)
 	for word := range strings.FieldsFuncSeq(d.Text(), func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -154,7 +155,7 @@ func words(d *doc.Document) map[string]bool {
 	return set
 }
 
-// pairs adds each two letters that follow one another.
+// pairs adds each two adjacent letters.
 func pairs(s string, set map[string]bool) {
 	last := 0
 	for at, r := range s {

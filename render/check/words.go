@@ -8,22 +8,23 @@ import (
 	"mayfly/render/doc"
 )
 
-// The longest subject that phones and lists show whole, in characters.
+// longSubject is the length, in characters, above which phones and lists cut a subject.
 const longSubject = 70
 
 func subject(in Input, r *report) {
 	switch n := utf8.RuneCountInString(in.Subject); {
 	case in.BodyOnly:
 	case strings.TrimSpace(in.Subject) == "":
-		r.add("subject-empty", Error, "subject", "The subject is empty: many filters and people take that for spam")
+		r.add("subject-empty", Error, "subject", "The subject is empty: many people and spam filters take that for spam")
 	case n > longSubject:
 		r.add("subject-long", Info, "subject", "The subject has %d characters: lists and phones cut it at about %d", n, longSubject)
 	}
 }
 
-// unreplaced are the marks of template languages, and what programs print for a value they do not have.
+// unreplaced returns the placeholders of template languages in a text, and what programs print for
+// a missing value.
 var unreplaced = func() func(string) []string {
-	var pattern, encoded *regexp.Regexp // compiled at first use: the program starts without them
+	var pattern, encoded *regexp.Regexp // compiled at first use, which makes starting faster
 	return func(s string) []string {
 		if !strings.ContainsAny(s, "{[%*<$&") && !strings.Contains(s, "ndefined") && !strings.Contains(s, "null") &&
 			!strings.Contains(s, "NaN") && !strings.Contains(s, "Invalid Date") {
@@ -50,7 +51,7 @@ var unreplaced = func() func(string) []string {
 	}
 }()
 
-// valueMissing reports a URL with a value that the program did not have.
+// valueMissing reports whether a URL has a missing value.
 func valueMissing(url string) bool {
 	for _, word := range [...]string{"undefined", "null", "NaN", "None"} {
 		for _, before := range [...]string{"=", "/"} {
@@ -67,11 +68,11 @@ func valueMissing(url string) bool {
 }
 
 func placeholders(in Input, r *report) {
-	told := make(map[string]bool)
+	seen := make(map[string]bool)
 	say := func(where, s string) {
 		for _, p := range unreplaced(s) {
-			if !told[where+p] {
-				told[where+p] = true
+			if !seen[where+p] {
+				seen[where+p] = true
 				r.add("placeholder", Error, where, "%q was not replaced: the template did not get this value", cut(p))
 			}
 		}
@@ -101,7 +102,7 @@ func placeholders(in Input, r *report) {
 	}
 }
 
-// eachText goes through the texts of a document and tells which are code.
+// eachText calls f with each text of a document, and whether it is code.
 func eachText(d *doc.Document, f func(text string, code bool)) {
 	for leaf := range d.Leaves() {
 		code := leaf.Kind == doc.Pre
@@ -112,14 +113,14 @@ func eachText(d *doc.Document, f func(text string, code bool)) {
 	}
 }
 
-// broken are the commonest forms of UTF-8 that was read as Windows-1252.
+// broken are the most common forms of UTF-8 read as Windows-1252.
 var broken = [...]string{"Ã¤", "Ã¶", "Ã¼", "ÃŸ", "Ã©", "Ã¨", "Ãª", "Ã¡", "Ã³", "Ãº", "Ã±", "Ã§", "Ã£", "Ãµ", "Ã¢", "Ã®", "Ã´",
 	"â€™", "â€œ", "â€“", "â€”", "â€¦", "â€¢", "â‚¬", "Â£", "Â©", "Â®", "Â°", "Â»", "Â«", "Â·", "Â\u00a0", "ðŸ"}
 
 func mojibake(in Input, r *report) {
 	say := func(where, s string) {
 		if strings.ContainsRune(s, '\uFFFD') {
-			r.add("mojibake", Error, where, "A character could not be read and stands as \uFFFD: the declared charset is not the one that was used")
+			r.add("mojibake", Error, where, "A character could not be decoded and became \uFFFD: the declared charset is wrong")
 		}
 		if !strings.ContainsAny(s, "ÃâÂð") {
 			return

@@ -6,7 +6,7 @@ import (
 	"mayfly/render/doc"
 )
 
-// minContrast is the least contrast of text with what is behind it (WCAG 2, level AA).
+// minContrast is the least contrast of text with its background (WCAG 2, level AA).
 const minContrast = 4.5
 
 var linear = func() (t [256]float64) {
@@ -20,23 +20,23 @@ var linear = func() (t [256]float64) {
 	return t
 }()
 
-// luminance is the relative luminance of WCAG 2, 0 to 1.
+// luminance returns the relative luminance of WCAG 2, 0 to 1.
 func luminance(c doc.Color) float64 {
 	return .2126*linear[c.R] + .7152*linear[c.G] + .0722*linear[c.B]
 }
 
-// contrast is the contrast ratio of WCAG 2, 1 to 21.
+// contrast returns the contrast ratio of WCAG 2, 1 to 21.
 func contrast(a, b doc.Color) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + .05) / (min(x, y) + .05)
 }
 
-// grey reports colours without a hue.
+// grey reports whether a colour has no hue.
 func grey(c doc.Color) bool {
 	return max(c.R, c.G, c.B)-min(c.R, c.G, c.B) < 28 || max(c.R, c.G, c.B) < 0x48
 }
 
-// near reports colours that hardly differ.
+// near reports whether two colours hardly differ.
 func near(a, b doc.Color) bool {
 	if !b.Set {
 		b = doc.Color{R: 255, G: 255, B: 255}
@@ -45,7 +45,7 @@ func near(a, b doc.Color) bool {
 	return d(a.R, b.R)+d(a.G, b.G)+d(a.B, b.B) < 48
 }
 
-// mix goes from a towards b by t, 0 to 1.
+// mix returns the colour at t between a (0) and b (1).
 func mix(a, b doc.Color, t float64) doc.Color {
 	m := func(x, y uint8) uint8 { return uint8(float64(x) + (float64(y)-float64(x))*t + .5) }
 	return doc.Color{R: m(a.R, b.R), G: m(a.G, b.G), B: m(a.B, b.B), Set: true}
@@ -56,7 +56,7 @@ var (
 	white = doc.Color{R: 255, G: 255, B: 255, Set: true}
 )
 
-// readable is the colour of the terminal nearest to c that text on back can be read in.
+// readable returns the colour of the terminal nearest to c in which text on back is readable.
 func (n *inks) readable(c, back doc.Color) ink {
 	end := white
 	if luminance(back) > .18 {
@@ -65,7 +65,7 @@ func (n *inks) readable(c, back doc.Color) ink {
 	for t := 0.; t <= 1; t += .1 {
 		toned := mix(c, end, t)
 		if n.theme.Profile == ANSI16 && grey(toned) {
-			break // of the hue nothing is left
+			break // no hue is left
 		}
 		i := n.convert(toned)
 		if contrast(n.shown(i), back) >= minContrast {
@@ -75,7 +75,7 @@ func (n *inks) readable(c, back doc.Color) ink {
 	return 0
 }
 
-// onFill is the colour of text on a fill, and the fill.
+// onFill returns the colours of text on a fill, and of the fill.
 func (n *inks) onFill(text, fill doc.Color) (fg, bg ink) {
 	bg = n.convert(fill)
 	behind := n.shown(bg)
@@ -90,7 +90,7 @@ func (n *inks) onFill(text, fill doc.Color) (fg, bg ink) {
 	return n.convert(black), bg
 }
 
-// apart moves a fill away from the terminal's background, where it would not be seen.
+// apart makes a fill differ visibly from the terminal's background.
 func (n *inks) apart(fill doc.Color) doc.Color {
 	end := white
 	if luminance(n.back) > .18 {
@@ -104,7 +104,7 @@ func (n *inks) apart(fill doc.Color) doc.Color {
 	return mix(fill, end, .6)
 }
 
-// convert is the nearest colour that the terminal has.
+// convert returns the nearest colour that the terminal has.
 func (n *inks) convert(c doc.Color) ink {
 	switch n.theme.Profile {
 	case TrueColor:
@@ -117,7 +117,8 @@ func (n *inks) convert(c doc.Color) ink {
 	return 0
 }
 
-// hue16 is the one of the sixteen colours that has the hue of c: the nearest one is a grey too often.
+// hue16 returns the one of the sixteen colours with the hue of c: the nearest one is too often a
+// grey.
 func hue16(c doc.Color) int {
 	most, least := max(c.R, c.G, c.B), min(c.R, c.G, c.B)
 	if grey(c) {
@@ -135,7 +136,7 @@ func hue16(c doc.Color) int {
 	return i
 }
 
-// shown is the colour that an ink stands for.
+// shown returns the colour that an ink stands for.
 func (n *inks) shown(i ink) doc.Color {
 	switch i >> 24 {
 	case inkRGB >> 24:
@@ -149,7 +150,7 @@ func (n *inks) shown(i ink) doc.Color {
 	return white
 }
 
-// nearest is the index from lo up to hi of the palette's colour that is nearest to c to the eye.
+// nearest returns the index, from lo up to hi, of the palette's colour that looks nearest to c.
 func nearest(c doc.Color, lo, hi int) int {
 	best, least := lo, math.MaxFloat64
 	for i := lo; i < hi; i++ {
@@ -163,11 +164,11 @@ func nearest(c doc.Color, lo, hi int) int {
 	return best
 }
 
-// basic are the sixteen colours as xterm has them.
+// basic are the sixteen colours of xterm.
 var basic = [16]uint32{0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
 	0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff}
 
-// palette is colour i of the 256.
+// palette returns colour i of the 256.
 func palette(i int) doc.Color {
 	switch {
 	case i < 16:

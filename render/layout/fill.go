@@ -8,7 +8,7 @@ import (
 	"mayfly/render/doc"
 )
 
-// fill gives the text of a leaf to the wrapper.
+// fill passes the text of a leaf to the wrapper.
 func (l *layouter) fill(b *doc.Block) {
 	at := 0 // bytes of the leaf's text
 	for i := 0; i < len(b.Spans); {
@@ -37,10 +37,11 @@ func (l *layouter) fill(b *doc.Block) {
 	l.pics.after = false
 }
 
-// run gives a span, whose text begins at an offset of the leaf's, to the wrapper, and draws the images in it.
+// run passes a span to the wrapper, and draws the images in it. at is the offset of its text in the
+// leaf.
 func (l *layouter) run(b *doc.Block, s *doc.Span, at int) {
 	l.imagesIn(b, at, at == 0)
-	if l.stoodFor(s) {
+	if l.replaced(s) {
 		return
 	}
 	part := *s
@@ -66,7 +67,7 @@ func (l *layouter) run(b *doc.Block, s *doc.Span, at int) {
 	}
 }
 
-// pen is how a span is drawn.
+// pen returns how a span is drawn.
 func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 	p := l.ink.pen(s.Style, b.Background, l.dim || s.Image > 0)
 	if b.Kind == doc.Heading {
@@ -76,7 +77,7 @@ func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 	return p
 }
 
-// span gives a run of text to the wrapper.
+// span passes a run of text to the wrapper.
 func (l *layouter) span(b *doc.Block, s *doc.Span, p pen) {
 	text := s.Text
 	if s.Style.Sup || s.Style.Sub {
@@ -85,7 +86,7 @@ func (l *layouter) span(b *doc.Block, s *doc.Span, p pen) {
 	l.wrap.text(text, p, s.Link)
 }
 
-// link gives a link to the wrapper: underlined, and its number behind it.
+// link passes a link to the wrapper: underlined, with its number after it.
 func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 	n := spans[0].Link
 	target := &l.doc.Links[n-1]
@@ -101,8 +102,8 @@ func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 	}
 }
 
-// number writes the number of a link behind it, and at its first place what a reader should know of it. A button that
-// leads nowhere has none.
+// number writes the number of a link after it, and at its first occurrence its warning. A button
+// without a target has no number.
 func (l *layouter) number(n int) {
 	if n == 0 {
 		return
@@ -115,7 +116,7 @@ func (l *layouter) number(n int) {
 	}
 }
 
-// button gives a button to the wrapper: a filled label that stays on a line where it fits on one.
+// button passes a button to the wrapper: a filled label that is not broken if it fits on a line.
 func (l *layouter) button(b *doc.Block, spans []doc.Span) {
 	n := spans[0].Link
 	var text strings.Builder
@@ -138,7 +139,7 @@ func (l *layouter) button(b *doc.Block, spans []doc.Span) {
 	if len(b.Spans) == len(spans) && l.wrap.lineW == 0 && width+4 <= l.wrap.width && !l.beside && l.room() >= 40 {
 		l.wrap.add(spaces(4))
 	}
-	l.wrap.commit() // the line may break on both sides of a button
+	l.wrap.commit() // the line may break before and after a button
 	whole := " " + words + " "
 	l.wrap.put(piece{left, 0, int32(len(left)), 1, edge, n})
 	l.wrap.put(piece{whole, 0, int32(len(whole)), width - 2, label, n})
@@ -157,7 +158,7 @@ func superscript(n int) string {
 	return b.String()
 }
 
-// raised sets digits and signs above or below the line where there are characters for that.
+// raised returns superscript or subscript characters for digits and signs that have them.
 func raised(s string, below bool) string {
 	const plain = "0123456789+-=()"
 	set := []rune("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾")
@@ -170,5 +171,5 @@ func raised(s string, below bool) string {
 	return strings.Map(func(r rune) rune { return set[strings.IndexRune(plain, r)] }, s)
 }
 
-// shown is a URL as text.
+// shown returns a URL as text.
 func shown(url string) string { return strings.ReplaceAll(clean.Line(url), " ", "%20") }

@@ -10,13 +10,13 @@ import (
 	"mayfly/render/image"
 )
 
-// images draws the images of a document between its lines, each where it stands in the text.
+// images draws the images of a document between its lines, each at its place in the text.
 type images struct {
 	of    func(n int) *image.Image // nil when none are drawn
 	mode  image.Mode
-	next  int          // index of the image that is to be looked at next
+	next  int          // index of the next image
 	drawn map[int]bool // by number
-	after bool         // an image stands right above what comes next
+	after bool         // an image is right above what comes next
 }
 
 func newImages(o Options) images {
@@ -30,7 +30,7 @@ func newImages(o Options) images {
 	return p
 }
 
-// imagesTo draws what stands up to a place in a leaf.
+// imagesTo draws the images up to an offset in a leaf.
 func (l *layouter) imagesTo(leaf, offset int) {
 	if l.pics.of == nil {
 		return
@@ -45,10 +45,10 @@ func (l *layouter) imagesTo(leaf, offset int) {
 	}
 }
 
-// everywhere is an offset behind all text of a leaf.
+// everywhere is an offset after all text of a leaf.
 const everywhere = 1 << 30
 
-// imagesBefore draws what stands ahead of a leaf, and what stands in it unless it is of running text.
+// imagesBefore draws the images before a leaf, and those in it unless it is running text.
 func (l *layouter) imagesBefore(b *doc.Block) {
 	before := l.w.images
 	switch b.Kind {
@@ -62,7 +62,7 @@ func (l *layouter) imagesBefore(b *doc.Block) {
 	}
 }
 
-// imagesBeforeRow draws what stands in a row whose cells are side by side.
+// imagesBeforeRow draws the images in a row whose cells are side by side.
 func (l *layouter) imagesBeforeRow(row *doc.Block) {
 	if l.pics.of != nil {
 		l.imagesTo(lastOrder(row), everywhere)
@@ -77,8 +77,8 @@ func lastOrder(b *doc.Block) int {
 	return n
 }
 
-// imagesIn draws what stands in a leaf up to an offset of its text. The line that is being filled ends above it. What
-// stands at the beginning and has no caption is set apart from the text as the leaf is.
+// imagesIn draws the images in a leaf up to an offset in its text, after ending the current line.
+// An image at its beginning that has no caption is followed by a gap like the one before the leaf.
 func (l *layouter) imagesIn(b *doc.Block, offset int, first bool) {
 	if l.pics.of == nil || l.beside {
 		return
@@ -98,7 +98,7 @@ func (l *layouter) imagesIn(b *doc.Block, offset int, first bool) {
 	l.gap = true
 }
 
-// nextImage is the offset, in a leaf, of the next image before another offset.
+// nextImage returns the offset in a leaf of the next image before another offset.
 func (l *layouter) nextImage(b *doc.Block, before int) (offset int, ok bool) {
 	if l.pics.of == nil || l.beside || l.pics.next >= len(l.doc.Images) {
 		return 0, false
@@ -107,16 +107,16 @@ func (l *layouter) nextImage(b *doc.Block, before int) (offset int, ok bool) {
 	return im.Offset, im.Leaf == b.Order && im.Offset < before
 }
 
-// stoodFor reports text that stands for an image which is there to see. With half blocks it stays as a caption: letters
-// cannot be read in them.
-func (l *layouter) stoodFor(s *doc.Span) bool {
+// replaced reports whether a span is the text of an image that is drawn instead. Half blocks do not
+// replace it, since letters cannot be read in them: it stays as a caption.
+func (l *layouter) replaced(s *doc.Span) bool {
 	if s.Image == 0 || s.Link > 0 || l.beside || !l.pics.drawn[s.Image] {
 		return false
 	}
 	return l.pics.mode.Protocol != image.Blocks || l.doc.Images[s.Image-1].Alt == ""
 }
 
-// image draws an image, if it is one to see.
+// image draws an image if it is worth drawing.
 func (l *layouter) image(im *doc.Image) {
 	if im.Spacer || im.Tracker || l.w.full() {
 		return
@@ -137,10 +137,11 @@ func (l *layouter) image(im *doc.Image) {
 	l.pics.after = true
 }
 
-// leastApart is the least contrast of an image with what is behind it.
+// leastApart is the least contrast of an image with the background.
 const leastApart = 1.8
 
-// matte is what an image is put on that would not be seen on the terminal's background: mails expect paper.
+// matte returns the colour that goes behind an image which would be invisible on the terminal's
+// background: messages expect white paper.
 func (l *layouter) matte(p *image.Image) color.RGBA {
 	mean := doc.Color{R: p.Mean.R, G: p.Mean.G, B: p.Mean.B, Set: true}
 	switch {
@@ -154,7 +155,7 @@ func (l *layouter) matte(p *image.Image) color.RGBA {
 
 func rgba(c doc.Color) color.RGBA { return color.RGBA{c.R, c.G, c.B, 255} }
 
-// emitImage writes the rows of an image after what stands before them.
+// emitImage writes the rows of an image, each after the prefix.
 func (l *layouter) emitImage(d *image.Drawing) {
 	if l.gap {
 		l.gap = false
@@ -173,7 +174,7 @@ func (l *layouter) emitImage(d *image.Drawing) {
 	}
 }
 
-// breakHere ends the line that is being filled.
+// breakHere ends the current line.
 func (w *wrapper) breakHere() {
 	if w.emit == nil {
 		return
@@ -185,8 +186,8 @@ func (w *wrapper) breakHere() {
 	w.space, w.last, w.any = piece{}, 0, true
 }
 
-// image writes a row of an image. Where the protocol draws over cells, it does so from the last row, when there is
-// room for all: the cursor goes up, and back.
+// image writes a row of an image. A protocol that draws over cells does so at the last row, when
+// there is room for all of them: the cursor goes up, and back.
 func (w *writer) image(prefix []piece, d *image.Drawing, row int, ink *inks) {
 	if w.full() {
 		return
@@ -219,8 +220,8 @@ func (w *writer) image(prefix []piece, d *image.Drawing, row int, ink *inks) {
 	w.lines = append(w.lines, line)
 }
 
-// placed draws from so many rows above the cursor and from a column on, and goes back. There is a row below the last one
-// then, for terminals that go on below an image, and would scroll.
+// placed draws at a column, so many rows above the cursor, and returns. It makes sure of a row
+// below, since some terminals move there after an image and would scroll.
 func placed(draw string, up, column int) string {
 	begin := ansi.Index + ansi.CursorUp(1) + ansi.SaveCursor
 	if up > 0 {
@@ -231,8 +232,9 @@ func placed(draw string, up, column int) string {
 
 func ink24(id uint32) ink { return ink(id & 0xffffff) }
 
-// cell writes two pixels: the upper one as a half block, the lower one as what is behind it. Where both are alike it is no
-// coloured space, for screens take those for erased, and terminals erase in different ways.
+// cell writes two pixels: the upper one as a half block, the lower one as its background. If both
+// are the same it is still not a coloured space: programs treat those as erased cells, and
+// terminals erase in different ways.
 func (s *state) cell(c image.Cell, ink *inks) {
 	top, bottom := ink.pixel(c.Top), ink.pixel(c.Bottom)
 	switch {
@@ -248,7 +250,7 @@ func (s *state) cell(c image.Cell, ink *inks) {
 	}
 }
 
-// drawn writes a cell that is part of an image: without styles it is a space.
+// drawn writes a cell of an image, which is a space in plain text.
 func (s *state) drawn(text string) {
 	s.w.styled = append(s.w.styled, text...)
 	s.w.plain = append(s.w.plain, ' ')
@@ -262,7 +264,7 @@ func (s *state) switchTo(p pen) {
 	}
 }
 
-// pixel is the terminal's colour for one of an image; 0 for what is transparent.
+// pixel returns the terminal's colour for a pixel; 0 if it is transparent.
 func (n *inks) pixel(c color.RGBA) ink {
 	if c.A == 0 {
 		return 0
@@ -271,7 +273,7 @@ func (n *inks) pixel(c color.RGBA) ink {
 	if !ok {
 		d := doc.Color{R: c.R, G: c.G, B: c.B, Set: true}
 		if n.theme.Profile == ANSI16 {
-			i = ink16 | ink(nearest(d, 0, 16)) // the hue counts less than the light
+			i = ink16 | ink(nearest(d, 0, 16)) // hue matters less than lightness
 		} else {
 			i = n.convert(d)
 		}

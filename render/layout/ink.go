@@ -9,7 +9,7 @@ import (
 	"mayfly/render/doc"
 )
 
-// pen is how text is drawn.
+// pen says how text is drawn.
 type pen struct {
 	fg, bg ink
 	attrs  attrs
@@ -26,7 +26,7 @@ const (
 	reverse
 )
 
-// ink is a colour as the terminal is told: 0 is the default.
+// ink is a colour of the terminal. 0 is the default.
 type ink uint32
 
 const (
@@ -35,7 +35,7 @@ const (
 	ink16  ink = 3 << 24 // the low byte is 0 to 15
 )
 
-// appendSGR appends the sequence that takes the terminal from one pen to the other.
+// appendSGR appends the sequence that switches the terminal from one pen to another.
 func appendSGR(b []byte, to, from pen) []byte {
 	b = append(b, "\x1b["...)
 	if from != (pen{}) {
@@ -55,7 +55,8 @@ func appendSGR(b []byte, to, from pen) []byte {
 	return b
 }
 
-// appendInk appends a colour's parameters and a semicolon; base is 30 for text, 40 for what is behind it.
+// appendInk appends the parameters of a colour, and a semicolon. base is 30 for text, 40 for the
+// background.
 func appendInk(b []byte, c ink, base int64) []byte {
 	switch c >> 24 {
 	case 0:
@@ -81,10 +82,10 @@ func appendInk(b []byte, c ink, base int64) []byte {
 	return append(b, ';')
 }
 
-// inks turns the colours of a mail and of a theme into those of the terminal.
+// inks converts the colours of a message and of a theme to those of the terminal.
 type inks struct {
 	theme                       Theme
-	back                        doc.Color // what text stands on
+	back                        doc.Color // the background of text
 	accent, warning, bad, muted ink
 	looks                       map[lookKey]pen
 	pixels                      map[color.RGBA]ink // of images
@@ -113,7 +114,7 @@ func fromColor(c color.Color) doc.Color {
 	return doc.Color{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), Set: true}
 }
 
-// themed is a colour of the theme. An ANSI colour that the theme names stays one.
+// themed converts a colour of the theme. An ANSI colour stays one.
 func (n *inks) themed(c color.Color) ink {
 	if c == nil || n.theme.Profile == NoColor {
 		return 0
@@ -124,10 +125,10 @@ func (n *inks) themed(c color.Color) ink {
 	return n.convert(fromColor(c))
 }
 
-// role is a pen in a colour of the theme.
+// role returns a pen in a colour of the theme.
 func (n *inks) role(c ink) pen { return pen{fg: c} }
 
-// dim is the pen of what is secondary.
+// dim returns the pen for secondary text.
 func (n *inks) dim() pen {
 	if n.muted != 0 {
 		return pen{fg: n.muted}
@@ -135,10 +136,10 @@ func (n *inks) dim() pen {
 	return pen{attrs: faint}
 }
 
-// link is the pen of a link without a colour of its own.
+// link returns the pen for a link without a colour of its own.
 func (n *inks) link() pen { return pen{attrs: underline} }
 
-// pen is how a run of text in a mail's style is drawn; back is the background of its block.
+// pen returns how a run of text is drawn. back is the background of its block.
 func (n *inks) pen(s doc.Style, back doc.Color, dim bool) pen {
 	s.Size, s.Spacing, s.Mono, s.Sup, s.Sub = 0, 0, false, false, false
 	key := lookKey{s, back, dim}
@@ -189,13 +190,13 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	return p
 }
 
-// button is the pen of a button's label, and of its edges.
+// button returns the pens for the label and the edges of a button.
 func (n *inks) button(s doc.Style) (label, edge pen) {
 	if n.theme.Profile == NoColor {
 		return pen{attrs: bold}, pen{attrs: bold}
 	}
 	fill, text := s.Background, s.Color
-	if !fill.Set { // a button of a border alone: filled with the colour of its text
+	if !fill.Set { // a button with only a border is filled with the colour of its text
 		fill, text = s.Color, doc.Color{}
 	}
 	if !fill.Set {

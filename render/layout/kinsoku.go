@@ -2,13 +2,14 @@ package layout
 
 import "strings"
 
-// noStart are characters that no line begins with, noEnd those that none ends with (JIS X 4051, GB/T 15834).
+// noStart are characters that must not begin a line, noEnd those that must not end one (JIS X 4051,
+// GB/T 15834).
 const (
 	noStart = "、。，．・：；？！‼⁇⁈⁉）］｝〕〉》」』】〙〗〟’”»›ーァィゥェォッャュョヮヵヶぁぃぅぇぉっゃゅょゎゕゖㇰㇱㇲㇳㇴㇵㇶㇷㇸㇹㇺㇻㇼㇽㇾㇿ々〻ゝゞヽヾ‐゠–〜～…‥%‰℃°,.:;?!)]}｡､｣･ｰﾞﾟ％"
 	noEnd   = "（［｛〔〈《「『【〘〖〝‘“«‹([{$£¥＄￡￥｢№"
 )
 
-// breakable reports whether a line may break between two characters that no space separates.
+// breakable reports whether a line may break between two characters without a space between them.
 func breakable(before, after rune) bool {
 	if before == 0 || before == ' ' || !ideographic(before) && !ideographic(after) {
 		return false
@@ -16,7 +17,7 @@ func breakable(before, after rune) bool {
 	return !strings.ContainsRune(noStart, after) && !strings.ContainsRune(noEnd, before)
 }
 
-// ideographic reports scripts that are written without spaces between words.
+// ideographic reports whether a character is of a script without spaces between words.
 func ideographic(r rune) bool {
 	switch {
 	case r < 0x2e80:

@@ -1,6 +1,7 @@
-// Package layout turns a document into lines for a width and a theme. No line is wider than the width; the
-// same document, width and theme give the same bytes. Escape sequences are written in one place, the writer: SGR and OSC 8
-// in a line's Styled; what a graphics protocol needs beside them stands in its Draw alone.
+// Package layout lays out a document as lines for a width and a theme. No line is wider than the
+// width, and the same document, width and theme give the same bytes. Only the writer in this
+// package writes escape sequences: SGR and OSC 8 in a line's Styled, and what a graphics protocol
+// needs in its Draw.
 package layout
 
 import (
@@ -13,41 +14,42 @@ import (
 	"mayfly/render/image"
 )
 
-// Line is one row.
+// Line is one row of the screen.
 type Line struct {
-	Styled string   // with SGR and OSC 8 sequences, each closed on the line
-	Plain  string   // without
-	Links  []LinkAt // in order of column
+	Styled string   // with SGR and OSC 8 sequences, all closed on the line
+	Plain  string   // the same text without sequences
+	Links  []LinkAt // by column
 
-	Image int // number, from 1, of the image that the row is part of; in Plain it is spaces
-	// Draw is given to the terminal behind Styled. On the last row of an image that is drawn over cells, it draws it; on
-	// the first row of one that is shown by placeholders, it gives the terminal the image, once for each ImageID.
+	Image int // number, from 1, of the image that the row belongs to, which is spaces in Plain
+	// Draw is written to the terminal after Styled. On the last row of an image it draws the image
+	// over the cells. If the image is shown by placeholders, Draw is on its first row and transmits
+	// it, which is needed once for each ImageID.
 	Draw    string
 	ImageID uint32
 }
 
-// LinkAt is a stretch of a row that belongs to a link.
+// LinkAt is the part of a row that belongs to a link.
 type LinkAt struct {
 	N          int // number of the link
 	Col, Width int // columns, from 0
 }
 
-// Profile is how many colours a terminal has.
+// Profile is the number of colours that a terminal has.
 type Profile uint8
 
 const (
-	NoColor   Profile = iota // bold, underline and the like only
-	ANSI16                   // the sixteen
-	ANSI256                  // the 256
+	NoColor   Profile = iota // only bold, underline and the like
+	ANSI16                   // 16 colours
+	ANSI256                  // 256 colours
 	TrueColor                // 24 bits
 )
 
-// Theme is the colours and abilities of a terminal. An unset role is the default colour.
+// Theme is the colours and capabilities of a terminal. A role that is nil has the default colour.
 type Theme struct {
 	Dark       bool
 	Profile    Profile
 	Hyperlinks bool        // write OSC 8
-	Background color.Color // what text stands on; nil for black or white after Dark
+	Background color.Color // nil: black or white, according to Dark
 
 	Accent, Good, Warning, Bad, Dim color.Color
 }
@@ -56,15 +58,15 @@ type Theme struct {
 type Options struct {
 	Width  int
 	Theme  Theme
-	Hidden bool // show hidden text where it stands
+	Hidden bool // show hidden text in its place
 	Unfold bool // show footers and long quotes in full
-	Links  bool // end with the list of links
+	Links  bool // list the links at the end
 
 	Images image.Mode
-	Image  func(n int) *image.Image // decodes the document's image n; nil when it cannot be drawn
+	Image  func(n int) *image.Image // decodes the document's image n; nil if it cannot be drawn
 }
 
-// Measure is the widest that running text gets, in columns.
+// Measure is the greatest width of running text, in columns.
 const Measure = 88
 
 // Lay lays out a document.
@@ -85,19 +87,19 @@ func Lay(d *doc.Document, o Options) []Line {
 	return l.w.finish(o.Width)
 }
 
-// layouter lays out blocks one below the other.
+// layouter lays out blocks one below another.
 type layouter struct {
 	doc  *doc.Document
 	opts Options
 	w    *writer
 	ink  *inks
 
-	first  []piece // stands before the next line; then prefix stands before each
+	first  []piece // before the next line; prefix is before all others
 	prefix []piece
 	indent int    // columns of prefix
-	gap    bool   // an empty line stands before the next one
+	gap    bool   // an empty line is due before the next line
 	dim    bool   // secondary text
-	lead   string // begins the next leaf: the marker of an item written from right to left
+	lead   string // before the text of the next leaf: the marker of an item written from right to left
 	beside bool   // in a cell: no breaks between links
 	rtl    bool   // in a leaf from right to left
 	hidden int    // hidden texts shown so far
@@ -106,10 +108,10 @@ type layouter struct {
 	pics   images
 }
 
-// room is how many columns are left for the text of a leaf.
+// room returns how many columns are left for the text of a leaf.
 func (l *layouter) room() int { return max(l.opts.Width-l.indent, 1) }
 
-// emit writes a line after what stands before it.
+// emit writes a line after the prefix.
 func (l *layouter) emit(line []piece) {
 	if l.gap {
 		l.gap = false
@@ -123,8 +125,8 @@ func (l *layouter) emit(line []piece) {
 	l.w.line(before, line)
 }
 
-// within lays out what f does with more before each line; first stands before the first one, rest before the
-// others, both of the same width. Where that leaves too little room, it is left out.
+// within calls f with a longer prefix: first before the first line, rest before the others, both of
+// the same width. If that leaves too little room, the prefix stays as it is.
 func (l *layouter) within(first, rest piece, f func()) {
 	prefix, indent, outer := l.prefix, l.indent, l.first
 	if add := max(first.width, rest.width); l.indent+add <= l.opts.Width/2 {
@@ -224,7 +226,7 @@ func (l *layouter) preformatted(b *doc.Block) {
 	l.wrap.end()
 }
 
-// code sets a one-time code in a box.
+// code draws a box around a one-time code.
 func (l *layouter) code(b *doc.Block) {
 	text := b.Text()
 	width := stringWidth(text)
@@ -278,7 +280,7 @@ func (l *layouter) item(b *doc.Block, widest int) {
 		return
 	}
 	if leaf := firstLeaf(b); leaf != nil && leaf.RTL {
-		l.lead = b.Marker + " " // it belongs to the right end of the line, where the text begins
+		l.lead = b.Marker + " " // goes to the right end of the line, where the text begins
 		l.blocks(b.Children)
 		l.lead = ""
 		return
@@ -293,7 +295,7 @@ func (l *layouter) item(b *doc.Block, widest int) {
 	l.within(marker, spaces(marker.width), func() { l.blocks(b.Children) })
 }
 
-// firstLeaf is the first block with text of its own, or nil.
+// firstLeaf returns the first block with text of its own, or nil.
 func firstLeaf(b *doc.Block) *doc.Block {
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{b}}).Leaves() {
 		return leaf
@@ -301,9 +303,9 @@ func firstLeaf(b *doc.Block) *doc.Block {
 	return nil
 }
 
-// Bounds on what is shown of a part that is folded.
+// Bounds on what is shown of a folded part.
 const (
-	foldQuote  = 12 // lines of a quote that are shown in full
+	foldQuote  = 12 // lines of a quote that is shown in full
 	keepQuote  = 4
 	foldFooter = 2
 	keepFooter = 1
@@ -335,13 +337,13 @@ func (l *layouter) footer(b *doc.Block) {
 	})
 }
 
-// fold cuts what was written from a line on down to its first lines, and says how much was left out.
+// fold cuts what was written since a line to its first lines, and says how much was left out.
 func (l *layouter) fold(from, limit, keep int, what string, bar piece) {
 	if l.opts.Unfold || l.w.count()-from <= limit {
 		return
 	}
 	for from+keep < l.w.count()-1 && !wordy(l.w.lines[from+keep-1].Plain) {
-		keep++ // a dash or a rule tells nothing
+		keep++ // a dash or a rule says nothing
 	}
 	left := l.w.cut(from, from+keep)
 	text := "… " + itoa(left) + " " + what
@@ -361,7 +363,7 @@ func (l *layouter) fold(from, limit, keep int, what string, bar piece) {
 	l.gap = true
 }
 
-// wordy reports a line with more in it than the number of a note or a sign.
+// wordy reports whether a line has more than a sign or the number of a note.
 func wordy(s string) bool {
 	return stringWidth(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -371,7 +373,7 @@ func wordy(s string) bool {
 	}, s)) > 2
 }
 
-// hiddenBefore shows the hidden text that stands before a leaf.
+// hiddenBefore shows the hidden text before a leaf.
 func (l *layouter) hiddenBefore(order int) {
 	for ; l.hidden < len(l.doc.Hidden) && l.doc.Hidden[l.hidden].Before <= order; l.hidden++ {
 		h := l.doc.Hidden[l.hidden]
@@ -386,7 +388,7 @@ func (l *layouter) hiddenBefore(order int) {
 	}
 }
 
-// linkList lists the targets, each once.
+// linkList lists the targets of the links, each once.
 func (l *layouter) linkList() {
 	if len(l.doc.Links) == 0 {
 		return

@@ -8,9 +8,9 @@ import (
 
 const (
 	columnGap = 2 // columns between the columns of a table
-	besideGap = 3 // and between short cells that stand side by side
-	leastCell = 8 // columns below which a table becomes records
-	flowing   = 4 // cells side by side from which on they are set in several lines
+	besideGap = 3 // between short cells side by side
+	leastCell = 8 // columns per cell below which a table becomes records
+	flowing   = 4 // number of cells from which they may wrap
 )
 
 // cellLines lays out a cell by itself.
@@ -51,8 +51,8 @@ func widest(lines [][]piece) int {
 	return n
 }
 
-// row sets a few short cells side by side, or below one another where they do not fit; many in as many lines as they take.
-// Cells of several lines stand beside one another as in a table.
+// row puts a few short cells side by side, or one below another if they do not fit. Many cells take
+// as many lines as needed. Cells of several lines are laid out as in a table.
 func (l *layouter) row(b *doc.Block) {
 	total, most := -besideGap, 0
 	var parts [][][]piece
@@ -96,14 +96,14 @@ type grid struct {
 	l       *layouter
 	b       *doc.Block
 	columns int
-	natural []int // width that each column wants
+	natural []int // width of each column without wrapping
 	least   []int // width of its longest word
 	width   []int
 	rtl     bool // mirrored
-	left    int  // columns of space ahead of each row
+	left    int  // columns of space before each row
 }
 
-// table aligns the cells of a data table. Where the columns do not fit, cells wrap; where even that leaves them
+// table aligns the cells of a data table. If the columns do not fit, cells wrap. If they would be
 // too narrow, each row becomes a record.
 func (l *layouter) table(b *doc.Block) {
 	if !l.aligned(b) {
@@ -111,7 +111,7 @@ func (l *layouter) table(b *doc.Block) {
 	}
 }
 
-// aligned lays out a table in columns, if they fit.
+// aligned lays out a table in columns, and reports whether they fit.
 func (l *layouter) aligned(b *doc.Block) bool {
 	g := &grid{l: l, b: b}
 	if leaf := firstLeaf(b); leaf != nil && leaf.RTL {
@@ -130,7 +130,7 @@ func (l *layouter) aligned(b *doc.Block) bool {
 	return true
 }
 
-// mirror puts the first column to the right, where a table written from right to left begins.
+// mirror puts the first column on the right, for a table written from right to left.
 func (g *grid) mirror() {
 	g.rtl = true
 	mirrored := *g.b
@@ -180,7 +180,7 @@ func (g *grid) measure() {
 	}
 }
 
-// longestWord is the width of the widest word.
+// longestWord returns the width of the widest word.
 func longestWord(lines [][]piece) int {
 	most, run := 0, 0
 	for _, line := range lines {
@@ -202,7 +202,7 @@ func longestWord(lines [][]piece) int {
 	return most
 }
 
-// fit decides the widths of the columns, and reports whether there is room for all.
+// fit sets the widths of the columns, and reports whether they fit.
 func (g *grid) fit(room int) bool {
 	g.width = append([]int(nil), g.natural...)
 	total := 0
@@ -226,7 +226,7 @@ func (g *grid) fit(room int) bool {
 	if least > room {
 		return false
 	}
-	for total > room { // take from the widest
+	for total > room { // narrow the widest
 		at := -1
 		for i, w := range g.width {
 			if w > floor[i] && (at < 0 || w > g.width[at]) {
@@ -239,7 +239,7 @@ func (g *grid) fit(room int) bool {
 	return true
 }
 
-// span is the width of several columns, those without text left out.
+// span returns the width of several columns, empty ones left out.
 func (g *grid) span(from, to int) int {
 	total := 0
 	for _, w := range g.width[from:to] {
@@ -293,7 +293,7 @@ func (g *grid) row(row *doc.Block, head bool) {
 	}
 }
 
-// records writes each row as names and values, one below the other.
+// records writes each row as names and values, one below another.
 func (l *layouter) records(b *doc.Block) {
 	var names []*doc.Block
 	if b.Head > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// piece is a run of text in one look: src[start:end].
+// piece is a run of text, src[start:end], drawn with one pen.
 type piece struct {
 	src        string
 	start, end int32
@@ -19,7 +19,7 @@ type piece struct {
 
 func (p *piece) text() string { return p.src[p.start:p.end] }
 
-// text1 is a piece of known width.
+// text1 returns a piece of known width.
 func text1(s string, width int, p pen) piece {
 	return piece{src: s, end: int32(len(s)), width: width, pen: p}
 }
@@ -45,7 +45,7 @@ func measure(line []piece) int {
 	return n
 }
 
-// stringWidth is how many columns a text takes.
+// stringWidth returns how many columns a text takes.
 func stringWidth(s string) int {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -58,23 +58,23 @@ func stringWidth(s string) int {
 // wrapper fills lines with words.
 type wrapper struct {
 	width int
-	pre   bool // spaces count
+	pre   bool // spaces are kept
 	emit  func([]piece)
 
 	line  []piece
 	lineW int
-	space piece // stands before the word
+	space piece // before the word
 	word  []piece
 	wordW int
-	last  rune // last character of the word, for the rules of breaking
-	any   bool // something was put on the line, if only spaces
+	last  rune // last character of the word, which decides whether the line may break after it
+	any   bool // the line is not empty; it may be only spaces
 }
 
 func (w *wrapper) reset(width int, emit func([]piece)) {
 	*w = wrapper{width: max(width, 1), emit: emit, line: w.line[:0], word: w.word[:0]}
 }
 
-// text adds text in one look.
+// text adds text drawn with one pen.
 func (w *wrapper) text(s string, p pen, link int) {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
@@ -91,7 +91,7 @@ func (w *wrapper) text(s string, p pen, link int) {
 			}
 			w.blank(s, i, n, p, link)
 			i += n
-		case c < ' ': // no document has it; no line has room for it
+		case c < ' ': // documents have no control characters
 			i++
 		default:
 			start := i
@@ -108,7 +108,8 @@ func (w *wrapper) text(s string, p pen, link int) {
 	}
 }
 
-// spacedMark reports a mark that French sets apart with a space, and that does not begin a line.
+// spacedMark reports a punctuation mark that French sets off with a space, and that must not begin
+// a line.
 func spacedMark(s string) bool {
 	if s == "" || strings.IndexByte(":;!?", s[0]) < 0 {
 		return false
@@ -116,8 +117,8 @@ func spacedMark(s string) bool {
 	return len(s) == 1 || s[1] == ' ' || s[1] == '\n'
 }
 
-// wide adds a word with characters beyond ASCII, by whole clusters, and returns where it ends. Between the
-// characters of scripts written without spaces the line may break.
+// wide adds a word with characters beyond ASCII, by grapheme clusters, and returns where it ends.
+// The line may break between the characters of scripts without spaces.
 func (w *wrapper) wide(s string, start int, p pen, link int) int {
 	end := start
 	for end < len(s) && s[end] != ' ' && s[end] != '\n' {
@@ -147,7 +148,7 @@ func (w *wrapper) wide(s string, start int, p pen, link int) int {
 	return end
 }
 
-// put adds to the word.
+// put adds a piece to the word.
 func (w *wrapper) put(p piece) {
 	w.wordW += p.width
 	if n := len(w.word); n > 0 {
@@ -159,12 +160,12 @@ func (w *wrapper) put(p piece) {
 	w.word = append(w.word, p)
 }
 
-// joins reports whether b continues a in the text they come from.
+// joins reports whether b follows a directly in the same text.
 func joins(a, b *piece) bool {
 	return a.end == b.start && a.pen == b.pen && a.link == b.link && len(a.src) == len(b.src) && a.src == b.src
 }
 
-// blank adds n spaces, at which the line may break.
+// blank adds n spaces, where the line may break.
 func (w *wrapper) blank(s string, at, n int, p pen, link int) {
 	w.commit()
 	w.last = ' '
@@ -180,7 +181,7 @@ func (w *wrapper) blank(s string, at, n int, p pen, link int) {
 	}
 }
 
-// commit moves the word to the line, or to a new one where it does not fit.
+// commit moves the word to the line, or to a new one if it does not fit.
 func (w *wrapper) commit() {
 	if len(w.word) == 0 {
 		if w.pre && w.space.width > 0 && w.lineW+w.space.width <= w.width {
@@ -213,7 +214,7 @@ func (w *wrapper) commit() {
 	w.word, w.wordW = w.word[:0], 0
 }
 
-// add puts a piece on the line.
+// add adds a piece to the line.
 func (w *wrapper) add(p piece) {
 	w.lineW += p.width
 	if n := len(w.line); n > 0 {
@@ -238,7 +239,7 @@ func (w *wrapper) newline() {
 	w.last = 0
 }
 
-// end writes what is left.
+// end writes the rest.
 func (w *wrapper) end() {
 	w.commit()
 	if w.lineW > 0 || !w.any {
@@ -246,12 +247,13 @@ func (w *wrapper) end() {
 	}
 }
 
-// split breaks a word that is wider than a line, between clusters; a URL rather behind a mark that parts it.
+// split breaks a word that is wider than a line between grapheme clusters, preferably after a mark
+// in a URL.
 func (w *wrapper) split() {
 	for i, p := range w.word {
-		rest := measure(w.word[i+1:]) // such as the number of a link: it does not stand alone on a line
+		rest := measure(w.word[i+1:]) // such as the number of a link, which must not be alone on a line
 		for s := p.text(); s != ""; s = p.text() {
-			if s[0] == ' ' && w.lineW == 0 { // ahead of a mark that French sets apart
+			if s[0] == ' ' && w.lineW == 0 { // before a mark that French sets off
 				p.start++
 				continue
 			}
@@ -263,7 +265,7 @@ func (w *wrapper) split() {
 				w.send()
 				continue
 			}
-			if n == 0 { // not even one cluster fits into a line
+			if n == 0 { // not even one cluster fits
 				p.start += int32(len(firstCluster(s)))
 				w.add(text1("?", 1, p.pen))
 				continue
@@ -282,7 +284,7 @@ func (w *wrapper) split() {
 	}
 }
 
-// fit is how many bytes of s, in whole clusters, fit into room columns.
+// fit returns how many bytes of s, in whole grapheme clusters, fit into room columns.
 func fit(s string, room int) (n, width int) {
 	ascii := 0
 	for ascii < len(s) && ascii <= room && s[ascii] < utf8.RuneSelf {
@@ -311,7 +313,8 @@ func firstCluster(s string) string {
 	return clusters.Value()
 }
 
-// parting is the end of the last mark in s behind which a long word, mostly a URL, is best broken.
+// parting returns the end of the last mark in s after which a long word, mostly a URL, is best
+// broken.
 func parting(s string) int {
 	return strings.LastIndexAny(s, "/?&=-_.,;:%#+") + 1
 }

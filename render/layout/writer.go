@@ -8,13 +8,13 @@ import (
 	"mayfly/render/link"
 )
 
-// writer turns pieces into lines. It is the only place that writes escape sequences: SGR, and OSC 8 for http,
-// https and mailto targets. Both end on the line on which they begin.
+// writer makes lines from pieces. Nothing else writes escape sequences: SGR, and OSC 8 for http,
+// https and mailto targets, both closed at the end of a line.
 type writer struct {
 	theme Theme
 	links []doc.Link
 	lines []Line
-	// images is how many were written.
+	// images is how many images were written.
 	images int
 
 	styled, plain []byte
@@ -24,20 +24,20 @@ func newWriter(theme Theme, links []doc.Link) *writer {
 	return &writer{theme: theme, links: links}
 }
 
-// maxLines bounds how many lines a document is laid out in.
+// maxLines bounds how many lines a document takes.
 const maxLines = 30_000
 
-// full reports that there are as many lines as there may be.
+// full reports whether the bound on lines is reached.
 func (w *writer) full() bool { return len(w.lines) >= maxLines }
 
 func (w *writer) any() bool { return len(w.lines) > 0 }
 
 func (w *writer) count() int { return len(w.lines) }
 
-// cut removes the lines from keep on and returns how many of them had text; there are from lines before the
-// part that is cut.
+// cut removes the lines from keep on, which is at least from, and returns how many of them had
+// text.
 func (w *writer) cut(from, keep int) int {
-	for p := w.lines[keep].Image; p > 0 && keep > from && w.lines[keep-1].Image == p; { // it is shown whole or not at all
+	for p := w.lines[keep].Image; p > 0 && keep > from && w.lines[keep-1].Image == p; { // an image is shown whole or not at all
 		keep--
 	}
 	for keep > from+1 && w.lines[keep-1].Image == 0 && strings.TrimSpace(w.lines[keep-1].Plain) == "" {
@@ -54,7 +54,8 @@ func (w *writer) cut(from, keep int) int {
 	return n
 }
 
-// blank writes an empty line, with what stands before it, unless there is one already or nothing stands above.
+// blank writes an empty line after the prefix, unless it would be the first line or a second empty
+// one.
 func (w *writer) blank(prefix []piece) {
 	if len(w.lines) == 0 || w.endsEmpty() {
 		return
@@ -62,16 +63,17 @@ func (w *writer) blank(prefix []piece) {
 	w.line(prefix, nil)
 }
 
-// endsEmpty reports that the last line is empty.
+// endsEmpty reports whether the last line is empty.
 func (w *writer) endsEmpty() bool {
 	l := &w.lines[len(w.lines)-1]
 	return l.Image == 0 && empty(l.Plain)
 }
 
-// empty reports a line on which there are but spaces and the bars of quotes.
+// empty reports whether a line has only spaces and the bars of quotes.
 func empty(plain string) bool { return strings.Trim(plain, " ▏") == "" }
 
-// maxHyperlink is the longest target in bytes that becomes a hyperlink: terminals ignore longer ones, or worse.
+// maxHyperlink is the longest target, in bytes, that becomes a hyperlink. Terminals ignore longer
+// ones, or worse.
 const maxHyperlink = 8000
 
 // line writes a line.
@@ -111,12 +113,12 @@ func (w *writer) line(prefix, pieces []piece) {
 	w.lines = append(w.lines, line)
 }
 
-// blankPiece reports spaces that show no colour.
+// blankPiece reports whether a piece is spaces that show no colour.
 func blankPiece(p *piece) bool {
 	return p.pen.bg == 0 && p.pen.attrs&(underline|reverse) == 0 && strings.Trim(p.text(), " \u00a0") == ""
 }
 
-// finish ends the text: no empty line stands at its end.
+// finish removes empty lines at the end, and returns all lines.
 func (w *writer) finish(width int) []Line {
 	if w.full() {
 		cut := "… cut here"
@@ -131,7 +133,7 @@ func (w *writer) finish(width int) []Line {
 	return w.lines
 }
 
-// state is what is switched on while a line is written.
+// state is the state of the terminal while a line is written.
 type state struct {
 	w    *writer
 	pen  pen
@@ -166,8 +168,8 @@ func (s *state) piece(p *piece) {
 	s.col += p.width
 }
 
-// hyperlink opens OSC 8 for a link that may be one. Each row has an id of its own: some renderers lose the
-// target of a second row with the same id.
+// hyperlink opens an OSC 8 hyperlink, if the target may be one. Each row has its own ID: some
+// renderers lose the target of a second row with the same ID.
 func (s *state) hyperlink(n int) {
 	s.link = n
 	if n == 0 || !s.w.theme.Hyperlinks || n > len(s.w.links) {
@@ -191,7 +193,8 @@ func (s *state) hyperlink(n int) {
 	s.open = true
 }
 
-// absolute reports a target that every terminal reads alike: a web address with an authority, or a mail address.
+// absolute reports whether every terminal understands a target alike: a web address with an
+// authority, or a mail address.
 func absolute(target string) bool {
 	for _, start := range [...]string{"https://", "http://", "mailto:"} {
 		if len(target) > len(start) && strings.EqualFold(target[:len(start)], start) {
@@ -216,7 +219,7 @@ func (s *state) close() {
 	}
 }
 
-// appendText appends clean text; spaces that do not break become spaces.
+// appendText appends clean text. No-break spaces become spaces.
 func appendText(b []byte, s string) []byte {
 	for {
 		i := strings.Index(s, "\u00a0")
