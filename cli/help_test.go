@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
 
 	"mayfly/manual"
 )
@@ -89,4 +90,17 @@ func TestHelpCompletes(t *testing.T) {
 			t.Errorf("%q: %q", args, r.stdout)
 		}
 	}
+}
+
+func TestEveryCommandHasAnExample(t *testing.T) {
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		if cmd.Short == "" || cmd.Example == "" && !cmd.HasSubCommands() {
+			t.Errorf("%s has no summary or no example", cmd.CommandPath())
+		}
+		for _, child := range cmd.Commands() {
+			check(child)
+		}
+	}
+	check((&app{}).root())
 }
