@@ -7,6 +7,7 @@
 package mail
 
 import (
+	"strings"
 	"time"
 )
 
@@ -59,6 +60,15 @@ type Message struct {
 
 	Attachments []Attachment
 	Defects     []string // what was wrong with the message, a short sentence each
+}
+
+// Recipients are the addresses of To as a line.
+func (m *Message) Recipients() string {
+	all := make([]string, len(m.To))
+	for i, a := range m.To {
+		all[i] = a.Addr
+	}
+	return strings.Join(all, ", ")
 }
 
 // Summary is what a list shows of a message.

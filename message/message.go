@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"sync"
 
 	"mayfly/api"
@@ -39,9 +38,9 @@ func (m *Message) Mail() *render.Mail {
 	switch {
 	case m.opened != nil:
 	case m.before != nil:
-		m.opened, m.before = m.before.Reopen(m.content()), nil
+		m.opened, m.before = m.before.Reopen(m.Message), nil
 	default:
-		m.opened = render.Open(m.content())
+		m.opened = render.Open(m.Message)
 	}
 	return m.opened
 }
@@ -135,9 +134,10 @@ func (m *Message) WithRaw(ctx context.Context, c *api.Client) (*Message, error) 
 // withRaw adds the raw form. A body that was read already and is the same is not read again. What
 // the service says of sender, recipient and subject goes before what the header says.
 func (m *Message) withRaw(raw []byte) *Message {
+	w := &Message{Message: *mail.Parse(raw, mail.Limits{}), InboxID: m.InboxID, ID: m.ID, object: m.object}
 	m.opening.Lock()
-	defer m.opening.Unlock()
-	w := &Message{Message: *mail.Parse(raw, mail.Limits{}), InboxID: m.InboxID, ID: m.ID, object: m.object, before: m.opened}
+	w.before = m.opened
+	m.opening.Unlock()
 	w.ReceivedAt = m.ReceivedAt
 	w.Subject = cmp.Or(m.Subject, w.Subject)
 	if m.From.Addr != "" {
@@ -147,15 +147,6 @@ func (m *Message) withRaw(raw []byte) *Message {
 		w.To = m.To
 	}
 	return w
-}
-
-// Recipients are the addresses that the message is to, as a line.
-func (m *Message) Recipients() string {
-	all := make([]string, len(m.To))
-	for i, a := range m.To {
-		all[i] = a.Addr
-	}
-	return strings.Join(all, ", ")
 }
 
 // AttachmentContent is the content of attachment i, fetched where it did not come with the message.
@@ -176,21 +167,4 @@ func (m *Message) Weight() int {
 		n += len(a.Content)
 	}
 	return n
-}
-
-// content is the message in the terms of package render.
-func (m *Message) content() render.Message {
-	in := render.Message{
-		Subject: m.Subject, From: m.From.Addr, FromName: m.From.Name, To: m.Recipients(), ReceivedAt: m.ReceivedAt,
-		Text: m.Text, HTML: m.HTML, TextType: m.TextType, Flowed: m.Flowed, DelSp: m.DelSp, Raw: m.Raw,
-	}
-	for _, f := range m.Fields {
-		in.Headers = append(in.Headers, render.Header{Name: f.Name, Value: f.Value})
-	}
-	for _, a := range m.Attachments {
-		in.Attachments = append(in.Attachments, render.Attachment{
-			Filename: a.Filename, ContentType: a.ContentType, ContentID: a.ContentID, Inline: a.Inline, Size: a.Size, Content: a.Content,
-		})
-	}
-	return in
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/mail"
 	"mayfly/render"
 )
 
@@ -31,7 +32,7 @@ var sizes = []int{2, 20, 100, 500} // KB
 // BenchmarkOpen measures parse to lines at 80 columns, codes and links found on the way.
 func BenchmarkOpen(b *testing.B) {
 	for _, kb := range sizes {
-		m := render.Message{Subject: "What is new", From: "news@acme.example", HTML: newsletter(kb << 10)}
+		m := mail.Message{Subject: "What is new", From: mail.Address{Addr: "news@acme.example"}, HTML: newsletter(kb << 10)}
 		b.Run(fmt.Sprintf("%dKB", kb), func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(m.HTML)))
@@ -45,7 +46,7 @@ func BenchmarkOpen(b *testing.B) {
 // BenchmarkResize measures laying out anew what is open.
 func BenchmarkResize(b *testing.B) {
 	for _, kb := range sizes {
-		mail := render.Open(render.Message{HTML: newsletter(kb << 10)})
+		mail := render.Open(mail.Message{HTML: newsletter(kb << 10)})
 		b.Run(fmt.Sprintf("%dKB", kb), func(b *testing.B) {
 			b.ReportAllocs()
 			for width := 40; b.Loop(); width++ {
@@ -60,6 +61,6 @@ func BenchmarkMarkdown(b *testing.B) {
 	body := strings.Repeat("## Head\n\nSome **text** with [a link](https://a.example/) in it.\n\n- one\n- two\n\n", 60)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		render.Open(render.Message{Text: body, TextType: "text/markdown"}).Lines(render.Rich, render.Options{Width: 80})
+		render.Open(mail.Message{Text: body, TextType: "text/markdown"}).Lines(render.Rich, render.Options{Width: 80})
 	}
 }

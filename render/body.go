@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mayfly/mail"
 	"mayfly/render/doc"
 	"mayfly/render/find"
 	"mayfly/render/html"
@@ -14,7 +15,7 @@ import (
 // reader reads bodies and searches them. Tests count with one of their own.
 type reader struct {
 	html func(source string) *doc.Document
-	text func(Message) *doc.Document
+	text func(mail.Message) *doc.Document
 	find func(find.Input) find.Parts
 }
 
@@ -43,7 +44,7 @@ func (m *Mail) read(before *Mail) {
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // sameText reports whether textBody reads the same in both messages.
-func sameText(a, b Message) bool {
+func sameText(a, b mail.Message) bool {
 	return a.Text == b.Text && declaredMarkdown(a) == declaredMarkdown(b) && a.Flowed == b.Flowed && a.DelSp == b.DelSp &&
 		(a.HTML == "") == (b.HTML == "")
 }
@@ -64,7 +65,7 @@ func (m *Mail) shown() *doc.Document {
 }
 
 // textBody reads the text part, as Markdown where it is.
-func textBody(m Message) *doc.Document {
+func textBody(m mail.Message) *doc.Document {
 	declared := declaredMarkdown(m)
 	if !declared && (m.HTML != "" || !markdown.Is(m.Text)) {
 		return text.Read(m.Text, text.Options{Flowed: m.Flowed, DelSp: m.DelSp})
@@ -79,7 +80,7 @@ func textBody(m Message) *doc.Document {
 	return d
 }
 
-func declaredMarkdown(m Message) bool { return strings.EqualFold(m.TextType, "text/markdown") }
+func declaredMarkdown(m mail.Message) bool { return strings.EqualFold(m.TextType, "text/markdown") }
 
 // addsNothing reports whether the HTML has neither look nor words that the text has not.
 func addsNothing(h, t *doc.Document) bool {
@@ -108,7 +109,7 @@ func words(d *doc.Document) string { return strings.Join(strings.Fields(d.Text()
 
 // search finds the code and the link, and sets a code that stands alone apart.
 func (m *Mail) search() {
-	in := find.Input{Subject: Clean(m.msg.Subject), Preheader: m.body.Preheader, From: m.msg.From, Doc: m.body}
+	in := find.Input{Subject: Clean(m.msg.Subject), Preheader: m.body.Preheader, From: m.msg.From.Addr, Doc: m.body}
 	if m.html != nil && m.text != nil {
 		in.Preheader, in.Doc, in.Text = m.html.Preheader, m.html, m.text
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/mail"
 	"mayfly/render"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestBounds(t *testing.T) {
 	r := strings.Repeat
 	for name, c := range map[string]struct {
-		m          render.Message
+		m          mail.Message
 		simplified bool   // it has to say so
 		want       string // is shown
 	}{
@@ -30,14 +31,14 @@ func TestBounds(t *testing.T) {
 		"cells":              {m: html("<table><tr>" + r("<td>1", 300_000)), simplified: true, want: "1"},
 		"title only":         {m: html("<title>Only a title"), simplified: true, want: "Only a title"},
 		"hidden only":        {m: html("<p style='display:none'>Only hidden"), simplified: true, want: "Only hidden"},
-		"an open comment":    {m: render.Message{HTML: "<!-- " + r("x", 1000), Text: "the text part"}, want: "the text part"},
+		"an open comment":    {m: mail.Message{HTML: "<!-- " + r("x", 1000), Text: "the text part"}, want: "the text part"},
 		"comment alone":      {m: html("<!-- only a comment"), simplified: true, want: "only a comment"},
-		"lines":              {m: render.Message{Text: r("a\n", 2_000_000)}, simplified: true, want: "a"},
-		"quoted lines":       {m: render.Message{Text: r(r(">", 99)+"a\n", 50_000)}, simplified: true, want: "a"},
-		"URLs":               {m: render.Message{Text: r("http://a.example/ ", 250_000)}, simplified: true, want: "http://a.example/"},
-		"schemes":            {m: render.Message{Text: r("http://", 700_000)}, simplified: true, want: "http://"},
-		"markdown quotes":    {m: render.Message{Text: r(">", 1000) + " deep", TextType: "text/markdown"}, simplified: true, want: "deep"},
-		"long markdown":      {m: render.Message{Text: r("# head\n", 100_000), TextType: "text/markdown"}, simplified: true, want: "head"},
+		"lines":              {m: mail.Message{Text: r("a\n", 2_000_000)}, simplified: true, want: "a"},
+		"quoted lines":       {m: mail.Message{Text: r(r(">", 99)+"a\n", 50_000)}, simplified: true, want: "a"},
+		"URLs":               {m: mail.Message{Text: r("http://a.example/ ", 250_000)}, simplified: true, want: "http://a.example/"},
+		"schemes":            {m: mail.Message{Text: r("http://", 700_000)}, simplified: true, want: "http://"},
+		"markdown quotes":    {m: mail.Message{Text: r(">", 1000) + " deep", TextType: "text/markdown"}, simplified: true, want: "deep"},
+		"long markdown":      {m: mail.Message{Text: r("# head\n", 100_000), TextType: "text/markdown"}, simplified: true, want: "head"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +63,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func html(body string) render.Message { return render.Message{HTML: body} }
+func html(body string) mail.Message { return mail.Message{HTML: body} }
 
 // numbered are n texts with their number for each %.
 func numbered(text string, n int) []string {

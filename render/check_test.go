@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/mail"
 	"mayfly/render"
 )
 
@@ -16,17 +17,17 @@ var received = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 const sent = "Wed, 04 Mar 2026 11:59:58 +0000"
 
 // sound is a mail in which there is nothing to mend.
-func sound() render.Message {
-	return render.Message{
-		Subject: "Confirm your e-mail address", From: "no-reply@acme.example", To: "ada@mayfly.test", ReceivedAt: received,
+func sound() mail.Message {
+	return mail.Message{
+		Subject: "Confirm your e-mail address", From: mail.Address{Addr: "no-reply@acme.example"}, To: []mail.Address{{Addr: "ada@mayfly.test"}}, ReceivedAt: received,
 		Text: "Welcome, Ada.\n\nYour verification code is 482913.\n\nAcme Inc.\n",
 		HTML: `<div style="display:none">One step left</div><p>Welcome, Ada.</p><p>Your verification code is <b>482913</b>.</p>` +
 			`<img src="https://acme.example/logo.png" alt="Acme"><p>Acme Inc.</p>`,
-		Headers: []render.Header{{Name: "From", Value: "no-reply@acme.example"}, {Name: "Date", Value: sent}, {Name: "Message-ID", Value: "<1@acme.example>"}},
+		Fields: []mail.Field{{Name: "From", Value: "no-reply@acme.example"}, {Name: "Date", Value: sent}, {Name: "Message-ID", Value: "<1@acme.example>"}},
 	}
 }
 
-func checkIDs(m render.Message) []string {
+func checkIDs(m mail.Message) []string {
 	var ids []string
 	for _, f := range render.Open(m).Checks() {
 		ids = append(ids, f.ID)
@@ -50,65 +51,65 @@ func TestASoundMailHasNothingToMend(t *testing.T) {
 // faults are changes to a sound mail, by the ID of what is then found.
 var faults = []struct {
 	id     string
-	change func(*render.Message)
+	change func(*mail.Message)
 }{
-	{"placeholder", func(m *render.Message) { m.Subject = "Hello {{name}}" }},
-	{"placeholder", func(m *render.Message) { m.HTML += "<p>Dear %FIRST_NAME%</p>" }},
-	{"placeholder", func(m *render.Message) { m.HTML += "<p>Dear ${user.name}</p>" }},
-	{"placeholder", func(m *render.Message) { m.HTML += "<p>*|FNAME|*</p>" }},
-	{"placeholder", func(m *render.Message) { m.HTML += "<p>Hi null,</p>" }},
-	{"placeholder", func(m *render.Message) { m.Text += "Total: NaN\n" }},
-	{"placeholder", func(m *render.Message) { m.Text += "Hello undefined!\n" }},
-	{"placeholder", func(m *render.Message) { m.HTML += "<p>[object Object]</p>" }},
-	{"placeholder", func(m *render.Message) {
+	{"placeholder", func(m *mail.Message) { m.Subject = "Hello {{name}}" }},
+	{"placeholder", func(m *mail.Message) { m.HTML += "<p>Dear %FIRST_NAME%</p>" }},
+	{"placeholder", func(m *mail.Message) { m.HTML += "<p>Dear ${user.name}</p>" }},
+	{"placeholder", func(m *mail.Message) { m.HTML += "<p>*|FNAME|*</p>" }},
+	{"placeholder", func(m *mail.Message) { m.HTML += "<p>Hi null,</p>" }},
+	{"placeholder", func(m *mail.Message) { m.Text += "Total: NaN\n" }},
+	{"placeholder", func(m *mail.Message) { m.Text += "Hello undefined!\n" }},
+	{"placeholder", func(m *mail.Message) { m.HTML += "<p>[object Object]</p>" }},
+	{"placeholder", func(m *mail.Message) {
 		m.HTML += `<p><a href="https://acme.example/u?id=undefined&amp;x=1">open</a></p>`
 	}},
-	{"mojibake", func(m *render.Message) { m.HTML += "<p>BÃ¼cher fÃ¼r Sie</p>" }},
-	{"mojibake", func(m *render.Message) { m.Subject = "Itâ€™s here" }},
-	{"link-empty", func(m *render.Message) { m.HTML += `<p><a href="#">more</a></p>` }},
-	{"link-relative", func(m *render.Message) { m.HTML += `<p><a href="/account">account</a></p>` }},
-	{"link-scheme", func(m *render.Message) { m.HTML += `<p><a href="javascript:alert(1)">account</a></p>` }},
-	{"link-private", func(m *render.Message) { m.HTML += `<p><a href="http://localhost:3000/x">account</a></p>` }},
-	{"link-private", func(m *render.Message) { m.HTML += `<p><a href="https://192.168.1.4/x">account</a></p>` }},
-	{"link-http", func(m *render.Message) { m.HTML += `<p><a href="http://acme.example/x">account</a></p>` }},
-	{"link-spaces", func(m *render.Message) { m.HTML += `<p><a href="https://acme.example/a b">account</a></p>` }},
-	{"link-differs", func(m *render.Message) { m.HTML += `<p><a href="https://other.com/">www.acme.com</a></p>` }},
-	{"parts-code", func(m *render.Message) { m.Text = strings.Replace(m.Text, "482913", "731002", 1) }},
-	{"parts-code", func(m *render.Message) { m.Text = "Welcome, Ada.\n" }},
-	{"parts-link", func(m *render.Message) {
+	{"mojibake", func(m *mail.Message) { m.HTML += "<p>BÃ¼cher fÃ¼r Sie</p>" }},
+	{"mojibake", func(m *mail.Message) { m.Subject = "Itâ€™s here" }},
+	{"link-empty", func(m *mail.Message) { m.HTML += `<p><a href="#">more</a></p>` }},
+	{"link-relative", func(m *mail.Message) { m.HTML += `<p><a href="/account">account</a></p>` }},
+	{"link-scheme", func(m *mail.Message) { m.HTML += `<p><a href="javascript:alert(1)">account</a></p>` }},
+	{"link-private", func(m *mail.Message) { m.HTML += `<p><a href="http://localhost:3000/x">account</a></p>` }},
+	{"link-private", func(m *mail.Message) { m.HTML += `<p><a href="https://192.168.1.4/x">account</a></p>` }},
+	{"link-http", func(m *mail.Message) { m.HTML += `<p><a href="http://acme.example/x">account</a></p>` }},
+	{"link-spaces", func(m *mail.Message) { m.HTML += `<p><a href="https://acme.example/a b">account</a></p>` }},
+	{"link-differs", func(m *mail.Message) { m.HTML += `<p><a href="https://other.com/">www.acme.com</a></p>` }},
+	{"parts-code", func(m *mail.Message) { m.Text = strings.Replace(m.Text, "482913", "731002", 1) }},
+	{"parts-code", func(m *mail.Message) { m.Text = "Welcome, Ada.\n" }},
+	{"parts-link", func(m *mail.Message) {
 		m.Text = "Please confirm your e-mail address: https://acme.example/confirm/1\n"
 		m.HTML = `<p>Please confirm your e-mail address:</p><p><a href="https://acme.example/confirm/2">Confirm your e-mail address</a></p>`
 	}},
-	{"parts-differ", func(m *render.Message) {
+	{"parts-differ", func(m *mail.Message) {
 		m.HTML += "<p>The quick brown foxes jumped over several lazy dogs while twenty clever engineers quietly watched them from behind large windows near their favourite coffee machine every single Monday morning.</p>"
 	}},
-	{"text-missing", func(m *render.Message) { m.Text = "" }},
-	{"body-missing", func(m *render.Message) { m.Text, m.HTML = "", "" }},
-	{"preheader-missing", func(m *render.Message) { m.HTML = strings.Replace(m.HTML, "One step left", "", 1) }},
-	{"image-alt", func(m *render.Message) { m.HTML += `<img src="https://acme.example/hero.png" width="600">` }},
-	{"html-clipped", func(m *render.Message) { m.HTML += "<!--" + strings.Repeat("x", 110<<10) + "-->" }},
-	{"script", func(m *render.Message) { m.HTML += "<script>1</script>" }},
-	{"form", func(m *render.Message) { m.HTML += "<form></form>" }},
-	{"embedded", func(m *render.Message) { m.HTML += `<iframe src="https://acme.example/"></iframe>` }},
-	{"stylesheet", func(m *render.Message) {
+	{"text-missing", func(m *mail.Message) { m.Text = "" }},
+	{"body-missing", func(m *mail.Message) { m.Text, m.HTML = "", "" }},
+	{"preheader-missing", func(m *mail.Message) { m.HTML = strings.Replace(m.HTML, "One step left", "", 1) }},
+	{"image-alt", func(m *mail.Message) { m.HTML += `<img src="https://acme.example/hero.png" width="600">` }},
+	{"html-clipped", func(m *mail.Message) { m.HTML += "<!--" + strings.Repeat("x", 110<<10) + "-->" }},
+	{"script", func(m *mail.Message) { m.HTML += "<script>1</script>" }},
+	{"form", func(m *mail.Message) { m.HTML += "<form></form>" }},
+	{"embedded", func(m *mail.Message) { m.HTML += `<iframe src="https://acme.example/"></iframe>` }},
+	{"stylesheet", func(m *mail.Message) {
 		m.HTML += `<link rel="stylesheet" href="https://acme.example/a.css">`
 	}},
-	{"subject-empty", func(m *render.Message) { m.Subject = " " }},
-	{"subject-long", func(m *render.Message) { m.Subject = strings.Repeat("word ", 20) }},
-	{"from-missing", func(m *render.Message) { m.Headers = m.Headers[1:] }},
-	{"from-several", func(m *render.Message) { m.Headers = append(m.Headers, m.Headers[0]) }},
-	{"date-missing", func(m *render.Message) { m.Headers = append(m.Headers[:1:1], m.Headers[2]) }},
-	{"date-invalid", func(m *render.Message) { m.Headers[1].Value = "yesterday" }},
-	{"date-off", func(m *render.Message) { m.ReceivedAt = received.Add(3 * time.Hour) }},
-	{"message-id-missing", func(m *render.Message) { m.Headers = m.Headers[:2] }},
-	{"authentication", func(m *render.Message) {
-		m.Headers = append(m.Headers, render.Header{Name: "Authentication-Results", Value: "mx.example; spf=pass smtp.mailfrom=a; dkim=fail (bad signature)"})
+	{"subject-empty", func(m *mail.Message) { m.Subject = " " }},
+	{"subject-long", func(m *mail.Message) { m.Subject = strings.Repeat("word ", 20) }},
+	{"from-missing", func(m *mail.Message) { m.Fields = m.Fields[1:] }},
+	{"from-several", func(m *mail.Message) { m.Fields = append(m.Fields, m.Fields[0]) }},
+	{"date-missing", func(m *mail.Message) { m.Fields = append(m.Fields[:1:1], m.Fields[2]) }},
+	{"date-invalid", func(m *mail.Message) { m.Fields[1].Value = "yesterday" }},
+	{"date-off", func(m *mail.Message) { m.ReceivedAt = received.Add(3 * time.Hour) }},
+	{"message-id-missing", func(m *mail.Message) { m.Fields = m.Fields[:2] }},
+	{"authentication", func(m *mail.Message) {
+		m.Fields = append(m.Fields, mail.Field{Name: "Authentication-Results", Value: "mx.example; spf=pass smtp.mailfrom=a; dkim=fail (bad signature)"})
 	}},
-	{"unsubscribe-missing", func(m *render.Message) {
-		m.Headers = append(m.Headers, render.Header{Name: "List-Id", Value: "<news.acme.example>"})
+	{"unsubscribe-missing", func(m *mail.Message) {
+		m.Fields = append(m.Fields, mail.Field{Name: "List-Id", Value: "<news.acme.example>"})
 	}},
-	{"unsubscribe-one-click", func(m *render.Message) {
-		m.Headers = append(m.Headers, render.Header{Name: "List-Unsubscribe", Value: "<https://acme.example/u>"})
+	{"unsubscribe-one-click", func(m *mail.Message) {
+		m.Fields = append(m.Fields, mail.Field{Name: "List-Unsubscribe", Value: "<https://acme.example/u>"})
 	}},
 }
 

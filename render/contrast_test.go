@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/mail"
 	"mayfly/render"
 	"mayfly/render/layout"
 )
@@ -147,7 +148,7 @@ func TestContrast(t *testing.T) {
 	}
 	for i := range 1500 {
 		text, back := pick(i), pick(i/2)
-		mail := render.Open(render.Message{HTML: colourful(text, back)})
+		mail := render.Open(mail.Message{HTML: colourful(text, back)})
 		for name, terminal := range terminals {
 			s := screen{text: terminal.text, back: terminal.back}
 			for _, l := range mail.Lines(render.Rich, render.Options{Width: 80, Theme: terminal.theme}) {
@@ -167,7 +168,7 @@ func TestContrast(t *testing.T) {
 // TestNearBlackIsTheDefault: a mail's black is the terminal's own colour for text, and so is what hardly differs from it.
 func TestNearBlackIsTheDefault(t *testing.T) {
 	for _, c := range []string{"#000", "#111111", "#222", "#333333", "#1a1a2e", "#0a0a23", "#404040", "rgb(34,34,34)", "black"} {
-		mail := render.Open(render.Message{HTML: `<p style="color:` + c + `">text</p>`})
+		mail := render.Open(mail.Message{HTML: `<p style="color:` + c + `">text</p>`})
 		for name, theme := range themes() {
 			for _, l := range mail.Lines(render.Rich, render.Options{Width: 80, Theme: theme}) {
 				if l.Styled != "text" {
@@ -184,7 +185,7 @@ func TestNoColour(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		html := colourful(fmt.Sprintf("#%06x", r.IntN(1<<24)), fmt.Sprintf("#%06x", r.IntN(1<<24))) + "<p>Your code is</p><p><b>482913</b></p><hr><ul><li>x</ul>"
-		mail := render.Open(render.Message{HTML: html, Subject: "Your code"})
+		mail := render.Open(mail.Message{HTML: html, Subject: "Your code"})
 		for _, l := range mail.Lines(render.Rich, render.Options{Width: 80, Theme: theme, Links: true, Hidden: true}) {
 			s := screen{}
 			s.words(l.Styled, func(shown string) {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"mayfly/mail"
 	"mayfly/render/check"
 	"mayfly/render/find"
 )
@@ -33,7 +34,7 @@ func (m *Mail) Checks() []check.Finding { return m.checks() }
 func (m *Mail) check() []check.Finding {
 	in := check.Input{
 		Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt,
-		BodyOnly: m.msg.Headers == nil && m.msg.Raw == nil && m.msg.From+m.msg.To+m.msg.Subject == "" && (m.msg.Text == "" || m.msg.HTML == ""),
+		BodyOnly: m.msg.Raw == nil && m.msg.From == mail.Address{} && m.msg.To == nil && m.msg.Subject == "" && (m.msg.Text == "" || m.msg.HTML == ""),
 	}
 	if m.text != nil {
 		in.Text = check.Part{Source: m.msg.Text, Doc: m.text, Found: m.found.Text}
@@ -41,7 +42,7 @@ func (m *Mail) check() []check.Finding {
 	if m.html != nil {
 		in.HTML = check.Part{Source: m.msg.HTML, Doc: m.html, Found: m.found.Doc}
 	}
-	for _, f := range m.msg.Headers {
+	for _, f := range m.msg.Fields {
 		in.Fields = append(in.Fields, check.Field{Name: f.Name, Value: Clean(f.Value)})
 	}
 	return check.Run(in)

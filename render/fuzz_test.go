@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mayfly/mail"
 	"mayfly/render"
 )
 
@@ -25,7 +26,7 @@ func seeds(f *testing.F, ext string) {
 }
 
 // fuzzed checks what holds for every mail.
-func fuzzed(t *testing.T, m render.Message, width uint8) {
+func fuzzed(t *testing.T, m mail.Message, width uint8) {
 	if len(m.HTML)+len(m.Text) > 1<<16 {
 		t.Skip("longer inputs only take longer")
 	}
@@ -43,13 +44,13 @@ func fuzzed(t *testing.T, m render.Message, width uint8) {
 
 func FuzzHTML(f *testing.F) {
 	seeds(f, "html")
-	f.Fuzz(func(t *testing.T, body string, width uint8) { fuzzed(t, render.Message{HTML: body}, width) })
+	f.Fuzz(func(t *testing.T, body string, width uint8) { fuzzed(t, mail.Message{HTML: body}, width) })
 }
 
 func FuzzText(f *testing.F) {
 	seeds(f, "txt")
 	f.Fuzz(func(t *testing.T, body string, width uint8) {
-		fuzzed(t, render.Message{Text: body, Flowed: width%2 == 0, DelSp: width%3 == 0}, width)
+		fuzzed(t, mail.Message{Text: body, Flowed: width%2 == 0, DelSp: width%3 == 0}, width)
 	})
 }
 
@@ -58,6 +59,6 @@ func FuzzMarkdown(f *testing.F) {
 	f.Add("&#27[31mred &#11A &#9 &Tab; &#x02y", uint8(60))
 	f.Add("&#27;[31mred &#x1b;]8;;http://x&#7; &#1;&#2;", uint8(40))
 	f.Fuzz(func(t *testing.T, body string, width uint8) {
-		fuzzed(t, render.Message{Text: body, TextType: "text/markdown"}, width)
+		fuzzed(t, mail.Message{Text: body, TextType: "text/markdown"}, width)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mayfly/mail"
 	"mayfly/render"
 	"mayfly/render/layout"
 )
@@ -22,7 +23,7 @@ func page(t testing.TB, file string) *render.Mail {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := render.Message{Subject: "Fixture", From: "sender@acme.example"}
+	m := mail.Message{Subject: "Fixture", From: mail.Address{Addr: "sender@acme.example"}}
 	switch filepath.Ext(file) {
 	case ".html":
 		m.HTML = string(data)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mayfly/mail"
 	"mayfly/render/doc"
 	"mayfly/render/image"
 )
@@ -61,7 +62,7 @@ func (m *Mail) embedded(im *doc.Image) (data io.Reader, ok bool) {
 	if plain, err := url.PathUnescape(id); err == nil {
 		id = plain
 	}
-	at := slices.IndexFunc(m.msg.Attachments, func(a Attachment) bool { return a.ContentID != "" && a.ContentID == id })
+	at := slices.IndexFunc(m.msg.Attachments, func(a mail.Attachment) bool { return a.ContentID != "" && a.ContentID == id })
 	if at < 0 {
 		return nil, false
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"mayfly/mail"
 	"mayfly/render"
 	"mayfly/render/image"
 	"mayfly/render/layout"
@@ -43,7 +44,7 @@ func dataURL(data []byte) string {
 // illustrated is a mail whose images stand in every kind of place.
 func illustrated(t testing.TB) *render.Mail {
 	photo := dataURL(drawn(t, 400, 200, green))
-	return render.Open(render.Message{
+	return render.Open(mail.Message{
 		Subject: "Images",
 		HTML: `<table width="600"><tr><td><a href="https://acme.example/"><img src="cid:logo@acme" alt="Acme" width="160"></a></td><td>Order 1234</td></tr></table>
 <h1>Your trip</h1>
@@ -56,7 +57,7 @@ func illustrated(t testing.TB) *render.Mail {
 <tr><td><img src="` + photo + `" alt="Tent" width="80"></td><td>120.00</td></tr><tr><td>Stove</td><td>40.00</td></tr></table>
 <p dir="rtl">שלום <img src="cid:logo@acme" alt="לוגו"></p>
 <p>The end.</p><p><img src="` + photo + `" width="100"></p>`,
-		Attachments: []render.Attachment{
+		Attachments: []mail.Attachment{
 			{ContentType: "image/png", ContentID: "logo@acme", Inline: true, Content: drawn(t, 320, 80, green)},
 		},
 	})
@@ -223,7 +224,7 @@ func TestOnlyWhatTheMailCarriesIsDrawn(t *testing.T) {
 		"unsound":   `<img src="data:image/png;base64,iVBORw0KGgoAAAAN////" width="100" height="100" alt="a">`,
 		"vector":    `<img src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>" width="100" height="100" alt="a">`,
 	} {
-		mail := render.Open(render.Message{HTML: "<p>Hello</p>" + tag + "<p>Bye</p>", Attachments: []render.Attachment{
+		mail := render.Open(mail.Message{HTML: "<p>Hello</p>" + tag + "<p>Bye</p>", Attachments: []mail.Attachment{
 			{ContentID: "text", ContentType: "image/png", Content: []byte("no image")},
 		}})
 		o := render.Options{Width: 80, Theme: themes()["dark-true"]}
@@ -239,7 +240,7 @@ func TestOnlyWhatTheMailCarriesIsDrawn(t *testing.T) {
 }
 
 func TestAPartThatIsNotAtHandIsTold(t *testing.T) {
-	m := render.Message{HTML: `<p>Hello <img src="cid:a" alt="Acme"></p>`, Attachments: []render.Attachment{{ContentID: "a", ContentType: "image/png"}}}
+	m := mail.Message{HTML: `<p>Hello <img src="cid:a" alt="Acme"></p>`, Attachments: []mail.Attachment{{ContentID: "a", ContentType: "image/png"}}}
 	if here, away := render.Open(m).CountImages(); here != 0 || away != 1 {
 		t.Errorf("%d here, %d away", here, away)
 	}
@@ -264,7 +265,7 @@ func TestFoldedImagesAreWholeOrNotThere(t *testing.T) {
 		`<h1>Hi</h1><p>Text of some length, as mails have it.</p><p>And more of it, to be read.</p>` +
 			strings.Repeat(`<p style="font-size:10px;color:#888">Acme Inc. © 2026 <img src="`+photo+`"> <a href="https://x.example/u">unsubscribe</a></p>`, 3),
 	} {
-		mail := render.Open(render.Message{HTML: html})
+		mail := render.Open(mail.Message{HTML: html})
 		lines := mail.Lines(render.Rich, render.Options{Width: 80, Theme: themes()["dark-true"], Images: modes["kitty"]})
 		holdsDrawn(t, lines, 80, modes["kitty"])
 		rows := len(imageRows(lines))
@@ -291,7 +292,7 @@ func FuzzImages(f *testing.F) {
 		if len(body)+len(part) > 1<<14 {
 			t.Skip("longer inputs only take longer")
 		}
-		mail := render.Open(render.Message{HTML: body, Attachments: []render.Attachment{{ContentID: "a", ContentType: "image/png", Content: part}}})
+		mail := render.Open(mail.Message{HTML: body, Attachments: []mail.Attachment{{ContentID: "a", ContentType: "image/png", Content: part}}})
 		for _, mode := range modes {
 			w := 1 + int(width)%120
 			o := render.Options{Width: w, Theme: themes()["dark-true"], Links: true, Hidden: width%2 == 0, Unfold: width%3 == 0, Images: mode}

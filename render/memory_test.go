@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/mail"
 	"mayfly/render"
 )
 
@@ -29,65 +30,65 @@ func counted(part string) string {
 }
 
 // greedy are mails that would take much memory, each of about five megabytes.
-var greedy = map[string]func() render.Message{
-	"attributes of a tag":   func() render.Message { return html("<p " + counted("a%d=v ") + ">x") },
-	"attributes of tags":    func() render.Message { return html(full("<p " + strings.Repeat("a=b ", 2000) + ">x</p>")) },
-	"an attribute":          func() render.Message { return html(`<p title="` + full("x") + `">x`) },
-	"an unclosed attribute": func() render.Message { return html(`x<p title="` + full("x")) },
-	"classes":               func() render.Message { return html(`<style>.a{color:red}</style><p class="` + full("a ") + `">x`) },
-	"a style attribute":     func() render.Message { return html(`<p style="` + full("color:red;") + `">x`) },
-	"style attributes":      func() render.Message { return html(counted(`<p style="color:#%d;padding:%dpx;margin:1px">x`)) },
-	"a target":              func() render.Message { return html(`<a href="https://a.example/` + full("x") + `">x`) },
-	"targets":               func() render.Message { return html(counted(`<a href="https://a.example/%d">link %d</a> `)) },
-	"an image":              func() render.Message { return html(`<img alt=x src="data:image/png;base64,` + full("A") + `">x`) },
-	"images": func() render.Message {
+var greedy = map[string]func() mail.Message{
+	"attributes of a tag":   func() mail.Message { return html("<p " + counted("a%d=v ") + ">x") },
+	"attributes of tags":    func() mail.Message { return html(full("<p " + strings.Repeat("a=b ", 2000) + ">x</p>")) },
+	"an attribute":          func() mail.Message { return html(`<p title="` + full("x") + `">x`) },
+	"an unclosed attribute": func() mail.Message { return html(`x<p title="` + full("x")) },
+	"classes":               func() mail.Message { return html(`<style>.a{color:red}</style><p class="` + full("a ") + `">x`) },
+	"a style attribute":     func() mail.Message { return html(`<p style="` + full("color:red;") + `">x`) },
+	"style attributes":      func() mail.Message { return html(counted(`<p style="color:#%d;padding:%dpx;margin:1px">x`)) },
+	"a target":              func() mail.Message { return html(`<a href="https://a.example/` + full("x") + `">x`) },
+	"targets":               func() mail.Message { return html(counted(`<a href="https://a.example/%d">link %d</a> `)) },
+	"an image":              func() mail.Message { return html(`<img alt=x src="data:image/png;base64,` + full("A") + `">x`) },
+	"images": func() mail.Message {
 		return html(full(`<img src="https://a.example/x.png" alt="alt" width=9 height=9>`))
 	},
-	"a background": func() render.Message {
+	"a background": func() mail.Message {
 		return html(`<p style="background:url(data:image/png;base64,` + full("A") + `)">x`)
 	},
-	"a word":         func() render.Message { return html(full("x")) },
-	"words":          func() render.Message { return html(full(strings.Repeat("x", 1<<20) + " ")) },
-	"brackets":       func() render.Message { return html(full("<")) },
-	"references":     func() render.Message { return html(full("&amp;")) },
-	"spaces":         func() render.Message { return html(full("&nbsp;") + "x") },
-	"small elements": func() render.Message { return html(full("<b>x</b>")) },
-	"empty elements": func() render.Message { return html(full("<i></i>") + "x") },
-	"paragraphs":     func() render.Message { return html(full("<p>x")) },
-	"breaks":         func() render.Message { return html(full("x<br>")) },
-	"cells":          func() render.Message { return html("<table>" + full("<tr>"+strings.Repeat("<td>1", 10))) },
-	"cells of a tree": func() render.Message {
+	"a word":         func() mail.Message { return html(full("x")) },
+	"words":          func() mail.Message { return html(full(strings.Repeat("x", 1<<20) + " ")) },
+	"brackets":       func() mail.Message { return html(full("<")) },
+	"references":     func() mail.Message { return html(full("&amp;")) },
+	"spaces":         func() mail.Message { return html(full("&nbsp;") + "x") },
+	"small elements": func() mail.Message { return html(full("<b>x</b>")) },
+	"empty elements": func() mail.Message { return html(full("<i></i>") + "x") },
+	"paragraphs":     func() mail.Message { return html(full("<p>x")) },
+	"breaks":         func() mail.Message { return html(full("x<br>")) },
+	"cells":          func() mail.Message { return html("<table>" + full("<tr>"+strings.Repeat("<td>1", 10))) },
+	"cells of a tree": func() mail.Message {
 		return html("<table>" + strings.Repeat("<tr>"+strings.Repeat("<td>1", 10), 1800))
 	},
-	"blocks of a tree": func() render.Message { return html(strings.Repeat("<div>x</div>", 15_000)) },
-	"wide cells": func() render.Message {
+	"blocks of a tree": func() mail.Message { return html(strings.Repeat("<div>x</div>", 15_000)) },
+	"wide cells": func() mail.Message {
 		return html("<table>" + full("<tr>"+strings.Repeat("<td colspan=1000000>x", 50)))
 	},
-	"fields":        func() render.Message { return html(full("<input value=x>")) },
-	"options":       func() render.Message { return html("<select>" + full("<option>x")) },
-	"a drawing":     func() render.Message { return html("<svg>" + full(`<path d="M0 0"/>`) + "</svg>x") },
-	"a script":      func() render.Message { return html("<script>" + full("x=1;") + "</script>x") },
-	"a comment":     func() render.Message { return html("<!--" + full("x") + "-->x") },
-	"a title":       func() render.Message { return html("<title>" + full("x")) },
-	"hidden text":   func() render.Message { return html("<p hidden>" + full("hidden ") + "<p>x") },
-	"preformatted":  func() render.Message { return html("<pre>" + full("a\tb\n")) },
-	"rules":         func() render.Message { return html("<style>" + counted(".c%d td.x > a#i%d{color:red}") + "</style>x") },
-	"selectors":     func() render.Message { return html("<style>" + counted(".c%d,") + "p{color:red}</style><p>x") },
-	"declarations":  func() render.Message { return html("<style>p{" + full("color:red;") + "}</style><p>x") },
-	"text":          func() render.Message { return render.Message{Text: full("lorem ipsum dolor ")} },
-	"a line":        func() render.Message { return render.Message{Text: full("x")} },
-	"lines":         func() render.Message { return render.Message{Text: full("x\n")} },
-	"quoted lines":  func() render.Message { return render.Message{Text: full(strings.Repeat(">", 90) + "x\n")} },
-	"flowed lines":  func() render.Message { return render.Message{Text: full("flowed text goes on \n"), Flowed: true} },
-	"flowed quotes": func() render.Message { return render.Message{Text: full("> flowed text goes on \n"), Flowed: true} },
-	"addresses":     func() render.Message { return render.Message{Text: counted("http://a.example/%d ")} },
-	"numbers":       func() render.Message { return render.Message{Text: full("123456 ")} },
-	"bytes":         func() render.Message { return render.Message{Text: full("\xff")} },
-	"Markdown": func() render.Message {
-		return render.Message{Text: full("# Head\n\ntext **bold** [l](http://a.example/)\n\n* item\n"), TextType: "text/markdown"}
+	"fields":        func() mail.Message { return html(full("<input value=x>")) },
+	"options":       func() mail.Message { return html("<select>" + full("<option>x")) },
+	"a drawing":     func() mail.Message { return html("<svg>" + full(`<path d="M0 0"/>`) + "</svg>x") },
+	"a script":      func() mail.Message { return html("<script>" + full("x=1;") + "</script>x") },
+	"a comment":     func() mail.Message { return html("<!--" + full("x") + "-->x") },
+	"a title":       func() mail.Message { return html("<title>" + full("x")) },
+	"hidden text":   func() mail.Message { return html("<p hidden>" + full("hidden ") + "<p>x") },
+	"preformatted":  func() mail.Message { return html("<pre>" + full("a\tb\n")) },
+	"rules":         func() mail.Message { return html("<style>" + counted(".c%d td.x > a#i%d{color:red}") + "</style>x") },
+	"selectors":     func() mail.Message { return html("<style>" + counted(".c%d,") + "p{color:red}</style><p>x") },
+	"declarations":  func() mail.Message { return html("<style>p{" + full("color:red;") + "}</style><p>x") },
+	"text":          func() mail.Message { return mail.Message{Text: full("lorem ipsum dolor ")} },
+	"a line":        func() mail.Message { return mail.Message{Text: full("x")} },
+	"lines":         func() mail.Message { return mail.Message{Text: full("x\n")} },
+	"quoted lines":  func() mail.Message { return mail.Message{Text: full(strings.Repeat(">", 90) + "x\n")} },
+	"flowed lines":  func() mail.Message { return mail.Message{Text: full("flowed text goes on \n"), Flowed: true} },
+	"flowed quotes": func() mail.Message { return mail.Message{Text: full("> flowed text goes on \n"), Flowed: true} },
+	"addresses":     func() mail.Message { return mail.Message{Text: counted("http://a.example/%d ")} },
+	"numbers":       func() mail.Message { return mail.Message{Text: full("123456 ")} },
+	"bytes":         func() mail.Message { return mail.Message{Text: full("\xff")} },
+	"Markdown": func() mail.Message {
+		return mail.Message{Text: full("# Head\n\ntext **bold** [l](http://a.example/)\n\n* item\n"), TextType: "text/markdown"}
 	},
-	"Markdown tables": func() render.Message {
-		return render.Message{Text: strings.Repeat("|a", 60) + "\n" + strings.Repeat("|-", 60) + "\n" + strings.Repeat(strings.Repeat("|a", 60)+"\n", 200), TextType: "text/markdown"}
+	"Markdown tables": func() mail.Message {
+		return mail.Message{Text: strings.Repeat("|a", 60) + "\n" + strings.Repeat("|-", 60) + "\n" + strings.Repeat(strings.Repeat("|a", 60)+"\n", 200), TextType: "text/markdown"}
 	},
 }
 

@@ -3,6 +3,7 @@ package render
 import (
 	"testing"
 
+	"mayfly/mail"
 	"mayfly/render/doc"
 	"mayfly/render/find"
 )
@@ -11,10 +12,10 @@ import (
 type counts struct{ html, text, find int }
 
 // counted opens a message with a reader that counts.
-func counted(m Message, n *counts) *Mail {
+func counted(m mail.Message, n *counts) *Mail {
 	return open(m, &Mail{reader: reader{
 		html: func(s string) *doc.Document { n.html++; return reading.html(s) },
-		text: func(m Message) *doc.Document { n.text++; return reading.text(m) },
+		text: func(m mail.Message) *doc.Document { n.text++; return reading.text(m) },
 		find: func(in find.Input) find.Parts { n.find++; return reading.find(in) },
 	}})
 }
@@ -41,21 +42,21 @@ func askEverything(m *Mail) {
 func TestEachBodyIsReadAndSearchedOnce(t *testing.T) {
 	const text, html = "Your verification code is\n\n482913\n", `<p>Your <b>verification code</b> is</p><p>482913</p><img src="cid:a">`
 	for name, c := range map[string]struct {
-		object Message // as the API describes it
-		raw    Message // as its raw form does
-		first  counts  // for the object
-		both   counts  // when the raw form was added
+		object mail.Message // as the API describes it
+		raw    mail.Message // as its raw form does
+		first  counts       // for the object
+		both   counts       // when the raw form was added
 	}{
-		"both bodies":        {Message{Text: text, HTML: html}, Message{Text: text, HTML: html}, counts{1, 1, 1}, counts{1, 1, 1}},
-		"the HTML alone":     {Message{HTML: html}, Message{HTML: html}, counts{1, 0, 1}, counts{1, 0, 1}},
-		"the text alone":     {Message{Text: text}, Message{Text: text, TextType: "text/plain"}, counts{0, 1, 1}, counts{0, 1, 1}},
-		"HTML like the text": {Message{Text: text, HTML: "<p>" + text}, Message{Text: text, HTML: "<p>" + text}, counts{1, 1, 1}, counts{1, 1, 1}},
-		"an open comment":    {Message{HTML: "<!-- hello"}, Message{HTML: "<!-- hello"}, counts{1, 0, 1}, counts{1, 0, 1}},
-		"nothing":            {Message{}, Message{}, counts{0, 0, 1}, counts{0, 0, 1}},
+		"both bodies":        {mail.Message{Text: text, HTML: html}, mail.Message{Text: text, HTML: html}, counts{1, 1, 1}, counts{1, 1, 1}},
+		"the HTML alone":     {mail.Message{HTML: html}, mail.Message{HTML: html}, counts{1, 0, 1}, counts{1, 0, 1}},
+		"the text alone":     {mail.Message{Text: text}, mail.Message{Text: text, TextType: "text/plain"}, counts{0, 1, 1}, counts{0, 1, 1}},
+		"HTML like the text": {mail.Message{Text: text, HTML: "<p>" + text}, mail.Message{Text: text, HTML: "<p>" + text}, counts{1, 1, 1}, counts{1, 1, 1}},
+		"an open comment":    {mail.Message{HTML: "<!-- hello"}, mail.Message{HTML: "<!-- hello"}, counts{1, 0, 1}, counts{1, 0, 1}},
+		"nothing":            {mail.Message{}, mail.Message{}, counts{0, 0, 1}, counts{0, 0, 1}},
 		// What the API does not say changes how the text is read.
-		"flowed text": {Message{Text: text, HTML: html}, Message{Text: text, HTML: html, Flowed: true}, counts{1, 1, 1}, counts{1, 2, 2}},
-		"Markdown":    {Message{Text: text, HTML: html}, Message{Text: text, HTML: html, TextType: "text/markdown"}, counts{1, 1, 1}, counts{1, 2, 2}},
-		"other HTML":  {Message{Text: text, HTML: html}, Message{Text: text, HTML: html + "<p>more"}, counts{1, 1, 1}, counts{2, 1, 2}},
+		"flowed text": {mail.Message{Text: text, HTML: html}, mail.Message{Text: text, HTML: html, Flowed: true}, counts{1, 1, 1}, counts{1, 2, 2}},
+		"Markdown":    {mail.Message{Text: text, HTML: html}, mail.Message{Text: text, HTML: html, TextType: "text/markdown"}, counts{1, 1, 1}, counts{1, 2, 2}},
+		"other HTML":  {mail.Message{Text: text, HTML: html}, mail.Message{Text: text, HTML: html + "<p>more"}, counts{1, 1, 1}, counts{2, 1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var n counts
@@ -64,8 +65,8 @@ func TestEachBodyIsReadAndSearchedOnce(t *testing.T) {
 			if n != c.first {
 				t.Errorf("the object: %+v, want %+v", n, c.first)
 			}
-			c.raw.Raw, c.raw.Headers = []byte("raw"), []Header{{Name: "Subject"}}
-			c.raw.Attachments = []Attachment{{ContentID: "a", Content: []byte("an image")}}
+			c.raw.Raw, c.raw.Fields = []byte("raw"), []mail.Field{{Name: "Subject"}}
+			c.raw.Attachments = []mail.Attachment{{ContentID: "a", Content: []byte("an image")}}
 			askEverything(m.Reopen(c.raw))
 			if n != c.both {
 				t.Errorf("with the raw form: %+v, want %+v", n, c.both)
@@ -76,7 +77,7 @@ func TestEachBodyIsReadAndSearchedOnce(t *testing.T) {
 
 // A check compares the bodies as they came, though a code is set apart in the one that is shown.
 func TestABodyStaysAsItWasRead(t *testing.T) {
-	m := Open(Message{Text: "Your code: 482913\n", HTML: "<p>Your verification code is</p><table><tr><td>4<td>8<td>2<td>9<td>1<td>3</table><p>482913</p>"})
+	m := Open(mail.Message{Text: "Your code: 482913\n", HTML: "<p>Your verification code is</p><table><tr><td>4<td>8<td>2<td>9<td>1<td>3</table><p>482913</p>"})
 	kinds := func(d *doc.Document) (codes int) {
 		for b := range d.Leaves() {
 			if b.Kind == doc.Code {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"mayfly/mail"
 	"mayfly/render"
 )
 
@@ -168,7 +169,7 @@ func TestGrownDocuments(t *testing.T) {
 	for seed := range uint64(150) {
 		g := &grown{r: rand.New(rand.NewPCG(seed, 1))}
 		g.element(4, false)
-		mail := render.Open(render.Message{HTML: g.out.String()})
+		mail := render.Open(mail.Message{HTML: g.out.String()})
 		for _, width := range []int{20, 47, 80, 133} {
 			holds(t, mail.Lines(render.Rich, render.Options{Width: width, Theme: themes()["dark-256"], Links: true, Unfold: true}), width)
 		}

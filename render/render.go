@@ -1,15 +1,16 @@
 // Package render turns a mail into lines for a terminal. A body is read into a document of blocks
-// (package doc), which is kept; a document is laid out for a width and a theme. All text passes one sanitiser
-// (package clean) on its way in, and escape sequences are written in one place on the way out, so that
-// nothing in a mail reaches the terminal as a control sequence. On request the images that the mail carries are drawn:
-// then the sequences of one graphics protocol are added, made of decoded pixels, no byte of an image being passed on
-// (package image). Nothing here touches the network.
+// (package doc), which is kept; a document is laid out for a width and a theme. All text passes one
+// sanitiser (package clean) on its way in, and escape sequences are written in one place on the way
+// out, so that nothing in a mail reaches the terminal as a control sequence. On request the images
+// that the mail carries are drawn: then the sequences of one graphics protocol are added, made of
+// decoded pixels, no byte of an image being passed on (package image). Nothing here touches the
+// network.
 package render
 
 import (
 	"sync"
-	"time"
 
+	"mayfly/mail"
 	"mayfly/render/check"
 	"mayfly/render/clean"
 	"mayfly/render/doc"
@@ -17,29 +18,6 @@ import (
 	"mayfly/render/image"
 	"mayfly/render/layout"
 )
-
-// Message is a mail with its fields decoded but not sanitised: Open does that.
-type Message struct {
-	Subject, From, FromName, To string
-	ReceivedAt                  time.Time
-	Text, HTML                  string
-	TextType                    string // media type of Text: text/plain when empty
-	Flowed, DelSp               bool   // RFC 3676 parameters of Text
-	Headers                     []Header
-	Raw                         []byte
-	Attachments                 []Attachment
-}
-
-// Header is one header field, in the order of the mail.
-type Header struct{ Name, Value string }
-
-// Attachment is a part that is not a body.
-type Attachment struct {
-	Filename, ContentType, ContentID string
-	Inline                           bool
-	Size                             int
-	Content                          []byte // nil when not at hand
-}
 
 // View is one of the ways to look at a mail.
 type View int
@@ -60,7 +38,8 @@ type Options struct {
 	Hidden bool // show the text that the mail hides
 	Unfold bool // show footers and long quotes in full
 	Links  bool // end with the list of links
-	// Images says how the images that the mail carries are drawn in the rich view: not at all when it is zero.
+	// Images says how the images that the mail carries are drawn in the rich view: not at all when
+	// it is zero.
 	Images image.Mode
 }
 
@@ -77,7 +56,7 @@ type (
 
 // Mail is an opened message. Its methods may be called from several goroutines.
 type Mail struct {
-	msg        Message
+	msg        mail.Message
 	reader     reader
 	text, html *doc.Document // the bodies as they were read, nil without one; they are never changed
 	body       *doc.Document // the one that is shown, a code that stands alone set apart
@@ -99,19 +78,19 @@ type cached struct {
 // maxCached is how many layouts are kept: a mail is looked at in few views and widths at a time.
 const maxCached = 4
 
-// Open reads the bodies of a message, each once, and finds its code and link. It does no I/O and is bounded in time and
-// memory.
-func Open(m Message) *Mail { return open(m, &Mail{reader: reading}) }
+// Open reads the bodies of a message, each once, sanitises them, and finds its code and link. It
+// does no I/O and is bounded in time and memory.
+func Open(m mail.Message) *Mail { return open(m, &Mail{reader: reading}) }
 
 // Reopen opens the same message with more known of it. A body that is the same is not read again.
-func (m *Mail) Reopen(more Message) *Mail { return open(more, m) }
+func (m *Mail) Reopen(more mail.Message) *Mail { return open(more, m) }
 
-func open(m Message, before *Mail) *Mail {
-	mail := &Mail{msg: m, reader: before.reader}
-	mail.read(before)
-	mail.checks = sync.OnceValue(mail.check)
-	mail.imageCount = sync.OnceValue(mail.countImages)
-	return mail
+func open(m mail.Message, before *Mail) *Mail {
+	o := &Mail{msg: m, reader: before.reader}
+	o.read(before)
+	o.checks = sync.OnceValue(o.check)
+	o.imageCount = sync.OnceValue(o.countImages)
+	return o
 }
 
 // Document is the body that the rich view shows. It must not be changed.
@@ -120,14 +99,15 @@ func (m *Mail) Document() *doc.Document { return m.body }
 // Links are the targets that the body names, by number.
 func (m *Mail) Links() []Link { return m.body.Links }
 
-// Clean makes hostile text fit for one line of a terminal: a subject, a name, a file name, an error text.
+// Clean makes hostile text fit for one line of a terminal: a subject, a name, a file name, an error
+// text.
 func Clean(s string) string { return clean.Line(s) }
 
 // CleanLines is Clean for text of several lines: newlines and tabs stay.
 func CleanLines(s string) string { return clean.Lines(s) }
 
-// Lines lays out a view. No line is wider than the width, none but one blank line follows another, and the same
-// mail and options give the same bytes. The lines are kept and must not be changed.
+// Lines lays out a view. No line is wider than the width, none but one blank line follows another,
+// and the same mail and options give the same bytes. The lines are kept and must not be changed.
 func (m *Mail) Lines(v View, o Options) []Line {
 	m.mu.Lock()
 	defer m.mu.Unlock()

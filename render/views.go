@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mayfly/mail"
 	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/layout"
@@ -61,9 +62,13 @@ const maxHeaders = 1000
 
 // headers shows the header fields, or what is known of them without the raw message.
 func (m *Mail) headers() *doc.Document {
-	fields := m.msg.Headers
-	if fields == nil {
-		fields = []Header{{"From", address(m.msg.FromName, m.msg.From)}, {"To", m.msg.To}, {"Subject", m.msg.Subject}}
+	fields := m.msg.Fields
+	if len(fields) == 0 {
+		from := m.msg.From.Addr
+		if m.msg.From.Name != "" {
+			from = m.msg.From.Name + " <" + from + ">"
+		}
+		fields = []mail.Field{{Name: "From", Value: from}, {Name: "To", Value: m.msg.Recipients()}, {Name: "Subject", Value: m.msg.Subject}}
 	}
 	d := &doc.Document{}
 	for _, f := range fields[:min(len(fields), maxHeaders)] {
@@ -81,13 +86,6 @@ func field(name, value string) *doc.Block {
 		{Text: clean.Line(name) + ":", Style: doc.Style{Bold: true}},
 		{Text: " " + clean.Line(strings.ToValidUTF8(value[:min(len(value), maxValue)], "\uFFFD"))},
 	}}
-}
-
-func address(name, addr string) string {
-	if name == "" {
-		return addr
-	}
-	return name + " <" + addr + ">"
 }
 
 // checks lists what a tester should look at.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"mayfly/mail"
 	"mayfly/render"
 )
 
@@ -13,7 +14,7 @@ import (
 type Side struct {
 	Subject string
 	Mail    *render.Mail
-	Headers []render.Header
+	Headers []mail.Field
 }
 
 // Difference is how two messages differ.

@@ -9,22 +9,23 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"mayfly/mail"
 	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/theme"
 )
 
-func side(subject, html string, headers ...render.Header) Side {
-	return Side{Subject: subject, Mail: render.Open(render.Message{Subject: subject, HTML: html}), Headers: headers}
+func side(subject, html string, headers ...mail.Field) Side {
+	return Side{Subject: subject, Mail: render.Open(mail.Message{Subject: subject, HTML: html}), Headers: headers}
 }
 
 func lines(d Difference, part int) string { return strings.Join(d.lines[part], "\n") }
 
 func TestOf(t *testing.T) {
 	older := side("Your code", `<p>Your code is 482913</p><p>Thanks</p><a href="https://a.example/1">Confirm</a>`,
-		render.Header{Name: "From", Value: "a@b.example"}, render.Header{Name: "X-Mailer", Value: "one"})
+		mail.Field{Name: "From", Value: "a@b.example"}, mail.Field{Name: "X-Mailer", Value: "one"})
 	newer := side("Your code again", `<p>Your code is 731002</p><p>Thanks</p><a href="https://a.example/2">Confirm</a>`,
-		render.Header{Name: "From", Value: "a@b.example"}, render.Header{Name: "X-Mailer", Value: "two"})
+		mail.Field{Name: "From", Value: "a@b.example"}, mail.Field{Name: "X-Mailer", Value: "two"})
 	d := Of(older, newer)
 	for part, want := range [][]string{
 		{"-Your code is 482913\n+Your code is 731002", "\n Thanks"},
@@ -47,7 +48,7 @@ func TestOf(t *testing.T) {
 
 func TestNothingInAMailReachesTheTerminal(t *testing.T) {
 	const evil = "\x1b]0;owned\x07\x1b[2J\u009b31m\r\n\t\x00\x7f\u202e\u2066\u200bend"
-	d := Of(side(evil, "<p>"+evil+`</p><a href="https://x.example/`+evil+`">`+evil+"</a>", render.Header{Name: "X" + evil, Value: evil}), side("plain", "<p>plain</p>"))
+	d := Of(side(evil, "<p>"+evil+`</p><a href="https://x.example/`+evil+`">`+evil+"</a>", mail.Field{Name: "X" + evil, Value: evil}), side("plain", "<p>plain</p>"))
 	s := newScreen(NewDialog(d))
 	for range parts {
 		for _, row := range s.rows(t, 120, 36) {

@@ -119,18 +119,10 @@ func (s *Session) Compare(older, newer *store.Message) tea.Cmd {
 			if err != nil {
 				return Compared{origin: origin{s}, Err: err}
 			}
-			sides[n] = compare.Side{Subject: m.Subject, Mail: opened.Mail(), Headers: headers(opened)}
+			sides[n] = compare.Side{Subject: m.Subject, Mail: opened.Mail(), Headers: opened.Fields}
 		}
 		return Compared{origin: origin{s}, Difference: compare.Of(sides[0], sides[1])}
 	})
-}
-
-func headers(m *message.Message) []render.Header {
-	all := make([]render.Header, len(m.Fields))
-	for i, f := range m.Fields {
-		all[i] = render.Header{Name: f.Name, Value: f.Value}
-	}
-	return all
 }
 
 // SaveMessage saves the raw message, or where the service has none, its text and its HTML.
