@@ -1,4 +1,4 @@
-// Package assets holds the data that is built into the program.
+// Package assets embeds the program's data.
 package assets
 
 import _ "embed"

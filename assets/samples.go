@@ -2,7 +2,7 @@ package assets
 
 import "embed"
 
-// Samples holds mails to try the application with: samples/*.eml, without From, To, Date and
+// Samples holds messages to try the application with: samples/*.eml, without From, To, Date and
 // Message-ID.
 //
 //go:embed samples

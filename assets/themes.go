@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Themes holds the colours of the terminal application: themes/NAME.toml.
+// Themes holds the themes of the terminal application: themes/NAME.toml.
 //
 //go:embed themes
 var Themes embed.FS

@@ -9,8 +9,8 @@ import (
 	"mayfly/render"
 )
 
-// newsletter is an HTML mail of about the given size, made like those that builders of templates make: tables within
-// tables, inline styles, a preheader, buttons, images, a footer.
+// newsletter is an HTML mail of about the given size, made like those that builders of templates
+// make: tables within tables, inline styles, a preheader, buttons, images, a footer.
 func newsletter(size int) string {
 	var b strings.Builder
 	b.WriteString(`<html><head><style>.btn{background:#0b7a63;color:#fff;padding:12px 20px} @media (max-width:600px){.col{width:100%}}</style></head>` +

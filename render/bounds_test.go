@@ -8,8 +8,8 @@ import (
 	"mayfly/render"
 )
 
-// TestBounds opens mails that no one wrote for a reader. Each ends, with text on the screen, and says so when it
-// shows less than all.
+// TestBounds opens mails that no one wrote for a reader. Each ends, with text on the screen, and
+// says so when it shows less than all.
 func TestBounds(t *testing.T) {
 	r := strings.Repeat
 	for name, c := range map[string]struct {

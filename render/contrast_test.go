@@ -108,7 +108,8 @@ func (s *screen) words(line string, f func(text string)) {
 	}
 }
 
-// colourful is a mail whose texts have the colour text on the colour back, in each way in which a mail can say so.
+// colourful is a mail whose texts have the colour text on the colour back, in each way in which a
+// mail can say so.
 func colourful(text, back string) string {
 	return fmt.Sprintf(`<p>word <span style="color:%[1]s">coloured</span> <b style="color:%[1]s;background:%[2]s">marked</b></p>
 <p style="background:%[2]s;color:%[1]s">paragraph <a href="https://acme.example/a" style="color:%[1]s">link</a></p>
@@ -165,7 +166,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// TestNearBlackIsTheDefault: a mail's black is the terminal's own colour for text, and so is what hardly differs from it.
+// TestNearBlackIsTheDefault: a mail's black is the terminal's own colour for text, and so is what
+// hardly differs from it.
 func TestNearBlackIsTheDefault(t *testing.T) {
 	for _, c := range []string{"#000", "#111111", "#222", "#333333", "#1a1a2e", "#0a0a23", "#404040", "rgb(34,34,34)", "black"} {
 		mail := render.Open(mail.Message{HTML: `<p style="color:` + c + `">text</p>`})

@@ -72,8 +72,8 @@ var modes = map[string]image.Mode{
 	"sixel":  {Protocol: image.Sixel, Cell: image.Size{Width: 2, Height: 4}},
 }
 
-// What may stand in a line's Draw: the sequences of the protocol, after those that take the cursor to the image, and
-// before the one that takes it back.
+// What may stand in a line's Draw: the sequences of the protocol, after those that take the cursor
+// to the image, and before the one that takes it back.
 var draws = map[image.Protocol]*regexp.Regexp{
 	image.Kitty:      placedBy(kittySequence),
 	image.KittyCells: regexp.MustCompile(`^` + kittySequence + `$`),
@@ -92,10 +92,11 @@ var (
 	placeholder = regexp.MustCompile("\U0010eeee\\p{M}\\p{M}")
 )
 
-// holdsDrawn checks what holds for the lines of every mail with images. Without those it is what holds for every mail.
+// holdsDrawn checks what holds for the lines of every mail with images. Without those it is what
+// holds for every mail.
 func holdsDrawn(t testing.TB, lines []render.Line, width int, mode image.Mode) {
 	t.Helper()
-	var text []render.Line // what is left is held to what holds without images
+	var text []render.Line // the rest has to hold what holds without images
 	rows := 0
 	for i, l := range lines {
 		if l.Image == 0 {
@@ -149,7 +150,7 @@ func TestImagesHoldAtEveryWidth(t *testing.T) {
 			for _, width := range []int{1, 20, 40, 80, 120} {
 				for which, theme := range themes() {
 					if theme.Profile != layout.TrueColor && mode.Protocol != image.Blocks && width != 20 {
-						continue // of the colours of the text it knows nothing
+						continue // it does not depend on the colours of text
 					}
 					o := render.Options{Width: width, Theme: theme, Unfold: width%3 == 0, Images: mode}
 					lines := mail.Lines(render.Rich, o)
@@ -234,7 +235,7 @@ func TestOnlyWhatTheMailCarriesIsDrawn(t *testing.T) {
 			t.Errorf("%s: an image is drawn", name)
 		}
 		if here, away := mail.CountImages(); here+away > 0 {
-			t.Errorf("%s: %d and %d images are told of", name, here, away)
+			t.Errorf("%s: %d and %d images are counted", name, here, away)
 		}
 	}
 }
@@ -250,7 +251,7 @@ func TestForgottenImagesAreDecodedAgain(t *testing.T) {
 	mail := illustrated(t)
 	o := render.Options{Width: 80, Theme: themes()["dark-true"], Images: modes["blocks"]}
 	before := text(mail.Lines(render.Rich, o))
-	for range 10 { // more often than a mail may decode its images
+	for range 10 { // more images than a message may decode
 		mail.ForgetImages()
 		if text(mail.Lines(render.Rich, o)) != before {
 			t.Fatal("the image is another one")

@@ -92,8 +92,9 @@ var greedy = map[string]func() mail.Message{
 	},
 }
 
-// maxAllocated bounds the memory that is allocated, in all, for a mail to be opened and laid out, in bytes. It is far more
-// than what is in use at any time, and far less than what a bound that is missing lets such a mail take.
+// maxAllocated bounds the memory that is allocated, in all, for a mail to be opened and laid out,
+// in bytes. It is far more than what is in use at any time, and far less than what a bound that is
+// missing lets such a mail take.
 const maxAllocated = 110 << 20
 
 func TestMemoryIsBounded(t *testing.T) {
@@ -115,8 +116,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkGreedy measures the time and the memory that such mails take: peak-MB is the heap at its largest, above what
-// it was, garbage included.
+// BenchmarkGreedy measures the time and the memory that such mails take: peak-MB is the heap at its
+// largest, above what it was, garbage included.
 func BenchmarkGreedy(b *testing.B) {
 	for _, name := range slices.Sorted(maps.Keys(greedy)) {
 		m := greedy[name]()
@@ -132,7 +133,8 @@ func BenchmarkGreedy(b *testing.B) {
 	}
 }
 
-// watchHeap samples the size of the heap until the function that it returns is called, which gives the growth.
+// watchHeap samples the size of the heap until the function that it returns is called, which gives
+// the growth.
 func watchHeap() func() uint64 {
 	heap := func() uint64 {
 		s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

@@ -107,15 +107,16 @@ func TestNothingHiddenIsShown(t *testing.T) {
 	if strings.Contains(shown, "SECRET") || strings.Contains(shown, "Outlook alone") {
 		t.Errorf("hidden text is shown:\n%s", shown)
 	}
-	told := text(mail.Lines(render.Rich, render.Options{Width: 80, Hidden: true}))
+	hiddenShown := text(mail.Lines(render.Rich, render.Options{Width: 80, Hidden: true}))
 	for n := 1; n <= 9; n++ {
-		if !strings.Contains(told, fmt.Sprintf("SECRET%d", n)) {
-			t.Errorf("SECRET%d is not told on request", n)
+		if !strings.Contains(hiddenShown, fmt.Sprintf("SECRET%d", n)) {
+			t.Errorf("SECRET%d is not shown on request", n)
 		}
 	}
 }
 
-// grown is a document of random elements, and the words in it that a reader sees and does not see, by number.
+// grown is a document of random elements, and the words in it that a reader sees and does not see,
+// by number.
 type grown struct {
 	r              *rand.Rand
 	out            strings.Builder
@@ -164,7 +165,8 @@ func (g *grown) element(depth int, hidden bool) {
 	}
 }
 
-// TestGrownDocuments checks documents of random elements: what holds for every mail, and that no visible word is lost.
+// TestGrownDocuments checks documents of random elements: what holds for every mail, and that no
+// visible word is lost.
 func TestGrownDocuments(t *testing.T) {
 	for seed := range uint64(150) {
 		g := &grown{r: rand.New(rand.NewPCG(seed, 1))}

@@ -133,7 +133,7 @@ func FuzzRun(f *testing.F) {
 				t.Errorf("%s stands behind %s", finding.Level, findings[i-1].Level)
 			}
 			if counts[finding.ID]++; counts[finding.ID] > 5 {
-				t.Errorf("%s is seen more than five times", finding.ID)
+				t.Errorf("%s is listed more than five times", finding.ID)
 			}
 			if len(finding.Message) > 1000 || strings.ContainsFunc(finding.Message, func(r rune) bool { return r < ' ' && unicode.IsControl(r) && finding.ID != "parts-code" }) {
 				t.Errorf("%s is no line: %q", finding.ID, finding.Message)

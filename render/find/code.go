@@ -9,24 +9,24 @@ import (
 	"mayfly/render/find/lexicon"
 )
 
-// What a code needs, in points.
+// Scores, in points.
 const (
-	codeThreshold = 3.6 // below it nothing is found
-	nearTie       = 0.6 // as close to the best as this, another candidate makes a choice
+	codeThreshold = 3.6 // below it a code is not found
+	nearTie       = 0.6 // with another candidate this close to the best, neither is chosen
 )
 
-// candidate is one place where a code may stand.
+// candidate is a place that may have a code.
 type candidate struct {
 	token
 	line  int
-	alone bool // nothing else is in its line
-	among bool // there are other figures
-	rival bool // there are other numbers
-	sole  bool // it is the only number
+	alone bool // alone in its line
+	among bool // the page has other figures
+	rival bool // the page has other numbers
+	sole  bool // the only number
 	of    *page
 }
 
-// codes are the candidates worth showing, and whether the first is the code.
+// codes returns the candidates worth showing, and whether the first is the code.
 func (m *mail) codes() ([]Code, bool) {
 	best := map[string]verdict{}
 	for _, p := range []*page{m.page, m.text} {
@@ -37,7 +37,7 @@ func (m *mail) codes() ([]Code, bool) {
 		listed := p.lists(all)
 		number, others := numbers(all)
 		var figures []string
-		if len(all) > 0 && !others && !m.purpose.vouched && !m.asksForCode() {
+		if len(all) > 0 && !others && !m.purpose.mentionsCode && !m.asksForCode() {
 			figures = p.figures()
 		}
 		for i := range all {
@@ -82,7 +82,7 @@ type verdict struct {
 	evidence
 }
 
-// aside adds the codes of a line that stands beside the bodies, and that stand nowhere else.
+// aside adds the codes in a line outside the bodies, if they are nowhere else.
 func (m *mail) aside(best map[string]verdict, l line, where string) {
 	for _, t := range tokens(l.text) {
 		key := strings.ReplaceAll(t.value, "-", "")
@@ -97,7 +97,7 @@ func (m *mail) aside(best map[string]verdict, l line, where string) {
 	}
 }
 
-// candidates are the places of a page where a code may stand.
+// candidates returns the places of a page that may have a code.
 func (p *page) candidates() []candidate {
 	var all []candidate
 	for i := 0; i < len(p.lines) && len(all) < maxCandidates; i++ {
@@ -115,12 +115,12 @@ func (p *page) candidates() []candidate {
 	return all
 }
 
-// bareAround says whether what stands beside a candidate is nothing but spaces and marks.
+// bareAround reports whether the text beside a candidate is only spaces and punctuation.
 func bareAround(s string) bool {
 	return len(s) < 40 && strings.Trim(s, " \u00a0\t*_`\"'()[]<>«»“”„「」『』【】·•:.-–—=|#") == ""
 }
 
-// cells joins lines that hold one letter or digit each, as some mails write a code into boxes.
+// cells joins lines of one letter or digit each: some messages write a code in boxes.
 func (p *page) cells(from int) (candidate, int, bool) {
 	var b strings.Builder
 	i := from
@@ -146,8 +146,8 @@ func (p *page) cells(from int) (candidate, int, bool) {
 	return candidate{token: token{value: s, end: len(p.lines[from].text), shape: joined}, line: from, alone: true, of: p}, i, true
 }
 
-// lists says which candidates stand in a list of four or more of one kind, such as backup codes, or of three that
-// have lines of their own.
+// lists reports which candidates are in a list of four or more of one kind, such as backup codes,
+// or of three on lines of their own.
 func (p *page) lists(all []candidate) []bool {
 	listed := make([]bool, len(all))
 	for i := 0; i < len(all); {
@@ -173,8 +173,8 @@ func (p *page) lists(all []candidate) []bool {
 	return listed
 }
 
-// numbers are the number among the candidates, "" when there is none, and whether there are others beside it. Years
-// do not count.
+// numbers returns the number among the candidates, or "", and whether there are others. Years do
+// not count.
 func numbers(all []candidate) (one string, others bool) {
 	for i := range all {
 		if all[i].shape > spaced || all[i].year || all[i].value == one {
@@ -188,7 +188,7 @@ func numbers(all []candidate) (one string, others bool) {
 	return one, false
 }
 
-// figures are different figures of a page, a few at most: quantities, addresses and footers left out.
+// figures returns a few different figures of a page, without quantities, addresses and footers.
 func (p *page) figures() []string {
 	const most, mostLines = 32, 200
 	var found []string
@@ -210,7 +210,7 @@ func (p *page) figures() []string {
 	return found
 }
 
-// quantity says whether a unit stands right behind an offset of a line.
+// quantity reports whether there is a unit right after an offset in a line.
 func (l *line) quantity(at int) bool {
 	from := l.fold.At(at)
 	return slices.ContainsFunc(l.hits, func(h lexicon.Hit) bool {
@@ -244,17 +244,17 @@ func (m *mail) judge(c *candidate) evidence {
 // words says how near the words for a code are.
 type words struct {
 	points float64
-	strong bool // they name a one-time code and nothing else
-	direct bool // nothing of weight stands between
-	before int  // where in the folded line they end, when they stand before it in the same line; else -1
+	strong bool // they mean a one-time code and nothing else
+	direct bool // nothing that matters is between
+	before int  // where they end in the folded line if they are before it in the same line, else -1
 }
 
-// What the words near a candidate count, by where they stand.
+// The weight of words near a candidate, by where they are.
 const (
 	strongPoints  = 4.0
 	codePoints    = 3.0
-	farther       = 0.7 // less for each line between
-	claimedPoints = 1.5 // less for a word that another number has nearer
+	farther       = 0.7 // subtracted for each line between
+	claimedPoints = 1.5 // subtracted for a word that is nearer to another number
 	reach         = 3   // lines
 )
 
@@ -309,7 +309,8 @@ func (m *mail) words(e *evidence, c *candidate) words {
 			consider(w, "%q after it", word)
 		}
 	}
-	// Words in the lines above and below count for what stands alone, or begins or ends its line.
+	// Words in the lines above and below count for a candidate alone in its line, or at its start
+	// or end.
 	begins := from <= 1
 	for d, i := 1, c.line-1; d <= reach && i >= 0; d, i = d+1, i-1 {
 		for _, h := range lines[i].hits {
@@ -361,7 +362,7 @@ func (m *mail) words(e *evidence, c *candidate) words {
 	return best
 }
 
-// purposeful says whether what the code of a phrase is for stands beside it: "the code to sign in".
+// purposeful reports whether a phrase is followed by what the code is for: "the code to sign in".
 func (l *line) purposeful(code lexicon.Hit) bool {
 	for _, h := range l.hits {
 		if asks([]lexicon.Hit{h}) != 0 && h.Start-code.End <= 24 && code.Start-h.End <= 24 {
@@ -371,7 +372,8 @@ func (l *line) purposeful(code lexicon.Hit) bool {
 	return false
 }
 
-// claimed says whether a number stands between two offsets of a folded line, so that a word before it means that one.
+// claimed reports whether there is a number between two offsets of a folded line, which a word
+// before it refers to.
 func (p *page) claimed(l *line, from, to int) bool {
 	if from >= to {
 		return false
@@ -394,13 +396,14 @@ func wordPoints(h lexicon.Hit) (float64, bool) {
 	return 0, false
 }
 
-// shape weighs how much the candidate looks like a code; the less, the nearer the words must be.
+// shape weighs how much the candidate looks like a code. The less it does, the nearer the words
+// must be.
 func (m *mail) shape(e *evidence, c *candidate, w words) {
 	l := &c.of.lines[c.line]
 	style := l.style(c.start, c.end)
 	marked := c.alone || style.Bold || style.Mono || style.Spacing > 0 || style.Size >= c.of.size*1.2 || c.quotedByMarks(l.text) || c.bracketed(l, w)
 	prominent := c.alone && (style.Mono || style.Spacing > 0 || style.Size >= c.of.size*1.3 || l.block.Boxed || style.Background.Set)
-	near := w.direct || marked && w.points >= 2.5 // to stand out does for standing near
+	near := w.direct || marked && w.points >= 2.5 // standing out makes up for distance
 	switch c.shape {
 	case digits, spaced:
 		switch n := len(c.value); {
@@ -478,12 +481,12 @@ func (m *mail) shape(e *evidence, c *candidate, w words) {
 	}
 }
 
-// introduced says whether the line above ends in a colon.
+// introduced reports whether the line above ends in a colon.
 func (c *candidate) introduced() bool {
 	return c.line > 0 && strings.HasSuffix(strings.TrimRight(strings.ReplaceAll(c.of.lines[c.line-1].text, "：", ":"), " \u00a0"), ":")
 }
 
-// scrambled says whether letters and digits alternate as they do by chance, unlike in SAVE20.
+// scrambled reports whether letters and digits alternate as if at random, unlike in SAVE20.
 func scrambled(s string) bool {
 	changes := 0
 	for i := 1; i < len(s); i++ {
@@ -494,19 +497,19 @@ func scrambled(s string) bool {
 	return changes >= 2
 }
 
-// coupon says whether a word goes before a number, as in SAVE20.
+// coupon reports whether a word precedes a number, as in SAVE20.
 func coupon(s string) bool {
 	word := strings.TrimRight(s, "0123456789")
 	return len(word) >= 4 && len(word) < len(s) && !strings.ContainsAny(word, "0123456789") && strings.ContainsAny(word, "AEIOUaeiou")
 }
 
-// numbered are the prefixes of numbers that are no codes: orders, invoices, tickets.
+// numbered are the prefixes of numbers that are not codes: orders, invoices, tickets.
 var numbered = map[string]bool{
 	"inv": true, "ord": true, "po": true, "sku": true, "ref": true, "tkt": true, "rma": true, "case": true, "id": true,
 	"no": true, "nr": true, "rg": true, "re": true, "so": true, "pr": true, "cve": true, "iso": true, "rfc": true, "bug": true, "art": true,
 }
 
-// unpronounceable says whether letters hardly make a word.
+// unpronounceable reports whether letters hardly make a word.
 func unpronounceable(s string) bool {
 	vowels, run, most := 0, 0, 0
 	for i := 0; i < len(s); i++ {
@@ -521,7 +524,7 @@ func unpronounceable(s string) bool {
 	return most >= 5 || vowels*5 < len(s)
 }
 
-// wordHits are the phrases that a candidate is part of.
+// wordHits returns the phrases that a candidate is part of.
 func (m *mail) wordHits(l *line, c *candidate) []lexicon.Hit {
 	from, to := l.fold.At(c.start), l.fold.At(c.end)
 	var hits []lexicon.Hit
@@ -533,14 +536,14 @@ func (m *mail) wordHits(l *line, c *candidate) []lexicon.Hit {
 	return hits
 }
 
-// quotedByMarks says whether quotation marks or brackets stand around the candidate.
+// quotedByMarks reports whether the candidate is in quotation marks or brackets.
 func (c *candidate) quotedByMarks(text string) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:c.start])
 	after, _ := utf8.DecodeRuneInString(text[c.end:])
 	return strings.ContainsRune("\"'`*[(<«“”„‘’「『【", before) && strings.ContainsRune("\"'`*])>»“”’」』】", after)
 }
 
-// bracketed says whether the candidate and the word for it stand in brackets: "(Code QWMKTZ)".
+// bracketed reports whether the candidate and the word for it are in brackets: "(Code QWMKTZ)".
 func (c *candidate) bracketed(l *line, w words) bool {
 	after, _ := utf8.DecodeRuneInString(l.text[c.end:])
 	return w.before >= 0 && l.fold.At(c.start)-w.before <= 3 && strings.ContainsRune(")]）】", after)
@@ -550,7 +553,7 @@ func (c *candidate) bracketed(l *line, w words) bool {
 func (m *mail) looks(e *evidence, c *candidate) {
 	l := &c.of.lines[c.line]
 	if l.block == nil {
-		return // beside the bodies
+		return // outside the bodies
 	}
 	if c.alone && c.shape != joined {
 		e.add(1.3, "alone in its line")
@@ -588,7 +591,7 @@ func (m *mail) looks(e *evidence, c *candidate) {
 	}
 }
 
-// elsewhere weighs that the same value stands in the subject, the preheader or the other body.
+// elsewhere weighs whether the same value is in the subject, the preheader or the other body.
 func (m *mail) elsewhere(e *evidence, c *candidate) {
 	l := &c.of.lines[c.line]
 	switch {
@@ -613,7 +616,7 @@ func (m *mail) elsewhere(e *evidence, c *candidate) {
 	}
 }
 
-// numbered says whether the subject has the value as the number of something: "Order 482913".
+// numbered reports whether the subject has the value as the number of something: "Order 482913".
 func (m *mail) numbered(value string) bool {
 	for _, t := range tokens(m.subject.text) {
 		if t.value != value {
@@ -650,7 +653,8 @@ func (p *page) holds(value string) bool {
 	return false
 }
 
-// surroundings weighs what stands about the candidate: the names of other numbers, units, other kinds of codes.
+// surroundings weighs what is around the candidate: names of other numbers, units, other kinds of
+// codes.
 func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 	l := &c.of.lines[c.line]
 	if c.hash {
@@ -679,7 +683,7 @@ func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 	case m.purpose.subject != 0 || m.asksForCode():
 	case m.purpose.trade >= 2 && !(w.strong && (c.alone || expiry != "")):
 		e.add(-3, "the mail is about orders, offers or news")
-	case w.strong || m.purpose.vouched:
+	case w.strong || m.purpose.mentionsCode:
 	case m.purpose.trade > 0:
 		e.add(-2, "nothing in the mail says what it opens, but some of it is about trade")
 	case c.rival:
@@ -688,7 +692,7 @@ func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 		e.add(-1.6, "nothing in the mail says what it opens, and there are other figures")
 	}
 	switch {
-	case m.purpose.told < 2 || m.purpose.subject != 0 || c.alone:
+	case m.purpose.notice < 2 || m.purpose.subject != 0 || c.alone:
 	case has(l.hits, lexicon.Notice):
 		e.add(-3, "subject and line tell what has happened")
 	case !w.strong && !m.asksForCode():
@@ -706,13 +710,13 @@ func (m *mail) surroundings(e *evidence, c *candidate, w words) {
 	}
 }
 
-// asksForCode says whether the subject speaks of a code.
+// asksForCode reports whether the subject mentions a code.
 func (m *mail) asksForCode() bool {
 	return has(m.subject.hits, lexicon.Strong) || has(m.subject.hits, lexicon.Code)
 }
 
-// label weighs the name of another number that stands right before the candidate, in its line, the line above or
-// the cell to the left.
+// label weighs the name of another number right before the candidate: in its line, the line above
+// or the cell to the left.
 func (c *candidate) label(e *evidence, w words) {
 	l := &c.of.lines[c.line]
 	from := l.fold.At(c.start)
@@ -731,7 +735,7 @@ func (c *candidate) label(e *evidence, w words) {
 		near := strings.Trim(between, "#.:№°º ") == ""
 		switch {
 		case w.before >= 0 && w.before >= nearest.End:
-			return // a word for a code stands between
+			return // a word for a code is between
 		case w.before >= 0 && w.strong && strings.HasSuffix(between, ":"):
 			e.add(-0.7, "%q before it", name)
 		case w.before >= 0 && nearest.Start-w.before <= 40 && strings.HasSuffix(between, ":"):
@@ -760,7 +764,8 @@ func (c *candidate) label(e *evidence, w words) {
 	}
 }
 
-// renamed says whether a sentence between the word for a code and the candidate has the name of another number.
+// renamed reports whether a sentence between the word for a code and the candidate names another
+// number.
 func (c *candidate) renamed(w words) bool {
 	if w.before < 0 {
 		return false
@@ -776,7 +781,8 @@ func (c *candidate) renamed(w words) bool {
 	return false
 }
 
-// otherCodes weighs codes of another kind that are spoken of near the candidate: coupons, postcodes, backup codes.
+// otherCodes weighs codes of another kind that are mentioned near the candidate: coupons,
+// postcodes, backup codes.
 func (c *candidate) otherCodes(e *evidence, w words) {
 	lines := c.of.lines
 	l := &lines[c.line]

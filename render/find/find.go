@@ -1,6 +1,7 @@
-// Package find finds the one-time code and the link that a reader would take out of a mail. Candidates are made by
-// shape, meaning vetoes them, and evidence is added up: the words near a candidate in the mail's language, how it
-// stands out, where else it stands. Below a threshold nothing is found; every score comes with its reasons.
+// Package find finds the one-time code and the link that a reader would take from a message.
+// Candidates are found by shape, ruled out by meaning, and scored by evidence: the words near a
+// candidate in the language of the message, how it stands out, where else it occurs. Below a
+// threshold nothing is found. Every score comes with its reasons.
 package find
 
 import (
@@ -12,29 +13,30 @@ import (
 	"mayfly/render/find/lexicon"
 )
 
-// Input is a mail as its reader sees it.
+// Input is a message as its reader sees it.
 type Input struct {
 	Subject, Preheader, From string
 	Doc                      *doc.Document // the body that is shown
-	Text                     *doc.Document // the text part beside it; nil when there is none
+	Text                     *doc.Document // the text part beside it; nil if there is none
 }
 
-// Code is a one-time code, or what may be one.
+// Code is a one-time code, or a candidate for it.
 type Code struct {
-	Value   string // as it is to be entered: digits in groups are joined, as the fields of forms take them
+	Value   string // as it is entered: groups of digits are joined, since forms expect that
 	Score   float64
 	Reasons []string
 }
 
-// Link is the link that the mail is for, or what may be it.
+// Link is the link that the message is about, or a candidate for it.
 type Link struct {
-	N               int // number in the document; 0 when it stands in the text part only
+	N               int // number in the document; 0 if it is only in the text part
 	URL, Text, Host string
 	Score           float64
 	Reasons         []string
 }
 
-// Result has what was found, the best first. The first is meant only if the Ok beside it is true.
+// Result is what was found, the best first. Only if CodeOK or LinkOK is true is the first one the
+// code or the link.
 type Result struct {
 	Codes  []Code
 	CodeOK bool
@@ -42,14 +44,15 @@ type Result struct {
 	LinkOK bool
 }
 
-// Find looks for the code and the link of a mail. It takes time linear in the mail, and is bounded.
+// Find finds the code and the link of a message. It takes bounded time, linear in the size of the
+// message.
 func Find(in Input) Result { return read(in).find() }
 
-// Parts is what was found in a mail, and in each of its bodies as if it were the only one. Without a second body the
-// three are the same.
+// Parts is what was found in a message, and in each of its bodies as if it were the only one.
+// Without a second body all three are the same.
 type Parts struct{ Mail, Doc, Text Result }
 
-// FindParts is Find for a mail whose bodies are compared, too. Each of them is read once.
+// FindParts is Find for a message whose bodies are to be compared. Each is read once.
 func FindParts(in Input) Parts {
 	m := read(in)
 	all := m.find()
@@ -59,7 +62,7 @@ func FindParts(in Input) Parts {
 	return Parts{Mail: all, Doc: m.alone(m.page, m.preheader), Text: m.alone(m.text, line{})}
 }
 
-// alone looks at one body as if it were the only one.
+// alone searches one body as if it were the only one.
 func (m *mail) alone(p *page, preheader line) Result {
 	one := &mail{subject: m.subject, preheader: preheader, page: p}
 	one.purpose = one.purposes()
@@ -72,12 +75,12 @@ func (m *mail) find() (r Result) {
 	return r
 }
 
-// mail is what both searches read.
+// mail is the message that both searches read.
 type mail struct {
 	subject   line
 	preheader line
 	page      *page
-	text      *page // nil when there is none
+	text      *page // nil if there is none
 	purpose   purpose
 }
 
@@ -91,19 +94,20 @@ func read(in Input) *mail {
 		preheader = d.Preheader
 	}
 	subject := cut(in.Subject, 1000)
-	var languages tongues
-	languages.likely, languages.possible = lexicon.Detect(lexicon.Fold(sample(subject, preheader, d, in.Text)), d.Lang)
-	m := &mail{page: newPage(d, languages)}
+	var langs languages
+	langs.likely, langs.possible = lexicon.Detect(lexicon.Fold(sample(subject, preheader, d, in.Text)), d.Lang)
+	m := &mail{page: newPage(d, langs)}
 	if in.Text != nil {
-		m.text = newPage(in.Text, languages)
+		m.text = newPage(in.Text, langs)
 	}
-	m.subject = m.page.aside(subject, languages)
-	m.preheader = m.page.aside(cut(preheader, 1000), languages)
+	m.subject = m.page.aside(subject, langs)
+	m.preheader = m.page.aside(cut(preheader, 1000), langs)
 	m.purpose = m.purposes()
 	return m
 }
 
-// sample is the text that tells the language: subject, preheader and the beginning of the bodies.
+// sample returns the text by which to detect the language: subject, preheader and the beginning of
+// the bodies.
 func sample(subject, preheader string, docs ...*doc.Document) string {
 	const most = 12 << 10
 	var b strings.Builder
@@ -127,13 +131,13 @@ func sample(subject, preheader string, docs ...*doc.Document) string {
 	return b.String()
 }
 
-// evidence adds up what speaks for a candidate and against it.
+// evidence adds up what speaks for and against a candidate.
 type evidence struct {
 	score   float64
 	reasons []reason
 }
 
-// reason is one entry of evidence, put into words only when it is shown.
+// reason is one entry of evidence, formatted only when it is shown.
 type reason struct {
 	points float64
 	format string
@@ -151,7 +155,7 @@ func (e *evidence) add(points float64, format string, args ...any) {
 	e.reasons = append(e.reasons, r)
 }
 
-// words are the reasons as they are shown: "+4.0 \"passcode\" before it".
+// words returns the reasons as they are shown: "+4.0 \"passcode\" before it".
 func (e *evidence) words() []string {
 	all := make([]string, len(e.reasons))
 	for i, r := range e.reasons {
@@ -160,7 +164,7 @@ func (e *evidence) words() []string {
 	return all
 }
 
-// byScore orders the best first and keeps a few.
+// byScore sorts the best first and keeps a few.
 func byScore[T any](all []T, score func(T) float64) []T {
 	slices.SortStableFunc(all, func(a, b T) int {
 		switch {

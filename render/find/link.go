@@ -9,13 +9,13 @@ import (
 	"mayfly/render/find/lexicon"
 )
 
-// What a link needs, in points.
+// Scores, in points.
 const (
 	linkThreshold = 3.6
-	linkTie       = 0.3 // as close to the best as this, another link makes a choice
+	linkTie       = 0.3 // with another link this close to the best, neither is chosen
 )
 
-// links are the links worth showing, and whether the first is the one the mail is for.
+// links returns the links worth showing, and whether the first is the one the message is about.
 func (m *mail) links(hasCode bool) ([]Link, bool) {
 	all, ok := m.linksOf(m.page, hasCode)
 	if ok || m.text == nil {
@@ -74,7 +74,7 @@ func (m *mail) linksOf(p *page, hasCode bool) ([]Link, bool) {
 	return found, len(found) == 1 || found[0].Score-found[1].Score >= linkTie
 }
 
-// contentLinks is how many links stand outside of the footer, without those that lead to a front page.
+// contentLinks returns how many links are outside the footer and do not lead to a front page.
 func (p *page) contentLinks(targets []target) int {
 	seen := map[int]bool{}
 	for _, a := range p.links {
@@ -88,7 +88,7 @@ func (p *page) contentLinks(targets []target) int {
 	return len(seen)
 }
 
-// behind is what the URL of a link says, or the URL in it when it is that of a click wrapper.
+// behind returns what the URL of a link says, or the URL in it if it is that of a click tracker.
 func behind(l *doc.Link) target {
 	t := inspect(l.URL)
 	if l.Via != "" && l.Target != l.URL {
@@ -99,7 +99,7 @@ func behind(l *doc.Link) target {
 	return t
 }
 
-// judgeLink adds up the evidence for a link over all the places where it stands.
+// judgeLink adds up the evidence for a link over all its places.
 func (m *mail) judgeLink(p *page, t target, places []int, hasCode bool, contentLinks int) (evidence, bool) {
 	switch t.scheme {
 	case "mailto", "tel", "sms", "javascript", "data", "vbscript", "file", "cid", "about", "":
@@ -110,11 +110,11 @@ func (m *mail) judgeLink(p *page, t target, places []int, hasCode bool, contentL
 		e.add(-6, "a social network or shop of applications")
 	}
 	w := m.wording(&e, p, places, t)
-	m.bearing(&e, t, w)
+	m.weighURL(&e, t, w)
 	if m.button(p, places) {
 		e.add(1, "a button")
 	}
-	m.spirit(&e, w, t, hasCode)
+	m.context(&e, w, t, hasCode)
 	if p.meeting {
 		e.add(-4, "the mail is about a meeting")
 	}
@@ -127,11 +127,11 @@ func (m *mail) judgeLink(p *page, t target, places []int, hasCode bool, contentL
 	return e, true
 }
 
-// wording is what the text of a link and about it says.
+// wording is what the text of a link, and the text around it, say.
 type wording struct {
 	own     set // purposes named by the link's own text
 	near    set // purposes named in its sentence or right above
-	footer  int // places where it is secondary
+	footer  int // places in a footer
 	places  int
 	bare    bool // its text is the URL itself
 	generic bool // "click here"
@@ -140,7 +140,7 @@ type wording struct {
 
 func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	w := wording{places: len(places)}
-	var footerWord, tradeWord, tradeNear, refuses, copied, told bool
+	var footerWord, tradeWord, tradeNear, refuses, copied, follow bool
 	for _, i := range places {
 		a := &p.links[i]
 		l := &p.lines[a.line]
@@ -168,7 +168,7 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 		}
 		near, ifNot, copying := p.around(a)
 		w.near |= near
-		told = told || has(l.outer, lexicon.Click)
+		follow = follow || has(l.outer, lexicon.Click)
 		tradeNear = tradeNear || own == 0 && has(l.outer, lexicon.Commerce)
 		w.ifNot = w.ifNot || ifNot
 		copied = copied || a.bare && copying
@@ -186,7 +186,7 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	default:
 		e.add(-0.7, "its text asks nothing")
 	}
-	if w.near == onlyLogin && w.own == 0 && !t.token && !(t.opaque && w.bare && told && m.purpose.subject == onlyLogin) {
+	if w.near == onlyLogin && w.own == 0 && !t.token && !(t.opaque && w.bare && follow && m.purpose.subject == onlyLogin) {
 		e.add(-0.5, "no more than a word of signing in near it")
 	} else if w.near != 0 {
 		points := 1.2
@@ -194,10 +194,10 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 			points = 1.7
 		}
 		e.add(points, "its sentence asks: %s", w.near)
-	} else if w.own == 0 && !t.bears() && !(told && m.purpose.subject != 0) {
+	} else if w.own == 0 && !t.forRequest() && !(follow && m.purpose.subject != 0) {
 		e.add(-1, "nothing near it asks")
 	}
-	if told && w.near == 0 && m.purpose.subject != 0 {
+	if follow && w.near == 0 && m.purpose.subject != 0 {
 		e.add(0.7, "its sentence says to follow it")
 	}
 	if copied {
@@ -227,8 +227,8 @@ func (m *mail) wording(e *evidence, p *page, places []int, t target) wording {
 	return w
 }
 
-// sameSentence says whether no sentence ends between a phrase of a line and an anchor in it. What follows an anchor
-// goes on with its sentence when it starts with a small letter.
+// sameSentence reports whether no sentence ends between a phrase and an anchor of a line. Text
+// after an anchor continues its sentence if it starts with a lower case letter.
 func (l *line) sameSentence(h lexicon.Hit, a *anchor) bool {
 	from, to := l.fold.Source(h.Start), l.fold.Source(h.End)
 	between := ""
@@ -254,7 +254,8 @@ func (l *line) sameSentence(h lexicon.Hit, a *anchor) bool {
 	return true
 }
 
-// footerLabel says whether a bare URL is named like a link of a footer: "Unsubscribe: https://…".
+// footerLabel reports whether a bare URL is labelled like a link of a footer: "Unsubscribe:
+// https://…".
 func (p *page) footerLabel(a *anchor) bool {
 	l := &p.lines[a.line]
 	hits := before(l, a)
@@ -264,7 +265,7 @@ func (p *page) footerLabel(a *anchor) bool {
 	return has(hits, lexicon.Footer) && asks(hits) == 0 && !has(hits, lexicon.Copy) && !has(hits, lexicon.Password)
 }
 
-// refusingLabel says whether the sentence before a bare URL is about refusing.
+// refusingLabel reports whether the sentence before a bare URL is about refusing.
 func (p *page) refusingLabel(a *anchor) bool {
 	l := &p.lines[a.line]
 	if l.fold.At(a.start) > 0 {
@@ -278,7 +279,7 @@ func (p *page) refusingLabel(a *anchor) bool {
 	return a.line > 0 && has(p.lines[a.line-1].hits, lexicon.Refuse)
 }
 
-// before are the hits of a line that stand before an anchor.
+// before returns the hits of a line before an anchor.
 func before(l *line, a *anchor) []lexicon.Hit {
 	from := l.fold.At(a.start)
 	n := 0
@@ -288,7 +289,7 @@ func before(l *line, a *anchor) []lexicon.Hit {
 	return l.hits[:n]
 }
 
-// around is what the sentence of an anchor and the lines above it say.
+// around returns what the sentence of an anchor and the lines above it say.
 func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
 	l := &p.lines[a.line]
 	from, to := l.fold.At(a.start), l.fold.At(a.end)
@@ -325,8 +326,8 @@ func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
 	return near, ifNot, copying
 }
 
-// bearing weighs what the URL says.
-func (m *mail) bearing(e *evidence, t target, w wording) {
+// weighURL weighs what the URL says.
+func (m *mail) weighURL(e *evidence, t target, w wording) {
 	if t.token {
 		e.add(1.3, "carries a secret")
 	} else if t.opaque {
@@ -340,7 +341,7 @@ func (m *mail) bearing(e *evidence, t target, w wording) {
 	case t.asks != 0 && !t.footer:
 		e.add(0.5, "its path asks: %s", t.asks)
 	}
-	if t.bears() {
+	if t.forRequest() {
 		e.add(1, "asks by its path and carries a secret")
 	}
 	if t.root {
@@ -357,7 +358,7 @@ func (m *mail) bearing(e *evidence, t target, w wording) {
 	}
 }
 
-// onlyLogin is the set of signing in, which many a page of a site is for.
+// onlyLogin is the set with just signing in, a purpose that many pages have.
 const onlyLogin = set(1 << lexicon.Login)
 
 func (m *mail) button(p *page, places []int) bool {
@@ -369,18 +370,18 @@ func (m *mail) button(p *page, places []int) bool {
 	return false
 }
 
-// spirit weighs what the whole mail is about.
-func (m *mail) spirit(e *evidence, w wording, t target, hasCode bool) {
+// context weighs what the whole message is about.
+func (m *mail) context(e *evidence, w wording, t target, hasCode bool) {
 	p := &m.purpose
 	asked := p.subject != 0
 	switch {
-	case !asked && p.told >= 2 && w.own&^onlyLogin != 0 && (t.token || w.near&^onlyLogin != 0):
+	case !asked && p.notice >= 2 && w.own&^onlyLogin != 0 && (t.token || w.near&^onlyLogin != 0):
 		e.add(-1.8, "the subject tells what has happened")
-	case !asked && p.told >= 2:
+	case !asked && p.notice >= 2:
 		e.add(-3, "the mail tells what has happened")
-	case !asked && p.told >= 1:
+	case !asked && p.notice >= 1:
 		e.add(-1.5, "the mail tells what has happened")
-	case p.told >= 2:
+	case p.notice >= 2:
 		e.add(-1, "the subject tells what has happened")
 	}
 	switch {
@@ -402,7 +403,7 @@ func (m *mail) spirit(e *evidence, w wording, t target, hasCode bool) {
 	}
 }
 
-// String names the classes of a set.
+// String names the classes in a set.
 func (s set) String() string {
 	var names []string
 	for _, c := range purposes {

@@ -21,8 +21,8 @@ type fixture struct {
 	textDoc, htmlDoc *doc.Document
 }
 
-// fixtures reads the mails of testdata/mails. A file has a header of "subject", "code" and "link" (none when
-// missing), an empty line, and the parts "[text]" and "[html]".
+// fixtures reads the mails of testdata/mails. A file has a header of "subject", "code" and "link"
+// (none when missing), an empty line, and the parts "[text]" and "[html]".
 func fixtures(t testing.TB) []fixture {
 	t.Helper()
 	files, err := filepath.Glob("testdata/mails/*.mail")

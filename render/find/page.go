@@ -9,57 +9,58 @@ import (
 	"mayfly/render/find/lexicon"
 )
 
-// Bounds of what is looked at. A mail that needs more is not read for its code.
+// Bounds on what is searched. A message beyond them is not searched.
 const (
 	maxText       = 200 << 10 // bytes of text in a document
 	maxLine       = 4 << 10   // bytes of a line
-	lineCost      = 16        // bytes that a line counts for, whatever its length
+	lineCost      = 16        // bytes that a line counts as at least
 	maxHeading    = 160       // bytes of a heading
 	maxHits       = 20_000    // phrases in a document
 	maxLinks      = 2_000     // different links
 	maxCandidates = 400       // candidates for the code
 )
 
-// smallPrint is the size in px that small text is counted as: next to it, plain text does not stand out.
+// smallPrint is the size in px that smaller text counts as: plain text does not stand out beside
+// it.
 const smallPrint = 14
 
-// page is a document as lines of text, each with what is known of it.
+// page is a document as lines of text.
 type page struct {
 	doc     *doc.Document
 	lines   []line
 	links   []anchor // occurrences of links, in order
-	size    float32  // the commonest size of its text
+	size    float32  // the most common size of its text
 	hits    int
-	meeting bool // it speaks of a meeting to dial into
+	meeting bool // it mentions a meeting to dial into
 }
 
-// line is a line that the mail starts of itself: a block, or what stands between two breaks of one.
+// line is a line in the message itself: a block, or the text between two breaks in one.
 type line struct {
 	text     string
 	fold     lexicon.Text
-	hits     []lexicon.Hit // in order, those that mean something else removed
-	outer    []lexicon.Hit // those that are not in the text of links
+	hits     []lexicon.Hit // in order, without those that mean something else
+	outer    []lexicon.Hit // those outside links
 	runs     []run
 	anchors  []int // indices of page.links
 	block    *doc.Block
 	footer   bool
 	heading  bool
-	listed   bool // an item of a list
+	listed   bool // in a list
 	quoted   bool
-	row      int // number of the row it is in; 0 for none
-	cell     int // number of the cell it is in; 0 for none
-	alike    int // lines of the block
+	row      int // number of its row; 0 for none
+	cell     int // number of its cell; 0 for none
+	alike    int // lines in its block
 	restOf   bool
-	coverage int // bytes of it that belong to links
+	coverage int // bytes in links
 }
 
-// run is a stretch of a line in one style.
+// run is a part of a line in one style.
 type run struct {
 	start, end int
 	span       *doc.Span
 }
 
-// anchor is a place where a link stands.
+// anchor is an occurrence of a link.
 type anchor struct {
 	n          int // number of the link
 	line       int
@@ -67,11 +68,11 @@ type anchor struct {
 	text       string
 	button     bool
 	bare       bool          // its text is a URL
-	generic    bool          // its text is "here", "click here" or the like
-	hits       []lexicon.Hit // of the anchor's own text
+	generic    bool          // its text is "here", "click here" or similar
+	hits       []lexicon.Hit // in its own text
 }
 
-func newPage(d *doc.Document, languages tongues) *page {
+func newPage(d *doc.Document, langs languages) *page {
 	p := &page{doc: d, size: 16}
 	w := walker{page: p, budget: maxText, sizes: map[float32]int{}}
 	for _, b := range d.Blocks {
@@ -84,7 +85,7 @@ func newPage(d *doc.Document, languages tongues) *page {
 		}
 	}
 	for i := range p.lines {
-		p.lines[i].hits = p.scan(p.lines[i].fold, languages)
+		p.lines[i].hits = p.scan(p.lines[i].fold, langs)
 		p.meeting = p.meeting || has(p.lines[i].hits, lexicon.Meeting)
 	}
 	for i := range p.links {
@@ -96,14 +97,14 @@ func newPage(d *doc.Document, languages tongues) *page {
 	return p
 }
 
-// aside reads a text that stands beside the bodies as a line of its own.
-func (p *page) aside(text string, languages tongues) line {
+// aside reads a text outside the bodies as a line of its own.
+func (p *page) aside(text string, langs languages) line {
 	l := line{text: text, fold: lexicon.Fold(text)}
-	l.hits = p.scan(l.fold, languages)
+	l.hits = p.scan(l.fold, langs)
 	return l
 }
 
-// outside are the hits of a line that do not begin in the text of its links.
+// outside returns the hits of a line that do not begin in a link.
 func (p *page) outside(l *line) []lexicon.Hit {
 	if len(l.anchors) == 0 {
 		return l.hits
@@ -122,7 +123,7 @@ func (p *page) outside(l *line) []lexicon.Hit {
 	return outer
 }
 
-// name gives an anchor the hits of its text. A URL that is its own text says nothing: its words are taken away.
+// name sets the hits in an anchor's text. A URL as text says nothing: its words are removed.
 func (p *page) name(a *anchor) {
 	l := &p.lines[a.line]
 	from, to := l.fold.At(a.start), l.fold.At(a.end)
@@ -142,7 +143,7 @@ func (p *page) name(a *anchor) {
 	}
 }
 
-// place is where a block stands.
+// place is the position of a block.
 type place struct {
 	footer, quoted, listed bool
 	row, cell              int
@@ -219,7 +220,7 @@ func (w *walker) leaf(b *doc.Block, at place) {
 	}
 }
 
-// cut shortens s to at most n bytes, at a rune.
+// cut shortens s to at most n bytes, between runes.
 func cut(s string, n int) string {
 	if n >= len(s) {
 		return s
@@ -267,17 +268,18 @@ func (w *walker) line(b *doc.Block, at place, text string, runs []run) {
 	p.lines = append(p.lines, l)
 }
 
-// scan finds the phrases of a text and removes those that a longer phrase gives another meaning.
-func (p *page) scan(t lexicon.Text, languages tongues) []lexicon.Hit {
+// scan finds the phrases in a text, without those that are part of a longer phrase with another
+// meaning.
+func (p *page) scan(t lexicon.Text, langs languages) []lexicon.Hit {
 	var hits []lexicon.Hit
-	for _, l := range languages.likely {
+	for _, l := range langs.likely {
 		l.Scan(t, func(h lexicon.Hit) bool {
 			hits = append(hits, h)
 			p.hits++
 			return p.hits < maxHits
 		})
 	}
-	for _, l := range languages.possible {
+	for _, l := range langs.possible {
 		l.Scan(t, func(h lexicon.Hit) bool {
 			if !against[h.Class] || !byChance(t.Folded[h.Start:h.End]) {
 				hits = append(hits, h)
@@ -289,22 +291,23 @@ func (p *page) scan(t lexicon.Text, languages tongues) []lexicon.Hit {
 	return settle(hits)
 }
 
-// tongues are the languages of a mail: those it is likely in, and those it may be in.
-type tongues struct{ likely, possible []*lexicon.Language }
+// languages are those a message is likely in, and others it may be in.
+type languages struct{ likely, possible []*lexicon.Language }
 
-// byChance says whether a phrase may stand in a text of another language by chance: one short word.
+// byChance reports whether a phrase may occur in another language by chance: one short word.
 func byChance(phrase string) bool {
 	return utf8.RuneCountInString(phrase) < 7 && !strings.Contains(phrase, " ")
 }
 
-// against are the classes that speak against what stands near them. Short words of a language that a mail only may
-// be in have no say in that: of so many, one would stand there by chance.
+// against are the classes that speak against what is near them. Short words of languages that a
+// message only may be in do not count: among so many, one would occur by chance.
 var against = map[lexicon.Class]bool{
 	lexicon.NotCode: true, lexicon.Label: true, lexicon.Unit: true, lexicon.Footer: true, lexicon.Commerce: true,
 	lexicon.Notice: true, lexicon.IfNot: true, lexicon.Refuse: true, lexicon.Meeting: true,
 }
 
-// overrides says that phrases of one class take the meaning from phrases of others that they overlap.
+// overrides lists, for a class, those whose phrases lose their meaning when one of it overlaps
+// them.
 var overrides = map[lexicon.Class][]lexicon.Class{
 	lexicon.NotCode: {lexicon.Code, lexicon.Strong, lexicon.Reset, lexicon.Invite, lexicon.Confirm},
 	lexicon.Strong: {
@@ -317,7 +320,7 @@ var overrides = map[lexicon.Class][]lexicon.Class{
 	},
 }
 
-// settle orders the hits and drops those that a longer phrase of another class overrides.
+// settle sorts the hits and drops those that a longer phrase of another class overrides.
 func settle(hits []lexicon.Hit) []lexicon.Hit {
 	slices.SortFunc(hits, func(a, b lexicon.Hit) int {
 		if a.Start != b.Start {
@@ -351,13 +354,13 @@ func settle(hits []lexicon.Hit) []lexicon.Hit {
 	return kept
 }
 
-// whole drops the hits that are but a part of a longer one. The hits are in order, longer ones first.
+// whole drops the hits that are part of a longer one. The hits are sorted, longer ones first.
 func whole(hits []lexicon.Hit) []lexicon.Hit {
 	kept := hits[:0]
 	var cover lexicon.Hit
 	for _, h := range hits {
 		part := h.End <= cover.End && h.End-h.Start < cover.End-cover.Start
-		if part && !(h.Class == lexicon.Commerce && (cover.Class == lexicon.NotCode || cover.Class == lexicon.Label)) { // coupons and parcels are trade
+		if part && !(h.Class == lexicon.Commerce && (cover.Class == lexicon.NotCode || cover.Class == lexicon.Label)) { // coupons and parcels are commerce
 			continue
 		}
 		if h.End > cover.End {
@@ -368,11 +371,11 @@ func whole(hits []lexicon.Hit) []lexicon.Hit {
 	return kept
 }
 
-// longest is more than any phrase has in bytes.
+// longest is more than the length of any phrase, in bytes.
 const longest = 128
 
-// beats says whether a overlaps b and is not the shorter of the two. That something has happened holds for all
-// that the words for it touch.
+// beats reports whether a overlaps b and is not shorter. A notice that something has happened
+// applies to all that it overlaps.
 func beats(a, b lexicon.Hit) bool {
 	if a.Start >= b.End || b.Start >= a.End {
 		return false
@@ -380,7 +383,7 @@ func beats(a, b lexicon.Hit) bool {
 	return a.Class == lexicon.Notice || a.End-a.Start >= b.End-b.Start
 }
 
-// has says whether one of the hits is of the class.
+// has reports whether one of the hits is of a class.
 func has(hits []lexicon.Hit, c lexicon.Class) bool {
 	return slices.ContainsFunc(hits, func(h lexicon.Hit) bool { return h.Class == c })
 }
@@ -395,7 +398,7 @@ func count(hits []lexicon.Hit, c lexicon.Class) int {
 	return n
 }
 
-// style sums up how the bytes from start to end of a line look: the style of the run that has most of them.
+// style returns the style of most bytes from start to end of a line.
 func (l *line) style(start, end int) doc.Style {
 	var best doc.Style
 	most := -1
@@ -407,7 +410,7 @@ func (l *line) style(start, end int) doc.Style {
 	return best
 }
 
-// link is the number of the link that the offset of a line belongs to, or 0.
+// link returns the number of the link at an offset of a line, or 0.
 func (p *page) link(l *line, at int) int {
 	for _, i := range l.anchors {
 		if a := p.links[i]; at >= a.start && at < a.end {

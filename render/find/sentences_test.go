@@ -11,7 +11,8 @@ import (
 	"mayfly/render/text"
 )
 
-// lines are the lines of a file of sentences, their fields taken apart; the first field is the language.
+// lines are the lines of a file of sentences, their fields taken apart; the first field is the
+// language.
 func lines(t *testing.T, file string) [][]string {
 	t.Helper()
 	b, err := os.ReadFile("testdata/" + file)

@@ -8,22 +8,22 @@ import (
 	"mayfly/render/find/lexicon"
 )
 
-// shape is what a candidate is made of. The less a code looks like one, the more must speak for it.
+// shape is what a candidate consists of. The less it looks like a code, the more evidence it needs.
 type shape uint8
 
 const (
 	digits    shape = iota // 4 to 10 digits: 482913
-	spaced                 // the same in groups: 482 913
+	spaced                 // in groups: 482 913
 	hyphened               // groups with hyphens: 482-913, 7KQ2-M9XP
 	prefixed               // letters, hyphen, digits: G-482913
 	mixed                  // letters and digits: 7kq2m9
 	uppercase              // QWMKTZ
 	lowercase              // a word
-	joined                 // one to a cell
-	worded                 // words with hyphens, mostly a number too: sunny-otter-0422
+	joined                 // one character to a cell
+	worded                 // words with hyphens, mostly with a number: sunny-otter-0422
 )
 
-// mostDigits is how many digits a code has at most. With so many it looks like a telephone number.
+// mostDigits is the most digits of a code. With so many it looks like a telephone number.
 const mostDigits = 10
 
 var shapeNames = [...]string{
@@ -31,17 +31,17 @@ var shapeNames = [...]string{
 	"small letters", "one to a cell", "words with hyphens",
 }
 
-// token is a candidate for the code where it stands in a text.
+// token is a candidate for the code at its place in a text.
 type token struct {
 	value      string
 	start, end int
 	shape      shape
-	before     rune // the rune that is neither space, quote nor bracket before it; 0 for none
+	before     rune // the rune before it other than space, quote and bracket; 0 for none
 	year       bool
-	hash       bool // "#" or "№" stands before it
+	hash       bool // after "#" or "№"
 }
 
-// atom is a run of ASCII letters and digits, digits of other scripts folded.
+// atom is a run of ASCII letters and digits, with digits of other scripts folded.
 type atom struct {
 	text       string
 	start, end int
@@ -110,7 +110,7 @@ func split(text string) []atom {
 	return atoms
 }
 
-// ascii is the ASCII letter or digit that a rune is or stands for.
+// ascii returns the ASCII letter or digit for a rune.
 func ascii(r rune) (byte, bool) {
 	switch {
 	case r < utf8.RuneSelf:
@@ -126,7 +126,8 @@ func ascii(r rune) (byte, bool) {
 
 func (a atom) numeric() bool { return a.digits == len(a.text) }
 
-// linked says whether two atoms may be parts of one code: a hyphen between them, or a space between digits.
+// linked reports whether two atoms may be parts of one code: a hyphen is between them, or a space
+// between digits.
 func linked(text string, a, b atom) bool {
 	gap := text[a.end:b.start]
 	switch gap {
@@ -141,7 +142,7 @@ func linked(text string, a, b atom) bool {
 	return false
 }
 
-// group says whether an atom may be a group of a code written with spaces, such as 7KQ2.
+// group reports whether an atom may be a group of a code written with spaces, such as 7KQ2.
 func group(a atom) bool {
 	return a.lower == 0 && len(a.text) >= 3 && len(a.text) <= 5 && a.digits > 0
 }
@@ -165,7 +166,7 @@ func chain(text string, atoms []atom) (token, bool) {
 	return t, t.hyphens(text, atoms)
 }
 
-// same says whether one kind of separator stands between the atoms.
+// same reports whether the atoms all have the same separator.
 func same(text string, atoms []atom) bool {
 	gap := text[atoms[0].end:atoms[1].start]
 	for i := 2; i < len(atoms); i++ {
@@ -198,7 +199,7 @@ func (t *token) single(a atom) bool {
 	return n >= 5 && n <= 10 && a.upper >= 2 && a.lower >= 1 && irregular(a.text) && !named(a.text)
 }
 
-// named says whether capitals begin the words of a name written as one, as in PayPal and LinkedIn.
+// named reports whether capitals begin the words of a name, as in PayPal and LinkedIn.
 func named(s string) bool {
 	if s[0] > 'Z' {
 		return false
@@ -215,7 +216,8 @@ func named(s string) bool {
 	return lower >= 2*runs
 }
 
-// irregular says whether capitals stand inside a word, as in random letters and unlike names.
+// irregular reports whether there are capitals within a word, as in random letters and unlike
+// names.
 func irregular(s string) bool {
 	changes := 0
 	for i := 2; i < len(s); i++ {
@@ -226,8 +228,8 @@ func irregular(s string) bool {
 	return changes >= 2
 }
 
-// measure says whether letters and digits are a quantity, a size or a name rather than a code: 1200px, 600x200,
-// Windows11, SHA256.
+// measure reports whether letters and digits are a quantity, a size or a name rather than a code:
+// 1200px, 600x200, Windows11, SHA256.
 func measure(s string) bool {
 	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
 		return true
@@ -292,7 +294,7 @@ func (t *token) spaces(atoms []atom) bool {
 	return total >= 4 && total <= 9
 }
 
-// ascending says whether digits count up, as the answers of a survey do.
+// ascending reports whether digits count up, as the answers of a survey do.
 func ascending(s string) bool {
 	for i := 1; i < len(s); i++ {
 		if s[i] != s[i-1]+1 {
@@ -349,7 +351,7 @@ func (t *token) hyphens(text string, atoms []atom) bool {
 	return withDigits == len(atoms) && len(atoms) <= 3 && total >= 6 && total <= 16 && (upper == 0 || lower == 0)
 }
 
-// words says whether the atoms are words in one case, with at most one number among them.
+// words reports whether the atoms are words in one case, with at most one number among them.
 func (t *token) words(atoms []atom) bool {
 	words, numbers := 0, 0
 	for _, a := range atoms {
@@ -372,7 +374,7 @@ func (t *token) words(atoms []atom) bool {
 	return true
 }
 
-// edges looks at what stands against the candidate and says whether it may be one.
+// edges reports, by the text next to it, whether a candidate may be one.
 func (t *token) edges(text string) bool {
 	before, n := utf8.DecodeLastRuneInString(text[:t.start])
 	if t.start == 0 {
@@ -404,7 +406,7 @@ func (t *token) edges(text string) bool {
 		}
 	case '!', ';', '|':
 		if previous, _ := utf8.DecodeLastRuneInString(text[:t.start-n]); unicode.IsDigit(previous) || unicode.IsLetter(previous) {
-			return false // a part of a password
+			return false // part of a password
 		}
 	case '#', '№':
 		t.hash = true
@@ -421,11 +423,11 @@ func (t *token) edges(text string) bool {
 			return false // a host name or a file name
 		}
 	case '#':
-		return false // as telephones send it: the PIN of a conference
+		return false // in a number to dial: the PIN of a conference
 	case '!', '&', '^', ';', '|':
 		next, _ := utf8.DecodeRuneInString(text[t.end+m:])
 		if next < utf8.RuneSelf && (unicode.IsDigit(next) || unicode.IsLetter(next)) {
-			return false // a part of a password
+			return false // part of a password
 		}
 	case '-', '–':
 		next, _ := utf8.DecodeRuneInString(text[t.end+m:])
@@ -461,13 +463,13 @@ func (t *token) edges(text string) bool {
 	return true
 }
 
-// phoneArea says whether the text ends in a short number in brackets, as an area code does.
+// phoneArea reports whether a text ends in a short number in brackets, such as an area code.
 func phoneArea(head string) bool {
 	i := strings.LastIndexByte(head, '(')
 	return i >= 0 && len(head)-i <= 6 && numeric(strings.Trim(head[i:], "()"))
 }
 
-// masks are the stretches of a text that are addresses of something: URLs, mail addresses, host names, paths.
+// masks returns the parts of a text that are addresses: URLs, mail addresses, host names, paths.
 func masks(text string) [][2]int {
 	if !strings.ContainsAny(text, ":@/.\\") {
 		return nil

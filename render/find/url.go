@@ -7,20 +7,20 @@ import (
 	"mayfly/render/find/lexicon"
 )
 
-// target is what a URL says of itself.
+// target is what a URL says.
 type target struct {
 	scheme, host string
 	root         bool // leads to the front page
-	token        bool // carries a secret
-	opaque       bool // carries what may be a short one
-	asks         set  // purposes that words in it name
-	footer       bool // leads to what footers link to
+	token        bool // has a secret
+	opaque       bool // has what may be a short secret
+	asks         set  // purposes named by words in it
+	footer       bool // leads to something that footers link to
 	social       bool
 	refuse       bool // undoes or refuses
-	campaign     bool // carries the marks of a campaign and no secret
+	campaign     bool // has campaign parameters and no secret
 }
 
-// words of paths and hosts that tell what a link is for.
+// pathWords are words in paths and hosts that say what a link is for.
 var pathWords = map[string]lexicon.Class{
 	"verify": lexicon.Confirm, "verification": lexicon.Confirm, "verifyemail": lexicon.Confirm, "confirm": lexicon.Confirm,
 	"confirmation": lexicon.Confirm, "confirmations": lexicon.Confirm, "confirmemail": lexicon.Confirm, "activate": lexicon.Confirm,
@@ -57,7 +57,7 @@ var socialHosts = []string{
 	"wa.me", "medium.com", "reddit.com", "snapchat.com", "w3.org", "youtu.be",
 }
 
-// secretNames are parameters that carry a secret however short it is.
+// secretNames are parameters whose value is a secret however short it is.
 var secretNames = map[string]bool{
 	"token": true, "code": true, "key": true, "hash": true, "sig": true, "signature": true, "otp": true, "nonce": true,
 	"ticket": true, "secret": true, "oobcode": true, "confirmationtoken": true, "resetpasswordtoken": true, "invitationtoken": true,
@@ -66,12 +66,12 @@ var secretNames = map[string]bool{
 	"accesstoken": true, "unlocktoken": true, "flow": true, "userid": true, "changekey": true, "resettoken": true, "resetkey": true, "c": true, "k": true, "guid": true, "magic": true,
 }
 
-// bears says whether a URL looks like one made for a request, whatever is written about it.
-func (t *target) bears() bool {
+// forRequest reports whether a URL looks made for one request, whatever is written about it.
+func (t *target) forRequest() bool {
 	return t.token && t.asks&^onlyLogin != 0 && !t.footer && !t.refuse
 }
 
-// longestURL is how much of a URL is looked at.
+// longestURL is how much of a URL is read, in bytes.
 const longestURL = 4096
 
 func inspect(raw string) target {
@@ -115,7 +115,7 @@ func inspect(raw string) target {
 	return t
 }
 
-// word takes what a piece of a path says.
+// word notes what a piece of a path says.
 func (t *target) word(piece string) {
 	if len(piece) > 40 {
 		return
@@ -141,7 +141,7 @@ func (t *target) word(piece string) {
 	}
 }
 
-// squeeze takes the marks out of a name that separate its words.
+// squeeze removes the separators between the words of a name.
 func squeeze(s string) string {
 	if !strings.ContainsAny(s, "-_[]") {
 		return s
@@ -184,7 +184,7 @@ func (t *target) parameters(query string) {
 	t.root = t.root && others == 0
 }
 
-// short says whether a piece of a path may be a short secret.
+// short reports whether a piece of a path may be a short secret.
 func short(s string) bool {
 	if len(s) < 8 {
 		return false
@@ -203,7 +203,7 @@ func short(s string) bool {
 	return digits >= 2 && letters >= 2
 }
 
-// secret says whether a piece of a URL looks random.
+// secret reports whether a piece of a URL looks random.
 func secret(s string) bool {
 	if len(s) < 16 {
 		return false
@@ -229,7 +229,7 @@ func secret(s string) bool {
 		}
 	}
 	if digits == 0 && (upper == 0 || lower == 0) {
-		return len(s) >= 20 && word >= 20 // a long run of letters that is no phrase
+		return len(s) >= 20 && word >= 20 // a long run of letters that is not a phrase
 	}
 	return digits >= 2 || upper >= 3 && lower >= 3
 }

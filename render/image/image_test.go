@@ -215,7 +215,7 @@ func TestTheBoxKeepsTheRatio(t *testing.T) {
 		{320, 160, 0, 0, 80, image.Mode{Cell: image.Size{Width: 10, Height: 10}}, 40, 20},
 		{320, 160, 0, 0, 80, image.Mode{Cell: image.Size{Width: 0, Height: 9999}}, 40, 10},
 		{32, 32, 0, 0, 80, image.Mode{}, 0, 0},     // an icon
-		{320, 320, 24, 24, 80, image.Mode{}, 0, 0}, // a fine icon
+		{320, 320, 24, 24, 80, image.Mode{}, 0, 0}, // an icon of high resolution
 		{600, 3, 0, 0, 80, image.Mode{}, 0, 0},     // a shim
 		{600, 60, 600, 0, 1, image.Mode{}, 1, 1},
 	} {

@@ -1,6 +1,6 @@
-// Package markdown reads a Markdown body into a document. Goldmark makes HTML of it (CommonMark, with
-// the tables, strikethrough, task lists and bare links of GitHub's dialect), which is read like any
-// other HTML body: bounded, cleaned, its links checked.
+// Package markdown reads a Markdown body into a document. Goldmark makes HTML of it (CommonMark,
+// with the tables, strikethrough, task lists and bare links of GitHub's dialect), which is read
+// like any other HTML body: bounded, cleaned, its links checked.
 package markdown
 
 import (

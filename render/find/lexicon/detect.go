@@ -11,10 +11,10 @@ import (
 	"mayfly/assets"
 )
 
-// catalogue is what must be known of all languages to tell which ones a text is in: their function words.
+// catalogue has what is needed of all languages to detect those of a text: their function words.
 type catalogue struct {
 	languages []*Language
-	words     *trie // function words; the Class of an end is the index of the language
+	words     *trie // function words; the class of an end is the index of the language
 	scripts   []uint32
 }
 
@@ -62,7 +62,7 @@ func (c *catalogue) add(l *Language, source string) {
 	c.scripts = append(c.scripts, scripts)
 }
 
-// Scripts of which one is enough to tell the language, or a few.
+// Scripts that identify a language, or a few.
 const (
 	latin uint32 = 1 << iota
 	cyrillic
@@ -118,27 +118,28 @@ func script(r rune) uint32 {
 	return 0
 }
 
-// Unspaced says whether a rune is of a script that may set a number against a word without a space.
+// Unspaced reports whether a rune is of a script in which a number may follow a word without a
+// space.
 func Unspaced(r rune) bool {
 	const spaced = latin | cyrillic | greek | armenian | georgian
 	s := script(r)
 	return s != 0 && s&spaced == 0 || s == 0 && r >= utf8.RuneSelf && unicode.IsLetter(r)
 }
 
-// Bounds of the telling of languages.
+// Bounds on detecting languages.
 const (
-	sampleBytes  = 16 << 10 // how much of a text is looked at
-	mostAtOnce   = 8        // languages that a text may be in, beside English
-	clearly      = 5        // different function words that leave no doubt
+	sampleBytes  = 16 << 10 // how much of a text is read
+	mostAtOnce   = 8        // possible languages beside English
+	clearly      = 5        // different function words that prove a language
 	some         = 2        // different function words that make a language likely
-	asLikely     = 0.5      // share of the best score that makes another language likely too
-	shortText    = 2 << 10  // bytes below which a text may be in any language of its script
+	asLikely     = 0.5      // share of the best score from which another language is likely too
+	shortText    = 2 << 10  // bytes below which any language of its script is possible
 	foreignRunes = 3        // letters of a script that make its languages possible
 )
 
-// Detect tells which languages a text is likely in, and which others it may be in when it is too short to tell.
-// English is always likely, since mails of all languages are full of it. Languages that are hard to tell apart come
-// together. hint is a language tag that the mail declares.
+// Detect returns the languages that a text is likely in, and others it may be in if it is too short
+// to be sure. English is always likely, since messages in all languages have some. Languages that
+// are hard to distinguish come together. hint is the language tag that the message declares.
 func Detect(t Text, hint string) (likely, possible []*Language) {
 	c := load()
 	sample := t.Folded
@@ -187,7 +188,8 @@ func index(script uint32) int {
 	return i
 }
 
-// scores counts, for each language, the different function words in the sample, and a little for repetition.
+// scores counts the different function words of each language in the sample, and adds a little for
+// repetition.
 func (c *catalogue) scores(sample string) []float64 {
 	scores := make([]float64, len(c.languages))
 	type seen struct {
@@ -230,7 +232,8 @@ func (c *catalogue) pick(guesses []guess, script uint32, scores []float64, short
 	}
 }
 
-// declared says whether a language tag means the language: "pt-BR" means "pt", "zh-TW" means "zh-Hant".
+// declared reports whether a language tag means a language: "pt-BR" means "pt", "zh-TW" means
+// "zh-Hant".
 func declared(name, tag string) bool {
 	if tag == "" {
 		return false

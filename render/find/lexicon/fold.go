@@ -7,17 +7,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Text is a text made comparable: lower case, without accents, points and invisible joiners, digits ASCII, and all
-// that is neither letter nor digit one space. It keeps where its bytes came from.
+// Text is text folded for comparison: in lower case, without accents, points and joiners, with
+// ASCII digits, and with one space for whatever is neither letter nor digit. It keeps where its
+// bytes came from.
 type Text struct {
 	Folded string
-	source []int32 // offset in the source of each byte of Folded, and its length at the end
+	source []int32 // offset in the source of each byte of Folded, and at the end the source's length
 }
 
-// Source is the offset in the source text of the folded offset i.
+// Source returns the offset in the source for the folded offset i.
 func (t Text) Source(i int) int { return int(t.source[i]) }
 
-// At is the first folded offset that comes from the source offset i or behind it.
+// At returns the first folded offset that comes from the source offset i or a later one.
 func (t Text) At(i int) int {
 	lo, hi := 0, len(t.Folded)
 	for lo < hi {
@@ -83,7 +84,7 @@ func (f *folder) ascii(b byte, at int) {
 }
 
 func (f *folder) rune(r rune, at int) {
-	if r >= 0xAC00 && r <= 0xD7A3 { // Hangul syllables stay whole
+	if r >= 0xAC00 && r <= 0xD7A3 { // Hangul syllables are not decomposed
 		f.letter(r, at)
 		return
 	}
@@ -128,7 +129,7 @@ func (f *folder) letter(r rune, at int) {
 	f.add(at, b[:utf8.EncodeRune(b[:], r)]...)
 }
 
-// ignorable says whether a rune does not distinguish words: accents, vowel points, joiners.
+// ignorable reports whether a rune does not distinguish words: accents, vowel points, joiners.
 func ignorable(r rune) bool {
 	switch {
 	case r >= 0x0300 && r <= 0x036F, // combining accents
@@ -141,7 +142,7 @@ func ignorable(r rune) bool {
 	return false
 }
 
-// alike holds letters that people and programs write for one another.
+// alike are letters that are written for one another.
 var alike = map[rune][]byte{
 	'ı': []byte("i"), 'ß': []byte("ss"), 'ø': []byte("o"), 'æ': []byte("ae"), 'œ': []byte("oe"), 'đ': []byte("d"),
 	'ł': []byte("l"), 'þ': []byte("th"), 'ð': []byte("d"), 'ə': []byte("e"), 'ħ': []byte("h"), 'ŋ': []byte("n"),
@@ -151,7 +152,7 @@ var alike = map[rune][]byte{
 	'ς': []byte("σ"),
 }
 
-// Digit is the value of a decimal digit of any script.
+// Digit returns the value of a decimal digit of any script.
 func Digit(r rune) (byte, bool) {
 	if r < utf8.RuneSelf {
 		return byte(r - '0'), r >= '0' && r <= '9'
@@ -172,7 +173,7 @@ func Digit(r rune) (byte, bool) {
 	return 0, false
 }
 
-// boundary says whether a word may start or end at the folded offset i.
+// boundary reports whether a word may start or end at the folded offset i.
 func boundary(s string, i int) bool {
 	if i <= 0 || i >= len(s) {
 		return true

@@ -1,10 +1,11 @@
-// Package lexicon knows the words that signup, login, notice and shop mails use, in many languages, and finds
-// them in a text. Each language is a file in assets/lexicons, read when a mail in it is first met.
+// Package lexicon finds the words that messages about sign-up, login, notices and shopping use, in
+// many languages. Each language is a file in assets/lexicons, read when it is first needed.
 //
-// A line of such a file is "class: phrase, phrase, …". A phrase matches whole words; "word*" matches words that
-// begin so, "*word" those that end so, a "*" alone any one word. The line "match: stem" makes every word of four
-// or more letters a beginning; "match: part" finds phrases anywhere, for scripts that write prefixes or whole
-// sentences without spaces, and "=word" is then a whole word.
+// A line of such a file is "class: phrase, phrase, …". A phrase matches whole words; "word*"
+// matches words with that beginning, "*word" words with that ending, and "*" any one word. With the
+// line "match: stem" every word of four or more letters matches as a beginning. With "match: part"
+// phrases match anywhere, for scripts that write prefixes or whole sentences without spaces, and
+// "=word" matches a whole word.
 package lexicon
 
 import (
@@ -16,15 +17,15 @@ import (
 	"mayfly/assets"
 )
 
-// Class is what a phrase says about a mail or about what stands beside it.
+// Class is what a phrase says about a message, or about what is beside it.
 type Class uint8
 
 const (
-	Strong   Class = iota // names a one-time code and nothing else: "verification code"
-	Code                  // may name one: "code", "PIN"
-	NotCode               // names a code of another kind: "promo code", "postcode"
-	Label                 // stands before numbers that are no codes: "order", "phone", "version"
-	Unit                  // stands behind numbers that are no codes: "minutes", "points"
+	Strong   Class = iota // means a one-time code and nothing else: "verification code"
+	Code                  // may mean one: "code", "PIN"
+	NotCode               // means another kind of code: "promo code", "postcode"
+	Label                 // precedes numbers that are not codes: "order", "phone", "version"
+	Unit                  // follows numbers that are not codes: "minutes", "points"
 	Expiry                // "expires", "do not share"
 	Confirm               // confirm, verify, activate, finish signing up, approve
 	Login                 // sign in, magic link
@@ -37,12 +38,12 @@ const (
 	Copy                  // "copy this link into your browser"
 	Footer                // unsubscribe, privacy, help, social networks
 	Commerce              // orders, receipts, newsletters, offers, events
-	Notice                // tells that something has happened
+	Notice                // says that something has happened
 	IfNot                 // "if you did not request this"
 	Meeting               // "meeting ID", "dial in": numbers and links of a call
 	Refuse                // decline, cancel, undo, "not me"
 	Password              // the noun
-	function              // commonest words, by which a language is told
+	function              // most common words, which identify a language
 )
 
 var names = map[string]Class{
@@ -69,15 +70,14 @@ type Hit struct {
 
 // Language is one lexicon.
 type Language struct {
-	Name string // as the file is called: "de", "zh-Hans"
+	Name string // the name of its file: "de", "zh-Hans"
 
 	source func() (string, error)
 	once   sync.Once
 	trie   *trie
 }
 
-// Scan reports the phrases of the language in a folded text, by where they start; phrases may overlap. It stops
-// when yield returns false.
+// Scan yields the phrases of the language in a folded text, by their start. They may overlap.
 func (l *Language) Scan(t Text, yield func(Hit) bool) {
 	l.once.Do(l.load)
 	l.trie.scan(t.Folded, yield)
@@ -87,7 +87,7 @@ func (l *Language) load() {
 	l.trie = newTrie()
 	source, err := l.source()
 	if err != nil {
-		return // embedded files do not fail; the tests read every one
+		return // embedded files do not fail, and the tests read each of them
 	}
 	mode := wholeWords
 	for line := range strings.Lines(source) {
@@ -109,7 +109,7 @@ func (l *Language) load() {
 	}
 }
 
-// Directory of the lexicons among the assets.
+// directory is that of the lexicons within the assets.
 const directory = "lexicons"
 
 func read(file string) (string, error) {
@@ -127,20 +127,20 @@ const (
 
 var modes = map[string]mode{"stem": stems, "part": parts}
 
-// stemLetters is how long a word must be for its beginning to be enough in a lexicon of stems.
+// stemLetters is how long a word must be to match as a beginning in a lexicon of stems.
 const stemLetters = 4
 
-// Bytes of a pattern that stand for something else. Neither occurs in a folded text.
+// Bytes with a special meaning in a pattern. Neither occurs in folded text.
 const (
 	rest    = 0x01 // the rest of the word, if any
 	anyWord = 0x02 // one word
 )
 
-// pattern is a phrase ready for the trie.
+// pattern is a phrase prepared for the trie.
 type pattern struct {
 	bytes     string
-	openStart bool // may start inside a word
-	openEnd   bool // may end inside a word
+	openStart bool // may start within a word
+	openEnd   bool // may end within a word
 }
 
 func compile(phrase string, m mode) pattern {

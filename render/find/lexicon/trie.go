@@ -2,13 +2,13 @@ package lexicon
 
 import "unicode/utf8"
 
-// trie holds the patterns of a language by their bytes. A search starts at every rune and ends after a few steps,
-// so that scanning is linear in the text.
+// trie holds the patterns of a language by their bytes. A search starts at every rune and takes few
+// steps, so that scanning is linear in the text.
 type trie struct {
 	nodes []node
 	ends  []end
 	root  [256]int32 // children of the root by byte, 0 for none
-	inner [256]bool  // bytes that begin a pattern which may start inside a word
+	inner [256]bool  // bytes that begin a pattern which may start within a word
 }
 
 type node struct {
@@ -81,7 +81,7 @@ func (t *trie) scan(s string, yield func(Hit) bool) {
 	}
 }
 
-// longestWord is how far into a word a pattern looks that leaves its end open, in bytes.
+// longestWord is how far a pattern with an open end reaches into a word, in bytes.
 const longestWord = 60
 
 type matcher struct {
@@ -89,11 +89,11 @@ type matcher struct {
 	text    string
 	yield   func(Hit) bool
 	start   int
-	atWord  bool // the search started where a word does
+	atWord  bool // the search started at the start of a word
 	stopped bool
 }
 
-// walk follows the text from i on below the node at.
+// walk follows the text from i on, below the node at.
 func (m *matcher) walk(at int32, i int) {
 	for {
 		m.report(at, i)
@@ -131,7 +131,7 @@ func (m *matcher) report(at int32, i int) {
 	}
 }
 
-// wordEnd is where the word that goes on at i ends, or -1 when that is too far.
+// wordEnd returns where the word at i ends, or -1 if that is too far.
 func wordEnd(s string, i int) int {
 	for j := i; j <= i+longestWord; j++ {
 		if j >= len(s) || s[j] == ' ' {
