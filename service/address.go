@@ -12,15 +12,16 @@ const (
 	maxAddress   = 254 // RFC 5321, 4.5.3.1.3, without the angle brackets
 )
 
-// reserved are the local parts that speak for the domain itself (RFC 2142, and those by which
-// certificate authorities verify a domain).
+// reserved are the local parts that stand for the domain itself (RFC 2142, and those that
+// certificate authorities use to verify a domain), sorted.
 var reserved = []string{
 	"abuse", "admin", "administrator", "hostmaster", "mailer-daemon", "no-reply", "nobody", "noc",
 	"noreply", "postmaster", "root", "security", "ssladmin", "ssladministrator", "sslwebmaster",
 	"sysadmin", "webmaster", "www",
 }
 
-// parseUsername returns the local part for a username that was asked for, or what is wrong with it.
+// parseUsername returns the local part for a requested username, or an error that says what is
+// wrong with it.
 func parseUsername(s string) (string, error) {
 	s = lower(s)
 	if len(s) > maxLocalPart {
@@ -43,7 +44,8 @@ func parseUsername(s string) (string, error) {
 	return s, nil
 }
 
-// lower changes ASCII letters only: in Unicode, letters of two alphabets can have one lower case.
+// lower changes only ASCII letters to lower case: in Unicode, letters of two alphabets can have the
+// same lower case.
 func lower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -55,10 +57,11 @@ func lower(s string) string {
 
 func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 
-// domain returns the domain for one that was asked for, or which ones there are.
+// domain returns the requested domain in lower case, or the default, or an error that lists those
+// there are.
 func (s *Service) domain(d string) (string, error) {
 	if len(s.options.Domains) == 0 {
-		return "", Errorf(Invalid, "this service has no domains to make inboxes in")
+		return "", Errorf(Invalid, "this service has no domains for inboxes")
 	}
 	if d == "" {
 		return s.options.Domains[0], nil
@@ -70,20 +73,20 @@ func (s *Service) domain(d string) (string, error) {
 	return d, nil
 }
 
-// splitAddress returns the two sides of an address in lower case.
+// splitAddress returns the local part and the domain of an address, in lower case.
 func splitAddress(address string) (local, domain string, err error) {
 	at := strings.LastIndexByte(address, '@')
 	if at <= 0 || at == len(address)-1 || len(address) > maxAddress ||
 		strings.ContainsFunc(address, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", "", Errorf(Invalid, "not a mail address")
+		return "", "", Errorf(Invalid, "not an e-mail address")
 	}
 	address = lower(address)
 	return address[:at], strings.TrimSuffix(address[at+1:], "."), nil
 }
 
-// randomUsername returns a local part that can be read out, of some 8 thousand million.
+// randomUsername returns one of some 8 billion local parts that are easy to read aloud.
 func randomUsername() string {
-	const suffix = "23456789bcdfghjkmnpqrstvwxz" // nothing that looks like another, and no words
+	const suffix = "23456789bcdfghjkmnpqrstvwxz" // no look-alikes, and no vowels to make words of
 	var b strings.Builder
 	b.WriteString(pick(adjectives) + "-" + pick(animals) + "-")
 	for range 4 {

@@ -5,47 +5,48 @@ import (
 	"time"
 )
 
-// hands are the two clocks of a machine.
-type hands struct {
+// fakeClocks are the two clocks of a machine.
+type fakeClocks struct {
 	wall    time.Time
 	elapsed time.Duration
 }
 
-func (h *hands) read() (time.Time, time.Duration) { return h.wall, h.elapsed }
+func (h *fakeClocks) read() (time.Time, time.Duration) { return h.wall, h.elapsed }
 
-func (h *hands) pass(d time.Duration) {
+func (h *fakeClocks) pass(d time.Duration) {
 	h.wall = h.wall.Add(d)
 	h.elapsed += d
 }
 
 func TestClock(t *testing.T) {
+	t.Parallel()
 	begin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	type moment struct{ now, certain time.Duration } // since begin
 	for _, test := range []struct {
 		name string
-		do   func(h *hands, c *clock)
+		do   func(h *fakeClocks, c *clock)
 		want moment
 	}{
-		{"runs", func(h *hands, c *clock) { h.pass(time.Hour) }, moment{time.Hour, time.Hour}},
-		{"slewed", func(h *hands, c *clock) {
+		{"runs", func(h *fakeClocks, c *clock) { h.pass(time.Hour) }, moment{time.Hour, time.Hour}},
+		{"slewed", func(h *fakeClocks, c *clock) {
 			for range 3600 {
 				h.pass(time.Second)
 				h.wall = h.wall.Add(time.Millisecond)
 				c.now()
 			}
 		}, moment{time.Hour + 3600*time.Millisecond, time.Hour + 3600*time.Millisecond}},
-		{"set back", func(h *hands, c *clock) {
+		{"set back", func(h *fakeClocks, c *clock) {
 			h.pass(time.Hour)
 			c.now()
 			h.wall = h.wall.Add(-30 * time.Minute)
 			h.pass(time.Minute)
 		}, moment{61 * time.Minute, 61 * time.Minute}},
-		{"set back by a little", func(h *hands, c *clock) {
+		{"set back by a little", func(h *fakeClocks, c *clock) {
 			h.pass(time.Hour)
 			c.now()
 			h.wall = h.wall.Add(-time.Millisecond)
 		}, moment{time.Hour, time.Hour}},
-		{"set back and believed", func(h *hands, c *clock) {
+		{"set back and accepted", func(h *fakeClocks, c *clock) {
 			h.pass(time.Hour)
 			h.wall = h.wall.Add(-30 * time.Minute)
 			c.settle()
@@ -57,12 +58,12 @@ func TestClock(t *testing.T) {
 			h.pass(time.Minute)
 			c.settle()
 		}, moment{40 * time.Minute, 40 * time.Minute}},
-		{"set forward", func(h *hands, c *clock) {
+		{"set forward", func(h *fakeClocks, c *clock) {
 			h.pass(time.Hour)
 			h.wall = h.wall.Add(24 * time.Hour)
 			h.pass(time.Minute)
 		}, moment{25*time.Hour + time.Minute, 61 * time.Minute}},
-		{"set forward by mistake", func(h *hands, c *clock) {
+		{"set forward by mistake", func(h *fakeClocks, c *clock) {
 			h.wall = h.wall.Add(24 * time.Hour)
 			c.now()
 			h.pass(9 * time.Minute)
@@ -71,13 +72,13 @@ func TestClock(t *testing.T) {
 			h.pass(20 * time.Minute)
 			c.settle()
 		}, moment{29 * time.Minute, 29 * time.Minute}},
-		{"set forward and believed", func(h *hands, c *clock) {
+		{"set forward and accepted", func(h *fakeClocks, c *clock) {
 			h.wall = h.wall.Add(24 * time.Hour)
 			c.settle()
 			h.pass(10 * time.Minute)
 			c.settle()
 		}, moment{24*time.Hour + 10*time.Minute, 24*time.Hour + 10*time.Minute}},
-		{"a second step starts anew", func(h *hands, c *clock) {
+		{"a second step starts anew", func(h *fakeClocks, c *clock) {
 			h.wall = h.wall.Add(24 * time.Hour)
 			c.settle()
 			h.pass(9 * time.Minute)
@@ -88,7 +89,7 @@ func TestClock(t *testing.T) {
 		}, moment{48*time.Hour + 18*time.Minute, 18 * time.Minute}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := &hands{wall: begin}
+			h := &fakeClocks{wall: begin}
 			c := newClock(h.read)
 			test.do(h, c)
 			got := moment{c.now().Sub(begin), c.certain().Sub(begin)}
@@ -96,28 +97,5 @@ func TestClock(t *testing.T) {
 				t.Errorf("the clock shows %v, want %v", got, test.want)
 			}
 		})
-	}
-}
-
-func TestReservedIsSorted(t *testing.T) {
-	for i := 1; i < len(reserved); i++ {
-		if reserved[i-1] >= reserved[i] {
-			t.Errorf("%s stands before %s", reserved[i-1], reserved[i])
-		}
-	}
-}
-
-func TestMessageID(t *testing.T) {
-	for _, place := range []uint64{1, 31, 32, 1 << 40, ^uint64(0)} {
-		id := NewMessageID(place)
-		if got, ok := MessagePlace(id); !ok || got != place {
-			t.Errorf("%s has place %d, want %d", id, got, place)
-		}
-	}
-	id := NewMessageID(7)
-	for _, wrong := range []string{"", "msg_", id[:30], id[:30] + "0", id[:30] + "07", id[:30] + "+7", id[:30] + "-7", id[:30] + "7_7", id[:30] + "A", "inbox_" + id[4:], id + "00000000000000"} {
-		if _, ok := MessagePlace(wrong); ok {
-			t.Errorf("%q can be an ID", wrong)
-		}
 	}
 }

@@ -18,10 +18,10 @@ type Recipient struct {
 	emailsPerDay int
 }
 
-// Recipient finds the inbox for an address: its own; else, without its "+tag", that of the rest; else,
-// with Options.CatchAll, a new one. The address is local-part@domain, unquoted and without angle brackets,
-// in any case. NotFound: there is none (SMTP 550). Invalid: not an address (553). OverQuota: the owner's
-// messages of the day are used up (452).
+// Recipient finds the inbox for an address: the one with that address, or else the one without its
+// "+tag", or else, with Options.CatchAll, a new one. The address is local-part@domain, unquoted and
+// without angle brackets, in any case. NotFound: there is no inbox (SMTP 550). Invalid: not an
+// address (553). OverQuota: the owner has received all the messages of the day (452).
 func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
 	local, domain, err := splitAddress(address)
 	if err != nil {
@@ -62,12 +62,12 @@ func errNoAddress() error { return Errorf(NotFound, "No such inbox here") }
 func errOverQuota(now time.Time) error {
 	return &Error{
 		Code:       OverQuota,
-		Message:    "The inbox has received all the messages its plan allows today",
+		Message:    "The inbox has received all the messages that its plan allows today",
 		RetryAfter: DayOf(now).End().Sub(now),
 	}
 }
 
-// addressed finds the inbox for an address, tags removed from the right as far as needed.
+// addressed finds the inbox for an address, removing tags from the right until there is one.
 func (s *Service) addressed(ctx context.Context, local, domain string) (Inbox, error) {
 	for {
 		in, err := s.store.InboxByAddress(ctx, local+"@"+domain)
@@ -85,11 +85,11 @@ func (s *Service) addressed(ctx context.Context, local, domain string) (Inbox, e
 	}
 }
 
-// catchAll makes an inbox for an address that has none.
+// catchAll creates an inbox for an address that has none.
 func (s *Service) catchAll(ctx context.Context, address string) (Inbox, error) {
 	in, err := s.createInbox(ctx, s.options.CatchAll, address, s.options.CatchAllTTL)
 	if ErrorCode(err) == Taken {
-		// By another delivery a moment ago, or once by another key.
+		// Another delivery created it a moment ago, or the address belongs to another key.
 		in, err = s.store.InboxByAddress(ctx, address)
 		if err == nil && s.expired(in) {
 			return Inbox{}, errNoAddress()
@@ -101,13 +101,14 @@ func (s *Service) catchAll(ctx context.Context, address string) (Inbox, error) {
 // Delivery is a message with its envelope.
 type Delivery struct {
 	From string      // envelope sender, empty for the null reverse-path
-	To   []Recipient // as Recipient returned them; those with the same inbox get one message
-	Raw  []byte      // the message, which is not kept or changed after Deliver returns
+	To   []Recipient // from Service.Recipient; an inbox that is in it twice gets one message
+	Raw  []byte      // the message, neither changed nor kept after Deliver returns
 }
 
-// Deliver stores the message for all recipients and returns nil when it is on disk. With an error nothing
-// was stored, except that with Unavailable and Internal it may have been. NotFound: all the inboxes are
-// gone by now. OverQuota: one of the owners has no messages left today; none got it. Full: no space.
+// Deliver stores the message for all recipients and returns nil when it is on disk. With an error
+// nothing was stored, except that after Unavailable and Internal it may have been. NotFound: all
+// the inboxes are gone by now. OverQuota: for one of the owners, the message would exceed the day's
+// limit. Full: there is no space left.
 func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 	sum := mail.Summarize(d.Raw)
 	from := sum.From.Addr
@@ -148,7 +149,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 	return nil
 }
 
-// clip bounds what a list has to carry, on a character's edge.
+// clip cuts a string to at most n bytes, between characters.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

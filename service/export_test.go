@@ -2,7 +2,8 @@ package service
 
 import "time"
 
-// SetWall makes the service read the wall clock with an offset that the test may change at any time.
+// SetWall makes the service read the wall clock with an offset that the test may change at any
+// time.
 func (s *Service) SetWall(offset func() time.Duration) {
 	real := readClock()
 	s.clock = newClock(func() (time.Time, time.Duration) {

@@ -2,9 +2,9 @@ package service
 
 import "sync"
 
-// hub is a publish-subscribe hub within the process. A topic is the ID of an inbox, or the ID of a key
-// for its list of inboxes. Publishing carries no data: it wakes the subscribers, which then read the
-// store. The subscribers of a topic share a channel; a topic without any takes no memory.
+// hub is a publish-subscribe hub within the process. A topic is the ID of an inbox, or the ID of a
+// key for its list of inboxes. Publishing carries no data: it wakes the subscribers, which then
+// read the store. The subscribers of a topic share a channel; a topic without any takes no memory.
 type hub struct {
 	mu          sync.Mutex
 	topics      map[string]*topic
@@ -18,8 +18,8 @@ type topic struct {
 
 func newHub() *hub { return &hub{topics: make(map[string]*topic)} }
 
-// subscribe returns a channel that is closed at the next notification of the topic, and the function
-// that ends the subscription.
+// subscribe returns a channel that is closed at the next notification of the topic, and the
+// function that ends the subscription.
 func (h *hub) subscribe(id string) (changed <-chan struct{}, unsubscribe func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// encoding has no letter twice in two cases, so an ID survives a careless copy, and no padding.
+// encoding is in lower case throughout, so that an ID survives careless copying, and has no
+// padding.
 var encoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
-// randomDigits is what 128 random bits take in encoding.
+// randomDigits is the length of 128 random bits in encoding.
 const randomDigits = 26
 
 func randomID(bytes int) string {
@@ -22,13 +23,13 @@ func randomID(bytes int) string {
 func newInboxID() string { return "inbox_" + randomID(16) }
 func newKeyID() string   { return "key_" + randomID(10) }
 
-// NewMessageID returns an ID for the message at a place in its inbox, 1 being the first that arrived:
-// "msg_", 128 random bits, and the place, by which a store finds the message without an index.
+// NewMessageID returns an ID for the message at a place in its inbox, where the first to arrive is
+// 1: "msg_", 128 random bits, and the place, by which a store finds the message without an index.
 func NewMessageID(place uint64) string {
 	return "msg_" + randomID(16) + strconv.FormatUint(place, 32)
 }
 
-// MessagePlace returns the place that a message ID names; ok tells whether it can be an ID at all.
+// MessagePlace returns the place in a message ID; ok is false if it cannot be an ID.
 func MessagePlace(id string) (place uint64, ok bool) {
 	rest, found := strings.CutPrefix(id, "msg_")
 	if !found || len(rest) <= randomDigits {

@@ -12,25 +12,26 @@ type Inbox struct {
 	KeyID     string // the owner
 	Address   string // lower case
 	CreatedAt time.Time
-	ExpiresAt time.Time // from this instant on the inbox is gone
-	Messages  int       // messages in it
-	Version   uint64    // another one after each delivery; compared for equality only
+	ExpiresAt time.Time // from then on, the inbox is gone
+	Messages  int       // how many it has
+	Version   uint64    // differs after each delivery; compare it for equality only
 }
 
-// DefaultTTL is the lifetime of an inbox for which none was asked, MinTTL the shortest.
+// DefaultTTL is the default lifetime of an inbox, MinTTL the shortest.
 const (
 	DefaultTTL = time.Hour
 	MinTTL     = time.Minute
 )
 
-// NewInbox says what inbox to create; a zero field takes its default.
+// NewInbox describes an inbox to create.
 type NewInbox struct {
 	Domain   string        // default: the first of Domains
 	Username string        // default: a random one
 	TTL      time.Duration // whole seconds; default: DefaultTTL
 }
 
-// CreateInbox makes an inbox for the key. Invalid and Taken say what is wrong with the request.
+// CreateInbox creates an inbox for the key. The messages of Invalid and Taken say what is wrong
+// with the request.
 func (s *Service) CreateInbox(ctx context.Context, k Key, n NewInbox) (Inbox, error) {
 	domain, err := s.domain(n.Domain)
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *Service) CreateInbox(ctx context.Context, k Key, n NewInbox) (Inbox, er
 		}
 		return s.createInbox(ctx, k.ID, username+"@"+domain, ttl)
 	}
-	// A clash of random names is next to impossible; three in a row have another cause.
+	// A collision of random names is improbable; three in a row have another cause.
 	var in Inbox
 	for range 3 {
 		in, err = s.createInbox(ctx, k.ID, randomUsername()+"@"+domain, ttl)
@@ -72,13 +73,13 @@ func (s *Service) createInbox(ctx context.Context, keyID, address string, ttl ti
 	return in, nil
 }
 
-// lifetime checks the time to live that was asked for against the most that the plan allows.
-func lifetime(ttl, most time.Duration) (time.Duration, error) {
+// lifetime checks a requested lifetime against the plan's maximum, and fills in the default.
+func lifetime(ttl, limit time.Duration) (time.Duration, error) {
 	if ttl == 0 {
-		ttl = min(DefaultTTL, most)
+		ttl = min(DefaultTTL, limit)
 	}
-	if ttl < MinTTL || ttl > most || ttl%time.Second != 0 {
-		return 0, Errorf(Invalid, "ttl must be a whole number of seconds from %d to %d", MinTTL/time.Second, most/time.Second)
+	if ttl < MinTTL || ttl > limit || ttl%time.Second != 0 {
+		return 0, Errorf(Invalid, "ttl must be a whole number of seconds from %d to %d", MinTTL/time.Second, limit/time.Second)
 	}
 	return ttl, nil
 }
@@ -96,8 +97,8 @@ func errNoInbox() error { return Errorf(NotFound, "No such inbox") }
 
 func (s *Service) expired(in Inbox) bool { return !s.now().Before(in.ExpiresAt) }
 
-// Inboxes returns the key's inboxes, the newest first, and the version of the list, which is another
-// one after each creation, deletion, expiry or delivery; versions are compared for equality only.
+// Inboxes returns the key's inboxes, newest first, and the version of the list, which differs after
+// each creation, deletion, expiry and delivery. Compare versions for equality only.
 func (s *Service) Inboxes(ctx context.Context, k Key) ([]Inbox, uint64, error) {
 	list, version, err := s.store.Inboxes(ctx, k.ID)
 	if err != nil {
@@ -121,7 +122,7 @@ func (s *Service) InboxesVersion(ctx context.Context, k Key) (uint64, error) {
 	return s.store.InboxesVersion(ctx, k.ID)
 }
 
-// DeleteInbox removes an inbox of the key and all its messages, at once, or returns NotFound.
+// DeleteInbox removes an inbox of the key with all its messages, or returns NotFound.
 func (s *Service) DeleteInbox(ctx context.Context, k Key, id string) error {
 	if _, err := s.Inbox(ctx, k, id); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 )
 
 func TestCreateInboxChecks(t *testing.T) {
+	t.Parallel()
 	s, k := start(t, service.Dev, service.Options{})
 	for _, test := range []struct {
 		name    string
@@ -63,6 +65,7 @@ func TestCreateInboxChecks(t *testing.T) {
 }
 
 func TestMaxTTLOfPlans(t *testing.T) {
+	t.Parallel()
 	for plan, seconds := range map[service.Plan]int{service.Dev: 86_400, service.Startup: 604_800, service.Enterprise: 2_592_000} {
 		s, k := start(t, plan, service.Options{})
 		ttl := time.Duration(seconds) * time.Second
@@ -74,6 +77,7 @@ func TestMaxTTLOfPlans(t *testing.T) {
 }
 
 func TestRandomAddress(t *testing.T) {
+	t.Parallel()
 	s, k := start(t, service.Enterprise, service.Options{})
 	want := regexp.MustCompile(`^[a-z]+-[a-z]+-[2-9b-z]{4}@x\.test$`)
 	id := regexp.MustCompile(`^inbox_[0-9a-v]{26}$`)
@@ -86,6 +90,7 @@ func TestRandomAddress(t *testing.T) {
 }
 
 func TestForeignInboxDoesNotExist(t *testing.T) {
+	t.Parallel()
 	s, k := start(t, service.Dev, service.Options{})
 	_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
 	must(t, err)
@@ -117,7 +122,7 @@ func TestForeignInboxDoesNotExist(t *testing.T) {
 	if len(own) != 0 {
 		t.Errorf("the other key sees %v", own)
 	}
-	// A message of one inbox is none of another.
+	// A message of one inbox is not in another.
 	second := create(t, s, k, "second")
 	deliver(t, s, plainMail, second.Address)
 	_, err = s.Message(t.Context(), k, second.ID, id)
@@ -127,6 +132,7 @@ func TestForeignInboxDoesNotExist(t *testing.T) {
 }
 
 func TestInboxesNewestFirst(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Dev, service.Options{})
 		for _, name := range []string{"one", "two", "three"} {
@@ -146,6 +152,7 @@ func TestInboxesNewestFirst(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Dev, service.Options{})
 		in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: "ada", TTL: time.Minute})
@@ -189,6 +196,7 @@ func TestExpiry(t *testing.T) {
 }
 
 func TestAddressStaysWithItsKey(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Dev, service.Options{})
 		_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
@@ -221,9 +229,9 @@ func TestAddressStaysWithItsKey(t *testing.T) {
 	})
 }
 
-// run runs the service's own work until the returned function is called.
+// run calls Service.Run until the returned function is called.
 func run(t *testing.T, s *service.Service) (stop func()) {
-	ctx, cancel := contextWithCancel(t)
+	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- s.Run(ctx) }()
 	return func() {
@@ -234,10 +242,12 @@ func run(t *testing.T, s *service.Service) (stop func()) {
 	}
 }
 
-// Setting the clock brings nothing back that has expired, and takes nothing that has not.
+// Setting the clock neither brings back what has expired nor removes what has not.
 func TestClockIsSet(t *testing.T) {
+	t.Parallel()
 	for _, step := range []time.Duration{-30 * time.Minute, -365 * 24 * time.Hour, -time.Second, 30 * time.Minute, 365 * 24 * time.Hour} {
 		t.Run(step.String(), func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, k := start(t, service.Dev, service.Options{})
 				var wall atomic.Int64

@@ -12,8 +12,8 @@ import (
 
 // Key is an API key without its secret.
 type Key struct {
-	ID        string // "key_…", stays the same when the secret is rotated
-	Name      string // chosen by the operator, may be empty
+	ID        string // "key_…", which rotating the secret does not change
+	Name      string // the operator's, may be empty
 	Plan      Plan
 	CreatedAt time.Time
 	RevokedAt time.Time // zero while the key is valid
@@ -28,12 +28,12 @@ func newSecret() string {
 	return secretPrefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// errKey tells nothing about which part of a key is wrong; the contract gives its text.
+// errKey does not say what is wrong with a key. Its text is the contract's.
 func errKey() error { return Errorf(Unauthorized, "Invalid API key") }
 
-// Authenticate returns the key that has the secret, or an error of code Unauthorized when there is
-// none or it was revoked. It compares hashes of secrets of high entropy, so that the time it takes
-// tells nothing about a secret.
+// Authenticate returns the key with the secret, or an error of code Unauthorized if there is none
+// or it is revoked. It compares hashes of high-entropy secrets, so that the time it takes reveals
+// nothing about a secret.
 func (s *Service) Authenticate(ctx context.Context, secret string) (Key, error) {
 	if secret == "" || len(secret) > 256 {
 		return Key{}, errKey()
@@ -52,9 +52,9 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Key, error) 
 	return k.Key, nil
 }
 
-// Allow counts a request of the key. The quota is what is left after it; it is filled in also with an
-// error. Forbidden: the plan has no access. RateLimited: the request was not counted and may be
-// made after RetryAfter.
+// Allow counts a request of the key and returns the quota that is left, also with RateLimited.
+// Forbidden: the plan has no access. RateLimited: the request was not counted, and can be made
+// again after RetryAfter.
 func (s *Service) Allow(ctx context.Context, k Key) (Quota, error) {
 	limit := k.Plan.Limits().RequestsPerMinute
 	if limit == 0 {
@@ -70,7 +70,7 @@ func (s *Service) Allow(ctx context.Context, k Key) (Quota, error) {
 	return q, nil
 }
 
-// CreateKey makes a key and returns its secret, which is shown this once and stored nowhere.
+// CreateKey creates a key and returns its secret, of which only a hash is stored.
 func (s *Service) CreateKey(ctx context.Context, name string, plan Plan) (secret string, k Key, err error) {
 	if _, err := ParsePlan(string(plan)); err != nil {
 		return "", Key{}, err
@@ -94,7 +94,7 @@ func keyName(name string) (string, error) {
 	return name, nil
 }
 
-// Keys returns all keys, the oldest first, the revoked ones included.
+// Keys returns all keys, oldest first, including revoked ones.
 func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	stored, err := s.store.Keys(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Service) Key(ctx context.Context, id string) (Key, error) {
 	return k.Key, err
 }
 
-// RevokeKey ends a key for good: its secret is refused, and mail to its inboxes too.
+// RevokeKey revokes a key for good: its secret is refused, as is mail to its inboxes.
 func (s *Service) RevokeKey(ctx context.Context, id string) (Key, error) {
 	now := s.now()
 	k, err := s.store.UpdateKey(ctx, id, func(k *StoredKey) {
@@ -124,8 +124,8 @@ func (s *Service) RevokeKey(ctx context.Context, id string) (Key, error) {
 	return k.Key, err
 }
 
-// RotateKey gives a key a new secret, which is shown this once; the old one is refused at once. The
-// key's inboxes stay its own.
+// RotateKey replaces a key's secret and returns the new one, of which only a hash is stored. The
+// old one is refused from then on. The key keeps its inboxes.
 func (s *Service) RotateKey(ctx context.Context, id string) (secret string, k Key, err error) {
 	secret = newSecret()
 	hash := sha256.Sum256([]byte(secret))
@@ -143,7 +143,7 @@ func (s *Service) RotateKey(ctx context.Context, id string) (secret string, k Ke
 	return secret, stored.Key, nil
 }
 
-// SetPlan gives a key another plan, from the next request and the next message on.
+// SetPlan changes a key's plan, with effect from the next request and the next message.
 func (s *Service) SetPlan(ctx context.Context, id string, plan Plan) (Key, error) {
 	if _, err := ParsePlan(string(plan)); err != nil {
 		return Key{}, err

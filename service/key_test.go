@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -16,11 +15,8 @@ import (
 	"mayfly/service"
 )
 
-func contextWithCancel(t *testing.T) (context.Context, context.CancelFunc) {
-	return context.WithCancel(t.Context())
-}
-
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	s, _ := start(t, service.Dev, service.Options{})
 	ctx := t.Context()
 	secret, k, err := s.CreateKey(ctx, " CI ", service.Startup)
@@ -84,6 +80,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestFreePlanHasNoAccess(t *testing.T) {
+	t.Parallel()
 	s, k := start(t, service.Dev, service.Options{})
 	in := create(t, s, k, "ada")
 	k, err := s.SetPlan(t.Context(), k.ID, service.Free)
@@ -95,6 +92,7 @@ func TestFreePlanHasNoAccess(t *testing.T) {
 }
 
 func TestRateLimit(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Dev, service.Options{})
 		ctx := t.Context()
@@ -126,7 +124,7 @@ func TestRateLimit(t *testing.T) {
 			t.Errorf("allowed again with %+v", q)
 		}
 
-		// A smaller plan counts what was done before.
+		// With a smaller plan, earlier requests still count.
 		bigger, err := s.SetPlan(ctx, k.ID, service.Startup)
 		must(t, err)
 		q, err = s.Allow(ctx, bigger)
@@ -139,12 +137,15 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
-// However requests come, no 60 seconds see more than the limit, and none is refused for nothing.
+// Whenever requests are made, no 60 seconds see more than the limit, and none is refused below it.
 func TestRateLimitInAnyMinute(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(5) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s, k := start(t, service.Dev, service.Options{})
+				s := service.New(nil, service.Options{}) // the limiter needs no store
+				k := service.Key{ID: "key", Plan: service.Dev}
 				r := rand.New(rand.NewPCG(seed, 2))
 				var allowed []time.Time
 				for range 2000 {
@@ -174,6 +175,7 @@ func TestRateLimitInAnyMinute(t *testing.T) {
 }
 
 func TestRateLimitShared(t *testing.T) {
+	t.Parallel()
 	s, k := start(t, service.Dev, service.Options{})
 	var allowed atomic.Int32
 	var wg sync.WaitGroup

@@ -6,27 +6,30 @@ import (
 	"time"
 )
 
-// Quota is what a key has left of its requests.
+// Quota is what is left of a key's rate limit.
 type Quota struct {
-	Limit     int           // requests in any 60 seconds
-	Remaining int           // requests that would be allowed now
-	Reset     time.Duration // until another one is; 0 when none was made
+	Limit     int           // requests allowed in any 60 seconds
+	Remaining int           // requests allowed now
+	Reset     time.Duration // until one more is allowed; 0 if none was made
 }
 
-// limitWindow is the time in which a key makes no more requests than its plan allows.
+// limitWindow is the period of the rate limit: no period of this length sees more requests.
 const limitWindow = time.Minute
 
-// limiter counts the requests of each key, by the elapsed time, so that setting the clock changes nothing.
+// limiter is a rate limiter for each key. It uses the elapsed time, so that setting the clock makes
+// no difference.
 type limiter interface {
-	// take counts a request of the key unless the limit is reached. With an error it is not known whether it is.
+	// take counts a request of the key, or returns false if the limit is reached. With an error it
+	// is unknown whether it is.
 	take(ctx context.Context, keyID string, limit int) (Quota, bool, error)
-	// run gives back what is not needed until ctx ends.
+	// run frees what is no longer needed, until ctx ends.
 	run(ctx context.Context)
 }
 
-// localLimiter is the limiter of the only process there is. It keeps the times of each key's requests of the last minute: the one way to promise that no
-// 60 seconds, wherever they start, see more than the limit. A token bucket would let twice the limit
-// through in a minute that starts with a full bucket. It costs 8 bytes a request, for a minute.
+// localLimiter is the limiter of a process that has the store to itself. It is a sliding-window
+// log: it keeps the times of each key's requests of the last minute, 8 bytes each. Nothing cheaper
+// can promise that no 60 seconds, whenever they start, see more than the limit; a token bucket
+// would allow twice the limit in a minute that starts with a full bucket.
 type localLimiter struct {
 	start time.Time
 	mu    sync.Mutex
@@ -47,12 +50,13 @@ func (l *localLimiter) take(_ context.Context, keyID string, limit int) (Quota, 
 		made = append(made, now)
 	}
 	l.keys[keyID] = made
-	// The next request is free when so many have left the window that one fits in.
+	// One more is allowed when enough have left the window.
 	next := made[max(0, len(made)-limit)]
 	return Quota{Limit: limit, Remaining: max(0, limit-len(made)), Reset: next + limitWindow - now}, ok, nil
 }
 
-// recent drops what has left the window. The front of the array is given back when append copies it.
+// recent drops what has left the window. The front of the array is freed when append copies the
+// rest.
 func recent(made []time.Duration, now time.Duration) []time.Duration {
 	n := 0
 	for n < len(made) && now-made[n] >= limitWindow {
@@ -74,7 +78,7 @@ func (l *localLimiter) run(ctx context.Context) {
 	}
 }
 
-// forget drops the keys that made no request in the last minute.
+// forget drops the keys that have made no request in the last minute.
 func (l *localLimiter) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Summary is what a list shows of a message.
+// Summary is a message as a list has it.
 type Summary struct {
 	ID         string
-	From       string // bare address of the header From, else the envelope sender; may be empty
+	From       string // bare address of the From header, or else the envelope sender; may be empty
 	FromName   string
 	Subject    string
 	ReceivedAt time.Time // UTC, milliseconds
@@ -24,31 +24,32 @@ type Message struct {
 
 // Page asks for part of a list. The zero value asks for all of it.
 type Page struct {
-	Limit int    // messages at most; 0 is no limit
-	After string // ID of a message: the list starts with the next older one
+	Limit int    // how many messages at most; 0 is no limit
+	After string // ID of the message after which, newest first, the page starts; empty: from the newest
 }
 
-// List is a list of messages, the newest first.
+// List is a list of messages, newest first.
 type List struct {
 	Messages []Summary
 	Total    int    // messages in the inbox, whatever the page
 	Version  uint64 // of the inbox
 }
 
-// Messages lists an inbox of the key. NotFound: no such inbox, or After is no message of it.
+// Messages lists the messages of an inbox of the key. NotFound: no such inbox, or After is not one
+// of its messages.
 func (s *Service) Messages(ctx context.Context, k Key, inboxID string, p Page) (List, error) {
 	in, err := s.Inbox(ctx, k, inboxID)
 	if err != nil {
 		return List{}, err
 	}
-	// Only what the version counts, even if more has arrived since.
+	// The version covers only these, even if more have arrived since.
 	before := uint64(in.Messages) + 1
 	if p.After != "" {
 		place, ok := MessagePlace(p.After)
 		if !ok || place >= before {
 			return List{}, errNoMessage()
 		}
-		// One that is damaged still has its place.
+		// A damaged message still has its place.
 		if m, err := s.store.Summary(ctx, in, place); ErrorCode(err) == NotFound || err == nil && m.ID != p.After {
 			return List{}, errNoMessage()
 		}
@@ -74,7 +75,7 @@ func (s *Service) Message(ctx context.Context, k Key, inboxID, messageID string)
 	return m, err
 }
 
-// Summary returns what a list shows of a message, without reading its body, or NotFound.
+// Summary returns the summary of a message without reading its body, or NotFound.
 func (s *Service) Summary(ctx context.Context, k Key, inboxID, messageID string) (Summary, error) {
 	in, place, err := s.place(ctx, k, inboxID, messageID)
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *Service) Summary(ctx context.Context, k Key, inboxID, messageID string)
 	return sum, err
 }
 
-// place returns where to find a message, if there is one with the ID.
+// place returns the inbox of the key and the place in it that a message ID names.
 func (s *Service) place(ctx context.Context, k Key, inboxID, messageID string) (Inbox, uint64, error) {
 	in, err := s.Inbox(ctx, k, inboxID)
 	if err != nil {

@@ -2,7 +2,7 @@ package service
 
 import "time"
 
-// Plan is what a key was sold with.
+// Plan is the set of limits that a key has.
 type Plan string
 
 const (
@@ -12,17 +12,17 @@ const (
 	Enterprise Plan = "enterprise"
 )
 
-// Plans lists all plans, the smallest first.
+// Plans returns all plans, smallest first.
 func Plans() []Plan { return []Plan{Free, Dev, Startup, Enterprise} }
 
-// Limits of a plan. All are zero for Free and for a plan that does not exist.
+// Limits are the limits of a plan. They are zero for Free and for an unknown plan.
 type Limits struct {
 	RequestsPerMinute int           // in any 60 seconds
 	EmailsPerDay      int           // messages accepted in a UTC day
 	MaxTTL            time.Duration // of an inbox
 }
 
-// Limits returns what the plan allows.
+// Limits returns the limits of the plan.
 func (p Plan) Limits() Limits {
 	switch p {
 	case Dev:
@@ -35,7 +35,7 @@ func (p Plan) Limits() Limits {
 	return Limits{}
 }
 
-// ParsePlan returns the plan of that name, or an error of code Invalid.
+// ParsePlan returns the plan with the name, or an error of code Invalid.
 func ParsePlan(name string) (Plan, error) {
 	switch p := Plan(name); p {
 	case Free, Dev, Startup, Enterprise:

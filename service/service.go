@@ -1,20 +1,27 @@
-// Package service is the domain: inboxes and their messages, keys, plans and limits, expiry, and who
-// waits for what. It knows neither HTTP nor SMTP nor a database: the doors are service/rest and
-// service/smtp, the stores service/pebble and service/postgres, each of which passes
+// Package service is the domain: inboxes and their messages, keys, plans and limits, expiry, and
+// waiting for changes. It knows neither HTTP nor SMTP nor a database: the servers are service/rest
+// and service/smtp, the stores service/pebble and service/postgres, which both pass
 // service/storetest.
 //
 // # Rules
 //
-// An inbox belongs to the key that made it; for any other key it does not exist. It ends at ExpiresAt
-// or when it is deleted, and then it and its messages are gone at once; their storage follows later.
-// Its address can be made anew by the same key only and stays taken for every other one.
+// An inbox belongs to the key that created it; to any other key it does not exist. When it expires
+// or is deleted, it and its messages are gone at once; their storage is reclaimed later. Only the
+// same key can create an inbox with the same address again; for all others the address stays taken.
 //
 // A message is accepted when [Service.Deliver] returns nil, and then it is on disk.
 //
-// A key makes no more requests than its plan allows in any 60 seconds, and its inboxes accept no more
-// messages than its plan allows in a UTC day, however many callers there are at once.
+// In any 60 seconds a key makes no more requests than its plan allows, and in a UTC day its inboxes
+// accept no more messages than its plan allows, no matter how many callers there are at once.
 //
 // Every error carries a [Code]; its message is one line that may be shown to a user.
+//
+// # Terms
+//
+// The hub is the process's publish-subscribe hub: it wakes callers of [Service.WaitMessages] and
+// [Service.WaitInboxes]. Processes that share a store limit requests without asking it each time: a
+// process leases a lot, which is a batch of tokens of the key's rate limit, each good for one
+// request (see [Shared]).
 package service
 
 import (
@@ -23,23 +30,23 @@ import (
 	"time"
 )
 
-// Options of a Service. The zero value works, and has no domains to make inboxes in.
+// Options of a Service. The zero value works, but has no domains for inboxes.
 type Options struct {
-	// Domains that inboxes may be made in, in lower case; the first is the default.
+	// Domains are the domains of inboxes, in lower case; the first is the default.
 	Domains []string
 
-	// CatchAll is the ID of the key that owns the inboxes made for mail to unknown addresses, at any
-	// domain. Empty: mail to an unknown address is refused.
+	// CatchAll is the ID of the key that gets an inbox for each unknown address that mail arrives
+	// for, at any domain. Empty: mail to an unknown address is refused.
 	CatchAll string
 
 	// CatchAllTTL is the lifetime of such an inbox. Default: 24 hours.
 	CatchAllTTL time.Duration
 
-	// Log receives what an operator has to know; never a body or a key. Default: slog.Default().
+	// Log gets what an operator has to know; never a body or a key. Default: slog.Default().
 	Log *slog.Logger
 }
 
-// Service is the domain on a store. Its methods may be called concurrently.
+// Service applies the rules of the domain to a store. It is safe for concurrent use.
 type Service struct {
 	store   Store
 	options Options
@@ -47,10 +54,10 @@ type Service struct {
 	clock   *clock
 	limiter limiter
 	hub     *hub
-	shared  Shared // the store, if other processes have it too; else nil
+	shared  Shared // the store if processes can share it, else nil
 }
 
-// New returns the service on a store, which the caller closes after the last call.
+// New returns a service on a store, which the caller closes after the last call.
 func New(store Store, o Options) *Service {
 	if o.CatchAllTTL <= 0 {
 		o.CatchAllTTL = 24 * time.Hour
@@ -74,8 +81,9 @@ func New(store Store, o Options) *Service {
 	return s
 }
 
-// Domains returns the domains that inboxes may be made in; the first is the default.
+// Domains returns the domains of inboxes; the first is the default.
 func (s *Service) Domains() []string { return s.options.Domains }
 
-// Ready tells whether the service can accept and answer: nil, or an error of code Unavailable.
+// Ready returns nil if the service can accept mail and answer requests, else an error of code
+// Unavailable.
 func (s *Service) Ready(ctx context.Context) error { return s.store.Ready(ctx) }

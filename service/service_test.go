@@ -10,7 +10,8 @@ import (
 	"mayfly/service/pebble"
 )
 
-// start returns a service on a store in memory, usable with a false clock, and a key of the plan.
+// start returns a service on a store in memory, which works with fake time, and a key with the
+// plan.
 func start(t *testing.T, plan service.Plan, o service.Options) (*service.Service, service.Key) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))

@@ -5,5 +5,5 @@ type Stats struct {
 	Waiting int // callers in WaitMessages and WaitInboxes
 }
 
-// Stats returns the counts as they are now.
+// Stats returns the current counts.
 func (s *Service) Stats() Stats { return Stats{Waiting: s.hub.count()} }

@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	sweepLimit = 1000        // inboxes at once, so that others get their turn
-	sweepPause = time.Second // least time between two sweeps that had nothing left to do
+	sweepLimit = 1000        // inboxes at once, so that other changes are not held up
+	sweepPause = time.Second // shortest time between two sweeps that left nothing to do
 )
 
-// Run removes what has expired, and hears what other processes tell, until ctx ends, and returns nil then. It must
-// run for storage to be reclaimed; what has expired is gone without it.
+// Run removes expired inboxes and listens to other processes until ctx ends, and then returns nil.
+// It only reclaims storage: an inbox is gone when it expires, whether or not Run is called.
 func (s *Service) Run(ctx context.Context) error {
 	var others sync.WaitGroup
 	defer others.Wait()
 	others.Go(func() { s.limiter.run(ctx) })
 	var err error
 	if s.shared != nil {
-		others.Go(func() { err = s.shared.Listen(ctx, s.heard) })
+		others.Go(func() { err = s.shared.Listen(ctx, s.onTopic) })
 	}
 	for {
 		pause := s.sweep(ctx)
@@ -33,8 +33,9 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// heard wakes who waits for what another process has changed.
-func (s *Service) heard(topic string) {
+// onTopic handles a topic from another process: it wakes those who wait for the change, or returns
+// the lot that the process asks for.
+func (s *Service) onTopic(topic string) {
 	if keyID, ok := strings.CutPrefix(topic, recallTopic); ok {
 		if l, ok := s.limiter.(*sharedLimiter); ok {
 			l.recall(keyID)
@@ -48,8 +49,8 @@ func (s *Service) heard(topic string) {
 	s.hub.notify(topic)
 }
 
-// sweep removes what has expired and returns how long nothing more can. No inbox lives for less than
-// MinTTL, so none can have been made meanwhile that expires earlier.
+// sweep removes expired inboxes and returns how long it takes until more can expire. Since no inbox
+// lives for less than MinTTL, none that is created meanwhile can expire earlier.
 func (s *Service) sweep(ctx context.Context) time.Duration {
 	for {
 		now := s.clock.certain()

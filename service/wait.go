@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// recheckInterval is how long a waiter trusts that other processes announce their changes. A process
-// that dies between a change and its announcement is thus made up for.
+// recheckInterval is how long a waiter trusts that other processes announce their changes. A
+// process that dies between a change and its announcement is thus made up for.
 const recheckInterval = 5 * time.Second
 
 // recheckAfter returns how long to wait before reading the version again, at most limit.
@@ -19,9 +19,9 @@ func (s *Service) recheckAfter(limit time.Duration) time.Duration {
 	return min(limit, recheckInterval+rand.N(recheckInterval)) // so that not all read at once
 }
 
-// WaitMessages returns true as soon as the inbox has a version other than the given one, which may be
-// at once, and false without an error when ctx ends first. NotFound: no such inbox, or it was deleted
-// or expired while waiting.
+// WaitMessages returns true as soon as the inbox has a version other than the given one, which may
+// be at once, and false without an error when ctx ends first. NotFound: no such inbox, or it was
+// deleted or expired while waiting.
 func (s *Service) WaitMessages(ctx context.Context, k Key, inboxID string, version uint64) (changed bool, err error) {
 	return s.wait(ctx, inboxID, version, func() (uint64, time.Duration, error) {
 		in, err := s.Inbox(ctx, k, inboxID)
@@ -37,11 +37,12 @@ func (s *Service) WaitInboxes(ctx context.Context, k Key, version uint64) (chang
 	})
 }
 
-// wait waits until read returns a version other than the given one. Besides the version, read returns
-// how long to wait for a notification before reading again.
+// wait waits until read returns a version other than the given one. Besides the version, read
+// returns how long to wait for a notification before reading again.
 func (s *Service) wait(ctx context.Context, topic string, version uint64, read func() (uint64, time.Duration, error)) (changed bool, err error) {
 	for {
-		notified, unsubscribe := s.hub.subscribe(topic) // before reading, so that no change is missed
+		// Before reading, so that no change is missed.
+		notified, unsubscribe := s.hub.subscribe(topic)
 		current, limit, err := read()
 		if err != nil || current != version {
 			unsubscribe()

@@ -10,16 +10,16 @@ import (
 	"mayfly/service"
 )
 
-// lotShare is the part of what is left that a lot gets: smaller ones the nearer the limit is.
+// lotShare divides what is left: a lot gets that part of it, so that lots get smaller near the limit.
 const lotShare = 8
 
-// window is the time for which a request counts.
+// window is the period of the rate limit.
 const window = time.Minute
 
-// Lease settles a lot and takes another one. All times are the database's: a use is dated by how long ago it was, and
-// when the database reads that, it is longer ago by the way, so no request counts for less than a minute. Losing the
-// last of it with the database is not worth waiting for the disk.
-func (s *Store) Lease(ctx context.Context, keyID string, limit int, settled service.Settled) (service.Lot, error) {
+// Lease implements service.Shared. All times are the database's. A use is dated by how long ago it was, to which the
+// transfer adds, so that no request counts for less than a minute. The transaction does not wait for the disk: losing
+// the last lots in a crash does little harm.
+func (s *Store) Lease(ctx context.Context, keyID string, limit int, returned service.Returned) (service.Lot, error) {
 	if !name(keyID) {
 		return service.Lot{}, errNotFound
 	}
@@ -31,11 +31,11 @@ func (s *Store) Lease(ctx context.Context, keyID string, limit int, settled serv
 		var b pgx.Batch
 		b.Queue("SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtextextended($1, 0))", keyID)
 		b.Queue("DELETE FROM lots WHERE key_id = $1 AND ends_at <= clock_timestamp()", keyID)
-		if settled.Lot != "" {
-			settle(&b, keyID, settled)
+		if returned.Lot != "" {
+			takeBack(&b, keyID, returned)
 		}
 		if limit > 0 {
-			take(&b, keyID, limit, &lot)
+			newLot(&b, keyID, limit, &lot)
 		}
 		return s.pool.SendBatch(ctx, &b).Close()
 	})
@@ -45,24 +45,24 @@ func (s *Store) Lease(ctx context.Context, keyID string, limit int, settled serv
 	return lot, err
 }
 
-func settle(b *pgx.Batch, keyID string, settled service.Settled) {
-	if len(settled.Uses) == 0 {
-		b.Queue("DELETE FROM lots WHERE key_id = $1 AND id = $2", keyID, settled.Lot)
+func takeBack(b *pgx.Batch, keyID string, returned service.Returned) {
+	if len(returned.Uses) == 0 {
+		b.Queue("DELETE FROM lots WHERE key_id = $1 AND id = $2", keyID, returned.Lot)
 		return
 	}
-	ages := make([]float64, len(settled.Uses))
-	for i, age := range settled.Uses {
+	ages := make([]float64, len(returned.Uses))
+	for i, age := range returned.Uses {
 		ages[i] = age.Seconds()
 	}
 	b.Queue(`UPDATE lots SET open = 0, uses = u.uses, ends_at = u.last FROM (
 			SELECT array_agg(leaves) AS uses, max(leaves) AS last FROM (
 				SELECT clock_timestamp() + make_interval(secs => $4 - age) AS leaves FROM unnest($3::float8[]) age
 			) l
-		) u WHERE key_id = $1 AND id = $2`, keyID, settled.Lot, ages, window.Seconds())
+		) u WHERE key_id = $1 AND id = $2`, keyID, returned.Lot, ages, window.Seconds())
 }
 
-func take(b *pgx.Batch, keyID string, limit int, lot *service.Lot) {
-	// An open lot counts until its last token, used at the last moment, leaves the window.
+func newLot(b *pgx.Batch, keyID string, limit int, lot *service.Lot) {
+	// An open lot counts until its last token, if used at the last moment, leaves the window.
 	const sql = `WITH moment AS MATERIALIZED (
 			SELECT clock_timestamp() AS now
 		), charged AS (
@@ -78,7 +78,7 @@ func take(b *pgx.Batch, keyID string, limit int, lot *service.Lot) {
 		)
 		SELECT open, used, coalesce(extract(epoch FROM first - now), 0)::float8, coalesce((SELECT open FROM lot), 0)
 		FROM moment, charged`
-	b.Queue(sql, keyID, lot.ID, int32(limit), int32(lotShare), (window + service.LotHold).Seconds()).
+	b.Queue(sql, keyID, lot.ID, int32(limit), int32(lotShare), (window + service.LotLease).Seconds()).
 		QueryRow(func(row pgx.Row) error {
 			var used int
 			var free float64
@@ -91,7 +91,7 @@ func take(b *pgx.Batch, keyID string, limit int, lot *service.Lot) {
 		})
 }
 
-// forgetLots removes what counts no more of keys that make no requests; of the others Lease does so.
+// forgetLots deletes the lots that no longer count. For keys that make requests, Lease does so.
 func (s *Store) forgetLots(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 )
 
 // lease asks for a lot of the key "k", of a limit.
-func lease(t *testing.T, s *Store, limit int, settled service.Settled) service.Lot {
+func lease(t *testing.T, s *Store, limit int, settled service.Returned) service.Lot {
 	t.Helper()
 	lot, err := s.Lease(t.Context(), "k", limit, settled)
 	if err != nil {
@@ -31,43 +31,43 @@ func wantLot(t *testing.T, got service.Lot, tokens, charged, open int) {
 
 func TestLotsAreASmallPartOfWhatIsLeft(t *testing.T) {
 	s := open(t, pgtest.Database(t), Options{})
-	first := lease(t, s, 60, service.Settled{})
+	first := lease(t, s, 60, service.Returned{})
 	wantLot(t, first, 7, 7, 0)
 	if first.Free != 0 {
 		t.Errorf("before the first request, the next is free in %v", first.Free)
 	}
-	second := lease(t, s, 60, service.Settled{})
+	second := lease(t, s, 60, service.Returned{})
 	wantLot(t, second, 6, 13, 7)
 
 	// What was used counts until it is a minute old, the rest is there again.
 	ages := []time.Duration{59 * time.Second, 20 * time.Second, 10 * time.Second}
-	third := lease(t, s, 60, service.Settled{Lot: first.ID, Uses: ages})
+	third := lease(t, s, 60, service.Returned{Lot: first.ID, Uses: ages})
 	wantLot(t, third, 6, 15, 6)
 	if third.Free <= 0 || third.Free > time.Second {
 		t.Errorf("a request 59 s old leaves the window in %v", third.Free)
 	}
 	// Told again, because the answer was lost, it is the same.
-	wantLot(t, lease(t, s, 0, service.Settled{Lot: first.ID, Uses: ages}), 0, 0, 0)
+	wantLot(t, lease(t, s, 0, service.Returned{Lot: first.ID, Uses: ages}), 0, 0, 0)
 	for _, unused := range []string{second.ID, third.ID, third.ID} {
-		lease(t, s, 0, service.Settled{Lot: unused})
+		lease(t, s, 0, service.Returned{Lot: unused})
 	}
-	last := lease(t, s, 60, service.Settled{Lot: first.ID, Uses: []time.Duration{time.Minute, 20 * time.Second}})
+	last := lease(t, s, 60, service.Returned{Lot: first.ID, Uses: []time.Duration{time.Minute, 20 * time.Second}})
 	wantLot(t, last, 7, 8, 0)
 
 	// A smaller limit counts what was used before.
-	lease(t, s, 0, service.Settled{Lot: last.ID, Uses: make([]time.Duration, 7)})
-	full := lease(t, s, 5, service.Settled{})
+	lease(t, s, 0, service.Returned{Lot: last.ID, Uses: make([]time.Duration, 7)})
+	full := lease(t, s, 5, service.Returned{})
 	wantLot(t, full, 0, 8, 0)
 	if full.Free <= 0 || full.Free > 40*time.Second {
 		t.Errorf("a request 20 s old leaves the window in %v", full.Free)
 	}
-	wantLot(t, lease(t, s, 9, service.Settled{}), 1, 9, 0)
-	wantLot(t, lease(t, s, 9, service.Settled{}), 0, 9, 1)
+	wantLot(t, lease(t, s, 9, service.Returned{}), 1, 9, 0)
+	wantLot(t, lease(t, s, 9, service.Returned{}), 0, 9, 1)
 }
 
 func TestALostLotEndsInTime(t *testing.T) {
 	s := open(t, pgtest.Database(t), Options{})
-	lost := lease(t, s, 8, service.Settled{})
+	lost := lease(t, s, 8, service.Returned{})
 	wantLot(t, lost, 1, 1, 0)
 	age := func(d time.Duration) {
 		t.Helper()
@@ -75,23 +75,23 @@ func TestALostLotEndsInTime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	age(window + service.LotHold - 5*time.Second)
-	got := lease(t, s, 8, service.Settled{})
+	age(window + service.LotLease - 5*time.Second)
+	got := lease(t, s, 8, service.Returned{})
 	wantLot(t, got, 1, 2, 1)
 	if got.Free <= 0 || got.Free > 5*time.Second {
 		t.Errorf("the lot ends in %v", got.Free)
 	}
-	lease(t, s, 0, service.Settled{Lot: got.ID})
+	lease(t, s, 0, service.Returned{Lot: got.ID})
 	age(5 * time.Second)
-	wantLot(t, lease(t, s, 8, service.Settled{}), 1, 1, 0)
+	wantLot(t, lease(t, s, 8, service.Returned{}), 1, 1, 0)
 	// Its process, should it live, can tell nothing that counts any more.
-	wantLot(t, lease(t, s, 8, service.Settled{Lot: lost.ID, Uses: []time.Duration{70 * time.Second}}), 1, 2, 1)
+	wantLot(t, lease(t, s, 8, service.Returned{Lot: lost.ID, Uses: []time.Duration{70 * time.Second}}), 1, 2, 1)
 }
 
 func TestLotsOfSilentKeysAreForgotten(t *testing.T) {
 	s := open(t, pgtest.Database(t), Options{})
 	for i := range 3 {
-		if _, err := s.Lease(t.Context(), fmt.Sprint("key_", i), 60, service.Settled{}); err != nil {
+		if _, err := s.Lease(t.Context(), fmt.Sprint("key_", i), 60, service.Returned{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -30,6 +30,7 @@ func wait(t *testing.T, timeout time.Duration, f func(context.Context) (bool, er
 }
 
 func TestWaitMessages(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Dev, service.Options{})
 		in, quiet := create(t, s, k, "ada"), create(t, s, k, "quiet")
@@ -70,6 +71,7 @@ func TestWaitMessages(t *testing.T) {
 }
 
 func TestWaitInboxes(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, k := start(t, service.Dev, service.Options{})
 		_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
@@ -109,8 +111,9 @@ func TestWaitInboxes(t *testing.T) {
 	})
 }
 
-// A change between reading a list and waiting for the next one is never missed.
+// A change between reading a version and waiting for the next is not missed.
 func TestWaitMissesNothing(t *testing.T) {
+	t.Parallel()
 	s, k := start(t, service.Enterprise, service.Options{})
 	in := create(t, s, k, "ada")
 	const messages = 300
@@ -140,7 +143,7 @@ func TestWaitMissesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkWaiting measures the memory of requests that wait, and what a delivery costs among them.
+// BenchmarkWaiting measures the memory of callers that wait, and the time of a delivery among them.
 func BenchmarkWaiting(b *testing.B) {
 	const waiting = 10_000
 	s, k := startBenchmark(b)

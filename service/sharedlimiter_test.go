@@ -15,18 +15,18 @@ import (
 	"mayfly/service/pebble"
 )
 
-// cluster is several processes on one store: one in memory, with what the processes tell each other and the lots of
-// requests that they take done as a database does it.
+// cluster is several processes on one store: a store in memory, to which it adds announcements and
+// lots as a database would do them.
 type cluster struct {
 	t         *testing.T
 	store     *pebble.Store
 	processes []*service.Service
 
-	mu     sync.Mutex
-	ears   []func(topic string) // of the processes that listen
-	lots   map[string]map[string]*lot
-	leases int
-	failed error // of Lease
+	mu      sync.Mutex
+	changed []func(topic string) // of the processes that listen
+	lots    map[string]map[string]*lot
+	leases  int
+	failed  error // of Lease
 }
 
 type lot struct {
@@ -35,7 +35,7 @@ type lot struct {
 	ends time.Time
 }
 
-// process is the store as one of the processes has it.
+// process is the store as one of the processes sees it.
 type process struct {
 	*pebble.Store
 	cluster *cluster
@@ -45,7 +45,7 @@ type process struct {
 func (p process) Listen(ctx context.Context, changed func(string)) error {
 	c := p.cluster
 	c.mu.Lock()
-	c.ears[p.number] = changed
+	c.changed[p.number] = changed
 	c.mu.Unlock()
 	<-ctx.Done()
 	return nil
@@ -55,14 +55,14 @@ func (p process) Announce(topic string) {
 	c := p.cluster
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, ear := range c.ears {
-		if i != p.number && ear != nil {
-			ear(topic)
+	for i, changed := range c.changed {
+		if i != p.number && changed != nil {
+			changed(topic)
 		}
 	}
 }
 
-func (p process) Lease(_ context.Context, keyID string, limit int, s service.Settled) (service.Lot, error) {
+func (p process) Lease(_ context.Context, keyID string, limit int, s service.Returned) (service.Lot, error) {
 	c := p.cluster
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,7 @@ func (p process) Lease(_ context.Context, keyID string, limit int, s service.Set
 		}
 	}
 	if l := lots[s.Lot]; l != nil {
-		l.open, l.uses = 0, nil // told again, it is the same
+		l.open, l.uses = 0, nil // as often as it is reported
 		for _, age := range s.Uses {
 			l.uses = append(l.uses, now.Add(time.Minute-age))
 		}
@@ -116,20 +116,20 @@ func (p process) Lease(_ context.Context, keyID string, limit int, s service.Set
 	if left := limit - out.Open - used; left > 0 {
 		out.ID = fmt.Sprint("lot ", c.leases)
 		out.Tokens = max(1, left/8)
-		lots[out.ID] = &lot{open: out.Tokens, ends: now.Add(time.Minute + service.LotHold)}
+		lots[out.ID] = &lot{open: out.Tokens, ends: now.Add(time.Minute + service.LotLease)}
 	}
 	out.Charged = out.Open + used + out.Tokens
 	return out, nil
 }
 
-// runCluster runs a test in a bubble, with n processes.
+// runCluster runs a test with n processes in fake time.
 func runCluster(t *testing.T, n int, test func(t *testing.T, c *cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		st, err := pebble.OpenMemory(pebble.Options{Log: log})
 		must(t, err)
-		c := &cluster{t: t, store: st, ears: make([]func(string), n), lots: make(map[string]map[string]*lot)}
+		c := &cluster{t: t, store: st, changed: make([]func(string), n), lots: make(map[string]map[string]*lot)}
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		for i := range n {
@@ -156,7 +156,7 @@ func (c *cluster) key(plan service.Plan) service.Key {
 	return k
 }
 
-// burst makes n requests at once of each of the processes and returns how many were granted.
+// burst makes n requests at once at each of the processes and returns how many were granted.
 func (c *cluster) burst(k service.Key, n int, processes ...*service.Service) int {
 	granted := make(chan int, n*len(processes))
 	var wg sync.WaitGroup
@@ -168,7 +168,7 @@ func (c *cluster) burst(k service.Key, n int, processes ...*service.Service) int
 					granted <- 1
 				case service.RateLimited:
 					if retryAfter(err) <= 0 {
-						c.t.Error("a refusal does not say when to come again")
+						c.t.Error("a refusal does not say when to try again")
 					}
 				default:
 					c.t.Error(err)
@@ -181,6 +181,7 @@ func (c *cluster) burst(k service.Key, n int, processes ...*service.Service) int
 }
 
 func TestSharedLimitIsGrantedWhole(t *testing.T) {
+	t.Parallel()
 	for _, plan := range []service.Plan{service.Dev, service.Startup, service.Enterprise} {
 		runCluster(t, 3, func(t *testing.T, c *cluster) {
 			k := c.key(plan)
@@ -191,15 +192,16 @@ func TestSharedLimitIsGrantedWhole(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 			}
-			// One process has a part; it gives back what it does not need.
+			// A process returns what it does not need of its lot.
 			if n := c.burst(k, 1, c.processes[0]) + c.burst(k, limit, c.processes[1]); n != limit {
-				t.Errorf("%s: %d of %d requests were granted while a process had a part", plan, n, limit)
+				t.Errorf("%s: %d of %d requests were granted while a process had a lot", plan, n, limit)
 			}
 		})
 	}
 }
 
 func TestSharedLimitHoldsInEveryMinute(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		runCluster(t, 3, func(t *testing.T, c *cluster) {
 			r := rand.New(rand.NewPCG(seed, 1))
@@ -218,7 +220,7 @@ func TestSharedLimitHoldsInEveryMinute(t *testing.T) {
 						mu.Unlock()
 					}
 				})
-				// Now many at once, now none for a while.
+				// Sometimes many at once, sometimes none for a while.
 				if r.IntN(20) == 0 {
 					time.Sleep(time.Duration(r.IntN(15_000)) * time.Millisecond)
 				} else if r.IntN(3) == 0 {
@@ -231,7 +233,7 @@ func TestSharedLimitHoldsInEveryMinute(t *testing.T) {
 					t.Fatalf("seed %d: %d requests were granted in %v", seed, limit+1, d)
 				}
 			}
-			// There is more demand than that, now and then none for seconds.
+			// Demand exceeds the limit, except for pauses.
 			if least := minutes * limit * 3 / 4; len(granted) < least {
 				t.Errorf("seed %d: %d of %d requests were granted, want %d at least", seed, len(granted), asked, least)
 			}
@@ -240,23 +242,26 @@ func TestSharedLimitHoldsInEveryMinute(t *testing.T) {
 }
 
 func TestSharedLimitOfAProcessThatDied(t *testing.T) {
+	t.Parallel()
 	runCluster(t, 2, func(t *testing.T, c *cluster) {
 		k := c.key(service.Dev)
-		lost := service.New(process{c.store, c, 1}, service.Options{}) // hears nothing, and gives nothing back
+		// Without Run it returns no lot.
+		lost := service.New(process{c.store, c, 1}, service.Options{})
 		if n := c.burst(k, 1, lost); n != 1 {
 			t.Fatal("not granted")
 		}
 		if n := c.burst(k, 60, c.processes[0]); n >= 60 || n < 60-60/8 {
 			t.Errorf("%d were granted beside the lot of the dead process", n)
 		}
-		time.Sleep(time.Minute + service.LotHold)
+		time.Sleep(time.Minute + service.LotLease)
 		if n := c.burst(k, 61, c.processes[0]); n != 60 {
 			t.Errorf("%d were granted when its lot was over, want 60", n)
 		}
 	})
 }
 
-func TestSharedLimitAsksTheStoreSeldom(t *testing.T) {
+func TestSharedLimitRarelyAsksTheStore(t *testing.T) {
+	t.Parallel()
 	runCluster(t, 2, func(t *testing.T, c *cluster) {
 		k := c.key(service.Enterprise)
 		requests := 0
@@ -273,6 +278,7 @@ func TestSharedLimitAsksTheStoreSeldom(t *testing.T) {
 }
 
 func TestSharedLimitWithoutTheStore(t *testing.T) {
+	t.Parallel()
 	runCluster(t, 1, func(t *testing.T, c *cluster) {
 		k := c.key(service.Dev)
 		c.mu.Lock()
@@ -296,6 +302,7 @@ func TestSharedLimitWithoutTheStore(t *testing.T) {
 }
 
 func TestSharedLimitFollowsThePlan(t *testing.T) {
+	t.Parallel()
 	runCluster(t, 2, func(t *testing.T, c *cluster) {
 		k := c.key(service.Dev)
 		if n := c.burst(k, 60, c.processes...); n != 60 {
@@ -310,12 +317,13 @@ func TestSharedLimitFollowsThePlan(t *testing.T) {
 }
 
 func TestSharedQuotaCountsDown(t *testing.T) {
+	t.Parallel()
 	runCluster(t, 1, func(t *testing.T, c *cluster) {
 		k := c.key(service.Dev)
 		for i := range 60 {
 			q, err := c.processes[0].Allow(t.Context(), k)
 			must(t, err)
-			if q.Limit != 60 || q.Remaining != 59-i || q.Reset <= 0 || q.Reset > time.Minute+service.LotHold {
+			if q.Limit != 60 || q.Remaining != 59-i || q.Reset <= 0 || q.Reset > time.Minute+service.LotLease {
 				t.Errorf("request %d: %+v", i+1, q)
 			}
 			time.Sleep(time.Millisecond)
@@ -328,8 +336,9 @@ func TestSharedQuotaCountsDown(t *testing.T) {
 	})
 }
 
-// Whoever waits at one process is woken by what another one does.
+// A change made by one process wakes a caller that waits at another.
 func TestChangesByAnotherProcessWake(t *testing.T) {
+	t.Parallel()
 	runCluster(t, 2, func(t *testing.T, c *cluster) {
 		k := c.key(service.Dev)
 		here, there := c.processes[0], c.processes[1]
@@ -339,20 +348,20 @@ func TestChangesByAnotherProcessWake(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(time.Second)
 		deliver(t, there, plainMail, in.Address)
-		process{c.store, c, 1}.Announce(in.ID) // which its store does
+		process{c.store, c, 1}.Announce(in.ID) // a real store does so by itself
 		if got := <-done; !got.changed || got.after != time.Second {
-			t.Errorf("told: %+v", got)
+			t.Errorf("announced: %+v", got)
 		}
-		// One that died before it could tell is noticed all the same.
+		// A process that dies before it announces its change makes no difference but for the time.
 		in, err = here.Inbox(t.Context(), k, in.ID)
 		must(t, err)
 		done = wait(t, time.Minute, func(ctx context.Context) (bool, error) { return here.WaitMessages(ctx, k, in.ID, in.Version) })
 		synctest.Wait()
 		deliver(t, there, plainMail, in.Address)
 		if got := <-done; !got.changed || got.after > 10*time.Second {
-			t.Errorf("not told: %+v", got)
+			t.Errorf("not announced: %+v", got)
 		}
-		// Nobody knows what happened while nothing was heard.
+		// When announcements may have been missed, everybody is woken.
 		in, err = here.Inbox(t.Context(), k, in.ID)
 		must(t, err)
 		done = wait(t, time.Minute, func(ctx context.Context) (bool, error) { return here.WaitMessages(ctx, k, in.ID, in.Version) })
@@ -360,7 +369,7 @@ func TestChangesByAnotherProcessWake(t *testing.T) {
 		deliver(t, there, plainMail, in.Address)
 		process{c.store, c, 1}.Announce("")
 		if got := <-done; !got.changed || got.after != 0 {
-			t.Errorf("all are told: %+v", got)
+			t.Errorf("announced to everybody: %+v", got)
 		}
 	})
 }

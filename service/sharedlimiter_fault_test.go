@@ -12,14 +12,14 @@ import (
 	"mayfly/service"
 )
 
-// faulty is a process whose questions for lots fail.
+// faulty is a process whose calls of Lease fail.
 type faulty struct {
 	process
-	before func(ctx context.Context, keyID string) error // the store has done nothing then
-	after  func(ctx context.Context) error               // it has, but the answer is lost
+	before func(ctx context.Context, keyID string) error // fails before the store has done anything
+	after  func(ctx context.Context) error               // fails after it has: the answer is lost
 }
 
-func (f faulty) Lease(ctx context.Context, keyID string, limit int, s service.Settled) (service.Lot, error) {
+func (f faulty) Lease(ctx context.Context, keyID string, limit int, s service.Returned) (service.Lot, error) {
 	if f.before != nil {
 		if err := f.before(ctx, keyID); err != nil {
 			return service.Lot{}, err
@@ -35,17 +35,17 @@ func (f faulty) Lease(ctx context.Context, keyID string, limit int, s service.Se
 	return lot, nil
 }
 
-// start puts a process in the place of the one that has the number, and returns how to stop it.
+// start replaces the process with the number by another one, and returns a function that stops it.
 func (c *cluster) start(number int, s service.Store) (*service.Service, func()) {
 	c.t.Helper()
 	v := service.New(s, service.Options{Domains: []string{"x.test"}})
 	c.processes[number] = v
 	stop := run(c.t, v)
-	synctest.Wait() // it listens
+	synctest.Wait() // until it listens
 	return v, stop
 }
 
-// takes returns an error of ctx if it ends within the time.
+// takes returns a function that takes a time, or returns ctx's error if that ends first.
 func takes(d time.Duration) func(context.Context) error {
 	return func(ctx context.Context) error {
 		select {
@@ -66,8 +66,9 @@ func wantMinutes(t *testing.T, granted []time.Time, limit int) {
 	}
 }
 
-// Whatever gets lost between a process and the store, no minute sees more than the limit.
+// No minute sees more than the limit, whatever gets lost between a process and the store.
 func TestSharedLimitHoldsWhenAnswersAreLost(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		runCluster(t, 3, func(t *testing.T, c *cluster) {
 			var mu sync.Mutex
@@ -121,8 +122,10 @@ func TestSharedLimitHoldsWhenAnswersAreLost(t *testing.T) {
 	}
 }
 
-// What a process gave back is another one's, also when it was not told that it arrived.
-func TestSharedLimitIsGivenBackOnce(t *testing.T) {
+// A lot that a process has returned is available to others, even if the answer to the return was
+// lost.
+func TestLotIsReturnedOnce(t *testing.T) {
+	t.Parallel()
 	runCluster(t, 2, func(t *testing.T, c *cluster) {
 		var lost atomic.Bool
 		s, stop := c.start(0, faulty{process: process{c.store, c, 0}, after: func(context.Context) error {
@@ -149,8 +152,9 @@ func TestSharedLimitIsGivenBackOnce(t *testing.T) {
 	})
 }
 
-// Requests whose callers leave while the store is asked take no lot with them.
+// A caller that leaves while the store is asked does not lose the lot.
 func TestSharedLimitOfCallersThatLeave(t *testing.T) {
+	t.Parallel()
 	runCluster(t, 2, func(t *testing.T, c *cluster) {
 		s, stop := c.start(0, faulty{process: process{c.store, c, 0}, after: takes(10 * time.Millisecond)})
 		defer stop()
@@ -162,7 +166,7 @@ func TestSharedLimitOfCallersThatLeave(t *testing.T) {
 				used++
 			}
 			cancel()
-			time.Sleep(service.LotHold)
+			time.Sleep(service.LotLease)
 		}
 		if n := c.burst(k, 60, c.processes...); n != 60-used {
 			t.Errorf("%d were granted after %d, want 60 together", n, used)
@@ -170,8 +174,9 @@ func TestSharedLimitOfCallersThatLeave(t *testing.T) {
 	})
 }
 
-// A key whose share is in use for long holds up no other key's recall.
+// A share that is in use for long does not hold up the recall of other keys.
 func TestSharedLimitRecallsBesideABusyKey(t *testing.T) {
+	t.Parallel()
 	runCluster(t, 2, func(t *testing.T, c *cluster) {
 		busy, k := c.key(service.Dev), c.key(service.Dev)
 		s, stop := c.start(0, faulty{process: process{c.store, c, 0}, before: func(ctx context.Context, keyID string) error {
@@ -186,7 +191,7 @@ func TestSharedLimitRecallsBesideABusyKey(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		wg.Go(func() { c.burst(busy, 1, s) })
-		synctest.Wait() // it asks
+		synctest.Wait() // until it asks the store
 		process{c.store, c, 1}.Announce("lots/" + busy.ID)
 		time.Sleep(time.Millisecond)
 		if n := c.burst(k, 60, c.processes[1]); n != 59 {
@@ -196,8 +201,9 @@ func TestSharedLimitRecallsBesideABusyKey(t *testing.T) {
 	})
 }
 
-// A process that ends gives back what it has, also of keys that it just asks for.
-func TestSharedLimitIsGivenBackAtTheEnd(t *testing.T) {
+// A process that ends returns all its lots, even those that it is just leasing.
+func TestLotsAreReturnedAtTheEnd(t *testing.T) {
+	t.Parallel()
 	runCluster(t, 2, func(t *testing.T, c *cluster) {
 		s, stop := c.start(0, faulty{process: process{c.store, c, 0}, after: takes(10 * time.Millisecond)})
 		var keys []service.Key
@@ -221,8 +227,10 @@ func TestSharedLimitIsGivenBackAtTheEnd(t *testing.T) {
 	})
 }
 
-// As long as there is demand, all that the plan allows is granted, wherever and whenever it is asked for.
+// While there is demand, all that the plan allows is granted, wherever and whenever the requests
+// are made.
 func TestSharedLimitIsUsedUp(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		runCluster(t, 4, func(t *testing.T, c *cluster) {
 			r := rand.New(rand.NewPCG(seed, 4))
