@@ -55,7 +55,6 @@ func (c *Client) do(ctx context.Context, k call) (*answer, error) {
 			return nil, fmt.Errorf("%s: %w", k.op, err)
 		}
 	}
-	repeatable := k.method == http.MethodGet || k.method == http.MethodDelete
 	carriedOut := false // perhaps, by an attempt whose answer was lost
 	for attempt := 1; ; attempt++ {
 		if err := c.takeBudget(ctx, k.op); err != nil {
@@ -68,18 +67,9 @@ func (c *Client) do(ctx context.Context, k call) (*answer, error) {
 		if err == nil && a.status == http.StatusNotFound && k.method == http.MethodDelete && carriedOut {
 			return &answer{status: http.StatusOK, header: a.header}, nil
 		}
-		again := false
+		again, perhaps := retryable(k.method, a, err)
+		carriedOut = carriedOut || perhaps
 		var after time.Duration
-		switch {
-		case err != nil:
-			again = repeatable && errors.Is(err, ErrUnavailable) && !permanent(err) || neverSent(err)
-			carriedOut = carriedOut || !neverSent(err)
-		case a.status == http.StatusTooManyRequests:
-			again = true
-		case a.status == http.StatusNotImplemented || a.status == http.StatusHTTPVersionNotSupported:
-		case a.status >= 500:
-			again, carriedOut = repeatable, true
-		}
 		if err == nil {
 			after = retryAfter(a.header, time.Now())
 			err = c.failure(k.op, a, after)
@@ -95,6 +85,21 @@ func (c *Client) do(ctx context.Context, k call) (*answer, error) {
 			return nil, fmt.Errorf("%s: %w", k.op, sleepErr)
 		}
 	}
+}
+
+// retryable reports whether a failed attempt may be repeated, and whether it may have been carried
+// out.
+func retryable(method string, a *answer, err error) (again, carriedOut bool) {
+	idempotent := method == http.MethodGet || method == http.MethodDelete
+	switch {
+	case err != nil:
+		return neverSent(err) || idempotent && errors.Is(err, ErrUnavailable) && !permanent(err), !neverSent(err)
+	case a.status == http.StatusTooManyRequests:
+		return true, false
+	case a.status == http.StatusNotImplemented || a.status == http.StatusHTTPVersionNotSupported || a.status < 500:
+		return false, false
+	}
+	return idempotent, true
 }
 
 // backOff returns 0.3 s, doubled with each attempt, half of it random.

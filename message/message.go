@@ -17,21 +17,21 @@ import (
 // Message is one message. It must not be changed; its methods may be called from several
 // goroutines.
 type Message struct {
-	// Message is what it says: taken from the raw form, where that was fetched, else from the API's
-	// object. The sender, the recipient, the subject and the time of receipt are the API's where it
-	// names them.
+	// Message has the content, from the raw message if that was fetched, else from the API's
+	// object. Sender, recipient, subject and time of receipt are those of the API, where it has
+	// them.
 	mail.Message
 	InboxID string // empty for a file
-	ID      string // for a file its name
+	ID      string // the name of a file
 
-	object json.RawMessage // of the API, as received; nil when it was not fetched
+	object json.RawMessage // of the API, as received; nil if it was not fetched or not kept
 
 	opening sync.Mutex
-	opened  *render.Mail // nil until it is asked for
-	before  *render.Mail // opened before the raw form was added; nil when it was not
+	opened  *render.Mail // nil before the first call of Mail
+	before  *render.Mail // the same message opened without its raw form; nil if it was not
 }
 
-// Mail is the message read for the screen. It is read when it is first asked for, and once.
+// Mail returns the message opened for the screen. The first call opens it.
 func (m *Message) Mail() *render.Mail {
 	m.opening.Lock()
 	defer m.opening.Unlock()
@@ -45,8 +45,8 @@ func (m *Message) Mail() *render.Mail {
 	return m.opened
 }
 
-// Fetch gets a message with the API's object and, where the service gives it, the raw form, in two
-// requests. That a service gives no raw messages is not an error: Raw is nil then.
+// Fetch gets both the API's object of a message and its raw form, in two requests. On a service
+// without raw messages Raw is nil.
 func Fetch(ctx context.Context, c *api.Client, inboxID, id string) (*Message, error) {
 	object, err := c.Message(ctx, inboxID, id)
 	if err != nil {
@@ -56,21 +56,21 @@ func Fetch(ctx context.Context, c *api.Client, inboxID, id string) (*Message, er
 	return New(inboxID, object).WithRaw(ctx, c)
 }
 
-// FetchObject gets a message with the API's object alone, in one request. [Message.WithRaw] adds
-// the raw form.
+// FetchObject gets only the API's object of a message, in one request. [Message.WithRaw] adds the
+// raw form.
 func FetchObject(ctx context.Context, c *api.Client, inboxID, id string) (*Message, error) {
 	object, err := c.Message(ctx, inboxID, id)
 	if err != nil {
 		return nil, err
 	}
 	object.ID = cmp.Or(object.ID, id)
-	object.Raw = nil // holds the bodies once more
+	object.Raw = nil // it contains the bodies again
 	return New(inboxID, object), nil
 }
 
-// FetchRaw gets a message that a list names with the raw form alone, in one request; what the raw
-// form cannot tell is the list's. From a service without raw messages it gets the API's object
-// instead.
+// FetchRaw gets only the raw form of a message, in one request. The rest, such as the time of
+// receipt, comes from its summary in a list. On a service without raw messages it gets the API's
+// object instead.
 func FetchRaw(ctx context.Context, c *api.Client, inboxID string, s api.Summary) (*Message, error) {
 	raw, err := c.Raw(ctx, inboxID, s.ID)
 	if errors.Is(err, api.ErrUnsupported) {
@@ -83,7 +83,7 @@ func FetchRaw(ctx context.Context, c *api.Client, inboxID string, s api.Summary)
 	return listed.withRaw(raw), nil
 }
 
-// New returns the message that an object of the API describes.
+// New returns the message of an object of the API.
 func New(inboxID string, object api.Message) *Message {
 	m := &Message{InboxID: inboxID, ID: object.ID, object: object.Raw, Message: mail.Message{
 		From: mail.Address{Name: object.FromName, Addr: object.From}, Subject: object.Subject, ReceivedAt: object.ReceivedAt,
@@ -101,8 +101,8 @@ func New(inboxID string, object api.Message) *Message {
 	return m
 }
 
-// File returns the message that a file holds. The kind is eml for a raw message, or html, md or txt
-// for a body alone.
+// File returns the message in a file. The kind is eml for a raw message, or html, md or txt for
+// just a body.
 func File(name, kind, content string) *Message {
 	m := &Message{ID: name}
 	switch kind {
@@ -118,8 +118,8 @@ func File(name, kind, content string) *Message {
 	return m
 }
 
-// WithRaw fetches the raw form and returns the message with it, or the message itself where the
-// service gives none.
+// WithRaw fetches the raw form and returns the message with it, or m on a service without raw
+// messages. A body that is the same in both and was read is not read again.
 func (m *Message) WithRaw(ctx context.Context, c *api.Client) (*Message, error) {
 	raw, err := c.Raw(ctx, m.InboxID, m.ID)
 	if errors.Is(err, api.ErrUnsupported) {
@@ -131,8 +131,8 @@ func (m *Message) WithRaw(ctx context.Context, c *api.Client) (*Message, error) 
 	return m.withRaw(raw), nil
 }
 
-// withRaw adds the raw form. A body that was read already and is the same is not read again. What
-// the service says of sender, recipient and subject goes before what the header says.
+// withRaw adds the raw form. Sender, recipient and subject of the API take precedence over the
+// header.
 func (m *Message) withRaw(raw []byte) *Message {
 	w := &Message{Message: *mail.Parse(raw, mail.Limits{}), InboxID: m.InboxID, ID: m.ID, object: m.object}
 	m.opening.Lock()
@@ -149,8 +149,8 @@ func (m *Message) withRaw(raw []byte) *Message {
 	return w
 }
 
-// AttachmentContent is the content of attachment i, fetched where it did not come with the message.
-// The error is [api.ErrUnsupported] where the service does not give it.
+// AttachmentContent returns the content of attachment i, and fetches it if it did not come with the
+// message. The error is [api.ErrUnsupported] if the service does not provide it.
 func (m *Message) AttachmentContent(ctx context.Context, c *api.Client, i int) ([]byte, error) {
 	a := m.Attachments[i]
 	if m.Raw != nil {
@@ -159,8 +159,8 @@ func (m *Message) AttachmentContent(ctx context.Context, c *api.Client, i int) (
 	return c.AttachmentContent(ctx, m.InboxID, m.ID, api.Attachment{ID: a.ID, Content: a.Content})
 }
 
-// Weight is about how many bytes the message takes in memory once it is opened: the document of an
-// HTML body is several times its source.
+// Weight estimates how many bytes the opened message takes in memory: the document of an HTML body
+// is several times as large as its source.
 func (m *Message) Weight() int {
 	n := len(m.Raw) + 2*len(m.Text) + 5*len(m.HTML)
 	for _, a := range m.Attachments {

@@ -153,7 +153,8 @@ func TestABodyIsNotReadAgainForTheRawForm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if (m.Mail().Document() == before) != same || m.Mail() != m.Mail() {
+			opened := m.Mail()
+			if (opened.Document() == before) != same || m.Mail() != opened {
 				t.Errorf("%q: the document is the same: %v, want %v", text, !same, same)
 			}
 		})

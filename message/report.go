@@ -7,12 +7,12 @@ import (
 	"mayfly/render"
 )
 
-// Report is what is made of one message: the object that the command line prints.
+// Report describes a message and what was found in it: the object that the command line prints.
 type Report struct {
-	Message  any     `json:"message"`  // the API's object, as received where it was fetched
+	Message  any     `json:"message"`  // the API's object, as received if it was fetched
 	Rendered string  `json:"rendered"` // the rich view at a width, without styles
 	Code     *string `json:"code"`     // the one-time code, null without one
-	Link     *string `json:"link"`     // the link that the message is for, null without one
+	Link     *string `json:"link"`     // the link that the message asks to follow, null without one
 	Links    []Link  `json:"links"`
 	Checks   []Check `json:"checks"`
 }
@@ -24,7 +24,7 @@ type Link struct {
 	URL  string `json:"url"`
 }
 
-// Check is what a tester should look at.
+// Check is something that a tester should look at.
 type Check struct {
 	ID      string `json:"id"`
 	Level   string `json:"level"`
@@ -32,7 +32,7 @@ type Check struct {
 	Where   string `json:"where"`
 }
 
-// Report reports on the message, rendered at width columns.
+// Report returns the report, with the message rendered at width columns.
 func (m *Message) Report(width int) Report {
 	r := Report{Message: m.object, Rendered: m.Plain(render.Options{Width: width}), Links: m.Links(), Checks: m.Checks()}
 	if m.object == nil {
@@ -47,7 +47,7 @@ func (m *Message) Report(width int) Report {
 	return r
 }
 
-// described is the API's object for a message of which none was fetched.
+// described returns an object of the API for a message without one.
 func (m *Message) described() api.Message {
 	object := api.Message{
 		ID: m.ID, From: m.From.Addr, FromName: m.From.Name, To: m.Recipients(), Subject: m.Subject, Text: m.Text, HTML: m.HTML,
@@ -61,7 +61,7 @@ func (m *Message) described() api.Message {
 	return object
 }
 
-// Plain is the rich view without styles and without spaces at the ends of its lines.
+// Plain returns the rich view without styles and trailing spaces.
 func (m *Message) Plain(o render.Options) string {
 	var s strings.Builder
 	for i, line := range m.Mail().Lines(render.Rich, o) {
@@ -73,7 +73,7 @@ func (m *Message) Plain(o render.Options) string {
 	return s.String()
 }
 
-// Links are the links of the body, never nil.
+// Links returns the links of the body, never nil.
 func (m *Message) Links() []Link {
 	links := []Link{}
 	for _, l := range m.Mail().Links() {
@@ -82,7 +82,7 @@ func (m *Message) Links() []Link {
 	return links
 }
 
-// Checks are what a tester should look at before the message is sent, never nil.
+// Checks returns what a tester should look at before the message is sent, never nil.
 func (m *Message) Checks() []Check {
 	checks := []Check{}
 	for _, f := range m.Mail().Checks() {

@@ -12,7 +12,7 @@ import (
 	"mayfly/render/text"
 )
 
-// reader reads bodies and searches them. Tests count with one of their own.
+// reader reads and searches bodies. Tests replace it to count.
 type reader struct {
 	html func(source string) *doc.Document
 	text func(mail.Message) *doc.Document
@@ -21,7 +21,8 @@ type reader struct {
 
 var reading = reader{html.Read, textBody, find.FindParts}
 
-// read reads the bodies that are not the same in before, and chooses and searches the one that is shown.
+// read reads the bodies that differ from those of before, then chooses and searches the one to
+// show.
 func (m *Mail) read(before *Mail) {
 	if !blank(m.msg.Text) {
 		if m.text = before.text; m.text == nil || !sameText(m.msg, before.msg) {
@@ -43,13 +44,13 @@ func (m *Mail) read(before *Mail) {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// sameText reports whether textBody reads the same in both messages.
+// sameText reports whether textBody would read both messages alike.
 func sameText(a, b mail.Message) bool {
 	return a.Text == b.Text && declaredMarkdown(a) == declaredMarkdown(b) && a.Flowed == b.Flowed && a.DelSp == b.DelSp &&
 		(a.HTML == "") == (b.HTML == "")
 }
 
-// shown is the body for the rich view.
+// shown returns the body for the rich view.
 func (m *Mail) shown() *doc.Document {
 	switch {
 	case m.html == nil && m.text == nil:
@@ -64,7 +65,7 @@ func (m *Mail) shown() *doc.Document {
 	return m.html
 }
 
-// textBody reads the text part, as Markdown where it is.
+// textBody reads the text part, as Markdown if it is.
 func textBody(m mail.Message) *doc.Document {
 	declared := declaredMarkdown(m)
 	if !declared && (m.HTML != "" || !markdown.Is(m.Text)) {
@@ -82,7 +83,7 @@ func textBody(m mail.Message) *doc.Document {
 
 func declaredMarkdown(m mail.Message) bool { return strings.EqualFold(m.TextType, "text/markdown") }
 
-// addsNothing reports whether the HTML has neither look nor words that the text has not.
+// addsNothing reports whether the HTML has the words of the text and no styling.
 func addsNothing(h, t *doc.Document) bool {
 	if len(h.Blocks) == 0 {
 		return true
@@ -127,8 +128,8 @@ func (m *Mail) search() {
 	}
 }
 
-// setApart returns the blocks with a code block for each that is the code and nothing else, and whether there is one.
-// The blocks it is given stay as they are.
+// setApart turns each block that contains just the code into a code block, and reports whether
+// there was one. It changes copies.
 func setApart(blocks []*doc.Block, code string) (_ []*doc.Block, found bool) {
 	for i, b := range blocks {
 		c := codeBlock(b, code)
@@ -143,7 +144,7 @@ func setApart(blocks []*doc.Block, code string) (_ []*doc.Block, found bool) {
 	return blocks, found
 }
 
-// codeBlock is a block with the code in it set apart, nil when there is none.
+// codeBlock returns a copy of b with the code set apart, nil if it has none.
 func codeBlock(b *doc.Block, code string) *doc.Block {
 	switch b.Kind {
 	case doc.Paragraph, doc.Heading:
@@ -196,7 +197,7 @@ func firstOrder(b *doc.Block) int {
 	}
 }
 
-// squeeze is a code without what only parts its characters.
+// squeeze removes the separators within a code.
 func squeeze(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' || r == '\u00a0' || r == '\n' || r == '–' {

@@ -6,10 +6,10 @@ import (
 	"mayfly/render/find"
 )
 
-// Find is what was found in the mail, with what may be a code or the link too, and why.
+// Find returns the candidates for the code and the link, with the reasons for their scores.
 func (m *Mail) Find() find.Result { return m.found.Mail }
 
-// Code is the one-time code of the mail.
+// Code returns the one-time code of the mail, if it has one.
 func (m *Mail) Code() (find.Code, bool) {
 	if !m.found.Mail.CodeOK {
 		return find.Code{}, false
@@ -17,10 +17,10 @@ func (m *Mail) Code() (find.Code, bool) {
 	return m.found.Mail.Codes[0], true
 }
 
-// Codes are the code and those nearly as likely.
+// Codes returns the code and other candidates, the likeliest first.
 func (m *Mail) Codes() []find.Code { return m.found.Mail.Codes }
 
-// Confirm is the link that the mail is for.
+// Confirm returns the link that the mail asks to follow, if there is one.
 func (m *Mail) Confirm() (find.Link, bool) {
 	if !m.found.Mail.LinkOK {
 		return find.Link{}, false
@@ -28,7 +28,7 @@ func (m *Mail) Confirm() (find.Link, bool) {
 	return m.found.Mail.Links[0], true
 }
 
-// Checks are what a tester should look at before the mail is sent.
+// Checks returns what a tester should look at before the mail is sent.
 func (m *Mail) Checks() []check.Finding { return m.checks() }
 
 func (m *Mail) check() []check.Finding {

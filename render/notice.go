@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Notice is what a reader should know about how the mail is shown, a line each: what was not loaded, what is hidden.
+// Notice returns what a reader should know about the view, one fact per line: what was not loaded,
+// what is hidden.
 func (m *Mail) Notice() []string {
 	var lines []string
 	d := m.body
@@ -59,7 +60,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes for people.
 func size(n int) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d bytes", n)

@@ -25,7 +25,8 @@ func (m *Mail) plain() string {
 	return text
 }
 
-// elements are what the kinds of blocks become. Cells stand on lines of their own: nothing is drawn as a grid.
+// elements are what the kinds of blocks become. Cells stand on lines of their own: nothing is drawn
+// as a grid.
 var elements = map[doc.Kind]atom.Atom{
 	doc.Pre: atom.Pre, doc.Code: atom.P, doc.Rule: atom.Hr, doc.List: atom.Ul, doc.Item: atom.Li, doc.Quote: atom.Blockquote,
 }

@@ -2,9 +2,8 @@
 // (package doc), which is kept; a document is laid out for a width and a theme. All text passes one
 // sanitiser (package clean) on its way in, and escape sequences are written in one place on the way
 // out, so that nothing in a mail reaches the terminal as a control sequence. On request the images
-// that the mail carries are drawn: then the sequences of one graphics protocol are added, made of
-// decoded pixels, no byte of an image being passed on (package image). Nothing here touches the
-// network.
+// that the mail carries are drawn (package image): then the sequences of one graphics protocol are
+// added, made of decoded pixels, never of the image's own bytes. Nothing here uses the network.
 package render
 
 import (
@@ -19,12 +18,12 @@ import (
 	"mayfly/render/layout"
 )
 
-// View is one of the ways to look at a mail.
+// View is a way to look at a mail.
 type View int
 
 const (
-	Rich    View = iota // the body a reader wants, rendered
-	Text                // the text part as it is, or plain text made of the HTML
+	Rich    View = iota // the body, rendered
+	Text                // the text part as it is, or else plain text made from the HTML
 	HTML                // the HTML source
 	Headers             // the header fields
 	Raw                 // the message as received
@@ -48,18 +47,19 @@ type (
 	Theme = layout.Theme
 	// Line is one row of a view.
 	Line = layout.Line
-	// LinkAt is where a link stands in a row.
+	// LinkAt is the position of a link in a row.
 	LinkAt = layout.LinkAt
-	// Link is a target that the body names.
+	// Link is a link of the body.
 	Link = doc.Link
 )
 
-// Mail is an opened message. Its methods may be called from several goroutines.
+// Mail is an opened message: its views, checks and findings all come from one reading of each body.
+// Its methods may be called from several goroutines.
 type Mail struct {
 	msg        mail.Message
 	reader     reader
-	text, html *doc.Document // the bodies as they were read, nil without one; they are never changed
-	body       *doc.Document // the one that is shown, a code that stands alone set apart
+	text, html *doc.Document // the bodies as they were read, never changed; nil without one
+	body       *doc.Document // the one that is shown, with a code that stands alone set apart
 	found      find.Parts
 	checks     func() []check.Finding
 	imageCount func() imageCount
@@ -75,14 +75,15 @@ type cached struct {
 	lines []Line
 }
 
-// maxCached is how many layouts are kept: a mail is looked at in few views and widths at a time.
+// maxCached is how many layouts are kept. A mail is shown in few views and widths at a time.
 const maxCached = 4
 
 // Open reads the bodies of a message, each once, sanitises them, and finds its code and link. It
 // does no I/O and is bounded in time and memory.
 func Open(m mail.Message) *Mail { return open(m, &Mail{reader: reading}) }
 
-// Reopen opens the same message with more known of it. A body that is the same is not read again.
+// Reopen opens a message of which m is an earlier, incomplete form. A body that is the same in both
+// is not read again.
 func (m *Mail) Reopen(more mail.Message) *Mail { return open(more, m) }
 
 func open(m mail.Message, before *Mail) *Mail {
@@ -96,11 +97,10 @@ func open(m mail.Message, before *Mail) *Mail {
 // Document is the body that the rich view shows. It must not be changed.
 func (m *Mail) Document() *doc.Document { return m.body }
 
-// Links are the targets that the body names, by number.
+// Links are the links of the body, by number.
 func (m *Mail) Links() []Link { return m.body.Links }
 
-// Clean makes hostile text fit for one line of a terminal: a subject, a name, a file name, an error
-// text.
+// Clean makes hostile text, such as a subject, a name or an error, safe for one line of a terminal.
 func Clean(s string) string { return clean.Line(s) }
 
 // CleanLines is Clean for text of several lines: newlines and tabs stay.

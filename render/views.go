@@ -11,10 +11,10 @@ import (
 	"mayfly/render/layout"
 )
 
-// maxSource is how much of a source is laid out, in bytes; the rest is for a file.
+// maxSource is how much of a source is shown, in bytes. All of it can be saved to a file.
 const maxSource = 2 << 20
 
-// view makes the document of a view.
+// view returns the document of a view.
 func (m *Mail) view(v View) *doc.Document {
 	switch v {
 	case Text:
@@ -31,7 +31,7 @@ func (m *Mail) view(v View) *doc.Document {
 		return m.headers()
 	case Raw:
 		if m.msg.Raw == nil {
-			return note("The raw message is not at hand: the service does not offer it.")
+			return note("There is no raw message: the service does not provide it.")
 		}
 		return source(string(bytes.ToValidUTF8(m.msg.Raw[:min(len(m.msg.Raw), maxSource+1)], []byte("\uFFFD"))))
 	case Checks:
@@ -40,27 +40,27 @@ func (m *Mail) view(v View) *doc.Document {
 	return m.body
 }
 
-// source is text of which every space counts.
+// source shows text as it is, with all its spaces.
 func source(text string) *doc.Document {
 	more := max(len(text)-maxSource, 0)
 	text = strings.TrimRight(clean.Lines(text[:len(text)-more]), "\n ")
 	d := &doc.Document{Blocks: []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: text}}}}}
 	if more > 0 {
 		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Gap: true, Spans: []doc.Span{
-			{Text: "Cut here: the rest is shown by no view; save the message to a file.", Style: doc.Style{Italic: true}}}})
+			{Text: "Truncated: save the message to a file to see all of it.", Style: doc.Style{Italic: true}}}})
 	}
 	return d
 }
 
-// note is a line of our own.
+// note is a line that is not from the mail.
 func note(text string) *doc.Document {
 	return &doc.Document{Blocks: []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: text, Style: doc.Style{Italic: true}}}}}}
 }
 
-// maxHeaders is how many header fields are laid out.
+// maxHeaders is how many header fields are shown.
 const maxHeaders = 1000
 
-// headers shows the header fields, or what is known of them without the raw message.
+// headers shows the header fields, or those known without the raw message.
 func (m *Mail) headers() *doc.Document {
 	fields := m.msg.Fields
 	if len(fields) == 0 {
@@ -88,11 +88,11 @@ func field(name, value string) *doc.Block {
 	}}
 }
 
-// checks lists what a tester should look at.
+// checkList lists the findings of the checks.
 func (m *Mail) checkList() *doc.Document {
 	findings := m.Checks()
 	if len(findings) == 0 {
-		return note("Nothing to mend was found.")
+		return note("No problems were found.")
 	}
 	d := &doc.Document{}
 	for _, f := range findings {

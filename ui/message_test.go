@@ -170,7 +170,7 @@ func TestTheRawMessageIsWaitedFor(t *testing.T) {
 		h.press("enter")
 		h.server.SetDelay(time.Second)
 		h.press("5")
-		h.dontSee("not at hand", "Opening…")
+		h.dontSee("There is no raw message", "Opening…")
 		h.wait(200 * time.Millisecond)
 		h.see("Opening…")
 		h.wait(2 * time.Second)

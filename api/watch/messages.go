@@ -36,7 +36,8 @@ func (f *follower) askMessages(i *inbox) {
 	})
 }
 
-func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, err error) {
+// answered handles the error of a request for messages, and reports whether there is an answer.
+func (f *follower) answered(i *inbox, r *request, h api.Hold, list api.List, err error) bool {
 	switch {
 	case err == nil, errors.Is(err, api.ErrNotModified):
 		if h.Wait > 0 && list.Held {
@@ -45,16 +46,23 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 	case errors.Is(err, api.ErrUnsupported):
 		f.holds = no
 		if list.Messages == nil && list.ETag == "" {
-			return // known before: nothing was sent
+			return false // known before: nothing was sent
 		}
 	case errors.Is(err, api.ErrNotFound):
 		f.succeeded()
 		f.w.forget(i.id, i.generation)
 		f.remove(i.id)
 		f.emitInbox(i, Event{Kind: Gone})
-		return
+		return false
 	default:
 		f.failed(i, r, err)
+		return false
+	}
+	return true
+}
+
+func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, err error) {
+	if !f.answered(i, r, h, list, err) {
 		return
 	}
 	f.succeeded()
