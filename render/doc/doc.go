@@ -79,12 +79,12 @@ type Block struct {
 
 // Span is a run of text in one style. A "\n" in its text is a line break.
 type Span struct {
-	Text   string
-	Style  Style
-	Link   int  // number of the link it belongs to; 0 for none
-	Button bool // part of a link that looks like a button
-	GoesOn bool // the link continues in the next leaf
-	Image  int  // number of the image it stands for (Images[n-1]); its text is the alternative text
+	Text      string
+	Style     Style
+	Link      int  // number of the link it belongs to; 0 for none
+	Button    bool // part of a link that looks like a button
+	Continues bool // the link continues in the next leaf
+	Image     int  // number of the image it stands for (Images[n-1]); its text is the alternative text
 }
 
 // Style is how a run of text looks.

@@ -28,7 +28,7 @@ func joinLinks(d *doc.Document) {
 	var last *doc.Span
 	for leaf := range d.Leaves() {
 		if first := &leaf.Spans[0]; last != nil && first.Link > 0 && first.Link == last.Link && !first.Button {
-			last.GoesOn = true
+			last.Continues = true
 		}
 		last = &leaf.Spans[len(leaf.Spans)-1]
 	}

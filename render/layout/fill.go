@@ -97,7 +97,7 @@ func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 		}
 		l.span(b, &spans[i], p)
 	}
-	if !spans[len(spans)-1].GoesOn {
+	if !spans[len(spans)-1].Continues {
 		l.number(n)
 	}
 }
