@@ -30,6 +30,7 @@ const (
 	maxBars   = 65        // column separators in a line
 	maxCells  = 20_000    // lines with a separator times the separators in the widest
 	maxMarks  = 200       // brackets and emphasis marks in a line
+	maxOpen   = 4_000     // opening brackets
 )
 
 // Options say how to read a body.
@@ -118,7 +119,7 @@ func affordable(source string) bool {
 			rows++
 		}
 	}
-	return bars <= maxBars && bars*rows <= maxCells
+	return bars <= maxBars && bars*rows <= maxCells && strings.Count(source, "[") <= maxOpen
 }
 
 func marks(line string) int {

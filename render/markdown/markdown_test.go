@@ -80,8 +80,9 @@ func TestWhatIsTooMuch(t *testing.T) {
 	for name, source := range map[string]string{
 		"long": r("word ", maxSource/5+1), "deep quotes": r(">", maxDepth+1) + " a", "set in": r(" ", maxIndent+1) + "- a",
 		"columns": r("|a", maxBars+1), "marks": r("*a", maxMarks+1), "brackets": r("[", maxMarks+1),
-		"cells":       r("|a", 60) + "\n" + r("|-", 60) + "\n" + r("|\n", 10_000),
-		"a reference": "[a]: /" + r("b", 1000) + "\n\n" + r("[a] ", 1000),
+		"brackets on lines": r(r("[", 100)+"\n", maxOpen/100+1),
+		"cells":             r("|a", 60) + "\n" + r("|-", 60) + "\n" + r("|\n", 10_000),
+		"a reference":       "[a]: /" + r("b", 1000) + "\n\n" + r("[a] ", 1000),
 	} {
 		if _, ok := Read(source, Options{}); ok {
 			t.Errorf("%s: rendered", name)
