@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// auth accepts any login by PLAIN or LOGIN (RFC 4954), for applications under test that insist on
-// logging in. The names and passwords are dropped: nothing depends on them.
+// auth accepts any login with PLAIN or LOGIN (RFC 4954), for applications under test that insist on
+// logging in. Names and passwords are ignored.
 func (c *conn) auth(arg string) error {
 	mechanism, initial, hasInitial := strings.Cut(arg, " ")
 	switch {
 	case !c.server.options.AuthAny:
 		return c.bad("502 5.5.1 AUTH is not offered")
 	case !c.greeted:
-		return c.bad("503 5.5.1 Say EHLO first")
+		return c.bad("503 5.5.1 Send EHLO first")
 	case c.authenticated:
-		return c.bad("503 5.5.1 Logged in already")
+		return c.bad("503 5.5.1 Already logged in")
 	case c.tx.open:
-		return c.bad("503 5.5.1 Not within a mail transaction")
+		return c.bad("503 5.5.1 Not during a mail transaction")
 	}
 	var steps []string // challenges, in base64
 	switch strings.ToUpper(mechanism) {
@@ -27,7 +27,7 @@ func (c *conn) auth(arg string) error {
 	case "LOGIN":
 		steps = []string{"VXNlcm5hbWU6", "UGFzc3dvcmQ6"}
 	default:
-		return c.bad("504 5.5.4 Only PLAIN and LOGIN are known")
+		return c.bad("504 5.5.4 Only PLAIN and LOGIN are supported")
 	}
 	if hasInitial {
 		if !isBase64(initial) {
@@ -42,12 +42,12 @@ func (c *conn) auth(arg string) error {
 		case errors.Is(err, errLineTooLong):
 			return c.bad("500 5.5.6 Line too long")
 		case errors.Is(err, errLineBreak):
-			c.reply("500 5.5.2 Lines must end with CR LF, and neither may stand alone")
+			c.reply("500 5.5.2 Lines must end with CRLF, and contain no other CR or LF")
 			return errClosed
 		case err != nil:
 			return err
 		case string(line) == "*":
-			return c.bad("501 5.7.0 Login given up")
+			return c.bad("501 5.7.0 Login cancelled")
 		case len(line) > 0 && !isBase64(string(line)):
 			return c.bad("501 5.5.2 Not base64")
 		}
@@ -57,7 +57,7 @@ func (c *conn) auth(arg string) error {
 	return nil
 }
 
-// isBase64 tells whether s is base64, or "=", which stands for an empty initial response.
+// isBase64 reports whether s is base64, or "=", which stands for an empty initial response.
 func isBase64(s string) bool {
 	if s == "=" {
 		return true

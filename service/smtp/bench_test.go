@@ -13,8 +13,8 @@ import (
 	"mayfly/service"
 )
 
-// BenchmarkIngest sends mails over 64 connections, many on each, to a service that throws them away: what
-// the door costs, and the client beside it.
+// BenchmarkIngest sends mails over 64 connections, many on each, to a service that discards them.
+// It measures the server and the client.
 func BenchmarkIngest(b *testing.B) {
 	for _, size := range []int{2 << 10, 50 << 10} {
 		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {

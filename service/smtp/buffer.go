@@ -6,42 +6,44 @@ import (
 	"sync/atomic"
 )
 
+// Sizes of a connection's input buffer.
 const (
-	commandSize = 4 << 10  // of a connection's input buffer
-	bulkSize    = 32 << 10 // of its input buffer while it sends a message or a long line
+	commandSize = 4 << 10
+	bulkSize    = 32 << 10 // while it sends a message or a long line
 )
 
 var bulkBuffers = sync.Pool{New: func() any { b := make([]byte, bulkSize); return &b }}
 
-// A budget bounds the octets held by messages in flight.
+// budget bounds the memory of messages in flight, in octets.
 type budget struct {
-	limit int64
-	used  atomic.Int64
-	whole *budget // of which it is a part; nil: it is the whole
+	limit  int64
+	used   atomic.Int64
+	parent *budget // counts what this one counts; nil: none
 }
 
-func (b *budget) take(n int) bool {
-	if b.used.Add(int64(n)) <= b.limit && (b.whole == nil || b.whole.take(n)) {
+func (b *budget) acquire(n int) bool {
+	if b.used.Add(int64(n)) <= b.limit && (b.parent == nil || b.parent.acquire(n)) {
 		return true
 	}
 	b.used.Add(-int64(n))
 	return false
 }
 
-func (b *budget) give(n int) {
+func (b *budget) release(n int) {
 	b.used.Add(-int64(n))
-	if b.whole != nil {
-		b.whole.give(n)
+	if b.parent != nil {
+		b.parent.release(n)
 	}
 }
 
-// Message buffers of 16, 64, 256 and 1,024 KiB are pooled. Larger ones are rare and left to the collector.
+// bodyPools are pools of message buffers of 16, 64, 256 and 1,024 KiB. Larger buffers are rare and
+// left to the garbage collector.
 var bodyPools [4]sync.Pool
 
-// pooledSize is the size of the buffers in pool i.
+// pooledSize returns the size of the buffers in pool i.
 func pooledSize(i int) int { return 16 << 10 << (2 * i) }
 
-// poolFor is the pool with the smallest buffers for n octets, or -1.
+// poolFor returns the pool with the smallest buffers that hold n octets, or -1.
 func poolFor(n int) int {
 	for i := range bodyPools {
 		if n <= pooledSize(i) {
@@ -51,7 +53,8 @@ func poolFor(n int) int {
 	return -1
 }
 
-// newBuffer returns an empty buffer with room for n octets; from limit on with no more room than that.
+// newBuffer returns an empty buffer with room for n octets. A buffer too large for the pools has
+// room for more, but not beyond limit unless n is.
 func newBuffer(n int, limit int64) *[]byte {
 	pool := poolFor(n)
 	if pool < 0 {
@@ -67,8 +70,9 @@ func newBuffer(n int, limit int64) *[]byte {
 	return &b
 }
 
-// mostHeld is the most octets that buffers of one message have at a time: while it grows to the limit, in two of them.
-func mostHeld(limit int64) int64 {
+// maxBufferBytes returns how many octets the buffers of one message can have together: while it
+// grows to the limit, there are two.
+func maxBufferBytes(limit int64) int64 {
 	if limit <= 0 {
 		return 0
 	}
@@ -82,23 +86,23 @@ func mostHeld(limit int64) int64 {
 	}
 }
 
-// A body is a message being received, in a buffer that is charged to a budget.
+// body is a message being received, in a buffer that is charged to a budget.
 type body struct {
 	budget  *budget
 	limit   int64   // octets of a message
-	buf     *[]byte // nil: nothing held
-	size    int64   // octets received, held or not
-	dropped bool    // what comes is only counted
-	full    bool    // dropped since the budget was spent
+	buf     *[]byte // may be nil
+	size    int64   // octets received, whether or not they are in buf
+	dropped bool    // octets are only counted
+	full    bool    // dropped because the budget was used up
 }
 
-// reserve makes room for n octets in all. When the budget is spent it drops the message.
+// reserve makes room for n octets in all. If the budget does not allow it, the message is dropped.
 func (b *body) reserve(n int) bool {
 	if b.buf != nil && n <= cap(*b.buf) {
 		return true
 	}
 	next := newBuffer(n, b.limit)
-	if !b.budget.take(cap(*next)) {
+	if !b.budget.acquire(cap(*next)) {
 		recycle(next)
 		b.full = true
 		b.drop()
@@ -126,13 +130,13 @@ func (b *body) add(p []byte) {
 
 func (b *body) tooBig() bool { return b.size > b.limit }
 
-// drop lets go of what is held, and of all that follows.
+// drop discards the message and all that follows of it.
 func (b *body) drop() {
 	b.dropped = true
 	b.release()
 }
 
-// bytes is the message, until release.
+// bytes returns the message, valid until release.
 func (b *body) bytes() []byte {
 	if b.buf == nil {
 		return nil
@@ -140,10 +144,10 @@ func (b *body) bytes() []byte {
 	return *b.buf
 }
 
-// release gives the buffer back.
+// release frees the buffer.
 func (b *body) release() {
 	if b.buf != nil {
-		b.budget.give(cap(*b.buf))
+		b.budget.release(cap(*b.buf))
 		recycle(b.buf)
 		b.buf = nil
 	}

@@ -15,8 +15,8 @@ const (
 	maxPath      = 256
 )
 
-// splitCommand parts a command line, without its line break and the white space before that, into the verb in upper
-// case and its argument.
+// splitCommand splits a command line into the verb, in upper case, and its argument. White space at
+// the end is ignored.
 func splitCommand(line []byte) (verb, arg string) {
 	line = bytes.TrimRight(line, " \t")
 	for i, c := range line {
@@ -27,7 +27,7 @@ func splitCommand(line []byte) (verb, arg string) {
 	return upper(line), ""
 }
 
-// upper gives the common verbs without an allocation.
+// upper returns b in upper case, without an allocation for the most common verbs.
 func upper(b []byte) string {
 	var up [16]byte
 	if len(b) > len(up) {
@@ -55,7 +55,7 @@ func upper(b []byte) string {
 	}
 }
 
-// A param is one ESMTP parameter of MAIL or RCPT. Keyword is in upper case.
+// param is an ESMTP parameter of MAIL or RCPT. The keyword is in upper case.
 type param struct {
 	keyword, value string
 	hasValue       bool
@@ -67,9 +67,9 @@ var (
 	errDuplicate = errors.New("parameter given twice")
 )
 
-// parsePath reads what follows MAIL or RCPT: prefix ("FROM:" or "TO:"), a path in angle brackets, and
-// parameters (RFC 5321, section 4.1.2). A source route is read and dropped. One space after the colon,
-// which many clients send, is let through. The address is "" for the null path.
+// parsePath parses what follows MAIL or RCPT: prefix ("FROM:" or "TO:"), a path in angle brackets,
+// and parameters (RFC 5321, section 4.1.2). A source route is ignored. A space after the colon,
+// which many clients send, is tolerated. The address is "" for the null path.
 func parsePath(arg, prefix string) (address string, params []param, err error) {
 	if len(arg) < len(prefix) || !strings.EqualFold(arg[:len(prefix)], prefix) {
 		return "", nil, errSyntax
@@ -102,7 +102,8 @@ func parsePath(arg, prefix string) (address string, params []param, err error) {
 	return address, params, err
 }
 
-// pathEnd is the index of the bracket that closes the path, outside a quoted local part; or -1.
+// pathEnd returns the index of the bracket that closes the path, outside a quoted local part, or
+// -1.
 func pathEnd(s string) int {
 	quoted := false
 	for i := 1; i < len(s); i++ {
@@ -118,8 +119,8 @@ func pathEnd(s string) int {
 	return -1
 }
 
-// parseMailbox checks local-part@domain and returns it with a quoted local part unquoted where the
-// quotes are not needed. "postmaster" alone is an address too (RFC 5321, section 4.1.1.3).
+// parseMailbox parses local-part@domain, and removes the quotes of the local part if they are not
+// needed. "postmaster" alone is an address too (RFC 5321, section 4.1.1.3).
 func parseMailbox(s string) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", errAddress
@@ -150,7 +151,7 @@ func parseMailbox(s string) (string, error) {
 	return local + "@" + domain, nil
 }
 
-// quotedString reads a quoted-string of RFC 5321 at the start of s.
+// quotedString parses a Quoted-string (RFC 5321, section 4.1.2) at the start of s.
 func quotedString(s string) (content, rest string, ok bool) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -171,7 +172,7 @@ func quotedString(s string) (content, rest string, ok bool) {
 	return "", "", false
 }
 
-// isDotString tells whether s is a Dot-string: atoms with single dots between. UTF-8 counts as
+// isDotString reports whether s is a Dot-string: atoms separated by single dots. UTF-8 counts as
 // atom text (RFC 6531).
 func isDotString(s string) bool {
 	dot := true // a dot may not come here
@@ -200,8 +201,8 @@ func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// isDomain tells whether s is a domain name, with underscores and UTF-8 labels let through, or an
-// address literal.
+// isDomain reports whether s is an address literal or a domain name, in which underscores and UTF-8
+// are tolerated.
 func isDomain(s string) bool {
 	if s == "" || len(s) > maxDomain {
 		return false
@@ -222,7 +223,7 @@ func isDomain(s string) bool {
 	return true
 }
 
-// isAddressLiteral tells whether s is in brackets and made of dcontent only (RFC 5321, section 4.1.3).
+// isAddressLiteral reports whether s looks like an address literal (RFC 5321, section 4.1.3).
 func isAddressLiteral(s string) bool {
 	if len(s) < 3 || s[len(s)-1] != ']' {
 		return false
@@ -235,7 +236,7 @@ func isAddressLiteral(s string) bool {
 	return true
 }
 
-// parseParams reads the ESMTP parameters that follow a path, each after one space or more.
+// parseParams parses the ESMTP parameters that follow a path, each after at least one space.
 func parseParams(s string) ([]param, error) {
 	if s == "" {
 		return nil, nil
@@ -260,7 +261,7 @@ func parseParams(s string) ([]param, error) {
 	return params, nil
 }
 
-// isKeyword tells whether s is an esmtp-keyword.
+// isKeyword reports whether s is an esmtp-keyword.
 func isKeyword(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !isAlphanumeric(s[i]) && (i == 0 || s[i] != '-') {
@@ -270,7 +271,7 @@ func isKeyword(s string) bool {
 	return s != ""
 }
 
-// isParamValue tells whether s is an esmtp-value.
+// isParamValue reports whether s is an esmtp-value.
 func isParamValue(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c <= ' ' || c == '=' || c == 0x7f {
@@ -280,7 +281,8 @@ func isParamValue(s string) bool {
 	return s != "" && utf8.ValidString(s)
 }
 
-// parseSize reads a SIZE value or a BDAT chunk size: 1 to 20 digits. What is beyond 2^62 counts as 2^62.
+// parseSize parses a SIZE value or a BDAT chunk size: 1 to 20 digits. It is at most 2^62, whatever
+// they say.
 func parseSize(s string) (int64, bool) {
 	if s == "" || len(s) > 20 {
 		return 0, false
@@ -297,7 +299,7 @@ func parseSize(s string) (int64, bool) {
 	return n, true
 }
 
-// parseBDAT reads the argument of BDAT: a chunk size and, for the final chunk, LAST (RFC 3030).
+// parseBDAT parses the argument of BDAT: a chunk size and, for the final chunk, LAST (RFC 3030).
 func parseBDAT(arg string) (size int64, last, ok bool) {
 	digits, word, more := strings.Cut(arg, " ")
 	if more {
@@ -319,8 +321,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// isGreetingName tells whether s may stand after HELO or EHLO. Clients give all sorts of names for
-// themselves, and nothing depends on them.
+// isGreetingName reports whether s is accepted after HELO or EHLO. Clients give themselves all
+// sorts of names, and nothing depends on them.
 func isGreetingName(s string) bool {
 	if s == "" || len(s) > maxDomain {
 		return false

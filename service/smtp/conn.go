@@ -14,40 +14,41 @@ import (
 	"time"
 )
 
-// maxAuthLine is the limit of RFC 4954 for a line of an authentication exchange.
+// maxAuthLine is the length limit of a line of an authentication exchange, in octets (RFC 4954,
+// section 4).
 const maxAuthLine = 12288
 
-// ambiguousWait is how long a client is waited for after an ambiguous end of data. If it goes quiet, it
-// thinks that its message is complete.
-const ambiguousWait = 3 * time.Second
+// ambiguousEndTimeout is how long the server waits for more data after an ambiguous end. A client
+// that sends none takes its message for complete.
+const ambiguousEndTimeout = 3 * time.Second
 
 // Why a session ends before the client quits.
 var (
 	errDraining = errors.New("server is shutting down")
 	errIdle     = errors.New("idle for too long")
 	errSession  = errors.New("session is too long")
-	errQuiet    = errors.New("quiet after an ambiguous end of data")
+	errStalled  = errors.New("no more data after an ambiguous end")
 	errClosed   = errors.New("closed by the server") // after its last reply
 	errQuit     = errors.New("client quit")
 )
 
-// What is wrong with a line.
+// Why a line is rejected.
 var (
 	errLineTooLong = errors.New("line too long")
 	errLineBreak   = errors.New("line break is not CRLF")
 )
 
-// A conn is one session.
+// conn is one session.
 type conn struct {
 	server  *Server
-	raw     net.Conn     // has the deadlines
-	nc      net.Conn     // is read and written: raw, or TLS on it
+	raw     net.Conn     // for deadlines
+	nc      net.Conn     // for reading and writing: raw, or TLS over it
 	address netip.Prefix // of the client, for the limits per address
 	budget  *budget      // for its messages
 	log     *slog.Logger
 
 	in    []byte  // input buffer: small or bulk
-	r, w  int     // the octets not yet taken are in[r:w]
+	r, w  int     // in[r:w] is input that is not consumed yet
 	small []byte  // for commands
 	bulk  *[]byte // pooled, for messages; nil while small is in use
 	out   []byte  // replies not yet written
@@ -82,7 +83,7 @@ func (c *conn) serve() {
 		"errors", c.errors, "tls", c.secure, "duration", time.Since(c.begun), "end", err)
 }
 
-// farewell says why the server ends the session, and sends what is not sent yet.
+// farewell tells the client why the server ends the session, and sends the replies not yet sent.
 func (c *conn) farewell(err error) {
 	name := c.server.options.Hostname
 	switch err {
@@ -103,8 +104,8 @@ func (c *conn) farewell(err error) {
 	}
 }
 
-// linger lets the client read the last reply. Closing a socket with unread input resets the connection,
-// which may take the reply away.
+// linger gives the client time to read the last reply. Closing a socket with unread input would
+// reset the connection, and the reply could be lost.
 func (c *conn) linger() {
 	if half, ok := c.raw.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		c.raw.SetReadDeadline(time.Now().Add(time.Second))
@@ -123,7 +124,7 @@ func (c *conn) commands() error {
 			err = c.bad("500 5.5.2 Line too long")
 		case errors.Is(err, errLineBreak):
 			c.server.count.refuse(BadCommand)
-			c.reply("500 5.5.2 Lines must end with CR LF, and neither may stand alone")
+			c.reply("500 5.5.2 Lines must end with CRLF, and contain no other CR or LF")
 			err = errClosed
 		case err == nil:
 			err = c.command(line)
@@ -137,14 +138,14 @@ func (c *conn) commands() error {
 	}
 }
 
-// reply queues a reply line. It is written when the input is used up, so that replies to pipelined
-// commands go out together.
+// reply queues a reply line. It is sent once the input is consumed, so that the replies to
+// pipelined commands go out together.
 func (c *conn) reply(line string) {
 	c.out = append(c.out, line...)
 	c.out = append(c.out, '\r', '\n')
 }
 
-// bad answers a command that is wrong and ends the session after too many.
+// bad answers a bad command, and ends the session after too many of them.
 func (c *conn) bad(line string) error {
 	c.server.count.refuse(BadCommand)
 	c.reply(line)
@@ -160,7 +161,7 @@ func (c *conn) flush() error {
 	if len(c.out) == 0 {
 		return nil
 	}
-	if now := time.Now(); now.Sub(c.writeSet) >= c.step() {
+	if now := time.Now(); now.Sub(c.writeSet) >= c.deadlineStep() {
 		c.writeSet = now
 		c.raw.SetWriteDeadline(now.Add(c.server.options.IdleTimeout))
 	}
@@ -169,37 +170,37 @@ func (c *conn) flush() error {
 	return err
 }
 
-// step is how often a deadline is moved on: setting one for each read costs more than it gives.
-func (c *conn) step() time.Duration {
+// deadlineStep is how often a deadline is extended; doing so for each read would be costly.
+func (c *conn) deadlineStep() time.Duration {
 	return min(time.Second, c.server.options.IdleTimeout/8)
 }
 
-// interrupt wakes the session from waiting for its client.
+// interrupt ends a read that waits for the client.
 func (c *conn) interrupt() {
 	c.raw.SetReadDeadline(time.Unix(1, 0))
 }
 
-// waitAtMost sets the read deadline to d from now, or to the end of the session if that comes first.
-func (c *conn) waitAtMost(now time.Time, d time.Duration) {
+// setReadTimeout sets the read deadline to d from now, or to the end of the session if that comes
+// first.
+func (c *conn) setReadTimeout(now time.Time, d time.Duration) {
 	c.readSet = now
 	deadline := now.Add(d)
 	if end := c.begun.Add(c.server.options.SessionTimeout); end.Before(deadline) {
 		deadline = end
 	}
 	c.raw.SetReadDeadline(deadline)
-	if c.server.draining.Load() { // interrupt may have come before
+	if c.server.draining.Load() { // interrupt may have been called just before
 		c.interrupt()
 	}
 }
 
-// fill writes the replies and reads more input behind what is there. The buffer must have room once
-// what is left has been moved to its start.
+// fill sends the replies and reads more input after what is in the buffer, which must not be full.
 func (c *conn) fill() error {
 	if err := c.flush(); err != nil {
 		return err
 	}
-	if now := time.Now(); now.Sub(c.readSet) >= c.step() {
-		c.waitAtMost(now, c.server.options.IdleTimeout)
+	if now := time.Now(); now.Sub(c.readSet) >= c.deadlineStep() {
+		c.setReadTimeout(now, c.server.options.IdleTimeout)
 	}
 	return c.read()
 }
@@ -230,7 +231,7 @@ func (c *conn) read() error {
 	}
 }
 
-// grow changes to an input buffer for bulk.
+// grow switches to the bulk input buffer.
 func (c *conn) grow() {
 	if c.bulk != nil {
 		return
@@ -241,7 +242,7 @@ func (c *conn) grow() {
 	c.in = *c.bulk
 }
 
-// shrink gives the bulk buffer back, if what is left in it fits a small one.
+// shrink switches back to the small input buffer if what is left fits into it.
 func (c *conn) shrink() {
 	if c.bulk == nil || c.w-c.r > commandSize {
 		return
@@ -253,8 +254,8 @@ func (c *conn) shrink() {
 	c.bulk = nil
 }
 
-// readLine returns the next line without its CRLF. It stays valid until the next read. A line longer
-// than limit is read to its end and dropped.
+// readLine returns the next line without its CRLF, valid until the next read. A line longer than
+// limit is discarded.
 func (c *conn) readLine(limit int) ([]byte, error) {
 	scanned := 0
 	for {
@@ -283,7 +284,7 @@ func (c *conn) readLine(limit int) ([]byte, error) {
 	}
 }
 
-// skipLine drops input through the next line break.
+// skipLine discards input through the next line break.
 func (c *conn) skipLine() error {
 	for {
 		if i := bytes.IndexByte(c.in[c.r:c.w], '\n'); i >= 0 {
@@ -329,7 +330,7 @@ func (c *conn) command(line []byte) error {
 		if arg == "" {
 			return c.bad("501 5.5.4 VRFY needs an argument")
 		}
-		c.reply("252 2.5.0 Send mail and see")
+		c.reply("252 2.5.0 Cannot verify, but will accept mail for inboxes that exist")
 		return nil
 	case "EXPN":
 		return c.bad("502 5.5.1 EXPN is not offered")
@@ -343,12 +344,12 @@ func (c *conn) command(line []byte) error {
 		c.reply("221 2.0.0 " + c.server.options.Hostname + " Bye")
 		return errQuit
 	case "GET", "POST", "PUT", "HEAD", "OPTIONS", "CONNECT", "PATCH", "DELETE":
-		// A web page can make a browser send commands to this port inside of an HTTP request.
+		// A web page can make a browser send commands to this port in the body of an HTTP request.
 		c.server.count.refuse(BadCommand)
 		c.reply("421 4.7.0 " + c.server.options.Hostname + " This is SMTP, not HTTP")
 		return errClosed
 	default:
-		return c.bad("500 5.5.1 Command not known")
+		return c.bad("500 5.5.1 Unknown command")
 	}
 }
 
@@ -379,17 +380,17 @@ func (c *conn) hello(verb, arg string) error {
 	return nil
 }
 
-// startTLS goes over to TLS, where the session begins anew (RFC 3207).
+// startTLS switches to TLS, over which the session starts over (RFC 3207).
 func (c *conn) startTLS(arg string) error {
 	switch {
 	case c.server.options.TLS == nil:
 		return c.bad("502 5.5.1 STARTTLS is not offered")
 	case c.secure:
-		return c.bad("503 5.5.1 TLS is on already")
+		return c.bad("503 5.5.1 TLS is already on")
 	case arg != "":
 		return c.bad("501 5.5.4 STARTTLS has no argument")
 	case c.r < c.w:
-		// What was sent before the handshake could have been put there by someone in between.
+		// Input from before the handshake could have been injected by somebody in between.
 		c.reply("421 4.7.0 " + c.server.options.Hostname + " Input after STARTTLS, closing")
 		return errClosed
 	}
@@ -397,7 +398,7 @@ func (c *conn) startTLS(arg string) error {
 	if err := c.flush(); err != nil {
 		return err
 	}
-	c.waitAtMost(time.Now(), c.server.options.IdleTimeout)
+	c.setReadTimeout(time.Now(), c.server.options.IdleTimeout)
 	secure := tls.Server(c.raw, c.server.options.TLS)
 	if err := secure.HandshakeContext(c.server.ctx); err != nil {
 		return fmt.Errorf("TLS handshake: %w", err)

@@ -2,7 +2,7 @@ package smtp
 
 import "bytes"
 
-// What stood before the next octet of a message, as far as the end of data is concerned.
+// before is what precedes the next octet of a message.
 type before uint8
 
 const (
@@ -12,21 +12,21 @@ const (
 	inLine
 )
 
-// A dotReader finds the end of a message that DATA sends, and undoes dot-stuffing. Only CRLF.CRLF ends
-// it. A dot alone between any other line breaks is not an end; the message is then ambiguous.
+// dotReader finds the end of a message sent with DATA, and undoes dot-stuffing. Only CRLF.CRLF ends
+// the message. A lone dot between any other line breaks does not, but makes the message ambiguous.
 type dotReader struct {
 	before    before
 	line      int  // octets of the current line so far
 	longest   int  // octets of the longest line
-	ambiguous bool // a dot stood between line breaks that are not both CRLF
+	ambiguous bool // there was a lone dot between line breaks that are not both CRLF
 }
 
-// next takes octets from p, hands the message's octets to emit, and returns how many it took and
-// whether the message is complete. It leaves at most two octets at the end of p, which then have to
-// start the next p.
+// next consumes octets of p, passes those of the message to emit, and returns how many it consumed
+// and whether the message is complete. It may leave up to two octets at the end of p, with which
+// the next p has to start.
 func (d *dotReader) next(p []byte, emit func([]byte)) (taken int, done bool) {
 	start := 0 // of what is not emitted yet
-	lf := -1   // index of the next LF; len(p) when there is none
+	lf := -1   // index of the next LF; len(p) if there is none
 	flush := func(end int) {
 		if end > start {
 			emit(p[start:end])
@@ -80,7 +80,7 @@ func (d *dotReader) next(p []byte, emit func([]byte)) (taken int, done bool) {
 	return len(p), false
 }
 
-// skipLine takes what is before the next line break and that break. It stops after a CR that no LF
+// skipLine consumes a line and its line break, or what p has of it, but stops after a CR that no LF
 // follows. lf is the index of the next LF, or len(p).
 func (d *dotReader) skipLine(p []byte, lf int) (taken int) {
 	cr := bytes.IndexByte(p[:lf], '\r')

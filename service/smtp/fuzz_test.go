@@ -12,7 +12,7 @@ import (
 	"mayfly/service"
 )
 
-// readWhole is the end-of-data rule written down plainly, over a whole stream.
+// readWhole is a simple implementation of the end-of-data rule, for a whole stream.
 func readWhole(stream []byte) (message []byte, length int, ambiguous, done bool) {
 	s := "\r\n" + string(stream) // what DATA's line ended with
 	end := strings.Index(s, "\r\n.\r\n")
@@ -99,7 +99,7 @@ func FuzzParsePath(f *testing.F) {
 	})
 }
 
-// everyone takes all mail and counts the octets.
+// everyone accepts all mail and counts the octets.
 type everyone struct{ octets, mails int }
 
 func (s *everyone) Recipient(_ context.Context, address string) (service.Recipient, error) {
@@ -112,7 +112,7 @@ func (s *everyone) Deliver(_ context.Context, d service.Delivery) error {
 	return nil
 }
 
-// A scripted connection gives what the client sent and drops the replies.
+// A scripted connection returns what the client sent and discards the replies.
 type scripted struct {
 	io.Reader
 	replies bytes.Buffer
@@ -126,7 +126,8 @@ func (*scripted) SetDeadline(time.Time) error      { return nil }
 func (*scripted) SetReadDeadline(time.Time) error  { return nil }
 func (*scripted) SetWriteDeadline(time.Time) error { return nil }
 
-// Whatever a client sends, the session ends with it, holds nothing, and stores no more than was sent.
+// Whatever a client sends, the session ends with it, frees its memory, and stores no more than was
+// sent.
 func FuzzSession(f *testing.F) {
 	for _, s := range []string{
 		envelope + "DATA\r\nx\r\n.\r\nQUIT\r\n",

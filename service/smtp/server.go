@@ -13,58 +13,59 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A Server accepts connections and takes mail from them.
+// Server accepts connections and receives mail on them.
 type Server struct {
 	service Service
 	options Options
 	budget  budget
 	count   counters
-	away    rate.Sometimes // of telling that the store is away
 
-	ctx      context.Context // of the calls to the service; ends when a shutdown runs out of time
+	unavailable rate.Sometimes // limits how often an unavailable store is logged
+
+	ctx      context.Context // for calls of the service; ends when a shutdown runs out of time
 	cancel   context.CancelFunc
 	draining atomic.Bool
 
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
 	conns     map[*conn]struct{}
-	clients   map[netip.Prefix]*client // that have connections
+	clients   map[netip.Prefix]*client // those with connections
 	running   sync.WaitGroup           // connections
 }
 
-// A client is what the connections from one address have together. A single one can use up half of the
-// memory for messages in flight: the rest is left for others.
+// client is what the connections from one address share. They can use half of the memory for
+// messages in flight, so that the rest is left for other addresses.
 type client struct {
 	connections int
 	budget      budget
 }
 
-// New makes a server. The error says which option is wrong.
+// New returns a server. The error says which options are wrong.
 func New(svc Service, o Options) (*Server, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	o = o.withDefaults()
 	s := &Server{
-		away:      rate.Sometimes{Interval: time.Second},
-		service:   svc,
-		options:   o,
-		budget:    budget{limit: o.MaxInFlightBytes},
-		listeners: make(map[net.Listener]struct{}),
-		conns:     make(map[*conn]struct{}),
-		clients:   make(map[netip.Prefix]*client),
+		service:     svc,
+		options:     o,
+		budget:      budget{limit: o.MaxInFlightBytes},
+		unavailable: rate.Sometimes{Interval: time.Second},
+		listeners:   make(map[net.Listener]struct{}),
+		conns:       make(map[*conn]struct{}),
+		clients:     make(map[netip.Prefix]*client),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil
 }
 
-// Serve accepts connections on l, which it closes, until Shutdown; then it returns nil.
+// Serve accepts connections on l until Shutdown is called, and then returns nil. It closes l.
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
-	if !s.listen(l) {
+	if !s.addListener(l) {
 		return nil
 	}
-	defer s.unlisten(l)
+	defer s.removeListener(l)
 	var delay time.Duration
 	for {
 		nc, err := l.Accept()
@@ -76,7 +77,7 @@ func (s *Server) Serve(l net.Listener) error {
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("accepting SMTP connections: %w", err)
-		default: // out of file descriptors, or the client has gone again
+		default: // out of file descriptors, or the client has left already
 			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
 			s.options.Log.Warn("SMTP connection not accepted", "error", err, "retry", delay)
 			select {
@@ -87,7 +88,7 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-func (s *Server) listen(l net.Listener) bool {
+func (s *Server) addListener(l net.Listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining.Load() {
@@ -97,7 +98,7 @@ func (s *Server) listen(l net.Listener) bool {
 	return true
 }
 
-func (s *Server) unlisten(l net.Listener) {
+func (s *Server) removeListener(l net.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.listeners, l)
@@ -115,13 +116,13 @@ func (s *Server) admit(nc net.Conn) {
 		return
 	}
 	s.count.refuse(reason)
-	// The few octets fit the socket's buffer: the deadline only guards against a transport without one.
+	// The few octets fit into the socket's buffer; the deadline is for a transport without one.
 	nc.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	fmt.Fprintf(nc, "421 4.3.2 %s Too many connections, try again later\r\n", s.options.Hostname)
 	nc.Close()
 }
 
-// register counts c in, or says which limit it would pass.
+// register adds a connection, or returns which limit it would exceed.
 func (s *Server) register(c *conn) Reason {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +133,7 @@ func (s *Server) register(c *conn) Reason {
 	if c.address.IsValid() {
 		from := s.clients[c.address]
 		if from == nil {
-			from = &client{budget: budget{limit: s.budget.limit / 2, whole: &s.budget}}
+			from = &client{budget: budget{limit: s.budget.limit / 2, parent: &s.budget}}
 			s.clients[c.address] = from
 		}
 		if from.connections >= s.options.MaxConnectionsPerAddress {
@@ -161,8 +162,8 @@ func (s *Server) unregister(c *conn) {
 	}
 }
 
-// clientPrefix is what the limit per address counts by: an IPv4 address or an IPv6 /64. It is the zero
-// value for other transports.
+// clientPrefix returns what counts as one address for the limits per address: an IPv4 address or an
+// IPv6 /64. It is the zero value for other transports.
 func clientPrefix(a net.Addr) netip.Prefix {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -180,8 +181,9 @@ func clientPrefix(a net.Addr) netip.Prefix {
 	return p
 }
 
-// Shutdown stops accepting, answers 421 to sessions that wait for their client, and waits for the
-// messages that are being stored. When ctx ends first, it closes what is left and returns ctx's error.
+// Shutdown stops accepting connections, answers 421 to sessions that wait for their client, and
+// waits for the messages that are being stored. If ctx ends first, it closes the remaining
+// connections and returns ctx's error.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.draining.Store(true)

@@ -1,16 +1,16 @@
-// Package smtp is the SMTP door of the service: it takes mail for inboxes that exist and for nobody
-// else (RFC 5321, with PIPELINING, CHUNKING, 8BITMIME, SMTPUTF8, SIZE, STARTTLS, AUTH and
-// ENHANCEDSTATUSCODES). Nothing is ever sent on.
+// Package smtp is the SMTP server of the service. It accepts mail only for inboxes that exist, and
+// never relays (RFC 5321, with PIPELINING, CHUNKING, 8BITMIME, SMTPUTF8, SIZE, STARTTLS, AUTH and
+// ENHANCEDSTATUSCODES).
 //
-// A message is answered 250 only after [Service.Deliver] has returned, which is after it is on disk.
-// It is handed over byte for byte as it was sent, dots unstuffed; no Received or Return-Path field is
-// put on top, since testers compare what they sent with what they got.
+// A message is answered with 250 only after [Service.Deliver] has returned, when it is on disk. It
+// is stored byte for byte as it was sent, with dots unstuffed. No Received or Return-Path field is
+// added, since testers compare what they sent with what they got.
 //
-// The protocol is read by a loop of our own because of three promises that a general library does not
-// make: only CRLF.CRLF ends a message and a message with another lone dot line is refused, so that two
-// servers cannot disagree on where it ends; a line of any length costs no memory; and the octets of a
-// message in flight are bounded over all connections. Reading by block instead of by octet also leaves
-// most of the time for storing.
+// The package implements the protocol itself to guarantee what general libraries do not: only
+// CRLF.CRLF ends a message, and a message with any other line of a lone dot is refused, so that no
+// two servers can disagree on where it ends; a line of any length takes no memory; and the memory
+// for messages in flight is bounded over all connections. It also reads blocks instead of single
+// octets, which leaves most of the time for storing.
 package smtp
 
 import (
@@ -26,36 +26,39 @@ import (
 	"mayfly/service"
 )
 
-// A Service knows the inboxes and stores the mail.
+// Service is what the server needs of [service.Service].
 type Service interface {
 	// Recipient resolves an envelope recipient. Its errors carry a [service.Code].
 	Recipient(ctx context.Context, address string) (service.Recipient, error)
 	// Deliver stores a message for its recipients and returns nil only when it is synced to disk.
-	// It must not keep Raw, which is used again, after it has returned.
+	// It must not use Raw, whose memory is reused, after it has returned.
 	Deliver(ctx context.Context, d service.Delivery) error
 }
 
 // Options are the settings of a Server. A zero field stands for its default.
 type Options struct {
-	Hostname string // how the server names itself; default the machine's name
+	Hostname string // name of the server; default: the machine's
 
 	TLS *tls.Config // for STARTTLS, which is not offered without it
 
-	AuthAny bool // offer AUTH and accept any login; else AUTH is not known
+	AuthAny bool // offer AUTH and accept any login; else AUTH is not offered
 
-	MaxMessageBytes          int64         // of one message; default 25 MiB
-	MaxRecipients            int           // of one message, and refused ones of a session; default 100
+	MaxMessageBytes          int64         // of a message; default 25 MiB
+	MaxRecipients            int           // of a message, or refused in a session; default 100
 	MaxCommandLine           int           // octets of a command line with its CRLF; default 2,048
 	MaxTextLine              int           // octets of a line of a message; default 1 MiB
-	MaxErrors                int           // bad commands of a session; default 20
-	MaxMessages              int           // messages of a connection; default 50,000
+	MaxErrors                int           // bad commands in a session; default 20
+	MaxMessages              int           // messages in a connection; default 50,000
 	MaxConnections           int           // at a time; default 2,048
-	MaxConnectionsPerAddress int           // at a time, from one IPv4 address or IPv6 /64; default 256
-	MaxInFlightBytes         int64         // of messages not yet stored, over all connections, half of it for one address; default 256 MiB
+	MaxConnectionsPerAddress int           // of an IPv4 address or IPv6 /64; default 256
 	IdleTimeout              time.Duration // without an octet from the client; default 5 min
 	SessionTimeout           time.Duration // of a whole session; default 1 h
 
-	Log *slog.Logger // a line a session at debug; default none
+	// MaxInFlightBytes bounds the memory for messages that are not yet stored, over all
+	// connections. The connections from one address can use half of it. Default 256 MiB.
+	MaxInFlightBytes int64
+
+	Log *slog.Logger // a line per session at debug; default: none
 }
 
 func (o Options) withDefaults() Options {
@@ -83,7 +86,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Check finds all that is wrong with the options, a line for each fault.
+// Check returns all that is wrong with the options, a line for each fault.
 func (o Options) Check() error {
 	o = o.withDefaults()
 	var faults []error
@@ -110,11 +113,11 @@ func (o Options) Check() error {
 	if o.MaxCommandLine < 512 || o.MaxCommandLine > bulkSize {
 		fault("the limit of the command line must be from 512 to %d bytes", bulkSize)
 	}
-	if need := 2 * mostHeld(o.MaxMessageBytes); 0 <= o.MaxInFlightBytes && o.MaxInFlightBytes < need {
+	if need := 2 * maxBufferBytes(o.MaxMessageBytes); 0 <= o.MaxInFlightBytes && o.MaxInFlightBytes < need {
 		fault("the memory for messages in flight must be at least %d bytes: a message of %d bytes takes half of that while it grows", need, o.MaxMessageBytes)
 	}
 	if !isGreetingName(o.Hostname) {
-		fault("the SMTP host name has a space or a control character, or is too long")
+		fault("the SMTP host name contains a space or a control character, or is too long")
 	}
 	return errors.Join(faults...)
 }

@@ -25,7 +25,8 @@ import (
 	"mayfly/service"
 )
 
-// inboxes is a service with the inboxes a@box.test to e@box.test, "odd one"@box.test and jürgen@box.test.
+// inboxes is a service with the inboxes a@box.test to e@box.test, "odd one"@box.test and
+// jürgen@box.test.
 type inboxes struct {
 	mu        sync.Mutex
 	delivered []delivery
@@ -80,7 +81,7 @@ func (s *inboxes) mails() []delivery {
 	return slices.Clone(s.delivered)
 }
 
-// serve starts a server on loopback and ends it with the test.
+// serve starts a server on loopback that ends with the test.
 func serve(t *testing.T, svc Service, o Options) (*Server, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -114,7 +115,7 @@ func serveOn(t *testing.T, l net.Listener, svc Service, o Options) *Server {
 	return s
 }
 
-// A peer speaks SMTP by the line.
+// peer speaks SMTP line by line.
 type peer struct {
 	t *testing.T
 	net.Conn
@@ -169,7 +170,7 @@ func (c *peer) expectEnd() {
 	}
 }
 
-// run plays a script: lines that start with "< " are the replies expected, others are sent.
+// run plays a script: lines that start with "< " are expected replies, others are sent.
 func (c *peer) run(script string) {
 	c.t.Helper()
 	for line := range strings.SplitSeq(strings.TrimSpace(script), "\n") {
@@ -183,6 +184,7 @@ func (c *peer) run(script string) {
 }
 
 func TestConversations(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, script string }{
 		{"a mail", `
 			EHLO me
@@ -385,9 +387,9 @@ func TestConversations(t *testing.T) {
 			BDAT 0
 			< 250
 			RCPT TO:<b@box.test>
-			< 503 5.5.1 RCPT does not follow BDAT
+			< 503 5.5.1 RCPT cannot follow BDAT
 			DATA
-			< 503 5.5.1 DATA does not follow BDAT
+			< 503 5.5.1 DATA cannot follow BDAT
 			MAIL FROM:<x@y.test>
 			< 503
 			BDAT 0 LAST
@@ -406,6 +408,7 @@ func TestConversations(t *testing.T) {
 }
 
 func TestExtensions(t *testing.T) {
+	t.Parallel()
 	_, address := serve(t, &inboxes{}, Options{AuthAny: true, MaxMessageBytes: 1000})
 	c, err := netsmtp.Dial(address)
 	if err != nil {
@@ -422,7 +425,7 @@ func TestExtensions(t *testing.T) {
 	}
 }
 
-// envelope opens a transaction for a@box.test.
+// envelope begins a transaction for a@box.test.
 const envelope = "EHLO me\r\nMAIL FROM:<x@y.test>\r\nRCPT TO:<a@box.test>\r\n"
 
 func (c *peer) envelope() {
@@ -435,6 +438,7 @@ func (c *peer) envelope() {
 }
 
 func TestMessageIsKeptByteForByte(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, sent, want string }{
 		{"plain", "Subject: a\r\n\r\nb\r\n.\r\n", "Subject: a\r\n\r\nb\r\n"},
 		{"empty", ".\r\n", ""},
@@ -472,9 +476,10 @@ func TestMessageIsKeptByteForByte(t *testing.T) {
 	}
 }
 
-// What ends a message for some servers and not for others must end neither the message nor, by a second
-// one within, the session's trust: it is refused as a whole.
+// What ends a message for some servers but not for others (SMTP smuggling) ends no message here:
+// the message with it is refused.
 func TestOnlyCRLFDotCRLFEndsAMessage(t *testing.T) {
+	t.Parallel()
 	const smuggled = "MAIL FROM:<evil@y.test>\r\nRCPT TO:<b@box.test>\r\nDATA\r\nSubject: smuggled\r\n\r\n"
 	for _, end := range []string{
 		"\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r.\r\n", "\r\n.\r", "\r.\n", "\n.\r", "\n\n.\r\n", "\r\r.\r\n", "\r\n.\r\r\n", "\n\r.\r\n",
@@ -501,6 +506,7 @@ func TestOnlyCRLFDotCRLFEndsAMessage(t *testing.T) {
 }
 
 func TestDotAfterNULIsNoEnd(t *testing.T) {
+	t.Parallel()
 	svc := &inboxes{}
 	_, address := serve(t, svc, Options{})
 	c := dial(t, address)
@@ -515,6 +521,7 @@ func TestDotAfterNULIsNoEnd(t *testing.T) {
 }
 
 func TestCommandsEndInCRLF(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{"NOOP\n", "NOOP\r\nNOOP\n", "NO\rOP\r\n", "NOOP\r\r\n", "\n", "MAIL FROM:<x@y.test>\nRCPT TO:<a@box.test>\r\n"} {
 		t.Run(fmt.Sprintf("%q", line), func(t *testing.T) {
 			_, address := serve(t, &inboxes{}, Options{})
@@ -530,8 +537,9 @@ func TestCommandsEndInCRLF(t *testing.T) {
 	}
 }
 
-// RFC 5321, section 4.1.1: white space before the line break is let through.
+// RFC 5321, section 4.1.1: white space before the line break is tolerated.
 func TestWhiteSpaceAtTheEndOfACommand(t *testing.T) {
+	t.Parallel()
 	_, address := serve(t, &inboxes{}, Options{AuthAny: true})
 	c := dial(t, address)
 	c.expect("220")
@@ -552,6 +560,7 @@ func TestWhiteSpaceAtTheEndOfACommand(t *testing.T) {
 }
 
 func TestPipelining(t *testing.T) {
+	t.Parallel()
 	svc := &inboxes{}
 	_, address := serve(t, svc, Options{})
 	c := dial(t, address)
@@ -583,6 +592,7 @@ func TestPipelining(t *testing.T) {
 }
 
 func TestChunks(t *testing.T) {
+	t.Parallel()
 	svc := &inboxes{}
 	_, address := serve(t, svc, Options{})
 	c := dial(t, address)
@@ -599,8 +609,9 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// A chunk that is refused must be read all the same: its octets are no commands.
+// A chunk that is refused is read nevertheless, so that its octets are not taken for commands.
 func TestRefusedChunksAreRead(t *testing.T) {
+	t.Parallel()
 	svc := &inboxes{}
 	_, address := serve(t, svc, Options{MaxMessageBytes: 100, MaxErrors: 50})
 	c := dial(t, address)
@@ -624,6 +635,7 @@ func TestRefusedChunksAreRead(t *testing.T) {
 }
 
 func TestAcceptedOnlyWhenStored(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener()
 		svc := &inboxes{hold: make(chan struct{})}
@@ -653,15 +665,16 @@ func TestAcceptedOnlyWhenStored(t *testing.T) {
 }
 
 func TestErrorsOfTheServiceStayInside(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		err  error
 		want string
 	}{
-		{fmt.Errorf("pebble: /var/lib/x is broken"), "451 4.3.0 Cannot be stored now, try again later"},
+		{fmt.Errorf("pebble: /var/lib/x is broken"), "451 4.3.0 Cannot store the message now, try again later"},
 		{service.Errorf(service.Full, "disk sda1"), "452 4.3.1 No space left"},
 		{service.Errorf(service.OverQuota, "key ci"), "452 4.2.2"},
 		{service.Errorf(service.NotFound, "inbox_123"), "550 5.1.1"},
-		{service.Errorf(service.Unavailable, "db at 10.0.0.1"), "452 4.3.2 The store is away, try again later"},
+		{service.Errorf(service.Unavailable, "db at 10.0.0.1"), "452 4.3.2 The store is unavailable, try again later"},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			s, address := serve(t, &inboxes{err: test.err}, Options{})
@@ -683,6 +696,7 @@ func TestErrorsOfTheServiceStayInside(t *testing.T) {
 }
 
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	_, address := serve(t, &inboxes{}, Options{AuthAny: true})
 	for _, test := range []struct{ name, script string }{
 		{"plain", "AUTH PLAIN AHgAeQ==\n< 235 2.7.0"},
@@ -712,6 +726,7 @@ func TestLogin(t *testing.T) {
 }
 
 func TestMessageSizeLimit(t *testing.T) {
+	t.Parallel()
 	svc := &inboxes{}
 	s, address := serve(t, svc, Options{MaxMessageBytes: 1000})
 	c := dial(t, address)
@@ -732,6 +747,7 @@ func TestMessageSizeLimit(t *testing.T) {
 }
 
 func TestRecipientLimit(t *testing.T) {
+	t.Parallel()
 	svc := &inboxes{}
 	_, address := serve(t, svc, Options{MaxRecipients: 2})
 	c := dial(t, address)
@@ -745,6 +761,7 @@ func TestRecipientLimit(t *testing.T) {
 }
 
 func TestCommandLineLimit(t *testing.T) {
+	t.Parallel()
 	_, address := serve(t, &inboxes{}, Options{MaxCommandLine: 1000})
 	c := dial(t, address)
 	c.expect("220")
@@ -756,6 +773,7 @@ func TestCommandLineLimit(t *testing.T) {
 }
 
 func TestTextLineLimit(t *testing.T) {
+	t.Parallel()
 	svc := &inboxes{}
 	s, address := serve(t, svc, Options{MaxTextLine: 1000})
 	c := dial(t, address)
@@ -778,8 +796,9 @@ func TestTextLineLimit(t *testing.T) {
 	}
 }
 
-// Where a line of the greatest length meets the end of what was read makes no difference.
+// A line of the maximum length may be split anywhere between two reads.
 func TestLongestLineAtEverySplit(t *testing.T) {
+	t.Parallel()
 	line := "12345678\r\n"
 	for at := range len(line) {
 		var d dotReader
@@ -791,8 +810,8 @@ func TestLongestLineAtEverySplit(t *testing.T) {
 	}
 }
 
-// 200 MB without a line break, as a command and as a message, are dropped as they come.
-func TestLongLinesCostNoMemory(t *testing.T) {
+// 200 MB without a line break, as a command or as a message, are discarded as they come in.
+func TestLongLinesCostNoMemory(t *testing.T) { // not parallel: it counts what the process allocates
 	s, address := serve(t, &inboxes{}, Options{})
 	c := dial(t, address)
 	c.envelope()
@@ -826,6 +845,7 @@ func TestLongLinesCostNoMemory(t *testing.T) {
 }
 
 func TestErrorLimit(t *testing.T) {
+	t.Parallel()
 	s, address := serve(t, &inboxes{}, Options{MaxErrors: 3})
 	c := dial(t, address)
 	c.expect("220")
@@ -837,6 +857,7 @@ func TestErrorLimit(t *testing.T) {
 }
 
 func TestMessagesPerConnectionLimit(t *testing.T) {
+	t.Parallel()
 	svc := &inboxes{}
 	_, address := serve(t, svc, Options{MaxMessages: 2})
 	c := dial(t, address)
@@ -853,6 +874,7 @@ func TestMessagesPerConnectionLimit(t *testing.T) {
 }
 
 func TestConnectionLimits(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name    string
 		options Options
@@ -883,6 +905,7 @@ func TestConnectionLimits(t *testing.T) {
 }
 
 func TestClientPrefix(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ ip, want string }{
 		{"192.0.2.1", "192.0.2.1/32"},
 		{"::ffff:192.0.2.1", "192.0.2.1/32"},
@@ -898,6 +921,7 @@ func TestClientPrefix(t *testing.T) {
 }
 
 func TestMemoryInFlightLimit(t *testing.T) {
+	t.Parallel()
 	t.Run("in all", func(t *testing.T) {
 		l := newPipeListener()
 		testMemoryInFlight(t, l, func() net.Conn { return l.dial() }, 10)
@@ -911,7 +935,8 @@ func TestMemoryInFlightLimit(t *testing.T) {
 	})
 }
 
-// testMemoryInFlight fills the memory with small messages that are being stored, of which there is room for so many.
+// testMemoryInFlight fills the memory with small messages that are being stored. There is room for
+// that many.
 func testMemoryInFlight(t *testing.T, l net.Listener, connect func() net.Conn, room int) {
 	svc := &inboxes{hold: make(chan struct{})}
 	s := serveOn(t, l, svc, Options{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 160 << 10})
@@ -950,11 +975,12 @@ func testMemoryInFlight(t *testing.T, l net.Listener, connect func() net.Conn, r
 	}
 }
 
-// What the options let through is room enough for the largest message.
+// The options ensure that there is enough memory for the largest message.
 func TestLargestMessageFitsInFlight(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int64{1, 16 << 10, 16<<10 + 1, 256 << 10, 1 << 20, 1<<20 + 1, 3 << 20} {
 		svc := &inboxes{}
-		o := Options{MaxMessageBytes: size, MaxInFlightBytes: 2 * mostHeld(size), MaxTextLine: 4 << 20}
+		o := Options{MaxMessageBytes: size, MaxInFlightBytes: 2 * maxBufferBytes(size), MaxTextLine: 4 << 20}
 		_, address := serve(t, svc, o)
 		c := dial(t, address)
 		c.envelope()
@@ -968,7 +994,7 @@ func TestLargestMessageFitsInFlight(t *testing.T) {
 	}
 }
 
-// A pipeListener hands out in-memory connections, whose deadlines follow the clock of synctest.
+// pipeListener hands out in-memory connections, whose deadlines follow the fake time.
 type pipeListener struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -1002,6 +1028,7 @@ func (l *pipeListener) Close() error {
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
 
 func TestIdleTimeout(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, before string }{
 		{"at the start", ""},
 		{"within a line", "NOO"},
@@ -1040,6 +1067,7 @@ func TestIdleTimeout(t *testing.T) {
 }
 
 func TestSessionTimeout(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener()
 		serveOn(t, l, &inboxes{}, Options{IdleTimeout: time.Minute, SessionTimeout: 10 * time.Minute})
@@ -1072,7 +1100,8 @@ func TestSessionTimeout(t *testing.T) {
 }
 
 // A client that ends its mail with LF.LF waits for an answer, and gets one that says what is wrong.
-func TestQuietAfterAmbiguousEnd(t *testing.T) {
+func TestStalledAfterAmbiguousEnd(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener()
 		svc := &inboxes{}
@@ -1085,7 +1114,7 @@ func TestQuietAfterAmbiguousEnd(t *testing.T) {
 		c.send("Subject: x\n\ny\n.\n")
 		c.expect("554 5.6.0")
 		c.expectEnd()
-		if d := time.Since(begun); d != ambiguousWait {
+		if d := time.Since(begun); d != ambiguousEndTimeout {
 			t.Errorf("answered after %v", d)
 		}
 		if len(svc.mails()) > 0 {
@@ -1094,8 +1123,9 @@ func TestQuietAfterAmbiguousEnd(t *testing.T) {
 	})
 }
 
-// A peer that does not read its replies ends by the idle timeout too.
+// The idle timeout also applies to a peer that does not read its replies.
 func TestPeerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener()
 		s := serveOn(t, l, &inboxes{}, Options{IdleTimeout: time.Minute})
@@ -1109,6 +1139,7 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 }
 
 func TestShutdown(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener()
 		svc := &inboxes{hold: make(chan struct{})}
@@ -1151,6 +1182,7 @@ func TestShutdown(t *testing.T) {
 }
 
 func TestShutdownThatRunsOutOfTime(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener()
 		svc := &inboxes{hold: make(chan struct{})} // never
@@ -1179,7 +1211,7 @@ func TestShutdownThatRunsOutOfTime(t *testing.T) {
 	})
 }
 
-// selfSigned is a TLS configuration with a new certificate.
+// selfSigned returns a TLS configuration with a new certificate.
 func selfSigned(t *testing.T) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -1195,6 +1227,7 @@ func selfSigned(t *testing.T) *tls.Config {
 }
 
 func TestSTARTTLS(t *testing.T) {
+	t.Parallel()
 	svc := &inboxes{}
 	_, address := serve(t, svc, Options{TLS: selfSigned(t)})
 	c, err := netsmtp.Dial(address)
@@ -1248,6 +1281,7 @@ func TestSTARTTLS(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
+	t.Parallel()
 	for _, o := range []Options{
 		{MaxRecipients: -1},
 		{MaxCommandLine: 10},

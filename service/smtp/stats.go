@@ -2,7 +2,7 @@ package smtp
 
 import "sync/atomic"
 
-// A Reason says why something was refused, in a form fit for a metric's label.
+// Reason says why something was refused, as a label of a metric.
 type Reason string
 
 // The reasons for a refusal.
@@ -13,7 +13,7 @@ const (
 	TooBig            Reason = "message_too_big"
 	LineTooLong       Reason = "line_too_long"
 	AmbiguousEnd      Reason = "ambiguous_end_of_data"
-	Busy              Reason = "busy" // the messages in flight have used up their memory
+	Busy              Reason = "busy" // the memory for messages in flight is used up
 	StorageFull       Reason = "storage_full"
 	StorageFailed     Reason = "storage_failed"
 	BadCommand        Reason = "bad_command"
@@ -27,15 +27,15 @@ const (
 var reasons = [...]Reason{UnknownRecipient, OverQuota, TooManyRecipients, TooBig, LineTooLong, AmbiguousEnd, Busy, StorageFull,
 	StorageFailed, BadCommand, TooManyErrors, TooManyMessages, Connections, PerAddress, TimedOut}
 
-// Stats are counts since the server was made, and the present state.
+// Stats are counts since the server was created, and its present state.
 type Stats struct {
 	Connections   int              // open now
 	Sessions      int64            // begun
-	Accepted      int64            // messages answered 250
-	AcceptedBytes int64            // of them
+	Accepted      int64            // messages answered with 250
+	AcceptedBytes int64            // size of these messages
 	Delivering    int64            // messages received and being stored now
-	InFlightBytes int64            // of buffers held for messages now
-	Refused       map[Reason]int64 // each reason has an entry
+	InFlightBytes int64            // memory of messages not yet stored
+	Refused       map[Reason]int64 // with an entry for each reason
 }
 
 type counters struct {
@@ -51,7 +51,7 @@ func (c *counters) refuse(r Reason) {
 	}
 }
 
-// Stats is a snapshot.
+// Stats returns the present statistics.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	open := len(s.conns)

@@ -9,19 +9,19 @@ import (
 	"mayfly/service"
 )
 
-// A transaction is a mail being sent: from MAIL to the answer to its data.
+// transaction is a mail transaction: from MAIL to the answer to its data.
 type transaction struct {
 	open       bool
 	from       string // "" is the null sender
 	utf8       bool   // SMTPUTF8 was given
-	size       int64  // SIZE as it was given
+	size       int64  // SIZE as given; 0: none
 	recipients []service.Recipient
 	chunks     bool // BDAT was used
-	failed     bool // a chunk was refused: only RSET, EHLO and QUIT help
+	failed     bool // a chunk was refused; only RSET, EHLO or QUIT ends this state
 	body       body
 }
 
-// reset ends the transaction and lets go of its message.
+// reset ends the transaction and discards its message.
 func (t *transaction) reset() {
 	t.body.release()
 	clear(t.recipients)
@@ -31,13 +31,13 @@ func (t *transaction) reset() {
 func (c *conn) mail(arg string) error {
 	switch {
 	case !c.greeted:
-		return c.bad("503 5.5.1 Say EHLO first")
+		return c.bad("503 5.5.1 Send EHLO first")
 	case c.tx.open:
-		return c.bad("503 5.5.1 MAIL was given already")
+		return c.bad("503 5.5.1 MAIL was already sent")
 	}
 	from, params, err := parsePath(arg, "FROM:")
 	if err != nil {
-		return c.badPath(err, "501 5.5.4 Syntax: MAIL FROM:<address>", "501 5.1.7 Not an address of a sender")
+		return c.badPath(err, "501 5.5.4 Syntax: MAIL FROM:<address>", "501 5.1.7 Not a sender's address")
 	}
 	tx := transaction{open: true, from: from, recipients: c.tx.recipients}
 	for _, p := range params {
@@ -52,14 +52,14 @@ func (c *conn) mail(arg string) error {
 			tx.utf8 = true
 		case "AUTH":
 			if !c.server.options.AuthAny {
-				return c.bad("555 5.5.4 Parameter not known: AUTH")
+				return c.bad("555 5.5.4 Unknown parameter: AUTH")
 			}
 			ok = p.hasValue
 		default:
-			return c.bad("555 5.5.4 Parameter not known: " + p.keyword)
+			return c.bad("555 5.5.4 Unknown parameter: " + p.keyword)
 		}
 		if !ok {
-			return c.bad("501 5.5.4 Bad value of " + p.keyword)
+			return c.bad("501 5.5.4 Bad value for " + p.keyword)
 		}
 	}
 	if !tx.utf8 && !isASCII(from) {
@@ -69,7 +69,7 @@ func (c *conn) mail(arg string) error {
 	if tx.size > o.MaxMessageBytes {
 		c.server.count.refuse(TooBig)
 		c.refused++
-		c.reply("552 5.3.4 Message is bigger than " + strconv.FormatInt(o.MaxMessageBytes, 10) + " octets")
+		c.reply(o.tooBigReply())
 		return nil
 	}
 	if c.messages >= o.MaxMessages {
@@ -82,13 +82,18 @@ func (c *conn) mail(arg string) error {
 	return nil
 }
 
-// badPath answers an argument of MAIL or RCPT that parsePath could not read.
+// tooBigReply refuses a message above the limit.
+func (o *Options) tooBigReply() string {
+	return "552 5.3.4 Message is larger than " + strconv.FormatInt(o.MaxMessageBytes, 10) + " octets"
+}
+
+// badPath answers an argument of MAIL or RCPT that parsePath rejects.
 func (c *conn) badPath(err error, syntax, address string) error {
 	switch {
 	case errors.Is(err, errAddress):
 		return c.bad(address)
 	case errors.Is(err, errDuplicate):
-		return c.bad("501 5.5.4 A parameter is given twice")
+		return c.bad("501 5.5.4 A parameter appears twice")
 	default:
 		return c.bad(syntax)
 	}
@@ -97,9 +102,9 @@ func (c *conn) badPath(err error, syntax, address string) error {
 func (c *conn) rcpt(arg string) error {
 	switch {
 	case !c.tx.open:
-		return c.bad("503 5.5.1 Give MAIL first")
+		return c.bad("503 5.5.1 Send MAIL first")
 	case c.tx.chunks:
-		return c.bad("503 5.5.1 RCPT does not follow BDAT")
+		return c.bad("503 5.5.1 RCPT cannot follow BDAT")
 	}
 	to, params, err := parsePath(arg, "TO:")
 	if err == nil && to == "" {
@@ -109,7 +114,7 @@ func (c *conn) rcpt(arg string) error {
 		return c.badPath(err, "501 5.5.4 Syntax: RCPT TO:<address>", "501 5.1.3 Not an address")
 	}
 	if len(params) > 0 {
-		return c.bad("555 5.5.4 Parameter not known: " + params[0].keyword)
+		return c.bad("555 5.5.4 Unknown parameter: " + params[0].keyword)
 	}
 	if !c.tx.utf8 && !isASCII(to) {
 		return c.bad("553 5.6.7 The address needs SMTPUTF8")
@@ -128,8 +133,8 @@ func (c *conn) rcpt(arg string) error {
 	return nil
 }
 
-// refuse answers RCPT, or the end of the data, with what the service's error comes to. The error itself
-// stays in the log.
+// refuse answers RCPT, or the end of the data, according to an error of the service. The error
+// itself goes only to the log.
 func (c *conn) refuse(err error) error {
 	c.refused++
 	count := &c.server.count
@@ -139,21 +144,22 @@ func (c *conn) refuse(err error) error {
 		c.reply("550 5.1.1 No such inbox")
 	case service.Invalid:
 		count.refuse(UnknownRecipient)
-		c.reply("553 5.1.3 Not an address of an inbox")
+		c.reply("553 5.1.3 Not an inbox's address")
 	case service.OverQuota:
 		count.refuse(OverQuota)
-		c.reply("452 4.2.2 The inbox has had its messages of the day")
+		c.reply("452 4.2.2 The inbox has received its messages of the day")
 	case service.Full:
 		count.refuse(StorageFull)
 		c.reply("452 4.3.1 No space left")
 	case service.Unavailable:
 		count.refuse(StorageFailed)
-		c.server.away.Do(func() { c.log.Error("SMTP: the store is away", "error", err) }) // not for each of very many senders
-		c.reply("452 4.3.2 The store is away, try again later")
+		// Not once for each of many senders.
+		c.server.unavailable.Do(func() { c.log.Error("SMTP: the store is unavailable", "error", err) })
+		c.reply("452 4.3.2 The store is unavailable, try again later")
 	default:
 		count.refuse(StorageFailed)
 		c.log.Error("SMTP: the service failed", "error", err)
-		c.reply("451 4.3.0 Cannot be stored now, try again later")
+		c.reply("451 4.3.0 Cannot store the message now, try again later")
 	}
 	if c.refused > c.server.options.MaxRecipients {
 		count.refuse(TooManyErrors)
@@ -166,7 +172,7 @@ func (c *conn) refuse(err error) error {
 // begin makes room for the transaction's message, of about size octets.
 func (c *conn) begin(size int64) bool {
 	c.tx.body = body{budget: c.budget, limit: c.server.options.MaxMessageBytes}
-	return c.tx.body.reserve(int(min(max(size, 1), 64<<10))) // more only for octets that have come
+	return c.tx.body.reserve(int(min(max(size, 1), 64<<10))) // more only once it has arrived
 }
 
 func (c *conn) data(arg string) error {
@@ -174,9 +180,9 @@ func (c *conn) data(arg string) error {
 	case arg != "":
 		return c.bad("501 5.5.4 DATA has no argument")
 	case !c.tx.open:
-		return c.bad("503 5.5.1 Give MAIL first")
+		return c.bad("503 5.5.1 Send MAIL first")
 	case c.tx.chunks:
-		return c.bad("503 5.5.1 DATA does not follow BDAT")
+		return c.bad("503 5.5.1 DATA cannot follow BDAT")
 	case len(c.tx.recipients) == 0:
 		return c.bad("554 5.5.1 No valid recipients")
 	}
@@ -188,7 +194,7 @@ func (c *conn) data(arg string) error {
 	c.grow()
 	reason, err := c.readDotted()
 	c.shrink()
-	if errors.Is(err, errQuiet) {
+	if errors.Is(err, errStalled) {
 		c.refuseMessage(AmbiguousEnd)
 		return errClosed
 	}
@@ -202,7 +208,7 @@ func (c *conn) data(arg string) error {
 	return c.deliver()
 }
 
-// readDotted reads the message up to CRLF.CRLF and says why it cannot be taken, if so.
+// readDotted reads the message up to CRLF.CRLF. The reason says why it cannot be accepted, if so.
 func (c *conn) readDotted() (Reason, error) {
 	var dots dotReader
 	var reason Reason
@@ -234,23 +240,23 @@ func (c *conn) readDotted() (Reason, error) {
 	}
 }
 
-// fillData reads more of a message. After an ambiguous end it waits less long.
+// fillData reads more of a message. After an ambiguous end it waits for a shorter time.
 func (c *conn) fillData(ambiguous bool) error {
 	if !ambiguous {
 		return c.fill()
 	}
 	now := time.Now()
-	c.waitAtMost(now, min(ambiguousWait, c.server.options.IdleTimeout))
+	c.setReadTimeout(now, min(ambiguousEndTimeout, c.server.options.IdleTimeout))
 	err := c.read()
 	c.readSet = time.Time{}
 	if errors.Is(err, errIdle) {
-		return errQuiet
+		return errStalled
 	}
 	return err
 }
 
-// bdat takes a chunk of a message (RFC 3030). The chunk's octets are read whatever the answer: they
-// must not be taken for commands.
+// bdat receives a chunk of a message (RFC 3030). The chunk's octets are always read, so that they
+// are not taken for commands.
 func (c *conn) bdat(arg string) error {
 	size, last, ok := parseBDAT(arg)
 	if !ok {
@@ -261,9 +267,9 @@ func (c *conn) bdat(arg string) error {
 	var reply string // of refusal
 	switch {
 	case !c.tx.open:
-		reply = "503 5.5.1 Give MAIL first"
+		reply = "503 5.5.1 Send MAIL first"
 	case c.tx.failed:
-		reply = "503 5.5.1 A chunk was refused, give RSET"
+		reply = "503 5.5.1 A chunk was refused, send RSET"
 	case len(c.tx.recipients) == 0:
 		reply = "554 5.5.1 No valid recipients"
 	}
@@ -294,7 +300,7 @@ func (c *conn) bdat(arg string) error {
 		return nil
 	}
 	c.refuseMessage(reason)
-	if !last { // the chunks that follow are not to start another message
+	if !last { // the chunks that follow must not start another message
 		tx.open, tx.chunks, tx.failed = true, true, true
 	}
 	return nil
@@ -317,25 +323,25 @@ func (c *conn) readChunk(size int64, take func([]byte)) error {
 	return nil
 }
 
-// refuseMessage answers the end of a message that is not taken, and ends the transaction.
+// refuseMessage answers the end of a message that is not accepted, and ends the transaction.
 func (c *conn) refuseMessage(reason Reason) {
 	c.refused++
 	c.server.count.refuse(reason)
 	o := &c.server.options
 	switch reason {
 	case TooBig:
-		c.reply("552 5.3.4 Message is bigger than " + strconv.FormatInt(o.MaxMessageBytes, 10) + " octets")
+		c.reply(o.tooBigReply())
 	case LineTooLong:
 		c.reply("554 5.6.0 A line is longer than " + strconv.Itoa(o.MaxTextLine) + " octets")
 	case AmbiguousEnd:
-		c.reply("554 5.6.0 Only CRLF.CRLF ends a message; a dot stands alone between other line breaks")
+		c.reply("554 5.6.0 Only CRLF.CRLF ends a message, but it has a lone dot between other line breaks")
 	default:
 		c.reply("452 4.3.1 Too many messages in flight, try again later")
 	}
 	c.tx.reset()
 }
 
-// deliver stores the message and answers 250 when it is on disk.
+// deliver stores the message and answers with 250 when it is on disk.
 func (c *conn) deliver() error {
 	tx := &c.tx
 	defer tx.reset()
