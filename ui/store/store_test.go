@@ -1,0 +1,367 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/message"
+	"mayfly/registry"
+)
+
+var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+// inbox is an inbox made the given minutes after the start.
+func inbox(id string, minutes int) api.Inbox {
+	at := start.Add(time.Duration(minutes) * time.Minute)
+	return api.Inbox{ID: id, Email: id + "@a.example", CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
+}
+
+// at is a message that came the given seconds after the start.
+func at(id string, seconds int) api.Summary {
+	return api.Summary{ID: id, From: "x@b.example", Subject: id, ReceivedAt: start.Add(time.Duration(seconds) * time.Second)}
+}
+
+// list applies the whole list of an inbox and returns what is new with it.
+func (s *Store) listed(id string, now time.Time, list ...api.Summary) []*Message {
+	_, arrived := s.Apply(watch.Event{Kind: watch.Arrived, InboxID: id, Generation: s.Inboxes[id].Generation, Messages: list}, now)
+	return arrived
+}
+
+// ids are the IDs of messages in the order of the screen.
+func (s *Store) ids(inboxID string) string {
+	var ids []string
+	for _, k := range s.Keys(inboxID) {
+		ids = append(ids, s.Messages[k].ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestInboxesComeAndGo(t *testing.T) {
+	s := New(start)
+	for _, in := range []api.Inbox{inbox("b", 2), inbox("a", 1), inbox("c", 3)} {
+		if i, isNew := s.Put(in, start); i == nil || !isNew {
+			t.Fatalf("%s is not new", in.ID)
+		}
+	}
+	if i, isNew := s.Put(api.Inbox{ID: "b", Email: "new\x1b[31m@b.example", CreatedAt: start.Add(time.Hour)}, start.Add(time.Hour)); isNew || i.Email != "new@b.example" || !i.Since.Equal(start) {
+		t.Errorf("put again it is %+v", i)
+	}
+	s.PutKnown(registry.Inbox{ID: "c", Email: "c@b.example", Label: "sign\x07up"}, start)
+	if got := strings.Join(s.Order, " "); got != "c b a" || s.Inboxes["c"].Label != "signup" {
+		t.Errorf("the order is %s, the label %q", got, s.Inboxes["c"].Label)
+	}
+	if got := strings.Join(s.Domains(), " "); got != "b.example a.example" {
+		t.Errorf("the domains are %s", got)
+	}
+	s.listed("a", start, at("1", 1))
+	s.listed("b", start, at("2", 2))
+	s.Drop("b")
+	if i, isNew := s.Put(inbox("b", 2), start); i != nil || isNew || s.ids(All) != "1" || len(s.Messages) != 1 {
+		t.Errorf("an inbox deleted here is put again: %+v, messages %s", i, s.ids(All))
+	}
+	s.Restore("b")
+	s.Forget("a")
+	s.Forget("none")
+	if _, isNew := s.Put(inbox("b", 2), start); !isNew || strings.Join(s.Order, " ") != "c b" || s.Keys("a") != nil || s.ids(All) != "" {
+		t.Errorf("restored, the order is %s", s.Order)
+	}
+}
+
+func TestInboxesThatAreGoneAreForgotten(t *testing.T) {
+	s := New(start)
+	for n, id := range []string{"gone", "kept", "here", "just"} {
+		s.Put(inbox(id, n), start)
+		switch id {
+		case "gone", "kept":
+			s.Apply(watch.Event{Kind: watch.Gone, InboxID: id}, start)
+		case "just":
+			s.Apply(watch.Event{Kind: watch.Gone, InboxID: id}, start.Add(time.Second))
+		}
+	}
+	keep := func(id string) bool { return id == "kept" }
+	if s.Prune(start.Add(keepGone), keep) {
+		t.Error("pruned too early")
+	}
+	if !s.Prune(start.Add(keepGone+1), keep) || s.Prune(start.Add(keepGone+1), keep) || strings.Join(s.Order, " ") != "just here kept" {
+		t.Errorf("left are %s", s.Order)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	failure := errors.New("no")
+	for _, c := range []struct {
+		name  string
+		event watch.Event
+		state State
+		err   error
+		stale bool
+	}{
+		{"listed", watch.Event{Kind: watch.Listed, Generation: 7}, Listed, nil, false},
+		{"failed", watch.Event{Kind: watch.Failed, Generation: 7, Err: failure}, Failing, failure, false},
+		{"recovered", watch.Event{Kind: watch.Recovered, Generation: 7}, Listed, nil, false},
+		{"gone", watch.Event{Kind: watch.Gone, Generation: 7}, Gone, nil, false},
+		{"earlier follower", watch.Event{Kind: watch.Gone, Generation: 6}, Unlisted, nil, true},
+		{"other inbox", watch.Event{Kind: watch.Gone, InboxID: "b", Generation: 7}, Unlisted, nil, true},
+	} {
+		s := New(start)
+		i, _ := s.Put(inbox("a", 0), start)
+		i.Generation = 7
+		if c.event.InboxID == "" {
+			c.event.InboxID = "a"
+		}
+		if got, _ := s.Apply(c.event, start); (got == nil) != c.stale || i.State != c.state || !errors.Is(i.Err, c.err) {
+			t.Errorf("%s: %+v", c.name, i)
+		}
+	}
+}
+
+func TestWhatIsUnread(t *testing.T) {
+	now := start.Add(time.Minute)
+	failed, recovered := watch.Event{Kind: watch.Failed, InboxID: "a", Err: api.ErrUnavailable}, watch.Event{Kind: watch.Recovered, InboxID: "a"}
+	for _, c := range []struct {
+		name   string
+		before []watch.Event
+		list   []api.Summary
+		unread int
+	}{
+		{"what was there before the start", nil, []api.Summary{at("1", -5), at("2", -1)}, 0},
+		{"what came since the start", nil, []api.Summary{at("1", -5), at("2", 1)}, 1},
+		{"what came later", []watch.Event{{Kind: watch.Listed, InboxID: "a", Messages: []api.Summary{at("1", -5)}}}, []api.Summary{at("1", -5), at("2", -1), at("2", -1)}, 1},
+		{"what came to an empty inbox", []watch.Event{{Kind: watch.Listed, InboxID: "a"}, failed, recovered}, []api.Summary{at("1", -5)}, 1},
+	} {
+		s := New(start)
+		s.Put(inbox("a", 0), start)
+		for _, e := range c.before {
+			s.Apply(e, start)
+		}
+		s.listed("a", now, c.list...)
+		if got := s.Inboxes["a"].Unread; got != c.unread {
+			t.Errorf("%s: %d unread, want %d", c.name, got, c.unread)
+		}
+	}
+}
+
+func TestARowIsMadeOfCleanText(t *testing.T) {
+	s := New(start)
+	i, _ := s.Put(inbox("a", 0), start)
+	i.CopiedAt = start
+	hostile := api.Summary{ID: "1", From: "X\x1b]0;evil\x07@b.example", FromName: "A\u202eB", Subject: "one\r\ntwo", Raw: []byte("{}")}
+	now := start.Add(3200 * time.Millisecond)
+	m := s.listed("a", start, at("0", -9), at("9", 1))[1]
+	if m.Delay != 0 {
+		t.Errorf("listed at once, its delay is %v", m.Delay)
+	}
+	m = s.listed("a", now, hostile, api.Summary{ID: "2"})[0]
+	if m.Sender != "AB" || m.Address != "X@b.example" || m.Subject != "one two" || m.Words != "ab\nx@b.example\none two" || m.Summary.Raw != nil {
+		t.Errorf("the row is %+v", m)
+	}
+	if !m.Received.Equal(now) || m.Delay != 3200*time.Millisecond {
+		t.Errorf("without a time it came at %v, after %v", m.Received, m.Delay)
+	}
+	if m := s.Messages[messageKey("a", "2")]; m.Sender != "(no sender)" || m.Subject != "(no subject)" {
+		t.Errorf("an empty row is %+v", m)
+	}
+}
+
+func TestNamesOfAnInbox(t *testing.T) {
+	for _, c := range []struct {
+		in           Inbox
+		name, domain string
+	}{
+		{Inbox{ID: "1", Email: "ada@b.example", Label: "signup"}, "signup", "b.example"},
+		{Inbox{ID: "1", Email: "ada@b.example"}, "ada", "b.example"},
+		{Inbox{ID: "1", Email: "@b.example"}, "1", "b.example"},
+		{Inbox{ID: "1"}, "1", ""},
+	} {
+		if c.in.Name() != c.name || c.in.Domain() != c.domain {
+			t.Errorf("%+v is %q at %q", c.in, c.in.Name(), c.in.Domain())
+		}
+	}
+	i := Inbox{Expires: start, Since: start}
+	if i.Gone(start.Add(-1)) || !i.Gone(start) || (&Inbox{}).Gone(start) || !(&Inbox{State: Gone}).Gone(start) {
+		t.Error("an inbox is gone when it was found so, and from its end on")
+	}
+	if i.CopiedAt = start.Add(5); !i.WaitingSince().Equal(i.CopiedAt) {
+		t.Errorf("it waits since %v", i.WaitingSince())
+	}
+}
+
+// TestAnyEvents: whatever happens, the counts are those of the messages, and every key leads to a
+// message of its inbox, the newest first.
+func TestAnyEvents(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		s, now := New(start), start
+		for step := range 400 {
+			now = now.Add(time.Duration(r.IntN(60)) * time.Second)
+			anyEvent(r, s, now)
+			if err := s.check(); err != nil {
+				t.Fatalf("seed %d, step %d: %v", seed, step, err)
+			}
+		}
+	}
+}
+
+func anyEvent(r *rand.Rand, s *Store, now time.Time) {
+	id := string(rune('a' + r.IntN(4)))
+	e := watch.Event{InboxID: id, Generation: uint64(r.IntN(2)), Kind: []watch.Kind{watch.Listed, watch.Arrived, watch.Gone, watch.Failed, watch.Recovered}[r.IntN(5)]}
+	switch r.IntN(10) {
+	case 0:
+		if i, isNew := s.Put(inbox(id, r.IntN(9)), now); isNew {
+			i.Generation = uint64(r.IntN(2))
+		}
+	case 1:
+		s.Drop(id)
+	case 2:
+		s.Restore(id)
+	case 3:
+		s.Prune(now, func(id string) bool { return id == "a" })
+	case 4, 5:
+		if keys := s.Keys(All); len(keys) > 0 {
+			s.SetUnread(s.Messages[keys[r.IntN(len(keys))]], r.IntN(2) == 0)
+		}
+	default:
+		for range r.IntN(8) {
+			e.Messages = append(e.Messages, at(fmt.Sprint(r.IntN(12)), r.IntN(600)-300))
+		}
+		s.Apply(e, now)
+	}
+}
+
+func (s *Store) check() error {
+	var all []string
+	unread := 0
+	for id, i := range s.Inboxes {
+		n := 0
+		for _, key := range i.Keys {
+			m := s.Messages[key]
+			if m == nil || m.InboxID != id || m.Key != key {
+				return fmt.Errorf("key %q of %s leads to %+v", key, id, m)
+			}
+			if m.Unread {
+				n++
+			}
+		}
+		if i.Unread != n {
+			return fmt.Errorf("%s has %d unread messages and says %d", id, n, i.Unread)
+		}
+		all, unread = append(all, i.Keys...), unread+n
+	}
+	keys := s.Keys(All)
+	newest := func(x, y string) int { return newestFirst(s.Messages[x], s.Messages[y]) }
+	switch {
+	case s.Unread() != unread:
+		return fmt.Errorf("%d are unread in all, and it says %d", unread, s.Unread())
+	case !slices.IsSortedFunc(keys, newest):
+		return fmt.Errorf("not the newest first: %q", keys)
+	case !slices.Equal(slices.Sorted(slices.Values(all)), slices.Sorted(slices.Values(keys))):
+		return fmt.Errorf("the inboxes have %q, all of them %q", all, keys)
+	case len(s.Messages) != len(all):
+		return fmt.Errorf("%d messages are kept, %d are listed", len(s.Messages), len(all))
+	case !slices.Equal(slices.Sorted(slices.Values(s.Order)), slices.Sorted(maps.Keys(s.Inboxes))):
+		return fmt.Errorf("the order is %s", s.Order)
+	}
+	return nil
+}
+
+func TestLooksAreBounded(t *testing.T) {
+	s := New(start)
+	s.Put(inbox("a", 0), start)
+	r := rand.New(rand.NewPCG(1, 1))
+	var list []api.Summary
+	for n := range 300 {
+		m := at(fmt.Sprint(n), -n)
+		m.Size = int64([]int{100, 200 << 10, 300 << 10, maxLookBytes, 5 << 20}[r.IntN(5)])
+		list = append(list, m)
+	}
+	s.listed("a", start, list...)
+	var underway []*Message
+	tried := map[string]bool{}
+	for len(tried) < len(list) {
+		next := s.LookInto(s.Keys("a"))
+		underway = append(underway, next...)
+		var bytes int64
+		for _, m := range underway {
+			bytes += m.Summary.Size
+		}
+		if n := len(underway); n == 0 || n > maxLooks || n > 1 && bytes > maxLookBytes || n != s.Looks() {
+			t.Fatalf("%d messages of %d bytes are looked into", n, bytes)
+		}
+		for _, m := range next {
+			if tried[m.Key] {
+				t.Fatalf("%q is looked into again", m.ID)
+			}
+			tried[m.Key] = true
+		}
+		done := r.IntN(len(underway))
+		var f *Findings
+		if r.IntN(2) == 0 {
+			f = &Findings{}
+		}
+		s.Looked(underway[done].Key, f)
+		underway = slices.Delete(underway, done, done+1)
+	}
+}
+
+func TestLookingAgain(t *testing.T) {
+	s := New(start)
+	s.Put(inbox("a", 0), start)
+	list := []api.Summary{at("3", 3), at("2", 2), at("1", 1)}
+	next := func() string {
+		var ids []string
+		for _, m := range s.LookInto(append([]string{"none"}, s.Keys("a")...)) {
+			ids = append(ids, m.ID)
+		}
+		return strings.Join(ids, " ")
+	}
+	key := func(id string) string { return messageKey("a", id) }
+	s.listed("a", start, list...)
+	for _, c := range []struct {
+		what string
+		do   func()
+		want string
+	}{
+		{"at first", func() { s.Looking(key("3")) }, "2 1"},
+		{"all under way", func() {}, ""},
+		{"one was found, one failed", func() { s.Looked(key("2"), &Findings{}); s.Looked(key("1"), nil) }, ""},
+		{"a list came", func() { s.listed("a", start, list...) }, "3 1"},
+		{"their results will not come", func() { s.LookAnew() }, "3 1"},
+		{"the inbox is forgotten", func() { s.Forget("a"); s.Looked(key("3"), &Findings{}) }, ""},
+	} {
+		c.do()
+		if got := next(); got != c.want {
+			t.Errorf("%s: %q is looked into, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+func TestFindings(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		mail            api.Message
+		code, url, text string
+	}{
+		{"nothing", api.Message{Subject: "Hello", Text: "Hello"}, "", "", ""},
+		{"a code", api.Message{Subject: "Your code", Text: "Your verification code is 482913"}, "482913", "", ""},
+		{"a link", api.Message{Subject: "Welcome", HTML: "<p>Welcome</p><a href=\"https://x.example/confirm?t=1\"> Confirm\n\x1b[31m <b>e-mail</b>\u202e </a>"}, "", "https://x.example/confirm?t=1", "Confirm e-mail"},
+	} {
+		f := Find(message.New("a", c.mail).Mail())
+		if f.Code != c.code || f.Link.URL != c.url || f.Link.Text != c.text || f.Any() != (c.code != "" || c.url != "") {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+		if c.url != "" && f.Link.Host != "x.example" {
+			t.Errorf("%s: the link that is opened lacks what is known of it: %+v", c.name, f.Link)
+		}
+	}
+	if (*Findings)(nil).Any() {
+		t.Error("a message that was not looked into has findings")
+	}
+}

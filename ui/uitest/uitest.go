@@ -1,0 +1,137 @@
+// Package uitest is what the tests of panes share: keys by name, and rows as a terminal shows them.
+package uitest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/ui/theme"
+)
+
+var keys = map[string]tea.KeyPressMsg{
+	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "backspace": {Code: tea.KeyBackspace},
+	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
+	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl},
+}
+
+// Keys are the keys of those names. Any other string is typed, character by character.
+func Keys(names ...string) []tea.KeyPressMsg {
+	var all []tea.KeyPressMsg
+	for _, name := range names {
+		if k, ok := keys[name]; ok {
+			all = append(all, k)
+			continue
+		}
+		for _, r := range name {
+			all = append(all, tea.KeyPressMsg{Code: r, Text: string(r)})
+		}
+	}
+	return all
+}
+
+// Theme is the usual theme on a dark terminal with all colours.
+func Theme(t testing.TB) *theme.Theme {
+	t.Helper()
+	th, err := theme.Load("", true, colorprofile.TrueColor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return th
+}
+
+// Screen is a part of the screen as cells, a string for each row, without the blanks at its end.
+type Screen struct {
+	Rows []string
+	t    testing.TB
+}
+
+// ours are the sequences that rows may hold: styles (SGR) and links (OSC 8).
+var ours = regexp.MustCompile("\x1b\\[[0-9;:]*m|\x1b\\]8;[ -~]*?(\x1b\\\\|\a)")
+
+// Draw takes rows that were drawn w cells wide. The test fails unless each has that width, whether a
+// terminal counts graphemes or runes, and holds no control character but those of styles and links.
+func Draw(t testing.TB, rows []string, w int) Screen {
+	t.Helper()
+	s := Screen{t: t}
+	for y, row := range rows {
+		if by, wc := ansi.StringWidth(row), ansi.StringWidthWc(row); by != w || wc != w {
+			t.Fatalf("row %d is %d cells wide, or %d, and not %d: %q", y, by, wc, w, row)
+		}
+		if strings.ContainsFunc(ours.ReplaceAllString(row, ""), hostile) {
+			t.Fatalf("row %d has a control character: %q", y, row)
+		}
+		buf := uv.NewScreenBuffer(w, 1)
+		uv.NewStyledString(row).Draw(buf, buf.Bounds())
+		var b strings.Builder
+		for x := range w {
+			if c := buf.CellAt(x, 0); c != nil && c.Width > 0 {
+				b.WriteString(c.Content)
+			}
+		}
+		s.Rows = append(s.Rows, strings.TrimRight(b.String(), " "))
+	}
+	return s
+}
+
+func hostile(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Bidi_Control) }
+
+// Dialog is what is drawn over the panes.
+type Dialog interface {
+	Fit(w, h int)
+	Draw(th *theme.Theme, screen []string, w int)
+}
+
+// DrawDialog draws a dialog over a blank screen of w by h cells.
+func DrawDialog(t testing.TB, d Dialog, w, h int) Screen {
+	t.Helper()
+	rows := slices.Repeat([]string{strings.Repeat(" ", w)}, h)
+	d.Fit(w, h)
+	d.Draw(Theme(t), rows, w)
+	return Draw(t, rows, w)
+}
+
+func (s Screen) String() string { return strings.Join(s.Rows, "\n") }
+
+// Is fails the test unless the screen is as want shows it; blank rows at either end of want do not
+// count.
+func (s Screen) Is(want string) {
+	s.t.Helper()
+	if got := s.String(); strings.Trim(got, "\n") != strings.Trim(want, "\n") {
+		s.t.Errorf("the screen is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// See fails the test unless every text stands on a row of the screen.
+func (s Screen) See(texts ...string) {
+	s.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(s.String(), text) {
+			s.t.Errorf("the screen does not say %q:\n%s", text, s)
+		}
+	}
+}
+
+// DontSee fails the test when one of the texts stands on a row of the screen.
+func (s Screen) DontSee(texts ...string) {
+	s.t.Helper()
+	for _, text := range texts {
+		if strings.Contains(s.String(), text) {
+			s.t.Errorf("the screen says %q:\n%s", text, s)
+		}
+	}
+}
+
+// Has reports whether a text stands on a row of the screen.
+func (s Screen) Has(text string) bool { return strings.Contains(s.String(), text) }
+
+// Hostile is text that attacks a terminal: titles, links and colours of its own, other directions,
+// and characters that terminals disagree about.
+const Hostile = "\x1b]0;owned\x07\x1b[2J\u009b31m\u009d8;;http://x\u009c\r\n\t\x00\x7f\u202e\u2066\u200b\ufeff\U0001F468\u200d\U0001F469\u200d\U0001F467 ❤\ufe0f end"
