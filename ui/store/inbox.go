@@ -26,7 +26,7 @@ type Inbox struct {
 	CopiedAt         time.Time // when its address was last copied
 	EndedAt          time.Time // when it was found gone
 	Since            time.Time // when it appeared on the screen
-	Keys             []string  // of its messages, the newest first
+	Keys             []string  // of its messages, the newest first; nil before its first list
 	Unread           int
 }
 

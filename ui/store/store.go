@@ -130,7 +130,7 @@ func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
 // list takes the whole list of an inbox and returns what was not in it before. Mail that comes while
 // the inbox is watched is unread, and so is what came since the application started.
 func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived []*Message) {
-	first := i.State == Unlisted
+	first := i.Keys == nil
 	s.pass++
 	rows := make([]*Message, 0, len(messages))
 	for _, sum := range messages {

@@ -135,6 +135,8 @@ func TestWhatIsUnread(t *testing.T) {
 		{"what was there before the start", nil, []api.Summary{at("1", -5), at("2", -1)}, 0},
 		{"what came since the start", nil, []api.Summary{at("1", -5), at("2", 1)}, 1},
 		{"what came later", []watch.Event{{Kind: watch.Listed, InboxID: "a", Messages: []api.Summary{at("1", -5)}}}, []api.Summary{at("1", -5), at("2", -1), at("2", -1)}, 1},
+		{"what was there, listed late", []watch.Event{failed, recovered}, []api.Summary{at("1", -5), at("2", -1)}, 0},
+		{"what was there, listed after a failure", []watch.Event{failed}, []api.Summary{at("1", -5), at("2", -1)}, 0},
 		{"what came to an empty inbox", []watch.Event{{Kind: watch.Listed, InboxID: "a"}, failed, recovered}, []api.Summary{at("1", -5)}, 1},
 	} {
 		s := New(start)
