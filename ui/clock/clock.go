@@ -42,13 +42,9 @@ func Remaining(d time.Duration) (text string, next time.Duration) {
 	if d <= 0 {
 		return "0 s", 0
 	}
-	u, name := unit(d)
+	u, name := unit(d - 1) // up to and including a minute it is seconds that go by
 	n := (d + u - 1) / u
-	next = d - (n-1)*u
-	if next <= 0 {
-		next = u
-	}
-	return fmt.Sprintf("%d %s", n, name), next
+	return fmt.Sprintf("%d %s", n, name), d - (n-1)*u
 }
 
 // Elapsed writes a measured delay, with tenths of a second where they matter.
