@@ -16,6 +16,7 @@ import (
 	"mayfly/local"
 	"mayfly/term"
 	"mayfly/ui"
+	"mayfly/ui/session"
 )
 
 // runUI opens the terminal application.
@@ -42,21 +43,23 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	}
 	a.graceful.Store(true) // to restore the terminal and end the local service
 	return ui.Run(cmd.Context(), ui.Options{
-		Connect: func(ctx context.Context, t ui.Target) (*ui.Connection, error) {
-			return a.connectUI(ctx, a.targeted(start, t), t.Key)
+		Services: session.Options{
+			Connect: func(ctx context.Context, t session.Target) (*session.Connection, error) {
+				return a.connectUI(ctx, a.targeted(start, t), t.Key)
+			},
+			Profiles:    uiProfiles(a.config()),
+			SaveProfile: a.saveProfile,
 		},
-		Profiles:    uiProfiles(a.config()),
-		SaveProfile: a.saveProfile,
-		Config:      a.config(),
-		CrashPath:   filepath.Join(a.stateDir(), "crash.log"),
-		Log:         a.log,
-		LogPath:     logPath,
-		NoColor:     a.color == "never",
+		Config:    a.config(),
+		CrashPath: filepath.Join(a.stateDir(), "crash.log"),
+		Log:       a.log,
+		LogPath:   logPath,
+		NoColor:   a.color == "never",
 	})
 }
 
 // targeted is the service that t means; start is the one that the program was started for.
-func (a *app) targeted(start endpoint, t ui.Target) endpoint {
+func (a *app) targeted(start endpoint, t session.Target) endpoint {
 	switch {
 	case t.Profile == "" && t.BaseURL == "":
 		return start
@@ -67,11 +70,11 @@ func (a *app) targeted(start endpoint, t ui.Target) endpoint {
 	return endpoint{t.Profile, t.BaseURL, a.insecure}
 }
 
-func uiProfiles(conf config.Config) []ui.Profile {
-	profiles := []ui.Profile{{Name: localName}}
+func uiProfiles(conf config.Config) []session.Profile {
+	profiles := []session.Profile{{Name: localName}}
 	for _, name := range slices.Sorted(maps.Keys(conf.Profiles)) {
 		if p := conf.Profiles[name]; name != localName && p.BaseURL != "" {
-			profiles = append(profiles, ui.Profile{Name: name, BaseURL: p.BaseURL})
+			profiles = append(profiles, session.Profile{Name: name, BaseURL: p.BaseURL})
 		}
 	}
 	return profiles
@@ -79,7 +82,7 @@ func uiProfiles(conf config.Config) []ui.Profile {
 
 // connectUI connects to a service, with the key that was typed, if any. It starts the local service
 // if none is running.
-func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*ui.Connection, error) {
+func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session.Connection, error) {
 	if p.local() {
 		return a.openLocal(ctx, p)
 	}
@@ -98,27 +101,27 @@ func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*ui.Conn
 	if address, err := url.Parse(p.baseURL); name == "" && err == nil {
 		name = address.Host
 	}
-	return &ui.Connection{Client: s.client, Registry: s.known, Name: name, Profile: p.profile}, nil
+	return &session.Connection{Client: s.client, Registry: s.known, Name: name, Profile: p.profile}, nil
 }
 
-func (a *app) openLocal(ctx context.Context, p endpoint) (*ui.Connection, error) {
-	session, err := local.Open(ctx, a.localOptions())
+func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Connection, error) {
+	service, err := local.Open(ctx, a.localOptions())
 	if err != nil {
 		return nil, err
 	}
-	p.baseURL = session.BaseURL
-	s, err := a.connection(p, session.Key)
+	p.baseURL = service.BaseURL
+	s, err := a.connection(p, service.Key)
 	if err != nil {
-		return nil, errors.Join(err, session.Close(ctx))
+		return nil, errors.Join(err, service.Close(ctx))
 	}
-	return &ui.Connection{
+	return &session.Connection{
 		Client: s.client, Registry: s.known, Name: localName, Profile: p.profile,
-		SMTPAddr: session.SMTPAddr, Local: true, Close: session.Close, Done: session.Done(),
+		SMTPAddr: service.SMTPAddr, Local: true, Close: service.Close, Done: service.Done(),
 	}, nil
 }
 
 // saveProfile adds a profile to config.toml, and stores its key, if any, in the keyring.
-func (a *app) saveProfile(ctx context.Context, p ui.Profile, key string) error {
+func (a *app) saveProfile(ctx context.Context, p session.Profile, key string) error {
 	if err := config.AddProfile(a.configFile(), p.Name, p.BaseURL); err != nil {
 		return err
 	}

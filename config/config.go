@@ -65,6 +65,17 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s", filepath.Base(p.File), p.Line, p.Text)
 }
 
+// Complaint is the first problem and how many more there are, on one line; "" without any.
+func (c Config) Complaint() string {
+	switch n := len(c.Problems) - 1; {
+	case n < 0:
+		return ""
+	case n > 0:
+		return fmt.Sprintf("%s (and %d more: see mayfly doctor)", c.Problems[0], n)
+	}
+	return c.Problems[0].String()
+}
+
 // Default is the configuration of a user without a file.
 func Default() Config {
 	return Config{Profiles: map[string]Profile{}, UI: UI{Mouse: true}, Keys: map[string][]string{}}

@@ -3,6 +3,8 @@ package ui
 import (
 	"context"
 	"fmt"
+	"mayfly/ui/host"
+	"mayfly/ui/session"
 	"slices"
 	"strings"
 	"testing"
@@ -26,27 +28,27 @@ func crowded(b *testing.B) *app {
 	b.Helper()
 	server := apitest.New(apitest.Options{})
 	b.Cleanup(server.Close)
-	connect := func(context.Context, Target) (*Connection, error) {
-		return &Connection{Client: server.Client(api.Options{}), Name: "bench"}, nil
+	connect := func(context.Context, session.Target) (*session.Connection, error) {
+		return &session.Connection{Client: server.Client(api.Options{}), Name: "bench"}, nil
 	}
-	a := newApp(b.Context(), Options{Connect: connect, Config: config.Default()}, host{copies: &safecopy.Copies{}})
+	a := newApp(b.Context(), Options{Services: session.Options{Connect: connect}, Config: config.Default()}, &host.Host{Copies: &safecopy.Copies{}})
 	b.Cleanup(a.link.Close)
-	a.Update(a.link.Connect(Target{}, time.Now())())
+	a.Update(a.link.Connect(session.Target{}, time.Now())())
 	for _, msg := range []tea.Msg{
 		tea.WindowSizeMsg{Width: 200, Height: 60}, tea.ColorProfileMsg{Profile: colorprofile.TrueColor}, tea.BackgroundColorMsg{Color: shade(false)},
 	} {
 		a.Update(msg)
 	}
 	now := time.Now()
-	i, _ := a.store.Put(api.Inbox{ID: "inbox_1", Email: "ada@mayfly.test", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, now)
-	a.store.Apply(listed(i, manySummaries(10_000, now)), now)
-	a.refreshLists()
-	a.selectInbox("inbox_1")
-	m := a.store.Messages[i.Keys[0]]
+	i, _ := a.Store.Put(api.Inbox{ID: "inbox_1", Email: "ada@mayfly.test", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, now)
+	a.Store.Apply(listed(i, manySummaries(10_000, now)), now)
+	a.Refresh()
+	a.SelectInbox("inbox_1")
+	m := a.Store.Messages[i.Keys[0]]
 	opened := message.New(i.ID, api.Message{ID: m.ID, Subject: "Large", HTML: largeHTML(1 << 20)})
-	a.reader.Open(m, i.Email, now)
-	a.reader.Prepare()(opened.Mail()) // laid out before the clock runs
-	a.reader.Show(opened, &store.Findings{})
+	a.Reader.Open(m, i.Email, now)
+	a.Reader.Prepare()(opened.Mail()) // laid out before the clock runs
+	a.Reader.Show(opened, &store.Findings{})
 	a.Update(nil)
 	a.View()
 	return a
@@ -93,7 +95,7 @@ func frames(b *testing.B, a *app, next func(n int) tea.Msg) {
 
 func BenchmarkKeyDown(b *testing.B) {
 	a := crowded(b)
-	a.focus = panes.Messages
+	a.Focus = panes.Messages
 	frames(b, a, func(n int) tea.Msg {
 		if n%9999 == 9998 {
 			return keyPress("g")
@@ -104,7 +106,7 @@ func BenchmarkKeyDown(b *testing.B) {
 
 func BenchmarkScrollMail(b *testing.B) {
 	a := crowded(b)
-	a.focus = panes.Reader
+	a.Focus = panes.Reader
 	frames(b, a, func(n int) tea.Msg {
 		return keyPress([]string{"j", "j", "j", "pgdown", "G", "g"}[n%6])
 	})
@@ -112,7 +114,7 @@ func BenchmarkScrollMail(b *testing.B) {
 
 func BenchmarkFilter(b *testing.B) {
 	a := crowded(b)
-	a.focus = panes.Messages
+	a.Focus = panes.Messages
 	a.Update(keyPress("/"))
 	keys := strings.Split("sender 42 subject", "")
 	frames(b, a, func(n int) tea.Msg {
@@ -125,7 +127,7 @@ func BenchmarkFilter(b *testing.B) {
 
 func BenchmarkSearch(b *testing.B) {
 	a := crowded(b)
-	a.focus = panes.Reader
+	a.Focus = panes.Reader
 	a.Update(keyPress("/"))
 	keys := strings.Split("paragraph 42", "")
 	frames(b, a, func(n int) tea.Msg {
@@ -143,7 +145,7 @@ func BenchmarkResize(b *testing.B) {
 
 func BenchmarkArrival(b *testing.B) {
 	a := crowded(b)
-	i := a.store.Inboxes["inbox_1"]
+	i := a.Store.Inboxes["inbox_1"]
 	list := manySummaries(10_000, time.Now())
 	took := make([]time.Duration, 0, 1024)
 	for n := 0; b.Loop(); n++ {
@@ -151,7 +153,7 @@ func BenchmarkArrival(b *testing.B) {
 		start := time.Now()
 		e := listed(i, append([]api.Summary{s}, list...))
 		e.Kind = watch.Arrived
-		a.onInbox(e)
+		a.Apply(e, time.Now(), false)
 		a.Update(nil)
 		a.View()
 		took = append(took, time.Since(start))
@@ -163,7 +165,7 @@ func BenchmarkArrival(b *testing.B) {
 // BenchmarkFirstFrame is what the application adds to the start of the program.
 func BenchmarkFirstFrame(b *testing.B) {
 	for b.Loop() {
-		a := newApp(b.Context(), Options{Config: config.Default()}, host{copies: &safecopy.Copies{}})
+		a := newApp(b.Context(), Options{Config: config.Default()}, &host.Host{Copies: &safecopy.Copies{}})
 		a.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
 		a.View()
 	}

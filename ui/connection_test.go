@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"mayfly/ui/session"
 	"slices"
 	"testing"
 	"time"
@@ -53,7 +54,7 @@ func TestTheServiceComesBack(t *testing.T) {
 func TestConnectingIsTriedAgain(t *testing.T) {
 	tries := 0
 	set := setting{width: 120, height: 36}
-	set.connect = func(h *harness) (*Connection, error) {
+	set.connect = func(h *harness) (*session.Connection, error) {
 		if tries++; tries < 3 {
 			return nil, api.ErrUnavailable
 		}
@@ -68,10 +69,13 @@ func TestConnectingIsTriedAgain(t *testing.T) {
 
 func TestSwitchingProfiles(t *testing.T) {
 	set := with(ada)
+	set.profiles = []session.Profile{{Name: "local"}}
 	play(t, set, func(h *harness) {
 		h.press("P")
 		h.see("There is only one profile")
-		h.app.opts.Profiles = []Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
+	})
+	set.profiles = append(set.profiles, session.Profile{Name: "work", BaseURL: "https://work.example"})
+	play(t, set, func(h *harness) {
 		h.press("P")
 		h.see("local", "this machine", "work", "https://work.example")
 		h.write("work")
@@ -86,12 +90,12 @@ func TestConnectingWithAKey(t *testing.T) {
 	var kept []string
 	set := setting{width: 80, height: 24}
 	set.connect = noKey
+	set.save = func(_ context.Context, p session.Profile, key string) error {
+		kept = append(kept, p.Name+" "+p.BaseURL+" "+key)
+		return nil
+	}
 	play(t, set, func(h *harness) {
 		h.see("No API key", "K connect with a key")
-		h.app.opts.SaveProfile = func(_ context.Context, p Profile, key string) error {
-			kept = append(kept, p.Name+" "+p.BaseURL+" "+key)
-			return nil
-		}
 		h.press("K")
 		h.write("mail.example")
 		h.press("enter")
@@ -108,7 +112,7 @@ func TestConnectingWithAKey(t *testing.T) {
 		h.press("enter")
 		h.dontSee("secret-key", "No API key")
 		h.see("Waiting for mail")
-		want := Target{Profile: "work", BaseURL: "https://mail.example", Key: "secret-key"}
+		want := session.Target{Profile: "work", BaseURL: "https://mail.example", Key: "secret-key"}
 		if n := len(h.targets); n == 0 || h.targets[n-1] != want {
 			t.Errorf("connected to %+v", h.targets)
 		}
@@ -134,7 +138,7 @@ func TestInboxesThatAreGoneLeaveTheList(t *testing.T) {
 
 func TestQuittingWaitsForNoConnection(t *testing.T) {
 	set := setting{width: 80, height: 24}
-	set.connect = func(*harness) (*Connection, error) {
+	set.connect = func(*harness) (*session.Connection, error) {
 		time.Sleep(time.Hour) // a service that starts and hears of nothing
 		return nil, errors.New("too late")
 	}

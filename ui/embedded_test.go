@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"mayfly/ui/session"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	dir := t.TempDir()
 	r := &rig{harness: &harness{t: t, msgs: make(chan tea.Msg, 4096)}}
-	connect := func(ctx context.Context, _ Target) (*Connection, error) {
+	connect := func(ctx context.Context, _ session.Target) (*session.Connection, error) {
 		s, err := local.Open(ctx, local.Options{DataDir: filepath.Join(dir, "data"), HTTP: "127.0.0.1:0", SMTP: "127.0.0.1:0"})
 		if err != nil {
 			return nil, err
@@ -35,13 +36,13 @@ func newRig(t *testing.T) *rig {
 		if r.client, err = api.New(s.BaseURL, s.Key, api.Options{}); err != nil {
 			return nil, err
 		}
-		return &Connection{
+		return &session.Connection{
 			Client: r.client, Registry: registry.Open(filepath.Join(dir, "registry"), "local", s.BaseURL), Name: "local",
 			Profile: "local", SMTPAddr: s.SMTPAddr, Local: true, Close: s.Close, Done: s.Done(),
 		}, nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r.app = newApp(ctx, Options{Connect: connect, Config: config.Default()}, r.host(dir))
+	r.app = newApp(ctx, Options{Services: session.Options{Connect: connect}, Config: config.Default()}, r.machine(dir))
 	t.Cleanup(func() {
 		cancel()
 		if err := r.app.close(); err != nil {
@@ -112,7 +113,7 @@ func TestOnTheLocalService(t *testing.T) {
 	r.hit("6", "3", "2")
 	r.until("Enter this code to finish signing up:")
 
-	id := r.app.inbox().ID
+	id := r.app.Inbox().ID
 	r.hit("d", "y")
 	r.until("deleted ")
 	if _, err := r.client.Inbox(t.Context(), id); !errors.Is(err, api.ErrNotFound) {

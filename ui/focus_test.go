@@ -48,8 +48,8 @@ func TestAnInboxMadeLateLeavesTheKeysAlone(t *testing.T) {
 		h.write("dny")
 		h.see("/adny", "copied random-")
 		h.dontSee("Delete")
-		if len(h.app.store.Order) != 3 {
-			t.Errorf("there are %d inboxes", len(h.app.store.Order))
+		if len(h.app.Store.Order) != 3 {
+			t.Errorf("there are %d inboxes", len(h.app.Store.Order))
 		}
 		h.press("esc")
 		h.see("random-")
@@ -85,17 +85,17 @@ func TestConnectingAgainMovesNothing(t *testing.T) {
 func TestMarkedUnreadStaysSo(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		h.press("g", "enter")
-		before := h.app.store.Unread()
+		before := h.app.Store.Unread()
 		h.press("u")
 		h.send(tea.BlurMsg{})
 		h.send(tea.FocusMsg{})
 		h.settle()
-		if n := h.app.store.Unread(); n != before+1 {
+		if n := h.app.Store.Unread(); n != before+1 {
 			t.Errorf("%d messages are unread, were %d before one was marked", n, before)
 		}
 		h.press("h", "j", "enter", "h", "k", "enter")
 		h.wait(time.Second)
-		if n := h.app.store.Unread(); n > before {
+		if n := h.app.Store.Unread(); n > before {
 			t.Errorf("opened again it is unread still: %d, were %d", n, before)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image/color"
+	"mayfly/ui/session"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,7 @@ import (
 	"mayfly/registry"
 	"mayfly/term"
 	"mayfly/ui/cell"
+	"mayfly/ui/host"
 	"mayfly/ui/panes"
 	"mayfly/ui/safecopy"
 )
@@ -45,7 +47,7 @@ type harness struct {
 	opened   []string // what was given to the system's opener
 	raw      []string // sequences sent to the terminal
 	quit     bool
-	targets  []Target // what was connected to
+	targets  []session.Target // what was connected to
 	// wrongKey connects with a key that the service does not know.
 	wrongKey bool
 	smtp     string
@@ -58,9 +60,11 @@ type setting struct {
 	service       apitest.Options
 	profile       colorprofile.Profile // true colour when zero
 	light         bool
-	connect       func(h *harness) (*Connection, error) // instead of the usual connection
-	config        string                                // config.toml
-	before        func(h *harness)                      // prepares the service
+	connect       func(h *harness) (*session.Connection, error) // instead of the usual connection
+	config        string                                        // config.toml
+	profiles      []session.Profile
+	save          func(context.Context, session.Profile, string) error
+	before        func(h *harness) // prepares the service
 	smtp          string
 }
 
@@ -91,7 +95,7 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 		set.before(h)
 	}
 	h.smtp = set.smtp
-	connection := func(_ context.Context, target Target) (*Connection, error) {
+	connection := func(_ context.Context, target session.Target) (*session.Connection, error) {
 		h.targets = append(h.targets, target)
 		if set.connect != nil && target.Key == "" {
 			return set.connect(h)
@@ -104,7 +108,7 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
-	h.app = newApp(ctx, Options{Connect: connection, Config: cfg}, h.host(dir))
+	h.app = newApp(ctx, Options{Services: session.Options{Connect: connection, Profiles: set.profiles, SaveProfile: set.save}, Config: cfg}, h.machine(dir))
 	profile := set.profile
 	if profile == colorprofile.Unknown {
 		profile = colorprofile.TrueColor
@@ -116,20 +120,20 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 	return h
 }
 
-// host is a machine that notes what is done to it.
-func (h *harness) host(dir string) host {
-	return host{
-		copy: func(_ context.Context, _ term.Env, text string) ([]string, error) {
+// machine is one that notes what is done to it.
+func (h *harness) machine(dir string) *host.Host {
+	return &host.Host{
+		Clipboard: func(_ context.Context, _ term.Env, text string) ([]string, error) {
 			h.note(&h.copied, text)
 			return []string{"clipboard"}, nil
 		},
-		open:   func(_ context.Context, _ term.Env, target string) error { h.note(&h.opened, target); return nil },
-		copies: &safecopy.Copies{}, downloads: filepath.Join(dir, "downloads"),
+		Opener: func(_ context.Context, _ term.Env, target string) error { h.note(&h.opened, target); return nil },
+		Copies: &safecopy.Copies{}, Downloads: filepath.Join(dir, "downloads"),
 	}
 }
 
 // connection is the usual one.
-func (h *harness) connection() *Connection {
+func (h *harness) connection() *session.Connection {
 	client := h.server.Client(api.Options{})
 	if h.wrongKey {
 		var err error
@@ -137,7 +141,7 @@ func (h *harness) connection() *Connection {
 			h.t.Fatal(err)
 		}
 	}
-	return &Connection{
+	return &session.Connection{
 		Client: client, Registry: h.registry, Name: "mail.example", Profile: "test", SMTPAddr: h.smtp, Local: h.smtp != "",
 	}
 }
@@ -338,18 +342,18 @@ func (h *harness) dontSee(texts ...string) {
 func (h *harness) selected(text string) {
 	h.t.Helper()
 	var got string
-	switch h.app.focus {
+	switch h.app.Focus {
 	case panes.Inboxes:
-		got = h.app.inboxes.Selected()
-		if i := h.app.inboxes.Inbox(); i != nil {
+		got = h.app.Inboxes.Selected()
+		if i := h.app.Inboxes.Inbox(); i != nil {
 			got = i.Name() + " " + i.Email
 		}
 	case panes.Messages:
-		if m := h.app.messages.Message(); m != nil {
+		if m := h.app.Messages.Message(); m != nil {
 			got = m.Sender + " " + m.Subject
 		}
 	default:
-		if m := h.app.reader.Message; m != nil {
+		if m := h.app.Reader.Message; m != nil {
 			got = m.Sender + " " + m.Subject
 		}
 	}

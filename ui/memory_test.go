@@ -21,7 +21,7 @@ func TestLargeMessagesAreLookedIntoOneAtATime(t *testing.T) {
 		most := 0
 		for range 40 {
 			h.wait(200 * time.Millisecond)
-			most = max(most, h.app.store.Looks())
+			most = max(most, h.app.Store.Looks())
 		}
 		if most != 1 {
 			t.Errorf("%d large messages were looked into at the same time", most)

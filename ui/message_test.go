@@ -34,7 +34,7 @@ func TestSavingAttachments(t *testing.T) {
 	}), func(h *harness) {
 		h.press("enter", "a")
 		h.see("saved 2 files")
-		dir := h.app.host.downloads
+		dir := h.app.host.Downloads
 		for _, name := range []string{"_.._evil.sh", "report.pdf"} {
 			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 				t.Error(err)
@@ -57,14 +57,14 @@ func TestSavingWhereThereIsNoRawMessage(t *testing.T) {
 
 func TestALateAnswerIsDropped(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: someMail}, func(h *harness) {
-		h.app.store.Opened = store.Cache{}
+		h.app.Store.Opened = store.Cache{}
 		h.server.SetDelay(2 * time.Second)
 		h.press("enter", "h", "j")
-		h.app.store.Opened = store.Cache{}
+		h.app.Store.Opened = store.Cache{}
 		h.press("enter")
-		generation := h.app.reader.Generation
+		generation := h.app.Reader.Generation
 		h.wait(10 * time.Second)
-		if h.app.reader.Generation != generation || h.app.reader.Opened == nil || h.app.reader.Opened.ID != h.app.reader.Message.ID {
+		if h.app.Reader.Generation != generation || h.app.Reader.Opened == nil || h.app.Reader.Opened.ID != h.app.Reader.Message.ID {
 			t.Error("the reader does not show what was opened last")
 		}
 	})
@@ -153,13 +153,13 @@ func TestPassingAMessageDoesNotReadIt(t *testing.T) {
 		}
 	}), func(h *harness) {
 		h.press("enter", "h")
-		if n := h.app.store.Unread(); n != 5 {
+		if n := h.app.Store.Unread(); n != 5 {
 			t.Fatalf("%d messages are unread", n)
 		}
 		h.press("j", "j", "j")
 		h.see("Mail 2")
 		h.wait(time.Second)
-		if n := h.app.store.Unread(); n != 4 {
+		if n := h.app.Store.Unread(); n != 4 {
 			t.Errorf("three messages were passed and the last one seen: %d are unread", n)
 		}
 	})

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -9,8 +10,8 @@ import (
 // TestTheListsOfKeys holds the lists of keys in the documents to the table of actions; with -update it writes them.
 func TestTheListsOfKeys(t *testing.T) {
 	for _, c := range []struct{ file, begin, end, want string }{
-		{"../README.md", "<!-- keys: made from the table of actions, see CONTRIBUTING.md -->\n", "<!-- /keys -->", keyTable((&app{}).actions())},
-		{"../docs/keys.md", "<!-- actions: made from the table of actions; go test ./ui -update writes it anew -->\n", "<!-- /actions -->", actionTable((&app{}).actions())},
+		{"../README.md", "<!-- keys: made from the table of actions, see CONTRIBUTING.md -->\n", "<!-- /keys -->", keyTable(newApp(context.Background(), Options{}, nil).table)},
+		{"../docs/keys.md", "<!-- actions: made from the table of actions; go test ./ui -update writes it anew -->\n", "<!-- /actions -->", actionTable(newApp(context.Background(), Options{}, nil).table)},
 	} {
 		data, err := os.ReadFile(c.file)
 		if err != nil {

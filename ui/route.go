@@ -6,9 +6,9 @@ import (
 	"mayfly/term"
 	"mayfly/ui/action"
 	"mayfly/ui/clock"
-	"mayfly/ui/panes"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
+	"mayfly/ui/workspace"
 )
 
 // route gives a message to whoever it is for.
@@ -20,24 +20,19 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return a.onKey(msg)
 	case tea.PasteMsg:
-		switch {
-		case len(a.dialogs) > 0:
-			return a.toDialog(msg)
-		case a.pane().Typing():
-			return a.carry(a.pane().Update(msg))
-		}
+		return a.toTyped(msg)
 	case tea.MouseMsg:
 		return a.onMouse(msg)
 	case tea.RawMsg:
-		return a.reader.OnRaw(msg)
+		return a.Reader.OnRaw(msg)
 	case clock.TickMsg:
 		a.ticker.Fired(msg)
-		a.prune()
+		a.Prune(a.now)
 		return a.link.Retry(a.now)
-	case rested:
-		return a.onRest(msg)
+	case workspace.Rested:
+		return a.carry(a.OnRest(msg))
 	case reader.Laid:
-		return a.reader.Take(msg)
+		return a.Reader.Take(msg)
 	case session.Connected:
 		return a.onConnected(msg)
 	case session.Result:
@@ -65,20 +60,29 @@ func (a *app) toDialog(msg tea.Msg) tea.Cmd {
 	return a.carry(r.Intent)
 }
 
+// toTyped gives a message to the dialog or the line being typed.
+func (a *app) toTyped(msg tea.Msg) tea.Cmd {
+	switch {
+	case len(a.dialogs) > 0:
+		return a.toDialog(msg)
+	case a.Pane().Typing():
+		return a.carry(a.Workspace.Update(msg))
+	}
+	return nil
+}
+
 // onKey gives a key to the dialog, the line being typed, or the action it is the key of.
 func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch {
-	case name == "ctrl+c", name == "q" && a.layout.TooSmall:
-		return a.quit()
-	case a.layout.TooSmall:
+	case name == "ctrl+c", name == "q" && a.Layout.TooSmall:
+		return a.Reader.Quit()
+	case a.Layout.TooSmall:
 		return nil
-	case len(a.dialogs) > 0:
-		return a.toDialog(k)
-	case a.pane().Typing():
-		return a.carry(a.pane().Update(k))
+	case a.busy():
+		return a.toTyped(k)
 	}
-	if c := a.table.Lookup(name, a.focus); c != nil && (!k.IsRepeat || c.Held) {
+	if c := a.table.Lookup(name, a.Focus); c != nil && (!k.IsRepeat || c.Held) {
 		return a.perform(c)
 	}
 	return nil
@@ -90,64 +94,30 @@ func (a *app) perform(c *action.Action) tea.Cmd {
 		a.tell(reason)
 		return nil
 	}
-	a.opts.Log.Debug("action", "id", c.ID)
+	a.log.Debug("action", "id", c.ID)
 	return a.carry(c.Run())
 }
 
 // onMouse has the mouse do what keys do.
 func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
-	if a.layout.TooSmall {
-		return nil
-	}
-	m := msg.Mouse()
-	switch msg := msg.(type) {
-	case tea.MouseMotionMsg:
-		a.dividers.Drag(a.layout, m.X)
-	case tea.MouseReleaseMsg:
-		a.dividers.Release()
+	click, clicked := msg.(tea.MouseClickMsg)
+	_, released := msg.(tea.MouseReleaseMsg)
+	switch {
+	case a.Layout.TooSmall:
+	case clicked && a.refocused: // the click that brings the window back does nothing else
 		a.refocused = false
-	case tea.MouseWheelMsg:
-		if len(a.dialogs) > 0 {
-			return a.toDialog(msg)
-		}
-		if p, ok := a.layout.At(m.X, m.Y); ok {
-			return a.carry(a.panes()[p].Update(msg))
-		}
-	case tea.MouseClickMsg:
-		switch {
-		case a.refocused: // the click that brings the window back does nothing else
-			a.refocused = false
-		case len(a.dialogs) > 0:
-			return a.toDialog(msg)
-		case m.Button == tea.MouseLeft:
-			return a.onClick(msg)
-		}
-	}
-	return nil
-}
-
-func (a *app) onClick(m tea.MouseClickMsg) tea.Cmd {
-	if a.dividers.Grab(a.layout, m.X, m.Y) {
-		return nil
-	}
-	if m.Y == a.layout.Footer.Y {
-		if c := a.footer.ActionAt(a.theme, a.table, a.focus, a.width, a.now, m.X); c != nil {
+	case len(a.dialogs) > 0 && !released:
+		return a.toDialog(msg)
+	case clicked && click.Button != tea.MouseLeft:
+	case clicked && click.Y == a.Layout.Footer.Y:
+		if c := a.footer.ActionAt(a.theme, a.table, a.Focus, a.width, a.now, click.X); c != nil {
 			return a.perform(c)
 		}
-		return nil
+	default:
+		a.refocused = a.refocused && !released
+		return a.carry(a.Workspace.Update(msg))
 	}
-	p, ok := a.layout.At(m.X, m.Y)
-	if !ok {
-		return nil
-	}
-	for _, pane := range a.panes() {
-		pane.StopTyping()
-	}
-	if p == panes.Reader && !a.reader.Reading() {
-		return nil
-	}
-	a.focus = p
-	return a.carry(a.pane().Update(m))
+	return nil
 }
 
 // onTerminal takes what the terminal says about itself.
@@ -158,7 +128,8 @@ func (a *app) onTerminal(msg tea.Msg) tea.Cmd {
 		a.applyTheme()
 	case term.Focus:
 		a.refocused = !a.terminal.Blurred
-		a.markRead()
+		a.Unseen = a.terminal.Blurred
+		a.MarkRead()
 		if s := a.link.Session; s != nil {
 			s.Watcher.SetFocused(!a.terminal.Blurred)
 		}

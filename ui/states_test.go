@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"mayfly/ui/session"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ var states = []state{
 	{"all", setting{before: someMail}, func(h *harness) { h.press("h", "g", "l") }},
 	{"loading", setting{before: someMail}, func(h *harness) {
 		h.server.SetDelay(5 * time.Second)
-		h.app.store.Opened = store.Cache{}
+		h.app.Store.Opened = store.Cache{}
 		h.press("enter")
 		h.wait(200 * time.Millisecond)
 	}},
@@ -74,7 +75,7 @@ var states = []state{
 		h.wait(61 * time.Minute)
 	}},
 	{"deleted-elsewhere", setting{before: ada}, func(h *harness) {
-		h.server.Delete(h.app.store.Order[0])
+		h.server.Delete(h.app.Store.Order[0])
 		h.wait(90 * time.Second)
 	}},
 	{"delete", setting{before: someMail}, func(h *harness) { h.press("d") }},
@@ -85,12 +86,14 @@ var states = []state{
 	{"labels", setting{before: someMail, service: extended}, func(h *harness) { h.press("enter", "f") }},
 }
 
-func never(*harness) (*Connection, error) {
+func never(*harness) (*session.Connection, error) {
 	time.Sleep(24 * time.Hour)
 	return nil, api.ErrUnavailable
 }
 
-func noKey(*harness) (*Connection, error) { return nil, fmt.Errorf("connect: %w", keys.ErrNone) }
+func noKey(*harness) (*session.Connection, error) {
+	return nil, fmt.Errorf("connect: %w", keys.ErrNone)
+}
 
 func refuse(h *harness) {
 	h.server = apitest.New(apitest.Options{Key: "another-key-0123456789abcdef"})

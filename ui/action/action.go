@@ -59,6 +59,13 @@ func (a *Action) Key() string {
 // Table is everything that keys do. Where two actions share a key, their scopes differ.
 type Table []*Action
 
+// Join makes one table of several, in the order of the help.
+func Join(tables ...Table) Table {
+	all := slices.Concat(tables...)
+	slices.SortStableFunc(all, func(a, b *Action) int { return slices.Index(Groups, a.Group) - slices.Index(Groups, b.Group) })
+	return all
+}
+
 // Bind puts the user's keys in place of the usual ones.
 func (t Table) Bind(chosen map[string][]string) {
 	for _, a := range t {

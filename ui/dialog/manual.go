@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	docs "mayfly/manual"
 	"mayfly/ui/cell"
 	"mayfly/ui/input"
 	"mayfly/ui/theme"
@@ -19,7 +20,24 @@ type Page struct {
 	Lines func(w int) []string // laid out for w cells; they may carry sequences of our own
 }
 
-// NewManual opens the manual, which has at least one page, at its first.
+// Manual opens the pages of the manual in the colours of a theme.
+func Manual(th *theme.Theme) Dialog {
+	c := th.Colors
+	style := docs.Style{Profile: th.Profile, Accent: c.Accent, Dim: c.Dim, Code: c.Code, Link: c.Link}
+	var pages []Page
+	for _, t := range docs.Topics() {
+		pages = append(pages, Page{Title: t.Title, Lines: func(w int) []string {
+			lines, err := docs.Render(t.Name, w, style)
+			if err != nil {
+				return []string{err.Error()}
+			}
+			return lines
+		}})
+	}
+	return NewManual(pages)
+}
+
+// NewManual opens pages, of which there is at least one, at the first.
 func NewManual(pages []Page) Dialog {
 	return Box(&manual{pages: pages, pager: NewPager(), line: input.New(input.Options{})})
 }

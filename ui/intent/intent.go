@@ -3,6 +3,7 @@
 package intent
 
 import (
+	"fmt"
 	"net/url"
 
 	"mayfly/api"
@@ -23,6 +24,14 @@ type (
 	// Perform runs an action.
 	Perform struct{ ActionID string }
 
+	// Fetch fetches the message that the reader begins to show, unless it is shown already.
+	Fetch struct{}
+	// Announce tells of new mail while nobody is looking.
+	Announce struct {
+		Inbox, Sender, Subject string // of the newest message
+		Count                  int
+	}
+
 	// CreateInbox makes an inbox, and copies its address when Copy is set.
 	CreateInbox struct {
 		Request api.CreateInbox
@@ -32,6 +41,8 @@ type (
 	AdoptInbox struct{ ID string }
 	// LabelInbox gives an inbox a label; an empty one takes it away.
 	LabelInbox struct{ ID, Label string }
+	// Forget takes an inbox that is gone from the registry.
+	Forget struct{ ID string }
 	// DeleteInboxes deletes inboxes, one after the other.
 	DeleteInboxes struct{ IDs []string }
 
@@ -39,6 +50,8 @@ type (
 	AskOpen struct{ Link render.Link }
 	// OpenURL opens a link in the browser.
 	OpenURL struct{ URL *url.URL }
+	// CopyAddress puts the address of an inbox on the clipboard.
+	CopyAddress struct{ ID string }
 	// Copy puts text on the clipboard; What names it on the screen.
 	Copy struct{ Text, What string }
 
@@ -51,3 +64,11 @@ type (
 	// Tell shows a note in the bottom line.
 	Tell struct{ Text string }
 )
+
+// Text is what a notification says.
+func (a Announce) Text() string {
+	if a.Count > 1 {
+		return fmt.Sprintf("%d new messages, the newest from %s", a.Count, a.Sender)
+	}
+	return a.Sender + ": " + a.Subject
+}

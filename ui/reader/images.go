@@ -36,8 +36,13 @@ func (p *Pane) TidyImages() tea.Cmd {
 	return p.images.release(nil)
 }
 
-// ReleaseImages has the terminal forget every image that it holds.
-func (p *Pane) ReleaseImages() tea.Cmd { return p.images.release(nil) }
+// Quit ends the program. The terminal need not keep the images that it was given.
+func (p *Pane) Quit() tea.Cmd {
+	if release := p.images.release(nil); release != nil {
+		return tea.Sequence(release, tea.Quit)
+	}
+	return tea.Quit
+}
 
 // release has the terminal forget the images that lines do not show.
 func (i *images) release(lines []render.Line) tea.Cmd {

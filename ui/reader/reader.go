@@ -144,22 +144,19 @@ func (p *Pane) Update(msg tea.Msg) any {
 	return nil
 }
 
-// ShowView changes the view and goes to its beginning.
-func (p *Pane) ShowView(v render.View) {
+// showView changes the view and goes to its beginning.
+func (p *Pane) showView(v render.View) {
 	if v != p.View {
 		p.View, p.top = v, 0
 		p.search.clearHits()
 	}
 }
 
-// NextView goes through the views.
-func (p *Pane) NextView() { p.ShowView((p.View + 1) % render.View(len(Views))) }
+// nextView goes through the views.
+func (p *Pane) nextView() { p.showView((p.View + 1) % render.View(len(Views))) }
 
-// ToggleUnfold unfolds footers and quotes, or folds them.
-func (p *Pane) ToggleUnfold() { p.unfold = !p.unfold }
-
-// ToggleHidden shows the text that the mail hides, or hides it.
-func (p *Pane) ToggleHidden() any {
+// toggleHidden shows the text that the mail hides, or hides it.
+func (p *Pane) toggleHidden() any {
 	p.hidden = !p.hidden
 	if p.hidden {
 		return intent.Tell{Text: "Hidden text is shown"}
@@ -167,18 +164,18 @@ func (p *Pane) ToggleHidden() any {
 	return intent.Tell{Text: "Hidden text is hidden again"}
 }
 
-// ToggleImages shows the images that the message carries, or hides them.
-func (p *Pane) ToggleImages() any {
+// toggleImages shows the images that the message carries, or hides them.
+func (p *Pane) toggleImages() any {
 	p.showImages = !p.showImages
 	if !p.showImages {
 		return intent.Tell{Text: "The images are hidden again"}
 	}
-	p.ShowView(render.Rich)
+	p.showView(render.Rich)
 	return nil
 }
 
-// Step goes to the next hit of the search, or with -1 to the one before.
-func (p *Pane) Step(n int) {
+// step goes to the next hit of the search, or with -1 to the one before.
+func (p *Pane) step(n int) {
 	if line, ok := p.search.step(n); ok {
 		p.reveal(line)
 	}
@@ -207,9 +204,9 @@ func (p *Pane) click(m tea.MouseClickMsg) any {
 	x := m.X - p.Rect.X - 2
 	if p.tabsShown() && m.Y == p.Rect.Y+p.Rect.H-1 {
 		if !p.tabsFit() {
-			p.NextView()
+			p.nextView()
 		} else if v, ok := p.tabAt(x); ok {
-			p.ShowView(v)
+			p.showView(v)
 		}
 		return nil
 	}

@@ -15,8 +15,8 @@ func (p *Pane) NeedOpen() string {
 	return ""
 }
 
-// NeedHits is the reason why there is no hit to go to; key is the one that searches.
-func (p *Pane) NeedHits(key string) string {
+// needHits is the reason why there is no hit to go to; key is the one that searches.
+func (p *Pane) needHits(key string) string {
 	if len(p.search.hits) == 0 {
 		return "Nothing was searched for: " + key + " in the message does"
 	}
@@ -34,9 +34,9 @@ func (p *Pane) NeedAttachments() string {
 	return ""
 }
 
-// NeedImages is the reason why no image can be shown. noRaw says that the service gives no raw
+// needImages is the reason why no image can be shown. noRaw says that the service gives no raw
 // messages.
-func (p *Pane) NeedImages(noRaw bool) string {
+func (p *Pane) needImages(noRaw bool) string {
 	if reason := p.NeedOpen(); reason != "" {
 		return reason
 	}

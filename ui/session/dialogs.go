@@ -17,7 +17,8 @@ type Profile struct{ Name, BaseURL string }
 
 // ConnectForm asks for a service, and for a key where the one that is kept is not meant. A profile is
 // asked for when one can be kept.
-func (l *Link) ConnectForm(keep bool) dialog.Dialog {
+func (l *Link) ConnectForm() dialog.Dialog {
+	keep := l.options.SaveProfile != nil
 	baseURL := l.Target.BaseURL
 	if s := l.Session; baseURL == "" && s != nil && !s.Local {
 		baseURL = s.Client.BaseURL()
@@ -72,15 +73,16 @@ func checkProfile(v string) error {
 }
 
 // NeedProfiles is the reason why there is no other service to switch to; key is the one that connects.
-func NeedProfiles(profiles []Profile, key string) string {
-	if len(profiles) < 2 {
+func (l *Link) NeedProfiles(key string) string {
+	if len(l.options.Profiles) < 2 {
 		return "There is only one profile: " + key + " makes another"
 	}
 	return ""
 }
 
 // ProfilesMenu switches to another service.
-func (l *Link) ProfilesMenu(profiles []Profile) dialog.Dialog {
+func (l *Link) ProfilesMenu() dialog.Dialog {
+	profiles := l.options.Profiles
 	m := dialog.Menu{Title: "Profiles", Then: func(name string) any {
 		for _, p := range profiles {
 			if p.Name == name {

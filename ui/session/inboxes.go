@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -105,6 +106,24 @@ func (s *Session) Delete(ids []string) tea.Cmd {
 	return Deleted{origin: origin{s}, Rest: ids, Total: len(ids)}.Next()
 }
 
+// Outcome says what was deleted, where i is the inbox as it was known: by the last of several, all of
+// them; retry is the key that tries those again that could not be deleted.
+func (d Deleted) Outcome(i *store.Inbox, retry string, now time.Time) Done {
+	switch {
+	case d.Total == 1 && d.Err != nil:
+		return Done{Err: d.Err}
+	case d.Failed > 0:
+		return Done{Err: fmt.Errorf("%d of %d inboxes could not be deleted: %s tries again", d.Failed, d.Total, retry)}
+	case d.Total > 1:
+		return Done{Text: fmt.Sprintf("deleted %d inboxes", d.Total)}
+	case i == nil:
+		return Done{Text: "deleted"}
+	case i.Gone(now):
+		return Done{Text: i.Name() + " is off the list"}
+	}
+	return Done{Text: "deleted " + i.Email}
+}
+
 // Next deletes the next inbox.
 func (d Deleted) Next() tea.Cmd {
 	d.ID, d.Rest = d.Rest[0], d.Rest[1:]
@@ -132,12 +151,9 @@ func (s *Session) SendSample(to string, n int) tea.Cmd {
 		ctx, cancel := context.WithTimeout(s.ctx, sampleTimeout)
 		defer cancel()
 		sender, err := sample.Send(ctx, s.SMTPAddr, to, n)
-		return Sent{sender, err}
+		if err != nil {
+			return Done{Err: err}
+		}
+		return Done{Text: "sent “" + sender + "” by SMTP"}
 	}
-}
-
-// Sent is the outcome of sending a sample mail.
-type Sent struct {
-	Sender string
-	Err    error
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,10 +15,23 @@ import (
 	"mayfly/registry"
 	"mayfly/render"
 	"mayfly/ui/clock"
+	"mayfly/ui/intent"
 )
 
 // maxRetryDelay is the longest wait between two attempts to connect.
 const maxRetryDelay = 30 * time.Second
+
+// Options are the services that there are.
+type Options struct {
+	// Connect makes the connection. It is called beside the first frame, and again when the user
+	// connects to something else or tries again. An error that is keys.ErrNone leads to the dialog
+	// that asks for a key.
+	Connect func(ctx context.Context, t Target) (*Connection, error)
+	// Profiles are the services to switch between.
+	Profiles []Profile
+	// SaveProfile keeps a profile, and its key in the keyring; nil where that is not possible.
+	SaveProfile func(ctx context.Context, p Profile, key string) error
+}
 
 // Link is how the connection to the service is: made, being made, failing, lost. It connects again by
 // itself.
@@ -29,7 +43,7 @@ type Link struct {
 	Mode    watch.Mode
 	Since   time.Time // when connecting began
 
-	open     func(context.Context, Target) (*Connection, error)
+	options  Options
 	ctx      context.Context
 	log      *slog.Logger
 	owner    sessions
@@ -40,9 +54,9 @@ type Link struct {
 	failures int  // attempts to connect that failed in a row
 }
 
-// NewLink returns a link that makes connections with open.
-func NewLink(ctx context.Context, open func(context.Context, Target) (*Connection, error), log *slog.Logger, now time.Time) *Link {
-	return &Link{open: open, ctx: ctx, log: log, Since: now}
+// NewLink returns a link that is not connected yet.
+func NewLink(ctx context.Context, o Options, log *slog.Logger, now time.Time) *Link {
+	return &Link{options: o, ctx: ctx, log: log, Since: now}
 }
 
 // Close ends every session, also those that are being made, and waits for them.
@@ -78,10 +92,26 @@ func (l *Link) Connect(t Target, now time.Time) tea.Cmd {
 	}
 }
 
+// ConnectTo connects to what the user chose, and keeps it as a profile where that is wanted.
+func (l *Link) ConnectTo(c intent.Connect, now time.Time) tea.Cmd {
+	cmd := l.Connect(Target{Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key}, now)
+	if !c.Keep {
+		return cmd
+	}
+	p, save, ctx := Profile{Name: c.Profile, BaseURL: c.BaseURL}, l.options.SaveProfile, l.ctx
+	others := slices.DeleteFunc(slices.Clone(l.options.Profiles), func(x Profile) bool { return x.Name == p.Name })
+	l.options.Profiles = append(others, p)
+	return tea.Batch(cmd, func() tea.Msg {
+		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+		defer cancel()
+		return Done{Text: "kept profile " + p.Name, Err: save(ctx, p, c.Key)}
+	})
+}
+
 // connect makes a session and lists the inboxes there are.
 func (l *Link) connect(t Target, attempt uint64) Connected {
 	m := Connected{attempt: attempt}
-	conn, err := l.open(l.ctx, t)
+	conn, err := l.options.Connect(l.ctx, t)
 	if err != nil {
 		m.Err = err
 		return m

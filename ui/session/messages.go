@@ -77,8 +77,11 @@ type RawFetched struct {
 	Err     error // [api.ErrUnsupported] where the service gives no raw messages
 }
 
-// FetchRaw adds the raw form to a message that was opened without it.
+// FetchRaw adds the raw form to a message that was opened without it; without a message it does nothing.
 func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
+	if m == nil {
+		return nil
+	}
 	return s.request(func(ctx context.Context) tea.Msg {
 		out := RawFetched{origin: origin{s}, Key: key}
 		out.Message, out.Err = m.WithRaw(ctx, s.Client)

@@ -11,6 +11,7 @@ import (
 	"mayfly/ui/cell"
 	"mayfly/ui/clock"
 	"mayfly/ui/panes"
+	"mayfly/ui/session"
 	"mayfly/ui/theme"
 )
 
@@ -45,6 +46,15 @@ type work struct {
 // Say shows the outcome of a key for a while.
 func (f *Footer) Say(m Mood, text string, now time.Time) {
 	f.text, f.mood, f.until = text, m, now.Add(noticeTime)
+}
+
+// Done shows how work ended.
+func (f *Footer) Done(d session.Done, now time.Time) {
+	if d.Err != nil {
+		f.Say(Failure, session.Explain(d.Err), now)
+	} else {
+		f.Say(Success, d.Text, now)
+	}
 }
 
 // Work shows how far work of several steps is, until it is done: a total of 0 ends it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/color"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -78,6 +79,12 @@ type file struct {
 // Names lists the themes there are.
 func Names() []string { return assets.ThemeNames() }
 
+// After is the theme that comes after the named one; the first comes after the last.
+func After(name string) string {
+	names := Names()
+	return names[(slices.Index(names, name)+1)%len(names)]
+}
+
 // Default is the theme of a terminal with the given colours when none is chosen: one of our own
 // where there are colours enough, the user's palette where there are sixteen.
 func Default(p colorprofile.Profile) string {
@@ -113,6 +120,22 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 		return nil, fmt.Errorf("read theme %s: %w", name, err)
 	}
 	return t, nil
+}
+
+// For is Load for a terminal whose background may not be known: bars, which are drawn on it, then have
+// none of their own. A theme that cannot be loaded is an error, and the default takes its place.
+func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
+	th, err := Load(name, dark, p)
+	if err != nil {
+		th = &Theme{}
+		if usual, failed := Load("", dark, p); failed == nil {
+			th = usual
+		}
+	}
+	if !known {
+		th.Select, th.Rest = "", ""
+	}
+	return th, err
 }
 
 func (t *Theme) paint(pal palette) error {

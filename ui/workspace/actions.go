@@ -1,0 +1,35 @@
+package workspace
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/action"
+	"mayfly/ui/panes"
+)
+
+// Actions are those that move between the panes and within them.
+func (w *Workspace) Actions() action.Table {
+	pane := func(msg tea.Msg) func() any { return func() any { return w.Update(msg) } }
+	need := func(do string) func() string {
+		return func() string {
+			if w.Focus == panes.Inboxes {
+				return w.Inboxes.NeedRow(do)
+			}
+			return w.Messages.NeedRow(do)
+		}
+	}
+	return action.Table{
+		{ID: "down", Held: true, Title: "Down", Group: action.Moving, Keys: []string{"j", "down"}, Where: action.Anywhere, Run: pane(panes.Move(1))},
+		{ID: "up", Held: true, Title: "Up", Group: action.Moving, Keys: []string{"k", "up"}, Where: action.Anywhere, Run: pane(panes.Move(-1))},
+		{ID: "page-down", Held: true, Title: "A page down", Group: action.Moving, Keys: []string{"pgdown", "ctrl+f", "ctrl+d"}, Where: action.Anywhere, Run: pane(panes.Page(1))},
+		{ID: "page-up", Held: true, Title: "A page up", Group: action.Moving, Keys: []string{"pgup", "ctrl+b", "ctrl+u"}, Where: action.Anywhere, Run: pane(panes.Page(-1))},
+		{ID: "first", Title: "To the beginning", Group: action.Moving, Keys: []string{"g", "home"}, Where: action.Anywhere, Run: pane(panes.First{})},
+		{ID: "last", Title: "To the end", Group: action.Moving, Keys: []string{"G", "end"}, Where: action.Anywhere, Run: pane(panes.Last{})},
+		{ID: "next-pane", Title: "Next pane", Group: action.Moving, Keys: []string{"tab", "l", "right"}, Where: action.Anywhere, Run: w.NextPane},
+		{ID: "previous-pane", Title: "Previous pane", Group: action.Moving, Keys: []string{"shift+tab", "h", "left"}, Where: action.Anywhere, Run: w.PreviousPane},
+		{ID: "open", Title: "Open", Hint: "open", Group: action.Moving, Keys: []string{"enter"}, Where: action.InLists, Why: need("open"), Run: w.Enter},
+		{ID: "back", Title: "Back", Group: action.Moving, Keys: []string{"esc"}, Where: action.Anywhere, Run: pane(panes.Back{})},
+		{ID: "filter", Title: "Filter the rows as you type", Hint: "filter", Group: action.Moving, Keys: []string{"/"}, Where: action.InLists, Run: pane(panes.Search{})},
+		{ID: "mark", Held: true, Title: "Mark", Group: action.Inboxes, Keys: []string{"space"}, Where: action.InLists, Why: need("mark"), Run: pane(panes.Mark{})},
+	}
+}

@@ -1,0 +1,39 @@
+package workspace
+
+import (
+	"time"
+
+	"mayfly/ui/clock"
+	"mayfly/ui/panes"
+	"mayfly/ui/status"
+	"mayfly/ui/theme"
+)
+
+// Draw draws the panes onto the rows of a screen. The one that has focus stands out when focused.
+func (w *Workspace) Draw(th *theme.Theme, rows []string, now time.Time, focused bool, facts status.Facts) {
+	var columns [][]string
+	for p, r := range w.Layout.Panes {
+		has := focused && w.Focus == panes.Pane(p)
+		switch p := panes.Pane(p); {
+		case r.Empty():
+		case p == panes.Inboxes:
+			columns = append(columns, w.Inboxes.Draw(th, now, has))
+		case p == panes.Messages:
+			columns = append(columns, w.Messages.Draw(th, now, has, facts.Messages(r.W-4)))
+		default:
+			columns = append(columns, w.Reader.Draw(has, facts.Reader(r.W-4), now))
+		}
+	}
+	copy(rows[w.Layout.Top():], panes.Join(th, columns))
+	for n, y := range w.Layout.Rules {
+		rows[y] = w.Layout.Rule(th, n == 0)
+	}
+}
+
+// Wake notes when a pane next changes by the passing of time.
+func (w *Workspace) Wake(now time.Time, a *clock.Alarm, facts status.Facts) {
+	w.Inboxes.Wake(now, a)
+	w.Messages.Wake(now, a)
+	w.Reader.Wake(now, a)
+	facts.Wake(a, w.Messages.Len() == 0 && !w.Messages.Rect.Empty())
+}

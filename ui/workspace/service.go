@@ -1,0 +1,128 @@
+package workspace
+
+import (
+	"errors"
+	"time"
+
+	"mayfly/api"
+	"mayfly/message"
+	"mayfly/registry"
+	"mayfly/ui/action"
+	"mayfly/ui/intent"
+	"mayfly/ui/panes"
+	"mayfly/ui/session"
+	"mayfly/ui/status"
+)
+
+// Begin takes the inboxes of a connection that was made and has them followed, with those that are
+// here already. What was on its way from an earlier session does not come any more.
+func (w *Workspace) Begin(s *session.Session, m session.Connected, now time.Time) {
+	w.Store.LookAnew()
+	s.Watcher.SetFocused(!w.Unseen)
+	for _, i := range w.Store.Inboxes {
+		i.Generation = s.Watcher.Add(i.ID)
+		s.Watcher.Pause(i.ID, i.Paused)
+	}
+	for _, k := range m.Known {
+		w.putKnown(s, k, now)
+	}
+	w.Put(s, now, m.Inboxes...)
+	w.Refresh()
+}
+
+// putKnown puts an inbox of the registry, unless it has expired since.
+func (w *Workspace) putKnown(s *session.Session, k registry.Inbox, now time.Time) {
+	switch i, isNew := w.Store.PutKnown(k, now); {
+	case !isNew:
+	case k.ExpiresAt.After(now):
+		i.Generation = s.Watcher.Add(i.ID)
+	default:
+		w.Store.Forget(k.ID)
+	}
+}
+
+// Put puts inboxes into the store and has those followed that are new.
+func (w *Workspace) Put(s *session.Session, now time.Time, inboxes ...api.Inbox) {
+	for _, in := range inboxes {
+		if i, isNew := w.Store.Put(in, now); isNew {
+			i.Generation = s.Watcher.Add(i.ID)
+		}
+	}
+}
+
+// GoTo puts an inbox that was made or added, and goes to its messages, unless somebody is busy with
+// something else.
+func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy bool) {
+	w.Store.Restore(in.ID)
+	w.Put(s, now, in)
+	if busy {
+		w.Refresh()
+		return
+	}
+	w.SelectInbox(in.ID)
+	w.Focus = panes.Messages
+	w.Reader.Close()
+}
+
+// OnOpened takes a message that was opened, or looked into.
+func (w *Workspace) OnOpened(m session.Opened) {
+	w.Store.Looked(m.Key, m.Findings)
+	if m.Message != nil {
+		w.Store.Opened.Put(m.Key, m.Message)
+	}
+	switch {
+	case m.Generation != w.Reader.Generation: // another message is read by now
+	case m.Err != nil:
+		w.Reader.Fail(m.Err)
+	default:
+		w.Reader.Show(m.Message, m.Findings)
+	}
+}
+
+// WantsRaw returns the message that is read when it is to be fetched in its raw form, else nil.
+func (w *Workspace) WantsRaw(now time.Time) (key string, m *message.Message) {
+	if !w.Reader.WantsRaw() {
+		return "", nil
+	}
+	w.Reader.AwaitRaw(now)
+	return w.Reader.Message.Key, w.Reader.Opened
+}
+
+// OnRaw takes the raw form of a message that was opened without it.
+func (w *Workspace) OnRaw(m session.RawFetched) {
+	m.Session().NoRaw = errors.Is(m.Err, api.ErrUnsupported)
+	if m.Err == nil {
+		w.Store.Opened.Put(m.Key, m.Message)
+	}
+	switch {
+	case !w.Reader.Reads(m.Key) || w.Reader.Opened == nil:
+	case m.Err != nil:
+		w.Reader.FailRaw(m.Err)
+	default:
+		w.Reader.Show(m.Message, nil)
+	}
+}
+
+// TogglePause pauses the watch of the inbox, or goes on.
+func (w *Workspace) TogglePause(s *session.Session, keys action.Table) any {
+	i := w.Inbox()
+	i.Paused = !i.Paused
+	s.Watcher.Pause(i.ID, i.Paused)
+	if i.Paused {
+		return intent.Tell{Text: i.Name() + " is paused: " + keys.KeyFor("pause") + " goes on, " + keys.KeyFor("refresh") + " looks once"}
+	}
+	return intent.Tell{Text: i.Name() + " is watched again"}
+}
+
+// Subject is what an action is about.
+func (w *Workspace) Subject(s *session.Session, keys action.Table, now time.Time) action.Subject {
+	return action.Subject{Session: s, Store: w.Store, Inbox: w.Inbox(), Message: w.Message(), Keys: keys, Now: now}
+}
+
+// Facts adds what the header and empty panes are drawn from.
+func (w *Workspace) Facts(f status.Facts) status.Facts {
+	f.Store, f.Newest, f.Follow = w.Store, w.Newest, w.Follow
+	f.Selected, f.Listed = w.Inboxes.Inbox(), w.Store.Inboxes[w.Messages.InboxID]
+	f.Filtered = w.Messages.Filter.On()
+	return f
+}

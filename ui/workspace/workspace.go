@@ -1,0 +1,293 @@
+// Package workspace is the three panes together: which one has focus, which inbox and message are
+// meant, what is listed, and what is open. What it needs from a service it returns as an intent.
+package workspace
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/inboxes"
+	"mayfly/ui/intent"
+	"mayfly/ui/messages"
+	"mayfly/ui/panes"
+	"mayfly/ui/reader"
+	"mayfly/ui/store"
+)
+
+// Pane is what the three have in common.
+type Pane interface {
+	// Update applies a message and returns the intent that it leads to, nil without one.
+	Update(msg tea.Msg) any
+	// Typing reports whether a filter or a search is being typed, which then takes the keys.
+	Typing() bool
+	StopTyping()
+}
+
+// Workspace is the three panes.
+type Workspace struct {
+	Store    *store.Store
+	Inboxes  *inboxes.Pane
+	Messages *messages.Pane
+	Reader   *reader.Pane
+	Focus    panes.Pane
+	Layout   panes.Layout
+	Follow   bool           // the newest message opens as it arrives
+	Newest   *store.Message // the one that arrived last
+	Unseen   bool           // nobody is looking: what is shown does not count as read
+
+	dividers panes.Dividers
+	next     *store.Message // the one to open while following
+}
+
+// New returns panes with nothing in them.
+func New(now time.Time) *Workspace {
+	w := &Workspace{Reader: &reader.Pane{}}
+	w.Reset(now)
+	return w
+}
+
+// Reset forgets everything about a service.
+func (w *Workspace) Reset(now time.Time) {
+	w.Store = store.New(now)
+	w.Inboxes, w.Messages = inboxes.New(w.Store), messages.New(w.Store)
+	w.Reader.Close()
+	w.Focus, w.Newest, w.next = panes.Messages, nil, nil
+}
+
+// Fit gives every pane its place on a screen.
+func (w *Workspace) Fit(width, height int) {
+	w.Layout = panes.Compute(panes.Input{
+		Width: width, Height: height, Focus: w.Focus, Reading: w.Reader.Reading(), Dividers: w.dividers,
+	})
+	w.Inboxes.Fit(w.Layout.Panes[panes.Inboxes])
+	w.Messages.Fit(w.Layout.Panes[panes.Messages])
+	w.Reader.Fit(w.Layout.Panes[panes.Reader])
+}
+
+func (w *Workspace) panes() [3]Pane {
+	return [3]Pane{panes.Inboxes: w.Inboxes, panes.Messages: w.Messages, panes.Reader: w.Reader}
+}
+
+// Pane is the one that has focus.
+func (w *Workspace) Pane() Pane { return w.panes()[w.Focus] }
+
+// Message is the one that an action is about: the one being read when the reader has focus, else the
+// selected one. It alone decides which code is copied and which link is opened.
+func (w *Workspace) Message() *store.Message {
+	if m := w.Messages.Message(); m != nil && (w.Focus != panes.Reader || !w.Reader.Reading()) {
+		return m
+	}
+	return w.Reader.Message
+}
+
+// Inbox is the one that an action is about: the selected one, or that of the message.
+func (w *Workspace) Inbox() *store.Inbox {
+	if i := w.Inboxes.Inbox(); i != nil {
+		return i
+	}
+	if m := w.Message(); m != nil && w.Focus != panes.Inboxes {
+		return w.Store.Inboxes[m.InboxID]
+	}
+	return nil
+}
+
+// InView are the IDs of the inboxes whose messages are listed.
+func (w *Workspace) InView() []string {
+	if w.Messages.InboxID == store.All {
+		return append([]string(nil), w.Store.Order...)
+	}
+	return []string{w.Messages.InboxID}
+}
+
+// Update gives a message to the pane that has focus, or the mouse to the one below it. It returns the
+// intent that is left for the owner, nil without one.
+func (w *Workspace) Update(msg tea.Msg) any {
+	switch m := msg.(type) {
+	case tea.MouseMotionMsg:
+		w.dividers.Drag(w.Layout, m.X)
+	case tea.MouseReleaseMsg:
+		w.dividers.Release()
+	case tea.MouseWheelMsg:
+		if p, ok := w.Layout.At(m.X, m.Y); ok {
+			return w.carry(w.panes()[p].Update(m))
+		}
+	case tea.MouseClickMsg:
+		return w.carry(w.click(m))
+	default:
+		return w.carry(w.Pane().Update(msg))
+	}
+	return nil
+}
+
+// carry carries out what a pane wants done to the others, and returns what reaches beyond them.
+func (w *Workspace) carry(v any) any {
+	switch v.(type) {
+	case intent.ShowInbox:
+		w.showInbox()
+	case intent.Preview:
+		return w.preview()
+	case intent.OpenMessage:
+		return w.Open(w.Messages.Message())
+	case intent.FilterChanged:
+		w.Refresh()
+	case intent.Leave:
+		w.leave()
+	default:
+		return v
+	}
+	return nil
+}
+
+func (w *Workspace) click(m tea.MouseClickMsg) any {
+	if w.dividers.Grab(w.Layout, m.X, m.Y) {
+		return nil
+	}
+	p, ok := w.Layout.At(m.X, m.Y)
+	if !ok {
+		return nil
+	}
+	for _, pane := range w.panes() {
+		pane.StopTyping()
+	}
+	if p == panes.Reader && !w.Reader.Reading() {
+		return nil
+	}
+	w.Focus = p
+	return w.Pane().Update(m)
+}
+
+// NextPane gives the focus to the pane on the right.
+func (w *Workspace) NextPane() any {
+	switch {
+	case w.Focus == panes.Inboxes:
+		w.Focus = panes.Messages
+	case w.Focus == panes.Messages && w.Reader.Reading():
+		w.Focus = panes.Reader
+	case w.Focus == panes.Messages:
+		return w.Enter()
+	case w.Layout.Columns == 3:
+		w.Focus = panes.Inboxes
+	}
+	return nil
+}
+
+// PreviousPane gives the focus to the pane on the left.
+func (w *Workspace) PreviousPane() any {
+	switch {
+	case w.Focus > panes.Inboxes:
+		w.Focus--
+	case w.Layout.Columns == 3 && w.Reader.Reading():
+		w.Focus = panes.Reader
+	}
+	return nil
+}
+
+// Enter goes into what is selected.
+func (w *Workspace) Enter() any {
+	if w.Focus == panes.Inboxes {
+		w.showInbox()
+		w.Focus = panes.Messages
+		return nil
+	}
+	m := w.Messages.Message()
+	if m == nil {
+		return nil
+	}
+	w.Focus = panes.Reader
+	if w.Reader.Reads(m.Key) && w.Reader.Err == nil {
+		return nil
+	}
+	return w.Open(m)
+}
+
+// leave goes one step outwards: from the message to the list, from the list to the inboxes.
+func (w *Workspace) leave() {
+	switch {
+	case w.Focus == panes.Reader:
+		w.Focus = panes.Messages
+	case w.Focus == panes.Messages && w.Reader.Reading():
+		w.Reader.Close()
+	default:
+		w.Focus = panes.Inboxes
+	}
+}
+
+// showInbox lists the messages of the selected inbox. A message of another one is left.
+func (w *Workspace) showInbox() {
+	shown := w.Inboxes.ShownID()
+	w.Messages.Show(shown)
+	if m := w.Reader.Message; m != nil && shown != store.All && m.InboxID != shown {
+		w.Reader.Close()
+		w.Focus = min(w.Focus, panes.Messages)
+	}
+}
+
+// SelectInbox moves the cursor to an inbox and shows its messages.
+func (w *Workspace) SelectInbox(id string) {
+	w.Inboxes.Filter.Clear()
+	w.Inboxes.Refresh()
+	w.Inboxes.Select(id)
+	w.showInbox()
+	w.Messages.Refresh()
+}
+
+// Refresh takes both lists from the store. No cursor moves.
+func (w *Workspace) Refresh() {
+	w.Inboxes.Refresh()
+	w.Messages.Show(w.Inboxes.ShownID())
+	w.Messages.Refresh()
+	if w.Focus == panes.Reader && !w.Reader.Reading() {
+		w.Focus = panes.Messages
+	}
+}
+
+// Drop takes an inbox that was deleted here off the screen. While somebody is busy with something
+// else, what is read stays, and the focus too.
+func (w *Workspace) Drop(id string, busy bool) {
+	w.end(id)
+	if w.Reader.Ended && !busy {
+		w.Reader.Close()
+	}
+	w.Store.Drop(id)
+	w.Refresh()
+	if w.Inboxes.Inbox() == nil && !busy {
+		w.Focus = panes.Inboxes
+	}
+}
+
+// end notes that an inbox is gone. What is read from it stays until it is left.
+func (w *Workspace) end(id string) {
+	if m := w.Reader.Message; m != nil && m.InboxID == id {
+		w.Reader.Ended = true
+	}
+}
+
+// Prune takes inboxes off the list that have been gone for long, except what is selected, marked or
+// read.
+func (w *Workspace) Prune(now time.Time) {
+	if w.Store.Prune(now, func(id string) bool {
+		return id == w.Inboxes.Selected() || w.Inboxes.Marks[id] || w.Reader.Message != nil && w.Reader.Message.InboxID == id
+	}) {
+		w.Refresh()
+	}
+}
+
+// Path is where one is when only one pane is shown; nil when several are.
+func (w *Workspace) Path() []string {
+	if w.Layout.Columns > 1 {
+		return nil
+	}
+	parts := []string{"Inboxes"}
+	if w.Focus != panes.Inboxes {
+		name := "All"
+		if i := w.Store.Inboxes[w.Messages.InboxID]; i != nil {
+			name = i.Name()
+		}
+		parts = append(parts, name)
+	}
+	if w.Focus == panes.Reader && w.Reader.Reading() {
+		parts = append(parts, w.Reader.Message.Subject)
+	}
+	return parts
+}
