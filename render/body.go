@@ -76,7 +76,7 @@ func textBody(m mail.Message) *doc.Document {
 	}
 	d := text.Read(m.Text, text.Options{Flowed: m.Flowed, DelSp: m.DelSp})
 	if declared && d.Simplified == "" {
-		d.Simplified = "the Markdown is shown as text: it is too long or too deep"
+		d.Simplified = "the Markdown is shown as text: it is too long or too deeply nested"
 	}
 	return d
 }

@@ -29,7 +29,7 @@ func (b *bounds) plain() bool {
 		return false
 	}
 	if b.simplified == "" {
-		b.simplified = "too many styles: shown without from some point on"
+		b.simplified = "too many styles: the rest is shown without"
 	}
 	return true
 }

@@ -103,10 +103,10 @@ func (b *builder) finish() *doc.Document {
 	d.Preheader = preheader(d)
 	d.Links = b.links.Finish()
 	if b.bounds.simplified == "" && (len(b.cascade.sheet.rules) >= maxRules || b.cascade.sheet.bytes >= maxSheet) {
-		b.bounds.simplified = "too many style rules: only the first are followed"
+		b.bounds.simplified = "too many style rules: only the first ones apply"
 	}
 	if b.bounds.simplified == "" && b.source.cut {
-		b.bounds.simplified = "a text is cut: it is too long"
+		b.bounds.simplified = "a part of the text is cut: it is too long"
 	}
 	d.Simplified = b.bounds.simplified
 	b.tidy()

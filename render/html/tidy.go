@@ -207,7 +207,7 @@ func (b *builder) fillEmpty() {
 		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order, Spans: []doc.Span{{Text: d.Title, Style: doc.Style{Size: 16}}}})
 	}
 	if len(d.Blocks) > 0 {
-		d.Simplified = "all text of this mail is hidden: shown here"
+		d.Simplified = "all text of this mail is hidden: it is shown here"
 		d.Hidden, d.HiddenBytes = nil, 0
 		return
 	}

@@ -35,6 +35,6 @@ func Unended(source string) *doc.Document {
 	}
 	return &doc.Document{
 		Blocks:     []*doc.Block{{Kind: doc.Paragraph, Order: 1, Spans: []doc.Span{{Text: words, Style: doc.Style{Size: 16}}}}},
-		Simplified: "all text of this mail is in a comment: shown here",
+		Simplified: "all text of this mail is in a comment: it is shown here",
 	}
 }

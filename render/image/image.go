@@ -26,7 +26,7 @@ const (
 var (
 	ErrTooLarge = errors.New("the image is too large")
 	ErrNothing  = errors.New("the image shows nothing")
-	ErrBudget   = errors.New("the mail has too many images")
+	ErrBudget   = errors.New("the message has too many images")
 )
 
 // Image is a decoded image, reduced to what a terminal can show.

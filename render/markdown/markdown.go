@@ -20,23 +20,23 @@ import (
 	"mayfly/render/html"
 )
 
-// Bounds beyond which a body is shown as text: goldmark takes quadratic time for what is nested or
-// never closed, and fills up every row of a table.
+// Bounds beyond which a body is shown as text. For what is nested or never closed goldmark takes
+// quadratic time, and it adds the missing cells to every row of a table.
 const (
 	maxSource = 32 << 10  // bytes
 	maxHTML   = 512 << 10 // bytes of HTML: a reference can repeat a long URL
 	maxDepth  = 12        // quotes within quotes
-	maxIndent = 40        // columns of spaces ahead of a line
+	maxIndent = 40        // columns of indentation
 	maxBars   = 65        // column separators in a line
-	maxCells  = 20_000    // lines with a separator times the separators in the widest
+	maxCells  = 20_000    // cells of all rows, if all were as wide as the widest
 	maxMarks  = 200       // brackets and emphasis marks in a line
 	maxOpen   = 4_000     // opening brackets
 )
 
 // Options say how to read a body.
 type Options struct {
-	// Plain is for a body that is only taken for Markdown: line breaks within a paragraph stay, and
-	// what looks like an HTML tag is text.
+	// Plain is for a text/plain body that looks like Markdown: line breaks within a paragraph stay,
+	// and what looks like an HTML tag is text.
 	Plain bool
 }
 
