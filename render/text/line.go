@@ -48,6 +48,7 @@ func split(s string, o Options) []line {
 				l.text = strings.TrimSuffix(l.text, " ")
 			}
 		}
+		l.text = clean.ExpandTabs(l.text)
 		if n := len(lines); n > 0 && lines[n-1].soft && lines[n-1].depth == l.depth && l.text != signatureMark {
 			parts = append(parts, l.text)
 			lines[n-1].soft = l.soft
