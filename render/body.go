@@ -19,7 +19,7 @@ type reader struct {
 	find func(find.Input) find.Parts
 }
 
-var reading = reader{html.Read, textBody, find.FindParts}
+var reading = reader{html.Read, textBody, find.Find}
 
 // read reads the bodies that differ from those of before, then chooses and searches the one to
 // show.
@@ -116,12 +116,12 @@ func (m *Mail) search() {
 	}
 	m.found = m.reader.find(in)
 	if m.body == m.text && in.Text != nil {
-		m.found.Mail = m.found.Text // the HTML adds nothing
+		m.found.Result = m.found.Text // the HTML adds nothing
 	}
-	if !m.found.Mail.CodeOK {
+	if !m.found.CodeOK {
 		return
 	}
-	if blocks, found := setApart(m.body.Blocks, squeeze(m.found.Mail.Codes[0].Value)); found {
+	if blocks, found := setApart(m.body.Blocks, squeeze(m.found.Codes[0].Value)); found {
 		body := *m.body
 		body.Blocks = blocks
 		m.body = &body

@@ -7,25 +7,25 @@ import (
 )
 
 // Find returns the candidates for the code and the link, with the reasons for their scores.
-func (m *Mail) Find() find.Result { return m.found.Mail }
+func (m *Mail) Find() find.Result { return m.found.Result }
 
 // Code returns the one-time code of the mail, if it has one.
 func (m *Mail) Code() (find.Code, bool) {
-	if !m.found.Mail.CodeOK {
+	if !m.found.CodeOK {
 		return find.Code{}, false
 	}
-	return m.found.Mail.Codes[0], true
+	return m.found.Codes[0], true
 }
 
 // Codes returns the code and other candidates, the likeliest first.
-func (m *Mail) Codes() []find.Code { return m.found.Mail.Codes }
+func (m *Mail) Codes() []find.Code { return m.found.Codes }
 
 // Confirm returns the link that the mail asks to follow, if there is one.
 func (m *Mail) Confirm() (find.Link, bool) {
-	if !m.found.Mail.LinkOK {
+	if !m.found.LinkOK {
 		return find.Link{}, false
 	}
-	return m.found.Mail.Links[0], true
+	return m.found.Links[0], true
 }
 
 // Checks returns what a tester should look at before the mail is sent.

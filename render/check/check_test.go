@@ -19,11 +19,11 @@ func input(subject, textPart, htmlPart string, fields ...check.Field) check.Inpu
 	in := check.Input{Subject: subject, Fields: fields}
 	if textPart != "" {
 		d := text.Read(textPart, text.Options{})
-		in.Text = check.Part{Source: textPart, Doc: d, Found: find.Find(find.Input{Subject: subject, Doc: d})}
+		in.Text = check.Part{Source: textPart, Doc: d, Found: find.Find(find.Input{Subject: subject, Doc: d}).Result}
 	}
 	if htmlPart != "" {
 		d := html.Read(htmlPart)
-		in.HTML = check.Part{Source: htmlPart, Doc: d, Found: find.Find(find.Input{Subject: subject, Doc: d})}
+		in.HTML = check.Part{Source: htmlPart, Doc: d, Found: find.Find(find.Input{Subject: subject, Doc: d}).Result}
 	}
 	return in
 }

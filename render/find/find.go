@@ -44,22 +44,22 @@ type Result struct {
 	LinkOK bool
 }
 
-// Find finds the code and the link of a message. It takes bounded time, linear in the size of the
-// message.
-func Find(in Input) Result { return read(in).find() }
-
 // Parts is what was found in a message, and in each of its bodies as if it were the only one.
 // Without a second body all three are the same.
-type Parts struct{ Mail, Doc, Text Result }
+type Parts struct {
+	Result
+	Doc, Text Result
+}
 
-// FindParts is Find for a message whose bodies are to be compared. Each is read once.
-func FindParts(in Input) Parts {
+// Find finds the code and the link of a message, and reads each of its bodies once. It takes
+// bounded time, linear in the size of the message.
+func Find(in Input) Parts {
 	m := read(in)
 	all := m.find()
 	if m.text == nil {
 		return Parts{all, all, all}
 	}
-	return Parts{Mail: all, Doc: m.alone(m.page, m.preheader), Text: m.alone(m.text, line{})}
+	return Parts{Result: all, Doc: m.alone(m.page, m.preheader), Text: m.alone(m.text, line{})}
 }
 
 // alone searches one body as if it were the only one.
