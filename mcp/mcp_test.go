@@ -197,25 +197,27 @@ func TestWaitForMessageReportsProgressAndReturnsWhatArrives(t *testing.T) {
 }
 
 func TestWaitEndsWithTheTimeoutAndWithTheClient(t *testing.T) {
-	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	var inbox api.Inbox
-	a.call("create_inbox", nil, &inbox)
-	if r := a.result("wait_for_message", map[string]any{"inbox_id": inbox.ID, "timeout_seconds": 1}); !r.IsError || !strings.Contains(text(r), "within 1 seconds") {
-		t.Errorf("after the timeout: %q", text(r))
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	params := &sdk.CallToolParams{Name: "get_code", Arguments: map[string]any{"inbox_id": inbox.ID, "timeout_seconds": 600}}
-	params.SetProgressToken("token")
-	done := make(chan error)
-	go func() {
-		_, err := a.session.CallTool(ctx, params)
-		done <- err
-	}()
-	<-a.progress
-	cancel()
-	if err := <-done; err == nil {
-		t.Error("a call that was cancelled ended without an error")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, apitest.Options{Extensions: true}, nil)
+		var inbox api.Inbox
+		a.call("create_inbox", nil, &inbox)
+		if r := a.result("wait_for_message", map[string]any{"inbox_id": inbox.ID, "timeout_seconds": 30}); !r.IsError || !strings.Contains(text(r), "within 30 seconds") {
+			t.Errorf("after the timeout: %q", text(r))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		params := &sdk.CallToolParams{Name: "get_code", Arguments: map[string]any{"inbox_id": inbox.ID, "timeout_seconds": 600}}
+		params.SetProgressToken("token")
+		done := make(chan error)
+		go func() {
+			_, err := a.session.CallTool(ctx, params)
+			done <- err
+		}()
+		<-a.progress
+		cancel()
+		if err := <-done; err == nil {
+			t.Error("a call that was cancelled ended without an error")
+		}
+	})
 }
 
 // shelf is what a machine knows.

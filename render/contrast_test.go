@@ -121,6 +121,7 @@ func colourful(text, back string) string {
 
 // TestContrast: whatever colours a mail asks for, its text can be read.
 func TestContrast(t *testing.T) {
+	t.Parallel()
 	terminals := map[string]struct {
 		theme      render.Theme
 		text, back rgb

@@ -144,6 +144,7 @@ func holdsDrawn(t testing.TB, lines []render.Line, width int, mode image.Mode) {
 }
 
 func TestImagesHoldAtEveryWidth(t *testing.T) {
+	t.Parallel()
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
 			mail, again := illustrated(t), illustrated(t)

@@ -71,6 +71,7 @@ var views = []render.View{render.Rich, render.Text, render.HTML, render.Headers,
 
 // TestEveryWidth lays out all fixtures in all views, widths and themes.
 func TestEveryWidth(t *testing.T) {
+	t.Parallel()
 	for _, file := range pages(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			mail, again := page(t, file), page(t, file)
@@ -168,6 +169,7 @@ func (g *grown) element(depth int, hidden bool) {
 // TestGrownDocuments checks documents of random elements: what holds for every mail, and that no
 // visible word is lost.
 func TestGrownDocuments(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(150) {
 		g := &grown{r: rand.New(rand.NewPCG(seed, 1))}
 		g.element(4, false)
