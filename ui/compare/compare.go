@@ -6,16 +6,9 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"mayfly/mail"
+	"mayfly/message"
 	"mayfly/render"
 )
-
-// Side is one of the two messages.
-type Side struct {
-	Subject string
-	Mail    *render.Mail
-	Headers []mail.Field
-}
 
 // Difference is how two messages differ.
 type Difference struct {
@@ -27,9 +20,9 @@ type Difference struct {
 var parts = [...]string{"text", "links", "headers"}
 
 // Of compares two messages. It fetches nothing, and takes its time for large ones.
-func Of(older, newer Side) Difference {
+func Of(older, newer *message.Message) Difference {
 	d := Difference{subjects: [2]string{render.Clean(older.Subject), render.Clean(newer.Subject)}}
-	before, after := older.parts(), newer.parts()
+	before, after := partsOf(older), partsOf(newer)
 	for n, name := range parts {
 		diff := udiff.Unified("older", "newer", before[n], after[n])
 		if diff == "" {
@@ -44,16 +37,16 @@ func Of(older, newer Side) Difference {
 // width is the cells for which texts are laid out before they are compared.
 const width = 72
 
-// parts are what is compared of a message, cleaned, a line each.
-func (s Side) parts() [len(parts)]string {
+// partsOf is what is compared of a message, cleaned, a line each.
+func partsOf(m *message.Message) [len(parts)]string {
 	var text, links, headers strings.Builder
-	for _, line := range s.Mail.Lines(render.Rich, render.Options{Width: width}) {
+	for _, line := range m.Mail().Lines(render.Rich, render.Options{Width: width}) {
 		text.WriteString(strings.TrimRight(line.Plain, " ") + "\n")
 	}
-	for _, l := range s.Mail.Links() {
+	for _, l := range m.Mail().Links() {
 		links.WriteString(render.Clean(l.Text) + "  " + render.Clean(l.URL) + "\n")
 	}
-	for _, h := range s.Headers {
+	for _, h := range m.Fields {
 		headers.WriteString(render.Clean(h.Name) + ": " + render.Clean(h.Value) + "\n")
 	}
 	return [...]string{text.String(), links.String(), headers.String()}

@@ -9,14 +9,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"mayfly/api"
 	"mayfly/mail"
-	"mayfly/render"
+	"mayfly/message"
 	"mayfly/ui/dialog"
 	"mayfly/ui/theme"
 )
 
-func side(subject, html string, headers ...mail.Field) Side {
-	return Side{Subject: subject, Mail: render.Open(mail.Message{Subject: subject, HTML: html}), Headers: headers}
+func side(subject, html string, headers ...mail.Field) *message.Message {
+	m := message.New("inbox_1", api.Message{Subject: subject, HTML: html})
+	m.Fields = headers
+	return m
 }
 
 func lines(d Difference, part int) string { return strings.Join(d.lines[part], "\n") }

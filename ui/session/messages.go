@@ -52,10 +52,14 @@ func (s *Session) opening(c *api.Client, m *store.Message, generation uint64, pr
 	})
 }
 
+// maxEagerRaw is the size in bytes up to which the raw message is fetched first: a larger one, with its
+// attachments, takes memory for what a view may never show.
+const maxEagerRaw = 1 << 20
+
 // fetch gets a message: from the local service the raw one, which holds everything; from others the
 // API's object, since requests count there and the raw one may never be needed.
 func (s *Session) fetch(ctx context.Context, c *api.Client, inboxID string, summary api.Summary) (*message.Message, error) {
-	if s.Local {
+	if s.Local && summary.Size <= maxEagerRaw {
 		return message.FetchRaw(ctx, c, inboxID, summary)
 	}
 	return message.FetchObject(ctx, c, inboxID, summary.ID)
@@ -116,15 +120,14 @@ type Compared struct {
 func (s *Session) Compare(older, newer *store.Message) tea.Cmd {
 	pair := [2]store.Message{*older, *newer}
 	return s.request(func(ctx context.Context) tea.Msg {
-		var sides [2]compare.Side
+		var opened [2]*message.Message
 		for n, m := range pair {
-			opened, err := message.Fetch(ctx, s.Client, m.InboxID, m.ID)
-			if err != nil {
+			var err error
+			if opened[n], err = message.Fetch(ctx, s.Client, m.InboxID, m.ID); err != nil {
 				return Compared{origin: origin{s}, Err: err}
 			}
-			sides[n] = compare.Side{Subject: m.Subject, Mail: opened.Mail(), Headers: opened.Fields}
 		}
-		return Compared{origin: origin{s}, Difference: compare.Of(sides[0], sides[1])}
+		return Compared{origin: origin{s}, Difference: compare.Of(opened[0], opened[1])}
 	})
 }
 
