@@ -1,0 +1,190 @@
+package list
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/panes"
+	"mayfly/ui/uitest"
+)
+
+// column is a column of n rows, two lines each, in a pane of 20×12 below and beside others.
+func column(n int) *Column {
+	c := &Column{Marks: map[string]bool{}}
+	c.Set(ids(n))
+	c.Lay(panes.Rect{X: 5, Y: 3, W: 20, H: 12}, two)
+	return c
+}
+
+func TestWhatAColumnDoes(t *testing.T) {
+	click := func(y int) tea.Msg { return tea.MouseClickMsg{X: 7, Y: y, Button: tea.MouseLeft} }
+	for _, c := range []struct {
+		name     string
+		msgs     []tea.Msg
+		outcome  Outcome
+		selected string
+		marks    string
+	}{
+		{"down", []tea.Msg{panes.Move(1)}, Moved, "1", ""},
+		{"up at the beginning", []tea.Msg{panes.Move(-1)}, Moved, "0", ""},
+		{"a page", []tea.Msg{panes.Page(1)}, Moved, "4", ""},
+		{"two pages and one back", []tea.Msg{panes.Page(1), panes.Page(1), panes.Page(-1)}, Moved, "4", ""},
+		{"to the end", []tea.Msg{panes.Last{}}, Moved, "29", ""},
+		{"and to the beginning", []tea.Msg{panes.Last{}, panes.First{}}, Moved, "0", ""},
+		{"marks", []tea.Msg{panes.Mark{}, panes.Mark{}, panes.Move(-1), panes.Mark{}}, Moved, "2", "0"},
+		{"marks undone", []tea.Msg{panes.Mark{}, panes.Mark{}, panes.Back{}}, Narrowed, "2", ""},
+		{"nothing to undo", []tea.Msg{panes.Back{}}, Left, "0", ""},
+		{"a click on a row", []tea.Msg{click(8)}, Clicked, "1", ""},
+		{"a click on the title", []tea.Msg{click(3)}, Nothing, "0", ""},
+		{"a click below the title", []tea.Msg{click(4)}, Nothing, "0", ""},
+		{"the wheel", []tea.Msg{tea.MouseWheelMsg{Button: tea.MouseWheelDown}}, Nothing, "0", ""},
+		{"another message", []tea.Msg{tea.FocusMsg{}}, Nothing, "0", ""},
+	} {
+		col := column(30)
+		var got Outcome
+		for _, msg := range c.msgs {
+			got = col.Update(msg)
+		}
+		var marks []string
+		for id := range col.Marks {
+			marks = append(marks, id)
+		}
+		slices.Sort(marks)
+		if got != c.outcome || col.Selected() != c.selected || strings.Join(marks, " ") != c.marks {
+			t.Errorf("%s: outcome %d, %q selected, %q marked", c.name, got, col.Selected(), marks)
+		}
+	}
+}
+
+func TestAClickBelowTheLastRow(t *testing.T) {
+	c := column(2)
+	for y, want := range map[int]string{5: "0", 6: "0", 7: "1", 8: "1", 9: "", 14: ""} {
+		if got := Hit(c.Shown, y-c.Rect.Y-c.Top()); got != want {
+			t.Errorf("at line %d is %q, want %q", y, got, want)
+		}
+	}
+}
+
+func TestAColumnWithLittleRoom(t *testing.T) {
+	c := column(30)
+	for _, s := range []struct {
+		h, top, rows int
+		dense        bool
+	}{{0, 1, 0, true}, {1, 1, 0, true}, {4, 1, 2, true}, {8, 1, 4, true}, {9, 2, 4, false}, {12, 2, 5, false}} {
+		c.Lay(panes.Rect{W: 20, H: s.h}, two)
+		if c.Dense() != s.dense || c.Top() != s.top || len(c.Shown) != s.rows {
+			t.Errorf("%d lines high: dense %v, rows from %d on, %d of them", s.h, c.Dense(), c.Top(), len(c.Shown))
+		}
+	}
+}
+
+func TestTypingAFilter(t *testing.T) {
+	rows := []string{"acme: confirm", "acme: welcome", "github: device"}
+	for _, c := range []struct {
+		keys    []string
+		outcome Outcome
+		kept    int
+		typing  bool
+		title   string
+	}{
+		{nil, Nothing, 3, true, "/"},
+		{[]string{"AC"}, Narrowed, 2, true, "/AC"},
+		{[]string{"me con"}, Narrowed, 1, true, "/me con"},
+		{[]string{"con me"}, Narrowed, 1, true, "/con me"},
+		{[]string{"acme", "backspace", "backspace", "backspace", "backspace", "hub"}, Narrowed, 1, true, "/hub"},
+		{[]string{"acme", "enter"}, Narrowed, 2, false, "/acme  esc"},
+		{[]string{"acme", "tab"}, Narrowed, 2, false, "/acme  esc"},
+		{[]string{"acme", "down"}, Passed, 2, false, "/acme  esc"},
+		{[]string{"acme", "up"}, Passed, 2, false, "/acme  esc"},
+		{[]string{"acme", "esc"}, Narrowed, 3, false, "Rows"},
+		{[]string{"enter"}, Narrowed, 3, false, "Rows"},
+		{[]string{"esc"}, Narrowed, 3, false, "Rows"},
+		{[]string{"ctrl+u"}, Narrowed, 3, true, "/"},
+	} {
+		col := column(3)
+		got := col.Update(panes.Search{})
+		for _, k := range uitest.Keys(c.keys...) {
+			got = col.Update(k)
+		}
+		kept := 0
+		for _, row := range rows {
+			if col.Filter.Matches(row) {
+				kept++
+			}
+		}
+		title := uitest.Draw(t, []string{panes.Title(uitest.Theme(t), col.Filter.Title(uitest.Theme(t), "Rows", 18), "", 20, true)}, 20)
+		if got != c.outcome || kept != c.kept || col.Typing() != c.typing || strings.TrimSpace(title.String()) != c.title {
+			t.Errorf("%q: outcome %d, %d rows are kept, typing %v, title %q", c.keys, got, kept, col.Typing(), title)
+		}
+	}
+}
+
+func TestAFilterIsTypedOn(t *testing.T) {
+	c := column(3)
+	type_ := func(names ...string) {
+		c.Update(panes.Search{})
+		for _, k := range uitest.Keys(names...) {
+			c.Update(k)
+		}
+	}
+	type_("ac", "enter")
+	type_("me", "enter")
+	if !c.Filter.Matches("acme") || c.Filter.Matches("ac dc") {
+		t.Error("a filter that is typed on begins anew")
+	}
+	c.Update(panes.Mark{})
+	if c.Update(panes.Back{}); c.Filter.On() || len(c.Marks) != 1 {
+		t.Error("esc takes away the filter, and the marks after it")
+	}
+	type_("x")
+	c.StopTyping()
+	if c.Typing() || !c.Filter.On() {
+		t.Error("a filter goes when something else gets the keys")
+	}
+	c.Filter.Clear()
+	c.Update(panes.Search{})
+	c.Update(tea.PasteMsg{Content: strings.Repeat("日本語 "+uitest.Hostile, 100)})
+	for _, w := range []int{1, 2, 8, 40} {
+		uitest.Draw(t, []string{panes.Title(uitest.Theme(t), c.Filter.Title(uitest.Theme(t), "", w-2), "", w, true)}, w)
+	}
+}
+
+func TestARowOfAList(t *testing.T) {
+	th := uitest.Theme(t)
+	for _, c := range []struct {
+		w     int
+		mark  string
+		spans []Span
+		want  string
+	}{
+		{20, " ", []Span{{Text: "Acme"}, {Text: "2 min"}}, "▌  Acme       2 min"},
+		{20, "●", []Span{{Text: "A sender of length"}, {Text: "2 min"}}, "▌● A sender … 2 min"},
+		{20, "✓", []Span{{Text: "A sender of length"}}, "▌✓ A sender of len…"},
+		{20, " ", []Span{{Text: "ada"}, {Text: "@long.example.com"}, {Text: "3"}}, "▌  ada@long.exam… 3"},
+		{8, " ", []Span{{Text: "日本語"}, {Text: "now"}}, "▌   now"},
+		{4, " ", []Span{{Text: "Acme"}, {Text: "now"}}, "▌  …"},
+		{16, " ", []Span{{Text: "👨‍👩‍👧 ❤️ x"}, {}}, "▌  👨 ❤ x"},
+	} {
+		for _, b := range []Bar{{th, true, true, c.w}, {th, true, false, c.w}} {
+			uitest.Draw(t, []string{b.Line(c.mark, c.spans...)}, c.w).Is(c.want)
+		}
+		uitest.Draw(t, []string{Bar{Theme: th, W: c.w}.Line(c.mark, c.spans...)}, c.w).Is(" " + strings.TrimPrefix(c.want, "▌"))
+	}
+}
+
+// BenchmarkRows lays out the rows of a list of 10,000 at its end.
+func BenchmarkRows(b *testing.B) {
+	var l List
+	l.Set(ids(10_000))
+	for n := 0; b.Loop(); n++ {
+		l.Last()
+		l.Move(-n % 100)
+		if rows := l.Rows(60, two); len(rows) != 30 {
+			b.Fatal(fmt.Sprint(len(rows), " rows"))
+		}
+	}
+}
