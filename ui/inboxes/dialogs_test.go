@@ -1,0 +1,155 @@
+package inboxes
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"mayfly/api"
+	"mayfly/ui/dialog"
+	"mayfly/ui/intent"
+	"mayfly/ui/store"
+	"mayfly/ui/uitest"
+)
+
+// press gives keys to a dialog until it closes.
+func press(d dialog.Dialog, names ...string) dialog.Result {
+	var r dialog.Result
+	for _, k := range uitest.Keys(names...) {
+		if r = d.Update(k); r.Close {
+			break
+		}
+	}
+	return r
+}
+
+func TestTheFormOfANewInbox(t *testing.T) {
+	create := func(name, domain string, ttl int) any {
+		return intent.CreateInbox{Copy: true, Request: api.CreateInbox{Username: name, Domain: domain, TTL: ttl}}
+	}
+	for _, c := range []struct {
+		keys []string
+		want any
+	}{
+		{[]string{"bob", "enter", "test.example", "enter", "enter"}, create("bob", "test.example", 3600)}, // as fast as a program types
+		{[]string{"enter", "enter", "enter"}, create("", "", 3600)},
+		{[]string{"Bob", "tab", "Test.EXAMPLE", "tab", "ctrl+u", "10m", "enter"}, create("bob", "test.example", 600)},
+		{[]string{"enter", "test", "right", "enter", "enter"}, create("", "test.example", 3600)}, // the domain that is suggested
+		{[]string{"a..b", "enter", "backspace", "backspace", "backspace", "enter", "enter", "enter"}, create("a", "", 3600)},
+		{[]string{"bob", "esc"}, nil},
+	} {
+		d := NewForm([]string{"test.example", "b.example"})
+		if got := press(d, c.keys...); !got.Close || !reflect.DeepEqual(got.Intent, c.want) {
+			t.Errorf("%q leads to %+v", c.keys, got)
+		}
+	}
+}
+
+func TestTheFieldsOfANewInbox(t *testing.T) {
+	for _, c := range []struct {
+		check func(string) error
+		name  string
+		will  []string
+		wont  map[string]string
+	}{
+		{checkUsername, "name", []string{"", "a", "ada.l-1+x_y", "ADA", strings.Repeat("a", 64)}, map[string]string{
+			strings.Repeat("a", 65): "at most 64 characters", "a..b": "no two dots in a row", "a b": "both ends", ".a": "both ends", "a.": "both ends",
+			"añb": "a-z 0-9", "a@b": "a-z 0-9", "a\n": "a-z 0-9",
+		}},
+		{checkDomain, "domain", []string{"", "localhost", "a.b-c.example", "A.Example", "xn--bcher-kva.example"}, map[string]string{
+			"a..b": "not a domain", "-a.b": "not a domain", "a.b-": "not a domain", "a b": "not a domain", "a_b.c": "not a domain",
+			"a.b.": "not a domain", strings.Repeat("a.", 127): "not a domain", "b\n": "not a domain",
+		}},
+		{checkLifetime, "lifetime", []string{"60s", "1m", "10", "1h30m", "2d", "2d1h", "30d", " 1H ", "720h"}, map[string]string{
+			"": "such as", "x": "such as", "-1d": "such as", "1d2d": "such as", "d": "such as", "1h1d": "such as", "9d9": "such as", "366d": "such as",
+			"0": "at least a minute", "59s": "at least a minute", "-5m": "at least a minute", "0d30s": "at least a minute",
+			"31d": "at most 30 days", "30d1s": "at most 30 days", "99999": "at most 30 days",
+		}},
+	} {
+		for _, v := range c.will {
+			if err := c.check(v); err != nil {
+				t.Errorf("%s %q: %v", c.name, v, err)
+			}
+		}
+		for v, want := range c.wont {
+			if err := c.check(v); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s %q: %v, want %q", c.name, v, err, want)
+			}
+		}
+	}
+	for v, want := range map[string]time.Duration{"90s": 90 * time.Second, "10": 10 * time.Minute, "2d1h30m": 49*time.Hour + 30*time.Minute, " 1H ": time.Hour} {
+		if got, err := parseLifetime(v); got != want || err != nil {
+			t.Errorf("%q lasts %v, %v", v, got, err)
+		}
+	}
+}
+
+func TestPrompts(t *testing.T) {
+	s := store.New(start)
+	i, _ := s.Put(api.Inbox{ID: "inbox_1", Email: "ada@b.example"}, start)
+	label := func() dialog.Dialog { return LabelPrompt(i) }
+	adopt := func() dialog.Dialog { return AdoptPrompt(s) }
+	for _, c := range []struct {
+		open  func() dialog.Dialog
+		keys  []string
+		wrong string
+		want  any
+	}{
+		{adopt, []string{" inbox_2 ", "enter"}, "", intent.AdoptInbox{ID: "inbox_2"}},
+		{adopt, []string{"enter"}, "! An ID such as inbox_…", nil},
+		{adopt, []string{"a/b", "enter"}, "! An ID has no spaces and no slashes", nil},
+		{adopt, []string{"a b", "enter"}, "! An ID has no spaces and no slashes", nil},
+		{adopt, []string{"inbox_1", "enter"}, "! This inbox is on the list already", nil},
+		{label, []string{"signup ✓", "enter"}, "", intent.LabelInbox{ID: "inbox_1", Label: "signup ✓"}},
+		{label, []string{"enter"}, "", intent.LabelInbox{ID: "inbox_1"}},
+		{label, []string{strings.Repeat("日", 20), "enter"}, "", intent.LabelInbox{ID: "inbox_1", Label: strings.Repeat("日", 20)}},
+		{label, []string{strings.Repeat("日", 20) + "x", "enter"}, "! At most 40 characters", nil},
+	} {
+		d := c.open()
+		r := press(d, c.keys...)
+		if r.Intent != c.want || r.Close != (c.wrong == "") {
+			t.Errorf("%q leads to %+v", c.keys, r)
+		}
+		uitest.DrawDialog(t, d, 80, 12).See(c.wrong)
+	}
+	i.Label = "old"
+	d := label()
+	uitest.DrawDialog(t, d, 80, 12).See("Label old", "› old")
+}
+
+func TestTheQuestionBeforeDeleting(t *testing.T) {
+	inbox := func(n, messages int, expires time.Time) *store.Inbox {
+		return &store.Inbox{ID: fmt.Sprint("inbox_", n), Email: fmt.Sprintf("inbox-%d@b.example", n), Keys: make([]string, messages), Expires: expires}
+	}
+	var many []*store.Inbox
+	for n := range 12 {
+		many = append(many, inbox(n, n, time.Time{}))
+	}
+	later := start.Add(time.Hour)
+	for _, c := range []struct {
+		in   []*store.Inbox
+		want []string
+		keep string
+	}{
+		{[]*store.Inbox{inbox(1, 0, later)}, []string{"Delete this inbox?", "inbox-1@b.example", "0 messages go with it. This cannot be undone."}, "keep it"},
+		{[]*store.Inbox{inbox(1, 1, later)}, []string{"1 message goes with it."}, "keep it"},
+		{[]*store.Inbox{inbox(1, 3, start)}, []string{"Take this inbox off the list?", "inbox-1@b.example", "It is gone already."}, "keep it"},
+		{many[:2], []string{"Delete 2 inboxes?", "1 message goes with them.", "inbox-0@", "inbox-1@"}, "keep them"},
+		{many, []string{"Delete 12 inboxes?", "66 messages go with them.", "inbox-0@", "inbox-5@", "and 6 more"}, "keep them"},
+	} {
+		var ids []string
+		for _, i := range c.in {
+			ids = append(ids, i.ID)
+		}
+		uitest.DrawDialog(t, DeleteQuestion(c.in, start), 80, 24).See(append(c.want, "y delete", "esc "+c.keep)...)
+		uitest.DrawDialog(t, DeleteQuestion(c.in, start), 20, 6).See("y delete", "esc")
+		if r := press(DeleteQuestion(c.in, start), "d", "enter", "y"); !r.Close || !reflect.DeepEqual(r.Intent, intent.DeleteInboxes{IDs: ids}) {
+			t.Errorf("y leads to %+v", r)
+		}
+		if r := press(DeleteQuestion(c.in, start), "esc"); !r.Close || r.Intent != nil {
+			t.Errorf("esc leads to %+v", r)
+		}
+	}
+}

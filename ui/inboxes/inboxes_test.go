@@ -1,0 +1,305 @@
+package inboxes
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/ui/clock"
+	"mayfly/ui/intent"
+	"mayfly/ui/panes"
+	"mayfly/ui/store"
+	"mayfly/ui/uitest"
+)
+
+var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+// scene is the pane over a store of its own.
+type scene struct {
+	*Pane
+	t     testing.TB
+	store *store.Store
+	now   time.Time
+}
+
+// open opens the pane with inboxes of an hour, the last one the newest.
+func open(t testing.TB, w, h int, ids ...string) *scene {
+	s := &scene{t: t, store: store.New(start), now: start}
+	for _, id := range ids {
+		s.put(id, "b.example")
+	}
+	s.Pane = New(s.store)
+	s.Fit(panes.Rect{W: w, H: h})
+	return s
+}
+
+func (s *scene) put(id, domain string) *store.Inbox {
+	created := start.Add(time.Duration(len(s.store.Order)) * time.Second)
+	i, _ := s.store.Put(api.Inbox{ID: id, Email: id + "@" + domain, CreatedAt: created, ExpiresAt: start.Add(time.Hour)}, start)
+	return i
+}
+
+// mail brings an inbox so many messages, of which some came after the start.
+func (s *scene) mail(id string, old, unread int) {
+	var list []api.Summary
+	for n := range old + unread {
+		list = append(list, api.Summary{ID: fmt.Sprint(n), ReceivedAt: start.Add(time.Duration(n-old)*time.Second + 1)})
+	}
+	s.store.Apply(watch.Event{Kind: watch.Listed, InboxID: id, Messages: list}, s.now)
+}
+
+// send gives messages to the pane, and takes what changed from the store, as the root does.
+func (s *scene) send(msgs ...tea.Msg) (intent any) {
+	for _, msg := range msgs {
+		intent = s.Update(msg)
+		s.Refresh()
+		s.Fit(s.Rect)
+	}
+	return intent
+}
+
+func (s *scene) press(names ...string) (intent any) {
+	for _, k := range uitest.Keys(names...) {
+		intent = s.send(k)
+	}
+	return intent
+}
+
+func (s *scene) draw() uitest.Screen {
+	s.t.Helper()
+	return uitest.Draw(s.t, s.Draw(uitest.Theme(s.t), s.now, true), s.Rect.W)
+}
+
+func TestTheList(t *testing.T) {
+	s := open(t, 30, 10, "old", "ci-run-881", "ada")
+	s.put("eve", "other.example").Label = "signup ✓"
+	s.mail("old", 3, 0)
+	s.mail("ada", 2, 2)
+	s.store.Inboxes["ci-run-881"].Paused = true
+	s.store.Inboxes["eve"].Expires = start.Add(4 * time.Minute)
+	s.send(nil, panes.Move(2), panes.Mark{})
+	s.draw().Is(`
+ Inboxes             1 marked
+
+   All inboxes              2
+   signup ✓
+   ○ ends in 4 min
+ ✓ ada@b.example            2
+   ● 60 min left
+▌  ci-run-881@b.example
+▌  ○ paused · 60 min left
+   old@b.example            3
+`)
+	s.Fit(panes.Rect{W: 18, H: 5})
+	s.draw().Is(`
+ Inboxes 1 marked
+   All inboxes  2
+   signup ✓
+ ✓ ada          2
+▌  ci-run-881
+`)
+	uitest.Draw(t, s.Draw(uitest.Theme(t), s.now, false), 18).See("▌  ci-run-881")
+}
+
+func TestTheCursorStaysWithItsInbox(t *testing.T) {
+	s := open(t, 30, 12, "c", "b", "a")
+	for _, c := range []struct {
+		what string
+		do   func()
+		want string
+	}{
+		{"at first", func() {}, store.All},
+		{"moved", func() { s.send(panes.Move(2)) }, "b"},
+		{"others come", func() { s.put("d", "b.example"); s.put("e", "b.example") }, "b"},
+		{"others go", func() { s.store.Forget("a"); s.store.Forget("d") }, "b"},
+		{"filtered", func() { s.send(panes.Search{}); s.press("b.example", "enter") }, "b"},
+		{"left out", func() { s.send(panes.Search{}); s.press("ctrl+u", "c@", "enter") }, "c"},
+		{"everything again", func() { s.send(panes.Back{}) }, "c"},
+		{"it goes itself", func() { s.store.Forget("c") }, "b"},
+		{"and all others", func() { s.store.Forget("b"); s.store.Forget("e") }, store.All},
+		{"nothing matches", func() { s.send(panes.Search{}); s.press("zzz") }, ""},
+	} {
+		c.do()
+		s.send(nil)
+		if got := s.Selected(); got != c.want {
+			t.Errorf("%s: %q has the cursor, want %q", c.what, got, c.want)
+		}
+	}
+	if s.ShownID() != store.All || s.Inbox() != nil {
+		t.Errorf("with nothing on the list, the messages of %q are shown", s.ShownID())
+	}
+}
+
+func TestWhatAMessageLeadsTo(t *testing.T) {
+	for _, c := range []struct {
+		msg  tea.Msg
+		want any
+	}{
+		{panes.Move(1), intent.ShowInbox{}},
+		{panes.Last{}, intent.ShowInbox{}},
+		{panes.Mark{}, intent.ShowInbox{}},
+		{tea.MouseClickMsg{X: 3, Y: 3, Button: tea.MouseLeft}, intent.ShowInbox{}},
+		{tea.MouseClickMsg{X: 3, Y: 0, Button: tea.MouseLeft}, nil},
+		{tea.MouseWheelMsg{Button: tea.MouseWheelDown}, nil},
+		{panes.Back{}, intent.Leave{}},
+		{panes.Search{}, nil},
+	} {
+		if got := open(t, 30, 12, "a", "b").Update(c.msg); got != c.want {
+			t.Errorf("%#v leads to %#v, want %#v", c.msg, got, c.want)
+		}
+	}
+	s := open(t, 30, 12, "a", "b")
+	s.send(panes.Search{})
+	if got := s.press("b"); got != (intent.FilterChanged{}) {
+		t.Errorf("typing leads to %#v", got)
+	}
+	if k := uitest.Keys("down")[0]; !reflect.DeepEqual(s.Update(k), k) {
+		t.Error("down does not end typing and go to the list")
+	}
+}
+
+func TestTheFilter(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", "* eve ci ada"},
+		{"V", "eve"}, // EVA
+		{"A", "eve ci ada"},
+		{"b.exa", "ci ada"},
+		{"eva other", "eve"},
+		{"zzz", ""},
+	} {
+		s := open(t, 30, 20, "ada", "ci")
+		s.put("eve", "other.test").Label = "EVA"
+		s.send(panes.Search{})
+		s.press(c.text)
+		if got := strings.Join(s.IDs(), " "); c.want != strings.ReplaceAll(got, store.All, "*") {
+			t.Errorf("%q keeps %q, want %q", c.text, got, c.want)
+		}
+		if c.text != "" {
+			s.draw().See("/" + c.text)
+		}
+	}
+}
+
+func TestMarks(t *testing.T) {
+	s := open(t, 30, 20, "c", "b", "a")
+	if got := s.NeedMarked("space"); got != "Mark inboxes first, with space" || s.Marked() != nil {
+		t.Errorf("nothing is marked: %q", got)
+	}
+	if s.NeedRow("open") != "" || s.NeedRow("mark") != "There is no inbox to mark" {
+		t.Errorf("the row of all inboxes opens: %q; it has no mark: %q", s.NeedRow("open"), s.NeedRow("mark"))
+	}
+	s.send(panes.Last{}, panes.Mark{}, panes.First{}, panes.Move(1), panes.Mark{}, panes.Mark{})
+	s.send(panes.Search{})
+	s.press("c@")
+	marked := func() (ids string) {
+		for _, i := range s.Marked() {
+			ids += i.ID
+		}
+		return ids
+	}
+	if got := marked(); got != "abc" || s.NeedMarked("space") != "" {
+		t.Errorf("marked are %q", got)
+	}
+	s.store.Forget("b")
+	if s.send(nil); marked() != "ac" || len(s.Marks) != 2 {
+		t.Errorf("after one went %q are marked", marked())
+	}
+	s.send(panes.Back{}, panes.Back{})
+	if s.draw().DontSee("marked", "✓"); marked() != "" {
+		t.Errorf("after esc %q are marked", marked())
+	}
+}
+
+func TestStatus(t *testing.T) {
+	end := start.Add(time.Hour)
+	for _, c := range []struct {
+		in   store.Inbox
+		now  time.Time
+		want string
+	}{
+		{store.Inbox{Expires: end}, start, "○ 60 min left"},
+		{store.Inbox{}, start, "○"},
+		{store.Inbox{Expires: end, State: store.Listed}, start, "● 60 min left"},
+		{store.Inbox{State: store.Listed}, start, "●"},
+		{store.Inbox{Expires: start.Add(49 * time.Hour), State: store.Listed}, start, "● 3 d left"},
+		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-NearEnd - 1), "● 6 min left"},
+		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-NearEnd), "● ends in 5 min"},
+		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-1), "● ends in 1 s"},
+		{store.Inbox{Expires: end, State: store.Listed, Paused: true}, start, "○ paused · 60 min left"},
+		{store.Inbox{State: store.Listed, Paused: true}, start, "○ paused"},
+		{store.Inbox{Expires: end, State: store.Failing, Err: errors.New("x")}, start, "! failing · 60 min left"},
+		{store.Inbox{State: store.Failing}, start, "! failing"},
+		{store.Inbox{Expires: end, State: store.Listed}, end, "✕ expired just now"},
+		{store.Inbox{Expires: end, State: store.Failing, Paused: true}, end.Add(time.Minute), "✕ expired 1 min ago"},
+		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end}, end.Add(3 * time.Hour), "✕ expired 3 h ago"},
+		{store.Inbox{State: store.Gone, EndedAt: start}, start, "✕ deleted"},
+		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end.Add(-time.Second)}, end, "✕ expired just now"}, // clocks differ
+	} {
+		got, next := status(&c.in, c.now)
+		if got != c.want {
+			t.Errorf("%+v at %v: %q, want %q", c.in, c.now, got, c.want)
+		}
+		if later, _ := status(&c.in, c.now.Add(next)); next > 0 && later == got {
+			t.Errorf("%q does not change after %v", got, next)
+		}
+		if later, _ := status(&c.in, c.now.Add(1000*time.Hour)); next <= 0 && later != got {
+			t.Errorf("%q becomes %q, and is not drawn anew", got, later)
+		}
+	}
+}
+
+func TestTheNextChangeOfARow(t *testing.T) {
+	s := open(t, 30, 4, "hour", "soon", "b", "c") // three rows are on the screen
+	s.store.Inboxes["soon"].Expires = start.Add(59500 * time.Millisecond)
+	alarm := func(in ...time.Duration) (a clock.Alarm) {
+		for _, d := range in {
+			a.In(d)
+		}
+		return a
+	}
+	wakes := func() (a clock.Alarm) { s.Wake(start, &a); return a }
+	if wakes() != alarm(time.Minute) {
+		t.Errorf("it wakes at %+v", wakes())
+	}
+	s.send(panes.Last{})
+	if wakes() != alarm(time.Second/2) {
+		t.Errorf("with seconds on the screen it wakes at %+v", wakes())
+	}
+}
+
+func TestHostileNames(t *testing.T) {
+	for _, w := range []int{16, 26, 60} {
+		for _, h := range []int{4, 12} {
+			s := open(t, w, h, "a")
+			s.put("h", "h.example")
+			i, _ := s.store.Put(api.Inbox{ID: uitest.Hostile, Email: uitest.Hostile + "@" + uitest.Hostile, ExpiresAt: start.Add(time.Hour)}, start)
+			s.send(nil)
+			s.draw()
+			i.Label = i.Email
+			s.draw()
+		}
+	}
+}
+
+// BenchmarkDraw draws a pane of 200 inboxes with 10,000 messages.
+func BenchmarkDraw(b *testing.B) {
+	s := open(b, 34, 56)
+	for n := range 200 {
+		s.put(fmt.Sprint("inbox-", n), "b.example")
+		s.mail(fmt.Sprint("inbox-", n), 50, 0)
+	}
+	s.send(nil)
+	th := uitest.Theme(b)
+	for b.Loop() {
+		s.Refresh()
+		s.Fit(s.Rect)
+		s.Pane.Draw(th, start, true)
+	}
+}
