@@ -21,6 +21,10 @@ import (
 // NearEnd is how long before its end an inbox says that it is about to go.
 const NearEnd = 5 * time.Minute
 
+// maxSkew is how much the clock of the service may differ from ours: an inbox that is gone so shortly
+// before its end has expired.
+const maxSkew = time.Minute
+
 // Pane is the column of inboxes.
 type Pane struct {
 	list.Column
@@ -179,7 +183,7 @@ func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) [
 func status(i *store.Inbox, now time.Time) (string, time.Duration) {
 	left, next := clock.Remaining(i.Expires.Sub(now))
 	switch {
-	case i.State == store.Gone && (i.Expires.IsZero() || now.Before(i.Expires)):
+	case i.State == store.Gone && (i.Expires.IsZero() || i.Expires.Sub(i.EndedAt) > maxSkew):
 		return "✕ deleted", 0
 	case i.Gone(now):
 		ago, next := clock.Age(now.Sub(i.Expires))

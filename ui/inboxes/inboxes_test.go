@@ -240,6 +240,8 @@ func TestStatus(t *testing.T) {
 		{store.Inbox{Expires: end, State: store.Failing, Paused: true}, end.Add(time.Minute), "✕ expired 1 min ago"},
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end}, end.Add(3 * time.Hour), "✕ expired 3 h ago"},
 		{store.Inbox{State: store.Gone, EndedAt: start}, start, "✕ deleted"},
+		{store.Inbox{Expires: end, State: store.Gone, EndedAt: start}, start, "✕ deleted"},
+		{store.Inbox{Expires: end, State: store.Gone, EndedAt: start}, end.Add(time.Hour), "✕ deleted"},
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end.Add(-time.Second)}, end, "✕ expired just now"}, // clocks differ
 	} {
 		got, next := status(&c.in, c.now)
