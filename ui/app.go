@@ -95,8 +95,8 @@ func (a *app) fit() tea.Cmd {
 	cmds := []tea.Cmd{a.Reader.TidyImages(), a.Reader.Layout(), a.wake()}
 	if s := a.link.Session; s != nil {
 		s.SetView(a.InView())
-		for _, m := range a.Store.LookInto(a.Messages.Keys()) {
-			cmds = append(cmds, s.LookInto(m))
+		for _, m := range a.Store.Prefetch(a.Messages.Keys()) {
+			cmds = append(cmds, s.Prefetch(m))
 		}
 		if !s.NoRaw {
 			cmds = append(cmds, s.FetchRaw(a.WantsRaw(a.now)))

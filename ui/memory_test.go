@@ -21,10 +21,10 @@ func TestLargeMessagesAreLookedIntoOneAtATime(t *testing.T) {
 		most := 0
 		for range 40 {
 			h.wait(200 * time.Millisecond)
-			most = max(most, h.app.Store.Looks())
+			most = max(most, h.app.Store.Prefetching())
 		}
 		if most != 1 {
-			t.Errorf("%d large messages were looked into at the same time", most)
+			t.Errorf("%d large messages were prefetched at the same time", most)
 		}
 	})
 }

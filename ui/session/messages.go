@@ -19,12 +19,12 @@ import (
 	"mayfly/ui/store"
 )
 
-// Opened is the outcome of opening a message, or of looking into it.
+// Opened is the outcome of opening or prefetching a message.
 type Opened struct {
 	origin
 	Key        string
-	Generation uint64           // of the reader that asked; 0 when the message was only looked into
-	Message    *message.Message // nil when it could not be had
+	Generation uint64           // of the reader that asked; 0 for a prefetch
+	Message    *message.Message // nil when it could not be fetched
 	Findings   *store.Findings
 	Err        error
 }
@@ -34,8 +34,8 @@ func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render
 	return s.opening(s.Client, m, generation, prepare)
 }
 
-// LookInto fetches a message to find its code and its link. It gives way to what the user asks for.
-func (s *Session) LookInto(m *store.Message) tea.Cmd {
+// Prefetch fetches a message for its code and link, at a lower priority than what the user asks for.
+func (s *Session) Prefetch(m *store.Message) tea.Cmd {
 	return s.opening(s.Client.Background(), m, 0, func(*render.Mail) {})
 }
 

@@ -18,8 +18,8 @@ type Message struct {
 	Received                 time.Time
 	Unread                   bool
 	Delay                    time.Duration // from copying the address to arrival; 0 when not measured
-	Findings                 *Findings     // nil until the message was looked into
-	Words                    string        // what a filter looks at, in lower case
+	Findings                 *Findings     // nil until the message was fetched
+	Words                    string        // what a filter matches, in lower case
 
 	pass uint64 // the last list that had it
 }

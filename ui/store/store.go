@@ -25,19 +25,19 @@ type Store struct {
 	Messages map[string]*Message // by key
 	Opened   Cache
 
-	started time.Time
-	dropped map[string]bool // inboxes deleted here: a list on its way may still have them
-	all     []string        // keys of the messages of every inbox, the newest first
-	stale   bool            // all is to be made again
-	pass    uint64          // counts the lists taken
-	looks   looks
+	started    time.Time
+	dropped    map[string]bool // inboxes deleted here: a list on its way may still have them
+	all        []string        // keys of the messages of every inbox, the newest first
+	stale      bool            // all is to be made again
+	pass       uint64          // counts the lists taken
+	prefetches prefetches
 }
 
 // New returns an empty store. Mail that came after now is unread.
 func New(now time.Time) *Store {
 	return &Store{
 		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
-		dropped: map[string]bool{}, looks: newLooks(),
+		dropped: map[string]bool{}, prefetches: newPrefetches(),
 	}
 }
 
@@ -115,7 +115,7 @@ func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
 	}
 	switch e.Kind {
 	case watch.Listed, watch.Arrived:
-		s.looks.again()
+		s.prefetches.retry()
 		return i, s.list(i, e.Messages, now)
 	case watch.Gone:
 		i.State, i.EndedAt = Gone, now

@@ -281,25 +281,25 @@ func TestLooksAreBounded(t *testing.T) {
 	var list []api.Summary
 	for n := range 300 {
 		m := at(fmt.Sprint(n), -n)
-		m.Size = int64([]int{100, 200 << 10, 300 << 10, maxLookBytes, 5 << 20}[r.IntN(5)])
+		m.Size = int64([]int{100, 200 << 10, 300 << 10, maxPrefetchBytes, 5 << 20}[r.IntN(5)])
 		list = append(list, m)
 	}
 	s.listed("a", start, list...)
 	var underway []*Message
 	tried := map[string]bool{}
 	for len(tried) < len(list) {
-		next := s.LookInto(s.Keys("a"))
+		next := s.Prefetch(s.Keys("a"))
 		underway = append(underway, next...)
 		var bytes int64
 		for _, m := range underway {
 			bytes += m.Summary.Size
 		}
-		if n := len(underway); n == 0 || n > maxLooks || n > 1 && bytes > maxLookBytes || n != s.Looks() {
-			t.Fatalf("%d messages of %d bytes are looked into", n, bytes)
+		if n := len(underway); n == 0 || n > maxPrefetches || n > 1 && bytes > maxPrefetchBytes || n != s.Prefetching() {
+			t.Fatalf("%d messages of %d bytes are prefetched", n, bytes)
 		}
 		for _, m := range next {
 			if tried[m.Key] {
-				t.Fatalf("%q is looked into again", m.ID)
+				t.Fatalf("%q is prefetched again", m.ID)
 			}
 			tried[m.Key] = true
 		}
@@ -308,18 +308,18 @@ func TestLooksAreBounded(t *testing.T) {
 		if r.IntN(2) == 0 {
 			f = &Findings{}
 		}
-		s.Looked(underway[done].Key, f)
+		s.SetFindings(underway[done].Key, f)
 		underway = slices.Delete(underway, done, done+1)
 	}
 }
 
-func TestLookingAgain(t *testing.T) {
+func TestPrefetchingAgain(t *testing.T) {
 	s := New(start)
 	s.Put(inbox("a", 0), start)
 	list := []api.Summary{at("3", 3), at("2", 2), at("1", 1)}
 	next := func() string {
 		var ids []string
-		for _, m := range s.LookInto(append([]string{"none"}, s.Keys("a")...)) {
+		for _, m := range s.Prefetch(append([]string{"none"}, s.Keys("a")...)) {
 			ids = append(ids, m.ID)
 		}
 		return strings.Join(ids, " ")
@@ -331,16 +331,16 @@ func TestLookingAgain(t *testing.T) {
 		do   func()
 		want string
 	}{
-		{"at first", func() { s.Looking(key("3")) }, "2 1"},
+		{"at first", func() { s.SkipPrefetch(key("3")) }, "2 1"},
 		{"all under way", func() {}, ""},
-		{"one was found, one failed", func() { s.Looked(key("2"), &Findings{}); s.Looked(key("1"), nil) }, ""},
+		{"one was found, one failed", func() { s.SetFindings(key("2"), &Findings{}); s.SetFindings(key("1"), nil) }, ""},
 		{"a list came", func() { s.listed("a", start, list...) }, "3 1"},
-		{"their results will not come", func() { s.LookAnew() }, "3 1"},
-		{"the inbox is forgotten", func() { s.Forget("a"); s.Looked(key("3"), &Findings{}) }, ""},
+		{"their results will not come", func() { s.ResetPrefetches() }, "3 1"},
+		{"the inbox is forgotten", func() { s.Forget("a"); s.SetFindings(key("3"), &Findings{}) }, ""},
 	} {
 		c.do()
 		if got := next(); got != c.want {
-			t.Errorf("%s: %q is looked into, want %q", c.what, got, c.want)
+			t.Errorf("%s: %q is prefetched, want %q", c.what, got, c.want)
 		}
 	}
 }
@@ -364,6 +364,6 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	if (*Findings)(nil).Any() {
-		t.Error("a message that was not looked into has findings")
+		t.Error("a message that was not prefetched has findings")
 	}
 }

@@ -28,7 +28,7 @@ func (w *Workspace) show(m *store.Message) any {
 	if opened := w.Store.Opened.Get(m.Key); opened != nil {
 		w.Reader.Show(opened, m.Findings)
 	} else {
-		w.Store.Looking(m.Key)
+		w.Store.SkipPrefetch(m.Key)
 	}
 	return intent.Fetch{}
 }

@@ -17,7 +17,7 @@ import (
 // Begin takes the inboxes of a connection that was made and has them followed, with those that are
 // here already. What was on its way from an earlier session does not come any more.
 func (w *Workspace) Begin(s *session.Session, m session.Connected, now time.Time) {
-	w.Store.LookAnew()
+	w.Store.ResetPrefetches()
 	s.Watcher.SetFocused(!w.Unseen)
 	for _, i := range w.Store.Inboxes {
 		i.Generation = s.Watcher.Add(i.ID)
@@ -64,9 +64,9 @@ func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy b
 	w.Reader.Close()
 }
 
-// OnOpened takes a message that was opened, or looked into.
+// OnOpened takes a message that was opened or prefetched.
 func (w *Workspace) OnOpened(m session.Opened) {
-	w.Store.Looked(m.Key, m.Findings)
+	w.Store.SetFindings(m.Key, m.Findings)
 	if m.Message != nil {
 		w.Store.Opened.Put(m.Key, m.Message)
 	}
