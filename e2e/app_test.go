@@ -37,7 +37,7 @@ func (m *machine) openApplication() *application {
 	return &application{s, shownAddress.FindString(text), shownSMTP.FindStringSubmatch(text)[1]}
 }
 
-// findLocalService attaches to the embedded service of the machine, as another process does.
+// findLocalService attaches to the local service of the machine, as another process does.
 func (m *machine) findLocalService() (*local.Session, error) {
 	session, err := local.Find(m.t.Context(), local.Options{DataDir: filepath.Join(m.home, ".local", "share", "mayfly", "local")})
 	if err == nil {
@@ -78,7 +78,7 @@ func TestApplicationShowsMailAsItArrives(t *testing.T) {
 		t.Errorf("status %d after q", status)
 	}
 	if _, err := m.findLocalService(); err == nil {
-		t.Error("the embedded service still runs without the application")
+		t.Error("the local service still runs without the application")
 	}
 }
 

@@ -1,8 +1,8 @@
-// Package local is the embedded service of this machine: one process owns and serves it, others attach to it.
+// Package local runs the local service: one process owns and serves it, others attach to it.
 //
-// The folder of the service holds a lock, which its owner has for as long as it lives and the system releases when it
-// dies, however it dies; a file that tells others where it listens; and the store. The lock alone decides who owns:
-// a file that an owner left behind is noticed, because nobody holds the lock.
+// Its data directory has a lock file, an endpoint file and the store. The owner holds the lock until
+// it exits, when the system releases it, even after a crash. The endpoint file says where the owner
+// listens; one left behind by a crash is ignored, because nobody holds the lock.
 package local
 
 import (
@@ -22,21 +22,22 @@ import (
 	"mayfly/server"
 )
 
-// ErrNotRunning says that no process of this machine serves the embedded service.
+// ErrNotRunning means that no process on this machine runs the local service.
 var ErrNotRunning = errors.New("no local service is running: start one with `mayfly`")
 
-// Domain is the default domain of the embedded service's addresses (RFC 6761 keeps .test out of the DNS).
+// Domain is the domain of the local service's addresses (RFC 6761 keeps .test out of the DNS).
 const Domain = "mayfly.test"
 
-// Options says where the embedded service is. The zero value is the one of this user.
+// Options say where the local service keeps its data and listens. The zero value is the current
+// user's service. An address is a loopback host and a port; a free port is used when it is taken.
 type Options struct {
-	DataDir string       // folder of its store and files; default: mayfly/local in the user's data folder
-	HTTP    string       // loopback address of its REST API when it is free, else a free port; default 127.0.0.1:8425
-	SMTP    string       // likewise of its SMTP door; default 127.0.0.1:2525
-	Log     *slog.Logger // of the server, when this process becomes its owner; default: nothing is logged
+	DataDir string       // default: mayfly/local in the user's data directory
+	HTTP    string       // address of the REST API; default: 127.0.0.1:8425
+	SMTP    string       // address of the SMTP server; default: 127.0.0.1:2525
+	Log     *slog.Logger // used when this process becomes the owner; default: no logging
 }
 
-// StoreDir is the directory of the embedded service's store, for [server.OpenAdmin].
+// StoreDir is the directory of the local service's store, for [server.OpenAdmin].
 func (o Options) StoreDir() string { return filepath.Join(o.dir(), "store") }
 
 func (o Options) dir() string {
@@ -53,13 +54,13 @@ func (o Options) lock() *flock.Flock {
 func (o Options) endpointFile() string { return filepath.Join(o.dir(), "endpoint.json") }
 
 const (
-	// attachTimeout is how long an owner may take to start or to end before others give up on it.
+	// attachTimeout bounds the wait for an owner that is starting or shutting down.
 	attachTimeout = 10 * time.Second
-	// retryInterval is how often they look.
+	// retryInterval is the pause between two attempts to attach.
 	retryInterval = 5 * time.Millisecond
 )
 
-// endpoint is what an owner tells the others.
+// endpoint is the content of the endpoint file.
 type endpoint struct {
 	BaseURL  string `json:"base_url"`
 	Key      string `json:"key"`
@@ -67,13 +68,13 @@ type endpoint struct {
 	PID      int    `json:"pid"`
 }
 
-// Session is access to the embedded service.
+// Session is access to the local service.
 type Session struct {
 	BaseURL  string // of the REST API
 	Key      string // API key
 	SMTPAddr string // host:port
-	PID      int    // process that serves it
-	Owner    bool   // it is this one
+	PID      int    // of the owner
+	Owner    bool   // this process is the owner
 
 	server *server.Server // of the owner
 	lock   *flock.Flock   // of the owner
@@ -82,8 +83,9 @@ type Session struct {
 	detach context.CancelFunc // of others
 }
 
-// Open attaches to the embedded service, or starts it in this process when none runs. Of several processes that open
-// at once, one becomes the owner.
+// Open attaches to the local service, or starts it in this process when it is not running. If several
+// processes open it at once, one becomes the owner. An owner that does not answer is an error after
+// 10 seconds.
 func Open(ctx context.Context, o Options) (*Session, error) {
 	if err := os.MkdirAll(o.dir(), 0o700); err != nil {
 		return nil, unusable(o, err)
@@ -105,13 +107,14 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	})
 }
 
-// Find attaches to the embedded service of another process. Without one it fails with [ErrNotRunning].
+// Find attaches to the local service if another process runs it, and fails with [ErrNotRunning] if
+// none does.
 func Find(ctx context.Context, o Options) (*Session, error) {
 	return o.retry(ctx, func() (*Session, error) {
 		if _, err := os.Stat(o.lock().Path()); err != nil {
 			return nil, ErrNotRunning
 		}
-		// Shared, so that those who only look do not take each other for the owner.
+		// A shared lock, so that concurrent calls do not mistake each other for the owner.
 		lock := o.lock()
 		free, err := lock.TryRLock()
 		if err != nil {
@@ -124,10 +127,10 @@ func Find(ctx context.Context, o Options) (*Session, error) {
 	})
 }
 
-// errNotNow says that there is an owner that has not started yet, or is about to end.
-var errNotNow = errors.New("the process that runs the local service does not answer")
+// errNoAnswer means that the owner has not started yet, or is shutting down.
+var errNoAnswer = errors.New("the process that runs the local service does not answer")
 
-// retry tries again while there is an owner that does not answer.
+// retry calls try until it returns anything but errNoAnswer, for at most attachTimeout.
 func (o Options) retry(ctx context.Context, try func() (*Session, error)) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 	defer cancel()
@@ -135,26 +138,26 @@ func (o Options) retry(ctx context.Context, try func() (*Session, error)) (*Sess
 	defer tick.Stop()
 	for {
 		s, err := try()
-		if !errors.Is(err, errNotNow) {
+		if !errors.Is(err, errNoAnswer) {
 			return s, err
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: end it and try again", errNotNow)
+			return nil, fmt.Errorf("%w: end it and try again", errNoAnswer)
 		}
 	}
 }
 
-// attach gives access to the service of another process that holds the lock. The order matters: an owner removes the
-// file of the one before it, then serves the socket, then writes its file. So a file that is read after the socket
-// has answered is the file of whoever answered.
+// attach connects to the process that holds the lock. The order matters: an owner removes its
+// predecessor's endpoint file, then opens its socket, then writes its own file. So a file read after
+// the socket answered was written by the process that answered.
 func (o Options) attach(ctx context.Context) (*Session, error) {
 	life, detach := context.WithCancel(context.WithoutCancel(ctx))
 	gone, err := server.Alive(life, o.StoreDir())
 	if err != nil {
 		detach()
-		return nil, errNotNow
+		return nil, errNoAnswer
 	}
 	var e endpoint
 	content, err := os.ReadFile(o.endpointFile())
@@ -163,12 +166,12 @@ func (o Options) attach(ctx context.Context) (*Session, error) {
 	}
 	if err != nil {
 		detach()
-		return nil, errNotNow
+		return nil, errNoAnswer
 	}
 	return &Session{BaseURL: e.BaseURL, Key: e.Key, SMTPAddr: e.SMTPAddr, PID: e.PID, done: gone, detach: detach}, nil
 }
 
-// own serves the embedded service in this process, which has the lock.
+// own runs the local service in this process, which holds the lock.
 func (o Options) own(ctx context.Context, lock *flock.Flock) (*Session, error) {
 	if err := os.Remove(o.endpointFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, unusable(o, err)
@@ -210,7 +213,7 @@ func (e endpoint) json() []byte {
 	return append(b, '\n')
 }
 
-// listen listens on an address, or on a free port of the same host when something else has it.
+// listen listens on an address, or on a free port of the same host when it is taken.
 func listen(addr, preferred string) (net.Listener, error) {
 	if addr == "" {
 		addr = preferred
@@ -233,21 +236,21 @@ func listen(addr, preferred string) (net.Listener, error) {
 }
 
 func unusable(o Options, err error) error {
-	return fmt.Errorf("the local service cannot keep its data in %s: %w; set XDG_DATA_HOME to a folder that can be written to", o.dir(), err)
+	return fmt.Errorf("the local service cannot keep its data in %s: %w; set XDG_DATA_HOME to a writable folder", o.dir(), err)
 }
 
-// Done is closed when the service is gone because its owner ended. [Open] then attaches to the next owner or becomes
-// it; the addresses can be others.
+// Done is closed when the owner has stopped the service or died. [Open] then attaches to the next
+// owner or becomes it, possibly at other addresses.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Close ends access; the owner stops the service, which takes no longer than the context.
+// Close ends the session. In the owner it stops the service, for which ctx bounds the time.
 func (s *Session) Close(ctx context.Context) error {
 	if !s.Owner {
 		s.detach()
 		<-s.done
 		return nil
 	}
-	// The file goes first: whoever finds the lock taken and no file tries again.
+	// Remove the file first: a process that finds the lock taken and no file tries again.
 	err := os.Remove(s.file)
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil

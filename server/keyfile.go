@@ -26,7 +26,7 @@ func fileKey(ctx context.Context, svc *service.Service, name string) (secret str
 			return secret, key, err
 		}
 	}
-	if secret, key, err = svc.CreateKey(ctx, "embedded service", service.Enterprise); err != nil {
+	if secret, key, err = svc.CreateKey(ctx, "local service", service.Enterprise); err != nil {
 		return "", key, err
 	}
 	if err := maybe.WriteFile(name, []byte(secret+"\n"), 0o600); err != nil {

@@ -9,7 +9,7 @@ import (
 	"mayfly/api/apitest"
 )
 
-func TestLargeMessagesAreLookedIntoOneAtATime(t *testing.T) {
+func TestLargeMessagesArePrefetchedOneAtATime(t *testing.T) {
 	set := with(func(h *harness) {
 		in := h.inboxNamed("ada", time.Hour)
 		for n := range 4 {

@@ -274,7 +274,7 @@ func (s *Store) check() error {
 	return nil
 }
 
-func TestLooksAreBounded(t *testing.T) {
+func TestPrefetchesAreBounded(t *testing.T) {
 	s := New(start)
 	s.Put(inbox("a", 0), start)
 	r := rand.New(rand.NewPCG(1, 1))
