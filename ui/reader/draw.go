@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"mayfly/render"
-	"mayfly/render/check"
 	"mayfly/render/image"
 	"mayfly/ui/cell"
 	"mayfly/ui/clock"
@@ -152,12 +151,10 @@ func (p *Pane) shortHead(w int) []string {
 // notices say what is not shown as the mail has it.
 func (p *Pane) notices(w int) []string {
 	var rows []string
-	mail := p.Opened.Mail()
-	for _, n := range mail.Notice() {
+	for _, n := range p.facts.notices {
 		rows = append(rows, p.theme.Dim.On(cell.Cut(cell.Steady(n), w)))
 	}
-	here, away := mail.CountImages()
-	if n := here + away; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
+	if n := p.facts.here + p.facts.away; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
 		text := "1 image"
 		if n > 1 {
 			text = strconv.Itoa(n) + " images"
@@ -222,19 +219,10 @@ func (p *Pane) tabsFit() bool {
 
 // tabName is the name of a view, and with it how many checks found something to look at.
 func (p *Pane) tabName(v render.View) string {
-	if v != render.Checks || p.Opened == nil {
+	if v != render.Checks || p.facts.checks == 0 {
 		return Views[v]
 	}
-	n := 0
-	for _, f := range p.Opened.Mail().Checks() {
-		if f.Level > check.Info {
-			n++
-		}
-	}
-	if n == 0 {
-		return Views[v]
-	}
-	return Views[v] + " " + strconv.Itoa(n)
+	return Views[v] + " " + strconv.Itoa(p.facts.checks)
 }
 
 // tabs names the views, and says how much text follows.

@@ -12,6 +12,7 @@ import (
 
 	"mayfly/message"
 	"mayfly/render"
+	"mayfly/render/check"
 	"mayfly/render/image"
 	"mayfly/ui/intent"
 	"mayfly/ui/panes"
@@ -26,6 +27,7 @@ var Views = [...]string{"rich", "text", "html", "headers", "raw", "checks"}
 type Pane struct {
 	Message *store.Message   // nil when nothing is read; a copy, so that it outlives its inbox
 	Opened  *message.Message // nil while loading
+	facts   facts            // of Opened
 	Err     error            // why it could not be opened
 	View    render.View
 	Ended   bool // the inbox is gone; the message stays until it is left
@@ -85,10 +87,29 @@ func (p *Pane) Close() {
 
 // Show puts a message on the screen that was opened.
 func (p *Pane) Show(m *message.Message, f *store.Findings) {
-	p.Opened, p.Err, p.rawSince = m, nil, time.Time{}
+	p.Opened, p.facts, p.Err, p.rawSince = m, factsOf(m), nil, time.Time{}
 	if f != nil {
 		p.Message.Findings = f
 	}
+}
+
+// facts are what every frame says of a message.
+type facts struct {
+	notices    []string // what is not shown as the mail has it
+	here, away int      // images, and those in parts that were not fetched
+	checks     int      // findings to look at
+}
+
+func factsOf(m *message.Message) facts {
+	mail := m.Mail()
+	f := facts{notices: mail.Notice()}
+	f.here, f.away = mail.CountImages()
+	for _, c := range mail.Checks() {
+		if c.Level > check.Info {
+			f.checks++
+		}
+	}
+	return f
 }
 
 // Fail says why the message could not be opened.
@@ -100,8 +121,7 @@ func (p *Pane) WantsRaw() bool {
 	if p.Opened == nil || p.Opened.Raw != nil || p.rawErr != nil || !p.rawSince.IsZero() {
 		return false
 	}
-	_, away := p.Opened.Mail().CountImages()
-	return p.View >= render.Headers || p.showImages && away > 0
+	return p.View >= render.Headers || p.showImages && p.facts.away > 0
 }
 
 // AwaitRaw takes note that the raw message is being fetched.

@@ -40,15 +40,14 @@ func (p *Pane) needImages(noRaw bool) string {
 	if reason := p.NeedOpen(); reason != "" {
 		return reason
 	}
-	here, away := p.Opened.Mail().CountImages()
 	switch {
 	case p.showImages:
 		return ""
-	case here+away == 0:
+	case p.facts.here+p.facts.away == 0:
 		return "This message carries no images; remote ones are never loaded"
 	case p.imageMode.Protocol == image.Off:
 		return "Images are drawn in colours, of which this terminal has none"
-	case here == 0 && (noRaw || p.rawErr != nil || p.Opened.Raw != nil):
+	case p.facts.here == 0 && (noRaw || p.rawErr != nil || p.Opened.Raw != nil):
 		return "The images are missing: the service does not give the raw message"
 	}
 	return ""
