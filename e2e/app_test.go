@@ -68,7 +68,7 @@ func TestApplicationShowsMailAsItArrives(t *testing.T) {
 	app.typeKeys("d")
 	app.waitFor("Delete")
 	app.typeKeys("y")
-	app.waitFor("There is no inbox.")
+	app.waitFor("There are no inboxes.")
 	if a := rest.request(http.MethodGet, "/v1/inboxes/"+inboxID, ""); a.status != http.StatusNotFound {
 		t.Errorf("the API answers %d for the deleted inbox: %s", a.status, a.body)
 	}

@@ -23,15 +23,15 @@ func (a *app) actions() action.Table {
 	findings := func() *store.Findings { return a.Message().Findings }
 
 	table := action.Table{
-		{ID: "new-inbox", Title: "New inbox; its address is copied", Hint: "new", Group: action.Flow, Keys: []string{"n"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return intent.CreateInbox{Copy: true} }},
-		{ID: "new-inbox-with", Title: "New inbox: choose name and lifetime", Group: action.Flow, Keys: []string{"N"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return inboxes.NewForm(a.Store.Domains()) }},
+		{ID: "new-inbox", Title: "New inbox, and copy its address", Hint: "new", Group: action.Flow, Keys: []string{"n"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return intent.CreateInbox{Copy: true} }},
+		{ID: "new-inbox-with", Title: "New inbox, with a name and lifetime", Group: action.Flow, Keys: []string{"N"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return inboxes.NewForm(a.Store.Domains()) }},
 		{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Group: action.Flow, Keys: []string{"y"}, Where: anywhere, Why: need(action.Subject.NeedLive), Run: func() any { return intent.CopyAddress{ID: a.Inbox().ID} }},
 		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: action.Flow, Keys: []string{"c"}, Where: anywhere, Why: need(action.Subject.NeedCode), Run: func() any { return intent.Copy{Text: findings().Code, What: findings().Code} }},
-		{ID: "open-link", Title: "Open the confirm link, after its host", Hint: "open link", Group: action.Flow, Keys: []string{"o"}, Where: anywhere, Why: need(action.Subject.NeedLink), Run: func() any { return intent.AskOpen{Link: findings().Link} }},
-		{ID: "delete-inbox", Title: "Delete the inbox, after y", Hint: "delete", Group: action.Flow, Keys: []string{"d"}, Where: anywhere, Why: need(action.Subject.NeedInbox), Run: func() any { return inboxes.DeleteQuestion([]*store.Inbox{a.Inbox()}, a.now) }},
-		{ID: "send-sample", Title: "Send a sample mail", Hint: "sample", Group: action.Flow, Keys: []string{"t"}, Where: anywhere, Why: need(action.Subject.NeedSMTP), Run: func() any { a.samples++; return a.link.Session.SendSample(a.Inbox().Email, a.samples-1) }},
+		{ID: "open-link", Title: "Open the confirmation link", Hint: "open link", Group: action.Flow, Keys: []string{"o"}, Where: anywhere, Why: need(action.Subject.NeedLink), Run: func() any { return intent.AskOpen{Link: findings().Link} }},
+		{ID: "delete-inbox", Title: "Delete the inbox", Hint: "delete", Group: action.Flow, Keys: []string{"d"}, Where: anywhere, Why: need(action.Subject.NeedInbox), Run: func() any { return inboxes.DeleteQuestion([]*store.Inbox{a.Inbox()}, a.now) }},
+		{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Group: action.Flow, Keys: []string{"t"}, Where: anywhere, Why: need(action.Subject.NeedSMTP), Run: func() any { a.samples++; return a.link.Session.SendSample(a.Inbox().Email, a.samples-1) }},
 
-		{ID: "labels", Title: "Label the links: open one, shift copies", Hint: "links", Group: action.Message, Keys: []string{"f"}, Where: anywhere, Why: a.Reader.NeedOpen, Run: a.LabelLinks},
+		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Group: action.Message, Keys: []string{"f"}, Where: anywhere, Why: a.Reader.NeedOpen, Run: a.LabelLinks},
 		{ID: "save-message", Title: "Save the message", Group: action.Message, Keys: []string{"s"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any { return a.link.Session.SaveMessage(a.Message(), a.host.Downloads) }},
 		{ID: "save-attachments", Title: "Save the attachments", Group: action.Message, Keys: []string{"a"}, Where: anywhere, Why: a.Reader.NeedAttachments, Run: func() any { return a.link.Session.SaveAttachments(a.Reader.Opened, a.host.Downloads) }},
 		{ID: "browser", Title: "Open a safe copy in the browser", Group: action.Message, Keys: []string{"b"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any {
@@ -39,21 +39,21 @@ func (a *app) actions() action.Table {
 		}},
 		{ID: "unread", Title: "Mark unread", Group: action.Message, Keys: []string{"u"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: a.ToggleUnread},
 		{ID: "compare", Title: "Compare two marked messages", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { return a.Messages.NeedPair(mark()) }, Run: func() any { pair := a.Messages.Pair(); return a.link.Session.Compare(pair[0], pair[1]) }},
-		{ID: "follow", Title: "Follow: open mail as it arrives", Group: action.Message, Keys: []string{"F"}, Where: anywhere, Run: a.ToggleFollow},
+		{ID: "follow", Title: "Follow: open messages as they arrive", Group: action.Message, Keys: []string{"F"}, Where: anywhere, Run: a.ToggleFollow},
 
-		{ID: "delete-marked", Title: "Delete the marked inboxes, after y", Group: action.Inboxes, Keys: []string{"D"}, Where: anywhere, Why: func() string { return a.Inboxes.NeedMarked(mark()) }, Run: func() any { return inboxes.DeleteQuestion(a.Inboxes.Marked(), a.now) }},
-		{ID: "pause", Title: "Pause the watch, or go on", Group: action.Inboxes, Keys: []string{"p"}, Where: anywhere, Why: need(action.Subject.NeedLive), Run: func() any { return a.TogglePause(a.link.Session, a.table) }},
+		{ID: "delete-marked", Title: "Delete the marked inboxes", Group: action.Inboxes, Keys: []string{"D"}, Where: anywhere, Why: func() string { return a.Inboxes.NeedMarked(mark()) }, Run: func() any { return inboxes.DeleteQuestion(a.Inboxes.Marked(), a.now) }},
+		{ID: "pause", Title: "Pause or resume watching", Group: action.Inboxes, Keys: []string{"p"}, Where: anywhere, Why: need(action.Subject.NeedLive), Run: func() any { return a.TogglePause(a.link.Session, a.table) }},
 		{ID: "label-inbox", Title: "Label the inbox", Group: action.Inboxes, Keys: []string{"L"}, Where: anywhere, Why: need(action.Subject.NeedInbox), Run: func() any { return inboxes.LabelPrompt(a.Inbox()) }},
-		{ID: "adopt-inbox", Title: "Add an inbox by its ID", Group: action.Inboxes, Keys: []string{"A"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return inboxes.AdoptPrompt(a.Store) }},
+		{ID: "adopt-inbox", Title: "Add an inbox by ID", Group: action.Inboxes, Keys: []string{"A"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return inboxes.AdoptPrompt(a.Store) }},
 
-		{ID: "refresh", Title: "Refresh, or try again now", Group: action.Application, Keys: []string{"r"}, Where: anywhere, Run: a.refresh},
-		{ID: "help", Title: "Help for what has focus", Hint: "help", Group: action.Application, Keys: []string{"?"}, Where: anywhere, Run: func() any { return a.table.Help(a.Focus) }},
+		{ID: "refresh", Title: "Refresh, or retry now", Group: action.Application, Keys: []string{"r"}, Where: anywhere, Run: a.refresh},
+		{ID: "help", Title: "Help for this pane", Hint: "help", Group: action.Application, Keys: []string{"?"}, Where: anywhere, Run: func() any { return a.table.Help(a.Focus) }},
 		{ID: "manual", Title: "The manual", Group: action.Application, Keys: []string{"f1"}, Where: anywhere, Run: func() any { return dialog.Manual(a.theme) }},
 		{ID: "palette", Title: "All actions", Group: action.Application, Keys: []string{"ctrl+p", ":"}, Where: anywhere, Run: func() any { return a.table.Palette(a.Focus) }},
 		{ID: "connect", Title: "Connect to a service", Group: action.Application, Keys: []string{"K"}, Where: anywhere, Run: func() any { return a.link.ConnectForm() }},
-		{ID: "profiles", Title: "Switch to another profile", Group: action.Application, Keys: []string{"P"}, Where: anywhere, Why: func() string { return a.link.NeedProfiles(a.table.KeyFor("connect")) }, Run: func() any { return a.link.ProfilesMenu() }},
+		{ID: "profiles", Title: "Switch profiles", Group: action.Application, Keys: []string{"P"}, Where: anywhere, Why: func() string { return a.link.NeedProfiles(a.table.KeyFor("connect")) }, Run: func() any { return a.link.ProfilesMenu() }},
 		{ID: "theme", Title: "Change the theme", Group: action.Application, Keys: []string{"T"}, Where: anywhere, Run: a.nextTheme},
-		{ID: "mouse", Title: "Mouse on, or off for selecting text", Group: action.Application, Keys: []string{"m"}, Where: anywhere, Run: a.toggleMouse},
+		{ID: "mouse", Title: "Turn the mouse on, or off to select text", Group: action.Application, Keys: []string{"m"}, Where: anywhere, Run: a.toggleMouse},
 		{ID: "suspend", Title: "Suspend", Group: action.Application, Keys: []string{"ctrl+z"}, Where: anywhere, Run: func() any { return tea.Cmd(tea.Suspend) }},
 		{ID: "quit", Title: "Quit", Hint: "quit", Group: action.Application, Keys: []string{"q", "ctrl+c"}, Where: anywhere, Run: func() any { return a.Reader.Quit() }},
 	}

@@ -43,7 +43,7 @@ func TestTheServiceComesBack(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
 		h.server.Fail(apitest.Cut, -1)
 		h.wait(2 * time.Minute)
-		h.see("The service is away", "again in")
+		h.see("The service is unavailable", "again in")
 		h.server.Fail(apitest.None, 0)
 		h.press("r")
 		h.wait(time.Second)
@@ -61,7 +61,7 @@ func TestConnectingIsTriedAgain(t *testing.T) {
 		return h.connection(), nil
 	}
 	play(t, set, func(h *harness) {
-		h.see("The service is away", "Next try in 2 s")
+		h.see("The service is unavailable", "Next try in 2 s")
 		h.wait(10 * time.Second)
 		h.see("Waiting for mail")
 	})

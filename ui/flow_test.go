@@ -182,7 +182,7 @@ func TestNotificationsOnlyWhileNobodyLooks(t *testing.T) {
 func TestPausing(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.press("p")
-		h.see("○ paused", "The watch of this inbox is paused.")
+		h.see("○ paused", "Watching is paused for this inbox.")
 		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Later"})
 		h.wait(time.Minute)
 		h.dontSee("Later")
@@ -241,7 +241,7 @@ func TestTheReasonWhyNot(t *testing.T) {
 		h.press("D")
 		h.see("Mark inboxes first, with space")
 		h.press("t")
-		h.see("Only the local service takes sample mails")
+		h.see("Sample messages can only be sent to the local service")
 		h.press("ctrl+p")
 		h.write("compare")
 		h.see("Compare two marked messages")

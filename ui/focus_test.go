@@ -75,10 +75,10 @@ func TestConnectingAgainMovesNothing(t *testing.T) {
 		h.settle()
 		h.selected(store.All)
 		h.press("j", "space", "space", "D", "y")
-		h.see("There is no inbox")
+		h.see("There are no inboxes")
 		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
 		h.settle()
-		h.see("There is no inbox")
+		h.see("There are no inboxes")
 	})
 }
 

@@ -97,12 +97,12 @@ func TestImagesAreOfTheMessageOnly(t *testing.T) {
 func TestWithoutImagesTheKeySaysWhy(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		h.press("enter", "i")
-		h.see("This message carries no images")
+		h.see("This message has no embedded images")
 		h.dontSee("i images")
 	})
 	play(t, setting{width: 120, height: 40, profile: colorprofile.ASCII, service: apitest.Options{Extensions: true}, before: illustrated}, func(h *harness) {
 		h.press("enter", "i")
-		h.see("Images are drawn in colours")
+		h.see("This terminal has no colours to draw images with")
 		h.dontSee("shows them")
 	})
 	play(t, setting{width: 120, height: 40, before: illustrated}, func(h *harness) { // which has no raw messages

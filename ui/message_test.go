@@ -119,7 +119,7 @@ func TestLabelsOpenAndCopyLinks(t *testing.T) {
 func TestASafeCopy(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		h.press("b")
-		h.see("opened a copy that loads nothing")
+		h.see("opened a safe copy")
 		page, err := os.ReadFile(h.opened[0])
 		if err != nil || !strings.Contains(string(page), "Welcome, Ada") || !strings.Contains(string(page), "default-src 'none'") {
 			t.Errorf("the copy is %s, %v", page, err)

@@ -58,7 +58,7 @@ func TestHelpIsReadToItsEndOnAnyScreen(t *testing.T) {
 			h.press("?", "G")
 			h.see("q ", "Suspend")
 			h.press("g")
-			h.see("The work")
+			h.see("Essentials")
 		})
 	}
 }

@@ -11,11 +11,11 @@ import (
 
 // The groups of the help, in its order.
 const (
-	Flow        = "The work"
-	Moving      = "Moving"
-	Message     = "The message"
+	Flow        = "Essentials"
+	Moving      = "Navigation"
+	Message     = "Message"
 	Inboxes     = "Inboxes"
-	Application = "The application"
+	Application = "Application"
 )
 
 // Groups are the groups in the order of the help.

@@ -34,7 +34,7 @@ func (s Subject) NeedInbox() string {
 	case s.Inbox != nil:
 		return ""
 	case len(s.Store.Order) == 0:
-		return "There is no inbox yet: " + s.Keys.KeyFor("new-inbox") + " makes one"
+		return "There are no inboxes yet: " + s.Keys.KeyFor("new-inbox") + " creates one"
 	}
 	return "Select an inbox first"
 }
@@ -45,7 +45,7 @@ func (s Subject) NeedLive() string {
 		return reason
 	}
 	if s.Inbox.Gone(s.Now) {
-		return "This inbox is gone: " + s.Keys.KeyFor("new-inbox") + " makes a new one"
+		return "This inbox is gone: " + s.Keys.KeyFor("new-inbox") + " creates a new one"
 	}
 	return ""
 }
@@ -53,7 +53,7 @@ func (s Subject) NeedLive() string {
 // NeedSMTP is NeedLive, of an inbox to which sample mails can be sent.
 func (s Subject) NeedSMTP() string {
 	if s.Session != nil && s.Session.SMTPAddr == "" {
-		return "Only the local service takes sample mails"
+		return "Sample messages can only be sent to the local service"
 	}
 	return s.NeedLive()
 }
@@ -87,7 +87,7 @@ func (s Subject) NeedLink() string {
 	case s.Message.Findings == nil:
 		return "Still looking for a link"
 	case s.Message.Findings.Link.URL == "":
-		return "No confirm link was found: " + s.Keys.KeyFor("labels") + " labels every link"
+		return "No confirmation link was found: " + s.Keys.KeyFor("labels") + " labels every link"
 	}
 	return ""
 }

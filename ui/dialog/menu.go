@@ -141,7 +141,7 @@ func (m *menu) Rows(th *theme.Theme) (string, []string) {
 		rows = append(rows, m.row(th, m.byID[r.ID], r.Selected, width))
 	}
 	if m.list.Len() == 0 {
-		rows = append(rows, th.Dim.On("Nothing is called that."))
+		rows = append(rows, th.Dim.On("No matches."))
 	}
 	for len(rows) < m.height()+menuHead {
 		rows = append(rows, cell.Spaces(width))

@@ -237,7 +237,7 @@ func TestAMenu(t *testing.T) {
 	s.press("compare")
 	s.see("Compare two marked messages", "! Mark two messages first")
 	s.press("zzz")
-	s.see("Nothing is called that.")
+	s.see("No matches.")
 	if r := s.press("enter"); r.Close {
 		t.Errorf("nothing was chosen, and it led to %+v", r)
 	}

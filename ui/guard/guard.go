@@ -83,7 +83,7 @@ func (g *Guard) note(r any, stack []byte) {
 		return
 	}
 	defer g.Stop()
-	g.cause = fmt.Errorf("mayfly failed: %v", r)
+	g.cause = fmt.Errorf("mayfly crashed: %v", r)
 	if g.CrashPath == "" {
 		return
 	}
@@ -93,12 +93,12 @@ func (g *Guard) note(r any, stack []byte) {
 		err = os.WriteFile(g.CrashPath, []byte(text), 0o600)
 	}
 	if err != nil {
-		g.cause = fmt.Errorf("mayfly failed: %v (and what is known about it could not be written: %w)", r, err)
+		g.cause = fmt.Errorf("mayfly crashed: %v (the details could not be saved: %w)", r, err)
 		return
 	}
-	g.cause = fmt.Errorf("mayfly failed; what is known about it is in %s", g.CrashPath)
+	g.cause = fmt.Errorf("mayfly crashed; the details are in %s", g.CrashPath)
 	if g.LogPath != "" {
-		g.cause = fmt.Errorf("%w, and what came before in %s", g.cause, g.LogPath)
+		g.cause = fmt.Errorf("%w, and the log is in %s", g.cause, g.LogPath)
 	}
 }
 

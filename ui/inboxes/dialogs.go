@@ -37,7 +37,7 @@ func NewForm(domains []string) dialog.Dialog {
 // AdoptPrompt asks for the ID of an inbox that was made elsewhere.
 func AdoptPrompt(s *store.Store) dialog.Dialog {
 	return dialog.NewPrompt(dialog.Prompt{
-		Title: "Add an inbox by its ID", Hint: "enter adds it   esc cancels",
+		Title: "Add an inbox by ID", Hint: "enter adds it   esc cancels",
 		Check: func(id string) string {
 			switch {
 			case id == "":
@@ -45,7 +45,7 @@ func AdoptPrompt(s *store.Store) dialog.Dialog {
 			case strings.ContainsAny(id, "/?# \t"):
 				return "An ID has no spaces and no slashes"
 			case s.Inboxes[id] != nil:
-				return "This inbox is on the list already"
+				return "This inbox is already on the list"
 			}
 			return ""
 		},
@@ -60,7 +60,7 @@ const maxLabel = 40
 func LabelPrompt(i *store.Inbox) dialog.Dialog {
 	id := i.ID
 	return dialog.NewPrompt(dialog.Prompt{
-		Title: "Label " + i.Name(), Hint: "enter keeps it, empty takes it away   esc cancels", Text: i.Label,
+		Title: "Label " + i.Name(), Hint: "enter saves, empty removes   esc cancels", Text: i.Label,
 		Check: func(text string) string {
 			if cell.Width(text) > maxLabel {
 				return fmt.Sprintf("At most %d characters", maxLabel)
@@ -92,7 +92,7 @@ func DeleteQuestion(in []*store.Inbox, now time.Time) dialog.Dialog {
 		q.Text = []string{goes + " with them. This cannot be undone."}
 		q.Detail = func(w, most int) []string { return some(addresses, w, min(most, 7)) }
 	case in[0].Gone(now):
-		q.Title, q.Text = "Take this inbox off the list?", []string{addresses[0], "It is gone already."}
+		q.Title, q.Text = "Take this inbox off the list?", []string{addresses[0], "It is already gone."}
 	default:
 		q.Text = []string{addresses[0], goes + " with it. This cannot be undone."}
 	}

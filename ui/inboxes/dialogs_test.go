@@ -101,7 +101,7 @@ func TestPrompts(t *testing.T) {
 		{adopt, []string{"enter"}, "! An ID such as inbox_…", nil},
 		{adopt, []string{"a/b", "enter"}, "! An ID has no spaces and no slashes", nil},
 		{adopt, []string{"a b", "enter"}, "! An ID has no spaces and no slashes", nil},
-		{adopt, []string{"inbox_1", "enter"}, "! This inbox is on the list already", nil},
+		{adopt, []string{"inbox_1", "enter"}, "! This inbox is already on the list", nil},
 		{label, []string{"signup ✓", "enter"}, "", intent.LabelInbox{ID: "inbox_1", Label: "signup ✓"}},
 		{label, []string{"enter"}, "", intent.LabelInbox{ID: "inbox_1"}},
 		{label, []string{strings.Repeat("日", 20), "enter"}, "", intent.LabelInbox{ID: "inbox_1", Label: strings.Repeat("日", 20)}},
@@ -135,7 +135,7 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 	}{
 		{[]*store.Inbox{inbox(1, 0, later)}, []string{"Delete this inbox?", "inbox-1@b.example", "0 messages go with it. This cannot be undone."}, "keep it"},
 		{[]*store.Inbox{inbox(1, 1, later)}, []string{"1 message goes with it."}, "keep it"},
-		{[]*store.Inbox{inbox(1, 3, start)}, []string{"Take this inbox off the list?", "inbox-1@b.example", "It is gone already."}, "keep it"},
+		{[]*store.Inbox{inbox(1, 3, start)}, []string{"Take this inbox off the list?", "inbox-1@b.example", "It is already gone."}, "keep it"},
 		{many[:2], []string{"Delete 2 inboxes?", "1 message goes with them.", "inbox-0@", "inbox-1@"}, "keep them"},
 		{many, []string{"Delete 12 inboxes?", "66 messages go with them.", "inbox-0@", "inbox-5@", "and 6 more"}, "keep them"},
 	} {

@@ -10,8 +10,8 @@ import (
 
 // viewTitles are the titles of the views in the palette.
 var viewTitles = [...]string{
-	render.Rich: "View: rich", render.Text: "View: the text part", render.HTML: "View: the HTML source",
-	render.Headers: "View: the header fields", render.Raw: "View: the message as received", render.Checks: "View: checks of the mail",
+	render.Rich: "View: rich", render.Text: "View: text", render.HTML: "View: HTML source",
+	render.Headers: "View: headers", render.Raw: "View: raw message", render.Checks: "View: checks",
 }
 
 // Actions are those that change nothing but the pane. keyFor is the key of an action as the user has
@@ -20,14 +20,14 @@ func (p *Pane) Actions(keyFor func(id string) string, noRaw func() bool) action.
 	do := func(change func()) func() any { return func() any { change(); return nil } }
 	hits := func() string { return p.needHits(keyFor("search")) }
 	table := action.Table{
-		{ID: "read-on", Held: true, Title: "Read on", Group: action.Moving, Keys: []string{"space"}, Where: action.InReader, Run: func() any { return p.Update(panes.Page(1)) }},
+		{ID: "read-on", Held: true, Title: "Next page", Group: action.Moving, Keys: []string{"space"}, Where: action.InReader, Run: func() any { return p.Update(panes.Page(1)) }},
 		{ID: "search", Title: "Search the message", Hint: "search", Group: action.Moving, Keys: []string{"/"}, Where: action.InReader, Why: p.NeedOpen, Run: func() any { return p.Update(panes.Search{}) }},
-		{ID: "next-hit", Held: true, Title: "Next hit", Group: action.Moving, Keys: []string{"]"}, Where: action.Anywhere, Why: hits, Run: do(func() { p.step(1) })},
-		{ID: "previous-hit", Held: true, Title: "Previous hit", Group: action.Moving, Keys: []string{"["}, Where: action.Anywhere, Why: hits, Run: do(func() { p.step(-1) })},
+		{ID: "next-hit", Held: true, Title: "Next match", Group: action.Moving, Keys: []string{"]"}, Where: action.Anywhere, Why: hits, Run: do(func() { p.step(1) })},
+		{ID: "previous-hit", Held: true, Title: "Previous match", Group: action.Moving, Keys: []string{"["}, Where: action.Anywhere, Why: hits, Run: do(func() { p.step(-1) })},
 		{ID: "next-view", Title: "Next view", Hint: "view", Group: action.Message, Keys: []string{"v"}, Where: action.Anywhere, Why: p.NeedOpen, Run: do(p.nextView)},
 		{ID: "unfold", Title: "Unfold footers and quotes", Group: action.Message, Keys: []string{"z"}, Where: action.Anywhere, Why: p.NeedOpen, Run: do(func() { p.unfold = !p.unfold })},
 		{ID: "hidden", Title: "Show hidden text", Group: action.Message, Keys: []string{"x"}, Where: action.Anywhere, Why: p.NeedOpen, Run: p.toggleHidden},
-		{ID: "images", Title: "Show images, or hide them", Hint: "images", Group: action.Message, Keys: []string{"i"}, Where: action.Anywhere, Why: func() string { return p.needImages(noRaw()) }, Run: p.toggleImages},
+		{ID: "images", Title: "Show or hide images", Hint: "images", Group: action.Message, Keys: []string{"i"}, Where: action.Anywhere, Why: func() string { return p.needImages(noRaw()) }, Run: p.toggleImages},
 	}
 	for v, name := range Views {
 		table = append(table, &action.Action{

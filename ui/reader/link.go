@@ -38,10 +38,10 @@ func LinkQuestion(l render.Link) (dialog.Dialog, error) {
 func webURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, errors.New("the link is not a URL that can be opened")
+		return nil, errors.New("the link is not a valid URL")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, errors.New("only http and https links are opened: shift and its label copies it")
+		return nil, errors.New("only http and https links can be opened; shift and its label copies it")
 	}
 	return u, nil
 }

@@ -18,7 +18,7 @@ func (p *Pane) NeedOpen() string {
 // needHits is the reason why there is no hit to go to; key is the one that searches.
 func (p *Pane) needHits(key string) string {
 	if len(p.search.hits) == 0 {
-		return "Nothing was searched for: " + key + " in the message does"
+		return "No search matches: " + key + " searches the message"
 	}
 	return ""
 }
@@ -44,11 +44,11 @@ func (p *Pane) needImages(noRaw bool) string {
 	case p.showImages:
 		return ""
 	case p.facts.here+p.facts.away == 0:
-		return "This message carries no images; remote ones are never loaded"
+		return "This message has no embedded images; remote images are never loaded"
 	case p.imageMode.Protocol == image.Off:
-		return "Images are drawn in colours, of which this terminal has none"
+		return "This terminal has no colours to draw images with"
 	case p.facts.here == 0 && (noRaw || p.rawErr != nil || p.Opened.Raw != nil):
-		return "The images are missing: the service does not give the raw message"
+		return "The images are missing: the service does not provide raw messages"
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func (l *Link) ConnectForm() dialog.Dialog {
 		Title: "Connect to a service",
 		Fields: []dialog.Field{
 			{Title: "Service", Value: baseURL, Placeholder: "https://mail.example.com", Hint: "its base URL", Check: checkBaseURL},
-			{Title: "API key", Password: true, Hint: "empty: the one that is kept already", Check: checkKey},
+			{Title: "API key", Password: true, Hint: "leave empty to use the saved key", Check: checkKey},
 		},
 		Then: func(v []string) any {
 			c := intent.Connect{BaseURL: strings.TrimRight(v[0], "/"), Key: v[1]}
@@ -39,7 +39,7 @@ func (l *Link) ConnectForm() dialog.Dialog {
 	}
 	if keep {
 		f.Fields = append(f.Fields, dialog.Field{
-			Title: "Keep as profile", Placeholder: "not kept", Hint: "the key goes into the keyring of this system", Check: checkProfile,
+			Title: "Save as profile", Placeholder: "not saved", Hint: "the key is saved in the system keyring", Check: checkProfile,
 		})
 	}
 	return dialog.NewForm(f)
@@ -75,7 +75,7 @@ func checkProfile(v string) error {
 // NeedProfiles is the reason why there is no other service to switch to; key is the one that connects.
 func (l *Link) NeedProfiles(key string) string {
 	if len(l.options.Profiles) < 2 {
-		return "There is only one profile: " + key + " makes another"
+		return "There is only one profile: " + key + " adds another"
 	}
 	return ""
 }

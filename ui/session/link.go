@@ -104,7 +104,7 @@ func (l *Link) ConnectTo(c intent.Connect, now time.Time) tea.Cmd {
 	return tea.Batch(cmd, func() tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
-		return Done{Text: "kept profile " + p.Name, Err: save(ctx, p, c.Key)}
+		return Done{Text: "saved profile " + p.Name, Err: save(ctx, p, c.Key)}
 	})
 }
 

@@ -144,7 +144,7 @@ func (s *Session) SaveMessage(m *store.Message, dir string) tea.Cmd {
 		case err != nil:
 			return Done{Err: err}
 		case len(paths) == 0:
-			return Done{Err: errors.New("there is nothing in this message to save")}
+			return Done{Err: errors.New("this message has nothing to save")}
 		}
 		return Done{Text: "saved " + ShortPath(paths[len(paths)-1])}
 	})
@@ -208,7 +208,7 @@ func (s *Session) OpenCopy(m *store.Message, copies *safecopy.Copies, open func(
 		if err != nil {
 			return Done{Err: err}
 		}
-		return Done{"opened a copy that loads nothing", open(ctx, path)}
+		return Done{"opened a safe copy", open(ctx, path)}
 	})
 }
 

@@ -25,17 +25,17 @@ func (f Facts) Messages(w int) []string {
 	case empty && f.Creating:
 		return nil
 	case f.Filtered:
-		return say("Nothing matches. esc shows everything again.")
+		return say("No matches. esc clears the filter.")
 	case empty:
-		return do("There is no inbox.", "new-inbox", "makes one and copies its address")
+		return do("There are no inboxes.", "new-inbox", "creates one and copies its address")
 	case i == nil:
 		return say("No mail in any inbox yet.")
 	case i.Gone(f.Now):
-		return do("This inbox is gone, and its messages with it.", "new-inbox", "makes a new one")
+		return do("This inbox is gone, and its messages with it.", "new-inbox", "creates a new one")
 	case i.State == store.Failing:
-		return do(session.Explain(i.Err), "refresh", "looks again")
+		return do(session.Explain(i.Err), "refresh", "tries again")
 	case i.Paused:
-		return append(do("The watch of this inbox is paused.", "pause", "goes on"), f.hint("refresh", "looks once"))
+		return append(do("Watching is paused for this inbox.", "pause", "resumes"), f.hint("refresh", "checks once"))
 	}
 	return f.waiting(w)
 }
@@ -57,11 +57,11 @@ func (f Facts) waiting(w int) []string {
 	}
 	out = append(out, th.Dim.On("Waiting for mail · "+wait), "", f.hint("copy-address", "copies the address"))
 	if sample := f.Keys.ByID("send-sample"); sample != nil && sample.Reason() == "" {
-		out = append(out, f.hint("send-sample", "sends a sample mail"))
+		out = append(out, f.hint("send-sample", "sends a sample message"))
 	}
 	if conn.Local {
 		out = append(out, "")
-		out = append(out, panes.Wrap(th, "Point an application's SMTP settings at that port, with any login: every address it writes to becomes an inbox here.", w)...)
+		out = append(out, panes.Wrap(th, "Point an application's SMTP settings at that port, with any login: every address it sends to becomes an inbox here.", w)...)
 	}
 	return out
 }
@@ -77,7 +77,7 @@ func (f Facts) trouble(w int) []string {
 		return nil
 	case session.NoKey:
 		what, why = "No API key", "This service needs one. Type it in, or set MAYFLY_API_KEY, or run: mayfly key set"
-		keys = []key{{"connect", "connect with a key"}, {"refresh", "look again"}}
+		keys = []key{{"connect", "connect with a key"}, {"refresh", "check again"}}
 	case session.KeyRefused:
 		what, why = "The service refused the key", session.Explain(f.Link.Err)
 		keys = []key{{"connect", "use another key"}, {"refresh", "try again"}}
@@ -85,10 +85,10 @@ func (f Facts) trouble(w int) []string {
 		what, why = "The plan does not allow this", session.Explain(f.Link.Err)
 		keys = []key{{"connect", "use another key"}, {"refresh", "try again"}}
 	case session.Limited:
-		what, why = "The request limit is reached", "The watch goes on by itself when the service allows it."
+		what, why = "Request limit reached", "Watching resumes when the service allows it."
 		keys = []key{{"refresh", "try now"}}
 	default:
-		what, why = "The service is away", session.Explain(f.Link.Err)
+		what, why = "The service is unavailable", session.Explain(f.Link.Err)
 		keys = []key{{"refresh", "try now"}, {"connect", "connect to another"}}
 	}
 	out := append([]string{f.Theme.Bad.On(what), ""}, panes.Wrap(f.Theme, why, w)...)

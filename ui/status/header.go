@@ -119,7 +119,7 @@ func (f Facts) pulse() string {
 	case session.Limited:
 		return th.Warn.On("! limit reached" + wait)
 	case session.Away:
-		return th.Bad.On("✕ away" + wait)
+		return th.Bad.On("✕ offline" + wait)
 	}
 	switch i := f.Selected; {
 	case f.Link.Session == nil && f.Now.Sub(f.Link.Since) < startDelay:

@@ -105,7 +105,7 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	}
 	data, err := assets.Themes.ReadFile(path.Join("themes", name+".toml"))
 	if err != nil {
-		return nil, fmt.Errorf("no theme is called %q; there are %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("there is no theme %q; choose one of %s", name, strings.Join(Names(), ", "))
 	}
 	var f file
 	if err := toml.Unmarshal(data, &f); err != nil {

@@ -82,7 +82,7 @@ func (w *Workspace) MarkRead() {
 func (w *Workspace) LabelLinks() any {
 	d := w.Reader.Labels()
 	if d == nil {
-		return intent.Tell{Text: "No link is on the screen"}
+		return intent.Tell{Text: "No links on the screen"}
 	}
 	w.Focus = panes.Reader
 	return d
