@@ -9,8 +9,10 @@ import (
 	"mayfly/service"
 )
 
-// A backup has all that was acknowledged before it, wherever the database keeps it, and nothing from after it.
+// A backup has everything that was acknowledged before it, wherever the database keeps it, and
+// nothing later.
 func TestBackup(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s, err := Open(filepath.Join(dir, "store"), Options{})
 	if err != nil {

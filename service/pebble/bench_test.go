@@ -56,7 +56,7 @@ func mailText(size int) []byte {
 	return b
 }
 
-// BenchmarkAppend measures durable deliveries by 64 callers at once into 1,000 inboxes.
+// BenchmarkAppend measures durable deliveries by 64 concurrent callers into 1,000 inboxes.
 func BenchmarkAppend(b *testing.B) {
 	for _, size := range []int{2 << 10, 50 << 10} {
 		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
@@ -84,7 +84,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkAddress measures finding the inbox of an address while mails arrive.
+// BenchmarkAddress measures finding the inbox for an address while mail arrives.
 func BenchmarkAddress(b *testing.B) {
 	s := openBenchmark(b)
 	var inboxes []service.Inbox
@@ -144,7 +144,8 @@ func fill(b *testing.B, s *Store, inboxes []service.Inbox, count int) {
 	}
 }
 
-// BenchmarkGrowth measures a delivery, a look at the inbox and its newest page as an inbox and the store grow.
+// BenchmarkGrowth measures a delivery and reading the inbox and its newest page as the inbox and
+// the store grow.
 func BenchmarkGrowth(b *testing.B) {
 	for _, size := range []struct{ inboxes, messages int }{
 		{1, 0}, {1, 10_000}, {1, 100_000}, {1_000, 100_000}, {100_000, 1_000_000},
@@ -213,7 +214,7 @@ func BenchmarkDelete(b *testing.B) {
 	}
 }
 
-// BenchmarkList measures a whole list of 1,000 messages, and the body of one of 20 KB.
+// BenchmarkList measures reading a list of 1,000 messages, and a body of 20 KB.
 func BenchmarkList(b *testing.B) {
 	s := openBenchmark(b)
 	in := benchmarkInbox(b, s, 0)
@@ -240,7 +241,7 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkOpen measures the opening and closing of a store with 10,000 messages.
+// BenchmarkOpen measures opening and closing a store with 10,000 messages.
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	o := Options{Log: slog.New(slog.DiscardHandler)}

@@ -2,11 +2,11 @@ package pebble
 
 import "sync"
 
-// cacheSize is how many entries a cache has at most; a full one starts anew.
+// cacheSize is the largest number of entries of a cache. A full cache is cleared.
 const cacheSize = 16 << 10
 
-// cache keeps what was read and has not changed since. The committer drops what it changes; what was
-// read before a change and comes after it is not kept.
+// cache keeps values that were read, until the committer changes them. A value that was read before
+// a change but arrives after it is not kept.
 type cache[K comparable, V any] struct {
 	mu      sync.RWMutex
 	values  map[K]V
@@ -15,7 +15,7 @@ type cache[K comparable, V any] struct {
 
 func newCache[K comparable, V any]() *cache[K, V] { return &cache[K, V]{values: make(map[K]V)} }
 
-// get returns the value of the key, or else reads it.
+// get returns the value of the key, which it reads if necessary.
 func (c *cache[K, V]) get(key K, read func() (V, error)) (V, error) {
 	c.mu.RLock()
 	v, ok := c.values[key]
@@ -36,7 +36,7 @@ func (c *cache[K, V]) get(key K, read func() (V, error)) (V, error) {
 	return v, nil
 }
 
-// put is called after the value of the key has changed.
+// put sets the value of the key after it has changed.
 func (c *cache[K, V]) put(key K, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +51,8 @@ func (c *cache[K, V]) keep(key K, v V) {
 	c.values[key] = v
 }
 
-// renew is called after the values have changed. Those that nobody has asked for are not kept.
-func (c *cache[K, V]) renew(values map[K]V) {
+// update sets values that have changed, but only those that the cache has.
+func (c *cache[K, V]) update(values map[K]V) {
 	if len(values) == 0 {
 		return
 	}
@@ -66,7 +66,7 @@ func (c *cache[K, V]) renew(values map[K]V) {
 	}
 }
 
-// drop is called after the keys have changed.
+// drop removes values that have changed.
 func (c *cache[K, V]) drop(keys ...K) {
 	if len(keys) == 0 {
 		return
@@ -79,7 +79,7 @@ func (c *cache[K, V]) drop(keys ...K) {
 	}
 }
 
-// dropAll is called after any of the keys may have changed.
+// dropAll removes all values, since any may have changed.
 func (c *cache[K, V]) dropAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

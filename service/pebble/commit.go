@@ -13,26 +13,26 @@ import (
 	"mayfly/service"
 )
 
-// groupBytes ends a group: what a commit may hold of bodies unless a single one is larger.
+// groupBytes is the size of bodies at which a group is complete.
 const groupBytes = 4 << 20
 
-// group is what shares a commit.
+// group is a group commit: changes that share a batch.
 type group struct {
 	*state
 	batch   *pebbledb.Batch
 	waiting []*op
-	size    int             // octets of bodies
-	touched map[string]bool // keys whose list of inboxes changes
-	quotas  map[quotaOf]int // that change
+	size    int             // bytes of bodies
+	touched map[string]bool // IDs of keys whose list of inboxes changes
+	quotas  map[quotaOf]int // new counts
 	grown   map[inboxOf]service.Inbox
 	deleted []inboxOf
-	inboxIn []string // addresses that get or lose an inbox
-	swept   bool     // so do others, and inboxes are removed
+	moved   []string // addresses that get or lose an inbox
+	swept   bool     // any number of inboxes are removed
 }
 
-// commit hands a change to the committer and waits until it is on disk. When ctx ends before the
-// committer has taken it, nothing happens; after that, the change is waited for. When the disk is full,
-// it fails although it may be made when there is room again.
+// commit passes a change to the committer and waits until it is on disk. If ctx ends before the
+// committer has taken the change, nothing is changed; after that, ctx makes no difference. When the
+// disk is full, commit fails although the change may be made later, when there is space again.
 func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error) error {
 	s.waiting.Add(1)
 	defer s.waiting.Add(-1)
@@ -51,7 +51,7 @@ func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error
 			return err
 		case <-full:
 			if !s.queue.withdraw(o) {
-				// It reads what the caller may change after the return.
+				// prepare uses what the caller may change after the return.
 				o.preparing.Lock()
 				defer o.preparing.Unlock()
 			}
@@ -65,8 +65,7 @@ func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error
 	}
 }
 
-// runCommits is the committer, the only one that writes. What arrives while a group waits for the disk
-// shares the next one.
+// runCommits is the committer, the only goroutine that writes.
 func (s *Store) runCommits() {
 	state := newState(s)
 	g := s.newGroup(state)
@@ -79,7 +78,7 @@ func (s *Store) runCommits() {
 			}
 			return
 		}
-		runtime.Gosched() // whoever can run may bring something: fewer, larger groups when there is much to do
+		runtime.Gosched() // lets more callers join the group, which makes groups larger under load
 		for g.gather(); len(g.waiting) > 0; g.gather() {
 			g.answer(s.commitGroup(g))
 			g = s.newGroup(state)
@@ -95,7 +94,7 @@ func (s *Store) newGroup(st *state) *group {
 	}
 }
 
-// gather takes what has come into the group.
+// gather moves changes from the queue into the group.
 func (g *group) gather() {
 	for g.size < groupBytes {
 		o := g.store.queue.take()
@@ -113,22 +112,22 @@ func (g *group) gather() {
 	}
 }
 
-// commitGroup makes the group visible, brings it to the disk, and returns when it is there.
+// commitGroup makes the group visible and returns when it is on disk.
 func (s *Store) commitGroup(g *group) error {
 	keys := slices.Collect(maps.Keys(g.keys))
-	g.prepared()
+	g.trim()
 	if g.batch.Empty() {
 		return g.batch.Close()
 	}
-	s.began.Store(int64(time.Since(s.opened)))
-	defer s.began.Store(0)
+	s.syncStart.Store(int64(time.Since(s.opened)))
+	defer s.syncStart.Store(0)
 	s.apply(g.batch)
 	if err := s.failed(); err != nil {
 		g.forget()
 		return err
 	}
-	s.addresses.drop(g.inboxIn...)
-	s.inboxes.renew(g.grown)
+	s.addresses.drop(g.moved...)
+	s.inboxes.update(g.grown)
 	s.inboxes.drop(g.deleted...)
 	if g.swept {
 		s.addresses.dropAll()
@@ -162,8 +161,8 @@ func (g *group) answer(err error) {
 	}
 }
 
-// apply makes the group visible; it is not on disk yet. The database panics when its log cannot be
-// written.
+// apply makes the group visible, but does not wait until it is on disk. The database panics if its
+// log cannot be written.
 func (s *Store) apply(b *pebbledb.Batch) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -175,15 +174,16 @@ func (s *Store) apply(b *pebbledb.Batch) {
 	}
 }
 
-// state is what the committer knows of the store without reading it. It includes the group that is
-// being prepared, which cannot be read yet; it is bounded, and half of it forgotten when it is full.
+// state is the committer's own cache of the store. It includes the changes of the group that is
+// being prepared, which cannot be read from the database yet. When it is full, half of it is
+// dropped.
 type state struct {
 	store    *Store
 	inboxes  map[string]*inboxState
 	emails   map[quotaOf]int
-	quotaDay service.Day // the counts of days before it are removed
+	quotaDay service.Day // the counts of earlier days are removed
 
-	// Changed in this group only:
+	// Changes of the current group:
 	addresses map[string][2]string // owner and inbox
 	keys      map[string]service.StoredKey
 }
@@ -200,8 +200,8 @@ type quotaOf struct {
 	day   service.Day
 }
 
-// stateSize is how many inboxes are known at most, of 250 octets each. A delivery to one that is not takes
-// three times as long.
+// stateSize is the largest number of inboxes in state, which take 250 bytes each. A delivery to
+// another one takes three times as long.
 const stateSize = 128 << 10
 
 func newState(s *Store) *state {
@@ -217,8 +217,8 @@ func (st *state) forget() {
 	st.keys = make(map[string]service.StoredKey)
 }
 
-// prepared is called when a group is complete.
-func (st *state) prepared() {
+// trim ends a group: it drops the group's own state, and what is too much of the rest.
+func (st *state) trim() {
 	clear(st.addresses)
 	clear(st.keys)
 	if len(st.inboxes) > stateSize {
@@ -230,7 +230,7 @@ func (st *state) prepared() {
 	}
 }
 
-// inbox returns the inbox as the group will leave it; gone when there is none.
+// inbox returns the inbox as it will be after the group; gone is set if there is none.
 func (st *state) inbox(keyID, id string) (*inboxState, error) {
 	if in := st.inboxes[id]; in != nil && (in.gone || in.KeyID == keyID) {
 		return in, nil
@@ -246,7 +246,7 @@ func (st *state) inbox(keyID, id string) (*inboxState, error) {
 	return st.inboxes[id], nil
 }
 
-// emailsOn returns the messages of the key on the day, the group's included.
+// emailsOn returns the count of the key's messages on the day, including those of the group.
 func (st *state) emailsOn(q quotaOf) (int, error) {
 	if n, ok := st.emails[q]; ok {
 		return n, nil
@@ -259,7 +259,7 @@ func (st *state) emailsOn(q quotaOf) (int, error) {
 	return n, nil
 }
 
-// address returns who owns an address and the inbox that has it, as the group will leave it.
+// address returns the owner of an address and its inbox, as they will be after the group.
 func (st *state) address(address string) (keyID, inboxID string, err error) {
 	if a, ok := st.addresses[address]; ok {
 		return a[0], a[1], nil
@@ -267,7 +267,7 @@ func (st *state) address(address string) (keyID, inboxID string, err error) {
 	return st.store.address(address)
 }
 
-// key returns a key as the group will leave it.
+// key returns a key as it will be after the group.
 func (st *state) key(id string) (service.StoredKey, error) {
 	if k, ok := st.keys[id]; ok {
 		return k, nil

@@ -20,7 +20,7 @@ import (
 	"mayfly/service"
 )
 
-// crashDir, when set, makes the test's program the process that is killed.
+// crashDir makes the test's program the process that is killed, if set to the directory of a store.
 const crashDir = "MAYFLY_TEST_CRASH_DIR"
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeUntilKilled changes the store from many sides and says what was acknowledged, a line each.
+// writeUntilKilled changes the store with many writers, and prints a line for each acknowledged
+// change.
 func writeUntilKilled(dir string, out io.Writer) error {
 	s, err := Open(dir, Options{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	if err != nil {
@@ -85,39 +86,38 @@ func writeSome(s *Store, out io.Writer) error {
 	return nil
 }
 
-// Killed at any moment, the store opens again with everything that was acknowledged and nothing that
-// was deleted.
+// Killed at any moment, the store opens again with everything that was acknowledged and nothing
+// that was deleted. MAYFLY_LONG=1 kills ten stores instead of one.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	program, err := os.Executable()
 	must(t, err)
-	dir := filepath.Join(t.TempDir(), "store")
-	kills := 100
-	if testing.Short() {
-		kills = 10
+	stores := 1
+	if os.Getenv("MAYFLY_LONG") != "" {
+		stores = 10
 	}
-	state := make(map[string]*acknowledgedInbox)
-	for kill := range kills {
-		if kill%10 == 0 {
-			dir = filepath.Join(t.TempDir(), fmt.Sprint(kill))
-			clear(state)
-		}
-		cmd := exec.Command(program)
-		cmd.Env = append(os.Environ(), crashDir+"="+dir)
-		cmd.Stderr = t.Output()
-		out, err := cmd.StdoutPipe()
-		must(t, err)
-		must(t, cmd.Start())
-		lines, killAt := bufio.NewScanner(out), 1+rand.IntN(250)
-		for n := 0; lines.Scan(); n++ {
-			note(state, lines.Text())
-			if n == killAt {
-				must(t, cmd.Process.Kill())
+	for store := range stores {
+		dir := filepath.Join(t.TempDir(), fmt.Sprint(store))
+		state := make(map[string]*acknowledgedInbox)
+		for range 10 {
+			cmd := exec.Command(program)
+			cmd.Env = append(os.Environ(), crashDir+"="+dir)
+			cmd.Stderr = t.Output()
+			out, err := cmd.StdoutPipe()
+			must(t, err)
+			must(t, cmd.Start())
+			lines, killAt := bufio.NewScanner(out), 1+rand.IntN(250)
+			for n := 0; lines.Scan(); n++ {
+				note(state, lines.Text())
+				if n == killAt {
+					must(t, cmd.Process.Kill())
+				}
 			}
+			if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
+				t.Fatalf("the process ended by itself: %v", err)
+			}
+			check(t, dir, state)
 		}
-		if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
-			t.Fatalf("the process ended by itself: %v", err)
-		}
-		check(t, dir, state)
 	}
 }
 
@@ -126,7 +126,7 @@ type acknowledgedInbox struct {
 	deleting, deleted bool
 }
 
-// note takes down a line; the last one before the kill may be cut, and then says nothing.
+// note records a line. The last one before the kill may be incomplete, and is then ignored.
 func note(state map[string]*acknowledgedInbox, line string) {
 	f := strings.Fields(line)
 	if len(f) < 2 || len(f[1]) != 16 {

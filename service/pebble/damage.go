@@ -10,15 +10,15 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// tellDamage tells the operator once of each damaged file.
-func (s *Store) tellDamage(info pebbledb.DataCorruptionInfo) {
-	if _, told := s.damaged.LoadOrStore(info.Path, true); !told {
-		s.log.Error("a file of the store is damaged: what it held cannot be read, the rest is served; restore a backup",
+// logDamage logs each damaged file once.
+func (s *Store) logDamage(info pebbledb.DataCorruptionInfo) {
+	if _, logged := s.damaged.LoadOrStore(info.Path, true); !logged {
+		s.log.Error("a file of the store is damaged: its content cannot be read, the rest is served; restore a backup",
 			"file", info.Path, "error", info.Details)
 	}
 }
 
-// hint adds to an error of opening the database what can be done, unless it is one of the system's.
+// hint adds what to do to an error of opening the database, unless it is an error of the system.
 func hint(err error) error {
 	var path *fs.PathError
 	if errors.Is(err, ErrInUse) || vfs.IsNoSpaceError(err) || errors.As(err, &path) {
@@ -29,25 +29,27 @@ func hint(err error) error {
 
 var errFile = errors.New("a file of bodies is damaged or missing")
 
-// unreadable, deferred, makes an error of the panic by which the database says that it cannot open a file of bodies.
-func (s *Store) unreadable(err *error) {
+// recoverRead turns the panic of the database when it cannot open a file of bodies into an error.
+// It is to be deferred.
+func (s *Store) recoverRead(err *error) {
 	switch p := recover().(type) {
 	case nil:
 	case string:
 		if !strings.HasPrefix(p, "unknown metadata type") {
 			panic(p)
 		}
-		s.interrupted.Store(true)
+		s.readPanic.Store(true)
 		*err = s.readError(fmt.Errorf("%w: %s", errFile, p))
 	default:
 		panic(p)
 	}
 }
 
-// closeDatabase closes the database. It complains about what reads hold that panicked, when all else is closed.
+// closeDatabase closes the database. After a read has panicked it panics, too, once everything is
+// closed, since that read has not released its resources.
 func (s *Store) closeDatabase() (err error) {
 	defer func() {
-		if s.interrupted.Load() {
+		if s.readPanic.Load() {
 			_, err = recover(), nil
 		}
 	}()

@@ -10,16 +10,14 @@ import (
 	"mayfly/service"
 )
 
-// Exists tells whether there is a store in a directory, without making one.
+// Exists reports whether there is a store in a directory.
 func Exists(dir string) (bool, error) {
 	found, err := pebbledb.Peek(dir, vfs.Default)
 	return err == nil && found.Exists, err
 }
 
-// What service.Store does not list, for who moves the store elsewhere. Each calls visit until it returns an error, and
-// returns that.
-
-// EachInbox visits the inboxes of all keys, with the count of their messages.
+// EachInbox calls visit for the inboxes of all keys, with the count of their messages, until it
+// returns an error. Like EachAddress and EachCount it is for copying the store.
 func (s *Store) EachInbox(ctx context.Context, visit func(service.Inbox) error) error {
 	return s.each(ctx, inboxPrefix, func(key, value []byte) error {
 		keyID, rest, ok := cutName(key)
@@ -41,7 +39,8 @@ func (s *Store) EachInbox(ctx context.Context, visit func(service.Inbox) error) 
 	})
 }
 
-// EachAddress visits the addresses that were ever had, with their owners and the inboxes that had them last.
+// EachAddress calls visit for all addresses that ever had an inbox, with their owner and last
+// inbox, until it returns an error.
 func (s *Store) EachAddress(ctx context.Context, visit func(address, keyID, inboxID string) error) error {
 	return s.each(ctx, addressPrefix, func(key, value []byte) error {
 		address, _, ok := cutName(key)
@@ -56,7 +55,8 @@ func (s *Store) EachAddress(ctx context.Context, visit func(address, keyID, inbo
 	})
 }
 
-// EachCount visits how many messages were appended for each key on each of the last days.
+// EachCount calls visit with the number of messages of each key on each of the last days, until it
+// returns an error.
 func (s *Store) EachCount(ctx context.Context, visit func(keyID string, day service.Day, n int) error) error {
 	return s.each(ctx, quotaPrefix, func(key, value []byte) error {
 		n, size := binary.Uvarint(value)
@@ -67,10 +67,10 @@ func (s *Store) EachCount(ctx context.Context, visit func(keyID string, day serv
 	})
 }
 
-// each visits the keys with a prefix, without it.
+// each calls visit for the keys with a prefix, which it cuts off, until it returns an error.
 func (s *Store) each(ctx context.Context, prefix byte, visit func(key, value []byte) error) error {
 	start := []byte{prefix}
-	var failed error // of visit: scan would take it for one of the database
+	var failed error // of visit, which scan would take for one of the database
 	err := s.scan(ctx, start, after(start), func(key, value []byte) (bool, error) {
 		failed = visit(key[1:], value)
 		return failed == nil, nil

@@ -48,7 +48,7 @@ func wantCode(t *testing.T, err error, code service.Code) {
 
 var padding = mailText(3000)
 
-// acknowledged appends a message of which the subject and the body are known.
+// acknowledged appends a message with the text as its subject and in its body.
 func acknowledged(t testing.TB, s *Store, in service.Inbox, text string) error {
 	a := delivery(in, append([]byte(text+"."), padding...))
 	a.Messages[0].Subject = text
@@ -83,7 +83,7 @@ type faults struct{ err atomic.Pointer[fault] }
 type fault struct {
 	err   error
 	kinds []errorfs.OpKind
-	ext   string // of the files concerned; empty: all
+	ext   string // of the affected files; empty: all
 }
 
 func (f *faults) set(err error, ext string, kinds ...errorfs.OpKind) {
@@ -99,6 +99,7 @@ func (f *faults) MaybeError(op errorfs.Op) error {
 }
 
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		disk, injector := vfs.NewMem(), &faults{}
 		s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)})
@@ -144,6 +145,7 @@ func TestDiskFull(t *testing.T) {
 }
 
 func TestDiskFullAtClose(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		disk, injector := vfs.NewMem(), &faults{}
 		s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)})
@@ -165,6 +167,7 @@ func TestDiskFullAtClose(t *testing.T) {
 }
 
 func TestReserve(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		disk := vfs.NewMem()
 		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30})
@@ -173,12 +176,12 @@ func TestReserve(t *testing.T) {
 		in, other := testInbox(t, s, "ada"), testInbox(t, s, "other")
 		must(t, acknowledged(t, s, in, "one"))
 		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1<<20 - 1})
-		time.Sleep(spaceCheck)
+		time.Sleep(spaceCheckInterval)
 		wantCode(t, acknowledged(t, s, in, "two"), service.Full)
 		wantCode(t, s.Ready(t.Context()), service.Full)
 		must(t, s.DeleteInbox(t.Context(), other.KeyID, other.ID)) // which is how space is made
 		disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1<<20 + 4*uint64(len(padding))})
-		time.Sleep(spaceCheck)
+		time.Sleep(spaceCheckInterval)
 		must(t, acknowledged(t, s, in, "three"))
 		wantCode(t, acknowledged(t, s, in, "four, before anybody looked at the disk again"), service.Full)
 		if got := subjects(t, s, in); !slices.Equal(got, []string{"three", "one"}) {
@@ -188,8 +191,9 @@ func TestReserve(t *testing.T) {
 	})
 }
 
-// Most of a small disk can be used.
+// The default reserve leaves most of a small disk for mail.
 func TestSmallDisk(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		disk := vfs.NewMem()
 		disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 40 << 20, AvailBytes: 11 << 20})
@@ -198,14 +202,15 @@ func TestSmallDisk(t *testing.T) {
 		in := testInbox(t, s, "ada")
 		must(t, acknowledged(t, s, in, "one"))
 		disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 40 << 20, AvailBytes: 10<<20 - 1})
-		time.Sleep(spaceCheck)
+		time.Sleep(spaceCheckInterval)
 		wantCode(t, acknowledged(t, s, in, "two"), service.Full)
 		must(t, s.Close())
 	})
 }
 
-// A store that has no room to be opened says so; nobody would see it wait.
-func TestNoRoomToOpen(t *testing.T) {
+// Opening a store without enough disk space fails, instead of waiting silently.
+func TestOpenOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	disk := vfs.NewMem()
 	s, err := Open("store", Options{Log: testLog(t), fs: disk})
 	must(t, err)
@@ -217,8 +222,10 @@ func TestNoRoomToOpen(t *testing.T) {
 	}
 }
 
-// After a write or a sync that failed nothing is acknowledged any more; what was is still there.
+// After a write or a sync has failed, nothing is acknowledged any more, but what was is still
+// there.
 func TestDiskFails(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []errorfs.OpKind{errorfs.OpFileWrite, errorfs.OpFileSync, errorfs.OpFileSyncData} {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -264,8 +271,9 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// A store that cannot be opened since a file is damaged or missing says what to do.
+// If the store cannot be opened because a file is damaged or missing, the error says what to do.
 func TestDamageAtOpen(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		files  string
 		damage func(name string) error
@@ -309,7 +317,7 @@ func TestDamageAtOpen(t *testing.T) {
 	}
 }
 
-// hang makes the logs' syncs take a minute.
+// hang makes each sync of a log take a minute.
 type hang struct{}
 
 func (hang) String() string { return "hang" }
@@ -320,8 +328,9 @@ func (hang) MaybeError(op errorfs.Op) error {
 	return nil
 }
 
-// While the disk does not answer, the store is not ready, and is read all the same.
+// While the disk does not respond, the store is not ready, but can be read.
 func TestDiskHangs(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		disk := vfs.NewMem()
 		s, err := Open("store", Options{Log: testLog(t), fs: disk})
@@ -334,7 +343,7 @@ func TestDiskHangs(t *testing.T) {
 		must(t, s.Ready(t.Context()))
 		done := make(chan error, 1)
 		go func() { done <- acknowledged(t, s, in, "slow") }()
-		time.Sleep(diskPatience - time.Second)
+		time.Sleep(syncTimeout - time.Second)
 		must(t, s.Ready(t.Context()))
 		time.Sleep(2 * time.Second)
 		wantCode(t, s.Ready(t.Context()), service.Unavailable)
@@ -346,8 +355,9 @@ func TestDiskHangs(t *testing.T) {
 	})
 }
 
-// A power cut takes what was not synced: nothing acknowledged is among it.
+// A power cut loses what was not synced, but nothing that was acknowledged.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	for cut := range 30 {
 		disk := vfs.NewCrashableMem()
 		s, err := Open("store", Options{Log: testLog(t), fs: disk})
@@ -410,11 +420,12 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// Bytes that change on the disk are noticed and told; what does not need them is served.
+// Bytes that change on disk are detected and logged; what does not need them is served.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
-	var told atomic.Int32
-	s, err := Open(dir, Options{Log: countErrors(&told)})
+	var logged atomic.Int32
+	s, err := Open(dir, Options{Log: countErrors(&logged)})
 	must(t, err)
 	in, other := testInbox(t, s, "ada"), testInbox(t, s, "other")
 	for i := range 50 {
@@ -436,7 +447,7 @@ func TestDamage(t *testing.T) {
 	b[len(b)/3] ^= 0x10
 	must(t, os.WriteFile(blobs[0], b, 0o600))
 
-	s, err = Open(dir, Options{Log: countErrors(&told)})
+	s, err = Open(dir, Options{Log: countErrors(&logged)})
 	must(t, err)
 	damaged := 0
 	for place := uint64(1); place <= 50; place++ {
@@ -452,8 +463,8 @@ func TestDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if damaged == 0 || damaged == 50 || told.Load() == 0 {
-		t.Errorf("%d of 50 messages are damaged, the operator was told %d times", damaged, told.Load())
+	if damaged == 0 || damaged == 50 || logged.Load() == 0 {
+		t.Errorf("%d of 50 messages are damaged, logged %d times", damaged, logged.Load())
 	}
 	got, err := s.Inbox(t.Context(), in.KeyID, in.ID)
 	must(t, err)
@@ -466,13 +477,13 @@ func TestDamage(t *testing.T) {
 	must(t, acknowledged(t, s, in, "goes on"))
 	must(t, s.Close())
 
-	// A file that is cut short, so that it cannot even be opened.
+	// A truncated file cannot even be opened.
 	must(t, os.Truncate(blobs[1], 100))
-	told.Store(0)
-	s, err = Open(dir, Options{Log: countErrors(&told)})
+	logged.Store(0)
+	s, err = Open(dir, Options{Log: countErrors(&logged)})
 	must(t, err)
-	if _, err := s.Message(t.Context(), other, 1); service.ErrorCode(err) != service.Damaged || told.Load() == 0 {
-		t.Errorf("the message in a file that is cut short: %v, the operator was told %d times", err, told.Load())
+	if _, err := s.Message(t.Context(), other, 1); service.ErrorCode(err) != service.Damaged || logged.Load() == 0 {
+		t.Errorf("the message in a truncated file: %v, logged %d times", err, logged.Load())
 	}
 	must(t, acknowledged(t, s, other, "goes on"))
 	must(t, s.Close())

@@ -11,9 +11,10 @@ import (
 	"mayfly/service"
 )
 
-// scan calls visit for the keys from start to before end, in order, until it returns false.
+// scan calls visit for the keys from start up to but excluding end, in order, until it returns
+// false.
 func (s *Store) scan(ctx context.Context, start, end []byte, visit func(key, value []byte) (bool, error)) (err error) {
-	defer s.unreadable(&err)
+	defer s.recoverRead(&err)
 	it, err := s.db.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start, UpperBound: end})
 	if err != nil {
 		return s.readError(err)
@@ -42,7 +43,7 @@ func (s *Store) scan(ctx context.Context, start, end []byte, visit func(key, val
 	return nil
 }
 
-// CreateInbox creates an inbox.
+// CreateInbox implements service.Store.
 func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	return s.commit(ctx, 0, func(g *group) error {
 		keyID, id, err := g.address(in.Address)
@@ -71,7 +72,7 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 			return err
 		}
 		g.addresses[in.Address] = [2]string{in.KeyID, in.ID}
-		g.inboxIn = append(g.inboxIn, in.Address)
+		g.moved = append(g.moved, in.Address)
 		g.inboxes[in.ID] = &inboxState{Inbox: in}
 		g.touched[in.KeyID] = true
 		return nil
@@ -80,7 +81,7 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 
 var errTaken = &service.Error{Code: service.Taken, Message: "The address is taken"}
 
-// Inbox returns an inbox of the key.
+// Inbox implements service.Store.
 func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, error) {
 	return s.inboxes.get(inboxOf{keyID, id}, func() (service.Inbox, error) { return s.inbox(keyID, id) })
 }
@@ -94,7 +95,7 @@ func (s *Store) inbox(keyID, id string) (service.Inbox, error) {
 }
 
 func (s *Store) inboxRecord(keyID, id string) (service.Inbox, error) {
-	if !name(keyID) || !name(id) {
+	if !isName(keyID) || !isName(id) {
 		return service.Inbox{}, errNotFound
 	}
 	value, err := s.get(inboxKey(keyID, id))
@@ -105,8 +106,8 @@ func (s *Store) inboxRecord(keyID, id string) (service.Inbox, error) {
 	return in, s.readError(err)
 }
 
-// counted fills in what the newest message tells: no message goes without its inbox, so its place is
-// how many there are.
+// counted fills in the count and the version, which the newest message tells: since messages are
+// only removed with their inbox, its place is the count.
 func (s *Store) counted(in service.Inbox) (service.Inbox, error) {
 	start := append(messagesKey(in.ExpiresAt, in.ID), summaryKind)
 	err := s.scan(context.Background(), start, after(start), func(key, value []byte) (bool, error) {
@@ -117,9 +118,9 @@ func (s *Store) counted(in service.Inbox) (service.Inbox, error) {
 	return in, err
 }
 
-// address returns the owner of an address and the inbox that has or had it, or NotFound.
+// address returns the owner of an address and the inbox that has it or had it last, or NotFound.
 func (s *Store) address(address string) (keyID, inboxID string, err error) {
-	if !name(address) {
+	if !isName(address) {
 		return "", "", errNotFound
 	}
 	value, err := s.get(addressKey(address))
@@ -130,7 +131,7 @@ func (s *Store) address(address string) (keyID, inboxID string, err error) {
 	return keyID, inboxID, s.readError(err)
 }
 
-// InboxByAddress returns the inbox that has the address, without counting its messages.
+// InboxByAddress implements service.Store. It does not count the messages.
 func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inbox, error) {
 	return s.addresses.get(address, func() (service.Inbox, error) {
 		keyID, id, err := s.address(address)
@@ -141,9 +142,9 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 	})
 }
 
-// Inboxes returns the key's inboxes.
+// Inboxes implements service.Store.
 func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uint64, error) {
-	if !name(keyID) {
+	if !isName(keyID) {
 		return nil, 0, nil
 	}
 	version := s.versions.of(keyID)
@@ -166,15 +167,16 @@ func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uin
 	return list, version, nil
 }
 
-// InboxesVersion returns the version of the key's list of inboxes.
+// InboxesVersion implements service.Store.
 func (s *Store) InboxesVersion(ctx context.Context, keyID string) (uint64, error) {
 	return s.versions.of(keyID), nil
 }
 
-// fewMessages is how many are cheaper to delete one by one than by a range.
+// fewMessages is up to how many messages are deleted one by one, which is then cheaper than a
+// range.
 const fewMessages = 16
 
-// DeleteInbox removes an inbox of the key and its messages.
+// DeleteInbox implements service.Store.
 func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	return s.commit(ctx, 0, func(g *group) error {
 		in, err := g.inbox(keyID, id)
@@ -206,13 +208,13 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		}
 		g.deleted = append(g.deleted, inboxOf{keyID, id})
 		g.inboxes[id] = &inboxState{gone: true}
-		g.inboxIn = append(g.inboxIn, in.Address)
+		g.moved = append(g.moved, in.Address)
 		g.touched[keyID] = true
 		return nil
 	})
 }
 
-// Sweep removes inboxes that have expired. It is not synced: what was swept expires again.
+// Sweep implements service.Store.
 func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
 	var swept service.Swept
 	err := s.commit(ctx, 0, func(g *group) error {
@@ -246,7 +248,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 			}
 		}
 		g.swept = true
-		// Messages are ordered like the expiry index, so those of all swept inboxes are one range.
+		// Messages are ordered like the expiry index, so those of the swept inboxes are one range.
 		end := after(last)
 		if err := b.DeleteRange(first, end, nil); err != nil {
 			return err

@@ -7,15 +7,15 @@ import (
 	"mayfly/service"
 )
 
-// CreateKey creates a key.
+// CreateKey implements service.Store.
 func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
-	if !name(k.ID) {
+	if !isName(k.ID) {
 		return service.Errorf(service.Invalid, "not a key's ID")
 	}
 	return s.commit(ctx, 0, func(g *group) error { return g.putKey(k) })
 }
 
-// UpdateKey changes a key.
+// UpdateKey implements service.Store.
 func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.StoredKey)) (service.StoredKey, error) {
 	var k service.StoredKey
 	err := s.commit(ctx, 0, func(g *group) error {
@@ -43,13 +43,13 @@ func (g *group) putKey(k service.StoredKey) error {
 	return g.batch.Set(prefixed(keyPrefix, k.ID), encodeKey(k), nil)
 }
 
-// Key returns a key by its ID.
+// Key implements service.Store.
 func (s *Store) Key(ctx context.Context, id string) (service.StoredKey, error) {
 	return s.keys.get(id, func() (service.StoredKey, error) { return s.readKey(id) })
 }
 
 func (s *Store) readKey(id string) (service.StoredKey, error) {
-	if !name(id) {
+	if !isName(id) {
 		return service.StoredKey{}, errNotFound
 	}
 	value, err := s.get(prefixed(keyPrefix, id))
@@ -60,7 +60,7 @@ func (s *Store) readKey(id string) (service.StoredKey, error) {
 	return k, s.readError(err)
 }
 
-// KeyByHash returns the key whose secret has the hash.
+// KeyByHash implements service.Store.
 func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey, error) {
 	id, err := s.hashes.get(hash, func() (string, error) {
 		id, err := s.get(hashKey(hash))
@@ -76,7 +76,7 @@ func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey
 	return k, err
 }
 
-// Keys returns all keys, the oldest first.
+// Keys implements service.Store.
 func (s *Store) Keys(ctx context.Context) ([]service.StoredKey, error) {
 	var keys []service.StoredKey
 	prefix := []byte{keyPrefix}

@@ -9,21 +9,22 @@ import (
 	"mayfly/service"
 )
 
-// The keys of the database. Names end in a zero byte, times are milliseconds since 1970, all numbers
-// big-endian, so that the order of keys is the order of what they name.
+// These are the first bytes of the database's keys. Names end in a zero byte, times are
+// milliseconds since 1970, and all numbers are big-endian, so that keys are ordered like what they
+// stand for.
 //
 //	f                                       format of the store
 //	k key-ID                                a key
 //	h hash                                  the ID of the key with that secret
-//	a address 0                             who owns the address, and its inbox
+//	a address 0                             the owner of an address, and its inbox
 //	i key-ID 0 inbox-ID 0                   an inbox, found by its owner only
 //	x expires inbox-ID 0                    the owner of an inbox, ordered by expiry
 //	m expires inbox-ID 0 's' ^place         summary of a message, the newest first
 //	m expires inbox-ID 0 'b' ^place         its raw body
-//	q day key-ID                            messages of a key on a day
+//	q day key-ID                            count of a key's messages on a day
 //
-// Messages are ordered by the expiry of their inbox: inboxes that end together lie together, one range
-// deletion removes them all, and the files that hold them can be dropped whole.
+// Messages are ordered by the expiry of their inbox: inboxes that expire at the same time are
+// neighbours, one range deletion removes them all, and whole files can be dropped.
 const (
 	formatKey     = 'f'
 	keyPrefix     = 'k'
@@ -38,8 +39,8 @@ const (
 	bodyKind    = 'b'
 )
 
-// name tells whether s can be part of a key. What cannot was never stored.
-func name(s string) bool { return s != "" && len(s) <= 512 && strings.IndexByte(s, 0) < 0 }
+// isName reports whether s can be part of a key of the database. Nothing else was ever stored.
+func isName(s string) bool { return s != "" && len(s) <= 512 && strings.IndexByte(s, 0) < 0 }
 
 func prefixed(prefix byte, s string) []byte { return append([]byte{prefix}, s...) }
 
@@ -59,7 +60,7 @@ func timeKey(prefix byte, t time.Time) []byte {
 	return binary.BigEndian.AppendUint64([]byte{prefix}, uint64(max(0, t.UnixMilli())))
 }
 
-// messagesKey is what the keys of all messages of an inbox start with.
+// messagesKey returns the prefix of the keys of an inbox's messages.
 func messagesKey(expires time.Time, id string) []byte {
 	k := make([]byte, 0, 1+8+len(id)+1+1+8)
 	k = append(k, messagePrefix)
@@ -68,7 +69,7 @@ func messagesKey(expires time.Time, id string) []byte {
 	return append(k, 0)
 }
 
-// messageKey appends to the inbox's messagesKey.
+// messageKey appends to messagesKey.
 func messageKey(messages []byte, kind byte, place uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(messages, kind), ^place)
 }
@@ -90,7 +91,7 @@ func after(prefix []byte) []byte {
 	return end
 }
 
-// cutName returns the name that a key begins with, and what follows it.
+// cutName splits a key after the name that it begins with.
 func cutName(key []byte) (name string, rest []byte, ok bool) {
 	before, rest, ok := bytes.Cut(key, []byte{0})
 	return string(before), rest, ok

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// testLog writes what an operator would see to the test's output.
+// testLog returns a log that goes to the test's output.
 func testLog(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
-// countErrors counts what an operator is told as an error.
+// countErrors returns a log that counts errors.
 func countErrors(n *atomic.Int32) *slog.Logger { return slog.New(counter{slog.DiscardHandler, n}) }
 
 type counter struct {

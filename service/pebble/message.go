@@ -7,13 +7,13 @@ import (
 	"mayfly/service"
 )
 
-// Append stores one delivery.
+// Append implements service.Store.
 func (s *Store) Append(ctx context.Context, a service.Append) error {
 	size := len(a.Raw) * len(a.Messages)
-	if err := s.space.take(size); err != nil {
+	if err := s.space.acquire(size); err != nil {
 		return err
 	}
-	defer s.space.give(size)
+	defer s.space.release(size)
 	return s.commit(ctx, size, func(g *group) error {
 		inboxes := make([]*inboxState, len(a.Messages))
 		more := make(map[quotaOf]int, 1)
@@ -86,7 +86,7 @@ func (g *group) append(in *inboxState, a service.Append, n service.NewMessage) e
 	return nil
 }
 
-// EmailsToday returns how many messages were appended for the key on the day.
+// EmailsToday implements service.Store.
 func (s *Store) EmailsToday(ctx context.Context, keyID string, day service.Day) (int, error) {
 	q := quotaOf{keyID, day}
 	return s.quotas.get(q, func() (int, error) { return s.emails(q) })
@@ -107,9 +107,9 @@ func (s *Store) emails(q quotaOf) (int, error) {
 	return int(n), nil
 }
 
-// Messages lists summaries, the newest first.
+// Messages implements service.Store.
 func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, limit int) ([]service.Summary, error) {
-	if before <= 1 || !name(in.ID) {
+	if before <= 1 || !isName(in.ID) {
 		return nil, nil
 	}
 	messages := messagesKey(in.ExpiresAt, in.ID)
@@ -128,13 +128,13 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 	return list, err
 }
 
-// Summary returns a message without its body.
+// Summary implements service.Store.
 func (s *Store) Summary(ctx context.Context, in service.Inbox, place uint64) (service.Summary, error) {
 	m, err := s.message(in, place)
 	return m.Summary, err
 }
 
-// Message returns a message by its place.
+// Message implements service.Store.
 func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (service.Message, error) {
 	m, err := s.message(in, place)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (se
 }
 
 func (s *Store) message(in service.Inbox, place uint64) (service.Message, error) {
-	if !name(in.ID) {
+	if !isName(in.ID) {
 		return service.Message{}, errNotFound
 	}
 	value, err := s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), summaryKind, place))

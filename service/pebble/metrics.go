@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	syncSeconds = prometheus.NewDesc("mayfly_store_sync_seconds", "Time to bring a group of changes to the disk.", nil, nil)
-	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that wait for the disk.", nil, nil)
+	syncSeconds = prometheus.NewDesc("mayfly_store_sync_seconds", "Time to sync a group of changes to disk.", nil, nil)
+	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that are waiting for the disk.", nil, nil)
 	diskBytes   = prometheus.NewDesc("mayfly_store_bytes", "Disk space that the store takes.", nil, nil)
 	accepting   = prometheus.NewDesc("mayfly_store_writable", "1 while the store can be written, else 0.", nil, nil)
 )

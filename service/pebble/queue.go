@@ -5,27 +5,27 @@ import (
 	"sync"
 )
 
-// op is one change. prepare runs in the committer; it adds to the group or returns an error, and then
-// has added nothing.
+// op is one change. The committer calls prepare, which adds to the group, or returns an error and
+// adds nothing.
 type op struct {
-	size      int
+	size      int // bytes of bodies
 	prepare   func(*group) error
-	preparing sync.Mutex // held from leaving the queue until prepare has returned
+	preparing sync.Mutex // locked from leaving the queue until prepare has returned
 	done      chan error
 }
 
-// queue holds the changes that the committer has not taken.
+// queue holds the changes that the committer has not taken yet.
 type queue struct {
 	mu     sync.Mutex
 	ops    []*op
-	first  int // of ops: those before it were taken
+	first  int // index of the first that is not taken
 	closed bool
-	more   chan struct{} // has an element when an op may have come
+	more   chan struct{} // has an element if an op may have arrived
 }
 
 func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
 
-// put returns false when the queue is closed.
+// put adds a change, or returns false if the queue is closed.
 func (q *queue) put(o *op) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -44,7 +44,7 @@ func (q *queue) put(o *op) bool {
 	return true
 }
 
-// take returns the first op, whose mutex preparing is locked, or nil.
+// take removes and returns the first op, with preparing locked, or nil.
 func (q *queue) take() *op {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -59,7 +59,7 @@ func (q *queue) take() *op {
 	return o
 }
 
-// withdraw takes o back and returns true, unless it was taken.
+// withdraw removes o, or returns false if it was taken already.
 func (q *queue) withdraw(o *op) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -71,7 +71,7 @@ func (q *queue) withdraw(o *op) bool {
 	return true
 }
 
-// close refuses all that comes and returns what was not taken.
+// close closes the queue and returns what was not taken.
 func (q *queue) close() []*op {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// What is put comes out once, in order, unless it is withdrawn; closing gives back what is left.
+// What is put is taken once, in order, unless it is withdrawn; closing returns what is left.
 func TestQueue(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	q := newQueue()
 	var want, all []*op

@@ -17,46 +17,46 @@ import (
 	"mayfly/service"
 )
 
-// space watches over the room on the disk. Mail is refused while less than the reserve is free, so that what
-// was accepted can be moved and deletions can be written. When there is nothing left all the same, because
-// others write to the disk too, writes wait until there is: the database takes a write that failed for the
-// end of the world, and must not see one.
+// space is the database's file system, and watches the free space on the disk. Mail is refused
+// while less than the reserve is free, so that what was accepted can be compacted and deletions can
+// be written. If the disk gets full nevertheless, because others write to it too, writes wait until
+// there is space: to the database, a failed write is fatal.
 type space struct {
 	vfs.FS
-	dir     string
-	reserve uint64
-	stop    <-chan struct{}
-	tell    func(full bool)
+	dir      string
+	reserve  uint64
+	stop     <-chan struct{}
+	onChange func(full bool)
 
-	shrinking atomic.Bool // a file that is to be written over starts empty
+	shrinking atomic.Bool // reused files are replaced by empty ones
 
 	mu        sync.Mutex
-	checked   time.Time
-	available uint64        // octets, at the last check
-	taken     uint64        // of them, by mail since
-	coming    uint64        // of those, by mail that is not on the disk yet
-	low       bool          // by the last check
+	checked   time.Time     // when available was read
+	available uint64        // bytes
+	taken     uint64        // of available, by mail since
+	pending   uint64        // of taken, by mail that is not on disk yet
+	low       bool          // available is below the reserve
 	blocked   int           // writes that wait
 	full      chan struct{} // closed while writes wait
 }
 
 const (
-	spaceCheck = 100 * time.Millisecond // how often the free space is asked for
-	spaceRetry = 100 * time.Millisecond // how often a write that found no room is tried again
+	spaceCheckInterval = 100 * time.Millisecond // for reading the free space
+	spaceRetryInterval = 100 * time.Millisecond // for repeating a write that found no space
 )
 
-func newSpace(disk vfs.FS, dir string, reserve uint64, stop <-chan struct{}, tell func(full bool)) *space {
-	return &space{FS: disk, dir: dir, reserve: reserve, stop: stop, tell: tell, full: make(chan struct{})}
+func newSpace(disk vfs.FS, dir string, reserve uint64, stop <-chan struct{}, onChange func(full bool)) *space {
+	return &space{FS: disk, dir: dir, reserve: reserve, stop: stop, onChange: onChange, full: make(chan struct{})}
 }
 
 var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
 
-// roomToOpen returns an error unless there is room to move what is in the logs to tables: while it is opened, the store
-// would wait for it, and nobody would know.
-func (s *space) roomToOpen() error {
+// checkOpen returns an error unless there is space for opening the database, which writes what is
+// in the logs to tables. Without space it would wait, and nobody would know why.
+func (s *space) checkOpen() error {
 	usage, err := s.GetDiskUsage(s.dir)
 	if err != nil {
-		return nil // it is not known
+		return nil // the file system does not tell
 	}
 	names, err := s.List(s.dir)
 	if err != nil {
@@ -75,62 +75,62 @@ func (s *space) roomToOpen() error {
 		need += uint64(info.Size())
 	}
 	if usage.AvailBytes < need {
-		return fmt.Errorf("%w: %d KB are free on its disk, and it needs %d", syscall.ENOSPC, usage.AvailBytes>>10, need>>10)
+		return fmt.Errorf("%w: its disk has %d KB free, but opening needs %d KB", syscall.ENOSPC, usage.AvailBytes>>10, need>>10)
 	}
 	return nil
 }
 
-// check returns Full while there is no room for mail.
+// check returns Full while there is no space for mail.
 func (s *space) check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.checkRoom(0)
+	return s.checkFor(0)
 }
 
 // tight reports whether mail will soon be refused.
 func (s *space) tight() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.checkRoom(s.reserve/2) != nil
+	return s.checkFor(s.reserve/2) != nil
 }
 
-// take takes room for mail of n octets until it is on the disk, or returns Full.
-func (s *space) take(n int) error {
+// acquire reserves space for mail of n bytes until it is on disk, or returns Full.
+func (s *space) acquire(n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	need := writes * uint64(n)
-	if err := s.checkRoom(need); err != nil {
+	if err := s.checkFor(need); err != nil {
 		return err
 	}
 	s.taken += need
-	s.coming += need
+	s.pending += need
 	return nil
 }
 
-// give is called when mail for which room was taken is on the disk, or will not come.
-func (s *space) give(n int) {
+// release is called when mail for which space was acquired is on disk, or was not stored.
+func (s *space) release(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.coming -= writes * uint64(n)
+	s.pending -= writes * uint64(n)
 }
 
-// writes is how often mail is written: to a log, and to a table before the log goes.
+// writes is how often mail is written: to a log, and to a table before the log is removed.
 const writes = 2
 
-func (s *space) checkRoom(need uint64) error {
+func (s *space) checkFor(need uint64) error {
 	if s.blocked > 0 {
 		return errFull
 	}
-	if now := time.Now(); s.checked.IsZero() || now.Sub(s.checked) >= spaceCheck {
+	if now := time.Now(); s.checked.IsZero() || now.Sub(s.checked) >= spaceCheckInterval {
 		s.checked = now
 		usage, err := s.GetDiskUsage(s.dir)
-		s.available, s.taken = usage.AvailBytes, s.coming
+		s.available, s.taken = usage.AvailBytes, s.pending
 		if err != nil {
 			s.available = math.MaxInt64
 		}
 		if low := s.available < s.reserve; low != s.low {
 			s.low = low
-			s.tell(low)
+			s.onChange(low)
 		}
 	}
 	if s.available < s.reserve+s.taken+need {
@@ -139,25 +139,26 @@ func (s *space) checkRoom(need uint64) error {
 	return nil
 }
 
-// exhausted returns a channel that is closed when writes have to wait for room.
+// exhausted returns a channel that is closed when writes have to wait for space.
 func (s *space) exhausted() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.full
 }
 
-// patiently does a write until it finds room. A backup, which goes elsewhere, does not wait.
-func (s *space) patiently(name string, write func() error) error {
+// retry repeats a write until there is space for it. It does not wait for a backup, which is
+// written elsewhere.
+func (s *space) retry(name string, write func() error) error {
 	err := write()
 	if !vfs.IsNoSpaceError(err) || s.PathDir(name) != s.dir {
 		return err
 	}
 	s.block(1)
-	timer := time.NewTicker(spaceRetry)
-	defer timer.Stop()
+	ticker := time.NewTicker(spaceRetryInterval)
+	defer ticker.Stop()
 	for vfs.IsNoSpaceError(err) {
 		select {
-		case <-timer.C:
+		case <-ticker.C:
 			err = write()
 		case <-s.stop:
 			return err
@@ -175,25 +176,25 @@ func (s *space) block(n int) {
 	switch {
 	case before == 0:
 		close(s.full)
-		s.tell(true)
+		s.onChange(true)
 	case s.blocked == 0:
 		s.full = make(chan struct{})
 		s.checked = time.Time{}
 		if !s.low {
-			s.tell(false)
+			s.onChange(false)
 		}
 	}
 }
 
-// What makes a file waits for room like what writes to one.
+// The methods that create files wait for space, too.
 
 func (s *space) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
-	err = s.patiently(name, func() error { f, err = s.FS.Create(name, c); return err })
+	err = s.retry(name, func() error { f, err = s.FS.Create(name, c); return err })
 	return s.file(name, f, err)
 }
 
 func (s *space) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (f vfs.File, err error) {
-	err = s.patiently(name, func() error { f, err = s.FS.OpenReadWrite(name, c, o...); return err })
+	err = s.retry(name, func() error { f, err = s.FS.OpenReadWrite(name, c, o...); return err })
 	return s.file(name, f, err)
 }
 
@@ -204,26 +205,27 @@ func (s *space) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (f vfs.F
 		}
 		return s.Create(to, c)
 	}
-	err = s.patiently(to, func() error { f, err = s.FS.ReuseForWrite(from, to, c); return err })
+	err = s.retry(to, func() error { f, err = s.FS.ReuseForWrite(from, to, c); return err })
 	return s.file(to, f, err)
 }
 
 func (s *space) Link(from, to string) error {
-	return s.patiently(to, func() error { return s.FS.Link(from, to) })
+	return s.retry(to, func() error { return s.FS.Link(from, to) })
 }
 
 func (s *space) Rename(from, to string) error {
-	return s.patiently(to, func() error { return s.FS.Rename(from, to) })
+	return s.retry(to, func() error { return s.FS.Rename(from, to) })
 }
 
-// Lock takes the store for this process. A file that can be made but not locked is another's.
+// Lock locks the store for this process. If the file can be created but not locked, another process
+// has it.
 func (s *space) Lock(name string) (io.Closer, error) {
-	held, err := s.FS.Lock(name)
+	lock, err := s.FS.Lock(name)
 	var path *fs.PathError
 	if err != nil && !errors.As(err, &path) {
 		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
 	}
-	return held, err
+	return lock, err
 }
 
 func (s *space) Unwrap() vfs.FS { return s.FS }
@@ -232,19 +234,19 @@ func (s *space) file(name string, f vfs.File, err error) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return patientFile{f, s, name}, nil
+	return retryingFile{f, s, name}, nil
 }
 
-// patientFile is a file whose writes wait for room. A sync that finds none is an error for good: nobody
-// knows what was dropped.
-type patientFile struct {
+// retryingFile is a file whose writes wait for space. A sync that fails for want of space is not
+// repeated, since it is unknown what was lost.
+type retryingFile struct {
 	vfs.File
 	space *space
 	name  string
 }
 
-func (f patientFile) Write(p []byte) (n int, err error) {
-	err = f.space.patiently(f.name, func() error {
+func (f retryingFile) Write(p []byte) (n int, err error) {
+	err = f.space.retry(f.name, func() error {
 		m, err := f.File.Write(p[n:])
 		n += m
 		return err
@@ -252,8 +254,8 @@ func (f patientFile) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-func (f patientFile) WriteAt(p []byte, off int64) (n int, err error) {
-	err = f.space.patiently(f.name, func() error {
+func (f retryingFile) WriteAt(p []byte, off int64) (n int, err error) {
+	err = f.space.retry(f.name, func() error {
 		m, err := f.File.WriteAt(p[n:], off+int64(n))
 		n += m
 		return err
@@ -261,6 +263,6 @@ func (f patientFile) WriteAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// Preallocate does nothing: the logs of a store that holds one mail would take 70 MB each, and gain
-// nothing that could be measured.
-func (f patientFile) Preallocate(offset, length int64) error { return nil }
+// Preallocate does nothing: even in a store with a single mail each log would take 70 MB, without a
+// measurable benefit.
+func (f retryingFile) Preallocate(offset, length int64) error { return nil }

@@ -1,8 +1,9 @@
-// Package pebble is the embedded store: a directory of one process, on the key-value store Pebble.
+// Package pebble is the embedded store: a directory that belongs to one process, on the key-value
+// store Pebble.
 //
-// One goroutine, the committer, makes all changes. Whatever arrives while it is at work or waits for
-// the disk goes into its next group, which costs one write and one sync; so 64 writers share what one
-// would pay. Reads go to the database and wait for nobody.
+// All changes are made by one goroutine, the committer, in group commits: what arrives while a
+// group is prepared or synced to disk forms the next one, which costs one write and one sync
+// however many callers share it. Reads go straight to the database and never wait for writes.
 package pebble
 
 import (
@@ -21,18 +22,19 @@ import (
 	"mayfly/service"
 )
 
-// ErrInUse is the error of [Open] when a process has the store already.
-var ErrInUse = errors.New("another process has it")
+// ErrInUse is returned by [Open] when a process has the store open.
+var ErrInUse = errors.New("another process has it open")
 
 // Options of a store. The zero value works.
 type Options struct {
-	// Log receives what an operator has to know. Default: slog.Default().
+	// Log gets what an operator has to know. Default: slog.Default().
 	Log *slog.Logger
 
-	// Reserve is how many bytes mail leaves free on the disk. Default: 256 MiB, or a quarter of a disk that is small.
+	// Reserve is how many bytes mail leaves free on the disk. Default: 256 MiB, or a quarter of a
+	// smaller disk.
 	Reserve uint64
 
-	fs vfs.FS // where the store lies; default: the disk
+	fs vfs.FS // file system of the store; default: the operating system's
 }
 
 // Store is a service.Store in a directory.
@@ -42,32 +44,33 @@ type Store struct {
 	versions *versions
 	space    *space
 	keys     *cache[string, service.StoredKey] // by ID
-	hashes   *cache[[32]byte, string]          // IDs of keys, also by hashes that they had once
+	hashes   *cache[[32]byte, string]          // IDs of keys, also by hashes of replaced secrets
 	inboxes  *cache[inboxOf, service.Inbox]
-	// The inboxes that addresses have, without the count of their messages.
+	// Inboxes by address, without the count of their messages.
 	addresses *cache[string, service.Inbox]
 	quotas    *cache[quotaOf, int]
+
+	queue     *queue
 	waiting   atomic.Int64 // callers of commit
 	opened    time.Time
-	began     atomic.Int64 // when what is on its way to the disk was, in nanoseconds since opened; 0: nothing is
+	syncStart atomic.Int64 // of the current group, in nanoseconds since opened; 0: none
+	failure   atomic.Pointer[service.Error]
 
-	cache    *pebbledb.Cache
-	queue    *queue
-	written  chan struct{} // has an element when something was written of late
-	removed  atomic.Bool   // an inbox, since it was tidied
+	cache     *pebbledb.Cache
+	written   chan struct{} // has an element if something was written recently
+	removed   atomic.Bool   // an inbox was removed since the last tidying
+	damaged   sync.Map      // names of damaged files that were logged
+	readPanic atomic.Bool   // the database panicked in a read
+
 	stop     chan struct{}
 	stopOnce sync.Once
 	workers  sync.WaitGroup
-	failure  atomic.Pointer[service.Error]
-	damaged  sync.Map // names of files that the operator was told of
-
-	interrupted atomic.Bool // a read, by a panic of the database
 }
 
 var _ service.Store = (*Store)(nil)
 
-// Open opens the store in the directory and creates it when there is none. One process at a time can
-// have it open.
+// Open opens the store in the directory, which it creates if there is none. Only one process at a
+// time can have it open; for others it fails with [ErrInUse].
 func Open(dir string, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -94,11 +97,11 @@ func Open(dir string, o Options) (*Store, error) {
 		quotas:    newCache[quotaOf, int](),
 		queue:     newQueue(),
 		written:   make(chan struct{}, 1),
-		cache:     pebbledb.NewCache(2*memTable + 32<<20), // tables in memory are taken out of it
+		cache:     pebbledb.NewCache(2*memTable + 32<<20), // memtables are charged to it
 		stop:      make(chan struct{}),
 	}
-	s.space = newSpace(o.fs, dir, o.Reserve, s.stop, s.tellSpace)
-	if err := s.space.roomToOpen(); err != nil {
+	s.space = newSpace(o.fs, dir, o.Reserve, s.stop, s.logSpace)
+	if err := s.space.checkOpen(); err != nil {
 		s.cache.Unref()
 		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
 	}
@@ -112,20 +115,20 @@ func Open(dir string, o Options) (*Store, error) {
 		defer s.cache.Unref()
 		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", dir, err), db.Close())
 	}
-	s.removed.Store(true) // perhaps, before it was closed
+	s.removed.Store(true) // perhaps before it was closed
 	s.workers.Go(s.runCommits)
 	s.workers.Go(s.runTidy)
 	return s, nil
 }
 
-// OpenMemory opens a new store that lies in memory and is gone when it is closed: for tests, which may
-// run it with a false clock (testing/synctest).
+// OpenMemory opens a new store in memory, which is gone when it is closed. It is for tests, and
+// works with fake time (testing/synctest).
 func OpenMemory(o Options) (*Store, error) {
 	o.fs = vfs.NewMem()
 	return Open("store", o)
 }
 
-// Close ends the store; calls that have not returned fail or are completed.
+// Close closes the store. Calls that have not returned complete or fail.
 func (s *Store) Close() error {
 	s.stopOnce.Do(func() { close(s.stop) })
 	s.workers.Wait()
@@ -135,11 +138,11 @@ func (s *Store) Close() error {
 }
 
 const (
-	memTable = 16 << 20 // at most
+	memTable = 16 << 20 // largest size of a memtable
 	format   = "1"
 )
 
-// sizeOf is the size in octets of the disk that a folder is on; 1 TiB where it cannot be told.
+// sizeOf returns the size in bytes of the disk that a folder is on, or 1 TiB if it is unknown.
 func sizeOf(disk vfs.FS, dir string) uint64 {
 	usage, err := disk.GetDiskUsage(dir)
 	if err != nil || usage.TotalBytes == 0 {
@@ -148,11 +151,13 @@ func sizeOf(disk vfs.FS, dir string) uint64 {
 	return usage.TotalBytes
 }
 
-// databaseOptions are those for a disk of so many octets. On a small one, what is moved at a time is small, too: it has to
-// find room in the reserve.
+// databaseOptions returns the options for a disk of that many bytes. On a small disk memtables and
+// tables are small, too, since flushes and compactions must fit into the reserve.
 func (s *Store) databaseOptions(disk uint64) *pebbledb.Options {
 	table := min(memTable, max(1<<20, disk/32))
-	keep := 5 * time.Minute // a file of bodies, of which some are deleted: the others may soon be, too
+	// When some bodies of a file are deleted, the others often are soon after, so that rewriting
+	// the file can wait.
+	keep := 5 * time.Minute
 	if table < memTable {
 		keep = 10 * time.Second
 	}
@@ -162,11 +167,11 @@ func (s *Store) databaseOptions(disk uint64) *pebbledb.Options {
 		Logger:                      logger{s},
 		MemTableSize:                table,
 		LBaseMaxBytes:               4 * int64(table),
-		MemTableStopWritesThreshold: 3, // as many logs and one more are kept to be written again
+		MemTableStopWritesThreshold: 3, // one more than that many logs are kept for reuse
 		L0CompactionThreshold:       8,
 		Cache:                       s.cache,
 		FlushDelayDeleteRange:       10 * time.Second,
-		EventListener:               &pebbledb.EventListener{DataCorruption: s.tellDamage},
+		EventListener:               &pebbledb.EventListener{DataCorruption: s.logDamage},
 	}
 	o.Experimental.ValueSeparationPolicy = func() pebbledb.ValueSeparationPolicy {
 		return pebbledb.ValueSeparationPolicy{
@@ -181,11 +186,11 @@ func (s *Store) databaseOptions(disk uint64) *pebbledb.Options {
 	return o
 }
 
-// checkFormat refuses a store of another version of Mayfly rather than misread it.
+// checkFormat rejects a store of another format version.
 func (s *Store) checkFormat() error {
 	value, err := s.get([]byte{formatKey})
 	if err == nil && string(value) != format {
-		return fmt.Errorf("it has format %q, this version of mayfly reads format %s", value, format)
+		return fmt.Errorf("it has format %q, but this version of mayfly reads format %s", value, format)
 	}
 	if service.ErrorCode(err) == service.NotFound {
 		return s.db.Set([]byte{formatKey}, []byte(format), pebbledb.Sync)
@@ -193,7 +198,7 @@ func (s *Store) checkFormat() error {
 	return err
 }
 
-// Ready returns why mail cannot be stored, or nil.
+// Ready implements service.Store.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.failed(); err != nil {
 		return err
@@ -201,22 +206,22 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.space.check(); err != nil {
 		return err
 	}
-	if began := s.began.Load(); began != 0 && time.Since(s.opened)-time.Duration(began) >= diskPatience {
+	if start := s.syncStart.Load(); start != 0 && time.Since(s.opened)-time.Duration(start) >= syncTimeout {
 		return errStuck
 	}
 	return nil
 }
 
-// diskPatience is how long a group may take to come to the disk before the store is not ready.
-const diskPatience = 10 * time.Second
+// syncTimeout is how long syncing a group to disk may take before the store is not ready.
+const syncTimeout = 10 * time.Second
 
-var errStuck = &service.Error{Code: service.Unavailable, Message: "The disk does not answer"}
+var errStuck = &service.Error{Code: service.Unavailable, Message: "The disk does not respond"}
 
-// fail ends all writing: after a write or a sync that failed nobody knows what is on disk.
+// fail ends all writing: after a write or sync has failed, it is unknown what is on disk.
 func (s *Store) fail(err error) {
 	e := &service.Error{Code: service.Unavailable, Message: "The store cannot be written", Err: err}
 	if s.failure.CompareAndSwap(nil, e) {
-		s.log.Error("the store accepts nothing any more until it is opened again", "error", err)
+		s.log.Error("the store accepts no more changes until it is opened again", "error", err)
 	}
 }
 
@@ -227,7 +232,7 @@ func (s *Store) failed() error {
 	return nil
 }
 
-func (s *Store) tellSpace(full bool) {
+func (s *Store) logSpace(full bool) {
 	if full {
 		s.log.Error("no space left on the store's disk: mail is refused until there is")
 	} else {
@@ -241,7 +246,7 @@ var errNotFound = &service.Error{Code: service.NotFound, Message: "not found"}
 
 // get returns a copy of a value, or NotFound.
 func (s *Store) get(key []byte) (value []byte, err error) {
-	defer s.unreadable(&err)
+	defer s.recoverRead(&err)
 	read, closer, err := s.db.Get(key)
 	if err != nil {
 		return nil, s.readError(err)
@@ -263,7 +268,7 @@ func (s *Store) readError(err error) error {
 	return &service.Error{Code: service.Unavailable, Message: "The store cannot be read", Err: err}
 }
 
-// logger tells the operator what the database tells. It says much that only its authors need.
+// logger passes on the log of the database. Most of it only matters to the database's developers.
 type logger struct{ s *Store }
 
 func (l logger) Infof(format string, args ...any) {

@@ -7,6 +7,7 @@ import (
 )
 
 func TestStore(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, func(t *testing.T, dir string) storetest.Store {
 		s, err := Open(dir, Options{Log: testLog(t)})
 		if err != nil {

@@ -7,19 +7,17 @@ import (
 	"time"
 )
 
-// While mail comes, the database keeps what it will need again: logs to be written over, tables in memory,
-// blocks that were read. It removes what was deleted as it comes across it. When nothing has been written for
-// a while, all of that is given back.
-
 const (
-	tidyAfter  = time.Minute
-	tidySoon   = 5 * time.Second // where the disk is nearly full
-	tidyLogs   = 1 << 20         // octets of logs that are left alone
-	tidyTables = 16 << 20        // octets of tables, bodies not counted, that are looked through for what was deleted
-	maxLogs    = 16              // more than there are
+	tidyAfter      = time.Minute     // without a write
+	tidyAfterTight = 5 * time.Second // likewise, if the disk is nearly full
+	tidyLogs       = 1 << 20         // bytes of logs that need no tidying
+	tidyTables     = 16 << 20        // largest size of tables, without bodies, that are compacted
+	maxLogs        = 16              // more than there are
 )
 
-// runTidy tidies whenever the store has been written to and then left alone.
+// runTidy tidies the store when nothing has been written for a while. While mail comes in, the
+// database keeps what it will need again: logs for reuse, memtables, blocks that were read. It also
+// leaves deleted data in place until a compaction comes across it. Tidying frees all of that.
 func (s *Store) runTidy() {
 	for {
 		select {
@@ -29,7 +27,7 @@ func (s *Store) runTidy() {
 		}
 		wait := tidyAfter
 		if s.space.tight() {
-			wait = tidySoon
+			wait = tidyAfterTight
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -42,7 +40,7 @@ func (s *Store) runTidy() {
 			continue
 		}
 		if err := s.tidy(); err != nil {
-			s.log.Warn("the store's disk space could not be given back", "error", err)
+			s.log.Warn("unused disk space of the store could not be freed", "error", err)
 		}
 	}
 }
@@ -68,8 +66,8 @@ func (s *Store) logsSize() uint64 {
 	return m.WAL.PhysicalSize + m.WAL.ObsoletePhysicalSize
 }
 
-// emptyLogs moves what is in the logs to tables. Each time, the log becomes one to be written over, and the
-// first of those, emptied, becomes the log.
+// emptyLogs flushes the logs to tables until they are small. Each flush retires the current log and
+// replaces it by the oldest retired one, which space empties.
 func (s *Store) emptyLogs() error {
 	s.space.shrinking.Store(true)
 	defer s.space.shrinking.Store(false)

@@ -12,7 +12,7 @@ import (
 
 var errValue = errors.New("a value of the store is damaged")
 
-// writer and reader are the encoding of values: numbers as varints, strings with their length before.
+// writer encodes values: numbers as varints, strings with their length in front.
 type writer []byte
 
 func (w *writer) number(n int64)   { *w = binary.AppendVarint(*w, n) }
@@ -21,6 +21,7 @@ func (w *writer) string(s string) {
 	*w = append(binary.AppendUvarint(*w, uint64(len(s))), s...)
 }
 
+// reader decodes what writer encodes. It is to be asked for its error at the end.
 type reader struct {
 	b   []byte
 	err error
@@ -49,7 +50,7 @@ func (r *reader) string() string {
 	return s
 }
 
-// An inbox, found by its owner: what its key does not say.
+// encodeInbox encodes the fields of an inbox that are not in its key.
 func encodeInbox(in service.Inbox) []byte {
 	var w writer
 	w.time(in.CreatedAt)
@@ -64,7 +65,7 @@ func decodeInbox(keyID, id string, value []byte) (service.Inbox, error) {
 	return in, r.err
 }
 
-// An address: its owner, and its inbox unless that was deleted.
+// encodeAddress encodes the owner of an address and its inbox, which may be gone.
 func encodeAddress(keyID, inboxID string) []byte {
 	var w writer
 	w.string(keyID)
@@ -78,7 +79,7 @@ func decodeAddress(value []byte) (keyID, inboxID string, err error) {
 	return keyID, inboxID, r.err
 }
 
-// A message without its body. The place in its ID is that of its key.
+// encodeMessage encodes a message without its body. The place in its ID is the one in its key.
 func encodeMessage(m service.Message) []byte {
 	w := make(writer, 0, 64+len(m.From)+len(m.FromName)+len(m.Subject)+len(m.To))
 	w.string(m.ID)
@@ -103,8 +104,8 @@ func decodeMessage(value []byte) (service.Message, error) {
 	return m, r.err
 }
 
-// messageVersion is the version of an inbox whose newest message has the ID: random, so that it
-// names the same state also after a crash or a restore.
+// messageVersion returns the version of an inbox whose newest message has the ID. As it is random,
+// no two states have the same version, even after a crash or a restore.
 func messageVersion(id string) uint64 {
 	digits := strings.TrimPrefix(id, "msg_")
 	v, err := strconv.ParseUint(digits[:min(12, len(digits))], 32, 64)

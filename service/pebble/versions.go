@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// versions counts the changes of each key's list of inboxes, from a random number on: a version from
-// before a restart is no version after it.
+// versions counts the changes of each key's list of inboxes, starting at a random number, so that
+// no version from before a restart is valid after it.
 type versions struct {
 	start   uint64
 	mu      sync.Mutex

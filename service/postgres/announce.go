@@ -10,32 +10,34 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// announcer tells the other processes what this one has changed. A NOTIFY in each transaction would have commits wait
-// for each other; so what has changed is gathered for a moment and told in a transaction of its own, which writes
-// nothing. One that gets lost with its process costs who waits a few seconds, see recheck in package service.
+// announcer announces to other processes what this one has changed. Since a NOTIFY in each
+// transaction would serialise commits, announcements are gathered for a moment and sent in a
+// transaction of their own, which writes nothing. If one gets lost with its process, those who wait
+// for the change find it a few seconds later (see recheckInterval in package service).
 type announcer struct {
-	process string // names this process to itself
+	process string // ID of this process, to recognise its own announcements
 	mu      sync.Mutex
 	topics  map[string]bool
-	some    chan struct{}
+	more    chan struct{} // has an element if there may be topics
 }
 
 const (
-	channel     = "mayfly"
-	gatherFor   = 10 * time.Millisecond
-	payloadSize = 7900   // a payload has less than 8000 bytes
-	maxTopics   = 50_000 // more than that are told as everything
-	everything  = "*"
+	channel        = "mayfly"
+	gatherTime     = 10 * time.Millisecond
+	maxPayload     = 7900   // PostgreSQL's limit is below 8000 bytes
+	maxTopics      = 50_000 // beyond that, everything is announced
+	everything     = "*"
+	reconnectDelay = time.Second
 )
 
 func (a *announcer) init() {
 	a.process = rand.Text()
 	a.topics = make(map[string]bool)
-	a.some = make(chan struct{}, 1)
+	a.more = make(chan struct{}, 1)
 }
 
-// tell has the others told that inboxes and keys have changed, given their IDs.
-func (a *announcer) tell(ids ...string) {
+// announce announces topics, such as the IDs of inboxes and keys that have changed.
+func (a *announcer) announce(ids ...string) {
 	if len(ids) == 0 {
 		return
 	}
@@ -48,22 +50,22 @@ func (a *announcer) tell(ids ...string) {
 		a.topics = map[string]bool{everything: true}
 	}
 	select {
-	case a.some <- struct{}{}:
-	default: // they are being gathered already
+	case a.more <- struct{}{}:
+	default:
 	}
 }
 
-// Announce tells a topic to the processes that listen.
-func (s *Store) Announce(topic string) { s.told.tell(topic) }
+// Announce implements service.Shared.
+func (s *Store) Announce(topic string) { s.announcer.announce(topic) }
 
-// payloads returns what is to be told since the last call, which may be nothing.
+// payloads returns the topics announced since the last call, which may be none.
 func (a *announcer) payloads() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var list []string
 	var b strings.Builder
 	for id := range a.topics {
-		if b.Len() > 0 && b.Len()+1+len(id) > payloadSize {
+		if b.Len() > 0 && b.Len()+1+len(id) > maxPayload {
 			list = append(list, b.String())
 			b.Reset()
 		}
@@ -83,64 +85,64 @@ func (a *announcer) payloads() []string {
 func (s *Store) runAnnouncements() {
 	for {
 		select {
-		case <-s.told.some:
+		case <-s.announcer.more:
 		case <-s.ctx.Done():
 			return
 		}
 		select {
-		case <-time.After(gatherFor):
+		case <-time.After(gatherTime):
 		case <-s.ctx.Done():
 		}
-		payloads := s.told.payloads()
+		payloads := s.announcer.payloads()
 		if len(payloads) == 0 {
-			continue // all that was there was told with what came before
+			continue // the previous announcement had them all
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
 		_, err := s.pool.Exec(ctx, "SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload", channel, payloads)
 		cancel()
 		if err != nil && s.ctx.Err() == nil {
-			s.told.tell(everything)
+			s.announcer.announce(everything)
 			select {
-			case <-time.After(time.Second):
+			case <-time.After(reconnectDelay):
 			case <-s.ctx.Done():
 			}
 		}
 	}
 }
 
-// Listen hears what other processes have changed. It connects again when the connection is lost.
+// Listen implements service.Shared. It reconnects when the connection is lost.
 func (s *Store) Listen(ctx context.Context, changed func(id string)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	away := false
+	lost := false
 	for ctx.Err() == nil {
 		err := s.listen(ctx, func() {
-			if away {
-				s.log.Info("changes by other processes are heard again")
+			if lost {
+				s.log.Info("listening to changes by other processes again")
 			}
-			away = false
+			lost = false
 			changed("")
 		}, changed)
 		if ctx.Err() != nil {
 			break
 		}
-		if !away {
-			s.log.Warn("changes by other processes are not heard, trying again", "error", err)
-			away = true
+		if !lost {
+			s.log.Warn("cannot listen to changes by other processes, trying again", "error", err)
+			lost = true
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Second):
+		case <-time.After(reconnectDelay):
 		}
 	}
 	return nil
 }
 
-// quiet is how long nothing may be heard before the connection is tried.
-const quiet = 10 * time.Second
+// pingInterval is after how long without a notification the connection is tested.
+const pingInterval = 10 * time.Second
 
-// listen listens on a connection of its own until it breaks.
+// listen listens on a connection of its own until it is lost.
 func (s *Store) listen(ctx context.Context, connected func(), changed func(id string)) error {
 	bounded, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -154,13 +156,13 @@ func (s *Store) listen(ctx context.Context, connected func(), changed func(id st
 	}
 	connected()
 	for {
-		waiting, cancel := context.WithTimeout(ctx, quiet)
+		waiting, cancel := context.WithTimeout(ctx, pingInterval)
 		n, err := conn.WaitForNotification(waiting)
 		timedOut := waiting.Err() != nil
 		cancel()
 		switch {
 		case err == nil:
-			s.hear(n.Payload, changed)
+			s.onNotification(n.Payload, changed)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case timedOut && !conn.IsClosed():
@@ -176,10 +178,10 @@ func (s *Store) listen(ctx context.Context, connected func(), changed func(id st
 	}
 }
 
-// hear reads what another process has told.
-func (s *Store) hear(payload string, changed func(id string)) {
+// onNotification handles an announcement of another process.
+func (s *Store) onNotification(payload string, changed func(id string)) {
 	process, topics, _ := strings.Cut(payload, " ")
-	if process == s.told.process {
+	if process == s.announcer.process {
 		return
 	}
 	for id := range strings.SplitSeq(topics, " ") {

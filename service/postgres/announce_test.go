@@ -10,16 +10,16 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// ear is what a process hears of the others.
-type ear struct {
+// listener gets the announcements of other processes.
+type listener struct {
 	t      *testing.T
 	topics chan string
 }
 
-// listen has a store hear until the end of the test, from the moment on at which it returns.
-func listen(t *testing.T, s *Store) *ear {
+// listen returns a listener that listens until the end of the test.
+func listen(t *testing.T, s *Store) *listener {
 	t.Helper()
-	e := &ear{t, make(chan string, 100_000)}
+	e := &listener{t, make(chan string, 100_000)}
 	ctx, cancel := context.WithCancel(context.Background())
 	var listening sync.WaitGroup
 	listening.Go(func() {
@@ -35,8 +35,9 @@ func listen(t *testing.T, s *Store) *ear {
 	return e
 }
 
-// wants fails the test unless the topics are what is heard next, in any order, and as often as it likes.
-func (e *ear) wants(topics ...string) {
+// wants fails the test unless the topics are announced next, in any order, and nothing else. Each
+// may be announced several times.
+func (e *listener) wants(topics ...string) {
 	e.t.Helper()
 	missing := make(map[string]bool)
 	for _, topic := range topics {
@@ -49,19 +50,20 @@ func (e *ear) wants(topics ...string) {
 		case topic := <-e.topics:
 			first, ok := missing[topic]
 			if !ok {
-				e.t.Fatalf("heard %q, want %q", topic, topics)
+				e.t.Fatalf("%q was announced, want %q", topic, topics)
 			}
 			if first {
 				n++
 			}
 			missing[topic] = false
 		case <-deadline:
-			e.t.Fatalf("some of %q was not heard", topics)
+			e.t.Fatalf("some of %q were not announced", topics)
 		}
 	}
 }
 
-func TestWhatOneProcessChangesTheOthersHear(t *testing.T) {
+func TestChangesAreAnnounced(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	here, there := open(t, url, Options{}), open(t, url, Options{})
 	heard, echo := listen(t, here), listen(t, there)
@@ -83,28 +85,29 @@ func TestWhatOneProcessChangesTheOthersHear(t *testing.T) {
 	}
 	heard.wants(in.ID, in.KeyID)
 
-	// However it is told, all of it is heard, and no more; what a process changes itself it does not hear.
+	// Announcements of any number arrive, but only at other processes.
 	var many []string
 	for i := range 2000 {
 		many = append(many, fmt.Sprintf("inbox_with_a_long_name_%d", i))
 	}
 	there.Announce("one")
-	there.told.tell(many...)
+	there.announcer.announce(many...)
 	heard.wants(append(many, "one")...)
 	here.Announce("other")
 	echo.wants("other")
 	there.Announce("end")
 	heard.wants("end")
 
-	// What is too much is told as everything.
+	// Too many are announced as everything.
 	for i := range maxTopics {
 		many = append(many, fmt.Sprint(i))
 	}
-	there.told.tell(many...)
+	there.announcer.announce(many...)
 	heard.wants("")
 }
 
-func TestAnnouncementsAreHeardAgain(t *testing.T) {
+func TestListenerReconnects(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	here, there := open(t, url, Options{}), open(t, url, Options{})
 	heard := listen(t, here)
@@ -113,22 +116,24 @@ func TestAnnouncementsAreHeardAgain(t *testing.T) {
 			WHERE datname = current_database() AND query = 'LISTEN mayfly'`); n != 1 {
 			t.Fatalf("%d connections listened", n)
 		}
-		heard.wants("") // nobody knows what happened meanwhile
+		heard.wants("") // announcements may have been missed
 		there.Announce("again")
 		heard.wants("again")
 	}
 }
 
-// An announcement that took with it what came while it was gathered leaves nothing to be told, not even that.
-func TestNothingIsNotTold(t *testing.T) {
+// When an announcement has included topics that arrived while it was gathered, no empty one
+// follows.
+func TestNoEmptyAnnouncement(t *testing.T) {
+	t.Parallel()
 	var a announcer
 	a.init()
-	a.tell("one")
-	a.tell("other")
+	a.announce("one")
+	a.announce("other")
 	if n := len(a.payloads()); n != 1 {
 		t.Errorf("%d payloads, want 1", n)
 	}
 	if list := a.payloads(); len(list) != 0 {
-		t.Errorf("nothing is told as %q", list)
+		t.Errorf("no topics are announced as %q", list)
 	}
 }

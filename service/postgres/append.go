@@ -21,10 +21,10 @@ type delivery struct {
 	size   int64  // of the raw message
 	packed []byte // the raw message as it is stored
 	done   chan error
-	err    error // why nothing of it is stored, in this attempt
+	err    error // why it is not part of the current attempt's transaction
 }
 
-// Append stores one delivery.
+// Append implements service.Store.
 func (s *Store) Append(ctx context.Context, a service.Append) error {
 	d := &delivery{Append: a, size: int64(len(a.Raw)), packed: pack(a.Raw), done: make(chan error, 1)}
 	d.Raw = nil
@@ -41,30 +41,31 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 			return errClosed
 		}
 	}
-	return <-d.done // each group is answered in bounded time
+	return <-d.done // the timeout bounds this
 }
 
-// committers is how many transactions of deliveries a process has under way at most.
+// committers is the largest number of concurrent transactions of deliveries of a process.
 const committers = 4
 
-// slowCommit is when another transaction begins beside one that has not ended: the more deliveries share one, the less
-// each costs, so those that come meanwhile wait for the next.
+// slowCommit is after what time a transaction no longer keeps the next one from starting. Until
+// then deliveries gather for the next one, since the more of them share a transaction, the less
+// each costs.
 const slowCommit = 10 * time.Millisecond
 
-// runCommits stores deliveries, all that wait at once.
+// runCommits is a committer: it stores the deliveries in the queue, group by group.
 func (s *Store) runCommits() {
 	for {
 		select {
-		case s.turn <- struct{}{}:
+		case s.committing <- struct{}{}:
 		case <-s.ctx.Done():
 			return
 		}
 		group := s.deliveries.next(s.ctx)
 		if group == nil {
-			<-s.turn
+			<-s.committing
 			return
 		}
-		release := sync.OnceFunc(func() { <-s.turn })
+		release := sync.OnceFunc(func() { <-s.committing })
 		slow := time.AfterFunc(slowCommit, release)
 		s.commit(group)
 		s.deliveries.stored(group)
@@ -73,10 +74,11 @@ func (s *Store) runCommits() {
 	}
 }
 
-// commit stores a group and tells each of it. When a row that it needs stays locked, each key tries again on its own, so
-// that only those who need that row are refused.
+// commit stores a group and answers its callers. If a row that it needs stays locked, the
+// deliveries for each key are tried again in a transaction of their own, so that only those that
+// need that row are refused.
 func (s *Store) commit(group []*delivery) {
-	// What was taken is stored even when the store closes meanwhile.
+	// The group is stored even if the store is closed meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
 	defer cancel()
 	err := s.commitTogether(ctx, group)
@@ -92,20 +94,20 @@ func (s *Store) commit(group []*delivery) {
 			return nil
 		})
 	}
-	_ = committing.Wait() // each has its answer
+	_ = committing.Wait() // there is no error that was not passed on
 }
 
-// commitTogether stores all of a group or, with an error, nothing.
+// commitTogether stores a whole group or, with an error, nothing.
 func (s *Store) commitTogether(ctx context.Context, group []*delivery) error {
 	started := time.Now()
 	var changed []string
-	err := s.again(ctx, func() (err error) {
+	err := s.retry(ctx, func() (err error) {
 		changed, err = s.store(ctx, group)
 		return err
 	})
 	if err == nil {
 		s.commits.observe(time.Since(started))
-		s.told.tell(changed...)
+		s.announcer.announce(changed...)
 	}
 	return err
 }
@@ -116,7 +118,7 @@ func answer(group []*delivery, err error) {
 	}
 }
 
-// byKeys parts a group into those that are for the same keys.
+// byKeys splits a group into deliveries for the same keys.
 func byKeys(group []*delivery) map[string][]*delivery {
 	parts := make(map[string][]*delivery)
 	for _, d := range group {
@@ -131,8 +133,8 @@ func byKeys(group []*delivery) map[string][]*delivery {
 	return parts
 }
 
-// store makes one transaction of the group, in two round trips: what is there is locked and read, then what the
-// deliveries make of it is written. It returns the IDs of the inboxes and keys that have changed.
+// store stores a group in one transaction of two round trips: the first locks and reads rows, the
+// second writes. It returns the IDs of the inboxes and keys that have changed.
 func (s *Store) store(ctx context.Context, group []*delivery) ([]string, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -147,18 +149,18 @@ func (s *Store) store(ctx context.Context, group []*delivery) ([]string, error) 
 		err = l.write(ctx, conn.Conn())
 	}
 	if err != nil {
-		// A connection that is left in a transaction is closed by the pool, which rolls it back.
+		// The pool closes a connection that is still in a transaction, which rolls it back.
 		return nil, err
 	}
 	s.counts.put(l)
 	return l.changed(), nil
 }
 
-// locked is what a transaction has locked, as it will leave it, and what it adds.
+// locked is the rows that a transaction has locked, with its changes, and the rows that it inserts.
 type locked struct {
 	owners  map[string]owner
 	inboxes map[string]*lockedInbox
-	touched map[string]bool // owners
+	touched map[string]bool // owners that have changed
 	messageRows
 }
 
@@ -167,12 +169,13 @@ type lockedInbox struct {
 	touched bool
 }
 
-// lock begins a transaction, locks the owners of a group in the order of their IDs, and then reads its inboxes.
+// lock begins a transaction, locks the owners of a group in the order of their IDs, and then reads
+// the inboxes, which change only while their owner is locked.
 func lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, error) {
 	keys, inboxes := map[string]bool{}, map[string]bool{}
 	for _, d := range group {
 		for _, m := range d.Messages {
-			if name(m.KeyID) && name(m.InboxID) {
+			if isName(m.KeyID) && isName(m.InboxID) {
 				keys[m.KeyID], inboxes[m.InboxID] = true, true
 			}
 		}
@@ -185,7 +188,7 @@ func lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, erro
 		l.owners, err = collectOwners(rows)
 		return err
 	})
-	b.Queue("SELECT "+inboxColumns+" FROM inboxes WHERE id = ANY($1)", // which change only with their owner locked
+	b.Queue("SELECT "+inboxColumns+" FROM inboxes WHERE id = ANY($1)",
 		slices.Collect(maps.Keys(inboxes))).Query(func(rows pgx.Rows) error {
 		list, err := pgx.CollectRows(rows, scanInbox)
 		for _, in := range list {
@@ -196,10 +199,10 @@ func lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, erro
 	return l, conn.SendBatch(ctx, &b).Close()
 }
 
-// add adds a delivery, all of it or, with an error, nothing.
+// add adds a whole delivery or, with an error, nothing.
 func (l *locked) add(d *delivery) error {
 	day := service.DayOf(d.Received)
-	more := make(map[string]int, 1)
+	more := make(map[string]int, 1) // messages by key
 	var taken []service.NewMessage
 	for _, m := range d.Messages {
 		in := l.inboxes[m.InboxID]
@@ -238,7 +241,7 @@ func (l *locked) append(d *delivery, m service.NewMessage) {
 	l.row(in.Inbox, int64(in.Messages), service.Message{Summary: sum, To: m.To}, d.packed)
 }
 
-// messageRows are messages to be inserted, column by column.
+// messageRows are messages to insert, as columns.
 type messageRows struct {
 	inboxIDs, ids, senders, names, subjects, recipients []string
 	slots                                               []int32
@@ -271,7 +274,7 @@ func (r *messageRows) insert(b *pgx.Batch) {
 		r.inboxIDs, r.slots, r.places, r.bodies)
 }
 
-// write writes what was added and commits; with nothing to write, it gives the locks back.
+// write writes the changes and commits, or rolls back if there are none.
 func (l *locked) write(ctx context.Context, conn *pgx.Conn) error {
 	if len(l.ids) == 0 {
 		_, err := conn.Exec(ctx, "ROLLBACK")
@@ -291,7 +294,7 @@ func (l *locked) write(ctx context.Context, conn *pgx.Conn) error {
 	return conn.SendBatch(ctx, &b).Close()
 }
 
-// updateInboxes sets how many messages inboxes have, by their IDs.
+// updateInboxes sets the number of messages of inboxes, by ID.
 func updateInboxes(b *pgx.Batch, messages map[string]int64) {
 	var ids []string
 	var counts, versions []int64

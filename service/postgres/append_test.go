@@ -11,8 +11,10 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// What waits for one key's row stops neither the deliveries of others nor who gives up waiting behind it.
-func TestDeliveriesOfOneKeyStopNoOthers(t *testing.T) {
+// A delivery that waits for a key's row blocks neither those for other keys nor callers that give
+// up behind it.
+func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
+	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{Timeout: time.Minute})
 	stuck, free := create(t, s, 1, time.Hour), create(t, s, 2, time.Hour)
 	free.ID, free.KeyID, free.Address = "inbox_other", "key_other", "other@x.test"
@@ -44,7 +46,7 @@ func TestDeliveriesOfOneKeyStopNoOthers(t *testing.T) {
 	await(t, "the second delivery waits", func() bool { return s.deliveries.length() == 1 })
 	cancel()
 	if err := <-second; !errors.Is(err, context.Canceled) {
-		t.Errorf("who gave up got %v", err)
+		t.Errorf("the caller that gave up got %v", err)
 	}
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
@@ -59,15 +61,18 @@ func TestDeliveriesOfOneKeyStopNoOthers(t *testing.T) {
 	}
 }
 
-// A row that somebody else's session holds has only the mail refused that needs it, not all that came with it.
-func TestALockedRowRefusesItsKeyAlone(t *testing.T) {
+// While another session has a row locked, only mail that needs the row is refused, and none of the
+// rest of its group.
+func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
+	t.Parallel()
 	for name, held := range map[string]string{
 		"owner": "SELECT FROM owners WHERE key_id = 'key_0' FOR UPDATE",
 		"inbox": "SELECT FROM inboxes WHERE id = 'inbox_0' FOR UPDATE",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, pgtest.Database(t), Options{Timeout: 6 * time.Second})
+			// A third of the timeout bounds the wait for a lock.
+			s := open(t, pgtest.Database(t), Options{Timeout: 3 * time.Second})
 			var inboxes []service.Inbox
 			for n := range 2 * committers {
 				in := service.Inbox{ID: fmt.Sprint("inbox_", n), KeyID: fmt.Sprint("key_", n), Address: fmt.Sprint(n, "@x.test"), CreatedAt: day, ExpiresAt: day.Add(time.Hour)}

@@ -10,15 +10,16 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// What happens in each hour of BenchmarkChurn.
+// How much BenchmarkChurn does in each of its hours.
 const (
-	churnInboxes  = 20_000 // of an hour's life; one in ten is deleted before
+	churnInboxes  = 20_000 // they live for an hour, but one in ten is deleted earlier
 	churnMessages = 100_000
 )
 
-// BenchmarkChurn makes, fills and ends inboxes, hour after hour of a clock of its own, and tells how large the tables
-// get in which rows are changed: MAYFLY_CHURN says how many hours, and MAYFLY_TEST_POSTGRES where. PostgreSQL vacuums once
-// a minute, so that some minutes are needed. Run it with -benchtime 1x -timeout 0.
+// BenchmarkChurn creates, fills and removes inboxes in simulated time, and prints how large the
+// tables get whose rows are updated. MAYFLY_CHURN is the number of simulated hours,
+// MAYFLY_TEST_POSTGRES the server. PostgreSQL vacuums once a minute, so that the benchmark should
+// take some minutes. Run it with -benchtime 1x -timeout 0.
 func BenchmarkChurn(b *testing.B) {
 	hours, err := strconv.Atoi(os.Getenv("MAYFLY_CHURN"))
 	if err != nil || hours < 1 {
@@ -60,7 +61,7 @@ func churn(b *testing.B, url string, hours int) {
 	}
 }
 
-// tables tells how large the tables are in which rows are changed.
+// tables returns a line with the sizes of the tables whose rows are updated.
 func tables(b *testing.B, s *Store) string {
 	var line string
 	err := s.pool.QueryRow(b.Context(), `SELECT format('%s  %s  %s  %s  %s  %s  %s',

@@ -7,17 +7,17 @@ import (
 	"mayfly/service"
 )
 
-// counts keeps, of the keys that this process has appended for, how many messages they had on the last two days. Other
-// processes may have appended more; that is seen when this one appends.
+// counts caches how many messages the keys that this process has appended for had on the last two
+// days. It does not see what other processes append until this one appends again.
 type counts struct {
 	mu     sync.Mutex
 	owners map[string]owner
 }
 
-// countsSize is how many are kept at most; a full one starts anew.
+// countsSize is the largest number of keys in counts, which is cleared when it is full.
 const countsSize = 16 << 10
 
-// put keeps what a transaction has left.
+// put stores the counts after a transaction.
 func (c *counts) put(l *locked) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,7 +36,8 @@ func (c *counts) get(keyID string) (owner, bool) {
 	return o, ok
 }
 
-// EmailsToday returns how many messages were appended for the key on the day, which is one of the last two with any.
+// EmailsToday implements service.Store. It knows only the key's last day with messages and the day
+// before.
 func (s *Store) EmailsToday(ctx context.Context, keyID string, day service.Day) (int, error) {
 	if o, ok := s.counts.get(keyID); ok && o.day >= day {
 		return o.on(day), nil

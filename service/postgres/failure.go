@@ -21,10 +21,11 @@ var (
 	errClosed    = &service.Error{Code: service.Unavailable, Message: "The service is stopping"}
 )
 
-// retryAfter is when a client may ask again while the database is away: about what a failover takes.
+// retryAfter is what clients are told while the database is unavailable: about as long as a
+// failover takes.
 const retryAfter = 5 * time.Second
 
-// SQLSTATEs of PostgreSQL, appendix A of its manual.
+// Some SQLSTATEs of PostgreSQL (appendix A of its manual).
 const (
 	stateSerialization = "40001"
 	stateDeadlock      = "40P01"
@@ -45,7 +46,7 @@ func sqlState(err error) string {
 	return ""
 }
 
-// conflict tells whether a transaction was given up for another one and may simply be tried again.
+// conflict reports whether a transaction failed because of a concurrent one, and can be repeated.
 func conflict(err error) bool {
 	switch sqlState(err) {
 	case stateSerialization, stateDeadlock:
@@ -54,13 +55,13 @@ func conflict(err error) bool {
 	return false
 }
 
-// explained returns the error of opening a database in one line, for whom it is to put it right.
-func explained(err error) error {
+// explain turns an error of opening a database into one line that says what to do.
+func explain(err error) error {
 	switch sqlState(err) {
 	case statePrivilege:
-		return fmt.Errorf("%w: have this user own the database", err)
+		return fmt.Errorf("%w: make this user the owner of the database", err)
 	case stateNoSchema:
-		return fmt.Errorf("%w: its search_path names no schema that is there", err)
+		return fmt.Errorf("%w: its search_path names no schema that exists", err)
 	}
 	var connect *pgconn.ConnectError
 	if !errors.As(err, &connect) {
@@ -70,7 +71,7 @@ func explained(err error) error {
 	if errors.As(connect, &refused) {
 		return errors.New(refused.Message)
 	}
-	// Each address that was tried, once with TLS and once without, has a line.
+	// There is a line for each address, with TLS and without.
 	return errors.New(strings.Join(slices.Compact(strings.Split(connect.Unwrap().Error(), "\n")), "; "))
 }
 
@@ -78,7 +79,8 @@ func unavailable(cause error) error {
 	return &service.Error{Code: service.Unavailable, Message: "The store cannot be reached", RetryAfter: retryAfter, Err: cause}
 }
 
-// failure turns an error of the database into one of the domain. ctx is the caller's: its end is no fault of the store.
+// failure turns an error of the database into one of the domain. If the caller's ctx was cancelled,
+// that is the error.
 func (s *Store) failure(ctx context.Context, err error) error {
 	var domain *service.Error
 	switch {
@@ -95,14 +97,15 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	}
 	state := sqlState(err)
 	if state == stateReadOnly || state == "" && ctx.Err() == nil || strings.HasPrefix(state, "57P") {
-		// The server is another one now, or will be: a standby that was the primary, for one, keeps its connections.
+		// The server may have changed. A primary that has become a standby, for example, keeps its
+		// connections.
 		s.pool.Reset()
 	}
 	switch {
 	case state == stateDiskFull:
 		return &service.Error{Code: service.Full, Message: "No space left in the store", Err: err}
 	case state == "", state == stateReadOnly, state == stateIdleInTx, state == stateLocked, state == stateQueryCanceled, conflict(err):
-		return unavailable(err) // no answer, or none in time
+		return unavailable(err) // no response, or none in time
 	case state[:2] == "08", state[:2] == "53", state[:2] == "57", state[:2] == "58":
 		return unavailable(err) // connection, resources, operator, system
 	}

@@ -16,8 +16,9 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// BenchmarkGrowth fills a database and tells, ten times on the way, what a message costs: MAYFLY_GROWTH says to how many
-// messages of 2 KB, in a tenth as many inboxes, and MAYFLY_TEST_POSTGRES where. Run it with -benchtime 1x -timeout 0.
+// BenchmarkGrowth fills a database and prints ten times how long operations take. MAYFLY_GROWTH is
+// the number of messages of 2 KB, in a tenth as many inboxes, MAYFLY_TEST_POSTGRES the server. Run
+// it with -benchtime 1x -timeout 0.
 func BenchmarkGrowth(b *testing.B) {
 	total, err := strconv.Atoi(os.Getenv("MAYFLY_GROWTH"))
 	if err != nil || total < 1000 {
@@ -30,7 +31,7 @@ func BenchmarkGrowth(b *testing.B) {
 
 const growthCallers = 64
 
-// growth is a database that grows. The store is told the time, so that inboxes can live and end without waiting.
+// growth is a database that grows. Its time is simulated, so that inboxes expire without waiting.
 type growth struct {
 	b       *testing.B
 	store   *Store
@@ -41,7 +42,7 @@ type growth struct {
 	mu      sync.Mutex
 }
 
-// newGrowth opens the database, which has one inbox at first: the one that grows big, and lives for so long from now on.
+// newGrowth opens the database and creates the inbox that grows big, with the lifetime big.
 func newGrowth(b *testing.B, url string, now time.Time, big time.Duration) *growth {
 	s, err := Open(b.Context(), url, Options{})
 	if err != nil {
@@ -89,7 +90,8 @@ func grow(b *testing.B, url string, total int) {
 	g.end()
 }
 
-// inbox returns one of many keys', which lives for hours in four cases of five and for days else.
+// inbox returns inbox n, which belongs to one of many keys. Four of five live for hours, the others
+// for days.
 func (g *growth) inbox(n int) service.Inbox {
 	life := time.Duration(1+n%24) * time.Hour
 	if n%5 == 0 {
@@ -101,7 +103,8 @@ func (g *growth) inbox(n int) service.Inbox {
 	}
 }
 
-// callers has work done n times by many at once, and returns how often a second and how long each took.
+// callers calls work n times with many concurrent callers, and returns the rate per second and the
+// time of each call.
 func (g *growth) callers(n int, work func(i int) error) (float64, times) {
 	var wg sync.WaitGroup
 	took := make(times, n)
@@ -141,7 +144,7 @@ func (g *growth) create(n int) float64 {
 	return rate
 }
 
-// append delivers n messages: one in a hundred to one inbox, the others to any.
+// append delivers n messages: one in a hundred to the big inbox, the others to any.
 func (g *growth) append(n, seed int) (float64, times) {
 	return g.callers(n, func(i int) error {
 		in := g.big
@@ -152,14 +155,14 @@ func (g *growth) append(n, seed int) (float64, times) {
 			g.counts[at]++
 			g.mu.Unlock()
 		}
-		return g.store.Append(g.b.Context(), service.Append{Received: g.now, Raw: letter(seed + i), Messages: []service.NewMessage{{
+		return g.store.Append(g.b.Context(), service.Append{Received: g.now, Raw: mailText(seed + i), Messages: []service.NewMessage{{
 			KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 1 << 30, To: in.Address,
 			From: "no-reply@sender.example", FromName: "Some Sender", Subject: "Confirm your e-mail address",
 		}}})
 	})
 }
 
-// measure does something with an inbox that has messages, by one caller.
+// measure times n calls for inboxes that have messages, one after the other.
 func (g *growth) measure(n int, what func(ctx context.Context, in service.Inbox, count int) error) times {
 	took := make(times, 0, n)
 	for len(took) < n {
@@ -187,7 +190,7 @@ func (g *growth) size() int64 {
 	return n
 }
 
-// end measures how all of it goes.
+// end measures how everything is removed.
 func (g *growth) end() {
 	ctx := g.b.Context()
 	in, err := g.store.Inbox(ctx, g.big.KeyID, g.big.ID)
@@ -218,8 +221,8 @@ func (g *growth) end() {
 		swept, time.Since(began).Round(time.Millisecond), before>>20, g.size()>>20)
 }
 
-// letter returns a message of 2 KB that compresses like one.
-func letter(n int) []byte {
+// mailText returns a message of 2 KB that compresses about as well as mail does.
+func mailText(n int) []byte {
 	var t strings.Builder
 	r := rand.New(rand.NewPCG(uint64(n), 1))
 	fmt.Fprintf(&t, "From: Some Sender <no-reply@sender.example>\r\nSubject: Confirm your e-mail address\r\nMessage-ID: <%x@sender.example>\r\n\r\n", r.Uint64())

@@ -13,18 +13,19 @@ import (
 	"mayfly/service"
 )
 
-// Import makes the database what another store is. It can be ended at any point and made again: it goes on from what is
-// there, and takes what has changed since. Its methods are not called concurrently.
+// Import copies another store into the database. It can be interrupted at any point and repeated:
+// it continues where it was, and copies what has changed since. It is not safe for concurrent use.
 type Import struct {
 	store *Store
-	conn  *pgxpool.Conn // has the lock, and the IDs of the inboxes that were seen
+	conn  *pgxpool.Conn // has the lock, and the IDs of the inboxes that were copied
 }
 
-// importLock is held by who copies into the database.
+// importLock is the advisory lock of an import.
 const importLock = "hashtext(current_schema() || '.mayfly.import')"
 
-// Import begins to copy from a store, which is named so that nothing is copied over what came from elsewhere: the
-// database is empty, or was copied from the same store and never served. End it with Close.
+// Import begins to copy from a source, whose name protects what came from elsewhere: the database
+// must be empty, or a copy of the same source that was never served. The caller ends the import
+// with Close.
 func (s *Store) Import(ctx context.Context, source string) (*Import, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -38,9 +39,9 @@ func (s *Store) Import(ctx context.Context, source string) (*Import, error) {
 }
 
 func (i *Import) begin(ctx context.Context, source string) error {
-	// The database may find out a little later that the process before this one was killed.
+	// If the previous import was killed, it may take the database a moment to notice.
 	if _, err := i.conn.Exec(ctx, "SELECT pg_advisory_lock("+importLock+")"); sqlState(err) == stateLocked {
-		return service.Errorf(service.Invalid, "another process copies into this database")
+		return service.Errorf(service.Invalid, "another process is copying into this database")
 	} else if err != nil {
 		return err
 	}
@@ -51,19 +52,20 @@ func (i *Import) begin(ctx context.Context, source string) error {
 	case err != nil:
 		return err
 	case known && served:
-		return service.Errorf(service.Invalid, "this database has been served since it was copied: what it has now would be lost")
+		return service.Errorf(service.Invalid, "this database has been served since it was copied: what it has received would be lost")
 	case !known && used:
 		return service.Errorf(service.Invalid, "this database has inboxes that are not from this store: name an empty one")
 	}
 	if _, err := i.conn.Exec(ctx, "INSERT INTO imports (source) VALUES ($1) ON CONFLICT DO NOTHING", source); err != nil {
 		return err
 	}
-	// This session looks at all that is there, in the end.
+	// Finish looks at all inboxes, which can take long.
 	_, err = i.conn.Conn().PgConn().Exec(ctx, "SET statement_timeout = 0; CREATE TEMPORARY TABLE seen (id text PRIMARY KEY)").ReadAll()
 	return err
 }
 
-// Served notes that the database is served from now on, so that nothing more is copied into it.
+// Served records that the database is served from now on, after which nothing can be copied into
+// it.
 func (s *Store) Served(ctx context.Context) error {
 	return s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE imports SET served = true WHERE NOT served")
@@ -75,13 +77,13 @@ func (s *Store) Served(ctx context.Context) error {
 func (i *Import) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.store.timeout)
 	defer cancel()
-	// The lock and the temporary table go with the session.
+	// The lock and the temporary table end with the session.
 	err := i.conn.Conn().Close(ctx)
 	i.conn.Release()
 	return err
 }
 
-// Key copies a key, and how many messages it had on a day and on the one before.
+// Key copies a key, and how many messages it had on a day and on the day before.
 func (i *Import) Key(ctx context.Context, k service.StoredKey, day service.Day, today, before int) error {
 	return i.store.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO keys (`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6)
@@ -98,10 +100,10 @@ func (i *Import) Key(ctx context.Context, k service.StoredKey, day service.Day, 
 	})
 }
 
-// Address is an address that was ever had.
+// Address is an address and its owner.
 type Address struct{ Address, KeyID string }
 
-// Addresses copies who owns addresses; which inbox has one comes with the inbox.
+// Addresses copies the owners of addresses. Their inboxes are set by Inboxes.
 func (i *Import) Addresses(ctx context.Context, list []Address) error {
 	var addresses, keys []string
 	for _, a := range list {
@@ -118,10 +120,10 @@ func (i *Import) Addresses(ctx context.Context, list []Address) error {
 // Inbox is an inbox without its messages.
 type Inbox struct {
 	service.Inbox
-	HasAddress bool // still
+	HasAddress bool // no later inbox has its address
 }
 
-// Inboxes copies inboxes, and returns how many messages of each are there already, by its ID.
+// Inboxes copies inboxes, and returns by ID how many messages of each are already there.
 func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]int, err error) {
 	var ids, keys, addresses []string
 	var has []bool
@@ -170,7 +172,8 @@ type Message struct {
 	service.Message
 }
 
-// Messages copies messages with their IDs: of each inbox those that follow the ones that are there, in their order.
+// Messages copies messages with their IDs. For each inbox they follow those that are already there,
+// in order.
 func (i *Import) Messages(ctx context.Context, list []Message) error {
 	var rows messageRows
 	counts := make(map[string]int64)
@@ -190,7 +193,8 @@ func (i *Import) Messages(ctx context.Context, list []Message) error {
 	})
 }
 
-// Finish removes the inboxes that were not seen: they were deleted in the store that was copied, or have expired.
+// Finish removes the inboxes that were not copied this time: they have been deleted in the source,
+// or have expired.
 func (i *Import) Finish(ctx context.Context) (removed int, err error) {
 	rows, err := i.conn.Query(ctx, "SELECT key_id, id FROM inboxes i WHERE NOT EXISTS (SELECT FROM seen WHERE seen.id = i.id)")
 	if err != nil {

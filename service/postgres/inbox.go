@@ -11,15 +11,15 @@ import (
 
 const inboxColumns = "id, key_id, address, created_at, expires_at, messages, version"
 
-// newVersion returns a version that no state has had, whatever backup the database was restored from.
+// newVersion returns a version that is unique even if the database is restored from a backup.
 func newVersion() int64 { return rand.Int64() }
 
-// lockOwner has everybody else who changes something of the key wait until the transaction ends.
+// lockOwner locks a key against other changes until the transaction ends.
 const lockOwner = "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE"
 
-// CreateInbox creates an inbox.
+// CreateInbox implements service.Store.
 func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
-	if !name(in.ID) || !name(in.KeyID) || !name(in.Address) {
+	if !isName(in.ID) || !isName(in.KeyID) || !isName(in.Address) {
 		return service.Errorf(service.Invalid, "not an inbox")
 	}
 	if err := s.ensureSlot(ctx, slotOf(in)); err != nil {
@@ -27,38 +27,38 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	made := false
-	err := s.again(ctx, func() error {
+	created := false
+	err := s.retry(ctx, func() error {
 		var b pgx.Batch
 		b.Queue(`INSERT INTO owners (key_id, version, day, emails, emails_before) VALUES ($1, $2, $3, 0, 0)
 			ON CONFLICT (key_id) DO UPDATE SET version = EXCLUDED.version`,
 			in.KeyID, newVersion(), int32(service.DayOf(in.CreatedAt)))
-		b.Queue(`WITH had AS (
+		b.Queue(`WITH free AS (
 				INSERT INTO addresses AS a (address, key_id, inbox_id, created_at, expires_at) VALUES ($3, $2, $1, $4, $5)
 				ON CONFLICT (address) DO UPDATE
 					SET inbox_id = EXCLUDED.inbox_id, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at
 					WHERE a.key_id = EXCLUDED.key_id AND (a.inbox_id IS NULL OR a.expires_at <= EXCLUDED.created_at)
 				RETURNING 1
-			), made AS (
-				INSERT INTO inboxes (`+inboxColumns+`, slot) SELECT $1, $2, $3, $4, $5, 0, $6, $7 FROM had RETURNING 1
-			) SELECT EXISTS (SELECT FROM made)`,
+			), created AS (
+				INSERT INTO inboxes (`+inboxColumns+`, slot) SELECT $1, $2, $3, $4, $5, 0, $6, $7 FROM free RETURNING 1
+			) SELECT EXISTS (SELECT FROM created)`,
 			in.ID, in.KeyID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)),
-		).QueryRow(func(row pgx.Row) error { return row.Scan(&made) })
+		).QueryRow(func(row pgx.Row) error { return row.Scan(&created) })
 		return s.pool.SendBatch(ctx, &b).Close()
 	})
 	if err != nil {
 		return err
 	}
-	if !made {
+	if !created {
 		return errTaken
 	}
-	s.told.tell(in.KeyID)
+	s.announcer.announce(in.KeyID)
 	return nil
 }
 
-// Inbox returns an inbox of the key.
+// Inbox implements service.Store.
 func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, error) {
-	if !name(id) {
+	if !isName(id) {
 		return service.Inbox{}, errNotFound
 	}
 	in, err := s.inboxes.get(ctx, id)
@@ -77,9 +77,9 @@ func (s *Store) readInboxes(ctx context.Context, ids []string) (map[string]servi
 	return found, err
 }
 
-// InboxByAddress returns the inbox that has the address, without counting its messages.
+// InboxByAddress implements service.Store. It does not count the messages.
 func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inbox, error) {
-	if !name(address) {
+	if !isName(address) {
 		return service.Inbox{}, errNotFound
 	}
 	return s.addresses.get(ctx, address)
@@ -95,14 +95,15 @@ func (s *Store) readAddresses(ctx context.Context, addresses []string) (map[stri
 	return found, err
 }
 
-// Inboxes returns the key's inboxes.
+// Inboxes implements service.Store.
 func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uint64, error) {
-	if !name(keyID) {
+	if !isName(keyID) {
 		return nil, 0, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	version, err := s.InboxesVersion(ctx, keyID) // before the list, which may be newer
+	// Before the list, which may be newer but not older.
+	version, err := s.InboxesVersion(ctx, keyID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -113,7 +114,7 @@ func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uin
 	return list, version, nil
 }
 
-// InboxesVersion returns the version of the key's list of inboxes; it is 0 for a key that never had one.
+// InboxesVersion implements service.Store. It is 0 for a key that never had an inbox.
 func (s *Store) InboxesVersion(ctx context.Context, keyID string) (uint64, error) {
 	o, err := s.owner(ctx, keyID)
 	return o.version, err
@@ -135,15 +136,16 @@ func scanInbox(row pgx.CollectableRow) (service.Inbox, error) {
 	return in, err
 }
 
-// DeleteInbox removes an inbox of the key. Its messages cannot be found any more; Sweep removes them.
+// DeleteInbox implements service.Store. The messages can no longer be read, but are left for Sweep
+// to remove.
 func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
-	if !name(keyID) || !name(id) {
+	if !isName(keyID) || !isName(id) {
 		return errNotFound
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	gone := false
-	err := s.again(ctx, func() error {
+	deleted := false
+	err := s.retry(ctx, func() error {
 		var b pgx.Batch
 		b.Queue(lockOwner, keyID)
 		b.Queue(`WITH gone AS (
@@ -152,31 +154,31 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 				UPDATE addresses a SET inbox_id = NULL FROM gone WHERE a.address = gone.address AND a.inbox_id = gone.id
 			), left_over AS (
 				INSERT INTO deleted (inbox_id, slot, messages, removed) SELECT id, slot, messages, 0 FROM gone WHERE messages > 0
-			), told AS (
+			), changed AS (
 				UPDATE owners SET version = $3 WHERE key_id = $2 AND EXISTS (SELECT FROM gone)
 			) SELECT EXISTS (SELECT FROM gone)`, id, keyID, newVersion(),
-		).QueryRow(func(row pgx.Row) error { return row.Scan(&gone) })
+		).QueryRow(func(row pgx.Row) error { return row.Scan(&deleted) })
 		return s.pool.SendBatch(ctx, &b).Close()
 	})
 	if err != nil {
 		return err
 	}
-	if !gone {
+	if !deleted {
 		return errNotFound
 	}
-	s.told.tell(id, keyID)
+	s.announcer.announce(id, keyID)
 	return nil
 }
 
-// owner is what changes for a key with each delivery.
+// owner is what each delivery changes of a key.
 type owner struct {
 	keyID          string
 	version        uint64
 	day            service.Day
-	emails, before int // on the day, and on the one before it
+	emails, before int // messages on the day, and on the day before
 }
 
-// on returns the messages of a day. What was before yesterday is forgotten.
+// on returns the number of messages on a day, which is only known for the last two.
 func (o *owner) on(day service.Day) int {
 	switch day {
 	case o.day:
@@ -202,9 +204,9 @@ func (o *owner) count(day service.Day, n int) {
 
 const ownerColumns = "key_id, version, day, emails, emails_before"
 
-// owner returns the zero owner for a key that never had an inbox.
+// owner returns a key's owner, which is zero for a key that never had an inbox.
 func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
-	if !name(keyID) {
+	if !isName(keyID) {
 		return owner{}, nil
 	}
 	o, err := s.owners.get(ctx, keyID)

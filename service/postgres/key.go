@@ -12,9 +12,9 @@ import (
 
 const keyColumns = "id, hash, name, plan, created_at, revoked_at"
 
-// CreateKey creates a key.
+// CreateKey implements service.Store.
 func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
-	if !name(k.ID) {
+	if !isName(k.ID) {
 		return service.Errorf(service.Invalid, "not a key's ID")
 	}
 	return s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
@@ -24,10 +24,10 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 	})
 }
 
-// UpdateKey changes a key.
+// UpdateKey implements service.Store.
 func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.StoredKey)) (service.StoredKey, error) {
 	var k service.StoredKey
-	if !name(id) {
+	if !isName(id) {
 		return k, errNotFound
 	}
 	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
@@ -46,20 +46,20 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 	return k, err
 }
 
-// Key returns a key by its ID.
+// Key implements service.Store.
 func (s *Store) Key(ctx context.Context, id string) (service.StoredKey, error) {
-	if !name(id) {
+	if !isName(id) {
 		return service.StoredKey{}, errNotFound
 	}
 	return s.keys.get(ctx, id)
 }
 
-// KeyByHash returns the key whose secret has the hash.
+// KeyByHash implements service.Store.
 func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey, error) {
 	return s.hashes.get(ctx, hash)
 }
 
-// Keys returns all keys, the oldest first.
+// Keys implements service.Store.
 func (s *Store) Keys(ctx context.Context) ([]service.StoredKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -106,7 +106,7 @@ func scanKey(row pgx.CollectableRow) (service.StoredKey, error) {
 		return k, err
 	}
 	if len(hash) != len(k.Hash) {
-		return k, errors.New("the hash of a key has another length")
+		return k, errors.New("the hash of a key has the wrong length")
 	}
 	k.Hash, k.Plan, k.CreatedAt = [32]byte(hash), service.Plan(plan), k.CreatedAt.UTC()
 	if revoked != nil {
@@ -115,7 +115,7 @@ func scanKey(row pgx.CollectableRow) (service.StoredKey, error) {
 	return k, nil
 }
 
-// revocation is null for a key that is valid.
+// revocation returns when a key was revoked, or nil if it is valid.
 func revocation(k service.StoredKey) *time.Time {
 	if k.RevokedAt.IsZero() {
 		return nil

@@ -10,23 +10,24 @@ import (
 	"mayfly/service"
 )
 
-// lotShare divides what is left: a lot gets that part of it, so that lots get smaller near the limit.
+// lotShare divides what is left: a lot gets that part of it, so that lots get smaller near the
+// limit.
 const lotShare = 8
 
 // window is the period of the rate limit.
 const window = time.Minute
 
-// Lease implements service.Shared. All times are the database's. A use is dated by how long ago it was, to which the
-// transfer adds, so that no request counts for less than a minute. The transaction does not wait for the disk: losing
-// the last lots in a crash does little harm.
+// Lease implements service.Shared. All times are the database's. A use is dated by how long ago it
+// was, to which the transfer adds, so that no request counts for less than a minute. The
+// transaction does not wait for the disk: losing the last lots in a crash does little harm.
 func (s *Store) Lease(ctx context.Context, keyID string, limit int, returned service.Returned) (service.Lot, error) {
-	if !name(keyID) {
+	if !isName(keyID) {
 		return service.Lot{}, errNotFound
 	}
 	var lot service.Lot
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	err := s.again(ctx, func() error {
+	err := s.retry(ctx, func() error {
 		lot = service.Lot{ID: rand.Text()}
 		var b pgx.Batch
 		b.Queue("SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtextextended($1, 0))", keyID)

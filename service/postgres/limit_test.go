@@ -12,7 +12,7 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// lease asks for a lot of the key "k", of a limit.
+// lease leases a lot for the key "k" with a limit.
 func lease(t *testing.T, s *Store, limit int, settled service.Returned) service.Lot {
 	t.Helper()
 	lot, err := s.Lease(t.Context(), "k", limit, settled)
@@ -30,6 +30,7 @@ func wantLot(t *testing.T, got service.Lot, tokens, charged, open int) {
 }
 
 func TestLotsAreASmallPartOfWhatIsLeft(t *testing.T) {
+	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{})
 	first := lease(t, s, 60, service.Returned{})
 	wantLot(t, first, 7, 7, 0)
@@ -39,14 +40,14 @@ func TestLotsAreASmallPartOfWhatIsLeft(t *testing.T) {
 	second := lease(t, s, 60, service.Returned{})
 	wantLot(t, second, 6, 13, 7)
 
-	// What was used counts until it is a minute old, the rest is there again.
+	// Used tokens count until they are a minute old, the rest are available again.
 	ages := []time.Duration{59 * time.Second, 20 * time.Second, 10 * time.Second}
 	third := lease(t, s, 60, service.Returned{Lot: first.ID, Uses: ages})
 	wantLot(t, third, 6, 15, 6)
 	if third.Free <= 0 || third.Free > time.Second {
 		t.Errorf("a request 59 s old leaves the window in %v", third.Free)
 	}
-	// Told again, because the answer was lost, it is the same.
+	// Returning it again, as after a lost answer, makes no difference.
 	wantLot(t, lease(t, s, 0, service.Returned{Lot: first.ID, Uses: ages}), 0, 0, 0)
 	for _, unused := range []string{second.ID, third.ID, third.ID} {
 		lease(t, s, 0, service.Returned{Lot: unused})
@@ -54,7 +55,7 @@ func TestLotsAreASmallPartOfWhatIsLeft(t *testing.T) {
 	last := lease(t, s, 60, service.Returned{Lot: first.ID, Uses: []time.Duration{time.Minute, 20 * time.Second}})
 	wantLot(t, last, 7, 8, 0)
 
-	// A smaller limit counts what was used before.
+	// With a smaller limit, earlier requests still count.
 	lease(t, s, 0, service.Returned{Lot: last.ID, Uses: make([]time.Duration, 7)})
 	full := lease(t, s, 5, service.Returned{})
 	wantLot(t, full, 0, 8, 0)
@@ -65,7 +66,8 @@ func TestLotsAreASmallPartOfWhatIsLeft(t *testing.T) {
 	wantLot(t, lease(t, s, 9, service.Returned{}), 0, 9, 1)
 }
 
-func TestALostLotEndsInTime(t *testing.T) {
+func TestLostLotExpires(t *testing.T) {
+	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{})
 	lost := lease(t, s, 8, service.Returned{})
 	wantLot(t, lost, 1, 1, 0)
@@ -84,11 +86,12 @@ func TestALostLotEndsInTime(t *testing.T) {
 	lease(t, s, 0, service.Returned{Lot: got.ID})
 	age(5 * time.Second)
 	wantLot(t, lease(t, s, 8, service.Returned{}), 1, 1, 0)
-	// Its process, should it live, can tell nothing that counts any more.
+	// Its process, if it still runs, cannot return it any more.
 	wantLot(t, lease(t, s, 8, service.Returned{Lot: lost.ID, Uses: []time.Duration{70 * time.Second}}), 1, 2, 1)
 }
 
-func TestLotsOfSilentKeysAreForgotten(t *testing.T) {
+func TestLotsOfUnusedKeysAreForgotten(t *testing.T) {
+	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{})
 	for i := range 3 {
 		if _, err := s.Lease(t.Context(), fmt.Sprint("key_", i), 60, service.Returned{}); err != nil {
@@ -106,9 +109,10 @@ func TestLotsOfSilentKeysAreForgotten(t *testing.T) {
 	}
 }
 
-// A burst of three times the limit at several processes at once gets exactly the limit; what a process has and does not
-// need is given back to the others, and so is what one had that has ended.
+// Of a burst of three times the limit at several processes, exactly the limit is granted. A process
+// returns what it does not need to the others, as does one that ends.
 func TestBurstAtSeveralProcesses(t *testing.T) {
+	t.Parallel()
 	services, url := serve(t, 2)
 	for _, plan := range []service.Plan{service.Dev, service.Enterprise} {
 		limit := plan.Limits().RequestsPerMinute

@@ -12,11 +12,12 @@ import (
 
 const summaryColumns = "m.id, m.sender, m.sender_name, m.subject, m.received_at, m.size"
 
-// alive is part of every query for messages: those of a deleted inbox are still there for a while.
+// alive is a condition of every query for messages, since those of a deleted inbox stay for a
+// while.
 const alive = "EXISTS (SELECT FROM inboxes i WHERE i.id = $1)"
 
-// Statements for the messages of one slot, whose number takes the place of %[1]d: as a parameter, it would have
-// PostgreSQL lock the tables of all slots, or make the plan anew each time.
+// Statements for the messages of one slot, whose number replaces %[1]d. If it were a parameter,
+// PostgreSQL would lock the tables of all slots, or have to plan each time.
 const (
 	selectSummaries = "SELECT " + summaryColumns + ` FROM messages m
 		WHERE m.inbox_id = $1 AND m.slot = %[1]d AND m.place < $2 AND ` + alive + " ORDER BY m.place DESC LIMIT $3"
@@ -27,18 +28,18 @@ const (
 		WHERE m.inbox_id = $1 AND m.slot = %[1]d AND m.place = $2 AND ` + alive
 )
 
-// Messages lists summaries, the newest first.
+// Messages implements service.Store.
 func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, limit int) ([]service.Summary, error) {
-	if before <= 1 || !name(in.ID) {
+	if before <= 1 || !isName(in.ID) {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	most := int64(math.MaxInt64)
+	rowLimit := int64(math.MaxInt64)
 	if limit > 0 {
-		most = int64(limit)
+		rowLimit = int64(limit)
 	}
-	rows, err := s.pool.Query(ctx, fmt.Sprintf(selectSummaries, slotOf(in)), in.ID, int64(min(before, math.MaxInt64)), most)
+	rows, err := s.pool.Query(ctx, fmt.Sprintf(selectSummaries, slotOf(in)), in.ID, int64(min(before, math.MaxInt64)), rowLimit)
 	if err != nil {
 		return nil, s.failure(ctx, err)
 	}
@@ -49,17 +50,17 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 	return list, s.failure(ctx, err)
 }
 
-// scanSummary reads summaryColumns, and what is selected after them.
+// scanSummary scans summaryColumns, and what is selected after them.
 func scanSummary(row pgx.Row, m *service.Summary, more ...any) error {
 	err := row.Scan(append([]any{&m.ID, &m.From, &m.FromName, &m.Subject, &m.ReceivedAt, &m.Size}, more...)...)
 	m.ReceivedAt = m.ReceivedAt.UTC()
 	return err
 }
 
-// Summary returns a message without its body.
+// Summary implements service.Store.
 func (s *Store) Summary(ctx context.Context, in service.Inbox, place uint64) (service.Summary, error) {
 	var m service.Summary
-	if !name(in.ID) || place > math.MaxInt64 {
+	if !isName(in.ID) || place > math.MaxInt64 {
 		return m, errNotFound
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
@@ -68,10 +69,10 @@ func (s *Store) Summary(ctx context.Context, in service.Inbox, place uint64) (se
 	return m, s.failure(ctx, scanSummary(row, &m))
 }
 
-// Message returns a message by its place.
+// Message implements service.Store.
 func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (service.Message, error) {
 	var m service.Message
-	if !name(in.ID) || place > math.MaxInt64 {
+	if !isName(in.ID) || place > math.MaxInt64 {
 		return m, errNotFound
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)

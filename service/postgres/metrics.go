@@ -8,18 +8,18 @@ import (
 )
 
 var (
-	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that wait for the database.", nil, nil)
+	queueLength = prometheus.NewDesc("mayfly_store_queue", "Changes that are waiting for the database.", nil, nil)
 	connections = prometheus.NewDesc("mayfly_store_connections", "Connections to the database.", []string{"state"}, nil)
 	accepting   = prometheus.NewDesc("mayfly_store_writable", "1 while the store can be written, else 0.", nil, nil)
 )
 
-// commitTimes counts how long transactions of deliveries take.
+// commitTimes is a histogram of how long transactions of deliveries take.
 type commitTimes struct{ prometheus.Histogram }
 
 func newCommitTimes() commitTimes {
 	return commitTimes{prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "mayfly_store_sync_seconds",
-		Help:    "Time to bring a group of changes to the disk.",
+		Help:    "Time to sync a group of changes to disk.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	})}
 }

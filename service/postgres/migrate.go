@@ -12,12 +12,12 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migration is a step of the schema. Processes of the version before it go on while it is made and after it, so a step
-// only adds: what the old ones read and write stays. A step that cannot keep to that names, in breaks, the step
-// that a process must know at least.
+// migration is a step of the schema. While and after it is applied, processes that do not know it
+// keep running, so it must only add to what they read and write. A step that cannot keep to that
+// sets breaks to the number of the oldest step that a process must know to keep running.
 type migration struct {
 	sql    string
-	breaks int
+	breaks int // 0: none
 }
 
 // migrations lists the steps; the first is number 1.
@@ -34,17 +34,18 @@ func step(n int) string {
 	return string(b)
 }
 
-// migrate makes the steps that the database has not seen. However many processes start, each step is made once.
+// migrate applies the steps that the database does not have yet. Each is applied once, even if
+// several processes start at the same time.
 func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration) error {
-	if err := pool.AcquireFunc(ctx, takesAllText); err != nil {
+	if err := pool.AcquireFunc(ctx, checkEncoding); err != nil {
 		return err
 	}
-	done, err := migrated(ctx, pool, len(steps))
+	done, err := upToDate(ctx, pool, len(steps))
 	if err != nil || done {
 		return err
 	}
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		// The lock is held until the commit; a statement may take as long as it needs.
+		// The lock is held until the commit. A statement may take as long as it needs.
 		for _, sql := range []string{
 			"SET LOCAL statement_timeout = 0",
 			"SET LOCAL lock_timeout = 0",
@@ -61,18 +62,19 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration) error {
 		}
 		for n := last + 1; n <= len(steps); n++ {
 			if _, err := tx.Exec(ctx, steps[n-1].sql); err != nil {
-				return fmt.Errorf("bring the schema to version %d: %w", n, err)
+				return fmt.Errorf("update the schema to version %d: %w", n, err)
 			}
 			if _, err := tx.Exec(ctx, "INSERT INTO schema_steps (step, breaks) VALUES ($1, $2)", n, steps[n-1].breaks); err != nil {
-				return fmt.Errorf("bring the schema to version %d: %w", n, err)
+				return fmt.Errorf("update the schema to version %d: %w", n, err)
 			}
 		}
 		return nil
 	})
 }
 
-// takesAllText refuses a database that cannot keep all of Unicode. One of SQL_ASCII keeps whatever it gets.
-func takesAllText(conn *pgxpool.Conn) error {
+// checkEncoding rejects a database that cannot store all of Unicode. SQL_ASCII stores whatever it
+// gets.
+func checkEncoding(conn *pgxpool.Conn) error {
 	switch encoding := conn.Conn().PgConn().ParameterStatus("server_encoding"); encoding {
 	case "UTF8", "SQL_ASCII":
 		return nil
@@ -81,9 +83,9 @@ func takesAllText(conn *pgxpool.Conn) error {
 	}
 }
 
-// migrated tells whether the database has the schema, or one that a later version has made of it, and refuses one
-// that has left this version behind.
-func migrated(ctx context.Context, pool *pgxpool.Pool, known int) (bool, error) {
+// upToDate reports whether the database has all steps that this process knows. It returns an error
+// if the database has a later one that this process cannot work with.
+func upToDate(ctx context.Context, pool *pgxpool.Pool, known int) (bool, error) {
 	var exists bool
 	if err := pool.QueryRow(ctx, "SELECT to_regclass('schema_steps') IS NOT NULL").Scan(&exists); err != nil || !exists {
 		return false, err

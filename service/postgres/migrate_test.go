@@ -12,8 +12,11 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
+// open opens a store that is closed at the end of the test. It creates slots only when they are
+// needed: the tables for a month would take most of the time of a test.
 func open(t *testing.T, url string, o Options) *Store {
 	t.Helper()
+	o.noSlotsAhead = true
 	s, err := Open(t.Context(), url, o)
 	if err != nil {
 		t.Fatal(err)
@@ -63,13 +66,14 @@ func messages(t *testing.T, s *Store, in service.Inbox) []service.Summary {
 	return list
 }
 
-func TestStepsOfTheSchemaAreMadeOnce(t *testing.T) {
+func TestEachStepOfTheSchemaIsAppliedOnce(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	stores := make([]*Store, 8)
 	var starting sync.WaitGroup
 	for i := range stores {
 		starting.Go(func() {
-			s, err := Open(t.Context(), url, Options{})
+			s, err := Open(t.Context(), url, Options{noSlotsAhead: true})
 			if err != nil {
 				t.Error(err)
 				return
@@ -91,7 +95,8 @@ func TestStepsOfTheSchemaAreMadeOnce(t *testing.T) {
 	}
 }
 
-func TestSchemaGoesForwardWhileOldProcessesRun(t *testing.T) {
+func TestSchemaIsUpdatedWhileOldProcessesRun(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	old := open(t, url, Options{})
 	in := create(t, old, 1, time.Hour)
@@ -120,7 +125,7 @@ func TestSchemaGoesForwardWhileOldProcessesRun(t *testing.T) {
 	want := 20 + <-accepted
 	for _, s := range []*Store{old, newer, open(t, url, Options{})} {
 		if got := len(messages(t, s, in)); got != want {
-			t.Errorf("%d messages are there, %d were accepted", got, want)
+			t.Errorf("%d messages are listed, %d were accepted", got, want)
 		}
 	}
 	if n := count(t, newer, "SELECT count(*) FROM notes"); n != 0 {
@@ -129,6 +134,7 @@ func TestSchemaGoesForwardWhileOldProcessesRun(t *testing.T) {
 }
 
 func TestProcessThatIsTooOldIsRefused(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	next := append([]migration{}, migrations...)
 	next = append(next, migration{sql: "SELECT 1", breaks: len(migrations) + 1})
@@ -140,14 +146,15 @@ func TestProcessThatIsTooOldIsRefused(t *testing.T) {
 }
 
 func TestStepThatFailsChangesNothing(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	broken := append([]migration{}, migrations...)
 	broken = append(broken, migration{sql: "CREATE TABLE half (id text); SELECT 1/0"})
 	if _, err := Open(t.Context(), url, Options{migrations: broken}); err == nil {
-		t.Fatal("a step that fails is no error")
+		t.Fatal("there is no error after a step that fails")
 	}
 	s := open(t, url, Options{})
 	if n := count(t, s, "SELECT count(*) FROM pg_class WHERE relname = 'half'"); n != 0 {
-		t.Error("half of a step was made")
+		t.Error("half of a step was applied")
 	}
 }

@@ -9,21 +9,21 @@ import (
 	"mayfly/service"
 )
 
-// A raw message is stored with a byte before it that says how.
+// The first byte of a stored body says how the rest is encoded.
 const (
-	asItIs = 0
-	zipped = 1 // Zstandard, RFC 8878
+	uncompressed = 0
+	compressed   = 1 // Zstandard, RFC 8878
 )
 
-// worthPacking is the size below which compression gains nothing.
-const worthPacking = 256
+// minCompressed is the size in bytes from which compression can pay.
+const minCompressed = 256
 
 var (
-	packer   = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20)))
-	unpacker = must(zstd.NewReader(nil, zstd.WithDecoderMaxMemory(math.MaxUint32)))
+	compressor   = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20)))
+	decompressor = must(zstd.NewReader(nil, zstd.WithDecoderMaxMemory(math.MaxUint32)))
 )
 
-// must is for what fails only with options that do not exist.
+// must panics on an error that only invalid options could cause.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -31,18 +31,18 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// pack returns a copy of the message, smaller if it can be.
+// pack returns the body to store for a message, compressed if that makes it smaller.
 func pack(raw []byte) []byte {
-	if len(raw) >= worthPacking {
-		packed := packer.EncodeAll(raw, append(make([]byte, 0, 1+len(raw)/2), zipped))
+	if len(raw) >= minCompressed {
+		packed := compressor.EncodeAll(raw, append(make([]byte, 0, 1+len(raw)/2), compressed))
 		if len(packed) <= len(raw) {
 			return packed
 		}
 	}
-	return append([]byte{asItIs}, raw...)
+	return append([]byte{uncompressed}, raw...)
 }
 
-// unpack returns the message, which has the size.
+// unpack returns the message of the given size that a stored body encodes.
 func unpack(packed []byte, size int64) ([]byte, error) {
 	damaged := func(cause error) error {
 		return &service.Error{Code: service.Damaged, Message: "This part of the store is damaged", Err: cause}
@@ -51,9 +51,9 @@ func unpack(packed []byte, size int64) ([]byte, error) {
 		return nil, damaged(fmt.Errorf("the body is empty"))
 	}
 	raw := packed[1:]
-	if packed[0] == zipped {
+	if packed[0] == compressed {
 		var err error
-		if raw, err = unpacker.DecodeAll(raw, make([]byte, 0, size)); err != nil {
+		if raw, err = decompressor.DecodeAll(raw, make([]byte, 0, size)); err != nil {
 			return nil, damaged(err)
 		}
 	}

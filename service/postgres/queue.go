@@ -8,29 +8,29 @@ import (
 	"mayfly/service"
 )
 
-// queue is the deliveries that wait. Those for a key wait while others for it are being stored: in the database they
-// would only wait for these.
+// queue holds the deliveries that wait. While deliveries for a key are being stored, others for it
+// stay in the queue: in the database they would have to wait for the same lock.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*delivery
-	storing map[string]bool // keys
-	stirred chan struct{}   // tells that there may be something to take
+	storing map[string]bool // IDs of keys
+	wake    chan struct{}   // has an element if there may be something to take
 }
 
-// groupBytes ends a group: what a commit may hold of bodies unless a single one is larger. groupSize is how many
-// deliveries it may hold.
+// groupBytes is the size of bodies at which a group is complete, groupSize the number of
+// deliveries.
 const (
 	groupBytes = 4 << 20
 	groupSize  = 1000
 )
 
 func newQueue() *queue {
-	return &queue{storing: make(map[string]bool), stirred: make(chan struct{}, 1)}
+	return &queue{storing: make(map[string]bool), wake: make(chan struct{}, 1)}
 }
 
-func (q *queue) stir() {
+func (q *queue) notify() {
 	select {
-	case q.stirred <- struct{}{}:
+	case q.wake <- struct{}{}:
 	default:
 	}
 }
@@ -39,10 +39,10 @@ func (q *queue) put(d *delivery) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = append(q.waiting, d)
-	q.stir()
+	q.notify()
 }
 
-// remove takes back a delivery, unless it is being stored.
+// remove removes a delivery, or returns false if it is being stored.
 func (q *queue) remove(d *delivery) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -53,28 +53,29 @@ func (q *queue) remove(d *delivery) bool {
 	return i >= 0
 }
 
-// length is how many deliveries wait.
+// length returns the number of deliveries that wait.
 func (q *queue) length() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.waiting)
 }
 
-// next waits for deliveries that can be stored, and returns nil when ctx ends. One goroutine at a time calls it.
+// next waits for deliveries that can be stored, and returns them, or nil when ctx ends. Only one
+// goroutine calls it at a time.
 func (q *queue) next(ctx context.Context) []*delivery {
 	for ctx.Err() == nil {
 		if group := q.take(); group != nil {
 			return group
 		}
 		select {
-		case <-q.stirred:
+		case <-q.wake:
 		case <-ctx.Done():
 		}
 	}
 	return nil
 }
 
-// take returns the deliveries of a transaction, the first that came first.
+// take removes and returns the deliveries for a transaction, oldest first.
 func (q *queue) take() []*delivery {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -97,7 +98,7 @@ func (q *queue) take() []*delivery {
 	return group
 }
 
-// stored lets the next deliveries for the keys of a group go.
+// stored makes the next deliveries for the keys of a group available.
 func (q *queue) stored(group []*delivery) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -106,5 +107,5 @@ func (q *queue) stored(group []*delivery) {
 			delete(q.storing, m.KeyID)
 		}
 	}
-	q.stir()
+	q.notify()
 }

@@ -30,8 +30,9 @@ func administer(t *testing.T, url string, statements ...string) {
 	}
 }
 
-// What an administrator has set for other programs does not change what the store does.
+// Settings that an administrator has made for other programs make no difference.
 func TestSettingsForOtherPrograms(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	var settings []string
 	for setting, value := range map[string]string{
@@ -69,11 +70,12 @@ func TestSettingsForOtherPrograms(t *testing.T) {
 		t.Errorf("%d messages, the newest %+v", len(list), list[0])
 	}
 	if n := count(t, here, "SELECT setting::integer FROM pg_settings WHERE name = 'idle_session_timeout'"); n != 0 {
-		t.Errorf("who listens is cut off after %d ms", n)
+		t.Errorf("a connection that listens is cut after %d ms", n)
 	}
 }
 
 func TestDatabasesThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Database(t)
 	with := func(change func(*url.URL)) string {
 		u, err := url.Parse(server)
@@ -97,8 +99,8 @@ func TestDatabasesThatCannotBeUsed(t *testing.T) {
 	}
 	for what, test := range map[string]struct{ url, want string }{
 		"another encoding":   {latin, "its encoding is LATIN1"},
-		"no right to create": {set("role", "pg_monitor"), "have this user own the database"},
-		"no schema":          {set("search_path", "nowhere"), "its search_path names no schema that is there"},
+		"no right to create": {set("role", "pg_monitor"), "make this user the owner of the database"},
+		"no schema":          {set("search_path", "nowhere"), "its search_path names no schema that exists"},
 		"no such user":       {with(func(u *url.URL) { u.User = url.UserPassword("nobody", "secret") }), "\"nobody\""},
 		"no such database":   {with(func(u *url.URL) { u.Path = "/nowhere" }), ": database \"nowhere\" does not exist"},
 		"nobody there":       {with(func(u *url.URL) { u.Host = "127.0.0.1:1" }), "connection refused"},

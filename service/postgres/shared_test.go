@@ -10,7 +10,7 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// serve returns n processes on a new database, and its URL.
+// serve starts n processes on a new database, and returns them and its URL.
 func serve(t *testing.T, n int) (services []*service.Service, url string) {
 	t.Helper()
 	url = pgtest.Database(t)
@@ -29,18 +29,18 @@ func serve(t *testing.T, n int) (services []*service.Service, url string) {
 			running.Wait()
 		})
 		services = append(services, v)
-		await(t, "it listens", func() bool {
+		await(t, "the process listens", func() bool {
 			return count(t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN mayfly'") >= len(services)
 		})
 	}
 	return services, url
 }
 
-// await returns when something is so.
-func await(t *testing.T, what string, so func() bool) {
+// await waits until a condition holds.
+func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
-	for !so() {
+	for !holds() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain: %s", what)
 		}
@@ -48,7 +48,8 @@ func await(t *testing.T, what string, so func() bool) {
 	}
 }
 
-func TestChangesByAnotherProcessAreHeard(t *testing.T) {
+func TestChangesByAnotherProcessWake(t *testing.T) {
+	t.Parallel()
 	services, url := serve(t, 2)
 	here, there := services[0], services[1]
 	ctx := t.Context()
@@ -70,7 +71,6 @@ func TestChangesByAnotherProcessAreHeard(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// What is not told is found out after five seconds at least: who hears of it is well before that, also on a slow machine.
 	waits := func(what string, wait func(context.Context) (bool, error), change func()) {
 		t.Helper()
 		woken := make(chan error, 1)
@@ -83,7 +83,7 @@ func TestChangesByAnotherProcessAreHeard(t *testing.T) {
 			}
 			woken <- err
 		}()
-		await(t, "somebody waits", func() bool { return here.Stats().Waiting > 0 })
+		await(t, "the caller waits", func() bool { return here.Stats().Waiting > 0 })
 		change()
 		if err := <-woken; err != nil && service.ErrorCode(err) != service.NotFound {
 			t.Errorf("%s: %v", what, err)
@@ -116,7 +116,7 @@ func TestChangesByAnotherProcessAreHeard(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	// The connections that listen are cut, and made again.
+	// The connections that listen are cut, and established again.
 	s := open(t, url, Options{})
 	const listening = "FROM pg_stat_activity WHERE datname = current_database() AND (query = 'LISTEN mayfly' OR query = '-- ping')"
 	if n := count(t, s, "SELECT count(pg_terminate_backend(pid)) "+listening); n < 2 {

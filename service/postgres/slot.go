@@ -14,17 +14,18 @@ import (
 	"mayfly/service"
 )
 
-// slot is a partition of the messages: those whose inboxes expire in the same hour, hours since 1970, or, of inboxes
-// that live longer than a day, on the same day, minus days since 1970. When it is over, it is dropped whole.
+// slot is a partition of the messages by when their inboxes expire: in the same hour, or, for
+// inboxes that live longer than maxHourly, on the same day. It is the number of hours since 1970,
+// or minus the number of days. When a slot is over, its tables are dropped.
 type slot int32
 
-// lifetimeOfHours is the longest life of an inbox whose messages are kept with those that end in the same hour.
-const lifetimeOfHours = 24 * time.Hour
+// maxHourly is the longest lifetime of inboxes in slots of an hour.
+const maxHourly = 24 * time.Hour
 
-// slotOf is the slot of an inbox.
+// slotOf returns the slot of an inbox.
 func slotOf(in service.Inbox) slot {
 	seconds := in.ExpiresAt.Unix()
-	if in.ExpiresAt.Sub(in.CreatedAt) <= lifetimeOfHours {
+	if in.ExpiresAt.Sub(in.CreatedAt) <= maxHourly {
 		return slot(seconds / 3600)
 	}
 	return slot(-seconds / (24 * 3600))
@@ -38,7 +39,8 @@ func (s slot) ends() time.Time {
 	return time.Unix((1-int64(s))*24*3600, 0).UTC()
 }
 
-// suffix is how its tables are called, after what they are partitions of.
+// suffix returns what distinguishes the names of its tables from those of the tables they are
+// partitions of.
 func (s slot) suffix() string {
 	if s >= 0 {
 		return time.Unix(int64(s)*3600, 0).UTC().Format("_h20060102_15")
@@ -46,10 +48,10 @@ func (s slot) suffix() string {
 	return time.Unix(-int64(s)*24*3600, 0).UTC().Format("_d20060102")
 }
 
-// partitioned lists the tables that have a partition for each slot.
+// partitioned are the tables that have a partition for each slot.
 var partitioned = []string{"messages", "bodies"}
 
-// slots is what a process knows to be there.
+// slots are the slots that this process knows to exist.
 type slots struct {
 	mu    sync.Mutex
 	known map[slot]bool
@@ -76,38 +78,39 @@ func (k *slots) drop(s slot) {
 	delete(k.known, s)
 }
 
-// ensureSlot makes the tables of a slot that has none.
+// ensureSlot creates the tables of a slot if they do not exist.
 func (s *Store) ensureSlot(ctx context.Context, n slot) error {
 	if s.slots.has(n) {
 		return nil
 	}
-	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error { return makeSlot(ctx, tx, n) })
+	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error { return createSlot(ctx, tx, n) })
 	if err == nil {
 		s.slots.add(n)
 	}
 	return err
 }
 
-// slotLock is held by who makes or drops the tables of a slot.
+// slotLock is the advisory lock for creating and dropping the tables of a slot.
 const slotLock = "hashtext(current_schema() || '.mayfly.slots')"
 
-// vacuumDeletedOnly spares the tables of a slot what nobody needs: a vacuum for rows that were inserted, which reads and
-// writes all of them once more, though they are dropped soon, and statistics, on which no plan depends.
+// vacuumDeletedOnly are settings of a slot's tables that avoid useless work: a vacuum after inserts
+// would read and write all rows again, though they are dropped soon, and no plan depends on
+// statistics.
 const vacuumDeletedOnly = "autovacuum_vacuum_insert_threshold = -1, toast.autovacuum_vacuum_insert_threshold = -1, " +
 	"autovacuum_analyze_threshold = 2147483647"
 
-func makeSlot(ctx context.Context, tx pgx.Tx, n slot) error {
+func createSlot(ctx context.Context, tx pgx.Tx, n slot) error {
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+slotLock+")"); err != nil {
 		return err
 	}
-	made, err := tx.Exec(ctx, "INSERT INTO slots (slot, ends_at) VALUES ($1, $2) ON CONFLICT DO NOTHING", int32(n), n.ends())
-	if err != nil || made.RowsAffected() == 0 {
+	inserted, err := tx.Exec(ctx, "INSERT INTO slots (slot, ends_at) VALUES ($1, $2) ON CONFLICT DO NOTHING", int32(n), n.ends())
+	if err != nil || inserted.RowsAffected() == 0 {
 		return err
 	}
 	for _, parent := range partitioned {
 		table := pgx.Identifier{parent + n.suffix()}.Sanitize()
-		// A table that is made alone and attached stops nobody who uses its parent. The constraint spares the search
-		// for rows that do not belong in it.
+		// Creating a table and then attaching it does not block the use of its parent. The
+		// constraint saves the search for rows that do not belong in it.
 		for _, sql := range []string{
 			fmt.Sprintf("CREATE TABLE %s (LIKE %s INCLUDING ALL, CHECK (slot = %d)) WITH (%s)", table, parent, n, vacuumDeletedOnly),
 			fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES IN (%d)", parent, table, n),
@@ -120,27 +123,29 @@ func makeSlot(ctx context.Context, tx pgx.Tx, n slot) error {
 	return nil
 }
 
+// How many slots are created ahead, and how often: those of the inboxes that can be created until
+// the next time.
 const (
-	aheadHours = 26 // slots of hours that are made ahead
-	aheadDays  = 32 // and of days
-	aheadEvery = 10 * time.Minute
+	aheadHours    = 26
+	aheadDays     = 32
+	aheadInterval = 10 * time.Minute
 )
 
-// runAhead makes the slots of the inboxes that can be made now, so that none has to wait for its tables.
-func (s *Store) runAhead() {
+// runSlotsAhead creates slots ahead, so that creating an inbox does not have to wait for tables.
+func (s *Store) runSlotsAhead() {
 	for {
-		if err := s.makeAhead(time.Now()); err != nil && s.ctx.Err() == nil {
-			s.log.Warn("tables for the messages to come could not be made, trying again later", "error", err)
+		if err := s.createSlotsAhead(time.Now()); err != nil && s.ctx.Err() == nil {
+			s.log.Warn("the tables for future messages could not be created, trying again later", "error", err)
 		}
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-time.After(aheadEvery):
+		case <-time.After(aheadInterval):
 		}
 	}
 }
 
-func (s *Store) makeAhead(now time.Time) error {
+func (s *Store) createSlotsAhead(now time.Time) error {
 	var wanted []slot
 	for h := range aheadHours {
 		wanted = append(wanted, slot(now.Unix()/3600)+slot(h))
@@ -156,12 +161,13 @@ func (s *Store) makeAhead(now time.Time) error {
 	return nil
 }
 
-// dropAfter is how long the tables of a slot stay when it is over: more than the clocks of two processes differ.
+// dropAfter is how long the tables of a slot stay after its end: longer than the clocks of two
+// processes differ.
 const dropAfter = time.Hour
 
-// dropSlots drops the tables of slots that were over at now and have no inbox left. Nothing waits for it but who
-// reads from such a slot at that moment, and one process at a time does it. What somebody uses for long, such as a
-// backup, it leaves to the next time.
+// dropSlots drops the tables of slots that were over at now and have no inbox left. It only blocks
+// what reads from such a slot, and is done by one process at a time. A slot that is in use for
+// long, such as by a backup, is left for the next time.
 func (s *Store) dropSlots(ctx context.Context, now time.Time) error {
 	over, err := s.slotsOver(ctx, now)
 	if err != nil || len(over) == 0 {
@@ -199,7 +205,7 @@ func (s *Store) slotsOver(ctx context.Context, now time.Time) ([]slot, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[slot])
 }
 
-// dropSlot goes on where one that was interrupted has got to.
+// dropSlot drops the tables of a slot, or of what an interrupted call has left of them.
 func dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error {
 	for _, parent := range partitioned {
 		if err := finishDetaching(ctx, conn, parent); err != nil {
@@ -225,7 +231,8 @@ func dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error {
 	return err
 }
 
-// finishDetaching detaches the partition at which somebody was interrupted: until then no other one can be detached.
+// finishDetaching completes the detaching of a partition that was interrupted. Until then no other
+// partition can be detached.
 func finishDetaching(ctx context.Context, conn *pgxpool.Conn, parent string) error {
 	var table string
 	err := conn.QueryRow(ctx, "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = to_regclass($1) AND inhdetachpending",

@@ -1,11 +1,16 @@
-// Package postgres is the store for more than one machine: any number of processes on one PostgreSQL database.
+// Package postgres is the store for more than one machine: any number of processes on one
+// PostgreSQL database.
 //
-// The database is the only truth. Nothing that another process may change is kept in memory: every answer is read
-// when it is asked for. What makes that cheap is that callers share: questions of the same kind that come together
-// become one query, and deliveries that come together become one transaction.
+// The database is the single source of truth. Nothing that another process can change is cached:
+// everything is read when it is asked for. Batching makes that cheap: concurrent lookups of the
+// same kind share a query, and concurrent deliveries share a transaction.
 //
-// Whoever changes something of a key, its inboxes among it, locks the key's row in the table owners first, several in
-// their order, so that transactions of all processes wait for each other without a deadlock.
+// A transaction that changes anything of a key, such as one of its inboxes, first locks the key's
+// row in the table owners, and several of them in the order of their IDs, so that transactions
+// cannot deadlock.
+//
+// Messages are partitioned by slots: ranges of time in which their inboxes expire. When a slot is
+// over, its tables are dropped, which costs next to nothing compared with deleting rows.
 package postgres
 
 import (
@@ -26,22 +31,23 @@ import (
 
 // Options of a store. The zero value works.
 type Options struct {
-	// Log receives what an operator has to know. Default: slog.Default().
+	// Log gets what an operator has to know. Default: slog.Default().
 	Log *slog.Logger
 
 	// Timeout bounds each operation on the database. Default: 10 s.
 	Timeout time.Duration
 
-	migrations []migration // that this process knows; default: migrations
+	migrations   []migration // that this process knows; default: migrations
+	noSlotsAhead bool        // slots are created only when they are needed
 }
 
-// Store is a service.Store in a database. Several processes may have the same one open.
+// Store is a service.Store and service.Shared in a database.
 type Store struct {
-	pool    *pgxpool.Pool
-	log     *slog.Logger
-	timeout time.Duration
-	slots   slots
-	told    announcer
+	pool      *pgxpool.Pool
+	log       *slog.Logger
+	timeout   time.Duration
+	slots     slots
+	announcer announcer
 
 	inboxes   *loader[string, service.Inbox]
 	addresses *loader[string, service.Inbox]
@@ -50,11 +56,11 @@ type Store struct {
 	owners    *loader[string, owner]
 
 	deliveries *queue
-	turn       chan struct{} // held by who looks for deliveries, and while they are stored
+	committing chan struct{} // full while a committer waits for deliveries or stores them
 	counts     counts
 	commits    commitTimes
 
-	ctx     context.Context // ends when the store closes
+	ctx     context.Context // done when the store is closed
 	stop    context.CancelFunc
 	workers sync.WaitGroup
 }
@@ -64,9 +70,9 @@ var (
 	_ service.Shared = (*Store)(nil)
 )
 
-// Open connects to the database of the URL (postgres://user:password@host:port/database, with the parameters of
-// libpq and pool_max_conns) and brings its schema up to date. The context bounds the opening only. No error names the
-// password.
+// Open connects to the database at the URL (postgres://user:password@host:port/database, with the
+// parameters of libpq and pool_max_conns) and updates its schema. The context only bounds the
+// opening. No error contains the password.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -83,7 +89,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	opening := func(err error) error {
 		c := config.ConnConfig
-		return fmt.Errorf("open the database %s on %s:%d: %w", c.Database, c.Host, c.Port, explained(err))
+		return fmt.Errorf("open the database %s on %s:%d: %w", c.Database, c.Host, c.Port, explain(err))
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -95,7 +101,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		pool: pool, log: o.Log, timeout: o.Timeout,
-		deliveries: newQueue(), turn: make(chan struct{}, 1), commits: newCommitTimes(),
+		deliveries: newQueue(), committing: make(chan struct{}, 1), commits: newCommitTimes(),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.inboxes = newLoader(s, s.readInboxes)
@@ -103,31 +109,33 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.keys = newLoader(s, s.readKeys)
 	s.hashes = newLoader(s, s.readHashes)
 	s.owners = newLoader(s, s.readOwners)
-	s.told.init()
+	s.announcer.init()
 	for range committers {
 		s.workers.Go(s.runCommits)
 	}
 	s.workers.Go(s.runAnnouncements)
-	s.workers.Go(s.runAhead)
+	if !o.noSlotsAhead {
+		s.workers.Go(s.runSlotsAhead)
+	}
 	return s, nil
 }
 
-// CheckURL returns an error that does not quote the URL when it is none of a database.
+// CheckURL returns an error, which does not quote the URL, unless it is the URL of a database.
 func CheckURL(url string) error {
 	_, err := poolConfig(url, time.Second)
 	return err
 }
 
-// defaultConnections is how many a process has at most, when the URL does not say with pool_max_conns: one for each
-// committer and each kind of question, and some for what one caller asks.
+// defaultConnections is the largest number of connections of a process, unless the URL sets
+// pool_max_conns: one for each committer and each loader, and some for other operations.
 const defaultConnections = 16
 
-// poolConfig reads the URL and adds what the promises of the store need.
+// poolConfig parses the URL and adds the settings that the store depends on.
 func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		// The parser's own error quotes what it was given.
-		return nil, errors.New("the URL of the database cannot be read: want postgres://user@host:port/database")
+		// The parser's error quotes the URL.
+		return nil, errors.New("the URL of the database is malformed: want postgres://user@host:port/database")
 	}
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = defaultConnections
@@ -137,21 +145,24 @@ func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 		c.ConnectTimeout = timeout / 2
 	}
 	params := c.RuntimeParams
-	params["synchronous_commit"] = "on"                        // what is acknowledged is on disk, and on the synchronous standby
-	params["default_transaction_isolation"] = "read committed" // who waited for a row wants it as it is then
+	// A commit waits for the disk, and for the synchronous standby.
+	params["synchronous_commit"] = "on"
+	// After waiting for a lock, a transaction sees the latest row.
+	params["default_transaction_isolation"] = "read committed"
 	params["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
-	// Between its two round trips a transaction has nothing to wait for: one whose process was cut off gives its rows
-	// back well before those who wait for them give up.
+	// Between its two round trips a transaction waits for nothing. If its process is cut off, it
+	// releases its locks well before the transactions that wait for them time out.
 	params["idle_in_transaction_session_timeout"] = fmt.Sprint((timeout / 5).Milliseconds())
 	params["lock_timeout"] = fmt.Sprint((timeout / 3).Milliseconds())
-	params["idle_session_timeout"] = "0" // the pool decides what it keeps
+	params["idle_session_timeout"] = "0" // the pool closes idle connections
 	params["client_encoding"] = "UTF8"
 	params["timezone"] = "UTC"
-	// Every statement finds its rows by an index, whatever its parameters are: its plan is made once. Planning took a
-	// fifth of the database's time. What PostgreSQL thinks of a table that has just been made must not mislead it.
+	// Every statement finds its rows by an index, whatever its parameters are, so that it can be
+	// planned once; planning took a fifth of the database's time. The missing statistics of a new
+	// table must not lead to another plan.
 	params["plan_cache_mode"] = "force_generic_plan"
-	for _, way := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
-		params[way] = "off"
+	for _, setting := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
+		params[setting] = "off"
 	}
 	if params["application_name"] == "" {
 		params["application_name"] = "mayfly"
@@ -159,7 +170,7 @@ func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// Close ends the store; calls that have not returned fail or are completed.
+// Close closes the store. Calls that have not returned complete or fail.
 func (s *Store) Close() error {
 	s.stop()
 	s.workers.Wait()
@@ -167,7 +178,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Ready returns why mail cannot be stored, or nil.
+// Ready implements service.Store.
 func (s *Store) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout/4)
 	defer cancel()
@@ -181,27 +192,27 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// bounded returns a context for an operation that several callers share: it ends with the store or after the timeout.
+// bounded returns a context for an operation that several callers share. It ends when the store is
+// closed or after the timeout.
 func (s *Store) bounded() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(s.ctx, s.timeout)
 }
 
-// transact runs what one caller asks for in a transaction, again when the database has chosen it as the victim of a
-// conflict.
+// transact runs a transaction for one caller, and repeats it after a conflict.
 func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return s.again(ctx, func() error { return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return do(ctx, tx) }) })
+	return s.retry(ctx, func() error { return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return do(ctx, tx) }) })
 }
 
-// attempts is how often an operation is tried that lost a conflict.
-const attempts = 5
+// maxAttempts is how often an operation is tried that fails because of a conflict.
+const maxAttempts = 5
 
-// again does something until it has neither lost a conflict nor met a connection that had died unused, and returns an
-// error of the domain.
-func (s *Store) again(ctx context.Context, do func() error) error {
+// retry repeats an operation that fails because of a conflict or of a connection that had died
+// unused. It returns an error of the domain.
+func (s *Store) retry(ctx context.Context, do func() error) error {
 	var err error
-	for range attempts {
+	for range maxAttempts {
 		if err = do(); !conflict(err) && !pgconn.SafeToRetry(err) {
 			break
 		}

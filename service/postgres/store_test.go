@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"os"
+	"sync"
 	"testing"
 
 	"mayfly/service/postgres/pgtest"
@@ -11,12 +12,15 @@ import (
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
 func TestStore(t *testing.T) {
-	databases := make(map[string]string) // of the suite's directories
+	t.Parallel()
+	var databases sync.Map // URLs by directory
 	storetest.Run(t, func(t *testing.T, dir string) storetest.Store {
-		if databases[dir] == "" {
-			databases[dir] = pgtest.Database(t)
+		url, ok := databases.Load(dir)
+		if !ok {
+			url = pgtest.Database(t)
+			databases.Store(dir, url)
 		}
-		s, err := Open(t.Context(), databases[dir], Options{})
+		s, err := Open(t.Context(), url.(string), Options{noSlotsAhead: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,37 +11,39 @@ import (
 	"mayfly/service"
 )
 
-// Sweep removes inboxes that have expired, the tables of slots that are over, the messages of deleted inboxes, and
-// requests that count no more. One process at a time does each; to the others there is nothing to sweep.
+// Sweep implements service.Store. It also removes the tables of slots that are over, the messages
+// of deleted inboxes, and lots that no longer count. Each is done by one process at a time; for
+// others there is nothing to sweep.
 func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
 	swept, err := s.sweepInboxes(ctx, now, limit)
 	if err != nil {
 		return swept, err
 	}
-	var told []string
+	var changed []string
 	for _, in := range swept.Inboxes {
-		told = append(told, in.ID, in.KeyID)
+		changed = append(changed, in.ID, in.KeyID)
 	}
-	s.told.tell(told...)
+	s.announcer.announce(changed...)
 	if len(swept.Inboxes) == limit {
-		return swept, nil // there are more, which go first
+		return swept, nil // there may be more, which come first
 	}
 	return swept, s.failure(ctx, errors.Join(s.removeDeleted(ctx), s.dropSlots(ctx, now), s.forgetLots(ctx)))
 }
 
+// sweepLock is the advisory lock for removing expired inboxes.
 const sweepLock = "hashtext(current_schema() || '.mayfly.sweep')"
 
 func (s *Store) sweepInboxes(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
 	var swept service.Swept
 	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		swept = service.Swept{}
-		var mine bool
-		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock("+sweepLock+")").Scan(&mine); err != nil {
+		var locked bool
+		if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock("+sweepLock+")").Scan(&locked); err != nil {
 			return err
 		}
-		if mine {
+		if locked {
 			var err error
-			if swept.Inboxes, err = takeExpired(ctx, tx, now, limit); err != nil {
+			if swept.Inboxes, err = deleteExpired(ctx, tx, now, limit); err != nil {
 				return err
 			}
 		}
@@ -57,8 +59,8 @@ func (s *Store) sweepInboxes(ctx context.Context, now time.Time, limit int) (ser
 	return swept, err
 }
 
-// takeExpired removes the inboxes, after it has locked their owners as every change does.
-func takeExpired(ctx context.Context, tx pgx.Tx, now time.Time, limit int) ([]service.Inbox, error) {
+// deleteExpired removes expired inboxes, after locking their owners like every change.
+func deleteExpired(ctx context.Context, tx pgx.Tx, now time.Time, limit int) ([]service.Inbox, error) {
 	rows, err := tx.Query(ctx, `SELECT id, key_id, expires_at FROM inboxes WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2`, now, limit)
 	if err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func takeExpired(ctx context.Context, tx pgx.Tx, now time.Time, limit int) ([]se
 			DELETE FROM inboxes WHERE id = ANY($1) RETURNING id, key_id, address, expires_at
 		), free AS (
 			UPDATE addresses a SET inbox_id = NULL FROM gone WHERE a.address = gone.address AND a.inbox_id = gone.id
-		), told AS (
+		), changed AS (
 			UPDATE owners SET version = $2 WHERE key_id IN (SELECT key_id FROM gone)
 		) SELECT id, key_id, expires_at FROM gone`, ids, newVersion())
 	if err != nil {
@@ -94,15 +96,15 @@ func scanExpired(row pgx.CollectableRow) (service.Inbox, error) {
 	return in, err
 }
 
-// removedAtOnce is how many messages of deleted inboxes a transaction removes.
-const removedAtOnce = 1000
+// removeBatch is how many messages of deleted inboxes a transaction removes.
+const removeBatch = 1000
 
-// removeDeleted removes the messages of deleted inboxes, a lot at a time, until there are none.
+// removeDeleted removes the messages of deleted inboxes, batch by batch.
 func (s *Store) removeDeleted(ctx context.Context) error {
 	for {
 		more := false
 		err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) (err error) {
-			more, err = removeLot(ctx, tx)
+			more, err = removeMessages(ctx, tx)
 			return err
 		})
 		if err != nil || !more {
@@ -111,8 +113,9 @@ func (s *Store) removeDeleted(ctx context.Context) error {
 	}
 }
 
-// removeLot removes messages of one deleted inbox that no other process is at, and tells whether there was one.
-func removeLot(ctx context.Context, tx pgx.Tx) (bool, error) {
+// removeMessages removes a batch of messages of a deleted inbox that no other process is removing,
+// and reports whether there is one.
+func removeMessages(ctx context.Context, tx pgx.Tx) (bool, error) {
 	var id string
 	var n int32
 	var messages, removed int64
@@ -124,7 +127,7 @@ func removeLot(ctx context.Context, tx pgx.Tx) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	upTo := min(messages, removed+removedAtOnce)
+	upTo := min(messages, removed+removeBatch)
 	for _, table := range partitioned {
 		_, err := tx.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE inbox_id = $1 AND slot = %d AND place > $2 AND place <= $3", table, n), id, removed, upTo)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -12,18 +13,23 @@ import (
 	"mayfly/service"
 )
 
-// model runs random changes on a store and on the plainest thing that could be one, and compares all
-// that can be seen of them.
+// model makes random changes to a store and to a simple model of one, and compares what can be seen
+// of them.
 func model(t *testing.T, open Open) {
+	steps := 80
+	if os.Getenv("MAYFLY_LONG") != "" {
+		steps = 400
+	}
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			m := &modelStore{
-				Store: open(t, dir), now: epoch, rand: rand.New(rand.NewPCG(seed, 1)),
+				Store: open(t, dir), now: epoch, quota: steps / 7, rand: rand.New(rand.NewPCG(seed, 1)),
 				inboxes: map[string]*modelInbox{}, owners: map[string]string{}, emails: map[string]int{},
 			}
-			for step := range 400 {
-				if step%100 == 99 {
+			for step := range steps {
+				if step%50 == 49 {
 					closeStore(t, m.Store)
 					m.Store = open(t, dir)
 				}
@@ -41,18 +47,17 @@ type modelStore struct {
 	Store
 	rand    *rand.Rand
 	now     time.Time
+	quota   int // emails per day
 	inboxes map[string]*modelInbox
-	owners  map[string]string // of addresses, for ever
-	emails  map[string]int    // of key and day
-	dead    []service.Inbox   // must never come back
+	owners  map[string]string // of addresses
+	emails  map[string]int    // by key and day
+	dead    []service.Inbox   // must not come back
 }
 
 type modelInbox struct {
 	service.Inbox
 	raw []string
 }
-
-const modelQuota = 60
 
 func (m *modelStore) step(t *testing.T) {
 	keyID := fmt.Sprintf("key_%d", m.rand.IntN(3))
@@ -162,10 +167,11 @@ func (m *modelStore) append(t *testing.T) {
 	}
 	raw := fmt.Sprintf("%d:%s", m.rand.Int(), body(m.rand.IntN(3000)))
 	a := service.Append{Received: m.now, Raw: []byte(raw)}
-	more, alive := map[string]int{}, []*modelInbox{}
+	more := map[string]int{} // messages by key and day
+	var alive []*modelInbox
 	for _, in := range ins {
 		n := to(in.Inbox)[0]
-		n.EmailsPerDay = modelQuota
+		n.EmailsPerDay = m.quota
 		a.Messages = append(a.Messages, n)
 		if m.now.Before(in.ExpiresAt) {
 			alive = append(alive, in)
@@ -177,7 +183,7 @@ func (m *modelStore) append(t *testing.T) {
 		want = service.NotFound
 	}
 	for key, n := range more {
-		if m.emails[key]+n > modelQuota {
+		if m.emails[key]+n > m.quota {
 			want = service.OverQuota
 		}
 	}

@@ -1,4 +1,4 @@
-// Package storetest is the suite that every store passes: what service.Store promises, as tests.
+// Package storetest is the test suite for implementations of service.Store.
 package storetest
 
 import (
@@ -23,11 +23,11 @@ type Store interface {
 	io.Closer
 }
 
-// Open opens the store in a directory of its own, empty at first; a store that has no directory takes
-// it as a name. After Close, the same directory opens with the same content.
+// Open opens the store in a directory, which is empty at first; a store without a directory uses it
+// as a name. After Close, it opens the same store again. It may be called concurrently.
 type Open func(t *testing.T, dir string) Store
 
-// Run runs the suite.
+// Run runs the suite. MAYFLY_LONG=1 makes the comparison with a model five times as long.
 func Run(t *testing.T, open Open) {
 	for _, test := range []struct {
 		name string
@@ -43,13 +43,14 @@ func Run(t *testing.T, open Open) {
 		{"quota", quota},
 		{"quota shared by callers", quotaConcurrent},
 		{"places given once", placesConcurrent},
-		{"what is done is seen", readConcurrent},
+		{"changes are seen", readConcurrent},
 		{"versions", versions},
 		{"deletion", deletion},
 		{"sweep", sweep},
 		{"canceled", canceled},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			s := open(t, t.TempDir())
 			defer closeStore(t, s)
 			test.run(t, s)
@@ -65,7 +66,7 @@ func closeStore(t *testing.T, s Store) {
 	}
 }
 
-// epoch is a moment well inside a UTC day.
+// epoch is an instant well within a UTC day.
 var epoch = time.Date(2030, 5, 17, 12, 0, 0, 0, time.UTC)
 
 func must(t *testing.T, err error) {
@@ -169,7 +170,7 @@ func keys(t *testing.T, s Store) {
 	_, err = s.UpdateKey(ctx, "key_none", func(*service.StoredKey) {})
 	wantCode(t, err, service.NotFound)
 
-	// Changes that come together are all made.
+	// Concurrent changes are all made.
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -232,7 +233,7 @@ func addresses(t *testing.T, s Store) {
 	wantCode(t, s.CreateInbox(ctx, again), service.Taken)
 	wantCode(t, s.CreateInbox(ctx, newInbox("key_b", "one@x.test", time.Hour)), service.Taken)
 
-	// Deleted, it is still the first key's.
+	// When the inbox is deleted, its address still belongs to the key.
 	must(t, s.DeleteInbox(ctx, "key_a", in.ID))
 	wantCode(t, s.CreateInbox(ctx, newInbox("key_b", "one@x.test", time.Hour)), service.Taken)
 	must(t, s.CreateInbox(ctx, again))
@@ -242,7 +243,7 @@ func addresses(t *testing.T, s Store) {
 		t.Errorf("the address has inbox %s, want %s", got.ID, again.ID)
 	}
 
-	// Expired, it is had again from the instant of expiry on, swept or not.
+	// It can be used again from the instant of expiry on, swept or not.
 	third := newInbox("key_a", "one@x.test", 2*time.Hour)
 	third.CreatedAt = again.ExpiresAt.Add(-time.Millisecond)
 	wantCode(t, s.CreateInbox(ctx, third), service.Taken)
@@ -265,7 +266,7 @@ func addresses(t *testing.T, s Store) {
 	foreign.CreatedAt = third.ExpiresAt
 	wantCode(t, s.CreateInbox(ctx, foreign), service.Taken)
 
-	// Of those who come together one gets it.
+	// Of concurrent callers, one gets it.
 	var made atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 16 {
@@ -331,7 +332,7 @@ func messages(t *testing.T, s Store) {
 func pages(t *testing.T, s Store) {
 	ctx := t.Context()
 	in := create(t, s, "key_a", "one@x.test")
-	// Neighbours whose messages must not appear.
+	// Neighbours, whose messages must not appear.
 	before, after := create(t, s, "key_a", "two@x.test"), create(t, s, "key_a", "three@x.test")
 	for range 25 {
 		appendTo(t, s, "x", before, in, after)
@@ -400,13 +401,13 @@ func recipients(t *testing.T, s Store) {
 	}
 	wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: to(gone)}), service.NotFound)
 
-	// From its expiry on an inbox takes nothing.
+	// From its expiry on, an inbox accepts nothing.
 	late := service.Append{Received: a.ExpiresAt.Add(-time.Millisecond), Messages: to(a), Raw: []byte("late")}
 	must(t, s.Append(ctx, late))
 	late.Received = a.ExpiresAt
 	wantCode(t, s.Append(ctx, late), service.NotFound)
 
-	// What one does not get, none gets, and it counts for none.
+	// If one of them is over quota, none gets the message and none is charged.
 	n := to(a, b)
 	n[1].EmailsPerDay = 0
 	wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: n, Raw: []byte("x")}), service.OverQuota)
@@ -447,7 +448,7 @@ func quota(t *testing.T, s Store) {
 	} {
 		wantCode(t, s.Append(ctx, service.Append{Received: step.at, Messages: n, Raw: []byte("x")}), step.want)
 	}
-	// A deletion gives nothing back.
+	// A deletion does not reduce the count.
 	must(t, s.DeleteInbox(ctx, in.KeyID, in.ID))
 	got, err := s.EmailsToday(ctx, "key_a", service.DayOf(midnight))
 	must(t, err)
@@ -481,7 +482,7 @@ func quotaConcurrent(t *testing.T, s Store) {
 	}
 	wg.Wait()
 	stored := len(list(t, s, a)) + len(list(t, s, b))
-	// One place may be left: a delivery for two does not fit into it.
+	// One may be left, which is too few for a delivery to two.
 	if stored > limit || stored < limit-1 || int64(stored) != accepted.Load() {
 		t.Errorf("%d accepted, %d stored, limit %d", accepted.Load(), stored, limit)
 	}
@@ -526,7 +527,8 @@ func placesConcurrent(t *testing.T, s Store) {
 	}
 }
 
-// readConcurrent changes inboxes that others look at all the time: what a call has done is seen after it.
+// readConcurrent changes inboxes that are read all the time. A change is seen once its call has
+// returned.
 func readConcurrent(t *testing.T, s Store) {
 	const writers, rounds, messages = 4, 4, 10
 	ctx := t.Context()
@@ -707,7 +709,7 @@ func sweep(t *testing.T, s Store) {
 		}
 		wantCode(t, err, service.NotFound)
 		if !slices.Contains(ids, in.ID) {
-			t.Errorf("inbox %d was not told", i)
+			t.Errorf("inbox %d is not among the swept", i)
 		}
 		_, err = s.Message(ctx, in, 1)
 		wantCode(t, err, service.NotFound)
@@ -724,7 +726,7 @@ func canceled(t *testing.T, s Store) {
 	in := create(t, s, "key_a", "one@x.test")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	// With Canceled nothing was stored; the store may as well have done it.
+	// With Canceled nothing was stored, but the store may also accept the message.
 	stored := 0
 	for range 20 {
 		switch err := s.Append(ctx, service.Append{Received: epoch, Messages: to(in), Raw: []byte("x")}); service.ErrorCode(err) {

@@ -1,4 +1,4 @@
--- Every table is keyed, first of all, by what its rows are found by, and no row refers to another by a foreign key.
+-- The primary key of each table starts with what its rows are found by. There are no foreign keys.
 
 CREATE TABLE keys (
     id         text PRIMARY KEY,
@@ -9,7 +9,7 @@ CREATE TABLE keys (
     revoked_at timestamptz
 );
 
--- What changes for a key with each delivery. Whoever changes something of a key locks its row first.
+-- What each delivery changes of a key. A transaction that changes anything of a key locks this row first.
 CREATE TABLE owners (
     key_id        text PRIMARY KEY,
     version       bigint NOT NULL,         -- of the key's list of inboxes; compared for equality only
@@ -26,12 +26,12 @@ CREATE TABLE inboxes (
     expires_at timestamptz NOT NULL,
     slot       integer NOT NULL,           -- the partition of its messages
     messages   bigint NOT NULL,            -- in it; the place of the newest
-    version    bigint NOT NULL             -- another one after each delivery
+    version    bigint NOT NULL             -- differs after each delivery
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX inboxes_of_key ON inboxes (key_id);
 CREATE INDEX inboxes_by_expiry ON inboxes (expires_at);
 
--- An address belongs for ever to the key that had it first; inbox_id is null while no inbox has it.
+-- An address belongs for ever to the key that had it first. inbox_id is null while no inbox has it.
 CREATE TABLE addresses (
     address    text PRIMARY KEY,
     key_id     text NOT NULL,
@@ -58,18 +58,18 @@ CREATE TABLE bodies (
     inbox_id text NOT NULL,
     slot     integer NOT NULL,
     place    bigint NOT NULL,
-    raw      bytea NOT NULL,               -- compressed before it comes here
+    raw      bytea NOT NULL,               -- already compressed
     PRIMARY KEY (inbox_id, place, slot)
 ) PARTITION BY LIST (slot);
 ALTER TABLE bodies ALTER COLUMN raw SET STORAGE EXTERNAL;
 
--- The partitions there are, and when the last inbox in them has expired.
+-- The partitions of messages and bodies, and when the last inbox in each has expired.
 CREATE TABLE slots (
     slot    integer PRIMARY KEY,
     ends_at timestamptz NOT NULL
 );
 
--- Deleted inboxes whose messages are still to be removed, place by place from 1 on.
+-- Deleted inboxes whose messages are still to be removed, from place removed + 1 on.
 CREATE TABLE deleted (
     inbox_id text PRIMARY KEY,
     slot     integer NOT NULL,
@@ -77,11 +77,11 @@ CREATE TABLE deleted (
     removed  bigint NOT NULL
 );
 
--- The requests of keys: in lots that processes hold, and those of the last minute.
+-- The requests of keys in the last minute, and the lots of requests that processes have leased.
 CREATE TABLE lots (
     key_id  text NOT NULL,
     id      text NOT NULL,
-    open    integer NOT NULL,              -- tokens that its process may have used or not
+    open    integer NOT NULL,              -- tokens that are leased
     uses    timestamptz[] NOT NULL,        -- when each request leaves the window
     ends_at timestamptz NOT NULL,          -- when the last one does
     PRIMARY KEY (key_id, id)

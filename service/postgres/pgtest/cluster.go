@@ -15,20 +15,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Cluster is a PostgreSQL server on a free port of loopback, which lets everybody in. Its methods fail the test when
-// they cannot do what they say.
+// Cluster is a PostgreSQL server on a free port of the loopback interface, without authentication.
+// Its methods fail the test if they fail.
 type Cluster struct {
-	t        testing.TB // nil for the one that the process shares
+	t        testing.TB // nil for the cluster that a process shares
 	programs string
 	folder   *Folder
 	port     int
 
-	postmaster *exec.Cmd // nil while it is stopped
+	postmaster *exec.Cmd // nil while the server is stopped
 	ended      chan struct{}
 }
 
-// Start makes and starts a server of the test's own, with settings such as "max_connections=50"; those of PostgreSQL
-// itself hold else, so that what it has acknowledged is on the disk. It is gone at the end of the test.
+// Start creates and starts a server for the test, with settings such as "max_connections=50" and
+// PostgreSQL's defaults, which include syncing to disk. It is removed at the end of the test.
 func Start(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
 	Programs(t)
@@ -48,7 +48,7 @@ func Start(t testing.TB, settings ...string) *Cluster {
 	return c
 }
 
-// newCluster makes the files of a server.
+// newCluster creates the files of a server.
 func newCluster(settings ...string) (*Cluster, error) {
 	dir, err := programs()
 	if err != nil {
@@ -65,12 +65,12 @@ func newCluster(settings ...string) (*Cluster, error) {
 }
 
 func (c *Cluster) init(settings []string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), serverTimeout)
 	defer cancel()
-	made, err := c.folder.Command(ctx, filepath.Join(c.programs, "initdb"), "-D", "data", "-U", "postgres", "-A", "trust",
+	output, err := c.folder.Command(ctx, filepath.Join(c.programs, "initdb"), "-D", "data", "-U", "postgres", "-A", "trust",
 		"-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("make a database server: %w: %s", err, made)
+		return fmt.Errorf("create a database server: %w: %s", err, output)
 	}
 	if c.port, err = FreePort(); err != nil {
 		return err
@@ -84,18 +84,18 @@ func (c *Cluster) init(settings []string) error {
 	return errors.Join(err, config.Close())
 }
 
-// URL is that of the database postgres, for its superuser.
+// URL returns the URL of the database postgres, for the superuser.
 func (c *Cluster) URL() string {
 	return fmt.Sprintf("postgres://postgres@%s/postgres?sslmode=disable", c.Addr())
 }
 
-// Addr is the address of the server, host:port. It stays the same.
+// Addr returns the address of the server, host:port, which never changes.
 func (c *Cluster) Addr() string { return fmt.Sprintf("127.0.0.1:%d", c.port) }
 
-// DataDir is the folder of the server's data.
+// DataDir returns the server's data directory.
 func (c *Cluster) DataDir() string { return filepath.Join(c.folder.Path, "data") }
 
-// Log returns what the server has written to its log.
+// Log returns the content of the server's log.
 func (c *Cluster) Log() string {
 	text, err := os.ReadFile(c.logFile())
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Cluster) Log() string {
 
 func (c *Cluster) logFile() string { return filepath.Join(c.folder.Path, "log") }
 
-// Start starts the server again, and returns when it answers.
+// Start starts the server again, and returns when it accepts connections.
 func (c *Cluster) Start() {
 	c.t.Helper()
 	if err := c.start(); err != nil {
@@ -120,10 +120,10 @@ func (c *Cluster) start() error {
 		return err
 	}
 	defer log.Close()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(serverTimeout)
 	defer deadline.Stop()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
+	retry := time.NewTicker(20 * time.Millisecond)
+	defer retry.Stop()
 	for {
 		if c.postmaster == nil {
 			if err := c.spawn(log); err != nil {
@@ -134,9 +134,9 @@ func (c *Cluster) start() error {
 			return nil
 		}
 		select {
-		case <-again.C:
+		case <-retry.C:
 		case <-c.ended:
-			// After a kill its children may still have the memory that they share.
+			// After a kill, child processes may keep the shared memory for a while.
 			c.postmaster = nil
 		case <-deadline.C:
 			text, err := os.ReadFile(c.logFile())
@@ -154,7 +154,7 @@ func (c *Cluster) spawn(log *os.File) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // how it ends does not matter
+		_ = cmd.Wait() // its exit status does not matter
 	}()
 	c.postmaster, c.ended = cmd, ended
 	return nil
@@ -174,12 +174,12 @@ func (c *Cluster) answers() bool {
 type Mode syscall.Signal
 
 const (
-	Fast      = Mode(syscall.SIGINT)  // connections are cut, everything is written
-	Immediate = Mode(syscall.SIGQUIT) // as if it crashed: the log is replayed at the next start
-	Kill      = Mode(syscall.SIGKILL) // without being asked
+	Fast      = Mode(syscall.SIGINT)  // connections are closed, everything is written
+	Immediate = Mode(syscall.SIGQUIT) // like a crash: the log is replayed at the next start
+	Kill      = Mode(syscall.SIGKILL)
 )
 
-// Stop stops the server and waits for its end.
+// Stop stops the server and waits until it has ended.
 func (c *Cluster) Stop(m Mode) {
 	c.t.Helper()
 	if err := c.stop(m); err != nil {
@@ -196,7 +196,7 @@ func (c *Cluster) stop(m Mode) error {
 	}
 	select {
 	case <-c.ended:
-	case <-time.After(patience):
+	case <-time.After(serverTimeout):
 		return errors.New("the database server does not stop")
 	}
 	c.postmaster = nil

@@ -11,20 +11,21 @@ import (
 	"testing"
 )
 
-// Folder is a folder of the user that PostgreSQL runs as: whoever runs the tests, or, since it does not run as root, the
-// user postgres or nobody. It is removed at the end of the test, and also when the test process dies before that.
+// Folder is a folder of the user that PostgreSQL runs as: the user who runs the tests or, since it
+// does not run as root, postgres or nobody. It is removed at the end of the test, even if the test
+// process dies.
 type Folder struct {
 	Path string
 
-	guarding *exec.Cmd
-	guard    io.WriteCloser // open as long as this process lives
+	guard *exec.Cmd      // a shell that removes the folder
+	alive io.WriteCloser // open as long as this process lives; then the guard acts
 }
 
-// NewFolder makes a folder with a short path. At the end, whatever that is, the shell runs the command in it, before
-// the folder is removed.
-func NewFolder(t testing.TB, end string) *Folder {
+// NewFolder creates a folder with a short path. At the end the shell runs the command cleanup in it
+// before the folder is removed.
+func NewFolder(t testing.TB, cleanup string) *Folder {
 	t.Helper()
-	f, err := newFolder(end)
+	f, err := newFolder(cleanup)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +37,9 @@ func NewFolder(t testing.TB, end string) *Folder {
 	return f
 }
 
-func newFolder(end string) (*Folder, error) {
-	path, err := os.MkdirTemp("/tmp", "mayfly-") // TMPDIR can be out of the owner's reach, and too long for a socket
+func newFolder(cleanup string) (*Folder, error) {
+	// TMPDIR may be inaccessible to the owner, or too long for a socket.
+	path, err := os.MkdirTemp("/tmp", "mayfly-")
 	if err != nil {
 		return nil, err
 	}
@@ -45,28 +47,28 @@ func newFolder(end string) (*Folder, error) {
 	if err := giveToOwner(path); err != nil {
 		return nil, err
 	}
-	f.guarding = exec.Command("/bin/sh", "-c", `read _; `+end+`; cd /; rm -rf "$0"`, path)
-	f.guarding.Dir = path
-	if f.guard, err = f.guarding.StdinPipe(); err != nil {
+	f.guard = exec.Command("/bin/sh", "-c", `read _; `+cleanup+`; cd /; rm -rf "$0"`, path)
+	f.guard.Dir = path
+	if f.alive, err = f.guard.StdinPipe(); err != nil {
 		return nil, err
 	}
-	if err := asOwner(f.guarding); err != nil {
+	if err := asOwner(f.guard); err != nil {
 		return nil, err
 	}
-	if err := f.guarding.Start(); err != nil {
+	if err := f.guard.Start(); err != nil {
 		return nil, fmt.Errorf("guard %s: %w", path, err)
 	}
 	return f, nil
 }
 
 func (f *Folder) remove() error {
-	if err := f.guard.Close(); err != nil {
+	if err := f.alive.Close(); err != nil {
 		return err
 	}
-	return f.guarding.Wait()
+	return f.guard.Wait()
 }
 
-// Command is a command that runs in the folder as its owner.
+// Command returns a command that runs in the folder as its owner.
 func (f *Folder) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = f.Path
@@ -76,8 +78,8 @@ func (f *Folder) Command(ctx context.Context, name string, args ...string) *exec
 	return cmd
 }
 
-// FreePort returns a TCP port of loopback that nobody uses. It is not one of those that clients get, so that it stays
-// free while the server that has it is stopped.
+// FreePort returns a free TCP port of the loopback interface. It is not in the range of ephemeral
+// ports, so that it stays free while its server is stopped.
 func FreePort() (int, error) {
 	const first, last = 15_000, 32_000
 	var failed error

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// owner is whom the files and processes of a server belong to: PostgreSQL does not run as root. It is nil for
-// whoever runs the tests.
+// owner returns the user of a server's files and processes, since PostgreSQL does not run as root.
+// It is nil for the user who runs the tests.
 var owner = sync.OnceValues(func() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -23,7 +23,7 @@ var owner = sync.OnceValues(func() (*syscall.Credential, error) {
 		u, err = user.Lookup("nobody")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it does not run as root, and there is no user postgres or nobody")
+		return nil, fmt.Errorf("it does not run as root, and there is neither a user postgres nor a user nobody")
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
 	if err != nil {
@@ -33,7 +33,8 @@ var owner = sync.OnceValues(func() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, err
 })
 
-// asOwner has a command run as the owner, and out of reach of the signals that a terminal sends to the tests.
+// asOwner makes a command run as the owner, in a process group of its own so that it does not get a
+// terminal's signals.
 func asOwner(cmd *exec.Cmd) error {
 	credential, err := owner()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential, Setpgid: true}

@@ -1,5 +1,6 @@
-// Package pgtest gives tests a real PostgreSQL: the server that MAYFLY_TEST_POSTGRES names, or else one that the test
-// process runs for itself, for which PostgreSQL's programs have to be on the machine. Without either a test is skipped.
+// Package pgtest gives tests a real PostgreSQL: the server that MAYFLY_TEST_POSTGRES names, or else
+// one that the test process runs itself if PostgreSQL is installed. Without either, the test is
+// skipped.
 package pgtest
 
 import (
@@ -17,20 +18,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variable names the URL of a server where databases may be made.
+// Variable is the environment variable with the URL of a server on which databases can be created.
 const Variable = "MAYFLY_TEST_POSTGRES"
 
-// patience bounds whatever is done to a server.
-const patience = time.Minute
+// serverTimeout bounds each operation on a server.
+const serverTimeout = time.Minute
 
-// Database makes an empty database and returns its URL. It is dropped at the end of the test. All databases of a test
-// process are on one server, which does not sync to the disk if it is the process's own.
+// Database creates an empty database and returns its URL. It is dropped at the end of the test. All
+// databases of a test process are on one server, which does not sync to disk if it is the process's
+// own.
 func Database(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv(Variable)
 	if server == "" {
 		if _, err := programs(); err != nil {
-			t.Skipf("needs PostgreSQL (%v): set %s to the URL of a server where databases may be made, or install it, on Debian with apt-get install postgresql",
+			t.Skipf("needs PostgreSQL (%v): set %s to the URL of a server on which databases can be created, or install it, on Debian with apt-get install postgresql",
 				err, Variable)
 		}
 		c, err := sharedCluster()
@@ -68,7 +70,7 @@ func sharedCluster() (*Cluster, error) {
 	if shared.cluster != nil {
 		return shared.cluster, nil
 	}
-	c, err := newCluster("fsync=off", "full_page_writes=off", "max_connections=400")
+	c, err := newCluster("fsync=off", "full_page_writes=off", "max_connections=1000")
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +81,9 @@ func sharedCluster() (*Cluster, error) {
 	return c, nil
 }
 
-// Run runs the tests of a package, and ends the server that they shared; called from TestMain, it has that done before
-// the process has ended, and not soon after. It returns the status to exit with.
+// Run runs the tests of a package, and then removes the server that they share, which would
+// otherwise outlive the process for a moment. It is to be called from TestMain, and returns the
+// exit status.
 func Run(m *testing.M) int {
 	status := m.Run()
 	if c := shared.cluster; c != nil {
@@ -94,7 +97,7 @@ func Run(m *testing.M) int {
 
 // execute runs a statement on a connection of its own.
 func execute(url, sql string) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), serverTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -19,7 +19,7 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-func TestDatabasesAreEmptyAndApart(t *testing.T) {
+func TestDatabasesAreSeparate(t *testing.T) {
 	t.Parallel()
 	for range 2 {
 		conn := connect(t, pgtest.Database(t))
@@ -29,7 +29,7 @@ func TestDatabasesAreEmptyAndApart(t *testing.T) {
 	}
 }
 
-// What is acknowledged is there, however the server ended; when the test is over nothing is.
+// What is acknowledged is kept however the server ends. After the test nothing is left.
 func TestClusterKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	var dir string

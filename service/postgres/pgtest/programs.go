@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Programs returns the folder with initdb, pg_ctl, postgres and PostgreSQL's other programs: that of the pg_ctl in
-// PATH, or else of the newest version where Debian keeps them. Without any the test is skipped.
+// Programs returns the folder of PostgreSQL's programs: that of the pg_ctl in PATH, or else of the
+// newest version where Debian installs them. If there is none, the test is skipped.
 func Programs(t testing.TB) string {
 	t.Helper()
 	dir, err := programs()
@@ -27,7 +27,7 @@ var programs = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	slices.SortFunc(folders, func(a, b string) int { // a longer name has a larger number
+	slices.SortFunc(folders, func(a, b string) int { // a longer path has a larger version
 		return 2*(len(b)-len(a)) + strings.Compare(b, a)
 	})
 	if path, err := exec.LookPath("pg_ctl"); err == nil {

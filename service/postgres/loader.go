@@ -2,21 +2,24 @@ package postgres
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 )
 
-// loader answers questions of one kind. Those that come while a query is under way share the next one, so that a
-// thousand callers cost little more than one; an answer is never older than its question.
+// loader batches lookups of one kind: those that arrive while a query is running share the next
+// one, so that a thousand callers cost little more than one. A result is never older than its
+// lookup.
 type loader[K comparable, V any] struct {
 	store *Store
 	query func(context.Context, []K) (map[K]V, error)
 
 	mu      sync.Mutex
-	next    *load[K, V] // gathers questions; nil when there are none
+	next    *load[K, V] // gathers lookups; nil if there are none
 	running bool
 }
 
-// load is a query and those who wait for it.
+// load is a query for several lookups.
 type load[K comparable, V any] struct {
 	keys   map[K]bool
 	done   chan struct{}
@@ -34,27 +37,27 @@ func (l *loader[K, V]) get(ctx context.Context, key K) (V, error) {
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	asked, err := l.ask(key)
+	load, err := l.add(key)
 	if err != nil {
 		return none, err
 	}
 	select {
-	case <-asked.done:
+	case <-load.done:
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}
-	if asked.err != nil {
-		return none, asked.err
+	if load.err != nil {
+		return none, load.err
 	}
-	v, ok := asked.values[key]
+	v, ok := load.values[key]
 	if !ok {
 		return none, errNotFound
 	}
 	return v, nil
 }
 
-// ask adds a question to the next query.
-func (l *loader[K, V]) ask(key K) (*load[K, V], error) {
+// add adds a lookup to the next query.
+func (l *loader[K, V]) add(key K) (*load[K, V], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.store.ctx.Err() != nil {
@@ -63,41 +66,38 @@ func (l *loader[K, V]) ask(key K) (*load[K, V], error) {
 	if l.next == nil {
 		l.next = &load[K, V]{keys: make(map[K]bool), done: make(chan struct{})}
 	}
-	asked := l.next
-	asked.keys[key] = true
+	load := l.next
+	load.keys[key] = true
 	if !l.running {
 		l.running = true
 		l.store.workers.Go(l.run)
 	}
-	return asked, nil
+	return load, nil
 }
 
-// run makes queries until there are no more questions.
+// run makes queries until there are no more lookups.
 func (l *loader[K, V]) run() {
 	for {
 		l.mu.Lock()
-		asked := l.next
+		load := l.next
 		l.next = nil
-		if asked == nil {
+		if load == nil {
 			l.running = false
 			l.mu.Unlock()
 			return
 		}
 		l.mu.Unlock()
-		l.answer(asked)
+		l.do(load)
 	}
 }
 
-func (l *loader[K, V]) answer(asked *load[K, V]) {
-	defer close(asked.done)
+func (l *loader[K, V]) do(load *load[K, V]) {
+	defer close(load.done)
 	ctx, cancel := l.store.bounded()
 	defer cancel()
-	keys := make([]K, 0, len(asked.keys))
-	for k := range asked.keys {
-		keys = append(keys, k)
-	}
-	asked.err = l.store.again(ctx, func() (err error) {
-		asked.values, err = l.query(ctx, keys)
+	keys := slices.Collect(maps.Keys(load.keys))
+	load.err = l.store.retry(ctx, func() (err error) {
+		load.values, err = l.query(ctx, keys)
 		return err
 	})
 }
