@@ -1,0 +1,359 @@
+package messages
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/render"
+	"mayfly/ui/clock"
+	"mayfly/ui/intent"
+	"mayfly/ui/panes"
+	"mayfly/ui/store"
+	"mayfly/ui/uitest"
+)
+
+var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+// scene is the pane over a store of its own, which has the inboxes a and b.
+type scene struct {
+	*Pane
+	t     testing.TB
+	store *store.Store
+	now   time.Time
+}
+
+func open(t testing.TB, w, h int) *scene {
+	s := &scene{t: t, store: store.New(start), now: start}
+	for _, id := range []string{"a", "b"} {
+		s.store.Put(api.Inbox{ID: id, Email: id + "da@x.example", ExpiresAt: start.Add(time.Hour)}, start)
+	}
+	s.Pane = New(s.store)
+	s.Fit(panes.Rect{W: w, H: h})
+	return s
+}
+
+// mail makes a message of a sender who wrote so many minutes ago.
+func mail(id, sender string, minutes int) api.Summary {
+	return api.Summary{ID: id, From: sender + "@s.example", FromName: sender, Subject: "Subject " + id, ReceivedAt: start.Add(time.Duration(-minutes) * time.Minute)}
+}
+
+// mails are n messages, the newest first.
+func mails(n int) []api.Summary {
+	list := make([]api.Summary, n)
+	for k := range list {
+		list[k] = mail(fmt.Sprint(n-k), fmt.Sprint("Sender ", k%97), k)
+	}
+	return list
+}
+
+// listed is the whole list of an inbox, as the watcher tells it.
+func (s *scene) listed(inbox string, list ...api.Summary) {
+	s.store.Apply(watch.Event{Kind: watch.Arrived, InboxID: inbox, Messages: list}, s.now)
+	s.send(nil)
+}
+
+func (s *scene) send(msgs ...tea.Msg) (intent any) {
+	for _, msg := range msgs {
+		intent = s.Update(msg)
+		s.Refresh()
+		s.Fit(s.Rect)
+	}
+	return intent
+}
+
+func (s *scene) press(names ...string) (intent any) {
+	for _, k := range uitest.Keys(names...) {
+		intent = s.send(k)
+	}
+	return intent
+}
+
+func (s *scene) draw() uitest.Screen {
+	s.t.Helper()
+	empty := []string{"No mail in any inbox yet."}
+	return uitest.Draw(s.t, s.Draw(uitest.Theme(s.t), s.now, true, empty), s.Rect.W)
+}
+
+// ids are the IDs of the rows that a filter keeps.
+func (s *scene) ids() string {
+	var ids []string
+	for _, k := range s.IDs() {
+		ids = append(ids, s.store.Messages[k].ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+func (s *scene) selected() string {
+	if m := s.Message(); m != nil {
+		return m.ID
+	}
+	return ""
+}
+
+// find says what was found in a message of inbox a.
+func (s *scene) find(id, code, link string) {
+	f := &store.Findings{Code: code}
+	if link != "" {
+		f.Link = render.Link{URL: "https://x.example/", Text: link}
+	}
+	s.store.SetFindings(s.store.Keys("a")[strings.Index(strings.ReplaceAll(s.ids(), " ", ""), id)], f)
+	s.send(nil)
+}
+
+func TestTheList(t *testing.T) {
+	s := open(t, 34, 13)
+	s.draw().Is(" All inboxes\n\n  No mail in any inbox yet.")
+	s.Show("a")
+	s.listed("a", mail("1", "GitHub", 300), mail("2", "Acme", 5))
+	s.listed("a", mail("1", "GitHub", 300), mail("2", "Acme", 5), mail("3", "Acme", 0), mail("4", "Acme", 0))
+	s.find("3", "482913", "Confirm e-mail")
+	s.find("2", "", "Reset the password of the account")
+	s.find("1", "", "")
+	s.send(panes.First{}, panes.Move(1))
+	s.draw().Is(`
+ ada@x.example
+
+ ● Acme                       now
+   Subject 4
+▌● Acme                       now
+▌  Subject 3
+▌  482913   ↗ Confirm e-mail
+   Acme                     5 min
+   Subject 2
+   ↗ Reset the password of the a…
+   GitHub                     5 h
+   Subject 1
+`)
+	s.send(panes.Mark{})
+	s.Fit(panes.Rect{W: 34, H: 5})
+	s.draw().Is(`
+ ada@x.example
+ ● Acme  Subject 4            now
+ ✓ Acme  Subject 3            now
+▌  Acme  Subject 2          5 min
+   GitHub  Subject 1          5 h
+`)
+}
+
+func TestTheTitle(t *testing.T) {
+	s := open(t, 24, 12)
+	s.Show("a")
+	for _, c := range []struct{ label, want string }{
+		{"", " ada@x.example"}, {"signup", " signup  ada@x.example"}, {"a label of length", " a label of length  ad…"},
+	} {
+		s.store.Inboxes["a"].Label = c.label
+		s.draw().Is(c.want + "\n\n  No mail in any inbox …")
+	}
+	s.Show(store.All)
+	s.listed("a", mail("1", "Acme", 1))
+	s.draw().See(" All inboxes", "Acme · a labe… 1 min")
+}
+
+func TestTheCursorStaysWithItsMessage(t *testing.T) {
+	s := open(t, 34, 12)
+	three := []api.Summary{mail("3", "C", 1), mail("2", "B", 2), mail("1", "A", 3)}
+	for _, c := range []struct {
+		what string
+		do   func()
+		want string
+	}{
+		{"nothing yet", func() {}, ""},
+		{"at first", func() { s.listed("a", three...) }, "3"},
+		{"moved", func() { s.send(panes.Move(1)) }, "2"},
+		{"new mail", func() { s.listed("a", append([]api.Summary{mail("5", "E", 0), mail("4", "D", 0)}, three...)...) }, "2"},
+		{"of another inbox", func() { s.listed("b", mail("9", "Z", 0)) }, "2"},
+		{"filtered", func() { s.send(panes.Search{}); s.press("subject 2", "enter") }, "2"},
+		{"left out", func() { s.send(panes.Search{}); s.press("ctrl+u", "subject 1", "enter") }, "1"},
+		{"everything again", func() { s.send(panes.Back{}) }, "1"},
+		{"it goes itself", func() { s.listed("a", three[:2]...) }, "2"},
+		{"the inbox goes", func() { s.store.Forget("a") }, "9"},
+	} {
+		c.do()
+		s.send(nil)
+		if got := s.selected(); got != c.want {
+			t.Errorf("%s: %q has the cursor, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+func TestEachInboxKeepsItsPlace(t *testing.T) {
+	s := open(t, 34, 12)
+	s.listed("a", mails(30)...)
+	s.listed("b", mail("x", "X", 0), mail("y", "Y", 1))
+	for _, c := range []struct {
+		show string
+		move int
+		want string
+	}{
+		{"a", 20, "10"}, {"b", 1, "y"}, {store.All, 0, "30"}, {"a", 0, "10"}, {"a", -1, "11"}, {"b", 0, "y"}, {"none", 0, ""}, {"a", 0, "11"},
+	} {
+		s.Show(c.show)
+		s.send(panes.Move(c.move))
+		if got := s.selected(); got != c.want {
+			t.Errorf("in %s %q has the cursor, want %q", c.show, got, c.want)
+		}
+		if !s.Lists(c.show) || s.Lists("other") != (c.show == store.All) {
+			t.Errorf("%s is shown, and lists other inboxes: %v", c.show, s.Lists("other"))
+		}
+		if c.want != "" {
+			s.draw().See("Subject " + c.want)
+		}
+	}
+	s.send(panes.Mark{}, panes.Search{})
+	s.press("subject")
+	s.Show("b")
+	if !s.Typing() || s.Filter.On() || len(s.Marks) > 0 {
+		t.Error("another inbox is shown with the filter or the marks of the one before, or takes the keys from who types")
+	}
+}
+
+func TestWhatAMessageLeadsTo(t *testing.T) {
+	for _, c := range []struct {
+		msg  tea.Msg
+		want any
+	}{
+		{panes.Move(1), intent.Preview{}},
+		{panes.Page(1), intent.Preview{}},
+		{panes.Mark{}, intent.Preview{}},
+		{tea.MouseClickMsg{X: 3, Y: 4, Button: tea.MouseLeft}, intent.OpenMessage{}},
+		{tea.MouseClickMsg{X: 3, Y: 1, Button: tea.MouseLeft}, nil},
+		{tea.MouseWheelMsg{Button: tea.MouseWheelDown}, nil},
+		{panes.Back{}, intent.Leave{}},
+		{panes.Search{}, nil},
+	} {
+		s := open(t, 34, 12)
+		s.listed("a", mails(30)...)
+		if got := s.Update(c.msg); got != c.want {
+			t.Errorf("%#v leads to %#v, want %#v", c.msg, got, c.want)
+		}
+	}
+	s := open(t, 34, 12)
+	s.listed("a", mails(3)...)
+	s.send(panes.Search{})
+	if got := s.press("3"); got != (intent.FilterChanged{}) {
+		t.Errorf("typing leads to %#v", got)
+	}
+	if k := uitest.Keys("up")[0]; !reflect.DeepEqual(s.Update(k), k) {
+		t.Error("up does not end typing and go to the list")
+	}
+}
+
+func TestTheFilter(t *testing.T) {
+	for _, c := range []struct{ inbox, text, want string }{
+		{store.All, "acme", "2 1"},
+		{store.All, "CODE", "2"},          // of the subject
+		{store.All, "s.exam github", "3"}, // of the address
+		{store.All, "4829", "2"},          // the code that was found
+		{store.All, "signup", "1"},        // the label of the inbox
+		{store.All, "bda@x", "1"},         // its address
+		{"b", "bda@x", ""},                // which is that of every row
+		{"a", "ada", ""},
+		{store.All, "zzz", ""},
+	} {
+		s := open(t, 34, 20)
+		s.store.Inboxes["b"].Label = "SignUp"
+		coded := mail("2", "Acme", 2)
+		coded.Subject = "Your code"
+		s.listed("a", coded, mail("3", "GitHub", 1))
+		s.Show("a")
+		s.find("2", "482913", "")
+		s.listed("b", mail("1", "Acme", 3))
+		s.Show(c.inbox)
+		s.send(panes.Search{})
+		s.press(c.text)
+		if got := s.ids(); got != c.want {
+			t.Errorf("in %s %q keeps %q, want %q", c.inbox, c.text, got, c.want)
+		}
+		s.draw().See("/" + c.text)
+	}
+}
+
+func TestThePairToCompare(t *testing.T) {
+	s := open(t, 34, 30)
+	s.Show("a")
+	s.listed("a", mails(4)...)
+	pair := func() string {
+		var ids []string
+		for _, m := range s.Pair() {
+			ids = append(ids, m.ID)
+		}
+		return strings.Join(ids, " ")
+	}
+	for _, c := range []struct {
+		what       string
+		do         func()
+		pair, need string
+	}{
+		{"nothing is marked", func() {}, "", "0 marked"},
+		{"one", func() { s.send(panes.Mark{}) }, "", "1 marked"},
+		{"two, the newer one first", func() { s.send(panes.Move(1), panes.Mark{}) }, "2 4", ""},
+		{"three", func() { s.send(panes.Last{}, panes.Mark{}) }, "", "3 marked"},
+		{"one of them goes", func() { s.listed("a", mails(4)[:3]...) }, "2 4", ""},
+		{"no more", func() { s.send(panes.Back{}) }, "", "0 marked"},
+	} {
+		c.do()
+		if got, need := pair(), s.NeedPair("space"); got != c.pair || !strings.HasSuffix(need, c.need) || (need == "") != (got != "") {
+			t.Errorf("%s: the pair is %q, %q", c.what, got, need)
+		}
+	}
+	if got := s.NeedRow("open"); got != "" {
+		t.Errorf("the row of the cursor cannot be opened: %q", got)
+	}
+	s.Show("b")
+	if got := s.NeedRow("open"); got != "There is no message to open" {
+		t.Errorf("in an empty list: %q", got)
+	}
+}
+
+func TestWhatIsOnTheScreen(t *testing.T) {
+	s := open(t, 34, 8) // seven rows
+	s.listed("a", mails(30)...)
+	if n := len(s.Keys()); n != 7 || s.Keys()[0] != s.IDs()[0] {
+		t.Errorf("%d rows are on the screen: %q", n, s.Keys())
+	}
+	s.draw().See("1/30", "Subject 24")
+	var got, want clock.Alarm
+	s.now = start.Add(20 * time.Second)
+	s.Wake(s.now, &got)
+	if want.In(40 * time.Second); got != want {
+		t.Errorf("it wakes at %+v", got)
+	}
+	got = clock.Alarm{}
+	s.Fit(panes.Rect{})
+	if s.Wake(s.now, &got); got != (clock.Alarm{}) || len(s.Keys()) != 0 {
+		t.Errorf("off the screen it wakes at %+v", got)
+	}
+}
+
+// crowded is the pane with 10,000 messages.
+func crowded(b *testing.B) *scene {
+	s := open(b, 60, 56)
+	s.listed("a", mails(10_000)...)
+	return s
+}
+
+func BenchmarkDraw(b *testing.B) {
+	s, th := crowded(b), uitest.Theme(b)
+	for n := 0; b.Loop(); n++ {
+		s.Update(panes.Move(1 - n%2*2))
+		s.Fit(s.Rect)
+		s.Pane.Draw(th, start, true, nil)
+	}
+}
+
+func BenchmarkFilter(b *testing.B) {
+	s := crowded(b)
+	s.Update(panes.Search{})
+	keys := uitest.Keys("sender 42 ", "ctrl+u")
+	for n := 0; b.Loop(); n++ {
+		s.Update(keys[n%len(keys)])
+		s.Refresh()
+	}
+}
