@@ -294,7 +294,8 @@ func TestThePairToCompare(t *testing.T) {
 		{"nothing is marked", func() {}, "", "0 marked"},
 		{"one", func() { s.send(panes.Mark{}) }, "", "1 marked"},
 		{"two, the newer one first", func() { s.send(panes.Move(1), panes.Mark{}) }, "2 4", ""},
-		{"three", func() { s.send(panes.Last{}, panes.Mark{}) }, "", "3 marked"},
+		{"one of them is left out", func() { s.send(panes.Search{}); s.press("subject 4", "enter") }, "2 4", ""},
+		{"three", func() { s.send(panes.Back{}, panes.Last{}, panes.Mark{}) }, "", "3 marked"},
 		{"one of them goes", func() { s.listed("a", mails(4)[:3]...) }, "2 4", ""},
 		{"no more", func() { s.send(panes.Back{}) }, "", "0 marked"},
 	} {
