@@ -76,9 +76,10 @@ func CutStart(s string, w int) string {
 	return Ellipsis + end
 }
 
-// CutMiddle shortens plain text to at most w cells, keeping its start and its end: addresses and
-// paths differ at both.
+// CutMiddle shortens plain text, made steady, to at most w cells, keeping its start and its end:
+// addresses and paths differ at both.
 func CutMiddle(s string, w int) string {
+	s = Steady(s)
 	n := Width(s)
 	if n <= w || w < 5 {
 		return Cut(s, w)
@@ -211,12 +212,12 @@ const (
 	noLink = "\x1b]8;;\x1b\\"
 )
 
-// Wrap breaks plain text into rows of at most w cells, at spaces where it can.
+// Wrap breaks plain text, made steady, into rows of at most w cells, at spaces where it can.
 func Wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
 	}
-	return strings.Split(ansi.Wrap(s, w, "/@-._"), "\n")
+	return strings.Split(ansi.Wrap(Steady(s), w, "/@-._"), "\n")
 }
 
 func isPlainASCII(s string) bool {

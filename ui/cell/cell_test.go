@@ -38,9 +38,10 @@ func TestFitIsExact(t *testing.T) {
 
 func TestSteadyIsAsWideForEveryTerminal(t *testing.T) {
 	for _, s := range texts {
-		got := Steady(s)
-		if ansi.StringWidth(got) != ansi.StringWidthWc(got) {
-			t.Errorf("Steady(%q) = %q: %d cells by graphemes, %d by runes", s, got, ansi.StringWidth(got), ansi.StringWidthWc(got))
+		for _, got := range append(Wrap(ansi.Strip(s), 8), Steady(s), CutMiddle(ansi.Strip(s), 12)) {
+			if ansi.StringWidth(got) != ansi.StringWidthWc(got) {
+				t.Errorf("%q became %q: %d cells by graphemes, %d by runes", s, got, ansi.StringWidth(got), ansi.StringWidthWc(got))
+			}
 		}
 	}
 	if got := Steady("\U0001F468\u200d\U0001F469\u200d\U0001F467 family"); got != "\U0001F468 family" {

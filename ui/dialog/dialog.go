@@ -88,6 +88,7 @@ func place(rows []string, w, h int) (x, y int) {
 // rows are the body and its title in a frame, at most w by h cells.
 func (b *box) rows(th *theme.Theme, w, h int) []string {
 	title, rows := b.body.Rows(th)
+	title = cell.Steady(title)
 	inner := cell.Width(title) + 2
 	for _, r := range rows {
 		inner = max(inner, cell.Width(r))

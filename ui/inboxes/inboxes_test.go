@@ -13,6 +13,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/ui/clock"
+	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
 	"mayfly/ui/panes"
 	"mayfly/ui/store"
@@ -286,6 +287,9 @@ func TestHostileNames(t *testing.T) {
 			s.draw()
 			i.Label = i.Email
 			s.draw()
+			for _, d := range []dialog.Dialog{LabelPrompt(i), DeleteQuestion([]*store.Inbox{i}, start), DeleteQuestion([]*store.Inbox{i, i}, start)} {
+				uitest.DrawDialog(t, d, w+4, h+2)
+			}
 		}
 	}
 }

@@ -169,7 +169,7 @@ func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
 func (p *Pane) title(w int) string {
 	if i := p.store.Inboxes[p.InboxID]; i != nil {
 		if i.Label != "" {
-			return cell.Cut(i.Label+"  "+i.Email, w)
+			return cell.Cut(cell.Steady(i.Label+"  "+i.Email), w)
 		}
 		return cell.CutMiddle(i.Email, w)
 	}

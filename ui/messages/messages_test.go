@@ -333,6 +333,23 @@ func TestWhatIsOnTheScreen(t *testing.T) {
 	}
 }
 
+func TestHostileMail(t *testing.T) {
+	for _, w := range []int{20, 38, 80} {
+		for _, h := range []int{4, 14} {
+			s := open(t, w, h)
+			i, _ := s.store.Put(api.Inbox{ID: "h", Email: uitest.Hostile + "@" + uitest.Hostile}, start)
+			s.listed("h", api.Summary{ID: uitest.Hostile, From: uitest.Hostile, Subject: uitest.Hostile}, api.Summary{ID: "2", FromName: uitest.Hostile})
+			s.store.SetFindings(s.IDs()[0], &store.Findings{Code: render.Clean(uitest.Hostile), Link: render.Link{URL: uitest.Hostile, Text: render.Clean(uitest.Hostile)}})
+			s.send(nil)
+			s.draw()
+			s.Show("h")
+			s.draw()
+			i.Label = render.Clean(uitest.Hostile)
+			s.draw()
+		}
+	}
+}
+
 // crowded is the pane with 10,000 messages.
 func crowded(b *testing.B) *scene {
 	s := open(b, 60, 56)
