@@ -81,13 +81,13 @@ func (a *app) refresh() any {
 func (a *app) nextTheme() any {
 	a.cfg.UI.Theme = theme.After(a.theme.Name)
 	a.applyTheme()
-	return intent.Tell{Text: "Theme " + a.cfg.UI.Theme + `: to keep it, write theme = "` + a.cfg.UI.Theme + `" under [ui]`}
+	return intent.Note{Text: "Theme " + a.cfg.UI.Theme + `: to keep it, write theme = "` + a.cfg.UI.Theme + `" under [ui]`}
 }
 
 func (a *app) toggleMouse() any {
 	a.cfg.UI.Mouse = !a.cfg.UI.Mouse
 	if a.cfg.UI.Mouse {
-		return intent.Tell{Text: "The mouse is on"}
+		return intent.Note{Text: "The mouse is on"}
 	}
-	return intent.Tell{Text: "The mouse is off: the terminal selects text"}
+	return intent.Note{Text: "The mouse is off: the terminal selects text"}
 }

@@ -56,10 +56,10 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	a.table.Bind(a.cfg.Keys)
 	a.applyTheme()
 	if o.LogPath != "" {
-		a.tell("Logging to " + session.ShortPath(o.LogPath))
+		a.note("Logging to " + session.ShortPath(o.LogPath))
 	}
 	if text := a.cfg.Complaint(); text != "" {
-		a.footer.Say(status.Failure, text, now)
+		a.footer.Show(status.Failure, text, now)
 	}
 	return a
 }
@@ -79,7 +79,7 @@ func (a *app) Init() tea.Cmd {
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.now = time.Now()
 	cmd := a.route(msg)
-	return a, tea.Batch(cmd, a.carry(a.OpenNext(a.busy())), a.fit())
+	return a, tea.Batch(cmd, a.applyIntent(a.OpenNext(a.busy())), a.fit())
 }
 
 // busy reports whether a dialog has the keys or a line is being typed: what comes from outside then
@@ -160,7 +160,7 @@ func (a *app) applyTheme() {
 	dark, known := a.terminal.Background != term.LightBackground, a.terminal.Background != term.UnknownBackground
 	th, err := theme.For(a.cfg.UI.Theme, dark, known, a.terminal.Profile)
 	if err != nil {
-		a.say(session.Done{Err: err})
+		a.report(session.Done{Err: err})
 	}
 	a.theme = th
 	a.Reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{
@@ -169,11 +169,11 @@ func (a *app) applyTheme() {
 	})
 }
 
-// tell shows a note in the bottom line.
-func (a *app) tell(text string) { a.footer.Say(status.Note, text, a.now) }
+// note shows text in the bottom line.
+func (a *app) note(text string) { a.footer.Show(status.Note, text, a.now) }
 
-// say shows how work ended.
-func (a *app) say(d session.Done) {
+// report shows how work ended.
+func (a *app) report(d session.Done) {
 	if d.Err != nil {
 		a.log.Warn("failed", "error", d.Err)
 	}

@@ -12,15 +12,15 @@ import (
 	"mayfly/ui/status"
 )
 
-// carry carries an intent out: a command to run, a dialog to open, one of package intent, or several.
-func (a *app) carry(v any) tea.Cmd {
+// applyIntent runs a command, opens a dialog, or carries out one or several intents.
+func (a *app) applyIntent(v any) tea.Cmd {
 	switch v := v.(type) {
 	case tea.Cmd:
 		return v
 	case []any:
 		cmds := make([]tea.Cmd, len(v))
 		for n := range v {
-			cmds[n] = a.carry(v[n])
+			cmds[n] = a.applyIntent(v[n])
 		}
 		return tea.Batch(cmds...)
 	case dialog.Dialog:
@@ -29,22 +29,22 @@ func (a *app) carry(v any) tea.Cmd {
 		return a.onKey(v)
 	case intent.Perform:
 		return a.perform(a.table.ByID(v.ActionID))
-	case intent.Tell:
-		a.tell(v.Text)
-	case intent.Announce: // while the terminal has the focus, the screen alone tells of new mail
+	case intent.Note:
+		a.note(v.Text)
+	case intent.Announce: // while the terminal has the focus, the screen shows new mail by itself
 		if a.terminal.Blurred {
 			return tea.Raw(a.terminal.Env.Notification("Mail for "+v.Inbox, v.Text()) + "\a")
 		}
 	case intent.AskOpen:
 		q, err := reader.LinkQuestion(v.Link)
 		if err == nil {
-			return a.carry(q)
+			return a.applyIntent(q)
 		}
-		a.say(session.Done{Err: err})
+		a.report(session.Done{Err: err})
 	case intent.OpenURL:
 		return a.host.OpenURL(a.ctx, a.terminal.Env, v.URL)
 	case intent.Copy:
-		a.footer.Say(status.Success, host.Copied(v.What), a.now)
+		a.footer.Show(status.Success, host.Copied(v.What), a.now)
 		return a.host.Copy(a.ctx, a.terminal.Env, v.Text, v.What)
 	case intent.Connect:
 		return a.link.ConnectTo(v, a.now)
@@ -68,7 +68,7 @@ func (a *app) request(v any) tea.Cmd {
 		i := a.Store.Inboxes[v.ID]
 		i.CopiedAt = a.now
 		s.Watcher.Touch(i.ID)
-		return a.carry(intent.Copy{Text: i.Email, What: i.Email})
+		return a.applyIntent(intent.Copy{Text: i.Email, What: i.Email})
 	case intent.CreateInbox:
 		a.creating = true
 		return s.Create(v.Request, v.Copy)

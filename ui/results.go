@@ -15,7 +15,7 @@ func (a *app) onConnected(m session.Connected) tea.Cmd {
 	change, cmd := a.link.Use(m, a.now)
 	if change == session.None {
 		if m.Err != nil && a.link.Working() {
-			a.say(session.Done{Err: m.Err})
+			a.report(session.Done{Err: m.Err})
 		}
 		return cmd
 	}
@@ -28,7 +28,7 @@ func (a *app) onConnected(m session.Connected) tea.Cmd {
 	switch {
 	case m.Err != nil || change == session.Again: // the cursor stays where it is
 	case len(a.Store.Order) == 0:
-		return tea.Batch(cmd, a.carry(intent.CreateInbox{}))
+		return tea.Batch(cmd, a.applyIntent(intent.CreateInbox{}))
 	case a.Inboxes.Inbox() == nil:
 		a.SelectInbox(a.Store.Order[0])
 	}
@@ -48,7 +48,7 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		if m.Err == nil {
 			a.GoTo(a.link.Session, m.Inbox, a.now, a.busy())
 		}
-		a.say(session.Done{Text: "added " + render.Clean(m.Inbox.Email), Err: m.Err})
+		a.report(session.Done{Text: "added " + render.Clean(m.Inbox.Email), Err: m.Err})
 	case session.Deleted:
 		return a.onDeleted(m)
 	case session.Opened:
@@ -59,16 +59,16 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		return session.Release(m.Message)
 	case session.Compared:
 		if m.Err == nil {
-			return a.carry(compare.NewDialog(m.Difference))
+			return a.applyIntent(compare.NewDialog(m.Difference))
 		}
-		a.say(session.Done{Err: m.Err})
+		a.report(session.Done{Err: m.Err})
 	case session.Saved:
 		a.footer.Work("Saving", m.Count, m.Total)
 		if m.Err == nil && m.Count < m.Total {
 			return m.Next()
 		}
 		a.footer.EndWork()
-		a.say(session.Done{Text: m.Text(), Err: m.Err})
+		a.report(session.Done{Text: m.Text(), Err: m.Err})
 	}
 	return nil
 }
@@ -79,14 +79,14 @@ func (a *app) onCreated(m session.Created) tea.Cmd {
 		if t := session.TroubleOf(m.Err); t == session.KeyRefused || t == session.NotInPlan {
 			a.link.Err = m.Err
 		}
-		a.say(session.Done{Err: m.Err})
+		a.report(session.Done{Err: m.Err})
 		return nil
 	}
 	a.GoTo(a.link.Session, m.Inbox, a.now, a.busy())
 	if !m.Copy {
 		return nil
 	}
-	return a.carry(intent.CopyAddress{ID: m.Inbox.ID})
+	return a.applyIntent(intent.CopyAddress{ID: m.Inbox.ID})
 }
 
 func (a *app) onDeleted(m session.Deleted) tea.Cmd {
@@ -100,7 +100,7 @@ func (a *app) onDeleted(m session.Deleted) tea.Cmd {
 		return m.Next()
 	}
 	a.footer.EndWork()
-	a.say(did)
+	a.report(did)
 	return nil
 }
 
@@ -115,7 +115,7 @@ func (a *app) onEvents(m session.Events) tea.Cmd {
 		case e.InboxID == "":
 			a.link.Apply(e)
 		default:
-			cmds = append(cmds, a.carry(a.Apply(e, a.now, a.busy())))
+			cmds = append(cmds, a.applyIntent(a.Apply(e, a.now, a.busy())))
 		}
 	}
 	a.Refresh()

@@ -30,7 +30,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		a.Prune(a.now)
 		return a.link.Retry(a.now)
 	case workspace.Rested:
-		return a.carry(a.OnRest(msg))
+		return a.applyIntent(a.OnRest(msg))
 	case reader.Laid:
 		return a.Reader.Take(msg)
 	case session.Connected:
@@ -40,7 +40,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 			return a.onResult(msg)
 		}
 	case session.Done:
-		a.say(msg)
+		a.report(msg)
 	default:
 		return a.onTerminal(msg)
 	}
@@ -57,7 +57,7 @@ func (a *app) toDialog(msg tea.Msg) tea.Cmd {
 	if r.Close {
 		a.dialogs = a.dialogs[:n-1]
 	}
-	return a.carry(r.Intent)
+	return a.applyIntent(r.Intent)
 }
 
 // toTyped gives a message to the dialog or the line being typed.
@@ -66,7 +66,7 @@ func (a *app) toTyped(msg tea.Msg) tea.Cmd {
 	case len(a.dialogs) > 0:
 		return a.toDialog(msg)
 	case a.Pane().Typing():
-		return a.carry(a.Workspace.Update(msg))
+		return a.applyIntent(a.Workspace.Update(msg))
 	}
 	return nil
 }
@@ -91,11 +91,11 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 // perform runs an action, or says why it cannot be done now.
 func (a *app) perform(c *action.Action) tea.Cmd {
 	if reason := c.Reason(); reason != "" {
-		a.tell(reason)
+		a.note(reason)
 		return nil
 	}
 	a.log.Debug("action", "id", c.ID)
-	return a.carry(c.Run())
+	return a.applyIntent(c.Run())
 }
 
 // onMouse has the mouse do what keys do.
@@ -115,7 +115,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		}
 	default:
 		a.refocused = a.refocused && !released
-		return a.carry(a.Workspace.Update(msg))
+		return a.applyIntent(a.Workspace.Update(msg))
 	}
 	return nil
 }

@@ -61,8 +61,8 @@ type (
 		Profile, BaseURL, Key string
 		Keep                  bool
 	}
-	// Tell shows a note in the bottom line.
-	Tell struct{ Text string }
+	// Note shows text in the bottom line.
+	Note struct{ Text string }
 )
 
 // Text is what a notification says.

@@ -179,16 +179,16 @@ func (p *Pane) nextView() { p.showView((p.View + 1) % render.View(len(Views))) }
 func (p *Pane) toggleHidden() any {
 	p.hidden = !p.hidden
 	if p.hidden {
-		return intent.Tell{Text: "Hidden text is shown"}
+		return intent.Note{Text: "Hidden text is shown"}
 	}
-	return intent.Tell{Text: "Hidden text is hidden again"}
+	return intent.Note{Text: "Hidden text is hidden again"}
 }
 
 // toggleImages shows the images that the message carries, or hides them.
 func (p *Pane) toggleImages() any {
 	p.showImages = !p.showImages
 	if !p.showImages {
-		return intent.Tell{Text: "The images are hidden again"}
+		return intent.Note{Text: "The images are hidden again"}
 	}
 	p.showView(render.Rich)
 	return nil

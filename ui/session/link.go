@@ -184,7 +184,7 @@ func (l *Link) Lose(now time.Time) tea.Cmd {
 
 // Retry connects again when it is time to.
 func (l *Link) Retry(now time.Time) tea.Cmd {
-	if l.trying || l.Working() || !l.Trouble().Passes() || now.Before(l.RetryAt) {
+	if l.trying || l.Working() || !l.Trouble().Temporary() || now.Before(l.RetryAt) {
 		return nil
 	}
 	return l.Reconnect(now)
@@ -229,16 +229,16 @@ func (l *Link) Wake(now time.Time, a *clock.Alarm) {
 type Trouble int
 
 const (
-	NoTrouble  Trouble = iota
-	NoKey              // there is no key
-	KeyRefused         // 401
-	NotInPlan          // 403
-	Limited            // 429
-	Away               // cannot be reached, or fails
+	NoTrouble   Trouble = iota
+	NoKey               // there is no key
+	KeyRefused          // 401
+	NotInPlan           // 403
+	Limited             // 429
+	Unavailable         // cannot be reached, or fails
 )
 
 // Passes reports whether trying again by itself can mend it.
-func (t Trouble) Passes() bool { return t == Limited || t == Away }
+func (t Trouble) Temporary() bool { return t == Limited || t == Unavailable }
 
 // Trouble is what is wrong with the connection.
 func (l *Link) Trouble() Trouble { return TroubleOf(l.Err) }
@@ -257,7 +257,7 @@ func TroubleOf(err error) Trouble {
 	case errors.Is(err, api.ErrRateLimited):
 		return Limited
 	}
-	return Away
+	return Unavailable
 }
 
 // Explain is one line that can be shown, whoever wrote the error.

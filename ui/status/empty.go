@@ -92,7 +92,7 @@ func (f Facts) trouble(w int) []string {
 		keys = []key{{"refresh", "try now"}, {"connect", "connect to another"}}
 	}
 	out := append([]string{f.Theme.Bad.On(what), ""}, panes.Wrap(f.Theme, why, w)...)
-	if c := f.Link.Countdown(f.Now); c != "" && kind.Passes() {
+	if c := f.Link.Countdown(f.Now); c != "" && kind.Temporary() {
 		out = append(out, "", f.Theme.Text.On("Next try in "+c))
 	}
 	out = append(out, "")

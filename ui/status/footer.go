@@ -15,12 +15,12 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Mood is how a word of the bottom line is meant.
-type Mood int
+// Level says how the text in the bottom line is styled.
+type Level int
 
-// The moods.
+// The levels.
 const (
-	Note Mood = iota
+	Note Level = iota
 	Success
 	Failure
 )
@@ -32,7 +32,7 @@ const noticeTime = 8 * time.Second
 // has no outcome.
 type Footer struct {
 	text  string
-	mood  Mood
+	level Level
 	until time.Time
 	work  work
 }
@@ -43,17 +43,17 @@ type work struct {
 	done, total int
 }
 
-// Say shows the outcome of a key for a while.
-func (f *Footer) Say(m Mood, text string, now time.Time) {
-	f.text, f.mood, f.until = text, m, now.Add(noticeTime)
+// Show shows the outcome of a key for a while.
+func (f *Footer) Show(l Level, text string, now time.Time) {
+	f.text, f.level, f.until = text, l, now.Add(noticeTime)
 }
 
 // Done shows how work ended.
 func (f *Footer) Done(d session.Done, now time.Time) {
 	if d.Err != nil {
-		f.Say(Failure, session.Explain(d.Err), now)
+		f.Show(Failure, session.Explain(d.Err), now)
 	} else {
-		f.Say(Success, d.Text, now)
+		f.Show(Success, d.Text, now)
 	}
 }
 
@@ -113,14 +113,14 @@ func (f *Footer) outcome(th *theme.Theme, w int, now time.Time) string {
 		return ""
 	}
 	style, sign := th.Dim, ""
-	switch f.mood {
+	switch f.level {
 	case Success:
 		style, sign = th.Good, "✓ "
 	case Failure:
 		style, sign = th.Bad, "! "
 	}
 	text := sign + cell.Steady(f.text)
-	if f.mood == Failure { // what failed stands at the start, why at the end
+	if f.level == Failure { // what failed stands at the start, why at the end
 		text = cell.CutMiddle(text, w-2)
 	}
 	return style.On(cell.Cut(text, w-2)) + " "

@@ -118,7 +118,7 @@ func (f Facts) pulse() string {
 		return th.Bad.On("✕ not in the plan")
 	case session.Limited:
 		return th.Warn.On("! limit reached" + wait)
-	case session.Away:
+	case session.Unavailable:
 		return th.Bad.On("✕ offline" + wait)
 	}
 	switch i := f.Selected; {

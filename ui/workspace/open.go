@@ -82,7 +82,7 @@ func (w *Workspace) MarkRead() {
 func (w *Workspace) LabelLinks() any {
 	d := w.Reader.Labels()
 	if d == nil {
-		return intent.Tell{Text: "No links on the screen"}
+		return intent.Note{Text: "No links on the screen"}
 	}
 	w.Focus = panes.Reader
 	return d
@@ -100,9 +100,9 @@ func (w *Workspace) ToggleUnread() any {
 func (w *Workspace) ToggleFollow() any {
 	w.Follow = !w.Follow
 	if w.Follow {
-		return intent.Tell{Text: "Following: the newest message opens as it arrives"}
+		return intent.Note{Text: "Following: the newest message opens as it arrives"}
 	}
-	return intent.Tell{Text: "Not following"}
+	return intent.Note{Text: "Not following"}
 }
 
 // Apply takes an event of an inbox: mail that arrives is announced, and opens where it may. While
@@ -137,7 +137,7 @@ func (w *Workspace) arrived(i *store.Inbox, mail []*store.Message, busy bool) an
 	case atTop && !busy && w.opensByItself(i):
 		return []any{announce, w.openTop(newest)}
 	case !w.Messages.Lists(i.ID):
-		return []any{announce, intent.Tell{Text: "Mail for " + i.Name() + ": " + newest.Subject}}
+		return []any{announce, intent.Note{Text: "Mail for " + i.Name() + ": " + newest.Subject}}
 	}
 	return announce
 }

@@ -109,9 +109,9 @@ func (w *Workspace) TogglePause(s *session.Session, keys action.Table) any {
 	i.Paused = !i.Paused
 	s.Watcher.Pause(i.ID, i.Paused)
 	if i.Paused {
-		return intent.Tell{Text: i.Name() + " is paused: " + keys.KeyFor("pause") + " resumes, " + keys.KeyFor("refresh") + " checks once"}
+		return intent.Note{Text: i.Name() + " is paused: " + keys.KeyFor("pause") + " resumes, " + keys.KeyFor("refresh") + " checks once"}
 	}
-	return intent.Tell{Text: i.Name() + " is being watched again"}
+	return intent.Note{Text: i.Name() + " is being watched again"}
 }
 
 // Subject is what an action is about.

@@ -110,18 +110,18 @@ func (w *Workspace) Update(msg tea.Msg) any {
 		w.dividers.Release()
 	case tea.MouseWheelMsg:
 		if p, ok := w.Layout.At(m.X, m.Y); ok {
-			return w.carry(w.panes()[p].Update(m))
+			return w.applyIntent(w.panes()[p].Update(m))
 		}
 	case tea.MouseClickMsg:
-		return w.carry(w.click(m))
+		return w.applyIntent(w.click(m))
 	default:
-		return w.carry(w.Pane().Update(msg))
+		return w.applyIntent(w.Pane().Update(msg))
 	}
 	return nil
 }
 
-// carry carries out what a pane wants done to the others, and returns what reaches beyond them.
-func (w *Workspace) carry(v any) any {
+// applyIntent carries out an intent that concerns the panes, and returns any other.
+func (w *Workspace) applyIntent(v any) any {
 	switch v.(type) {
 	case intent.ShowInbox:
 		w.showInbox()
