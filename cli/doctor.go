@@ -165,7 +165,8 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 	list, err := client.Inboxes(ctx)
 	switch {
 	case errors.Is(err, api.ErrUnsupported):
-		// A service without extensions is asked for an inbox that cannot exist: that it says so is an answer.
+		// A service without extensions is asked for an inbox that cannot exist: that it says so is
+		// an answer.
 		if _, err = client.Inbox(ctx, "inbox_of_the_doctor"); errors.Is(err, api.ErrNotFound) {
 			err = nil
 		}
@@ -186,8 +187,8 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 	d.clock(ctx, s)
 }
 
-// clock compares the service's clock, which its Date header gives to the second (RFC 9110), with this
-// machine's.
+// clock compares the service's clock, which its Date header gives to the second (RFC 9110), with
+// this machine's.
 func (d *doctor) clock(ctx context.Context, s *connection) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, s.client.BaseURL(), nil) // without the key
 	if err != nil {

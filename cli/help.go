@@ -81,7 +81,8 @@ func topicCommands() []*cobra.Command {
 	return commands
 }
 
-// unknownTopic suggests the topics and commands with names like the one asked for, else lists the topics.
+// unknownTopic suggests the topics and commands with names like the one asked for, else lists the
+// topics.
 func unknownTopic(root *cobra.Command, name string) error {
 	topics := &cobra.Command{}
 	topics.AddCommand(topicCommands()...)
@@ -120,8 +121,8 @@ func (a *app) manualStyle() manual.Style {
 	return manual.Style{Profile: profile, Accent: c.Accent, Dim: c.Dim, Code: c.Code, Link: c.Link}
 }
 
-// help shows the help of cmd through Fang. Fang is asked for nothing else: for an error it would first ask the terminal
-// for its colours, and wait for the answer.
+// help shows the help of cmd through Fang. Fang is asked for nothing else: for an error it would
+// first ask the terminal for its colours, and wait for the answer.
 func (a *app) help(ctx context.Context, cmd *cobra.Command) error {
 	root := (&app{env: a.env}).root()
 	if !cmd.HasParent() {
@@ -130,8 +131,8 @@ func (a *app) help(ctx context.Context, cmd *cobra.Command) error {
 	path := strings.Fields(cmd.CommandPath())[1:]
 	root.SetArgs(append(path, "--help"))
 	if term.Is(a.env.Stdout) {
-		// Fang asks the terminal for its background, for seconds where there is no answer, unless os.Stdin is no
-		// terminal. The colours below need no answer.
+		// Fang asks the terminal for its background, for seconds where there is no answer, unless
+		// os.Stdin is no terminal. The colours below need no answer.
 		if null, err := os.Open(os.DevNull); err == nil {
 			defer func(stdin *os.File) { os.Stdin = stdin; null.Close() }(os.Stdin)
 			os.Stdin = null

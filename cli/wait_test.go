@@ -16,7 +16,8 @@ const (
 	withoutCode = "Thank you for your order. It is on its way to you."
 )
 
-// both runs a test on a service with the contract alone and on one with our extensions, each in a bubble of its own.
+// both runs a test on a service with the contract alone and on one with our extensions, each in a
+// bubble of its own.
 func both(t *testing.T, test func(t *testing.T, s *harness)) {
 	for name, o := range map[string]apitest.Options{"contract alone": {}, "extensions": {Extensions: true}} {
 		t.Run(name, func(t *testing.T) {

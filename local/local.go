@@ -1,8 +1,8 @@
 // Package local runs the local service: one process owns and serves it, others attach to it.
 //
-// Its data directory has a lock file, an endpoint file and the store. The owner holds the lock until
-// it exits, when the system releases it, even after a crash. The endpoint file says where the owner
-// listens; one left behind by a crash is ignored, because nobody holds the lock.
+// Its data directory has a lock file, an endpoint file and the store. The owner holds the lock
+// until it exits, when the system releases it, even after a crash. The endpoint file says where the
+// owner listens; one left behind by a crash is ignored, because nobody holds the lock.
 package local
 
 import (
@@ -83,9 +83,9 @@ type Session struct {
 	detach context.CancelFunc // of others
 }
 
-// Open attaches to the local service, or starts it in this process when it is not running. If several
-// processes open it at once, one becomes the owner. An owner that does not answer is an error after
-// 10 seconds.
+// Open attaches to the local service, or starts it in this process when it is not running. If
+// several processes open it at once, one becomes the owner. An owner that does not answer is an
+// error after 10 seconds.
 func Open(ctx context.Context, o Options) (*Session, error) {
 	if err := os.MkdirAll(o.dir(), 0o700); err != nil {
 		return nil, unusable(o, err)
@@ -150,8 +150,8 @@ func (o Options) retry(ctx context.Context, try func() (*Session, error)) (*Sess
 }
 
 // attach connects to the process that holds the lock. The order matters: an owner removes its
-// predecessor's endpoint file, then opens its socket, then writes its own file. So a file read after
-// the socket answered was written by the process that answered.
+// predecessor's endpoint file, then opens its socket, then writes its own file. So a file read
+// after the socket answered was written by the process that answered.
 func (o Options) attach(ctx context.Context) (*Session, error) {
 	life, detach := context.WithCancel(context.WithoutCancel(ctx))
 	gone, err := server.Alive(life, o.StoreDir())

@@ -23,8 +23,8 @@ import (
 	"mayfly/server"
 )
 
-// ownerVariable makes the test binary a process that opens the local service in the folder it names,
-// says so, and ends when its input does.
+// ownerVariable makes the test binary a process that opens the local service in the folder it
+// names, says so, and ends when its input does.
 const ownerVariable = "MAYFLY_TEST_LOCAL_DIR"
 
 func TestMain(m *testing.M) {

@@ -12,8 +12,9 @@ import (
 	"mayfly/ui/theme"
 )
 
-// actions is the table of everything that keys do: what reaches beyond the panes stands here, the rest
-// comes from the workspace and the reader. An action returns an intent, a dialog to open, or a command.
+// actions is the table of everything that keys do: what reaches beyond the panes stands here, the
+// rest comes from the workspace and the reader. An action returns an intent, a dialog to open, or a
+// command.
 func (a *app) actions() action.Table {
 	const anywhere = action.Anywhere
 	need := func(reason func(action.Subject) string) func() string {

@@ -23,7 +23,8 @@ import (
 	"mayfly/ui/store"
 )
 
-// crowded is the application with 10,000 messages listed and a mail of 1 MB open, on a screen of 200×60.
+// crowded is the application with 10,000 messages listed and a mail of 1 MB open, on a screen of
+// 200×60.
 func crowded(b *testing.B) *app {
 	b.Helper()
 	server := apitest.New(apitest.Options{})

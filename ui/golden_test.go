@@ -14,7 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares the cells of the screen with a file: its text, then a letter for the style of each cell.
+// golden compares the cells of the screen with a file: its text, then a letter for the style of
+// each cell.
 func (h *harness) golden(name string) {
 	h.t.Helper()
 	got := h.cells()
@@ -37,7 +38,8 @@ func (h *harness) golden(name string) {
 	}
 }
 
-// cells writes down the screen: its text, then a letter for the style of each cell, then what the letters stand for.
+// cells writes down the screen: its text, then a letter for the style of each cell, then what the
+// letters stand for.
 func (h *harness) cells() string {
 	buf := h.screen()
 	styles := map[string]byte{}
@@ -72,7 +74,8 @@ func (h *harness) cells() string {
 	return text.String() + "\n" + styled.String() + "\n" + strings.Join(legend, "\n") + "\n"
 }
 
-// varying is what differs from run to run: how many requests were made, and the jitter of the next one.
+// varying is what differs from run to run: how many requests were made, and the jitter of the next
+// one.
 var varying = regexp.MustCompile(` {2,}[^│]*(\d+/\d+ a minute|, again in \d+ s).*| *in \d+ s *`)
 
 // mask covers what differs from run to run.

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// harness is the application with a service that speaks the contract, without a terminal. It runs in a bubble of
-// testing/synctest: nothing waits for a clock.
+// harness is the application with a service that speaks the contract, without a terminal. It runs
+// in a bubble of testing/synctest: nothing waits for a clock.
 type harness struct {
 	t        *testing.T
 	app      *app

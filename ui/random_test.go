@@ -15,8 +15,9 @@ import (
 	"mayfly/ui/store"
 )
 
-// TestAnything presses keys, moves the mouse, changes the size, brings mail and lets the service fail, in any
-// order. Every frame has its size (the harness sees to that), nothing panics, and what is selected is never lost.
+// TestAnything presses keys, moves the mouse, changes the size, brings mail and lets the service
+// fail, in any order. Every frame has its size (the harness sees to that), nothing panics, and what
+// is selected is never lost.
 func TestAnything(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

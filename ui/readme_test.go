@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestTheListsOfKeys holds the lists of keys in the documents to the table of actions; with -update it writes them.
+// TestTheListsOfKeys holds the lists of keys in the documents to the table of actions; with -update
+// it writes them.
 func TestTheListsOfKeys(t *testing.T) {
 	for _, c := range []struct{ file, begin, end, want string }{
 		{"../README.md", "<!-- keys: made from the table of actions, see CONTRIBUTING.md -->\n", "<!-- /keys -->", keyTable(newApp(context.Background(), Options{}, nil).table)},

@@ -31,8 +31,8 @@ type Hint struct {
 // helpRoom is what the hint of the help takes.
 const helpRoom = 8
 
-// Hints are the actions that can be done now in a pane, as many as there is room for; the help stands
-// last.
+// Hints are the actions that can be done now in a pane, as many as there is room for; the help
+// stands last.
 func (t Table) Hints(p panes.Pane, room int) []Hint {
 	var hints []Hint
 	x := 0

@@ -7,8 +7,8 @@ import (
 	"mayfly/ui/store"
 )
 
-// Subject is what an action is about. Its methods are the reasons for which an action cannot be done
-// now, in the words the screen shows; empty when it can.
+// Subject is what an action is about. Its methods are the reasons for which an action cannot be
+// done now, in the words the screen shows; empty when it can.
 type Subject struct {
 	Session *session.Session // nil before the first connection
 	Store   *store.Store

@@ -138,8 +138,8 @@ func Spaces(n int) string {
 	return strings.Repeat(" ", n)
 }
 
-// Over lays the rows of top over base at column x and row y. Each base row keeps its width, w cells;
-// what would fall outside is cut.
+// Over lays the rows of top over base at column x and row y. Each base row keeps its width, w
+// cells; what would fall outside is cut.
 func Over(base, top []string, x, y, w int) {
 	for i, row := range top {
 		at := y + i
@@ -153,8 +153,8 @@ func Over(base, top []string, x, y, w int) {
 	}
 }
 
-// Slice returns the cells of s from one column up to another, exactly as wide: half of a wide character is a
-// space. Styles and links begin and end within it.
+// Slice returns the cells of s from one column up to another, exactly as wide: half of a wide
+// character is a space. Styles and links begin and end within it.
 func Slice(s string, from, to int) string {
 	var out strings.Builder
 	var style, link string // in force

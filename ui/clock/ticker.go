@@ -16,7 +16,8 @@ type Ticker struct {
 // TickMsg says that the timer fired.
 type TickMsg struct{ generation uint64 }
 
-// Set has the timer fire when the alarm is due, or before: a timer that would fire later is replaced.
+// Set has the timer fire when the alarm is due, or before: a timer that would fire later is
+// replaced.
 func (t *Ticker) Set(now time.Time, a Alarm) tea.Cmd {
 	d := a.next
 	if d <= 0 {

@@ -1,4 +1,5 @@
-// Package compare tells two messages apart: how their text, their links and their header fields differ.
+// Package compare tells two messages apart: how their text, their links and their header fields
+// differ.
 package compare
 
 import (

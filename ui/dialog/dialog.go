@@ -1,6 +1,6 @@
-// Package dialog has what opens over the panes: questions, prompts, forms, menus, help, labels on links and the
-// manual. A dialog changes nothing but itself: what it leads to is an intent, a value of its owner's that was
-// given to it when it was made and that comes back in a Result.
+// Package dialog has what opens over the panes: questions, prompts, forms, menus, help, labels on
+// links and the manual. A dialog changes nothing but itself: what it leads to is an intent, a value
+// of its owner's that was given to it when it was made and that comes back in a Result.
 package dialog
 
 import (
@@ -14,9 +14,11 @@ import (
 
 // Dialog is drawn over the panes and takes the keys and the mouse while it is open.
 type Dialog interface {
-	// Update applies a key, a paste, or the mouse in cells of the screen. A click beside the dialog closes it.
+	// Update applies a key, a paste, or the mouse in cells of the screen. A click beside the dialog
+	// closes it.
 	Update(msg tea.Msg) Result
-	// Fit lays the dialog out for a screen of w by h cells. It comes before Draw whenever anything has changed.
+	// Fit lays the dialog out for a screen of w by h cells. It comes before Draw whenever anything
+	// has changed.
 	Fit(w, h int)
 	// Draw draws the dialog onto the rows of a screen, w cells each, and changes no state.
 	Draw(th *theme.Theme, screen []string, w int)
@@ -30,11 +32,13 @@ type Result struct {
 
 // Body is what stands in a box.
 type Body interface {
-	// Update applies a key, a paste, the wheel, or a click in the body: its cells count from the body's corner.
+	// Update applies a key, a paste, the wheel, or a click in the body: its cells count from the
+	// body's corner.
 	Update(msg tea.Msg) Result
 	// Fit lays the body out for at most w by h cells.
 	Fit(w, h int)
-	// Rows are the title of the box and what it shows, as it was last laid out. It changes no state.
+	// Rows are the title of the box and what it shows, as it was last laid out. It changes no
+	// state.
 	Rows(th *theme.Theme) (title string, rows []string)
 }
 

@@ -26,7 +26,8 @@ type Field struct {
 	Check       func(value string) error // what is wrong with the value; may be nil
 }
 
-// NewForm opens a form. A field that is wrong keeps the focus when enter, tab or down would leave it.
+// NewForm opens a form. A field that is wrong keeps the focus when enter, tab or down would leave
+// it.
 func NewForm(f Form) Dialog {
 	o := &form{Form: f}
 	for _, field := range f.Fields {
@@ -76,7 +77,8 @@ func (f *form) Update(msg tea.Msg) Result {
 	return Result{}
 }
 
-// enter goes to the next field, and from the last one to the first that is wrong. When none is, the form is done.
+// enter goes to the next field, and from the last one to the first that is wrong. When none is, the
+// form is done.
 func (f *form) enter() Result {
 	if !f.leave() {
 		return Result{}
@@ -169,8 +171,8 @@ func (f *form) field(th *theme.Theme, n, w int) []string {
 	}
 }
 
-// around chooses the rows that are shown in the given height: the whole of the field that begins at first, or
-// its name and its line.
+// around chooses the rows that are shown in the given height: the whole of the field that begins at
+// first, or its name and its line.
 func around(rows []string, first, height int) []string {
 	switch last := first + fieldRows - 1; {
 	case len(rows) <= height:

@@ -13,7 +13,8 @@ import (
 // labelKeys are the keys of labels, those under the fingers first.
 const labelKeys = "asdfghjklqwertyuiopzxcvbnm"
 
-// Label stands at a link on the screen: typed as it is shown it opens the link, in capitals it copies it.
+// Label stands at a link on the screen: typed as it is shown it opens the link, in capitals it
+// copies it.
 type Label struct {
 	X, Y       int // the cell of the screen where the link begins
 	Open, Copy any // intents

@@ -48,7 +48,8 @@ type menu struct {
 	matches map[string][]int // indexes of the bytes of a title that match, by ID
 }
 
-// narrow keeps the rows that match what was typed, the best first; those that cannot be chosen stand last.
+// narrow keeps the rows that match what was typed, the best first; those that cannot be chosen
+// stand last.
 func (m *menu) narrow() {
 	m.matches = map[string][]int{}
 	m.list = list.List{}

@@ -86,8 +86,8 @@ func (q *question) answers(th *theme.Theme, w int) []string {
 	return rows
 }
 
-// paragraphs wraps texts to w cells in at most the given number of rows. Where they do not fit, the later and
-// longer ones give way first, down to a row each.
+// paragraphs wraps texts to w cells in at most the given number of rows. Where they do not fit, the
+// later and longer ones give way first, down to a row each.
 func paragraphs(texts []string, w, most int) []string {
 	texts = texts[:max(0, min(len(texts), most))]
 	wrapped, total := make([][]string, len(texts)), 0
@@ -108,7 +108,8 @@ func paragraphs(texts []string, w, most int) []string {
 	return slices.Concat(wrapped...)
 }
 
-// Shorten wraps text to at most n rows of w cells: where it takes more, its beginning and its end are kept.
+// Shorten wraps text to at most n rows of w cells: where it takes more, its beginning and its end
+// are kept.
 func Shorten(text string, w, n int) []string {
 	rows := cell.Wrap(text, w)
 	switch {

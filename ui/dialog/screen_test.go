@@ -39,7 +39,8 @@ var keys = map[string]tea.KeyPressMsg{
 	"f1": {Code: tea.KeyF1}, "ctrl+j": {Code: 'j', Mod: tea.ModCtrl}, "alt+d": {Code: 'd', Mod: tea.ModAlt},
 }
 
-// press presses the keys named, and types every other string character by character, all before anything is drawn.
+// press presses the keys named, and types every other string character by character, all before
+// anything is drawn.
 func (s *screen) press(names ...string) Result {
 	s.t.Helper()
 	for _, name := range names {

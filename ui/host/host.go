@@ -1,5 +1,5 @@
-// Package host is the machine that the application runs on, as far as it is changed: clipboards, the
-// browser, files.
+// Package host is the machine that the application runs on, as far as it is changed: clipboards,
+// the browser, files.
 package host
 
 import (
@@ -20,7 +20,8 @@ import (
 
 // Host is a machine. Tests put functions of their own in place of what reaches outside.
 type Host struct {
-	// Clipboard puts text on the clipboards that can be reached beside the terminal's, and names them.
+	// Clipboard puts text on the clipboards that can be reached beside the terminal's, and names
+	// them.
 	Clipboard func(ctx context.Context, env term.Env, text string) (names []string, err error)
 	// Opener hands a URL or a file to the system's opener.
 	Opener    func(ctx context.Context, env term.Env, target string) error
@@ -28,7 +29,8 @@ type Host struct {
 	Downloads string // folder for messages and attachments
 }
 
-// New returns this machine. Messages are saved in downloads, or in the usual folder when it is empty.
+// New returns this machine. Messages are saved in downloads, or in the usual folder when it is
+// empty.
 func New(downloads string) *Host {
 	if downloads == "" {
 		downloads = xdg.UserDirs.Download

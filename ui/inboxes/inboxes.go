@@ -21,8 +21,8 @@ import (
 // NearEnd is how long before its end an inbox says that it is about to go.
 const NearEnd = 5 * time.Minute
 
-// maxSkew is how much the clock of the service may differ from ours: an inbox that is gone so shortly
-// before its end has expired.
+// maxSkew is how much the clock of the service may differ from ours: an inbox that is gone so
+// shortly before its end has expired.
 const maxSkew = time.Minute
 
 // Pane is the column of inboxes.
@@ -105,8 +105,8 @@ func (p *Pane) NeedMarked(key string) string {
 	return ""
 }
 
-// NeedRow is the reason why nothing can be done with the row of the cursor: that of all inboxes opens
-// like the others, and cannot be marked.
+// NeedRow is the reason why nothing can be done with the row of the cursor: that of all inboxes
+// opens like the others, and cannot be marked.
 func (p *Pane) NeedRow(do string) string {
 	if p.Inbox() == nil && do != "open" {
 		return "There is no inbox to " + do

@@ -1,5 +1,6 @@
-// Package input is a line of text being typed: the prompts, the fields of forms, filters and searches. It
-// edits with textinput's keys, holds clean text only, and draws itself without any state of its own.
+// Package input is a line of text being typed: the prompts, the fields of forms, filters and
+// searches. It edits with textinput's keys, holds clean text only, and draws itself without any
+// state of its own.
 package input
 
 import (
@@ -71,8 +72,8 @@ func (l *Line) Focus() { l.text.Focus() }
 // Blur takes the keys and the cursor from the line.
 func (l *Line) Blur() { l.text.Blur() }
 
-// KeyName is the name of a key that types nothing, such as "enter" or "ctrl+u", and "" for one that types:
-// typed or composed text is never taken for the name of a key.
+// KeyName is the name of a key that types nothing, such as "enter" or "ctrl+u", and "" for one that
+// types: typed or composed text is never taken for the name of a key.
 func KeyName(k tea.KeyPressMsg) string {
 	if k.Text != "" {
 		return ""
@@ -80,7 +81,8 @@ func KeyName(k tea.KeyPressMsg) string {
 	return k.Keystroke()
 }
 
-// Update applies a key or a paste, of which newlines become spaces, and says whether the text changed.
+// Update applies a key or a paste, of which newlines become spaces, and says whether the text
+// changed.
 func (l *Line) Update(msg tea.Msg) (changed bool) {
 	before := l.Value()
 	switch msg := msg.(type) {
@@ -110,7 +112,8 @@ func cleanPaste(s string) string {
 	return render.Clean(s)
 }
 
-// cleanTyped cleans typed text as what follows the text before the cursor, so that a mark finds its letter.
+// cleanTyped cleans typed text as what follows the text before the cursor, so that a mark finds its
+// letter.
 func (l *Line) cleanTyped(s string) string {
 	before := string([]rune(l.Value())[:l.text.Position()])
 	if typed, ok := strings.CutPrefix(render.CleanLines(before+s), before); ok {
@@ -170,7 +173,8 @@ func (l *Line) View(th *theme.Theme, w int) string {
 	return before + (th.Accent + "\x1b[7m").On(under) + style.On(after)
 }
 
-// firstCell splits off what the cursor stands on: a character, or a space where there is none to be seen.
+// firstCell splits off what the cursor stands on: a character, or a space where there is none to be
+// seen.
 func firstCell(s string, w int) (first, rest string) {
 	g := graphemes.FromString(s)
 	if !g.Next() {

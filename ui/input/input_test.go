@@ -180,7 +180,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// FuzzLine types, pastes and edits in any order; the line stays clean, bounded and within its cells.
+// FuzzLine types, pastes and edits in any order; the line stays clean, bounded and within its
+// cells.
 func FuzzLine(f *testing.F) {
 	names := []string{"left", "right", "home", "end", "backspace", "delete", "ctrl+left", "alt+right", "alt+d", "ctrl+w", "ctrl+u", "ctrl+k", "up"}
 	f.Add("plain text", []byte{0, 2, 8, 200}, 10, false)

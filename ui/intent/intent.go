@@ -55,8 +55,8 @@ type (
 	// Copy puts text on the clipboard; What names it on the screen.
 	Copy struct{ Text, What string }
 
-	// Connect connects to a service. A key is used in place of the one that is kept; with Keep, both
-	// are kept as a profile.
+	// Connect connects to a service. A key is used in place of the one that is kept; with Keep,
+	// both are kept as a profile.
 	Connect struct {
 		Profile, BaseURL, Key string
 		Keep                  bool

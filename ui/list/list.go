@@ -15,9 +15,10 @@ type List struct {
 	placed bool // the user put the selection where it is
 }
 
-// Set replaces the items. The selected item stays selected, wherever it went; if it is gone, the one
-// that took its place is. The first item on the screen stays there too, unless the list stood at
-// its beginning: then what is new comes into view, as long as what the user selected stays there.
+// Set replaces the items. The selected item stays selected, wherever it went; if it is gone, the
+// one that took its place is. The first item on the screen stays there too, unless the list stood
+// at its beginning: then what is new comes into view, as long as what the user selected stays
+// there.
 func (l *List) Set(ids []string) {
 	selected, first, atStart := l.Selected(), l.id(l.top), l.top == 0
 	l.ids = ids
@@ -59,7 +60,8 @@ func (l *List) Move(n int) {
 	l.sel, l.reveal, l.placed = l.clamp(l.sel+n), true, true
 }
 
-// First selects the first item. What comes in before it from then on comes into view, and may push it off the screen.
+// First selects the first item. What comes in before it from then on comes into view, and may push
+// it off the screen.
 func (l *List) First() { l.sel, l.reveal, l.placed = 0, true, false }
 
 // Last selects the last item.

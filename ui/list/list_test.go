@@ -107,8 +107,8 @@ func TestNoRoomIsWasted(t *testing.T) {
 	}
 }
 
-// TestAnyOrder: whatever happens, rows follow each other without a gap, do not leave the area, and after a move the
-// selection is among them.
+// TestAnyOrder: whatever happens, rows follow each other without a gap, do not leave the area, and
+// after a move the selection is among them.
 func TestAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var l List

@@ -21,7 +21,8 @@ type Bar struct {
 	W                 int
 }
 
-// Line is one line of a row: the bar, a mark, then the spans; the last of several stands at the end.
+// Line is one line of a row: the bar, a mark, then the spans; the last of several stands at the
+// end.
 func (b Bar) Line(mark string, spans ...Span) string {
 	th := b.Theme
 	back := theme.Style("")

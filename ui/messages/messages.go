@@ -103,8 +103,8 @@ func (p *Pane) Message() *store.Message { return p.store.Messages[p.Selected()] 
 // Lists reports whether the messages of an inbox are those listed, or among them.
 func (p *Pane) Lists(inboxID string) bool { return p.InboxID == inboxID || p.InboxID == store.All }
 
-// Pair returns the two marked messages, the older one first, or nil when there are not two. A filter
-// may leave them out.
+// Pair returns the two marked messages, the older one first, or nil when there are not two. A
+// filter may leave them out.
 func (p *Pane) Pair() []*store.Message {
 	var pair []*store.Message
 	for _, k := range p.store.Keys(p.InboxID) {

@@ -1,5 +1,5 @@
-// Package panes divides the screen into the rectangles of the panes, and draws what all panes share:
-// titles, rules and secondary text.
+// Package panes divides the screen into the rectangles of the panes, and draws what all panes
+// share: titles, rules and secondary text.
 package panes
 
 // Pane names one of the three panes.

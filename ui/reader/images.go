@@ -60,8 +60,8 @@ func (i *images) release(lines []render.Line) tea.Cmd {
 	return tea.Raw(b.String())
 }
 
-// send sends the terminal the images that lines show by placeholders, and reports whether there were
-// any that it does not hold.
+// send sends the terminal the images that lines show by placeholders, and reports whether there
+// were any that it does not hold.
 func (i *images) send(m Laid) (tea.Cmd, bool) {
 	var b strings.Builder
 	for n := range m.lines {

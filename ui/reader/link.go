@@ -34,7 +34,8 @@ func LinkQuestion(l render.Link) (dialog.Dialog, error) {
 	return dialog.NewQuestion(q), nil
 }
 
-// webURL checks that a link of a mail may be handed to a browser: absolute, http or https, with a host.
+// webURL checks that a link of a mail may be handed to a browser: absolute, http or https, with a
+// host.
 func webURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package reader is the pane that shows one message.
 //
 // reader.go holds its state and what changes it, layout.go makes the lines of a view, draw.go puts
-// them on the screen, search.go finds text in them, and images.go gives the terminal the images that
-// they show.
+// them on the screen, search.go finds text in them, and images.go gives the terminal the images
+// that they show.
 package reader
 
 import (
@@ -115,8 +115,8 @@ func factsOf(m *message.Message) facts {
 // Fail says why the message could not be opened.
 func (p *Pane) Fail(err error) { p.Err = err }
 
-// WantsRaw reports whether what is shown is made of the raw message, which is neither here nor on its
-// way.
+// WantsRaw reports whether what is shown is made of the raw message, which is neither here nor on
+// its way.
 func (p *Pane) WantsRaw() bool {
 	if p.Opened == nil || p.Opened.Raw != nil || p.rawErr != nil || !p.rawSince.IsZero() {
 		return false

@@ -4,8 +4,8 @@ import (
 	"mayfly/render/image"
 )
 
-// The reasons for which something cannot be done with the message now, in the words the screen shows;
-// empty when it can.
+// The reasons for which something cannot be done with the message now, in the words the screen
+// shows; empty when it can.
 
 // NeedOpen is the reason why nothing can be done with the body.
 func (p *Pane) NeedOpen() string {

@@ -107,7 +107,8 @@ func (s *search) found() string {
 	return strconv.Itoa(len(s.hits))
 }
 
-// step goes to the next hit, or with -1 to the one before, and around the ends; it returns its line.
+// step goes to the next hit, or with -1 to the one before, and around the ends; it returns its
+// line.
 func (s *search) step(n int) (line int, ok bool) {
 	if len(s.hits) == 0 {
 		return 0, false

@@ -1,6 +1,6 @@
-// Package safecopy writes a copy of a mail that can be opened in a browser: sanitised, with inline images
-// built in, and under a Content-Security-Policy that lets it load and send nothing. A copy is readable by
-// the user alone and is removed when the program ends.
+// Package safecopy writes a copy of a mail that can be opened in a browser: sanitised, with inline
+// images built in, and under a Content-Security-Policy that lets it load and send nothing. A copy
+// is readable by the user alone and is removed when the program ends.
 package safecopy
 
 import (
@@ -32,8 +32,8 @@ type Image struct {
 	Content   []byte
 }
 
-// policy: nothing may be loaded but the images that stand in the document itself, nothing may run, and no form
-// may be sent. The sandbox takes away what is left.
+// policy: nothing may be loaded but the images that stand in the document itself, nothing may run,
+// and no form may be sent. The sandbox takes away what is left.
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-src 'none'"
 
 // Copies are the copies of one run of the program.
@@ -97,7 +97,8 @@ func Page(m Mail) string {
 	return b.String()
 }
 
-// sanitize keeps text, tables, images that stand in the document, and links that are followed only when clicked.
+// sanitize keeps text, tables, images that stand in the document, and links that are followed only
+// when clicked.
 func sanitize(s string) string { return sanitizer().Sanitize(s) }
 
 var sanitizer = sync.OnceValue(func() *bluemonday.Policy {

@@ -1,4 +1,5 @@
-// Package sample sends sample mails by SMTP, so that the application can be tried without any other.
+// Package sample sends sample mails by SMTP, so that the application can be tried without any
+// other.
 package sample
 
 import (
@@ -24,8 +25,8 @@ var senders = []struct{ name, addr string }{
 	{"Northlight", "id@northlight.example"},
 }
 
-// Send sends the nth sample, counted from 0 and around, to an address, through the SMTP server at addr
-// (host:port). It returns the name of the sender.
+// Send sends the nth sample, counted from 0 and around, to an address, through the SMTP server at
+// addr (host:port). It returns the name of the sender.
 func Send(ctx context.Context, addr, to string, n int) (sender string, err error) {
 	from := senders[n%len(senders)]
 	mail, err := Mail(n, to, time.Now())

@@ -15,8 +15,8 @@ import (
 // Profile names a service. The one without a base URL is the local service.
 type Profile struct{ Name, BaseURL string }
 
-// ConnectForm asks for a service, and for a key where the one that is kept is not meant. A profile is
-// asked for when one can be kept.
+// ConnectForm asks for a service, and for a key where the one that is kept is not meant. A profile
+// is asked for when one can be kept.
 func (l *Link) ConnectForm() dialog.Dialog {
 	keep := l.options.SaveProfile != nil
 	baseURL := l.Target.BaseURL
@@ -72,7 +72,8 @@ func checkProfile(v string) error {
 	return nil
 }
 
-// NeedProfiles is the reason why there is no other service to switch to; key is the one that connects.
+// NeedProfiles is the reason why there is no other service to switch to; key is the one that
+// connects.
 func (l *Link) NeedProfiles(key string) string {
 	if len(l.options.Profiles) < 2 {
 		return "There is only one profile: " + key + " adds another"

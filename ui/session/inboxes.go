@@ -58,8 +58,8 @@ func (s *Session) Adopt(id string) tea.Cmd {
 	})
 }
 
-// remember keeps an inbox in the registry of this machine. One that cannot be kept is only not known
-// the next time; the inbox itself is there.
+// remember keeps an inbox in the registry of this machine. One that cannot be kept is only not
+// known the next time; the inbox itself is there.
 func (s *Session) remember(in api.Inbox) {
 	if s.Registry != nil {
 		_ = s.Registry.Put(registry.Inbox{ID: in.ID, Email: in.Email, CreatedAt: in.CreatedAt, ExpiresAt: in.ExpiresAt})
@@ -106,8 +106,8 @@ func (s *Session) Delete(ids []string) tea.Cmd {
 	return Deleted{origin: origin{s}, Rest: ids, Total: len(ids)}.Next()
 }
 
-// Outcome says what was deleted, where i is the inbox as it was known: by the last of several, all of
-// them; retry is the key that tries those again that could not be deleted.
+// Outcome says what was deleted, where i is the inbox as it was known: by the last of several, all
+// of them; retry is the key that tries those again that could not be deleted.
 func (d Deleted) Outcome(i *store.Inbox, retry string, now time.Time) Done {
 	switch {
 	case d.Total == 1 && d.Err != nil:

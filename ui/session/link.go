@@ -33,8 +33,8 @@ type Options struct {
 	SaveProfile func(ctx context.Context, p Profile, key string) error
 }
 
-// Link is how the connection to the service is: made, being made, failing, lost. It connects again by
-// itself.
+// Link is how the connection to the service is: made, being made, failing, lost. It connects again
+// by itself.
 type Link struct {
 	Session *Session // nil until the first connection is made
 	Target  Target   // what the session is a session with

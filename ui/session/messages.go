@@ -34,7 +34,8 @@ func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render
 	return s.opening(s.Client, m, generation, prepare)
 }
 
-// Prefetch fetches a message for its code and link, at a lower priority than what the user asks for.
+// Prefetch fetches a message for its code and link, at a lower priority than what the user asks
+// for.
 func (s *Session) Prefetch(m *store.Message) tea.Cmd {
 	return s.opening(s.Client.Background(), m, 0, func(*render.Mail) {})
 }
@@ -52,8 +53,8 @@ func (s *Session) opening(c *api.Client, m *store.Message, generation uint64, pr
 	})
 }
 
-// maxEagerRaw is the size in bytes up to which the raw message is fetched first: a larger one, with its
-// attachments, takes memory for what a view may never show.
+// maxEagerRaw is the size in bytes up to which the raw message is fetched first: a larger one, with
+// its attachments, takes memory for what a view may never show.
 const maxEagerRaw = 1 << 20
 
 // fetch gets a message: from the local service the raw one, which holds everything; from others the
@@ -81,7 +82,8 @@ type RawFetched struct {
 	Err     error // [api.ErrUnsupported] where the service gives no raw messages
 }
 
-// FetchRaw adds the raw form to a message that was opened without it; without a message it does nothing.
+// FetchRaw adds the raw form to a message that was opened without it; without a message it does
+// nothing.
 func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
 	if m == nil {
 		return nil
@@ -116,7 +118,8 @@ type Compared struct {
 	Err        error
 }
 
-// Compare fetches two messages, each with its raw form where the service gives it, and compares them.
+// Compare fetches two messages, each with its raw form where the service gives it, and compares
+// them.
 func (s *Session) Compare(older, newer *store.Message) tea.Cmd {
 	pair := [2]store.Message{*older, *newer}
 	return s.request(func(ctx context.Context) tea.Msg {
@@ -212,8 +215,8 @@ func (s *Session) OpenCopy(m *store.Message, copies *safecopy.Copies, open func(
 	})
 }
 
-// images fetches the images that the HTML of a message shows by their content IDs. One that cannot be
-// had is left out: the copy shows its alternative text.
+// images fetches the images that the HTML of a message shows by their content IDs. One that cannot
+// be had is left out: the copy shows its alternative text.
 func (s *Session) images(ctx context.Context, m *message.Message) []safecopy.Image {
 	var out []safecopy.Image
 	for i, at := range m.Attachments {

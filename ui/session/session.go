@@ -35,8 +35,8 @@ type Connection struct {
 	SMTPAddr string // host:port that takes mail for the inboxes; empty when not known
 	Local    bool
 	Close    func(context.Context) error // may be nil
-	// Done is closed when the service is gone for good, as the local one is when the process that owns
-	// it ends; connecting again makes another. Nil where that does not happen.
+	// Done is closed when the service is gone for good, as the local one is when the process that
+	// owns it ends; connecting again makes another. Nil where that does not happen.
 	Done <-chan struct{}
 }
 
@@ -75,8 +75,8 @@ func (s *Session) close() {
 	}
 }
 
-// sameService reports whether two sessions are with one service: another process that owns the local
-// one changes nothing but the port.
+// sameService reports whether two sessions are with one service: another process that owns the
+// local one changes nothing but the port.
 func (s *Session) sameService(t *Session) bool {
 	return s.Local && t.Local || s.Client.BaseURL() == t.Client.BaseURL() && s.Profile == t.Profile
 }
@@ -104,8 +104,8 @@ type Events struct {
 	Events []watch.Event
 }
 
-// Listen waits for the watcher. It is started once with a session and again by each [Events], and by
-// nothing else.
+// Listen waits for the watcher. It is started once with a session and again by each [Events], and
+// by nothing else.
 func (s *Session) Listen() tea.Msg {
 	e, ok := <-s.Watcher.Events()
 	if !ok {

@@ -10,7 +10,8 @@ import (
 // makingTimeout is how long the end of the application waits for a session that is being made.
 const makingTimeout = 2 * time.Second
 
-// sessions owns every session that was made, also those whose making the screen did not live to see.
+// sessions owns every session that was made, also those whose making the screen did not live to
+// see.
 type sessions struct {
 	making sync.WaitGroup
 	mu     sync.Mutex
@@ -54,8 +55,8 @@ func (s *sessions) end(x *Session) tea.Cmd {
 	}
 }
 
-// close waits for sessions that are being made and ends them all. One that takes longer ends with the
-// process.
+// close waits for sessions that are being made and ends them all. One that takes longer ends with
+// the process.
 func (s *sessions) close() {
 	s.mu.Lock()
 	s.closed = true

@@ -111,8 +111,8 @@ func (f Facts) Reader(w int) []string {
 	return panes.Wrap(f.Theme, text, w)
 }
 
-// Wake notes when the words in the panes change by the passing of time; listed says that the list of
-// messages is on the screen and empty.
+// Wake notes when the words in the panes change by the passing of time; listed says that the list
+// of messages is on the screen and empty.
 func (f Facts) Wake(a *clock.Alarm, listed bool) {
 	if f.Link.Session == nil && f.Link.Err == nil {
 		a.In(f.Link.Since.Add(startDelay).Sub(f.Now))

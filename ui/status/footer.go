@@ -28,8 +28,8 @@ const (
 // noticeTime is how long the outcome of a key stands in the bottom line.
 const noticeTime = 8 * time.Second
 
-// Footer is the bottom line: the keys that matter now, and the outcome of the last one. The zero value
-// has no outcome.
+// Footer is the bottom line: the keys that matter now, and the outcome of the last one. The zero
+// value has no outcome.
 type Footer struct {
 	text  string
 	level Level

@@ -1,7 +1,7 @@
 package store
 
-// maxPrefetches is how many messages are prefetched at the same time, and maxPrefetchBytes how large
-// they may be together: a larger one is prefetched alone.
+// maxPrefetches is how many messages are prefetched at the same time, and maxPrefetchBytes how
+// large they may be together: a larger one is prefetched alone.
 const (
 	maxPrefetches    = 2
 	maxPrefetchBytes = 512 << 10

@@ -1,5 +1,5 @@
-// Package store holds what the screen knows: inboxes, their messages, what is unread, what was found
-// in each message, and the messages opened last. It does no I/O, and its text is cleaned.
+// Package store holds what the screen knows: inboxes, their messages, what is unread, what was
+// found in each message, and the messages opened last. It does no I/O, and its text is cleaned.
 package store
 
 import (
@@ -127,8 +127,8 @@ func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
 	return i, nil
 }
 
-// list takes the whole list of an inbox and returns what was not in it before. Mail that comes while
-// the inbox is watched is unread, and so is what came since the application started.
+// list takes the whole list of an inbox and returns what was not in it before. Mail that comes
+// while the inbox is watched is unread, and so is what came since the application started.
 func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived []*Message) {
 	first := i.Keys == nil
 	s.pass++

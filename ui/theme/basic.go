@@ -17,8 +17,8 @@ func basic(index string) color.Color {
 	return ansi.BasicColor(n)
 }
 
-// gray is the gray of the 256 colours that is as light as c: the nearest of the others would have a tint
-// too strong to stand behind text.
+// gray is the gray of the 256 colours that is as light as c: the nearest of the others would have a
+// tint too strong to stand behind text.
 func gray(c color.Color) (Style, color.Color) {
 	if c == nil {
 		return "", nil

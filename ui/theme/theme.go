@@ -122,8 +122,9 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	return t, nil
 }
 
-// For is Load for a terminal whose background may not be known: bars, which are drawn on it, then have
-// none of their own. A theme that cannot be loaded is an error, and the default takes its place.
+// For is Load for a terminal whose background may not be known: bars, which are drawn on it, then
+// have none of their own. A theme that cannot be loaded is an error, and the default takes its
+// place.
 func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
 	th, err := Load(name, dark, p)
 	if err != nil {

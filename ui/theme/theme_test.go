@@ -36,7 +36,8 @@ func TestEveryThemeLoads(t *testing.T) {
 	}
 }
 
-// TestTextCanBeRead holds text to a contrast of 4.5 to 1 (WCAG 2.2, 1.4.3) on black and white and on the selected row.
+// TestTextCanBeRead holds text to a contrast of 4.5 to 1 (WCAG 2.2, 1.4.3) on black and white and
+// on the selected row.
 func TestTextCanBeRead(t *testing.T) {
 	for _, name := range []string{"mayfly", "dusk"} {
 		for _, dark := range []bool{true, false} {

@@ -33,8 +33,8 @@ func (w *Workspace) show(m *store.Message) any {
 	return intent.Fetch{}
 }
 
-// restDelay is how long the cursor stays on a message before it is fetched and counts as read, so that
-// a held key does neither to what it passes.
+// restDelay is how long the cursor stays on a message before it is fetched and counts as read, so
+// that a held key does neither to what it passes.
 const restDelay = 120 * time.Millisecond
 
 // Rested says that the cursor may have come to rest on a message.
@@ -142,9 +142,9 @@ func (w *Workspace) arrived(i *store.Inbox, mail []*store.Message, busy bool) an
 	return announce
 }
 
-// opensByItself reports whether mail for an inbox opens as it arrives without being followed: when its
-// list is shown, there is room for it, and nothing is being read. The cursor stays where it is: at the
-// top, which is where the mail comes in.
+// opensByItself reports whether mail for an inbox opens as it arrives without being followed: when
+// its list is shown, there is room for it, and nothing is being read. The cursor stays where it is:
+// at the top, which is where the mail comes in.
 func (w *Workspace) opensByItself(i *store.Inbox) bool {
 	if !w.Messages.Lists(i.ID) || w.Reader.Reading() || w.Messages.Filter.On() {
 		return false

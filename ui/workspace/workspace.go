@@ -72,8 +72,8 @@ func (w *Workspace) panes() [3]Pane {
 // Pane is the one that has focus.
 func (w *Workspace) Pane() Pane { return w.panes()[w.Focus] }
 
-// Message is the one that an action is about: the one being read when the reader has focus, else the
-// selected one. It alone decides which code is copied and which link is opened.
+// Message is the one that an action is about: the one being read when the reader has focus, else
+// the selected one. It alone decides which code is copied and which link is opened.
 func (w *Workspace) Message() *store.Message {
 	if m := w.Messages.Message(); m != nil && (w.Focus != panes.Reader || !w.Reader.Reading()) {
 		return m
@@ -100,8 +100,8 @@ func (w *Workspace) InView() []string {
 	return []string{w.Messages.InboxID}
 }
 
-// Update gives a message to the pane that has focus, or the mouse to the one below it. It returns the
-// intent that is left for the owner, nil without one.
+// Update gives a message to the pane that has focus, or the mouse to the one below it. It returns
+// the intent that is left for the owner, nil without one.
 func (w *Workspace) Update(msg tea.Msg) any {
 	switch m := msg.(type) {
 	case tea.MouseMotionMsg:
