@@ -21,7 +21,10 @@ type machine struct {
 
 func newMachine(t testing.TB) *machine {
 	home := t.TempDir()
-	return &machine{t, home, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "LANG=C.UTF-8"}}
+	return &machine{t, home, []string{
+		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "LANG=C.UTF-8",
+		"GORACE=atexit_sleep_ms=0", // else a program that detects races waits for a second before it exits
+	}}
 }
 
 // with returns the machine with more variables in its environment.
