@@ -12,8 +12,8 @@ import (
 	"mayfly/ui/theme"
 )
 
-// actions is the table of everything that keys do: what reaches beyond the panes stands here, the
-// rest comes from the workspace and the reader. An action returns an intent, a dialog to open, or a
+// actions is the table of everything the keys do. Actions that reach beyond the panes are here; the
+// rest come from the workspace and the reader. An action returns an intent, a dialog to open, or a
 // command.
 func (a *app) actions() action.Table {
 	const anywhere = action.Anywhere
@@ -62,7 +62,7 @@ func (a *app) actions() action.Table {
 	return action.Join(a.Workspace.Actions(), a.Reader.Actions(keyFor, a.link.NoRaw), table)
 }
 
-// refresh asks for the lists again, or tries to connect again.
+// refresh fetches the lists again, or retries the connection.
 func (a *app) refresh() any {
 	if t := a.link.Trouble(); !a.link.Working() || t == session.KeyRefused || t == session.NotInPlan {
 		return a.link.Reconnect(a.now)
@@ -78,7 +78,7 @@ func (a *app) refresh() any {
 	return nil
 }
 
-// nextTheme goes through the themes. A choice that is to stay is written in config.toml.
+// nextTheme switches to the next theme for this run. config.toml makes a choice permanent.
 func (a *app) nextTheme() any {
 	a.cfg.UI.Theme = theme.After(a.theme.Name)
 	a.applyTheme()

@@ -32,16 +32,16 @@ type app struct {
 	host    *host.Host
 	link    *session.Link
 	table   action.Table
-	dialogs []dialog.Dialog // the last one has the keys
+	dialogs []dialog.Dialog // the last one takes the keys
 	footer  status.Footer
 	ticker  clock.Ticker
 
 	now           time.Time
 	width, height int
 	terminal      term.Capabilities
-	refocused     bool // the terminal has just got the focus back: the click that did so does nothing else
+	refocused     bool // the terminal has just regained focus: ignore the click that did it
 	theme         *theme.Theme
-	creating      bool // an inbox is being made
+	creating      bool // an inbox is being created
 	samples       int  // sample mails sent
 }
 
@@ -70,23 +70,23 @@ func (a *app) close() error {
 	return a.host.Copies.Remove()
 }
 
-// Init asks the terminal for its colours and connects, beside the first frame.
+// Init asks the terminal for its colours and starts to connect, without delaying the first frame.
 func (a *app) Init() tea.Cmd {
 	return tea.Batch(tea.RequestBackgroundColor, a.link.Connect(session.Target{}, a.now))
 }
 
-// Update changes the state and asks for what is to be done; it does no I/O.
+// Update changes the state and returns the work to do; it does no I/O itself.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.now = time.Now()
 	cmd := a.route(msg)
 	return a, tea.Batch(cmd, a.applyIntent(a.OpenNext(a.busy())), a.fit())
 }
 
-// busy reports whether a dialog has the keys or a line is being typed: what comes from outside then
+// busy reports whether a dialog is open or a line is being typed. What arrives from outside then
 // leaves the focus alone, so that no letter meant for them becomes a command.
 func (a *app) busy() bool { return len(a.dialogs) > 0 || a.Pane().Typing() }
 
-// fit lays everything out for the state as it is now, and asks for what the screen still lacks.
+// fit lays out the screen for the current state and requests what it still lacks.
 func (a *app) fit() tea.Cmd {
 	a.Fit(a.width, a.height)
 	for _, d := range a.dialogs {
@@ -105,7 +105,7 @@ func (a *app) fit() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// wake sets the timer for the next change of the screen by the passing of time.
+// wake sets the timer for the next time-dependent change on the screen.
 func (a *app) wake() tea.Cmd {
 	var next clock.Alarm
 	if !a.Layout.TooSmall {
@@ -120,7 +120,7 @@ func (a *app) View() tea.View {
 	v := tea.NewView(a.frame())
 	v.AltScreen = true
 	v.ReportFocus = true
-	v.KeyboardEnhancements.ReportEventTypes = true // a held key is told from one pressed again
+	v.KeyboardEnhancements.ReportEventTypes = true // to tell a held key from a repeated press
 	v.WindowTitle = "mayfly"
 	if n := a.Store.Unread(); n > 0 {
 		v.WindowTitle = fmt.Sprintf("(%d) mayfly", n)
@@ -155,7 +155,7 @@ func (a *app) facts() status.Facts {
 	return a.Facts(status.Facts{Theme: a.theme, Now: a.now, Link: a.link, Keys: a.table, Creating: a.creating})
 }
 
-// applyTheme makes the theme for the terminal.
+// applyTheme loads the theme for the terminal and passes it to the reader.
 func (a *app) applyTheme() {
 	dark, known := a.terminal.Background != term.LightBackground, a.terminal.Background != term.UnknownBackground
 	th, err := theme.For(a.cfg.UI.Theme, dark, known, a.terminal.Profile)

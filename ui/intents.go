@@ -25,7 +25,7 @@ func (a *app) applyIntent(v any) tea.Cmd {
 		return tea.Batch(cmds...)
 	case dialog.Dialog:
 		a.dialogs = append(a.dialogs, v)
-	case tea.KeyPressMsg: // it ended the typing of a filter, and is meant for the list
+	case tea.KeyPressMsg: // it ended the typing of a filter and goes to the list
 		return a.onKey(v)
 	case intent.Perform:
 		return a.perform(a.table.ByID(v.ActionID))
@@ -54,7 +54,7 @@ func (a *app) applyIntent(v any) tea.Cmd {
 	return nil
 }
 
-// request carries out the intents that ask something of the service.
+// request applies the intents that need the service.
 func (a *app) request(v any) tea.Cmd {
 	s := a.link.Session
 	switch v := v.(type) {

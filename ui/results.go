@@ -10,7 +10,7 @@ import (
 	"mayfly/ui/session"
 )
 
-// onConnected begins to work with a connection.
+// onConnected starts using a new connection.
 func (a *app) onConnected(m session.Connected) tea.Cmd {
 	change, cmd := a.link.Use(m, a.now)
 	if change == session.None {
@@ -35,7 +35,7 @@ func (a *app) onConnected(m session.Connected) tea.Cmd {
 	return cmd
 }
 
-// onResult takes what a request of the present session brought back.
+// onResult applies the result of a request of the current session.
 func (a *app) onResult(msg session.Result) tea.Cmd {
 	switch m := msg.(type) {
 	case session.Events:
@@ -104,7 +104,7 @@ func (a *app) onDeleted(m session.Deleted) tea.Cmd {
 	return nil
 }
 
-// onEvents takes what the watcher said and waits for more.
+// onEvents applies the watcher's events and waits for more.
 func (a *app) onEvents(m session.Events) tea.Cmd {
 	cmds := []tea.Cmd{m.Session().Listen}
 	for _, e := range m.Events {

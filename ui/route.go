@@ -11,7 +11,7 @@ import (
 	"mayfly/ui/workspace"
 )
 
-// route gives a message to whoever it is for.
+// route passes a message to its handler.
 func (a *app) route(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -47,7 +47,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// toDialog gives a message to the dialog that has the keys.
+// toDialog passes a message to the topmost dialog.
 func (a *app) toDialog(msg tea.Msg) tea.Cmd {
 	n := len(a.dialogs)
 	if n == 0 {
@@ -60,7 +60,7 @@ func (a *app) toDialog(msg tea.Msg) tea.Cmd {
 	return a.applyIntent(r.Intent)
 }
 
-// toTyped gives a message to the dialog or the line being typed.
+// toTyped passes a message to the topmost dialog or the line being typed.
 func (a *app) toTyped(msg tea.Msg) tea.Cmd {
 	switch {
 	case len(a.dialogs) > 0:
@@ -71,7 +71,7 @@ func (a *app) toTyped(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// onKey gives a key to the dialog, the line being typed, or the action it is the key of.
+// onKey passes a key to the dialog or the line being typed, or performs the action bound to it.
 func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch {
@@ -88,7 +88,7 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// perform runs an action, or says why it cannot be done now.
+// perform runs an action, or shows why it is unavailable.
 func (a *app) perform(c *action.Action) tea.Cmd {
 	if reason := c.Reason(); reason != "" {
 		a.note(reason)
@@ -98,7 +98,7 @@ func (a *app) perform(c *action.Action) tea.Cmd {
 	return a.applyIntent(c.Run())
 }
 
-// onMouse has the mouse do what keys do.
+// onMouse handles clicks, drags and the wheel.
 func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	click, clicked := msg.(tea.MouseClickMsg)
 	_, released := msg.(tea.MouseReleaseMsg)
@@ -120,7 +120,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// onTerminal takes what the terminal says about itself.
+// onTerminal applies what the terminal reports about itself.
 func (a *app) onTerminal(msg tea.Msg) tea.Cmd {
 	change, cmd := a.terminal.Update(msg)
 	switch change {

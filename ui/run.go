@@ -16,17 +16,18 @@ import (
 	"mayfly/ui/session"
 )
 
-// Options is what the application is started with.
+// Options are the application's settings.
 type Options struct {
 	Services  session.Options
 	Config    config.Config // read with [Keys]
 	Log       *slog.Logger  // nil for none; gets no keys and no bodies
-	LogPath   string        // where Log writes, for people; empty when nothing is logged
-	CrashPath string        // file for what is known about a panic
-	NoColor   bool          // as NO_COLOR: no colours, whatever the terminal can do
+	LogPath   string        // where Log writes, as shown to the user; empty when nothing is logged
+	CrashPath string        // file for the details of a panic
+	NoColor   bool          // no colours, whatever the terminal supports; see NO_COLOR
 }
 
-// Run shows the application until the user quits. Its error is one line for people.
+// Run shows the application until the user quits or ctx ends. Its error is one line, fit to show
+// the user.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	a := newApp(ctx, o, host.New(o.Config.UI.DownloadDir))
@@ -53,5 +54,5 @@ func Run(ctx context.Context, o Options) error {
 	return closed
 }
 
-// Keys are the usual keys of every action, by the name that config.toml knows it by.
+// Keys are the default keys of every action, by its ID in config.toml.
 func Keys() map[string][]string { return newApp(context.Background(), Options{}, nil).table.Keys() }

@@ -12,11 +12,11 @@ import (
 	"mayfly/ui/intent"
 )
 
-// Profile names a service. The one without a base URL is the local service.
+// Profile names a service. Without a base URL it is the local service.
 type Profile struct{ Name, BaseURL string }
 
-// ConnectForm asks for a service, and for a key where the one that is kept is not meant. A profile
-// is asked for when one can be kept.
+// ConnectForm asks for a service, optionally for a key, and, where profiles can be saved, for a
+// profile name.
 func (l *Link) ConnectForm() dialog.Dialog {
 	keep := l.options.SaveProfile != nil
 	baseURL := l.Target.BaseURL
@@ -72,8 +72,8 @@ func checkProfile(v string) error {
 	return nil
 }
 
-// NeedProfiles is the reason why there is no other service to switch to; key is the one that
-// connects.
+// NeedProfiles says why there is no other profile to switch to, "" if there is one; key connects to
+// a new service.
 func (l *Link) NeedProfiles(key string) string {
 	if len(l.options.Profiles) < 2 {
 		return "There is only one profile: " + key + " adds another"
@@ -81,7 +81,7 @@ func (l *Link) NeedProfiles(key string) string {
 	return ""
 }
 
-// ProfilesMenu switches to another service.
+// ProfilesMenu lets the user switch to another service.
 func (l *Link) ProfilesMenu() dialog.Dialog {
 	profiles := l.options.Profiles
 	m := dialog.Menu{Title: "Profiles", Then: func(name string) any {

@@ -14,22 +14,21 @@ import (
 	"mayfly/ui/store"
 )
 
-// Done is the outcome of work that ends with a word in the bottom line: what was done, or why it
-// failed.
+// Done is the outcome of work, for the bottom line: what was done, or why it failed.
 type Done struct {
 	Text string
 	Err  error
 }
 
-// Created is the outcome of making an inbox.
+// Created is the outcome of creating an inbox.
 type Created struct {
 	origin
 	Inbox api.Inbox
-	Copy  bool // the address is to be copied
+	Copy  bool // copy its address
 	Err   error
 }
 
-// Create makes an inbox.
+// Create creates an inbox.
 func (s *Session) Create(request api.CreateInbox, copyAddress bool) tea.Cmd {
 	return s.request(func(ctx context.Context) tea.Msg {
 		in, err := s.Client.CreateInbox(ctx, request)
@@ -40,14 +39,14 @@ func (s *Session) Create(request api.CreateInbox, copyAddress bool) tea.Cmd {
 	})
 }
 
-// Adopted is the outcome of asking for an inbox that was made elsewhere.
+// Adopted is the outcome of adopting an inbox that was created elsewhere.
 type Adopted struct {
 	origin
 	Inbox api.Inbox
 	Err   error
 }
 
-// Adopt asks for an inbox by its ID.
+// Adopt fetches an inbox by its ID.
 func (s *Session) Adopt(id string) tea.Cmd {
 	return s.request(func(ctx context.Context) tea.Msg {
 		in, err := s.Client.Inbox(ctx, id)
@@ -58,15 +57,15 @@ func (s *Session) Adopt(id string) tea.Cmd {
 	})
 }
 
-// remember keeps an inbox in the registry of this machine. One that cannot be kept is only not
-// known the next time; the inbox itself is there.
+// remember saves an inbox in this machine's registry. A failure is ignored: the inbox exists, only
+// the next run may not list it.
 func (s *Session) remember(in api.Inbox) {
 	if s.Registry != nil {
 		_ = s.Registry.Put(registry.Inbox{ID: in.ID, Email: in.Email, CreatedAt: in.CreatedAt, ExpiresAt: in.ExpiresAt})
 	}
 }
 
-// Label keeps the label of an inbox in the registry.
+// Label saves the label of an inbox in the registry.
 func (s *Session) Label(i *store.Inbox) tea.Cmd {
 	if s.Registry == nil {
 		return nil
@@ -80,7 +79,7 @@ func (s *Session) Label(i *store.Inbox) tea.Cmd {
 	}
 }
 
-// Forget takes an inbox that is gone from the registry.
+// Forget removes an inbox that is gone from the registry.
 func (s *Session) Forget(id string) tea.Cmd {
 	if s.Registry == nil {
 		return nil
@@ -106,8 +105,8 @@ func (s *Session) Delete(ids []string) tea.Cmd {
 	return Deleted{origin: origin{s}, Rest: ids, Total: len(ids)}.Next()
 }
 
-// Outcome says what was deleted, where i is the inbox as it was known: by the last of several, all
-// of them; retry is the key that tries those again that could not be deleted.
+// Outcome says what was deleted; after the last of several inboxes, it sums up all of them. i is
+// the inbox as it was listed, and retry the key that retries what failed.
 func (d Deleted) Outcome(i *store.Inbox, retry string, now time.Time) Done {
 	switch {
 	case d.Total == 1 && d.Err != nil:
@@ -131,7 +130,7 @@ func (d Deleted) Next() tea.Cmd {
 	return s.request(func(ctx context.Context) tea.Msg {
 		d.Err = s.Client.DeleteInbox(ctx, d.ID)
 		if errors.Is(d.Err, api.ErrNotFound) {
-			d.Err = nil // gone is what it was to be
+			d.Err = nil // already gone is as good as deleted
 		}
 		if d.Err != nil {
 			d.Failed++

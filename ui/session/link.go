@@ -21,23 +21,22 @@ import (
 // maxRetryDelay is the longest wait between two attempts to connect.
 const maxRetryDelay = 30 * time.Second
 
-// Options are the services that there are.
+// Options say how to connect, and to which services.
 type Options struct {
-	// Connect makes the connection. It is called beside the first frame, and again when the user
-	// connects to something else or tries again. An error that is keys.ErrNone leads to the dialog
-	// that asks for a key.
+	// Connect makes a connection. It is called at the start, and again when the user connects to
+	// another service or retries. On [keys.ErrNone] the user is asked for a key.
 	Connect func(ctx context.Context, t Target) (*Connection, error)
 	// Profiles are the services to switch between.
 	Profiles []Profile
-	// SaveProfile keeps a profile, and its key in the keyring; nil where that is not possible.
+	// SaveProfile saves a profile, and its key in the keyring; nil where that is impossible.
 	SaveProfile func(ctx context.Context, p Profile, key string) error
 }
 
-// Link is how the connection to the service is: made, being made, failing, lost. It connects again
-// by itself.
+// Link is the state of the connection to the service: connecting, connected, failing or lost. It
+// reconnects by itself.
 type Link struct {
-	Session *Session // nil until the first connection is made
-	Target  Target   // what the session is a session with
+	Session *Session // nil until the first connection
+	Target  Target   // of the session
 	Err     error    // nil while all is well
 	RetryAt time.Time
 	Mode    watch.Mode
@@ -50,8 +49,8 @@ type Link struct {
 	wanted   Target // what is being connected to
 	attempt  uint64
 	trying   bool // an attempt is under way
-	lost     bool // the service of the session is gone for good
-	failures int  // attempts to connect that failed in a row
+	lost     bool // the service has shut down
+	failures int  // consecutive failed attempts
 }
 
 // NewLink returns a link that is not connected yet.
@@ -59,19 +58,19 @@ func NewLink(ctx context.Context, o Options, log *slog.Logger, now time.Time) *L
 	return &Link{options: o, ctx: ctx, log: log, Since: now}
 }
 
-// Close ends every session, also those that are being made, and waits for them.
+// Close ends every session, including those still connecting, and waits for them.
 func (l *Link) Close() { l.owner.close() }
 
 // Connected is the outcome of connecting.
 type Connected struct {
-	Session *Session // nil when no connection was made
+	Session *Session // nil if the connection failed
 	Inboxes []api.Inbox
-	Known   []registry.Inbox // those of the registry
+	Known   []registry.Inbox // from the registry
 	Err     error
 	attempt uint64
 }
 
-// Connect makes a connection; an attempt that was overtaken by another is dropped when it ends.
+// Connect starts connecting. An attempt overtaken by a later one is dropped when it ends.
 func (l *Link) Connect(t Target, now time.Time) tea.Cmd {
 	l.attempt++
 	l.wanted, l.trying = t, true
@@ -92,7 +91,7 @@ func (l *Link) Connect(t Target, now time.Time) tea.Cmd {
 	}
 }
 
-// ConnectTo connects to what the user chose, and keeps it as a profile where that is wanted.
+// ConnectTo connects to the service the user chose, and saves it as a profile if asked to.
 func (l *Link) ConnectTo(c intent.Connect, now time.Time) tea.Cmd {
 	cmd := l.Connect(Target{Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key}, now)
 	if !c.Keep {
@@ -108,7 +107,7 @@ func (l *Link) ConnectTo(c intent.Connect, now time.Time) tea.Cmd {
 	})
 }
 
-// connect makes a session and lists the inboxes there are.
+// connect opens a session and lists its inboxes.
 func (l *Link) connect(t Target, attempt uint64) Connected {
 	m := Connected{attempt: attempt}
 	conn, err := l.options.Connect(l.ctx, t)
@@ -130,18 +129,18 @@ func (l *Link) connect(t Target, attempt uint64) Connected {
 	return m
 }
 
-// Change is what a connection that was made means for what is on the screen.
+// Change says what a connection attempt means for the screen.
 type Change int
 
 const (
-	None  Change = iota // nothing: it failed, or came too late
+	None  Change = iota // it failed, or came too late
 	First               // there was no session before
-	Again               // the service is the one before
-	Other               // the service is another one
+	Again               // the same service as before
+	Other               // a different service
 )
 
-// Use begins to work with a connection that was made, and ends the session before it. A connection
-// that failed is tried again, less and less often, unless there is a session that works.
+// Use switches to a new connection and ends the previous session. A failed one is retried with
+// exponential backoff, unless there is a working session.
 func (l *Link) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	if m.attempt != l.attempt {
 		return None, l.owner.end(m.Session)
@@ -170,19 +169,20 @@ func (l *Link) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	return change, tea.Batch(l.owner.end(before), m.Session.Listen, m.Session.wait)
 }
 
-// Working reports whether there is a session that is not lost.
+// Working reports whether there is a session whose service has not shut down.
 func (l *Link) Working() bool { return l.Session != nil && !l.lost }
 
-// NoRaw reports that the service is known to give no raw messages.
+// NoRaw reports whether the service is known not to provide raw messages.
 func (l *Link) NoRaw() bool { return l.Session != nil && l.Session.NoRaw }
 
-// Lose connects again: whoever comes first becomes the owner of the local service.
+// Lose reconnects after the service has shut down. The first process to do so becomes the new owner
+// of the local service.
 func (l *Link) Lose(now time.Time) tea.Cmd {
 	l.lost = true
 	return l.Connect(l.Target, now)
 }
 
-// Retry connects again when it is time to.
+// Retry reconnects once the retry is due.
 func (l *Link) Retry(now time.Time) tea.Cmd {
 	if l.trying || l.Working() || !l.Trouble().Temporary() || now.Before(l.RetryAt) {
 		return nil
@@ -190,13 +190,13 @@ func (l *Link) Retry(now time.Time) tea.Cmd {
 	return l.Reconnect(now)
 }
 
-// Reconnect tries once more what was tried last.
+// Reconnect repeats the last attempt now.
 func (l *Link) Reconnect(now time.Time) tea.Cmd {
 	l.RetryAt = time.Time{}
 	return l.Connect(l.wanted, now)
 }
 
-// Apply takes an event of the watcher that is about the service.
+// Apply applies an event of the watcher about the service as a whole.
 func (l *Link) Apply(e watch.Event) {
 	switch e.Kind {
 	case watch.ModeChanged:
@@ -208,7 +208,7 @@ func (l *Link) Apply(e watch.Event) {
 	}
 }
 
-// Countdown says in how long the next attempt is made; empty when none is.
+// Countdown is the time until the next attempt, such as "2 s"; "" if none is due.
 func (l *Link) Countdown(now time.Time) string {
 	if !l.RetryAt.After(now) {
 		return ""
@@ -217,7 +217,7 @@ func (l *Link) Countdown(now time.Time) string {
 	return left
 }
 
-// Wake notes the next second of the countdown.
+// Wake sets the alarm for the next second of the countdown.
 func (l *Link) Wake(now time.Time, a *clock.Alarm) {
 	if l.Err != nil && l.RetryAt.After(now) {
 		_, next := clock.Remaining(l.RetryAt.Sub(now))
@@ -225,7 +225,7 @@ func (l *Link) Wake(now time.Time, a *clock.Alarm) {
 	}
 }
 
-// Trouble names what is wrong with the connection.
+// Trouble is a kind of failure of the connection.
 type Trouble int
 
 const (
@@ -234,16 +234,16 @@ const (
 	KeyRefused          // 401
 	NotInPlan           // 403
 	Limited             // 429
-	Unavailable         // cannot be reached, or fails
+	Unavailable         // unreachable or failing
 )
 
-// Passes reports whether trying again by itself can mend it.
+// Temporary reports whether an automatic retry can help.
 func (t Trouble) Temporary() bool { return t == Limited || t == Unavailable }
 
 // Trouble is what is wrong with the connection.
 func (l *Link) Trouble() Trouble { return TroubleOf(l.Err) }
 
-// TroubleOf sorts an error of the service.
+// TroubleOf classifies an error of the service.
 func TroubleOf(err error) Trouble {
 	switch {
 	case err == nil:
@@ -260,7 +260,7 @@ func TroubleOf(err error) Trouble {
 	return Unavailable
 }
 
-// Explain is one line that can be shown, whoever wrote the error.
+// Explain returns an error as one line that is safe to show.
 func Explain(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "The service did not answer in time"

@@ -1,6 +1,5 @@
-// Package session is the work with a service: the connection, which is made and made again, the
-// watcher of its inboxes, and everything that is asked of it. Requests are commands. What a command
-// brings back names its session, so that what comes from an earlier one can be dropped.
+// Package session connects to a service and reconnects, watches its inboxes, and makes requests.
+// Requests are commands. A result names its session, so that a stale one can be dropped.
 package session
 
 import (
@@ -20,7 +19,7 @@ const (
 	requestTimeout = 30 * time.Second
 )
 
-// Target is what to connect to; the zero Target is what the program was started for.
+// Target is what to connect to. The zero Target is the service the program was started for.
 type Target struct {
 	Profile, BaseURL string
 	Key              string // typed by the user; otherwise the key is looked up
@@ -29,28 +28,28 @@ type Target struct {
 // Connection is access to a service.
 type Connection struct {
 	Client   *api.Client
-	Registry *registry.Registry // nil where the inboxes are not kept
-	Name     string             // for people: "local" or a host
+	Registry *registry.Registry // nil if inboxes are not saved
+	Name     string             // shown to the user: "local" or a host
 	Profile  string
-	SMTPAddr string // host:port that takes mail for the inboxes; empty when not known
+	SMTPAddr string // host:port of the SMTP server for the inboxes; empty if unknown
 	Local    bool
 	Close    func(context.Context) error // may be nil
-	// Done is closed when the service is gone for good, as the local one is when the process that
-	// owns it ends; connecting again makes another. Nil where that does not happen.
+	// Done is closed when the service has shut down, as the local service does when its owner
+	// exits. Reconnecting then starts another. It is nil for services that do not report this.
 	Done <-chan struct{}
 }
 
-// Session is a connection and the watcher of its inboxes. Its goroutine ends before close returns.
+// Session is a connection and its watcher, whose goroutine ends before close returns.
 type Session struct {
 	*Connection
 	Watcher *watch.Watcher
-	// Raw reports whether the service gives raw messages, as far as is known.
+	// NoRaw is set once the service is known not to provide raw messages.
 	NoRaw bool
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   chan struct{}
-	inView []string // the inboxes that the watcher knows to be on the screen
+	inView []string // as last passed to the watcher
 }
 
 func newSession(ctx context.Context, conn *Connection) *Session {
@@ -58,7 +57,7 @@ func newSession(ctx context.Context, conn *Connection) *Session {
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(s.done)
-		// The error is that of the context: what goes wrong with an inbox is an event.
+		// The error is the context's: failures of an inbox are events.
 		_ = s.Watcher.Run(s.ctx)
 	}()
 	return s
@@ -71,12 +70,12 @@ func (s *Session) close() {
 	if s.Connection.Close != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
-		_ = s.Connection.Close(ctx) // nobody is left who could do something about it
+		_ = s.Connection.Close(ctx) // there is nobody left to report it to
 	}
 }
 
-// sameService reports whether two sessions are with one service: another process that owns the
-// local one changes nothing but the port.
+// sameService reports whether two sessions are with the same service: if another process takes over
+// the local service, only the port changes.
 func (s *Session) sameService(t *Session) bool {
 	return s.Local && t.Local || s.Client.BaseURL() == t.Client.BaseURL() && s.Profile == t.Profile
 }
@@ -92,20 +91,20 @@ func (s *Session) SetView(ids []string) {
 // origin is the session that a result comes from.
 type origin struct{ session *Session }
 
-// Session returns the session that the result comes from.
+// Session returns the session that made the request.
 func (o origin) Session() *Session { return o.session }
 
-// Result is what a request brings back. It is stale when its session is not the present one.
+// Result is the result of a request. It is stale if its session is not the current one.
 type Result interface{ Session() *Session }
 
-// Events are what the watcher said since the last time.
+// Events are the watcher's events since the last time, at most 64.
 type Events struct {
 	origin
 	Events []watch.Event
 }
 
-// Listen waits for the watcher. It is started once with a session and again by each [Events], and
-// by nothing else.
+// Listen waits for events of the watcher. It is started with the session, and again after each
+// [Events], and nowhere else.
 func (s *Session) Listen() tea.Msg {
 	e, ok := <-s.Watcher.Events()
 	if !ok {
@@ -126,10 +125,10 @@ func (s *Session) Listen() tea.Msg {
 	return m
 }
 
-// Lost says that the service of a session is gone.
+// Lost means that the service of a session has shut down.
 type Lost struct{ origin }
 
-// wait waits for the service to be gone.
+// wait waits for the service to shut down.
 func (s *Session) wait() tea.Msg {
 	select {
 	case <-s.Done:
@@ -139,7 +138,7 @@ func (s *Session) wait() tea.Msg {
 	}
 }
 
-// request runs a request of the user in a command, bounded in time.
+// request runs do in a command, for at most requestTimeout.
 func (s *Session) request(do func(ctx context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(s.ctx, requestTimeout)

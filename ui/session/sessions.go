@@ -7,11 +7,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// makingTimeout is how long the end of the application waits for a session that is being made.
+// makingTimeout bounds the wait at exit for sessions that are still connecting.
 const makingTimeout = 2 * time.Second
 
-// sessions owns every session that was made, also those whose making the screen did not live to
-// see.
+// sessions owns every session, including those that finish connecting after the application has
+// quit.
 type sessions struct {
 	making sync.WaitGroup
 	mu     sync.Mutex
@@ -19,7 +19,7 @@ type sessions struct {
 	closed bool
 }
 
-// begin takes note that a session is being made, and reports whether there is still use for it.
+// begin registers a connection attempt, and reports false once the application is quitting.
 func (s *sessions) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +55,7 @@ func (s *sessions) end(x *Session) tea.Cmd {
 	}
 }
 
-// close waits for sessions that are being made and ends them all. One that takes longer ends with
-// the process.
+// close ends all sessions, after waiting up to makingTimeout for those still connecting.
 func (s *sessions) close() {
 	s.mu.Lock()
 	s.closed = true

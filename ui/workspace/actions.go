@@ -7,7 +7,7 @@ import (
 	"mayfly/ui/panes"
 )
 
-// Actions are those that move between the panes and within them.
+// Actions are the actions that move between the panes and within them.
 func (w *Workspace) Actions() action.Table {
 	pane := func(msg tea.Msg) func() any { return func() any { return w.Update(msg) } }
 	need := func(do string) func() string {

@@ -30,7 +30,7 @@ func (w *Workspace) Draw(th *theme.Theme, rows []string, now time.Time, focused 
 	}
 }
 
-// Wake notes when a pane next changes by the passing of time.
+// Wake sets the alarm for the next time-dependent change of a pane.
 func (w *Workspace) Wake(now time.Time, a *clock.Alarm, facts status.Facts) {
 	w.Inboxes.Wake(now, a)
 	w.Messages.Wake(now, a)

@@ -11,14 +11,14 @@ import (
 	"mayfly/ui/store"
 )
 
-// Open shows a message in the reader, and it counts as read.
+// Open shows a message in the reader and marks it read.
 func (w *Workspace) Open(m *store.Message) any {
 	v := w.show(m)
 	w.MarkRead()
 	return v
 }
 
-// show shows a message in the reader: at once when it is cached, else when it was fetched.
+// show shows a message in the reader: at once if it is cached, otherwise once it is fetched.
 func (w *Workspace) show(m *store.Message) any {
 	email := ""
 	if i := w.Store.Inboxes[m.InboxID]; i != nil {
@@ -33,15 +33,15 @@ func (w *Workspace) show(m *store.Message) any {
 	return intent.Fetch{}
 }
 
-// restDelay is how long the cursor stays on a message before it is fetched and counts as read, so
-// that a held key does neither to what it passes.
+// restDelay is how long the cursor stays on a message before it is fetched and marked read, so that
+// a held key does neither to the messages it passes.
 const restDelay = 120 * time.Millisecond
 
 // Rested says that the cursor may have come to rest on a message.
 type Rested struct{ key string }
 
-// preview shows the selected message beside the list, where one is open already: at once when it is
-// cached, else when the cursor rests.
+// preview shows the selected message beside the list if one is open already: at once if it is
+// cached, otherwise when the cursor rests.
 func (w *Workspace) preview() any {
 	m := w.Messages.Message()
 	if m == nil || !w.Reader.Reading() || w.Layout.Panes[panes.Reader].Empty() || w.Reader.Reads(m.Key) {
@@ -67,7 +67,7 @@ func (w *Workspace) OnRest(r Rested) any {
 	return w.Open(m)
 }
 
-// MarkRead marks the message on the screen read, when somebody is looking.
+// MarkRead marks the message on the screen read, unless the window is out of focus.
 func (w *Workspace) MarkRead() {
 	if w.Unseen || w.Reader.Message == nil || w.Reader.Seen {
 		return
@@ -78,7 +78,7 @@ func (w *Workspace) MarkRead() {
 	}
 }
 
-// LabelLinks labels the links on the screen.
+// LabelLinks opens labels for the links on the screen.
 func (w *Workspace) LabelLinks() any {
 	d := w.Reader.Labels()
 	if d == nil {
@@ -96,7 +96,7 @@ func (w *Workspace) ToggleUnread() any {
 	return nil
 }
 
-// ToggleFollow has the newest message open as it arrives, or not.
+// ToggleFollow turns following on or off: opening the newest message as it arrives.
 func (w *Workspace) ToggleFollow() any {
 	w.Follow = !w.Follow
 	if w.Follow {
@@ -105,8 +105,8 @@ func (w *Workspace) ToggleFollow() any {
 	return intent.Note{Text: "Not following"}
 }
 
-// Apply takes an event of an inbox: mail that arrives is announced, and opens where it may. While
-// somebody is busy with a dialog or typing, nothing opens.
+// Apply applies an event of an inbox. New mail is announced, and opened unless the user is busy
+// with a dialog or typing.
 func (w *Workspace) Apply(e watch.Event, now time.Time, busy bool) any {
 	i, arrived := w.Store.Apply(e, now)
 	switch {
@@ -142,9 +142,9 @@ func (w *Workspace) arrived(i *store.Inbox, mail []*store.Message, busy bool) an
 	return announce
 }
 
-// opensByItself reports whether mail for an inbox opens as it arrives without being followed: when
-// its list is shown, there is room for it, and nothing is being read. The cursor stays where it is:
-// at the top, which is where the mail comes in.
+// opensByItself reports whether mail for an inbox opens as it arrives even without following: if
+// its list is shown, there is room, and nothing is being read. The cursor stays at the top, where
+// new mail appears.
 func (w *Workspace) opensByItself(i *store.Inbox) bool {
 	if !w.Messages.Lists(i.ID) || w.Reader.Reading() || w.Messages.Filter.On() {
 		return false
@@ -154,12 +154,12 @@ func (w *Workspace) opensByItself(i *store.Inbox) bool {
 
 func (w *Workspace) openTop(m *store.Message) any {
 	if w.Messages.Select(m.Key) && w.Messages.Index() == 0 {
-		w.Messages.First() // more mail comes into view above it
+		w.Messages.First() // newer mail then scrolls into view above it
 	}
 	return w.Open(m)
 }
 
-// OpenNext opens the newest message while following, as soon as nobody is busy.
+// OpenNext opens the newest message while following, unless the user is busy.
 func (w *Workspace) OpenNext(busy bool) any {
 	m := w.next
 	if m == nil || w.Follow && busy {

@@ -14,8 +14,8 @@ import (
 	"mayfly/ui/status"
 )
 
-// Begin takes the inboxes of a connection that was made and has them followed, with those that are
-// here already. What was on its way from an earlier session does not come any more.
+// Begin takes over the inboxes of a new connection and watches them, along with those already
+// listed. Results of an earlier session will not arrive any more.
 func (w *Workspace) Begin(s *session.Session, m session.Connected, now time.Time) {
 	w.Store.ResetPrefetches()
 	s.Watcher.SetFocused(!w.Unseen)
@@ -30,7 +30,7 @@ func (w *Workspace) Begin(s *session.Session, m session.Connected, now time.Time
 	w.Refresh()
 }
 
-// putKnown puts an inbox of the registry, unless it has expired since.
+// putKnown adds an inbox of the registry, unless it has expired.
 func (w *Workspace) putKnown(s *session.Session, k registry.Inbox, now time.Time) {
 	switch i, isNew := w.Store.PutKnown(k, now); {
 	case !isNew:
@@ -41,7 +41,7 @@ func (w *Workspace) putKnown(s *session.Session, k registry.Inbox, now time.Time
 	}
 }
 
-// Put puts inboxes into the store and has those followed that are new.
+// Put adds inboxes to the store and watches the new ones.
 func (w *Workspace) Put(s *session.Session, now time.Time, inboxes ...api.Inbox) {
 	for _, in := range inboxes {
 		if i, isNew := w.Store.Put(in, now); isNew {
@@ -50,8 +50,7 @@ func (w *Workspace) Put(s *session.Session, now time.Time, inboxes ...api.Inbox)
 	}
 }
 
-// GoTo puts an inbox that was made or added, and goes to its messages, unless somebody is busy with
-// something else.
+// GoTo adds an inbox that was created or adopted and shows its messages, unless the user is busy.
 func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy bool) {
 	w.Store.Restore(in.ID)
 	w.Put(s, now, in)
@@ -64,14 +63,14 @@ func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy b
 	w.Reader.Close()
 }
 
-// OnOpened takes a message that was opened or prefetched.
+// OnOpened applies the result of opening or prefetching a message.
 func (w *Workspace) OnOpened(m session.Opened) {
 	w.Store.SetFindings(m.Key, m.Findings)
 	if m.Message != nil {
 		w.Store.Opened.Put(m.Key, m.Message)
 	}
 	switch {
-	case m.Generation != w.Reader.Generation: // another message is read by now
+	case m.Generation != w.Reader.Generation: // another message has been opened since
 	case m.Err != nil:
 		w.Reader.Fail(m.Err)
 	default:
@@ -79,7 +78,7 @@ func (w *Workspace) OnOpened(m session.Opened) {
 	}
 }
 
-// WantsRaw returns the message that is read when it is to be fetched in its raw form, else nil.
+// WantsRaw returns the open message if its raw form must be fetched, nil otherwise.
 func (w *Workspace) WantsRaw(now time.Time) (key string, m *message.Message) {
 	if !w.Reader.WantsRaw() {
 		return "", nil
@@ -88,7 +87,7 @@ func (w *Workspace) WantsRaw(now time.Time) (key string, m *message.Message) {
 	return w.Reader.Message.Key, w.Reader.Opened
 }
 
-// OnRaw takes the raw form of a message that was opened without it.
+// OnRaw applies the result of fetching the raw form of an open message.
 func (w *Workspace) OnRaw(m session.RawFetched) {
 	m.Session().NoRaw = errors.Is(m.Err, api.ErrUnsupported)
 	if m.Err == nil {
@@ -103,7 +102,7 @@ func (w *Workspace) OnRaw(m session.RawFetched) {
 	}
 }
 
-// TogglePause pauses the watch of the inbox, or goes on.
+// TogglePause pauses or resumes watching the inbox.
 func (w *Workspace) TogglePause(s *session.Session, keys action.Table) any {
 	i := w.Inbox()
 	i.Paused = !i.Paused
@@ -119,7 +118,7 @@ func (w *Workspace) Subject(s *session.Session, keys action.Table, now time.Time
 	return action.Subject{Session: s, Store: w.Store, Inbox: w.Inbox(), Message: w.Message(), Keys: keys, Now: now}
 }
 
-// Facts adds what the header and empty panes are drawn from.
+// Facts fills in what the header and empty panes show about the panes.
 func (w *Workspace) Facts(f status.Facts) status.Facts {
 	f.Store, f.Newest, f.Follow = w.Store, w.Newest, w.Follow
 	f.Selected, f.Listed = w.Inboxes.Inbox(), w.Store.Inboxes[w.Messages.InboxID]

@@ -1,5 +1,5 @@
-// Package workspace is the three panes together: which one has focus, which inbox and message are
-// meant, what is listed, and what is open. What it needs from a service it returns as an intent.
+// Package workspace combines the three panes: which one has focus, which inbox and message are
+// selected, what is listed, and what is open. It returns intents for what it needs from a service.
 package workspace
 
 import (
@@ -15,11 +15,11 @@ import (
 	"mayfly/ui/store"
 )
 
-// Pane is what the three have in common.
+// Pane is the interface of the three panes.
 type Pane interface {
-	// Update applies a message and returns the intent that it leads to, nil without one.
+	// Update applies a message and returns the resulting intent, nil if none.
 	Update(msg tea.Msg) any
-	// Typing reports whether a filter or a search is being typed, which then takes the keys.
+	// Typing reports whether a filter or a search is being typed and takes the keys.
 	Typing() bool
 	StopTyping()
 }
@@ -33,14 +33,14 @@ type Workspace struct {
 	Focus    panes.Pane
 	Layout   panes.Layout
 	Follow   bool           // the newest message opens as it arrives
-	Newest   *store.Message // the one that arrived last
-	Unseen   bool           // nobody is looking: what is shown does not count as read
+	Newest   *store.Message // the latest arrival
+	Unseen   bool           // the window is out of focus: what is shown does not count as read
 
 	dividers panes.Dividers
 	next     *store.Message // the one to open while following
 }
 
-// New returns panes with nothing in them.
+// New returns empty panes.
 func New(now time.Time) *Workspace {
 	w := &Workspace{Reader: &reader.Pane{}}
 	w.Reset(now)
@@ -55,7 +55,7 @@ func (w *Workspace) Reset(now time.Time) {
 	w.Focus, w.Newest, w.next = panes.Messages, nil, nil
 }
 
-// Fit gives every pane its place on a screen.
+// Fit lays the panes out on a screen of width by height cells.
 func (w *Workspace) Fit(width, height int) {
 	w.Layout = panes.Compute(panes.Input{
 		Width: width, Height: height, Focus: w.Focus, Reading: w.Reader.Reading(), Dividers: w.dividers,
@@ -69,10 +69,10 @@ func (w *Workspace) panes() [3]Pane {
 	return [3]Pane{panes.Inboxes: w.Inboxes, panes.Messages: w.Messages, panes.Reader: w.Reader}
 }
 
-// Pane is the one that has focus.
+// Pane is the pane that has focus.
 func (w *Workspace) Pane() Pane { return w.panes()[w.Focus] }
 
-// Message is the one that an action is about: the one being read when the reader has focus, else
+// Message is the message an action applies to: the open one when the reader has focus, otherwise
 // the selected one. It alone decides which code is copied and which link is opened.
 func (w *Workspace) Message() *store.Message {
 	if m := w.Messages.Message(); m != nil && (w.Focus != panes.Reader || !w.Reader.Reading()) {
@@ -81,7 +81,7 @@ func (w *Workspace) Message() *store.Message {
 	return w.Reader.Message
 }
 
-// Inbox is the one that an action is about: the selected one, or that of the message.
+// Inbox is the inbox an action applies to: the selected one, or that of the message.
 func (w *Workspace) Inbox() *store.Inbox {
 	if i := w.Inboxes.Inbox(); i != nil {
 		return i
@@ -92,7 +92,7 @@ func (w *Workspace) Inbox() *store.Inbox {
 	return nil
 }
 
-// InView are the IDs of the inboxes whose messages are listed.
+// InView returns the IDs of the inboxes whose messages are listed.
 func (w *Workspace) InView() []string {
 	if w.Messages.InboxID == store.All {
 		return append([]string(nil), w.Store.Order...)
@@ -100,8 +100,8 @@ func (w *Workspace) InView() []string {
 	return []string{w.Messages.InboxID}
 }
 
-// Update gives a message to the pane that has focus, or the mouse to the one below it. It returns
-// the intent that is left for the owner, nil without one.
+// Update passes a message to the pane that has focus, or a mouse event to the pane below the
+// pointer. It returns the intent left for the caller, nil if none.
 func (w *Workspace) Update(msg tea.Msg) any {
 	switch m := msg.(type) {
 	case tea.MouseMotionMsg:
@@ -157,7 +157,7 @@ func (w *Workspace) click(m tea.MouseClickMsg) any {
 	return w.Pane().Update(m)
 }
 
-// NextPane gives the focus to the pane on the right.
+// NextPane moves the focus to the right.
 func (w *Workspace) NextPane() any {
 	switch {
 	case w.Focus == panes.Inboxes:
@@ -172,7 +172,7 @@ func (w *Workspace) NextPane() any {
 	return nil
 }
 
-// PreviousPane gives the focus to the pane on the left.
+// PreviousPane moves the focus to the left.
 func (w *Workspace) PreviousPane() any {
 	switch {
 	case w.Focus > panes.Inboxes:
@@ -183,7 +183,7 @@ func (w *Workspace) PreviousPane() any {
 	return nil
 }
 
-// Enter goes into what is selected.
+// Enter opens the selected inbox or message.
 func (w *Workspace) Enter() any {
 	if w.Focus == panes.Inboxes {
 		w.showInbox()
@@ -213,7 +213,7 @@ func (w *Workspace) leave() {
 	}
 }
 
-// showInbox lists the messages of the selected inbox. A message of another one is left.
+// showInbox lists the messages of the selected inbox, and closes a message of another one.
 func (w *Workspace) showInbox() {
 	shown := w.Inboxes.ShownID()
 	w.Messages.Show(shown)
@@ -232,7 +232,7 @@ func (w *Workspace) SelectInbox(id string) {
 	w.Messages.Refresh()
 }
 
-// Refresh takes both lists from the store. No cursor moves.
+// Refresh updates both lists from the store. No cursor moves.
 func (w *Workspace) Refresh() {
 	w.Inboxes.Refresh()
 	w.Messages.Show(w.Inboxes.ShownID())
@@ -242,8 +242,8 @@ func (w *Workspace) Refresh() {
 	}
 }
 
-// Drop takes an inbox that was deleted here off the screen. While somebody is busy with something
-// else, what is read stays, and the focus too.
+// Drop removes an inbox that was deleted here. While the user is busy, the open message and the
+// focus stay.
 func (w *Workspace) Drop(id string, busy bool) {
 	w.end(id)
 	if w.Reader.Ended && !busy {
@@ -256,14 +256,14 @@ func (w *Workspace) Drop(id string, busy bool) {
 	}
 }
 
-// end notes that an inbox is gone. What is read from it stays until it is left.
+// end notes that an inbox is gone. Its open message stays until the user leaves it.
 func (w *Workspace) end(id string) {
 	if m := w.Reader.Message; m != nil && m.InboxID == id {
 		w.Reader.Ended = true
 	}
 }
 
-// Prune takes inboxes off the list that have been gone for long, except what is selected, marked or
+// Prune removes inboxes that have been gone for a while, unless they are selected, marked or being
 // read.
 func (w *Workspace) Prune(now time.Time) {
 	if w.Store.Prune(now, func(id string) bool {
@@ -273,7 +273,7 @@ func (w *Workspace) Prune(now time.Time) {
 	}
 }
 
-// Path is where one is when only one pane is shown; nil when several are.
+// Path is the path to the pane shown, when only one is; nil when several are.
 func (w *Workspace) Path() []string {
 	if w.Layout.Columns > 1 {
 		return nil
