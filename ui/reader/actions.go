@@ -14,8 +14,8 @@ var viewTitles = [...]string{
 	render.Headers: "View: headers", render.Raw: "View: raw message", render.Checks: "View: checks",
 }
 
-// Actions are those that change nothing but the pane. keyFor is the key of an action as the user
-// has it, and noRaw says that the service gives no raw messages.
+// Actions are the actions that affect only this pane. keyFor returns the key bound to an action,
+// and noRaw reports that the service provides no raw messages.
 func (p *Pane) Actions(keyFor func(id string) string, noRaw func() bool) action.Table {
 	do := func(change func()) func() any { return func() any { change(); return nil } }
 	hits := func() string { return p.needHits(keyFor("search")) }

@@ -14,10 +14,10 @@ import (
 	"mayfly/ui/theme"
 )
 
-// roomyHead is the height of the pane from which the head has a row for each field.
+// roomyHead is the pane height in rows from which the head has a row for each field.
 const roomyHead = 14
 
-// Draw draws the pane; idle is what stands in it while nothing is read.
+// Draw draws the pane; idle is shown while no message is open.
 func (p *Pane) Draw(focused bool, idle []string, now time.Time) []string {
 	out := panes.Blank(p.Rect)
 	th, w := p.theme, p.Rect.W
@@ -46,7 +46,7 @@ func (p *Pane) Draw(focused bool, idle []string, now time.Time) []string {
 	return out
 }
 
-// body is row n of what stands below the head.
+// body is row n below the head.
 func (p *Pane) body(n int, now time.Time) string {
 	opening := time.Time{}
 	switch {
@@ -65,7 +65,7 @@ func (p *Pane) body(n int, now time.Time) string {
 	return ""
 }
 
-// trouble is row n of why the message could not be opened.
+// trouble is row n of the error that kept the message from opening.
 func (p *Pane) trouble(n int) string {
 	lines := append(cell.Wrap(render.Clean(p.Err.Error()), max(8, p.Rect.W-4)), "", p.hints.Retry)
 	switch {
@@ -80,7 +80,7 @@ func (p *Pane) trouble(n int) string {
 // roomy reports whether there is a blank row below the title.
 func (p *Pane) roomy() bool { return p.Rect.H >= 9 }
 
-// tabsShown reports whether the names of the views stand in the last row.
+// tabsShown reports whether the last row shows the names of the views.
 func (p *Pane) tabsShown() bool { return p.Rect.H >= 8 && p.Rect.W >= 24 }
 
 func (p *Pane) textTop() int {
@@ -98,7 +98,7 @@ func (p *Pane) textHeight() int {
 	return max(1, h)
 }
 
-// head is what stands above the body: who, to whom, when.
+// head is the rows above the body: who, to whom, when.
 func (p *Pane) head() []string {
 	m := p.Message
 	if m == nil || p.theme == nil || p.View == render.Raw || p.View == render.HTML || p.View == render.Headers {
@@ -131,7 +131,7 @@ func (p *Pane) head() []string {
 	return append(head, "")
 }
 
-// shortHead is the head where rows are few.
+// shortHead is the head for a low pane.
 func (p *Pane) shortHead(w int) []string {
 	th, m := p.theme, p.Message
 	line := th.Text.On(cell.Steady(m.Sender)) + th.Dim.On(" · "+m.Received.Local().Format("15:04:05"))
@@ -148,7 +148,7 @@ func (p *Pane) shortHead(w int) []string {
 	return append(head, "")
 }
 
-// notices say what is not shown as the mail has it.
+// notices say how the view departs from the message.
 func (p *Pane) notices(w int) []string {
 	var rows []string
 	for _, n := range p.facts.notices {
@@ -164,7 +164,7 @@ func (p *Pane) notices(w int) []string {
 	return rows
 }
 
-// attachments are the files that the message carries, a row each.
+// attachments lists the attachments, a row each.
 func (p *Pane) attachments(w int) []string {
 	var rows []string
 	for _, a := range p.Opened.Attachments {
@@ -185,7 +185,7 @@ func (p *Pane) attachments(w int) []string {
 	return rows
 }
 
-// bytesText writes a size.
+// bytesText formats a size in bytes.
 func bytesText(n int) string {
 	switch {
 	case n < 1000:
@@ -196,7 +196,7 @@ func bytesText(n int) string {
 	return fmt.Sprintf("%d.%d MB", n/1000/1000, n/1000/100%10)
 }
 
-// tabAt is the view whose name stands at a column.
+// tabAt is the view whose name is at column x.
 func (p *Pane) tabAt(x int) (render.View, bool) {
 	for v := range Views {
 		n := cell.Width(p.tabName(render.View(v)))
@@ -217,7 +217,7 @@ func (p *Pane) tabsFit() bool {
 	return w <= p.Rect.W-3
 }
 
-// tabName is the name of a view, and with it how many checks found something to look at.
+// tabName is the name of a view; for checks, with the number of warnings and errors.
 func (p *Pane) tabName(v render.View) string {
 	if v != render.Checks || p.facts.checks == 0 {
 		return Views[v]
@@ -225,7 +225,7 @@ func (p *Pane) tabName(v render.View) string {
 	return Views[v] + " " + strconv.Itoa(p.facts.checks)
 }
 
-// tabs names the views, and says how much text follows.
+// tabs names the views, and says how many rows follow.
 func (p *Pane) tabs() string {
 	shown := p.theme.Accent + theme.Underline
 	names := make([]string, len(Views))

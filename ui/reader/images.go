@@ -10,17 +10,16 @@ import (
 	"mayfly/render/image"
 )
 
-// images is what there is of the images on the screen beside its cells. Half blocks are cells like
-// all others; a terminal that knows kitty's placeholders is sent the pixels before the cells that
-// stand for them are drawn.
+// images tracks the images that the terminal holds. Half blocks are ordinary cells; a terminal that
+// supports kitty's placeholders is sent the pixels before the placeholders are drawn.
 type images struct {
-	of      *render.Mail // whose images were decoded; they are forgotten when they leave the screen
+	of      *render.Mail // whose images are decoded; released when they leave the screen
 	held    []uint32     // the images that the terminal holds
-	sending string       // is on its way to the terminal; laid goes on the screen when it is there
+	sending string       // being sent to the terminal; laid is shown once it has arrived
 	laid    Laid
 }
 
-// TidyImages frees what images took that are on the screen no more.
+// TidyImages frees the images that are no longer on the screen.
 func (p *Pane) TidyImages() tea.Cmd {
 	var shown *render.Mail
 	if p.showImages && p.Opened != nil {
@@ -36,7 +35,7 @@ func (p *Pane) TidyImages() tea.Cmd {
 	return p.images.release(nil)
 }
 
-// Quit ends the program. The terminal need not keep the images that it was given.
+// Quit ends the program, and frees the terminal's images first.
 func (p *Pane) Quit() tea.Cmd {
 	if release := p.images.release(nil); release != nil {
 		return tea.Sequence(release, tea.Quit)
@@ -44,7 +43,7 @@ func (p *Pane) Quit() tea.Cmd {
 	return tea.Quit
 }
 
-// release has the terminal forget the images that lines do not show.
+// release makes the terminal forget the images that lines do not show.
 func (i *images) release(lines []render.Line) tea.Cmd {
 	var b strings.Builder
 	i.held = slices.DeleteFunc(i.held, func(id uint32) bool {
@@ -60,8 +59,8 @@ func (i *images) release(lines []render.Line) tea.Cmd {
 	return tea.Raw(b.String())
 }
 
-// send sends the terminal the images that lines show by placeholders, and reports whether there
-// were any that it does not hold.
+// send sends the terminal the images that lines show by placeholders and it does not hold yet, and
+// reports whether there were any.
 func (i *images) send(m Laid) (tea.Cmd, bool) {
 	var b strings.Builder
 	for n := range m.lines {
@@ -77,7 +76,7 @@ func (i *images) send(m Laid) (tea.Cmd, bool) {
 	return tea.Raw(i.sending), true
 }
 
-// OnRaw puts the lines on the screen whose images the terminal has by now.
+// OnRaw shows the lines whose images have now reached the terminal.
 func (p *Pane) OnRaw(m tea.RawMsg) tea.Cmd {
 	if sent, ok := m.Msg.(string); !ok || sent != p.images.sending || sent == "" {
 		return nil

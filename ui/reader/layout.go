@@ -14,13 +14,13 @@ import (
 	"mayfly/ui/theme"
 )
 
-// maxTextWidth is the longest line that is comfortable to read.
+// maxTextWidth is the longest line, in cells, that is comfortable to read.
 const maxTextWidth = 100
 
-// bigBody is the size in bytes from which a body is laid out beside the frames, not between them.
+// bigBody is the size in bytes above which a body is laid out in the background.
 const bigBody = 48 << 10
 
-// openingDelay is how long the pane stays still before it says that a message is being opened.
+// openingDelay is how long opening may take before the pane mentions it.
 const openingDelay = 150 * time.Millisecond
 
 // layoutKey is what the lines of a body depend on.
@@ -31,7 +31,7 @@ type layoutKey struct {
 	options    render.Options
 }
 
-// Laid are lines that were made beside the frames.
+// Laid is the result of a layout in the background.
 type Laid struct {
 	key   layoutKey
 	lines []render.Line
@@ -60,15 +60,15 @@ func (p *Pane) key() layoutKey {
 	return k
 }
 
-// Prepare returns what lays a message out that is being fetched, so that its first frame has its
-// lines. It may be called from another goroutine.
+// Prepare returns a function that lays out a message while it is being fetched, so that its first
+// frame is complete. The function may be called from another goroutine.
 func (p *Pane) Prepare() func(*render.Mail) {
 	p.ready = p.key()
 	k := p.ready
 	return func(m *render.Mail) { m.Lines(k.view, k.options) }
 }
 
-// Layout brings the lines up to date with the size, the view and the theme.
+// Layout updates the lines for the current size, view and theme.
 func (p *Pane) Layout() tea.Cmd {
 	if p.Rect.Empty() || p.Opened == nil {
 		return nil
@@ -86,9 +86,9 @@ func (p *Pane) Layout() tea.Cmd {
 	return nil
 }
 
-// Take puts lines on the screen that were made beside the frames, unless they came too late.
+// Take shows the result of a layout in the background, unless it is stale.
 func (p *Pane) Take(m Laid) tea.Cmd {
-	if m.key != p.key() { // others may be in the making
+	if m.key != p.key() { // another layout may be under way
 		return nil
 	}
 	if cmd, ok := p.images.send(m); ok {
@@ -98,7 +98,7 @@ func (p *Pane) Take(m Laid) tea.Cmd {
 	return p.put(m)
 }
 
-// put puts lines on the screen and keeps the place in the text.
+// put shows lines and keeps the place in the text.
 func (p *Pane) put(m Laid) tea.Cmd {
 	before := len(p.lines)
 	if before > 0 && p.laidOut.view == m.key.view && p.laidOut.generation == m.key.generation && p.top > 0 {
@@ -110,7 +110,7 @@ func (p *Pane) put(m Laid) tea.Cmd {
 	return p.images.release(m.lines)
 }
 
-// Wake notes when the pane begins to say that something is being opened.
+// Wake sets the alarm for when the pane mentions that something is being opened.
 func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
 	if p.Reading() && p.Opened == nil && p.Err == nil {
 		a.In(p.since.Add(openingDelay).Sub(now))
@@ -120,7 +120,7 @@ func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
 	}
 }
 
-// renderTheme is a theme in the terms of the renderer.
+// renderTheme converts a theme for the renderer.
 func renderTheme(th *theme.Theme) render.Theme {
 	if th == nil {
 		return render.Theme{}

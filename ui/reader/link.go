@@ -9,7 +9,8 @@ import (
 	"mayfly/ui/intent"
 )
 
-// LinkQuestion shows where a link leads before it is opened. Its error says why it cannot be.
+// LinkQuestion asks before a link is opened, and shows its destination. It fails if the link is not
+// an absolute http or https URL.
 func LinkQuestion(l render.Link) (dialog.Dialog, error) {
 	u, err := webURL(l.URL)
 	if err != nil {
@@ -34,8 +35,7 @@ func LinkQuestion(l render.Link) (dialog.Dialog, error) {
 	return dialog.NewQuestion(q), nil
 }
 
-// webURL checks that a link of a mail may be handed to a browser: absolute, http or https, with a
-// host.
+// webURL checks that a link may be handed to a browser: an http or https URL with a host.
 func webURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -47,8 +47,8 @@ func webURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// Labels puts a label before every link on the screen: as it is it opens the link, in capitals it
-// copies it. It is nil when there is no link on the screen.
+// Labels labels every link on the screen: typed as shown a label opens its link, in capitals it
+// copies it. It returns nil if there is no link on the screen.
 func (p *Pane) Labels() dialog.Dialog {
 	var labels []dialog.Label
 	seen := map[int]bool{}

@@ -1,8 +1,7 @@
 // Package reader is the pane that shows one message.
 //
-// reader.go holds its state and what changes it, layout.go makes the lines of a view, draw.go puts
-// them on the screen, search.go finds text in them, and images.go gives the terminal the images
-// that they show.
+// reader.go holds its state, layout.go lays out the lines of a view, draw.go draws them, search.go
+// finds text in them, and images.go sends their images to the terminal.
 package reader
 
 import (
@@ -25,16 +24,16 @@ var Views = [...]string{"rich", "text", "html", "headers", "raw", "checks"}
 
 // Pane shows one message.
 type Pane struct {
-	Message *store.Message   // nil when nothing is read; a copy, so that it outlives its inbox
+	Message *store.Message   // nil when none is open; a copy, so that it outlives its inbox
 	Opened  *message.Message // nil while loading
 	facts   facts            // of Opened
-	Err     error            // why it could not be opened
+	Err     error            // why the message could not be opened
 	View    render.View
-	Ended   bool // the inbox is gone; the message stays until it is left
-	Seen    bool // it has counted as read: from then on only the user marks it
+	Ended   bool // the inbox is gone; the message stays until the user leaves it
+	Seen    bool // it was marked read once: only the user marks it again
 	Rect    panes.Rect
 
-	// Generation tells one opening from the next: what comes for an earlier one is stale.
+	// Generation counts openings: a result for an earlier one is stale.
 	Generation uint64
 
 	look
@@ -47,14 +46,14 @@ type Pane struct {
 
 	lines   []render.Line // of the body, for laidOut
 	laidOut layoutKey
-	laying  layoutKey // lines that are being made beside the frames
-	ready   layoutKey // lines that were made while the message was fetched
+	laying  layoutKey // being laid out in the background
+	ready   layoutKey // laid out while the message was being fetched
 	top     int
 	search  search
 	images  images
 }
 
-// look is how the pane appears whatever it shows.
+// look is how the pane appears, whatever it shows.
 type look struct {
 	theme     *theme.Theme
 	imageMode image.Mode
@@ -64,7 +63,7 @@ type look struct {
 // Hints are the keys that the pane names.
 type Hints struct{ Retry, Images string }
 
-// SetLook has the pane drawn in a theme and with the images that the terminal can show.
+// SetLook sets the theme, the image mode of the terminal, and the keys to mention.
 func (p *Pane) SetLook(th *theme.Theme, m image.Mode, h Hints) { p.look = look{th, m, h} }
 
 // Reading reports whether a message is open or on its way.
@@ -73,19 +72,19 @@ func (p *Pane) Reading() bool { return p.Message != nil }
 // Reads reports whether the message with the given key is open or on its way.
 func (p *Pane) Reads(key string) bool { return p.Message != nil && p.Message.Key == key }
 
-// Open begins to show a message; what was asked for before is stale from now on.
+// Open starts showing a message; results for an earlier one are stale from now on.
 func (p *Pane) Open(m *store.Message, email string, now time.Time) {
 	copied := *m
 	p.Close()
 	p.Message, p.email, p.since = &copied, email, now
 }
 
-// Close shows nothing.
+// Close closes the message.
 func (p *Pane) Close() {
 	*p = Pane{Rect: p.Rect, look: p.look, View: p.View, Generation: p.Generation + 1, images: p.images}
 }
 
-// Show puts a message on the screen that was opened.
+// Show shows a message that has been fetched.
 func (p *Pane) Show(m *message.Message, f *store.Findings) {
 	p.Opened, p.facts, p.Err, p.rawSince = m, factsOf(m), nil, time.Time{}
 	if f != nil {
@@ -112,11 +111,10 @@ func factsOf(m *message.Message) facts {
 	return f
 }
 
-// Fail says why the message could not be opened.
+// Fail shows why the message could not be opened.
 func (p *Pane) Fail(err error) { p.Err = err }
 
-// WantsRaw reports whether what is shown is made of the raw message, which is neither here nor on
-// its way.
+// WantsRaw reports whether the view needs the raw message, which is neither here nor being fetched.
 func (p *Pane) WantsRaw() bool {
 	if p.Opened == nil || p.Opened.Raw != nil || p.rawErr != nil || !p.rawSince.IsZero() {
 		return false
@@ -124,10 +122,10 @@ func (p *Pane) WantsRaw() bool {
 	return p.View >= render.Headers || p.showImages && p.facts.away > 0
 }
 
-// AwaitRaw takes note that the raw message is being fetched.
+// AwaitRaw records that the raw message is being fetched.
 func (p *Pane) AwaitRaw(now time.Time) { p.rawSince = now }
 
-// FailRaw says why there is no raw message.
+// FailRaw records why there is no raw message.
 func (p *Pane) FailRaw(err error) { p.rawErr, p.rawSince = err, time.Time{} }
 
 // Typing reports whether a search is being typed.
@@ -136,7 +134,7 @@ func (p *Pane) Typing() bool { return p.search.typing }
 // StopTyping ends the typing of a search and keeps what was typed.
 func (p *Pane) StopTyping() { p.search.typing = false }
 
-// Update applies a message and returns the intent that it leads to, nil without one.
+// Update applies a message and returns the resulting intent, nil if none.
 func (p *Pane) Update(msg tea.Msg) any {
 	switch msg := msg.(type) {
 	case panes.Move:
@@ -172,10 +170,10 @@ func (p *Pane) showView(v render.View) {
 	}
 }
 
-// nextView goes through the views.
+// nextView shows the next view, after the last the first.
 func (p *Pane) nextView() { p.showView((p.View + 1) % render.View(len(Views))) }
 
-// toggleHidden shows the text that the mail hides, or hides it.
+// toggleHidden shows or hides the text that the message hides.
 func (p *Pane) toggleHidden() any {
 	p.hidden = !p.hidden
 	if p.hidden {
@@ -184,7 +182,7 @@ func (p *Pane) toggleHidden() any {
 	return intent.Note{Text: "Hidden text is hidden again"}
 }
 
-// toggleImages shows the images that the message carries, or hides them.
+// toggleImages shows or hides the images embedded in the message.
 func (p *Pane) toggleImages() any {
 	p.showImages = !p.showImages
 	if !p.showImages {
@@ -194,7 +192,7 @@ func (p *Pane) toggleImages() any {
 	return nil
 }
 
-// step goes to the next hit of the search, or with -1 to the one before.
+// step goes to the next hit of the search, with -1 to the previous one.
 func (p *Pane) step(n int) {
 	if line, ok := p.search.step(n); ok {
 		p.reveal(line)
@@ -210,7 +208,7 @@ func (p *Pane) clamp() {
 	p.top = max(0, min(p.top, len(p.head())+len(p.lines)-p.textHeight()))
 }
 
-// reveal scrolls until a line of the body is on the screen, not at its very edge.
+// reveal scrolls a line of the body into view, away from the very edge.
 func (p *Pane) reveal(line int) {
 	n := line + len(p.head())
 	if h := p.textHeight(); n < p.top || n >= p.top+h {
@@ -219,7 +217,7 @@ func (p *Pane) reveal(line int) {
 	}
 }
 
-// click takes a link or the name of a view.
+// click follows a link or shows a view.
 func (p *Pane) click(m tea.MouseClickMsg) any {
 	x := m.X - p.Rect.X - 2
 	if p.tabsShown() && m.Y == p.Rect.Y+p.Rect.H-1 {
@@ -242,7 +240,7 @@ func (p *Pane) click(m tea.MouseClickMsg) any {
 	return nil
 }
 
-// link finds a link of the mail by its number; its zero value is no link.
+// link finds a link of the message by its number; the zero value means none.
 func (p *Pane) link(n int) render.Link {
 	for _, l := range p.Opened.Mail().Links() {
 		if l.N == n {
@@ -252,7 +250,7 @@ func (p *Pane) link(n int) render.Link {
 	return render.Link{}
 }
 
-// lineAt returns the line of the body at a row of the screen; nil when there is none.
+// lineAt returns the line of the body at row y of the screen, nil if there is none.
 func (p *Pane) lineAt(y int) *render.Line {
 	row := y - p.Rect.Y - p.textTop()
 	n := row + p.top - len(p.head())

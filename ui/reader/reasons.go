@@ -4,10 +4,9 @@ import (
 	"mayfly/render/image"
 )
 
-// The reasons for which something cannot be done with the message now, in the words the screen
-// shows; empty when it can.
+// The reasons why an action is unavailable, as the screen shows them; "" if it is available.
 
-// NeedOpen is the reason why nothing can be done with the body.
+// NeedOpen is the reason when no message is open.
 func (p *Pane) NeedOpen() string {
 	if p.Opened == nil {
 		return "Open a message first"
@@ -15,7 +14,7 @@ func (p *Pane) NeedOpen() string {
 	return ""
 }
 
-// needHits is the reason why there is no hit to go to; key is the one that searches.
+// needHits is the reason when the search has no hits; key is the one that searches.
 func (p *Pane) needHits(key string) string {
 	if len(p.search.hits) == 0 {
 		return "No search matches: " + key + " searches the message"
@@ -23,7 +22,7 @@ func (p *Pane) needHits(key string) string {
 	return ""
 }
 
-// NeedAttachments is the reason why there are no attachments to save.
+// NeedAttachments is the reason when there are no attachments to save.
 func (p *Pane) NeedAttachments() string {
 	if reason := p.NeedOpen(); reason != "" {
 		return reason
@@ -34,7 +33,7 @@ func (p *Pane) NeedAttachments() string {
 	return ""
 }
 
-// needImages is the reason why no image can be shown. noRaw says that the service gives no raw
+// needImages is the reason when no image can be shown. noRaw means that the service provides no raw
 // messages.
 func (p *Pane) needImages(noRaw bool) string {
 	if reason := p.NeedOpen(); reason != "" {

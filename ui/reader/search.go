@@ -13,17 +13,17 @@ import (
 	"mayfly/ui/theme"
 )
 
-// maxHits bounds the hits of a search that finds something everywhere.
+// maxHits bounds the hits of a search.
 const maxHits = 2000
 
-// search finds text in the lines of the pane. The zero value is no search.
+// search finds text in the lines of the pane. The zero value means no search.
 type search struct {
 	typing bool
 	line   *input.Line
 	hits   []hit // from top to bottom
-	at     int   // index of the present hit
+	at     int   // index of the current hit
 
-	lines []render.Line // those that lower was made of
+	lines []render.Line // the lines that lower was made from
 	lower []string      // their text in lower case
 }
 
@@ -42,7 +42,7 @@ func (s *search) text() string {
 func (s *search) on() bool   { return s.text() != "" }
 func (s *search) clearHits() { s.hits, s.at = nil, 0 }
 
-// typeSearch gives a key or a paste to the search that is being typed.
+// typeSearch applies a key or a paste to the search being typed.
 func (p *Pane) typeSearch(msg tea.Msg) {
 	s := &p.search
 	if k, ok := msg.(tea.KeyPressMsg); ok {
@@ -64,7 +64,7 @@ func (p *Pane) typeSearch(msg tea.Msg) {
 	}
 }
 
-// find looks for the text in lines, upper and lower case alike.
+// find finds the text in lines, ignoring case.
 func (s *search) find(lines []render.Line) {
 	s.clearHits()
 	if !s.on() {
@@ -88,7 +88,7 @@ func (s *search) find(lines []render.Line) {
 	}
 }
 
-// fold keeps the lines in lower case from one letter typed to the next.
+// fold caches the lines in lower case between keystrokes.
 func (s *search) fold(lines []render.Line) {
 	if len(lines) == len(s.lines) && (len(lines) == 0 || &lines[0] == &s.lines[0]) {
 		return
@@ -99,7 +99,7 @@ func (s *search) fold(lines []render.Line) {
 	}
 }
 
-// found is the number of hits, for people.
+// found is the number of hits as shown to the user.
 func (s *search) found() string {
 	if len(s.hits) == maxHits {
 		return strconv.Itoa(maxHits) + " or more"
@@ -107,8 +107,7 @@ func (s *search) found() string {
 	return strconv.Itoa(len(s.hits))
 }
 
-// step goes to the next hit, or with -1 to the one before, and around the ends; it returns its
-// line.
+// step goes to the next hit, with -1 to the previous one, wrapping around, and returns its line.
 func (s *search) step(n int) (line int, ok bool) {
 	if len(s.hits) == 0 {
 		return 0, false
@@ -117,7 +116,7 @@ func (s *search) step(n int) (line int, ok bool) {
 	return s.hits[s.at].line, true
 }
 
-// from makes the first hit at or below a line the present one.
+// from goes to the first hit at or below a line, and returns its line.
 func (s *search) from(line int) (int, bool) {
 	for i, h := range s.hits {
 		if h.line >= line {
@@ -128,7 +127,8 @@ func (s *search) from(line int) (int, bool) {
 	return s.step(0)
 }
 
-// mark shows the hits of a line. Such a line loses its other styles, so that a hit is plain to see.
+// mark highlights the hits in a line. Such a line loses its other styles, so that the hits stand
+// out.
 func (s *search) mark(th *theme.Theme, n int, l render.Line) string {
 	var cols []hit
 	present := -1

@@ -29,7 +29,7 @@ type Opened struct {
 	Err        error
 }
 
-// Open fetches a message and reads it; prepare does more with it before it is shown.
+// Open fetches and parses a message; prepare then runs on the same goroutine, before it is shown.
 func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render.Mail)) tea.Cmd {
 	return s.opening(s.Client, m, generation, prepare)
 }
@@ -57,8 +57,8 @@ func (s *Session) opening(c *api.Client, m *store.Message, generation uint64, pr
 // its attachments, takes memory for what a view may never show.
 const maxEagerRaw = 1 << 20
 
-// fetch gets a message: from the local service the raw one, which holds everything; from others the
-// API's object, since requests count there and the raw one may never be needed.
+// fetch fetches a message: in raw form from the local service, since it has everything; as the
+// API's object from others, since requests are limited there and the raw form may never be needed.
 func (s *Session) fetch(ctx context.Context, c *api.Client, inboxID string, summary api.Summary) (*message.Message, error) {
 	if s.Local && summary.Size <= maxEagerRaw {
 		return message.FetchRaw(ctx, c, inboxID, summary)
@@ -66,7 +66,7 @@ func (s *Session) fetch(ctx context.Context, c *api.Client, inboxID string, summ
 	return message.FetchObject(ctx, c, inboxID, summary.ID)
 }
 
-// read reads a message and everything that the screen says of it, so that drawing finds it done.
+// read computes everything the screen shows of a message, so that drawing need not.
 func read(m *message.Message) *store.Findings {
 	mail := m.Mail()
 	mail.Checks()
@@ -79,11 +79,11 @@ type RawFetched struct {
 	origin
 	Key     string
 	Message *message.Message
-	Err     error // [api.ErrUnsupported] where the service gives no raw messages
+	Err     error // [api.ErrUnsupported] if the service provides no raw messages
 }
 
-// FetchRaw adds the raw form to a message that was opened without it; without a message it does
-// nothing.
+// FetchRaw adds the raw form to a message that was opened without it. It does nothing for a nil
+// message.
 func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
 	if m == nil {
 		return nil
@@ -102,8 +102,8 @@ func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
 	})
 }
 
-// Release returns the memory that reading a large message took to the system, at once: nothing else
-// may happen for minutes.
+// Release returns memory to the system after a message of 1 MiB or more was parsed. The collector
+// may not run for minutes otherwise.
 func Release(m *message.Message) tea.Cmd {
 	if m == nil || m.Weight() < 1<<20 {
 		return nil
@@ -111,15 +111,14 @@ func Release(m *message.Message) tea.Cmd {
 	return func() tea.Msg { debug.FreeOSMemory(); return nil }
 }
 
-// Compared is how two messages differ.
+// Compared is the outcome of comparing two messages.
 type Compared struct {
 	origin
 	Difference compare.Difference
 	Err        error
 }
 
-// Compare fetches two messages, each with its raw form where the service gives it, and compares
-// them.
+// Compare fetches two messages and compares them.
 func (s *Session) Compare(older, newer *store.Message) tea.Cmd {
 	pair := [2]store.Message{*older, *newer}
 	return s.request(func(ctx context.Context) tea.Msg {
@@ -134,7 +133,8 @@ func (s *Session) Compare(older, newer *store.Message) tea.Cmd {
 	})
 }
 
-// SaveMessage saves the raw message, or where the service has none, its text and its HTML.
+// SaveMessage saves the raw message to dir, or its text and HTML if the service has no raw
+// messages.
 func (s *Session) SaveMessage(m *store.Message, dir string) tea.Cmd {
 	inboxID, id := m.InboxID, m.ID
 	return s.request(func(ctx context.Context) tea.Msg {
@@ -194,10 +194,10 @@ func (v Saved) Text() string {
 	return fmt.Sprintf("saved %d files in %s", v.Count, ShortPath(v.dir))
 }
 
-// maxImages bounds the inline images that are fetched for a copy.
+// maxImages bounds the inline images fetched for a safe copy.
 const maxImages = 20
 
-// OpenCopy opens a copy of a message in the browser that loads nothing from anywhere.
+// OpenCopy opens a safe copy of a message in the browser: one that loads nothing.
 func (s *Session) OpenCopy(m *store.Message, copies *safecopy.Copies, open func(ctx context.Context, target string) error) tea.Cmd {
 	inboxID, summary := m.InboxID, m.Summary
 	return s.request(func(ctx context.Context) tea.Msg {
@@ -215,8 +215,8 @@ func (s *Session) OpenCopy(m *store.Message, copies *safecopy.Copies, open func(
 	})
 }
 
-// images fetches the images that the HTML of a message shows by their content IDs. One that cannot
-// be had is left out: the copy shows its alternative text.
+// images fetches the images that the HTML of a message refers to by content ID. One that cannot be
+// fetched is left out, and the copy shows its alternative text.
 func (s *Session) images(ctx context.Context, m *message.Message) []safecopy.Image {
 	var out []safecopy.Image
 	for i, at := range m.Attachments {
@@ -230,7 +230,7 @@ func (s *Session) images(ctx context.Context, m *message.Message) []safecopy.Ima
 	return out
 }
 
-// ShortPath writes a path below the home folder with a tilde.
+// ShortPath abbreviates the home folder in a path to ~, and cleans it for the screen.
 func ShortPath(path string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {

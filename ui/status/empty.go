@@ -8,8 +8,7 @@ import (
 	"mayfly/ui/store"
 )
 
-// Messages is what stands in the list of messages while there are none, w cells wide: why, and what
-// to do.
+// Messages is what the empty list of messages shows, w cells wide: why it is empty, and what to do.
 func (f Facts) Messages(w int) []string {
 	say := func(text string) []string { return panes.Wrap(f.Theme, text, w) }
 	do := func(text, id, does string) []string { return append(say(text), "", f.hint(id, does)) }
@@ -42,7 +41,7 @@ func (f Facts) Messages(w int) []string {
 
 func (f Facts) hint(id, does string) string { return panes.Hint(f.Theme, f.Keys.KeyFor(id), does) }
 
-// waiting is an empty inbox: how to send to it, and how long it has been waiting.
+// waiting describes an empty inbox: how to send to it, and how long it has been waiting.
 func (f Facts) waiting(w int) []string {
 	th, conn := f.Theme, f.Link.Session
 	wait, _ := clock.Waited(f.Now.Sub(f.Listed.WaitingSince()))
@@ -66,7 +65,7 @@ func (f Facts) waiting(w int) []string {
 	return out
 }
 
-// trouble is what is wrong with the connection and what to do; nil while all is well.
+// trouble says what is wrong with the connection and what to do; nil if nothing is.
 func (f Facts) trouble(w int) []string {
 	type key struct{ id, does string }
 	var what, why string
@@ -102,7 +101,7 @@ func (f Facts) trouble(w int) []string {
 	return out
 }
 
-// Reader is what stands in the reader while nothing is read.
+// Reader is what the reader shows while no message is open.
 func (f Facts) Reader(w int) []string {
 	if f.Link.Session == nil || len(f.Store.Messages) == 0 {
 		return nil
@@ -111,7 +110,7 @@ func (f Facts) Reader(w int) []string {
 	return panes.Wrap(f.Theme, text, w)
 }
 
-// Wake notes when the words in the panes change by the passing of time; listed says that the list
+// Wake sets the alarm for the next time-dependent change of these texts; listed means that the list
 // of messages is on the screen and empty.
 func (f Facts) Wake(a *clock.Alarm, listed bool) {
 	if f.Link.Session == nil && f.Link.Err == nil {

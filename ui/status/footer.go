@@ -25,11 +25,11 @@ const (
 	Failure
 )
 
-// noticeTime is how long the outcome of a key stands in the bottom line.
+// noticeTime is how long an outcome stays in the bottom line.
 const noticeTime = 8 * time.Second
 
-// Footer is the bottom line: the keys that matter now, and the outcome of the last one. The zero
-// value has no outcome.
+// Footer is the bottom line: the available keys, and the outcome of the last one. The zero value
+// has no outcome.
 type Footer struct {
 	text  string
 	level Level
@@ -37,18 +37,18 @@ type Footer struct {
 	work  work
 }
 
-// work is work of several steps.
+// work is the progress of work in several steps.
 type work struct {
 	what        string
 	done, total int
 }
 
-// Show shows the outcome of a key for a while.
+// Show shows text for noticeTime.
 func (f *Footer) Show(l Level, text string, now time.Time) {
 	f.text, f.level, f.until = text, l, now.Add(noticeTime)
 }
 
-// Done shows how work ended.
+// Done shows the outcome of work.
 func (f *Footer) Done(d session.Done, now time.Time) {
 	if d.Err != nil {
 		f.Show(Failure, session.Explain(d.Err), now)
@@ -57,13 +57,13 @@ func (f *Footer) Done(d session.Done, now time.Time) {
 	}
 }
 
-// Work shows how far work of several steps is, until it is done: a total of 0 ends it.
+// Work shows the progress of work in several steps, until [Footer.EndWork].
 func (f *Footer) Work(what string, done, total int) { f.work = work{what, done, total} }
 
-// EndWork shows no work any more.
+// EndWork stops showing progress.
 func (f *Footer) EndWork() { f.work = work{} }
 
-// ProgressBar is the work as the terminal shows it; nil without any.
+// ProgressBar is the progress for the terminal's own progress bar; nil if there is none.
 func (f *Footer) ProgressBar() *tea.ProgressBar {
 	if f.work.total == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (f *Footer) ProgressBar() *tea.ProgressBar {
 	return tea.NewProgressBar(tea.ProgressBarDefault, 100*f.work.done/f.work.total)
 }
 
-// Wake notes when the outcome goes.
+// Wake sets the alarm for when the outcome disappears.
 func (f *Footer) Wake(now time.Time, a *clock.Alarm) {
 	if f.showing(now) {
 		a.In(f.until.Sub(now))
@@ -94,7 +94,7 @@ func (f *Footer) hints(th *theme.Theme, table action.Table, p panes.Pane, w int,
 	return table.Hints(p, w-cell.Width(f.outcome(th, w, now))-1)
 }
 
-// ActionAt is the action whose hint stands at a column, nil when there is none.
+// ActionAt is the action whose hint is at column x, nil if there is none.
 func (f *Footer) ActionAt(th *theme.Theme, table action.Table, p panes.Pane, w int, now time.Time, x int) *action.Action {
 	for _, h := range f.hints(th, table, p, w, now) {
 		if x >= h.X && x < h.X+h.W {
@@ -120,13 +120,13 @@ func (f *Footer) outcome(th *theme.Theme, w int, now time.Time) string {
 		style, sign = th.Bad, "! "
 	}
 	text := sign + cell.Steady(f.text)
-	if f.level == Failure { // what failed stands at the start, why at the end
+	if f.level == Failure { // what failed is at the start, why at the end
 		text = cell.CutMiddle(text, w-2)
 	}
 	return style.On(cell.Cut(text, w-2)) + " "
 }
 
-// gauge is the work as a bar.
+// gauge is the progress as a bar.
 func (k work) gauge() string {
 	const cells = 10
 	full := cells * k.done / k.total

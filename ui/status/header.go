@@ -1,5 +1,5 @@
-// Package status draws what the screen says about itself: which service and how it is (the header),
-// the keys and the outcome of the last one (the footer), and why a pane is empty.
+// Package status draws the service and its state (the header), the keys and the outcome of the last
+// one (the footer), and why a pane is empty.
 package status
 
 import (
@@ -17,29 +17,28 @@ import (
 	"mayfly/ui/theme"
 )
 
-// startDelay is how long the screen keeps still before it says that it is connecting.
+// startDelay is how long connecting may take before the screen mentions it.
 const startDelay = 150 * time.Millisecond
 
-// namedPath is the width from which the path begins with the name of the program.
+// namedPath is the width in cells from which the path begins with the name of the program.
 const namedPath = 30
 
-// Facts are what the header and empty panes are drawn from.
+// Facts are what the header and empty panes show.
 type Facts struct {
 	Theme    *theme.Theme
 	Now      time.Time
 	Link     *session.Link
 	Store    *store.Store
 	Keys     action.Table
-	Selected *store.Inbox   // the inbox of the cursor; nil on the row of all inboxes
+	Selected *store.Inbox   // the selected inbox; nil for all
 	Listed   *store.Inbox   // the inbox whose messages are listed; nil for all
-	Newest   *store.Message // the one that arrived last; nil before
-	Filtered bool           // the list of messages leaves some out
-	Creating bool           // an inbox is being made
+	Newest   *store.Message // the latest arrival; nil if none
+	Filtered bool           // the list of messages is filtered
+	Creating bool           // an inbox is being created
 	Follow   bool
 }
 
-// Header is the first row, w cells wide. A path stands in it in place of the service where only one
-// pane is shown.
+// Header is the first row, w cells wide. It shows path instead of the service if path is not nil.
 func (f Facts) Header(path []string, w int) string {
 	th := f.Theme
 	left := " " + (th.Accent + theme.Bold).On("mayfly")
@@ -53,7 +52,7 @@ func (f Facts) Header(path []string, w int) string {
 	}
 	parts := f.vitals()
 	right := ""
-	for n := range parts { // what says least goes first when there is no room
+	for n := range parts { // without room, the least important goes first
 		try := strings.Join(parts[n:], th.Faint.On(" · ")) + " "
 		if cell.Width(left)+cell.Width(try)+2 <= w || n == len(parts)-1 {
 			right = try
@@ -76,7 +75,7 @@ func (f Facts) path(parts []string, named bool) string {
 	return head + th.Bright.On(cell.Steady(parts[last]))
 }
 
-// vitals are the facts at the end of the header, what says least first.
+// vitals are the facts at the right of the header, the least important first.
 func (f Facts) vitals() []string {
 	th := f.Theme
 	var parts []string
@@ -102,7 +101,7 @@ func (f Facts) vitals() []string {
 	return append(parts, f.pulse())
 }
 
-// pulse says in one word how the connection is.
+// pulse is the state of the connection in a word or two.
 func (f Facts) pulse() string {
 	th := f.Theme
 	wait := ""

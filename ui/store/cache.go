@@ -6,20 +6,20 @@ import (
 	"mayfly/message"
 )
 
-// maxCached is how many opened messages are kept, and maxCachedBytes how much memory they may take.
-// The last one is kept in any case.
+// maxCached bounds the opened messages that are kept, and maxCachedBytes their memory. The last one
+// is always kept.
 const (
 	maxCached      = 24
 	maxCachedBytes = 16 << 20
 )
 
-// Cache keeps the messages opened last. The zero value is empty.
+// Cache keeps the most recently opened messages. The zero value is empty.
 type Cache struct {
-	keys     []string // the last used at the end
+	keys     []string // least recently used first
 	messages map[string]*message.Message
 }
 
-// Get returns an opened message by its key, nil when it is not kept.
+// Get returns an opened message by its key, nil if it is not cached.
 func (c *Cache) Get(key string) *message.Message {
 	m := c.messages[key]
 	if m != nil {
@@ -28,7 +28,7 @@ func (c *Cache) Get(key string) *message.Message {
 	return m
 }
 
-// Put keeps an opened message, and drops those that were not used for longest.
+// Put adds an opened message, and evicts the least recently used ones.
 func (c *Cache) Put(key string, m *message.Message) {
 	if c.messages == nil {
 		c.messages = map[string]*message.Message{}

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// State is what the watch knows about an inbox.
+// State is the state of watching an inbox.
 type State int
 
 const (
-	Unlisted State = iota // nothing has been heard of it yet
-	Listed                // its list is known and kept up to date
-	Failing               // the last request failed; Err says how
+	Unlisted State = iota // its list has not arrived yet
+	Listed                // its list is up to date
+	Failing               // the last request failed with Err
 	Gone                  // deleted or expired
 )
 
-// Inbox is an inbox on the screen.
+// Inbox is a listed inbox.
 type Inbox struct {
 	ID, Email, Label string
 	Created, Expires time.Time
@@ -24,13 +24,13 @@ type Inbox struct {
 	Err              error
 	Paused           bool
 	CopiedAt         time.Time // when its address was last copied
-	EndedAt          time.Time // when it was found gone
-	Since            time.Time // when it appeared on the screen
-	Keys             []string  // of its messages, the newest first; nil before its first list
+	EndedAt          time.Time // when it was found to be gone
+	Since            time.Time // when it was first listed
+	Keys             []string  // of its messages, newest first; nil until the first list arrives
 	Unread           int
 }
 
-// Name is the label of the inbox, else what stands before the @.
+// Name is the label of the inbox, otherwise the local part of its address, otherwise its ID.
 func (i *Inbox) Name() string {
 	if i.Label != "" {
 		return i.Label
@@ -42,7 +42,7 @@ func (i *Inbox) Name() string {
 	return local
 }
 
-// Domain is what stands behind the @.
+// Domain is the domain of the address.
 func (i *Inbox) Domain() string {
 	_, domain, _ := strings.Cut(i.Email, "@")
 	return domain
@@ -53,8 +53,8 @@ func (i *Inbox) Gone(now time.Time) bool {
 	return i.State == Gone || !i.Expires.IsZero() && !now.Before(i.Expires)
 }
 
-// WaitingSince is when the wait for mail began: when the address was copied, else when the inbox
-// appeared.
+// WaitingSince is when the wait for mail began: when the address was copied, otherwise when the
+// inbox was first listed.
 func (i *Inbox) WaitingSince() time.Time {
 	if i.CopiedAt.IsZero() {
 		return i.Since

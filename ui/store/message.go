@@ -10,31 +10,31 @@ import (
 	"mayfly/render"
 )
 
-// Message is a row of the list of messages.
+// Message is a listed message.
 type Message struct {
 	Key, ID, InboxID         string
-	Summary                  api.Summary // as the service gave it: not cleaned
-	Sender, Address, Subject string      // Sender is a name, or else the address
+	Summary                  api.Summary // as received from the service, not cleaned
+	Sender, Address, Subject string      // Sender is the name, otherwise the address
 	Received                 time.Time
 	Unread                   bool
-	Delay                    time.Duration // from copying the address to arrival; 0 when not measured
+	Delay                    time.Duration // from copying the address to arrival; 0 if unknown
 	Findings                 *Findings     // nil until the message was fetched
 	Words                    string        // what a filter matches, in lower case
 
-	pass uint64 // the last list that had it
+	pass uint64 // the last list that contained it
 }
 
-// Findings are what a row says about the inside of a message. Its zero value is a message with
-// nothing to take.
+// Findings are the code and the link found in a message. The zero value means that nothing was
+// found.
 type Findings struct {
 	Code string
-	Link render.Link // the confirm link; without a URL there is none
+	Link render.Link // the confirmation link; no URL means none
 }
 
-// Any reports whether there is something to take.
+// Any reports whether a code or a link was found.
 func (f *Findings) Any() bool { return f != nil && (f.Code != "" || f.Link.URL != "") }
 
-// Find collects what a row shows of a mail.
+// Find finds the code and the confirmation link of a message, cleaned for the screen.
 func Find(m *render.Mail) *Findings {
 	f := &Findings{}
 	if c, ok := m.Code(); ok {
@@ -53,7 +53,7 @@ func Find(m *render.Mail) *Findings {
 func messageKey(inboxID, id string) string { return inboxID + "\x00" + id }
 
 func newMessage(inboxID, key string, s api.Summary) *Message {
-	s.Raw = nil // the object once more
+	s.Raw = nil // a second copy of the object
 	m := &Message{
 		Key: key, ID: s.ID, InboxID: inboxID, Summary: s,
 		Sender: render.Clean(s.FromName), Address: render.Clean(s.From), Subject: render.Clean(s.Subject),
@@ -65,7 +65,7 @@ func newMessage(inboxID, key string, s api.Summary) *Message {
 	return m
 }
 
-// keysOf returns the keys of messages, the newest first.
+// keysOf returns the keys of messages, newest first.
 func keysOf(rows []*Message) []string {
 	if !slices.IsSortedFunc(rows, newestFirst) {
 		slices.SortFunc(rows, newestFirst)

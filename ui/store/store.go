@@ -1,5 +1,5 @@
-// Package store holds what the screen knows: inboxes, their messages, what is unread, what was
-// found in each message, and the messages opened last. It does no I/O, and its text is cleaned.
+// Package store holds the state of the inboxes and their messages: what is unread, what was found
+// in each message, and the most recently opened messages. It does no I/O, and its text is cleaned.
 package store
 
 import (
@@ -12,28 +12,28 @@ import (
 	"mayfly/render"
 )
 
-// All is the ID of the row above the inboxes that stands for every one of them.
+// All is the ID that stands for all inboxes: that of the first row.
 const All = "*"
 
 // keepGone is how long an inbox that is gone stays on the list.
 const keepGone = 15 * time.Minute
 
-// Store is what the application knows about inboxes and messages.
+// Store is the state of the inboxes and messages.
 type Store struct {
 	Inboxes  map[string]*Inbox
-	Order    []string            // IDs of the inboxes, the newest first
+	Order    []string            // inbox IDs, newest first
 	Messages map[string]*Message // by key
 	Opened   Cache
 
 	started    time.Time
-	dropped    map[string]bool // inboxes deleted here: a list on its way may still have them
-	all        []string        // keys of the messages of every inbox, the newest first
-	stale      bool            // all is to be made again
+	dropped    map[string]bool // inboxes deleted here, which a list under way may still contain
+	all        []string        // keys of the messages of every inbox, newest first
+	stale      bool            // all is out of date
 	pass       uint64          // counts the lists taken
 	prefetches prefetches
 }
 
-// New returns an empty store. Mail that came after now is unread.
+// New returns an empty store. Messages received after now count as unread.
 func New(now time.Time) *Store {
 	return &Store{
 		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
@@ -41,8 +41,8 @@ func New(now time.Time) *Store {
 	}
 }
 
-// Put adds an inbox, or updates what is known of it, and reports whether it is new. One that was
-// deleted here is neither: nil is returned.
+// Put adds or updates an inbox, and reports whether it is new. For an inbox that was deleted here
+// it does nothing and returns nil.
 func (s *Store) Put(in api.Inbox, now time.Time) (*Inbox, bool) {
 	if s.dropped[in.ID] {
 		return nil, false
@@ -60,7 +60,7 @@ func (s *Store) Put(in api.Inbox, now time.Time) (*Inbox, bool) {
 	return i, !known
 }
 
-// PutKnown adds an inbox of the registry, with its label.
+// PutKnown is [Store.Put] for an inbox of the registry, with its label.
 func (s *Store) PutKnown(k registry.Inbox, now time.Time) (*Inbox, bool) {
 	i, isNew := s.Put(api.Inbox{ID: k.ID, Email: k.Email, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt}, now)
 	if i != nil && k.Label != "" {
@@ -69,10 +69,10 @@ func (s *Store) PutKnown(k registry.Inbox, now time.Time) (*Inbox, bool) {
 	return i, isNew
 }
 
-// Restore lets an inbox that was deleted here be put again.
+// Restore allows an inbox that was deleted here to be added again.
 func (s *Store) Restore(id string) { delete(s.dropped, id) }
 
-// Drop forgets an inbox that was deleted here, and keeps it out of lists that still have it.
+// Drop removes an inbox that was deleted here, and ignores it in lists that still contain it.
 func (s *Store) Drop(id string) {
 	s.dropped[id] = true
 	s.Forget(id)
@@ -92,8 +92,8 @@ func (s *Store) Forget(id string) {
 	s.stale = true
 }
 
-// Prune forgets the inboxes that have been gone for long, except those to keep, and reports whether
-// there were any.
+// Prune removes the inboxes that have been gone for keepGone, except those to keep, and reports
+// whether there were any.
 func (s *Store) Prune(now time.Time, keep func(id string) bool) bool {
 	pruned := false
 	for _, id := range slices.Clone(s.Order) {
@@ -105,9 +105,8 @@ func (s *Store) Prune(now time.Time, keep func(id string) bool) bool {
 	return pruned
 }
 
-// Apply takes an event of an inbox and returns the inbox and the messages that are new with it. The
-// inbox is nil when the event is about one that is not here any more, or about an earlier follower
-// of it.
+// Apply applies an event of an inbox and returns the inbox and its new messages. The inbox is nil
+// if it is not listed any more, or if the event is from an earlier follower of it.
 func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
 	i := s.Inboxes[e.InboxID]
 	if i == nil || e.Generation != i.Generation {
@@ -127,8 +126,8 @@ func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
 	return i, nil
 }
 
-// list takes the whole list of an inbox and returns what was not in it before. Mail that comes
-// while the inbox is watched is unread, and so is what came since the application started.
+// list applies the complete list of an inbox and returns the new messages. Messages that arrive
+// while the inbox is watched are unread, and so are those received since the application started.
 func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived []*Message) {
 	first := i.Keys == nil
 	s.pass++
@@ -148,7 +147,7 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 			s.Messages[key] = m
 			arrived = append(arrived, m)
 		}
-		if m.pass != s.pass { // an ID that comes twice is one message
+		if m.pass != s.pass { // a repeated ID is one message
 			m.pass = s.pass
 			rows = append(rows, m)
 		}
@@ -178,7 +177,7 @@ func (s *Store) SetUnread(m *Message, unread bool) {
 	}
 }
 
-// Unread is the number of unread messages in every inbox.
+// Unread is the number of unread messages in all inboxes.
 func (s *Store) Unread() int {
 	n := 0
 	for _, i := range s.Inboxes {
@@ -187,7 +186,7 @@ func (s *Store) Unread() int {
 	return n
 }
 
-// Keys returns the keys of the messages of an inbox, or of [All], the newest first.
+// Keys returns the keys of the messages of an inbox, or of [All], newest first.
 func (s *Store) Keys(inboxID string) []string {
 	if inboxID != All {
 		if i := s.Inboxes[inboxID]; i != nil {
@@ -205,7 +204,7 @@ func (s *Store) Keys(inboxID string) []string {
 	return s.all
 }
 
-// Domains are the domains of the addresses, those of the newest inboxes first.
+// Domains returns the distinct domains of the addresses, those of the newest inboxes first.
 func (s *Store) Domains() []string {
 	var domains []string
 	seen := map[string]bool{"": true}
