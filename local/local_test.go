@@ -108,7 +108,7 @@ func open(t *testing.T, dir string) *local.Session {
 	return s
 }
 
-// subjects is what has arrived, in all inboxes, by the REST API.
+// subjects returns the subjects of the messages in all inboxes.
 func subjects(t *testing.T, s *local.Session) string {
 	t.Helper()
 	var inboxes struct{ Inboxes []struct{ ID string } }
@@ -144,7 +144,7 @@ func get(t *testing.T, s *local.Session, path string, v any) {
 	}
 }
 
-// send is what an application under test does that is pointed at the SMTP port.
+// send sends mail as an application under test would.
 func send(t *testing.T, s *local.Session, to, subject string) {
 	t.Helper()
 	auth := smtp.PlainAuth("", "any", "login", "127.0.0.1")
@@ -154,6 +154,7 @@ func send(t *testing.T, s *local.Session, to, subject string) {
 }
 
 func TestMailToAnyAddressArrives(t *testing.T) {
+	t.Parallel()
 	s := open(t, t.TempDir())
 	if !s.Owner || s.PID != os.Getpid() {
 		t.Errorf("session %+v", s)
@@ -165,6 +166,7 @@ func TestMailToAnyAddressArrives(t *testing.T) {
 }
 
 func TestSecondProcessAttachesAndInherits(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, dir)
 	if !first.Owner {
@@ -197,6 +199,7 @@ func TestSecondProcessAttachesAndInherits(t *testing.T) {
 }
 
 func TestOwnerIsKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, dir)
 	second := open(t, dir)
@@ -209,7 +212,7 @@ func TestOwnerIsKilled(t *testing.T) {
 		t.Fatalf("a killed process leaves its file: %v", err)
 	}
 	if _, err := local.Find(t.Context(), options(dir)); !errors.Is(err, local.ErrNotRunning) {
-		t.Errorf("found what is dead: %v", err)
+		t.Errorf("found a service whose process was killed: %v", err)
 	}
 	third := open(t, dir)
 	if !third.Owner {
@@ -220,8 +223,9 @@ func TestOwnerIsKilled(t *testing.T) {
 	}
 }
 
-// Of many that open at once one is the owner, and when it ends one of the others is.
+// Of many concurrent callers of Open one becomes the owner, and when it closes one of the others does.
 func TestManyOpenAtOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	const n = 8
 	sessions := make(chan *local.Session, n)
@@ -281,6 +285,7 @@ func TestManyOpenAtOnce(t *testing.T) {
 }
 
 func TestNotRunning(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if _, err := local.Find(t.Context(), options(dir)); !errors.Is(err, local.ErrNotRunning) {
 		t.Errorf("in an empty folder: %v", err)
@@ -301,6 +306,7 @@ func TestNotRunning(t *testing.T) {
 }
 
 func TestTakenPortIsReplaced(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -321,6 +327,7 @@ func TestTakenPortIsReplaced(t *testing.T) {
 }
 
 func TestFilesAreForTheirOwnerOnly(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no permission bits: the user's folder protects the files")
 	}
@@ -339,6 +346,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 }
 
 func TestFolderThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -350,13 +358,15 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 }
 
 func TestLoopbackOnly(t *testing.T) {
+	t.Parallel()
 	if _, err := local.Open(t.Context(), local.Options{DataDir: t.TempDir(), HTTP: "0.0.0.0:0"}); err == nil {
 		t.Error("listens for the whole network")
 	}
 }
 
-// The keys are administered while the service runs, and while it does not.
+// Keys can be administered whether or not the service runs.
 func TestAdministration(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := start(t, dir)
 	admin, err := server.OpenAdmin(t.Context(), options(dir).StoreDir())
@@ -393,6 +403,7 @@ func TestAdministration(t *testing.T) {
 }
 
 func TestOpenGivesUpWithItsContext(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	open(t, dir)
 	// An owner that never says where it listens.

@@ -13,7 +13,7 @@ import (
 	"mayfly/service/pebble"
 )
 
-// Key is an API key as it is administered. The secret is stored as a hash and cannot be told.
+// Key is an API key without its secret, of which only a hash is stored.
 type Key struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
@@ -22,13 +22,13 @@ type Key struct {
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 }
 
-// NewKey is a key with its secret, which is told once.
+// NewKey is a key with its secret, which cannot be shown again.
 type NewKey struct {
 	Key
 	Secret string `json:"secret"`
 }
 
-// operations are what can be done to a store, here or through a socket.
+// operations are the administrative operations on a store, in this process or over a socket.
 type operations interface {
 	createKey(ctx context.Context, name, plan string) (NewKey, error)
 	keys(ctx context.Context) ([]Key, error)
@@ -39,13 +39,13 @@ type operations interface {
 	close() error
 }
 
-// Admin administers a store: over the socket of the process that owns it, else directly.
+// Admin administers a store: over the socket of the process that owns it, or else directly.
 type Admin struct {
 	operations operations
 }
 
-// OpenAdmin finds the process that owns the store in a directory and administers through it. With none running, and for
-// a database, it opens the store itself, and makes one where there is none, until [Admin.Close].
+// OpenAdmin connects to the process that owns the store in a directory. If there is none, and for a
+// database, it opens the store itself, or creates it, until [Admin.Close].
 func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
 	if err := checkStore(store); err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeoverTimeout)
 	defer cancel()
-	again := time.NewTicker(takeoverTimeout / 100)
-	defer again.Stop()
+	retry := time.NewTicker(takeoverTimeout / 100)
+	defer retry.Stop()
 	for {
 		if r, err := dialAdmin(ctx, store); err == nil {
 			return &Admin{r}, nil
@@ -72,55 +72,56 @@ func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
 		if !errors.Is(err, pebble.ErrInUse) {
 			return nil, err
 		}
-		select { // a process that starts or stops has the store, but no socket
-		case <-again.C:
+		select { // a process that is starting or stopping has the store, but no socket
+		case <-retry.C:
 		case <-ctx.Done():
 			return nil, err
 		}
 	}
 }
 
-// takeoverTimeout is how long a process may have a store without a socket, while it starts or stops.
+// takeoverTimeout bounds the time that a process has a store open without a socket, while it starts
+// or stops.
 const takeoverTimeout = 5 * time.Second
 
-// CreateKey makes an API key; the name is for people, the plan one of free, dev, startup and enterprise. The secret
-// is told here and never again.
+// CreateKey creates an API key. The name is for people; the plan is free, dev, startup or
+// enterprise. The secret is returned only here.
 func (a *Admin) CreateKey(ctx context.Context, name, plan string) (NewKey, error) {
 	return a.operations.createKey(ctx, name, plan)
 }
 
-// Keys lists all API keys, the revoked ones too, the oldest first.
+// Keys returns all API keys, oldest first, including revoked ones.
 func (a *Admin) Keys(ctx context.Context) ([]Key, error) { return a.operations.keys(ctx) }
 
-// RevokeKey ends a key at once.
+// RevokeKey revokes a key with immediate effect.
 func (a *Admin) RevokeKey(ctx context.Context, id string) (Key, error) {
 	return a.operations.revokeKey(ctx, id)
 }
 
-// RotateKey gives a key a new secret, which is told here and never again; the old one ends at once. Its inboxes stay
-// its own.
+// RotateKey replaces a key's secret with immediate effect. The new one is returned only here. The
+// key keeps its inboxes.
 func (a *Admin) RotateKey(ctx context.Context, id string) (NewKey, error) {
 	return a.operations.rotateKey(ctx, id)
 }
 
-// SetPlan changes the plan of a key, from its next request on.
+// SetPlan changes the plan of a key, with effect from its next request.
 func (a *Admin) SetPlan(ctx context.Context, id, plan string) (Key, error) {
 	return a.operations.setPlan(ctx, id, plan)
 }
 
-// Backup writes a copy of the live store into a new directory of this machine.
+// Backup writes a copy of the live store to a new directory on this machine.
 func (a *Admin) Backup(ctx context.Context, dir string) error {
-	dir, err := filepath.Abs(dir) // the process that owns the store has another working directory
+	dir, err := filepath.Abs(dir) // the owner of the store may have another working directory
 	if err != nil {
 		return err
 	}
 	if _, err := os.Lstat(dir); err == nil {
-		return fmt.Errorf("%s is there already: name a new folder for the backup", dir)
+		return fmt.Errorf("%s already exists: name a new folder for the backup", dir)
 	}
 	return a.operations.backup(ctx, dir)
 }
 
-// Close gives the store back.
+// Close closes the store or the connection to its owner.
 func (a *Admin) Close() error { return a.operations.close() }
 
 func keyJSON(k service.Key) Key {

@@ -29,10 +29,12 @@ func openAdmin(t *testing.T, store string) *server.Admin {
 	return a
 }
 
-// The same can be done to a store whether a server has it or not.
+// Administration is the same whether or not a server has the store open.
 func TestAdministration(t *testing.T) {
+	t.Parallel()
 	for name, running := range map[string]bool{"running": true, "not running": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := config(t)
 			if running {
 				start(t, c)
@@ -58,29 +60,36 @@ func TestAdministration(t *testing.T) {
 			if err != nil || len(keys) != 1 || keys[0].ID != made.ID || keys[0].Plan != "startup" || keys[0].RevokedAt == nil {
 				t.Errorf("keys %+v, %v", keys, err)
 			}
-
-			for name, err := range map[string]error{
-				"plan":     second(a.CreateKey(ctx, "", "gold")),
-				"new plan": second(a.SetPlan(ctx, made.ID, "gold")),
-				"revoked":  second(a.RotateKey(ctx, made.ID)),
-			} {
-				if service.ErrorCode(err) != service.Invalid || strings.Contains(err.Error(), "\n") {
-					t.Errorf("%s: %v", name, err)
-				}
-			}
-			for _, id := range []string{"key_none", "../keys", "a/b", "%2f"} {
-				if _, err := a.RevokeKey(ctx, id); service.ErrorCode(err) != service.NotFound {
-					t.Errorf("revoking %q: %v", id, err)
-				}
-			}
+			wantAdminErrors(t, a, made.ID)
 		})
+	}
+}
+
+// wantAdminErrors makes bad requests, some of them for a key that is revoked.
+func wantAdminErrors(t *testing.T, a *server.Admin, revoked string) {
+	t.Helper()
+	ctx := t.Context()
+	for name, err := range map[string]error{
+		"plan":     second(a.CreateKey(ctx, "", "gold")),
+		"new plan": second(a.SetPlan(ctx, revoked, "gold")),
+		"revoked":  second(a.RotateKey(ctx, revoked)),
+	} {
+		if service.ErrorCode(err) != service.Invalid || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, id := range []string{"key_none", "../keys", "a/b", "%2f"} {
+		if _, err := a.RevokeKey(ctx, id); service.ErrorCode(err) != service.NotFound {
+			t.Errorf("revoking %q: %v", id, err)
+		}
 	}
 }
 
 func second[T any](_ T, err error) error { return err }
 
-// A server that starts has the store before it has a socket: who administers meanwhile waits for it.
+// A server that is starting has the store but no socket yet. Administration waits for it.
 func TestAdministrationWhileAServerStarts(t *testing.T) {
+	t.Parallel()
 	c := config(t)
 	if err := os.Mkdir(c.Store, 0o700); err != nil {
 		t.Fatal(err)
@@ -92,7 +101,7 @@ func TestAdministrationWhileAServerStarts(t *testing.T) {
 	expired, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := server.OpenAdmin(expired, c.Store); !errors.Is(err, pebble.ErrInUse) {
-		t.Errorf("a store that another has: %v", err)
+		t.Errorf("a store that another process has open: %v", err)
 	}
 	opened := make(chan error)
 	go func() {
@@ -111,6 +120,7 @@ func TestAdministrationWhileAServerStarts(t *testing.T) {
 }
 
 func TestSocketOfAStoreWithALongPath(t *testing.T) {
+	t.Parallel()
 	c := config(t)
 	c.Store = filepath.Join(t.TempDir(), strings.Repeat("long", 30))
 	s := start(t, c)
@@ -140,8 +150,9 @@ func TestSocketOfAStoreWithALongPath(t *testing.T) {
 	}
 }
 
-// A backup is a store, with all that was there when it was asked for.
+// A backup is a store with everything that was accepted before it.
 func TestBackupOfALiveStore(t *testing.T) {
+	t.Parallel()
 	c := config(t)
 	s := start(t, c)
 	k, in := newInbox(t, s)
@@ -178,7 +189,7 @@ func TestBackupOfALiveStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := server.Restore(t.Context(), none, restored); err == nil {
-		t.Error("restored from what is no backup")
+		t.Error("restored from something that is not a backup")
 	}
 	if left, err := filepath.Glob(restored + "*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)

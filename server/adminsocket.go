@@ -20,33 +20,35 @@ import (
 	"mayfly/service"
 )
 
-// The admin socket is a Unix socket that only the owner of the store's folder can reach: whoever can open it could
-// open the store as well. It speaks HTTP and JSON.
 const (
 	socketName = "admin.sock"
-	// socketPathName names a file with the path of the socket where the one in the folder would be too long.
+	// socketPathName is the name of a file with the path of the socket, if that in the store's
+	// folder is too long.
 	socketPathName = "admin.path"
-	// maxSocketPath is what every system takes: 104 bytes on macOS, the final zero included.
+	// maxSocketPath is the longest path that all systems accept: on macOS 104 bytes with the final
+	// zero.
 	maxSocketPath = 103
-	maxAdminBody  = 64 << 10
+	maxAdminBody  = 64 << 10 // bytes
 )
 
-// adminSocket serves operations on a Unix socket.
+// adminSocket serves operations as HTTP and JSON on a Unix socket in the store's folder. Only the
+// owner of the folder, who could also open the store, can connect to it.
 type adminSocket struct {
 	listener net.Listener
 	http     *http.Server
 	stopping chan struct{}
-	remove   []string // files and folders that end with it
+	remove   []string // files and folders to remove at the end
 }
 
-// listenAdmin opens the socket of a store that this process owns. What an owner before left behind is replaced.
+// listenAdmin opens the socket of a store that this process owns, and replaces one that a previous
+// owner left behind.
 func listenAdmin(store string, o operations, log *slog.Logger) (*adminSocket, error) {
 	a := &adminSocket{stopping: make(chan struct{})}
 	path := filepath.Join(store, socketName)
 	if len(path) > maxSocketPath {
 		dir, err := os.MkdirTemp("", "mayfly-") // mode 0700
 		if err != nil {
-			return nil, fmt.Errorf("making a folder for the admin socket: %w", err)
+			return nil, fmt.Errorf("creating a folder for the admin socket: %w", err)
 		}
 		path = filepath.Join(dir, socketName)
 		note := filepath.Join(store, socketPathName)
@@ -80,7 +82,7 @@ func listenAdmin(store string, o operations, log *slog.Logger) (*adminSocket, er
 
 func (a *adminSocket) serve() error { return ignoreClosed(a.http.Serve(a.listener)) }
 
-// shutdown ends the connections that only wait for the end, and lets operations finish.
+// shutdown ends the requests for /alive, and lets operations complete.
 func (a *adminSocket) shutdown(ctx context.Context) error {
 	close(a.stopping)
 	if err := a.http.Shutdown(ctx); err != nil {
@@ -91,10 +93,10 @@ func (a *adminSocket) shutdown(ctx context.Context) error {
 
 func (a *adminSocket) close() {
 	if a.listener != nil {
-		_ = a.listener.Close() // closed already when it was served
+		_ = a.listener.Close() // it is already closed if it was served
 	}
 	for _, name := range a.remove {
-		_ = os.Remove(name) // what stays is replaced by the next owner
+		_ = os.Remove(name) // the next owner replaces what is left
 	}
 }
 
@@ -112,7 +114,8 @@ type adminError struct {
 	Message string       `json:"message"`
 }
 
-// adminHandler answers with JSON: 200 and the result, or 400 and an adminError.
+// adminHandler serves operations. It answers with JSON: 200 and the result, or 400 and an
+// adminError.
 func adminHandler(o operations, stopping <-chan struct{}) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, r *http.Request) {
@@ -153,7 +156,7 @@ func adminHandler(o operations, stopping <-chan struct{}) http.Handler {
 		}
 		answerAdmin(w, struct{}{}, o.backup(r.Context(), in.Dir))
 	})
-	// The answer begins at once and ends with this process, however it ends.
+	// The answer starts at once and ends when this process ends, even if it is killed.
 	mux.HandleFunc("GET /alive", func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)
 		if http.NewResponseController(w).Flush() != nil {
@@ -171,7 +174,7 @@ func readAdmin(w http.ResponseWriter, r *http.Request, v any) error {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAdminBody))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return service.Errorf(service.Invalid, "the request cannot be read")
+		return service.Errorf(service.Invalid, "the request is malformed")
 	}
 	return nil
 }
@@ -182,13 +185,13 @@ func answerAdmin(w http.ResponseWriter, v any, err error) {
 		w.WriteHeader(http.StatusBadRequest)
 		v = adminError{service.ErrorCode(err), err.Error()}
 	}
-	_ = json.NewEncoder(w).Encode(v) // when the client has gone, nobody is left to be told
+	_ = json.NewEncoder(w).Encode(v) // it fails when the client has left
 }
 
-// remote carries out operations through the socket of the process that owns the store.
+// remote does operations over the socket of the process that owns the store.
 type remote struct{ client *http.Client }
 
-// dialAdmin connects to the socket of a store; it fails when no process owns it.
+// dialAdmin connects to the socket of a store, and fails if no process owns the store.
 func dialAdmin(ctx context.Context, store string) (remote, error) {
 	path := filepath.Join(store, socketName)
 	if len(path) > maxSocketPath {
@@ -203,7 +206,7 @@ func dialAdmin(ctx context.Context, store string) (remote, error) {
 	if err != nil {
 		return remote{}, err
 	}
-	_ = c.Close() // it was only to see whether somebody is there
+	_ = c.Close() // it only tested whether there is a server
 	return remote{&http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) },
 	}}}, nil
@@ -221,7 +224,7 @@ func (r remote) do(ctx context.Context, method, path string, in, out any) error 
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return fmt.Errorf("asking the process that owns the store: %w", err)
+		return fmt.Errorf("calling the process that owns the store: %w", err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -268,8 +271,8 @@ func (r remote) close() error {
 	return nil
 }
 
-// Alive connects to the process that owns the store in a directory, and returns a channel that is closed as soon as
-// that process has ended, or ctx has. It fails when no process owns the store.
+// Alive connects to the process that owns the store in a directory, and returns a channel that is
+// closed when that process or ctx ends. It fails if no process owns the store.
 func Alive(ctx context.Context, store string) (<-chan struct{}, error) {
 	r, err := dialAdmin(ctx, store)
 	if err != nil {
@@ -288,7 +291,7 @@ func Alive(ctx context.Context, store string) (<-chan struct{}, error) {
 		defer close(gone)
 		defer r.close()
 		defer resp.Body.Close()
-		_, _ = io.Copy(io.Discard, resp.Body) // however it ends
+		_, _ = io.Copy(io.Discard, resp.Body) // until it ends, with or without an error
 	}()
 	return gone, nil
 }

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// certificate is a TLS certificate on disk, read again when its files change, so that a renewal needs no restart.
+// certificate is a TLS certificate on disk. It is read again when its files change, so that a
+// renewal needs no restart.
 type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
@@ -19,13 +20,13 @@ type certificate struct {
 	read    [2]fileState
 }
 
-// fileState tells versions of a file apart.
+// fileState identifies a version of a file.
 type fileState struct {
 	modified time.Time
 	size     int64
 }
 
-// loadCertificate reads a certificate; the files must be there and fit together.
+// loadCertificate reads a certificate. The files must exist and match.
 func loadCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, error) {
 	c := &certificate{certFile: certFile, keyFile: keyFile, log: log}
 	if err := c.reload(); err != nil {
@@ -34,7 +35,7 @@ func loadCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, 
 	return c, nil
 }
 
-// config is the TLS configuration of a listener with this certificate.
+// config returns the TLS configuration of a listener with this certificate.
 func (c *certificate) config() *tls.Config {
 	return &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS12}
 }
@@ -43,12 +44,13 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.reload(); err != nil {
-		c.log.Warn("the changed TLS certificate cannot be used, the one before still is", "error", err)
+		c.log.Warn("the changed TLS certificate cannot be used, the previous one still is", "error", err)
 	}
 	return c.current, nil
 }
 
-// reload reads the files if they changed. A pair that does not fit, as in the middle of a renewal, changes nothing.
+// reload reads the files if they have changed. Files that do not match, as in the middle of a
+// renewal, change nothing.
 func (c *certificate) reload() error {
 	var now [2]fileState
 	for i, name := range []string{c.certFile, c.keyFile} {

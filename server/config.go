@@ -16,61 +16,65 @@ import (
 	"mayfly/service/smtp"
 )
 
-// Config says what a server listens on, where it keeps its store and what it allows. A zero limit stands for its
-// default, which the doors know (see the packages service/smtp and service/rest).
+// Config is the configuration of a server. A zero limit stands for its default (see the packages
+// service/smtp and service/rest).
 type Config struct {
-	HTTP    string // address of the REST API, host:port; port 0 takes a free one
-	SMTP    string // address of the SMTP door, likewise
+	HTTP    string // address of the REST API, host:port; port 0 is any free one
+	SMTP    string // address of the SMTP server, likewise
 	Metrics string // address of the Prometheus metrics; empty: none
 
-	// HTTPListener and SMTPListener, when set, are used in place of the addresses, and closed by the server.
+	// HTTPListener and SMTPListener replace the addresses if they are set. The server closes them.
 	HTTPListener, SMTPListener net.Listener
 
-	Store   string   // directory of the embedded store, or postgres://user:password@host:port/database
+	Store   string   // directory, or postgres://user:password@host:port/database
 	Domains []string // domains of the addresses; the first is the default
 
-	// CatchAll makes an inbox for mail to an unknown address, at any domain. It belongs to the key with the ID
-	// CatchAllKey, or else to the one whose secret is in KeyFile.
+	// CatchAll creates an inbox for mail to an unknown address, at any domain. It belongs to the
+	// key with the ID CatchAllKey, or else to the key in KeyFile.
 	CatchAll    bool
 	CatchAllKey string
 	CatchAllTTL time.Duration // lifetime of such an inbox; default 24 h
 
-	// KeyFile holds the secret of an API key, which is made, with the plan enterprise, when the file is not there or
-	// the store does not know the key.
+	// KeyFile has the secret of an API key. If the file does not exist, or the store does not know
+	// the key, a key with the plan enterprise is created.
 	KeyFile string
 
-	SMTPAuthAny bool   // any SMTP login is accepted
-	Hostname    string // how the SMTP door names itself; default the machine's name
+	SMTPAuthAny bool   // accept any SMTP login
+	Hostname    string // name of the SMTP server; default: the machine's
 
-	HTTPCert, HTTPKey string // PEM files, read again when they change: the REST API speaks TLS
-	SMTPCert, SMTPKey string // likewise: the SMTP door offers STARTTLS
+	HTTPCert, HTTPKey string // PEM files for HTTPS, read again when they change
+	SMTPCert, SMTPKey string // likewise for STARTTLS
 
-	// Limits of the SMTP door.
-	MaxMessageBytes          int64         // of one message
-	MaxRecipients            int           // of one message
+	// Limits of the SMTP server.
+	MaxMessageBytes          int64         // of a message
+	MaxRecipients            int           // of a message
 	MaxCommandLine           int           // octets of a command line
 	MaxTextLine              int           // octets of a line of a message
-	MaxErrors                int           // bad commands of a session
-	MaxMessages              int           // messages of a connection
-	MaxConnections           int           // at a time; default 2,048, and no more than a quarter of the files that may be open
+	MaxErrors                int           // bad commands in a session
+	MaxMessages              int           // messages in a connection
+	MaxConnections           int           // default 2,048, at most a quarter of the open files
 	MaxConnectionsPerAddress int           // at a time, from one address
 	MaxInFlightBytes         int64         // of messages not yet stored, over all connections
 	IdleTimeout              time.Duration // without an octet from the client
 	SessionTimeout           time.Duration // of a whole session
 
 	// Limits of the REST API.
-	MaxWait            time.Duration // the longest that a request is held
-	MaxHeld            int           // requests held at once
-	MaxHTTPConnections int           // at a time, more have to wait; default 65,536, and no more than half of the files that may be open
+	MaxWait time.Duration // longest time that a request is held
+	MaxHeld int           // requests held at once
 
-	// MCP serves /mcp on the address of the REST API, and checks the key itself; nil: there is no such path.
+	// MaxHTTPConnections is the limit of connections to the REST API at a time; others have to
+	// wait. Default 65,536, at most half of the open files.
+	MaxHTTPConnections int
+
+	// MCP serves /mcp on the address of the REST API and checks the key itself. Nil: there is no
+	// such path.
 	MCP http.Handler
 
-	Log *slog.Logger // default: nothing is logged
+	Log *slog.Logger // default: none
 }
 
-// withDefaults fills in the limits that depend on the machine. A store that cannot open its files any more cannot go
-// on, so the connections of all doors leave it some.
+// withDefaults fills in the limits that depend on how many files the process can open. Connections
+// must leave some for the store, which cannot work without.
 func (c Config) withDefaults() Config {
 	if c.MaxConnections == 0 {
 		c.MaxConnections = min(2048, openFiles()/4)
@@ -81,11 +85,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// domainName is a host name of at least one label, lower case (RFC 1123).
+// domainName matches a host name in lower case (RFC 1123).
 var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// Check finds all that is wrong with a configuration, a line for each fault, without opening anything but the
-// certificates.
+// Check returns all that is wrong with a configuration, a line for each fault. It opens nothing but
+// the certificates.
 func (c Config) Check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -111,7 +115,7 @@ func (c Config) Check() error {
 		faults = append(faults, err)
 	}
 	if len(c.Domains) == 0 {
-		fault("no domain is given: name at least one")
+		fault("no domain is given: give at least one")
 	}
 	for i, d := range c.Domains {
 		if len(d) > 253 || !domainName.MatchString(d) {
@@ -121,7 +125,7 @@ func (c Config) Check() error {
 		}
 	}
 	if c.CatchAll && c.CatchAllKey == "" && c.KeyFile == "" {
-		fault("catch-all needs the ID of the API key that its inboxes belong to: give it with --catch-all-key")
+		fault("catch-all needs the ID of the API key that owns its inboxes: give it with --catch-all-key")
 	}
 	faults = append(faults, checkCertificate("HTTP", c.HTTPCert, c.HTTPKey), checkCertificate("SMTP", c.SMTPCert, c.SMTPKey),
 		c.smtpOptions().Check())
@@ -130,7 +134,7 @@ func (c Config) Check() error {
 		value int64
 	}{
 		{"lifetime of catch-all inboxes", int64(c.CatchAllTTL)},
-		{"longest wait", int64(c.MaxWait)},
+		{"time that a request is held", int64(c.MaxWait)},
 		{"number of held requests", int64(c.MaxHeld)},
 		{"number of HTTP connections", int64(c.MaxHTTPConnections)},
 	} {
@@ -141,7 +145,7 @@ func (c Config) Check() error {
 	return errors.Join(faults...)
 }
 
-// smtpOptions are the options of the SMTP door, without its certificate.
+// smtpOptions returns the options of the SMTP server without its certificate.
 func (c Config) smtpOptions() smtp.Options {
 	return smtp.Options{
 		Hostname:                 c.Hostname,
@@ -164,7 +168,7 @@ func (c Config) smtpOptions() smtp.Options {
 func checkStore(name string) error {
 	switch scheme, _, ok := strings.Cut(name, "://"); {
 	case name == "":
-		return errors.New("no store is given: name a directory, or a database as postgres://user@host/database")
+		return errors.New("no store is given: want a directory, or a database as postgres://user@host/database")
 	case isDatabase(name):
 		return postgres.CheckURL(name)
 	case ok:
@@ -173,23 +177,23 @@ func checkStore(name string) error {
 	return nil
 }
 
-func checkCertificate(door, certFile, keyFile string) error {
+func checkCertificate(server, certFile, keyFile string) error {
 	if certFile == "" && keyFile == "" {
 		return nil
 	}
 	if certFile == "" || keyFile == "" {
-		return fmt.Errorf("TLS for %s needs both a certificate and a key", door)
+		return fmt.Errorf("TLS for %s needs both a certificate and a key", server)
 	}
 	if _, err := loadCertificate(certFile, keyFile, slog.New(slog.DiscardHandler)); err != nil {
-		return fmt.Errorf("TLS for %s: %w", door, err)
+		return fmt.Errorf("TLS for %s: %w", server, err)
 	}
 	return nil
 }
 
-// privateDir makes a directory that only its owner can look into.
+// privateDir creates a directory that only its owner can access.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making the store's folder: %w", err)
+		return fmt.Errorf("creating the store's folder: %w", err)
 	}
 	return nil
 }

@@ -16,18 +16,19 @@ import (
 	"mayfly/service/postgres"
 )
 
-// Copied is how much of a store was copied.
+// Copied counts what was copied of a store.
 type Copied struct {
 	Keys     int
 	Inboxes  int
-	Messages int // that were not there yet
-	Removed  int // inboxes that are no more
+	Messages int // new ones
+	Removed  int // inboxes that no longer exist
 }
 
-// CopyStore makes a database what an embedded store is, as it was at the start. The store may be served meanwhile. Made
-// again, it takes what has changed since; the database must not be served before the last time. tell, if not nil, is
-// called now and then with what is done so far.
-func CopyStore(ctx context.Context, dir, database string, tell func(Copied)) (Copied, error) {
+// CopyStore copies an embedded store to a database, in its state at the start. The store can be in
+// use meanwhile. When it is repeated, it copies what has changed since; the database must not be
+// served until the last time. From time to time it calls onProgress, if not nil, with what was
+// copied so far.
+func CopyStore(ctx context.Context, dir, database string, onProgress func(Copied)) (Copied, error) {
 	if isDatabase(dir) || !isDatabase(database) {
 		return Copied{}, errors.New("a store is copied from a folder to a database: --from DIR --to postgres://user@host/database")
 	}
@@ -46,9 +47,9 @@ func CopyStore(ctx context.Context, dir, database string, tell func(Copied)) (Co
 		return Copied{}, errors.Join(fmt.Errorf("reading the store in %s: %w", dir, err), to.Close())
 	}
 	defer frozen.remove()
-	c := copying{from: frozen.store, now: time.Now(), tell: tell}
-	if c.tell == nil {
-		c.tell = func(Copied) {}
+	c := copier{from: frozen.store, now: time.Now(), onProgress: onProgress}
+	if c.onProgress == nil {
+		c.onProgress = func(Copied) {}
 	}
 	err = c.run(ctx, to)
 	if err != nil {
@@ -57,22 +58,22 @@ func CopyStore(ctx context.Context, dir, database string, tell func(Copied)) (Co
 	return c.done, errors.Join(err, to.Close())
 }
 
-// frozen is a store as it was at one moment.
+// frozen is a store in its state at one moment.
 type frozen struct {
 	store *pebble.Store
 	dir   string
-	lock  *flock.Flock // of who copies the store
+	lock  *flock.Flock // keeps other processes from copying the store
 }
 
-// freeze makes a copy of a store in a folder of the store's, which is linked to it as far as it can be. What a process
-// left there that was killed is removed.
+// freeze makes a copy of a store in a subfolder, linked as far as possible. It removes what a
+// process that was killed left there.
 func freeze(ctx context.Context, dir string) (f frozen, err error) {
 	f = frozen{dir: filepath.Join(dir, "copying"), lock: flock.New(filepath.Join(dir, "copying.lock"), flock.SetPermissions(0o644))}
-	mine, err := f.lock.TryLock()
+	locked, err := f.lock.TryLock()
 	if err != nil {
 		return f, err
 	}
-	if !mine {
+	if !locked {
 		return f, errors.New("another process is copying it")
 	}
 	if err := os.RemoveAll(f.dir); err != nil {
@@ -84,7 +85,7 @@ func freeze(ctx context.Context, dir string) (f frozen, err error) {
 	return f, nil
 }
 
-// snapshot makes a copy of a store in a new folder and opens it.
+// snapshot copies a store to a new folder and opens the copy.
 func snapshot(ctx context.Context, dir, to string) (*pebble.Store, error) {
 	admin, err := OpenAdmin(ctx, dir)
 	if err != nil {
@@ -102,22 +103,22 @@ func (f frozen) remove() {
 	_ = f.lock.Unlock()
 }
 
-// What a transaction copies at most: copyBytes are of raw messages.
+// Limits of a transaction.
 const (
 	copyRows  = 1000
-	copyBytes = 4 << 20
+	copyBytes = 4 << 20 // of raw messages
 )
 
-// copying is a copy that is being made.
-type copying struct {
-	from *pebble.Store
-	to   *postgres.Import
-	now  time.Time
-	done Copied
-	tell func(Copied)
+// copier copies an embedded store to a database.
+type copier struct {
+	from       *pebble.Store
+	to         *postgres.Import
+	now        time.Time
+	done       Copied
+	onProgress func(Copied)
 }
 
-func (c *copying) run(ctx context.Context, to *postgres.Store) (err error) {
+func (c *copier) run(ctx context.Context, to *postgres.Store) (err error) {
 	keys, err := c.from.Keys(ctx)
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func (c *copying) run(ctx context.Context, to *postgres.Store) (err error) {
 	if len(keys) == 0 {
 		return errors.New("the store has no API keys: there is nothing to copy")
 	}
-	// The oldest key names the store: its ID is random, and keys are never removed.
+	// The oldest key identifies the store, since its ID is random and keys are never removed.
 	if c.to, err = to.Import(ctx, keys[0].ID); err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (c *copying) run(ctx context.Context, to *postgres.Store) (err error) {
 	return err
 }
 
-func (c *copying) keys(ctx context.Context, keys []service.StoredKey) error {
+func (c *copier) keys(ctx context.Context, keys []service.StoredKey) error {
 	day := service.DayOf(c.now)
 	counts := make(map[string][2]int) // today and yesterday
 	err := c.from.EachCount(ctx, func(keyID string, d service.Day, n int) error {
@@ -166,7 +167,7 @@ func (c *copying) keys(ctx context.Context, keys []service.StoredKey) error {
 	return nil
 }
 
-// batch gathers rows until they are worth a transaction.
+// batch gathers rows for a transaction.
 type batch[T any] struct {
 	rows  []T
 	write func([]T) error
@@ -188,7 +189,7 @@ func (b *batch[T]) flush() error {
 	return err
 }
 
-func (c *copying) addresses(ctx context.Context) error {
+func (c *copier) addresses(ctx context.Context) error {
 	list := batch[postgres.Address]{write: func(rows []postgres.Address) error { return c.to.Addresses(ctx, rows) }}
 	err := c.from.EachAddress(ctx, func(address, keyID, _ string) error {
 		return list.add(postgres.Address{Address: address, KeyID: keyID})
@@ -199,7 +200,7 @@ func (c *copying) addresses(ctx context.Context) error {
 	return list.flush()
 }
 
-func (c *copying) inboxes(ctx context.Context) error {
+func (c *copier) inboxes(ctx context.Context) error {
 	list := batch[postgres.Inbox]{write: func(rows []postgres.Inbox) error {
 		there, err := c.to.Inboxes(ctx, rows)
 		if err == nil {
@@ -207,7 +208,7 @@ func (c *copying) inboxes(ctx context.Context) error {
 		}
 		if err == nil {
 			c.done.Inboxes += len(rows)
-			c.tell(c.done)
+			c.onProgress(c.done)
 		}
 		return err
 	}}
@@ -227,14 +228,14 @@ func (c *copying) inboxes(ctx context.Context) error {
 	return list.flush()
 }
 
-// messages copies, of each inbox, those that follow the ones that are there.
-func (c *copying) messages(ctx context.Context, inboxes []postgres.Inbox, there map[string]int) error {
+// messages copies the messages of inboxes, except those that are already there.
+func (c *copier) messages(ctx context.Context, inboxes []postgres.Inbox, there map[string]int) error {
 	size := 0
 	list := batch[postgres.Message]{write: func(rows []postgres.Message) error {
 		err := c.to.Messages(ctx, rows)
 		if err == nil {
 			c.done.Messages += len(rows)
-			c.tell(c.done)
+			c.onProgress(c.done)
 		}
 		size = 0
 		return err

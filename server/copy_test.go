@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"mayfly/server"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
@@ -19,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
-// contents is all that a key can see of its inboxes, by their IDs.
+// contents returns all messages of a key, by the IDs of its inboxes.
 func contents(t *testing.T, s *server.Server, k service.Key) map[string][]service.Message {
 	t.Helper()
 	list, _, err := s.Service().Inboxes(t.Context(), k)
@@ -50,100 +52,120 @@ func sameMessages(a, b []service.Message) bool {
 	})
 }
 
-// A store is moved while it is served: copied, served on, stopped, copied again, and served from the database.
+// A live store is moved: it is copied while it is in use, stopped, copied again, and served from
+// the database.
 func TestCopyOfALiveStore(t *testing.T) {
+	t.Parallel()
 	database := pgtest.Database(t)
 	c := config(t)
 	s := start(t, c)
 	k, in := newInbox(t, s)
 	foreign, _ := newInbox(t, s)
-	ctx := t.Context()
-	doomed, err := s.Service().CreateInbox(ctx, k, service.NewInbox{Username: "doomed"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	freed, err := s.Service().CreateInbox(ctx, k, service.NewInbox{Username: "freed"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Service().DeleteInbox(ctx, k, freed.ID); err != nil {
-		t.Fatal(err)
-	}
+	doomed, freed := newNamedInbox(t, s, k, "doomed"), newNamedInbox(t, s, k, "freed")
+	deleteInbox(t, s, k, freed)
 	for n := range 30 {
 		for _, to := range []string{in.Address, doomed.Address} {
-			if err := send(s.SMTPAddr(), to, fmt.Sprint(n)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, send(s.SMTPAddr(), to, fmt.Sprint(n)))
 		}
 	}
 
-	// Mail comes all the time.
-	ctx, cancel := context.WithCancel(ctx)
-	var load sync.WaitGroup
-	load.Go(func() {
-		for n := 0; ctx.Err() == nil; n++ {
-			if err := send(s.SMTPAddr(), in.Address, fmt.Sprint("meanwhile ", n)); err != nil {
-				t.Error(err)
-				return
-			}
-		}
-	})
-	copied, err := server.CopyStore(t.Context(), c.Store, database, nil)
-	cancel()
-	load.Wait()
-	if err != nil || copied.Keys != 2 || copied.Inboxes != 3 || copied.Messages < 60 {
-		t.Fatalf("copied %+v, %v", copied, err)
+	stop := sendUntil(t, s, in.Address)
+	copied := copyStore(t, c.Store, database)
+	stop()
+	if copied.Keys != 2 || copied.Inboxes != 3 || copied.Messages < 60 {
+		t.Fatalf("copied %+v", copied)
 	}
-	if err := s.Service().DeleteInbox(t.Context(), k, doomed.ID); err != nil {
-		t.Fatal(err)
-	}
-	if err := send(s.SMTPAddr(), in.Address, "last"); err != nil {
-		t.Fatal(err)
-	}
+	deleteInbox(t, s, k, doomed)
+	must(t, send(s.SMTPAddr(), in.Address, "last"))
 	want := contents(t, s, k)
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
+	must(t, s.Shutdown(t.Context()))
+	if copied = copyStore(t, c.Store, database); copied.Removed != 1 || copied.Messages == 0 {
+		t.Fatalf("copied again %+v", copied)
 	}
-	if copied, err = server.CopyStore(t.Context(), c.Store, database, nil); err != nil || copied.Removed != 1 || copied.Messages == 0 {
-		t.Fatalf("copied again %+v, %v", copied, err)
-	}
-	if copied, err = server.CopyStore(t.Context(), c.Store, database, nil); err != nil || copied.Removed != 0 || copied.Messages != 0 {
-		t.Fatalf("copied once more %+v, %v", copied, err)
+	if copied = copyStore(t, c.Store, database); copied.Removed != 0 || copied.Messages != 0 {
+		t.Fatalf("copied once more %+v", copied)
 	}
 	if _, err := os.Stat(filepath.Join(c.Store, "copying")); err == nil {
-		t.Error("what was copied from is left behind")
+		t.Error("the copied state of the store is left behind")
 	}
 
 	old := c.Store
 	c.Store = database
 	moved := start(t, c)
-	got := contents(t, moved, k)
-	if len(got) != len(want) {
-		t.Errorf("%d inboxes are there, want %d", len(got), len(want))
-	}
-	for id, messages := range want {
-		if !sameMessages(got[id], messages) {
-			t.Errorf("%s has %d messages that are not the %d it had", id, len(got[id]), len(messages))
-		}
-	}
-	if err := send(moved.SMTPAddr(), in.Address, "after"); err != nil {
-		t.Fatal(err)
-	}
+	wantContents(t, contents(t, moved, k), want)
+	must(t, send(moved.SMTPAddr(), in.Address, "after"))
 	if now := contents(t, moved, k)[in.ID]; len(now) != len(want[in.ID])+1 || !sameMessages(now[1:], want[in.ID]) {
 		t.Errorf("after another mail there are %d messages, want %d", len(now), len(want[in.ID])+1)
 	}
 	if _, err := moved.Service().CreateInbox(t.Context(), foreign, service.NewInbox{Username: "freed"}); service.ErrorCode(err) != service.Taken {
-		t.Errorf("another key takes an address that was had: %v", err)
+		t.Errorf("another key gets an address that was in use: %v", err)
 	}
-	if _, err := moved.Service().CreateInbox(t.Context(), k, service.NewInbox{Username: "freed"}); err != nil {
-		t.Errorf("its owner makes it anew: %v", err)
-	}
+	newNamedInbox(t, moved, k, "freed")
 	if _, err := server.CopyStore(t.Context(), old, database, nil); err == nil || !strings.Contains(err.Error(), "has been served") {
 		t.Errorf("copied over a database that is served: %v", err)
 	}
 }
 
-func TestCopyGoesOnlyWhereNothingIsLost(t *testing.T) {
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newNamedInbox(t *testing.T, s *server.Server, k service.Key, username string) service.Inbox {
+	t.Helper()
+	in, err := s.Service().CreateInbox(t.Context(), k, service.NewInbox{Username: username})
+	must(t, err)
+	return in
+}
+
+func deleteInbox(t *testing.T, s *server.Server, k service.Key, in service.Inbox) {
+	t.Helper()
+	must(t, s.Service().DeleteInbox(t.Context(), k, in.ID))
+}
+
+func copyStore(t *testing.T, dir, database string) server.Copied {
+	t.Helper()
+	copied, err := server.CopyStore(t.Context(), dir, database, nil)
+	must(t, err)
+	return copied
+}
+
+// sendUntil sends mail to an address until the returned function is called.
+func sendUntil(t *testing.T, s *server.Server, address string) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			if err := send(s.SMTPAddr(), address, fmt.Sprint("meanwhile ", n)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	stop = func() {
+		cancel()
+		sending.Wait()
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func wantContents(t *testing.T, got, want map[string][]service.Message) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("there are %d inboxes, want %d", len(got), len(want))
+	}
+	for id, messages := range want {
+		if !sameMessages(got[id], messages) {
+			t.Errorf("%s has %d messages, not the %d that it had", id, len(got[id]), len(messages))
+		}
+	}
+}
+
+func TestCopyRefusesToLoseAnything(t *testing.T) {
+	t.Parallel()
 	database := pgtest.Database(t)
 	c := config(t)
 	s := start(t, c)
@@ -166,13 +188,14 @@ func TestCopyGoesOnlyWhereNothingIsLost(t *testing.T) {
 			t.Errorf("from %s to %s: %v, want %q", test.from, test.to, err, test.want)
 		}
 	}
-	if made, err := os.ReadDir(empty); err != nil || len(made) > 0 {
-		t.Errorf("made where there was no store: %v, %v", made, err)
+	if created, err := os.ReadDir(empty); err != nil || len(created) > 0 {
+		t.Errorf("created where there was no store: %v, %v", created, err)
 	}
 }
 
-// The day's messages come along: the quota is not had twice.
-func TestCopyTakesTheCountOfTheDay(t *testing.T) {
+// The count of the day's messages is copied, so that the limit is not granted twice.
+func TestCopyIncludesTheCountOfTheDay(t *testing.T) {
+	t.Parallel()
 	database := pgtest.Database(t)
 	c := config(t)
 	s := start(t, c)
@@ -192,12 +215,13 @@ func TestCopyTakesTheCountOfTheDay(t *testing.T) {
 		return s.Service().Deliver(t.Context(), service.Delivery{To: []service.Recipient{r}, Raw: []byte("Subject: x\r\n\r\n")})
 	}
 	day := service.DayOf(time.Now())
-	most := k.Plan.Limits().EmailsPerDay
-	for range most - 1 {
-		if err := deliver(s); err != nil {
-			t.Fatal(err)
-		}
+	limit := k.Plan.Limits().EmailsPerDay
+	var delivering errgroup.Group
+	delivering.SetLimit(64)
+	for range limit - 1 {
+		delivering.Go(func() error { return deliver(s) })
 	}
+	must(t, delivering.Wait())
 	if _, err := server.CopyStore(t.Context(), c.Store, database, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -205,9 +229,9 @@ func TestCopyTakesTheCountOfTheDay(t *testing.T) {
 	moved := start(t, c)
 	first, second := deliver(moved), deliver(moved)
 	if service.DayOf(time.Now()) != day {
-		t.Skip("the day has changed meanwhile")
+		t.Skip("midnight passed during the test")
 	}
 	if first != nil || service.ErrorCode(second) != service.OverQuota {
-		t.Errorf("after %d messages: %v, then %v", most-1, first, second)
+		t.Errorf("after %d messages: %v, then %v", limit-1, first, second)
 	}
 }

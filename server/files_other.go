@@ -2,5 +2,6 @@
 
 package server
 
-// openFiles is how many files this process may have open: the system has no limit that is near.
+// openFiles returns how many files this process can have open. Here, the system has no practical
+// limit.
 func openFiles() int { return 1 << 20 }

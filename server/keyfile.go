@@ -13,8 +13,8 @@ import (
 	"mayfly/service"
 )
 
-// fileKey is the key whose secret is in a file. A key that is not there, or that the store does not know any more, is
-// made; the file is readable by its owner only.
+// fileKey returns the key whose secret is in a file. If there is no file, or the store does not
+// know the key, it creates both. Only its owner can read the file.
 func fileKey(ctx context.Context, svc *service.Service, name string) (secret string, key service.Key, err error) {
 	content, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -30,7 +30,7 @@ func fileKey(ctx context.Context, svc *service.Service, name string) (secret str
 		return "", key, err
 	}
 	if err := maybe.WriteFile(name, []byte(secret+"\n"), 0o600); err != nil {
-		return "", key, fmt.Errorf("keeping the API key: %w", err)
+		return "", key, fmt.Errorf("saving the API key: %w", err)
 	}
 	return secret, key, nil
 }

@@ -12,10 +12,11 @@ import (
 	"mayfly/service/smtp"
 )
 
-// newMetricsServer serves /metrics for Prometheus. It has an address of its own since it needs no key.
-func newMetricsServer(r *prometheus.Registry, store store, door *smtp.Server, log *slog.Logger) *http.Server {
+// newMetricsServer returns a server of /metrics for Prometheus. It is separate from the REST API
+// because it needs no key.
+func newMetricsServer(r *prometheus.Registry, store store, mail *smtp.Server, log *slog.Logger) *http.Server {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		store, smtpCollector{door})
+		store, smtpCollector{mail})
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelError)}))
 	return &http.Server{
@@ -27,16 +28,16 @@ func newMetricsServer(r *prometheus.Registry, store store, door *smtp.Server, lo
 	}
 }
 
-// smtpCollector tells Prometheus what the SMTP door counts.
-type smtpCollector struct{ door *smtp.Server }
+// smtpCollector collects the statistics of the SMTP server.
+type smtpCollector struct{ server *smtp.Server }
 
 var (
 	smtpConnections = prometheus.NewDesc("mayfly_smtp_connections", "SMTP connections that are open.", nil, nil)
-	smtpSessions    = prometheus.NewDesc("mayfly_smtp_sessions_total", "SMTP sessions begun.", nil, nil)
-	smtpAccepted    = prometheus.NewDesc("mayfly_smtp_accepted_total", "Messages accepted, which means stored.", nil, nil)
-	smtpBytes       = prometheus.NewDesc("mayfly_smtp_accepted_bytes_total", "Bytes of the messages accepted.", nil, nil)
-	smtpDelivering  = prometheus.NewDesc("mayfly_smtp_delivering", "Messages received that are being stored.", nil, nil)
-	smtpInFlight    = prometheus.NewDesc("mayfly_smtp_in_flight_bytes", "Memory held for messages not yet stored.", nil, nil)
+	smtpSessions    = prometheus.NewDesc("mayfly_smtp_sessions_total", "SMTP sessions started.", nil, nil)
+	smtpAccepted    = prometheus.NewDesc("mayfly_smtp_accepted_total", "Messages accepted and stored.", nil, nil)
+	smtpBytes       = prometheus.NewDesc("mayfly_smtp_accepted_bytes_total", "Bytes of accepted messages.", nil, nil)
+	smtpDelivering  = prometheus.NewDesc("mayfly_smtp_delivering", "Messages that are being stored.", nil, nil)
+	smtpInFlight    = prometheus.NewDesc("mayfly_smtp_in_flight_bytes", "Memory of messages not yet stored.", nil, nil)
 	smtpRefused     = prometheus.NewDesc("mayfly_smtp_refused_total", "Commands, messages and connections refused, by reason.", []string{"reason"}, nil)
 )
 
@@ -45,7 +46,7 @@ func (c smtpCollector) Describe(ch chan<- *prometheus.Desc) { prometheus.Describ
 
 // Collect implements prometheus.Collector.
 func (c smtpCollector) Collect(ch chan<- prometheus.Metric) {
-	st := c.door.Stats()
+	st := c.server.Stats()
 	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
 	counter := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)

@@ -11,8 +11,8 @@ import (
 	"mayfly/service"
 )
 
-// Restore makes a store of a backup. The directory of the store must not exist yet, or be empty, so that nothing is
-// lost; it gets its name only when it is complete and has been opened. The backup stays as it is.
+// Restore creates a store from a backup, which it does not change. The directory of the store must
+// not exist or be empty. It gets its name only once it is complete and has been opened.
 func Restore(ctx context.Context, backup, store string) error {
 	if isDatabase(store) {
 		return errors.New("this store is a database: restore it with pg_restore or from a copy by pg_basebackup, or name a folder")
@@ -20,7 +20,7 @@ func Restore(ctx context.Context, backup, store string) error {
 	entries, err := os.ReadDir(store)
 	switch {
 	case err == nil && len(entries) > 0:
-		return fmt.Errorf("%s is not empty: move it away first", store)
+		return fmt.Errorf("%s is not empty: move its content away first", store)
 	case err == nil:
 		err = os.Remove(store)
 	case errors.Is(err, fs.ErrNotExist):
@@ -43,7 +43,7 @@ func Restore(ctx context.Context, backup, store string) error {
 	return nil
 }
 
-// copyStore copies a store, and opens the copy to see that it is one.
+// copyStore copies a store, and opens the copy as a check.
 func copyStore(ctx context.Context, from, to string) error {
 	if err := privateDir(to); err != nil {
 		return err

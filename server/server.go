@@ -1,5 +1,6 @@
-// Package server makes a running process of the store, the domain and its doors: it opens the store, listens, and
-// stops so that nothing accepted is lost.
+// Package server runs the service: it puts the store, the domain, and the REST and SMTP servers
+// together, and stops them without losing accepted mail. It also administers, copies and restores
+// stores.
 package server
 
 import (
@@ -31,25 +32,25 @@ type Server struct {
 
 	rest    *rest.Server
 	smtp    *smtp.Server
-	metrics *http.Server // nil without
+	metrics *http.Server // nil if there are none
 	admin   *adminSocket // nil for a database
 
 	httpListener, smtpListener, metricsListener net.Listener
 
-	running  sync.WaitGroup // whatever serves
-	failed   chan error     // the first failure of what serves
+	running  sync.WaitGroup // the parts, which serve
+	failed   chan error     // the first failure of a part
 	stopRun  context.CancelFunc
 	stopOnce sync.Once
 	stopErr  error
-	err      error // what made it stop
+	err      error // the failure that stopped the server
 	done     chan struct{}
 }
 
-// failureTimeout is how long what works may take to end when something else has failed.
+// failureTimeout bounds the shutdown after a part has failed.
 const failureTimeout = 10 * time.Second
 
-// Start checks the configuration, opens the store and serves until [Server.Shutdown]. The context bounds the start
-// only.
+// Start checks the configuration, opens the store and serves until [Server.Shutdown]. The context
+// bounds only the start.
 func Start(ctx context.Context, c Config) (*Server, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -62,29 +63,18 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	return s, nil
 }
 
-// open makes everything that can fail. The ports come first: they say soonest that another process runs.
+// open does everything that can fail. The listeners come first, since a port that is taken is the
+// soonest sign of another process.
 func (s *Server) open(ctx context.Context) error {
 	c := s.config
 	s.httpListener, s.smtpListener = c.HTTPListener, c.SMTPListener
 	if err := c.Check(); err != nil {
 		return err
 	}
-	var err error
-	for _, l := range []struct {
-		name, addr string
-		listener   *net.Listener
-	}{
-		{"HTTP", c.HTTP, &s.httpListener},
-		{"SMTP", c.SMTP, &s.smtpListener},
-		{"metrics", c.Metrics, &s.metricsListener},
-	} {
-		if *l.listener != nil || l.addr == "" {
-			continue
-		}
-		if *l.listener, err = net.Listen("tcp", l.addr); err != nil {
-			return fmt.Errorf("listening for %s: %w", l.name, err)
-		}
+	if err := s.listen(); err != nil {
+		return err
 	}
+	var err error
 	if s.store, err = openStore(ctx, c.Store, s.log); err != nil {
 		return err
 	}
@@ -96,13 +86,46 @@ func (s *Server) open(ctx context.Context) error {
 	if s.service, err = s.newService(ctx); err != nil {
 		return err
 	}
-	registry := prometheus.NewRegistry()
-	s.rest = rest.New(s.service, rest.Options{MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MCP: c.MCP, Metrics: registry, Log: s.log})
-	door := c.smtpOptions()
-	if door.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
+	if err := s.newServers(); err != nil {
 		return err
 	}
-	if s.smtp, err = smtp.New(s.service, door); err != nil {
+	if !isDatabase(c.Store) { // other processes can open a database
+		s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, s.log)
+	}
+	return err
+}
+
+// listen opens the listeners that the configuration does not provide.
+func (s *Server) listen() error {
+	for _, l := range []struct {
+		name, addr string
+		listener   *net.Listener
+	}{
+		{"HTTP", s.config.HTTP, &s.httpListener},
+		{"SMTP", s.config.SMTP, &s.smtpListener},
+		{"metrics", s.config.Metrics, &s.metricsListener},
+	} {
+		if *l.listener != nil || l.addr == "" {
+			continue
+		}
+		var err error
+		if *l.listener, err = net.Listen("tcp", l.addr); err != nil {
+			return fmt.Errorf("listening for %s: %w", l.name, err)
+		}
+	}
+	return nil
+}
+
+// newServers creates the REST, SMTP and metrics servers.
+func (s *Server) newServers() (err error) {
+	c := s.config
+	registry := prometheus.NewRegistry()
+	s.rest = rest.New(s.service, rest.Options{MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MCP: c.MCP, Metrics: registry, Log: s.log})
+	smtpOptions := c.smtpOptions()
+	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
+		return err
+	}
+	if s.smtp, err = smtp.New(s.service, smtpOptions); err != nil {
 		return err
 	}
 	httpTLS, err := s.certificate(c.HTTPCert, c.HTTPKey)
@@ -116,13 +139,10 @@ func (s *Server) open(ctx context.Context) error {
 	if s.metricsListener != nil {
 		s.metrics = newMetricsServer(registry, s.store, s.smtp, s.log)
 	}
-	if !isDatabase(c.Store) { // others can open it too
-		s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, s.log)
-	}
-	return err
+	return nil
 }
 
-// certificate is the TLS configuration of a door, or nil if it has none.
+// certificate returns the TLS configuration with a certificate, or nil if there is none.
 func (s *Server) certificate(certFile, keyFile string) (*tls.Config, error) {
 	if certFile == "" {
 		return nil, nil
@@ -134,7 +154,8 @@ func (s *Server) certificate(certFile, keyFile string) (*tls.Config, error) {
 	return cert.config(), nil
 }
 
-// newService makes the domain, and the key in KeyFile before it, since catch-all has to know whose the inboxes are.
+// newService creates the service and, before it, the key in KeyFile, which may be the owner of
+// catch-all inboxes.
 func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 	c := s.config
 	o := service.Options{Domains: c.Domains, CatchAllTTL: c.CatchAllTTL, Log: s.log}
@@ -151,14 +172,14 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 	}
 	if c.CatchAll {
 		if _, err := service.New(s.store, o).Key(ctx, owner); err != nil {
-			return nil, fmt.Errorf("the key %s for catch-all: %w", owner, err)
+			return nil, fmt.Errorf("the catch-all key %s: %w", owner, err)
 		}
 		o.CatchAll = owner
 	}
 	return service.New(s.store, o), nil
 }
 
-// serve starts whatever serves. The first to fail ends the server.
+// serve starts the parts of the server. The first to fail stops them all.
 func (s *Server) serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stopRun = stop
@@ -167,7 +188,7 @@ func (s *Server) serve() {
 			if err := serve(); err != nil {
 				select {
 				case s.failed <- fmt.Errorf("%s: %w", name, err):
-				default: // only the first one counts
+				default: // only the first counts
 				}
 			}
 		})
@@ -185,7 +206,7 @@ func (s *Server) serve() {
 	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "metrics", s.MetricsAddr(), "store", StoreName(s.config.Store))
 }
 
-// supervise ends the server when a part of it fails; it ends with the server.
+// supervise stops the server when a part fails. It ends with the server.
 func (s *Server) supervise() {
 	select {
 	case <-s.done:
@@ -194,7 +215,7 @@ func (s *Server) supervise() {
 		s.err = err
 		ctx, cancel := context.WithTimeout(context.Background(), failureTimeout)
 		defer cancel()
-		_ = s.Shutdown(ctx) // told by Err
+		_ = s.Shutdown(ctx) // Err returns the cause
 	}
 }
 
@@ -205,19 +226,19 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// Service is the domain that is served.
+// Service returns the service.
 func (s *Server) Service() *service.Service { return s.service }
 
-// Key is the secret of the API key in KeyFile; empty without.
+// Key returns the secret of the API key in KeyFile, or "" if there is none.
 func (s *Server) Key() string { return s.key }
 
-// HTTPAddr is the address that the REST API listens on, host:port.
+// HTTPAddr returns the address of the REST API, host:port.
 func (s *Server) HTTPAddr() string { return s.httpListener.Addr().String() }
 
-// SMTPAddr is the address that the SMTP door listens on, host:port.
+// SMTPAddr returns the address of the SMTP server, host:port.
 func (s *Server) SMTPAddr() string { return s.smtpListener.Addr().String() }
 
-// MetricsAddr is the address that the metrics listen on, host:port; empty without.
+// MetricsAddr returns the address of the metrics, host:port, or "" if there are none.
 func (s *Server) MetricsAddr() string {
 	if s.metricsListener == nil {
 		return ""
@@ -225,15 +246,16 @@ func (s *Server) MetricsAddr() string {
 	return s.metricsListener.Addr().String()
 }
 
-// Done is closed when the server has stopped, be it by Shutdown or by a failure, which [Server.Err] tells.
+// Done returns a channel that is closed when the server has stopped, after Shutdown or a failure.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Err is what made the server stop, nil after Shutdown. It may be asked once Done is closed.
+// Err returns the failure that stopped the server, or nil after Shutdown. It is valid once Done is
+// closed.
 func (s *Server) Err() error { return s.err }
 
-// Shutdown stops the server: no new connections, held requests are answered at once, SMTP sessions end after the
-// message they are receiving, and the store is closed. When the context ends first, connections are cut; what was
-// accepted is kept all the same.
+// Shutdown stops the server: it accepts no more connections, answers held requests at once, lets
+// SMTP sessions complete the message they are receiving, and closes the store. When the context
+// ends first, connections are cut, but accepted mail is kept in any case.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopOnce.Do(func() {
 		s.stopErr = s.stop(ctx)
@@ -244,11 +266,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 func (s *Server) stop(ctx context.Context) error {
-	var doors sync.WaitGroup
+	var servers sync.WaitGroup
 	var restErr, smtpErr error
-	doors.Go(func() { restErr = s.rest.Shutdown(ctx) })
-	doors.Go(func() { smtpErr = s.smtp.Shutdown(ctx) })
-	doors.Wait()
+	servers.Go(func() { restErr = s.rest.Shutdown(ctx) })
+	servers.Go(func() { smtpErr = s.smtp.Shutdown(ctx) })
+	servers.Wait()
 	var metricsErr error
 	if s.metrics != nil {
 		metricsErr = s.metrics.Close()
@@ -262,11 +284,11 @@ func (s *Server) stop(ctx context.Context) error {
 	return errors.Join(restErr, smtpErr, metricsErr, adminErr, s.close())
 }
 
-// close gives back what open got, as far as it got.
+// close releases what open has opened, even if it did not complete.
 func (s *Server) close() error {
 	for _, l := range []net.Listener{s.httpListener, s.smtpListener, s.metricsListener} {
 		if l != nil {
-			_ = l.Close() // closed already by whoever served it
+			_ = l.Close() // it is already closed if it was served
 		}
 	}
 	if s.admin != nil {

@@ -21,7 +21,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +30,7 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// config is that of a server on free ports of loopback.
+// config returns the configuration of a server on free ports of the loopback interface.
 func config(t *testing.T) server.Config {
 	return server.Config{HTTP: "127.0.0.1:0", SMTP: "127.0.0.1:0", Store: filepath.Join(t.TempDir(), "store"), Domains: []string{"one.test"}}
 }
@@ -68,11 +67,12 @@ func send(addr, to, subject string) error {
 }
 
 func TestAcceptedMailSurvivesAStop(t *testing.T) {
+	t.Parallel()
 	c := config(t)
 	s := start(t, c)
 	k, in := newInbox(t, s)
 
-	// Connections that wait, and one that asks nothing, do not delay the end.
+	// Idle connections do not delay the shutdown.
 	for _, addr := range []string{s.HTTPAddr(), s.SMTPAddr()} {
 		idle, err := net.Dial("tcp", addr)
 		if err != nil {
@@ -81,7 +81,7 @@ func TestAcceptedMailSurvivesAStop(t *testing.T) {
 		defer idle.Close()
 	}
 
-	// Mail is sent until the server ends, however that ends for the sender.
+	// Mail is sent until sending fails because the server stops.
 	accepted := make(chan int)
 	sending := make(chan struct{})
 	go func() {
@@ -110,13 +110,14 @@ func TestAcceptedMailSurvivesAStop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One more may have been stored whose answer its sender did not get to see.
+	// The answer to one more may have been lost.
 	if list.Total < n || list.Total > n+1 {
-		t.Errorf("%d messages were accepted, %d are there", n, list.Total)
+		t.Errorf("%d messages were accepted, %d are stored", n, list.Total)
 	}
 }
 
-func TestAllFaultsAreToldAtOnce(t *testing.T) {
+func TestCheckReportsAllFaults(t *testing.T) {
+	t.Parallel()
 	err := server.Config{
 		HTTP:        "nowhere",
 		SMTP:        "127.0.0.1:99999",
@@ -151,15 +152,16 @@ func TestAllFaultsAreToldAtOnce(t *testing.T) {
 		}
 	}
 	if len(faults) != 15 {
-		t.Errorf("%d faults are told:\n%v", len(faults), err)
+		t.Errorf("%d faults are reported:\n%v", len(faults), err)
 	}
 	if err := config(t).Check(); err != nil {
 		t.Errorf("a good configuration: %v", err)
 	}
 }
 
-// What could not start leaves nothing behind that is in the way of a second try.
-func TestFailedStartGivesEverythingBack(t *testing.T) {
+// A start that fails leaves nothing behind that would make the next one fail.
+func TestFailedStartReleasesEverything(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -180,11 +182,12 @@ func TestFailedStartGivesEverythingBack(t *testing.T) {
 	start(t, c)
 	c.SMTP = "127.0.0.1:0"
 	if _, err := server.Start(t.Context(), c); err == nil {
-		t.Error("two servers have one store")
+		t.Error("two servers have the same store")
 	}
 }
 
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	c := config(t)
 	c.Metrics = "127.0.0.1:0"
 	s := start(t, c)
@@ -193,7 +196,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := send(s.SMTPAddr(), "nobody@one.test", "refused"); err == nil {
-		t.Fatal("taken for nobody")
+		t.Fatal("mail for an unknown recipient was accepted")
 	}
 	for range 3 {
 		get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/v1/inboxes")
@@ -214,7 +217,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, metrics)
 		}
 	}
-	// They are for the operator, not for the users of the API.
+	// The metrics are for the operator, not for users of the API.
 	if status, _ := get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/metrics"); status != http.StatusNotFound {
 		t.Errorf("on the address of the API: %d", status)
 	}
@@ -234,8 +237,9 @@ func get(t *testing.T, client *http.Client, url string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-// Whoever has too many connections waits; a connection that ends, held or not, lets the next one in.
+// Connections above the limit wait until another one ends, whether or not that was held.
 func TestHTTPConnectionsAreLimited(t *testing.T) {
+	t.Parallel()
 	c := config(t)
 	c.MaxHTTPConnections = 2
 	s := start(t, c)
@@ -315,8 +319,9 @@ func certificate(t *testing.T, certFile, keyFile, name string) {
 	}
 }
 
-// TLS for both doors, and a renewed certificate without a restart.
+// Both servers speak TLS, and use a renewed certificate without a restart.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	c := config(t)
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
@@ -326,7 +331,8 @@ func TestTLS(t *testing.T) {
 
 	names := func() string {
 		t.Helper()
-		insecure := &tls.Config{InsecureSkipVerify: true} // what the certificate says is what is looked at
+		// The test looks at the certificates itself.
+		insecure := &tls.Config{InsecureSkipVerify: true}
 		web, err := tls.Dial("tcp", s.HTTPAddr(), insecure)
 		if err != nil {
 			t.Fatal(err)
@@ -347,7 +353,7 @@ func TestTLS(t *testing.T) {
 		t.Errorf("certificates for %s", got)
 	}
 
-	// In the middle of a renewal the two files do not fit.
+	// In the middle of a renewal the two files do not match.
 	if err := os.WriteFile(key, []byte("half written"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +361,8 @@ func TestTLS(t *testing.T) {
 		t.Errorf("in the middle of a renewal: certificates for %s", got)
 	}
 	certificate(t, cert, key, "second.test")
-	if err := os.Chtimes(cert, time.Now(), time.Now().Add(time.Minute)); err != nil { // a clock that is coarse
+	// The file system's clock may be coarse.
+	if err := os.Chtimes(cert, time.Now(), time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(); got != "[second.test] [second.test]" {
@@ -368,11 +375,10 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A client that leaves while its request is held frees its place, though the connections are counted.
-func TestAHeldClientThatLeavesIsNoticed(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there it is noticed when the wait is over")
-	}
+// A client that leaves while its request is held frees its place, though the connections are
+// counted.
+func TestHeldClientThatLeavesFreesItsConnection(t *testing.T) {
+	t.Parallel()
 	c := config(t)
 	c.MaxHTTPConnections = 1
 	s := start(t, c)
@@ -395,7 +401,7 @@ func TestAHeldClientThatLeavesIsNoticed(t *testing.T) {
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The only place is free long before the wait is over, or this takes until the test's own time is.
+	// The only connection becomes free long before the wait is over, or this takes too long.
 	if status, _ := get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/healthz"); status != http.StatusOK {
 		t.Errorf("status %d", status)
 	}
@@ -403,6 +409,7 @@ func TestAHeldClientThatLeavesIsNoticed(t *testing.T) {
 
 // A database is served and administered like a folder, and its password is told to nobody.
 func TestDatabase(t *testing.T) {
+	t.Parallel()
 	c := config(t)
 	c.Store = pgtest.Database(t)
 	var log bytes.Buffer
@@ -430,7 +437,7 @@ func TestDatabase(t *testing.T) {
 	}
 	for _, err := range []error{a.Backup(t.Context(), filepath.Join(t.TempDir(), "backup")), server.Restore(t.Context(), t.TempDir(), c.Store)} {
 		if err == nil || !strings.Contains(err.Error(), "pg_") {
-			t.Errorf("the tools of the database are not named: %v", err)
+			t.Errorf("the error does not name the tools of the database: %v", err)
 		}
 	}
 	if err := s.Shutdown(t.Context()); err != nil {
@@ -441,7 +448,8 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
-func TestPasswordsOfDatabasesStayInside(t *testing.T) {
+func TestErrorsDoNotContainPasswords(t *testing.T) {
+	t.Parallel()
 	for _, store := range []string{
 		"postgres://ada:hunter2@127.0.0.1:1/db",
 		"postgresql://127.0.0.1:1/db?user=ada&password=hunter2",
@@ -462,7 +470,7 @@ func TestPasswordsOfDatabasesStayInside(t *testing.T) {
 			}
 		}
 		if name := server.StoreName(store); strings.HasPrefix(store, "postgres") && strings.Contains(name, "hunter") {
-			t.Errorf("%s is called %s", store, name)
+			t.Errorf("the name of %s is %s", store, name)
 		}
 	}
 }

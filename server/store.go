@@ -15,7 +15,7 @@ import (
 	"mayfly/service/postgres"
 )
 
-// store is a store that can be administered.
+// store is what a server needs of a store.
 type store interface {
 	service.Store
 	prometheus.Collector
@@ -23,12 +23,13 @@ type store interface {
 	Close() error
 }
 
-// isDatabase tells whether a store is named by the URL of a database, and not by its directory.
+// isDatabase reports whether a store is named by the URL of a database instead of a directory.
 func isDatabase(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
-// StoreName is how a store is named where people read it: a database without its user, password and parameters.
+// StoreName returns the name of a store as people may see it: for a database, without user,
+// password and parameters.
 func StoreName(name string) string {
 	if !isDatabase(name) {
 		return name
@@ -40,11 +41,13 @@ func StoreName(name string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// databaseTimeout bounds each operation on a database. Who comes while one hangs waits for that and then for the own, so
-// an answer takes twice as long at most: less than the 15 s after which most clients give up.
+// databaseTimeout bounds each operation on a database. While one hangs, a second may wait for it
+// and then hang itself, so that an answer takes up to twice as long, which is less than the 15 s
+// after which most clients give up.
 const databaseTimeout = 6 * time.Second
 
-// openStore opens a database, or the embedded store in a directory, and makes it where there is none.
+// openStore opens a database, or the embedded store in a directory, which it creates if there is
+// none.
 func openStore(ctx context.Context, name string, log *slog.Logger) (store, error) {
 	if isDatabase(name) {
 		s, err := postgres.Open(ctx, name, postgres.Options{Log: log, Timeout: databaseTimeout})
@@ -63,14 +66,14 @@ func openStore(ctx context.Context, name string, log *slog.Logger) (store, error
 	return s, nil
 }
 
-// database is a store that PostgreSQL's own tools back up.
+// database is a store that is backed up with PostgreSQL's own tools.
 type database struct{ *postgres.Store }
 
 func (database) Backup(context.Context, string) error {
 	return errors.New("this store is a database: back it up with pg_basebackup or pg_dump")
 }
 
-// direct carries out operations on a store of this process.
+// direct does operations on a store that this process has open.
 type direct struct {
 	service *service.Service
 	store   store
