@@ -1,5 +1,5 @@
-// Package action is the things a user can do: their keys, when they can be done, and how the bottom
-// line, the help and the palette show them.
+// Package action defines what a user can do: the keys, when an action is available, and how the
+// bottom line, the help and the palette show it.
 package action
 
 import (
@@ -9,10 +9,10 @@ import (
 	"mayfly/ui/panes"
 )
 
-// Scope says which pane must have focus for an action to be meant.
+// Scope is the set of panes in which an action's keys work.
 type Scope uint8
 
-// The scopes of the panes, and those of several.
+// The scopes of single panes and of several.
 const (
 	InInboxes Scope = 1 << iota
 	InMessages
@@ -26,21 +26,22 @@ func (s Scope) Has(p panes.Pane) bool { return s&(1<<p) != 0 }
 
 // Action is one thing the user can do.
 type Action struct {
-	ID    string // its name in config.toml
+	ID    string // in config.toml
 	Title string
 	Group string
 	Keys  []string
 	Where Scope
-	// Why is the reason for which it cannot be done now; empty, or Why nil, when it can.
+	// Why returns the reason why the action is unavailable, "" if it is available. Nil means
+	// always.
 	Why func() string
-	// Run does it, and returns the intent that it leads to.
+	// Run performs the action and returns the resulting intent, nil if none.
 	Run  func() any
-	Hint string // the short form in the bottom line; an action without one is not shown there
-	Held bool   // it goes on while its key is held; the others are done once
-	Row  string // the title under which the help puts several actions in one row
+	Hint string // short form for the bottom line; without one it is not shown there
+	Held bool   // it repeats while its key is held; other actions do not
+	Row  string // title of the help row that this action shares with others
 }
 
-// Reason is why the action cannot be done now; empty when it can.
+// Reason is why the action is unavailable, "" if it is available.
 func (a *Action) Reason() string {
 	if a.Why == nil {
 		return ""
@@ -48,7 +49,7 @@ func (a *Action) Reason() string {
 	return a.Why()
 }
 
-// Key is the first key of the action, "" without one.
+// Key is the name of the first key of the action, "" without one.
 func (a *Action) Key() string {
 	if len(a.Keys) == 0 {
 		return ""
@@ -56,17 +57,17 @@ func (a *Action) Key() string {
 	return KeyName(a.Keys[0])
 }
 
-// Table is everything that keys do. Where two actions share a key, their scopes differ.
+// Table is the list of all actions. Where two share a key, their scopes differ.
 type Table []*Action
 
-// Join makes one table of several, in the order of the help.
+// Join merges tables, in the order of the help.
 func Join(tables ...Table) Table {
 	all := slices.Concat(tables...)
 	slices.SortStableFunc(all, func(a, b *Action) int { return slices.Index(Groups, a.Group) - slices.Index(Groups, b.Group) })
 	return all
 }
 
-// Bind puts the user's keys in place of the usual ones.
+// Bind replaces default keys by the user's, given by action ID.
 func (t Table) Bind(chosen map[string][]string) {
 	for _, a := range t {
 		if keys, ok := chosen[a.ID]; ok {
@@ -75,7 +76,7 @@ func (t Table) Bind(chosen map[string][]string) {
 	}
 }
 
-// Keys are the keys of every action, by its name.
+// Keys returns the keys of every action by its ID.
 func (t Table) Keys() map[string][]string {
 	keys := map[string][]string{}
 	for _, a := range t {
@@ -84,7 +85,7 @@ func (t Table) Keys() map[string][]string {
 	return keys
 }
 
-// Lookup finds the action that a key means while a pane has focus, nil when it means none.
+// Lookup finds the action of a key while a pane has focus, nil if there is none.
 func (t Table) Lookup(key string, p panes.Pane) *Action {
 	for _, a := range t {
 		if a.Where.Has(p) && slices.Contains(a.Keys, key) {
@@ -94,7 +95,7 @@ func (t Table) Lookup(key string, p panes.Pane) *Action {
 	return nil
 }
 
-// ByID finds an action by its name, nil when there is none.
+// ByID finds an action by its ID, nil if there is none.
 func (t Table) ByID(id string) *Action {
 	for _, a := range t {
 		if a.ID == id {
@@ -104,8 +105,8 @@ func (t Table) ByID(id string) *Action {
 	return nil
 }
 
-// KeyFor is the key of an action as the user has it, for hints; without one, the way to find it by
-// name.
+// KeyFor is the key of an action for hints; for an action without a key, how to find it in the
+// palette.
 func (t Table) KeyFor(id string) string {
 	if a := t.ByID(id); a != nil && a.Key() != "" {
 		return a.Key()
@@ -116,7 +117,7 @@ func (t Table) KeyFor(id string) string {
 	return id
 }
 
-// KeyName writes a key as keyboards do.
+// KeyName is the name of a key as shown to the user.
 func KeyName(k string) string {
 	switch k {
 	case "pgdown":
@@ -127,7 +128,7 @@ func KeyName(k string) string {
 	return k
 }
 
-// keyNames writes several keys.
+// keyNames are the names of several keys.
 func keyNames(keys []string) string {
 	names := make([]string, len(keys))
 	for i, k := range keys {

@@ -9,7 +9,7 @@ import (
 	"mayfly/ui/panes"
 )
 
-// The groups of the help, in its order.
+// The groups of actions, in the order of the help.
 const (
 	Flow        = "Essentials"
 	Moving      = "Navigation"
@@ -28,11 +28,11 @@ type Hint struct {
 	*Action
 }
 
-// helpRoom is what the hint of the help takes.
+// helpRoom is the width in cells of the hint for the help.
 const helpRoom = 8
 
-// Hints are the actions that can be done now in a pane, as many as there is room for; the help
-// stands last.
+// Hints returns the available actions of a pane, as many as fit into room cells; the help comes
+// last.
 func (t Table) Hints(p panes.Pane, room int) []Hint {
 	var hints []Hint
 	x := 0
@@ -84,7 +84,7 @@ func (t Table) Help(p panes.Pane) dialog.Dialog {
 	return dialog.NewHelp(h)
 }
 
-// rowKeys are the first keys of the actions that share a row of the help.
+// rowKeys returns the first keys of the actions that share a row of the help.
 func (t Table) rowKeys(row string) string {
 	var b strings.Builder
 	for _, a := range t {
@@ -95,7 +95,7 @@ func (t Table) rowKeys(row string) string {
 	return b.String()
 }
 
-// Palette is a menu of the actions of a pane; those that only move stand last.
+// Palette is a menu of the actions of a pane; navigation comes last.
 func (t Table) Palette(p panes.Pane) dialog.Dialog {
 	m := dialog.Menu{Title: "Actions", Then: func(id string) any { return intent.Perform{ActionID: id} }}
 	for _, moving := range []bool{false, true} {

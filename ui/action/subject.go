@@ -7,18 +7,18 @@ import (
 	"mayfly/ui/store"
 )
 
-// Subject is what an action is about. Its methods are the reasons for which an action cannot be
-// done now, in the words the screen shows; empty when it can.
+// Subject is what actions apply to. Its methods return the reason why an action is unavailable, as
+// the screen shows it; "" if it is available.
 type Subject struct {
 	Session *session.Session // nil before the first connection
 	Store   *store.Store
-	Inbox   *store.Inbox   // the selected one, or that of the message; nil without one
-	Message *store.Message // the one being read, else the selected one; nil without one
+	Inbox   *store.Inbox   // the selected one, or that of the message; nil if none
+	Message *store.Message // the open one, otherwise the selected one; nil if none
 	Keys    Table
 	Now     time.Time
 }
 
-// NeedService is the reason why nothing can be asked of the service.
+// NeedService is the reason when there is no connection.
 func (s Subject) NeedService() string {
 	if s.Session == nil {
 		return "Not connected yet"
@@ -26,7 +26,7 @@ func (s Subject) NeedService() string {
 	return ""
 }
 
-// NeedInbox is the reason why nothing can be done with the inbox.
+// NeedInbox is the reason when there is no inbox.
 func (s Subject) NeedInbox() string {
 	switch {
 	case s.Session == nil:
@@ -39,7 +39,7 @@ func (s Subject) NeedInbox() string {
 	return "Select an inbox first"
 }
 
-// NeedLive is NeedInbox, of an inbox that is not gone.
+// NeedLive is the reason when there is no inbox or it is gone.
 func (s Subject) NeedLive() string {
 	if reason := s.NeedInbox(); reason != "" {
 		return reason
@@ -50,7 +50,7 @@ func (s Subject) NeedLive() string {
 	return ""
 }
 
-// NeedSMTP is NeedLive, of an inbox to which sample mails can be sent.
+// NeedSMTP is the reason when no sample message can be sent to the inbox.
 func (s Subject) NeedSMTP() string {
 	if s.Session != nil && s.Session.SMTPAddr == "" {
 		return "Sample messages can only be sent to the local service"
@@ -58,7 +58,7 @@ func (s Subject) NeedSMTP() string {
 	return s.NeedLive()
 }
 
-// NeedMessage is the reason why nothing can be done with the message.
+// NeedMessage is the reason when there is no message.
 func (s Subject) NeedMessage() string {
 	if s.Message == nil {
 		return "Select a message first"
@@ -66,7 +66,7 @@ func (s Subject) NeedMessage() string {
 	return ""
 }
 
-// NeedCode is the reason why there is no code to copy.
+// NeedCode is the reason when there is no code to copy.
 func (s Subject) NeedCode() string {
 	switch {
 	case s.Message == nil:
@@ -79,7 +79,7 @@ func (s Subject) NeedCode() string {
 	return ""
 }
 
-// NeedLink is the reason why there is no link to open.
+// NeedLink is the reason when there is no link to open.
 func (s Subject) NeedLink() string {
 	switch {
 	case s.Message == nil:

@@ -1,5 +1,5 @@
-// Package guard stands between Bubble Tea and an application: a panic becomes an orderly end, which
-// gives the terminal back, and a file that says what happened.
+// Package guard wraps a Bubble Tea application: a panic restores the terminal, writes a crash file
+// and ends the program in an orderly way.
 package guard
 
 import (
@@ -13,24 +13,24 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Guard is the application, guarded: a panic in one of its methods or in a command ends it.
+// Guard is a [tea.Model] around another: a panic in a method or a command of App ends the program.
 type Guard struct {
 	App       tea.Model
-	CrashPath string // file for what is known about a panic; empty for none
-	LogPath   string // of the log, for people; empty when nothing is logged
+	CrashPath string // file for the details of a panic; empty for none
+	LogPath   string // of the log, as shown to the user; empty when nothing is logged
 	Stop      func() // ends the program; called once, after a panic
 
 	mu    sync.Mutex
 	cause error
 }
 
-// Init is the application's, guarded.
+// Init calls App.Init.
 func (g *Guard) Init() (cmd tea.Cmd) {
 	defer g.recover(func() { cmd = tea.Quit })
 	return g.wrap(g.App.Init())
 }
 
-// Update is the application's, guarded.
+// Update calls App.Update.
 func (g *Guard) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	if g.Crash() != nil {
 		return g, tea.Quit
@@ -40,7 +40,7 @@ func (g *Guard) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	return g, g.wrap(cmd)
 }
 
-// View is the application's, guarded; after a panic it is empty.
+// View calls App.View; after a panic it is empty.
 func (g *Guard) View() (v tea.View) {
 	if g.Crash() != nil {
 		return tea.View{}
@@ -49,7 +49,7 @@ func (g *Guard) View() (v tea.View) {
 	return g.App.View()
 }
 
-// wrap guards a command, and those it is a batch of.
+// wrap guards a command, and each command of a batch.
 func (g *Guard) wrap(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
@@ -75,7 +75,7 @@ func (g *Guard) recover(then func()) {
 	}
 }
 
-// note writes down the first panic.
+// note records the first panic.
 func (g *Guard) note(r any, stack []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -102,7 +102,7 @@ func (g *Guard) note(r any, stack []byte) {
 	}
 }
 
-// Crash is what the user is told of a panic; nil when there was none.
+// Crash is the panic as one line for the user, nil if there was none.
 func (g *Guard) Crash() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

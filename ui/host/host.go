@@ -1,5 +1,4 @@
-// Package host is the machine that the application runs on, as far as it is changed: clipboards,
-// the browser, files.
+// Package host reaches the machine that the application runs on: clipboards, the browser, files.
 package host
 
 import (
@@ -18,10 +17,9 @@ import (
 	"mayfly/ui/session"
 )
 
-// Host is a machine. Tests put functions of their own in place of what reaches outside.
+// Host is the machine. Tests replace the functions that reach outside.
 type Host struct {
-	// Clipboard puts text on the clipboards that can be reached beside the terminal's, and names
-	// them.
+	// Clipboard copies text to the available clipboards other than the terminal's, and names them.
 	Clipboard func(ctx context.Context, env term.Env, text string) (names []string, err error)
 	// Opener hands a URL or a file to the system's opener.
 	Opener    func(ctx context.Context, env term.Env, target string) error
@@ -29,8 +27,8 @@ type Host struct {
 	Downloads string // folder for messages and attachments
 }
 
-// New returns this machine. Messages are saved in downloads, or in the usual folder when it is
-// empty.
+// New returns this machine. Messages are saved in downloads, or in the system's download folder if
+// it is empty.
 func New(downloads string) *Host {
 	if downloads == "" {
 		downloads = xdg.UserDirs.Download
@@ -46,19 +44,19 @@ func New(downloads string) *Host {
 	}
 }
 
-// Copy puts text on the terminal's clipboard by OSC 52, which has no answer, and on those of the
-// machine. Done names the ways.
+// Copy copies text to the terminal's clipboard by OSC 52, which is not acknowledged, and to those
+// of the machine. Its [session.Done] names them.
 func (h *Host) Copy(ctx context.Context, env term.Env, text, what string) tea.Cmd {
 	return tea.Batch(tea.SetClipboard(text), func() tea.Msg {
 		names, err := h.Clipboard(ctx, env, text)
-		if err != nil || len(names) == 0 { // the terminal's clipboard has it
+		if err != nil || len(names) == 0 { // the terminal's clipboard may have worked
 			return nil
 		}
 		return session.Done{Text: Copied(what, names...)}
 	})
 }
 
-// Copied says what was copied, and to which clipboards beside the terminal's.
+// Copied says what was copied, and to which clipboards besides the terminal's.
 func Copied(what string, names ...string) string {
 	return "copied " + what + " (" + strings.Join(append([]string{"OSC 52"}, names...), ", ") + ")"
 }
@@ -70,7 +68,7 @@ func (h *Host) OpenURL(ctx context.Context, env term.Env, u *url.URL) tea.Cmd {
 	}
 }
 
-// OpenFile returns what opens a file, for a terminal's environment.
+// OpenFile returns a function that opens a file.
 func (h *Host) OpenFile(env term.Env) func(ctx context.Context, path string) error {
 	return func(ctx context.Context, path string) error { return h.Opener(ctx, env, path) }
 }

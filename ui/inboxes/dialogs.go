@@ -34,7 +34,7 @@ func NewForm(domains []string) dialog.Dialog {
 	})
 }
 
-// AdoptPrompt asks for the ID of an inbox that was made elsewhere.
+// AdoptPrompt asks for the ID of an inbox that was created elsewhere.
 func AdoptPrompt(s *store.Store) dialog.Dialog {
 	return dialog.NewPrompt(dialog.Prompt{
 		Title: "Add an inbox by ID", Hint: "enter adds it   esc cancels",
@@ -53,10 +53,10 @@ func AdoptPrompt(s *store.Store) dialog.Dialog {
 	})
 }
 
-// maxLabel is the width of a label in cells.
+// maxLabel is the maximum width of a label in cells.
 const maxLabel = 40
 
-// LabelPrompt asks for a name of the user's own for an inbox.
+// LabelPrompt asks for the label of an inbox.
 func LabelPrompt(i *store.Inbox) dialog.Dialog {
 	id := i.ID
 	return dialog.NewPrompt(dialog.Prompt{
@@ -99,7 +99,8 @@ func DeleteQuestion(in []*store.Inbox, now time.Time) dialog.Dialog {
 	return dialog.NewQuestion(q)
 }
 
-// some are as many of the texts as rows there may be, one each, and how many more there are.
+// some returns texts in at most the given number of rows, the last of which says how many more
+// there are.
 func some(texts []string, w, rows int) []string {
 	var out []string
 	for n, t := range texts {

@@ -18,7 +18,7 @@ import (
 	"mayfly/ui/theme"
 )
 
-// NearEnd is how long before its end an inbox says that it is about to go.
+// NearEnd is how long before it expires an inbox shows a warning.
 const NearEnd = 5 * time.Minute
 
 // maxSkew is how much the clock of the service may differ from ours: an inbox that is gone so
@@ -29,17 +29,17 @@ const maxSkew = time.Minute
 type Pane struct {
 	list.Column
 	store *store.Store
-	mixed bool // the addresses are of several domains
+	mixed bool // the addresses have several domains
 }
 
-// New returns the pane of a store's inboxes.
+// New returns a pane that lists the inboxes of a store.
 func New(s *store.Store) *Pane {
 	p := &Pane{Column: list.Column{Marks: map[string]bool{}}, store: s}
 	p.Refresh()
 	return p
 }
 
-// Update applies a message and returns the intent that it leads to, nil without one.
+// Update applies a message and returns the resulting intent, nil if none.
 func (p *Pane) Update(msg tea.Msg) any {
 	switch p.Column.Update(msg) {
 	case list.Moved, list.Clicked:
@@ -54,7 +54,7 @@ func (p *Pane) Update(msg tea.Msg) any {
 	return nil
 }
 
-// Refresh takes the inboxes from the store. The cursor stays where it is.
+// Refresh updates the list from the store. The cursor stays where it is.
 func (p *Pane) Refresh() {
 	ids := make([]string, 0, len(p.store.Order)+1)
 	if !p.Filter.On() {
@@ -75,10 +75,10 @@ func (p *Pane) Refresh() {
 	}
 }
 
-// Inbox is the one that has the cursor; nil on the row of all inboxes.
+// Inbox is the selected inbox, nil on the row of all inboxes.
 func (p *Pane) Inbox() *store.Inbox { return p.store.Inboxes[p.Selected()] }
 
-// ShownID is the ID of the inbox whose messages are to be listed.
+// ShownID is the ID of the inbox whose messages to list, or [store.All].
 func (p *Pane) ShownID() string {
 	if id := p.Selected(); id != "" {
 		return id
@@ -86,7 +86,7 @@ func (p *Pane) ShownID() string {
 	return store.All
 }
 
-// Marked returns the marked inboxes in their order.
+// Marked returns the marked inboxes in order.
 func (p *Pane) Marked() []*store.Inbox {
 	var in []*store.Inbox
 	for _, id := range p.store.Order {
@@ -97,7 +97,7 @@ func (p *Pane) Marked() []*store.Inbox {
 	return in
 }
 
-// NeedMarked is the reason why there are no marked inboxes; key is the one that marks.
+// NeedMarked is the reason when no inbox is marked, "" when one is; key marks an inbox.
 func (p *Pane) NeedMarked(key string) string {
 	if len(p.Marks) == 0 {
 		return "Mark inboxes first, with " + key
@@ -105,8 +105,8 @@ func (p *Pane) NeedMarked(key string) string {
 	return ""
 }
 
-// NeedRow is the reason why nothing can be done with the row of the cursor: that of all inboxes
-// opens like the others, and cannot be marked.
+// NeedRow is the reason when the selected row cannot be acted upon; do is how, such as "mark". The
+// row of all inboxes can be opened but not marked.
 func (p *Pane) NeedRow(do string) string {
 	if p.Inbox() == nil && do != "open" {
 		return "There is no inbox to " + do
@@ -124,7 +124,7 @@ func (p *Pane) Fit(r panes.Rect) {
 	})
 }
 
-// Wake notes when a row next changes by the passing of time.
+// Wake sets the alarm for the next time-dependent change of a row.
 func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
 	for _, row := range p.Shown {
 		if i := p.store.Inboxes[row.ID]; i != nil {
@@ -179,7 +179,7 @@ func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) [
 	return append(lines, b.Line(" ", list.Span{Text: text, Style: statusStyle(th, i, now)}))
 }
 
-// status says how an inbox is, and after how long that changes by itself.
+// status is the state of an inbox in words, and how long until they change.
 func status(i *store.Inbox, now time.Time) (string, time.Duration) {
 	left, next := clock.Remaining(i.Expires.Sub(now))
 	switch {
@@ -219,7 +219,7 @@ func statusStyle(th *theme.Theme, i *store.Inbox, now time.Time) theme.Style {
 	return th.Dim
 }
 
-// count is the number at the end of a row: unread messages stand out.
+// count is the number at the end of a row; unread messages stand out.
 func count(th *theme.Theme, unread, total int) list.Span {
 	switch {
 	case unread > 0:

@@ -1,5 +1,4 @@
-// Package intent is what panes and dialogs want done. They return intents, and the application
-// carries them out.
+// Package intent defines what panes and dialogs ask the application to do.
 package intent
 
 import (
@@ -11,52 +10,52 @@ import (
 )
 
 type (
-	// ShowInbox lists the messages of the inbox that the cursor moved to.
+	// ShowInbox lists the messages of the selected inbox.
 	ShowInbox struct{}
-	// Preview shows the message that the cursor moved to, where there is room for it.
+	// Preview shows the selected message, if there is room.
 	Preview struct{}
-	// OpenMessage opens the message that has the cursor.
+	// OpenMessage opens the selected message.
 	OpenMessage struct{}
-	// FilterChanged has the lists leave out other rows than before.
+	// FilterChanged updates the lists after a filter has changed.
 	FilterChanged struct{}
-	// Leave goes one step outwards: there is nothing left to undo inside.
+	// Leave goes one step back, when the pane has nothing left to undo.
 	Leave struct{}
 	// Perform runs an action.
 	Perform struct{ ActionID string }
 
-	// Fetch fetches the message that the reader begins to show, unless it is shown already.
+	// Fetch fetches the message that the reader is opening, unless it was cached.
 	Fetch struct{}
-	// Announce tells of new mail while nobody is looking.
+	// Announce notifies the user of new mail while the window is out of focus.
 	Announce struct {
 		Inbox, Sender, Subject string // of the newest message
 		Count                  int
 	}
 
-	// CreateInbox makes an inbox, and copies its address when Copy is set.
+	// CreateInbox creates an inbox, and copies its address if Copy is set.
 	CreateInbox struct {
 		Request api.CreateInbox
 		Copy    bool
 	}
-	// AdoptInbox adds an inbox that was made elsewhere.
+	// AdoptInbox adds an inbox that was created elsewhere.
 	AdoptInbox struct{ ID string }
-	// LabelInbox gives an inbox a label; an empty one takes it away.
+	// LabelInbox sets the label of an inbox; an empty one removes it.
 	LabelInbox struct{ ID, Label string }
-	// Forget takes an inbox that is gone from the registry.
+	// Forget removes an inbox that is gone from the registry.
 	Forget struct{ ID string }
-	// DeleteInboxes deletes inboxes, one after the other.
+	// DeleteInboxes deletes inboxes one by one.
 	DeleteInboxes struct{ IDs []string }
 
-	// AskOpen shows where a link leads, and asks before it is opened.
+	// AskOpen shows the destination of a link, and asks before opening it.
 	AskOpen struct{ Link render.Link }
 	// OpenURL opens a link in the browser.
 	OpenURL struct{ URL *url.URL }
-	// CopyAddress puts the address of an inbox on the clipboard.
+	// CopyAddress copies the address of an inbox.
 	CopyAddress struct{ ID string }
-	// Copy puts text on the clipboard; What names it on the screen.
+	// Copy copies text; What names it on the screen.
 	Copy struct{ Text, What string }
 
-	// Connect connects to a service. A key is used in place of the one that is kept; with Keep,
-	// both are kept as a profile.
+	// Connect connects to a service. Key, if set, replaces the saved one; with Keep, the service
+	// and the key are saved as a profile.
 	Connect struct {
 		Profile, BaseURL, Key string
 		Keep                  bool

@@ -1,4 +1,4 @@
-// Package messages is the pane that lists the messages of one inbox, or of all of them.
+// Package messages is the pane that lists the messages of one inbox or of all.
 package messages
 
 import (
@@ -17,7 +17,7 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Pane is the column of messages. Its rows and marks are the keys of messages.
+// Pane is the column of messages. Rows and marks are identified by message keys.
 type Pane struct {
 	list.Column
 	InboxID string // of the inbox shown, or [store.All]
@@ -25,7 +25,7 @@ type Pane struct {
 	places  map[string]string // inbox → the message last selected in it
 }
 
-// New returns the pane of a store's messages; it shows those of all inboxes.
+// New returns a pane that lists the messages of all inboxes of a store.
 func New(s *store.Store) *Pane {
 	return &Pane{
 		Column: list.Column{Marks: map[string]bool{}}, InboxID: store.All,
@@ -33,7 +33,7 @@ func New(s *store.Store) *Pane {
 	}
 }
 
-// Show changes the inbox.
+// Show lists the messages of another inbox, or of [store.All].
 func (p *Pane) Show(inboxID string) {
 	if p.InboxID == inboxID {
 		return
@@ -43,7 +43,7 @@ func (p *Pane) Show(inboxID string) {
 	}
 	typing := p.Filter.Typing
 	p.InboxID, p.List, p.Filter = inboxID, list.List{}, list.Filter{}
-	if typing { // the letters that follow are no commands
+	if typing { // so that the letters that follow are not commands
 		p.Filter.Start()
 	}
 	clear(p.Marks)
@@ -51,7 +51,7 @@ func (p *Pane) Show(inboxID string) {
 	p.Select(p.places[inboxID])
 }
 
-// Update applies a message and returns the intent that it leads to, nil without one.
+// Update applies a message and returns the resulting intent, nil if none.
 func (p *Pane) Update(msg tea.Msg) any {
 	switch p.Column.Update(msg) {
 	case list.Moved:
@@ -68,7 +68,7 @@ func (p *Pane) Update(msg tea.Msg) any {
 	return nil
 }
 
-// Refresh takes the messages from the store. The cursor stays where it is.
+// Refresh updates the list from the store. The cursor stays where it is.
 func (p *Pane) Refresh() {
 	keys := p.store.Keys(p.InboxID)
 	if p.Filter.On() {
@@ -88,7 +88,7 @@ func (p *Pane) Refresh() {
 	}
 }
 
-// kept reports whether the filter leaves a message in.
+// kept reports whether a message matches the filter.
 func (p *Pane) kept(m *store.Message) bool {
 	words := m.Words
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
@@ -97,10 +97,10 @@ func (p *Pane) kept(m *store.Message) bool {
 	return p.Filter.Matches(words) || m.Findings != nil && p.Filter.Matches(strings.ToLower(m.Findings.Code))
 }
 
-// Message is the one that has the cursor; nil in an empty list.
+// Message is the selected message, nil in an empty list.
 func (p *Pane) Message() *store.Message { return p.store.Messages[p.Selected()] }
 
-// Lists reports whether the messages of an inbox are those listed, or among them.
+// Lists reports whether the messages of an inbox are listed, alone or among all.
 func (p *Pane) Lists(inboxID string) bool { return p.InboxID == inboxID || p.InboxID == store.All }
 
 // Pair returns the two marked messages, the older one first, or nil when there are not two. A
@@ -118,7 +118,8 @@ func (p *Pane) Pair() []*store.Message {
 	return pair
 }
 
-// NeedPair is the reason why there are not two messages to compare; key is the one that marks.
+// NeedPair is the reason when there are not two marked messages to compare, "" when there are; key
+// marks a message.
 func (p *Pane) NeedPair(key string) string {
 	if n := len(p.Marks); n != 2 {
 		return fmt.Sprintf("Mark two messages first, with %s: %d marked", key, n)
@@ -126,7 +127,7 @@ func (p *Pane) NeedPair(key string) string {
 	return ""
 }
 
-// NeedRow is the reason why nothing can be done with the row of the cursor: to mark, to open.
+// NeedRow is the reason when no message is selected; do is what for, such as "open".
 func (p *Pane) NeedRow(do string) string {
 	if p.Message() == nil {
 		return "There is no message to " + do
@@ -134,7 +135,7 @@ func (p *Pane) NeedRow(do string) string {
 	return ""
 }
 
-// Keys are those of the messages on the screen.
+// Keys returns the keys of the messages on the screen.
 func (p *Pane) Keys() []string {
 	keys := make([]string, len(p.Shown))
 	for n, row := range p.Shown {
@@ -156,7 +157,7 @@ func (p *Pane) Fit(r panes.Rect) {
 	})
 }
 
-// Wake notes when a row next changes by the passing of time.
+// Wake sets the alarm for the next time-dependent change of a row.
 func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
 	for _, row := range p.Shown {
 		if m := p.store.Messages[row.ID]; m != nil {
@@ -176,7 +177,7 @@ func (p *Pane) title(w int) string {
 	return "All inboxes"
 }
 
-// Draw draws the pane; empty is what stands in it while there are no messages.
+// Draw draws the pane; empty is shown while there are no messages.
 func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool, empty []string) []string {
 	out := panes.Blank(p.Rect)
 	right := ""
@@ -222,7 +223,7 @@ func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) [
 	return lines
 }
 
-// findings is the line of a row that says what can be copied and opened.
+// findings is the line of a row with its code and its link.
 func findings(th *theme.Theme, f *store.Findings) []list.Span {
 	var spans []list.Span
 	if f.Code != "" {

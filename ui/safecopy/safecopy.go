@@ -1,6 +1,6 @@
-// Package safecopy writes a copy of a mail that can be opened in a browser: sanitised, with inline
-// images built in, and under a Content-Security-Policy that lets it load and send nothing. A copy
-// is readable by the user alone and is removed when the program ends.
+// Package safecopy writes a copy of a message that is safe to open in a browser: sanitised, with
+// inline images built in, and under a Content-Security-Policy that blocks all loading and sending.
+// A copy is readable only by the user and is removed when the program ends.
 package safecopy
 
 import (
@@ -18,7 +18,7 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// Mail is what a copy is made of.
+// Mail is the content of a copy.
 type Mail struct {
 	Subject, From, To string
 	Text, HTML        string
@@ -32,11 +32,11 @@ type Image struct {
 	Content   []byte
 }
 
-// policy: nothing may be loaded but the images that stand in the document itself, nothing may run,
-// and no form may be sent. The sandbox takes away what is left.
+// policy allows the images embedded in the document and inline styles, and nothing else: no
+// loading, no scripts, no forms.
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-src 'none'"
 
-// Copies are the copies of one run of the program.
+// Copies are the copies made by one run of the program. The zero value is ready to use.
 type Copies struct {
 	mu  sync.Mutex
 	dir string
@@ -97,8 +97,7 @@ func Page(m Mail) string {
 	return b.String()
 }
 
-// sanitize keeps text, tables, images that stand in the document, and links that are followed only
-// when clicked.
+// sanitize keeps text, tables, embedded images and links.
 func sanitize(s string) string { return sanitizer().Sanitize(s) }
 
 var sanitizer = sync.OnceValue(func() *bluemonday.Policy {
@@ -131,7 +130,7 @@ var sanitizer = sync.OnceValue(func() *bluemonday.Policy {
 	return p
 })
 
-// embed puts the inline images in place of their content IDs.
+// embed replaces content IDs (RFC 2392) by the images themselves, as data URLs.
 func embed(s string, images []Image) string {
 	if len(images) == 0 {
 		return s

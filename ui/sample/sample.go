@@ -1,5 +1,4 @@
-// Package sample sends sample mails by SMTP, so that the application can be tried without any
-// other.
+// Package sample sends sample messages by SMTP, to try the application without another one.
 package sample
 
 import (
@@ -17,7 +16,7 @@ import (
 	"mayfly/assets"
 )
 
-// senders are those of the samples, in their order.
+// senders are the senders of the samples, in order.
 var senders = []struct{ name, addr string }{
 	{"Acme", "no-reply@acme.example"},
 	{"Brightwater Books", "orders@books.example"},
@@ -25,8 +24,8 @@ var senders = []struct{ name, addr string }{
 	{"Northlight", "id@northlight.example"},
 }
 
-// Send sends the nth sample, counted from 0 and around, to an address, through the SMTP server at
-// addr (host:port). It returns the name of the sender.
+// Send sends sample n, from 0 and wrapping around, to an address through the SMTP server at addr
+// (host:port), until ctx ends. It returns the name of the sender.
 func Send(ctx context.Context, addr, to string, n int) (sender string, err error) {
 	from := senders[n%len(senders)]
 	mail, err := Mail(n, to, time.Now())
@@ -36,28 +35,28 @@ func Send(ctx context.Context, addr, to string, n int) (sender string, err error
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return "", fmt.Errorf("send a sample mail: %w", err)
+		return "", fmt.Errorf("send a sample message: %w", err)
 	}
-	stop := context.AfterFunc(ctx, func() { conn.Close() }) // the error of the command that it breaks off is the one told
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) // fails the command under way
 	defer stop()
 	c := smtp.NewClient(conn)
 	defer c.Close()
 	if err := c.SendMail(from.addr, []string{to}, bytes.NewReader(mail)); err != nil {
-		return "", fmt.Errorf("send a sample mail: %w", err)
+		return "", fmt.Errorf("send a sample message: %w", err)
 	}
 	return from.name, c.Quit()
 }
 
-// Mail is the nth sample with its header made for a recipient and a time.
+// Mail returns sample n with a header for a recipient and a time, ready for SMTP.
 func Mail(n int, to string, now time.Time) ([]byte, error) {
 	entries, err := fs.ReadDir(assets.Samples, "samples")
 	if err != nil {
-		return nil, fmt.Errorf("read the sample mails: %w", err)
+		return nil, fmt.Errorf("read the sample messages: %w", err)
 	}
 	from := senders[n%len(senders)]
 	body, err := assets.Samples.ReadFile(path.Join("samples", entries[n%len(entries)].Name()))
 	if err != nil {
-		return nil, fmt.Errorf("read a sample mail: %w", err)
+		return nil, fmt.Errorf("read a sample message: %w", err)
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "From: %s <%s>\n", from.name, from.addr)

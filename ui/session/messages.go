@@ -29,7 +29,7 @@ type Opened struct {
 	Err        error
 }
 
-// Open fetches and parses a message; prepare then runs on the same goroutine, before it is shown.
+// Open fetches and parses a message, and calls prepare in the same goroutine before it is shown.
 func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render.Mail)) tea.Cmd {
 	return s.opening(s.Client, m, generation, prepare)
 }
