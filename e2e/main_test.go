@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	_ "mayfly/cli" // so that `go test` has compiled the program, and building it only links
 	"mayfly/service/postgres/pgtest"
 )
 

@@ -81,7 +81,7 @@ func TestStoreCopyReportsWhyItCannotStart(t *testing.T) {
 		"user":     {store, "postgres://nobody:secret@" + server + "/" + name, `"nobody"`},
 		"database": {store, "postgres://postgres:secret@" + server + "/nowhere", "nowhere"},
 		"server":   {store, "postgres://postgres:secret@127.0.0.1:1/" + name, "connection refused"},
-		"URL":      {store, "postgres://postgres:secret%@127.0.0.1/x", "cannot be read"},
+		"URL":      {store, "postgres://postgres:secret%@127.0.0.1/x", "is malformed"},
 		"folder":   {m.home, database, "there is no store in " + m.home},
 	} {
 		stdout, stderr, status := m.run("admin", "store", "copy", "--from", test.from, "--to", test.to)
