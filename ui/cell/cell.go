@@ -1,6 +1,6 @@
 // Package cell fits text into terminal cells: measuring, cutting, padding, and laying one block of
-// rows over another. Text may carry SGR and OSC 8 sequences of our own; text from outside has been
-// cleaned before it comes here.
+// rows over another. Text may contain SGR and OSC 8 sequences of our own; text from outside must be
+// cleaned first.
 package cell
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// Ellipsis stands where text was cut.
+// Ellipsis marks where text was cut.
 const Ellipsis = "…"
 
-// Width is the number of cells s takes, sequences not counted.
+// Width is the number of cells that s takes, not counting sequences.
 func Width(s string) int {
 	if isPlainASCII(s) {
 		return len(s)
@@ -23,7 +23,7 @@ func Width(s string) int {
 }
 
 // Steady returns s with every grapheme cluster replaced by its first rune where terminals disagree
-// on its width: joined emoji, skin tones, variation selectors. What is left is as wide whether a
+// on its width: joined emoji, skin tones, variation selectors. The result is equally wide whether a
 // terminal counts graphemes or runes.
 func Steady(s string) string {
 	if isPlainASCII(s) {
@@ -104,7 +104,7 @@ func Fit(s string, w int) string {
 	return s + Spaces(w-n)
 }
 
-// Spread puts left and right at the two ends of w cells. Left gives way when both do not fit.
+// Spread puts left and right at the two ends of w cells. Left is cut if both do not fit.
 func Spread(left, right string, w int) string {
 	r := Width(right)
 	if r > w {
@@ -127,7 +127,7 @@ func Center(s string, w int) string {
 
 const blank = "                                                                                "
 
-// Spaces returns n spaces, none when n is negative.
+// Spaces returns n spaces, none if n is negative.
 func Spaces(n int) string {
 	if n <= 0 {
 		return ""
@@ -153,8 +153,8 @@ func Over(base, top []string, x, y, w int) {
 	}
 }
 
-// Slice returns the cells of s from one column up to another, exactly as wide: half of a wide
-// character is a space. Styles and links begin and end within it.
+// Slice returns the cells of s from column from up to, not including, column to, exactly to-from
+// cells wide. Half of a wide character becomes a space. Styles and links are complete within it.
 func Slice(s string, from, to int) string {
 	var out strings.Builder
 	var style, link string // in force
@@ -192,7 +192,7 @@ func Slice(s string, from, to int) string {
 	return out.String() + Spaces(to-max(x, from))
 }
 
-// inForce is the style and the link that are in force after a sequence.
+// inForce is the style and the link in force after a sequence.
 func inForce(seq, style, link string) (string, string) {
 	switch {
 	case seq == reset || seq == "\x1b[0m":

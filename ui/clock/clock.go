@@ -1,5 +1,5 @@
-// Package clock is time on the screen: durations in words, when those words change, and the one
-// timer that draws them anew.
+// Package clock puts time on the screen: durations in words, when those words change, and the one
+// timer that redraws them.
 package clock
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// unit is the granularity in which a duration is written.
+// unit is the unit in which to write a duration.
 func unit(d time.Duration) (time.Duration, string) {
 	switch {
 	case d < time.Minute:
@@ -20,7 +20,7 @@ func unit(d time.Duration) (time.Duration, string) {
 	return 24 * time.Hour, "d"
 }
 
-// Age says how long ago something was, and after how long that text changes.
+// Age says how long ago something was, and in how long that text changes.
 func Age(d time.Duration) (text string, next time.Duration) {
 	if d < time.Minute {
 		return "now", time.Minute - max(d, 0)
@@ -29,7 +29,7 @@ func Age(d time.Duration) (text string, next time.Duration) {
 	return fmt.Sprintf("%d %s", d/u, name), u - d%u
 }
 
-// Waited says how long something has lasted, from the first second on, and after how long that text
+// Waited says how long something has lasted, from the first second on, and in how long that text
 // changes.
 func Waited(d time.Duration) (text string, next time.Duration) {
 	d = max(d, 0)
@@ -37,17 +37,17 @@ func Waited(d time.Duration) (text string, next time.Duration) {
 	return fmt.Sprintf("%d %s", d/u, name), u - d%u
 }
 
-// Remaining says how long something still lasts, rounded up, and after how long that text changes.
+// Remaining says how much time is left, rounded up, and in how long that text changes.
 func Remaining(d time.Duration) (text string, next time.Duration) {
 	if d <= 0 {
 		return "0 s", 0
 	}
-	u, name := unit(d - 1) // up to and including a minute it is seconds that go by
+	u, name := unit(d - 1) // up to and including a minute in seconds
 	n := (d + u - 1) / u
 	return fmt.Sprintf("%d %s", n, name), d - (n-1)*u
 }
 
-// Elapsed writes a measured delay, with tenths of a second where they matter.
+// Elapsed writes a measured delay, in tenths of a second below 100 seconds.
 func Elapsed(d time.Duration) string {
 	switch {
 	case d < 100*time.Second:
@@ -58,10 +58,10 @@ func Elapsed(d time.Duration) string {
 	return fmt.Sprintf("%d h", d/time.Hour)
 }
 
-// Alarm collects when the screen next changes by the passing of time alone.
+// Alarm collects when the screen next changes because of the time. The zero value is never.
 type Alarm struct{ next time.Duration }
 
-// In notes that something on the screen changes after d; zero and less is never.
+// In records that something on the screen changes in d; zero or less means never.
 func (a *Alarm) In(d time.Duration) {
 	if d > 0 && (a.next == 0 || d < a.next) {
 		a.next = d

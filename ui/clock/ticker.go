@@ -6,18 +6,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Ticker is the one timer of the screen. It runs only while something on the screen changes by
-// the passing of time, and fires when that does.
+// Ticker is the one timer of the screen. It runs only while something on the screen depends on the
+// time, and fires when that changes.
 type Ticker struct {
 	generation uint64
 	at         time.Time // when it fires; zero while it does not run
 }
 
-// TickMsg says that the timer fired.
+// TickMsg means that the timer has fired.
 type TickMsg struct{ generation uint64 }
 
-// Set has the timer fire when the alarm is due, or before: a timer that would fire later is
-// replaced.
+// Set makes the timer fire no later than the alarm: one that would fire later is replaced.
 func (t *Ticker) Set(now time.Time, a Alarm) tea.Cmd {
 	d := a.next
 	if d <= 0 {
@@ -33,7 +32,7 @@ func (t *Ticker) Set(now time.Time, a Alarm) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return TickMsg{g} })
 }
 
-// Fired takes note of a timer that fired.
+// Fired records that the timer has fired.
 func (t *Ticker) Fired(m TickMsg) {
 	if m.generation == t.generation {
 		t.at = time.Time{}

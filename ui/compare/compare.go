@@ -1,5 +1,4 @@
-// Package compare tells two messages apart: how their text, their links and their header fields
-// differ.
+// Package compare shows how the text, links and header fields of two messages differ.
 package compare
 
 import (
@@ -20,7 +19,7 @@ type Difference struct {
 // parts are what is compared.
 var parts = [...]string{"text", "links", "headers"}
 
-// Of compares two messages. It fetches nothing, and takes its time for large ones.
+// Of compares two messages. It fetches nothing, and is slow for large ones.
 func Of(older, newer *message.Message) Difference {
 	d := Difference{subjects: [2]string{render.Clean(older.Subject), render.Clean(newer.Subject)}}
 	before, after := partsOf(older), partsOf(newer)
@@ -35,7 +34,7 @@ func Of(older, newer *message.Message) Difference {
 	return d
 }
 
-// width is the cells for which texts are laid out before they are compared.
+// width is the width in cells to which texts are laid out before they are compared.
 const width = 72
 
 // partsOf is what is compared of a message, cleaned, a line each.

@@ -21,7 +21,7 @@ type view struct {
 	Difference
 	part  int
 	pager dialog.Pager
-	w, h  int // cells there are
+	w, h  int // available cells
 }
 
 func (v *view) Update(msg tea.Msg) dialog.Result {
@@ -51,10 +51,10 @@ func (v *view) Fit(w, h int) {
 	v.pager.Fit(v.height())
 }
 
-// roomy is the rows from which the subjects are shown.
+// roomy is the height in rows from which the subjects are shown.
 const roomy = 8
 
-// height is the rows for the lines: below the head, with a row left free above and below the box.
+// height is the number of rows for the lines, with a row left free above and below the box.
 func (v *view) height() int {
 	if v.h < roomy {
 		return max(1, v.h-1)

@@ -1,6 +1,6 @@
-// Package dialog has what opens over the panes: questions, prompts, forms, menus, help, labels on
-// links and the manual. A dialog changes nothing but itself: what it leads to is an intent, a value
-// of its owner's that was given to it when it was made and that comes back in a Result.
+// Package dialog provides what opens over the panes: questions, prompts, forms, menus, help, labels
+// on links and the manual. A dialog changes only itself. Its outcome is an intent: a value that its
+// owner passed in and gets back in a Result.
 package dialog
 
 import (
@@ -14,35 +14,33 @@ import (
 
 // Dialog is drawn over the panes and takes the keys and the mouse while it is open.
 type Dialog interface {
-	// Update applies a key, a paste, or the mouse in cells of the screen. A click beside the dialog
-	// closes it.
+	// Update applies a key, a paste, or a mouse event in cells of the screen. A click outside the
+	// dialog closes it.
 	Update(msg tea.Msg) Result
-	// Fit lays the dialog out for a screen of w by h cells. It comes before Draw whenever anything
-	// has changed.
+	// Fit lays the dialog out for a screen of w by h cells. It must be called after any change,
+	// before Draw.
 	Fit(w, h int)
 	// Draw draws the dialog onto the rows of a screen, w cells each, and changes no state.
 	Draw(th *theme.Theme, screen []string, w int)
 }
 
-// Result is what a message led to.
+// Result is the outcome of a message.
 type Result struct {
 	Close  bool // the dialog is done
-	Intent any  // what the owner is to do, nil for nothing
+	Intent any  // for the owner to apply, nil if none
 }
 
-// Body is what stands in a box.
+// Body is the content of a box.
 type Body interface {
-	// Update applies a key, a paste, the wheel, or a click in the body: its cells count from the
-	// body's corner.
+	// Update applies a key, a paste, the wheel, or a click, in cells from the top left of the body.
 	Update(msg tea.Msg) Result
 	// Fit lays the body out for at most w by h cells.
 	Fit(w, h int)
-	// Rows are the title of the box and what it shows, as it was last laid out. It changes no
-	// state.
+	// Rows returns the title and the rows of the box, as last laid out. It changes no state.
 	Rows(th *theme.Theme) (title string, rows []string)
 }
 
-// Box is a dialog that shows a body in a frame, in the middle of the screen and a little above it.
+// Box is a dialog that shows a body in a frame, slightly above the middle of the screen.
 func Box(b Body) Dialog { return &box{body: b} }
 
 type box struct {
@@ -84,7 +82,7 @@ func (b *box) Draw(th *theme.Theme, screen []string, w int) {
 	cell.Over(screen, rows, x, y, w)
 }
 
-// place is where rows of one width stand on the screen.
+// place is the position on the screen of rows of the same width.
 func place(rows []string, w, h int) (x, y int) {
 	return max(0, (w-cell.Width(rows[0]))/2), max(0, (h-len(rows))*2/5)
 }
@@ -113,7 +111,7 @@ func (b *box) rows(th *theme.Theme, w, h int) []string {
 	return append(out, th.Accent.On("╰"+strings.Repeat("─", inner+2)+"╯"))
 }
 
-// room is the cells that a body has.
+// room is the size available to a body, in cells.
 type room struct{ w, h int }
 
 func (r *room) Fit(w, h int) { r.w, r.h = w, h }

@@ -12,22 +12,21 @@ import (
 type Form struct {
 	Title  string
 	Fields []Field                   // at least one
-	Then   func(values []string) any // the intent of enter on the last field, when all will do
+	Then   func(values []string) any // the intent of enter on the last field, if all are valid
 }
 
 // Field is one line of a form.
 type Field struct {
 	Title       string
-	Hint        string // shown while the field has focus and nothing is wrong
-	Value       string // what it begins with
+	Hint        string // shown while the field has focus and is valid
+	Value       string // initial value
 	Placeholder string
 	Suggestions []string
 	Password    bool
-	Check       func(value string) error // what is wrong with the value; may be nil
+	Check       func(value string) error // may be nil
 }
 
-// NewForm opens a form. A field that is wrong keeps the focus when enter, tab or down would leave
-// it.
+// NewForm opens a form. Enter, tab and down do not leave an invalid field.
 func NewForm(f Form) Dialog {
 	o := &form{Form: f}
 	for _, field := range f.Fields {
@@ -47,13 +46,13 @@ type form struct {
 	room
 	lines []*input.Line
 	at    int    // the field that has focus
-	tried []bool // fields that were to be left while they were wrong
+	tried []bool // fields the user tried to leave while invalid
 }
 
 const (
 	formWidth = 58
 	formFoot  = "tab next   enter on the last one: done   esc cancels"
-	roomyForm = 8 // the rows from which the keys stand under the fields
+	roomyForm = 8 // rows from which the keys are shown below the fields
 )
 
 func (f *form) Update(msg tea.Msg) Result {
@@ -77,8 +76,8 @@ func (f *form) Update(msg tea.Msg) Result {
 	return Result{}
 }
 
-// enter goes to the next field, and from the last one to the first that is wrong. When none is, the
-// form is done.
+// enter goes to the next field, and from the last one to the first invalid one. If there is none,
+// the form is done.
 func (f *form) enter() Result {
 	if !f.leave() {
 		return Result{}
@@ -105,13 +104,13 @@ func (f *form) focus(n int) {
 	f.lines[f.at].Focus()
 }
 
-// leave says whether the field that has focus may be left.
+// leave reports whether the field that has focus may be left.
 func (f *form) leave() bool {
 	f.tried[f.at] = f.wrong(f.at) != ""
 	return !f.tried[f.at]
 }
 
-// wrong is what is wrong with a field; empty when it will do.
+// wrong is what is wrong with a field, "" if it is valid.
 func (f *form) wrong(n int) string {
 	if check := f.Fields[n].Check; check != nil {
 		if err := check(f.lines[n].Value()); err != nil {
@@ -150,7 +149,7 @@ func (f *form) Rows(th *theme.Theme) (string, []string) {
 
 const fieldRows = 3
 
-// field is the name of a field, what is to be said about it, and its line.
+// field is the title of a field, its hint or error, and its line.
 func (f *form) field(th *theme.Theme, n, w int) []string {
 	bar, title, prompt, about := "  ", th.Dim, th.Dim, ""
 	if n == f.at {
@@ -171,8 +170,8 @@ func (f *form) field(th *theme.Theme, n, w int) []string {
 	}
 }
 
-// around chooses the rows that are shown in the given height: the whole of the field that begins at
-// first, or its name and its line.
+// around chooses the rows to show in the given height: those around the field that begins at first,
+// or at least its title and its line.
 func around(rows []string, first, height int) []string {
 	switch last := first + fieldRows - 1; {
 	case len(rows) <= height:

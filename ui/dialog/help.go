@@ -7,7 +7,7 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Help lists keys. Any key that does not scroll closes it.
+// Help lists keys and what they do. Any key that does not scroll closes it.
 type Help struct {
 	Title  string
 	Groups []HelpGroup
@@ -19,14 +19,14 @@ type HelpGroup struct {
 	Keys  []HelpKey
 }
 
-// HelpKey says what a key does.
+// HelpKey is one row of a help.
 type HelpKey struct {
 	Keys   string
 	Title  string
-	Reason string // why it cannot be done now; it is shown dim then
+	Reason string // why it is unavailable now; the row is then dim
 }
 
-// NewHelp opens a help, in two columns where there is room for them.
+// NewHelp opens a help, in two columns if there is room.
 func NewHelp(h Help) Dialog { return Box(&help{Help: h, pager: NewPager()}) }
 
 type help struct {
@@ -82,7 +82,7 @@ func line(rows []string, n int) string {
 	return ""
 }
 
-// split is the number of groups that make the left column, so that both are about as long.
+// split is the number of groups in the left column, so that both are about as long.
 func (h *help) split() int {
 	total := 0
 	for _, g := range h.Groups {

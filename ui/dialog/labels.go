@@ -10,17 +10,16 @@ import (
 	"mayfly/ui/theme"
 )
 
-// labelKeys are the keys of labels, those under the fingers first.
+// labelKeys are the letters of labels, those of the home row first.
 const labelKeys = "asdfghjklqwertyuiopzxcvbnm"
 
-// Label stands at a link on the screen: typed as it is shown it opens the link, in capitals it
-// copies it.
+// Label marks a link on the screen: typed as shown it opens the link, in capitals it copies it.
 type Label struct {
 	X, Y       int // the cell of the screen where the link begins
 	Open, Copy any // intents
 }
 
-// NewLabels puts a label before each of several links.
+// NewLabels labels several links.
 func NewLabels(at []Label) Dialog { return &labels{at: at, names: labelNames(len(at))} }
 
 type labels struct {
@@ -29,7 +28,7 @@ type labels struct {
 	typed string
 }
 
-// labelNames makes n labels of which none begins another.
+// labelNames returns n labels, none of which is a prefix of another.
 func labelNames(n int) []string {
 	keys := strings.Split(labelKeys, "")
 	if n <= len(keys) {
@@ -49,7 +48,7 @@ func (l *labels) Fit(int, int) {}
 func (l *labels) Update(msg tea.Msg) Result {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		return Result{Close: true} // the links stand elsewhere now
+		return Result{Close: true} // the links have moved
 	case tea.MouseClickMsg:
 		return Result{Close: msg.Button == tea.MouseLeft}
 	case tea.KeyPressMsg:

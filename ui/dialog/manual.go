@@ -17,10 +17,10 @@ import (
 // Page is one page of the manual.
 type Page struct {
 	Title string
-	Lines func(w int) []string // laid out for w cells; they may carry sequences of our own
+	Lines func(w int) []string // laid out for w cells; may contain styles and links of our own
 }
 
-// Manual opens the pages of the manual in the colours of a theme.
+// Manual opens the manual in the colours of a theme.
 func Manual(th *theme.Theme) Dialog {
 	c := th.Colors
 	style := docs.Style{Profile: th.Profile, Accent: c.Accent, Dim: c.Dim, Code: c.Code, Link: c.Link}
@@ -37,7 +37,7 @@ func Manual(th *theme.Theme) Dialog {
 	return NewManual(pages)
 }
 
-// NewManual opens pages, of which there is at least one, at the first.
+// NewManual opens at least one page, showing the first.
 func NewManual(pages []Page) Dialog {
 	return Box(&manual{pages: pages, pager: NewPager(), line: input.New(input.Options{})})
 }
@@ -52,16 +52,16 @@ type manual struct {
 	typing bool // a search is being typed
 	line   *input.Line
 	hits   []hit // of the search in the page, from top to bottom
-	hit    int   // the present one
+	hit    int   // index of the current one
 }
 
-// hit is a stretch of a line, in cells.
+// hit is a range of a line, in cells.
 type hit struct{ line, col, width int }
 
-// roomyManual is the rows from which the titles of the pages and the keys are shown.
+// roomyManual is the height in rows from which page titles and keys are shown.
 const roomyManual = 8
 
-// Fit lays out the page when it, or the width, is another than before.
+// Fit lays out the page again if the page or the width has changed.
 func (m *manual) Fit(w, h int) {
 	if w != m.w || m.lines == nil {
 		m.lines = m.pages[m.at].Lines(min(w, 90))
@@ -72,7 +72,7 @@ func (m *manual) Fit(w, h int) {
 	m.pager.Fit(m.height())
 }
 
-// height is the lines of the page that are on the screen.
+// height is the number of lines of the page on the screen.
 func (m *manual) height() int {
 	switch {
 	case m.h >= roomyManual:
@@ -157,7 +157,7 @@ func (m *manual) clear() {
 	m.find()
 }
 
-// find looks for the text typed in the page, upper and lower case alike.
+// find finds the typed text in the page, ignoring case.
 func (m *manual) find() {
 	m.hits, m.hit = nil, 0
 	want := strings.ToLower(m.line.Value())
@@ -177,7 +177,7 @@ func (m *manual) find() {
 	}
 }
 
-// step goes to the next hit, or with -1 to the one before, and around the ends.
+// step goes to the next hit, with -1 to the previous one, wrapping around.
 func (m *manual) step(n int) {
 	if len(m.hits) > 0 {
 		m.hit = (m.hit + n + len(m.hits)) % len(m.hits)
@@ -218,7 +218,7 @@ func (m *manual) titles() []string {
 	return titles
 }
 
-// Tabs are the names of what can be shown, the one that is shown underlined.
+// Tabs draws names side by side, the one that is shown underlined.
 func Tabs(th *theme.Theme, names []string, shown int) string {
 	tabs := make([]string, len(names))
 	for n, name := range names {
@@ -230,7 +230,7 @@ func Tabs(th *theme.Theme, names []string, shown int) string {
 	return strings.Join(tabs, "  ")
 }
 
-// marked is line n of the page with the hits in it.
+// marked is line n of the page with its hits highlighted.
 func (m *manual) marked(th *theme.Theme, n int) string {
 	line, out, end := m.lines[n], "", 0
 	for i, h := range m.hits {
@@ -247,7 +247,7 @@ func (m *manual) marked(th *theme.Theme, n int) string {
 	return out + cell.Slice(line, end, max(end, cell.Width(line)))
 }
 
-// foot is the search, or the keys.
+// foot is the bottom line: the search, or the keys.
 func (m *manual) foot(th *theme.Theme, w int) string {
 	if !m.searching() {
 		return th.Dim.On("tab next page   / search   esc back")

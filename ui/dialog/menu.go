@@ -13,7 +13,7 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Menu chooses one of several rows; typing narrows them.
+// Menu lets the user choose a row; typing filters the rows.
 type Menu struct {
 	Title   string
 	Choices []Choice
@@ -24,8 +24,8 @@ type Menu struct {
 type Choice struct {
 	ID     string
 	Title  string
-	Aside  string // at the end of the row: a key, a host
-	Reason string // why it cannot be chosen now; choosing it is up to the owner all the same
+	Aside  string // at the end of the row, such as a key or a host
+	Reason string // why it is unavailable now; the owner decides what choosing it does
 }
 
 // NewMenu opens a menu.
@@ -45,11 +45,10 @@ type menu struct {
 	byID    map[string]Choice
 	list    list.List
 	rows    []list.Row       // those on the screen
-	matches map[string][]int // indexes of the bytes of a title that match, by ID
+	matches map[string][]int // matching byte indexes of a title, by ID
 }
 
-// narrow keeps the rows that match what was typed, the best first; those that cannot be chosen
-// stand last.
+// narrow keeps the rows that match the typed text, best first, and unavailable ones last.
 func (m *menu) narrow() {
 	m.matches = map[string][]int{}
 	m.list = list.List{}
@@ -124,10 +123,10 @@ func (m *menu) choose(id string) Result {
 	return Result{Close: true, Intent: m.Then(id)}
 }
 
-// menuHead is the rows above the choices: the line typed and a blank one.
+// menuHead is the number of rows above the choices: the typed line and a blank one.
 const menuHead = 2
 
-// height is the rows of the menu below its head; the last of them is for the reason.
+// height is the number of rows below the head; the last one is for the reason.
 func (m *menu) height() int { return max(1, min(17, m.h-4)) }
 
 func (m *menu) Fit(w, h int) {

@@ -5,25 +5,25 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Pager scrolls over lines with keys and the wheel.
+// Pager scrolls lines with keys and the wheel.
 type Pager struct{ view viewport.Model }
 
-// NewPager returns a pager without lines.
+// NewPager returns an empty pager.
 func NewPager() Pager { return Pager{viewport.New()} }
 
-// SetLines replaces the lines and goes to the first.
+// SetLines replaces the lines and scrolls to the top.
 func (p *Pager) SetLines(lines []string) {
 	p.view.SetContentLines(lines)
 	p.view.GotoTop()
 }
 
-// Fit makes room for h lines; the first of them stays the first where the others allow it.
+// Fit sets the height to h lines. The first visible line stays in place if it can.
 func (p *Pager) Fit(h int) {
 	p.view.SetHeight(h)
 	p.view.SetYOffset(p.view.YOffset())
 }
 
-// Update scrolls, and says whether msg was meant for it.
+// Update scrolls, and reports whether msg was a key or wheel event that scrolls.
 func (p *Pager) Update(msg tea.Msg) bool {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -58,11 +58,11 @@ func (p *Pager) key(name string) bool {
 // Show scrolls to line n unless it is on the screen.
 func (p *Pager) Show(n int) { p.view.EnsureVisible(n, 0, 0) }
 
-// Visible is the range of the lines on the screen: the first, and the one after the last.
+// Visible is the range of visible lines, the end excluded.
 func (p *Pager) Visible() (from, to int) {
 	from = p.view.YOffset()
 	return from, min(from+p.view.Height(), p.view.TotalLineCount())
 }
 
-// Scrolls says that there are more lines than are on the screen.
+// Scrolls reports whether there are more lines than fit.
 func (p *Pager) Scrolls() bool { return p.view.TotalLineCount() > p.view.Height() }

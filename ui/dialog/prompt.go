@@ -14,12 +14,12 @@ import (
 type Prompt struct {
 	Title string
 	Hint  string                   // what the keys do, such as "enter adds it   esc cancels"
-	Text  string                   // what the line begins with
-	Check func(text string) string // what is wrong with the text; empty when it will do
+	Text  string                   // initial text
+	Check func(text string) string // what is wrong with the text, "" if it is valid
 	Then  func(text string) any    // the intent of enter
 }
 
-// NewPrompt opens a prompt. Check and Then get the text without the spaces around it.
+// NewPrompt opens a prompt. Check and Then receive the text with surrounding spaces trimmed.
 func NewPrompt(p Prompt) Dialog {
 	return Box(&prompt{Prompt: p, line: input.New(input.Options{Value: p.Text})})
 }

@@ -10,11 +10,11 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Question is answered with one key. A key that is held is no answer.
+// Question is answered with one key press. A held key does not count.
 type Question struct {
 	Title   string
-	Text    []string                   // what to know before answering, the most important first
-	Detail  func(w, most int) []string // more, in the room that is left: rows of at most w cells; may be nil
+	Text    []string                   // paragraphs, the most important first
+	Detail  func(w, most int) []string // at most that many rows of w cells; may be nil
 	Answers []Answer                   // the first is yes
 	Keep    string                     // what esc does, such as "keep it"
 	Bad     bool                       // yes cannot be undone
@@ -27,7 +27,7 @@ type Answer struct {
 	Intent any
 }
 
-// NewQuestion opens a question; esc, q and n close it, unless they are an answer's.
+// NewQuestion opens a question. Esc, q and n close it, unless they are keys of an answer.
 func NewQuestion(q Question) Dialog { return Box(&question{Question: q}) }
 
 type question struct {
@@ -63,7 +63,7 @@ func (q *question) Rows(th *theme.Theme) (string, []string) {
 	return q.Title, append(rows, answers...)
 }
 
-// answers are the keys and what they do, in as many rows as they take.
+// answers are the keys and what they do, in as many rows as needed.
 func (q *question) answers(th *theme.Theme, w int) []string {
 	var all []string
 	style := th.Accent
@@ -108,8 +108,7 @@ func paragraphs(texts []string, w, most int) []string {
 	return slices.Concat(wrapped...)
 }
 
-// Shorten wraps text to at most n rows of w cells: where it takes more, its beginning and its end
-// are kept.
+// Shorten wraps text to at most n rows of w cells. Longer text keeps its beginning and its end.
 func Shorten(text string, w, n int) []string {
 	rows := cell.Wrap(text, w)
 	switch {

@@ -1,6 +1,5 @@
-// Package input is a line of text being typed: the prompts, the fields of forms, filters and
-// searches. It edits with textinput's keys, holds clean text only, and draws itself without any
-// state of its own.
+// Package input is a line of text being typed, for prompts, forms, filters and searches. It has the
+// keys of textinput, keeps only cleaned text, and draws without changing state.
 package input
 
 import (
@@ -22,10 +21,10 @@ import (
 const (
 	maxChars  = 200     // of a line
 	maxSecret = 4096    // of a password: keys may be long tokens, and a part of one is worth nothing
-	maxPaste  = 1 << 16 // bytes of a paste that are looked at
+	maxPaste  = 1 << 16 // bytes of a paste that are used
 )
 
-// Options say how a line begins. The zero value is an empty line of plain text.
+// Options are the options of a line. The zero value is an empty line of plain text.
 type Options struct {
 	Value       string
 	Placeholder string   // shown while the line is empty
@@ -33,7 +32,7 @@ type Options struct {
 	Password    bool     // the characters are not shown
 }
 
-// Line is a line of text and the cursor in it. It is not to be copied.
+// Line is a line of text and its cursor. It must not be copied.
 type Line struct {
 	text        textinput.Model
 	suggestions []string
@@ -57,23 +56,24 @@ func New(o Options) *Line {
 	return l
 }
 
-// Value is the text.
+// Value returns the text.
 func (l *Line) Value() string { return l.text.Value() }
 
-// SetValue replaces the text, cleaned and within the bound, and puts the cursor at its end.
+// SetValue replaces the text, cleaned and cut to its maximum length, and moves the cursor to its
+// end.
 func (l *Line) SetValue(s string) {
 	l.text.SetValue(cleanPaste(s))
 	l.text.CursorEnd()
 }
 
-// Focus gives the line the keys, and shows the cursor.
+// Focus gives the line the focus and shows the cursor.
 func (l *Line) Focus() { l.text.Focus() }
 
-// Blur takes the keys and the cursor from the line.
+// Blur removes the focus and hides the cursor.
 func (l *Line) Blur() { l.text.Blur() }
 
 // KeyName is the name of a key that types nothing, such as "enter" or "ctrl+u", and "" for one that
-// types: typed or composed text is never taken for the name of a key.
+// types: typed or composed text is never mistaken for the name of a key.
 func KeyName(k tea.KeyPressMsg) string {
 	if k.Text != "" {
 		return ""
@@ -81,7 +81,7 @@ func KeyName(k tea.KeyPressMsg) string {
 	return k.Keystroke()
 }
 
-// Update applies a key or a paste, of which newlines become spaces, and says whether the text
+// Update applies a key or a paste, whose newlines become spaces, and reports whether the text
 // changed.
 func (l *Line) Update(msg tea.Msg) (changed bool) {
 	before := l.Value()
@@ -112,8 +112,8 @@ func cleanPaste(s string) string {
 	return render.Clean(s)
 }
 
-// cleanTyped cleans typed text as what follows the text before the cursor, so that a mark finds its
-// letter.
+// cleanTyped cleans typed text in the context of what precedes the cursor, so that a combining mark
+// keeps its letter.
 func (l *Line) cleanTyped(s string) string {
 	before := string([]rune(l.Value())[:l.text.Position()])
 	if typed, ok := strings.CutPrefix(render.CleanLines(before+s), before); ok {
@@ -122,13 +122,13 @@ func (l *Line) cleanTyped(s string) string {
 	return render.CleanLines(s)
 }
 
-// atWordEnd says that the cursor is on the last character of a word.
+// atWordEnd reports whether the cursor is on the last character of a word.
 func (l *Line) atWordEnd() bool {
 	after := []rune(l.Value())[l.text.Position():]
 	return len(after) == 1 || len(after) > 1 && unicode.IsSpace(after[1])
 }
 
-// suggested is what a suggestion adds to the text; empty unless the cursor is at its end.
+// suggested is what a suggestion adds to the text, "" unless the cursor is at its end.
 func (l *Line) suggested() string {
 	v := l.Value()
 	if v == "" || l.text.Position() < utf8.RuneCountInString(v) || l.text.EchoMode != textinput.EchoNormal {
@@ -173,8 +173,7 @@ func (l *Line) View(th *theme.Theme, w int) string {
 	return before + (th.Accent + "\x1b[7m").On(under) + style.On(after)
 }
 
-// firstCell splits off what the cursor stands on: a character, or a space where there is none to be
-// seen.
+// firstCell splits off the character under the cursor, or a space if there is no visible one.
 func firstCell(s string, w int) (first, rest string) {
 	g := graphemes.FromString(s)
 	if !g.Next() {

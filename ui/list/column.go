@@ -6,8 +6,8 @@ import (
 	"mayfly/ui/panes"
 )
 
-// Column is what the panes of inboxes and of messages share: a list below a title, with marks and a
-// filter.
+// Column is the common part of the panes of inboxes and messages: a list below a title, with marks
+// and a filter.
 type Column struct {
 	List
 	Rect   panes.Rect
@@ -16,7 +16,7 @@ type Column struct {
 	Shown  []Row // the rows on the screen
 }
 
-// Dense reports whether rows are one line high, for want of room.
+// Dense reports whether rows are only one line high, for lack of room.
 func (c *Column) Dense() bool { return c.Rect.H < 9 }
 
 // Top is the line of the pane at which the rows begin.
@@ -27,7 +27,7 @@ func (c *Column) Top() int {
 	return 2
 }
 
-// Lay lays the rows out in r, each as many lines high as tall says.
+// Lay lays the rows out in r; tall returns the height of a row in lines.
 func (c *Column) Lay(r panes.Rect, tall func(id string) int) {
 	c.Rect, c.Shown = r, nil
 	if !r.Empty() {
@@ -35,20 +35,20 @@ func (c *Column) Lay(r panes.Rect, tall func(id string) int) {
 	}
 }
 
-// Outcome is what a message to a column led to.
+// Outcome is the outcome of a message to a column.
 type Outcome int
 
 const (
 	Nothing  Outcome = iota
 	Moved            // the cursor moved
-	Clicked          // a row was clicked and has the cursor
-	Narrowed         // the filter leaves out other rows than before
+	Clicked          // a row was clicked and is now selected
+	Narrowed         // the filter or the marks changed
 	Left             // there was nothing to undo
-	Passed           // the key ends typing and is meant for the list
+	Passed           // the key ended typing and goes to the list
 )
 
-// Update applies a message of package panes, a key or a paste while the filter is typed, a click or
-// the wheel.
+// Update applies a message of package panes, a key or a paste while the filter is being typed, a
+// click or the wheel.
 func (c *Column) Update(msg tea.Msg) Outcome {
 	switch msg := msg.(type) {
 	case panes.Move:
@@ -85,7 +85,7 @@ func (c *Column) Update(msg tea.Msg) Outcome {
 	return Moved
 }
 
-// mark marks the selected row, or unmarks it, and goes to the next one.
+// mark marks or unmarks the selected row and moves to the next one.
 func (c *Column) mark() {
 	if id := c.Selected(); c.Marks[id] {
 		delete(c.Marks, id)
@@ -95,7 +95,7 @@ func (c *Column) mark() {
 	c.Move(1)
 }
 
-// back undoes the filter, else the marks.
+// back clears the filter, otherwise the marks.
 func (c *Column) back() Outcome {
 	switch {
 	case c.Filter.On():
@@ -114,7 +114,7 @@ func (c *Column) Typing() bool { return c.Filter.Typing }
 // StopTyping ends the typing of the filter and keeps what was typed.
 func (c *Column) StopTyping() { c.Filter.Typing = false }
 
-// Hit returns the ID of the row at line y of a list's area, "" where there is none.
+// Hit returns the ID of the row at line y of a list's area, "" if there is none.
 func Hit(rows []Row, y int) string {
 	for _, r := range rows {
 		if y >= r.Y && y < r.Y+r.H {

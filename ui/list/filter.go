@@ -10,14 +10,14 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Filter keeps the rows whose text holds every word of it.
+// Filter keeps the rows whose text contains all of its words. The zero value keeps every row.
 type Filter struct {
 	Typing bool
 	line   *input.Line
 	words  []string
 }
 
-// Start begins to type.
+// Start starts typing.
 func (f *Filter) Start() {
 	if !f.On() {
 		f.line = input.New(input.Options{})
@@ -25,13 +25,13 @@ func (f *Filter) Start() {
 	f.Typing = true
 }
 
-// On reports whether rows are left out.
+// On reports whether there is a filter.
 func (f *Filter) On() bool { return len(f.words) > 0 }
 
 // Clear shows all rows again and ends typing.
 func (f *Filter) Clear() { *f = Filter{} }
 
-// Matches reports whether text, in lower case, holds every word.
+// Matches reports whether text, in lower case, contains every word.
 func (f *Filter) Matches(text string) bool {
 	for _, w := range f.words {
 		if !strings.Contains(text, w) {
@@ -41,7 +41,7 @@ func (f *Filter) Matches(text string) bool {
 	return true
 }
 
-// Title shows what is typed in place of a pane's title, in w cells.
+// Title is the filter if there is one, otherwise the usual title of a pane, in w cells.
 func (f *Filter) Title(th *theme.Theme, usual string, w int) string {
 	switch {
 	case f.Typing:

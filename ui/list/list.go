@@ -1,10 +1,10 @@
-// Package list keeps a selection and a scroll position over items known by their IDs, so that items
+// Package list keeps a selection and a scroll position over items identified by IDs, so that items
 // that come and go move neither.
 package list
 
 import "slices"
 
-// List is a column of items, of which one is selected and some are on the screen. The zero value is
+// List is a column of items, one of them selected and some of them on the screen. The zero value is
 // an empty list.
 type List struct {
 	ids    []string
@@ -15,10 +15,10 @@ type List struct {
 	placed bool // the user put the selection where it is
 }
 
-// Set replaces the items. The selected item stays selected, wherever it went; if it is gone, the
-// one that took its place is. The first item on the screen stays there too, unless the list stood
-// at its beginning: then what is new comes into view, as long as what the user selected stays
-// there.
+// Set replaces the items. The selected item stays selected, wherever it moved; if it is gone, the
+// one in its place is selected. The first item on the screen stays there too, unless the list was
+// scrolled to the top: then new items come into view, as long as what the user selected stays
+// visible.
 func (l *List) Set(ids []string) {
 	selected, first, atStart := l.Selected(), l.id(l.top), l.top == 0
 	l.ids = ids
@@ -33,7 +33,7 @@ func (l *List) Set(ids []string) {
 	l.reveal = l.reveal || l.seen && l.placed
 }
 
-// IDs returns the items in order; the slice is not to be changed.
+// IDs returns the items in order. The caller must not modify the slice.
 func (l *List) IDs() []string { return l.ids }
 
 // Len is the number of items.
@@ -42,10 +42,10 @@ func (l *List) Len() int { return len(l.ids) }
 // Selected is the ID of the selected item, "" in an empty list.
 func (l *List) Selected() string { return l.id(l.sel) }
 
-// Index is the place of the selected item, from 0.
+// Index is the index of the selected item.
 func (l *List) Index() int { return l.sel }
 
-// Select selects an item and says whether it is there.
+// Select selects an item, and reports whether it exists.
 func (l *List) Select(id string) bool {
 	i := slices.Index(l.ids, id)
 	if i < 0 {
@@ -60,14 +60,14 @@ func (l *List) Move(n int) {
 	l.sel, l.reveal, l.placed = l.clamp(l.sel+n), true, true
 }
 
-// First selects the first item. What comes in before it from then on comes into view, and may push
-// it off the screen.
+// First selects the first item. Items inserted before it later come into view, and may push it off
+// the screen.
 func (l *List) First() { l.sel, l.reveal, l.placed = 0, true, false }
 
 // Last selects the last item.
 func (l *List) Last() { l.sel, l.reveal, l.placed = l.clamp(len(l.ids)-1), true, true }
 
-// Scroll moves the screen over the items by n of them and leaves the selection alone.
+// Scroll scrolls by n items and leaves the selection alone.
 func (l *List) Scroll(n int) { l.top, l.reveal = l.clamp(l.top+n), false }
 
 // Row is one item on the screen.
@@ -77,8 +77,8 @@ type Row struct {
 	Selected bool
 }
 
-// Rows lays out the items that fit into height lines, where tall gives the lines an item takes.
-// After the selection moved, it is brought into view.
+// Rows lays out the items that fit into height lines; tall returns the height of an item in lines.
+// If the selection has moved, it is scrolled into view.
 func (l *List) Rows(height int, tall func(id string) int) []Row {
 	if height <= 0 || len(l.ids) == 0 {
 		return nil
@@ -132,7 +132,7 @@ func (l *List) fillEnd(height int, tall func(string) int) {
 	}
 }
 
-// More says how many items stand before and after those that fit into height lines.
+// More returns the number of items before and after those in rows.
 func (l *List) More(rows []Row) (before, after int) {
 	return l.top, len(l.ids) - l.top - len(rows)
 }

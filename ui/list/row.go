@@ -7,22 +7,20 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Span is a stretch of text in one style.
+// Span is text in one style.
 type Span struct {
 	Text  string
 	Style theme.Style
 }
 
-// Bar draws the rows of a list, W cells wide: the accent bar before a selected one, its background
-// behind it.
+// Bar draws the rows of a list, W cells wide, a selected one with an accent bar and a background.
 type Bar struct {
 	Theme             *theme.Theme
 	Selected, Focused bool
 	W                 int
 }
 
-// Line is one line of a row: the bar, a mark, then the spans; the last of several stands at the
-// end.
+// Line is one line of a row: the bar, a mark, then the spans. The last of several is right-aligned.
 func (b Bar) Line(mark string, spans ...Span) string {
 	th := b.Theme
 	back := theme.Style("")

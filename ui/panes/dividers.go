@@ -1,12 +1,12 @@
 package panes
 
-// Dividers are the widths that the user dragged the panes to; the zero value leaves the usual ones.
+// Dividers are the pane widths set by dragging. The zero value means the default widths.
 type Dividers struct {
 	inboxes, messages int
-	dragging          int // index of the divider that is dragged, from 1; 0 for none
+	dragging          int // index of the divider being dragged, from 1; 0 for none
 }
 
-// Grab begins to drag the divider at a cell, and reports whether there is one.
+// Grab starts dragging the divider at a cell, and reports whether there is one.
 func (d *Dividers) Grab(l Layout, x, y int) bool {
 	n, ok := l.Divider(x, y)
 	if !ok {
@@ -19,7 +19,7 @@ func (d *Dividers) Grab(l Layout, x, y int) bool {
 	return true
 }
 
-// Drag moves the divider that was grabbed to a column.
+// Drag moves the grabbed divider to column x.
 func (d *Dividers) Drag(l Layout, x int) {
 	switch {
 	case d.dragging == 0:

@@ -8,7 +8,7 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Title is the first row of a pane, w cells wide: its title, and what stands at the right end.
+// Title is the first row of a pane, w cells wide: its title, and right at the right end.
 func Title(th *theme.Theme, title, right string, w int, focused bool) string {
 	style := th.Dim
 	if focused {
@@ -26,7 +26,7 @@ func Blank(r Rect) []string {
 	return rows
 }
 
-// Place puts lines into the rows of a pane w cells wide, from a row on and indented.
+// Place puts lines into the rows of a pane w cells wide, indented, starting at row from.
 func Place(rows []string, w, from int, lines []string) {
 	for n, line := range lines {
 		if from+n >= len(rows) {
@@ -45,7 +45,7 @@ func Wrap(th *theme.Theme, text string, w int) []string {
 	return lines
 }
 
-// Hint names a key and what it does.
+// Hint shows a key and what it does.
 func Hint(th *theme.Theme, key, does string) string {
 	return th.Accent.On(key) + " " + th.Dim.On(does)
 }
@@ -67,8 +67,7 @@ func Join(th *theme.Theme, columns [][]string) []string {
 	return rows
 }
 
-// Rule is a horizontal rule that meets the vertical ones: below them at the top of the panes, else
-// above them.
+// Rule is a horizontal rule that joins the vertical ones, at the top or the bottom of the panes.
 func (l Layout) Rule(th *theme.Theme, top bool) string {
 	joint := "┴"
 	if top {
@@ -84,10 +83,10 @@ func (l Layout) Rule(th *theme.Theme, top bool) string {
 	return th.Faint.On(b.String())
 }
 
-// Top is the row of the screen at which the panes begin.
+// Top is the first row of the panes.
 func (l Layout) Top() int { return l.Header.H + min(1, len(l.Rules)) }
 
-// TooSmall says that there is no room, in the room there is.
+// TooSmall says that the screen is too small, in w by h cells.
 func TooSmall(w, h int) []string {
 	rows := make([]string, h)
 	for y := range rows {

@@ -12,7 +12,7 @@ const (
 	Reader
 )
 
-// The smallest screen on which everything can be used.
+// The smallest usable screen, in cells.
 const (
 	MinWidth  = 20
 	MinHeight = 6
@@ -31,15 +31,15 @@ const (
 // Rect is a rectangle in cells; X and Y count from the top left corner.
 type Rect struct{ X, Y, W, H int }
 
-// Empty says that nothing can be drawn in r.
+// Empty reports whether r has no cells.
 func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
-// Contains says whether the cell x, y lies in r.
+// Contains reports whether the cell x, y is in r.
 func (r Rect) Contains(x, y int) bool {
 	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
 }
 
-// Input is what a layout depends on.
+// Input is what a layout depends on; Width and Height are in cells.
 type Input struct {
 	Width, Height int
 	Focus         Pane
@@ -47,7 +47,7 @@ type Input struct {
 	Dividers      Dividers
 }
 
-// Layout is where everything stands. A pane that is not shown has an empty rectangle.
+// Layout is where everything goes. A pane that is not shown has an empty rectangle.
 type Layout struct {
 	TooSmall bool
 	Columns  int // panes side by side: 1, 2 or 3
@@ -58,7 +58,7 @@ type Layout struct {
 	Rules    []int // rows of the horizontal rules: none, or two
 }
 
-// Compute divides the screen.
+// Compute lays out the screen.
 func Compute(in Input) Layout {
 	if in.Width < MinWidth || in.Height < MinHeight {
 		return Layout{TooSmall: true}
@@ -96,7 +96,7 @@ func (l *Layout) three(body Rect, in Input) {
 	l.Panes[Reader] = Rect{left + mid + 2, body.Y, in.Width - left - mid - 2, body.H}
 }
 
-// two shows the inboxes beside the messages until a message is read; then the messages beside it.
+// two shows the inboxes beside the messages until a message is open; then the messages beside it.
 func (l *Layout) two(body Rect, in Input) {
 	l.Columns = 2
 	if in.Focus == Reader || in.Focus == Messages && in.Reading {

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// basic is a colour of the user's own palette, by its index.
+// basic is a colour of the user's own palette by its index.
 func basic(index string) color.Color {
 	n, err := strconv.Atoi(index)
 	if err != nil {
@@ -17,8 +17,8 @@ func basic(index string) color.Color {
 	return ansi.BasicColor(n)
 }
 
-// gray is the gray of the 256 colours that is as light as c: the nearest of the others would have a
-// tint too strong to stand behind text.
+// gray is the gray of the 256 colours that is as light as c: the nearest other colour would be too
+// strong a background for text.
 func gray(c color.Color) (Style, color.Color) {
 	if c == nil {
 		return "", nil

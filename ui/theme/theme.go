@@ -1,5 +1,5 @@
-// Package theme reads themes: what each role of the screen looks like. Code asks for roles (accent,
-// good, dim), never for colours.
+// Package theme loads themes: the style of each role on the screen. Code uses roles (accent, good,
+// dim), never colours.
 package theme
 
 import (
@@ -16,11 +16,11 @@ import (
 	"mayfly/assets"
 )
 
-// Style is the sequence that switches a style on. Styles add up: a background joined to a style
-// keeps its colour.
+// Style is the SGR sequence of a style. Styles can be concatenated, such as a background and a
+// colour.
 type Style string
 
-// On returns text in the style.
+// On returns text in the style, followed by a reset.
 func (s Style) On(text string) string {
 	if s == "" || text == "" {
 		return text
@@ -28,7 +28,7 @@ func (s Style) On(text string) string {
 	return string(s) + text + "\x1b[m"
 }
 
-// Weights, which are joined to a style.
+// Weights, to be added to a style.
 const (
 	Bold      Style = "\x1b[1m"
 	Underline Style = "\x1b[4m"
@@ -37,16 +37,16 @@ const (
 	faint Style = "\x1b[2m"
 )
 
-// Theme is a palette of roles for one terminal. Every role is told apart by more than its colour
-// where it matters: the screen also uses glyphs, words and weight.
+// Theme is a palette of roles for one terminal. Where it matters, the screen also distinguishes
+// roles by glyphs, words and weight.
 type Theme struct {
 	Name    string
 	Dark    bool
 	Profile colorprofile.Profile
 
-	Text   Style // what is read
+	Text   Style // body text
 	Bright Style // titles, senders of unread mail
-	Dim    Style // what is secondary
+	Dim    Style // secondary text
 	Faint  Style // rules
 	Accent Style // focus, keys
 	Good   Style
@@ -54,11 +54,11 @@ type Theme struct {
 	Bad    Style
 	Code   Style // one-time codes
 	Link   Style
-	Match  Style // what a filter or a search found
+	Match  Style // hits of a filter or a search
 	Select Style // background of the selected row of the pane that has focus
-	Rest   Style // background of the selected row of the others
+	Rest   Style // background of the selected row of other panes
 
-	// The same roles as colours, nil where the terminal's own is used.
+	// The same roles as colours.
 	Colors Colors
 }
 
@@ -76,17 +76,17 @@ type file struct {
 	Dark, Light palette
 }
 
-// Names lists the themes there are.
+// Names lists the names of all themes.
 func Names() []string { return assets.ThemeNames() }
 
-// After is the theme that comes after the named one; the first comes after the last.
+// After is the name of the theme after the named one, wrapping around.
 func After(name string) string {
 	names := Names()
 	return names[(slices.Index(names, name)+1)%len(names)]
 }
 
-// Default is the theme of a terminal with the given colours when none is chosen: one of our own
-// where there are colours enough, the user's palette where there are sixteen.
+// Default is the name of the default theme of a terminal: our own with 256 colours or more, the
+// user's palette with fewer.
 func Default(p colorprofile.Profile) string {
 	if p >= colorprofile.ANSI256 {
 		return "mayfly"
@@ -94,8 +94,8 @@ func Default(p colorprofile.Profile) string {
 	return "terminal"
 }
 
-// Load makes the named theme for a terminal; "" names the default. Without colours
-// (NO_COLOR) a theme is made of weights alone.
+// Load loads the named theme for a terminal, the default for "". Without colours (NO_COLOR) a theme
+// consists of weights only. An unknown name or a malformed theme is an error.
 func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	if name == "" {
 		name = Default(p)
@@ -122,9 +122,9 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	return t, nil
 }
 
-// For is Load for a terminal whose background may not be known: bars, which are drawn on it, then
-// have none of their own. A theme that cannot be loaded is an error, and the default takes its
-// place.
+// For is [Load] for a terminal whose background may be unknown: selected rows then have no
+// background of their own. If the theme cannot be loaded, it returns the error and the default
+// theme.
 func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
 	th, err := Load(name, dark, p)
 	if err != nil {
@@ -174,7 +174,7 @@ func (t *Theme) paint(pal palette) error {
 	return nil
 }
 
-// plain tells roles apart by weight alone.
+// plain is a theme that distinguishes roles by weight alone.
 func plain(name string, dark bool, p colorprofile.Profile) *Theme {
 	return &Theme{
 		Name: name, Dark: dark, Profile: p,

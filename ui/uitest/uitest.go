@@ -1,4 +1,4 @@
-// Package uitest is what the tests of panes share: keys by name, and rows as a terminal shows them.
+// Package uitest is shared by the tests of panes: keys by name, and rows as a terminal shows them.
 package uitest
 
 import (
@@ -47,13 +47,13 @@ func Theme(t testing.TB) *theme.Theme {
 	return th
 }
 
-// Screen is a part of the screen as cells, a string for each row, without the blanks at its end.
+// Screen is a part of the screen as cells, a string for each row, without trailing blanks.
 type Screen struct {
 	Rows []string
 	t    testing.TB
 }
 
-// ours are the sequences that rows may hold: styles (SGR) and links (OSC 8).
+// ours are the sequences that rows may contain: styles (SGR) and links (OSC 8).
 var ours = regexp.MustCompile("\x1b\\[[0-9;:]*m|\x1b\\]8;[ -~]*?(\x1b\\\\|\a)")
 
 // Draw takes rows that were drawn w cells wide. The test fails unless each has that width, whether
@@ -110,7 +110,7 @@ func (s Screen) Is(want string) {
 	}
 }
 
-// See fails the test unless every text stands on a row of the screen.
+// See fails the test unless every text is on a row of the screen.
 func (s Screen) See(texts ...string) {
 	s.t.Helper()
 	for _, text := range texts {
@@ -120,7 +120,7 @@ func (s Screen) See(texts ...string) {
 	}
 }
 
-// DontSee fails the test when one of the texts stands on a row of the screen.
+// DontSee fails the test if one of the texts is on a row of the screen.
 func (s Screen) DontSee(texts ...string) {
 	s.t.Helper()
 	for _, text := range texts {
@@ -130,7 +130,7 @@ func (s Screen) DontSee(texts ...string) {
 	}
 }
 
-// Has reports whether a text stands on a row of the screen.
+// Has reports whether a text is on a row of the screen.
 func (s Screen) Has(text string) bool { return strings.Contains(s.String(), text) }
 
 // Hostile is text that attacks a terminal: titles, links and colours of its own, other directions,
