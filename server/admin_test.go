@@ -43,7 +43,8 @@ func TestAdministration(t *testing.T) {
 			ctx := t.Context()
 
 			made, err := a.CreateKey(ctx, "ci", "dev")
-			if err != nil || made.Secret == "" || made.Plan != "dev" || made.Name != "ci" || made.RevokedAt != nil {
+			must(t, err)
+			if made.Secret == "" || made.Plan != "dev" || made.Name != "ci" || made.RevokedAt != nil {
 				t.Fatalf("made %+v, %v", made, err)
 			}
 			if k, err := a.SetPlan(ctx, made.ID, "startup"); err != nil || k.Plan != "startup" {
@@ -57,7 +58,8 @@ func TestAdministration(t *testing.T) {
 				t.Errorf("revoked %+v, %v", k, err)
 			}
 			keys, err := a.Keys(ctx)
-			if err != nil || len(keys) != 1 || keys[0].ID != made.ID || keys[0].Plan != "startup" || keys[0].RevokedAt == nil {
+			must(t, err)
+			if len(keys) != 1 || keys[0].ID != made.ID || keys[0].Plan != "startup" || keys[0].RevokedAt == nil {
 				t.Errorf("keys %+v, %v", keys, err)
 			}
 			wantAdminErrors(t, a, made.ID)

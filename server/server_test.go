@@ -407,7 +407,7 @@ func TestHeldClientThatLeavesFreesItsConnection(t *testing.T) {
 	}
 }
 
-// A database is served and administered like a folder, and its password is told to nobody.
+// A database is served and administered like a folder, and its password is not logged.
 func TestDatabase(t *testing.T) {
 	t.Parallel()
 	c := config(t)

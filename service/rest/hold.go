@@ -74,12 +74,12 @@ func (s *Server) hold(w *response, r *http.Request, read func() (version uint64,
 	}
 	if !send {
 		w.Header().Set("Etag", versionTag(version))
-		w.notModified()
+		w.WriteHeader(http.StatusNotModified)
 	}
 	return send, nil
 }
 
-// wait holds an acquired request and then authenticates it anew: the key may have been revoked.
+// wait holds an acquired request and then authenticates it again, since the key may have been revoked.
 // With an error of code Canceled the client has left.
 func (s *Server) wait(w *response, r *http.Request, limit time.Duration, wait func(context.Context) (bool, error)) (changed bool, err error) {
 	defer s.held.release(w.key.ID)

@@ -33,10 +33,7 @@ func (s *Server) getInbox(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	etag := versionTag(in.Version)
-	w.Header().Set("Etag", etag)
-	if matchesETag(r.Header.Values("If-None-Match"), etag) {
-		w.notModified()
+	if w.unchanged(r, versionTag(in.Version)) {
 		return nil
 	}
 	return w.sendJSON(http.StatusOK, inboxJSON(in))

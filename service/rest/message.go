@@ -19,10 +19,7 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 	if prefersRaw(r.Header.Values("Accept")) {
 		return s.sendRaw(w, r, inboxID, summary)
 	}
-	etag := `"` + id + `.json"`
-	w.Header().Set("Etag", etag)
-	if matchesETag(r.Header.Values("If-None-Match"), etag) {
-		w.notModified()
+	if w.unchanged(r, `"`+id+`.json"`) {
 		return nil
 	}
 	body, ok := s.cache.get(id)
@@ -51,9 +48,7 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 
 func (s *Server) sendRaw(w *response, r *http.Request, inboxID string, summary service.Summary) error {
 	etag := `"` + summary.ID + `.eml"`
-	w.Header().Set("Etag", etag)
-	if matchesETag(r.Header.Values("If-None-Match"), etag) {
-		w.notModified()
+	if w.unchanged(r, etag) {
 		return nil
 	}
 	body, ok := s.cache.get(etag)
@@ -122,10 +117,7 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 		return service.Errorf(service.NotFound, "No such attachment")
 	}
 	a := attachments[i]
-	etag := `"` + m.ID + `.` + a.ID + `"`
-	w.Header().Set("Etag", etag)
-	if matchesETag(r.Header.Values("If-None-Match"), etag) {
-		w.notModified()
+	if w.unchanged(r, `"`+m.ID+`.`+a.ID+`"`) {
 		return nil
 	}
 	w.Header().Set("Content-Disposition", disposition(a.Filename))

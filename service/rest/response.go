@@ -89,8 +89,16 @@ func (w *response) sendError(status int, message string) {
 	_ = w.sendJSON(status, api.ErrorBody{Error: api.ErrorDetail{Code: status, Message: message}})
 }
 
-// notModified sends 304.
-func (w *response) notModified() { w.WriteHeader(http.StatusNotModified) }
+// unchanged sets the entity tag of a resource. If the client has that state already, it sends 304 and
+// returns true.
+func (w *response) unchanged(r *http.Request, etag string) bool {
+	w.Header().Set("Etag", etag)
+	if !matchesETag(r.Header["If-None-Match"], etag) {
+		return false
+	}
+	w.WriteHeader(http.StatusNotModified)
+	return true
+}
 
 // setQuota sets the fields that tell the client its rate limit
 // (draft-ietf-httpapi-ratelimit-headers-10).

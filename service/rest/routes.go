@@ -66,9 +66,7 @@ func (s *Server) endpoint(m methods) http.HandlerFunc {
 func (s *Server) description() handler {
 	etag := contentTag(assets.OpenAPI)
 	return func(w *response, r *http.Request) error {
-		w.Header().Set("Etag", etag)
-		if matchesETag(r.Header.Values("If-None-Match"), etag) {
-			w.notModified()
+		if w.unchanged(r, etag) {
 			return nil
 		}
 		w.send(http.StatusOK, "application/yaml", assets.OpenAPI)
