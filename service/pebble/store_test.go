@@ -6,6 +6,7 @@ import (
 	"mayfly/service/storetest"
 )
 
+// MAYFLY_LONG=1 makes the suite longer.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T, dir string) storetest.Store {

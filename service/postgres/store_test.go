@@ -11,6 +11,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
+// MAYFLY_LONG=1 makes the suite longer.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	var databases sync.Map // URLs by directory
