@@ -122,7 +122,8 @@ func unwritable(dir string) string {
 	if err != nil {
 		return " (cannot be written to: nothing is remembered there)"
 	}
-	_ = errors.Join(probe.Close(), os.Remove(probe.Name())) // it could be made: nothing else matters
+	// It could be created: nothing else matters.
+	_ = errors.Join(probe.Close(), os.Remove(probe.Name()))
 	return ""
 }
 
@@ -190,7 +191,8 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 // clock compares the service's clock, which its Date header gives to the second (RFC 9110), with
 // this machine's.
 func (d *doctor) clock(ctx context.Context, s *connection) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodHead, s.client.BaseURL(), nil) // without the key
+	// Sent without the key.
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, s.client.BaseURL(), nil)
 	if err != nil {
 		return
 	}

@@ -101,7 +101,8 @@ func (a *app) prompt(fd int, question string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("preparing the terminal: %w", err)
 	}
-	defer func() { _ = xterm.Restore(fd, state) }() // nothing is left to do about a terminal that refuses
+	// An error is ignored: there is nothing left to do about it.
+	defer func() { _ = xterm.Restore(fd, state) }()
 	line := xterm.NewTerminal(struct {
 		io.Reader
 		io.Writer

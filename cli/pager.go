@@ -24,7 +24,8 @@ func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
 	cmd.Stdout, cmd.Stderr = a.env.Stdout, a.env.Stderr
 	cmd.Env = os.Environ()
 	if a.env.Getenv("LESS") == "" {
-		cmd.Env = append(cmd.Env, "LESS=FRX") // quit if it fits on one screen, keep colours, leave the text on the screen
+		// Quit if it fits on one screen, keep colours, leave the text on the screen.
+		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -43,7 +43,8 @@ const interruptGrace = 60 * time.Millisecond
 func Run(ctx context.Context, args []string, env Env) int {
 	ctx, stop := withSignals(ctx)
 	defer stop()
-	defer term.Save(env.Stdin)() // a run that is interrupted at a prompt without echo must not leave it so
+	// A run interrupted at a prompt without echo must restore the echo.
+	defer term.Save(env.Stdin)()
 
 	return (&app{env: env}).run(ctx, args)
 }

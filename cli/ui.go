@@ -39,7 +39,8 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		logPath = path
 	}
 	if a.env.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // collects sooner what opening a large mail leaves; frames leave little
+		// Collect the garbage of opening a large message sooner; frames leave little.
+		debug.SetGCPercent(50)
 	}
 	a.graceful.Store(true) // to restore the terminal and end the local service
 	return ui.Run(cmd.Context(), ui.Options{

@@ -60,10 +60,11 @@ func TestWaitGoesOnUntilAMessageMatches(t *testing.T) {
 		inbox := s.inbox("ada")
 		ended := s.meanwhile("wait", "ada", "--from", "ACME", "--subject", "Code", "--code", "--timeout", "10m")
 		for _, m := range []apitest.Mail{
-			{From: "x@other.example", Subject: "your code", Text: withCode},                              // another sender
-			{From: "x@acme.example", Subject: "hello", Text: withCode},                                   // another subject
-			{From: "x@acme.example", Subject: "no code yet", Text: withoutCode},                          // no code
-			{From: "no-reply@mail.example", FromName: "Acme Inc.", Subject: "your code", Text: withCode}, // this one
+			// Another sender, another subject, no code, and the right one.
+			{From: "x@other.example", Subject: "your code", Text: withCode},
+			{From: "x@acme.example", Subject: "hello", Text: withCode},
+			{From: "x@acme.example", Subject: "no code yet", Text: withoutCode},
+			{From: "no-reply@mail.example", FromName: "Acme Inc.", Subject: "your code", Text: withCode},
 		} {
 			time.Sleep(70 * time.Second)
 			s.deliver(inbox.Email, m)

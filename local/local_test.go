@@ -223,7 +223,8 @@ func TestOwnerIsKilled(t *testing.T) {
 	}
 }
 
-// Of many concurrent callers of Open one becomes the owner, and when it closes one of the others does.
+// Of many concurrent callers of Open one becomes the owner, and when it closes one of the others
+// does.
 func TestManyOpenAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

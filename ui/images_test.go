@@ -105,7 +105,8 @@ func TestWithoutImagesTheKeySaysWhy(t *testing.T) {
 		h.see("This terminal has no colours to draw images with")
 		h.dontSee("shows them")
 	})
-	play(t, setting{width: 120, height: 40, before: illustrated}, func(h *harness) { // which has no raw messages
+	// This service provides no raw messages.
+	play(t, setting{width: 120, height: 40, before: illustrated}, func(h *harness) {
 		h.press("enter", "i")
 		h.see("Between.")
 		if n := h.count(strings.Repeat("▀", 20)); n != 5 {

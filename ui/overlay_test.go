@@ -36,7 +36,8 @@ func TestADialogFollowsTheSizeOfTheScreen(t *testing.T) {
 			play(t, with(someMail), func(h *harness) {
 				h.press(keys...)
 				for _, size := range [][2]int{{20, 6}, {200, 60}, {40, 12}, {80, 24}, {5, 3}, {120, 36}} {
-					h.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]}) // every frame is held to its size
+					// The harness checks the size of every frame.
+					h.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 					h.settle()
 					h.press("down")
 				}

@@ -65,7 +65,8 @@ func (h *harness) anything(r *rand.Rand) {
 		h.send(tea.MouseWheelMsg{X: r.IntN(h.app.width), Y: r.IntN(h.app.height), Button: []tea.MouseButton{tea.MouseWheelUp, tea.MouseWheelDown}[r.IntN(2)]})
 	case n < 86:
 		if i := h.anyInbox(r); i != nil && i.State != store.Gone {
-			_, _ = h.server.Deliver(i.Email, apitest.Mail{From: "a@b.example", Subject: fmt.Sprint("Mail ", n), HTML: confirmHTML}) // it may be gone by now
+			// The inbox may be gone by now.
+			_, _ = h.server.Deliver(i.Email, apitest.Mail{From: "a@b.example", Subject: fmt.Sprint("Mail ", n), HTML: confirmHTML})
 		}
 	case n < 88:
 		if i := h.anyInbox(r); i != nil {

@@ -28,7 +28,8 @@ func Of(older, newer *message.Message) Difference {
 		if diff == "" {
 			d.lines[n] = []string{"No difference in the " + name + "."}
 		} else {
-			d.lines[n] = strings.Split(strings.TrimRight(diff, "\n"), "\n")[2:] // the first name the two
+			// The first two lines name the sides.
+			d.lines[n] = strings.Split(strings.TrimRight(diff, "\n"), "\n")[2:]
 		}
 	}
 	return d

@@ -33,10 +33,12 @@ func TestTheFormOfANewInbox(t *testing.T) {
 		keys []string
 		want any
 	}{
-		{[]string{"bob", "enter", "test.example", "enter", "enter"}, create("bob", "test.example", 3600)}, // as fast as a program types
+		// As fast as a program types.
+		{[]string{"bob", "enter", "test.example", "enter", "enter"}, create("bob", "test.example", 3600)},
 		{[]string{"enter", "enter", "enter"}, create("", "", 3600)},
 		{[]string{"Bob", "tab", "Test.EXAMPLE", "tab", "ctrl+u", "10m", "enter"}, create("bob", "test.example", 600)},
-		{[]string{"enter", "test", "right", "enter", "enter"}, create("", "test.example", 3600)}, // the domain that is suggested
+		// The suggested domain.
+		{[]string{"enter", "test", "right", "enter", "enter"}, create("", "test.example", 3600)},
 		{[]string{"a..b", "enter", "backspace", "backspace", "backspace", "enter", "enter", "enter"}, create("a", "", 3600)},
 		{[]string{"bob", "esc"}, nil},
 	} {

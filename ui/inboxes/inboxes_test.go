@@ -243,7 +243,8 @@ func TestStatus(t *testing.T) {
 		{store.Inbox{State: store.Gone, EndedAt: start}, start, "✕ deleted"},
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: start}, start, "✕ deleted"},
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: start}, end.Add(time.Hour), "✕ deleted"},
-		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end.Add(-time.Second)}, end, "✕ expired just now"}, // clocks differ
+		// Clocks differ.
+		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end.Add(-time.Second)}, end, "✕ expired just now"},
 	} {
 		got, next := status(&c.in, c.now)
 		if got != c.want {

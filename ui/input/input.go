@@ -20,7 +20,7 @@ import (
 
 const (
 	maxChars  = 200     // of a line
-	maxSecret = 4096    // of a password: keys may be long tokens, and a part of one is worth nothing
+	maxSecret = 4096    // of a password: keys may be long tokens
 	maxPaste  = 1 << 16 // bytes of a paste that are used
 )
 
@@ -28,7 +28,7 @@ const (
 type Options struct {
 	Value       string
 	Placeholder string   // shown while the line is empty
-	Suggestions []string // whole values; the rest of the first that fits is shown, and taken with right or end
+	Suggestions []string // whole values; right or end completes the first match
 	Password    bool     // the characters are not shown
 }
 
@@ -95,7 +95,8 @@ func (l *Line) Update(msg tea.Msg) (changed bool) {
 		case (name == "right" || name == "end" || name == "ctrl+e") && l.suggested() != "":
 			l.SetValue(before + l.suggested())
 		case key.Matches(msg, l.text.KeyMap.DeleteWordForward) && l.atWordEnd():
-			l.text, _ = l.text.Update(tea.KeyPressMsg{Code: tea.KeyDelete}) // bubbles#1056: it panics there
+			// bubbles#1056: deleting the word panics here.
+			l.text, _ = l.text.Update(tea.KeyPressMsg{Code: tea.KeyDelete})
 		default:
 			l.text, _ = l.text.Update(msg)
 		}
