@@ -29,8 +29,7 @@ mayfly key status`,
 	}, a.keySet(), a.keyStatus(), a.keyRemove())
 }
 
-// hostedEndpoint is the service that is meant, which must not be the local one: that has no key to
-// store.
+// hostedEndpoint is the service to use. The local service is an error: it has no key to store.
 func (a *app) hostedEndpoint() (endpoint, error) {
 	p, err := a.endpoint()
 	if err == nil && p.local() {

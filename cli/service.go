@@ -23,7 +23,7 @@ import (
 // localName is the profile of the local service.
 const localName = "local"
 
-// endpoint says which service is meant.
+// endpoint is the service to use.
 type endpoint struct {
 	profile  string // "" for an address without a name
 	baseURL  string // "" for the local service
@@ -32,7 +32,7 @@ type endpoint struct {
 
 func (p endpoint) local() bool { return p.baseURL == "" }
 
-// endpoint decides which service is meant: flags come before the environment, which comes before
+// endpoint decides which service to use: flags come before the environment, which comes before
 // config.toml; without any of them it is the local service.
 func (a *app) endpoint() (endpoint, error) {
 	conf := a.config()
@@ -60,13 +60,13 @@ func (a *app) endpoint() (endpoint, error) {
 	return endpoint{name, p.BaseURL, a.insecure || p.Insecure}, nil
 }
 
-// profileName is the profile that is meant.
+// profileName is the name of the profile to use.
 func (a *app) profileName(conf config.Config) (string, error) {
 	name := cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile)
 	if name != "" {
 		return name, nil
 	}
-	// A command must not act on another service than the one that is meant.
+	// A command must not act on a service the user did not choose.
 	unclear := func(p config.Problem) bool { return p.Setting == "profile" || p.Line == 0 }
 	if !a.showsProblems && slices.ContainsFunc(conf.Problems, unclear) {
 		return "", withNext(errors.New("it is not clear which service to use"),

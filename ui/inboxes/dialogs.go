@@ -135,7 +135,7 @@ var domainPattern = sync.OnceValue(func() *regexp.Regexp {
 
 func checkDomain(v string) error {
 	if v != "" && (len(v) > 253 || !domainPattern().MatchString(strings.ToLower(v))) {
-		return errors.New("this is not a domain")
+		return errors.New("not a valid domain")
 	}
 	return nil
 }

@@ -61,8 +61,8 @@ func TestTheFieldsOfANewInbox(t *testing.T) {
 			"añb": "a-z 0-9", "a@b": "a-z 0-9", "a\n": "a-z 0-9",
 		}},
 		{checkDomain, "domain", []string{"", "localhost", "a.b-c.example", "A.Example", "xn--bcher-kva.example"}, map[string]string{
-			"a..b": "not a domain", "-a.b": "not a domain", "a.b-": "not a domain", "a b": "not a domain", "a_b.c": "not a domain",
-			"a.b.": "not a domain", strings.Repeat("a.", 127): "not a domain", "b\n": "not a domain",
+			"a..b": "not a valid domain", "-a.b": "not a valid domain", "a.b-": "not a valid domain", "a b": "not a valid domain", "a_b.c": "not a valid domain",
+			"a.b.": "not a valid domain", strings.Repeat("a.", 127): "not a valid domain", "b\n": "not a valid domain",
 		}},
 		{checkLifetime, "lifetime", []string{"60s", "1m", "10", "1h30m", "2d", "2d1h", "30d", " 1H ", "720h"}, map[string]string{
 			"": "such as", "x": "such as", "-1d": "such as", "1d2d": "such as", "d": "such as", "1h1d": "such as", "9d9": "such as", "366d": "such as",

@@ -49,17 +49,17 @@ func (c *Copies) Write(m Mail) (string, error) {
 	if c.dir == "" {
 		dir, err := os.MkdirTemp("", "mayfly-copy-")
 		if err != nil {
-			return "", fmt.Errorf("write a copy: %w", err)
+			return "", fmt.Errorf("writing a copy: %w", err)
 		}
 		c.dir = dir
 	}
 	file, err := os.CreateTemp(c.dir, "mail-*.html") // mode 0600
 	if err != nil {
-		return "", fmt.Errorf("write a copy: %w", err)
+		return "", fmt.Errorf("writing a copy: %w", err)
 	}
 	_, err = file.WriteString(Page(m))
 	if err = errors.Join(err, file.Close()); err != nil {
-		return "", fmt.Errorf("write a copy: %w", err)
+		return "", fmt.Errorf("writing a copy: %w", err)
 	}
 	return file.Name(), nil
 }
@@ -74,7 +74,7 @@ func (c *Copies) Remove() error {
 	dir := filepath.Clean(c.dir)
 	c.dir = ""
 	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("remove the copies: %w", err)
+		return fmt.Errorf("removing the copies: %w", err)
 	}
 	return nil
 }

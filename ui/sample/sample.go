@@ -35,14 +35,14 @@ func Send(ctx context.Context, addr, to string, n int) (sender string, err error
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return "", fmt.Errorf("send a sample message: %w", err)
+		return "", fmt.Errorf("sending a sample message: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() }) // fails the command under way
 	defer stop()
 	c := smtp.NewClient(conn)
 	defer c.Close()
 	if err := c.SendMail(from.addr, []string{to}, bytes.NewReader(mail)); err != nil {
-		return "", fmt.Errorf("send a sample message: %w", err)
+		return "", fmt.Errorf("sending a sample message: %w", err)
 	}
 	return from.name, c.Quit()
 }
@@ -51,12 +51,12 @@ func Send(ctx context.Context, addr, to string, n int) (sender string, err error
 func Mail(n int, to string, now time.Time) ([]byte, error) {
 	entries, err := fs.ReadDir(assets.Samples, "samples")
 	if err != nil {
-		return nil, fmt.Errorf("read the sample messages: %w", err)
+		return nil, fmt.Errorf("reading the sample messages: %w", err)
 	}
 	from := senders[n%len(senders)]
 	body, err := assets.Samples.ReadFile(path.Join("samples", entries[n%len(entries)].Name()))
 	if err != nil {
-		return nil, fmt.Errorf("read a sample message: %w", err)
+		return nil, fmt.Errorf("reading a sample message: %w", err)
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "From: %s <%s>\n", from.name, from.addr)

@@ -58,7 +58,7 @@ func checkBaseURL(v string) error {
 
 func checkKey(v string) error {
 	if strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("a key has no spaces")
+		return errors.New("a key contains no spaces")
 	}
 	return nil
 }

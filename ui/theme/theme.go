@@ -109,7 +109,7 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	}
 	var f file
 	if err := toml.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("read theme %s: %w", name, err)
+		return nil, fmt.Errorf("reading theme %s: %w", name, err)
 	}
 	pal := f.Light
 	if dark {
@@ -117,7 +117,7 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	}
 	t := &Theme{Name: name, Dark: dark, Profile: p}
 	if err := t.paint(pal); err != nil {
-		return nil, fmt.Errorf("read theme %s: %w", name, err)
+		return nil, fmt.Errorf("reading theme %s: %w", name, err)
 	}
 	return t, nil
 }
