@@ -133,6 +133,9 @@ func (s Screen) DontSee(texts ...string) {
 // Has reports whether a text is on a row of the screen.
 func (s Screen) Has(text string) bool { return strings.Contains(s.String(), text) }
 
+// Joined is emoji whose width terminals disagree about.
+const Joined = "\U0001F468\u200d\U0001F469\u200d\U0001F467 ❤\ufe0f"
+
 // Hostile is text that attacks a terminal: titles, links and colours of its own, other directions,
-// and characters that terminals disagree about.
-const Hostile = "\x1b]0;owned\x07\x1b[2J\u009b31m\u009d8;;http://x\u009c\r\n\t\x00\x7f\u202e\u2066\u200b\ufeff\U0001F468\u200d\U0001F469\u200d\U0001F467 ❤\ufe0f end"
+// and other widths.
+const Hostile = "\x1b]0;owned\x07\x1b[2J\u009b31m\u009d8;;http://x\u009c\r\n\t\x00\x7f\u202e\u2066\u200b\ufeff" + Joined + " end"

@@ -1,0 +1,339 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/message"
+	"mayfly/render"
+	"mayfly/ui/clock"
+	"mayfly/ui/dialog"
+	"mayfly/ui/intent"
+	"mayfly/ui/panes"
+	"mayfly/ui/store"
+	"mayfly/ui/uitest"
+)
+
+func TestAMessage(t *testing.T) {
+	m := welcome
+	m.Attachments = []api.Attachment{{Filename: "terms.pdf", Size: 120_400}, {ContentType: "text/calendar", Size: 900}}
+	s := open(t, 60, 20, api.Message{})
+	s.draw().Is(" Message\n\n  Nothing is open.")
+	s.await(m)
+	s.Message.Delay = 3200 * time.Millisecond
+	s.Show(message.New("a", m), nil)
+	s.layout()
+	s.draw().Is(`
+ Confirm your e-mail address
+
+  From  Acme <no-reply@acme.example>
+  To    ada@b.example
+  At    4 Mar 2026 12:00:00
+        3.2 s after you copied the address
+  File  terms.pdf  120 KB
+        text/calendar  900 B
+  1 remote image: not loaded
+
+  Welcome, Ada
+
+  Follow this link¹, or ask².
+
+  Remote
+
+
+
+
+  rich  text  html  headers  raw  checks 1
+`)
+}
+
+func TestTheHeadAtSmallSizes(t *testing.T) {
+	for _, c := range []struct {
+		w, h int
+		want string
+	}{
+		{40, 13, " Confirm your e-mail address\n\n  Acme · 12:00:00\n\n  Welcome, Ada\n\n  Follow this link¹, or ask².\n\n  Remote\n\n\n\n  rich  view 1 of 6"},
+		{24, 8, " Confirm your e-mail …\n  Acme · 12:00:00\n\n  Welcome, Ada\n\n  Follow this link¹,\n\n  rich  view 1 of 6   ↓…"},
+		{20, 4, " Confirm your e-m…\n  Acme · 12:00:00\n\n  Welcome, Ada"},
+	} {
+		s := open(t, c.w, c.h, welcome)
+		s.draw().Is(c.want)
+		s.Ended = true
+		s.draw().See("The inbox is go")
+		s.send(panes.Last{})
+		s.draw().See("Remote")
+		s.do("view-html")
+		s.draw().See("<h1>")
+	}
+}
+
+func TestOpeningAndClosing(t *testing.T) {
+	s := open(t, 60, 20, api.Message{})
+	row := &store.Message{Key: "1", Subject: "One", Received: start}
+	s.Open(row, "ada@b.example", start)
+	first := s.Generation
+	row.Subject = "changed in the store"
+	if !s.Reading() || !s.Reads("1") || s.Reads("2") || s.Message.Subject != "One" {
+		t.Errorf("it reads %+v", s.Message)
+	}
+	s.do("read-on")
+	for _, c := range []struct {
+		after time.Duration
+		shown bool
+	}{{0, false}, {openingDelay - 1, false}, {openingDelay, true}, {time.Hour, true}} {
+		s.now = start.Add(c.after)
+		if got := s.draw().Has("Opening…"); got != c.shown {
+			t.Errorf("after %v it says that it is opening: %v", c.after, got)
+		}
+	}
+	var got, want clock.Alarm
+	want.In(openingDelay)
+	if s.Wake(start, &got); got != want {
+		t.Errorf("it wakes at %+v", got)
+	}
+	s.Fail(fmt.Errorf("open the message: %w", errors.New("the service is away\x1b[31m "+strings.Repeat("for long ", 9))))
+	s.draw().See("open the message: the service is away for long", "r try again")
+	s.Open(&store.Message{Key: "2", Subject: "Two"}, "", start)
+	if s.Err != nil || s.Generation <= first {
+		t.Errorf("the next message begins with %v, as generation %d after %d", s.Err, s.Generation, first)
+	}
+	s.Show(message.New("a", api.Message{Text: paragraphs(50)}), &store.Findings{Code: "482913"})
+	s.layout()
+	s.do("view-text", "hidden", "unfold", "read-on")
+	s.send(panes.Search{})
+	s.press("paragraph")
+	if s.Message.Findings.Code != "482913" || s.top == 0 {
+		t.Errorf("what was found is not known: %+v", s.Message.Findings)
+	}
+	second := s.Generation
+	s.Close()
+	if s.Reading() || s.Typing() || s.Generation <= second || s.View != render.Text || s.hidden || s.unfold || s.top != 0 || s.Opened != nil {
+		t.Errorf("closed it is %+v", s.Pane)
+	}
+	s.draw().Is(" Message\n\n  Nothing is open.")
+}
+
+func TestTheRawMessageIsWaitedFor(t *testing.T) {
+	raw := message.File("a.eml", "eml", "Subject: One\r\nX-Field: value\r\n\r\nText\r\n")
+	s := open(t, 60, 20, welcome)
+	for view, want := range map[string]bool{"rich": false, "text": false, "html": false, "headers": true, "raw": true, "checks": true} {
+		s.do("view-" + view)
+		if s.WantsRaw() != want {
+			t.Errorf("the view %s needs the raw message: %v", view, s.WantsRaw())
+		}
+	}
+	s.do("view-raw")
+	s.AwaitRaw(start)
+	if s.WantsRaw() {
+		t.Error("the raw message is fetched twice")
+	}
+	s.draw().DontSee("Opening…", "no raw message")
+	var got, want clock.Alarm
+	want.In(openingDelay)
+	if s.Wake(start, &got); got != want {
+		t.Errorf("it wakes at %+v", got)
+	}
+	s.now = start.Add(openingDelay)
+	s.draw().See("Opening…")
+	s.Show(raw, nil)
+	s.layout()
+	s.draw().See("X-Field: value")
+	s = open(t, 60, 20, welcome)
+	s.do("view-raw")
+	s.AwaitRaw(start)
+	s.FailRaw(api.ErrUnsupported)
+	if s.WantsRaw() {
+		t.Error("a raw message that there is not is fetched again")
+	}
+	s.draw().See("There is no raw message")
+}
+
+func TestScrolling(t *testing.T) {
+	s := open(t, 60, 20, api.Message{ID: "1", Subject: "Long", Text: paragraphs(60)})
+	for _, c := range []struct {
+		msg   tea.Msg
+		first string
+		rest  string // rows that follow
+	}{
+		{panes.Move(1), "To    ada", "↓ 166"},
+		{panes.Move(-5), "From  Acme", "↓ 167"},
+		{panes.Page(1), "a screen that is not the widest.\n\n  Paragraph 004", "↓ 153"},
+		{tea.MouseWheelMsg{Button: tea.MouseWheelDown}, "a screen that is not the widest.\n\n  Paragraph 005", "↓ 150"},
+		{panes.Last{}, "a screen that is not the widest.\n\n  Paragraph 055", ""},
+		{panes.Page(-1), "Paragraph 050", "↓ 14"},
+		{panes.First{}, "From  Acme", "↓ 167"},
+	} {
+		s.send(c.msg)
+		got := s.draw()
+		if !strings.HasPrefix(strings.TrimSpace(strings.Join(got.Rows[2:], "\n")), c.first) || !strings.HasSuffix(got.Rows[19], c.rest) || c.rest == "" && strings.Contains(got.Rows[19], "↓") {
+			t.Errorf("after %#v:\n%s", c.msg, got)
+		}
+	}
+	if s.send(panes.Back{}) != (intent.Leave{}) {
+		t.Error("esc does not leave")
+	}
+}
+
+func TestAClick(t *testing.T) {
+	long := api.Message{ID: "1", HTML: `<p><a href="https://x.example/">First link</a></p>` + strings.Repeat("<p>Text</p>", 50)}
+	for _, c := range []struct {
+		name string
+		m    api.Message
+		text string
+		dx   int
+		want string // URL
+	}{
+		{"its first cell", welcome, "this link", 0, "https://acme.example/confirm"},
+		{"its last cell", welcome, "this link", 8, "https://acme.example/confirm"},
+		{"before it", welcome, "this link", -1, ""},
+		{"another", welcome, "ask", 1, "https://acme.example/help"},
+		{"the text", welcome, "Welcome", 0, ""},
+		{"the head", welcome, "From", 0, ""},
+		{"the title", welcome, "Confirm", 0, ""},
+		{"the end", long, "↓", 0, ""},
+	} {
+		s := open(t, 60, 20, c.m)
+		x, y := s.at(c.text)
+		got, _ := s.send(click(x+c.dx, y)).(intent.AskOpen)
+		if got.Link.URL != c.want {
+			t.Errorf("%s: %q", c.name, got.Link.URL)
+		}
+	}
+	s := open(t, 60, 20, long)
+	s.Fit(panes.Rect{X: 40, Y: 7, W: 60, H: 20})
+	x, y := s.at("First link")
+	if got, _ := s.send(click(40+x, 7+y)).(intent.AskOpen); got.Link.URL != "https://x.example/" {
+		t.Errorf("beside other panes a click leads to %+v", got)
+	}
+}
+
+func TestTheNamesOfTheViews(t *testing.T) {
+	s := open(t, 60, 20, welcome)
+	for n, name := range []string{"text", "checks", "html", "raw", "headers", "rich"} {
+		x, y := s.at(name)
+		s.send(click(x+len(name)-1, y))
+		if Views[s.View] != name {
+			t.Errorf("a click on %s shows %s", name, Views[s.View])
+		}
+		s.send(click(x-1, y), click(59, y))
+		if Views[s.View] != name {
+			t.Errorf("a click beside %s, the %dth, shows %s", name, n, Views[s.View])
+		}
+	}
+	s.fit(30, 20)
+	for _, want := range []string{"text", "html", "headers", "raw", "checks", "rich"} {
+		s.send(click(5, 19))
+		if s.draw().See(want); Views[s.View] != want {
+			t.Errorf("a click shows %s, want %s", Views[s.View], want)
+		}
+	}
+	s.send(panes.Move(3))
+	if s.do("next-view"); s.View != render.Text || s.top != 0 {
+		t.Errorf("the next view is %s, from line %d on", Views[s.View], s.top)
+	}
+}
+
+func TestReasons(t *testing.T) {
+	none, text := api.Message{}, api.Message{ID: "1", Text: "Text"}
+	image := api.Message{ID: "1", HTML: `<img src="cid:a" width="100" height="100">`, Attachments: []api.Attachment{{ContentType: "image/png", ContentID: "a"}}}
+	for _, c := range []struct {
+		m      api.Message
+		noRaw  bool
+		reason func(*Pane) string
+		want   string
+	}{
+		{none, false, func(p *Pane) string { return p.NeedOpen() }, "Open a message first"},
+		{text, false, func(p *Pane) string { return p.NeedOpen() }, ""},
+		{none, false, func(p *Pane) string { return p.NeedAttachments() }, "Open a message first"},
+		{text, false, func(p *Pane) string { return p.NeedAttachments() }, "This message has no attachments"},
+		{image, false, func(p *Pane) string { return p.NeedAttachments() }, ""},
+		{text, false, func(p *Pane) string { return p.needHits("/") }, "/"},
+		{none, false, func(p *Pane) string { return p.needImages(false) }, "Open a message first"},
+		{text, false, func(p *Pane) string { return p.needImages(false) }, "no embedded images"},
+		{image, false, func(p *Pane) string { return p.needImages(false) }, ""},
+		{image, true, func(p *Pane) string { return p.needImages(true) }, "does not provide raw messages"},
+	} {
+		if got := c.reason(open(t, 60, 20, c.m).Pane); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("the reason is %q, want %q", got, c.want)
+		}
+	}
+	s := open(t, 60, 20, text)
+	if s.do("hidden") != (intent.Note{Text: "Hidden text is shown"}) || s.do("hidden") != (intent.Note{Text: "Hidden text is hidden again"}) {
+		t.Error("what was done about hidden text is not said")
+	}
+}
+
+func TestLabels(t *testing.T) {
+	s := open(t, 60, 20, welcome)
+	press := func(keys string) any {
+		d := s.Labels()
+		var r dialog.Result
+		for _, k := range uitest.Keys(keys) {
+			r = d.Update(k)
+		}
+		return r.Intent
+	}
+	first, _ := press("a").(intent.AskOpen)
+	if first.Link.URL != "https://acme.example/confirm" || first.Link.Host != "acme.example" {
+		t.Errorf("the first label opens %+v", first)
+	}
+	if got := press("S"); got != (intent.Copy{Text: "https://acme.example/help", What: "the link"}) {
+		t.Errorf("the second label in capitals leads to %+v", got)
+	}
+	x, y := s.at("this link")
+	rows := s.Draw(true, nil, s.now)
+	s.Labels().Draw(uitest.Theme(t), rows, 60)
+	if row := []rune(uitest.Draw(t, rows, 60).Rows[y]); string(row[x-1:x+4]) != "athis" {
+		t.Errorf("the label stands in %q", string(row))
+	}
+	s.fit(20, 4)
+	if s.Labels() != nil {
+		t.Error("links that are not on the screen have labels")
+	}
+	twice := open(t, 30, 12, api.Message{ID: "1", HTML: `<p><a href="https://x.example/">A link of several lines, which has one label only</a></p>`})
+	if rows := twice.Draw(true, nil, start); true {
+		twice.Labels().Draw(uitest.Theme(t), rows, 30)
+		if got := uitest.Draw(t, rows, 30).String(); !strings.Contains(got, "\n aA link") || strings.Contains(got, "\n s") {
+			t.Errorf("the labels are\n%s", got)
+		}
+	}
+}
+
+func TestTheQuestionBeforeALinkIsOpened(t *testing.T) {
+	for _, c := range []struct {
+		link render.Link
+		see  []string
+		err  string
+	}{
+		{render.Link{URL: "https://acme.example/a?b=1#c"}, []string{"Open this link?", "→ acme.example", "https://acme.example/a?b=1#c", "o open", "y copy", "esc leave it"}, ""},
+		{render.Link{URL: "http://[::1]:8080/", Via: "t.example", Warning: "the text says bank.example"}, []string{"→ ::1", "It passes through t.example.", "! the text says bank.example"}, ""},
+		{render.Link{URL: "https://x.example/" + strings.Repeat("a/", 500) + "end"}, []string{"→ x.example", "…", "/end", "o open"}, ""},
+		{render.Link{URL: "https://h.example/" + uitest.Hostile[30:], Via: uitest.Hostile, Warning: uitest.Hostile}, nil, "not a valid URL"},
+		{render.Link{URL: "https://h.example/\u202e\u200bü\U0001F468\u200d\U0001F469", Via: uitest.Hostile, Warning: uitest.Hostile}, []string{"→ h.example"}, ""},
+		{render.Link{URL: "mailto:a@b.example"}, nil, "only http and https"},
+		{render.Link{}, nil, "only http and https"},
+	} {
+		d, err := LinkQuestion(c.link)
+		if err != nil {
+			if c.err == "" || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v", c.link.URL, err)
+			}
+			continue
+		}
+		uitest.DrawDialog(t, d, 80, 24).See(c.see...)
+		uitest.DrawDialog(t, d, 20, 6).See("o open")
+	}
+	d, _ := LinkQuestion(render.Link{URL: "https://acme.example/"})
+	if open, ok := d.Update(uitest.Keys("o")[0]).Intent.(intent.OpenURL); !ok || open.URL.String() != "https://acme.example/" {
+		t.Errorf("o leads to %+v", open)
+	}
+	if got := d.Update(uitest.Keys("y")[0]).Intent; got != (intent.Copy{Text: "https://acme.example/", What: "the link"}) {
+		t.Errorf("y leads to %+v", got)
+	}
+}

@@ -1,0 +1,138 @@
+package reader
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/message"
+	"mayfly/render/image"
+	"mayfly/ui/action"
+	"mayfly/ui/panes"
+	"mayfly/ui/store"
+	"mayfly/ui/uitest"
+)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+// scene is the pane, with what the root does around it.
+type scene struct {
+	*Pane
+	t       testing.TB
+	now     time.Time
+	actions action.Table
+	raw     []string // sequences sent to the terminal
+}
+
+// open opens the pane on a message, at the corner of the screen; without an ID none is open.
+func open(t testing.TB, w, h int, m api.Message) *scene {
+	t.Helper()
+	s := &scene{Pane: &Pane{}, t: t, now: start}
+	s.actions = s.Actions(func(id string) string { return id }, func() bool { return false })
+	s.SetLook(uitest.Theme(t), image.Mode{Protocol: image.Blocks}, Hints{Retry: "r try again", Images: "i shows them"})
+	s.fit(w, h)
+	if m.ID != "" {
+		s.await(m)
+		s.Show(message.New("a", m), &store.Findings{})
+		s.layout()
+	}
+	return s
+}
+
+// await begins to show a message.
+func (s *scene) await(m api.Message) {
+	s.Open(&store.Message{Key: m.ID, ID: m.ID, InboxID: "a", Sender: "Acme", Address: "no-reply@acme.example", Subject: m.Subject, Received: start}, "ada@b.example", start)
+}
+
+func (s *scene) fit(w, h int) {
+	s.Fit(panes.Rect{W: w, H: h})
+	s.layout()
+}
+
+// layout brings the lines up to date, and waits for them.
+func (s *scene) layout() { s.run(s.Layout()) }
+
+// run runs a command and what it leads to.
+func (s *scene) run(cmd tea.Cmd) {
+	for cmd != nil {
+		switch m := cmd().(type) {
+		case Laid:
+			cmd = s.Take(m)
+		case tea.RawMsg:
+			s.raw = append(s.raw, fmt.Sprint(m.Msg))
+			cmd = s.OnRaw(m)
+		default:
+			return
+		}
+	}
+}
+
+func (s *scene) send(msgs ...tea.Msg) (intent any) {
+	for _, msg := range msgs {
+		intent = s.Update(msg)
+		s.layout()
+	}
+	return intent
+}
+
+func (s *scene) press(names ...string) {
+	for _, k := range uitest.Keys(names...) {
+		s.send(k)
+	}
+}
+
+// do runs actions; one that cannot be done now fails the test.
+func (s *scene) do(ids ...string) (intent any) {
+	s.t.Helper()
+	for _, id := range ids {
+		a := s.actions.ByID(id)
+		if reason := a.Reason(); reason != "" {
+			s.t.Fatalf("%s: %s", id, reason)
+		}
+		intent = a.Run()
+		s.run(s.TidyImages())
+		s.layout()
+	}
+	return intent
+}
+
+func (s *scene) draw() uitest.Screen {
+	s.t.Helper()
+	return uitest.Draw(s.t, s.Draw(true, []string{"Nothing is open."}, s.now), s.Rect.W)
+}
+
+func click(x, y int) tea.Msg { return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft} }
+
+// at is the cell at which a text begins on the screen.
+func (s *scene) at(text string) (x, y int) {
+	s.t.Helper()
+	for y, row := range s.draw().Rows {
+		if before, _, ok := strings.Cut(row, text); ok {
+			return len([]rune(before)), y
+		}
+	}
+	s.t.Fatalf("%q is not on the screen:\n%s", text, s.draw())
+	return 0, 0
+}
+
+// paragraphs are n paragraphs, by number.
+func paragraphs(n int) string {
+	var b strings.Builder
+	for k := range n {
+		fmt.Fprintf(&b, "Paragraph %03d is one of those that have to be wrapped on a screen that is not the widest.\n\n", k)
+	}
+	return b.String()
+}
+
+var welcome = api.Message{ID: "1", Subject: "Confirm your e-mail address", HTML: `<h1>Welcome, Ada</h1><p>Follow <a href="https://acme.example/confirm">this link</a>, ` +
+	`or <a href="https://acme.example/help">ask</a>.</p><p><img src="https://x.example/a.png" width="100" height="100" alt="Remote"></p>`}
