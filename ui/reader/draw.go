@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -113,7 +114,7 @@ func (p *Pane) head() []string {
 	}
 	from := cell.Steady(m.Sender)
 	if m.Address != "" && m.Address != m.Sender {
-		from += th.Dim.On(" <" + m.Address + ">")
+		from += th.Dim.On(" <" + cell.Steady(m.Address) + ">")
 	}
 	head := []string{
 		field("From", from), field("To", cell.Steady(p.email)),
@@ -171,10 +172,7 @@ func (p *Pane) attachments(w int) []string {
 		if a.Inline && a.ContentID != "" {
 			continue
 		}
-		name := cell.Steady(render.Clean(a.Filename))
-		if name == "" {
-			name = render.Clean(a.ContentType)
-		}
+		name := cell.Steady(cmp.Or(render.Clean(a.Filename), render.Clean(a.ContentType)))
 		size := bytesText(a.Size)
 		label := "File"
 		if len(rows) > 0 {

@@ -337,3 +337,30 @@ func TestTheQuestionBeforeALinkIsOpened(t *testing.T) {
 		t.Errorf("y leads to %+v", got)
 	}
 }
+
+func TestAHostileMessage(t *testing.T) {
+	h, body := uitest.Hostile, strings.ReplaceAll(uitest.Hostile, uitest.Joined, "") // a body shows all emoji whole
+	m := api.Message{
+		ID: "1", From: "a" + body + "@b.example", FromName: body, To: body, Subject: body, Text: "Text " + body,
+		HTML:        "<p title=\"" + body + "\">" + body + "</p><a href=\"https://x.example/?t=" + body + "\">Confirm " + body + "</a><img alt=\"" + body + "\" src=\"cid:" + body + "\">",
+		Attachments: []api.Attachment{{Filename: "../" + h + ".sh"}, {ContentType: "text/" + h}},
+	}
+	for _, size := range [][2]int{{20, 4}, {30, 10}, {58, 32}, {120, 40}} {
+		s := open(t, size[0], size[1], m)
+		s.Message.Sender, s.Message.Address, s.Message.Subject = render.Clean(h), render.Clean(h), render.Clean(h)
+		s.email = render.Clean(h)
+		for range Views {
+			s.draw()
+			s.send(panes.Page(1))
+			s.draw()
+			s.do("next-view", "hidden", "unfold")
+		}
+		s.send(panes.Search{}, tea.PasteMsg{Content: h})
+		s.draw()
+		s.press("zzz", "enter")
+		s.draw()
+		s.Opened = nil
+		s.Fail(errors.New(h + strings.Repeat(h, 20)))
+		s.draw()
+	}
+}

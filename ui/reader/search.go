@@ -164,7 +164,7 @@ func (s *search) status(th *theme.Theme) string {
 	case !s.on() || s.typing:
 		return ""
 	case len(s.hits) == 0:
-		return th.Warn.On("/" + cell.Cut(s.text(), 12) + " not found ")
+		return th.Warn.On("/" + cell.Cut(cell.Steady(s.text()), 12) + " not found ")
 	}
 	return th.Dim.On(strconv.Itoa(s.at+1) + " of " + s.found() + " ")
 }
