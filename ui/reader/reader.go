@@ -254,7 +254,7 @@ func (p *Pane) link(n int) render.Link {
 func (p *Pane) lineAt(y int) *render.Line {
 	row := y - p.Rect.Y - p.textTop()
 	n := row + p.top - len(p.head())
-	if n < 0 || n >= len(p.lines) || row >= p.textHeight() {
+	if row < 0 || row >= p.textHeight() || n < 0 || n >= len(p.lines) {
 		return nil
 	}
 	return &p.lines[n]

@@ -211,6 +211,12 @@ func TestAClick(t *testing.T) {
 	if got, _ := s.send(click(40+x, 7+y)).(intent.AskOpen); got.Link.URL != "https://x.example/" {
 		t.Errorf("beside other panes a click leads to %+v", got)
 	}
+	s.send(panes.Move(6)) // the link is where the title is
+	for y := range 2 {
+		if got := s.send(click(43, 7+y)); got != nil {
+			t.Errorf("a click on row %d leads to %+v, which was scrolled away", y, got)
+		}
+	}
 }
 
 func TestTheNamesOfTheViews(t *testing.T) {
