@@ -89,6 +89,9 @@ func (p *Pane) Layout() tea.Cmd {
 // Take shows the result of a layout in the background, unless it is stale.
 func (p *Pane) Take(m Laid) tea.Cmd {
 	if m.key != p.key() { // another layout may be under way
+		if m.key == p.laying {
+			p.laying = layoutKey{}
+		}
 		return nil
 	}
 	if cmd, ok := p.images.send(m); ok {

@@ -184,3 +184,21 @@ func TestThePixelsComeBeforeTheirCells(t *testing.T) {
 		t.Error("without images the end is no end")
 	}
 }
+
+func TestAnOvertakenLayoutIsMadeAgain(t *testing.T) {
+	for _, between := range [][2]string{{"images", "images"}, {"view-text", "view-rich"}} {
+		s := gallery(t, rimage.Blocks)
+		run := func(id string) tea.Cmd {
+			s.actions.ByID(id).Run()
+			s.run(s.TidyImages())
+			return s.Layout()
+		}
+		late := run("images")
+		s.run(run(between[0]))
+		s.run(late)
+		s.run(run(between[1]))
+		if got := strings.Join(s.Draw(true, nil, start), ""); !strings.Contains(got, "▀") {
+			t.Errorf("after %s the image is not shown:\n%s", between, s.draw())
+		}
+	}
+}
