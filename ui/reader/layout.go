@@ -61,8 +61,12 @@ func (p *Pane) key() layoutKey {
 }
 
 // Prepare returns a function that lays out a message while it is being fetched, so that its first
-// frame is complete. The function may be called from another goroutine.
+// frame is complete. The function may be called from another goroutine. While the pane is hidden,
+// its width is unknown and the function does nothing.
 func (p *Pane) Prepare() func(*render.Mail) {
+	if p.Rect.Empty() {
+		return func(*render.Mail) {}
+	}
 	p.ready = p.key()
 	k := p.ready
 	return func(m *render.Mail) { m.Lines(k.view, k.options) }

@@ -202,3 +202,13 @@ func TestAnOvertakenLayoutIsMadeAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsNotOnTheScreenIsNotLaidOut(t *testing.T) {
+	s := open(t, 60, 20, api.Message{})
+	s.Fit(panes.Rect{})
+	s.await(api.Message{ID: "1"})
+	s.Prepare()(message.New("a", api.Message{ID: "1", Text: paragraphs(1000)}).Mail())
+	if s.ready != (layoutKey{}) {
+		t.Errorf("it is laid out for %+v", s.ready.options)
+	}
+}
