@@ -76,13 +76,13 @@ func (p pipes) dial() net.Conn {
 }
 
 // slowly runs a test against a server in fake time.
-func slowly(t *testing.T, svc rest.Service, o rest.Options, test func(t *testing.T, dial func() net.Conn)) {
+func slowly(t *testing.T, svc rest.Service, o rest.Options, test func(t *testing.T, s *rest.Server, dial func() net.Conn)) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pipes{make(chan net.Conn), make(chan struct{})}
 		s := rest.New(svc, o)
 		served := make(chan error)
 		go func() { served <- s.Serve(l) }()
-		test(t, l.dial)
+		test(t, s, l.dial)
 		if err := s.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -98,7 +98,7 @@ const slowRequest = "GET /v1/inboxes/inbox_any/messages/msg_any HTTP/1.1\r\nHost
 func TestSlowReaderIsCutOff(t *testing.T) {
 	t.Parallel()
 	const size = 10 << 20
-	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{LargeBytes: size}, func(t *testing.T, dial func() net.Conn) {
+	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{LargeBytes: size}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		start := time.Now()
 		slow := dial()
 		if _, err := io.WriteString(slow, slowRequest); err != nil {
@@ -173,7 +173,7 @@ func TestSlowWriterIsCutOff(t *testing.T) {
 		"unread": "DELETE /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
 	} {
 		t.Run(name, func(t *testing.T) {
-			slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, dial func() net.Conn) {
+			slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 				began := time.Now()
 				c := dial()
 				if _, err := io.WriteString(c, start); err != nil {
@@ -198,7 +198,7 @@ func TestTimeHeld(t *testing.T) {
 		"0": 0, "25": 25 * time.Second, "60": time.Minute, "3600": time.Minute, "2147483647": time.Minute,
 	} {
 		t.Run(wait, func(t *testing.T) {
-			slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, dial func() net.Conn) {
+			slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 				start := time.Now()
 				c := dial()
 				defer c.Close()
@@ -218,10 +218,49 @@ func TestTimeHeld(t *testing.T) {
 	}
 }
 
+const heldRequest = "GET /v1/inboxes/inbox_any/messages HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nIf-None-Match: *\r\nPrefer: wait=50\r\n\r\n"
+
+// A client that leaves ends its held request without delay, as does a shutdown.
+func TestHeldRequestEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	slowly(t, inMemory{}, rest.Options{MaxHeldPerKey: 1}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
+		start := time.Now()
+		hold := func() net.Conn {
+			c := dial()
+			if _, err := io.WriteString(c, heldRequest); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if n := s.Held(); n != 1 {
+				t.Fatalf("%d requests are held", n)
+			}
+			return c
+		}
+		if err := hold().Close(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := s.Held(); n != 0 {
+			t.Fatalf("%d requests are held for a client that has left", n)
+		}
+		c := hold()
+		defer c.Close()
+		go s.Shutdown(t.Context())
+		b := make([]byte, 12)
+		if _, err := io.ReadFull(c, b); err != nil || string(b) != "HTTP/1.1 304" {
+			t.Errorf("after the shutdown: %q, %v", b, err)
+		}
+		if got := time.Since(start); got != 0 {
+			t.Errorf("it took %v", got)
+		}
+		go io.Copy(io.Discard, c) // the rest of the answer
+	})
+}
+
 // An idle connection is closed eventually.
 func TestIdleConnectionIsClosed(t *testing.T) {
 	t.Parallel()
-	slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, dial func() net.Conn) {
+	slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		c := dial()
 		start := time.Now()
 		if _, err := io.WriteString(c, "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
