@@ -156,3 +156,28 @@ func TestQuittingWaitsForNoConnection(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAttemptThatWasOvertakenFailsUnseen(t *testing.T) {
+	var slow bool
+	set := with(ada)
+	set.connect = func(h *harness) (*session.Connection, error) {
+		if !slow {
+			return h.connection(), nil
+		}
+		slow = false
+		time.Sleep(time.Second)
+		return nil, errors.New("the first attempt failed")
+	}
+	play(t, set, func(h *harness) {
+		slow = true
+		h.run(h.app.link.Connect(session.Target{}, time.Now()))
+		h.settle()
+		h.run(h.app.link.Connect(session.Target{}, time.Now()))
+		h.wait(2 * time.Second)
+		h.dontSee("the first attempt failed")
+		slow = true
+		h.run(h.app.link.Connect(session.Target{}, time.Now()))
+		h.wait(2 * time.Second)
+		h.see("! the first attempt failed")
+	})
+}

@@ -14,9 +14,6 @@ import (
 func (a *app) onConnected(m session.Connected) tea.Cmd {
 	change, cmd := a.link.Use(m, a.now)
 	if change == session.None {
-		if m.Err != nil && a.link.Working() {
-			a.report(session.Done{Err: m.Err})
-		}
 		return cmd
 	}
 	a.footer.EndWork()

@@ -148,11 +148,12 @@ func (l *Link) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	l.trying = false
 	if m.Session == nil {
 		l.log.Warn("not connected", "error", m.Err)
-		if l.Session == nil || l.lost {
-			l.Err = m.Err
-			l.failures++
-			l.RetryAt = now.Add(min(time.Second<<min(l.failures, 5), maxRetryDelay))
+		if l.Working() {
+			return None, func() tea.Msg { return Done{Err: m.Err} }
 		}
+		l.Err = m.Err
+		l.failures++
+		l.RetryAt = now.Add(min(time.Second<<min(l.failures, 5), maxRetryDelay))
 		return None, nil
 	}
 	change, before := First, l.Session
