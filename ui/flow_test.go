@@ -291,3 +291,19 @@ func TestKeysOfOnesOwn(t *testing.T) {
 		}
 	})
 }
+
+func TestDeletingAnotherInboxLeavesAMessageOfOneThatEnded(t *testing.T) {
+	play(t, with(func(h *harness) {
+		h.inboxNamed("bob", time.Hour)
+		time.Sleep(time.Second)
+		in := h.inboxNamed("ada", 10*time.Minute)
+		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Kept", Text: "What is read stays"})
+	}), func(h *harness) {
+		h.press("h", "G", "space", "g", "l", "enter")
+		h.wait(11 * time.Minute)
+		h.see("What is read stays", "The inbox is gone", "1 marked")
+		h.press("D", "y")
+		h.dontSee("1 marked", "   bob")
+		h.see("What is read stays", "The inbox is gone")
+	})
+}

@@ -245,10 +245,10 @@ func (w *Workspace) Refresh() {
 // Drop removes an inbox that was deleted here. While the user is busy, the open message and the
 // focus stay.
 func (w *Workspace) Drop(id string, busy bool) {
-	w.end(id)
-	if w.Reader.Ended && !busy {
+	if m := w.Reader.Message; m != nil && m.InboxID == id && !busy {
 		w.Reader.Close()
 	}
+	w.end(id)
 	w.Store.Drop(id)
 	w.Refresh()
 	if w.Inboxes.Inbox() == nil && !busy {
