@@ -178,3 +178,23 @@ func TestTheRawMessageIsWaitedFor(t *testing.T) {
 		h.see("Subject: Confirm your e-mail address")
 	})
 }
+
+// long is a mail that is laid out beside the frames.
+func long() apitest.Mail {
+	text := "Begins here\n\n" + strings.Repeat("A line of a long text that is wrapped on every screen there is, on this one too.\n\n", 2000)
+	return apitest.Mail{From: "a@b.example", Subject: "Long", Text: text, Raw: []byte("Subject: Long\r\nX-Only: raw\r\n\r\n" + text)}
+}
+
+func TestALongBodyIsNeverLaidOutBetweenFrames(t *testing.T) {
+	play(t, with(ada), func(h *harness) {
+		h.mail("ada@"+apitest.Domain, long()) // it opens as it arrives
+		h.settle()
+		h.see("Begins here")
+		h.press("4")
+		h.see("X-Only")
+		h.send(keyPress("1"))
+		h.dontSee("Begins here")
+		h.settle()
+		h.see("Begins here")
+	})
+}

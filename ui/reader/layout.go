@@ -111,7 +111,7 @@ func (p *Pane) put(m Laid) tea.Cmd {
 	if before > 0 && p.laidOut.view == m.key.view && p.laidOut.generation == m.key.generation && p.top > 0 {
 		p.top = p.top * len(m.lines) / before
 	}
-	p.lines, p.laidOut = m.lines, m.key
+	p.lines, p.laidOut, p.ready = m.lines, m.key, layoutKey{}
 	p.search.find(m.lines)
 	p.clamp()
 	return p.images.release(m.lines)
