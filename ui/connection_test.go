@@ -181,3 +181,17 @@ func TestAnAttemptThatWasOvertakenFailsUnseen(t *testing.T) {
 		h.see("! the first attempt failed")
 	})
 }
+
+func TestAnInboxWhoseMakingWasInterrupted(t *testing.T) {
+	play(t, with(ada), func(h *harness) {
+		h.server.SetDelay(time.Second)
+		h.press("n")
+		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.server.SetDelay(0)
+		h.wait(3 * time.Second)
+		for range len(h.app.Store.Order) {
+			h.press("h", "G", "d", "y")
+		}
+		h.see("There are no inboxes.")
+	})
+}

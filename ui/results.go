@@ -17,6 +17,7 @@ func (a *app) onConnected(m session.Connected) tea.Cmd {
 		return cmd
 	}
 	a.footer.EndWork()
+	a.creating = false
 	if change == session.Other {
 		a.Reset(a.now)
 		a.dialogs = nil
