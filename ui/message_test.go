@@ -198,3 +198,19 @@ func TestALongBodyIsNeverLaidOutBetweenFrames(t *testing.T) {
 		h.see("Begins here")
 	})
 }
+
+func TestSavingSaysSoAtOnce(t *testing.T) {
+	play(t, with(func(h *harness) {
+		in := h.inboxNamed("ada", time.Hour)
+		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Files", Text: "Two", Attachments: []api.Attachment{
+			{ID: "1", Filename: "a.txt", ContentType: "text/plain", Size: 1, Content: []byte("a")},
+			{ID: "2", Filename: "b.txt", ContentType: "text/plain", Size: 1, Content: []byte("b")},
+		}})
+	}), func(h *harness) {
+		h.press("enter")
+		h.send(keyPress("a"))
+		h.see("Saving 0/2")
+		h.settle()
+		h.see("saved 2 files")
+	})
+}
