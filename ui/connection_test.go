@@ -10,6 +10,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/ui/store"
 )
 
 func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
@@ -193,5 +194,17 @@ func TestAnInboxWhoseMakingWasInterrupted(t *testing.T) {
 			h.press("h", "G", "d", "y")
 		}
 		h.see("There are no inboxes.")
+	})
+}
+
+func TestAMessageThatDoesNotComeInTime(t *testing.T) {
+	play(t, with(ada), func(h *harness) {
+		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Slow", Text: "Never"})
+		h.settle()
+		h.app.Store.Opened = store.Cache{}
+		h.server.SetDelay(time.Hour)
+		h.press("esc", "enter")
+		h.wait(time.Minute)
+		h.see("The service did not answer in time", "r try again")
 	})
 }

@@ -72,7 +72,7 @@ func (w *Workspace) OnOpened(m session.Opened) {
 	switch {
 	case m.Generation != w.Reader.Generation: // another message has been opened since
 	case m.Err != nil:
-		w.Reader.Fail(m.Err)
+		w.Reader.Fail(errors.New(session.Explain(m.Err)))
 	default:
 		w.Reader.Show(m.Message, m.Findings)
 	}
