@@ -91,7 +91,7 @@ func TestTablesAreJoinedInTheOrderOfTheHelp(t *testing.T) {
 }
 
 func TestHintsFitTheRoom(t *testing.T) {
-	for _, helpKeys := range [][]string{{"?"}, nil} {
+	for _, helpKeys := range [][]string{{"?"}, {"ctrl+shift+h"}, nil} {
 		tb := table()
 		tb.Bind(map[string][]string{"help": helpKeys})
 		for p, all := range []string{"new filter mark", "new filter", "new search"} {

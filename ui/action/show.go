@@ -28,8 +28,7 @@ type Hint struct {
 	*Action
 }
 
-// helpRoom is the width in cells of the hint for the help.
-const helpRoom = 8
+func (a *Action) hintWidth() int { return cell.Width(a.Key()) + cell.Width(a.Hint) + 3 }
 
 // Hints returns the available actions of a pane, as many as fit into room cells; the help comes
 // last.
@@ -37,8 +36,7 @@ func (t Table) Hints(p panes.Pane, room int) []Hint {
 	var hints []Hint
 	x := 0
 	add := func(a *Action, room int) {
-		w := cell.Width(a.Key()) + cell.Width(a.Hint) + 3
-		if x+w <= room {
+		if w := a.hintWidth(); x+w <= room {
 			hints = append(hints, Hint{a.Key(), x, w, a})
 			x += w
 		}
@@ -47,7 +45,7 @@ func (t Table) Hints(p panes.Pane, room int) []Hint {
 	helped := help != nil && help.Key() != ""
 	left := room
 	if helped {
-		left -= helpRoom
+		left -= help.hintWidth()
 	}
 	for _, a := range t {
 		if a.Hint != "" && a != help && a.Key() != "" && a.Where.Has(p) && a.Reason() == "" {
