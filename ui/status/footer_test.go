@@ -1,0 +1,107 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mayfly/ui/clock"
+	"mayfly/ui/panes"
+	"mayfly/ui/session"
+	"mayfly/ui/uitest"
+)
+
+func TestTheFooter(t *testing.T) {
+	failure := errors.New("save the message: write /home/ada/" + strings.Repeat("folder/", 20) + "mail.eml: no space left on device")
+	for _, c := range []struct {
+		name string
+		w    int
+		do   func(f *Footer)
+		want string
+	}{
+		{"keys", 40, func(f *Footer) {}, " n new  y copy address  ? help"},
+		{"keys with less room", 30, func(f *Footer) {}, " n new  ? help"},
+		{"keys with none", 7, func(f *Footer) {}, ""},
+		{"a note", 60, func(f *Footer) { f.Show(Note, "Not following", now) }, " n new  y copy address  ? help               Not following"},
+		{"success", 60, func(f *Footer) { f.Done(session.Done{Text: "copied 482913"}, now) }, " n new  y copy address  ? help             ✓ copied 482913"},
+		{"success with less room", 32, func(f *Footer) { f.Show(Success, "copied 482913", now) }, " n new  ? help  ✓ copied 482913"},
+		{"failure", 60, func(f *Footer) { f.Done(session.Done{Text: "saved", Err: failure}, now) }, " ! save the message: write /ho…eml: no space left on device"},
+		{"a late answer", 60, func(f *Footer) { f.Done(session.Done{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}, now) }, " n new  ? help         ! The service did not answer in time"},
+		{"the last outcome", 60, func(f *Footer) { f.Show(Failure, "x", now); f.Show(Note, "later", now) }, " n new  y copy address  ? help                       later"},
+		{"an outcome of long ago", 40, func(f *Footer) { f.Show(Failure, "x", now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
+		{"work", 70, func(f *Footer) { f.Show(Note, "x", now); f.Work("Deleting", 1, 3) }, " n new  y copy address  ? help            Deleting 1/3 ━━━╌╌╌╌╌╌╌"},
+		{"work begun", 40, func(f *Footer) { f.Work("Saving", 0, 3) }, " n new  ? help  Saving 0/3 ╌╌╌╌╌╌╌╌╌╌"},
+		{"all done", 40, func(f *Footer) { f.Work("Saving", 3, 3) }, " n new  ? help  Saving 3/3 ━━━━━━━━━━"},
+		{"work with less room", 20, func(f *Footer) { f.Work("Deleting", 1, 3) }, "Deleting 1/3 ━━━╌╌╌…"},
+		{"work ended", 40, func(f *Footer) { f.Work("Saving", 1, 3); f.EndWork() }, " n new  y copy address  ? help"},
+		{"hostile", 60, func(f *Footer) { f.Done(session.Done{Err: errors.New(uitest.Hostile)}, now) }, " n new  y copy address  ? help                ! 👨 ❤ end"},
+	} {
+		var f Footer
+		c.do(&f)
+		got := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), table(), panes.Messages, c.w, now)}, c.w).String()
+		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") || len(got) > 0 && got[0] != c.want[0] {
+			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAClickOnAHint(t *testing.T) {
+	var f Footer
+	th := uitest.Theme(t)
+	row := f.Draw(th, table(), panes.Messages, 60, now)
+	at := func(text string) int {
+		return strings.Index(uitest.Draw(t, []string{row}, 60).String(), text)
+	}
+	for _, c := range []struct {
+		x    int
+		want string
+	}{
+		{at("n new"), "new-inbox"}, {at("new") + 2, "new-inbox"}, {at("y copy"), "copy-address"}, {at("address") + 6, "copy-address"},
+		{at("help"), "help"}, {0, "new-inbox"}, {40, ""}, {59, ""}, {-1, ""},
+	} {
+		got := ""
+		if a := f.ActionAt(th, table(), panes.Messages, 60, now, c.x); a != nil {
+			got = a.ID
+		}
+		if got != c.want {
+			t.Errorf("at %d is %q, want %q", c.x, got, c.want)
+		}
+	}
+}
+
+func TestAnOutcomeStaysForAWhile(t *testing.T) {
+	var f Footer
+	wakes := func(at time.Time) (a clock.Alarm) { f.Wake(at, &a); return a }
+	if wakes(now) != (clock.Alarm{}) {
+		t.Error("without an outcome it wakes")
+	}
+	f.Show(Note, "Not following", now)
+	for _, c := range []struct {
+		after time.Duration
+		shown bool
+	}{{0, true}, {noticeTime - 1, true}, {noticeTime, false}, {time.Hour, false}} {
+		at := now.Add(c.after)
+		got := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), table(), panes.Messages, 60, at)}, 60)
+		var want clock.Alarm
+		want.In(noticeTime - c.after)
+		if got.Has("Not following") != c.shown || wakes(at) != want {
+			t.Errorf("after %v it is shown: %v, and wakes at %+v", c.after, !c.shown, wakes(at))
+		}
+	}
+}
+
+func TestTheProgressOfTheTerminal(t *testing.T) {
+	var f Footer
+	for _, c := range []struct{ done, total, want int }{{0, 3, 0}, {1, 3, 33}, {3, 3, 100}} {
+		f.Work("Saving", c.done, c.total)
+		if got := f.ProgressBar(); got == nil || got.Value != c.want {
+			t.Errorf("%d of %d is %+v", c.done, c.total, got)
+		}
+	}
+	if f.EndWork(); f.ProgressBar() != nil {
+		t.Error("work that has ended has a progress")
+	}
+}
