@@ -208,3 +208,23 @@ func TestAMessageThatDoesNotComeInTime(t *testing.T) {
 		h.see("The service did not answer in time", "r try again")
 	})
 }
+
+func TestAMessageOpensOnTheNextConnection(t *testing.T) {
+	play(t, with(ada), func(h *harness) {
+		h.mail("ada@"+apitest.Domain, long())
+		h.settle()
+		h.app.Store.Opened = store.Cache{}
+		h.server.SetDelay(time.Second)
+		h.press("esc", "enter")
+		h.server.SetDelay(0)
+		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.wait(2 * time.Second)
+		h.see("Begins here")
+		h.server.SetDelay(time.Second)
+		h.press("5")
+		h.server.SetDelay(0)
+		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.wait(2 * time.Second)
+		h.see("X-Only")
+	})
+}

@@ -22,7 +22,7 @@ func (a *app) onConnected(m session.Connected) tea.Cmd {
 		a.Reset(a.now)
 		a.dialogs = nil
 	}
-	a.Begin(a.link.Session, m, a.now)
+	cmd = tea.Batch(cmd, a.applyIntent(a.Begin(a.link.Session, m, a.now)))
 	switch {
 	case m.Err != nil || change == session.Again: // the cursor stays where it is
 	case len(a.Store.Order) == 0:

@@ -122,7 +122,7 @@ func (p *Pane) WantsRaw() bool {
 	return p.View >= render.Headers || p.showImages && p.facts.away > 0
 }
 
-// AwaitRaw records that the raw message is being fetched.
+// AwaitRaw records that the raw message is being fetched since now; the zero time means that it is not.
 func (p *Pane) AwaitRaw(now time.Time) { p.rawSince = now }
 
 // FailRaw records why there is no raw message.

@@ -15,8 +15,9 @@ import (
 )
 
 // Begin takes over the inboxes of a new connection and watches them, along with those already
-// listed. Results of an earlier session will not arrive any more.
-func (w *Workspace) Begin(s *session.Session, m session.Connected, now time.Time) {
+// listed. Results of an earlier session will not arrive any more, so it returns the intent to fetch
+// the open message again, nil without one.
+func (w *Workspace) Begin(s *session.Session, m session.Connected, now time.Time) any {
 	w.Store.ResetPrefetches()
 	s.Watcher.SetFocused(!w.Unseen)
 	for _, i := range w.Store.Inboxes {
@@ -28,6 +29,11 @@ func (w *Workspace) Begin(s *session.Session, m session.Connected, now time.Time
 	}
 	w.Put(s, now, m.Inboxes...)
 	w.Refresh()
+	if !w.Reader.Reading() {
+		return nil
+	}
+	w.Reader.AwaitRaw(time.Time{})
+	return intent.Fetch{}
 }
 
 // putKnown adds an inbox of the registry, unless it has expired.
