@@ -117,6 +117,10 @@ func (f Facts) Wake(a *clock.Alarm, listed bool) {
 		a.In(f.Link.Since.Add(startDelay).Sub(f.Now))
 	}
 	f.Link.Wake(f.Now, a)
+	if i := f.Selected; i != nil && !i.Gone(f.Now) { // the time left stands in the header
+		_, next := clock.Remaining(i.Expires.Sub(f.Now))
+		a.In(next)
+	}
 	if i := f.Listed; listed && i != nil && f.Link.Session != nil && !i.Gone(f.Now) {
 		_, next := clock.Waited(f.Now.Sub(i.WaitingSince()))
 		a.In(next)
