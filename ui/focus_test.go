@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
+	"mayfly/ui/session"
 	"mayfly/ui/store"
 )
 
@@ -97,6 +98,37 @@ func TestMarkedUnreadStaysSo(t *testing.T) {
 		h.wait(time.Second)
 		if n := h.app.Store.Unread(); n > before {
 			t.Errorf("opened again it is unread still: %d, were %d", n, before)
+		}
+	})
+}
+
+func TestAConnectionLeavesTheKeysAlone(t *testing.T) {
+	attempts := 0
+	set := with(two)
+	set.profiles = []session.Profile{{Name: "test"}, {Name: "work", BaseURL: "https://work.example"}}
+	set.connect = func(h *harness) (*session.Connection, error) {
+		time.Sleep(time.Second)
+		c := h.connection()
+		if attempts++; attempts > 1 {
+			c.Profile = "work"
+		}
+		return c, nil
+	}
+	play(t, set, func(h *harness) {
+		h.press("h", "/")
+		h.write("x")
+		h.wait(2 * time.Second)
+		h.write("dny")
+		h.see("/xdny")
+		h.dontSee("Delete", "copied")
+
+		h.press("esc", "P", "w", "o", "enter", "/")
+		h.write("ad")
+		h.wait(2 * time.Second)
+		h.write("dny")
+		h.dontSee("Delete", "copied")
+		if n := len(h.app.Store.Order); n != 2 {
+			t.Errorf("there are %d inboxes", n)
 		}
 	})
 }

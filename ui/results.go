@@ -27,7 +27,7 @@ func (a *app) onConnected(m session.Connected) tea.Cmd {
 	case m.Err != nil || change == session.Again: // the cursor stays where it is
 	case len(a.Store.Order) == 0:
 		return tea.Batch(cmd, a.applyIntent(intent.CreateInbox{}))
-	case a.Inboxes.Inbox() == nil:
+	case a.Inboxes.Inbox() == nil && !a.Inboxes.Typing():
 		a.SelectInbox(a.Store.Order[0])
 	}
 	return cmd

@@ -49,10 +49,14 @@ func New(now time.Time) *Workspace {
 
 // Reset forgets everything about a service.
 func (w *Workspace) Reset(now time.Time) {
+	typing := w.Store != nil && w.Pane().Typing()
 	w.Store = store.New(now)
 	w.Inboxes, w.Messages = inboxes.New(w.Store), messages.New(w.Store)
 	w.Reader.Close()
 	w.Focus, w.Newest, w.next = panes.Messages, nil, nil
+	if typing { // the letters that follow are not commands
+		w.Messages.Filter.Start()
+	}
 }
 
 // Fit lays the panes out on a screen of width by height cells.
