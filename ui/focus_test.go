@@ -116,10 +116,10 @@ func TestAConnectionLeavesTheKeysAlone(t *testing.T) {
 	}
 	play(t, set, func(h *harness) {
 		h.press("h", "/")
-		h.write("x")
+		h.write("zz")
 		h.wait(2 * time.Second)
 		h.write("dny")
-		h.see("/xdny")
+		h.see("/zzdny")
 		h.dontSee("Delete", "copied")
 
 		h.press("esc", "P", "w", "o", "enter", "/")
