@@ -1,0 +1,423 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+	"mayfly/api/watch"
+	"mayfly/keys"
+	"mayfly/ui/clock"
+	"mayfly/ui/dialog"
+	"mayfly/ui/intent"
+	"mayfly/ui/uitest"
+)
+
+// scene is a link to services that are told apart by their base URLs.
+type scene struct {
+	*Link
+	t        *testing.T
+	server   *apitest.Server
+	takes    map[string]time.Duration // how long connecting to a service takes
+	fails    map[string]error
+	gone     chan struct{} // closed when the services shut down
+	asked    []Target
+	open     int // connections
+	profiles []string
+}
+
+// play runs a scene in a bubble of faked time, and fails when a connection outlives it.
+func play(t *testing.T, do func(s *scene)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{t: t, server: apitest.New(apitest.Options{Extensions: true}), takes: map[string]time.Duration{}, fails: map[string]error{}, gone: make(chan struct{})}
+		defer s.server.Close()
+		s.Link = NewLink(t.Context(), Options{Connect: s.connection, SaveProfile: func(_ context.Context, p Profile, key string) error {
+			s.profiles = append(s.profiles, p.Name+" "+p.BaseURL+" "+key)
+			return s.fails["save"]
+		}}, slog.New(slog.DiscardHandler), time.Now())
+		do(s)
+		if s.Close(); s.open != 0 {
+			t.Errorf("%d connections are left open", s.open)
+		}
+	})
+}
+
+func (s *scene) connection(_ context.Context, target Target) (*Connection, error) {
+	s.asked = append(s.asked, target)
+	time.Sleep(s.takes[target.BaseURL])
+	if err := s.fails[target.BaseURL]; err != nil {
+		return nil, err
+	}
+	client, err := api.New("https://"+target.BaseURL+".example", apitest.Key, api.Options{Transport: s.server.Transport()})
+	if err != nil {
+		return nil, err
+	}
+	s.open++
+	return &Connection{
+		Client: client, Name: target.BaseURL, Profile: target.Profile, Local: strings.HasPrefix(target.BaseURL, "local"), Done: s.gone,
+		Close: func(context.Context) error { s.open--; return nil },
+	}, nil
+}
+
+// use waits for an attempt and takes its outcome.
+func (s *scene) use(cmd tea.Cmd) Change {
+	m, ok := cmd().(Connected)
+	if !ok {
+		return None
+	}
+	change, cmd := s.Use(m, time.Now())
+	s.run(cmd)
+	synctest.Wait()
+	return change
+}
+
+// run runs commands side by side; what they bring back is dropped.
+func (s *scene) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	go func() {
+		if batch, ok := cmd().(tea.BatchMsg); ok {
+			for _, c := range batch {
+				s.run(c)
+			}
+		}
+	}()
+}
+
+func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
+	play(t, func(s *scene) {
+		s.fails["a"] = api.ErrUnavailable
+		cmd := s.Connect(Target{BaseURL: "a"}, time.Now())
+		if s.Retry(time.Now()) != nil {
+			t.Error("it is tried again while it is tried")
+		}
+		for _, want := range []time.Duration{2, 4, 8, 16, 30, 30} {
+			if change := s.use(cmd); change != None || s.Working() || s.Trouble() != Unavailable {
+				t.Fatalf("after a failure: %v, %v", change, s.Err)
+			}
+			now, wait := time.Now(), want*time.Second
+			var got, alarm clock.Alarm
+			alarm.In(time.Second)
+			if s.Wake(now, &got); s.RetryAt.Sub(now) != wait || s.Countdown(now) != fmt.Sprintf("%d s", want) || got != alarm || s.Retry(now.Add(wait-1)) != nil {
+				t.Errorf("it is tried again after %v and not %v, %q", s.RetryAt.Sub(now), wait, s.Countdown(now))
+			}
+			time.Sleep(wait)
+			if cmd = s.Retry(time.Now()); cmd == nil || s.Countdown(time.Now()) != "" {
+				t.Fatal("it is not tried again")
+			}
+		}
+		delete(s.fails, "a")
+		if change := s.use(cmd); change != First || !s.Working() || s.Err != nil || s.Target.BaseURL != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
+			t.Errorf("connected at last: %v, %+v", change, s.Link)
+		}
+		s.fails["a"] = api.ErrUnavailable
+		s.use(s.Lose(time.Now()))
+		if d := time.Until(s.RetryAt); d != 2*time.Second || s.Working() {
+			t.Errorf("lost, it is tried again after %v", d)
+		}
+	})
+}
+
+func TestWhatIsTriedAgain(t *testing.T) {
+	for _, c := range []struct {
+		err     error
+		trouble Trouble
+		retried bool
+		explain string
+	}{
+		{nil, NoTrouble, false, ""},
+		{fmt.Errorf("connect: %w", keys.ErrNone), NoKey, false, "connect: " + keys.ErrNone.Error()},
+		{fmt.Errorf("x: %w", api.ErrUnauthorized), KeyRefused, false, "x: " + api.ErrUnauthorized.Error()},
+		{api.ErrForbidden, NotInPlan, false, api.ErrForbidden.Error()},
+		{api.ErrRateLimited, Limited, true, api.ErrRateLimited.Error()},
+		{api.ErrUnavailable, Unavailable, true, api.ErrUnavailable.Error()},
+		{fmt.Errorf("get: %w", context.DeadlineExceeded), Unavailable, true, "The service did not answer in time"},
+		{errors.New("a\x1b[31m\nb"), Unavailable, true, "a b"},
+	} {
+		if got := TroubleOf(c.err); got != c.trouble || got.Temporary() != c.retried {
+			t.Errorf("%v is trouble %d", c.err, got)
+		}
+		if c.err == nil {
+			continue
+		}
+		if got := Explain(c.err); got != c.explain {
+			t.Errorf("%q, want %q", got, c.explain)
+		}
+		play(t, func(s *scene) {
+			s.fails["a"] = c.err
+			s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
+			if got := s.Retry(time.Now().Add(time.Hour)) != nil; got != c.retried {
+				t.Errorf("%v: tried again: %v", c.err, got)
+			}
+			delete(s.fails, "a")
+			if s.use(s.Reconnect(time.Now())) != First {
+				t.Errorf("%v: the user cannot try again", c.err)
+			}
+		})
+	}
+}
+
+func TestAnAttemptThatIsOvertakenIsDropped(t *testing.T) {
+	play(t, func(s *scene) {
+		s.takes["slow"] = time.Minute
+		slow, late := s.Connect(Target{BaseURL: "slow"}, time.Now()), make(chan tea.Msg, 1)
+		go func() { late <- slow() }()
+		if change := s.use(s.Connect(Target{BaseURL: "fast"}, time.Now())); change != First {
+			t.Fatalf("the second attempt is %v", change)
+		}
+		m := (<-late).(Connected)
+		if m.Session == nil || s.open != 2 {
+			t.Fatalf("the first attempt was given up: %+v", m)
+		}
+		change, cmd := s.Use(m, time.Now())
+		if cmd(); change != None || s.Session.Name != "fast" || s.open != 1 {
+			t.Errorf("the first attempt is %v, the session with %s, %d connections are open", change, s.Session.Name, s.open)
+		}
+		s.fails["x"] = api.ErrUnavailable
+		failed := s.Connect(Target{BaseURL: "x"}, time.Now())().(Connected)
+		again := s.Connect(Target{BaseURL: "fast"}, time.Now())
+		if change, _ := s.Use(failed, time.Now()); change != None || s.Err != nil {
+			t.Errorf("a failure that was overtaken is %v, %v", change, s.Err)
+		}
+		s.use(again)
+	})
+}
+
+func TestWhichServiceItIs(t *testing.T) {
+	for _, c := range []struct {
+		before, after Target
+		want          Change
+	}{
+		{Target{BaseURL: "a"}, Target{BaseURL: "a"}, Again},
+		{Target{BaseURL: "a"}, Target{BaseURL: "b"}, Other},
+		{Target{BaseURL: "a", Profile: "x"}, Target{BaseURL: "a", Profile: "y"}, Other},
+		{Target{BaseURL: "a"}, Target{BaseURL: "a", Key: "another"}, Again},
+		{Target{BaseURL: "local-1"}, Target{BaseURL: "local-2"}, Again}, // another process owns it
+		{Target{BaseURL: "local-1"}, Target{BaseURL: "a"}, Other},
+		{Target{BaseURL: "a"}, Target{BaseURL: "local-1"}, Other},
+	} {
+		play(t, func(s *scene) {
+			if s.use(s.Connect(c.before, time.Now())) != First || s.open != 1 {
+				t.Fatal("the first connection is not the first")
+			}
+			s.Mode = watch.Live
+			if got := s.use(s.Connect(c.after, time.Now())); got != c.want || s.open != 1 || s.Target != c.after || s.Mode != watch.Unknown {
+				t.Errorf("from %+v to %+v: %v, %d connections are open", c.before, c.after, got, s.open)
+			}
+		})
+	}
+}
+
+func TestAServiceThatCannotBeHadLeavesTheOneThatWorks(t *testing.T) {
+	play(t, func(s *scene) {
+		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
+		s.fails["b"] = api.ErrUnauthorized
+		if change := s.use(s.Connect(Target{BaseURL: "b"}, time.Now())); change != None || !s.Working() || s.Err != nil || s.Session.Name != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
+			t.Errorf("it is %v, the session with %s, %v", change, s.Session.Name, s.Err)
+		}
+		delete(s.fails, "b")
+		if s.use(s.Reconnect(time.Now())) != Other || s.Session.Name != "b" {
+			t.Error("trying again does not try what was tried last")
+		}
+	})
+}
+
+func TestAServiceThatShutsDown(t *testing.T) {
+	play(t, func(s *scene) {
+		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
+		lost := make(chan tea.Msg, 1)
+		go func() { lost <- s.Session.wait() }()
+		synctest.Wait()
+		if len(lost) != 0 {
+			t.Fatal("it is lost while it is there")
+		}
+		close(s.gone)
+		s.gone = nil
+		if m, ok := (<-lost).(Lost); !ok || m.Session() != s.Link.Session {
+			t.Fatalf("it ends with %+v", m)
+		}
+		s.fails["b"] = api.ErrUnavailable
+		s.use(s.Connect(Target{BaseURL: "b"}, time.Now()))
+		before := s.Session
+		if change := s.use(s.Lose(time.Now())); change != Again || s.Session == before || !s.Working() || s.Session.Name != "a" {
+			t.Errorf("connected again it is %v with %s", change, s.Session.Name)
+		}
+		if msg := before.wait(); msg == nil { // both are true: it is gone, and it was ended
+			return
+		} else if _, ok := msg.(Lost); !ok {
+			t.Errorf("an ended session says %v", msg)
+		}
+	})
+}
+
+func TestTheEndClosesEverySession(t *testing.T) {
+	play(t, func(s *scene) {
+		s.takes["slow"] = time.Second
+		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
+		s.run(s.Connect(Target{BaseURL: "slow"}, time.Now()))
+		s.run(s.Connect(Target{BaseURL: "slow"}, time.Now()))
+		synctest.Wait()
+		began := time.Now()
+		s.Close()
+		if d := time.Since(began); d != time.Second || s.open != 0 || len(s.asked) != 3 {
+			t.Errorf("the end took %v, and left %d of %d connections open", d, s.open, len(s.asked))
+		}
+		if msg := s.Connect(Target{BaseURL: "a"}, time.Now())(); msg != nil || len(s.asked) != 3 {
+			t.Errorf("after the end a connection is made: %+v", msg)
+		}
+	})
+	play(t, func(s *scene) {
+		s.takes["slow"], s.fails["slow"] = time.Hour, api.ErrUnavailable
+		s.run(s.Connect(Target{BaseURL: "slow"}, time.Now()))
+		synctest.Wait()
+		began := time.Now()
+		if s.Close(); time.Since(began) != makingTimeout {
+			t.Errorf("the end waited %v for a service that does not answer", time.Since(began))
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
+func TestWhatTheWatcherSaysOfTheService(t *testing.T) {
+	play(t, func(s *scene) {
+		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
+		now := time.Now()
+		for _, c := range []struct {
+			e         watch.Event
+			trouble   Trouble
+			countdown string
+			mode      watch.Mode
+			wakes     time.Duration
+		}{
+			{watch.Event{Kind: watch.ModeChanged, Mode: watch.Live}, NoTrouble, "", watch.Live, 0},
+			{watch.Event{Kind: watch.Failed, Err: api.ErrRateLimited, RetryAt: now.Add(90 * time.Second)}, Limited, "2 min", watch.Live, 30 * time.Second},
+			{watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable, RetryAt: now.Add(1500 * time.Millisecond)}, Unavailable, "2 s", watch.Live, time.Second / 2},
+			{watch.Event{Kind: watch.Listed}, Unavailable, "2 s", watch.Live, time.Second / 2},
+			{watch.Event{Kind: watch.Recovered}, NoTrouble, "2 s", watch.Live, 0},
+		} {
+			s.Apply(c.e)
+			var got, want clock.Alarm
+			want.In(c.wakes)
+			if s.Wake(now, &got); s.Trouble() != c.trouble || s.Countdown(now) != c.countdown || s.Mode != c.mode || got != want {
+				t.Errorf("%+v: trouble %d, again in %q, mode %v, wakes at %+v", c.e, s.Trouble(), s.Countdown(now), s.Mode, got)
+			}
+			if s.Retry(now.Add(time.Hour)) != nil {
+				t.Errorf("%+v: the watcher tries again, and so does the link", c.e)
+			}
+		}
+	})
+}
+
+func TestTheListOfInboxesComesWithAConnection(t *testing.T) {
+	play(t, func(s *scene) {
+		in, err := s.server.Create("ada", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := s.Connect(Target{BaseURL: "a"}, time.Now())().(Connected)
+		if len(m.Inboxes) != 1 || m.Inboxes[0].ID != in.ID || m.Err != nil {
+			t.Errorf("it came with %+v, %v", m.Inboxes, m.Err)
+		}
+		s.server.Fail(apitest.Forbidden, -1)
+		m = s.Connect(Target{BaseURL: "a"}, time.Now())().(Connected)
+		if s.Use(m, time.Now()); m.Session == nil || s.Trouble() != NotInPlan || !s.Working() {
+			t.Errorf("a connection without the list is %+v", m)
+		}
+	})
+}
+
+func press(d dialog.Dialog, names ...string) (r dialog.Result) {
+	for _, k := range uitest.Keys(names...) {
+		if r = d.Update(k); r.Close {
+			break
+		}
+	}
+	return r
+}
+
+func TestTheFormThatConnects(t *testing.T) {
+	save := func(context.Context, Profile, string) error { return nil }
+	for _, c := range []struct {
+		save  bool
+		keys  []string
+		wrong string
+		want  any
+	}{
+		{true, []string{"https://a.example/", "enter", "k-1", "enter", "work", "enter"}, "", intent.Connect{Profile: "work", BaseURL: "https://a.example", Key: "k-1", Keep: true}},
+		{true, []string{"http://[::1]:8080/x", "enter", "enter", "enter"}, "", intent.Connect{BaseURL: "http://[::1]:8080/x"}},
+		{false, []string{"https://a.example", "enter", "k-1", "enter"}, "", intent.Connect{BaseURL: "https://a.example", Key: "k-1"}},
+		{true, []string{"enter"}, "! a URL such as https://mail.example.com", nil},
+		{true, []string{"a.example", "enter"}, "! a URL such as https://mail.example.com", nil},
+		{true, []string{"ftp://a.example", "enter"}, "! a URL such as https://mail.example.com", nil},
+		{true, []string{"https://u@a.example", "enter"}, "! the URL alone", nil},
+		{true, []string{"https://a.example/?q", "enter"}, "! the URL alone", nil},
+		{true, []string{"https://a.example/#f", "enter"}, "! the URL alone", nil},
+		{true, []string{"https://a.example", "enter", "a b", "enter"}, "! a key contains no spaces", nil},
+		{true, []string{"https://a.example", "enter", "ключ", "enter"}, "! a key contains no spaces", nil},
+		{true, []string{"https://a.example", "enter", "enter", "Work", "enter"}, "! a-z 0-9 _ -, at most 32", nil},
+		{true, []string{"https://a.example", "enter", "enter", strings.Repeat("a", 33), "enter"}, "! a-z 0-9 _ -, at most 32", nil},
+	} {
+		l := &Link{}
+		if c.save {
+			l.options.SaveProfile = save
+		}
+		d := l.ConnectForm()
+		if r := press(d, c.keys...); r.Close != (c.wrong == "") || r.Intent != c.want {
+			t.Errorf("%q leads to %+v", c.keys, r)
+		}
+		uitest.DrawDialog(t, d, 80, 24).See(c.wrong)
+		uitest.DrawDialog(t, d, 80, 24).DontSee("k-1", "a b")
+	}
+	uitest.DrawDialog(t, (&Link{Target: Target{BaseURL: "https://kept.example"}}).ConnectForm(), 80, 24).See("> https://kept.example")
+}
+
+func TestProfiles(t *testing.T) {
+	l := &Link{options: Options{Profiles: []Profile{{Name: "local"}}}}
+	if got := l.NeedProfiles("K"); got != "There is only one profile: K adds another" {
+		t.Errorf("with one profile: %q", got)
+	}
+	l.options.Profiles = append(l.options.Profiles, Profile{"work", "https://work.example"}, Profile{"ho\x1b[31mme", "https://\x07home.example"})
+	l.Session = &Session{Connection: &Connection{Profile: "local"}}
+	if got := l.NeedProfiles("K"); got != "" {
+		t.Errorf("with three profiles: %q", got)
+	}
+	d := l.ProfilesMenu()
+	uitest.DrawDialog(t, d, 80, 24).See("local", "this machine", "work", "https://work.example", "home", "https://home.example", "! in use")
+	if r := press(d, "work", "enter"); r.Intent != (intent.Connect{Profile: "work", BaseURL: "https://work.example"}) {
+		t.Errorf("it leads to %+v", r)
+	}
+}
+
+func TestAProfileIsKept(t *testing.T) {
+	for _, failure := range []error{nil, errors.New("no keyring")} {
+		play(t, func(s *scene) {
+			s.fails["save"] = failure
+			s.options.Profiles = []Profile{{"work", "old"}, {"home", "b"}}
+			batch := s.ConnectTo(intent.Connect{Profile: "work", BaseURL: "a", Key: "k", Keep: true}, time.Now())().(tea.BatchMsg)
+			if s.use(batch[0]) != First || s.asked[0] != (Target{Profile: "work", BaseURL: "a", Key: "k"}) {
+				t.Errorf("it connects to %+v", s.asked)
+			}
+			if got := batch[1]().(Done); got != (Done{"saved profile work", failure}) {
+				t.Errorf("it is kept: %+v", got)
+			}
+			if got := fmt.Sprint(s.profiles, s.options.Profiles); got != "[work a k] [{home b} {work a}]" {
+				t.Errorf("kept are %s", got)
+			}
+			s.use(s.ConnectTo(intent.Connect{BaseURL: "b"}, time.Now()))
+			if len(s.profiles) != 1 {
+				t.Error("a service that is not to be kept is")
+			}
+		})
+	}
+}
