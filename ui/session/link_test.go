@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,9 +31,11 @@ type scene struct {
 	takes    map[string]time.Duration // how long connecting to a service takes
 	fails    map[string]error
 	gone     chan struct{} // closed when the services shut down
-	asked    []Target
-	open     int // connections
 	profiles []string
+
+	mu    sync.Mutex // connections are made side by side
+	asked []Target
+	open  int // connections
 }
 
 // play runs a scene in a bubble of faked time, and fails when a connection outlives it.
@@ -53,7 +56,9 @@ func play(t *testing.T, do func(s *scene)) {
 }
 
 func (s *scene) connection(_ context.Context, target Target) (*Connection, error) {
+	s.mu.Lock()
 	s.asked = append(s.asked, target)
+	s.mu.Unlock()
 	time.Sleep(s.takes[target.BaseURL])
 	if err := s.fails[target.BaseURL]; err != nil {
 		return nil, err
@@ -62,11 +67,17 @@ func (s *scene) connection(_ context.Context, target Target) (*Connection, error
 	if err != nil {
 		return nil, err
 	}
-	s.open++
+	s.count(1)
 	return &Connection{
 		Client: client, Name: target.BaseURL, Profile: target.Profile, Local: strings.HasPrefix(target.BaseURL, "local"), Done: s.gone,
-		Close: func(context.Context) error { s.open--; return nil },
+		Close: func(context.Context) error { s.count(-1); return nil },
 	}, nil
+}
+
+func (s *scene) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open += n
 }
 
 // use waits for an attempt and takes its outcome.

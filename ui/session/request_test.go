@@ -1,0 +1,279 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+	"mayfly/api/watch"
+	"mayfly/registry"
+	"mayfly/render"
+	"mayfly/ui/safecopy"
+	"mayfly/ui/store"
+)
+
+// ask runs requests of a session with a server, in a bubble of faked time. The watcher does not run.
+func ask(t *testing.T, o apitest.Options, do func(s *Session, server *apitest.Server, dir string)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(o)
+		defer server.Close()
+		client := server.Client(api.Options{})
+		conn := &Connection{Client: client, Registry: registry.Open(dir, "test", client.BaseURL())}
+		do(&Session{Connection: conn, Watcher: watch.New(client, watch.Options{}), ctx: t.Context()}, server, dir)
+	})
+}
+
+// known are the names of the inboxes in the registry.
+func (s *Session) known(t *testing.T) string {
+	t.Helper()
+	list, err := s.Registry.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, k := range list {
+		names = append(names, strings.TrimSpace(strings.Split(k.Email, "@")[0]+" "+k.Label))
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+func TestInboxesAreRemembered(t *testing.T) {
+	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
+		made := s.Create(api.CreateInbox{Username: "ada", TTL: 600}, true)().(Created)
+		if made.Err != nil || !made.Copy || made.Session() != s || s.known(t) != "ada" {
+			t.Errorf("made %+v, known are %s", made, s.known(t))
+		}
+		other, err := server.Create("bob", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Adopt(other.ID)().(Adopted); got.Err != nil || got.Inbox.Email != other.Email {
+			t.Errorf("adopted %+v", got)
+		}
+		if got := s.Adopt("none")().(Adopted); !errors.Is(got.Err, api.ErrNotFound) {
+			t.Errorf("adopted %+v", got)
+		}
+		s.Label(&store.Inbox{ID: other.ID, Email: other.Email, Label: "signup"})()
+		if got := s.known(t); got != "ada, bob signup" {
+			t.Errorf("known are %s", got)
+		}
+		s.Forget(made.Inbox.ID)()
+		if got := s.known(t); got != "bob signup" {
+			t.Errorf("known are %s", got)
+		}
+	})
+}
+
+func TestDeletingOneAfterTheOther(t *testing.T) {
+	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
+		var ids []string
+		for _, name := range []string{"gone", "refused", "ada"} {
+			ids = append(ids, s.Create(api.CreateInbox{Username: name}, false)().(Created).Inbox.ID)
+		}
+		server.Delete(ids[0])
+		server.FailIf(apitest.Forbidden, -1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ids[1]) })
+		var steps []string
+		for d := s.Delete(ids); d != nil; {
+			m := d().(Deleted)
+			steps = append(steps, fmt.Sprintf("%d left, %d failed, %v", len(m.Rest), m.Failed, m.Err != nil))
+			if d = nil; len(m.Rest) > 0 {
+				d = m.Next()
+			}
+		}
+		if got := strings.Join(steps, "; "); got != "2 left, 0 failed, false; 1 left, 1 failed, true; 0 left, 1 failed, false" || s.known(t) != "refused" {
+			t.Errorf("deleting went %s; known are %s", got, s.known(t))
+		}
+	})
+}
+
+func TestWhatIsSaidOfADeletion(t *testing.T) {
+	now := time.Now()
+	here, gone := &store.Inbox{Email: "ada@b.example"}, &store.Inbox{Email: "ada@b.example", State: store.Gone}
+	for _, c := range []struct {
+		d    Deleted
+		i    *store.Inbox
+		want string
+	}{
+		{Deleted{Total: 1}, here, "deleted ada@b.example"},
+		{Deleted{Total: 1}, gone, "ada is off the list"},
+		{Deleted{Total: 1}, nil, "deleted"},
+		{Deleted{Total: 1, Failed: 1, Err: api.ErrForbidden}, here, "! " + api.ErrForbidden.Error()},
+		{Deleted{Total: 3}, here, "deleted 3 inboxes"},
+		{Deleted{Total: 3, Failed: 2}, here, "! 2 of 3 inboxes could not be deleted: D tries again"},
+	} {
+		got := c.d.Outcome(c.i, "D", now)
+		if got.Err != nil {
+			got.Text = "! " + got.Err.Error()
+		}
+		if got.Text != c.want {
+			t.Errorf("%q, want %q", got.Text, c.want)
+		}
+	}
+}
+
+// deliver puts a message into an inbox and returns its row.
+func deliver(t *testing.T, server *apitest.Server, m apitest.Mail) *store.Message {
+	t.Helper()
+	in, err := server.Create("", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.From = "a@b.example"
+	got, err := server.Deliver(in.Email, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &store.Message{Key: "key", ID: got.ID, InboxID: in.ID, Subject: m.Subject, Summary: api.Summary{ID: got.ID, Subject: m.Subject, Size: int64(len(m.Text))}}
+}
+
+func TestOpeningTakesOneRequest(t *testing.T) {
+	code := apitest.Mail{Subject: "Your code", Text: "Your verification code is 482913"}
+	large := apitest.Mail{Subject: "Large", Text: strings.Repeat("text\n", maxEagerRaw/5+1)}
+	for _, c := range []struct {
+		name   string
+		local  bool
+		mail   apitest.Mail
+		hasRaw bool
+	}{
+		{"elsewhere", false, code, false},
+		{"on this machine", true, code, true},
+		{"large, on this machine", true, large, false},
+	} {
+		ask(t, apitest.Options{Extensions: true}, func(s *Session, server *apitest.Server, _ string) {
+			s.Local = c.local
+			m := deliver(t, server, c.mail)
+			prepared := false
+			got := s.Open(m, 7, func(*render.Mail) { prepared = true })().(Opened)
+			requests := server.Requests()
+			if got.Err != nil || got.Generation != 7 || got.Key != "key" || !prepared || got.Message.Subject != c.mail.Subject || (got.Message.Raw != nil) != c.hasRaw {
+				t.Errorf("%s: opened %+v", c.name, got)
+			}
+			if len(requests) != 1 {
+				t.Errorf("%s: %+v", c.name, requests)
+			}
+			if want := strings.Contains(c.mail.Text, "482913"); got.Findings.Any() != want {
+				t.Errorf("%s: found %+v", c.name, got.Findings)
+			}
+			if got := s.Prefetch(m)().(Opened); got.Err != nil || got.Generation != 0 {
+				t.Errorf("%s: prefetched %+v", c.name, got)
+			}
+			server.Fail(apitest.Forbidden, -1)
+			if got := s.Open(m, 8, func(*render.Mail) { t.Error("nothing came, and it is laid out") })().(Opened); !errors.Is(got.Err, api.ErrForbidden) || got.Message != nil || got.Findings != nil {
+				t.Errorf("%s: refused, it is %+v", c.name, got)
+			}
+		})
+	}
+}
+
+func TestTheRawFormIsAdded(t *testing.T) {
+	for _, extensions := range []bool{true, false} {
+		ask(t, apitest.Options{Extensions: extensions}, func(s *Session, server *apitest.Server, _ string) {
+			opened := s.Open(deliver(t, server, apitest.Mail{Subject: "One", Text: "Text"}), 1, func(*render.Mail) {})().(Opened)
+			got := s.FetchRaw("key", opened.Message)().(RawFetched)
+			if extensions && (got.Err != nil || got.Message.Raw == nil) || !extensions && !errors.Is(got.Err, api.ErrUnsupported) {
+				t.Errorf("with extensions %v: %+v", extensions, got)
+			}
+			if s.FetchRaw("key", nil) != nil {
+				t.Error("the raw form of nothing is fetched")
+			}
+		})
+	}
+}
+
+func TestFilesOfAMessage(t *testing.T) {
+	ask(t, apitest.Options{Extensions: true}, func(s *Session, server *apitest.Server, dir string) {
+		older := deliver(t, server, apitest.Mail{Subject: "Older", Text: "Hello Ada"})
+		m := deliver(t, server, apitest.Mail{Subject: "Files", Text: "Hello Bob", Attachments: []api.Attachment{
+			{Filename: "../evil.sh", ContentType: "text/plain", Content: []byte("echo")}, {Filename: "b.pdf", ContentType: "application/pdf", Content: []byte("%PDF")},
+		}})
+		if got := s.SaveMessage(m, dir)().(Done); got.Err != nil || !strings.HasSuffix(got.Text, "Files.eml") {
+			t.Errorf("saved %+v", got)
+		}
+		opened := s.Open(m, 1, func(*render.Mail) {})().(Opened)
+		first := s.SaveAttachments(opened.Message, dir)().(Saved)
+		last := first.Next()().(Saved)
+		if first.Count != 1 || first.Total != 2 || last.Count != 2 || last.Err != nil || !strings.HasPrefix(last.Text(), "saved 2 files in ") {
+			t.Errorf("saved %+v, then %+v", first, last)
+		}
+		for _, name := range []string{"_evil.sh", "b.pdf"} {
+			if found, err := filepath.Glob(filepath.Join(dir, "*"+name)); len(found) != 1 {
+				t.Errorf("%s: %v, %v", name, found, err)
+			}
+		}
+		if got := s.SaveMessage(m, filepath.Join(dir, "b.pdf"))().(Done); got.Err == nil {
+			t.Error("a message is saved in a file")
+		}
+		if got := s.Compare(older, m)().(Compared); got.Err != nil {
+			t.Errorf("compared: %v", got.Err)
+		}
+		copies, page := &safecopy.Copies{}, ""
+		got := s.OpenCopy(m, copies, func(_ context.Context, target string) error {
+			text, err := os.ReadFile(target)
+			page = string(text)
+			return err
+		})().(Done)
+		if got.Err != nil || !strings.Contains(page, "Hello Bob") {
+			t.Errorf("a copy: %+v, %q", got, page)
+		}
+		if err := copies.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestARequestIsBoundedInTime(t *testing.T) {
+	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
+		server.Fail(apitest.Silent, -1)
+		began := time.Now()
+		got := s.Adopt("inbox")().(Adopted)
+		if d := time.Since(began); d != requestTimeout || Explain(got.Err) != "The service did not answer in time" {
+			t.Errorf("after %v: %v", d, got.Err)
+		}
+	})
+}
+
+func TestListening(t *testing.T) {
+	play(t, func(s *scene) {
+		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
+		before := s.Session
+		s.use(s.Connect(Target{BaseURL: "b"}, time.Now()))
+		for range 100 { // what is left of an ended session
+			if before.Listen() == nil {
+				return
+			}
+		}
+		t.Error("the events of an ended session do not end")
+	})
+	play(t, func(s *scene) {
+		in, err := s.server.Create("ada", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := s.Connect(Target{BaseURL: "a"}, time.Now())().(Connected)
+		s.Use(m, time.Now()) // its commands do not run: this test listens
+		m.Session.Watcher.Add(in.ID)
+		m.Session.SetView([]string{in.ID})
+		for {
+			e := m.Session.Listen().(Events)
+			if len(e.Events) == 0 || len(e.Events) > 64 || e.Session() != m.Session {
+				t.Fatalf("heard %+v", e)
+			}
+			if slices.ContainsFunc(e.Events, func(e watch.Event) bool { return e.Kind == watch.Listed && e.InboxID == in.ID }) {
+				return
+			}
+		}
+	})
+}
