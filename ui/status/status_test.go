@@ -203,13 +203,15 @@ func TestWhenTheTextsChange(t *testing.T) {
 	}{
 		{"waiting", 30 * time.Second, true, func(f *Facts) {}},
 		{"waiting, off the screen", 0, false, func(f *Facts) {}},
-		{"gone", 0, true, func(f *Facts) { f.Listed.Expires = now }},
+		{"the time left in the header", time.Second / 2, false, func(f *Facts) { f.Selected, f.Listed.Expires = f.Listed, now.Add(30500*time.Millisecond) }},
+		{"gone", 0, true, func(f *Facts) { f.Selected, f.Listed.Expires = f.Listed, now }},
 		{"all", 0, true, func(f *Facts) { f.Listed = nil }},
 		{"starting", startDelay, true, func(f *Facts) { f.Link = &session.Link{Since: now} }},
 		{"started", 0, true, func(f *Facts) { f.Link = &session.Link{Since: now.Add(-startDelay)} }},
 		{"a countdown", 500 * time.Millisecond, false, func(f *Facts) { f.Link.Err, f.Link.RetryAt = api.ErrRateLimited, now.Add(2500*time.Millisecond) }},
 	} {
 		f := online(t)
+		f.Selected = nil
 		c.change(&f)
 		var got, want clock.Alarm
 		want.In(c.want)
