@@ -160,24 +160,6 @@ func TestTooSmall(t *testing.T) {
 	}
 }
 
-func TestFormShowsTheFieldThatHasFocus(t *testing.T) {
-	for _, size := range []struct{ w, h int }{{20, 6}, {30, 8}, {40, 12}, {80, 24}} {
-		play(t, setting{width: size.w, height: size.h, before: ada}, func(h *harness) {
-			h.press("N")
-			h.write("eve")
-			h.see("> eve")
-			h.press("tab")
-			h.write("x.example")
-			h.see("> x.example")
-			h.press("tab")
-			h.write("0")
-			h.see("> 1h0")
-			h.press("shift+tab", "shift+tab")
-			h.see("> eve")
-		})
-	}
-}
-
 func TestTheTimeLeftGoesByBesideAnOpenMessage(t *testing.T) {
 	set := with(func(h *harness) {
 		in := h.inboxNamed("ada", 2*time.Minute)

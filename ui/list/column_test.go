@@ -145,11 +145,29 @@ func TestAFilterIsTypedOn(t *testing.T) {
 	if c.Typing() || !c.Filter.On() {
 		t.Error("a filter goes when something else gets the keys")
 	}
-	c.Filter.Clear()
+}
+
+func TestALongFilterShowsItsEnd(t *testing.T) {
+	c := column(3)
 	c.Update(panes.Search{})
-	c.Update(tea.PasteMsg{Content: strings.Repeat("日本語 "+uitest.Hostile, 100)})
-	for _, w := range []int{1, 2, 8, 40} {
-		uitest.Draw(t, []string{panes.Title(uitest.Theme(t), c.Filter.Title(uitest.Theme(t), "", w-2), "", w, true)}, w)
+	c.Update(tea.PasteMsg{Content: strings.Repeat("日本語 "+uitest.Hostile, 20_000)})
+	title := func(w int) uitest.Screen {
+		return uitest.Draw(t, []string{panes.Title(uitest.Theme(t), c.Filter.Title(uitest.Theme(t), "", w-2), "", w, true)}, w)
+	}
+	for range 12 {
+		c.Update(uitest.Keys("backspace")[0])
+	}
+	for _, step := range [][2]string{{"the end", "the end"}, {"ctrl+u", "/"}, {"short", "/short"}} {
+		for _, k := range uitest.Keys(step[0]) {
+			c.Update(k)
+		}
+		for _, w := range []int{1, 2, 8} {
+			title(w)
+		}
+		title(40).See(step[1])
+		if step[0] == "short" {
+			title(40).DontSee("the end")
+		}
 	}
 }
 
