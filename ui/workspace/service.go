@@ -72,7 +72,8 @@ func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy b
 // OnOpened applies the result of opening or prefetching a message.
 func (w *Workspace) OnOpened(m session.Opened) {
 	w.Store.SetFindings(m.Key, m.Findings)
-	if m.Message != nil {
+	// A late prefetch must not replace a message that has its raw form by now.
+	if cached := w.Store.Opened.Get(m.Key); m.Message != nil && (cached == nil || cached.Raw == nil) {
 		w.Store.Opened.Put(m.Key, m.Message)
 	}
 	switch {
@@ -95,7 +96,9 @@ func (w *Workspace) WantsRaw(now time.Time) (key string, m *message.Message) {
 
 // OnRaw applies the result of fetching the raw form of an open message.
 func (w *Workspace) OnRaw(m session.RawFetched) {
-	m.Session().NoRaw = errors.Is(m.Err, api.ErrUnsupported)
+	if errors.Is(m.Err, api.ErrUnsupported) {
+		m.Session().NoRaw = true
+	}
 	if m.Err == nil {
 		w.Store.Opened.Put(m.Key, m.Message)
 	}
