@@ -169,7 +169,9 @@ func (l *Line) View(th *theme.Theme, w int) string {
 	}
 	under, after := firstCell(cell.Steady(after), w)
 	room := w - cell.Width(under)
-	before = cell.CutStart(cell.Steady(before), room-min(cell.Width(after), room/4))
+	// A joiner before the cursor would join what stands on both sides of it.
+	before = strings.TrimRight(cell.Steady(before), "\u200d")
+	before = cell.CutStart(before, room-min(cell.Width(after), room/4))
 	after = cell.Cut(after, room-cell.Width(before))
 	return before + (th.Accent + "\x1b[7m").On(under) + style.On(after)
 }
