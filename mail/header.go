@@ -140,7 +140,7 @@ func skipMboxLine(data []byte) []byte {
 			if _, ok := fieldName(next); !ok && !bytes.HasPrefix(next, []byte(">From ")) {
 				return data
 			}
-		} else if bytes.IndexByte(line, '@') < 0 || len(after) == 0 {
+		} else if bytes.IndexByte(line, '@') < 0 || len(bytes.TrimSpace(after)) == 0 {
 			return data
 		}
 		data = after

@@ -692,7 +692,7 @@ func FuzzParse(f *testing.F) {
 		"Subject: x\n\nbegin 644 hi.txt\n#:&D*\n`\nend\n", "Content-Type: text/plain; charset=utf-16\n\n\xff\xfea\x00",
 		"Content-Type: application/ms-tnef\n\n" + string(tnefFile(tnefAttribute(1, tnefMAPIProps, mapiList(mapiValue(mapiUnicode, mapiBody, utf16le("x")))), tnefAttribute(2, tnefAttachRendData, nil), tnefAttribute(2, tnefAttachData, []byte("x")))),
 		"Content-Type: text/enriched\n\n<<<param>x</param>", "Content-Disposition: attachment; filename*0*=utf-8''%e2; filename*1*=%82\nContent-Type: a/b\n\n",
-		"Date: 1 Jan 26 1:1\nTo: a:b@c,\"d\" <e@f>(g);\n\n", " From: x\n y\nzz\nSubject: q\n", "From a@b\nSubject: x\n\n",
+		"Date: 1 Jan 26 1:1\nTo: a:b@c,\"d\" <e@f>(g);\n\n", " From: x\n y\nzz\nSubject: q\n", "From a@b\nSubject: x\n\n", "From a@b\n\n",
 	} {
 		f.Add([]byte(s))
 	}
