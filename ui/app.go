@@ -25,7 +25,7 @@ import (
 
 // app is the root model.
 type app struct {
-	*workspace.Workspace
+	workspace.Workspace
 	ctx     context.Context
 	log     *slog.Logger
 	cfg     config.Config
@@ -50,7 +50,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	now := time.Now()
-	a := &app{Workspace: workspace.New(now), ctx: ctx, log: o.Log, cfg: o.Config, host: h, now: now}
+	a := &app{Workspace: *workspace.New(now), ctx: ctx, log: o.Log, cfg: o.Config, host: h, now: now}
 	a.link = session.NewLink(ctx, o.Services, o.Log, now)
 	a.table = a.actions()
 	a.table.Bind(a.cfg.Keys)

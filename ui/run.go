@@ -55,4 +55,4 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // Keys are the default keys of every action, by its ID in config.toml.
-func Keys() map[string][]string { return newApp(context.Background(), Options{}, nil).table.Keys() }
+func Keys() map[string][]string { return new(app).actions().Keys() }

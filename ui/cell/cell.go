@@ -212,6 +212,20 @@ const (
 	noLink = "\x1b]8;;\x1b\\"
 )
 
+// Find returns the columns at which want begins in plain text, from left to right and without overlaps.
+func Find(text, want string) []int {
+	var columns []int
+	for from := 0; want != ""; {
+		i := strings.Index(text[from:], want)
+		if i < 0 {
+			break
+		}
+		columns = append(columns, Width(text[:from+i]))
+		from += i + len(want)
+	}
+	return columns
+}
+
 // Wrap breaks plain text, made steady, into rows of at most w cells, at spaces where it can.
 func Wrap(s string, w int) []string {
 	if w <= 0 {

@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,6 +115,24 @@ func TestSliceKeepsStylesAndLinks(t *testing.T) {
 	} {
 		if got := Slice(row, c.from, c.to); got != c.want {
 			t.Errorf("%d to %d: %q, want %q", c.from, c.to, got, c.want)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		columns    []int
+	}{
+		{"a needle, a needle", "needle", []int{2, 12}},
+		{"日本 needle", "needle", []int{5}},
+		{"aaaa", "aa", []int{0, 2}},
+		{"", "a", nil},
+		{"text", "", nil},
+		{"text", "texts", nil},
+	} {
+		if got := Find(c.text, c.want); !slices.Equal(got, c.columns) {
+			t.Errorf("%q in %q is at %v, want %v", c.want, c.text, got, c.columns)
 		}
 	}
 }

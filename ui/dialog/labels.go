@@ -80,7 +80,7 @@ func (l *labels) key(text string) Result {
 func (l *labels) Draw(th *theme.Theme, screen []string, w int) {
 	for n, name := range l.names {
 		if strings.HasPrefix(name, strings.ToLower(l.typed)) {
-			label := (th.Accent + "\x1b[1;7m").On(name)
+			label := (th.Accent + theme.Bold + theme.Reverse).On(name)
 			cell.Over(screen, []string{label}, max(0, l.at[n].X-1), l.at[n].Y, w)
 		}
 	}

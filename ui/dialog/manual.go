@@ -165,14 +165,8 @@ func (m *manual) find() {
 		return
 	}
 	for n, line := range m.lines {
-		plain := strings.ToLower(ansi.Strip(line))
-		for from := 0; ; {
-			i := strings.Index(plain[from:], want)
-			if i < 0 {
-				break
-			}
-			m.hits = append(m.hits, hit{n, cell.Width(plain[:from+i]), cell.Width(want)})
-			from += i + len(want)
+		for _, col := range cell.Find(strings.ToLower(ansi.Strip(line)), want) {
+			m.hits = append(m.hits, hit{n, col, cell.Width(want)})
 		}
 	}
 }
@@ -224,7 +218,7 @@ func Tabs(th *theme.Theme, names []string, shown int) string {
 	for n, name := range names {
 		tabs[n] = th.Dim.On(name)
 		if n == shown {
-			tabs[n] = (th.Accent + "\x1b[4m").On(name)
+			tabs[n] = (th.Accent + theme.Underline).On(name)
 		}
 	}
 	return strings.Join(tabs, "  ")
@@ -239,7 +233,7 @@ func (m *manual) marked(th *theme.Theme, n int) string {
 		}
 		style := th.Match
 		if i == m.hit {
-			style += "\x1b[7m"
+			style += theme.Reverse
 		}
 		out += cell.Slice(line, end, h.col) + style.On(ansi.Strip(cell.Slice(line, h.col, h.col+h.width)))
 		end = h.col + h.width

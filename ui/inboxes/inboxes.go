@@ -41,17 +41,7 @@ func New(s *store.Store) *Pane {
 
 // Update applies a message and returns the resulting intent, nil if none.
 func (p *Pane) Update(msg tea.Msg) any {
-	switch p.Column.Update(msg) {
-	case list.Moved, list.Clicked:
-		return intent.ShowInbox{}
-	case list.Narrowed:
-		return intent.FilterChanged{}
-	case list.Left:
-		return intent.Leave{}
-	case list.Passed:
-		return msg
-	}
-	return nil
+	return p.Intent(msg, intent.ShowInbox{}, intent.ShowInbox{})
 }
 
 // Refresh updates the list from the store. The cursor stays where it is.

@@ -173,7 +173,7 @@ func (l *Line) View(th *theme.Theme, w int) string {
 	before = strings.TrimRight(cell.Steady(before), "\u200d")
 	before = cell.CutStart(before, room-min(cell.Width(after), room/4))
 	after = cell.Cut(after, room-cell.Width(before))
-	return before + (th.Accent + "\x1b[7m").On(under) + style.On(after)
+	return before + (th.Accent + theme.Reverse).On(under) + style.On(after)
 }
 
 // firstCell splits off the character under the cursor, or a space if there is no visible one.

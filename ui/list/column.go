@@ -3,6 +3,7 @@ package list
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/intent"
 	"mayfly/ui/panes"
 )
 
@@ -83,6 +84,24 @@ func (c *Column) Update(msg tea.Msg) Outcome {
 		return Nothing
 	}
 	return Moved
+}
+
+// Intent applies a message and returns the resulting intent, nil if none: moved if the cursor moved,
+// clicked if a row was clicked.
+func (c *Column) Intent(msg tea.Msg, moved, clicked any) any {
+	switch c.Update(msg) {
+	case Moved:
+		return moved
+	case Clicked:
+		return clicked
+	case Narrowed:
+		return intent.FilterChanged{}
+	case Left:
+		return intent.Leave{}
+	case Passed:
+		return msg
+	}
+	return nil
 }
 
 // mark marks or unmarks the selected row and moves to the next one.

@@ -53,19 +53,7 @@ func (p *Pane) Show(inboxID string) {
 
 // Update applies a message and returns the resulting intent, nil if none.
 func (p *Pane) Update(msg tea.Msg) any {
-	switch p.Column.Update(msg) {
-	case list.Moved:
-		return intent.Preview{}
-	case list.Clicked:
-		return intent.OpenMessage{}
-	case list.Narrowed:
-		return intent.FilterChanged{}
-	case list.Left:
-		return intent.Leave{}
-	case list.Passed:
-		return msg
-	}
-	return nil
+	return p.Intent(msg, intent.Preview{}, intent.OpenMessage{})
 }
 
 // Refresh updates the list from the store. The cursor stays where it is.

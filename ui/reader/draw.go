@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"mayfly/render"
 	"mayfly/render/image"
 	"mayfly/ui/cell"
 	"mayfly/ui/clock"
+	"mayfly/ui/dialog"
 	"mayfly/ui/panes"
-	"mayfly/ui/theme"
 )
 
 // roomyHead is the pane height in rows from which the head has a row for each field.
@@ -225,18 +224,13 @@ func (p *Pane) tabName(v render.View) string {
 
 // tabs names the views, and says how many rows follow.
 func (p *Pane) tabs() string {
-	shown := p.theme.Accent + theme.Underline
 	names := make([]string, len(Views))
 	for v := range Views {
-		style := p.theme.Dim
-		if render.View(v) == p.View {
-			style = shown
-		}
-		names[v] = style.On(p.tabName(render.View(v)))
+		names[v] = p.tabName(render.View(v))
 	}
-	row := strings.Join(names, "  ")
+	row := dialog.Tabs(p.theme, names, int(p.View))
 	if !p.tabsFit() {
-		row = shown.On(p.tabName(p.View)) + p.theme.Dim.On(fmt.Sprintf("  view %d of %d", p.View+1, len(Views)))
+		row = dialog.Tabs(p.theme, names[p.View:p.View+1], 0) + p.theme.Dim.On(fmt.Sprintf("  view %d of %d", p.View+1, len(Views)))
 	}
 	if rest := len(p.head()) + len(p.lines) - p.top - p.textHeight(); rest > 0 {
 		row += p.theme.Dim.On("   ↓ " + strconv.Itoa(rest))

@@ -73,17 +73,11 @@ func (s *search) find(lines []render.Line) {
 	s.fold(lines)
 	want := strings.ToLower(s.text())
 	for n, plain := range s.lower {
-		for from := 0; ; {
-			i := strings.Index(plain[from:], want)
-			if i < 0 {
-				break
-			}
-			start := from + i
-			s.hits = append(s.hits, hit{n, cell.Width(plain[:start]), cell.Width(want)})
+		for _, col := range cell.Find(plain, want) {
+			s.hits = append(s.hits, hit{n, col, cell.Width(want)})
 			if len(s.hits) == maxHits {
 				return
 			}
-			from = start + len(want)
 		}
 	}
 }
