@@ -81,18 +81,30 @@ func TestSearchingTheMessage(t *testing.T) {
 		h.see("/needle", "2 found", "The needle is here.")
 		h.press("enter")
 		h.see("1 of 2")
-		h.press("]")
+		h.see("n next  N previous  esc clear")
+		h.dontSee("n new")
+		h.press("n")
 		h.see("2 of 2", "Another NEEDLE.")
-		h.press("]")
+		h.press("n")
 		h.see("1 of 2", "The needle is here.")
-		h.press("[")
+		h.press("N")
 		h.see("2 of 2")
+		if inboxes := len(h.app.Store.Order); inboxes != 1 || len(h.app.dialogs) != 0 || len(h.copied) != 0 {
+			t.Fatalf("walking the hits left %d inboxes, %d dialogs and a clipboard of %q", inboxes, len(h.app.dialogs), h.copied)
+		}
 		h.press("esc")
-		h.dontSee("of 2")
+		h.dontSee("of 2", "N previous")
+		h.see("n new")
 		h.press("/")
 		h.write("nowhere")
 		h.press("enter")
 		h.see("/nowhere not found")
+		h.press("/")
+		h.write("needle")
+		h.press("enter", "h", "n")
+		if len(h.copied) != 1 {
+			t.Error("in the list n makes no inbox")
+		}
 	})
 }
 

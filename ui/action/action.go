@@ -3,6 +3,7 @@
 package action
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -57,6 +58,15 @@ func (a *Action) Key() string {
 	return KeyName(a.Keys[0])
 }
 
+// goesBefore reports whether a key of both a and b means a: the action of fewer panes has it for as
+// long as that is available.
+func (a *Action) goesBefore(b *Action) bool {
+	if bits.OnesCount8(uint8(a.Where)) < bits.OnesCount8(uint8(b.Where)) {
+		return a.Reason() == ""
+	}
+	return b.Reason() != ""
+}
+
 // Table is the list of all actions. Where two share a key, their scopes differ.
 type Table []*Action
 
@@ -87,12 +97,18 @@ func (t Table) Keys() map[string][]string {
 
 // Lookup finds the action of a key while a pane has focus, nil if there is none.
 func (t Table) Lookup(key string, p panes.Pane) *Action {
+	var found *Action
 	for _, a := range t {
-		if a.Where.Has(p) && slices.Contains(a.Keys, key) {
-			return a
+		if a.Where.Has(p) && slices.Contains(a.Keys, key) && (found == nil || a.goesBefore(found)) {
+			found = a
 		}
 	}
-	return nil
+	return found
+}
+
+// shares reports whether another action of a pane has the first key of a too.
+func (t Table) shares(a *Action, p panes.Pane) bool {
+	return slices.ContainsFunc(t, func(b *Action) bool { return b != a && b.Where.Has(p) && slices.Contains(b.Keys, a.Keys[0]) })
 }
 
 // ByID finds an action by its ID, nil if there is none.

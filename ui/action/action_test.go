@@ -57,6 +57,29 @@ func TestTheActionOfAKey(t *testing.T) {
 	}
 }
 
+func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
+	hits := false
+	tb := append(Table{{ID: "next-hit", Title: "Next match", Hint: "next", Group: Moving, Keys: []string{"n"}, Where: InReader, Why: func() string {
+		if hits {
+			return ""
+		}
+		return "No search matches"
+	}}}, table()...)
+	for _, hits = range []bool{false, true, false} {
+		want, first := "new-inbox", "new"
+		if hits {
+			want, first = "next-hit", "next"
+		}
+		hints := tb.Hints(panes.Reader, 99)
+		if got := tb.Lookup("n", panes.Reader).ID; got != want || hints[0].Hint != first || len(hints) != 3 {
+			t.Errorf("with hits %v n means %s and the hints are %v", hits, got, hints)
+		}
+		if got := tb.Lookup("n", panes.Messages).ID; got != "new-inbox" {
+			t.Errorf("with hits %v n means %s in another pane", hits, got)
+		}
+	}
+}
+
 func TestKeysOfOnesOwn(t *testing.T) {
 	tb := table()
 	tb.Bind(map[string][]string{"new-inbox": {"pgup", "N"}, "filter": {}, "none": {"x"}})

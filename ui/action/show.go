@@ -30,8 +30,8 @@ type Hint struct {
 
 func (a *Action) hintWidth() int { return cell.Width(a.Key()) + cell.Width(a.Hint) + 3 }
 
-// Hints returns the available actions of a pane, as many as fit into room cells; the help comes
-// last.
+// Hints returns the available actions of a pane, as many as fit into room cells: first those that
+// have taken their key from another, and last the help.
 func (t Table) Hints(p panes.Pane, room int) []Hint {
 	var hints []Hint
 	x := 0
@@ -47,15 +47,25 @@ func (t Table) Hints(p panes.Pane, room int) []Hint {
 	if helped {
 		left -= help.hintWidth()
 	}
-	for _, a := range t {
-		if a.Hint != "" && a != help && a.Key() != "" && a.Where.Has(p) && a.Reason() == "" {
-			add(a, left)
+	for _, taken := range []bool{true, false} {
+		for _, a := range t {
+			if a.Hint != "" && a != help && a.Key() != "" && a.Where.Has(p) && t.shares(a, p) == taken && t.reason(a, p) == "" {
+				add(a, left)
+			}
 		}
 	}
 	if helped {
 		add(help, room)
 	}
 	return hints
+}
+
+// reason is why the key of an action does nothing, or something else.
+func (t Table) reason(a *Action, p panes.Pane) string {
+	if other := t.Lookup(a.Keys[0], p); other != a {
+		return a.Key() + " is the key for: " + other.Title
+	}
+	return a.Reason()
 }
 
 // Help lists the keys of a pane.
@@ -69,7 +79,7 @@ func (t Table) Help(p panes.Pane) dialog.Dialog {
 			switch {
 			case a.Group != g || !a.Where.Has(p) || len(a.Keys) == 0:
 			case a.Row == "":
-				group.Keys = append(group.Keys, dialog.HelpKey{Keys: keyNames(a.Keys), Title: a.Title, Reason: a.Reason()})
+				group.Keys = append(group.Keys, dialog.HelpKey{Keys: keyNames(a.Keys), Title: a.Title, Reason: t.reason(a, p)})
 			case !rows[a.Row]:
 				rows[a.Row] = true
 				group.Keys = append(group.Keys, dialog.HelpKey{Keys: t.rowKeys(a.Row), Title: a.Row, Reason: a.Reason()})

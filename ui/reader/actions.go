@@ -22,8 +22,9 @@ func (p *Pane) Actions(keyFor func(id string) string, noRaw func() bool) action.
 	table := action.Table{
 		{ID: "read-on", Held: true, Title: "Next page", Group: action.Moving, Keys: []string{"space"}, Where: action.InReader, Run: func() any { return p.Update(panes.Page(1)) }},
 		{ID: "search", Title: "Search the message", Hint: "search", Group: action.Moving, Keys: []string{"/"}, Where: action.InReader, Why: p.NeedOpen, Run: func() any { return p.Update(panes.Search{}) }},
-		{ID: "next-hit", Held: true, Title: "Next match", Group: action.Moving, Keys: []string{"]"}, Where: action.Anywhere, Why: hits, Run: do(func() { p.step(1) })},
-		{ID: "previous-hit", Held: true, Title: "Previous match", Group: action.Moving, Keys: []string{"["}, Where: action.Anywhere, Why: hits, Run: do(func() { p.step(-1) })},
+		{ID: "next-hit", Held: true, Title: "Next match", Hint: "next", Group: action.Moving, Keys: []string{"n"}, Where: action.InReader, Why: hits, Run: do(func() { p.step(1) })},
+		{ID: "previous-hit", Held: true, Title: "Previous match", Hint: "previous", Group: action.Moving, Keys: []string{"N"}, Where: action.InReader, Why: hits, Run: do(func() { p.step(-1) })},
+		{ID: "end-search", Title: "End the search", Hint: "clear", Group: action.Moving, Keys: []string{"esc"}, Where: action.InReader, Why: p.needSearch, Run: do(p.endSearch)},
 		{ID: "next-view", Title: "Next view", Hint: "view", Group: action.Message, Keys: []string{"v"}, Where: action.Anywhere, Why: p.NeedOpen, Run: do(p.nextView)},
 		{ID: "unfold", Title: "Unfold footers and quotes", Group: action.Message, Keys: []string{"z"}, Where: action.Anywhere, Why: p.NeedOpen, Run: do(func() { p.unfold = !p.unfold })},
 		{ID: "hidden", Title: "Show hidden text", Group: action.Message, Keys: []string{"x"}, Where: action.Anywhere, Why: p.NeedOpen, Run: p.toggleHidden},

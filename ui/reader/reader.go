@@ -151,7 +151,7 @@ func (p *Pane) Update(msg tea.Msg) any {
 		if !p.search.on() {
 			return intent.Leave{}
 		}
-		p.search = search{}
+		p.endSearch()
 	case tea.KeyPressMsg, tea.PasteMsg:
 		p.typeSearch(msg)
 	case tea.MouseWheelMsg:
@@ -198,6 +198,8 @@ func (p *Pane) step(n int) {
 		p.reveal(line)
 	}
 }
+
+func (p *Pane) endSearch() { p.search = search{} }
 
 func (p *Pane) scroll(n int) {
 	p.top += n

@@ -14,6 +14,14 @@ func (p *Pane) NeedOpen() string {
 	return ""
 }
 
+// needSearch is the reason when there is no search to end.
+func (p *Pane) needSearch() string {
+	if !p.search.on() {
+		return "There is no search to end"
+	}
+	return ""
+}
+
 // needHits is the reason when the search has no hits; key is the one that searches.
 func (p *Pane) needHits(key string) string {
 	if len(p.search.hits) == 0 {
