@@ -39,6 +39,9 @@ type Config struct {
 	// the key, a key with the plan enterprise is created.
 	KeyFile string
 
+	// Unlimited lets the key in KeyFile make any number of requests and get any number of messages.
+	Unlimited bool
+
 	SMTPAuthAny bool   // accept any SMTP login
 	Hostname    string // name of the SMTP server; default: the machine's
 

@@ -169,6 +169,9 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 		if owner == "" {
 			owner = key.ID
 		}
+		if c.Unlimited {
+			o.Unlimited = key.ID
+		}
 	}
 	if c.CatchAll {
 		if _, err := service.New(s.store, o).Key(ctx, owner); err != nil {

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -46,6 +47,10 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 		return Recipient{}, err
 	}
 	r := Recipient{Address: address, InboxID: in.ID, keyID: k.ID, emailsPerDay: k.Plan.Limits().EmailsPerDay}
+	if k.ID == s.options.Unlimited {
+		r.emailsPerDay = math.MaxInt
+		return r, nil
+	}
 	now := s.now()
 	today, err := s.store.EmailsToday(ctx, k.ID, DayOf(now))
 	if err != nil {

@@ -249,3 +249,24 @@ func TestEmailsPerDay(t *testing.T) {
 		deliver(t, s, plainMail, in.Address)
 	})
 }
+
+func TestUnlimited(t *testing.T) {
+	t.Parallel()
+	s, k := start(t, service.Dev, service.Options{Unlimited: "new"})
+	for n := range 2 * service.Dev.Limits().RequestsPerMinute {
+		if q, err := s.Allow(t.Context(), k); err != nil || q != (service.Quota{}) {
+			t.Fatalf("request %d: quota %+v, %v", n, q, err)
+		}
+	}
+	in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: "ada", TTL: time.Hour})
+	must(t, err)
+	for range service.Dev.Limits().EmailsPerDay + 1 {
+		deliver(t, s, plainMail, in.Address)
+	}
+
+	_, other, err := s.CreateKey(t.Context(), "other", service.Dev)
+	must(t, err)
+	if q, err := s.Allow(t.Context(), other); err != nil || q.Limit == 0 {
+		t.Errorf("another key has the quota %+v, %v", q, err)
+	}
+}

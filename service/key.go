@@ -52,10 +52,14 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Key, error) 
 	return k.Key, nil
 }
 
-// Allow counts a request of the key and returns the quota that is left, also with RateLimited.
+// Allow counts a request of the key and returns the quota that is left, also with RateLimited. An
+// unlimited key has none.
 // Forbidden: the plan has no access. RateLimited: the request was not counted, and can be made
 // again after RetryAfter.
 func (s *Service) Allow(ctx context.Context, k Key) (Quota, error) {
+	if k.ID == s.options.Unlimited {
+		return Quota{}, nil
+	}
 	limit := k.Plan.Limits().RequestsPerMinute
 	if limit == 0 {
 		return Quota{}, Errorf(Forbidden, "The plan %q has no API access", k.Plan)

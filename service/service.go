@@ -12,7 +12,8 @@
 // A message is accepted when [Service.Deliver] returns nil, and then it is on disk.
 //
 // In any 60 seconds a key makes no more requests than its plan allows, and in a UTC day its inboxes
-// accept no more messages than its plan allows, no matter how many callers there are at once.
+// accept no more messages than its plan allows, no matter how many callers there are at once. Only
+// the key in [Options] that is unlimited is not counted.
 //
 // Every error carries a [Code]; its message is one line that may be shown to a user.
 //
@@ -38,6 +39,10 @@ type Options struct {
 	// CatchAll is the ID of the key that gets an inbox for each unknown address that mail arrives
 	// for, at any domain. Empty: mail to an unknown address is refused.
 	CatchAll string
+
+	// Unlimited is the ID of a key that may make any number of requests and get any number of
+	// messages. Its requests are not counted, and its quota is zero. Empty: there is no such key.
+	Unlimited string
 
 	// CatchAllTTL is the lifetime of such an inbox. Default: 24 hours.
 	CatchAllTTL time.Duration

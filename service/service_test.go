@@ -26,10 +26,14 @@ func start(t *testing.T, plan service.Plan, o service.Options) (*service.Service
 		o.Domains = []string{"x.test", "y.test"}
 	}
 	o.Log = log
-	if o.CatchAll == "new" {
+	if o.CatchAll == "new" || o.Unlimited == "new" {
 		_, k, err := service.New(st, o).CreateKey(t.Context(), "all", plan)
 		must(t, err)
-		o.CatchAll = k.ID
+		for _, id := range []*string{&o.CatchAll, &o.Unlimited} {
+			if *id == "new" {
+				*id = k.ID
+			}
+		}
 		return service.New(st, o), k
 	}
 	s := service.New(st, o)
