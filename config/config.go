@@ -28,6 +28,7 @@ import (
 type Config struct {
 	Profile  string             // the service to use when none is named; "" for the local one
 	Profiles map[string]Profile // services by name
+	Local    Local
 	UI       UI
 	// Keys are the keys of actions, by the name of the action; one that is not here keeps its usual
 	// keys, one with an empty list has none.
@@ -40,6 +41,12 @@ type Config struct {
 type Profile struct {
 	BaseURL  string // "" when the file has no valid one
 	Insecure bool   // a key may be sent over plain HTTP to another machine
+}
+
+// Local are the settings of the local service.
+type Local struct {
+	SMTP, HTTP string // loopback addresses, host:port; "" for the usual ones
+	Keep       bool   // it runs until `mayfly down`
 }
 
 // UI is the table [ui], the look of the terminal application.

@@ -57,8 +57,13 @@ func TestProblems(t *testing.T) {
 			`config.toml:4: base_url takes an address in quotes, such as "https://api.example"`,
 			`config.toml:6: base_url takes an address in quotes, such as "https://api.example"`,
 		}},
+		{"not loopback", "[local]\nsmtp = '0.0.0.0:2525'\nhttp = 8425\nkeep = 'yes'\n", []string{
+			`config.toml:2: smtp takes a loopback address in quotes, such as "127.0.0.1:2525"`,
+			`config.toml:3: http takes a loopback address in quotes, such as "127.0.0.1:8425"`,
+			"config.toml:4: keep takes true or false",
+		}},
 		{"unknown settings", "colour = 1\nprofil = 'a'\nmouse = true\n[ui]\nprofile = 'a'\ncolour = {a = 1, b = 2}\n[profiles.a]\nbase_rul = ''\n", []string{
-			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [ui], [keys]`,
+			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [local], [ui], [keys]`,
 			`config.toml:2: "profil" is not a setting; did you mean profile?`,
 			`config.toml:3: "mouse" is not a setting; it belongs under [ui]`,
 			`config.toml:5: "profile" is not a setting of [ui]; it belongs above the first table`,
@@ -68,7 +73,7 @@ func TestProblems(t *testing.T) {
 		{"unknown tables", "[uii]\nmouse = true\n[ui.colours]\na = 1\n[\"\\u001b[m\"]\n", []string{
 			`config.toml:1: "uii" is not a setting; did you mean [ui]?`,
 			`config.toml:3: "colours" is not a setting of [ui]; there are theme, mouse, download_dir`,
-			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [ui], [keys]`,
+			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [ui], [keys]`,
 		}},
 		{"tables and settings mistaken", "ui = 5\n[profile]\nname = 'a'\n[[ui]]\nmouse = true\n[profiles]\na = 'https://a.example'\n", []string{
 			"config.toml:1: ui is a table, which begins with [ui]",
@@ -161,6 +166,10 @@ base_url = "https://x.example"
 insecure = true
 [profiles."my own"]
 base_url = "https://y.example" # mine
+[local]
+smtp = "127.0.0.1:2600"
+http = "[::1]:8600"
+keep = true
 [ui]
 theme = "dusk"
 mouse = false
@@ -174,6 +183,7 @@ delete-inbox = []
 var set = Config{
 	Profile:  "work",
 	Profiles: map[string]Profile{"work": {"https://x.example", true}, "my own": {BaseURL: "https://y.example"}},
+	Local:    Local{SMTP: "127.0.0.1:2600", HTTP: "[::1]:8600", Keep: true},
 	UI:       UI{Theme: "dusk", Mouse: false, DownloadDir: "~/mail"},
 	Keys:     map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
 }

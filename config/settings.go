@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -22,7 +23,10 @@ var errUnwanted = errors.New("not what the setting takes")
 
 // settings are all settings there are. To add one, add a field to [Config] and a row here.
 func settings(usualKeys map[string][]string) []setting {
-	const flag = "true or false"
+	const (
+		flag     = "true or false"
+		loopback = `a loopback address in quotes, such as "127.0.0.1:`
+	)
 	themes := assets.ThemeNames()
 	return []setting{
 		{"profile", `the name of a profile in quotes, such as "work"`,
@@ -31,6 +35,12 @@ func settings(usualKeys map[string][]string) []setting {
 			ofProfile(func(p *Profile, v any) error { return put(&p.BaseURL, v, isAddress) })},
 		{"profiles.*.insecure", flag,
 			ofProfile(func(p *Profile, v any) error { return put(&p.Insecure, v) })},
+		{"local.smtp", loopback + `2525"`,
+			func(c *Config, _ string, v any) error { return put(&c.Local.SMTP, v, isLoopback) }},
+		{"local.http", loopback + `8425"`,
+			func(c *Config, _ string, v any) error { return put(&c.Local.HTTP, v, isLoopback) }},
+		{"local.keep", flag,
+			func(c *Config, _ string, v any) error { return put(&c.Local.Keep, v) }},
 		{"ui.theme", `one of "` + strings.Join(themes, `", "`) + `"`,
 			func(c *Config, _ string, v any) error { return put(&c.UI.Theme, v, oneOf(themes)) }},
 		{"ui.mouse", flag,
@@ -68,6 +78,12 @@ func ofProfile(set func(p *Profile, v any) error) func(*Config, string, any) err
 func isAddress(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// isLoopback reports whether s is an IP address of this machine's own and a port.
+func isLoopback(s string) bool {
+	a, err := netip.ParseAddrPort(s)
+	return err == nil && a.Addr().IsLoopback()
 }
 
 func oneOf(names []string) func(string) bool {
