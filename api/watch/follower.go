@@ -124,13 +124,10 @@ func (i *inbox) abandon() {
 }
 
 func (f *follower) refresh(id string) {
-	f.outage.retry = time.Time{}
+	f.outage.retry, f.outage.failures = time.Time{}, min(f.outage.failures, 1)
 	if id == "" {
-		f.list.refreshed, f.list.trouble = true, outage{}
-		if f.list.request != nil {
-			f.list.request.cancel()
-			f.list.request = nil
-		}
+		f.list.refreshed, f.list.trouble, f.list.etag = true, outage{}, ""
+		f.list.abandon()
 	}
 	for _, i := range f.inboxes {
 		if i.paused && id != i.id || id != "" && id != i.id {

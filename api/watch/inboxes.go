@@ -25,8 +25,9 @@ type inboxList struct {
 
 func (f *follower) askInboxes() {
 	l := &f.list
+	l.abandon()
 	h := api.Hold{ETag: l.etag}
-	if l.holds != no && !l.refreshed {
+	if l.holds != no && !l.refreshed && f.outage.failures == 0 {
 		h.Wait = f.w.options.Hold
 	}
 	client := f.client(l.refreshed)
@@ -46,6 +47,14 @@ func (f *follower) askInboxes() {
 			}
 		}
 	})
+}
+
+// abandon cancels the request for the list, if there is one, and drops its result.
+func (l *inboxList) abandon() {
+	if l.request != nil {
+		l.request.cancel()
+		l.request = nil
+	}
 }
 
 func (f *follower) gotInboxes(r *request, h api.Hold, list api.InboxList, err error) {
@@ -75,7 +84,7 @@ func (f *follower) gotInboxes(r *request, h api.Hold, list api.InboxList, err er
 		l.etag, l.raw = list.ETag, list.Raw
 		f.count(list.Inboxes, r.began)
 	}
-	if changed {
+	if changed || l.refreshed && list.Inboxes != nil {
 		f.emit(Event{Kind: Inboxes, Inboxes: list.Inboxes})
 	}
 	l.refreshed = false

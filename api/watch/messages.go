@@ -10,8 +10,9 @@ import (
 )
 
 func (f *follower) askMessages(i *inbox) {
+	i.abandon()
 	h := api.Hold{ETag: i.etag}
-	if i.held && !i.refreshed && !i.changed {
+	if i.held && !i.refreshed && !i.changed && f.outage.failures == 0 {
 		h.Wait = f.w.options.Hold
 	}
 	if (f.holds == yes || f.list.holds == yes) && len(i.messages) >= longList && i.etag != "" && !i.refreshed {

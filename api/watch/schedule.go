@@ -196,18 +196,18 @@ func (f *follower) next(now time.Time, p pace) (best candidate, wait time.Durati
 	for _, i := range f.inboxes {
 		switch {
 		case i.paused && !i.refreshed:
-		case i.request != nil:
+		case f.awaited(i.request):
 			if i.changed && i.request.hold > 0 {
 				wait = min(wait, max(0, i.changedAt.Add(maxHoldLag).Sub(now)))
 			}
 		default:
 			if c, can := f.candidate(i, now, p); can {
-				consider(f.afterOutage(c, now))
+				consider(f.afterOutage(c))
 			}
 		}
 	}
 	if c, can := f.listCandidate(p); can {
-		consider(f.afterOutage(c, now))
+		consider(f.afterOutage(c))
 	}
 	if ok && probing && best.rank != urgent && f.probeInFlight() {
 		return candidate{}, wait, false
@@ -215,10 +215,21 @@ func (f *follower) next(now time.Time, p pace) (best candidate, wait time.Durati
 	return best, wait, ok
 }
 
-// afterOutage postpones a request while the service fails.
-func (f *follower) afterOutage(c candidate, now time.Time) candidate {
-	if f.outage.failures > 0 && c.rank != urgent && c.due.Before(f.outage.retry) {
-		c.due = f.outage.retry
+// awaited reports whether there is a request whose answer is worth the wait. While the service
+// fails, one that was held since before then would tell too late that it does not any more.
+func (f *follower) awaited(r *request) bool {
+	return r != nil && (f.outage.failures == 0 || r.hold == 0 || r.began.After(f.outage.at))
+}
+
+// afterOutage postpones a request while the service fails. One for what is in view is then due when
+// the next attempt was announced for.
+func (f *follower) afterOutage(c candidate) candidate {
+	switch {
+	case f.outage.failures == 0 || c.rank == urgent:
+	case c.rank == viewed:
+		c.due = later(f.outage.retry, c.inbox.trouble.retry)
+	default:
+		c.due = later(f.outage.retry, c.due)
 	}
 	return c
 }
@@ -280,7 +291,7 @@ func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) 
 
 func (f *follower) listCandidate(p pace) (candidate, bool) {
 	l := &f.list
-	if l.has == no || l.request != nil {
+	if l.has == no || f.awaited(l.request) {
 		return candidate{}, false
 	}
 	c := candidate{rank: listing, due: l.ready}

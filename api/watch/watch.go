@@ -35,8 +35,8 @@ const (
 	Recovered
 	// ModeChanged has the new mode.
 	ModeChanged
-	// Inboxes has the list of the inboxes of the key, whenever it changes. Only a service with such
-	// a list sends it.
+	// Inboxes has the list of the inboxes of the key: whenever it changes, and as the answer to
+	// Refresh. Only a service with such a list sends it.
 	Inboxes
 )
 
@@ -194,6 +194,19 @@ func (w *Watcher) SetFocused(focused bool) { w.do(func(f *follower) { f.focused 
 // With an empty ID it asks for all inboxes: those in view now, the others as the budget allows.
 func (w *Watcher) Refresh(inboxID string) {
 	w.do(func(f *follower) { f.refresh(inboxID) })
+}
+
+// Report tells how a request that others made with the client ended, nil if well. An outage of the
+// service begins and ends with it as with a request of the watcher's own.
+func (w *Watcher) Report(err error) {
+	w.do(func(f *follower) {
+		switch {
+		case err == nil:
+			f.succeeded()
+		case serviceWide(err):
+			f.failedService(&request{began: time.Now()}, err)
+		}
+	})
 }
 
 // Budget returns the state of the budget that the watcher shares with its client.

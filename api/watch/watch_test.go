@@ -448,6 +448,52 @@ func TestRefreshRecoversAtOnce(t *testing.T) {
 	})
 }
 
+func TestTheOutcomeOfARequestOfOthersBeginsAndEndsAnOutage(t *testing.T) {
+	for _, server := range []apitest.Options{contract, extended} {
+		for _, end := range []string{"by a request of others", "by itself"} {
+			run(t, server, watch.Options{}, 3, func(s *screen) {
+				s.watcher.SetView([]string{s.inboxes[0].ID})
+				s.pass(time.Minute)
+				s.watcher.Report(fmt.Errorf("create an inbox: %w", api.ErrInvalid))
+				s.pass(0)
+				if n := len(s.find(watch.Failed, -1)); n != 0 {
+					t.Errorf("%d Failed after a request that was refused for itself", n)
+				}
+				s.watcher.Report(fmt.Errorf("create an inbox: %w", api.ErrUnavailable))
+				s.pass(0)
+				failed := s.find(watch.Failed, -1)
+				if len(failed) != 1 || failed[0].InboxID != "" || !failed[0].RetryAt.After(time.Now()) {
+					t.Fatalf("Failed: %v", failed)
+				}
+				if end == "by itself" {
+					s.pass(time.Until(failed[0].RetryAt))
+				} else {
+					s.watcher.Report(nil)
+				}
+				s.pass(0)
+				if n := len(s.find(watch.Recovered, -1)); n != 1 {
+					t.Errorf("ended %s: %d Recovered", end, n)
+				}
+				if d := s.latency(0, time.Minute); d > 6*time.Second {
+					t.Errorf("a message took %v after it", d)
+				}
+			})
+		}
+	}
+}
+
+func TestRefreshIsAnsweredWithoutInboxes(t *testing.T) {
+	run(t, extended, watch.Options{}, 0, func(s *screen) {
+		s.pass(time.Minute)
+		before := len(s.find(watch.Inboxes, -1))
+		s.watcher.Refresh("")
+		s.pass(0)
+		if n := len(s.find(watch.Inboxes, -1)); n != before+1 {
+			t.Errorf("%d Inboxes, want %d", n, before+1)
+		}
+	})
+}
+
 func TestOneBrokenInboxDoesNotStopTheOthers(t *testing.T) {
 	for _, server := range []apitest.Options{contract, extended} {
 		run(t, server, watch.Options{}, 5, func(s *screen) {
