@@ -16,23 +16,27 @@ const (
 	leastLimit = 6
 	// quiet is how long there must be no 429 before the budget grows by a step.
 	quiet = time.Minute
+	// unlimited stands for any number of requests a minute.
+	unlimited = 1_000_000
 )
 
 // Budget counts the requests made with a client and with those derived from it by
 // [Client.Background]. No minute has more than its limit: a request for which there is no room
 // waits or fails.
 //
-// The limit is the one in the service's RateLimit-Policy header field, else
-// [Options].RequestsPerMinute. Since others may use the same key, an answer 429 halves it, and each
-// quiet minute gives a tenth back.
+// The limit is the one in the service's RateLimit-Policy header field, at most
+// [Options].RequestsPerMinute if that is set. A service that announces none is taken to have the
+// lowest of the plans, 60, unless it has the extensions of Mayfly's own, which announces every
+// limit: then there is none. Since others may use the same key, an answer 429 halves the limit, and
+// each quiet minute gives a tenth back.
 //
 // A fifth of the limit, and all of it while another request waits, is reserved from background
 // requests; those are also paced, so that they do not use up a minute in its first second.
 type Budget struct {
 	mu      sync.Mutex
 	asked   int         // the option; 0 for none
-	ceiling int         // the limit without 429s
-	limit   int         // of the requests in any window
+	ceiling int         // the limit without 429s; 0 for none
+	limit   int         // of the requests in any window; 0 for none
 	changed time.Time   // when limit was last shrunk or grown
 	sent    []time.Time // the requests of the last window, the oldest first
 	blocked time.Time   // no requests before
@@ -50,30 +54,53 @@ func newBudget(asked int) *Budget {
 	return &Budget{asked: asked, ceiling: limit, limit: limit}
 }
 
-// Usage returns the number of requests of the last minute, and the most there may be.
-func (b *Budget) Usage() (used, limit int) {
+// Usage is how much of a budget is used.
+type Usage struct {
+	Used  int  // requests of the last minute, 0 without a limit
+	Limit int  // the most there may be; 0 for no limit
+	Tight bool // more than half is used, or the limit is reduced after an answer 429
+}
+
+// Usage returns how much of the budget is used.
+func (b *Budget) Usage() Usage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
 	b.settle(now)
+	used := 0
 	for i := len(b.sent) - 1; i >= 0 && now.Sub(b.sent[i]) < time.Minute; i-- {
 		used++
 	}
-	return used, b.limit
+	return Usage{used, b.limit, 2*used > b.limit || b.limit < b.ceiling}
 }
 
-// Background returns how many background requests may be made in a minute, and how long it is until
-// the next one may be made, 0 if it may be made now.
+// Background returns how many background requests may be made in a minute, a million without a
+// limit, and how long it is until the next one may be made, 0 if it may be made now.
 func (b *Budget) Background() (perMinute int, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
 	b.settle(now)
-	return b.limit - b.reserve(), b.backgroundWait(now)
+	return b.share(), b.backgroundWait(now)
 }
 
 // reserve is the part of the limit that background requests leave to others.
-func (b *Budget) reserve() int { return min(max(1, b.limit/5), b.limit-1) }
+func (b *Budget) reserve() int { return max(0, min(max(1, b.limit/5), b.limit-1)) }
+
+// share is the part of the limit that background requests may use.
+func (b *Budget) share() int {
+	if b.limit == 0 {
+		return unlimited
+	}
+	return b.limit - b.reserve()
+}
+
+// count notes that a request is sent.
+func (b *Budget) count(now time.Time) {
+	if b.limit > 0 {
+		b.sent = append(b.sent, now)
+	}
+}
 
 // settle forgets the requests before the window, and grows the limit after quiet minutes.
 func (b *Budget) settle(now time.Time) {
@@ -93,23 +120,23 @@ func (b *Budget) settle(now time.Time) {
 
 // roomWait is the time until fewer than n requests are in the window.
 func (b *Budget) roomWait(now time.Time, n int) time.Duration {
-	if len(b.sent) < n {
+	if b.limit == 0 || len(b.sent) < n {
 		return 0
 	}
-	return b.sent[len(b.sent)-max(n, 1)].Add(window).Sub(now)
+	return b.sent[len(b.sent)-n].Add(window).Sub(now)
 }
 
 func (b *Budget) backgroundWait(now time.Time) time.Duration {
-	wait := max(b.blocked.Sub(now), b.scarce.Sub(now), b.roomWait(now, b.limit-b.reserve()))
+	wait := max(b.blocked.Sub(now), b.scarce.Sub(now), b.roomWait(now, b.share()))
 	if b.waiting > 0 {
 		wait = max(wait, b.roomWait(now, b.limit), 100*time.Millisecond)
 	}
-	burst := b.pace() * time.Duration(max(2, (b.limit-b.reserve())/4)-1)
+	burst := b.pace() * time.Duration(max(2, b.share()/4)-1)
 	return max(0, wait, max(0, b.paced.Sub(now))-burst)
 }
 
 // pace is the time between background requests when they use all that they may.
-func (b *Budget) pace() time.Duration { return window / time.Duration(b.limit-b.reserve()) }
+func (b *Budget) pace() time.Duration { return window / time.Duration(b.share()) }
 
 // takeBackground counts a background request, or returns how long there will be no room for one.
 func (b *Budget) takeBackground() time.Duration {
@@ -124,7 +151,7 @@ func (b *Budget) takeBackground() time.Duration {
 		b.paced = now
 	}
 	b.paced = b.paced.Add(b.pace())
-	b.sent = append(b.sent, now)
+	b.count(now)
 	return 0
 }
 
@@ -140,7 +167,7 @@ func (b *Budget) take(ctx context.Context, maxWait time.Duration) (time.Duration
 		b.settle(now)
 		wait := max(b.blocked.Sub(now), b.roomWait(now, b.limit))
 		if wait <= 0 {
-			b.sent = append(b.sent, now)
+			b.count(now)
 			return 0, nil
 		}
 		if wait > maxWait {
@@ -182,6 +209,15 @@ func (b *Budget) adopt(q Quota) {
 	}
 }
 
+// lift removes the limit, since the service announces none.
+func (b *Budget) lift() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.asked <= 0 {
+		b.ceiling, b.limit, b.sent = 0, 0, nil
+	}
+}
+
 // limited shrinks the budget after a 429 to a request that was sent at that time.
 func (b *Budget) limited(sent time.Time, retryAfter time.Duration) {
 	b.mu.Lock()
@@ -198,7 +234,7 @@ func (b *Budget) limited(sent time.Time, retryAfter time.Duration) {
 		return // it was in flight when another one shrank the budget
 	}
 	b.strikes++
-	b.limit = max(min(leastLimit, b.ceiling), b.limit/2)
+	b.limit = max(min(leastLimit, b.ceiling), b.limit/2) // stays 0
 	b.changed = now
 }
 

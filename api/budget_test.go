@@ -37,8 +37,8 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 				t.Fatal("the service refused a request")
 			}
 		}
-		if used, limit := c.Budget().Usage(); used > 60 || limit != 60 {
-			t.Errorf("usage: %d of %d", used, limit)
+		if u := c.Budget().Usage(); u.Used > 60 || u.Limit != 60 {
+			t.Errorf("usage: %+v", u)
 		}
 	})
 }
@@ -105,10 +105,55 @@ func TestBudgetOfAService(t *testing.T) {
 			if _, err := client.Inbox(t.Context(), box.ID); err != nil {
 				t.Fatal(err)
 			}
-			if _, limit := client.Budget().Usage(); limit != c.want {
+			if limit := client.Budget().Usage().Limit; limit != c.want {
 				t.Errorf("service %d, asked %d: the limit is %d", c.service, c.asked, limit)
 			}
 			client.Budget().Background()
 		})
 	}
+}
+
+// A service with the extensions of Mayfly's own announces its limits, so none means none.
+func TestNoLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, c, box := inbox(t, apitest.Options{Extensions: true})
+		if _, err := c.HoldMessages(t.Context(), box.ID, api.Hold{Wait: time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2000 {
+			if _, err := c.Background().Inbox(t.Context(), box.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if u := c.Budget().Usage(); u != (api.Usage{}) {
+			t.Errorf("usage: %+v", u)
+		}
+		server.Fail(apitest.Limited, 1)
+		if _, err := c.Background().Inbox(t.Context(), box.ID); !errors.Is(err, api.ErrRateLimited) {
+			t.Fatalf("refused: %v", err)
+		}
+		if _, wait := c.Budget().Background(); wait < time.Second {
+			t.Errorf("after a 429 the next request is made in %v", wait)
+		}
+		time.Sleep(time.Hour)
+		if u := c.Budget().Usage(); u != (api.Usage{}) {
+			t.Errorf("an hour after a 429: %+v", u)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		_, c, box := inbox(t, apitest.Options{})
+		for range 10 { // by 404 the service says that it has no list of inboxes
+			_, _ = c.Inboxes(t.Context())
+			_, _ = c.Inbox(t.Context(), box.ID)
+		}
+		if u := c.Budget().Usage(); u.Limit != 60 || u.Tight {
+			t.Errorf("a service that announces nothing: %+v", u)
+		}
+		for range 25 {
+			_, _ = c.Inbox(t.Context(), box.ID)
+		}
+		if u := c.Budget().Usage(); !u.Tight {
+			t.Errorf("more than half is used: %+v", u)
+		}
+	})
 }

@@ -23,8 +23,8 @@ type Options struct {
 	Transport http.RoundTripper
 	// UserAgent is the User-Agent header field; "mayfly" when empty.
 	UserAgent string
-	// RequestsPerMinute limits the requests of the client, see [Budget]. When 0 the limit is the
-	// one that the service announces, else 60, the lowest of the paid plans.
+	// RequestsPerMinute limits the requests of the client to fewer than its [Budget]; 0 for no
+	// further limit.
 	RequestsPerMinute int
 	// Timeout is how long an attempt may go without receiving a byte; 30 s when 0. A held request
 	// may take the time it is held for on top.
@@ -86,9 +86,10 @@ const (
 	featureAbsent
 )
 
-func (f *feature) present()       { f.state.Store(featurePresent) }
-func (f *feature) absent()        { f.state.CompareAndSwap(featureUnknown, featureAbsent) }
-func (f *feature) isAbsent() bool { return f.state.Load() == featureAbsent }
+func (f *feature) present()        { f.state.Store(featurePresent) }
+func (f *feature) absent()         { f.state.CompareAndSwap(featureUnknown, featureAbsent) }
+func (f *feature) isPresent() bool { return f.state.Load() == featurePresent }
+func (f *feature) isAbsent() bool  { return f.state.Load() == featureAbsent }
 
 // New returns a client of the service at baseURL, which may have a path. The key goes to that
 // origin only, and over plain HTTP only to loopback unless o.Insecure is set.

@@ -131,7 +131,7 @@ func TestExtensions(t *testing.T) {
 	if q, ok := c.Quota(); !ok || q.Limit != 300 || q.Window != time.Minute || q.Remaining != 295 {
 		t.Errorf("Quota: %+v, %v", q, ok)
 	}
-	if _, limit := c.Budget().Usage(); limit != 300 {
+	if limit := c.Budget().Usage().Limit; limit != 300 {
 		t.Errorf("the budget is %d", limit)
 	}
 }

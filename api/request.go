@@ -208,6 +208,8 @@ func (c *Client) account(response *http.Response, sent time.Time) {
 		c.quota = &q
 		c.mu.Unlock()
 		c.budget.adopt(q)
+	} else if response.StatusCode < 400 && (waitApplied(response.Header) || c.features.inboxes.isPresent()) {
+		c.budget.lift()
 	}
 	if response.StatusCode == http.StatusTooManyRequests {
 		c.budget.limited(sent, retryAfter(response.Header, time.Now()))

@@ -74,9 +74,8 @@ func (h *harness) cells() string {
 	return text.String() + "\n" + styled.String() + "\n" + strings.Join(legend, "\n") + "\n"
 }
 
-// varying is what differs from run to run: how many requests were made, and the jitter of the next
-// one.
-var varying = regexp.MustCompile(` {2,}[^│]*(\d+/\d+ a minute|, again in \d+ s).*| *in \d+ s *`)
+// varying is what differs from run to run: the jitter of the next request.
+var varying = regexp.MustCompile(` {2,}[^│]*, again in \d+ s.*| *in \d+ s *`)
 
 // mask covers what differs from run to run.
 func mask(cells []string, style []byte) {

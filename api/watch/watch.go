@@ -72,9 +72,6 @@ type Event struct {
 	Inboxes  []api.Inbox   // Inboxes
 }
 
-// Budget is the number of requests in the last minute, and the most that may be made.
-type Budget struct{ Used, Limit int }
-
 // Options are the choices of a [Watcher].
 type Options struct {
 	// NoInboxes does not ask for the list of the key's inboxes. It is for following one or two
@@ -207,12 +204,6 @@ func (w *Watcher) Report(err error) {
 			f.failedService(&request{began: time.Now()}, err)
 		}
 	})
-}
-
-// Budget returns the state of the budget that the watcher shares with its client.
-func (w *Watcher) Budget() Budget {
-	used, limit := w.client.Budget().Usage()
-	return Budget{used, limit}
 }
 
 // Run follows the inboxes until ctx ends, waits for all its requests to end, and returns the cause.

@@ -262,8 +262,8 @@ func TestNeverOverTheBudget(t *testing.T) {
 						s.pass(time.Minute)
 					}
 					s.checkBudget(60)
-					if s.watcher.Budget().Limit != 60 {
-						t.Errorf("budget: %v", s.watcher.Budget())
+					if s.client.Budget().Usage().Limit != 60 {
+						t.Errorf("budget: %v", s.client.Budget().Usage())
 					}
 				})
 			})
@@ -517,11 +517,11 @@ func TestRateLimitShrinksTheBudgetAndQuietGrowsIt(t *testing.T) {
 		s.pass(5 * time.Minute)
 		s.server.Fail(apitest.Limited, 1)
 		s.pass(30 * time.Second)
-		if limit := s.watcher.Budget().Limit; limit != 30 {
+		if limit := s.client.Budget().Usage().Limit; limit != 30 {
 			t.Errorf("the limit is %d after a 429", limit)
 		}
 		s.pass(10 * time.Minute)
-		if limit := s.watcher.Budget().Limit; limit != 60 {
+		if limit := s.client.Budget().Usage().Limit; limit != 60 {
 			t.Errorf("the limit is %d after ten quiet minutes", limit)
 		}
 	})

@@ -83,8 +83,8 @@ func (f Facts) vitals() []string {
 		parts = append(parts, th.Dim.On("last mail after "+clock.Elapsed(f.Newest.Delay)))
 	}
 	if f.Link.Session != nil {
-		if b := f.Link.Session.Watcher.Budget(); b.Limit > 0 {
-			parts = append(parts, th.Dim.On(strconv.Itoa(b.Used)+"/"+strconv.Itoa(b.Limit)+" a minute"))
+		if u := f.Link.Session.Client.Budget().Usage(); u.Tight {
+			parts = append(parts, th.Dim.On(strconv.Itoa(u.Used)+"/"+strconv.Itoa(u.Limit)+" a minute"))
 		}
 	}
 	if i := f.Selected; i != nil && !i.Expires.IsZero() && !i.Gone(f.Now) {

@@ -56,20 +56,24 @@ func table() action.Table {
 func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 	f := online(t)
 	f.Link.Session.SMTPAddr, f.Follow, f.Newest = "127.0.0.1:2525", true, &store.Message{Delay: 3200 * time.Millisecond}
+	uitest.Draw(t, []string{f.Header(nil, 120)}, 120).DontSee("a minute") // while most of it is left
+	for range 31 {
+		_, _ = f.Link.Session.Client.Inbox(t.Context(), "missing") // uses up the budget
+	}
 	for _, c := range []struct {
 		w    int
 		path []string
 		want string
 	}{
-		{120, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525              last mail after 3.2 s · 0/60 a minute · 60 min left · following · ● live"},
-		{105, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525                       0/60 a minute · 60 min left · following · ● live"},
+		{120, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525              last mail after 3.2 s · 31/60 a minute · 60 min left · following · ● live"},
+		{105, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525                       31/60 a minute · 60 min left · following · ● live"},
 		{80, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525   60 min left · following · ● live"},
 		{70, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525       following · ● live"},
 		{60, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525          ● live"},
 		{40, nil, " mayfly  mail.example · SMTP 12… ● live"},
 		{20, nil, " mayfly  ma… ● live"},
-		{80, []string{"Inboxes"}, " mayfly › Inboxes              0/60 a minute · 60 min left · following · ● live"},
-		{60, []string{"Inboxes", "ada"}, " ada         0/60 a minute · 60 min left · following · ● live"},
+		{80, []string{"Inboxes"}, " mayfly › Inboxes              31/60 a minute · 60 min left · following · ● live"},
+		{60, []string{"Inboxes", "ada"}, " ada         31/60 a minute · 60 min left · following · ● live"},
 		{40, []string{"Inboxes", "ada", "Welcome"}, " ada › Welcome       following · ● live"},
 		{29, []string{"Inboxes"}, " Inboxes   following · ● live"},
 		{20, []string{"Inboxes", "ada", "Confirm your address"}, " ada › Conf… ● live"},
