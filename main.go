@@ -5,9 +5,11 @@ import (
 	"context"
 	"os"
 
+	"mayfly/ballast"
 	"mayfly/cli"
 )
 
 func main() {
+	ballast.Drop()
 	os.Exit(cli.Run(context.Background(), os.Args[1:], cli.OS()))
 }
