@@ -24,6 +24,22 @@ func TestFilteringAsOneTypes(t *testing.T) {
 	})
 }
 
+func TestFilterAndSearchMindNeitherCaseNorAccents(t *testing.T) {
+	play(t, with(func(h *harness) {
+		in := h.inboxNamed("ada", time.Hour)
+		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Ihre Bestätigung", Text: "Zoe\u0308, die Crème brûlée ist fertig."})
+		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Something else", Text: "Nothing."})
+	}), func(h *harness) {
+		h.press("/")
+		h.write("BESTATIGUNG")
+		h.see("Ihre Bestätigung")
+		h.dontSee("Something else")
+		h.press("enter", "enter", "/")
+		h.write("zoe, die creme BRULÉE")
+		h.see("1 found")
+	})
+}
+
 func TestSavingAttachments(t *testing.T) {
 	play(t, with(func(h *harness) {
 		in := h.inboxNamed("ada", time.Hour)

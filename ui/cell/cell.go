@@ -5,10 +5,12 @@ package cell
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/uax29/v2/graphemes"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Ellipsis marks where text was cut.
@@ -211,6 +213,45 @@ const (
 	reset  = "\x1b[m"
 	noLink = "\x1b]8;;\x1b\\"
 )
+
+// Fold returns s without case and accents, for searches: two texts that it maps to the same match. It
+// keeps lines, and the columns of what is in them.
+func Fold(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return strings.ToLower(s)
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0x2e80 && r <= 0xd7ff: // Chinese, Japanese, Korean: neither case nor accents
+			return r
+		case r < utf8.RuneSelf:
+			return unicode.ToLower(r)
+		case isAccent(r):
+			return -1
+		}
+		return unicode.ToLower(unicode.ToUpper(letter(r))) // ς and σ have the same capital
+	}, norm.NFC.String(s))
+}
+
+// letter returns r without its accents.
+func letter(r rune) rune {
+	parts := norm.NFD.PropertiesString(string(r)).Decomposition()
+	if last, _ := utf8.DecodeLastRune(parts); !isAccent(last) {
+		return r
+	}
+	first, _ := utf8.DecodeRune(parts)
+	return first
+}
+
+// isAccent reports whether r is a mark above or below a letter, or a point of Hebrew or Arabic. The
+// vowels of Indian scripts, for one, are marks too, but no accents.
+func isAccent(r rune) bool {
+	if r < 0x300 || !unicode.Is(unicode.Mn, r) {
+		return false
+	}
+	class := norm.NFD.PropertiesString(string(r)).CCC()
+	return class >= 200 || class >= 10 && class <= 35
+}
 
 // Find returns the columns at which want begins in plain text, from left to right and without overlaps.
 func Find(text, want string) []int {

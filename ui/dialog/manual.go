@@ -160,12 +160,12 @@ func (m *manual) clear() {
 // find finds the typed text in the page, ignoring case.
 func (m *manual) find() {
 	m.hits, m.hit = nil, 0
-	want := strings.ToLower(m.line.Value())
+	want := cell.Fold(m.line.Value())
 	if want == "" {
 		return
 	}
 	for n, line := range m.lines {
-		for _, col := range cell.Find(strings.ToLower(ansi.Strip(line)), want) {
+		for _, col := range cell.Find(cell.Fold(ansi.Strip(line)), want) {
 			m.hits = append(m.hits, hit{n, col, cell.Width(want)})
 		}
 	}

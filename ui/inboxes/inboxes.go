@@ -52,7 +52,7 @@ func (p *Pane) Refresh() {
 	}
 	for _, id := range p.store.Order {
 		i := p.store.Inboxes[id]
-		if p.Filter.Matches(strings.ToLower(i.Label + "\n" + i.Email + "\n" + i.ID)) {
+		if p.Filter.Matches(cell.Fold(i.Label + "\n" + i.Email + "\n" + i.ID)) {
 			ids = append(ids, id)
 		}
 	}

@@ -31,7 +31,7 @@ func (f *Filter) On() bool { return len(f.words) > 0 }
 // Clear shows all rows again and ends typing.
 func (f *Filter) Clear() { *f = Filter{} }
 
-// Matches reports whether text, in lower case, contains every word.
+// Matches reports whether a text, folded by [cell.Fold], contains every word.
 func (f *Filter) Matches(text string) bool {
 	for _, w := range f.words {
 		if !strings.Contains(text, w) {
@@ -67,7 +67,7 @@ func (f *Filter) update(msg tea.Msg) (pass bool) {
 		}
 	}
 	if f.line.Update(msg) {
-		f.words = strings.Fields(strings.ToLower(f.line.Value()))
+		f.words = strings.Fields(cell.Fold(f.line.Value()))
 	}
 	return false
 }

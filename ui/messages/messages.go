@@ -3,7 +3,6 @@ package messages
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -80,9 +79,9 @@ func (p *Pane) Refresh() {
 func (p *Pane) kept(m *store.Message) bool {
 	words := m.Words
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
-		words += "\n" + strings.ToLower(i.Email+"\n"+i.Label)
+		words += "\n" + cell.Fold(i.Email+"\n"+i.Label)
 	}
-	return p.Filter.Matches(words) || m.Findings != nil && p.Filter.Matches(strings.ToLower(m.Findings.Code))
+	return p.Filter.Matches(words) || m.Findings != nil && p.Filter.Matches(cell.Fold(m.Findings.Code))
 }
 
 // Message is the selected message, nil in an empty list.

@@ -23,8 +23,8 @@ type search struct {
 	hits   []hit // from top to bottom
 	at     int   // index of the current hit
 
-	lines []render.Line // the lines that lower was made from
-	lower []string      // their text in lower case
+	lines  []render.Line // the lines that folded was made from
+	folded []string      // their text
 }
 
 // hit is a stretch of a line.
@@ -64,15 +64,15 @@ func (p *Pane) typeSearch(msg tea.Msg) {
 	}
 }
 
-// find finds the text in lines, ignoring case.
+// find finds the text in lines, whatever its case and accents.
 func (s *search) find(lines []render.Line) {
 	s.clearHits()
 	if !s.on() {
 		return
 	}
 	s.fold(lines)
-	want := strings.ToLower(s.text())
-	for n, plain := range s.lower {
+	want := cell.Fold(s.text())
+	for n, plain := range s.folded {
 		for _, col := range cell.Find(plain, want) {
 			s.hits = append(s.hits, hit{n, col, cell.Width(want)})
 			if len(s.hits) == maxHits {
@@ -82,14 +82,14 @@ func (s *search) find(lines []render.Line) {
 	}
 }
 
-// fold caches the lines in lower case between keystrokes.
+// fold caches the folded lines between keystrokes.
 func (s *search) fold(lines []render.Line) {
 	if len(lines) == len(s.lines) && (len(lines) == 0 || &lines[0] == &s.lines[0]) {
 		return
 	}
-	s.lines, s.lower = lines, make([]string, len(lines))
+	s.lines, s.folded = lines, make([]string, len(lines))
 	for n, l := range lines {
-		s.lower[n] = strings.ToLower(l.Plain)
+		s.folded[n] = cell.Fold(l.Plain)
 	}
 }
 

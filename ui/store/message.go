@@ -8,6 +8,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/render"
+	"mayfly/ui/cell"
 )
 
 // Message is a listed message.
@@ -19,7 +20,7 @@ type Message struct {
 	Unread                   bool
 	Delay                    time.Duration // from copying the address to arrival; 0 if unknown
 	Findings                 *Findings     // nil until the message was fetched
-	Words                    string        // what a filter matches, in lower case
+	Words                    string        // what a filter matches, folded by [cell.Fold]
 
 	pass uint64 // the last list that contained it
 }
@@ -61,7 +62,7 @@ func newMessage(inboxID, key string, s api.Summary) *Message {
 	}
 	m.Sender = cmp.Or(m.Sender, m.Address, "(no sender)")
 	m.Subject = cmp.Or(m.Subject, "(no subject)")
-	m.Words = strings.ToLower(m.Sender + "\n" + m.Address + "\n" + m.Subject)
+	m.Words = cell.Fold(m.Sender + "\n" + m.Address + "\n" + m.Subject)
 	return m
 }
 
