@@ -1,54 +1,77 @@
 package term
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"runtime"
-	"time"
+	"strings"
 )
 
-// openTimeout is how long an opener is watched for a failure.
-const openTimeout = 2 * time.Second
-
-// Open hands a URL or a file to the system's opener as one argument; no shell sees it. An opener that
-// ends with a status other than 0 within two seconds is an error. One that is still running then, or
-// when ctx ends, has opened its target and goes on by itself.
-func (e Env) Open(ctx context.Context, target string) error {
-	name, args := e.opener()
-	cmd := exec.Command(name, append(args, target)...)
-	if err := cmd.Start(); errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("nothing here opens links: %s is not installed", name)
-	} else if err != nil {
-		return fmt.Errorf("starting %s: %w", name, err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // ends with the opener, which may be the browser itself
-	watched := time.NewTimer(openTimeout)
-	defer watched.Stop()
-	select {
-	case err := <-ended:
-		if err != nil {
-			return fmt.Errorf("%s could not open it: %w", name, err)
-		}
-	case <-watched.C:
-	case <-ctx.Done():
+// Open hands a URL or a file to the system's opener as one argument; no shell sees it. It returns
+// when the opener ends, which may be when the user closes the browser, and the error says how it
+// failed. The opener is left running when this program ends or is suspended.
+func (e Env) Open(target string) error {
+	command := e.opener(target)
+	cmd := exec.Command(command[0], command[1:]...)
+	detach(cmd)
+	name := filepath.Base(command[0])
+	switch err := cmd.Run(); {
+	case errors.Is(err, exec.ErrNotFound):
+		return fmt.Errorf("%s is not installed", name)
+	case err != nil:
+		return fmt.Errorf("%s could not open it: %w", name, err)
 	}
 	return nil
 }
 
-func (e Env) opener() (name string, args []string) {
+// opener is the command that opens target.
+func (e Env) opener(target string) []string {
+	const handler = "url.dll,FileProtocolHandler"
 	switch runtime.GOOS {
 	case "darwin":
-		return "open", nil
+		return []string{"open", target}
 	case "windows":
-		return "rundll32", []string{"url.dll,FileProtocolHandler"}
+		return []string{"rundll32", handler, target}
 	}
-	if browser := e.Getenv("BROWSER"); browser != "" {
-		if path, err := exec.LookPath(browser); err == nil {
-			return path, nil
+	if command := e.browser(target); command != nil {
+		return command
+	}
+	if distribution := e.Getenv("WSL_DISTRO_NAME"); distribution != "" {
+		if installed("wslview") {
+			return []string{"wslview", target}
+		}
+		if installed("rundll32.exe") {
+			if filepath.IsAbs(target) { // a file, as Windows sees it
+				target = `\\wsl.localhost\` + distribution + strings.ReplaceAll(target, "/", `\`)
+			}
+			return []string{"rundll32.exe", handler, target}
 		}
 	}
-	return "xdg-open", nil
+	return []string{"xdg-open", target}
+}
+
+// browser is the first command in BROWSER that is installed, nil without one. The variable has
+// commands separated by colons; %s in an argument stands for the target, which otherwise comes last.
+func (e Env) browser(target string) []string {
+	for _, listed := range filepath.SplitList(e.Getenv("BROWSER")) {
+		command := strings.Fields(listed)
+		if len(command) == 0 || !installed(command[0]) {
+			continue
+		}
+		if !strings.Contains(listed, "%s") {
+			return append(command, target)
+		}
+		for i, argument := range command {
+			command[i] = strings.ReplaceAll(argument, "%s", target)
+		}
+		return command
+	}
+	return nil
+}
+
+func installed(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
 }

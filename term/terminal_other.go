@@ -2,7 +2,11 @@
 
 package term
 
-import "golang.org/x/term"
+import (
+	"os/exec"
+
+	"golang.org/x/term"
+)
 
 func size(fd int) Size {
 	columns, rows, err := term.GetSize(fd)
@@ -14,3 +18,6 @@ func size(fd int) Size {
 
 // foreground is true: only Unix has background processes of a terminal.
 func foreground(int) bool { return true }
+
+// detach does nothing: only Unix has sessions.
+func detach(*exec.Cmd) {}

@@ -2,7 +2,12 @@
 
 package term
 
-import "golang.org/x/sys/unix"
+import (
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 func size(fd int) Size {
 	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
@@ -20,3 +25,7 @@ func foreground(fd int) bool {
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }
+
+// detach gives a program a session of its own, so that ctrl+z, ctrl+c and the end of the terminal do
+// not reach it.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

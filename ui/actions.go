@@ -39,7 +39,8 @@ func (a *app) actions() action.Table {
 			return a.link.Session.SaveAttachments(a.Reader.Opened, a.host.Downloads)
 		}},
 		{ID: "browser", Title: "Open a safe copy in the browser", Group: action.Message, Keys: []string{"b"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any {
-			return a.link.Session.OpenCopy(a.Message(), a.host.Copies, a.host.OpenFile(a.terminal.Env))
+			a.note("opening a safe copy…")
+			return a.link.Session.OpenCopy(a.Message(), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env))
 		}},
 		{ID: "unread", Title: "Mark unread", Group: action.Message, Keys: []string{"u"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: a.ToggleUnread},
 		{ID: "compare", Title: "Compare two marked messages", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { return a.Messages.NeedPair(mark()) }, Run: func() any { pair := a.Messages.Pair(); return a.link.Session.Compare(pair[0], pair[1]) }},

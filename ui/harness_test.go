@@ -45,6 +45,7 @@ type harness struct {
 	noting   sync.Mutex
 	copied   []string // what went into the clipboard
 	opened   []string // what was given to the system's opener
+	opener   func() error
 	raw      []string // sequences sent to the terminal
 	quit     bool
 	targets  []session.Target // what was connected to
@@ -127,7 +128,13 @@ func (h *harness) machine(dir string) *host.Host {
 			h.note(&h.copied, text)
 			return []string{"clipboard"}, nil
 		},
-		Opener: func(_ context.Context, _ term.Env, target string) error { h.note(&h.opened, target); return nil },
+		Opener: func(_ term.Env, target string) error {
+			h.note(&h.opened, target)
+			if h.opener == nil {
+				return nil
+			}
+			return h.opener()
+		},
 		Copies: &safecopy.Copies{}, Downloads: filepath.Join(dir, "downloads"),
 	}
 }

@@ -42,6 +42,7 @@ func (a *app) applyIntent(v any) tea.Cmd {
 		}
 		a.report(session.Done{Err: err})
 	case intent.OpenURL:
+		a.note("opening " + render.Clean(v.URL.Hostname()) + "…")
 		return a.host.OpenURL(a.ctx, a.terminal.Env, v.URL)
 	case intent.Copy:
 		a.footer.Show(status.Success, host.Copied(v.What), a.now)

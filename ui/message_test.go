@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +123,45 @@ func TestSearchingTheMessage(t *testing.T) {
 		h.press("enter", "h", "n")
 		if len(h.copied) != 1 {
 			t.Error("in the list n makes no inbox")
+		}
+	})
+}
+
+func TestTheOutcomeOfOpeningALinkIsShown(t *testing.T) {
+	failed := errors.New("xdg-open could not open it: exit status 3")
+	for _, c := range []struct {
+		name string
+		ends time.Duration // when the opener does
+		err  error
+		at   map[time.Duration]string // what the bottom line says then
+	}{
+		{"at once", 0, nil, map[time.Duration]string{0: "✓ opened app.acme.example"}},
+		{"the browser itself", time.Hour, nil, map[time.Duration]string{0: "opening app.acme.example…", 3 * time.Second: "✓ opened app.acme.example"}},
+		{"it fails", time.Second, failed, map[time.Duration]string{0: "opening app.acme.example…", 3 * time.Second: "! " + failed.Error() + "; the link is copied instead"}},
+		{"it fails late", 4 * time.Second, failed, map[time.Duration]string{3 * time.Second: "✓ opened", 5 * time.Second: "! " + failed.Error() + "; the link is copied instead"}},
+	} {
+		play(t, with(someMail), func(h *harness) {
+			h.opener = func() error { time.Sleep(c.ends); return c.err }
+			h.press("enter", "o", "o")
+			began := time.Now()
+			for _, after := range slices.Sorted(maps.Keys(c.at)) {
+				h.wait(after - time.Since(began))
+				h.see(c.at[after])
+			}
+			if copied := slices.Contains(h.copied, h.opened[0]); copied != (c.err != nil) {
+				t.Errorf("%s: the link is copied: %v", c.name, copied)
+			}
+		})
+	}
+}
+
+func TestASafeCopyThatCannotBeOpenedIsNamed(t *testing.T) {
+	play(t, with(someMail), func(h *harness) {
+		h.opener = func() error { return errors.New("xdg-open is not installed") }
+		h.press("enter", "b")
+		h.see("! xdg-open is not installed; its path is copied instead")
+		if !slices.Contains(h.copied, h.opened[0]) {
+			t.Errorf("copied %q, not %q", h.copied, h.opened[0])
 		}
 	})
 }

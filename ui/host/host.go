@@ -3,10 +3,13 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/adrg/xdg"
@@ -21,8 +24,8 @@ import (
 type Host struct {
 	// Clipboard copies text to the available clipboards other than the terminal's, and names them.
 	Clipboard func(ctx context.Context, env term.Env, text string) (names []string, err error)
-	// Opener hands a URL or a file to the system's opener.
-	Opener    func(ctx context.Context, env term.Env, target string) error
+	// Opener hands a URL or a file to the system's opener, and returns when that ends.
+	Opener    func(env term.Env, target string) error
 	Copies    *safecopy.Copies
 	Downloads string // folder for messages and attachments
 }
@@ -39,7 +42,7 @@ func New(downloads string) *Host {
 	}
 	return &Host{
 		Clipboard: func(ctx context.Context, env term.Env, text string) ([]string, error) { return env.Copy(ctx, text) },
-		Opener:    func(ctx context.Context, env term.Env, target string) error { return env.Open(ctx, target) },
+		Opener:    term.Env.Open,
 		Copies:    &safecopy.Copies{}, Downloads: downloads,
 	}
 }
@@ -61,14 +64,40 @@ func Copied(what string, names ...string) string {
 	return "copied " + what + " (" + strings.Join(append([]string{"OSC 52"}, names...), ", ") + ")"
 }
 
+// openTimeout is how long an opener is watched before what it opens counts as opened.
+const openTimeout = 2 * time.Second
+
 // OpenURL opens a link in the browser.
 func (h *Host) OpenURL(ctx context.Context, env term.Env, u *url.URL) tea.Cmd {
-	return func() tea.Msg {
-		return session.Done{Text: "opened " + render.Clean(u.Hostname()), Err: h.Opener(ctx, env, u.String())}
-	}
+	return h.open(ctx, env, u.String(), render.Clean(u.Hostname()), "the link")
 }
 
-// OpenFile returns a function that opens a file.
-func (h *Host) OpenFile(env term.Env) func(ctx context.Context, path string) error {
-	return func(ctx context.Context, path string) error { return h.Opener(ctx, env, path) }
+// OpenCopy returns a function that opens a safe copy in the browser, by its path.
+func (h *Host) OpenCopy(ctx context.Context, env term.Env) func(path string) tea.Cmd {
+	return func(path string) tea.Cmd { return h.open(ctx, env, path, "a safe copy", "its path") }
+}
+
+// open opens target. It is opened when the opener ends well, or when it has run for openTimeout: it
+// may be the browser itself. Whenever the opener fails, target is copied instead.
+func (h *Host) open(ctx context.Context, env term.Env, target, name, copied string) tea.Cmd {
+	var ended atomic.Bool
+	succeed := func() tea.Msg {
+		if ended.Swap(true) {
+			return nil
+		}
+		return session.Done{Text: "opened " + name}
+	}
+	return tea.Batch(
+		tea.Tick(openTimeout, func(time.Time) tea.Msg { return succeed() }),
+		func() tea.Msg {
+			err := h.Opener(env, target)
+			if err == nil {
+				return succeed()
+			}
+			ended.Store(true)
+			_, _ = h.Clipboard(ctx, env, target) // the terminal's clipboard may work
+			failed := session.Done{Err: fmt.Errorf("%w; %s is copied instead", err, copied)}
+			return tea.BatchMsg{tea.SetClipboard(target), func() tea.Msg { return failed }}
+		},
+	)
 }

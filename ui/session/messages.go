@@ -198,7 +198,7 @@ func (v Saved) Text() string {
 const maxImages = 20
 
 // OpenCopy opens a safe copy of a message in the browser: one that loads nothing.
-func (s *Session) OpenCopy(m *store.Message, copies *safecopy.Copies, open func(ctx context.Context, target string) error) tea.Cmd {
+func (s *Session) OpenCopy(m *store.Message, copies *safecopy.Copies, open func(path string) tea.Cmd) tea.Cmd {
 	inboxID, summary := m.InboxID, m.Summary
 	return s.request(func(ctx context.Context) tea.Msg {
 		m, err := s.fetch(ctx, s.Client, inboxID, summary)
@@ -211,7 +211,7 @@ func (s *Session) OpenCopy(m *store.Message, copies *safecopy.Copies, open func(
 		if err != nil {
 			return Done{Err: err}
 		}
-		return Done{"opened a safe copy", open(ctx, path)}
+		return open(path)()
 	})
 }
 

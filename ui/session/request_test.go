@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
 	"mayfly/api/apitest"
@@ -220,10 +221,10 @@ func TestFilesOfAMessage(t *testing.T) {
 			t.Errorf("compared: %v", got.Err)
 		}
 		copies, page := &safecopy.Copies{}, ""
-		got := s.OpenCopy(m, copies, func(_ context.Context, target string) error {
-			text, err := os.ReadFile(target)
+		got := s.OpenCopy(m, copies, func(path string) tea.Cmd {
+			text, err := os.ReadFile(path)
 			page = string(text)
-			return err
+			return func() tea.Msg { return Done{Err: err} }
 		})().(Done)
 		if got.Err != nil || !strings.Contains(page, "Hello Bob") {
 			t.Errorf("a copy: %+v, %q", got, page)
