@@ -53,6 +53,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		},
 		Config:    a.config(),
 		CrashPath: filepath.Join(a.stateDir(), "crash.log"),
+		ThemePath: filepath.Join(a.stateDir(), "theme.toml"),
 		Log:       a.log,
 		LogPath:   logPath,
 		NoColor:   a.color == "never",

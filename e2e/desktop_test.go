@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 )
 
@@ -37,4 +38,20 @@ func TestALinkThatCannotBeOpenedIsCopied(t *testing.T) {
 	app.waitFor("acme.example/confirm")
 	app.typeKeys("o")
 	app.waitFor("xdg-open", "status 3", "copied")
+}
+
+func TestTheThemeIsKeptForTheNextRun(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	app := m.openApplication()
+	app.typeKeys("T")
+	theme := regexp.MustCompile(`Theme (\w+)`)
+	chosen := theme.FindStringSubmatch(app.waitUntil("the theme", theme.MatchString))[1]
+	app.typeKeys("q")
+	app.exitStatus()
+	app = m.openApplication()
+	app.typeKeys("T")
+	if next := theme.FindStringSubmatch(app.waitUntil("the theme", theme.MatchString))[1]; next == chosen {
+		t.Errorf("the next run does not begin with the theme %s", chosen)
+	}
 }

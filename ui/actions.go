@@ -9,7 +9,6 @@ import (
 	"mayfly/ui/intent"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
-	"mayfly/ui/theme"
 )
 
 // actions is the table of everything the keys do. Actions that reach beyond the panes are here; the
@@ -57,8 +56,8 @@ func (a *app) actions() action.Table {
 		{ID: "palette", Title: "All actions", Group: action.Application, Keys: []string{"ctrl+p", ":"}, Where: anywhere, Run: func() any { return a.table.Palette(a.Focus) }},
 		{ID: "connect", Title: "Connect to a service", Group: action.Application, Keys: []string{"K"}, Where: anywhere, Run: func() any { return a.link.ConnectForm() }},
 		{ID: "profiles", Title: "Switch profiles", Group: action.Application, Keys: []string{"P"}, Where: anywhere, Why: func() string { return a.link.NeedProfiles(a.table.KeyFor("connect")) }, Run: func() any { return a.link.ProfilesMenu() }},
-		{ID: "theme", Title: "Change the theme", Group: action.Application, Keys: []string{"T"}, Where: anywhere, Run: a.nextTheme},
-		{ID: "mouse", Title: "Turn the mouse on, or off to select text", Group: action.Application, Keys: []string{"m"}, Where: anywhere, Run: a.toggleMouse},
+		{ID: "theme", Title: "Change the theme", Group: action.Application, Keys: []string{"T"}, Where: anywhere, Run: func() any { v := a.settings.NextTheme(a.theme.Name); a.applyTheme(); return v }},
+		{ID: "mouse", Title: "Turn the mouse on, or off to select text", Group: action.Application, Keys: []string{"m"}, Where: anywhere, Run: func() any { return a.settings.ToggleMouse() }},
 		{ID: "suspend", Title: "Suspend", Group: action.Application, Keys: []string{"ctrl+z"}, Where: anywhere, Run: func() any { return tea.Cmd(tea.Suspend) }},
 		{ID: "quit", Title: "Quit", Hint: "quit", Group: action.Application, Keys: []string{"q", "ctrl+c"}, Where: anywhere, Run: func() any { return a.Reader.Quit() }},
 	}
@@ -80,19 +79,4 @@ func (a *app) refresh() any {
 	}
 	a.link.Session.Watcher.Refresh(id)
 	return nil
-}
-
-// nextTheme switches to the next theme for this run. config.toml makes a choice permanent.
-func (a *app) nextTheme() any {
-	a.cfg.UI.Theme = theme.After(a.theme.Name)
-	a.applyTheme()
-	return intent.Note{Text: "Theme " + a.cfg.UI.Theme + `: to keep it, write theme = "` + a.cfg.UI.Theme + `" under [ui]`}
-}
-
-func (a *app) toggleMouse() any {
-	a.cfg.UI.Mouse = !a.cfg.UI.Mouse
-	if a.cfg.UI.Mouse {
-		return intent.Note{Text: "The mouse is on"}
-	}
-	return intent.Note{Text: "The mouse is off: the terminal selects text"}
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -9,7 +10,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/config"
 	"mayfly/term"
 	"mayfly/ui/action"
 	"mayfly/ui/clock"
@@ -18,6 +18,7 @@ import (
 	"mayfly/ui/panes"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
+	"mayfly/ui/settings"
 	"mayfly/ui/status"
 	"mayfly/ui/theme"
 	"mayfly/ui/workspace"
@@ -26,15 +27,15 @@ import (
 // app is the root model.
 type app struct {
 	workspace.Workspace
-	ctx     context.Context
-	log     *slog.Logger
-	cfg     config.Config
-	host    *host.Host
-	link    *session.Link
-	table   action.Table
-	dialogs []dialog.Dialog // the last one takes the keys
-	footer  status.Footer
-	ticker  clock.Ticker
+	ctx      context.Context
+	log      *slog.Logger
+	host     *host.Host
+	settings *settings.Settings
+	link     *session.Link
+	table    action.Table
+	dialogs  []dialog.Dialog // the last one takes the keys
+	footer   status.Footer
+	ticker   clock.Ticker
 
 	now           time.Time
 	width, height int
@@ -50,24 +51,24 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	now := time.Now()
-	a := &app{Workspace: *workspace.New(now), ctx: ctx, log: o.Log, cfg: o.Config, host: h, now: now}
+	a := &app{Workspace: *workspace.New(now), ctx: ctx, log: o.Log, host: h, settings: settings.New(o.Config.UI, o.ThemePath), now: now}
 	a.link = session.NewLink(ctx, o.Services, o.Log, now)
 	a.table = a.actions()
-	a.table.Bind(a.cfg.Keys)
+	a.table.Bind(o.Config.Keys)
 	a.applyTheme()
 	if o.LogPath != "" {
 		a.note("Logging to " + session.ShortPath(o.LogPath))
 	}
-	if text := a.cfg.Complaint(); text != "" {
+	if text := o.Config.Complaint(); text != "" {
 		a.footer.Show(status.Failure, text, now)
 	}
 	return a
 }
 
-// close ends every session and removes the copies.
+// close ends every session, saves the settings and removes the copies.
 func (a *app) close() error {
 	a.link.Close()
-	return a.host.Copies.Remove()
+	return errors.Join(a.settings.Save(), a.host.Copies.Remove())
 }
 
 // Init asks the terminal for its colours and starts to connect, without delaying the first frame.
@@ -125,7 +126,7 @@ func (a *app) View() tea.View {
 	if n := a.Store.Unread(); n > 0 {
 		v.WindowTitle = fmt.Sprintf("(%d) mayfly", n)
 	}
-	if a.cfg.UI.Mouse {
+	if a.settings.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	v.ProgressBar = a.footer.ProgressBar()
@@ -158,7 +159,7 @@ func (a *app) facts() status.Facts {
 // applyTheme loads the theme for the terminal and passes it to the reader.
 func (a *app) applyTheme() {
 	dark, known := a.terminal.Background != term.LightBackground, a.terminal.Background != term.UnknownBackground
-	th, err := theme.For(a.cfg.UI.Theme, dark, known, a.terminal.Profile)
+	th, err := theme.For(a.settings.Theme, dark, known, a.terminal.Profile)
 	if err != nil {
 		a.report(session.Done{Err: err})
 	}

@@ -23,6 +23,7 @@ type Options struct {
 	Log       *slog.Logger  // nil for none; gets no keys and no bodies
 	LogPath   string        // where Log writes, as shown to the user; empty when nothing is logged
 	CrashPath string        // file for the details of a panic
+	ThemePath string        // file that keeps the theme chosen on the screen; empty for none
 	NoColor   bool          // no colours, whatever the terminal supports; see NO_COLOR
 }
 
