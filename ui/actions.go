@@ -42,7 +42,7 @@ func (a *app) actions() action.Table {
 			return a.link.Session.OpenCopy(a.Message(), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env))
 		}},
 		{ID: "unread", Title: "Mark unread", Group: action.Message, Keys: []string{"u"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: a.ToggleUnread},
-		{ID: "compare", Title: "Compare two marked messages", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { return a.Messages.NeedPair(mark()) }, Run: func() any { pair := a.Messages.Pair(); return a.link.Session.Compare(pair[0], pair[1]) }},
+		{ID: "compare", Title: "Compare with the one before, or two marked", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { _, reason := a.Pair(mark()); return reason }, Run: func() any { pair, _ := a.Pair(mark()); return a.link.Session.Compare(pair[0], pair[1]) }},
 		{ID: "follow", Title: "Follow: open messages as they arrive", Group: action.Message, Keys: []string{"F"}, Where: anywhere, Run: a.ToggleFollow},
 
 		{ID: "delete-marked", Title: "Delete the marked inboxes", Group: action.Inboxes, Keys: []string{"D"}, Where: anywhere, Why: func() string { return a.Inboxes.NeedMarked(mark()) }, Run: func() any { return inboxes.DeleteQuestion(a.Inboxes.Marked(), a.now) }},

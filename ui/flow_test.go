@@ -244,9 +244,9 @@ func TestTheReasonWhyNot(t *testing.T) {
 		h.see("Sample messages can only be sent to the local service")
 		h.press("ctrl+p")
 		h.write("compare")
-		h.see("Compare two marked messages")
+		h.see("Compare with the one before, or two marked")
 		h.press("enter")
-		h.see("Mark two messages first")
+		h.see("Select a message first")
 	})
 }
 

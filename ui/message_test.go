@@ -197,21 +197,47 @@ func TestASafeCopy(t *testing.T) {
 	})
 }
 
-func TestComparing(t *testing.T) {
-	play(t, with(func(h *harness) {
-		in := h.inboxNamed("ada", time.Hour)
-		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Welcome", Text: "Hello Ada\n\nStart: https://x.example/1\n"})
+// templates are mails of one template to two inboxes, and another of their sender.
+func templates(h *harness) {
+	for _, name := range []string{"ada", "bob"} {
+		h.inboxNamed(name, time.Hour)
 		time.Sleep(time.Second)
-		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Welcome back", Text: "Hello Bob\n\nStart: https://x.example/2\n"})
-	}), func(h *harness) {
-		h.press("space", "space", "=")
-		h.see("- Welcome", "+ Welcome back", "-Hello Ada", "+Hello Bob")
+	}
+	for _, m := range []struct{ name, subject, html string }{
+		{"ada", "Welcome", "<p>Hello Ada</p>"},
+		{"ada", "482913 is your code", receipt("Ada", "482 913", "1")},
+		{"bob", "731002 is your code", receipt("Bob", "731 002", "2")},
+	} {
+		raw := "From: Acme <no-reply@acme.example>\r\nSubject: " + m.subject + "\r\nContent-Type: text/html\r\n\r\n" + m.html + "\r\n"
+		h.mail(m.name+"@"+apitest.Domain, apitest.Mail{From: "no-reply@acme.example", FromName: "Acme", Subject: m.subject, HTML: m.html, Raw: []byte(raw)})
+		time.Sleep(time.Minute)
+	}
+}
+
+// receipt is a mail of several paragraphs.
+func receipt(name, code, link string) string {
+	return "<h1>Hello " + name + "</h1><p>Your code is " + code + ". It is valid for ten minutes, and for this device only.</p>" +
+		strings.Repeat("<p>Nothing else changes here.</p>", 9) + `<p><a href="https://acme.example/` + link + `">Sign in</a></p>`
+}
+
+func TestComparing(t *testing.T) {
+	play(t, with(templates), func(h *harness) {
+		h.selected("731002")
+		h.press("=") // in the inbox of bob there is no other
+		h.see("- 1 Jan 00:01:02  ada@", "482913 is your code", "+ 1 Jan 00:02:02  bob@", "731002 is your code", "n next", "esc back")
+		h.see("Hello Ada", "Hello Bob", "⋯ ")
+		h.dontSee("Inboxes", "n new")
 		h.press("v")
-		h.see("-https://x.example/1", "+https://x.example/2")
-		h.press("v")
-		h.see("Subject: Welcome back")
+		h.see("Sign in  https://acme.example/1", "Sign in  https://acme.example/2")
 		h.press("esc")
-		h.dontSee("Compare")
+		h.see("Inboxes", "n new")
+		h.press("h", "g", "l", "G", "=")
+		h.see("Welcome", "No earlier message of this kind from Acme")
+		h.dontSee("esc back")
+		h.press("space", "=")
+		h.see("One message is marked: mark another with space, or none")
+		h.press("g", "space", "=")
+		h.see("- 1 Jan 00:00:02  ada@", "+ 1 Jan 00:02:02  bob@")
 	})
 }
 

@@ -57,7 +57,7 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		return session.Release(m.Message)
 	case session.Compared:
 		if m.Err == nil {
-			return a.applyIntent(compare.NewDialog(m.Difference))
+			return a.applyIntent(compare.New(m.Difference))
 		}
 		a.report(session.Done{Err: m.Err})
 	case session.Saved:

@@ -83,6 +83,7 @@ var states = []state{
 	{"palette", setting{before: someMail}, func(h *harness) { h.press(":"); h.write("copy") }},
 	{"form", setting{before: someMail}, func(h *harness) { h.press("N"); h.write("ada..x") }},
 	{"filter", setting{before: someMail}, func(h *harness) { h.press("/"); h.write("acme") }},
+	{"compare", setting{before: templates, service: extended}, func(h *harness) { h.press("=") }},
 	{"labels", setting{before: someMail, service: extended}, func(h *harness) { h.press("enter", "f") }},
 }
 

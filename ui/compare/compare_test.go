@@ -2,131 +2,280 @@ package compare
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
-	"unicode"
-
-	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+	"time"
 
 	"mayfly/api"
 	"mayfly/mail"
 	"mayfly/message"
 	"mayfly/ui/dialog"
-	"mayfly/ui/theme"
+	"mayfly/ui/uitest"
 )
 
-func side(subject, html string, headers ...mail.Field) *message.Message {
-	m := message.New("inbox_1", api.Message{Subject: subject, HTML: html})
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+func mailOf(subject, html string, headers ...mail.Field) *message.Message {
+	at := time.Date(2026, 3, 4, 12, len(subject), 0, 0, time.UTC)
+	m := message.New("inbox_1", api.Message{Subject: subject, HTML: html, To: "ada@b.example", ReceivedAt: at})
 	m.Fields = headers
 	return m
 }
 
-func lines(d Difference, part int) string { return strings.Join(d.lines[part], "\n") }
+// written writes down a part: what differs, with the words in brackets.
+func written(p part) string {
+	var b strings.Builder
+	for _, q := range p.passages {
+		for side, lines := range q.lines {
+			if q.kind == equal && side == 1 {
+				continue
+			}
+			for _, l := range lines {
+				b.WriteString([...][2]string{{" "}, {"-", "+"}, {"<"}, {"", ">"}}[q.kind][side])
+				for _, r := range l {
+					if r.changed {
+						b.WriteString("[" + r.text + "]")
+					} else {
+						b.WriteString(r.text)
+					}
+				}
+				b.WriteByte('\n')
+			}
+		}
+	}
+	return b.String()
+}
 
-func TestOf(t *testing.T) {
-	older := side("Your code", `<p>Your code is 482913</p><p>Thanks</p><a href="https://a.example/1">Confirm</a>`,
-		mail.Field{Name: "From", Value: "a@b.example"}, mail.Field{Name: "X-Mailer", Value: "one"})
-	newer := side("Your code again", `<p>Your code is 731002</p><p>Thanks</p><a href="https://a.example/2">Confirm</a>`,
-		mail.Field{Name: "From", Value: "a@b.example"}, mail.Field{Name: "X-Mailer", Value: "two"})
-	d := Of(older, newer)
-	for part, want := range [][]string{
-		{"-Your code is 482913\n+Your code is 731002", "\n Thanks"},
-		{"-Confirm  https://a.example/1\n+Confirm  https://a.example/2"},
-		{" From: a@b.example\n-X-Mailer: one\n+X-Mailer: two"},
+func TestWordsThatDiffer(t *testing.T) {
+	for _, c := range []struct{ before, after, want string }{
+		{"Your code is 482913.", "Your code is 731002.", "-Your code is [482913].\n+Your code is [731002].\n"},
+		{"the same\none", "the same\ntwo", " the same\n-one\n+two\n"},
+		{"a b c", "a c", "-a[ b] c\n+a c\n"},
+		{"See https://a.example/1?t=5 now", "See https://a.example/2?t=5 now", "-See https://a.example/[1]?t=5 now\n+See https://a.example/[2]?t=5 now\n"},
+		{"nothing here is the same as it was", "one two three", "-nothing here is the same as it was\n+one two three\n"},
+		{"first line here\nsecond line here", "first lines here\nsecond lines here", "-first [line] here\n-second [line] here\n+first [lines] here\n+second [lines] here\n"},
+		{"one\ntwo", "one\nadded\ntwo", " one\n+added\n two\n"},
+		{"a\nb\nc\nd\ne", "b\nc\nd\ne\na", "<a\n b\n c\n d\n e\n>a\n"},
+		{"mañana a las 5", "mañana a las 6", "-mañana a las [5]\n+mañana a las [6]\n"},
+		{"e\u0301te\u0301 un deux", "e\u0301te un deux", "-[e\u0301te\u0301] un deux\n+[e\u0301te] un deux\n"},
+		{"確認コードは五です", "確認コードは六です", "-確認コードは[五]です\n+確認コードは[六]です\n"},
+		{"", "", ""},
+		{"", "new", "+new\n"},
 	} {
-		for _, w := range want {
-			if got := lines(d, part); !strings.Contains(got, w) || !strings.HasPrefix(got, "@@") {
-				t.Errorf("%s:\n%s\nwithout\n%s", parts[part], got, w)
+		if got := written(compared("", split(c.before), split(c.after))); got != c.want {
+			t.Errorf("%q and %q:\n%swant\n%s", c.before, c.after, got, c.want)
+		}
+	}
+}
+
+func TestWhatIsCompared(t *testing.T) {
+	older := mailOf("Your code", `<p>Your code is 482913</p><table><tr><td>Thanks</td></tr></table><ul><li>One</li></ul><a href="https://a.example/1">Confirm</a>`,
+		mail.Field{Name: "From", Value: "a@b.example"}, mail.Field{Name: "X-Mailer", Value: "one"})
+	newer := mailOf("Your code again", `<p>Your code is 731002</p><table><tr><td>Thanks</td></tr></table><ul><li>One</li></ul><a href="https://a.example/2">Confirm</a>`,
+		mail.Field{Name: "From", Value: "a@b.example"}, mail.Field{Name: "X-Mailer", Value: "two"})
+	older.Text, newer.Text = "Your code: 1", "Your code: 2"
+	want := map[string][]string{
+		"rich":    {"-Your code is [482913]\n+Your code is [731002]\n", " Thanks\n", " • One\n"},
+		"text":    {"-Your code: [1]\n+Your code: [2]\n"},
+		"links":   {"-Confirm  https://a.example/[1]\n+Confirm  https://a.example/[2]\n"},
+		"html":    {"-<p>Your code is [482913]</p><table>", "+<p>Your code is [731002]</p><table>"},
+		"headers": {" From: a@b.example\n-X-Mailer: [one]\n+X-Mailer: [two]\n"},
+	}
+	for _, p := range Of(older, newer).parts {
+		for _, w := range want[p.name] {
+			if got := written(p); !strings.Contains(got, w) || p.changes == 0 {
+				t.Errorf("%s, %d changes:\n%s\nwithout\n%s", p.name, p.changes, got, w)
 			}
 		}
+		delete(want, p.name)
 	}
-	d = Of(older, older)
-	for part, name := range parts {
-		if got := lines(d, part); got != "No difference in the "+name+"." {
-			t.Errorf("a message and itself: %q", got)
+	if len(want) > 0 {
+		t.Errorf("not compared: %v", want)
+	}
+	for _, p := range Of(older, older).parts {
+		if p.changes != 0 {
+			t.Errorf("a message and itself differ in the %s", p.name)
 		}
 	}
-}
-
-func TestNothingInAMailReachesTheTerminal(t *testing.T) {
-	const evil = "\x1b]0;owned\x07\x1b[2J\u009b31m\r\n\t\x00\x7f\u202e\u2066\u200bend"
-	d := Of(side(evil, "<p>"+evil+`</p><a href="https://x.example/`+evil+`">`+evil+"</a>", mail.Field{Name: "X" + evil, Value: evil}), side("plain", "<p>plain</p>"))
-	s := newScreen(NewDialog(d))
-	for range parts {
-		for _, row := range s.rows(t, 120, 36) {
-			if strings.ContainsFunc(row, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Bidi_Control) }) {
-				t.Errorf("on the screen: %q", row)
-			}
-		}
-		s.press("v")
+	if d := Of(message.New("a", api.Message{}), message.New("a", api.Message{})); len(d.parts) != 1 {
+		t.Errorf("two empty messages have the parts %+v", d.parts)
 	}
 }
 
-type screen struct{ d dialog.Dialog }
-
-func newScreen(d dialog.Dialog) screen { return screen{d} }
-
-// rows draws the dialog over a screen of dots and checks that each row keeps its width.
-func (s screen) rows(t *testing.T, w, h int) []string {
-	t.Helper()
-	s.d.Fit(w, h)
-	rows := make([]string, h)
-	for n := range rows {
-		rows[n] = strings.Repeat(".", w)
-	}
-	s.d.Draw(&theme.Theme{}, rows, w)
-	for n, r := range rows {
-		if rows[n] = ansi.Strip(r); ansi.StringWidth(r) != w {
-			t.Errorf("row %d of %d×%d is not as wide: %q", n, w, h, r)
-		}
-	}
-	return rows
+func TestLargeMessagesAreComparedInPart(t *testing.T) {
+	huge := mailOf("Huge", strings.Repeat("<p>Some text in a paragraph</p>", 200_000))
+	other := mailOf("Huge", strings.Repeat("<p>Other text in a paragraph</p>", 200_000))
+	d := New(Of(huge, other))
+	uitest.DrawDialog(t, d, 80, 24)
+	press(d, "G")
+	uitest.DrawDialog(t, d, 80, 24).See("… compared up to here")
 }
 
-func (s screen) press(key string) dialog.Result {
-	codes := map[string]rune{"tab": tea.KeyTab, "esc": tea.KeyEscape, "enter": tea.KeyEnter}
-	if code, ok := codes[key]; ok {
-		return s.d.Update(tea.KeyPressMsg{Code: code})
+// press presses keys on a screen of 80 by 24 cells.
+func press(d dialog.Dialog, keys ...string) (r dialog.Result) {
+	for _, k := range uitest.Keys(keys...) {
+		r = d.Update(k)
+		d.Fit(80, 24)
 	}
-	return s.d.Update(tea.KeyPressMsg{Code: rune(key[0]), Text: key})
+	return r
 }
 
-func TestTheDialog(t *testing.T) {
+// pair is two messages with differences that are far apart.
+func pair() Difference {
 	var before, after strings.Builder
-	for n := range 100 {
-		fmt.Fprintf(&before, "<p>line %d</p>", n)
-		fmt.Fprintf(&after, "<p>line %d</p>", n*2)
+	for n := range 40 {
+		text := fmt.Sprintf("<p>Paragraph %d is as it was.</p>", n)
+		switch before.WriteString(text); {
+		case n == 5 || n == 30:
+			text = fmt.Sprintf("<p>Paragraph %d is better than it was, and long enough to be wrapped wherever it stands.</p>", n)
+		case n == 35:
+			text = ""
+		}
+		after.WriteString(text)
 	}
-	s := newScreen(NewDialog(Of(side("The older", before.String()), side("The newer", after.String()))))
-	see := func(texts ...string) {
+	return Of(mailOf("Older", before.String()), mailOf("The newer one", after.String()))
+}
+
+func TestBelowOneAnother(t *testing.T) {
+	uitest.DrawDialog(t, New(pair()), 60, 16).Is(`
+ Compare   rich 3  html 3                            1 of 3
+ - 4 Mar 12:05:00  ada@b.example  Older
+ + 4 Mar 12:13:00  ada@b.example  The newer one
+────────────────────────────────────────────────────────────
+ ⋯ 2 equal lines
+   Paragraph 2 is as it was.
+   Paragraph 3 is as it was.
+   Paragraph 4 is as it was.
+▌- Paragraph 5 is as it was.
+▌+ Paragraph 5 is better than it was, and long enough to be
+▌+ wrapped wherever it stands.
+   Paragraph 6 is as it was.
+   Paragraph 7 is as it was.
+   Paragraph 8 is as it was.
+────────────────────────────────────────────────────────────
+ n next  N previous  v part  z unfold  j k scroll  esc back
+`)
+}
+
+func TestSideBySide(t *testing.T) {
+	uitest.DrawDialog(t, New(pair()), 120, 18).Is(`
+ Compare   rich 3  html 3                                                                                        1 of 3
+ - 4 Mar 12:05:00  ada@b.example  Older                     │+ 4 Mar 12:13:00  ada@b.example  The newer one
+────────────────────────────────────────────────────────────┼───────────────────────────────────────────────────────────
+ ⋯ 2 equal lines
+   Paragraph 2 is as it was.                                │  Paragraph 2 is as it was.
+   Paragraph 3 is as it was.                                │  Paragraph 3 is as it was.
+   Paragraph 4 is as it was.                                │  Paragraph 4 is as it was.
+▌- Paragraph 5 is as it was.                                │+ Paragraph 5 is better than it was, and long enough to be
+▌                                                           │+ wrapped wherever it stands.
+   Paragraph 6 is as it was.                                │  Paragraph 6 is as it was.
+   Paragraph 7 is as it was.                                │  Paragraph 7 is as it was.
+   Paragraph 8 is as it was.                                │  Paragraph 8 is as it was.
+ ⋯ 18 equal lines
+   Paragraph 27 is as it was.                               │  Paragraph 27 is as it was.
+   Paragraph 28 is as it was.                               │  Paragraph 28 is as it was.
+   Paragraph 29 is as it was.                               │  Paragraph 29 is as it was.
+────────────────────────────────────────────────────────────┴───────────────────────────────────────────────────────────
+ n next  N previous  v part  z unfold  j k scroll  esc back
+`)
+}
+
+func TestSmallScreens(t *testing.T) {
+	d := New(pair())
+	uitest.DrawDialog(t, d, 40, 12).Is(`
+ Compare   rich 3  html 3        1 of 3
+ - 12:05:00  ada  Older
+ + 12:13:00  ada  The newer one
+ ⋯ 2 equal lines
+   Paragraph 2 is as it was.
+   Paragraph 3 is as it was.
+   Paragraph 4 is as it was.
+▌- Paragraph 5 is as it was.
+▌+ Paragraph 5 is better than it was,
+▌+ and long enough to be wrapped
+▌+ wherever it stands.
+ n next  N previous  v part  esc back
+`)
+	uitest.DrawDialog(t, d, 20, 6).Is(`
+ rich 3  pa… 1 of 3
+   it was.
+▌- Paragraph 5 is as
+▌- it was.
+▌+ Paragraph 5 is
+ n next  esc back
+`)
+	for _, size := range [][2]int{{200, 60}, {5, 3}, {1, 1}} {
+		uitest.DrawDialog(t, d, size[0], size[1])
+	}
+}
+
+func TestKeys(t *testing.T) {
+	d := New(pair())
+	see := func(keys, count, marked string) {
 		t.Helper()
-		got := strings.Join(s.rows(t, 60, 16), "\n")
-		for _, text := range texts {
-			if !strings.Contains(got, text) {
-				t.Errorf("%q is not on the screen:\n%s", text, got)
+		press(d, keys)
+		got := uitest.DrawDialog(t, d, 80, 24)
+		got.See(count)
+		for _, row := range got.Rows {
+			if strings.HasPrefix(row, "▌") {
+				if !strings.Contains(row, marked) {
+					t.Errorf("after %q the difference is %q, want %q", keys, row, marked)
+				}
+				return
 			}
 		}
+		t.Errorf("after %q no difference is marked:\n%s", keys, got)
 	}
-	see("╭ Compare ─", "│ - The older", "│ + The newer", "│ text  links  headers   v next  esc back", "│ ╌╌╌╌╌╌╌╌", "line 0 ")
-	s.press("G")
-	see("+line 198")
-	s.press("tab")
-	see("No difference in the links.")
-	s.press("h")
-	see("line 0 ")
-	for _, size := range [][2]int{{20, 6}, {200, 60}, {40, 12}, {5, 3}, {1, 1}} {
-		got := strings.Join(s.rows(t, size[0], size[1]), "\n")
-		if size[0] >= 20 && (!strings.Contains(got, "line 0") || !strings.Contains(got, "text  links")) {
-			t.Errorf("%d×%d:\n%s", size[0], size[1], got)
-		}
-	}
-	if s.press("x").Close {
+	see("", "1 of 3", "- Paragraph 5 ")
+	see("n", "2 of 3", "- Paragraph 30 ")
+	see("]", "3 of 3", "- Paragraph 35 ")
+	see("n", "1 of 3", "- Paragraph 5 ")
+	see("N", "3 of 3", "- Paragraph 35 ")
+	see("[", "2 of 3", "- Paragraph 30 ")
+	see("gz", "2 of 3", "- Paragraph 30 ")
+	see("g", "1 of 3", "- Paragraph 5 ")
+	see("G", "2 of 3", "- Paragraph 30 ") // it is still on the screen
+	uitest.DrawDialog(t, d, 80, 24).See("Paragraph 39", "z fold")
+	see("v", "1 of 3", "- <p>Paragraph 5 ")
+	see("h", "1 of 3", "- Paragraph 5 ")
+	if press(d, "x").Close {
 		t.Error("x closed it")
 	}
 	for _, key := range []string{"esc", "q", "enter", "="} {
-		if r := s.press(key); !r.Close || r.Intent != nil {
+		if r := press(d, key); !r.Close || r.Intent != nil {
 			t.Errorf("%s led to %+v", key, r)
+		}
+	}
+}
+
+func TestWhatMoved(t *testing.T) {
+	lines := func(order ...string) string { return "<p>" + strings.Join(order, "</p><p>") + "</p>" }
+	d := New(Of(mailOf("a", lines("Terms apply.", "One", "Two", "Three")), mailOf("b", lines("One", "Two", "Three", "Terms apply."))))
+	uitest.DrawDialog(t, d, 80, 24).See("⋯ 1 line moved from here: Terms apply.", "⋯ 1 line moved to here: Terms apply.")
+	press(d, "z")
+	uitest.DrawDialog(t, d, 80, 24).See("- Terms apply.", "+ Terms apply.")
+}
+
+func TestWithoutADifference(t *testing.T) {
+	m := mailOf("Same", "<p>One</p><p>Two</p>")
+	uitest.DrawDialog(t, New(Of(m, m)), 60, 10).See("no difference", "= Nothing differs in this part.", "⋯ 2 equal lines")
+}
+
+func TestAHostileMessage(t *testing.T) {
+	h := uitest.Hostile
+	evil := mailOf(h, "<p>"+h+"</p>"+strings.Repeat(h, 20)+`<a href="https://x.example/`+h+`">`+h+"</a>", mail.Field{Name: "X" + h, Value: h})
+	evil.Text = h
+	for _, other := range []*message.Message{mailOf("plain", "<p>plain</p>"), evil} {
+		d := New(Of(evil, other))
+		for _, size := range [][2]int{{120, 36}, {40, 12}, {20, 6}} {
+			for range 5 {
+				uitest.DrawDialog(t, d, size[0], size[1])
+				press(d, "v", "z")
+			}
 		}
 	}
 }

@@ -105,15 +105,6 @@ func (p *Pane) Pair() []*store.Message {
 	return pair
 }
 
-// NeedPair is the reason when there are not two marked messages to compare, "" when there are; key
-// marks a message.
-func (p *Pane) NeedPair(key string) string {
-	if n := len(p.Marks); n != 2 {
-		return fmt.Sprintf("Mark two messages first, with %s: %d marked", key, n)
-	}
-	return ""
-}
-
 // NeedRow is the reason when no message is selected; do is what for, such as "open".
 func (p *Pane) NeedRow(do string) string {
 	if p.Message() == nil {

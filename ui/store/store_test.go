@@ -367,3 +367,55 @@ func TestFindings(t *testing.T) {
 		t.Error("a message that was not prefetched has findings")
 	}
 }
+
+func TestTheLastOfTheSameKind(t *testing.T) {
+	for _, c := range []struct{ older, newer string }{
+		{"Your code", "Your code"},
+		{"482913 is your code", "731 002 is your code"},
+		{"Your code: A1-B2", "Your code: C3-D4."},
+		{"Order #12 for ada@b.example", "Order #345 for bob@c.example"},
+		{"Ada, confirm your address", "Bob, confirm your address"},
+		{"Confirm your email", "Confirm your e-mail"},
+		{"確認コード：1234", "確認コード：5678"},
+		{"", ""},
+	} {
+		s := New(start)
+		for n, id := range []string{"a", "b", "gone"} {
+			s.Put(inbox(id, n), start)
+		}
+		mail := func(id, from, subject string, seconds int) api.Summary {
+			m := at(id, seconds)
+			m.From, m.Subject = from, subject
+			return m
+		}
+		s.listed("a", start, mail("oldest", "x@b.example", c.older, 1), mail("older", "X@b.example", c.older, 2), mail("later", "x@b.example", c.older, 9))
+		s.listed("b", start, mail("another sender", "y@b.example", c.newer, 3), mail("another kind", "x@b.example", "Something else entirely has happened", 4), mail("newer", "x@b.example", c.newer, 5))
+		s.listed("gone", start, mail("deleted", "x@b.example", c.newer, 4))
+		s.Inboxes["gone"].State = Gone
+		newer := s.Messages[messageKey("b", "newer")]
+		if got := s.Before(newer); got == nil || got.ID != "older" {
+			t.Errorf("%q and %q: the last one before it is %+v", c.older, c.newer, got)
+		}
+		if got := s.Before(s.Messages[messageKey("a", "oldest")]); got != nil {
+			t.Errorf("%q: before the oldest there was %+v", c.older, got)
+		}
+		if got := s.Before(s.Messages[messageKey("b", "another kind")]); got != nil {
+			t.Errorf("%q is taken for something else", got.Subject)
+		}
+	}
+}
+
+func TestTheSameSubjectComesBeforeASimilarOne(t *testing.T) {
+	s := New(start)
+	s.Put(inbox("a", 0), start)
+	var list []api.Summary
+	for n, subject := range []string{"Welcome to Acme", "Welcome back to Acme", "Welcome to Acme"} {
+		m := at(fmt.Sprint(n), n)
+		m.Subject = subject
+		list = append(list, m)
+	}
+	s.listed("a", start, list...)
+	if got := s.Before(s.Messages[messageKey("a", "2")]); got.ID != "0" {
+		t.Errorf("it is %q", got.Subject)
+	}
+}

@@ -1,0 +1,256 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/theme"
+)
+
+// row is one row of the screen: a half for each side, or one half for both.
+type row struct {
+	halves []half
+	change int // index of the difference that it belongs to, -1 if none
+}
+
+// half is a row of one side.
+type half struct {
+	sign string // "-", "+", " ", or "⋯" for what is left out
+	runs line
+}
+
+// context is how many equal lines are shown before and after a difference.
+const context = 3
+
+// layout lays out the passages of a part.
+type layout struct {
+	width          int // of a half, in cells
+	beside, unfold bool
+
+	rows   []row
+	change int // that is being laid out
+}
+
+// rowsOf lays out a part for w cells. Beside, the older message is on the left and the newer one on
+// the right; unfold shows the passages that are equal or moved in full.
+func rowsOf(p part, w int, beside, unfold bool) []row {
+	l := layout{width: max(1, w-3), beside: beside, unfold: unfold, change: -1}
+	if beside {
+		l.width = max(1, (w-1-5)/2)
+	}
+	if p.changes == 0 {
+		l.single("=", whole([]string{"Nothing differs in this part."}))
+	}
+	change := 0
+	for n, q := range p.passages {
+		l.change = -1
+		if q.kind != equal {
+			l.change = change
+			change++
+		}
+		switch {
+		case q.kind == equal:
+			l.equal(q.lines[0], n == 0, n == len(p.passages)-1)
+		case q.kind == away && !unfold:
+			l.note(counted(len(q.lines[0]), "line") + " moved from here: " + q.lines[0][0][0].text)
+		case q.kind == here && !unfold:
+			l.note(counted(len(q.lines[1]), "line") + " moved to here: " + q.lines[1][0][0].text)
+		default:
+			l.changed(q.lines)
+		}
+	}
+	return l.rows
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// equal shows lines that are equal, those far from a difference only as a number.
+func (l *layout) equal(lines []line, first, last bool) {
+	head, tail := context, context
+	if first {
+		head = 0
+	}
+	if last {
+		tail = 0
+	}
+	if fold := len(lines) - head - tail; fold > 1 && !l.unfold {
+		l.pairs(" ", " ", lines[:head], lines[:head])
+		l.note(counted(fold, "equal line"))
+		lines = lines[len(lines)-tail:]
+	}
+	l.pairs(" ", " ", lines, lines)
+}
+
+// note stands for lines that are left out.
+func (l *layout) note(text string) {
+	l.rows = append(l.rows, row{[]half{{"⋯", line{{text: text}}}}, l.change})
+}
+
+func (l *layout) changed(lines [2][]line) {
+	if l.beside {
+		l.pairs("-", "+", lines[0], lines[1])
+		return
+	}
+	l.single("-", lines[0])
+	l.single("+", lines[1])
+}
+
+// single shows lines one below another.
+func (l *layout) single(sign string, lines []line) {
+	for _, text := range lines {
+		for _, runs := range wrap(text, l.width) {
+			l.rows = append(l.rows, row{[]half{{sign, runs}}, l.change})
+		}
+	}
+}
+
+// pairs shows lines side by side.
+func (l *layout) pairs(left, right string, before, after []line) {
+	if !l.beside {
+		l.single(left, before)
+		return
+	}
+	for n := range max(len(before), len(after)) {
+		a, b := halves(left, before, n, l.width), halves(right, after, n, l.width)
+		for k := range max(len(a), len(b)) {
+			l.rows = append(l.rows, row{[]half{at(a, k), at(b, k)}, l.change})
+		}
+	}
+}
+
+// halves is line n wrapped, nothing after the last line.
+func halves(sign string, lines []line, n, w int) []half {
+	if n >= len(lines) {
+		return nil
+	}
+	var out []half
+	for _, runs := range wrap(lines[n], w) {
+		out = append(out, half{sign, runs})
+	}
+	return out
+}
+
+func at(halves []half, n int) half {
+	if n < len(halves) {
+		return halves[n]
+	}
+	return half{sign: " "}
+}
+
+// wrap breaks a line into lines of at most w cells, at spaces where it can.
+func wrap(l line, w int) []line {
+	wr := wrapper{width: w, room: w}
+	for _, r := range l {
+		for rest := r.text; rest != ""; {
+			n := tokenEnd(rest)
+			token := run{rest[:n], r.changed}
+			rest = rest[n:]
+			if strings.TrimSpace(token.text) != "" {
+				wr.word = append(wr.word, token)
+				continue
+			}
+			wr.flush()
+			if len(wr.out) == 0 && len(wr.lines) > 0 || cell.Width(token.text) > wr.room { // where the line breaks
+				continue
+			}
+			wr.put(token)
+		}
+	}
+	wr.flush()
+	return append(wr.lines, wr.out)
+}
+
+// wrapper fills lines.
+type wrapper struct {
+	width, room int // of a line, and what is left of the last one
+	lines       []line
+	out         line // the last one
+	word        line // up to the next space
+}
+
+// flush adds the word, on a new line if it does not fit.
+func (w *wrapper) flush() {
+	width := 0
+	for _, r := range w.word {
+		width += cell.Width(r.text)
+	}
+	if width > w.room {
+		w.newline()
+	}
+	for _, r := range w.word {
+		if cell.Width(r.text) > w.room {
+			w.newline()
+		}
+		for cell.Width(r.text) > w.width {
+			head := strings.TrimRight(cell.Slice(r.text, 0, w.width), " ")
+			if head == "" { // a character wider than a line
+				break
+			}
+			w.put(run{head, r.changed})
+			w.newline()
+			r.text = r.text[len(head):]
+		}
+		w.put(r)
+	}
+	w.word = w.word[:0]
+}
+
+func (w *wrapper) newline() {
+	if last := len(w.out) - 1; last >= 0 {
+		w.out[last].text = strings.TrimRight(w.out[last].text, " ")
+		w.lines, w.out, w.room = append(w.lines, w.out), nil, w.width
+	}
+}
+
+func (w *wrapper) put(r run) {
+	w.out, w.room = add(w.out, r.text, r.changed), w.room-cell.Width(r.text)
+}
+
+// add adds text to a line.
+func add(l line, text string, changed bool) line {
+	if last := len(l) - 1; last >= 0 && l[last].changed == changed {
+		l[last].text += text
+		return l
+	}
+	return append(l, run{text, changed})
+}
+
+// draw draws a row, w cells wide; the difference that was gone to has a bar.
+func (r row) draw(th *theme.Theme, w int, current bool) string {
+	bar := " "
+	if current {
+		bar = th.Accent.On("▌")
+	}
+	if len(r.halves) == 1 {
+		return cell.Fit(bar+r.halves[0].draw(th, w-1), w)
+	}
+	left := (w - 2) / 2
+	return cell.Fit(bar+r.halves[0].draw(th, left)+th.Faint.On("│")+r.halves[1].draw(th, w-2-left), w)
+}
+
+// draw draws a half, w cells wide. Words that differ are bold and underlined.
+func (h half) draw(th *theme.Theme, w int) string {
+	style := th.Dim
+	switch h.sign {
+	case "-":
+		style = th.Bad
+	case "+":
+		style = th.Good
+	}
+	var b strings.Builder
+	b.WriteString(style.On(h.sign) + " ")
+	for _, r := range h.runs {
+		if r.changed {
+			b.WriteString((style + theme.Bold + theme.Underline).On(r.text))
+		} else {
+			b.WriteString(style.On(r.text))
+		}
+	}
+	return cell.Fit(b.String(), w)
+}

@@ -1,0 +1,116 @@
+package compare
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
+)
+
+// words marks the words in which lines differ. Where lines have little in common, or there are none
+// to compare them with, no word is marked: all of them differ.
+func words(before, after []string) [2][]line {
+	a, b := tokens(before), tokens(after)
+	diffs := lcs.DiffLines(a, b)
+	var changed [2][]bool
+	changed[0], changed[1] = make([]bool, len(a)), make([]bool, len(b))
+	for _, d := range diffs {
+		mark(changed[0][d.Start:d.End])
+		mark(changed[1][d.ReplStart:d.ReplEnd])
+	}
+	if alike(a, changed[0]) && alike(b, changed[1]) {
+		return [2][]line{runs(a, changed[0]), runs(b, changed[1])}
+	}
+	return [2][]line{whole(before), whole(after)}
+}
+
+func mark(tokens []bool) {
+	for n := range tokens {
+		tokens[n] = true
+	}
+}
+
+// tokens are the words, spaces and signs of lines, with a newline after each line.
+func tokens(lines []string) []string {
+	var all []string
+	for _, l := range lines {
+		for l != "" {
+			n := tokenEnd(l)
+			all = append(all, l[:n])
+			l = l[n:]
+		}
+		all = append(all, "\n")
+	}
+	return all
+}
+
+// tokenEnd is the length in bytes of the first token: a word, several spaces, or one sign.
+func tokenEnd(s string) int {
+	first, n := utf8.DecodeRuneInString(s)
+	class := classOf(first)
+	for class != sign && n < len(s) {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if classOf(r) != class && !unicode.IsMark(r) {
+			break
+		}
+		n += size
+	}
+	for n < len(s) { // marks stay with what they are on
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if !unicode.IsMark(r) {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+type class uint8
+
+const (
+	sign class = iota
+	word
+	space
+)
+
+func classOf(r rune) class {
+	switch {
+	case unicode.IsSpace(r):
+		return space
+	case r < 0x2e80 && (unicode.IsLetter(r) || unicode.IsDigit(r)): // ideographs are compared one by one
+		return word
+	}
+	return sign
+}
+
+// alike reports whether at least a third of what is not space is unchanged.
+func alike(tokens []string, changed []bool) bool {
+	same, all := 0, 0
+	for n, t := range tokens {
+		if strings.TrimSpace(t) != "" {
+			all += len(t)
+			if !changed[n] {
+				same += len(t)
+			}
+		}
+	}
+	return all > 0 && 3*same >= all
+}
+
+// runs joins tokens to lines of runs.
+func runs(tokens []string, changed []bool) []line {
+	var lines []line
+	var l line
+	for n, t := range tokens {
+		switch last := len(l) - 1; {
+		case t == "\n":
+			lines, l = append(lines, l), nil
+		case last >= 0 && l[last].changed == changed[n]:
+			l[last].text += t
+		default:
+			l = append(l, run{t, changed[n]})
+		}
+	}
+	return lines
+}
