@@ -20,6 +20,7 @@ import (
 // app is one run: its environment and the flags common to all commands.
 type app struct {
 	env      Env
+	signals  *signals
 	profile  string
 	baseURL  string
 	insecure bool

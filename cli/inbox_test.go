@@ -269,5 +269,5 @@ func TestEmbeddedServiceThatDoesNotRun(t *testing.T) {
 	for _, args := range [][]string{{"new"}, {"ls"}, {"messages"}, {"rm", "--yes", "x"}} {
 		expectFailure(t, run(t, environ, "", args...), statusError, []string{"no local service is running", "`mayfly`", "--base-url"}, args)
 	}
-	expectFailure(t, run(t, environ, ""), statusUsage, []string{"needs a terminal"}, nil)
+	expectFailure(t, run(t, environ, ""), statusUsage, []string{"needs a terminal", "`mayfly watch`"}, nil)
 }

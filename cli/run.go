@@ -41,12 +41,12 @@ const interruptGrace = 60 * time.Millisecond
 // found, 4 key missing, invalid or not allowed, 5 timed out waiting, 6 rate limit, 128 and the
 // signal's number when interrupted.
 func Run(ctx context.Context, args []string, env Env) int {
-	ctx, stop := withSignals(ctx)
+	ctx, signals, stop := withSignals(ctx)
 	defer stop()
 	// A run interrupted at a prompt without echo must restore the echo.
 	defer term.Save(env.Stdin)()
 
-	return (&app{env: env}).run(ctx, args)
+	return (&app{env: env, signals: signals}).run(ctx, args)
 }
 
 // run runs a command and returns its exit status. When ctx ends, it does not wait for a command

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -15,40 +16,66 @@ func (i interrupted) Error() string { return "interrupted: " + i.signal.String()
 
 func (i interrupted) status() int { return statusSignalFloor + int(i.signal) }
 
+// signals are those that end a run.
+type signals struct {
+	received chan os.Signal
+	lent     atomic.Bool
+}
+
 // withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP (unless that is
 // ignored, as under nohup). A second signal ends the process at once. The function stops watching
 // for signals.
-func withSignals(ctx context.Context) (context.Context, func()) {
+func withSignals(ctx context.Context) (context.Context, *signals, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	s := &signals{received: make(chan os.Signal, 2)}
+	signal.Notify(s.received, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(signals, syscall.SIGHUP)
+		signal.Notify(s.received, syscall.SIGHUP)
 	}
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		for first := true; ; first = false {
-			select {
-			case <-stop:
-				return
-			case s := <-signals:
-				number, ok := s.(syscall.Signal)
-				if !ok {
-					number = syscall.SIGINT
-				}
-				if !first {
-					fmt.Fprintln(os.Stderr)
-					os.Exit(interrupted{number}.status())
-				}
-				cancel(interrupted{number})
-			}
-		}
+		s.watch(cancel, stop)
 	}()
-	return ctx, func() {
-		signal.Stop(signals)
+	return ctx, s, func() {
+		signal.Stop(s.received)
 		close(stop)
 		<-stopped
 		cancel(nil)
 	}
+}
+
+func (s *signals) watch(end context.CancelCauseFunc, stop <-chan struct{}) {
+	for first := true; ; {
+		var number syscall.Signal
+		select {
+		case <-stop:
+			return
+		case received := <-s.received:
+			var ok bool
+			if number, ok = received.(syscall.Signal); !ok {
+				number = syscall.SIGINT
+			}
+		}
+		switch {
+		case s.lent.Load() && (number == syscall.SIGINT || number == syscall.SIGQUIT):
+			continue
+		case !first:
+			fmt.Fprintln(os.Stderr)
+			os.Exit(interrupted{number}.status())
+		}
+		end(interrupted{number})
+		first = false
+	}
+}
+
+// catchCrashes makes SIGQUIT and SIGABRT end the run as the others do: they would end the process
+// with the stacks of its goroutines, and leave the terminal as it is.
+func (s *signals) catchCrashes() { signal.Notify(s.received, syscall.SIGQUIT, syscall.SIGABRT) }
+
+// lend ignores ctrl+c and ctrl+\ until the returned function is called: they are meant for another
+// program, to which the terminal is lent.
+func (s *signals) lend() (back func()) {
+	s.lent.Store(true)
+	return func() { s.lent.Store(false) }
 }

@@ -19,10 +19,15 @@ import (
 	"mayfly/ui/session"
 )
 
+const useWatch = "`mayfly watch` follows mail line by line"
+
 // runUI opens the terminal application.
 func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	if !term.Is(a.env.Stdin) || !term.Is(a.env.Stdout) {
-		return usageOf(cmd, "the terminal application needs a terminal")
+		return withNext(usagef("the terminal application needs a terminal"), useWatch)
+	}
+	if a.env.Environ.Dumb() {
+		return withNext(usagef("the terminal application needs a terminal that can move its cursor, and TERM is %q", a.env.Getenv("TERM")), useWatch)
 	}
 	a.showsProblems = true
 	start, err := a.endpoint()
@@ -43,6 +48,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		debug.SetGCPercent(50)
 	}
 	a.graceful.Store(true) // to restore the terminal and end the local service
+	a.signals.catchCrashes()
 	return ui.Run(cmd.Context(), ui.Options{
 		Services: session.Options{
 			Connect: func(ctx context.Context, t session.Target) (*session.Connection, error) {

@@ -9,10 +9,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
 
 	"mayfly/local"
 )
@@ -130,27 +134,63 @@ func TestApplicationAvoidsPortsInUse(t *testing.T) {
 	app.waitFor("Confirm your e-mail address")
 }
 
+func TestApplicationRefusesADumbTerminal(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"dumb", ""} {
+		s := startInTerminal(t, newMachine(t).command(), "TERM="+name)
+		if status := s.exitStatus(); status != 2 {
+			t.Errorf("TERM=%s: status %d", name, status)
+		}
+		out := strings.ReplaceAll(s.output(), "\r\n", "\n")
+		if !strings.Contains(out, "`mayfly watch`") || strings.Count(out, "\n") != 1 || strings.Contains(out, "\x1b") {
+			t.Errorf("TERM=%s: %q", name, out)
+		}
+	}
+}
+
 func TestApplicationRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
 	handled := make(chan os.Signal, 1) // or the application inherits that the tests ignore it, as under nohup
 	signal.Notify(handled, syscall.SIGHUP)
 	defer signal.Stop(handled)
-	for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+	for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT} {
 		app := newMachine(t).openApplication()
 		if err := app.cmd.Process.Signal(number); err != nil {
 			t.Fatal(err)
 		}
 		app.exitStatus()
-		checkTerminalRestored(t, number, app.output())
+		app.checkRestored(number)
 	}
 }
 
-func checkTerminalRestored(t *testing.T, after syscall.Signal, out string) {
-	t.Helper()
-	if on, off := strings.LastIndex(out, "\x1b[?1049h"), strings.LastIndex(out, "\x1b[?1049l"); on < 0 || off < on {
-		t.Errorf("after %v the alternate screen was not left", after)
+// checkRestored fails unless the terminal is as it was before the program ran.
+func (s *terminal) checkRestored(after syscall.Signal) {
+	s.t.Helper()
+	out := s.output()
+	for what, mode := range map[string]string{
+		"alternate screen": "1049", "mouse": "1002", "mouse coordinates": "1006", "focus reports": "1004", "bracketed paste": "2004",
+	} {
+		if on, off := strings.LastIndex(out, "\x1b[?"+mode+"h"), strings.LastIndex(out, "\x1b[?"+mode+"l"); on < 0 || off < on {
+			s.t.Errorf("after %v the %s stays on", after, what)
+		}
 	}
 	if on, off := strings.LastIndex(out, "\x1b[?25l"), strings.LastIndex(out, "\x1b[?25h"); off < on {
-		t.Errorf("after %v the cursor stays hidden", after)
+		s.t.Errorf("after %v the cursor stays hidden", after)
+	}
+	if strings.Contains(out, "goroutine ") {
+		s.t.Errorf("after %v its goroutines are on the screen", after)
+	}
+	fresh, tty, err := pty.Open()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer fresh.Close()
+	defer tty.Close()
+	want, err := term.GetState(int(fresh.Fd()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if got, err := term.GetState(int(s.pty.Fd())); err != nil || !reflect.DeepEqual(got, want) {
+		s.t.Errorf("after %v the terminal's settings are %+v, %v, want %+v", after, got, err, want)
 	}
 }

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -20,7 +21,7 @@ import (
 type terminal struct {
 	t     testing.TB
 	cmd   *exec.Cmd
-	pty   io.ReadWriteCloser
+	pty   *os.File
 	exit  chan error
 	mu    sync.Mutex
 	term  vt10x.Terminal
@@ -29,11 +30,11 @@ type terminal struct {
 	ended bool
 }
 
-// startInTerminal runs cmd in a pseudo-terminal. It is killed at the end of the test.
-func startInTerminal(t testing.TB, cmd *exec.Cmd) *terminal {
+// startInTerminal runs cmd in a pseudo-terminal, with more variables in its environment. It is killed at the end of the test.
+func startInTerminal(t testing.TB, cmd *exec.Cmd, variables ...string) *terminal {
 	t.Helper()
 	const columns, rows = 120, 30
-	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	cmd.Env = append(append(cmd.Env, "TERM=xterm-256color"), variables...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: columns, Rows: rows})
 	if err != nil {
 		t.Fatalf("starting %s in a pseudo-terminal: %v", cmd, err)

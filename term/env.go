@@ -3,6 +3,7 @@
 package term
 
 import (
+	"runtime"
 	"strings"
 
 	uv "github.com/charmbracelet/ultraviolet"
@@ -21,6 +22,13 @@ func (e Env) SSH() bool { return e.Getenv("SSH_TTY") != "" || e.Getenv("SSH_CONN
 
 // Tmux reports whether the terminal is a pane of tmux.
 func (e Env) Tmux() bool { return e.Getenv("TMUX") != "" }
+
+// Dumb reports whether the terminal can only print lines, or says nothing of itself where terminals
+// do.
+func (e Env) Dumb() bool {
+	name := e.Getenv("TERM")
+	return name == "dumb" || name == "" && runtime.GOOS != "windows"
+}
 
 // screenLimit is how many bytes of a sequence are passed through GNU Screen at a time: it took 256
 // before 2014 and takes 768 since, both with what surrounds them.

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -21,6 +22,14 @@ func TestEnv(t *testing.T) {
 	}
 }
 
+func TestDumb(t *testing.T) {
+	for term, want := range map[string]bool{"dumb": true, "": runtime.GOOS != "windows", "xterm": false, "vt100": false} {
+		if (Env{"TERM=" + term}).Dumb() != want {
+			t.Errorf("TERM=%s: dumb is not %v", term, want)
+		}
+	}
+}
+
 func TestNotification(t *testing.T) {
 	long := strings.Repeat("ö", 300)
 	for _, c := range []struct{ environ, title, text, want string }{
@@ -31,6 +40,7 @@ func TestNotification(t *testing.T) {
 		{"TERM=rxvt-unicode", "a", "b", "\x1b]777;notify;a;b\x07"},
 		{"TERM_PROGRAM=WezTerm", "a", "b", "\x1b]777;notify;a;b\x07"},
 		{"TERM_PROGRAM=ghostty", "a", "b", "\x1b]777;notify;a;b\x07"},
+		{"VTE_VERSION=7600", "a", "b", "\x1b]777;notify;a;b\x07"},
 		{"TMUX=x", "a", "b", "\x1bPtmux;\x1b\x1b]9;a: b\x07\x1b\\"},
 		{"TERM=screen", "a", "b", "\x1bP\x1b]9;a: b\x07\x1b\\"},
 		// what a mail says ends no sequence, adds no field and is not long

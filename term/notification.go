@@ -12,7 +12,7 @@ import (
 const notificationLimit = 120
 
 // Notification returns the sequence that makes the terminal show a desktop notification: OSC 99 for
-// kitty, OSC 777 for urxvt, foot and others, else OSC 9. Title and text may come from a mail.
+// kitty, OSC 777 for urxvt, foot, VTE and others, else OSC 9. Title and text may come from a mail.
 func (e Env) Notification(title, text string) string {
 	title, text = notificationText(title), notificationText(text)
 	name := strings.ToLower(e.Getenv("TERM") + " " + e.Getenv("TERM_PROGRAM"))
@@ -21,7 +21,7 @@ func (e Env) Notification(title, text string) string {
 	case is("kitty"):
 		return e.passthrough(ansi.DesktopNotification(title, "i=mayfly", "d=0") +
 			ansi.DesktopNotification(text, "i=mayfly", "p=body"))
-	case is("foot"), is("rxvt"), is("ghostty"), is("wezterm"):
+	case is("foot"), is("rxvt"), is("ghostty"), is("wezterm"), e.Getenv("VTE_VERSION") != "":
 		return e.passthrough(ansi.URxvtExt("notify", title, text))
 	}
 	return e.passthrough(ansi.Notify(title + ": " + text))
