@@ -53,6 +53,8 @@ type Local struct {
 type UI struct {
 	Theme       string // "" for the one that fits the terminal
 	Mouse       bool
+	Follow      bool   // open messages as they arrive
+	Autocopy    bool   // copy new codes as they arrive
 	DownloadDir string // where messages and attachments are saved; "" for the usual folder
 }
 

@@ -67,12 +67,12 @@ func TestProblems(t *testing.T) {
 			`config.toml:2: "profil" is not a setting; did you mean profile?`,
 			`config.toml:3: "mouse" is not a setting; it belongs under [ui]`,
 			`config.toml:5: "profile" is not a setting of [ui]; it belongs above the first table`,
-			`config.toml:6: "colour" is not a setting of [ui]; there are theme, mouse, download_dir`,
+			`config.toml:6: "colour" is not a setting of [ui]; there are theme, mouse, follow, autocopy, download_dir`,
 			`config.toml:8: "base_rul" is not a setting of [profiles.a]; did you mean base_url?`,
 		}},
 		{"unknown tables", "[uii]\nmouse = true\n[ui.colours]\na = 1\n[\"\\u001b[m\"]\n", []string{
 			`config.toml:1: "uii" is not a setting; did you mean [ui]?`,
-			`config.toml:3: "colours" is not a setting of [ui]; there are theme, mouse, download_dir`,
+			`config.toml:3: "colours" is not a setting of [ui]; there are theme, mouse, follow, autocopy, download_dir`,
 			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [ui], [keys]`,
 		}},
 		{"tables and settings mistaken", "ui = 5\n[profile]\nname = 'a'\n[[ui]]\nmouse = true\n[profiles]\na = 'https://a.example'\n", []string{
@@ -173,6 +173,8 @@ keep = true
 [ui]
 theme = "dusk"
 mouse = false
+follow = true
+autocopy = true
 download_dir = "~/mail"
 [keys]
 copy-code = ["C", "ctrl+y"]
@@ -184,7 +186,7 @@ var set = Config{
 	Profile:  "work",
 	Profiles: map[string]Profile{"work": {"https://x.example", true}, "my own": {BaseURL: "https://y.example"}},
 	Local:    Local{SMTP: "127.0.0.1:2600", HTTP: "[::1]:8600", Keep: true},
-	UI:       UI{Theme: "dusk", Mouse: false, DownloadDir: "~/mail"},
+	UI:       UI{Theme: "dusk", Mouse: false, Follow: true, Autocopy: true, DownloadDir: "~/mail"},
 	Keys:     map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
 }
 

@@ -20,15 +20,14 @@ func (a *app) actions() action.Table {
 		return func() string { return reason(a.Subject(a.link.Session, a.table, a.now)) }
 	}
 	mark := func() string { return a.table.KeyFor("mark") }
-	findings := func() *store.Findings { return a.Message().Findings }
 
 	table := action.Table{
 		{ID: "new-inbox", Title: "New inbox, and copy its address", Hint: "new", Group: action.Flow, Keys: []string{"n"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return intent.CreateInbox{Copy: true} }},
 		{ID: "new-inbox-with", Title: "New inbox, with a name and lifetime", Group: action.Flow, Keys: []string{"N"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return inboxes.NewForm(a.Store.Domains()) }},
 		{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Group: action.Flow, Keys: []string{"y"}, Where: anywhere, Why: need(action.Subject.NeedLive), Run: func() any { return intent.CopyAddress{ID: a.Inbox().ID} }},
-		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: action.Flow, Keys: []string{"c"}, Where: anywhere, Why: need(action.Subject.NeedCode), Run: func() any { return intent.Copy{Text: findings().Code, What: findings().Code} }},
-		{ID: "open-link", Title: "Open the confirmation link", Hint: "open link", Group: action.Flow, Keys: []string{"o"}, Where: anywhere, Why: need(action.Subject.NeedLink), Run: func() any { return intent.AskOpen{Link: findings().Link} }},
-		{ID: "delete-inbox", Title: "Delete the inbox", Hint: "delete", Group: action.Flow, Keys: []string{"d"}, Where: anywhere, Why: need(action.Subject.NeedInbox), Run: func() any { return inboxes.DeleteQuestion([]*store.Inbox{a.Inbox()}, a.now) }},
+		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: action.Flow, Keys: []string{"c"}, Where: anywhere, Why: a.NeedCode, Run: a.CopyCode},
+		{ID: "open-link", Title: "Open the confirmation link", Hint: "open link", Group: action.Flow, Keys: []string{"o"}, Where: anywhere, Why: func() string { return a.NeedLink(a.table.KeyFor("labels")) }, Run: a.OpenLink},
+		{ID: "delete-inbox", Title: "Delete the inbox", Hint: "delete inbox", Group: action.Flow, Keys: []string{"d"}, Where: anywhere, Why: need(action.Subject.NeedInbox), Run: func() any { return inboxes.DeleteQuestion([]*store.Inbox{a.Inbox()}, a.now) }},
 		{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Group: action.Flow, Keys: []string{"t"}, Where: anywhere, Why: need(action.Subject.NeedSMTP), Run: func() any { a.samples++; return a.link.Session.SendSample(a.Inbox().Email, a.samples-1) }},
 
 		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Group: action.Message, Keys: []string{"f"}, Where: anywhere, Why: a.Reader.NeedOpen, Run: a.LabelLinks},
@@ -44,6 +43,7 @@ func (a *app) actions() action.Table {
 		{ID: "unread", Title: "Mark unread", Group: action.Message, Keys: []string{"u"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: a.ToggleUnread},
 		{ID: "compare", Title: "Compare with the one before, or two marked", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { _, reason := a.Pair(mark()); return reason }, Run: func() any { pair, _ := a.Pair(mark()); return a.link.Session.Compare(pair[0], pair[1]) }},
 		{ID: "follow", Title: "Follow: open messages as they arrive", Group: action.Message, Keys: []string{"F"}, Where: anywhere, Run: a.ToggleFollow},
+		{ID: "autocopy", Title: "Autocopy: copy new codes as they arrive", Group: action.Message, Keys: []string{"C"}, Where: anywhere, Run: a.ToggleAutocopy},
 
 		{ID: "delete-marked", Title: "Delete the marked inboxes", Group: action.Inboxes, Keys: []string{"D"}, Where: anywhere, Why: func() string { return a.Inboxes.NeedMarked(mark()) }, Run: func() any { return inboxes.DeleteQuestion(a.Inboxes.Marked(), a.now) }},
 		{ID: "pause", Title: "Pause or resume watching", Group: action.Inboxes, Keys: []string{"p"}, Where: anywhere, Why: need(action.Subject.NeedLive), Run: func() any { return a.TogglePause(a.link.Session, a.table) }},

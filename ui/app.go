@@ -52,6 +52,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	}
 	now := time.Now()
 	a := &app{Workspace: *workspace.New(now), ctx: ctx, log: o.Log, host: h, settings: settings.New(o.Config.UI, o.ThemePath), now: now}
+	a.Follow, a.Autocopy = o.Config.UI.Follow, o.Config.UI.Autocopy
 	a.link = session.NewLink(ctx, o.Services, o.Log, now)
 	a.table = a.actions()
 	a.table.Bind(o.Config.Keys)
@@ -80,7 +81,7 @@ func (a *app) Init() tea.Cmd {
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.now = time.Now()
 	cmd := a.route(msg)
-	return a, tea.Batch(cmd, a.applyIntent(a.OpenNext(a.busy())), a.fit())
+	return a, tea.Batch(cmd, a.applyIntent(a.Settle(a.busy())), a.fit())
 }
 
 // busy reports whether a dialog is open or a line is being typed. What arrives from outside then
@@ -96,7 +97,7 @@ func (a *app) fit() tea.Cmd {
 	cmds := []tea.Cmd{a.Reader.TidyImages(), a.Reader.Layout(), a.wake()}
 	if s := a.link.Session; s != nil {
 		s.SetView(a.InView())
-		for _, m := range a.Store.Prefetch(a.Messages.Keys()) {
+		for _, m := range a.Store.Prefetch(a.ToRead()) {
 			cmds = append(cmds, s.Prefetch(m))
 		}
 		if !s.NoRaw {

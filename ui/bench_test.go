@@ -154,7 +154,7 @@ func BenchmarkArrival(b *testing.B) {
 		start := time.Now()
 		e := listed(i, append([]api.Summary{s}, list...))
 		e.Kind = watch.Arrived
-		a.Apply(e, time.Now(), false)
+		a.Apply([]watch.Event{e}, time.Now())
 		a.Update(nil)
 		a.View()
 		took = append(took, time.Since(start))

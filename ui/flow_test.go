@@ -119,14 +119,19 @@ func TestNewMailMovesNeitherCursorNorScroll(t *testing.T) {
 	})
 }
 
-func TestAnArrivalOpensWhenNothingElseIsRead(t *testing.T) {
+func TestTheNewestMailIsShownUntilOneMoves(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "First"})
 		h.settle()
 		h.see("From  a@b.example")
 		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "c@d.example", Subject: "Second"})
 		h.settle()
-		h.see("Second", "From  a@b.example")
+		h.see("Second", "From  c@d.example")
+		h.press("j")
+		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "g@h.example", Subject: "Between"})
+		h.settle()
+		h.selected("First")
+		h.see("From  a@b.example")
 		h.press("F")
 		h.see("following")
 		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "e@f.example", Subject: "Third"})
@@ -163,13 +168,13 @@ func TestTheTitleCountsUnreadMail(t *testing.T) {
 func TestNotificationsOnlyWhileNobodyLooks(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Seen"})
-		h.settle()
+		h.wait(2 * time.Second)
 		if len(h.raw) != 0 {
 			t.Fatalf("the terminal has the focus, and got %q", h.raw)
 		}
 		h.send(tea.BlurMsg{})
 		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", FromName: "Acme", Subject: "Code\x1b]0;evil\x07; inside"})
-		h.settle()
+		h.wait(2 * time.Second)
 		if len(h.raw) != 1 {
 			t.Fatalf("the terminal got %q", h.raw)
 		}
@@ -237,7 +242,7 @@ func TestTheFormChecksAsOneTypes(t *testing.T) {
 func TestTheReasonWhyNot(t *testing.T) {
 	play(t, wide, func(h *harness) {
 		h.press("c")
-		h.see("Select a message first")
+		h.see("There are no messages yet")
 		h.press("D")
 		h.see("Mark inboxes first, with space")
 		h.press("t")

@@ -65,11 +65,9 @@ func (a *app) request(v any) tea.Cmd {
 		if a.Reader.Opened == nil {
 			return s.Open(m, a.Reader.Generation, a.Reader.Prepare())
 		}
-	case intent.CopyAddress: // the time until mail arrives is measured from here
-		i := a.Store.Inboxes[v.ID]
-		i.CopiedAt = a.now
-		s.Watcher.Touch(i.ID)
-		return a.applyIntent(intent.Copy{Text: i.Email, What: i.Email})
+	case intent.CopyAddress:
+		s.Watcher.Touch(v.ID)
+		return a.applyIntent(a.CopyAddress(v.ID, a.now))
 	case intent.CreateInbox:
 		a.creating = true
 		return s.Create(v.Request, v.Copy)

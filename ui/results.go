@@ -104,7 +104,6 @@ func (a *app) onDeleted(m session.Deleted) tea.Cmd {
 
 // onEvents applies the watcher's events and waits for more.
 func (a *app) onEvents(m session.Events) tea.Cmd {
-	cmds := []tea.Cmd{m.Session().Listen}
 	for _, e := range m.Events {
 		a.log.Debug("watch", "kind", e.Kind, "inbox", e.InboxID, "messages", len(e.Messages), "new", len(e.New), "error", e.Err)
 		switch {
@@ -112,10 +111,7 @@ func (a *app) onEvents(m session.Events) tea.Cmd {
 			a.Put(m.Session(), a.now, e.Inboxes...)
 		case e.InboxID == "":
 			a.link.Apply(e)
-		default:
-			cmds = append(cmds, a.applyIntent(a.Apply(e, a.now, a.busy())))
 		}
 	}
-	a.Refresh()
-	return tea.Batch(cmds...)
+	return tea.Batch(m.Session().Listen, a.applyIntent(a.Apply(m.Events, a.now)))
 }

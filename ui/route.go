@@ -29,8 +29,8 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		a.ticker.Fired(msg)
 		a.Prune(a.now)
 		return a.link.Retry(a.now)
-	case workspace.Rested:
-		return a.applyIntent(a.OnRest(msg))
+	case workspace.Rested, workspace.Gathered:
+		return a.applyIntent(a.OnTimer(msg))
 	case reader.Laid:
 		return a.Reader.Take(msg)
 	case session.Connected:

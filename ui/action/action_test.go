@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
 	"mayfly/ui/panes"
@@ -210,14 +209,6 @@ func TestTheReasonWhyNot(t *testing.T) {
 		{"SMTP", Subject{Session: smtp, Inbox: in}, Subject.NeedSMTP, ""},
 		{"message", Subject{}, Subject.NeedMessage, "Select a message first"},
 		{"message", Subject{Message: m(nil)}, Subject.NeedMessage, ""},
-		{"code", Subject{}, Subject.NeedCode, "Select a message first"},
-		{"code", Subject{Message: m(nil)}, Subject.NeedCode, "Still looking for a code"},
-		{"code", Subject{Message: m(&store.Findings{})}, Subject.NeedCode, "No code was found in this message"},
-		{"code", Subject{Message: m(&store.Findings{Code: "1"})}, Subject.NeedCode, ""},
-		{"link", Subject{}, Subject.NeedLink, "Select a message first"},
-		{"link", Subject{Message: m(nil)}, Subject.NeedLink, "Still looking for a link"},
-		{"link", Subject{Message: m(&store.Findings{Code: "1"})}, Subject.NeedLink, "No confirmation link was found: : labels labels every link"},
-		{"link", Subject{Message: m(&store.Findings{Link: render.Link{URL: "x"}})}, Subject.NeedLink, ""},
 	} {
 		c.s.Keys, c.s.Now = table(), now
 		if got := c.reason(c.s); got != c.want {

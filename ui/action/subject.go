@@ -65,29 +65,3 @@ func (s Subject) NeedMessage() string {
 	}
 	return ""
 }
-
-// NeedCode is the reason when there is no code to copy.
-func (s Subject) NeedCode() string {
-	switch {
-	case s.Message == nil:
-		return s.NeedMessage()
-	case s.Message.Findings == nil:
-		return "Still looking for a code"
-	case s.Message.Findings.Code == "":
-		return "No code was found in this message"
-	}
-	return ""
-}
-
-// NeedLink is the reason when there is no link to open.
-func (s Subject) NeedLink() string {
-	switch {
-	case s.Message == nil:
-		return s.NeedMessage()
-	case s.Message.Findings == nil:
-		return "Still looking for a link"
-	case s.Message.Findings.Link.URL == "":
-		return "No confirmation link was found: " + s.Keys.KeyFor("labels") + " labels every link"
-	}
-	return ""
-}

@@ -27,8 +27,9 @@ type (
 	Fetch struct{}
 	// Announce notifies the user of new mail while the window is out of focus.
 	Announce struct {
-		Inbox, Sender, Subject string // of the newest message
-		Count                  int
+		Inbox           string // its name, or how many there are
+		Sender, Subject string // of the newest message
+		Count           int
 	}
 
 	// CreateInbox creates an inbox, and copies its address if Copy is set.
@@ -67,7 +68,7 @@ type (
 // Text is what a notification says.
 func (a Announce) Text() string {
 	if a.Count > 1 {
-		return fmt.Sprintf("%d new messages, the newest from %s", a.Count, a.Sender)
+		return fmt.Sprintf("%d new messages, the newest from %s: %s", a.Count, a.Sender, a.Subject)
 	}
 	return a.Sender + ": " + a.Subject
 }

@@ -55,9 +55,17 @@ func (l *List) Select(id string) bool {
 	return true
 }
 
+// Placed reports whether the user put the selection, or the part of the list on the screen, where it
+// is.
+func (l *List) Placed() bool { return l.placed }
+
+// Stay keeps the selection with its item, as if the user had selected it.
+func (l *List) Stay() { l.placed = true }
+
 // Move moves the selection by n items and stops at both ends.
 func (l *List) Move(n int) {
-	l.sel, l.reveal, l.placed = l.clamp(l.sel+n), true, true
+	to := l.clamp(l.sel + n)
+	l.sel, l.reveal, l.placed = to, true, l.placed || to != l.sel
 }
 
 // First selects the first item. Items inserted before it later come into view, and may push it off
@@ -68,7 +76,10 @@ func (l *List) First() { l.sel, l.reveal, l.placed = 0, true, false }
 func (l *List) Last() { l.sel, l.reveal, l.placed = l.clamp(len(l.ids)-1), true, true }
 
 // Scroll scrolls by n items and leaves the selection alone.
-func (l *List) Scroll(n int) { l.top, l.reveal = l.clamp(l.top+n), false }
+func (l *List) Scroll(n int) {
+	top := l.clamp(l.top + n)
+	l.top, l.reveal, l.placed = top, false, l.placed || top != l.top
+}
 
 // Row is one item on the screen.
 type Row struct {

@@ -21,7 +21,7 @@ type Pane struct {
 	list.Column
 	InboxID string // of the inbox shown, or [store.All]
 	store   *store.Store
-	places  map[string]string // inbox → the message last selected in it
+	places  map[string]string // inbox → the message that the user went to in it
 }
 
 // New returns a pane that lists the messages of all inboxes of a store.
@@ -37,7 +37,8 @@ func (p *Pane) Show(inboxID string) {
 	if p.InboxID == inboxID {
 		return
 	}
-	if sel := p.Selected(); sel != "" {
+	delete(p.places, p.InboxID)
+	if sel := p.Selected(); sel != "" && p.Placed() {
 		p.places[p.InboxID] = sel
 	}
 	typing := p.Filter.Typing
@@ -55,7 +56,8 @@ func (p *Pane) Update(msg tea.Msg) any {
 	return p.Intent(msg, intent.Preview{}, intent.OpenMessage{})
 }
 
-// Refresh updates the list from the store. The cursor stays where it is.
+// Refresh updates the list from the store. The cursor stays with its message if the user moved it
+// there, otherwise with the newest.
 func (p *Pane) Refresh() {
 	keys := p.store.Keys(p.InboxID)
 	if p.Filter.On() {
@@ -68,6 +70,9 @@ func (p *Pane) Refresh() {
 		keys = kept
 	}
 	p.Set(keys)
+	if !p.Placed() {
+		p.First()
+	}
 	for k := range p.Marks {
 		if p.store.Messages[k] == nil {
 			delete(p.Marks, k)

@@ -192,7 +192,7 @@ func TestEachInboxKeepsItsPlace(t *testing.T) {
 		move int
 		want string
 	}{
-		{"a", 20, "10"}, {"b", 1, "y"}, {store.All, 0, "30"}, {"a", 0, "10"}, {"a", -1, "11"}, {"b", 0, "y"}, {"none", 0, ""}, {"a", 0, "11"},
+		{"a", 20, "10"}, {"b", 1, "y"}, {store.All, 0, "x"}, {"a", 0, "10"}, {"a", -1, "11"}, {"b", 0, "y"}, {"none", 0, ""}, {"a", 0, "11"},
 	} {
 		s.Show(c.show)
 		s.send(panes.Move(c.move))

@@ -210,6 +210,9 @@ func (p *Pane) clamp() {
 	p.top = max(0, min(p.top, len(p.head())+len(p.lines)-p.textHeight()))
 }
 
+// Scrolled reports whether the message has been scrolled away from its beginning.
+func (p *Pane) Scrolled() bool { return p.top > 0 }
+
 // reveal scrolls a line of the body into view, away from the very edge.
 func (p *Pane) reveal(line int) {
 	n := line + len(p.head())

@@ -36,6 +36,7 @@ type Facts struct {
 	Filtered bool           // the list of messages is filtered
 	Creating bool           // an inbox is being created
 	Follow   bool
+	Autocopy bool
 }
 
 // Header is the first row, w cells wide. It shows path instead of the service if path is not nil.
@@ -94,6 +95,9 @@ func (f Facts) vitals() []string {
 			style = th.Warn
 		}
 		parts = append(parts, style.On(left+" left"))
+	}
+	if f.Autocopy {
+		parts = append(parts, th.Accent.On("autocopy"))
 	}
 	if f.Follow {
 		parts = append(parts, th.Accent.On("following"))

@@ -17,11 +17,11 @@ func newPrefetches() prefetches {
 	return prefetches{tried: map[string]bool{}, inFlight: map[string]int64{}}
 }
 
-// retry makes messages whose prefetch failed eligible again.
-func (p *prefetches) retry() {
-	for key := range p.tried {
-		if _, ok := p.inFlight[key]; !ok {
-			delete(p.tried, key)
+// RetryPrefetches makes messages whose prefetch failed eligible again.
+func (s *Store) RetryPrefetches() {
+	for key := range s.prefetches.tried {
+		if _, ok := s.prefetches.inFlight[key]; !ok {
+			delete(s.prefetches.tried, key)
 		}
 	}
 }

@@ -105,8 +105,8 @@ func (s *Store) Prune(now time.Time, keep func(id string) bool) bool {
 	return pruned
 }
 
-// Apply applies an event of an inbox and returns the inbox and its new messages. The inbox is nil
-// if it is not listed any more, or if the event is from an earlier follower of it.
+// Apply applies an event of an inbox and returns the inbox and the messages that have arrived. The
+// inbox is nil if it is not listed any more, or if the event is from an earlier follower of it.
 func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
 	i := s.Inboxes[e.InboxID]
 	if i == nil || e.Generation != i.Generation {
@@ -114,7 +114,7 @@ func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
 	}
 	switch e.Kind {
 	case watch.Listed, watch.Arrived:
-		s.prefetches.retry()
+		s.RetryPrefetches()
 		return i, s.list(i, e.Messages, now)
 	case watch.Gone:
 		i.State, i.EndedAt = Gone, now
@@ -126,8 +126,8 @@ func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
 	return i, nil
 }
 
-// list applies the complete list of an inbox and returns the new messages. Messages that arrive
-// while the inbox is watched are unread, and so are those received since the application started.
+// list applies the complete list of an inbox and returns the messages that have arrived: while the
+// inbox is watched, or since the application started. They are unread.
 func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived []*Message) {
 	first := i.Keys == nil
 	s.pass++
@@ -138,6 +138,9 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 		if m == nil {
 			m = newMessage(i.ID, key, sum)
 			m.Unread = !first || sum.ReceivedAt.After(s.started)
+			if m.Unread {
+				arrived = append(arrived, m)
+			}
 			if m.Received.IsZero() {
 				m.Received = now
 			}
@@ -145,7 +148,6 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 				m.Delay = now.Sub(i.CopiedAt)
 			}
 			s.Messages[key] = m
-			arrived = append(arrived, m)
 		}
 		if m.pass != s.pass { // a repeated ID is one message
 			m.pass = s.pass

@@ -157,7 +157,7 @@ func TestARowIsMadeOfCleanText(t *testing.T) {
 	i.CopiedAt = start
 	hostile := api.Summary{ID: "1", From: "X\x1b]0;evil\x07@b.example", FromName: "A\u202eB", Subject: "one\r\ntwo", Raw: []byte("{}")}
 	now := start.Add(3200 * time.Millisecond)
-	m := s.listed("a", start, at("0", -9), at("9", 1))[1]
+	m := s.listed("a", start, at("0", -9), at("9", 1))[0]
 	if m.Delay != 0 {
 		t.Errorf("listed at once, its delay is %v", m.Delay)
 	}

@@ -76,6 +76,9 @@ func (w *Workspace) OnOpened(m session.Opened) {
 	if cached := w.Store.Opened.Get(m.Key); m.Message != nil && (cached == nil || cached.Raw == nil) {
 		w.Store.Opened.Put(m.Key, m.Message)
 	}
+	if len(w.wanted.from) > 0 && w.wanted.from[0].Key == m.Key {
+		w.wanted.err = m.Err
+	}
 	switch {
 	case m.Generation != w.Reader.Generation: // another message has been opened since
 	case m.Err != nil:
@@ -129,7 +132,7 @@ func (w *Workspace) Subject(s *session.Session, keys action.Table, now time.Time
 
 // Facts fills in what the header and empty panes show about the panes.
 func (w *Workspace) Facts(f status.Facts) status.Facts {
-	f.Store, f.Newest, f.Follow = w.Store, w.Newest, w.Follow
+	f.Store, f.Newest, f.Follow, f.Autocopy = w.Store, w.Newest, w.Follow, w.Autocopy
 	f.Selected, f.Listed = w.Inboxes.Inbox(), w.Store.Inboxes[w.Messages.InboxID]
 	f.Filtered = w.Messages.Filter.On()
 	return f

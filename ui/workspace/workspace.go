@@ -33,11 +33,16 @@ type Workspace struct {
 	Focus    panes.Pane
 	Layout   panes.Layout
 	Follow   bool           // the newest message opens as it arrives
+	Autocopy bool           // each new code is copied as it arrives
 	Newest   *store.Message // the latest arrival
 	Unseen   bool           // the window is out of focus: what is shown does not count as read
 
 	dividers panes.Dividers
-	next     *store.Message // the one to open while following
+	resting  string           // the message that is shown once the cursor rests on it
+	next     *store.Message   // the newest, to be shown when the user is not busy
+	burst    burst            // what has not been announced yet
+	wanted   wanted           // what was asked for and is still being read
+	fresh    []*store.Message // those whose code is to be copied once they are read, newest first
 }
 
 // New returns empty panes.
@@ -54,6 +59,7 @@ func (w *Workspace) Reset(now time.Time) {
 	w.Inboxes, w.Messages = inboxes.New(w.Store), messages.New(w.Store)
 	w.Reader.Close()
 	w.Focus, w.Newest, w.next = panes.Messages, nil, nil
+	w.burst, w.wanted, w.fresh = burst{}, wanted{}, nil
 	if typing { // the letters that follow are not commands
 		w.Messages.Filter.Start()
 	}
@@ -77,7 +83,7 @@ func (w *Workspace) panes() [3]Pane {
 func (w *Workspace) Pane() Pane { return w.panes()[w.Focus] }
 
 // Message is the message an action applies to: the open one when the reader has focus, otherwise
-// the selected one. It alone decides which code is copied and which link is opened.
+// the selected one.
 func (w *Workspace) Message() *store.Message {
 	if m := w.Messages.Message(); m != nil && (w.Focus != panes.Reader || !w.Reader.Reading()) {
 		return m
@@ -161,28 +167,44 @@ func (w *Workspace) click(m tea.MouseClickMsg) any {
 	return w.Pane().Update(m)
 }
 
-// NextPane moves the focus to the right.
-func (w *Workspace) NextPane() any {
+// right moves the focus to the right, as far as there is a pane.
+func (w *Workspace) right() any {
 	switch {
 	case w.Focus == panes.Inboxes:
 		w.Focus = panes.Messages
-	case w.Focus == panes.Messages && w.Reader.Reading():
+	case w.Focus == panes.Messages && w.Reader.Reading() && w.Layout.Columns > 1:
 		w.Focus = panes.Reader
 	case w.Focus == panes.Messages:
 		return w.Enter()
-	case w.Layout.Columns == 3:
-		w.Focus = panes.Inboxes
 	}
 	return nil
 }
 
-// PreviousPane moves the focus to the left.
-func (w *Workspace) PreviousPane() any {
+// left moves the focus to the left, as far as there is a pane.
+func (w *Workspace) left() any {
+	w.Focus = max(w.Focus-1, panes.Inboxes)
+	return nil
+}
+
+// nextPane moves the focus to the right, and from the last pane to the first.
+func (w *Workspace) nextPane() any {
+	before := w.Focus
+	did := w.right()
+	if w.Focus == before {
+		w.Focus = panes.Inboxes
+	}
+	return did
+}
+
+// previousPane moves the focus to the left, and from the first pane to the last.
+func (w *Workspace) previousPane() any {
 	switch {
-	case w.Focus > panes.Inboxes:
-		w.Focus--
-	case w.Layout.Columns == 3 && w.Reader.Reading():
+	case w.Focus != panes.Inboxes:
+		return w.left()
+	case w.Reader.Reading():
 		w.Focus = panes.Reader
+	default:
+		w.Focus = panes.Messages
 	}
 	return nil
 }
@@ -200,6 +222,7 @@ func (w *Workspace) Enter() any {
 	}
 	w.Focus = panes.Reader
 	if w.Reader.Reads(m.Key) && w.Reader.Err == nil {
+		w.MarkRead()
 		return nil
 	}
 	return w.Open(m)
@@ -207,6 +230,7 @@ func (w *Workspace) Enter() any {
 
 // leave goes one step outwards: from the message to the list, from the list to the inboxes.
 func (w *Workspace) leave() {
+	w.resting = ""
 	switch {
 	case w.Focus == panes.Reader:
 		w.Focus = panes.Messages

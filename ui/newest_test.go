@@ -1,0 +1,298 @@
+package ui
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api/apitest"
+	"mayfly/ui/panes"
+	"mayfly/ui/store"
+)
+
+// coded is a mail with a code and a link, received so many minutes ago.
+func coded(from, code string, minutes int) apitest.Mail {
+	return apitest.Mail{
+		From: from + "@x.example", FromName: from, Subject: "Code " + code, ReceivedAt: time.Now().Add(-time.Duration(minutes) * time.Minute),
+		Text: "Your verification code is " + code + "\n\nConfirm your e-mail address: https://x.example/confirm?token=" + code,
+	}
+}
+
+func plain(from string) apitest.Mail {
+	return apitest.Mail{From: from + "@x.example", FromName: from, Subject: "Welcome", Text: "Hello there"}
+}
+
+const adas = "ada@" + apitest.Domain
+
+// deliver delivers a mail and lets it arrive.
+func (h *harness) deliver(address string, m apitest.Mail) {
+	h.t.Helper()
+	h.mail(address, m)
+	h.settle()
+}
+
+// copies fails unless this is what was copied last.
+func (h *harness) copies(want string) {
+	h.t.Helper()
+	if len(h.copied) == 0 || h.copied[len(h.copied)-1] != want {
+		h.t.Fatalf("copied %q, want %s at the end:\n%s", h.copied, want, strings.Join(h.text(), "\n"))
+	}
+}
+
+func TestWhichCodeIsCopied(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		scene   func(h *harness)
+		copies  string
+		says    string
+		columns int // 3 unless given
+	}{
+		{name: "the newest", scene: func(h *harness) {
+			h.deliver(adas, coded("Acme", "222222", 0))
+		}, copies: "222222", says: "✓ copied 222222 (OSC 52"},
+		{name: "the newest on a narrow screen, after reading the one before", columns: 1, scene: func(h *harness) {
+			h.press("enter", "c", "esc")
+			h.deliver(adas, coded("Acme", "222222", 0))
+		}, copies: "222222", says: "✓ copied 222222 "},
+		{name: "not a mail without one", scene: func(h *harness) {
+			h.deliver(adas, coded("Acme", "222222", 0))
+			h.wait(5 * time.Minute)
+			h.deliver(adas, plain("Acme"))
+		}, copies: "222222", says: "copied 222222 from Acme, 5 min ago (OSC 52"},
+		{name: "from the inboxes", scene: func(h *harness) {
+			h.press("h")
+			for n := range 5 {
+				h.deliver(adas, coded("Acme", fmt.Sprint(222222+n), 0))
+			}
+		}, copies: "222226", says: "copied 222226 from Acme (OSC 52"},
+		{name: "from the inboxes of a narrow screen, of a mail that was not read yet", columns: 1, scene: func(h *harness) {
+			h.press("h")
+			h.deliver(adas, coded("Acme", "222222", 0))
+		}, copies: "222222", says: "copied 222222 from"},
+		{name: "of all inboxes", scene: func(h *harness) {
+			h.press("h", "g")
+			h.deliver("bob@"+apitest.Domain, coded("Bank", "222222", 0))
+		}, copies: "222222", says: "copied 222222 from Bank"},
+		{name: "of the selected inbox, whatever came to others", scene: func(h *harness) {
+			h.deliver("bob@"+apitest.Domain, coded("Bank", "222222", 0))
+		}, copies: "111111", says: "copied 111111 (OSC 52"},
+		{name: "with a filter, the newest that matches", scene: func(h *harness) {
+			h.deliver(adas, coded("Bank", "222222", 0))
+			h.press("/")
+			h.write("acme")
+			h.press("enter")
+		}, copies: "111111", says: "copied 111111; a newer code came: 222222"},
+		{name: "of the inbox, whatever the filter of the list", scene: func(h *harness) {
+			h.deliver(adas, coded("Bank", "222222", 0))
+			h.press("/")
+			h.write("acme")
+			h.press("enter", "h")
+		}, copies: "222222", says: "copied 222222 from Bank"},
+		{name: "that of an older mail, after moving to it", scene: func(h *harness) {
+			h.deliver(adas, coded("Acme", "222222", 0))
+			h.press("j")
+		}, copies: "111111", says: "copied 111111; a newer code came: 222222 (OSC 52"},
+		{name: "that of the open message", scene: func(h *harness) {
+			h.press("enter")
+			h.deliver(adas, coded("Acme", "222222", 0))
+			h.selected("Code 111111")
+		}, copies: "111111", says: "copied 111111; a newer code came: 222222 (OSC 52"},
+		{name: "that of the open message, left behind by new mail", scene: func(h *harness) {
+			h.press("enter")
+			h.deliver(adas, coded("Acme", "222222", 0))
+			h.press("h")
+			h.selected("Code 111111")
+		}, copies: "111111", says: "a newer code came: 222222"},
+		{name: "the newest, once the user goes back to it", scene: func(h *harness) {
+			h.deliver(adas, coded("Acme", "222222", 0))
+			h.press("j", "g")
+			h.deliver(adas, coded("Acme", "333333", 0))
+			h.selected("Code 333333")
+		}, copies: "333333", says: "copied 333333 (OSC 52"},
+		{name: "beside marked rows", scene: func(h *harness) {
+			h.deliver(adas, coded("Acme", "222222", 0))
+			h.press("space")
+			h.deliver(adas, coded("Acme", "333333", 0))
+			h.selected("Code 111111")
+		}, copies: "111111", says: "a newer code came: 333333"},
+		{name: "of the newest while following", scene: func(h *harness) {
+			h.press("F", "enter")
+			h.deliver(adas, coded("Acme", "222222", 0))
+		}, copies: "222222", says: "copied 222222 (OSC 52"},
+		{name: "of a mail that came under a dialog", scene: func(h *harness) {
+			h.press("d")
+			h.deliver(adas, coded("Acme", "222222", 0))
+			h.dontSee("Your verification code is 222222")
+			h.press("n")
+			h.see("Your verification code is 222222")
+		}, copies: "222222", says: "copied 222222 (OSC 52"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			set := with(two)
+			if c.columns == 1 {
+				set.width, set.height = 60, 14
+			}
+			play(t, set, func(h *harness) {
+				h.press("h", "g", "j", "j", "enter")
+				h.deliver(adas, coded("Acme", "111111", 0))
+				c.scene(h)
+				h.press("c")
+				h.copies(c.copies)
+				h.see(c.says)
+			})
+		})
+	}
+}
+
+func TestACodeIsWaitedFor(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		fault  apitest.Fault
+		then   func(h *harness)
+		copies []string
+		says   string
+	}{
+		{"it is copied once it is read", apitest.None, func(*harness) {}, []string{"222222"}, "copied 222222"},
+		{"not when something else is copied meanwhile", apitest.None, func(h *harness) { h.press("y") }, []string{adas}, "copied " + adas},
+		{"nothing when it cannot be read", apitest.InternalError, func(*harness) {}, nil, "! read the message from Acme"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			play(t, with(ada), func(h *harness) {
+				h.deliver(adas, coded("Acme", "111111", 0))
+				bodies := func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/messages/") }
+				h.server.FailIf(c.fault, -1, bodies)
+				h.server.SetDelay(time.Second)
+				h.mail(adas, coded("Acme", "222222", 0))
+				h.wait(500 * time.Millisecond)
+				h.see("Code 222222")
+				h.press("c")
+				h.see("Reading the message from Acme…")
+				c.then(h)
+				h.wait(20 * time.Second)
+				if !slices.Equal(h.copied, c.copies) {
+					t.Errorf("copied %q", h.copied)
+				}
+				if c.copies == nil {
+					h.press("c")
+					h.wait(5 * time.Second)
+				}
+				if c.fault != apitest.None {
+					h.see(c.says)
+				}
+			})
+		})
+	}
+}
+
+func TestTheLinkThatIsOpenedIsTheNewest(t *testing.T) {
+	play(t, with(ada), func(h *harness) {
+		h.deliver(adas, coded("Acme", "111111", 0))
+		h.press("h")
+		h.deliver(adas, coded("Bank", "222222", 0))
+		h.press("o")
+		h.see("token=222222", "The link from Bank")
+		h.press("esc", "l", "j", "o")
+		h.see("token=111111", "The link; a newer one came")
+	})
+}
+
+func TestAutocopy(t *testing.T) {
+	set := with(two)
+	set.config = "[ui]\nautocopy = true\n"
+	play(t, set, func(h *harness) {
+		h.see("autocopy ·")
+		h.deliver("bob@"+apitest.Domain, coded("Bank", "111111", 0)) // the selected one
+		h.copies("111111")
+		h.see("copied the new code 111111 from Bank (OSC 52")
+		h.send(tea.BlurMsg{})
+		h.deliver(adas, coded("Acme", "222222", 0)) // not on the screen
+		h.copies("222222")
+		h.see("copied the new code 222222 from Acme for ada")
+		h.mail(adas, coded("Acme", "333333", 1))
+		h.mail(adas, coded("Acme", "444444", 0))
+		h.mail(adas, plain("Acme"))
+		h.settle()
+		h.copies("444444")
+		h.press("C")
+		h.dontSee("autocopy ·")
+		h.see("No autocopy")
+		h.deliver(adas, coded("Acme", "555555", 0))
+		h.copies("444444")
+	})
+}
+
+func TestFollowingFromTheStart(t *testing.T) {
+	set := with(two)
+	set.config = "[ui]\nfollow = true\n"
+	play(t, set, func(h *harness) {
+		h.see("following")
+		h.deliver(adas, coded("Acme", "111111", 0))
+		h.see("Your verification code is 111111")
+	})
+}
+
+func TestABurstIsAnnouncedOnce(t *testing.T) {
+	play(t, with(two), func(h *harness) {
+		h.send(tea.BlurMsg{})
+		for n := range 6 {
+			h.deliver("bob@"+apitest.Domain, coded("Acme", fmt.Sprint(111111+n), 0))
+			h.wait(20 * time.Millisecond)
+		}
+		h.wait(5 * time.Second)
+		if len(h.raw) != 1 || !strings.Contains(h.raw[0], "Mail for bob: 6 new messages, the newest from Acme: Code 111116") {
+			t.Errorf("the terminal got %q", h.raw)
+		}
+	})
+}
+
+func TestTheKeysBetweenPanes(t *testing.T) {
+	for _, size := range sizes[:3] {
+		play(t, setting{width: size.w, height: size.h, before: someMail, service: extended}, func(h *harness) {
+			for _, c := range []struct {
+				key  string
+				want panes.Pane
+			}{
+				{"h", panes.Inboxes}, {"h", panes.Inboxes}, {"l", panes.Messages}, {"l", panes.Reader}, {"l", panes.Reader}, {"right", panes.Reader},
+				{"tab", panes.Inboxes}, {"tab", panes.Messages}, {"tab", panes.Reader}, {"tab", panes.Inboxes},
+				{"shift+tab", panes.Reader}, {"shift+tab", panes.Messages}, {"left", panes.Inboxes}, {"left", panes.Inboxes},
+			} {
+				h.press(c.key)
+				if h.app.Focus != c.want {
+					t.Fatalf("at %d columns, %s leads to pane %d, want %d", size.w, c.key, h.app.Focus, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestMovingInTheListPreviews(t *testing.T) {
+	long := func(h *harness) {
+		in := h.inboxNamed("ada", time.Hour)
+		for n := range 3 {
+			h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: fmt.Sprint("Mail ", n), ReceivedAt: time.Now().Add(time.Duration(n-9) * time.Minute),
+				Text: fmt.Sprint("Begin ", n, strings.Repeat("\n\nmore", 80), "\n\nEnd ", n)})
+		}
+	}
+	play(t, with(long), func(h *harness) {
+		h.press("j")
+		h.wait(time.Second)
+		h.see("Begin 1")
+		h.press("l", "G")
+		h.see("End 1")
+		h.press("h", "j")
+		h.wait(time.Second)
+		h.see("Begin 0")
+		h.press("k")
+		h.see("Begin 1")
+		h.press("esc", "j", "esc")
+		h.app.Store.Opened = store.Cache{}
+		h.press("k", "esc")
+		h.wait(time.Second)
+		h.dontSee("Begin")
+	})
+}
