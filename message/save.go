@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"mime"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,9 +46,45 @@ func (m *Message) Save(dir string) (paths []string, err error) {
 	return paths, nil
 }
 
-// SaveAttachment writes the content of attachment i into dir.
+// Files are the indexes of the attachments that are files of their own, not images within the body.
+func (m *Message) Files() []int {
+	var files []int
+	for i, a := range m.Attachments {
+		if !a.Inline || a.ContentID == "" || !strings.HasPrefix(a.ContentType, "image/") {
+			files = append(files, i)
+		}
+	}
+	return files
+}
+
+// SaveAttachment writes the content of attachment i into dir. Without an extension of its own, its
+// name gets that of its content type.
 func (m *Message) SaveAttachment(dir string, i int, content []byte) (path string, err error) {
-	return writeNew(dir, fileName(m.Attachments[i].Filename, fmt.Sprintf("attachment-%d", i+1)), content)
+	a := m.Attachments[i]
+	name := fileName(a.Filename, fmt.Sprintf("attachment-%d", i+1))
+	if filepath.Ext(name) == "" {
+		name += extension(a.ContentType)
+	}
+	return writeNew(dir, name, content)
+}
+
+// extensions are those of common content types, for which systems list several or none.
+var extensions = map[string]string{
+	"application/gzip": ".gz", "application/json": ".json", "application/pdf": ".pdf", "application/xml": ".xml",
+	"application/zip": ".zip", "audio/mpeg": ".mp3", "image/gif": ".gif", "image/jpeg": ".jpg", "image/png": ".png",
+	"image/svg+xml": ".svg", "image/webp": ".webp", "message/rfc822": ".eml", "text/calendar": ".ics", "text/csv": ".csv",
+	"text/html": ".html", "text/markdown": ".md", "text/plain": ".txt", "text/vcard": ".vcf", "text/xml": ".xml", "video/mp4": ".mp4",
+}
+
+// extension is the extension for a content type, "" when it says nothing.
+func extension(contentType string) string {
+	if ext, ok := extensions[contentType]; ok {
+		return ext
+	}
+	if listed, err := mime.ExtensionsByType(contentType); err == nil && len(listed) > 0 && contentType != "application/octet-stream" {
+		return listed[0]
+	}
+	return ""
 }
 
 // fileName makes a file name of one component out of what a mail says: no folders, no control or

@@ -59,8 +59,10 @@ func FuzzFileName(f *testing.F) {
 
 func TestNothingIsOverwritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	m := &Message{Message: mail.Message{Attachments: []mail.Attachment{{Filename: "a.txt"}, {Filename: "a.txt"}, {Filename: "../a.txt"}, {}}}}
-	for i, want := range []string{"a.txt", "a (2).txt", "_a.txt", "attachment-4"} {
+	m := &Message{Message: mail.Message{Attachments: []mail.Attachment{{Filename: "a.txt"}, {Filename: "a.txt"}, {Filename: "../a.txt"}, {},
+		{Filename: "a", ContentType: "text/plain"}, {ContentType: "image/jpeg"}, {Filename: "LICENSE.2", ContentType: "text/plain"},
+		{Filename: "..", ContentType: "application/pdf"}, {Filename: "data", ContentType: "application/octet-stream"}, {Filename: "b", ContentType: "../x"}}}}
+	for i, want := range []string{"a.txt", "a (2).txt", "_a.txt", "attachment-4", "a (3).txt", "attachment-6.jpg", "LICENSE.2", "attachment-8.pdf", "data", "b"} {
 		path, err := m.SaveAttachment(dir, i, []byte(want))
 		if err != nil {
 			t.Fatal(err)
@@ -74,6 +76,19 @@ func TestNothingIsOverwritten(t *testing.T) {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s can be read by others: %v", path, info.Mode())
 		}
+	}
+}
+
+func TestFilesAreTheAttachmentsWithoutImagesOfTheBody(t *testing.T) {
+	m := &Message{Message: mail.Message{Attachments: []mail.Attachment{
+		{Filename: "a.pdf", ContentType: "application/pdf"},
+		{Inline: true, ContentID: "logo", ContentType: "image/png"},
+		{Inline: true, ContentID: "terms", ContentType: "application/pdf"},
+		{Inline: true, ContentType: "image/png"},
+		{ContentID: "photo", ContentType: "image/png"},
+	}}}
+	if got, want := m.Files(), []int{0, 2, 3, 4}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

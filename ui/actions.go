@@ -33,7 +33,7 @@ func (a *app) actions() action.Table {
 		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Group: action.Message, Keys: []string{"f"}, Where: anywhere, Why: a.Reader.NeedOpen, Run: a.LabelLinks},
 		{ID: "save-message", Title: "Save the message", Group: action.Message, Keys: []string{"s"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any { return a.link.Session.SaveMessage(a.Message(), a.host.Downloads) }},
 		{ID: "save-attachments", Title: "Save the attachments", Group: action.Message, Keys: []string{"a"}, Where: anywhere, Why: a.Reader.NeedAttachments, Run: func() any {
-			a.footer.Work("Saving", 0, len(a.Reader.Opened.Attachments))
+			a.footer.Work("Saving", 0, len(a.Reader.Opened.Files()))
 			return a.link.Session.SaveAttachments(a.Reader.Opened, a.host.Downloads)
 		}},
 		{ID: "browser", Title: "Open a safe copy in the browser", Group: action.Message, Keys: []string{"b"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any {

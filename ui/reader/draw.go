@@ -167,10 +167,8 @@ func (p *Pane) notices(w int) []string {
 // attachments lists the attachments, a row each.
 func (p *Pane) attachments(w int) []string {
 	var rows []string
-	for _, a := range p.Opened.Attachments {
-		if a.Inline && a.ContentID != "" {
-			continue
-		}
+	for _, i := range p.Opened.Files() {
+		a := p.Opened.Attachments[i]
 		name := cell.Steady(cmp.Or(render.Clean(a.Filename), render.Clean(a.ContentType)))
 		size := bytesText(a.Size)
 		label := "File"

@@ -35,7 +35,7 @@ func (p *Pane) NeedAttachments() string {
 	if reason := p.NeedOpen(); reason != "" {
 		return reason
 	}
-	if len(p.Opened.Attachments) == 0 {
+	if len(p.Opened.Files()) == 0 {
 		return "This message has no attachments"
 	}
 	return ""

@@ -161,22 +161,25 @@ type Saved struct {
 	Err   error
 
 	message *message.Message
+	files   []int // indexes of its attachments
 	dir     string
 	first   string // path of the first file
 }
 
-// SaveAttachments saves the first attachment of a message; [Saved.Next] goes on.
+// SaveAttachments saves the first attached file of a message; [Saved.Next] goes on.
 func (s *Session) SaveAttachments(m *message.Message, dir string) tea.Cmd {
-	return Saved{origin: origin{s}, message: m, dir: dir, Total: len(m.Attachments)}.Next()
+	files := m.Files()
+	return Saved{origin: origin{s}, message: m, files: files, dir: dir, Total: len(files)}.Next()
 }
 
 // Next saves the next attachment.
 func (v Saved) Next() tea.Cmd {
 	return v.session.request(func(ctx context.Context) tea.Msg {
-		content, err := v.message.AttachmentContent(ctx, v.session.Client, v.Count)
+		file := v.files[v.Count]
+		content, err := v.message.AttachmentContent(ctx, v.session.Client, file)
 		path := ""
 		if err == nil {
-			path, err = v.message.SaveAttachment(v.dir, v.Count, content)
+			path, err = v.message.SaveAttachment(v.dir, file, content)
 		}
 		if v.first == "" {
 			v.first = path
