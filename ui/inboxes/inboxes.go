@@ -3,7 +3,6 @@ package inboxes
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +29,7 @@ type Pane struct {
 	list.Column
 	store *store.Store
 	mixed bool // the addresses have several domains
+	brief bool // there are so many inboxes that each has one line
 }
 
 // New returns a pane that lists the inboxes of a store.
@@ -106,8 +106,10 @@ func (p *Pane) NeedRow(do string) string {
 
 // Fit lays the rows out in r.
 func (p *Pane) Fit(r panes.Rect) {
+	p.Rect = r
+	p.brief = p.Top()+1+2*len(p.store.Order) > r.H // also while a filter leaves few of them
 	p.Lay(r, func(id string) int {
-		if id == store.All || p.Dense() {
+		if id == store.All || p.brief {
 			return 1
 		}
 		return 2
@@ -161,19 +163,46 @@ func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) [
 	if domain := i.Domain(); domain != "" && p.mixed && i.Label == "" && cell.Width(i.Email)+9 <= p.Rect.W {
 		first = append(first, list.Span{Text: "@" + domain, Style: th.Dim})
 	}
-	lines := []string{b.Line(mark, append(first, count(th, i.Unread, len(i.Keys)))...)}
-	if p.Dense() {
-		return lines
+	total := count(th, i.Unread, len(i.Keys))
+	if p.brief {
+		state := list.Span{Text: briefly(i, now), Style: statusStyle(th, i, now)}
+		if state.Text != "" { // beside the count, and the name in what is left
+			room := b.Room(total) - cell.Width(state.Text)
+			name.Text = cell.Cut(cell.Steady(name.Text), room-1)
+			first = []list.Span{name, {Text: cell.Spaces(room - cell.Width(name.Text))}, state}
+		}
+		return []string{b.Line(mark, append(first, total)...)}
 	}
 	text, _ := status(i, now)
-	return append(lines, b.Line(" ", list.Span{Text: text, Style: statusStyle(th, i, now)}))
+	return []string{
+		b.Line(mark, append(first, total)...),
+		b.Line(" ", list.Span{Text: text, Style: statusStyle(th, i, now)}),
+	}
+}
+
+// briefly is the state of an inbox in a word, where it is out of the ordinary.
+func briefly(i *store.Inbox, now time.Time) string {
+	switch left := i.Expires.Sub(now); {
+	case deleted(i):
+		return "deleted"
+	case i.Gone(now):
+		return "expired"
+	case i.State == store.Failing:
+		return "failing"
+	case i.Paused:
+		return "paused"
+	case !i.Expires.IsZero() && left <= NearEnd:
+		text, _ := clock.Remaining(left)
+		return text
+	}
+	return ""
 }
 
 // status is the state of an inbox in words, and how long until they change.
 func status(i *store.Inbox, now time.Time) (string, time.Duration) {
 	left, next := clock.Remaining(i.Expires.Sub(now))
 	switch {
-	case i.State == store.Gone && (i.Expires.IsZero() || i.Expires.Sub(i.EndedAt) > maxSkew):
+	case deleted(i):
 		return "✕ deleted", 0
 	case i.Gone(now):
 		ago, next := clock.Age(now.Sub(i.Expires))
@@ -209,13 +238,19 @@ func statusStyle(th *theme.Theme, i *store.Inbox, now time.Time) theme.Style {
 	return th.Dim
 }
 
-// count is the number at the end of a row; unread messages stand out.
+// deleted reports whether an inbox is gone before its time.
+func deleted(i *store.Inbox) bool {
+	return i.State == store.Gone && (i.Expires.IsZero() || i.Expires.Sub(i.EndedAt) > maxSkew)
+}
+
+// count is the numbers of unread and of all messages at the end of a row.
 func count(th *theme.Theme, unread, total int) list.Span {
+	span := list.Span{Text: fmt.Sprintf("%d/%d", unread, total), Style: th.Dim}
 	switch {
+	case total == 0:
+		span.Text = ""
 	case unread > 0:
-		return list.Span{Text: strconv.Itoa(unread), Style: th.Accent + th.Bright}
-	case total > 0:
-		return list.Span{Text: strconv.Itoa(total), Style: th.Dim}
+		span.Style = th.Accent + th.Bright
 	}
-	return list.Span{Style: th.Dim}
+	return span
 }

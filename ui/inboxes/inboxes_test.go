@@ -79,7 +79,7 @@ func (s *scene) draw() uitest.Screen {
 }
 
 func TestTheList(t *testing.T) {
-	s := open(t, 30, 10, "old", "ci-run-881", "ada")
+	s := open(t, 30, 11, "old", "ci-run-881", "ada")
 	s.put("eve", "other.example").Label = "signup ✓"
 	s.mail("old", 3, 0)
 	s.mail("ada", 2, 2)
@@ -89,24 +89,53 @@ func TestTheList(t *testing.T) {
 	s.draw().Is(`
  Inboxes             1 marked
 
-   All inboxes              2
+   All inboxes            2/7
    signup ✓
    ○ ends in 4 min
- ✓ ada@b.example            2
+ ✓ ada@b.example          2/4
    ● 60 min left
 ▌  ci-run-881@b.example
 ▌  ○ paused · 60 min left
-   old@b.example            3
+   old@b.example          0/3
+   ○ 60 min left
 `)
 	s.Fit(panes.Rect{W: 18, H: 5})
 	s.draw().Is(`
  Inboxes 1 marked
-   All inboxes  2
-   signup ✓
- ✓ ada          2
-▌  ci-run-881
+   All inbox… 2/7
+   signup ✓ 4 min
+ ✓ ada        2/4
+▌  ci-run… paused
 `)
-	uitest.Draw(t, s.Draw(uitest.Theme(t), s.now, false), 18).See("▌  ci-run-881")
+	uitest.Draw(t, s.Draw(uitest.Theme(t), s.now, false), 18).See("▌  ci-run… paused")
+}
+
+func TestManyInboxesHaveOneLineEach(t *testing.T) {
+	s := open(t, 30, 10, "old", "ci-run-881", "ada", "a-name-that-is-too-long-for-a-row", "gone")
+	s.mail("ada", 2, 2)
+	s.mail("a-name-that-is-too-long-for-a-row", 18, 3)
+	s.store.Inboxes["ada"].Expires = start.Add(4 * time.Minute)
+	s.store.Inboxes["a-name-that-is-too-long-for-a-row"].Paused = true
+	s.store.Apply(watch.Event{Kind: watch.Failed, InboxID: "old"}, start)
+	s.store.Apply(watch.Event{Kind: watch.Gone, InboxID: "gone"}, start)
+	s.send(nil)
+	s.draw().Is(`
+ Inboxes
+
+▌  All inboxes           5/25
+   gone               deleted
+   a-name-that-i… paused 3/21
+   ada              4 min 2/4
+   ci-run-881
+   old                failing
+`)
+	s.send(panes.Search{})
+	s.press("ada", "enter") // the rows keep their height
+	s.draw().Is(`
+ /ada  esc
+
+▌  ada              4 min 2/4
+`)
 }
 
 func TestTheCursorStaysWithItsInbox(t *testing.T) {

@@ -20,6 +20,15 @@ type Bar struct {
 	W                 int
 }
 
+// Room is the width left for the other spans beside the last one.
+func (b Bar) Room(right Span) int {
+	room := b.W - 4 // the bar, the mark, a space on either side of the end
+	if right.Text != "" {
+		room -= cell.Width(right.Text) + 1
+	}
+	return room
+}
+
 // Line is one line of a row: the bar, a mark, then the spans. The last of several is right-aligned.
 func (b Bar) Line(mark string, spans ...Span) string {
 	th := b.Theme
@@ -35,10 +44,7 @@ func (b Bar) Line(mark string, spans ...Span) string {
 	if len(spans) > 1 {
 		spans, right = spans[:len(spans)-1], spans[len(spans)-1]
 	}
-	room := b.W - 4 // the bar, the mark, a space on either side of the end
-	if right.Text != "" {
-		room -= cell.Width(right.Text) + 1
-	}
+	room := b.Room(right)
 	var out strings.Builder
 	out.WriteString(edge)
 	out.WriteString((back + th.Accent).On(mark))

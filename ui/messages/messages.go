@@ -165,7 +165,7 @@ func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool, empty []string
 	out := panes.Blank(p.Rect)
 	right := ""
 	if before, after := p.More(p.Shown); before+after > 0 {
-		right = fmt.Sprintf("%d/%d ", p.Index()+1, p.Len())
+		right = fmt.Sprintf("%d of %d ", p.Index()+1, p.Len())
 	}
 	room := p.Rect.W - 2 - cell.Width(right)
 	out[0] = panes.Title(th, p.Filter.Title(th, p.title(room), room), th.Dim.On(right), p.Rect.W, focused)
@@ -191,15 +191,18 @@ func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) [
 		mark = "✓"
 	}
 	when, _ := clock.Age(now.Sub(m.Received))
-	at := list.Span{Text: when, Style: th.Dim}
+	at, files := list.Span{Text: when, Style: th.Dim}, list.Span{Text: m.Findings.FilesText(), Style: th.Dim}
 	if p.Dense() {
+		if files.Text != "" {
+			at.Text = files.Text + " · " + when
+		}
 		return []string{b.Line(mark, sender, list.Span{Text: "  " + subject.Text, Style: subject.Style}, at)}
 	}
 	first := []list.Span{sender}
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
 		first = append(first, list.Span{Text: " · " + i.Name(), Style: th.Dim})
 	}
-	lines := []string{b.Line(mark, append(first, at)...), b.Line(" ", subject, list.Span{})}
+	lines := []string{b.Line(mark, append(first, at)...), b.Line(" ", subject, files)}
 	if m.Findings.Any() {
 		lines = append(lines, b.Line(" ", findings(th, m.Findings)...))
 	}

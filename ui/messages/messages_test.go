@@ -116,6 +116,8 @@ func TestTheList(t *testing.T) {
 	s.find("3", "482913", "Confirm e-mail")
 	s.find("2", "", "Reset the password of the account")
 	s.find("1", "", "")
+	s.store.Messages[s.IDs()[2]].Findings.Files = 1
+	s.store.Messages[s.IDs()[3]].Findings.Files = 12
 	s.send(panes.First{}, panes.Move(1))
 	s.draw().Is(`
  ada@x.example
@@ -126,10 +128,10 @@ func TestTheList(t *testing.T) {
 ▌  Subject 3
 ▌  482913   ↗ Confirm e-mail
    Acme                     5 min
-   Subject 2
+   Subject 2               1 file
    ↗ Reset the password of the a…
    GitHub                     5 h
-   Subject 1
+   Subject 1             12 files
 `)
 	s.send(panes.Mark{})
 	s.Fit(panes.Rect{W: 34, H: 5})
@@ -137,8 +139,8 @@ func TestTheList(t *testing.T) {
  ada@x.example
  ● Acme  Subject 4            now
  ✓ Acme  Subject 3            now
-▌  Acme  Subject 2          5 min
-   GitHub  Subject 1          5 h
+▌  Acme  Subject 2 1 file · 5 min
+   GitHub  Subjec… 12 files · 5 h
 `)
 }
 
@@ -318,7 +320,7 @@ func TestWhatIsOnTheScreen(t *testing.T) {
 	if n := len(s.Keys()); n != 7 || s.Keys()[0] != s.IDs()[0] {
 		t.Errorf("%d rows are on the screen: %q", n, s.Keys())
 	}
-	s.draw().See("1/30", "Subject 24")
+	s.draw().See("1 of 30", "Subject 24")
 	var got, want clock.Alarm
 	s.now = start.Add(20 * time.Second)
 	s.Wake(s.now, &got)

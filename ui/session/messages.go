@@ -71,7 +71,7 @@ func read(m *message.Message) *store.Findings {
 	mail := m.Mail()
 	mail.Checks()
 	mail.CountImages()
-	return store.Find(mail)
+	return store.Find(m)
 }
 
 // RawFetched is the outcome of fetching the raw form of a message that is open.

@@ -3,10 +3,12 @@ package store
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"mayfly/api"
+	"mayfly/message"
 	"mayfly/render"
 	"mayfly/ui/cell"
 )
@@ -25,19 +27,36 @@ type Message struct {
 	pass uint64 // the last list that contained it
 }
 
-// Findings are the code and the link found in a message. The zero value means that nothing was
-// found.
+// Findings are what was found in a message. The zero value means that nothing was found.
 type Findings struct {
-	Code string
-	Link render.Link // the confirmation link; no URL means none
+	Code  string
+	Link  render.Link // the confirmation link; no URL means none
+	Files int         // attachments, without the images that the body shows
+}
+
+// FilesText is the number of attachments in words, "" for none.
+func (f *Findings) FilesText() string {
+	switch {
+	case f == nil || f.Files == 0:
+		return ""
+	case f.Files == 1:
+		return "1 file"
+	}
+	return strconv.Itoa(f.Files) + " files"
 }
 
 // Any reports whether a code or a link was found.
 func (f *Findings) Any() bool { return f != nil && (f.Code != "" || f.Link.URL != "") }
 
-// Find finds the code and the confirmation link of a message, cleaned for the screen.
-func Find(m *render.Mail) *Findings {
-	f := &Findings{}
+// Find finds the code and the confirmation link of a message, cleaned for the screen, and counts its
+// attachments.
+func Find(opened *message.Message) *Findings {
+	f, m := &Findings{}, opened.Mail()
+	for _, a := range opened.Attachments {
+		if !a.Inline || a.ContentID == "" {
+			f.Files++
+		}
+	}
 	if c, ok := m.Code(); ok {
 		f.Code = render.Clean(c.Value)
 	}

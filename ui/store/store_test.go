@@ -355,7 +355,7 @@ func TestFindings(t *testing.T) {
 		{"a code", api.Message{Subject: "Your code", Text: "Your verification code is 482913"}, "482913", "", ""},
 		{"a link", api.Message{Subject: "Welcome", HTML: "<p>Welcome</p><a href=\"https://x.example/confirm?t=1\"> Confirm\n\x1b[31m <b>e-mail</b>\u202e </a>"}, "", "https://x.example/confirm?t=1", "Confirm e-mail"},
 	} {
-		f := Find(message.New("a", c.mail).Mail())
+		f := Find(message.New("a", c.mail))
 		if f.Code != c.code || f.Link.URL != c.url || f.Link.Text != c.text || f.Any() != (c.code != "" || c.url != "") {
 			t.Errorf("%s: %+v", c.name, f)
 		}
@@ -363,7 +363,11 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s: the link that is opened lacks what is known of it: %+v", c.name, f.Link)
 		}
 	}
-	if (*Findings)(nil).Any() {
+	files := api.Message{HTML: `<img src="cid:1">`, Attachments: []api.Attachment{{ID: "a"}, {ID: "b", Inline: true, ContentID: "1"}, {ID: "c", Inline: true}}}
+	if f := Find(message.New("a", files)); f.FilesText() != "2 files" {
+		t.Errorf("of two attachments and an image there are %q", f.FilesText())
+	}
+	if (*Findings)(nil).Any() || (*Findings)(nil).FilesText() != "" {
 		t.Error("a message that was not prefetched has findings")
 	}
 }
