@@ -97,7 +97,7 @@ func TestTheList(t *testing.T) {
 ▌  ci-run-881@b.example
 ▌  ○ paused · 60 min left
    old@b.example          0/3
-   ○ 60 min left
+   ● 60 min left
 `)
 	s.Fit(panes.Rect{W: 18, H: 5})
 	s.draw().Is(`
