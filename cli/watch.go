@@ -97,11 +97,13 @@ func (f *follower) follow(ctx context.Context, c *api.Client, ids []string) erro
 	w.SetView(ids)
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(watching) }()
-	for e := range w.Events() {
-		if done, err := f.onEvent(w, e); done || err != nil {
-			cancel()
-			<-ended
-			return err
+	for events := range w.Events() {
+		for _, e := range events {
+			if done, err := f.onEvent(w, e); done || err != nil {
+				cancel()
+				<-ended
+				return err
+			}
 		}
 	}
 	err := <-ended

@@ -74,16 +74,19 @@ func Await(ctx context.Context, c *api.Client, inboxID string, m Match) (api.Mes
 	again := time.AfterFunc(math.MaxInt64, func() { w.Refresh(inboxID) }) // for a message that could not be fetched
 	defer again.Stop()
 	pause := minPause
-	for e := range w.Events() {
-		found, failure = a.onEvent(ctx, e, failure)
-		if found != nil || final(failure) || ctx.Err() != nil {
-			break
-		}
-		if failure == nil {
-			pause = minPause
-		} else if e.Kind != Failed {
-			again.Reset(pause)
-			pause = min(2*pause, maxPause)
+waiting:
+	for events := range w.Events() {
+		for _, e := range events {
+			found, failure = a.onEvent(ctx, e, failure)
+			if found != nil || final(failure) || ctx.Err() != nil {
+				break waiting
+			}
+			if failure == nil {
+				pause = minPause
+			} else if e.Kind == Listed || e.Kind == Arrived {
+				again.Reset(pause)
+				pause = min(2*pause, maxPause)
+			}
 		}
 	}
 	cancel()

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	maxPolls   = 8                // requests in flight that are not held
+	maxPolls   = 8                // requests in flight that are not held; half as many for what is not in view
 	maxBackOff = 30 * time.Second // between attempts
-	maxHoldLag = time.Second      // how long a held request may miss a change that the list of inboxes shows
+	maxLag     = time.Second      // how old what is in view may be, and how long a held request may miss a change
 	longHeld   = 5 * time.Second  // a held request cut after this long was cut by a proxy in between
 	longList   = 200              // messages from which on a list is not requested completely again
 	newest     = 100              // messages that are requested instead
@@ -33,7 +33,8 @@ type follower struct {
 	view    []string
 	focused bool
 	mode    Mode
-	polls   int // requests in flight that are not held
+	behind  time.Time // as the last Behind had it
+	polls   int       // requests in flight that are not held
 
 	holds  answer // whether the service holds lists of messages
 	list   inboxList
@@ -62,6 +63,7 @@ type inbox struct {
 	etag     string
 
 	inView, paused bool
+	viewed         time.Time // when it came into view
 	touched        time.Time
 
 	request   *request
@@ -103,7 +105,16 @@ func (f *follower) end() {
 
 func (f *follower) add(id string, generation uint64) {
 	f.remove(id)
-	f.inboxes[id] = &inbox{id: id, generation: generation, added: time.Now(), inView: slices.Contains(f.view, id)}
+	i := &inbox{id: id, generation: generation, added: time.Now()}
+	i.setInView(slices.Contains(f.view, id))
+	f.inboxes[id] = i
+}
+
+func (i *inbox) setInView(inView bool) {
+	if inView && !i.inView {
+		i.viewed = time.Now()
+	}
+	i.inView = inView
 }
 
 func (f *follower) remove(id string) {
@@ -151,18 +162,25 @@ func (i *inbox) markChanged() {
 
 // emit queues an event. A newer list of an inbox replaces one that was not received yet.
 func (f *follower) emit(e Event) {
-	if e.Kind == Listed || e.Kind == Arrived || e.Kind == Inboxes {
-		for n := range f.queue {
-			q := &f.queue[n]
-			if q.InboxID != e.InboxID || q.Kind != Listed && q.Kind != Arrived && q.Kind != Inboxes {
-				continue
-			}
-			q.Kind = max(q.Kind, e.Kind) // Listed and Arrived become Arrived
-			q.Messages, q.Inboxes, q.New = e.Messages, e.Inboxes, slices.Concat(q.New, e.New)
-			return
-		}
+	n := slices.IndexFunc(f.queue, func(q Event) bool { return q.InboxID == e.InboxID && q.replacedBy(e.Kind) })
+	if n < 0 {
+		f.queue = append(f.queue, e)
+		return
 	}
-	f.queue = append(f.queue, e)
+	q := &f.queue[n]
+	e.Kind, e.New = max(q.Kind, e.Kind), slices.Concat(q.New, e.New) // Listed and Arrived become Arrived
+	*q = e
+}
+
+// replacedBy reports whether a later event of a kind says all that e does.
+func (e Event) replacedBy(kind Kind) bool {
+	switch kind {
+	case Listed, Arrived:
+		return e.Kind == Listed || e.Kind == Arrived
+	case Inboxes, Behind:
+		return e.Kind == kind
+	}
+	return false
 }
 
 func (f *follower) emitInbox(i *inbox, e Event) {

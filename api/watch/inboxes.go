@@ -113,7 +113,7 @@ func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 		i.count, i.overtaken = n, i.request
 		switch {
 		case counted && n == 0 && !i.known && i.request == nil && !i.paused:
-			i.known, i.messages = true, []api.Summary{}
+			i.known, i.messages, i.ready = true, []api.Summary{}, time.Now()
 			f.emitInbox(i, Event{Kind: Listed, Messages: i.messages})
 		case counted && (!i.known || n != i.total):
 			i.markChanged()

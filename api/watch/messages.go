@@ -96,7 +96,7 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 		event.Messages = i.messages
 		f.emitInbox(i, event)
 	}
-	i.ready = time.Time{}
+	i.ready = time.Now()
 	if h.Wait > 0 && (!list.Held || !changed && time.Since(r.began) < h.Wait/2) {
 		// An early answer without news is no better than a poll.
 		i.ready = r.began.Add(f.pace().interval(f.class(i, time.Now())))

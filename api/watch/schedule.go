@@ -19,6 +19,7 @@ const (
 const (
 	justUsed = 2 * time.Minute
 	listGap  = 200 * time.Millisecond // between two requests for the list of inboxes
+	restGap  = time.Second            // between two requests for an inbox that is not in view
 	maxHolds = 16                     // inboxes with a held request of their own
 	// maxHoldsCounted is the same if the list of inboxes covers the others.
 	maxHoldsCounted = 8
@@ -90,9 +91,9 @@ func (f *follower) pace() pace {
 const (
 	urgent  = iota // Refresh was called
 	first          // hot, or in view and not known yet
+	viewed         // in view
 	listing        // the list of inboxes
 	news           // known to have changed
-	viewed         // in view
 	others
 )
 
@@ -126,7 +127,7 @@ func (f *follower) schedule() time.Duration {
 			if _, room := f.w.client.Budget().Background(); room > 0 {
 				return min(wait, room)
 			}
-			if f.polls >= maxPolls {
+			if f.polls >= maxPolls || best.rank > listing && f.polls >= maxPolls/2 {
 				return wait // until one of them ends
 			}
 		}
@@ -169,7 +170,7 @@ func (f *follower) assignHolds(now time.Time) {
 		i.held = n < room
 	}
 	for _, i := range f.inboxes {
-		if i.request != nil && i.request.hold > 0 && (!i.held || i.changed && now.Sub(i.changedAt) >= maxHoldLag) {
+		if i.request != nil && i.request.hold > 0 && (!i.held || i.changed && now.Sub(i.changedAt) >= maxLag) {
 			i.abandon()
 		}
 	}
@@ -198,7 +199,7 @@ func (f *follower) next(now time.Time, p pace) (best candidate, wait time.Durati
 		case i.paused && !i.refreshed:
 		case f.awaited(i.request):
 			if i.changed && i.request.hold > 0 {
-				wait = min(wait, max(0, i.changedAt.Add(maxHoldLag).Sub(now)))
+				wait = min(wait, max(0, i.changedAt.Add(maxLag).Sub(now)))
 			}
 		default:
 			if c, can := f.candidate(i, now, p); can {
@@ -267,6 +268,9 @@ func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) 
 		c.rank, c.due = first, time.Time{}
 	case i.changed:
 		c.rank, c.due = min(c.rank, news), i.asked
+		if class == rest {
+			c.due = i.asked.Add(restGap) // mails often arrive several at a time
+		}
 	case !i.known:
 		if f.list.has == unknown && f.list.trouble.failures == 0 {
 			return candidate{}, false // the list of inboxes may show that it is empty

@@ -38,11 +38,15 @@ const (
 	// Inboxes has the list of the inboxes of the key: whenever it changes, and as the answer to
 	// Refresh. Only a service with such a list sends it.
 	Inboxes
+	// Behind has the time since when what is in view has been out of date, once that is more than a
+	// second: since then a request for it has been due, or its answer. The zero time ends it. It is
+	// not sent while the service fails.
+	Behind
 )
 
 // String returns the name of the kind in lower case.
 func (k Kind) String() string {
-	return [...]string{"listed", "arrived", "gone", "failed", "recovered", "mode changed", "inboxes"}[k]
+	return [...]string{"listed", "arrived", "gone", "failed", "recovered", "mode changed", "inboxes", "behind"}[k]
 }
 
 // Mode is how the service is followed.
@@ -70,6 +74,7 @@ type Event struct {
 	RetryAt  time.Time     // Failed
 	Mode     Mode          // ModeChanged
 	Inboxes  []api.Inbox   // Inboxes
+	Since    time.Time     // Behind
 }
 
 // Options are the choices of a [Watcher].
@@ -86,7 +91,7 @@ type Options struct {
 type Watcher struct {
 	client  *api.Client
 	options Options
-	events  chan Event
+	events  chan []Event
 	wake    chan struct{}
 
 	mu          sync.Mutex
@@ -100,12 +105,12 @@ func New(c *api.Client, o Options) *Watcher {
 	if o.Hold <= 0 {
 		o.Hold = 25 * time.Second
 	}
-	return &Watcher{client: c, options: o, events: make(chan Event), wake: make(chan struct{}, 1), generations: map[string]uint64{}}
+	return &Watcher{client: c, options: o, events: make(chan []Event), wake: make(chan struct{}, 1), generations: map[string]uint64{}}
 }
 
-// Events returns the channel of events, which is closed when Run returns. A slow reader gets fewer
-// events, never stale ones.
-func (w *Watcher) Events() <-chan Event { return w.events }
+// Events returns the channel of events, which is closed when Run returns. What happened between two
+// receptions comes together, as few events and none of them stale.
+func (w *Watcher) Events() <-chan []Event { return w.events }
 
 // do runs a command in the follower's goroutine.
 func (w *Watcher) do(command func(*follower)) {
@@ -134,7 +139,7 @@ func (w *Watcher) Add(inboxID string) uint64 {
 	return generation
 }
 
-// Remove stops following an inbox. No more events of its generation are sent, except one that is
+// Remove stops following an inbox. No more events of its generation are sent, except those that are
 // being received.
 func (w *Watcher) Remove(inboxID string) {
 	w.mu.Lock()
@@ -156,8 +161,11 @@ func (w *Watcher) forget(inboxID string, generation uint64) {
 func (w *Watcher) Pause(inboxID string, paused bool) {
 	w.do(func(f *follower) {
 		if i := f.inboxes[inboxID]; i != nil && i.paused != paused {
-			i.paused, i.changed = paused, !paused
+			i.paused, i.changed = paused, false
 			i.abandon()
+			if !paused {
+				i.markChanged()
+			}
 		}
 	})
 }
@@ -166,10 +174,10 @@ func (w *Watcher) Pause(inboxID string, paused bool) {
 func (w *Watcher) SetView(inboxIDs []string) {
 	inboxIDs = slices.Clone(inboxIDs)
 	w.do(func(f *follower) {
-		for _, i := range f.inboxes {
-			i.inView = slices.Contains(inboxIDs, i.id)
-		}
 		f.view = inboxIDs
+		for _, i := range f.inboxes {
+			i.setInView(slices.Contains(inboxIDs, i.id))
+		}
 	})
 }
 
@@ -222,15 +230,14 @@ func (w *Watcher) Run(ctx context.Context) error {
 		for _, command := range commands {
 			command(f)
 		}
-		timer.Reset(f.schedule())
-		var out chan Event
-		var head Event
+		timer.Reset(min(f.schedule(), f.updateLag()))
+		var out chan []Event
 		if len(f.queue) > 0 {
-			out, head = w.events, f.queue[0]
+			out = w.events
 		}
 		select {
-		case out <- head:
-			f.queue = f.queue[1:]
+		case out <- f.queue:
+			f.queue = nil
 		case <-w.wake:
 		case <-timer.C:
 		case done := <-f.results:

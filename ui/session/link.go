@@ -40,6 +40,7 @@ type Link struct {
 	Err     error    // nil while all is well
 	RetryAt time.Time
 	Mode    watch.Mode
+	Behind  time.Time // since when what is on the screen has been out of date; zero if it is not
 	Since   time.Time // when connecting began
 
 	options  Options
@@ -166,7 +167,7 @@ func (l *Link) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	}
 	l.log.Info("connected", "to", m.Session.Name, "after", now.Sub(l.Since), "error", m.Err)
 	l.Session, l.Target, l.Since, l.Err = m.Session, l.wanted, now, m.Err
-	l.RetryAt, l.Mode, l.lost, l.failures = time.Time{}, watch.Unknown, false, 0
+	l.RetryAt, l.Behind, l.Mode, l.lost, l.failures = time.Time{}, time.Time{}, watch.Unknown, false, 0
 	return change, tea.Batch(l.owner.end(before), m.Session.Listen, m.Session.wait)
 }
 
@@ -202,6 +203,8 @@ func (l *Link) Apply(e watch.Event) {
 	switch e.Kind {
 	case watch.ModeChanged:
 		l.Mode = e.Mode
+	case watch.Behind:
+		l.Behind = e.Since
 	case watch.Failed:
 		l.Err, l.RetryAt = e.Err, e.RetryAt
 	case watch.Recovered:
@@ -218,10 +221,14 @@ func (l *Link) Countdown(now time.Time) string {
 	return left
 }
 
-// Wake sets the alarm for the next second of the countdown.
+// Wake sets the alarm for the next second of the countdown, and of how far the screen is behind.
 func (l *Link) Wake(now time.Time, a *clock.Alarm) {
 	if l.Err != nil && l.RetryAt.After(now) {
 		_, next := clock.Remaining(l.RetryAt.Sub(now))
+		a.In(next)
+	}
+	if !l.Behind.IsZero() {
+		_, next := clock.Waited(now.Sub(l.Behind))
 		a.In(next)
 	}
 }

@@ -97,7 +97,7 @@ func (o origin) Session() *Session { return o.session }
 // Result is the result of a request. It is stale if its session is not the current one.
 type Result interface{ Session() *Session }
 
-// Events are the watcher's events since the last time, at most 64.
+// Events are the watcher's events since the last time.
 type Events struct {
 	origin
 	Events []watch.Event
@@ -106,23 +106,11 @@ type Events struct {
 // Listen waits for events of the watcher. It is started with the session, and again after each
 // [Events], and nowhere else.
 func (s *Session) Listen() tea.Msg {
-	e, ok := <-s.Watcher.Events()
+	events, ok := <-s.Watcher.Events()
 	if !ok {
 		return nil
 	}
-	m := Events{origin{s}, []watch.Event{e}}
-	for len(m.Events) < 64 {
-		select {
-		case e, ok := <-s.Watcher.Events():
-			if !ok {
-				return m
-			}
-			m.Events = append(m.Events, e)
-		default:
-			return m
-		}
-	}
-	return m
+	return Events{origin{s}, events}
 }
 
 // Lost means that the service of a session has shut down.

@@ -135,6 +135,9 @@ func (f Facts) pulse() string {
 		return th.Warn.On("○ paused")
 	case i != nil && i.State == store.Failing:
 		return th.Bad.On("! failing")
+	case !f.Link.Behind.IsZero():
+		lag, _ := clock.Waited(f.Now.Sub(f.Link.Behind))
+		return th.Warn.On("○ " + lag + " behind")
 	case f.Link.Mode == watch.Live:
 		return th.Good.On("●") + th.Text.On(" live")
 	case f.Link.Mode == watch.Polling:

@@ -94,6 +94,7 @@ func TestTheStateOfTheConnection(t *testing.T) {
 		{"● live", func(f *Facts) {}},
 		{"● polling", func(f *Facts) { f.Link.Mode = watch.Polling }},
 		{"○ connected", func(f *Facts) { f.Link.Mode = watch.Unknown }},
+		{"○ 3 s behind", func(f *Facts) { f.Link.Behind = now.Add(-3900 * time.Millisecond) }},
 		{"○ paused", func(f *Facts) { f.Selected.Paused = true }},
 		{"! failing", func(f *Facts) { f.Selected.State = store.Failing }},
 		{"✕ gone", func(f *Facts) { f.Selected.State = store.Gone; f.Selected.Paused = true }},
@@ -212,6 +213,7 @@ func TestWhenTheTextsChange(t *testing.T) {
 		{"all", 0, true, func(f *Facts) { f.Listed = nil }},
 		{"starting", startDelay, true, func(f *Facts) { f.Link = &session.Link{Since: now} }},
 		{"started", 0, true, func(f *Facts) { f.Link = &session.Link{Since: now.Add(-startDelay)} }},
+		{"behind", 100 * time.Millisecond, false, func(f *Facts) { f.Link.Behind = now.Add(-3900 * time.Millisecond) }},
 		{"a countdown", 500 * time.Millisecond, false, func(f *Facts) { f.Link.Err, f.Link.RetryAt = api.ErrRateLimited, now.Add(2500*time.Millisecond) }},
 	} {
 		f := online(t)

@@ -1,0 +1,139 @@
+package watch_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"mayfly/api/apitest"
+	"mayfly/api/watch"
+)
+
+// behind returns since when the watcher says that what is in view is out of date.
+func (s *screen) behind() (since time.Time) {
+	for _, e := range s.find(watch.Behind, -1) {
+		since = e.Since
+	}
+	return since
+}
+
+// missing returns when the oldest of the messages of an inbox was delivered that the watcher has not
+// told of, of those delivered at these times.
+func (s *screen) missing(n int, sent []time.Time) time.Time {
+	told := 0
+	for _, e := range s.all() {
+		if e.InboxID == s.inboxes[n].ID && e.Messages != nil {
+			told = len(e.Messages)
+		}
+	}
+	if told < len(sent) {
+		return sent[told]
+	}
+	return time.Time{}
+}
+
+// A service says how many requests may be made, and more mail comes than they can tell of.
+func TestMoreMailThanTheBudgetTellsOfIsNotLive(t *testing.T) {
+	run(t, extended, watch.Options{}, 20, func(s *screen) {
+		s.watcher.SetView([]string{s.inboxes[0].ID})
+		s.pass(time.Minute)
+		var sent []time.Time
+		claimed, said := time.Duration(0), 0
+		for tick := range 10 * 120 {
+			if tick%5 == 0 && tick < 10*60 {
+				s.deliver(0, "hello")
+				sent = append(sent, time.Now())
+			}
+			s.pass(100 * time.Millisecond)
+			missing, since := s.missing(0, sent), s.behind()
+			switch lag := time.Since(missing); {
+			case missing.IsZero():
+			case since.IsZero():
+				claimed = max(claimed, lag)
+			default:
+				said++
+				if since.After(missing) {
+					t.Fatalf("it says %v behind, and is %v behind", time.Since(since), lag)
+				}
+			}
+		}
+		if claimed > 1100*time.Millisecond {
+			t.Errorf("it claims to be live, and is %v behind", claimed)
+		}
+		if said == 0 {
+			t.Error("it is never behind: the test has too little mail")
+		}
+		if missing, since := s.missing(0, sent), s.behind(); !missing.IsZero() || !since.IsZero() {
+			t.Errorf("a minute after the last mail one of %v is missing, and it says behind since %v", missing, since)
+		}
+		s.checkBudget(60)
+	})
+}
+
+func TestASlowServiceIsNotLive(t *testing.T) {
+	for _, server := range []apitest.Options{{}, {Extensions: true}} {
+		run(t, server, watch.Options{}, 5, func(s *screen) {
+			s.watcher.SetView([]string{s.inboxes[0].ID})
+			s.pass(time.Minute)
+			if n := len(s.find(watch.Behind, -1)); n != 0 {
+				t.Errorf("extensions %v: %d Behind while all is well", server.Extensions, n)
+			}
+			s.server.SetDelay(4 * time.Second)
+			s.watcher.Refresh(s.inboxes[0].ID)
+			s.pass(3 * time.Second)
+			if lag := time.Since(s.behind()); lag != 3*time.Second {
+				t.Errorf("extensions %v: %v behind, want 3 s", server.Extensions, lag)
+			}
+			s.server.SetDelay(0)
+			s.pass(10 * time.Second)
+			if since := s.behind(); !since.IsZero() {
+				t.Errorf("extensions %v: behind since %v at the end", server.Extensions, since)
+			}
+		})
+	}
+}
+
+func TestAnInboxOutOfViewIsNotBehind(t *testing.T) {
+	run(t, extended, watch.Options{}, 5, func(s *screen) {
+		s.watcher.SetView([]string{s.inboxes[0].ID})
+		s.pass(time.Minute)
+		s.server.FailIf(apitest.Silent, -1, func(r *http.Request) bool {
+			return strings.Contains(r.URL.Path, s.inboxes[3].ID)
+		})
+		s.deliver(3, "hello")
+		s.pass(10 * time.Second)
+		if !s.behind().IsZero() {
+			t.Error("what is in view is behind because of what is not")
+		}
+		s.watcher.SetView([]string{s.inboxes[3].ID})
+		s.pass(3 * time.Second)
+		if lag := time.Since(s.behind()); lag != 3*time.Second {
+			t.Errorf("%v behind three seconds after it came into view", lag)
+		}
+	})
+}
+
+// The first event after a burst is about the inbox in view, whatever else changed with it.
+func TestWhatIsInViewComesFirst(t *testing.T) {
+	for _, server := range []apitest.Options{extended, {Extensions: true}} {
+		run(t, server, watch.Options{}, 40, func(s *screen) {
+			s.server.SetDelay(20 * time.Millisecond)
+			inView := len(s.inboxes) - 1
+			s.watcher.SetView([]string{s.inboxes[inView].ID})
+			s.pass(2 * time.Minute)
+			for n := range 6 {
+				before := len(s.find(watch.Arrived, -1))
+				for i := range s.inboxes {
+					s.deliver(i, fmt.Sprint("burst ", n))
+				}
+				s.pass(5 * time.Second)
+				arrived := s.find(watch.Arrived, -1)[before:]
+				if len(arrived) == 0 || arrived[0].InboxID != s.inboxes[inView].ID {
+					t.Errorf("%d a minute, burst %d: of %d events the first is not about the inbox in view", server.RequestsPerMinute, n, len(arrived))
+				}
+			}
+		})
+	}
+}
