@@ -96,13 +96,7 @@ func (a *app) fit() tea.Cmd {
 	}
 	cmds := []tea.Cmd{a.Reader.TidyImages(), a.Reader.Layout(), a.wake()}
 	if s := a.link.Session; s != nil {
-		s.SetView(a.InView())
-		for _, m := range a.Store.Prefetch(a.ToRead()) {
-			cmds = append(cmds, s.Prefetch(m))
-		}
-		if !s.NoRaw {
-			cmds = append(cmds, s.FetchRaw(a.WantsRaw(a.now)))
-		}
+		cmds = append(cmds, a.Requests(s, a.dialogs, a.now))
 	}
 	return tea.Batch(cmds...)
 }

@@ -139,6 +139,23 @@ func BenchmarkSearch(b *testing.B) {
 	})
 }
 
+// BenchmarkSearchAll searches 10,000 messages whose bodies are known, as much of them as is kept.
+func BenchmarkSearchAll(b *testing.B) {
+	a := crowded(b)
+	for n, key := range a.Store.Keys(store.All) {
+		body := strings.Repeat(fmt.Sprintf("Paragraph %d of a body that has 42 words and no more.\n", n), 30)
+		a.Store.SetText(key, &store.Text{Lines: body, Folded: strings.ToLower(body)}, nil)
+	}
+	a.Update(tea.KeyPressMsg{Code: 'f', Mod: tea.ModCtrl})
+	keys := strings.Split("paragraph 42 nowhere", "")
+	frames(b, a, func(n int) tea.Msg {
+		if k := n % (2 * len(keys)); k < len(keys) {
+			return keyPress(keys[k])
+		}
+		return keyPress("backspace")
+	})
+}
+
 func BenchmarkResize(b *testing.B) {
 	a := crowded(b)
 	frames(b, a, func(n int) tea.Msg { return tea.WindowSizeMsg{Width: 120 + n%200, Height: 24 + n%60} })

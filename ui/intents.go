@@ -27,6 +27,8 @@ func (a *app) applyIntent(v any) tea.Cmd {
 		a.dialogs = append(a.dialogs, v)
 	case tea.KeyPressMsg: // it ended the typing of a filter and goes to the list
 		return a.onKey(v)
+	case intent.ShowMessage:
+		return a.applyIntent(a.ShowMessage(v))
 	case intent.Perform:
 		return a.perform(a.table.ByID(v.ActionID))
 	case intent.Note:

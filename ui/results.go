@@ -52,6 +52,8 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 	case session.Opened:
 		a.OnOpened(m)
 		return session.Release(m.Message)
+	case session.TextsRead:
+		a.OnTexts(m)
 	case session.RawFetched:
 		a.OnRaw(m)
 		return session.Release(m.Message)

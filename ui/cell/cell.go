@@ -62,6 +62,17 @@ func Cut(s string, w int) string {
 	return ansi.Truncate(s, w, Ellipsis)
 }
 
+// FirstFit is the first of several forms of a text that takes at most w cells, or else the last one
+// cut.
+func FirstFit(forms []string, w int) string {
+	for _, s := range forms {
+		if Width(s) <= w {
+			return s
+		}
+	}
+	return Cut(forms[len(forms)-1], w)
+}
+
 // CutStart shortens plain text to at most w cells and keeps its end.
 func CutStart(s string, w int) string {
 	n := Width(s)

@@ -98,7 +98,7 @@ func (m *menu) Update(msg tea.Msg) Result {
 		case "enter":
 			return m.choose(m.list.Selected())
 		}
-		if n, ok := menuSteps[input.KeyName(msg)]; ok {
+		if n, ok := Step(input.KeyName(msg)); ok {
 			m.list.Move(n)
 			return Result{}
 		}
@@ -109,8 +109,13 @@ func (m *menu) Update(msg tea.Msg) Result {
 	return Result{}
 }
 
-// menuSteps are the keys that move the selection, and by how many rows.
-var menuSteps = map[string]int{
+// Step is by how many rows a key moves the selection below a line being typed; false for another key.
+func Step(key string) (rows int, ok bool) {
+	rows, ok = steps[key]
+	return rows, ok
+}
+
+var steps = map[string]int{
 	"down": 1, "ctrl+n": 1, "ctrl+j": 1, "tab": 1,
 	"up": -1, "ctrl+p": -1, "ctrl+k": -1, "shift+tab": -1,
 	"pgdown": 8, "pgup": -8,

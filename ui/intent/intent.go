@@ -16,6 +16,12 @@ type (
 	Preview struct{}
 	// OpenMessage opens the selected message.
 	OpenMessage struct{}
+	// ShowMessage goes to a message in the list of its inbox, and opens it at the first of several
+	// texts that occurs in it.
+	ShowMessage struct {
+		Key  string
+		Find []string
+	}
 	// FilterChanged updates the lists after a filter has changed.
 	FilterChanged struct{}
 	// Leave goes one step back, when the pane has nothing left to undo.

@@ -113,6 +113,7 @@ func (p *Pane) put(m Laid) tea.Cmd {
 	}
 	p.lines, p.laidOut, p.ready = m.lines, m.key, layoutKey{}
 	p.search.find(m.lines)
+	p.findWanted()
 	p.clamp()
 	return p.images.release(m.lines)
 }

@@ -50,6 +50,7 @@ type Pane struct {
 	ready   layoutKey // laid out while the message was being fetched
 	top     int
 	search  search
+	wanted  []string // to be searched for as soon as there are lines: the first that occurs
 	images  images
 }
 
@@ -146,7 +147,7 @@ func (p *Pane) Update(msg tea.Msg) any {
 	case panes.Last:
 		p.scroll(1 << 30)
 	case panes.Search:
-		p.search = newSearch()
+		p.search = newSearch("")
 	case panes.Back:
 		if !p.search.on() {
 			return intent.Leave{}

@@ -30,7 +30,9 @@ type search struct {
 // hit is a stretch of a line.
 type hit struct{ line, col, width int }
 
-func newSearch() search { return search{typing: true, line: input.New(input.Options{})} }
+func newSearch(text string) search {
+	return search{typing: text == "", line: input.New(input.Options{Value: text})}
+}
 
 func (s *search) text() string {
 	if s.line == nil {
@@ -62,6 +64,24 @@ func (p *Pane) typeSearch(msg tea.Msg) {
 	if line, ok := s.from(p.top - len(p.head())); ok {
 		p.reveal(line)
 	}
+}
+
+// Find searches the message for the first of several texts that occurs in it, once it is laid out.
+func (p *Pane) Find(texts []string) {
+	p.showView(render.Rich)
+	p.wanted = texts
+}
+
+func (p *Pane) findWanted() {
+	for _, text := range p.wanted {
+		s := newSearch(text)
+		if s.find(p.lines); len(s.hits) > 0 {
+			p.search = s
+			p.reveal(s.hits[0].line)
+			break
+		}
+	}
+	p.wanted = nil
 }
 
 // find finds the text in lines, whatever its case and accents.

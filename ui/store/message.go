@@ -24,7 +24,10 @@ type Message struct {
 	Findings                 *Findings     // nil until the message was fetched
 	Words                    string        // what a filter matches, folded by [cell.Fold]
 
-	pass uint64 // the last list that contained it
+	Text *Text // nil until a search has read the body
+
+	pass       uint64 // the last list that contained it
+	unreadable bool   // its body could not be read
 }
 
 // Findings are what was found in a message. The zero value means that nothing was found.

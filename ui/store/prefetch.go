@@ -61,11 +61,13 @@ func (s *Store) SetFindings(key string, f *Findings) {
 	delete(s.prefetches.inFlight, key)
 	if m := s.Messages[key]; m != nil && f != nil {
 		m.Findings = f
+		s.Revision++
 	}
 }
 
-// ResetPrefetches forgets every prefetch: the results of those in flight will not arrive.
-func (s *Store) ResetPrefetches() { s.prefetches = newPrefetches() }
+// ResetPrefetches forgets every prefetch, and the bodies being read: the results of those in flight
+// will not arrive.
+func (s *Store) ResetPrefetches() { s.prefetches, s.reading = newPrefetches(), false }
 
 // Prefetching is the number of prefetches in flight.
 func (s *Store) Prefetching() int { return len(s.prefetches.inFlight) }

@@ -24,11 +24,13 @@ type Store struct {
 	Order    []string            // inbox IDs, newest first
 	Messages map[string]*Message // by key
 	Opened   Cache
+	Revision uint64 // counts the changes of what a search sees
 
 	started    time.Time
 	dropped    map[string]bool // inboxes deleted here, which a list under way may still contain
 	all        []string        // keys of the messages of every inbox, newest first
 	stale      bool            // all is out of date
+	reading    bool            // bodies are being read for a search
 	pass       uint64          // counts the lists taken
 	prefetches prefetches
 }
@@ -88,6 +90,7 @@ func (s *Store) Forget(id string) {
 		delete(s.Messages, key)
 	}
 	delete(s.Inboxes, id)
+	s.Revision++
 	s.Order = slices.DeleteFunc(s.Order, func(x string) bool { return x == id })
 	s.stale = true
 }
@@ -160,6 +163,7 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 		}
 	}
 	i.Keys, i.State, i.Err = keysOf(rows), Listed, nil
+	s.Revision++
 	s.stale = true
 	i.count(s.Messages)
 	return arrived

@@ -21,7 +21,7 @@ func (w *Workspace) Actions() action.Table {
 	return action.Table{
 		{ID: "down", Held: true, Title: "Down", Group: action.Moving, Keys: []string{"j", "down"}, Where: action.Anywhere, Run: pane(panes.Move(1))},
 		{ID: "up", Held: true, Title: "Up", Group: action.Moving, Keys: []string{"k", "up"}, Where: action.Anywhere, Run: pane(panes.Move(-1))},
-		{ID: "page-down", Held: true, Title: "Page down", Group: action.Moving, Keys: []string{"pgdown", "ctrl+f", "ctrl+d"}, Where: action.Anywhere, Run: pane(panes.Page(1))},
+		{ID: "page-down", Held: true, Title: "Page down", Group: action.Moving, Keys: []string{"pgdown", "ctrl+d"}, Where: action.Anywhere, Run: pane(panes.Page(1))},
 		{ID: "page-up", Held: true, Title: "Page up", Group: action.Moving, Keys: []string{"pgup", "ctrl+b", "ctrl+u"}, Where: action.Anywhere, Run: pane(panes.Page(-1))},
 		{ID: "first", Title: "Go to the top", Group: action.Moving, Keys: []string{"g", "home"}, Where: action.Anywhere, Run: pane(panes.First{})},
 		{ID: "last", Title: "Go to the bottom", Group: action.Moving, Keys: []string{"G", "end"}, Where: action.Anywhere, Run: pane(panes.Last{})},
@@ -32,6 +32,14 @@ func (w *Workspace) Actions() action.Table {
 		{ID: "open", Title: "Open", Hint: "open", Group: action.Moving, Keys: []string{"enter"}, Where: action.InLists, Why: need("open"), Run: w.Enter},
 		{ID: "back", Title: "Back", Group: action.Moving, Keys: []string{"esc"}, Where: action.Anywhere, Run: pane(panes.Back{})},
 		{ID: "filter", Title: "Filter the rows as you type", Hint: "filter", Group: action.Moving, Keys: []string{"/"}, Where: action.InLists, Run: pane(panes.Search{})},
+		{ID: "search-all", Title: "Search all messages", Hint: "search all", Group: action.Moving, Keys: []string{"ctrl+f"}, Where: action.Anywhere, Why: w.needMessages, Run: func() any { return w.search.Open() }},
 		{ID: "mark", Held: true, Title: "Mark", Group: action.Inboxes, Keys: []string{"space"}, Where: action.InLists, Why: need("mark"), Run: pane(panes.Mark{})},
 	}
+}
+
+func (w *Workspace) needMessages() string {
+	if len(w.Store.Messages) == 0 {
+		return "There are no messages to search yet"
+	}
+	return ""
 }

@@ -227,8 +227,8 @@ func (w *Workspace) settleFresh() []any {
 	return nil
 }
 
-// ToRead returns the keys of the messages to read ahead of the user, the most urgent first.
-func (w *Workspace) ToRead() []string {
+// toRead returns the keys of the messages to read ahead of the user, the most urgent first.
+func (w *Workspace) toRead() []string {
 	var keys []string
 	if len(w.wanted.from) > 0 {
 		keys = append(keys, w.wanted.from[0].Key)

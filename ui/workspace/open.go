@@ -17,6 +17,21 @@ func (w *Workspace) Open(m *store.Message) any {
 	return v
 }
 
+// ShowMessage goes to a message that a search found.
+func (w *Workspace) ShowMessage(v intent.ShowMessage) any {
+	m := w.Store.Messages[v.Key]
+	if m == nil {
+		return intent.Note{Text: "This message is gone"}
+	}
+	w.Messages.Filter.Clear()
+	w.SelectInbox(m.InboxID)
+	w.Messages.Select(m.Key)
+	w.Focus = panes.Reader
+	fetch := w.Open(m)
+	w.Reader.Find(v.Find)
+	return fetch
+}
+
 // show shows a message in the reader: at once if it is cached, otherwise once it is fetched.
 func (w *Workspace) show(m *store.Message) any {
 	email := ""

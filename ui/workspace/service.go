@@ -2,12 +2,16 @@ package workspace
 
 import (
 	"errors"
+	"slices"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
 	"mayfly/message"
 	"mayfly/registry"
 	"mayfly/ui/action"
+	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
 	"mayfly/ui/panes"
 	"mayfly/ui/session"
@@ -69,6 +73,30 @@ func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy b
 	w.Reader.Close()
 }
 
+// Requests requests what the panes and the open dialogs lack.
+func (w *Workspace) Requests(s *session.Session, open []dialog.Dialog, now time.Time) tea.Cmd {
+	s.SetView(w.InView())
+	var cmds []tea.Cmd
+	for _, m := range w.Store.Prefetch(w.toRead()) {
+		cmds = append(cmds, s.Prefetch(m))
+	}
+	if !s.NoRaw {
+		cmds = append(cmds, s.FetchRaw(w.wantsRaw(now)))
+	}
+	if w.search.NeedsTexts() && slices.Contains(open, dialog.Dialog(w.search)) {
+		cmds = append(cmds, s.ReadTexts(w.Store.NextTexts(), &w.Store.Opened))
+	}
+	return tea.Batch(cmds...)
+}
+
+// OnTexts applies the bodies read for a search.
+func (w *Workspace) OnTexts(m session.TextsRead) {
+	for _, t := range m.Texts {
+		w.Store.SetText(t.Key, t.Text, t.Findings)
+	}
+	w.Store.EndTexts()
+}
+
 // OnOpened applies the result of opening or prefetching a message.
 func (w *Workspace) OnOpened(m session.Opened) {
 	w.Store.SetFindings(m.Key, m.Findings)
@@ -88,8 +116,8 @@ func (w *Workspace) OnOpened(m session.Opened) {
 	}
 }
 
-// WantsRaw returns the open message if its raw form must be fetched, nil otherwise.
-func (w *Workspace) WantsRaw(now time.Time) (key string, m *message.Message) {
+// wantsRaw returns the open message if its raw form must be fetched, nil otherwise.
+func (w *Workspace) wantsRaw(now time.Time) (key string, m *message.Message) {
 	if !w.Reader.WantsRaw() {
 		return "", nil
 	}

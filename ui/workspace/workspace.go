@@ -12,6 +12,7 @@ import (
 	"mayfly/ui/messages"
 	"mayfly/ui/panes"
 	"mayfly/ui/reader"
+	"mayfly/ui/search"
 	"mayfly/ui/store"
 )
 
@@ -43,6 +44,7 @@ type Workspace struct {
 	burst    burst            // what has not been announced yet
 	wanted   wanted           // what was asked for and is still being read
 	fresh    []*store.Message // those whose code is to be copied once they are read, newest first
+	search   *search.Search
 }
 
 // New returns empty panes.
@@ -56,7 +58,7 @@ func New(now time.Time) *Workspace {
 func (w *Workspace) Reset(now time.Time) {
 	typing := w.Store != nil && w.Pane().Typing()
 	w.Store = store.New(now)
-	w.Inboxes, w.Messages = inboxes.New(w.Store), messages.New(w.Store)
+	w.Inboxes, w.Messages, w.search = inboxes.New(w.Store), messages.New(w.Store), search.New(w.Store)
 	w.Reader.Close()
 	w.Focus, w.Newest, w.next = panes.Messages, nil, nil
 	w.burst, w.wanted, w.fresh = burst{}, wanted{}, nil

@@ -1,0 +1,186 @@
+// Package search is the search over all messages of all inboxes: a dialog whose rows are the
+// messages that contain every word that was typed, the newest first.
+//
+// search.go finds them, draw.go draws them.
+package search
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/dialog"
+	"mayfly/ui/input"
+	"mayfly/ui/intent"
+	"mayfly/ui/list"
+	"mayfly/ui/panes"
+	"mayfly/ui/store"
+)
+
+// maxKnown bounds the texts whose hits are kept.
+const maxKnown = 16
+
+// Search is the search over the messages of a store. It is opened as its Dialog, and keeps what was
+// typed and selected when that closes.
+type Search struct {
+	dialog.Dialog
+	store *store.Store
+
+	line     *input.Line
+	again    bool     // reopened: what is typed now replaces what was typed before
+	words    []string // of the line, folded
+	revision uint64   // of the store, as last searched
+
+	known map[string][]string // what was found for texts typed lately, at this revision
+
+	hits    list.List         // message keys
+	shown   []list.Row        // those on the screen
+	inboxes map[string]string // what is searched of each inbox, folded, by its ID
+	read    int               // messages whose body is known
+
+	now  time.Time
+	w, h int // available cells
+}
+
+// New returns a search in which nothing was typed.
+func New(s *store.Store) *Search {
+	v := &Search{store: s, line: input.New(input.Options{})}
+	v.Dialog = dialog.Box(body{v})
+	return v
+}
+
+// Open returns the search to be opened, as it was left.
+func (s *Search) Open() *Search {
+	s.again = s.line.Value() != ""
+	s.store.RetryTexts()
+	return s
+}
+
+// NeedsTexts reports whether bodies are to be read for the search.
+func (s *Search) NeedsTexts() bool { return len(s.words) > 0 }
+
+// edit applies a key or a paste to the line.
+func (s *Search) edit(msg tea.Msg) {
+	if k, ok := msg.(tea.KeyPressMsg); ok && k.Text == "" {
+		s.again = false
+	}
+	if s.again {
+		s.again = false
+		s.line.SetValue("")
+	}
+	if s.line.Update(msg) {
+		s.words = strings.Fields(cell.Fold(s.line.Value()))
+		s.hits = list.List{}
+		s.find()
+	}
+}
+
+// find lists the messages that match. The selected one stays where it is on the screen.
+func (s *Search) find() {
+	if s.revision != s.store.Revision || len(s.known) == maxKnown {
+		s.learn()
+	}
+	text := strings.Join(s.words, " ")
+	found, ok := s.known[text]
+	if !ok {
+		for _, key := range s.candidates(text) {
+			if s.matches(s.store.Messages[key]) {
+				found = append(found, key)
+			}
+		}
+		s.known[text] = found
+	}
+	before := s.hits.Index()
+	s.hits.Set(found)
+	s.hits.Scroll(s.hits.Index() - before)
+}
+
+// learn takes over what the store knows now.
+func (s *Search) learn() {
+	s.revision, s.known = s.store.Revision, map[string][]string{"": nil}
+	s.inboxes, s.read = map[string]string{}, 0
+	for id, i := range s.store.Inboxes {
+		s.inboxes[id] = cell.Fold(i.Email + "\n" + i.Label)
+	}
+	for _, m := range s.store.Messages {
+		if m.Text != nil {
+			s.read++
+		}
+	}
+}
+
+// candidates are the messages that may match a text: those found for the longest beginning of it.
+func (s *Search) candidates(text string) []string {
+	for n := len(text) - 1; n > 0; n-- {
+		if found, ok := s.known[text[:n]]; ok {
+			return found
+		}
+	}
+	return s.store.Keys(store.All)
+}
+
+// matches reports whether a message contains every word.
+func (s *Search) matches(m *store.Message) bool {
+	for _, word := range s.words {
+		if !strings.Contains(m.Words, word) && !strings.Contains(s.inboxes[m.InboxID], word) && !hasCode(m, word) &&
+			(m.Text == nil || !strings.Contains(m.Text.Folded, word)) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasCode(m *store.Message, word string) bool {
+	return m.Findings != nil && strings.Contains(cell.Fold(m.Findings.Code), word)
+}
+
+// body is what the dialog shows.
+type body struct{ *Search }
+
+// Fit leaves the header and the bottom line of the screen free where there is room.
+func (b body) Fit(w, h int) {
+	if h >= 12 {
+		h -= 3
+	}
+	b.w, b.h, b.now = w, h, time.Now()
+	if b.revision != b.store.Revision {
+		b.find()
+	}
+	b.shown = b.hits.Rows(b.room(), func(string) int { return b.tall() })
+}
+
+func (b body) Update(msg tea.Msg) dialog.Result {
+	switch msg := msg.(type) {
+	case tea.MouseWheelMsg:
+		b.hits.Scroll(panes.WheelRows(msg))
+		return dialog.Result{}
+	case tea.MouseClickMsg:
+		return b.open(list.Hit(b.shown, msg.Y-head))
+	case tea.KeyPressMsg:
+		name := input.KeyName(msg)
+		switch name {
+		case "esc":
+			return dialog.Result{Close: true}
+		case "enter":
+			return b.open(b.hits.Selected())
+		}
+		if n, ok := dialog.Step(name); ok {
+			b.again = false
+			b.hits.Move(n)
+			return dialog.Result{}
+		}
+	}
+	b.edit(msg)
+	return dialog.Result{}
+}
+
+// open goes to a message, and to the first text in its body that was searched for.
+func (s *Search) open(key string) dialog.Result {
+	if key == "" {
+		return dialog.Result{}
+	}
+	texts := append([]string{strings.TrimSpace(s.line.Value())}, s.words...)
+	return dialog.Result{Close: true, Intent: intent.ShowMessage{Key: key, Find: texts}}
+}

@@ -1,0 +1,139 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api/apitest"
+	"mayfly/ui/panes"
+)
+
+// manyInboxes are three inboxes with a mail each, and a fourth that is looked at.
+func manyInboxes(h *harness) {
+	for n, m := range []apitest.Mail{
+		{From: "noreply@github.example", FromName: "GitHub", Subject: "Please verify your device", Text: "Verification code: 731002"},
+		{From: "hello@acme.example", FromName: "Acme", Subject: "Welcome", Text: "The account number is QX-77.\n\nSincerely, Zoë"},
+		{From: "grace@navy.example", FromName: "Grace", Subject: "Your order", HTML: "<p>" + strings.Repeat("Nothing here. ", 80) + "</p><p>The parcel is a <b>needle</b> in a haystack.</p>"},
+	} {
+		in := h.inboxNamed(fmt.Sprintf("inbox-%d", n), time.Hour)
+		m.ReceivedAt = time.Now().Add(time.Duration(n-40) * time.Minute)
+		h.mail(in.Email, m)
+		time.Sleep(time.Second)
+	}
+	h.inboxNamed("ada", time.Hour)
+}
+
+func TestSearchingAllMessages(t *testing.T) {
+	play(t, with(manyInboxes), func(h *harness) {
+		before := strings.Join(h.text(), "\n")
+		h.press("ctrl+f")
+		h.see("Search all messages")
+		h.write("GITHUB")
+		h.see("1 found", "GitHub · inbox-0", "Please verify your device")
+		h.press("esc")
+		if after := strings.Join(h.text(), "\n"); after != before {
+			t.Fatalf("after esc the screen is\n%s\nand was\n%s", after, before)
+		}
+		for _, c := range []struct{ text, found string }{
+			{"device", "GitHub"}, {"731002", "731002"}, {"hello@acme", "Acme"}, {"inbox-2", "Grace"},
+			{"zoe", "Sincerely, Zoë"}, {"haystack grace", "Grace · inbox-2"},
+		} {
+			h.press("ctrl+f")
+			h.write(c.text)
+			h.wait(3 * time.Second)
+			h.see("1 found", c.found)
+			h.press("esc")
+		}
+		h.press("ctrl+f")
+		h.write("needle")
+		h.wait(10 * time.Second)
+		h.see("The parcel is a needle in a haystack.")
+		h.press("enter")
+		h.see("1 of 1", "The parcel is a needle in a haystack.", "n next")
+		h.selected("Grace")
+		if i := h.app.Inboxes.Inbox(); i.Name() != "inbox-2" || h.app.Focus != panes.Reader {
+			t.Errorf("enter went to inbox %s, pane %d", i.Name(), h.app.Focus)
+		}
+		h.press("ctrl+f")
+		h.see("1 found", "Grace · inbox-2")
+		h.write("zz")
+		h.see("0 found", "› zz")
+	})
+}
+
+func TestASearchReadsBodiesAndLeavesTheWatcherItsRequests(t *testing.T) {
+	limited := apitest.Options{Extensions: true, RequestsPerMinute: 60}
+	play(t, setting{width: 120, height: 36, service: limited, before: func(h *harness) {
+		in := h.inboxNamed("ada", time.Hour)
+		for n := range 60 {
+			h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: fmt.Sprintf("Mail %02d", n), Text: fmt.Sprintf("Body of %d, which every mail has", n), ReceivedAt: time.Now().Add(time.Duration(n-100) * time.Minute)})
+		}
+		h.inboxNamed("grace", time.Hour)
+	}}, func(h *harness) {
+		h.press("ctrl+f")
+		h.write("every")
+		known := func() (n int) {
+			for _, m := range h.app.Store.Messages {
+				if m.Text != nil {
+					n++
+				}
+			}
+			return n
+		}
+		was := known()
+		h.see(fmt.Sprintf("%d found · searched %d of 60", was, was))
+		h.wait(time.Minute)
+		now := known()
+		h.see(fmt.Sprintf("%d found · searched %d of 60", now, now))
+		if now-was < 10 || now-was > 30 {
+			t.Errorf("in a minute %d bodies were read with a budget of 60 requests", now-was)
+		}
+		h.press("down", "down")
+		selected := h.row("▌●")
+		h.wait(time.Minute)
+		if got := h.row("▌●"); got != selected || known() <= now {
+			t.Errorf("with %d bodies more the selection went from row %d to %d", known()-now, selected, got)
+		}
+		h.press("esc")
+		now = known()
+		h.wait(time.Minute)
+		if known() > now+1 {
+			t.Errorf("%d bodies were read after the search was closed", known()-now)
+		}
+	})
+}
+
+// row is the first row of the screen that contains a text, -1 if none does.
+func (h *harness) row(text string) int {
+	for y, row := range h.text() {
+		if strings.Contains(row, text) {
+			return y
+		}
+	}
+	return -1
+}
+
+func TestASearchTakesAnyTextAndAnyScreen(t *testing.T) {
+	play(t, with(manyInboxes), func(h *harness) {
+		h.press("ctrl+f")
+		for _, text := range []string{`.*[(\`, "a|b", strings.Repeat("needle ", 10_000), "\x1b]0;owned\a\x00\u202e", "\u0301", "\U0001F468\u200d\U0001F469", " \t "} {
+			h.send(tea.PasteMsg{Content: text})
+			h.wait(time.Second)
+			h.press("ctrl+u")
+		}
+		h.write("e")
+		for _, size := range [][2]int{{20, 6}, {40, 12}, {80, 24}, {200, 60}, {5, 3}} {
+			h.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+			h.wait(time.Second)
+		}
+		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
+		h.settle()
+		h.see("3 found")
+		h.press("down", "pgdown", "up", "enter")
+		h.selected("Acme")
+	})
+}
