@@ -156,6 +156,34 @@ func BenchmarkSearchAll(b *testing.B) {
 	})
 }
 
+// BenchmarkDialogs measures keys in each kind of dialog, in front of the crowded panes.
+func BenchmarkDialogs(b *testing.B) {
+	for _, d := range []struct{ name, open, keys string }{ // the keys are pressed over and over
+		{"question", "d", "x"},
+		{"prompt", "L", "a b backspace backspace"},
+		{"form", "N", "a tab backspace shift+tab"},
+		{"menu", ":", "down down o p backspace backspace"},
+		{"help", "?", "down pgdown end home"},
+		{"manual", "f1", "down pgdown end home"},
+		{"labels", "f", "pgdown pgup"},
+		{"open a form", "", "N esc"},
+		{"open the palette", "", ": esc"},
+		{"open help", "", "? esc"},
+		{"open the manual", "", "f1 esc"},
+		{"open labels", "", "f esc"},
+	} {
+		b.Run(d.name, func(b *testing.B) {
+			a := crowded(b)
+			a.Focus = panes.Messages
+			for _, k := range strings.Fields(d.open) {
+				a.Update(keyPress(k))
+			}
+			keys := strings.Fields(d.keys)
+			frames(b, a, func(n int) tea.Msg { return keyPress(keys[n%len(keys)]) })
+		})
+	}
+}
+
 func BenchmarkResize(b *testing.B) {
 	a := crowded(b)
 	frames(b, a, func(n int) tea.Msg { return tea.WindowSizeMsg{Width: 120 + n%200, Height: 24 + n%60} })

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -45,7 +46,8 @@ func NewManual(pages []Page) Dialog {
 type manual struct {
 	room
 	pages []Page
-	at    int // the page that is shown
+	laid  []func() []string // each page laid out for the width, once
+	at    int               // the page that is shown
 	lines []string
 	pager Pager
 
@@ -63,8 +65,14 @@ const roomyManual = 8
 
 // Fit lays out the page again if the page or the width has changed.
 func (m *manual) Fit(w, h int) {
-	if w != m.w || m.lines == nil {
-		m.lines = m.pages[m.at].Lines(min(w, 90))
+	if w != m.w || m.laid == nil {
+		m.lines, m.laid = nil, nil
+		for _, p := range m.pages {
+			m.laid = append(m.laid, sync.OnceValue(func() []string { return p.Lines(min(w, 90)) }))
+		}
+	}
+	if m.lines == nil {
+		m.lines = m.laid[m.at]()
 		m.pager.SetLines(m.lines)
 		m.find()
 	}
@@ -110,17 +118,19 @@ func (m *manual) Update(msg tea.Msg) Result {
 	case "N":
 		m.step(-1)
 	case "tab", "l", "right":
-		m.turn(1)
+		return m.turn(1)
 	case "shift+tab", "h", "left":
-		m.turn(-1)
+		return m.turn(-1)
 	}
 	return Result{}
 }
 
-// turn goes to another page, which Fit lays out.
-func (m *manual) turn(n int) {
+// turn goes to another page, which Fit lays out. The one after it is laid out in the background: that can take 10 ms.
+func (m *manual) turn(n int) Result {
 	m.at = (m.at + n + len(m.pages)) % len(m.pages)
 	m.lines = nil
+	next := m.laid[(m.at+n+len(m.pages))%len(m.pages)]
+	return Result{Intent: tea.Cmd(func() tea.Msg { next(); return nil })}
 }
 
 func (m *manual) typeSearch(msg tea.Msg) {
