@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"reflect"
@@ -34,7 +35,9 @@ type application struct {
 
 func (m *machine) openApplication() *application {
 	m.t.Helper()
-	s := startInTerminal(m.t, m.command())
+	cmd := exec.Command(program) // it is killed at the end of the test
+	cmd.Env, cmd.Dir = m.environ, m.home
+	s := startInTerminal(m.t, cmd)
 	text := s.waitUntil("an address and the SMTP port", func(text string) bool {
 		return shownAddress.MatchString(text) && shownSMTP.MatchString(text)
 	})

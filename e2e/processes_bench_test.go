@@ -186,7 +186,7 @@ type sender struct {
 	lines *bufio.Reader
 }
 
-func dialSender(b *testing.B, addr string) *sender {
+func dialSender(b testing.TB, addr string) *sender {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		b.Fatal(err)

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	maxPolls   = 8                // requests in flight that are not held; half as many for what is not in view
-	maxBackOff = 30 * time.Second // between attempts
-	maxLag     = time.Second      // how old what is in view may be, and how long a held request may miss a change
-	longHeld   = 5 * time.Second  // a held request cut after this long was cut by a proxy in between
-	longList   = 200              // messages from which on a list is not requested completely again
-	newest     = 100              // messages that are requested instead
+	maxPolls   = 8                      // requests in flight that are not held; half as many for what is not in view
+	maxBackOff = 30 * time.Second       // between attempts
+	maxLag     = time.Second            // how old what is in view may be, and how long a held request may miss a change
+	eventGap   = 100 * time.Millisecond // between events, unless one is about what is in view or the service
+	longHeld   = 5 * time.Second        // a held request cut after this long was cut by a proxy in between
+	longList   = 200                    // messages from which on a list is not requested completely again
+	newest     = 100                    // messages that are requested instead
 )
 
 // follower is the state of a running watcher. It belongs to the goroutine of Run; requests pass it
@@ -27,7 +28,9 @@ type follower struct {
 	background *api.Client
 	requests   sync.WaitGroup
 	results    chan func()
-	queue      []Event // to send
+	queue      []Event   // to send
+	prompt     bool      // it is to be sent now
+	sent       time.Time // when the last events were
 
 	inboxes map[string]*inbox
 	view    []string
@@ -160,8 +163,21 @@ func (i *inbox) markChanged() {
 	}
 }
 
+// outlet returns where to send the queue, nil until it is to be sent, and the time until then.
+func (f *follower) outlet() (chan<- []Event, time.Duration) {
+	if len(f.queue) == 0 {
+		return nil, never
+	}
+	if wait := eventGap - time.Since(f.sent); !f.prompt && wait > 0 {
+		return nil, wait
+	}
+	return f.w.events, never
+}
+
 // emit queues an event. A newer list of an inbox replaces one that was not received yet.
 func (f *follower) emit(e Event) {
+	i := f.inboxes[e.InboxID]
+	f.prompt = f.prompt || i != nil && i.inView || e.InboxID == "" && e.Kind != Inboxes
 	n := slices.IndexFunc(f.queue, func(q Event) bool { return q.InboxID == e.InboxID && q.replacedBy(e.Kind) })
 	if n < 0 {
 		f.queue = append(f.queue, e)

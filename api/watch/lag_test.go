@@ -3,6 +3,7 @@ package watch_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,4 +137,40 @@ func TestWhatIsInViewComesFirst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A burst for many inboxes costs few requests, and comes as few events at a time.
+func TestABurstIsToldTogether(t *testing.T) {
+	run(t, apitest.Options{Extensions: true}, watch.Options{}, 100, func(s *screen) {
+		s.watcher.SetView([]string{s.inboxes[0].ID})
+		s.pass(time.Minute)
+		requests, events := len(s.server.Requests()), len(s.all())
+		for n := range 1500 {
+			s.deliver(1+n%99, fmt.Sprint(n))
+			s.pass(time.Millisecond)
+		}
+		s.pass(2 * time.Second)
+		told := 0
+		for _, i := range s.inboxes {
+			for _, e := range slices.Backward(s.all()) {
+				if e.InboxID == i.ID {
+					told += len(e.Messages)
+					break
+				}
+			}
+		}
+		if told != 1500 {
+			t.Errorf("%d of 1500 messages are told of", told)
+		}
+		if n := len(s.server.Requests()) - requests; n > 400 {
+			t.Errorf("%d requests", n)
+		}
+		times := map[time.Time]bool{}
+		for _, e := range s.all()[events:] {
+			times[e.at] = true
+		}
+		if n := len(times); n > 40 {
+			t.Errorf("the events came at %d times", n)
+		}
+	})
 }

@@ -230,14 +230,12 @@ func (w *Watcher) Run(ctx context.Context) error {
 		for _, command := range commands {
 			command(f)
 		}
-		timer.Reset(min(f.schedule(), f.updateLag()))
-		var out chan []Event
-		if len(f.queue) > 0 {
-			out = w.events
-		}
+		wait := min(f.schedule(), f.updateLag())
+		out, unsent := f.outlet()
+		timer.Reset(min(wait, unsent))
 		select {
 		case out <- f.queue:
-			f.queue = nil
+			f.queue, f.prompt, f.sent = nil, false, time.Now()
 		case <-w.wake:
 		case <-timer.C:
 		case done := <-f.results:
