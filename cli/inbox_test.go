@@ -167,7 +167,7 @@ func TestExitStatusOfWhatTheServiceAnswers(t *testing.T) {
 	bad.fails(statusKey, []string{"Invalid API key", "mayfly key"}, "ls")
 
 	nobody := s.with("MAYFLY_API_KEY=")
-	nobody.fails(statusKey, []string{"no API key for " + s.url, "mayfly key set --base-url " + s.url, "MAYFLY_API_KEY"}, "ls")
+	nobody.fails(statusKey, []string{"no API key for " + s.url, "mayfly key set ", "--base-url " + s.url, "MAYFLY_API_KEY"}, "ls")
 
 	torn := s.with("MAYFLY_API_KEY=two\nlines")
 	torn.fails(statusKey, []string{"MAYFLY_API_KEY", "invalid API key"}, "ls")

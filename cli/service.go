@@ -147,8 +147,13 @@ func (a *app) keys() *keys.Store {
 func (a *app) key(ctx context.Context, p endpoint) (keys.Key, error) {
 	key, err := a.keys().Resolve(ctx, p.keyID())
 	if errors.Is(err, keys.ErrNone) {
-		return key, &failure{statusKey, fmt.Errorf("%w for %s", keys.ErrNone, render.Clean(p.baseURL)),
+		f := &failure{statusKey, fmt.Errorf("%w for %s", keys.ErrNone, render.Clean(p.baseURL)),
 			"run `mayfly key set" + p.flag() + "` or set MAYFLY_API_KEY"}
+		if errors.Is(err, keys.ErrNoKeyring) {
+			f.err = fmt.Errorf("%w, and %w", f.err, keys.ErrNoKeyring)
+			f.next = "set MAYFLY_API_KEY, or run `mayfly key set --file" + p.flag() + "`"
+		}
+		return key, f
 	}
 	if err != nil {
 		return key, fmt.Errorf("looking for the API key: %w", err)

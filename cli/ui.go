@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"path/filepath"
@@ -51,6 +52,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	a.signals.catchCrashes()
 	return ui.Run(cmd.Context(), ui.Options{
 		Services: session.Options{
+			Start: session.Profile{Name: start.profile, BaseURL: start.baseURL},
 			Connect: func(ctx context.Context, t session.Target) (*session.Connection, error) {
 				return a.connectUI(ctx, a.targeted(start, t), t.Key)
 			},
@@ -75,7 +77,8 @@ func (a *app) targeted(start endpoint, t session.Target) endpoint {
 		p := a.config().Profiles[t.Profile]
 		return endpoint{t.Profile, p.BaseURL, a.insecure || p.Insecure}
 	}
-	return endpoint{t.Profile, t.BaseURL, a.insecure}
+	p := a.config().Profiles[t.Profile]
+	return endpoint{t.Profile, t.BaseURL, a.insecure || p.Insecure && p.BaseURL == t.BaseURL}
 }
 
 func uiProfiles(conf config.Config) []session.Profile {
@@ -136,5 +139,9 @@ func (a *app) saveProfile(ctx context.Context, p session.Profile, key string) er
 	if key == "" {
 		return nil
 	}
-	return a.keys().Set(ctx, keys.ID{Profile: p.Name, BaseURL: p.BaseURL}, key, keys.Keyring)
+	err := a.keys().Set(ctx, keys.ID{Profile: p.Name, BaseURL: p.BaseURL}, key, keys.Keyring)
+	if errors.Is(err, keys.ErrNoKeyring) {
+		return fmt.Errorf("the key is not saved, %w: set %s, or run mayfly key set --file --profile %s", keys.ErrNoKeyring, keys.Variable, p.Name)
+	}
+	return err
 }

@@ -31,6 +31,8 @@ var ErrInvalid = errors.New("invalid API key")
 // ErrNoKeyring is the error when the keyring of the operating system cannot be used.
 var ErrNoKeyring = errors.New("no keyring")
 
+var errNoBus = fmt.Errorf("%w: there is no session bus with a secret service", ErrNoKeyring)
+
 // Secret is an API key. No format prints it.
 type Secret struct{ reveal func() string } // a function, since fmt prints unexported fields
 
@@ -137,7 +139,8 @@ func New(o Options) *Store {
 }
 
 // Resolve returns the key of a profile for a service, within 3 s even when the keyring does not answer.
-// Without a key the error is [ErrNone].
+// Without a key the error is [ErrNone], and
+// [ErrNoKeyring] if the keyring could not be asked.
 func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
 	if value := s.getenv(Variable); strings.TrimSpace(value) != "" {
 		key, err := Check(value)
@@ -146,7 +149,7 @@ func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
 		}
 		return Key{newSecret(key), "the environment variable " + Variable}, nil
 	}
-	var keyringErr error
+	keyringErr := errNoBus
 	if s.keyring != nil {
 		var key string
 		key, keyringErr = s.ask(ctx, func(k keyring) (string, error) { return k.get(id.name()) })
@@ -179,7 +182,7 @@ func (s *Store) Set(ctx context.Context, id ID, key string, p Place) error {
 		return s.file.set(id, key)
 	}
 	if s.keyring == nil {
-		return fmt.Errorf("%w: there is no session bus with a secret service", ErrNoKeyring)
+		return errNoBus
 	}
 	_, err = s.ask(ctx, func(k keyring) (string, error) { return "", k.set(id.name(), key) })
 	return err

@@ -75,6 +75,16 @@ func store(t *testing.T, k keyring, environment map[string]string) *Store {
 	return s
 }
 
+func TestWithoutAKeyring(t *testing.T) {
+	s := store(t, nil, nil)
+	if _, err := s.Resolve(t.Context(), id); !errors.Is(err, ErrNone) || !errors.Is(err, ErrNoKeyring) {
+		t.Errorf("without a key: %v", err)
+	}
+	if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
+		t.Errorf("a key is set: %v", err)
+	}
+}
+
 func TestOrder(t *testing.T) {
 	environment := map[string]string{}
 	s := store(t, &fakeKeyring{keys: map[string]string{}}, environment)

@@ -7,7 +7,6 @@ import (
 	"mayfly/ui/dialog"
 	"mayfly/ui/inboxes"
 	"mayfly/ui/intent"
-	"mayfly/ui/session"
 	"mayfly/ui/store"
 )
 
@@ -17,7 +16,7 @@ import (
 func (a *app) actions() action.Table {
 	const anywhere = action.Anywhere
 	need := func(reason func(action.Subject) string) func() string {
-		return func() string { return reason(a.Subject(a.link.Session, a.table, a.now)) }
+		return func() string { return reason(a.Subject(a.link, a.table, a.now)) }
 	}
 	mark := func() string { return a.table.KeyFor("mark") }
 
@@ -28,17 +27,14 @@ func (a *app) actions() action.Table {
 		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: action.Flow, Keys: []string{"c"}, Where: anywhere, Why: a.NeedCode, Run: a.CopyCode},
 		{ID: "open-link", Title: "Open the confirmation link", Hint: "open link", Group: action.Flow, Keys: []string{"o"}, Where: anywhere, Why: func() string { return a.NeedLink(a.table.KeyFor("labels")) }, Run: a.OpenLink},
 		{ID: "delete-inbox", Title: "Delete the inbox", Hint: "delete inbox", Group: action.Flow, Keys: []string{"d"}, Where: anywhere, Why: need(action.Subject.NeedInbox), Run: func() any { return inboxes.DeleteQuestion([]*store.Inbox{a.Inbox()}, a.now) }},
-		{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Group: action.Flow, Keys: []string{"t"}, Where: anywhere, Why: need(action.Subject.NeedSMTP), Run: func() any { a.samples++; return a.link.Session.SendSample(a.Inbox().Email, a.samples-1) }},
+		{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Group: action.Flow, Keys: []string{"t"}, Where: anywhere, Why: need(action.Subject.NeedSMTP), Run: func() any { return a.link.Session.SendSample(a.Inbox().Email) }},
 
 		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Group: action.Message, Keys: []string{"f"}, Where: anywhere, Why: a.Reader.NeedOpen, Run: a.LabelLinks},
-		{ID: "save-message", Title: "Save the message", Group: action.Message, Keys: []string{"s"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any { return a.link.Session.SaveMessage(a.Message(), a.host.Downloads) }},
-		{ID: "save-attachments", Title: "Save the attachments", Group: action.Message, Keys: []string{"a"}, Where: anywhere, Why: a.Reader.NeedAttachments, Run: func() any {
-			a.footer.Work("Saving", 0, len(a.Reader.Opened.Files()))
-			return a.link.Session.SaveAttachments(a.Reader.Opened, a.host.Downloads)
-		}},
+		{ID: "save-message", Title: "Save the message", Group: action.Message, Keys: []string{"s"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any { return a.link.Session.SaveMessage(a.Message(), a.OpenedOf(a.Message()), a.host.Downloads) }},
+		{ID: "save-attachments", Title: "Save the attachments", Group: action.Message, Keys: []string{"a"}, Where: anywhere, Why: a.Reader.NeedAttachments, Run: func() any { return a.link.Session.SaveAttachments(a.Reader.Opened, a.host.Downloads) }},
 		{ID: "browser", Title: "Open a safe copy in the browser", Group: action.Message, Keys: []string{"b"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any {
 			a.note("opening a safe copy…")
-			return a.link.Session.OpenCopy(a.Message(), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env))
+			return a.link.Session.OpenCopy(a.Message(), a.OpenedOf(a.Message()), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env))
 		}},
 		{ID: "unread", Title: "Mark unread", Group: action.Message, Keys: []string{"u"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: a.ToggleUnread},
 		{ID: "compare", Title: "Compare with the one before, or two marked", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { _, reason := a.Pair(mark()); return reason }, Run: func() any { pair, _ := a.Pair(mark()); return a.link.Session.Compare(pair[0], pair[1]) }},
@@ -67,16 +63,12 @@ func (a *app) actions() action.Table {
 
 // refresh fetches the lists again, or retries the connection.
 func (a *app) refresh() any {
-	if t := a.link.Trouble(); !a.link.Working() || t == session.KeyRefused || t == session.NotInPlan {
-		return a.link.Reconnect(a.now)
-	}
-	if a.Reader.Err != nil {
+	if a.Reader.Err != nil && a.link.Working() {
 		return a.Open(a.Reader.Message)
 	}
 	id := ""
-	if i := a.Inboxes.Inbox(); i != nil && a.link.Err == nil {
+	if i := a.Inboxes.Inbox(); i != nil {
 		id = i.ID
 	}
-	a.link.Session.Watcher.Refresh(id)
-	return nil
+	return a.link.Refresh(id, len(a.Store.Order), a.now)
 }

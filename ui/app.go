@@ -42,8 +42,6 @@ type app struct {
 	terminal      term.Capabilities
 	refocused     bool // the terminal has just regained focus: ignore the click that did it
 	theme         *theme.Theme
-	creating      bool // an inbox is being created
-	samples       int  // sample mails sent
 }
 
 func newApp(ctx context.Context, o Options, h *host.Host) *app {
@@ -148,7 +146,7 @@ func (a *app) frame() string {
 
 // facts are what the header and empty panes are drawn from.
 func (a *app) facts() status.Facts {
-	return a.Facts(status.Facts{Theme: a.theme, Now: a.now, Link: a.link, Keys: a.table, Creating: a.creating})
+	return a.Facts(status.Facts{Theme: a.theme, Now: a.now, Link: a.link, Keys: a.table, Pending: a.footer.Pending()})
 }
 
 // applyTheme loads the theme for the terminal and passes it to the reader.

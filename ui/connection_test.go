@@ -23,7 +23,7 @@ func TestAnInboxThatEndsWhileItIsRead(t *testing.T) {
 		h.press("d")
 		h.see("Take this inbox off the list?")
 		h.press("y")
-		h.see("✓ ada is off the list")
+		h.see("✓ ada@apitest.example is off the list: it was already gone")
 		h.dontSee("✕ expired 1 min ago")
 	})
 }
@@ -54,7 +54,7 @@ func TestTheServiceComesBack(t *testing.T) {
 
 func TestConnectingIsTriedAgain(t *testing.T) {
 	tries := 0
-	set := setting{width: 120, height: 36}
+	set := setting{width: 120, height: 36, before: ada}
 	set.connect = func(h *harness) (*session.Connection, error) {
 		if tries++; tries < 3 {
 			return nil, api.ErrUnavailable
@@ -89,7 +89,7 @@ func TestSwitchingProfiles(t *testing.T) {
 
 func TestConnectingWithAKey(t *testing.T) {
 	var kept []string
-	set := setting{width: 80, height: 24}
+	set := setting{width: 80, height: 24, start: session.Profile{Name: "local"}}
 	set.connect = noKey
 	set.save = func(_ context.Context, p session.Profile, key string) error {
 		kept = append(kept, p.Name+" "+p.BaseURL+" "+key)
@@ -112,7 +112,7 @@ func TestConnectingWithAKey(t *testing.T) {
 		h.write("work")
 		h.press("enter")
 		h.dontSee("secret-key", "No API key")
-		h.see("Waiting for mail")
+		h.see("There are no inboxes.", "✓ connected to mail.example")
 		want := session.Target{Profile: "work", BaseURL: "https://mail.example", Key: "secret-key"}
 		if n := len(h.targets); n == 0 || h.targets[n-1] != want {
 			t.Errorf("connected to %+v", h.targets)

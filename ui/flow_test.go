@@ -23,7 +23,7 @@ func with(before func(*harness)) setting {
 }
 
 func TestTheFirstRunMakesAnInbox(t *testing.T) {
-	play(t, wide, func(h *harness) {
+	play(t, setting{width: 120, height: 36, smtp: "127.0.0.1:2525"}, func(h *harness) {
 		h.see("@"+apitest.Domain, "Waiting for mail", "60 min left")
 		if len(h.copied) != 0 {
 			t.Errorf("the clipboard was taken without being asked: %q", h.copied)
@@ -78,7 +78,7 @@ func TestDeletingTheMarkedInboxes(t *testing.T) {
 		h.server.SetDelay(time.Second)
 		h.press("y")
 		h.wait(1500 * time.Millisecond)
-		h.see("Deleting 1/3")
+		h.see("deleting 3 inboxes 1/3")
 		h.wait(3 * time.Second)
 		h.see("deleted 3 inboxes", "bob")
 		h.dontSee("dan", "cid")

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image/color"
@@ -52,6 +53,7 @@ type harness struct {
 	// wrongKey connects with a key that the service does not know.
 	wrongKey bool
 	smtp     string
+	other    string // the base URL of the connections from now on, of another service
 	cancel   context.CancelFunc
 }
 
@@ -67,6 +69,7 @@ type setting struct {
 	save          func(context.Context, session.Profile, string) error
 	before        func(h *harness) // prepares the service
 	smtp          string
+	start         session.Profile // what the program was started for
 }
 
 // note keeps what a command did; commands run side by side.
@@ -96,6 +99,9 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 		set.before(h)
 	}
 	h.smtp = set.smtp
+	if h.smtp == "" && set.start == (session.Profile{}) {
+		set.start.BaseURL = "https://mail.example"
+	}
 	connection := func(_ context.Context, target session.Target) (*session.Connection, error) {
 		h.targets = append(h.targets, target)
 		if set.connect != nil && target.Key == "" {
@@ -109,7 +115,7 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel
-	h.app = newApp(ctx, Options{Services: session.Options{Connect: connection, Profiles: set.profiles, SaveProfile: set.save}, Config: cfg}, h.machine(dir))
+	h.app = newApp(ctx, Options{Services: session.Options{Start: set.start, Connect: connection, Profiles: set.profiles, SaveProfile: set.save}, Config: cfg}, h.machine(dir))
 	profile := set.profile
 	if profile == colorprofile.Unknown {
 		profile = colorprofile.TrueColor
@@ -141,10 +147,15 @@ func (h *harness) machine(dir string) *host.Host {
 
 // connection is the usual one.
 func (h *harness) connection() *session.Connection {
-	client := h.server.Client(api.Options{})
+	client := h.server.Client(api.Options{MaxWait: session.MaxWait})
+	key := apitest.Key
 	if h.wrongKey {
+		key = "no-such-key-0123456789"
+	}
+	if h.wrongKey || h.other != "" {
 		var err error
-		if client, err = api.New("https://mail.example", "no-such-key-0123456789", api.Options{Transport: h.server.Transport()}); err != nil {
+		client, err = api.New(cmp.Or(h.other, "https://mail.example"), key, api.Options{Transport: h.server.Transport(), MaxWait: session.MaxWait})
+		if err != nil {
 			h.t.Fatal(err)
 		}
 	}

@@ -50,7 +50,9 @@ func (a *app) applyIntent(v any) tea.Cmd {
 		a.footer.Show(status.Success, host.Copied(v.What), a.now)
 		return a.host.Copy(a.ctx, a.terminal.Env, v.Text, v.What)
 	case intent.Connect:
-		return a.link.ConnectTo(v, a.now)
+		return a.applyIntent(a.link.ConnectTo(v, a.now))
+	case session.Request:
+		return a.footer.Begin(v, a.now)
 	default:
 		return a.request(v)
 	}
@@ -71,10 +73,9 @@ func (a *app) request(v any) tea.Cmd {
 		s.Watcher.Touch(v.ID)
 		return a.applyIntent(a.CopyAddress(v.ID, a.now))
 	case intent.CreateInbox:
-		a.creating = true
-		return s.Create(v.Request, v.Copy)
+		return a.applyIntent(s.Create(v.Request, v.Copy))
 	case intent.AdoptInbox:
-		return s.Adopt(v.ID)
+		return a.applyIntent(s.Adopt(v.ID))
 	case intent.LabelInbox:
 		if i := a.Store.Inboxes[v.ID]; i != nil {
 			i.Label = render.Clean(v.Label)
@@ -82,8 +83,10 @@ func (a *app) request(v any) tea.Cmd {
 			return s.Label(i)
 		}
 	case intent.DeleteInboxes:
-		a.footer.Work("Deleting", 0, len(v.IDs))
-		return s.Delete(v.IDs)
+		if ids := a.Store.Listed(v.IDs); len(ids) > 0 {
+			return a.applyIntent(s.Delete(ids, v.What))
+		}
+		a.note(v.What + " is no longer on the list")
 	case intent.Forget:
 		return s.Forget(v.ID)
 	}

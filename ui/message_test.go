@@ -305,7 +305,7 @@ func TestSavingSaysSoAtOnce(t *testing.T) {
 	}), func(h *harness) {
 		h.press("enter")
 		h.send(keyPress("a"))
-		h.see("Saving 0/2")
+		h.see("saving 2 attachments 0/2")
 		h.settle()
 		h.see("saved 2 files")
 	})

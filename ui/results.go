@@ -10,21 +10,37 @@ import (
 	"mayfly/ui/session"
 )
 
+// onAnswer applies the answer to a request of the user.
+func (a *app) onAnswer(answer session.Answer) tea.Cmd {
+	a.footer.End(answer)
+	if err := answer.Interrupted(a.link.Session); err != nil {
+		a.report(session.Done{Err: err})
+		return nil
+	}
+	switch m := answer.Msg.(type) {
+	case tea.BatchMsg:
+		return tea.Batch(m...)
+	case session.Connected:
+		cmd := a.onConnected(m)
+		a.report(a.link.Outcome(m))
+		return cmd
+	}
+	return a.route(answer.Msg)
+}
+
 // onConnected starts using a new connection.
 func (a *app) onConnected(m session.Connected) tea.Cmd {
 	change, cmd := a.link.Use(m, a.now)
 	if change == session.None {
 		return cmd
 	}
-	a.footer.EndWork()
-	a.creating = false
 	if change == session.Other {
 		a.Reset(a.now)
-		a.dialogs = nil
 	}
 	cmd = tea.Batch(cmd, a.applyIntent(a.Begin(a.link.Session, m, a.now)))
 	switch {
 	case m.Err != nil || change == session.Again: // the cursor stays where it is
+	case len(a.Store.Order) == 0 && !a.link.Session.Local: // inboxes may cost something there
 	case len(a.Store.Order) == 0:
 		return tea.Batch(cmd, a.applyIntent(intent.CreateInbox{}))
 	case a.Inboxes.Inbox() == nil && !a.Inboxes.Typing():
@@ -44,7 +60,7 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		return a.onCreated(m)
 	case session.Adopted:
 		if m.Err == nil {
-			a.GoTo(a.link.Session, m.Inbox, a.now, a.busy())
+			a.Adopt(a.link.Session, m.Inbox, a.now, a.busy())
 		}
 		a.report(session.Done{Text: "added " + render.Clean(m.Inbox.Email), Err: m.Err})
 	case session.Deleted:
@@ -63,22 +79,16 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		}
 		a.report(session.Done{Err: m.Err})
 	case session.Saved:
-		a.footer.Work("Saving", m.Count, m.Total)
 		if m.Err == nil && m.Count < m.Total {
-			return m.Next()
+			return a.applyIntent(m.Next())
 		}
-		a.footer.EndWork()
 		a.report(session.Done{Text: m.Text(), Err: m.Err})
 	}
 	return nil
 }
 
 func (a *app) onCreated(m session.Created) tea.Cmd {
-	a.creating = false
 	if m.Err != nil {
-		if t := session.TroubleOf(m.Err); t == session.KeyRefused || t == session.NotInPlan {
-			a.link.Err = m.Err
-		}
 		a.report(session.Done{Err: m.Err})
 		return nil
 	}
@@ -90,17 +100,14 @@ func (a *app) onCreated(m session.Created) tea.Cmd {
 }
 
 func (a *app) onDeleted(m session.Deleted) tea.Cmd {
-	a.footer.Work("Deleting", m.Total-len(m.Rest), m.Total)
-	did := m.Outcome(a.Store.Inboxes[m.ID], a.table.KeyFor("delete-marked"), a.now)
 	if m.Err == nil {
 		a.link.Session.Watcher.Remove(m.ID)
 		a.Drop(m.ID, a.busy())
 	}
 	if len(m.Rest) > 0 {
-		return m.Next()
+		return a.applyIntent(m.Next())
 	}
-	a.footer.EndWork()
-	a.report(did)
+	a.report(m.Outcome(a.table.KeyFor("delete-marked")))
 	return nil
 }
 
@@ -108,11 +115,9 @@ func (a *app) onDeleted(m session.Deleted) tea.Cmd {
 func (a *app) onEvents(m session.Events) tea.Cmd {
 	for _, e := range m.Events {
 		a.log.Debug("watch", "kind", e.Kind, "inbox", e.InboxID, "messages", len(e.Messages), "new", len(e.New), "error", e.Err)
-		switch {
-		case e.Kind == watch.Inboxes:
+		a.link.Apply(e)
+		if e.Kind == watch.Inboxes {
 			a.Put(m.Session(), a.now, e.Inboxes...)
-		case e.InboxID == "":
-			a.link.Apply(e)
 		}
 	}
 	return tea.Batch(m.Session().Listen, a.applyIntent(a.Apply(m.Events, a.now)))

@@ -33,6 +33,8 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		return a.applyIntent(a.OnTimer(msg))
 	case reader.Laid:
 		return a.Reader.Take(msg)
+	case session.Answer:
+		return a.onAnswer(msg)
 	case session.Connected:
 		return a.onConnected(msg)
 	case session.Result:

@@ -186,7 +186,10 @@ func TestTheReasonWhyNot(t *testing.T) {
 	in := &store.Inbox{Expires: now.Add(time.Hour)}
 	gone := &store.Inbox{Expires: now}
 	m := func(f *store.Findings) *store.Message { return &store.Message{Findings: f} }
-	online, smtp := &session.Session{Connection: &session.Connection{}}, &session.Session{Connection: &session.Connection{SMTPAddr: "127.0.0.1:2525"}}
+	link := func(c session.Connection) *session.Link {
+		return &session.Link{Session: &session.Session{Connection: &c}}
+	}
+	online, smtp, none := link(session.Connection{}), link(session.Connection{SMTPAddr: "127.0.0.1:2525"}), &session.Link{}
 	empty, some := store.New(now), store.New(now)
 	some.Order = []string{"a"}
 	for _, c := range []struct {
@@ -195,18 +198,18 @@ func TestTheReasonWhyNot(t *testing.T) {
 		reason func(Subject) string
 		want   string
 	}{
-		{"service", Subject{}, Subject.NeedService, "Not connected yet"},
-		{"service", Subject{Session: online}, Subject.NeedService, ""},
-		{"inbox", Subject{Inbox: in}, Subject.NeedInbox, "Not connected yet"},
-		{"inbox", Subject{Session: online, Store: empty}, Subject.NeedInbox, "There are no inboxes yet: n creates one"},
-		{"inbox", Subject{Session: online, Store: some}, Subject.NeedInbox, "Select an inbox first"},
-		{"inbox", Subject{Session: online, Inbox: gone}, Subject.NeedInbox, ""},
-		{"live inbox", Subject{Session: online, Store: some}, Subject.NeedLive, "Select an inbox first"},
-		{"live inbox", Subject{Session: online, Inbox: gone}, Subject.NeedLive, "This inbox is gone: n creates a new one"},
-		{"live inbox", Subject{Session: online, Inbox: in}, Subject.NeedLive, ""},
-		{"SMTP", Subject{Session: online, Inbox: in}, Subject.NeedSMTP, "Sample messages can only be sent to the local service"},
-		{"SMTP", Subject{}, Subject.NeedSMTP, "Not connected yet"},
-		{"SMTP", Subject{Session: smtp, Inbox: in}, Subject.NeedSMTP, ""},
+		{"service", Subject{Link: none}, Subject.NeedService, "Not connected yet"},
+		{"service", Subject{Link: online}, Subject.NeedService, ""},
+		{"inbox", Subject{Link: none, Inbox: in}, Subject.NeedInbox, "Not connected yet"},
+		{"inbox", Subject{Link: online, Store: empty}, Subject.NeedInbox, "There are no inboxes yet: n creates one"},
+		{"inbox", Subject{Link: online, Store: some}, Subject.NeedInbox, "Select an inbox first"},
+		{"inbox", Subject{Link: online, Inbox: gone}, Subject.NeedInbox, ""},
+		{"live inbox", Subject{Link: online, Store: some}, Subject.NeedLive, "Select an inbox first"},
+		{"live inbox", Subject{Link: online, Inbox: gone}, Subject.NeedLive, "This inbox is gone: n creates a new one"},
+		{"live inbox", Subject{Link: online, Inbox: in}, Subject.NeedLive, ""},
+		{"SMTP", Subject{Link: online, Inbox: in}, Subject.NeedSMTP, "Sample messages can only be sent to the local service"},
+		{"SMTP", Subject{Link: none}, Subject.NeedSMTP, "Not connected yet"},
+		{"SMTP", Subject{Link: smtp, Inbox: in}, Subject.NeedSMTP, ""},
 		{"message", Subject{}, Subject.NeedMessage, "Select a message first"},
 		{"message", Subject{Message: m(nil)}, Subject.NeedMessage, ""},
 	} {

@@ -10,7 +10,7 @@ import (
 // Subject is what actions apply to. Its methods return the reason why an action is unavailable, as
 // the screen shows it; "" if it is available.
 type Subject struct {
-	Session *session.Session // nil before the first connection
+	Link    *session.Link
 	Store   *store.Store
 	Inbox   *store.Inbox   // the selected one, or that of the message; nil if none
 	Message *store.Message // the open one, otherwise the selected one; nil if none
@@ -18,18 +18,15 @@ type Subject struct {
 	Now     time.Time
 }
 
-// NeedService is the reason when there is no connection.
+// NeedService is the reason when the service cannot be asked.
 func (s Subject) NeedService() string {
-	if s.Session == nil {
-		return "Not connected yet"
-	}
-	return ""
+	return s.Link.NeedService(s.Keys.KeyFor("connect"), s.Keys.KeyFor("refresh"), s.Now)
 }
 
 // NeedInbox is the reason when there is no inbox.
 func (s Subject) NeedInbox() string {
 	switch {
-	case s.Session == nil:
+	case s.Link.Session == nil:
 		return s.NeedService()
 	case s.Inbox != nil:
 		return ""
@@ -52,7 +49,7 @@ func (s Subject) NeedLive() string {
 
 // NeedSMTP is the reason when no sample message can be sent to the inbox.
 func (s Subject) NeedSMTP() string {
-	if s.Session != nil && s.Session.SMTPAddr == "" {
+	if c := s.Link.Session; c != nil && c.SMTPAddr == "" {
 		return "Sample messages can only be sent to the local service"
 	}
 	return s.NeedLive()

@@ -12,6 +12,7 @@ import (
 type Form struct {
 	Title  string
 	Fields []Field                   // at least one
+	First  int                       // the field that has focus first
 	Then   func(values []string) any // the intent of enter on the last field, if all are valid
 }
 
@@ -37,7 +38,8 @@ func NewForm(f Form) Dialog {
 		o.lines = append(o.lines, line)
 	}
 	o.tried = make([]bool, len(f.Fields))
-	o.lines[0].Focus()
+	o.at = f.First
+	o.lines[o.at].Focus()
 	return Box(o)
 }
 

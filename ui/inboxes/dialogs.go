@@ -78,9 +78,13 @@ func DeleteQuestion(in []*store.Inbox, now time.Time) dialog.Dialog {
 		messages += len(i.Keys)
 		ids, addresses = append(ids, i.ID), append(addresses, i.Email)
 	}
+	what := addresses[0]
+	if len(in) > 1 {
+		what = fmt.Sprintf("%d inboxes", len(in))
+	}
 	q := dialog.Question{
 		Title: "Delete this inbox?", Keep: "keep it", Bad: true,
-		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Intent: intent.DeleteInboxes{IDs: ids}}},
+		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Intent: intent.DeleteInboxes{IDs: ids, What: what}}},
 	}
 	goes := fmt.Sprintf("%d messages go", messages)
 	if messages == 1 {
@@ -88,7 +92,7 @@ func DeleteQuestion(in []*store.Inbox, now time.Time) dialog.Dialog {
 	}
 	switch {
 	case len(in) > 1:
-		q.Title, q.Keep = fmt.Sprintf("Delete %d inboxes?", len(in)), "keep them"
+		q.Title, q.Keep = "Delete "+what+"?", "keep them"
 		q.Text = []string{goes + " with them. This cannot be undone."}
 		q.Detail = func(w, most int) []string { return some(addresses, w, min(most, 7)) }
 	case in[0].Gone(now):

@@ -134,12 +134,13 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 		in   []*store.Inbox
 		want []string
 		keep string
+		what string
 	}{
-		{[]*store.Inbox{inbox(1, 0, later)}, []string{"Delete this inbox?", "inbox-1@b.example", "0 messages go with it. This cannot be undone."}, "keep it"},
-		{[]*store.Inbox{inbox(1, 1, later)}, []string{"1 message goes with it."}, "keep it"},
-		{[]*store.Inbox{inbox(1, 3, start)}, []string{"Take this inbox off the list?", "inbox-1@b.example", "It is already gone."}, "keep it"},
-		{many[:2], []string{"Delete 2 inboxes?", "1 message goes with them.", "inbox-0@", "inbox-1@"}, "keep them"},
-		{many, []string{"Delete 12 inboxes?", "66 messages go with them.", "inbox-0@", "inbox-5@", "and 6 more"}, "keep them"},
+		{[]*store.Inbox{inbox(1, 0, later)}, []string{"Delete this inbox?", "inbox-1@b.example", "0 messages go with it. This cannot be undone."}, "keep it", "inbox-1@b.example"},
+		{[]*store.Inbox{inbox(1, 1, later)}, []string{"1 message goes with it."}, "keep it", "inbox-1@b.example"},
+		{[]*store.Inbox{inbox(1, 3, start)}, []string{"Take this inbox off the list?", "inbox-1@b.example", "It is already gone."}, "keep it", "inbox-1@b.example"},
+		{many[:2], []string{"Delete 2 inboxes?", "1 message goes with them.", "inbox-0@", "inbox-1@"}, "keep them", "2 inboxes"},
+		{many, []string{"Delete 12 inboxes?", "66 messages go with them.", "inbox-0@", "inbox-5@", "and 6 more"}, "keep them", "12 inboxes"},
 	} {
 		var ids []string
 		for _, i := range c.in {
@@ -147,7 +148,7 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 		}
 		uitest.DrawDialog(t, DeleteQuestion(c.in, start), 80, 24).See(append(c.want, "y delete", "esc "+c.keep)...)
 		uitest.DrawDialog(t, DeleteQuestion(c.in, start), 20, 6).See("y delete", "esc")
-		if r := press(DeleteQuestion(c.in, start), "d", "enter", "y"); !r.Close || !reflect.DeepEqual(r.Intent, intent.DeleteInboxes{IDs: ids}) {
+		if r := press(DeleteQuestion(c.in, start), "d", "enter", "y"); !r.Close || !reflect.DeepEqual(r.Intent, intent.DeleteInboxes{IDs: ids, What: c.what}) {
 			t.Errorf("y leads to %+v", r)
 		}
 		if r := press(DeleteQuestion(c.in, start), "esc"); !r.Close || r.Intent != nil {

@@ -49,8 +49,11 @@ type (
 	LabelInbox struct{ ID, Label string }
 	// Forget removes an inbox that is gone from the registry.
 	Forget struct{ ID string }
-	// DeleteInboxes deletes inboxes one by one.
-	DeleteInboxes struct{ IDs []string }
+	// DeleteInboxes deletes inboxes one by one. What names them: an address, or how many.
+	DeleteInboxes struct {
+		IDs  []string
+		What string
+	}
 
 	// AskOpen shows the destination of a link, and asks before opening it.
 	AskOpen struct{ Link render.Link }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"regexp"
@@ -15,27 +16,77 @@ import (
 // Profile names a service. Without a base URL it is the local service.
 type Profile struct{ Name, BaseURL string }
 
+// title is how the screen names the service.
+func (p Profile) title() string {
+	if p.Name != "" || p.BaseURL == "" {
+		return cmp.Or(render.Clean(p.Name), "local")
+	}
+	if u, err := url.Parse(p.BaseURL); err == nil && u.Host != "" {
+		return render.Clean(u.Host)
+	}
+	return render.Clean(p.BaseURL)
+}
+
+// profile is the service that a target means.
+func (l *Link) profile(t Target) Profile {
+	p := Profile{Name: t.Profile, BaseURL: t.BaseURL}
+	if t == (Target{Key: t.Key}) {
+		p = l.options.Start
+	}
+	for _, x := range l.options.Profiles {
+		if x.Name == p.Name && p.BaseURL == "" {
+			return x
+		}
+	}
+	return p
+}
+
+// Name is the name of the service: the one in use, otherwise the one that was asked for.
+func (l *Link) Name() string {
+	if l.Session != nil {
+		return l.Session.Name
+	}
+	return l.profile(l.wanted).title()
+}
+
+// Flag is the option that names the service that was asked for on a command line, with a space
+// before it; "" for the local one.
+func (l *Link) Flag() string {
+	switch p := l.profile(l.wanted); {
+	case p.BaseURL == "":
+		return ""
+	case p.Name != "":
+		return " --profile " + render.Clean(p.Name)
+	default:
+		return " --base-url " + render.Clean(p.BaseURL)
+	}
+}
+
 // ConnectForm asks for a service, optionally for a key, and, where profiles can be saved, for a
-// profile name.
+// profile name. It begins with the service that was last asked for, at the key if that is what it
+// lacks.
 func (l *Link) ConnectForm() dialog.Dialog {
 	keep := l.options.SaveProfile != nil
-	baseURL := l.Target.BaseURL
-	if s := l.Session; baseURL == "" && s != nil && !s.Local {
-		baseURL = s.Client.BaseURL()
-	}
+	wanted := l.profile(l.wanted)
 	f := dialog.Form{
 		Title: "Connect to a service",
 		Fields: []dialog.Field{
-			{Title: "Service", Value: baseURL, Placeholder: "https://mail.example.com", Hint: "its base URL", Check: checkBaseURL},
+			{Title: "Service", Value: wanted.BaseURL, Placeholder: "https://mail.example.com", Hint: "its base URL", Check: checkBaseURL},
 			{Title: "API key", Password: true, Hint: "leave empty to use the saved key", Check: checkKey},
 		},
 		Then: func(v []string) any {
 			c := intent.Connect{BaseURL: strings.TrimRight(v[0], "/"), Key: v[1]}
-			if keep {
-				c.Profile, c.Keep = v[2], v[2] != ""
+			if v[0] == wanted.BaseURL {
+				c.Profile, c.BaseURL = wanted.Name, wanted.BaseURL
+			}
+			if keep && v[2] != "" {
+				c.Profile, c.Keep = v[2], true
 			}
 			return c
 		},
+	}
+	if t := l.Trouble(); wanted.BaseURL != "" && (t == NoKey || t == KeyRefused || l.wanted != l.Target) {
+		f.First = 1
 	}
 	if keep {
 		f.Fields = append(f.Fields, dialog.Field{

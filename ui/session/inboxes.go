@@ -10,6 +10,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/registry"
+	"mayfly/render"
 	"mayfly/ui/sample"
 	"mayfly/ui/store"
 )
@@ -29,9 +30,14 @@ type Created struct {
 }
 
 // Create creates an inbox.
-func (s *Session) Create(request api.CreateInbox, copyAddress bool) tea.Cmd {
-	return s.request(func(ctx context.Context) tea.Msg {
+func (s *Session) Create(request api.CreateInbox, copyAddress bool) Request {
+	what := "making an inbox"
+	if request.Username != "" {
+		what = "making the inbox " + render.Clean(request.Username)
+	}
+	return s.ask(what, func(ctx context.Context) tea.Msg {
 		in, err := s.Client.CreateInbox(ctx, request)
+		s.Watcher.Report(err)
 		if err == nil {
 			s.remember(in)
 		}
@@ -47,9 +53,10 @@ type Adopted struct {
 }
 
 // Adopt fetches an inbox by its ID.
-func (s *Session) Adopt(id string) tea.Cmd {
-	return s.request(func(ctx context.Context) tea.Msg {
+func (s *Session) Adopt(id string) Request {
+	return s.ask("adding an inbox", func(ctx context.Context) tea.Msg {
 		in, err := s.Client.Inbox(ctx, id)
+		s.Watcher.Report(err)
 		if err == nil {
 			s.remember(in)
 		}
@@ -94,44 +101,44 @@ func (s *Session) Forget(id string) tea.Cmd {
 type Deleted struct {
 	origin
 	ID     string
+	What   string   // the address, or how many inboxes
 	Rest   []string // still to be deleted
 	Failed int
 	Total  int
+	Gone   bool // the service did not have it any more
 	Err    error
 }
 
-// Delete deletes the first of several inboxes; [Deleted.Next] goes on.
-func (s *Session) Delete(ids []string) tea.Cmd {
-	return Deleted{origin: origin{s}, Rest: ids, Total: len(ids)}.Next()
+// Delete deletes the first of several inboxes; [Deleted.Next] goes on. What names them.
+func (s *Session) Delete(ids []string, what string) Request {
+	return Deleted{origin: origin{s}, What: what, Rest: ids, Total: len(ids)}.Next()
 }
 
-// Outcome says what was deleted; after the last of several inboxes, it sums up all of them. i is
-// the inbox as it was listed, and retry the key that retries what failed.
-func (d Deleted) Outcome(i *store.Inbox, retry string, now time.Time) Done {
+// Outcome says what was deleted; after the last of several inboxes, it sums up all of them. Retry
+// is the key that retries what failed.
+func (d Deleted) Outcome(retry string) Done {
 	switch {
 	case d.Total == 1 && d.Err != nil:
 		return Done{Err: d.Err}
 	case d.Failed > 0:
 		return Done{Err: fmt.Errorf("%d of %d inboxes could not be deleted: %s tries again", d.Failed, d.Total, retry)}
-	case d.Total > 1:
-		return Done{Text: fmt.Sprintf("deleted %d inboxes", d.Total)}
-	case i == nil:
-		return Done{Text: "deleted"}
-	case i.Gone(now):
-		return Done{Text: i.Name() + " is off the list"}
+	case d.Total == 1 && d.Gone:
+		return Done{Text: d.What + " is off the list: it was already gone"}
 	}
-	return Done{Text: "deleted " + i.Email}
+	return Done{Text: "deleted " + d.What}
 }
 
 // Next deletes the next inbox.
-func (d Deleted) Next() tea.Cmd {
+func (d Deleted) Next() Request {
+	done := d.Total - len(d.Rest)
 	d.ID, d.Rest = d.Rest[0], d.Rest[1:]
 	s := d.session
-	return s.request(func(ctx context.Context) tea.Msg {
+	r := s.ask("deleting "+d.What, func(ctx context.Context) tea.Msg {
 		d.Err = s.Client.DeleteInbox(ctx, d.ID)
-		if errors.Is(d.Err, api.ErrNotFound) {
-			d.Err = nil // already gone is as good as deleted
+		if d.Gone = errors.Is(d.Err, api.ErrNotFound); d.Gone {
+			d.Err = nil // as good as deleted
 		}
+		s.Watcher.Report(d.Err)
 		if d.Err != nil {
 			d.Failed++
 		} else if s.Registry != nil {
@@ -139,20 +146,25 @@ func (d Deleted) Next() tea.Cmd {
 		}
 		return d
 	})
+	if d.Total > 1 {
+		r.Done, r.Total = done, d.Total
+	}
+	return r
 }
 
 // sampleTimeout bounds sending one sample mail.
 const sampleTimeout = 10 * time.Second
 
-// SendSample sends the nth sample mail, counted from 0, to an address.
-func (s *Session) SendSample(to string, n int) tea.Cmd {
-	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(s.ctx, sampleTimeout)
-		defer cancel()
-		sender, err := sample.Send(ctx, s.SMTPAddr, to, n)
-		if err != nil {
-			return Done{Err: err}
+// SendSample sends the next sample mail to an address.
+func (s *Session) SendSample(to string) Request {
+	return Request{What: "sending a sample", Start: func() tea.Cmd {
+		n := s.samples
+		s.samples++
+		return func() tea.Msg {
+			ctx, cancel := context.WithTimeout(s.ctx, sampleTimeout)
+			defer cancel()
+			sender, err := sample.Send(ctx, s.SMTPAddr, to, n)
+			return Done{Text: "sent “" + sender + "” by SMTP", Err: err}
 		}
-		return Done{Text: "sent “" + sender + "” by SMTP"}
-	}
+	}}
 }

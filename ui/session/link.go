@@ -21,8 +21,15 @@ import (
 // maxRetryDelay is the longest wait between two attempts to connect.
 const maxRetryDelay = 30 * time.Second
 
+// MaxWait is how long a request of the user may wait for a limit of the service. The user is told of
+// a longer wait, and decides.
+const MaxWait = time.Second
+
 // Options say how to connect, and to which services.
 type Options struct {
+	// Start is the service that the program was started for. It is named while there is no
+	// connection.
+	Start Profile
 	// Connect makes a connection. It is called at the start, and again when the user connects to
 	// another service or retries. On [keys.ErrNone] the user is asked for a key.
 	Connect func(ctx context.Context, t Target) (*Connection, error)
@@ -92,20 +99,26 @@ func (l *Link) Connect(t Target, now time.Time) tea.Cmd {
 	}
 }
 
-// ConnectTo connects to the service the user chose, and saves it as a profile if asked to.
-func (l *Link) ConnectTo(c intent.Connect, now time.Time) tea.Cmd {
-	cmd := l.Connect(Target{Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key}, now)
+// ask is the request of the user to connect.
+func (l *Link) ask(t Target, now time.Time) Request {
+	return Request{What: "connecting to " + l.profile(t).title(), Start: func() tea.Cmd { return l.Connect(t, now) }}
+}
+
+// ConnectTo connects to the service the user chose, and saves it as a profile if asked to. It
+// returns a request and a command.
+func (l *Link) ConnectTo(c intent.Connect, now time.Time) []any {
+	request := l.ask(Target{Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key}, now)
 	if !c.Keep {
-		return cmd
+		return []any{request}
 	}
 	p, save, ctx := Profile{Name: c.Profile, BaseURL: c.BaseURL}, l.options.SaveProfile, l.ctx
 	others := slices.DeleteFunc(slices.Clone(l.options.Profiles), func(x Profile) bool { return x.Name == p.Name })
 	l.options.Profiles = append(others, p)
-	return tea.Batch(cmd, func() tea.Msg {
+	return []any{request, tea.Cmd(func() tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		return Done{Text: "saved profile " + p.Name, Err: save(ctx, p, c.Key)}
-	})
+	})}
 }
 
 // connect opens a session and lists its inboxes.
@@ -189,27 +202,67 @@ func (l *Link) Retry(now time.Time) tea.Cmd {
 	if l.trying || l.Working() || !l.Trouble().Temporary() || now.Before(l.RetryAt) {
 		return nil
 	}
-	return l.Reconnect(now)
-}
-
-// Reconnect repeats the last attempt now.
-func (l *Link) Reconnect(now time.Time) tea.Cmd {
-	l.RetryAt = time.Time{}
 	return l.Connect(l.wanted, now)
 }
 
-// Apply applies an event of the watcher about the service as a whole.
+// Refresh asks for the list of an inbox, or for all if id is empty. It connects again where that
+// cannot help: without a connection, without inboxes, or with a key that is not accepted.
+func (l *Link) Refresh(id string, inboxes int, now time.Time) Request {
+	switch t := l.Trouble(); {
+	case !l.Working(), inboxes == 0, t == KeyRefused, t == NotInPlan:
+		return l.ask(l.wanted, now)
+	case l.Err != nil:
+		return l.Session.Refresh("")
+	}
+	return l.Session.Refresh(id)
+}
+
+// Outcome says how connecting ended, nothing for an attempt that was overtaken.
+func (l *Link) Outcome(m Connected) Done {
+	switch {
+	case m.attempt != l.attempt:
+		return Done{}
+	case m.Err != nil:
+		return Done{Err: m.Err}
+	}
+	return Done{Text: "connected to " + m.Session.Name}
+}
+
+// Apply applies an event of the watcher.
 func (l *Link) Apply(e watch.Event) {
-	switch e.Kind {
-	case watch.ModeChanged:
+	l.Session.refreshed(e)
+	switch {
+	case e.InboxID != "":
+	case e.Kind == watch.ModeChanged:
 		l.Mode = e.Mode
-	case watch.Behind:
+	case e.Kind == watch.Behind:
 		l.Behind = e.Since
-	case watch.Failed:
+	case e.Kind == watch.Failed:
 		l.Err, l.RetryAt = e.Err, e.RetryAt
-	case watch.Recovered:
+	case e.Kind == watch.Recovered:
 		l.Err = nil
 	}
+}
+
+// NeedService is why the service cannot be asked for anything, "" if it can. The keys connect and
+// refresh are those that help.
+func (l *Link) NeedService(connect, refresh string, now time.Time) string {
+	wait, kind := l.Countdown(now), l.Trouble()
+	switch {
+	case l.Session == nil && l.Err == nil:
+		return "Not connected yet"
+	case kind == NoKey:
+		return "There is no API key: " + connect + " connects with one"
+	case l.Session == nil && wait == "":
+		return "Not connected: " + refresh + " tries again"
+	case l.Session == nil:
+		return "Not connected: next try in " + wait + ", " + refresh + " tries now"
+	case kind == Limited && wait != "":
+		return limitReached + ": try again in " + wait
+	case kind == Unavailable && wait != "":
+		return "The service is offline: next try in " + wait + ", " + refresh + " tries now"
+	}
+	return ""
 }
 
 // Countdown is the time until the next attempt, such as "2 s"; "" if none is due.
@@ -268,10 +321,17 @@ func TroubleOf(err error) Trouble {
 	return Unavailable
 }
 
+const limitReached = "The request limit is reached"
+
 // Explain returns an error as one line that is safe to show.
 func Explain(err error) string {
-	if errors.Is(err, context.DeadlineExceeded) {
+	var e *api.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		return "The service did not answer in time"
+	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &e) && e.RetryAfter > 0:
+		wait, _ := clock.Remaining(e.RetryAfter)
+		return limitReached + ": try again in " + wait
 	}
 	return render.Clean(err.Error())
 }

@@ -172,7 +172,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 				t.Errorf("%v: tried again: %v", c.err, got)
 			}
 			delete(s.fails, "a")
-			if s.use(s.Reconnect(time.Now())) != First {
+			if s.use(s.Refresh("", 0, time.Now()).Start()) != First {
 				t.Errorf("%v: the user cannot try again", c.err)
 			}
 		})
@@ -238,7 +238,7 @@ func TestAServiceThatCannotBeHadLeavesTheOneThatWorks(t *testing.T) {
 			t.Errorf("it is %v, the session with %s, %v", change, s.Session.Name, s.Err)
 		}
 		delete(s.fails, "b")
-		if s.use(s.Reconnect(time.Now())) != Other || s.Session.Name != "b" {
+		if s.use(s.Refresh("", 0, time.Now()).Start()) != Other || s.Session.Name != "b" {
 			t.Error("trying again does not try what was tried last")
 		}
 	})
@@ -390,7 +390,7 @@ func TestTheFormThatConnects(t *testing.T) {
 		uitest.DrawDialog(t, d, 80, 24).See(c.wrong)
 		uitest.DrawDialog(t, d, 80, 24).DontSee("k-1", "a b")
 	}
-	uitest.DrawDialog(t, (&Link{Target: Target{BaseURL: "https://kept.example"}}).ConnectForm(), 80, 24).See("> https://kept.example")
+	uitest.DrawDialog(t, (&Link{wanted: Target{BaseURL: "https://kept.example"}}).ConnectForm(), 80, 24).See("> https://kept.example")
 }
 
 func TestProfiles(t *testing.T) {
@@ -415,17 +415,17 @@ func TestAProfileIsKept(t *testing.T) {
 		play(t, func(s *scene) {
 			s.fails["save"] = failure
 			s.options.Profiles = []Profile{{"work", "old"}, {"home", "b"}}
-			batch := s.ConnectTo(intent.Connect{Profile: "work", BaseURL: "a", Key: "k", Keep: true}, time.Now())().(tea.BatchMsg)
-			if s.use(batch[0]) != First || s.asked[0] != (Target{Profile: "work", BaseURL: "a", Key: "k"}) {
+			does := s.ConnectTo(intent.Connect{Profile: "work", BaseURL: "a", Key: "k", Keep: true}, time.Now())
+			if s.use(does[0].(Request).Start()) != First || s.asked[0] != (Target{Profile: "work", BaseURL: "a", Key: "k"}) {
 				t.Errorf("it connects to %+v", s.asked)
 			}
-			if got := batch[1]().(Done); got != (Done{"saved profile work", failure}) {
+			if got := does[1].(tea.Cmd)().(Done); got != (Done{"saved profile work", failure}) {
 				t.Errorf("it is kept: %+v", got)
 			}
 			if got := fmt.Sprint(s.profiles, s.options.Profiles); got != "[work a k] [{home b} {work a}]" {
 				t.Errorf("kept are %s", got)
 			}
-			s.use(s.ConnectTo(intent.Connect{BaseURL: "b"}, time.Now()))
+			s.use(s.ConnectTo(intent.Connect{BaseURL: "b"}, time.Now())[0].(Request).Start())
 			if len(s.profiles) != 1 {
 				t.Error("a service that is not to be kept is")
 			}

@@ -119,9 +119,9 @@ type Compared struct {
 }
 
 // Compare fetches two messages and compares them.
-func (s *Session) Compare(older, newer *store.Message) tea.Cmd {
+func (s *Session) Compare(older, newer *store.Message) Request {
 	pair := [2]store.Message{*older, *newer}
-	return s.request(func(ctx context.Context) tea.Msg {
+	return s.ask("comparing two messages", func(ctx context.Context) tea.Msg {
 		var opened [2]*message.Message
 		for n, m := range pair {
 			var err error
@@ -134,11 +134,17 @@ func (s *Session) Compare(older, newer *store.Message) tea.Cmd {
 }
 
 // SaveMessage saves the raw message to dir, or its text and HTML if the service has no raw
-// messages.
-func (s *Session) SaveMessage(m *store.Message, dir string) tea.Cmd {
+// messages. Of a message that was opened only what it lacks is fetched; opened is nil otherwise.
+func (s *Session) SaveMessage(m *store.Message, opened *message.Message, dir string) Request {
 	inboxID, id := m.InboxID, m.ID
-	return s.request(func(ctx context.Context) tea.Msg {
-		m, err := message.Fetch(ctx, s.Client, inboxID, id)
+	return s.ask("saving the message", func(ctx context.Context) tea.Msg {
+		m, err := opened, error(nil)
+		switch {
+		case m == nil:
+			m, err = message.Fetch(ctx, s.Client, inboxID, id)
+		case m.Raw == nil:
+			m, err = m.WithRaw(ctx, s.Client)
+		}
 		if err != nil {
 			return Done{Err: err}
 		}
@@ -167,14 +173,14 @@ type Saved struct {
 }
 
 // SaveAttachments saves the first attached file of a message; [Saved.Next] goes on.
-func (s *Session) SaveAttachments(m *message.Message, dir string) tea.Cmd {
+func (s *Session) SaveAttachments(m *message.Message, dir string) Request {
 	files := m.Files()
 	return Saved{origin: origin{s}, message: m, files: files, dir: dir, Total: len(files)}.Next()
 }
 
 // Next saves the next attachment.
-func (v Saved) Next() tea.Cmd {
-	return v.session.request(func(ctx context.Context) tea.Msg {
+func (v Saved) Next() Request {
+	r := v.session.ask(fmt.Sprintf("saving %d attachments", v.Total), func(ctx context.Context) tea.Msg {
 		file := v.files[v.Count]
 		content, err := v.message.AttachmentContent(ctx, v.session.Client, file)
 		path := ""
@@ -187,6 +193,12 @@ func (v Saved) Next() tea.Cmd {
 		v.Count, v.Err = v.Count+1, err
 		return v
 	})
+	if v.Total == 1 {
+		r.What = "saving the attachment"
+	} else {
+		r.Done, r.Total = v.Count, v.Total
+	}
+	return r
 }
 
 // Text says what was saved, and where.
@@ -200,11 +212,15 @@ func (v Saved) Text() string {
 // maxImages bounds the inline images fetched for a safe copy.
 const maxImages = 20
 
-// OpenCopy opens a safe copy of a message in the browser: one that loads nothing.
-func (s *Session) OpenCopy(m *store.Message, copies *safecopy.Copies, open func(path string) tea.Cmd) tea.Cmd {
+// OpenCopy opens a safe copy of a message in the browser: one that loads nothing. The message is not
+// fetched if it was opened already.
+func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *safecopy.Copies, open func(path string) tea.Cmd) Request {
 	inboxID, summary := m.InboxID, m.Summary
-	return s.request(func(ctx context.Context) tea.Msg {
-		m, err := s.fetch(ctx, s.Client, inboxID, summary)
+	return s.ask("opening a safe copy", func(ctx context.Context) tea.Msg {
+		m, err := opened, error(nil)
+		if m == nil {
+			m, err = s.fetch(ctx, s.Client, inboxID, summary)
+		}
 		if err != nil {
 			return Done{Err: err}
 		}

@@ -36,6 +36,9 @@ func ask(t *testing.T, o apitest.Options, do func(s *Session, server *apitest.Se
 	})
 }
 
+// do carries a request out.
+func do(r Request) tea.Msg { return r.Start()() }
+
 // known are the names of the inboxes in the registry.
 func (s *Session) known(t *testing.T) string {
 	t.Helper()
@@ -53,7 +56,7 @@ func (s *Session) known(t *testing.T) string {
 
 func TestInboxesAreRemembered(t *testing.T) {
 	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
-		made := s.Create(api.CreateInbox{Username: "ada", TTL: 600}, true)().(Created)
+		made := do(s.Create(api.CreateInbox{Username: "ada", TTL: 600}, true)).(Created)
 		if made.Err != nil || !made.Copy || made.Session() != s || s.known(t) != "ada" {
 			t.Errorf("made %+v, known are %s", made, s.known(t))
 		}
@@ -61,10 +64,10 @@ func TestInboxesAreRemembered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Adopt(other.ID)().(Adopted); got.Err != nil || got.Inbox.Email != other.Email {
+		if got := do(s.Adopt(other.ID)).(Adopted); got.Err != nil || got.Inbox.Email != other.Email {
 			t.Errorf("adopted %+v", got)
 		}
-		if got := s.Adopt("none")().(Adopted); !errors.Is(got.Err, api.ErrNotFound) {
+		if got := do(s.Adopt("none")).(Adopted); !errors.Is(got.Err, api.ErrNotFound) {
 			t.Errorf("adopted %+v", got)
 		}
 		s.Label(&store.Inbox{ID: other.ID, Email: other.Email, Label: "signup"})()
@@ -82,16 +85,19 @@ func TestDeletingOneAfterTheOther(t *testing.T) {
 	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
 		var ids []string
 		for _, name := range []string{"gone", "refused", "ada"} {
-			ids = append(ids, s.Create(api.CreateInbox{Username: name}, false)().(Created).Inbox.ID)
+			ids = append(ids, do(s.Create(api.CreateInbox{Username: name}, false)).(Created).Inbox.ID)
 		}
 		server.Delete(ids[0])
 		server.FailIf(apitest.Forbidden, -1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ids[1]) })
 		var steps []string
-		for d := s.Delete(ids); d != nil; {
-			m := d().(Deleted)
+		for d := s.Delete(ids, "3 inboxes"); ; {
+			m := do(d).(Deleted)
 			steps = append(steps, fmt.Sprintf("%d left, %d failed, %v", len(m.Rest), m.Failed, m.Err != nil))
-			if d = nil; len(m.Rest) > 0 {
-				d = m.Next()
+			if len(m.Rest) == 0 {
+				break
+			}
+			if d = m.Next(); d.What != "deleting 3 inboxes" || d.Done != len(steps) || d.Total != 3 {
+				t.Errorf("the next is %+v", d)
 			}
 		}
 		if got := strings.Join(steps, "; "); got != "2 left, 0 failed, false; 1 left, 1 failed, true; 0 left, 1 failed, false" || s.known(t) != "refused" {
@@ -101,21 +107,17 @@ func TestDeletingOneAfterTheOther(t *testing.T) {
 }
 
 func TestWhatIsSaidOfADeletion(t *testing.T) {
-	now := time.Now()
-	here, gone := &store.Inbox{Email: "ada@b.example"}, &store.Inbox{Email: "ada@b.example", State: store.Gone}
 	for _, c := range []struct {
 		d    Deleted
-		i    *store.Inbox
 		want string
 	}{
-		{Deleted{Total: 1}, here, "deleted ada@b.example"},
-		{Deleted{Total: 1}, gone, "ada is off the list"},
-		{Deleted{Total: 1}, nil, "deleted"},
-		{Deleted{Total: 1, Failed: 1, Err: api.ErrForbidden}, here, "! " + api.ErrForbidden.Error()},
-		{Deleted{Total: 3}, here, "deleted 3 inboxes"},
-		{Deleted{Total: 3, Failed: 2}, here, "! 2 of 3 inboxes could not be deleted: D tries again"},
+		{Deleted{Total: 1, What: "ada@b.example"}, "deleted ada@b.example"},
+		{Deleted{Total: 1, What: "ada@b.example", Gone: true}, "ada@b.example is off the list: it was already gone"},
+		{Deleted{Total: 1, What: "ada@b.example", Failed: 1, Err: api.ErrForbidden}, "! " + api.ErrForbidden.Error()},
+		{Deleted{Total: 3, What: "3 inboxes", Gone: true}, "deleted 3 inboxes"},
+		{Deleted{Total: 3, What: "3 inboxes", Failed: 2}, "! 2 of 3 inboxes could not be deleted: D tries again"},
 	} {
-		got := c.d.Outcome(c.i, "D", now)
+		got := c.d.Outcome("D")
 		if got.Err != nil {
 			got.Text = "! " + got.Err.Error()
 		}
@@ -200,12 +202,12 @@ func TestFilesOfAMessage(t *testing.T) {
 		m := deliver(t, server, apitest.Mail{Subject: "Files", Text: "Hello Bob", Attachments: []api.Attachment{
 			{Filename: "../evil.sh", ContentType: "text/plain", Content: []byte("echo")}, {Filename: "b.pdf", ContentType: "application/pdf", Content: []byte("%PDF")},
 		}})
-		if got := s.SaveMessage(m, dir)().(Done); got.Err != nil || !strings.HasSuffix(got.Text, "Files.eml") {
+		if got := do(s.SaveMessage(m, nil, dir)).(Done); got.Err != nil || !strings.HasSuffix(got.Text, "Files.eml") {
 			t.Errorf("saved %+v", got)
 		}
 		opened := s.Open(m, 1, func(*render.Mail) {})().(Opened)
-		first := s.SaveAttachments(opened.Message, dir)().(Saved)
-		last := first.Next()().(Saved)
+		first := do(s.SaveAttachments(opened.Message, dir)).(Saved)
+		last := do(first.Next()).(Saved)
 		if first.Count != 1 || first.Total != 2 || last.Count != 2 || last.Err != nil || !strings.HasPrefix(last.Text(), "saved 2 files in ") {
 			t.Errorf("saved %+v, then %+v", first, last)
 		}
@@ -214,18 +216,18 @@ func TestFilesOfAMessage(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, found, err)
 			}
 		}
-		if got := s.SaveMessage(m, filepath.Join(dir, "b.pdf"))().(Done); got.Err == nil {
+		if got := do(s.SaveMessage(m, nil, filepath.Join(dir, "b.pdf"))).(Done); got.Err == nil {
 			t.Error("a message is saved in a file")
 		}
-		if got := s.Compare(older, m)().(Compared); got.Err != nil {
+		if got := do(s.Compare(older, m)).(Compared); got.Err != nil {
 			t.Errorf("compared: %v", got.Err)
 		}
 		copies, page := &safecopy.Copies{}, ""
-		got := s.OpenCopy(m, copies, func(path string) tea.Cmd {
+		got := do(s.OpenCopy(m, nil, copies, func(path string) tea.Cmd {
 			text, err := os.ReadFile(path)
 			page = string(text)
 			return func() tea.Msg { return Done{Err: err} }
-		})().(Done)
+		})).(Done)
 		if got.Err != nil || !strings.Contains(page, "Hello Bob") {
 			t.Errorf("a copy: %+v, %q", got, page)
 		}
@@ -239,7 +241,7 @@ func TestARequestIsBoundedInTime(t *testing.T) {
 	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
 		server.Fail(apitest.Silent, -1)
 		began := time.Now()
-		got := s.Adopt("inbox")().(Adopted)
+		got := do(s.Adopt("inbox")).(Adopted)
 		if d := time.Since(began); d != requestTimeout || Explain(got.Err) != "The service did not answer in time" {
 			t.Errorf("after %v: %v", d, got.Err)
 		}

@@ -50,6 +50,9 @@ type Session struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	inView []string // as last passed to the watcher
+
+	samples    int          // sample mails sent
+	refreshing chan<- error // gets the answer to a refresh; nil if none is awaited
 }
 
 func newSession(ctx context.Context, conn *Connection) *Session {
@@ -124,6 +127,37 @@ func (s *Session) wait() tea.Msg {
 	case <-s.ctx.Done():
 		return nil
 	}
+}
+
+// Refresh fetches the list of an inbox now, even if it is paused, or all lists if id is empty. It is
+// answered by what the watcher tells first.
+func (s *Session) Refresh(id string) Request {
+	return Request{What: "refreshing", Start: func() tea.Cmd {
+		answer := make(chan error, 1)
+		s.refreshing = answer
+		s.Watcher.Refresh(id)
+		return s.request(func(ctx context.Context) tea.Msg {
+			select {
+			case err := <-answer:
+				return Done{Text: "refreshed just now", Err: err}
+			case <-ctx.Done():
+				return Done{Err: ctx.Err()}
+			}
+		})
+	}}
+}
+
+// refreshed answers a refresh.
+func (s *Session) refreshed(e watch.Event) {
+	if s.refreshing != nil && e.Kind != watch.ModeChanged && e.Kind != watch.Behind {
+		s.refreshing <- e.Err
+		s.refreshing = nil
+	}
+}
+
+// ask is a request in one step, which may take requestTimeout.
+func (s *Session) ask(what string, do func(ctx context.Context) tea.Msg) Request {
+	return Request{What: what, Start: func() tea.Cmd { return s.request(do) }}
 }
 
 // request runs do in a command, for at most requestTimeout.

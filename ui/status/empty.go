@@ -1,6 +1,10 @@
 package status
 
 import (
+	"errors"
+	"strings"
+
+	"mayfly/keys"
 	"mayfly/ui/cell"
 	"mayfly/ui/clock"
 	"mayfly/ui/panes"
@@ -21,8 +25,8 @@ func (f Facts) Messages(w int) []string {
 		return nil
 	case f.Link.Session == nil:
 		return say("Starting…")
-	case empty && f.Creating:
-		return nil
+	case empty && f.Pending != "":
+		return say(strings.ToUpper(f.Pending[:1]) + f.Pending[1:])
 	case f.Filtered:
 		return say("No matches. esc clears the filter.")
 	case empty:
@@ -68,35 +72,44 @@ func (f Facts) waiting(w int) []string {
 // trouble says what is wrong with the connection and what to do; nil if nothing is.
 func (f Facts) trouble(w int) []string {
 	type key struct{ id, does string }
-	var what, why string
-	var keys []key
+	var what, why, or, command string
+	var does []key
 	kind := f.Link.Trouble()
 	switch kind {
 	case session.NoTrouble:
 		return nil
 	case session.NoKey:
-		what, why = "No API key", "This service needs one. Type it in, or set MAYFLY_API_KEY, or run: mayfly key set"
-		keys = []key{{"connect", "connect with a key"}, {"refresh", "check again"}}
+		what, why, or, command = "No API key", "This service needs one.", "Or set MAYFLY_API_KEY, or run:", "mayfly key set"+f.Link.Flag()
+		if errors.Is(f.Link.Err, keys.ErrNoKeyring) {
+			why, command = "This service needs one, and there is no keyring to keep it in.", "mayfly key set --file"+f.Link.Flag()
+		}
+		does = []key{{"connect", "connect with a key"}, {"refresh", "check again"}}
 	case session.KeyRefused:
 		what, why = "The service refused the key", session.Explain(f.Link.Err)
-		keys = []key{{"connect", "use another key"}, {"refresh", "try again"}}
+		does = []key{{"connect", "use another key"}, {"refresh", "try again"}}
 	case session.NotInPlan:
 		what, why = "The plan does not allow this", session.Explain(f.Link.Err)
-		keys = []key{{"connect", "use another key"}, {"refresh", "try again"}}
+		does = []key{{"connect", "use another key"}, {"refresh", "try again"}}
 	case session.Limited:
 		what, why = "Request limit reached", "Watching resumes when the service allows it."
-		keys = []key{{"refresh", "try now"}}
+		does = []key{{"refresh", "try now"}}
 	default:
 		what, why = "The service is unavailable", session.Explain(f.Link.Err)
-		keys = []key{{"refresh", "try now"}, {"connect", "connect to another"}}
+		does = []key{{"refresh", "try now"}, {"connect", "connect to another"}}
 	}
 	out := append([]string{f.Theme.Bad.On(what), ""}, panes.Wrap(f.Theme, why, w)...)
 	if c := f.Link.Countdown(f.Now); c != "" && kind.Temporary() {
 		out = append(out, "", f.Theme.Text.On("Next try in "+c))
 	}
 	out = append(out, "")
-	for _, k := range keys {
+	for _, k := range does {
 		out = append(out, f.hint(k.id, k.does))
+	}
+	if or != "" {
+		out = append(append(out, ""), panes.Wrap(f.Theme, or, w)...)
+		for _, row := range cell.Wrap(command, w) {
+			out = append(out, f.Theme.Text.On(row))
+		}
 	}
 	return out
 }

@@ -34,18 +34,37 @@ type Footer struct {
 	text  string
 	level Level
 	until time.Time
-	work  work
-}
+	later bool // the outcome came after the latest request began
 
-// work is the progress of work in several steps.
-type work struct {
-	what        string
-	done, total int
+	pending session.Pending
 }
 
 // Show shows text for noticeTime.
 func (f *Footer) Show(l Level, text string, now time.Time) {
-	f.text, f.level, f.until = text, l, now.Add(noticeTime)
+	f.text, f.level, f.until, f.later = text, l, now.Add(noticeTime), true
+}
+
+// Begin begins a request, which is shown until [Footer.End]. If it is under way already, that is
+// shown instead.
+func (f *Footer) Begin(r session.Request, now time.Time) tea.Cmd {
+	cmd := f.pending.Begin(r)
+	if cmd == nil {
+		f.Show(Note, "still "+r.What+cell.Ellipsis, now)
+	} else {
+		f.later = false
+	}
+	return cmd
+}
+
+// End ends a request.
+func (f *Footer) End(a session.Answer) { f.pending.End(a) }
+
+// Pending is the latest request without an answer, such as "making an inbox…"; "" if there is none.
+func (f *Footer) Pending() string {
+	if r := f.pending.Latest(); r.What != "" {
+		return r.What + cell.Ellipsis
+	}
+	return ""
 }
 
 // Done shows the outcome of work.
@@ -57,18 +76,13 @@ func (f *Footer) Done(d session.Done, now time.Time) {
 	}
 }
 
-// Work shows the progress of work in several steps, until [Footer.EndWork].
-func (f *Footer) Work(what string, done, total int) { f.work = work{what, done, total} }
-
-// EndWork stops showing progress.
-func (f *Footer) EndWork() { f.work = work{} }
-
 // ProgressBar is the progress for the terminal's own progress bar; nil if there is none.
 func (f *Footer) ProgressBar() *tea.ProgressBar {
-	if f.work.total == 0 {
+	r := f.pending.Latest()
+	if r.Total == 0 {
 		return nil
 	}
-	return tea.NewProgressBar(tea.ProgressBarDefault, 100*f.work.done/f.work.total)
+	return tea.NewProgressBar(tea.ProgressBarDefault, 100*r.Done/r.Total)
 }
 
 // Wake sets the alarm for when the outcome disappears.
@@ -106,10 +120,14 @@ func (f *Footer) ActionAt(th *theme.Theme, table action.Table, p panes.Pane, w i
 
 // outcome is what the last key did, or is doing.
 func (f *Footer) outcome(th *theme.Theme, w int, now time.Time) string {
-	switch {
-	case f.work.total > 0:
-		return th.Accent.On(fmt.Sprintf("%s %d/%d %s", f.work.what, f.work.done, f.work.total, f.work.gauge())) + " "
-	case !f.showing(now):
+	if !f.later || !f.showing(now) {
+		if r := f.pending.Latest(); r.Total > 0 {
+			return th.Accent.On(fmt.Sprintf("%s %d/%d %s", r.What, r.Done, r.Total, gauge(r))) + " "
+		} else if r.What != "" {
+			return th.Accent.On(cell.Cut(f.Pending(), w-2)) + " "
+		}
+	}
+	if !f.showing(now) {
 		return ""
 	}
 	style, sign := th.Dim, ""
@@ -127,8 +145,8 @@ func (f *Footer) outcome(th *theme.Theme, w int, now time.Time) string {
 }
 
 // gauge is the progress as a bar.
-func (k work) gauge() string {
+func gauge(r session.Request) string {
 	const cells = 10
-	full := cells * k.done / k.total
+	full := cells * r.Done / r.Total
 	return strings.Repeat("━", full) + strings.Repeat("╌", cells-full)
 }

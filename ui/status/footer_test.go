@@ -8,11 +8,19 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"mayfly/ui/clock"
 	"mayfly/ui/panes"
 	"mayfly/ui/session"
 	"mayfly/ui/uitest"
 )
+
+// begin begins a request that takes for ever.
+func begin(f *Footer, r session.Request) {
+	r.Start = func() tea.Cmd { return func() tea.Msg { return nil } }
+	f.Begin(r, now)
+}
 
 func TestTheFooter(t *testing.T) {
 	failure := errors.New("save the message: write /home/ada/" + strings.Repeat("folder/", 20) + "mail.eml: no space left on device")
@@ -32,11 +40,30 @@ func TestTheFooter(t *testing.T) {
 		{"a late answer", 60, func(f *Footer) { f.Done(session.Done{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}, now) }, " n new  ? help         ! The service did not answer in time"},
 		{"the last outcome", 60, func(f *Footer) { f.Show(Failure, "x", now); f.Show(Note, "later", now) }, " n new  y copy address  ? help                       later"},
 		{"an outcome of long ago", 40, func(f *Footer) { f.Show(Failure, "x", now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
-		{"work", 70, func(f *Footer) { f.Show(Note, "x", now); f.Work("Deleting", 1, 3) }, " n new  y copy address  ? help            Deleting 1/3 ━━━╌╌╌╌╌╌╌"},
-		{"work begun", 40, func(f *Footer) { f.Work("Saving", 0, 3) }, " n new  ? help  Saving 0/3 ╌╌╌╌╌╌╌╌╌╌"},
-		{"all done", 40, func(f *Footer) { f.Work("Saving", 3, 3) }, " n new  ? help  Saving 3/3 ━━━━━━━━━━"},
-		{"work with less room", 20, func(f *Footer) { f.Work("Deleting", 1, 3) }, "Deleting 1/3 ━━━╌╌╌…"},
-		{"work ended", 40, func(f *Footer) { f.Work("Saving", 1, 3); f.EndWork() }, " n new  y copy address  ? help"},
+		{"a request", 60, func(f *Footer) { f.Show(Note, "x", now); begin(f, session.Request{What: "making an inbox"}) }, " n new  y copy address  ? help            making an inbox…"},
+		{"a request with less room", 14, func(f *Footer) { begin(f, session.Request{What: "making an inbox"}) }, " making an i…"},
+		{"an outcome meanwhile", 60, func(f *Footer) { begin(f, session.Request{What: "saving"}); f.Show(Success, "copied 4", now) }, " n new  y copy address  ? help                    ✓ copied 4"},
+		{"an outcome meanwhile, of long ago", 60, func(f *Footer) {
+			begin(f, session.Request{What: "saving"})
+			f.Show(Success, "copied 4", now.Add(-noticeTime))
+		}, " n new  y copy address  ? help                       saving…"},
+		{"a request again", 60, func(f *Footer) { begin(f, session.Request{What: "saving"}); begin(f, session.Request{What: "saving"}) }, " n new  y copy address  ? help                 still saving…"},
+		{"the later of two", 60, func(f *Footer) {
+			begin(f, session.Request{What: "saving"})
+			begin(f, session.Request{What: "deleting"})
+		}, " n new  y copy address  ? help                     deleting…"},
+		{"the one that is left", 60, func(f *Footer) {
+			begin(f, session.Request{What: "saving"})
+			begin(f, session.Request{What: "deleting"})
+			f.End(session.Answer{What: "deleting"})
+		}, " n new  y copy address  ? help                       saving…"},
+		{"steps", 70, func(f *Footer) { begin(f, session.Request{What: "deleting", Done: 1, Total: 3}) }, " n new  y copy address  ? help            deleting 1/3 ━━━╌╌╌╌╌╌╌"},
+		{"steps begun", 40, func(f *Footer) { begin(f, session.Request{What: "saving", Total: 3}) }, " n new  ? help  saving 0/3 ╌╌╌╌╌╌╌╌╌╌"},
+		{"steps with less room", 20, func(f *Footer) { begin(f, session.Request{What: "deleting", Done: 1, Total: 3}) }, "deleting 1/3 ━━━╌╌╌…"},
+		{"an answer", 40, func(f *Footer) {
+			begin(f, session.Request{What: "saving", Done: 1, Total: 3})
+			f.End(session.Answer{What: "saving"})
+		}, " n new  y copy address  ? help"},
 		{"hostile", 60, func(f *Footer) { f.Done(session.Done{Err: errors.New(uitest.Hostile)}, now) }, " n new  y copy address  ? help                ! 👨 ❤ end"},
 	} {
 		var f Footer
@@ -94,14 +121,14 @@ func TestAnOutcomeStaysForAWhile(t *testing.T) {
 }
 
 func TestTheProgressOfTheTerminal(t *testing.T) {
-	var f Footer
 	for _, c := range []struct{ done, total, want int }{{0, 3, 0}, {1, 3, 33}, {3, 3, 100}} {
-		f.Work("Saving", c.done, c.total)
+		var f Footer
+		begin(&f, session.Request{What: "saving", Done: c.done, Total: c.total})
 		if got := f.ProgressBar(); got == nil || got.Value != c.want {
 			t.Errorf("%d of %d is %+v", c.done, c.total, got)
 		}
 	}
-	if f.EndWork(); f.ProgressBar() != nil {
-		t.Error("work that has ended has a progress")
+	if new(Footer).ProgressBar() != nil {
+		t.Error("nothing has a progress")
 	}
 }

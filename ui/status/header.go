@@ -34,7 +34,7 @@ type Facts struct {
 	Listed   *store.Inbox   // the inbox whose messages are listed; nil for all
 	Newest   *store.Message // the latest arrival; nil if none
 	Filtered bool           // the list of messages is filtered
-	Creating bool           // an inbox is being created
+	Pending  string         // what was asked for and has no answer yet; "" for nothing
 	Follow   bool
 	Autocopy bool
 }
@@ -43,13 +43,10 @@ type Facts struct {
 func (f Facts) Header(path []string, w int) string {
 	th := f.Theme
 	left := " " + (th.Accent + theme.Bold).On("mayfly")
-	if path != nil {
+	if path != nil && f.Link.Session != nil {
 		left = " " + f.path(path, w >= namedPath)
-	} else if s := f.Link.Session; s != nil {
-		left += "  " + th.Text.On(s.Name)
-		if s.SMTPAddr != "" {
-			left += th.Dim.On(" · SMTP ") + th.Text.On(s.SMTPAddr)
-		}
+	} else if left += "  " + th.Text.On(f.Link.Name()); f.Link.Session != nil && f.Link.Session.SMTPAddr != "" {
+		left += th.Dim.On(" · SMTP ") + th.Text.On(f.Link.Session.SMTPAddr)
 	}
 	parts := f.vitals()
 	right := ""

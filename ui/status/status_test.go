@@ -112,7 +112,7 @@ func TestTheStateOfTheConnection(t *testing.T) {
 		f := online(t)
 		c.change(&f)
 		row := uitest.Draw(t, []string{f.Header([]string{"x"}, 46)}, 46).String()
-		if !strings.HasSuffix(row, " "+c.want) && (c.want != "" || row != " mayfly › x") {
+		if !strings.HasSuffix(row, " "+c.want) && (c.want != "" || row != " mayfly  local") {
 			t.Errorf("%q, want %q at its end", row, c.want)
 		}
 	}
@@ -150,13 +150,14 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		{"all", "No mail in any inbox yet.", func(f *Facts) { f.Listed = nil }},
 		{"filtered", "No matches. esc clears the filter.", func(f *Facts) { f.Filtered = true }},
 		{"no inbox", "There are no inboxes.||n creates one and copies its address", func(f *Facts) { f.Store.Forget("a"); f.Listed = nil }},
-		{"creating", "", func(f *Facts) { f.Store.Forget("a"); f.Listed, f.Creating = nil, true }},
+		{"making one", "Making an inbox…", func(f *Facts) { f.Store.Forget("a"); f.Listed, f.Pending = nil, "making an inbox…" }},
 		{"gone", "This inbox is gone, and its messages|with it.||n creates a new one", func(f *Facts) { f.Listed.Expires = now }},
 		{"paused", "Watching is paused for this inbox.||p resumes|r checks once", func(f *Facts) { f.Listed.Paused = true }},
 		{"failing", "list messages:  👨 ❤ end a long|", func(f *Facts) { f.Listed.State, f.Listed.Err = store.Failing, broken }},
 		{"failing", "||r tries again", func(f *Facts) { f.Listed.State, f.Listed.Err = store.Failing, broken }},
-		{"no key", "No API key||This service needs one. Type it in,|", func(f *Facts) { f.Link.Err = keys.ErrNone }},
-		{"no key", "||K connect with a key|r check again", func(f *Facts) { f.Link.Err = keys.ErrNone }},
+		{"no key", "No API key||This service needs one.||K connect with a key|r check again||Or set MAYFLY_API_KEY, or run:|mayfly key set", func(f *Facts) { f.Link.Err = keys.ErrNone }},
+		{"no keyring", "No API key||This service needs one, and there is|no keyring to keep it in.|", func(f *Facts) { f.Link.Err = fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring) }},
+		{"no keyring", "|Or set MAYFLY_API_KEY, or run:|mayfly key set --file", func(f *Facts) { f.Link.Err = fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring) }},
 		{"refused", "The service refused the key||the API key is missing or invalid||K use another key|r try again", func(f *Facts) { f.Link.Err = api.ErrUnauthorized }},
 		{"not in the plan", "The plan does not allow this||the plan of the API key does not|allow this||K use another key|r try again", func(f *Facts) { f.Link.Err = api.ErrForbidden }},
 		{"limited", "Request limit reached||Watching resumes when the service|allows it.||Next try in 2 s||r try now", func(f *Facts) { f.Link.Err, f.Link.RetryAt = api.ErrRateLimited, now.Add(2*time.Second) }},

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/message"
 	"mayfly/ui/intent"
 	"mayfly/ui/panes"
 	"mayfly/ui/store"
@@ -45,6 +46,14 @@ func (w *Workspace) show(m *store.Message) any {
 		w.Store.SkipPrefetch(m.Key)
 	}
 	return intent.Fetch{}
+}
+
+// OpenedOf is a message as it was opened, nil if it was not, or too long ago.
+func (w *Workspace) OpenedOf(m *store.Message) *message.Message {
+	if w.Reader.Reads(m.Key) && w.Reader.Opened != nil {
+		return w.Reader.Opened
+	}
+	return w.Store.Opened.Get(m.Key)
 }
 
 // restDelay is how long the cursor stays on a message before it is fetched and marked read, so that

@@ -60,8 +60,8 @@ func (w *Workspace) Put(s *session.Session, now time.Time, inboxes ...api.Inbox)
 	}
 }
 
-// GoTo adds an inbox that was created or adopted and shows its messages, unless the user is busy.
-func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy bool) {
+// Adopt adds an inbox that was created and selects it, unless the user is busy.
+func (w *Workspace) Adopt(s *session.Session, in api.Inbox, now time.Time, busy bool) {
 	w.Store.Restore(in.ID)
 	w.Put(s, now, in)
 	if busy {
@@ -69,8 +69,15 @@ func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy b
 		return
 	}
 	w.SelectInbox(in.ID)
-	w.Focus = panes.Messages
-	w.Reader.Close()
+}
+
+// GoTo is [Workspace.Adopt] for an inbox that was created here: its messages get the focus, too.
+func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy bool) {
+	w.Adopt(s, in, now, busy)
+	if !busy {
+		w.Focus = panes.Messages
+		w.Reader.Close()
+	}
 }
 
 // Requests requests what the panes and the open dialogs lack.
@@ -154,8 +161,8 @@ func (w *Workspace) TogglePause(s *session.Session, keys action.Table) any {
 }
 
 // Subject is what an action is about.
-func (w *Workspace) Subject(s *session.Session, keys action.Table, now time.Time) action.Subject {
-	return action.Subject{Session: s, Store: w.Store, Inbox: w.Inbox(), Message: w.Message(), Keys: keys, Now: now}
+func (w *Workspace) Subject(l *session.Link, keys action.Table, now time.Time) action.Subject {
+	return action.Subject{Link: l, Store: w.Store, Inbox: w.Inbox(), Message: w.Message(), Keys: keys, Now: now}
 }
 
 // Facts fills in what the header and empty panes show about the panes.

@@ -1,0 +1,341 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+	"mayfly/keys"
+	"mayfly/registry"
+	"mayfly/ui/panes"
+	"mayfly/ui/session"
+)
+
+// asked counts the requests of a method that the service got.
+func (h *harness) asked(method string) (n int) {
+	for _, r := range h.server.Requests() {
+		if r.Method == method {
+			n++
+		}
+	}
+	return n
+}
+
+func TestWhatWasAskedForIsShownAtOnceAndOnce(t *testing.T) {
+	for _, size := range sizes {
+		set := setting{width: size.w, height: size.h, before: ada}
+		play(t, set, func(h *harness) {
+			h.server.SetDelay(4 * time.Second)
+			h.press("n")
+			h.see("making an inbox…")
+			h.press("n", "n")
+			h.see("still making an inbox…")
+			h.wait(5 * time.Second)
+			h.see("✓ copied random-0002@apitest.example")
+			if n := h.asked(http.MethodPost); n != 1 {
+				t.Errorf("%d inboxes were made", n)
+			}
+			h.press("d", "y")
+			h.see("deleting random-0002@ap")
+			h.wait(5 * time.Second)
+			h.see("✓ deleted random-0002@apitest.example")
+		})
+	}
+}
+
+func TestTheFirstInboxIsShownInTheMaking(t *testing.T) {
+	play(t, setting{width: 120, height: 36}, func(h *harness) {
+		h.server.SetDelay(4 * time.Second)
+		h.press("n")
+		h.see("Making an inbox…")
+		h.dontSee("There are no inboxes.")
+	})
+}
+
+func TestOnlyTheLocalServiceStartsWithAnInbox(t *testing.T) {
+	for _, size := range sizes {
+		play(t, setting{width: size.w, height: size.h}, func(h *harness) {
+			if n := h.asked(http.MethodPost); n != 0 {
+				t.Errorf("%d inboxes were made unasked", n)
+			}
+			h.see("There are no inboxes.", "n creates one")
+		})
+	}
+	play(t, setting{width: 120, height: 36, smtp: "127.0.0.1:2525"}, func(h *harness) {
+		if n := h.asked(http.MethodPost); n != 1 {
+			t.Errorf("the local service started with %d inboxes", n)
+		}
+	})
+}
+
+func TestALimitIsSaidAtOnceWithHowLong(t *testing.T) {
+	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
+		h.server.Fail(apitest.Limited, -1)
+		h.press("n")
+		h.see("! The request limit is reached: try again in 2 s", "! limit reached, again in 2 s")
+		h.press("n")
+		if n := h.asked(http.MethodPost); n != 1 {
+			t.Errorf("%d requests to make an inbox", n)
+		}
+		h.see("The request limit is reached: try again in 2 s")
+		h.press("r")
+		h.see("! The request limit is reached: try again in 2 s")
+	})
+}
+
+func TestTheHeaderTellsTheLastFailure(t *testing.T) {
+	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
+		h.server.Fail(apitest.LimitedNoTime, -1)
+		h.press("n")
+		h.wait(time.Second)
+		h.see("limit reached")
+		h.server.Fail(apitest.Cut, -1)
+		h.wait(6 * time.Second)
+		h.press("n")
+		h.see("✕ offline")
+		h.dontSee("limit reached")
+		h.server.Fail(apitest.None, 0)
+		h.wait(time.Minute)
+		h.see("● polling")
+	})
+}
+
+func TestAServiceThatIsAwayIsSaidAtOnce(t *testing.T) {
+	for _, o := range []apitest.Options{{}, extended} {
+		play(t, setting{width: 120, height: 36, before: ada, service: o}, func(h *harness) {
+			h.wait(time.Minute)
+			h.server.Fail(apitest.Cut, -1)
+			h.press("n")
+			h.see("! create an inbox: the service cannot be reached", "✕ offline, again in 1 s")
+			h.press("n")
+			h.see("The service is offline: next try in 1 s, r tries now")
+			h.press("r")
+			h.see("refreshing…")
+			h.wait(5 * time.Second)
+			h.see("! ", "the service cannot be reached", "✕ offline")
+			h.server.Fail(apitest.None, 0)
+			h.press("r")
+			h.see("✓ refreshed just now")
+			h.dontSee("offline")
+		})
+	}
+}
+
+// One request may fail although the service is well: the header says so no longer than that.
+func TestTheHeaderIsWellAgainWithTheFirstSuccess(t *testing.T) {
+	for _, o := range []apitest.Options{{}, extended} {
+		play(t, setting{width: 120, height: 36, before: ada, service: o}, func(h *harness) {
+			h.wait(time.Minute)
+			h.server.FailIf(apitest.Cut, -1, func(r *http.Request) bool { return r.Method == http.MethodPost })
+			h.press("n")
+			h.see("✕ offline, again in 1 s")
+			h.wait(time.Second)
+			h.dontSee("offline")
+		})
+	}
+}
+
+func TestRefreshingAnswersAlways(t *testing.T) {
+	for name, set := range map[string]setting{
+		"polled": {before: ada}, "live": {before: ada, service: extended}, "local": {smtp: "127.0.0.1:2525", service: extended},
+	} {
+		set.width, set.height = 80, 24
+		t.Run(name, func(t *testing.T) {
+			play(t, set, func(h *harness) {
+				h.wait(time.Minute)
+				h.press("r")
+				h.see("✓ refreshed just now")
+				h.wait(10 * time.Second)
+				h.server.SetDelay(2 * time.Second)
+				h.press("r")
+				h.see("refreshing…")
+				h.press("r")
+				h.see("still refreshing…")
+				h.wait(4 * time.Second)
+				h.see("✓ refreshed just now")
+			})
+		})
+	}
+}
+
+func TestTryingToConnectAgainAnswers(t *testing.T) {
+	failure := api.ErrUnavailable
+	set := setting{width: 80, height: 24}
+	set.connect = func(h *harness) (*session.Connection, error) {
+		time.Sleep(500 * time.Millisecond)
+		if failure != nil {
+			return nil, failure
+		}
+		return h.connection(), nil
+	}
+	play(t, set, func(h *harness) {
+		h.wait(time.Second)
+		h.press("n")
+		h.see("Not connected: next try in 2 s, r tries now")
+		h.press("r")
+		h.see("connecting to mail.example…")
+		h.wait(time.Second)
+		h.see("! the service cannot be reached")
+		failure = nil
+		h.press("r")
+		h.wait(time.Second)
+		h.see("✓ connected to mail.example")
+	})
+}
+
+func TestTheServiceIsNamedWithoutAKey(t *testing.T) {
+	for _, p := range []session.Profile{{BaseURL: "https://mail.example/v2"}, {Name: "work", BaseURL: "https://mail.example/v2"}} {
+		set := setting{width: 80, height: 24, start: p}
+		set.connect = func(*harness) (*session.Connection, error) {
+			return nil, fmt.Errorf("%w for https://mail.example/v2", keys.ErrNone)
+		}
+		play(t, set, func(h *harness) {
+			name, flag := "mail.example", "--base-url"
+			if p.Name != "" {
+				name, flag = "work", "--profile work"
+			}
+			h.see(" mayfly  "+name+" ", "○ no key", "mayfly key set "+flag)
+			h.press("K")
+			h.see("> https://mail.example/v2")
+			h.write("secret-key")
+			h.press("enter")
+			h.see("There are no inboxes.", "✓ connected to mail.example")
+			want := session.Target{Profile: p.Name, BaseURL: p.BaseURL, Key: "secret-key"}
+			if n := len(h.targets); h.targets[n-1] != want {
+				t.Errorf("connected to %+v", h.targets)
+			}
+		})
+	}
+}
+
+func TestAMissingKeyringIsSaidWithWhatToDo(t *testing.T) {
+	set := setting{width: 80, height: 24, start: session.Profile{Name: "work", BaseURL: "https://mail.example"}}
+	set.connect = func(*harness) (*session.Connection, error) {
+		return nil, fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring)
+	}
+	play(t, set, func(h *harness) {
+		h.see("no keyring", "MAYFLY_API_KEY", "mayfly key set --file --profile work")
+	})
+}
+
+func TestDeletingSaysDeletedThoughTheWatcherSawItFirst(t *testing.T) {
+	play(t, with(ada), func(h *harness) {
+		h.wait(time.Minute)
+		h.server.FailIf(apitest.Late, 1, func(r *http.Request) bool { return r.Method == http.MethodDelete })
+		h.press("d", "y")
+		h.wait(3 * time.Second)
+		h.see("✓ deleted ada@apitest.example")
+	})
+}
+
+func TestAnInboxDeletedElsewhereIsSaidToBeGoneAlready(t *testing.T) {
+	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
+		h.press("d")
+		h.server.Delete(h.app.Store.Order[0])
+		h.press("y")
+		h.see("✓ ada@apitest.example is off the list: it was already gone")
+	})
+}
+
+func TestADialogStaysOpenWhenTheServiceChanges(t *testing.T) {
+	set := with(ada)
+	set.profiles = []session.Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
+	play(t, set, func(h *harness) {
+		h.press("d")
+		id := h.app.Inbox().ID
+		old := h.server
+		h.server = apitest.New(apitest.Options{})
+		defer old.Close()
+		h.other, h.registry = "https://work.example", registry.Open(t.TempDir(), "work", "https://work.example")
+		h.run(h.app.link.Connect(session.Target{Profile: "work"}, time.Now()))
+		h.settle()
+		h.see("Delete this inbox?")
+		h.press("y")
+		h.see("ada@apitest.example is no longer on the list")
+		if slices.ContainsFunc(h.server.Requests(), func(r apitest.Request) bool { return strings.Contains(r.Path, id) }) {
+			t.Error("an inbox of the service before was asked for")
+		}
+	})
+}
+
+func TestAddingAnInboxLeavesTheFocus(t *testing.T) {
+	play(t, with(ada), func(h *harness) {
+		in, err := h.server.Create("bob", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.app.Store.Drop(in.ID) // the service lists it
+		h.press("h", "A")
+		h.write(in.ID)
+		h.press("enter")
+		h.see("✓ added bob@apitest.example")
+		h.selected("bob")
+		if h.app.Focus != panes.Inboxes {
+			t.Errorf("the focus is at %v", h.app.Focus)
+		}
+	})
+}
+
+func TestSavingAnOpenMessageAsksForNothing(t *testing.T) {
+	set := with(someMail)
+	set.smtp = "127.0.0.1:2525"
+	play(t, set, func(h *harness) {
+		h.press("enter")
+		before := h.asked(http.MethodGet)
+		h.press("s")
+		h.see("✓ saved ")
+		h.press("b")
+		h.see("✓ opened a safe copy")
+		for _, r := range h.server.Requests()[before:] {
+			if strings.Contains(r.Path, "/messages/") {
+				t.Errorf("asked for %s", r.Path)
+			}
+		}
+	})
+}
+
+func TestWhatAConnectionCutShortIsSaid(t *testing.T) {
+	play(t, setting{width: 120, height: 36, service: extended, before: func(h *harness) {
+		in := h.inboxNamed("ada", time.Hour)
+		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Files", Text: "x", Attachments: []api.Attachment{
+			{Filename: "one.txt", ContentType: "text/plain", Content: []byte("1")},
+			{Filename: "two.txt", ContentType: "text/plain", Content: []byte("2")},
+		}})
+	}}, func(h *harness) {
+		h.press("enter")
+		h.server.SetDelay(time.Second)
+		h.press("a")
+		h.see("saving 2 attachments")
+		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.wait(3 * time.Second)
+		h.see("! stopped saving 2 attachments: the connection changed")
+	})
+}
+
+func TestAConnectionThatFailsIsSaid(t *testing.T) {
+	set := with(ada)
+	set.profiles = []session.Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
+	first := true
+	set.connect = func(h *harness) (*session.Connection, error) {
+		if first {
+			first = false
+			return h.connection(), nil
+		}
+		time.Sleep(time.Second)
+		return nil, errors.New("work.example: no such host")
+	}
+	play(t, set, func(h *harness) {
+		h.press("P")
+		h.write("work")
+		h.press("enter")
+		h.see("connecting to work…")
+		h.wait(2 * time.Second)
+		h.see("! work.example: no such host")
+	})
+}
