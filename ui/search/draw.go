@@ -38,7 +38,7 @@ func (b body) Rows(th *theme.Theme) (string, []string) {
 	if b.again {
 		prompt = theme.Reverse.On(cell.Cut(cell.Steady(b.line.Value()), w-2))
 	}
-	rows := []string{cell.Fit(th.Accent.On("› ")+prompt, w), cell.Fit(th.Dim.On(b.status(w)), w)}
+	rows := []string{cell.Fit(th.Accent.On("› ")+prompt, w), th.Dim.On(b.status(w))}
 	for _, r := range b.shown {
 		rows = append(rows, b.row(th, r, w)[:r.H]...)
 	}
@@ -48,9 +48,13 @@ func (b body) Rows(th *theme.Theme) (string, []string) {
 	return "Search all messages", rows
 }
 
-// status says how many were found, and in how many of the bodies.
+// status says how many were found and in how many of the bodies, and where the selected one is among
+// them if there are more than fit.
 func (s *Search) status(w int) string {
-	total := len(s.store.Messages)
+	at, total := "", len(s.store.Messages)
+	if len(s.shown) < s.hits.Len() {
+		at = fmt.Sprintf("%d/%d", s.hits.Index()+1, s.hits.Len())
+	}
 	forms := []string{
 		fmt.Sprintf("%d found · searched %d of %d", s.hits.Len(), s.read, total),
 		fmt.Sprintf("%d found", s.hits.Len()),
@@ -64,7 +68,7 @@ func (s *Search) status(w int) string {
 	case s.read == total:
 		forms = forms[1:]
 	}
-	return cell.FirstFit(forms, w)
+	return cell.Spread(cell.FirstFit(forms, w-cell.Width(at)-1), at, w)
 }
 
 // row draws a hit: sender, inbox and time, then the subject and the line of the body that matches.

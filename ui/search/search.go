@@ -92,9 +92,15 @@ func (s *Search) find() {
 		}
 		s.known[text] = found
 	}
-	before := s.hits.Index()
+	before := s.above()
 	s.hits.Set(found)
-	s.hits.Scroll(s.hits.Index() - before)
+	s.hits.Scroll(s.above() - before)
+}
+
+// above is the number of hits on the screen above the selected one.
+func (s *Search) above() int {
+	top, _ := s.hits.More(nil)
+	return s.hits.Index() - top
 }
 
 // learn takes over what the store knows now.

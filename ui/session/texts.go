@@ -28,8 +28,8 @@ type TextsRead struct {
 	Texts []Text
 }
 
-// ReadTexts reads the bodies of messages for a search, one after the other. It takes those that were
-// opened from the cache, and leaves the watcher half of the requests made in the background.
+// ReadTexts reads the bodies of messages for a search, one after the other, those that were
+// opened from the cache.
 func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.Cmd {
 	if len(messages) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.
 		for _, b := range bodies {
 			m, err := b.opened, error(nil)
 			if m == nil {
-				s.waitForHalf(ctx)
+				s.giveWay(ctx)
 				m, err = s.fetch(ctx, s.Client.Background(), b.inboxID, b.summary)
 			}
 			switch {
@@ -68,15 +68,18 @@ func (s *Session) ReadTexts(messages []*store.Message, opened *store.Cache) tea.
 	})
 }
 
-// waitForHalf waits so long that requests after it are half of those that may be made in the
-// background.
-func (s *Session) waitForHalf(ctx context.Context) {
-	perMinute, wait := s.Client.Budget().Background()
-	if wait = max(wait, 2*time.Minute/time.Duration(perMinute)); wait < time.Millisecond {
-		return
+// giveWay waits until a request in the background may be made. While the budget is tight it leaves the
+// watcher half of those.
+func (s *Session) giveWay(ctx context.Context) {
+	budget := s.Client.Budget()
+	perMinute, wait := budget.Background()
+	if budget.Usage().Tight {
+		wait = max(wait, 2*time.Minute/time.Duration(perMinute))
 	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(wait):
+	if wait > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
 	}
 }
