@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/ui/cell"
 	"mayfly/ui/theme"
@@ -77,9 +78,25 @@ func (b *box) click(m tea.MouseClickMsg) Result {
 }
 
 func (b *box) Draw(th *theme.Theme, screen []string, w int) {
+	for y, row := range screen {
+		screen[y] = dimmed(th, row)
+	}
 	rows := b.rows(th, w, len(screen))
 	x, y := place(rows, w, len(screen))
 	cell.Over(screen, rows, x, y, w)
+}
+
+// halfBlocks removes what images are drawn with, of which one colour would make bars.
+var halfBlocks = strings.NewReplacer("▀", " ", "▄", " ")
+
+// dimmed is a row of the screen behind a box. Rules stay as faint as they are.
+func dimmed(th *theme.Theme, row string) string {
+	var b strings.Builder
+	for part := range strings.SplitAfterSeq(halfBlocks.Replace(row), "\x1b[m") {
+		text, rule, _ := strings.Cut(part, string(th.Faint))
+		b.WriteString(th.Dim.On(ansi.Strip(text)) + th.Faint.On(ansi.Strip(rule)))
+	}
+	return b.String()
 }
 
 // place is the position on the screen of rows of the same width.

@@ -62,18 +62,24 @@ func (h *help) Rows(th *theme.Theme) (string, []string) {
 }
 
 func (h *help) lines(th *theme.Theme, w int) []string {
-	one := min(54, (w-3)/2)
-	if one < 44 {
-		return column(th, h.Groups, min(w, 76))
-	}
 	at := h.split()
-	left, right := column(th, h.Groups[:at], one), column(th, h.Groups[at:], one)
+	left, right := widest(h.Groups[:at]), widest(h.Groups[at:])
+	if at == len(h.Groups) || left+helpGap+right > w {
+		return column(th, h.Groups, min(w, widest(h.Groups)))
+	}
+	one, two := column(th, h.Groups[:at], left), column(th, h.Groups[at:], right)
 	var rows []string
-	for n := range max(len(left), len(right)) {
-		rows = append(rows, cell.Fit(line(left, n), one)+"   "+cell.Fit(line(right, n), one))
+	for n := range max(len(one), len(two)) {
+		rows = append(rows, cell.Fit(line(one, n), left)+cell.Spaces(helpGap)+cell.Fit(line(two, n), right))
 	}
 	return rows
 }
+
+// maxHelpRows bounds the rows of a key and its description.
+const maxHelpRows = 2
+
+// helpGap is the number of cells between the columns of a help.
+const helpGap = 3
 
 func line(rows []string, n int) string {
 	if n < len(rows) {
@@ -98,14 +104,31 @@ func (h *help) split() int {
 	return best
 }
 
-func column(th *theme.Theme, groups []HelpGroup, w int) []string {
-	width := 0
+// keysWidth is the width of the keys in a column.
+func keysWidth(groups []HelpGroup) (w int) {
 	for _, g := range groups {
 		for _, k := range g.Keys {
-			width = max(width, cell.Width(k.Keys))
+			w = max(w, cell.Width(k.Keys))
 		}
 	}
-	width = min(width, max(6, w*2/5))
+	return w
+}
+
+// widest is the width of a column that cuts nothing.
+func widest(groups []HelpGroup) (w int) {
+	keys := keysWidth(groups)
+	for _, g := range groups {
+		w = max(w, cell.Width(g.Title))
+		for _, k := range g.Keys {
+			w = max(w, keys+2+cell.Width(k.Title))
+		}
+	}
+	return w
+}
+
+// column draws groups, w cells wide; what is too long for a row gets a second one.
+func column(th *theme.Theme, groups []HelpGroup, w int) []string {
+	width := min(keysWidth(groups), max(6, w*2/5))
 	var rows []string
 	for n, g := range groups {
 		if n > 0 {
@@ -113,11 +136,14 @@ func column(th *theme.Theme, groups []HelpGroup, w int) []string {
 		}
 		rows = append(rows, th.Bright.On(g.Title))
 		for _, k := range g.Keys {
-			keys, title := th.Accent, cell.Cut(k.Title, w-width-2)
+			keys, title := th.Accent, theme.Style("")
 			if k.Reason != "" {
-				keys, title = th.Dim, th.Dim.On(title)
+				keys, title = th.Dim, th.Dim
 			}
-			rows = append(rows, keys.On(cell.Fit(k.Keys, width))+"  "+title)
+			left, right := Shorten(k.Keys, width, maxHelpRows), Shorten(k.Title, max(1, w-width-2), maxHelpRows)
+			for n := range max(len(left), len(right)) {
+				rows = append(rows, keys.On(cell.Fit(line(left, n), width))+"  "+title.On(line(right, n)))
+			}
 		}
 	}
 	return rows

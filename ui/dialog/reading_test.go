@@ -107,20 +107,20 @@ func TestHelpHasTwoColumnsWhereThereIsRoom(t *testing.T) {
 		{"The message", []HelpKey{{Keys: "v", Title: "Next view"}}},
 	}
 	s := open(t, NewHelp(Help{Title: "Keys for messages", Groups: groups}), 100, 12)
-	s.see("│ The work                                         Moving                                         │",
-		"│ n  New inbox; its address is copied              j down  Down                                   │",
-		"│ y  Copy the address                                                                             │",
-		"│                                                  The message                                    │")
+	s.see("│ The work                              Moving            │",
+		"│ n  New inbox; its address is copied   j down  Down      │",
+		"│ y  Copy the address                                     │",
+		"│                                       The message       │")
 	s = open(t, NewHelp(Help{Title: "Keys for messages", Groups: groups}), 40, 8)
 	s.is(`
-╭ Keys for messages   j k scroll ──────╮
-│ The work                             │
-│ n       New inbox; its address is c… │
-│ y       Copy the address             │
-│                                      │
-│ Moving                               │
-│ j down  Down                         │
-╰──────────────────────────────────────╯
+.╭ Keys for messages   j k scroll ───╮..
+.│ The work                          │..
+.│ n       New inbox; its address is │..
+.│         copied                    │..
+.│ y       Copy the address          │..
+.│                                   │..
+.│ Moving                            │..
+.╰───────────────────────────────────╯..
 `)
 }
 
