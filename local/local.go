@@ -188,6 +188,7 @@ func (o Options) own(ctx context.Context, lock *flock.Flock) (*Session, error) {
 		HTTPListener: http,
 		SMTPListener: smtp,
 		Store:        o.StoreDir(),
+		StoreMemory:  16 << 20, // bursts on one machine need no more
 		Domains:      []string{Domain},
 		CatchAll:     true,
 		KeyFile:      filepath.Join(o.StoreDir(), "api-key"),

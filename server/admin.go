@@ -51,7 +51,7 @@ func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
 		return nil, err
 	}
 	if isDatabase(store) {
-		s, err := openStore(ctx, store, slog.New(slog.DiscardHandler))
+		s, err := openStore(ctx, store, 0, slog.New(slog.DiscardHandler))
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
 		if r, err := dialAdmin(ctx, store); err == nil {
 			return &Admin{r}, nil
 		}
-		s, err := openStore(ctx, store, slog.New(slog.DiscardHandler))
+		s, err := openStore(ctx, store, 0, slog.New(slog.DiscardHandler))
 		if err == nil {
 			return &Admin{direct{service.New(s, service.Options{}), s}}, nil
 		}

@@ -29,6 +29,10 @@ type Config struct {
 	Store   string   // directory, or postgres://user:password@host:port/database
 	Domains []string // domains of the addresses; the first is the default
 
+	// StoreMemory is how many bytes of memory a store in a directory uses for recent writes and
+	// reads. Default: 64 MiB.
+	StoreMemory int64
+
 	// CatchAll creates an inbox for mail to an unknown address, at any domain. It belongs to the
 	// key with the ID CatchAllKey, or else to the key in KeyFile.
 	CatchAll    bool

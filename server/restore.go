@@ -51,7 +51,7 @@ func copyStore(ctx context.Context, from, to string) error {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err
 	}
-	s, err := openStore(ctx, to, slog.New(slog.DiscardHandler))
+	s, err := openStore(ctx, to, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (s *Server) open(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if s.store, err = openStore(ctx, c.Store, s.log); err != nil {
+	if s.store, err = openStore(ctx, c.Store, c.StoreMemory, s.log); err != nil {
 		return err
 	}
 	if d, ok := s.store.(database); ok {

@@ -47,8 +47,8 @@ func StoreName(name string) string {
 const databaseTimeout = 6 * time.Second
 
 // openStore opens a database, or the embedded store in a directory, which it creates if there is
-// none.
-func openStore(ctx context.Context, name string, log *slog.Logger) (store, error) {
+// none and which uses that many bytes of memory, or else the default.
+func openStore(ctx context.Context, name string, memory int64, log *slog.Logger) (store, error) {
 	if isDatabase(name) {
 		s, err := postgres.Open(ctx, name, postgres.Options{Log: log, Timeout: databaseTimeout})
 		if err != nil {
@@ -59,7 +59,7 @@ func openStore(ctx context.Context, name string, log *slog.Logger) (store, error
 	if err := privateDir(name); err != nil {
 		return nil, err
 	}
-	s, err := pebble.Open(name, pebble.Options{Log: log})
+	s, err := pebble.Open(name, pebble.Options{Log: log, Memory: memory})
 	if err != nil {
 		return nil, err
 	}

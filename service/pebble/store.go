@@ -34,6 +34,9 @@ type Options struct {
 	// smaller disk.
 	Reserve uint64
 
+	// Memory is how many bytes of memory recent writes and reads may take. Default: 64 MiB.
+	Memory int64
+
 	fs vfs.FS // file system of the store; default: the operating system's
 }
 
@@ -82,6 +85,9 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := o.fs.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the store: %w", err)
 	}
+	if o.Memory == 0 {
+		o.Memory = 64 << 20
+	}
 	disk := sizeOf(o.fs, dir)
 	if o.Reserve == 0 {
 		o.Reserve = min(256<<20, disk/4)
@@ -97,7 +103,7 @@ func Open(dir string, o Options) (*Store, error) {
 		quotas:    newCache[quotaOf, int](),
 		queue:     newQueue(),
 		written:   make(chan struct{}, 1),
-		cache:     pebbledb.NewCache(2*memTable + 32<<20), // memtables are charged to it
+		cache:     pebbledb.NewCache(o.Memory), // two memtables are charged to it
 		stop:      make(chan struct{}),
 	}
 	s.space = newSpace(o.fs, dir, o.Reserve, s.stop, s.logSpace)
@@ -105,7 +111,7 @@ func Open(dir string, o Options) (*Store, error) {
 		s.cache.Unref()
 		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
 	}
-	db, err := pebbledb.Open(dir, s.databaseOptions(disk))
+	db, err := pebbledb.Open(dir, s.databaseOptions(disk, uint64(o.Memory)/4))
 	if err != nil {
 		s.cache.Unref()
 		return nil, fmt.Errorf("open the store in %s: %w", dir, hint(err))
@@ -137,10 +143,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-const (
-	memTable = 16 << 20 // largest size of a memtable
-	format   = "1"
-)
+const format = "1"
 
 // sizeOf returns the size in bytes of the disk that a folder is on, or 1 TiB if it is unknown.
 func sizeOf(disk vfs.FS, dir string) uint64 {
@@ -151,9 +154,10 @@ func sizeOf(disk vfs.FS, dir string) uint64 {
 	return usage.TotalBytes
 }
 
-// databaseOptions returns the options for a disk of that many bytes. On a small disk memtables and
-// tables are small, too, since flushes and compactions must fit into the reserve.
-func (s *Store) databaseOptions(disk uint64) *pebbledb.Options {
+// databaseOptions returns the options for a disk of that many bytes and memtables of that many. On a
+// small disk memtables and tables are small, too, since flushes and compactions must fit into the
+// reserve.
+func (s *Store) databaseOptions(disk, memTable uint64) *pebbledb.Options {
 	table := min(memTable, max(1<<20, disk/32))
 	// When some bodies of a file are deleted, the others often are soon after, so that rewriting
 	// the file can wait.
