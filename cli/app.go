@@ -32,6 +32,9 @@ type app struct {
 	configOnce    sync.Once
 	showsProblems bool // the command itself shows what is wrong in config.toml
 
+	onLocal atomic.Bool            // the application is connected to the local service
+	parting atomic.Pointer[string] // what to say of the local service when the application is left
+
 	transport http.RoundTripper // to services; nil for the network
 
 	// graceful is set by a command that ends by itself after an interrupt, in its own time.
@@ -53,7 +56,7 @@ func (a *app) root() *cobra.Command {
 		Use:   "mayfly",
 		Short: "Temporary e-mail inboxes in a terminal",
 		Long: "Temporary e-mail inboxes in a terminal. Without a command, mayfly opens the terminal application.\n\n" +
-			"It uses the local service of this machine, to whose SMTP port you can point any application, unless --base-url, --profile, " +
+			"It uses the local service of this machine, to whose SMTP port you can point any application and which it starts if need be, unless --base-url, --profile, " +
 			"MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml name another. The API key is that in MAYFLY_API_KEY, else the one that `mayfly key set` stored.\n\n" +
 			"INBOX is an ID, an address, or a unique prefix of either; without it, the newest inbox is used. The same goes for MESSAGE.\n\n" +
 			"Exit status: 0 done, 1 error, 2 usage, 3 not found, 4 key missing, invalid or not allowed, 5 timed out waiting, 6 rate limit.",
@@ -90,7 +93,7 @@ mayfly --base-url https://api.example`,
 	addGroup(root, "inboxes", a.newCommand(), a.lsCommand(), a.messagesCommand(), a.readCommand(), a.waitCommand(), a.watchCommand(),
 		a.saveCommand(), a.rmCommand(), a.mcpCommand())
 	addGroup(root, "files", a.previewCommand())
-	addGroup(root, "service", a.serveCommand(), a.adminCommand())
+	addGroup(root, "service", a.upCommand(), a.downCommand(), a.serveCommand(), a.adminCommand(), a.localServiceCommand())
 	addGroup(root, "this machine", a.keyCommand(), a.doctorCommand(), a.manCommand())
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID("this machine")

@@ -146,7 +146,7 @@ func (d *doctor) service(ctx context.Context) {
 	}
 	s, err := d.app.connect(ctx)
 	if errors.Is(err, local.ErrNotRunning) {
-		d.say("service", "the local service, which is not running: `mayfly` starts it")
+		d.say("service", "the local service, which is not running: `mayfly up` starts it")
 		return
 	}
 	if err != nil {
@@ -154,9 +154,23 @@ func (d *doctor) service(ctx context.Context) {
 		return
 	}
 	if s.session != nil {
-		d.say("service", "the local service at %s, SMTP %s, process %d", s.session.BaseURL, s.session.SMTPAddr, s.session.PID)
+		d.local(s.session.State)
 	}
 	d.answers(ctx, s)
+}
+
+// local says how the local service runs; this command is one of its clients.
+func (d *doctor) local(s local.State) {
+	d.say("service", "the local service at %s, SMTP %s", s.BaseURL, s.SMTPAddr)
+	life := fmt.Sprintf("until ten seconds after the last client, of which there are %d", s.Clients-1)
+	if s.Kept {
+		life = "until `mayfly down`"
+	}
+	d.say("process", "%d, version %s, runs %s", s.PID, s.Version, life)
+	d.say("log", "%s", orNone(s.LogFile))
+	for _, notice := range d.app.notices(s) {
+		d.say("notice", "%s", notice)
+	}
 }
 
 // answers makes a request and says what can be learned from it.

@@ -267,7 +267,7 @@ func TestAKeyGoesOverPlainHTTPOnlyWhenAllowed(t *testing.T) {
 func TestEmbeddedServiceThatDoesNotRun(t *testing.T) {
 	environ := machine(t)
 	for _, args := range [][]string{{"new"}, {"ls"}, {"messages"}, {"rm", "--yes", "x"}} {
-		expectFailure(t, run(t, environ, "", args...), statusError, []string{"no local service is running", "`mayfly`", "--base-url"}, args)
+		expectFailure(t, run(t, environ, "", args...), statusError, []string{"no local service is running: start it with `mayfly up`"}, args)
 	}
 	expectFailure(t, run(t, environ, ""), statusUsage, []string{"needs a terminal", "`mayfly watch`"}, nil)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
+	"mayfly/local"
 	"mayfly/mcp"
 )
 
@@ -15,14 +16,18 @@ func (a *app) mcpCommand() *cobra.Command {
 		Use:   "mcp",
 		Short: "Serve the inboxes to agents over the Model Context Protocol",
 		Long: "Serve the inboxes to an agent over the Model Context Protocol, on standard input and output. " +
-			"The service and the key are chosen as for every other command: set them with MAYFLY_BASE_URL and MAYFLY_API_KEY.",
+			"The service and the key are chosen as for every other command: set them with MAYFLY_BASE_URL and MAYFLY_API_KEY. " +
+			"The local service is started if it does not run.",
 		Example: `mayfly mcp
 MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.connect(cmd.Context())
+			c, err := a.connectBy(cmd.Context(), local.Open)
 			if err != nil {
 				return err
+			}
+			if c.session != nil {
+				defer a.holdLocal(cmd.Context(), c.session)()
 			}
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			server := mcp.New(c.client, mcp.Options{Version: version(), Known: known{a, c}, Log: log})

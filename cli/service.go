@@ -84,13 +84,16 @@ type connection struct {
 }
 
 // connect finds the service that the settings name, and the key to it.
-func (a *app) connect(ctx context.Context) (*connection, error) {
+func (a *app) connect(ctx context.Context) (*connection, error) { return a.connectBy(ctx, local.Find) }
+
+// connectBy connects as connect does, but finds the local service in some way.
+func (a *app) connectBy(ctx context.Context, find findLocal) (*connection, error) {
 	p, err := a.endpoint()
 	if err != nil {
 		return nil, err
 	}
 	if p.local() {
-		return a.attach(ctx, p)
+		return a.attach(ctx, p, find)
 	}
 	key, err := a.key(ctx, p)
 	if err != nil {
@@ -99,18 +102,19 @@ func (a *app) connect(ctx context.Context) (*connection, error) {
 	return a.connection(p, key.Secret.Reveal())
 }
 
-// attach connects to the local service, which another process serves.
-func (a *app) attach(ctx context.Context, p endpoint) (*connection, error) {
-	session, err := local.Find(ctx, a.localOptions())
-	if errors.Is(err, local.ErrNotRunning) {
-		return nil, fmt.Errorf("%w in another terminal, or name a service with --base-url or MAYFLY_BASE_URL", err)
-	}
+// findLocal is [local.Find] or [local.Open].
+type findLocal func(context.Context, local.Options) (*local.Session, error)
+
+// attach connects to the local service.
+func (a *app) attach(ctx context.Context, p endpoint, find findLocal) (*connection, error) {
+	session, err := find(ctx, a.localOptions())
 	if err != nil {
-		return nil, fmt.Errorf("finding the local service: %w", err)
+		return nil, err
 	}
 	p.baseURL = session.BaseURL
 	s, err := a.connection(p, session.Key)
 	if err != nil {
+		session.Close()
 		return nil, err
 	}
 	s.session = session
@@ -169,10 +173,6 @@ func (p endpoint) flag() string {
 		return " --profile " + p.profile
 	}
 	return " --base-url " + p.baseURL
-}
-
-func (a *app) localOptions() local.Options {
-	return local.Options{DataDir: filepath.Join(a.dataDir(), "local")}
 }
 
 func (a *app) configDir() string  { return a.dir("XDG_CONFIG_HOME", xdg.ConfigHome) }

@@ -14,7 +14,6 @@ import (
 
 	"mayfly/config"
 	"mayfly/keys"
-	"mayfly/local"
 	"mayfly/term"
 	"mayfly/ui"
 	"mayfly/ui/session"
@@ -48,9 +47,9 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		// Collect the garbage of opening a large message sooner; frames leave little.
 		debug.SetGCPercent(50)
 	}
-	a.graceful.Store(true) // to restore the terminal and end the local service
+	a.graceful.Store(true) // to restore the terminal
 	a.signals.catchCrashes()
-	return ui.Run(cmd.Context(), ui.Options{
+	err = ui.Run(cmd.Context(), ui.Options{
 		Services: session.Options{
 			Start: session.Profile{Name: start.profile, BaseURL: start.baseURL},
 			Connect: func(ctx context.Context, t session.Target) (*session.Connection, error) {
@@ -66,6 +65,10 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		LogPath:   logPath,
 		NoColor:   a.color == "never",
 	})
+	if text := a.parting.Load(); text != nil && a.onLocal.Load() {
+		fmt.Fprintln(a.env.Stderr, *text)
+	}
+	return err
 }
 
 // targeted is the service that t means; start is the one that the program was started for.
@@ -93,7 +96,12 @@ func uiProfiles(conf config.Config) []session.Profile {
 
 // connectUI connects to a service, with the key that was typed, if any. It starts the local service
 // if none is running.
-func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session.Connection, error) {
+func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (c *session.Connection, err error) {
+	defer func() {
+		if err == nil {
+			a.onLocal.Store(c.Local)
+		}
+	}()
 	if p.local() {
 		return a.openLocal(ctx, p)
 	}
@@ -113,22 +121,6 @@ func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session
 		name = address.Host
 	}
 	return &session.Connection{Client: s.client, Registry: s.known, Name: name, Profile: p.profile}, nil
-}
-
-func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Connection, error) {
-	service, err := local.Open(ctx, a.localOptions())
-	if err != nil {
-		return nil, err
-	}
-	p.baseURL = service.BaseURL
-	s, err := a.connection(p, service.Key)
-	if err != nil {
-		return nil, errors.Join(err, service.Close(ctx))
-	}
-	return &session.Connection{
-		Client: s.client, Registry: s.known, Name: localName, Profile: p.profile,
-		SMTPAddr: service.SMTPAddr, Local: true, Close: service.Close, Done: service.Done(),
-	}, nil
 }
 
 // saveProfile adds a profile to config.toml, and stores its key, if any, in the keyring.

@@ -3,13 +3,11 @@
 package e2e
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -18,8 +16,6 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
-
-	"mayfly/local"
 )
 
 var (
@@ -44,23 +40,11 @@ func (m *machine) openApplication() *application {
 	return &application{s, shownAddress.FindString(text), shownSMTP.FindStringSubmatch(text)[1]}
 }
 
-// findLocalService attaches to the local service of the machine, as another process does.
-func (m *machine) findLocalService() (*local.Session, error) {
-	session, err := local.Find(m.t.Context(), local.Options{DataDir: filepath.Join(m.home, ".local", "share", "mayfly", "local")})
-	if err == nil {
-		m.t.Cleanup(func() { _ = session.Close(context.Background()) }) // its owner may have ended
-	}
-	return session, err
-}
-
 func TestApplicationShowsMailAsItArrives(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	app := m.openApplication()
-	service, err := m.findLocalService()
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := m.localService()
 	inboxID := strings.Split(m.mustRun("ls"), "\t")[3]
 	rest := newClient(t, service.BaseURL, service.Key)
 	if a := rest.request(http.MethodGet, "/v1/inboxes/"+inboxID, ""); a.status != http.StatusOK || !strings.Contains(a.body, app.address) {
@@ -84,9 +68,6 @@ func TestApplicationShowsMailAsItArrives(t *testing.T) {
 	if status := app.exitStatus(); status != 0 {
 		t.Errorf("status %d after q", status)
 	}
-	if _, err := m.findLocalService(); err == nil {
-		t.Error("the local service still runs without the application")
-	}
 }
 
 func TestMailToAnUnknownAddressMakesAnInbox(t *testing.T) {
@@ -94,30 +75,6 @@ func TestMailToAnUnknownAddressMakesAnInbox(t *testing.T) {
 	app := newMachine(t).openApplication()
 	send(t, app.smtp, "someone@any-domain.example", signup("someone@any-domain.example"))
 	app.waitFor("someone")
-}
-
-func TestSecondApplicationAttachesToTheFirst(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	first := m.openApplication()
-	second := m.openApplication()
-	if second.smtp != first.smtp {
-		t.Fatalf("the first is on %s, the second on %s", first.smtp, second.smtp)
-	}
-	address := m.mustRun("new", "--username", "shared")
-	for _, app := range []*application{first, second} {
-		app.waitFor("shared")
-	}
-	send(t, first.smtp, address, signup(address))
-	first.typeKeys("q")
-	first.exitStatus()
-	eventually(t, "the second serves", func() bool {
-		session, err := m.findLocalService()
-		return err == nil && session.PID == second.cmd.Process.Pid
-	})
-	if got := m.mustRun("wait", address, "--code"); got != "482913" {
-		t.Errorf("after the first quit, wait --code printed %q", got)
-	}
 }
 
 // It is not parallel: the application of another test could take the ports and give them up.

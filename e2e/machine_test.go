@@ -5,10 +5,14 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"mayfly/local"
 )
 
 // machine is a computer on which nothing is configured: it has a home and an environment of its
@@ -21,10 +25,21 @@ type machine struct {
 
 func newMachine(t testing.TB) *machine {
 	home := t.TempDir()
-	return &machine{t, home, []string{
+	m := &machine{t, home, []string{
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "LANG=C.UTF-8",
 		"GORACE=atexit_sleep_ms=0", // else a program that detects races waits for a second before it exits
 	}}
+	t.Cleanup(func() {
+		if err := local.Stop(context.Background(), m.localOptions()); err != nil && !errors.Is(err, local.ErrNotRunning) {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// localOptions find the local service of the machine.
+func (m *machine) localOptions() local.Options {
+	return local.Options{DataDir: filepath.Join(m.home, ".local", "share", "mayfly", "local")}
 }
 
 // with returns the machine with more variables in its environment.

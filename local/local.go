@@ -1,43 +1,53 @@
-// Package local runs the local service: one process owns and serves it, others attach to it.
+// Package local is the local service of this machine: a process of its own, which the first that
+// needs it starts, and to which all others attach.
 //
-// Its data directory has a lock file, an endpoint file and the store. The owner holds the lock
-// until it exits, when the system releases it, even after a crash. The endpoint file says where the
-// owner listens; one left behind by a crash is ignored, because nobody holds the lock.
+// Its folder has a lock, what the process that runs it says of itself, and the store. The process
+// holds the lock until it ends, however it ends. It answers on the admin socket of the store, where
+// each client keeps a request open for as long as it needs the service.
 package local
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net"
+	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/adrg/xdg"
 	"github.com/gofrs/flock"
-
-	"mayfly/server"
 )
 
-// ErrNotRunning means that no process on this machine runs the local service.
-var ErrNotRunning = errors.New("no local service is running: start one with `mayfly`")
+// ErrNotRunning means that the local service does not run.
+var ErrNotRunning = errors.New("no local service is running: start it with `mayfly up`")
+
+// ErrStopped means that [Stop] ended the local service.
+var ErrStopped = errors.New("the local service was stopped by `mayfly down`")
 
 // Domain is the domain of the local service's addresses (RFC 6761 keeps .test out of the DNS).
 const Domain = "mayfly.test"
 
-// Options say where the local service keeps its data and listens. The zero value is the current
-// user's service. An address is a loopback host and a port; a free port is used when it is taken.
+// Options say where the local service keeps its data, how to start it, and how it runs. The zero
+// value finds the current user's.
 type Options struct {
-	DataDir string       // default: mayfly/local in the user's data directory
-	HTTP    string       // address of the REST API; default: 127.0.0.1:8425
-	SMTP    string       // address of the SMTP server; default: 127.0.0.1:2525
-	Log     *slog.Logger // used when this process becomes the owner; default: no logging
+	DataDir string // default: mayfly/local in the user's data directory
+	LogFile string // empty: it logs nothing
+	Version string // of this program
+
+	// Args are the arguments with which this program runs [Serve].
+	Args []string
+
+	// HTTP and SMTP are addresses to listen on, a loopback host and a port. Without one, or if it is
+	// taken, the service listens where it did last, else on port 8425 or 2525, else on a free one.
+	HTTP, SMTP string
+	Keep       bool          // run until [Stop], with or without clients
+	Linger     time.Duration // how long to run on after the last client; default: DefaultLinger
 }
 
-// StoreDir is the directory of the local service's store, for [server.OpenAdmin].
+// StoreDir is the directory of the local service's store, for [mayfly/server.OpenAdmin].
 func (o Options) StoreDir() string { return filepath.Join(o.dir(), "store") }
 
 func (o Options) dir() string {
@@ -47,214 +57,162 @@ func (o Options) dir() string {
 	return o.DataDir
 }
 
+// makeDir makes the folder. One that is there must be this user's: with another's HOME, as root has
+// with some versions of sudo, the service would take over the mail of that user.
+func (o Options) makeDir() error {
+	err := os.MkdirAll(o.dir(), 0o700)
+	if err == nil {
+		err = checkOwner(o.dir())
+	}
+	return o.unusable(err)
+}
+
+func (o Options) unusable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the local service cannot keep its data in %s: %w; set HOME or XDG_DATA_HOME to a folder of yours", o.dir(), err)
+}
+
 func (o Options) lock() *flock.Flock {
 	return flock.New(filepath.Join(o.dir(), "lock"), flock.SetPermissions(0o600))
 }
 
-func (o Options) endpointFile() string { return filepath.Join(o.dir(), "endpoint.json") }
+// Open attaches to the local service, and starts it if it does not run. An older one that nobody
+// needs makes room. If several processes start it at once, they all attach to the same.
+func Open(ctx context.Context, o Options) (*Session, error) {
+	if err := o.makeDir(); err != nil {
+		return nil, err
+	}
+	return o.retry(ctx, func(limit context.Context) (*Session, error) {
+		if err := o.makeRoom(limit); err != nil {
+			return nil, err
+		}
+		s, err := o.attach(limit)
+		if err == nil && o.Keep {
+			err = s.Keep(limit)
+		}
+		if !errors.Is(err, errNoAnswer) {
+			return s, err
+		}
+		if err = o.absence(); errors.Is(err, ErrNotRunning) {
+			err = cmp.Or(o.start(ctx), errNoAnswer)
+		}
+		return nil, err
+	})
+}
+
+// Find attaches to the local service, and fails with [ErrNotRunning] if it does not run.
+func Find(ctx context.Context, o Options) (*Session, error) {
+	switch err := checkOwner(o.dir()); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrNotRunning
+	case err != nil:
+		return nil, o.unusable(err)
+	}
+	return o.retry(ctx, func(limit context.Context) (*Session, error) {
+		s, err := o.attach(limit)
+		if errors.Is(err, errNoAnswer) {
+			err = o.absence()
+		}
+		return s, err
+	})
+}
+
+// Stop ends the local service, even if it has clients, and waits until its process has ended. It
+// fails with [ErrNotRunning] if it does not run.
+func Stop(ctx context.Context, o Options) error {
+	asked := false
+	_, err := o.retry(ctx, func(limit context.Context) (*Session, error) {
+		if !asked {
+			_, err := o.ask(limit, http.MethodPost, "stop")
+			if asked = err == nil; !asked && !errors.Is(err, errNoAnswer) {
+				return nil, err
+			}
+		}
+		return nil, o.absence()
+	})
+	if asked && errors.Is(err, ErrNotRunning) {
+		return nil
+	}
+	return err
+}
+
+// absence says what it means that nobody answers: [ErrNotRunning], or errNoAnswer while a process
+// that is starting or about to end holds the lock.
+func (o Options) absence() error {
+	lock := o.lock()
+	if _, err := os.Stat(lock.Path()); err != nil {
+		return ErrNotRunning
+	}
+	free, err := lock.TryRLock() // shared, so that those who ask do not get in each other's way
+	if err != nil {
+		return o.unusable(err)
+	}
+	if !free {
+		return errNoAnswer
+	}
+	return cmp.Or(lock.Unlock(), ErrNotRunning)
+}
 
 const (
-	// attachTimeout bounds the wait for an owner that is starting or shutting down.
-	attachTimeout = 10 * time.Second
-	// retryInterval is the pause between two attempts to attach.
+	// answerTimeout bounds the wait for a process that is starting or about to end.
+	answerTimeout = 2 * shutdownTimeout
+	// retryInterval is the pause between two attempts.
 	retryInterval = 5 * time.Millisecond
 )
 
-// endpoint is the content of the endpoint file.
-type endpoint struct {
-	BaseURL  string `json:"base_url"`
-	Key      string `json:"key"`
-	SMTPAddr string `json:"smtp"`
-	PID      int    `json:"pid"`
-}
-
-// Session is access to the local service.
-type Session struct {
-	BaseURL  string // of the REST API
-	Key      string // API key
-	SMTPAddr string // host:port
-	PID      int    // of the owner
-	Owner    bool   // this process is the owner
-
-	server *server.Server // of the owner
-	lock   *flock.Flock   // of the owner
-	file   string         // endpoint file of the owner
-	done   <-chan struct{}
-	detach context.CancelFunc // of others
-}
-
-// Open attaches to the local service, or starts it in this process when it is not running. If
-// several processes open it at once, one becomes the owner. An owner that does not answer is an
-// error after 10 seconds.
-func Open(ctx context.Context, o Options) (*Session, error) {
-	if err := os.MkdirAll(o.dir(), 0o700); err != nil {
-		return nil, unusable(o, err)
-	}
-	return o.retry(ctx, func() (*Session, error) {
-		lock := o.lock()
-		owner, err := lock.TryLock()
-		if err != nil {
-			return nil, unusable(o, err)
-		}
-		if owner {
-			s, err := o.own(ctx, lock)
-			if err != nil {
-				return nil, errors.Join(err, lock.Unlock())
-			}
-			return s, nil
-		}
-		return o.attach(ctx)
-	})
-}
-
-// Find attaches to the local service if another process runs it, and fails with [ErrNotRunning] if
-// none does.
-func Find(ctx context.Context, o Options) (*Session, error) {
-	return o.retry(ctx, func() (*Session, error) {
-		if _, err := os.Stat(o.lock().Path()); err != nil {
-			return nil, ErrNotRunning
-		}
-		// A shared lock, so that concurrent calls do not mistake each other for the owner.
-		lock := o.lock()
-		free, err := lock.TryRLock()
-		if err != nil {
-			return nil, unusable(o, err)
-		}
-		if free {
-			return nil, errors.Join(ErrNotRunning, lock.Unlock())
-		}
-		return o.attach(ctx)
-	})
-}
-
-// errNoAnswer means that the owner has not started yet, or is shutting down.
+// errNoAnswer means that the process that runs the service has not started yet, or is about to end.
 var errNoAnswer = errors.New("the process that runs the local service does not answer")
 
-// retry calls try until it returns anything but errNoAnswer, for at most attachTimeout.
-func (o Options) retry(ctx context.Context, try func() (*Session, error)) (*Session, error) {
-	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
+// retry calls try until it returns anything but errNoAnswer, for at most answerTimeout, with which
+// the context of try ends.
+func (o Options) retry(ctx context.Context, try func(context.Context) (*Session, error)) (*Session, error) {
+	limit, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	tick := time.NewTicker(retryInterval)
 	defer tick.Stop()
 	for {
-		s, err := try()
-		if !errors.Is(err, errNoAnswer) {
+		s, err := try(limit)
+		switch {
+		case !errors.Is(err, errNoAnswer):
 			return s, err
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case limit.Err() != nil:
+			return nil, fmt.Errorf("%w: end process %d and try again", errNoAnswer, o.lastEndpoint().PID)
 		}
 		select {
 		case <-tick.C:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: end it and try again", errNoAnswer)
+		case <-limit.Done():
 		}
 	}
 }
 
-// attach connects to the process that holds the lock. The order matters: an owner removes its
-// predecessor's endpoint file, then opens its socket, then writes its own file. So a file read
-// after the socket answered was written by the process that answered.
-func (o Options) attach(ctx context.Context) (*Session, error) {
-	life, detach := context.WithCancel(context.WithoutCancel(ctx))
-	gone, err := server.Alive(life, o.StoreDir())
-	if err != nil {
-		detach()
-		return nil, errNoAnswer
+// makeRoom ends a service that is older than this program and that nobody needs.
+func (o Options) makeRoom(ctx context.Context) error {
+	s, err := o.ask(ctx, http.MethodGet, "state")
+	if err == nil && s.Clients == 0 && !s.Kept && o.Newer(s) {
+		_, err = o.ask(ctx, http.MethodPost, "yield") // it refuses if somebody came to need it
 	}
-	var e endpoint
-	content, err := os.ReadFile(o.endpointFile())
-	if err == nil {
-		err = json.Unmarshal(content, &e)
-	}
-	if err != nil {
-		detach()
-		return nil, errNoAnswer
-	}
-	return &Session{BaseURL: e.BaseURL, Key: e.Key, SMTPAddr: e.SMTPAddr, PID: e.PID, done: gone, detach: detach}, nil
-}
-
-// own runs the local service in this process, which holds the lock.
-func (o Options) own(ctx context.Context, lock *flock.Flock) (*Session, error) {
-	if err := os.Remove(o.endpointFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, unusable(o, err)
-	}
-	http, err := listen(o.HTTP, "127.0.0.1:8425")
-	if err != nil {
-		return nil, err
-	}
-	smtp, err := listen(o.SMTP, "127.0.0.1:2525")
-	if err != nil {
-		return nil, errors.Join(err, http.Close())
-	}
-	s, err := server.Start(ctx, server.Config{
-		HTTPListener: http,
-		SMTPListener: smtp,
-		Store:        o.StoreDir(),
-		StoreMemory:  16 << 20, // bursts on one machine need no more
-		Domains:      []string{Domain},
-		CatchAll:     true,
-		KeyFile:      filepath.Join(o.StoreDir(), "api-key"),
-		SMTPAuthAny:  true,
-		Log:          o.Log,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("starting the local service: %w", err)
-	}
-	e := endpoint{BaseURL: "http://" + s.HTTPAddr(), Key: s.Key(), SMTPAddr: s.SMTPAddr(), PID: os.Getpid()}
-	if err := os.WriteFile(o.endpointFile(), e.json(), 0o600); err != nil {
-		return nil, errors.Join(err, s.Shutdown(ctx))
-	}
-	return &Session{BaseURL: e.BaseURL, Key: e.Key, SMTPAddr: e.SMTPAddr, PID: e.PID, Owner: true,
-		server: s, lock: lock, file: o.endpointFile(), done: s.Done()}, nil
-}
-
-func (e endpoint) json() []byte {
-	b, err := json.Marshal(e)
-	if err != nil {
-		panic(err) // strings and a number are always JSON
-	}
-	return append(b, '\n')
-}
-
-// listen listens on an address, or on a free port of the same host when it is taken.
-func listen(addr, preferred string) (net.Listener, error) {
-	if addr == "" {
-		addr = preferred
-	}
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("the address %q is not host:port", addr)
-	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return nil, fmt.Errorf("the local service listens on loopback only, not on %s", host)
-	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		l, err = net.Listen("tcp", net.JoinHostPort(host, "0"))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listening for the local service: %w", err)
-	}
-	return l, nil
-}
-
-func unusable(o Options, err error) error {
-	return fmt.Errorf("the local service cannot keep its data in %s: %w; set XDG_DATA_HOME to a writable folder", o.dir(), err)
-}
-
-// Done is closed when the owner has stopped the service or died. [Open] then attaches to the next
-// owner or becomes it, possibly at other addresses.
-func (s *Session) Done() <-chan struct{} { return s.done }
-
-// Close ends the session. In the owner it stops the service, for which ctx bounds the time.
-func (s *Session) Close(ctx context.Context) error {
-	if !s.Owner {
-		s.detach()
-		<-s.done
+	if errors.Is(err, errNoAnswer) {
 		return nil
 	}
-	// Remove the file first: a process that finds the lock taken and no file tries again.
-	err := os.Remove(s.file)
-	if errors.Is(err, os.ErrNotExist) {
-		err = nil
+	return err
+}
+
+// Newer reports whether this program was built after the one that runs the service.
+func (o Options) Newer(s State) bool { return programTime().After(s.Built) }
+
+// programTime returns when the file of this program was written; the zero time if it is gone.
+func programTime() time.Time {
+	path, err := os.Executable()
+	if err != nil {
+		return time.Time{}
 	}
-	return errors.Join(err, s.server.Shutdown(ctx), s.lock.Unlock())
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime().UTC()
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -36,14 +35,15 @@ const (
 type adminSocket struct {
 	listener net.Listener
 	http     *http.Server
-	stopping chan struct{}
-	remove   []string // files and folders to remove at the end
+	stop     context.CancelFunc // ends the requests that Config.Control serves
+	remove   []string           // files and folders to remove at the end
 }
 
 // listenAdmin opens the socket of a store that this process owns, and replaces one that a previous
-// owner left behind.
-func listenAdmin(store string, o operations, log *slog.Logger) (*adminSocket, error) {
-	a := &adminSocket{stopping: make(chan struct{})}
+// owner left behind. It passes on to control what is no operation.
+func listenAdmin(store string, o operations, control http.Handler, log *slog.Logger) (*adminSocket, error) {
+	stopping, stop := context.WithCancel(context.Background())
+	a := &adminSocket{stop: stop}
 	path := filepath.Join(store, socketName)
 	if len(path) > maxSocketPath {
 		dir, err := os.MkdirTemp("", "mayfly-") // mode 0700
@@ -53,6 +53,10 @@ func listenAdmin(store string, o operations, log *slog.Logger) (*adminSocket, er
 		path = filepath.Join(dir, socketName)
 		note := filepath.Join(store, socketPathName)
 		a.remove = []string{note, path, dir}
+		if len(path) > maxSocketPath {
+			a.close()
+			return nil, fmt.Errorf("the admin socket needs a path of at most %d bytes: set TMPDIR to a folder with a shorter name", maxSocketPath)
+		}
 		if err := os.WriteFile(note, []byte(path), 0o600); err != nil {
 			a.close()
 			return nil, err
@@ -72,7 +76,7 @@ func listenAdmin(store string, o operations, log *slog.Logger) (*adminSocket, er
 		return nil, fmt.Errorf("opening the admin socket: %w", err)
 	}
 	a.http = &http.Server{
-		Handler:           adminHandler(o, a.stopping),
+		Handler:           adminHandler(stopping, o, control),
 		ReadHeaderTimeout: 10 * time.Second,
 		MaxHeaderBytes:    4 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -82,9 +86,9 @@ func listenAdmin(store string, o operations, log *slog.Logger) (*adminSocket, er
 
 func (a *adminSocket) serve() error { return ignoreClosed(a.http.Serve(a.listener)) }
 
-// shutdown ends the requests for /alive, and lets operations complete.
+// shutdown ends what control serves, and lets operations complete.
 func (a *adminSocket) shutdown(ctx context.Context) error {
-	close(a.stopping)
+	a.stop()
 	if err := a.http.Shutdown(ctx); err != nil {
 		return errors.Join(err, a.http.Close())
 	}
@@ -92,6 +96,7 @@ func (a *adminSocket) shutdown(ctx context.Context) error {
 }
 
 func (a *adminSocket) close() {
+	a.stop()
 	if a.listener != nil {
 		_ = a.listener.Close() // it is already closed if it was served
 	}
@@ -114,9 +119,9 @@ type adminError struct {
 	Message string       `json:"message"`
 }
 
-// adminHandler serves operations. It answers with JSON: 200 and the result, or 400 and an
-// adminError.
-func adminHandler(o operations, stopping <-chan struct{}) http.Handler {
+// adminHandler serves operations, and control below /control/ if it is not nil. Operations answer
+// with JSON: 200 and the result, or 400 and an adminError.
+func adminHandler(stopping context.Context, o operations, control http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, r *http.Request) {
 		keys, err := o.keys(r.Context())
@@ -156,17 +161,14 @@ func adminHandler(o operations, stopping <-chan struct{}) http.Handler {
 		}
 		answerAdmin(w, struct{}{}, o.backup(r.Context(), in.Dir))
 	})
-	// The answer starts at once and ends when this process ends, even if it is killed.
-	mux.HandleFunc("GET /alive", func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusOK)
-		if http.NewResponseController(w).Flush() != nil {
-			return
-		}
-		select {
-		case <-stopping:
-		case <-r.Context().Done():
-		}
-	})
+	if control != nil {
+		mux.HandleFunc("/control/", func(w http.ResponseWriter, r *http.Request) {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(stopping, cancel)()
+			control.ServeHTTP(w, r.WithContext(ctx))
+		})
+	}
 	return mux
 }
 
@@ -271,27 +273,9 @@ func (r remote) close() error {
 	return nil
 }
 
-// Alive connects to the process that owns the store in a directory, and returns a channel that is
-// closed when that process or ctx ends. It fails if no process owns the store.
-func Alive(ctx context.Context, store string) (<-chan struct{}, error) {
+// ControlClient returns a client for what the process that owns the store in a directory serves as
+// [Config].Control, at http://admin/control/. It fails if no process owns the store.
+func ControlClient(ctx context.Context, store string) (*http.Client, error) {
 	r, err := dialAdmin(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, "GET", "http://admin/alive", nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := r.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		defer r.close()
-		defer resp.Body.Close()
-		_, _ = io.Copy(io.Discard, resp.Body) // until it ends, with or without an error
-	}()
-	return gone, nil
+	return r.client, err
 }

@@ -90,7 +90,7 @@ func (s *Server) open(ctx context.Context) error {
 		return err
 	}
 	if !isDatabase(c.Store) { // other processes can open a database
-		s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, s.log)
+		s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, c.Control, s.log)
 	}
 	return err
 }

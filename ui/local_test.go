@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"mayfly/ui/session"
 	"path/filepath"
 	"slices"
@@ -28,8 +30,10 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	dir := t.TempDir()
 	r := &rig{harness: &harness{t: t, msgs: make(chan tea.Msg, 4096)}}
+	o := local.Options{DataDir: filepath.Join(dir, "data"), HTTP: "127.0.0.1:0", SMTP: "127.0.0.1:0"}
+	serve(t, o)
 	connect := func(ctx context.Context, _ session.Target) (*session.Connection, error) {
-		s, err := local.Open(ctx, local.Options{DataDir: filepath.Join(dir, "data"), HTTP: "127.0.0.1:0", SMTP: "127.0.0.1:0"})
+		s, err := local.Find(ctx, o)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +42,8 @@ func newRig(t *testing.T) *rig {
 		}
 		return &session.Connection{
 			Client: r.client, Registry: registry.Open(filepath.Join(dir, "registry"), "local", s.BaseURL), Name: "local",
-			Profile: "local", SMTPAddr: s.SMTPAddr, Local: true, Close: s.Close, Done: s.Done(),
+			Profile: "local", SMTPAddr: s.SMTPAddr, Local: true, Done: s.Done(),
+			Close: func(context.Context) error { s.Close(); return nil },
 		}, nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -52,6 +57,24 @@ func newRig(t *testing.T) *rig {
 	r.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 	r.run(r.app.Init())
 	return r
+}
+
+// serve runs the local service in this process until the test ends.
+func serve(t *testing.T, o local.Options) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	reports, report := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- local.Serve(ctx, o, report) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := bufio.NewReader(reports).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // until takes what comes until every text stands on the screen.

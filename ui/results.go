@@ -55,7 +55,7 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 	case session.Events:
 		return a.onEvents(m)
 	case session.Lost:
-		return a.link.Lose(a.now)
+		return a.link.Lose(m, a.now)
 	case session.Created:
 		return a.onCreated(m)
 	case session.Adopted:

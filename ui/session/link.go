@@ -57,7 +57,7 @@ type Link struct {
 	wanted   Target // what is being connected to
 	attempt  uint64
 	trying   bool // an attempt is under way
-	lost     bool // the service has shut down
+	lost     bool // the service has ended
 	failures int  // consecutive failed attempts
 }
 
@@ -165,9 +165,7 @@ func (l *Link) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 		if l.Working() {
 			return None, func() tea.Msg { return Done{Err: m.Err} }
 		}
-		l.Err = m.Err
-		l.failures++
-		l.RetryAt = now.Add(min(time.Second<<min(l.failures, 5), maxRetryDelay))
+		l.fail(m.Err, now)
 		return None, nil
 	}
 	change, before := First, l.Session
@@ -180,21 +178,46 @@ func (l *Link) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	}
 	l.log.Info("connected", "to", m.Session.Name, "after", now.Sub(l.Since), "error", m.Err)
 	l.Session, l.Target, l.Since, l.Err = m.Session, l.wanted, now, m.Err
+	cmds := []tea.Cmd{l.owner.end(before), m.Session.Listen, m.Session.wait}
+	switch {
+	case m.Session.Notice != "":
+		cmds = append(cmds, func() tea.Msg { return Done{Err: errors.New(m.Session.Notice)} })
+	case l.lost && change == Again:
+		cmds = append(cmds, func() tea.Msg { return Done{Text: "started the local service again"} })
+	}
 	l.RetryAt, l.Behind, l.Mode, l.lost, l.failures = time.Time{}, time.Time{}, watch.Unknown, false, 0
-	return change, tea.Batch(l.owner.end(before), m.Session.Listen, m.Session.wait)
+	return change, tea.Batch(cmds...)
 }
 
-// Working reports whether there is a session whose service has not shut down.
+// fail sets the time of the next attempt.
+func (l *Link) fail(err error, now time.Time) {
+	l.Err = err
+	l.failures++
+	l.RetryAt = now.Add(min(time.Second<<min(l.failures, 5), maxRetryDelay))
+}
+
+// Working reports whether there is a session whose service has not ended.
 func (l *Link) Working() bool { return l.Session != nil && !l.lost }
 
 // NoRaw reports whether the service is known not to provide raw messages.
 func (l *Link) NoRaw() bool { return l.Session != nil && l.Session.NoRaw }
 
-// Lose reconnects after the service has shut down. The first process to do so becomes the new owner
-// of the local service.
-func (l *Link) Lose(now time.Time) tea.Cmd {
-	l.lost = true
-	return l.Connect(l.Target, now)
+// ErrStopped means that the user has ended the local service.
+var ErrStopped = errors.New("the local service was stopped by mayfly down")
+
+// Lose connects again after the service has ended, unless the user ended it. It does so later if
+// the service has ended as soon as it was started.
+func (l *Link) Lose(m Lost, now time.Time) tea.Cmd {
+	l.lost, l.wanted = true, l.Target
+	switch {
+	case m.Stopped:
+		l.Err, l.RetryAt = ErrStopped, time.Time{}
+		return nil
+	case now.Sub(l.Since) < time.Second:
+		l.fail(errors.New("the service ended as soon as it was started"), now)
+		return nil
+	}
+	return l.Connect(l.wanted, now)
 }
 
 // Retry reconnects once the retry is due.
@@ -228,11 +251,12 @@ func (l *Link) Outcome(m Connected) Done {
 	return Done{Text: "connected to " + m.Session.Name}
 }
 
-// Apply applies an event of the watcher.
+// Apply applies an event of the watcher. What the watcher of a service that has ended finds out of
+// it is known.
 func (l *Link) Apply(e watch.Event) {
 	l.Session.refreshed(e)
 	switch {
-	case e.InboxID != "":
+	case l.lost, e.InboxID != "":
 	case e.Kind == watch.ModeChanged:
 		l.Mode = e.Mode
 	case e.Kind == watch.Behind:
@@ -291,6 +315,7 @@ type Trouble int
 
 const (
 	NoTrouble   Trouble = iota
+	Stopped             // the user has ended the local service
 	NoKey               // there is no key
 	KeyRefused          // 401
 	NotInPlan           // 403
@@ -309,6 +334,8 @@ func TroubleOf(err error) Trouble {
 	switch {
 	case err == nil:
 		return NoTrouble
+	case errors.Is(err, ErrStopped):
+		return Stopped
 	case errors.Is(err, keys.ErrNone):
 		return NoKey
 	case errors.Is(err, api.ErrUnauthorized):

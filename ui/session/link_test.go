@@ -133,7 +133,8 @@ func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
 			t.Errorf("connected at last: %v, %+v", change, s.Link)
 		}
 		s.fails["a"] = api.ErrUnavailable
-		s.use(s.Lose(time.Now()))
+		time.Sleep(time.Second)
+		s.use(s.Lose(Lost{}, time.Now()))
 		if d := time.Until(s.RetryAt); d != 2*time.Second || s.Working() {
 			t.Errorf("lost, it is tried again after %v", d)
 		}
@@ -261,13 +262,51 @@ func TestAServiceThatShutsDown(t *testing.T) {
 		s.fails["b"] = api.ErrUnavailable
 		s.use(s.Connect(Target{BaseURL: "b"}, time.Now()))
 		before := s.Session
-		if change := s.use(s.Lose(time.Now())); change != Again || s.Session == before || !s.Working() || s.Session.Name != "a" {
+		time.Sleep(time.Second)
+		if change := s.use(s.Lose(Lost{}, time.Now())); change != Again || s.Session == before || !s.Working() || s.Session.Name != "a" {
 			t.Errorf("connected again it is %v with %s", change, s.Session.Name)
 		}
 		if msg := before.wait(); msg == nil { // both are true: it is gone, and it was ended
 			return
 		} else if _, ok := msg.(Lost); !ok {
 			t.Errorf("an ended session says %v", msg)
+		}
+	})
+}
+
+func TestAServiceThatTheUserEnds(t *testing.T) {
+	play(t, func(s *scene) {
+		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
+		s.Session.Stopped = func() bool { return true }
+		close(s.gone)
+		s.gone = nil
+		lost, ok := s.Session.wait().(Lost)
+		if !ok || !lost.Stopped {
+			t.Fatalf("it ends with %+v", lost)
+		}
+		if cmd := s.Lose(lost, time.Now()); cmd != nil || s.Working() || s.Trouble() != Stopped {
+			t.Errorf("it is started again: %+v", s.Link)
+		}
+		s.Apply(watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable})
+		time.Sleep(time.Hour)
+		if s.Retry(time.Now()) != nil || s.Trouble() != Stopped {
+			t.Errorf("later: %+v", s.Link)
+		}
+		if change := s.use(s.Refresh("", 0, time.Now()).Start()); change != Again || !s.Working() || s.Trouble() != NoTrouble {
+			t.Errorf("asked to, it connects: %v, %+v", change, s.Link)
+		}
+	})
+}
+
+func TestAServiceThatEndsAsSoonAsItIsStarted(t *testing.T) {
+	play(t, func(s *scene) {
+		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
+		if cmd := s.Lose(Lost{}, time.Now()); cmd != nil || s.Trouble() != Unavailable || s.Countdown(time.Now()) != "2 s" {
+			t.Errorf("it is not waited for: %+v", s.Link)
+		}
+		time.Sleep(2 * time.Second)
+		if change := s.use(s.Retry(time.Now())); change != Again || !s.Working() {
+			t.Errorf("after that it connects: %v, %+v", change, s.Link)
 		}
 	})
 }

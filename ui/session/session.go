@@ -34,9 +34,14 @@ type Connection struct {
 	SMTPAddr string // host:port of the SMTP server for the inboxes; empty if unknown
 	Local    bool
 	Close    func(context.Context) error // may be nil
-	// Done is closed when the service has shut down, as the local service does when its owner
-	// exits. Reconnecting then starts another. It is nil for services that do not report this.
+	// Notice is what the user should know about the service; empty if there is nothing.
+	Notice string
+	// Done is closed when the service has ended, as the local service may. Connecting again starts
+	// it. It is nil for services that do not report this.
 	Done <-chan struct{}
+	// Stopped reports, once Done is closed, whether the user has ended the service. It is then not
+	// started again unasked.
+	Stopped func() bool
 }
 
 // Session is a connection and its watcher, whose goroutine ends before close returns.
@@ -77,8 +82,8 @@ func (s *Session) close() {
 	}
 }
 
-// sameService reports whether two sessions are with the same service: if another process takes over
-// the local service, only the port changes.
+// sameService reports whether two sessions are with the same service. The ports of the local service
+// may change when it is started again.
 func (s *Session) sameService(t *Session) bool {
 	return s.Local && t.Local || s.Client.BaseURL() == t.Client.BaseURL() && s.Profile == t.Profile
 }
@@ -116,14 +121,17 @@ func (s *Session) Listen() tea.Msg {
 	return Events{origin{s}, events}
 }
 
-// Lost means that the service of a session has shut down.
-type Lost struct{ origin }
+// Lost means that the service of a session has ended.
+type Lost struct {
+	origin
+	Stopped bool // by the user
+}
 
-// wait waits for the service to shut down.
+// wait waits for the service to end.
 func (s *Session) wait() tea.Msg {
 	select {
 	case <-s.Done:
-		return Lost{origin{s}}
+		return Lost{origin{s}, s.Stopped != nil && s.Stopped()}
 	case <-s.ctx.Done():
 		return nil
 	}

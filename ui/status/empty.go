@@ -78,6 +78,9 @@ func (f Facts) trouble(w int) []string {
 	switch kind {
 	case session.NoTrouble:
 		return nil
+	case session.Stopped:
+		what, why = "The local service was stopped", "mayfly down has ended it. Mail sent to it is refused."
+		does = []key{{"refresh", "start it again"}, {"connect", "connect to another"}}
 	case session.NoKey:
 		what, why, or, command = "No API key", "This service needs one.", "Or set MAYFLY_API_KEY, or run:", "mayfly key set"+f.Link.Flag()
 		if errors.Is(f.Link.Err, keys.ErrNoKeyring) {

@@ -110,6 +110,8 @@ func (f Facts) pulse() string {
 		wait = ", again in " + c
 	}
 	switch f.Link.Trouble() {
+	case session.Stopped:
+		return th.Bad.On("✕ stopped") + th.Text.On(": "+f.Keys.KeyFor("refresh")+" starts it")
 	case session.NoKey:
 		return th.Warn.On("○ no key")
 	case session.KeyRefused:

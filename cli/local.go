@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/dustin/go-humanize/english"
+	"github.com/spf13/cobra"
+
+	"mayfly/api"
+	"mayfly/local"
+	"mayfly/ui/session"
+)
+
+// localCommand is the hidden command that is the local service.
+const localCommand = "local-service"
+
+func (a *app) localOptions() local.Options {
+	conf := a.config().Local
+	return local.Options{
+		DataDir: filepath.Join(a.dataDir(), "local"),
+		LogFile: filepath.Join(a.stateDir(), "local.log"),
+		Version: version(),
+		Args:    []string{localCommand},
+		HTTP:    conf.HTTP, SMTP: conf.SMTP, Keep: conf.Keep,
+	}
+}
+
+func (a *app) localServiceCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     localCommand,
+		Short:   "Run the local service in this process",
+		Example: "mayfly " + localCommand,
+		Hidden:  true, // it is started by those who need it
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.graceful.Store(true)
+			signal.Ignore(syscall.SIGPIPE) // whoever started it may have gone
+			if a.env.Getenv("GOGC") == "" {
+				debug.SetGCPercent(50)
+			}
+			return local.Serve(cmd.Context(), a.localOptions(), a.env.Stdout)
+		},
+	}
+}
+
+func (a *app) upCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "up",
+		Short: "Keep the local service running",
+		Long: "Start the local service, unless it runs, and keep it running until `mayfly down`. Print the addresses that it listens on. " +
+			"Without this command it ends ten seconds after the last application, `mayfly mcp` or other command that uses it.",
+		Example: "mayfly up\nmayfly new\nmayfly down",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o := a.localOptions()
+			o.Keep = true
+			s, err := local.Open(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			for _, notice := range a.notices(s.State) {
+				fmt.Fprintln(a.env.Stderr, errorLine(errors.New(notice)))
+			}
+			_, err = fmt.Fprintf(a.env.Stdout, "SMTP  %s\nAPI   %s\n", s.SMTPAddr, s.BaseURL)
+			return err
+		},
+	}
+}
+
+func (a *app) downCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "down",
+		Short: "End the local service",
+		Long: "End the local service, even if an application uses it, and wait until it has ended. Its inboxes are kept. " +
+			"That it does not run is no error.",
+		Example: "mayfly down",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			text := "stopped"
+			err := local.Stop(cmd.Context(), a.localOptions())
+			if errors.Is(err, local.ErrNotRunning) {
+				text, err = "not running", nil
+			}
+			if err != nil {
+				return fmt.Errorf("stopping the local service: %w", err)
+			}
+			_, err = fmt.Fprintln(a.env.Stdout, text)
+			return err
+		},
+	}
+}
+
+// notices are what the user should know about the local service, a line each.
+func (a *app) notices(s local.State) []string {
+	var lines []string
+	conf := a.config().Local
+	if moved := s.Moved(); moved != "" {
+		lines = append(lines, moved)
+	} else if conf.SMTP != "" && conf.SMTP != s.SMTPAddr || conf.HTTP != "" && "http://"+conf.HTTP != s.BaseURL {
+		lines = append(lines, "config.toml has other addresses for the local service: `mayfly down`, then `mayfly up`, moves it")
+	}
+	switch newer := a.localOptions().Newer(s); {
+	case newer && s.Version == version():
+		lines = append(lines, "the local service runs an older build: `mayfly down` makes room for this one")
+	case newer:
+		lines = append(lines, fmt.Sprintf("the local service runs mayfly %s: `mayfly down` makes room for %s", s.Version, version()))
+	case s.Version != version():
+		lines = append(lines, fmt.Sprintf("the local service runs mayfly %s, and this is %s", s.Version, version()))
+	}
+	return lines
+}
+
+// openLocal connects the application to the local service, which it starts if it does not run.
+func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Connection, error) {
+	c, err := a.attach(ctx, p, local.Open)
+	if err != nil {
+		return nil, err
+	}
+	s := c.session
+	return &session.Connection{
+		Client: c.client, Registry: c.known, Name: localName, Profile: p.profile, SMTPAddr: s.SMTPAddr, Local: true,
+		Notice: strings.Join(a.notices(s.State), "; "),
+		Done:   s.Done(), Stopped: func() bool { return errors.Is(s.Err(), local.ErrStopped) },
+		Close: func(ctx context.Context) error {
+			text := parting(ctx, s, c.client)
+			a.parting.Store(&text)
+			s.Close()
+			return nil
+		},
+	}, nil
+}
+
+// parting is what the application says of the local service when it is left.
+func parting(ctx context.Context, s *local.Session, client *api.Client) string {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return "SMTP stopped"
+	}
+	text := "SMTP stops in " + english.Plural(int(local.DefaultLinger/time.Second), "second", "")
+	if now.Kept || now.Clients > 1 {
+		text = "still running: mayfly down"
+	}
+	list, err := client.Inboxes(ctx)
+	if err != nil {
+		return text
+	}
+	return english.Plural(len(list.Inboxes), "inbox", "inboxes") + " kept; " + text
+}
+
+// holdLocal keeps the local service running while ctx lasts, unless the user ends it: if it is
+// killed, it is started again. The function ends that.
+func (a *app) holdLocal(ctx context.Context, s *local.Session) (release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	released := make(chan struct{})
+	go func() {
+		defer close(released)
+		for {
+			select {
+			case <-ctx.Done():
+				s.Close()
+				return
+			case <-s.Done():
+			}
+			var err error
+			if errors.Is(s.Err(), local.ErrStopped) {
+				return
+			}
+			if s, err = local.Open(ctx, a.localOptions()); err != nil {
+				fmt.Fprintln(a.env.Stderr, errorLine(err))
+				return
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-released
+	}
+}

@@ -1,0 +1,413 @@
+//go:build unix
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"mayfly/local"
+)
+
+// localService attaches to the local service of the machine until the test ends.
+func (m *machine) localService() *local.Session {
+	m.t.Helper()
+	s, err := local.Find(m.t.Context(), m.localOptions())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(s.Close)
+	return s
+}
+
+// setLocal writes the settings of the local service.
+func (m *machine) setLocal(settings string) {
+	m.t.Helper()
+	dir := filepath.Join(m.home, ".config", "mayfly")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte("[local]\n"+settings), 0o600); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// useFreePorts gives the local service ports that no other test takes, and returns them.
+func (m *machine) useFreePorts() (smtp, http string) {
+	m.t.Helper()
+	var free [2]string
+	for i := range free {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		defer l.Close()
+		free[i] = l.Addr().String()
+	}
+	m.setLocal(fmt.Sprintf("smtp = %q\nhttp = %q\n", free[0], free[1]))
+	return free[0], free[1]
+}
+
+func TestQuittingTheFirstOfTwoApplications(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	first := m.openApplication()
+	service := m.localService()
+	second := m.openApplication()
+	if second.smtp != first.smtp {
+		t.Fatalf("the first is on %s, the second on %s", first.smtp, second.smtp)
+	}
+	address := m.mustRun("new", "--username", "shared")
+	for _, app := range []*application{first, second} {
+		app.waitFor("shared")
+	}
+	first.typeKeys("q")
+	first.exitStatus()
+	if !strings.Contains(first.output(), "2 inboxes kept; still running: mayfly down") {
+		t.Error("the first does not say that the service runs on")
+	}
+	send(t, first.smtp, address, signup(address))
+	second.waitFor("Confirm your e-mail address")
+	if got := m.mustRun("wait", address, "--code"); got != "482913" {
+		t.Errorf("after the first quit, wait --code printed %q", got)
+	}
+	if now := m.localService(); now.PID != service.PID || now.SMTPAddr != first.smtp {
+		t.Errorf("the service was %+v, and is %+v", service.State, now.State)
+	}
+}
+
+func TestTheLastApplicationSaysWhatIsKept(t *testing.T) {
+	t.Parallel()
+	app := newMachine(t).openApplication()
+	app.typeKeys("q")
+	app.exitStatus()
+	if !strings.Contains(app.output(), "1 inbox kept; SMTP stops in 10 seconds") {
+		t.Errorf("it left with %q", app.output()[max(0, len(app.output())-300):])
+	}
+}
+
+func TestSuspendingTheApplicationStopsNoMail(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("job control needs bash; install it to run this test")
+	}
+	m := newMachine(t)
+	shell := m.command()
+	shell.Path, shell.Args = "", []string{"bash", "--norc", "-c", `set -m; "$0"; echo was suspended; read; fg`, program}
+	shell.Path, _ = exec.LookPath("bash")
+	s := startInTerminal(t, shell)
+	text := s.waitUntil("an address and the SMTP port", func(text string) bool {
+		return shownAddress.MatchString(text) && shownSMTP.MatchString(text)
+	})
+	address, smtp := shownAddress.FindString(text), shownSMTP.FindStringSubmatch(text)[1]
+	s.typeKeys("\x1a")
+	s.waitFor("was suspended")
+	send(t, smtp, address, signup(address))
+	if got := m.mustRun("wait", address, "--code"); got != "482913" {
+		t.Errorf("while it was suspended, wait --code printed %q", got)
+	}
+	s.typeKeys("\r")
+	s.waitFor("Confirm your e-mail address", smtp)
+	s.typeKeys("q")
+	s.exitStatus()
+}
+
+func TestKillingTheApplicationStopsNoMail(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	app := m.openApplication()
+	if err := app.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	app.exitStatus()
+	send(t, app.smtp, app.address, signup(app.address))
+	if got := m.mustRun("wait", app.address, "--code"); got != "482913" {
+		t.Errorf("wait --code printed %q", got)
+	}
+}
+
+func TestAKilledServiceIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.useFreePorts()
+	first, second := m.openApplication(), m.openApplication()
+	send(t, first.smtp, "before@app.example", signup("before@app.example"))
+	first.waitFor("before")
+	service := m.localService()
+	eventually(t, "the service has run for a moment", func() bool { return time.Since(serviceStart(t, service)) > time.Second })
+	if err := syscall.Kill(service.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for _, app := range []*application{first, second} {
+		app.waitFor("started the local service again", first.smtp, "before")
+	}
+	if now := m.localService(); now.PID == service.PID || now.SMTPAddr != first.smtp || now.BaseURL != service.BaseURL {
+		t.Errorf("the service was %+v, and is %+v", service.State, now.State)
+	}
+	send(t, first.smtp, "after@app.example", signup("after@app.example"))
+	for _, app := range []*application{first, second} {
+		app.waitFor("before", "after")
+	}
+}
+
+// serviceStart returns when the service was started.
+func serviceStart(t *testing.T, s *local.Session) time.Time {
+	t.Helper()
+	info, err := os.Stat(s.LogFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime() // it logs nothing after that
+}
+
+func TestUpAndDown(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	smtp, http := m.useFreePorts()
+	_, stderr, status := m.run("new")
+	if status != 1 || stderr != "mayfly: no local service is running: start it with `mayfly up`\n" {
+		t.Errorf("without a service, new ends with %d: %s", status, stderr)
+	}
+	if got := m.mustRun("down"); got != "not running" {
+		t.Errorf("without a service, down printed %q", got)
+	}
+	want := "SMTP  " + smtp + "\nAPI   http://" + http
+	for range 2 {
+		if got := m.mustRun("up"); got != want {
+			t.Errorf("up printed %q, want %q", got, want)
+		}
+	}
+	address := m.mustRun("new")
+	out := m.mustRun("doctor")
+	for _, want := range []string{smtp, http, "runs until `mayfly down`", fmt.Sprintf("process      %d, version ", m.localService().PID), "local.log"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("doctor does not say %q:\n%s", want, out)
+		}
+	}
+
+	app := m.openApplication()
+	if got := m.mustRun("down"); got != "stopped" {
+		t.Errorf("down printed %q", got)
+	}
+	if c, err := net.Dial("tcp", smtp); err == nil {
+		c.Close()
+		t.Error("after down, SMTP is open")
+	}
+	app.waitFor("stopped: r starts it")
+	app.typeKeys("r")
+	app.waitFor("started the local service again", "● live")
+	send(t, smtp, address, signup(address))
+	app.waitFor("Confirm your e-mail address")
+}
+
+func TestUpKeepsTheServiceOfAnApplication(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	app := m.openApplication()
+	if got := m.mustRun("up"); !strings.Contains(got, app.smtp) {
+		t.Errorf("up printed %q", got)
+	}
+	app.typeKeys("q")
+	app.exitStatus()
+	if !strings.Contains(app.output(), "1 inbox kept; still running: mayfly down") {
+		t.Error("the application does not say that the service runs on")
+	}
+}
+
+func TestKeepInTheConfiguration(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.openApplication()
+	if m.localService().Kept {
+		t.Fatal("kept without being asked to")
+	}
+	m.setLocal("keep = true\n")
+	m.openApplication()
+	if !m.localService().Kept {
+		t.Error("an application with keep = true does not keep the service that runs")
+	}
+	m.mustRun("down")
+	m.openApplication()
+	if !m.localService().Kept {
+		t.Error("a service with keep = true is not kept")
+	}
+}
+
+func TestTwoStartTheServiceAtOnce(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	var starting sync.WaitGroup
+	printed := make([]string, 4)
+	for i := range printed {
+		starting.Go(func() { printed[i], _, _ = m.run("up") })
+	}
+	starting.Wait()
+	for _, p := range printed {
+		if p != printed[0] || p == "" {
+			t.Errorf("one printed %q, another %q", printed[0], p)
+		}
+	}
+}
+
+func TestTwoUsersOfAMachine(t *testing.T) {
+	t.Parallel()
+	ada, bob := newMachine(t), newMachine(t)
+	smtp, http := ada.useFreePorts()
+	ada.mustRun("up")
+	bob.setLocal(fmt.Sprintf("smtp = %q\nhttp = %q\n", smtp, http))
+	address := ada.mustRun("new")
+	stdout, stderr, status := bob.run("up")
+	if status != 0 || strings.Contains(stdout, smtp) || strings.Contains(stdout, http) || !strings.Contains(stderr, "SMTP moved to 127.0.0.1:") {
+		t.Errorf("bob's service, %d: %s%s", status, stdout, stderr)
+	}
+	if got := bob.mustRun("ls"); strings.Contains(got, address) {
+		t.Errorf("bob sees %q", got)
+	}
+	app := bob.openApplication()
+	app.waitFor("SMTP moved to " + app.smtp)
+}
+
+func TestANewerProgram(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.useFreePorts()
+	text, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := filepath.Join(t.TempDir(), "mayfly")
+	if err := os.WriteFile(newer, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tomorrow := time.Now().Add(24 * time.Hour)
+	if err := os.Chtimes(newer, tomorrow, tomorrow); err != nil {
+		t.Fatal(err)
+	}
+	app := m.openApplication()
+	cmd := m.command()
+	cmd.Path = newer
+	second := startInTerminal(t, cmd)
+	second.waitFor("the local service runs an older build", app.smtp)
+	before := m.localService()
+	before.Close()
+	for _, s := range []*terminal{app.terminal, second} {
+		s.typeKeys("q")
+		s.exitStatus()
+	}
+	cmd = m.command("up")
+	cmd.Path = newer
+	if stdout, stderr, status := output(t, cmd); status != 0 || !strings.Contains(stdout, app.smtp) || stderr != "" {
+		t.Errorf("up of the newer ends with %d: %s%s", status, stdout, stderr)
+	}
+	if after := m.localService(); after.PID == before.PID {
+		t.Error("the older service did not make room")
+	}
+	if _, stderr, _ := m.run("up"); stderr != "" {
+		t.Errorf("up of the older says %s", stderr)
+	}
+}
+
+func TestAFolderThatTheServiceCannotWrite(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t).with("XDG_DATA_HOME=/dev/null/data")
+	_, stderr, status := m.run("up")
+	if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "cannot keep its data in /dev/null/data/mayfly/local") {
+		t.Errorf("up ends with %d: %s", status, stderr)
+	}
+	s := startInTerminal(t, m.command())
+	s.waitFor("The service is unavailable", "cannot keep its")
+}
+
+func TestMCPStartsTheLocalService(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.useFreePorts()
+	cmd := m.command("mcp")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	answers := json.NewDecoder(out)
+	call := func(request string) (answer json.RawMessage) {
+		t.Helper()
+		if _, err := io.WriteString(in, request+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := answers.Decode(&answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	call(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	create := func(id int, name string) string {
+		return string(call(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"create_inbox","arguments":{"username":%q}}}`, id, name)))
+	}
+	if got := create(2, "agent"); !strings.Contains(got, "agent@mayfly.test") {
+		t.Errorf("create_inbox answers %s", got)
+	}
+	service := m.localService()
+	if err := syscall.Kill(service.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-service.Done()
+	eventually(t, "it runs again", func() bool {
+		s, err := local.Find(t.Context(), m.localOptions())
+		if err != nil {
+			return false
+		}
+		s.Close()
+		return s.PID != service.PID
+	})
+	if got := create(3, "later"); !strings.Contains(got, "later@mayfly.test") {
+		t.Errorf("after it was killed, create_inbox answers %s", got)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The service is the only process that may be left when a command has ended.
+func TestUpLeavesNothingOpen(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	cmd := m.command("up")
+	reads, writes, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = writes, writes
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := writes.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(reads) // until all who have the other end closed it
+	if err != nil || !regexp.MustCompile(`(?m)^SMTP  127`).Match(text) {
+		t.Errorf("it printed %q, %v", text, err)
+	}
+}

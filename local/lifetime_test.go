@@ -1,0 +1,60 @@
+package local
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestLifetime(t *testing.T) {
+	t.Parallel()
+	const linger = 10 * time.Second
+	wait := func(d time.Duration) func(*lifetime) { return func(*lifetime) { time.Sleep(d) } }
+	attach := func(l *lifetime) { l.attach() }
+	keep := func(l *lifetime) { l.keep() }
+	yield := func(l *lifetime) { l.yield() }
+	stop := func(l *lifetime) { l.stop() }
+	for _, c := range []struct {
+		name    string
+		kept    bool
+		steps   []func(*lifetime)
+		ended   bool
+		stopped bool
+	}{
+		{name: "nobody comes", steps: []func(*lifetime){wait(linger)}, ended: true},
+		{name: "somebody may still come", steps: []func(*lifetime){wait(linger - 1)}},
+		{name: "a client", steps: []func(*lifetime){attach, wait(time.Hour)}},
+		{name: "just after the last", steps: []func(*lifetime){attach, wait(time.Hour), (*lifetime).detach, wait(linger - 1)}},
+		{name: "long after the last", steps: []func(*lifetime){attach, wait(time.Hour), (*lifetime).detach, wait(linger)}, ended: true},
+		{name: "one of two leaves", steps: []func(*lifetime){attach, attach, (*lifetime).detach, wait(time.Hour)}},
+		{name: "a second comes in between", steps: []func(*lifetime){attach, (*lifetime).detach, wait(linger - 1), attach, (*lifetime).detach, wait(linger - 1)}},
+		{name: "and leaves", steps: []func(*lifetime){attach, (*lifetime).detach, wait(linger - 1), attach, (*lifetime).detach, wait(linger)}, ended: true},
+		{name: "kept", kept: true, steps: []func(*lifetime){attach, (*lifetime).detach, wait(time.Hour)}},
+		{name: "kept later", steps: []func(*lifetime){attach, keep, (*lifetime).detach, wait(time.Hour)}},
+		{name: "asked to make room", steps: []func(*lifetime){yield}, ended: true},
+		{name: "asked to make room while it is needed", steps: []func(*lifetime){attach, yield}},
+		{name: "asked to make room while it is kept", kept: true, steps: []func(*lifetime){yield}},
+		{name: "stopped", kept: true, steps: []func(*lifetime){attach, stop}, ended: true, stopped: true},
+		{name: "interrupted", kept: true, steps: []func(*lifetime){attach, (*lifetime).interrupt}, ended: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLifetime(linger, c.kept)
+				for _, step := range c.steps {
+					step(l)
+				}
+				synctest.Wait()
+				ended := false
+				select {
+				case <-l.ended:
+					ended = true
+				default:
+				}
+				if ended != c.ended || l.stopped != c.stopped || l.attach() == ended {
+					t.Errorf("ended: %v, %q; stopped: %v", ended, l.reason, l.stopped)
+				}
+				l.interrupt() // and its timer with it
+			})
+		})
+	}
+}

@@ -1,0 +1,153 @@
+package local
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"mayfly/server"
+)
+
+// State is what the local service says of itself.
+type State struct {
+	BaseURL  string    `json:"base_url"` // of the REST API
+	Key      string    `json:"key"`      // API key, which has no limits
+	SMTPAddr string    `json:"smtp"`     // host:port
+	PID      int       `json:"pid"`
+	Version  string    `json:"version"`
+	Built    time.Time `json:"built"` // when the file of its program was written
+	LogFile  string    `json:"log"`   // empty: it logs nothing
+	Kept     bool      `json:"kept"`  // it runs until it is stopped
+	Clients  int       `json:"clients"`
+
+	// HTTPMoved and SMTPMoved say why it does not listen where it should; else empty.
+	HTTPMoved string `json:"http_moved,omitempty"`
+	SMTPMoved string `json:"smtp_moved,omitempty"`
+
+	// Stopped is set in what it says last, to those that are attached when [Stop] ends it.
+	Stopped bool `json:"stopped,omitempty"`
+}
+
+// Moved says where the service listens instead of where it should, and why; empty if it listens
+// where it should.
+func (s State) Moved() string {
+	var moves []string
+	if s.SMTPMoved != "" {
+		moves = append(moves, fmt.Sprintf("SMTP moved to %s (%s)", s.SMTPAddr, s.SMTPMoved))
+	}
+	if s.HTTPMoved != "" {
+		moves = append(moves, fmt.Sprintf("the API moved to %s (%s)", s.BaseURL, s.HTTPMoved))
+	}
+	return strings.Join(moves, ", ")
+}
+
+// Session is an attachment to the local service, which does not end by itself while there is one.
+type Session struct {
+	State  // as it was at the start
+	client *http.Client
+	detach context.CancelFunc
+	done   chan struct{}
+	err    error // why the service ended
+}
+
+// Done is closed when the service has ended, or the session is closed.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Err is [ErrStopped] if the service ended because it was asked to. It is valid once Done is
+// closed.
+func (s *Session) Err() error { return s.err }
+
+// Now returns the present state of the service, with this session among its clients.
+func (s *Session) Now(ctx context.Context) (State, error) {
+	return call(ctx, s.client, http.MethodGet, "state")
+}
+
+// Keep makes the service run until [Stop].
+func (s *Session) Keep(ctx context.Context) error {
+	_, err := call(ctx, s.client, http.MethodPost, "keep")
+	return err
+}
+
+// Close ends the session.
+func (s *Session) Close() {
+	s.detach()
+	<-s.done
+}
+
+// attach makes the request that is open as long as the session. Its answer is the state, and once
+// more if [Stop] ends the service. The context bounds only the wait for the first.
+func (o Options) attach(ctx context.Context) (*Session, error) {
+	client, err := server.ControlClient(ctx, o.StoreDir())
+	if err != nil {
+		return nil, errNoAnswer
+	}
+	life, detach := context.WithCancel(context.WithoutCancel(ctx))
+	defer context.AfterFunc(ctx, detach)()
+	answer, err := send(life, client, http.MethodGet, "attach")
+	if err != nil {
+		detach()
+		return nil, err
+	}
+	s := &Session{client: client, detach: detach, done: make(chan struct{})}
+	states := json.NewDecoder(answer.Body)
+	if states.Decode(&s.State) != nil {
+		detach()
+		return nil, errors.Join(errNoAnswer, answer.Body.Close())
+	}
+	go func() {
+		defer close(s.done)
+		defer client.CloseIdleConnections()
+		defer answer.Body.Close()
+		var last State
+		if states.Decode(&last) == nil && last.Stopped {
+			s.err = ErrStopped
+		}
+	}()
+	return s, nil
+}
+
+// ask makes a request to the service and returns its state then.
+func (o Options) ask(ctx context.Context, method, name string) (State, error) {
+	client, err := server.ControlClient(ctx, o.StoreDir())
+	if err != nil {
+		return State{}, errNoAnswer
+	}
+	defer client.CloseIdleConnections()
+	return call(ctx, client, method, name)
+}
+
+func call(ctx context.Context, client *http.Client, method, name string) (s State, err error) {
+	answer, err := send(ctx, client, method, name)
+	if err != nil {
+		return s, err
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(&s); err != nil {
+		return s, errNoAnswer
+	}
+	return s, nil
+}
+
+// send makes a request to the service. It fails with errNoAnswer if the service ends, or refuses.
+func send(ctx context.Context, client *http.Client, method, name string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://admin"+controlPath+name, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Do(req)
+	switch {
+	case err != nil:
+		return nil, errNoAnswer
+	case answer.StatusCode == http.StatusOK:
+		return answer, nil
+	}
+	_ = answer.Body.Close() // only its status counts
+	if answer.StatusCode == http.StatusNotFound {
+		return nil, errors.New("another version of mayfly runs the local service: quit it and try again")
+	}
+	return nil, errNoAnswer
+}
