@@ -3,9 +3,11 @@ package render
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"mayfly/mail"
+	"mayfly/render/check"
 	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/layout"
@@ -26,7 +28,7 @@ func (m *Mail) view(v View) *doc.Document {
 		if m.msg.HTML == "" {
 			return note("The mail has no HTML part.")
 		}
-		return source(m.msg.HTML)
+		return htmlSource(m.msg.HTML)
 	case Headers:
 		return m.headers()
 	case Raw:
@@ -42,14 +44,37 @@ func (m *Mail) view(v View) *doc.Document {
 
 // source shows text as it is, with all its spaces.
 func source(text string) *doc.Document {
-	more := max(len(text)-maxSource, 0)
-	text = strings.TrimRight(clean.Lines(text[:len(text)-more]), "\n ")
+	text, more := clipped(text)
 	d := &doc.Document{Blocks: []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: text}}}}}
-	if more > 0 {
-		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Gap: true, Spans: []doc.Span{
-			{Text: "Truncated: save the message to a file to see all of it.", Style: doc.Style{Italic: true}}}})
-	}
+	d.Blocks = append(d.Blocks, more...)
 	return d
+}
+
+// htmlSource shows HTML as it is, coloured, in a block for each line.
+func htmlSource(text string) *doc.Document {
+	text, more := clipped(text)
+	lines := highlight(text)
+	blocks := make([]doc.Block, len(lines))
+	d := &doc.Document{Blocks: make([]*doc.Block, len(lines), len(lines)+1)}
+	for n, spans := range lines {
+		if spans == nil {
+			spans = []doc.Span{{}}
+		}
+		blocks[n] = doc.Block{Kind: doc.Pre, Spans: spans}
+		d.Blocks[n] = &blocks[n]
+	}
+	d.Blocks = append(d.Blocks, more...)
+	return d
+}
+
+// clipped is the beginning of a source, cleaned, and a note that it is not all, if it is not.
+func clipped(text string) (string, []*doc.Block) {
+	all := strings.TrimRight(clean.Lines(text[:min(len(text), maxSource)]), "\n ")
+	if len(text) <= maxSource {
+		return all, nil
+	}
+	return all, []*doc.Block{{Kind: doc.Paragraph, Gap: true, Spans: []doc.Span{
+		{Text: "Truncated: save the message to a file to see all of it.", Style: doc.Style{Italic: true}}}}}
 }
 
 // note is a line that is not from the mail.
@@ -96,27 +121,30 @@ func (m *Mail) checkList() *doc.Document {
 	}
 	d := &doc.Document{}
 	for _, f := range findings {
-		text := clean.Line(f.Message)
-		if f.Where != "" {
-			text += " (" + clean.Line(f.Where) + ")"
+		where := clean.Line(f.Where)
+		if f.Line > 0 {
+			where += ", line " + strconv.Itoa(f.Line)
 		}
-		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Item, Marker: levelMark(f.Level.String()), Children: []*doc.Block{
-			{Kind: doc.Paragraph, Spans: []doc.Span{
-				{Text: f.Level.String(), Style: doc.Style{Bold: true}}, {Text: "  " + text + "  "}, {Text: f.ID, Style: doc.Style{Italic: true}},
-			}},
+		text := "  " + clean.Line(f.Message)
+		if where != "" {
+			text += " (" + where + ")"
+		}
+		mark, role := levelMark(f.Level)
+		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Item, Marker: mark, Role: role, Aside: f.ID, Children: []*doc.Block{
+			{Kind: doc.Paragraph, Spans: []doc.Span{{Text: f.Level.String(), Style: doc.Style{Bold: true, Role: role}}, {Text: text}}},
 		}})
 	}
 	return d
 }
 
-func levelMark(level string) string {
-	switch level {
-	case "error":
-		return "✕"
-	case "warning":
-		return "!"
+func levelMark(l check.Level) (mark string, role doc.Role) {
+	switch l {
+	case check.Error:
+		return "✕", doc.Bad
+	case check.Warning:
+		return "!", doc.Warning
 	}
-	return "·"
+	return "·", doc.Secondary
 }
 
 // lay lays out a view.

@@ -43,6 +43,32 @@ func someMail(h *harness) {
 	}
 }
 
+// faultyMail is a mail with something to find in its HTML.
+func faultyMail(h *harness) {
+	const html = `<!doctype html>
+<html>
+<head>
+<style>
+  /* the brand */
+  .button { background: #0b7a63; color: #fff }
+</style>
+</head>
+<body>
+<!-- the head -->
+<h1>Welcome, {{first_name}}</h1>
+<p>Follow <a href="#" class='button'>this link</a> &amp; sign in.</p>
+<img src="https://cdn.acme.example/logo.png" width=120 height=40>
+</body>
+</html>
+`
+	in := h.inboxNamed("ada", time.Hour)
+	h.mail(in.Email, apitest.Mail{
+		From: "no-reply@acme.example", FromName: "Acme", Subject: "Confirm your e-mail address", HTML: html,
+		Raw: []byte("From: Acme <no-reply@acme.example>\r\nMessage-ID: <1@acme.example>\r\nDate: Sat, 1 Jan 2000 00:00:00 +0000\r\n" +
+			"Subject: Confirm your e-mail address\r\nContent-Type: text/html\r\n\r\n" + html),
+	})
+}
+
 const confirmHTML = `<h1>Welcome, Ada</h1><p>Enter this code to finish signing up:</p><p style="font-size:32px">482 913</p>` +
 	`<p>or use the button:</p><p><a href="https://app.acme.example/confirm?token=5b1f9a" style="background:#0b7a63;color:#fff;padding:12px">Confirm e-mail</a></p>` +
 	`<p><a href="https://acme.example/unsubscribe">unsubscribe</a></p>`
@@ -83,6 +109,8 @@ var states = []state{
 	{"palette", setting{before: someMail}, func(h *harness) { h.press(":"); h.write("copy") }},
 	{"form", setting{before: someMail}, func(h *harness) { h.press("N"); h.write("ada..x") }},
 	{"filter", setting{before: someMail}, func(h *harness) { h.press("/"); h.write("acme") }},
+	{"checks", setting{before: faultyMail, service: extended}, func(h *harness) { h.press("enter", "6", "j") }},
+	{"source", setting{before: faultyMail, service: extended}, func(h *harness) { h.press("enter", "6", "j", "enter") }},
 	{"compare", setting{before: templates, service: extended}, func(h *harness) { h.press("=") }},
 	{"labels", setting{before: someMail, service: extended}, func(h *harness) { h.press("enter", "f") }},
 }

@@ -5,9 +5,12 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"slices"
+	"strings"
 	"time"
 
+	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/find"
 )
@@ -30,6 +33,10 @@ type Finding struct {
 	Level   Level
 	Message string // one line: what is wrong, what to do
 	Where   string // where in the message; may be empty
+
+	// Line is the line of the cleaned HTML source, from 1, and Column the number of bytes before the
+	// place in it. Line is 0 for what has no place there.
+	Line, Column int
 }
 
 // Field is a header field with its decoded value.
@@ -56,7 +63,7 @@ const maxEach = 5
 
 // Run checks a message. The most severe findings come first.
 func Run(in Input) []Finding {
-	r := &report{counts: make(map[string]int), seen: make(map[Finding]bool)}
+	r := &report{source: in.HTML.Source, counts: make(map[string]int), seen: make(map[Finding]bool)}
 	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, header, authentication, bulk} {
 		check(in, r)
 	}
@@ -65,23 +72,84 @@ func Run(in Input) []Finding {
 
 // report collects findings.
 type report struct {
+	source   string // of the HTML
 	findings []Finding
+	places   []place        // of each finding
 	counts   map[string]int // by ID
 	seen     map[Finding]bool
 }
 
+// place is where a finding is in the HTML source: at an offset, or where a text is that was read from
+// it. The zero value is no place.
+type place struct {
+	known  bool
+	offset int
+	text   string
+}
+
+func at(offset int) place { return place{known: true, offset: offset} }
+
+// textIn is the place of a text of a part, of which only the HTML is in the source.
+func textIn(part, text string) place {
+	return place{known: part == "HTML" || part == "link HTML", text: text}
+}
+
 func (r *report) add(id string, level Level, where, format string, args ...any) {
-	f := Finding{id, level, fmt.Sprintf(format, args...), where}
+	r.addAt(place{}, id, level, where, format, args...)
+}
+
+func (r *report) addAt(p place, id string, level Level, where, format string, args ...any) {
+	f := Finding{ID: id, Level: level, Message: fmt.Sprintf(format, args...), Where: where}
 	if r.seen[f] {
 		return
 	}
 	if r.counts[id]++; r.counts[id] <= maxEach {
 		r.seen[f] = true
-		r.findings = append(r.findings, f)
+		r.findings, r.places = append(r.findings, f), append(r.places, p)
+	}
+}
+
+// maxFind is how much of the source is searched for the place of a text, in bytes.
+const maxFind = 2 << 20
+
+// find returns the offset of a place in the source, -1 if it is not found.
+func (r *report) find(p place) int {
+	switch source := r.source[:min(len(r.source), maxFind)]; {
+	case !p.known:
+		return -1
+	case p.text == "":
+		return p.offset
+	case strings.Contains(source, p.text):
+		return strings.Index(source, p.text)
+	default:
+		return strings.Index(source, html.EscapeString(p.text))
+	}
+}
+
+// locate sets the lines and columns of findings. It cleans the source once, piece by piece.
+func (r *report) locate() {
+	offsets, order := make([]int, len(r.findings)), make([]int, len(r.findings))
+	for n, p := range r.places {
+		offsets[n], order[n] = r.find(p), n
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
+	line, from := 1, 0 // a line of the source, and where it begins
+	for _, n := range order {
+		if offsets[n] < 0 {
+			continue
+		}
+		before := r.source[from:offsets[n]]
+		whole := strings.LastIndexByte(before, '\n') + 1 // lines
+		line += strings.Count(clean.Lines(before[:whole]), "\n")
+		from += whole
+		shown := clean.Lines(before[whole:])
+		r.findings[n].Line = line + strings.Count(shown, "\n") // a CR alone ends a line too
+		r.findings[n].Column = len(shown) - 1 - strings.LastIndexByte(shown, '\n')
 	}
 }
 
 func (r *report) finish() []Finding {
+	r.locate()
 	for i := len(r.findings) - 1; i >= 0; i-- {
 		id := r.findings[i].ID
 		if more := r.counts[id] - maxEach; more > 0 {

@@ -3,6 +3,7 @@ package check_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,5 +154,19 @@ func BenchmarkRun(b *testing.B) {
 				check.Run(in)
 			}
 		})
+	}
+}
+
+func TestPlacesInTheSource(t *testing.T) {
+	source := "<html>\r\n<body>\n\x1b[31m\t<p>Hi {{name}}</p>\r<a href=\"http://x.example/?a=1&amp;b=2\">x</a>\n\n<img src=\"a.png\"><a href='#'>here</a></body>"
+	var got []string
+	for _, f := range check.Run(check.Input{HTML: check.Part{Source: source, Doc: html.Read(source)}, BodyOnly: true}) {
+		if f.Line > 0 {
+			got = append(got, fmt.Sprintf("%s %d:%d", f.ID, f.Line, f.Column))
+		}
+	}
+	want := []string{"placeholder 3:14", "link-empty 6:17", "link-http 4:9", "image-alt 6:0", "preheader-missing 2:0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the places are %q, want %q", got, want)
 	}
 }

@@ -16,27 +16,35 @@ const maxElements = 200_000
 func elements(in Input, r *report) {
 	z := html.NewTokenizer(strings.NewReader(in.HTML.Source))
 	nowhere := make(map[string]int) // links without a target
+	first := make(map[string]int)   // where the first of them is
 	defer func() {
 		for _, href := range slices.Sorted(maps.Keys(nowhere)) {
 			if n := nowhere[href]; n > 1 {
-				r.add("link-empty", Error, "HTML", "%d links lead nowhere: href=%q", n, href)
+				r.addAt(at(first[href]), "link-empty", Error, "HTML", "%d links lead nowhere: href=%q", n, href)
 			} else {
-				r.add("link-empty", Error, "HTML", "A link leads nowhere: href=%q", href)
+				r.addAt(at(first[href]), "link-empty", Error, "HTML", "A link leads nowhere: href=%q", href)
 			}
 		}
 	}()
+	begins := 0 // the tag
 	for range maxElements {
-		switch z.Next() {
-		case html.ErrorToken:
+		token := z.Next()
+		if token == html.ErrorToken {
 			return
-		case html.StartTagToken, html.SelfClosingTagToken:
+		}
+		ends := begins + len(z.Raw())
+		if token == html.StartTagToken || token == html.SelfClosingTagToken {
 			name, more := z.TagName()
 			attrs := attributes(z, more)
 			if href, ok := attrs["href"]; ok && atom.Lookup(name) == atom.A && (strings.TrimSpace(href) == "" || strings.TrimSpace(href) == "#") {
-				nowhere[strings.TrimSpace(href)]++
+				href = strings.TrimSpace(href)
+				if nowhere[href]++; nowhere[href] == 1 {
+					first[href] = begins
+				}
 			}
-			element(atom.Lookup(name), attrs, r)
+			element(atom.Lookup(name), at(begins), attrs, r)
 		}
+		begins = ends
 	}
 }
 
@@ -53,22 +61,22 @@ func attributes(z *html.Tokenizer, more bool) map[string]string {
 	return attrs
 }
 
-func element(name atom.Atom, attrs map[string]string, r *report) {
+func element(name atom.Atom, at place, attrs map[string]string, r *report) {
 	switch name {
 	case atom.Img:
 		_, alt := attrs["alt"]
 		if !alt && !tiny(attrs["width"]) && !tiny(attrs["height"]) {
-			r.add("image-alt", Warning, "HTML", "An image has no alt text, and many readers do not load images: %q", cut(attrs["src"]))
+			r.addAt(at, "image-alt", Warning, "HTML", "An image has no alt text, and many readers do not load images: %q", cut(attrs["src"]))
 		}
 	case atom.Script:
-		r.add("script", Error, "HTML", "No mail program runs a script; some reject the message")
+		r.addAt(at, "script", Error, "HTML", "No mail program runs a script; some reject the message")
 	case atom.Form:
-		r.add("form", Warning, "HTML", "Most mail programs do not send forms: link to a page instead")
+		r.addAt(at, "form", Warning, "HTML", "Most mail programs do not send forms: link to a page instead")
 	case atom.Iframe, atom.Object, atom.Embed:
-		r.add("embedded", Error, "HTML", "Mail programs remove <%s>", name)
+		r.addAt(at, "embedded", Error, "HTML", "Mail programs remove <%s>", name)
 	case atom.Link:
 		if strings.EqualFold(attrs["rel"], "stylesheet") && !strings.Contains(attrs["href"], "fonts.") {
-			r.add("stylesheet", Warning, "HTML", "Mail programs do not load style sheets: put the styles in the message")
+			r.addAt(at, "stylesheet", Warning, "HTML", "Mail programs do not load style sheets: put the styles in the message")
 		}
 	}
 }

@@ -22,27 +22,27 @@ func links(in Input, r *report) {
 }
 
 func link(l *doc.Link, where string, r *report) {
-	url := cut(l.URL)
+	url, at := cut(l.URL), textIn(where, l.URL)
 	scheme, _, found := strings.Cut(strings.ToLower(l.URL), ":")
 	switch {
 	case len(unreplaced(l.URL)) > 0: // reported as a placeholder
 	case l.Blocked && (!found || strings.ContainsAny(scheme, "/?#.")):
-		r.add("link-relative", Error, where, "%q is relative: links in a message must be absolute", url)
+		r.addAt(at, "link-relative", Error, where, "%q is relative: links in a message must be absolute", url)
 	case l.Blocked && (scheme == "http" || scheme == "https"):
-		r.add("link-no-host", Error, where, "%q has no host", url)
+		r.addAt(at, "link-no-host", Error, where, "%q has no host", url)
 	case l.Blocked && (scheme == "javascript" || scheme == "data" || scheme == "vbscript" || scheme == "file"):
-		r.add("link-scheme", Error, where, "%q is a link that mail programs remove or warn about", url)
+		r.addAt(at, "link-scheme", Error, where, "%q is a link that mail programs remove or warn about", url)
 	case l.Host == "":
 	case private(l.Host):
-		r.add("link-private", Error, where, "%q leads to %s, which recipients cannot reach", url, l.Host)
+		r.addAt(at, "link-private", Error, where, "%q leads to %s, which recipients cannot reach", url, l.Host)
 	case scheme == "http" && !strings.EqualFold(l.URL, "http://"+l.Text): // a link that we made of "www.…"
-		r.add("link-http", Warning, where, "%q is not encrypted: use https", url)
+		r.addAt(at, "link-http", Warning, where, "%q is not encrypted: use https", url)
 	}
 	if l.Host != "" && strings.ContainsAny(l.URL, " \t") {
-		r.add("link-spaces", Warning, where, "%q has spaces: encode them as %%20", url)
+		r.addAt(at, "link-spaces", Warning, where, "%q has spaces: encode them as %%20", url)
 	}
 	if strings.HasPrefix(l.Warning, "says ") {
-		r.add("link-differs", Warning, where, "A link %s: readers and spam filters take that for phishing", l.Warning)
+		r.addAt(at, "link-differs", Warning, where, "A link %s: readers and spam filters take that for phishing", l.Warning)
 	}
 }
 

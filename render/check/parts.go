@@ -15,7 +15,7 @@ const clipped = 102 << 10
 
 func parts(in Input, r *report) {
 	if len(in.HTML.Source) > clipped {
-		r.add("html-clipped", Warning, "HTML", "The HTML has %d KB: Gmail clips it at 102 KB, and with it the unsubscribe link at the end", len(in.HTML.Source)>>10)
+		r.addAt(at(clipped), "html-clipped", Warning, "HTML", "The HTML has %d KB: Gmail clips it at 102 KB, and with it the unsubscribe link at the end", len(in.HTML.Source)>>10)
 	}
 	switch {
 	case in.HTML.Doc == nil && in.Text.Doc == nil:
@@ -30,7 +30,7 @@ func parts(in Input, r *report) {
 		agree(in, r)
 	}
 	if in.HTML.Doc.Preheader == "" {
-		r.add("preheader-missing", Info, "HTML", "There is no preheader: message lists show the first words of the body after the subject, %q", cut(firstWords(in.HTML.Doc)))
+		r.addAt(textIn("HTML", "<body"), "preheader-missing", Info, "HTML", "There is no preheader: message lists show the first words of the body after the subject, %q", cut(firstWords(in.HTML.Doc)))
 	}
 }
 

@@ -73,7 +73,7 @@ func placeholders(in Input, r *report) {
 		for _, p := range unreplaced(s) {
 			if !seen[where+p] {
 				seen[where+p] = true
-				r.add("placeholder", Error, where, "%q was not replaced: the template did not get this value", cut(p))
+				r.addAt(textIn(where, p), "placeholder", Error, where, "%q was not replaced: the template did not get this value", cut(p))
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func placeholders(in Input, r *report) {
 				say("link "+p.name, l.URL)
 			}
 			if valueMissing(l.URL) || strings.Contains(l.URL, "%7B%7B") {
-				r.add("placeholder", Error, "link", "%q has a value that was not replaced", cut(l.URL))
+				r.addAt(textIn(p.name, l.URL), "placeholder", Error, "link", "%q has a value that was not replaced", cut(l.URL))
 			}
 		}
 	}
@@ -120,14 +120,14 @@ var broken = [...]string{"Ã¤", "Ã¶", "Ã¼", "ÃŸ", "Ã©", "Ã¨", "Ãª",
 func mojibake(in Input, r *report) {
 	say := func(where, s string) {
 		if strings.ContainsRune(s, '\uFFFD') {
-			r.add("mojibake", Error, where, "A character could not be decoded and became \uFFFD: the declared charset is wrong")
+			r.addAt(textIn(where, "\uFFFD"), "mojibake", Error, where, "A character could not be decoded and became \uFFFD: the declared charset is wrong")
 		}
 		if !strings.ContainsAny(s, "ÃâÂð") {
 			return
 		}
 		for _, b := range broken {
 			if b != "" && strings.Contains(s, b) {
-				r.add("mojibake", Error, where, "%q looks like UTF-8 read in another charset: encode and declare UTF-8, once", b)
+				r.addAt(textIn(where, b), "mojibake", Error, where, "%q looks like UTF-8 read in another charset: encode and declare UTF-8, once", b)
 				return
 			}
 		}

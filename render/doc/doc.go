@@ -63,6 +63,8 @@ type Block struct {
 
 	Level   int    // Heading: 1 to 6
 	Marker  string // Item: "•", "3.", "iv)"
+	Role    Role   // Item: the colour of its marker
+	Aside   string // Item: secondary text at the right edge of its first line
 	Head    int    // Table: how many of its first rows are headers. Cell: 1 if it is a header
 	Columns int    // Cell: how many columns it spans, at least 1
 	Align   Align
@@ -91,11 +93,24 @@ type Span struct {
 type Style struct {
 	Bold, Italic, Underline, Strike, Mono, Sup, Sub bool
 
+	Role       Role    // a colour of the reader's theme instead of those of the message
 	Color      Color   // unset: the default
 	Background Color   // of the run itself; the fill of a button
 	Size       float32 // px; 16 by default
 	Spacing    float32 // extra px between letters
 }
+
+// Role is a colour of the reader's theme, for what the message does not colour itself.
+type Role uint8
+
+const (
+	Own Role = iota // the colour of the message
+	Accent
+	Good
+	Warning
+	Bad
+	Secondary
+)
 
 // Color is an RGB colour; the zero value is unset.
 type Color struct {

@@ -109,10 +109,10 @@ func (l *layouter) number(n int) {
 		return
 	}
 	digits := superscript(n)
-	l.wrap.put(piece{digits, 0, int32(len(digits)), utf8.RuneCountInString(digits), l.ink.dim(), n})
+	l.wrap.put(piece{digits, 0, int32(len(digits)), utf8.RuneCountInString(digits), l.ink.dim(), l.wrap.base, n})
 	if target := &l.doc.Links[n-1]; target.Warning != "" && !l.warned[n] {
 		l.warned[n] = true
-		l.wrap.text(" ‹"+target.Warning+"›", l.ink.role(l.ink.warning), 0)
+		l.wrap.text(" ‹"+target.Warning+"›", l.ink.role(doc.Warning), 0)
 	}
 }
 
@@ -141,9 +141,9 @@ func (l *layouter) button(b *doc.Block, spans []doc.Span) {
 	}
 	l.wrap.commit() // the line may break before and after a button
 	whole := " " + words + " "
-	l.wrap.put(piece{left, 0, int32(len(left)), 1, edge, n})
-	l.wrap.put(piece{whole, 0, int32(len(whole)), width - 2, label, n})
-	l.wrap.put(piece{right, 0, int32(len(right)), 1, edge, n})
+	l.wrap.put(piece{left, 0, int32(len(left)), 1, edge, l.wrap.base, n})
+	l.wrap.put(piece{whole, 0, int32(len(whole)), width - 2, label, l.wrap.base, n})
+	l.wrap.put(piece{right, 0, int32(len(right)), 1, edge, l.wrap.base, n})
 	l.number(n)
 	l.wrap.commit()
 }

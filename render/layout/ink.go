@@ -84,11 +84,11 @@ func appendInk(b []byte, c ink, base int64) []byte {
 
 // inks converts the colours of a message and of a theme to those of the terminal.
 type inks struct {
-	theme                       Theme
-	back                        doc.Color // the background of text
-	accent, warning, bad, muted ink
-	looks                       map[lookKey]pen
-	pixels                      map[color.RGBA]ink // of images
+	theme  Theme
+	back   doc.Color              // the background of text
+	roles  [doc.Secondary + 1]ink // the colours of the theme
+	looks  map[lookKey]pen
+	pixels map[color.RGBA]ink // of images
 }
 
 type lookKey struct {
@@ -105,7 +105,9 @@ func newInks(t Theme) *inks {
 	if t.Background != nil {
 		n.back = fromColor(t.Background)
 	}
-	n.accent, n.warning, n.bad, n.muted = n.themed(t.Accent), n.themed(t.Warning), n.themed(t.Bad), n.themed(t.Dim)
+	for role, c := range [...]color.Color{doc.Accent: t.Accent, doc.Good: t.Good, doc.Warning: t.Warning, doc.Bad: t.Bad, doc.Secondary: t.Dim} {
+		n.roles[role] = n.themed(c)
+	}
 	return n
 }
 
@@ -125,16 +127,16 @@ func (n *inks) themed(c color.Color) ink {
 	return n.convert(fromColor(c))
 }
 
-// role returns a pen in a colour of the theme.
-func (n *inks) role(c ink) pen { return pen{fg: c} }
+// role returns a pen in a colour of the theme. Without that colour secondary text is faint.
+func (n *inks) role(r doc.Role) pen {
+	if r == doc.Secondary && n.roles[r] == 0 {
+		return pen{attrs: faint}
+	}
+	return pen{fg: n.roles[r]}
+}
 
 // dim returns the pen for secondary text.
-func (n *inks) dim() pen {
-	if n.muted != 0 {
-		return pen{fg: n.muted}
-	}
-	return pen{attrs: faint}
-}
+func (n *inks) dim() pen { return n.role(doc.Secondary) }
 
 // link returns the pen for a link without a colour of its own.
 func (n *inks) link() pen { return pen{attrs: underline} }
@@ -154,7 +156,10 @@ func (n *inks) pen(s doc.Style, back doc.Color, dim bool) pen {
 func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	var p pen
 	if dim {
-		p = n.dim()
+		s.Role = doc.Secondary
+	}
+	if s.Role != doc.Own {
+		p = n.role(s.Role)
 	}
 	if s.Bold {
 		p.attrs |= bold
@@ -169,7 +174,7 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	if s.Strike {
 		p.attrs |= strike
 	}
-	if dim || n.theme.Profile == NoColor {
+	if s.Role != doc.Own || n.theme.Profile == NoColor {
 		return p
 	}
 	switch {
@@ -200,7 +205,7 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 		fill, text = s.Color, doc.Color{}
 	}
 	if !fill.Set {
-		if n.accent == 0 {
+		if n.roles[doc.Accent] == 0 {
 			return pen{attrs: bold | reverse}, pen{attrs: bold}
 		}
 		fill = fromColor(n.theme.Accent)

@@ -20,6 +20,11 @@ type Line struct {
 	Plain  string   // the same text without sequences
 	Links  []LinkAt // by column
 
+	// Block is the number of the paragraph, item or source line that the row belongs to, and Offset
+	// how many bytes of its text come before the row. They are the same at every width, so that the
+	// place in a text can be found again.
+	Block, Offset int
+
 	Image int // number, from 1, of the image that the row belongs to, which is spaces in Plain
 	// Draw is written to the terminal after Styled. On the last row of an image it draws the image
 	// over the cells. If the image is shown by placeholders, Draw is on its first row and transmits
@@ -103,6 +108,8 @@ type layouter struct {
 	beside bool   // in a cell: no breaks between links
 	rtl    bool   // in a leaf from right to left
 	hidden int    // hidden texts shown so far
+	leaves int    // laid out so far
+	aside  piece  // at the right edge of the next line
 	warned map[int]bool
 	wrap   wrapper
 	pics   images
@@ -116,6 +123,11 @@ func (l *layouter) emit(line []piece) {
 	if l.gap {
 		l.gap = false
 		l.w.blank(l.prefix)
+	}
+	l.w.offset = offset(line)
+	if l.aside.width > 0 {
+		line = append(line, spaces(l.room()-measure(line)+asideGap), l.aside)
+		l.aside = piece{}
 	}
 	before := l.prefix
 	if l.first != nil {
@@ -164,6 +176,9 @@ func (l *layouter) block(b *doc.Block) {
 	if b.Order > 0 {
 		l.imagesBefore(b)
 	}
+	if len(b.Spans) > 0 {
+		l.begin(b)
+	}
 	switch b.Kind {
 	case doc.Paragraph, doc.Heading:
 		l.leaf(b, min(l.room(), Measure))
@@ -189,6 +204,14 @@ func (l *layouter) block(b *doc.Block) {
 		l.row(b)
 	case doc.Cell:
 		l.blocks(b.Children)
+	}
+}
+
+// begin notes which leaf the next lines belong to: by its order in the body, or else in the document.
+func (l *layouter) begin(leaf *doc.Block) {
+	l.leaves++
+	if l.w.block = leaf.Order; leaf.Order == 0 {
+		l.w.block = l.leaves
 	}
 }
 
@@ -238,7 +261,7 @@ func (l *layouter) code(b *doc.Block) {
 		l.leaf(b, l.room())
 		return
 	}
-	edge := l.ink.role(l.ink.accent)
+	edge := l.ink.role(doc.Accent)
 	inner := width + 6
 	bar := func(left, right string) {
 		l.emit([]piece{spaces(margin), text1(left+repeat("─", inner)+right, inner+2, edge)})
@@ -292,7 +315,32 @@ func (l *layouter) item(b *doc.Block, widest int) {
 	width := stringWidth(b.Marker)
 	pad := lead + max(widest-width, 0)
 	marker := text1(repeat(" ", pad)+b.Marker+" ", pad+width+1, l.ink.dim())
-	l.within(marker, spaces(marker.width), func() { l.blocks(b.Children) })
+	if b.Role != doc.Own {
+		marker.pen = l.ink.role(b.Role)
+	}
+	l.within(marker, spaces(marker.width), func() { l.besides(b) })
+}
+
+const (
+	asideGap  = 2
+	leastText = 26 // columns beside an aside
+)
+
+// besides lays out an item with its aside at the right edge, or below it where there is no room.
+func (l *layouter) besides(b *doc.Block) {
+	aside := text1(b.Aside, stringWidth(b.Aside), l.ink.dim())
+	fits := aside.width > 0 && l.room()-aside.width-asideGap >= leastText
+	if fits {
+		l.aside = aside
+		l.opts.Width -= aside.width + asideGap
+	}
+	l.blocks(b.Children)
+	switch {
+	case fits:
+		l.opts.Width += aside.width + asideGap
+	case aside.width > 0 && aside.width <= l.room():
+		l.emit([]piece{spaces(l.room() - aside.width), aside})
+	}
 }
 
 // firstLeaf returns the first block with text of its own, or nil.
@@ -381,7 +429,7 @@ func (l *layouter) hiddenBefore(order int) {
 		l.gap = l.w.any()
 		dim := l.ink.dim()
 		l.wrap.reset(min(l.room(), Measure), l.emit)
-		l.wrap.text("hidden ("+h.Reason+"): ", l.ink.role(l.ink.warning), 0)
+		l.wrap.text("hidden ("+h.Reason+"): ", l.ink.role(doc.Warning), 0)
 		l.wrap.text(h.Text, dim, 0)
 		l.wrap.end()
 		l.gap = gap || l.w.any()
@@ -406,10 +454,10 @@ func (l *layouter) linkList() {
 				l.wrap.text(" via "+link.Via, l.ink.dim(), 0)
 			}
 			if link.Blocked {
-				l.wrap.text(" blocked: not a web or mail address", l.ink.role(l.ink.warning), 0)
+				l.wrap.text(" blocked: not a web or mail address", l.ink.role(doc.Warning), 0)
 			}
 			if link.Warning != "" {
-				l.wrap.text(" "+link.Warning, l.ink.role(l.ink.warning), 0)
+				l.wrap.text(" "+link.Warning, l.ink.role(doc.Warning), 0)
 			}
 			l.wrap.end()
 		})

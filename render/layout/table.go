@@ -76,6 +76,9 @@ func (l *layouter) row(b *doc.Block) {
 		return
 	}
 	l.imagesBeforeRow(b)
+	if leaf := firstLeaf(b); leaf != nil {
+		l.begin(leaf)
+	}
 	var line []piece
 	for _, lines := range parts {
 		width := measure(lines[0])
@@ -150,6 +153,9 @@ func (g *grid) rows() {
 	for i, row := range b.Children {
 		l.gap = l.gap || row.Gap
 		l.imagesBeforeRow(row)
+		if leaf := firstLeaf(row); leaf != nil {
+			l.begin(leaf)
+		}
 		g.row(row, i < b.Head)
 		if i == b.Head-1 && i < len(b.Children)-1 {
 			total := g.span(0, g.columns)

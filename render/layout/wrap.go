@@ -14,7 +14,16 @@ type piece struct {
 	start, end int32
 	width      int
 	pen        pen
+	base       int32 // bytes of the leaf before src
 	link       int
+}
+
+// offset is the number of bytes of the leaf before a line.
+func offset(line []piece) int {
+	if len(line) == 0 {
+		return 0
+	}
+	return int(line[0].base + line[0].start)
 }
 
 func (p *piece) text() string { return p.src[p.start:p.end] }
@@ -68,6 +77,8 @@ type wrapper struct {
 	wordW int
 	last  rune // last character of the word, which decides whether the line may break after it
 	any   bool // the line is not empty; it may be only spaces
+
+	base int32 // bytes of the leaf before the text that is added
 }
 
 func (w *wrapper) reset(width int, emit func([]piece)) {
@@ -82,7 +93,7 @@ func (w *wrapper) text(s string, p pen, link int) {
 			w.newline()
 			i++
 		case c == ' ' && !w.pre && len(w.word) > 0 && spacedMark(s[i+1:]):
-			w.put(piece{s, int32(i), int32(i + 1), 1, p, link})
+			w.put(piece{s, int32(i), int32(i + 1), 1, p, w.base, link})
 			i++
 		case c == ' ':
 			n := 1
@@ -101,11 +112,12 @@ func (w *wrapper) text(s string, p pen, link int) {
 			if i < len(s) && s[i] >= utf8.RuneSelf {
 				i = w.wide(s, start, p, link)
 			} else {
-				w.put(piece{s, int32(start), int32(i), i - start, p, link})
+				w.put(piece{s, int32(start), int32(i), i - start, p, w.base, link})
 				w.last = rune(s[i-1])
 			}
 		}
 	}
+	w.base += int32(len(s))
 }
 
 // spacedMark reports a punctuation mark that French sets off with a space, and that must not begin
@@ -124,7 +136,7 @@ func (w *wrapper) wide(s string, start int, p pen, link int) int {
 	for end < len(s) && s[end] != ' ' && s[end] != '\n' {
 		end++
 	}
-	run := piece{s, int32(start), int32(start), 0, p, link}
+	run := piece{s, int32(start), int32(start), 0, p, w.base, link}
 	at := start
 	clusters := displaywidth.StringGraphemes(s[start:end])
 	for clusters.Next() {
@@ -135,7 +147,7 @@ func (w *wrapper) wide(s string, start int, p pen, link int) int {
 				w.put(run)
 			}
 			w.commit()
-			run = piece{s, int32(at), int32(at), 0, p, link}
+			run = piece{s, int32(at), int32(at), 0, p, w.base, link}
 		}
 		at += len(value)
 		run.end = int32(at)
@@ -175,7 +187,7 @@ func (w *wrapper) blank(s string, at, n int, p pen, link int) {
 			return
 		}
 	}
-	w.space = piece{s, int32(at), int32(at + n), n, p, link}
+	w.space = piece{s, int32(at), int32(at + n), n, p, w.base, link}
 	if w.pre && n > w.width {
 		w.space.end, w.space.width = int32(at+w.width), w.width
 	}
@@ -275,7 +287,7 @@ func (w *wrapper) split() {
 					n, width = m, stringWidth(s[:m])
 				}
 			}
-			w.add(piece{p.src, p.start, p.start + int32(n), width, p.pen, p.link})
+			w.add(piece{p.src, p.start, p.start + int32(n), width, p.pen, p.base, p.link})
 			p.start += int32(n)
 			if p.start < p.end {
 				w.send()

@@ -16,6 +16,8 @@ type writer struct {
 	lines []Line
 	// images is how many images were written.
 	images int
+	// block and offset are those of the lines being written.
+	block, offset int
 
 	styled, plain []byte
 }
@@ -104,7 +106,7 @@ func (w *writer) line(prefix, pieces []piece) {
 		s.piece(&pieces[i])
 	}
 	s.close()
-	line := Line{Styled: string(w.styled), Links: s.at}
+	line := Line{Styled: string(w.styled), Links: s.at, Block: w.block, Offset: w.offset}
 	if len(w.styled) == len(w.plain) {
 		line.Plain = line.Styled
 	} else {

@@ -25,6 +25,7 @@ func (p *Pane) Actions(keyFor func(id string) string, noRaw func() bool) action.
 		{ID: "next-hit", Held: true, Title: "Next match", Hint: "next", Group: action.Moving, Keys: []string{"n"}, Where: action.InReader, Why: hits, Run: do(func() { p.step(1) })},
 		{ID: "previous-hit", Held: true, Title: "Previous match", Hint: "previous", Group: action.Moving, Keys: []string{"N"}, Where: action.InReader, Why: hits, Run: do(func() { p.step(-1) })},
 		{ID: "end-search", Title: "End the search", Hint: "clear", Group: action.Moving, Keys: []string{"esc"}, Where: action.InReader, Why: p.needSearch, Run: do(p.endSearch)},
+		{ID: "show-place", Title: "Go to the place of a check", Hint: "to its place", Group: action.Message, Keys: []string{"enter"}, Where: action.InReader, Why: p.needCheck, Run: p.showPlace},
 		{ID: "next-view", Title: "Next view", Hint: "view", Group: action.Message, Keys: []string{"v"}, Where: action.Anywhere, Why: p.NeedOpen, Run: do(p.nextView)},
 		{ID: "unfold", Title: "Unfold footers and quotes", Group: action.Message, Keys: []string{"z"}, Where: action.Anywhere, Why: p.NeedOpen, Run: do(func() { p.unfold = !p.unfold })},
 		{ID: "hidden", Title: "Show hidden text", Group: action.Message, Keys: []string{"x"}, Where: action.Anywhere, Why: p.NeedOpen, Run: p.toggleHidden},

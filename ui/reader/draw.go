@@ -34,11 +34,11 @@ func (p *Pane) Draw(focused bool, idle []string, now time.Time) []string {
 	for n := range p.textHeight() {
 		row := ""
 		if y := p.top + n; y < len(head) {
-			row = head[y]
+			row = "  " + head[y]
 		} else {
-			row = p.body(y-len(head), now)
+			row = p.bar(y-len(head), focused) + p.body(y-len(head), now)
 		}
-		out[p.textTop()+n] = cell.Fit("  "+row, w)
+		out[p.textTop()+n] = cell.Fit(row, w)
 	}
 	if p.tabsShown() {
 		out[p.Rect.H-1] = cell.Fit("  "+p.tabs(), w)
@@ -57,12 +57,50 @@ func (p *Pane) body(n int, now time.Time) string {
 	case p.View == render.Raw && !p.rawSince.IsZero():
 		opening = p.rawSince
 	case n < len(p.lines):
-		return p.search.mark(p.theme, n, p.lines[n])
+		return p.lineNumber(n) + p.search.mark(p.theme, n, p.lines[n])
 	}
 	if !opening.IsZero() && n == 0 && now.Sub(opening) >= openingDelay {
 		return p.theme.Dim.On("Opening…")
 	}
 	return ""
+}
+
+// bar is what stands before line n of the body: the mark of a selected line, or nothing.
+func (p *Pane) bar(n int, focused bool) string {
+	switch {
+	case p.Opened == nil || n >= len(p.lines) || !p.marked(n):
+		return "  "
+	case focused:
+		return p.theme.Accent.On("▌") + " "
+	}
+	return p.theme.Dim.On("▌") + " "
+}
+
+// numbersFrom is the width of the pane in cells from which source lines are numbered.
+const numbersFrom = 30
+
+// gutter is the width in cells of the numbers of source lines.
+func (p *Pane) gutter() int {
+	if p.Rect.W < numbersFrom {
+		return 0
+	}
+	return len(strconv.Itoa(p.facts.sourceLines)) + 1
+}
+
+// lineNumber is the number of a source line, before the first row of it.
+func (p *Pane) lineNumber(n int) string {
+	w := p.gutter()
+	if p.laidOut.view != render.HTML || p.Opened.HTML == "" || w == 0 {
+		return ""
+	}
+	if n > 0 && p.lines[n].Block == p.lines[n-1].Block {
+		return cell.Spaces(w)
+	}
+	style := p.theme.Dim
+	if p.marked(n) {
+		style = p.theme.Bright
+	}
+	return style.On(fmt.Sprintf("%*d", w-1, p.lines[n].Block)) + " "
 }
 
 // trouble is row n of the error that kept the message from opening.
@@ -212,7 +250,7 @@ func (p *Pane) tabsFit() bool {
 	return w <= p.Rect.W-3
 }
 
-// tabName is the name of a view; for checks, with the number of warnings and errors.
+// tabName is the name of a view; for checks, with their number.
 func (p *Pane) tabName(v render.View) string {
 	if v != render.Checks || p.facts.checks == 0 {
 		return Views[v]

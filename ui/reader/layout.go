@@ -50,6 +50,8 @@ func (p *Pane) key() layoutKey {
 	switch p.View {
 	case render.Rich, render.Text, render.Checks:
 		k.options.Width = min(k.options.Width, maxTextWidth)
+	case render.HTML:
+		k.options.Width = max(1, k.options.Width-p.gutter())
 	}
 	if p.Opened != nil {
 		k.raw = p.Opened.Raw != nil
@@ -107,13 +109,17 @@ func (p *Pane) Take(m Laid) tea.Cmd {
 
 // put shows lines and keeps the place in the text.
 func (p *Pane) put(m Laid) tea.Cmd {
-	before := len(p.lines)
-	if before > 0 && p.laidOut.view == m.key.view && p.laidOut.generation == m.key.generation && p.top > 0 {
-		p.top = p.top * len(m.lines) / before
+	at := p.places[m.key.view]
+	if p.laidOut.view == m.key.view && p.laidOut.generation == m.key.generation {
+		at = p.here()
 	}
 	p.lines, p.laidOut, p.ready = m.lines, m.key, layoutKey{}
+	if at != (place{}) {
+		p.top = len(p.head()) + p.lineOf(at)
+	}
 	p.search.find(m.lines)
 	p.findWanted()
+	p.seek()
 	p.clamp()
 	return p.images.release(m.lines)
 }

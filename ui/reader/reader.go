@@ -1,17 +1,18 @@
 // Package reader is the pane that shows one message.
 //
-// reader.go holds its state, layout.go lays out the lines of a view, draw.go draws them, search.go
-// finds text in them, and images.go sends their images to the terminal.
+// reader.go holds its state, layout.go lays out the lines of a view, place.go finds a place in them
+// again, draw.go draws them, search.go finds text in them, checks.go goes from a check to its place,
+// and images.go sends their images to the terminal.
 package reader
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/message"
 	"mayfly/render"
-	"mayfly/render/check"
 	"mayfly/render/image"
 	"mayfly/ui/intent"
 	"mayfly/ui/panes"
@@ -52,6 +53,13 @@ type Pane struct {
 	search  search
 	wanted  []string // to be searched for as soon as there are lines: the first that occurs
 	images  images
+
+	places     [len(Views)]place // where each view was left
+	check      int               // the selected one
+	target     place             // of a check, in the HTML source
+	targetLine int               // that has it; -1 if none
+	seeking    bool              // the source is not laid out yet
+	fromChecks bool              // esc goes back to them
 }
 
 // look is how the pane appears, whatever it shows.
@@ -97,18 +105,17 @@ func (p *Pane) Show(m *message.Message, f *store.Findings) {
 type facts struct {
 	notices    []string // what is not shown as the mail has it
 	here, away int      // images, and those in parts that were not fetched
-	checks     int      // findings to look at
+	checks     int      // findings
+	// sourceLines is the number of lines of the HTML source, or more.
+	sourceLines int
 }
 
 func factsOf(m *message.Message) facts {
 	mail := m.Mail()
 	f := facts{notices: mail.Notice()}
 	f.here, f.away = mail.CountImages()
-	for _, c := range mail.Checks() {
-		if c.Level > check.Info {
-			f.checks++
-		}
-	}
+	f.checks = len(mail.Checks())
+	f.sourceLines = 1 + strings.Count(m.HTML, "\n") + strings.Count(m.HTML, "\r")
 	return f
 }
 
@@ -139,20 +146,24 @@ func (p *Pane) StopTyping() { p.search.typing = false }
 func (p *Pane) Update(msg tea.Msg) any {
 	switch msg := msg.(type) {
 	case panes.Move:
-		p.scroll(int(msg))
+		p.move(int(msg), int(msg))
 	case panes.Page:
-		p.scroll(int(msg) * max(1, p.textHeight()-2))
+		p.move(int(msg)*max(1, p.textHeight()-2), 3*int(msg))
 	case panes.First:
-		p.top = 0
+		p.move(-1<<30, -1<<30)
 	case panes.Last:
-		p.scroll(1 << 30)
+		p.move(1<<30, 1<<30)
 	case panes.Search:
 		p.search = newSearch("")
 	case panes.Back:
-		if !p.search.on() {
+		switch {
+		case p.search.on():
+			p.endSearch()
+		case p.fromChecks:
+			p.showView(render.Checks)
+		default:
 			return intent.Leave{}
 		}
-		p.endSearch()
 	case tea.KeyPressMsg, tea.PasteMsg:
 		p.typeSearch(msg)
 	case tea.MouseWheelMsg:
@@ -163,12 +174,16 @@ func (p *Pane) Update(msg tea.Msg) any {
 	return nil
 }
 
-// showView changes the view and goes to its beginning.
+// showView changes the view and goes to where it was left.
 func (p *Pane) showView(v render.View) {
-	if v != p.View {
-		p.View, p.top = v, 0
-		p.search.clearHits()
+	if v == p.View {
+		return
 	}
+	if p.laidOut.view == p.View {
+		p.places[p.View] = p.here()
+	}
+	p.View, p.top, p.target, p.fromChecks = v, 0, place{}, false
+	p.search.clearHits()
 }
 
 // nextView shows the next view, after the last the first.
@@ -202,6 +217,13 @@ func (p *Pane) step(n int) {
 
 func (p *Pane) endSearch() { p.search = search{} }
 
+// move scrolls by lines, or moves the cursor over the checks by their number.
+func (p *Pane) move(lines, checks int) {
+	if !p.moveCheck(checks) {
+		p.scroll(lines)
+	}
+}
+
 func (p *Pane) scroll(n int) {
 	p.top += n
 	p.clamp()
@@ -223,7 +245,7 @@ func (p *Pane) reveal(line int) {
 	}
 }
 
-// click follows a link or shows a view.
+// click follows a link, shows a view, or selects a check.
 func (p *Pane) click(m tea.MouseClickMsg) any {
 	x := m.X - p.Rect.X - 2
 	if p.tabsShown() && m.Y == p.Rect.Y+p.Rect.H-1 {
@@ -235,8 +257,11 @@ func (p *Pane) click(m tea.MouseClickMsg) any {
 		return nil
 	}
 	line := p.lineAt(m.Y)
-	if line == nil || p.Opened == nil {
+	switch {
+	case line == nil || p.Opened == nil:
 		return nil
+	case len(p.findings()) > 0:
+		return p.clickCheck(line.Block - 1)
 	}
 	for _, l := range line.Links {
 		if x >= l.Col && x < l.Col+l.Width {

@@ -49,7 +49,7 @@ func TestAMessage(t *testing.T) {
 
 
 
-  rich  text  html  headers  raw  checks 1
+  rich  text  html  headers  raw  checks 2
 `)
 }
 

@@ -1,0 +1,159 @@
+package reader
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mayfly/api"
+	"mayfly/message"
+	"mayfly/render"
+	"mayfly/ui/intent"
+	"mayfly/ui/panes"
+	"mayfly/ui/uitest"
+)
+
+// faulty is a mail with something to find, whose source has a line for each element or is one line.
+func faulty(lineEnd string) api.Message {
+	lines := []string{"<html>", "<body>"}
+	for n := range 60 {
+		lines = append(lines, fmt.Sprintf("<p>Paragraph %d of this mail</p>", n))
+	}
+	lines = append(lines, `<img src="https://x.example/a.png" width="90" height="90">`, `<p>Hi {{name}}</p>`, "</body>", "</html>")
+	return api.Message{ID: "1", Subject: "Faulty", Text: "A mail", HTML: strings.Join(lines, lineEnd)}
+}
+
+func TestTheChecks(t *testing.T) {
+	s := open(t, 100, 20, faulty("\n"))
+	s.do("view-checks")
+	s.draw().Is(`
+ Faulty
+
+  From  Acme <no-reply@acme.example>
+  To    ada@b.example
+  At    4 Mar 2026 12:00:00
+  1 remote image: not loaded
+
+▌   ✕ error "{{name}}" was not replaced: the template did not get this value (HTML,    placeholder
+▌     line 64)
+    ! warning An image has no alt text, and many readers do not load images:             image-alt
+      "https://x.example/a.png" (HTML, line 63)
+    · info There is no preheader: message lists show the first words of the      preheader-missing
+      body after the subject, "Paragraph 0 of this mail Paragraph 1 of this
+      mail Paragraph …" (HTML, line 2)
+
+
+
+
+
+  rich  text  html  headers  raw  checks 3
+`)
+}
+
+func TestFromACheckToItsPlace(t *testing.T) {
+	for _, lineEnd := range []string{"\n", ""} { // a source of one line is wrapped
+		for _, w := range []int{100, 40} {
+			s := open(t, w, 20, faulty(lineEnd))
+			if reason := s.actions.ByID("show-place").Reason(); reason != "Select a check first" {
+				t.Errorf("in another view: %q", reason)
+			}
+			s.do("view-checks")
+			s.send(panes.Move(1))
+			s.do("show-place")
+			if got := s.marks(); len(got) != 1 || !strings.Contains(got[0], "<img") {
+				t.Errorf("%d cells wide the lines marked are %q:\n%s", w, got, s.draw())
+			}
+			s.fit(w+20, 24)
+			if got := s.marks(); len(got) != 1 || !strings.Contains(got[0], "<img") {
+				t.Errorf("made wider: %q", got)
+			}
+			if got := s.send(panes.Back{}); got != nil || s.View != render.Checks || s.check != 1 {
+				t.Errorf("esc leads to %v, and check %d of %s", got, s.check, Views[s.View])
+			}
+			if got := s.marks(); len(got) == 0 || !strings.Contains(got[0], "alt text") {
+				t.Errorf("back at the checks the lines marked are %q", got)
+			}
+			if s.send(panes.Back{}) != (intent.Leave{}) {
+				t.Error("esc does not leave")
+			}
+			s.do("view-html")
+			if got := s.marks(); got != nil {
+				t.Errorf("gone to by its key, the source has the marks %q", got)
+			}
+		}
+	}
+}
+
+// marks are the rows with a bar.
+func (s *scene) marks() []string {
+	var rows []string
+	for _, row := range s.draw().Rows {
+		if strings.HasPrefix(row, "▌") {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func TestTheCursorOverTheChecks(t *testing.T) {
+	s := open(t, 40, 12, faulty("\n"))
+	s.do("view-checks")
+	for _, c := range []struct {
+		msg  any
+		want string
+	}{
+		{panes.Move(1), "warning"}, {panes.Move(1), "info"}, {panes.Move(1), "info"}, {panes.Page(-1), "error"}, {panes.Last{}, "info"}, {panes.First{}, "error"},
+	} {
+		s.send(c.msg)
+		if got := s.marks(); len(got) == 0 || !strings.Contains(got[0], c.want) {
+			t.Errorf("after %#v the lines marked are %q", c.msg, got)
+		}
+	}
+	s.send(panes.Move(-1))
+	s.draw().See("Acme")
+	s.fit(100, 24)
+	x, y := s.at("alt text")
+	if s.send(click(x, y)); s.check != 1 || s.View != render.Checks {
+		t.Errorf("a click selects check %d", s.check)
+	}
+	if s.send(click(x, y)); s.View != render.HTML {
+		t.Error("a second click does not go to the place")
+	}
+	s = open(t, 60, 20, api.Message{})
+	s.await(api.Message{ID: "1"})
+	s.Show(message.File("a", "eml", "Subject: A\r\nFrom: a@b.example\r\n\r\nText\r\n"), nil)
+	s.layout()
+	s.do("view-checks", "show-place")
+	if s.View != render.Headers {
+		t.Errorf("a check of the header leads to %s", Views[s.View])
+	}
+	if s.send(panes.Back{}); s.View != render.Checks {
+		t.Error("esc does not lead back")
+	}
+}
+
+func TestTheSource(t *testing.T) {
+	s := open(t, 60, 9, api.Message{ID: "1", Subject: "Source", HTML: "<p class=\"a\">A line that is long enough to be wrapped on this screen</p>\n\n\n<p>3</p>"})
+	s.do("view-html")
+	s.draw().Is(`
+ Source
+
+  1 <p class="a">A line that is long enough to be wrapped
+    on this screen</p>
+  2
+  4 <p>3</p>
+
+
+  rich  text  html  headers  raw  checks 2
+`)
+	s.send(panes.Search{})
+	s.press("4", "enter")
+	s.draw().See("/4 not found")
+	s.fit(29, 9)
+	s.draw().See("  <p class=")
+	for _, html := range []string{"", uitest.Hostile, "<a " + uitest.Hostile + "=\"" + uitest.Hostile, "<style>a{b:" + uitest.Hostile + "/*", "\r\r\n<x\n\n"} {
+		s := open(t, 40, 12, api.Message{ID: "1", HTML: html, Text: "x"})
+		s.do("view-html", "view-checks")
+		s.draw()
+	}
+}
