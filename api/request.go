@@ -43,7 +43,10 @@ func (a *answer) isJSON() bool {
 	return t == "" || t == "application/json" || t == "text/json" || strings.HasSuffix(t, "+json")
 }
 
-var errSilent = errors.New("no answer in time")
+var (
+	errSilent = errors.New("no answer in time")
+	errCut    = errors.New("the connection was closed before the answer was complete")
+)
 
 // do makes a call, retries it where that is safe, and returns an answer with a status of 2xx or
 // 304.
@@ -250,8 +253,11 @@ func (c *Client) lost(caller, attempt context.Context, op string, err error) err
 	if errors.As(err, &refused) { // by the budget, on a redirect
 		return refused
 	}
-	if errors.Is(context.Cause(attempt), errSilent) {
+	switch {
+	case errors.Is(context.Cause(attempt), errSilent):
 		err = errSilent
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = errCut
 	}
 	return &lostError{op, c.scrub(err)}
 }

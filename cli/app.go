@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,6 +37,7 @@ type app struct {
 	parting atomic.Pointer[string] // what to say of the local service when the application is left
 
 	transport http.RoundTripper // to services; nil for the network
+	maxWait   time.Duration     // how long a request may wait for a limit; as the client does when 0
 
 	// graceful is set by a command that ends by itself after an interrupt, in its own time.
 	graceful atomic.Bool

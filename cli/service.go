@@ -123,7 +123,7 @@ func (a *app) attach(ctx context.Context, p endpoint, find findLocal) (*connecti
 
 func (a *app) connection(p endpoint, key string) (*connection, error) {
 	client, err := api.New(p.baseURL, key, api.Options{
-		Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport, Trace: a.trace(),
+		Insecure: p.insecure, UserAgent: "mayfly/" + version(), Transport: a.transport, Trace: a.trace(), MaxWait: a.maxWait,
 	})
 	if err != nil {
 		f := &failure{status: statusUsage, err: err}

@@ -29,7 +29,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	if a.env.Environ.Dumb() {
 		return withNext(usagef("the terminal application needs a terminal that can move its cursor, and TERM is %q", a.env.Getenv("TERM")), useWatch)
 	}
-	a.showsProblems = true
+	a.showsProblems, a.maxWait = true, session.MaxWait
 	start, err := a.endpoint()
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (a *app) saveProfile(ctx context.Context, p session.Profile, key string) er
 	}
 	err := a.keys().Set(ctx, keys.ID{Profile: p.Name, BaseURL: p.BaseURL}, key, keys.Keyring)
 	if errors.Is(err, keys.ErrNoKeyring) {
-		return fmt.Errorf("the key is not saved, %w: set %s, or run mayfly key set --file --profile %s", keys.ErrNoKeyring, keys.Variable, p.Name)
+		return fmt.Errorf("%w: set %s, or mayfly key set --file --profile %s", keys.ErrNoKeyring, keys.Variable, p.Name)
 	}
 	return err
 }

@@ -84,6 +84,10 @@ func TestALimitIsSaidAtOnceWithHowLong(t *testing.T) {
 			t.Errorf("%d requests to make an inbox", n)
 		}
 		h.see("The request limit is reached: try again in 2 s")
+		h.wait(1100 * time.Millisecond)
+		h.see(" The request limit is reached: try again in 1 s")
+		h.dontSee("in 2 s")
+		h.wait(time.Second)
 		h.press("r")
 		h.see("! The request limit is reached: try again in 2 s")
 	})

@@ -92,8 +92,8 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 
 // perform runs an action, or shows why it is unavailable.
 func (a *app) perform(c *action.Action) tea.Cmd {
-	if reason := c.Reason(); reason != "" {
-		a.note(reason)
+	if c.Reason() != "" {
+		a.footer.Refuse(c, a.now)
 		return nil
 	}
 	a.log.Debug("action", "id", c.ID)

@@ -76,6 +76,8 @@ type Connected struct {
 	Known   []registry.Inbox // from the registry
 	Err     error
 	attempt uint64
+	saved   string // the profile that was saved
+	saveErr error
 }
 
 // Connect starts connecting. An attempt overtaken by a later one is dropped when it ends.
@@ -104,21 +106,30 @@ func (l *Link) ask(t Target, now time.Time) Request {
 	return Request{What: "connecting to " + l.profile(t).title(), Start: func() tea.Cmd { return l.Connect(t, now) }}
 }
 
-// ConnectTo connects to the service the user chose, and saves it as a profile if asked to. It
-// returns a request and a command.
-func (l *Link) ConnectTo(c intent.Connect, now time.Time) []any {
-	request := l.ask(Target{Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key}, now)
+// ConnectTo connects to the service the user chose, and then saves it as a profile if asked to.
+func (l *Link) ConnectTo(c intent.Connect, now time.Time) Request {
+	r := l.ask(Target{Profile: c.Profile, BaseURL: c.BaseURL, Key: c.Key}, now)
 	if !c.Keep {
-		return []any{request}
+		return r
 	}
 	p, save, ctx := Profile{Name: c.Profile, BaseURL: c.BaseURL}, l.options.SaveProfile, l.ctx
 	others := slices.DeleteFunc(slices.Clone(l.options.Profiles), func(x Profile) bool { return x.Name == p.Name })
 	l.options.Profiles = append(others, p)
-	return []any{request, tea.Cmd(func() tea.Msg {
-		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-		defer cancel()
-		return Done{Text: "saved profile " + p.Name, Err: save(ctx, p, c.Key)}
-	})}
+	connect := r.Start
+	r.Start = func() tea.Cmd {
+		cmd := connect()
+		return func() tea.Msg {
+			m, ok := cmd().(Connected)
+			if !ok { // the application is quitting
+				return nil
+			}
+			ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+			defer cancel()
+			m.saved, m.saveErr = p.Name, save(ctx, p, c.Key)
+			return m
+		}
+	}
+	return r
 }
 
 // connect opens a session and lists its inboxes.
@@ -247,6 +258,8 @@ func (l *Link) Outcome(m Connected) Done {
 		return Done{}
 	case m.Err != nil:
 		return Done{Err: m.Err}
+	case m.saved != "":
+		return Done{Text: "connected to " + m.Session.Name + ", saved as a profile", Err: m.saveErr}
 	}
 	return Done{Text: "connected to " + m.Session.Name}
 }

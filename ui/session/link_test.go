@@ -454,17 +454,17 @@ func TestAProfileIsKept(t *testing.T) {
 		play(t, func(s *scene) {
 			s.fails["save"] = failure
 			s.options.Profiles = []Profile{{"work", "old"}, {"home", "b"}}
-			does := s.ConnectTo(intent.Connect{Profile: "work", BaseURL: "a", Key: "k", Keep: true}, time.Now())
-			if s.use(does[0].(Request).Start()) != First || s.asked[0] != (Target{Profile: "work", BaseURL: "a", Key: "k"}) {
+			m := do(s.ConnectTo(intent.Connect{Profile: "work", BaseURL: "a", Key: "k", Keep: true}, time.Now())).(Connected)
+			if s.use(func() tea.Msg { return m }) != First || s.asked[0] != (Target{Profile: "work", BaseURL: "a", Key: "k"}) {
 				t.Errorf("it connects to %+v", s.asked)
 			}
-			if got := does[1].(tea.Cmd)().(Done); got != (Done{"saved profile work", failure}) {
+			if got := s.Outcome(m); got != (Done{"connected to a, saved as a profile", failure}) {
 				t.Errorf("it is kept: %+v", got)
 			}
 			if got := fmt.Sprint(s.profiles, s.options.Profiles); got != "[work a k] [{home b} {work a}]" {
 				t.Errorf("kept are %s", got)
 			}
-			s.use(s.ConnectTo(intent.Connect{BaseURL: "b"}, time.Now())[0].(Request).Start())
+			s.use(s.ConnectTo(intent.Connect{BaseURL: "b"}, time.Now()).Start())
 			if len(s.profiles) != 1 {
 				t.Error("a service that is not to be kept is")
 			}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"mayfly/keys"
 	"mayfly/ui/cell"
 	"mayfly/ui/clock"
@@ -110,7 +112,7 @@ func (f Facts) trouble(w int) []string {
 	}
 	if or != "" {
 		out = append(append(out, ""), panes.Wrap(f.Theme, or, w)...)
-		for _, row := range cell.Wrap(command, w) {
+		for _, row := range strings.Split(ansi.Wrap(command, w, ""), "\n") {
 			out = append(out, f.Theme.Text.On(row))
 		}
 	}

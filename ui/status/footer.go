@@ -1,12 +1,14 @@
 package status
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/api"
 	"mayfly/ui/action"
 	"mayfly/ui/cell"
 	"mayfly/ui/clock"
@@ -35,13 +37,29 @@ type Footer struct {
 	level Level
 	until time.Time
 	later bool // the outcome came after the latest request began
+	// reason is why an action was refused, as it is now; nil for other outcomes.
+	reason func() string
 
 	pending session.Pending
 }
 
 // Show shows text for noticeTime.
 func (f *Footer) Show(l Level, text string, now time.Time) {
-	f.text, f.level, f.until, f.later = text, l, now.Add(noticeTime), true
+	f.text, f.level, f.until, f.later, f.reason = text, l, now.Add(noticeTime), true, nil
+}
+
+// Refuse shows why an action is unavailable, as long as it is.
+func (f *Footer) Refuse(a *action.Action, now time.Time) {
+	f.Show(Note, a.Reason(), now)
+	f.reason = a.Reason
+}
+
+// said is the text of the outcome.
+func (f *Footer) said() string {
+	if f.reason != nil {
+		return f.reason()
+	}
+	return f.text
 }
 
 // Begin begins a request, which is shown until [Footer.End]. If it is under way already, that is
@@ -71,6 +89,10 @@ func (f *Footer) Pending() string {
 func (f *Footer) Done(d session.Done, now time.Time) {
 	if d.Err != nil {
 		f.Show(Failure, session.Explain(d.Err), now)
+		var e *api.Error
+		if errors.As(d.Err, &e) && e.RetryAfter > 0 { // the text says how long until then
+			f.until = now.Add(min(e.RetryAfter, noticeTime))
+		}
 	} else {
 		f.Show(Success, d.Text, now)
 	}
@@ -92,7 +114,7 @@ func (f *Footer) Wake(now time.Time, a *clock.Alarm) {
 	}
 }
 
-func (f *Footer) showing(now time.Time) bool { return f.text != "" && now.Before(f.until) }
+func (f *Footer) showing(now time.Time) bool { return now.Before(f.until) && f.said() != "" }
 
 // Draw draws the line, w cells wide.
 func (f *Footer) Draw(th *theme.Theme, table action.Table, p panes.Pane, w int, now time.Time) string {
@@ -137,7 +159,7 @@ func (f *Footer) outcome(th *theme.Theme, w int, now time.Time) string {
 	case Failure:
 		style, sign = th.Bad, "! "
 	}
-	text := sign + cell.Steady(f.text)
+	text := sign + cell.Steady(f.said())
 	if f.level == Failure { // what failed is at the start, why at the end
 		text = cell.CutMiddle(text, w-2)
 	}
