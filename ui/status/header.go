@@ -3,6 +3,7 @@
 package status
 
 import (
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -40,24 +41,44 @@ type Facts struct {
 }
 
 // Header is the first row, w cells wide. It shows path instead of the service if path is not nil.
+// Without room, the least important of the vitals goes first, then the service takes a shorter form.
 func (f Facts) Header(path []string, w int) string {
-	th := f.Theme
-	left := " " + (th.Accent + theme.Bold).On("mayfly")
+	lefts := f.service()
 	if path != nil && f.Link.Session != nil {
-		left = " " + f.path(path, w >= namedPath)
-	} else if left += "  " + th.Text.On(f.Link.Name()); f.Link.Session != nil && f.Link.Session.SMTPAddr != "" {
-		left += th.Dim.On(" · SMTP ") + th.Text.On(f.Link.Session.SMTPAddr)
+		lefts = []string{" " + f.path(path, w >= namedPath)}
 	}
+	var rights []string
 	parts := f.vitals()
-	right := ""
-	for n := range parts { // without room, the least important goes first
-		try := strings.Join(parts[n:], th.Faint.On(" · ")) + " "
-		if cell.Width(left)+cell.Width(try)+2 <= w || n == len(parts)-1 {
-			right = try
-			break
+	for n := range parts {
+		rights = append(rights, strings.Join(parts[n:], f.Theme.Faint.On(" · "))+" ")
+	}
+	rights = append(rights, strings.Replace(rights[len(rights)-1], againIn, " ", 1))
+	for _, left := range lefts {
+		for _, right := range rights {
+			if cell.Width(left)+cell.Width(right)+2 <= w {
+				return cell.Spread(left, right, w)
+			}
 		}
 	}
-	return cell.Spread(left, right, w)
+	return cell.Spread(lefts[len(lefts)-1], rights[len(rights)-1], w)
+}
+
+// service is the name of the service and its SMTP address, the longest form first.
+func (f Facts) service() []string {
+	th := f.Theme
+	name := " " + (th.Accent + theme.Bold).On("mayfly") + "  " + th.Text.On(f.Link.Name())
+	if f.Link.Session == nil || f.Link.Session.SMTPAddr == "" {
+		return []string{name}
+	}
+	var forms []string
+	address := f.Link.Session.SMTPAddr
+	host, port, _ := net.SplitHostPort(address)
+	for _, short := range []string{address, ":" + port} {
+		if short == address || net.ParseIP(host).IsLoopback() {
+			forms = append(forms, name+th.Dim.On(" · SMTP ")+th.Text.On(short))
+		}
+	}
+	return append(forms, name)
 }
 
 func (f Facts) path(parts []string, named bool) string {
@@ -102,12 +123,15 @@ func (f Facts) vitals() []string {
 	return append(parts, f.pulse())
 }
 
+// againIn is between a failure and the time until the next attempt, where there is room.
+const againIn = ", again in "
+
 // pulse is the state of the connection in a word or two.
 func (f Facts) pulse() string {
 	th := f.Theme
 	wait := ""
 	if c := f.Link.Countdown(f.Now); c != "" {
-		wait = ", again in " + c
+		wait = againIn + c
 	}
 	switch f.Link.Trouble() {
 	case session.Stopped:

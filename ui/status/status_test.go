@@ -70,7 +70,9 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 		{80, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525   60 min left · following · ● live"},
 		{70, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525       following · ● live"},
 		{60, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525          ● live"},
-		{40, nil, " mayfly  mail.example · SMTP 12… ● live"},
+		{52, nil, " mayfly  mail.example · SMTP 127.0.0.1:2525   ● live"},
+		{45, nil, " mayfly  mail.example · SMTP :2525   ● live"},
+		{40, nil, " mayfly  mail.example            ● live"},
 		{20, nil, " mayfly  ma… ● live"},
 		{80, []string{"Inboxes"}, " mayfly › Inboxes              31/60 a minute · 60 min left · following · ● live"},
 		{60, []string{"Inboxes", "ada"}, " ada         31/60 a minute · 60 min left · following · ● live"},
@@ -78,6 +80,26 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 		{29, []string{"Inboxes"}, " Inboxes   following · ● live"},
 		{20, []string{"Inboxes", "ada", "Confirm your address"}, " ada › Conf… ● live"},
 		{40, []string{"Inboxes", render.Clean(uitest.Hostile), render.Clean(uitest.Hostile)}, " 👨 ❤ end › 👨 ❤ end             ● live"},
+	} {
+		got := uitest.Draw(t, []string{f.Header(c.path, c.w)}, c.w).String()
+		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") {
+			t.Errorf("%d cells:\n%s, want\n%s", c.w, got, c.want)
+		}
+	}
+}
+
+func TestTheTimeOfTheNextAttemptStaysInTheHeader(t *testing.T) {
+	f := online(t)
+	f.Link.Err, f.Link.RetryAt = api.ErrRateLimited, now.Add(12*time.Second)
+	for _, c := range []struct {
+		w    int
+		path []string
+		want string
+	}{
+		{80, nil, " mayfly  mail.example        60 min left · ! limit reached, again in 12 s"},
+		{56, nil, " mayfly  mail.example   ! limit reached, again in 12 s"},
+		{45, nil, " mayfly  mail.example   ! limit reached 12 s"},
+		{40, []string{"Inboxes", "quiet-otter-x7"}, " quiet-otter-x7   ! limit reached 12 s"},
 	} {
 		got := uitest.Draw(t, []string{f.Header(c.path, c.w)}, c.w).String()
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") {
