@@ -44,3 +44,18 @@ func TestTheCodeCopiedIsTheNewest(t *testing.T) {
 		t.Errorf("the clipboard got %q", copied)
 	}
 }
+
+func TestUnreadSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	app := m.openApplication()
+	for n := range 3 {
+		send(t, app.smtp, "someone@any.example", coded("someone@any.example", fmt.Sprint(111111+n)))
+	}
+	app.waitFor("someone", "3/3")
+	app.typeKeys("hgjl\r") // someone's newest message
+	app.waitFor("2/3")
+	app.typeKeys("q")
+	app.exitStatus()
+	startInTerminal(t, m.command()).waitFor("someone", "2/3")
+}

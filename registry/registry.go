@@ -2,7 +2,8 @@
 //
 // Each inbox is a file of its own, replaced as a whole, and named by a hash, since IDs come from a
 // service. So any number of processes may write at once, no lock is needed, and a damaged file costs
-// one inbox.
+// one inbox. What else is kept of an inbox is another file beside it, with a suffix of its own: which
+// messages were seen.
 package registry
 
 import (
@@ -92,14 +93,19 @@ func (i Inbox) over() bool { return !i.ExpiresAt.IsZero() && time.Since(i.Expire
 
 var errDamaged = errors.New("damaged")
 
-// read returns the inbox in a file. A file that holds another inbox than its name says is damaged.
-func read(path string) (Inbox, error) {
+// readFile returns at most maxFile bytes of a file.
+func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Inbox{}, err
+		return nil, err
 	}
 	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxFile))
+	return io.ReadAll(io.LimitReader(f, maxFile))
+}
+
+// read returns the inbox in a file. A file that holds another inbox than its name says is damaged.
+func read(path string) (Inbox, error) {
+	content, err := readFile(path)
 	if err != nil {
 		return Inbox{}, err
 	}
@@ -159,8 +165,10 @@ func (r *Registry) put(i Inbox) (wrote bool, err error) {
 func (r *Registry) Remove(inboxIDs ...string) error {
 	var failed error
 	for _, id := range inboxIDs {
-		if err := os.Remove(r.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, fmt.Errorf("forget the inbox: %w", err))
+		for _, end := range []string{suffix, seenSuffix} {
+			if err := os.Remove(filepath.Join(r.dir, hash(id)+end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				failed = errors.Join(failed, fmt.Errorf("forget the inbox: %w", err))
+			}
 		}
 	}
 	return failed
@@ -174,6 +182,9 @@ func (r *Registry) prune() error {
 	}
 	var failed error
 	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), seenSuffix) {
+			continue
+		}
 		path := filepath.Join(r.dir, entry.Name())
 		i, err := read(path)
 		over := err == nil && i.over()

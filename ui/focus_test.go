@@ -22,8 +22,7 @@ func TestFollowingWaitsWhileOneTypes(t *testing.T) {
 	play(t, with(two), func(h *harness) {
 		h.press("F", "h", "/")
 		h.write("bo")
-		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Followed", Text: "Here it is"})
-		h.settle()
+		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Followed", Text: "Here it is"})
 		h.write("dny")
 		h.see("/bodny")
 		h.dontSee("Delete", "Here it is")
@@ -31,8 +30,7 @@ func TestFollowingWaitsWhileOneTypes(t *testing.T) {
 		h.see("Followed", "Here it is")
 
 		h.press("h", "k", "j", "d")
-		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Another", Text: "And another"})
-		h.settle()
+		h.deliver(adas, apitest.Mail{From: "a@b.example", Subject: "Another", Text: "And another"})
 		h.see("Delete this inbox?")
 		h.dontSee("And another")
 		h.press("n")

@@ -3,9 +3,12 @@ package ui
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -29,11 +32,11 @@ func plain(from string) apitest.Mail {
 
 const adas = "ada@" + apitest.Domain
 
-// deliver delivers a mail and lets it arrive.
+// deliver delivers a mail and lets it arrive; what is not in view takes a moment.
 func (h *harness) deliver(address string, m apitest.Mail) {
 	h.t.Helper()
 	h.mail(address, m)
-	h.settle()
+	h.wait(200 * time.Millisecond)
 }
 
 // copies fails unless this is what was copied last.
@@ -209,19 +212,19 @@ func TestAutocopy(t *testing.T) {
 		h.deliver("bob@"+apitest.Domain, coded("Bank", "111111", 0)) // the selected one
 		h.copies("111111")
 		h.see("copied the new code 111111 from Bank (OSC 52")
-		h.send(tea.BlurMsg{})
 		h.deliver(adas, coded("Acme", "222222", 0)) // not on the screen
+		h.wait(5 * time.Second)
 		h.copies("222222")
 		h.see("copied the new code 222222 from Acme for ada")
-		h.mail(adas, coded("Acme", "333333", 1))
-		h.mail(adas, coded("Acme", "444444", 0))
-		h.mail(adas, plain("Acme"))
-		h.settle()
+		h.send(tea.BlurMsg{})
+		h.mail("bob@"+apitest.Domain, coded("Acme", "333333", 1))
+		h.mail("bob@"+apitest.Domain, coded("Acme", "444444", 0))
+		h.deliver("bob@"+apitest.Domain, plain("Acme"))
 		h.copies("444444")
 		h.press("C")
 		h.dontSee("autocopy ·")
 		h.see("No autocopy")
-		h.deliver(adas, coded("Acme", "555555", 0))
+		h.deliver("bob@"+apitest.Domain, coded("Acme", "555555", 0))
 		h.copies("444444")
 	})
 }
@@ -295,4 +298,71 @@ func TestMovingInTheListPreviews(t *testing.T) {
 		h.wait(time.Second)
 		h.dontSee("Begin")
 	})
+}
+
+// restarted quits the application and starts it again on the same machine and service. While it does
+// not run, meanwhile happens.
+func (h *harness) restarted(dir string, meanwhile func()) *harness {
+	h.t.Helper()
+	h.cancel()
+	if err := h.app.close(); err != nil {
+		h.t.Fatal(err)
+	}
+	meanwhile()
+	time.Sleep(time.Minute)
+	again := newHarness(h.t, with(func(again *harness) { again.server = h.server }), dir)
+	again.settle()
+	return again
+}
+
+func TestUnreadSurvivesARestart(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		before    func(dir string) // with the state folder
+		meanwhile func(h *harness)
+		want      []string
+	}{
+		{"what came before", nil, func(*harness) {}, []string{"1/3", "0/1", "1/4"}},
+		{"what came while it did not run", nil, func(h *harness) { h.mail(adas, plain("Late")) }, []string{"2/4", "0/1"}},
+		{"to an inbox that is new", nil, func(h *harness) {
+			in := h.inboxNamed("eve", time.Hour)
+			h.mail(in.Email, plain("Late"))
+		}, []string{"1/3", "0/1", "1/1"}},
+		{"where nothing can be kept", func(dir string) {
+			if err := os.RemoveAll(filepath.Join(dir, "registry")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "registry"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, func(*harness) {}, []string{"0/3", "0/1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness(t, with(func(h *harness) {
+					two(h)
+					h.mail("bob@"+apitest.Domain, plain("Old"))
+				}), dir)
+				h.settle()
+				h.press("h", "j")
+				h.send(tea.BlurMsg{})
+				for _, from := range []string{"One", "Two", "Three"} {
+					time.Sleep(time.Second)
+					h.deliver(adas, plain(from))
+				}
+				h.see("3/3")
+				h.send(tea.FocusMsg{})
+				h.press("l", "j", "enter", "h", "j", "enter", "u")
+				h.wait(2 * time.Second)
+				h.see("1/3", "0/1")
+				if c.before != nil {
+					c.before(dir)
+				}
+				again := h.restarted(dir, func() { c.meanwhile(h) })
+				defer again.leave()
+				again.see(c.want...)
+			})
+		})
+	}
 }

@@ -155,6 +155,7 @@ func (st state) shoot(t *testing.T, width, height int, look string, change func(
 	set.width, set.height = width, height
 	change(&set)
 	play(t, set, func(h *harness) {
+		h.wait(200 * time.Millisecond) // what is not in view is listed too
 		if st.scene != nil {
 			st.scene(h)
 		}

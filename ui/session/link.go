@@ -74,6 +74,7 @@ type Connected struct {
 	Session *Session // nil if the connection failed
 	Inboxes []api.Inbox
 	Known   []registry.Inbox // from the registry
+	Seen    map[string]registry.Seen
 	Err     error
 	attempt uint64
 	saved   string // the profile that was saved
@@ -142,8 +143,10 @@ func (l *Link) connect(t Target, attempt uint64) Connected {
 	}
 	m.Session = newSession(l.ctx, conn)
 	if conn.Registry != nil {
-		if m.Known, err = conn.Registry.List(); err != nil {
-			l.log.Warn("read the registry", "error", err)
+		var failed error
+		m.Known, err = conn.Registry.List()
+		if m.Seen, failed = conn.Registry.Seen(); err != nil || failed != nil {
+			l.log.Warn("read the registry", "error", errors.Join(err, failed))
 		}
 	}
 	list, err := conn.Client.Inboxes(l.ctx)

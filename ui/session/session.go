@@ -5,6 +5,7 @@ package session
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -44,37 +45,39 @@ type Connection struct {
 	Stopped func() bool
 }
 
-// Session is a connection and its watcher, whose goroutine ends before close returns.
+// Session is a connection, its watcher, and what saves which messages were seen. Their goroutines end
+// before close returns.
 type Session struct {
 	*Connection
 	Watcher *watch.Watcher
 	// NoRaw is set once the service is known not to provide raw messages.
 	NoRaw bool
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	done   chan struct{}
-	inView []string // as last passed to the watcher
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	inView  []string // as last passed to the watcher
+	unsaved unsaved
 
 	samples    int          // sample mails sent
 	refreshing chan<- error // gets the answer to a refresh; nil if none is awaited
 }
 
 func newSession(ctx context.Context, conn *Connection) *Session {
-	s := &Session{Connection: conn, Watcher: watch.New(conn.Client, watch.Options{}), done: make(chan struct{})}
+	s := &Session{Connection: conn, Watcher: watch.New(conn.Client, watch.Options{}), unsaved: newUnsaved()}
 	s.ctx, s.cancel = context.WithCancel(ctx)
-	go func() {
-		defer close(s.done)
-		// The error is the context's: failures of an inbox are events.
-		_ = s.Watcher.Run(s.ctx)
-	}()
+	// The error is the context's: failures of an inbox are events.
+	s.running.Go(func() { _ = s.Watcher.Run(s.ctx) })
+	if conn.Registry != nil {
+		s.running.Go(func() { s.unsaved.run(s.ctx, conn.Registry) })
+	}
 	return s
 }
 
 // close ends the session and waits for it.
 func (s *Session) close() {
 	s.cancel()
-	<-s.done
+	s.running.Wait()
 	if s.Connection.Close != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()

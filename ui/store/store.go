@@ -24,7 +24,8 @@ type Store struct {
 	Order    []string            // inbox IDs, newest first
 	Messages map[string]*Message // by key
 	Opened   Cache
-	Revision uint64 // counts the changes of what a search sees
+	Revision uint64                   // counts the changes of what a search sees
+	Seen     map[string]registry.Seen // what an earlier run saw of each inbox, by its ID
 
 	started    time.Time
 	dropped    map[string]bool // inboxes deleted here, which a list under way may still contain
@@ -33,13 +34,14 @@ type Store struct {
 	reading    bool            // bodies are being read for a search
 	pass       uint64          // counts the lists taken
 	prefetches prefetches
+	unsaved    map[string]map[string]bool // inbox ID → IDs of the messages marked since [Store.Unsaved]
 }
 
 // New returns an empty store. Messages received after now count as unread.
 func New(now time.Time) *Store {
 	return &Store{
 		Inboxes: map[string]*Inbox{}, Messages: map[string]*Message{}, started: now,
-		dropped: map[string]bool{}, prefetches: newPrefetches(),
+		dropped: map[string]bool{}, prefetches: newPrefetches(), unsaved: map[string]map[string]bool{},
 	}
 }
 
@@ -91,6 +93,7 @@ func (s *Store) Forget(id string) {
 	}
 	delete(s.Inboxes, id)
 	s.Revision++
+	delete(s.unsaved, id)
 	s.Order = slices.DeleteFunc(s.Order, func(x string) bool { return x == id })
 	s.stale = true
 }
@@ -130,7 +133,7 @@ func (s *Store) Apply(e watch.Event, now time.Time) (*Inbox, []*Message) {
 }
 
 // list applies the complete list of an inbox and returns the messages that have arrived: while the
-// inbox is watched, or since the application started. They are unread.
+// inbox is watched, or since the application started.
 func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived []*Message) {
 	first := i.Keys == nil
 	s.pass++
@@ -140,8 +143,8 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 		m := s.Messages[key]
 		if m == nil {
 			m = newMessage(i.ID, key, sum)
-			m.Unread = !first || sum.ReceivedAt.After(s.started)
-			if m.Unread {
+			m.Unread = !first || s.unseen(i.ID, sum)
+			if m.Unread && (!first || sum.ReceivedAt.After(s.started)) {
 				arrived = append(arrived, m)
 			}
 			if m.Received.IsZero() {
@@ -166,7 +169,35 @@ func (s *Store) list(i *Inbox, messages []api.Summary, now time.Time) (arrived [
 	s.Revision++
 	s.stale = true
 	i.count(s.Messages)
+	if _, known := s.Seen[i.ID]; first && !known {
+		s.unsaved[i.ID] = map[string]bool{}
+	}
 	return arrived
+}
+
+// unseen reports whether no earlier run saw a message. Without any, mail that came before the start
+// counts as seen.
+func (s *Store) unseen(inboxID string, m api.Summary) bool {
+	if seen, ok := s.Seen[inboxID]; ok {
+		return seen.Unread(m.ID, m.ReceivedAt)
+	}
+	return len(s.Seen) > 0 || m.ReceivedAt.After(s.started)
+}
+
+// Unsaved returns what the user has marked since the last call.
+func (s *Store) Unsaved() []registry.Change {
+	var changes []registry.Change
+	for id, marked := range s.unsaved {
+		keys := s.Inboxes[id].Keys
+		c := registry.Change{InboxID: id, Marked: marked, Mail: make([]registry.Mail, 0, len(keys))}
+		for _, key := range keys {
+			m := s.Messages[key]
+			c.Mail = append(c.Mail, registry.Mail{ID: m.ID, Received: m.Summary.ReceivedAt, Unread: m.Unread})
+		}
+		changes = append(changes, c)
+	}
+	clear(s.unsaved)
+	return changes
 }
 
 // SetUnread marks a message unread, or read.
@@ -176,6 +207,10 @@ func (s *Store) SetUnread(m *Message, unread bool) {
 		return
 	}
 	m.Unread = unread
+	if s.unsaved[i.ID] == nil {
+		s.unsaved[i.ID] = map[string]bool{}
+	}
+	s.unsaved[i.ID][m.ID] = true
 	if unread {
 		i.Unread++
 	} else {

@@ -23,6 +23,7 @@ import (
 // the open message again, nil without one.
 func (w *Workspace) Begin(s *session.Session, m session.Connected, now time.Time) any {
 	w.Store.ResetPrefetches()
+	w.Store.Seen = m.Seen
 	s.Watcher.SetFocused(!w.Unseen)
 	for _, i := range w.Store.Inboxes {
 		i.Generation = s.Watcher.Add(i.ID)
@@ -80,9 +81,10 @@ func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy b
 	}
 }
 
-// Requests requests what the panes and the open dialogs lack.
+// Requests requests what the panes and the open dialogs lack, and has saved what was seen.
 func (w *Workspace) Requests(s *session.Session, open []dialog.Dialog, now time.Time) tea.Cmd {
 	s.SetView(w.InView())
+	s.SaveSeen(w.Store.Unsaved())
 	var cmds []tea.Cmd
 	for _, m := range w.Store.Prefetch(w.toRead()) {
 		cmds = append(cmds, s.Prefetch(m))

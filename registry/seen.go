@@ -1,0 +1,163 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+)
+
+const (
+	seenSuffix = ".seen"
+	// keptSeen is how long what was seen of an inbox is kept after it last changed. No inbox lives
+	// longer.
+	keptSeen = 31 * 24 * time.Hour
+	// maxExceptions keeps a file below maxFile.
+	maxExceptions = 3000
+)
+
+// Seen is which messages of an inbox are unread, in a few bytes whatever their number: those received
+// after Until are, the others are not, and the exceptions are the other way round.
+type Seen struct {
+	InboxID    string    `json:"id"`
+	Until      time.Time `json:"until"`
+	Exceptions []string  `json:"exceptions,omitempty"` // hashes of message IDs, newest first
+
+	exceptions map[string]bool
+}
+
+// Mail is a message as far as [Seen] is concerned.
+type Mail struct {
+	ID       string
+	Received time.Time // as the service says, zero if it does not
+	Unread   bool
+}
+
+// Unread reports whether a message is unread.
+func (s Seen) Unread(id string, received time.Time) bool {
+	return received.After(s.Until) != (len(s.exceptions) > 0 && s.exceptions[exception(id)])
+}
+
+func exception(id string) string { return hash(id)[:16] }
+
+// seenOf records which messages are unread; mail is in order, the newest first. Beyond maxExceptions,
+// the oldest exceptions are dropped.
+func seenOf(inboxID string, mail []Mail) Seen {
+	s := Seen{InboxID: inboxID}
+	// Until may be before the oldest message, where those that are read are the exceptions, or the time
+	// of any message. The fewest exceptions win.
+	exceptions := 0
+	for _, m := range mail {
+		if !m.Unread {
+			exceptions++
+		}
+	}
+	fewest := exceptions
+	for n := len(mail) - 1; n >= 0; n-- {
+		if mail[n].Unread {
+			exceptions++
+		} else {
+			exceptions--
+		}
+		if exceptions < fewest && (n == 0 || mail[n-1].Received.After(mail[n].Received)) {
+			fewest, s.Until = exceptions, mail[n].Received
+		}
+	}
+	for _, m := range mail {
+		if m.Unread != m.Received.After(s.Until) && len(s.Exceptions) < maxExceptions {
+			s.Exceptions = append(s.Exceptions, exception(m.ID))
+		}
+	}
+	s.index()
+	return s
+}
+
+func (s *Seen) index() {
+	s.exceptions = make(map[string]bool, len(s.Exceptions))
+	for _, e := range s.Exceptions {
+		s.exceptions[e] = true
+	}
+}
+
+// Change is a new state of an inbox: all of its mail, the newest first, and the IDs of the messages
+// that the user has read or marked unread since the last one.
+type Change struct {
+	InboxID string
+	Mail    []Mail
+	Marked  map[string]bool
+}
+
+// SaveSeen records a change. What is not marked in it stays as another process may have recorded it.
+// Two processes that record changes of the same inbox in the same instant may lose one of them.
+func (r *Registry) SaveSeen(c Change) error {
+	path := filepath.Join(r.dir, hash(c.InboxID)+seenSuffix)
+	mail := slices.Clone(c.Mail)
+	known, err := readSeen(path)
+	if err == nil {
+		for n, m := range mail {
+			if !c.Marked[m.ID] {
+				mail[n].Unread = known.Unread(m.ID, m.Received)
+			}
+		}
+	}
+	s := seenOf(c.InboxID, mail)
+	if err == nil && s.Until.Equal(known.Until) && slices.Equal(s.Exceptions, known.Exceptions) {
+		return nil
+	}
+	content, err := json.Marshal(s)
+	if err == nil {
+		err = os.MkdirAll(r.dir, 0o700)
+	}
+	if err == nil {
+		err = maybe.WriteFile(path, content, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keep what was seen: %w", err)
+	}
+	return nil
+}
+
+// Seen returns what was seen of each inbox, by inbox ID. Damaged files are skipped, and those that
+// have not changed for a long time are removed.
+func (r *Registry) Seen() (map[string]Seen, error) {
+	entries, err := os.ReadDir(r.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("list what was seen: %w", err)
+	}
+	all := map[string]Seen{}
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), seenSuffix) {
+			continue
+		}
+		path := filepath.Join(r.dir, entry.Name())
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > keptSeen {
+			_ = os.Remove(path) // the next start tries again
+		} else if s, err := readSeen(path); err == nil {
+			all[s.InboxID] = s
+		}
+	}
+	return all, nil
+}
+
+// readSeen reads a file. One that holds another inbox than its name says is damaged.
+func readSeen(path string) (Seen, error) {
+	content, err := readFile(path)
+	if err != nil {
+		return Seen{}, err
+	}
+	var s Seen
+	if json.Unmarshal(content, &s) != nil || hash(s.InboxID)+seenSuffix != filepath.Base(path) {
+		return Seen{}, errDamaged
+	}
+	s.index()
+	return s, nil
+}
