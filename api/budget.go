@@ -230,7 +230,7 @@ func (b *Budget) limited(sent time.Time, retryAfter time.Duration) {
 	if until := now.Add(min(retryAfter, time.Hour)); until.After(b.blocked) {
 		b.blocked = until
 	}
-	if sent.Before(b.changed) && b.limit < b.ceiling {
+	if !sent.After(b.changed) && b.limit < b.ceiling {
 		return // it was in flight when another one shrank the budget
 	}
 	b.strikes++

@@ -56,6 +56,7 @@ type Trace struct {
 type Client struct {
 	*shared
 	background bool
+	reserved   *atomic.Bool // whether the next request is counted already; nil for never
 }
 
 // shared is what a client and its background clients have in common.
@@ -177,6 +178,18 @@ func (c *Client) BaseURL() string { return c.base.String() }
 // part of the budget to c, fail at once with [ErrRateLimited] if there is no room for them, and are
 // never retried.
 func (c *Client) Background() *Client { return &Client{shared: c.shared, background: true} }
+
+// Reserve counts a background request now and returns a client whose next call makes it, so that of
+// several the most important can be made. Without room it returns nil and how long there is none.
+func (c *Client) Reserve() (*Client, time.Duration) {
+	if wait := c.budget.takeBackground(); wait > 0 {
+		return nil, wait
+	}
+	r := c.Background()
+	r.reserved = new(atomic.Bool)
+	r.reserved.Store(true)
+	return r, 0
+}
 
 // Budget returns the count of the requests made with c.
 func (c *Client) Budget() *Budget { return c.budget }

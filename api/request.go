@@ -114,11 +114,13 @@ func backOff(attempt int) time.Duration {
 func (c *Client) takeBudget(ctx context.Context, op string) error {
 	var wait time.Duration
 	var err error
-	if c.background {
+	switch {
+	case c.reserved != nil && c.reserved.Swap(false):
+	case c.background:
 		if err = context.Cause(ctx); err == nil {
 			wait = c.budget.takeBackground()
 		}
-	} else {
+	default:
 		wait, err = c.budget.take(ctx, c.options.MaxWait)
 	}
 	if err != nil {

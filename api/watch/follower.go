@@ -22,15 +22,14 @@ const (
 // follower is the state of a running watcher. It belongs to the goroutine of Run; requests pass it
 // their results as functions.
 type follower struct {
-	w          *Watcher
-	ctx        context.Context
-	stop       context.CancelFunc
-	background *api.Client
-	requests   sync.WaitGroup
-	results    chan func()
-	queue      []Event   // to send
-	prompt     bool      // it is to be sent now
-	sent       time.Time // when the last events were
+	w        *Watcher
+	ctx      context.Context
+	stop     context.CancelFunc
+	requests sync.WaitGroup
+	results  chan func()
+	queue    []Event   // to send
+	prompt   bool      // it is to be sent now
+	sent     time.Time // when the last events were
 
 	inboxes map[string]*inbox
 	view    []string
@@ -73,6 +72,7 @@ type inbox struct {
 	refreshed bool      // Refresh was called for it
 	changed   bool      // its list is known to have changed
 	changedAt time.Time // since when
+	stale     time.Time // since when the list may be out of date; zero while a request is held for it
 	counted   bool      // the list of inboxes shows when it changes
 	count     int       // of its messages in that list; -1 if it was not in it
 	overtaken *request  // the request that was in flight then, whose answer may be older
@@ -91,7 +91,7 @@ type request struct {
 }
 
 func newFollower(ctx context.Context, w *Watcher) *follower {
-	f := &follower{w: w, background: w.client.Background(), results: make(chan func()),
+	f := &follower{w: w, results: make(chan func()),
 		inboxes: map[string]*inbox{}, focused: true, trend: map[string]bool{}}
 	f.ctx, f.stop = context.WithCancel(ctx)
 	if w.options.NoInboxes {
@@ -108,7 +108,7 @@ func (f *follower) end() {
 
 func (f *follower) add(id string, generation uint64) {
 	f.remove(id)
-	i := &inbox{id: id, generation: generation, added: time.Now()}
+	i := &inbox{id: id, generation: generation, added: time.Now(), stale: time.Now()}
 	i.setInView(slices.Contains(f.view, id))
 	f.inboxes[id] = i
 }
@@ -134,6 +134,13 @@ func (i *inbox) abandon() {
 	if i.request != nil {
 		i.request.cancel()
 		i.request = nil
+		i.markStale()
+	}
+}
+
+func (i *inbox) markStale() {
+	if i.stale.IsZero() {
+		i.stale = time.Now()
 	}
 }
 
@@ -160,6 +167,7 @@ func (f *follower) refresh(id string) {
 func (i *inbox) markChanged() {
 	if !i.changed {
 		i.changed, i.changedAt = true, time.Now()
+		i.markStale()
 	}
 }
 
@@ -239,11 +247,4 @@ func (f *follower) start(hold time.Duration, do func(ctx context.Context) (handl
 		}
 	})
 	return r
-}
-
-func (f *follower) client(urgent bool) *api.Client {
-	if urgent {
-		return f.w.client
-	}
-	return f.background
 }

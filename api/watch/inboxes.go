@@ -23,20 +23,19 @@ type inboxList struct {
 	trouble    outage
 }
 
-func (f *follower) askInboxes() {
+func (f *follower) askInboxes(c *api.Client) {
 	l := &f.list
 	l.abandon()
 	h := api.Hold{ETag: l.etag}
 	if l.holds != no && !l.refreshed && f.outage.failures == 0 {
 		h.Wait = f.w.options.Hold
 	}
-	client := f.client(l.refreshed)
 	hold := h.Wait
 	if l.etag == "" {
 		hold = 0
 	}
 	l.request = f.start(hold, func(ctx context.Context) func(*request) {
-		list, err := client.HoldInboxes(ctx, h)
+		list, err := c.HoldInboxes(ctx, h)
 		return func(r *request) {
 			if l.request == r {
 				l.request = nil
@@ -77,7 +76,7 @@ func (f *follower) gotInboxes(r *request, h api.Hold, list api.InboxList, err er
 		f.failedInboxes(r, err)
 		return
 	}
-	f.succeeded()
+	f.succeeded(r.began)
 	l.has, l.cut, l.trouble = yes, false, outage{}
 	changed := list.Inboxes != nil && !bytes.Equal(list.Raw, l.raw)
 	if list.Inboxes != nil {
@@ -110,12 +109,13 @@ func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 		if !counted {
 			n = -1
 		}
+		before := i.count
 		i.count, i.overtaken = n, i.request
 		switch {
 		case counted && n == 0 && !i.known && i.request == nil && !i.paused:
 			i.known, i.messages, i.ready = true, []api.Summary{}, time.Now()
 			f.emitInbox(i, Event{Kind: Listed, Messages: i.messages})
-		case counted && (!i.known || n != i.total):
+		case counted && (!i.known || n > i.total || n < min(i.total, before)): // else the list is the older one
 			i.markChanged()
 		case !counted && i.counted && i.added.Before(asked):
 			i.markChanged() // no longer in the list: it is gone, or soon will be

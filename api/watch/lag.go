@@ -20,41 +20,30 @@ func (f *follower) updateLag() time.Duration {
 	return wait
 }
 
-// outOfDate returns since when what is in view has been waiting for a request or for its answer;
-// false if it is not. A held request waits for mail: meanwhile an inbox is out of date only if the
-// list of inboxes shows a change. What fails has an event of its own.
+// outOfDate returns since when what is in view may be out of date; false if it is not. What fails has
+// an event of its own.
 func (f *follower) outOfDate(now time.Time) (since time.Time, ok bool) {
 	if f.outage.failures > 0 {
 		return since, false
 	}
 	p := f.pace()
-	waiting := func(from time.Time) {
-		if !from.After(now) && (!ok || from.Before(since)) {
-			since, ok = from, true
-		}
-	}
-	counted := false // whether one of them depends on the list of inboxes
 	for _, i := range f.inboxes {
-		if !i.inView || i.paused || i.trouble.failures > 0 {
+		if !i.inView || i.paused || i.trouble.failures > 0 || i.stale.IsZero() {
 			continue
 		}
-		counted = counted || i.counted && !i.held
-		if i.changed {
-			waiting(later(i.changedAt, i.viewed))
+		from := i.stale
+		switch {
+		case i.held:
+		case i.changed:
+			from = i.changedAt
+		case i.counted && f.list.counts:
+			continue // the list of inboxes shows no change
+		default:
+			from = from.Add(p.interval(f.class(i, now)))
 		}
-		if i.request != nil && i.request.hold == 0 {
-			waiting(later(i.request.began, i.viewed))
-		} else if c, can := f.candidate(i, now, p); can && i.request == nil {
-			waiting(later(c.due, i.viewed))
+		if from = later(from, i.viewed); !ok || from.Before(since) {
+			since, ok = from, true
 		}
-	}
-	if !counted {
-		return since, ok
-	}
-	if l := &f.list; l.request != nil && l.request.hold == 0 {
-		waiting(l.request.began)
-	} else if c, can := f.listCandidate(p); can {
-		waiting(c.due)
 	}
 	return since, ok
 }

@@ -9,7 +9,7 @@ import (
 	"mayfly/api"
 )
 
-func (f *follower) askMessages(i *inbox) {
+func (f *follower) askMessages(c *api.Client, i *inbox) {
 	i.abandon()
 	h := api.Hold{ETag: i.etag}
 	if i.held && !i.refreshed && !i.changed && f.outage.failures == 0 {
@@ -18,18 +18,24 @@ func (f *follower) askMessages(i *inbox) {
 	if (f.holds == yes || f.list.holds == yes) && len(i.messages) >= longList && i.etag != "" && !i.refreshed {
 		h.Limit = newest
 	}
-	client := f.client(i.refreshed)
 	hold := h.Wait
 	if i.etag == "" {
 		hold = 0 // it will be answered immediately
 	}
+	stale := i.stale
+	if hold > 0 {
+		i.stale = time.Time{}
+	}
 	i.request = f.start(hold, func(ctx context.Context) func(*request) {
-		list, err := client.HoldMessages(ctx, i.id, h)
+		list, err := c.HoldMessages(ctx, i.id, h)
 		return func(r *request) {
 			if i.request == r { // otherwise it was abandoned
 				i.request = nil
-				if !notSent(err) {
+				if notSent(err) {
+					i.stale = stale
+				} else {
 					i.asked = r.began
+					i.markStale()
 				}
 				f.gotMessages(i, r, h, list, err)
 			}
@@ -50,7 +56,7 @@ func (f *follower) answered(i *inbox, r *request, h api.Hold, list api.List, err
 			return false // known before: nothing was sent
 		}
 	case errors.Is(err, api.ErrNotFound):
-		f.succeeded()
+		f.succeeded(r.began)
 		f.w.forget(i.id, i.generation)
 		f.remove(i.id)
 		f.emitInbox(i, Event{Kind: Gone})
@@ -66,7 +72,7 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 	if !f.answered(i, r, h, list, err) {
 		return
 	}
-	f.succeeded()
+	f.succeeded(r.began)
 	f.updateMode()
 	i.cut = false
 	refreshed := i.refreshed
@@ -87,7 +93,11 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 		changed = changed || event.Kind == Arrived || !sameIDs(i.messages, whole)
 		i.messages, i.total, i.known = whole, list.Total, true
 	}
-	i.changed = i.changed && i.overtaken == r && i.count != i.total
+	i.stale = r.began
+	if r.hold > 0 {
+		i.stale = time.Now()
+	}
+	i.changed = i.changed && i.overtaken == r && (i.count > i.total || i.count < 0)
 	if i.trouble.failures > 0 {
 		i.trouble = outage{}
 		f.emitInbox(i, Event{Kind: Recovered})

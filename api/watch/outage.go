@@ -13,12 +13,14 @@ type outage struct {
 	failures int
 	at       time.Time // of the last failure
 	retry    time.Time
+	limited  bool // the last failure was a limit that was reached
 }
 
-// succeeded ends an outage of the service.
-func (f *follower) succeeded() {
+// succeeded ends an outage of the service when a request that began at some time was answered. A
+// limit that was reached since then is not over.
+func (f *follower) succeeded(began time.Time) {
 	clear(f.trend)
-	if f.outage.failures > 0 {
+	if f.outage.failures > 0 && !(f.outage.limited && !began.After(f.outage.at)) {
 		f.outage = outage{}
 		f.emit(Event{Kind: Recovered})
 	}
@@ -65,11 +67,11 @@ func (f *follower) failedInboxes(r *request, err error) {
 
 // failedService handles a failure that all requests would share.
 func (f *follower) failedService(r *request, err error) {
-	if f.outage.failures > 0 && r.began.Before(f.outage.at) {
+	if f.outage.failures > 0 && !r.began.After(f.outage.at) {
 		return // one of several that failed together
 	}
 	f.outage.add(err)
-	if _, room := f.w.client.Budget().Background(); errors.Is(err, api.ErrRateLimited) {
+	if _, room := f.w.client.Budget().Background(); f.outage.limited {
 		f.outage.retry = later(f.outage.retry, time.Now().Add(room))
 	}
 	f.emit(Event{Kind: Failed, Err: err, RetryAt: f.outage.retry})
@@ -85,7 +87,7 @@ func later(a, b time.Time) time.Time {
 // add counts a failure and sets the time of the next attempt.
 func (o *outage) add(err error) {
 	o.failures++
-	o.at = time.Now()
+	o.at, o.limited = time.Now(), errors.Is(err, api.ErrRateLimited)
 	wait := min(500*time.Millisecond<<min(o.failures-1, 10), maxBackOff)
 	wait = wait*4/5 + rand.N(wait/5+1)
 	var e *api.Error

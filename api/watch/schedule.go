@@ -123,18 +123,20 @@ func (f *follower) schedule() time.Duration {
 		if !ok {
 			return wait
 		}
+		client := f.w.client
 		if best.rank != urgent {
-			if _, room := f.w.client.Budget().Background(); room > 0 {
-				return min(wait, room)
-			}
 			if f.polls >= maxPolls || best.rank > listing && f.polls >= maxPolls/2 {
 				return wait // until one of them ends
 			}
+			var room time.Duration
+			if client, room = client.Reserve(); client == nil {
+				return min(wait, room)
+			}
 		}
 		if best.inbox == nil {
-			f.askInboxes()
+			f.askInboxes(client)
 		} else {
-			f.askMessages(best.inbox)
+			f.askMessages(client, best.inbox)
 		}
 	}
 }

@@ -164,6 +164,7 @@ func (w *Watcher) Pause(inboxID string, paused bool) {
 			i.paused, i.changed = paused, false
 			i.abandon()
 			if !paused {
+				i.stale = time.Now()
 				i.markChanged()
 			}
 		}
@@ -207,7 +208,7 @@ func (w *Watcher) Report(err error) {
 	w.do(func(f *follower) {
 		switch {
 		case err == nil:
-			f.succeeded()
+			f.succeeded(time.Now())
 		case serviceWide(err):
 			f.failedService(&request{began: time.Now()}, err)
 		}
