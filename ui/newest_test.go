@@ -311,7 +311,7 @@ func (h *harness) restarted(dir string, meanwhile func()) *harness {
 	meanwhile()
 	time.Sleep(time.Minute)
 	again := newHarness(h.t, with(func(again *harness) { again.server = h.server }), dir)
-	again.settle()
+	again.wait(6 * time.Second)
 	return again
 }
 
@@ -344,7 +344,7 @@ func TestUnreadSurvivesARestart(t *testing.T) {
 					two(h)
 					h.mail("bob@"+apitest.Domain, plain("Old"))
 				}), dir)
-				h.settle()
+				h.wait(6 * time.Second)
 				h.press("h", "j")
 				h.send(tea.BlurMsg{})
 				for _, from := range []string{"One", "Two", "Three"} {
