@@ -26,7 +26,7 @@ const (
 	Unchanged Change = iota
 	Colors           // the profile or the background, and with the profile how images are shown
 	Focus
-	Images // how images are shown
+	Images // how images are shown, or emoji
 )
 
 // Update applies a message and returns what it changed, and a command when the terminal is to be
@@ -62,7 +62,7 @@ func (c *Capabilities) Update(msg tea.Msg) (Change, tea.Cmd) {
 		return Colors, cmd
 	case c.Blurred != before.Blurred:
 		return Focus, cmd
-	case c.Version != before.Version:
+	case c.Version != before.Version || c.Graphemes != before.Graphemes:
 		return Images, cmd
 	}
 	return Unchanged, cmd

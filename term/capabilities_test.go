@@ -28,7 +28,7 @@ func TestMessagesChangeCapabilities(t *testing.T) {
 		{tea.BlurMsg{}, Focus},
 		{tea.FocusMsg{}, Focus},
 		{tea.BlurMsg{}, Focus},
-		{tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset}, Unchanged},
+		{tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset}, Images},
 		{tea.TerminalVersionMsg{Name: "kitty(0.28.0)"}, Images},
 		{tea.WindowSizeMsg{}, Unchanged},
 	} {

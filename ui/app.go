@@ -156,6 +156,7 @@ func (a *app) applyTheme() {
 	if err != nil {
 		a.report(session.Done{Err: err})
 	}
+	th.Graphemes = a.terminal.Graphemes
 	a.theme = th
 	a.Reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{
 		Images: panes.Hint(th, a.table.KeyFor("images"), "shows them"),

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/ui/store"
@@ -40,6 +43,31 @@ func TestFilterAndSearchMindNeitherCaseNorAccents(t *testing.T) {
 		h.press("enter", "enter", "/")
 		h.write("zoe, die creme BRULÉE")
 		h.see("1 found")
+	})
+}
+
+// TestASubjectIsShownAsItWasSent: whole in the message on every terminal, and in rows where the
+// terminal counts grapheme clusters.
+func TestASubjectIsShownAsItWasSent(t *testing.T) {
+	const family, subject = "\U0001F468\u200d\U0001F469\u200d\U0001F467", "Family " + "\U0001F468\u200d\U0001F469\u200d\U0001F467" + " 👍🏽 🏳\ufe0f\u200d🌈 🇩🇪 日本 مرحبا"
+	play(t, with(func(h *harness) {
+		in := h.inboxNamed("ada", time.Hour)
+		h.mail(in.Email, apitest.Mail{From: "a@b.example", FromName: "The " + family, Subject: subject, Text: "Hello"})
+	}), func(h *harness) {
+		rows := func() (n int) { return strings.Count(h.app.View().Content, subject) }
+		h.press("enter")
+		if got := rows(); got != 1 {
+			t.Errorf("before the terminal confirmed mode 2027 %d rows have the whole subject, want that of the message", got)
+		}
+		h.send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset})
+		h.settle()
+		if got := rows(); got != 2 || strings.Count(h.app.View().Content, "The "+family) != 2 {
+			t.Errorf("after it did, %d rows have it, want those of the list and the message", got)
+		}
+		for _, size := range [][2]int{{40, 12}, {80, 24}, {20, 6}, {120, 36}} {
+			h.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]}) // the harness checks the frames
+			h.press("?", "esc")
+		}
 	})
 }
 

@@ -93,7 +93,7 @@ func TestASearchReadsBodiesAndLeavesTheWatcherItsRequests(t *testing.T) {
 			t.Errorf("in a minute %d bodies were read with a budget of 60 requests", now-was)
 		}
 		h.mail(h.app.Store.Inboxes[h.app.Store.Order[1]].Email, apitest.Mail{From: "new@b.example", Subject: "Every new mail"})
-		h.wait(2 * time.Second)
+		h.wait(5 * time.Second)
 		h.see(fmt.Sprintf("2/%d", h.found()))
 		h.press("up")
 		h.see("new@b.example · ada")

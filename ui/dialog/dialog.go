@@ -94,7 +94,7 @@ func dimmed(th *theme.Theme, row string) string {
 	var b strings.Builder
 	for part := range strings.SplitAfterSeq(halfBlocks.Replace(row), "\x1b[m") {
 		text, rule, _ := strings.Cut(part, string(th.Faint))
-		b.WriteString(th.Dim.On(ansi.Strip(text)) + th.Faint.On(ansi.Strip(rule)))
+		b.WriteString(th.Dim.On(th.Steady(ansi.Strip(text))) + th.Faint.On(ansi.Strip(rule)))
 	}
 	return b.String()
 }

@@ -168,7 +168,7 @@ func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) [
 		state := list.Span{Text: briefly(i, now), Style: statusStyle(th, i, now)}
 		if state.Text != "" { // beside the count, and the name in what is left
 			room := b.Room(total) - cell.Width(state.Text)
-			name.Text = cell.Cut(cell.Steady(name.Text), room-1)
+			name.Text = cell.Cut(th.Steady(name.Text), room-1)
 			first = []list.Span{name, {Text: cell.Spaces(room - cell.Width(name.Text))}, state}
 		}
 		return []string{b.Line(mark, append(first, total)...)}

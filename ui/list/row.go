@@ -51,7 +51,7 @@ func (b Bar) Line(mark string, spans ...Span) string {
 	out.WriteString(back.On(" "))
 	used := 0
 	for _, s := range spans {
-		text := cell.Cut(cell.Steady(s.Text), room-used)
+		text := cell.Cut(th.Steady(s.Text), room-used)
 		used += cell.Width(text)
 		out.WriteString((back + s.Style).On(text))
 	}

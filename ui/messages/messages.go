@@ -150,10 +150,10 @@ func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
 	}
 }
 
-func (p *Pane) title(w int) string {
+func (p *Pane) title(th *theme.Theme, w int) string {
 	if i := p.store.Inboxes[p.InboxID]; i != nil {
 		if i.Label != "" {
-			return cell.Cut(cell.Steady(i.Label+"  "+i.Email), w)
+			return cell.Cut(th.Steady(i.Label+"  "+i.Email), w)
 		}
 		return cell.CutMiddle(i.Email, w)
 	}
@@ -168,7 +168,7 @@ func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool, empty []string
 		right = fmt.Sprintf("%d of %d ", p.Index()+1, p.Len())
 	}
 	room := p.Rect.W - 2 - cell.Width(right)
-	out[0] = panes.Title(th, p.Filter.Title(th, p.title(room), room), th.Dim.On(right), p.Rect.W, focused)
+	out[0] = panes.Title(th, p.Filter.Title(th, p.title(th, room), room), th.Dim.On(right), p.Rect.W, focused)
 	if p.Len() == 0 {
 		panes.Place(out, p.Rect.W, p.Top(), empty)
 		return out

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/render"
 	"mayfly/render/image"
@@ -26,7 +29,7 @@ func (p *Pane) Draw(focused bool, idle []string, now time.Time) []string {
 		panes.Place(out, w, p.textTop(), idle)
 		return out
 	}
-	out[0] = panes.Title(th, cell.Cut(cell.Steady(p.Message.Subject), w-3), p.search.status(th), w, focused)
+	out[0] = panes.Title(th, cell.Cut(th.Steady(p.Message.Subject), p.titleWidth()), p.search.status(th), w, focused)
 	if p.search.typing {
 		out[0] = panes.Title(th, p.search.prompt(th, w-2), "", w, focused)
 	}
@@ -149,14 +152,10 @@ func (p *Pane) head() []string {
 	field := func(name, value string) string {
 		return th.Dim.On(cell.Fit(name, 6)) + cell.Cut(value, max(1, w-6))
 	}
-	from := cell.Steady(m.Sender)
-	if m.Address != "" && m.Address != m.Sender {
-		from += th.Dim.On(" <" + cell.Steady(m.Address) + ">")
-	}
-	head := []string{
-		field("From", from), field("To", cell.Steady(p.email)),
+	head := append(p.subject(w, maxSubject),
+		field("From", p.from(w-6)), field("To", cell.CutMiddle(p.email, w-6)),
 		field("At", m.Received.Local().Format("2 Jan 2006 15:04:05")),
-	}
+	)
 	if m.Delay > 0 {
 		head = append(head, field("", th.Good.On(clock.Elapsed(m.Delay)+" after you copied the address")))
 	}
@@ -169,10 +168,44 @@ func (p *Pane) head() []string {
 	return append(head, "")
 }
 
+// maxSubject bounds the rows of a subject.
+const maxSubject = 6
+
+// titleWidth is the room for the subject in the title.
+func (p *Pane) titleWidth() int { return p.Rect.W - 3 }
+
+// subject is the subject as it was sent, in at most the given number of rows: nothing if the title
+// shows it so. Nothing stands to the right of these rows, so that they may take another width than
+// they seem to.
+func (p *Pane) subject(w, most int) []string {
+	text := p.Message.Subject
+	if cell.Width(text) <= p.titleWidth() && p.theme.Steady(text) == text {
+		return nil
+	}
+	var rows []string
+	for row := range strings.SplitSeq(ansi.Wrap(cell.Cut(text, w*most), w, ""), "\n") {
+		rows = append(rows, p.theme.Bright.On(row))
+	}
+	return rows[:min(len(rows), most)]
+}
+
+// from is the sender and the address. The name gives way to the address.
+func (p *Pane) from(w int) string {
+	th, m := p.theme, p.Message
+	sender, address := th.Steady(m.Sender), " <"+th.Steady(m.Address)+">"
+	if m.Address == "" || m.Address == m.Sender {
+		return cell.CutMiddle(m.Sender, w)
+	}
+	if room := w - cell.Width(address); room >= min(cell.Width(sender), 4) {
+		return cell.Cut(sender, room) + th.Dim.On(address)
+	}
+	return th.Dim.On(cell.CutMiddle(m.Address, w))
+}
+
 // shortHead is the head for a low pane.
 func (p *Pane) shortHead(w int) []string {
 	th, m := p.theme, p.Message
-	line := th.Text.On(cell.Steady(m.Sender)) + th.Dim.On(" · "+m.Received.Local().Format("15:04:05"))
+	line := th.Text.On(th.Steady(m.Sender)) + th.Dim.On(" · "+m.Received.Local().Format("15:04:05"))
 	if m.Delay > 0 {
 		line += th.Dim.On(" · ") + th.Good.On(clock.Elapsed(m.Delay)+" after you copied the address")
 	}
@@ -180,6 +213,9 @@ func (p *Pane) shortHead(w int) []string {
 		line = th.Warn.On("The inbox is gone.") + th.Dim.On(" · ") + line
 	}
 	head := []string{cell.Cut(line, w)}
+	if th.Steady(m.Subject) != m.Subject {
+		head = append(p.subject(w, 1), head...)
+	}
 	if p.Opened != nil {
 		head = append(head, p.attachments(w)...)
 	}
@@ -190,7 +226,7 @@ func (p *Pane) shortHead(w int) []string {
 func (p *Pane) notices(w int) []string {
 	var rows []string
 	for _, n := range p.facts.notices {
-		rows = append(rows, p.theme.Dim.On(cell.Cut(cell.Steady(n), w)))
+		rows = append(rows, p.theme.Dim.On(cell.Cut(p.theme.Steady(n), w)))
 	}
 	if n := p.facts.here + p.facts.away; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
 		text := "1 image"
@@ -207,7 +243,7 @@ func (p *Pane) attachments(w int) []string {
 	var rows []string
 	for _, i := range p.Opened.Files() {
 		a := p.Opened.Attachments[i]
-		name := cell.Steady(cmp.Or(render.Clean(a.Filename), render.Clean(a.ContentType)))
+		name := p.theme.Steady(cmp.Or(render.Clean(a.Filename), render.Clean(a.ContentType)))
 		size := bytesText(a.Size)
 		label := "File"
 		if len(rows) > 0 {

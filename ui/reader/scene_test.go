@@ -108,7 +108,7 @@ func (s *scene) do(ids ...string) (intent any) {
 
 func (s *scene) draw() uitest.Screen {
 	s.t.Helper()
-	return uitest.Draw(s.t, s.Draw(true, []string{"Nothing is open."}, s.now), s.Rect.W)
+	return uitest.DrawLast(s.t, s.Draw(true, []string{"Nothing is open."}, s.now), s.Rect.W)
 }
 
 func click(x, y int) tea.Msg { return tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft} }

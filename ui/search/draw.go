@@ -91,7 +91,7 @@ func (s *Search) row(th *theme.Theme, row list.Row, w int) []string {
 	}
 	subject, excerpt := m.Subject, s.excerpt(m)
 	if excerpt != "" {
-		subject = cell.Cut(cell.Steady(subject), max(12, w*2/5))
+		subject = cell.Cut(th.Steady(subject), max(12, w*2/5))
 		excerpt = s.around(excerpt, w-6-cell.Width(subject))
 	}
 	about := s.spans(th, subject, th.Text)
@@ -139,7 +139,7 @@ func (s *Search) around(line string, w int) string {
 
 // spans are a text in a style, with the words that were searched for highlighted.
 func (s *Search) spans(th *theme.Theme, text string, style theme.Style) []list.Span {
-	text = cell.Steady(text)
+	text = th.Steady(text)
 	folded := cell.Fold(text)
 	var found [][2]int
 	for _, word := range s.words {

@@ -14,6 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"mayfly/assets"
+	"mayfly/ui/cell"
 )
 
 // Style is the SGR sequence of a style. Styles can be concatenated, such as a background and a
@@ -43,6 +44,8 @@ type Theme struct {
 	Name    string
 	Dark    bool
 	Profile colorprofile.Profile
+	// Graphemes is set where the terminal counts cells by grapheme clusters (mode 2027).
+	Graphemes bool
 
 	Text   Style // body text
 	Bright Style // titles, senders of unread mail
@@ -60,6 +63,15 @@ type Theme struct {
 
 	// The same roles as colours.
 	Colors Colors
+}
+
+// Steady returns text as a row can show it without losing its width: as it is where the terminal
+// counts grapheme clusters, otherwise made steady by [cell.Steady].
+func (t *Theme) Steady(text string) string {
+	if t.Graphemes {
+		return text
+	}
+	return cell.Steady(text)
 }
 
 // Colors are the colours of a theme, nil for the terminal's own.
