@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -34,10 +35,23 @@ func (s *Session) Open(m *store.Message, generation uint64, prepare func(*render
 	return s.opening(s.Client, m, generation, prepare)
 }
 
-// Prefetch fetches a message for its code and link, at a lower priority than what the user asks
-// for.
+// Prefetch fetches a message for its code and link, as soon as the budget has room for what the user
+// did not ask for.
 func (s *Session) Prefetch(m *store.Message) tea.Cmd {
-	return s.opening(s.Client.Background(), m, 0, func(*render.Mail) {})
+	n := *m
+	return func() tea.Msg {
+		for {
+			c, wait := s.Client.Reserve()
+			if c != nil {
+				return s.opening(c, &n, 0, func(*render.Mail) {})()
+			}
+			select {
+			case <-time.After(wait):
+			case <-s.ctx.Done():
+				return nil
+			}
+		}
+	}
 }
 
 func (s *Session) opening(c *api.Client, m *store.Message, generation uint64, prepare func(*render.Mail)) tea.Cmd {

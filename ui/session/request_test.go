@@ -181,6 +181,20 @@ func TestOpeningTakesOneRequest(t *testing.T) {
 	}
 }
 
+func TestAPrefetchWaitsForRoomInTheBudget(t *testing.T) {
+	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
+		m := deliver(t, server, apitest.Mail{Subject: "Code", Text: "Your verification code is 482913"})
+		for {
+			if c, _ := s.Client.Reserve(); c == nil {
+				break
+			}
+		}
+		if got := s.Prefetch(m)().(Opened); got.Err != nil || got.Findings.Code != "482913" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 func TestTheRawFormIsAdded(t *testing.T) {
 	for _, extensions := range []bool{true, false} {
 		ask(t, apitest.Options{Extensions: extensions}, func(s *Session, server *apitest.Server, _ string) {
