@@ -12,6 +12,7 @@ type List struct {
 	top    int // index of the first item on the screen
 	reveal bool
 	seen   bool // the selected item was on the screen when the rows were last laid out
+	height int  // in lines, when they were
 	placed bool // the user put the selection where it is
 }
 
@@ -89,12 +90,15 @@ type Row struct {
 }
 
 // Rows lays out the items that fit into height lines; tall returns the height of an item in lines.
-// If the selection has moved, it is scrolled into view.
+// If the selection has moved, it is scrolled into view; if it was there, it stays there when the
+// height changes.
 func (l *List) Rows(height int, tall func(id string) int) []Row {
 	if height <= 0 || len(l.ids) == 0 {
 		return nil
 	}
-	if l.reveal {
+	resized := height != l.height
+	l.height = height
+	if l.reveal || resized && l.seen {
 		l.bringIntoView(height, tall)
 		l.reveal = false
 	}

@@ -97,6 +97,21 @@ func TestTheWheelLeavesTheSelection(t *testing.T) {
 	}
 }
 
+func TestASmallerScreenKeepsTheSelection(t *testing.T) {
+	var l List
+	l.Set(ids(20))
+	l.Select("9")
+	l.Rows(20, two)
+	if rows := l.Rows(6, two); !slices.ContainsFunc(rows, func(r Row) bool { return r.Selected }) {
+		t.Errorf("after shrinking the rows are %v", rows)
+	}
+	l.Scroll(5)
+	l.Rows(6, two)
+	if rows := l.Rows(8, two); rows[0].ID == "9" {
+		t.Errorf("what had been scrolled away is back: %v", rows)
+	}
+}
+
 func TestNoRoomIsWasted(t *testing.T) {
 	var l List
 	l.Set(ids(10))
