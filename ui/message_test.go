@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -321,6 +322,33 @@ func TestALongBodyIsNeverLaidOutBetweenFrames(t *testing.T) {
 		h.settle()
 		h.see("Begins here")
 	})
+}
+
+func TestALongBodyHasItsLinesInItsFirstFrame(t *testing.T) {
+	for _, w := range []int{60, 80} {
+		set := with(func(h *harness) {
+			ada(h)
+			h.mail("ada@"+apitest.Domain, long())
+		})
+		set.width = w
+		play(t, set, func(h *harness) {
+			h.app.Store.Opened = store.Cache{}
+			h.send(keyPress("enter"))
+			for range 100 {
+				synctest.Wait()
+				select {
+				case msg := <-h.msgs:
+					h.send(msg)
+				default:
+				}
+				if h.app.Reader.Opened != nil {
+					h.see("Begins here")
+					return
+				}
+			}
+			t.Errorf("%d cells wide nothing opened", w)
+		})
+	}
 }
 
 func TestSavingSaysSoAtOnce(t *testing.T) {

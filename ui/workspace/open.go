@@ -40,6 +40,7 @@ func (w *Workspace) show(m *store.Message) any {
 		email = i.Email
 	}
 	w.Reader.Open(m, email, time.Now())
+	w.Fit(w.Layout.Header.W, w.Layout.Footer.Y+1) // so that it is laid out for the width that it gets
 	if opened := w.Store.Opened.Get(m.Key); opened != nil {
 		w.Reader.Show(opened, m.Findings)
 	} else {
