@@ -63,6 +63,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		ThemePath: filepath.Join(a.stateDir(), "theme.toml"),
 		Log:       a.log,
 		LogPath:   logPath,
+		Lend:      a.signals.lend,
 		NoColor:   a.color == "never",
 	})
 	if text := a.parting.Load(); text != nil && a.onLocal.Load() {

@@ -11,6 +11,9 @@
 //
 //	[keys]
 //	copy-code = "ctrl+y"
+//
+//	[commands]
+//	"ctrl+t" = "xdotool type \"$MAYFLY_CODE\""
 package config
 
 import (
@@ -32,7 +35,8 @@ type Config struct {
 	UI       UI
 	// Keys are the keys of actions, by the name of the action; one that is not here keeps its usual
 	// keys, one with an empty list has none.
-	Keys map[string][]string
+	Keys     map[string][]string
+	Commands []Command // in the order of the file
 
 	Problems []Problem // what is wrong in the file, in the order of its lines
 }
@@ -57,6 +61,9 @@ type UI struct {
 	Autocopy    bool   // copy new codes as they arrive
 	DownloadDir string // where messages and attachments are saved; "" for the usual folder
 }
+
+// Command is a shell command that a key runs.
+type Command struct{ Key, Line string }
 
 // Problem is something wrong in a configuration file.
 type Problem struct {

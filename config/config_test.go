@@ -63,7 +63,7 @@ func TestProblems(t *testing.T) {
 			"config.toml:4: keep takes true or false",
 		}},
 		{"unknown settings", "colour = 1\nprofil = 'a'\nmouse = true\n[ui]\nprofile = 'a'\ncolour = {a = 1, b = 2}\n[profiles.a]\nbase_rul = ''\n", []string{
-			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [local], [ui], [keys]`,
+			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [local], [ui], [keys], [commands]`,
 			`config.toml:2: "profil" is not a setting; did you mean profile?`,
 			`config.toml:3: "mouse" is not a setting; it belongs under [ui]`,
 			`config.toml:5: "profile" is not a setting of [ui]; it belongs above the first table`,
@@ -73,7 +73,7 @@ func TestProblems(t *testing.T) {
 		{"unknown tables", "[uii]\nmouse = true\n[ui.colours]\na = 1\n[\"\\u001b[m\"]\n", []string{
 			`config.toml:1: "uii" is not a setting; did you mean [ui]?`,
 			`config.toml:3: "colours" is not a setting of [ui]; there are theme, mouse, follow, autocopy, download_dir`,
-			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [ui], [keys]`,
+			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [ui], [keys], [commands]`,
 		}},
 		{"tables and settings mistaken", "ui = 5\n[profile]\nname = 'a'\n[[ui]]\nmouse = true\n[profiles]\na = 'https://a.example'\n", []string{
 			"config.toml:1: ui is a table, which begins with [ui]",
@@ -188,6 +188,40 @@ var set = Config{
 	Local:    Local{SMTP: "127.0.0.1:2600", HTTP: "[::1]:8600", Keep: true},
 	UI:       UI{Theme: "dusk", Mouse: false, Follow: true, Autocopy: true, DownloadDir: "~/mail"},
 	Keys:     map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
+}
+
+func TestCommands(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		want       []Command
+		problems   []string
+	}{
+		{"in the order of the file", "[commands]\n\"ctrl+t\" = 'xdotool type \"$MAYFLY_CODE\"'\nM = ' !less '\n",
+			[]Command{{"ctrl+t", `xdotool type "$MAYFLY_CODE"`}, {"M", "!less"}}, nil},
+		{"wrong ones", "[commands]\nM = 5\nW = ' '\n\"ctrl+\" = 'a'\nwhy = 'b'\nZ = 'c'\n", []Command{{"Z", "c"}}, []string{
+			`config.toml:2: M takes a shell command in quotes, such as "wc -l"`,
+			`config.toml:3: W takes a shell command in quotes, such as "wc -l"`,
+			`config.toml:4: there is no key "ctrl+"; a key is written such as "c", "ctrl+y" or "f2"`,
+			`config.toml:5: there is no key "why"; a key is written such as "c", "ctrl+y" or "f2"`,
+		}},
+		{"the key of an action", "[commands]\nj = 'a'\nZ = 'b'\n", []Command{{"Z", "b"}}, []string{
+			`config.toml:2: "j" is already the key of down; the command goes without it unless [keys] gives down another`}},
+		{"a key that was freed", "[commands]\nj = 'a'\n[keys]\ndown = 'J'\n", []Command{{"j", "a"}}, nil},
+		{"a key that was taken", "[commands]\nJ = 'a'\n[keys]\ndown = 'J'\n", nil, []string{
+			`config.toml:2: "J" is already the key of down; the command goes without it unless [keys] gives down another`}},
+	} {
+		got := Parse("config.toml", []byte(c.file), usual)
+		if !slices.Equal(got.Commands, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got.Commands, c.want)
+		}
+		var problems []string
+		for _, p := range got.Problems {
+			problems = append(problems, p.String())
+		}
+		if !slices.Equal(problems, c.problems) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(problems, "\n"), strings.Join(c.problems, "\n"))
+		}
+	}
 }
 
 func TestEverySettingIsRead(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,7 +34,7 @@ func bind(keys, usualKeys map[string][]string, action string, v any) error {
 			return errUnwanted
 		}
 		if !isKey(key) {
-			wrong = append(wrong, fmt.Sprintf("%q", key))
+			wrong = append(wrong, strconv.Quote(key))
 			continue
 		}
 		chosen = append(chosen, key)
@@ -42,8 +43,26 @@ func bind(keys, usualKeys map[string][]string, action string, v any) error {
 		keys[action] = chosen
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("%s: there is no key %s; a key is written such as \"c\", \"ctrl+y\" or \"f2\"", action, strings.Join(wrong, ", "))
+		return fmt.Errorf("%s: %w", action, noKey(wrong...))
 	}
+	return nil
+}
+
+// noKey says that there are no such keys, given in quotes.
+func noKey(names ...string) error {
+	return fmt.Errorf(`there is no key %s; a key is written such as "c", "ctrl+y" or "f2"`, strings.Join(names, ", "))
+}
+
+// addCommand gives a key the shell command that v is.
+func addCommand(c *Config, key string, v any) error {
+	line, ok := v.(string)
+	if !ok || strings.TrimSpace(line) == "" {
+		return errUnwanted
+	}
+	if !isKey(key) {
+		return noKey(strconv.Quote(key))
+	}
+	c.Commands = append(c.Commands, Command{key, strings.TrimSpace(line)})
 	return nil
 }
 
@@ -60,7 +79,7 @@ const keyNames = "enter tab backspace esc space up down left right home end pgup
 	"f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 f13 f14 f15 f16 f17 f18 f19 f20"
 
 // dropClashes reports keys that mean two actions, unless these usually share a key (in different
-// panes), and takes them from the action that the file gave them.
+// panes), and takes them from the action or the command that the file gave them.
 func (r *reader) dropClashes(usualKeys map[string][]string) {
 	now := maps.Clone(usualKeys)
 	maps.Copy(now, r.config.Keys)
@@ -79,6 +98,20 @@ func (r *reader) dropClashes(usualKeys map[string][]string) {
 		})
 		r.config.Keys[action] = now[action]
 	}
+	r.config.Commands = slices.DeleteFunc(r.config.Commands, func(c Command) bool { return r.clashes(c, now) })
+}
+
+// clashes reports a command whose key is that of an action.
+func (r *reader) clashes(c Command, keys map[string][]string) bool {
+	path := []string{"commands", c.Key}
+	for _, action := range slices.Sorted(maps.Keys(keys)) {
+		if slices.Contains(keys[action], c.Key) {
+			r.line = r.seen[dotted(path)]
+			r.report(path, "%q is already the key of %s; the command goes without it unless [keys] gives %[2]s another", c.Key, action)
+			return true
+		}
+	}
+	return false
 }
 
 func overlap(a, b []string) bool {

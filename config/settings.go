@@ -53,6 +53,7 @@ func settings(usualKeys map[string][]string) []setting {
 			func(c *Config, _ string, v any) error { return put(&c.UI.DownloadDir, v) }},
 		{"keys.*", `a key in quotes, such as "c", "ctrl+y" or "f2", or a list of keys`,
 			func(c *Config, action string, v any) error { return bind(c.Keys, usualKeys, action, v) }},
+		{"commands.*", `a shell command in quotes, such as "wc -l"`, addCommand},
 	}
 }
 

@@ -3,9 +3,12 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -53,5 +56,124 @@ func TestTheThemeIsKeptForTheNextRun(t *testing.T) {
 	app.typeKeys("T")
 	if next := theme.FindStringSubmatch(app.waitUntil("the theme", theme.MatchString))[1]; next == chosen {
 		t.Errorf("the next run does not begin with the theme %s", chosen)
+	}
+}
+
+func TestAMessageIsPipedToACommand(t *testing.T) {
+	t.Parallel()
+	app := newMachine(t).openSignup()
+	for _, c := range []struct{ choose, command, want string }{
+		{"text\r", "grep -c code", "✓ 1"},
+		{"html\r", "grep -o 'font-size:[0-9]*px'", "✓ font-size:32px"},
+		{"raw\r", "exit 3", "! exit 3: exit status 3"},
+		{"raw\r", "true", "✓ ran true"},
+		{"raw\r", `grep Message-ID; echo "$MAYFLY_CODE from $MAYFLY_FROM"`, "482913 from no-reply@acme.example"},
+	} {
+		app.typeKeys("|")
+		app.waitFor("Pipe to a command")
+		app.typeKeys(c.choose)
+		app.waitFor("to a command", "enter runs it")
+		app.typeKeys("\x15" + c.command + "\r") // ctrl+u empties the line of the command before
+		app.waitFor(c.want)
+	}
+	app.waitFor("Message-ID: <1@acme.example>", "esc closes")
+	app.typeKeys("\x1b")
+	app.waitUntil("the message alone", func(text string) bool { return !strings.Contains(text, "esc closes") })
+}
+
+func TestACommandGetsTheTerminal(t *testing.T) {
+	t.Parallel()
+	app := newMachine(t).openSignup()
+	app.typeKeys("|")
+	app.waitFor("Pipe to a command")
+	app.typeKeys("\r")
+	app.waitFor("enter runs it")
+	app.typeKeys("!wc -w; stty -a </dev/tty | grep -o ' icanon'\r")
+	app.waitFor(" icanon", "press a key to return")
+	if out := app.output(); strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
+		t.Error("the command is on the screen of the application")
+	}
+	app.typeKeys("\x03") // in front of a command that has ended, and so no interrupt
+	app.waitFor("Welcome to Acme, Ada", "n new")
+}
+
+func TestTheEditorGetsTheMessageAsAFile(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t).withProgram("editor", `
+		echo "editing $1" | sed 's/.*message/editing message/'
+		ls -l "$1" | cut -c1-10
+		cp "$1" "$HOME/copy"; printf %s "$1" >"$HOME/path"
+		trap : INT; kill -INT 0 # as ctrl+c does
+		echo run >>"$HOME/runs"; echo "interrupted $(($(wc -l <"$HOME/runs")))"
+		read answer; exit "$answer"`).with("EDITOR=editor")
+	app := m.openSignup()
+	for n, c := range []struct{ view, file, content string }{
+		{"1", "message.txt", "Your verification code is 482913"}, {"3", "message.html", "<h1>Welcome to Acme, Ada</h1>"}, {"5", "message.eml", "Message-ID: <1@acme.example>"},
+	} {
+		app.typeKeys(c.view + "e")
+		app.waitFor("editing "+c.file, "-r--------", fmt.Sprint("interrupted ", n+1))
+		app.typeKeys("0\r")
+		app.waitFor("n new", "482913")
+		if copied, err := os.ReadFile(filepath.Join(m.home, "copy")); err != nil || !strings.Contains(string(copied), c.content) {
+			t.Errorf("the editor got %q, %v", copied, err)
+		}
+		path, err := os.ReadFile(filepath.Join(m.home, "path"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the file is removed", func() bool { _, err := os.Stat(filepath.Dir(string(path))); return os.IsNotExist(err) })
+	}
+	app.typeKeys("e")
+	app.waitFor("interrupted 4")
+	app.typeKeys("7\r")
+	app.waitFor("! editor: exit status 7")
+}
+
+func TestATerminatedApplicationEndsTheEditor(t *testing.T) {
+	t.Parallel()
+	app := newMachine(t).withProgram("editor", "echo editing; exec sleep 600").with("EDITOR=editor").openSignup()
+	app.typeKeys("e")
+	app.waitFor("editing")
+	if err := app.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	app.exitStatus()
+	app.checkRestored(syscall.SIGTERM)
+}
+
+func TestKeysRunCommandsOfTheConfiguration(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	config := filepath.Join(m.home, ".config", "mayfly", "config.toml")
+	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, []byte(`
+[commands]
+W = "echo \"$MAYFLY_CODE|$MAYFLY_LINK|$MAYFLY_SUBJECT\""
+X = "echo to $MAYFLY_ADDRESS"
+"ctrl+x" = "grep -c '^Message-ID'"
+Q = "echo $MAYFLY_CODE"
+y = "echo never"
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	app := m.openApplication()
+	app.waitFor(`config.toml:7: "y" is already the key of copy-address`)
+	app.typeKeys("X")
+	app.waitFor("✓ to " + app.address)
+	app.typeKeys("Q")
+	app.waitFor("Select a message first")
+	mail := strings.Replace(signup(app.address), "Subject: Confirm your e-mail address", "Subject: Confirm $(touch pwned) `touch pwned` \"; touch pwned", 1)
+	send(t, app.smtp, app.address, mail)
+	app.waitFor("482913")
+	app.typeKeys("W")
+	app.waitFor("✓ 482913|https://acme.example/confirm?token=abc|Confirm $(touch pwned) `touch pwned` \"; touch pwned")
+	app.typeKeys("\x18")
+	app.waitFor("✓ 1")
+	app.typeKeys("?")
+	app.waitFor("Run echo to $MAYFLY_ADDRESS")
+	if _, err := os.Stat(filepath.Join(m.home, "pwned")); !os.IsNotExist(err) {
+		t.Error("a mail ran a command")
 	}
 }

@@ -89,14 +89,17 @@ func code(line string, width int) []string {
 	}
 }
 
+// escapedBar stands for a bar within a cell while a row is taken apart: no page has the character.
+const escapedBar = "\x00"
+
 // table is a table as wide as width allows: cells that are too long go on in further rows. Where its longest words do not fit
 // beside each other it is a list with an item for each row.
 func table(rows []string, width int) []string {
 	var cells [][]string
 	for _, row := range rows {
-		line := strings.Split(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), "|")
+		line := strings.Split(strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), `\|`, escapedBar), "|")
 		for n := range line {
-			line[n] = strings.TrimSpace(line[n])
+			line[n] = strings.ReplaceAll(strings.TrimSpace(line[n]), escapedBar, `\|`)
 		}
 		cells = append(cells, line)
 	}

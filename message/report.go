@@ -62,9 +62,14 @@ func (m *Message) described() api.Message {
 }
 
 // Plain returns the rich view without styles and trailing spaces.
-func (m *Message) Plain(o render.Options) string {
+func (m *Message) Plain(o render.Options) string { return m.plain(render.Rich, o) }
+
+// PlainText returns the text of the message, or else that of its HTML, cleaned for a terminal.
+func (m *Message) PlainText() string { return m.plain(render.Text, render.Options{Width: 1 << 20}) }
+
+func (m *Message) plain(v render.View, o render.Options) string {
 	var s strings.Builder
-	for i, line := range m.Mail().Lines(render.Rich, o) {
+	for i, line := range m.Mail().Lines(v, o) {
 		if i > 0 {
 			s.WriteByte('\n')
 		}

@@ -72,7 +72,7 @@ func helper(name string, args ...string) func(context.Context, string) error {
 	return func(ctx context.Context, text string) error {
 		cmd := exec.CommandContext(ctx, name, args...)
 		cmd.Stdin = strings.NewReader(text)
-		detach(cmd)                            // it may stay to serve what was copied
+		Detach(cmd)                            // it may stay to serve what was copied
 		cmd.WaitDelay = 100 * time.Millisecond // what it started may keep the pipe open
 		err := cmd.Run()
 		if err != nil && ctx.Err() != nil {

@@ -15,7 +15,7 @@ import (
 func (e Env) Open(target string) error {
 	command := e.opener(target)
 	cmd := exec.Command(command[0], command[1:]...)
-	detach(cmd)
+	Detach(cmd)
 	name := filepath.Base(command[0])
 	switch err := cmd.Run(); {
 	case errors.Is(err, exec.ErrNotFound):

@@ -19,5 +19,5 @@ func size(fd int) Size {
 // foreground is true: only Unix has background processes of a terminal.
 func foreground(int) bool { return true }
 
-// detach does nothing: only Unix has sessions.
-func detach(*exec.Cmd) {}
+// Detach does nothing: only Unix has sessions.
+func Detach(*exec.Cmd) {}

@@ -26,6 +26,12 @@ func foreground(fd int) bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// detach gives a program a session of its own, so that ctrl+z, ctrl+c and the end of the terminal do
-// not reach it.
-func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+// Detach gives a program a session of its own, so that ctrl+z, ctrl+c and the end of the terminal do
+// not reach it, and it cannot read the terminal. When its context ends, so do the programs that it
+// started.
+func Detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if cmd.Cancel != nil {
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	}
+}

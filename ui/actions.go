@@ -16,7 +16,7 @@ import (
 func (a *app) actions() action.Table {
 	const anywhere = action.Anywhere
 	need := func(reason func(action.Subject) string) func() string {
-		return func() string { return reason(a.Subject(a.link, a.table, a.now)) }
+		return func() string { return reason(a.commands.Subject()) }
 	}
 	mark := func() string { return a.table.KeyFor("mark") }
 
@@ -33,8 +33,7 @@ func (a *app) actions() action.Table {
 		{ID: "save-message", Title: "Save the message", Group: action.Message, Keys: []string{"s"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any { return a.link.Session.SaveMessage(a.Message(), a.OpenedOf(a.Message()), a.host.Downloads) }},
 		{ID: "save-attachments", Title: "Save the attachments", Group: action.Message, Keys: []string{"a"}, Where: anywhere, Why: a.Reader.NeedAttachments, Run: func() any { return a.link.Session.SaveAttachments(a.Reader.Opened, a.host.Downloads) }},
 		{ID: "browser", Title: "Open a safe copy in the browser", Group: action.Message, Keys: []string{"b"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any {
-			a.note("opening a safe copy…")
-			return a.link.Session.OpenCopy(a.Message(), a.OpenedOf(a.Message()), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env))
+			return []any{intent.Note{Text: "opening a safe copy…"}, a.link.Session.OpenCopy(a.Message(), a.OpenedOf(a.Message()), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env))}
 		}},
 		{ID: "unread", Title: "Mark unread", Group: action.Message, Keys: []string{"u"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: a.ToggleUnread},
 		{ID: "compare", Title: "Compare with the one before, or two marked", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { _, reason := a.Pair(mark()); return reason }, Run: func() any { pair, _ := a.Pair(mark()); return a.link.Session.Compare(pair[0], pair[1]) }},
@@ -58,7 +57,7 @@ func (a *app) actions() action.Table {
 		{ID: "quit", Title: "Quit", Hint: "quit", Group: action.Application, Keys: []string{"q", "ctrl+c"}, Where: anywhere, Run: func() any { return a.Reader.Quit() }},
 	}
 	keyFor := func(id string) string { return a.table.KeyFor(id) }
-	return action.Join(a.Workspace.Actions(), a.Reader.Actions(keyFor, a.link.NoRaw), table)
+	return action.Join(a.Workspace.Actions(), a.Reader.Actions(keyFor, a.link.NoRaw), table, a.commands.Actions())
 }
 
 // refresh fetches the lists again, or retries the connection.

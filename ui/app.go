@@ -10,9 +10,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/render"
 	"mayfly/term"
 	"mayfly/ui/action"
 	"mayfly/ui/clock"
+	"mayfly/ui/command"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/panes"
@@ -33,6 +35,7 @@ type app struct {
 	settings *settings.Settings
 	link     *session.Link
 	table    action.Table
+	commands *command.Commands
 	dialogs  []dialog.Dialog // the last one takes the keys
 	footer   status.Footer
 	ticker   clock.Ticker
@@ -52,6 +55,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	a := &app{Workspace: *workspace.New(now), ctx: ctx, log: o.Log, host: h, settings: settings.New(o.Config.UI, o.ThemePath), now: now}
 	a.Follow, a.Autocopy = o.Config.UI.Follow, o.Config.UI.Autocopy
 	a.link = session.NewLink(ctx, o.Services, o.Log, now)
+	a.commands = &command.Commands{Configured: o.Config.Commands, Context: ctx, Host: h, View: func() render.View { return a.Reader.View }, Subject: func() action.Subject { return a.Subject(a.link, a.table, a.now) }}
 	a.table = a.actions()
 	a.table.Bind(o.Config.Keys)
 	a.applyTheme()

@@ -283,16 +283,16 @@ func TestTheMouse(t *testing.T) {
 
 func TestKeysOfOnesOwn(t *testing.T) {
 	set := with(ada)
-	set.config = "[keys]\ncopy-address = \"Y\"\n"
+	set.config = "[keys]\ncopy-address = \"W\"\n"
 	play(t, set, func(h *harness) {
 		h.press("y")
 		if len(h.copied) != 0 {
 			t.Error("y still copies")
 		}
-		h.see("Y copy address")
-		h.press("Y")
+		h.see("W copy address")
+		h.press("W")
 		if len(h.copied) != 1 {
-			t.Error("Y does not copy")
+			t.Error("W does not copy")
 		}
 	})
 }

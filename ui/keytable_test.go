@@ -17,7 +17,7 @@ func keyTable(table action.Table) string {
 			}
 			keys := make([]string, len(c.Keys))
 			for i, k := range c.Keys {
-				keys[i] = "`" + action.KeyName(k) + "`"
+				keys[i] = inTable(action.KeyName(k))
 			}
 			b.WriteString("| " + strings.Join(keys, " ") + " | " + c.Title + " |\n")
 		}
@@ -33,9 +33,12 @@ func actionTable(table action.Table) string {
 	for _, c := range table {
 		keys := make([]string, len(c.Keys))
 		for i, k := range c.Keys {
-			keys[i] = "`" + k + "`"
+			keys[i] = inTable(k)
 		}
 		b.WriteString("| `" + c.ID + "` | " + strings.Join(keys, " ") + " | " + c.Title + " |\n")
 	}
 	return b.String()
 }
+
+// inTable is a key as code in a Markdown table, where bars separate cells.
+func inTable(key string) string { return "`" + strings.ReplaceAll(key, "|", `\|`) + "`" }

@@ -195,6 +195,46 @@ func TestASafeCopyThatCannotBeOpenedIsNamed(t *testing.T) {
 	})
 }
 
+func TestTheCopyMenu(t *testing.T) {
+	for _, c := range []struct{ typed, want, says string }{
+		{"code", "482913", "copied 482913"},
+		{"link unsub", "https://acme.example/unsubscribe", "copied the link"},
+		{"messageid", "<7@acme.example>", "copied Message-ID"},
+		{"list-unsub", "<https://acme.example/u>, <mailto:u@acme.example>", "copied List-Unsubscribe"},
+		{"inbox", "ada@apitest.example", "copied ada@apitest.example"},
+		{"text", "Your code is 482913.", "copied the text"},
+		{"html", confirmHTML, "copied the HTML source"},
+	} {
+		set := with(func(h *harness) {
+			in := h.inboxNamed("ada", time.Hour)
+			raw := "From: Acme <no-reply@acme.example>\r\nTo: ada@apitest.example\r\nMessage-ID: <7@acme.example>\r\nX-Mailer: a\r\nSubject: Confirm\r\n" +
+				"List-Unsubscribe: <https://acme.example/u>, <mailto:u@acme.example>\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n" +
+				"--b\r\n\r\nYour code is 482913.\r\n--b\r\nContent-Type: text/html\r\n\r\n" + confirmHTML + "\r\n--b--\r\n"
+			h.mail(in.Email, apitest.Mail{From: "no-reply@acme.example", FromName: "Acme", Subject: "Confirm", HTML: confirmHTML, Raw: []byte(raw)})
+		})
+		play(t, set, func(h *harness) {
+			h.press("Y")
+			h.see("Code 482913", "Link Confirm e-mail", "app.acme.example", "Address of the sender no-reply@acme.example", "Subject: Confirm")
+			h.write(c.typed)
+			h.press("enter")
+			h.see(c.says)
+			if got := h.copied[len(h.copied)-1]; got != c.want {
+				t.Errorf("%s: copied %q, want %q", c.typed, got, c.want)
+			}
+		})
+	}
+}
+
+func TestAMenuOpensOnlyIfTheUserHasNotGoneOn(t *testing.T) {
+	play(t, with(someMail), func(h *harness) {
+		h.server.Fail(apitest.Silent, 1)
+		h.press("Y", "/")
+		h.write("Acme")
+		h.wait(time.Minute)
+		h.dontSee("Address of the sender")
+	})
+}
+
 func TestLabelsOpenAndCopyLinks(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		h.press("enter", "f", "a")

@@ -5,7 +5,6 @@ import (
 
 	"mayfly/api/watch"
 	"mayfly/render"
-	"mayfly/ui/compare"
 	"mayfly/ui/intent"
 	"mayfly/ui/session"
 )
@@ -73,11 +72,8 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 	case session.RawFetched:
 		a.OnRaw(m)
 		return session.Release(m.Message)
-	case session.Compared:
-		if m.Err == nil {
-			return a.applyIntent(compare.New(m.Difference))
-		}
-		a.report(session.Done{Err: m.Err})
+	case session.Fetched:
+		return a.onLate(m.Late)
 	case session.Saved:
 		if m.Err == nil && m.Count < m.Total {
 			return a.applyIntent(m.Next())
@@ -121,4 +117,17 @@ func (a *app) onEvents(m session.Events) tea.Cmd {
 		}
 	}
 	return tea.Batch(m.Session().Listen, a.applyIntent(a.Apply(m.Events, a.now)))
+}
+
+// onLate carries out what a command led to, unless the user has gone on to type or to a dialog.
+func (a *app) onLate(m intent.Late) tea.Cmd {
+	switch {
+	case m.Err != nil:
+		a.report(session.Done{Err: m.Err})
+	case a.busy():
+		a.note("Not shown, since you have gone on: try again")
+	default:
+		return a.applyIntent(m.Intent)
+	}
+	return nil
 }

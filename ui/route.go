@@ -6,6 +6,7 @@ import (
 	"mayfly/term"
 	"mayfly/ui/action"
 	"mayfly/ui/clock"
+	"mayfly/ui/intent"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
 	"mayfly/ui/workspace"
@@ -43,6 +44,8 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		}
 	case session.Done:
 		a.report(msg)
+	case intent.Late:
+		return a.onLate(msg)
 	default:
 		return a.onTerminal(msg)
 	}

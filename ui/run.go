@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"mayfly/config"
+	"mayfly/ui/command"
 	"mayfly/ui/guard"
 	"mayfly/ui/host"
 	"mayfly/ui/session"
@@ -24,6 +25,7 @@ type Options struct {
 	LogPath   string        // where Log writes, as shown to the user; empty when nothing is logged
 	CrashPath string        // file for the details of a panic
 	ThemePath string        // file that keeps the theme chosen on the screen; empty for none
+	Lend      func() func() // called before another program gets the terminal; it returns what to call after
 	NoColor   bool          // no colours, whatever the terminal supports; see NO_COLOR
 }
 
@@ -31,7 +33,7 @@ type Options struct {
 // the user.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
-	a := newApp(ctx, o, host.New(o.Config.UI.DownloadDir))
+	a := newApp(ctx, o, host.New(o.Config.UI.DownloadDir, o.Lend))
 	g := &guard.Guard{App: a, CrashPath: o.CrashPath, LogPath: o.LogPath}
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutCatchPanics(), tea.WithoutSignalHandler()}
 	if o.NoColor {
@@ -56,4 +58,4 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // Keys are the default keys of every action, by its ID in config.toml.
-func Keys() map[string][]string { return new(app).actions().Keys() }
+func Keys() map[string][]string { return (&app{commands: &command.Commands{}}).actions().Keys() }

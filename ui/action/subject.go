@@ -3,6 +3,7 @@ package action
 import (
 	"time"
 
+	"mayfly/message"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
 )
@@ -16,6 +17,16 @@ type Subject struct {
 	Message *store.Message // the open one, otherwise the selected one; nil if none
 	Keys    Table
 	Now     time.Time
+}
+
+// Fetch fetches the message with its raw form, and computes an intent from it and the address of its
+// inbox.
+func (s Subject) Fetch(then func(m *message.Message, address string) any) session.Request {
+	address := ""
+	if i := s.Store.Inboxes[s.Message.InboxID]; i != nil {
+		address = i.Email
+	}
+	return s.Link.Session.Fetch(s.Message, s.Store.Opened.Get(s.Message.Key), func(m *message.Message) any { return then(m, address) })
 }
 
 // NeedService is the reason when the service cannot be asked.

@@ -1,4 +1,4 @@
-// Package host reaches the machine that the application runs on: clipboards, the browser, files.
+// Package host reaches the machine that the application runs on: clipboards, the browser, files, programs.
 package host
 
 import (
@@ -25,14 +25,16 @@ type Host struct {
 	// Clipboard copies text to the available clipboards other than the terminal's, and names them.
 	Clipboard func(ctx context.Context, env term.Env, text string) (names []string, err error)
 	// Opener hands a URL or a file to the system's opener, and returns when that ends.
-	Opener    func(env term.Env, target string) error
-	Copies    *safecopy.Copies
-	Downloads string // folder for messages and attachments
+	Opener func(env term.Env, target string) error
+	// LendTerminal is called before another program gets the terminal, and back after that.
+	LendTerminal func() (back func())
+	Copies       *safecopy.Copies
+	Downloads    string // folder for messages and attachments
 }
 
 // New returns this machine. Messages are saved in downloads, or in the system's download folder if
 // it is empty.
-func New(downloads string) *Host {
+func New(downloads string, lendTerminal func() (back func())) *Host {
 	if downloads == "" {
 		downloads = xdg.UserDirs.Download
 	} else if rest, ok := strings.CutPrefix(downloads, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
@@ -42,8 +44,8 @@ func New(downloads string) *Host {
 	}
 	return &Host{
 		Clipboard: func(ctx context.Context, env term.Env, text string) ([]string, error) { return env.Copy(ctx, text) },
-		Opener:    term.Env.Open,
-		Copies:    &safecopy.Copies{}, Downloads: downloads,
+		Opener:    term.Env.Open, LendTerminal: lendTerminal,
+		Copies: &safecopy.Copies{}, Downloads: downloads,
 	}
 }
 

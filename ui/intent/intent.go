@@ -70,6 +70,12 @@ type (
 		Profile, BaseURL, Key string
 		Keep                  bool
 	}
+	// Late is what a command led to: an intent to carry out, unless the user has gone on to something
+	// else, or an error.
+	Late struct {
+		Intent any
+		Err    error
+	}
 	// Note shows text in the bottom line.
 	Note struct{ Text string }
 )

@@ -16,6 +16,7 @@ import (
 	"mayfly/message"
 	"mayfly/render"
 	"mayfly/ui/compare"
+	"mayfly/ui/intent"
 	"mayfly/ui/safecopy"
 	"mayfly/ui/store"
 )
@@ -125,14 +126,37 @@ func Release(m *message.Message) tea.Cmd {
 	return func() tea.Msg { debug.FreeOSMemory(); return nil }
 }
 
-// Compared is the outcome of comparing two messages.
-type Compared struct {
+// Fetched is what messages that were fetched led to.
+type Fetched struct {
 	origin
-	Difference compare.Difference
-	Err        error
+	intent.Late
 }
 
-// Compare fetches two messages and compares them.
+// Fetch fetches a message with its raw form, if the service has one, and computes an intent from it.
+// It asks only for what opened, which may be nil, lacks.
+func (s *Session) Fetch(m *store.Message, opened *message.Message, then func(*message.Message) any) Request {
+	inboxID, id := m.InboxID, m.ID
+	return s.ask("reading the message", func(ctx context.Context) tea.Msg {
+		m, err := s.whole(ctx, inboxID, id, opened)
+		if err != nil {
+			return Fetched{origin{s}, intent.Late{Err: err}}
+		}
+		return Fetched{origin{s}, intent.Late{Intent: then(m)}}
+	})
+}
+
+// whole is a message with its raw form, if the service has one; opened may be nil.
+func (s *Session) whole(ctx context.Context, inboxID, id string, opened *message.Message) (*message.Message, error) {
+	switch {
+	case opened == nil:
+		return message.Fetch(ctx, s.Client, inboxID, id)
+	case opened.Raw == nil:
+		return opened.WithRaw(ctx, s.Client)
+	}
+	return opened, nil
+}
+
+// Compare fetches two messages and shows how they differ.
 func (s *Session) Compare(older, newer *store.Message) Request {
 	pair := [2]store.Message{*older, *newer}
 	return s.ask("comparing two messages", func(ctx context.Context) tea.Msg {
@@ -140,10 +164,10 @@ func (s *Session) Compare(older, newer *store.Message) Request {
 		for n, m := range pair {
 			var err error
 			if opened[n], err = message.Fetch(ctx, s.Client, m.InboxID, m.ID); err != nil {
-				return Compared{origin: origin{s}, Err: err}
+				return Fetched{origin{s}, intent.Late{Err: err}}
 			}
 		}
-		return Compared{origin: origin{s}, Difference: compare.Of(opened[0], opened[1])}
+		return Fetched{origin{s}, intent.Late{Intent: compare.New(compare.Of(opened[0], opened[1]))}}
 	})
 }
 
@@ -152,13 +176,7 @@ func (s *Session) Compare(older, newer *store.Message) Request {
 func (s *Session) SaveMessage(m *store.Message, opened *message.Message, dir string) Request {
 	inboxID, id := m.InboxID, m.ID
 	return s.ask("saving the message", func(ctx context.Context) tea.Msg {
-		m, err := opened, error(nil)
-		switch {
-		case m == nil:
-			m, err = message.Fetch(ctx, s.Client, inboxID, id)
-		case m.Raw == nil:
-			m, err = m.WithRaw(ctx, s.Client)
-		}
+		m, err := s.whole(ctx, inboxID, id, opened)
 		if err != nil {
 			return Done{Err: err}
 		}

@@ -233,7 +233,7 @@ func TestFilesOfAMessage(t *testing.T) {
 		if got := do(s.SaveMessage(m, nil, filepath.Join(dir, "b.pdf"))).(Done); got.Err == nil {
 			t.Error("a message is saved in a file")
 		}
-		if got := do(s.Compare(older, m)).(Compared); got.Err != nil {
+		if got := do(s.Compare(older, m)).(Fetched); got.Err != nil {
 			t.Errorf("compared: %v", got.Err)
 		}
 		copies, page := &safecopy.Copies{}, ""

@@ -54,12 +54,7 @@ func (f *Findings) Any() bool { return f != nil && (f.Code != "" || f.Link.URL !
 // Find finds the code and the confirmation link of a message, cleaned for the screen, and counts its
 // attachments.
 func Find(opened *message.Message) *Findings {
-	f, m := &Findings{}, opened.Mail()
-	for _, a := range opened.Attachments {
-		if !a.Inline || a.ContentID == "" {
-			f.Files++
-		}
-	}
+	f, m := &Findings{Files: len(opened.Files())}, opened.Mail()
 	if c, ok := m.Code(); ok {
 		f.Code = render.Clean(c.Value)
 	}

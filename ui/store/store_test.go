@@ -363,7 +363,7 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s: the link that is opened lacks what is known of it: %+v", c.name, f.Link)
 		}
 	}
-	files := api.Message{HTML: `<img src="cid:1">`, Attachments: []api.Attachment{{ID: "a"}, {ID: "b", Inline: true, ContentID: "1"}, {ID: "c", Inline: true}}}
+	files := api.Message{HTML: `<img src="cid:1">`, Attachments: []api.Attachment{{ID: "a"}, {ID: "b", ContentType: "image/png", Inline: true, ContentID: "1"}, {ID: "c", Inline: true}}}
 	if f := Find(message.New("a", files)); f.FilesText() != "2 files" {
 		t.Errorf("of two attachments and an image there are %q", f.FilesText())
 	}

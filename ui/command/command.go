@@ -1,0 +1,186 @@
+// Package command hands a message to what is outside: to the clipboard by a menu, to commands that it
+// is piped to, to the editor, and to the [commands] of config.toml. What comes from a mail reaches a
+// program only by its input and its environment, never as part of a shell line.
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/config"
+	"mayfly/message"
+	"mayfly/render"
+	"mayfly/ui/action"
+	"mayfly/ui/copymenu"
+	"mayfly/ui/dialog"
+	"mayfly/ui/host"
+	"mayfly/ui/intent"
+	"mayfly/ui/session"
+	"mayfly/ui/store"
+)
+
+// Commands are the actions, and what they need.
+type Commands struct {
+	Configured []config.Command
+	Context    context.Context
+	Host       *host.Host
+	Subject    func() action.Subject
+	View       func() render.View // of messages
+
+	last string // the command that a message was last piped to
+}
+
+// Actions are the actions on a message, and those that run the commands of config.toml.
+func (c *Commands) Actions() action.Table {
+	need := func() string { return c.Subject().NeedMessage() }
+	table := action.Table{
+		{ID: "copy-menu", Title: "Copy a link, a header field or the text", Group: action.Message, Keys: []string{"Y"}, Where: action.Anywhere, Why: need, Run: func() any { return c.Subject().Fetch(copymenu.New) }},
+		{ID: "pipe", Title: "Pipe the message to a command", Group: action.Message, Keys: []string{"|"}, Where: action.Anywhere, Why: need, Run: c.pipe},
+		{ID: "edit", Title: "Open the message in your editor", Group: action.Message, Keys: []string{"e"}, Where: action.Anywhere, Why: need, Run: c.edit},
+	}
+	for _, configured := range c.Configured {
+		line := configured.Line
+		table = append(table, &action.Action{
+			ID: "command " + configured.Key, Title: "Run " + render.Clean(line), Group: action.Message, Keys: []string{configured.Key},
+			Where: action.Anywhere, Why: func() string { return c.need(line) }, Run: func() any { return c.perform(line) },
+		})
+	}
+	return table
+}
+
+// need is the reason why a command of config.toml cannot run. Without a message, one can that uses only
+// the address.
+func (c *Commands) need(line string) string {
+	s := c.Subject()
+	for _, v := range []string{codeVariable, linkVariable, subjectVariable, fromVariable} {
+		if s.Message == nil && strings.Contains(line, v) {
+			return s.NeedMessage()
+		}
+	}
+	return s.NeedInbox()
+}
+
+// perform runs a command of config.toml.
+func (c *Commands) perform(line string) any {
+	s := c.Subject()
+	if s.Message == nil {
+		return c.run(line, host.Program{Input: []byte{}, Environ: []string{addressVariable + "=" + s.Inbox.Email}})
+	}
+	return s.Fetch(func(m *message.Message, address string) any {
+		found := store.Find(m)
+		switch {
+		case found.Code == "" && strings.Contains(line, codeVariable):
+			return intent.Note{Text: "No code was found in this message"}
+		case found.Link.URL == "" && strings.Contains(line, linkVariable):
+			return intent.Note{Text: "No confirmation link was found in this message"}
+		}
+		input := m.Raw
+		if input == nil { // the service has none
+			input = []byte(m.PlainText())
+		}
+		return c.run(line, host.Program{Input: input, Environ: variables(m, address)})
+	})
+}
+
+// pipe asks which part of the message goes to which command.
+func (c *Commands) pipe() any {
+	view := c.View()
+	return c.Subject().Fetch(func(m *message.Message, address string) any {
+		parts := partsOf(m, view)
+		menu := dialog.Menu{Title: "Pipe to a command", Then: func(id string) any {
+			p := parts.named(id)
+			if p.reason != "" {
+				return intent.Note{Text: p.reason}
+			}
+			return c.prompt(p, variables(m, address))
+		}}
+		for _, p := range parts {
+			menu.Choices = append(menu.Choices, dialog.Choice{ID: p.title, Title: p.title, Reason: p.reason})
+		}
+		return dialog.NewMenu(menu)
+	})
+}
+
+// prompt asks for the command that a part goes to.
+func (c *Commands) prompt(p part, environ []string) dialog.Dialog {
+	return dialog.NewPrompt(dialog.Prompt{
+		Title: p.title + " to a command", Hint: "enter runs it   ! first: on the terminal   esc cancels", Text: c.last,
+		Check: func(line string) string {
+			if strings.TrimLeft(line, "! ") == "" {
+				return "type a command, such as wc -l"
+			}
+			return ""
+		},
+		Then: func(line string) any {
+			c.last = line
+			return c.run(line, host.Program{Input: p.content, Environ: environ})
+		},
+	})
+}
+
+// run runs a program with a line as its command: with an exclamation mark first it gets the terminal,
+// otherwise what it writes is shown.
+func (c *Commands) run(line string, p host.Program) any {
+	if command, ok := strings.CutPrefix(line, "!"); ok {
+		p.Line = command
+		return c.Host.Lend(c.Context, p, true, func(error) tea.Msg { return nil }) // it has said how it ended
+	}
+	p.Line = line
+	return []any{intent.Note{Text: "running " + render.Clean(line) + "…"}, tea.Cmd(func() tea.Msg {
+		written, err := host.Run(c.Context, p)
+		return outcome(render.Clean(line), linesOf(written), err)
+	})}
+}
+
+// outcome shows one line that a command wrote in the bottom line, and more in a dialog.
+func outcome(line string, lines []string, err error) tea.Msg {
+	switch {
+	case len(lines) > 1 && err != nil:
+		return intent.Late{Intent: newOutput(line+" · "+err.Error(), lines)}
+	case len(lines) > 1:
+		return intent.Late{Intent: newOutput(line, lines)}
+	case err != nil && len(lines) == 1:
+		return intent.Late{Err: fmt.Errorf("%s: %w: %s", line, err, lines[0])}
+	case err != nil:
+		return intent.Late{Err: fmt.Errorf("%s: %w", line, err)}
+	case len(lines) == 1:
+		return session.Done{Text: lines[0]}
+	}
+	return session.Done{Text: "ran " + line}
+}
+
+// edit opens the part of the message that is shown in the editor.
+func (c *Commands) edit() any {
+	view := c.View()
+	return c.Subject().Fetch(func(m *message.Message, address string) any {
+		p := partsOf(m, view).first()
+		editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), usualEditor())
+		program := host.Program{Line: editor, Input: p.content, File: p.file, Environ: variables(m, address)}
+		return c.Host.Lend(c.Context, program, false, func(err error) tea.Msg {
+			const notFound = 127 // the shell's status
+			var status *exec.ExitError
+			switch {
+			case err == nil:
+				return nil
+			case errors.As(err, &status) && status.ExitCode() == notFound:
+				return session.Done{Err: fmt.Errorf("%s was not found: set VISUAL or EDITOR to your editor", editor)}
+			}
+			return session.Done{Err: fmt.Errorf("%s: %w", editor, err)}
+		})
+	})
+}
+
+func usualEditor() string {
+	if runtime.GOOS == "windows" {
+		return "notepad"
+	}
+	return "vi"
+}

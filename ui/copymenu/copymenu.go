@@ -1,0 +1,92 @@
+// Package copymenu lists everything in a message that can be copied: the code, links, addresses,
+// header fields and the text.
+package copymenu
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mayfly/mail"
+	"mayfly/message"
+	"mayfly/render"
+	"mayfly/ui/dialog"
+	"mayfly/ui/intent"
+)
+
+// maxFields bounds the header fields that are listed.
+const maxFields = 200
+
+// first are the header fields listed before the others, in this order.
+var first = []string{"from", "to", "subject", "message-id", "date", "reply-to", "cc", "list-unsubscribe"}
+
+// New returns the menu of a message in the inbox with an address: a [dialog.Dialog].
+func New(m *message.Message, address string) any {
+	l := list{}
+	for _, c := range m.Mail().Codes() {
+		l.add("Code "+c.Value, "", c.Value, c.Value)
+	}
+	for _, link := range m.Links() {
+		l.add("Link "+link.Text, host(link.URL), link.URL, "the link")
+	}
+	l.add("Address of the inbox "+address, "", address, address)
+	l.add("Address of the sender "+m.From.Addr, "", m.From.Addr, m.From.Addr)
+	for _, f := range header(m) {
+		l.add(f.Name+": "+f.Value, "header", f.Value, f.Name)
+	}
+	l.add("Text of the message", "", m.PlainText(), "the text")
+	l.add("HTML source", "", m.HTML, "the HTML source")
+	l.add("ID of the message "+m.ID, "", m.ID, m.ID)
+	return dialog.NewMenu(dialog.Menu{Title: "Copy", Choices: l.choices, Then: func(id string) any {
+		n, err := strconv.Atoi(id)
+		if err != nil {
+			return nil
+		}
+		return l.copies[n]
+	}})
+}
+
+// list is the rows of the menu, and what each copies.
+type list struct {
+	choices []dialog.Choice
+	copies  []intent.Copy
+}
+
+// add adds a row that copies text, named what on the screen, unless there is none.
+func (l *list) add(title, aside, text, what string) {
+	if text == "" {
+		return
+	}
+	l.choices = append(l.choices, dialog.Choice{ID: strconv.Itoa(len(l.copies)), Title: render.Clean(title), Aside: render.Clean(aside)})
+	l.copies = append(l.copies, intent.Copy{Text: text, What: render.Clean(what)})
+}
+
+// header returns the header fields, those that matter most first. Without the raw message it has
+// those that the service names.
+func header(m *message.Message) []mail.Field {
+	fields := slices.Clone(m.Fields[:min(len(m.Fields), maxFields)])
+	if len(fields) == 0 {
+		fields = []mail.Field{{Name: "To", Value: m.Recipients()}, {Name: "Subject", Value: m.Subject}}
+	}
+	rank := func(f mail.Field) int {
+		if n := slices.Index(first, strings.ToLower(f.Name)); n >= 0 {
+			return n
+		}
+		return len(first)
+	}
+	slices.SortStableFunc(fields, func(a, b mail.Field) int { return rank(a) - rank(b) })
+	return fields
+}
+
+// host is what a link leads to: its host, or its scheme without one.
+func host(link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return ""
+	}
+	if u.Hostname() == "" {
+		return u.Scheme
+	}
+	return u.Hostname()
+}
