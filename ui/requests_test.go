@@ -78,18 +78,18 @@ func TestALimitIsSaidAtOnceWithHowLong(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
 		h.server.Fail(apitest.Limited, -1)
 		h.press("n")
-		h.see("! The request limit is reached: try again in 2 s", "! limit reached, again in 2 s")
+		h.see("! Request limit reached: again in 2 s", "! limit reached, again in 2 s")
 		h.press("n")
 		if n := h.asked(http.MethodPost); n != 1 {
 			t.Errorf("%d requests to make an inbox", n)
 		}
-		h.see("The request limit is reached: try again in 2 s")
+		h.see("Request limit reached: again in 2 s")
 		h.wait(1100 * time.Millisecond)
-		h.see(" The request limit is reached: try again in 1 s")
+		h.see(" Request limit reached: again in 1 s")
 		h.dontSee("in 2 s")
 		h.wait(time.Second)
 		h.press("r")
-		h.see("! The request limit is reached: try again in 2 s")
+		h.see("! Request limit reached: again in 2 s")
 	})
 }
 
@@ -118,7 +118,7 @@ func TestAServiceThatIsAwayIsSaidAtOnce(t *testing.T) {
 			h.press("n")
 			h.see("! create an inbox: the service cannot be reached", "✕ offline, again in 1 s")
 			h.press("n")
-			h.see("The service is offline: next try in 1 s, r tries now")
+			h.see("Offline: next try in 1 s, r tries now")
 			h.press("r")
 			h.see("refreshing…")
 			h.wait(5 * time.Second)
@@ -181,7 +181,7 @@ func TestTryingToConnectAgainAnswers(t *testing.T) {
 	play(t, set, func(h *harness) {
 		h.wait(time.Second)
 		h.press("n")
-		h.see("Not connected: next try in 2 s, r tries now")
+		h.see("Offline: next try in 2 s, r tries now")
 		h.press("r")
 		h.see("connecting to mail.example…")
 		h.wait(time.Second)

@@ -292,15 +292,13 @@ func (l *Link) NeedService(connect, refresh string, now time.Time) string {
 	case l.Session == nil && l.Err == nil:
 		return "Not connected yet"
 	case kind == NoKey:
-		return "There is no API key: " + connect + " connects with one"
-	case l.Session == nil && wait == "":
-		return "Not connected: " + refresh + " tries again"
-	case l.Session == nil:
-		return "Not connected: next try in " + wait + ", " + refresh + " tries now"
+		return "No API key: " + connect + " connects with one"
 	case kind == Limited && wait != "":
-		return limitReached + ": try again in " + wait
+		return limitReached + ": again in " + wait
 	case kind == Unavailable && wait != "":
-		return "The service is offline: next try in " + wait + ", " + refresh + " tries now"
+		return "Offline: next try in " + wait + ", " + refresh + " tries now"
+	case l.Session == nil:
+		return "Not connected: " + refresh + " tries again"
 	}
 	return ""
 }
@@ -364,7 +362,7 @@ func TroubleOf(err error) Trouble {
 	return Unavailable
 }
 
-const limitReached = "The request limit is reached"
+const limitReached = "Request limit reached"
 
 // Explain returns an error as one line that is safe to show.
 func Explain(err error) string {
@@ -374,7 +372,7 @@ func Explain(err error) string {
 		return "The service did not answer in time"
 	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &e) && e.RetryAfter > 0:
 		wait, _ := clock.Remaining(e.RetryAfter)
-		return limitReached + ": try again in " + wait
+		return limitReached + ": again in " + wait
 	}
 	return render.Clean(err.Error())
 }
