@@ -476,17 +476,17 @@ func TestWhyTheServiceCannotBeAsked(t *testing.T) {
 	now := time.Now()
 	soon := now.Add(30 * time.Second)
 	for _, c := range []struct {
-		link Link
+		link *Link
 		want string
 	}{
-		{Link{}, "Not connected yet"},
-		{Link{Err: keys.ErrNone}, "No API key: K connects with one"},
-		{Link{Err: api.ErrUnauthorized}, "Not connected: r tries again"},
-		{Link{Err: api.ErrUnavailable, RetryAt: soon}, "Offline: next try in 30 s, r tries now"},
-		{Link{Session: &Session{}, Err: api.ErrUnavailable, RetryAt: soon}, "Offline: next try in 30 s, r tries now"},
-		{Link{Session: &Session{}, Err: api.ErrRateLimited, RetryAt: soon}, "Request limit reached: again in 30 s"},
-		{Link{Session: &Session{}, Err: api.ErrUnavailable, RetryAt: now}, ""},
-		{Link{Session: &Session{}}, ""},
+		{&Link{}, "Not connected yet"},
+		{&Link{Err: keys.ErrNone}, "No API key: K connects with one"},
+		{&Link{Err: api.ErrUnauthorized}, "Not connected: r tries again"},
+		{&Link{Err: api.ErrUnavailable, RetryAt: soon}, "Offline: next try in 30 s, r tries now"},
+		{&Link{Session: &Session{}, Err: api.ErrUnavailable, RetryAt: soon}, "Offline: next try in 30 s, r tries now"},
+		{&Link{Session: &Session{}, Err: api.ErrRateLimited, RetryAt: soon}, "Request limit reached: again in 30 s"},
+		{&Link{Session: &Session{}, Err: api.ErrUnavailable, RetryAt: now}, ""},
+		{&Link{Session: &Session{}}, ""},
 	} {
 		got := c.link.NeedService("K", "r", now)
 		if got != c.want {
