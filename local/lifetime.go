@@ -22,6 +22,8 @@ type lifetime struct {
 
 func newLifetime(linger time.Duration, kept bool) *lifetime {
 	l := &lifetime{linger: linger, kept: kept, ended: make(chan struct{}), left: time.Now()}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	// Whoever started it has more time to attach, since the machine may be busy.
 	l.timer = time.AfterFunc(max(linger, DefaultLinger), l.expire)
 	return l

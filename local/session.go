@@ -1,10 +1,10 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -37,12 +37,15 @@ type State struct {
 func (s State) Moved() string {
 	var moves []string
 	if s.SMTPMoved != "" {
-		moves = append(moves, fmt.Sprintf("SMTP moved to %s (%s)", s.SMTPAddr, s.SMTPMoved))
+		moves = append(moves, "SMTP moved to "+s.SMTPAddr)
 	}
 	if s.HTTPMoved != "" {
-		moves = append(moves, fmt.Sprintf("the API moved to %s (%s)", s.BaseURL, s.HTTPMoved))
+		moves = append(moves, "the API moved to "+strings.TrimPrefix(s.BaseURL, "http://"))
 	}
-	return strings.Join(moves, ", ")
+	if moves == nil {
+		return ""
+	}
+	return strings.Join(moves, ", ") + " (" + cmp.Or(s.SMTPMoved, s.HTTPMoved) + ")"
 }
 
 // Session is an attachment to the local service, which does not end by itself while there is one.
