@@ -153,7 +153,7 @@ func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
 func (p *Pane) title(th *theme.Theme, w int) string {
 	if i := p.store.Inboxes[p.InboxID]; i != nil {
 		if i.Label != "" {
-			return cell.Cut(th.Steady(i.Label+"  "+i.Email), w)
+			return cell.FirstFit([]string{th.Steady(i.Label + "  " + i.Email), th.Steady(i.Label)}, w)
 		}
 		return cell.CutMiddle(i.Email, w)
 	}

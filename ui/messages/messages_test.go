@@ -148,7 +148,7 @@ func TestTheTitle(t *testing.T) {
 	s := open(t, 24, 12)
 	s.Show("a")
 	for _, c := range []struct{ label, want string }{
-		{"", " ada@x.example"}, {"signup", " signup  ada@x.example"}, {"a label of length", " a label of length  ad…"},
+		{"", " ada@x.example"}, {"signup", " signup  ada@x.example"}, {"a label of length", " a label of length"},
 	} {
 		s.store.Inboxes["a"].Label = c.label
 		s.draw().Is(c.want + "\n\n  No mail in any inbox …")

@@ -300,12 +300,14 @@ func (p *Pane) tabs() string {
 	for v := range Views {
 		names[v] = p.tabName(render.View(v))
 	}
-	row := dialog.Tabs(p.theme, names, int(p.View))
+	forms := []string{dialog.Tabs(p.theme, names, int(p.View))}
 	if !p.tabsFit() {
-		row = dialog.Tabs(p.theme, names[p.View:p.View+1], 0) + p.theme.Dim.On(fmt.Sprintf("  view %d of %d", p.View+1, len(Views)))
+		name := dialog.Tabs(p.theme, names[p.View:p.View+1], 0)
+		forms = []string{name + p.theme.Dim.On(fmt.Sprintf("  view %d of %d", p.View+1, len(Views))), name}
 	}
+	below := ""
 	if rest := len(p.head()) + len(p.lines) - p.top - p.textHeight(); rest > 0 {
-		row += p.theme.Dim.On("   ↓ " + strconv.Itoa(rest))
+		below = p.theme.Dim.On("   ↓ " + strconv.Itoa(rest))
 	}
-	return row
+	return cell.FirstFit(forms, p.Rect.W-2-cell.Width(below)) + below
 }

@@ -160,7 +160,10 @@ func (f *Footer) outcome(th *theme.Theme, w int, now time.Time) string {
 		style, sign = th.Bad, "! "
 	}
 	text := sign + cell.Steady(f.said())
-	if f.level == Failure { // what failed is at the start, why at the end
+	if aside := strings.LastIndex(text, " ("); cell.Width(text) > w-2 && aside > 0 && strings.HasSuffix(text, ")") {
+		text = text[:aside] // how it was done
+	}
+	if f.level == Failure || strings.Contains(text, "@") { // why it failed, or the domain, is at the end
 		text = cell.CutMiddle(text, w-2)
 	}
 	return style.On(cell.Cut(text, w-2)) + " "

@@ -132,3 +132,18 @@ func TestTheProgressOfTheTerminal(t *testing.T) {
 		t.Error("nothing has a progress")
 	}
 }
+
+func TestAnAddressThatWasCopiedIsNotCutWhereItFits(t *testing.T) {
+	for w, want := range map[int]string{
+		80: "✓ copied quiet-otter-x7@mayfly.test (OSC 52, clipboard)",
+		40: "✓ copied quiet-otter-x7@mayfly.test",
+		30: "✓ copied quiet…7@mayfly.test",
+	} {
+		var f Footer
+		f.Show(Success, "copied quiet-otter-x7@mayfly.test (OSC 52, clipboard)", now)
+		row := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), nil, panes.Messages, w, now)}, w)
+		if got := strings.TrimSpace(row.String()); got != want {
+			t.Errorf("in %d cells: %q, want %q", w, got, want)
+		}
+	}
+}
