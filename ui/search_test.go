@@ -29,6 +29,7 @@ func manyInboxes(h *harness) {
 
 func TestSearchingAllMessages(t *testing.T) {
 	play(t, with(manyInboxes), func(h *harness) {
+		h.wait(time.Second) // every inbox is listed
 		before := strings.Join(h.text(), "\n")
 		h.press("ctrl+f")
 		h.see("Search all messages")
@@ -74,6 +75,7 @@ func TestASearchReadsBodiesAndLeavesTheWatcherItsRequests(t *testing.T) {
 		}
 		h.inboxNamed("grace", time.Hour)
 	}}, func(h *harness) {
+		h.wait(time.Second)
 		h.press("ctrl+f")
 		h.write("every")
 		known := func() (n int) {
@@ -134,6 +136,7 @@ func (h *harness) row(text string) int {
 
 func TestASearchTakesAnyTextAndAnyScreen(t *testing.T) {
 	play(t, with(manyInboxes), func(h *harness) {
+		h.wait(time.Second)
 		h.press("ctrl+f")
 		for _, text := range []string{`.*[(\`, "a|b", strings.Repeat("needle ", 10_000), "\x1b]0;owned\a\x00\u202e", "\u0301", "\U0001F468\u200d\U0001F469", " \t "} {
 			h.send(tea.PasteMsg{Content: text})
