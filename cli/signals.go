@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // interrupted is the signal that ended the context of a run, as its cause.
@@ -19,8 +21,12 @@ func (i interrupted) status() int { return statusSignalFloor + int(i.signal) }
 // signals are those that end a run.
 type signals struct {
 	received chan os.Signal
-	lent     atomic.Bool
+	lent     atomic.Int64 // until when the terminal is lent, in nanoseconds since 1970
 }
+
+// lentGrace is how long after a program has given the terminal back a ctrl+c that was meant for it may
+// be delivered.
+const lentGrace = time.Second
 
 // withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP (unless that is
 // ignored, as under nohup). A second signal ends the process at once. The function stops watching
@@ -58,7 +64,7 @@ func (s *signals) watch(end context.CancelCauseFunc, stop <-chan struct{}) {
 			}
 		}
 		switch {
-		case s.lent.Load() && (number == syscall.SIGINT || number == syscall.SIGQUIT):
+		case time.Now().UnixNano() < s.lent.Load() && (number == syscall.SIGINT || number == syscall.SIGQUIT):
 			continue
 		case !first:
 			fmt.Fprintln(os.Stderr)
@@ -76,6 +82,6 @@ func (s *signals) catchCrashes() { signal.Notify(s.received, syscall.SIGQUIT, sy
 // lend ignores ctrl+c and ctrl+\ until the returned function is called: they are meant for another
 // program, to which the terminal is lent.
 func (s *signals) lend() (back func()) {
-	s.lent.Store(true)
-	return func() { s.lent.Store(false) }
+	s.lent.Store(math.MaxInt64)
+	return func() { s.lent.Store(time.Now().Add(lentGrace).UnixNano()) }
 }

@@ -158,8 +158,10 @@ y = "echo never"
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if stdout, stderr, _ := m.run("doctor"); !strings.Contains(stdout+stderr, `config.toml:7: "y" is already the key of copy-address`) {
+		t.Errorf("the key of an action is given to a command: %s%s", stdout, stderr)
+	}
 	app := m.openApplication()
-	app.waitFor(`config.toml:7: "y" is already the key of copy-address`)
 	app.typeKeys("X")
 	app.waitFor("✓ to " + app.address)
 	app.typeKeys("Q")
@@ -171,7 +173,9 @@ y = "echo never"
 	app.waitFor("✓ 482913|https://acme.example/confirm?token=abc|Confirm $(touch pwned) `touch pwned` \"; touch pwned")
 	app.typeKeys("\x18")
 	app.waitFor("✓ 1")
-	app.typeKeys("?")
+	app.typeKeys(":")
+	app.waitFor("Actions")
+	app.typeKeys("echo to")
 	app.waitFor("Run echo to $MAYFLY_ADDRESS")
 	if _, err := os.Stat(filepath.Join(m.home, "pwned")); !os.IsNotExist(err) {
 		t.Error("a mail ran a command")
