@@ -103,6 +103,10 @@ func (m *Mail) Links() []Link { return m.body.Links }
 // Clean makes hostile text, such as a subject, a name or an error, safe for one line of a terminal.
 func Clean(s string) string { return clean.Line(s) }
 
+// CleanWhole is Clean but leaves every emoji as it was sent, for text whose width is made steady
+// where that matters.
+func CleanWhole(s string) string { return clean.WholeLine(s) }
+
 // CleanLines is Clean for text of several lines: newlines and tabs stay.
 func CleanLines(s string) string { return clean.Lines(s) }
 

@@ -16,12 +16,14 @@ const maxMarks = 5
 
 // Text cleans s but keeps newlines and tabs. CR LF, a lone CR, NEL and the Unicode line separators
 // become newlines.
-func Text(s string) string {
+func Text(s string) string { return text(s, false) }
+
+func text(s string, whole bool) string {
 	i := firstDirty(s)
 	if i == len(s) {
 		return s
 	}
-	c := cleaner{src: s}
+	c := cleaner{src: s, whole: whole}
 	c.out.Grow(len(s))
 	c.out.WriteString(s[:i])
 	c.run(i)
@@ -30,8 +32,13 @@ func Text(s string) string {
 
 // Line cleans s for display on one line: each run of newlines and tabs becomes a space, and both
 // ends are trimmed.
-func Line(s string) string {
-	s = Text(s)
+func Line(s string) string { return line(Text(s)) }
+
+// WholeLine is Line but keeps the variation selectors and tags of emoji, so that each looks as it
+// was sent. Terminals disagree on the width of the result.
+func WholeLine(s string) string { return line(text(s, true)) }
+
+func line(s string) string {
 	if strings.ContainsAny(s, "\n\t") {
 		s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 	}
@@ -79,6 +86,7 @@ func firstDirty(s string) int {
 
 type cleaner struct {
 	src   string
+	whole bool // keep emoji as they were sent, see WholeLine
 	out   strings.Builder
 	marks int  // combining marks since the last base character
 	base  bool // a mark may follow
@@ -92,6 +100,11 @@ func (c *cleaner) run(i int) {
 	for i < len(c.src) {
 		if b := c.src[i]; b < utf8.RuneSelf {
 			i += c.ascii(b, i)
+			continue
+		}
+		if n := c.tags(i); n > 0 {
+			c.out.WriteString(c.src[i : i+n])
+			i += n
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(c.src[i:])
@@ -150,6 +163,11 @@ func (c *cleaner) rune(r rune, i int) {
 			c.last = r
 		}
 	case selector:
+		if c.whole && c.selects(i) {
+			c.out.WriteRune(r)
+			c.last = r
+			return
+		}
 		if next, _ := utf8.DecodeRuneInString(c.src[i:]); c.base && pictographic(c.last) && next == zwj {
 			after, _ := utf8.DecodeRuneInString(c.src[i+len("\u200d"):])
 			if pictographic(after) {
@@ -160,7 +178,34 @@ func (c *cleaner) rune(r rune, i int) {
 	}
 }
 
+// selects reports whether a variation selector before src[i:] makes an emoji of the last rune.
+func (c *cleaner) selects(i int) bool {
+	return c.base && (pictographic(c.last) || strings.HasPrefix(c.src[i:], keycap))
+}
+
+// tags is the length of the tag sequence at src[i:], which makes a flag such as Scotland's of the
+// black flag before it (UTS #51, ED-14a), or 0.
+func (c *cleaner) tags(i int) int {
+	const blackFlag, cancelTag, longest = "\U0001f3f4", '\U000e007f', 6
+	if !c.whole || !strings.HasSuffix(c.src[:i], blackFlag) {
+		return 0
+	}
+	n := 0
+	for at, r := range c.src[i:] {
+		switch {
+		case r == cancelTag && n > 0:
+			return at + utf8.RuneLen(r)
+		case r < 0xe0030 || r > 0xe007a || n == longest:
+			return 0
+		}
+		n++
+	}
+	return 0
+}
+
 const (
+	keycap = "\u20e3"
+
 	zwj  = '\u200d'
 	vs16 = '\ufe0f'
 )

@@ -73,6 +73,27 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestWholeLine(t *testing.T) {
+	const scotland = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+	for in, want := range map[string]string{
+		"❤\ufe0f x": "❤\ufe0f x", "1\ufe0f\u20e3": "1\ufe0f\u20e3", "🏳\ufe0f\u200d🌈": "🏳\ufe0f\u200d🌈",
+		scotland + "\n!":                    scotland + " !",
+		"a\ufe0fb\ufe0f\ufe0f❤\ufe0f\ufe0f": "ab❤\ufe0f",
+		"🏴\U000e0067":                       "🏴", // hidden text: it never ends
+		"a\U000e0067\U000e007f":             "a",
+		"🏴" + strings.Repeat("\U000e0067", 7) + "\U000e007f": "🏴",
+		scotland + "\U000e0067\U000e007f":                    scotland,
+		"\x1b[31m❤\ufe0f\u202e":                              "❤\ufe0f",
+	} {
+		if got := WholeLine(in); got != want {
+			t.Errorf("%+q\n got %+q\nwant %+q", in, got, want)
+		}
+		if got := WholeLine(WholeLine(in)); got != want {
+			t.Errorf("%+q: cleaned twice %+q", in, got)
+		}
+	}
+}
+
 func TestLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", " a ": "a", "a\n\n\tb\r\nc": "a b c", "\n\t": "", "a  b": "a  b", "\u2028a\u2029b\u0085": "a b", "\x1b[31m\n": "",
@@ -115,6 +136,9 @@ func FuzzClean(f *testing.F) {
 		text, line, lines := Text(s), Line(s), Lines(s)
 		if Text(text) != text || Line(line) != line || Lines(lines) != lines {
 			t.Fatalf("%+q: cleaning it again changes it: %+q, %+q, %+q", s, text, line, lines)
+		}
+		if whole := WholeLine(s); WholeLine(whole) != whole || Line(whole) != line || !utf8.ValidString(whole) {
+			t.Fatalf("%+q: as it was sent %+q, as a line %+q", s, whole, line)
 		}
 		if strings.ContainsAny(line, "\n\t") || strings.TrimSpace(line) != line {
 			t.Fatalf("%+q: not a line: %+q", s, line)

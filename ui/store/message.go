@@ -74,7 +74,7 @@ func newMessage(inboxID, key string, s api.Summary) *Message {
 	s.Raw = nil // a second copy of the object
 	m := &Message{
 		Key: key, ID: s.ID, InboxID: inboxID, Summary: s,
-		Sender: render.Clean(s.FromName), Address: render.Clean(s.From), Subject: render.Clean(s.Subject),
+		Sender: render.Clean(s.FromName), Address: render.Clean(s.From), Subject: render.CleanWhole(s.Subject),
 		Received: s.ReceivedAt,
 	}
 	m.Sender = cmp.Or(m.Sender, m.Address, "(no sender)")
