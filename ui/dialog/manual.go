@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -40,7 +39,7 @@ func Manual(th *theme.Theme) Dialog {
 
 // NewManual opens at least one page, showing the first.
 func NewManual(pages []Page) Dialog {
-	return Box(&manual{pages: pages, pager: NewPager(), line: input.New(input.Options{})})
+	return Box(&manual{pages: pages, pager: NewPager()})
 }
 
 type manual struct {
@@ -51,14 +50,8 @@ type manual struct {
 	lines []string
 	pager Pager
 
-	typing bool // a search is being typed
-	line   *input.Line
-	hits   []hit // of the search in the page, from top to bottom
-	hit    int   // index of the current one
+	search input.Search // in the page
 }
-
-// hit is a range of a line, in cells.
-type hit struct{ line, col, width int }
 
 // roomyManual is the height in rows from which page titles and keys are shown.
 const roomyManual = 8
@@ -74,7 +67,7 @@ func (m *manual) Fit(w, h int) {
 	if m.lines == nil {
 		m.lines = m.laid[m.at]()
 		m.pager.SetLines(m.lines)
-		m.find()
+		m.search.In(len(m.lines), func(n int) string { return ansi.Strip(m.lines[n]) })
 	}
 	m.room.Fit(w, h)
 	m.pager.Fit(m.height())
@@ -91,10 +84,10 @@ func (m *manual) height() int {
 	return m.h
 }
 
-func (m *manual) searching() bool { return m.typing || m.line.Value() != "" }
+func (m *manual) searching() bool { return m.search.Typing || m.search.On() }
 
 func (m *manual) Update(msg tea.Msg) Result {
-	if m.typing {
+	if m.search.Typing {
 		m.typeSearch(msg)
 		return Result{}
 	}
@@ -107,12 +100,11 @@ func (m *manual) Update(msg tea.Msg) Result {
 		if !m.searching() {
 			return Result{Close: true}
 		}
-		m.clear()
+		m.search.Clear()
 	case "q", "f1":
 		return Result{Close: true}
 	case "/":
-		m.clear()
-		m.typing = true
+		m.search.Start()
 	case "n":
 		m.step(1)
 	case "N":
@@ -134,58 +126,22 @@ func (m *manual) turn(n int) Result {
 }
 
 func (m *manual) typeSearch(msg tea.Msg) {
-	switch msg := msg.(type) {
-	case tea.MouseWheelMsg:
+	k, isKey := msg.(tea.KeyPressMsg)
+	_, wheel := msg.(tea.MouseWheelMsg)
+	if wheel || isKey && slices.Contains([]string{"up", "down", "pgup", "pgdown"}, input.KeyName(k)) {
 		m.pager.Update(msg)
 		return
-	case tea.KeyPressMsg:
-		switch input.KeyName(msg) {
-		case "esc":
-			m.clear()
-			return
-		case "enter", "tab":
-			m.typing = false
-			return
-		case "up", "down", "pgup", "pgdown":
-			m.pager.Update(msg)
-			return
-		}
 	}
-	if !m.line.Update(msg) {
-		return
-	}
-	m.find()
 	top, _ := m.pager.Visible()
-	m.hit = max(0, slices.IndexFunc(m.hits, func(h hit) bool { return h.line >= top }))
-	m.step(0)
-}
-
-// clear ends the search.
-func (m *manual) clear() {
-	m.typing = false
-	m.line.SetValue("")
-	m.find()
-}
-
-// find finds the typed text in the page, ignoring case.
-func (m *manual) find() {
-	m.hits, m.hit = nil, 0
-	want := cell.Fold(m.line.Value())
-	if want == "" {
-		return
-	}
-	for n, line := range m.lines {
-		for _, col := range cell.Find(cell.Fold(ansi.Strip(line)), want) {
-			m.hits = append(m.hits, hit{n, col, cell.Width(want)})
-		}
+	if line, ok := m.search.Type(msg, top); ok {
+		m.pager.Show(line)
 	}
 }
 
-// step goes to the next hit, with -1 to the previous one, wrapping around.
+// step goes to the next hit, with -1 to the previous one.
 func (m *manual) step(n int) {
-	if len(m.hits) > 0 {
-		m.hit = (m.hit + n + len(m.hits)) % len(m.hits)
-		m.pager.Show(m.hits[m.hit].line)
+	if line, ok := m.search.Step(n); ok {
+		m.pager.Show(line)
 	}
 }
 
@@ -197,7 +153,7 @@ func (m *manual) Rows(th *theme.Theme) (string, []string) {
 	}
 	from, to := m.pager.Visible()
 	for n := from; n < to; n++ {
-		rows = append(rows, m.marked(th, n))
+		rows = append(rows, m.search.Mark(th, n, m.lines[n]))
 	}
 	for range m.height() - (to - from) {
 		rows = append(rows, "")
@@ -234,38 +190,17 @@ func Tabs(th *theme.Theme, names []string, shown int) string {
 	return strings.Join(tabs, "  ")
 }
 
-// marked is line n of the page with its hits highlighted.
-func (m *manual) marked(th *theme.Theme, n int) string {
-	line, out, end := m.lines[n], "", 0
-	for i, h := range m.hits {
-		if h.line != n {
-			continue
-		}
-		style := th.Match
-		if i == m.hit {
-			style += theme.Reverse
-		}
-		out += cell.Slice(line, end, h.col) + style.On(ansi.Strip(cell.Slice(line, h.col, h.col+h.width)))
-		end = h.col + h.width
-	}
-	return out + cell.Slice(line, end, max(end, cell.Width(line)))
-}
-
 // foot is the bottom line: the search, or the keys.
 func (m *manual) foot(th *theme.Theme, w int) string {
-	if !m.searching() {
-		return th.Dim.On("tab next page   / search   esc back")
-	}
-	if m.typing {
-		found := ""
-		if w >= 30 {
-			found = strconv.Itoa(len(m.hits)) + " found"
+	switch {
+	case m.search.Typing:
+		return m.search.Prompt(th, w)
+	case m.search.On():
+		status := m.search.Status(th)
+		if keys := "n next   N previous   esc clear"; cell.Width(status)+len(keys) < w {
+			return cell.Spread(status, th.Dim.On(keys), w)
 		}
-		return cell.Spread(th.Accent.On("/")+m.line.View(th, w-len(found)-2), th.Dim.On(found), w)
+		return status
 	}
-	if len(m.hits) == 0 {
-		return th.Warn.On("/" + m.line.Value() + " not found")
-	}
-	text := "/" + m.line.Value() + "  " + strconv.Itoa(m.hit+1) + " of " + strconv.Itoa(len(m.hits))
-	return cell.Spread(th.Dim.On(text), th.Dim.On("n next   N previous   esc clear"), w)
+	return th.Dim.On("tab next page   / search   esc back")
 }

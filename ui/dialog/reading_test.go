@@ -126,7 +126,7 @@ func TestHelpHasTwoColumnsWhereThereIsRoom(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	three := []Label{{2, 1, "open 0", "copy 0"}, {0, 2, "open 1", "copy 1"}, {10, 9, "open 2", "copy 2"}}
-	labels := func() *screen { return open(t, NewLabels(three), 8, 4) }
+	labels := func() *screen { return open(t, NewLabels(func() []Label { return three }), 8, 4) }
 	s := labels()
 	s.is(`
 ........
@@ -151,7 +151,7 @@ s.......
 	for n := range many {
 		many[n] = Label{n%50*4 + 1, n / 50, fmt.Sprint("open ", n), fmt.Sprint("copy ", n)}
 	}
-	s = open(t, NewLabels(many), 200, 60)
+	s = open(t, NewLabels(func() []Label { return many }), 200, 60)
 	s.see("as", "sa")
 	s.press("s")
 	s.dontSee("as")
@@ -159,7 +159,7 @@ s.......
 	if r := s.press("a"); r.Intent != "open 26" {
 		t.Errorf("sa led to %+v", r)
 	}
-	s = open(t, NewLabels(many), 200, 60)
+	s = open(t, NewLabels(func() []Label { return many }), 200, 60)
 	if r := s.press("SA"); r.Intent != "copy 26" {
 		t.Errorf("SA led to %+v", r)
 	}
@@ -235,14 +235,5 @@ func TestSearchingTheManual(t *testing.T) {
 		if r := s.press("esc"); !r.Close {
 			t.Error("esc did not close the manual")
 		}
-	}
-}
-
-func TestAHitIsMarkedAndTheStyleOfItsLineGoesOn(t *testing.T) {
-	m := &manual{lines: []string{"\x1b[1mone two two\x1b[m"}, hits: []hit{{0, 4, 3}, {0, 8, 3}}}
-	s := open(t, Box(m), 20, 6)
-	match := string(s.th.Match)
-	if got, want := m.marked(s.th, 0), "\x1b[1mone \x1b[m"+match+"\x1b[7mtwo\x1b[m\x1b[1m \x1b[m"+match+"two\x1b[m"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

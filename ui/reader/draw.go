@@ -29,9 +29,9 @@ func (p *Pane) Draw(focused bool, idle []string, now time.Time) []string {
 		panes.Place(out, w, p.textTop(), idle)
 		return out
 	}
-	out[0] = panes.Title(th, cell.Cut(th.Steady(p.Message.Subject), p.titleWidth()), p.search.status(th), w, focused)
-	if p.search.typing {
-		out[0] = panes.Title(th, p.search.prompt(th, w-2), "", w, focused)
+	out[0] = panes.Title(th, cell.Cut(th.Steady(p.Message.Subject), p.titleWidth()), p.search.Status(th), w, focused)
+	if p.search.Typing {
+		out[0] = panes.Title(th, p.search.Prompt(th, w-2), "", w, focused)
 	}
 	head := p.head()
 	for n := range p.textHeight() {
@@ -60,7 +60,7 @@ func (p *Pane) body(n int, now time.Time) string {
 	case p.View == render.Raw && !p.rawSince.IsZero():
 		opening = p.rawSince
 	case n < len(p.lines):
-		return p.lineNumber(n) + p.search.mark(p.theme, n, p.lines[n])
+		return p.lineNumber(n) + p.search.Mark(p.theme, n, p.lines[n].Styled)
 	}
 	if !opening.IsZero() && n == 0 && now.Sub(opening) >= openingDelay {
 		return p.theme.Dim.On("Opening…")

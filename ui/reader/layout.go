@@ -109,15 +109,18 @@ func (p *Pane) Take(m Laid) tea.Cmd {
 
 // put shows lines and keeps the place in the text.
 func (p *Pane) put(m Laid) tea.Cmd {
-	at := p.places[m.key.view]
-	if p.laidOut.view == m.key.view && p.laidOut.generation == m.key.generation {
+	at, same := p.places[m.key.view], p.laidOut.view == m.key.view && p.laidOut.generation == m.key.generation
+	if same {
 		at = p.here()
 	}
 	p.lines, p.laidOut, p.ready = m.lines, m.key, layoutKey{}
 	if at != (place{}) {
 		p.top = len(p.head()) + p.lineOf(at)
 	}
-	p.search.find(m.lines)
+	p.search.In(len(m.lines), func(n int) string { return m.lines[n].Plain })
+	if !same {
+		p.search.From(p.top - len(p.head()))
+	}
 	p.findWanted()
 	p.seek()
 	p.clamp()

@@ -1,7 +1,7 @@
 // Package reader is the pane that shows one message.
 //
 // reader.go holds its state, layout.go lays out the lines of a view, place.go finds a place in them
-// again, draw.go draws them, search.go finds text in them, checks.go goes from a check to its place,
+// again, draw.go draws them, checks.go goes from a check to its place,
 // and images.go sends their images to the terminal.
 package reader
 
@@ -14,6 +14,7 @@ import (
 	"mayfly/message"
 	"mayfly/render"
 	"mayfly/render/image"
+	"mayfly/ui/input"
 	"mayfly/ui/intent"
 	"mayfly/ui/panes"
 	"mayfly/ui/store"
@@ -50,7 +51,7 @@ type Pane struct {
 	laying  layoutKey // being laid out in the background
 	ready   layoutKey // laid out while the message was being fetched
 	top     int
-	search  search
+	search  input.Search
 	wanted  []string // to be searched for as soon as there are lines: the first that occurs
 	images  images
 
@@ -96,6 +97,7 @@ func (p *Pane) Close() {
 // Show shows a message that has been fetched.
 func (p *Pane) Show(m *message.Message, f *store.Findings) {
 	p.Opened, p.facts, p.Err, p.rawSince = m, factsOf(m), nil, time.Time{}
+	p.check = max(0, min(p.check, p.facts.checks-1)) // the raw message may have fewer
 	if f != nil {
 		p.Message.Findings = f
 	}
@@ -137,10 +139,10 @@ func (p *Pane) AwaitRaw(now time.Time) { p.rawSince = now }
 func (p *Pane) FailRaw(err error) { p.rawErr, p.rawSince = err, time.Time{} }
 
 // Typing reports whether a search is being typed.
-func (p *Pane) Typing() bool { return p.search.typing }
+func (p *Pane) Typing() bool { return p.search.Typing }
 
 // StopTyping ends the typing of a search and keeps what was typed.
-func (p *Pane) StopTyping() { p.search.typing = false }
+func (p *Pane) StopTyping() { p.search.Typing = false }
 
 // Update applies a message and returns the resulting intent, nil if none.
 func (p *Pane) Update(msg tea.Msg) any {
@@ -154,18 +156,20 @@ func (p *Pane) Update(msg tea.Msg) any {
 	case panes.Last:
 		p.move(1<<30, 1<<30)
 	case panes.Search:
-		p.search = newSearch("")
+		p.search.Start()
 	case panes.Back:
 		switch {
-		case p.search.on():
-			p.endSearch()
+		case p.search.On():
+			p.search.Clear()
 		case p.fromChecks:
 			p.showView(render.Checks)
 		default:
 			return intent.Leave{}
 		}
 	case tea.KeyPressMsg, tea.PasteMsg:
-		p.typeSearch(msg)
+		if line, ok := p.search.Type(msg, p.top-len(p.head())); ok {
+			p.reveal(line)
+		}
 	case tea.MouseWheelMsg:
 		p.scroll(panes.WheelRows(msg))
 	case tea.MouseClickMsg:
@@ -183,7 +187,6 @@ func (p *Pane) showView(v render.View) {
 		p.places[p.View] = p.here()
 	}
 	p.View, p.top, p.target, p.fromChecks = v, 0, place{}, false
-	p.search.clearHits()
 }
 
 // nextView shows the next view, after the last the first.
@@ -210,12 +213,27 @@ func (p *Pane) toggleImages() any {
 
 // step goes to the next hit of the search, with -1 to the previous one.
 func (p *Pane) step(n int) {
-	if line, ok := p.search.step(n); ok {
+	if line, ok := p.search.Step(n); ok {
 		p.reveal(line)
 	}
 }
 
-func (p *Pane) endSearch() { p.search = search{} }
+// Find searches the message for the first of several texts that occurs in it, once it is laid out.
+func (p *Pane) Find(texts []string) {
+	p.showView(render.Rich)
+	p.wanted = texts
+}
+
+func (p *Pane) findWanted() {
+	for _, text := range p.wanted {
+		if p.search.For(text) {
+			p.step(0)
+			break
+		}
+		p.search.Clear()
+	}
+	p.wanted = nil
+}
 
 // move scrolls by lines, or moves the cursor over the checks by their number.
 func (p *Pane) move(lines, checks int) {

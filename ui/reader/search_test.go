@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
-
 	"mayfly/api"
 	"mayfly/ui/panes"
 	"mayfly/ui/theme"
@@ -21,28 +19,30 @@ func TestSearching(t *testing.T) {
 	step := func(ids ...string) func() { return func() { s.do(ids...) } }
 	press := func(keys ...string) func() { return func() { s.press(keys...) } }
 	for _, c := range []struct {
-		what     string
-		do       func()
-		see      []string
-		dontSee  string
-		typing   bool
-		position int // of the present hit; -1 for none
+		what    string
+		do      func()
+		see     []string
+		dontSee string
+		typing  bool
+		found   bool
 	}{
-		{"begun", func() { s.send(panes.Search{}) }, []string{"/"}, "found", true, -1},
-		{"typed", press("nee"), []string{"/nee", "2 found", "The needle is here."}, "", true, 0},
-		{"typed to its end", press("dle is"), []string{"1 found", "The needle is here."}, "", true, 0},
-		{"deleted again", press("backspace", "backspace", "backspace"), []string{"2 found"}, "", true, 0},
-		{"done", press("enter"), []string{"1 of 2", "The needle is here."}, "/needle", false, 0},
-		{"the next", step("next-hit"), []string{"2 of 2", "Another NEEDLE."}, "", false, 1},
-		{"around the end", step("next-hit"), []string{"1 of 2", "The needle is here."}, "", false, 0},
-		{"and back", step("previous-hit"), []string{"2 of 2", "Another NEEDLE."}, "", false, 1},
-		{"in another view", step("view-text"), []string{"1 of 2"}, "", false, 0},
-		{"narrower", func() { s.fit(30, 16) }, []string{"1 of 2"}, "", false, 0},
-		{"undone", func() { s.send(panes.Back{}) }, []string{"Hay"}, "of 2", false, -1},
-		{"nowhere", func() { s.send(panes.Search{}); s.press("nowhere to be found", "enter") }, []string{"/nowhere to … not found"}, "", false, -1},
-		{"given up", func() { s.send(panes.Search{}); s.press("nee", "esc") }, []string{"Hay"}, "of 2", false, -1},
-		{"left by a click", func() { s.send(panes.Search{}); s.press("nee"); s.StopTyping() }, []string{"1 of 2"}, "", false, 0},
-		{"empty", func() { s.send(panes.Search{}); s.press("tab") }, []string{"Hay"}, "of 2", false, -1},
+		{"begun", func() { s.send(panes.Search{}) }, []string{"/"}, "found", true, false},
+		{"typed", press("nee"), []string{"/nee", "2 found", "The needle is here."}, "", true, true},
+		{"typed to its end", press("dle is"), []string{"1 found", "The needle is here."}, "", true, true},
+		{"deleted again", press("backspace", "backspace", "backspace"), []string{"2 found"}, "", true, true},
+		{"done", press("enter"), []string{"1 of 2", "The needle is here."}, "/needle", false, true},
+		{"the next", step("next-hit"), []string{"2 of 2", "Another NEEDLE."}, "", false, true},
+		{"around the end", step("next-hit"), []string{"1 of 2", "The needle is here."}, "", false, true},
+		{"and back", step("previous-hit"), []string{"2 of 2", "Another NEEDLE."}, "", false, true},
+		{"in another view", step("view-text"), []string{"1 of 2"}, "", false, true},
+		{"narrower", func() { s.fit(30, 16) }, []string{"1 of 2"}, "", false, true},
+		{"at the other", step("next-hit"), []string{"2 of 2"}, "", false, true},
+		{"wider", func() { s.fit(60, 16) }, []string{"2 of 2"}, "", false, true},
+		{"undone", func() { s.send(panes.Back{}) }, []string{"Hay"}, "of 2", false, false},
+		{"nowhere", func() { s.send(panes.Search{}); s.press("nowhere to be found", "enter") }, []string{"/nowhere to … not found"}, "", false, false},
+		{"given up", func() { s.send(panes.Search{}); s.press("nee", "esc") }, []string{"Hay"}, "of 2", false, false},
+		{"left by a click", func() { s.send(panes.Search{}); s.press("nee"); s.StopTyping() }, []string{"2 of 2"}, "", false, true},
+		{"empty", func() { s.send(panes.Search{}); s.press("tab") }, []string{"Hay"}, "of 2", false, false},
 	} {
 		c.do()
 		got := s.draw()
@@ -50,8 +50,8 @@ func TestSearching(t *testing.T) {
 		if c.dontSee != "" {
 			got.DontSee(c.dontSee)
 		}
-		if hits := len(s.search.hits); s.Typing() != c.typing || (hits == 0) != (c.position < 0) || hits > 0 && s.search.at != c.position || (s.needHits("/") == "") != (hits > 0) {
-			t.Errorf("%s: typing %v, hit %d of %d", c.what, s.Typing(), s.search.at, hits)
+		if hits := s.search.Hits(); s.Typing() != c.typing || (hits > 0) != c.found || (s.needHits("/") == "") != (hits > 0) {
+			t.Errorf("%s: typing %v, %d hits", c.what, s.Typing(), hits)
 		}
 	}
 }
@@ -62,22 +62,11 @@ func TestHitsStandOut(t *testing.T) {
 	s.press("two", "enter")
 	s.do("next-hit")
 	th := uitest.Theme(t)
-	want := "One " + th.Match.On("two") + " 日本 " + (th.Match + theme.Reverse).On("TWO") + " " + th.Match.On("two")
+	want := "One " + th.Match.On("two") + theme.Bold.On(" ") + "日本 " + (th.Match + theme.Reverse).On("TWO") + " " + th.Match.On("two")
 	if got := strings.Join(s.Draw(true, nil, start), "\n"); !strings.Contains(got, want) {
 		t.Errorf("%q is not in %q", want, got)
 	}
 	s.draw().See("One two 日本 TWO two")
-}
-
-func TestHitsAreBounded(t *testing.T) {
-	s := open(t, 60, 20, api.Message{ID: "1", Text: strings.Repeat("aaaa ", 2*maxHits)})
-	s.send(panes.Search{})
-	s.press("a", "enter")
-	if s.draw().See(fmt.Sprintf("1 of %d or more", maxHits)); len(s.search.hits) != maxHits {
-		t.Errorf("%d hits are kept", len(s.search.hits))
-	}
-	s.send(panes.Search{}, tea.PasteMsg{Content: strings.Repeat("x\n", 1<<20)})
-	s.draw()
 }
 
 // large is a mail of 1 MB.

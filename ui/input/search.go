@@ -1,0 +1,169 @@
+package input
+
+import (
+	"slices"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"mayfly/ui/cell"
+	"mayfly/ui/theme"
+)
+
+// maxHits bounds the hits of a search.
+const maxHits = 2000
+
+// Search finds text in lines as it is typed, whatever its case and accents. The zero value is no
+// search, in no lines.
+type Search struct {
+	Typing bool
+	line   *Line
+	hits   []hit // from top to bottom
+	at     int   // index of the current one
+
+	count  int // lines
+	plain  func(n int) string
+	folded []string // the lines as they are searched; nil until they are
+}
+
+// hit is a stretch of a line, in cells.
+type hit struct{ line, col, width int }
+
+// In searches other lines from now on; plain is the text of line n. The current hit stays the same
+// one by its number.
+func (s *Search) In(count int, plain func(n int) string) {
+	s.count, s.plain, s.folded = count, plain, nil
+	s.find()
+}
+
+// Start begins the typing of a text.
+func (s *Search) Start() {
+	s.Clear()
+	s.line, s.Typing = New(Options{}), true
+}
+
+// For searches for a text, and reports whether it occurs.
+func (s *Search) For(text string) bool {
+	s.Clear()
+	s.line = New(Options{Value: text})
+	s.find()
+	return len(s.hits) > 0
+}
+
+// Clear ends the search.
+func (s *Search) Clear() { *s = Search{count: s.count, plain: s.plain} }
+
+// On reports whether a text is searched for.
+func (s *Search) On() bool { return s.line != nil && s.line.Value() != "" }
+
+// Hits is the number of hits.
+func (s *Search) Hits() int { return len(s.hits) }
+
+// Type applies a key or a paste. If the text changes, it goes to the first hit at or below line top,
+// and returns its line.
+func (s *Search) Type(msg tea.Msg, top int) (line int, ok bool) {
+	if k, isKey := msg.(tea.KeyPressMsg); isKey {
+		switch KeyName(k) {
+		case "esc":
+			s.Clear()
+			return 0, false
+		case "enter", "tab":
+			s.Typing = false
+			return 0, false
+		}
+	}
+	if !s.line.Update(msg) {
+		return 0, false
+	}
+	s.find()
+	return s.From(top)
+}
+
+func (s *Search) find() {
+	s.hits = nil
+	if !s.On() {
+		return
+	}
+	if s.folded == nil {
+		s.folded = make([]string, s.count)
+		for n := range s.folded {
+			s.folded[n] = cell.Fold(s.plain(n))
+		}
+	}
+	want := cell.Fold(s.line.Value())
+	for n, text := range s.folded {
+		for _, col := range cell.Find(text, want) {
+			s.hits = append(s.hits, hit{n, col, cell.Width(want)})
+		}
+		if len(s.hits) >= maxHits {
+			s.hits = s.hits[:maxHits]
+			break
+		}
+	}
+	s.at = max(0, min(s.at, len(s.hits)-1))
+}
+
+// Step goes to the next hit, with -1 to the previous one, wrapping around, and returns its line.
+func (s *Search) Step(n int) (line int, ok bool) {
+	if len(s.hits) == 0 {
+		return 0, false
+	}
+	s.at = (s.at + n + len(s.hits)) % len(s.hits)
+	return s.hits[s.at].line, true
+}
+
+// From goes to the first hit at or below a line, else to the first, and returns its line.
+func (s *Search) From(line int) (int, bool) {
+	s.at = max(0, slices.IndexFunc(s.hits, func(h hit) bool { return h.line >= line }))
+	return s.Step(0)
+}
+
+// Mark highlights the hits in line n; text is the line with its styles.
+func (s *Search) Mark(th *theme.Theme, n int, text string) string {
+	out, end := "", 0
+	for i, h := range s.hits {
+		if h.line != n {
+			continue
+		}
+		style := th.Match
+		if i == s.at {
+			style += theme.Reverse
+		}
+		out += cell.Slice(text, end, h.col) + style.On(ansi.Strip(cell.Slice(text, h.col, h.col+h.width)))
+		end = h.col + h.width
+	}
+	if out == "" {
+		return text
+	}
+	return out + cell.Slice(text, end, max(end, cell.Width(text)))
+}
+
+// Status says which hit is the current one, or that there is none; "" while no text is searched for or
+// it is being typed.
+func (s *Search) Status(th *theme.Theme) string {
+	switch {
+	case !s.On() || s.Typing:
+		return ""
+	case len(s.hits) == 0:
+		return th.Warn.On("/" + cell.Cut(cell.Steady(s.line.Value()), 12) + " not found ")
+	}
+	return th.Dim.On(strconv.Itoa(s.at+1) + " of " + s.found() + " ")
+}
+
+// Prompt is the line being typed and the number of hits, in w cells.
+func (s *Search) Prompt(th *theme.Theme, w int) string {
+	found := ""
+	if s.On() && w >= 24 {
+		found = "  " + s.found() + " found"
+	}
+	return th.Accent.On("/") + s.line.View(th, w-1-len(found)) + th.Dim.On(found)
+}
+
+// found is the number of hits in words.
+func (s *Search) found() string {
+	if len(s.hits) == maxHits {
+		return strconv.Itoa(maxHits) + " or more"
+	}
+	return strconv.Itoa(len(s.hits))
+}
