@@ -93,10 +93,10 @@ func (a *app) busy() bool { return len(a.dialogs) > 0 || a.Pane().Typing() }
 // fit lays out the screen for the current state and requests what it still lacks.
 func (a *app) fit() tea.Cmd {
 	a.Fit(a.width, a.height)
+	cmds := []tea.Cmd{a.Reader.TidyImages(), a.Reader.Layout(), a.wake()}
 	for _, d := range a.dialogs {
 		d.Fit(a.width, a.height)
 	}
-	cmds := []tea.Cmd{a.Reader.TidyImages(), a.Reader.Layout(), a.wake()}
 	if s := a.link.Session; s != nil {
 		cmds = append(cmds, a.Requests(s, a.dialogs, a.now))
 	}

@@ -1,11 +1,13 @@
 package ui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
@@ -127,6 +129,79 @@ func TestAConnectionLeavesTheKeysAlone(t *testing.T) {
 		h.dontSee("Delete", "copied")
 		if n := len(h.app.Store.Order); n != 2 {
 			t.Errorf("there are %d inboxes", n)
+		}
+	})
+}
+
+// confirm is a mail with a link to confirm an address.
+var confirm = apitest.Mail{From: "a@acme.example", Subject: "Confirm", HTML: "<p>Hello</p><p><a href='https://acme.example/confirm?t=1'>Confirm your e-mail address</a></p>"}
+
+func TestNoQuestionOpensUnderWhatIsTyped(t *testing.T) {
+	play(t, setting{width: 120, height: 36, before: func(h *harness) { h.inboxNamed("ada", time.Hour) }}, func(h *harness) {
+		h.server.SetDelay(3 * time.Second)
+		h.mail("ada@"+apitest.Domain, confirm)
+		for len(h.app.Store.Messages) == 0 {
+			h.wait(50 * time.Millisecond)
+		}
+		h.press("o", "/")
+		h.wait(10 * time.Second)
+		h.see("Not shown, since you have gone on")
+		h.write("oy")
+		h.see("/oy")
+		if len(h.opened) > 0 {
+			t.Errorf("the o of a filter has opened %q", h.opened)
+		}
+	})
+}
+
+func TestTheOpenMessageIsTheSelectedOne(t *testing.T) {
+	play(t, setting{width: 120, height: 36, before: func(h *harness) {
+		h.inboxNamed("ada", time.Hour)
+		h.inboxNamed("bob", time.Hour)
+	}}, func(h *harness) {
+		for n, to := range []string{"ada", "bob"} {
+			h.mail(to+"@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "To " + to, Text: "Body for " + to, ReceivedAt: time.Now().Add(time.Duration(n) * time.Second)})
+		}
+		h.wait(time.Minute)
+		h.app.SelectInbox(h.app.Store.Order[1])
+		h.press("enter")
+		open := h.app.Reader.Message.Subject
+		h.see("Body for " + strings.TrimPrefix(open, "To "))
+		h.press("h", "h", "g")
+		if m := h.app.Messages.Message(); m.Subject == open {
+			t.Fatalf("%q is the newest", open)
+		}
+		h.dontSee("Body for")
+	})
+}
+
+func TestWhatIsNotOnTheScreenIsNotActedUpon(t *testing.T) {
+	play(t, setting{width: 60, height: 24, before: func(h *harness) { h.inboxNamed("ada", time.Hour) }}, func(h *harness) {
+		file := api.Attachment{Filename: "old.txt", ContentType: "text/plain", Content: []byte("old")}
+		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Old", Text: "Old", Attachments: []api.Attachment{file}})
+		h.wait(time.Minute)
+		h.press("enter", "h")
+		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "New", Text: "New"})
+		h.wait(time.Minute)
+		h.selected("New")
+		h.press("a")
+		h.see("Open a message first")
+	})
+}
+
+func TestLabelsGoWithTheirMessage(t *testing.T) {
+	play(t, setting{width: 120, height: 36, before: func(h *harness) { h.inboxNamed("ada", time.Hour) }}, func(h *harness) {
+		h.mail("ada@"+apitest.Domain, confirm)
+		h.wait(time.Minute)
+		h.press("enter", "f")
+		h.see("aConfirm your e-mail address")
+		h.send(tea.WindowSizeMsg{Width: 130, Height: 36})
+		h.see("aConfirm your e-mail address")
+		h.app.Reset(time.Now())
+		h.send(tea.WindowSizeMsg{Width: 120, Height: 36})
+		h.dontSee("aConfirm")
+		if h.press("a"); len(h.app.dialogs) > 0 {
+			t.Error("a key does not close labels that are gone")
 		}
 	})
 }

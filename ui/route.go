@@ -17,7 +17,6 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		a.width, a.height = msg.Width, msg.Height
-		return a.toDialog(msg)
 	case tea.KeyPressMsg:
 		return a.onKey(msg)
 	case tea.PasteMsg:

@@ -19,10 +19,16 @@ type Label struct {
 	Open, Copy any // intents
 }
 
-// NewLabels labels several links.
-func NewLabels(at []Label) Dialog { return &labels{at: at, names: labelNames(len(at))} }
+// NewLabels labels the links that find returns. They are found again whenever the screen changes: a
+// message may move or go below its labels.
+func NewLabels(find func() []Label) Dialog {
+	l := &labels{find: find}
+	l.Fit(0, 0)
+	return l
+}
 
 type labels struct {
+	find  func() []Label
 	at    []Label
 	names []string
 	typed string
@@ -43,12 +49,13 @@ func labelNames(n int) []string {
 	return names[:min(n, len(names))]
 }
 
-func (l *labels) Fit(int, int) {}
+func (l *labels) Fit(int, int) {
+	l.at = l.find()
+	l.names = labelNames(len(l.at))
+}
 
 func (l *labels) Update(msg tea.Msg) Result {
 	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		return Result{Close: true} // the links have moved
 	case tea.MouseClickMsg:
 		return Result{Close: msg.Button == tea.MouseLeft}
 	case tea.KeyPressMsg:

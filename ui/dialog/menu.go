@@ -132,7 +132,7 @@ func (m *menu) choose(id string) Result {
 const menuHead = 2
 
 // height is the number of rows below the head; the last one is for the reason.
-func (m *menu) height() int { return max(1, min(17, m.h-4)) }
+func (m *menu) height() int { return max(1, min(17, len(m.Choices)+1, m.h-4)) }
 
 func (m *menu) Fit(w, h int) {
 	m.room.Fit(w, h)

@@ -140,7 +140,7 @@ func every() map[string]Dialog {
 		"form":   inboxForm(),
 		"menu":   NewMenu(menuOf(40)),
 		"help":   NewHelp(Help{Title: "Keys for messages", Groups: groups}),
-		"labels": NewLabels([]Label{{X: 3, Y: 2}, {X: 90, Y: 5}, {X: 0, Y: 50}}),
+		"labels": NewLabels(func() []Label { return []Label{{X: 3, Y: 2}, {X: 90, Y: 5}, {X: 0, Y: 50}} }),
 		"manual": NewManual(book()),
 	}
 }

@@ -41,10 +41,10 @@ func (p *Pane) moveCheck(n int) bool {
 	return true
 }
 
-// needCheck is the reason when no check is selected.
-func (p *Pane) needCheck() string {
+// needCheck is the reason when no check is selected; key is the one that shows the checks.
+func (p *Pane) needCheck(key string) string {
 	if len(p.findings()) == 0 {
-		return "Select a check first"
+		return "Only a check has a place to go to: " + key + " shows the checks"
 	}
 	return ""
 }

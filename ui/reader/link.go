@@ -50,6 +50,13 @@ func webURL(raw string) (*url.URL, error) {
 // Labels labels every link on the screen: typed as shown a label opens its link, in capitals it
 // copies it. It returns nil if there is no link on the screen.
 func (p *Pane) Labels() dialog.Dialog {
+	if p.labels() == nil {
+		return nil
+	}
+	return dialog.NewLabels(p.labels)
+}
+
+func (p *Pane) labels() []dialog.Label {
 	var labels []dialog.Label
 	seen := map[int]bool{}
 	for y := p.Rect.Y + p.textTop(); y < p.Rect.Y+p.Rect.H; y++ {
@@ -67,8 +74,5 @@ func (p *Pane) Labels() dialog.Dialog {
 			}
 		}
 	}
-	if labels == nil {
-		return nil
-	}
-	return dialog.NewLabels(labels)
+	return labels
 }

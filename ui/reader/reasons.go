@@ -6,9 +6,9 @@ import (
 
 // The reasons why an action is unavailable, as the screen shows them; "" if it is available.
 
-// NeedOpen is the reason when no message is open.
+// NeedOpen is the reason when no message is open on the screen.
 func (p *Pane) NeedOpen() string {
-	if p.Opened == nil {
+	if p.Opened == nil || p.Rect.Empty() {
 		return "Open a message first"
 	}
 	return ""
@@ -16,7 +16,7 @@ func (p *Pane) NeedOpen() string {
 
 // needSearch is the reason when there is no search to end.
 func (p *Pane) needSearch() string {
-	if !p.search.on() {
+	if !p.search.On() {
 		return "There is no search to end"
 	}
 	return ""
@@ -24,7 +24,7 @@ func (p *Pane) needSearch() string {
 
 // needHits is the reason when the search has no hits; key is the one that searches.
 func (p *Pane) needHits(key string) string {
-	if len(p.search.hits) == 0 {
+	if p.search.Hits() == 0 {
 		return "No search matches: " + key + " searches the message"
 	}
 	return ""

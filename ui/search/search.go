@@ -45,10 +45,18 @@ type Search struct {
 }
 
 // New returns a search in which nothing was typed.
-func New(s *store.Store) *Search {
-	v := &Search{store: s, line: input.New(input.Options{})}
-	v.Dialog = dialog.Box(body{v})
-	return v
+func New(st *store.Store) *Search {
+	s := &Search{line: input.New(input.Options{})}
+	s.Dialog = dialog.Box(body{s})
+	s.In(st)
+	return s
+}
+
+// In searches another store from now on, also while the dialog is open.
+func (s *Search) In(st *store.Store) {
+	s.store, s.hits, s.shown = st, list.List{}, nil
+	s.learn()
+	s.find()
 }
 
 // Open returns the search to be opened, as it was left.

@@ -83,7 +83,7 @@ func (w *Workspace) reading() bool {
 // Settle does what has become due: it shows the newest message, unless the user is busy with a dialog
 // or typing, and copies codes that have been found.
 func (w *Workspace) Settle(busy bool) any {
-	did := append(w.settleWanted(), w.settleFresh()...)
+	did := append(w.settleWanted(busy), w.settleFresh()...)
 	if !busy {
 		did = append(did, w.showNewest())
 	}

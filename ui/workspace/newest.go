@@ -112,14 +112,15 @@ func (w *Workspace) OpenLink() any { return w.take(link) }
 func (w *Workspace) take(t thing) any {
 	w.wanted = wanted{thing: t, from: w.candidates()}
 	w.Store.RetryPrefetches()
-	if did := w.settleWanted(); did != nil {
+	if did := w.settleWanted(false); did != nil {
 		return did
 	}
 	return intent.Note{Text: "Reading the message from " + w.wanted.from[0].Sender + "…"}
 }
 
-// settleWanted delivers what is wanted once it has been found; nil while it has not.
-func (w *Workspace) settleWanted() []any {
+// settleWanted delivers what is wanted once it has been found; nil while it has not. No question opens
+// while the user is busy: the letters being typed would answer it.
+func (w *Workspace) settleWanted(busy bool) []any {
 	t := w.wanted
 	if t.from == nil {
 		return nil
@@ -141,7 +142,10 @@ func (w *Workspace) settleWanted() []any {
 		return []any{intent.Note{Text: "No " + t.name + " was found"}}
 	}
 	m := from[0]
-	if t.name == link.name {
+	switch {
+	case t.name == link.name && busy:
+		return []any{intent.Note{Text: "Not shown, since you have gone on: try again"}}
+	case t.name == link.name:
 		return w.openLink(m)
 	}
 	return []any{intent.Copy{Text: m.Findings.Code, What: m.Findings.Code + w.origin(m) + w.overtaken(code, m)}}

@@ -88,6 +88,8 @@ func (w *Workspace) onRest(r Rested) any {
 	case w.Reader.Reads(m.Key):
 		w.MarkRead()
 		return nil
+	case w.Focus == panes.Reader: // the user has gone into the one before
+		return nil
 	}
 	return w.Open(m)
 }

@@ -49,7 +49,7 @@ type Workspace struct {
 
 // New returns empty panes.
 func New(now time.Time) *Workspace {
-	w := &Workspace{Reader: &reader.Pane{}}
+	w := &Workspace{Reader: &reader.Pane{}, search: search.New(store.New(now))}
 	w.Reset(now)
 	return w
 }
@@ -58,7 +58,8 @@ func New(now time.Time) *Workspace {
 func (w *Workspace) Reset(now time.Time) {
 	typing := w.Store != nil && w.Pane().Typing()
 	w.Store = store.New(now)
-	w.Inboxes, w.Messages, w.search = inboxes.New(w.Store), messages.New(w.Store), search.New(w.Store)
+	w.Inboxes, w.Messages = inboxes.New(w.Store), messages.New(w.Store)
+	w.search.In(w.Store)
 	w.Reader.Close()
 	w.Focus, w.Newest, w.next = panes.Messages, nil, nil
 	w.burst, w.wanted, w.fresh = burst{}, wanted{}, nil
@@ -142,7 +143,9 @@ func (w *Workspace) applyIntent(v any) any {
 	case intent.OpenMessage:
 		return w.Open(w.Messages.Message())
 	case intent.FilterChanged:
-		w.Refresh()
+		w.Inboxes.Refresh()
+		w.showInbox()
+		w.Messages.Refresh()
 	case intent.Leave:
 		w.leave()
 	default:
@@ -243,11 +246,12 @@ func (w *Workspace) leave() {
 	}
 }
 
-// showInbox lists the messages of the selected inbox, and closes a message of another one.
+// showInbox lists the messages of the selected inbox, and closes the open message unless the cursor
+// is on it there.
 func (w *Workspace) showInbox() {
-	shown := w.Inboxes.ShownID()
-	w.Messages.Show(shown)
-	if m := w.Reader.Message; m != nil && shown != store.All && m.InboxID != shown {
+	before := w.Messages.InboxID
+	w.Messages.Show(w.Inboxes.ShownID())
+	if w.Messages.InboxID != before && !w.Reader.Reads(w.Messages.Selected()) {
 		w.Reader.Close()
 		w.Focus = min(w.Focus, panes.Messages)
 	}
