@@ -73,7 +73,7 @@ func TestSwitchingProfiles(t *testing.T) {
 	set.profiles = []session.Profile{{Name: "local"}}
 	play(t, set, func(h *harness) {
 		h.press("P")
-		h.see("There is only one profile")
+		h.see("Only one profile")
 	})
 	set.profiles = append(set.profiles, session.Profile{Name: "work", BaseURL: "https://work.example"})
 	play(t, set, func(h *harness) {

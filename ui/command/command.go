@@ -112,7 +112,7 @@ func (c *Commands) pipe() any {
 // prompt asks for the command that a part goes to.
 func (c *Commands) prompt(p part, environ []string) dialog.Dialog {
 	return dialog.NewPrompt(dialog.Prompt{
-		Title: p.title + " to a command", Hint: "enter runs it   ! first: on the terminal   esc cancels", Text: c.last,
+		Title: p.title + " to a command", Hint: "! first: on the terminal   esc cancels", Text: c.last,
 		Check: func(line string) string {
 			if strings.TrimLeft(line, "! ") == "" {
 				return "type a command, such as wc -l"

@@ -53,7 +53,7 @@ type form struct {
 
 const (
 	formWidth = 58
-	formFoot  = "tab next   enter on the last one: done   esc cancels"
+	formFoot  = "enter next or done   esc cancels"
 	roomyForm = 8 // rows from which the keys are shown below the fields
 )
 

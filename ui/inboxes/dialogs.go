@@ -60,7 +60,7 @@ const maxLabel = 40
 func LabelPrompt(i *store.Inbox) dialog.Dialog {
 	id := i.ID
 	return dialog.NewPrompt(dialog.Prompt{
-		Title: "Label " + i.Name(), Hint: "enter saves, empty removes   esc cancels", Text: i.Label,
+		Title: "Label " + i.Name(), Hint: "empty removes it   esc cancels", Text: i.Label,
 		Check: func(text string) string {
 			if cell.Width(text) > maxLabel {
 				return fmt.Sprintf("At most %d characters", maxLabel)

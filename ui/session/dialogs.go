@@ -127,7 +127,7 @@ func checkProfile(v string) error {
 // a new service.
 func (l *Link) NeedProfiles(key string) string {
 	if len(l.options.Profiles) < 2 {
-		return "There is only one profile: " + key + " adds another"
+		return "Only one profile: " + key + " adds another"
 	}
 	return ""
 }

@@ -434,7 +434,7 @@ func TestTheFormThatConnects(t *testing.T) {
 
 func TestProfiles(t *testing.T) {
 	l := &Link{options: Options{Profiles: []Profile{{Name: "local"}}}}
-	if got := l.NeedProfiles("K"); got != "There is only one profile: K adds another" {
+	if got := l.NeedProfiles("K"); got != "Only one profile: K adds another" {
 		t.Errorf("with one profile: %q", got)
 	}
 	l.options.Profiles = append(l.options.Profiles, Profile{"work", "https://work.example"}, Profile{"ho\x1b[31mme", "https://\x07home.example"})

@@ -124,7 +124,7 @@ func (w *Workspace) showNewest() any {
 func (w *Workspace) ToggleFollow() any {
 	w.Follow = !w.Follow
 	if w.Follow {
-		return intent.Note{Text: "Following: the newest message opens as it arrives"}
+		return intent.Note{Text: "Following: new messages open at once"}
 	}
 	return intent.Note{Text: "Not following"}
 }

@@ -202,7 +202,7 @@ func (w *Workspace) CopyAddress(id string, now time.Time) any {
 func (w *Workspace) ToggleAutocopy() any {
 	w.Autocopy, w.fresh = !w.Autocopy, nil
 	if w.Autocopy {
-		return intent.Note{Text: "Autocopy: each new code goes to the clipboard as it arrives"}
+		return intent.Note{Text: "Autocopy: new codes are copied at once"}
 	}
 	return intent.Note{Text: "No autocopy"}
 }
