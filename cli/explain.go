@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mayfly/render"
+	"mayfly/render/find"
 )
 
 // explain writes the candidates for the code and the link of a mail, best first, with their scores
@@ -13,14 +14,14 @@ import (
 func explain(w io.Writer, mail *render.Mail) error {
 	var out strings.Builder
 	found := mail.Find()
-	candidate := func(chosen bool, value string, score float64, reasons []string) {
+	candidate := func(chosen bool, value string, score float64, reasons []find.Reason) {
 		mark := " "
 		if chosen {
 			mark = "*"
 		}
 		fmt.Fprintf(&out, "%s %6.2f  %s\n", mark, score, render.Clean(value))
 		for _, reason := range reasons {
-			fmt.Fprintf(&out, "          %s\n", render.Clean(reason))
+			fmt.Fprintf(&out, "          %s\n", render.Clean(reason.String()))
 		}
 	}
 	out.WriteString(heading("codes", len(found.Codes), found.CodeOK))

@@ -1,30 +1,31 @@
 // Package find finds the one-time code and the link that a reader would take from a message.
-// Candidates are found by shape, ruled out by meaning, and scored by evidence: the words near a
-// candidate in the language of the message, how it stands out, where else it occurs. Below a
-// threshold nothing is found. Every score comes with its reasons.
+// Candidates are found by shape (package candidate). Features say what holds for each: the words near
+// it in the language of the message (package lexicon), how it stands out, where else it occurs. A
+// table of weights, fitted to the fixtures, says what each feature is worth. Below a threshold
+// nothing is found.
 package find
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"mayfly/render/doc"
 	"mayfly/render/find/lexicon"
+	weblink "mayfly/render/link"
 )
 
 // Input is a message as its reader sees it.
 type Input struct {
-	Subject, Preheader, From string
-	Doc                      *doc.Document // the body that is shown
-	Text                     *doc.Document // the text part beside it; nil if there is none
+	Subject, Preheader string
+	From, Sender       string        // the address of the sender, and the name
+	Doc                *doc.Document // the body that is shown
+	Text               *doc.Document // the text part beside it; nil if there is none
 }
 
 // Code is a one-time code, or a candidate for it.
 type Code struct {
 	Value   string // as it is entered: groups of digits are joined, since forms expect that
 	Score   float64
-	Reasons []string
+	Reasons []Reason
 }
 
 // Link is the link that the message is about, or a candidate for it.
@@ -32,7 +33,7 @@ type Link struct {
 	N               int // number in the document; 0 if it is only in the text part
 	URL, Text, Host string
 	Score           float64
-	Reasons         []string
+	Reasons         []Reason
 }
 
 // Result is what was found, the best first. Only if CodeOK or LinkOK is true is the first one the
@@ -64,7 +65,8 @@ func Find(in Input) Parts {
 
 // alone searches one body as if it were the only one.
 func (m *mail) alone(p *page, preheader line) Result {
-	one := &mail{subject: m.subject, preheader: preheader, page: p}
+	one := *m
+	one.preheader, one.page, one.text = preheader, p, nil
 	one.purpose = one.purposes()
 	return one.find()
 }
@@ -82,6 +84,30 @@ type mail struct {
 	page      *page
 	text      *page // nil if there is none
 	purpose   purpose
+	domain    string          // registrable domain of the sender; "" if unknown
+	names     map[string]bool // numbers that are part of names, such as 1874 in "Studio 1874"
+}
+
+// pages returns the bodies, the one that is shown first.
+func (m *mail) pages() []*page {
+	switch {
+	case m.text == nil:
+		return []*page{m.page}
+	case len(m.page.lines) == 0:
+		return []*page{m.text}
+	}
+	return []*page{m.page, m.text}
+}
+
+// from reports whether the message comes from a host, or from another of its domain or name:
+// facebookmail.com for facebook.com.
+func (m *mail) from(host string) bool {
+	domain := weblink.Domain(host)
+	if m.domain == "" || m.domain == domain {
+		return m.domain != ""
+	}
+	name, _, _ := strings.Cut(domain, ".")
+	return len(name) >= 5 && strings.HasPrefix(m.domain, name)
 }
 
 func read(in Input) *mail {
@@ -103,6 +129,10 @@ func read(in Input) *mail {
 	m.subject = m.page.aside(subject, langs)
 	m.preheader = m.page.aside(cut(preheader, 1000), langs)
 	m.purpose = m.purposes()
+	if _, host, ok := strings.Cut(in.From, "@"); ok {
+		m.domain = weblink.Domain(strings.ToLower(host))
+	}
+	m.names = m.numbersInNames(in.Sender)
 	return m
 }
 
@@ -129,54 +159,4 @@ func sample(subject, preheader string, docs ...*doc.Document) string {
 		}
 	}
 	return b.String()
-}
-
-// evidence adds up what speaks for and against a candidate.
-type evidence struct {
-	score   float64
-	reasons []reason
-}
-
-// reason is one entry of evidence, formatted only when it is shown.
-type reason struct {
-	points float64
-	format string
-	args   [1]any
-	n      int
-}
-
-func (e *evidence) add(points float64, format string, args ...any) {
-	if points == 0 {
-		return
-	}
-	e.score += points
-	r := reason{points: points, format: format, n: min(len(args), 1)}
-	copy(r.args[:], args)
-	e.reasons = append(e.reasons, r)
-}
-
-// words returns the reasons as they are shown: "+4.0 \"passcode\" before it".
-func (e *evidence) words() []string {
-	all := make([]string, len(e.reasons))
-	for i, r := range e.reasons {
-		all[i] = fmt.Sprintf("%+.1f ", r.points) + fmt.Sprintf(r.format, r.args[:r.n]...)
-	}
-	return all
-}
-
-// byScore sorts the best first and keeps a few.
-func byScore[T any](all []T, score func(T) float64) []T {
-	slices.SortStableFunc(all, func(a, b T) int {
-		switch {
-		case score(a) > score(b):
-			return -1
-		case score(a) < score(b):
-			return 1
-		}
-		return 0
-	})
-	if len(all) > 5 {
-		all = all[:5]
-	}
-	return all
 }

@@ -18,6 +18,14 @@ func TestNothing(t *testing.T) {
 	}
 }
 
+func shown(reasons []find.Reason) string {
+	var s strings.Builder
+	for _, r := range reasons {
+		s.WriteString(r.String() + "\n")
+	}
+	return s.String()
+}
+
 func TestReasonsExplain(t *testing.T) {
 	r := find.Find(find.Input{
 		Subject: "482913 is your code",
@@ -26,13 +34,13 @@ func TestReasonsExplain(t *testing.T) {
 	if !r.CodeOK || !r.LinkOK {
 		t.Fatalf("found %+v", r)
 	}
-	reasons := strings.Join(r.Codes[0].Reasons, "\n")
+	reasons := shown(r.Codes[0].Reasons)
 	for _, want := range []string{`"verification code" before it`, "six digits", "bold", "in the subject too"} {
 		if !strings.Contains(reasons, want) {
 			t.Errorf("the reasons for the code do not say %q:\n%s", want, reasons)
 		}
 	}
-	reasons = strings.Join(r.Links[0].Reasons, "\n")
+	reasons = shown(r.Links[0].Reasons)
 	for _, want := range []string{"its text asks: confirm", "carries a secret", "its path says so too"} {
 		if !strings.Contains(reasons, want) {
 			t.Errorf("the reasons for the link do not say %q:\n%s", want, reasons)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"mayfly/render/doc"
+	"mayfly/render/find/candidate"
 	"mayfly/render/find/lexicon"
 )
 
@@ -31,7 +32,8 @@ type page struct {
 	links   []anchor // occurrences of links, in order
 	size    float32  // the most common size of its text
 	hits    int
-	meeting bool // it mentions a meeting to dial into
+	meeting bool            // it mentions a meeting to dial into
+	values  map[string]bool // keys of its candidates for the code
 }
 
 // line is a line in the message itself: a block, or the text between two breaks in one.
@@ -41,7 +43,8 @@ type line struct {
 	hits     []lexicon.Hit // in order, without those that mean something else
 	outer    []lexicon.Hit // those outside links
 	runs     []run
-	anchors  []int // indices of page.links
+	anchors  []int                 // indices of page.links
+	found    []candidate.Candidate // for the code
 	block    *doc.Block
 	footer   bool
 	heading  bool
@@ -88,6 +91,7 @@ func newPage(d *doc.Document, langs languages) *page {
 		p.lines[i].hits = p.scan(p.lines[i].fold, langs)
 		p.meeting = p.meeting || has(p.lines[i].hits, lexicon.Meeting)
 	}
+	p.seek()
 	for i := range p.links {
 		p.name(&p.links[i])
 	}
@@ -97,9 +101,23 @@ func newPage(d *doc.Document, langs languages) *page {
 	return p
 }
 
+// seek finds the candidates for the code in each line.
+func (p *page) seek() {
+	p.values = map[string]bool{}
+	n := 0
+	for i := 0; i < len(p.lines) && n < maxCandidates; i++ {
+		l := &p.lines[i]
+		l.found = candidate.In(l.text)
+		n += len(l.found)
+		for j := range l.found {
+			p.values[l.found[j].Key()] = true
+		}
+	}
+}
+
 // aside reads a text outside the bodies as a line of its own.
 func (p *page) aside(text string, langs languages) line {
-	l := line{text: text, fold: lexicon.Fold(text)}
+	l := line{text: text, fold: lexicon.Fold(text), found: candidate.In(text)}
 	l.hits = p.scan(l.fold, langs)
 	return l
 }

@@ -1,6 +1,8 @@
 package find
 
 import (
+	"strings"
+
 	"mayfly/render/find/lexicon"
 )
 
@@ -36,46 +38,67 @@ func asks(hits []lexicon.Hit) set {
 	return s
 }
 
+// requests returns the purposes among the hits. A word for a password means to reset one.
+func requests(hits []lexicon.Hit) set {
+	s := asks(hits)
+	if has(hits, lexicon.Password) {
+		s |= 1 << lexicon.Reset
+	}
+	return s
+}
+
+// String names the classes in a set.
+func (s set) String() string {
+	var names []string
+	for _, c := range purposes {
+		if s.has(c) {
+			names = append(names, c.String())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // openingLines is how many lines are read for what the message is about.
 const openingLines = 6
 
 func (m *mail) purposes() purpose {
 	var p purpose
 	p.subject = asks(m.subject.hits)
-	if has(m.subject.hits, lexicon.Password) && !has(m.subject.hits, lexicon.Notice) {
-		p.subject |= 1 << lexicon.Reset
+	if !has(m.subject.hits, lexicon.Notice) {
+		p.subject = requests(m.subject.hits)
 	}
-	p.notice = 2 * float64(min(1, count(m.subject.hits, lexicon.Notice)))
-	p.trade = 2 * float64(min(1, count(m.subject.hits, lexicon.Commerce)))
-	seen := 0
-	notices, trade := 0, 0
-	pages := []*page{m.page}
-	if len(m.page.lines) == 0 && m.text != nil {
-		pages = []*page{m.text}
+	notices, trade := p.read(m.pages()[0])
+	p.notice = 2*float64(min(1, count(m.subject.hits, lexicon.Notice))) + 0.5*float64(min(notices, 3))
+	p.trade = 2*float64(min(1, count(m.subject.hits, lexicon.Commerce))) + 0.25*float64(min(trade, 8))
+	p.mentionsCode = p.opening != 0
+	for _, page := range m.pages() {
+		p.mentionsCode = p.mentionsCode || page.mentionsCode()
 	}
-	for _, page := range pages {
-		for i := range page.lines {
-			l := &page.lines[i]
-			if l.footer || has(l.hits, lexicon.Copy) {
-				continue
-			}
-			if len(l.fold.Folded) > 12 && !l.restOf {
-				seen++
-			}
-			if has(l.hits, lexicon.IfNot) {
-				continue
-			}
-			if l.heading || seen <= openingLines {
-				p.opening |= asks(l.outer)
-				notices += min(1, count(l.hits, lexicon.Notice))
-			}
-			trade += count(l.hits, lexicon.Commerce)
-		}
-	}
-	p.mentionsCode = p.opening != 0 || m.page.mentionsCode() || m.text != nil && m.text.mentionsCode()
-	p.notice += 0.5 * float64(min(notices, 3))
-	p.trade += 0.25 * float64(min(trade, 8))
 	return p
+}
+
+// read notes what a page opens with, and counts the lines that tell what has happened and the words
+// of trade.
+func (p *purpose) read(page *page) (notices, trade int) {
+	seen := 0
+	for i := range page.lines {
+		l := &page.lines[i]
+		if l.footer || has(l.hits, lexicon.Copy) {
+			continue
+		}
+		if len(l.fold.Folded) > 12 && !l.restOf {
+			seen++
+		}
+		if has(l.hits, lexicon.IfNot) {
+			continue
+		}
+		if l.heading || seen <= openingLines {
+			p.opening |= asks(l.outer)
+			notices += min(1, count(l.hits, lexicon.Notice))
+		}
+		trade += count(l.hits, lexicon.Commerce)
+	}
+	return notices, trade
 }
 
 // mentionsCode reports whether a page names a one-time code, how long one is valid, or what to do

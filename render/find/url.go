@@ -2,6 +2,7 @@ package find
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"mayfly/render/find/lexicon"
@@ -15,55 +16,73 @@ type target struct {
 	opaque       bool // has what may be a short secret
 	asks         set  // purposes named by words in it
 	footer       bool // leads to something that footers link to
-	social       bool
+	social       bool // leads to a profile in a social network, or to a shop of applications
 	refuse       bool // undoes or refuses
 	campaign     bool // has campaign parameters and no secret
 }
 
 // pathWords are words in paths and hosts that say what a link is for.
-var pathWords = map[string]lexicon.Class{
-	"verify": lexicon.Confirm, "verification": lexicon.Confirm, "verifyemail": lexicon.Confirm, "confirm": lexicon.Confirm,
-	"confirmation": lexicon.Confirm, "confirmations": lexicon.Confirm, "confirmemail": lexicon.Confirm, "activate": lexicon.Confirm,
-	"activation": lexicon.Confirm, "validate": lexicon.Confirm, "validation": lexicon.Confirm, "optin": lexicon.Confirm,
-	"signup": lexicon.Confirm, "register": lexicon.Confirm, "registration": lexicon.Confirm, "onboarding": lexicon.Confirm,
-	"approve": lexicon.Confirm, "authorize": lexicon.Confirm, "setup": lexicon.Confirm, "init": lexicon.Confirm,
-	"login": lexicon.Login, "signin": lexicon.Login, "magic": lexicon.Login, "magiclink": lexicon.Login,
-	"auth": lexicon.Login, "authenticate": lexicon.Login, "callback": lexicon.Login, "otp": lexicon.Login, "session": lexicon.Login, "sso": lexicon.Login,
-	"reset": lexicon.Reset, "password": lexicon.Reset, "passwords": lexicon.Reset, "recover": lexicon.Reset, "recovery": lexicon.Reset,
-	"resetpassword": lexicon.Reset, "passwordreset": lexicon.Reset, "forgot": lexicon.Reset, "pwreset": lexicon.Reset, "setpassword": lexicon.Reset,
-	"lostpassword": lexicon.Reset,
-	"invite":       lexicon.Invite, "invites": lexicon.Invite, "invitation": lexicon.Invite, "invitations": lexicon.Invite, "accept": lexicon.Invite, "join": lexicon.Invite,
-	"unlock": lexicon.Unlock, "unblock": lexicon.Unlock, "reactivate": lexicon.Unlock,
-	"changeemail": lexicon.Change, "emailchange": lexicon.Change,
-	"delete": lexicon.Delete, "deletion": lexicon.Delete,
+var pathWords = map[lexicon.Class]map[string]bool{
+	lexicon.Confirm: wordSet("verify verification verifyemail confirm confirmation confirmations confirmemail activate activation " +
+		"validate validation optin signup register registration onboarding approve authorize setup init enroll enrollment enrollaccount"),
+	lexicon.Login:  wordSet("login signin magic magiclink auth authenticate callback otp session sso"),
+	lexicon.Reset:  wordSet("reset password passwords recover recovery resetpassword passwordreset forgot pwreset setpassword lostpassword"),
+	lexicon.Invite: wordSet("invite invites invitation invitations accept join"),
+	lexicon.Unlock: wordSet("unlock unblock reactivate"),
+	lexicon.Change: wordSet("changeemail emailchange"),
+	lexicon.Delete: wordSet("delete deletion"),
 }
 
-var footerWords = map[string]bool{
-	"unsubscribe": true, "unsub": true, "optout": true, "preferences": true, "preference": true, "privacy": true, "terms": true,
-	"tos": true, "help": true, "support": true, "contact": true, "faq": true, "faqs": true, "about": true, "legal": true, "imprint": true, "impressum": true,
-	"blog": true, "abuse": true, "docs": true, "documentation": true, "cookies": true, "settings": true, "notifications": true, "careers": true,
-	"webversion": true, "viewonline": true, "appstore": true, "datenschutz": true, "agb": true, "security": true, "policy": true, "policies": true,
-	"subscriptions": true, "news": true, "pricing": true, "community": true, "forum": true, "status": true, "hc": true,
+// asked returns what a word in a path or host asks for.
+func asked(word string) (s set) {
+	for c, words := range pathWords {
+		if words[word] {
+			s |= 1 << c
+		}
+	}
+	return s
 }
 
-var refuseWords = map[string]bool{
-	"cancel": true, "decline": true, "reject": true, "deny": true, "revert": true, "undo": true, "invalidate": true,
-	"invalidateemail": true, "abort": true, "notme": true, "revoke": true, "rollback": true, "block": true, "disavow": true,
-}
+var footerWords = wordSet("unsubscribe unsub optout preferences preference privacy terms tos help support contact faq faqs about legal " +
+	"imprint impressum blog abuse docs documentation cookies settings notifications careers webversion viewonline appstore datenschutz agb " +
+	"security policy policies subscriptions news pricing community forum status hc")
 
-var socialHosts = []string{
-	"facebook.com", "twitter.com", "x.com", "instagram.com", "linkedin.com", "youtube.com", "tiktok.com", "pinterest.com",
-	"t.me", "discord.gg", "apps.apple.com", "itunes.apple.com", "play.google.com", "github.com", "gitlab.com", "vk.com", "weibo.com", "threads.net", "mastodon.social",
-	"wa.me", "medium.com", "reddit.com", "snapchat.com", "w3.org", "youtu.be",
-}
+var refuseWords = wordSet("cancel decline reject deny revert undo invalidate invalidateemail abort notme revoke rollback block disavow")
+
+// socialHosts have profiles that footers link to. shops have applications, and nothing to confirm.
+var (
+	socialHosts = []string{
+		"facebook.com", "twitter.com", "x.com", "instagram.com", "linkedin.com", "youtube.com", "tiktok.com", "pinterest.com", "t.me",
+		"discord.gg", "github.com", "gitlab.com", "vk.com", "weibo.com", "threads.net", "mastodon.social", "wa.me", "medium.com",
+		"reddit.com", "snapchat.com", "youtu.be",
+	}
+	shops = []string{"apps.apple.com", "itunes.apple.com", "play.google.com", "w3.org"}
+)
 
 // secretNames are parameters whose value is a secret however short it is.
-var secretNames = map[string]bool{
-	"token": true, "code": true, "key": true, "hash": true, "sig": true, "signature": true, "otp": true, "nonce": true,
-	"ticket": true, "secret": true, "oobcode": true, "confirmationtoken": true, "resetpasswordtoken": true, "invitationtoken": true,
-	"confirmationkey": true, "activationcode": true, "activationkey": true, "activation": true, "uid": true, "uidb64": true, "jwt": true, "t": true, "auth": true,
-	"tokenhash": true, "verificationcode": true, "verificationtoken": true, "verificationid": true, "ctoken": true, "authtoken": true, "logintoken": true,
-	"accesstoken": true, "unlocktoken": true, "flow": true, "userid": true, "changekey": true, "resettoken": true, "resetkey": true, "c": true, "k": true, "guid": true, "magic": true,
+var secretNames = wordSet("token code key hash sig signature otp nonce ticket secret oobcode confirmationtoken resetpasswordtoken " +
+	"invitationtoken confirmationkey activationcode activationkey activation uid uidb64 jwt t auth tokenhash verificationcode " +
+	"verificationtoken verificationid ctoken authtoken logintoken accesstoken unlocktoken flow userid changekey resettoken resetkey c k " +
+	"guid magic")
+
+// pageNames are parameters whose value says what a link is for.
+var pageNames = wordSet("type mode action page view a do p route")
+
+func wordSet(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// web reports whether the target is a page of the web or of an application.
+func (t *target) web() bool {
+	switch t.scheme {
+	case "mailto", "tel", "sms", "javascript", "data", "vbscript", "file", "cid", "about", "":
+		return false
+	}
+	return true
 }
 
 // forRequest reports whether a URL looks made for one request, whatever is written about it.
@@ -94,11 +113,6 @@ func inspect(raw string) target {
 	}
 	bare, query, _ := strings.Cut(path, "?")
 	t.root = strings.Trim(bare, "/#") == "" && !strings.Contains(bare, "#/")
-	for _, h := range socialHosts {
-		if t.host == h || strings.HasSuffix(t.host, "."+h) {
-			t.social = true
-		}
-	}
 	for piece := range strings.FieldsFuncSeq(bare, func(r rune) bool { return strings.ContainsRune("/#.!;:", r) }) {
 		t.word(piece)
 		t.token = t.token || secret(piece)
@@ -108,11 +122,19 @@ func inspect(raw string) target {
 		t.parameters(query)
 	}
 	for label := range strings.SplitSeq(t.host, ".") {
-		if c, ok := pathWords[label]; ok && label != "auth" && label != "login" {
-			t.asks |= 1 << c
+		if label != "auth" && label != "login" {
+			t.asks |= asked(label)
 		}
 	}
+	t.social = isOrUnder(t.host, shops) || t.asks == 0 && isOrUnder(t.host, socialHosts)
 	return t
+}
+
+// isOrUnder reports whether a host is one of some domains, or within one.
+func isOrUnder(host string, domains []string) bool {
+	return slices.ContainsFunc(domains, func(d string) bool {
+		return host == d || strings.HasSuffix(host, "."+d)
+	})
 }
 
 // word notes what a piece of a path says.
@@ -122,18 +144,14 @@ func (t *target) word(piece string) {
 	}
 	lower := strings.ToLower(piece)
 	whole := squeeze(lower)
-	if c, ok := pathWords[whole]; ok {
-		t.asks |= 1 << c
-	}
+	t.asks |= asked(whole)
 	t.footer = t.footer || footerWords[whole]
 	t.refuse = t.refuse || refuseWords[whole]
 	if len(whole) == len(lower) || strings.Count(lower, "-")+strings.Count(lower, "_") > 3 {
 		return // one word, or a sentence
 	}
 	for w := range strings.FieldsFuncSeq(lower, func(r rune) bool { return r == '-' || r == '_' }) {
-		if c, ok := pathWords[w]; ok {
-			t.asks |= 1 << c
-		}
+		t.asks |= asked(w)
 		t.refuse = t.refuse || refuseWords[w]
 		if w == "unsubscribe" || w == "preferences" || w == "privacy" || w == "unsub" {
 			t.footer = true
@@ -169,16 +187,12 @@ func (t *target) parameters(query string) {
 		}
 		plain := squeeze(name)
 		switch {
-		case secretNames[plain] && len(value) >= 4:
+		case secretNames[plain] && len(value) >= 4, secret(value) && !strings.Contains(value, "://"):
 			t.token = true
-		case secret(value) && !strings.Contains(value, "://"):
-			t.token = true
-		case name == "type" || name == "mode" || name == "action" || name == "page" || name == "view" || name == "a" || name == "do" || name == "p" || name == "route":
+		case pageNames[name]:
 			t.word(value)
 		}
-		if c, ok := pathWords[plain]; ok {
-			t.asks |= 1 << c
-		}
+		t.asks |= asked(plain)
 	}
 	t.campaign = campaign > 0 && others == 0
 	t.root = t.root && others == 0

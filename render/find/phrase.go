@@ -1,0 +1,190 @@
+package find
+
+import (
+	"fmt"
+	"iter"
+	"unicode/utf8"
+
+	"mayfly/render/find/lexicon"
+)
+
+// phrase is a word for a code near a candidate.
+type phrase struct {
+	text     string
+	strong   bool // means a one-time code and nothing else
+	where    where
+	end      int  // where it ends in the folded line, if it is before the candidate in the same line; else -1
+	distance int  // how far it is, in characters; see below
+	beside   int  // characters between, in the same line; -1 if it is in another
+	begins   bool // the candidate begins the line, and the phrase follows
+	claimed  bool // there is a number nearer to it
+	purpose  bool // followed by what the code is for: "the code to sign in"
+	footer   bool // above, in a footer
+}
+
+type where uint8
+
+const (
+	nowhere where = iota
+	before
+	after
+	above
+	below
+	inSubject
+)
+
+func (p *phrase) String() string {
+	return fmt.Sprintf("%q %s", p.text, [...]string{"", "before it", "after it", "above it", "below it", "in the subject"}[p.where])
+}
+
+// How far phrases are that are not before the candidate, in characters: a step back to one after
+// it costs some, and so does each line between.
+const (
+	afterIt     = 10
+	aboveIt     = 10
+	belowIt     = 40
+	lineBetween = 35
+	subjectIs   = 60
+	farthest    = 160
+	reach       = 3  // lines above that are read
+	rightBeside = 26 // characters within which nothing that matters is between
+)
+
+// near reports whether a phrase is as near as its meaning requires.
+func (p *phrase) near() bool {
+	switch {
+	case p.where == nowhere:
+		return false
+	case p.strong:
+		return p.distance <= 75
+	}
+	return p.distance <= 25
+}
+
+// direct reports whether nothing that matters is between a phrase and the candidate.
+func (p *phrase) direct(c *code) bool {
+	switch p.where {
+	case before, after:
+		return p.beside <= rightBeside && (p.strong || !p.claimed)
+	case above:
+		return c.alone && p.distance < aboveIt+2*lineBetween
+	case below:
+		return p.distance < belowIt+lineBetween
+	}
+	return false
+}
+
+// means reports whether a phrase makes clear that the candidate is a one-time code.
+func (p *phrase) means() bool {
+	return p.strong && (p.distance <= 50 || !p.claimed && p.distance <= 125)
+}
+
+// phrases calls yield with the words for a code near a candidate: in its line, and for one alone in
+// its line in those above and below and in the subject.
+func (c *code) phrases(yield func(*phrase)) {
+	for h := range codeWords(c.line) {
+		if p, ok := c.inLine(h); ok {
+			yield(&p)
+		}
+	}
+	begins := c.from <= 1
+	for d := 1; d <= reach && c.row-d >= 0 && (c.alone || begins && d == 1); d++ {
+		l := &c.page.lines[c.row-d]
+		for h := range codeWords(l) {
+			tail := utf8.RuneCountInString(l.fold.Folded[h.End:])
+			p := newPhrase(h, l, above, aboveIt+lineBetween*(d-1)+min(tail, 200)/3)
+			p.footer = l.footer
+			yield(&p)
+		}
+	}
+	for d := 1; d <= 2 && c.row+d < len(c.page.lines) && c.alone; d++ {
+		l := &c.page.lines[c.row+d]
+		if l.footer {
+			continue
+		}
+		for h := range codeWords(l) {
+			head := utf8.RuneCountInString(l.fold.Folded[:h.Start])
+			p := newPhrase(h, l, below, belowIt+lineBetween*(d-1)+min(head, 200)*5/8)
+			yield(&p)
+		}
+	}
+	if c.row < 40 && (c.alone || c.sole && asks(c.line.hits) != 0) {
+		for h := range codeWords(&c.mail.subject) {
+			p := newPhrase(h, &c.mail.subject, inSubject, subjectIs)
+			yield(&p)
+		}
+	}
+}
+
+// codeWords are the words for a code in a line.
+func codeWords(l *line) iter.Seq[lexicon.Hit] {
+	return func(yield func(lexicon.Hit) bool) {
+		for _, h := range l.hits {
+			if (h.Class == lexicon.Strong || h.Class == lexicon.Code) && !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+func newPhrase(h lexicon.Hit, l *line, at where, distance int) phrase {
+	return phrase{
+		text: l.fold.Folded[h.Start:h.End], strong: h.Class == lexicon.Strong, where: at, distance: distance,
+		purpose: h.Class == lexicon.Code && (at == before || at == after) && l.purposeful(h), end: -1, beside: -1,
+	}
+}
+
+// inLine returns the phrase of a hit in the candidate's own line.
+func (c *code) inLine(h lexicon.Hit) (p phrase, ok bool) {
+	folded := c.line.fold.Folded
+	switch {
+	case h.End <= c.from:
+		gap := utf8.RuneCountInString(folded[h.End:c.from])
+		p = newPhrase(h, c.line, before, min(gap, farthest))
+		p.end, p.beside = h.End, gap
+		p.claimed = c.claimed(h.End, c.from)
+	case h.Start >= c.to:
+		gap := utf8.RuneCountInString(folded[c.to:h.Start])
+		p = newPhrase(h, c.line, after, afterIt+min(gap, farthest))
+		p.beside, p.begins = gap, c.from <= 1
+		p.claimed = c.claimed(h.End, h.End+40)
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// claimed reports whether there is another number between two offsets of the folded line.
+func (c *code) claimed(from, to int) bool {
+	for i := range c.line.found {
+		f := &c.line.found[i]
+		if at := c.line.fold.At(f.Start); at >= from && at < to && f.Start != c.Start && !wordlike(f.Shape) {
+			return true
+		}
+	}
+	return false
+}
+
+// purposeful reports whether a phrase is beside what the code is for: "the code to sign in".
+func (l *line) purposeful(code lexicon.Hit) bool {
+	for _, h := range l.hits {
+		if asks([]lexicon.Hit{h}) != 0 && h.Start-code.End <= 24 && code.Start-h.End <= 24 {
+			return true
+		}
+	}
+	return false
+}
+
+// phraseFeatures weigh a word for a code. Of several, the one that weighs most counts.
+var phraseFeatures = []feature[*phrase]{
+	when("word that means a code and nothing else", func(p *phrase) bool { return p.strong }).as((*phrase).String),
+	when("word that may mean a code", func(p *phrase) bool { return !p.strong }).as((*phrase).String),
+	when("word with what the code is for", func(p *phrase) bool { return p.purpose }),
+	when("word right beside it", func(p *phrase) bool { return p.beside >= 0 && (p.beside <= 2 || p.begins) }),
+	when("word close to it", func(p *phrase) bool { return p.beside > 2 && p.beside <= 8 && !p.begins }),
+	when("word nearer to another number", func(p *phrase) bool { return p.claimed }),
+	when("word above it in the footer", func(p *phrase) bool { return p.footer }),
+	{name: "distance of the word, in 100 characters", value: func(p *phrase) float64 { return float64(p.distance) / 100 }},
+}
+
+var phraseModel = newModel(phraseWeights, phraseFeatures)
