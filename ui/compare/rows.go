@@ -145,71 +145,41 @@ func at(halves []half, n int) half {
 
 // wrap breaks a line into lines of at most w cells, at spaces where it can.
 func wrap(l line, w int) []line {
-	wr := wrapper{width: w, room: w}
+	var text strings.Builder
 	for _, r := range l {
-		for rest := r.text; rest != ""; {
-			n := tokenEnd(rest)
-			token := run{rest[:n], r.changed}
-			rest = rest[n:]
-			if strings.TrimSpace(token.text) != "" {
-				wr.word = append(wr.word, token)
-				continue
-			}
-			wr.flush()
-			if len(wr.out) == 0 && len(wr.lines) > 0 || cell.Width(token.text) > wr.room { // where the line breaks
-				continue
-			}
-			wr.put(token)
+		text.WriteString(r.text)
+	}
+	var lines []line
+	rest := text.String()
+	for _, row := range cell.Wrap(rest, w) {
+		row = strings.TrimRight(row, " ")
+		if row == "" {
+			continue
 		}
+		spaces := max(0, strings.Index(rest, row)) // where the line was broken
+		_, l = l.split(spaces)
+		var out line
+		out, l = l.split(len(row))
+		lines, rest = append(lines, out), rest[min(len(rest), spaces+len(row)):]
 	}
-	wr.flush()
-	return append(wr.lines, wr.out)
+	if lines == nil {
+		return []line{nil}
+	}
+	return lines
 }
 
-// wrapper fills lines.
-type wrapper struct {
-	width, room int // of a line, and what is left of the last one
-	lines       []line
-	out         line // the last one
-	word        line // up to the next space
-}
-
-// flush adds the word, on a new line if it does not fit.
-func (w *wrapper) flush() {
-	width := 0
-	for _, r := range w.word {
-		width += cell.Width(r.text)
-	}
-	if width > w.room {
-		w.newline()
-	}
-	for _, r := range w.word {
-		if cell.Width(r.text) > w.room {
-			w.newline()
-		}
-		for cell.Width(r.text) > w.width {
-			head := strings.TrimRight(cell.Slice(r.text, 0, w.width), " ")
-			if head == "" { // a character wider than a line
-				break
+// split splits a line after n bytes.
+func (l line) split(n int) (head, tail line) {
+	for k, r := range l {
+		if n <= len(r.text) {
+			if n > 0 {
+				head = append(head, run{r.text[:n], r.changed})
 			}
-			w.put(run{head, r.changed})
-			w.newline()
-			r.text = r.text[len(head):]
+			return head, append(line{{r.text[n:], r.changed}}, l[k+1:]...)
 		}
-		w.put(r)
+		head, n = append(head, r), n-len(r.text)
 	}
-	w.word = w.word[:0]
-}
-
-func (w *wrapper) newline() {
-	if last := len(w.out) - 1; last >= 0 {
-		w.out[last].text = strings.TrimRight(w.out[last].text, " ")
-		w.lines, w.out, w.room = append(w.lines, w.out), nil, w.width
-	}
-}
-
-func (w *wrapper) put(r run) {
-	w.out, w.room = add(w.out, r.text, r.changed), w.room-cell.Width(r.text)
+	return head, nil
 }
 
 // add adds text to a line.

@@ -103,13 +103,10 @@ func runs(tokens []string, changed []bool) []line {
 	var lines []line
 	var l line
 	for n, t := range tokens {
-		switch last := len(l) - 1; {
-		case t == "\n":
+		if t == "\n" {
 			lines, l = append(lines, l), nil
-		case last >= 0 && l[last].changed == changed[n]:
-			l[last].text += t
-		default:
-			l = append(l, run{t, changed[n]})
+		} else {
+			l = add(l, t, changed[n])
 		}
 	}
 	return lines
