@@ -57,11 +57,6 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		return a.link.Lose(m, a.now)
 	case session.Created:
 		return a.onCreated(m)
-	case session.Adopted:
-		if m.Err == nil {
-			a.Adopt(a.link.Session, m.Inbox, a.now, a.busy())
-		}
-		a.report(session.Done{Text: "added " + render.Clean(m.Inbox.Email), Err: m.Err})
 	case session.Deleted:
 		return a.onDeleted(m)
 	case session.Opened:
@@ -89,10 +84,13 @@ func (a *app) onCreated(m session.Created) tea.Cmd {
 		return nil
 	}
 	a.GoTo(a.link.Session, m.Inbox, a.now, a.busy())
-	if !m.Copy {
-		return nil
+	switch {
+	case m.Adopted:
+		a.report(session.Done{Text: "added " + render.Clean(m.Inbox.Email)})
+	case m.Copy:
+		return a.applyIntent(intent.CopyAddress{ID: m.Inbox.ID})
 	}
-	return a.applyIntent(intent.CopyAddress{ID: m.Inbox.ID})
+	return nil
 }
 
 func (a *app) onDeleted(m session.Deleted) tea.Cmd {

@@ -283,7 +283,8 @@ func Wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
 	}
-	return strings.Split(ansi.Wrap(Steady(s), w, "/@-._"), "\n")
+	rows := ansi.Wrap(Steady(s), w, "/@-._") // some are too wide, such as "<bx-=a/-" in 4 cells
+	return strings.Split(ansi.Hardwrap(rows, w, true), "\n")
 }
 
 func isPlainASCII(s string) bool {

@@ -136,3 +136,13 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+func TestNoRowIsWiderThanAsked(t *testing.T) {
+	for w := 1; w < 12; w++ {
+		for _, row := range Wrap("./<bx-=a/-.. a-b/-c --//-- x.<y", w) {
+			if Width(row) > w {
+				t.Errorf("%d cells: %q", w, row)
+			}
+		}
+	}
+}

@@ -41,7 +41,7 @@ func New(s *store.Store) *Pane {
 
 // Update applies a message and returns the resulting intent, nil if none.
 func (p *Pane) Update(msg tea.Msg) any {
-	return p.Intent(msg, intent.ShowInbox{}, intent.ShowInbox{})
+	return p.Column.Update(msg, intent.ShowInbox{}, intent.ShowInbox{})
 }
 
 // Refresh updates the list from the store. The cursor stays where it is.

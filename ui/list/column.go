@@ -36,21 +36,10 @@ func (c *Column) Lay(r panes.Rect, tall func(id string) int) {
 	}
 }
 
-// Outcome is the outcome of a message to a column.
-type Outcome int
-
-const (
-	Nothing  Outcome = iota
-	Moved            // the cursor moved
-	Clicked          // a row was clicked and is now selected
-	Narrowed         // the filter or the marks changed
-	Left             // there was nothing to undo
-	Passed           // the key ended typing and goes to the list
-)
-
 // Update applies a message of package panes, a key or a paste while the filter is being typed, a
-// click or the wheel.
-func (c *Column) Update(msg tea.Msg) Outcome {
+// click or the wheel. It returns the resulting intent, nil if none: moved if the cursor moved, clicked
+// if a row was clicked, and the key itself if it ended the typing and goes to the list.
+func (c *Column) Update(msg tea.Msg, moved, clicked any) any {
 	switch msg := msg.(type) {
 	case panes.Move:
 		c.Move(int(msg))
@@ -64,44 +53,26 @@ func (c *Column) Update(msg tea.Msg) Outcome {
 		c.mark()
 	case panes.Search:
 		c.Filter.Start()
-		return Nothing
+		return nil
 	case panes.Back:
 		return c.back()
 	case tea.KeyPressMsg, tea.PasteMsg:
 		if c.Filter.update(msg) {
-			return Passed
+			return msg
 		}
-		return Narrowed
+		return intent.FilterChanged{}
 	case tea.MouseWheelMsg:
 		c.Scroll(panes.WheelRows(msg))
-		return Nothing
+		return nil
 	case tea.MouseClickMsg:
-		if id := Hit(c.Shown, msg.Y-c.Rect.Y-c.Top()); id == "" || !c.Select(id) {
-			return Nothing
+		if id := Hit(c.Shown, msg.Y-c.Rect.Y-c.Top()); id != "" && c.Select(id) {
+			return clicked
 		}
-		return Clicked
+		return nil
 	default:
-		return Nothing
+		return nil
 	}
-	return Moved
-}
-
-// Intent applies a message and returns the resulting intent, nil if none: moved if the cursor moved,
-// clicked if a row was clicked.
-func (c *Column) Intent(msg tea.Msg, moved, clicked any) any {
-	switch c.Update(msg) {
-	case Moved:
-		return moved
-	case Clicked:
-		return clicked
-	case Narrowed:
-		return intent.FilterChanged{}
-	case Left:
-		return intent.Leave{}
-	case Passed:
-		return msg
-	}
-	return nil
+	return moved
 }
 
 // mark marks or unmarks the selected row and moves to the next one.
@@ -114,17 +85,17 @@ func (c *Column) mark() {
 	c.Move(1)
 }
 
-// back clears the filter, otherwise the marks.
-func (c *Column) back() Outcome {
+// back clears the filter, otherwise the marks, and leaves when there is nothing to clear.
+func (c *Column) back() any {
 	switch {
 	case c.Filter.On():
 		c.Filter.Clear()
 	case len(c.Marks) > 0:
 		clear(c.Marks)
 	default:
-		return Left
+		return intent.Leave{}
 	}
-	return Narrowed
+	return intent.FilterChanged{}
 }
 
 // Typing reports whether the filter is being typed.

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/intent"
 	"mayfly/ui/panes"
 	"mayfly/ui/uitest"
 )
@@ -20,34 +21,36 @@ func column(n int) *Column {
 	return c
 }
 
+const moved, clicked = "moved", "clicked"
+
 func TestWhatAColumnDoes(t *testing.T) {
 	click := func(y int) tea.Msg { return tea.MouseClickMsg{X: 7, Y: y, Button: tea.MouseLeft} }
 	for _, c := range []struct {
 		name     string
 		msgs     []tea.Msg
-		outcome  Outcome
+		outcome  any
 		selected string
 		marks    string
 	}{
-		{"down", []tea.Msg{panes.Move(1)}, Moved, "1", ""},
-		{"up at the beginning", []tea.Msg{panes.Move(-1)}, Moved, "0", ""},
-		{"a page", []tea.Msg{panes.Page(1)}, Moved, "4", ""},
-		{"two pages and one back", []tea.Msg{panes.Page(1), panes.Page(1), panes.Page(-1)}, Moved, "4", ""},
-		{"to the end", []tea.Msg{panes.Last{}}, Moved, "29", ""},
-		{"and to the beginning", []tea.Msg{panes.Last{}, panes.First{}}, Moved, "0", ""},
-		{"marks", []tea.Msg{panes.Mark{}, panes.Mark{}, panes.Move(-1), panes.Mark{}}, Moved, "2", "0"},
-		{"marks undone", []tea.Msg{panes.Mark{}, panes.Mark{}, panes.Back{}}, Narrowed, "2", ""},
-		{"nothing to undo", []tea.Msg{panes.Back{}}, Left, "0", ""},
-		{"a click on a row", []tea.Msg{click(8)}, Clicked, "1", ""},
-		{"a click on the title", []tea.Msg{click(3)}, Nothing, "0", ""},
-		{"a click below the title", []tea.Msg{click(4)}, Nothing, "0", ""},
-		{"the wheel", []tea.Msg{tea.MouseWheelMsg{Button: tea.MouseWheelDown}}, Nothing, "0", ""},
-		{"another message", []tea.Msg{tea.FocusMsg{}}, Nothing, "0", ""},
+		{"down", []tea.Msg{panes.Move(1)}, moved, "1", ""},
+		{"up at the beginning", []tea.Msg{panes.Move(-1)}, moved, "0", ""},
+		{"a page", []tea.Msg{panes.Page(1)}, moved, "4", ""},
+		{"two pages and one back", []tea.Msg{panes.Page(1), panes.Page(1), panes.Page(-1)}, moved, "4", ""},
+		{"to the end", []tea.Msg{panes.Last{}}, moved, "29", ""},
+		{"and to the beginning", []tea.Msg{panes.Last{}, panes.First{}}, moved, "0", ""},
+		{"marks", []tea.Msg{panes.Mark{}, panes.Mark{}, panes.Move(-1), panes.Mark{}}, moved, "2", "0"},
+		{"marks undone", []tea.Msg{panes.Mark{}, panes.Mark{}, panes.Back{}}, intent.FilterChanged{}, "2", ""},
+		{"nothing to undo", []tea.Msg{panes.Back{}}, intent.Leave{}, "0", ""},
+		{"a click on a row", []tea.Msg{click(8)}, clicked, "1", ""},
+		{"a click on the title", []tea.Msg{click(3)}, nil, "0", ""},
+		{"a click below the title", []tea.Msg{click(4)}, nil, "0", ""},
+		{"the wheel", []tea.Msg{tea.MouseWheelMsg{Button: tea.MouseWheelDown}}, nil, "0", ""},
+		{"another message", []tea.Msg{tea.FocusMsg{}}, nil, "0", ""},
 	} {
 		col := column(30)
-		var got Outcome
+		var got any
 		for _, msg := range c.msgs {
-			got = col.Update(msg)
+			got = col.Update(msg, moved, clicked)
 		}
 		var marks []string
 		for id := range col.Marks {
@@ -55,7 +58,7 @@ func TestWhatAColumnDoes(t *testing.T) {
 		}
 		slices.Sort(marks)
 		if got != c.outcome || col.Selected() != c.selected || strings.Join(marks, " ") != c.marks {
-			t.Errorf("%s: outcome %d, %q selected, %q marked", c.name, got, col.Selected(), marks)
+			t.Errorf("%s: outcome %v, %q selected, %q marked", c.name, got, col.Selected(), marks)
 		}
 	}
 }
@@ -86,29 +89,29 @@ func TestTypingAFilter(t *testing.T) {
 	rows := []string{"acme: confirm", "acme: welcome", "github: device"}
 	for _, c := range []struct {
 		keys    []string
-		outcome Outcome
+		outcome any
 		kept    int
 		typing  bool
 		title   string
 	}{
-		{nil, Nothing, 3, true, "/"},
-		{[]string{"AC"}, Narrowed, 2, true, "/AC"},
-		{[]string{"me con"}, Narrowed, 1, true, "/me con"},
-		{[]string{"con me"}, Narrowed, 1, true, "/con me"},
-		{[]string{"acme", "backspace", "backspace", "backspace", "backspace", "hub"}, Narrowed, 1, true, "/hub"},
-		{[]string{"acme", "enter"}, Narrowed, 2, false, "/acme  esc"},
-		{[]string{"acme", "tab"}, Narrowed, 2, false, "/acme  esc"},
-		{[]string{"acme", "down"}, Passed, 2, false, "/acme  esc"},
-		{[]string{"acme", "up"}, Passed, 2, false, "/acme  esc"},
-		{[]string{"acme", "esc"}, Narrowed, 3, false, "Rows"},
-		{[]string{"enter"}, Narrowed, 3, false, "Rows"},
-		{[]string{"esc"}, Narrowed, 3, false, "Rows"},
-		{[]string{"ctrl+u"}, Narrowed, 3, true, "/"},
+		{nil, nil, 3, true, "/"},
+		{[]string{"AC"}, intent.FilterChanged{}, 2, true, "/AC"},
+		{[]string{"me con"}, intent.FilterChanged{}, 1, true, "/me con"},
+		{[]string{"con me"}, intent.FilterChanged{}, 1, true, "/con me"},
+		{[]string{"acme", "backspace", "backspace", "backspace", "backspace", "hub"}, intent.FilterChanged{}, 1, true, "/hub"},
+		{[]string{"acme", "enter"}, intent.FilterChanged{}, 2, false, "/acme  esc"},
+		{[]string{"acme", "tab"}, intent.FilterChanged{}, 2, false, "/acme  esc"},
+		{[]string{"acme", "down"}, uitest.Keys("down")[0], 2, false, "/acme  esc"},
+		{[]string{"acme", "up"}, uitest.Keys("up")[0], 2, false, "/acme  esc"},
+		{[]string{"acme", "esc"}, intent.FilterChanged{}, 3, false, "Rows"},
+		{[]string{"enter"}, intent.FilterChanged{}, 3, false, "Rows"},
+		{[]string{"esc"}, intent.FilterChanged{}, 3, false, "Rows"},
+		{[]string{"ctrl+u"}, intent.FilterChanged{}, 3, true, "/"},
 	} {
 		col := column(3)
-		got := col.Update(panes.Search{})
+		got := col.Update(panes.Search{}, moved, clicked)
 		for _, k := range uitest.Keys(c.keys...) {
-			got = col.Update(k)
+			got = col.Update(k, moved, clicked)
 		}
 		kept := 0
 		for _, row := range rows {
@@ -118,7 +121,7 @@ func TestTypingAFilter(t *testing.T) {
 		}
 		title := uitest.Draw(t, []string{panes.Title(uitest.Theme(t), col.Filter.Title(uitest.Theme(t), "Rows", 18), "", 20, true)}, 20)
 		if got != c.outcome || kept != c.kept || col.Typing() != c.typing || strings.TrimSpace(title.String()) != c.title {
-			t.Errorf("%q: outcome %d, %d rows are kept, typing %v, title %q", c.keys, got, kept, col.Typing(), title)
+			t.Errorf("%q: outcome %v, %d rows are kept, typing %v, title %q", c.keys, got, kept, col.Typing(), title)
 		}
 	}
 }
@@ -126,9 +129,9 @@ func TestTypingAFilter(t *testing.T) {
 func TestAFilterIsTypedOn(t *testing.T) {
 	c := column(3)
 	type_ := func(names ...string) {
-		c.Update(panes.Search{})
+		c.Update(panes.Search{}, moved, clicked)
 		for _, k := range uitest.Keys(names...) {
-			c.Update(k)
+			c.Update(k, moved, clicked)
 		}
 	}
 	type_("ac", "enter")
@@ -136,8 +139,8 @@ func TestAFilterIsTypedOn(t *testing.T) {
 	if !c.Filter.Matches("acme") || c.Filter.Matches("ac dc") {
 		t.Error("a filter that is typed on begins anew")
 	}
-	c.Update(panes.Mark{})
-	if c.Update(panes.Back{}); c.Filter.On() || len(c.Marks) != 1 {
+	c.Update(panes.Mark{}, moved, clicked)
+	if c.Update(panes.Back{}, moved, clicked); c.Filter.On() || len(c.Marks) != 1 {
 		t.Error("esc takes away the filter, and the marks after it")
 	}
 	type_("x")

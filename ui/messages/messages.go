@@ -53,7 +53,7 @@ func (p *Pane) Show(inboxID string) {
 
 // Update applies a message and returns the resulting intent, nil if none.
 func (p *Pane) Update(msg tea.Msg) any {
-	return p.Intent(msg, intent.Preview{}, intent.OpenMessage{})
+	return p.Column.Update(msg, intent.Preview{}, intent.OpenMessage{})
 }
 
 // Refresh updates the list from the store. The cursor stays with its message if the user moved it

@@ -21,12 +21,13 @@ type Done struct {
 	Err  error
 }
 
-// Created is the outcome of creating an inbox.
+// Created is the outcome of creating an inbox, or of adopting one that was created elsewhere.
 type Created struct {
 	origin
-	Inbox api.Inbox
-	Copy  bool // copy its address
-	Err   error
+	Inbox   api.Inbox
+	Copy    bool // copy its address
+	Adopted bool
+	Err     error
 }
 
 // Create creates an inbox.
@@ -35,32 +36,27 @@ func (s *Session) Create(request api.CreateInbox, copyAddress bool) Request {
 	if request.Username != "" {
 		what = "making the inbox " + render.Clean(request.Username)
 	}
-	return s.ask(what, func(ctx context.Context) tea.Msg {
-		in, err := s.Client.CreateInbox(ctx, request)
-		s.Watcher.Report(err)
-		if err == nil {
-			s.remember(in)
-		}
-		return Created{origin{s}, in, copyAddress, err}
+	return s.add(what, Created{Copy: copyAddress}, func(ctx context.Context) (api.Inbox, error) {
+		return s.Client.CreateInbox(ctx, request)
 	})
-}
-
-// Adopted is the outcome of adopting an inbox that was created elsewhere.
-type Adopted struct {
-	origin
-	Inbox api.Inbox
-	Err   error
 }
 
 // Adopt fetches an inbox by its ID.
 func (s *Session) Adopt(id string) Request {
-	return s.ask("adding an inbox", func(ctx context.Context) tea.Msg {
-		in, err := s.Client.Inbox(ctx, id)
-		s.Watcher.Report(err)
-		if err == nil {
-			s.remember(in)
+	return s.add("adding an inbox", Created{Adopted: true}, func(ctx context.Context) (api.Inbox, error) {
+		return s.Client.Inbox(ctx, id)
+	})
+}
+
+func (s *Session) add(what string, c Created, get func(context.Context) (api.Inbox, error)) Request {
+	c.origin = origin{s}
+	return s.ask(what, func(ctx context.Context) tea.Msg {
+		c.Inbox, c.Err = get(ctx)
+		s.Watcher.Report(c.Err)
+		if c.Err == nil {
+			s.remember(c.Inbox)
 		}
-		return Adopted{origin{s}, in, err}
+		return c
 	})
 }
 

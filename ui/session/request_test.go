@@ -64,10 +64,10 @@ func TestInboxesAreRemembered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := do(s.Adopt(other.ID)).(Adopted); got.Err != nil || got.Inbox.Email != other.Email {
+		if got := do(s.Adopt(other.ID)).(Created); got.Err != nil || got.Inbox.Email != other.Email {
 			t.Errorf("adopted %+v", got)
 		}
-		if got := do(s.Adopt("none")).(Adopted); !errors.Is(got.Err, api.ErrNotFound) {
+		if got := do(s.Adopt("none")).(Created); !errors.Is(got.Err, api.ErrNotFound) {
 			t.Errorf("adopted %+v", got)
 		}
 		s.Label(&store.Inbox{ID: other.ID, Email: other.Email, Label: "signup"})()
@@ -255,7 +255,7 @@ func TestARequestIsBoundedInTime(t *testing.T) {
 	ask(t, apitest.Options{}, func(s *Session, server *apitest.Server, _ string) {
 		server.Fail(apitest.Silent, -1)
 		began := time.Now()
-		got := do(s.Adopt("inbox")).(Adopted)
+		got := do(s.Adopt("inbox")).(Created)
 		if d := time.Since(began); d != requestTimeout || Explain(got.Err) != "The service did not answer in time" {
 			t.Errorf("after %v: %v", d, got.Err)
 		}

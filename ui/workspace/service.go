@@ -61,8 +61,8 @@ func (w *Workspace) Put(s *session.Session, now time.Time, inboxes ...api.Inbox)
 	}
 }
 
-// Adopt adds an inbox that was created and selects it, unless the user is busy.
-func (w *Workspace) Adopt(s *session.Session, in api.Inbox, now time.Time, busy bool) {
+// GoTo adds an inbox that was created or adopted, and goes to its messages unless the user is busy.
+func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy bool) {
 	w.Store.Restore(in.ID)
 	w.Put(s, now, in)
 	if busy {
@@ -70,15 +70,7 @@ func (w *Workspace) Adopt(s *session.Session, in api.Inbox, now time.Time, busy 
 		return
 	}
 	w.SelectInbox(in.ID)
-}
-
-// GoTo is [Workspace.Adopt] for an inbox that was created here: its messages get the focus, too.
-func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy bool) {
-	w.Adopt(s, in, now, busy)
-	if !busy {
-		w.Focus = panes.Messages
-		w.Reader.Close()
-	}
+	w.Focus = panes.Messages
 }
 
 // Requests requests what the panes and the open dialogs lack, and has saved what was seen.
