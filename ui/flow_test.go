@@ -208,7 +208,7 @@ func TestLabellingAndAdopting(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.press("A", "enter")
-		h.see("! An ID such as inbox_…")
+		h.see("! an ID such as inbox_…")
 		h.send(tea.PasteMsg{Content: in.ID + "\n"})
 		h.press("enter")
 		h.see("added bob@apitest.example")

@@ -83,7 +83,7 @@ func (a *app) onCreated(m session.Created) tea.Cmd {
 		a.report(session.Done{Err: m.Err})
 		return nil
 	}
-	a.GoTo(a.link.Session, m.Inbox, a.now, a.busy())
+	a.GoTo(a.link.Session, m, a.now, a.busy())
 	switch {
 	case m.Adopted:
 		a.report(session.Done{Text: "added " + render.Clean(m.Inbox.Email)})

@@ -111,17 +111,17 @@ func (c *Commands) pipe() any {
 
 // prompt asks for the command that a part goes to.
 func (c *Commands) prompt(p part, environ []string) dialog.Dialog {
-	return dialog.NewPrompt(dialog.Prompt{
-		Title: p.title + " to a command", Hint: "! first: on the terminal   esc cancels", Text: c.last,
-		Check: func(line string) string {
+	return dialog.NewForm(dialog.Form{
+		Title: p.title + " to a command",
+		Fields: []dialog.Field{{Value: c.last, Hint: "! first: on the terminal   esc cancels", Check: func(line string) error {
 			if strings.TrimLeft(line, "! ") == "" {
-				return "type a command, such as wc -l"
+				return errors.New("type a command, such as wc -l")
 			}
-			return ""
-		},
-		Then: func(line string) any {
-			c.last = line
-			return c.run(line, host.Program{Input: p.content, Environ: environ})
+			return nil
+		}}},
+		Then: func(v []string) any {
+			c.last = v[0]
+			return c.run(c.last, host.Program{Input: p.content, Environ: environ})
 		},
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
@@ -151,7 +153,7 @@ func wrap(l line, w int) []line {
 	}
 	var lines []line
 	rest := text.String()
-	for _, row := range cell.Wrap(rest, w) {
+	for row := range strings.SplitSeq(ansi.Hardwrap(ansi.Wrap(rest, w, ""), w, true), "\n") {
 		row = strings.TrimRight(row, " ")
 		if row == "" {
 			continue

@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/ui/cell"
@@ -8,10 +10,10 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Form asks for several lines of text.
+// Form asks for one or several lines of text.
 type Form struct {
 	Title  string
-	Fields []Field                   // at least one
+	Fields []Field                   // at least one; one alone is shown without its title
 	First  int                       // the field that has focus first
 	Then   func(values []string) any // the intent of enter on the last field, if all are valid
 }
@@ -24,7 +26,8 @@ type Field struct {
 	Placeholder string
 	Suggestions []string
 	Password    bool
-	Check       func(value string) error // may be nil
+	// Check says what is wrong with a value. It may be nil. Values have no spaces around them.
+	Check func(value string) error
 }
 
 // NewForm opens a form. Enter, tab and down do not leave an invalid field.
@@ -52,9 +55,10 @@ type form struct {
 }
 
 const (
-	formWidth = 58
-	formFoot  = "enter next or done   esc cancels"
-	roomyForm = 8 // rows from which the keys are shown below the fields
+	formWidth   = 58
+	promptWidth = 56
+	formFoot    = "enter next or done   esc cancels"
+	roomyForm   = 8 // rows from which the keys are shown below the fields
 )
 
 func (f *form) Update(msg tea.Msg) Result {
@@ -89,13 +93,13 @@ func (f *form) enter() Result {
 		return Result{}
 	}
 	values := make([]string, len(f.lines))
-	for n, line := range f.lines {
+	for n := range f.lines {
 		if f.wrong(n) != "" {
 			f.focus(n)
 			f.leave()
 			return Result{}
 		}
-		values[n] = line.Value()
+		values[n] = f.value(n)
 	}
 	return Result{Close: true, Intent: f.Then(values)}
 }
@@ -112,10 +116,12 @@ func (f *form) leave() bool {
 	return !f.tried[f.at]
 }
 
+func (f *form) value(n int) string { return strings.TrimSpace(f.lines[n].Value()) }
+
 // wrong is what is wrong with a field, "" if it is valid.
 func (f *form) wrong(n int) string {
 	if check := f.Fields[n].Check; check != nil {
-		if err := check(f.lines[n].Value()); err != nil {
+		if err := check(f.value(n)); err != nil {
 			return err.Error()
 		}
 	}
@@ -123,6 +129,9 @@ func (f *form) wrong(n int) string {
 }
 
 func (f *form) Rows(th *theme.Theme) (string, []string) {
+	if len(f.Fields) == 1 {
+		return f.Title, f.prompt(th, max(10, min(promptWidth, f.w)))
+	}
 	width, height := max(12, min(formWidth, f.w)), f.h
 	footed := height >= roomyForm
 	if footed {
@@ -149,6 +158,15 @@ func (f *form) Rows(th *theme.Theme) (string, []string) {
 	return f.Title, rows
 }
 
+// prompt is the line of a form that has only one, and its hint or error.
+func (f *form) prompt(th *theme.Theme, w int) []string {
+	below := th.Dim.On(cell.Cut(f.Fields[0].Hint, w))
+	if wrong := f.wrong(0); wrong != "" && f.tried[0] {
+		below = th.Bad.On(cell.Cut("! "+wrong, w))
+	}
+	return []string{cell.Fit(th.Accent.On("› ")+f.lines[0].View(th, w-2), w), "", below}
+}
+
 const fieldRows = 3
 
 // field is the title of a field, its hint or error, and its line.
@@ -158,7 +176,7 @@ func (f *form) field(th *theme.Theme, n, w int) []string {
 		bar, title, prompt, about = th.Accent.On("┃")+" ", th.Bright, th.Accent, f.Fields[n].Hint
 	}
 	style := th.Dim
-	if wrong := f.wrong(n); wrong != "" && (f.tried[n] || f.lines[n].Value() != "") {
+	if wrong := f.wrong(n); wrong != "" && (f.tried[n] || f.value(n) != "") {
 		about = "! " + wrong
 		if f.tried[n] {
 			style = th.Bad

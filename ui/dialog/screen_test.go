@@ -136,7 +136,7 @@ func every() map[string]Dialog {
 			},
 			Answers: []Answer{{Keys: []string{"y"}, Does: "delete", Intent: "yes"}},
 		}),
-		"prompt": NewPrompt(Prompt{Title: "Label ada", Hint: "enter keeps it", Text: "日本語", Check: func(string) string { return "" }, Then: func(s string) any { return s }}),
+		"prompt": NewForm(Form{Title: "Label ada", Fields: []Field{{Hint: "enter keeps it", Value: "日本語"}}, Then: func(v []string) any { return v[0] }}),
 		"form":   inboxForm(),
 		"menu":   NewMenu(menuOf(40)),
 		"help":   NewHelp(Help{Title: "Keys for messages", Groups: groups}),

@@ -136,15 +136,15 @@ func TestAPasswordIsNeverShown(t *testing.T) {
 }
 
 func labelPrompt() Dialog {
-	return NewPrompt(Prompt{
-		Title: "Label ada", Hint: "enter keeps it, empty takes it away   esc cancels", Text: "old",
-		Check: func(text string) string {
+	return NewForm(Form{
+		Title: "Label ada",
+		Fields: []Field{{Value: "old", Hint: "enter keeps it, empty takes it away   esc cancels", Check: func(text string) error {
 			if len(text) > 40 {
-				return "At most 40 characters"
+				return errors.New("at most 40 characters")
 			}
-			return ""
-		},
-		Then: func(text string) any { return text },
+			return nil
+		}}},
+		Then: func(v []string) any { return v[0] },
 	})
 }
 
@@ -165,7 +165,7 @@ func TestAPrompt(t *testing.T) {
 	if r := s.press("enter"); r.Close {
 		t.Fatalf("a text that is wrong led to %+v", r)
 	}
-	s.see("! At most 40 characters")
+	s.see("! at most 40 characters")
 	s.press("backspace")
 	s.see("esc cancels")
 	s.press("ctrl+u", "space")

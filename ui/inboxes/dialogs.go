@@ -36,20 +36,20 @@ func NewForm(domains []string) dialog.Dialog {
 
 // AdoptPrompt asks for the ID of an inbox that was created elsewhere.
 func AdoptPrompt(s *store.Store) dialog.Dialog {
-	return dialog.NewPrompt(dialog.Prompt{
-		Title: "Add an inbox by ID", Hint: "enter adds it   esc cancels",
-		Check: func(id string) string {
+	return dialog.NewForm(dialog.Form{
+		Title: "Add an inbox by ID",
+		Fields: []dialog.Field{{Hint: "enter adds it   esc cancels", Check: func(id string) error {
 			switch {
 			case id == "":
-				return "An ID such as inbox_…"
+				return errors.New("an ID such as inbox_…")
 			case strings.ContainsAny(id, "/?# \t"):
-				return "An ID has no spaces and no slashes"
+				return errors.New("an ID has no spaces and no slashes")
 			case s.Inboxes[id] != nil:
-				return "This inbox is already on the list"
+				return errors.New("this inbox is already on the list")
 			}
-			return ""
-		},
-		Then: func(id string) any { return intent.AdoptInbox{ID: id} },
+			return nil
+		}}},
+		Then: func(v []string) any { return intent.AdoptInbox{ID: v[0]} },
 	})
 }
 
@@ -59,15 +59,15 @@ const maxLabel = 40
 // LabelPrompt asks for the label of an inbox.
 func LabelPrompt(i *store.Inbox) dialog.Dialog {
 	id := i.ID
-	return dialog.NewPrompt(dialog.Prompt{
-		Title: "Label " + i.Name(), Hint: "empty removes it   esc cancels", Text: i.Label,
-		Check: func(text string) string {
+	return dialog.NewForm(dialog.Form{
+		Title: "Label " + i.Name(),
+		Fields: []dialog.Field{{Value: i.Label, Hint: "empty removes it   esc cancels", Check: func(text string) error {
 			if cell.Width(text) > maxLabel {
-				return fmt.Sprintf("At most %d characters", maxLabel)
+				return fmt.Errorf("at most %d characters", maxLabel)
 			}
-			return ""
-		},
-		Then: func(text string) any { return intent.LabelInbox{ID: id, Label: text} },
+			return nil
+		}}},
+		Then: func(v []string) any { return intent.LabelInbox{ID: id, Label: v[0]} },
 	})
 }
 

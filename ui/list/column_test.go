@@ -152,17 +152,17 @@ func TestAFilterIsTypedOn(t *testing.T) {
 
 func TestALongFilterShowsItsEnd(t *testing.T) {
 	c := column(3)
-	c.Update(panes.Search{})
-	c.Update(tea.PasteMsg{Content: strings.Repeat("日本語 "+uitest.Hostile, 20_000)})
+	c.Update(panes.Search{}, moved, clicked)
+	c.Update(tea.PasteMsg{Content: strings.Repeat("日本語 "+uitest.Hostile, 20_000)}, moved, clicked)
 	title := func(w int) uitest.Screen {
 		return uitest.Draw(t, []string{panes.Title(uitest.Theme(t), c.Filter.Title(uitest.Theme(t), "", w-2), "", w, true)}, w)
 	}
 	for range 12 {
-		c.Update(uitest.Keys("backspace")[0])
+		c.Update(uitest.Keys("backspace")[0], moved, clicked)
 	}
 	for _, step := range [][2]string{{"the end", "the end"}, {"ctrl+u", "/"}, {"short", "/short"}} {
 		for _, k := range uitest.Keys(step[0]) {
-			c.Update(k)
+			c.Update(k, moved, clicked)
 		}
 		for _, w := range []int{1, 2, 8} {
 			title(w)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"mayfly/keys"
 	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
@@ -89,8 +90,12 @@ func (l *Link) ConnectForm() dialog.Dialog {
 		f.First = 1
 	}
 	if keep {
+		kept := "the key is kept in the system keyring, if there is one"
+		if errors.Is(l.Err, keys.ErrNoKeyring) {
+			kept = "there is no keyring: the key is not kept"
+		}
 		f.Fields = append(f.Fields, dialog.Field{
-			Title: "Save as profile", Placeholder: "not saved", Hint: "the key is saved in the system keyring", Check: checkProfile,
+			Title: "Save as profile", Placeholder: "not saved", Hint: kept, Check: checkProfile,
 		})
 	}
 	return dialog.NewForm(f)

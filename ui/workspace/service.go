@@ -61,16 +61,19 @@ func (w *Workspace) Put(s *session.Session, now time.Time, inboxes ...api.Inbox)
 	}
 }
 
-// GoTo adds an inbox that was created or adopted, and goes to its messages unless the user is busy.
-func (w *Workspace) GoTo(s *session.Session, in api.Inbox, now time.Time, busy bool) {
-	w.Store.Restore(in.ID)
-	w.Put(s, now, in)
+// GoTo adds an inbox that was created or adopted and selects it, unless the user is busy. The messages
+// of one that was created get the focus, too.
+func (w *Workspace) GoTo(s *session.Session, m session.Created, now time.Time, busy bool) {
+	w.Store.Restore(m.Inbox.ID)
+	w.Put(s, now, m.Inbox)
 	if busy {
 		w.Refresh()
 		return
 	}
-	w.SelectInbox(in.ID)
-	w.Focus = panes.Messages
+	w.SelectInbox(m.Inbox.ID)
+	if !m.Adopted {
+		w.Focus = panes.Messages
+	}
 }
 
 // Requests requests what the panes and the open dialogs lack, and has saved what was seen.
