@@ -100,14 +100,14 @@ func TestPrompts(t *testing.T) {
 		want  any
 	}{
 		{adopt, []string{" inbox_2 ", "enter"}, "", intent.AdoptInbox{ID: "inbox_2"}},
-		{adopt, []string{"enter"}, "! An ID such as inbox_…", nil},
-		{adopt, []string{"a/b", "enter"}, "! An ID has no spaces and no slashes", nil},
-		{adopt, []string{"a b", "enter"}, "! An ID has no spaces and no slashes", nil},
-		{adopt, []string{"inbox_1", "enter"}, "! This inbox is already on the list", nil},
+		{adopt, []string{"enter"}, "! an ID such as inbox_…", nil},
+		{adopt, []string{"a/b", "enter"}, "! an ID has no spaces and no slashes", nil},
+		{adopt, []string{"a b", "enter"}, "! an ID has no spaces and no slashes", nil},
+		{adopt, []string{"inbox_1", "enter"}, "! this inbox is already on the list", nil},
 		{label, []string{"signup ✓", "enter"}, "", intent.LabelInbox{ID: "inbox_1", Label: "signup ✓"}},
 		{label, []string{"enter"}, "", intent.LabelInbox{ID: "inbox_1"}},
 		{label, []string{strings.Repeat("日", 20), "enter"}, "", intent.LabelInbox{ID: "inbox_1", Label: strings.Repeat("日", 20)}},
-		{label, []string{strings.Repeat("日", 20) + "x", "enter"}, "! At most 40 characters", nil},
+		{label, []string{strings.Repeat("日", 20) + "x", "enter"}, "! at most 40 characters", nil},
 	} {
 		d := c.open()
 		r := press(d, c.keys...)
