@@ -108,7 +108,7 @@ func (a *app) notices(s local.State) []string {
 	} else if conf.SMTP != "" && conf.SMTP != s.SMTPAddr || conf.HTTP != "" && "http://"+conf.HTTP != s.BaseURL {
 		lines = append(lines, "config.toml has other addresses for the local service: `mayfly down`, then `mayfly up`, moves it")
 	}
-	switch newer := a.localOptions().Newer(s); {
+	switch newer := local.Newer(s); {
 	case newer && s.Version == version():
 		lines = append(lines, "the local service runs an older build: `mayfly down` makes room for this one")
 	case newer:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 
@@ -20,11 +21,11 @@ type endpoint struct {
 
 func (o Options) endpointFile() string { return filepath.Join(o.dir(), "endpoint.json") }
 
-// lastEndpoint is the zero value if nothing is known.
+// lastEndpoint has no addresses if none are known.
 func (o Options) lastEndpoint() (e endpoint) {
 	content, err := os.ReadFile(o.endpointFile())
-	if err != nil || json.Unmarshal(content, &e) != nil {
-		return endpoint{}
+	if err != nil || json.Unmarshal(content, &e) != nil || !loopback(e.HTTP) || !loopback(e.SMTP) {
+		return endpoint{PID: e.PID}
 	}
 	return e
 }
@@ -37,40 +38,29 @@ func (o Options) saveEndpoint(e endpoint) error {
 	return maybe.WriteFile(o.endpointFile(), append(content, '\n'), 0o600)
 }
 
-// listen listens on the first address that can be had, else on any port of the same host. Empty
+// listen listens on the first address that can be had, else on any port of this machine. Empty
 // addresses do not count. moved says why it is not the first.
 func listen(addresses ...string) (l net.Listener, moved string, err error) {
-	host := ""
-	for _, addr := range addresses {
-		if addr == "" {
+	for _, addr := range append(addresses, "127.0.0.1:0") {
+		switch {
+		case addr == "":
 			continue
-		}
-		if err := checkLoopback(addr); err != nil {
-			return nil, "", err
+		case !loopback(addr):
+			return nil, "", fmt.Errorf("the local service listens on loopback only, not on %s", addr)
 		}
 		if l, err = net.Listen("tcp", addr); err == nil {
 			return l, moved, nil
 		}
-		if host == "" {
-			host, _, _ = net.SplitHostPort(addr) // it was checked
+		if moved == "" {
 			moved = addr + ": " + cause(err).Error()
 		}
 	}
-	if l, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
-		return nil, "", fmt.Errorf("listening for the local service: %w", err)
-	}
-	return l, moved, nil
+	return nil, "", fmt.Errorf("listening for the local service: %w", err)
 }
 
-func checkLoopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("the address %q is not host:port", addr)
-	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return fmt.Errorf("the local service listens on loopback only, not on %s", host)
-	}
-	return nil
+func loopback(addr string) bool {
+	a, err := netip.ParseAddrPort(addr)
+	return err == nil && a.Addr().IsLoopback()
 }
 
 // cause is what the system says, without the operation and the address.

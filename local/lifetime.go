@@ -1,8 +1,17 @@
 package local
 
 import (
+	"encoding/json"
+	"net/http"
 	"sync"
 	"time"
+)
+
+const (
+	// controlPath is where the admin socket serves what the handler of [lifetime] does.
+	controlPath = "/control/"
+	// timeFormat is that of times in a request.
+	timeFormat = "20060102150405.000000000"
 )
 
 // lifetime decides when the service ends: some time after its last client has left, unless it is
@@ -11,17 +20,15 @@ type lifetime struct {
 	linger time.Duration
 	ended  chan struct{} // closed when the service has to end
 
-	mu      sync.Mutex
-	clients int
-	kept    bool
-	left    time.Time // when the last client left, or when the service started
-	timer   *time.Timer
-	reason  string // why it ended, for the log
-	stopped bool   // it was asked to by Stop
+	mu     sync.Mutex
+	state  State
+	left   time.Time // when the last client left, or when the service started
+	timer  *time.Timer
+	reason string // why it ended, for the log
 }
 
-func newLifetime(linger time.Duration, kept bool) *lifetime {
-	l := &lifetime{linger: linger, kept: kept, ended: make(chan struct{}), left: time.Now()}
+func newLifetime(linger time.Duration, s State) *lifetime {
+	l := &lifetime{linger: linger, state: s, ended: make(chan struct{}), left: time.Now()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Whoever started it has more time to attach, since the machine may be busy.
@@ -29,32 +36,68 @@ func newLifetime(linger time.Duration, kept bool) *lifetime {
 	return l
 }
 
-// attach counts a client, unless the service is about to end.
-func (l *lifetime) attach() bool {
+// handler answers clients with the state.
+func (l *lifetime) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+controlPath+"attach", l.serve)
+	mux.HandleFunc("POST "+controlPath+"state", func(w http.ResponseWriter, _ *http.Request) { l.answer(w) })
+	mux.HandleFunc("POST "+controlPath+"stop", func(w http.ResponseWriter, _ *http.Request) {
+		l.stop()
+		l.answer(w)
+	})
+	return mux
+}
+
+// serve serves a client until it leaves or the service ends. It answers with the state, and again
+// when the service ends.
+func (l *lifetime) serve(w http.ResponseWriter, r *http.Request) {
+	built, _ := time.Parse(timeFormat, r.FormValue("built")) // that of Find is as old as can be
+	if !l.attach(r.FormValue("keep") == "true", built) {
+		w.WriteHeader(http.StatusConflict)
+		return
+	}
+	defer l.detach()
+	l.answer(w)
+	if http.NewResponseController(w).Flush() != nil {
+		return
+	}
+	select {
+	case <-l.ended:
+		l.answer(w)
+	case <-r.Context().Done():
+	}
+}
+
+func (l *lifetime) answer(w http.ResponseWriter) {
+	l.mu.Lock()
+	s := l.state
+	l.mu.Unlock()
+	_ = json.NewEncoder(w).Encode(s) // it fails when the client has left
+}
+
+// attach counts a client, unless the service is about to end. With keep, the service runs until it
+// is asked to end. One that nobody needs makes room for a program that was built later.
+func (l *lifetime) attach(keep bool, built time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.unneeded() && built.After(l.state.Built) {
+		l.end("it makes room for a newer version")
+	}
 	if l.reason != "" {
 		return false
 	}
-	l.clients++
+	l.state.Clients++
+	l.state.Kept = l.state.Kept || keep
 	return true
 }
 
 func (l *lifetime) detach() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.clients--; l.clients == 0 {
+	if l.state.Clients--; l.state.Clients == 0 {
 		l.left = time.Now()
 		l.timer.Reset(l.linger)
 	}
-}
-
-// keep makes the service run until it is asked to end.
-func (l *lifetime) keep() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.kept = true
-	return l.reason == ""
 }
 
 // expire ends the service if it has had no client for long enough.
@@ -66,16 +109,6 @@ func (l *lifetime) expire() {
 	}
 }
 
-// yield ends the service if nobody needs it.
-func (l *lifetime) yield() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.unneeded() {
-		l.end("it makes room for a newer version")
-	}
-	return l.reason != ""
-}
-
 // interrupt ends the service of a process that has to end.
 func (l *lifetime) interrupt() {
 	l.mu.Lock()
@@ -84,15 +117,14 @@ func (l *lifetime) interrupt() {
 }
 
 // stop ends the service, whoever needs it.
-func (l *lifetime) stop() bool {
+func (l *lifetime) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stopped = true
+	l.state.Stopped = true
 	l.end("it was asked to")
-	return true
 }
 
-func (l *lifetime) unneeded() bool { return l.clients == 0 && !l.kept }
+func (l *lifetime) unneeded() bool { return l.state.Clients == 0 && !l.state.Kept }
 
 func (l *lifetime) end(reason string) {
 	if l.reason == "" {
@@ -100,12 +132,4 @@ func (l *lifetime) end(reason string) {
 		l.timer.Stop()
 		close(l.ended)
 	}
-}
-
-// state fills in what is known here.
-func (l *lifetime) state(s State) State {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s.Clients, s.Kept, s.Stopped = l.clients, l.kept, l.stopped
-	return s
 }

@@ -12,9 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -85,13 +85,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		return nil, err
 	}
 	return o.retry(ctx, func(limit context.Context) (*Session, error) {
-		if err := o.makeRoom(limit); err != nil {
-			return nil, err
-		}
-		s, err := o.attach(limit)
-		if err == nil && o.Keep {
-			err = s.Keep(limit)
-		}
+		s, err := o.attach(limit, "attach?keep="+strconv.FormatBool(o.Keep)+"&built="+programTime().Format(timeFormat))
 		if !errors.Is(err, errNoAnswer) {
 			return s, err
 		}
@@ -111,7 +105,7 @@ func Find(ctx context.Context, o Options) (*Session, error) {
 		return nil, o.unusable(err)
 	}
 	return o.retry(ctx, func(limit context.Context) (*Session, error) {
-		s, err := o.attach(limit)
+		s, err := o.attach(limit, "attach")
 		if errors.Is(err, errNoAnswer) {
 			err = o.absence()
 		}
@@ -119,20 +113,35 @@ func Find(ctx context.Context, o Options) (*Session, error) {
 	})
 }
 
+// Await attaches to the local service once it runs.
+func Await(ctx context.Context, o Options) (*Session, error) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		s, err := Find(ctx, o)
+		if err == nil || ctx.Err() != nil {
+			return s, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // Stop ends the local service, even if it has clients, and waits until its process has ended. It
 // fails with [ErrNotRunning] if it does not run.
 func Stop(ctx context.Context, o Options) error {
-	asked := false
+	ran := false
 	_, err := o.retry(ctx, func(limit context.Context) (*Session, error) {
-		if !asked {
-			_, err := o.ask(limit, http.MethodPost, "stop")
-			if asked = err == nil; !asked && !errors.Is(err, errNoAnswer) {
-				return nil, err
-			}
+		_, err := o.ask(limit, "stop")
+		ran = ran || err == nil
+		if err == nil || errors.Is(err, errNoAnswer) {
+			err = o.absence()
 		}
-		return nil, o.absence()
+		return nil, err
 	})
-	if asked && errors.Is(err, ErrNotRunning) {
+	if ran && errors.Is(err, ErrNotRunning) {
 		return nil
 	}
 	return err
@@ -189,20 +198,8 @@ func (o Options) retry(ctx context.Context, try func(context.Context) (*Session,
 	}
 }
 
-// makeRoom ends a service that is older than this program and that nobody needs.
-func (o Options) makeRoom(ctx context.Context) error {
-	s, err := o.ask(ctx, http.MethodGet, "state")
-	if err == nil && s.Clients == 0 && !s.Kept && o.Newer(s) {
-		_, err = o.ask(ctx, http.MethodPost, "yield") // it refuses if somebody came to need it
-	}
-	if errors.Is(err, errNoAnswer) {
-		return nil
-	}
-	return err
-}
-
 // Newer reports whether this program was built after the one that runs the service.
-func (o Options) Newer(s State) bool { return programTime().After(s.Built) }
+func Newer(s State) bool { return programTime().After(s.Built) }
 
 // programTime returns when the file of this program was written; the zero time if it is gone.
 func programTime() time.Time {

@@ -563,7 +563,7 @@ func TestLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	o := options(t)
 	o.HTTP = "0.0.0.0:0"
-	if err := failure(t, withArgs(t, o)); err != "the local service listens on loopback only, not on 0.0.0.0" {
+	if err := failure(t, withArgs(t, o)); err != "the local service listens on loopback only, not on 0.0.0.0:0" {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	nethttp "net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,28 +41,24 @@ func (o Options) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("starting the local service: %w", err)
 	}
-	reports, report, err := os.Pipe()
-	if err != nil {
-		return fmt.Errorf("starting the local service: %w", err)
-	}
 	cmd := exec.Command(program, o.Args...)
 	cmd.Dir = filepath.VolumeName(o.dir()) + string(filepath.Separator) // in nobody's way
-	cmd.Stdout = report
 	cmd.SysProcAttr = ownSession()
 	if log, err := openLog(o.LogFile); err == nil {
 		defer log.Close()
 		cmd.Stderr = log.file // for a panic
 	}
-	err = cmd.Start()
-	_ = report.Close() // the other process has it
+	reports, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("starting the local service: %w", err), reports.Close())
+		return fmt.Errorf("starting the local service: %w", err)
 	}
 	lines := make(chan string, 1)
 	go func() { // until the service ends, or this process
 		line, _ := bufio.NewReader(reports).ReadString('\n') // without one it has crashed
 		lines <- strings.TrimSpace(line)
-		_ = reports.Close()
 		_ = cmd.Wait() // its log says how it ended
 	}()
 	select {
@@ -136,8 +133,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 	if err != nil {
 		return errors.Join(err, http.Close())
 	}
-	s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), o.Keep)
-	control, handler := newControl(s.life)
+	e := endpoint{HTTP: http.Addr().String(), SMTP: smtp.Addr().String(), PID: os.Getpid()}
 	s.server, err = server.Start(ctx, server.Config{
 		HTTPListener: http,
 		SMTPListener: smtp,
@@ -148,21 +144,21 @@ func (s *running) start(ctx context.Context, o Options) error {
 		KeyFile:      filepath.Join(o.StoreDir(), "api-key"),
 		Unlimited:    true,
 		SMTPAuthAny:  true,
-		Control:      handler,
 		Log:          s.log,
+		Control: func(key string) nethttp.Handler {
+			s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), State{
+				BaseURL: "http://" + e.HTTP, Key: key, SMTPAddr: e.SMTP, PID: e.PID, Version: o.Version, Built: programTime(),
+				LogFile: o.LogFile, HTTPMoved: httpMoved, SMTPMoved: smtpMoved, Kept: o.Keep,
+			})
+			return s.life.handler()
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("starting the local service: %w", err)
 	}
-	e := endpoint{HTTP: s.server.HTTPAddr(), SMTP: s.server.SMTPAddr(), PID: os.Getpid()}
 	if err := o.saveEndpoint(e); err != nil {
 		s.log.Warn("the addresses are not kept for the next time", "error", err)
 	}
-	control.state = State{
-		BaseURL: "http://" + e.HTTP, Key: s.server.Key(), SMTPAddr: e.SMTP, PID: e.PID, Version: o.Version, Built: programTime(),
-		LogFile: o.LogFile, HTTPMoved: httpMoved, SMTPMoved: smtpMoved,
-	}
-	close(control.known)
 	s.log.Info("serving", "version", o.Version, "process", e.PID, "api", e.HTTP, "smtp", e.SMTP, "kept", o.Keep)
 	return nil
 }

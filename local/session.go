@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -50,11 +51,11 @@ func (s State) Moved() string {
 
 // Session is an attachment to the local service, which does not end by itself while there is one.
 type Session struct {
-	State  // as it was at the start
-	client *http.Client
-	detach context.CancelFunc
-	done   chan struct{}
-	err    error // why the service ended
+	State   // as it was at the start
+	options Options
+	detach  context.CancelFunc
+	done    chan struct{}
+	err     error // why the service ended
 }
 
 // Done is closed when the service has ended, or the session is closed.
@@ -65,15 +66,7 @@ func (s *Session) Done() <-chan struct{} { return s.done }
 func (s *Session) Err() error { return s.err }
 
 // Now returns the present state of the service, with this session among its clients.
-func (s *Session) Now(ctx context.Context) (State, error) {
-	return call(ctx, s.client, http.MethodGet, "state")
-}
-
-// Keep makes the service run until [Stop].
-func (s *Session) Keep(ctx context.Context) error {
-	_, err := call(ctx, s.client, http.MethodPost, "keep")
-	return err
-}
+func (s *Session) Now(ctx context.Context) (State, error) { return s.options.ask(ctx, "state") }
 
 // Close ends the session.
 func (s *Session) Close() {
@@ -83,28 +76,23 @@ func (s *Session) Close() {
 
 // attach makes the request that is open as long as the session. Its answer is the state, and once
 // more if [Stop] ends the service. The context bounds only the wait for the first.
-func (o Options) attach(ctx context.Context) (*Session, error) {
-	client, err := server.ControlClient(ctx, o.StoreDir())
-	if err != nil {
-		return nil, errNoAnswer
-	}
+func (o Options) attach(ctx context.Context, request string) (*Session, error) {
 	life, detach := context.WithCancel(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, detach)()
-	answer, err := send(life, client, http.MethodGet, "attach")
+	answer, err := o.request(life, request)
 	if err != nil {
 		detach()
 		return nil, err
 	}
-	s := &Session{client: client, detach: detach, done: make(chan struct{})}
-	states := json.NewDecoder(answer.Body)
+	s := &Session{options: o, detach: detach, done: make(chan struct{})}
+	states := json.NewDecoder(answer)
 	if states.Decode(&s.State) != nil {
 		detach()
-		return nil, errors.Join(errNoAnswer, answer.Body.Close())
+		return nil, errors.Join(errNoAnswer, answer.Close())
 	}
 	go func() {
 		defer close(s.done)
-		defer client.CloseIdleConnections()
-		defer answer.Body.Close()
+		defer answer.Close()
 		var last State
 		if states.Decode(&last) == nil && last.Stopped {
 			s.err = ErrStopped
@@ -114,42 +102,39 @@ func (o Options) attach(ctx context.Context) (*Session, error) {
 }
 
 // ask makes a request to the service and returns its state then.
-func (o Options) ask(ctx context.Context, method, name string) (State, error) {
-	client, err := server.ControlClient(ctx, o.StoreDir())
-	if err != nil {
-		return State{}, errNoAnswer
-	}
-	defer client.CloseIdleConnections()
-	return call(ctx, client, method, name)
-}
-
-func call(ctx context.Context, client *http.Client, method, name string) (s State, err error) {
-	answer, err := send(ctx, client, method, name)
+func (o Options) ask(ctx context.Context, request string) (s State, err error) {
+	answer, err := o.request(ctx, request)
 	if err != nil {
 		return s, err
 	}
-	defer answer.Body.Close()
-	if err := json.NewDecoder(answer.Body).Decode(&s); err != nil {
+	defer answer.Close()
+	if json.NewDecoder(answer).Decode(&s) != nil {
 		return s, errNoAnswer
 	}
 	return s, nil
 }
 
-// send makes a request to the service. It fails with errNoAnswer if the service ends, or refuses.
-func send(ctx context.Context, client *http.Client, method, name string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://admin"+controlPath+name, nil)
+// request makes a request to the service. It fails with errNoAnswer if the service is absent, ends,
+// or refuses.
+func (o Options) request(ctx context.Context, request string) (answer io.ReadCloser, err error) {
+	client, err := server.ControlClient(ctx, o.StoreDir())
+	if err != nil {
+		return nil, errNoAnswer
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://admin"+controlPath+request, nil)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := client.Do(req)
+	req.Close = true
+	resp, err := client.Do(req)
 	switch {
 	case err != nil:
 		return nil, errNoAnswer
-	case answer.StatusCode == http.StatusOK:
-		return answer, nil
+	case resp.StatusCode == http.StatusOK:
+		return resp.Body, nil
 	}
-	_ = answer.Body.Close() // only its status counts
-	if answer.StatusCode == http.StatusNotFound {
+	_ = resp.Body.Close() // only its status counts
+	if resp.StatusCode == http.StatusNotFound {
 		return nil, errors.New("another version of mayfly runs the local service: quit it and try again")
 	}
 	return nil, errNoAnswer

@@ -77,9 +77,10 @@ type Config struct {
 	// such path.
 	MCP http.Handler
 
-	// Control serves what is below /control/ on the admin socket of an embedded store, see
-	// [ControlClient]. Its requests end with the server. Nil: there is no such path.
-	Control http.Handler
+	// Control returns what serves /control/ on the admin socket of an embedded store, see
+	// [ControlClient], given the key in KeyFile. Its requests end with the server. Nil: there is no
+	// such path.
+	Control func(key string) http.Handler
 
 	Log *slog.Logger // default: none
 }

@@ -90,7 +90,11 @@ func (s *Server) open(ctx context.Context) error {
 		return err
 	}
 	if !isDatabase(c.Store) { // other processes can open a database
-		s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, c.Control, s.log)
+		var control http.Handler
+		if c.Control != nil {
+			control = c.Control(s.key)
+		}
+		s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, control, s.log)
 	}
 	return err
 }
