@@ -3,6 +3,7 @@ package pebble
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,6 +143,20 @@ func TestDiskFull(t *testing.T) {
 		}
 		must(t, s.Close())
 	})
+}
+
+// The database would try to write what is in its logs to a table, for ever.
+func TestAFolderThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	disk, injector := vfs.NewMem(), &faults{}
+	s, err := Open("store", Options{Log: testLog(t), fs: disk})
+	must(t, err)
+	testInbox(t, s, "ada")
+	must(t, s.Close())
+	injector.set(fs.ErrPermission, "", errorfs.OpCreate)
+	if s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)}); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("opened %v, %v", s != nil, err)
+	}
 }
 
 func TestDiskFullAtClose(t *testing.T) {

@@ -51,9 +51,18 @@ func newSpace(disk vfs.FS, dir string, reserve uint64, stop <-chan struct{}, onC
 
 var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
 
-// checkOpen returns an error unless there is space for opening the database, which writes what is
-// in the logs to tables. Without space it would wait, and nobody would know why.
+// checkOpen returns an error unless files can be made and there is space for opening the database,
+// which writes what is in the logs to tables. Otherwise it would try for ever, and nobody would know
+// why.
 func (s *space) checkOpen() error {
+	probe := s.PathJoin(s.dir, "probe")
+	f, err := s.FS.Create(probe, vfs.WriteCategoryUnspecified)
+	if err == nil {
+		err = errors.Join(f.Close(), s.Remove(probe))
+	}
+	if err != nil {
+		return err
+	}
 	usage, err := s.GetDiskUsage(s.dir)
 	if err != nil {
 		return nil // the file system does not tell
