@@ -196,6 +196,8 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 	d.say("answer", "after %s", time.Since(begin).Round(100*time.Microsecond))
 	if q, ok := s.client.Quota(); ok {
 		d.say("limit", "%d requests in %s, %d left", q.Limit, q.Window, q.Remaining)
+	} else if s.session != nil {
+		d.say("limit", "none")
 	} else {
 		d.say("limit", "the service does not say")
 	}
