@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -130,6 +133,13 @@ func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Connection, e
 		Client: c.client, Registry: c.known, Name: localName, Profile: p.profile, SMTPAddr: s.SMTPAddr, Local: true,
 		Notice: strings.Join(a.notices(s.State), "; "),
 		Done:   s.Done(), Stopped: func() bool { return errors.Is(s.Err(), local.ErrStopped) },
+		Started: func(ctx context.Context) error {
+			s, err := local.Await(ctx, a.localOptions())
+			if err == nil {
+				s.Close()
+			}
+			return err
+		},
 		Close: func(ctx context.Context) error {
 			text := parting(ctx, s, c.client)
 			a.parting.Store(&text)
@@ -156,32 +166,59 @@ func parting(ctx context.Context, s *local.Session, client *api.Client) string {
 	return english.Plural(len(list.Inboxes), "inbox", "inboxes") + " kept; " + text
 }
 
-// holdLocal keeps the local service running while ctx lasts, unless the user ends it: if it is
-// killed, it is started again. The function ends that.
-func (a *app) holdLocal(ctx context.Context, s *local.Session) (release func()) {
+// here sends requests to the local service where it runs now.
+type here struct{ session atomic.Pointer[local.Session] }
+
+func (h *here) RoundTrip(r *http.Request) (*http.Response, error) {
+	s := h.session.Load()
+	select {
+	case <-s.Done():
+		if s.Err() != nil {
+			return nil, s.Err()
+		}
+	default:
+	}
+	r = r.Clone(r.Context())
+	r.URL.Host = strings.TrimPrefix(s.BaseURL, "http://")
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// holdLocal keeps the local service running while ctx lasts: if it is killed, it is started again.
+// One that the user ended is attached to once it runs. The client of c then follows it. The function
+// ends that.
+func (a *app) holdLocal(ctx context.Context, c *connection) (release func(), err error) {
+	h := &here{}
+	h.session.Store(c.session)
+	a.transport = h
+	moving, err := a.connection(c.endpoint, c.session.Key)
+	if err != nil {
+		return nil, err
+	}
+	c.client = moving.client
 	ctx, cancel := context.WithCancel(ctx)
-	released := make(chan struct{})
-	go func() {
-		defer close(released)
-		for {
+	var held sync.WaitGroup
+	held.Go(func() {
+		for s := c.session; ; h.session.Store(s) {
 			select {
 			case <-ctx.Done():
 				s.Close()
 				return
 			case <-s.Done():
 			}
-			var err error
-			if errors.Is(s.Err(), local.ErrStopped) {
-				return
+			get := local.Open
+			if s.Err() != nil {
+				get = local.Await
 			}
-			if s, err = local.Open(ctx, a.localOptions()); err != nil {
-				fmt.Fprintln(a.env.Stderr, errorLine(err))
+			if s, err = get(ctx, a.localOptions()); err != nil {
+				if ctx.Err() == nil {
+					fmt.Fprintln(a.env.Stderr, errorLine(err))
+				}
 				return
 			}
 		}
-	}()
+	})
 	return func() {
 		cancel()
-		<-released
-	}
+		held.Wait()
+	}, nil
 }

@@ -27,7 +27,11 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 				return err
 			}
 			if c.session != nil {
-				defer a.holdLocal(cmd.Context(), c.session)()
+				release, err := a.holdLocal(cmd.Context(), c)
+				if err != nil {
+					return err
+				}
+				defer release()
 			}
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			server := mcp.New(c.client, mcp.Options{Version: version(), Known: known{a, c}, Log: log})

@@ -190,7 +190,7 @@ func TestUpAndDown(t *testing.T) {
 	}
 	address := m.mustRun("new")
 	out := m.mustRun("doctor")
-	for _, want := range []string{smtp, http, "runs until `mayfly down`", fmt.Sprintf("process      %d, version ", m.localService().PID), "local.log"} {
+	for _, want := range []string{smtp, http, "runs until `mayfly down`", "limit        none", fmt.Sprintf("process      %d, version ", m.localService().PID), "local.log"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("doctor does not say %q:\n%s", want, out)
 		}
@@ -209,6 +209,12 @@ func TestUpAndDown(t *testing.T) {
 	app.waitFor("started the local service again", "● live")
 	send(t, smtp, address, signup(address))
 	app.waitFor("Confirm your e-mail address")
+
+	m.mustRun("down")
+	app.waitFor("stopped: r starts it")
+	smtp, _ = m.useFreePorts()
+	m.mustRun("up")
+	app.waitFor("● live", smtp)
 }
 
 func TestUpKeepsTheServiceOfAnApplication(t *testing.T) {
@@ -382,6 +388,11 @@ func TestMCPStartsTheLocalService(t *testing.T) {
 	if got := create(3, "later"); !strings.Contains(got, "later@mayfly.test") {
 		t.Errorf("after it was killed, create_inbox answers %s", got)
 	}
+	m.mustRun("down")
+	eventually(t, "the agent is told", func() bool { return strings.Contains(create(4, "nowhere"), "stopped by `mayfly down`") })
+	m.useFreePorts()
+	m.mustRun("up")
+	eventually(t, "the agent's client has followed", func() bool { return strings.Contains(create(5, "moved"), "moved@mayfly.test") })
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
 	}

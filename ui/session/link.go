@@ -219,14 +219,14 @@ func (l *Link) NoRaw() bool { return l.Session != nil && l.Session.NoRaw }
 // ErrStopped means that the user has ended the local service.
 var ErrStopped = errors.New("the local service was stopped by mayfly down")
 
-// Lose connects again after the service has ended, unless the user ended it. It does so later if
+// Lose connects again after the service has ended, or when it runs again if the user ended it. It does so later if
 // the service has ended as soon as it was started.
 func (l *Link) Lose(m Lost, now time.Time) tea.Cmd {
 	l.lost, l.wanted = true, l.Target
 	switch {
 	case m.Stopped:
 		l.Err, l.RetryAt = ErrStopped, time.Time{}
-		return nil
+		return l.Session.waitForStart()
 	case now.Sub(l.Since) < time.Second:
 		l.fail(errors.New("the service ended as soon as it was started"), now)
 		return nil

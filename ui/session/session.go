@@ -43,6 +43,9 @@ type Connection struct {
 	// Stopped reports, once Done is closed, whether the user has ended the service. It is then not
 	// started again unasked.
 	Stopped func() bool
+	// Started waits until a service that the user has ended is started by another process; nil where
+	// that is impossible.
+	Started func(context.Context) error
 }
 
 // Session is a connection, its watcher, and what saves which messages were seen. Their goroutines end
@@ -137,6 +140,19 @@ func (s *Session) wait() tea.Msg {
 		return Lost{origin{s}, s.Stopped != nil && s.Stopped()}
 	case <-s.ctx.Done():
 		return nil
+	}
+}
+
+// waitForStart loses the session once more when a service that the user ended runs again.
+func (s *Session) waitForStart() tea.Cmd {
+	if s.Started == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		if s.Started(s.ctx) != nil {
+			return nil
+		}
+		return Lost{origin: origin{s}}
 	}
 }
 
