@@ -133,6 +133,12 @@ func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Connection, e
 		Client: c.client, Registry: c.known, Name: localName, Profile: p.profile, SMTPAddr: s.SMTPAddr, Local: true,
 		Notice: strings.Join(a.notices(s.State), "; "),
 		Done:   s.Done(), Stopped: func() bool { return errors.Is(s.Err(), local.ErrStopped) },
+		Answers: func(ctx context.Context) error {
+			if _, err := s.Now(ctx); err != nil {
+				return fmt.Errorf("%w: %w", api.ErrUnavailable, err)
+			}
+			return nil
+		},
 		Started: func(ctx context.Context) error {
 			s, err := local.Await(ctx, a.localOptions())
 			if err == nil {

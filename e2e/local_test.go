@@ -59,6 +59,23 @@ func (m *machine) useFreePorts() (smtp, http string) {
 	return free[0], free[1]
 }
 
+func TestAServiceThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	app := m.openApplication()
+	app.waitFor("● live")
+	service := m.localService()
+	if err := syscall.Kill(service.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(service.PID, syscall.SIGCONT) }() // or nothing ends it
+	app.waitFor("✕ offline")
+	if err := syscall.Kill(service.PID, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	app.waitFor("● live")
+}
+
 func TestQuittingTheFirstOfTwoApplications(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

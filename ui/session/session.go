@@ -18,6 +18,7 @@ import (
 const (
 	closeTimeout   = 5 * time.Second
 	requestTimeout = 30 * time.Second
+	signInterval   = 2 * time.Second // between signs of life
 )
 
 // Target is what to connect to. The zero Target is the service the program was started for.
@@ -46,6 +47,8 @@ type Connection struct {
 	// Started waits until a service that the user has ended is started by another process; nil where
 	// that is impossible.
 	Started func(context.Context) error
+	// Answers asks the service for a sign of life; nil where that costs a request.
+	Answers func(context.Context) error
 }
 
 // Session is a connection, its watcher, and what saves which messages were seen. Their goroutines end
@@ -74,7 +77,31 @@ func newSession(ctx context.Context, conn *Connection) *Session {
 	if conn.Registry != nil {
 		s.running.Go(func() { s.unsaved.run(s.ctx, conn.Registry) })
 	}
+	if conn.Answers != nil {
+		s.running.Go(s.watchSigns)
+	}
 	return s
+}
+
+// watchSigns tells the watcher when the service no longer gives signs of life, long before a held
+// request would time out, and when it does again.
+func (s *Session) watchSigns() {
+	tick := time.NewTicker(signInterval)
+	defer tick.Stop()
+	for alive := true; ; {
+		select {
+		case <-tick.C:
+		case <-s.ctx.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(s.ctx, signInterval)
+		err := s.Answers(ctx)
+		cancel()
+		if alive != (err == nil) {
+			alive = err == nil
+			s.Watcher.Report(err)
+		}
+	}
 }
 
 // close ends the session and waits for it.
