@@ -72,7 +72,7 @@ func TestAMessageIsPipedToACommand(t *testing.T) {
 		app.typeKeys("|")
 		app.waitFor("Pipe to a command")
 		app.typeKeys(c.choose)
-		app.waitFor("to a command", "enter runs it")
+		app.waitFor("to a command", "! first")
 		app.typeKeys("\x15" + c.command + "\r") // ctrl+u empties the line of the command before
 		app.waitFor(c.want)
 	}

@@ -134,19 +134,22 @@ func (c *Commands) run(line string, p host.Program) any {
 		return c.Host.Lend(c.Context, p, true, func(error) tea.Msg { return nil }) // it has said how it ended
 	}
 	p.Line = line
-	return []any{intent.Note{Text: "running " + render.Clean(line) + "…"}, tea.Cmd(func() tea.Msg {
-		written, err := host.Run(c.Context, p)
-		return outcome(render.Clean(line), linesOf(written), err)
-	})}
+	name := render.Clean(line)
+	return session.Request{What: "running " + name, Start: func() tea.Cmd {
+		return func() tea.Msg {
+			written, err := host.Run(c.Context, p)
+			return outcome(name, linesOf(written), err)
+		}
+	}}
 }
 
 // outcome shows one line that a command wrote in the bottom line, and more in a dialog.
 func outcome(line string, lines []string, err error) tea.Msg {
 	switch {
 	case len(lines) > 1 && err != nil:
-		return intent.Late{Intent: newOutput(line+" · "+err.Error(), lines)}
+		return intent.Late{Intent: dialog.NewText(line+" · "+err.Error(), lines)}
 	case len(lines) > 1:
-		return intent.Late{Intent: newOutput(line, lines)}
+		return intent.Late{Intent: dialog.NewText(line, lines)}
 	case err != nil && len(lines) == 1:
 		return intent.Late{Err: fmt.Errorf("%s: %w: %s", line, err, lines[0])}
 	case err != nil:
@@ -155,6 +158,15 @@ func outcome(line string, lines []string, err error) tea.Msg {
 		return session.Done{Text: lines[0]}
 	}
 	return session.Done{Text: "ran " + line}
+}
+
+// linesOf returns what a command wrote, without empty lines at its end.
+func linesOf(written []byte) []string {
+	text := strings.TrimRight(render.CleanLines(string(written)), "\n ")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
 }
 
 // edit opens the part of the message that is shown in the editor.

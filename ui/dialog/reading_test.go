@@ -180,7 +180,7 @@ func book() []Page {
 }
 
 func TestTheManual(t *testing.T) {
-	s := open(t, NewManual(book()), 44, 12)
+	s := open(t, NewPages("Manual: ", book()), 44, 12)
 	s.is(`
 ╭ Manual: ci ──────────────────────────────╮
 │ ci  keys  scale                          │
@@ -212,7 +212,7 @@ func TestTheManual(t *testing.T) {
 
 func TestSearchingTheManual(t *testing.T) {
 	for _, size := range [][2]int{{60, 12}, {20, 6}} {
-		s := open(t, NewManual(book()), size[0], size[1])
+		s := open(t, NewPages("Manual: ", book()), size[0], size[1])
 		s.rows()
 		s.press("/", "LINE 4")
 		s.see("/LINE 4")

@@ -14,7 +14,7 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Page is one page of the manual.
+// Page is a text on the screen, such as a page of the manual.
 type Page struct {
 	Title string
 	Lines func(w int) []string // laid out for w cells; may contain styles and links of our own
@@ -34,17 +34,33 @@ func Manual(th *theme.Theme) Dialog {
 			return lines
 		}})
 	}
-	return NewManual(pages)
+	return NewPages("Manual: ", pages)
 }
 
-// NewManual opens at least one page, showing the first.
-func NewManual(pages []Page) Dialog {
-	return Box(&manual{pages: pages, pager: NewPager()})
+// NewText shows lines of plain text in a box as large as they need.
+func NewText(title string, lines []string) Dialog {
+	widest := len(textFoot)
+	for _, line := range lines {
+		widest = max(widest, cell.Width(line))
+	}
+	page := Page{Title: title, Lines: func(w int) []string {
+		text := ansi.Hardwrap(cell.Steady(strings.Join(lines, "\n")), w, true)
+		return strings.Split(text, "\n")
+	}}
+	return Box(&pages{pages: []Page{page}, pager: NewPager(), most: min(widest, 100)})
 }
 
-type manual struct {
+// NewPages opens at least one page, showing the first. The title of the box is that of the page, with
+// title before it.
+func NewPages(title string, all []Page) Dialog {
+	return Box(&pages{title: title, pages: all, pager: NewPager(), most: 90})
+}
+
+type pages struct {
 	room
+	title string
 	pages []Page
+	most  int               // cells of a row, at most
 	laid  []func() []string // each page laid out for the width, once
 	at    int               // the page that is shown
 	lines []string
@@ -53,15 +69,18 @@ type manual struct {
 	search input.Search // in the page
 }
 
-// roomyManual is the height in rows from which page titles and keys are shown.
-const roomyManual = 8
+const (
+	roomyPages = 8 // height in rows from which page titles and keys are shown
+	pagesFoot  = "tab next page   / search   esc back"
+	textFoot   = "/ search   esc closes"
+)
 
 // Fit lays out the page again if the page or the width has changed.
-func (m *manual) Fit(w, h int) {
+func (m *pages) Fit(w, h int) {
 	if w != m.w || m.laid == nil {
 		m.lines, m.laid = nil, nil
 		for _, p := range m.pages {
-			m.laid = append(m.laid, sync.OnceValue(func() []string { return p.Lines(min(w, 90)) }))
+			m.laid = append(m.laid, sync.OnceValue(func() []string { return p.Lines(max(1, min(w, m.most))) }))
 		}
 	}
 	if m.lines == nil {
@@ -73,20 +92,26 @@ func (m *manual) Fit(w, h int) {
 	m.pager.Fit(m.height())
 }
 
-// height is the number of lines of the page on the screen.
-func (m *manual) height() int {
+// height is the number of lines of the page on the screen. Several pages have the same height.
+func (m *pages) height() int {
+	h := m.h
 	switch {
-	case m.h >= roomyManual:
-		return m.h - 4
+	case h >= roomyPages && len(m.pages) > 1:
+		return h - 4
+	case h >= roomyPages:
+		h -= 2
 	case m.searching():
-		return max(1, m.h-1)
+		h--
 	}
-	return m.h
+	if len(m.pages) == 1 {
+		h = min(h, len(m.lines))
+	}
+	return max(1, h)
 }
 
-func (m *manual) searching() bool { return m.search.Typing || m.search.On() }
+func (m *pages) searching() bool { return m.search.Typing || m.search.On() }
 
-func (m *manual) Update(msg tea.Msg) Result {
+func (m *pages) Update(msg tea.Msg) Result {
 	if m.search.Typing {
 		m.typeSearch(msg)
 		return Result{}
@@ -118,14 +143,14 @@ func (m *manual) Update(msg tea.Msg) Result {
 }
 
 // turn goes to another page, which Fit lays out. The one after it is laid out in the background: that can take 10 ms.
-func (m *manual) turn(n int) Result {
+func (m *pages) turn(n int) Result {
 	m.at = (m.at + n + len(m.pages)) % len(m.pages)
 	m.lines = nil
 	next := m.laid[(m.at+n+len(m.pages))%len(m.pages)]
 	return Result{Intent: tea.Cmd(func() tea.Msg { next(); return nil })}
 }
 
-func (m *manual) typeSearch(msg tea.Msg) {
+func (m *pages) typeSearch(msg tea.Msg) {
 	k, isKey := msg.(tea.KeyPressMsg)
 	_, wheel := msg.(tea.MouseWheelMsg)
 	if wheel || isKey && slices.Contains([]string{"up", "down", "pgup", "pgdown"}, input.KeyName(k)) {
@@ -139,16 +164,16 @@ func (m *manual) typeSearch(msg tea.Msg) {
 }
 
 // step goes to the next hit, with -1 to the previous one.
-func (m *manual) step(n int) {
+func (m *pages) step(n int) {
 	if line, ok := m.search.Step(n); ok {
 		m.pager.Show(line)
 	}
 }
 
-func (m *manual) Rows(th *theme.Theme) (string, []string) {
-	width, roomy := min(m.w, 90), m.h >= roomyManual
+func (m *pages) Rows(th *theme.Theme) (string, []string) {
+	width, roomy := min(m.w, m.most), m.h >= roomyPages
 	var rows []string
-	if roomy {
+	if roomy && len(m.pages) > 1 {
 		rows = append(rows, Tabs(th, m.titles(), m.at), "")
 	}
 	from, to := m.pager.Visible()
@@ -167,10 +192,10 @@ func (m *manual) Rows(th *theme.Theme) (string, []string) {
 	for n, r := range rows {
 		rows[n] = cell.Fit(r, width)
 	}
-	return "Manual: " + m.pages[m.at].Title, rows
+	return m.title + m.pages[m.at].Title, rows
 }
 
-func (m *manual) titles() []string {
+func (m *pages) titles() []string {
 	titles := make([]string, len(m.pages))
 	for n, p := range m.pages {
 		titles[n] = p.Title
@@ -191,7 +216,7 @@ func Tabs(th *theme.Theme, names []string, shown int) string {
 }
 
 // foot is the bottom line: the search, or the keys.
-func (m *manual) foot(th *theme.Theme, w int) string {
+func (m *pages) foot(th *theme.Theme, w int) string {
 	switch {
 	case m.search.Typing:
 		return m.search.Prompt(th, w)
@@ -201,6 +226,8 @@ func (m *manual) foot(th *theme.Theme, w int) string {
 			return cell.Spread(status, th.Dim.On(keys), w)
 		}
 		return status
+	case len(m.pages) == 1:
+		return th.Dim.On(textFoot)
 	}
-	return th.Dim.On("tab next page   / search   esc back")
+	return th.Dim.On(pagesFoot)
 }
