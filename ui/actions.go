@@ -3,6 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/message"
 	"mayfly/ui/action"
 	"mayfly/ui/dialog"
 	"mayfly/ui/inboxes"
@@ -36,7 +37,10 @@ func (a *app) actions() action.Table {
 			return []any{intent.Note{Text: "opening a safe copy…"}, a.link.Session.OpenCopy(a.Message(), a.OpenedOf(a.Message()), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env))}
 		}},
 		{ID: "unread", Title: "Mark unread", Group: action.Message, Keys: []string{"u"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: a.ToggleUnread},
-		{ID: "compare", Title: "Compare with the one before, or two marked", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { _, reason := a.Pair(mark()); return reason }, Run: func() any { pair, _ := a.Pair(mark()); return a.link.Session.Compare(pair[0], pair[1]) }},
+		{ID: "compare", Title: "Compare with the one before, or two marked", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { _, reason := a.Pair(mark()); return reason }, Run: func() any {
+			pair, _ := a.Pair(mark())
+			return a.link.Session.Compare(pair, [2]*message.Message{a.OpenedOf(pair[0]), a.OpenedOf(pair[1])})
+		}},
 		{ID: "follow", Title: "Follow: open messages as they arrive", Group: action.Message, Keys: []string{"F"}, Where: anywhere, Run: a.ToggleFollow},
 		{ID: "autocopy", Title: "Autocopy: copy new codes as they arrive", Group: action.Message, Keys: []string{"C"}, Where: anywhere, Run: a.ToggleAutocopy},
 

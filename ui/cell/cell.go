@@ -82,11 +82,16 @@ func CutStart(s string, w int) string {
 	if w < 2 {
 		return ""
 	}
-	end := ansi.TruncateLeft(s, n-w+1, "")
-	if Width(end) > w-1 { // it begins with a wide character that was cut in half
-		end = ansi.TruncateLeft(s, n-w+2, "")
+	return Ellipsis + tail(s, n, w-1)
+}
+
+// tail is the last w of the n cells of s, or one less if a wide character would be cut in half.
+func tail(s string, n, w int) string {
+	end := ansi.TruncateLeft(s, n-w, "")
+	if Width(end) > w {
+		end = ansi.TruncateLeft(s, n-w+1, "")
 	}
-	return Ellipsis + end
+	return end
 }
 
 // CutMiddle shortens plain text, made steady, to at most w cells, keeping its start and its end:
@@ -97,10 +102,7 @@ func CutMiddle(s string, w int) string {
 	if n <= w || w < 5 {
 		return Cut(s, w)
 	}
-	end := ansi.TruncateLeft(s, n-(w-1)/2, "")
-	if Width(end) > (w-1)/2 { // it begins with a wide character that was cut in half
-		end = ansi.TruncateLeft(s, n-(w-1)/2+1, "")
-	}
+	end := tail(s, n, (w-1)/2)
 	return ansi.Truncate(s, w-1-Width(end), "") + Ellipsis + end
 }
 

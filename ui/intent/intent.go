@@ -80,6 +80,14 @@ type (
 	Note struct{ Text string }
 )
 
+// Toggled notes that something is on now, or off.
+func Toggled(is bool, on, off string) Note {
+	if is {
+		return Note{Text: on}
+	}
+	return Note{Text: off}
+}
+
 // Text is what a notification says.
 func (a Announce) Text() string {
 	if a.Count > 1 {

@@ -195,10 +195,7 @@ func (p *Pane) nextView() { p.showView((p.View + 1) % render.View(len(Views))) }
 // toggleHidden shows or hides the text that the message hides.
 func (p *Pane) toggleHidden() any {
 	p.hidden = !p.hidden
-	if p.hidden {
-		return intent.Note{Text: "Hidden text is shown"}
-	}
-	return intent.Note{Text: "Hidden text is hidden again"}
+	return intent.Toggled(p.hidden, "Hidden text is shown", "Hidden text is hidden again")
 }
 
 // toggleImages shows or hides the images embedded in the message.

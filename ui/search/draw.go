@@ -99,18 +99,13 @@ func (s *Search) row(th *theme.Theme, row list.Row, w int) []string {
 	case excerpt != "":
 		about = append(about, list.Span{Text: "  "})
 		about = append(about, s.spans(th, excerpt, th.Dim)...)
-	case hasAny(m, s.words):
+	case slices.ContainsFunc(s.words, func(word string) bool { return hasCode(m, word) }):
 		about = append(about, list.Span{Text: "  " + m.Findings.Code, Style: th.Code})
 	}
 	if s.tall() == 1 {
 		return []string{b.Line(mark, append(append(append(sender, list.Span{Text: "  "}), about...), when)...)}
 	}
 	return []string{b.Line(mark, append(sender, when)...), b.Line(" ", append(about, list.Span{})...)}
-}
-
-// hasAny reports whether the code of a message contains one of the words.
-func hasAny(m *store.Message, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return hasCode(m, word) })
 }
 
 // excerpt is the line of the body that contains a word; "" if the row shows every word without it.

@@ -341,11 +341,8 @@ const (
 func (t Trouble) Temporary() bool { return t == Limited || t == Unavailable }
 
 // Trouble is what is wrong with the connection.
-func (l *Link) Trouble() Trouble { return TroubleOf(l.Err) }
-
-// TroubleOf classifies an error of the service.
-func TroubleOf(err error) Trouble {
-	switch {
+func (l *Link) Trouble() Trouble {
+	switch err := l.Err; {
 	case err == nil:
 		return NoTrouble
 	case errors.Is(err, ErrStopped):

@@ -157,7 +157,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{fmt.Errorf("get: %w", context.DeadlineExceeded), Unavailable, true, "The service did not answer in time"},
 		{errors.New("a\x1b[31m\nb"), Unavailable, true, "a b"},
 	} {
-		if got := TroubleOf(c.err); got != c.trouble || got.Temporary() != c.retried {
+		if got := (&Link{Err: c.err}).Trouble(); got != c.trouble || got.Temporary() != c.retried {
 			t.Errorf("%v is trouble %d", c.err, got)
 		}
 		if c.err == nil {

@@ -156,14 +156,13 @@ func (s *Session) whole(ctx context.Context, inboxID, id string, opened *message
 	return opened, nil
 }
 
-// Compare fetches two messages and shows how they differ.
-func (s *Session) Compare(older, newer *store.Message) Request {
-	pair := [2]store.Message{*older, *newer}
+// Compare shows how two messages differ. It fetches only what opened lacks, which may be nil.
+func (s *Session) Compare(pair [2]*store.Message, opened [2]*message.Message) Request {
+	ids := [2][2]string{{pair[0].InboxID, pair[0].ID}, {pair[1].InboxID, pair[1].ID}}
 	return s.ask("comparing two messages", func(ctx context.Context) tea.Msg {
-		var opened [2]*message.Message
-		for n, m := range pair {
+		for n, id := range ids {
 			var err error
-			if opened[n], err = message.Fetch(ctx, s.Client, m.InboxID, m.ID); err != nil {
+			if opened[n], err = s.whole(ctx, id[0], id[1], opened[n]); err != nil {
 				return Fetched{origin{s}, intent.Late{Err: err}}
 			}
 		}

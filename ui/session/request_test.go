@@ -17,6 +17,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/api/watch"
+	"mayfly/message"
 	"mayfly/registry"
 	"mayfly/render"
 	"mayfly/ui/safecopy"
@@ -233,7 +234,7 @@ func TestFilesOfAMessage(t *testing.T) {
 		if got := do(s.SaveMessage(m, nil, filepath.Join(dir, "b.pdf"))).(Done); got.Err == nil {
 			t.Error("a message is saved in a file")
 		}
-		if got := do(s.Compare(older, m)).(Fetched); got.Err != nil {
+		if got := do(s.Compare([2]*store.Message{older, m}, [2]*message.Message{})).(Fetched); got.Err != nil {
 			t.Errorf("compared: %v", got.Err)
 		}
 		copies, page := &safecopy.Copies{}, ""

@@ -64,10 +64,7 @@ func (s *Settings) NextTheme(from string) any {
 // ToggleMouse turns the mouse on or off for this run.
 func (s *Settings) ToggleMouse() any {
 	s.Mouse = !s.Mouse
-	if s.Mouse {
-		return intent.Note{Text: "The mouse is on"}
-	}
-	return intent.Note{Text: "The mouse is off: the terminal selects text"}
+	return intent.Toggled(s.Mouse, "The mouse is on", "The mouse is off: the terminal selects text")
 }
 
 // Save writes what was chosen and is not saved yet.

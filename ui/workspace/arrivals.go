@@ -123,10 +123,7 @@ func (w *Workspace) showNewest() any {
 // ToggleFollow turns following on or off: opening the newest message as it arrives.
 func (w *Workspace) ToggleFollow() any {
 	w.Follow = !w.Follow
-	if w.Follow {
-		return intent.Note{Text: "Following: new messages open at once"}
-	}
-	return intent.Note{Text: "Not following"}
+	return intent.Toggled(w.Follow, "Following: new messages open at once", "Not following")
 }
 
 // A burst of mail is announced once: when none has come for quietTime, or maxGathering after its

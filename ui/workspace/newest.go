@@ -201,10 +201,7 @@ func (w *Workspace) CopyAddress(id string, now time.Time) any {
 // ToggleAutocopy turns autocopy on or off: copying each new code as it arrives.
 func (w *Workspace) ToggleAutocopy() any {
 	w.Autocopy, w.fresh = !w.Autocopy, nil
-	if w.Autocopy {
-		return intent.Note{Text: "Autocopy: new codes are copied at once"}
-	}
-	return intent.Note{Text: "No autocopy"}
+	return intent.Toggled(w.Autocopy, "Autocopy: new codes are copied at once", "No autocopy")
 }
 
 // copyWhenRead notes mail whose codes are to be copied.
