@@ -182,8 +182,12 @@ func (p *Pane) subject(w, most int) []string {
 	if cell.Width(text) <= p.titleWidth() && p.theme.Steady(text) == text {
 		return nil
 	}
+	wrap := ansi.Wrap
+	if ansi.StringWidthWc(text) > cell.Width(text) {
+		wrap = ansi.WrapWc // on a terminal that counts runes, nothing is cut off at the right
+	}
 	var rows []string
-	for row := range strings.SplitSeq(ansi.Wrap(cell.Cut(text, w*most), w, ""), "\n") {
+	for row := range strings.SplitSeq(wrap(cell.Cut(text, w*most), w, ""), "\n") {
 		rows = append(rows, p.theme.Bright.On(row))
 	}
 	return rows[:min(len(rows), most)]

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/api"
 	"mayfly/message"
@@ -368,5 +369,20 @@ func TestAHostileMessage(t *testing.T) {
 		s.Opened = nil
 		s.Fail(errors.New(h + strings.Repeat(h, 20)))
 		s.draw()
+	}
+}
+
+func TestASubjectIsCutOffNowhereWhereRunesAreCounted(t *testing.T) {
+	m := welcome
+	m.Subject = "A family 👨‍👩‍👧‍👦 writes 確認コードをお送りします"
+	const w = 44
+	rows := open(t, w+2, 20, m).subject(w, maxSubject)
+	if got := strings.ReplaceAll(ansi.Strip(strings.Join(rows, "")), " ", ""); got != strings.ReplaceAll(m.Subject, " ", "") {
+		t.Errorf("the subject is shown as %q", got)
+	}
+	for _, row := range rows {
+		if got := ansi.StringWidthWc(row); got > w {
+			t.Errorf("%q takes %d of %d columns", ansi.Strip(row), got, w)
+		}
 	}
 }
