@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -201,8 +202,9 @@ func (o Options) retry(ctx context.Context, try func(context.Context) (*Session,
 // Newer reports whether this program was built after the one that runs the service.
 func Newer(s State) bool { return programTime().After(s.Built) }
 
-// programTime returns when the file of this program was written; the zero time if it is gone.
-func programTime() time.Time {
+// programTime returns when the file of this program was written; the zero time if it was gone. A file
+// that has replaced it since does not count.
+var programTime = sync.OnceValue(func() time.Time {
 	path, err := os.Executable()
 	if err != nil {
 		return time.Time{}
@@ -212,4 +214,4 @@ func programTime() time.Time {
 		return time.Time{}
 	}
 	return info.ModTime().UTC()
-}
+})
