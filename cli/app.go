@@ -33,7 +33,6 @@ type app struct {
 	configOnce    sync.Once
 	showsProblems bool // the command itself shows what is wrong in config.toml
 
-	onLocal atomic.Bool            // the application is connected to the local service
 	parting atomic.Pointer[string] // what to say of the local service when the application is left
 
 	transport http.RoundTripper // to services; nil for the network

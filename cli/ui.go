@@ -66,7 +66,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		Lend:      a.signals.lend,
 		NoColor:   a.color == "never",
 	})
-	if text := a.parting.Load(); text != nil && a.onLocal.Load() {
+	if text := a.parting.Load(); text != nil {
 		fmt.Fprintln(a.env.Stderr, *text)
 	}
 	return err
@@ -97,12 +97,7 @@ func uiProfiles(conf config.Config) []session.Profile {
 
 // connectUI connects to a service, with the key that was typed, if any. It starts the local service
 // if none is running.
-func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (c *session.Connection, err error) {
-	defer func() {
-		if err == nil {
-			a.onLocal.Store(c.Local)
-		}
-	}()
+func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session.Connection, error) {
 	if p.local() {
 		return a.openLocal(ctx, p)
 	}
@@ -121,7 +116,8 @@ func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (c *sessi
 	if address, err := url.Parse(p.baseURL); name == "" && err == nil {
 		name = address.Host
 	}
-	return &session.Connection{Client: s.client, Registry: s.known, Name: name, Profile: p.profile}, nil
+	forget := func(context.Context) error { a.parting.Store(nil); return nil }
+	return &session.Connection{Client: s.client, Registry: s.known, Name: name, Profile: p.profile, Close: forget}, nil
 }
 
 // saveProfile adds a profile to config.toml, and stores its key, if any, in the keyring.
