@@ -211,15 +211,16 @@ func (a *app) holdLocal(ctx context.Context, c *connection) (release func(), err
 				return
 			case <-s.Done():
 			}
-			get := local.Open
-			if s.Err() != nil {
-				get = local.Await
-			}
-			if s, err = get(ctx, a.localOptions()); err != nil {
-				if ctx.Err() == nil {
+			err := s.Err()
+			if err == nil {
+				if s, err = local.Open(ctx, a.localOptions()); err != nil && ctx.Err() == nil {
 					fmt.Fprintln(a.env.Stderr, errorLine(err))
 				}
-				return
+			}
+			if err != nil {
+				if s, err = local.Await(ctx, a.localOptions()); err != nil {
+					return // ctx has ended
+				}
 			}
 		}
 	})
