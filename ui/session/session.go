@@ -18,7 +18,8 @@ import (
 const (
 	closeTimeout   = 5 * time.Second
 	requestTimeout = 30 * time.Second
-	signInterval   = 2 * time.Second // between signs of life
+	signInterval   = 4 * time.Second // between signs of life
+	signTimeout    = 2 * time.Second
 )
 
 // Target is what to connect to. The zero Target is the service the program was started for.
@@ -94,7 +95,7 @@ func (s *Session) watchSigns() {
 		case <-s.ctx.Done():
 			return
 		}
-		ctx, cancel := context.WithTimeout(s.ctx, signInterval)
+		ctx, cancel := context.WithTimeout(s.ctx, signTimeout)
 		err := s.Answers(ctx)
 		cancel()
 		if alive != (err == nil) {
