@@ -87,7 +87,7 @@ func TestACommandGetsTheTerminal(t *testing.T) {
 	app.typeKeys("|")
 	app.waitFor("Pipe to a command")
 	app.typeKeys("\r")
-	app.waitFor("enter runs it")
+	app.waitFor("to a command", "! first")
 	app.typeKeys("!wc -w; stty -a </dev/tty | grep -o ' icanon'\r")
 	app.waitFor(" icanon", "press a key to return")
 	if out := app.output(); strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
