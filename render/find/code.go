@@ -116,6 +116,10 @@ func (p *page) codes(m *mail) []code {
 			i = next - 1
 			continue
 		}
+		if c, ok := candidate.Words(l.text); ok {
+			all = append(all, code{Candidate: c, mail: m, page: p, line: l, row: i, alone: true})
+			continue
+		}
 		for _, f := range l.found {
 			alone := bareAround(l.text[:f.Start]) && bareAround(l.text[f.End:])
 			all = append(all, code{Candidate: f, mail: m, page: p, line: l, row: i, alone: alone})
@@ -190,7 +194,7 @@ func list(all []code) {
 func numbers(all []code) (one string, others bool) {
 	for i := range all {
 		c := &all[i]
-		if c.Shape > candidate.Spaced || c.Year() || c.Value == one || c.named() {
+		if !c.numeric() || c.Year() || c.Value == one || c.named() {
 			continue
 		}
 		if one != "" {
@@ -257,7 +261,7 @@ func (c *code) stand() {
 	set := s.Mono || s.Spacing > 0
 	c.style = s
 	c.marked = c.alone || set || s.Bold || s.Size >= c.page.size*1.2 || c.quotedByMarks() || c.bracketed()
-	c.prominent = c.alone && (set || boxed || s.Size >= c.page.size*1.3)
+	c.prominent = c.alone && (c.Shape == candidate.Joined || set || boxed || s.Size >= c.page.size*1.3)
 }
 
 // quotedByMarks reports whether the candidate is in quotation marks or brackets.

@@ -35,7 +35,7 @@ var codeFeatures = []feature[*code]{
 	when("where no code of this shape would be", func(c *code) bool { return !c.fits() }),
 
 	// Its line, and how it stands out.
-	when("alone in its line", func(c *code) bool { return c.inBody() && c.alone && c.Shape != candidate.Joined }),
+	when("alone in its line", func(c *code) bool { return c.inBody() && c.alone }),
 	when("large", func(c *code) bool { return c.inBody() && c.page.size > 0 && c.style.Size >= c.page.size*1.25 }),
 	when("spaced", func(c *code) bool { return c.style.Spacing >= 1 }),
 	when("monospaced", func(c *code) bool { return c.style.Mono }),
@@ -45,6 +45,9 @@ var codeFeatures = []feature[*code]{
 	when("set apart, and the subject asks for something", func(c *code) bool {
 		return c.alone && c.mail.purpose.subject != 0 && (c.style.Size >= c.page.size*1.25 || c.prominent)
 	}).as(func(c *code) string { return c.mail.purpose.subject.String() }),
+	when("the only number, set apart in a mail that asks for something", func(c *code) bool {
+		return c.sole && c.prominent && c.mail.purpose.subject != 0 && c.mail.purpose.trade == 0
+	}),
 	when("in the footer", func(c *code) bool { return c.line.footer }),
 	when("quoted", func(c *code) bool { return c.line.quoted }),
 	when("part of a link", func(c *code) bool { return c.page.link(c.line, c.Start) > 0 }),
@@ -117,7 +120,10 @@ func wordlike(s candidate.Shape) bool {
 // may be a code.
 func (c *code) word() bool { return c.Shape == candidate.Lower || c.Shape == candidate.Pair }
 
-func (c *code) numeric() bool { return c.Shape == candidate.Digits || c.Shape == candidate.Spaced }
+func (c *code) numeric() bool {
+	return c.Shape == candidate.Digits || c.Shape == candidate.Spaced ||
+		c.Shape == candidate.Joined && strings.Trim(c.Value, "0123456789") == ""
+}
 
 // long reports whether digits are as many as those of a telephone number, and are not made known as
 // a code.

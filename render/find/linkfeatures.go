@@ -42,6 +42,7 @@ var linkFeatures = []feature[*link]{
 		return !l.pathOfLogin() && l.target.asks != 0 && l.target.asks&l.wanted() == 0 && !l.target.footer
 	}).as(func(l *link) string { return l.target.asks.String() }),
 	when("asks by its path and carries a secret", func(l *link) bool { return l.target.forRequest() }),
+	when("the only link, asks by its path and carries a secret", func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() && l.reported() > 0 }),
 	when("leads to a front page", func(l *link) bool { return l.target.root }),
 	when("leads to what footers link to", func(l *link) bool { return l.target.footer && l.target.asks == 0 }),
 	when("its path undoes or refuses", func(l *link) bool { return l.target.refuse }),

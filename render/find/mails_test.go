@@ -16,13 +16,14 @@ import (
 type fixture struct {
 	name             string
 	subject          string
+	from, sender     string
 	code, link       string // "" when none is to be found
 	text, html       string
 	textDoc, htmlDoc *doc.Document
 }
 
-// fixtures reads the mails of testdata/mails. A file has a header of "subject", "code" and "link"
-// (none when missing), an empty line, and the parts "[text]" and "[html]".
+// fixtures reads the mails of testdata/mails. A file has a header of "subject", "from", "code" and
+// "link" (none when missing), an empty line, and the parts "[text]" and "[html]".
 func fixtures(t testing.TB) []fixture {
 	t.Helper()
 	files, err := filepath.Glob("testdata/mails/*.mail")
@@ -50,6 +51,8 @@ func fixtures(t testing.TB) []fixture {
 				f.code = value
 			case "link":
 				f.link = value
+			case "from":
+				f.sender, f.from, _ = strings.Cut(strings.TrimSuffix(value, ">"), " <")
 			case "about":
 			default:
 				t.Fatalf("%s: unknown field %q", file, key)
@@ -78,7 +81,7 @@ func fixtures(t testing.TB) []fixture {
 }
 
 func (f *fixture) input() find.Input {
-	in := find.Input{Subject: f.subject, Doc: f.htmlDoc, Text: f.textDoc}
+	in := find.Input{Subject: f.subject, From: f.from, Sender: f.sender, Doc: f.htmlDoc, Text: f.textDoc}
 	if in.Doc == nil {
 		in.Doc, in.Text = f.textDoc, nil
 	}

@@ -113,6 +113,9 @@ func inspect(raw string) target {
 	}
 	bare, query, _ := strings.Cut(path, "?")
 	t.root = strings.Trim(bare, "/#") == "" && !strings.Contains(bare, "#/")
+	if at := strings.IndexByte(bare, '#'); at >= 0 && !strings.Contains(bare[at:], "/") && !secret(bare[at+1:]) {
+		bare = bare[:at] // a place in a page
+	}
 	for piece := range strings.FieldsFuncSeq(bare, func(r rune) bool { return strings.ContainsRune("/#.!;:", r) }) {
 		t.word(piece)
 		t.token = t.token || secret(piece)
@@ -126,6 +129,8 @@ func inspect(raw string) target {
 			t.asks |= asked(label)
 		}
 	}
+	first, _, _ := strings.Cut(t.host, ".")
+	t.footer = t.footer || t.asks == 0 && footerWords[first]
 	t.social = isOrUnder(t.host, shops) || t.asks == 0 && isOrUnder(t.host, socialHosts)
 	return t
 }

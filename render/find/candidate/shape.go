@@ -99,7 +99,7 @@ var patterns = []pattern{
 	{Long, none, "", span{1, 1}, letters | capital | small | mixed, span{16, 40}, span{16, 40}, true, random},
 	{Upper, none, "", span{1, 1}, upper, span{4, 10}, span{4, 10}, true, nil},
 	{Lower, none, "", span{1, 1}, lower, span{4, 10}, span{4, 10}, true, nil},
-	{Spaced, spaces, "", span{4, 10}, noLower, span{1, 1}, span{4, 10}, true, notCounting},
+	{Joined, spaces, "", span{4, 10}, noLower, span{1, 1}, span{4, 10}, true, notCounting},
 	{Spaced, spaces, "", span{2, 4}, digit, span{2, 5}, span{4, 9}, true, noYear},
 	{Hyphened, spaces, "", span{2, 2}, noLower, span{3, 5}, span{6, 10}, true, notDigits},
 	{Hyphened, hyphens, "-", span{2, 4}, digit, span{3, 6}, span{6, 12}, true, noYear},
@@ -183,14 +183,15 @@ func prefixed(atoms []atom) bool {
 
 func notCounting(atoms []atom) bool { return !counting(join(atoms, "")) }
 
-// counting reports whether characters count up, as the answers of a survey do.
+// counting reports whether characters count up or down or are all the same, as those of a scale do.
 func counting(s string) bool {
-	for i := 1; i < len(s); i++ {
-		if s[i] != s[i-1]+1 {
+	step := int(s[1]) - int(s[0])
+	for i := 2; i < len(s); i++ {
+		if int(s[i])-int(s[i-1]) != step {
 			return false
 		}
 	}
-	return true
+	return step >= -1 && step <= 1
 }
 
 // noYear reports whether neither of the first two groups may be a year.
@@ -287,6 +288,25 @@ func numeric(s string) bool {
 // Join returns characters that each have a line of their own as a candidate.
 func Join(s string) (Candidate, bool) {
 	digits := strings.ContainsAny(s, "0123456789")
-	ok := len(s) >= 4 && len(s) <= 10 && (digits || len(s) >= 5) && !counting(s)
+	ok := len(s) >= 4 && len(s) <= MostDigits && (digits || len(s) >= 5) && !counting(s)
 	return Candidate{Value: s, Shape: Joined}, ok
+}
+
+// Words returns a line of two words written alike as a candidate: "brisk otter", "Brisk Otter".
+func Words(line string) (Candidate, bool) {
+	text := strings.Trim(line, " \u00a0\t")
+	atoms := split(text)
+	if len(atoms) != 2 || text[atoms[0].end:atoms[1].start] != " " || len(text) != atoms[1].end-atoms[0].start {
+		return Candidate{}, false
+	}
+	for i := range atoms {
+		a := &atoms[i]
+		capital := a.upper == 1 && a.text[0] <= 'Z'
+		first := atoms[0].upper == 1
+		if n := len(a.text); n < 3 || n > 10 || a.digits > 0 || capital != first || !capital && a.kind() != atoms[0].kind() || a.kind() == letters && !capital {
+			return Candidate{}, false
+		}
+	}
+	start := strings.Index(line, text)
+	return Candidate{Value: text, Start: start, End: start + len(text), Shape: Pair}, true
 }

@@ -2,6 +2,7 @@ package candidate
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -68,6 +69,17 @@ func TestNoCodes(t *testing.T) {
 	} {
 		if got := values(text); len(got) > 0 {
 			t.Errorf("%q: %q, want none", text, got)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for line, want := range map[string]bool{
+		"brisk otter": true, "Brisk Otter": true, " BRISK OTTER ": true, "Brisk otter": false, "brisk": false, "brisk otter runs": false,
+		"brisk, otter": false, "brisk 4829": false, "an otter": false, "brisk otter.": false,
+	} {
+		if c, ok := Words(line); ok != want || ok && c.Value != strings.TrimSpace(line) {
+			t.Errorf("%q: %+v, %v", line, c, ok)
 		}
 	}
 }
