@@ -152,10 +152,14 @@ func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
 
 func (p *Pane) title(th *theme.Theme, w int) string {
 	if i := p.store.Inboxes[p.InboxID]; i != nil {
+		whole := i.Email
 		if i.Label != "" {
-			return cell.FirstFit([]string{th.Steady(i.Label + "  " + i.Email), th.Steady(i.Label)}, w)
+			whole = i.Label + "  " + i.Email
 		}
-		return cell.CutMiddle(i.Email, w)
+		if whole = th.Steady(whole); cell.Width(whole) <= w {
+			return whole
+		}
+		return cell.CutMiddle(i.Name(), w)
 	}
 	return "All inboxes"
 }

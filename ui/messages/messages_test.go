@@ -147,10 +147,11 @@ func TestTheList(t *testing.T) {
 func TestTheTitle(t *testing.T) {
 	s := open(t, 24, 12)
 	s.Show("a")
-	for _, c := range []struct{ label, want string }{
-		{"", " ada@x.example"}, {"signup", " signup  ada@x.example"}, {"a label of length", " a label of length"},
+	for _, c := range []struct{ label, email, want string }{
+		{"", "ada@x.example", " ada@x.example"}, {"signup", "ada@x.example", " signup  ada@x.example"},
+		{"", "a-name-of-length@x.example", " a-name-of-length"}, {"a label of length", "ada@x.example", " a label of length"},
 	} {
-		s.store.Inboxes["a"].Label = c.label
+		s.store.Inboxes["a"].Label, s.store.Inboxes["a"].Email = c.label, c.email
 		s.draw().Is(c.want + "\n\n  No mail in any inbox …")
 	}
 	s.Show(store.All)
