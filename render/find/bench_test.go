@@ -1,11 +1,10 @@
-package find_test
+package find
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"mayfly/render/find"
 	"mayfly/render/html"
 	"mayfly/render/text"
 )
@@ -20,12 +19,12 @@ func BenchmarkFind(b *testing.B) {
 	}
 	for name, body := range bodies {
 		d := html.Read(body)
-		in := find.Input{Subject: "Verify your account", Doc: d}
-		find.Find(in)
+		in := Input{Subject: "Verify your account", Doc: d}
+		Find(in)
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				find.Find(in)
+				Find(in)
 			}
 		})
 	}
@@ -41,9 +40,9 @@ func manyLinks(n int) string {
 
 func BenchmarkFindText(b *testing.B) {
 	d := text.Read(strings.Repeat("Hello, here is line after line of a long newsletter in plain text, with 12345 in it.\n", 1200), text.Options{})
-	in := find.Input{Subject: "News", Doc: d}
-	find.Find(in)
+	in := Input{Subject: "News", Doc: d}
+	Find(in)
 	for b.Loop() {
-		find.Find(in)
+		Find(in)
 	}
 }

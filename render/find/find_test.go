@@ -1,10 +1,9 @@
-package find_test
+package find
 
 import (
 	"strings"
 	"testing"
 
-	"mayfly/render/find"
 	"mayfly/render/find/lexicon"
 	"mayfly/render/html"
 	"mayfly/render/text"
@@ -12,13 +11,13 @@ import (
 
 // TestNothing: an empty mail has neither code nor link, and is no fault.
 func TestNothing(t *testing.T) {
-	r := find.Find(find.Input{})
+	r := Find(Input{})
 	if r.CodeOK || r.LinkOK || len(r.Codes)+len(r.Links) > 0 {
 		t.Errorf("found %+v in nothing", r)
 	}
 }
 
-func shown(reasons []find.Reason) string {
+func shown(reasons []Reason) string {
 	var s strings.Builder
 	for _, r := range reasons {
 		s.WriteString(r.String() + "\n")
@@ -27,7 +26,7 @@ func shown(reasons []find.Reason) string {
 }
 
 func TestReasonsExplain(t *testing.T) {
-	r := find.Find(find.Input{
+	r := Find(Input{
 		Subject: "482913 is your code",
 		Doc:     html.Read(`<p>Your verification code: <b>482913</b></p><p><a href="https://a.example/verify?token=abcdef">Verify</a></p>`),
 	})
@@ -50,7 +49,7 @@ func TestReasonsExplain(t *testing.T) {
 
 // TestNearTie: two codes as likely as one another are a choice, not a code.
 func TestNearTie(t *testing.T) {
-	r := find.Find(find.Input{Subject: "Your codes", Doc: html.Read(`<p>Your login code is 448120.</p><p>Your login code is 903377.</p>`)})
+	r := Find(Input{Subject: "Your codes", Doc: html.Read(`<p>Your login code is 448120.</p><p>Your login code is 903377.</p>`)})
 	if r.CodeOK || len(r.Codes) != 2 {
 		t.Errorf("found %+v", r)
 	}
@@ -62,9 +61,9 @@ func folded(s string) string {
 }
 
 // present checks what holds for every mail: what was found stands in it.
-func present(t *testing.T, in find.Input) {
+func present(t *testing.T, in Input) {
 	t.Helper()
-	r := find.Find(in)
+	r := Find(in)
 	var all strings.Builder
 	all.WriteString(folded(in.Subject))
 	urls := map[string]bool{}
@@ -110,7 +109,7 @@ func TestFoundIsPresent(t *testing.T) {
 // TestDeterministic: the same mail gives the same result.
 func TestDeterministic(t *testing.T) {
 	for _, f := range fixtures(t) {
-		a, b := find.Find(f.input()), find.Find(f.input())
+		a, b := Find(f.input()), Find(f.input())
 		if len(a.Codes) != len(b.Codes) || len(a.Links) != len(b.Links) {
 			t.Fatalf("%s: %+v and then %+v", f.name, a, b)
 		}
@@ -130,7 +129,7 @@ func FuzzFind(f *testing.F) {
 		if len(h)+len(plain) > 100_000 {
 			t.Skip("long inputs are the benchmarks'")
 		}
-		in := find.Input{Subject: subject, Doc: html.Read(h)}
+		in := Input{Subject: subject, Doc: html.Read(h)}
 		if plain != "" {
 			in.Text = text.Read(plain, text.Options{})
 		}

@@ -1,4 +1,4 @@
-package find_test
+package find
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"mayfly/render/doc"
-	"mayfly/render/find"
 	"mayfly/render/html"
 	"mayfly/render/text"
 )
@@ -80,8 +79,8 @@ func fixtures(t testing.TB) []fixture {
 	return all
 }
 
-func (f *fixture) input() find.Input {
-	in := find.Input{Subject: f.subject, From: f.from, Sender: f.sender, Doc: f.htmlDoc, Text: f.textDoc}
+func (f *fixture) input() Input {
+	in := Input{Subject: f.subject, From: f.from, Sender: f.sender, Doc: f.htmlDoc, Text: f.textDoc}
 	if in.Doc == nil {
 		in.Doc, in.Text = f.textDoc, nil
 	}
@@ -92,7 +91,7 @@ func (f *fixture) input() find.Input {
 func TestMails(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
-			r := find.Find(f.input())
+			r := Find(f.input())
 			code, link := "", ""
 			if r.CodeOK {
 				code = r.Codes[0].Value

@@ -1,4 +1,4 @@
-package find_test
+package find
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"mayfly/render/find"
 	"mayfly/render/html"
 	"mayfly/render/text"
 )
@@ -35,8 +34,8 @@ func lines(t *testing.T, file string) [][]string {
 func TestCodesInSentences(t *testing.T) {
 	for _, fields := range lines(t, "sentences.txt") {
 		for _, code := range []string{"482913", "7031", "90417725", "7KQ2M9", "QX7K-2PRT"} {
-			in := find.Input{Subject: "Northwind", Doc: text.Read(strings.ReplaceAll(fields[1], "#", code), text.Options{})}
-			if r := find.Find(in); !r.CodeOK || r.Codes[0].Value != code {
+			in := Input{Subject: "Northwind", Doc: text.Read(strings.ReplaceAll(fields[1], "#", code), text.Options{})}
+			if r := Find(in); !r.CodeOK || r.Codes[0].Value != code {
 				t.Errorf("%s: %s not found in %q: %+v", fields[0], code, fields[1], r.Codes)
 			}
 		}
@@ -51,7 +50,7 @@ func TestNumbersInSentences(t *testing.T) {
 			for i := 0; strings.Contains(body, "#"); i++ {
 				body = strings.Replace(body, "#", fmt.Sprint(numbers[i%2]), 1)
 			}
-			if r := find.Find(find.Input{Subject: "Northwind", Doc: text.Read(body, text.Options{})}); r.CodeOK {
+			if r := Find(Input{Subject: "Northwind", Doc: text.Read(body, text.Options{})}); r.CodeOK {
 				t.Errorf("%s: %s found in %q: %q", fields[0], r.Codes[0].Value, body, r.Codes[0].Reasons)
 			}
 		}
@@ -63,7 +62,7 @@ func TestCoupons(t *testing.T) {
 	for _, fields := range lines(t, "coupons.txt") {
 		for _, code := range []string{"SAVE20", "482913", "7KQ2-M9XP", "HERBST", "summer-sale-2031"} {
 			body := strings.ReplaceAll(fields[1], "#", code)
-			if r := find.Find(find.Input{Subject: "Northwind", Doc: text.Read(body, text.Options{})}); r.CodeOK {
+			if r := Find(Input{Subject: "Northwind", Doc: text.Read(body, text.Options{})}); r.CodeOK {
 				t.Errorf("%s: %s found in %q: %q", fields[0], code, body, r.Codes[0].Reasons)
 			}
 		}
@@ -78,7 +77,7 @@ const request = `<p><a href="https://northwind.example/"><img src="x" alt="North
 func TestRequests(t *testing.T) {
 	for _, fields := range lines(t, "requests.txt") {
 		want := "https://click.example/ls/a7c3e9b1d5f2"
-		r := find.Find(find.Input{Subject: fields[1], Doc: html.Read(fmt.Sprintf(request, "a7c3e9b1d5f2", fields[2]))})
+		r := Find(Input{Subject: fields[1], Doc: html.Read(fmt.Sprintf(request, "a7c3e9b1d5f2", fields[2]))})
 		if !r.LinkOK || r.Links[0].URL != want {
 			t.Errorf("%s: %q [%s] not found: %+v", fields[0], fields[1], fields[2], r.Links)
 		}
@@ -92,7 +91,7 @@ const report = `<p><a href="https://northwind.example/"><img src="x" alt="Northw
 func TestReports(t *testing.T) {
 	for _, fields := range lines(t, "reports.txt") {
 		for _, path := range []string{"login", "account", "orders/448210"} {
-			r := find.Find(find.Input{Subject: fields[1], Doc: html.Read(fmt.Sprintf(report, fields[1], path, fields[2]))})
+			r := Find(Input{Subject: fields[1], Doc: html.Read(fmt.Sprintf(report, fields[1], path, fields[2]))})
 			if r.LinkOK {
 				t.Errorf("%s: %q [%s] %s found: %q", fields[0], fields[1], fields[2], path, r.Links[0].Reasons)
 			}

@@ -1,0 +1,153 @@
+package find
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"mayfly/render/html"
+	"mayfly/render/text"
+)
+
+// labelled is a mail with what is to be found in it.
+type labelled struct {
+	source     string // the mail or sentence that it is made from
+	language   string
+	kind       string
+	input      Input
+	code, link string // "" when none is to be found
+}
+
+// corpus returns all fixtures: the mails, and the sentences with numbers put in.
+func corpus(t *testing.T) []labelled {
+	var all []labelled
+	for _, f := range fixtures(t) {
+		all = append(all, labelled{f.name, language(f.name), kind(f.code, f.link), f.input(), f.code, f.link})
+	}
+	sentence := func(kind string, fields []string, code string, values ...string) {
+		body := fields[1]
+		for i := 0; strings.Contains(body, "#"); i++ {
+			body = strings.Replace(body, "#", values[i%len(values)], 1)
+		}
+		in := Input{Subject: "Northwind", Doc: text.Read(body, text.Options{})}
+		all = append(all, labelled{kind + " " + fields[1], fields[0], kind, in, code, ""})
+	}
+	for _, fields := range lines(t, "sentences.txt") {
+		for _, code := range []string{"482913", "7031", "90417725", "7KQ2M9", "QX7K-2PRT"} {
+			sentence("sentence with a code", fields, code, code)
+		}
+	}
+	for _, fields := range lines(t, "numbers.txt") {
+		sentence("sentence with numbers", fields, "", "482913", "70312")
+		sentence("sentence with numbers", fields, "", "90417725", "448210")
+	}
+	for _, fields := range lines(t, "coupons.txt") {
+		for _, code := range []string{"SAVE20", "482913", "7KQ2-M9XP", "HERBST", "summer-sale-2031"} {
+			sentence("sentence with a coupon", fields, "", code)
+		}
+	}
+	for _, fields := range lines(t, "requests.txt") {
+		in := Input{Subject: fields[1], Doc: html.Read(fmt.Sprintf(request, "a7c3e9b1d5f2", fields[2]))}
+		all = append(all, labelled{"request " + fields[1], fields[0], "request by words alone", in, "", "https://click.example/ls/a7c3e9b1d5f2"})
+	}
+	for _, fields := range lines(t, "reports.txt") {
+		for _, path := range []string{"login", "account", "orders/448210"} {
+			in := Input{Subject: fields[1], Doc: html.Read(fmt.Sprintf(report, fields[1], path, fields[2]))}
+			all = append(all, labelled{"report " + fields[1], fields[0], "report with a button", in, "", ""})
+		}
+	}
+	return all
+}
+
+// language returns the language that the name of a mail begins with, by default English.
+func language(name string) string {
+	name = strings.Replace(strings.Replace(name, "zh-hans", "zh-Hans", 1), "zh-hant", "zh-Hant", 1)
+	for i := len(name); i > 0; i = strings.LastIndexByte(name[:i], '-') {
+		if _, err := os.Stat("../../assets/lexicons/" + name[:i] + ".txt"); err == nil {
+			return name[:i]
+		}
+	}
+	return "en"
+}
+
+func kind(code, link string) string {
+	switch {
+	case code != "" && link != "":
+		return "mail with a code and a link"
+	case code != "":
+		return "mail with a code"
+	case link != "":
+		return "mail with a link"
+	}
+	return "mail with neither"
+}
+
+// tally counts what was found.
+type tally struct{ expected, right, wrong int }
+
+func (c *tally) count(want, got string) {
+	if want != "" {
+		c.expected++
+	}
+	if got != "" && got == want {
+		c.right++
+	} else if got != "" {
+		c.wrong++
+	}
+}
+
+func share(part, of int) float64 {
+	if of == 0 {
+		return 1
+	}
+	return float64(part) / float64(of)
+}
+
+func (c *tally) precision() float64 { return share(c.right, c.right+c.wrong) }
+func (c *tally) recall() float64    { return share(c.right, c.expected) }
+
+// The least that is found, and found rightly, of all and in each language and kind.
+const (
+	floorOfAll  = 0.99
+	floorOfEach = 0.9
+)
+
+// TestEval measures precision and recall by language and by kind; -v prints them.
+func TestEval(t *testing.T) {
+	tallies := map[string]*[2]tally{}
+	for _, m := range corpus(t) {
+		code, link := "", ""
+		r := Find(m.input)
+		if r.CodeOK {
+			code = r.Codes[0].Value
+		}
+		if r.LinkOK {
+			link = r.Links[0].URL
+		}
+		for _, key := range []string{"all", "in " + m.language, m.kind} {
+			if tallies[key] == nil {
+				tallies[key] = new([2]tally)
+			}
+			tallies[key][0].count(m.code, code)
+			tallies[key][1].count(m.link, link)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(tallies)) {
+		floor := floorOfEach
+		if key == "all" {
+			floor = floorOfAll
+		}
+		for i, what := range []string{"codes", "links"} {
+			c := &tallies[key][i]
+			if c.expected+c.wrong > 0 {
+				t.Logf("%-28s %s: precision %.3f, recall %.3f of %d", key, what, c.precision(), c.recall(), c.expected)
+			}
+			if c.precision() < floor || c.recall() < floor {
+				t.Errorf("%s: %d of %d %s found, %d wrong", key, c.right, c.expected, what, c.wrong)
+			}
+		}
+	}
+}

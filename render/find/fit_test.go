@@ -1,0 +1,328 @@
+package find
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/format"
+	"hash/fnv"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"mayfly/render/find/candidate"
+)
+
+var fitting = flag.Bool("fit", false, "fit the weights to the fixtures and write them to weights.go")
+
+// The weights maximise the likelihood of what the fixtures expect. Each mail is a choice among its
+// candidates and "nothing", whose score is the threshold; the probability of a choice is the softmax
+// of the scores, with wrong ones ahead by the tie. A penalty holds a weight to what a person gave
+// it, and it keeps its sign.
+const (
+	rounds    = 400
+	folds     = 10
+	sharpness = 3 // of the softmax: how certain a point of difference makes
+)
+
+// option is a candidate: its features, and for a code those of the words for a code near it, of
+// which the one that weighs most counts.
+type option struct {
+	x       []float64
+	phrases [][]float64
+	right   bool
+}
+
+// choice is a mail.
+type choice struct {
+	options []option
+	share   float64 // of the mails made from the same source
+	fold    int
+	none    bool // "nothing" is right
+}
+
+// problem is what is fitted: the weights of the phrases' features come first.
+type problem struct {
+	names       []string // with the name of the table before each
+	hand        []float64
+	phrases     int
+	choices     []choice
+	enough, tie float64
+}
+
+func (p *problem) score(w []float64, o *option) (score float64, phrase []float64) {
+	for i, v := range o.x {
+		score += w[p.phrases+i] * v
+	}
+	most := 0.0
+	for _, x := range o.phrases {
+		if worth := dot(w, x); worth > most {
+			most, phrase = worth, x
+		}
+	}
+	return score + most, phrase
+}
+
+func dot(w, x []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		sum += w[i] * v
+	}
+	return sum
+}
+
+// learn adds the gradient of the likelihood of a choice to g, and returns the log of the likelihood.
+func (p *problem) learn(w, g []float64, c *choice) float64 {
+	scores, phrases := make([]float64, len(c.options)), make([][]float64, len(c.options))
+	none := p.enough
+	if !c.none {
+		none += p.tie
+	}
+	most := none
+	for i := range c.options {
+		scores[i], phrases[i] = p.score(w, &c.options[i])
+		if !c.options[i].right {
+			scores[i] += p.tie
+		}
+		most = max(most, scores[i])
+	}
+	all, right := math.Exp(sharpness*(none-most)), 0.0
+	if c.none {
+		right = all
+	}
+	for i := range scores {
+		scores[i] = math.Exp(sharpness * (scores[i] - most))
+		if all += scores[i]; c.options[i].right {
+			right += scores[i]
+		}
+	}
+	for i := range c.options {
+		o := &c.options[i]
+		slope := -scores[i] / all
+		if o.right {
+			slope += scores[i] / right
+		}
+		for j, v := range phrases[i] {
+			g[j] += c.share * sharpness * slope * v
+		}
+		for j, v := range o.x {
+			g[p.phrases+j] += c.share * sharpness * slope * v
+		}
+	}
+	return c.share * math.Log(right/all)
+}
+
+// fit returns the weights for the choices outside a fold; -1 leaves none out.
+func (p *problem) fit(hold float64, without int) []float64 {
+	w := append([]float64(nil), p.hand...)
+	g, mean, square := make([]float64, len(w)), make([]float64, len(w)), make([]float64, len(w))
+	for round := 1; round <= rounds; round++ {
+		for i := range w {
+			g[i] = hold * (p.hand[i] - w[i])
+		}
+		for i := range p.choices {
+			if c := &p.choices[i]; c.fold != without {
+				p.learn(w, g, c)
+			}
+		}
+		for i := range w { // Adam
+			mean[i] = 0.9*mean[i] + 0.1*g[i]
+			square[i] = 0.99*square[i] + 0.01*g[i]*g[i]
+			m, s := mean[i]/(1-math.Pow(0.9, float64(round))), square[i]/(1-math.Pow(0.99, float64(round)))
+			w[i] += 0.02 * m / (math.Sqrt(s) + 1e-8)
+			if w[i]*p.hand[i] < 0 {
+				w[i] = 0
+			}
+		}
+	}
+	return w
+}
+
+// figures are of the choices of a fold under some weights, -1 for all of them.
+type figures struct {
+	right, missed, wrong int
+	likelihood           float64 // mean of the logs
+}
+
+func (f *figures) add(p *problem, w []float64, fold int) {
+	g := make([]float64, len(w))
+	for i := range p.choices {
+		c := &p.choices[i]
+		if fold >= 0 && c.fold != fold {
+			continue
+		}
+		var all []scored[*option]
+		for j := range c.options {
+			s, _ := p.score(w, &c.options[j])
+			all = append(all, scored[*option]{&c.options[j], s})
+		}
+		found, chosen := best(all, p.enough, p.tie)
+		switch {
+		case chosen && found[0].candidate.right, !chosen && c.none:
+			f.right++
+		case chosen:
+			f.wrong++
+		default:
+			f.missed++
+		}
+		f.likelihood += p.learn(w, g, c)
+	}
+}
+
+func (f figures) String() string {
+	return fmt.Sprintf("%d right, %d missed, %d wrong, likelihood %.2f", f.right, f.missed, f.wrong, f.likelihood)
+}
+
+// crossValidated are the figures of each fold under weights fitted to the others.
+func (p *problem) crossValidated(hold float64) (f figures) {
+	for fold := range folds {
+		f.add(p, p.fit(hold, fold), fold)
+	}
+	return f
+}
+
+// problems returns what is to be fitted to the mails: the choice of the code, and of the link.
+func problems(mails []labelled) (codes, links *problem) {
+	codes = &problem{phrases: len(phraseFeatures), enough: enoughForCode, tie: tieOfCodes}
+	hand(codes, "phraseWeights", phraseFeatures, phraseWeights)
+	hand(codes, "codeWeights", codeFeatures, codeWeights)
+	links = &problem{enough: enoughForLink, tie: tieOfLinks}
+	hand(links, "linkWeights", linkFeatures, linkWeights)
+	sizes := map[string]float64{}
+	for _, m := range mails {
+		sizes[m.source]++
+	}
+	for _, m := range mails {
+		h := fnv.New32a()
+		h.Write([]byte(m.source))
+		base := choice{share: 1 / sizes[m.source], fold: int(h.Sum32() % folds)}
+		read := read(m.input)
+		c := base
+		c.none = m.code == ""
+		for _, x := range one(scoredCodes(read)) {
+			c.options = append(c.options, x.candidate.option(m.code))
+		}
+		codes.choices = append(codes.choices, c)
+		_, hasCode := read.codes()
+		for i, page := range read.pages() {
+			c := base
+			c.none = m.link == ""
+			found := false
+			for _, l := range page.candidates(read, hasCode) {
+				right := page.doc.Links[l.n-1].URL == m.link
+				found = found || right
+				c.options = append(c.options, option{x: values(linkFeatures, &l), right: right})
+			}
+			if found || i == 0 && c.none {
+				links.choices = append(links.choices, c)
+			}
+		}
+	}
+	return codes, links
+}
+
+// hand adds the weights of a table that a person gave.
+func hand[C any](p *problem, table string, features []feature[C], weights map[string]weight) {
+	for _, f := range features {
+		p.names, p.hand = append(p.names, table+f.name), append(p.hand, weights[f.name].hand)
+	}
+}
+
+func values[C any](features []feature[C], c C) []float64 {
+	x := make([]float64, len(features))
+	for i, f := range features {
+		x[i] = f.value(c)
+	}
+	return x
+}
+
+func scoredCodes(m *mail) []scored[*code] {
+	var all []scored[*code]
+	for _, c := range m.codeCandidates() {
+		all = append(all, scored[*code]{c, c.score()})
+	}
+	return all
+}
+
+func (c *code) option(want string) option {
+	o := option{x: values(codeFeatures, c), right: c.Key() == key(want)}
+	c.phrases(func(p *phrase) { o.phrases = append(o.phrases, values(phraseFeatures, p)) })
+	return o
+}
+
+func key(value string) string {
+	return (&code{Candidate: candidate.Candidate{Value: value}}).Key()
+}
+
+// TestFit fits the weights, with -fit, and reports the figures.
+func TestFit(t *testing.T) {
+	if !*fitting {
+		t.Skip("without -fit")
+	}
+	codes, links := problems(corpus(t))
+	var report bytes.Buffer
+	fitted := map[string]float64{}
+	for _, p := range []struct {
+		what string
+		*problem
+	}{{"Codes", codes}, {"Links", links}} {
+		var byHand figures
+		byHand.add(p.problem, p.hand, -1)
+		t.Logf("%s by hand: %v", p.what, byHand)
+		bestHold, best := 0.0, figures{likelihood: math.Inf(-1)}
+		for _, hold := range []float64{0.3, 1, 3, 10} {
+			f := p.crossValidated(hold)
+			t.Logf("%s held by %g: %v", p.what, hold, f)
+			if f.likelihood > best.likelihood {
+				bestHold, best = hold, f
+			}
+		}
+		w := p.fit(bestHold, -1)
+		var all figures
+		all.add(p.problem, w, -1)
+		t.Logf("%s fitted: %v", p.what, all)
+		fmt.Fprintf(&report, "//   - %s by hand: %v.\n//   - %s fitted to nine tenths of the sources, on the tenth left out: %v.\n//   - %s fitted to all: %v.\n",
+			p.what, byHand, p.what, best, p.what, all)
+		for i, name := range p.names {
+			fitted[name] = w[i]
+		}
+	}
+	write(t, report.String(), fitted)
+}
+
+// write writes weights.go with other weights and figures.
+func write(t *testing.T, report string, fitted map[string]float64) {
+	const file, begin, end = "weights.go", "// Figures of the fit:\n", "type weight struct"
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	table := ""
+	for line := range strings.Lines(string(b)) {
+		if name, ok := strings.CutPrefix(line, "var "); ok {
+			table, _, _ = strings.Cut(name, " ")
+		}
+		name, rest, ok := strings.Cut(strings.TrimSpace(line), ":")
+		w, isWeight := fitted[table+strings.Trim(name, `"`)]
+		if !ok || !isWeight {
+			out.WriteString(line)
+			continue
+		}
+		byHand, _, _ := strings.Cut(strings.TrimSpace(rest), ",")
+		fmt.Fprintf(&out, "\t%s: %s, %.2f},\n", name, byHand, w)
+	}
+	source := out.String()
+	from, to := strings.Index(source, begin), strings.Index(source, end)
+	if from < 0 || to < 0 {
+		t.Fatal("weights.go has no place for the figures")
+	}
+	formatted, err := format.Source([]byte(source[:from] + begin + "//\n" + report + source[to:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, formatted, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
