@@ -1,9 +1,11 @@
 package html
 
 import (
+	"slices"
 	"strings"
 
 	"mayfly/render/doc"
+	"mayfly/render/find/lexicon"
 )
 
 // foldFooter moves the secondary text at the end of a message (who sent it and why, the address,
@@ -20,13 +22,17 @@ func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 	// footer text.
 	// doubt: there may be an image of a button below. It is footer only if footer text is above it.
 	ruled, doubt := false, false
+	words := &footerWords{doc: d}
 	for i := len(blocks) - 1; i > 0; i-- {
 		l := blocks[i]
-		strong := footerText(d, l)
+		strong, weak := words.footerText(l)
 		if l.Kind == doc.Rule {
 			ruled = ruled || evidence
-		} else if !strong && (ruled || !secondary(l, body, page, grey)) {
-			break
+		} else if !strong {
+			if ruled || !secondary(l, body, page, grey) {
+				break
+			}
+			strong = weak
 		}
 		taken += len(l.Text())
 		if taken*10 > total*7 {
@@ -37,7 +43,11 @@ func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 		}
 		at, evidence = i, evidence || strong
 	}
-	for at < len(blocks) && (blocks[at].Kind == doc.Rule || blocks[at-1].Kind == doc.Heading && !footerText(d, blocks[at])) {
+	for at < len(blocks) {
+		strong, _ := words.footerText(blocks[at])
+		if blocks[at].Kind != doc.Rule && (strong || blocks[at-1].Kind != doc.Heading) {
+			break
+		}
 		at++ // what is below a heading belongs to it
 	}
 	if !evidence || at >= len(blocks) {
@@ -133,33 +143,66 @@ func faint(c, back doc.Color) bool {
 var footerMarks = []string{"unsub", "optout", "opt-out", "opt_out", "preferences", "privacy", "manage-subscription",
 	"email-settings", "notification-settings", "list-manage"}
 
-// footerWords are texts typical of footers.
-var footerWords = []string{"©", "(c) 20", "&copy", "unsubscribe", "all rights reserved", "privacy policy", "you are receiving this",
-	"you're receiving this", "you received this", "this email was sent to", "abmelden", "abbestellen", "désabonner",
-	"désinscrire", "darse de baja", "cancelar suscripci", "cancelar a inscri", "disiscriv", "annulla l'iscrizione", "uitschrijven",
-	"avsluta prenumeration", "avmeld", "frameld", "wypisz", "отписаться", "odhlásit", "leiratkoz", "配信停止", "退订", "수신거부", "إلغاء الاشتراك"}
+// footerPhrases are how many different phrases of footers make a block footer text wherever it is, if
+// they are not half of it: then two are. In one that is smaller or fainter than the body one is.
+const footerPhrases = 3
 
-func footerText(d *doc.Document, l *doc.Block) bool {
+// sample is how many bytes of a message tell its language.
+const sample = 8 << 10
+
+// footerWords finds the phrases of footers in the languages of a message.
+type footerWords struct {
+	doc       *doc.Document
+	languages []*lexicon.Language // nil until they are needed
+}
+
+// in returns how many different phrases of footers a text has, and whether they are half of it.
+func (w *footerWords) in(text string) (n int, half bool) {
+	if w.languages == nil {
+		text := w.doc.Text()
+		w.languages, _ = lexicon.Detect(lexicon.Fold(text[:min(len(text), sample)]), w.doc.Lang)
+	}
+	folded := lexicon.Fold(text)
+	found := map[string]bool{}
+	covered := 0
+	for _, l := range w.languages {
+		end := 0
+		l.Scan(folded, func(h lexicon.Hit) bool {
+			if h.Class == lexicon.Footer {
+				found[folded.Folded[h.Start:h.End]] = true
+				covered += max(0, h.End-max(h.Start, end))
+				end = max(end, h.End)
+			}
+			return true
+		})
+	}
+	return len(found), covered*2 >= len(folded.Folded)
+}
+
+// footerText reports whether a block is footer text wherever it is, and whether it is if it is
+// secondary.
+func (w *footerWords) footerText(l *doc.Block) (strong, weak bool) {
 	text := l.Text()
 	if len(text) > 1500 {
-		return false
+		return false, false
 	}
-	lower := strings.ToLower(text)
-	for _, w := range footerWords {
-		if strings.Contains(lower, w) {
-			return true
-		}
+	if strings.Contains(text, "©") || strings.Contains(text, "(c) 20") || w.marked(l) {
+		return true, true
 	}
+	n, half := w.in(text)
+	return n >= footerPhrases || n > 1 && half, n > 0
+}
+
+// marked reports whether a block has a link typical of footers that is no button.
+func (w *footerWords) marked(l *doc.Block) bool {
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
 		for _, s := range leaf.Spans {
 			if s.Link == 0 || s.Button {
 				continue
 			}
-			url := strings.ToLower(d.Links[s.Link-1].URL)
-			for _, m := range footerMarks {
-				if strings.Contains(url, m) {
-					return true
-				}
+			url := strings.ToLower(w.doc.Links[s.Link-1].URL)
+			if slices.ContainsFunc(footerMarks, func(m string) bool { return strings.Contains(url, m) }) {
+				return true
 			}
 		}
 	}
