@@ -46,6 +46,7 @@ var linkFeatures = []feature[*link]{
 	when("leads to a front page", func(l *link) bool { return l.target.root }),
 	when("leads to what footers link to", func(l *link) bool { return l.target.footer && l.target.asks == 0 }),
 	when("its path undoes or refuses", func(l *link) bool { return l.target.refuse }),
+	when("leads to a call", func(l *link) bool { return l.target.call && !l.target.forRequest() }),
 	when("carries the marks of a campaign", func(l *link) bool { return l.target.campaign }),
 	when("a profile in a social network, or a shop of applications", func(l *link) bool { return l.social() }),
 

@@ -18,6 +18,7 @@ type target struct {
 	footer       bool // leads to something that footers link to
 	social       bool // leads to a profile in a social network, or to a shop of applications
 	refuse       bool // undoes or refuses
+	call         bool // leads to a call
 	campaign     bool // has campaign parameters and no secret
 }
 
@@ -57,6 +58,12 @@ var (
 		"reddit.com", "snapchat.com", "youtu.be",
 	}
 	shops = []string{"apps.apple.com", "itunes.apple.com", "play.google.com", "w3.org"}
+)
+
+// callHosts begin the names of hosts for calls, callDomains have nothing else.
+var (
+	callHosts   = wordSet("meet zoom webex jitsi")
+	callDomains = []string{"zoom.us", "webex.com", "teams.microsoft.com", "teams.live.com", "whereby.com"}
 )
 
 // secretNames are parameters whose value is a secret however short it is.
@@ -130,7 +137,8 @@ func inspect(raw string) target {
 		}
 	}
 	first, _, _ := strings.Cut(t.host, ".")
-	t.footer = t.footer || t.asks == 0 && footerWords[first]
+	t.footer = t.footer || t.asks == 0 && !t.token && !t.opaque && (first == "help" || first == "docs")
+	t.call = callHosts[first] || isOrUnder(t.host, callDomains)
 	t.social = isOrUnder(t.host, shops) || t.asks == 0 && isOrUnder(t.host, socialHosts)
 	return t
 }
