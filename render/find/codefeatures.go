@@ -180,7 +180,8 @@ func (c *code) apart() bool { return c.direct && c.alone && (c.prominent || c.in
 
 func (c *code) fitsWords() bool {
 	number := strings.ContainsAny(c.Value, "0123456789")
-	if !c.strong && !(c.alone && number && c.mail.asksForCode()) {
+	shown := c.near && c.prominent && c.introduced()
+	if !c.strong && !shown && !(c.alone && number && c.mail.asksForCode()) {
 		return false
 	}
 	if c.alone {

@@ -14,7 +14,9 @@ var linkFeatures = []feature[*link]{
 	when("named like the links of a footer", func(l *link) bool { return l.footer }),
 	when("about an order, an offer or news", func(l *link) bool { return l.trade }),
 	when("undoes or refuses", func(l *link) bool { return l.refuses }),
-	when("a mere way to sign in", func(l *link) bool { return l.own == onlyLogin && !l.target.token && !l.subject().has(lexicon.Login) }),
+	when("a mere way to sign in", func(l *link) bool {
+		return l.own == onlyLogin && !l.target.token && !l.subject().has(lexicon.Login) && !l.subject().has(lexicon.Invite)
+	}),
 
 	// The text around it.
 	when("no more than a word of signing in near it", (*link).mereLogin),
@@ -115,9 +117,10 @@ func (l *link) reported() float64 {
 	return l.mail.purpose.notice
 }
 
-// asksDespite reports whether a link asks for more than signing in, and is more than a name.
+// asksDespite reports whether a link asks for more than signing in, and is more than a name. A lock
+// is reported to be undone.
 func (l *link) asksDespite() bool {
-	return l.own&^onlyLogin != 0 && (l.target.token || l.near&^onlyLogin != 0)
+	return l.own&^onlyLogin != 0 && (l.target.token || l.near&^onlyLogin != 0 || l.own.has(lexicon.Unlock))
 }
 
 // social reports whether a link leads to a profile in a social network or to a shop of
