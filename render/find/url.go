@@ -101,46 +101,50 @@ func (t *target) forRequest() bool {
 const longestURL = 4096
 
 func inspect(raw string) target {
-	raw = cut(raw, longestURL)
 	var t target
-	scheme, rest, ok := strings.Cut(raw, ":")
-	if !ok {
-		rest = raw
+	path, query, _ := strings.Cut(t.split(cut(raw, longestURL)), "?")
+	t.root = strings.Trim(path, "/#") == "" && !strings.Contains(path, "#/")
+	if at := strings.IndexByte(path, '#'); at >= 0 && !strings.Contains(path[at:], "/") && !secret(path[at+1:]) {
+		path = path[:at] // a place in a page
 	}
-	t.scheme = strings.ToLower(scheme)
-	rest = strings.TrimLeft(rest, "/")
-	end := strings.IndexAny(rest, "/?#")
-	path := ""
-	if end >= 0 {
-		rest, path = rest[:end], rest[end:]
-	}
-	t.host = strings.ToLower(rest)
-	if at := strings.LastIndexByte(t.host, '@'); at >= 0 {
-		t.host = t.host[at+1:]
-	}
-	bare, query, _ := strings.Cut(path, "?")
-	t.root = strings.Trim(bare, "/#") == "" && !strings.Contains(bare, "#/")
-	if at := strings.IndexByte(bare, '#'); at >= 0 && !strings.Contains(bare[at:], "/") && !secret(bare[at+1:]) {
-		bare = bare[:at] // a place in a page
-	}
-	for piece := range strings.FieldsFuncSeq(bare, func(r rune) bool { return strings.ContainsRune("/#.!;:", r) }) {
+	for piece := range strings.FieldsFuncSeq(path, func(r rune) bool { return strings.ContainsRune("/#.!;:", r) }) {
 		t.word(piece)
 		t.token = t.token || secret(piece)
 		t.opaque = t.opaque || short(piece)
 	}
-	if query != "" {
-		t.parameters(query)
+	t.parameters(query)
+	t.readHost()
+	return t
+}
+
+// split sets the scheme and the host of a URL, and returns the rest.
+func (t *target) split(raw string) (path string) {
+	scheme, rest, ok := strings.Cut(raw, ":")
+	if !ok {
+		rest = raw
 	}
+	rest = strings.TrimLeft(rest, "/")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest, path = rest[:end], rest[end:]
+	}
+	t.scheme, t.host = strings.ToLower(scheme), strings.ToLower(rest)
+	if at := strings.LastIndexByte(t.host, '@'); at >= 0 {
+		t.host = t.host[at+1:]
+	}
+	return path
+}
+
+// readHost notes what the host says.
+func (t *target) readHost() {
+	first, _, _ := strings.Cut(t.host, ".")
 	for label := range strings.SplitSeq(t.host, ".") {
 		if label != "auth" && label != "login" {
 			t.asks |= asked(label)
 		}
 	}
-	first, _, _ := strings.Cut(t.host, ".")
 	t.footer = t.footer || t.asks == 0 && !t.token && !t.opaque && (first == "help" || first == "docs")
 	t.call = callHosts[first] || isOrUnder(t.host, callDomains)
 	t.social = isOrUnder(t.host, shops) || t.asks == 0 && isOrUnder(t.host, socialHosts)
-	return t
 }
 
 // isOrUnder reports whether a host is one of some domains, or within one.
