@@ -9,6 +9,7 @@
 // all others.
 package ballast
 
+//lint:ignore U1000 it is there to be large, not to be read
 var weight = make([]byte, 16<<20)
 
 // Drop lets the collector work as usual from now on.
