@@ -19,9 +19,6 @@ var codeFeatures = []feature[*code]{
 	when("looks like a year, no word right beside it", func(c *code) bool { return c.Year() && !c.direct }),
 	when("year of a date", (*code).dated),
 	when("one character to a cell", func(c *code) bool { return c.Shape == candidate.Joined }),
-	when("letters one to a cell, no word near", func(c *code) bool {
-		return c.Shape == candidate.Joined && !c.numeric() && !c.near && c.phrase.where == nowhere
-	}),
 	when("groups, no word near", func(c *code) bool { return c.Shape == candidate.Hyphened && !c.near }),
 	when("prefix of another number, or no word near", func(c *code) bool { return c.Shape == candidate.Prefixed && (!c.near || c.prefixed()) }),
 	when("letters and digits, no word near", func(c *code) bool { return c.Shape == candidate.Mixed && !c.near }),
