@@ -234,6 +234,7 @@ func TestFollowingFromTheStart(t *testing.T) {
 	set.config = "[ui]\nfollow = true\n"
 	play(t, set, func(h *harness) {
 		h.see("following")
+		h.wait(6 * time.Second) // both inboxes are listed
 		h.deliver(adas, coded("Acme", "111111", 0))
 		h.see("Your verification code is 111111")
 	})
