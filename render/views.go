@@ -21,7 +21,7 @@ func (m *Mail) view(v View) *doc.Document {
 	switch v {
 	case Text:
 		if strings.TrimSpace(m.msg.Text) == "" {
-			return source(m.plain())
+			return source(m.Plain())
 		}
 		return source(m.msg.Text)
 	case HTML:
