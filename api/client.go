@@ -70,6 +70,7 @@ type shared struct {
 
 	mu    sync.Mutex
 	quota *Quota
+	ahead time.Duration // how far the service's clock is ahead of this machine's
 }
 
 // features remembers which extensions the service has.
@@ -202,6 +203,14 @@ func (c *Client) Quota() (Quota, bool) {
 		return Quota{}, false
 	}
 	return *c.quota, true
+}
+
+// ServiceTime returns the time by the service's clock, as far as the Date of its last answer (RFC
+// 9110, 6.6.1) tells: up to a second late. Without one it is the time of this machine.
+func (c *Client) ServiceTime() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.ahead)
 }
 
 // CloseIdleConnections closes the connections that no request uses.

@@ -206,8 +206,13 @@ func (p progress) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// account updates the budget from the header of an answer.
+// account updates the budget and the service's time from the header of an answer.
 func (c *Client) account(response *http.Response, sent time.Time) {
+	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		c.mu.Lock()
+		c.ahead = time.Until(date)
+		c.mu.Unlock()
+	}
 	if q, ok := parseQuota(response.Header); ok {
 		c.mu.Lock()
 		c.quota = &q

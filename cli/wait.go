@@ -97,11 +97,11 @@ func (a *app) wait(ctx context.Context, s *connection, w waiting) (*found, error
 	stop := a.progress(ctx, func() string { return "waiting for " + w.what() })
 	defer stop()
 	f := &found{}
-	w.match.Accept = func(object api.Message) bool {
+	w.match.Fits = func(object api.Message) bool {
 		f.message = message.New(w.inbox.ID, object)
 		return w.takes(f)
 	}
-	_, err := watch.Await(ctx, s.client, w.inbox.ID, w.match)
+	_, err := watch.Await(ctx, s.client, w.inbox.ID, watch.Newest(1), w.match)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, w.timedOut(err)

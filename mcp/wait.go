@@ -117,7 +117,7 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	defer cancel()
 	defer reportProgress(waiting, r, timeout)()
 	var m *message.Message
-	_, err := watch.Await(waiting, t.client(r), in.InboxID, watch.Match{From: in.From, Subject: in.Subject, Accept: func(object api.Message) bool {
+	_, err := watch.Await(waiting, t.client(r), in.InboxID, watch.Newest(1), watch.Match{From: in.From, Subject: in.Subject, Fits: func(object api.Message) bool {
 		m = message.New(in.InboxID, object)
 		return accept(m)
 	}})

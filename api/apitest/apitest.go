@@ -41,6 +41,9 @@ type Options struct {
 	// the list of inboxes, raw messages, the content of attachments, pages, and the header fields
 	// about the rate limit.
 	Extensions bool
+	// Ahead is how far the clock of the server, which its Date and its times tell, is ahead of this
+	// machine's.
+	Ahead time.Duration
 }
 
 // Mail is a message to deliver.
@@ -162,7 +165,7 @@ func (s *Server) Deliver(address string, m Mail) (api.Message, error) {
 
 func (s *Server) deliver(i *inbox, m Mail) api.Message {
 	if m.ReceivedAt.IsZero() {
-		m.ReceivedAt = time.Now()
+		m.ReceivedAt = s.now()
 	}
 	if m.Raw == nil {
 		m.Raw = fmt.Appendf(nil, "From: %s <%s>\r\nTo: %s\r\nSubject: %s\r\n\r\n%s\r\n", m.FromName, m.From, i.Email, m.Subject, m.Text)
@@ -200,7 +203,7 @@ func (s *Server) create(n api.CreateInbox) (api.Inbox, error) {
 			return api.Inbox{}, errors.New("the username is taken")
 		}
 	}
-	now := time.Now()
+	now := s.now()
 	i := &inbox{Inbox: api.Inbox{ID: fmt.Sprintf("inbox_%04d", s.made), Email: email,
 		CreatedAt: now, ExpiresAt: now.Add(time.Duration(n.TTL) * time.Second), TTL: n.TTL}}
 	s.inboxes[i.ID] = i
@@ -225,8 +228,11 @@ func (s *Server) change(i *inbox) {
 	s.changed = make(chan struct{})
 }
 
+// now is the time by the server's clock.
+func (s *Server) now() time.Time { return time.Now().Add(s.options.Ahead) }
+
 func (s *Server) expire() {
-	now := time.Now()
+	now := s.now()
 	for id, i := range s.inboxes {
 		if !i.ExpiresAt.After(now) {
 			s.delete(id)
@@ -251,6 +257,7 @@ func (i *inbox) list() api.List {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Date", s.now().UTC().Format(http.TimeFormat))
 	logged := &Request{Time: time.Now(), Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone()}
 	s.mu.Lock()
 	s.requests = append(s.requests, logged)

@@ -17,13 +17,19 @@ import (
 type Match struct {
 	From    string // part of the sender's address or name, in any case
 	Subject string // part of the subject, in any case
-	// Accept decides on a message that matches otherwise. It is asked once about each.
-	Accept func(api.Message) bool
+	// Fits decides on a message that matches otherwise. It is asked once about each.
+	Fits func(api.Message) bool
+	// Take is given each message that fits, one at a time and in order, and reports whether the wait is
+	// over: false leaves the message to others, or asks for more. Without Take the first that fits ends
+	// the wait.
+	Take func(Found) bool
 }
 
 func (m Match) matches(s api.Summary) bool {
 	return (containsFold(s.From, m.From) || containsFold(s.FromName, m.From)) && containsFold(s.Subject, m.Subject)
 }
+
+func (m Match) take(f Found) bool { return m.Take == nil || m.Take(f) }
 
 func containsFold(s, part string) bool {
 	return strings.Contains(strings.ToLower(s), strings.ToLower(part))
@@ -52,14 +58,14 @@ func (e *FailingError) Error() string {
 // Unwrap returns both.
 func (e *FailingError) Unwrap() []error { return []error{e.Ended, e.Last} }
 
-// Await returns the newest message of an inbox that matches, whether it is there already or has yet
-// to arrive.
+// Await returns the first message of an inbox that matches among those that after names, whether it
+// is there already or has yet to arrive.
 //
 // It follows the inbox as a [Watcher] does. Failures that may pass are waited out, and a message
 // that cannot be fetched is skipped until it can be. When ctx ends, the error wraps that of ctx,
 // and is a [FailingError] if the service was failing then. Errors that waiting does not cure are
 // returned at once: [ErrGone], [api.ErrUnauthorized], [api.ErrForbidden], [api.ErrNotFound].
-func Await(ctx context.Context, c *api.Client, inboxID string, m Match) (api.Message, error) {
+func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Match) (api.Message, error) {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := New(c, Options{NoInboxes: true})
@@ -68,7 +74,7 @@ func Await(ctx context.Context, c *api.Client, inboxID string, m Match) (api.Mes
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(watching) }()
 
-	a := awaiter{client: c, inboxID: inboxID, match: m, refused: map[string]bool{}}
+	a := awaiter{client: c, inboxID: inboxID, after: after, match: m, began: time.Now(), examined: map[string]bool{}}
 	var found *api.Message
 	var failure error                                                     // nil while the service answers
 	again := time.AfterFunc(math.MaxInt64, func() { w.Refresh(inboxID) }) // for a message that could not be fetched
@@ -111,10 +117,14 @@ func final(err error) bool {
 
 // awaiter looks for the message that is awaited among those that a watcher lists.
 type awaiter struct {
-	client  *api.Client
-	inboxID string
-	match   Match
-	refused map[string]bool // by ID: not accepted, or deleted meanwhile
+	client   *api.Client
+	inboxID  string
+	after    After
+	match    Match
+	began    time.Time
+	listed   bool            // and the newest were chosen, if after asks for them
+	examined map[string]bool // by ID
+	fitting  []Found         // the newest that fit, the newest first, until listed
 }
 
 // onEvent returns the message if e brings it, and the failure that lasts after e.
@@ -127,7 +137,7 @@ func (a *awaiter) onEvent(ctx context.Context, e Event, failure error) (*api.Mes
 	case Recovered:
 		return nil, nil
 	case Listed, Arrived:
-		m, err := a.among(ctx, e.Messages)
+		m, err := a.onList(ctx, e.Messages)
 		if m != nil || ctx.Err() == nil {
 			return m, err
 		}
@@ -135,33 +145,89 @@ func (a *awaiter) onEvent(ctx context.Context, e Event, failure error) (*api.Mes
 	return nil, failure
 }
 
-// lookBack is how many of the messages that match are fetched in search of one to accept.
-const lookBack = 20
-
-// among returns the newest message of the list that matches, nil without one. The error is of a
-// message that could not be fetched.
-func (a *awaiter) among(ctx context.Context, list []api.Summary) (*api.Message, error) {
-	list = slices.DeleteFunc(slices.Clone(list), func(s api.Summary) bool { return !a.match.matches(s) })
-	slices.SortStableFunc(list, func(x, y api.Summary) int { return y.ReceivedAt.Compare(x.ReceivedAt) })
-	var skipped error
-	for _, s := range list[:min(len(list), lookBack)] {
-		if a.refused[s.ID] {
-			continue
-		}
-		m, err := a.client.Message(ctx, a.inboxID, s.ID)
-		m.ID = cmp.Or(m.ID, s.ID)
-		switch {
-		case errors.Is(err, api.ErrUnexpected): // of this message; others may be well
-			skipped = err
-		case errors.Is(err, api.ErrNotFound):
-			a.refused[s.ID] = true
-		case err != nil:
-			return nil, err
-		case a.match.Accept != nil && !a.match.Accept(m):
-			a.refused[s.ID] = true
-		default:
-			return &m, nil
+// onList returns the message that ends the wait, nil if none of the list, the newest first, does.
+// The error is of a message that could not be fetched.
+func (a *awaiter) onList(ctx context.Context, list []api.Summary) (*api.Message, error) {
+	if a.listed || a.after.Newest == 0 {
+		return a.oldest(ctx, list)
+	}
+	skipped, err := a.chooseNewest(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	a.listed = true
+	for _, f := range slices.Backward(a.fitting) {
+		if a.match.take(f) {
+			return &f.Message, nil
 		}
 	}
 	return nil, skipped
+}
+
+// oldest offers those that fit, the oldest first.
+func (a *awaiter) oldest(ctx context.Context, list []api.Summary) (found *api.Message, skipped error) {
+	if a.after.Ago > 0 {
+		a.after.Time, a.after.Ago = a.client.ServiceTime().Add(-time.Since(a.began)-a.after.Ago), 0
+	}
+	for n, s := range slices.Backward(list) {
+		if !a.after.includes(s) {
+			continue
+		}
+		f, err := a.examine(ctx, list, n)
+		switch {
+		case errors.Is(err, api.ErrUnexpected): // of this message; others may be well
+			skipped = err
+		case err != nil:
+			return nil, err
+		case f != nil && a.match.take(*f):
+			return &f.Message, nil
+		}
+	}
+	return nil, skipped
+}
+
+// lookBack is how many messages are fetched in search of the newest that fit.
+const lookBack = 20
+
+// chooseNewest adds the newest that fit to a.fitting, and passes over what is older.
+func (a *awaiter) chooseNewest(ctx context.Context, list []api.Summary) (skipped, err error) {
+	fetched := 0
+	for n, s := range list {
+		switch {
+		case a.examined[s.ID] || !a.match.matches(s):
+			continue
+		case len(a.fitting) == a.after.Newest || fetched == lookBack:
+			a.examined[s.ID] = true
+			continue
+		}
+		fetched++
+		f, err := a.examine(ctx, list, n)
+		switch {
+		case errors.Is(err, api.ErrUnexpected):
+			skipped = err
+		case err != nil:
+			return nil, err
+		case f != nil:
+			a.fitting = append(a.fitting, *f)
+		}
+	}
+	return skipped, nil
+}
+
+// examine fetches a message of a list unless that is known to be in vain, and returns it if it fits.
+func (a *awaiter) examine(ctx context.Context, list []api.Summary, n int) (*Found, error) {
+	s := list[n]
+	if a.examined[s.ID] || !a.match.matches(s) {
+		return nil, nil
+	}
+	m, err := a.client.Message(ctx, a.inboxID, s.ID)
+	if err != nil && !errors.Is(err, api.ErrNotFound) {
+		return nil, err
+	}
+	a.examined[s.ID] = true
+	m.ID = cmp.Or(m.ID, s.ID)
+	if err != nil || a.match.Fits != nil && !a.match.Fits(m) {
+		return nil, nil
+	}
+	return &Found{Message: m, received: s.ReceivedAt, passed: olderOfThatTime(list, n)}, nil
 }

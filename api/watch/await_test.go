@@ -25,20 +25,20 @@ func TestAwaitSaysWhyItEnds(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := watch.Await(ctx, client, inbox.ID, watch.Match{}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := watch.Await(ctx, client, inbox.ID, watch.Newest(1), watch.Match{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("nothing came: %v", err)
 		}
 
 		service.Fail(apitest.InternalError, -1)
 		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := watch.Await(ctx, client, inbox.ID, watch.Match{}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, api.ErrUnavailable) {
+		if _, err := watch.Await(ctx, client, inbox.ID, watch.Newest(1), watch.Match{}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, api.ErrUnavailable) {
 			t.Errorf("the service failed: %v", err)
 		}
 		service.Fail(apitest.None, 0)
 
 		service.Delete(inbox.ID)
-		if _, err := watch.Await(t.Context(), client, inbox.ID, watch.Match{}); !errors.Is(err, watch.ErrGone) {
+		if _, err := watch.Await(t.Context(), client, inbox.ID, watch.Newest(1), watch.Match{}); !errors.Is(err, watch.ErrGone) {
 			t.Errorf("the inbox is gone: %v", err)
 		}
 	})
@@ -63,14 +63,14 @@ func TestAwaitPassesOverAMessageThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		service.FailIf(apitest.HTML, -1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, newer.ID) })
-		if m, err := watch.Await(t.Context(), client, inbox.ID, watch.Match{}); err != nil || m.ID != older.ID {
+		if m, err := watch.Await(t.Context(), client, inbox.ID, watch.Newest(1), watch.Match{}); err != nil || m.ID != older.ID {
 			t.Errorf("%+v, %v", m, err)
 		}
 
 		before := len(service.Requests())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err = watch.Await(ctx, client, inbox.ID, watch.Match{Subject: "newer"})
+		_, err = watch.Await(ctx, client, inbox.ID, watch.Newest(1), watch.Match{Subject: "newer"})
 		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, api.ErrUnexpected) {
 			t.Errorf("it could not be read all the time: %v", err)
 		}
@@ -96,7 +96,7 @@ func TestAwaitAsksOnceWhetherAMessageIsAccepted(t *testing.T) {
 		deliver("first")
 		time.AfterFunc(time.Minute, func() { deliver("second") })
 		asked := map[string]int{}
-		m, err := watch.Await(t.Context(), service.Client(api.Options{}), inbox.ID, watch.Match{From: "ACME", Accept: func(m api.Message) bool {
+		m, err := watch.Await(t.Context(), service.Client(api.Options{}), inbox.ID, watch.Newest(1), watch.Match{From: "ACME", Fits: func(m api.Message) bool {
 			asked[m.Subject]++
 			return m.Subject == "second"
 		}})

@@ -1,0 +1,279 @@
+package watch_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+	"mayfly/api/watch"
+)
+
+// waiter waits for mail to an inbox as a command or a session does.
+type waiter struct {
+	t       *testing.T
+	service *apitest.Server
+	client  *api.Client
+	inbox   api.Inbox
+	handed  watch.Handed
+}
+
+func newWaiter(t *testing.T, o apitest.Options) *waiter {
+	service := apitest.New(o)
+	t.Cleanup(service.Close)
+	inbox, err := service.Create("ada", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &waiter{t: t, service: service, client: service.Client(api.Options{}), inbox: inbox}
+}
+
+// deliver puts a message into the inbox that says what it has: "message", "code", "link".
+func (w *waiter) deliver(has string) api.Message {
+	w.t.Helper()
+	return w.deliverAt(has, time.Time{})
+}
+
+func (w *waiter) deliverAt(has string, received time.Time) api.Message {
+	w.t.Helper()
+	m, err := w.service.Deliver(w.inbox.Email, apitest.Mail{From: "a@acme.example", Subject: has, ReceivedAt: received})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return m
+}
+
+// wait returns the ID of the message that is handed over for a question, "" if there is none.
+func (w *waiter) wait(q watch.Question, after watch.After) string {
+	w.t.Helper()
+	// It is kept between two waits.
+	kept, err := json.Marshal(w.handed)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.handed = watch.Handed{}
+	if err := json.Unmarshal(kept, &w.handed); err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
+	defer cancel()
+	m, err := watch.Await(ctx, w.client, w.inbox.ID, after, watch.Match{
+		Fits: func(m api.Message) bool { return q == watch.Message || strings.Contains(m.Subject, string(q)) },
+		Take: func(f watch.Found) bool {
+			if after.Newest > 0 {
+				w.handed.Add(q, f)
+				return true
+			}
+			return w.handed.Take(q, f)
+		},
+	})
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		w.t.Fatal(err)
+	}
+	return m.ID
+}
+
+func (w *waiter) next(q watch.Question) string {
+	w.t.Helper()
+	return w.wait(q, w.handed.After(q))
+}
+
+func TestEachMessageIsHandedOverOnceForEachQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaiter(t, apitest.Options{})
+		expect := func(got string, want api.Message) {
+			t.Helper()
+			if got != want.ID {
+				t.Errorf("handed over %q, want %q", got, want.ID)
+			}
+		}
+		none := api.Message{}
+		w.deliver("code")
+		time.Sleep(time.Second)
+		first := w.deliver("code link")
+		expect(w.next(watch.Code), first) // the newest that fits
+		expect(w.next(watch.Code), none)
+		expect(w.next(watch.Link), first)
+		expect(w.next(watch.Message), first)
+		time.Sleep(time.Second)
+		second := w.deliver("code")
+		time.Sleep(time.Second)
+		third := w.deliver("code")
+		expect(w.next(watch.Code), second)
+		expect(w.next(watch.Link), none)
+		expect(w.next(watch.Code), third)
+		expect(w.next(watch.Code), none)
+		expect(w.wait(watch.Code, watch.Newest(1)), third)
+		expect(w.wait(watch.Message, w.handed.Since(watch.Message, second.ReceivedAt)), second)
+		expect(w.next(watch.Message), third)
+		expect(w.next(watch.Code), none)
+	})
+}
+
+// Whatever arrives and whatever is asked, a wait does what the rule says, which here is computed
+// from everything that ever happened.
+func TestTheRuleOfWaiting(t *testing.T) {
+	for seed := range uint64(40) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			w := newWaiter(t, apitest.Options{Extensions: seed%2 == 0})
+			var mail []api.Message // in order
+			handed := map[string]bool{}
+			last := -1
+			has := func(m api.Message, q watch.Question) bool {
+				return q == watch.Message || strings.Contains(m.Subject, string(q))
+			}
+			oldest := func(q watch.Question, includes func(n int, m api.Message) bool) int {
+				return slices.IndexFunc(mail, func(m api.Message) bool {
+					return has(m, q) && !handed[string(q)+m.ID] && includes(slices.IndexFunc(mail, func(o api.Message) bool { return o.ID == m.ID }), m)
+				})
+			}
+			newest := func(q watch.Question) int {
+				for n := range slices.Backward(mail) {
+					if has(mail[n], q) {
+						return n
+					}
+				}
+				return -1
+			}
+			for step := range 36 {
+				if random.IntN(2) == 0 {
+					// Services may tell the time in whole seconds.
+					m := w.deliverAt([]string{"message", "code", "link", "code link"}[random.IntN(4)], time.Now().Truncate(time.Second))
+					mail = append(mail, m)
+					time.Sleep(time.Duration(random.IntN(700)) * time.Millisecond)
+					continue
+				}
+				q := []watch.Question{watch.Message, watch.Code, watch.Link}[random.IntN(3)]
+				var got string
+				var want int
+				var asked string
+				switch random.IntN(6) {
+				case 0:
+					asked, want = "again", newest(q)
+					got = w.wait(q, watch.Newest(1))
+				case 1:
+					moment := time.Now().Add(-time.Duration(random.IntN(30)) * time.Second)
+					asked, want = "since", oldest(q, func(_ int, m api.Message) bool { return !m.ReceivedAt.Before(moment) })
+					got = w.wait(q, w.handed.Since(q, moment))
+				default:
+					asked = "next"
+					if want = newest(q); len(handed) > 0 {
+						want = oldest(q, func(n int, _ api.Message) bool { return n >= last })
+					}
+					got = w.next(q)
+				}
+				id := ""
+				if want >= 0 {
+					id, last = mail[want].ID, want
+					handed[string(q)+id] = true
+				}
+				if got != id {
+					t.Fatalf("seed %d, step %d, %s %s: got %q, want %q", seed, step, asked, q, got, id)
+				}
+			}
+		})
+	}
+}
+
+func TestSeveralNewestAreHandedOverInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaiter(t, apitest.Options{})
+		for range 4 {
+			w.deliver("code")
+			w.deliver("message")
+			time.Sleep(time.Second)
+		}
+		time.AfterFunc(time.Minute, func() { w.deliver("code") })
+		var got []string
+		_, err := watch.Await(t.Context(), w.client, w.inbox.ID, watch.Newest(3), watch.Match{
+			Fits: func(m api.Message) bool { return m.Subject == "code" },
+			Take: func(f watch.Found) bool { got = append(got, f.ID); return len(got) == 4 },
+		})
+		if want := []string{"msg_0004", "msg_0006", "msg_0008", "msg_0010"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v; want %v", got, err, want)
+		}
+	})
+}
+
+func TestAWaitGoesOnIfAnotherTakesItsMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaiter(t, apitest.Options{Extensions: true})
+		w.deliver("code")
+		w.next(watch.Code)
+		got := make(chan string)
+		var taking sync.Mutex
+		for range 3 {
+			after := w.handed.After(watch.Code)
+			go func() {
+				m, err := watch.Await(t.Context(), w.client, w.inbox.ID, after, watch.Match{
+					Take: func(f watch.Found) bool {
+						taking.Lock()
+						defer taking.Unlock()
+						return w.handed.Take(watch.Code, f)
+					},
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				got <- m.ID
+			}()
+		}
+		seen := map[string]bool{}
+		for range 3 {
+			time.Sleep(time.Second)
+			want := w.deliver("code").ID
+			if id := <-got; id != want || seen[id] {
+				t.Errorf("%s was handed over, want %s", id, want)
+			}
+			seen[want] = true
+		}
+	})
+}
+
+func TestTheServicesClockCounts(t *testing.T) {
+	for _, ahead := range []time.Duration{0, 7 * time.Minute, -7 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWaiter(t, apitest.Options{Ahead: ahead})
+			w.deliver("too old")
+			time.Sleep(time.Minute)
+			want := w.deliver("recent")
+			time.Sleep(time.Minute)
+			w.deliver("the newest")
+			if got := w.wait(watch.Message, w.handed.Ago(watch.Message, 90*time.Second)); got != want.ID {
+				t.Errorf("%v ahead: %q, want %q", ahead, got, want.ID)
+			}
+			time.Sleep(time.Minute)
+			w.next(watch.Message)
+			want = w.deliver("the next")
+			if got := w.next(watch.Message); got != want.ID {
+				t.Errorf("%v ahead: %q, want %q", ahead, got, want.ID)
+			}
+		})
+	}
+}
+
+func TestHandedIsBounded(t *testing.T) {
+	var h watch.Handed
+	long := strings.Repeat("x", 1000)
+	for n := range 5000 {
+		for _, q := range []watch.Question{watch.Message, watch.Code, watch.Link} {
+			h.Add(q, watch.Found{Message: api.Message{ID: fmt.Sprint(long, n)}})
+		}
+	}
+	if kept, err := json.Marshal(h); err != nil || len(kept) > 40_000 {
+		t.Errorf("%d bytes, %v", len(kept), err)
+	}
+	if h.Take(watch.Code, watch.Found{Message: api.Message{ID: fmt.Sprint(long, 4999)}}) {
+		t.Error("the last one is handed over again")
+	}
+}
