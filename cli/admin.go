@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -67,16 +68,27 @@ func administerExisting(ctx context.Context, store string, work func(*server.Adm
 var plans = []cobra.Completion{"free", "dev", "startup", "enterprise"}
 
 func (a *app) adminKeyCreate(store *string) *cobra.Command {
-	var name, plan string
+	var name, plan, secretFile string
 	cmd := &cobra.Command{
-		Use:     "create",
-		Short:   "Create an API key and print it",
-		Long:    "Make an API key and print it. The key is shown only once: the store keeps just a hash of it.",
-		Example: "mayfly admin key create --plan dev --name ci",
-		Args:    noArgs,
+		Use:   "create",
+		Short: "Create an API key and print it",
+		Long: "Make an API key and print it. The key is shown only once: the store keeps just a hash of it.\n\n" +
+			"With --secret-file the key is the one in a file, 32 to 256 characters of ASCII without spaces, or in standard input as -. " +
+			"Then its ID is printed instead, since the output of containers and jobs is often logged. If the store has the key already, " +
+			"with the same plan, nothing is changed: the command can be run at every start.",
+		Example: `mayfly admin key create --plan dev --name ci
+mayfly admin key create --plan dev --secret-file /run/secrets/mayfly-key
+openssl rand -hex 24 | tee key.txt | mayfly admin key create --plan dev --secret-file -`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if plan == "" {
 				return usageOf(cmd, "--plan is required: free, dev, startup or enterprise")
+			}
+			if _, err := service.ParsePlan(plan); err != nil { // before a store is created
+				return usageOf(cmd, "%w", err)
+			}
+			if cmd.Flags().Changed("secret-file") {
+				return a.adminKeyEnsure(cmd.Context(), *store, secretFile, name, plan)
 			}
 			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
 				key, err := admin.CreateKey(cmd.Context(), name, plan)
@@ -90,8 +102,62 @@ func (a *app) adminKeyCreate(store *string) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&plan, "plan", "", "free, dev, startup or enterprise")
 	cmd.Flags().StringVar(&name, "name", "", "what the key is for")
+	cmd.Flags().StringVar(&secretFile, "secret-file", "", "file with the key to create, or - for standard input")
 	a.completeFlag(cmd, "plan", cobra.FixedCompletions(plans, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// adminKeyEnsure creates the key in a file, unless the store has it, and prints its ID.
+func (a *app) adminKeyEnsure(ctx context.Context, store, file, name, plan string) error {
+	secret, err := a.readSecret(file) // before a store is created
+	if err != nil {
+		return err
+	}
+	return administer(ctx, store, func(admin *server.Admin) error {
+		key, err := admin.EnsureKey(ctx, secret, name, plan)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(a.env.Stdout, key.ID)
+		return err
+	})
+}
+
+// maxSecretFile is how much is read of a file with a secret, in bytes.
+const maxSecretFile = 4 << 10
+
+// readSecret returns the secret in a file, without white space around it, or in the first line of
+// stdin. An error does not contain it.
+func (a *app) readSecret(file string) (secret string, err error) {
+	source := file
+	switch file {
+	case "":
+		return "", usagef("--secret-file is empty: name a file, or - for standard input")
+	case "-":
+		source = "standard input"
+		secret, err = a.readKey("API key to create: ")
+	default:
+		secret, err = firstBytes(file, maxSecretFile)
+	}
+	if err == nil {
+		secret = strings.TrimSpace(secret)
+		err = service.CheckSecret(secret)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the API key in %s: %w", render.Clean(source), err)
+	}
+	return secret, nil
+}
+
+// firstBytes returns the beginning of a file, at most max bytes.
+func firstBytes(file string, max int64) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, max))
+	return string(text), err
 }
 
 func (a *app) adminKeyList(store *string) *cobra.Command {

@@ -51,7 +51,7 @@ func (a *app) keySet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text, err := a.readKey(p)
+			text, err := a.readKey(fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
 			if err != nil {
 				return err
 			}
@@ -73,10 +73,10 @@ func (a *app) keySet() *cobra.Command {
 }
 
 // readKey reads a key at a prompt, or from the first line of stdin if that is not a terminal.
-func (a *app) readKey(p endpoint) (string, error) {
+func (a *app) readKey(question string) (string, error) {
 	var text string
 	if fd, ok := term.FD(a.env.Stdin); ok {
-		typed, err := a.prompt(fd, fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
+		typed, err := a.prompt(fd, question)
 		if err != nil {
 			return "", err
 		}

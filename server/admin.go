@@ -31,6 +31,7 @@ type NewKey struct {
 // operations are the administrative operations on a store, in this process or over a socket.
 type operations interface {
 	createKey(ctx context.Context, name, plan string) (NewKey, error)
+	ensureKey(ctx context.Context, secret, name, plan string) (Key, error)
 	keys(ctx context.Context) ([]Key, error)
 	revokeKey(ctx context.Context, id string) (Key, error)
 	rotateKey(ctx context.Context, id string) (NewKey, error)
@@ -88,6 +89,11 @@ const takeoverTimeout = 5 * time.Second
 // enterprise. The secret is returned only here.
 func (a *Admin) CreateKey(ctx context.Context, name, plan string) (NewKey, error) {
 	return a.operations.createKey(ctx, name, plan)
+}
+
+// EnsureKey creates an API key with a given secret, unless there is one with that secret and plan.
+func (a *Admin) EnsureKey(ctx context.Context, secret, name, plan string) (Key, error) {
+	return a.operations.ensureKey(ctx, secret, name, plan)
 }
 
 // Keys returns all API keys, oldest first, including revoked ones.

@@ -47,6 +47,15 @@ func TestAdministration(t *testing.T) {
 			if made.Secret == "" || made.Plan != "dev" || made.Name != "ci" || made.RevokedAt != nil {
 				t.Fatalf("made %+v, %v", made, err)
 			}
+			const secret = "0123456789-given-by-the-operator"
+			given, err := a.EnsureKey(ctx, secret, "given", "dev")
+			must(t, err)
+			if again, err := a.EnsureKey(ctx, secret, "given", "dev"); err != nil || again != given || given.Name != "given" {
+				t.Errorf("with the same secret %+v, %v; want %+v", again, err, given)
+			}
+			if _, err := a.EnsureKey(ctx, secret, "given", "startup"); service.ErrorCode(err) != service.Taken || strings.Contains(err.Error(), secret) {
+				t.Errorf("with another plan: %v", err)
+			}
 			if k, err := a.SetPlan(ctx, made.ID, "startup"); err != nil || k.Plan != "startup" {
 				t.Errorf("plan %+v, %v", k, err)
 			}
@@ -59,7 +68,7 @@ func TestAdministration(t *testing.T) {
 			}
 			keys, err := a.Keys(ctx)
 			must(t, err)
-			if len(keys) != 1 || keys[0].ID != made.ID || keys[0].Plan != "startup" || keys[0].RevokedAt == nil {
+			if len(keys) != 2 || keys[0].ID != made.ID || keys[0].Plan != "startup" || keys[0].RevokedAt == nil {
 				t.Errorf("keys %+v, %v", keys, err)
 			}
 			wantAdminErrors(t, a, made.ID)

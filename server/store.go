@@ -84,6 +84,11 @@ func (d direct) createKey(ctx context.Context, name, plan string) (NewKey, error
 	return NewKey{keyJSON(k), secret}, err
 }
 
+func (d direct) ensureKey(ctx context.Context, secret, name, plan string) (Key, error) {
+	k, err := d.service.EnsureKey(ctx, secret, name, service.Plan(plan))
+	return keyJSON(k), err
+}
+
 func (d direct) keys(ctx context.Context) ([]Key, error) {
 	list, err := d.service.Keys(ctx)
 	keys := make([]Key, len(list))

@@ -15,7 +15,7 @@ const (
 	Unauthorized Code = "unauthorized" // no such key: 401
 	Forbidden    Code = "forbidden"    // the plan does not allow it: 403
 	NotFound     Code = "not found"    // no such inbox, message, address or key of the caller: 404, SMTP 550
-	Taken        Code = "taken"        // the address belongs to another inbox or key: 400
+	Taken        Code = "taken"        // the address belongs to another inbox or key, the secret to a key: 400
 	RateLimited  Code = "rate limited" // too many requests, see RetryAfter: 429
 	OverQuota    Code = "over quota"   // the day's messages are used up, see RetryAfter: SMTP 452
 	Full         Code = "full"         // no space left in the store: 503, SMTP 452

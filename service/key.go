@@ -21,6 +21,9 @@ type Key struct {
 
 const secretPrefix = "mf_"
 
+// minSecret and maxSecret bound the length of a secret that an operator chooses, in characters.
+const minSecret, maxSecret = 32, 256
+
 // newSecret returns a secret with 192 random bits.
 func newSecret() string {
 	var b [24]byte
@@ -35,21 +38,25 @@ func errKey() error { return Errorf(Unauthorized, "Invalid API key") }
 // or it is revoked. It compares hashes of high-entropy secrets, so that the time it takes reveals
 // nothing about a secret.
 func (s *Service) Authenticate(ctx context.Context, secret string) (Key, error) {
-	if secret == "" || len(secret) > 256 {
+	k, err := s.KeyOf(ctx, secret)
+	if ErrorCode(err) == NotFound || err == nil && !k.RevokedAt.IsZero() {
 		return Key{}, errKey()
+	}
+	return k, err
+}
+
+// KeyOf returns the key with the secret, which may be revoked, or NotFound.
+func (s *Service) KeyOf(ctx context.Context, secret string) (Key, error) {
+	notFound := Errorf(NotFound, "there is no API key with this secret")
+	if secret == "" || len(secret) > maxSecret {
+		return Key{}, notFound
 	}
 	hash := sha256.Sum256([]byte(secret))
 	k, err := s.store.KeyByHash(ctx, hash)
-	if ErrorCode(err) == NotFound {
-		return Key{}, errKey()
+	if ErrorCode(err) == NotFound || err == nil && subtle.ConstantTimeCompare(k.Hash[:], hash[:]) != 1 {
+		return Key{}, notFound
 	}
-	if err != nil {
-		return Key{}, err
-	}
-	if subtle.ConstantTimeCompare(k.Hash[:], hash[:]) != 1 || !k.RevokedAt.IsZero() {
-		return Key{}, errKey()
-	}
-	return k.Key, nil
+	return k.Key, err
 }
 
 // Allow counts a request of the key and returns the quota that is left, also with RateLimited. An
@@ -76,18 +83,54 @@ func (s *Service) Allow(ctx context.Context, k Key) (Quota, error) {
 
 // CreateKey creates a key and returns its secret, of which only a hash is stored.
 func (s *Service) CreateKey(ctx context.Context, name string, plan Plan) (secret string, k Key, err error) {
-	if _, err := ParsePlan(string(plan)); err != nil {
-		return "", Key{}, err
-	}
-	if name, err = keyName(name); err != nil {
-		return "", Key{}, err
-	}
 	secret = newSecret()
-	k = Key{ID: newKeyID(), Name: name, Plan: plan, CreatedAt: s.now()}
-	if err := s.store.CreateKey(ctx, StoredKey{Key: k, Hash: sha256.Sum256([]byte(secret))}); err != nil {
+	if k, err = s.EnsureKey(ctx, secret, name, plan); err != nil {
 		return "", Key{}, err
 	}
 	return secret, k, nil
+}
+
+// EnsureKey returns the key with the secret, and creates it if there is none. One that exists keeps
+// its name. Invalid: the secret does not pass [CheckSecret]. Taken: the key has another plan or is
+// revoked.
+func (s *Service) EnsureKey(ctx context.Context, secret, name string, plan Plan) (Key, error) {
+	if _, err := ParsePlan(string(plan)); err != nil {
+		return Key{}, err
+	}
+	name, err := keyName(name)
+	if err != nil {
+		return Key{}, err
+	}
+	if err := CheckSecret(secret); err != nil {
+		return Key{}, err
+	}
+	k := Key{ID: newKeyID(), Name: name, Plan: plan, CreatedAt: s.now()}
+	err = s.store.CreateKey(ctx, StoredKey{Key: k, Hash: sha256.Sum256([]byte(secret))})
+	if ErrorCode(err) != Taken {
+		return k, err
+	}
+	if k, err = s.KeyOf(ctx, secret); err != nil {
+		return Key{}, err
+	}
+	switch {
+	case !k.RevokedAt.IsZero():
+		return Key{}, Errorf(Taken, "the key with this secret, %s, was revoked: choose another secret", k.ID)
+	case k.Plan != plan:
+		return Key{}, Errorf(Taken, "the key with this secret, %s, has the plan %s: `mayfly admin key plan %s %s` changes it", k.ID, k.Plan, k.ID, plan)
+	}
+	return k, nil
+}
+
+// CheckSecret returns an error of code Invalid, which does not contain the secret, unless it has 32
+// to 256 characters of printable ASCII, none of them a space.
+func CheckSecret(secret string) error {
+	if strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return Errorf(Invalid, "a key's secret is one word of ASCII characters, without spaces or line breaks")
+	}
+	if len(secret) < minSecret || len(secret) > maxSecret {
+		return Errorf(Invalid, "a key's secret has %d to %d characters, but this one has %d", minSecret, maxSecret, len(secret))
+	}
+	return nil
 }
 
 func keyName(name string) (string, error) {

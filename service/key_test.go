@@ -79,6 +79,49 @@ func TestKeys(t *testing.T) {
 	wantCode(t, err, service.Invalid)
 }
 
+// A composed environment sets the secret of its key, and does so at each start.
+func TestKeyWithAGivenSecret(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, service.Dev, service.Options{})
+	ctx := t.Context()
+	secret := strings.Repeat("s3cr3t-!", 4)
+	_, err := s.Authenticate(ctx, secret)
+	wantCode(t, err, service.Unauthorized)
+
+	made, err := s.EnsureKey(ctx, secret, "ci", service.Dev)
+	must(t, err)
+	got, err := s.Authenticate(ctx, secret)
+	must(t, err)
+	if got != made || made.Name != "ci" {
+		t.Errorf("authenticated %+v, want %+v", got, made)
+	}
+	again, err := s.EnsureKey(ctx, secret, "renamed", service.Dev)
+	must(t, err)
+	if again != made {
+		t.Errorf("the second time %+v, want %+v", again, made)
+	}
+	refuse := func(code service.Code, secret string, plan service.Plan, words string) {
+		t.Helper()
+		_, err := s.EnsureKey(ctx, secret, "", plan)
+		wantCode(t, err, code)
+		if !strings.Contains(err.Error(), words) || len(secret) > 3 && strings.Contains(err.Error(), secret) {
+			t.Errorf("%q", err)
+		}
+	}
+	refuse(service.Taken, secret, service.Startup, "mayfly admin key plan "+made.ID+" startup")
+	refuse(service.Invalid, secret, "gold", "unknown plan")
+	refuse(service.Invalid, "", service.Dev, "32 to 256 characters")
+	refuse(service.Invalid, secret[:31], service.Dev, "has 31")
+	refuse(service.Invalid, strings.Repeat("x", 257), service.Dev, "has 257")
+	refuse(service.Invalid, secret+" "+secret, service.Dev, "without spaces")
+	refuse(service.Invalid, secret+"\n"+secret, service.Dev, "line breaks")
+	refuse(service.Invalid, secret+"é", service.Dev, "ASCII")
+
+	_, err = s.RevokeKey(ctx, made.ID)
+	must(t, err)
+	refuse(service.Taken, secret, service.Dev, "was revoked")
+}
+
 func TestFreePlanHasNoAccess(t *testing.T) {
 	t.Parallel()
 	s, k := start(t, service.Dev, service.Options{})

@@ -14,7 +14,7 @@ import (
 // instant. To the store, an inbox exists until it is deleted or swept; the service hides expired
 // ones.
 type Store interface {
-	// CreateKey creates a key; its ID and its hash are new.
+	// CreateKey creates a key; its ID is new. Taken: there is a key with its hash.
 	CreateKey(ctx context.Context, k StoredKey) error
 	// UpdateKey applies a change to a key atomically and returns the result, or NotFound. It may
 	// call change again after a conflict. The hash of a replaced secret no longer finds the key.

@@ -115,6 +115,10 @@ func (g *group) gather() {
 // commitGroup makes the group visible and returns when it is on disk.
 func (s *Store) commitGroup(g *group) error {
 	keys := slices.Collect(maps.Keys(g.keys))
+	var hashes [][32]byte
+	for _, k := range g.keys {
+		hashes = append(hashes, k.Hash)
+	}
 	g.trim()
 	if g.batch.Empty() {
 		return g.batch.Close()
@@ -138,6 +142,7 @@ func (s *Store) commitGroup(g *group) error {
 		s.quotas.put(q, n)
 	}
 	s.keys.drop(keys...)
+	s.hashes.drop(hashes...) // another key had one before
 	for keyID := range g.touched {
 		s.versions.bump(keyID)
 	}

@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -12,7 +13,32 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 	if !isName(k.ID) {
 		return service.Errorf(service.Invalid, "not a key's ID")
 	}
-	return s.commit(ctx, 0, func(g *group) error { return g.putKey(k) })
+	return s.commit(ctx, 0, func(g *group) error {
+		if taken, err := g.hashTaken(k.Hash); err != nil || taken {
+			return cmp.Or(err, error(errHashTaken))
+		}
+		return g.putKey(k)
+	})
+}
+
+var errHashTaken = &service.Error{Code: service.Taken, Message: "there is a key with this secret"}
+
+// hashTaken reports whether a key will have the hash after the group.
+func (g *group) hashTaken(hash [32]byte) (bool, error) {
+	for _, k := range g.keys {
+		if k.Hash == hash {
+			return true, nil
+		}
+	}
+	id, err := g.store.get(hashKey(hash))
+	if service.ErrorCode(err) == service.NotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	k, err := g.key(string(id))
+	return k.Hash == hash, err
 }
 
 // UpdateKey implements service.Store.

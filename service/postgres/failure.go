@@ -17,6 +17,7 @@ import (
 var (
 	errNotFound  = &service.Error{Code: service.NotFound, Message: "not found"}
 	errTaken     = &service.Error{Code: service.Taken, Message: "The address is taken"}
+	errHashTaken = &service.Error{Code: service.Taken, Message: "there is a key with this secret"}
 	errOverQuota = &service.Error{Code: service.OverQuota, Message: "over the day's quota"}
 	errClosed    = &service.Error{Code: service.Unavailable, Message: "The service is stopping"}
 )

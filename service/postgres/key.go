@@ -18,8 +18,11 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 		return service.Errorf(service.Invalid, "not a key's ID")
 	}
 	return s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO keys ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6)",
+		done, err := tx.Exec(ctx, "INSERT INTO keys ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING",
 			k.ID, k.Hash[:], text(k.Name), string(k.Plan), k.CreatedAt, revocation(k))
+		if err == nil && done.RowsAffected() == 0 {
+			err = errHashTaken
+		}
 		return err
 	})
 }

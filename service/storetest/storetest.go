@@ -34,6 +34,7 @@ func Run(t *testing.T, open Open) {
 		run  func(*testing.T, Store)
 	}{
 		{"keys", keys},
+		{"a secret has one key", keysConcurrent},
 		{"inboxes", inboxes},
 		{"addresses", addresses},
 		{"messages", messages},
@@ -185,6 +186,51 @@ func keys(t *testing.T, s Store) {
 	must(t, err)
 	if k.Name != "n0"+strings.Repeat("+", 20) {
 		t.Errorf("after 20 changes the name is %q", k.Name)
+	}
+}
+
+func keysConcurrent(t *testing.T, s Store) {
+	ctx := t.Context()
+	create := func(id string, secret string) error {
+		return s.CreateKey(ctx, service.StoredKey{
+			Hash: sha256.Sum256([]byte(secret)), Key: service.Key{ID: id, Plan: service.Dev, CreatedAt: epoch},
+		})
+	}
+	var created atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			switch err := create(fmt.Sprintf("key_%d", i), "same"); service.ErrorCode(err) {
+			case "":
+				created.Add(1)
+			case service.Taken:
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	all, err := s.Keys(ctx)
+	must(t, err)
+	if len(all) != 1 || created.Load() != 1 {
+		t.Fatalf("of 20 keys with one secret %d were created: %+v", created.Load(), all)
+	}
+	wantCode(t, create("key_late", "same"), service.Taken)
+	k, err := s.KeyByHash(ctx, all[0].Hash)
+	must(t, err)
+	if k.ID != all[0].ID {
+		t.Errorf("the secret finds %s, not %s", k.ID, all[0].ID)
+	}
+
+	// The secret that a key had before can have another.
+	_, err = s.UpdateKey(ctx, k.ID, func(k *service.StoredKey) { k.Hash = sha256.Sum256([]byte("changed")) })
+	must(t, err)
+	wantCode(t, create("key_late", "changed"), service.Taken)
+	must(t, create("key_late", "same"))
+	k, err = s.KeyByHash(ctx, all[0].Hash)
+	must(t, err)
+	if k.ID != "key_late" {
+		t.Errorf("the secret finds %s", k.ID)
 	}
 }
 
