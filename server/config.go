@@ -39,8 +39,8 @@ type Config struct {
 	CatchAllKey string
 	CatchAllTTL time.Duration // lifetime of such an inbox; default 24 h
 
-	// KeyFile has the secret of an API key. If the file does not exist, or the store does not know
-	// the key, a key with the plan enterprise is created.
+	// KeyFile has the secret of an API key that the store knows. If the file does not exist, it and
+	// a key with the plan enterprise are created.
 	KeyFile string
 
 	// Unlimited lets the key in KeyFile make any number of requests and get any number of messages.

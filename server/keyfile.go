@@ -4,33 +4,102 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log/slog"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
-
-	"github.com/google/renameio/v2/maybe"
 
 	"mayfly/service"
 )
 
-// fileKey returns the key whose secret is in a file. If there is no file, or the store does not
-// know the key, it creates both. Only its owner can read the file.
-func fileKey(ctx context.Context, svc *service.Service, name string) (secret string, key service.Key, err error) {
-	content, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", key, fmt.Errorf("reading the API key: %w", err)
-	}
-	if secret = strings.TrimSpace(string(content)); secret != "" {
-		key, err = svc.Authenticate(ctx, secret)
-		if service.ErrorCode(err) != service.Unauthorized {
+// fileKey returns the key whose secret is in [Config].KeyFile. If there is no file, it creates both,
+// and only its owner can read the file. It never changes a file.
+func fileKey(ctx context.Context, svc *service.Service, c Config) (secret string, key service.Key, err error) {
+	name := c.KeyFile
+	secret, err = readKeyFile(name, c.Log)
+	if errors.Is(err, fs.ErrNotExist) {
+		if secret, key, err = createFileKey(ctx, svc, name); !errors.Is(err, fs.ErrExist) {
 			return secret, key, err
 		}
+		secret, err = readKeyFile(name, c.Log) // another process has created it
 	}
-	if secret, key, err = svc.CreateKey(ctx, "local service", service.Enterprise); err != nil {
-		return "", key, err
+	if err != nil {
+		return "", key, fmt.Errorf("reading the API key: %w", err)
 	}
-	if err := maybe.WriteFile(name, []byte(secret+"\n"), 0o600); err != nil {
-		return "", key, fmt.Errorf("saving the API key: %w", err)
+	key, err = svc.KeyOf(ctx, secret)
+	switch {
+	case service.ErrorCode(err) == service.NotFound:
+		add := "mayfly admin key create --plan enterprise --secret-file " + name
+		if !isDatabase(c.Store) {
+			add += " --store " + c.Store
+		}
+		return "", key, fmt.Errorf("the store does not know the API key in %s: add it with `%s`, or name a file that does not exist yet", name, add)
+	case err == nil && !key.RevokedAt.IsZero():
+		return "", key, fmt.Errorf("the API key in %s, %s, is revoked: name a file with another, or one that does not exist yet", name, key.ID)
+	}
+	return secret, key, err
+}
+
+// maxKeyFile is how much is read of a file with a secret, in bytes.
+const maxKeyFile = 4 << 10
+
+// readKeyFile returns the secret in a file.
+func readKeyFile(name string, log *slog.Logger) (string, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
+	if err != nil {
+		return "", err
+	}
+	secret := strings.TrimSpace(string(content))
+	if secret == "" {
+		return "", fmt.Errorf("%s is empty: remove it to get a new key, or put a key into it", name)
+	}
+	if err := service.CheckSecret(secret); err != nil {
+		return "", fmt.Errorf("%s has no API key in it: %w", name, err)
+	}
+	if info, err := file.Stat(); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o004 != 0 {
+		log.Warn("every user of this machine can read the API key: chmod 600 the file", "file", name)
+	}
+	return secret, nil
+}
+
+// createFileKey creates a key and the file with its secret. If the file exists by then, the error is
+// fs.ErrExist, and the key is revoked.
+func createFileKey(ctx context.Context, svc *service.Service, name string) (secret string, key service.Key, err error) {
+	// The file comes first: a key whose secret cannot be saved is of no use.
+	file, err := os.CreateTemp(filepath.Dir(name), ".mayfly-key-*") // mode 0600
+	if err != nil {
+		return "", key, unsaved(name, err)
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // it may have been renamed
+	if secret, key, err = svc.CreateKey(ctx, "key file", service.Enterprise); err != nil {
+		return "", key, errors.Join(err, file.Close())
+	}
+	_, err = file.WriteString(secret + "\n")
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		// Unlike a rename, a link does not replace a file. Some file systems have no links.
+		if err = os.Link(file.Name(), name); err != nil && !errors.Is(err, fs.ErrExist) {
+			err = os.Rename(file.Name(), name)
+		}
+	}
+	if err != nil {
+		_, revoked := svc.RevokeKey(ctx, key.ID)
+		return "", service.Key{}, errors.Join(unsaved(name, err), revoked)
 	}
 	return secret, key, nil
+}
+
+// unsaved says that a key file could not be created, without the name of the temporary file.
+func unsaved(name string, err error) error {
+	if path := (&fs.PathError{}); errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("saving the API key in %s: %w", name, err)
 }

@@ -165,7 +165,7 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 	o := service.Options{Domains: c.Domains, CatchAllTTL: c.CatchAllTTL, Log: s.log}
 	owner := c.CatchAllKey
 	if c.KeyFile != "" {
-		secret, key, err := fileKey(ctx, service.New(s.store, o), c.KeyFile)
+		secret, key, err := fileKey(ctx, service.New(s.store, o), c)
 		if err != nil {
 			return nil, err
 		}

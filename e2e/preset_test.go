@@ -1,0 +1,91 @@
+//go:build unix
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// write writes a file in the machine's home and returns its path.
+func (m *machine) write(name, text string) string {
+	m.t.Helper()
+	path := filepath.Join(m.home, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		m.t.Fatal(err)
+	}
+	return path
+}
+
+// A composed environment sets its key with the same command at every start.
+func TestPresetKey(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	const secret = "preset-by-the-environment-0123456789"
+	store, file := filepath.Join(m.home, "store"), m.write("secret", secret+"\n")
+	create := []string{"admin", "key", "create", "--plan", "dev", "--name", "ci", "--secret-file", file, "--store", store}
+	id := m.mustRun(create...)
+	if !strings.HasPrefix(id, "key_") {
+		t.Errorf("it printed %q", id)
+	}
+	s := m.serve(store, "--key-file", file, "--catch-all")
+	if again := m.mustRun(create...); again != id {
+		t.Errorf("the second time it printed %q, before %q", again, id)
+	}
+	user := m.using(s, secret)
+	send(t, s.smtp, "anyone@mail.test", signup("anyone@mail.test"))
+	if got := user.mustRun("wait", "anyone@mail.test", "--code"); got != "482913" {
+		t.Errorf("wait printed %q", got)
+	}
+
+	fromStdin := m.command("admin", "key", "create", "--plan", "dev", "--secret-file", "-", "--store", store)
+	fromStdin.Stdin = strings.NewReader(secret + "\n")
+	if stdout, stderr, status := output(t, fromStdin); status != 0 || stdout != id+"\n" {
+		t.Errorf("from standard input: status %d, %q, %q", status, stdout, stderr)
+	}
+
+	bad := m.write("bad", "too-short")
+	none := filepath.Join(m.home, "none")
+	for name, test := range map[string]struct {
+		args   []string
+		status int
+		want   string
+	}{
+		"another plan": {[]string{"--plan", "startup", "--secret-file", file, "--store", store}, 1, "has the plan dev"},
+		"too short":    {[]string{"--plan", "dev", "--secret-file", bad, "--store", none}, 1, "32 to 256 characters"},
+		"no file":      {[]string{"--plan", "dev", "--secret-file", none, "--store", none}, 1, "no such file"},
+		"no name":      {[]string{"--plan", "dev", "--secret-file", "", "--store", none}, 2, "--secret-file is empty"},
+	} {
+		stdout, stderr, status := m.run(append([]string{"admin", "key", "create"}, test.args...)...)
+		if status != test.status || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, test.want) ||
+			strings.Contains(stderr, secret) || strings.Contains(stderr, "too-short") {
+			t.Errorf("%s: status %d, %q, %q", name, status, stdout, stderr)
+		}
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("a mistake created a store")
+	}
+}
+
+// The file of a key that the store does not know may be the only place that has the key.
+func TestServeLeavesAKeyFileAlone(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	const key = "mf_of-another-store-0123456789abcdef"
+	store, file := filepath.Join(m.home, "store"), m.write("key", key)
+	serve := m.command("serve", "--http", "127.0.0.1:0", "--smtp", "127.0.0.1:0", "--store", store, "--key-file", file)
+	stdout, stderr, status := output(t, serve)
+	if status != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, key) {
+		t.Fatalf("status %d, %q, %q", status, stdout, stderr)
+	}
+	if left, err := os.ReadFile(file); err != nil || string(left) != key {
+		t.Errorf("the file has %q now, %v", left, err)
+	}
+	// It says which command adds the key.
+	_, command, _ := strings.Cut(stderr, "`mayfly ")
+	command, _, _ = strings.Cut(command, "`")
+	m.mustRun(strings.Fields(command)...)
+	m.using(m.serve(store, "--key-file", file), key).mustRun("ls")
+}
