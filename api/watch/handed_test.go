@@ -30,7 +30,7 @@ type waiter struct {
 func newWaiter(t *testing.T, o apitest.Options) *waiter {
 	service := apitest.New(o)
 	t.Cleanup(service.Close)
-	inbox, err := service.Create("ada", time.Hour)
+	inbox, err := service.Create("ada", 24*time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func (w *waiter) wait(q watch.Question, after watch.After) string {
 	if err := json.Unmarshal(kept, &w.handed); err != nil {
 		w.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute) // the requests of a minute may be used up
 	defer cancel()
 	m, err := watch.Await(ctx, w.client, w.inbox.ID, after, watch.Match{
 		Fits: func(m api.Message) bool { return q == watch.Message || strings.Contains(m.Subject, string(q)) },
