@@ -1,6 +1,7 @@
 package find
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,12 +17,15 @@ var codeFeatures = []feature[*code]{
 	when("digits, but not six", func(c *code) bool { return c.numeric() && len(c.Value) != 6 && !c.Year() && !c.long() }),
 	when("as long as a telephone number", (*code).long),
 	when("looks like a year", (*code).Year),
-	when("looks like a year, no word right beside it", func(c *code) bool { return c.Year() && !c.direct }),
+	when("looks like a year, no word right beside it", func(c *code) bool { return c.Year() && (!c.direct || c.phrase.next) }),
 	when("year of a date", (*code).dated),
 	when("one character to a cell", func(c *code) bool { return c.Shape == candidate.Joined }),
+	when("letters one to a cell, no word near", func(c *code) bool {
+		return c.Shape == candidate.Joined && !strings.ContainsAny(c.Value, "0123456789") && !c.near && c.phrase.where == nowhere
+	}),
 	when("groups, no word near", func(c *code) bool { return c.Shape == candidate.Hyphened && !c.near }),
 	when("prefix of another number, or no word near", func(c *code) bool { return c.Shape == candidate.Prefixed && (!c.near || c.prefixed()) }),
-	when("letters and digits, no word near", func(c *code) bool { return c.Shape == candidate.Mixed && !c.near }),
+	when("letters and digits, no word near", func(c *code) bool { return c.Shape == candidate.Mixed && !c.near && !(c.inRequest() && c.scrambled()) }),
 	when("a word and a number, as coupons are", func(c *code) bool { return c.mixed() && c.coupon() && !c.strong && !c.mail.asksForCode() }),
 	when("letters and digits, not marked", func(c *code) bool { return c.mixed() && !c.coupon() && !c.marked && c.Before != ':' && !c.scrambled() }),
 	when("long, within a line", func(c *code) bool { return len(c.Value) > 10 && !c.alone && c.Shape == candidate.Mixed }),
@@ -48,12 +52,20 @@ var codeFeatures = []feature[*code]{
 	when("the only number, set apart in a mail that asks for something", func(c *code) bool {
 		return c.sole && c.prominent && c.mail.purpose.subject != 0 && c.mail.purpose.trade == 0
 	}),
+	when("the only number of a short mail that asks for something", func(c *code) bool {
+		return c.sole && c.page.short && (c.alone || c.afterVerb()) && c.mail.purpose.subject != 0 && c.mail.purpose.trade+c.mail.purpose.notice == 0
+	}),
+	when("alone in a short mail about a code", func(c *code) bool {
+		return c.alone && c.page.short && c.mail.asksForCode() && strings.ContainsAny(c.Value, "0123456789")
+	}),
+	when("the only number, in a sentence that asks", func(c *code) bool { return c.sole && c.inRequest() }),
+	when("letters and digits in a sentence that asks", func(c *code) bool { return c.Shape == candidate.Mixed && !c.near && c.inRequest() && c.scrambled() }),
 	when("in the footer", func(c *code) bool { return c.line.footer }),
 	when("quoted", func(c *code) bool { return c.line.quoted }),
 	when("part of a link", func(c *code) bool { return c.page.link(c.line, c.Start) > 0 }),
 
 	// The words for a code.
-	when("a word right beside it in its sentence", func(c *code) bool { return c.direct && c.worth > 0 && !c.alone }),
+	when("a word right beside it in its sentence", func(c *code) bool { return c.direct && c.worth > 0 && !c.alone && !c.phrase.next }),
 	when("after a colon", func(c *code) bool { return c.direct && !c.alone && c.Before == ':' && c.phrase.end >= 0 }),
 	when("the subject names a one-time code", func(c *code) bool { return c.inBody() && c.worth > 0 && c.mail.subjectHas(lexicon.Strong) }),
 	when("the subject may name a code", func(c *code) bool {
@@ -75,6 +87,7 @@ var codeFeatures = []feature[*code]{
 	when("name of another number before it, and none of a code", func(c *code) bool { return c.other == shortlyAhead }),
 	when("name of another number between it and the word", func(c *code) bool { return c.other == between }),
 	when("name of another number above it", func(c *code) bool { return c.other == onlyAbove }),
+	when("word for a password before it", (*code).password),
 	when("a later sentence names another number", (*code).renamed),
 	when("a quantity", func(c *code) bool { return c.line.counts(c) }),
 	when("word for another kind of code beside it", func(c *code) bool { return c.otherCode == besideIt }),
@@ -143,6 +156,38 @@ func (c *code) pronounceable() bool {
 
 // set reports whether a candidate is set apart from the text before it.
 func (c *code) set() bool { return c.marked || c.Before == ':' }
+
+// inRequest reports whether a candidate is in a sentence that goes on to say what it is for, in a
+// mail that is not about trade: "Use 482913 to sign in".
+func (c *code) inRequest() bool {
+	if c.alone || !c.inBody() || c.mail.purpose.trade > 0 || has(c.line.hits, lexicon.Password) {
+		return false
+	}
+	for _, h := range c.line.hits {
+		if asks([]lexicon.Hit{h}) != 0 && h.Start >= c.to && h.Start-c.to <= 24 {
+			return !c.sentenceEndsBefore(h)
+		}
+	}
+	return false
+}
+
+// afterVerb reports whether just a word or two are before a candidate in its line: "Enter 482913".
+func (c *code) afterVerb() bool {
+	return c.from > 0 && utf8.RuneCountInString(c.line.fold.Folded[:c.from]) <= 12
+}
+
+// password reports whether a candidate is given as a password: the word is right before it, or ends
+// the line above.
+func (c *code) password() bool {
+	l, to := c.line, c.from
+	if c.alone && c.row > 0 {
+		l = &c.page.lines[c.row-1]
+		to = len(l.fold.Folded)
+	}
+	return !c.mail.subjectHas(lexicon.Strong) && asks(l.hits) == 0 && slices.ContainsFunc(l.hits, func(h lexicon.Hit) bool {
+		return h.Class == lexicon.Password && h.End <= to && to-h.End <= 14
+	})
+}
 
 // weak reports whether nothing means a one-time code.
 func (c *code) weak() bool { return !c.strong && !c.mail.subjectHas(lexicon.Strong) }

@@ -27,6 +27,9 @@ func corpus(t *testing.T) []labelled {
 	for _, f := range fixtures(t) {
 		all = append(all, labelled{f.name, language(f.name), kind(f.code, f.link), f.input(), f.code, f.link})
 	}
+	for _, f := range shortMails(t) {
+		all = append(all, labelled{f.name, f.language, "short " + kind(f.code, f.link), f.input(), f.code, f.link})
+	}
 	sentence := func(kind string, fields []string, code string, values ...string) {
 		body := fields[1]
 		for i := 0; strings.Contains(body, "#"); i++ {

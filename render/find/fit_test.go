@@ -18,7 +18,7 @@ var fitting = flag.Bool("fit", false, "fit the weights to the fixtures and write
 
 // The weights maximise the likelihood of what the fixtures expect. Each mail is a choice among its
 // candidates and "nothing", whose score is the threshold; the probability of a choice is the softmax
-// of the scores, with wrong ones ahead by the tie. A penalty holds a weight to what a person gave
+// of the scores, with wrong ones ahead by the tie and the margin. A penalty holds a weight to what a person gave
 // it, and it keeps its sign.
 const (
 	rounds    = 400
@@ -75,9 +75,9 @@ func dot(w, x []float64) float64 {
 // learn adds the gradient of the likelihood of a choice to g, and returns the log of the likelihood.
 func (p *problem) learn(w, g []float64, c *choice) float64 {
 	scores, phrases := make([]float64, len(c.options)), make([][]float64, len(c.options))
-	none := p.enough
+	none := p.enough - margin
 	if !c.none {
-		none += p.tie
+		none = p.enough + p.tie + margin
 	}
 	most := none
 	for i := range c.options {

@@ -17,6 +17,7 @@ var linkFeatures = []feature[*link]{
 	when("a mere way to sign in", func(l *link) bool {
 		return l.own == onlyLogin && !l.target.token && !l.subject().has(lexicon.Login) && !l.subject().has(lexicon.Invite)
 	}),
+	when("a mere way to join", func(l *link) bool { return l.own == onlyInvite && (l.subject()|l.opening()|l.near)&onlyInvite == 0 }),
 
 	// The text around it.
 	when("no more than a word of signing in near it", (*link).mereLogin),
@@ -63,11 +64,15 @@ var linkFeatures = []feature[*link]{
 		return l.mail.purpose.trade >= 1.5 && l.mail.purpose.trade < 2 && l.subject() == 0
 	}),
 	when("the subject asks for something", func(l *link) bool {
-		return l.own == 0 && l.subject() != 0 && (l.subject() != onlyLogin || l.target.token)
+		return l.own == 0 && l.subject() != 0 && (l.subject() != onlyLogin || l.target.token || l.target.opaque && l.bare)
 	}).as(func(l *link) string { return l.subject().String() }),
-	when("the mail has a code", func(l *link) bool { return l.hasCode && !l.target.token && l.target.asks == 0 }),
+	when("the mail has a code", func(l *link) bool { return l.hasCode && !l.target.token && !(l.target.asks != 0 && l.answers()) }),
 	when("the mail is about a meeting", func(l *link) bool { return l.page.meeting }),
 	when("the only link of the text", func(l *link) bool { return l.only }),
+	when("the only link of a short mail, which asks for something", func(l *link) bool {
+		asks := l.own&^onlyInvite&^onlyLogin != 0 || l.answers() || l.subject() != 0 && (l.bare || l.generic)
+		return asks && l.only && l.page.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
+	}),
 	when("the only answer to the subject", func(l *link) bool {
 		return l.only && l.bare && l.target.token && !l.hasCode && l.near == 0 && l.subject()&^onlyLogin != 0
 	}),
@@ -75,8 +80,12 @@ var linkFeatures = []feature[*link]{
 
 var linkModel = newModel(linkWeights, linkFeatures)
 
-// onlyLogin is the set with just signing in, a purpose that many pages have.
-const onlyLogin = set(1 << lexicon.Login)
+// onlyLogin and onlyInvite are the sets with just signing in or joining, purposes that many pages
+// have.
+const (
+	onlyLogin  = set(1 << lexicon.Login)
+	onlyInvite = set(1 << lexicon.Invite)
+)
 
 func (l *link) subject() set { return l.mail.purpose.subject }
 func (l *link) opening() set { return l.mail.purpose.opening }

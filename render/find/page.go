@@ -32,6 +32,7 @@ type page struct {
 	links   []anchor // occurrences of links, in order
 	size    float32  // the most common size of its text
 	hits    int
+	short   bool            // it has a few lines, footers aside
 	meeting bool            // it mentions a meeting to dial into
 	values  map[string]bool // keys of its candidates for the code
 }
@@ -91,6 +92,7 @@ func newPage(d *doc.Document, langs languages) *page {
 		p.lines[i].hits = p.scan(p.lines[i].fold, langs)
 		p.meeting = p.meeting || has(p.lines[i].hits, lexicon.Meeting)
 	}
+	p.short = p.isShort()
 	p.seek()
 	for i := range p.links {
 		p.name(&p.links[i])
@@ -99,6 +101,19 @@ func newPage(d *doc.Document, langs languages) *page {
 		p.lines[i].outer = p.outside(&p.lines[i])
 	}
 	return p
+}
+
+// isShort reports whether a page has just a few lines, footers aside.
+func (p *page) isShort() bool {
+	const mostLines, mostText = 4, 240
+	lines, text := 0, 0
+	for i := range p.lines {
+		if l := &p.lines[i]; !l.footer {
+			lines++
+			text += len(l.text)
+		}
+	}
+	return lines <= mostLines && text <= mostText
 }
 
 // seek finds the candidates for the code in each line.

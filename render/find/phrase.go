@@ -3,6 +3,7 @@ package find
 import (
 	"fmt"
 	"iter"
+	"strings"
 	"unicode/utf8"
 
 	"mayfly/render/find/lexicon"
@@ -17,6 +18,7 @@ type phrase struct {
 	distance int  // how far it is, in characters; see below
 	beside   int  // characters between, in the same line; -1 if it is in another
 	begins   bool // the candidate begins the line, and the phrase follows
+	next     bool // in the sentence that follows
 	claimed  bool // there is a number nearer to it
 	purpose  bool // followed by what the code is for: "the code to sign in"
 	footer   bool // above, in a footer
@@ -147,11 +149,17 @@ func (c *code) inLine(h lexicon.Hit) (p phrase, ok bool) {
 		gap := utf8.RuneCountInString(folded[c.to:h.Start])
 		p = newPhrase(h, c.line, after, afterIt+min(gap, farthest))
 		p.beside, p.begins = gap, c.from <= 1
+		p.next = c.sentenceEndsBefore(h)
 		p.claimed = c.claimed(h.End, h.End+40)
 	default:
 		return p, false
 	}
 	return p, true
+}
+
+// sentenceEndsBefore reports whether a sentence ends between the candidate and a phrase after it.
+func (c *code) sentenceEndsBefore(h lexicon.Hit) bool {
+	return strings.ContainsAny(c.line.text[c.End:c.line.fold.Source(h.Start)], ".!?。।")
 }
 
 // claimed reports whether there is another number between two offsets of the folded line.
@@ -183,6 +191,7 @@ var phraseFeatures = []feature[*phrase]{
 	when("word right beside it", func(p *phrase) bool { return p.beside >= 0 && (p.beside <= 2 || p.begins) }),
 	when("word close to it", func(p *phrase) bool { return p.beside > 2 && p.beside <= 8 && !p.begins }),
 	when("word nearer to another number", func(p *phrase) bool { return p.claimed }),
+	when("word in the next sentence", func(p *phrase) bool { return p.next }),
 	when("word above it in the footer", func(p *phrase) bool { return p.footer }),
 	{name: "distance of the word, in 100 characters", value: func(p *phrase) float64 { return float64(p.distance) / 100 }},
 }
