@@ -21,7 +21,7 @@ func (a *app) adminCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "admin",
 		Short: "Administer the store of a service",
-		Long:  "Administer the store of a service, whether or not the service is running. If a process is serving the folder, it is asked to do the work; a database can be shared.",
+		Long:  "Administer the store of a service, whether or not the service is running. If a process serves the folder, that process does the work. A database can be shared.",
 	}, a.adminKeyCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store), a.adminStoreCommand())
 	a.storeFlag(cmd.PersistentFlags(), &store)
 	return cmd
@@ -72,7 +72,7 @@ func (a *app) adminKeyCreate(store *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create",
 		Short: "Create an API key and print it",
-		Long: "Make an API key and print it. The key is shown only once: the store keeps just a hash of it.\n\n" +
+		Long: "Create an API key and print it. The key is shown only once: the store keeps just a hash of it.\n\n" +
 			"With --secret-file the key is the one in a file, 32 to 256 characters of ASCII without spaces, or in standard input as -. " +
 			"Then its ID is printed instead, since the output of containers and jobs is often logged. If the store has the key already, " +
 			"with the same plan, nothing is changed: the command can be run at every start.",
@@ -100,9 +100,9 @@ openssl rand -hex 24 | tee key.txt | mayfly admin key create --plan dev --secret
 			})
 		},
 	}
-	cmd.Flags().StringVar(&plan, "plan", "", "free, dev, startup or enterprise")
-	cmd.Flags().StringVar(&name, "name", "", "what the key is for")
-	cmd.Flags().StringVar(&secretFile, "secret-file", "", "file with the key to create, or - for standard input")
+	cmd.Flags().StringVar(&plan, "plan", "", "`plan` of the key: free, dev, startup or enterprise")
+	cmd.Flags().StringVar(&name, "name", "", "`name` that says what the key is for")
+	cmd.Flags().StringVar(&secretFile, "secret-file", "", "`file` with the key to create, or - for standard input")
 	a.completeFlag(cmd, "plan", cobra.FixedCompletions(plans, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

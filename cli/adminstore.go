@@ -16,20 +16,19 @@ func (a *app) adminStoreCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "store",
 		Short:   "Move a store",
-		Example: "mayfly admin store copy --from /var/lib/mayfly --to postgres://mayfly@db.example/mayfly",
+		Example: "mayfly admin store copy --from ./store --to postgres://mayfly@db.example/mayfly",
 	}, a.adminStoreCopy())
 }
 
 func (a *app) adminStoreCopy() *cobra.Command {
 	var from, to string
 	cmd := &cobra.Command{
-		Use:   "copy --from DIR --to postgres://…",
+		Use:   "copy --from FOLDER --to URL",
 		Short: "Copy a live store from a folder to a database",
 		Long: "Copy the store in a folder, even while it is being served, to an empty database. A second run copies only what has changed since. " +
-			"So run it, stop the service, run it again, and serve the database.",
-		Example: `mayfly admin store copy --from /var/lib/mayfly --to postgres://mayfly@db.example/mayfly
-PGPASSFILE=~/.pgpass mayfly admin store copy --from ./store --to postgres://mayfly@db.example/mayfly`,
-		Args: noArgs,
+			"To move a store: run this, stop the service, run this again, and serve the database. The password can be in PGPASSFILE.",
+		Example: "mayfly admin store copy --from ./store --to postgres://mayfly@db.example/mayfly",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if from == "" || to == "" {
 				return usageOf(cmd, "--from and --to are required")
@@ -54,7 +53,7 @@ PGPASSFILE=~/.pgpass mayfly admin store copy --from ./store --to postgres://mayf
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "folder of the store")
-	cmd.Flags().StringVar(&to, "to", "", "database: postgres://user@host/database")
+	cmd.Flags().StringVar(&from, "from", "", "`folder` of the store")
+	cmd.Flags().StringVar(&to, "to", "", "`URL` of the database: postgres://user@host/database")
 	return cmd
 }

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"mayfly/config"
 )
@@ -44,12 +41,8 @@ type app struct {
 
 func (a *app) execute(ctx context.Context, args []string) error {
 	root := a.root()
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if known := (&failure{}); err != nil && !errors.As(err, &known) && strings.HasPrefix(err.Error(), "unknown command ") {
-		return usagef("%w", err)
-	}
-	return err
+	root.SetArgs(append([]string{}, args...)) // for nil, Cobra would take those of the process
+	return root.ExecuteContext(ctx)
 }
 
 func (a *app) root() *cobra.Command {
@@ -57,10 +50,9 @@ func (a *app) root() *cobra.Command {
 		Use:   "mayfly",
 		Short: "Temporary e-mail inboxes in a terminal",
 		Long: "Temporary e-mail inboxes in a terminal. Without a command, mayfly opens the terminal application.\n\n" +
-			"It uses the local service of this machine, to whose SMTP port you can point any application and which it starts if need be, unless --base-url, --profile, " +
-			"MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml name another. The API key is that in MAYFLY_API_KEY, else the one that `mayfly key set` stored.\n\n" +
-			"INBOX is an ID, an address, or a unique prefix of either; without it, the newest inbox is used. The same goes for MESSAGE.\n\n" +
-			"Exit status: 0 done, 1 error, 2 usage, 3 not found, 4 key missing, invalid or not allowed, 5 timed out waiting, 6 rate limit.",
+			"Inboxes are on the local service of this machine, to whose SMTP port you can point any application, unless --base-url, --profile, " +
+			"MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml name another service. `mayfly key set` stores the API key of that service.\n\n" +
+			"INBOX is an ID, an address, or a unique prefix of either; without it, the newest inbox is used. The same goes for MESSAGE.",
 		Example: `# Open the terminal application
 mayfly
 
@@ -77,52 +69,51 @@ mayfly --base-url https://api.example`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
-		RunE:              a.runUI,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Name() == cobra.ShellCompRequestCmd {
+				unquoteUsages(cmd.Root())
+			}
+			return a.checkFlags()
+		},
+		RunE: a.runUI,
 	}
 	root.SetIn(a.env.Stdin)
 	root.SetOut(a.env.Stdout)
 	root.SetErr(a.env.Stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		if err := a.help(cmd.Context(), cmd); err != nil {
+		if err := a.help(cmd); err != nil {
 			fmt.Fprintln(a.env.Stderr, errorLine(err))
 		}
 	})
 	a.globalFlags(root)
 
 	addGroup(root, "inboxes", a.newCommand(), a.lsCommand(), a.messagesCommand(), a.readCommand(), a.waitCommand(), a.watchCommand(),
-		a.saveCommand(), a.rmCommand(), a.mcpCommand())
-	addGroup(root, "files", a.previewCommand())
+		a.saveCommand(), a.rmCommand())
+	addGroup(root, "tests and agents", a.previewCommand(), a.mcpCommand())
 	addGroup(root, "service", a.upCommand(), a.downCommand(), a.serveCommand(), a.adminCommand(), a.localServiceCommand())
 	addGroup(root, "this machine", a.keyCommand(), a.doctorCommand(), a.manCommand())
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID("this machine")
 	root.SetCompletionCommandGroupID("this machine")
+	nameCompletions(root)
 	return root
 }
 
 func (a *app) globalFlags(root *cobra.Command) {
-	flags := root.PersistentFlags()
-	flags.StringVar(&a.profile, "profile", "", "profile of config.toml to use")
-	flags.StringVar(&a.baseURL, "base-url", "", "address of the service, such as https://api.example")
-	flags.BoolVar(&a.insecure, "insecure", false, "send the key over plain HTTP, even to another machine")
-	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
 	root.Flags().BoolVar(&a.debug, "debug", false, "log what the terminal application does to a file, without keys or bodies")
+	root.Flags().BoolP("version", "v", false, "print the version")
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.profile, "profile", "", "`name` of the profile in config.toml to use")
+	flags.StringVar(&a.baseURL, "base-url", "", "`URL` of the service, such as https://api.example")
+	flags.BoolVar(&a.insecure, "insecure", false, "send the key over plain HTTP, even to another machine")
+	flags.StringVar(&a.color, "color", "auto", "`when` to show colours: auto, always or never")
+	flags.BoolP("help", "h", false, "show the help of a command")
+	groupFlags(flags, "global flags")
 	cobra.CheckErr(errors.Join(
 		root.RegisterFlagCompletionFunc("profile", a.completeProfiles),
 		root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]cobra.Completion{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)),
 	))
-}
-
-// flagError is the usage error for a flag that cannot be parsed.
-func flagError(cmd *cobra.Command, err error) error {
-	var invalid *pflag.InvalidValueError
-	var syntax *strconv.NumError // its own text names functions of Go
-	if errors.As(err, &invalid) && errors.As(err, &syntax) {
-		return usageOf(cmd, "invalid argument %q for --%s: %w", invalid.GetValue(), invalid.GetFlag().Name, syntax.Err)
-	}
-	return usageOf(cmd, "%w", err)
 }
 
 // addGroup adds commands that the help lists together.

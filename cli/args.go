@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // noArgs and the functions after it are Cobra's checks of arguments, as usage errors.
@@ -40,7 +43,7 @@ func atMost(n int) cobra.PositionalArgs {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usageOf(cmd, "`%s` takes %s, but was given %d arguments", cmd.CommandPath(), what, len(args))
+			return usageOf(cmd, "`%s` takes %s, but was given %s", cmd.CommandPath(), what, count(len(args), "argument", "arguments"))
 		}
 		return noneEmpty(cmd, args)
 	}
@@ -71,19 +74,63 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	return usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath())
 }
 
-// like are the names of the commands of cmd that begin with name or are at most two edits away from
-// it.
+// like are the names of the commands of cmd that name may be meant for, the nearest: those that
+// begin with it or are at most two edits away from it.
 func like(cmd *cobra.Command, name string) []string {
-	cmd.SuggestionsMinimumDistance = 2
-	return cmd.SuggestionsFor(name)
+	for distance := range 2 {
+		cmd.SuggestionsMinimumDistance = distance + 1
+		if near := cmd.SuggestionsFor(name); len(near) > 0 {
+			return near
+		}
+	}
+	return nil
+}
+
+// flagError is the usage error for a flag that is unknown or has no valid value.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFlag(cmd, unknown)
+	case errors.As(err, &missing):
+		return usageOf(cmd, "%s needs a value", flagRow(missing.GetFlag()).name)
+	case errors.As(err, &invalid):
+		reason := invalid.Unwrap()
+		if number := (*strconv.NumError)(nil); errors.As(reason, &number) { // it names functions of Go
+			reason = errors.New("want a number")
+			if invalid.GetFlag().Value.Type() == "bool" {
+				reason = errors.New("want true or false")
+			}
+		}
+		return usageOf(cmd, "--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), reason)
+	}
+	return usageOf(cmd, "%w", err)
+}
+
+// unknownFlag suggests the flags with names like the one given, also for -json.
+func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
+	given, name := "--"+err.GetSpecifiedName(), err.GetSpecifiedName()
+	if short := err.GetSpecifiedShortnames(); short != "" {
+		given, name = "-"+short, short
+	}
+	flags := &cobra.Command{}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}, Hidden: f.Hidden})
+	})
+	if near := like(flags, name); len(near) > 0 && len(name) > 1 {
+		return usageOf(cmd, "unknown flag %s, did you mean --%s?", given, strings.Join(near, " or --"))
+	}
+	return usageOf(cmd, "unknown flag %s", given)
 }
 
 // group makes cmd a command that only holds others.
 func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(children...)
-	names := make([]string, len(children))
-	for i, c := range children {
-		names[i] = c.Name()
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -93,4 +140,26 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	}
 	cmd.RunE = func(*cobra.Command, []string) error { return nil } // Args has refused
 	return cmd
+}
+
+// nameCompletions makes Cobra's command completion one of ours.
+func nameCompletions(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	completion, _, err := root.Find([]string{"completion"})
+	cobra.CheckErr(err)
+	completion.Short, completion.Long = "Print a script that completes commands in a shell", ""
+	for _, shell := range completion.Commands() {
+		shell.Short, shell.Args = "Print the script for "+shell.Name(), noArgs
+	}
+	group(completion)
+}
+
+// unquoteUsages takes the back quotes that name a flag's value from the texts shown as completions.
+func unquoteUsages(cmd *cobra.Command) {
+	unquote := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	cmd.Flags().VisitAll(unquote)
+	cmd.PersistentFlags().VisitAll(unquote)
+	for _, child := range cmd.Commands() {
+		unquoteUsages(child)
+	}
 }

@@ -2,20 +2,15 @@ package cli
 
 import (
 	"context"
-	"image/color"
 	"io"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
 
-	"charm.land/fang/v2"
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 
 	"mayfly/manual"
-	"mayfly/term"
 	"mayfly/ui/theme"
 )
 
@@ -33,16 +28,11 @@ func (a *app) helpCommand() *cobra.Command {
 			if len(args) == 1 && isTopic(args[0]) {
 				return a.manualPage(cmd.Context(), args[0])
 			}
-			target, rest, err := cmd.Root().Find(args)
-			switch {
-			case err != nil:
+			target, err := findCommand(cmd.Root(), args)
+			if err != nil {
 				return err
-			case len(rest) > 0 && target.HasParent():
-				return unknownCommand(target, rest[0])
-			case len(rest) > 0:
-				return unknownTopic(target, rest[0])
 			}
-			return a.help(cmd.Context(), target)
+			return a.help(target)
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			target, rest, err := cmd.Root().Find(args)
@@ -62,6 +52,20 @@ func (a *app) helpCommand() *cobra.Command {
 			return words, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+}
+
+// findCommand returns the command that args name.
+func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
+	target, rest, err := root.Find(args)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rest) > 0 && target.HasParent():
+		return nil, unknownCommand(target, rest[0])
+	case len(rest) > 0:
+		return nil, unknownTopic(target, rest[0])
+	}
+	return target, nil
 }
 
 func isTopic(name string) bool {
@@ -121,35 +125,11 @@ func (a *app) manualStyle() manual.Style {
 	return manual.Style{Profile: profile, Accent: c.Accent, Dim: c.Dim, Code: c.Code, Link: c.Link}
 }
 
-// help shows the help of cmd through Fang. Fang is asked for nothing else: for an error it would
-// first ask the terminal for its colours, and wait for the answer.
-func (a *app) help(ctx context.Context, cmd *cobra.Command) error {
-	root := (&app{env: a.env}).root()
-	if !cmd.HasParent() {
-		addGroup(root, "help topics", topicCommands()...)
-	}
-	path := strings.Fields(cmd.CommandPath())[1:]
-	root.SetArgs(append(path, "--help"))
-	if term.Is(a.env.Stdout) {
-		// Fang asks the terminal for its background, for seconds where there is no answer, unless
-		// os.Stdin is no terminal. The colours below need no answer.
-		if null, err := os.Open(os.DevNull); err == nil {
-			defer func(stdin *os.File) { os.Stdin = stdin; null.Close() }(os.Stdin)
-			os.Stdin = null
-		}
-	}
-	return fang.Execute(ctx, root, fang.WithoutManpage(), fang.WithoutVersion(), fang.WithColorSchemeFunc(helpColors))
-}
-
-// helpColors are colours of the terminal's own palette that can be read on any background.
-func helpColors(lipgloss.LightDarkFunc) fang.ColorScheme {
-	plain := lipgloss.NoColor{}
-	return fang.ColorScheme{
-		Base: plain, Title: lipgloss.Blue, Description: plain, Comment: plain,
-		Flag: lipgloss.Magenta, FlagDefault: plain, Command: lipgloss.Cyan, Program: lipgloss.Blue,
-		QuotedString: lipgloss.Green, Argument: plain, DimmedArgument: plain, Help: plain, Dash: plain,
-		Codeblock: plain, ErrorHeader: [2]color.Color{plain, plain}, ErrorDetails: plain,
-	}
+// help shows the help of cmd.
+func (a *app) help(cmd *cobra.Command) error {
+	out := &colorprofile.Writer{Forward: a.env.Stdout, Profile: a.colorProfile()}
+	_, err := io.WriteString(out, pageOf(cmd).terminal(a.columns()))
+	return err
 }
 
 // version is the module's version, else the commit it was built from.

@@ -23,7 +23,7 @@ var protocolTexts = map[image.Protocol]string{
 
 // imagesFlag defines --images.
 func (f *viewFlags) imagesFlag(a *app, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.images, "images", "off", "show the images embedded in the mail: auto, kitty, iterm2, sixel, blocks or off")
+	cmd.Flags().StringVar(&f.images, "images", "off", "`how` to show the images embedded in the mail: auto, kitty, iterm2, sixel, blocks or off")
 	a.completeFlag(cmd, "images", cobra.FixedCompletions(imageNames, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -251,7 +251,7 @@ func TestUsageErrors(t *testing.T) {
 		s.fails(statusUsage, nil, strings.Fields(args)...)
 	}
 	for args, part := range map[string]string{
-		"read --width wide": `invalid argument "wide" for --width: invalid syntax; see`, "ls --json=maybe": `"maybe" for --json: invalid syntax; see`,
+		"read --width wide": `--width "wide": want a number; see`, "ls --json=maybe": `--json "maybe": want true or false; see`,
 		"messages a b": "at most 1 argument, but",
 	} {
 		s.fails(statusUsage, []string{part}, strings.Fields(args)...)

@@ -119,7 +119,8 @@ func (a *app) prompt(fd int, question string) (string, error) {
 func (a *app) keyStatus() *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
-		Short:   "Show where the API key comes from, and its last four characters",
+		Short:   "Show where the API key comes from",
+		Long:    "Show which API key is used: where it comes from, and its last four characters.",
 		Example: "mayfly key status --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -152,7 +153,7 @@ func (a *app) printKey(ctx context.Context, p endpoint) error {
 func (a *app) keyRemove() *cobra.Command {
 	return &cobra.Command{
 		Use:     "rm",
-		Short:   "Remove the API key",
+		Short:   "Remove the stored API key",
 		Example: "mayfly key rm --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -59,7 +59,7 @@ func (a *app) upCommand() *cobra.Command {
 		Use:   "up",
 		Short: "Keep the local service running",
 		Long: "Start the local service, unless it runs, and keep it running until `mayfly down`. Print the addresses that it listens on. " +
-			"Without this command it ends ten seconds after the last application, `mayfly mcp` or other command that uses it.",
+			"Otherwise it ends ten seconds after the last application or command that uses it.",
 		Example: "mayfly up\nmayfly new\nmayfly down",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -84,7 +84,7 @@ func (a *app) downCommand() *cobra.Command {
 		Use:   "down",
 		Short: "End the local service",
 		Long: "End the local service, even if an application uses it, and wait until it has ended. Its inboxes are kept. " +
-			"That it does not run is no error.",
+			"It is no error if it does not run.",
 		Example: "mayfly down",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -14,8 +14,8 @@ import (
 func (a *app) mcpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve the inboxes to agents over the Model Context Protocol",
-		Long: "Serve the inboxes to an agent over the Model Context Protocol, on standard input and output. " +
+		Short: "Serve inboxes to agents over the Model Context Protocol",
+		Long: "Serve inboxes to an agent over the Model Context Protocol, on standard input and output. " +
 			"The service and the key are chosen as for every other command: set them with MAYFLY_BASE_URL and MAYFLY_API_KEY. " +
 			"The local service is started if it does not run.",
 		Example: `mayfly mcp

@@ -19,6 +19,7 @@ func (a *app) newCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new",
 		Short: "Make an inbox and print its address",
+		Long:  "Make an inbox and print its address. When its lifetime is over, it is deleted with all its messages.",
 		Example: `mayfly new
 mayfly new --username signup-test --ttl 10m
 ADDRESS=$(mayfly new)
@@ -51,9 +52,9 @@ mayfly new --json | jq -r .id`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&username, "username", "", "part of the address before the @ (default: random)")
-	flags.StringVar(&domain, "domain", "", "one of the service's domains (default: its first)")
-	flags.Var(&ttl, "ttl", "lifetime, such as 30m, 12h or 2d (default: an hour)")
+	flags.StringVar(&username, "username", "", "`name` before the @ of the address (default: random)")
+	flags.StringVar(&domain, "domain", "", "`domain` of the address, one of the service's (default: its first)")
+	flags.Var(&ttl, "ttl", "lifetime, such as 30m, 12h or 2d (default 1h)")
 	flags.BoolVar(&copyIt, "copy", false, "copy the address to the clipboard")
 	flags.BoolVar(&asJSON, "json", false, "print the inbox as JSON")
 	a.completeFlag(cmd, "domain", a.completeDomains)

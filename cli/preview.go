@@ -25,11 +25,11 @@ func (a *app) previewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "preview FILE...",
 		Short: "Render mails and templates from files",
-		Long: "Render local files as the application shows a message: .eml, .html, .txt and .md, or standard input as - with --type. " +
-			"Several files are rendered in parallel and printed in order. If a file cannot be read, that is reported, the others are still rendered, and the exit status is 1.",
+		Long: "Render local files as the application shows a message: .eml, .html, .txt and .md, or standard input as - with --type.\n\n" +
+			"Several files are rendered in parallel and printed in order. A file that cannot be read is reported, the others are still rendered, and the exit status is 1.",
 		Example: `mayfly preview signup.html
 mayfly preview mail.eml --view checks
-mjml signup.mjml | mayfly preview - --type html --width 60
+mjml signup.mjml -s | mayfly preview - --type html --width 60
 mayfly preview --json mails/*.eml | jq -r .code
 mayfly preview mail.eml --images auto
 mayfly preview mail.eml --explain`,
@@ -48,7 +48,7 @@ mayfly preview mail.eml --explain`,
 	cmd.Args = atLeastOne("a file to render")
 	f = a.viewFlags(cmd)
 	f.imagesFlag(a, cmd)
-	cmd.Flags().StringVar(&p.kind, "type", "", "html, eml, txt or md (default: from the name of the file)")
+	cmd.Flags().StringVar(&p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: as their names say)")
 	cmd.Flags().BoolVar(&p.explain, "explain", false, "show the codes and links that were considered, with scores and reasons")
 	a.completeFlag(cmd, "type", cobra.FixedCompletions([]cobra.Completion{"html", "eml", "txt", "md"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -19,7 +19,7 @@ func (a *app) rmCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "rm INBOX... | --all",
 		Short:             "Delete inboxes and all their messages",
-		Long:              "Delete inboxes and all their messages, for good. It asks first; without a terminal to ask at, it needs --yes.",
+		Long:              "Delete inboxes and all their messages, for good. It asks first. Without a terminal to ask at, it needs --yes.",
 		Example:           "mayfly rm quiet-otter\nmayfly rm --yes \"$ADDRESS\"\nmayfly rm --all --yes",
 		Args:              noneEmpty,
 		ValidArgsFunction: a.completeInboxes,

@@ -49,7 +49,7 @@ func (a *app) saveCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", dir, "folder to save to, created if it does not exist")
+	cmd.Flags().StringVar(&dir, "dir", dir, "`folder` to save to, created if it does not exist")
 	return cmd
 }
 

@@ -29,15 +29,22 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the service: mail in by SMTP, out by REST",
-		Long: "Run the service until SIGINT or SIGTERM. Every flag can also be set by an environment variable, MAYFLY_SERVE_ and the flag's name " +
-			"(MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML file of --config (max_message_size). A flag overrides a variable, and a variable overrides the file. " +
-			"On a PostgreSQL database any number of processes can serve one store. Every user of a machine can see command lines: put a " +
-			"URL with a password in MAYFLY_SERVE_STORE or in the file, or the password in PGPASSFILE.",
-		Example: `mayfly serve --store /var/lib/mayfly --domains inbox.example,mail.example
-mayfly serve --http 127.0.0.1:0 --smtp 127.0.0.1:0 --store ./store --domains mayfly.test
+		Long: "Run the service until SIGINT or SIGTERM. On a PostgreSQL database, any number of processes can serve one store.\n\n" +
+			"Every flag can also be set by an environment variable, MAYFLY_SERVE_ and the flag's name (MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML " +
+			"file of --config (max_message_size). A flag overrides a variable, and a variable overrides the file.\n\n" +
+			"Every user of a machine can see its command lines: put a URL with a password in MAYFLY_SERVE_STORE or in the file, or the password in PGPASSFILE.",
+		Example: `# A folder, and a key for it
+mayfly serve --store /var/lib/mayfly --domains inbox.example
+mayfly admin key create --plan dev --store /var/lib/mayfly
+
+# For a test: free ports, a store of its own
+mayfly serve --http 127.0.0.1:0 --smtp 127.0.0.1:0 --store ./store
+
+# With settings from a file
 mayfly serve --config /etc/mayfly/serve.toml
-mayfly serve --store postgres://mayfly@db.example/mayfly --domains inbox.example
-mayfly admin key create --plan dev --store /var/lib/mayfly`,
+
+# On a database
+mayfly serve --store postgres://mayfly@db.example/mayfly`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.loadServeSettings(cmd.Flags(), file); err != nil {
@@ -48,7 +55,8 @@ mayfly admin key create --plan dev --store /var/lib/mayfly`,
 	}
 	flags := cmd.Flags()
 	s.flags(flags)
-	flags.StringVar(&file, "config", "", "TOML file with settings")
+	flags.StringVar(&file, "config", "", "TOML `file` with settings")
+	groupFlags(flags, "settings")
 	return cmd
 }
 
@@ -63,48 +71,57 @@ type serving struct {
 
 func (s *serving) flags(f *pflag.FlagSet) {
 	c := &s.config
-	f.StringVar(&c.HTTP, "http", "127.0.0.1:8425", "address of the REST API")
-	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "address that accepts mail")
-	f.StringVar(&c.Metrics, "metrics", "", "address of the Prometheus metrics")
-	s.app.storeFlag(f, &c.Store)
-	f.StringSliceVar(&c.Domains, "domains", []string{"mayfly.test"}, "domains of the addresses; the first is the default")
-	f.StringVar(&c.Hostname, "hostname", "", "host name that SMTP announces")
-
-	f.BoolVar(&c.CatchAll, "catch-all", false, "make an inbox for mail to an unknown address")
-	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "ID of the API key that owns these inboxes")
-	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of these inboxes (1 day)")
-	f.StringVar(&c.KeyFile, "key-file", "", "file with the secret of an API key, created if it does not exist")
-	f.BoolVar(&c.SMTPAuthAny, "smtp-auth-any", false, "accept any SMTP login")
-
-	f.StringVar(&c.HTTPCert, "http-cert", "", "PEM file with the certificate of the REST API")
-	f.StringVar(&c.HTTPKey, "http-key", "", "PEM file with the private key of that certificate")
-	f.StringVar(&c.SMTPCert, "smtp-cert", "", "PEM file with the certificate for STARTTLS")
-	f.StringVar(&c.SMTPKey, "smtp-key", "", "PEM file with the private key of that certificate")
-
-	f.Var((*size)(&c.MaxMessageBytes), "max-message-size", "largest message accepted (25 MiB)")
-	f.IntVar(&c.MaxRecipients, "max-recipients", 0, "recipients per message (100)")
-	f.IntVar(&c.MaxCommandLine, "max-command-line", 0, "bytes in an SMTP command (2048)")
-	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes in a line of a message (1 MiB)")
-	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands in an SMTP session (20)")
-	f.IntVar(&c.MaxMessages, "max-messages", 0, "messages in an SMTP connection (50000)")
-	f.IntVar(&c.MaxConnections, "max-connections", 0, "SMTP connections at a time (2048, at most a quarter of the open files)")
-	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "SMTP connections at a time from one address (256)")
-	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for messages being received (256 MiB)")
-	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "how long an SMTP client may be silent (5m)")
-	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "how long an SMTP session may last (1h)")
-	f.Var((*duration)(&c.MaxWait), "max-wait", "how long a request may be held (1m)")
-	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections to the REST API at a time (65536, at most half of the open files)")
-	f.IntVar(&c.MaxHeld, "max-held", 0, "held requests at a time (20000)")
-
+	f.StringVar(&c.HTTP, "http", "127.0.0.1:8425", "`address` of the REST API")
+	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "`address` that accepts mail")
+	f.StringVar(&c.Metrics, "metrics", "", "`address` of the Prometheus metrics (default: none)")
 	f.BoolVar(&s.mcp, "mcp", false, "also serve the Model Context Protocol, at /mcp of the REST API")
-	f.StringVar(&s.logFormat, "log-format", "text", "log format: text or json")
-	f.StringVar(&s.logLevel, "log-level", "info", "least level that is logged: debug, info, warn or error")
+	groupFlags(f, "addresses")
+
+	s.app.storeFlag(f, &c.Store)
+	f.StringVar(&c.KeyFile, "key-file", "", "`file` with the secret of an API key, created if it does not exist")
+	groupFlags(f, "store and keys")
+
+	f.StringSliceVar(&c.Domains, "domains", []string{"mayfly.test"}, "`list` of the domains of addresses, separated by commas; the first is the default")
+	f.StringVar(&c.Hostname, "hostname", "", "`name` that SMTP announces (default: that of the machine)")
+	f.BoolVar(&c.CatchAll, "catch-all", false, "make an inbox for mail to an unknown address")
+	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "`ID` of the API key that owns these inboxes")
+	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of these inboxes (default 1 day)")
+	f.BoolVar(&c.SMTPAuthAny, "smtp-auth-any", false, "accept any SMTP login")
+	groupFlags(f, "mail")
+
+	f.StringVar(&c.HTTPCert, "http-cert", "", "PEM `file` with the certificate of the REST API")
+	f.StringVar(&c.HTTPKey, "http-key", "", "PEM `file` with the private key of that certificate")
+	f.StringVar(&c.SMTPCert, "smtp-cert", "", "PEM `file` with the certificate for STARTTLS")
+	f.StringVar(&c.SMTPKey, "smtp-key", "", "PEM `file` with the private key of that certificate")
+	groupFlags(f, "TLS")
+
+	f.Var((*size)(&c.MaxMessageBytes), "max-message-size", "largest message accepted (default 25 MiB)")
+	f.IntVar(&c.MaxRecipients, "max-recipients", 0, "recipients of a message (default 100)")
+	f.IntVar(&c.MaxCommandLine, "max-command-line", 0, "bytes in an SMTP command (default 2048)")
+	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes in a line of a message (default 1 MiB)")
+	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands in an SMTP session (default 20)")
+	f.IntVar(&c.MaxMessages, "max-messages", 0, "messages in an SMTP session (default 50000)")
+	f.IntVar(&c.MaxConnections, "max-connections", 0, "SMTP connections at a time (default 2048, at most a quarter of the open files)")
+	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "SMTP connections at a time from one address (default 256)")
+	f.Var((*size)(&c.MaxInFlightBytes), "max-in-flight", "memory for messages being received (default 256 MiB)")
+	f.Var((*duration)(&c.IdleTimeout), "idle-timeout", "how long an SMTP client may be silent (default 5m)")
+	f.Var((*duration)(&c.SessionTimeout), "session-timeout", "how long an SMTP session may last (default 1h)")
+	groupFlags(f, "limits of SMTP")
+
+	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections at a time (default 65536, at most half of the open files)")
+	f.IntVar(&c.MaxHeld, "max-held", 0, "held requests at a time (default 20000)")
+	f.Var((*duration)(&c.MaxWait), "max-wait", "how long a request may be held (default 1m)")
+	groupFlags(f, "limits of the REST API")
+
+	f.StringVar(&s.logFormat, "log-format", "text", "`format` of the log: text or json")
+	f.StringVar(&s.logLevel, "log-level", "info", "least `level` that is logged: debug, info, warn or error")
+	groupFlags(f, "logging")
 }
 
-// storeFlag defines --store. The help shows the default without a password.
+// storeFlag defines --store.
 func (a *app) storeFlag(f *pflag.FlagSet, store *string) {
-	f.StringVar(store, "store", a.defaultStore(), "folder of the store, or postgres://user@host/database")
-	f.Lookup("store").DefValue = server.StoreName(*store)
+	f.StringVar(store, "store", a.defaultStore(), "`folder` of the store, or postgres://user@host/database (default: serve in the data folder)")
+	f.Lookup("store").DefValue = "" // it may have a password, and it is this machine's
 }
 
 // defaultStore is the store without --store.

@@ -32,8 +32,8 @@ type viewFlags struct {
 func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
 	f := &viewFlags{}
 	flags := cmd.Flags()
-	flags.StringVar(&f.view, "view", "rich", "rich, text, html, headers, raw or checks")
-	flags.IntVar(&f.width, "width", 0, "columns (default: the terminal's width, or else 80)")
+	flags.StringVar(&f.view, "view", "rich", "`view` to show: rich, text, html, headers, raw or checks")
+	flags.IntVar(&f.width, "width", 0, "width in columns (default: that of the terminal, else 80)")
 	flags.BoolVar(&f.json, "json", false, "print each message on a line as JSON, with its code, link and checks")
 	a.completeFlag(cmd, "view", cobra.FixedCompletions(viewNames, cobra.ShellCompDirectiveNoFileComp))
 	return f

@@ -51,8 +51,8 @@ mayfly wait --from acme.example --json | jq -r .message.subject`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&match.From, "from", "", "only messages from a sender whose name or address contains this")
-	flags.StringVar(&match.Subject, "subject", "", "only messages whose subject contains this")
+	flags.StringVar(&match.From, "from", "", "only messages from a sender whose name or address contains this `text`")
+	flags.StringVar(&match.Subject, "subject", "", "only messages whose subject contains this `text`")
 	flags.Var(&timeout, "timeout", "how long to wait; 0 waits as long as the inbox lives")
 	flags.BoolVar(&code, "code", false, "print only the one-time code")
 	flags.BoolVar(&link, "link", false, "print only the confirm link")
