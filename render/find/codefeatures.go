@@ -177,14 +177,14 @@ func (c *code) afterVerb() bool {
 }
 
 // password reports whether a candidate is given as a password: the word is right before it, or ends
-// the line above.
+// the line above. What expires soon is a code, whatever it is called.
 func (c *code) password() bool {
 	l, to := c.line, c.from
 	if c.alone && c.row > 0 {
 		l = &c.page.lines[c.row-1]
 		to = len(l.fold.Folded)
 	}
-	return !c.mail.subjectHas(lexicon.Strong) && asks(l.hits) == 0 && slices.ContainsFunc(l.hits, func(h lexicon.Hit) bool {
+	return !c.expiry && !c.mail.subjectHas(lexicon.Strong) && asks(l.hits) == 0 && slices.ContainsFunc(l.hits, func(h lexicon.Hit) bool {
 		return h.Class == lexicon.Password && h.End <= to && to-h.End <= 14
 	})
 }

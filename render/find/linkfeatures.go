@@ -45,9 +45,9 @@ var linkFeatures = []feature[*link]{
 		return !l.pathOfLogin() && l.target.asks != 0 && l.target.asks&l.wanted() == 0 && !l.target.footer
 	}).as(func(l *link) string { return l.target.asks.String() }),
 	when("asks by its path and carries a secret", func(l *link) bool { return l.target.forRequest() }),
-	when("the only link, asks by its path and carries a secret", func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() && l.reported() > 0 }),
+	when("the only link, asks by its path and carries a secret", func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
 	when("leads to a front page", func(l *link) bool { return l.target.root }),
-	when("leads to what footers link to", func(l *link) bool { return l.target.footer && l.target.asks == 0 }),
+	when("leads to what footers link to", func(l *link) bool { return l.target.footer && l.target.asks == 0 && !(l.answers() && l.target.token) }),
 	when("its path undoes or refuses", func(l *link) bool { return l.target.refuse }),
 	when("leads to a call", func(l *link) bool { return l.target.call && !l.target.forRequest() }),
 	when("carries the marks of a campaign", func(l *link) bool { return l.target.campaign }),

@@ -27,7 +27,7 @@ var pathWords = map[lexicon.Class]map[string]bool{
 	lexicon.Confirm: wordSet("verify verification verifyemail confirm confirmation confirmations confirmemail activate activation " +
 		"validate validation optin signup register registration onboarding approve authorize setup init enroll enrollment enrollaccount"),
 	lexicon.Login:  wordSet("login signin magic magiclink auth authenticate callback otp session sso"),
-	lexicon.Reset:  wordSet("reset password passwords recover recovery resetpassword passwordreset forgot pwreset setpassword lostpassword"),
+	lexicon.Reset:  wordSet("reset password passwords recover recovery resetpassword passwordreset changepassword updatepassword newpassword forgot pwreset setpassword lostpassword"),
 	lexicon.Invite: wordSet("invite invites invitation invitations accept join"),
 	lexicon.Unlock: wordSet("unlock unblock reactivate"),
 	lexicon.Change: wordSet("changeemail emailchange"),
