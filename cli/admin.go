@@ -255,7 +255,7 @@ func (a *app) adminKeyPlan(store *string) *cobra.Command {
 
 func (a *app) adminBackupCommand(store *string) *cobra.Command {
 	return &cobra.Command{
-		Use:     "backup DIR",
+		Use:     "backup FOLDER",
 		Short:   "Copy the live store to a folder",
 		Long:    "Copy the store, even while it is in use, to a new folder. `mayfly admin restore` restores it. Back up a database with its own tools: pg_basebackup, pg_dump.",
 		Example: "mayfly admin backup /backup/mayfly-today",

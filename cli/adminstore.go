@@ -26,7 +26,7 @@ func (a *app) adminStoreCopy() *cobra.Command {
 		Use:   "copy --from FOLDER --to URL",
 		Short: "Copy a live store from a folder to a database",
 		Long: "Copy the store in a folder, even while it is being served, to an empty database. A second run copies only what has changed since. " +
-			"To move a store: run this, stop the service, run this again, and serve the database. The password can be in PGPASSFILE.",
+			"To move a store: run this, stop the service, run this again, and serve the database. The password can be in the file that PGPASSFILE names.",
 		Example: "mayfly admin store copy --from ./store --to postgres://mayfly@db.example/mayfly",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

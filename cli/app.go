@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -28,7 +27,8 @@ type app struct {
 
 	conf          config.Config // once read, see config
 	configOnce    sync.Once
-	showsProblems bool // the command itself shows what is wrong in config.toml
+	helpErr       error // of showing the help, which Cobra does not ask for
+	showsProblems bool  // the command itself shows what is wrong in config.toml
 
 	parting atomic.Pointer[string] // what to say of the local service when the application is left
 
@@ -42,7 +42,12 @@ type app struct {
 func (a *app) execute(ctx context.Context, args []string) error {
 	root := a.root()
 	root.SetArgs(append([]string{}, args...)) // for nil, Cobra would take those of the process
-	return root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
+	err = errors.Join(err, a.helpErr)
+	if f := (*failure)(nil); errors.As(err, &f) && f.status == statusUsage && f.next == "" {
+		f.next = "see `" + cmd.CommandPath() + " --help`"
+	}
+	return err
 }
 
 func (a *app) root() *cobra.Command {
@@ -82,9 +87,11 @@ mayfly --base-url https://api.example`,
 	root.SetErr(a.env.Stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		if err := a.help(cmd); err != nil {
-			fmt.Fprintln(a.env.Stderr, errorLine(err))
+		if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
+			a.helpErr = unknownCommand(cmd, cmd.Flags().Arg(0))
+			return
 		}
+		a.helpErr = a.help(a.env.Stdout, cmd)
 	})
 	a.globalFlags(root)
 

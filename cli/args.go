@@ -148,6 +148,7 @@ func nameCompletions(root *cobra.Command) {
 	completion, _, err := root.Find([]string{"completion"})
 	cobra.CheckErr(err)
 	completion.Short, completion.Long = "Print a script that completes commands in a shell", ""
+	completion.Example = "source <(mayfly completion bash)\nmayfly completion fish | source"
 	for _, shell := range completion.Commands() {
 		shell.Short, shell.Args = "Print the script for "+shell.Name(), noArgs
 	}

@@ -32,7 +32,7 @@ func (a *app) helpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.help(target)
+			return a.page(cmd.Context(), func(w io.Writer) error { return a.help(w, target) })
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			target, rest, err := cmd.Root().Find(args)
@@ -125,9 +125,9 @@ func (a *app) manualStyle() manual.Style {
 	return manual.Style{Profile: profile, Accent: c.Accent, Dim: c.Dim, Code: c.Code, Link: c.Link}
 }
 
-// help shows the help of cmd.
-func (a *app) help(cmd *cobra.Command) error {
-	out := &colorprofile.Writer{Forward: a.env.Stdout, Profile: a.colorProfile()}
+// help writes the help of cmd.
+func (a *app) help(w io.Writer, cmd *cobra.Command) error {
+	out := &colorprofile.Writer{Forward: w, Profile: a.colorProfile()}
 	_, err := io.WriteString(out, pageOf(cmd).terminal(a.columns()))
 	return err
 }

@@ -20,7 +20,7 @@ import (
 func (a *app) keyCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "key",
-		Short: "Store the API key of a service",
+		Short: "Manage the API key stored for a service",
 		Long: "Store the API key of a service in the keyring of the operating system, or in a file that only its owner can read. " +
 			"The environment variable MAYFLY_API_KEY overrides both. The local service needs no key.",
 		Example: `mayfly key set --base-url https://api.example

@@ -58,7 +58,7 @@ func (a *app) upCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "up",
 		Short: "Keep the local service running",
-		Long: "Start the local service, unless it runs, and keep it running until `mayfly down`. Print the addresses that it listens on. " +
+		Long: "Start the local service, unless it is running, and keep it running until `mayfly down`. Print the addresses that it listens on. " +
 			"Otherwise it ends ten seconds after the last application or command that uses it.",
 		Example: "mayfly up\nmayfly new\nmayfly down",
 		Args:    noArgs,
@@ -84,7 +84,7 @@ func (a *app) downCommand() *cobra.Command {
 		Use:   "down",
 		Short: "End the local service",
 		Long: "End the local service, even if an application uses it, and wait until it has ended. Its inboxes are kept. " +
-			"It is no error if it does not run.",
+			"It is no error if it is not running.",
 		Example: "mayfly down",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

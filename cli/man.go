@@ -56,7 +56,7 @@ func writeManuals(cmd *cobra.Command, dir string) error {
 func manualName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 var manualFiles = section{"files", []row{
-	{"~/.config/mayfly/config.toml", "settings"},
+	{"~/.config/mayfly/config.toml", "settings (`mayfly doctor` shows where these are on a machine)"},
 	{"~/.local/share/mayfly", "stores of the local service and of `mayfly serve`"},
 	{"~/.local/state/mayfly", "the inboxes this machine knows, logs"},
 }}

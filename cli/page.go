@@ -33,7 +33,7 @@ type row struct{ name, text string }
 var environment = section{"environment", []row{
 	{"MAYFLY_BASE_URL", "URL of the service, unless --base-url is given"},
 	{"MAYFLY_API_KEY", "API key to use instead of the stored one"},
-	{"MAYFLY_PROFILE", "profile of config.toml, unless --profile is given"},
+	{"MAYFLY_PROFILE", "profile in config.toml, unless --profile is given"},
 	{"NO_COLOR", "show no colours"},
 	{"PAGER", "program that shows long output on a terminal (default less)"},
 }}
@@ -200,7 +200,7 @@ func (p page) terminal(width int) string {
 	line(indent, strings.Join(wrap(p.usage, prose-2*len(indent)), "\n"+indent+indent))
 	for _, s := range p.sections {
 		heading(s.title)
-		column := 10
+		column := 12
 		for _, r := range s.rows {
 			column = max(column, ansi.StringWidth(r.name)+2)
 		}

@@ -48,7 +48,7 @@ mayfly preview mail.eml --explain`,
 	cmd.Args = atLeastOne("a file to render")
 	f = a.viewFlags(cmd)
 	f.imagesFlag(a, cmd)
-	cmd.Flags().StringVar(&p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: as their names say)")
+	cmd.Flags().StringVar(&p.kind, "type", "", "`type` of the files: html, eml, txt or md (default: by their names)")
 	cmd.Flags().BoolVar(&p.explain, "explain", false, "show the codes and links that were considered, with scores and reasons")
 	a.completeFlag(cmd, "type", cobra.FixedCompletions([]cobra.Completion{"html", "eml", "txt", "md"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

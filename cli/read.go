@@ -14,7 +14,7 @@ func (a *app) readCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "read [INBOX] [MESSAGE]",
 		Short: "Show a message",
-		Long:  "Show a message, as in the application: without a MESSAGE, the newest of the inbox.",
+		Long:  "Show a message as the application does: without arguments, the newest message of the newest inbox.",
 		Example: `mayfly read
 mayfly read quiet-otter
 mayfly read quiet-otter msg_01 --view headers

@@ -89,8 +89,6 @@ func nextStep(err error) string {
 	switch {
 	case errors.As(err, &f) && f.next != "":
 		return f.next
-	case exitStatus(err) == statusUsage:
-		return "see `mayfly --help`"
 	case errors.Is(err, api.ErrUnauthorized):
 		return "run `mayfly key status` to see which key is used, `mayfly key set` to change it"
 	case errors.Is(err, api.ErrForbidden):
