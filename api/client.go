@@ -138,12 +138,11 @@ func New(baseURL, key string, o Options) (*Client, error) {
 
 func parseBase(baseURL string, insecure bool) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimSpace(baseURL))
-	if err != nil {
+	switch {
+	case err != nil && strings.Contains(baseURL, "://"):
 		// The error of url.Parse repeats the URL, which may contain a password.
 		return nil, errors.New("the base URL is not a URL")
-	}
-	switch {
-	case base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "":
+	case err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "":
 		return nil, errors.New("the base URL must start with https:// or http:// and name a host")
 	case base.User != nil:
 		return nil, errors.New("the base URL must not contain a user or a password")

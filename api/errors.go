@@ -41,13 +41,17 @@ func (e *Error) Error() string {
 	case e.Message == "":
 		return fmt.Sprintf("%s: the service answered %d %s", e.Op, e.Status, http.StatusText(e.Status))
 	}
-	message := strings.Map(func(r rune) rune {
+	return fmt.Sprintf("%s: %s (%d)", e.Op, printable(e.Message), e.Status)
+}
+
+// printable replaces what no line of text should contain.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return ' '
-	}, e.Message)
-	return fmt.Sprintf("%s: %s (%d)", e.Op, message, e.Status)
+	}, text)
 }
 
 // Unwrap returns the one of the errors above that describes e, or nil.

@@ -271,24 +271,33 @@ func (c *Client) lost(caller, attempt context.Context, op string, err error) err
 
 // lostError is a request without a complete answer.
 type lostError struct {
-	op    string
+	op    string // may be empty
 	cause error
 }
 
 func (e *lostError) Error() string {
-	return fmt.Sprintf("%s: %v: %s", e.op, ErrUnavailable, shorten(e.cause.Error()))
+	text := shorten(inWords(e.cause))
+	if e.op == "" {
+		return text
+	}
+	return e.op + ": the service cannot be reached: " + text
 }
 
 func (e *lostError) Unwrap() []error { return []error{ErrUnavailable, e.cause} }
 
 // scrub removes the URL from an error of net/http, and the key if it contains it.
 func (c *Client) scrub(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		err = u.Err
-	}
+	err = withoutURL(err)
 	if strings.Contains(err.Error(), c.key()) {
 		return errors.New(c.withoutKey(err.Error()))
+	}
+	return err
+}
+
+// withoutURL returns the cause of an error of net/http.
+func withoutURL(err error) error {
+	if u := (&url.Error{}); errors.As(err, &u) {
+		return u.Err
 	}
 	return err
 }
@@ -356,7 +365,9 @@ func (a *answer) describe() string {
 }
 
 // message returns the text of an error body, bounded.
-func (c *Client) message(body []byte) string {
+func (c *Client) message(body []byte) string { return shorten(c.withoutKey(errorText(body))) }
+
+func errorText(body []byte) string {
 	var envelope struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
@@ -371,7 +382,7 @@ func (c *Client) message(body []byte) string {
 	} else {
 		json.Unmarshal(envelope.Error, &text) // if it is a string
 	}
-	return shorten(c.withoutKey(text))
+	return text
 }
 
 // shorten cuts a text of the service to 500 bytes.

@@ -36,7 +36,7 @@ func (a *agents) start(running *server.Server, scheme string) {
 // reachable is the address at which a client on this machine reaches a listener.
 func reachable(listening string) string {
 	host, port, err := net.SplitHostPort(listening)
-	if ip := net.ParseIP(host); err == nil && (ip == nil || ip.IsUnspecified()) {
+	if err == nil && (host == "" || net.ParseIP(host).IsUnspecified()) {
 		return net.JoinHostPort("localhost", port)
 	}
 	return listening

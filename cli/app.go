@@ -98,7 +98,7 @@ mayfly --base-url https://api.example`,
 	addGroup(root, "inboxes", a.newCommand(), a.lsCommand(), a.messagesCommand(), a.readCommand(), a.waitCommand(), a.watchCommand(),
 		a.saveCommand(), a.rmCommand())
 	addGroup(root, "tests and agents", a.previewCommand(), a.mcpCommand())
-	addGroup(root, "service", a.upCommand(), a.downCommand(), a.serveCommand(), a.adminCommand(), a.localServiceCommand())
+	addGroup(root, "service", a.upCommand(), a.downCommand(), a.serveCommand(), a.adminCommand(), a.healthCommand(), a.localServiceCommand())
 	addGroup(root, "this machine", a.keyCommand(), a.doctorCommand(), a.manCommand())
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID("this machine")

@@ -69,9 +69,12 @@ type serving struct {
 	logLevel  string
 }
 
+// defaultHTTP is where `mayfly serve` serves the REST API.
+const defaultHTTP = "127.0.0.1:8425"
+
 func (s *serving) flags(f *pflag.FlagSet) {
 	c := &s.config
-	f.StringVar(&c.HTTP, "http", "127.0.0.1:8425", "`address` of the REST API")
+	f.StringVar(&c.HTTP, "http", defaultHTTP, "`address` of the REST API")
 	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "`address` that accepts mail")
 	f.StringVar(&c.Metrics, "metrics", "", "`address` of the Prometheus metrics (default: none)")
 	f.BoolVar(&s.mcp, "mcp", false, "also serve the Model Context Protocol, at /mcp")

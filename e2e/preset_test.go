@@ -6,7 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // write writes a file in the machine's home and returns its path.
@@ -66,6 +69,53 @@ func TestPresetKey(t *testing.T) {
 	}
 	if _, err := os.Stat(none); err == nil {
 		t.Error("a mistake created a store")
+	}
+}
+
+// TestDocsContainers does what Docker would do with docs/Dockerfile and with the file for Compose.
+func TestDocsContainers(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	const secret = "preset-by-the-environment-0123456789"
+	store, file := filepath.Join(m.home, "store"), m.write("secret", secret)
+	var compose struct {
+		Services map[string]struct{ Entrypoint, Command []string }
+	}
+	text := strings.ReplaceAll(strings.Join(examples(t, "service.md", "yaml"), ""), "/run/secrets/mayfly", file)
+	if err := yaml.Unmarshal([]byte(text), &compose); err != nil {
+		t.Fatal(err)
+	}
+	dockerfile, err := os.ReadFile(filepath.Join("..", "docs", "Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// There is no HOME in the image.
+	container := m.with("HOME=", "MAYFLY_SERVE_STORE="+store)
+	for _, fixed := range []string{"MAYFLY_SERVE_STORE=/data", "MAYFLY_SERVE_HTTP=:8425", `CMD ["/mayfly", "health"]`, `ENTRYPOINT ["/mayfly", "serve"]`} {
+		if !strings.Contains(string(dockerfile), fixed) {
+			t.Errorf("the Dockerfile has no %s", fixed)
+		}
+	}
+
+	create := compose.Services["key"].Entrypoint[1:]
+	id := container.mustRun(create...)
+	s := container.serve(store, compose.Services["mayfly"].Command...)
+	if again := container.mustRun(create...); again != id { // as when all is started again
+		t.Errorf("the key is %s, and was %s", again, id)
+	}
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.rest, "http://"), ":")
+	container = container.with("MAYFLY_SERVE_HTTP=:" + port)
+	if got := container.mustRun("health"); got != "ready" {
+		t.Errorf("health printed %q", got)
+	}
+	tests := m.using(s, secret)
+	send(t, s.smtp, "anyone@mail.test", signup("anyone@mail.test"))
+	if got := tests.mustRun("wait", "anyone@mail.test", "--code"); got != "482913" {
+		t.Errorf("wait printed %q", got)
+	}
+	s.stop(syscall.SIGTERM)
+	if stdout, stderr, status := container.run("health"); status != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "refused the connection") {
+		t.Errorf("without the service: status %d, %q, %q", status, stdout, stderr)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"mayfly/service"
@@ -64,7 +63,7 @@ func readKeyFile(name string, log *slog.Logger) (string, error) {
 	if err := service.CheckSecret(secret); err != nil {
 		return "", fmt.Errorf("%s has no API key in it: %w", name, err)
 	}
-	if info, err := file.Stat(); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o004 != 0 {
+	if info, err := file.Stat(); err == nil && exposed(info) {
 		log.Warn("every user of this machine can read the API key: chmod 600 the file", "file", name)
 	}
 	return secret, nil

@@ -68,12 +68,27 @@ func TestFailures(t *testing.T) {
 func TestReadinessFails(t *testing.T) {
 	t.Parallel()
 	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service {
+		return failing{s, func() error {
+			return &service.Error{Code: service.Unavailable, Message: "The store cannot be reached", Err: errors.New("at 10.0.0.1")}
+		}}
+	})
+	if a := srv.call(t, "", "GET", "/readyz", ""); !strings.Contains(a.body, "The store cannot be reached") || strings.Contains(a.body, "10.0.0.1") {
+		t.Errorf("it does not say why: %s", a.body)
+	}
+	if log := srv.log.String(); !strings.Contains(log, "at 10.0.0.1") {
+		t.Errorf("the log does not say why: %s", log)
+	}
+}
+
+func TestReadinessFailsForAnUnknownReason(t *testing.T) {
+	t.Parallel()
+	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service {
 		return failing{s, func() error { return errors.New("read-only") }}
 	})
 	if a := srv.call(t, "", "GET", "/readyz", ""); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
 		t.Errorf("%d %v", a.status, a.header)
 	}
-	if log := srv.log.String(); !strings.Contains(log, `error="not ready: read-only"`) {
+	if log := srv.log.String(); !strings.Contains(log, `msg="not ready" error=read-only`) {
 		t.Errorf("the log does not say why: %s", log)
 	}
 	if a := srv.call(t, "", "GET", "/healthz", ""); a.status != http.StatusOK {

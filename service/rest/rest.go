@@ -257,6 +257,9 @@ func (s *Server) authenticate(r *http.Request) (service.Key, error) {
 	return s.service.Authenticate(r.Context(), strings.Join(r.Header["X-Api-Key"], ", "))
 }
 
+// retryUnavailable is when to try again what the service cannot do now.
+const retryUnavailable = 5 * time.Second
+
 // fail answers with an error, and logs those that are the service's fault.
 func (s *Server) fail(w *response, r *http.Request, err error) {
 	status, message := http.StatusInternalServerError, "Internal server error"
@@ -275,7 +278,7 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 			w.retryAfter(e.RetryAfter)
 			status, message = http.StatusTooManyRequests, e.Message
 		case service.Full, service.Unavailable:
-			w.retryAfter(max(e.RetryAfter, 5*time.Second))
+			w.retryAfter(max(e.RetryAfter, retryUnavailable))
 			status, message = http.StatusServiceUnavailable, "The service cannot do this now; try again later"
 		}
 	}

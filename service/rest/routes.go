@@ -82,12 +82,21 @@ func (s *Server) health(w *response, r *http.Request) error {
 	return w.sendJSON(http.StatusOK, status{"ok"})
 }
 
+// ready says why the service is not ready, as far as anyone may know.
 func (s *Server) ready(w *response, r *http.Request) error {
+	err := s.service.Ready(r.Context())
 	if s.draining.Err() != nil {
-		return &service.Error{Code: service.Unavailable, Message: "not ready", Err: errors.New("stopping")}
+		err = service.Errorf(service.Unavailable, "The service is stopping")
 	}
-	if err := s.service.Ready(r.Context()); err != nil {
-		return &service.Error{Code: service.Unavailable, Message: "not ready", Err: err}
+	if err == nil {
+		return w.sendJSON(http.StatusOK, status{"ok"})
 	}
-	return w.sendJSON(http.StatusOK, status{"ok"})
+	s.unavailable.Do(func() { s.log.Error("not ready", "error", err) })
+	reason := "The service is not ready"
+	if e, ok := errors.AsType[*service.Error](err); ok {
+		reason = e.Message
+	}
+	w.retryAfter(retryUnavailable)
+	w.sendError(http.StatusServiceUnavailable, reason)
+	return nil
 }
