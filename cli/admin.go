@@ -109,7 +109,7 @@ openssl rand -hex 24 | tee key.txt | mayfly admin key create --plan dev --secret
 
 // adminKeyEnsure creates the key in a file, unless the store has it, and prints its ID.
 func (a *app) adminKeyEnsure(ctx context.Context, store, file, name, plan string) error {
-	secret, err := a.readSecret(file) // before a store is created
+	secret, err := a.readSecret(ctx, file) // before a store is created
 	if err != nil {
 		return err
 	}
@@ -128,14 +128,14 @@ const maxSecretFile = 4 << 10
 
 // readSecret returns the secret in a file, without white space around it, or in the first line of
 // stdin. An error does not contain it.
-func (a *app) readSecret(file string) (secret string, err error) {
+func (a *app) readSecret(ctx context.Context, file string) (secret string, err error) {
 	source := file
 	switch file {
 	case "":
 		return "", usagef("--secret-file is empty: name a file, or - for standard input")
 	case "-":
 		source = "standard input"
-		secret, err = a.readKey("API key to create: ")
+		secret, err = a.readKey(ctx, "API key to create: ")
 	default:
 		secret, err = firstBytes(file, maxSecretFile)
 	}

@@ -102,7 +102,7 @@ func unknownTopic(root *cobra.Command, name string) error {
 
 // manualPage writes a page of the manual, through the pager where there is one.
 func (a *app) manualPage(ctx context.Context, topic string) error {
-	lines, err := manual.Render(topic, min(a.columns(), maxProse), a.manualStyle())
+	lines, err := manual.Render(topic, min(a.columns(), maxProse), a.manualStyle(ctx))
 	if err != nil {
 		return err
 	}
@@ -112,12 +112,12 @@ func (a *app) manualPage(ctx context.Context, topic string) error {
 	})
 }
 
-func (a *app) manualStyle() manual.Style {
+func (a *app) manualStyle(ctx context.Context) manual.Style {
 	profile := a.colorProfile()
 	if profile < colorprofile.ANSI {
 		return manual.Style{}
 	}
-	chosen, err := theme.Load(a.config().UI.Theme, a.darkBackground(), profile)
+	chosen, err := theme.Load(a.config().UI.Theme, a.darkBackground(ctx, profile), profile)
 	if err != nil {
 		return manual.Style{Profile: profile}
 	}

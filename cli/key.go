@@ -51,7 +51,7 @@ func (a *app) keySet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text, err := a.readKey(fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
+			text, err := a.readKey(cmd.Context(), fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
 			if err != nil {
 				return err
 			}
@@ -73,10 +73,10 @@ func (a *app) keySet() *cobra.Command {
 }
 
 // readKey reads a key at a prompt, or from the first line of stdin if that is not a terminal.
-func (a *app) readKey(question string) (string, error) {
+func (a *app) readKey(ctx context.Context, question string) (string, error) {
 	var text string
-	if fd, ok := term.FD(a.env.Stdin); ok {
-		typed, err := a.prompt(fd, question)
+	if term.Is(a.env.Stdin) {
+		typed, err := a.prompt(ctx, question)
 		if err != nil {
 			return "", err
 		}
@@ -95,18 +95,21 @@ func (a *app) readKey(question string) (string, error) {
 }
 
 // prompt asks for a line and does not show what is typed, from before the question appears.
-func (a *app) prompt(fd int, question string) (string, error) {
-	state, err := xterm.MakeRaw(fd)
+func (a *app) prompt(ctx context.Context, question string) (string, error) {
+	defer a.changesTerminal()()
+	typing, err := term.Raw(ctx, a.env.Stdin)
 	if err != nil {
 		return "", fmt.Errorf("preparing the terminal: %w", err)
 	}
-	// An error is ignored: there is nothing left to do about it.
-	defer func() { _ = xterm.Restore(fd, state) }()
+	defer typing.Close() // nothing is left to do about a terminal that refuses
 	line := xterm.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{a.env.Stdin, a.env.Stderr}, "")
+	}{typing, a.env.Stderr}, "")
 	typed, err := line.ReadPassword(question)
+	if err != nil {
+		fmt.Fprint(a.env.Stderr, "\r\n") // the question has no answer
+	}
 	if errors.Is(err, io.EOF) { // ctrl+c, ctrl+d
 		return "", quiet{statusSignalFloor + int(syscall.SIGINT)}
 	}

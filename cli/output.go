@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -47,18 +48,22 @@ func (a *app) colorProfile() colorprofile.Profile {
 }
 
 // darkBackground reports whether the terminal has a dark background, which is assumed when it does
-// not say.
-func (a *app) darkBackground() bool {
-	return a.env.Environ.Background(a.env.Stdin, a.env.Stdout) != term.LightBackground
+// not say, and when it gets no colours, for which it is not asked.
+func (a *app) darkBackground(ctx context.Context, profile colorprofile.Profile) bool {
+	if profile < colorprofile.ANSI {
+		return true
+	}
+	defer a.changesTerminal()()
+	return a.env.Environ.Background(ctx, a.env.Stdin, a.env.Stdout) != term.LightBackground
 }
 
 // theme returns the theme of the application, as far as stdout can show it.
-func (a *app) theme() render.Theme {
+func (a *app) theme(ctx context.Context) render.Theme {
 	if !a.styled() {
 		return render.Theme{Dark: true}
 	}
 	profile := a.colorProfile()
-	t := render.Theme{Dark: a.darkBackground(), Hyperlinks: true}
+	t := render.Theme{Dark: a.darkBackground(ctx, profile), Hyperlinks: true}
 	switch {
 	case profile >= colorprofile.TrueColor:
 		t.Profile = layout.TrueColor

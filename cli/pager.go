@@ -47,9 +47,10 @@ func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
 	return err
 }
 
-// pagerCommand returns $PAGER, by default less, and nothing without a terminal or that program.
+// pagerCommand returns $PAGER, by default less, and nothing without that program or a terminal, which
+// a pager needs to be in the foreground of.
 func (a *app) pagerCommand() []string {
-	if !term.Is(a.env.Stdout) || !term.Is(a.env.Stdin) || a.env.Getenv("TERM") == "dumb" {
+	if !term.Foreground(a.env.Stdout) || !term.Foreground(a.env.Stdin) || a.env.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	command := strings.Fields(a.env.Getenv("PAGER"))

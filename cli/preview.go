@@ -40,7 +40,7 @@ mayfly preview mail.eml --explain`,
 			if err := p.check(cmd, args); err != nil {
 				return err
 			}
-			p.viewFlags, p.theme, p.width, p.several = f, f.theme(a), f.columns(a), len(args) > 1
+			p.viewFlags, p.theme, p.width, p.several = f, f.theme(cmd.Context(), a), f.columns(a), len(args) > 1
 			p.mode = f.imageMode(a)
 			return p.run(cmd.Context(), args)
 		},

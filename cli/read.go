@@ -35,13 +35,13 @@ mayfly read --json | jq -r .code`,
 				f.view = "rich"
 			}
 			if f.json {
-				return f.print(a, a.env.Stdout, m, f.theme(a))
+				return f.print(a, a.env.Stdout, m, f.theme(ctx, a))
 			}
 			if f.view == "raw" && !term.Is(a.env.Stdout) {
 				_, err := a.env.Stdout.Write(m.Raw)
 				return err
 			}
-			theme := f.theme(a)
+			theme := f.theme(ctx, a)
 			if f.imageMode(a).Protocol.Placed() { // pagers do not let them through
 				return f.print(a, a.env.Stdout, m, theme)
 			}

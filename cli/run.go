@@ -43,9 +43,6 @@ const interruptGrace = 60 * time.Millisecond
 func Run(ctx context.Context, args []string, env Env) int {
 	ctx, signals, stop := withSignals(ctx)
 	defer stop()
-	// A run interrupted at a prompt without echo must restore the echo.
-	defer term.Save(env.Stdin)()
-
 	return (&app{env: env, signals: signals}).run(ctx, args)
 }
 
@@ -68,6 +65,13 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case <-time.After(interruptGrace): // it blocks in a read that no context ends
 		return a.report(ctx, context.Cause(ctx))
 	}
+}
+
+// changesTerminal has the run wait for the command when ctx ends, until the returned function is called,
+// by when the command has given the terminal its settings back.
+func (a *app) changesTerminal() (restored func()) {
+	a.graceful.Store(true)
+	return func() { a.graceful.Store(false) }
 }
 
 // report prints err on stderr, unless that has been done, and returns the exit status.

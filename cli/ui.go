@@ -29,6 +29,9 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	if a.env.Environ.Dumb() {
 		return withNext(usagef("the terminal application needs a terminal that can move its cursor, and TERM is %q", a.env.Getenv("TERM")), useWatch)
 	}
+	if err := term.AwaitForeground(a.env.Stdin); err != nil {
+		return fmt.Errorf("preparing the terminal: %w", err)
+	}
 	a.showsProblems, a.maxWait = true, session.MaxWait
 	start, err := a.endpoint()
 	if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -61,11 +62,11 @@ func (f *viewFlags) columns(a *app) int {
 }
 
 // theme is the theme for stdout. JSON has no styles, so the terminal is not asked for its colours.
-func (f *viewFlags) theme(a *app) render.Theme {
+func (f *viewFlags) theme(ctx context.Context, a *app) render.Theme {
 	if f.json {
 		return render.Theme{Dark: true}
 	}
-	return a.theme()
+	return a.theme(ctx)
 }
 
 // show writes a view of a message, with the header above its body.

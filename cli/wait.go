@@ -71,7 +71,7 @@ func (a *app) printFound(ctx context.Context, s *connection, w waiting, f *found
 		return err
 	}
 	flags := viewFlags{view: "rich", json: asJSON}
-	return flags.print(a, a.env.Stdout, m, flags.theme(a))
+	return flags.print(a, a.env.Stdout, m, flags.theme(ctx, a))
 }
 
 // waiting says which message to wait for.

@@ -1,15 +1,16 @@
 package term
 
 import (
-	"errors"
+	"context"
 	"image/color"
 	"io"
-	"os"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Background is what text stands on.
@@ -21,44 +22,60 @@ const (
 	LightBackground
 )
 
+const (
+	// answerTimeout bounds the wait for a terminal's answer. What comes later would be taken for typing.
+	answerTimeout = 500 * time.Millisecond
+	// remoteAnswerTimeout is the same over SSH.
+	remoteAnswerTimeout = time.Second
+)
+
 // Background asks the terminal that in and out are for its background, and where it does not answer
-// reads COLORFGBG. It asks only in the foreground, since the kernel stops a background process that
-// changes a terminal's settings, and waits for at most two seconds. Typing that arrives meanwhile is
-// lost.
-func (e Env) Background(in, out any) Background {
-	fd, inOK := FD(in)
-	_, outOK := FD(out)
-	keyboard, isFile := in.(*os.File)
-	screen, isWriter := out.(io.Writer)
-	if inOK && outOK && isFile && isWriter && foreground(fd) {
-		q := &question{File: keyboard, screen: screen}
-		if c, err := lipgloss.BackgroundColor(q, q); err == nil && c != nil {
-			return shade(c)
-		}
+// reads COLORFGBG. It asks only in the foreground, and not in CI, where terminals do not answer. It
+// waits for half a second, over SSH for one. Typing that arrives meanwhile is lost.
+func (e Env) Background(ctx context.Context, in io.Reader, out io.Writer) Background {
+	if !Foreground(in) || !Foreground(out) || e.Getenv("CI") != "" {
+		return e.background()
+	}
+	timeout := answerTimeout
+	if e.SSH() {
+		timeout = remoteAnswerTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if c := ask(ctx, in, out); c != nil {
+		return shade(c)
 	}
 	return e.background()
 }
 
-// question is a terminal that is asked once: lipgloss asks one that does not answer a second time, and
-// waits again.
-type question struct {
-	*os.File // answers
-	screen   io.Writer
-	asked    bool
-}
+// maxAnswer is how many bytes of an answer are read, and of what is typed before it.
+const maxAnswer = 4 << 10
 
-var errAsked = errors.New("the terminal was asked already")
-
-func (q *question) Write(p []byte) (int, error) {
-	if q.asked {
-		return 0, errAsked
+// ask asks a terminal for its background (xterm's OSC 11), and for its attributes (ECMA-48 DA), which
+// nearly every terminal answers, and last. The background is nil if it does not say.
+func ask(ctx context.Context, in io.Reader, out io.Writer) color.Color {
+	keys, err := Raw(ctx, in)
+	if err != nil {
+		return nil
 	}
-	q.asked = true
-	return q.screen.Write(p)
+	defer keys.Close()
+	if _, err := io.WriteString(out, ansi.RequestBackgroundColor+ansi.RequestPrimaryDeviceAttributes); err != nil {
+		return nil
+	}
+	attributes := regexp.MustCompile(`\x1b\[\?[0-9;]*c`)
+	var answer []byte
+	for buffer := make([]byte, 256); !attributes.Match(answer) && len(answer) < maxAnswer; {
+		n, err := keys.Read(buffer)
+		if err != nil {
+			return nil
+		}
+		answer = append(answer, buffer[:n]...)
+	}
+	if found := regexp.MustCompile(`\x1b\]11;([^\x07\x1b]*)`).FindSubmatch(answer); found != nil {
+		return ansi.XParseColor(string(found[1]))
+	}
+	return nil
 }
-
-// WriteString is in place of the file's, which io.WriteString would call.
-func (q *question) WriteString(s string) (int, error) { return q.Write([]byte(s)) }
 
 func shade(c color.Color) Background {
 	switch {

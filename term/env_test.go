@@ -75,7 +75,7 @@ func TestBackgroundOfTheEnvironment(t *testing.T) {
 		"": UnknownBackground, "15;0": DarkBackground, "0;15": LightBackground, "0;7": LightBackground, "0;default;15": LightBackground,
 		"15;default;0": DarkBackground, "0;default": UnknownBackground, "15": UnknownBackground, "7;8": DarkBackground,
 	} {
-		if got := (Env{"COLORFGBG=" + value}).Background(nil, nil); got != want {
+		if got := (Env{"COLORFGBG=" + value}).Background(t.Context(), nil, nil); got != want {
 			t.Errorf("COLORFGBG=%q: %v, want %v", value, got, want)
 		}
 	}

@@ -17,22 +17,28 @@ func Is(stream any) bool {
 	return ok
 }
 
-// Save returns a function that gives the terminal that stream is the settings it has now. It does
-// nothing in the background, where the kernel stops a process that changes a terminal's settings.
-func Save(stream any) (restore func()) {
+// Foreground reports whether stream is a terminal on which this process is in the foreground. In the
+// background, the kernel stops a process that reads from the terminal or changes its settings, and
+// what is drawn gets in the way of what is in the foreground.
+func Foreground(stream any) bool {
 	fd, ok := FD(stream)
 	if !ok {
-		return func() {}
+		return false
 	}
-	state, err := term.GetState(fd)
-	if err != nil {
-		return func() {}
-	}
-	return func() {
-		if foreground(fd) {
-			_ = term.Restore(fd, state) // nothing is left to do about a terminal that refuses
+	is, _ := foreground(fd)
+	return is
+}
+
+// AwaitForeground waits until this process is in the foreground of the terminal that stream is: in the
+// background, the kernel stops it until the shell's fg. Settings that are read before are those that
+// the shell needs for its own line, not those to go back to.
+func AwaitForeground(stream any) error {
+	if fd, ok := FD(stream); ok {
+		if _, background := foreground(fd); background {
+			return drain(fd)
 		}
 	}
+	return nil
 }
 
 // Size is the size of a terminal. What it does not tell is zero.

@@ -17,7 +17,9 @@ func size(fd int) Size {
 }
 
 // foreground is true: only Unix has background processes of a terminal.
-func foreground(int) bool { return true }
+func foreground(int) (foreground, background bool) { return true, false }
+
+func drain(int) error { return nil }
 
 // Detach does nothing: only Unix has sessions.
 func Detach(*exec.Cmd) {}

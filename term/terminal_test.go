@@ -4,8 +4,8 @@ package term
 
 import (
 	"bytes"
+	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"reflect"
@@ -21,14 +21,23 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("PROGRAM") {
 	case "background":
-		fmt.Printf("background %d.", Env(os.Environ()).Background(os.Stdin, os.Stdout))
-	case "restore":
-		restore := Save(os.Stdin)
-		if len(os.Args) > 1 {
-			_, _ = term.MakeRaw(int(os.Stdin.Fd()))
+		fmt.Printf("background %d.", Env(os.Environ()).Background(context.Background(), os.Stdin, os.Stdout))
+	case "raw":
+		ctx, end := context.WithCancel(context.Background())
+		defer end()
+		keys, err := Raw(ctx, os.Stdin)
+		if err != nil {
+			fmt.Print(err)
+			return
 		}
-		restore()
-		fmt.Print("restored")
+		fmt.Print("raw")
+		typed := make([]byte, 1)
+		_, err = keys.Read(typed)
+		fmt.Printf(" %q %v", typed, err)
+		end()
+		_, err = keys.Read(typed)
+		fmt.Printf(" ended: %v", err)
+		_ = keys.Close()
 	default:
 		os.Exit(m.Run())
 	}
@@ -98,13 +107,33 @@ func self(t *testing.T) (foreground, inBackground []string) {
 	return []string{path}, []string{"/bin/sh", "-c", `set -m; "$0" & wait`, path}
 }
 
-func TestSettingsAreRestored(t *testing.T) {
-	foreground, inBackground := self(t)
-	for _, command := range [][]string{append(foreground, "raw"), inBackground} { // the latter is not stopped
-		p := start(t, []string{"PROGRAM=restore"}, command...)
-		p.says("restored")
-		p.ends()
+func TestRawKeysUntilTheContextEnds(t *testing.T) {
+	foreground, _ := self(t)
+	p := start(t, []string{"PROGRAM=raw"}, foreground...)
+	p.says("raw")
+	if _, err := p.screen.WriteString("\x03"); err != nil {
+		t.Fatal(err)
 	}
+	p.says(` "\x03" <nil> ended: read canceled`)
+	p.ends()
+	var none bytes.Buffer
+	if _, err := Raw(t.Context(), &none); err == nil {
+		t.Error("a buffer has keys")
+	}
+}
+
+// A shell that edits its line has settings of its own, which are not those to go back to.
+func TestRawInTheBackgroundWaitsForTheForeground(t *testing.T) {
+	self, _ := self(t)
+	p := start(t, []string{"PROGRAM=raw"}, "/bin/sh", "-c",
+		`set -m; stty -icanon; "$0" & until ps -o stat= -p $! | grep -q T; do :; done; echo stopped; stty icanon; fg`, self[0])
+	p.says("stopped")
+	p.says("raw")
+	if _, err := p.screen.WriteString("a"); err != nil {
+		t.Fatal(err)
+	}
+	p.says("ended")
+	p.ends()
 }
 
 func TestBackgroundIsAskedOfTheTerminal(t *testing.T) {
@@ -123,9 +152,10 @@ func TestBackgroundIsAskedOfTheTerminal(t *testing.T) {
 		{"\x1b[?62;22c", "COLORFGBG=0;15", foreground, LightBackground},
 		{"\x1b]11;nonsense\x07\x1b[?6c", "", foreground, UnknownBackground},
 		{"", "COLORFGBG=0;15", inBackground, LightBackground},
+		{"", "CI=true", foreground, UnknownBackground},
 	} {
 		const question = "\x1b]11;?\x07\x1b[c"
-		p := start(t, []string{"PROGRAM=background", "COLORFGBG=", c.environ}, c.command...)
+		p := start(t, []string{"PROGRAM=background", "COLORFGBG=", "CI=", c.environ}, c.command...)
 		if c.answer != "" {
 			p.says(question)
 			if _, err := p.screen.WriteString(c.answer); err != nil {
@@ -138,18 +168,6 @@ func TestBackgroundIsAskedOfTheTerminal(t *testing.T) {
 		if !strings.HasSuffix(p.said, fmt.Sprintf("background %d.", c.want)) || c.answer == "" && strings.Contains(p.said, question) {
 			t.Errorf("%q %s: %q, want %d", c.answer, c.environ, p.said, c.want)
 		}
-	}
-}
-
-func TestATerminalThatDoesNotAnswerIsAskedOnce(t *testing.T) {
-	var screen bytes.Buffer
-	q := &question{screen: &screen}
-	for range 2 {
-		_, _ = io.WriteString(q, "a")
-		_, _ = q.Write([]byte("b"))
-	}
-	if got := screen.String(); got != "a" {
-		t.Errorf("the terminal got %q", got)
 	}
 }
 

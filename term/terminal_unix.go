@@ -20,11 +20,16 @@ func size(fd int) Size {
 	}
 }
 
-// foreground reports whether this process may change the terminal's settings without being stopped.
-func foreground(fd int) bool {
+// foreground reports whether this process is in the foreground of the terminal, and whether it is in
+// its background. It is in neither of a terminal that does not control it, as below su -c.
+func foreground(fd int) (foreground, background bool) {
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
-	return err == nil && group == unix.Getpgrp()
+	return err == nil && group == unix.Getpgrp(), err == nil && group != unix.Getpgrp()
 }
+
+// drain waits until the terminal has written everything. That changes nothing, but the kernel stops a
+// background process that asks for it (POSIX tcdrain), or fails when no shell could continue it.
+func drain(fd int) error { return unix.IoctlSetInt(fd, drainRequest, 1) }
 
 // Detach gives a program a session of its own, so that ctrl+z, ctrl+c and the end of the terminal do
 // not reach it, and it cannot read the terminal. When its context ends, so do the programs that it

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	uv "github.com/charmbracelet/ultraviolet"
-	xterm "golang.org/x/term"
 
 	"mayfly/term"
 )
@@ -143,22 +141,15 @@ func (l *lent) command() (_ *exec.Cmd, done func(), err error) {
 
 // waitForKey says how the program ended, and waits for a key.
 func (l *lent) waitForKey(ended error) {
-	fd := int(os.Stdin.Fd())
-	state, err := xterm.MakeRaw(fd) // before the keys are asked for
+	keys, err := term.Raw(l.ctx, os.Stdin) // before the keys are asked for
 	if err != nil {
 		return
 	}
-	defer func() { _ = xterm.Restore(fd, state) }() // nothing is left to do about a terminal that refuses
+	defer keys.Close() // nothing is left to do about a terminal that refuses
 	text := "press a key to return"
 	if ended != nil {
 		text = ended.Error() + "; " + text
 	}
 	fmt.Printf("\r\n[%s]", text)
-	keys, err := uv.NewCancelReader(os.Stdin)
-	if err != nil {
-		return
-	}
-	defer keys.Close()
-	defer context.AfterFunc(l.ctx, func() { keys.Cancel() })()
 	_, _ = keys.Read(make([]byte, 64)) // at its end there is nobody to wait for
 }

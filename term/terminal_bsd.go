@@ -1,0 +1,7 @@
+//go:build unix && !linux
+
+package term
+
+import "golang.org/x/sys/unix"
+
+const drainRequest = unix.TIOCDRAIN
