@@ -72,7 +72,7 @@ var codeFeatures = []feature[*code]{
 		return c.inBody() && c.worth > 0 && !c.mail.subjectHas(lexicon.Strong) && c.mail.asksForCode()
 	}),
 	when("the only number of a mail about a code", func(c *code) bool { return c.sole && c.mail.asksForCode() }),
-	when("its line says that it expires", func(c *code) bool { return c.expiry }),
+	when("its line or the next says that it expires", func(c *code) bool { return c.expiry }),
 
 	// Where else it is.
 	when("in the subject too", func(c *code) bool { return c.inBody() && !c.mail.numbered(c.Key()) && c.mail.subject.holds(c.Key()) }),

@@ -30,7 +30,7 @@ var linkFeatures = []feature[*link]{
 	}),
 	when("its sentence says to follow it", func(l *link) bool { return l.followed && l.near == 0 && l.subject() != 0 }),
 	when("to be copied into a browser", func(l *link) bool { return l.copied }),
-	when("beside words of trade", func(l *link) bool { return l.nearTrade && !(l.bare && l.subject() != 0) }),
+	when("beside words of trade", func(l *link) bool { return l.nearTrade && !l.answersTrade() }),
 	when("for those who did not ask", func(l *link) bool { return l.ifNot && !l.answers() }),
 	when("in what looks like the footer", func(l *link) bool { return l.inFooter() && l.answers() && !l.target.footer }),
 	when("in the footer", func(l *link) bool { return l.inFooter() && !(l.answers() && !l.target.footer) }),
@@ -96,7 +96,11 @@ func (l *link) wanted() set { return l.subject() | l.opening() | l.own }
 // answers reports whether the link's text asks what the subject asks.
 func (l *link) answers() bool { return l.own&l.subject() != 0 }
 
-func (l *link) answersTrade() bool { return l.answers() || l.bare && l.subject() != 0 }
+// answersTrade reports whether a link is what the mail asks for though it is about trade: to confirm
+// a booking.
+func (l *link) answersTrade() bool {
+	return l.answers() || l.bare && l.subject() != 0 || l.target.forRequest() && l.near&l.target.asks != 0
+}
 
 // names returns what the link's text asks, that of the subject first.
 func (l *link) names() string {
