@@ -34,6 +34,7 @@ type code struct {
 	marked    bool // stands out, even if not much
 	prominent bool // alone, and stands out much
 	near      bool // a word is near, or nearer than far and it stands out
+	linked    bool // in a link that asks for something
 	expiry    bool // its line says that it expires, or not to share it
 	other     otherNumber
 	otherCode otherCode
@@ -248,6 +249,7 @@ func (c *code) read() {
 	c.stand()
 	c.near = c.direct || c.marked && c.phrase.near()
 	c.expiry = c.expires()
+	c.linked = c.inBody() && c.inLink()
 	c.other = c.otherNumber()
 	c.otherCode = c.nearOtherCode()
 }

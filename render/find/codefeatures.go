@@ -78,6 +78,7 @@ var codeFeatures = []feature[*code]{
 	when("in the subject too", func(c *code) bool { return c.inBody() && !c.mail.numbered(c.Key()) && c.mail.subject.holds(c.Key()) }),
 	when("in the preheader too", func(c *code) bool { return c.inBody() && c.mail.preheader.holds(c.Key()) }),
 	when("in both bodies", func(c *code) bool { return c.inBody() && c.mail.otherHolds(c) }),
+	when("in a link that asks for something", func(c *code) bool { return c.linked }),
 	when("not in a body", func(c *code) bool { return !c.inBody() }),
 
 	// Other numbers.
@@ -209,7 +210,7 @@ func (m *mail) subjectHas(class lexicon.Class) bool { return has(m.subject.hits,
 // apart by a word that means a code and nothing else.
 var fit = map[candidate.Shape]func(*code) bool{
 	candidate.Lower:  func(c *code) bool { return c.strong && c.direct && c.prominent },
-	candidate.Long:   func(c *code) bool { return (c.strong || c.mail.asksForCode()) && c.apart() },
+	candidate.Long:   func(c *code) bool { return c.linked && c.direct || (c.strong || c.mail.asksForCode()) && c.apart() },
 	candidate.Pair:   func(c *code) bool { return c.strong && c.apart() && !c.inPhrase() },
 	candidate.Worded: (*code).fitsWords,
 }
@@ -398,6 +399,21 @@ func (l *line) holds(key string) bool {
 	for i := range l.found {
 		if strings.EqualFold(l.found[i].Key(), key) {
 			return true
+		}
+	}
+	return false
+}
+
+// inLink reports whether the candidate is in a link that asks for something: to confirm one may
+// follow the link, or enter what it carries.
+func (c *code) inLink() bool {
+	const most = 64 // links that are read
+	links := c.page.doc.Links
+	for i := range links[:min(len(links), most)] {
+		if l := &links[i]; len(c.Value) >= 6 && strings.Contains(l.URL, c.Value) {
+			if t := behind(l); t.token && t.asks != 0 {
+				return true
+			}
 		}
 	}
 	return false
