@@ -55,8 +55,8 @@ func (a *app) root() *cobra.Command {
 		Use:   "mayfly",
 		Short: "Temporary e-mail inboxes in a terminal",
 		Long: "Temporary e-mail inboxes in a terminal. Without a command, mayfly opens the terminal application.\n\n" +
-			"Inboxes are on the local service of this machine, to whose SMTP port you can point any application, unless --base-url, --profile, " +
-			"MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml name another service. `mayfly key set` stores the API key of that service.\n\n" +
+			"It uses the local service of this machine, to which any application can send mail, unless --base-url, --profile, " +
+			"MAYFLY_BASE_URL, MAYFLY_PROFILE or config.toml name another. `mayfly key set` stores the API key of that service.\n\n" +
 			"INBOX is an ID, an address, or a unique prefix of either; without it, the newest inbox is used. The same goes for MESSAGE.",
 		Example: `# Open the terminal application
 mayfly

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,17 +41,13 @@ func (a *app) manCommand() *cobra.Command {
 
 // writeManuals writes the pages of cmd and all commands below it to files in dir.
 func writeManuals(cmd *cobra.Command, dir string) error {
-	if err := os.WriteFile(filepath.Join(dir, manualName(cmd)+".1"), []byte(manualOf(cmd)), 0o644); err != nil {
-		return fmt.Errorf("writing a manual page: %w", err)
-	}
+	err := os.WriteFile(filepath.Join(dir, manualName(cmd)+".1"), []byte(manualOf(cmd)), 0o644)
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
-			if err := writeManuals(c, dir); err != nil {
-				return err
-			}
+			err = errors.Join(err, writeManuals(c, dir))
 		}
 	}
-	return nil
+	return err
 }
 
 func manualName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
@@ -64,58 +61,43 @@ var manualFiles = section{"files", []row{
 // manualOf returns the manual page of cmd in the macros of man(7).
 func manualOf(cmd *cobra.Command) string {
 	p := pageOf(cmd)
-	if !cmd.HasParent() {
-		p.sections = append(p.sections, manualFiles)
-	}
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	heading := func(title string) { line(`.SH "%s"`, roff(strings.ToUpper(title))) }
-	text := func(text string) string { return roff(strings.Join(wrap(text, 70), "\n")) }
-	code := func(text string) { line(".EX\n%s\n.EE", roff(text)) }
-
-	line(`.TH "%s" 1 "%s" "mayfly %s" "Mayfly"`, strings.ToUpper(manualName(cmd)), buildDate(), version())
-	heading("name")
-	line(`%s \- %s`, roff(manualName(cmd)), roff(p.summary))
-	heading("synopsis")
-	line(".B %s", roff(p.usage))
-	heading("description")
-	for i, paragraph := range p.prose {
-		if i > 0 {
-			line(".PP")
-		}
-		if strings.HasPrefix(paragraph, "\t") {
-			code(strings.TrimSpace(paragraph))
-			continue
-		}
-		line("%s", text(paragraph))
-	}
-	for _, s := range p.sections {
-		heading(s.title)
-		for _, r := range s.rows {
-			line(".TP\n.B %s\n%s", roff(r.name), text(r.text))
-		}
-	}
-	if len(p.examples) > 0 {
-		heading("examples")
-		code(strings.Join(p.examples, "\n"))
-	}
 	var related []string
 	if cmd.HasParent() {
 		related = append(related, manualName(cmd.Parent()))
+	} else {
+		p.sections = append(p.sections, manualFiles)
 	}
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
 			related = append(related, manualName(c))
 		}
 	}
-	heading("see also")
-	for i, name := range related {
-		comma := ","
-		if i == len(related)-1 {
-			comma = ""
+
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line(`.TH "%s" 1 "%s" "mayfly %s" "Mayfly"`, strings.ToUpper(manualName(cmd)), buildDate(), version())
+	line(".SH NAME\n%s \\- %s", roff(manualName(cmd)), roff(cmd.Short))
+	line(".SH SYNOPSIS\n.B %s\n.SH DESCRIPTION", roff(p.usage))
+	for i, paragraph := range p.prose {
+		if i > 0 {
+			line(".PP")
 		}
-		line(`.BR %s (1)%s`, roff(name), comma)
+		if strings.HasPrefix(paragraph, "\t") {
+			line(".EX\n%s\n.EE", roff(strings.TrimSpace(paragraph)))
+			continue
+		}
+		line("%s", roffText(paragraph))
 	}
+	for _, s := range p.sections {
+		line(".SH %s", roff(strings.ToUpper(s.title)))
+		for _, r := range s.rows {
+			line(".TP\n.B %s\n%s", roff(r.name), roffText(r.text))
+		}
+	}
+	if cmd.Example != "" {
+		line(".SH EXAMPLES\n.EX\n%s\n.EE", roff(cmd.Example))
+	}
+	line(".SH SEE ALSO\n.BR %s (1)", roffEscapes.Replace(strings.Join(related, " (1),\n.BR ")))
 	return b.String()
 }
 
@@ -130,6 +112,9 @@ func roff(text string) string {
 	text = roffQuoted.ReplaceAllString(roffEscapes.Replace(text), `\fB$1\fR`)
 	return roffControl.ReplaceAllString(text, `\&$0`)
 }
+
+// roffText is roff in short lines.
+func roffText(text string) string { return strings.TrimSpace(roff(fill(text, "", "", "", 70))) }
 
 // buildDate is the day of the commit this was built from, "" when it is not known, so that a page
 // is the same whenever it is written.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,8 +14,6 @@ import (
 
 // page is the help of a command, as a terminal and a manual page show it.
 type page struct {
-	name     string // such as mayfly key set
-	summary  string
 	usage    string
 	prose    []string // paragraphs; one that starts with a tab is code
 	sections []section
@@ -52,12 +51,8 @@ var exitStatuses = section{"exit status", []row{
 // pageOf describes cmd. What holds for all commands is on the page of the root only.
 func pageOf(cmd *cobra.Command) page {
 	cmd.InheritedFlags() // adds them to Flags
-	p := page{name: cmd.CommandPath(), summary: cmd.Short, usage: cmd.UseLine()}
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
-	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
+	p := page{usage: cmd.UseLine()}
+	for paragraph := range strings.SplitSeq(strings.Trim(cmp.Or(cmd.Long, cmd.Short+"."), "\n"), "\n\n") {
 		p.prose = append(p.prose, strings.TrimLeft(paragraph, "# "))
 	}
 	if cmd.Example != "" {
@@ -68,7 +63,7 @@ func pageOf(cmd *cobra.Command) page {
 		if cmd.Runnable() && !cmd.HasParent() {
 			word = " [COMMAND]"
 		}
-		p.usage = p.name + word + strings.TrimPrefix(p.usage, p.name)
+		p.usage = cmd.CommandPath() + word + strings.TrimPrefix(p.usage, cmd.CommandPath())
 		p.sections = commandSections(cmd)
 	}
 	if cmd.HasParent() {
@@ -162,116 +157,83 @@ func flagRow(f *pflag.Flag) row {
 }
 
 const (
-	indent   = "  "
-	minTable = 26 // cells for what a name is; with less it stands below the name
+	indent    = "  "
+	minColumn = 12 // cells of a column of names
+	minTexts  = 26 // cells of the column beside it; with less, texts stand below names
 )
 
-// terminal lays the page out in lines of at most width cells, as far as their words allow, with
+// terminal lays the page out in lines of at most width cells, as far as their words allow, in
 // colours of the terminal's own palette, which are Fang's. Fang itself cannot wrap, or group flags.
 func (p page) terminal(width int) string {
 	colors := fang.AnsiColorScheme(lipgloss.LightDark(true))
 	title := lipgloss.NewStyle().Bold(true).Foreground(colors.Title)
 	name := lipgloss.NewStyle().Foreground(colors.Command)
-	comment := lipgloss.NewStyle().Faint(true)
+	prose := min(width, maxProse)
 
 	var b strings.Builder
-	line := func(parts ...string) { b.WriteString(strings.Join(parts, "") + "\n") }
-	heading := func(text string) { line("\n", title.Render(strings.ToUpper(text))) }
-	code := func(text string) {
-		for _, l := range wrapCode(strings.TrimSpace(text), width-len(indent)) {
-			if strings.HasPrefix(l, "#") {
-				l = comment.Render(l)
-			}
-			line(strings.TrimRight(indent+l, " "))
+	heading := func(text string) { b.WriteString("\n" + title.Render(strings.ToUpper(text)) + "\n") }
+	code := func(line string) {
+		if comment, ok := strings.CutPrefix(line, "# "); ok {
+			b.WriteString(fill(comment, indent+"# ", indent+"# ", "", width))
+			return
 		}
+		b.WriteString(fill(line, indent, indent+indent, ` \`, width))
 	}
-	prose := min(width, maxProse)
 	for i, paragraph := range p.prose {
 		if i > 0 {
-			line()
+			b.WriteString("\n")
 		}
 		if strings.HasPrefix(paragraph, "\t") {
 			code(paragraph)
 			continue
 		}
-		line(strings.Join(wrap(paragraph, prose), "\n"))
+		b.WriteString(fill(paragraph, "", "", "", prose))
 	}
 	heading("usage")
-	line(indent, strings.Join(wrap(p.usage, prose-2*len(indent)), "\n"+indent+indent))
+	b.WriteString(fill(p.usage, indent, indent+indent, "", prose))
 	for _, s := range p.sections {
 		heading(s.title)
-		column := 12
+		column := minColumn
 		for _, r := range s.rows {
-			column = max(column, ansi.StringWidth(r.name)+2)
+			column = max(column, ansi.StringWidth(r.name)+len(indent))
 		}
-		below := prose-len(indent)-column < minTable
 		for _, r := range s.rows {
-			if below {
-				line(indent, name.Render(r.name))
-				line(indent, indent, strings.Join(wrap(r.text, prose-2*len(indent)), "\n"+indent+indent))
+			first := indent + name.Render(r.name)
+			if rest := strings.Repeat(" ", len(indent)+column); prose-len(rest) >= minTexts {
+				b.WriteString(fill(r.text, first+rest[ansi.StringWidth(first):], rest, "", prose))
 				continue
 			}
-			padding := strings.Repeat(" ", column)
-			text := strings.Join(wrap(r.text, prose-len(indent)-column), "\n"+indent+padding)
-			line(indent, name.Render(r.name), padding[ansi.StringWidth(r.name):], text)
+			b.WriteString(first + "\n" + fill(r.text, indent+indent, indent+indent, "", prose))
 		}
 	}
 	if len(p.examples) > 0 {
 		heading("examples")
-		for _, example := range p.examples {
-			code(example)
-		}
+	}
+	for _, line := range p.examples {
+		code(line)
 	}
 	heading("learn more")
 	for _, sentence := range p.more {
-		line(indent, strings.Join(wrap(sentence, prose-len(indent)), "\n"+indent))
+		b.WriteString(fill(sentence, indent, indent, "", prose))
 	}
 	return b.String()
 }
 
-// wrap breaks text at its spaces into lines of at most width cells. It never breaks a word.
-func wrap(text string, width int) []string { return fill(strings.Fields(text), width, "", "") }
-
-// wrapCode breaks a line of a shell script so that it can still be pasted.
-func wrapCode(code string, width int) []string {
-	if ansi.StringWidth(code) <= width {
-		return []string{code}
+// fill breaks text at its spaces into lines of at most width cells. The first line begins with
+// first, the others with rest, and all but the last end with end. It breaks no word.
+func fill(text, first, rest, end string, width int) string {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return "\n"
 	}
-	if comment, ok := strings.CutPrefix(code, "# "); ok {
-		return fill(strings.Fields(comment), width, "# ", "")
-	}
-	var quote rune
-	words := strings.FieldsFunc(code, func(r rune) bool {
-		switch {
-		case quote == 0 && (r == '\'' || r == '"'):
-			quote = r
-		case r == quote:
-			quote = 0
+	line, lines := first+words[0], ""
+	for _, word := range words[1:] {
+		if ansi.StringWidth(line+" "+word+end) > width {
+			lines += line + end + "\n"
+			line = rest + word
+			continue
 		}
-		return r == ' ' && quote == 0
-	})
-	lines := fill(words, width-2*len(indent), "", ` \`)
-	for i := range lines[1:] {
-		lines[i+1] = indent + lines[i+1]
+		line += " " + word
 	}
-	return lines
-}
-
-// fill puts words into lines of at most width cells that begin with prefix. All but the last end
-// with suffix, which comes on top of the width.
-func fill(words []string, width int, prefix, suffix string) []string {
-	lines := []string{prefix}
-	for i, word := range words {
-		last := &lines[len(lines)-1]
-		switch {
-		case i == 0:
-			*last += word
-		case ansi.StringWidth(*last)+1+ansi.StringWidth(word) > width:
-			*last += suffix
-			lines = append(lines, prefix+word)
-		default:
-			*last += " " + word
-		}
-	}
-	return lines
+	return lines + line + "\n"
 }

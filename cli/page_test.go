@@ -158,7 +158,7 @@ func TestManualPages(t *testing.T) {
 			return
 		}
 		page := string(text)
-		for _, want := range []string{`.TH "` + strings.ToUpper(name) + `" 1 "`, ".SH \"NAME\"\n" + roff(name) + ` \- `, `.SH "SEE ALSO"`} {
+		for _, want := range []string{`.TH "` + strings.ToUpper(name) + `" 1 "`, ".SH NAME\n" + roff(name) + ` \- `, ".SH SEE ALSO"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s: no %q in %s", name, want, page)
 			}
@@ -184,7 +184,7 @@ func TestManualPages(t *testing.T) {
 	})
 	root := run(t, environ, "", "man").stdout
 	for _, want := range []string{"ENVIRONMENT", "FILES", "EXIT STATUS", "HELP TOPICS", "GLOBAL FLAGS"} {
-		if !strings.Contains(root, `.SH "`+want+`"`) {
+		if !strings.Contains(root, `.SH `+want) {
 			t.Errorf("mayfly(1) has no %s", want)
 		}
 	}

@@ -26,7 +26,7 @@ func (a *app) watchCommand() *cobra.Command {
 			"the service failed or recovered. Without an INBOX, follow all inboxes, including new ones.",
 		Example: `mayfly watch
 mayfly watch quiet-otter brave-heron
-mayfly watch --json | jq -r '.message.subject // empty'`,
+mayfly watch --json | jq -r .message.subject`,
 		Args:              noneEmpty,
 		ValidArgsFunction: a.completeInboxes,
 		RunE: func(cmd *cobra.Command, args []string) error {
