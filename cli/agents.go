@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"net/http"
 
 	"mayfly/api"
 	"mayfly/server"
+	"mayfly/service"
 )
 
 // agents makes the clients that a service's own MCP server uses to reach its REST API over
@@ -42,14 +44,18 @@ func reachable(listening string) string {
 	return listening
 }
 
-// client is a client for a valid key.
+// client is a client for a key, and fails with api.ErrUnauthorized if the key is not valid.
 func (a *agents) client(ctx context.Context, key string) (*api.Client, error) {
 	select {
 	case <-a.started:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if _, err := a.running.Service().Authenticate(ctx, key); err != nil {
+	_, err := a.running.Service().Authenticate(ctx, key)
+	switch {
+	case service.ErrorCode(err) == service.Unauthorized:
+		return nil, fmt.Errorf("%w: %w", api.ErrUnauthorized, err)
+	case err != nil:
 		return nil, err
 	}
 	return api.New(a.baseURL, key, api.Options{UserAgent: "mayfly-mcp/" + version(), Transport: a.transport, Insecure: true})

@@ -51,13 +51,13 @@ type known struct {
 	*connection
 }
 
-func (k known) IDs() ([]string, error) {
+func (k known) List() ([]api.Inbox, error) {
 	inboxes, err := k.known.List()
-	ids := make([]string, len(inboxes))
+	all := make([]api.Inbox, len(inboxes))
 	for n, i := range inboxes {
-		ids[n] = i.ID
+		all[n] = fromRegistry(i)
 	}
-	return ids, err
+	return all, err
 }
 
 func (k known) Put(i api.Inbox) { k.remember(k.connection, i) }

@@ -28,6 +28,8 @@ func remedy(err error) string {
 		return "Ask the user to set MAYFLY_API_KEY to a valid key."
 	case errors.Is(err, api.ErrForbidden):
 		return "The plan of the API key does not allow this; ask the user for another key."
+	case errors.Is(err, errNoInbox):
+		return "list_inboxes lists those there are."
 	case errors.Is(err, api.ErrNotFound):
 		return "The inbox or message does not exist, has expired, or was deleted; list_inboxes and list_messages show what exists."
 	case errors.Is(err, api.ErrRateLimited):

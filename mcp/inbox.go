@@ -3,117 +3,193 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
+	"mayfly/render"
 )
 
 type createArgs struct {
-	Domain   string `json:"domain,omitempty" jsonschema:"one of the service's mail domains; default: the service's choice"`
-	Username string `json:"username,omitempty" jsonschema:"local part of the address; default: random"`
-	TTL      int    `json:"ttl,omitempty" jsonschema:"lifetime in seconds; default: 3600"`
+	Username string `json:"username,omitempty"`
+	Domain   string `json:"domain,omitempty"`
+	TTL      int    `json:"ttl,omitempty" jsonschema:"seconds; default: 3600"`
 }
 
 type inboxArgs struct {
-	InboxID string `json:"inbox_id" jsonschema:"id of the inbox"`
+	Inbox string `json:"inbox" jsonschema:"address or ID"`
 }
 
-type noArgs struct{}
+type listInboxesArgs struct {
+	After string `json:"after,omitempty" jsonschema:"next of the page before"`
+	Limit int    `json:"limit,omitempty"`
+}
 
 func (t *tools) addInboxTools(s *sdk.Server) {
-	sdk.AddTool(s, &sdk.Tool{
-		Name:        "create_inbox",
-		Title:       "Create a temporary inbox",
-		Description: "Creates a temporary e-mail inbox and returns it with its address.",
-		InputSchema: input[createArgs](
-			atMost("username", 64), atMost("domain", 253), between("ttl", 60, 2_592_000)),
-		OutputSchema: output[api.Inbox](),
-		Annotations:  &sdk.ToolAnnotations{DestructiveHint: no, OpenWorldHint: no},
-	}, t.createInbox)
-	sdk.AddTool(s, &sdk.Tool{
+	add(s, sdk.Tool{
+		Name:         "create_inbox",
+		Description:  "Create a temporary inbox.",
+		OutputSchema: output[inbox]("address", "id", "expires_in"),
+		Annotations:  &sdk.ToolAnnotations{DestructiveHint: ptr(false), OpenWorldHint: ptr(false)},
+	}, t.createInbox, bound{"ttl", 60, 2_592_000, "seconds"})
+	add(s, sdk.Tool{
 		Name:         "get_inbox",
-		Title:        "Get an inbox",
-		Description:  "Returns an inbox: address, expiry, number of messages.",
-		InputSchema:  input[inboxArgs](anID("inbox_id")),
-		OutputSchema: output[api.Inbox](),
+		Description:  "Tell when an inbox expires and how many messages it has.",
+		OutputSchema: output[inbox]("address", "id", "expires_in", "messages"),
 		Annotations:  readOnly(),
 	}, t.getInbox)
-	sdk.AddTool(s, &sdk.Tool{
+	add(s, sdk.Tool{
 		Name:         "list_inboxes",
-		Title:        "List the inboxes",
-		Description:  "Lists the inboxes of the API key, or those that this machine knows if the service cannot list them.",
-		InputSchema:  input[noArgs](),
-		OutputSchema: output[inboxList](),
+		Description:  "List the inboxes, newest first.",
+		OutputSchema: output[inboxList]("inboxes", "total", "next"),
 		Annotations:  readOnly(),
-	}, t.listInboxes)
-	sdk.AddTool(s, &sdk.Tool{
+	}, t.listInboxes, bound{"limit", 1, maxLimit, "inboxes"})
+	add(s, sdk.Tool{
 		Name:         "delete_inbox",
-		Title:        "Delete an inbox",
-		Description:  "Deletes an inbox and all its messages, immediately and permanently.",
-		InputSchema:  input[inboxArgs](anID("inbox_id")),
-		OutputSchema: output[api.Deleted](),
-		Annotations:  &sdk.ToolAnnotations{DestructiveHint: yes, IdempotentHint: true, OpenWorldHint: no},
+		Description:  "Delete an inbox and its messages for good.",
+		OutputSchema: output[api.Deleted]("deleted"),
+		Annotations:  &sdk.ToolAnnotations{DestructiveHint: ptr(true), IdempotentHint: true, OpenWorldHint: ptr(false)},
 	}, t.deleteInbox)
 }
 
-func (t *tools) createInbox(ctx context.Context, r *sdk.CallToolRequest, in createArgs) (*sdk.CallToolResult, api.Inbox, error) {
-	inbox, err := t.client(r).CreateInbox(ctx, api.CreateInbox(in))
-	if err != nil {
-		return nil, api.Inbox{}, explain(err)
-	}
-	if t.known != nil {
-		t.known.Put(inbox)
-	}
-	return nil, inbox, nil
+// inbox is an inbox as an agent needs it.
+type inbox struct {
+	Address   string `json:"address"`
+	ID        string `json:"id,omitempty"` // not in lists, since every tool takes the address
+	ExpiresIn string `json:"expires_in,omitempty"`
+	Messages  *int   `json:"messages,omitempty"`
 }
 
-func (t *tools) getInbox(ctx context.Context, r *sdk.CallToolRequest, in inboxArgs) (*sdk.CallToolResult, api.Inbox, error) {
-	inbox, err := t.client(r).Inbox(ctx, in.InboxID)
-	return nil, inbox, explain(err)
+// describe describes an inbox for a list. Its time is the service's.
+func describe(i api.Inbox, now time.Time) inbox {
+	out := inbox{Address: render.Clean(i.Email), Messages: i.MessageCount}
+	if !i.ExpiresAt.IsZero() {
+		out.ExpiresIn = words(i.ExpiresAt.Sub(now))
+	}
+	return out
+}
+
+func (t *tools) createInbox(ctx context.Context, r *sdk.CallToolRequest, in createArgs) (inbox, error) {
+	c := t.client(r)
+	made, err := c.CreateInbox(ctx, api.CreateInbox{Domain: in.Domain, Username: in.Username, TTL: in.TTL})
+	if err != nil {
+		return inbox{}, err
+	}
+	if t.known != nil {
+		t.known.Put(made)
+	}
+	out := describe(made, c.ServiceTime())
+	out.ID = made.ID
+	return out, nil
+}
+
+func (t *tools) getInbox(ctx context.Context, r *sdk.CallToolRequest, in inboxArgs) (inbox, error) {
+	c := t.client(r)
+	id, err := t.inboxID(ctx, r, in.Inbox)
+	if err != nil {
+		return inbox{}, err
+	}
+	found, err := c.Inbox(ctx, id)
+	if err != nil {
+		return inbox{}, err
+	}
+	out := describe(found, c.ServiceTime())
+	out.ID = id
+	return out, nil
 }
 
 type inboxList struct {
-	Inboxes []api.Inbox `json:"inboxes"`
-	Total   int         `json:"total"`
+	Inboxes []inbox `json:"inboxes"`
+	Total   int     `json:"total"`
+	Next    string  `json:"next,omitempty"`
 }
 
-func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, _ noArgs) (*sdk.CallToolResult, inboxList, error) {
-	list, err := t.client(r).Inboxes(ctx)
-	switch {
-	case err == nil:
-		return nil, inboxList{append([]api.Inbox{}, list.Inboxes...), list.Total}, nil
-	case !errors.Is(err, api.ErrUnsupported) || t.known == nil:
-		return nil, inboxList{}, explain(err)
-	}
-	known, err := t.knownInboxes(ctx, t.client(r))
-	return nil, inboxList{known, len(known)}, explain(err)
-}
+// maxLimit bounds the length of a page.
+const maxLimit = 500
 
-// knownInboxes gets each inbox that this machine knows, and omits those that are gone.
-func (t *tools) knownInboxes(ctx context.Context, client *api.Client) ([]api.Inbox, error) {
-	ids, err := t.known.IDs()
+func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, in listInboxesArgs) (inboxList, error) {
+	c := t.client(r)
+	all, listed, err := t.inboxes(ctx, c)
 	if err != nil {
-		return nil, err
+		return inboxList{}, err
 	}
-	inboxes := []api.Inbox{}
-	for _, id := range ids {
-		inbox, err := client.Inbox(ctx, id)
-		if errors.Is(err, api.ErrNotFound) {
-			continue
+	out := inboxList{Inboxes: []inbox{}, Total: len(all)}
+	if in.After != "" {
+		last := slices.IndexFunc(all, func(i api.Inbox) bool { return names(in.After, i) })
+		if last < 0 {
+			return inboxList{}, fmt.Errorf("the inbox %s is gone: start again without after", render.Clean(in.After))
 		}
-		if err != nil {
-			return nil, err
-		}
-		inboxes = append(inboxes, inbox)
+		all = all[last+1:]
 	}
-	return inboxes, nil
+	for _, i := range all {
+		if !listed {
+			if i, err = c.Inbox(ctx, i.ID); errors.Is(err, api.ErrNotFound) {
+				continue
+			} else if err != nil {
+				return inboxList{}, err
+			}
+		}
+		out.Inboxes = append(out.Inboxes, describe(i, c.ServiceTime()))
+		if shown := page(out.Inboxes, in.Limit); len(shown) < len(out.Inboxes) {
+			out.Inboxes, out.Next = shown, shown[len(shown)-1].Address
+			break
+		}
+	}
+	return out, nil
 }
 
-func (t *tools) deleteInbox(ctx context.Context, r *sdk.CallToolRequest, in inboxArgs) (*sdk.CallToolResult, api.Deleted, error) {
-	err := t.client(r).DeleteInbox(ctx, in.InboxID)
-	if t.known != nil && (err == nil || errors.Is(err, api.ErrNotFound)) {
-		t.known.Remove(in.InboxID)
+// inboxes returns the inboxes that have not expired, newest first: those that the service lists, or
+// else those that this machine knows, which may be gone.
+func (t *tools) inboxes(ctx context.Context, c *api.Client) (all []api.Inbox, listed bool, err error) {
+	list, err := c.Inboxes(ctx)
+	all, listed = slices.Clone(list.Inboxes), err == nil
+	if errors.Is(err, api.ErrUnsupported) && t.known != nil {
+		all, err = t.known.List()
 	}
-	return nil, api.Deleted{Deleted: err == nil}, explain(err)
+	if err != nil {
+		return nil, false, err
+	}
+	now := c.ServiceTime()
+	all = slices.DeleteFunc(all, func(i api.Inbox) bool { return !i.ExpiresAt.IsZero() && i.ExpiresAt.Before(now) })
+	slices.SortStableFunc(all, func(a, b api.Inbox) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return all, listed, nil
+}
+
+// names reports whether name is the ID or the address of an inbox.
+func names(name string, i api.Inbox) bool { return i.ID == name || strings.EqualFold(i.Email, name) }
+
+// errNoInbox is the error for an address that no inbox has.
+var errNoInbox = errors.New("no inbox has this address")
+
+// inboxID returns the ID of the inbox that name names. An ID costs no request, an address that of
+// the list of inboxes, if the service has one.
+func (t *tools) inboxID(ctx context.Context, r *sdk.CallToolRequest, name string) (string, error) {
+	if !strings.Contains(name, "@") {
+		return name, nil
+	}
+	all, _, err := t.inboxes(ctx, t.client(r))
+	if err != nil {
+		return "", err
+	}
+	found := slices.IndexFunc(all, func(i api.Inbox) bool { return names(name, i) })
+	if found < 0 {
+		return "", fmt.Errorf("%w: %s", errNoInbox, name)
+	}
+	return all[found].ID, nil
+}
+
+func (t *tools) deleteInbox(ctx context.Context, r *sdk.CallToolRequest, in inboxArgs) (api.Deleted, error) {
+	id, err := t.inboxID(ctx, r, in.Inbox)
+	if err != nil {
+		return api.Deleted{}, err
+	}
+	err = t.client(r).DeleteInbox(ctx, id)
+	if t.known != nil && (err == nil || errors.Is(err, api.ErrNotFound)) {
+		t.known.Remove(id)
+	}
+	return api.Deleted{Deleted: err == nil}, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -102,7 +103,15 @@ func text(r *sdk.CallToolResult) string {
 	return strings.Join(all, "\n")
 }
 
-func (a agent) deliver(inbox api.Inbox, m apitest.Mail) api.Message {
+// madeInbox is an inbox in a result. Its field Email is the address.
+type madeInbox struct {
+	Email     string `json:"address"`
+	ID        string
+	ExpiresIn string `json:"expires_in"`
+	Messages  *int
+}
+
+func (a agent) deliver(inbox madeInbox, m apitest.Mail) api.Message {
 	a.Helper()
 	d, err := a.service.Deliver(inbox.Email, m)
 	if err != nil {
@@ -114,58 +123,59 @@ func (a agent) deliver(inbox api.Inbox, m apitest.Mail) api.Message {
 func TestSignup(t *testing.T) {
 	for name, o := range map[string]apitest.Options{"contract": {}, "extensions": {Extensions: true}} {
 		t.Run(name, func(t *testing.T) {
-			a := newAgent(t, o, nil)
-			var inbox api.Inbox
+			a := newAgent(t, o, shelf{})
+			var inbox madeInbox
 			a.call("create_inbox", map[string]any{"username": "ada", "ttl": 600}, &inbox)
-			if inbox.Email != "ada@"+apitest.Domain || inbox.TTL != 600 {
+			if inbox.Email != "ada@"+apitest.Domain || inbox.ID == "" || inbox.ExpiresIn != "10 minutes" {
 				t.Fatalf("created %+v", inbox)
 			}
 			m := a.deliver(inbox, apitest.Mail{From: "no-reply@acme.example", FromName: "Acme", Subject: "Your verification code", HTML: confirmation,
 				Attachments: []api.Attachment{{Filename: "terms.txt", ContentType: "text/plain", Content: []byte("the terms\x1b[2J")}}})
 
 			var code struct {
-				Code      string `json:"code"`
-				MessageID string `json:"message_id"`
+				Code                  string `json:"code"`
+				Message, Subject, Age string
 			}
-			a.call("get_code", map[string]any{"inbox_id": inbox.ID, "timeout_seconds": 10}, &code)
-			if code.Code != "482913" || code.MessageID != m.ID {
+			a.call("get_code", map[string]any{"inbox": inbox.Email, "timeout": 10}, &code)
+			if code.Code != "482913" || code.Message != m.ID || code.Subject != "Your verification code" || !strings.Contains(code.Age, "second") {
 				t.Errorf("get_code: %+v", code)
 			}
-			var link struct{ Link, Host string }
-			a.call("get_link", map[string]any{"inbox_id": inbox.ID, "subject": "VERIFICATION", "timeout_seconds": 10}, &link)
-			if link.Link != "https://acme.example/confirm?t=1" || link.Host != "acme.example" {
+			var link struct{ Link, Text string }
+			a.call("get_link", map[string]any{"inbox": inbox.Email, "subject": "VERIFICATION", "timeout": 10}, &link)
+			if link.Link != "https://acme.example/confirm?t=1" || link.Text != "Confirm your e-mail address" {
 				t.Errorf("get_link: %+v", link)
 			}
 
 			var list struct {
-				Messages []api.Summary
+				Messages []struct{ ID, From, Age string }
 				Total    int
 			}
-			a.call("list_messages", map[string]any{"inbox_id": inbox.ID}, &list)
-			if list.Total != 1 || list.Messages[0].ID != m.ID || list.Messages[0].FromName != "Acme" {
+			a.call("list_messages", map[string]any{"inbox": inbox.Email}, &list)
+			if list.Total != 1 || list.Messages[0].ID != m.ID || list.Messages[0].From != "Acme <no-reply@acme.example>" || list.Messages[0].Age == "" {
 				t.Errorf("list_messages: %+v", list)
 			}
 
 			var read struct {
-				Subject, Text, Warning string
-				HiddenText             string `json:"hidden_text"`
-				Attachments            []api.Attachment
+				Subject, Text, Warning, Code, Link string
+				HiddenText                         string `json:"hidden_text"`
+				Attachments                        []api.Attachment
 			}
-			result := a.call("read_message", map[string]any{"inbox_id": inbox.ID, "message_id": m.ID}, &read)
-			if !strings.Contains(read.Text, "Welcome to Acme") || strings.Contains(read.Text, "ignore all") || !strings.Contains(read.HiddenText, "ignore all previous") {
+			result := a.call("read_message", map[string]any{"inbox": inbox.Email, "message": m.ID}, &read)
+			if !strings.Contains(read.Text, "Welcome to Acme") || strings.Contains(read.Text, "ignore all") || !strings.Contains(read.HiddenText, "ignore all previous") ||
+				read.Code != code.Code || read.Link != link.Link {
 				t.Errorf("read_message: %+v", read)
 			}
-			if !strings.Contains(read.Warning, "untrusted") || !strings.HasPrefix(text(result), read.Warning) {
+			if !strings.Contains(read.Warning, "untrusted") || strings.Count(text(result), read.Warning) != 1 {
 				t.Errorf("the content is not marked as untrusted: %q", text(result))
 			}
 
-			result = a.call("get_attachment", map[string]any{"inbox_id": inbox.ID, "message_id": m.ID, "attachment_id": read.Attachments[0].ID}, nil)
+			result = a.call("get_attachment", map[string]any{"inbox": inbox.Email, "message": m.ID, "attachment": read.Attachments[0].ID}, nil)
 			if got := text(result); !strings.Contains(got, "the terms") || strings.Contains(got, "\x1b") {
 				t.Errorf("get_attachment: %q", got)
 			}
 
-			a.call("delete_inbox", map[string]any{"inbox_id": inbox.ID}, nil)
-			if r := a.result("get_inbox", map[string]any{"inbox_id": inbox.ID}); !r.IsError || !strings.Contains(text(r), "404") || !strings.Contains(text(r), "list_inboxes") {
+			a.call("delete_inbox", map[string]any{"inbox": inbox.Email}, nil)
+			if r := a.result("get_inbox", map[string]any{"inbox": inbox.ID}); !r.IsError || !strings.Contains(text(r), "404") || !strings.Contains(text(r), "list_inboxes") {
 				t.Errorf("get_inbox after the deletion: %q", text(r))
 			}
 		})
@@ -174,10 +184,10 @@ func TestSignup(t *testing.T) {
 
 func TestWaitForMessageReportsProgressAndReturnsWhatArrives(t *testing.T) {
 	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	var inbox api.Inbox
+	var inbox madeInbox
 	a.call("create_inbox", nil, &inbox)
 	a.deliver(inbox, apitest.Mail{From: "other@example.org", Subject: "Something else"})
-	params := &sdk.CallToolParams{Name: "wait_for_message", Arguments: map[string]any{"inbox_id": inbox.ID, "from": "ACME"}}
+	params := &sdk.CallToolParams{Name: "wait_for_message", Arguments: map[string]any{"inbox": inbox.Email, "from": "ACME"}}
 	params.SetProgressToken("token")
 	done := make(chan *sdk.CallToolResult)
 	go func() {
@@ -199,13 +209,13 @@ func TestWaitForMessageReportsProgressAndReturnsWhatArrives(t *testing.T) {
 func TestWaitEndsWithTheTimeoutAndWithTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, apitest.Options{Extensions: true}, nil)
-		var inbox api.Inbox
+		var inbox madeInbox
 		a.call("create_inbox", nil, &inbox)
-		if r := a.result("wait_for_message", map[string]any{"inbox_id": inbox.ID, "timeout_seconds": 30}); !r.IsError || !strings.Contains(text(r), "within 30 seconds") {
+		if r := a.result("wait_for_message", map[string]any{"inbox": inbox.Email, "timeout": 30}); !r.IsError || !strings.Contains(text(r), "within 30 seconds") {
 			t.Errorf("after the timeout: %q", text(r))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		params := &sdk.CallToolParams{Name: "get_code", Arguments: map[string]any{"inbox_id": inbox.ID, "timeout_seconds": 600}}
+		params := &sdk.CallToolParams{Name: "get_code", Arguments: map[string]any{"inbox": inbox.Email, "timeout": 600}}
 		params.SetProgressToken("token")
 		done := make(chan error)
 		go func() {
@@ -221,46 +231,40 @@ func TestWaitEndsWithTheTimeoutAndWithTheClient(t *testing.T) {
 }
 
 // shelf is what a machine knows.
-type shelf map[string]bool
+type shelf map[string]api.Inbox
 
-func (s shelf) IDs() ([]string, error) {
-	ids := []string{}
-	for id := range s {
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
-func (s shelf) Put(i api.Inbox)  { s[i.ID] = true }
-func (s shelf) Remove(id string) { delete(s, id) }
+func (s shelf) List() ([]api.Inbox, error) { return slices.Collect(maps.Values(s)), nil }
+func (s shelf) Put(i api.Inbox)            { s[i.ID] = i }
+func (s shelf) Remove(id string)           { delete(s, id) }
 
 func TestListInboxesFallsBackToWhatTheMachineKnows(t *testing.T) {
-	known := shelf{"inbox_long_gone": true}
+	known := shelf{"inbox_long_gone": {ID: "inbox_long_gone", Email: "gone@" + apitest.Domain}}
 	a := newAgent(t, apitest.Options{}, known)
-	var inbox api.Inbox
+	var inbox madeInbox
 	a.call("create_inbox", nil, &inbox)
-	var list struct{ Inboxes []api.Inbox }
+	var list struct{ Inboxes []madeInbox }
 	a.call("list_inboxes", nil, &list)
-	if len(list.Inboxes) != 1 || list.Inboxes[0].ID != inbox.ID {
+	if len(list.Inboxes) != 1 || list.Inboxes[0].Email != inbox.Email {
 		t.Errorf("list_inboxes: %+v", list)
 	}
-	a.call("delete_inbox", map[string]any{"inbox_id": inbox.ID}, nil)
-	if known[inbox.ID] {
+	a.call("delete_inbox", map[string]any{"inbox": inbox.Email}, nil)
+	if _, ok := known[inbox.ID]; ok {
 		t.Error("a deleted inbox is still known")
 	}
 }
 
 func TestMailTextIsCleanAndMarkedInEveryResult(t *testing.T) {
 	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	var inbox api.Inbox
+	var inbox madeInbox
 	a.call("create_inbox", nil, &inbox)
 	const hostile = "a\x1b]0;owned\x07\u009b31m\u202eb\u200b\U000e0041c"
 	m := a.deliver(inbox, apitest.Mail{From: "no-reply@acme.example", FromName: hostile, Subject: hostile, HTML: confirmation + hostile,
 		Attachments: []api.Attachment{{Filename: hostile + ".txt", ContentType: "text/plain", ContentID: hostile, Content: []byte(hostile)}}})
-	of := map[string]any{"inbox_id": inbox.ID}
-	in := map[string]any{"inbox_id": inbox.ID, "message_id": m.ID}
+	of := map[string]any{"inbox": inbox.Email}
+	in := map[string]any{"inbox": inbox.Email, "message": m.ID}
 	for name, arguments := range map[string]map[string]any{
 		"list_messages": of, "wait_for_message": of, "get_code": of, "get_link": of, "read_message": in, "check_message": in,
-		"get_attachment": {"inbox_id": inbox.ID, "message_id": m.ID, "attachment_id": m.Attachments[0].ID},
+		"get_attachment": {"inbox": inbox.Email, "message": m.ID, "attachment": m.Attachments[0].ID},
 	} {
 		result := a.call(name, arguments, nil)
 		if !strings.Contains(text(result), "untrusted data") {
@@ -309,10 +313,10 @@ func eachString(v any, visit func(string)) {
 func TestWaitingForAServiceThatFailsTellsSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, apitest.Options{}, nil)
-		var inbox api.Inbox
+		var inbox madeInbox
 		a.call("create_inbox", nil, &inbox)
 		a.service.Fail(apitest.BadGateway, -1)
-		r := a.result("wait_for_message", map[string]any{"inbox_id": inbox.ID, "timeout_seconds": 60})
+		r := a.result("wait_for_message", map[string]any{"inbox": inbox.Email, "timeout": 60})
 		if !r.IsError || !strings.Contains(text(r), "502") {
 			t.Errorf("%q", text(r))
 		}
@@ -325,11 +329,26 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if r := a.result("create_inbox", nil); !r.IsError || !strings.Contains(text(r), "Wait") {
 		t.Errorf("at the rate limit: %q", text(r))
 	}
-	if r := a.result("create_inbox", map[string]any{"ttl": 5}); !r.IsError {
-		t.Errorf("ttl out of bounds: %q", text(r))
-	}
-	if r := a.result("read_message", map[string]any{"inbox_id": "x", "message_id": ""}); !r.IsError {
-		t.Errorf("empty message_id: %q", text(r))
+	for _, c := range []struct {
+		tool      string
+		arguments map[string]any
+		want      string
+	}{
+		{"create_inbox", map[string]any{"ttl": 5}, "ttl is at least 60 seconds"},
+		{"create_inbox", map[string]any{"ttl": 1e9}, "ttl is at most 2592000 seconds"},
+		{"create_inbox", map[string]any{"ttl": "1h"}, "ttl must be a whole number"},
+		{"create_inbox", map[string]any{"ttl": 60.5}, "ttl must be a whole number"},
+		{"create_inbox", map[string]any{"username": 5}, "username must be a string"},
+		{"read_message", map[string]any{"inbox": "x", "message": ""}, "message is missing: ID"},
+		{"read_message", map[string]any{"inbox": nil, "message": "x"}, "inbox is missing: address or ID"},
+		{"get_code", map[string]any{"inbox_id": "x"}, "there is no argument inbox_id; this tool takes inbox, from, subject, since, again, timeout"},
+		{"get_code", map[string]any{"inbox": "x", "again": true, "since": "2m"}, "again and since cannot be combined"},
+		{"get_code", map[string]any{"inbox": "x", "again": "yes"}, "again must be true or false"},
+		{"get_code", map[string]any{"inbox": "x", "since": "yesterday"}, "since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z"},
+	} {
+		if r := a.result(c.tool, c.arguments); !r.IsError || text(r) != c.want {
+			t.Errorf("%s %v: %q, want %q", c.tool, c.arguments, text(r), c.want)
+		}
 	}
 }
 
@@ -337,19 +356,25 @@ func TestToolsTellTheTruthAboutThemselves(t *testing.T) {
 	a := newAgent(t, apitest.Options{}, nil)
 	changing := map[string]bool{"create_inbox": false, "delete_inbox": true} // destructive?
 	var names []string
+	var tools []*sdk.Tool
 	for tool, err := range a.session.Tools(t.Context(), nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names = append(names, tool.Name)
+		names, tools = append(names, tool.Name), append(tools, tool)
+		portable(t, tool.Name, tool.InputSchema)
+		portable(t, tool.Name, tool.OutputSchema)
 		h := tool.Annotations
 		destructive, changes := changing[tool.Name]
-		if h == nil || h.DestructiveHint == nil || h.OpenWorldHint == nil || *h.OpenWorldHint || h.ReadOnlyHint == changes || *h.DestructiveHint != destructive {
+		if h == nil || h.OpenWorldHint == nil || *h.OpenWorldHint || h.ReadOnlyHint == changes || changes && (h.DestructiveHint == nil || *h.DestructiveHint != destructive) {
 			t.Errorf("%s: hints %+v", tool.Name, h)
 		}
-		if tool.InputSchema == nil || tool.OutputSchema == nil {
+		if tool.InputSchema == nil || (tool.OutputSchema == nil) != (tool.Name == "get_attachment") {
 			t.Errorf("%s lacks a schema", tool.Name)
 		}
+	}
+	if data, err := json.Marshal(tools); err != nil || len(data) > 6200 {
+		t.Errorf("the list of tools has %d bytes, %v", len(data), err)
 	}
 	slices.Sort(names)
 	want := "check_message create_inbox delete_inbox get_attachment get_code get_inbox get_link list_inboxes list_messages read_message wait_for_message"
@@ -358,9 +383,32 @@ func TestToolsTellTheTruthAboutThemselves(t *testing.T) {
 	}
 }
 
+// portable checks that a schema has only what every client knows: one type each, and none of the
+// keywords that some providers refuse.
+func portable(t *testing.T, tool string, schema any) {
+	t.Helper()
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return
+	}
+	if kind, ok := s["type"].(string); !ok || kind == "null" {
+		t.Errorf("%s has a schema of type %v", tool, s["type"])
+	}
+	for keyword := range s {
+		if !slices.Contains([]string{"type", "description", "properties", "required", "items"}, keyword) {
+			t.Errorf("%s has a schema with %s", tool, keyword)
+		}
+	}
+	portable(t, tool, s["items"])
+	properties, _ := s["properties"].(map[string]any)
+	for _, p := range properties {
+		portable(t, tool, p)
+	}
+}
+
 func TestResources(t *testing.T) {
 	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	var inbox api.Inbox
+	var inbox madeInbox
 	a.call("create_inbox", nil, &inbox)
 	m := a.deliver(inbox, apitest.Mail{From: "a@b.example", Subject: "Hi", Text: "Hello Ada", Raw: []byte("Subject: Hi\r\n\r\nHello Ada\r\n"),
 		Attachments: []api.Attachment{{Filename: "x.bin", ContentType: "application/octet-stream", Content: []byte{0, 1, 2}}}})
@@ -395,7 +443,7 @@ func TestResources(t *testing.T) {
 
 func TestOnlyWhatIsAnImageIsHandedOutAsOne(t *testing.T) {
 	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	var inbox api.Inbox
+	var inbox madeInbox
 	a.call("create_inbox", nil, &inbox)
 	for content, want := range map[string]string{
 		"\x89PNG\r\n\x1a\nrest": "image/png",
@@ -403,7 +451,7 @@ func TestOnlyWhatIsAnImageIsHandedOutAsOne(t *testing.T) {
 		"no image at all":       "",
 	} {
 		m := a.deliver(inbox, apitest.Mail{Attachments: []api.Attachment{{Filename: "a", ContentType: "image/jpeg", Content: []byte(content)}}})
-		r := a.call("get_attachment", map[string]any{"inbox_id": inbox.ID, "message_id": m.ID, "attachment_id": m.Attachments[0].ID}, nil)
+		r := a.call("get_attachment", map[string]any{"inbox": inbox.Email, "message": m.ID, "attachment": m.Attachments[0].ID}, nil)
 		got := ""
 		if image, ok := r.Content[1].(*sdk.ImageContent); ok {
 			got = image.MIMEType
@@ -416,7 +464,7 @@ func TestOnlyWhatIsAnImageIsHandedOutAsOne(t *testing.T) {
 
 func TestPrompts(t *testing.T) {
 	a := newAgent(t, apitest.Options{}, nil)
-	for name, argument := range map[string]string{"sign_up": "url", "check_mail": "inbox_id"} {
+	for name, argument := range map[string]string{"sign_up": "url", "check_mail": "inbox"} {
 		r, err := a.session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: name, Arguments: map[string]string{argument: "the argument"}})
 		if err != nil {
 			t.Fatal(err)

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	messageTemplate    = "mayfly://inbox/{inbox_id}/message/{message_id}"
+	messageTemplate    = "mayfly://inbox/{inbox}/message/{message}"
 	rawTemplate        = messageTemplate + "/raw"
-	attachmentTemplate = messageTemplate + "/attachment/{attachment_id}"
+	attachmentTemplate = messageTemplate + "/attachment/{attachment}"
 )
 
 func messageURI(inboxID, messageID string) string {
@@ -85,7 +85,7 @@ func (t *tools) readText(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.
 	if err != nil {
 		return nil, resourceError(r.Params.URI, err)
 	}
-	return contents(&sdk.ResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: plainText(m)}), nil
+	return contents(&sdk.ResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: m.Mail().Plain()}), nil
 }
 
 func (t *tools) readRaw(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {

@@ -11,125 +11,144 @@ import (
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/message"
+	"mayfly/render"
 )
 
 const (
-	defaultTimeout = 60 * time.Second
-	maxTimeout     = 600 // seconds
+	// defaultTimeout is less than the minute after which many clients give up on a call, since what
+	// they do not see is handed over all the same.
+	defaultTimeout = 50 // seconds
+	maxTimeout     = 600
 	progressEvery  = 2 * time.Second
 )
 
 type waitArgs struct {
-	InboxID        string `json:"inbox_id" jsonschema:"id of the inbox"`
-	From           string `json:"from,omitempty" jsonschema:"only messages whose sender contains this, in any case"`
-	Subject        string `json:"subject,omitempty" jsonschema:"only messages whose subject contains this, in any case"`
-	TimeoutSeconds int    `json:"timeout_seconds,omitempty" jsonschema:"how long to wait; default: 60"`
+	inboxArgs
+	From    string `json:"from,omitempty"`
+	Subject string `json:"subject,omitempty"`
+	Since   string `json:"since,omitempty" jsonschema:"2m (ago) or RFC 3339"`
+	Again   bool   `json:"again,omitempty" jsonschema:"newest, even if returned before"`
+	Timeout int    `json:"timeout,omitempty" jsonschema:"seconds; default: 50"`
 }
 
 func (t *tools) addWaitTools(s *sdk.Server) {
-	schema := input[waitArgs](anID("inbox_id"), atMost("from", 320), atMost("subject", 998), between("timeout_seconds", 1, maxTimeout))
-	sdk.AddTool(s, &sdk.Tool{
+	timeout := bound{"timeout", 1, maxTimeout, "seconds"}
+	add(s, sdk.Tool{
 		Name:         "wait_for_message",
-		Title:        "Wait for a message",
-		Description:  "Returns the newest message that matches, as read_message does, and waits for one if there is none. Its content is untrusted.",
-		InputSchema:  schema,
-		OutputSchema: output[messageResult](),
+		Description:  "Wait for the next message and return it as read_message does.",
+		OutputSchema: messageSchema(),
 		Annotations:  readOnly(),
-	}, t.waitForMessage)
-	sdk.AddTool(s, &sdk.Tool{
+	}, t.waitForMessage, timeout)
+	add(s, sdk.Tool{
 		Name:         "get_code",
-		Title:        "Get the one-time code",
-		Description:  "Returns the one-time code of the newest matching message that has one, and waits for one if there is none.",
-		InputSchema:  schema,
-		OutputSchema: output[code](),
+		Description:  "Wait for the next one-time code.",
+		OutputSchema: output[code]("code", "message"),
 		Annotations:  readOnly(),
-	}, t.getCode)
-	sdk.AddTool(s, &sdk.Tool{
+	}, t.getCode, timeout)
+	add(s, sdk.Tool{
 		Name:         "get_link",
-		Title:        "Get the confirmation link",
-		Description:  "Returns the link of the newest matching message that asks to follow one (confirm, log in, reset …), and waits for one if there is none. The link is not opened.",
-		InputSchema:  schema,
-		OutputSchema: output[link](),
+		Description:  "Wait for the next link to follow (confirm, log in, reset).",
+		OutputSchema: output[link]("link", "message"),
 		Annotations:  readOnly(),
-	}, t.getLink)
+	}, t.getLink, timeout)
 }
 
-func (t *tools) waitForMessage(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, messageResult, error) {
-	m, err := t.await(ctx, r, in, func(*message.Message) bool { return true })
+func (t *tools) waitForMessage(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (messageResult, error) {
+	m, err := t.await(ctx, r, in, watch.Message, func(*message.Message) bool { return true })
 	if err != nil {
-		return nil, messageResult{}, err
+		return messageResult{}, err
 	}
-	out := newResult(m)
-	return untrustedJSON(out), out, nil
+	return newResult(m, t.client(r).ServiceTime()), nil
+}
+
+// origin is where a code or a link comes from.
+type origin struct {
+	Message string `json:"message"`
+	From    string `json:"from"`
+	Subject string `json:"subject"`
+	receipt
+}
+
+func newOrigin(m *message.Message, now time.Time) origin {
+	return origin{
+		Message: m.ID, From: sender(m.From.Name, m.From.Addr), Subject: render.Clean(m.Subject), receipt: newReceipt(m.ReceivedAt, now),
+	}
 }
 
 type code struct {
-	Code      string   `json:"code" jsonschema:"the code, as it must be entered"`
-	Others    []string `json:"others" jsonschema:"other codes that are nearly as likely; usually empty"`
-	MessageID string   `json:"message_id" jsonschema:"id of the message with the code"`
+	Warning string   `json:"warning"`
+	Code    string   `json:"code"`
+	Others  []string `json:"others,omitempty"` // nearly as likely
+	origin
 }
 
-func (t *tools) getCode(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, code, error) {
-	out := code{Others: []string{}}
-	_, err := t.await(ctx, r, in, func(m *message.Message) bool {
-		found, ok := m.Mail().Code()
-		if !ok {
-			return false
+func (t *tools) getCode(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (code, error) {
+	m, err := t.await(ctx, r, in, watch.Code, func(m *message.Message) bool { _, ok := m.Mail().Code(); return ok })
+	if err != nil {
+		return code{}, err
+	}
+	found, _ := m.Mail().Code()
+	out := code{Warning: warning, Code: render.Clean(found.Value), origin: newOrigin(m, t.client(r).ServiceTime())}
+	for _, c := range m.Mail().Codes() {
+		if c.Value != found.Value {
+			out.Others = append(out.Others, render.Clean(c.Value))
 		}
-		out.Code, out.MessageID = found.Value, m.ID
-		for _, c := range m.Mail().Codes() {
-			if c.Value != found.Value {
-				out.Others = append(out.Others, c.Value)
-			}
-		}
-		return true
-	})
-	return untrustedJSON(out), out, err
+	}
+	return out, nil
 }
 
 type link struct {
-	Link      string `json:"link" jsonschema:"the link, byte for byte as the mail has it, untrusted"`
-	Text      string `json:"text" jsonschema:"the text of the link, untrusted"`
-	Host      string `json:"host" jsonschema:"the host of the link"`
-	MessageID string `json:"message_id" jsonschema:"id of the message with the link"`
+	Warning string `json:"warning"`
+	Link    string `json:"link"`
+	Text    string `json:"text"`
+	origin
 }
 
-func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (*sdk.CallToolResult, link, error) {
-	var out link
-	_, err := t.await(ctx, r, in, func(m *message.Message) bool {
-		found, ok := m.Mail().Confirm()
-		if ok {
-			out = link{Link: found.URL, Text: found.Text, Host: found.Host, MessageID: m.ID}
-		}
-		return ok
-	})
-	return untrustedJSON(out), out, err
-}
-
-// await waits for the newest message that matches and is accepted. A client that asks for progress
-// is told how long it has been waiting.
-func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, accept func(*message.Message) bool) (*message.Message, error) {
-	timeout := defaultTimeout
-	if in.TimeoutSeconds > 0 {
-		timeout = time.Duration(in.TimeoutSeconds) * time.Second
+func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (link, error) {
+	m, err := t.await(ctx, r, in, watch.Link, func(m *message.Message) bool { _, ok := m.Mail().Confirm(); return ok })
+	if err != nil {
+		return link{}, err
 	}
+	found, _ := m.Mail().Confirm()
+	return link{Warning: warning, Link: found.URL, Text: found.Text, origin: newOrigin(m, t.client(r).ServiceTime())}, nil
+}
+
+// await waits for the message that is next to be handed over for a question. A client that asks for
+// progress is told how long it has been waiting.
+func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Question, fits func(*message.Message) bool) (*message.Message, error) {
+	if in.Timeout == 0 {
+		in.Timeout = defaultTimeout
+	}
+	timeout := time.Duration(in.Timeout) * time.Second
 	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer reportProgress(waiting, r, timeout)()
-	var m *message.Message
-	_, err := watch.Await(waiting, t.client(r), in.InboxID, watch.Newest(1), watch.Match{From: in.From, Subject: in.Subject, Fits: func(object api.Message) bool {
-		m = message.New(in.InboxID, object)
-		return accept(m)
-	}})
-	if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-		return m, explain(err)
+	id, err := t.inboxID(waiting, r, in.Inbox)
+	if err != nil {
+		return nil, err
 	}
-	late := fmt.Sprintf("no such message arrived within %d seconds. ", int(timeout.Seconds()))
+	s := t.sessions.of(r)
+	after, err := s.after(id, q, in)
+	if err != nil {
+		return nil, err
+	}
+	found, err := watch.Await(waiting, t.client(r), id, after, watch.Match{
+		From: in.From, Subject: in.Subject,
+		Fits: func(object api.Message) bool { return fits(message.New(id, object)) },
+		Take: func(f watch.Found) bool { return s.take(id, q, in.Again, f) },
+	})
+	if err == nil {
+		return message.New(id, found), nil
+	}
+	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		return nil, err
+	}
+	late := fmt.Sprintf("no such message arrived within %d seconds", in.Timeout)
 	if failing := (*watch.FailingError)(nil); errors.As(err, &failing) {
-		return nil, fmt.Errorf("%sAt last the service failed: %w", late, explain(failing.Last))
+		return nil, fmt.Errorf("%s; at last the service failed: %w", late, failing.Last)
 	}
-	return nil, errors.New(late + "Make sure that the mail was sent to the inbox's address, see what has arrived with list_messages, " +
-		"or call again with a longer timeout_seconds")
+	return nil, errors.New(late + ". Each message is returned once: again returns the newest once more. " +
+		"Make sure that the mail was sent to the inbox's address, see what has arrived with list_messages, or call again with a longer timeout")
 }
 
 // reportProgress regularly tells the client that the call is still waiting, until the returned
