@@ -31,7 +31,7 @@ func (a *app) adminStoreCopy() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if from == "" || to == "" {
-				return usageOf(cmd, "--from and --to are required")
+				return usagef("--from and --to are required")
 			}
 			begun := time.Now()
 			var state atomic.Pointer[server.Copied]

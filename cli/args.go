@@ -19,14 +19,14 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if cmd.HasAvailableSubCommands() {
 		return unknownCommand(cmd, args[0])
 	}
-	return usageOf(cmd, "`%s` takes no argument, but was given %q", cmd.CommandPath(), args[0])
+	return usagef("`%s` takes no argument, but was given %q", cmd.CommandPath(), args[0])
 }
 
 // noneEmpty refuses an empty argument, such as a variable that a script did not set: it must not
 // mean the newest inbox.
 func noneEmpty(cmd *cobra.Command, args []string) error {
 	if slices.Contains(args, "") {
-		return usageOf(cmd, "an argument is empty; leave it out for the newest")
+		return usagef("an argument is empty; leave it out for the newest")
 	}
 	return nil
 }
@@ -34,7 +34,7 @@ func noneEmpty(cmd *cobra.Command, args []string) error {
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usageOf(cmd, "`%s` takes at most %s, but was given %d", cmd.CommandPath(), count(n, "argument", "arguments"), len(args))
+			return usagef("`%s` takes at most %s, but was given %d", cmd.CommandPath(), count(n, "argument", "arguments"), len(args))
 		}
 		return noneEmpty(cmd, args)
 	}
@@ -43,7 +43,7 @@ func atMost(n int) cobra.PositionalArgs {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usageOf(cmd, "`%s` takes %s, but was given %s", cmd.CommandPath(), what, count(len(args), "argument", "arguments"))
+			return usagef("`%s` takes %s, but was given %s", cmd.CommandPath(), what, count(len(args), "argument", "arguments"))
 		}
 		return noneEmpty(cmd, args)
 	}
@@ -52,13 +52,13 @@ func exactly(n int, what string) cobra.PositionalArgs {
 func atLeastOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usageOf(cmd, "`%s` needs %s", cmd.CommandPath(), what)
+			return usagef("`%s` needs %s", cmd.CommandPath(), what)
 		}
 		return nil
 	}
 }
 
-// usageOf is a usage error that points at the help of cmd.
+// usageOf is a usage error that points at the help of cmd, which need not be the command that runs.
 func usageOf(cmd *cobra.Command, format string, args ...any) error {
 	return &failure{
 		status: statusUsage,
@@ -68,10 +68,11 @@ func usageOf(cmd *cobra.Command, format string, args ...any) error {
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
+	unknown := usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath())
 	if near := like(cmd, name); len(near) > 0 {
-		return usageOf(cmd, "unknown command %q for `%s`, did you mean %s?", name, cmd.CommandPath(), strings.Join(near, " or "))
+		return withNext(unknown, "did you mean "+strings.Join(near, " or ")+"?")
 	}
-	return usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath())
+	return unknown
 }
 
 // like are the names of the commands of cmd that name may be meant for, the nearest: those that
@@ -95,7 +96,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		return unknownFlag(cmd, unknown)
 	case errors.As(err, &missing):
-		return usageOf(cmd, "%s needs a value", flagRow(missing.GetFlag()).name)
+		return usagef("%s needs a value", flagRow(missing.GetFlag()).name)
 	case errors.As(err, &invalid):
 		reason := invalid.Unwrap()
 		if number := (*strconv.NumError)(nil); errors.As(reason, &number) { // it names functions of Go
@@ -104,9 +105,9 @@ func flagError(cmd *cobra.Command, err error) error {
 				reason = errors.New("want true or false")
 			}
 		}
-		return usageOf(cmd, "--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), reason)
+		return usagef("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), reason)
 	}
-	return usageOf(cmd, "%w", err)
+	return usagef("%w", err)
 }
 
 // unknownFlag suggests the flags with names like the one given, also for -json.
@@ -119,10 +120,11 @@ func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}, Hidden: f.Hidden})
 	})
+	unknown := usagef("unknown flag %s", given)
 	if near := like(flags, name); len(near) > 0 && len(name) > 1 {
-		return usageOf(cmd, "unknown flag %s, did you mean --%s?", given, strings.Join(near, " or --"))
+		return withNext(unknown, "did you mean --"+strings.Join(near, " or --")+"?")
 	}
-	return usageOf(cmd, "unknown flag %s", given)
+	return unknown
 }
 
 // group makes cmd a command that only holds others.
@@ -136,7 +138,7 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 		if len(args) > 0 {
 			return unknownCommand(cmd, args[0])
 		}
-		return usageOf(cmd, "`%s` needs one of %s", cmd.CommandPath(), strings.Join(names, ", "))
+		return usagef("`%s` needs one of %s", cmd.CommandPath(), strings.Join(names, ", "))
 	}
 	cmd.RunE = func(*cobra.Command, []string) error { return nil } // Args has refused
 	return cmd

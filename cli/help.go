@@ -90,14 +90,15 @@ func topicCommands() []*cobra.Command {
 func unknownTopic(root *cobra.Command, name string) error {
 	topics := &cobra.Command{}
 	topics.AddCommand(topicCommands()...)
+	unknown := usageOf(root, "no command or help topic is called %q", name)
 	if near := append(like(topics, name), like(root, name)...); len(near) > 0 {
-		return usageOf(root, "no command or help topic is called %q, did you mean %s?", name, strings.Join(near, " or "))
+		return withNext(unknown, "did you mean "+strings.Join(near, " or ")+"?")
 	}
 	var names []string
 	for _, t := range topics.Commands() {
 		names = append(names, t.Name())
 	}
-	return usageOf(root, "no command or help topic is called %q; the topics are %s", name, strings.Join(names, ", "))
+	return withNext(unknown, "the topics are "+strings.Join(names, ", "))
 }
 
 // manualPage writes a page of the manual, through the pager where there is one.

@@ -29,7 +29,7 @@ func (f *viewFlags) imagesFlag(a *app, cmd *cobra.Command) {
 
 func (f *viewFlags) checkImages(cmd *cobra.Command) error {
 	if f.images != "" && !slices.Contains(imageNames, f.images) {
-		return usageOf(cmd, "--images %q: want auto, kitty, iterm2, sixel, blocks or off", f.images)
+		return usagef("--images %q: want auto, kitty, iterm2, sixel, blocks or off", f.images)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ mayfly new --json | jq -r .id`,
 				return err
 			}
 			if cmd.Flags().Changed("ttl") && time.Duration(ttl) < time.Second {
-				return usageOf(cmd, "--ttl %s: want at least a second", time.Duration(ttl))
+				return usagef("--ttl %s: want at least a second", time.Duration(ttl))
 			}
 			inbox, err := s.client.CreateInbox(ctx, api.CreateInbox{
 				Domain: domain, Username: username, TTL: int(time.Duration(ttl) / time.Second),

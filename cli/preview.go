@@ -70,7 +70,7 @@ func (p *preview) check(cmd *cobra.Command, files []string) error {
 	switch p.kind {
 	case "", "html", "eml", "txt", "md":
 	default:
-		return usageOf(cmd, "--type %q: want html, eml, txt or md", p.kind)
+		return usagef("--type %q: want html, eml, txt or md", p.kind)
 	}
 	stdin := 0
 	for _, file := range files {
@@ -80,9 +80,9 @@ func (p *preview) check(cmd *cobra.Command, files []string) error {
 	}
 	switch {
 	case stdin > 1:
-		return usageOf(cmd, "standard input can be read only once")
+		return usagef("standard input can be read only once")
 	case stdin == 1 && p.kind == "":
-		return usageOf(cmd, "standard input needs --type html, eml, txt or md")
+		return usagef("standard input needs --type html, eml, txt or md")
 	}
 	return nil
 }

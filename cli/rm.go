@@ -25,11 +25,11 @@ func (a *app) rmCommand() *cobra.Command {
 		ValidArgsFunction: a.completeInboxes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
-				return usageOf(cmd, "`mayfly rm` needs inboxes, or --all")
+				return usagef("`mayfly rm` needs inboxes, or --all")
 			}
 			asks := term.Is(a.env.Stdin) && term.Is(a.env.Stderr)
 			if !yes && !asks {
-				return usageOf(cmd, "there is no terminal to ask at: confirm with --yes")
+				return usagef("there is no terminal to ask at: confirm with --yes")
 			}
 			s, err := a.connect(cmd.Context())
 			if err != nil {

@@ -37,6 +37,7 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
+// usagef is a usage error of the command that runs, whose help it points at.
 func usagef(format string, args ...any) error {
 	return &failure{status: statusUsage, err: fmt.Errorf(format, args...)}
 }

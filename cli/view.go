@@ -45,10 +45,10 @@ const maxWidth = 10_000
 
 func (f *viewFlags) check(cmd *cobra.Command) error {
 	if _, ok := views[f.view]; !ok {
-		return usageOf(cmd, "--view %q: want one of %s", f.view, strings.Join(viewNames, ", "))
+		return usagef("--view %q: want one of %s", f.view, strings.Join(viewNames, ", "))
 	}
 	if f.width < 0 || f.width > maxWidth || cmd.Flags().Changed("width") && f.width == 0 {
-		return usageOf(cmd, "--width %d: want 1 to %d columns", f.width, maxWidth)
+		return usagef("--width %d: want 1 to %d columns", f.width, maxWidth)
 	}
 	return f.checkImages(cmd)
 }
