@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,8 +109,12 @@ type inboxList struct {
 	Next    string  `json:"next,omitempty"`
 }
 
-// maxLimit bounds the length of a page.
-const maxLimit = 500
+const (
+	maxLimit = 500 // the most on a page
+	// unlistedPage is how many are on a page if each costs a request: such services may allow no more
+	// than 60 a minute.
+	unlistedPage = 10
+)
 
 func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, in listInboxesArgs) (inboxList, error) {
 	c := t.client(r)
@@ -118,6 +123,9 @@ func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, in list
 		return inboxList{}, err
 	}
 	out := inboxList{Inboxes: []inbox{}, Total: len(all)}
+	if !listed {
+		in.Limit = cmp.Or(in.Limit, unlistedPage)
+	}
 	if in.After != "" {
 		last := slices.IndexFunc(all, func(i api.Inbox) bool { return names(in.After, i) })
 		if last < 0 {

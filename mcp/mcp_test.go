@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ const confirmation = `<p>Welcome to Acme</p><p>Enter this verification code to f
 // agent is a connected client, and the service behind the server.
 type agent struct {
 	*testing.T
+	server   *sdk.Server
 	session  *sdk.ClientSession
 	service  *apitest.Server
 	progress chan string
@@ -39,14 +41,20 @@ func newAgent(t *testing.T, o apitest.Options, known mcp.Known) agent {
 	service := apitest.New(o)
 	t.Cleanup(service.Close)
 	server := mcp.New(service.Client(api.Options{Retries: -1}), mcp.Options{Version: "test", Known: known})
+	return agent{T: t, server: server, service: service}.another()
+}
+
+// another returns the same agent with a session of its own.
+func (a agent) another() agent {
+	a.Helper()
 	here, there := sdk.NewInMemoryTransports()
-	ended, err := server.Connect(t.Context(), there, nil)
+	ended, err := a.server.Connect(a.Context(), there, nil)
 	if err != nil {
-		t.Fatal(err)
+		a.Fatal(err)
 	}
-	a := agent{T: t, service: service, progress: make(chan string, 100)}
-	a.session = connect(t, here, a.progress)
-	t.Cleanup(func() {
+	a.progress = make(chan string, 100)
+	a.session = connect(a.T, here, a.progress)
+	a.Cleanup(func() {
 		a.session.Close()
 		ended.Wait()
 	})
@@ -73,15 +81,22 @@ func (a agent) call(name string, arguments map[string]any, out any) *sdk.CallToo
 		a.Fatalf("%s: %s", name, text(result))
 	}
 	if out != nil {
-		data, err := json.Marshal(result.StructuredContent)
-		if err != nil {
-			a.Fatal(err)
-		}
-		if err := json.Unmarshal(data, out); err != nil {
-			a.Fatalf("%s: %v in %s", name, err, data)
-		}
+		a.read(result, out)
 	}
 	return result
+}
+
+// read reads a structured result into out. Its text must be the same, for clients that read only
+// that.
+func (a agent) read(result *sdk.CallToolResult, out any) {
+	a.Helper()
+	var content any
+	if err := json.Unmarshal([]byte(text(result)), &content); err != nil || !reflect.DeepEqual(content, result.StructuredContent) {
+		a.Errorf("the content is %s, the structured content %v", text(result), result.StructuredContent)
+	}
+	if err := json.Unmarshal([]byte(text(result)), out); err != nil {
+		a.Fatalf("%v in %s", err, text(result))
+	}
 }
 
 func (a agent) result(name string, arguments map[string]any) *sdk.CallToolResult {
