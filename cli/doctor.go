@@ -1,42 +1,50 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
+	"mayfly/keys"
 	"mayfly/local"
 	"mayfly/render"
-	"mayfly/render/image"
 	"mayfly/term"
 )
 
 // doctorTimeout is how long doctor waits for a service.
-const doctorTimeout = 10 * time.Second
+const doctorTimeout = 5 * time.Second
+
+var errSlow = fmt.Errorf("no answer within %v", doctorTimeout)
 
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check this terminal, configuration, key and service",
-		Long: "Show what this terminal can display, where settings, data and state are stored, which key is used and where it comes from, " +
+		Long: "Show what this terminal can display, where settings, data and state are stored, what the keyring can do, which key is used and where it comes from, " +
 			"what is wrong in config.toml, and whether the service answers. The exit status is not 0 when something is wrong.",
 		Example: "mayfly doctor\nmayfly doctor --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.showsProblems = true
 			d := &doctor{app: a}
+			keyring := make(chan error, 1)
+			go func() { keyring <- a.keys().TryKeyring(cmd.Context()) }() // it may take seconds
 			d.terminal()
 			d.files()
 			d.service(cmd.Context())
+			d.keyring(<-keyring)
 			if d.unwritten != nil {
 				return d.unwritten
 			}
@@ -55,8 +63,17 @@ type doctor struct {
 	unwritten error // why a finding could not be printed
 }
 
+// nameWidth is the width of the names of findings, with the space after them.
+const nameWidth = 13
+
+// say prints a finding: on one line, or wrapped to the width of the terminal.
 func (d *doctor) say(name, format string, args ...any) {
-	if _, err := fmt.Fprintf(d.app.env.Stdout, "%-12s %s\n", name, render.Clean(fmt.Sprintf(format, args...))); err != nil {
+	name = fmt.Sprintf("%-*s", nameWidth, name)
+	text := name + render.Clean(fmt.Sprintf(format, args...)) + "\n"
+	if term.Is(d.app.env.Stdout) {
+		text = fill(text[nameWidth:], name, strings.Repeat(" ", nameWidth), "", d.app.columns())
+	}
+	if _, err := fmt.Fprint(d.app.env.Stdout, text); err != nil {
 		d.unwritten = err
 	}
 }
@@ -71,19 +88,26 @@ func (d *doctor) wrong(name string, err error) {
 func (d *doctor) terminal() {
 	env := d.app.env
 	d.say("version", "%s", version())
-	if !term.Is(env.Stdout) {
-		d.say("terminal", "none on stdout: plain output, no colours")
+	if term.Is(env.Stdout) {
+		d.say("terminal", "%s, %d columns", cmp.Or(env.Getenv("TERM"), "TERM is not set"), d.app.columns())
 	} else {
-		hyperlinks := "not written"
-		if d.app.styled() {
-			hyperlinks = "written (OSC 8)"
-		}
-		d.say("terminal", "%s, %d columns", orNone(env.Getenv("TERM")), d.app.columns())
-		d.say("colours", "%s", d.app.colorProfile())
-		d.say("hyperlinks", "%s", hyperlinks)
-		d.say("images", "%s", protocolTexts[image.Detect(env.Getenv)])
+		d.say("terminal", "none on stdout")
 	}
+	d.say("colours", "%s", profileTexts[d.app.colorProfile()])
+	if d.app.styled() {
+		d.say("hyperlinks", "written (OSC 8)")
+	} else {
+		d.say("hyperlinks", "not written")
+	}
+	images := (&viewFlags{images: "auto"}).imageMode(d.app).Protocol
+	d.say("images", "%s", cmp.Or(protocolTexts[images], "none"))
 	d.say("clipboard", "%s", d.clipboard())
+}
+
+// profileTexts name the colours of a terminal for people.
+var profileTexts = map[colorprofile.Profile]string{
+	colorprofile.NoTTY: "none", colorprofile.ASCII: "none, only bold and underlined",
+	colorprofile.ANSI: "16", colorprofile.ANSI256: "256", colorprofile.TrueColor: "16 million",
 }
 
 func (d *doctor) clipboard() string {
@@ -91,7 +115,18 @@ func (d *doctor) clipboard() string {
 	if d.app.terminalWriter() != nil {
 		ways = append(ways, "OSC 52 (a terminal does not say whether it takes it)")
 	}
-	return orNone(strings.Join(append(ways, d.app.env.Environ.Clipboards()...), ", "))
+	ways = append(ways, d.app.env.Environ.Clipboards()...)
+	return cmp.Or(strings.Join(ways, ", "), "none: neither a terminal nor a system clipboard can be reached")
+}
+
+// keyring says what came of the attempt to use the keyring.
+func (d *doctor) keyring(err error) {
+	if err == nil {
+		d.say("keyring", "works: `mayfly key set` stores keys in it")
+		return
+	}
+	reason := strings.TrimPrefix(err.Error(), keys.ErrNoKeyring.Error()+": ")
+	d.say("keyring", "cannot be used: %s; `mayfly key set --file` stores keys in a file", strings.TrimRight(reason, "."))
 }
 
 func (d *doctor) files() {
@@ -113,10 +148,11 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// unwritable is a remark on a folder that cannot be made or written to, else "".
+// unwritable is a remark on a folder in which nothing can be written, else "". It leaves nothing
+// behind, not even the folder.
 func unwritable(dir string) string {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return " (cannot be made: nothing is remembered there)"
+	for missing(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
 	}
 	probe, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
@@ -128,7 +164,7 @@ func unwritable(dir string) string {
 }
 
 func (d *doctor) service(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, doctorTimeout, errSlow)
 	defer cancel()
 	p, err := d.app.endpoint()
 	if err != nil {
@@ -142,7 +178,7 @@ func (d *doctor) service(ctx context.Context) {
 			d.wrong("key", err)
 			return
 		}
-		d.say("key", "%s, ends in %s", key.Source, orNone(key.Secret.Last4()))
+		d.say("key", "%s, %s", key.Source, ending(key))
 	}
 	s, err := d.app.connect(ctx)
 	if errors.Is(err, local.ErrNotRunning) {
@@ -167,7 +203,7 @@ func (d *doctor) local(s local.State) {
 		life = "until `mayfly down`"
 	}
 	d.say("process", "%d, version %s, runs %s", s.PID, s.Version, life)
-	d.say("log", "%s", orNone(s.LogFile))
+	d.say("log", "%s", cmp.Or(s.LogFile, "none"))
 	for _, notice := range d.app.notices(s) {
 		d.say("notice", "%s", notice)
 	}
@@ -229,11 +265,4 @@ func (d *doctor) clock(ctx context.Context, s *connection) {
 	default:
 		d.say("clock", "%s behind the service's: expiry times are off by as much", -difference)
 	}
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }

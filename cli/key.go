@@ -146,11 +146,15 @@ func (a *app) printKey(ctx context.Context, p endpoint) error {
 	if err != nil {
 		return err
 	}
-	end := "too short to show a part of it"
+	return a.table(a.env.Stdout, [][]string{{render.Clean(p.baseURL), ending(key), key.Source}})
+}
+
+// ending says how a key ends, by which people tell keys apart.
+func ending(key keys.Key) string {
 	if last := key.Secret.Last4(); last != "" {
-		end = "ends in " + render.Clean(last)
+		return "ends in " + render.Clean(last)
 	}
-	return a.table(a.env.Stdout, [][]string{{render.Clean(p.baseURL), end, key.Source}})
+	return "too short to show its end"
 }
 
 func (a *app) keyRemove() *cobra.Command {

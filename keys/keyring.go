@@ -1,12 +1,14 @@
 package keys
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	gokeyring "github.com/zalando/go-keyring"
@@ -40,7 +42,7 @@ func (s *Store) ask(ctx context.Context, call func(keyring) (string, error)) (st
 	select {
 	case a := <-answers:
 		if a.err != nil && !errors.Is(a.err, ErrNone) {
-			return "", fmt.Errorf("%w: %w", ErrNoKeyring, a.err)
+			return "", fmt.Errorf("%w: %s", ErrNoKeyring, inWords(a.err))
 		}
 		return a.key, a.err
 	case <-ctx.Done():
@@ -49,6 +51,44 @@ func (s *Store) ask(ctx context.Context, call func(keyring) (string, error)) (st
 		}
 		return "", fmt.Errorf("%w: it did not answer within %v; is it locked?", ErrNoKeyring, keyringTimeout)
 	}
+}
+
+// inWords says why a keyring cannot be used, without the terms of D-Bus.
+func inWords(err error) string {
+	text := strings.TrimRight(err.Error(), ".")
+	for _, known := range []struct{ part, words string }{
+		{"failed to unlock", "it is locked"},
+		{"was not provided by any", "no secret service runs in this session"},
+		{"dial unix", "the session bus does not answer"},
+	} {
+		if strings.Contains(text, known.part) {
+			return known.words
+		}
+	}
+	return text
+}
+
+// TryKeyring stores a key of its own in the keyring, reads and removes it. The error, [ErrNoKeyring],
+// says what the keyring cannot do; it comes within 3 s.
+func (s *Store) TryKeyring(ctx context.Context) error {
+	if s.keyring == nil {
+		return errNoBus
+	}
+	const name = "a test by mayfly doctor"
+	_, err := s.ask(ctx, func(k keyring) (string, error) {
+		if err := k.set(name, name); err != nil {
+			return "", err
+		}
+		got, err := k.get(name)
+		if err == nil && got != name {
+			err = errors.New("it returns another key than was stored")
+		}
+		return "", cmp.Or(err, k.remove(name))
+	})
+	if errors.Is(err, ErrNone) {
+		err = fmt.Errorf("%w: it does not keep what is stored in it", ErrNoKeyring)
+	}
+	return err
 }
 
 // keyringAvailable reports whether the keyring can be asked without starting anything, which is in

@@ -309,3 +309,31 @@ func TestKeyringIsAskedOnlyWhereThereIsASessionBus(t *testing.T) {
 		}
 	}
 }
+
+func TestTryKeyring(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		defer close(hang)
+		for name, test := range map[string]struct {
+			keyring keyring
+			want    string // "" when it works
+		}{
+			"works":  {&fakeKeyring{keys: map[string]string{"": key}}, ""},
+			"locked": {&fakeKeyring{err: errors.New("failed to unlock correct collection '/x'")}, "no keyring: it is locked"},
+			"hangs":  {&fakeKeyring{keys: map[string]string{}, hang: hang}, "no keyring: it did not answer within 3s; is it locked?"},
+			"none":   {nil, "no keyring: there is no session bus with a secret service"},
+		} {
+			begin := time.Now()
+			err := store(t, test.keyring, nil).TryKeyring(t.Context())
+			if test.want == "" && err != nil || test.want != "" && (!errors.Is(err, ErrNoKeyring) || err.Error() != test.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if took := time.Since(begin); took > keyringTimeout {
+				t.Errorf("%s: it took %v", name, took)
+			}
+			if f, ok := test.keyring.(*fakeKeyring); ok && test.want == "" && (len(f.keys) != 1 || f.keys[""] != key) {
+				t.Errorf("%s: the keyring has %q now", name, f.keys)
+			}
+		}
+	})
+}

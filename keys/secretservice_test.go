@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -62,6 +63,9 @@ func TestSecretService(t *testing.T) {
 	if _, err := s.Resolve(ctx, id); !errors.Is(err, ErrNone) || errors.Is(err, ErrNoKeyring) {
 		t.Fatalf("before Set: %v", err)
 	}
+	if err := s.TryKeyring(ctx); err != nil {
+		t.Errorf("TryKeyring: %v", err)
+	}
 	for _, value := range []string{key, key + "-changed"} {
 		if err := s.Set(ctx, id, value, Keyring); err != nil {
 			t.Fatal(err)
@@ -81,12 +85,15 @@ func TestSecretService(t *testing.T) {
 	}
 }
 
-// expectNoKeyring checks that the keyring fails in time, and says so.
-func expectNoKeyring(t *testing.T) {
+// expectNoKeyring checks that the keyring fails in time, and says why.
+func expectNoKeyring(t *testing.T, why string) {
 	t.Helper()
 	s := New(Options{Dir: t.TempDir()})
 	if s.keyring == nil {
 		t.Fatal("the keyring is not asked")
+	}
+	if err := s.TryKeyring(t.Context()); !errors.Is(err, ErrNoKeyring) || !strings.HasSuffix(err.Error(), why) {
+		t.Errorf("TryKeyring: %v, want %q", err, why)
 	}
 	began := time.Now()
 	if err := s.Set(t.Context(), id, key, Keyring); !errors.Is(err, ErrNoKeyring) {
@@ -110,7 +117,7 @@ func TestLockedSecretService(t *testing.T) {
 		onSessionBus(t, "locked", "gnome-keyring-daemon --start --components=secrets --daemonize")
 		return
 	}
-	expectNoKeyring(t)
+	expectNoKeyring(t, "it is locked")
 }
 
 func TestSessionBusWithoutSecretService(t *testing.T) {
@@ -126,5 +133,5 @@ func TestSessionBusWithoutSecretService(t *testing.T) {
 		onSessionBus(t, "empty", "", "--config-file="+config)
 		return
 	}
-	expectNoKeyring(t)
+	expectNoKeyring(t, "no secret service runs in this session")
 }
