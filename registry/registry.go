@@ -2,8 +2,8 @@
 //
 // Each inbox is a file of its own, replaced as a whole, and named by a hash, since IDs come from a
 // service. So any number of processes may write at once, no lock is needed, and a damaged file costs
-// one inbox. What else is kept of an inbox is another file beside it, with a suffix of its own: which
-// messages were seen.
+// one inbox. What else is kept of an inbox are files beside it, each with a suffix of its own: which
+// messages were seen, and which were handed over to those who wait.
 package registry
 
 import (
@@ -29,9 +29,18 @@ const (
 	// Kept is how long an inbox stays known after it has expired.
 	Kept = 24 * time.Hour
 
-	maxFile = 64 << 10 // bytes
-	suffix  = ".json"
+	// keptBeside is how long a file beside an inbox is kept after it last changed. No inbox lives longer.
+	keptBeside = 31 * 24 * time.Hour
+
+	maxFile      = 64 << 10 // bytes
+	suffix       = ".json"
+	seenSuffix   = ".seen"
+	handedSuffix = ".handed"
+	lockSuffix   = ".lock"
 )
+
+// beside are the suffixes of the files beside an inbox.
+var beside = []string{seenSuffix, handedSuffix, lockSuffix}
 
 // Inbox is a known inbox.
 type Inbox struct {
@@ -57,7 +66,9 @@ func hash(s string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (r *Registry) path(inboxID string) string { return filepath.Join(r.dir, hash(inboxID)+suffix) }
+func (r *Registry) path(inboxID, suffix string) string {
+	return filepath.Join(r.dir, hash(inboxID)+suffix)
+}
 
 // List returns the inboxes, newest first, including those that expired less than [Kept] ago. Damaged
 // files are skipped.
@@ -73,7 +84,7 @@ func (r *Registry) List() ([]Inbox, error) {
 		if !strings.HasSuffix(entry.Name(), suffix) {
 			continue
 		}
-		i, err := read(filepath.Join(r.dir, entry.Name()))
+		i, err := read[Inbox](filepath.Join(r.dir, entry.Name()))
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errDamaged):
 		case err != nil:
@@ -103,25 +114,42 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile))
 }
 
-// read returns the inbox in a file. A file that holds another inbox than its name says is damaged.
-func read(path string) (Inbox, error) {
+// record is what a file holds, as JSON that names its inbox.
+type record interface{ of() (inboxID string) }
+
+func (i Inbox) of() string { return i.ID }
+
+// read returns what a file holds. A file of another inbox than its name says is damaged.
+func read[R record](path string) (R, error) {
+	var found, none R
 	content, err := readFile(path)
 	if err != nil {
-		return Inbox{}, err
+		return none, err
 	}
-	var i Inbox
-	if json.Unmarshal(content, &i) != nil || hash(i.ID)+suffix != filepath.Base(path) {
-		return Inbox{}, errDamaged
+	if json.Unmarshal(content, &found) != nil || hash(found.of())+filepath.Ext(path) != filepath.Base(path) {
+		return none, errDamaged
 	}
-	return i, nil
+	return found, nil
+}
+
+// write replaces a file.
+func (r *Registry) write(path string, v record) error {
+	content, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if len(content) >= maxFile {
+		return errors.New("its fields are too long")
+	}
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return err
+	}
+	return maybe.WriteFile(path, content, 0o600)
 }
 
 // Put adds inboxes, or replaces those with the same ID. An inbox without a label keeps the one it has.
 // Inboxes that expired more than [Kept] ago are forgotten.
 func (r *Registry) Put(inboxes ...Inbox) error {
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return fmt.Errorf("keep the inbox: %w", err)
-	}
 	var failed error
 	added := false
 	for _, i := range inboxes {
@@ -142,31 +170,31 @@ func (r *Registry) put(i Inbox) (wrote bool, err error) {
 	if i.ID == "" {
 		return false, errors.New("it has no ID")
 	}
-	path := r.path(i.ID)
-	known, err := read(path)
+	path := r.path(i.ID, suffix)
+	known, err := read[Inbox](path)
 	if err == nil && i.Label == "" {
 		i.Label = known.Label
 	}
-	content, err := json.Marshal(i)
-	if err != nil {
-		return false, err
-	}
-	if len(content) >= maxFile {
-		return false, errors.New("its fields are too long")
-	}
-	if knownContent, err := json.Marshal(known); err == nil && bytes.Equal(content, knownContent) {
+	if err == nil && i.equal(known) {
 		return false, nil
 	}
-	err = maybe.WriteFile(path, content, 0o600)
+	err = r.write(path, i)
 	return err == nil, err
+}
+
+// equal reports whether both have the same content in a file.
+func (i Inbox) equal(other Inbox) bool {
+	a, err := json.Marshal(i)
+	b, otherErr := json.Marshal(other)
+	return err == nil && otherErr == nil && bytes.Equal(a, b)
 }
 
 // Remove forgets inboxes; those that are not known are no error.
 func (r *Registry) Remove(inboxIDs ...string) error {
 	var failed error
 	for _, id := range inboxIDs {
-		for _, end := range []string{suffix, seenSuffix} {
-			if err := os.Remove(filepath.Join(r.dir, hash(id)+end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		for _, end := range append([]string{suffix}, beside...) {
+			if err := os.Remove(r.path(id, end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				failed = errors.Join(failed, fmt.Errorf("forget the inbox: %w", err))
 			}
 		}
@@ -182,17 +210,19 @@ func (r *Registry) prune() error {
 	}
 	var failed error
 	for _, entry := range entries {
-		if strings.HasSuffix(entry.Name(), seenSuffix) {
-			continue
-		}
 		path := filepath.Join(r.dir, entry.Name())
-		i, err := read(path)
-		over := err == nil && i.over()
-		if errors.Is(err, errDamaged) {
-			info, err := entry.Info()
-			over = err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > Kept
+		kept := keptBeside
+		if !slices.Contains(beside, filepath.Ext(path)) {
+			switch i, err := read[Inbox](path); {
+			case err == nil && i.over():
+				failed = errors.Join(failed, r.Remove(i.ID))
+				continue
+			case !errors.Is(err, errDamaged):
+				continue
+			}
+			kept = Kept
 		}
-		if over {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > kept {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				failed = errors.Join(failed, fmt.Errorf("forget expired inboxes: %w", err))
 			}

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,18 +9,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/renameio/v2/maybe"
 )
 
-const (
-	seenSuffix = ".seen"
-	// keptSeen is how long what was seen of an inbox is kept after it last changed. No inbox lives
-	// longer.
-	keptSeen = 31 * 24 * time.Hour
-	// maxExceptions keeps a file below maxFile.
-	maxExceptions = 3000
-)
+// maxExceptions keeps a file below maxFile.
+const maxExceptions = 3000
 
 // Seen is which messages of an inbox are unread, in a few bytes whatever their number: those received
 // after Until are, the others are not, and the exceptions are the other way round.
@@ -32,6 +23,8 @@ type Seen struct {
 
 	exceptions map[string]bool
 }
+
+func (s Seen) of() string { return s.InboxID }
 
 // Mail is a message as far as [Seen] is concerned.
 type Mail struct {
@@ -97,7 +90,7 @@ type Change struct {
 // SaveSeen records a change. What is not marked in it stays as another process may have recorded it.
 // Two processes that record changes of the same inbox in the same instant may lose one of them.
 func (r *Registry) SaveSeen(c Change) error {
-	path := filepath.Join(r.dir, hash(c.InboxID)+seenSuffix)
+	path := r.path(c.InboxID, seenSuffix)
 	mail := slices.Clone(c.Mail)
 	known, err := readSeen(path)
 	if err == nil {
@@ -111,21 +104,13 @@ func (r *Registry) SaveSeen(c Change) error {
 	if err == nil && s.Until.Equal(known.Until) && slices.Equal(s.Exceptions, known.Exceptions) {
 		return nil
 	}
-	content, err := json.Marshal(s)
-	if err == nil {
-		err = os.MkdirAll(r.dir, 0o700)
-	}
-	if err == nil {
-		err = maybe.WriteFile(path, content, 0o600)
-	}
-	if err != nil {
+	if err := r.write(path, s); err != nil {
 		return fmt.Errorf("keep what was seen: %w", err)
 	}
 	return nil
 }
 
-// Seen returns what was seen of each inbox, by inbox ID. Damaged files are skipped, and those that
-// have not changed for a long time are removed.
+// Seen returns what was seen of each inbox, by inbox ID. Damaged files are skipped.
 func (r *Registry) Seen() (map[string]Seen, error) {
 	entries, err := os.ReadDir(r.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,26 +123,15 @@ func (r *Registry) Seen() (map[string]Seen, error) {
 		if !strings.HasSuffix(entry.Name(), seenSuffix) {
 			continue
 		}
-		path := filepath.Join(r.dir, entry.Name())
-		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > keptSeen {
-			_ = os.Remove(path) // the next start tries again
-		} else if s, err := readSeen(path); err == nil {
+		if s, err := readSeen(filepath.Join(r.dir, entry.Name())); err == nil {
 			all[s.InboxID] = s
 		}
 	}
 	return all, nil
 }
 
-// readSeen reads a file. One that holds another inbox than its name says is damaged.
 func readSeen(path string) (Seen, error) {
-	content, err := readFile(path)
-	if err != nil {
-		return Seen{}, err
-	}
-	var s Seen
-	if json.Unmarshal(content, &s) != nil || hash(s.InboxID)+seenSuffix != filepath.Base(path) {
-		return Seen{}, errDamaged
-	}
+	s, err := read[Seen](path)
 	s.index()
-	return s, nil
+	return s, err
 }
