@@ -284,6 +284,7 @@ func (c *Client) HoldInboxes(ctx context.Context, h Hold) (InboxList, error) {
 		list.ETag, list.Held = tag, held
 	}
 	c.features.inboxes.present()
+	c.catchesAll.Store(a.header.Get("Catch-All") == "?1") // a boolean item (RFC 9651, 3.3.6)
 	if h.Wait >= time.Second {
 		if heldErr := c.features.holdInboxes.heldOr(op, list.Held); heldErr != nil {
 			err = heldErr

@@ -71,6 +71,8 @@ type shared struct {
 	mu    sync.Mutex
 	quota *Quota
 	ahead time.Duration // how far the service's clock is ahead of this machine's
+
+	catchesAll atomic.Bool
 }
 
 // features remembers which extensions the service has.
@@ -203,6 +205,10 @@ func (c *Client) Quota() (Quota, bool) {
 	}
 	return *c.quota, true
 }
+
+// CatchesAll reports whether the service, when it last answered with a list of inboxes, said that mail
+// to an address that no inbox has makes one, an extension of the contract.
+func (c *Client) CatchesAll() bool { return c.catchesAll.Load() }
 
 // ServiceTime returns the time by the service's clock, as far as the Date of its last answer (RFC
 // 9110, 6.6.1) tells: up to a second late. Without one it is the time of this machine.

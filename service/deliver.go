@@ -90,6 +90,9 @@ func (s *Service) addressed(ctx context.Context, local, domain string) (Inbox, e
 	}
 }
 
+// CatchesAll reports whether a key gets an inbox for each unknown address that mail arrives for.
+func (s *Service) CatchesAll(k Key) bool { return k.ID != "" && k.ID == s.options.CatchAll }
+
 // catchAll creates an inbox for an address that has none.
 func (s *Service) catchAll(ctx context.Context, address string) (Inbox, error) {
 	in, err := s.createInbox(ctx, s.options.CatchAll, address, s.options.CatchAllTTL)

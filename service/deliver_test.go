@@ -138,6 +138,9 @@ func TestCatchAll(t *testing.T) {
 			must(t, err)
 			return in
 		}
+		if !s.CatchesAll(k) || s.CatchesAll(other) {
+			t.Error("the wrong key gets the inboxes")
+		}
 		in := inboxOf("Anyone@Any.Example")
 		if in.Address != "anyone@any.example" || in.ExpiresAt.Sub(in.CreatedAt) != 2*time.Minute {
 			t.Errorf("inbox %+v", in)

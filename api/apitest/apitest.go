@@ -41,6 +41,8 @@ type Options struct {
 	// the list of inboxes, raw messages, the content of attachments, pages, and the header fields
 	// about the rate limit.
 	Extensions bool
+	// CatchAll makes an inbox for mail to an address that has none. It needs Extensions.
+	CatchAll bool
 	// Ahead is how far the clock of the server, which its Date and its times tell, is ahead of this
 	// machine's.
 	Ahead time.Duration
@@ -159,6 +161,13 @@ func (s *Server) Deliver(address string, m Mail) (api.Message, error) {
 		if strings.EqualFold(i.Email, address) {
 			return s.deliver(i, m), nil
 		}
+	}
+	if username, ok := strings.CutSuffix(address, "@"+Domain); ok && s.options.CatchAll {
+		i, err := s.create(api.CreateInbox{Username: username})
+		if err != nil {
+			return api.Message{}, err
+		}
+		return s.deliver(s.inboxes[i.ID], m), nil
 	}
 	return api.Message{}, fmt.Errorf("no inbox has the address %s", address)
 }
@@ -466,6 +475,9 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request, version func() (in
 func (s *Server) serveInboxes(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.options.CatchAll {
+		w.Header().Set("Catch-All", "?1")
+	}
 	if !s.hold(w, r, func() (int, bool) { s.expire(); return s.version, true }) {
 		return
 	}

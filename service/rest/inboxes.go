@@ -48,6 +48,9 @@ func (s *Server) deleteInbox(w *response, r *http.Request) error {
 
 func (s *Server) listInboxes(w *response, r *http.Request) error {
 	key := w.key
+	if s.service.CatchesAll(key) {
+		w.Header().Set("Catch-All", "?1")
+	}
 	send, err := s.hold(w, r, func() (uint64, error) {
 		return s.service.InboxesVersion(r.Context(), key)
 	}, func(ctx context.Context, version uint64) (bool, error) {
