@@ -30,6 +30,15 @@ const (
 // ErrBusy is the error of handing over a message while another process does not finish doing so.
 var ErrBusy = errors.New("another process has been handing over a message of this inbox for " + lockTimeout.String())
 
+// Handed returns what was handed over of an inbox, if that can be kept.
+func (r *Registry) Handed(inboxID string) (watch.Handed, error) {
+	if _, err := r.openLock(inboxID); err != nil {
+		return watch.Handed{}, fmt.Errorf("keep what was handed over: %w", err)
+	}
+	h, _, err := r.readHanded(inboxID)
+	return h.Handed, err
+}
+
 // HandOver calls give with what was handed over of an inbox, and keeps what give makes of that if it
 // returns true. No other process hands over a message of that inbox meanwhile. A process that is
 // killed leaves no lock.
@@ -42,32 +51,50 @@ func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watc
 		return fmt.Errorf("keep what was handed over: %w", err)
 	}
 	defer unlock()
-	path := r.path(inboxID, handedSuffix)
-	h, err := read[handed](path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDamaged) {
-		return fmt.Errorf("read what was handed over: %w", err)
+	h, first, err := r.readHanded(inboxID)
+	if err != nil || !give(&h.Handed) {
+		return err
 	}
-	h.InboxID = inboxID
-	if !give(&h.Handed) {
-		return nil
+	err = r.write(r.path(inboxID, handedSuffix), h)
+	if err == nil && first {
+		err = r.prune()
 	}
-	writeErr := r.write(path, h)
-	if writeErr == nil && err != nil { // it is the first of the inbox
-		writeErr = r.prune()
-	}
-	if writeErr != nil {
-		return fmt.Errorf("keep what was handed over: %w", writeErr)
+	if err != nil {
+		return fmt.Errorf("keep what was handed over: %w", err)
 	}
 	return nil
 }
 
-// lock makes other processes wait that hand over a message of an inbox. The file stays: one that is
-// removed while another process waits for it would be locked by two.
-func (r *Registry) lock(ctx context.Context, inboxID string) (unlock func(), err error) {
+// readHanded reports, too, whether nothing was handed over of the inbox yet.
+func (r *Registry) readHanded(inboxID string) (h handed, first bool, err error) {
+	h, err = read[handed](r.path(inboxID, handedSuffix))
+	first = errors.Is(err, fs.ErrNotExist) || errors.Is(err, errDamaged)
+	h.InboxID = inboxID
+	if err != nil && !first {
+		return h, false, fmt.Errorf("read what was handed over: %w", err)
+	}
+	return h, first, nil
+}
+
+// openLock makes the file whose lock keeps other processes from handing over a message of an inbox.
+// The file stays, since one that is removed while another process waits for it would be locked by two.
+func (r *Registry) openLock(inboxID string) (*flock.Flock, error) {
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return nil, err
 	}
-	lock := flock.New(r.path(inboxID, lockSuffix), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	path := r.path(inboxID, lockSuffix)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return flock.New(path), f.Close()
+}
+
+func (r *Registry) lock(ctx context.Context, inboxID string) (unlock func(), err error) {
+	lock, err := r.openLock(inboxID)
+	if err != nil {
+		return nil, err
+	}
 	bounded, cancel := context.WithTimeoutCause(ctx, lockTimeout, ErrBusy)
 	defer cancel()
 	if _, err := lock.TryLockContext(bounded, lockRetry); err != nil {
