@@ -66,48 +66,62 @@ func (e *FailingError) Unwrap() []error { return []error{e.Ended, e.Last} }
 // and is a [FailingError] if the service was failing then. Errors that waiting does not cure are
 // returned at once: [ErrGone], [api.ErrUnauthorized], [api.ErrForbidden], [api.ErrNotFound].
 func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Match) (api.Message, error) {
-	watching, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w := New(c, Options{NoInboxes: true})
+	w := New(c, Options{NoInboxes: true, InStep: true})
 	w.Add(inboxID)
 	w.SetView([]string{inboxID})
+	a := awaiter{client: c, inboxID: inboxID, after: after, match: m, began: time.Now(), examined: map[string]bool{}, pause: minPause}
+	a.again = time.AfterFunc(math.MaxInt64, func() { w.Refresh(inboxID) })
+	defer a.again.Stop()
+	if err := follow(ctx, w, func(e Event) (bool, error) { return a.onEvent(ctx, e) }); err != nil {
+		return api.Message{}, err
+	}
+	return *a.found, nil
+}
+
+// AwaitInbox returns an inbox of the key that is wanted as soon as there is one. The service must
+// have the list of inboxes. It fails as [Await] does.
+func AwaitInbox(ctx context.Context, c *api.Client, wanted func(api.Inbox) bool) (api.Inbox, error) {
+	var found api.Inbox
+	err := follow(ctx, New(c, Options{}), func(e Event) (bool, error) {
+		n := slices.IndexFunc(e.Inboxes, wanted)
+		if n >= 0 {
+			found = e.Inboxes[n]
+		}
+		return n >= 0, e.Err
+	})
+	return found, err
+}
+
+// follow runs a watcher and calls onEvent with what happens, until that is done or fails for good, or
+// ctx ends. An error of onEvent, nil for none, lasts until the next event.
+func follow(ctx context.Context, w *Watcher, onEvent func(Event) (done bool, failure error)) error {
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(watching) }()
-
-	a := awaiter{client: c, inboxID: inboxID, after: after, match: m, began: time.Now(), examined: map[string]bool{}}
-	var found *api.Message
-	var failure error                                                     // nil while the service answers
-	again := time.AfterFunc(math.MaxInt64, func() { w.Refresh(inboxID) }) // for a message that could not be fetched
-	defer again.Stop()
-	pause := minPause
-waiting:
+	var failure error
 	for events := range w.Events() {
 		for _, e := range events {
-			found, failure = a.onEvent(ctx, e, failure)
-			if found != nil || final(failure) || ctx.Err() != nil {
-				break waiting
+			var done bool
+			if done, failure = onEvent(e); !done && !final(failure) {
+				continue
 			}
-			if failure == nil {
-				pause = minPause
-			} else if e.Kind == Listed || e.Kind == Arrived {
-				again.Reset(pause)
-				pause = min(2*pause, maxPause)
+			cancel()
+			<-ended
+			if done {
+				return nil
 			}
+			return failure
 		}
 	}
-	cancel()
 	err := <-ended
 	switch {
-	case found != nil:
-		return *found, nil
-	case final(failure):
-		return api.Message{}, failure
 	case ctx.Err() != nil && failure != nil:
-		return api.Message{}, &FailingError{ctx.Err(), failure}
+		return &FailingError{ctx.Err(), failure}
 	case ctx.Err() != nil:
-		return api.Message{}, ctx.Err()
+		return ctx.Err()
 	}
-	return api.Message{}, err
+	return err
 }
 
 // final reports a failure that waiting does not cure.
@@ -125,24 +139,37 @@ type awaiter struct {
 	listed   bool            // and the newest were chosen, if after asks for them
 	examined map[string]bool // by ID
 	fitting  []Found         // the newest that fit, the newest first, until listed
+	found    *api.Message
+	failure  error // that lasts
+
+	unfetched bool        // a message could not be fetched
+	again     *time.Timer // asks for the list again then
+	pause     time.Duration
 }
 
-// onEvent returns the message if e brings it, and the failure that lasts after e.
-func (a *awaiter) onEvent(ctx context.Context, e Event, failure error) (*api.Message, error) {
+// onEvent reports whether e brings the message, and the failure that lasts after e.
+func (a *awaiter) onEvent(ctx context.Context, e Event) (done bool, failure error) {
 	switch e.Kind {
 	case Gone:
-		return nil, ErrGone
+		a.failure = ErrGone
 	case Failed:
-		return nil, e.Err
+		a.failure = e.Err
 	case Recovered:
-		return nil, nil
+		a.failure, a.pause = nil, minPause
 	case Listed, Arrived:
-		m, err := a.onList(ctx, e.Messages)
-		if m != nil || ctx.Err() == nil {
-			return m, err
+		var err error
+		if a.found, err = a.onList(ctx, e.Messages); ctx.Err() == nil {
+			a.failure = err
+		}
+		if a.unfetched = err != nil; !a.unfetched {
+			a.pause = minPause
 		}
 	}
-	return nil, failure
+	if a.unfetched && e.Kind != Failed { // else the watcher asks again
+		a.again.Reset(a.pause)
+		a.pause = min(2*a.pause, maxPause)
+	}
+	return a.found != nil, a.failure
 }
 
 // onList returns the message that ends the wait, nil if none of the list, the newest first, does.

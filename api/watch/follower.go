@@ -28,6 +28,7 @@ type follower struct {
 	requests sync.WaitGroup
 	results  chan func()
 	queue    []Event   // to send
+	handling bool      // the receiver is, with InStep
 	prompt   bool      // it is to be sent now
 	sent     time.Time // when the last events were
 
@@ -173,6 +174,10 @@ func (i *inbox) markChanged() {
 
 // outlet returns where to send the queue, nil until it is to be sent, and the time until then.
 func (f *follower) outlet() (chan<- []Event, time.Duration) {
+	if f.handling { // the next reception ends it
+
+		return f.w.events, never
+	}
 	if len(f.queue) == 0 {
 		return nil, never
 	}

@@ -82,6 +82,9 @@ type Options struct {
 	// NoInboxes does not ask for the list of the key's inboxes. It is for following one or two
 	// inboxes of many.
 	NoInboxes bool
+	// InStep makes no request while the events that were received last are handled: until the next
+	// reception, which is empty. It is for one that may want nothing more.
+	InStep bool
 	// Hold is how long the service is asked to hold a request; 25 s when 0.
 	Hold time.Duration
 }
@@ -231,11 +234,15 @@ func (w *Watcher) Run(ctx context.Context) error {
 		for _, command := range commands {
 			command(f)
 		}
-		wait := min(f.schedule(), f.updateLag())
+		wait := never
+		if !f.handling && !(f.w.options.InStep && len(f.queue) > 0) {
+			wait = min(f.schedule(), f.updateLag())
+		}
 		out, unsent := f.outlet()
 		timer.Reset(min(wait, unsent))
 		select {
 		case out <- f.queue:
+			f.handling = f.w.options.InStep && len(f.queue) > 0
 			f.queue, f.prompt, f.sent = nil, false, time.Now()
 		case <-w.wake:
 		case <-timer.C:
