@@ -17,17 +17,29 @@ import (
 // inbox finds the inbox that arg names by its ID, its address, or a unique prefix of either; "" is
 // the newest.
 func (s *connection) inbox(ctx context.Context, arg string) (api.Inbox, error) {
-	if arg != "" {
-		known, err := s.known.List()
-		if err != nil {
-			known = nil // the service knows them too
-		}
-		for _, k := range known {
-			if k.ID == arg || strings.EqualFold(k.Email, arg) && k.ExpiresAt.After(time.Now()) {
-				return fromRegistry(k), nil
-			}
+	if known, ok := s.knownAs(arg); ok {
+		return known, nil
+	}
+	return s.listedAs(ctx, arg)
+}
+
+// knownAs finds the inbox that arg names by its whole ID or address among those this machine knows.
+// It may be gone.
+func (s *connection) knownAs(arg string) (api.Inbox, bool) {
+	known, err := s.known.List()
+	if arg == "" || err != nil {
+		return api.Inbox{}, false // the service knows them too
+	}
+	for _, k := range known {
+		if k.ID == arg || strings.EqualFold(k.Email, arg) && k.ExpiresAt.After(time.Now()) {
+			return fromRegistry(k), true
 		}
 	}
+	return api.Inbox{}, false
+}
+
+// listedAs finds the inbox that arg names as inbox does, but asks the service.
+func (s *connection) listedAs(ctx context.Context, arg string) (api.Inbox, error) {
 	all, err := s.inboxes(ctx)
 	if err != nil {
 		return api.Inbox{}, err
@@ -99,7 +111,7 @@ func (s *connection) inboxes(ctx context.Context) ([]api.Inbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
+	now := s.client.ServiceTime()
 	all = slices.DeleteFunc(all, func(i api.Inbox) bool { return !i.ExpiresAt.IsZero() && i.ExpiresAt.Before(now) })
 	slices.SortStableFunc(all, func(a, b api.Inbox) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return all, nil

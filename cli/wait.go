@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,119 +19,303 @@ import (
 )
 
 func (a *app) waitCommand() *cobra.Command {
-	var match watch.Match
-	var code, link, asJSON bool
-	timeout := duration(time.Minute)
+	w := waiting{app: a, timeout: duration(time.Minute)}
 	cmd := &cobra.Command{
 		Use:   "wait [INBOX]",
 		Short: "Wait for a message and print it",
-		Long: "Print the newest message that matches, whether it is already there or still to arrive. " +
-			"With --code or --link print only that, and keep waiting until a matching message has one. " +
+		Long: "Print the next message that matches, whether it is already there or still to arrive.\n\n" +
+			"Each message is printed once for each thing asked of it: all of it, its code (--code), its link (--link). A wait takes the oldest " +
+			"message that was not, beginning with the one that the last wait printed; the first wait on an inbox takes the newest. So a second " +
+			"`mayfly wait --code` prints the next code, and `mayfly wait --link` after it the link of the same message. " +
+			"What was printed is kept in the state folder of this machine.\n\n" +
+			"INBOX can be an address that no inbox has yet if the service makes inboxes for the mail that arrives, as the local service does. " +
 			"The exit status is 5 if nothing came in time.",
 		Example: `mayfly wait --timeout 2m
 CODE=$(mayfly wait "$ADDRESS" --code)
 mayfly wait "$ADDRESS" --subject reset --link
-mayfly wait --from acme.example --json | jq -r .message.subject`,
+mayfly wait "$ADDRESS" --count 3 --json | jq -r .message.subject
+mayfly wait "$ADDRESS" --again --code   # the newest code, printed before or not`,
 		Args:              atMost(1),
 		ValidArgsFunction: a.completeInbox,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if code && link {
-				return usageOf(cmd, "--code and --link cannot be combined")
-			}
-			ctx := cmd.Context()
-			s, err := a.connect(ctx)
-			if err != nil {
+			if err := w.check(cmd); err != nil {
 				return err
 			}
-			w := waiting{match: match, code: code, link: link, timeout: time.Duration(timeout)}
-			if w.inbox, err = s.inbox(ctx, argument(args, 0)); err != nil {
+			var err error
+			if w.connection, err = a.connect(cmd.Context()); err != nil {
 				return err
 			}
-			f, err := a.wait(ctx, s, w)
-			if err != nil {
-				return err
-			}
-			return a.printFound(ctx, s, w, f, asJSON)
+			return w.run(cmd.Context(), argument(args, 0))
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&match.From, "from", "", "only messages from a sender whose name or address contains this `text`")
-	flags.StringVar(&match.Subject, "subject", "", "only messages whose subject contains this `text`")
-	flags.Var(&timeout, "timeout", "how long to wait; 0 waits as long as the inbox lives")
-	flags.BoolVar(&code, "code", false, "print only the one-time code")
-	flags.BoolVar(&link, "link", false, "print only the confirm link")
-	flags.BoolVar(&asJSON, "json", false, "print the message on one line as JSON, with its code, link and checks")
+	flags.StringVar(&w.from, "from", "", "only messages from a sender whose name or address contains this `text`")
+	flags.StringVar(&w.subject, "subject", "", "only messages whose subject contains this `text`")
+	flags.StringVar(&w.body, "body", "", "only messages whose body contains this `text`")
+	flags.IntVar(&w.count, "count", 1, "wait for `N` messages and print each as it comes")
+	flags.Var(&w.since, "since", "only messages that arrived since this `time`: 2m ago, or 2026-11-22T10:00:00Z")
+	flags.BoolVar(&w.again, "again", false, "begin with the newest message, printed before or not")
+	flags.Var(&w.timeout, "timeout", "how long to wait; 0 waits as long as the inbox lives")
+	flags.BoolVar(&w.code, "code", false, "print only the one-time code")
+	flags.BoolVar(&w.link, "link", false, "print only the confirm link")
+	flags.BoolVar(&w.json, "json", false, "print each message on a line as JSON, with its code, link and checks")
 	return cmd
 }
 
-// printFound prints only the code or the link, or else the message.
-func (a *app) printFound(ctx context.Context, s *connection, w waiting, f *found, asJSON bool) error {
-	if (w.code || w.link) && !asJSON {
-		_, err := fmt.Fprintln(a.env.Stdout, render.Clean(f.value))
-		return err
-	}
-	m, err := f.message.WithRaw(ctx, s.client)
-	if err != nil {
-		return err
-	}
-	flags := viewFlags{view: "rich", json: asJSON}
-	return flags.print(a, a.env.Stdout, m, flags.theme(ctx, a))
+// moment is the value of a flag: a time, or how long ago it was.
+type moment struct {
+	text string
+	time time.Time
+	ago  time.Duration // 0 for time
 }
 
-// waiting says which message to wait for.
+func (m *moment) Set(s string) error {
+	m.text = s
+	var err error
+	// `date --rfc-3339=seconds` writes a space, which RFC 3339, 5.6, allows.
+	if m.time, err = time.Parse(time.RFC3339, strings.Replace(s, " ", "T", 1)); err == nil {
+		return nil
+	}
+	m.ago, err = parseDuration(s)
+	if _, number := strconv.Atoi(s); err != nil || number == nil { // a number may well be meant as seconds since 1970
+		return errors.New("want how long ago, such as 90s or 2h, or a time such as 2026-11-22T10:00:00Z")
+	}
+	m.ago = max(m.ago, 1)
+	return nil
+}
+
+func (m *moment) String() string { return m.text }
+func (m *moment) Type() string   { return "time" }
+
+// waiting is a run of the command.
 type waiting struct {
-	inbox      api.Inbox
-	match      watch.Match
-	code, link bool // only a message that has one
-	timeout    time.Duration
+	app                 *app
+	from, subject, body string
+	count               int
+	since               moment
+	again               bool
+	timeout             duration
+	code, link, json    bool
+
+	*connection
+	inbox     api.Inbox
+	fresh     bool // the inbox was made since the run began
+	forgetful bool // what was handed over cannot be kept
+
+	fitting map[string]fit // by message ID
+	printed int
+	failure error  // that ended the wait when a message was to be printed
+	stop    func() // ends the display of progress
 }
 
-// found is the message that arrived.
-type found struct {
+// fit is a message that fits.
+type fit struct {
 	message *message.Message
-	value   string // the code or link, if one was asked for
+	value   string // the code or link, if one is asked for
 }
 
-func (a *app) wait(ctx context.Context, s *connection, w waiting) (*found, error) {
-	if w.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, w.timeout)
-		defer cancel()
-	}
-	stop := a.progress(ctx, func() string { return "waiting for " + w.what() })
-	defer stop()
-	f := &found{}
-	w.match.Fits = func(object api.Message) bool {
-		f.message = message.New(w.inbox.ID, object)
-		return w.takes(f)
-	}
-	_, err := watch.Await(ctx, s.client, w.inbox.ID, watch.Newest(1), w.match)
+func (w *waiting) check(cmd *cobra.Command) error {
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, w.timedOut(err)
-	case errors.Is(err, watch.ErrGone):
-		return nil, notFoundf("`mayfly new` makes another", "%s is gone: deleted or expired", render.Clean(w.inbox.Email))
+	case w.code && w.link:
+		return usageOf(cmd, "--code and --link cannot be combined")
+	case w.again && w.since.text != "":
+		return usageOf(cmd, "--again and --since cannot be combined")
+	case w.count < 1:
+		return usageOf(cmd, "--count %d: want at least 1", w.count)
 	}
-	return f, err
+	return nil
 }
 
-// takes reports whether the message of f has the code or link that is asked for, and keeps it in f.
-func (w waiting) takes(f *found) bool {
+func (w *waiting) question() watch.Question {
 	switch {
 	case w.code:
-		code, ok := f.message.Mail().Code()
-		f.value = code.Value
-		return ok
+		return watch.Code
 	case w.link:
-		link, ok := f.message.Mail().Confirm()
-		f.value = link.URL
-		return ok
+		return watch.Link
 	}
-	return true
+	return watch.Message
 }
 
-// what describes the message for people.
-func (w waiting) what() string {
+// run waits for messages of the inbox that arg names. An inbox that this machine knows, or an ID, is
+// taken as it is, and looked up only if it turns out to be gone: its address may have been made anew.
+func (w *waiting) run(ctx context.Context, arg string) error {
+	if w.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(w.timeout))
+		defer cancel()
+	}
+	known, ok := w.knownAs(arg)
+	if !ok && strings.HasPrefix(arg, "inbox_") {
+		known, ok = api.Inbox{ID: arg, Email: arg}, true
+	}
+	if ok {
+		w.inbox = known
+		if err := w.await(ctx); !errors.Is(err, watch.ErrGone) || w.printed > 0 {
+			return w.explain(err)
+		}
+	}
+	err := w.find(ctx, arg)
+	if ok && arg != known.ID && exitStatus(err) == statusNotFound || ok && err == nil && w.inbox.ID == known.ID {
+		w.inbox, err = known, watch.ErrGone // which says more than that there is no such inbox
+	}
+	if err == nil {
+		err = w.await(ctx)
+	}
+	return w.explain(err)
+}
+
+// find asks the service for the inbox, and waits for it where mail to its address makes it.
+func (w *waiting) find(ctx context.Context, arg string) error {
+	w.inbox = api.Inbox{Email: cmp.Or(arg, "the newest inbox")}
+	inbox, err := w.listedAs(ctx, arg)
+	if exitStatus(err) == statusNotFound && strings.Contains(arg, "@") && w.client.CatchesAll() {
+		began := w.client.ServiceTime()
+		w.showProgress(ctx)
+		inbox, err = watch.AwaitInbox(ctx, w.client, func(i api.Inbox) bool { return receives(i, arg) })
+		w.stop()
+		w.fresh = !inbox.CreatedAt.Before(began)
+	}
+	if err == nil {
+		w.inbox = inbox
+	}
+	return err
+}
+
+// receives reports whether mail to an address arrives in an inbox: without its own, it arrives in that
+// of the address without its "+tag".
+func receives(i api.Inbox, address string) bool {
+	local, domain, _ := strings.Cut(address, "@")
+	for {
+		if strings.EqualFold(i.Email, local+"@"+domain) {
+			return true
+		}
+		plus := strings.LastIndexByte(local, '+')
+		if plus <= 0 {
+			return false
+		}
+		local = local[:plus]
+	}
+}
+
+// await hands over messages until there were enough.
+func (w *waiting) await(ctx context.Context) error {
+	after := w.after()
+	w.fitting = map[string]fit{}
+	w.showProgress(ctx)
+	defer func() { w.stop() }()
+	_, err := watch.Await(ctx, w.client, w.inbox.ID, after, watch.Match{
+		From: w.from, Subject: w.subject, Fits: w.fits,
+		Take: func(f watch.Found) bool { return w.take(ctx, f) },
+	})
+	if w.failure != nil {
+		return w.failure
+	}
+	return err
+}
+
+func (w *waiting) showProgress(ctx context.Context) {
+	w.stop = w.app.progress(ctx, func() string { return "waiting for " + w.what() })
+}
+
+// after says which messages are considered.
+func (w *waiting) after() watch.After {
+	handed, err := w.known.Handed(w.inbox.ID)
+	if w.forgetful = err != nil; w.forgetful && !w.again {
+		fmt.Fprintf(w.app.env.Stderr, "mayfly: this may print what was printed before, as --again does: %s\n", render.Clean(err.Error()))
+	}
+	q := w.question()
+	switch {
+	case w.since.ago > 0:
+		return handed.Ago(q, w.since.ago)
+	case w.since.text != "":
+		return handed.Since(q, w.since.time)
+	case w.fresh:
+		return handed.Since(q, time.Time{})
+	case w.again || w.forgetful:
+		return watch.Newest(w.count)
+	}
+	after := handed.After(q)
+	if after.Newest > 0 {
+		after.Newest = w.count
+	}
+	return after
+}
+
+func (w *waiting) fits(object api.Message) bool {
+	f, ok := fit{message: message.New(w.inbox.ID, object)}, true
+	switch {
+	case w.code:
+		code, found := f.message.Mail().Code()
+		f.value, ok = code.Value, found
+	case w.link:
+		link, found := f.message.Mail().Confirm()
+		f.value, ok = link.URL, found
+	}
+	ok = ok && (w.body == "" || f.message.Contains(w.body))
+	if ok {
+		w.fitting[object.ID] = f
+	}
+	return ok
+}
+
+// take prints a message unless another process does, and reports whether the wait is over.
+func (w *waiting) take(ctx context.Context, f watch.Found) bool {
+	w.stop()
+	text, err := w.text(ctx, w.fitting[f.ID])
+	delete(w.fitting, f.ID)
+	if err != nil {
+		w.failure = err
+		return true
+	}
+	before := w.printed
+	if w.forgetful {
+		w.print(text)
+	} else if err := w.known.HandOver(ctx, w.inbox.ID, func(h *watch.Handed) bool {
+		if w.again {
+			h.Add(w.question(), f)
+		} else if !h.Take(w.question(), f) {
+			return false
+		}
+		w.print(text)
+		return w.failure == nil
+	}); err != nil && w.printed > before {
+		fmt.Fprintf(w.app.env.Stderr, "mayfly: another wait may print this again: %s\n", render.Clean(err.Error()))
+	} else if err != nil {
+		w.failure = err
+	}
+	if w.failure != nil || w.printed == w.count {
+		return true
+	}
+	w.showProgress(ctx)
+	return false
+}
+
+func (w *waiting) print(text []byte) {
+	if _, w.failure = w.app.env.Stdout.Write(text); w.failure == nil {
+		w.printed++
+	}
+}
+
+// text is the code or the link, or else the message.
+func (w *waiting) text(ctx context.Context, f fit) ([]byte, error) {
+	if (w.code || w.link) && !w.json {
+		return []byte(render.Clean(f.value) + "\n"), nil
+	}
+	m, err := f.message.WithRaw(ctx, w.client)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	flags := viewFlags{view: "rich", json: w.json}
+	if w.printed > 0 && !w.json {
+		text.WriteByte('\n')
+	}
+	err = flags.print(w.app, &text, m, flags.theme(ctx, w.app))
+	return text.Bytes(), err
+}
+
+// what describes the messages for people.
+func (w *waiting) what() string {
 	what := "mail to " + render.Clean(w.inbox.Email)
 	switch {
 	case w.code:
@@ -138,11 +326,25 @@ func (w waiting) what() string {
 	return what
 }
 
-func (w waiting) timedOut(err error) error {
-	next := "`mayfly messages " + render.Clean(w.inbox.Email) + "` lists what is there"
+func (w *waiting) explain(err error) error {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return w.timedOut(err)
+	case errors.Is(err, watch.ErrGone):
+		return notFoundf("`mayfly new` makes another", "%s is gone: deleted or expired", render.Clean(w.inbox.Email))
+	}
+	return err
+}
+
+func (w *waiting) timedOut(err error) error {
+	next := "`mayfly messages " + render.Clean(w.inbox.Email) + "` lists what is there, --again takes what was printed before"
 	var failing *watch.FailingError
 	if errors.As(err, &failing) {
 		next = "at last the service failed: " + render.Clean(failing.Last.Error())
 	}
-	return &failure{statusTimeout, fmt.Errorf("no %s within %s", w.what(), duration(w.timeout).text()), next}
+	missing := "no " + w.what()
+	if w.count > 1 {
+		missing = fmt.Sprintf("%d of %d times %s", w.printed, w.count, w.what())
+	}
+	return &failure{statusTimeout, fmt.Errorf("%s within %s", missing, w.timeout.text()), next}
 }

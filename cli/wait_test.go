@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"mayfly/api"
 	"mayfly/api/apitest"
 )
 
@@ -41,18 +44,262 @@ func TestWaitReturnsWhatIsThere(t *testing.T) {
 		time.Sleep(time.Second)
 		s.deliver(inbox.Email, apitest.Mail{From: "b@acme.example", Subject: "newer", Text: withoutCode})
 		begin := time.Now()
-		var report struct{ Message struct{ Subject string } }
-		parse(t, s.does("wait", "--json"), &report)
-		if report.Message.Subject != "newer" {
-			t.Errorf("the newest is %q", report.Message.Subject)
-		}
 		if got := s.does("wait", "ada", "--code"); got != "482913\n" {
 			t.Errorf("--code printed %q", got)
+		}
+		var report struct{ Message struct{ Subject string } }
+		parse(t, s.does("wait", "--again", "--json"), &report)
+		if report.Message.Subject != "newer" {
+			t.Errorf("the newest is %q", report.Message.Subject)
 		}
 		if waited := time.Since(begin); waited > time.Second {
 			t.Errorf("what was there took %v", waited)
 		}
 	})
+}
+
+// codes delivers a message for each of some codes, a second apart.
+func (s *harness) codes(address string, codes ...string) {
+	s.t.Helper()
+	for _, code := range codes {
+		s.deliver(address, apitest.Mail{From: "a@acme.example", Subject: "Code", Text: "Your verification code is " + code +
+			".\n\nConfirm your e-mail address: https://acme.example/confirm?t=" + code})
+		time.Sleep(time.Second)
+	}
+}
+
+func TestEachCodeIsPrintedOnce(t *testing.T) {
+	both(t, func(t *testing.T, s *harness) {
+		inbox := s.inbox("ada")
+		s.codes(inbox.Email, "111111")
+		for _, c := range []struct{ args, want string }{
+			{"wait --code", "111111\n"},
+			{"wait --link", "https://acme.example/confirm?t=111111\n"},
+		} {
+			if got := s.does(strings.Fields(c.args)...); got != c.want {
+				t.Errorf("%s printed %q", c.args, got)
+			}
+		}
+		s.fails(statusTimeout, []string{"no mail to ada@", "--again"}, "wait", "--code")
+		second := s.meanwhile("wait", "--code")
+		time.Sleep(time.Second)
+		s.codes(inbox.Email, "222222", "333333")
+		if r := second(); r.stdout != "222222\n" {
+			t.Errorf("the second wait: %+v", r)
+		}
+		for _, c := range []struct{ args, want string }{
+			{"wait --code", "333333\n"},
+			{"wait --again --code", "333333\n"},
+			{"wait --since 2020-01-01T00:00:00Z --timeout 1s --code --from nobody", ""},
+			{"wait --since 10m --link", "https://acme.example/confirm?t=222222\n"},
+			{"wait --link", "https://acme.example/confirm?t=333333\n"},
+		} {
+			if r := s.run(strings.Fields(c.args)...); r.stdout != c.want {
+				t.Errorf("%s: %+v", c.args, r)
+			}
+		}
+	})
+}
+
+func TestWaitForTextInTheBody(t *testing.T) {
+	both(t, func(t *testing.T, s *harness) {
+		inbox := s.inbox("ada")
+		s.deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "html", HTML: "<p>Hello <b>Ada</b>,\nyour <a href='https://acme.example/'>parcel</a> has left."})
+		time.Sleep(time.Second)
+		s.deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "text", Text: "Hello Ada, your parcel\nis here."})
+		for part, want := range map[string]string{"hello ADA, your": "html text", "parcel has left": "html", "PARCEL IS": "text", "acme.example": ""} {
+			got := ""
+			for _, subject := range []string{"html", "text"} {
+				if r := s.run("wait", "--again", "--subject", subject, "--body", part, "--timeout", "1s"); r.status == 0 {
+					got += " " + subject
+				}
+			}
+			if strings.TrimSpace(got) != want {
+				t.Errorf("%q is in %q, want %q", part, got, want)
+			}
+		}
+	})
+}
+
+func TestWaitForSeveral(t *testing.T) {
+	both(t, func(t *testing.T, s *harness) {
+		inbox := s.inbox("ada")
+		s.codes(inbox.Email, "111111", "222222", "333333")
+		if got := s.does("wait", "--code", "--count", "2"); got != "222222\n333333\n" {
+			t.Errorf("of what is there it printed %q", got)
+		}
+		ended := s.meanwhile("wait", "--code", "--count", "3", "--timeout", "5m")
+		time.Sleep(time.Minute)
+		s.codes(inbox.Email, "444444", "555555")
+		r := ended()
+		expectFailure(t, result{r.status, "", r.stderr}, statusTimeout, []string{"2 of 3", "within 5m"}, []string{"wait"})
+		if r.stdout != "444444\n555555\n" {
+			t.Errorf("%+v", r)
+		}
+		if got := s.does("wait", "--count", "2", "--again"); strings.Count(got, "Subject  Code\n") != 2 || !strings.Contains(got, "\n\nFrom ") {
+			t.Errorf("printed %q", got)
+		}
+	})
+}
+
+func TestWaitOnAServiceWithAnotherClock(t *testing.T) {
+	for _, ahead := range []time.Duration{20 * time.Minute, -20 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newOfflineHarness(t, apitest.Options{Extensions: true, Ahead: ahead})
+			inbox := s.inbox("ada")
+			s.codes(inbox.Email, "111111")
+			time.Sleep(time.Minute)
+			s.codes(inbox.Email, "222222", "333333")
+			for _, c := range []struct{ args, want string }{
+				{"wait --since 30s --code", "222222\n"}, {"wait --code", "333333\n"}, {"wait --code --timeout 1s", ""}, {"wait ada --link", "https://acme.example/confirm?t=333333\n"},
+			} {
+				if r := s.run(strings.Fields(c.args)...); r.stdout != c.want {
+					t.Errorf("%v ahead, %s: %+v", ahead, c.args, r)
+				}
+			}
+		})
+	}
+}
+
+func TestWaitForAnAddressWithoutAnInbox(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOfflineHarness(t, apitest.Options{Extensions: true, CatchAll: true})
+		s.inbox("other")
+		ended := s.meanwhile("wait", "Ada@"+apitest.Domain, "--code", "--count", "2", "--timeout", "10m")
+		time.Sleep(time.Minute)
+		s.codes("ada@"+apitest.Domain, "111111", "222222")
+		if r := ended(); r.status != 0 || r.stdout != "111111\n222222\n" {
+			t.Errorf("%+v", r)
+		}
+		s.codes("ada@"+apitest.Domain, "333333")
+		if got := s.does("wait", "ada+tag@"+apitest.Domain, "--code"); got != "333333\n" {
+			t.Errorf("the address with a tag: %q", got)
+		}
+		s.fails(statusTimeout, []string{"no mail to bob@" + apitest.Domain + " within 5m"}, "wait", "bob@"+apitest.Domain, "--timeout", "5m")
+		s.fails(statusNotFound, []string{"there is no inbox bob"}, "wait", "bob")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		s := newOfflineHarness(t, apitest.Options{Extensions: true})
+		begin := time.Now()
+		s.fails(statusNotFound, []string{"there is no inbox bob@"}, "wait", "bob@"+apitest.Domain)
+		if time.Since(begin) > time.Second {
+			t.Errorf("it took %v", time.Since(begin))
+		}
+	})
+}
+
+// An address that is made anew has another inbox, of which nothing was printed yet.
+func TestWaitForAnAddressMadeAnew(t *testing.T) {
+	both(t, func(t *testing.T, s *harness) {
+		inbox := s.inbox("ada")
+		s.codes(inbox.Email, "111111")
+		if got := s.does("wait", inbox.Email, "--code"); got != "111111\n" {
+			t.Errorf("%q", got)
+		}
+		s.service.Delete(inbox.ID)
+		anew, err := s.service.Create("ada", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.codes(anew.Email, "222222")
+		arg := anew.ID
+		if _, err := s.service.Client(api.Options{}).Inboxes(t.Context()); err == nil {
+			arg = anew.Email // otherwise nobody could know
+		}
+		if got := s.does("wait", arg, "--code"); got != "222222\n" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestWaitMakesFewRequests(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args func(i api.Inbox) []string
+		want int
+	}{
+		{"by address", func(i api.Inbox) []string { return []string{"wait", i.Email, "--code"} }, 2},
+		{"by ID", func(i api.Inbox) []string { return []string{"wait", i.ID, "--code"} }, 2},
+		{"whole", func(i api.Inbox) []string { return []string{"wait", i.ID} }, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newOfflineHarness(t, apitest.Options{Extensions: true})
+			inbox := s.inbox("ada")
+			s.codes(inbox.Email, "111111")
+			before := len(s.service.Requests())
+			s.does(c.args(inbox)...)
+			if n := len(s.service.Requests()) - before; n != c.want {
+				t.Errorf("%s: %d requests, want %d", c.name, n, c.want)
+			}
+			time.Sleep(time.Second)
+			before = len(s.service.Requests())
+			ended := s.meanwhile(c.args(inbox)...)
+			time.Sleep(20 * time.Second)
+			s.codes(inbox.Email, "222222")
+			if r := ended(); r.status != 0 {
+				t.Fatalf("%+v", r)
+			}
+			if n := len(s.service.Requests()) - before; n != c.want+1 { // the list before
+				t.Errorf("%s, still to come: %d requests, want %d", c.name, n, c.want+1)
+			}
+		})
+	}
+}
+
+func TestWaitWithinALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOfflineHarness(t, apitest.Options{RequestsPerMinute: 6})
+		inbox := s.inbox("ada")
+		for n := range 5 {
+			ended := s.meanwhile("wait", inbox.Email, "--code", "--timeout", "10m")
+			time.Sleep(time.Second)
+			code := fmt.Sprint(111111 * (n + 1))
+			s.codes(inbox.Email, code)
+			if r := ended(); r.status != 0 || r.stdout != code+"\n" {
+				t.Fatalf("%+v", r)
+			}
+		}
+	})
+}
+
+func TestWaitWhereNothingCanBeKept(t *testing.T) {
+	both(t, func(t *testing.T, s *harness) {
+		inbox := s.inbox("ada")
+		s.codes(inbox.Email, "111111", "222222")
+		s = s.with("XDG_STATE_HOME=" + os.DevNull)
+		for range 2 {
+			r := s.run("wait", inbox.ID, "--code")
+			if r.status != 0 || r.stdout != "222222\n" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "as --again does") {
+				t.Errorf("%+v", r)
+			}
+		}
+	})
+}
+
+func TestMoment(t *testing.T) {
+	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	for text, want := range map[string]moment{
+		"2m": {ago: 2 * time.Minute}, "1d": {ago: 24 * time.Hour}, "0s": {ago: 1},
+		"2026-11-22T10:00:00Z": {time: at}, "2026-11-22 11:00:00+01:00": {time: at}, "2026-11-22T10:00:00.000Z": {time: at},
+	} {
+		var got moment
+		if err := got.Set(text); err != nil || got.ago != want.ago || !got.time.Equal(want.time) {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "120", "1795341600", "yesterday", "-2m", "2026-11-22", "10:00"} {
+		if err := new(moment).Set(text); err == nil {
+			t.Errorf("%q is a moment", text)
+		}
+	}
+}
+
+func TestWaitUsage(t *testing.T) {
+	s := newHarness(t, apitest.Options{})
+	s.fails(statusUsage, []string{"--again and --since"}, "wait", "--again", "--since", "2m")
+	s.fails(statusUsage, []string{"--code and --link"}, "wait", "--code", "--link")
+	s.fails(statusUsage, []string{"--count 0"}, "wait", "--count", "0")
+	s.fails(statusUsage, []string{"--since", "how long ago"}, "wait", "--since", "1795341600")
 }
 
 func TestWaitGoesOnUntilAMessageMatches(t *testing.T) {

@@ -78,6 +78,20 @@ func (m *Message) plain(v render.View, o render.Options) string {
 	return s.String()
 }
 
+// Contains reports whether the text of the message, as a reader sees it or as its plain text part has
+// it, contains a text, in any case and whatever white space is between its words.
+func (m *Message) Contains(part string) bool {
+	words := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+	var body strings.Builder
+	for leaf := range m.Mail().Document().Leaves() {
+		for _, span := range leaf.Spans {
+			body.WriteString(span.Text)
+		}
+		body.WriteByte('\n')
+	}
+	return strings.Contains(words(body.String()), words(part)) || strings.Contains(words(m.Text), words(part))
+}
+
 // Links returns the links of the body, never nil.
 func (m *Message) Links() []Link {
 	links := []Link{}
