@@ -34,7 +34,7 @@ func (a *app) waitCommand() *cobra.Command {
 CODE=$(mayfly wait "$ADDRESS" --code)
 mayfly wait "$ADDRESS" --subject reset --link
 mayfly wait "$ADDRESS" --count 3 --json | jq -r .message.subject
-mayfly wait "$ADDRESS" --again --code   # the newest code, printed before or not`,
+mayfly wait "$ADDRESS" --since 2m --link`,
 		Args:              atMost(1),
 		ValidArgsFunction: a.completeInbox,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ mayfly wait "$ADDRESS" --again --code   # the newest code, printed before or not
 	flags.StringVar(&w.from, "from", "", "only messages from a sender whose name or address contains this `text`")
 	flags.StringVar(&w.subject, "subject", "", "only messages whose subject contains this `text`")
 	flags.StringVar(&w.body, "body", "", "only messages whose body contains this `text`")
-	flags.IntVar(&w.count, "count", 1, "wait for `N` messages and print each as it comes")
+	flags.IntVar(&w.count, "count", 1, "`number` of messages to wait for; each is printed as it comes")
 	flags.Var(&w.since, "since", "only messages that arrived since this `time`: 2m ago, or 2026-11-22T10:00:00Z")
 	flags.BoolVar(&w.again, "again", false, "begin with the newest message, printed before or not")
 	flags.Var(&w.timeout, "timeout", "how long to wait; 0 waits as long as the inbox lives")
