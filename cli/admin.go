@@ -82,10 +82,10 @@ openssl rand -hex 24 | tee key.txt | mayfly admin key create --plan dev --secret
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if plan == "" {
-				return usageOf(cmd, "--plan is required: free, dev, startup or enterprise")
+				return usagef("--plan is required: free, dev, startup or enterprise")
 			}
 			if _, err := service.ParsePlan(plan); err != nil { // before a store is created
-				return usageOf(cmd, "%w", err)
+				return usagef("%w", err)
 			}
 			if cmd.Flags().Changed("secret-file") {
 				return a.adminKeyEnsure(cmd.Context(), *store, secretFile, name, plan)

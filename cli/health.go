@@ -45,7 +45,7 @@ func (a *app) healthCommand() *cobra.Command {
 			case errors.Is(err, api.ErrUnavailable), errors.Is(err, api.ErrUnexpected):
 				return &failure{status: statusError, err: err}
 			default:
-				return usageOf(cmd, "%q: %w", url, err)
+				return usagef("%q: %w", url, err)
 			}
 		},
 	}

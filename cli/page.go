@@ -137,11 +137,11 @@ func flagSections(cmd *cobra.Command) []section {
 
 func flagRow(f *pflag.Flag) row {
 	value, text := pflag.UnquoteUsage(f)
-	switch f.Value.Type() {
-	case "bool":
+	switch {
+	case f.Value.Type() == "bool":
 		value, text = "", f.Usage
-	case "int":
-		value, text = "n", f.Usage
+	case value == "int":
+		value = "n"
 	}
 	name := "--" + f.Name
 	if f.Shorthand != "" {

@@ -38,7 +38,7 @@ mayfly wait "$ADDRESS" --since 2m --link`,
 		Args:              atMost(1),
 		ValidArgsFunction: a.completeInbox,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := w.check(cmd); err != nil {
+			if err := w.check(); err != nil {
 				return err
 			}
 			var err error
@@ -52,13 +52,15 @@ mayfly wait "$ADDRESS" --since 2m --link`,
 	flags.StringVar(&w.from, "from", "", "only messages from a sender whose name or address contains this `text`")
 	flags.StringVar(&w.subject, "subject", "", "only messages whose subject contains this `text`")
 	flags.StringVar(&w.body, "body", "", "only messages whose body contains this `text`")
-	flags.IntVar(&w.count, "count", 1, "`number` of messages to wait for; each is printed as it comes")
+	flags.IntVar(&w.count, "count", 1, "number of messages to wait for; each is printed as it comes")
 	flags.Var(&w.since, "since", "only messages that arrived since this `time`: 2m ago, or 2026-11-22T10:00:00Z")
 	flags.BoolVar(&w.again, "again", false, "begin with the newest message, printed before or not")
 	flags.Var(&w.timeout, "timeout", "how long to wait; 0 waits as long as the inbox lives")
+	groupFlags(flags, "which messages")
 	flags.BoolVar(&w.code, "code", false, "print only the one-time code")
 	flags.BoolVar(&w.link, "link", false, "print only the confirm link")
 	flags.BoolVar(&w.json, "json", false, "print each message on a line as JSON, with its code, link and checks")
+	groupFlags(flags, "what to print")
 	return cmd
 }
 
@@ -114,14 +116,14 @@ type fit struct {
 	value   string // the code or link, if one is asked for
 }
 
-func (w *waiting) check(cmd *cobra.Command) error {
+func (w *waiting) check() error {
 	switch {
 	case w.code && w.link:
-		return usageOf(cmd, "--code and --link cannot be combined")
+		return usagef("--code and --link cannot be combined")
 	case w.again && w.since.text != "":
-		return usageOf(cmd, "--again and --since cannot be combined")
+		return usagef("--again and --since cannot be combined")
 	case w.count < 1:
-		return usageOf(cmd, "--count %d: want at least 1", w.count)
+		return usagef("--count %d: want at least 1", w.count)
 	}
 	return nil
 }
