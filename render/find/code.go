@@ -248,19 +248,12 @@ func (c *code) read() {
 	}
 	c.stand()
 	c.near = c.direct || c.marked && c.phrase.near()
-	c.expiry = c.expires()
+	c.expiry = slices.ContainsFunc(l.hits, func(h lexicon.Hit) bool {
+		return h.Class == lexicon.Expiry && (h.Start >= c.to || h.End <= c.from)
+	})
 	c.linked = c.inBody() && c.inLink()
 	c.other = c.otherNumber()
 	c.otherCode = c.nearOtherCode()
-}
-
-// expires reports whether the line, or the one below it, says that the candidate expires.
-func (c *code) expires() bool {
-	below := c.row + 1
-	return below < len(c.page.lines) && has(c.page.lines[below].hits, lexicon.Expiry) ||
-		slices.ContainsFunc(c.line.hits, func(h lexicon.Hit) bool {
-			return h.Class == lexicon.Expiry && (h.Start >= c.to || h.End <= c.from)
-		})
 }
 
 // stand notes how the candidate stands out.

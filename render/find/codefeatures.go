@@ -72,7 +72,7 @@ var codeFeatures = []feature[*code]{
 		return c.inBody() && c.worth > 0 && !c.mail.subjectHas(lexicon.Strong) && c.mail.asksForCode()
 	}),
 	when("the only number of a mail about a code", func(c *code) bool { return c.sole && c.mail.asksForCode() }),
-	when("its line or the next says that it expires", func(c *code) bool { return c.expiry }),
+	when("its line says that it expires", func(c *code) bool { return c.expiry }),
 
 	// Where else it is.
 	when("in the subject too", func(c *code) bool { return c.inBody() && !c.mail.numbered(c.Key()) && c.mail.subject.holds(c.Key()) }),
@@ -411,7 +411,7 @@ func (c *code) inLink() bool {
 	links := c.page.doc.Links
 	for i := range links[:min(len(links), most)] {
 		if l := &links[i]; len(c.Value) >= 6 && strings.Contains(l.URL, c.Value) {
-			if t := behind(l); t.token && t.asks != 0 {
+			if t := behind(l); t.asks&^onlyLogin != 0 || t.token && t.asks != 0 {
 				return true
 			}
 		}

@@ -46,6 +46,7 @@ var linkFeatures = []feature[*link]{
 	}).as(func(l *link) string { return l.target.asks.String() }),
 	when("asks by its path and carries a secret", func(l *link) bool { return l.target.forRequest() }),
 	when("the only link, asks by its path and carries a secret", func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
+	when("asks nothing by its path, and carries nothing", func(l *link) bool { return !l.target.made() && l.subject() == 0 }),
 	when("leads to a front page", func(l *link) bool { return l.target.root }),
 	when("leads to what footers link to", func(l *link) bool { return l.target.footer && l.target.asks == 0 && !(l.answers() && l.target.token) }),
 	when("its path undoes or refuses", func(l *link) bool { return l.target.refuse }),
@@ -70,7 +71,7 @@ var linkFeatures = []feature[*link]{
 	when("the mail is about a meeting", func(l *link) bool { return l.page.meeting }),
 	when("the only link of the text", func(l *link) bool { return l.only }),
 	when("the only link of a short mail, which asks for something", func(l *link) bool {
-		asks := l.own&^onlyInvite&^onlyLogin != 0 || l.answers() || l.subject() != 0 && (l.bare || l.generic)
+		asks := l.own&^onlyInvite&^onlyLogin != 0 && l.target.made() || l.subject() != 0 && (l.own != 0 || l.bare || l.generic)
 		return asks && l.only && l.page.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
 	}),
 	when("the only answer to the subject", func(l *link) bool {
@@ -139,5 +140,5 @@ func (l *link) asksDespite() bool {
 // social reports whether a link leads to a profile in a social network or to a shop of
 // applications. What is asked there with the subject's words, or by the host's own mails, is not.
 func (l *link) social() bool {
-	return l.target.social && !l.answers() && !l.mail.from(l.target.host)
+	return l.target.person || l.target.social && !l.answers() && !l.mail.from(l.target.host)
 }

@@ -17,6 +17,7 @@ type target struct {
 	asks         set  // purposes named by words in it
 	footer       bool // leads to something that footers link to
 	social       bool // leads to a profile in a social network, or to a shop of applications
+	person       bool // leads to a person's page, or to what that person wrote: /@ada
 	refuse       bool // undoes or refuses
 	call         bool // leads to a call
 	campaign     bool // has campaign parameters and no secret
@@ -97,6 +98,9 @@ func (t *target) forRequest() bool {
 	return t.token && t.asks&^onlyLogin != 0 && !t.footer && !t.refuse
 }
 
+// made reports whether a URL may be made for a request: it asks or carries what may be a secret.
+func (t *target) made() bool { return t.asks != 0 || t.token || t.opaque }
+
 // longestURL is how much of a URL is read, in bytes.
 const longestURL = 4096
 
@@ -108,6 +112,10 @@ func inspect(raw string) target {
 		path = path[:at] // a place in a page
 	}
 	for piece := range strings.FieldsFuncSeq(path, func(r rune) bool { return strings.ContainsRune("/#.!;:", r) }) {
+		if strings.HasPrefix(piece, "@") {
+			t.person = true
+			break
+		}
 		t.word(piece)
 		t.token = t.token || secret(piece)
 		t.opaque = t.opaque || short(piece)
@@ -262,5 +270,5 @@ func secret(s string) bool {
 	if digits == 0 && (upper == 0 || lower == 0) {
 		return len(s) >= 20 && word >= 20 // a long run of letters that is not a phrase
 	}
-	return digits >= 2 || upper >= 3 && lower >= 3
+	return digits >= 2 || upper >= 3 && lower >= 3 || lower == 0
 }
