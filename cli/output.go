@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
@@ -36,6 +38,9 @@ func (a *app) styled() bool {
 
 // colorProfile returns which colours stdout gets.
 func (a *app) colorProfile() colorprofile.Profile {
+	if file, ok := a.env.Stdout.(*os.File); ok {
+		lipgloss.EnableLegacyWindowsANSI(file) // elsewhere it does nothing
+	}
 	switch {
 	case !a.styled():
 		return colorprofile.NoTTY
