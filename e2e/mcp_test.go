@@ -3,12 +3,201 @@
 package e2e
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mayfly/local"
 )
+
+// agent is a client of the MCP server.
+type agent struct {
+	t       *testing.T
+	session *sdk.ClientSession
+}
+
+func newAgent(t *testing.T, transport sdk.Transport) agent {
+	t.Helper()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() }) // before the machine, which may stop the service first
+	return agent{t, session}
+}
+
+// mcp starts `mayfly mcp`.
+func (m *machine) mcp(t *testing.T) agent {
+	t.Helper()
+	cmd := exec.Command(program, "mcp")
+	cmd.Env, cmd.Dir = m.environ, m.home
+	return newAgent(t, &sdk.CommandTransport{Command: cmd})
+}
+
+// call calls a tool, which must succeed, and returns the strings in its result. Several goroutines may
+// call it.
+func (a agent) call(tool string, arguments map[string]any) map[string]string {
+	a.t.Helper()
+	result, err := a.session.CallTool(a.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		a.t.Errorf("%s %v: %v", tool, arguments, err)
+		return nil
+	}
+	text := result.Content[0].(*sdk.TextContent).Text
+	var all map[string]any
+	if err := json.Unmarshal([]byte(text), &all); err != nil || result.IsError {
+		a.t.Errorf("%s %v: %s", tool, arguments, text)
+	}
+	found := map[string]string{}
+	for name, v := range all {
+		if s, ok := v.(string); ok {
+			found[name] = s
+		}
+	}
+	return found
+}
+
+// codeMail is the mail of a sign-up with a code.
+func codeMail(to string, code int) string {
+	return fmt.Sprintf("From: Acme <no-reply@acme.example>\nTo: %s\nSubject: Your code\n\nYour verification code is %d.\n", to, code)
+}
+
+// signUpTwice goes through a sign-up that asks for a code, and then for another one. Both are mailed at
+// some time before or after the agent asks for them.
+func (a agent) signUpTwice(smtp string) {
+	address := a.call("create_inbox", nil)["address"]
+	for step := range 2 {
+		want := 100_000 + rand.IntN(900_000)
+		var mailed sync.WaitGroup
+		mailed.Go(func() {
+			if step == 1 {
+				send(a.t, smtp, address, "From: Acme <news@acme.example>\nTo: "+address+"\nSubject: Welcome\n\nWelcome to Acme.\n")
+			}
+			send(a.t, smtp, address, codeMail(address, want))
+		})
+		if rand.IntN(2) == 0 {
+			mailed.Wait()
+		}
+		if got := a.call("get_code", map[string]any{"inbox": address}); got["code"] != fmt.Sprint(want) || got["age"] == "" {
+			a.t.Errorf("code %d is %d, and get_code returned %v", step+1, want, got)
+		}
+		mailed.Wait()
+	}
+	a.call("delete_inbox", map[string]any{"inbox": address})
+}
+
+func TestSignUpsWithTwoCodes(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	s := m.serve(filepath.Join(m.home, "store"), "--mcp")
+	key := m.key(s.store, "enterprise")
+	u := newClient(t, s.rest, key)
+	startLoad(t, []string{u.createInbox("a"), u.createInbox("b")}, s.smtp)
+	for name, a := range map[string]agent{
+		"stdio": m.using(s, key).mcp(t),
+		"http": newAgent(t, &sdk.StreamableClientTransport{
+			Endpoint: s.rest + "/mcp", HTTPClient: &http.Client{Transport: bearer(key)},
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			a.t = t
+			manySignUps(a, s.smtp)
+		})
+	}
+}
+
+// The same without a service or a key.
+func TestSignUpsWithTwoCodesAtTheLocalService(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.useFreePorts()
+	a := m.mcp(t)
+	manySignUps(a, m.localService().SMTPAddr)
+}
+
+// manySignUps goes through a hundred sign-ups if there is time, a few of them at once in one session.
+func manySignUps(a agent, smtp string) {
+	times := 3
+	if os.Getenv("MAYFLY_LONG") != "" {
+		times = 34
+	}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			for range times {
+				a.signUpTwice(smtp)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// bearer sends a key as clients do that can be given nothing but a token.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// An agent that waits does not notice that the local service ends and comes back, and is not handed what
+// it was handed before.
+func TestAnAgentOutlivesTheLocalService(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.useFreePorts()
+	a := m.mcp(t)
+	address := a.call("create_inbox", nil)["address"]
+	service := m.localService()
+	send(t, service.SMTPAddr, address, codeMail(address, 111111))
+	if got := a.call("get_code", map[string]any{"inbox": address})["code"]; got != "111111" {
+		t.Errorf("the first code is %q", got)
+	}
+	for want, restart := range map[int]func(){
+		222222: func() { // it is started again
+			if err := syscall.Kill(service.PID, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		},
+		333333: func() { // on other ports, by a user
+			m.mustRun("down")
+			m.useFreePorts()
+			m.mustRun("up")
+		},
+	} {
+		service = m.localService()
+		got := make(chan string)
+		go func() { got <- a.call("get_code", map[string]any{"inbox": address})["code"] }()
+		restart()
+		<-service.Done()
+		var smtp string
+		eventually(t, "it runs again", func() bool {
+			s, err := local.Find(t.Context(), m.localOptions())
+			if err != nil {
+				return false
+			}
+			defer s.Close()
+			smtp = s.SMTPAddr
+			return s.PID != service.PID
+		})
+		send(t, smtp, address, codeMail(address, want))
+		if code := <-got; code != fmt.Sprint(want) {
+			t.Errorf("the code is %q, want %d", code, want)
+		}
+	}
+}
 
 func TestMCPOverHTTP(t *testing.T) {
 	t.Parallel()
