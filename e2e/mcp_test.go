@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -102,8 +103,8 @@ func TestSignUpsWithTwoCodes(t *testing.T) {
 	m := newMachine(t)
 	s := m.serve(filepath.Join(m.home, "store"), "--mcp")
 	key := m.key(s.store, "enterprise")
-	u := newClient(t, s.rest, key)
-	startLoad(t, []string{u.createInbox("a"), u.createInbox("b")}, s.smtp)
+	u := newClient(t, s.rest, m.key(s.store, "enterprise")) // the load does not use up the agents' messages of the day
+	startPacedLoad(t, 100*time.Millisecond, []string{u.createInbox("a"), u.createInbox("b")}, s.smtp)
 	for name, a := range map[string]agent{
 		"stdio": m.using(s, key).mcp(t),
 		"http": newAgent(t, &sdk.StreamableClientTransport{
