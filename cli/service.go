@@ -175,9 +175,13 @@ func (p endpoint) flag() string {
 	return " --base-url " + p.baseURL
 }
 
-func (a *app) configDir() string  { return a.dir("XDG_CONFIG_HOME", xdg.ConfigHome) }
-func (a *app) dataDir() string    { return a.dir("XDG_DATA_HOME", xdg.DataHome) }
-func (a *app) stateDir() string   { return a.dir("XDG_STATE_HOME", xdg.StateHome) }
+func (a *app) configDir() string { return a.dir("XDG_CONFIG_HOME", xdg.ConfigHome) }
+func (a *app) dataDir() string   { return a.dir("XDG_DATA_HOME", xdg.DataHome) }
+
+func (a *app) stateDir() string {
+	return cmp.Or(a.env.Getenv(stateVariable), a.dir("XDG_STATE_HOME", xdg.StateHome))
+}
+
 func (a *app) configFile() string { return filepath.Join(a.configDir(), "config.toml") }
 
 // dir is Mayfly's folder within the one that the environment variable names, or within fallback

@@ -34,10 +34,7 @@ const lentGrace = time.Second
 func withSignals(ctx context.Context) (context.Context, *signals, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s := &signals{received: make(chan os.Signal, 2)}
-	signal.Notify(s.received, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(s.received, syscall.SIGHUP)
-	}
+	s.notify()
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -48,6 +45,14 @@ func withSignals(ctx context.Context) (context.Context, *signals, func()) {
 		close(stop)
 		<-stopped
 		cancel(nil)
+	}
+}
+
+// notify makes the signals end the run.
+func (s *signals) notify() {
+	signal.Notify(s.received, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(s.received, syscall.SIGHUP)
 	}
 }
 

@@ -32,6 +32,14 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
+// BenchmarkExec runs a command that does nothing with a service of its own.
+func BenchmarkExec(b *testing.B) {
+	m := newMachine(b)
+	for b.Loop() {
+		m.mustRun("exec", "--", "true")
+	}
+}
+
 // BenchmarkFirstFrame measures from the start of the application to its first frame, on a machine
 // without a store.
 func BenchmarkFirstFrame(b *testing.B) {

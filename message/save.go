@@ -24,8 +24,11 @@ const (
 // Save writes the raw message into dir as an .eml file named after its subject. Without a raw form
 // it writes the text and the HTML, as .txt and .html files; an empty one is left out. It returns
 // the paths it wrote, also with an error.
-func (m *Message) Save(dir string) (paths []string, err error) {
-	name := fileName(render.Clean(m.Subject), "message")
+func (m *Message) Save(dir string) (paths []string, err error) { return m.SaveAs(dir, m.Subject) }
+
+// SaveAs does the same with files named after title.
+func (m *Message) SaveAs(dir, title string) (paths []string, err error) {
+	name := fileName(render.Clean(title), "message")
 	if m.Raw != nil {
 		path, err := writeNew(dir, name+".eml", m.Raw)
 		if err != nil {

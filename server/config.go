@@ -29,12 +29,16 @@ type Config struct {
 	Store   string   // directory, or postgres://user:password@host:port/database
 	Domains []string // domains of the addresses; the first is the default
 
+	// InMemory keeps everything in memory instead of a store, until the server stops. A key like that
+	// in KeyFile is created for it; there is no admin socket.
+	InMemory bool
+
 	// StoreMemory is how many bytes of memory a store in a directory uses for recent writes and
 	// reads. Default: 64 MiB.
 	StoreMemory int64
 
 	// CatchAll creates an inbox for mail to an unknown address, at any domain. It belongs to the
-	// key with the ID CatchAllKey, or else to the key in KeyFile.
+	// key with the ID CatchAllKey, or else to the one that [Server.Key] returns.
 	CatchAll    bool
 	CatchAllKey string
 	CatchAllTTL time.Duration // lifetime of such an inbox; default 24 h
@@ -43,7 +47,7 @@ type Config struct {
 	// a key with the plan enterprise are created.
 	KeyFile string
 
-	// Unlimited lets the key in KeyFile make any number of requests and get any number of messages.
+	// Unlimited lets the key that [Server.Key] returns make any number of requests and get any number of messages.
 	Unlimited bool
 
 	SMTPAuthAny bool   // accept any SMTP login
@@ -97,6 +101,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// hasOwnKey reports whether the server has an API key of its own.
+func (c Config) hasOwnKey() bool { return c.KeyFile != "" || c.InMemory }
+
 // domainName matches a host name in lower case (RFC 1123).
 var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
@@ -123,7 +130,7 @@ func (c Config) Check() error {
 			fault("the %s address %q cannot be used: %w", a.name, a.addr, err)
 		}
 	}
-	if err := checkStore(c.Store); err != nil {
+	if err := checkStore(c.Store); err != nil && !c.InMemory {
 		faults = append(faults, err)
 	}
 	if len(c.Domains) == 0 {
@@ -136,7 +143,7 @@ func (c Config) Check() error {
 			fault("the domain %s is given twice", d)
 		}
 	}
-	if c.CatchAll && c.CatchAllKey == "" && c.KeyFile == "" {
+	if c.CatchAll && c.CatchAllKey == "" && !c.hasOwnKey() {
 		fault("catch-all needs the ID of the API key that owns its inboxes: give it with --catch-all-key")
 	}
 	faults = append(faults, checkCertificate("HTTP", c.HTTPCert, c.HTTPKey), checkCertificate("SMTP", c.SMTPCert, c.SMTPKey),

@@ -14,6 +14,14 @@ import (
 	"mayfly/service"
 )
 
+// ownKey returns the server's own key: the one in [Config].KeyFile, or a new one of a store in memory.
+func ownKey(ctx context.Context, svc *service.Service, c Config) (secret string, key service.Key, err error) {
+	if c.KeyFile == "" {
+		return svc.CreateKey(ctx, "in memory", service.Enterprise)
+	}
+	return fileKey(ctx, svc, c)
+}
+
 // fileKey returns the key whose secret is in [Config].KeyFile. If there is no file, it creates both,
 // and only its owner can read the file. It never changes a file.
 func fileKey(ctx context.Context, svc *service.Service, c Config) (secret string, key service.Key, err error) {

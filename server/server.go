@@ -28,7 +28,7 @@ type Server struct {
 	log     *slog.Logger
 	store   store
 	service *service.Service
-	key     string // the secret in KeyFile
+	key     string // its own, see ownKey
 
 	rest    *rest.Server
 	smtp    *smtp.Server
@@ -75,7 +75,7 @@ func (s *Server) open(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if s.store, err = openStore(ctx, c.Store, c.StoreMemory, s.log); err != nil {
+	if s.store, err = c.openStore(ctx, s.log); err != nil {
 		return err
 	}
 	if d, ok := s.store.(database); ok {
@@ -89,7 +89,7 @@ func (s *Server) open(ctx context.Context) error {
 	if err := s.newServers(); err != nil {
 		return err
 	}
-	if !isDatabase(c.Store) { // other processes can open a database
+	if !c.InMemory && !isDatabase(c.Store) { // other processes can open a database
 		var control http.Handler
 		if c.Control != nil {
 			control = c.Control(s.key)
@@ -158,14 +158,14 @@ func (s *Server) certificate(certFile, keyFile string) (*tls.Config, error) {
 	return cert.config(), nil
 }
 
-// newService creates the service and, before it, the key in KeyFile, which may be the owner of
+// newService creates the service and, before it, the server's own key, which may be the owner of
 // catch-all inboxes.
 func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 	c := s.config
 	o := service.Options{Domains: c.Domains, CatchAllTTL: c.CatchAllTTL, Log: s.log}
 	owner := c.CatchAllKey
-	if c.KeyFile != "" {
-		secret, key, err := fileKey(ctx, service.New(s.store, o), c)
+	if c.hasOwnKey() {
+		secret, key, err := ownKey(ctx, service.New(s.store, o), c)
 		if err != nil {
 			return nil, err
 		}
@@ -236,7 +236,8 @@ func ignoreClosed(err error) error {
 // Service returns the service.
 func (s *Server) Service() *service.Service { return s.service }
 
-// Key returns the secret of the API key in KeyFile, or "" if there is none.
+// Key returns the secret of the API key in KeyFile, or of the one created for a store in memory; "" if
+// there is neither.
 func (s *Server) Key() string { return s.key }
 
 // HTTPAddr returns the address of the REST API, host:port.

@@ -46,6 +46,18 @@ func StoreName(name string) string {
 // after which most clients give up.
 const databaseTimeout = 6 * time.Second
 
+// openStore opens the store of a server.
+func (c Config) openStore(ctx context.Context, log *slog.Logger) (store, error) {
+	if !c.InMemory {
+		return openStore(ctx, c.Store, c.StoreMemory, log)
+	}
+	s, err := pebble.OpenMemory(pebble.Options{Log: log, Memory: c.StoreMemory})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 // openStore opens a database, or the embedded store in a directory, which it creates if there is
 // none and which uses that many bytes of memory, or else the default.
 func openStore(ctx context.Context, name string, memory int64, log *slog.Logger) (store, error) {

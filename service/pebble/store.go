@@ -127,8 +127,8 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// OpenMemory opens a new store in memory, which is gone when it is closed. It is for tests, and
-// works with fake time (testing/synctest).
+// OpenMemory opens a new store in memory, which is gone when it is closed. It works with fake time
+// (testing/synctest).
 func OpenMemory(o Options) (*Store, error) {
 	o.fs = vfs.NewMem()
 	return Open("store", o)

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+
+	"github.com/dustin/go-humanize/english"
+	"github.com/spf13/cobra"
+
+	"mayfly/local"
+	"mayfly/message"
+	"mayfly/render"
+	"mayfly/server"
+)
+
+// Exit statuses for a command that cannot be run, as POSIX has them for env and nohup.
+const (
+	statusNotExecutable   = 126
+	statusCommandNotFound = 127
+)
+
+// stateVariable names the folder in which commands keep what they know of inboxes, instead of the
+// user's.
+const stateVariable = "MAYFLY_STATE_DIR"
+
+func (a *app) execCommand() *cobra.Command {
+	x := &execution{app: a}
+	cmd := &cobra.Command{
+		Use:   "exec [--keep-mails DIR] -- COMMAND [ARGUMENT...]",
+		Short: "Run a command with a mail service of its own",
+		Long: "Run a command with a private service, which accepts mail to any address and any SMTP login, and is gone when the command has ended. " +
+			"Input, output, signals and the exit status are the command's: 128 and the signal's number if a signal killed it, 127 if it was not found, " +
+			"126 if it could not be run.\n\n" +
+			"The command's environment has MAYFLY_BASE_URL and MAYFLY_API_KEY, so that every mayfly command in it uses this service; MAYFLY_SMTP, where " +
+			"it accepts mail (host:port), MAYFLY_SMTP_HOST and MAYFLY_SMTP_PORT; and what --env adds. In a TEMPLATE, {smtp}, {host}, {port}, {api} and {key} stand for " +
+			"these five. MAYFLY_STATE_DIR is a temporary folder where mayfly keeps which mail `mayfly wait` has printed.\n\n" +
+			"Mail is kept in memory. If the command fails, --keep-mails writes each mail that is still there to DIR, as it was received (.eml) and as text (.txt).",
+		Example: `mayfly exec -- pytest
+mayfly exec --env SMTP_URL=smtp://{smtp} -- npx playwright test
+mayfly exec --keep-mails mails -- go test ./...
+mayfly exec -- sh -c 'swaks --server "$MAYFLY_SMTP" --to ada@acme.example && mayfly read'`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageOf(cmd, "it needs a command to run")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, v := range x.variables {
+				if err := checkVariable(v); err != nil {
+					return usageOf(cmd, "--env %q: %w", v, err)
+				}
+			}
+			err := x.run(cmd.Context(), args)
+			if x.interrupted {
+				endByInterrupt()
+			}
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // flags after the command are the command's
+	flags.StringVar(&x.keep, "keep-mails", "", "folder for the mails if the command fails, created if it does not exist")
+	flags.StringArrayVar(&x.variables, "env", nil, "another variable for the command, as NAME=TEMPLATE; repeatable")
+	return cmd
+}
+
+// execution is a run of a command with a service of its own.
+type execution struct {
+	app         *app
+	variables   []string // of --env
+	keep        string   // folder for the mails if the command fails; "" to keep none
+	interrupted bool     // a ctrl+c killed the command
+}
+
+func (x *execution) run(ctx context.Context, args []string) (err error) {
+	cmd := exec.Command(args[0], args[1:]...)
+	if cmd.Err != nil {
+		return cannotRun(args[0], cmd.Err)
+	}
+	x.app.graceful.Store(true)
+	state, err := os.MkdirTemp("", "mayfly-exec-")
+	if err != nil {
+		return withNext(fmt.Errorf("making a temporary folder: %w", err), "set TMPDIR to a folder that can be written to")
+	}
+	defer func() { _ = os.RemoveAll(state) }() // a process that outlives the command may still write to it
+	running, err := server.Start(ctx, server.Config{
+		HTTP:        "127.0.0.1:0",
+		SMTP:        "127.0.0.1:0",
+		InMemory:    true,
+		StoreMemory: 16 << 20, // bursts on one machine need no more
+		Domains:     []string{local.Domain},
+		CatchAll:    true,
+		Unlimited:   true,
+		SMTPAuthAny: true,
+	})
+	if err != nil {
+		return fmt.Errorf("starting the service: %w", err)
+	}
+	defer func() {
+		cut, cancel := context.WithCancel(ctx)
+		cancel() // nobody is left to wait for
+		_ = running.Shutdown(cut)
+	}()
+
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = x.app.env.Stdin, x.app.env.Stdout, x.app.env.Stderr
+	cmd.Env = append(x.environ(running), stateVariable+"="+state)
+	status, interrupted, err := x.app.signals.supervise(cmd)
+	if err != nil {
+		return cannotRun(args[0], err)
+	}
+	if status == statusDone {
+		return nil
+	}
+	x.interrupted = interrupted
+	if x.keep != "" {
+		if err := x.keepMails(ctx, running); err != nil {
+			fmt.Fprintln(x.app.env.Stderr, errorLine(fmt.Errorf("keeping the mails: %w", err)))
+		}
+	}
+	return quiet{status}
+}
+
+// cannotRun is the error of a command that does not exist or cannot be executed.
+func cannotRun(name string, err error) error {
+	status := statusNotExecutable
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		status = statusCommandNotFound
+	}
+	var lookup *exec.Error
+	var start *fs.PathError
+	if errors.As(err, &lookup) { // both repeat the name
+		err = lookup.Err
+	}
+	if errors.As(err, &start) {
+		err = start.Err
+	}
+	return &failure{status: status, err: fmt.Errorf("cannot run %s: %w", name, err)}
+}
+
+// environ is the environment of the command.
+func (x *execution) environ(running *server.Server) []string {
+	smtp, api, key := running.SMTPAddr(), "http://"+running.HTTPAddr(), running.Key()
+	host, port, _ := net.SplitHostPort(smtp) // the listener's own
+	environ := append(x.app.env.Environ[:len(x.app.env.Environ):len(x.app.env.Environ)],
+		"MAYFLY_BASE_URL="+api, "MAYFLY_API_KEY="+key, "MAYFLY_SMTP="+smtp, "MAYFLY_SMTP_HOST="+host, "MAYFLY_SMTP_PORT="+port)
+	values := strings.NewReplacer("{smtp}", smtp, "{host}", host, "{port}", port, "{api}", api, "{key}", key)
+	for _, v := range x.variables {
+		environ = append(environ, values.Replace(v))
+	}
+	return environ
+}
+
+var (
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	templateWord = regexp.MustCompile(`\{\w*\}`)
+)
+
+// checkVariable checks a value of --env.
+func checkVariable(v string) error {
+	name, template, ok := strings.Cut(v, "=")
+	if !ok || !variableName.MatchString(name) {
+		return errors.New("want NAME=TEMPLATE, the name of letters, digits and underscores")
+	}
+	for _, word := range templateWord.FindAllString(template, -1) {
+		switch word {
+		case "{smtp}", "{host}", "{port}", "{api}", "{key}":
+		default:
+			return fmt.Errorf("%s stands for nothing: there are {smtp}, {host}, {port}, {api} and {key}", word)
+		}
+	}
+	return nil
+}
+
+// keepMails writes every mail to the folder, as it was received and as text, and says so on stderr.
+func (x *execution) keepMails(ctx context.Context, running *server.Server) error {
+	c, err := x.app.connection(endpoint{baseURL: "http://" + running.HTTPAddr()}, running.Key())
+	if err != nil {
+		return err
+	}
+	defer c.client.CloseIdleConnections()
+	inboxes, err := c.client.Inboxes(ctx)
+	if err != nil {
+		return err
+	}
+	kept := 0
+	for _, inbox := range inboxes.Inboxes {
+		list, err := c.client.Messages(ctx, inbox.ID)
+		if err != nil {
+			return err
+		}
+		for _, summary := range list.Messages {
+			m, err := message.FetchRaw(ctx, c.client, inbox.ID, summary)
+			if err != nil {
+				return err
+			}
+			if err := x.keepMail(inbox.Email, m); err != nil {
+				return err
+			}
+			kept++
+		}
+	}
+	_, err = fmt.Fprintf(x.app.env.Stderr, "mayfly: %s kept in %s\n", english.Plural(kept, "mail", ""), render.Clean(x.keep))
+	return err
+}
+
+// keepMail writes a mail to files whose names sort by time.
+func (x *execution) keepMail(recipient string, m *message.Message) error {
+	paths, err := m.SaveAs(x.keep, m.ReceivedAt.UTC().Format("20060102T150405.000Z")+" "+recipient+" "+m.Subject)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := show(&text, m, render.Rich, render.Options{Width: 80}); err != nil {
+		return err
+	}
+	return os.WriteFile(strings.TrimSuffix(paths[0], ".eml")+".txt", text.Bytes(), 0o600)
+}

@@ -1,0 +1,120 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// ignored are the signals that this process was started to ignore, as nohup and a shell's `&` do. A
+// command that it runs has to ignore them too.
+var ignored = func() map[os.Signal]bool {
+	found := map[os.Signal]bool{}
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		found[s] = signal.Ignored(s)
+	}
+	return found
+}()
+
+// supervise runs a command as if it had been run instead of this process. It returns the command's
+// exit status, or 128 and the number of the signal that killed it, and whether that was a ctrl+c. It
+// fails if the command cannot be started.
+//
+// The command stays in this process's group, so that it is one job with it to shells and terminals.
+// Signals are passed on. When the command stops on a terminal, so does this process, as the shell waits
+// for it to; nothing else stops it. As process 1 it reaps orphans.
+func (s *signals) supervise(cmd *exec.Cmd) (status int, interrupted bool, err error) {
+	received := make(chan os.Signal, 64)
+	defer signal.Stop(received)
+	signal.Stop(s.received)
+	defer s.notify()
+	for _, passed := range []os.Signal{
+		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
+		syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU,
+	} {
+		if !ignored[passed] {
+			signal.Notify(received, passed)
+		}
+	}
+
+	runtime.LockOSThread() // with which the command would end
+	defer runtime.UnlockOSThread()
+	endWithParent(cmd)
+	if err := cmd.Start(); err != nil {
+		return 0, false, err
+	}
+	ended := make(chan syscall.WaitStatus, 1)
+	go func() { ended <- await(cmd.Process.Pid) }()
+	for {
+		select {
+		case sig := <-received:
+			if fromTerminal(sig, cmd.Process.Pid) {
+				interrupted = interrupted || sig == syscall.SIGINT
+				continue
+			}
+			_ = cmd.Process.Signal(sig) // it may have ended
+		case w := <-ended:
+			if !w.Signaled() {
+				return w.ExitStatus(), false, nil
+			}
+			return statusSignalFloor + int(w.Signal()), interrupted && w.Signal() == syscall.SIGINT, nil
+		}
+	}
+}
+
+// fromTerminal reports whether a terminal has sent a signal to the command, too: to send it again
+// would be a second ctrl+c. What the terminal sends goes to the process group in its foreground.
+func fromTerminal(sig os.Signal, pid int) bool {
+	switch sig {
+	case syscall.SIGTTIN, syscall.SIGTTOU: // what the command has done
+		return true
+	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGWINCH:
+	default:
+		return false
+	}
+	tty, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(tty)
+	foreground, err := unix.IoctlGetInt(tty, unix.TIOCGPGRP)
+	group, gone := unix.Getpgid(pid)
+	return err == nil && foreground == unix.Getpgrp() && (gone != nil || group == foreground)
+}
+
+// await waits until a child has ended.
+func await(pid int) (w syscall.WaitStatus) {
+	for {
+		ended, err := syscall.Wait4(-1, &w, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR) || ended != pid:
+		case !w.Stopped():
+			return w
+		case hasTerminal():
+			_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
+		}
+	}
+}
+
+// endByInterrupt ends this process as SIGINT does by default: a shell whose loop runs it then ends the
+// loop, which it does not for an exit status.
+func endByInterrupt() {
+	signal.Reset(os.Interrupt)
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGINT)
+}
+
+// hasTerminal reports whether somebody may be controlling jobs.
+func hasTerminal() bool {
+	tty, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	return unix.Close(tty) == nil
+}

@@ -1,0 +1,343 @@
+//go:build unix
+
+package e2e
+
+import (
+	"io"
+	"net/smtp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// leftovers are the files in the machine's temporary folder.
+func (m *machine) leftovers() []string {
+	m.t.Helper()
+	entries, err := os.ReadDir(m.getenv("TMPDIR"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// checkNothingLeft checks that no run has left anything behind.
+func (m *machine) checkNothingLeft() {
+	m.t.Helper()
+	if left := m.leftovers(); left != nil {
+		m.t.Errorf("left behind: %q", left)
+	}
+}
+
+// lines waits for lines that a program writes to a file, and returns them.
+func lines(t *testing.T, path string, n int) []string {
+	t.Helper()
+	var found []string
+	eventually(t, strconv.Itoa(n)+" lines in "+path, func() bool {
+		text, _ := os.ReadFile(path) // not yet written
+		found = strings.Split(string(text), "\n")
+		return len(found) > n
+	})
+	return found[:len(found)-1]
+}
+
+func TestExecStatus(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	plain := filepath.Join(m.home, "plain")
+	if err := os.WriteFile(plain, []byte("no program\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args   []string
+		status int
+		stderr string // part of its one line; none if it is empty
+	}{
+		{args: []string{"true"}},
+		{args: []string{"sh", "-c", "exit 3"}, status: 3},
+		{args: []string{"sh", "-c", "kill -KILL $$"}, status: 137},
+		{args: []string{"sh", "-c", "kill -TERM $$"}, status: 143},
+		{args: []string{"no-such-command"}, status: 127, stderr: "cannot run no-such-command: "},
+		{args: []string{"./no-such-command"}, status: 127, stderr: "cannot run ./no-such-command: no such file"},
+		{args: []string{plain}, status: 126, stderr: "permission denied"},
+		{status: 2, stderr: "needs a command"},
+		{args: []string{"--env", "1ST=x", "touch", "ran"}, status: 2, stderr: "NAME=TEMPLATE"},
+		{args: []string{"--env", "=x", "touch", "ran"}, status: 2, stderr: "NAME=TEMPLATE"},
+		{args: []string{"--env", "URL", "touch", "ran"}, status: 2, stderr: "NAME=TEMPLATE"},
+		{args: []string{"--env", "URL={smpt}", "touch", "ran"}, status: 2, stderr: "{smpt} stands for nothing"},
+	} {
+		stdout, stderr, status := m.run(append([]string{"exec"}, c.args...)...)
+		if status != c.status || stdout != "" || !strings.Contains(stderr, c.stderr) || strings.Count(stderr, "\n") != min(1, len(c.stderr)) {
+			t.Errorf("exec %q: status %d, %q, %q", c.args, status, stdout, stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(m.home, "ran")); err == nil {
+		t.Error("the command was run in spite of a wrong --env")
+	}
+	m.checkNothingLeft()
+}
+
+func TestExecEnvironment(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	out := m.mustRun("exec", "--env", "URL=smtp://{smtp}/{host}:{port}", "--env", `JSON={"key": "{key}", "api": "{api}"}`, "--", "sh", "-c",
+		`test "$URL" = "smtp://$MAYFLY_SMTP/$MAYFLY_SMTP_HOST:$MAYFLY_SMTP_PORT" &&
+		 test "$JSON" = "{\"key\": \"$MAYFLY_API_KEY\", \"api\": \"$MAYFLY_BASE_URL\"}" && cat`)
+	if out != "" {
+		t.Errorf("printed %q", out)
+	}
+}
+
+func TestExecTakesAnyMail(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	cmd := m.command("exec", "--", "sh", "-c", `echo "$MAYFLY_SMTP"; read line; "$0" read ada@acme.example`, program)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	addr := make([]byte, len("127.0.0.1:65535\n"))
+	n, err := out.Read(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	login := smtp.PlainAuth("", "any", "login", "127.0.0.1")
+	if err := smtp.SendMail(strings.TrimSpace(string(addr[:n])), login, "no-reply@acme.example", []string{"ada@acme.example"},
+		[]byte(strings.ReplaceAll(signup("ada@acme.example"), "\n", "\r\n"))); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.WriteString(in, "sent\n"); err != nil {
+		t.Error(err)
+	}
+	text, err := io.ReadAll(out)
+	if err != nil || cmd.Wait() != nil || !strings.Contains(string(text), "482913") {
+		t.Errorf("%v: %s", err, text)
+	}
+	m.checkNothingLeft()
+}
+
+// trapping is a script that writes the signals it gets, which are its other arguments, to the file in
+// its first, and ends when it gets SIGTERM. It reads its input for something to wait for.
+const trapping = `
+log=$1
+shift
+for s; do trap "echo $s >> $log" $s; done
+trap 'echo TERM >> $log; exit 7' TERM
+echo ready >> $log
+while :; do read line; done`
+
+func TestExecPassesSignalsOn(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	log := filepath.Join(m.home, "log")
+	cmd := m.command("exec", "--", "sh", "-c", trapping, "sh", log, "HUP", "INT", "QUIT", "USR1", "USR2", "WINCH")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from the terminal of the tests
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines(t, log, 1)
+	sent := []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTERM}
+	for i, s := range sent {
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		lines(t, log, i+2)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
+		t.Error(err)
+	}
+	if got := strings.Join(lines(t, log, len(sent)+1), " "); got != "ready HUP INT QUIT USR1 USR2 WINCH TERM" {
+		t.Error(got)
+	}
+	m.checkNothingLeft()
+}
+
+// The terminal sends a ctrl+c to the command and to mayfly: it must not count twice.
+func TestExecInTerminal(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	log := filepath.Join(m.home, "log")
+	shell := m.command()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("needs a shell with job control: install bash")
+	}
+	shell.Path, shell.Args = bash, []string{"bash", "--norc", "--noprofile", "-i"}
+	s := startInTerminal(t, shell, "PS1=$ ", "MAYFLY="+program, "LOG="+log, "SCRIPT="+trapping)
+	s.waitFor("$")
+	s.typeKeys("\"$MAYFLY\" exec -- sh -c \"$SCRIPT\" sh \"$LOG\" INT QUIT USR1; echo status $?\r")
+	lines(t, log, 1)
+	for i := range 3 {
+		s.typeKeys("\x03")
+		lines(t, log, i+2)
+	}
+	s.typeKeys("\x1a") // ctrl+z
+	s.waitFor("Stopped")
+	s.typeKeys("echo \"jobs: $(jobs | wc -l)\"; kill -USR1 $(jobs -p); fg; echo status $?\r")
+	s.waitFor("jobs: 1")
+	lines(t, log, 5)
+	s.typeKeys("\x1c") // ctrl+\
+	if got := strings.Join(lines(t, log, 6), " "); got != "ready INT INT INT USR1 QUIT" {
+		t.Error(got)
+	}
+	s.typeKeys("\x1a")
+	s.waitUntil("the job stopped again", func(text string) bool { return strings.Count(text, "Stopped") == 2 })
+	s.typeKeys("kill -TERM $(jobs -p); fg; echo status $?\r")
+	s.waitFor("status 7")
+
+	// A shell ends its loop when ctrl+c kills what it runs.
+	s.typeKeys("for n in 1 2; do \"$MAYFLY\" exec -- sh -c 'echo \"run $0\"; sleep 100' $n; done; echo status $?\r")
+	s.waitFor("run 1")
+	s.typeKeys("\x03")
+	if text := s.waitFor("status 130"); strings.Contains(text, "run 2") {
+		t.Error(text)
+	}
+	s.typeKeys("exit\r")
+	s.exitStatus()
+	m.checkNothingLeft()
+}
+
+// Whatever outlives the command has no say in when the run ends.
+func TestExecEndsWithTheCommand(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	out, err := os.Create(filepath.Join(m.home, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := m.command("exec", "--", "sh", "-c", "sleep 1000 & echo $!; exit 5")
+	cmd.Stdout, cmd.Stderr = out, out
+	_ = cmd.Run() // its status follows
+	if status := cmd.ProcessState.ExitCode(); status != 5 {
+		t.Errorf("status %d", status)
+	}
+	pid, err := strconv.Atoi(lines(t, out.Name(), 1)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Errorf("the process did not outlive the command: %v", err)
+	}
+	m.checkNothingLeft()
+}
+
+func TestExecIsKilled(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ends a command whose parent was killed")
+	}
+	m := newMachine(t)
+	log := filepath.Join(m.home, "log")
+	cmd := m.command("exec", "--", "sh", "-c", `echo $$ > "$0"; while :; do sleep 0.01; done`, log)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(lines(t, log, 1)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // killed
+	eventually(t, "the command has ended", func() bool {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		return err != nil || strings.Contains(string(stat), ") Z ") // nobody may reap it
+	})
+}
+
+func TestExecKeepsMails(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	dir := filepath.Join(m.home, "new", "mails")
+	script := `for to in ada bob; do env ` + signUpVariable + `=$to@acme.example SMTP_ADDR=$MAYFLY_SMTP "$0"; done; exit $1`
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, status := m.run("exec", "--keep-mails", dir, "--", "sh", "-c", script, self, "0"); status != 0 || stderr != "" {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("mails were kept although the command succeeded")
+	}
+	_, stderr, status := m.run("exec", "--keep-mails", dir, "--", "sh", "-c", script, self, "9")
+	if status != 9 || stderr != "mayfly: 2 mails kept in "+dir+"\n" {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 4 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for i, want := range []string{"ada", "ada", "bob", "bob"} {
+		name := files[i].Name()
+		stem, extension := strings.TrimSuffix(name, filepath.Ext(name)), filepath.Ext(name)
+		stamp, title, _ := strings.Cut(stem, " ")
+		if _, err := time.Parse("20060102T150405.000Z", stamp); err != nil || title != want+"@acme.example Confirm your e-mail address" {
+			t.Errorf("%q: %v", name, err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		isMail := strings.Contains(string(text), "\r\nMIME-Version: 1.0\r\n")
+		if extension != []string{".eml", ".txt"}[i%2] || isMail != (i%2 == 0) || !strings.Contains(string(text), "482913") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	m.checkNothingLeft()
+}
+
+// A container has no home, nothing can be written to but the temporary folder, and mayfly is process
+// 1, to which orphans fall.
+func TestExecInContainer(t *testing.T) {
+	t.Parallel()
+	unshare := []string{"--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"}
+	if out, err := exec.Command("unshare", append(unshare, "true")...).CombinedOutput(); err != nil {
+		t.Skipf("needs namespaces of Linux: %v: %s", err, out)
+	}
+	m := newMachine(t)
+	script := `
+mount -t tmpfs tmpfs "$TMPDIR" && mount -o remount,ro,bind / || exit 20
+exec env -i PATH="$PATH" TMPDIR="$TMPDIR" "$0" exec -- sh -c '
+	test $PPID = 1 || exit 21
+	! touch "$1" || exit 22
+	address=$("$0" new) || exit 23
+	env ` + signUpVariable + `="$address" SMTP_ADDR="$MAYFLY_SMTP" "$2" || exit 24
+	test "$("$0" wait "$address" --code)" = 482913 || exit 25
+	(true &) # an orphan
+	while grep -l "^State:.Z" /proc/[0-9]*/status; do :; done
+	exit 7' "$0" "$1/touched" "$2"`
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := m.command()
+	cmd.Args = append(append([]string{"unshare"}, unshare...), "sh", "-c", script, program, m.home, self)
+	if cmd.Path, err = exec.LookPath("unshare"); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, stderr, status := output(t, cmd); status != 7 {
+		t.Errorf("status %d: %s%s", status, stdout, stderr)
+	}
+}
