@@ -34,19 +34,19 @@ const stateVariable = "MAYFLY_STATE_DIR"
 func (a *app) execCommand() *cobra.Command {
 	x := &execution{app: a}
 	cmd := &cobra.Command{
-		Use:   "exec [--keep-mails DIR] -- COMMAND [ARGUMENT...]",
+		Use:   "exec [flags] -- COMMAND [ARGUMENT...]",
 		Short: "Run a command with a mail service of its own",
-		Long: "Run a command with a private service, which accepts mail to any address and any SMTP login, and is gone when the command has ended. " +
+		Long: "Run a command with a private service, which accepts mail to any address and any SMTP login, and is gone when the command has ended.\n\n" +
 			"Input, output, signals and the exit status are the command's: 128 and the signal's number if a signal killed it, 127 if it was not found, " +
 			"126 if it could not be run.\n\n" +
-			"The command's environment has MAYFLY_BASE_URL and MAYFLY_API_KEY, so that every mayfly command in it uses this service; MAYFLY_SMTP, where " +
-			"it accepts mail (host:port), MAYFLY_SMTP_HOST and MAYFLY_SMTP_PORT; and what --env adds. In a TEMPLATE, {smtp}, {host}, {port}, {api} and {key} stand for " +
-			"these five. MAYFLY_STATE_DIR is a temporary folder where mayfly keeps which mail `mayfly wait` has printed.\n\n" +
-			"Mail is kept in memory. If the command fails, --keep-mails writes each mail that is still there to DIR, as it was received (.eml) and as text (.txt).",
+			"The command's environment has MAYFLY_BASE_URL and MAYFLY_API_KEY, so that every mayfly command in it uses this service, and MAYFLY_SMTP " +
+			"(host:port), MAYFLY_SMTP_HOST and MAYFLY_SMTP_PORT, where it accepts mail. --env adds others: in their templates {smtp}, {host} and {port} stand for " +
+			"the last three, {api} and {key} for the first two. MAYFLY_STATE_DIR is a temporary folder for what `mayfly wait` has printed.\n\n" +
+			"Mail is kept in memory. If the command fails, --keep-mails writes each mail to a folder, as it was received (.eml) and as text (.txt), except what " +
+			"the command deleted.",
 		Example: `mayfly exec -- pytest
 mayfly exec --env SMTP_URL=smtp://{smtp} -- npx playwright test
-mayfly exec --keep-mails mails -- go test ./...
-mayfly exec -- sh -c 'swaks --server "$MAYFLY_SMTP" --to ada@acme.example && mayfly read'`,
+mayfly exec --keep-mails mails -- go test ./...`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageOf(cmd, "it needs a command to run")
@@ -68,8 +68,8 @@ mayfly exec -- sh -c 'swaks --server "$MAYFLY_SMTP" --to ada@acme.example && may
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // flags after the command are the command's
-	flags.StringVar(&x.keep, "keep-mails", "", "folder for the mails if the command fails, created if it does not exist")
-	flags.StringArrayVar(&x.variables, "env", nil, "another variable for the command, as NAME=TEMPLATE; repeatable")
+	flags.StringVar(&x.keep, "keep-mails", "", "`folder` for the mails if the command fails, created if it does not exist")
+	flags.StringArrayVar(&x.variables, "env", nil, "another variable for the command, as `NAME=TEMPLATE`; can be repeated")
 	return cmd
 }
 

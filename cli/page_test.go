@@ -117,7 +117,6 @@ func TestExamplesAreValid(t *testing.T) {
 				continue
 			}
 			for _, match := range exampleCommand.FindAllString(strings.TrimSpace(line), -1) {
-				match, _, _ = strings.Cut(match, " -- ") // what follows is another program's
 				args := strings.Fields(match)[1:]
 				root := (&app{}).root()
 				root.InitDefaultHelpCmd()

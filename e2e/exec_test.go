@@ -207,9 +207,10 @@ func TestExecInTerminal(t *testing.T) {
 	s.waitFor("status 7")
 
 	// A shell ends its loop when ctrl+c kills what it runs.
-	s.typeKeys("for n in 1 2; do \"$MAYFLY\" exec -- sh -c 'echo \"run $0\"; sleep 100' $n; done; echo status $?\r")
+	s.typeKeys("for n in 1 2; do \"$MAYFLY\" exec -- sh -c 'echo \"run $0\"; sleep 100' $n; done\r")
 	s.waitFor("run 1")
 	s.typeKeys("\x03")
+	s.typeKeys("echo status $?\r")
 	if text := s.waitFor("status 130"); strings.Contains(text, "run 2") {
 		t.Error(text)
 	}
