@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"encoding/base64"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,11 +15,7 @@ import (
 
 // machineWithService returns a machine that is configured for a service without our extensions.
 func machineWithService(t *testing.T) (*machine, *apitest.Server) {
-	double := apitest.New(apitest.Options{})
-	web := httptest.NewServer(double)
-	t.Cleanup(web.Close)
-	t.Cleanup(double.Close) // before the other: it ends the answers that wait
-	return newMachine(t).with("MAYFLY_BASE_URL="+web.URL, "MAYFLY_API_KEY="+apitest.Key), double
+	return machineWith(t, apitest.Options{})
 }
 
 // deliver puts a message into an inbox of that service.

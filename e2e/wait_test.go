@@ -1,0 +1,230 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mayfly/api/apitest"
+)
+
+// machineWith returns a machine that is configured for a service with some options.
+func machineWith(t *testing.T, o apitest.Options) (*machine, *apitest.Server) {
+	double := apitest.New(o)
+	web := httptest.NewServer(double)
+	t.Cleanup(web.Close)
+	t.Cleanup(double.Close) // before the other: it ends the answers that wait
+	return newMachine(t).with("MAYFLY_BASE_URL="+web.URL, "MAYFLY_API_KEY="+apitest.Key), double
+}
+
+// codeAndLink is the text of a mail with a code and a link that has it, too.
+func codeAndLink(code string) string {
+	return "Your verification code is " + code + ".\n\nConfirm your e-mail address: https://acme.example/confirm?t=" + code + "\n"
+}
+
+// expectPrinted runs commands, each of which must print what is beside it.
+func (m *machine) expectPrinted(commands ...[2]string) {
+	m.t.Helper()
+	for _, c := range commands {
+		if got := m.mustRun(strings.Fields(c[0])...); got != c[1] {
+			m.t.Errorf("mayfly %s: %q, want %q", c[0], got, c[1])
+		}
+	}
+}
+
+func TestTheSecondWaitPrintsTheSecondCode(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]apitest.Options{
+		"the contract alone":       {},
+		"extensions":               {Extensions: true},
+		"a clock that is ahead":    {Extensions: true, Ahead: 7 * time.Minute},
+		"a clock that lags behind": {Ahead: -7 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, double := machineWith(t, o)
+			address := m.mustRun("new")
+			mail := func(code string) {
+				deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "Your code", Text: codeAndLink(code)})
+			}
+			mail("111111")
+			m.expectPrinted([2]string{"wait --code", "111111"}, [2]string{"wait --link", "https://acme.example/confirm?t=111111"})
+			mail("222222")
+			mail("333333")
+			m.expectPrinted(
+				[2]string{"wait --code --body 222222", "222222"},
+				[2]string{"wait --code", "333333"},
+				[2]string{"wait --code --again", "333333"},
+				[2]string{"wait --link --since 5m --count 2", "https://acme.example/confirm?t=222222\nhttps://acme.example/confirm?t=333333"},
+			)
+			if stdout, stderr, status := m.run("wait", "--code", "--timeout", "1s"); status != 5 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("all codes are printed: status %d, %q, %q", status, stdout, stderr)
+			}
+		})
+	}
+}
+
+// The address is used, and waited for, before there is an inbox.
+func TestWaitForAnAddressOfTheApplicationUnderTest(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	smtp, _ := m.useFreePorts()
+	m.mustRun("up")
+	waiting := m.start("wait", "Ada@Any.Example", "--code")
+	for n := range 3 {
+		code := fmt.Sprint(111111 * (n + 1))
+		send(t, smtp, "ada@any.example", coded("ada@any.example", code))
+		if got := waiting.output(); got != code+"\n" {
+			t.Errorf("%q was printed, want %s", got, code)
+		}
+		waiting = m.start("wait", "ada@any.example", "--code")
+	}
+	waiting.end(syscall.SIGTERM)
+	if _, _, status := m.run("wait", "nobody"); status != 3 {
+		t.Errorf("what is no address: status %d", status)
+	}
+}
+
+// running is a run of the program that has not ended.
+type running struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdout bytes.Buffer
+	stderr bytes.Buffer
+}
+
+func (m *machine) start(args ...string) *running {
+	r := &running{t: m.t.(*testing.T), cmd: m.command(args...)}
+	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
+	if err := r.cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	return r
+}
+
+// output waits for the end of the run, which must be well.
+func (r *running) output() string {
+	r.t.Helper()
+	if err := r.cmd.Wait(); err != nil {
+		r.t.Errorf("%s: %v: %s", r.cmd, err, &r.stderr)
+	}
+	return r.stdout.String()
+}
+
+func (r *running) end(signal syscall.Signal) {
+	_ = r.cmd.Process.Signal(signal)
+	_ = r.cmd.Wait() // ended by the signal
+}
+
+func TestEachMailGoesToOneOfManyWaits(t *testing.T) {
+	t.Parallel()
+	const waits = 12
+	m := newMachine(t)
+	s := m.serve(filepath.Join(m.home, "store"))
+	m = m.using(s, m.key(s.store, "enterprise"))
+	address := m.mustRun("new")
+	send(t, s.smtp, address, coded(address, "999999")) // the first wait on an inbox takes the newest of what is there
+	m.expectPrinted([2]string{"wait --code", "999999"})
+	var all []*running
+	for range waits {
+		all = append(all, m.start("wait", address, "--code"))
+	}
+	var want []string
+	for n := range waits {
+		want = append(want, fmt.Sprint(100001+n*7))
+		send(t, s.smtp, address, coded(address, want[n]))
+	}
+	var got []string
+	for _, r := range all {
+		got = append(got, strings.TrimSpace(r.output()))
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("printed %v, want %v", got, want)
+	}
+}
+
+func TestAWaitThatIsKilledTakesNothing(t *testing.T) {
+	t.Parallel()
+	m, double := machineWith(t, apitest.Options{Extensions: true})
+	address := m.mustRun("new")
+	for n := range 4 {
+		requests := len(double.Requests())
+		killed := m.start("wait", address, "--code")
+		eventually(t, "it waits", func() bool { return len(double.Requests()) >= requests+1+n%2 }) // for the list, or held
+		killed.end(syscall.SIGKILL)
+		code := fmt.Sprint(111111 * (n + 1))
+		deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "Your code", Text: codeAndLink(code)})
+		m.expectPrinted([2]string{"wait --code", code})
+	}
+
+	// This one is killed while it prints, with the lock in its hands.
+	deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "long", Text: strings.Repeat("All work and no play. ", 20_000)})
+	reads, writes, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reads.Close()
+	cmd := m.command("wait", address, "--subject", "long")
+	cmd.Stdout = writes
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := writes.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reads.Read(make([]byte, 1)); err != nil { // it prints
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	if got := m.mustRun("wait", address, "--subject", "long"); !strings.HasSuffix(got, "no play.") {
+		t.Errorf("the end of what was printed afterwards is %q", got[max(0, len(got)-40):])
+	}
+}
+
+func TestWaitWithoutAStateFolder(t *testing.T) {
+	t.Parallel()
+	m, double := machineWith(t, apitest.Options{Extensions: true})
+	address := m.mustRun("new")
+	deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "Your code", Text: codeAndLink("111111")})
+	for name, m := range map[string]*machine{
+		"that can be made":          m.with("XDG_STATE_HOME=" + os.DevNull),
+		"since there is no home":    m.with("HOME=" + os.DevNull),
+		"that can be written":       m.with("XDG_STATE_HOME=/proc/self"),
+		"where its path is no path": m.with("XDG_STATE_HOME=/proc/self/status"),
+	} {
+		for range 2 {
+			stdout, stderr, status := m.run("wait", address, "--code")
+			if status != 0 || stdout != "111111\n" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "as --again does") {
+				t.Errorf("no folder %s: status %d, %q, %q", name, status, stdout, stderr)
+			}
+		}
+	}
+}
+
+// A test signs up twice, each time with the code that was just mailed.
+func TestTwoCodesInARow(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	smtp, _ := m.useFreePorts()
+	m.mustRun("up")
+	address := m.mustRun("new")
+	for n := range 20 {
+		code := fmt.Sprint(200003 + n*1009)
+		send(t, smtp, address, coded(address, code))
+		m.expectPrinted([2]string{"wait " + address + " --code --timeout 10s", code})
+	}
+}
