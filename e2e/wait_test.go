@@ -215,16 +215,24 @@ func TestWaitWithoutAStateFolder(t *testing.T) {
 	}
 }
 
-// A test signs up twice, each time with the code that was just mailed.
-func TestTwoCodesInARow(t *testing.T) {
+// A test signs up again and again, each time with the code that was just mailed, whether it begins to
+// wait before or after the mail.
+func TestCodesInARow(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	smtp, _ := m.useFreePorts()
 	m.mustRun("up")
 	address := m.mustRun("new")
-	for n := range 20 {
+	for n := range 10 {
 		code := fmt.Sprint(200003 + n*1009)
 		send(t, smtp, address, coded(address, code))
 		m.expectPrinted([2]string{"wait " + address + " --code --timeout 10s", code})
+
+		code = fmt.Sprint(300007 + n*1009)
+		early := m.start("wait", address, "--code")
+		send(t, smtp, address, coded(address, code))
+		if got := early.output(); got != code+"\n" {
+			t.Errorf("printed %q, want %s", got, code)
+		}
 	}
 }
