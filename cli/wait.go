@@ -181,32 +181,14 @@ func (w *waiting) find(ctx context.Context, arg string) error {
 	w.inbox = api.Inbox{Email: cmp.Or(arg, "the newest inbox")}
 	inbox, err := w.listedAs(ctx, arg)
 	if exitStatus(err) == statusNotFound && strings.Contains(arg, "@") && w.client.CatchesAll() {
-		began := w.client.ServiceTime()
 		w.showProgress(ctx)
-		inbox, err = watch.AwaitInbox(ctx, w.client, func(i api.Inbox) bool { return receives(i, arg) })
+		inbox, w.fresh, err = watch.AwaitInbox(ctx, w.client, arg)
 		w.stop()
-		w.fresh = !inbox.CreatedAt.Before(began)
 	}
 	if err == nil {
 		w.inbox = inbox
 	}
 	return err
-}
-
-// receives reports whether mail to an address arrives in an inbox: without its own, it arrives in that
-// of the address without its "+tag".
-func receives(i api.Inbox, address string) bool {
-	local, domain, _ := strings.Cut(address, "@")
-	for {
-		if strings.EqualFold(i.Email, local+"@"+domain) {
-			return true
-		}
-		plus := strings.LastIndexByte(local, '+')
-		if plus <= 0 {
-			return false
-		}
-		local = local[:plus]
-	}
 }
 
 // await hands over messages until there were enough.

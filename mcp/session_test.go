@@ -112,6 +112,30 @@ func TestWaitsAtOnceGetAMailEach(t *testing.T) {
 	})
 }
 
+// Where mail makes the inbox, an agent can wait for it first.
+func TestAnAddressThatNoInboxHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, o := range map[string]apitest.Options{"made": {Extensions: true, CatchAll: true}, "refused": {Extensions: true}, "contract": {}} {
+			a := newAgent(t, o, shelf{})
+			arguments := map[string]any{"inbox": "nobody+tag@" + apitest.Domain, "timeout": 600}
+			if name != "made" {
+				if r := a.result("get_code", arguments); !r.IsError || !strings.Contains(text(r), "no inbox has this address: nobody+tag@") {
+					t.Errorf("%s: %s", name, text(r))
+				}
+				continue
+			}
+			for n := range 2 {
+				time.AfterFunc(time.Minute, func() { a.deliver(madeInbox{Email: "nobody+tag@" + apitest.Domain}, codeMail(fmt.Sprint(100000+n))) })
+				var code struct{ Code string }
+				a.call("get_code", arguments, &code)
+				if code.Code != fmt.Sprint(100000+n) {
+					t.Errorf("code %d is %s", n, code.Code)
+				}
+			}
+		}
+	})
+}
+
 // The age of a mail is by the clock of the service that received it.
 func TestAgesAreByTheServicesClock(t *testing.T) {
 	for _, ahead := range []time.Duration{-time.Hour, time.Hour} {

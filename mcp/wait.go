@@ -123,22 +123,9 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer reportProgress(waiting, r, timeout)()
-	id, err := t.inboxID(waiting, r, in.Inbox)
-	if err != nil {
-		return nil, err
-	}
-	s := t.sessions.of(r)
-	after, err := s.after(id, q, in)
-	if err != nil {
-		return nil, err
-	}
-	found, err := watch.Await(waiting, t.client(r), id, after, watch.Match{
-		From: in.From, Subject: in.Subject,
-		Fits: func(object api.Message) bool { return fits(message.New(id, object)) },
-		Take: func(f watch.Found) bool { return s.take(id, q, in.Again, f) },
-	})
+	m, err := t.next(waiting, r, in, q, fits)
 	if err == nil {
-		return message.New(id, found), nil
+		return m, nil
 	}
 	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return nil, err
@@ -149,6 +136,35 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	}
 	return nil, errors.New(late + ". Each message is returned once: again returns the newest once more. " +
 		"Make sure that the mail was sent to the inbox's address, see what has arrived with list_messages, or call again with a longer timeout")
+}
+
+// next returns the message that is next to be handed over for a question, once it is there.
+func (t *tools) next(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Question, fits func(*message.Message) bool) (*message.Message, error) {
+	c := t.client(r)
+	id, err := t.inboxID(ctx, r, in.Inbox)
+	if errors.Is(err, errNoInbox) && c.CatchesAll() {
+		var made api.Inbox
+		var fresh bool
+		made, fresh, err = watch.AwaitInbox(ctx, c, in.Inbox)
+		id = made.ID
+		if fresh && !in.Again && in.Since == "" {
+			in.Since = made.CreatedAt.Format(time.RFC3339) // all that there is
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := t.sessions.of(r)
+	after, err := s.after(id, q, in)
+	if err != nil {
+		return nil, err
+	}
+	found, err := watch.Await(ctx, c, id, after, watch.Match{
+		From: in.From, Subject: in.Subject,
+		Fits: func(object api.Message) bool { return fits(message.New(id, object)) },
+		Take: func(f watch.Found) bool { return s.take(id, q, in.Again, f) },
+	})
+	return message.New(id, found), err
 }
 
 // reportProgress regularly tells the client that the call is still waiting, until the returned

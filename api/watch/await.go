@@ -78,18 +78,35 @@ func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Ma
 	return *a.found, nil
 }
 
-// AwaitInbox returns an inbox of the key that is wanted as soon as there is one. The service must
-// have the list of inboxes. It fails as [Await] does.
-func AwaitInbox(ctx context.Context, c *api.Client, wanted func(api.Inbox) bool) (api.Inbox, error) {
-	var found api.Inbox
-	err := follow(ctx, New(c, Options{}), func(e Event) (bool, error) {
-		n := slices.IndexFunc(e.Inboxes, wanted)
+// AwaitInbox returns the inbox of the key in which mail to an address arrives, as soon as there is
+// one, and whether it was made since the call. The service must have the list of inboxes, and makes
+// one if [api.Client.CatchesAll]. It fails as [Await] does.
+func AwaitInbox(ctx context.Context, c *api.Client, address string) (found api.Inbox, fresh bool, err error) {
+	began := c.ServiceTime()
+	err = follow(ctx, New(c, Options{}), func(e Event) (bool, error) {
+		n := slices.IndexFunc(e.Inboxes, func(i api.Inbox) bool { return receives(i, address) })
 		if n >= 0 {
 			found = e.Inboxes[n]
 		}
 		return n >= 0, e.Err
 	})
-	return found, err
+	return found, !found.CreatedAt.Before(began), err
+}
+
+// receives reports whether mail to an address arrives in an inbox: without its own, it arrives in that
+// of the address without its "+tag".
+func receives(i api.Inbox, address string) bool {
+	local, domain, _ := strings.Cut(address, "@")
+	for {
+		if strings.EqualFold(i.Email, local+"@"+domain) {
+			return true
+		}
+		plus := strings.LastIndexByte(local, '+')
+		if plus <= 0 {
+			return false
+		}
+		local = local[:plus]
+	}
 }
 
 // follow runs a watcher and calls onEvent with what happens, until that is done or fails for good, or
