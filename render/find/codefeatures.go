@@ -27,6 +27,7 @@ var codeFeatures = []feature[*code]{
 	when("prefix of another number, or no word near", func(c *code) bool { return c.Shape == candidate.Prefixed && (!c.near || c.prefixed()) }),
 	when("letters and digits, no word near", func(c *code) bool { return c.Shape == candidate.Mixed && !c.near && !(c.inRequest() && c.scrambled()) }),
 	when("a word and a number, as coupons are", func(c *code) bool { return c.mixed() && c.coupon() && !c.strong && !c.mail.asksForCode() }),
+	when("a name and a number", func(c *code) bool { return c.mixed() && c.coupon() && c.Value == strings.ToLower(c.Value) }),
 	when("letters and digits, not marked", func(c *code) bool { return c.mixed() && !c.coupon() && !c.marked && c.Before != ':' && !c.scrambled() }),
 	when("long, within a line", func(c *code) bool { return len(c.Value) > 10 && !c.alone && c.Shape == candidate.Mixed }),
 	when("capitals", func(c *code) bool { return c.Shape == candidate.Upper }),
@@ -367,7 +368,7 @@ func (c *code) renamed() bool {
 	l := c.line
 	for _, h := range l.hits {
 		if h.Class == lexicon.Label && h.Start > c.phrase.end && h.End <= c.from &&
-			strings.ContainsAny(l.text[l.fold.Source(c.phrase.end):l.fold.Source(h.Start)], ".!?。") {
+			sentenceEnds(l.text[l.fold.Source(c.phrase.end):l.fold.Source(h.Start)]) {
 			return true
 		}
 	}

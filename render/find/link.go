@@ -177,17 +177,22 @@ func (l *line) sameSentence(h lexicon.Hit, a *anchor) bool {
 		}
 		between = l.text[a.end:from]
 	}
-	for i, r := range between {
+	return !sentenceEnds(between)
+}
+
+// sentenceEnds reports whether a sentence ends in a text.
+func sentenceEnds(s string) bool {
+	for i, r := range s {
 		switch r {
-		case '。', '！', '？', '।', '؟', '۔':
-			return false
+		case '。', '！', '？', '।', '؟', '۔', '።', '။':
+			return true
 		case '.', '!', '?':
-			if i+1 == len(between) || between[i+1] == ' ' {
-				return false
+			if i+1 == len(s) || s[i+1] == ' ' {
+				return true
 			}
 		}
 	}
-	return true
+	return false
 }
 
 // footerLabel reports whether a bare URL is labelled like a link of a footer: "Unsubscribe:

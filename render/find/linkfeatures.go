@@ -15,7 +15,7 @@ var linkFeatures = []feature[*link]{
 	when("about an order, an offer or news", func(l *link) bool { return l.trade }),
 	when("undoes or refuses", func(l *link) bool { return l.refuses }),
 	when("a mere way to sign in", func(l *link) bool {
-		return l.own == onlyLogin && !l.target.token && !l.subject().has(lexicon.Login) && !l.subject().has(lexicon.Invite)
+		return l.own == onlyLogin && !l.target.token && !l.target.opaque && !l.subject().has(lexicon.Login) && !l.subject().has(lexicon.Invite)
 	}),
 	when("a mere way to join", func(l *link) bool { return l.own == onlyInvite && (l.subject()|l.opening()|l.near)&onlyInvite == 0 }),
 
@@ -30,7 +30,7 @@ var linkFeatures = []feature[*link]{
 	}),
 	when("its sentence says to follow it", func(l *link) bool { return l.followed && l.near == 0 && l.subject() != 0 }),
 	when("to be copied into a browser", func(l *link) bool { return l.copied }),
-	when("beside words of trade", func(l *link) bool { return l.nearTrade && !l.answersTrade() }),
+	when("beside words of trade", func(l *link) bool { return l.nearTrade && !l.isReply() }),
 	when("for those who did not ask", func(l *link) bool { return l.ifNot && !l.answers() }),
 	when("in what looks like the footer", func(l *link) bool { return l.inFooter() && l.answers() && !l.target.footer }),
 	when("in the footer", func(l *link) bool { return l.inFooter() && !(l.answers() && !l.target.footer) }),
@@ -59,15 +59,17 @@ var linkFeatures = []feature[*link]{
 	when("the subject tells what has happened", func(l *link) bool { return l.reported() >= 2 && !l.asksDespite() }),
 	when("the mail tells what has happened", func(l *link) bool { return l.reported() >= 1 && l.reported() < 2 }),
 	when("the subject asks, and tells what has happened", func(l *link) bool { return l.subject() != 0 && l.mail.purpose.notice >= 2 }),
-	when("the mail is about orders, offers or news", func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.answersTrade() }),
-	when("the mail is about orders, offers or news, but it answers", func(l *link) bool { return l.mail.purpose.trade >= 2 && l.answersTrade() }),
+	when("the mail is about orders, offers or news", func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.isReply() }),
+	when("the mail is about orders, offers or news, but it answers", func(l *link) bool { return l.mail.purpose.trade >= 2 && l.isReply() }),
 	when("some of the mail is about orders, offers or news", func(l *link) bool {
 		return l.mail.purpose.trade >= 1.5 && l.mail.purpose.trade < 2 && l.subject() == 0
 	}),
 	when("the subject asks for something", func(l *link) bool {
 		return l.own == 0 && l.subject() != 0 && (l.subject() != onlyLogin || l.target.token || l.target.opaque && l.bare)
 	}).as(func(l *link) string { return l.subject().String() }),
-	when("the mail has a code", func(l *link) bool { return l.hasCode && !l.target.token && !(l.target.asks != 0 && l.answers()) }),
+	when("the mail has a code", func(l *link) bool {
+		return l.hasCode && !l.target.token && !l.target.opaque && !(l.target.asks != 0 && l.isReply())
+	}),
 	when("the mail is about a meeting", func(l *link) bool { return l.page.meeting }),
 	when("the only link of the text", func(l *link) bool { return l.only }),
 	when("the only link of a short mail, which asks for something", func(l *link) bool {
@@ -97,9 +99,8 @@ func (l *link) wanted() set { return l.subject() | l.opening() | l.own }
 // answers reports whether the link's text asks what the subject asks.
 func (l *link) answers() bool { return l.own&l.subject() != 0 }
 
-// answersTrade reports whether a link is what the mail asks for though it is about trade: to confirm
-// a booking.
-func (l *link) answersTrade() bool {
+// isReply reports whether a link is what the mail asks for, whatever else it is about.
+func (l *link) isReply() bool {
 	return l.answers() || l.bare && l.subject() != 0 || l.target.forRequest() && l.near&l.target.asks != 0
 }
 

@@ -3,7 +3,6 @@ package find
 import (
 	"fmt"
 	"iter"
-	"strings"
 	"unicode/utf8"
 
 	"mayfly/render/find/lexicon"
@@ -159,7 +158,7 @@ func (c *code) inLine(h lexicon.Hit) (p phrase, ok bool) {
 
 // sentenceEndsBefore reports whether a sentence ends between the candidate and a phrase after it.
 func (c *code) sentenceEndsBefore(h lexicon.Hit) bool {
-	return strings.ContainsAny(c.line.text[c.End:c.line.fold.Source(h.Start)], ".!?。।")
+	return sentenceEnds(c.line.text[c.End:c.line.fold.Source(h.Start)])
 }
 
 // claimed reports whether there is another number between two offsets of the folded line.

@@ -31,11 +31,13 @@ func shortMails(t *testing.T) []shortMail {
 		default:
 			m.textDoc = text.Read(strings.ReplaceAll(body, `\n`, "\n"), text.Options{})
 		}
-		switch want := fields[3]; {
-		case strings.Contains(want, "://"):
-			m.link = want
-		case want != "-":
-			m.code = want
+		for want := range strings.FieldsSeq(fields[3]) {
+			switch {
+			case strings.Contains(want, "://"):
+				m.link = want
+			case want != "-":
+				m.code = want
+			}
 		}
 		all = append(all, m)
 	}

@@ -217,29 +217,32 @@ func (t *target) parameters(query string) {
 		case pageNames[name]:
 			t.word(value)
 		}
+		t.opaque = t.opaque || short(value)
 		t.asks |= asked(plain)
 	}
 	t.campaign = campaign > 0 && others == 0
 	t.root = t.root && others == 0
 }
 
-// short reports whether a piece of a path may be a short secret.
+// short reports whether a piece of a URL may be a short secret.
 func short(s string) bool {
 	if len(s) < 8 {
 		return false
 	}
-	digits, letters := 0, 0
+	digits, upper, lower := 0, 0, 0
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c >= '0' && c <= '9':
 			digits++
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
-			letters++
+		case c >= 'a' && c <= 'z':
+			lower++
+		case c >= 'A' && c <= 'Z':
+			upper++
 		default:
 			return false
 		}
 	}
-	return digits >= 2 && letters >= 2
+	return digits >= 2 && upper+lower >= 2 || digits >= 1 && upper >= 2
 }
 
 // secret reports whether a piece of a URL looks random.

@@ -246,7 +246,7 @@ func random(atoms []atom) bool {
 	if a.digits == 0 {
 		return scrambledCase(atoms)
 	}
-	return a.digits >= 2 || a.upper >= 3 && a.lower >= 3
+	return a.digits >= 2 || a.lower == 0 || a.upper >= 3 && a.lower >= 3
 }
 
 // units follow the number of a quantity.
