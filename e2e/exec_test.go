@@ -271,7 +271,7 @@ func TestExecKeepsMails(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	dir := filepath.Join(m.home, "new", "mails")
-	script := `for to in ada bob; do env ` + signUpVariable + `=$to@acme.example SMTP_ADDR=$MAYFLY_SMTP "$0"; done; exit $1`
+	script := `for to in ada bob; do env ` + appVariable + `=mail SMTP_ADDR=$MAYFLY_SMTP "$0" $to@acme.example 482913; done; exit $1`
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ exec env -i PATH="$PATH" TMPDIR="$TMPDIR" "$0" exec -- sh -c '
 	test $PPID = 1 || exit 21
 	! touch "$1" || exit 22
 	address=$("$0" new) || exit 23
-	env ` + signUpVariable + `="$address" SMTP_ADDR="$MAYFLY_SMTP" "$2" || exit 24
+	env ` + appVariable + `=mail SMTP_ADDR="$MAYFLY_SMTP" "$2" "$address" 482913 || exit 24
 	test "$("$0" wait "$address" --code)" = 482913 || exit 25
 	(true &) # an orphan
 	while grep -l "^State:.Z" /proc/[0-9]*/status; do :; done
