@@ -144,19 +144,6 @@ func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// nameCompletions makes Cobra's command completion one of ours.
-func nameCompletions(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	completion, _, err := root.Find([]string{"completion"})
-	cobra.CheckErr(err)
-	completion.Short, completion.Long = "Print a script that completes commands in a shell", ""
-	completion.Example = "source <(mayfly completion bash)\nmayfly completion fish | source"
-	for _, shell := range completion.Commands() {
-		shell.Short, shell.Args = "Print the script for "+shell.Name(), noArgs
-	}
-	group(completion)
-}
-
 // unquoteUsages takes the back quotes that name a flag's value from the texts shown as completions.
 func unquoteUsages(cmd *cobra.Command) {
 	unquote := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }

@@ -1,0 +1,226 @@
+//go:build unix
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mayfly/api/apitest"
+)
+
+// keepsSettings runs a test in a shell, whose terminal must have the same settings afterwards.
+func (s *shell) keepsSettings(test func()) {
+	s.t.Helper()
+	s.mustRun("stty -a > before")
+	test()
+	if s.run("stty -a > after; cmp before after") != "0" {
+		s.t.Errorf("%s: the terminal's settings have changed:\n%s", s.name, s.text())
+	}
+}
+
+// stopped is what shells say of a job that was stopped.
+func stopped(text string) bool {
+	return strings.Contains(text, "Stopped") || strings.Contains(text, "suspended") || strings.Contains(text, "has stopped")
+}
+
+// everyCommand are commands that end by themselves.
+var everyCommand = []string{
+	"mayfly --version", "mayfly --help", "mayfly help ci", "mayfly ls", "mayfly messages", "mayfly read", "mayfly wait", "mayfly new",
+	"mayfly preview mail.md", "mayfly save --dir .", "mayfly key status", "mayfly doctor", "mayfly man", "mayfly completion bash > script",
+	"mayfly new --copy",
+}
+
+func TestEveryCommandWorksInTheBackground(t *testing.T) {
+	inEachShell(t, func(t *testing.T, name string) {
+		m := machineWithMail(t)
+		s := m.shell(name)
+		for _, command := range everyCommand {
+			s.keepsSettings(func() { s.mustRun(command + " & wait") })
+		}
+		if text := s.output(); stopped(text) || strings.Count(text, "482913") < 2 {
+			t.Errorf("a job was stopped, or wrote nothing:\n%s", text)
+		}
+	})
+}
+
+func TestEveryCommandLeavesTheTerminalsSettings(t *testing.T) {
+	inEachShell(t, func(t *testing.T, name string) {
+		m := machineWithMail(t)
+		s := m.shell(name)
+		for _, command := range everyCommand {
+			s.keepsSettings(func() { s.mustRun(command + " | cat >/dev/null") })
+		}
+	})
+}
+
+// While a command runs, the settings may become those of another, such as the pager that it writes to.
+func TestACommandLeavesTheSettingsOfOthersAlone(t *testing.T) {
+	t.Parallel()
+	shell := newMachine(t).command()
+	shell.Path, shell.Args = "/bin/sh", []string{"sh", "-c", `exec 3<&0; mkfifo mail.txt
+		"$0" preview mail.txt <&3 &
+		exec 4>mail.txt # when it has been opened for reading
+		stty -icanon; echo Hello >&4; exec 4>&-; wait
+		stty -a | grep -q -e -icanon; echo "ended $?"`, program}
+	s := startInTerminal(t, shell)
+	s.waitFor("Hello", "ended 0")
+}
+
+// machineWithMail has an inbox with a message, and a pager that touches the terminal's settings.
+func machineWithMail(t *testing.T) *machine {
+	t.Helper()
+	m, double := machineWithService(t)
+	address := m.mustRun("new")
+	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello", Text: "Your code is 482913."})
+	for name, text := range map[string]string{"mail.md": "# Hello\n", "pager": "#!/bin/sh\nstty -icanon <&2; stty icanon <&2; exec cat\n"} {
+		if err := os.WriteFile(filepath.Join(m.home, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m.with("PAGER="+filepath.Join(m.home, "pager"), "CI=true") // nobody answers what a terminal is asked
+}
+
+func TestAWaitInTheBackgroundDrawsNothing(t *testing.T) {
+	t.Parallel()
+	m, double := machineWithService(t)
+	address := m.mustRun("new")
+	s := m.shell("bash")
+	s.mustRun("mayfly wait " + address + " --code & true")
+	s.mustRun("echo undisturbed")
+	if text := s.output(); strings.Contains(text, "waiting for") {
+		t.Errorf("the terminal shows %q", text)
+	}
+	s.send("fg")
+	s.waitFor("waiting for mail to " + address)
+	s.typeKeys("\x1a")
+	s.waitUntil("a stopped job", stopped)
+	s.done()
+	s.mustRun("bg; true")
+	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello", Text: "Your code is 482913."})
+	s.waitFor("482913")
+	s.mustRun("wait")
+}
+
+func TestServeAsAJob(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"bash", "zsh"} {
+		m := newMachine(t)
+		s := m.shell(name)
+		const serve = "mayfly serve --http 127.0.0.1:0 --smtp 127.0.0.1:0 --store store"
+		s.keepsSettings(func() {
+			s.send(serve + " & true")
+			s.waitFor("mayfly serves")
+			s.typeKeys("\r")
+			s.done()
+			s.mustRun("kill %1; wait")
+		})
+		if text := s.output(); stopped(text) {
+			t.Errorf("%s: the job was stopped:\n%s", name, text)
+		}
+		s.mustRun("clear")
+		s.keepsSettings(func() {
+			s.send(serve)
+			s.waitFor("mayfly serves")
+			s.typeKeys("\x1a")
+			s.waitUntil("a stopped job", stopped)
+			s.done()
+			s.mustRun("bg; true")
+			s.mustRun("kill %1; wait")
+		})
+		s.mustRun("clear")
+		s.keepsSettings(func() {
+			s.send(serve)
+			s.waitFor("mayfly serves")
+			s.typeKeys("\x03")
+			s.typeKeys("\r")
+			s.waitUntil("the prompt", func(string) bool { return s.line() == readyPrompt })
+		})
+	}
+}
+
+// untilStopped waits until the job that was started last is stopped.
+const untilStopped = "until ps -o stat= -p $! | grep T; do true; done"
+
+// What needs the terminal is stopped in the background, as any such program, and goes on in the
+// foreground.
+func TestWhatNeedsTheTerminalWaitsForTheForeground(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"bash", "zsh"} {
+		m := newMachine(t)
+		s := m.shell(name)
+		s.keepsSettings(func() {
+			s.mustRun("mayfly & " + untilStopped)
+			s.send("fg")
+			s.waitFor("Inboxes")
+			s.typeKeys("q")
+			s.done()
+		})
+		s.mustRun("clear")
+		s.keepsSettings(func() {
+			s.mustRun("mayfly --base-url http://127.0.0.1:1 key set --file & " + untilStopped)
+			s.send("fg")
+			s.waitFor("API key for")
+			s.typeKeys("a-key\r")
+			s.done()
+		})
+	}
+}
+
+func TestAPromptThatIsEndedRestoresTheSettings(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t).with("MAYFLY_BASE_URL=http://127.0.0.1:1")
+	s := m.shell("bash")
+	prompt := func(end func()) {
+		t.Helper()
+		s.mustRun("clear")
+		s.send(`sh -c 'echo $$ >pid; exec mayfly key set --file'`)
+		s.waitFor("API key for")
+		end()
+		if status := s.done(); status != "130" && status != "143" {
+			t.Errorf("the status is %s", status)
+		}
+	}
+	s.keepsSettings(func() { prompt(func() { s.typeKeys("\x03") }) })
+	for _, settings := range []string{"stty -tostop", "stty tostop"} {
+		s.mustRun(settings)
+		s.keepsSettings(func() {
+			prompt(func() {
+				pid, err := os.ReadFile(filepath.Join(m.home, "pid"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				n, err := strconv.Atoi(strings.TrimSpace(string(pid)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := syscall.Kill(n, syscall.SIGTERM); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+func TestCommandsInPipesAndSubstitutions(t *testing.T) {
+	inEachShell(t, func(t *testing.T, name string) {
+		m := machineWithMail(t)
+		s := m.shell(name)
+		set := "ADDRESS=$(mayfly new)"
+		if name == "fish" {
+			set = "set ADDRESS (mayfly new)"
+		}
+		s.keepsSettings(func() {
+			s.mustRun(set)
+			s.mustRun("mayfly ls | head -n 1")
+			s.mustRun("mayfly man serve | head -n 1")
+			s.mustRun("yes | mayfly rm --yes $ADDRESS")
+			s.mustRun("mayfly read | grep 482913")
+			s.mustRun("mayfly wait --code </dev/null | grep 482913")
+		})
+	})
+}
