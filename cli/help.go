@@ -41,7 +41,9 @@ func (a *app) helpCommand() *cobra.Command {
 			}
 			children := target.Commands()
 			if len(args) == 0 {
-				children = append(children, topicCommands()...)
+				children = append(children, slices.DeleteFunc(topicCommands(), func(t *cobra.Command) bool {
+					return slices.ContainsFunc(children, func(c *cobra.Command) bool { return c.Name() == t.Name() })
+				})...)
 			}
 			var words []cobra.Completion
 			for _, c := range children {

@@ -83,10 +83,18 @@ func TestHelpSuggests(t *testing.T) {
 	}
 }
 
-func TestNoTopicHasTheNameOfACommand(t *testing.T) {
+// A topic may have the name of a command only if it is about that command, and says where its help is.
+func TestATopicWithTheNameOfACommandPointsToItsHelp(t *testing.T) {
 	for _, topic := range manual.Topics() {
-		if cmd, rest, err := (&app{}).root().Find([]string{topic.Name}); err == nil && len(rest) == 0 {
-			t.Errorf("%s is a topic and a command", cmd.Name())
+		cmd, rest, err := (&app{}).root().Find([]string{topic.Name})
+		if err != nil || len(rest) > 0 {
+			continue
+		}
+		if r := run(t, machine(t), "", "help", topic.Name); !strings.Contains(r.stdout, "mayfly "+cmd.Name()+" --help") {
+			t.Errorf("%s is a topic and a command; the topic is %s", cmd.Name(), r.stdout)
+		}
+		if r := run(t, machine(t), "", "__complete", "help", topic.Name); strings.Count(r.stdout, topic.Name+"\t") != 1 {
+			t.Errorf("%s is completed as %s", topic.Name, r.stdout)
 		}
 	}
 }

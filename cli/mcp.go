@@ -17,7 +17,7 @@ func (a *app) mcpCommand() *cobra.Command {
 		Short: "Serve inboxes to agents over the Model Context Protocol",
 		Long: "Serve inboxes to an agent over the Model Context Protocol, on standard input and output. " +
 			"The service and the key are chosen as for every other command: set them with MAYFLY_BASE_URL and MAYFLY_API_KEY. " +
-			"The local service is started if it does not run.",
+			"The local service is started if it does not run. `mayfly help mcp` says how to set up the client of the agent.",
 		Example: `mayfly mcp
 MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 		Args: noArgs,
