@@ -138,6 +138,12 @@ func New(baseURL, key string, o Options) (*Client, error) {
 	return c, nil
 }
 
+// CheckBaseURL returns what is wrong with a base URL, other than that it is insecure.
+func CheckBaseURL(baseURL string) error {
+	_, err := parseBase(baseURL, true)
+	return err
+}
+
 func parseBase(baseURL string, insecure bool) (*url.URL, error) {
 	base, err := url.Parse(strings.TrimSpace(baseURL))
 	switch {
@@ -151,7 +157,7 @@ func parseBase(baseURL string, insecure bool) (*url.URL, error) {
 	case base.RawQuery != "" || base.Fragment != "":
 		return nil, errors.New("the base URL must not have a query or a fragment")
 	case base.Scheme == "http" && !insecure && !isLoopback(base.Hostname()):
-		return nil, fmt.Errorf("the API key is not sent over plain HTTP to %s: use https, or allow it explicitly", base.Host)
+		return nil, fmt.Errorf("the API key is not sent over plain HTTP to %s: use https", base.Host)
 	}
 	return url.Parse(strings.TrimRight(base.Scheme+"://"+base.Host+base.EscapedPath(), "/"))
 }

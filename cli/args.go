@@ -69,7 +69,7 @@ func usageOf(cmd *cobra.Command, format string, args ...any) error {
 
 func unknownCommand(cmd *cobra.Command, name string) error {
 	unknown := usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath())
-	if near := like(cmd, name); len(near) > 0 {
+	if near := like(cmd, name); len(near) > 0 && name != "" {
 		return withNext(unknown, "did you mean "+strings.Join(near, " or ")+"?")
 	}
 	return unknown
@@ -98,16 +98,21 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &missing):
 		return usagef("%s needs a value", flagRow(missing.GetFlag()).name)
 	case errors.As(err, &invalid):
-		reason := invalid.Unwrap()
-		if number := (*strconv.NumError)(nil); errors.As(reason, &number) { // it names functions of Go
-			reason = errors.New("want a number")
-			if invalid.GetFlag().Value.Type() == "bool" {
-				reason = errors.New("want true or false")
-			}
-		}
-		return usagef("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), reason)
+		return usagef("--%s %w", invalid.GetFlag().Name, invalidValue(invalid))
 	}
 	return usagef("%w", err)
+}
+
+// invalidValue names the value of a flag, and says what is wrong with it.
+func invalidValue(invalid *pflag.InvalidValueError) error {
+	reason := invalid.Unwrap()
+	if number := (*strconv.NumError)(nil); errors.As(reason, &number) { // it names functions of Go
+		reason = errors.New("want a number")
+		if invalid.GetFlag().Value.Type() == "bool" {
+			reason = errors.New("want true or false")
+		}
+	}
+	return fmt.Errorf("%q: %w", invalid.GetValue(), reason)
 }
 
 // unknownFlag suggests the flags with names like the one given, also for -json.

@@ -26,6 +26,15 @@ func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 		}
 	}
 	var errs []error
+	set := func(f *pflag.Flag, source, value string) {
+		err := flags.Set(f.Name, value)
+		if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {
+			err = invalidValue(invalid)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s %w", source, err))
+		}
+	}
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := strings.ReplaceAll(f.Name, "-", "_")
 		setting, inFile := settings[name]
@@ -35,13 +44,9 @@ func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
 		}
 		variable := "MAYFLY_SERVE_" + strings.ToUpper(name)
 		if value := a.env.Getenv(variable); value != "" {
-			if err := flags.Set(f.Name, value); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", variable, err))
-			}
+			set(f, variable, value)
 		} else if inFile {
-			if err := flags.Set(f.Name, settingText(setting)); err != nil {
-				errs = append(errs, fmt.Errorf("%s, %s: %w", file, name, err))
-			}
+			set(f, file+": "+name, settingText(setting))
 		}
 	})
 	for _, name := range slices.Sorted(maps.Keys(settings)) {

@@ -32,9 +32,20 @@ type endpoint struct {
 
 func (p endpoint) local() bool { return p.baseURL == "" }
 
-// endpoint decides which service to use: flags come before the environment, which comes before
-// config.toml; without any of them it is the local service.
+// endpoint decides which service to use, and refuses an address that cannot be one.
 func (a *app) endpoint() (endpoint, error) {
+	p, err := a.namedEndpoint()
+	if err == nil && !p.local() {
+		if invalid := api.CheckBaseURL(p.baseURL); invalid != nil {
+			err = usagef("%w", invalid) // which does not repeat the address: it may have a password
+		}
+	}
+	return p, err
+}
+
+// namedEndpoint is the service that is named: flags come before the environment, which comes before
+// config.toml; without any of them it is the local service.
+func (a *app) namedEndpoint() (endpoint, error) {
 	conf := a.config()
 	if a.baseURL != "" {
 		return endpoint{cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE")), a.baseURL, a.insecure}, nil

@@ -91,9 +91,9 @@ func nextStep(err error) string {
 	case errors.As(err, &f) && f.next != "":
 		return f.next
 	case errors.Is(err, api.ErrUnauthorized):
-		return "run `mayfly key status` to see which key is used, `mayfly key set` to change it"
+		return "`mayfly key status` shows which key was used and where it comes from, `mayfly key set` stores another"
 	case errors.Is(err, api.ErrForbidden):
-		return "the key's plan does not allow this"
+		return "use a key with a plan that allows this"
 	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &limited) && limited.RetryAfter > 0:
 		return "try again in " + wholeSeconds(limited.RetryAfter)
 	case errors.Is(err, syscall.ECONNREFUSED):

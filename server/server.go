@@ -11,7 +11,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -114,10 +116,24 @@ func (s *Server) listen() error {
 		}
 		var err error
 		if *l.listener, err = net.Listen("tcp", l.addr); err != nil {
-			return fmt.Errorf("listening for %s: %w", l.name, err)
+			return unlistened(l.name, l.addr, err)
 		}
 	}
 	return nil
+}
+
+// unlistened says why nothing can listen for a protocol at an address.
+func unlistened(protocol, addr string, err error) error {
+	if call := (&os.SyscallError{}); errors.As(err, &call) {
+		err = call.Err
+	}
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		err = errors.New("another process listens there")
+	case errors.Is(err, syscall.EACCES):
+		err = errors.New("only root, or a process with CAP_NET_BIND_SERVICE, may listen on a port below 1024")
+	}
+	return fmt.Errorf("listening for %s at %s: %w", protocol, addr, err)
 }
 
 // newServers creates the REST, SMTP and metrics servers.
@@ -178,7 +194,10 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 		}
 	}
 	if c.CatchAll {
-		if _, err := service.New(s.store, o).Key(ctx, owner); err != nil {
+		switch _, err := service.New(s.store, o).Key(ctx, owner); {
+		case service.ErrorCode(err) == service.NotFound:
+			return nil, fmt.Errorf("there is no API key %s to own the catch-all inboxes: `mayfly admin key list` lists the IDs", owner)
+		case err != nil:
 			return nil, fmt.Errorf("the catch-all key %s: %w", owner, err)
 		}
 		o.CatchAll = owner

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -71,6 +74,15 @@ func explain(err error) error {
 	var refused *pgconn.PgError
 	if errors.As(connect, &refused) {
 		return errors.New(refused.Message)
+	}
+	var dns *net.DNSError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return errors.New("connection refused; is PostgreSQL running there?")
+	case errors.As(err, &dns):
+		return errors.New("the host " + dns.Name + " was not found")
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return errors.New("it does not answer")
 	}
 	// There is a line for each address, with TLS and without.
 	return errors.New(strings.Join(slices.Compact(strings.Split(connect.Unwrap().Error(), "\n")), "; "))
