@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/pelletier/go-toml/v2"
 
 	"mayfly/local"
 )
@@ -150,6 +152,74 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+string(b))
 	return http.DefaultTransport.RoundTrip(r)
+}
+
+// Every client is set up as docs/mcp.md says, with a service and a key in place of those in it.
+func TestTheLinesForMCPClients(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.useFreePorts()
+	s := m.serve(filepath.Join(m.home, "store"), "--mcp")
+	key := m.key(s.store, "dev")
+	actual := strings.NewReplacer("https://mail.example", s.rest, "YOUR_KEY", key, "${input:mayfly-key}", key)
+	var configs []any
+	for _, text := range examples(t, "mcp.md", "json") {
+		var config any
+		if err := json.Unmarshal([]byte(actual.Replace(text)), &config); err != nil {
+			t.Errorf("%v in %s", err, text)
+		}
+		configs = append(configs, config)
+	}
+	for _, text := range examples(t, "mcp.md", "toml") {
+		var config map[string]any
+		if err := toml.Unmarshal([]byte(actual.Replace(text)), &config); err != nil {
+			t.Errorf("%v in %s", err, text)
+		}
+		configs = append(configs, config)
+	}
+	transports := map[string]sdk.Transport{}
+	for _, config := range configs {
+		collectTransports(m, config, key, transports)
+	}
+	if len(transports) != 3 { // the local service, another, and that over HTTP
+		t.Errorf("docs/mcp.md has %d servers", len(transports))
+	}
+	for name, transport := range transports {
+		t.Run(name, func(t *testing.T) { newAgent(t, transport).call("list_inboxes", nil) })
+	}
+}
+
+// collectTransports adds those that a client's configuration names, by what they do.
+func collectTransports(m *machine, config any, key string, to map[string]sdk.Transport) {
+	c, ok := config.(map[string]any)
+	if !ok {
+		return
+	}
+	if c["command"] == "mayfly" {
+		var args, environ []string
+		for _, arg := range c["args"].([]any) {
+			args = append(args, arg.(string))
+		}
+		env, _ := c["env"].(map[string]any)
+		for name, value := range env {
+			environ = append(environ, name+"="+value.(string))
+		}
+		cmd := exec.Command(program, args...)
+		cmd.Env, cmd.Dir = m.with(environ...).environ, m.home
+		to[fmt.Sprint(args, len(environ))] = &sdk.CommandTransport{Command: cmd}
+	}
+	if url, ok := cmp.Or(c["url"], c["httpUrl"]).(string); ok {
+		headers, _ := c["headers"].(map[string]any)
+		authorization, _ := headers["Authorization"].(string)
+		if c["bearer_token_env_var"] == "MAYFLY_API_KEY" {
+			authorization = "Bearer " + key
+		}
+		token := bearer(strings.TrimPrefix(authorization, "Bearer "))
+		to[url+" with "+authorization] = &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: token}}
+	}
+	for _, inner := range c {
+		collectTransports(m, inner, key, to)
+	}
 }
 
 // An agent that waits does not notice that the local service ends and comes back, and is not handed what
