@@ -161,11 +161,11 @@ func (w *waiting) run(ctx context.Context, arg string) error {
 		}
 	}
 	err := w.find(ctx, arg)
-	if ok && arg != known.ID && exitStatus(err) == statusNotFound || ok && err == nil && w.inbox.ID == known.ID {
-		w.inbox, err = known, watch.ErrGone // which says more than that there is no such inbox
-	}
-	if err == nil {
+	switch {
+	case err == nil && w.inbox.ID != known.ID:
 		err = w.await(ctx)
+	case err == nil || exitStatus(err) == statusNotFound && ok && arg != known.ID:
+		w.inbox, err = known, watch.ErrGone // which says more than that there is no such inbox
 	}
 	return w.explain(err)
 }

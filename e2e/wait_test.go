@@ -195,6 +195,27 @@ func TestAWaitThatIsKilledTakesNothing(t *testing.T) {
 	}
 }
 
+func TestAWaitThatCannotPrintTakesNothing(t *testing.T) {
+	t.Parallel()
+	m, double := machineWith(t, apitest.Options{})
+	address := m.mustRun("new")
+	deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "Your code", Text: codeAndLink("111111")})
+	reads, writes, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reads.Close(); err != nil {
+		t.Fatal(err)
+	}
+	defer writes.Close()
+	cmd := m.command("wait", "--code")
+	cmd.Stdout = writes
+	if err := cmd.Run(); err == nil {
+		t.Error("it is said to be printed")
+	}
+	m.expectPrinted([2]string{"wait --code", "111111"})
+}
+
 func TestWaitWithoutAStateFolder(t *testing.T) {
 	t.Parallel()
 	m, double := machineWith(t, apitest.Options{Extensions: true})
