@@ -88,20 +88,26 @@ func machineWithMail(t *testing.T) *machine {
 func TestAWaitInTheBackgroundDrawsNothing(t *testing.T) {
 	t.Parallel()
 	m, double := machineWithService(t)
+	hello := apitest.Mail{From: "x@acme.example", Subject: "Hello", Text: "Your code is 482913."}
 	address := m.mustRun("new")
 	s := m.shell("bash")
 	s.mustRun("mayfly wait " + address + " --code & true")
-	s.mustRun("echo undisturbed")
+	deliver(t, double, address, hello)
+	s.waitFor("482913")
+	s.mustRun("wait")
 	if text := s.output(); strings.Contains(text, "waiting for") {
 		t.Errorf("the terminal shows %q", text)
 	}
+
+	address = m.mustRun("new")
+	s.mustRun("clear; mayfly wait " + address + " --code & true")
 	s.send("fg")
 	s.waitFor("waiting for mail to " + address)
 	s.typeKeys("\x1a")
 	s.waitUntil("a stopped job", stopped)
 	s.done()
-	s.mustRun("bg; true")
-	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello", Text: "Your code is 482913."})
+	s.mustRun("clear; bg; true")
+	deliver(t, double, address, hello)
 	s.waitFor("482913")
 	s.mustRun("wait")
 }
