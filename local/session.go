@@ -117,16 +117,12 @@ func (o Options) ask(ctx context.Context, request string) (s State, err error) {
 // request makes a request to the service. It fails with errNoAnswer if the service is absent, ends,
 // or refuses.
 func (o Options) request(ctx context.Context, request string) (answer io.ReadCloser, err error) {
-	client, err := server.ControlClient(ctx, o.StoreDir())
-	if err != nil {
-		return nil, errNoAnswer
-	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://admin"+controlPath+request, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Close = true
-	resp, err := client.Do(req)
+	resp, err := server.ControlClient(o.StoreDir()).Do(req)
 	switch {
 	case err != nil:
 		return nil, errNoAnswer

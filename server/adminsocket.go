@@ -206,23 +206,25 @@ type remote struct{ client *http.Client }
 
 // dialAdmin connects to the socket of a store, and fails if no process owns the store.
 func dialAdmin(ctx context.Context, store string) (remote, error) {
-	path := filepath.Join(store, socketName)
-	if len(path) > maxSocketPath {
-		note, err := os.ReadFile(filepath.Join(store, socketPathName))
-		if err != nil {
-			return remote{}, err
-		}
-		path = strings.TrimSpace(string(note))
-	}
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "unix", path)
+	c, err := dialSocket(ctx, store)
 	if err != nil {
 		return remote{}, err
 	}
 	_ = c.Close() // it only tested whether there is a server
-	return remote{&http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) },
-	}}}, nil
+	return remote{ControlClient(store)}, nil
+}
+
+func dialSocket(ctx context.Context, store string) (net.Conn, error) {
+	path := filepath.Join(store, socketName)
+	if len(path) > maxSocketPath {
+		note, err := os.ReadFile(filepath.Join(store, socketPathName))
+		if err != nil {
+			return nil, err
+		}
+		path = strings.TrimSpace(string(note))
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "unix", path)
 }
 
 // do makes a request and decodes its result.
@@ -290,8 +292,9 @@ func (r remote) close() error {
 }
 
 // ControlClient returns a client for what the process that owns the store in a directory serves as
-// [Config].Control, at http://admin/control/. It fails if no process owns the store.
-func ControlClient(ctx context.Context, store string) (*http.Client, error) {
-	r, err := dialAdmin(ctx, store)
-	return r.client, err
+// [Config].Control, at http://admin/control/. Requests fail if no process owns the store.
+func ControlClient(store string) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dialSocket(ctx, store) },
+	}}
 }
