@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"mayfly/api"
+	"mayfly/api/watch"
 	"mayfly/render"
 )
 
@@ -28,6 +29,8 @@ func remedy(err error) string {
 		return "Ask the user to set MAYFLY_API_KEY to a valid key."
 	case errors.Is(err, api.ErrForbidden):
 		return "The plan of the API key does not allow this; ask the user for another key."
+	case errors.Is(err, watch.ErrGone):
+		return "create_inbox makes another."
 	case errors.Is(err, errNoInbox):
 		return "list_inboxes lists those there are."
 	case errors.Is(err, api.ErrNotFound):

@@ -173,7 +173,7 @@ type messageResult struct {
 	Truncated   bool           `json:"truncated,omitempty"`
 	HiddenText  string         `json:"hidden_text,omitempty"`
 	Attachments []attachedFile `json:"attachments,omitempty"`
-	Resource    string         `json:"resource"`
+	Resource    string         `json:"resource,omitempty"` // with all of the text, if it is truncated
 }
 
 // attachedFile is an attachment in a result.
@@ -203,9 +203,11 @@ func (t *tools) readMessage(ctx context.Context, r *sdk.CallToolRequest, in mess
 func newResult(m *message.Message, now time.Time) messageResult {
 	out := messageResult{
 		ID: m.ID, From: sender(m.From.Name, m.From.Addr), To: render.Clean(m.Recipients()), Subject: render.Clean(m.Subject),
-		receipt: newReceipt(m.ReceivedAt, now), Resource: messageURI(m.InboxID, m.ID), Warning: warning,
+		receipt: newReceipt(m.ReceivedAt, now), Warning: warning,
 	}
-	out.Text, out.Truncated = shorten(m.Mail().Plain(), maxText)
+	if out.Text, out.Truncated = shorten(m.Mail().Plain(), maxText); out.Truncated {
+		out.Resource = messageURI(m.InboxID, m.ID)
+	}
 	out.HiddenText, _ = shorten(hiddenText(m.Mail()), maxHidden)
 	if code, ok := m.Mail().Code(); ok {
 		out.Code = render.Clean(code.Value)

@@ -83,6 +83,24 @@ func (a agent) pages(tool string, arguments map[string]any) (n int, all []string
 	}
 }
 
+// What is too long for a result is in the resource that it names.
+func TestALongTextIsTruncated(t *testing.T) {
+	a := newAgent(t, apitest.Options{Extensions: true}, nil)
+	var inbox madeInbox
+	a.call("create_inbox", nil, &inbox)
+	for text, truncated := range map[string]bool{strings.Repeat("word ", 10_000): true, "short": false} {
+		m := a.deliver(inbox, apitest.Mail{Text: text})
+		var out struct {
+			Text, Resource string
+			Truncated      bool
+		}
+		a.call("read_message", map[string]any{"inbox": inbox.ID, "message": m.ID}, &out)
+		if out.Truncated != truncated || (out.Resource != "") != truncated || len(out.Text) > 20_010 {
+			t.Errorf("a text of %d characters: %d, %v, %q", len(text), len(out.Text), out.Truncated, out.Resource)
+		}
+	}
+}
+
 // A list of inboxes costs a request for each on the page where the service has no list, and none for
 // those on the other pages.
 func TestAPageOfInboxesCostsFewRequests(t *testing.T) {

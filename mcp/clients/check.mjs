@@ -91,7 +91,7 @@ async function flow(name, transport, smtp) {
     assert.match(message.text, /482913/);
     assert.equal(message.code, "482913");
     assert.match(message.warning, /untrusted/);
-    const raw = await client.readResource({ uri: `${message.resource}/raw` });
+    const raw = await client.readResource({ uri: `mayfly://inbox/${inbox.id}/message/${message.id}/raw` });
     assert.match(Buffer.from(raw.contents[0].blob, "base64").toString(), /Subject: Your verification code/);
   });
   await test(`${name}: a call that is cancelled ends`, async () => {
