@@ -23,8 +23,6 @@ func messageURI(inboxID, messageID string) string {
 	return "mayfly://inbox/" + url.PathEscape(inboxID) + "/message/" + url.PathEscape(messageID)
 }
 
-func rawURI(inboxID, messageID string) string { return messageURI(inboxID, messageID) + "/raw" }
-
 func attachmentURI(inboxID, messageID, attachmentID string) string {
 	return messageURI(inboxID, messageID) + "/attachment/" + url.PathEscape(attachmentID)
 }
