@@ -28,6 +28,7 @@ var linkFeatures = []feature[*link]{
 	when("nothing near it asks", func(l *link) bool {
 		return l.near == 0 && l.own == 0 && !l.target.forRequest() && !(l.followed && l.subject() != 0)
 	}),
+	when("nothing in the mail asks", func(l *link) bool { return (l.near | l.wanted() | l.target.asks) == 0 }),
 	when("its sentence says to follow it", func(l *link) bool { return l.followed && l.near == 0 && l.subject() != 0 }),
 	when("to be copied into a browser", func(l *link) bool { return l.copied }),
 	when("beside words of trade", func(l *link) bool { return l.nearTrade && !l.isReply() }),
@@ -46,7 +47,7 @@ var linkFeatures = []feature[*link]{
 	}).as(func(l *link) string { return l.target.asks.String() }),
 	when("asks by its path and carries a secret", func(l *link) bool { return l.target.forRequest() }),
 	when("the only link, asks by its path and carries a secret", func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
-	when("asks nothing by its path, and carries nothing", func(l *link) bool { return !l.target.made() && l.subject() == 0 }),
+	when("asks nothing by its path, and carries nothing", func(l *link) bool { return !l.target.made() && !l.target.root }),
 	when("leads to a front page", func(l *link) bool { return l.target.root }),
 	when("leads to what footers link to", func(l *link) bool { return l.target.footer && l.target.asks == 0 && !(l.answers() && l.target.token) }),
 	when("its path undoes or refuses", func(l *link) bool { return l.target.refuse }),
@@ -73,8 +74,8 @@ var linkFeatures = []feature[*link]{
 	when("the mail is about a meeting", func(l *link) bool { return l.page.meeting }),
 	when("the only link of the text", func(l *link) bool { return l.only }),
 	when("the only link of a short mail, which asks for something", func(l *link) bool {
-		asks := l.own&^onlyInvite&^onlyLogin != 0 && l.target.made() || l.subject() != 0 && (l.own != 0 || l.bare || l.generic)
-		return asks && l.only && l.page.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
+		asks := l.own&^onlyInvite&^onlyLogin != 0 || l.subject() != 0 && (l.own != 0 || l.bare || l.generic)
+		return asks && l.target.made() && l.only && l.page.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
 	}),
 	when("the only answer to the subject", func(l *link) bool {
 		return l.only && l.bare && l.target.token && !l.hasCode && l.near == 0 && l.subject()&^onlyLogin != 0

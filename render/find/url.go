@@ -14,6 +14,7 @@ type target struct {
 	root         bool // leads to the front page
 	token        bool // has a secret
 	opaque       bool // has what may be a short secret
+	query        bool // has parameters, those of campaigns aside
 	asks         set  // purposes named by words in it
 	footer       bool // leads to something that footers link to
 	social       bool // leads to a profile in a social network, or to a shop of applications
@@ -26,7 +27,10 @@ type target struct {
 // pathWords are words in paths and hosts that say what a link is for.
 var pathWords = map[lexicon.Class]map[string]bool{
 	lexicon.Confirm: wordSet("verify verification verifyemail confirm confirmation confirmations confirmemail activate activation " +
-		"validate validation optin signup register registration onboarding approve authorize setup init enroll enrollment enrollaccount"),
+		"validate validation optin signup register registration onboarding approve authorize setup init enroll enrollment enrollaccount " +
+		"bestaetigen bestaetigung aktivieren confirmer confirmar confirmacion confirmacao conferma confermare verificar verificacion " +
+		"verificacao verifica verifikasi verifier valider activer activar ativar attiva aktivasi bevestigen bekraeft bekrefta vahvista " +
+		"potwierdz aktywacja potvrdit potvrdi overit megerosites dogrula onayla podtverdit"),
 	lexicon.Login:  wordSet("login signin magic magiclink auth authenticate callback otp session sso"),
 	lexicon.Reset:  wordSet("reset password passwords recover recovery resetpassword passwordreset changepassword updatepassword newpassword forgot pwreset setpassword lostpassword"),
 	lexicon.Invite: wordSet("invite invites invitation invitations accept join"),
@@ -98,8 +102,8 @@ func (t *target) forRequest() bool {
 	return t.token && t.asks&^onlyLogin != 0 && !t.footer && !t.refuse
 }
 
-// made reports whether a URL may be made for a request: it asks or carries what may be a secret.
-func (t *target) made() bool { return t.asks != 0 || t.token || t.opaque }
+// made reports whether a URL may be made for a request: it asks or carries something.
+func (t *target) made() bool { return t.asks != 0 || t.token || t.opaque || t.query }
 
 // longestURL is how much of a URL is read, in bytes.
 const longestURL = 4096
@@ -221,7 +225,8 @@ func (t *target) parameters(query string) {
 		t.asks |= asked(plain)
 	}
 	t.campaign = campaign > 0 && others == 0
-	t.root = t.root && others == 0
+	t.query = others > 0
+	t.root = t.root && !t.query
 }
 
 // short reports whether a piece of a URL may be a short secret.
