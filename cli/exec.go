@@ -113,6 +113,9 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = x.app.env.Stdin, x.app.env.Stdout, x.app.env.Stderr
 	cmd.Env = append(x.environ(running), stateVariable+"="+state)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	status, interrupted, err := x.app.signals.supervise(cmd)
 	if err != nil {
 		return cannotRun(args[0], err)

@@ -33,7 +33,6 @@ var ignored = func() map[os.Signal]bool {
 func (s *signals) supervise(cmd *exec.Cmd) (status int, interrupted bool, err error) {
 	received := make(chan os.Signal, 64)
 	defer signal.Stop(received)
-	signal.Stop(s.received)
 	defer s.notify()
 	for _, passed := range []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
@@ -43,6 +42,7 @@ func (s *signals) supervise(cmd *exec.Cmd) (status int, interrupted bool, err er
 			signal.Notify(received, passed)
 		}
 	}
+	signal.Stop(s.received)
 
 	runtime.LockOSThread() // with which the command would end
 	defer runtime.UnlockOSThread()
@@ -55,16 +55,14 @@ func (s *signals) supervise(cmd *exec.Cmd) (status int, interrupted bool, err er
 	for {
 		select {
 		case sig := <-received:
-			if fromTerminal(sig, cmd.Process.Pid) {
-				interrupted = interrupted || sig == syscall.SIGINT
-				continue
+			if !fromTerminal(sig, cmd.Process.Pid) {
+				_ = cmd.Process.Signal(sig) // it may have ended
 			}
-			_ = cmd.Process.Signal(sig) // it may have ended
 		case w := <-ended:
 			if !w.Signaled() {
 				return w.ExitStatus(), false, nil
 			}
-			return statusSignalFloor + int(w.Signal()), interrupted && w.Signal() == syscall.SIGINT, nil
+			return statusSignalFloor + int(w.Signal()), w.Signal() == syscall.SIGINT && hasTerminal(), nil
 		}
 	}
 }
