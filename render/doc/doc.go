@@ -55,6 +55,15 @@ const (
 	End
 )
 
+// VAlign is where a cell that is lower than its row stands.
+type VAlign uint8
+
+const (
+	Top VAlign = iota
+	Middle
+	Bottom
+)
+
 // Block is a node of a document.
 type Block struct {
 	Kind     Kind

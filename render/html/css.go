@@ -20,6 +20,7 @@ const (
 	pHeight
 	pMaxHeight
 	pWidth
+	pMaxWidth
 	pOverflow
 	pPosition
 	pLeft
@@ -59,6 +60,7 @@ const (
 	pDirection
 	pListStyle
 	pVerticalAlign
+	pFloat
 	pFlexDirection
 	pGridColumns
 	pGridColumn
@@ -67,7 +69,7 @@ const (
 
 var properties = map[string]property{
 	"display": pDisplay, "visibility": pVisibility, "mso-hide": pMSOHide, "opacity": pOpacity,
-	"height": pHeight, "max-height": pMaxHeight, "width": pWidth,
+	"height": pHeight, "max-height": pMaxHeight, "width": pWidth, "max-width": pMaxWidth,
 	"overflow": pOverflow, "overflow-y": pOverflow, "position": pPosition, "left": pLeft, "top": pTop,
 	"text-indent": pTextIndent, "clip": pClip, "clip-path": pClip,
 	"margin": pMargin, "margin-top": pMarginTop, "margin-bottom": pMarginBottom,
@@ -81,7 +83,7 @@ var properties = map[string]property{
 	"font-family": pFontFamily, "letter-spacing": pLetterSpacing, "color": pColor,
 	"background": pBackground, "background-color": pBackgroundColor, "background-image": pBackgroundImage,
 	"text-align": pTextAlign, "text-decoration": pTextDecoration, "text-decoration-line": pTextDecoration,
-	"white-space": pWhiteSpace, "direction": pDirection,
+	"white-space": pWhiteSpace, "float": pFloat, "direction": pDirection,
 	"list-style": pListStyle, "list-style-type": pListStyle, "vertical-align": pVerticalAlign,
 	"flex-direction": pFlexDirection, "flex-flow": pFlexDirection,
 	"grid-template-columns": pGridColumns, "grid-column": pGridColumn,

@@ -64,10 +64,11 @@ type style struct {
 	display    display
 	ownBack    bool // it has a background other than its parent's
 	fill       doc.Color
-	border     bool // a border all around, or nearly
-	edge       bool // a border above or below
-	noBorder   bool // border: none is declared
-	overflow   bool // overflow is hidden
+	border     bool    // a border all around, or nearly
+	edge       bool    // a border above or below
+	ruled      [4]bool // a border on that side alone
+	noBorder   bool    // border: none is declared
+	overflow   bool    // overflow is hidden
 	absolute   bool
 	clipped    bool
 	msoHide    bool
@@ -75,17 +76,20 @@ type style struct {
 	height     length
 	maxHeight  length
 	width      length
+	maxWidth   length
 	left, top  length
 	textIndent length
 	margin     [4]length // top, right, bottom, left
 	padding    [4]length
 	isButton   bool
-	inlined    bool   // a table inline with others
-	parted     bool   // its children are on one line, spread apart
-	tracks     int    // columns of a grid; 0 if unknown
-	span       int    // columns of a grid that it spans
-	wordList   string // the list of a list item of Word
-	listLevel  int    // and its level there, from 1; 0 otherwise
+	inlined    bool       // a table inline with others
+	float      bool       // beside what follows
+	valign     doc.VAlign // of a cell
+	parted     bool       // its children are on one line, spread apart
+	tracks     int        // columns of a grid; 0 if unknown
+	span       int        // columns of a grid that it spans
+	wordList   string     // the list of a list item of Word
+	listLevel  int        // and its level there, from 1; 0 otherwise
 }
 
 const (
@@ -130,6 +134,9 @@ func (r *cascade) compute(n *html.Node, parent *inherited, outlookOff bool) styl
 			r.apply(&s, r.sheet.rules[i].decls, true, parent)
 		}
 		r.apply(&s, own, true, parent)
+	}
+	if s.width.unit == '%' && s.maxWidth.unit == 'p' && s.maxWidth.v < s.width.px(s.size, 640) {
+		s.width = s.maxWidth
 	}
 	if s.display == grid && s.tracks < 2 {
 		s.display = block
@@ -195,6 +202,8 @@ func (s *style) set(p property, v string, parent *inherited) {
 		setLength(&s.maxHeight, v)
 	case pWidth:
 		setLength(&s.width, v)
+	case pMaxWidth:
+		setLength(&s.maxWidth, v)
 	case pOverflow:
 		s.overflow = strings.HasPrefix(v, "hidden") || strings.HasPrefix(v, "clip")
 	case pPosition:
@@ -238,6 +247,7 @@ func (s *style) setBorder(p property, drawn bool) {
 		return
 	case pBorderTop, pBorderBottom:
 		s.edge = drawn
+		s.ruled[side(p-pBorderTop)] = drawn
 	}
 	s.noBorder = s.noBorder && !drawn
 }
@@ -277,6 +287,8 @@ func (s *style) setText(p property, v string, parent *inherited) {
 		s.setMarker(v)
 	case pVerticalAlign:
 		s.setVerticalAlign(v)
+	case pFloat:
+		s.float = v == "left" || v == "right"
 	case pGridColumns:
 		s.tracks = countTracks(v)
 	case pGridColumn:
@@ -324,6 +336,12 @@ func (s *style) setVerticalAlign(v string) {
 		s.sub = true
 	case "baseline":
 		s.sup, s.sub = false, false
+	case "top":
+		s.valign = doc.Top
+	case "middle":
+		s.valign = doc.Middle
+	case "bottom":
+		s.valign = doc.Bottom
 	}
 }
 
@@ -712,6 +730,8 @@ func (s *style) attributes(n *html.Node) {
 			if n.DataAtom != atom.Table && n.DataAtom != atom.Img {
 				s.setAlign(strings.ToLower(a.Val))
 			}
+		case "valign":
+			s.setVerticalAlign(strings.ToLower(a.Val))
 		case "height":
 			setDimension(&s.height, a.Val)
 		case "width":
