@@ -205,7 +205,7 @@ func TestDocsCodes(t *testing.T) {
 func burden(t *testing.T) {
 	done := make(chan struct{})
 	var busy sync.WaitGroup
-	for range 2 * runtime.NumCPU() {
+	for range runtime.NumCPU() {
 		busy.Go(func() {
 			for {
 				select {
