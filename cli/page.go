@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/fang/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
@@ -162,12 +161,11 @@ const (
 	minTexts  = 26 // cells of the column beside it; with less, texts stand below names
 )
 
-// terminal lays the page out in lines of at most width cells, as far as their words allow, in
-// colours of the terminal's own palette, which are Fang's. Fang itself cannot wrap, or group flags.
+// terminal lays the page out in lines of at most width cells, as far as their words allow. Its colours
+// are the terminal's own, so that it need not be asked for its background.
 func (p page) terminal(width int) string {
-	colors := fang.AnsiColorScheme(lipgloss.LightDark(true))
-	title := lipgloss.NewStyle().Bold(true).Foreground(colors.Title)
-	name := lipgloss.NewStyle().Foreground(colors.Command)
+	title := lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Blue)
+	name := lipgloss.NewStyle().Foreground(lipgloss.Cyan)
 	prose := min(width, maxProse)
 
 	var b strings.Builder
