@@ -286,7 +286,6 @@ const (
 	noOther      otherNumber = iota
 	rightBefore              // and nothing between
 	shortlyAhead             // shortly before, and no word for a code ahead of it
-	between                  // between a word for a code and the candidate
 	onlyAbove                // at the end of the line above a candidate alone in its line
 )
 
@@ -307,13 +306,13 @@ func (c *code) otherNumber() otherNumber {
 	gap := strings.TrimSpace(l.text[l.fold.Source(nearest.End):c.Start])
 	switch {
 	case c.phrase.end >= 0 && strings.HasSuffix(gap, ":") && (c.strong || nearest.Start-c.phrase.end <= 40):
-		return between
+		return noOther
 	case strings.Trim(gap, "#.:№°º ") == "":
 		return rightBefore
 	case c.phrase.end < 0:
 		return shortlyAhead
 	}
-	return between
+	return noOther
 }
 
 func (c *code) labelAbove() otherNumber {
@@ -339,7 +338,6 @@ const (
 	noOtherCode otherCode = iota
 	besideIt
 	oneLineAbove
-	twoLinesAbove
 )
 
 func (c *code) nearOtherCode() otherCode {
@@ -355,10 +353,8 @@ func (c *code) nearOtherCode() otherCode {
 	if c.strong && c.phrase.distance <= 40 {
 		return noOtherCode
 	}
-	for d, at := range []otherCode{oneLineAbove, twoLinesAbove} {
-		if i := c.row - d - 1; i >= 0 && has(c.page.lines[i].hits, lexicon.NotCode) {
-			return at
-		}
+	if c.row > 0 && has(c.page.lines[c.row-1].hits, lexicon.NotCode) {
+		return oneLineAbove
 	}
 	return noOtherCode
 }

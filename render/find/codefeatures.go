@@ -14,7 +14,6 @@ import (
 var codeFeatures = []feature[*code]{
 	// Its shape.
 	when("six digits", func(c *code) bool { return c.numeric() && len(c.Value) == 6 }),
-	when("digits, but not six", func(c *code) bool { return c.numeric() && len(c.Value) != 6 && !c.Year() && !c.long() }),
 	when("as long as a telephone number", (*code).long),
 	when("looks like a year", (*code).Year),
 	when("looks like a year, no word right beside it", func(c *code) bool { return c.Year() && (!c.direct || c.phrase.next) }),
@@ -28,25 +27,18 @@ var codeFeatures = []feature[*code]{
 	when("letters and digits, no word near", func(c *code) bool { return c.Shape == candidate.Mixed && !c.near && !(c.inRequest() && c.scrambled()) }),
 	when("a word and a number, as coupons are", func(c *code) bool { return c.mixed() && c.coupon() && !c.strong && !c.mail.asksForCode() }),
 	when("a name and a number", func(c *code) bool { return c.mixed() && c.coupon() && c.Value == strings.ToLower(c.Value) }),
-	when("letters and digits, not marked", func(c *code) bool { return c.mixed() && !c.coupon() && !c.marked && c.Before != ':' && !c.scrambled() }),
-	when("long, within a line", func(c *code) bool { return len(c.Value) > 10 && !c.alone && c.Shape == candidate.Mixed }),
-	when("capitals", func(c *code) bool { return c.Shape == candidate.Upper }),
 	when("capitals, not marked", func(c *code) bool { return c.Shape == candidate.Upper && !c.direct || c.pronounceable() && !c.set() }),
 	when("part of a phrase", func(c *code) bool { return wordlike(c.Shape) && c.inPhrase() }),
 	when("words with hyphens", func(c *code) bool { return c.Shape == candidate.Worded && c.fits() }),
 	when("small letters", func(c *code) bool { return c.Shape == candidate.Lower && c.fits() }),
 	when("two words", func(c *code) bool { return c.Shape == candidate.Pair && c.fits() }),
-	when("many letters and digits", func(c *code) bool { return c.Shape == candidate.Long && c.fits() }),
 	when("where no code of this shape would be", func(c *code) bool { return !c.fits() }),
 
 	// Its line, and how it stands out.
 	when("alone in its line", func(c *code) bool { return c.inBody() && c.alone }),
-	when("large", func(c *code) bool { return c.inBody() && c.page.size > 0 && c.style.Size >= c.page.size*1.25 }),
-	when("spaced", func(c *code) bool { return c.style.Spacing >= 1 }),
 	when("monospaced", func(c *code) bool { return c.style.Mono }),
 	when("bold", func(c *code) bool { return c.style.Bold }),
 	when("in a box", func(c *code) bool { return c.inBody() && (c.line.block.Boxed || c.style.Background.Set) }),
-	when("a heading", func(c *code) bool { return c.line.heading && c.alone }),
 	when("set apart, and the subject asks for something", func(c *code) bool {
 		return c.alone && c.mail.purpose.subject != 0 && (c.style.Size >= c.page.size*1.25 || c.prominent)
 	}).as(func(c *code) string { return c.mail.purpose.subject.String() }),
@@ -69,32 +61,24 @@ var codeFeatures = []feature[*code]{
 	when("a word right beside it in its sentence", func(c *code) bool { return c.direct && c.worth > 0 && !c.alone && !c.phrase.next }),
 	when("after a colon", func(c *code) bool { return c.direct && !c.alone && c.Before == ':' && c.phrase.end >= 0 }),
 	when("the subject names a one-time code", func(c *code) bool { return c.inBody() && c.worth > 0 && c.mail.subjectHas(lexicon.Strong) }),
-	when("the subject may name a code", func(c *code) bool {
-		return c.inBody() && c.worth > 0 && !c.mail.subjectHas(lexicon.Strong) && c.mail.asksForCode()
-	}),
-	when("the only number of a mail about a code", func(c *code) bool { return c.sole && c.mail.asksForCode() }),
 	when("its line says that it expires", func(c *code) bool { return c.expiry }),
 
 	// Where else it is.
 	when("in the subject too", func(c *code) bool { return c.inBody() && !c.mail.numbered(c.Key()) && c.mail.subject.holds(c.Key()) }),
-	when("in the preheader too", func(c *code) bool { return c.inBody() && c.mail.preheader.holds(c.Key()) }),
 	when("in both bodies", func(c *code) bool { return c.inBody() && c.mail.otherHolds(c) }),
 	when("in a link that asks for something", func(c *code) bool { return c.linked }),
-	when("not in a body", func(c *code) bool { return !c.inBody() }),
 
 	// Other numbers.
 	when("numbered with # or №", func(c *code) bool { return c.Numbered }),
 	when("the number of something in the subject", func(c *code) bool { return c.inBody() && c.mail.numbered(c.Key()) }),
 	when("name of another number right before it", func(c *code) bool { return c.other == rightBefore }),
 	when("name of another number before it, and none of a code", func(c *code) bool { return c.other == shortlyAhead }),
-	when("name of another number between it and the word", func(c *code) bool { return c.other == between }),
 	when("name of another number above it", func(c *code) bool { return c.other == onlyAbove }),
 	when("word for a password before it", (*code).password),
 	when("a later sentence names another number", (*code).renamed),
 	when("a quantity", func(c *code) bool { return c.line.counts(c) }),
 	when("word for another kind of code beside it", func(c *code) bool { return c.otherCode == besideIt }),
 	when("word for another kind of code above it", func(c *code) bool { return c.otherCode == oneLineAbove }),
-	when("word for another kind of code two lines above", func(c *code) bool { return c.otherCode == twoLinesAbove }),
 	when("part of a name", (*code).named),
 	when("one of a list of such", func(c *code) bool { return c.listed }),
 	when("beside a percentage", func(c *code) bool { return c.weak() && strings.Contains(c.line.text, "%") }),

@@ -9,7 +9,6 @@ var linkFeatures = []feature[*link]{
 	when("its text asks what the mail opens with", func(l *link) bool { return !l.answers() && l.own&l.opening() != 0 }).as((*link).names),
 	when("its text asks", func(l *link) bool { return l.own != 0 && l.own&(l.subject()|l.opening()) == 0 }).as((*link).names),
 	when("a bare or general text", func(l *link) bool { return l.own == 0 && (l.bare || l.generic) }),
-	when("its text asks nothing", func(l *link) bool { return l.own == 0 && !l.bare && !l.generic && !l.button }),
 	when("a button", func(l *link) bool { return l.button }),
 	when("named like the links of a footer", func(l *link) bool { return l.footer }),
 	when("about an order, an offer or news", func(l *link) bool { return l.trade }),
@@ -22,18 +21,10 @@ var linkFeatures = []feature[*link]{
 	// The text around it.
 	when("no more than a word of signing in near it", (*link).mereLogin),
 	when("its sentence asks", func(l *link) bool { return l.near != 0 && !l.mereLogin() }).as(func(l *link) string { return l.near.String() }),
-	when("its sentence asks what the mail asks", func(l *link) bool {
-		return l.near&(l.subject()|l.opening()|l.own) != 0 && !l.mereLogin()
-	}),
-	when("nothing near it asks", func(l *link) bool {
-		return l.near == 0 && l.own == 0 && !l.target.forRequest() && !(l.followed && l.subject() != 0)
-	}),
 	when("nothing in the mail asks", func(l *link) bool { return (l.near | l.wanted() | l.target.asks) == 0 }),
-	when("its sentence says to follow it", func(l *link) bool { return l.followed && l.near == 0 && l.subject() != 0 }),
 	when("to be copied into a browser", func(l *link) bool { return l.copied }),
 	when("beside words of trade", func(l *link) bool { return l.nearTrade && !l.isReply() }),
 	when("for those who did not ask", func(l *link) bool { return l.ifNot && !l.answers() }),
-	when("in what looks like the footer", func(l *link) bool { return l.inFooter() && l.answers() && !l.target.footer }),
 	when("in the footer", func(l *link) bool { return l.inFooter() && !(l.answers() && !l.target.footer) }),
 
 	// Its URL.
@@ -62,9 +53,6 @@ var linkFeatures = []feature[*link]{
 	when("the subject asks, and tells what has happened", func(l *link) bool { return l.subject() != 0 && l.mail.purpose.notice >= 2 }),
 	when("the mail is about orders, offers or news", func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.isReply() }),
 	when("the mail is about orders, offers or news, but it answers", func(l *link) bool { return l.mail.purpose.trade >= 2 && l.isReply() }),
-	when("some of the mail is about orders, offers or news", func(l *link) bool {
-		return l.mail.purpose.trade >= 1.5 && l.mail.purpose.trade < 2 && l.subject() == 0
-	}),
 	when("the subject asks for something", func(l *link) bool {
 		return l.own == 0 && l.subject() != 0 && (l.subject() != onlyLogin || l.target.token || l.target.opaque && l.bare)
 	}).as(func(l *link) string { return l.subject().String() }),
@@ -72,7 +60,6 @@ var linkFeatures = []feature[*link]{
 		return l.hasCode && !l.target.token && !l.target.opaque && !(l.target.asks != 0 && l.isReply())
 	}),
 	when("the mail is about a meeting", func(l *link) bool { return l.page.meeting }),
-	when("the only link of the text", func(l *link) bool { return l.only }),
 	when("the only link of a short mail, which asks for something", func(l *link) bool {
 		asks := l.own&^onlyInvite&^onlyLogin != 0 || l.subject() != 0 && (l.own != 0 || l.bare || l.generic)
 		return asks && l.target.made() && l.only && l.page.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0

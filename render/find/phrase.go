@@ -19,8 +19,6 @@ type phrase struct {
 	begins   bool // the candidate begins the line, and the phrase follows
 	next     bool // in the sentence that follows
 	claimed  bool // there is a number nearer to it
-	purpose  bool // followed by what the code is for: "the code to sign in"
-	footer   bool // above, in a footer
 }
 
 type where uint8
@@ -94,7 +92,6 @@ func (c *code) phrases(yield func(*phrase)) {
 		for h := range codeWords(l) {
 			tail := utf8.RuneCountInString(l.fold.Folded[h.End:])
 			p := newPhrase(h, l, above, aboveIt+lineBetween*(d-1)+min(tail, 200)/3)
-			p.footer = l.footer
 			yield(&p)
 		}
 	}
@@ -130,8 +127,7 @@ func codeWords(l *line) iter.Seq[lexicon.Hit] {
 
 func newPhrase(h lexicon.Hit, l *line, at where, distance int) phrase {
 	return phrase{
-		text: l.fold.Folded[h.Start:h.End], strong: h.Class == lexicon.Strong, where: at, distance: distance,
-		purpose: h.Class == lexicon.Code && (at == before || at == after) && l.purposeful(h), end: -1, beside: -1,
+		text: l.fold.Folded[h.Start:h.End], strong: h.Class == lexicon.Strong, where: at, distance: distance, end: -1, beside: -1,
 	}
 }
 
@@ -172,26 +168,12 @@ func (c *code) claimed(from, to int) bool {
 	return false
 }
 
-// purposeful reports whether a phrase is beside what the code is for: "the code to sign in".
-func (l *line) purposeful(code lexicon.Hit) bool {
-	for _, h := range l.hits {
-		if asks([]lexicon.Hit{h}) != 0 && h.Start-code.End <= 24 && code.Start-h.End <= 24 {
-			return true
-		}
-	}
-	return false
-}
-
 // phraseFeatures weigh a word for a code. Of several, the one that weighs most counts.
 var phraseFeatures = []feature[*phrase]{
 	when("word that means a code and nothing else", func(p *phrase) bool { return p.strong }).as((*phrase).String),
 	when("word that may mean a code", func(p *phrase) bool { return !p.strong }).as((*phrase).String),
-	when("word with what the code is for", func(p *phrase) bool { return p.purpose }),
 	when("word right beside it", func(p *phrase) bool { return p.beside >= 0 && (p.beside <= 2 || p.begins) }),
-	when("word close to it", func(p *phrase) bool { return p.beside > 2 && p.beside <= 8 && !p.begins }),
 	when("word nearer to another number", func(p *phrase) bool { return p.claimed }),
-	when("word in the next sentence", func(p *phrase) bool { return p.next }),
-	when("word above it in the footer", func(p *phrase) bool { return p.footer }),
 	{name: "distance of the word, in 100 characters", value: func(p *phrase) float64 { return float64(p.distance) / 100 }},
 }
 

@@ -27,7 +27,7 @@ type target struct {
 // pathWords are words in paths and hosts that say what a link is for.
 var pathWords = map[lexicon.Class]map[string]bool{
 	lexicon.Confirm: wordSet("verify verification verifyemail confirm confirmation confirmations confirmemail activate activation " +
-		"validate validation optin signup register registration onboarding approve authorize setup init enroll enrollment enrollaccount " +
+		"validate validation optin signup register registration approve authorize setup init enroll enrollment enrollaccount " +
 		"bestaetigen bestaetigung aktivieren confirmer confirmar confirmacion confirmacao conferma confermare verificar verificacion " +
 		"verificacao verifica verifikasi verifier valider activer activar ativar attiva aktivasi bevestigen bekraeft bekrefta vahvista " +
 		"potwierdz aktywacja potvrdit potvrdi overit megerosites dogrula onayla podtverdit"),
