@@ -27,6 +27,8 @@ var floors = [][]string{
 	{"registry"},
 	{"config", "term", "keys", "api/watch", "api/apitest"},
 	{"render"},
+	{"render/html/css"},
+	{"render/doc"},
 	{"api", "mail"},
 	{"assets", "docs", "ballast"},
 }

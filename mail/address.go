@@ -46,22 +46,18 @@ func joinComma(a, b string) string {
 
 // cutAddress splits the first address off a list. The name of a group is dropped.
 func cutAddress(s string) (item, rest string) {
-	quoted, comment, angle, route := false, 0, false, false
+	quoted, angle, route := false, false, false
 	start := 0
 	named := false // an address or an encoded word has begun: a colon is part of it
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
-		case c == '\\' && (quoted || comment > 0):
+		case c == '\\' && quoted:
 			i++
 		case quoted:
 			quoted = c != '"'
 		case c == '(':
-			comment++
-		case comment > 0:
-			if c == ')' {
-				comment--
-			}
+			i = commentEnd(s, i)
 		case c == '"':
 			// A quote within a word, or one that is never closed, is an ordinary character.
 			quoted = strings.IndexByte(s[i+1:], '"') >= 0
@@ -69,8 +65,7 @@ func cutAddress(s string) (item, rest string) {
 			angle = true
 			route = strings.HasPrefix(s[i+1:], "@") // <@relay,@relay:local@domain>
 		case c == '>' && angle:
-			angle = false
-			if next := strings.IndexAny(s[i+1:], ",;<"); next > 0 && s[i+1+next] == '<' { // the comma was forgotten
+			if angle = false; lacksComma(s[i+1:]) {
 				return s[start : i+1], s[i+1:]
 			}
 		case angle && (c != ',' || route):
@@ -83,6 +78,29 @@ func cutAddress(s string) (item, rest string) {
 		}
 	}
 	return s[start:], ""
+}
+
+// commentEnd returns the index of the parenthesis that closes the one at i, or len(s).
+func commentEnd(s string, i int) int {
+	for depth := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+// lacksComma reports whether another address follows one without a comma between them.
+func lacksComma(rest string) bool {
+	next := strings.IndexAny(rest, ",;<")
+	return next > 0 && rest[next] == '<'
 }
 
 // parseAddress reads one mailbox.

@@ -34,17 +34,11 @@ const maxStray = 100
 // part of the field before it. Data that does not start with a field is all body.
 func (p *parser) readHeader(data []byte) (h header, body []byte) {
 	budget := p.limits.HeaderBytes
-	rest := skipMboxLine(data)
-	begin, known, stray := rest, false, 0
-	line, after := cutLine(rest)
-	switch {
-	case len(line) == 0: // an empty header
+	begin := skipMboxLine(data)
+	rest := p.skipIndent(begin)
+	known, stray := false, 0
+	if line, after := cutLine(rest); len(line) == 0 { // an empty header
 		return nil, after
-	case line[0] == ' ' || line[0] == '\t':
-		if name, ok := fieldName(bytes.TrimLeft(line, " \t")); ok && isKnownField(name) {
-			p.defect("The header starts with a space")
-			rest = bytes.TrimLeft(rest, " \t")
-		}
 	}
 	for len(rest) > 0 {
 		line, after := cutLine(rest)
@@ -89,6 +83,17 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 		return nil, begin
 	}
 	return h, rest
+}
+
+// skipIndent skips spaces before the first field.
+func (p *parser) skipIndent(data []byte) []byte {
+	indented := bytes.TrimLeft(data, " \t")
+	line, _ := cutLine(indented)
+	if name, ok := fieldName(line); len(indented) < len(data) && ok && isKnownField(name) {
+		p.defect("The header starts with a space")
+		return indented
+	}
+	return data
 }
 
 // extend takes a stray line as part of the field's value.

@@ -52,22 +52,8 @@ func firstWords(d *doc.Document) string {
 
 // agree compares the code, the link and the words of both parts.
 func agree(in Input, r *report) {
-	text, html := in.Text.Found, in.HTML.Found
-	switch {
-	case text.CodeOK && spells(in.HTML.Doc, text.Codes[0].Value), html.CodeOK && spells(in.Text.Doc, html.Codes[0].Value):
-		// it is in both, though one does not make clear that it is the code
-	case text.CodeOK && html.CodeOK && squeeze(text.Codes[0].Value) != squeeze(html.Codes[0].Value):
-		r.add("parts-code", Error, "text, HTML", "The code is %s in the text and %s in the HTML", text.Codes[0].Value, html.Codes[0].Value)
-	case text.CodeOK != html.CodeOK && !html.LinkOK && !text.LinkOK:
-		r.add("parts-code", Warning, "text, HTML", "Only one of the parts has the code: %s", has(text.CodeOK))
-	}
-	switch {
-	case text.LinkOK && linksTo(in.HTML.Doc, target(in.Text.Doc, text)), html.LinkOK && linksTo(in.Text.Doc, target(in.HTML.Doc, html)):
-	case text.LinkOK && html.LinkOK && target(in.Text.Doc, text) != target(in.HTML.Doc, html):
-		r.add("parts-link", Error, "text, HTML", "The text links to %q, the HTML to %q", cut(text.Links[0].URL), cut(html.Links[0].URL))
-	case text.LinkOK != html.LinkOK && !html.CodeOK && !text.CodeOK:
-		r.add("parts-link", Warning, "text, HTML", "Only one of the parts has the link: %s", has(text.LinkOK))
-	}
+	agreeOnCode(in, r)
+	agreeOnLink(in, r)
 	if w := words(in.HTML.Doc); len(w) >= 20 {
 		other, missing := words(in.Text.Doc), 0
 		for word := range w {
@@ -78,6 +64,29 @@ func agree(in Input, r *report) {
 		if missing*10 > len(w)*6 {
 			r.add("parts-differ", Warning, "text", "Most of what the HTML says (%d of %d words) is not in the text part", missing, len(w))
 		}
+	}
+}
+
+func agreeOnCode(in Input, r *report) {
+	text, html := in.Text.Found, in.HTML.Found
+	switch {
+	case text.CodeOK && spells(in.HTML.Doc, text.Codes[0].Value), html.CodeOK && spells(in.Text.Doc, html.Codes[0].Value):
+		// it is in both, though one does not make clear that it is the code
+	case text.CodeOK && html.CodeOK && squeeze(text.Codes[0].Value) != squeeze(html.Codes[0].Value):
+		r.add("parts-code", Error, "text, HTML", "The code is %s in the text and %s in the HTML", text.Codes[0].Value, html.Codes[0].Value)
+	case text.CodeOK != html.CodeOK && !html.LinkOK && !text.LinkOK:
+		r.add("parts-code", Warning, "text, HTML", "Only one of the parts has the code: %s", has(text.CodeOK))
+	}
+}
+
+func agreeOnLink(in Input, r *report) {
+	text, html := in.Text.Found, in.HTML.Found
+	switch {
+	case text.LinkOK && linksTo(in.HTML.Doc, target(in.Text.Doc, text)), html.LinkOK && linksTo(in.Text.Doc, target(in.HTML.Doc, html)):
+	case text.LinkOK && html.LinkOK && target(in.Text.Doc, text) != target(in.HTML.Doc, html):
+		r.add("parts-link", Error, "text, HTML", "The text links to %q, the HTML to %q", cut(text.Links[0].URL), cut(html.Links[0].URL))
+	case text.LinkOK != html.LinkOK && !html.CodeOK && !text.CodeOK:
+		r.add("parts-link", Warning, "text, HTML", "Only one of the parts has the link: %s", has(text.LinkOK))
 	}
 }
 

@@ -3,8 +3,11 @@ package html
 import (
 	"strings"
 
+	"golang.org/x/net/html/atom"
+
 	"mayfly/render/clean"
 	"mayfly/render/doc"
+	"mayfly/render/html/css"
 )
 
 // maxButton is the longest text of a button, in bytes.
@@ -35,10 +38,10 @@ func (a *anchor) add(b *builder, n int, s string) {
 func (b *builder) openLink(f *frame) {
 	href, _ := attr(f.node, "href")
 	f.link = b.links.Add(b.resolve(href))
-	f.button = b.looksPressable(f) || b.frames[len(b.frames)-2].style.isButton
+	f.button = b.looksPressable(f) || b.frames[len(b.frames)-2].node.DataAtom == atom.Button
 	if f.link == 0 { // a button without a target, as in templates, is still a button
 		s := &f.style
-		f.button = f.button || s.display == inlineBlock && s.padding[left].v > 0 && s.fill.Set && !same(s.fill, white) && !same(s.fill, b.page)
+		f.button = f.button || s.Display == css.InlineBlock && s.Padding[css.Left].Value > 0 && s.Fill.Set && !css.Same(s.Fill, css.White) && !css.Same(s.Fill, b.page)
 		return
 	}
 	b.anchor = anchor{n: f.link, text: b.anchor.text[:0]}
@@ -47,11 +50,11 @@ func (b *builder) openLink(f *frame) {
 // looksPressable reports whether a link has a box of its own.
 func (b *builder) looksPressable(f *frame) bool {
 	s := &f.style
-	padded := s.padding[top].v > 0 || s.padding[left].v > 0
-	if s.ownBack {
-		return padded || s.display != inline || s.border || s.height.set()
+	padded := s.Padding[css.Top].Value > 0 || s.Padding[css.Left].Value > 0
+	if s.OwnBackground {
+		return padded || s.Display != css.Inline || s.Border || s.Height.IsSet()
 	}
-	return s.border && padded || s.onImage && padded && s.display != inline
+	return s.Border && padded || s.OnImage && padded && s.Display != css.Inline
 }
 
 // closeLink closes an a element, whose text is now known.
@@ -85,8 +88,8 @@ func (b *builder) paintButton(f *frame) {
 				continue
 			}
 			spans[i].button = size <= maxButton
-			if spans[i].button && (f.style.ownBack || f.link == 0 && f.style.fill.Set) {
-				spans[i].style.Background = f.style.fill
+			if spans[i].button && (f.style.OwnBackground || f.link == 0 && f.style.Fill.Set) {
+				spans[i].style.Background = f.style.Fill
 			}
 		}
 		if size <= maxButton && f.link > 0 {
@@ -125,8 +128,8 @@ func (b *builder) pressLeaf(l *doc.Block, f *frame) {
 			continue
 		}
 		s.Button = true
-		if f.style.ownBack && !s.Style.Background.Set {
-			s.Style.Background = f.style.fill
+		if f.style.OwnBackground && !s.Style.Background.Set {
+			s.Style.Background = f.style.Fill
 		}
 	}
 	b.links.At(n).Button = true
@@ -135,12 +138,12 @@ func (b *builder) pressLeaf(l *doc.Block, f *frame) {
 // box closes a block that has a colour or a border of its own.
 func (b *builder) box(f *frame) {
 	s := &f.style
-	if !s.ownBack && !s.border || b.order != f.leaves+1 || b.last == nil {
+	if !s.OwnBackground && !s.Border || b.order != f.leaves+1 || b.last == nil {
 		return
 	}
 	b.last.Boxed = true
-	wide := s.width.unit == '%' && s.width.v > 90 || s.width.unit == 'p' && s.width.v > 420
-	if !wide && (s.border || !pale(s.fill)) {
+	wide := s.Width.Unit == '%' && s.Width.Value > 90 || s.Width.Unit == 'p' && s.Width.Value > 420
+	if !wide && (s.Border || !pale(s.Fill)) {
 		b.pressLeaf(b.last, f)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"mayfly/render/clean"
 	"mayfly/render/doc"
+	"mayfly/render/html/css"
 	"mayfly/render/link"
 )
 
@@ -16,7 +17,7 @@ import (
 type builder struct {
 	doc     *doc.Document
 	source  source
-	cascade cascade
+	cascade css.Cascade
 	links   link.Set
 	frames  []frame
 	out     *[]*doc.Block // where finished blocks go
@@ -45,7 +46,7 @@ type builder struct {
 // frame is an open element.
 type frame struct {
 	node   *html.Node
-	style  style
+	style  css.Style
 	link   int
 	button bool
 	opaque bool          // its text is not part of the body: script, style, title
@@ -61,7 +62,7 @@ type frame struct {
 func newBuilder() *builder {
 	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int)}
 	b.out = &b.doc.Blocks
-	b.frames = append(b.frames, frame{node: &html.Node{Type: html.DocumentNode}, style: style{inherited: initial}})
+	b.frames = append(b.frames, frame{node: &html.Node{Type: html.DocumentNode}, style: css.Style{Inherited: css.Initial}})
 	b.para.b = b
 	return b
 }
@@ -76,27 +77,27 @@ func (b *builder) open(n *html.Node) {
 		b.frames = append(b.frames, f)
 		return
 	}
-	f.style = b.cascade.compute(n, &parent.style.inherited, b.unlocked)
-	if f.style.hidden != "" {
+	f.style = b.cascade.Compute(n, &parent.style.Inherited, b.unlocked)
+	if f.style.Hidden != "" {
 		b.hidden.image(b, n)
 		b.frames = append(b.frames, f)
 		return
 	}
-	if f.style.inlined || parent.made != nil && (parent.style.display == flexRow || parent.style.display == grid) {
+	if f.style.Inlined || parent.made != nil && (parent.style.Display == css.FlexRow || parent.style.Display == css.Grid) {
 		b.openItsCell(&f)
 	}
-	if parent.style.parted {
+	if parent.style.Parted {
 		b.para.space = true
 	}
 	f.flow = b.flows(&f)
 	if f.flow {
-		b.breakLine(&f.style, top)
+		b.breakLine(&f.style, css.Top)
 	}
 	f.leaves, f.spans = b.order, len(b.para.spans)
 	b.frames = append(b.frames, f)
 	b.element(b.top())
-	if !f.flow && f.style.display == inlineBlock {
-		b.para.apart(&f.style, left)
+	if !f.flow && f.style.Display == css.InlineBlock {
+		b.para.apart(&f.style, css.Left)
 	}
 }
 
@@ -106,24 +107,24 @@ func (b *builder) openItsCell(f *frame) {
 	b.para.flush()
 	parent := b.top()
 	cell := frame{node: &html.Node{Type: html.ElementNode, Parent: parent.node}, link: parent.link, button: parent.button, flow: true, leaves: b.order}
-	cell.style.inherited, cell.style.display = parent.style.inherited, cellDisplay
+	cell.style.Inherited, cell.style.Display = parent.style.Inherited, css.TableCell
 	b.frames = append(b.frames, cell)
-	b.push(b.top(), &doc.Block{Kind: doc.Cell, Columns: max(f.style.span, 1), Align: cell.style.align})
-	if f.celled = true; f.style.display == inline || f.style.display == inlineBlock {
-		f.style.display = block
+	b.push(b.top(), &doc.Block{Kind: doc.Cell, Columns: max(f.style.Span, 1), Align: cell.style.Align})
+	if f.celled = true; f.style.Display == css.Inline || f.style.Display == css.InlineBlock {
+		f.style.Display = css.Block
 	}
 }
 
 // flows reports whether an element stands on lines of its own.
 func (b *builder) flows(f *frame) bool {
 	s := &f.style
-	switch s.display {
-	case inline:
+	switch s.Display {
+	case css.Inline:
 		return false
-	case inlineBlock:
+	case css.InlineBlock:
 		// A column beside others rather than a word in a line.
-		return f.node.DataAtom != atom.A && f.node.DataAtom != atom.Span && s.width.unit == 'p' && s.width.v >= 100 ||
-			f.node.DataAtom == atom.Div && s.width.unit == '%'
+		return f.node.DataAtom != atom.A && f.node.DataAtom != atom.Span && s.Width.Unit == 'p' && s.Width.Value >= 100 ||
+			f.node.DataAtom == atom.Div && s.Width.Unit == '%'
 	}
 	return true
 }
@@ -131,16 +132,16 @@ func (b *builder) flows(f *frame) bool {
 // close closes the innermost open element.
 func (b *builder) close() {
 	f := b.top()
-	if !f.opaque && f.style.hidden == "" {
+	if !f.opaque && f.style.Hidden == "" {
 		b.elementEnd(f)
 		if f.flow {
-			b.breakLine(&f.style, bottom)
-		} else if f.style.display == inlineBlock {
-			b.para.apart(&f.style, right)
+			b.breakLine(&f.style, css.Bottom)
+		} else if f.style.Display == css.InlineBlock {
+			b.para.apart(&f.style, css.Right)
 		}
 	}
 	b.frames = b.frames[:len(b.frames)-1]
-	if f.style.hidden != "" && b.top().style.hidden == "" {
+	if f.style.Hidden != "" && b.top().style.Hidden == "" {
 		b.hidden.end()
 	}
 	if f.celled {
@@ -149,11 +150,11 @@ func (b *builder) close() {
 }
 
 // breakLine ends the line at the top or bottom edge of a block, and adds the space there.
-func (b *builder) breakLine(s *style, edge int) {
+func (b *builder) breakLine(s *css.Style, edge int) {
 	b.para.flush()
-	pad := max(s.padding[edge].px(s.size, 0), 0)
-	if s.display != inline {
-		b.margin = max(b.margin, s.margin[edge].px(s.size, 0))
+	pad := max(s.Padding[edge].Px(s.Size, 0), 0)
+	if s.Display != css.Inline {
+		b.margin = max(b.margin, s.Margin[edge].Px(s.Size, 0))
 		b.space += min(pad, 200)
 	}
 }
@@ -165,11 +166,11 @@ func (b *builder) text(s string) {
 		b.opaque(f, s)
 		return
 	}
-	if why := f.style.unreadable(); why != "" {
+	if why := f.style.Unreadable(); why != "" {
 		b.hidden.add(b, s, why)
 		return
 	}
-	if f.style.marking && b.wordItem != nil {
+	if f.style.Marking && b.wordItem != nil {
 		b.markWordItem(s)
 		return
 	}
@@ -192,7 +193,7 @@ func (b *builder) opaque(f *frame, s string) {
 	case f.node.DataAtom == atom.Title && b.doc.Title == "":
 		b.doc.Title = clean.Line(s)
 	case f.node.DataAtom == atom.Style && b.streaming:
-		b.cascade.sheet.add(s)
+		b.cascade.Add(s)
 	}
 }
 

@@ -8,23 +8,24 @@ import (
 
 	"mayfly/render/clean"
 	"mayfly/render/doc"
+	"mayfly/render/html/css"
 )
 
 // arrange makes the container that the display property of an element asks for, if any, and reports
 // whether it did.
 func (b *builder) arrange(f *frame) bool {
-	switch f.style.display {
-	case tableDisplay, grid:
+	switch f.style.Display {
+	case css.Table, css.Grid:
 		b.push(f, &doc.Block{Kind: doc.Table})
-	case rowDisplay, flexRow:
+	case css.TableRow, css.FlexRow:
 		b.push(f, &doc.Block{Kind: doc.Row})
-	case cellDisplay:
+	case css.TableCell:
 		b.openCell(f)
-	case inlineBlock:
+	case css.InlineBlock:
 		if !f.flow || f.node.DataAtom != atom.Div {
 			return false
 		}
-		b.push(f, &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.align})
+		b.push(f, &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.Align})
 	default:
 		return false
 	}
@@ -34,27 +35,12 @@ func (b *builder) arrange(f *frame) bool {
 // element handles the meaning of an element when it is opened. Most elements handled by arrange
 // have no other.
 func (b *builder) element(f *frame) {
-	switch f.node.DataAtom {
-	case atom.Img, atom.Input, atom.Hr, atom.Br, atom.Area, atom.Blockquote:
-	default:
-		if b.arrange(f) && f.node.DataAtom != atom.A {
-			return
-		}
-	}
-	if b.openWordItem(f) {
+	if b.voidElement(f) || f.node.DataAtom != atom.Blockquote && b.arrange(f) && f.node.DataAtom != atom.A || b.openWordItem(f) {
 		return
 	}
 	switch f.node.DataAtom {
-	case atom.Br:
-		b.para.lineBreak()
-	case atom.Hr:
-		b.rule()
-	case atom.Img:
-		b.image(f)
 	case atom.A:
 		b.openLink(f)
-	case atom.Area:
-		b.area(f)
 	case atom.Ul, atom.Ol, atom.Menu, atom.Dir:
 		b.openList(f)
 	case atom.Li:
@@ -62,13 +48,12 @@ func (b *builder) element(f *frame) {
 	case atom.Dd:
 		b.push(f, &doc.Block{Kind: doc.Item, Marker: " "}) // indented
 	case atom.Blockquote:
-		if !f.style.noBorder {
+		if !f.style.NoBorder {
 			b.push(f, &doc.Block{Kind: doc.Quote})
 			b.quoted++
 		}
 	case atom.Q:
 		b.para.word("“", f)
-	case atom.Rp, atom.Wbr:
 	case atom.Rt:
 		b.para.word("(", f)
 	case atom.Form:
@@ -76,23 +61,40 @@ func (b *builder) element(f *frame) {
 	case atom.Body, atom.Html, atom.Base:
 		b.documentElement(f)
 	default:
-		b.formElement(f)
-		if f.link > 0 && !f.button && f.style.ownBack && b.looksPressable(f) {
-			f.button = true
-		}
+		b.para.space = b.para.space || isControl(f.node.DataAtom)
+		f.button = f.button || f.link > 0 && f.style.OwnBackground && b.looksPressable(f)
 	}
+}
+
+// voidElement handles an element that has no content, and reports whether it is one.
+func (b *builder) voidElement(f *frame) bool {
+	switch f.node.DataAtom {
+	case atom.Br:
+		b.para.lineBreak()
+	case atom.Hr:
+		b.rule()
+	case atom.Img:
+		b.image(f)
+	case atom.Area:
+		b.area(f)
+	case atom.Input:
+		b.input(f)
+	default:
+		return false
+	}
+	return true
 }
 
 // documentElement notes what an element says about the whole document.
 func (b *builder) documentElement(f *frame) {
 	switch f.node.DataAtom {
 	case atom.Body:
-		b.page = f.style.back
-		b.doc.RTL = b.doc.RTL || f.style.rtl
+		b.page = f.style.Background
+		b.doc.RTL = b.doc.RTL || f.style.RTL
 	case atom.Html:
 		lang, _ := attr(f.node, "lang")
 		b.doc.Lang = clean.Line(lang)
-		b.doc.RTL = f.style.rtl
+		b.doc.RTL = f.style.RTL
 	case atom.Base:
 		if b.base == "" {
 			b.base, _ = attr(f.node, "href")
@@ -114,7 +116,7 @@ func (b *builder) elementEnd(f *frame) {
 			f.made.Head = 1
 		}
 	default:
-		if f.button && f.link > 0 && f.style.ownBack {
+		if f.button && f.link > 0 && f.style.OwnBackground {
 			b.paintButton(f)
 		}
 	}
@@ -137,8 +139,8 @@ func (b *builder) closeContainer(f *frame) {
 	}
 	switch made.Kind {
 	case doc.Table:
-		if f.style.display == grid {
-			made.Children = tracks(made.Children, f.style.tracks)
+		if f.style.Display == css.Grid {
+			made.Children = tracks(made.Children, f.style.Tracks)
 		}
 		b.closeTable(made, f)
 		return
@@ -152,7 +154,7 @@ func (b *builder) closeContainer(f *frame) {
 		b.quoted--
 	case doc.Item:
 		if made == b.wordItem {
-			b.closeWordItem(made, f.style.wordList, f.style.listLevel)
+			b.closeWordItem(made, f.style.WordList, f.style.ListLevel)
 			return
 		}
 	case doc.List:
@@ -204,15 +206,15 @@ func (b *builder) emptyBox(f *frame) {
 		return
 	}
 	s := &f.style
-	height := s.height.px(s.size, 0)
-	line := s.edge || s.ownBack && height > 0 && height <= 4
-	if out := *b.out; f.style.display == cellDisplay && len(out) > 0 && out[len(out)-1].Kind == doc.Cell {
-		if cell := out[len(out)-1]; line && !s.border && len(cell.Children) == 0 {
+	height := s.Height.Px(s.Size, 0)
+	line := s.Edge || s.OwnBackground && height > 0 && height <= 4
+	if out := *b.out; f.style.Display == css.TableCell && len(out) > 0 && out[len(out)-1].Kind == doc.Cell {
+		if cell := out[len(out)-1]; line && !s.Border && len(cell.Children) == 0 {
 			cell.Children = []*doc.Block{{Kind: doc.Rule, Gap: true}}
 			b.margin = gapHeight
 			return
 		}
-	} else if (line || s.border) && f.node.DataAtom != atom.Table {
+	} else if (line || s.Border) && f.node.DataAtom != atom.Table {
 		b.rule()
 		return
 	}
@@ -258,7 +260,7 @@ func (b *builder) openItem(f *frame) {
 			list.items = n
 		}
 	}
-	item.Marker = marker(f.style.marker, list.node.DataAtom == atom.Ol, list.items, depth)
+	item.Marker = marker(f.style.Marker, list.node.DataAtom == atom.Ol, list.items, depth)
 	b.push(f, item)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"mayfly/render/doc"
 	"mayfly/render/find/lexicon"
+	"mayfly/render/html/css"
 )
 
 // foldFooter moves the secondary text at the end of a message (who sent it and why, the address,
@@ -100,7 +101,7 @@ func faintOn(leaf *doc.Block, c, page doc.Color) bool {
 	if leaf.Background.Set {
 		return faint(c, leaf.Background)
 	}
-	return faint(c, page) && faint(c, white)
+	return faint(c, page) && faint(c, css.White)
 }
 
 // maxIcon is the width and height in px up to which an image is an icon, such as those of social
@@ -131,7 +132,7 @@ func pictorial(d *doc.Document, l *doc.Block) bool {
 // faint reports whether c is a grey of low contrast with back.
 func faint(c, back doc.Color) bool {
 	if !back.Set {
-		back = white
+		back = css.White
 	}
 	lo, hi := min(c.R, c.G, c.B), max(c.R, c.G, c.B)
 	grey := func(c doc.Color) int { return (int(c.R)*2 + int(c.G)*5 + int(c.B)) / 8 }

@@ -8,20 +8,14 @@ import (
 	"mayfly/render/clean"
 )
 
-// formElement shows the controls of a form, which do nothing.
-func (b *builder) formElement(f *frame) {
-	switch f.node.DataAtom {
-	case atom.Input:
-		b.input(f)
-	case atom.Option:
-		b.para.space = true
-	case atom.Select, atom.Textarea, atom.Button:
-		b.para.space = true
-	}
+// isControl reports whether an element stands apart from the text around it.
+func isControl(a atom.Atom) bool {
+	return a == atom.Option || a == atom.Select || a == atom.Textarea || a == atom.Button
 }
 
+// input shows a control of a form, which does nothing.
 func (b *builder) input(f *frame) {
-	if f.style.unseen {
+	if f.style.Unseen {
 		return
 	}
 	kind, _ := attr(f.node, "type")

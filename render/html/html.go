@@ -46,7 +46,7 @@ func (b *builder) styles(n *html.Node) {
 			return // hides the body until a script shows it
 		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			b.cascade.sheet.add(c.Data)
+			b.cascade.Add(c.Data)
 		}
 		return
 	}
@@ -102,7 +102,7 @@ func (b *builder) finish() *doc.Document {
 	d := b.doc
 	d.Preheader = preheader(d)
 	d.Links = b.links.Finish()
-	if b.bounds.simplified == "" && (len(b.cascade.sheet.rules) >= maxRules || b.cascade.sheet.bytes >= maxSheet) {
+	if b.bounds.simplified == "" && b.cascade.Full() {
 		b.bounds.simplified = "too many style rules: only the first ones apply"
 	}
 	if b.bounds.simplified == "" && b.source.cut {

@@ -9,13 +9,14 @@ import (
 
 	"mayfly/render/clean"
 	"mayfly/render/doc"
+	"mayfly/render/html/css"
 )
 
 // maxImages bounds the images in a document.
 const maxImages = 5000
 
 // readImage reads an img element with the computed style s, or nil.
-func (b *builder) readImage(n *html.Node, s *style) doc.Image {
+func (b *builder) readImage(n *html.Node, s *css.Style) doc.Image {
 	var im doc.Image
 	for _, a := range n.Attr {
 		switch a.Key {
@@ -30,11 +31,11 @@ func (b *builder) readImage(n *html.Node, s *style) doc.Image {
 		}
 	}
 	if s != nil {
-		if s.width.unit == 'p' {
-			im.Width = int(s.width.v)
+		if s.Width.Unit == 'p' {
+			im.Width = int(s.Width.Value)
 		}
-		if s.height.unit == 'p' {
-			im.Height = int(s.height.v)
+		if s.Height.Unit == 'p' {
+			im.Height = int(s.Height.Value)
 		}
 	}
 	classify(&im)
@@ -69,8 +70,8 @@ func reportsOpen(src string) bool {
 }
 
 func pixels(v string) int {
-	if l, ok := parseLength(strings.ToLower(v)); ok && l.unit == 'p' {
-		return int(min(max(l.v, 0), 100_000))
+	if l, ok := css.ParseLength(strings.ToLower(v)); ok && l.Unit == 'p' {
+		return int(min(max(l.Value, 0), 100_000))
 	}
 	return 0
 }
@@ -87,7 +88,7 @@ func (b *builder) addImage(im doc.Image) int {
 
 // image shows an img element by its alternative text, or by its size if it is large and has none.
 func (b *builder) image(f *frame) {
-	if f.style.unseen {
+	if f.style.Unseen {
 		b.hidden.image(b, f.node)
 		return
 	}
@@ -126,9 +127,9 @@ func enclosed(im *doc.Image) bool {
 // showImage adds the text that represents an image. It is readable whatever the style around it.
 func (b *builder) showImage(f *frame, n int, text string) {
 	at := *f
-	at.style.size = max(at.style.size, 12)
-	at.style.white = normal
-	at.style.ownBack = false
+	at.style.Size = max(at.style.Size, 12)
+	at.style.WhiteSpace = css.Normal
+	at.style.OwnBackground = false
 	if n := len(b.para.spans); n > 0 && b.para.spans[n-1].image > 0 {
 		b.para.space = true // adjacent images do not make one word
 	}

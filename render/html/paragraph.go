@@ -9,6 +9,7 @@ import (
 
 	"mayfly/render/clean"
 	"mayfly/render/doc"
+	"mayfly/render/html/css"
 	"mayfly/render/link"
 )
 
@@ -20,7 +21,7 @@ type paragraph struct {
 	space bool // there is white space before the next word
 	lines int  // line breaks before the next word
 	pre   bool // some of it keeps its spaces
-	first style
+	first css.Style
 	level int // heading level
 	// images is how many of the document's images come before it.
 	images int
@@ -37,14 +38,14 @@ type run struct {
 
 // text appends the text of a node.
 func (p *paragraph) text(s string, f *frame) {
-	if f.style.white == pre {
+	if f.style.WhiteSpace == css.Pre {
 		p.preformatted(s, f)
 		return
 	}
 	for s != "" {
 		i := 0
 		for i < len(s) && isSpace(s[i]) {
-			if s[i] == '\n' && f.style.white == preLine {
+			if s[i] == '\n' && f.style.WhiteSpace == css.PreLine {
 				p.lineBreak()
 			}
 			i++
@@ -143,7 +144,7 @@ func (p *paragraph) start(f *frame) {
 			p.level = level
 		}
 		if at.flow {
-			p.first.align, p.first.rtl, p.first.back = at.style.align, at.style.rtl, at.style.back
+			p.first.Align, p.first.RTL, p.first.Background = at.style.Align, at.style.RTL, at.style.Background
 			break
 		}
 	}
@@ -151,7 +152,7 @@ func (p *paragraph) start(f *frame) {
 
 // append adds text in the style of f.
 func (p *paragraph) append(s string, f *frame, image int) {
-	style := f.style.look()
+	style := spanStyle(&f.style)
 	start := len(p.buf)
 	if f.link > 0 {
 		p.b.anchor.add(p.b, f.link, s)
@@ -173,8 +174,8 @@ func (p *paragraph) append(s string, f *frame, image int) {
 
 // apart separates an inline box from the word beside it if it has padding, margin or a colour
 // there.
-func (p *paragraph) apart(s *style, edge int) {
-	if s.ownBack || s.border || s.padding[edge].px(s.size, 0)+s.margin[edge].px(s.size, 0) >= 3 || s.width.set() {
+func (p *paragraph) apart(s *css.Style, edge int) {
+	if s.OwnBackground || s.Border || s.Padding[edge].Px(s.Size, 0)+s.Margin[edge].Px(s.Size, 0) >= 3 || s.Width.IsSet() {
 		p.space = true
 	}
 }
@@ -189,14 +190,14 @@ func (p *paragraph) lineBreak() {
 	p.space = false
 }
 
-// look returns the visible part of a style.
-func (s *style) look() doc.Style {
+// spanStyle returns the visible part of a style.
+func spanStyle(s *css.Style) doc.Style {
 	out := doc.Style{
-		Bold: s.bold, Italic: s.italic, Underline: s.under, Strike: s.strike, Mono: s.mono, Sup: s.sup, Sub: s.sub,
-		Color: s.color, Size: s.size, Spacing: s.spacing,
+		Bold: s.Bold, Italic: s.Italic, Underline: s.Underline, Strike: s.Strike, Mono: s.Mono, Sup: s.Sup, Sub: s.Sub,
+		Color: s.Color, Size: s.Size, Spacing: s.Spacing,
 	}
-	if s.ownBack && (s.display == inline || s.display == inlineBlock) {
-		out.Background = s.fill
+	if s.OwnBackground && (s.Display == css.Inline || s.Display == css.InlineBlock) {
+		out.Background = s.Fill
 	}
 	return out
 }
@@ -211,7 +212,7 @@ func (p *paragraph) flush() {
 	// The first line break at the end of a block takes no line.
 	extra := float32(max(p.lines-1, 0)) * 16
 	block := p.block()
-	size := p.first.size
+	size := p.first.Size
 	p.placeImages(block)
 	p.buf, p.spans, p.space, p.lines, p.pre = p.buf[:0], p.spans[:0], false, 0, false
 	if block == nil {
@@ -297,13 +298,13 @@ func (p *paragraph) realign(text string) []doc.Span {
 
 // describe sets how a leaf stands out.
 func (p *paragraph) describe(l *doc.Block, text string) {
-	l.Align = p.first.align
-	l.RTL = p.first.rtl || doc.RightToLeft(text)
-	if back := p.first.back; back.Set && !same(back, white) && !same(back, p.b.page) {
+	l.Align = p.first.Align
+	l.RTL = p.first.RTL || doc.RightToLeft(text)
+	if back := p.first.Background; back.Set && !css.Same(back, css.White) && !css.Same(back, p.b.page) {
 		l.Background = back
 	}
 	if !p.pre {
-		p.b.weight[p.first.size] += len(text)
+		p.b.weight[p.first.Size] += len(text)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"mayfly/render/html/css"
 )
 
 // Bounds on the parts of a source. What is longer is cut, so that none takes much memory: the
@@ -173,7 +175,7 @@ func (s *scanner) element(from int) {
 	case "script", "iframe", "noembed", "noframes":
 		s.raw(name, 0)
 	case "style":
-		s.raw(name, maxSheet)
+		s.raw(name, css.MaxSheet)
 	case "title":
 		s.raw(name, maxTitle)
 	case "textarea", "xmp":

@@ -3,6 +3,8 @@ package html
 import (
 	"strings"
 	"testing"
+
+	"mayfly/render/html/css"
 )
 
 func TestLimit(t *testing.T) {
@@ -32,7 +34,7 @@ func TestLimit(t *testing.T) {
 		"a script":            {`<script>` + long + `</b></script>x`, `<script></script>x`},
 		"an open script":      {`<script>` + long, `<script>`},
 		"a style":             {`<style>` + long + `</STYLE>x`, `<style>` + long + `</STYLE>x`},
-		"too long a style":    {`<style>` + r("x", maxSheet+9) + `</style>x`, `<style>` + r("x", maxSheet) + `</style>x`},
+		"too long a style":    {`<style>` + r("x", css.MaxSheet+9) + `</style>x`, `<style>` + r("x", css.MaxSheet) + `</style>x`},
 		"a title":             {`<title>` + r("x", maxTitle+9) + `</title>`, `<title>` + r("x", maxTitle) + `</title>`},
 		"a text":              {`<p>` + r("x", maxText+9) + `<p>y`, `<p>` + r("x", maxText) + ` <p>y`},
 	} {

@@ -1,86 +1,11 @@
 package html
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"mayfly/render/doc"
 )
-
-func TestColors(t *testing.T) {
-	for s, want := range map[string]string{
-		"#abc": "aabbcc", "#aabbcc": "aabbcc", "#abcd": "aabbcc/.87", "#aabbcc80": "aabbcc/.50", "red": "ff0000", "rebeccapurple": "663399",
-		"rgb(1,2,3)": "010203", "rgb(1 2 3)": "010203", "rgb(100%, 0%, 50%)": "ff0080", "rgba(1,2,3,.5)": "010203/.50", "rgb(1 2 3 / 50%)": "010203/.50",
-		"rgb(300,-5,0)": "ff0000", "hsl(0,100%,50%)": "ff0000", "hsl(120deg 100% 50%)": "00ff00", "hsl(-120,100%,50%)": "0000ff", "hsl(480,100%,50%)": "00ff00",
-		"hsla(240,100%,50%,0.25)": "0000ff/.25", "transparent": "000000/.00",
-		"": "", "#ab": "", "#xyzxyz": "", "rgb(1,2)": "", "rgb(1,2,3": "", "rgb(a,b,c)": "", "var(--x)": "", "nocolor": "", "#12345678901234567": "",
-	} {
-		got := ""
-		if c, ok := parseColor(s); ok {
-			got = fmt.Sprintf("%02x%02x%02x", c.r, c.g, c.b)
-			if c.a != 1 {
-				got += fmt.Sprintf("/%.2f", c.a)
-				got = strings.Replace(got, "/0", "/", 1)
-			}
-		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", s, got, want)
-		}
-	}
-	for s, want := range map[string]bool{"ffcc00": true, "FFF": true, "#123": true, "Red": true, "12345": false, "": false} {
-		if _, ok := legacyColor(s); ok != want {
-			t.Errorf("bgcolor %q: %v", s, ok)
-		}
-	}
-}
-
-func TestLengths(t *testing.T) {
-	for s, want := range map[string]float32{
-		"10px": 10, "10": 10, "1.5em": 30, "2rem": 32, "12pt": 16, "50%": 100, "1in": 96, "0": 0, ".5px": .5, "-3px": -3, " 4px ": 4, "1pc": 16, "2ex": 20, "10vw": 60,
-	} {
-		l, ok := parseLength(s)
-		if got := l.px(20, 200); !ok || got != want {
-			t.Errorf("%q: %v %v, want %v", s, got, ok, want)
-		}
-	}
-	for _, s := range []string{"", "auto", "px", "1e9px", "NaN", "calc(1px + 2px)", "inherit"} {
-		if l, ok := parseLength(s); ok {
-			t.Errorf("%q is %v", s, l)
-		}
-	}
-}
-
-func TestDeclarations(t *testing.T) {
-	for css, want := range map[string]string{
-		"color:red":                      "color=red",
-		" COLOR : RED !Important ;;x:y;": "color=red!",
-		"background:url(a;b);color:blue": "background=url(a;b) color=blue",
-		`font-family:"a;b";color:blue`:   `font-family="a;b" color=blue`,
-		"background:url(x;color:red":     "background=url(x color=red",
-		"color:red;color":                "color=red",
-		"unknown:1;-webkit-x:2":          "",
-		"display:none!important":         "display=none!",
-	} {
-		var all []string
-		for _, d := range parseDecls(css) {
-			name := ""
-			for n, p := range properties {
-				if p == d.property && (name == "" || len(n) < len(name) || len(n) == len(name) && n < name) {
-					name = n
-				}
-			}
-			value := name + "=" + d.value
-			if d.important {
-				value += "!"
-			}
-			all = append(all, value)
-		}
-		if got := strings.Join(all, " "); got != want {
-			t.Errorf("%q: %q, want %q", css, got, want)
-		}
-	}
-}
 
 // TestSelectors marks what a selector picks out of a small document.
 func TestSelectors(t *testing.T) {

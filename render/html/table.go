@@ -18,7 +18,7 @@ func (b *builder) openCell(f *frame) {
 	if row := b.container(); row == nil || row.Kind != doc.Row {
 		return
 	}
-	cell := &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.align}
+	cell := &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.Align}
 	if span, ok := attr(f.node, "colspan"); ok {
 		if n, err := strconv.Atoi(strings.TrimSpace(span)); err == nil {
 			cell.Columns = min(max(n, 1), maxColumns)

@@ -1,7 +1,6 @@
 package html
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,26 +14,9 @@ import (
 // Word writes lists as paragraphs: mso-list names the list and the level of each. An element with
 // "mso-list: Ignore" has the marker that Word would draw itself.
 
-// maxListLevel is how many levels Word has.
-const maxListLevel = 9
-
-// setWordList parses the value of mso-list: "l0 level2 lfo1", or "ignore".
-func (s *style) setWordList(v string) {
-	if s.marking = v == "ignore"; s.marking {
-		return
-	}
-	s.wordList, _, _ = strings.Cut(v, " ")
-	for word := range strings.FieldsSeq(v) {
-		if level, ok := strings.CutPrefix(word, "level"); ok {
-			n, _ := strconv.Atoi(level)
-			s.listLevel = min(max(n, 1), maxListLevel)
-		}
-	}
-}
-
 // openWordItem opens an item if a paragraph is one, and reports whether it is.
 func (b *builder) openWordItem(f *frame) bool {
-	if f.style.listLevel == 0 || !f.flow || f.node.DataAtom == atom.Li || b.wordItem != nil {
+	if f.style.ListLevel == 0 || !f.flow || f.node.DataAtom == atom.Li || b.wordItem != nil {
 		return false
 	}
 	b.wordItem = &doc.Block{Kind: doc.Item}

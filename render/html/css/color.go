@@ -1,4 +1,4 @@
-package html
+package css
 
 import (
 	"math"
@@ -17,7 +17,7 @@ type rgba struct {
 // over returns the colour of c on top of base.
 func (c rgba) over(base doc.Color) doc.Color {
 	if !base.Set {
-		base = white
+		base = White
 	}
 	mix := func(top, bottom uint8) uint8 {
 		return uint8(float32(top)*c.a + float32(bottom)*(1-c.a) + 0.5)
@@ -25,10 +25,11 @@ func (c rgba) over(base doc.Color) doc.Color {
 	return doc.Color{R: mix(c.r, base.R), G: mix(c.g, base.G), B: mix(c.b, base.B), Set: true}
 }
 
-var white = doc.Color{R: 255, G: 255, B: 255, Set: true}
+// White is what the first background is painted on.
+var White = doc.Color{R: 255, G: 255, B: 255, Set: true}
 
-// same reports whether two colours look the same.
-func same(a, b doc.Color) bool {
+// Same reports whether two colours look the same.
+func Same(a, b doc.Color) bool {
 	near := func(x, y uint8) bool { return max(x, y)-min(x, y) <= 4 }
 	return near(a.R, b.R) && near(a.G, b.G) && near(a.B, b.B)
 }

@@ -1,4 +1,4 @@
-package html
+package css
 
 import "strings"
 
@@ -22,9 +22,9 @@ type variables struct {
 }
 
 // declare adds the custom properties of a rule or a style attribute, which come first in decls.
-func (c *variables) declare(s *style, decls []decl) {
+func (c *variables) declare(s *Style, decls []decl) {
 	for i := range decls {
-		if decls[i].property != pCustom {
+		if decls[i].set != nil {
 			return
 		}
 		if c.declared++; c.declared > maxVariables {

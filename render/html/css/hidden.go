@@ -1,4 +1,4 @@
-package html
+package css
 
 import (
 	"strings"
@@ -8,49 +8,49 @@ import (
 )
 
 // hide notes why the content of an element is invisible, if it is.
-func (s *style) hide(n *html.Node, outlookOff bool) {
-	if s.hidden != "" {
+func (s *Style) hide(n *html.Node, outlookOff bool) {
+	if s.Hidden != "" {
 		return
 	}
 	switch {
-	case s.display == none:
-		s.hidden = "display: none"
+	case s.Display == None:
+		s.Hidden = "display: none"
 	case s.msoHide && !outlookOff && !s.forOthers(n):
-		s.hidden = "mso-hide: all"
+		s.Hidden = "mso-hide: all"
 	case s.opacity <= .01:
-		s.hidden = "opacity: 0"
+		s.Hidden = "opacity: 0"
 	case s.overflow && s.flat():
-		s.hidden = "no height"
+		s.Hidden = "no height"
 	case s.clipped:
-		s.hidden = "clipped"
+		s.Hidden = "clipped"
 	case s.offScreen():
-		s.hidden = "off-screen"
+		s.Hidden = "off-screen"
 	}
 }
 
 // forOthers reports whether an element is hidden from Outlook because Outlook has its own copy: a
 // button beside one in VML.
-func (s *style) forOthers(n *html.Node) bool {
-	return n.DataAtom == atom.A && (s.ownBack || s.border || s.onImage) || n.DataAtom == atom.Button
+func (s *Style) forOthers(n *html.Node) bool {
+	return n.DataAtom == atom.A && (s.OwnBackground || s.Border || s.OnImage) || n.DataAtom == atom.Button
 }
 
 // flat reports whether a box has no height or no width. Height made of padding is room for an
 // image.
-func (s *style) flat() bool {
-	if s.padding[top].v > 0 || s.padding[bottom].v > 0 {
+func (s *Style) flat() bool {
+	if s.Padding[Top].Value > 0 || s.Padding[Bottom].Value > 0 {
 		return false
 	}
-	return s.height.zero() || s.maxHeight.zero() || s.display != cellDisplay && s.width.zero()
+	return s.Height.zero() || s.maxHeight.zero() || s.Display != TableCell && s.Width.zero()
 }
 
 // far is the position, in px, beyond which a box is off-screen.
 const far = -500
 
-func (s *style) offScreen() bool {
-	if s.absolute && (s.left.px(s.size, 0) <= far || s.top.px(s.size, 0) <= far) {
+func (s *Style) offScreen() bool {
+	if s.absolute && (s.left.Px(s.Size, 0) <= far || s.top.Px(s.Size, 0) <= far) {
 		return true
 	}
-	return s.textIndent.px(s.size, 0) <= far || s.margin[left].px(s.size, 0) <= far || s.margin[top].px(s.size, 0) <= far
+	return s.textIndent.Px(s.Size, 0) <= far || s.Margin[Left].Px(s.Size, 0) <= far || s.Margin[Top].Px(s.Size, 0) <= far
 }
 
 // clips reports whether a value of clip or clip-path leaves nothing: rect(0 0 0 0), inset(50%).
@@ -64,7 +64,7 @@ func clips(v string) bool {
 			return false
 		}
 		for _, w := range words {
-			if l, ok := parseLength(w); !ok || !l.zero() {
+			if l, ok := ParseLength(w); !ok || !l.zero() {
 				return false
 			}
 		}
@@ -73,29 +73,29 @@ func clips(v string) bool {
 		if len(words) == 0 {
 			return false
 		}
-		l, ok := parseLength(words[0])
-		return ok && l.unit == '%' && l.v >= 50
+		l, ok := ParseLength(words[0])
+		return ok && l.Unit == '%' && l.Value >= 50
 	}
 	return false
 }
 
-// unreadable returns why text in this style is invisible, or "".
-func (s *inherited) unreadable() string {
+// Unreadable returns why text in this style is invisible, or "".
+func (s *Inherited) Unreadable() string {
 	switch {
-	case s.hidden != "":
-		return s.hidden
-	case s.unseen:
+	case s.Hidden != "":
+		return s.Hidden
+	case s.Unseen:
 		return "visibility: hidden"
-	case s.size <= 1:
+	case s.Size <= 1:
 		return "font size"
 	case s.clear:
 		return "transparent"
-	case s.color.Set && !s.onImage:
-		back := s.back
+	case s.Color.Set && !s.OnImage:
+		back := s.Background
 		if !back.Set {
-			back = white
+			back = White
 		}
-		if same(s.color, back) {
+		if Same(s.Color, back) {
 			return "colour of the background"
 		}
 	}

@@ -1,4 +1,4 @@
-package html
+package css
 
 import (
 	"cmp"
@@ -10,9 +10,11 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
+// MaxSheet bounds the CSS that is read of a message, in bytes.
+const MaxSheet = 1 << 20
+
 // Bounds on the work that style sheets can cause. Real messages stay far below them.
 const (
-	maxSheet    = 1 << 20 // bytes of CSS
 	maxRules    = 8_000
 	maxSelector = 300     // bytes of one selector
 	maxSteps    = 8       // compound selectors in one selector
@@ -46,7 +48,7 @@ type step struct {
 
 // add parses the text of a style element.
 func (s *sheet) add(css string) {
-	css = css[:min(len(css), maxSheet-s.bytes)]
+	css = css[:min(len(css), MaxSheet-s.bytes)]
 	s.bytes += len(css)
 	s.read(stripComments(css), 0)
 }

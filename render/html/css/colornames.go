@@ -1,4 +1,4 @@
-package html
+package css
 
 // colorNames are the named colours of CSS Color 4.
 var colorNames = map[string]uint32{

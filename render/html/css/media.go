@@ -1,4 +1,4 @@
-package html
+package css
 
 import "strings"
 
@@ -32,11 +32,11 @@ func matchesScreen(query string) bool {
 		}
 		feature, bracketed := strings.CutPrefix(part, "(")
 		name, value, ok := strings.Cut(strings.TrimSuffix(feature, ")"), ":")
-		width, isLength := parseLength(value)
+		width, isLength := ParseLength(value)
 		if !bracketed || !ok || !isLength {
 			return false
 		}
-		switch px := width.px(16, screenWidth); strings.TrimSpace(name) {
+		switch px := width.Px(16, screenWidth); strings.TrimSpace(name) {
 		case "min-width", "min-device-width":
 			if px > screenWidth {
 				return false

@@ -1,0 +1,196 @@
+package css
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"mayfly/render/doc"
+)
+
+// defaults sets the style that an element has without any CSS.
+func (s *Style) defaults(n *html.Node) {
+	switch n.DataAtom {
+	case atom.Html, atom.Body, atom.Div, atom.Center, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main,
+		atom.Nav, atom.Aside, atom.Address, atom.Form, atom.Fieldset, atom.Legend, atom.Figure, atom.Figcaption,
+		atom.Details, atom.Summary, atom.Hgroup, atom.Dt, atom.Caption, atom.Tbody, atom.Thead, atom.Tfoot, atom.Frameset:
+		s.Display = Block
+	case atom.P:
+		s.Display = Block
+		s.Margin = vertical(1)
+	case atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Dl:
+		s.Display = Block
+		if n.Parent == nil || n.Parent.DataAtom != atom.Li {
+			s.Margin = vertical(1)
+		}
+		s.Marker = ""
+	case atom.Blockquote:
+		s.Display = Block
+		s.Margin = vertical(1)
+	case atom.Dd:
+		s.Display = Block
+	case atom.Li:
+		s.Display = ListItem
+	case atom.Pre, atom.Xmp, atom.Listing, atom.Plaintext:
+		s.Display, s.WhiteSpace, s.Mono = Block, Pre, true
+		s.Margin = vertical(1)
+	case atom.Textarea:
+		s.WhiteSpace = Pre
+	case atom.Hr:
+		s.Display = Block
+		s.Margin = vertical(.5)
+	case atom.Table:
+		s.Display = Table
+		// In quirks mode, which messages are read in, a table does not inherit these.
+		s.Align, s.WhiteSpace = doc.Start, Normal
+	case atom.Tr:
+		s.Display = TableRow
+	case atom.Td, atom.Th:
+		s.Display = TableCell
+		if n.DataAtom == atom.Th {
+			s.Bold = true
+		}
+	default:
+		s.inlineDefaults(n)
+	}
+	if n.DataAtom == atom.Center {
+		s.Align = doc.Center
+	}
+}
+
+func (s *Style) inlineDefaults(n *html.Node) {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		level := int(n.Data[1] - '1')
+		s.Display, s.Bold = Block, true
+		s.Size = [6]float32{32, 24, 18.72, 16, 13.28, 10.72}[level]
+		s.Margin = vertical([6]float32{.67, .83, 1, 1.33, 1.67, 2.33}[level])
+	case atom.B, atom.Strong:
+		s.Bold = true
+	case atom.I, atom.Em, atom.Cite, atom.Var, atom.Dfn:
+		s.Italic = true
+	case atom.U, atom.Ins:
+		s.Underline = true
+	case atom.S, atom.Strike, atom.Del:
+		s.Strike = true
+	case atom.Code, atom.Tt, atom.Kbd, atom.Samp:
+		s.Mono = true
+	case atom.Sup:
+		s.Sup = true
+	case atom.Sub:
+		s.Sub = true
+	case atom.Small:
+		s.Size /= 1.2
+	case atom.Big:
+		s.Size *= 1.2
+	case atom.Button:
+		s.Display = InlineBlock
+	case atom.Bdo:
+		s.RTL = false
+	case atom.Mark:
+		s.Background, s.Fill, s.OwnBackground = doc.Color{R: 255, G: 255, Set: true}, doc.Color{R: 255, G: 255, Set: true}, true
+	}
+}
+
+func vertical(em float32) [4]Length {
+	return [4]Length{Top: {em, 'e'}, Bottom: {em, 'e'}}
+}
+
+// attributes applies the presentational attributes. CSS overrides them.
+func (s *Style) attributes(n *html.Node) {
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "hidden":
+			s.Display = None
+		case "dir":
+			dir := strings.ToLower(a.Val)
+			s.RTL = dir == "rtl" || s.RTL && dir != "ltr"
+		case "bgcolor":
+			if c, ok := legacyColor(a.Val); ok {
+				s.paint(c)
+			}
+		case "background":
+			s.OnImage = s.OnImage || strings.TrimSpace(a.Val) != ""
+		case "align":
+			if n.DataAtom != atom.Table && n.DataAtom != atom.Img {
+				s.setAlign(strings.ToLower(a.Val))
+			}
+		case "valign":
+			s.setVerticalAlign(strings.ToLower(a.Val))
+		case "height":
+			setDimension(&s.Height, a.Val)
+		case "width":
+			setDimension(&s.Width, a.Val)
+		case "text":
+			if n.DataAtom == atom.Body {
+				s.setLegacyColor(a.Val)
+			}
+		case "color", "size", "face":
+			if n.DataAtom == atom.Font {
+				s.fontAttribute(a)
+			}
+		case "type":
+			s.listType(n, a.Val)
+		}
+	}
+}
+
+// setDimension sets a width or a height from an attribute; no browser takes 0 literally.
+func setDimension(l *Length, v string) {
+	setLength(l, strings.ToLower(v))
+	if l.Value == 0 {
+		*l = Length{}
+	}
+}
+
+func (s *Style) setLegacyColor(v string) {
+	if c, ok := legacyColor(v); ok {
+		s.paintText(c)
+	}
+}
+
+func (s *Style) fontAttribute(a html.Attribute) {
+	switch a.Key {
+	case "color":
+		s.setLegacyColor(a.Val)
+	case "size":
+		s.setFontSize(a.Val)
+	case "face":
+		s.setFamily(strings.ToLower(a.Val))
+	}
+}
+
+// setFontSize parses the size of a font element: 1 to 7, or relative.
+func (s *Style) setFontSize(v string) {
+	v = strings.TrimSpace(v)
+	n, err := strconv.Atoi(strings.TrimPrefix(v, "+"))
+	if err != nil {
+		return
+	}
+	if v[0] == '+' || v[0] == '-' {
+		n += 3
+	}
+	s.Size = [7]float32{10, 13, 16, 18, 24, 32, 48}[min(max(n, 1), 7)-1]
+}
+
+func (s *Style) listType(n *html.Node, v string) {
+	if n.DataAtom != atom.Ol && n.DataAtom != atom.Ul && n.DataAtom != atom.Li {
+		return
+	}
+	switch v = strings.TrimSpace(v); v {
+	case "1":
+		s.Marker = "decimal"
+	case "a":
+		s.Marker = "lower-alpha"
+	case "A":
+		s.Marker = "upper-alpha"
+	case "i":
+		s.Marker = "lower-roman"
+	case "I":
+		s.Marker = "upper-roman"
+	default:
+		s.setMarker(strings.ToLower(v))
+	}
+}

@@ -1,0 +1,459 @@
+package css
+
+import (
+	"strconv"
+	"strings"
+
+	"mayfly/render/doc"
+)
+
+// setter sets a property of a style to a value in lower case.
+type setter func(s *Style, value string)
+
+// properties are those that make a difference in a terminal.
+var properties = map[string]setter{
+	"display":               (*Style).setDisplay,
+	"visibility":            func(s *Style, v string) { s.Unseen = v == "hidden" || v == "collapse" },
+	"mso-hide":              func(s *Style, v string) { s.msoHide = v == "all" },
+	"opacity":               (*Style).setOpacity,
+	"height":                func(s *Style, v string) { setLength(&s.Height, v) },
+	"max-height":            func(s *Style, v string) { setLength(&s.maxHeight, v) },
+	"width":                 func(s *Style, v string) { setLength(&s.Width, v) },
+	"max-width":             func(s *Style, v string) { setLength(&s.maxWidth, v) },
+	"overflow":              (*Style).setOverflow,
+	"overflow-y":            (*Style).setOverflow,
+	"position":              func(s *Style, v string) { s.absolute = v == "absolute" || v == "fixed" },
+	"left":                  func(s *Style, v string) { setLength(&s.left, v) },
+	"top":                   func(s *Style, v string) { setLength(&s.top, v) },
+	"text-indent":           func(s *Style, v string) { setLength(&s.textIndent, v) },
+	"clip":                  func(s *Style, v string) { s.clipped = clips(v) },
+	"clip-path":             func(s *Style, v string) { s.clipped = clips(v) },
+	"margin":                func(s *Style, v string) { setSides(&s.Margin, v) },
+	"margin-top":            func(s *Style, v string) { setLength(&s.Margin[Top], v) },
+	"margin-right":          func(s *Style, v string) { setLength(&s.Margin[Right], v) },
+	"margin-bottom":         func(s *Style, v string) { setLength(&s.Margin[Bottom], v) },
+	"margin-left":           func(s *Style, v string) { setLength(&s.Margin[Left], v) },
+	"padding":               func(s *Style, v string) { setSides(&s.Padding, v) },
+	"padding-top":           func(s *Style, v string) { setLength(&s.Padding[Top], v) },
+	"padding-right":         func(s *Style, v string) { setLength(&s.Padding[Right], v) },
+	"padding-bottom":        func(s *Style, v string) { setLength(&s.Padding[Bottom], v) },
+	"padding-left":          func(s *Style, v string) { setLength(&s.Padding[Left], v) },
+	"border":                (*Style).setBorder,
+	"border-style":          (*Style).setBorderPart,
+	"border-width":          (*Style).setBorderPart,
+	"border-top":            func(s *Style, v string) { s.setEdge(Top, v) },
+	"border-right":          (*Style).setBorderSide,
+	"border-bottom":         func(s *Style, v string) { s.setEdge(Bottom, v) },
+	"border-left":           (*Style).setBorderSide,
+	"font":                  (*Style).setFont,
+	"font-size":             (*Style).setSize,
+	"font-weight":           (*Style).setWeight,
+	"font-style":            func(s *Style, v string) { s.Italic = v == "italic" || strings.HasPrefix(v, "oblique") },
+	"font-family":           (*Style).setFamily,
+	"letter-spacing":        (*Style).setSpacing,
+	"color":                 (*Style).setColor,
+	"background":            (*Style).setBackground,
+	"background-color":      (*Style).setBackgroundColor,
+	"background-image":      (*Style).setBackground,
+	"text-align":            (*Style).setAlign,
+	"text-decoration":       (*Style).setDecoration,
+	"text-decoration-line":  (*Style).setDecoration,
+	"white-space":           (*Style).setWhiteSpace,
+	"float":                 func(s *Style, v string) { s.Float = v == "left" || v == "right" },
+	"direction":             func(s *Style, v string) { s.RTL = v == "rtl" },
+	"list-style":            (*Style).setMarker,
+	"list-style-type":       (*Style).setMarker,
+	"vertical-align":        (*Style).setVerticalAlign,
+	"flex-direction":        (*Style).setFlexDirection,
+	"flex-flow":             (*Style).setFlexDirection,
+	"grid-template-columns": func(s *Style, v string) { s.Tracks = countTracks(v) },
+	"grid-column":           func(s *Style, v string) { s.Span = spanned(v) },
+	"mso-list":              (*Style).setWordList,
+}
+
+func (s *Style) setOpacity(v string) {
+	if f, err := strconv.ParseFloat(strings.TrimSuffix(v, "%"), 32); err == nil {
+		s.opacity = float32(f)
+	}
+}
+
+func (s *Style) setOverflow(v string) {
+	s.overflow = strings.HasPrefix(v, "hidden") || strings.HasPrefix(v, "clip")
+}
+
+func (s *Style) setBorder(v string) {
+	s.Border = draws(v)
+	s.NoBorder = !s.Border
+}
+
+func (s *Style) setBorderPart(v string) {
+	if s.NoBorder = !draws(v); s.NoBorder {
+		s.Border = false
+	}
+}
+
+func (s *Style) setEdge(side int, v string) {
+	s.Edge = draws(v)
+	s.Ruled[side] = s.Edge
+	s.setBorderSide(v)
+}
+
+func (s *Style) setBorderSide(v string) { s.NoBorder = s.NoBorder && !draws(v) }
+
+func (s *Style) setColor(v string) {
+	if c, ok := parseColor(v); ok {
+		s.paintText(c)
+	}
+}
+
+func (s *Style) setFlexDirection(v string) {
+	if s.Display == FlexRow && strings.HasPrefix(v, "column") {
+		s.Display = Block
+	}
+}
+
+// maxListLevel is how many levels of lists Word has.
+const maxListLevel = 9
+
+// setWordList parses the value of mso-list: "l0 level2 lfo1", or "ignore".
+func (s *Style) setWordList(v string) {
+	if s.Marking = v == "ignore"; s.Marking {
+		return
+	}
+	s.WordList, _, _ = strings.Cut(v, " ")
+	for word := range strings.FieldsSeq(v) {
+		if level, ok := strings.CutPrefix(word, "level"); ok {
+			n, _ := strconv.Atoi(level)
+			s.ListLevel = min(max(n, 1), maxListLevel)
+		}
+	}
+}
+
+func (s *Style) setSpacing(v string) {
+	if l, ok := ParseLength(v); ok {
+		s.Spacing = l.Px(s.Size, 0)
+	} else if v == "normal" {
+		s.Spacing = 0
+	}
+}
+
+func (s *Style) setDecoration(v string) {
+	if v != "inherit" {
+		s.Underline = strings.Contains(v, "underline")
+		s.Strike = strings.Contains(v, "line-through")
+	}
+}
+
+func (s *Style) setWhiteSpace(v string) {
+	switch v {
+	case "pre", "pre-wrap", "break-spaces":
+		s.WhiteSpace = Pre
+	case "pre-line":
+		s.WhiteSpace = PreLine
+	case "normal", "nowrap":
+		s.WhiteSpace = Normal
+	}
+}
+
+func (s *Style) setVerticalAlign(v string) {
+	switch v {
+	case "super":
+		s.Sup = true
+	case "sub":
+		s.Sub = true
+	case "baseline":
+		s.Sup, s.Sub = false, false
+	case "top":
+		s.VAlign = doc.Top
+	case "middle":
+		s.VAlign = doc.Middle
+	case "bottom":
+		s.VAlign = doc.Bottom
+	}
+}
+
+func (s *Style) setDisplay(v string) {
+	switch v {
+	case "none":
+		s.Display = None
+	case "inline", "contents":
+		s.Display = Inline
+	case "inline-block":
+		s.Display = InlineBlock
+	case "inline-flex", "inline-grid":
+		s.Display, s.Parted = InlineBlock, true
+	case "flex":
+		s.Display = FlexRow
+	case "grid":
+		s.Display = Grid
+	case "table", "inline-table":
+		s.Display, s.Inlined = Table, v == "inline-table"
+	case "table-row":
+		s.Display = TableRow
+	case "table-cell":
+		s.Display = TableCell
+	case "list-item":
+		s.Display = ListItem
+	case "inherit", "initial", "unset", "revert":
+	default:
+		s.Display = Block
+	}
+}
+
+// maxTracks bounds the columns of a grid.
+const maxTracks = 64
+
+// countTracks counts the columns in a value of grid-template-columns; 0 if it depends on the width.
+func countTracks(v string) int {
+	n, depth, word := 0, 0, false
+	if count, ok := strings.CutPrefix(v, "repeat("); ok {
+		count, _, _ = strings.Cut(count, ",")
+		n, _ = strconv.Atoi(strings.TrimSpace(count))
+		return min(max(n, 0), maxTracks)
+	}
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c == '(', c == '[':
+			depth++
+		case c == ')', c == ']':
+			depth--
+		}
+		space := v[i] == ' ' && depth == 0
+		if !space && !word && v[i] != '[' && v[i] != ']' {
+			n++
+		}
+		word = !space
+	}
+	return min(n, maxTracks)
+}
+
+// spanned returns the number of columns in a value of grid-column.
+func spanned(v string) int {
+	v = strings.ReplaceAll(v, " ", "")
+	if strings.HasSuffix(v, "/-1") {
+		return maxTracks
+	}
+	_, n, _ := strings.Cut(v, "span")
+	count, _ := strconv.Atoi(n)
+	return min(max(count, 1), maxTracks)
+}
+
+func (s *Style) paintText(c rgba) {
+	s.clear = c.a < .05
+	if !s.clear {
+		s.Color = c.over(s.Background)
+	}
+}
+
+func (s *Style) setBackgroundColor(v string) { s.background(v, true) }
+func (s *Style) setBackground(v string)      { s.background(v, false) }
+
+func (s *Style) background(v string, colorOnly bool) {
+	parent := s.parent
+	if v == "none" || v == "transparent" || v == "initial" || v == "inherit" {
+		s.Background, s.OnImage, s.OwnBackground = parent.Background, parent.OnImage, false
+		return
+	}
+	if !colorOnly {
+		if i := strings.Index(v, "gradient("); i >= 0 {
+			s.OnImage = true
+			if c, ok := firstColor(v[i+len("gradient("):]); ok {
+				s.paint(c)
+			}
+			return
+		}
+		if i := strings.Index(v, "url("); i >= 0 {
+			s.OnImage = true
+			before, after := v[:i], v[i:]
+			_, after, _ = strings.Cut(after, ")")
+			v = before + " " + after
+		}
+	}
+	if c, ok := firstColor(v); ok {
+		s.paint(c)
+		if colorOnly {
+			s.OnImage = s.OnImage && parent.OnImage
+		}
+	}
+}
+
+// firstColor returns the first colour in a value of several parts.
+func firstColor(v string) (rgba, bool) {
+	if c, ok := parseColor(v); ok {
+		return c, true
+	}
+	for v != "" {
+		var word string
+		end, depth := len(v), 0
+		for i := range len(v) {
+			if v[i] == '(' {
+				depth++
+			} else if v[i] == ')' && depth > 0 {
+				depth--
+			} else if depth == 0 && (v[i] == ' ' || v[i] == ',' || v[i] == ')') {
+				end = i
+				break
+			}
+		}
+		word, v = v[:end], v[min(end+1, len(v)):]
+		if c, ok := parseColor(word); ok {
+			return c, true
+		}
+	}
+	return rgba{}, false
+}
+
+func (s *Style) paint(c rgba) {
+	parent := s.parent
+	if c.a < .05 {
+		s.Background, s.OwnBackground = parent.Background, false
+		return
+	}
+	s.Background = c.over(parent.Background)
+	s.Fill = s.Background
+	around := parent.Background
+	if !around.Set {
+		around = White
+	}
+	s.OwnBackground = !Same(s.Background, around)
+	if s.OwnBackground && c.a == 1 {
+		s.OnImage = false
+	}
+}
+
+func (s *Style) setAlign(v string) {
+	switch v {
+	case "center", "-webkit-center":
+		s.Align = doc.Center
+	case "right", "end":
+		s.Align = doc.End
+		if s.RTL && v == "right" {
+			s.Align = doc.Start
+		}
+	case "left", "start", "justify":
+		s.Align = doc.Start
+	}
+}
+
+func (s *Style) setWeight(v string) {
+	switch v {
+	case "bold", "bolder":
+		s.Bold = true
+	case "normal", "lighter":
+		s.Bold = false
+	default:
+		if n, err := strconv.ParseFloat(v, 32); err == nil {
+			s.Bold = n >= 600
+		}
+	}
+}
+
+var sizes = map[string]float32{
+	"xx-small": 9, "x-small": 10, "small": 13, "medium": 16, "large": 18, "x-large": 24, "xx-large": 32, "xxx-large": 48,
+}
+
+func (s *Style) setSize(v string) {
+	parent := s.parent.Size
+	if px, ok := sizes[v]; ok {
+		s.Size = px
+		return
+	}
+	switch v {
+	case "smaller":
+		s.Size = parent / 1.2
+	case "larger":
+		s.Size = parent * 1.2
+	default:
+		if l, ok := ParseLength(v); ok && l.Value >= 0 {
+			s.Size = min(l.Px(parent, parent), 1000)
+		}
+	}
+}
+
+// setFont parses the font shorthand: style and weight, size with an optional line height, family.
+func (s *Style) setFont(v string) {
+	rest := v
+	for rest != "" {
+		var word string
+		word, rest, _ = strings.Cut(rest, " ")
+		word, _, _ = strings.Cut(word, "/")
+		switch {
+		case word == "bold", word == "bolder", word == "600", word == "700", word == "800", word == "900":
+			s.Bold = true
+		case word == "italic", word == "oblique":
+			s.Italic = true
+		case word == "normal":
+			s.Bold, s.Italic = false, false
+		default:
+			l, ok := ParseLength(word)
+			if _, named := sizes[word]; named || ok && (l.Value == 0 || word[len(word)-1] > '9' || word[len(word)-1] == '%') {
+				s.setSize(word)
+				s.setFamily(rest)
+				return
+			}
+		}
+	}
+}
+
+func (s *Style) setFamily(v string) {
+	first, _, _ := strings.Cut(v, ",")
+	s.Mono = strings.Contains(first, "mono") || strings.Contains(first, "courier") ||
+		strings.Contains(first, "consolas") || strings.Contains(first, "menlo") || strings.Contains(first, "monaco")
+}
+
+func (s *Style) setMarker(v string) {
+	for word := range strings.FieldsSeq(v) {
+		switch word {
+		case "none", "disc", "circle", "square", "decimal", "decimal-leading-zero", "lower-alpha", "lower-latin",
+			"upper-alpha", "upper-latin", "lower-roman", "upper-roman":
+			s.Marker = word
+		}
+	}
+}
+
+func setLength(l *Length, v string) {
+	if parsed, ok := ParseLength(v); ok {
+		*l = parsed
+	} else if v == "auto" || v == "none" || v == "initial" {
+		*l = Length{}
+	}
+}
+
+// setSides parses one to four lengths.
+func setSides(sides *[4]Length, v string) {
+	var l [4]Length
+	n := 0
+	for word := range strings.FieldsSeq(v) {
+		if n == 4 {
+			return
+		}
+		setLength(&l[n], word)
+		n++
+	}
+	switch n {
+	case 1:
+		*sides = [4]Length{l[0], l[0], l[0], l[0]}
+	case 2:
+		*sides = [4]Length{l[0], l[1], l[0], l[1]}
+	case 3:
+		*sides = [4]Length{l[0], l[1], l[2], l[1]}
+	case 4:
+		*sides = l
+	}
+}
+
+// draws reports whether the value of a border makes it visible.
+func draws(v string) bool {
+	if v == "" || strings.Contains(v, "none") || strings.Contains(v, "hidden") {
+		return false
+	}
+	for word := range strings.FieldsSeq(v) {
+		if l, ok := ParseLength(word); ok && l.Value == 0 {
+			return false
+		}
+		if c, ok := parseColor(word); ok && c.a == 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,102 @@
+// Package css computes the styles of the elements of a message as a browser on a desktop does: from
+// its style sheets, its style attributes and what elements look like without any. It knows the
+// properties that make a difference in a terminal. Time and memory are bounded for any input.
+package css
+
+import "mayfly/render/doc"
+
+// Display is the kind of box that an element makes.
+type Display uint8
+
+const (
+	Inline Display = iota
+	Block
+	InlineBlock
+	ListItem
+	FlexRow // its children stand beside each other
+	Grid    // its children stand in Style.Tracks columns
+	Table
+	TableRow
+	TableCell
+	None
+)
+
+// WhiteSpace says which white space counts.
+type WhiteSpace uint8
+
+const (
+	Normal  WhiteSpace = iota
+	PreLine            // newlines are kept
+	Pre                // newlines and spaces are kept
+)
+
+// Inherited is the part of a computed style that children inherit.
+type Inherited struct {
+	Size       float32 // px
+	Spacing    float32 // extra px between letters
+	Bold       bool
+	Italic     bool
+	Underline  bool
+	Strike     bool
+	Mono       bool
+	Sup        bool
+	Sub        bool
+	RTL        bool
+	Unseen     bool // visibility: hidden, which a child may override
+	OnImage    bool // on a background image: the background is unknown
+	WhiteSpace WhiteSpace
+	Align      doc.Align
+	Color      doc.Color
+	Background doc.Color // effective background
+	Marker     string    // list-style-type
+	Marking    bool      // it is the marker of a list item of Word
+	Hidden     string    // why the content is invisible; "" if it is visible
+
+	clear bool      // the colour is transparent
+	vars  *variable // the last custom property declared
+}
+
+// Style is the computed style of an element.
+type Style struct {
+	Inherited
+	Display       Display
+	Inlined       bool // a table inline with others
+	Parted        bool // its children are on one line, spread apart
+	Tracks        int  // columns of a grid; 0 if unknown
+	Span          int  // columns of a grid that it spans
+	OwnBackground bool // it has a background other than its parent's
+	Fill          doc.Color
+	Border        bool       // a border all around, or nearly
+	Edge          bool       // a border above or below
+	Ruled         [4]bool    // a border on that side alone
+	NoBorder      bool       // border: none is declared
+	Float         bool       // beside what follows
+	VAlign        doc.VAlign // of a cell
+	Width, Height Length
+	Margin        [4]Length // Top, Right, Bottom, Left
+	Padding       [4]Length
+	WordList      string // the list of a list item of Word
+	ListLevel     int    // and its level there, from 1; 0 otherwise
+
+	parent     *Inherited // only while it is computed
+	overflow   bool       // overflow is hidden
+	absolute   bool
+	clipped    bool
+	msoHide    bool
+	opacity    float32
+	maxHeight  Length
+	maxWidth   Length
+	left, top  Length
+	textIndent Length
+}
+
+// The sides of a box.
+const (
+	Top = iota
+	Right
+	Bottom
+	Left
+)
+
+// Initial is what the root of a document inherits.
+var Initial = Inherited{Size: 16}
