@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -237,32 +236,17 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 	} else {
 		d.say("limit", "the service does not say")
 	}
-	d.clock(ctx, s)
+	d.clock(s)
 }
 
-// clock compares the service's clock, which its Date header gives to the second (RFC 9110), with
-// this machine's.
-func (d *doctor) clock(ctx context.Context, s *connection) {
-	// Sent without the key.
-	request, err := http.NewRequestWithContext(ctx, http.MethodHead, s.client.BaseURL(), nil)
-	if err != nil {
-		return
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return
-	}
-	_ = answer.Body.Close()
-	theirs, err := http.ParseTime(answer.Header.Get("Date"))
-	difference := time.Since(theirs).Truncate(time.Second)
-	switch {
-	case err != nil:
-		d.say("clock", "the service does not say")
-	case difference.Abs() <= 2*time.Second:
+// clock compares the service's clock with this machine's.
+func (d *doctor) clock(s *connection) {
+	switch ahead := time.Until(s.client.ServiceTime()).Truncate(time.Second); {
+	case ahead.Abs() <= 2*time.Second:
 		d.say("clock", "agrees with the service's")
-	case difference > 0:
-		d.say("clock", "%s ahead of the service's: expiry times are off by as much", difference)
+	case ahead < 0:
+		d.say("clock", "%s ahead of the service's: expiry times are off by as much", -ahead)
 	default:
-		d.say("clock", "%s behind the service's: expiry times are off by as much", -difference)
+		d.say("clock", "%s behind the service's: expiry times are off by as much", ahead)
 	}
 }

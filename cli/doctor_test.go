@@ -102,3 +102,11 @@ func TestDoctorSaysWhatATerminalGets(t *testing.T) {
 		}
 	}
 }
+
+func TestDoctorComparesClocks(t *testing.T) {
+	for ahead, want := range map[time.Duration]string{0: "agrees with the service's", 7 * time.Minute: "behind the service's", -7 * time.Minute: "ahead of the service's"} {
+		if got := finding(t, newHarness(t, apitest.Options{Ahead: ahead}).run("doctor"), "clock"); !strings.Contains(got, want) {
+			t.Errorf("%v ahead: %q", ahead, got)
+		}
+	}
+}
