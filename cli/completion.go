@@ -31,7 +31,6 @@ const zshCompinit = `
 // completionCommand prints, for each shell, the script that completes commands. It replaces Cobra's, whose
 // scripts need the package bash-completion, or that completion is on in zsh, and whose help asks for root.
 func (a *app) completionCommand() *cobra.Command {
-	var plain bool
 	shell := func(name, example string, write func(root *cobra.Command, w io.Writer) error) *cobra.Command {
 		return &cobra.Command{
 			Use:     name,
@@ -41,7 +40,7 @@ func (a *app) completionCommand() *cobra.Command {
 			RunE:    func(cmd *cobra.Command, _ []string) error { return write(cmd.Root(), a.env.Stdout) },
 		}
 	}
-	cmd := group(&cobra.Command{
+	return group(&cobra.Command{
 		Use:   "completion",
 		Short: "Print a script that completes commands in a shell",
 		Long:  "Print a script with which a shell completes commands, flags, addresses and message IDs.",
@@ -53,7 +52,7 @@ source <(mayfly completion bash)
 
 # In every new shell
 echo 'source <(mayfly completion bash)' >> ~/.bashrc`, func(root *cobra.Command, w io.Writer) error {
-			if err := root.GenBashCompletionV2(w, !plain); err != nil {
+			if err := root.GenBashCompletionV2(w, true); err != nil {
 				return err
 			}
 			_, err := io.WriteString(w, bashWords)
@@ -69,11 +68,7 @@ echo 'source <(mayfly completion zsh)' >> ~/.zshrc
 mkdir -p ~/.zfunc && mayfly completion zsh > ~/.zfunc/_mayfly
 echo 'fpath+=(~/.zfunc); autoload -U compinit && compinit' >> ~/.zshrc`, func(root *cobra.Command, w io.Writer) error {
 			var script strings.Builder
-			generate := root.GenZshCompletion
-			if plain {
-				generate = root.GenZshCompletionNoDesc
-			}
-			if err := generate(&script); err != nil {
+			if err := root.GenZshCompletion(&script); err != nil {
 				return err
 			}
 			tag, rest, _ := strings.Cut(script.String(), "\n")
@@ -86,15 +81,8 @@ mayfly completion fish | source
 # In every new shell
 mkdir -p ~/.config/fish/completions
 mayfly completion fish > ~/.config/fish/completions/mayfly.fish`, func(root *cobra.Command, w io.Writer) error {
-			return root.GenFishCompletion(w, !plain)
+			return root.GenFishCompletion(w, true)
 		}),
-		shell("powershell", `mayfly completion powershell | Out-String | Invoke-Expression`, func(root *cobra.Command, w io.Writer) error {
-			if plain {
-				return root.GenPowerShellCompletion(w)
-			}
-			return root.GenPowerShellCompletionWithDesc(w)
-		}),
+		shell("powershell", `mayfly completion powershell | Out-String | Invoke-Expression`, (*cobra.Command).GenPowerShellCompletionWithDesc),
 	)
-	cmd.PersistentFlags().BoolVar(&plain, "no-descriptions", false, "complete without descriptions")
-	return cmd
 }

@@ -82,10 +82,6 @@ func manualOf(cmd *cobra.Command) string {
 		if i > 0 {
 			line(".PP")
 		}
-		if strings.HasPrefix(paragraph, "\t") {
-			line(".EX\n%s\n.EE", roff(strings.TrimSpace(paragraph)))
-			continue
-		}
 		line("%s", roffText(paragraph))
 	}
 	for _, s := range p.sections {
@@ -102,7 +98,7 @@ func manualOf(cmd *cobra.Command) string {
 }
 
 var (
-	roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...", "\t", "    ")
+	roffEscapes = strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...")
 	roffQuoted  = regexp.MustCompile("`([^`]*)`")
 	roffControl = regexp.MustCompile(`(?m)^[.']`)
 )

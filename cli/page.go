@@ -14,7 +14,7 @@ import (
 // page is the help of a command, as a terminal and a manual page show it.
 type page struct {
 	usage    string
-	prose    []string // paragraphs; one that starts with a tab is code
+	prose    []string // paragraphs
 	sections []section
 	examples []string // lines
 	more     []string // sentences on where to read on
@@ -50,10 +50,7 @@ var exitStatuses = section{"exit status", []row{
 // pageOf describes cmd. What holds for all commands is on the page of the root only.
 func pageOf(cmd *cobra.Command) page {
 	cmd.InheritedFlags() // adds them to Flags
-	p := page{usage: cmd.UseLine()}
-	for paragraph := range strings.SplitSeq(strings.Trim(cmp.Or(cmd.Long, cmd.Short+"."), "\n"), "\n\n") {
-		p.prose = append(p.prose, strings.TrimLeft(paragraph, "# "))
-	}
+	p := page{usage: cmd.UseLine(), prose: strings.Split(cmp.Or(cmd.Long, cmd.Short+"."), "\n\n")}
 	if cmd.Example != "" {
 		p.examples = strings.Split(cmd.Example, "\n")
 	}
@@ -170,20 +167,9 @@ func (p page) terminal(width int) string {
 
 	var b strings.Builder
 	heading := func(text string) { b.WriteString("\n" + title.Render(strings.ToUpper(text)) + "\n") }
-	code := func(line string) {
-		if comment, ok := strings.CutPrefix(line, "# "); ok {
-			b.WriteString(fill(comment, indent+"# ", indent+"# ", "", width))
-			return
-		}
-		b.WriteString(fill(line, indent, indent+indent, ` \`, width))
-	}
 	for i, paragraph := range p.prose {
 		if i > 0 {
 			b.WriteString("\n")
-		}
-		if strings.HasPrefix(paragraph, "\t") {
-			code(paragraph)
-			continue
 		}
 		b.WriteString(fill(paragraph, "", "", "", prose))
 	}
@@ -208,7 +194,11 @@ func (p page) terminal(width int) string {
 		heading("examples")
 	}
 	for _, line := range p.examples {
-		code(line)
+		if comment, ok := strings.CutPrefix(line, "# "); ok {
+			b.WriteString(fill(comment, indent+"# ", indent+"# ", "", width))
+			continue
+		}
+		b.WriteString(fill(line, indent, indent+indent, ` \`, width))
 	}
 	heading("learn more")
 	for _, sentence := range p.more {
