@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -73,12 +72,10 @@ func (a *app) adminKeyCreate(store *string) *cobra.Command {
 		Use:   "create",
 		Short: "Create an API key and print it",
 		Long: "Create an API key and print it. The key is shown only once: the store keeps just a hash of it.\n\n" +
-			"With --secret-file the key is the one in a file, 32 to 256 characters of ASCII without spaces, or in standard input as -. " +
-			"Then its ID is printed instead, since the output of containers and jobs is often logged. If the store has the key already, " +
-			"with the same plan, nothing is changed: the command can be run at every start.",
+			"With --secret-file the key is the one in a file: 32 to 256 characters of ASCII without spaces. If the store has it already, " +
+			"with the same plan, nothing is changed: the command can be run at every start. Keep its output out of logs: it is the key.",
 		Example: `mayfly admin key create --plan dev --name ci
-mayfly admin key create --plan dev --secret-file /run/secrets/mayfly-key
-openssl rand -hex 24 | tee key.txt | mayfly admin key create --plan dev --secret-file -`,
+mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if plan == "" {
@@ -87,11 +84,18 @@ openssl rand -hex 24 | tee key.txt | mayfly admin key create --plan dev --secret
 			if _, err := service.ParsePlan(plan); err != nil { // before a store is created
 				return usagef("%w", err)
 			}
+			secret := "" // a random one
 			if cmd.Flags().Changed("secret-file") {
-				return a.adminKeyEnsure(cmd.Context(), *store, secretFile, name, plan)
+				if secretFile == "" {
+					return usagef("--secret-file is empty")
+				}
+				var err error
+				if secret, err = server.ReadKeyFile(secretFile); err != nil {
+					return err
+				}
 			}
 			return administer(cmd.Context(), *store, func(admin *server.Admin) error {
-				key, err := admin.CreateKey(cmd.Context(), name, plan)
+				key, err := admin.CreateKey(cmd.Context(), name, plan, secret)
 				if err != nil {
 					return err
 				}
@@ -102,62 +106,9 @@ openssl rand -hex 24 | tee key.txt | mayfly admin key create --plan dev --secret
 	}
 	cmd.Flags().StringVar(&plan, "plan", "", "`plan` of the key: free, dev, startup or enterprise")
 	cmd.Flags().StringVar(&name, "name", "", "`name` that says what the key is for")
-	cmd.Flags().StringVar(&secretFile, "secret-file", "", "`file` with the key to create, or - for standard input")
+	cmd.Flags().StringVar(&secretFile, "secret-file", "", "`file` with the key to create")
 	a.completeFlag(cmd, "plan", cobra.FixedCompletions(plans, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
-}
-
-// adminKeyEnsure creates the key in a file, unless the store has it, and prints its ID.
-func (a *app) adminKeyEnsure(ctx context.Context, store, file, name, plan string) error {
-	secret, err := a.readSecret(ctx, file) // before a store is created
-	if err != nil {
-		return err
-	}
-	return administer(ctx, store, func(admin *server.Admin) error {
-		key, err := admin.EnsureKey(ctx, secret, name, plan)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(a.env.Stdout, key.ID)
-		return err
-	})
-}
-
-// maxSecretFile is how much is read of a file with a secret, in bytes.
-const maxSecretFile = 4 << 10
-
-// readSecret returns the secret in a file, without white space around it, or in the first line of
-// stdin. An error does not contain it.
-func (a *app) readSecret(ctx context.Context, file string) (secret string, err error) {
-	source := file
-	switch file {
-	case "":
-		return "", usagef("--secret-file is empty: name a file, or - for standard input")
-	case "-":
-		source = "standard input"
-		secret, err = a.readKey(ctx, "API key to create: ")
-	default:
-		secret, err = firstBytes(file, maxSecretFile)
-	}
-	if err == nil {
-		secret = strings.TrimSpace(secret)
-		err = service.CheckSecret(secret)
-	}
-	if err != nil {
-		return "", fmt.Errorf("the API key in %s: %w", render.Clean(source), err)
-	}
-	return secret, nil
-}
-
-// firstBytes returns the beginning of a file, at most max bytes.
-func firstBytes(file string, max int64) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, max))
-	return string(text), err
 }
 
 func (a *app) adminKeyList(store *string) *cobra.Command {

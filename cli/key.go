@@ -51,7 +51,7 @@ func (a *app) keySet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text, err := a.readKey(cmd.Context(), fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
+			text, err := a.readKey(cmd.Context(), p)
 			if err != nil {
 				return err
 			}
@@ -73,10 +73,10 @@ func (a *app) keySet() *cobra.Command {
 }
 
 // readKey reads a key at a prompt, or from the first line of stdin if that is not a terminal.
-func (a *app) readKey(ctx context.Context, question string) (string, error) {
+func (a *app) readKey(ctx context.Context, p endpoint) (string, error) {
 	var text string
 	if term.Is(a.env.Stdin) {
-		typed, err := a.prompt(ctx, question)
+		typed, err := a.prompt(ctx, fmt.Sprintf("API key for %s: ", render.Clean(p.baseURL)))
 		if err != nil {
 			return "", err
 		}

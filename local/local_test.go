@@ -609,7 +609,7 @@ func TestAdministration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := admin.CreateKey(t.Context(), "ci", "dev")
+	k, err := admin.CreateKey(t.Context(), "ci", "dev", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,7 @@ type NewKey struct {
 
 // operations are the administrative operations on a store, in this process or over a socket.
 type operations interface {
-	createKey(ctx context.Context, name, plan string) (NewKey, error)
-	ensureKey(ctx context.Context, secret, name, plan string) (Key, error)
+	createKey(ctx context.Context, k keyRequest) (NewKey, error)
 	keys(ctx context.Context) ([]Key, error)
 	revokeKey(ctx context.Context, id string) (Key, error)
 	rotateKey(ctx context.Context, id string) (NewKey, error)
@@ -86,14 +85,10 @@ func OpenAdmin(ctx context.Context, store string) (*Admin, error) {
 const takeoverTimeout = 5 * time.Second
 
 // CreateKey creates an API key. The name is for people; the plan is free, dev, startup or
-// enterprise. The secret is returned only here.
-func (a *Admin) CreateKey(ctx context.Context, name, plan string) (NewKey, error) {
-	return a.operations.createKey(ctx, name, plan)
-}
-
-// EnsureKey creates an API key with a given secret, unless there is one with that secret and plan.
-func (a *Admin) EnsureKey(ctx context.Context, secret, name, plan string) (Key, error) {
-	return a.operations.ensureKey(ctx, secret, name, plan)
+// enterprise. A secret of "" becomes a random one, which is returned only here; for any other, the key
+// that has this secret and plan is returned if there is one.
+func (a *Admin) CreateKey(ctx context.Context, name, plan, secret string) (NewKey, error) {
+	return a.operations.createKey(ctx, keyRequest{name, plan, secret})
 }
 
 // Keys returns all API keys, oldest first, including revoked ones.

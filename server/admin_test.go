@@ -42,18 +42,18 @@ func TestAdministration(t *testing.T) {
 			a := openAdmin(t, c.Store)
 			ctx := t.Context()
 
-			made, err := a.CreateKey(ctx, "ci", "dev")
+			made, err := a.CreateKey(ctx, "ci", "dev", "")
 			must(t, err)
 			if made.Secret == "" || made.Plan != "dev" || made.Name != "ci" || made.RevokedAt != nil {
 				t.Fatalf("made %+v, %v", made, err)
 			}
 			const secret = "0123456789-given-by-the-operator"
-			given, err := a.EnsureKey(ctx, secret, "given", "dev")
+			given, err := a.CreateKey(ctx, "given", "dev", secret)
 			must(t, err)
-			if again, err := a.EnsureKey(ctx, secret, "given", "dev"); err != nil || again != given || given.Name != "given" {
+			if again, err := a.CreateKey(ctx, "given", "dev", secret); err != nil || again != given || given.Name != "given" {
 				t.Errorf("with the same secret %+v, %v; want %+v", again, err, given)
 			}
-			if _, err := a.EnsureKey(ctx, secret, "given", "startup"); service.ErrorCode(err) != service.Taken || strings.Contains(err.Error(), secret) {
+			if _, err := a.CreateKey(ctx, "given", "startup", secret); service.ErrorCode(err) != service.Taken || strings.Contains(err.Error(), secret) {
 				t.Errorf("with another plan: %v", err)
 			}
 			if k, err := a.SetPlan(ctx, made.ID, "startup"); err != nil || k.Plan != "startup" {
@@ -81,7 +81,7 @@ func wantAdminErrors(t *testing.T, a *server.Admin, revoked string) {
 	t.Helper()
 	ctx := t.Context()
 	for name, err := range map[string]error{
-		"plan":     second(a.CreateKey(ctx, "", "gold")),
+		"plan":     second(a.CreateKey(ctx, "", "gold", "")),
 		"new plan": second(a.SetPlan(ctx, revoked, "gold")),
 		"revoked":  second(a.RotateKey(ctx, revoked)),
 	} {
@@ -136,7 +136,7 @@ func TestSocketOfAStoreWithALongPath(t *testing.T) {
 	c.Store = filepath.Join(t.TempDir(), strings.Repeat("long", 30))
 	s := start(t, c)
 	a := openAdmin(t, c.Store)
-	k, err := a.CreateKey(t.Context(), "", "dev")
+	k, err := a.CreateKey(t.Context(), "", "dev", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,10 +106,9 @@ func (a *adminSocket) close() {
 }
 
 type keyRequest struct {
-	Name string `json:"name"`
-	Plan string `json:"plan"`
-
-	Secret string `json:"secret,omitempty"`
+	Name   string `json:"name"`
+	Plan   string `json:"plan"`
+	Secret string `json:"secret,omitempty"` // "" for a new one
 }
 
 type backupRequest struct {
@@ -135,16 +134,7 @@ func adminHandler(stopping context.Context, o operations, control http.Handler) 
 			answerAdmin(w, nil, err)
 			return
 		}
-		k, err := o.createKey(r.Context(), in.Name, in.Plan)
-		answerAdmin(w, k, err)
-	})
-	mux.HandleFunc("PUT /keys", func(w http.ResponseWriter, r *http.Request) {
-		var in keyRequest
-		if err := readAdmin(w, r, &in); err != nil {
-			answerAdmin(w, nil, err)
-			return
-		}
-		k, err := o.ensureKey(r.Context(), in.Secret, in.Name, in.Plan)
+		k, err := o.createKey(r.Context(), in)
 		answerAdmin(w, k, err)
 	})
 	mux.HandleFunc("POST /keys/{id}/revoke", func(w http.ResponseWriter, r *http.Request) {
@@ -252,13 +242,8 @@ func (r remote) do(ctx context.Context, method, path string, in, out any) error 
 	return json.NewDecoder(resp.Body).Decode(out)
 }
 
-func (r remote) createKey(ctx context.Context, name, plan string) (k NewKey, err error) {
-	err = r.do(ctx, "POST", "/keys", keyRequest{Name: name, Plan: plan}, &k)
-	return k, err
-}
-
-func (r remote) ensureKey(ctx context.Context, secret, name, plan string) (k Key, err error) {
-	err = r.do(ctx, "PUT", "/keys", keyRequest{name, plan, secret}, &k)
+func (r remote) createKey(ctx context.Context, in keyRequest) (k NewKey, err error) {
+	err = r.do(ctx, "POST", "/keys", in, &k)
 	return k, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,15 +25,18 @@ func ownKey(ctx context.Context, svc *service.Service, c Config) (secret string,
 // and only its owner can read the file. It never changes a file.
 func fileKey(ctx context.Context, svc *service.Service, c Config) (secret string, key service.Key, err error) {
 	name := c.KeyFile
-	secret, err = readKeyFile(name, c.Log)
+	secret, err = ReadKeyFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if secret, key, err = createFileKey(ctx, svc, name); !errors.Is(err, fs.ErrExist) {
 			return secret, key, err
 		}
-		secret, err = readKeyFile(name, c.Log) // another process has created it
+		secret, err = ReadKeyFile(name) // another process has created it
 	}
 	if err != nil {
-		return "", key, fmt.Errorf("reading the API key: %w", err)
+		return "", key, err
+	}
+	if info, err := os.Stat(name); err == nil && exposed(info) {
+		c.Log.Warn("every user of this machine can read the API key: chmod 600 the file", "file", name)
 	}
 	key, err = svc.KeyOf(ctx, secret)
 	switch {
@@ -53,26 +55,24 @@ func fileKey(ctx context.Context, svc *service.Service, c Config) (secret string
 // maxKeyFile is how much is read of a file with a secret, in bytes.
 const maxKeyFile = 4 << 10
 
-// readKeyFile returns the secret in a file.
-func readKeyFile(name string, log *slog.Logger) (string, error) {
+// ReadKeyFile returns the secret in a file, without white space around it. An error does not contain
+// the secret.
+func ReadKeyFile(name string) (string, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("reading the API key: %w", err)
 	}
 	defer file.Close()
 	content, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("reading the API key: %w", err)
 	}
 	secret := strings.TrimSpace(string(content))
 	if secret == "" {
-		return "", fmt.Errorf("%s is empty: remove it to get a new key, or put a key into it", name)
+		return "", fmt.Errorf("%s is empty: put an API key into it, or remove it", name)
 	}
 	if err := service.CheckSecret(secret); err != nil {
 		return "", fmt.Errorf("%s has no API key in it: %w", name, err)
-	}
-	if info, err := file.Stat(); err == nil && exposed(info) {
-		log.Warn("every user of this machine can read the API key: chmod 600 the file", "file", name)
 	}
 	return secret, nil
 }

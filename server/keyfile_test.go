@@ -67,7 +67,7 @@ func TestKeyFileWithAPresetKey(t *testing.T) {
 	write(t, c.KeyFile, secret+"\n", 0o644)
 	a, err := server.OpenAdmin(t.Context(), c.Store)
 	must(t, err)
-	key, err := a.EnsureKey(t.Context(), secret, "", "dev")
+	key, err := a.CreateKey(t.Context(), "", "dev", secret)
 	must(t, errors.Join(err, a.Close()))
 
 	s := start(t, c)

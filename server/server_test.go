@@ -424,7 +424,7 @@ func TestDatabase(t *testing.T) {
 	}
 	s := start(t, c)
 	a := openAdmin(t, c.Store)
-	made, err := a.CreateKey(t.Context(), "ci", "dev")
+	made, err := a.CreateKey(t.Context(), "ci", "dev", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,14 +91,13 @@ type direct struct {
 	store   store
 }
 
-func (d direct) createKey(ctx context.Context, name, plan string) (NewKey, error) {
-	secret, k, err := d.service.CreateKey(ctx, name, service.Plan(plan))
-	return NewKey{keyJSON(k), secret}, err
-}
-
-func (d direct) ensureKey(ctx context.Context, secret, name, plan string) (Key, error) {
-	k, err := d.service.EnsureKey(ctx, secret, name, service.Plan(plan))
-	return keyJSON(k), err
+func (d direct) createKey(ctx context.Context, in keyRequest) (NewKey, error) {
+	if in.Secret == "" {
+		secret, k, err := d.service.CreateKey(ctx, in.Name, service.Plan(in.Plan))
+		return NewKey{keyJSON(k), secret}, err
+	}
+	k, err := d.service.EnsureKey(ctx, in.Secret, in.Name, service.Plan(in.Plan))
+	return NewKey{keyJSON(k), in.Secret}, err
 }
 
 func (d direct) keys(ctx context.Context) ([]Key, error) {
