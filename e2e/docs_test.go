@@ -203,23 +203,14 @@ func TestDocsCodes(t *testing.T) {
 
 // burden keeps all cores busy until the test ends.
 func burden(t *testing.T) {
-	done := make(chan struct{})
 	var busy sync.WaitGroup
 	for range runtime.NumCPU() {
 		busy.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
+			for t.Context().Err() == nil {
 			}
 		})
 	}
-	t.Cleanup(func() {
-		close(done)
-		busy.Wait()
-	})
+	t.Cleanup(busy.Wait)
 }
 
 func testGo(t *testing.T, n int) {
