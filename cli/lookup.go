@@ -10,7 +10,6 @@ import (
 
 	"mayfly/api"
 	"mayfly/message"
-	"mayfly/registry"
 	"mayfly/render"
 )
 
@@ -32,7 +31,7 @@ func (s *connection) knownAs(arg string) (api.Inbox, bool) {
 	}
 	for _, k := range known {
 		if k.ID == arg || strings.EqualFold(k.Email, arg) && k.ExpiresAt.After(time.Now()) {
-			return fromRegistry(k), true
+			return k.API(), true
 		}
 	}
 	return api.Inbox{}, false
@@ -96,25 +95,10 @@ func choose[T any](all []T, arg string, name func(T) string) (found T, ok bool, 
 	return found, len(names) == 1, err
 }
 
-// inboxes are the inboxes that have not expired, newest first: the service's list, if it has one,
-// else those this machine knows.
+// inboxes are the inboxes that have not expired, newest first; see [registry.Registry.Inboxes].
 func (s *connection) inboxes(ctx context.Context) ([]api.Inbox, error) {
-	list, err := s.client.Inboxes(ctx)
-	all := list.Inboxes
-	if errors.Is(err, api.ErrUnsupported) {
-		var known []registry.Inbox
-		known, err = s.known.List()
-		for _, k := range known {
-			all = append(all, fromRegistry(k))
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	now := s.client.ServiceTime()
-	all = slices.DeleteFunc(all, func(i api.Inbox) bool { return !i.ExpiresAt.IsZero() && i.ExpiresAt.Before(now) })
-	slices.SortStableFunc(all, func(a, b api.Inbox) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	return all, nil
+	all, _, err := s.known.Inboxes(ctx, s.client)
+	return all, err
 }
 
 // messages are the messages of an inbox, newest first.
@@ -164,10 +148,6 @@ func ambiguous(arg string, candidates []string) error {
 		err:    fmt.Errorf("%s is the beginning of %s%s", render.Clean(arg), render.Clean(strings.Join(candidates, ", ")), more),
 		next:   "give more of it",
 	}
-}
-
-func fromRegistry(k registry.Inbox) api.Inbox {
-	return api.Inbox{ID: k.ID, Email: k.Email, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt}
 }
 
 func hasPrefixFold(s, prefix string) bool {

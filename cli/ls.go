@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ func (a *app) lsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			inboxes, err := s.counted(cmd.Context())
+			inboxes, _, err := s.counted(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -58,12 +57,12 @@ func (a *app) lsCommand() *cobra.Command {
 	return cmd
 }
 
-// counted returns the inboxes with their number of messages. If the service cannot list inboxes,
+// counted returns the inboxes with their number of messages. If the service does not list inboxes,
 // each is fetched, and those that are gone are left out.
-func (s *connection) counted(ctx context.Context) ([]api.Inbox, error) {
-	all, err := s.inboxes(ctx)
-	if err != nil || !slices.ContainsFunc(all, func(i api.Inbox) bool { return i.Raw == nil }) {
-		return all, err
+func (s *connection) counted(ctx context.Context) (all []api.Inbox, listed bool, err error) {
+	all, listed, err = s.known.Inboxes(ctx, s.client)
+	if err != nil || listed {
+		return all, listed, err
 	}
 	type answer struct {
 		inbox api.Inbox
@@ -77,10 +76,10 @@ func (s *connection) counted(ctx context.Context) ([]api.Inbox, error) {
 		switch {
 		case errors.Is(got.err, api.ErrNotFound):
 		case got.err != nil:
-			return nil, got.err
+			return nil, false, got.err
 		default:
 			counted = append(counted, got.inbox)
 		}
 	}
-	return counted, ctx.Err()
+	return counted, false, ctx.Err()
 }

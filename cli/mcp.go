@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mayfly/api"
 	"mayfly/local"
 	"mayfly/mcp"
 )
@@ -34,7 +33,7 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 				defer release()
 			}
 			log := slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-			server := mcp.New(c.client, mcp.Options{Version: version(), Known: known{a, c}, Log: log})
+			server := mcp.New(c.client, mcp.Options{Version: version(), Known: c.known, Log: log})
 			return mcp.ServeStdio(cmd.Context(), server, io.NopCloser(a.env.Stdin), nopCloser{a.env.Stdout})
 		},
 	}
@@ -44,22 +43,3 @@ MAYFLY_BASE_URL=https://api.example MAYFLY_API_KEY=… mayfly mcp`,
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
-
-// known is the registry for the MCP server.
-type known struct {
-	*app
-	*connection
-}
-
-func (k known) List() ([]api.Inbox, error) {
-	inboxes, err := k.known.List()
-	all := make([]api.Inbox, len(inboxes))
-	for n, i := range inboxes {
-		all[n] = fromRegistry(i)
-	}
-	return all, err
-}
-
-func (k known) Put(i api.Inbox) { k.remember(k.connection, i) }
-
-func (k known) Remove(inboxID string) { k.forget(k.connection, inboxID) }

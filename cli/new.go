@@ -64,7 +64,7 @@ mayfly new --json | jq -r .id`,
 // remember stores an inbox for later commands. A failure is only reported: the inbox exists all the
 // same.
 func (a *app) remember(s *connection, i api.Inbox) {
-	if err := s.known.Put(registered(i)); err != nil {
+	if err := s.known.Put(registry.Of(i)); err != nil {
 		fmt.Fprintf(a.env.Stderr, "mayfly: this machine will not remember the inbox: %s\n", render.Clean(err.Error()))
 	}
 }
@@ -74,10 +74,6 @@ func (a *app) forget(s *connection, inboxID string) {
 	if err := s.known.Remove(inboxID); err != nil {
 		fmt.Fprintf(a.env.Stderr, "mayfly: this machine still remembers %s: %s\n", render.Clean(inboxID), render.Clean(err.Error()))
 	}
-}
-
-func registered(i api.Inbox) registry.Inbox {
-	return registry.Inbox{ID: i.ID, Email: i.Email, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
 }
 
 // received returns an object as the service sent it, if it sent one.

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
+	"mayfly/registry"
 	"mayfly/render"
 )
 
@@ -81,7 +82,9 @@ func (t *tools) createInbox(ctx context.Context, r *sdk.CallToolRequest, in crea
 		return inbox{}, err
 	}
 	if t.known != nil {
-		t.known.Put(made)
+		if err := t.known.Put(registry.Of(made)); err != nil {
+			t.log.Warn("this machine will not remember the inbox", "error", err)
+		}
 	}
 	out := describe(made, c.ServiceTime())
 	out.ID = made.ID
@@ -118,7 +121,7 @@ const (
 
 func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, in listInboxesArgs) (inboxList, error) {
 	c := t.client(r)
-	all, listed, err := t.inboxes(ctx, c)
+	all, listed, err := t.known.Inboxes(ctx, c)
 	if err != nil {
 		return inboxList{}, err
 	}
@@ -150,23 +153,6 @@ func (t *tools) listInboxes(ctx context.Context, r *sdk.CallToolRequest, in list
 	return out, nil
 }
 
-// inboxes returns the inboxes that have not expired, newest first: those that the service lists, or
-// else those that this machine knows, which may be gone.
-func (t *tools) inboxes(ctx context.Context, c *api.Client) (all []api.Inbox, listed bool, err error) {
-	list, err := c.Inboxes(ctx)
-	all, listed = slices.Clone(list.Inboxes), err == nil
-	if errors.Is(err, api.ErrUnsupported) && t.known != nil {
-		all, err = t.known.List()
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	now := c.ServiceTime()
-	all = slices.DeleteFunc(all, func(i api.Inbox) bool { return !i.ExpiresAt.IsZero() && i.ExpiresAt.Before(now) })
-	slices.SortStableFunc(all, func(a, b api.Inbox) int { return b.CreatedAt.Compare(a.CreatedAt) })
-	return all, listed, nil
-}
-
 // names reports whether name is the ID or the address of an inbox.
 func names(name string, i api.Inbox) bool { return i.ID == name || strings.EqualFold(i.Email, name) }
 
@@ -179,7 +165,7 @@ func (t *tools) inboxID(ctx context.Context, r *sdk.CallToolRequest, name string
 	if !strings.Contains(name, "@") {
 		return name, nil
 	}
-	all, _, err := t.inboxes(ctx, t.client(r))
+	all, _, err := t.known.Inboxes(ctx, t.client(r))
 	if err != nil {
 		return "", err
 	}
@@ -197,7 +183,9 @@ func (t *tools) deleteInbox(ctx context.Context, r *sdk.CallToolRequest, in inbo
 	}
 	err = t.client(r).DeleteInbox(ctx, id)
 	if t.known != nil && (err == nil || errors.Is(err, api.ErrNotFound)) {
-		t.known.Remove(id)
+		if err := t.known.Remove(id); err != nil {
+			t.log.Warn("this machine still remembers the inbox", "error", err)
+		}
 	}
 	return api.Deleted{Deleted: err == nil}, err
 }

@@ -7,26 +7,20 @@
 package mcp
 
 import (
+	"cmp"
 	"log/slog"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
+	"mayfly/registry"
 )
-
-// Known is the inboxes that this machine knows, for a service that cannot list them. Put and Remove
-// report their own failures: the inbox is created or deleted all the same.
-type Known interface {
-	List() ([]api.Inbox, error)
-	Put(api.Inbox)
-	Remove(inboxID string)
-}
 
 // Options of a server. The zero value works.
 type Options struct {
-	Version string       // of the program, announced to clients
-	Known   Known        // nil: only the service's own list is used
-	Log     *slog.Logger // nil: nothing is logged
+	Version string             // of the program, announced to clients
+	Known   *registry.Registry // for a service that does not list inboxes; nil: only the list is used
+	Log     *slog.Logger       // nil: nothing is logged
 }
 
 const instructions = `Temporary e-mail inboxes for testing signup and login flows. Call create_inbox, use its address in the flow, ` +
@@ -37,7 +31,8 @@ const instructions = `Temporary e-mail inboxes for testing signup and login flow
 // tools has the handlers of the tools and resources.
 type tools struct {
 	client   func(sdk.Request) *api.Client // the client for the key of a request
-	known    Known
+	known    *registry.Registry            // may be nil
+	log      *slog.Logger
 	sessions *sessions
 }
 
@@ -51,7 +46,7 @@ func newServer(client func(sdk.Request) *api.Client, o Options) *sdk.Server {
 		&sdk.Implementation{Name: "mayfly", Title: "Mayfly temporary inboxes", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Logger: o.Log, Capabilities: &sdk.ServerCapabilities{}},
 	)
-	t := &tools{client: client, known: o.Known, sessions: newSessions()}
+	t := &tools{client: client, known: o.Known, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), sessions: newSessions()}
 	t.addInboxTools(server)
 	t.addMessageTools(server)
 	t.addWaitTools(server)

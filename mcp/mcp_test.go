@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -21,6 +20,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/mcp"
+	"mayfly/registry"
 )
 
 const confirmation = `<p>Welcome to Acme</p><p>Enter this verification code to finish signing up:</p>` +
@@ -36,7 +36,7 @@ type agent struct {
 	progress chan string
 }
 
-func newAgent(t *testing.T, o apitest.Options, known mcp.Known) agent {
+func newAgent(t *testing.T, o apitest.Options, known *registry.Registry) agent {
 	t.Helper()
 	service := apitest.New(o)
 	t.Cleanup(service.Close)
@@ -138,7 +138,7 @@ func (a agent) deliver(inbox madeInbox, m apitest.Mail) api.Message {
 func TestSignup(t *testing.T) {
 	for name, o := range map[string]apitest.Options{"contract": {}, "extensions": {Extensions: true}} {
 		t.Run(name, func(t *testing.T) {
-			a := newAgent(t, o, shelf{})
+			a := newAgent(t, o, known(t))
 			var inbox madeInbox
 			a.call("create_inbox", map[string]any{"username": "ada", "ttl": 600}, &inbox)
 			if inbox.Email != "ada@"+apitest.Domain || inbox.ID == "" || inbox.ExpiresIn != "10 minutes" {
@@ -245,15 +245,14 @@ func TestWaitEndsWithTheTimeoutAndWithTheClient(t *testing.T) {
 	})
 }
 
-// shelf is what a machine knows.
-type shelf map[string]api.Inbox
-
-func (s shelf) List() ([]api.Inbox, error) { return slices.Collect(maps.Values(s)), nil }
-func (s shelf) Put(i api.Inbox)            { s[i.ID] = i }
-func (s shelf) Remove(id string)           { delete(s, id) }
+// known is what a machine knows.
+func known(t *testing.T) *registry.Registry { return registry.Open(t.TempDir(), "", "") }
 
 func TestListInboxesFallsBackToWhatTheMachineKnows(t *testing.T) {
-	known := shelf{"inbox_long_gone": {ID: "inbox_long_gone", Email: "gone@" + apitest.Domain}}
+	known := known(t)
+	if err := known.Put(registry.Inbox{ID: "inbox_long_gone", Email: "gone@" + apitest.Domain}); err != nil {
+		t.Fatal(err)
+	}
 	a := newAgent(t, apitest.Options{}, known)
 	var inbox madeInbox
 	a.call("create_inbox", nil, &inbox)
@@ -263,8 +262,8 @@ func TestListInboxesFallsBackToWhatTheMachineKnows(t *testing.T) {
 		t.Errorf("list_inboxes: %+v", list)
 	}
 	a.call("delete_inbox", map[string]any{"inbox": inbox.Email}, nil)
-	if _, ok := known[inbox.ID]; ok {
-		t.Error("a deleted inbox is still known")
+	if left, err := known.List(); err != nil || slices.ContainsFunc(left, func(i registry.Inbox) bool { return i.ID == inbox.ID }) {
+		t.Errorf("a deleted inbox is still known: %+v, %v", left, err)
 	}
 }
 

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"mayfly/api/apitest"
+	"mayfly/registry"
 )
 
 func TestListsPage(t *testing.T) {
 	for name, o := range map[string]apitest.Options{"contract": {}, "extensions": {Extensions: true}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				known := shelf{}
+				known := known(t)
 				a := newAgent(t, o, known)
 				var address string
 				for n := range 120 {
@@ -22,7 +23,9 @@ func TestListsPage(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					known.Put(inbox)
+					if err := known.Put(registry.Of(inbox)); err != nil {
+						t.Fatal(err)
+					}
 					address = inbox.Email
 					time.Sleep(time.Second)
 				}
@@ -104,7 +107,7 @@ func TestALongTextIsTruncated(t *testing.T) {
 // A list of inboxes costs a request for each on the page where the service has no list, and none for
 // those on the other pages.
 func TestAPageOfInboxesCostsFewRequests(t *testing.T) {
-	a := newAgent(t, apitest.Options{}, shelf{})
+	a := newAgent(t, apitest.Options{}, known(t))
 	for range 50 {
 		a.call("create_inbox", nil, nil)
 	}

@@ -40,7 +40,7 @@ func (a agent) code(arguments map[string]any) string {
 
 func TestEachMailIsReturnedOnceForEachQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAgent(t, apitest.Options{}, shelf{})
+		a := newAgent(t, apitest.Options{}, known(t))
 		var inbox madeInbox
 		a.call("create_inbox", nil, &inbox)
 		expect := func(want string, arguments map[string]any) {
@@ -116,7 +116,7 @@ func TestWaitsAtOnceGetAMailEach(t *testing.T) {
 func TestAnAddressThatNoInboxHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, o := range map[string]apitest.Options{"made": {Extensions: true, CatchAll: true}, "refused": {Extensions: true}, "contract": {}} {
-			a := newAgent(t, o, shelf{})
+			a := newAgent(t, o, known(t))
 			arguments := map[string]any{"inbox": "nobody+tag@" + apitest.Domain, "timeout": 600}
 			if name != "made" {
 				if r := a.result("get_code", arguments); !r.IsError || !strings.Contains(text(r), "no inbox has this address: nobody+tag@") {

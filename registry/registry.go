@@ -9,6 +9,7 @@ package registry
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -23,6 +24,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2/maybe"
+
+	"mayfly/api"
 )
 
 const (
@@ -51,6 +54,16 @@ type Inbox struct {
 	ExpiresAt time.Time `json:"expires_at"` // zero when the service did not say
 }
 
+// Of returns what the registry keeps of an inbox.
+func Of(i api.Inbox) Inbox {
+	return Inbox{ID: i.ID, Email: i.Email, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
+}
+
+// API returns the inbox as the API has it.
+func (i Inbox) API() api.Inbox {
+	return api.Inbox{ID: i.ID, Email: i.Email, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
+}
+
 // Registry is the inboxes known for a profile and a service. It is safe for concurrent use by
 // goroutines and processes.
 type Registry struct{ dir string }
@@ -68,6 +81,27 @@ func hash(s string) string {
 
 func (r *Registry) path(inboxID, suffix string) string {
 	return filepath.Join(r.dir, hash(inboxID)+suffix)
+}
+
+// Inboxes returns the inboxes of a service that have not expired, newest first: those that the service
+// lists, or else those known here, which may be gone. A nil registry knows none.
+func (r *Registry) Inboxes(ctx context.Context, c *api.Client) (all []api.Inbox, listed bool, err error) {
+	list, err := c.Inboxes(ctx)
+	all, listed = slices.Clone(list.Inboxes), err == nil
+	if errors.Is(err, api.ErrUnsupported) && r != nil {
+		var known []Inbox
+		known, err = r.List()
+		for _, i := range known {
+			all = append(all, i.API())
+		}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	now := c.ServiceTime()
+	all = slices.DeleteFunc(all, func(i api.Inbox) bool { return !i.ExpiresAt.IsZero() && i.ExpiresAt.Before(now) })
+	slices.SortStableFunc(all, func(a, b api.Inbox) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return all, listed, nil
 }
 
 // List returns the inboxes, newest first, including those that expired less than [Kept] ago. Damaged

@@ -304,7 +304,7 @@ func (h *harness) inboxNamed(name string, ttl time.Duration) api.Inbox {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	k := registry.Inbox{ID: in.ID, Email: in.Email, CreatedAt: in.CreatedAt, ExpiresAt: in.ExpiresAt}
+	k := registry.Of(in)
 	if err := h.registry.Put(k); err != nil {
 		h.t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (s *Session) add(what string, c Created, get func(context.Context) (api.Inb
 // the next run may not list it.
 func (s *Session) remember(in api.Inbox) {
 	if s.Registry != nil {
-		_ = s.Registry.Put(registry.Inbox{ID: in.ID, Email: in.Email, CreatedAt: in.CreatedAt, ExpiresAt: in.ExpiresAt})
+		_ = s.Registry.Put(registry.Of(in))
 	}
 }
 
