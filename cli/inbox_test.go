@@ -271,3 +271,20 @@ func TestEmbeddedServiceThatDoesNotRun(t *testing.T) {
 	}
 	expectFailure(t, run(t, environ, ""), statusUsage, []string{"needs a terminal", "`mayfly watch`"}, nil)
 }
+
+// What answers every path with a page is no such service; one without a list is, but has nothing to show.
+func TestAnEmptyListIsExplainedWhereTheServiceHasNone(t *testing.T) {
+	for name, o := range map[string]apitest.Options{"contract": {}, "a page": {}, "extensions": {Extensions: true}} {
+		s := newHarness(t, o)
+		if name == "a page" {
+			s.service.Fail(apitest.NotFoundHTML, -1)
+		}
+		r := s.run("ls")
+		if r.status != statusDone || r.stdout != "" || strings.Contains(r.stderr, "`mayfly doctor`") == o.Extensions {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if doctor := s.run("doctor"); strings.Contains(doctor.stdout, "is the base URL right?") != (name == "a page") {
+			t.Errorf("%s: doctor says %s", name, doctor.stdout)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -26,9 +27,12 @@ func (a *app) lsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			inboxes, _, err := s.counted(cmd.Context())
+			inboxes, listed, err := s.counted(cmd.Context())
 			if err != nil {
 				return err
+			}
+			if !listed && len(inboxes) == 0 {
+				fmt.Fprintf(a.env.Stderr, "mayfly: %s lists no inboxes, and this machine knows none there; `mayfly doctor` checks the service\n", render.Clean(s.baseURL))
 			}
 			if asJSON {
 				for _, i := range inboxes {
