@@ -151,13 +151,17 @@ func (w *waiting) run(ctx context.Context, arg string) error {
 		defer cancel()
 	}
 	known, ok := w.knownAs(arg)
-	if !ok && strings.HasPrefix(arg, "inbox_") {
+	guessed := !ok && strings.HasPrefix(arg, "inbox_")
+	if guessed {
 		known, ok = api.Inbox{ID: arg, Email: arg}, true
 	}
 	if ok {
 		w.inbox = known
 		if err := w.await(ctx); !errors.Is(err, watch.ErrGone) || w.printed > 0 {
 			return w.explain(err)
+		}
+		if guessed {
+			w.app.forget(w.connection, arg) // there may never have been such an inbox
 		}
 	}
 	err := w.find(ctx, arg)

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -418,5 +420,18 @@ func TestWatchTellsFailureAndRecovery(t *testing.T) {
 		if strings.Count(out, " failed ") != 1 || strings.Count(out, " recovered ") != 1 || recovered < failed || !strings.Contains(out, "500") || !strings.Contains(out, "next attempt at") {
 			t.Errorf("%s", out)
 		}
+	})
+}
+
+func TestWaitForAMistypedIDLeavesNothingBehind(t *testing.T) {
+	s := newHarness(t, apitest.Options{})
+	args := []string{"wait", "inbox_mistyped"}
+	expectFailure(t, s.run(args...), statusNotFound, []string{"inbox_mistyped"}, args)
+	_, state, _ := strings.Cut(s.environ[2], "=")
+	_ = filepath.WalkDir(state, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			t.Errorf("there is %s, %v", path, err)
+		}
+		return nil
 	})
 }
