@@ -16,6 +16,7 @@ type Document struct {
 	Lang      string   // the declared language, such as "de" or "pt-BR"; often empty
 	Preheader string   // hidden text before the first visible text, which mail clients show in their list
 	RTL       bool     // written from right to left as a whole
+	Color     Color    // that most of its text has; unset: the default
 	Blocks    []*Block // top level, in reading order
 	Links     []Link   // link number n is Links[n-1]; no URL occurs twice
 	Images    []Image  // in order, spacers and trackers included
@@ -125,6 +126,12 @@ const (
 type Color struct {
 	R, G, B uint8
 	Set     bool
+}
+
+// Grey reports whether a colour has no hue to speak of.
+func (c Color) Grey() bool {
+	most := max(c.R, c.G, c.B)
+	return most-min(c.R, c.G, c.B) < 0x38 || most < 0x48
 }
 
 // Link is the target of a link in the body.

@@ -6,19 +6,17 @@ import (
 
 	"mayfly/render/doc"
 	"mayfly/render/find/lexicon"
-	"mayfly/render/html/css"
 )
 
 // foldFooter moves the secondary text at the end of a message (who sent it and why, the address,
 // how to unsubscribe) into a footer.
-func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
+func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	blocks := d.Blocks
 	at, evidence := len(blocks), false
 	total, taken := 0, 0
 	for _, l := range blocks {
 		total += len(l.Text())
 	}
-	grey := mostlyFaint(d, body, page)
 	// ruled: there is a rule with footer text below it. What is above that is footer only if it is
 	// footer text.
 	// doubt: there may be an image of a button below. It is footer only if footer text is above it.
@@ -30,7 +28,7 @@ func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 		if l.Kind == doc.Rule {
 			ruled = ruled || evidence
 		} else if !strong {
-			if ruled || !secondary(l, body, page, grey) {
+			if ruled || !secondary(l, body) {
 				break
 			}
 			strong = weak
@@ -62,46 +60,20 @@ func foldFooter(d *doc.Document, body float32, page doc.Color) []*doc.Block {
 	return append(trimRules(blocks[:at]), footer)
 }
 
-// secondary reports whether a block is smaller or fainter than the body and has no button. In a
-// message that is mostly grey, faint text means nothing.
-func secondary(l *doc.Block, body float32, page doc.Color, grey bool) bool {
+// secondary reports whether a block is smaller or fainter than the body and has no button.
+func secondary(l *doc.Block, body float32) bool {
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
 		for _, s := range leaf.Spans {
 			if strings.TrimSpace(s.Text) == "" || s.Image > 0 {
 				continue
 			}
 			small := s.Style.Size < body && s.Style.Size <= 13
-			if s.Button || s.Style.Bold && !small || s.Style.Size > body*1.2 || !small && (grey || !faintOn(leaf, s.Style.Color, page)) {
+			if s.Button || s.Style.Bold && !small || s.Style.Size > body*1.2 || !small && s.Style.Role != doc.Secondary {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// mostlyFaint reports whether most of the text at least as large as the body is faint.
-func mostlyFaint(d *doc.Document, body float32, page doc.Color) bool {
-	pale, all := 0, 0
-	for leaf := range d.Leaves() {
-		for _, s := range leaf.Spans {
-			if s.Style.Size < body || s.Link > 0 {
-				continue
-			}
-			if all += len(s.Text); faintOn(leaf, s.Style.Color, page) {
-				pale += len(s.Text)
-			}
-		}
-	}
-	return pale*2 > all
-}
-
-// faintOn reports whether a colour is faint behind a leaf: on the page, or on a white sheet on top
-// of it.
-func faintOn(leaf *doc.Block, c, page doc.Color) bool {
-	if leaf.Background.Set {
-		return faint(c, leaf.Background)
-	}
-	return faint(c, page) && faint(c, css.White)
 }
 
 // maxIcon is the width and height in px up to which an image is an icon, such as those of social
@@ -127,17 +99,6 @@ func pictorial(d *doc.Document, l *doc.Block) bool {
 		}
 	}
 	return found
-}
-
-// faint reports whether c is a grey of low contrast with back.
-func faint(c, back doc.Color) bool {
-	if !back.Set {
-		back = css.White
-	}
-	lo, hi := min(c.R, c.G, c.B), max(c.R, c.G, c.B)
-	grey := func(c doc.Color) int { return (int(c.R)*2 + int(c.G)*5 + int(c.B)) / 8 }
-	distance := grey(c) - grey(back)
-	return c.Set && hi-lo < 40 && max(distance, -distance) <= 0x88
 }
 
 // footerMarks are parts of URLs typical of footers, in any language.

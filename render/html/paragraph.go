@@ -300,7 +300,8 @@ func (p *paragraph) realign(text string) []doc.Span {
 func (p *paragraph) describe(l *doc.Block, text string) {
 	l.Align = p.first.Align
 	l.RTL = p.first.RTL || doc.RightToLeft(text)
-	if back := p.first.Background; back.Set && !css.Same(back, css.White) && !css.Same(back, p.b.page) {
+	page := p.b.page
+	if back := p.first.Background; back.Set && !css.Same(back, page) && !(css.Same(back, css.White) && (!page.Set || luma(page) > .3)) {
 		l.Background = back
 	}
 	if !p.pre {

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -116,6 +117,42 @@ func TestHiding(t *testing.T) {
 		shown := strings.Contains(d.Text(), "secret")
 		if got != want || shown != (want == "") {
 			t.Errorf("%s: %q, shown %v, want %q", html, got, shown, want)
+		}
+	}
+}
+
+// TestFaint: what is secondary in a mail, beside its body.
+func TestFaint(t *testing.T) {
+	const more = " and a few more words, which make it the body of the mail"
+	for name, c := range map[string]struct{ html, color, faint string }{
+		"a grey mail is the body":      {`<p style="color:#8c8c8c">one` + more + `<p style="color:#525f7f">two`, "8c8c8c", ""},
+		"fainter than the body":        {`<p style="color:#525f7f">one` + more + `<p style="color:#8c8c8c">two<p style="color:#233654">three`, "525f7f", "two"},
+		"a grey that is strong enough": {`<p style="color:#333">one` + more + `<p style="color:#666">two`, "333333", ""},
+		"fainter than a grey body":     {`<p style="color:#777">one` + more + `<p style="color:#aaa">two`, "777777", "two"},
+		"small print is not the body":  {`<p style="color:#444">one, which is short<p style="color:#999;font-size:11px">two` + more, "444444", "two" + more},
+		"white on a band":              {`<p>one` + more + `<div style="background:#4dbfbf;color:#fff">two</div>`, "", ""},
+		"a dark mail":                  {`<body bgcolor="#111111"><p style="color:#eee">one` + more + `<p style="color:#666">two`, "eeeeee", "two"},
+		"a sheet on a dark page":       {`<body bgcolor="#111111"><div style="background:#fff;color:#333"><p>one` + more + `<p style="color:#999">two</div>`, "333333", "two"},
+		"a colour is not faint":        {`<p>one` + more + `<p style="color:#f0a0a0">two`, "", ""},
+		"what is bold is not":          {`<p>one` + more + `<p style="color:#aaa"><b>two</b>`, "", ""},
+		"nor is a heading":             {`<p>one` + more + `<h2 style="color:#aaa;font-weight:400">two</h2>`, "", ""},
+		"on a fill of its own":         {`<p>one` + more + ` <span style="color:#999;background:#555">two</span>`, "", ""},
+	} {
+		d := Read(c.html)
+		var faint []string
+		for leaf := range d.Leaves() {
+			for _, s := range leaf.Spans {
+				if s.Style.Role == doc.Secondary {
+					faint = append(faint, s.Text)
+				}
+			}
+		}
+		color := ""
+		if d.Color.Set {
+			color = fmt.Sprintf("%02x%02x%02x", d.Color.R, d.Color.G, d.Color.B)
+		}
+		if got := strings.Join(faint, " "); got != c.faint || color != c.color {
+			t.Errorf("%s: the body is %q and %q is faint, want %q and %q", name, color, got, c.color, c.faint)
 		}
 	}
 }

@@ -16,7 +16,8 @@ func (b *builder) tidy() {
 	d.Blocks = trimRules(d.Blocks)
 	d.Blocks = mergeLists(d.Blocks)
 	setButtonsApart(d.Blocks)
-	d.Blocks = foldFooter(d, b.bodySize(), b.page)
+	b.markFaint()
+	d.Blocks = foldFooter(d, b.bodySize())
 	joinLinks(d)
 	if len(d.Blocks) == 0 {
 		b.fillEmpty()

@@ -6,8 +6,12 @@ import (
 	"mayfly/render/doc"
 )
 
-// minContrast is the least contrast of text with its background (WCAG 2, level AA).
-const minContrast = 4.5
+// The least contrast of text with its background (WCAG 2, level AA). minStrong is that of bold or
+// large text, and of text on a fill that the sender chose for it.
+const (
+	minContrast = 4.5
+	minStrong   = 3
+)
 
 var linear = func() (t [256]float64) {
 	for i := range t {
@@ -31,11 +35,6 @@ func contrast(a, b doc.Color) float64 {
 	return (max(x, y) + .05) / (min(x, y) + .05)
 }
 
-// grey reports whether a colour has no hue.
-func grey(c doc.Color) bool {
-	return max(c.R, c.G, c.B)-min(c.R, c.G, c.B) < 28 || max(c.R, c.G, c.B) < 0x48
-}
-
 // near reports whether two colours hardly differ.
 func near(a, b doc.Color) bool {
 	if !b.Set {
@@ -56,19 +55,19 @@ var (
 	white = doc.Color{R: 255, G: 255, B: 255, Set: true}
 )
 
-// readable returns the colour of the terminal nearest to c in which text on back is readable.
-func (n *inks) readable(c, back doc.Color) ink {
+// readable returns the colour of the terminal nearest to c that has at least a contrast with back.
+func (n *inks) readable(c, back doc.Color, least float64) ink {
 	end := white
 	if luminance(back) > .18 {
 		end = black
 	}
-	for t := 0.; t <= 1; t += .1 {
+	for t := 0.; t <= 1; t += 1. / 64 {
 		toned := mix(c, end, t)
-		if n.theme.Profile == ANSI16 && grey(toned) {
+		if n.theme.Profile == ANSI16 && toned.Grey() {
 			break // no hue is left
 		}
 		i := n.convert(toned)
-		if contrast(n.shown(i), back) >= minContrast {
+		if contrast(n.shown(i), back) >= least {
 			return i
 		}
 	}
@@ -80,7 +79,7 @@ func (n *inks) onFill(text, fill doc.Color) (fg, bg ink) {
 	bg = n.convert(fill)
 	behind := n.shown(bg)
 	if text.Set {
-		if fg = n.convert(text); contrast(n.shown(fg), behind) >= minContrast {
+		if fg = n.convert(text); contrast(n.shown(fg), behind) >= minStrong {
 			return fg, bg
 		}
 	}
@@ -121,7 +120,7 @@ func (n *inks) convert(c doc.Color) ink {
 // grey.
 func hue16(c doc.Color) int {
 	most, least := max(c.R, c.G, c.B), min(c.R, c.G, c.B)
-	if grey(c) {
+	if c.Grey() {
 		return nearest(c, 0, 16)
 	}
 	i, middle := 0, least/2+most/2

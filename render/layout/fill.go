@@ -69,12 +69,9 @@ func (l *layouter) run(b *doc.Block, s *doc.Span, at int) {
 
 // pen returns how a span is drawn.
 func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
-	p := l.ink.pen(s.Style, b.Background, l.dim || s.Image > 0)
-	if b.Kind == doc.Heading {
-		p.attrs |= bold
-		p.attrs &^= faint
-	}
-	return p
+	style := s.Style
+	style.Bold = style.Bold || b.Kind == doc.Heading
+	return l.ink.pen(style, b.Background, l.dim || s.Image > 0)
 }
 
 // span passes a run of text to the wrapper.

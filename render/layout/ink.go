@@ -86,6 +86,7 @@ func appendInk(b []byte, c ink, base int64) []byte {
 type inks struct {
 	theme  Theme
 	back   doc.Color              // the background of text
+	body   doc.Color              // the message's colour that becomes the terminal's own
 	roles  [doc.Secondary + 1]ink // the colours of the theme
 	looks  map[lookKey]pen
 	pixels map[color.RGBA]ink // of images
@@ -97,8 +98,8 @@ type lookKey struct {
 	dim   bool
 }
 
-func newInks(t Theme) *inks {
-	n := &inks{theme: t, back: doc.Color{R: 255, G: 255, B: 255, Set: true}, looks: make(map[lookKey]pen)}
+func newInks(t Theme, body doc.Color) *inks {
+	n := &inks{theme: t, body: body, back: doc.Color{R: 255, G: 255, B: 255, Set: true}, looks: make(map[lookKey]pen)}
 	if t.Dark {
 		n.back = doc.Color{R: 0x1e, G: 0x1e, B: 0x1e, Set: true}
 	}
@@ -180,17 +181,11 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	switch {
 	case s.Background.Set && !near(s.Background, back):
 		p.fg, p.bg = n.onFill(s.Color, s.Background)
-	case !s.Color.Set:
-	case grey(s.Color):
-		if !back.Set || luminance(back) > .4 {
-			if contrast(s.Color, doc.Color{R: 255, G: 255, B: 255}) < 5 && !s.Bold {
-				d := n.dim()
-				p.fg = d.fg
-				p.attrs |= d.attrs
-			}
-		}
+	case !s.Color.Set, s.Color.Grey(), n.body.Set && near(s.Color, n.body):
+	case s.Bold:
+		p.fg = n.readable(s.Color, n.back, minStrong)
 	default:
-		p.fg = n.readable(s.Color, n.back)
+		p.fg = n.readable(s.Color, n.back, minContrast)
 	}
 	return p
 }

@@ -78,7 +78,7 @@ const Measure = 88
 func Lay(d *doc.Document, o Options) []Line {
 	o.Width = max(o.Width, 1)
 	l := &layouter{doc: d, opts: o, w: newWriter(o.Theme, d.Links), warned: make(map[int]bool)}
-	l.ink = newInks(o.Theme)
+	l.ink = newInks(o.Theme, d.Color)
 	l.pics = newImages(o)
 	l.blocks(d.Blocks)
 	l.gap = l.gap || l.pics.of != nil && l.w.any()
