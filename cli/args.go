@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -34,7 +35,7 @@ func noneEmpty(cmd *cobra.Command, args []string) error {
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usagef("`%s` takes at most %s, but was given %d", cmd.CommandPath(), count(n, "argument", "arguments"), len(args))
+			return usagef("`%s` takes at most %s, but was given %d", cmd.CommandPath(), english.Plural(n, "argument", ""), len(args))
 		}
 		return noneEmpty(cmd, args)
 	}
@@ -43,7 +44,7 @@ func atMost(n int) cobra.PositionalArgs {
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usagef("`%s` takes %s, but was given %s", cmd.CommandPath(), what, count(len(args), "argument", "arguments"))
+			return usagef("`%s` takes %s, but was given %s", cmd.CommandPath(), what, english.Plural(len(args), "argument", ""))
 		}
 		return noneEmpty(cmd, args)
 	}

@@ -47,16 +47,11 @@ func (a *app) execCommand() *cobra.Command {
 		Example: `mayfly exec -- pytest
 mayfly exec --env SMTP_URL=smtp://{smtp} -- npx playwright test
 mayfly exec --keep-mails mails -- go test ./...`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageOf(cmd, "it needs a command to run")
-			}
-			return nil
-		},
+		Args: atLeastOne("a command to run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, v := range x.variables {
 				if err := checkVariable(v); err != nil {
-					return usageOf(cmd, "--env %q: %w", v, err)
+					return usagef("--env %q: %w", v, err)
 				}
 			}
 			err := x.run(cmd.Context(), args)

@@ -27,7 +27,7 @@ func (f *viewFlags) imagesFlag(a *app, cmd *cobra.Command) {
 	a.completeFlag(cmd, "images", cobra.FixedCompletions(imageNames, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func (f *viewFlags) checkImages(cmd *cobra.Command) error {
+func (f *viewFlags) checkImages() error {
 	if f.images != "" && !slices.Contains(imageNames, f.images) {
 		return usagef("--images %q: want auto, kitty, iterm2, sixel, blocks or off", f.images)
 	}

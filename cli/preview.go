@@ -37,7 +37,7 @@ mayfly preview mail.eml --explain`,
 			if err := f.check(cmd); err != nil {
 				return err
 			}
-			if err := p.check(cmd, args); err != nil {
+			if err := p.check(args); err != nil {
 				return err
 			}
 			p.viewFlags, p.theme, p.width, p.several = f, f.theme(cmd.Context(), a), f.columns(a), len(args) > 1
@@ -66,7 +66,7 @@ type preview struct {
 	several bool
 }
 
-func (p *preview) check(cmd *cobra.Command, files []string) error {
+func (p *preview) check(files []string) error {
 	switch p.kind {
 	case "", "html", "eml", "txt", "md":
 	default:

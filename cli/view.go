@@ -50,7 +50,7 @@ func (f *viewFlags) check(cmd *cobra.Command) error {
 	if f.width < 0 || f.width > maxWidth || cmd.Flags().Changed("width") && f.width == 0 {
 		return usagef("--width %d: want 1 to %d columns", f.width, maxWidth)
 	}
-	return f.checkImages(cmd)
+	return f.checkImages()
 }
 
 // columns is the requested width, else the terminal's.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
@@ -65,7 +66,7 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 		f.inboxes[i.ID] = &watched{inbox: i}
 	}
 	if term.Is(a.env.Stderr) {
-		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c stops\n", count(len(ids), "inbox", "inboxes"))
+		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c stops\n", english.Plural(len(ids), "inbox", "inboxes"))
 	}
 	return f.follow(ctx, s.client, ids)
 }
@@ -263,12 +264,4 @@ func quoteSubject(s string) string {
 		return "no subject"
 	}
 	return "“" + s + "”"
-}
-
-// count formats a number with its noun.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
