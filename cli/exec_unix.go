@@ -62,7 +62,7 @@ func (s *signals) supervise(cmd *exec.Cmd) (status int, interrupted bool, err er
 			if !w.Signaled() {
 				return w.ExitStatus(), false, nil
 			}
-			return statusSignalFloor + int(w.Signal()), w.Signal() == syscall.SIGINT && hasTerminal(), nil
+			return statusSignalFloor + int(w.Signal()), w.Signal() == syscall.SIGINT && foregroundGroup() != 0, nil
 		}
 	}
 }
@@ -77,14 +77,9 @@ func fromTerminal(sig os.Signal, pid int) bool {
 	default:
 		return false
 	}
-	tty, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(tty)
-	foreground, err := unix.IoctlGetInt(tty, unix.TIOCGPGRP)
+	foreground := foregroundGroup()
 	group, gone := unix.Getpgid(pid)
-	return err == nil && foreground == unix.Getpgrp() && (gone != nil || group == foreground)
+	return foreground == unix.Getpgrp() && (gone != nil || group == foreground)
 }
 
 // await waits until a child has ended.
@@ -95,7 +90,7 @@ func await(pid int) (w syscall.WaitStatus) {
 		case errors.Is(err, syscall.EINTR) || ended != pid:
 		case !w.Stopped():
 			return w
-		case hasTerminal():
+		case foregroundGroup() != 0: // somebody may be controlling jobs
 			_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
 		}
 	}
@@ -108,11 +103,17 @@ func endByInterrupt() {
 	_ = syscall.Kill(syscall.Getpid(), syscall.SIGINT)
 }
 
-// hasTerminal reports whether somebody may be controlling jobs.
-func hasTerminal() bool {
+// foregroundGroup is the process group in the foreground of the terminal that controls this process, 0
+// if there is none.
+func foregroundGroup() int {
 	tty, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return false
+		return 0
 	}
-	return unix.Close(tty) == nil
+	defer unix.Close(tty)
+	group, err := unix.IoctlGetInt(tty, unix.TIOCGPGRP)
+	if err != nil {
+		return 0
+	}
+	return group
 }

@@ -141,14 +141,24 @@ func version() string {
 	if !ok {
 		return "unknown"
 	}
-	v := info.Main.Version
-	if v != "" && v != "(devel)" {
+	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "built from " + s.Value[:12]
-		}
+	if commit := buildSetting("vcs.revision"); len(commit) >= 12 {
+		return "built from " + commit[:12]
 	}
 	return "built from source"
+}
+
+// buildSetting is a setting of the build, "" if it is not known.
+func buildSetting(key string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	n := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == key })
+	if n < 0 {
+		return ""
+	}
+	return info.Settings[n].Value
 }

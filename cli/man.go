@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,7 +74,9 @@ func manualOf(cmd *cobra.Command) string {
 
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line(`.TH "%s" 1 "%s" "mayfly %s" "Mayfly"`, strings.ToUpper(manualName(cmd)), buildDate(), version())
+	// The day of the commit, so that a page is the same whenever it is written.
+	day, _, _ := strings.Cut(buildSetting("vcs.time"), "T")
+	line(`.TH "%s" 1 "%s" "mayfly %s" "Mayfly"`, strings.ToUpper(manualName(cmd)), day, version())
 	line(".SH NAME\n%s \\- %s", roff(manualName(cmd)), roff(cmd.Short))
 	line(".SH SYNOPSIS\n.B %s\n.SH DESCRIPTION", roff(p.usage))
 	for i, paragraph := range p.prose {
@@ -111,19 +112,3 @@ func roff(text string) string {
 
 // roffText is roff in short lines.
 func roffText(text string) string { return strings.TrimSpace(roff(fill(text, "", "", "", 70))) }
-
-// buildDate is the day of the commit this was built from, "" when it is not known, so that a page
-// is the same whenever it is written.
-func buildDate() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.time" {
-			day, _, _ := strings.Cut(s.Value, "T")
-			return day
-		}
-	}
-	return ""
-}
