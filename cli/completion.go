@@ -23,13 +23,14 @@ if ! declare -F _get_comp_words_by_ref >/dev/null; then
 fi
 `
 
-// zshCompinit turns completion on, if it is not, below the tag that compinit looks for in a first line.
+// zshCompinit turns completion on if it is off, below the tag that compinit looks for in a first line.
 const zshCompinit = `
 (( $+functions[compdef] )) || { autoload -U compinit && compinit }
 `
 
-// completionCommand prints, for each shell, the script that completes commands. It replaces Cobra's, whose
-// scripts need the package bash-completion, or that completion is on in zsh, and whose help asks for root.
+// completionCommand prints, for each shell, the script that completes commands. It replaces Cobra's,
+// whose scripts need the package bash-completion, or that completion is on in zsh, and whose help asks
+// for root.
 func (a *app) completionCommand() *cobra.Command {
 	shell := func(name, example string, write func(root *cobra.Command, w io.Writer) error) *cobra.Command {
 		return &cobra.Command{

@@ -338,7 +338,7 @@ func (w *waiting) timedOut(err error) error {
 	next := "`mayfly messages " + render.Clean(w.inbox.Email) + "` lists what is there, --again takes what was printed before"
 	var failing *watch.FailingError
 	if errors.As(err, &failing) {
-		next = "at last the service failed: " + render.Clean(failing.Last.Error())
+		next = "the service was failing: " + render.Clean(failing.Last.Error())
 	}
 	missing := "no " + w.what()
 	if w.count > 1 {

@@ -357,11 +357,11 @@ func TestWaitTellsWhyNothingCame(t *testing.T) {
 	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		s.service.Fail(apitest.BadGateway, -1)
-		s.fails(statusTimeout, []string{"within 5m; at last the service failed: list", "502"}, "wait", inbox.Email, "--timeout", "5m")
+		s.fails(statusTimeout, []string{"within 5m; the service was failing: list", "502"}, "wait", inbox.Email, "--timeout", "5m")
 		s.service.Fail(apitest.None, 0)
 		s.deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "S", Text: withCode})
 		s.service.FailIf(apitest.HTML, -1, func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/messages/") })
-		s.fails(statusTimeout, []string{"within 5m; at last the service failed: get the message", "text/html"}, "wait", inbox.Email, "--timeout", "5m")
+		s.fails(statusTimeout, []string{"within 5m; the service was failing: get the message", "text/html"}, "wait", inbox.Email, "--timeout", "5m")
 	})
 }
 

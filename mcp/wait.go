@@ -132,7 +132,7 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	}
 	late := fmt.Sprintf("no such message arrived within %d seconds", in.Timeout)
 	if failing := (*watch.FailingError)(nil); errors.As(err, &failing) {
-		return nil, fmt.Errorf("%s; at last the service failed: %w", late, failing.Last)
+		return nil, fmt.Errorf("%s; the service was failing: %w", late, failing.Last)
 	}
 	return nil, errors.New(late + ". Each message is returned once: again returns the newest once more. " +
 		"Make sure that the mail was sent to the inbox's address, see what has arrived with list_messages, or call again with a longer timeout")

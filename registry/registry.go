@@ -1,9 +1,9 @@
 // Package registry keeps the inboxes this machine knows, for services that cannot list them.
 //
 // Each inbox is a file of its own, replaced as a whole, and named by a hash, since IDs come from a
-// service. So any number of processes may write at once, no lock is needed, and a damaged file costs
-// one inbox. What else is kept of an inbox are files beside it, each with a suffix of its own: which
-// messages were seen, and which were handed over to those who wait.
+// service. So any number of processes may write at once, and a damaged file costs one inbox. Beside it,
+// with suffixes of their own, are files with which of its messages were seen, and which were handed over
+// to those who wait; only handing over takes a lock.
 package registry
 
 import (

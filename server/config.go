@@ -47,7 +47,8 @@ type Config struct {
 	// a key with the plan enterprise are created.
 	KeyFile string
 
-	// Unlimited lets the key that [Server.Key] returns make any number of requests and get any number of messages.
+	// Unlimited lets the key that [Server.Key] returns make any number of requests and get any number
+	// of messages.
 	Unlimited bool
 
 	SMTPAuthAny bool   // accept any SMTP login

@@ -52,7 +52,7 @@ type FailingError struct {
 
 // Error names both.
 func (e *FailingError) Error() string {
-	return fmt.Sprintf("%v; at last the service failed: %v", e.Ended, e.Last)
+	return fmt.Sprintf("%v; the service was failing: %v", e.Ended, e.Last)
 }
 
 // Unwrap returns both.

@@ -174,8 +174,7 @@ func (i *inbox) markChanged() {
 
 // outlet returns where to send the queue, nil until it is to be sent, and the time until then.
 func (f *follower) outlet() (chan<- []Event, time.Duration) {
-	if f.handling { // the next reception ends it
-
+	if f.handling { // until the next reception
 		return f.w.events, never
 	}
 	if len(f.queue) == 0 {
