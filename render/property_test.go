@@ -105,8 +105,8 @@ func text(lines []render.Line) string {
 func TestNothingHiddenIsShown(t *testing.T) {
 	mail := page(t, "testdata/pages/06-hidden.html")
 	shown := text(mail.Lines(render.Rich, render.Options{Width: 80}))
-	if strings.Contains(shown, "SECRET") || strings.Contains(shown, "Outlook alone") {
-		t.Errorf("hidden text is shown:\n%s", shown)
+	if strings.Contains(shown, "SECRET") || !strings.Contains(shown, "Outlook alone") {
+		t.Errorf("hidden text is shown, or what Outlook alone hides is not:\n%s", shown)
 	}
 	hiddenShown := text(mail.Lines(render.Rich, render.Options{Width: 80, Hidden: true}))
 	for n := 1; n <= 9; n++ {

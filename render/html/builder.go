@@ -32,7 +32,6 @@ type builder struct {
 	last     *doc.Block // the last leaf
 	anchor   anchor     // the innermost open link
 	base     string     // href of <base>
-	unlocked bool       // between <!--[if !mso]> and its end, which is hidden from Outlook only
 	hidden   hiddenText
 	bounds   bounds
 	wordItem *doc.Block // the open paragraph that is a list item of Word
@@ -77,7 +76,7 @@ func (b *builder) open(n *html.Node) {
 		b.frames = append(b.frames, f)
 		return
 	}
-	f.style = b.cascade.Compute(n, &parent.style.Inherited, b.unlocked)
+	f.style = b.cascade.Compute(n, &parent.style.Inherited)
 	if f.style.Hidden != "" {
 		b.hidden.image(b, n)
 		b.frames = append(b.frames, f)

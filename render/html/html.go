@@ -59,8 +59,6 @@ func (b *builder) walk(n *html.Node) {
 	switch n.Type {
 	case html.TextNode:
 		b.text(n.Data)
-	case html.CommentNode:
-		b.comment(n.Data)
 	case html.ElementNode:
 		if n.DataAtom == atom.Script {
 			b.doc.Scripts++
@@ -79,17 +77,6 @@ func (b *builder) walk(n *html.Node) {
 func (b *builder) children(n *html.Node) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		b.walk(c)
-	}
-}
-
-// comment tracks conditional comments that show their content to all but Outlook.
-func (b *builder) comment(s string) {
-	s = strings.TrimSpace(s[:min(len(s), 200)])
-	switch {
-	case strings.HasPrefix(s, "[if") && strings.Contains(s, "!mso"):
-		b.unlocked = true
-	case strings.Contains(s, "[endif]"):
-		b.unlocked = false
 	}
 }
 

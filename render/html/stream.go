@@ -28,8 +28,6 @@ func (b *builder) stream(source string) {
 			return
 		case html.TextToken:
 			b.text(string(z.Text()))
-		case html.CommentToken:
-			b.comment(string(z.Text()))
 		case html.StartTagToken:
 			b.startTag(z, false)
 		case html.SelfClosingTagToken:

@@ -21,9 +21,8 @@ func (c *Cascade) Add(text string) { c.sheet.add(text) }
 // Full reports whether rules may have been left out, since there are too many.
 func (c *Cascade) Full() bool { return len(c.sheet.rules) >= maxRules || c.sheet.bytes >= MaxSheet }
 
-// Compute returns the style of an element in one whose style is parent. outlookOff says that
-// mso-hide hides from Outlook alone here.
-func (c *Cascade) Compute(n *html.Node, parent *Inherited, outlookOff bool) Style {
+// Compute returns the style of an element in one whose style is parent.
+func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {
 	s := &c.style
 	*s = Style{Inherited: *parent, parent: parent, opacity: 1}
 	s.defaults(n)
@@ -51,7 +50,7 @@ func (c *Cascade) Compute(n *html.Node, parent *Inherited, outlookOff bool) Styl
 	if s.Display == Grid && s.Tracks < 2 {
 		s.Display = Block
 	}
-	s.hide(n, outlookOff)
+	s.hide()
 	s.parent = nil
 	return *s
 }

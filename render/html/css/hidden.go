@@ -1,22 +1,15 @@
 package css
 
-import (
-	"strings"
-
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
-)
+import "strings"
 
 // hide notes why the content of an element is invisible, if it is.
-func (s *Style) hide(n *html.Node, outlookOff bool) {
+func (s *Style) hide() {
 	if s.Hidden != "" {
 		return
 	}
 	switch {
 	case s.Display == None:
 		s.Hidden = "display: none"
-	case s.msoHide && !outlookOff && !s.forOthers(n):
-		s.Hidden = "mso-hide: all"
 	case s.opacity <= .01:
 		s.Hidden = "opacity: 0"
 	case s.overflow && s.flat():
@@ -26,12 +19,6 @@ func (s *Style) hide(n *html.Node, outlookOff bool) {
 	case s.offScreen():
 		s.Hidden = "off-screen"
 	}
-}
-
-// forOthers reports whether an element is hidden from Outlook because Outlook has its own copy: a
-// button beside one in VML.
-func (s *Style) forOthers(n *html.Node) bool {
-	return n.DataAtom == atom.A && (s.OwnBackground || s.Border || s.OnImage) || n.DataAtom == atom.Button
 }
 
 // flat reports whether a box has no height or no width. Height made of padding is room for an

@@ -14,7 +14,6 @@ type setter func(s *Style, value string)
 var properties = map[string]setter{
 	"display":               (*Style).setDisplay,
 	"visibility":            func(s *Style, v string) { s.Unseen = v == "hidden" || v == "collapse" },
-	"mso-hide":              func(s *Style, v string) { s.msoHide = v == "all" },
 	"opacity":               (*Style).setOpacity,
 	"height":                func(s *Style, v string) { setLength(&s.Height, v) },
 	"max-height":            func(s *Style, v string) { setLength(&s.maxHeight, v) },

@@ -82,7 +82,6 @@ type Style struct {
 	overflow   bool       // overflow is hidden
 	absolute   bool
 	clipped    bool
-	msoHide    bool
 	opacity    float32
 	maxHeight  Length
 	maxWidth   Length
