@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/html"
 )
 
 func TestColors(t *testing.T) {
@@ -76,6 +78,38 @@ func TestDeclarations(t *testing.T) {
 			all = append(all, value)
 		}
 		if got := strings.Join(all, " "); got != want {
+			t.Errorf("%q: %q, want %q", css, got, want)
+		}
+	}
+}
+
+// TestBorders: which borders are drawn, however they are written.
+func TestBorders(t *testing.T) {
+	for css, want := range map[string]string{
+		"border:1px solid #ccc": "all", "border:solid": "all", "border:1px #ccc": "none", "border:0 solid red": "none", "border:none": "none", "": "",
+		"border:1px solid rgb(200, 0, 0)": "all", "border:1px solid rgba(0, 0, 0, 0)": "none", "border:1px solid transparent": "none",
+		"border-style:solid;border-width:1px;border-color:rgb(200,200,200)": "all", "border-width:1px;border-color:red": "none",
+		"border-style:solid;border-width:0 0 1px": "bottom", "border-width:1px 0 0 0;border-style:solid none none": "top",
+		"border-top:1px solid #eee": "top", "border-top-style:solid;border-top-width:2px": "top", "border-left:3px solid red": "other",
+		"border-top:9px solid;border-bottom:9px solid;border-left:9px solid;border-right:9px solid": "all",
+		"border:1px solid red;border-bottom:0":                                                      "all", "border:1px solid red;border-style:none": "none", "border:none;border-bottom:1px solid": "bottom",
+	} {
+		var c Cascade
+		s := c.Compute(&html.Node{Type: html.ElementNode, Attr: []html.Attribute{{Key: "style", Val: css}}}, &Initial)
+		got := ""
+		switch {
+		case s.Border:
+			got = "all"
+		case s.NoBorder:
+			got = "none"
+		case s.Ruled[Top]:
+			got = "top"
+		case s.Ruled[Bottom]:
+			got = "bottom"
+		case css != "":
+			got = "other"
+		}
+		if got != want {
 			t.Errorf("%q: %q, want %q", css, got, want)
 		}
 	}

@@ -1,6 +1,9 @@
 package css
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // decl is a declaration of a property; its value is in lower case.
 type decl struct {
@@ -79,4 +82,45 @@ func cutDecl(s string) (one, rest string) {
 		}
 	}
 	return s, ""
+}
+
+// words yields the words of a value, cut at spaces and commas outside parentheses.
+func words(v string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start, depth := 0, 0
+		for i := 0; i <= len(v); i++ {
+			switch {
+			case i < len(v) && v[i] == '(':
+				depth++
+			case i < len(v) && v[i] == ')' && depth > 0:
+				depth--
+			case i == len(v), depth == 0 && strings.IndexByte(" ,)\t\n\r\f", v[i]) >= 0:
+				if i > start && !yield(v[start:i]) {
+					return
+				}
+				start = i + 1
+			}
+		}
+	}
+}
+
+// fourSides returns the values of the top, right, bottom and left side in one to four words.
+func fourSides(v string) (sides [4]string, ok bool) {
+	n := 0
+	for word := range words(v) {
+		if n == 4 {
+			return sides, false
+		}
+		sides[n] = word
+		n++
+	}
+	switch n {
+	case 1:
+		sides[Right], sides[Bottom], sides[Left] = sides[Top], sides[Top], sides[Top]
+	case 2:
+		sides[Bottom], sides[Left] = sides[Top], sides[Right]
+	case 3:
+		sides[Left] = sides[Right]
+	}
+	return sides, n > 0
 }

@@ -28,22 +28,11 @@ var properties = map[string]setter{
 	"clip":                  func(s *Style, v string) { s.clipped = clips(v) },
 	"clip-path":             func(s *Style, v string) { s.clipped = clips(v) },
 	"margin":                func(s *Style, v string) { setSides(&s.Margin, v) },
-	"margin-top":            func(s *Style, v string) { setLength(&s.Margin[Top], v) },
-	"margin-right":          func(s *Style, v string) { setLength(&s.Margin[Right], v) },
-	"margin-bottom":         func(s *Style, v string) { setLength(&s.Margin[Bottom], v) },
-	"margin-left":           func(s *Style, v string) { setLength(&s.Margin[Left], v) },
 	"padding":               func(s *Style, v string) { setSides(&s.Padding, v) },
-	"padding-top":           func(s *Style, v string) { setLength(&s.Padding[Top], v) },
-	"padding-right":         func(s *Style, v string) { setLength(&s.Padding[Right], v) },
-	"padding-bottom":        func(s *Style, v string) { setLength(&s.Padding[Bottom], v) },
-	"padding-left":          func(s *Style, v string) { setLength(&s.Padding[Left], v) },
 	"border":                (*Style).setBorder,
 	"border-style":          (*Style).setBorderPart,
 	"border-width":          (*Style).setBorderPart,
-	"border-top":            func(s *Style, v string) { s.setEdge(Top, v) },
-	"border-right":          (*Style).setBorderSide,
-	"border-bottom":         func(s *Style, v string) { s.setEdge(Bottom, v) },
-	"border-left":           (*Style).setBorderSide,
+	"border-color":          (*Style).setBorderPart,
 	"font":                  (*Style).setFont,
 	"font-size":             (*Style).setSize,
 	"font-weight":           (*Style).setWeight,
@@ -70,6 +59,18 @@ var properties = map[string]setter{
 	"mso-list":              (*Style).setWordList,
 }
 
+func init() {
+	for side, name := range [...]string{Top: "top", Right: "right", Bottom: "bottom", Left: "left"} {
+		properties["margin-"+name] = func(s *Style, v string) { setLength(&s.Margin[side], v) }
+		properties["padding-"+name] = func(s *Style, v string) { setLength(&s.Padding[side], v) }
+		properties["border-"+name] = func(s *Style, v string) { s.borders[side] = parseLine(v) }
+		part := func(s *Style, v string) { s.borders[side].set(v) }
+		properties["border-"+name+"-style"] = part
+		properties["border-"+name+"-width"] = part
+		properties["border-"+name+"-color"] = part
+	}
+}
+
 func (s *Style) setOpacity(v string) {
 	if f, err := strconv.ParseFloat(strings.TrimSuffix(v, "%"), 32); err == nil {
 		s.opacity = float32(f)
@@ -79,25 +80,6 @@ func (s *Style) setOpacity(v string) {
 func (s *Style) setOverflow(v string) {
 	s.overflow = strings.HasPrefix(v, "hidden") || strings.HasPrefix(v, "clip")
 }
-
-func (s *Style) setBorder(v string) {
-	s.Border = draws(v)
-	s.NoBorder = !s.Border
-}
-
-func (s *Style) setBorderPart(v string) {
-	if s.NoBorder = !draws(v); s.NoBorder {
-		s.Border = false
-	}
-}
-
-func (s *Style) setEdge(side int, v string) {
-	s.Edge = draws(v)
-	s.Ruled[side] = s.Edge
-	s.setBorderSide(v)
-}
-
-func (s *Style) setBorderSide(v string) { s.NoBorder = s.NoBorder && !draws(v) }
 
 func (s *Style) setColor(v string) {
 	if c, ok := parseColor(v); ok {
@@ -278,23 +260,7 @@ func (s *Style) background(v string, colorOnly bool) {
 
 // firstColor returns the first colour in a value of several parts.
 func firstColor(v string) (rgba, bool) {
-	if c, ok := parseColor(v); ok {
-		return c, true
-	}
-	for v != "" {
-		var word string
-		end, depth := len(v), 0
-		for i := range len(v) {
-			if v[i] == '(' {
-				depth++
-			} else if v[i] == ')' && depth > 0 {
-				depth--
-			} else if depth == 0 && (v[i] == ' ' || v[i] == ',' || v[i] == ')') {
-				end = i
-				break
-			}
-		}
-		word, v = v[:end], v[min(end+1, len(v)):]
+	for word := range words(v) {
 		if c, ok := parseColor(word); ok {
 			return c, true
 		}
@@ -420,39 +386,12 @@ func setLength(l *Length, v string) {
 
 // setSides parses one to four lengths.
 func setSides(sides *[4]Length, v string) {
-	var l [4]Length
-	n := 0
-	for word := range strings.FieldsSeq(v) {
-		if n == 4 {
-			return
-		}
-		setLength(&l[n], word)
-		n++
+	each, ok := fourSides(v)
+	if !ok {
+		return
 	}
-	switch n {
-	case 1:
-		*sides = [4]Length{l[0], l[0], l[0], l[0]}
-	case 2:
-		*sides = [4]Length{l[0], l[1], l[0], l[1]}
-	case 3:
-		*sides = [4]Length{l[0], l[1], l[2], l[1]}
-	case 4:
-		*sides = l
+	*sides = [4]Length{}
+	for side, one := range each {
+		setLength(&sides[side], one)
 	}
-}
-
-// draws reports whether the value of a border makes it visible.
-func draws(v string) bool {
-	if v == "" || strings.Contains(v, "none") || strings.Contains(v, "hidden") {
-		return false
-	}
-	for word := range strings.FieldsSeq(v) {
-		if l, ok := ParseLength(word); ok && l.Value == 0 {
-			return false
-		}
-		if c, ok := parseColor(word); ok && c.a == 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -78,6 +78,7 @@ type Style struct {
 	WordList      string // the list of a list item of Word
 	ListLevel     int    // and its level there, from 1; 0 otherwise
 
+	borders    [4]line
 	parent     *Inherited // only while it is computed
 	overflow   bool       // overflow is hidden
 	absolute   bool
