@@ -43,9 +43,7 @@ func TestDocsLoadBalancer(t *testing.T) {
 	}
 
 	m := newMachine(t)
-	if err := os.WriteFile(filepath.Join(m.home, "haproxy.cfg"), []byte(here.Replace(configs[0])), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m.write("haproxy.cfg", here.Replace(configs[0]))
 	t.Cleanup(func() {
 		for _, pid := range started(t, m) {
 			_ = syscall.Kill(pid, syscall.SIGTERM) // one of them was killed

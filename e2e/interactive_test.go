@@ -31,18 +31,12 @@ func (m *machine) shell(name string) *shell {
 	if err != nil {
 		m.t.Skipf("%s is missing; to run it: apt-get install %s && go test ./e2e -run %s", name, name, m.t.Name())
 	}
-	file := filepath.Join(m.home, shellFiles[name])
-	if _, err := os.Stat(file); err != nil {
+	if _, err := os.Stat(filepath.Join(m.home, shellFiles[name])); err != nil {
 		prompt := "PS1='" + readyPrompt + " '\n"
 		if name == "fish" {
 			prompt = "function fish_prompt; echo -n '" + readyPrompt + " '; end\nset fish_greeting\n"
 		}
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			m.t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(prompt), 0o600); err != nil {
-			m.t.Fatal(err)
-		}
+		m.write(shellFiles[name], prompt)
 	}
 	cmd := m.with("PATH=" + filepath.Dir(program) + ":" + m.getenv("PATH")).command()
 	cmd.Path, cmd.Args = path, []string{name, "-i"}

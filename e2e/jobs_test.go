@@ -61,13 +61,11 @@ func TestEveryCommandLeavesTheTerminalsSettings(t *testing.T) {
 // While a command runs, the settings may become those of another, such as the pager that it writes to.
 func TestACommandLeavesTheSettingsOfOthersAlone(t *testing.T) {
 	t.Parallel()
-	shell := newMachine(t).command()
-	shell.Path, shell.Args = "/bin/sh", []string{"sh", "-c", `exec 3<&0; mkfifo mail.txt
+	s := startInTerminal(t, newMachine(t).script(`exec 3<&0; mkfifo mail.txt
 		"$0" preview mail.txt <&3 &
 		exec 4>mail.txt # when it has been opened for reading
 		stty -icanon; echo Hello >&4; exec 4>&-; wait
-		stty -a | grep -q -e -icanon; echo "ended $?"`, program}
-	s := startInTerminal(t, shell)
+		stty -a | grep -q -e -icanon; echo "ended $?"`))
 	s.waitFor("Hello", "ended 0")
 }
 
@@ -77,12 +75,8 @@ func machineWithMail(t *testing.T) *machine {
 	m, double := machineWithService(t)
 	address := m.mustRun("new")
 	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello", Text: "Your code is 482913."})
-	for name, text := range map[string]string{"mail.md": "# Hello\n", "pager": "#!/bin/sh\nstty -icanon <&2; stty icanon <&2; exec cat\n"} {
-		if err := os.WriteFile(filepath.Join(m.home, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return m.with("PAGER="+filepath.Join(m.home, "pager"), "CI=true") // nobody answers what a terminal is asked
+	m.write("mail.md", "# Hello\n")
+	return m.with("PAGER="+m.write("pager", "#!/bin/sh\nstty -icanon <&2; stty icanon <&2; exec cat\n"), "CI=true") // nobody answers what a terminal is asked
 }
 
 func TestAWaitInTheBackgroundDrawsNothing(t *testing.T) {

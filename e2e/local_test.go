@@ -34,13 +34,7 @@ func (m *machine) localService() *local.Session {
 // setLocal writes the settings of the local service.
 func (m *machine) setLocal(settings string) {
 	m.t.Helper()
-	dir := filepath.Join(m.home, ".config", "mayfly")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		m.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte("[local]\n"+settings), 0o600); err != nil {
-		m.t.Fatal(err)
-	}
+	m.write(".config/mayfly/config.toml", "[local]\n"+settings)
 }
 
 // useFreePorts gives the local service ports that no other test takes, and returns them.

@@ -56,6 +56,23 @@ func (m *machine) getenv(name string) (value string) {
 	return value
 }
 
+// write writes a file, which may be a program, in the home and returns its path.
+func (m *machine) write(name, text string) string {
+	m.t.Helper()
+	path := filepath.Join(m.home, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+		m.t.Fatal(err)
+	}
+	return path
+}
+
+// script returns a run of a shell script, in which $0 is the program.
+func (m *machine) script(text string, args ...string) *exec.Cmd {
+	cmd := m.command()
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", text, program}, args...)
+	return cmd
+}
+
 // command returns a run of the program on the machine. It is killed when it takes longer than any
 // condition may.
 func (m *machine) command(args ...string) *exec.Cmd {

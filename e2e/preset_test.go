@@ -12,16 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// write writes a file in the machine's home and returns its path.
-func (m *machine) write(name, text string) string {
-	m.t.Helper()
-	path := filepath.Join(m.home, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		m.t.Fatal(err)
-	}
-	return path
-}
-
 // A composed environment sets its key with the same command at every start.
 func TestPresetKey(t *testing.T) {
 	t.Parallel()

@@ -43,9 +43,7 @@ func TestInterruptEndsWaitingCommands(t *testing.T) {
 func TestInterruptAtAPromptRestoresEcho(t *testing.T) {
 	t.Parallel()
 	m, _ := machineWithService(t)
-	shell := m.command()
-	shell.Path, shell.Args = "/bin/sh", []string{"sh", "-c", `trap : INT; "$0" key set --file; echo "status $?"; stty -a`, program}
-	s := startInTerminal(t, shell)
+	s := startInTerminal(t, m.script(`trap : INT; "$0" key set --file; echo "status $?"; stty -a`))
 	s.waitFor("API key for")
 	s.typeKeys("\x03")
 	s.waitFor("status 130", " echo ")
@@ -107,10 +105,7 @@ func TestLongOutputGoesThroughThePager(t *testing.T) {
 	m, double := machineWithService(t)
 	address := m.mustRun("new")
 	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello", Text: "the text of the mail"})
-	pager := filepath.Join(m.home, "pager")
-	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho \"pager $1\"; cat\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	pager := m.write("pager", "#!/bin/sh\necho \"pager $1\"; cat\n")
 	m = m.with("PAGER=" + pager + " option")
 	for _, c := range [][]string{{"read", "the text of the mail"}, {"messages", "Hello"}} {
 		s := startInTerminal(t, m.command(c[0]))
@@ -122,9 +117,7 @@ func TestLongOutputGoesThroughThePager(t *testing.T) {
 			t.Errorf("in a pipe %s printed %q", c[0], got)
 		}
 	}
-	if err := os.WriteFile(pager, []byte("#!/bin/sh\nexec head -n 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	m.write("pager", "#!/bin/sh\nexec head -n 1\n")
 	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Long", Text: strings.Repeat("a line\n", 100_000)})
 	s := startInTerminal(t, m.command("read", "--view", "text"))
 	if status := s.exitStatus(); status != 0 {
@@ -135,13 +128,8 @@ func TestLongOutputGoesThroughThePager(t *testing.T) {
 func TestABrokenPipeIsQuiet(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
-	file := filepath.Join(m.home, "mail.txt")
-	if err := os.WriteFile(file, []byte(strings.Repeat("a line\n\n", 100_000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	shell := m.command()
-	shell.Path, shell.Args = "/bin/sh", []string{"sh", "-c", `"$0" preview "$1" | head -n 1`, program, file}
-	if stdout, stderr, _ := output(t, shell); stdout != "a line\n" || stderr != "" {
+	file := m.write("mail.txt", strings.Repeat("a line\n\n", 100_000))
+	if stdout, stderr, _ := output(t, m.script(`"$0" preview "$1" | head -n 1`, file)); stdout != "a line\n" || stderr != "" {
 		t.Errorf("stdout %q, stderr %q", stdout, stderr)
 	}
 }
@@ -197,34 +185,18 @@ func TestApplicationNeedsATerminal(t *testing.T) {
 	}
 }
 
-func TestHelpManualAndCompletions(t *testing.T) {
+func TestManualAndCompletions(t *testing.T) {
 	t.Parallel()
 	m, double := machineWithService(t)
 	address := m.mustRun("new", "--username", "quiet-otter")
 	deliver(t, double, address, apitest.Mail{From: "x@acme.example", Subject: "Hello"})
 
-	for _, command := range []string{"", "new", "ls", "messages", "read", "wait", "watch", "save", "rm", "preview", "key", "key set", "key status",
-		"key rm", "serve", "admin", "admin key", "admin key create", "admin key list", "admin key revoke", "mcp", "doctor"} {
-		help := m.mustRun(append(strings.Fields(command), "--help")...)
-		if !strings.Contains(help, "USAGE") || (command != "admin" && !strings.Contains(help, "EXAMPLES")) {
-			t.Errorf("the help of %q has no usage or no examples", command)
-		}
-	}
 	for topic, parts := range map[string][]string{"": {`.TH "MAYFLY" 1 `, `mayfly\-wait (1)`}, "key set": {`.TH "MAYFLY-KEY-SET" 1 `, `\-\-file`}} {
 		page := m.mustRun(append([]string{"man"}, strings.Fields(topic)...)...)
 		for _, part := range parts {
 			if !strings.Contains(page, part) {
 				t.Errorf("the manual page of %q has no %q: %.200q", topic, part, page)
 			}
-		}
-	}
-	m.mustRun("man", "--dir", "pages")
-	if pages, err := os.ReadDir(filepath.Join(m.home, "pages")); err != nil || len(pages) < 20 {
-		t.Errorf("%d manual pages: %v", len(pages), err)
-	}
-	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if script := m.mustRun("completion", shell); !strings.Contains(script, "mayfly") {
-			t.Errorf("no completion for %s", shell)
 		}
 	}
 	complete := func(want string, args ...string) {
