@@ -63,8 +63,14 @@ func (f *fault) take(r *http.Request) Fault {
 	return f.Fault
 }
 
+// pages are the status of the faults that answer with a page of HTML.
+var pages = map[Fault]int{BadGateway: http.StatusBadGateway, HTML: http.StatusOK, NotFoundHTML: http.StatusNotFound}
+
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
-	const page = "<!DOCTYPE html><title>Welcome</title><p>It works."
+	if status, ok := pages[f]; ok {
+		writeText(w, status, "text/html; charset=utf-8", "<!DOCTYPE html><title>Welcome</title><p>It works.")
+		return
+	}
 	switch f {
 	case Limited:
 		w.Header().Set("Retry-After", "2")
@@ -75,8 +81,6 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 		writeError(w, http.StatusForbidden, "Your plan does not allow this")
 	case InternalError:
 		writeError(w, http.StatusInternalServerError, "Internal server error")
-	case BadGateway:
-		writeText(w, http.StatusBadGateway, "text/html; charset=utf-8", page)
 	case BrokenJSON:
 		writeText(w, http.StatusOK, "application/json", `{"messages": [{"id": "msg_`)
 	case Truncated:
@@ -84,10 +88,6 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, f Fault) {
 		writeText(w, http.StatusOK, "application/json", `{"messages": [`)
 		http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
-	case HTML:
-		writeText(w, http.StatusOK, "text/html; charset=utf-8", page)
-	case NotFoundHTML:
-		writeText(w, http.StatusNotFound, "text/html; charset=utf-8", page)
 	case CutAfter:
 		s.route(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)

@@ -98,12 +98,7 @@ func (f *follower) gotInboxes(r *request, h api.Hold, list api.InboxList, err er
 // count marks the inboxes that have changed according to the list.
 func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 	f.list.counts = len(inboxes) == 0 || inboxes[0].MessageCount != nil
-	counts := make(map[string]int, len(inboxes))
-	for _, i := range inboxes {
-		if i.MessageCount != nil {
-			counts[i.ID] = *i.MessageCount
-		}
-	}
+	counts := counts(inboxes)
 	for _, i := range f.inboxes {
 		n, counted := counts[i.id]
 		if !counted {
@@ -124,6 +119,17 @@ func (f *follower) count(inboxes []api.Inbox, asked time.Time) {
 			i.counted = counted
 		}
 	}
+}
+
+// counts are the numbers of messages, by the ID of the inbox.
+func counts(inboxes []api.Inbox) map[string]int {
+	counts := make(map[string]int, len(inboxes))
+	for _, i := range inboxes {
+		if i.MessageCount != nil {
+			counts[i.ID] = *i.MessageCount
+		}
+	}
+	return counts
 }
 
 // uncount is for when the list of inboxes no longer shows what has changed.
