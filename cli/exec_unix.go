@@ -31,17 +31,19 @@ var ignored = func() map[os.Signal]bool {
 // Signals are passed on. When the command stops on a terminal, so does this process, as the shell waits
 // for it to; nothing else stops it. As process 1 it reaps orphans.
 func (s *signals) supervise(cmd *exec.Cmd) (status int, interrupted bool, err error) {
-	received := make(chan os.Signal, 64)
+	received, stop := make(chan os.Signal, 64), make(chan os.Signal, 1)
 	defer signal.Stop(received)
+	defer signal.Stop(stop)
 	defer s.notify()
 	for _, passed := range []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM,
-		syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU,
+		syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTTIN, syscall.SIGTTOU,
 	} {
 		if !ignored[passed] {
 			signal.Notify(received, passed)
 		}
 	}
+	signal.Notify(stop, syscall.SIGTSTP)
 	signal.Stop(s.received)
 
 	runtime.LockOSThread() // with which the command would end
@@ -50,21 +52,40 @@ func (s *signals) supervise(cmd *exec.Cmd) (status int, interrupted bool, err er
 	if err := cmd.Start(); err != nil {
 		return 0, false, err
 	}
-	ended := make(chan syscall.WaitStatus, 1)
-	go func() { ended <- await(cmd.Process.Pid) }()
+	changed := make(chan syscall.WaitStatus)
+	go await(cmd.Process.Pid, changed)
 	for {
+		var sig os.Signal
 		select {
-		case sig := <-received:
-			if !fromTerminal(sig, cmd.Process.Pid) {
-				_ = cmd.Process.Signal(sig) // it may have ended
-			}
-		case w := <-ended:
-			if !w.Signaled() {
+		case sig = <-received:
+		case sig = <-stop:
+		case w := <-changed:
+			switch {
+			case w.Signaled():
+				return statusSignalFloor + int(w.Signal()), w.Signal() == syscall.SIGINT && foregroundGroup() != 0, nil
+			case w.Exited():
 				return w.ExitStatus(), false, nil
+			case foregroundGroup() != 0: // somebody may be controlling jobs
+				stopAlong(stop)
 			}
-			return statusSignalFloor + int(w.Signal()), w.Signal() == syscall.SIGINT && foregroundGroup() != 0, nil
+			continue
+		}
+		if !fromTerminal(sig, cmd.Process.Pid) {
+			_ = cmd.Process.Signal(sig) // it may have ended
 		}
 	}
+}
+
+// stopAlong stops this process. A ctrl+z that stopped it and its command is forgotten: passed on
+// after `bg`, it would stop them again.
+func stopAlong(stop chan os.Signal) {
+	signal.Stop(stop)
+	select {
+	case <-stop:
+	default:
+	}
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
+	signal.Notify(stop, syscall.SIGTSTP)
 }
 
 // fromTerminal reports whether a terminal has sent a signal to the command, too: to send it again
@@ -82,16 +103,17 @@ func fromTerminal(sig os.Signal, pid int) bool {
 	return foreground == unix.Getpgrp() && (gone != nil || group == foreground)
 }
 
-// await waits until a child has ended.
-func await(pid int) (w syscall.WaitStatus) {
+// await reports each time that a child has stopped, and then that it has ended.
+func await(pid int, changed chan<- syscall.WaitStatus) {
 	for {
+		var w syscall.WaitStatus
 		ended, err := syscall.Wait4(-1, &w, syscall.WUNTRACED, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR) || ended != pid:
-		case !w.Stopped():
-			return w
-		case foregroundGroup() != 0: // somebody may be controlling jobs
-			_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
+		if errors.Is(err, syscall.EINTR) || ended != pid {
+			continue
+		}
+		changed <- w
+		if !w.Stopped() {
+			return
 		}
 	}
 }

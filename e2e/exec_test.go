@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"io"
 	"net/smtp"
 	"os"
@@ -340,5 +341,24 @@ exec env -i PATH="$PATH" TMPDIR="$TMPDIR" "$0" exec -- sh -c '
 	}
 	if stdout, stderr, status := output(t, cmd); status != 7 {
 		t.Errorf("status %d: %s%s", status, stdout, stderr)
+	}
+}
+
+// What ctrl+z stopped goes on in the background. Whether a signal that comes late stops it again is a
+// matter of chance, hence the repetition.
+func TestExecGoesOnInTheBackground(t *testing.T) {
+	t.Parallel()
+	s := newMachine(t).shell("bash")
+	s.mustRun("mkfifo pipe")
+	for i := range 15 {
+		s.send(`mayfly exec -- sh -c 'echo started; read -r line <pipe; echo "it read $line"'`)
+		s.waitFor("\nstarted")
+		s.typeKeys("\x1a")
+		s.waitUntil("a stopped job", stopped)
+		s.done()
+		s.mustRun("clear; bg")
+		s.mustRun(fmt.Sprintf("echo %d >pipe; wait", i))
+		s.waitFor(fmt.Sprintf("it read %d", i))
+		s.mustRun("clear")
 	}
 }
