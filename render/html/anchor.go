@@ -20,6 +20,10 @@ type anchor struct {
 	image int // number of an image in it, 0 if there is none
 }
 
+// idle is a link without a target, as in templates: the number of the leaf that it is in, and its
+// size in bytes.
+type idle struct{ leaf, size int }
+
 // add adds text within link n.
 func (a *anchor) add(b *builder, n int, s string) {
 	l := b.links.At(n)
@@ -60,8 +64,13 @@ func (b *builder) looksPressable(f *frame) bool {
 // closeLink closes an a element, whose text is now known.
 func (b *builder) closeLink(f *frame) {
 	if f.link == 0 {
-		if f.button {
+		switch {
+		case f.button:
 			b.paintButton(f)
+		case b.order == f.leaves && f.spans == 0:
+			b.idle = idle{b.order + 1, len(strings.TrimSpace(string(b.para.buf)))}
+		case b.order == f.leaves+1:
+			b.idle = idle{b.order, len(b.last.Text())}
 		}
 		return
 	}
@@ -97,9 +106,32 @@ func (b *builder) paintButton(f *frame) {
 		}
 		return
 	}
+	if f.link > 0 {
+		b.joinLeaves(f)
+	}
 	if f.link > 0 && b.order == f.leaves+1 && b.last != nil {
 		b.pressLeaf(b.last, f)
 	}
+}
+
+// joinLeaves makes one leaf of the few within a button: a label, and what is below it.
+func (b *builder) joinLeaves(f *frame) {
+	out, n := *b.out, b.order-f.leaves
+	if n < 2 || n > len(out) || len(b.doc.Images) > 0 && b.doc.Images[len(b.doc.Images)-1].Leaf > f.leaves {
+		return
+	}
+	size, parts := 0, out[len(out)-n:]
+	for _, l := range parts {
+		if size += len(l.Text()) + 1; len(l.Spans) == 0 || size > maxButton {
+			return
+		}
+	}
+	label := parts[0]
+	label.Kind = doc.Paragraph
+	for _, l := range parts[1:] {
+		label.Spans = append(append(label.Spans, doc.Span{Text: " ", Link: f.link}), l.Spans...)
+	}
+	*b.out, b.order, b.last = out[:len(out)-n+1], label.Order, label
 }
 
 // pressLeaf makes a button of a leaf that is a single link.
@@ -115,16 +147,16 @@ func (b *builder) pressLeaf(l *doc.Block, f *frame) {
 				return
 			}
 			n = s.Link
-		} else if strings.TrimSpace(s.Text) != "" {
+		} else if strings.TrimSpace(s.Text) != "" && b.idle.leaf != l.Order {
 			return
 		}
 	}
-	if n == 0 || size > maxButton || strings.Contains(l.Text(), "\n") {
+	if n == 0 && b.idle != (idle{l.Order, len(l.Text())}) || size > maxButton || strings.Contains(l.Text(), "\n") {
 		return
 	}
 	for i := range l.Spans {
 		s := &l.Spans[i]
-		if s.Link == 0 {
+		if s.Link != n {
 			continue
 		}
 		s.Button = true
@@ -132,7 +164,9 @@ func (b *builder) pressLeaf(l *doc.Block, f *frame) {
 			s.Style.Background = f.style.Fill
 		}
 	}
-	b.links.At(n).Button = true
+	if n > 0 {
+		b.links.At(n).Button = true
+	}
 }
 
 // box closes a block that has a colour or a border of its own.
@@ -143,7 +177,8 @@ func (b *builder) box(f *frame) {
 	}
 	b.last.Boxed = true
 	wide := s.Width.Unit == '%' && s.Width.Value > 90 || s.Width.Unit == 'p' && s.Width.Value > 420
-	if !wide && (s.Border || !pale(s.Fill)) {
+	around := b.frames[len(b.frames)-2].style.Background
+	if !wide && (s.Border || !pale(s.Fill) || around.Set && !pale(around)) {
 		b.pressLeaf(b.last, f)
 	}
 }

@@ -31,6 +31,7 @@ type builder struct {
 	page     doc.Color  // background of the body
 	last     *doc.Block // the last leaf
 	anchor   anchor     // the innermost open link
+	idle     idle       // the last link without a target
 	base     string     // href of <base>
 	hidden   hiddenText
 	bounds   bounds
