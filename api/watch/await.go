@@ -210,8 +210,8 @@ func (a *awaiter) onList(ctx context.Context, list []api.Summary) (*api.Message,
 
 // oldest offers those that fit, the oldest first.
 func (a *awaiter) oldest(ctx context.Context, list []api.Summary) (found *api.Message, skipped error) {
-	if a.after.Ago > 0 {
-		a.after.Time, a.after.Ago = a.client.ServiceTime().Add(-time.Since(a.began)-a.after.Ago), 0
+	if a.after.ago > 0 {
+		a.after.since, a.after.ago = a.client.ServiceTime().Add(-time.Since(a.began)-a.after.ago), 0
 	}
 	for n, s := range slices.Backward(list) {
 		if !a.after.includes(s) {

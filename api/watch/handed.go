@@ -59,11 +59,9 @@ type After struct {
 	// Newest is how many of the messages already there are considered: those that fit, the newest of
 	// them, in the order in which they arrived. 0 considers all that the other fields include.
 	Newest int
-	// Time includes what was received then or later, by the service's clock.
-	Time time.Time
-	// Ago is a time before the beginning of the wait, on the service's clock, instead of Time.
-	Ago time.Duration
 
+	since  time.Time       // by the service's clock
+	ago    time.Duration   // before the beginning of the wait, instead of since
 	except map[string]bool // by the hash of the ID
 }
 
@@ -77,15 +75,15 @@ func (h Handed) After(q Question) After {
 	if len(h.For) == 0 {
 		return Newest(1)
 	}
-	return After{Time: h.Last, except: set(h.Passed, h.For[q])}
+	return After{since: h.Last, except: set(h.Passed, h.For[q])}
 }
 
 // Since considers what was received at t, by the service's clock, or later, except what was handed
 // over for the same question.
-func (h Handed) Since(q Question, t time.Time) After { return After{Time: t, except: set(h.For[q])} }
+func (h Handed) Since(q Question, t time.Time) After { return After{since: t, except: set(h.For[q])} }
 
 // Ago is Since the time d before the wait begins, whatever the clock of this machine says.
-func (h Handed) Ago(q Question, d time.Duration) After { return After{Ago: d, except: set(h.For[q])} }
+func (h Handed) Ago(q Question, d time.Duration) After { return After{ago: d, except: set(h.For[q])} }
 
 // Take records that a message is handed over for a question, unless that was done already.
 func (h *Handed) Take(q Question, f Found) bool {
@@ -110,7 +108,7 @@ func (h *Handed) Add(q Question, f Found) {
 func bounded(hashes []string) []string { return hashes[max(0, len(hashes)-maxHanded):] }
 
 func (a After) includes(s api.Summary) bool {
-	return !s.ReceivedAt.Before(a.Time) && !a.except[hash(s.ID)]
+	return !s.ReceivedAt.Before(a.since) && !a.except[hash(s.ID)]
 }
 
 // olderOfThatTime returns the messages that a list, the newest first, has after its nth and that were
