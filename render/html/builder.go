@@ -96,7 +96,7 @@ func (b *builder) open(n *html.Node) {
 	f.leaves, f.spans = b.order, len(b.para.spans)
 	b.frames = append(b.frames, f)
 	b.element(b.top())
-	if !f.flow && f.style.Display == css.InlineBlock {
+	if !f.flow {
 		b.para.apart(&f.style, css.Left)
 	}
 }
@@ -136,7 +136,7 @@ func (b *builder) close() {
 		b.elementEnd(f)
 		if f.flow {
 			b.breakLine(&f.style, css.Bottom)
-		} else if f.style.Display == css.InlineBlock {
+		} else {
 			b.para.apart(&f.style, css.Right)
 		}
 	}

@@ -3,6 +3,8 @@ package html
 import (
 	"bytes"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -19,6 +21,7 @@ type paragraph struct {
 	buf   []byte
 	spans []run
 	space bool // there is white space before the next word
+	split bool // there is if both are letters
 	lines int  // line breaks before the next word
 	pre   bool // some of it keeps its spaces
 	first css.Style
@@ -84,6 +87,12 @@ func (p *paragraph) word(s string, f *frame) {
 	}
 	if s == "" {
 		return
+	}
+	if p.split {
+		before, _ := utf8.DecodeLastRune(p.buf)
+		after, _ := utf8.DecodeRuneInString(s)
+		p.space = p.space || unicode.IsLetter(before) && unicode.IsLetter(after)
+		p.split = false
 	}
 	p.settle(f)
 	p.append(s, f, 0)
@@ -173,9 +182,14 @@ func (p *paragraph) append(s string, f *frame, image int) {
 }
 
 // apart separates an inline box from the word beside it if it has padding, margin or a colour
-// there.
+// there. Without a box of its own it is only kept from making one word with what is beside it: a
+// comma after it stays where it is.
 func (p *paragraph) apart(s *css.Style, edge int) {
-	if s.OwnBackground || s.Border || s.Padding[edge].Px(s.Size, 0)+s.Margin[edge].Px(s.Size, 0) >= 3 || s.Width.IsSet() {
+	room := s.Padding[edge].Px(s.Size, 0) + s.Margin[edge].Px(s.Size, 0)
+	switch {
+	case s.Display == css.Inline:
+		p.split = p.split || room >= 6
+	case s.OwnBackground || s.Border || room >= 3 || s.Width.IsSet():
 		p.space = true
 	}
 }
@@ -205,7 +219,7 @@ func spanStyle(s *css.Style) doc.Style {
 // flush ends the paragraph and adds it as a leaf, if it has visible text.
 func (p *paragraph) flush() {
 	if len(p.spans) == 0 {
-		p.space, p.lines, p.images = false, 0, len(p.b.doc.Images)
+		p.space, p.split, p.lines, p.images = false, false, 0, len(p.b.doc.Images)
 		return
 	}
 	b := p.b
@@ -214,7 +228,7 @@ func (p *paragraph) flush() {
 	block := p.block()
 	size := p.first.Size
 	p.placeImages(block)
-	p.buf, p.spans, p.space, p.lines, p.pre = p.buf[:0], p.spans[:0], false, 0, false
+	p.buf, p.spans, p.space, p.split, p.lines, p.pre = p.buf[:0], p.spans[:0], false, false, 0, false
 	if block == nil {
 		b.space += max(size, 8) + extra
 		return
