@@ -83,18 +83,26 @@ func (l *layouter) span(b *doc.Block, s *doc.Span, p pen) {
 	l.wrap.text(text, p, s.Link)
 }
 
-// link passes a link to the wrapper: underlined, with its number after it.
+// link passes a link to the wrapper: underlined, with its number after it. One around several blocks
+// is underlined where the message underlines it.
 func (l *layouter) link(b *doc.Block, spans []doc.Span) {
 	n := spans[0].Link
 	target := &l.doc.Links[n-1]
+	continues := spans[len(spans)-1].Continues
+	around := continues || l.continued == n
+	if l.continued = 0; continues {
+		l.continued = n
+	}
 	for i := range spans {
 		p := l.pen(b, &spans[i])
-		if !target.Blocked {
+		if target.Blocked {
+			p.attrs &^= underline
+		} else if !around {
 			p.attrs |= underline
 		}
 		l.span(b, &spans[i], p)
 	}
-	if !spans[len(spans)-1].Continues {
+	if !continues {
 		l.number(n)
 	}
 }

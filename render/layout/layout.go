@@ -99,20 +99,21 @@ type layouter struct {
 	w    *writer
 	ink  *inks
 
-	first  []piece // before the next line; prefix is before all others
-	prefix []piece
-	indent int    // columns of prefix
-	gap    bool   // an empty line is due before the next line
-	dim    bool   // secondary text
-	lead   string // before the text of the next leaf: the marker of an item written from right to left
-	beside bool   // in a cell: no breaks between links
-	rtl    bool   // in a leaf from right to left
-	hidden int    // hidden texts shown so far
-	leaves int    // laid out so far
-	aside  piece  // at the right edge of the next line
-	warned map[int]bool
-	wrap   wrapper
-	pics   images
+	first     []piece // before the next line; prefix is before all others
+	prefix    []piece
+	indent    int    // columns of prefix
+	gap       bool   // an empty line is due before the next line
+	dim       bool   // secondary text
+	continued int    // the link that continues in this leaf, 0 if none does
+	lead      string // before the text of the next leaf: the marker of an item written from right to left
+	beside    bool   // in a cell: no breaks between links
+	rtl       bool   // in a leaf from right to left
+	hidden    int    // hidden texts shown so far
+	leaves    int    // laid out so far
+	aside     piece  // at the right edge of the next line
+	warned    map[int]bool
+	wrap      wrapper
+	pics      images
 }
 
 // room returns how many columns are left for the text of a leaf.

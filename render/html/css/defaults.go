@@ -104,6 +104,8 @@ func (s *Style) attributes(n *html.Node) {
 		switch a.Key {
 		case "hidden":
 			s.Display = None
+		case "href":
+			s.Underline = s.Underline || n.DataAtom == atom.A
 		case "dir":
 			dir := strings.ToLower(a.Val)
 			s.RTL = dir == "rtl" || s.RTL && dir != "ltr"
