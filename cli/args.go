@@ -69,23 +69,36 @@ func usageOf(cmd *cobra.Command, format string, args ...any) error {
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
-	unknown := usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath())
-	if near := like(cmd, name); len(near) > 0 && name != "" {
-		return withNext(unknown, "did you mean "+strings.Join(near, " or ")+"?")
-	}
-	return unknown
+	return didYouMean(usageOf(cmd, "unknown command %q for `%s`", name, cmd.CommandPath()), name, commandNames(cmd))
 }
 
-// like are the names of the commands of cmd that name may be meant for, the nearest: those that
-// begin with it or are at most two edits away from it.
-func like(cmd *cobra.Command, name string) []string {
-	for distance := range 2 {
-		cmd.SuggestionsMinimumDistance = distance + 1
-		if near := cmd.SuggestionsFor(name); len(near) > 0 {
-			return near
+func commandNames(cmd *cobra.Command) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
 		}
 	}
-	return nil
+	return names
+}
+
+// didYouMean adds the names for which an unknown one may be meant, the nearest: those that begin with
+// it or are at most two edits away from it.
+func didYouMean(unknown error, name string, names []string) error {
+	if name == "" {
+		return unknown
+	}
+	known := &cobra.Command{}
+	for _, n := range names {
+		known.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
+	}
+	for distance := range 2 {
+		known.SuggestionsMinimumDistance = distance + 1
+		if near := known.SuggestionsFor(name); len(near) > 0 {
+			return withNext(unknown, "did you mean "+strings.Join(near, " or ")+"?")
+		}
+	}
+	return unknown
 }
 
 // flagError is the usage error for a flag that is unknown or has no valid value.
@@ -118,33 +131,27 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 
 // unknownFlag suggests the flags with names like the one given, also for -json.
 func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
-	given, name := "--"+err.GetSpecifiedName(), err.GetSpecifiedName()
+	given, meant := "--"+err.GetSpecifiedName(), "--"+err.GetSpecifiedName()
 	if short := err.GetSpecifiedShortnames(); short != "" {
-		given, name = "-"+short, short
+		given, meant = "-"+short, "--"+short
 	}
-	flags := &cobra.Command{}
+	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}, Hidden: f.Hidden})
+		if !f.Hidden && len(given) > len("-x") {
+			names = append(names, "--"+f.Name)
+		}
 	})
-	unknown := usagef("unknown flag %s", given)
-	if near := like(flags, name); len(near) > 0 && len(name) > 1 {
-		return withNext(unknown, "did you mean --"+strings.Join(near, " or --")+"?")
-	}
-	return unknown
+	return didYouMean(usagef("unknown flag %s", given), meant, names)
 }
 
 // group makes cmd a command that only holds others.
 func group(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(children...)
-	var names []string
-	for _, c := range cmd.Commands() {
-		names = append(names, c.Name())
-	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknownCommand(cmd, args[0])
 		}
-		return usagef("`%s` needs one of %s", cmd.CommandPath(), strings.Join(names, ", "))
+		return usagef("`%s` needs one of %s", cmd.CommandPath(), strings.Join(commandNames(cmd), ", "))
 	}
 	cmd.RunE = func(*cobra.Command, []string) error { return nil } // Args has refused
 	return cmd

@@ -25,7 +25,7 @@ func (a *app) helpCommand() *cobra.Command {
 		Long:    "Show a page of the manual, or the help of a command. Without either, list both.",
 		Example: "mayfly help ci\nmayfly help key set",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && isTopic(args[0]) {
+			if len(args) == 1 && slices.Contains(topicNames(), args[0]) {
 				return a.manualPage(cmd.Context(), args[0])
 			}
 			target, err := findCommand(cmd.Root(), args)
@@ -39,16 +39,20 @@ func (a *app) helpCommand() *cobra.Command {
 			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			children := target.Commands()
-			if len(args) == 0 {
-				children = append(children, slices.DeleteFunc(topicCommands(), func(t *cobra.Command) bool {
-					return slices.ContainsFunc(children, func(c *cobra.Command) bool { return c.Name() == t.Name() })
-				})...)
-			}
 			var words []cobra.Completion
-			for _, c := range children {
-				if !c.Hidden && strings.HasPrefix(c.Name(), start) {
-					words = append(words, cobra.CompletionWithDesc(c.Name(), c.Short))
+			add := func(name, text string) {
+				if strings.HasPrefix(name, start) {
+					words = append(words, cobra.CompletionWithDesc(name, text))
+				}
+			}
+			for _, c := range target.Commands() {
+				if !c.Hidden && (len(args) > 0 || !slices.Contains(topicNames(), c.Name())) {
+					add(c.Name(), c.Short)
+				}
+			}
+			if len(args) == 0 {
+				for _, t := range manual.Topics() {
+					add(t.Name, strings.TrimSuffix(t.Summary, "."))
 				}
 			}
 			return words, cobra.ShellCompDirectiveNoFileComp
@@ -70,37 +74,19 @@ func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
 	return target, nil
 }
 
-func isTopic(name string) bool {
-	return slices.ContainsFunc(manual.Topics(), func(t manual.Topic) bool { return t.Name == name })
-}
-
-// topicCommands are the topics as commands, to be listed beside them.
-func topicCommands() []*cobra.Command {
-	var commands []*cobra.Command
+func topicNames() []string {
+	var names []string
 	for _, t := range manual.Topics() {
-		commands = append(commands, &cobra.Command{
-			Use:   t.Name,
-			Short: strings.TrimSuffix(t.Summary, "."),
-			Run:   func(*cobra.Command, []string) {},
-		})
+		names = append(names, t.Name)
 	}
-	return commands
+	return names
 }
 
 // unknownTopic suggests the topics and commands with names like the one asked for, else lists the
 // topics.
 func unknownTopic(root *cobra.Command, name string) error {
-	topics := &cobra.Command{}
-	topics.AddCommand(topicCommands()...)
-	unknown := usageOf(root, "no command or help topic is called %q", name)
-	if near := append(like(topics, name), like(root, name)...); len(near) > 0 {
-		return withNext(unknown, "did you mean "+strings.Join(near, " or ")+"?")
-	}
-	var names []string
-	for _, t := range topics.Commands() {
-		names = append(names, t.Name())
-	}
-	return withNext(unknown, "the topics are "+strings.Join(names, ", "))
+	unknown := withNext(usageOf(root, "no command or help topic is called %q", name), "the topics are "+strings.Join(topicNames(), ", "))
+	return didYouMean(unknown, name, append(topicNames(), commandNames(root)...))
 }
 
 // manualPage writes a page of the manual, through the pager where there is one.

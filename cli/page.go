@@ -9,6 +9,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mayfly/manual"
 )
 
 // page is the help of a command, as a terminal and a manual page show it.
@@ -68,8 +70,8 @@ func pageOf(cmd *cobra.Command) page {
 		return p
 	}
 	topics := section{title: "help topics"}
-	for _, t := range topicCommands() {
-		topics.rows = append(topics.rows, row{t.Name(), t.Short})
+	for _, t := range manual.Topics() {
+		topics.rows = append(topics.rows, row{t.Name, strings.TrimSuffix(t.Summary, ".")})
 	}
 	p.sections = append(append(append(p.sections, topics), flagSections(cmd)...), environment, exitStatuses)
 	p.more = []string{"`mayfly COMMAND --help` explains a command.", "`mayfly help TOPIC` shows a page of the manual."}
