@@ -111,7 +111,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 		}
 	}
 	if o.Transport == nil {
-		o.Transport = newTransport()
+		o.Transport = NewTransport()
 	}
 	if o.UserAgent == "" {
 		o.UserAgent = "mayfly"
@@ -170,7 +170,8 @@ func isLoopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-func newTransport() *http.Transport {
+// NewTransport returns the network as clients use it unless [Options] name another.
+func NewTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 32
 	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext

@@ -47,7 +47,7 @@ func getReadiness(ctx context.Context, base *url.URL) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := newTransport()
+	transport := NewTransport()
 	transport.DisableKeepAlives = true
 	if isLoopback(base.Hostname()) {
 		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}

@@ -3,11 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"mayfly/render"
 	"mayfly/term"
 )
 
@@ -46,4 +49,24 @@ func (a *app) progress(ctx context.Context, what func() string) (stop func()) {
 		cancel()
 		drawing.Wait()
 	})
+}
+
+// slowAnswer is how long a person waits for an answer before being told so. An attempt may take 30 s,
+// and there are four.
+const slowAnswer = 6 * time.Second
+
+// impatient is a network that tells a person of each request that is not answered soon, except those
+// that the service is asked to hold.
+type impatient struct {
+	http.RoundTripper
+	terminal io.Writer
+}
+
+func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Header.Get("Prefer") == "" {
+		defer time.AfterFunc(slowAnswer, func() {
+			fmt.Fprintf(i.terminal, "\r%smayfly: %s does not answer; still trying, ctrl+c stops\n", ansi.EraseLineRight, render.Clean(r.URL.Host))
+		}).Stop()
+	}
+	return i.RoundTripper.RoundTrip(r)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"mayfly/local"
 	"mayfly/registry"
 	"mayfly/render"
+	"mayfly/term"
 )
 
 // localName is the profile of the local service.
@@ -94,8 +96,14 @@ type connection struct {
 	known   *registry.Registry
 }
 
-// connect finds the service that the settings name, and the key to it.
-func (a *app) connect(ctx context.Context) (*connection, error) { return a.connectBy(ctx, local.Find) }
+// connect finds the service that the settings name, and the key to it. A person at a terminal is told
+// if it does not answer.
+func (a *app) connect(ctx context.Context) (*connection, error) {
+	if term.Is(a.env.Stderr) {
+		a.transport = impatient{cmp.Or[http.RoundTripper](a.transport, api.NewTransport()), a.env.Stderr}
+	}
+	return a.connectBy(ctx, local.Find)
+}
 
 // connectBy connects as connect does, but finds the local service in some way.
 func (a *app) connectBy(ctx context.Context, find findLocal) (*connection, error) {
