@@ -1,6 +1,10 @@
 package css
 
-import "strings"
+import (
+	"strings"
+
+	"mayfly/render/doc"
+)
 
 // hide notes why the content of an element is invisible, if it is.
 func (s *Style) hide() {
@@ -21,13 +25,16 @@ func (s *Style) hide() {
 	}
 }
 
-// flat reports whether a box has no height or no width. Height made of padding is room for an
-// image.
+// low is the height and width, in px, below which a box that hides what overflows shows no text.
+const low = 6
+
+// flat reports whether a box is too low or too narrow for text. Height made of padding is room for
+// an image.
 func (s *Style) flat() bool {
 	if s.Padding[Top].Value > 0 || s.Padding[Bottom].Value > 0 {
 		return false
 	}
-	return s.Height.zero() || s.maxHeight.zero() || s.Display != TableCell && s.Width.zero()
+	return s.Height.below(low) || s.maxHeight.below(low) || s.Display != TableCell && s.Width.below(low)
 }
 
 // far is the position, in px, beyond which a box is off-screen.
@@ -51,7 +58,7 @@ func clips(v string) bool {
 			return false
 		}
 		for _, w := range words {
-			if l, ok := ParseLength(w); !ok || !l.zero() {
+			if l, ok := ParseLength(w); !ok || !l.below(2) {
 				return false
 			}
 		}
@@ -82,9 +89,16 @@ func (s *Inherited) Unreadable() string {
 		if !back.Set {
 			back = White
 		}
-		if Same(s.Color, back) {
+		if Same(s.Color, back) || faint(s.Color, back) {
 			return "colour of the background"
 		}
 	}
 	return ""
+}
+
+// faint reports whether a colour is as good as that behind it: a pale yellow on white.
+func faint(c, back doc.Color) bool {
+	d := func(x, y uint8) int { return int(max(x, y) - min(x, y)) }
+	r, g, b := d(c.R, back.R), d(c.G, back.G), d(c.B, back.B)
+	return max(r, g, b) <= 20 && 2*r+5*g+b <= 8*4
 }

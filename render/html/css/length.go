@@ -27,9 +27,9 @@ func (l Length) Px(size, full float32) float32 {
 	return 0
 }
 
-// zero reports whether a length leaves nothing visible.
-func (l Length) zero() bool {
-	return l.Unit == 'p' && l.Value <= 1 || l.Unit != 0 && l.Value == 0
+// below reports whether a length is set to less than so many px.
+func (l Length) below(px float32) bool {
+	return l.Unit == 'p' && l.Value < px || l.Unit != 0 && l.Value == 0
 }
 
 var units = []struct {
