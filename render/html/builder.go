@@ -177,7 +177,7 @@ func (b *builder) text(s string) {
 	if f.made != nil && (f.made.Kind == doc.Table || f.made.Kind == doc.Row) && empty(s) {
 		return
 	}
-	if b.bounds.exhausted() {
+	if strings.TrimSpace(s) == "-->" || b.bounds.exhausted() { // the end of a comment that is none
 		return
 	}
 	if room := maxText - b.bounds.text; len(s) > room {

@@ -68,7 +68,8 @@ type scanner struct {
 	cut  bool
 
 	tags, attrs    int
-	open, reopened int // see maxReopened
+	open, reopened int  // see maxReopened
+	untitled       bool // no title ends from here on
 }
 
 func (s *scanner) affordable() bool {
@@ -177,15 +178,37 @@ func (s *scanner) element(from int) {
 	case "style":
 		s.raw(name, css.MaxSheet)
 	case "title":
+		if from >= s.kept && !s.titled() {
+			s.replace(from, s.at, "") // what follows is the message
+			return
+		}
 		s.raw(name, maxTitle)
 	case "textarea", "xmp":
 		s.raw(name, maxText)
 	}
 }
 
+// titled reports whether a title ends somewhere.
+func (s *scanner) titled() bool {
+	if from := s.at; !s.untitled {
+		s.seek("title")
+		s.untitled = s.at == len(s.src)
+		s.at = from
+	}
+	return !s.untitled
+}
+
 // raw scans the content of an element that has no tags in it, and cuts it.
 func (s *scanner) raw(name string, limit int) {
 	from := s.at
+	s.seek(name)
+	if s.at-from > max(limit, maxComment) {
+		s.replace(from+limit, s.at, "")
+	}
+}
+
+// seek scans up to the end tag of an element.
+func (s *scanner) seek(name string) {
 	for s.at < len(s.src) {
 		n := strings.Index(s.src[s.at:], "</")
 		if n < 0 {
@@ -197,9 +220,6 @@ func (s *scanner) raw(name string, limit int) {
 			break
 		}
 		s.at += 2
-	}
-	if s.at-from > max(limit, maxComment) {
-		s.replace(from+limit, s.at, "")
 	}
 }
 

@@ -195,23 +195,9 @@ func trimRules(blocks []*doc.Block) []*doc.Block {
 	return out
 }
 
-// fillEmpty fills a document that shows nothing: with its hidden text, or with its images.
+// fillEmpty fills a document that has no text to show with its images.
 func (b *builder) fillEmpty() {
 	d := b.doc
-	for _, h := range d.Hidden {
-		b.order++
-		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order, Gap: true,
-			Spans: []doc.Span{{Text: h.Text, Style: doc.Style{Size: 16}}}})
-	}
-	if len(d.Blocks) == 0 && d.Title != "" {
-		b.order++
-		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order, Spans: []doc.Span{{Text: d.Title, Style: doc.Style{Size: 16}}}})
-	}
-	if len(d.Blocks) > 0 {
-		d.Simplified = "all text of this mail is hidden: it is shown here"
-		d.Hidden, d.HiddenBytes = nil, 0
-		return
-	}
 	for i := range d.Images {
 		im := &d.Images[i]
 		if im.Spacer {

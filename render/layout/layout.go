@@ -85,6 +85,14 @@ func Lay(d *doc.Document, o Options) []Line {
 	l.imagesTo(everywhere, 0)
 	if o.Hidden {
 		l.hiddenBefore(1 << 30)
+	} else if n := len(d.Hidden); n > 0 && !l.w.any() {
+		what := itoa(n) + " hidden blocks, x shows them"
+		if n == 1 {
+			what = "1 hidden block, x shows it"
+		}
+		l.wrap.reset(o.Width, l.emit)
+		l.wrap.text("This mail shows nothing: "+what, l.ink.dim(), 0)
+		l.wrap.end()
 	}
 	if o.Links {
 		l.linkList()
