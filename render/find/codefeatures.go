@@ -18,13 +18,15 @@ var codeFeatures = []feature[*code]{
 	when("looks like a year", (*code).Year),
 	when("looks like a year, no word right beside it", func(c *code) bool { return c.Year() && (!c.direct || c.phrase.next) }),
 	when("year of a date", (*code).dated),
-	when("one character to a cell", func(c *code) bool { return c.Shape == candidate.Joined }),
+	when("one character to a cell", (*code).apiece),
 	when("letters one to a cell, no word near", func(c *code) bool {
 		return c.Shape == candidate.Joined && !strings.ContainsAny(c.Value, "0123456789") && !c.near && c.phrase.where == nowhere
 	}),
 	when("groups, no word near", func(c *code) bool { return c.Shape == candidate.Hyphened && !c.near }),
 	when("prefix of another number, or no word near", func(c *code) bool { return c.Shape == candidate.Prefixed && (!c.near || c.prefixed()) }),
-	when("letters and digits, no word near", func(c *code) bool { return c.Shape == candidate.Mixed && !c.near && !(c.inRequest() && c.scrambled()) }),
+	when("letters and digits, no word near", func(c *code) bool {
+		return c.Shape == candidate.Mixed && !c.near && !c.linked && !(c.inRequest() && c.scrambled())
+	}),
 	when("a word and a number, as coupons are", func(c *code) bool { return c.mixed() && c.coupon() && !c.strong && !c.mail.asksForCode() }),
 	when("a name and a number", func(c *code) bool { return c.mixed() && c.coupon() && c.Value == strings.ToLower(c.Value) }),
 	when("capitals, not marked", func(c *code) bool { return c.Shape == candidate.Upper && !c.direct || c.pronounceable() && !c.set() }),
@@ -36,6 +38,7 @@ var codeFeatures = []feature[*code]{
 
 	// Its line, and how it stands out.
 	when("alone in its line", func(c *code) bool { return c.inBody() && c.alone }),
+	when("digits set far apart", (*code).wide),
 	when("monospaced", func(c *code) bool { return c.style.Mono }),
 	when("bold", func(c *code) bool { return c.style.Bold }),
 	when("in a box", func(c *code) bool { return c.inBody() && (c.line.block.Boxed || c.style.Background.Set) }),
@@ -67,6 +70,9 @@ var codeFeatures = []feature[*code]{
 	when("in the subject too", func(c *code) bool { return c.inBody() && !c.mail.numbered(c.Key()) && c.mail.subject.holds(c.Key()) }),
 	when("in both bodies", func(c *code) bool { return c.inBody() && c.mail.otherHolds(c) }),
 	when("in a link that asks for something", func(c *code) bool { return c.linked }),
+	when("in a link that asks for something, and after a colon", func(c *code) bool {
+		return c.linked && c.Shape == candidate.Mixed && c.scrambled() && c.Before == ':' && !c.near
+	}),
 
 	// Other numbers.
 	when("numbered with # or №", func(c *code) bool { return c.Numbered }),
@@ -178,8 +184,22 @@ func (c *code) password() bool {
 // weak reports whether nothing means a one-time code.
 func (c *code) weak() bool { return !c.strong && !c.mail.subjectHas(lexicon.Strong) }
 
-// explained reports whether the mail says that it has a code, or what a code would open.
-func (c *code) explained() bool { return c.mail.asks() || c.strong || c.mail.purpose.mentionsCode }
+// explained reports whether the mail says that it has a code, or what a code would open, or sets the
+// candidate as only codes are.
+func (c *code) explained() bool {
+	return c.mail.asks() || c.strong || c.mail.purpose.mentionsCode || c.wide()
+}
+
+// wide reports whether a number is alone in its line and set with much space between its digits.
+func (c *code) wide() bool {
+	const px = 4
+	return c.alone && c.numeric() && c.style.Spacing >= px
+}
+
+// apiece reports whether each character is by itself.
+func (c *code) apiece() bool {
+	return c.Shape == candidate.Joined || c.Shape == candidate.Spaced && c.alone && c.End-c.Start >= 2*len(c.Value)-1
+}
 
 // asks reports whether the subject asks for something or mentions a code.
 func (m *mail) asks() bool { return m.purpose.subject != 0 || m.asksForCode() }

@@ -1,6 +1,7 @@
 package find
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -148,6 +149,9 @@ func (l *link) read(places []int) {
 	}
 }
 
+// longestName is the most bytes of the name of a page; a longer text is a sentence.
+const longestName = 48
+
 // readText notes what the text of the link at a place says, or for a bare URL the text before it.
 func (l *link) readText(a *anchor, own set) {
 	if a.bare {
@@ -157,7 +161,7 @@ func (l *link) readText(a *anchor, own set) {
 		return
 	}
 	l.generic = l.generic || a.generic
-	l.footer = l.footer || own == 0 && has(a.hits, lexicon.Footer)
+	l.footer = l.footer || own == 0 && len(a.text) <= longestName && has(a.hits, lexicon.Footer)
 	l.trade = l.trade || own&l.mail.purpose.subject == 0 && has(a.hits, lexicon.Commerce)
 	l.ifNot = l.ifNot || has(a.hits, lexicon.IfNot)
 	l.refuses = l.refuses || has(a.hits, lexicon.Refuse)
@@ -176,6 +180,9 @@ func (l *line) sameSentence(h lexicon.Hit, a *anchor) bool {
 			return false
 		}
 		between = l.text[a.end:from]
+	}
+	if h.Class == lexicon.IfNot { // "Not you? Reset your password."
+		between = strings.TrimLeft(between, " ?？؟")
 	}
 	return !sentenceEnds(between)
 }

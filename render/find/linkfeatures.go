@@ -16,12 +16,14 @@ var linkFeatures = []feature[*link]{
 	when("a mere way to sign in", func(l *link) bool {
 		return l.own == onlyLogin && !l.target.token && !l.target.opaque && !l.subject().has(lexicon.Login) && !l.subject().has(lexicon.Invite)
 	}),
-	when("a mere way to join", func(l *link) bool { return l.own == onlyInvite && (l.subject()|l.opening()|l.near)&onlyInvite == 0 }),
+	when("a mere way to join", func(l *link) bool { return l.own == onlyInvite && (l.subject()|l.opening()|l.near)&onlyInvite == 0 && !l.isReply() }),
 
 	// The text around it.
 	when("no more than a word of signing in near it", (*link).mereLogin),
 	when("its sentence asks", func(l *link) bool { return l.near != 0 && !l.mereLogin() }).as(func(l *link) string { return l.near.String() }),
-	when("nothing in the mail asks", func(l *link) bool { return (l.near | l.wanted() | l.target.asks) == 0 }),
+	when("nothing in the mail asks", func(l *link) bool {
+		return (l.near | l.subject() | l.own | l.target.asks | l.opening()&^onlyLogin) == 0
+	}),
 	when("to be copied into a browser", func(l *link) bool { return l.copied }),
 	when("beside words of trade", func(l *link) bool { return l.nearTrade && !l.isReply() }),
 	when("for those who did not ask", func(l *link) bool { return l.ifNot && !l.answers() }),
@@ -41,9 +43,9 @@ var linkFeatures = []feature[*link]{
 	when("asks nothing by its path, and carries nothing", func(l *link) bool { return !l.target.made() && !l.target.root }),
 	when("leads to a front page", func(l *link) bool { return l.target.root }),
 	when("leads to what footers link to", func(l *link) bool { return l.target.footer && l.target.asks == 0 && !(l.answers() && l.target.token) }),
-	when("its path undoes or refuses", func(l *link) bool { return l.target.refuse }),
+	when("its path undoes or refuses", func(l *link) bool { return l.target.refuse && !l.answers() }),
 	when("leads to a call", func(l *link) bool { return l.target.call && !l.target.forRequest() }),
-	when("carries the marks of a campaign", func(l *link) bool { return l.target.campaign }),
+	when("carries the marks of a campaign and no secret", func(l *link) bool { return l.target.campaign && !l.target.token && !l.target.opaque }),
 	when("a profile in a social network, or a shop of applications", func(l *link) bool { return l.social() }),
 
 	// What the mail is about.
@@ -89,7 +91,8 @@ func (l *link) answers() bool { return l.own&l.subject() != 0 }
 
 // isReply reports whether a link is what the mail asks for, whatever else it is about.
 func (l *link) isReply() bool {
-	return l.answers() || l.bare && l.subject() != 0 || l.target.forRequest() && l.near&l.target.asks != 0
+	asked := l.near & l.target.asks
+	return l.answers() || l.bare && l.subject() != 0 || !l.trade && (l.target.forRequest() && asked != 0 || asked&l.subject() != 0)
 }
 
 // names returns what the link's text asks, that of the subject first.

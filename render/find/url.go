@@ -27,7 +27,7 @@ type target struct {
 // pathWords are words in paths and hosts that say what a link is for.
 var pathWords = map[lexicon.Class]map[string]bool{
 	lexicon.Confirm: wordSet("verify verification verifyemail confirm confirmation confirmations confirmemail activate activation " +
-		"validate validation optin signup register registration approve authorize setup init enroll enrollment enrollaccount " +
+		"validate validation optin signup register registration approve accept authorize setup init enroll enrollment enrollaccount " +
 		"bestaetigen bestaetigung aktivieren confirmer confirmar confirmacion confirmacao conferma confermare verificar verificacion " +
 		"verificacao verifica verifikasi verifier valider activer activar ativar attiva aktivasi bevestigen bekraeft bekrefta vahvista " +
 		"potwierdz aktywacja potvrdit potvrdi overit megerosites dogrula onayla podtverdit"),
@@ -53,7 +53,10 @@ var footerWords = wordSet("unsubscribe unsub optout preferences preference priva
 	"imprint impressum blog abuse docs documentation cookies settings notifications careers webversion viewonline appstore datenschutz agb " +
 	"security policy policies subscriptions news pricing community forum status hc")
 
-var refuseWords = wordSet("cancel decline reject deny revert undo invalidate invalidateemail abort notme revoke rollback block disavow")
+var refuseWords = wordSet("cancel decline reject deny revert undo invalidate invalidateemail abort notme wasntme revoke rollback block " +
+	"disavow report dismiss refuse ablehnen abbrechen widerrufen sperren refuser annuler signaler bloquer rechazar cancelar anular denegar " +
+	"recusar rejeitar annulla annullare rifiuta annuleren afwijzen weigeren odrzuc anuluj avbryt avvisa avslag annuller afvis peruuta " +
+	"hylkaa zrusit odmitnout iptal reddet batal batalkan tolak otmena otklonit")
 
 // socialHosts have profiles that footers link to. shops have applications, and nothing to confirm.
 var (
@@ -103,7 +106,7 @@ func (t *target) forRequest() bool {
 }
 
 // made reports whether a URL may be made for a request: it asks or carries something.
-func (t *target) made() bool { return t.asks != 0 || t.token || t.opaque || t.query }
+func (t *target) made() bool { return t.asks&^onlyLogin != 0 || t.token || t.opaque || t.query }
 
 // longestURL is how much of a URL is read, in bytes.
 const longestURL = 4096
@@ -216,7 +219,7 @@ func (t *target) parameters(query string) {
 		}
 		plain := squeeze(name)
 		switch {
-		case secretNames[plain] && len(value) >= 4, secret(value) && !strings.Contains(value, "://"):
+		case secretNames[plain] && len(value) >= 4 && !(len(plain) == 1 && strings.Trim(value, "0123456789") == ""), secret(value) && !strings.Contains(value, "://"):
 			t.token = true
 		case pageNames[name]:
 			t.word(value)
@@ -250,33 +253,40 @@ func short(s string) bool {
 	return digits >= 2 && upper+lower >= 2 || digits >= 1 && upper >= 2
 }
 
-// secret reports whether a piece of a URL looks random.
+// secret reports whether a piece of a URL looks random: it changes between letters and digits more
+// often than words, years and hyphens do.
 func secret(s string) bool {
-	if len(s) < 16 {
-		return false
-	}
-	digits, letters, upper, lower := 0, 0, 0, 0
-	vowelRun, word := 0, 0
+	const wordLength = 4
+	digits, upper, lower, runs, phrase, longestPhrase := 0, 0, 0, 0, 0, 0
+	last := byte('-')
 	for i := 0; i < len(s); i++ {
+		kind := byte('-')
 		switch c := s[i]; {
 		case c >= '0' && c <= '9':
 			digits++
-			vowelRun = 0
+			kind = '0'
 		case c >= 'a' && c <= 'z':
 			lower++
-			letters++
-			vowelRun++
-			word = max(word, vowelRun)
+			kind = 'a'
 		case c >= 'A' && c <= 'Z':
 			upper++
-			letters++
-			vowelRun = 0
-		default:
-			vowelRun = 0
+			kind = 'A'
 		}
+		if kind != last && kind != '-' && !(kind == 'a' && last == 'A') {
+			runs++
+		}
+		if phrase++; kind != 'a' {
+			phrase = 0
+		}
+		longestPhrase, last = max(longestPhrase, phrase), kind
 	}
-	if digits == 0 && (upper == 0 || lower == 0) {
-		return len(s) >= 20 && word >= 20 // a long run of letters that is not a phrase
+	switch {
+	case len(s) < 16:
+		return false
+	case digits+upper == 0:
+		return longestPhrase >= 20
+	case upper+lower > 0 && len(s) > wordLength*runs:
+		return false
 	}
-	return digits >= 2 || upper >= 3 && lower >= 3 || lower == 0
+	return digits >= 2 || upper >= 3 && lower >= 3 || digits > 0 && lower == 0
 }
