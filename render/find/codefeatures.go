@@ -25,7 +25,7 @@ var codeFeatures = []feature[*code]{
 	when("groups, no word near", func(c *code) bool { return c.Shape == candidate.Hyphened && !c.near }),
 	when("prefix of another number, or no word near", func(c *code) bool { return c.Shape == candidate.Prefixed && (!c.near || c.prefixed()) }),
 	when("letters and digits, no word near", func(c *code) bool {
-		return c.Shape == candidate.Mixed && !c.near && !c.linked && !(c.inRequest() && c.scrambled())
+		return c.Shape == candidate.Mixed && !c.near && !c.labelled() && !(c.inRequest() && c.scrambled())
 	}),
 	when("a word and a number, as coupons are", func(c *code) bool { return c.mixed() && c.coupon() && !c.strong && !c.mail.asksForCode() }),
 	when("a name and a number", func(c *code) bool { return c.mixed() && c.coupon() && c.Value == strings.ToLower(c.Value) }),
@@ -70,9 +70,7 @@ var codeFeatures = []feature[*code]{
 	when("in the subject too", func(c *code) bool { return c.inBody() && !c.mail.numbered(c.Key()) && c.mail.subject.holds(c.Key()) }),
 	when("in both bodies", func(c *code) bool { return c.inBody() && c.mail.otherHolds(c) }),
 	when("in a link that asks for something", func(c *code) bool { return c.linked }),
-	when("in a link that asks for something, and after a colon", func(c *code) bool {
-		return c.linked && c.Shape == candidate.Mixed && c.scrambled() && c.Before == ':' && !c.near
-	}),
+	when("in a link that asks for something, and after a colon", (*code).labelled),
 
 	// Other numbers.
 	when("numbered with # or №", func(c *code) bool { return c.Numbered }),
@@ -321,6 +319,12 @@ func (c *code) scrambled() bool {
 		}
 	}
 	return changes >= 2
+}
+
+// labelled reports whether letters and digits have a label in a language that is not known, and are
+// in a link that asks for something.
+func (c *code) labelled() bool {
+	return c.linked && c.Shape == candidate.Mixed && !c.near && c.Before == ':' && c.scrambled()
 }
 
 // coupon reports whether a word precedes a number, as in SAVE20.

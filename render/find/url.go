@@ -237,56 +237,59 @@ func short(s string) bool {
 	if len(s) < 8 {
 		return false
 	}
-	digits, upper, lower := 0, 0, 0
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c >= '0' && c <= '9':
-			digits++
-		case c >= 'a' && c <= 'z':
-			lower++
-		case c >= 'A' && c <= 'Z':
-			upper++
-		default:
-			return false
-		}
-	}
-	return digits >= 2 && upper+lower >= 2 || digits >= 1 && upper >= 2
+	n := consist(s)
+	return n.others == 0 && (n.digits >= 2 && n.upper+n.lower >= 2 || n.digits >= 1 && n.upper >= 2)
 }
 
 // secret reports whether a piece of a URL looks random: it changes between letters and digits more
 // often than words, years and hyphens do.
 func secret(s string) bool {
 	const wordLength = 4
-	digits, upper, lower, runs, phrase, longestPhrase := 0, 0, 0, 0, 0, 0
-	last := byte('-')
+	if len(s) < 16 {
+		return false
+	}
+	n := consist(s)
+	switch {
+	case n.digits+n.upper == 0:
+		return n.longest >= 20
+	case n.upper+n.lower > 0 && len(s) > wordLength*n.runs:
+		return false
+	}
+	return n.digits >= 2 || n.upper >= 3 && n.lower >= 3 || n.digits > 0 && n.lower == 0
+}
+
+// consistency is what a piece of a URL consists of, in bytes.
+type consistency struct {
+	digits, upper, lower, others int
+	runs                         int // of letters or digits; a capital begins a run of small letters
+	longest                      int // run of small letters
+}
+
+func consist(s string) (n consistency) {
+	const digit, capital, small, other = '0', 'A', 'a', '-'
+	last, run := other, 0
 	for i := 0; i < len(s); i++ {
-		kind := byte('-')
+		kind := other
 		switch c := s[i]; {
 		case c >= '0' && c <= '9':
-			digits++
-			kind = '0'
+			n.digits++
+			kind = digit
 		case c >= 'a' && c <= 'z':
-			lower++
-			kind = 'a'
+			n.lower++
+			kind = small
 		case c >= 'A' && c <= 'Z':
-			upper++
-			kind = 'A'
+			n.upper++
+			kind = capital
+		default:
+			n.others++
 		}
-		if kind != last && kind != '-' && !(kind == 'a' && last == 'A') {
-			runs++
+		if kind != last && kind != other && !(kind == small && last == capital) {
+			n.runs++
 		}
-		if phrase++; kind != 'a' {
-			phrase = 0
+		if run++; kind != small {
+			run = 0
 		}
-		longestPhrase, last = max(longestPhrase, phrase), kind
+		n.longest, last = max(n.longest, run), kind
 	}
-	switch {
-	case len(s) < 16:
-		return false
-	case digits+upper == 0:
-		return longestPhrase >= 20
-	case upper+lower > 0 && len(s) > wordLength*runs:
-		return false
-	}
-	return digits >= 2 || upper >= 3 && lower >= 3 || digits > 0 && lower == 0
+	return n
 }
