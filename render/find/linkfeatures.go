@@ -16,7 +16,9 @@ var linkFeatures = []feature[*link]{
 	when("a mere way to sign in", func(l *link) bool {
 		return l.own == onlyLogin && !l.target.token && !l.target.opaque && !l.subject().has(lexicon.Login) && !l.subject().has(lexicon.Invite)
 	}),
-	when("a mere way to join", func(l *link) bool { return l.own == onlyInvite && (l.subject()|l.opening()|l.near)&onlyInvite == 0 && !l.isReply() }),
+	when("a mere way to join", func(l *link) bool {
+		return l.own == onlyInvite && (l.subject()|l.opening()|l.near)&onlyInvite == 0 && !l.isReply()
+	}),
 
 	// The text around it.
 	when("no more than a word of signing in near it", (*link).mereLogin),
