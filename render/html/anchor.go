@@ -8,6 +8,7 @@ import (
 	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
+	"mayfly/render/link"
 )
 
 // maxButton is the longest text of a button, in bytes.
@@ -76,7 +77,12 @@ func (b *builder) closeLink(f *frame) {
 	}
 	if len(b.anchor.text) == 0 && b.anchor.image > 0 {
 		// The link is nothing but the image.
-		b.showImage(f, b.anchor.image, placeholder(&b.doc.Images[b.anchor.image-1]))
+		im := &b.doc.Images[b.anchor.image-1]
+		text := placeholder(im)
+		if host := b.links.At(f.link).Host; host != "" && im.Width <= maxIcon {
+			text = link.Domain(host)
+		}
+		b.showImage(f, b.anchor.image, text)
 	}
 	if b.anchor.n == f.link {
 		b.links.AddText(f.link, clean.Line(string(b.anchor.text)))

@@ -195,9 +195,14 @@ func trimRules(blocks []*doc.Block) []*doc.Block {
 	return out
 }
 
-// fillEmpty fills a document that has no text to show with its images.
+// fillEmpty fills a document that has no text to show with its images, or with its title.
 func (b *builder) fillEmpty() {
 	d := b.doc
+	if len(d.Images) == 0 && len(d.Hidden) == 0 && d.Title != "" {
+		b.order++
+		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order, Spans: []doc.Span{{Text: d.Title, Style: doc.Style{Size: 16}}}})
+		d.Simplified = "all text of this mail is in its title: it is shown here"
+	}
 	for i := range d.Images {
 		im := &d.Images[i]
 		if im.Spacer {
