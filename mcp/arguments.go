@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"mayfly/render"
@@ -18,7 +19,7 @@ import (
 type bound struct {
 	name        string
 	least, most float64
-	unit        string // in words, if it has one
+	unit        string // one of them, in words
 }
 
 // arguments reads the arguments of a call. The error says in words what is wrong with them, where
@@ -46,9 +47,9 @@ func arguments[T any](s *jsonschema.Schema, bounds []bound, data json.RawMessage
 	for _, b := range bounds {
 		switch n, ok := given[b.name].(float64); {
 		case ok && n < b.least:
-			return in, fmt.Errorf("%s is at least %.0f %s", b.name, b.least, b.unit)
+			return in, fmt.Errorf("%s is at least %.0f %s", b.name, b.least, english.PluralWord(int(b.least), b.unit, ""))
 		case ok && n > b.most:
-			return in, fmt.Errorf("%s is at most %.0f %s", b.name, b.most, b.unit)
+			return in, fmt.Errorf("%s is at most %.0f %s", b.name, b.most, english.PluralWord(int(b.most), b.unit, ""))
 		}
 	}
 	data, err := json.Marshal(given)

@@ -42,7 +42,7 @@ func remedy(err error) string {
 		}
 		return "Wait a minute before the next call."
 	case errors.Is(err, api.ErrUnavailable):
-		return "Check that the service is running at MAYFLY_BASE_URL, then try again."
+		return "Check that the service is running (`mayfly up` starts the local one), then try again."
 	case errors.Is(err, api.ErrUnsupported):
 		return "This service does not support it."
 	}

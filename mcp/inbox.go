@@ -37,7 +37,7 @@ func (t *tools) addInboxTools(s *sdk.Server) {
 		Description:  "Create a temporary inbox.",
 		OutputSchema: output[inbox]("address", "id", "expires_in"),
 		Annotations:  &sdk.ToolAnnotations{DestructiveHint: ptr(false), OpenWorldHint: ptr(false)},
-	}, t.createInbox, bound{"ttl", 60, 2_592_000, "seconds"})
+	}, t.createInbox, bound{"ttl", 60, 2_592_000, "second"})
 	add(s, sdk.Tool{
 		Name:         "get_inbox",
 		Description:  "Tell when an inbox expires and how many messages it has.",
@@ -49,7 +49,7 @@ func (t *tools) addInboxTools(s *sdk.Server) {
 		Description:  "List the inboxes, newest first.",
 		OutputSchema: output[inboxList]("inboxes", "total", "next"),
 		Annotations:  readOnly(),
-	}, t.listInboxes, bound{"limit", 1, maxLimit, "inboxes"})
+	}, t.listInboxes, bound{"limit", 1, maxLimit, "inbox"})
 	add(s, sdk.Tool{
 		Name:         "delete_inbox",
 		Description:  "Delete an inbox and its messages for good.",

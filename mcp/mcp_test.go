@@ -349,6 +349,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		want      string
 	}{
 		{"create_inbox", map[string]any{"ttl": 5}, "ttl is at least 60 seconds"},
+		{"get_code", map[string]any{"inbox": "x", "timeout": 0}, "timeout is at least 1 second"},
+		{"list_inboxes", map[string]any{"limit": 1e9}, "limit is at most 500 inboxes"},
 		{"create_inbox", map[string]any{"ttl": 1e9}, "ttl is at most 2592000 seconds"},
 		{"create_inbox", map[string]any{"ttl": "1h"}, "ttl must be a whole number"},
 		{"create_inbox", map[string]any{"ttl": 60.5}, "ttl must be a whole number"},

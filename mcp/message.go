@@ -54,7 +54,7 @@ func (t *tools) addMessageTools(s *sdk.Server) {
 		Description:  "List the messages of an inbox, newest first.",
 		OutputSchema: output[messageList]("messages", "total", "next"),
 		Annotations:  readOnly(),
-	}, t.listMessages, bound{"limit", 1, maxLimit, "messages"})
+	}, t.listMessages, bound{"limit", 1, maxLimit, "message"})
 	add(s, sdk.Tool{
 		Name:         "read_message",
 		Description:  "Return a message as plain text, with its code and link.",

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/dustin/go-humanize/english"
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/message"
@@ -32,7 +33,7 @@ type waitArgs struct {
 }
 
 func (t *tools) addWaitTools(s *sdk.Server) {
-	timeout := bound{"timeout", 1, maxTimeout, "seconds"}
+	timeout := bound{"timeout", 1, maxTimeout, "second"}
 	add(s, sdk.Tool{
 		Name:         "wait_for_message",
 		Description:  "Wait for the next message and return it as read_message does.",
@@ -130,7 +131,7 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return nil, err
 	}
-	late := fmt.Sprintf("no such message arrived within %d seconds", in.Timeout)
+	late := "no such message arrived within " + english.Plural(in.Timeout, "second", "")
 	if failing := (*watch.FailingError)(nil); errors.As(err, &failing) {
 		return nil, fmt.Errorf("%s; the service was failing: %w", late, failing.Last)
 	}
