@@ -341,8 +341,8 @@ func (w *waiting) timedOut(err error) error {
 		next = "the service was failing: " + render.Clean(failing.Last.Error())
 	}
 	missing := "no " + w.what()
-	if w.count > 1 {
-		missing = fmt.Sprintf("%d of %d times %s", w.printed, w.count, w.what())
+	if w.printed > 0 {
+		missing = fmt.Sprintf("only %d of %d: no more %s", w.printed, w.count, w.what())
 	}
 	return &failure{statusTimeout, fmt.Errorf("%s within %s", missing, w.timeout.text()), next}
 }

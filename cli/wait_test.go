@@ -134,7 +134,7 @@ func TestWaitForSeveral(t *testing.T) {
 		time.Sleep(time.Minute)
 		s.codes(inbox.Email, "444444", "555555")
 		r := ended()
-		expectFailure(t, result{r.status, "", r.stderr}, statusTimeout, []string{"2 of 3", "within 5m"}, []string{"wait"})
+		expectFailure(t, result{r.status, "", r.stderr}, statusTimeout, []string{"only 2 of 3: no more mail", "within 5m"}, []string{"wait"})
 		if r.stdout != "444444\n555555\n" {
 			t.Errorf("%+v", r)
 		}
