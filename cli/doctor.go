@@ -230,7 +230,7 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 	}
 	d.say("answer", "after %s", time.Since(begin).Round(100*time.Microsecond))
 	if q, ok := s.client.Quota(); ok {
-		d.say("limit", "%d requests in %s, %d left", q.Limit, q.Window, q.Remaining)
+		d.say("limit", "%d requests in %s, %d left", q.Limit, duration(q.Window).text(), q.Remaining)
 	} else if s.session != nil {
 		d.say("limit", "none")
 	} else {
