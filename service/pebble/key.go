@@ -1,7 +1,6 @@
 package pebble
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -14,31 +13,32 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 		return service.Errorf(service.Invalid, "not a key's ID")
 	}
 	return s.commit(ctx, 0, func(g *group) error {
-		if taken, err := g.hashTaken(k.Hash); err != nil || taken {
-			return cmp.Or(err, error(errHashTaken))
+		if err := g.checkHash(k.Hash); err != nil {
+			return err
 		}
 		return g.putKey(k)
 	})
 }
 
-var errHashTaken = &service.Error{Code: service.Taken, Message: "there is a key with this secret"}
-
-// hashTaken reports whether a key will have the hash after the group.
-func (g *group) hashTaken(hash [32]byte) (bool, error) {
+// checkHash fails with Taken if a key will have the hash after the group.
+func (g *group) checkHash(hash [32]byte) error {
+	taken := service.Errorf(service.Taken, "there is a key with this secret")
 	for _, k := range g.keys {
 		if k.Hash == hash {
-			return true, nil
+			return taken
 		}
 	}
 	id, err := g.store.get(hashKey(hash))
 	if service.ErrorCode(err) == service.NotFound {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
-	k, err := g.key(string(id))
-	return k.Hash == hash, err
+	if k, err := g.key(string(id)); err != nil || k.Hash != hash {
+		return err
+	}
+	return taken
 }
 
 // UpdateKey implements service.Store.
