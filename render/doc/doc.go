@@ -42,9 +42,9 @@ const (
 	Quote                 // Children
 	Signature             // Children: the signature of a text body
 	Footer                // Children: the secondary text at the end of a mail
-	Table                 // Children: Rows with cells that belong in columns; Head
-	Row                   // Children: Cells; outside a Table, a few short cells side by side
-	Cell                  // Children; Columns, Head
+	Table                 // Children: Rows; Head, Width. Its columns stand side by side
+	Row                   // Children: Cells; Ruled
+	Cell                  // Children; Columns, Head, Width, VAlign
 )
 
 // Align is the horizontal alignment that the message asks for.
@@ -65,6 +65,10 @@ const (
 	Bottom
 )
 
+// Width is how wide a message wants something to be in a window of 640 px: in px, or else in percent
+// of what it stands in. The zero value is as wide as its content.
+type Width struct{ Px, Percent float32 }
+
 // Block is a node of a document.
 type Block struct {
 	Kind     Kind
@@ -77,9 +81,13 @@ type Block struct {
 	Aside   string // Item: secondary text at the right edge of its first line
 	Head    int    // Table: how many of its first rows are headers. Cell: 1 if it is a header
 	Columns int    // Cell: how many columns it spans, at least 1
+	Width   Width  // Table, Cell
+	VAlign  VAlign // Cell
+	Ruled   bool   // Row: a line above it sets it apart
 	Align   Align
 	RTL     bool
 	Gap     bool // preceded by a blank line
+	Near    bool // a gap before it is small, and may be left out where lines of a few words follow one another
 
 	// How a leaf stands out, and its position.
 	Boxed      bool  // in a box of its own: a border, or a background unlike what is around it

@@ -30,9 +30,11 @@ type builder struct {
 	quoted   int
 	page     doc.Color  // background of the body
 	last     *doc.Block // the last leaf
-	anchor   anchor     // the innermost open link
-	idle     idle       // the last link without a target
-	base     string     // href of <base>
+	loose    int        // cells that are not yet in a table
+	ruled    map[*doc.Block]ruled
+	anchor   anchor // the innermost open link
+	idle     idle   // the last link without a target
+	base     string // href of <base>
 	hidden   hiddenText
 	bounds   bounds
 	wordItem *doc.Block // the open paragraph that is a list item of Word
@@ -57,10 +59,11 @@ type frame struct {
 	spans  int           // spans of the paragraph when it was opened
 	items  int           // for a list: items so far
 	celled bool          // the frame around it is a cell made for it
+	blocks int           // of where blocks go when it was opened
 }
 
 func newBuilder() *builder {
-	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int)}
+	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int), ruled: make(map[*doc.Block]ruled)}
 	b.out = &b.doc.Blocks
 	b.frames = append(b.frames, frame{node: &html.Node{Type: html.DocumentNode}, style: css.Style{Inherited: css.Initial}})
 	b.para.b = b
@@ -83,7 +86,7 @@ func (b *builder) open(n *html.Node) {
 		b.frames = append(b.frames, f)
 		return
 	}
-	if f.style.Inlined || parent.made != nil && (parent.style.Display == css.FlexRow || parent.style.Display == css.Grid) {
+	if f.style.Inlined || b.floats(&f) || parent.made != nil && (parent.style.Display == css.FlexRow || parent.style.Display == css.Grid) {
 		b.openItsCell(&f)
 	}
 	if parent.style.Parted {
@@ -93,7 +96,7 @@ func (b *builder) open(n *html.Node) {
 	if f.flow {
 		b.breakLine(&f.style, css.Top)
 	}
-	f.leaves, f.spans = b.order, len(b.para.spans)
+	f.leaves, f.spans, f.blocks = b.order, len(b.para.spans), len(*b.out)
 	b.frames = append(b.frames, f)
 	b.element(b.top())
 	if !f.flow {
@@ -109,10 +112,21 @@ func (b *builder) openItsCell(f *frame) {
 	cell := frame{node: &html.Node{Type: html.ElementNode, Parent: parent.node}, link: parent.link, button: parent.button, flow: true, leaves: b.order}
 	cell.style.Inherited, cell.style.Display = parent.style.Inherited, css.TableCell
 	b.frames = append(b.frames, cell)
-	b.push(b.top(), &doc.Block{Kind: doc.Cell, Columns: max(f.style.Span, 1), Align: cell.style.Align})
+	b.push(b.top(), newCell(&f.style))
 	if f.celled = true; f.style.Display == css.Inline || f.style.Display == css.InlineBlock {
 		f.style.Display = css.Block
 	}
+}
+
+// floats reports whether an element is a column beside others.
+func (b *builder) floats(f *frame) bool {
+	s := &f.style
+	if f.node.DataAtom == atom.Table {
+		align, _ := attr(f.node, "align")
+		align = strings.ToLower(align)
+		return (s.Float || align == "left" || align == "right") && s.Width.IsSet()
+	}
+	return s.Float && (s.Display == css.Block || f.node.DataAtom == atom.Div)
 }
 
 // flows reports whether an element stands on lines of its own.
@@ -220,18 +234,23 @@ func (b *builder) leaf(l *doc.Block) {
 	b.order++
 	l.Order = b.order
 	l.Quoted = b.quoted
-	l.Gap = b.takeGap() || l.Gap
+	b.setGap(l)
 	b.last = l
 	*b.out = append(*b.out, l)
 }
 
-// gapHeight is the space in px that becomes an empty line.
-const gapHeight = 10
+// The space in px that becomes an empty line, and below which lines of a few words are still close.
+const (
+	gapHeight = 16
+	farHeight = 24
+)
 
-func (b *builder) takeGap() bool {
-	gap := b.margin+b.space >= gapHeight
+// setGap sets how far a leaf is from what is above it.
+func (b *builder) setGap(l *doc.Block) {
+	height := b.margin + b.space
+	l.Gap = l.Gap || height >= gapHeight
+	l.Near = height < farHeight
 	b.margin, b.space = 0, 0
-	return gap
 }
 
 // push makes a container for the innermost element, which collects blocks until it is closed.

@@ -25,7 +25,7 @@ func (b *builder) arrange(f *frame) bool {
 		if !f.flow || f.node.DataAtom != atom.Div {
 			return false
 		}
-		b.push(f, &doc.Block{Kind: doc.Cell, Columns: 1, Align: f.style.Align})
+		b.push(f, newCell(&f.style))
 	default:
 		return false
 	}
@@ -125,6 +125,9 @@ func (b *builder) elementEnd(f *frame) {
 	}
 	if f.made != nil {
 		b.closeContainer(f)
+	} else if from := min(f.blocks, len(*b.out)); f.flow && b.loose > 0 {
+		boxed := b.boxes((*b.out)[from:], f.style.RTL)
+		*b.out = append((*b.out)[:from], boxed...)
 	}
 	if f.flow {
 		b.box(f)
@@ -134,8 +137,11 @@ func (b *builder) elementEnd(f *frame) {
 
 func (b *builder) closeContainer(f *frame) {
 	made := b.pop(f)
+	if over, under := f.style.Ruled[css.Top], f.style.Ruled[css.Bottom]; over || under {
+		b.ruled[made] = ruled{over, under}
+	}
 	if made.Kind != doc.Row && made.Kind != doc.Table {
-		made.Children = dropRepeats(b.doc, columns(made.Children))
+		made.Children = dropRepeats(b.doc, b.boxes(made.Children, f.style.RTL))
 	}
 	switch made.Kind {
 	case doc.Table:
@@ -149,6 +155,9 @@ func (b *builder) closeContainer(f *frame) {
 		return
 	case doc.Cell:
 		*b.out = append(*b.out, made)
+		if in := b.container(); in == nil || in.Kind != doc.Row {
+			b.loose++
+		}
 		return
 	case doc.Quote:
 		b.quoted--
@@ -211,7 +220,7 @@ func (b *builder) emptyBox(f *frame) {
 	if out := *b.out; f.style.Display == css.TableCell && len(out) > 0 && out[len(out)-1].Kind == doc.Cell {
 		if cell := out[len(out)-1]; line && !s.Border && len(cell.Children) == 0 {
 			cell.Children = []*doc.Block{{Kind: doc.Rule, Gap: true}}
-			b.margin = gapHeight
+			b.margin = farHeight
 			return
 		}
 	} else if (line || s.Border) && f.node.DataAtom != atom.Table {
@@ -233,7 +242,7 @@ func (b *builder) rule() {
 		return
 	}
 	*b.out = append(out, &doc.Block{Kind: doc.Rule, Gap: true})
-	b.margin = gapHeight
+	b.margin = farHeight
 }
 
 func (b *builder) openList(f *frame) {

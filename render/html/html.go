@@ -1,5 +1,5 @@
 // Package html reads an HTML body into a document: it parses it, computes styles, sets hidden text
-// aside and flattens layout tables. Time and memory are bounded for any input.
+// aside and puts what stands side by side into columns. Time and memory are bounded for any input.
 package html
 
 import (

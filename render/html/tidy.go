@@ -1,7 +1,6 @@
 package html
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,7 +10,7 @@ import (
 // tidy does what needs the whole document.
 func (b *builder) tidy() {
 	d := b.doc
-	d.Blocks = mergeRows(dropRepeats(d, columns(d.Blocks)))
+	d.Blocks = mergeTables(dropRepeats(d, b.boxes(d.Blocks, d.RTL)))
 	b.headings(d.Blocks)
 	d.Blocks = trimRules(d.Blocks)
 	d.Blocks = mergeLists(d.Blocks)
@@ -19,6 +18,7 @@ func (b *builder) tidy() {
 	b.markFaint()
 	d.Blocks = foldFooter(d, b.bodySize())
 	joinLinks(d)
+	joinUnits(d.Blocks)
 	if len(d.Blocks) == 0 {
 		b.fillEmpty()
 	}
@@ -38,13 +38,30 @@ func joinLinks(d *doc.Document) {
 // setButtonsApart adds a gap between text and a button on its own line.
 func setButtonsApart(blocks []*doc.Block) {
 	for i, l := range blocks {
-		if i > 0 && (l.Kind == doc.Paragraph || l.Kind == doc.Row) && (pressable(l) != pressable(blocks[i-1])) &&
-			(blocks[i-1].Kind == doc.Paragraph || blocks[i-1].Kind == doc.Heading || blocks[i-1].Kind == doc.Row) {
-			l.Gap = true
+		if i > 0 && (l.Kind == doc.Paragraph || l.Kind == doc.Table) && (pressable(l) != pressable(blocks[i-1])) &&
+			(blocks[i-1].Kind == doc.Paragraph || blocks[i-1].Kind == doc.Heading || blocks[i-1].Kind == doc.Table) {
+			l.Gap, l.Near = true, false
 		}
 		setButtonsApart(l.Children)
 	}
 }
+
+// joinUnits removes the gaps in cells that are one unit: a number and its label, a product.
+func joinUnits(blocks []*doc.Block) {
+	for _, b := range blocks {
+		joinUnits(b.Children)
+		if b.Kind != doc.Cell || len(b.Children) == 0 {
+			continue
+		}
+		l := look(b)
+		for i, c := range b.Children {
+			c.Gap = c.Gap && i > 0 && (!l.simple || l.lines > maxUnit || l.width > maxPlain)
+		}
+	}
+}
+
+// maxUnit is how many lines a unit has at most.
+const maxUnit = 6
 
 // pressable reports whether a leaf is one button.
 func pressable(l *doc.Block) bool {
@@ -97,65 +114,6 @@ func large(l *doc.Block, size float32) bool {
 		}
 	}
 	return true
-}
-
-// mergeRows makes a table of successive rows whose cells line up: a receipt in which every line is
-// a table of its own. A rule below the first row makes that a header; other rules are dropped.
-func mergeRows(blocks []*doc.Block) []*doc.Block {
-	out := blocks[:0]
-	for i := 0; i < len(blocks); {
-		rows, j := rowsAt(blocks[i:])
-		if j += i; len(rows) >= 2 {
-			head := 0
-			if blocks[i+1].Kind == doc.Rule {
-				head = 1
-			}
-			if isData(rows, true) || head > 0 && titled(rows) {
-				table := &doc.Block{Kind: doc.Table, Gap: true, Children: rows, Head: head}
-				setItemsApart(rows)
-				alignNumbers(table)
-				if j < len(blocks) {
-					blocks[j].Gap = true
-				}
-				out = append(out, table)
-				i = j
-				continue
-			}
-		}
-		if blocks[i].Kind != doc.Table { // whose rows are already together
-			blocks[i].Children = mergeRows(blocks[i].Children)
-		}
-		out = append(out, blocks[i])
-		i++
-	}
-	return joinTotals(out)
-}
-
-// rowsAt returns the first rows in blocks with the same number of cells, and where they end. There
-// may be rules between them.
-func rowsAt(blocks []*doc.Block) (rows []*doc.Block, end int) {
-	for i, b := range blocks {
-		switch {
-		case b.Kind == doc.Row && !slices.ContainsFunc(b.Children, func(c *doc.Block) bool { return look(c).button }) && (rows == nil || len(b.Children) == len(rows[0].Children)):
-			rows, end = append(rows, b), i+1
-		case b.Kind == doc.Rule && rows != nil:
-		default:
-			return rows, end
-		}
-	}
-	return rows, end
-}
-
-// titled reports whether rows are short lines below a row of words: a table with a header.
-func titled(rows []*doc.Block) bool {
-	for i, r := range rows {
-		for _, c := range r.Children {
-			if l := look(c); !l.simple || l.button || l.lines != 1 || l.width > maxBeside || i == 0 && l.numeric {
-				return false
-			}
-		}
-	}
-	return len(rows[0].Children) > 1
 }
 
 // mergeLists joins successive lists: in some messages each item is a table of its own.

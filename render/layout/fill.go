@@ -116,7 +116,7 @@ func (l *layouter) number(n int) {
 	digits := superscript(n)
 	l.wrap.put(piece{digits, 0, int32(len(digits)), utf8.RuneCountInString(digits), l.ink.dim(), l.wrap.base, n})
 	if target := &l.doc.Links[n-1]; target.Warning != "" && !l.warned[n] {
-		l.warned[n] = true
+		l.warned[n] = !l.measuring
 		l.wrap.text(" ‹"+target.Warning+"›", l.ink.role(doc.Warning), 0)
 	}
 }

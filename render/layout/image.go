@@ -118,15 +118,8 @@ func (l *layouter) replaced(s *doc.Span) bool {
 
 // image draws an image if it is worth drawing.
 func (l *layouter) image(im *doc.Image) {
-	if im.Spacer || im.Tracker || l.w.full() {
-		return
-	}
-	p := l.pics.of(im.N)
-	if p == nil {
-		return
-	}
-	columns, rows := p.Box(im.Width, im.Height, min(l.room(), Measure), l.pics.mode)
-	if columns == 0 {
+	p, columns, rows := l.drawable(im)
+	if columns == 0 || l.w.full() {
 		return
 	}
 	behind := rgba(l.ink.back)
@@ -135,6 +128,29 @@ func (l *layouter) image(im *doc.Image) {
 	l.wrap.breakHere()
 	l.emitImage(d)
 	l.pics.after = true
+}
+
+// drawable returns an image and the cells that it takes, none if it is not worth drawing.
+func (l *layouter) drawable(im *doc.Image) (p *image.Image, columns, rows int) {
+	if l.pics.of == nil || im.Spacer || im.Tracker {
+		return nil, 0, 0
+	}
+	if p = l.pics.of(im.N); p == nil {
+		return nil, 0, 0
+	}
+	columns, rows = p.Box(im.Width, im.Height, min(l.room(), Measure), l.pics.mode)
+	return p, columns, rows
+}
+
+// pictures reports whether images of a leaf are drawn.
+func (l *layouter) pictures(b *doc.Block) bool {
+	return slices.ContainsFunc(b.Spans, func(s doc.Span) bool {
+		if s.Image == 0 {
+			return false
+		}
+		_, columns, _ := l.drawable(&l.doc.Images[s.Image-1])
+		return columns > 0
+	})
 }
 
 // leastApart is the least contrast of an image with the background.

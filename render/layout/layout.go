@@ -72,12 +72,13 @@ type Options struct {
 }
 
 // Measure is the greatest width of running text, in columns.
-const Measure = 88
+const Measure = 80
 
 // Lay lays out a document.
 func Lay(d *doc.Document, o Options) []Line {
 	o.Width = max(o.Width, 1)
-	l := &layouter{doc: d, opts: o, w: newWriter(o.Theme, d.Links), warned: make(map[int]bool)}
+	l := &layouter{doc: d, opts: o, page: o.Width, w: newWriter(o.Theme, d.Links), warned: make(map[int]bool),
+		extents: make(map[*doc.Block]extent)}
 	l.ink = newInks(o.Theme, d.Color)
 	l.pics = newImages(o)
 	l.blocks(d.Blocks)
@@ -114,7 +115,8 @@ type layouter struct {
 	dim       bool   // secondary text
 	continued int    // the link that continues in this leaf, 0 if none does
 	lead      string // before the text of the next leaf: the marker of an item written from right to left
-	beside    bool   // in a cell: no breaks between links
+	beside    bool   // in a column beside others
+	end       bool   // in a column that is aligned at its right edge
 	rtl       bool   // in a leaf from right to left
 	hidden    int    // hidden texts shown so far
 	leaves    int    // laid out so far
@@ -122,18 +124,25 @@ type layouter struct {
 	warned    map[int]bool
 	wrap      wrapper
 	pics      images
+
+	page      int                   // width of the whole document
+	measuring bool                  // nothing is written
+	extents   map[*doc.Block]extent // of cells
 }
 
 // room returns how many columns are left for the text of a leaf.
 func (l *layouter) room() int { return max(l.opts.Width-l.indent, 1) }
 
 // emit writes a line after the prefix.
-func (l *layouter) emit(line []piece) {
+func (l *layouter) emit(line []piece) { l.put(line, offset(line)) }
+
+// put writes a line that begins at an offset in its leaf.
+func (l *layouter) put(line []piece, offset int) {
 	if l.gap {
 		l.gap = false
 		l.w.blank(l.prefix)
 	}
-	l.w.offset = offset(line)
+	l.w.offset = offset
 	if l.aside.width > 0 {
 		line = append(line, spaces(l.room()-measure(line)+asideGap), l.aside)
 		l.aside = piece{}
@@ -167,18 +176,38 @@ func (l *layouter) within(first, rest piece, f func()) {
 }
 
 func (l *layouter) blocks(blocks []*doc.Block) {
+	var before *doc.Block
 	for _, b := range blocks {
 		if l.w.full() {
 			return
 		}
+		l.gap = l.gap || b.Gap && !l.oneUnit(before, b)
 		l.block(b)
+		before = b
 	}
 }
 
-func (l *layouter) block(b *doc.Block) {
-	if b.Gap {
-		l.gap = true
+// oneUnit reports whether a block belongs to the one before it, whatever the space between them: text
+// to its heading, lines of a few words to one another. A rule needs no space besides.
+func (l *layouter) oneUnit(before, b *doc.Block) bool {
+	switch {
+	case before == nil:
+		return false
+	case before.Kind == doc.Heading && b.Kind == doc.Paragraph, before.Kind == doc.Rule, b.Kind == doc.Rule:
+		return true
 	}
+	return b.Near && l.fewWords(before) && l.fewWords(b)
+}
+
+func (l *layouter) fewWords(b *doc.Block) bool {
+	if b.Kind > doc.Heading || l.pictures(b) {
+		return false
+	}
+	text := b.Text()
+	return len(text) <= 48 && !strings.Contains(text, "\n")
+}
+
+func (l *layouter) block(b *doc.Block) {
 	if l.opts.Hidden && b.Order > 0 {
 		l.hiddenBefore(b.Order)
 	}
@@ -209,9 +238,7 @@ func (l *layouter) block(b *doc.Block) {
 		l.footer(b)
 	case doc.Table:
 		l.table(b)
-	case doc.Row:
-		l.row(b)
-	case doc.Cell:
+	case doc.Row, doc.Cell:
 		l.blocks(b.Children)
 	}
 }
@@ -234,8 +261,9 @@ func (l *layouter) dimmed(f func()) {
 // leaf lays out running text.
 func (l *layouter) leaf(b *doc.Block, width int) {
 	l.rtl = b.RTL
+	right := l.rtl || l.beside && (l.end || b.Align == doc.End)
 	l.wrap.reset(width, func(line []piece) {
-		if l.rtl {
+		if right {
 			if n := l.room() - measure(line); n > 0 {
 				line = append([]piece{spaces(n)}, line...)
 			}
@@ -383,8 +411,9 @@ func (l *layouter) quote(b *doc.Block) {
 
 func (l *layouter) footer(b *doc.Block) {
 	l.dimmed(func() {
-		l.gap = l.gap || l.w.any()
-		l.emit([]piece{text1("╌╌", 2, l.ink.dim())}[:min(l.room()/2, 1)])
+		if l.gap = l.room() < 2; !l.gap { // the line alone sets it apart
+			l.emit([]piece{text1("╌╌", 2, l.ink.dim())})
+		}
 		from := l.w.count()
 		l.blocks(b.Children)
 		if b == l.doc.Blocks[len(l.doc.Blocks)-1] {

@@ -2,336 +2,369 @@ package layout
 
 import (
 	"slices"
+	"strings"
 
 	"mayfly/render/doc"
 )
 
 const (
-	columnGap = 2 // columns between the columns of a table
-	besideGap = 3 // between short cells side by side
-	leastCell = 8 // columns per cell below which a table becomes records
-	flowing   = 4 // number of cells from which they may wrap
+	columnGap = 2   // between columns that are read downwards
+	besideGap = 3   // between what only stands side by side
+	flowing   = 4   // number of cells from which they may wrap
+	pageWidth = 640 // px, for which widths in a message are meant
 )
 
-// cellLines lays out a cell by itself.
-func (l *layouter) cellLines(cell *doc.Block, width int, strong bool) [][]piece {
-	var lines [][]piece
-	emit := func(line []piece) { lines = append(lines, append([]piece(nil), line...)) }
-	var visit func(b *doc.Block)
-	visit = func(b *doc.Block) {
-		if len(b.Spans) > 0 {
-			beside := l.beside
-			l.beside = true
-			l.wrap.reset(width, emit)
-			l.fill(b)
-			l.wrap.end()
-			l.beside = beside
-		}
-		for _, c := range b.Children {
-			visit(c)
-		}
-	}
-	visit(cell)
-	if strong {
-		for _, line := range lines {
-			for i := range line {
-				line[i].pen.attrs |= bold
-				line[i].pen.attrs &^= faint
+// grid is a table whose columns are being laid out.
+type grid struct {
+	l       *layouter
+	b       *doc.Block
+	columns []extent
+	wanted  []doc.Width
+	widths  []int
+	gap     int
+	rtl     bool // the first column is on the right
+	end     bool // and so is the beginning of lines
+	left    int  // columns of space before each row
+}
+
+// table puts the cells of each row side by side. Where there is no room each row becomes a record if
+// its columns have names, else its cells stand one below another.
+func (l *layouter) table(b *doc.Block) {
+	g := newGrid(l, b)
+	switch {
+	case g.fit(l.room()):
+		g.rows()
+	case b.Head > 0:
+		l.records(b)
+	case !l.flow(b):
+		for _, row := range b.Children {
+			l.gap = l.gap || row.Gap
+			for _, c := range row.Children {
+				l.blocks(c.Children)
 			}
 		}
 	}
-	return lines
 }
 
-func widest(lines [][]piece) int {
+// newGrid measures the columns of a table.
+func newGrid(l *layouter, b *doc.Block) *grid {
+	g := &grid{l: l, b: b, gap: columnGap, rtl: b.RTL}
+	if leaf := firstLeaf(b); leaf != nil && leaf.RTL {
+		g.rtl, g.end = true, true
+	}
 	n := 0
-	for _, line := range lines {
-		n = max(n, measure(line))
+	for _, row := range b.Children {
+		n = max(n, rowColumns(row))
+	}
+	g.columns, g.wanted = make([]extent, n), make([]doc.Width, n)
+	g.cells(func(c *doc.Block, at, end int) {
+		if end-at == 1 {
+			g.columns[at].grow(l.extent(c))
+			w := &g.wanted[at]
+			w.Px, w.Percent = max(w.Px, c.Width.Px), max(w.Percent, c.Width.Percent)
+		}
+	})
+	g.cells(func(c *doc.Block, at, end int) {
+		if end-at > 1 && (at > 0 || end < n) {
+			g.stretch(at, end, l.extent(c))
+		}
+	})
+	if b.Head == 0 && (len(b.Children) == 1 || slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 2*narrow })) {
+		g.gap = besideGap
+	}
+	return g
+}
+
+// rowColumns returns how many columns the cells of a row span.
+func rowColumns(row *doc.Block) int {
+	n := 0
+	for _, c := range row.Children {
+		n += max(c.Columns, 1)
 	}
 	return n
 }
 
-// row puts a few short cells side by side, or one below another if they do not fit. Many cells take
-// as many lines as needed. Cells of several lines are laid out as in a table.
-func (l *layouter) row(b *doc.Block) {
-	total, most := -besideGap, 0
-	var parts [][][]piece
-	for _, c := range b.Children {
-		lines := l.cellLines(c, 1<<20, false)
-		total += widest(lines) + besideGap
-		most = max(most, widest(lines))
-		parts = append(parts, lines)
-	}
-	single := true
-	for _, lines := range parts {
-		single = single && len(lines) == 1
-	}
-	if !single && l.aligned(&doc.Block{Kind: doc.Table, Children: []*doc.Block{b}}) {
-		return
-	}
-	if !single || most > l.room() || total > l.room() && len(parts) < flowing {
-		for _, c := range b.Children {
-			l.blocks(c.Children)
-		}
-		return
-	}
-	l.imagesBeforeRow(b)
-	if leaf := firstLeaf(b); leaf != nil {
-		l.begin(leaf)
-	}
-	var line []piece
-	for _, lines := range parts {
-		width := measure(lines[0])
-		if at := measure(line); at > 0 && at+besideGap+width > l.room() {
-			l.emit(line)
-			line = nil
-		}
-		if len(line) > 0 {
-			line = append(line, spaces(besideGap))
-		}
-		line = append(line, lines[0]...)
-	}
-	l.emit(line)
-}
-
-// grid is a table being laid out.
-type grid struct {
-	l       *layouter
-	b       *doc.Block
-	columns int
-	natural []int // width of each column without wrapping
-	least   []int // width of its longest word
-	width   []int
-	rtl     bool // mirrored
-	left    int  // columns of space before each row
-}
-
-// table aligns the cells of a data table. If the columns do not fit, cells wrap. If they would be
-// too narrow, each row becomes a record.
-func (l *layouter) table(b *doc.Block) {
-	if !l.aligned(b) {
-		l.records(b)
-	}
-}
-
-// aligned lays out a table in columns, and reports whether they fit.
-func (l *layouter) aligned(b *doc.Block) bool {
-	g := &grid{l: l, b: b}
-	if leaf := firstLeaf(b); leaf != nil && leaf.RTL {
-		g.mirror()
-	}
-	g.measure()
-	if !g.fit(l.room()) {
-		return false
-	}
-	if g.rtl {
-		g.left = l.room() - g.span(0, g.columns)
-	}
-	if g.columns > 0 {
-		g.rows()
-	}
-	return true
-}
-
-// mirror puts the first column on the right, for a table written from right to left.
-func (g *grid) mirror() {
-	g.rtl = true
-	mirrored := *g.b
-	mirrored.Children = make([]*doc.Block, len(g.b.Children))
-	for i, row := range g.b.Children {
-		r := *row
-		r.Children = slices.Clone(row.Children)
-		slices.Reverse(r.Children)
-		mirrored.Children[i] = &r
-	}
-	g.b = &mirrored
-}
-
-// rows writes all rows, with a line below the headers.
-func (g *grid) rows() {
-	l, b := g.l, g.b
-	for i, row := range b.Children {
-		l.gap = l.gap || row.Gap
-		l.imagesBeforeRow(row)
-		if leaf := firstLeaf(row); leaf != nil {
-			l.begin(leaf)
-		}
-		g.row(row, i < b.Head)
-		if i == b.Head-1 && i < len(b.Children)-1 {
-			total := g.span(0, g.columns)
-			l.emit([]piece{spaces(g.left), text1(repeat("─", total), total, l.ink.dim())})
-		}
-	}
-}
-
-func (g *grid) measure() {
+// cells calls f for each cell with the columns [at, end) that it spans.
+func (g *grid) cells(f func(c *doc.Block, at, end int)) {
 	for _, row := range g.b.Children {
-		n := 0
-		for _, c := range row.Children {
-			n += max(c.Columns, 1)
-		}
-		g.columns = max(g.columns, n)
-	}
-	g.natural, g.least = make([]int, g.columns), make([]int, g.columns)
-	for i, row := range g.b.Children {
 		at := 0
 		for _, c := range row.Children {
-			if c.Columns == 1 {
-				lines := g.l.cellLines(c, 1<<20, i < g.b.Head)
-				g.natural[at] = max(g.natural[at], widest(lines))
-				g.least[at] = max(g.least[at], longestWord(lines))
-			}
-			at += max(c.Columns, 1)
+			end := at + max(c.Columns, 1)
+			f(c, at, end)
+			at = end
 		}
 	}
 }
 
-// longestWord returns the width of the widest word.
-func longestWord(lines [][]piece) int {
-	most, run := 0, 0
-	for _, line := range lines {
-		run = 0
-		for i := range line {
-			text, from := line[i].text(), 0
-			for j := 0; j <= len(text); j++ {
-				if j == len(text) || text[j] == ' ' {
-					run += stringWidth(text[from:j])
-					most = max(most, run)
-					if j < len(text) {
-						run = 0
-					}
-					from = j + 1
-				}
-			}
+// stretch makes columns wide enough for a cell that spans them.
+func (g *grid) stretch(at, end int, e extent) {
+	widest, used := at, 0
+	var have extent
+	for i := at; i < end; i++ {
+		if g.columns[i].max > 0 {
+			used++
+		}
+		if g.columns[i].max > g.columns[widest].max {
+			widest = i
+		}
+		have.min += g.columns[i].min
+		have.max += g.columns[i].max
+	}
+	gaps := g.gap * max(used-1, 0)
+	w := &g.columns[widest]
+	w.min += max(e.min-have.min-gaps, 0)
+	w.max = max(w.min, w.max+max(e.max-have.max-gaps, 0))
+}
+
+// gaps returns how many columns of the terminal are between those of the table.
+func (g *grid) gaps() int {
+	used := 0
+	for _, e := range g.columns {
+		if e.max > 0 {
+			used++
 		}
 	}
-	return most
+	return g.gap * max(used-1, 0)
+}
+
+// extent is that of the whole table.
+func (g *grid) extent() extent {
+	e := extent{g.gaps(), g.gaps()}
+	for i, c := range g.columns {
+		e.min += c.min
+		e.max += max(c.max, g.l.cells(g.wanted[i].Px))
+	}
+	return e
+}
+
+// cells converts px.
+func (l *layouter) cells(px float32) int {
+	return int(px * float32(min(l.page, Measure)) / pageWidth)
 }
 
 // fit sets the widths of the columns, and reports whether they fit.
-func (g *grid) fit(room int) bool {
-	g.width = append([]int(nil), g.natural...)
-	total := 0
-	used := 0
-	for _, w := range g.width {
-		if w > 0 {
-			used++
-		}
-		total += w
-	}
-	room -= columnGap * max(used-1, 0)
-	if total <= room {
-		return true
-	}
-	floor := make([]int, g.columns)
-	least := 0
-	for i := range floor {
-		floor[i] = min(g.natural[i], max(min(g.least[i], 24), leastCell))
-		least += floor[i]
-	}
-	if least > room {
-		return false
-	}
-	for total > room { // narrow the widest
-		at := -1
-		for i, w := range g.width {
-			if w > floor[i] && (at < 0 || w > g.width[at]) {
-				at = i
+func (g *grid) fit(room int) (ok bool) {
+	target := g.target(min(room, Measure))
+	base := max(target-g.gaps(), 0)
+	if target == 0 { // a share of the table is what makes its column as wide as its content
+		for i, w := range g.wanted {
+			if w.Percent > 0 {
+				base = max(base, min(int(float32(g.columns[i].max)*100/w.Percent), min(room, Measure)-g.gaps()))
 			}
 		}
-		g.width[at]--
-		total--
+	}
+	wanted := make([]int, len(g.wanted))
+	for i, w := range g.wanted {
+		if wanted[i] = g.l.cells(w.Px); w.Percent > 0 {
+			wanted[i] = int(w.Percent / 100 * float32(base))
+		}
+	}
+	if g.widths, ok = share(g.columns, wanted, room-g.gaps()); !ok {
+		return false
+	}
+	g.fill(target-g.gaps()-sum(g.widths), wanted)
+	if g.rtl {
+		g.left = room - g.span(0, len(g.widths))
 	}
 	return true
+}
+
+// fullWidth is the width in px from which on a table fills the page.
+const fullWidth = 480
+
+// target is how wide the message wants the table to be, 0 for as wide as its content.
+func (g *grid) target(room int) int {
+	switch w := g.b.Width; {
+	case w.Percent > 0:
+		return min(int(w.Percent/100*float32(room)), room)
+	case w.Px >= fullWidth:
+		return room
+	default:
+		return min(g.l.cells(w.Px), room)
+	}
+}
+
+// fill gives columns the room that is left to the width of the table: those that the message left
+// free where it set others, else the widest one if the last column ends at the right edge. Otherwise
+// what belongs together stays together.
+func (g *grid) fill(left int, wanted []int) {
+	if left <= 0 {
+		return
+	}
+	last, hinted := -1, false
+	for i, w := range g.widths {
+		if w > 0 {
+			last = i
+			hinted = hinted || wanted[i] > 0
+		}
+	}
+	to := -1
+	for i, w := range g.widths {
+		if w > 0 && (hinted && wanted[i] == 0 || !hinted && i < last) && (to < 0 || w > g.widths[to]) {
+			to = i
+		}
+	}
+	if to < 0 && hinted {
+		to = 0
+	}
+	if to >= 0 && (to < last || hinted) && g.endsRight(last) {
+		g.widths[to] += left
+	}
+}
+
+// endsRight reports whether the message aligns most cells of a column at their end, or it is the last
+// one and holds numbers.
+func (g *grid) endsRight(column int) bool {
+	right, all := 0, 0
+	g.cells(func(c *doc.Block, _, end int) {
+		if leaf := firstLeaf(c); leaf != nil && end-1 == column {
+			if all++; leaf.Align == doc.End || c.Align == doc.End && end == len(g.columns) {
+				right++
+			}
+		}
+	})
+	return right*2 > all
 }
 
 // span returns the width of several columns, empty ones left out.
 func (g *grid) span(from, to int) int {
 	total := 0
-	for _, w := range g.width[from:to] {
+	for _, w := range g.widths[from:min(to, len(g.widths))] {
 		if w > 0 {
-			total += w + columnGap
+			total += w + g.gap
 		}
 	}
-	return max(total-columnGap, 0)
+	return max(total-g.gap, 0)
 }
 
-// row writes the lines of one row.
-func (g *grid) row(row *doc.Block, head bool) {
-	type column struct {
-		lines     [][]piece
-		at, width int
-		align     doc.Align
+// rows writes all rows, with lines below the headers and above a row that is set apart.
+func (g *grid) rows() {
+	l := g.l
+	total := g.span(0, len(g.widths))
+	rule := []piece{spaces(g.left), text1(repeat("─", total), total, l.ink.dim())}
+	tall := false // the last row
+	for i, row := range g.b.Children {
+		if leaf := firstLeaf(row); leaf != nil {
+			l.imagesBeforeRow(row)
+			l.begin(leaf)
+		}
+		columns := g.row(row, i < g.b.Head)
+		before := tall
+		tall = isTall(columns)
+		l.gap = l.gap || row.Gap || i > g.b.Head && (before || tall)
+		if row.Ruled && i > g.b.Head {
+			l.gap = false
+			l.emit(rule)
+		}
+		l.join(columns)
+		if i == g.b.Head-1 && i < len(g.b.Children)-1 {
+			l.emit(rule)
+		}
 	}
-	var columns []column
-	at, x, height := 0, g.left, 0
+}
+
+// tallCell is how many lines set a row apart from others.
+const tallCell = 3
+
+// isTall reports whether a cell of a row has several lines even without a width, or more than one has
+// them here.
+func isTall(columns []column) bool {
+	n := 0
+	for i := range columns {
+		if len(columns[i].lines) < tallCell {
+			continue
+		}
+		if n++; n > 1 || strings.Count(columns[i].cell.Text(), "\n") >= tallCell-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// row lays out the cells of a row from left to right.
+func (g *grid) row(row *doc.Block, head bool) (columns []column) {
+	at, x, total := 0, 0, g.span(0, len(g.widths))
 	for _, c := range row.Children {
-		width := g.span(at, min(at+max(c.Columns, 1), g.columns))
+		width := g.span(at, at+max(c.Columns, 1))
 		at += max(c.Columns, 1)
-		if width > 0 && len(c.Children) > 0 {
-			lines := g.l.cellLines(c, width, head)
-			height = max(height, len(lines))
-			columns = append(columns, column{lines: lines, at: x, width: width, align: c.Align})
+		next := x + width + g.gap
+		if width == 0 {
+			continue
 		}
-		if width > 0 {
-			x += width + columnGap
+		if len(c.Children) > 0 {
+			if c.Align == doc.End && at < len(g.widths) && !g.endsRight(at-1) { // numbers end together, where their column may go on
+				width = min(width, max(g.columns[at-1].max, g.l.extent(c).max))
+			}
+			col := g.l.column(c, width, g.end || c.Align == doc.End)
+			if col.at = g.left + x; g.rtl {
+				col.at = g.left + total - x - width
+			}
+			if head {
+				col.embolden()
+			}
+			columns = append(columns, col)
 		}
+		x = next
 	}
-	for i := range height {
-		var line []piece
-		x := 0
-		for _, c := range columns {
-			if i >= len(c.lines) {
-				continue
-			}
-			start := c.at
-			if c.align == doc.End || g.rtl {
-				start += max(c.width-measure(c.lines[i]), 0)
-			}
-			if start > x {
-				line = append(line, spaces(start-x))
-				x = start
-			}
-			line = append(line, c.lines[i]...)
-			x += measure(c.lines[i])
-		}
-		g.l.emit(line)
+	if g.rtl {
+		slices.Reverse(columns)
 	}
+	return columns
+}
+
+// flow writes many short cells of a row after one another, on as many lines as needed, and reports
+// whether they are that.
+func (l *layouter) flow(b *doc.Block) bool {
+	cells := b.Children[0].Children
+	if len(b.Children) != 1 || len(cells) < flowing || slices.ContainsFunc(cells, func(c *doc.Block) bool {
+		return len(c.Children) > 1 || strings.Contains(c.Text(), "\n") || l.extent(c).max > l.room()
+	}) {
+		return false
+	}
+	l.imagesBeforeRow(b.Children[0])
+	l.begin(firstLeaf(b))
+	var line []column
+	x := 0
+	for _, c := range cells {
+		width := l.extent(c).max
+		if width == 0 {
+			continue
+		}
+		if x > 0 && x+width > l.room() {
+			l.join(line)
+			line, x = nil, 0
+		}
+		col := l.column(c, width, false)
+		col.at = x
+		line = append(line, col)
+		x += width + besideGap
+	}
+	l.join(line)
+	return true
 }
 
 // records writes each row as names and values, one below another.
 func (l *layouter) records(b *doc.Block) {
-	var names []*doc.Block
-	if b.Head > 0 {
-		names = b.Children[b.Head-1].Children
-	}
-	for i, row := range b.Children {
-		if i < b.Head {
-			continue
-		}
-		if i > b.Head {
-			l.gap = true
-		}
+	names := b.Children[b.Head-1].Children
+	for i, row := range b.Children[b.Head:] {
+		l.gap = l.gap || i > 0
 		for j, c := range row.Children {
-			if len(c.Children) == 0 {
-				continue
-			}
 			name := ""
-			if j < len(names) && len(names) == len(row.Children) {
+			if len(names) == len(row.Children) {
 				name = names[j].Text()
-			}
-			if name == "" {
-				l.blocks(c.Children)
-				continue
 			}
 			label := name + ": "
 			width := stringWidth(label)
-			if width > l.room()/2 {
+			switch {
+			case len(c.Children) == 0:
+			case name == "":
+				l.blocks(c.Children)
+			case width > l.room()/2:
 				l.dimmed(func() { l.blocks(names[j].Children) })
 				l.within(spaces(2), spaces(2), func() { l.blocks(c.Children) })
-				continue
+			default:
+				l.within(text1(label, width, l.ink.dim()), spaces(2), func() { l.blocks(c.Children) })
 			}
-			l.within(text1(label, width, l.ink.dim()), spaces(2), func() { l.blocks(c.Children) })
 		}
 	}
 }

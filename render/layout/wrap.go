@@ -79,6 +79,8 @@ type wrapper struct {
 	any   bool // the line is not empty; it may be only spaces
 
 	base int32 // bytes of the leaf before the text that is added
+
+	longest int // width of the widest word so far
 }
 
 func (w *wrapper) reset(width int, emit func([]piece)) {
@@ -202,6 +204,7 @@ func (w *wrapper) commit() {
 		}
 		return
 	}
+	w.longest = max(w.longest, w.wordW)
 	if w.lineW+w.space.width+w.wordW > w.width && (w.lineW > 0 || w.space.width > 0) {
 		if w.lineW > 0 && (w.wordW <= w.width || w.lineW+w.space.width > w.width*2/3) {
 			w.send()

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,18 +20,40 @@ type writer struct {
 	// block and offset are those of the lines being written.
 	block, offset int
 
+	limit int       // lines
+	holds bool      // lines are kept as pieces, to be joined with others
+	held  [][]piece // those of each line
+
 	styled, plain []byte
 }
 
 func newWriter(theme Theme, links []doc.Link) *writer {
-	return &writer{theme: theme, links: links}
+	return &writer{theme: theme, links: links, limit: maxLines}
+}
+
+// heldLine is a line that is not yet written.
+type heldLine struct {
+	Line   // without Styled
+	pieces []piece
+}
+
+// release returns the lines held, without empty ones at the end.
+func (w *writer) release() []heldLine {
+	for len(w.lines) > 0 && w.endsEmpty() {
+		w.lines = w.lines[:len(w.lines)-1]
+	}
+	held := make([]heldLine, len(w.lines))
+	for i := range held {
+		held[i] = heldLine{w.lines[i], w.held[i]}
+	}
+	return held
 }
 
 // maxLines bounds how many lines a document takes.
 const maxLines = 30_000
 
 // full reports whether the bound on lines is reached.
-func (w *writer) full() bool { return len(w.lines) >= maxLines }
+func (w *writer) full() bool { return len(w.lines) >= w.limit }
 
 func (w *writer) any() bool { return len(w.lines) > 0 }
 
@@ -53,6 +76,7 @@ func (w *writer) cut(from, keep int) int {
 		last = max(last, l.Image)
 	}
 	w.lines = w.lines[:keep]
+	w.held = w.held[:min(keep, len(w.held))]
 	return n
 }
 
@@ -98,6 +122,10 @@ func (w *writer) line(prefix, pieces []piece) {
 			return
 		}
 	}
+	if w.holds {
+		w.hold(slices.Concat(prefix, pieces))
+		return
+	}
 	s := state{w: w}
 	for i := range prefix {
 		s.piece(&prefix[i])
@@ -113,6 +141,15 @@ func (w *writer) line(prefix, pieces []piece) {
 		line.Plain = string(w.plain)
 	}
 	w.lines = append(w.lines, line)
+}
+
+// hold keeps a line.
+func (w *writer) hold(line []piece) {
+	for i := range line {
+		w.plain = appendText(w.plain, line[i].text())
+	}
+	w.lines = append(w.lines, Line{Plain: string(w.plain), Block: w.block, Offset: w.offset})
+	w.held = append(w.held, line)
 }
 
 // blankPiece reports whether a piece is spaces that show no colour.

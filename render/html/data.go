@@ -1,0 +1,193 @@
+package html
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mayfly/render/doc"
+)
+
+// cellLook describes a cell.
+type cellLook struct {
+	width   int  // characters of its longest line
+	lines   int  // of its leaves
+	simple  bool // only text, or buttons
+	button  bool
+	linked  bool
+	numeric bool
+	head    bool
+}
+
+func look(cell *doc.Block) cellLook {
+	l := cellLook{simple: true, head: cell.Head > 0}
+	var visit func(b *doc.Block)
+	visit = func(b *doc.Block) {
+		switch b.Kind {
+		case doc.Rule, doc.Cell:
+		case doc.Paragraph, doc.Heading:
+			for line := range strings.SplitSeq(b.Text(), "\n") {
+				l.lines++
+				l.width = max(l.width, utf8.RuneCountInString(line))
+			}
+			for i := range b.Spans {
+				l.button = l.button || b.Spans[i].Button
+				l.linked = l.linked || b.Spans[i].Link > 0
+			}
+		default:
+			l.simple = false
+			l.lines++
+		}
+		for _, c := range b.Children {
+			visit(c)
+		}
+	}
+	visit(cell)
+	l.numeric = l.lines == 1 && numeric(cell.Text())
+	return l
+}
+
+// maxPlain is the longest line, in characters, in a table of data.
+const maxPlain = 120
+
+// plain reports rows that have nothing but a few lines of text in each cell.
+func plain(rows []*doc.Block) bool {
+	return !slices.ContainsFunc(rows, func(r *doc.Block) bool {
+		return slices.ContainsFunc(r.Children, func(c *doc.Block) bool {
+			l := look(c)
+			return !l.simple || l.lines > 4 || l.width > maxPlain
+		})
+	})
+}
+
+// filled returns how many cells of a row have content.
+func filled(row *doc.Block) int {
+	n := 0
+	for _, c := range row.Children {
+		if len(c.Children) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// numeric reports whether a text is a number, an amount, a percentage or a count: digits with their
+// signs, and at most one short word before or after, a currency or a unit.
+func numeric(s string) bool {
+	s = strings.TrimSpace(s)
+	if s == "" || len(s) > 24 || strings.Contains(s, ", ") {
+		return false
+	}
+	digits, letters, words := 0, 0, 0
+	last := ' '
+	for _, r := range s {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsLetter(r):
+			if letters++; !unicode.IsLetter(last) {
+				words++
+			}
+		case unicode.IsLetter(last) && strings.ContainsRune("-–", r): // A-1234
+			return false
+		case unicode.Is(unicode.Sc, r), strings.ContainsRune("+-−–.,' %()*×:\u00a0", r):
+		default:
+			return false
+		}
+		last = r
+	}
+	first, _ := utf8.DecodeRuneInString(s)
+	return digits > 0 && letters <= 3 && words <= 1 && (letters == 0 || unicode.IsLetter(first) || unicode.IsLetter(last) || letters == 1)
+}
+
+// headRows returns how many of the first rows are headers.
+func headRows(rows []*doc.Block) int {
+	if titleRow(rows) {
+		return 1
+	}
+	n := 0
+	for _, r := range rows {
+		for _, c := range r.Children {
+			if len(c.Children) > 0 && c.Head == 0 {
+				return n
+			}
+		}
+		n++
+	}
+	if n == len(rows) {
+		return min(n, 1)
+	}
+	return n
+}
+
+// titleRow reports whether the first row is words set apart from the other rows by bold type or
+// background.
+func titleRow(rows []*doc.Block) bool {
+	if len(rows) < 3 && (len(rows) < 2 || len(rows[0].Children) < 3) {
+		return false
+	}
+	bold, back := rowLook(rows[0])
+	for _, c := range rows[0].Children {
+		if l := look(c); l.lines != 1 || l.numeric {
+			return false
+		}
+	}
+	coloured := back.Set
+	for i, r := range rows[1:] {
+		b, c := rowLook(r)
+		bold = bold && (!b || i+2 == len(rows)) // the last row may be a total
+		coloured = coloured && c != back
+	}
+	return bold || coloured
+}
+
+// rowLook returns whether all text of a row is bold, and the background of all of it if it has one.
+func rowLook(r *doc.Block) (bold bool, back doc.Color) {
+	bold, first := true, true
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{r}}).Leaves() {
+		if first {
+			back, first = leaf.Background, false
+		} else if leaf.Background != back {
+			back = doc.Color{}
+		}
+		for _, s := range leaf.Spans {
+			bold = bold && (s.Style.Bold || strings.TrimSpace(s.Text) == "")
+		}
+	}
+	return bold, back
+}
+
+// alignNumbers aligns columns of numbers, and their headers, at their end. A number beside others
+// says nothing of what is above or below it, unless it is an amount of money.
+func alignNumbers(table *doc.Block) {
+	if len(table.Children) == 1 && !amount(table.Children[0]) {
+		return
+	}
+	var numbers, amounts, used [maxColumns]int
+	eachCell(table.Children, func(row, column int, c *doc.Block) {
+		if text := c.Text(); row >= table.Head && c.Columns == 1 && text != "" {
+			used[column]++
+			if numeric(text) {
+				numbers[column]++
+				if money(text) {
+					amounts[column]++
+				}
+			}
+		}
+	})
+	eachCell(table.Children, func(row, column int, c *doc.Block) {
+		last := min(column+c.Columns, maxColumns) - 1
+		if used[last] > 0 && (numbers[last] == used[last] || amounts[last]*2 > used[last]) && (c.Columns == 1 || row >= table.Head && numeric(c.Text())) {
+			c.Align = doc.End
+		}
+	})
+}
+
+// money reports whether a number is an amount of money: it has a currency or two decimals.
+func money(s string) bool {
+	s = strings.TrimSpace(s)
+	n := len(s)
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Sc, r) }) ||
+		n > 3 && (s[n-3] == '.' || s[n-3] == ',') && s[n-1] <= '9' && s[n-2] <= '9'
+}
