@@ -45,7 +45,9 @@ var linkFeatures = []feature[*link]{
 	when("asks nothing by its path, and carries nothing", func(l *link) bool { return !l.target.made() && !l.target.root }),
 	when("leads to a front page", func(l *link) bool { return l.target.root }),
 	when("leads to what footers link to", func(l *link) bool { return l.target.footer && l.target.asks == 0 && !(l.answers() && l.target.token) }),
-	when("its path undoes or refuses", func(l *link) bool { return l.target.refuse && !l.answers() }),
+	when("its path undoes or refuses", func(l *link) bool {
+		return l.target.refuse && !(l.answers() && (!l.refuses || l.mail.subjectHas(lexicon.Refuse)))
+	}),
 	when("leads to a call", func(l *link) bool { return l.target.call && !l.target.forRequest() }),
 	when("carries the marks of a campaign and no secret", func(l *link) bool { return l.target.campaign && !l.target.token && !l.target.opaque }),
 	when("a profile in a social network, or a shop of applications", func(l *link) bool { return l.social() }),

@@ -58,6 +58,10 @@ var refuseWords = wordSet("cancel decline reject deny revert undo invalidate inv
 	"recusar rejeitar annulla annullare rifiuta annuleren afwijzen weigeren odrzuc anuluj avbryt avvisa avslag annuller afvis peruuta " +
 	"hylkaa zrusit odmitnout iptal reddet batal batalkan tolak otmena otklonit")
 
+// ofAccounts are words beside those that ask: "verify-your-email".
+var ofAccounts = wordSet("email e mail your my user account accounts address new link code token registration subscription identity device " +
+	"one time two factor step complete finish pending the by via with to and for of key members")
+
 // socialHosts have profiles that footers link to. shops have applications, and nothing to confirm.
 var (
 	socialHosts = []string{
@@ -128,6 +132,9 @@ func inspect(raw string) target {
 		t.opaque = t.opaque || short(piece)
 	}
 	t.parameters(query)
+	if strings.Contains(path, "forgot") && !t.token && !t.opaque { // where one asks for a link
+		t.asks, t.footer = 0, true
+	}
 	t.readHost()
 	return t
 }
@@ -179,10 +186,11 @@ func (t *target) word(piece string) {
 	t.asks |= asked(whole)
 	t.footer = t.footer || footerWords[whole]
 	t.refuse = t.refuse || refuseWords[whole]
-	if len(whole) == len(lower) || strings.Count(lower, "-")+strings.Count(lower, "_") > 3 {
-		return // one word, or a sentence
+	words := strings.FieldsFunc(lower, func(r rune) bool { return r == '-' || r == '_' })
+	if len(words) > 2 && slices.ContainsFunc(words, func(w string) bool { return !ofAccounts[w] && asked(w) == 0 && !refuseWords[w] }) {
+		return // the title of a page
 	}
-	for w := range strings.FieldsFuncSeq(lower, func(r rune) bool { return r == '-' || r == '_' }) {
+	for _, w := range words {
 		t.asks |= asked(w)
 		t.refuse = t.refuse || refuseWords[w]
 		if w == "unsubscribe" || w == "preferences" || w == "privacy" || w == "unsub" {
