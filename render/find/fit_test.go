@@ -270,11 +270,11 @@ func TestFit(t *testing.T) {
 		var byHand figures
 		byHand.add(p.problem, p.hand, -1)
 		t.Logf("%s by hand: %v", p.what, byHand)
-		bestHold, best := 0.0, figures{likelihood: math.Inf(-1)}
+		bestHold, best := 0.0, figures{}
 		for _, hold := range []float64{0.3, 1, 3, 10} {
 			f := p.crossValidated(hold)
 			t.Logf("%s held by %g: %v", p.what, hold, f)
-			if f.likelihood > best.likelihood {
+			if bestHold == 0 || f.wrong < best.wrong || f.wrong == best.wrong && f.likelihood > best.likelihood { // a wrong one is worse than none
 				bestHold, best = hold, f
 			}
 		}
