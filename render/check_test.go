@@ -87,6 +87,8 @@ var faults = []struct {
 	{"body-missing", func(m *mail.Message) { m.Text, m.HTML = "", "" }},
 	{"preheader-missing", func(m *mail.Message) { m.HTML = strings.Replace(m.HTML, "One step left", "", 1) }},
 	{"image-alt", func(m *mail.Message) { m.HTML += `<img src="https://acme.example/hero.png" width="600">` }},
+	{"text-reversed", func(m *mail.Message) { m.HTML += "<p>\u202e!eviL won si pordriA\u202c</p>" }},
+	{"text-reversed", func(m *mail.Message) { m.HTML += `<p>up to 50 $ <bdo dir="rtl">!eerf yletelpmoc</bdo></p>` }},
 	{"html-clipped", func(m *mail.Message) { m.HTML += "<!--" + strings.Repeat("x", 110<<10) + "-->" }},
 	{"script", func(m *mail.Message) { m.HTML += "<script>1</script>" }},
 	{"form", func(m *mail.Message) { m.HTML += "<form></form>" }},

@@ -29,6 +29,9 @@ func parts(in Input, r *report) {
 	default:
 		agree(in, r)
 	}
+	if in.HTML.Doc.Reversed > 0 {
+		r.add("text-reversed", Error, "HTML", "Words are written backwards and turned round by the browser: filters take that for an attempt to hide them")
+	}
 	if in.HTML.Doc.Preheader == "" {
 		r.addAt(textIn("HTML", "<body"), "preheader-missing", Info, "HTML", "There is no preheader: message lists show the first words of the body after the subject, %q", cut(firstWords(in.HTML.Doc)))
 	}

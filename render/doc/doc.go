@@ -26,6 +26,7 @@ type Document struct {
 	Simplified  string // why the document is a simplified form of the body; empty when it is complete
 	Forms       int    // form elements in the source
 	Scripts     int    // script elements in the source
+	Reversed    int    // texts that are written backwards, which a browser turns round
 }
 
 // Kind is the kind of a block, and says which of its fields are used.

@@ -198,7 +198,7 @@ func (b *builder) text(s string) {
 		s = s[:room]
 	}
 	b.bounds.text += len(s)
-	b.para.text(clean.Text(s), f)
+	b.para.text(clean.Text(b.turned(s, f.style.Override && f.style.RTL)), f)
 }
 
 // opaque handles text that is not part of the body.

@@ -156,6 +156,8 @@ func TestRead(t *testing.T) {
 		"small print above a rule":   {`<p>Thank you for your order, which we have received.</p><p style="font-size:12px">The link is good for an hour.</p><hr><p style="font-size:11px">© Acme</p>`, "p(Thank you for your order, which we have received.) p(The link is good for an hour.) footer(p(© Acme))"},
 		"no footer below a heading":  {`<p>Thank you for your order, which we have received.</p><h3>More</h3><p style="font-size:11px">Small text</p><p style="font-size:11px">© Acme</p>`, "p(Thank you for your order, which we have received.) h3(More) p(Small text) footer(p(© Acme))"},
 		"words that are no footer":   {`<p>Thank you for your order, which we have received.</p><p>Bye</p>`, "p(Thank you for your order, which we have received.) p(Bye)"},
+		"overridden direction":       {"<p>a \u202e!eviL won\u202c b<p>\u202edetrats<p style=\"unicode-bidi:bidi-override;direction:rtl\">.uoy knahT<p>\u202eשלום", "p(a now Live! b) p(started) p(Thank you.) p(שלום)"},
+		"a bdo":                      {`<p>50 $ <bdo dir="rtl">!eerf</bdo> <bdo dir="ltr">abc</bdo> <bdo dir="rtl">שלום</bdo>`, "p(50 $ free! abc שלום)"},
 		"only hidden":                {`<p style="display:none">a</p>`, ""},
 		"only images":                {`<img src="https://a.example/p.png">`, "p([image])"},
 		"nothing":                    {"  ", ""},

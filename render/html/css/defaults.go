@@ -88,7 +88,7 @@ func (s *Style) inlineDefaults(n *html.Node) {
 	case atom.Button:
 		s.Display = InlineBlock
 	case atom.Bdo:
-		s.RTL = false
+		s.RTL, s.Override = false, true
 	case atom.Mark:
 		s.Background, s.Fill, s.OwnBackground = doc.Color{R: 255, G: 255, Set: true}, doc.Color{R: 255, G: 255, Set: true}, true
 	}

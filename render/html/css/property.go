@@ -49,6 +49,7 @@ var properties = map[string]setter{
 	"white-space":           (*Style).setWhiteSpace,
 	"float":                 func(s *Style, v string) { s.Float = v == "left" || v == "right" },
 	"direction":             func(s *Style, v string) { s.RTL = v == "rtl" },
+	"unicode-bidi":          func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
 	"list-style":            (*Style).setMarker,
 	"list-style-type":       (*Style).setMarker,
 	"vertical-align":        (*Style).setVerticalAlign,

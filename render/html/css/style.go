@@ -42,6 +42,7 @@ type Inherited struct {
 	Sup        bool
 	Sub        bool
 	RTL        bool
+	Override   bool // the direction of characters is overridden: unicode-bidi
 	Unseen     bool // visibility: hidden, which a child may override
 	OnImage    bool // on a background image: the background is unknown
 	WhiteSpace WhiteSpace
