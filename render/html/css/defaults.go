@@ -110,9 +110,7 @@ func (s *Style) attributes(n *html.Node) {
 			dir := strings.ToLower(a.Val)
 			s.RTL = dir == "rtl" || s.RTL && dir != "ltr"
 		case "bgcolor":
-			if c, ok := legacyColor(a.Val); ok {
-				s.paint(c)
-			}
+			s.setLegacyBackground(a.Val)
 		case "background":
 			s.OnImage = s.OnImage || strings.TrimSpace(a.Val) != ""
 		case "align":
@@ -129,12 +127,10 @@ func (s *Style) attributes(n *html.Node) {
 			if n.DataAtom == atom.Body {
 				s.setLegacyColor(a.Val)
 			}
-		case "color", "size", "face":
-			if n.DataAtom == atom.Font {
-				s.fontAttribute(a)
-			}
 		case "type":
 			s.listType(n, a.Val)
+		default:
+			s.fontAttribute(n, a)
 		}
 	}
 }
@@ -153,7 +149,16 @@ func (s *Style) setLegacyColor(v string) {
 	}
 }
 
-func (s *Style) fontAttribute(a html.Attribute) {
+func (s *Style) setLegacyBackground(v string) {
+	if c, ok := legacyColor(v); ok {
+		s.paint(c)
+	}
+}
+
+func (s *Style) fontAttribute(n *html.Node, a html.Attribute) {
+	if n.DataAtom != atom.Font {
+		return
+	}
 	switch a.Key {
 	case "color":
 		s.setLegacyColor(a.Val)
