@@ -119,6 +119,7 @@ func TestRead(t *testing.T) {
 		"numbers and their names":    {"<table><tr><td>1<td>2<td>3<tr><td>a<td>b<td>c</table>", "table(row(cell(p(1)) cell(p(2)) cell(p(3))) row(cell(p(a)) cell(p(b)) cell(p(c))))"},
 		"a table in a table":         {"<table><tr><td><table><tr><td>a</table></table>", "p(a)"},
 		"side by side":               {"<table><tr><td>a<td>b</table>", "table(row(cell(p(a)) cell(p(b))))"},
+		"cells that are blocks":      {`<table><tr><td style="display:block">a<td style="display:block">b</table>`, "p(a) p(b)"},
 		"boxes side by side":         {`<div style="display:inline-block;width:50%">a</div><div style="display:inline-block;width:50%">b</div>`, "table(row(cell(p(a)) cell(p(b))))"},
 		"a box alone":                {`<div style="display:inline-block;width:50%">a</div><p>b`, "p(a) p(b)"},
 		"flex":                       {`<div style="display:flex"><span>a</span><span>b</span></div>`, "table(row(cell(p(a)) cell(p(b))))"},

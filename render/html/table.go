@@ -133,14 +133,23 @@ func pack(cells []*doc.Block, part func(cell *doc.Block) float32) []*doc.Block {
 	return rows
 }
 
-// asCells makes cells of the children of a row that are not cells.
+// asCells puts the children of a row that are no cells into cells: those that follow one another into
+// one (CSS 2.1, 17.2.1).
 func asCells(children []*doc.Block) []*doc.Block {
-	for i, c := range children {
-		if c.Kind != doc.Cell {
-			children[i] = &doc.Block{Kind: doc.Cell, Columns: 1, Children: []*doc.Block{c}}
+	var cells []*doc.Block
+	var open *doc.Block
+	for _, c := range children {
+		if c.Kind == doc.Cell {
+			cells, open = append(cells, c), nil
+			continue
 		}
+		if open == nil {
+			open = &doc.Block{Kind: doc.Cell, Columns: 1}
+			cells = append(cells, open)
+		}
+		open.Children = append(open.Children, c)
 	}
-	return children
+	return cells
 }
 
 // columns collects the successive rows of a table that have several cells with content.
