@@ -14,11 +14,11 @@ import (
 	"mayfly/term"
 )
 
-// progress shows on stderr, if that is a terminal, what is waited for and how much time is left. It
-// shows nothing in the background, where it would get in the way of what the user types.
-// The function it returns removes the line.
+// progress shows on stderr, if that is a terminal that can erase a line, what is waited for and how
+// much time is left. It shows nothing in the background, where it would get in the way of what the
+// user types. The function it returns removes the line.
 func (a *app) progress(ctx context.Context, what func() string) (stop func()) {
-	if !term.Is(a.env.Stderr) {
+	if !term.Is(a.env.Stderr) || a.env.Environ.Dumb() {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)

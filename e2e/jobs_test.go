@@ -79,6 +79,19 @@ func machineWithMail(t *testing.T) *machine {
 	return m.with("PAGER="+m.write("pager", "#!/bin/sh\nstty -icanon <&2; stty icanon <&2; exec cat\n"), "CI=true") // nobody answers what a terminal is asked
 }
 
+func TestAWaitDrawsNothingWhereTheCursorCannotMove(t *testing.T) {
+	t.Parallel()
+	m, _ := machineWithService(t)
+	address := m.mustRun("new")
+	for _, name := range []string{"dumb", ""} {
+		s := startInTerminal(t, m.command("wait", address, "--timeout", "100ms"), "TERM="+name)
+		s.exitStatus()
+		if text := s.output(); !strings.HasPrefix(text, "mayfly: no mail to "+address) {
+			t.Errorf("with TERM=%s the terminal shows %q", name, text)
+		}
+	}
+}
+
 func TestAWaitInTheBackgroundDrawsNothing(t *testing.T) {
 	t.Parallel()
 	m, double := machineWithService(t)
