@@ -105,7 +105,7 @@ func (s *Style) attributes(n *html.Node) {
 		case "hidden":
 			s.Display = None
 		case "href":
-			s.Underline = s.Underline || n.DataAtom == atom.A
+			s.Underline = s.Underline || n.DataAtom == atom.A && len(a.Val) > 1 // "#" leads nowhere
 		case "dir":
 			dir := strings.ToLower(a.Val)
 			s.RTL = dir == "rtl" || s.RTL && dir != "ltr"
