@@ -227,7 +227,7 @@ func (t *target) parameters(query string) {
 		}
 		plain := squeeze(name)
 		switch {
-		case secretNames[plain] && len(value) >= 4 && !(len(plain) == 1 && strings.Trim(value, "0123456789") == ""), secret(value) && !strings.Contains(value, "://"):
+		case secretNames[plain] && len(value) >= 4 && !(len(plain) == 1 && len(value) < 6 && strings.Trim(value, "0123456789") == ""), secret(value) && !strings.Contains(value, "://"):
 			t.token = true
 		case pageNames[name]:
 			t.word(value)
