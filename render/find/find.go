@@ -73,7 +73,11 @@ func (m *mail) alone(p *page, preheader line) Result {
 
 func (m *mail) find() (r Result) {
 	r.Codes, r.CodeOK = m.codes()
-	r.Links, r.LinkOK = m.links(r.CodeOK)
+	code := ""
+	if r.CodeOK {
+		code = r.Codes[0].Value
+	}
+	r.Links, r.LinkOK = m.links(code)
 	return r
 }
 

@@ -204,12 +204,15 @@ func problems(mails []labelled) (codes, links *problem) {
 			c.options = append(c.options, x.candidate.option(m.code))
 		}
 		codes.choices = append(codes.choices, c)
-		_, hasCode := read.codes()
+		code := ""
+		if codes, ok := read.codes(); ok {
+			code = codes[0].Value
+		}
 		for i, page := range read.pages() {
 			c := base
 			c.none = m.link == ""
 			found := false
-			for _, l := range page.candidates(read, hasCode) {
+			for _, l := range page.candidates(read, code) {
 				right := page.doc.Links[l.n-1].URL == m.link
 				found = found || right
 				c.options = append(c.options, option{x: values(linkFeatures, &l), right: right})

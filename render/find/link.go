@@ -15,7 +15,7 @@ type link struct {
 	page    *page
 	target  target
 	n       int  // number in the document
-	hasCode bool // the mail has a code
+	hasCode bool // the mail has a code, which the link does not carry
 	only    bool // the only link of the text, footer and front pages aside
 
 	own       set // purposes named by the link's own text
@@ -34,13 +34,13 @@ type link struct {
 	nearTrade bool // its sentence is
 }
 
-// links returns the links worth showing, and whether the first is the one the message is about.
-func (m *mail) links(hasCode bool) ([]Link, bool) {
-	all, ok := m.linksOf(m.page, hasCode)
+// links returns the links worth showing beside the code of the message, "" without one, and whether the first is the one the message is about.
+func (m *mail) links(code string) ([]Link, bool) {
+	all, ok := m.linksOf(m.page, code)
 	if ok || m.text == nil {
 		return all, ok
 	}
-	others, found := m.linksOf(m.text, hasCode)
+	others, found := m.linksOf(m.text, code)
 	if !found {
 		return all, false
 	}
@@ -55,8 +55,8 @@ func (m *mail) links(hasCode bool) ([]Link, bool) {
 	return others, true
 }
 
-func (m *mail) linksOf(p *page, hasCode bool) ([]Link, bool) {
-	all := p.candidates(m, hasCode)
+func (m *mail) linksOf(p *page, code string) ([]Link, bool) {
+	all := p.candidates(m, code)
 	judged := make([]scored[*link], len(all))
 	for i := range all {
 		judged[i] = scored[*link]{&all[i], linkModel.score(&all[i])}
@@ -71,7 +71,7 @@ func (m *mail) linksOf(p *page, hasCode bool) ([]Link, bool) {
 }
 
 // candidates returns the links of a page that lead to a page of the web.
-func (p *page) candidates(m *mail, hasCode bool) []link {
+func (p *page) candidates(m *mail, code string) []link {
 	places := make([][]int, len(p.doc.Links)+1)
 	for i, a := range p.links {
 		if a.n >= 1 && a.n < len(places) {
@@ -84,7 +84,9 @@ func (p *page) candidates(m *mail, hasCode bool) []link {
 		if len(places[n]) == 0 {
 			continue
 		}
-		l := link{mail: m, page: p, n: n, target: behind(&p.doc.Links[n-1]), hasCode: hasCode, places: len(places[n])}
+		to := &p.doc.Links[n-1]
+		l := link{mail: m, page: p, n: n, target: behind(to), places: len(places[n])}
+		l.hasCode = code != "" && !strings.Contains(to.URL, code)
 		if l.content(places[n]) {
 			content++
 		}

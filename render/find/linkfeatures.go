@@ -62,7 +62,7 @@ var linkFeatures = []feature[*link]{
 	when("the subject asks for something", func(l *link) bool {
 		return l.own == 0 && l.subject() != 0 && (l.subject() != onlyLogin || l.target.token || l.target.opaque && l.bare)
 	}).as(func(l *link) string { return l.subject().String() }),
-	when("the mail has a code", func(l *link) bool {
+	when("the mail has a code, which it does not carry", func(l *link) bool {
 		return l.hasCode && !l.target.token && !l.target.opaque && !(l.target.asks != 0 && l.isReply())
 	}),
 	when("the mail is about a meeting", func(l *link) bool { return l.page.meeting }),
