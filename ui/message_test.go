@@ -291,6 +291,7 @@ func receipt(name, code, link string) string {
 
 func TestComparing(t *testing.T) {
 	play(t, with(templates), func(h *harness) {
+		h.wait(10 * time.Second) // until ada's messages are listed, too
 		h.selected("731002")
 		h.press("=") // in the inbox of bob there is no other
 		h.see("- 1 Jan 00:01:02  ada@", "482913 is your code", "+ 1 Jan 00:02:02  bob@", "731002 is your code", "n next", "esc back")
