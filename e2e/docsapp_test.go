@@ -9,8 +9,12 @@ import (
 	"net/smtp"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // appVariable makes the test binary the application that the examples of docs/ci.md test; its value
@@ -24,6 +28,7 @@ const appVariable = "MAYFLY_TEST_APP"
 //	mail ADDRESS CODE     mails that code
 //	confirm ADDRESS CODE  takes only the code that was sent last
 //	site HOST:PORT        a site with forms for all that
+//	trap FILE SIGNAL...   writes the signals it gets to the file, until SIGTERM
 func runApp(command string, args []string) int {
 	var err error
 	switch command {
@@ -36,12 +41,37 @@ func runApp(command string, args []string) int {
 		err = confirmCode(args[0], args[1])
 	case "site":
 		err = http.ListenAndServe(args[0], signupSite())
+	case "trap":
+		return trap(args[0], args[1:])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
+}
+
+// trap is no shell: dash stops for ever where a ctrl+z meets it between vfork and exec.
+func trap(log string, names []string) int {
+	file, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer file.Close()
+	received := make(chan os.Signal, 16)
+	signal.Notify(received, syscall.SIGTERM)
+	for _, name := range names {
+		signal.Notify(received, unix.SignalNum("SIG"+name))
+	}
+	for line := "ready"; ; {
+		fmt.Fprintln(file, line)
+		if line == "TERM" {
+			return 7
+		}
+		number, _ := (<-received).(syscall.Signal) // there are no others
+		line = strings.TrimPrefix(unix.SignalName(number), "SIG")
+	}
 }
 
 func codeFile(address string) string { return "code-" + filepath.Base(address) }

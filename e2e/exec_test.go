@@ -133,21 +133,11 @@ func TestExecTakesAnyMail(t *testing.T) {
 	m.checkNothingLeft()
 }
 
-// trapping is a script that writes the signals it gets, which are its other arguments, to the file in
-// its first, and ends when it gets SIGTERM. It waits in short turns, between which no trap is missed.
-const trapping = `
-log=$1
-shift
-for s; do trap "echo $s >> $log" $s; done
-trap 'echo TERM >> $log; exit 7' TERM
-echo ready >> $log
-while :; do sleep 0.05; done`
-
 func TestExecPassesSignalsOn(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	log := filepath.Join(m.home, "log")
-	cmd := m.command("exec", "--", "sh", "-c", trapping, "sh", log, "HUP", "INT", "QUIT", "USR1", "USR2", "WINCH")
+	cmd := m.command("exec", "--", "env", appVariable+"=trap", thisProgram(t), log, "HUP", "INT", "QUIT", "USR1", "USR2", "WINCH")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from the terminal of the tests
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -185,9 +175,9 @@ func TestExecInTerminal(t *testing.T) {
 		t.Skip("needs a shell with job control: install bash")
 	}
 	shell.Path, shell.Args = bash, []string{"bash", "--norc", "--noprofile", "-i"}
-	s := startInTerminal(t, shell, "PS1=$ ", "MAYFLY="+program, "LOG="+log, "SCRIPT="+trapping)
+	s := startInTerminal(t, shell, "PS1=$ ", "MAYFLY="+program, "LOG="+log, "APP="+thisProgram(t))
 	s.waitFor("$")
-	s.typeKeys("\"$MAYFLY\" exec -- sh -c \"$SCRIPT\" sh \"$LOG\" INT QUIT USR1; echo status $?\r")
+	s.typeKeys("\"$MAYFLY\" exec -- env " + appVariable + "=trap \"$APP\" \"$LOG\" INT QUIT USR1; echo status $?\r")
 	lines(t, log, 1)
 	for i := range 3 {
 		s.typeKeys("\x03")
