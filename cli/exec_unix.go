@@ -119,10 +119,16 @@ func await(pid int, changed chan<- syscall.WaitStatus) {
 }
 
 // endByInterrupt ends this process as SIGINT does by default: a shell whose loop runs it then ends the
-// loop, which it does not for an exit status.
+// loop, which it does not for an exit status. It returns where the signal has no effect: the kernel
+// spares process 1.
 func endByInterrupt() {
+	if ignored[os.Interrupt] || os.Getpid() == 1 {
+		return
+	}
 	signal.Reset(os.Interrupt)
-	_ = syscall.Kill(syscall.Getpid(), syscall.SIGINT)
+	if err := syscall.Kill(syscall.Getpid(), syscall.SIGINT); err == nil {
+		select {} // another thread may get it, after this one would have ended the process
+	}
 }
 
 // foregroundGroup is the process group in the foreground of the terminal that controls this process, 0
