@@ -84,6 +84,22 @@ func splitAddress(address string) (local, domain string, err error) {
 	return address[:at], strings.TrimSuffix(address[at+1:], "."), nil
 }
 
+// Untagged returns the addresses that an address has without some of its tags, the shortest first:
+// for a+b+c@x.test they are a@x.test and a+b@x.test.
+func Untagged(address string) []string {
+	local, domain, _ := strings.Cut(address, "@")
+	if len(local) > maxLocalPart {
+		return nil
+	}
+	var list []string
+	for i := 1; i < len(local); i++ {
+		if local[i] == '+' {
+			list = append(list, local[:i]+"@"+domain)
+		}
+	}
+	return list
+}
+
 // randomUsername returns one of some 8 billion local parts that are easy to read aloud.
 func randomUsername() string {
 	const suffix = "23456789bcdfghjkmnpqrstvwxz" // no look-alikes, and no vowels to make words of

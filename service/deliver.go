@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"math"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -20,7 +19,8 @@ type Recipient struct {
 }
 
 // Recipient finds the inbox for an address: the one with that address, or else the one without its
-// "+tag", or else, with Options.CatchAll, a new one. The address is local-part@domain, unquoted and
+// "+tag" unless another key ever had the address with it, or else, with Options.CatchAll, a new
+// one. The address is local-part@domain, unquoted and
 // without angle brackets, in any case. NotFound: there is no inbox (SMTP 550). Invalid: not an
 // address (553). OverQuota: the owner has received all the messages of the day (452).
 func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
@@ -29,7 +29,7 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 		return Recipient{}, err
 	}
 	address = local + "@" + domain
-	in, err := s.addressed(ctx, local, domain)
+	in, err := s.addressed(ctx, address)
 	if ErrorCode(err) == NotFound && s.options.CatchAll != "" {
 		in, err = s.catchAll(ctx, address)
 	}
@@ -72,22 +72,32 @@ func errOverQuota(now time.Time) error {
 	}
 }
 
-// addressed finds the inbox for an address, removing tags from the right until there is one.
-func (s *Service) addressed(ctx context.Context, local, domain string) (Inbox, error) {
-	for {
-		in, err := s.store.InboxByAddress(ctx, local+"@"+domain)
-		if err == nil && s.expired(in) {
-			err = errNoAddress()
+// addressed finds the inbox for an address: its own or, of the same key, that of the address without
+// some of its tags. An address that a key has or had is never another key's.
+func (s *Service) addressed(ctx context.Context, address string) (Inbox, error) {
+	var found Inbox
+	owner := ""
+	// With the shortest first, no change in between makes mail cross keys: once an address has an
+	// owner, no other key gets one with more tags.
+	for _, a := range append(Untagged(address), address) {
+		in, err := s.store.InboxByAddress(ctx, a)
+		if ErrorCode(err) == NotFound {
+			continue
 		}
-		if ErrorCode(err) != NotFound {
-			return in, err
-		}
-		plus := strings.LastIndexByte(local, '+')
-		if plus <= 0 || len(local) > maxLocalPart {
+		if err != nil {
 			return Inbox{}, err
 		}
-		local = local[:plus]
+		if in.KeyID != owner {
+			found, owner = Inbox{}, in.KeyID
+		}
+		if in.ID != "" && !s.expired(in) {
+			found = in
+		}
 	}
+	if found.ID == "" {
+		return Inbox{}, errNoAddress()
+	}
+	return found, nil
 }
 
 // CatchesAll reports whether a key gets an inbox for each unknown address that mail arrives for.
@@ -98,10 +108,7 @@ func (s *Service) catchAll(ctx context.Context, address string) (Inbox, error) {
 	in, err := s.createInbox(ctx, s.options.CatchAll, address, s.options.CatchAllTTL)
 	if ErrorCode(err) == Taken {
 		// Another delivery created it a moment ago, or the address belongs to another key.
-		in, err = s.store.InboxByAddress(ctx, address)
-		if err == nil && s.expired(in) {
-			return Inbox{}, errNoAddress()
-		}
+		return s.addressed(ctx, address)
 	}
 	return in, err
 }

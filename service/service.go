@@ -7,7 +7,8 @@
 //
 // An inbox belongs to the key that created it; to any other key it does not exist. When it expires
 // or is deleted, it and its messages are gone at once; their storage is reclaimed later. Only the
-// same key can create an inbox with the same address again; for all others the address stays taken.
+// same key can create an inbox with the same address again; for all others the address stays taken,
+// and so is every address that adds a tag to it. No mail for one key's address goes to another key.
 //
 // A message is accepted when [Service.Deliver] returns nil, and then it is on disk.
 //

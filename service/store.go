@@ -28,13 +28,14 @@ type Store interface {
 
 	// CreateInbox creates an inbox from its ID, KeyID, Address, CreatedAt and ExpiresAt. Taken: the
 	// address belongs or once belonged to another key, or has an inbox that is not expired at
-	// CreatedAt.
+	// CreatedAt, or never belonged to a key while one of its Untagged addresses does to another.
 	CreateInbox(ctx context.Context, in Inbox) error
 	// Inbox returns an inbox of the key, or NotFound, which takes as long for another key's inbox
 	// as for none.
 	Inbox(ctx context.Context, keyID, id string) (Inbox, error)
-	// InboxByAddress returns the inbox with the address, or NotFound. Messages and Version may be
-	// zero.
+	// InboxByAddress returns the inbox with the address. If it is gone, only the Address and the
+	// KeyID, which is the address's for ever, are certain, and the ID may be empty. NotFound: no key
+	// ever had the address. Messages and Version may be zero.
 	InboxByAddress(ctx context.Context, address string) (Inbox, error)
 	// Inboxes returns the key's inboxes in no order, and the version of the list. The list may be
 	// newer than the version, but not older.

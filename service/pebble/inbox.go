@@ -61,6 +61,8 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 			if !old.gone && in.CreatedAt.Before(old.ExpiresAt) {
 				return errTaken
 			}
+		} else if err := g.untaggedFree(in); err != nil {
+			return err
 		}
 		if err := g.batch.Set(addressKey(in.Address), encodeAddress(in.KeyID, in.ID), nil); err != nil {
 			return err
@@ -77,6 +79,21 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 		g.touched[in.KeyID] = true
 		return nil
 	})
+}
+
+// untaggedFree returns errTaken if the address of an inbox without some of its tags is another
+// key's.
+func (g *group) untaggedFree(in service.Inbox) error {
+	for _, a := range service.Untagged(in.Address) {
+		switch keyID, _, err := g.address(a); {
+		case service.ErrorCode(err) == service.NotFound:
+		case err != nil:
+			return err
+		case keyID != in.KeyID:
+			return errTaken
+		}
+	}
+	return nil
 }
 
 var errTaken = &service.Error{Code: service.Taken, Message: "The address is taken"}
@@ -138,7 +155,11 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 		if err != nil {
 			return service.Inbox{}, err
 		}
-		return s.inboxRecord(keyID, id)
+		in, err := s.inboxRecord(keyID, id)
+		if service.ErrorCode(err) == service.NotFound {
+			return service.Inbox{KeyID: keyID, Address: address}, nil
+		}
+		return in, err
 	})
 }
 

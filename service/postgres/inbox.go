@@ -34,7 +34,9 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 			ON CONFLICT (key_id) DO UPDATE SET version = EXCLUDED.version`,
 			in.KeyID, newVersion(), int32(service.DayOf(in.CreatedAt)))
 		b.Queue(`WITH free AS (
-				INSERT INTO addresses AS a (address, key_id, inbox_id, created_at, expires_at) VALUES ($3, $2, $1, $4, $5)
+				INSERT INTO addresses AS a (address, key_id, inbox_id, created_at, expires_at) SELECT $3, $2, $1, $4, $5
+				WHERE NOT EXISTS (SELECT FROM addresses WHERE address = ANY($8) AND key_id <> $2)
+					OR EXISTS (SELECT FROM addresses WHERE address = $3)
 				ON CONFLICT (address) DO UPDATE
 					SET inbox_id = EXCLUDED.inbox_id, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at
 					WHERE a.key_id = EXCLUDED.key_id AND (a.inbox_id IS NULL OR a.expires_at <= EXCLUDED.created_at)
@@ -42,7 +44,7 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 			), created AS (
 				INSERT INTO inboxes (`+inboxColumns+`, slot) SELECT $1, $2, $3, $4, $5, 0, $6, $7 FROM free RETURNING 1
 			) SELECT EXISTS (SELECT FROM created)`,
-			in.ID, in.KeyID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)),
+			in.ID, in.KeyID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)), service.Untagged(in.Address),
 		).QueryRow(func(row pgx.Row) error { return row.Scan(&created) })
 		return s.pool.SendBatch(ctx, &b).Close()
 	})
@@ -86,8 +88,8 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 }
 
 func (s *Store) readAddresses(ctx context.Context, addresses []string) (map[string]service.Inbox, error) {
-	list, err := s.queryInboxes(ctx, `SELECT inbox_id, key_id, address, created_at, expires_at, 0::bigint, 0::bigint
-		FROM addresses WHERE address = ANY($1) AND inbox_id IS NOT NULL`, addresses)
+	list, err := s.queryInboxes(ctx, `SELECT coalesce(inbox_id, ''), key_id, address, created_at, expires_at, 0::bigint, 0::bigint
+		FROM addresses WHERE address = ANY($1)`, addresses)
 	found := make(map[string]service.Inbox, len(list))
 	for _, in := range list {
 		found[in.Address] = in

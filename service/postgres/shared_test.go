@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -129,4 +130,56 @@ func TestChangesByAnotherProcessWake(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// What one process has answered holds at another at once: an address belongs to the key that had it
+// first, and so does mail for it, with any tag.
+func TestTagsDoNotCrossKeysAtAnotherProcess(t *testing.T) {
+	t.Parallel()
+	services, _ := serve(t, 2)
+	ctx := t.Context()
+	var keys []service.Key
+	for range 2 {
+		_, k, err := services[0].CreateKey(ctx, "", service.Enterprise)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, k)
+	}
+	create := func(process, key int, username string) (service.Inbox, error) {
+		return services[process].CreateInbox(ctx, keys[key], service.NewInbox{Username: username})
+	}
+	for n := range 20 {
+		name := fmt.Sprintf("n%d", n)
+		var base, tagged service.Inbox
+		var baseErr, taggedErr error
+		var both sync.WaitGroup
+		both.Go(func() { base, baseErr = create(0, 0, name) })
+		both.Go(func() { tagged, taggedErr = create(1, 1, name+"+x") })
+		both.Wait()
+		if baseErr != nil || taggedErr != nil && service.ErrorCode(taggedErr) != service.Taken {
+			t.Fatalf("creating at the same time: %v, %v", baseErr, taggedErr)
+		}
+		if _, err := create(1, 1, name+"+late"); service.ErrorCode(err) != service.Taken {
+			t.Fatalf("a tag of another key's address: %v", err)
+		}
+		want := base.ID
+		if taggedErr == nil {
+			want = tagged.ID
+		}
+		for process := range services {
+			if r, err := services[process].Recipient(ctx, name+"+x@x.test"); err != nil || r.InboxID != want {
+				t.Fatalf("mail for the tag goes to %+v, %v, want %s", r, err, want)
+			}
+		}
+		if taggedErr != nil {
+			continue
+		}
+		if err := services[0].DeleteInbox(ctx, keys[1], tagged.ID); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := services[1].Recipient(ctx, name+"+x@x.test"); service.ErrorCode(err) != service.NotFound {
+			t.Fatalf("after its deletion mail for the tag goes to %+v, %v", r, err)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,12 +79,19 @@ func (m *modelStore) step(t *testing.T) {
 }
 
 func (m *modelStore) create(t *testing.T, keyID string) {
-	in := newInbox(keyID, fmt.Sprintf("%d@x.test", m.rand.IntN(30)), 0)
+	in := newInbox(keyID, fmt.Sprintf("%d%s@x.test", m.rand.IntN(20), strings.Repeat("+tag", m.rand.IntN(3))), 0)
 	in.CreatedAt = m.now
 	in.ExpiresAt = m.now.Add(time.Duration(1+m.rand.IntN(120)) * time.Minute)
 	want := service.Code("")
-	if owner, ok := m.owners[in.Address]; ok && owner != keyID {
+	owner, owned := m.owners[in.Address]
+	if owned && owner != keyID {
 		want = service.Taken
+	}
+	for a := in.Address; !owned && strings.Contains(a, "+tag"); {
+		a = strings.Replace(a, "+tag", "", 1)
+		if owner, ok := m.owners[a]; ok && owner != keyID {
+			want = service.Taken
+		}
 	}
 	for _, other := range m.inboxes {
 		if other.Address == in.Address && m.now.Before(other.ExpiresAt) {

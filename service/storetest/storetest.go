@@ -37,6 +37,7 @@ func Run(t *testing.T, open Open) {
 		{"a secret has one key", keysConcurrent},
 		{"inboxes", inboxes},
 		{"addresses", addresses},
+		{"addresses with tags", tags},
 		{"messages", messages},
 		{"pages", pages},
 		{"bodies", bodies},
@@ -307,8 +308,7 @@ func addresses(t *testing.T, s Store) {
 	}
 	_, err = s.Sweep(ctx, third.ExpiresAt, 100)
 	must(t, err)
-	_, err = s.InboxByAddress(ctx, "one@x.test")
-	wantCode(t, err, service.NotFound)
+	wantOwner(t, s, "one@x.test", "key_a")
 	foreign.CreatedAt = third.ExpiresAt
 	wantCode(t, s.CreateInbox(ctx, foreign), service.Taken)
 
@@ -329,6 +329,59 @@ func addresses(t *testing.T, s Store) {
 	wg.Wait()
 	if made.Load() != 1 {
 		t.Errorf("%d callers got the same address", made.Load())
+	}
+}
+
+// wantOwner checks that an address without an inbox still has its owner.
+func wantOwner(t *testing.T, s Store, address, keyID string) {
+	t.Helper()
+	in, err := s.InboxByAddress(t.Context(), address)
+	must(t, err)
+	if in.ID != "" || in.KeyID != keyID {
+		t.Errorf("%s has inbox %q and owner %q, want only the owner %s", address, in.ID, in.KeyID, keyID)
+	}
+}
+
+// While a key has an address, or had it, no other key can have it with a tag.
+func tags(t *testing.T, s Store) {
+	ctx := t.Context()
+	foreign := func(address string) service.Inbox { return newInbox("key_b", address, 2*time.Hour) }
+	ada := create(t, s, "key_a", "ada@x.test")
+	wantCode(t, s.CreateInbox(ctx, foreign("ada+tag@x.test")), service.Taken)
+	wantCode(t, s.CreateInbox(ctx, foreign("ada+tag+more@x.test")), service.Taken)
+	_, err := s.InboxByAddress(ctx, "ada+tag@x.test")
+	wantCode(t, err, service.NotFound)
+	must(t, s.CreateInbox(ctx, foreign("adam+tag@x.test")))
+	must(t, s.CreateInbox(ctx, foreign("ada+tag@y.test")))
+	create(t, s, "key_a", "ada+own@x.test")
+	wantCode(t, s.CreateInbox(ctx, foreign("ada+own+more@x.test")), service.Taken)
+	must(t, s.DeleteInbox(ctx, "key_a", ada.ID))
+	wantCode(t, s.CreateInbox(ctx, foreign("ada+tag@x.test")), service.Taken)
+	expired := create(t, s, "key_a", "eve@x.test")
+	_, err = s.Sweep(ctx, expired.ExpiresAt, 100)
+	must(t, err)
+	wantCode(t, s.CreateInbox(ctx, foreign("eve+tag@x.test")), service.Taken)
+
+	// A key keeps what it had first.
+	first := foreign("bob+tag@x.test")
+	must(t, s.CreateInbox(ctx, first))
+	create(t, s, "key_a", "bob@x.test")
+	must(t, s.DeleteInbox(ctx, "key_b", first.ID))
+	wantCode(t, s.CreateInbox(ctx, newInbox("key_a", "bob+tag@x.test", time.Hour)), service.Taken)
+	wantCode(t, s.CreateInbox(ctx, foreign("bob+other@x.test")), service.Taken)
+	must(t, s.CreateInbox(ctx, foreign("bob+tag@x.test")))
+
+	// The same holds for callers that share a commit.
+	for n := range 20 {
+		var base, tagged error
+		var wg sync.WaitGroup
+		wg.Go(func() { base = s.CreateInbox(ctx, newInbox("key_a", fmt.Sprintf("%d@x.test", n), time.Hour)) })
+		wg.Go(func() { tagged = s.CreateInbox(ctx, foreign(fmt.Sprintf("%d+tag@x.test", n))) })
+		wg.Wait()
+		must(t, base)
+		if tagged != nil {
+			wantCode(t, tagged, service.Taken)
+		}
 	}
 }
 
@@ -691,8 +744,7 @@ func deletion(t *testing.T, s Store) {
 		must(t, s.DeleteInbox(ctx, "key_a", in.ID))
 		_, err := s.Inbox(ctx, "key_a", in.ID)
 		wantCode(t, err, service.NotFound)
-		_, err = s.InboxByAddress(ctx, in.Address)
-		wantCode(t, err, service.NotFound)
+		wantOwner(t, s, in.Address, "key_a")
 		wantCode(t, s.DeleteInbox(ctx, "key_a", in.ID), service.NotFound)
 		_, err = s.Message(ctx, in, 1)
 		wantCode(t, err, service.NotFound)
