@@ -143,7 +143,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 			InboxID:      r.InboxID,
 			EmailsPerDay: r.emailsPerDay,
 			To:           r.Address,
-			From:         clip(from, 320),
+			From:         clip(from, 511),
 			FromName:     clip(sum.From.Name, 256),
 			Subject:      clip(sum.Subject, 1000),
 		})

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of RFC 5321, section 4.5.3.1, in octets.
+// Bounds of RFC 5321, section 4.5.3.1, in octets, but for senders.
 const (
-	maxLocalPart = 64
-	maxDomain    = 255
-	maxPath      = 256
+	maxLocalPart       = 64
+	maxSenderLocalPart = 255 // senders put whole addresses into it (VERP, SRS)
+	maxDomain          = 255
 )
 
 // splitCommand splits a command line into the verb, in upper case, and its argument. White space at
@@ -69,8 +69,8 @@ var (
 
 // parsePath parses what follows MAIL or RCPT: prefix ("FROM:" or "TO:"), a path in angle brackets,
 // and parameters (RFC 5321, section 4.1.2). A source route is ignored. A space after the colon,
-// which many clients send, is tolerated. The address is "" for the null path.
-func parsePath(arg, prefix string) (address string, params []param, err error) {
+// which many clients send, is tolerated. The address, as parse returns it, is "" for the null path.
+func parsePath(arg, prefix string, parse func(path string) (address string, err error)) (address string, params []param, err error) {
 	if len(arg) < len(prefix) || !strings.EqualFold(arg[:len(prefix)], prefix) {
 		return "", nil, errSyntax
 	}
@@ -83,9 +83,6 @@ func parsePath(arg, prefix string) (address string, params []param, err error) {
 		return "", nil, errSyntax
 	}
 	path, rest := rest[1:end], rest[end+1:]
-	if len(path) > maxPath+maxDomain {
-		return "", nil, errAddress
-	}
 	if strings.HasPrefix(path, "@") {
 		_, mailbox, ok := strings.Cut(path, ":")
 		if !ok || mailbox == "" {
@@ -94,7 +91,7 @@ func parsePath(arg, prefix string) (address string, params []param, err error) {
 		path = mailbox
 	}
 	if path != "" {
-		if address, err = parseMailbox(path); err != nil {
+		if address, err = parse(path); err != nil {
 			return "", nil, err
 		}
 	}
@@ -119,8 +116,28 @@ func pathEnd(s string) int {
 	return -1
 }
 
+// parseSender parses the address of a sender, on which nothing depends. Whatever real mailers send is
+// one, such as a..b@docomo.ne.jp and root.
+func parseSender(s string) (string, error) {
+	if address, err := parseMailbox(s); err == nil {
+		return address, nil
+	}
+	at := strings.LastIndexByte(s, '@')
+	local, domain := s[:max(at, 0)], s[at+1:]
+	if len(local) > maxSenderLocalPart || len(domain) > maxDomain || s[0] == '@' || !utf8.ValidString(s) {
+		return "", errAddress
+	}
+	for _, c := range []byte(s) {
+		if c < ' ' || c == ' ' && s[0] != '"' || c == 0x7f {
+			return "", errAddress
+		}
+	}
+	return s, nil
+}
+
 // parseMailbox parses local-part@domain, and removes the quotes of the local part if they are not
-// needed. "postmaster" alone is an address too (RFC 5321, section 4.1.1.3).
+// needed, and the dot at the end of a domain. "postmaster" alone is an address too (RFC 5321, section
+// 4.1.1.3).
 func parseMailbox(s string) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", errAddress
@@ -145,6 +162,7 @@ func parseMailbox(s string) (string, error) {
 		}
 		local, domain = s[:at], s[at+1:]
 	}
+	domain = strings.TrimSuffix(domain, ".")
 	if len(local) > maxLocalPart || !isDomain(domain) {
 		return "", errAddress
 	}

@@ -370,6 +370,8 @@ func (c *conn) hello(verb, arg string) error {
 	c.reply("250-8BITMIME")
 	c.reply("250-SMTPUTF8")
 	c.reply("250-CHUNKING")
+	c.reply("250-BINARYMIME")
+	c.reply("250-DSN")
 	if o.TLS != nil && !c.secure {
 		c.reply("250-STARTTLS")
 	}

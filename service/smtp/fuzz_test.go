@@ -80,20 +80,24 @@ func FuzzParsePath(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, arg string) {
-		address, params, err := parsePath(arg, "FROM:")
-		if err != nil || address == "" {
-			return
-		}
-		if strings.ContainsAny(address, "\r\n\x00") || len(address) > maxLocalPart+1+maxDomain {
-			t.Errorf("address %q", address)
-		}
-		again, _, err := parsePath("FROM:<"+address+">", "FROM:")
-		if err != nil || again != address {
-			t.Errorf("%q reads as %q, %v", address, again, err)
-		}
-		for _, p := range params {
-			if p.keyword != strings.ToUpper(p.keyword) || p.keyword == "" {
-				t.Errorf("parameter %+v", p)
+		for limit, parse := range map[int]func(string) (string, error){
+			maxLocalPart + 1 + maxDomain: parseMailbox, maxSenderLocalPart + 1 + maxDomain: parseSender,
+		} {
+			address, params, err := parsePath(arg, "FROM:", parse)
+			if err != nil || address == "" {
+				continue
+			}
+			if strings.ContainsAny(address, "\r\n\x00") || len(address) > limit {
+				t.Errorf("address %q", address)
+			}
+			again, _, err := parsePath("FROM:<"+address+">", "FROM:", parse)
+			if err != nil || again != address {
+				t.Errorf("%q reads as %q, %v", address, again, err)
+			}
+			for _, p := range params {
+				if p.keyword != strings.ToUpper(p.keyword) || p.keyword == "" {
+					t.Errorf("parameter %+v", p)
+				}
 			}
 		}
 	})

@@ -183,6 +183,15 @@ func (c *peer) run(script string) {
 	}
 }
 
+// accepted is a conversation in which each of the senders is accepted.
+func accepted(senders ...string) string {
+	var b strings.Builder
+	for _, s := range senders {
+		b.WriteString("MAIL FROM:<" + s + ">\n< 250 2.1.0\nRSET\n< 250\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, script string }{
@@ -264,8 +273,66 @@ func TestConversations(t *testing.T) {
 			< 250
 			RCPT TO:<>
 			< 501 5.1.3
-			RCPT TO:<a@box.test> NOTIFY=NEVER
+			RCPT TO:<a@box.test> FOO=BAR
 			< 555 5.5.4`},
+		{"senders of real mailers", `
+			EHLO me
+			< 250
+			` + accepted(
+			"bounce-"+strings.Repeat("v", 58)+"@y.test", strings.Repeat("v", 255)+"@"+strings.Repeat("a.", 120)+"test",
+			"a..b@docomo.ne.jp", "a.@docomo.ne.jp", ".a@docomo.ne.jp", "a@b.c.", "root", "x@@y.test", "x@-y.test", "x@under_score.test",
+			"x@y..test", "<nested@y.test", "=?utf-8?q?x?=@y.test", "a:b@y.test", "a(b)@y.test", "a,b@y.test", `"x > y"@z.test`) + `
+			MAIL FROM:<x@y.test>
+			< 250
+			RCPT TO:<a@box.test.>
+			< 250
+			RCPT TO:<a..b@box.test>
+			< 501 5.1.3
+			RCPT TO:<a.@box.test>
+			< 501 5.1.3
+			RCPT TO:<a@box.test..>
+			< 501 5.1.3
+			RCPT TO:<root>
+			< 501 5.1.3
+			RCPT TO:<` + strings.Repeat("v", 65) + `@box.test>
+			< 501 5.1.3`},
+		{"delivery status notifications", `
+			EHLO me
+			< 250
+			MAIL FROM:<x@y.test> RET=BOTH
+			< 501 5.5.4
+			MAIL FROM:<x@y.test> ENVID=a+2
+			< 501 5.5.4
+			MAIL FROM:<x@y.test> ENVID=QQ314159+2B RET=hdrs
+			< 250
+			RCPT TO:<a@box.test> NOTIFY=SUCCESS,NEVER
+			< 501 5.5.4
+			RCPT TO:<a@box.test> ORCPT=a@box.test
+			< 501 5.5.4
+			RCPT TO:<a@box.test> NOTIFY=success,DELAY ORCPT=rfc822;a+2Bb@box.test
+			< 250
+			RCPT TO:<b@box.test> NOTIFY=NEVER
+			< 250`},
+		{"binary", `
+			EHLO me
+			< 250
+			MAIL FROM:<x@y.test> BODY=BINARYMIME
+			< 250
+			RCPT TO:<a@box.test>
+			< 250
+			DATA
+			< 503 5.5.1
+			BDAT 0 LAST
+			< 250 2.0.0 Stored`},
+		{"a chunk that is impossible", `
+			EHLO me
+			< 250
+			MAIL FROM:<x@y.test>
+			< 250
+			RCPT TO:<a@box.test>
+			< 250
+			BDAT 99999999999999999999 LAST
+			< 552 5.3.4`},
 		{"quoted local parts", `
 			EHLO me
 			< 250
@@ -288,15 +355,9 @@ func TestConversations(t *testing.T) {
 			< 501 5.5.4
 			MAIL FROM:<x@y.test
 			< 501
-			MAIL FROM:<x@@y.test>
+			MAIL FROM:<x y@y.test>
 			< 501 5.1.7
-			MAIL FROM:<x.@y.test>
-			< 501 5.1.7
-			MAIL FROM:<x@y..test>
-			< 501 5.1.7
-			MAIL FROM:<x@-y.test>
-			< 501 5.1.7
-			MAIL FROM:<x>
+			MAIL FROM:<` + strings.Repeat("v", 256) + `@y.test>
 			< 501 5.1.7
 			MAIL FROM:<@relay.test:>
 			< 501 5.1.7
@@ -315,9 +376,9 @@ func TestConversations(t *testing.T) {
 			< 501 5.5.4
 			MAIL FROM:<x@y.test> SIZE=1 size=2
 			< 501 5.5.4
-			MAIL FROM:<x@y.test> BODY=BINARYMIME
+			MAIL FROM:<x@y.test> BODY=OTHER
 			< 501 5.5.4
-			MAIL FROM:<x@y.test> RET=HDRS
+			MAIL FROM:<x@y.test> FOO=BAR
 			< 555 5.5.4
 			MAIL FROM:<x@y.test> AUTH=<>
 			< 555 5.5.4
@@ -415,7 +476,7 @@ func TestExtensions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for _, want := range [][2]string{{"PIPELINING"}, {"SIZE", "1000"}, {"8BITMIME"}, {"SMTPUTF8"}, {"CHUNKING"}, {"ENHANCEDSTATUSCODES"}, {"AUTH", "PLAIN LOGIN"}} {
+	for _, want := range [][2]string{{"PIPELINING"}, {"SIZE", "1000"}, {"8BITMIME"}, {"SMTPUTF8"}, {"CHUNKING"}, {"BINARYMIME"}, {"DSN"}, {"ENHANCEDSTATUSCODES"}, {"AUTH", "PLAIN LOGIN"}} {
 		if ok, param := c.Extension(want[0]); !ok || param != want[1] {
 			t.Errorf("%s: got %v, %q", want[0], ok, param)
 		}

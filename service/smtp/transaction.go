@@ -14,6 +14,7 @@ type transaction struct {
 	open       bool
 	from       string // "" is the null sender
 	utf8       bool   // SMTPUTF8 was given
+	binary     bool   // BODY=BINARYMIME was given
 	size       int64  // SIZE as given; 0: none
 	recipients []service.Recipient
 	chunks     bool // BDAT was used
@@ -35,7 +36,7 @@ func (c *conn) mail(arg string) error {
 	case c.tx.open:
 		return c.bad("503 5.5.1 MAIL was already sent")
 	}
-	from, params, err := parsePath(arg, "FROM:")
+	from, params, err := parsePath(arg, "FROM:", parseSender)
 	if err != nil {
 		return c.badPath(err, "501 5.5.4 Syntax: MAIL FROM:<address>", "501 5.1.7 Not a sender's address")
 	}
@@ -46,7 +47,8 @@ func (c *conn) mail(arg string) error {
 		case "SIZE":
 			tx.size, ok = parseSize(p.value)
 		case "BODY":
-			ok = strings.EqualFold(p.value, "7BIT") || strings.EqualFold(p.value, "8BITMIME")
+			tx.binary = strings.EqualFold(p.value, "BINARYMIME")
+			ok = tx.binary || strings.EqualFold(p.value, "7BIT") || strings.EqualFold(p.value, "8BITMIME")
 		case "SMTPUTF8":
 			ok = !p.hasValue
 			tx.utf8 = true
@@ -55,6 +57,10 @@ func (c *conn) mail(arg string) error {
 				return c.bad("555 5.5.4 Unknown parameter: AUTH")
 			}
 			ok = p.hasValue
+		case "RET":
+			ok = strings.EqualFold(p.value, "FULL") || strings.EqualFold(p.value, "HDRS")
+		case "ENVID":
+			ok = isXtext(p.value, 100)
 		default:
 			return c.bad("555 5.5.4 Unknown parameter: " + p.keyword)
 		}
@@ -106,15 +112,27 @@ func (c *conn) rcpt(arg string) error {
 	case c.tx.chunks:
 		return c.bad("503 5.5.1 RCPT cannot follow BDAT")
 	}
-	to, params, err := parsePath(arg, "TO:")
+	to, params, err := parsePath(arg, "TO:", parseMailbox)
 	if err == nil && to == "" {
 		err = errAddress
 	}
 	if err != nil {
 		return c.badPath(err, "501 5.5.4 Syntax: RCPT TO:<address>", "501 5.1.3 Not an address")
 	}
-	if len(params) > 0 {
-		return c.bad("555 5.5.4 Unknown parameter: " + params[0].keyword)
+	for _, p := range params {
+		ok := false
+		switch p.keyword {
+		case "NOTIFY":
+			ok = isNotify(p.value)
+		case "ORCPT":
+			kind, address, found := strings.Cut(p.value, ";")
+			ok = found && isAtom(kind) && isXtext(address, 500)
+		default:
+			return c.bad("555 5.5.4 Unknown parameter: " + p.keyword)
+		}
+		if !ok {
+			return c.bad("501 5.5.4 Bad value for " + p.keyword)
+		}
 	}
 	if !c.tx.utf8 && !isASCII(to) {
 		return c.bad("553 5.6.7 The address needs SMTPUTF8")
@@ -183,6 +201,8 @@ func (c *conn) data(arg string) error {
 		return c.bad("503 5.5.1 Send MAIL first")
 	case c.tx.chunks:
 		return c.bad("503 5.5.1 DATA cannot follow BDAT")
+	case c.tx.binary:
+		return c.bad("503 5.5.1 A binary message needs BDAT")
 	case len(c.tx.recipients) == 0:
 		return c.bad("554 5.5.1 No valid recipients")
 	}
@@ -255,6 +275,10 @@ func (c *conn) fillData(ambiguous bool) error {
 	return err
 }
 
+// maxChunks is how many of the largest messages a chunk may be long. One that no client means to send
+// ends the session.
+const maxChunks = 4
+
 // bdat receives a chunk of a message (RFC 3030). The chunk's octets are always read, so that they
 // are not taken for commands.
 func (c *conn) bdat(arg string) error {
@@ -262,6 +286,10 @@ func (c *conn) bdat(arg string) error {
 	if !ok {
 		c.server.count.refuse(BadCommand)
 		c.reply("501 5.5.4 Syntax: BDAT size [LAST]; closing")
+		return errClosed
+	}
+	if size/maxChunks > c.server.options.MaxMessageBytes {
+		c.refuseMessage(TooBig)
 		return errClosed
 	}
 	var reply string // of refusal
