@@ -21,8 +21,8 @@ type anchor struct {
 	image int // number of an image in it, 0 if there is none
 }
 
-// idle is a link without a target, as in templates: the number of the leaf that it is in, and its
-// size in bytes.
+// idle is a label that is drawn like that of a button and leads nowhere, as in templates: the number
+// of the leaf that it is in, and its size in bytes.
 type idle struct{ leaf, size int }
 
 // add adds text within link n.
@@ -43,36 +43,30 @@ func (a *anchor) add(b *builder, n int, s string) {
 func (b *builder) openLink(f *frame) {
 	href, _ := attr(f.node, "href")
 	f.link = b.links.Add(b.resolve(href))
-	f.button = b.looksPressable(f) || b.frames[len(b.frames)-2].node.DataAtom == atom.Button
-	if f.link == 0 { // a button without a target, as in templates, is still a button
-		s := &f.style
-		f.button = f.button || s.Display == css.InlineBlock && s.Padding[css.Left].Value > 0 && s.Fill.Set && !css.Same(s.Fill, css.White) && !css.Same(s.Fill, b.page)
-		return
+	if f.button = f.button || looksPressable(f); f.link > 0 {
+		b.anchor = anchor{n: f.link, text: b.anchor.text[:0]}
 	}
-	b.anchor = anchor{n: f.link, text: b.anchor.text[:0]}
 }
 
-// looksPressable reports whether a link has a box of its own.
-func (b *builder) looksPressable(f *frame) bool {
+// looksPressable reports whether an element is a button, or has the box of one.
+func looksPressable(f *frame) bool {
 	s := &f.style
 	padded := s.Padding[css.Top].Value > 0 || s.Padding[css.Left].Value > 0
-	if s.OwnBackground {
+	sized := s.Display != css.Inline && (s.Height.IsSet() || s.Width.Unit == 'p')
+	role, _ := attr(f.node, "role")
+	switch {
+	case f.node.DataAtom == atom.Button, role == "button":
+		return true
+	case s.OwnBackground:
 		return padded || s.Display != css.Inline || s.Border || s.Height.IsSet()
 	}
-	return s.Border && padded || s.OnImage && padded && s.Display != css.Inline
+	return s.Border && (padded || sized) || s.OnImage && padded && s.Display != css.Inline
 }
 
 // closeLink closes an a element, whose text is now known.
 func (b *builder) closeLink(f *frame) {
 	if f.link == 0 {
-		switch {
-		case f.button:
-			b.paintButton(f)
-		case b.order == f.leaves && f.spans == 0:
-			b.idle = idle{b.order + 1, len(strings.TrimSpace(string(b.para.buf)))}
-		case b.order == f.leaves+1:
-			b.idle = idle{b.order, len(b.last.Text())}
-		}
+		b.markIdle(f, words(b.parts(f)))
 		return
 	}
 	if len(b.anchor.text) == 0 && b.anchor.image > 0 {
@@ -88,36 +82,119 @@ func (b *builder) closeLink(f *frame) {
 		b.links.AddText(f.link, clean.Line(string(b.anchor.text)))
 	}
 	b.anchor = anchor{text: b.anchor.text[:0]}
-	if f.button {
-		b.paintButton(f)
+	if f.style.Padding[css.Top].Value > 0 {
+		b.roomy = f.link
 	}
 }
 
-// paintButton gives the text of a button the fill of its box. If the text is too long it becomes a
-// plain link again.
-func (b *builder) paintButton(f *frame) {
-	if spans := b.para.spans; b.order == f.leaves && len(spans) > f.spans {
-		size := len(b.para.buf) - spans[f.spans].start
-		for i := f.spans; i < len(spans); i++ {
-			if spans[i].link != f.link {
-				continue
-			}
-			spans[i].button = size <= maxButton
-			if spans[i].button && (f.style.OwnBackground || f.link == 0 && f.style.Fill.Set) {
-				spans[i].style.Background = f.style.Fill
-			}
+// part is a run of text within an element.
+type part struct {
+	text   string
+	style  *doc.Style
+	link   int
+	image  int
+	button *bool
+}
+
+// parts returns the text within an element that ends: runs of the open paragraph, or the spans of its
+// one leaf. Otherwise it returns nil.
+func (b *builder) parts(f *frame) (parts []part) {
+	runs := b.para.spans
+	switch {
+	case b.order == f.leaves && len(runs) > f.spans:
+		for i := f.spans; i < len(runs); i++ {
+			r := &runs[i]
+			parts = append(parts, part{string(b.para.buf[r.start:r.end]), &r.style, r.link, r.image, &r.button})
 		}
-		if size <= maxButton && f.link > 0 {
-			b.links.At(f.link).Button = true
+	case b.order == f.leaves+1 && len(runs) == 0 && b.last != nil:
+		for i := range b.last.Spans {
+			s := &b.last.Spans[i]
+			parts = append(parts, part{s.Text, &s.Style, s.Link, s.Image, &s.Button})
 		}
-		return
 	}
+	return parts
+}
+
+// markIdle notes a label that leads nowhere, in an element that ends.
+func (b *builder) markIdle(f *frame, text string) {
+	if b.idle = (idle{b.order + 1, len(text)}); b.order > f.leaves {
+		b.idle.leaf--
+	}
+}
+
+// The least padding, in px, by which a box without a link looks like a button rather than a badge.
+const (
+	buttonTop  = 10
+	buttonLeft = 20
+)
+
+// closeBox makes a button of an element that looks like one: a link, the box around one, or in
+// templates a box without any.
+func (b *builder) closeBox(f *frame) {
+	s := &f.style
+	if f.link == 0 && s.Display == css.InlineBlock && s.Padding[css.Top].Px(s.Size, 0) >= buttonTop && s.Padding[css.Left].Px(s.Size, 0) >= buttonLeft {
+		if text := words(b.parts(f)); !strings.ContainsAny(text, "0123456789") { // a code or a coupon
+			b.markIdle(f, text)
+		}
+	}
+	if f.button && f.node.DataAtom == atom.A || (!f.flow || f.link > 0) && looksPressable(f) {
+		b.press(f)
+	}
+}
+
+// words returns a text without the space around it.
+func words(parts []part) string {
+	var text strings.Builder
+	for _, p := range parts {
+		text.WriteString(p.text)
+	}
+	return strings.TrimSpace(text.String())
+}
+
+// press makes a button of the text in an element that looks like one, if that is short and a single
+// link, or leads nowhere in a template. A link whose text is too long becomes a plain one again.
+func (b *builder) press(f *frame) {
 	if f.link > 0 {
 		b.joinLeaves(f)
 	}
-	if f.link > 0 && b.order == f.leaves+1 && b.last != nil {
-		b.pressLeaf(b.last, f)
+	parts := b.parts(f)
+	n, ok := label(parts, f.link > 0)
+	size := len(words(parts))
+	if !ok || n == 0 && f.node.DataAtom != atom.Button && !b.isIdle(f, size) {
+		return
 	}
+	fits := size <= maxButton
+	for _, p := range parts {
+		if p.link != n {
+			continue
+		}
+		if *p.button = fits; fits && f.style.OwnBackground && !p.style.Background.Set {
+			p.style.Background = f.style.Fill
+		}
+	}
+	if fits && n > 0 {
+		b.links.At(n).Button = true
+	}
+}
+
+// isIdle reports whether a text of some bytes, in an element that ends, is a label that leads nowhere.
+func (b *builder) isIdle(f *frame, size int) bool {
+	return b.idle.size == size && (b.idle.leaf == b.order+1 && b.order == f.leaves || b.idle.leaf == b.order && b.order > f.leaves)
+}
+
+// label returns the link that all words of a text belong to, if they are of one; 0 if of none. The
+// images in it are no words, unless they count.
+func label(parts []part, images bool) (link int, ok bool) {
+	for _, p := range parts {
+		if p.image > 0 && !images || strings.TrimSpace(p.text) == "" {
+			continue
+		}
+		if ok && p.link != link {
+			return 0, false
+		}
+		link, ok = p.link, true
+	}
+	return link, ok
 }
 
 // joinLeaves makes one leaf of the few within a button: a label, and what is below it.
@@ -140,41 +217,6 @@ func (b *builder) joinLeaves(f *frame) {
 	*b.out, b.order, b.last = out[:len(out)-n+1], label.Order, label
 }
 
-// pressLeaf makes a button of a leaf that is a single link.
-func (b *builder) pressLeaf(l *doc.Block, f *frame) {
-	n, size := 0, 0
-	for _, s := range l.Spans {
-		size += len(s.Text)
-		if s.Image > 0 {
-			continue // an image is not a label
-		}
-		if s.Link > 0 {
-			if n > 0 && s.Link != n {
-				return
-			}
-			n = s.Link
-		} else if strings.TrimSpace(s.Text) != "" && b.idle.leaf != l.Order {
-			return
-		}
-	}
-	if n == 0 && b.idle != (idle{l.Order, len(l.Text())}) || size > maxButton || strings.Contains(l.Text(), "\n") {
-		return
-	}
-	for i := range l.Spans {
-		s := &l.Spans[i]
-		if s.Link != n {
-			continue
-		}
-		s.Button = true
-		if f.style.OwnBackground && !s.Style.Background.Set {
-			s.Style.Background = f.style.Fill
-		}
-	}
-	if n > 0 {
-		b.links.At(n).Button = true
-	}
-}
-
 // box closes a block that has a colour or a border of its own.
 func (b *builder) box(f *frame) {
 	s := &f.style
@@ -182,11 +224,40 @@ func (b *builder) box(f *frame) {
 		return
 	}
 	b.last.Boxed = true
-	wide := s.Width.Unit == '%' && s.Width.Value > 90 || s.Width.Unit == 'p' && s.Width.Value > 420
 	around := b.frames[len(b.frames)-2].style.Background
-	if !wide && (s.Border || !pale(s.Fill) || around.Set && !pale(around)) {
-		b.pressLeaf(b.last, f)
+	if !s.Border && pale(s.Fill) && (!around.Set || pale(around)) || strings.Contains(b.last.Text(), "\n") {
+		return
 	}
+	if first := &b.last.Spans[0]; !b.wide() || labelled(&first.Style) || first.Link > 0 && first.Link == b.roomy {
+		b.press(f)
+	}
+}
+
+// wide reports whether the innermost element is as wide as a section rather than a button, as far as
+// its width and those around it tell: a table or an inline box without a width is as wide as its text.
+func (b *builder) wide() bool {
+	part := float32(1)
+	for i := len(b.frames) - 1; i > 0; i-- {
+		switch s := &b.frames[i].style; {
+		case s.Width.Unit == '%':
+			part *= s.Width.Value / 100
+		case s.Width.IsSet():
+			return part*s.Width.Px(s.Size, 0) > maxButtonWidth
+		case s.Display == css.Table, s.Display == css.InlineBlock:
+			return false
+		}
+	}
+	return part*640 > maxButtonWidth
+}
+
+// maxButtonWidth is the width of a box, in px, above which it is a button only if its text looks like
+// a label.
+const maxButtonWidth = 420
+
+// labelled reports whether text looks like the label of a button: of the size of text, rather than
+// small print or a title, and not like other links.
+func labelled(s *doc.Style) bool {
+	return s.Size > 12 && s.Size < 20 && (s.Bold || !s.Underline)
 }
 
 // pale reports light greys, which sections have rather than buttons.

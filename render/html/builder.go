@@ -34,6 +34,7 @@ type builder struct {
 	ruled    map[*doc.Block]ruled
 	anchor   anchor // the innermost open link
 	idle     idle   // the last link without a target
+	roomy    int    // the last link with room above its text
 	base     string // href of <base>
 	hidden   hiddenText
 	bounds   bounds

@@ -62,7 +62,7 @@ func (b *builder) element(f *frame) {
 		b.documentElement(f)
 	default:
 		b.para.space = b.para.space || isControl(f.node.DataAtom)
-		f.button = f.button || f.link > 0 && f.style.OwnBackground && b.looksPressable(f)
+		f.button = f.button || f.node.DataAtom == atom.Button
 	}
 }
 
@@ -115,11 +115,8 @@ func (b *builder) elementEnd(f *frame) {
 		if f.made != nil {
 			f.made.Head = 1
 		}
-	default:
-		if f.button && f.link > 0 && f.style.OwnBackground {
-			b.paintButton(f)
-		}
 	}
+	b.closeBox(f)
 	if f.flow {
 		b.para.flush()
 	}

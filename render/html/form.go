@@ -35,7 +35,8 @@ func (b *builder) input(f *frame) {
 		if text == "" {
 			text = "Submit"
 		}
-		text = "[ " + text + " ]"
+		b.control(f, text)
+		return
 	case "checkbox":
 		text = "[ ]"
 		if checked {
@@ -57,5 +58,17 @@ func (b *builder) input(f *frame) {
 	}
 	b.para.space = true
 	b.showImage(f, 0, text)
+	b.para.space = true
+}
+
+// control shows the button of a form.
+func (b *builder) control(f *frame, text string) {
+	at := *f
+	at.button = true
+	b.para.space = true
+	b.showImage(&at, 0, text)
+	if s := &f.style; s.OwnBackground {
+		b.para.spans[len(b.para.spans)-1].style.Background = s.Fill
+	}
 	b.para.space = true
 }

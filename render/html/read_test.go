@@ -144,7 +144,7 @@ func TestRead(t *testing.T) {
 		"an image of some size":      {`a<img src="https://a.example/p.png" width=300 height=200>`, "p(a[image 300×200])"},
 		"an image in the mail":       {`a<img src="cid:x">`, "p(a[image])"},
 		"a spacer":                   {`a<img src="https://a.example/spacer.gif" width=300 height=1>b`, "p(ab)"},
-		"forms":                      {`<form>Name <input placeholder="Ada"> <input type=checkbox checked> <input type=radio> <input type=submit> <input type=hidden value=x><select><option>one<option>two</select></form>`, "p(Name [Ada] [x] ( ) [ Submit ] one two)"},
+		"forms":                      {`<form>Name <input placeholder="Ada"> <input type=checkbox checked> <input type=radio> <input type=submit> <input type=hidden value=x><select><option>one<option>two</select></form>`, "p(Name [Ada] [x] ( ) <Submit>0 one two)"},
 		"ruby and quotes":            {"<ruby>漢<rt>kan</rt></ruby> <q>said</q>", "p(漢(kan) “said”)"},
 		"Outlook's part":             {"<!--[if mso]>no<![endif]--><!--[if !mso]><!-->yes<!--<![endif]-->", "p(yes)"},
 		"what Outlook alone hides":   {`<!--[if !mso]><!--><p style="mso-hide:all">yes</p><!--<![endif]--><p style="mso-hide:all">yes</p>`, "p(yes) p(yes)"},
