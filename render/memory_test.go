@@ -64,6 +64,10 @@ var greedy = map[string]func() mail.Message{
 	"wide cells": func() mail.Message {
 		return html("<table>" + full("<tr>"+strings.Repeat("<td colspan=1000000>x", 50)))
 	},
+	"floats": func() mail.Message { return html(counted(`<div style="float:left;width:30%">%d</div>`)) },
+	"nested columns": func() mail.Message {
+		return html(strings.Repeat("<table><tr><td>a</td><td>", 60) + strings.Repeat("<p>x</p>", 15_000))
+	},
 	"fields":        func() mail.Message { return html(full("<input value=x>")) },
 	"options":       func() mail.Message { return html("<select>" + full("<option>x")) },
 	"a drawing":     func() mail.Message { return html("<svg>" + full(`<path d="M0 0"/>`) + "</svg>x") },

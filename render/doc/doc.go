@@ -204,6 +204,12 @@ func (b *Block) leaves(yield func(*Block) bool) bool {
 // Text returns the block's text without styles. Blocks within it are separated by newlines, the
 // cells of a row by tabs.
 func (b *Block) Text() string {
+	if len(b.Spans) == 1 && len(b.Children) == 0 {
+		return b.Spans[0].Text
+	}
+	if len(b.Spans) == 0 && len(b.Children) == 1 {
+		return b.Children[0].Text()
+	}
 	var s strings.Builder
 	b.text(&s)
 	return s.String()

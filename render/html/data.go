@@ -20,10 +20,16 @@ type cellLook struct {
 	head    bool
 }
 
+// maxLook is how many lines of a cell are looked at: a cell with more is no cell of a table of data.
+const maxLook = 100
+
 func look(cell *doc.Block) cellLook {
 	l := cellLook{simple: true, head: cell.Head > 0}
 	var visit func(b *doc.Block)
 	visit = func(b *doc.Block) {
+		if l.lines > maxLook {
+			return
+		}
 		switch b.Kind {
 		case doc.Rule, doc.Cell:
 		case doc.Paragraph, doc.Heading:

@@ -16,6 +16,7 @@ func (l *layouter) column(cell *doc.Block, width int, end bool) column {
 	l.w = &writer{theme: outer.w.theme, links: outer.w.links, holds: true, limit: outer.w.limit - outer.w.count(), block: outer.w.block}
 	l.first, l.prefix, l.indent, l.aside, l.lead = nil, nil, 0, piece{}, ""
 	l.opts.Width, l.gap, l.beside, l.end = width, false, true, end
+	l.nested++
 	l.blocks(cell.Children)
 	held := l.w.release()
 	inner := *l
@@ -49,8 +50,9 @@ func (l *layouter) join(columns []column) {
 		}
 	}
 	block, offset := 0, 0 // of the text that a line is found by: they never go back
+	var line []piece
 	for i := range height {
-		var line []piece
+		line = line[:0]
 		x, empty := 0, true
 		for j := range columns {
 			c := &columns[j]

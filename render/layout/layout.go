@@ -116,6 +116,7 @@ type layouter struct {
 	continued int    // the link that continues in this leaf, 0 if none does
 	lead      string // before the text of the next leaf: the marker of an item written from right to left
 	beside    bool   // in a column beside others
+	nested    int    // in so many columns, one in another
 	end       bool   // in a column that is aligned at its right edge
 	rtl       bool   // in a leaf from right to left
 	hidden    int    // hidden texts shown so far

@@ -12,6 +12,7 @@ const (
 	besideGap = 3   // between what only stands side by side
 	flowing   = 4   // number of cells from which they may wrap
 	pageWidth = 640 // px, for which widths in a message are meant
+	maxNested = 5   // columns within columns
 )
 
 // grid is a table whose columns are being laid out.
@@ -22,9 +23,10 @@ type grid struct {
 	wanted  []doc.Width
 	widths  []int
 	gap     int
-	rtl     bool // the first column is on the right
-	end     bool // and so is the beginning of lines
-	left    int  // columns of space before each row
+	rtl     bool   // the first column is on the right
+	end     bool   // and so is the beginning of lines
+	left    int    // columns of space before each row
+	right   []bool // columns whose cells end together
 }
 
 // table puts the cells of each row side by side. Where there is no room each row becomes a record if
@@ -32,7 +34,7 @@ type grid struct {
 func (l *layouter) table(b *doc.Block) {
 	g := newGrid(l, b)
 	switch {
-	case g.fit(l.room()):
+	case l.nested < maxNested && g.fit(l.room()):
 		g.rows()
 	case b.Head > 0:
 		l.records(b)
@@ -215,15 +217,23 @@ func (g *grid) fill(left int, wanted []int) {
 // endsRight reports whether the message aligns most cells of a column at their end, or it is the last
 // one and holds numbers.
 func (g *grid) endsRight(column int) bool {
-	right, all := 0, 0
-	g.cells(func(c *doc.Block, _, end int) {
-		if leaf := firstLeaf(c); leaf != nil && end-1 == column {
-			if all++; leaf.Align == doc.End || c.Align == doc.End && end == len(g.columns) {
-				right++
+	if g.right == nil {
+		most := make([]int, len(g.columns)) // cells that end there, less those that do not
+		g.cells(func(c *doc.Block, _, end int) {
+			leaf := firstLeaf(c)
+			switch {
+			case leaf == nil:
+			case leaf.Align == doc.End, c.Align == doc.End && end == len(g.columns):
+				most[end-1]++
+			default:
+				most[end-1]--
 			}
+		})
+		for _, n := range most {
+			g.right = append(g.right, n > 0)
 		}
-	})
-	return right*2 > all
+	}
+	return g.right[column]
 }
 
 // span returns the width of several columns, empty ones left out.
