@@ -156,7 +156,12 @@ func codeBlock(b *doc.Block, code string) *doc.Block {
 		return &c
 	case doc.Row:
 		if text := strings.ReplaceAll(b.Text(), "\t", ""); squeeze(text) == code {
-			return &doc.Block{Kind: doc.Code, Gap: b.Gap, Order: firstOrder(b), Spans: []doc.Span{{Text: strings.TrimSpace(text), Style: firstStyle(b)}}}
+			leaf := firstLeaf(b)
+			c := &doc.Block{Kind: doc.Code, Gap: b.Gap, Align: leaf.Align, Order: leaf.Order, Spans: []doc.Span{{Text: strings.TrimSpace(text)}}}
+			if len(leaf.Spans) > 0 {
+				c.Spans[0].Style = leaf.Spans[0].Style
+			}
+			return c
 		}
 	}
 	children, found := setApart(b.Children, code)
@@ -178,23 +183,12 @@ func isCode(b *doc.Block, code string) bool {
 	return len(text) <= 40 && squeeze(text) == code
 }
 
-func firstStyle(b *doc.Block) doc.Style {
-	for c := b; ; c = c.Children[0] {
-		if len(c.Spans) > 0 {
-			return c.Spans[0].Style
-		}
-		if len(c.Children) == 0 {
-			return doc.Style{}
-		}
+// firstLeaf returns the first block with text of its own, or else b.
+func firstLeaf(b *doc.Block) *doc.Block {
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{b}}).Leaves() {
+		return leaf
 	}
-}
-
-func firstOrder(b *doc.Block) int {
-	for c := b; ; c = c.Children[0] {
-		if c.Order > 0 || len(c.Children) == 0 {
-			return c.Order
-		}
-	}
+	return b
 }
 
 // squeeze removes the separators within a code.

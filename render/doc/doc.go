@@ -82,10 +82,10 @@ type Block struct {
 	Aside   string // Item: secondary text at the right edge of its first line
 	Head    int    // Table: how many of its first rows are headers. Cell: 1 if it is a header
 	Columns int    // Cell: how many columns it spans, at least 1
-	Width   Width  // Table, Cell
+	Width   Width  // Table, Cell, Rule
 	VAlign  VAlign // Cell
 	Ruled   bool   // Row: a line above it sets it apart
-	Align   Align
+	Align   Align  // of the text of a leaf; Table, Rule: where it stands if it is narrower than what it is in
 	RTL     bool
 	Gap     bool // preceded by a blank line
 	Near    bool // a gap before it is small, and may be left out where lines of a few words follow one another
@@ -165,6 +165,7 @@ type Image struct {
 	Src           string
 	Width, Height int // declared size in px; 0 if unknown
 	Link          int
+	Align         Align
 	Leaf, Offset  int  // Block.Order of the leaf that it stands in, or ahead of, and the bytes of that leaf's text before it
 	Remote        bool // http or https
 	Spacer        bool // invisible: tiny, or a spacer by its name

@@ -72,7 +72,7 @@ func (b *builder) voidElement(f *frame) bool {
 	case atom.Br:
 		b.para.lineBreak()
 	case atom.Hr:
-		b.rule()
+		b.rule(&f.style)
 	case atom.Img:
 		b.image(f)
 	case atom.Area:
@@ -123,12 +123,13 @@ func (b *builder) elementEnd(f *frame) {
 	if f.made != nil {
 		b.closeContainer(f)
 	} else if from := min(f.blocks, len(*b.out)); f.flow && b.loose > 0 {
-		boxed := b.boxes((*b.out)[from:], f.style.RTL)
+		boxed := b.boxes((*b.out)[from:], &f.style.Inherited)
 		*b.out = append((*b.out)[:from], boxed...)
 	}
 	if f.flow {
 		b.box(f)
 		b.emptyBox(f)
+		b.place(f)
 	}
 }
 
@@ -138,7 +139,7 @@ func (b *builder) closeContainer(f *frame) {
 		b.ruled[made] = ruled{over, under}
 	}
 	if made.Kind != doc.Row && made.Kind != doc.Table {
-		made.Children = dropRepeats(b.doc, b.boxes(made.Children, f.style.RTL))
+		made.Children = dropRepeats(b.doc, b.boxes(made.Children, &f.style.Inherited))
 	}
 	switch made.Kind {
 	case doc.Table:
@@ -221,7 +222,7 @@ func (b *builder) emptyBox(f *frame) {
 			return
 		}
 	} else if (line || s.Border) && f.node.DataAtom != atom.Table {
-		b.rule()
+		b.rule(s)
 		return
 	}
 	if height > 0 && b.space < height {
@@ -230,7 +231,7 @@ func (b *builder) emptyBox(f *frame) {
 }
 
 // rule adds a horizontal line, unless there is one already.
-func (b *builder) rule() {
+func (b *builder) rule(s *css.Style) {
 	out := *b.out
 	if n := len(out); n > 0 && out[n-1].Kind == doc.Rule {
 		return
@@ -238,7 +239,7 @@ func (b *builder) rule() {
 	if in := b.container(); len(out) == 0 && (in == nil || in.Kind != doc.Cell) {
 		return
 	}
-	*b.out = append(out, &doc.Block{Kind: doc.Rule, Gap: true})
+	*b.out = append(out, &doc.Block{Kind: doc.Rule, Gap: true, Width: width(s), Align: s.Place})
 	b.margin = farHeight
 }
 

@@ -17,6 +17,7 @@ import (
 func Read(source string) *doc.Document {
 	b := newBuilder()
 	b.source = limit(source)
+	b.cascade.Quirks = !hasDoctype(b.source.html)
 	if root := b.source.parse(); root != nil {
 		b.styles(root)
 		b.walk(root)
@@ -25,6 +26,11 @@ func Read(source string) *doc.Document {
 		b.stream(b.source.html)
 	}
 	return b.finish()
+}
+
+// hasDoctype reports whether a browser does not read a message in quirks mode.
+func hasDoctype(source string) bool {
+	return strings.Contains(strings.ToLower(source[:min(len(source), 1000)]), "<!doctype")
 }
 
 // parse returns the tree, or nil if it would be too large or too deep.

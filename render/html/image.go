@@ -31,6 +31,9 @@ func (b *builder) readImage(n *html.Node, s *css.Style) doc.Image {
 		}
 	}
 	if s != nil {
+		if im.Align = s.Place; im.Align == doc.Start {
+			im.Align = s.Align
+		}
 		if s.Width.Unit == 'p' {
 			im.Width = int(s.Width.Value)
 		}

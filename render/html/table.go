@@ -78,7 +78,7 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 }
 
 // boxes puts boxes side by side that have no table, on as many rows as their widths need.
-func (b *builder) boxes(blocks []*doc.Block, rtl bool) []*doc.Block {
+func (b *builder) boxes(blocks []*doc.Block, in *css.Inherited) []*doc.Block {
 	if !slices.ContainsFunc(blocks, func(b *doc.Block) bool { return b.Kind == doc.Cell }) {
 		return blocks
 	}
@@ -96,11 +96,17 @@ func (b *builder) boxes(blocks []*doc.Block, rtl bool) []*doc.Block {
 			continue
 		}
 		b.loose -= j - i
-		t := columns{b: b, rtl: rtl, width: doc.Width{Percent: 100}}
+		t := columns{b: b, rtl: in.RTL, width: doc.Width{Percent: 100}}
+		from := len(out)
 		for _, row := range pack(blocks[i:j], share) {
 			t.row(row)
 		}
 		t.end()
+		for _, made := range out[from:] {
+			if made.Kind == doc.Table {
+				made.Align = in.Align
+			}
+		}
 		i = j
 	}
 	b.out = outer

@@ -5,12 +5,13 @@ import (
 	"unicode/utf8"
 
 	"mayfly/render/doc"
+	"mayfly/render/html/css"
 )
 
 // tidy does what needs the whole document.
 func (b *builder) tidy() {
 	d := b.doc
-	d.Blocks = mergeTables(dropRepeats(d, b.boxes(d.Blocks, d.RTL)))
+	d.Blocks = mergeTables(dropRepeats(d, b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL})))
 	b.headings(d.Blocks)
 	d.Blocks = trimRules(d.Blocks)
 	d.Blocks = mergeLists(d.Blocks)

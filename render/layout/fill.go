@@ -141,9 +141,6 @@ func (l *layouter) button(b *doc.Block, spans []doc.Span) {
 		l.number(n)
 		return
 	}
-	if len(b.Spans) == len(spans) && l.wrap.lineW == 0 && width+4 <= l.wrap.width && !l.beside && l.room() >= 40 {
-		l.wrap.add(spaces(4))
-	}
 	l.wrap.commit() // the line may break before and after a button
 	whole := " " + words + " "
 	l.wrap.put(piece{left, 0, int32(len(left)), 1, edge, l.wrap.base, n})
@@ -153,20 +150,14 @@ func (l *layouter) button(b *doc.Block, spans []doc.Span) {
 	l.wrap.commit()
 }
 
-var superDigits = [10]string{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"}
+const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
-func superscript(n int) string {
-	var b strings.Builder
-	for _, d := range itoa(n) {
-		b.WriteString(superDigits[d-'0'])
-	}
-	return b.String()
-}
+func superscript(n int) string { return raised(itoa(n), false) }
 
 // raised returns superscript or subscript characters for digits and signs that have them.
 func raised(s string, below bool) string {
 	const plain = "0123456789+-=()"
-	set := []rune("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾")
+	set := []rune(superscripts + "⁺⁻⁼⁽⁾")
 	if below {
 		set = []rune("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
 	}

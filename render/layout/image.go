@@ -126,7 +126,7 @@ func (l *layouter) image(im *doc.Image) {
 	d := p.Draw(columns, rows, l.pics.mode, l.matte(p), behind)
 	l.pics.drawn[im.N] = true
 	l.wrap.breakHere()
-	l.emitImage(d)
+	l.emitImage(d, im.Align)
 	l.pics.after = true
 }
 
@@ -172,7 +172,7 @@ func (l *layouter) matte(p *image.Image) color.RGBA {
 func rgba(c doc.Color) color.RGBA { return color.RGBA{c.R, c.G, c.B, 255} }
 
 // emitImage writes the rows of an image, each after the prefix.
-func (l *layouter) emitImage(d *image.Drawing) {
+func (l *layouter) emitImage(d *image.Drawing, align doc.Align) {
 	if l.gap {
 		l.gap = false
 		l.w.blank(l.prefix)
@@ -183,8 +183,8 @@ func (l *layouter) emitImage(d *image.Drawing) {
 		if l.first != nil {
 			before, l.first = l.first, nil
 		}
-		if n := l.room() - d.Columns; l.rtl && n > 0 {
-			before = append(slices.Clone(before), spaces(n))
+		if at := l.aligned([]piece{spaces(d.Columns)}, align, min(l.room(), Measure)); len(at) > 1 {
+			before = append(slices.Clone(before), at[0])
 		}
 		l.w.image(before, d, row, l.ink)
 	}

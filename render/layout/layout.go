@@ -119,6 +119,7 @@ type layouter struct {
 	nested    int    // in so many columns, one in another
 	end       bool   // in a column that is aligned at its right edge
 	rtl       bool   // in a leaf from right to left
+	flush     bool   // in an item, whose text stays beside its marker
 	hidden    int    // hidden texts shown so far
 	leaves    int    // laid out so far
 	aside     piece  // at the right edge of the next line
@@ -226,7 +227,7 @@ func (l *layouter) block(b *doc.Block) {
 	case doc.Code:
 		l.code(b)
 	case doc.Rule:
-		l.rule()
+		l.rule(b)
 	case doc.List:
 		l.list(b)
 	case doc.Item:
@@ -262,15 +263,8 @@ func (l *layouter) dimmed(f func()) {
 // leaf lays out running text.
 func (l *layouter) leaf(b *doc.Block, width int) {
 	l.rtl = b.RTL
-	right := l.rtl || l.beside && (l.end || b.Align == doc.End)
-	l.wrap.reset(width, func(line []piece) {
-		if right {
-			if n := l.room() - measure(line); n > 0 {
-				line = append([]piece{spaces(n)}, line...)
-			}
-		}
-		l.emit(line)
-	})
+	align := l.alignment(b, width)
+	l.wrap.reset(width, func(line []piece) { l.put(l.aligned(line, align, width), offset(line)) })
 	if l.lead != "" {
 		l.wrap.text(l.lead, l.ink.dim(), 0)
 		l.lead = ""
@@ -291,32 +285,36 @@ func (l *layouter) preformatted(b *doc.Block) {
 func (l *layouter) code(b *doc.Block) {
 	text := b.Text()
 	width := stringWidth(text)
-	margin := 4
-	if l.room() < 40 {
-		margin = 0
-	}
-	if margin+width+8 > l.room() {
+	if width+8 > l.room() {
 		l.leaf(b, l.room())
 		return
 	}
+	emit := func(line ...piece) { l.emit(l.aligned(line, b.Align, min(l.room(), Measure))) }
 	edge := l.ink.role(doc.Accent)
 	inner := width + 6
 	bar := func(left, right string) {
-		l.emit([]piece{spaces(margin), text1(left+repeat("─", inner)+right, inner+2, edge)})
+		emit(text1(left+repeat("─", inner)+right, inner+2, edge))
 	}
 	l.gap = l.gap || l.w.any()
 	bar("╭", "╮")
 	value := edge
 	value.attrs |= bold
-	l.emit([]piece{spaces(margin), text1("│", 1, edge), spaces(3), text1(text, width, value), spaces(3), text1("│", 1, edge)})
+	emit(text1("│", 1, edge), spaces(3), text1(text, width, value), spaces(3), text1("│", 1, edge))
 	bar("╰", "╯")
 	l.gap = true
 }
 
-func (l *layouter) rule() {
-	width := min(l.room(), Measure)
-	l.emit([]piece{text1(repeat("─", width), width, l.ink.dim())})
+func (l *layouter) rule(b *doc.Block) {
+	room := min(l.room(), Measure)
+	width := room
+	if b.Width != (doc.Width{}) {
+		width = min(max(l.cells(b.Width.Px), int(b.Width.Percent/100*float32(room)), leastRule), room)
+	}
+	l.emit(l.aligned([]piece{text1(repeat("─", width), width, l.ink.dim())}, b.Align, room))
 }
+
+// leastRule is the width from which a line is seen as one.
+const leastRule = 4
 
 func (l *layouter) list(b *doc.Block) {
 	widest := 0
@@ -356,7 +354,10 @@ func (l *layouter) item(b *doc.Block, widest int) {
 	if b.Role != doc.Own {
 		marker.pen = l.ink.role(b.Role)
 	}
+	flush := l.flush
+	l.flush = true
 	l.within(marker, spaces(marker.width), func() { l.besides(b) })
+	l.flush = flush
 }
 
 const (
@@ -406,26 +407,30 @@ func (l *layouter) quote(b *doc.Block) {
 	}
 	l.within(bar, bar, func() { l.blocks(b.Children) })
 	if outermost := b.Children[0].Quoted <= 1; outermost || l.w.count()-from > 10*foldQuote {
-		l.fold(from, foldQuote, keepQuote, "more quoted lines", bar)
+		l.fold(from, foldQuote, keepQuote, "more quoted lines", bar, doc.Start)
 	}
 }
 
 func (l *layouter) footer(b *doc.Block) {
+	align := doc.Start
+	if leaf := firstLeaf(b); leaf != nil {
+		align = l.alignment(leaf, l.room())
+	}
 	l.dimmed(func() {
 		if l.gap = l.room() < 2; !l.gap { // the line alone sets it apart
-			l.emit([]piece{text1("╌╌", 2, l.ink.dim())})
+			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, min(l.room(), Measure)))
 		}
 		from := l.w.count()
 		l.blocks(b.Children)
 		if b == l.doc.Blocks[len(l.doc.Blocks)-1] {
 			l.imagesTo(everywhere, 0)
 		}
-		l.fold(from, foldFooter, keepFooter, "more lines", piece{})
+		l.fold(from, foldFooter, keepFooter, "more lines", piece{}, align)
 	})
 }
 
 // fold cuts what was written since a line to its first lines, and says how much was left out.
-func (l *layouter) fold(from, limit, keep int, what string, bar piece) {
+func (l *layouter) fold(from, limit, keep int, what string, bar piece, align doc.Align) {
 	if l.opts.Unfold || l.w.count()-from <= limit {
 		return
 	}
@@ -442,7 +447,7 @@ func (l *layouter) fold(from, limit, keep int, what string, bar piece) {
 	if stringWidth(text) > room {
 		text = "…"
 	}
-	line := []piece{text1(text, stringWidth(text), l.ink.dim())}
+	line := l.aligned([]piece{text1(text, stringWidth(text), l.ink.dim())}, align, min(room, Measure))
 	if bar.width > 0 && room > 0 {
 		line = append([]piece{bar}, line...)
 	}

@@ -71,6 +71,11 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+func aligned(b *doc.Block, a doc.Align) *doc.Block {
+	b.Align = a
+	return b
+}
+
 func TestBlocks(t *testing.T) {
 	link := func(text string, n int) doc.Span { return doc.Span{Text: text, Link: n} }
 	button := func(text string, n int) *doc.Block {
@@ -103,13 +108,21 @@ func TestBlocks(t *testing.T) {
 		"a link":                 {Options{Width: 40}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "see "}, link("this", 1), {Text: "."}}}}, "see this¹."},
 		"a warning, once":        {Options{Width: 60}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{link("a", 2), {Text: " "}, link("b", 2)}}}, "a² ‹beware› b²"},
 		"a link that goes on":    {Options{Width: 40}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "a", Link: 1, Continues: true}}}, {Kind: doc.Paragraph, Spans: []doc.Span{link("b", 1)}}}, "a\nb¹"},
-		"a button":               {Options{Width: 60}, []*doc.Block{button("Go on", 1)}, "    [ Go on ]¹"},
+		"a button":               {Options{Width: 60}, []*doc.Block{button("Go on", 1)}, "[ Go on ]¹"},
+		"a button, centred":      {Options{Width: 60}, []*doc.Block{aligned(button("Go on", 1), doc.Center)}, "                         [ Go on ]¹"},
 		"a button, narrow":       {Options{Width: 20}, []*doc.Block{button("Go on", 1)}, "[ Go on ]¹"},
 		"a button, too long":     {Options{Width: 10}, []*doc.Block{button("Go on with it", 1)}, "Go on with\nit¹"},
-		"a button to nowhere":    {Options{Width: 60}, []*doc.Block{button("Go on", 0)}, "    [ Go on ]"},
-		"a code":                 {Options{Width: 60}, []*doc.Block{p("a"), {Kind: doc.Code, Spans: []doc.Span{{Text: "482 913"}}}, p("b")}, "a\n\n    ╭─────────────╮\n    │   482 913   │\n    ╰─────────────╯\n\nb"},
+		"a button to nowhere":    {Options{Width: 60}, []*doc.Block{button("Go on", 0)}, "[ Go on ]"},
+		"a code":                 {Options{Width: 60}, []*doc.Block{p("a"), {Kind: doc.Code, Spans: []doc.Span{{Text: "482 913"}}}, p("b")}, "a\n\n╭─────────────╮\n│   482 913   │\n╰─────────────╯\n\nb"},
 		"a code, narrow":         {Options{Width: 12}, []*doc.Block{{Kind: doc.Code, Spans: []doc.Span{{Text: "482 913"}}}}, "482 913"},
 		"a rule":                 {Options{Width: 5}, []*doc.Block{{Kind: doc.Rule}}, "─────"},
+		"a short rule":           {Options{Width: 40}, []*doc.Block{{Kind: doc.Rule, Width: doc.Width{Percent: 20}, Align: doc.Center}}, repeat(" ", 16) + repeat("─", 8)},
+		"centred":                {Options{Width: 41}, []*doc.Block{aligned(p(repeat("word ", 9)), doc.Center)}, " word word word word word word word word\n                  word"},
+		"centred, wide":          {Options{Width: 120}, []*doc.Block{aligned(p("word"), doc.Center)}, repeat(" ", 38) + "word"},
+		"centred, narrow":        {Options{Width: 12}, []*doc.Block{aligned(p("word"), doc.Center), aligned(p("word word word"), doc.Center)}, "    word\nword word\nword"},
+		"centred in an item":     {Options{Width: 40}, []*doc.Block{box(doc.List, item("•", aligned(p("word"), doc.Center)))}, "  • word"},
+		"at the right":           {Options{Width: 12}, []*doc.Block{aligned(p("word"), doc.End)}, "        word"},
+		"from the right, ending": {Options{Width: 8}, []*doc.Block{aligned(rtl(p("אב")), doc.End)}, "אב"},
 		"a wide rule":            {Options{Width: 200}, []*doc.Block{{Kind: doc.Rule}}, strings.Repeat("─", Measure)},
 		"a list":                 {Options{Width: 40}, []*doc.Block{box(doc.List, item("9.", p("a b")), item("10.", p("c"), box(doc.List, item("•", p("d")))))}, "   9. a b\n  10. c\n      • d"},
 		"a list, hanging":        {Options{Width: 40}, []*doc.Block{box(doc.List, item("•", p(strings.Repeat("word ", 9))))}, "  • word word word word word word word\n    word word"},
@@ -212,5 +225,16 @@ func TestLinesAreBounded(t *testing.T) {
 	lines := Lay(&doc.Document{Blocks: []*doc.Block{p(strings.Repeat("x\n", maxLines+9))}}, Options{Width: 20})
 	if len(lines) != maxLines || lines[len(lines)-1].Plain != "… cut here" {
 		t.Errorf("%d lines, the last is %q", len(lines), lines[len(lines)-1].Plain)
+	}
+}
+
+// TestOffsets checks that a line is found again wherever it stands.
+func TestOffsets(t *testing.T) {
+	text := repeat("word ", 12)
+	for _, a := range []doc.Align{doc.Start, doc.Center, doc.End} {
+		lines := Lay(&doc.Document{Blocks: []*doc.Block{aligned(p(text), a)}}, Options{Width: 41})
+		if len(lines) != 2 || lines[1].Offset != 40 {
+			t.Errorf("%d: %+v", a, lines)
+		}
 	}
 }

@@ -165,9 +165,7 @@ func (g *grid) fit(room int) (ok bool) {
 		return false
 	}
 	g.fill(target-g.gaps()-sum(g.widths), wanted)
-	if g.rtl {
-		g.left = room - g.span(0, len(g.widths))
-	}
+	g.left = g.l.start(g.b.Align, g.rtl, g.span(0, len(g.widths)), min(room, Measure))
 	return true
 }
 
@@ -335,21 +333,28 @@ func (l *layouter) flow(b *doc.Block) bool {
 	l.begin(firstLeaf(b))
 	var line []column
 	x := 0
+	join := func() {
+		left := l.start(b.Align, false, x-besideGap, min(l.room(), Measure))
+		for i := range line {
+			line[i].at += left
+		}
+		l.join(line)
+		line, x = nil, 0
+	}
 	for _, c := range cells {
 		width := l.extent(c).max
 		if width == 0 {
 			continue
 		}
 		if x > 0 && x+width > l.room() {
-			l.join(line)
-			line, x = nil, 0
+			join()
 		}
 		col := l.column(c, width, false)
 		col.at = x
 		line = append(line, col)
 		x += width + besideGap
 	}
-	l.join(line)
+	join()
 	return true
 }
 

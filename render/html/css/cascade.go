@@ -5,6 +5,8 @@ import "golang.org/x/net/html"
 // Cascade computes styles from the style sheets of a message and the style attributes. The zero
 // value has no sheets.
 type Cascade struct {
+	Quirks bool // the message has no doctype
+
 	sheet  sheet
 	inline map[string][]decl
 	found  []int32
@@ -25,7 +27,7 @@ func (c *Cascade) Full() bool { return len(c.sheet.rules) >= maxRules || c.sheet
 func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {
 	s := &c.style
 	*s = Style{Inherited: *parent, parent: parent, opacity: 1}
-	s.defaults(n)
+	s.defaults(n, c.Quirks)
 	s.attributes(n)
 	c.found = c.sheet.match(n, c.found[:0])
 	own := c.inlineDecls(n)
@@ -50,6 +52,7 @@ func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {
 	if s.Display == Grid && s.Tracks < 2 {
 		s.Display = Block
 	}
+	s.settle()
 	s.outline()
 	s.hide()
 	s.parent = nil

@@ -11,7 +11,7 @@ import (
 )
 
 // defaults sets the style that an element has without any CSS.
-func (s *Style) defaults(n *html.Node) {
+func (s *Style) defaults(n *html.Node, quirks bool) {
 	switch n.DataAtom {
 	case atom.Html, atom.Body, atom.Div, atom.Center, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main,
 		atom.Nav, atom.Aside, atom.Address, atom.Form, atom.Fieldset, atom.Legend, atom.Figure, atom.Figcaption,
@@ -41,10 +41,13 @@ func (s *Style) defaults(n *html.Node) {
 	case atom.Hr:
 		s.Display = Block
 		s.Margin = vertical(.5)
+		s.auto[Left], s.auto[Right] = true, true
 	case atom.Table:
-		s.Display = Table
-		// In quirks mode, which messages are read in, a table does not inherit these.
-		s.Align, s.WhiteSpace = doc.Start, Normal
+		s.Display, s.WhiteSpace = Table, Normal
+		if quirks || s.Blocks != doc.Start { // a table does not inherit an align attribute
+			s.Align = doc.Start
+		}
+		s.Blocks = doc.Start
 	case atom.Tr:
 		s.Display = TableRow
 	case atom.Td, atom.Th:
@@ -56,7 +59,7 @@ func (s *Style) defaults(n *html.Node) {
 		s.inlineDefaults(n)
 	}
 	if n.DataAtom == atom.Center {
-		s.Align = doc.Center
+		s.Align, s.Blocks = doc.Center, doc.Center
 	}
 }
 
@@ -114,9 +117,7 @@ func (s *Style) attributes(n *html.Node) {
 		case "background":
 			s.OnImage = s.OnImage || strings.TrimSpace(a.Val) != ""
 		case "align":
-			if n.DataAtom != atom.Table && n.DataAtom != atom.Img {
-				s.setAlign(strings.ToLower(a.Val))
-			}
+			s.alignAttribute(n, strings.ToLower(a.Val))
 		case "valign":
 			s.setVerticalAlign(strings.ToLower(a.Val))
 		case "height":
@@ -132,6 +133,18 @@ func (s *Style) attributes(n *html.Node) {
 		default:
 			s.fontAttribute(n, a)
 		}
+	}
+}
+
+// alignAttribute applies an align attribute: to a table or a line itself, else to what is in it.
+func (s *Style) alignAttribute(n *html.Node, v string) {
+	switch n.DataAtom {
+	case atom.Img:
+	case atom.Table, atom.Hr:
+		s.auto[Left], s.auto[Right] = v == "center" || v == "right", v == "center"
+	default:
+		s.setAlign(v)
+		s.Blocks = s.Align
 	}
 }
 

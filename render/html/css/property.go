@@ -27,7 +27,7 @@ var properties = map[string]setter{
 	"text-indent":           func(s *Style, v string) { setLength(&s.textIndent, v) },
 	"clip":                  func(s *Style, v string) { s.clipped = clips(v) },
 	"clip-path":             func(s *Style, v string) { s.clipped = clips(v) },
-	"margin":                func(s *Style, v string) { setSides(&s.Margin, v) },
+	"margin":                (*Style).setMargins,
 	"padding":               func(s *Style, v string) { setSides(&s.Padding, v) },
 	"border":                (*Style).setBorder,
 	"border-style":          (*Style).setBorderPart,
@@ -55,6 +55,8 @@ var properties = map[string]setter{
 	"vertical-align":        (*Style).setVerticalAlign,
 	"flex-direction":        (*Style).setFlexDirection,
 	"flex-flow":             (*Style).setFlexDirection,
+	"justify-content":       func(s *Style, v string) { s.justify = packed(v) },
+	"align-items":           func(s *Style, v string) { s.across = packed(v) },
 	"grid-template-columns": func(s *Style, v string) { s.Tracks = countTracks(v) },
 	"grid-column":           func(s *Style, v string) { s.Span = spanned(v) },
 	"mso-list":              (*Style).setWordList,
@@ -62,7 +64,7 @@ var properties = map[string]setter{
 
 func init() {
 	for side, name := range [...]string{Top: "top", Right: "right", Bottom: "bottom", Left: "left"} {
-		properties["margin-"+name] = func(s *Style, v string) { setLength(&s.Margin[side], v) }
+		properties["margin-"+name] = func(s *Style, v string) { s.setMargin(side, v) }
 		properties["padding-"+name] = func(s *Style, v string) { setLength(&s.Padding[side], v) }
 		properties["border-"+name] = func(s *Style, v string) { s.borders[side] = parseLine(v) }
 		part := func(s *Style, v string) { s.borders[side].set(v) }
@@ -90,8 +92,19 @@ func (s *Style) setColor(v string) {
 
 func (s *Style) setFlexDirection(v string) {
 	if s.Display == FlexRow && strings.HasPrefix(v, "column") {
-		s.Display = Block
+		s.Display, s.column = Block, true
 	}
+}
+
+// packed returns where a flex box puts its content.
+func packed(v string) doc.Align {
+	switch v {
+	case "center", "space-around", "space-evenly", "safe center":
+		return doc.Center
+	case "end", "flex-end", "right":
+		return doc.End
+	}
+	return doc.Start
 }
 
 // maxListLevel is how many levels of lists Word has.
@@ -288,16 +301,19 @@ func (s *Style) paint(c rgba) {
 }
 
 func (s *Style) setAlign(v string) {
+	s.Blocks = doc.Start
 	switch v {
-	case "center", "-webkit-center":
+	case "-webkit-center":
+		s.Align, s.Blocks = doc.Center, doc.Center
+	case "center":
 		s.Align = doc.Center
 	case "right", "end":
 		s.Align = doc.End
-		if s.RTL && v == "right" {
-			s.Align = doc.Start
-		}
 	case "left", "start", "justify":
 		s.Align = doc.Start
+	}
+	if s.RTL && (v == "left" || v == "right") {
+		s.Align = doc.End - s.Align
 	}
 }
 
@@ -382,6 +398,38 @@ func setLength(l *Length, v string) {
 		*l = parsed
 	} else if v == "auto" || v == "none" || v == "initial" {
 		*l = Length{}
+	}
+}
+
+func (s *Style) setMargin(side int, v string) {
+	setLength(&s.Margin[side], v)
+	s.auto[side] = v == "auto"
+}
+
+func (s *Style) setMargins(v string) {
+	setSides(&s.Margin, v)
+	if each, ok := fourSides(v); ok {
+		for side, one := range each {
+			s.auto[side] = one == "auto"
+		}
+	}
+}
+
+// settle decides where the box stands, and the boxes in a flex box.
+func (s *Style) settle() {
+	switch {
+	case s.auto[Left] && s.auto[Right]:
+		s.Place = doc.Center
+	case s.auto[Left]:
+		s.Place = doc.End
+	default:
+		s.Place = s.parent.Blocks
+	}
+	switch {
+	case s.Display == FlexRow:
+		s.Content = s.justify
+	case s.column:
+		s.Content = s.across
 	}
 }
 

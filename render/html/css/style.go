@@ -46,7 +46,8 @@ type Inherited struct {
 	Unseen     bool // visibility: hidden, which a child may override
 	OnImage    bool // on a background image: the background is unknown
 	WhiteSpace WhiteSpace
-	Align      doc.Align
+	Align      doc.Align // of text
+	Blocks     doc.Align // of the boxes in it, which an align attribute places as well
 	Color      doc.Color
 	Background doc.Color // effective background
 	Marker     string    // list-style-type
@@ -72,6 +73,8 @@ type Style struct {
 	Ruled         [4]bool    // a border on that side alone
 	NoBorder      bool       // border: none is declared
 	Float         bool       // beside what follows
+	Place         doc.Align  // where it stands if what it is in is wider
+	Content       doc.Align  // where the boxes of a flex box stand
 	VAlign        doc.VAlign // of a cell
 	Width, Height Length
 	Margin        [4]Length // Top, Right, Bottom, Left
@@ -83,6 +86,10 @@ type Style struct {
 	parent     *Inherited // only while it is computed
 	overflow   bool       // overflow is hidden
 	absolute   bool
+	auto       [4]bool   // margins that take the room there is
+	justify    doc.Align // justify-content
+	across     doc.Align // align-items
+	column     bool      // a flex box whose boxes stand below one another
 	clipped    bool
 	opacity    float32
 	maxHeight  Length
