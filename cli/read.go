@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"mayfly/message"
 	"mayfly/term"
 )
 
@@ -34,21 +36,26 @@ mayfly read --json | jq -r .code`,
 				fmt.Fprintln(a.env.Stderr, "mayfly: the service has no raw message; this is the rich view")
 				f.view = "rich"
 			}
-			if f.json {
-				return f.print(a, a.env.Stdout, m, f.theme(ctx, a))
-			}
-			if f.view == "raw" && !term.Is(a.env.Stdout) {
-				_, err := a.env.Stdout.Write(m.Raw)
-				return err
-			}
-			theme := f.theme(ctx, a)
-			if f.imageMode(a).Protocol.Placed() { // pagers do not let them through
-				return f.print(a, a.env.Stdout, m, theme)
-			}
-			return a.page(ctx, func(w io.Writer) error { return f.print(a, w, m, theme) })
+			return f.show(ctx, a, m)
 		},
 	}
 	f = a.viewFlags(cmd)
 	f.imagesFlag(a, cmd)
 	return cmd
+}
+
+// show shows one message, a page at a time on a terminal.
+func (f *viewFlags) show(ctx context.Context, a *app, m *message.Message) error {
+	if f.json {
+		return f.print(a, a.env.Stdout, m, f.theme(ctx, a))
+	}
+	if f.view == "raw" && !term.Is(a.env.Stdout) {
+		_, err := a.env.Stdout.Write(m.Raw)
+		return err
+	}
+	theme := f.theme(ctx, a)
+	if f.imageMode(a).Protocol.Placed() { // pagers do not let them through
+		return f.print(a, a.env.Stdout, m, theme)
+	}
+	return a.page(ctx, func(w io.Writer) error { return f.print(a, w, m, theme) })
 }

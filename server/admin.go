@@ -35,8 +35,19 @@ type operations interface {
 	revokeKey(ctx context.Context, id string) (Key, error)
 	rotateKey(ctx context.Context, id string) (NewKey, error)
 	setPlan(ctx context.Context, id, plan string) (Key, error)
+	postmaster(ctx context.Context) ([]PostmasterMessage, error)
+	postmasterRaw(ctx context.Context, id string) ([]byte, error)
 	backup(ctx context.Context, dir string) error
 	close() error
+}
+
+// PostmasterMessage is a message for the postmaster of a domain of the service.
+type PostmasterMessage struct {
+	ID         string    `json:"id"`
+	From       string    `json:"from"`
+	Subject    string    `json:"subject"`
+	ReceivedAt time.Time `json:"received_at"`
+	Size       int64     `json:"size"` // bytes
 }
 
 // Admin administers a store: over the socket of the process that owns it, or else directly.
@@ -108,6 +119,16 @@ func (a *Admin) RotateKey(ctx context.Context, id string) (NewKey, error) {
 // SetPlan changes the plan of a key, with effect from its next request.
 func (a *Admin) SetPlan(ctx context.Context, id, plan string) (Key, error) {
 	return a.operations.setPlan(ctx, id, plan)
+}
+
+// Postmaster lists the mail for the postmaster of the service's domains, newest first.
+func (a *Admin) Postmaster(ctx context.Context) ([]PostmasterMessage, error) {
+	return a.operations.postmaster(ctx)
+}
+
+// PostmasterRaw returns a message for the postmaster as it was received.
+func (a *Admin) PostmasterRaw(ctx context.Context, id string) ([]byte, error) {
+	return a.operations.postmasterRaw(ctx, id)
 }
 
 // Backup writes a copy of the live store to a new directory on this machine.

@@ -154,6 +154,14 @@ func adminHandler(stopping context.Context, o operations, control http.Handler) 
 		k, err := o.setPlan(r.Context(), r.PathValue("id"), in.Plan)
 		answerAdmin(w, k, err)
 	})
+	mux.HandleFunc("GET /postmaster", func(w http.ResponseWriter, r *http.Request) {
+		list, err := o.postmaster(r.Context())
+		answerAdmin(w, list, err)
+	})
+	mux.HandleFunc("GET /postmaster/{id}", func(w http.ResponseWriter, r *http.Request) {
+		raw, err := o.postmasterRaw(r.Context(), r.PathValue("id"))
+		answerAdmin(w, raw, err)
+	})
 	mux.HandleFunc("POST /backup", func(w http.ResponseWriter, r *http.Request) {
 		var in backupRequest
 		if err := readAdmin(w, r, &in); err != nil {
@@ -265,6 +273,16 @@ func (r remote) rotateKey(ctx context.Context, id string) (k NewKey, err error) 
 func (r remote) setPlan(ctx context.Context, id, plan string) (k Key, err error) {
 	err = r.do(ctx, "POST", "/keys/"+url.PathEscape(id)+"/plan", keyRequest{Plan: plan}, &k)
 	return k, err
+}
+
+func (r remote) postmaster(ctx context.Context) (list []PostmasterMessage, err error) {
+	err = r.do(ctx, "GET", "/postmaster", nil, &list)
+	return list, err
+}
+
+func (r remote) postmasterRaw(ctx context.Context, id string) (raw []byte, err error) {
+	err = r.do(ctx, "GET", "/postmaster/"+url.PathEscape(id), nil, &raw)
+	return raw, err
 }
 
 func (r remote) backup(ctx context.Context, dir string) error {

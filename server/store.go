@@ -124,6 +124,20 @@ func (d direct) setPlan(ctx context.Context, id, plan string) (Key, error) {
 	return keyJSON(k), err
 }
 
+func (d direct) postmaster(ctx context.Context) ([]PostmasterMessage, error) {
+	list, err := d.service.PostmasterMail(ctx)
+	messages := make([]PostmasterMessage, len(list))
+	for i, m := range list {
+		messages[i] = PostmasterMessage{m.ID, m.From, m.Subject, m.ReceivedAt, m.Size}
+	}
+	return messages, err
+}
+
+func (d direct) postmasterRaw(ctx context.Context, id string) ([]byte, error) {
+	m, err := d.service.PostmasterMessage(ctx, id)
+	return m.Raw, err
+}
+
 func (d direct) backup(ctx context.Context, dir string) error { return d.store.Backup(ctx, dir) }
 
 func (d direct) close() error { return d.store.Close() }

@@ -20,15 +20,23 @@ type Recipient struct {
 
 // Recipient finds the inbox for an address: the one with that address, or else the one without its
 // "+tag" unless another key ever had the address with it, or else, with Options.CatchAll, a new
-// one. The address is local-part@domain, unquoted and
+// one. Without Options.CatchAll, mail for the postmaster is kept for the operator. The address is
+// local-part@domain or "postmaster", unquoted and
 // without angle brackets, in any case. NotFound: there is no inbox (SMTP 550). Invalid: not an
 // address (553). OverQuota: the owner has received all the messages of the day (452).
 func (s *Service) Recipient(ctx context.Context, address string) (Recipient, error) {
-	local, domain, err := splitAddress(address)
+	local, domain, err := splitAddress(s.withDomain(address))
 	if err != nil {
 		return Recipient{}, err
 	}
 	address = local + "@" + domain
+	if s.isPostmaster(local, domain) {
+		in, err := s.postmasterInbox(ctx)
+		if err != nil {
+			return Recipient{}, err
+		}
+		return s.withinQuota(ctx, Recipient{address, in.ID, postmaster, postmasterPerDay})
+	}
 	in, err := s.addressed(ctx, address)
 	if ErrorCode(err) == NotFound && s.options.CatchAll != "" {
 		in, err = s.catchAll(ctx, address)
@@ -51,8 +59,13 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 		r.emailsPerDay = math.MaxInt
 		return r, nil
 	}
+	return s.withinQuota(ctx, r)
+}
+
+// withinQuota returns the recipient, or errOverQuota if the day's messages are used up.
+func (s *Service) withinQuota(ctx context.Context, r Recipient) (Recipient, error) {
 	now := s.now()
-	today, err := s.store.EmailsToday(ctx, k.ID, DayOf(now))
+	today, err := s.store.EmailsToday(ctx, r.keyID, DayOf(now))
 	if err != nil {
 		return Recipient{}, err
 	}
