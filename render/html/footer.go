@@ -3,6 +3,7 @@ package html
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"mayfly/render/doc"
 	"mayfly/render/find/lexicon"
@@ -19,12 +20,12 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	}
 	// ruled: there is a rule with footer text below it. What is above that is footer only if it is
 	// footer text.
-	// doubt: there may be an image of a button below. It is footer only if footer text is above it.
+	// doubt: there is something below that may be content. It is footer only if footer text is above it.
 	ruled, doubt := false, false
 	words := &footerWords{doc: d}
 	for i := len(blocks) - 1; i > 0; i-- {
 		l := blocks[i]
-		strong, weak := words.footerText(l)
+		strong, weak := words.footerText(l, evidence)
 		if l.Kind == doc.Rule {
 			ruled = ruled || evidence
 		} else if !strong {
@@ -37,13 +38,13 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 		if taken*10 > total*7 {
 			break
 		}
-		if doubt = !strong && (doubt || pictorial(d, l)); doubt {
+		if doubt = !strong && (doubt || l.Kind != doc.Rule && !beside(d, l)); doubt {
 			continue
 		}
 		at, evidence = i, evidence || strong
 	}
 	for at < len(blocks) {
-		strong, _ := words.footerText(blocks[at])
+		strong, _ := words.footerText(blocks[at], true)
 		if blocks[at].Kind != doc.Rule && (strong || blocks[at-1].Kind != doc.Heading) {
 			break
 		}
@@ -80,25 +81,31 @@ func secondary(l *doc.Block, body float32) bool {
 // networks.
 const maxIcon = 64
 
-// pictorial reports whether a block is nothing but an image larger than an icon: a banner, or an
-// image of a button.
-func pictorial(d *doc.Document, l *doc.Block) bool {
-	found := false
+// beside reports what has no words of a footer but stands in many: links or icons and nothing else, or
+// a postal address.
+func beside(d *doc.Document, l *doc.Block) bool {
+	bare := true
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
 		for _, s := range leaf.Spans {
 			switch {
-			case strings.TrimSpace(s.Text) == "":
-			case found || s.Image == 0:
-				return false
-			default:
-				im := &d.Images[s.Image-1]
-				if found = im.Width == 0 || im.Width > maxIcon; !found {
-					return false
-				}
+			case s.Image > 0:
+				bare = bare && d.Images[s.Image-1].Width > 0 && d.Images[s.Image-1].Width <= maxIcon
+			case s.Link == 0 && strings.ContainsFunc(s.Text, unicode.IsLetter):
+				bare = false
 			}
 		}
 	}
-	return found
+	return bare || postal(l.Text())
+}
+
+// postal reports a text with the form of an address: a few parts of a few words, a number among them.
+func postal(text string) bool {
+	if len(text) > 200 || strings.ContainsAny(text, ":#?!") {
+		return false
+	}
+	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\n\t|•·・", r) })
+	return len(parts) > 2 && strings.ContainsFunc(text, unicode.IsDigit) &&
+		!slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) > 6 || numeric(p) })
 }
 
 // footerMarks are parts of URLs typical of footers, in any language.
@@ -142,17 +149,31 @@ func (w *footerWords) in(text string) (n int, half bool) {
 }
 
 // footerText reports whether a block is footer text wherever it is, and whether it is if it is
-// secondary.
-func (w *footerWords) footerText(l *doc.Block) (strong, weak bool) {
+// secondary. At the end of a message one phrase tells; above footer text it has to be half of the
+// block.
+func (w *footerWords) footerText(l *doc.Block, above bool) (strong, weak bool) {
 	text := l.Text()
-	if len(text) > 1500 {
+	if len(text) > 1500 || pressed(l) {
 		return false, false
 	}
 	if strings.Contains(text, "©") || strings.Contains(text, "(c) 20") || w.marked(l) {
 		return true, true
 	}
+	if strings.Contains(text, "@") { // addresses have words of footers, such as help and support
+		text = strings.Join(slices.DeleteFunc(strings.Fields(text), func(word string) bool { return strings.Contains(word, "@") }), " ")
+	}
 	n, half := w.in(text)
-	return n >= footerPhrases || n > 1 && half, n > 0
+	return n >= footerPhrases || n > 1 && half, n > 0 && (half || !above && !strings.ContainsAny(text, "?？؟"))
+}
+
+// pressed reports whether a block has a button.
+func pressed(l *doc.Block) bool {
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+		if slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Button }) {
+			return true
+		}
+	}
+	return false
 }
 
 // marked reports whether a block has a link typical of footers that is no button.

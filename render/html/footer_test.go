@@ -28,3 +28,32 @@ func TestFooterInAnyLanguage(t *testing.T) {
 		}
 	}
 }
+
+// TestFooterLeavesContent: what stands above a footer in small print is part of it only if it is what
+// footers have: links, icons, addresses. What is said to the reader stays in sight.
+func TestFooterLeavesContent(t *testing.T) {
+	const mail = `<p>Your plan at Acme was changed today, and the new price applies from next month.</p>` +
+		`<p>The old plan ends then. Nothing else changes for you and your team.</p>%s` +
+		`<p style="font-size:11px;color:#888">Unsubscribe from mails of Acme.</p>`
+	small := func(text string) string { return `<p style="font-size:12px;color:#888">` + text + `</p>` }
+	for text, folded := range map[string]bool{
+		small("Anything wrong?<br>Reply to this mail and we help."):                                          false,
+		small("Reach us at help@acme.example on any day of the week."):                                       false,
+		small("Yours,<br>Ada of Acme"):                                                                       false,
+		small("Total: 12.00 EUR, paid on 3 May"):                                                             false,
+		`<table style="font-size:12px;color:#888"><tr><td>Tax<td>2.00 EUR<tr><td>Total<td>14.00 EUR</table>`: false,
+		`<table><tr><td><img src="https://a.example/a.png" width="120" height="40" alt="Get it here"><td><img src="https://a.example/b.png" width="120" height="40" alt="Or here"></table>`:            false,
+		`<a href="https://a.example/app" style="background:#000;color:#fff;padding:9px">App Store</a> <a href="https://a.example/play" style="background:#000;color:#fff;padding:9px">Google Play</a>`: false,
+		small("Acme Works, 12 Long Street, 10115 Berlin"):                                       true,
+		small(`<a href="https://a.example/x">Birds</a> <a href="https://a.example/y">Fish</a>`): true,
+		small("Privacy policy"): true,
+	} {
+		d := Read(fmt.Sprintf(mail, text))
+		last := d.Blocks[len(d.Blocks)-1]
+		if last.Kind != doc.Footer {
+			t.Errorf("%q: no footer", text)
+		} else if got := len(last.Children) > 1; got != folded {
+			t.Errorf("%q: it is folded: %v, want %v", text, got, folded)
+		}
+	}
+}
