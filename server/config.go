@@ -21,10 +21,15 @@ import (
 type Config struct {
 	HTTP    string // address of the REST API, host:port; port 0 is any free one
 	SMTP    string // address of the SMTP server, likewise
+	SMTPS   string // address of the SMTP server with implicit TLS; empty: none
 	Metrics string // address of the Prometheus metrics; empty: none
 
 	// HTTPListener and SMTPListener replace the addresses if they are set. The server closes them.
 	HTTPListener, SMTPListener net.Listener
+
+	// Balancers are the IP addresses and networks whose connections are those of other clients, named
+	// by the PROXY protocol (version 1 or 2), which a connection to the SMTP server has to begin with.
+	Balancers []string
 
 	Store   string   // directory, or postgres://user:password@host:port/database
 	Domains []string // domains of the addresses; the first is the default
@@ -55,7 +60,7 @@ type Config struct {
 	Hostname    string // name of the SMTP server; default: the machine's
 
 	HTTPCert, HTTPKey string // PEM files for HTTPS, read again when they change
-	SMTPCert, SMTPKey string // likewise for STARTTLS
+	SMTPCert, SMTPKey string // likewise for STARTTLS and SMTPS
 
 	// Limits of the SMTP server.
 	MaxMessageBytes          int64         // of a message
@@ -120,6 +125,7 @@ func (c Config) Check() error {
 	}{
 		{"HTTP", c.HTTP, c.HTTPListener == nil},
 		{"SMTP", c.SMTP, c.SMTPListener == nil},
+		{"SMTPS", c.SMTPS, c.SMTPS != ""},
 		{"metrics", c.Metrics, c.Metrics != ""},
 	} {
 		if !a.needed {
@@ -130,6 +136,12 @@ func (c Config) Check() error {
 		} else if _, err := net.ResolveTCPAddr("tcp", a.addr); err != nil {
 			fault("the %s address %q cannot be used: %w", a.name, a.addr, err)
 		}
+	}
+	if c.SMTPS != "" && c.SMTPCert == "" && c.SMTPKey == "" {
+		fault("SMTPS needs a certificate: give --smtp-cert and --smtp-key")
+	}
+	if _, err := networks(c.Balancers); err != nil {
+		faults = append(faults, err)
 	}
 	if err := checkStore(c.Store); err != nil && !c.InMemory {
 		faults = append(faults, err)

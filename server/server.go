@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pires/go-proxyproto"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/net/netutil"
 
@@ -37,7 +38,8 @@ type Server struct {
 	metrics *http.Server // nil if there are none
 	admin   *adminSocket // nil for a database
 
-	httpListener, smtpListener, metricsListener net.Listener
+	httpListener, smtpListener     net.Listener
+	smtpsListener, metricsListener net.Listener // nil if there are none
 
 	running  sync.WaitGroup // the parts, which serve
 	failed   chan error     // the first failure of a part
@@ -109,6 +111,7 @@ func (s *Server) listen() error {
 	}{
 		{"HTTP", s.config.HTTP, &s.httpListener},
 		{"SMTP", s.config.SMTP, &s.smtpListener},
+		{"SMTPS", s.config.SMTPS, &s.smtpsListener},
 		{"metrics", s.config.Metrics, &s.metricsListener},
 	} {
 		if *l.listener != nil || l.addr == "" {
@@ -152,7 +155,17 @@ func (s *Server) newServers() (err error) {
 	if err != nil {
 		return err
 	}
-	s.httpListener = netutil.LimitListener(s.httpListener, c.MaxHTTPConnections)
+	balancers, err := networks(c.Balancers)
+	if err != nil {
+		return err
+	}
+	// A balancer's checks of the REST API need no header. An SMTP server speaks first, and so has to
+	// know whether one comes.
+	s.httpListener = balanced(netutil.LimitListener(s.httpListener, c.MaxHTTPConnections), balancers, proxyproto.USE)
+	s.smtpListener = balanced(s.smtpListener, balancers, proxyproto.REQUIRE)
+	if s.smtpsListener != nil {
+		s.smtpsListener = balanced(s.smtpsListener, balancers, proxyproto.REQUIRE)
+	}
 	if httpTLS != nil {
 		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
 	}
@@ -221,6 +234,9 @@ func (s *Server) serve() {
 	}
 	start("REST API", func() error { return s.rest.Serve(s.httpListener) })
 	start("SMTP", func() error { return s.smtp.Serve(s.smtpListener) })
+	if s.smtpsListener != nil {
+		start("SMTPS", func() error { return s.smtp.ServeTLS(s.smtpsListener) })
+	}
 	start("sweeper", func() error { return s.service.Run(ctx) })
 	if s.admin != nil {
 		start("admin socket", s.admin.serve)
@@ -229,7 +245,7 @@ func (s *Server) serve() {
 		start("metrics", func() error { return ignoreClosed(s.metrics.Serve(s.metricsListener)) })
 	}
 	go s.supervise()
-	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "metrics", s.MetricsAddr(), "store", StoreName(s.config.Store))
+	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.SMTPSAddr(), "metrics", s.MetricsAddr(), "store", StoreName(s.config.Store))
 }
 
 // supervise stops the server when a part fails. It ends with the server.
@@ -265,12 +281,18 @@ func (s *Server) HTTPAddr() string { return s.httpListener.Addr().String() }
 // SMTPAddr returns the address of the SMTP server, host:port.
 func (s *Server) SMTPAddr() string { return s.smtpListener.Addr().String() }
 
+// SMTPSAddr returns the address of the SMTP server with implicit TLS, host:port, or "" if there is
+// none.
+func (s *Server) SMTPSAddr() string { return addr(s.smtpsListener) }
+
 // MetricsAddr returns the address of the metrics, host:port, or "" if there are none.
-func (s *Server) MetricsAddr() string {
-	if s.metricsListener == nil {
+func (s *Server) MetricsAddr() string { return addr(s.metricsListener) }
+
+func addr(l net.Listener) string {
+	if l == nil {
 		return ""
 	}
-	return s.metricsListener.Addr().String()
+	return l.Addr().String()
 }
 
 // Done returns a channel that is closed when the server has stopped, after Shutdown or a failure.
@@ -313,7 +335,7 @@ func (s *Server) stop(ctx context.Context) error {
 
 // close releases what open has opened, even if it did not complete.
 func (s *Server) close() error {
-	for _, l := range []net.Listener{s.httpListener, s.smtpListener, s.metricsListener} {
+	for _, l := range []net.Listener{s.httpListener, s.smtpListener, s.smtpsListener, s.metricsListener} {
 		if l != nil {
 			_ = l.Close() // it is already closed if it was served
 		}

@@ -43,9 +43,11 @@ type conn struct {
 	server  *Server
 	raw     net.Conn     // for deadlines
 	nc      net.Conn     // for reading and writing: raw, or TLS over it
-	address netip.Prefix // of the client, for the limits per address
+	address netip.Prefix // of the client, for the limits per address; set by Server.join
 	budget  *budget      // for its messages
 	log     *slog.Logger
+
+	implicitTLS bool // begin with a TLS handshake
 
 	in    []byte  // input buffer: small or bulk
 	r, w  int     // in[r:w] is input that is not consumed yet
@@ -65,7 +67,7 @@ type conn struct {
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	return &conn{server: s, raw: nc, nc: nc, address: clientPrefix(nc.RemoteAddr()), budget: &s.budget, log: s.options.Log}
+	return &conn{server: s, raw: nc, nc: nc, budget: &s.budget, log: s.options.Log}
 }
 
 // serve runs the session and closes the connection.
@@ -73,14 +75,23 @@ func (c *conn) serve() {
 	c.begun = time.Now()
 	c.small = make([]byte, commandSize)
 	c.in = c.small
-	c.reply("220 " + c.server.options.Hostname + " ESMTP Mayfly")
-	err := c.commands()
+	err := c.session()
 	c.farewell(err)
 	c.nc.Close()
 	c.tx.body.release()
 	c.shrink()
 	c.log.Debug("SMTP session", "remote", c.raw.RemoteAddr().String(), "messages", c.messages, "refused", c.refused,
 		"errors", c.errors, "tls", c.secure, "duration", time.Since(c.begun), "end", err)
+}
+
+func (c *conn) session() error {
+	if c.implicitTLS {
+		if err := c.handshake(); err != nil {
+			return err
+		}
+	}
+	c.reply("220 " + c.server.options.Hostname + " ESMTP Mayfly")
+	return c.commands()
 }
 
 // farewell tells the client why the server ends the session, and sends the replies not yet sent.
@@ -400,6 +411,15 @@ func (c *conn) startTLS(arg string) error {
 	if err := c.flush(); err != nil {
 		return err
 	}
+	if err := c.handshake(); err != nil {
+		return err
+	}
+	c.greeted, c.authenticated = false, false
+	c.tx.reset()
+	return nil
+}
+
+func (c *conn) handshake() error {
 	c.setReadTimeout(time.Now(), c.server.options.IdleTimeout)
 	secure := tls.Server(c.raw, c.server.options.TLS)
 	if err := secure.HandshakeContext(c.server.ctx); err != nil {
@@ -407,7 +427,5 @@ func (c *conn) startTLS(arg string) error {
 	}
 	c.nc = secure
 	c.secure = true
-	c.greeted, c.authenticated = false, false
-	c.tx.reset()
 	return nil
 }

@@ -60,7 +60,12 @@ func New(svc Service, o Options) (*Server, error) {
 }
 
 // Serve accepts connections on l until Shutdown is called, and then returns nil. It closes l.
-func (s *Server) Serve(l net.Listener) error {
+func (s *Server) Serve(l net.Listener) error { return s.accept(l, false) }
+
+// ServeTLS is Serve for connections that begin with a TLS handshake (RFC 8314). It needs Options.TLS.
+func (s *Server) ServeTLS(l net.Listener) error { return s.accept(l, true) }
+
+func (s *Server) accept(l net.Listener, implicitTLS bool) error {
 	defer l.Close()
 	if !s.addListener(l) {
 		return nil
@@ -72,7 +77,7 @@ func (s *Server) Serve(l net.Listener) error {
 		switch {
 		case err == nil:
 			delay = 0
-			s.admit(nc)
+			s.admit(nc, implicitTLS)
 		case s.draining.Load():
 			return nil
 		case errors.Is(err, net.ErrClosed):
@@ -105,47 +110,64 @@ func (s *Server) removeListener(l net.Listener) {
 }
 
 // admit starts a session on nc if the limits allow it.
-func (s *Server) admit(nc net.Conn) {
+func (s *Server) admit(nc net.Conn, implicitTLS bool) {
 	c := newConn(s, nc)
-	reason := s.register(c)
-	if reason == "" {
-		go func() {
-			defer s.unregister(c)
-			c.serve()
-		}()
+	c.implicitTLS = implicitTLS
+	if !s.register(c) {
+		s.turnAway(c, Connections)
 		return
 	}
-	s.count.refuse(reason)
-	// The few octets fit into the socket's buffer; the deadline is for a transport without one.
-	nc.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
-	fmt.Fprintf(nc, "421 4.3.2 %s Too many connections, try again later\r\n", s.options.Hostname)
-	nc.Close()
+	go func() {
+		defer s.unregister(c)
+		// If a balancer says what it is, this reads the connection.
+		if !s.join(c, clientPrefix(nc.RemoteAddr())) {
+			s.turnAway(c, PerAddress)
+			return
+		}
+		c.serve()
+	}()
 }
 
-// register adds a connection, or returns which limit it would exceed.
-func (s *Server) register(c *conn) Reason {
+func (s *Server) turnAway(c *conn, reason Reason) {
+	s.count.refuse(reason)
+	if !c.implicitTLS {
+		// The few octets fit into the socket's buffer; the deadline is for a transport without one.
+		c.raw.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+		fmt.Fprintf(c.raw, "421 4.3.2 %s Too many connections, try again later\r\n", s.options.Hostname)
+	}
+	c.raw.Close()
+}
+
+// register adds a connection, unless there are too many.
+func (s *Server) register(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.draining.Load() || len(s.conns) >= s.options.MaxConnections {
-		return Connections
-	}
-	c.budget = &s.budget
-	if c.address.IsValid() {
-		from := s.clients[c.address]
-		if from == nil {
-			from = &client{budget: budget{limit: s.budget.limit / 2, parent: &s.budget}}
-			s.clients[c.address] = from
-		}
-		if from.connections >= s.options.MaxConnectionsPerAddress {
-			return PerAddress
-		}
-		from.connections++
-		c.budget = &from.budget
+		return false
 	}
 	s.conns[c] = struct{}{}
 	s.running.Add(1)
+	return true
+}
+
+// join adds a registered connection to those from its address, unless there are too many.
+func (s *Server) join(c *conn, address netip.Prefix) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if address.IsValid() {
+		from := s.clients[address]
+		if from == nil {
+			from = &client{budget: budget{limit: s.budget.limit / 2, parent: &s.budget}}
+			s.clients[address] = from
+		}
+		if from.connections >= s.options.MaxConnectionsPerAddress {
+			return false
+		}
+		from.connections++
+		c.address, c.budget = address, &from.budget
+	}
 	s.count.sessions.Add(1)
-	return ""
+	return true
 }
 
 func (s *Server) unregister(c *conn) {

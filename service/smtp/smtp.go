@@ -39,7 +39,7 @@ type Service interface {
 type Options struct {
 	Hostname string // name of the server; default: the machine's
 
-	TLS *tls.Config // for STARTTLS, which is not offered without it
+	TLS *tls.Config // for ServeTLS and STARTTLS, which is not offered without it
 
 	AuthAny bool // offer AUTH and accept any login; else AUTH is not offered
 

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/pires/go-proxyproto"
+)
+
+// headerTimeout bounds how long a connection from a balancer can take to say whose it is.
+const headerTimeout = 5 * time.Second
+
+// networks parses the networks of balancers. A single address is a network.
+func networks(list []string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, text := range list {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			var a netip.Addr
+			a, err = netip.ParseAddr(text)
+			p = netip.PrefixFrom(a, a.BitLen())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the balancer %q is neither an IP address nor a network such as 10.0.0.0/8", text)
+		}
+		all = append(all, p.Masked())
+	}
+	return all, nil
+}
+
+// balanced makes the connections that come from balancers those of the clients that the PROXY
+// protocol names. Under the policy REQUIRE each of them has to, under USE it may.
+func balanced(l net.Listener, balancers []netip.Prefix, policy proxyproto.Policy) net.Listener {
+	if len(balancers) == 0 {
+		return l
+	}
+	return balancedListener{&proxyproto.Listener{
+		Listener: l,
+		ConnPolicy: func(o proxyproto.ConnPolicyOptions) (proxyproto.Policy, error) {
+			if tcp, ok := o.Upstream.(*net.TCPAddr); ok {
+				from := tcp.AddrPort().Addr().Unmap()
+				if slices.ContainsFunc(balancers, func(p netip.Prefix) bool { return p.Contains(from) }) {
+					return policy, nil
+				}
+			}
+			return proxyproto.SKIP, nil
+		},
+		ReadHeaderTimeout: headerTimeout,
+	}}
+}
+
+type balancedListener struct{ *proxyproto.Listener }
+
+// Accept implements net.Listener.
+func (l balancedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if p, ok := c.(*proxyproto.Conn); ok {
+		return balancedConn{p}, err
+	}
+	return c, err
+}
+
+// balancedConn can close one direction, like a TCP connection.
+type balancedConn struct{ *proxyproto.Conn }
+
+// CloseWrite ends what is sent.
+func (c balancedConn) CloseWrite() error {
+	if tcp, ok := c.TCPConn(); ok {
+		return tcp.CloseWrite()
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package server_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/smtp"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pires/go-proxyproto"
+)
+
+// behind connects through a balancer that names a client.
+func behind(t *testing.T, addr, client string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	must(t, err)
+	t.Cleanup(func() { conn.Close() })
+	header := proxyproto.HeaderProxyFromAddrs(2, &net.TCPAddr{IP: net.ParseIP(client), Port: 4000}, conn.RemoteAddr())
+	_, err = header.WriteTo(conn)
+	must(t, err)
+	return conn, bufio.NewReader(conn)
+}
+
+// wantLine reads a line that begins with want.
+func wantLine(t *testing.T, r *bufio.Reader, want string) {
+	t.Helper()
+	if line, err := r.ReadString('\n'); err != nil || !strings.HasPrefix(line, want) {
+		t.Errorf("got %q, %v, want %q", line, err, want)
+	}
+}
+
+// Behind a balancer, the limits of an address are those of the client's.
+func TestLimitsBehindABalancer(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.Balancers = []string{"192.0.2.0/24", "127.0.0.1"}
+	c.MaxConnectionsPerAddress = 1
+	var log logBuffer
+	c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s := start(t, c)
+	_, one := behind(t, s.SMTPAddr(), "203.0.113.1")
+	wantLine(t, one, "220 ")
+	_, two := behind(t, s.SMTPAddr(), "203.0.113.2")
+	wantLine(t, two, "220 ")
+	_, again := behind(t, s.SMTPAddr(), "203.0.113.1")
+	wantLine(t, again, "421 ")
+
+	// A client that gets past the balancer is not served.
+	conn, err := net.Dial("tcp", s.SMTPAddr())
+	must(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "EHLO me\r\n")
+	must(t, err)
+	if answer, err := io.ReadAll(conn); len(answer) > 0 {
+		t.Errorf("without the protocol: %q, %v", answer, err)
+	}
+
+	web, answer := behind(t, s.HTTPAddr(), "203.0.113.9")
+	_, err = io.WriteString(web, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	must(t, err)
+	wantLine(t, answer, "HTTP/1.1 200")
+	_, err = io.Copy(io.Discard, answer)
+	must(t, err)
+	// The balancer's own checks need no header.
+	if status, _ := get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/readyz"); status != 200 {
+		t.Errorf("ready: %d", status)
+	}
+	if !strings.Contains(log.String(), "peer=203.0.113.9:4000") {
+		t.Errorf("the log does not name the client:\n%s", log.String())
+	}
+}
+
+// Nobody but a balancer can say who it is.
+func TestOnlyBalancersNameClients(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.Balancers = []string{"192.0.2.0/24"}
+	s := start(t, c)
+	_, mail := behind(t, s.SMTPAddr(), "203.0.113.1")
+	wantLine(t, mail, "220 ")
+	wantLine(t, mail, "500 ")
+	_, web := behind(t, s.HTTPAddr(), "203.0.113.1")
+	wantLine(t, web, "HTTP/1.1 400")
+}
+
+func TestSMTPS(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	dir := t.TempDir()
+	c.SMTPCert, c.SMTPKey = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	certificate(t, c.SMTPCert, c.SMTPKey, "mx.test")
+	c.SMTPS = "127.0.0.1:0"
+	s := start(t, c)
+	_, in := newInbox(t, s)
+	conn, err := tls.Dial("tcp", s.SMTPSAddr(), &tls.Config{InsecureSkipVerify: true})
+	must(t, err)
+	client, err := smtp.NewClient(conn, "mx.test")
+	must(t, err)
+	defer client.Close()
+	if ok, _ := client.Extension("STARTTLS"); ok {
+		t.Error("STARTTLS within TLS")
+	}
+	must(t, client.Mail("x@y.test"))
+	must(t, client.Rcpt(in.Address))
+	w, err := client.Data()
+	must(t, err)
+	_, err = fmt.Fprint(w, "Subject: secret\r\n\r\n")
+	must(t, err)
+	must(t, w.Close())
+	must(t, client.Quit())
+
+	c.Store, c.SMTPCert, c.SMTPKey = filepath.Join(dir, "store"), "", ""
+	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "SMTPS needs a certificate") {
+		t.Errorf("without a certificate: %v", err)
+	}
+}
+
+type logBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
