@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -8,7 +9,6 @@ import (
 	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
-	"mayfly/render/link"
 )
 
 // maxButton is the longest text of a button, in bytes.
@@ -72,11 +72,10 @@ func (b *builder) closeLink(f *frame) {
 	if len(b.anchor.text) == 0 && b.anchor.image > 0 {
 		// The link is nothing but the image.
 		im := &b.doc.Images[b.anchor.image-1]
-		text := placeholder(im)
-		if host := b.links.At(f.link).Host; host != "" && im.Width <= maxIcon {
-			text = link.Domain(host)
+		if title, _ := attr(f.node, "title"); im.Alt == "" {
+			im.Alt = clean.Line(title)
 		}
-		b.showImage(f, b.anchor.image, text)
+		b.showImage(f, b.anchor.image, cmp.Or(im.Alt, placeholder(im)))
 	}
 	if b.anchor.n == f.link {
 		b.links.AddText(f.link, clean.Line(string(b.anchor.text)))

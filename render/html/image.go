@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,12 +19,15 @@ const maxImages = 5000
 // readImage reads an img element with the computed style s, or nil.
 func (b *builder) readImage(n *html.Node, s *css.Style) doc.Image {
 	var im doc.Image
+	title := ""
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "src":
 			im.Src = strings.TrimSpace(b.source.value(a.Val))
 		case "alt":
 			im.Alt, im.HasAlt = clean.Line(a.Val), true
+		case "title":
+			title = clean.Line(a.Val)
 		case "width":
 			im.Width = pixels(a.Val)
 		case "height":
@@ -41,6 +45,7 @@ func (b *builder) readImage(n *html.Node, s *css.Style) doc.Image {
 			im.Height = int(s.Height.Value)
 		}
 	}
+	im.Alt = cmp.Or(im.Alt, title)
 	classify(&im)
 	return im
 }

@@ -12,6 +12,7 @@ import (
 func (b *builder) tidy() {
 	d := b.doc
 	d.Blocks = mergeTables(dropRepeats(d, b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL})))
+	sayImages(d)
 	b.headings(d.Blocks)
 	d.Blocks = trimRules(d.Blocks)
 	d.Blocks = mergeLists(d.Blocks)

@@ -1,0 +1,296 @@
+package html
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"mayfly/render/doc"
+	"mayfly/render/link"
+)
+
+// alts decides what the images of a document say, once all its text is known.
+type alts struct {
+	doc    *doc.Document
+	said   map[string]bool // the lines and alternative texts so far
+	worded map[int]bool    // the links that text leads to, or an image that is shown
+	hosts  map[string]int  // how many links lead to a host
+}
+
+// sayImages keeps of the alternative texts those that say something: neither what stands beside the
+// image or was said before, nor what the image is. An image without one that is a link has the name
+// of where it leads, unless text leads there, too.
+func sayImages(d *doc.Document) {
+	if len(d.Images) == 0 {
+		return
+	}
+	a := alts{doc: d, said: map[string]bool{}, worded: map[int]bool{}, hosts: map[string]int{}}
+	for i := range d.Links {
+		a.hosts[d.Links[i].Host]++
+	}
+	var leaves []*doc.Block
+	for leaf := range d.Leaves() {
+		leaves = append(leaves, leaf)
+		for i := range leaf.Spans {
+			if s := &leaf.Spans[i]; s.Image == 0 && strings.TrimSpace(s.Text) != "" {
+				a.worded[s.Link] = true
+			}
+		}
+	}
+	dropped := false
+	for i, leaf := range leaves {
+		var next *doc.Block
+		if i+1 < len(leaves) {
+			next = leaves[i+1]
+		}
+		dropped = a.leaf(leaf, next) || dropped
+	}
+	if dropped {
+		d.Blocks = withoutEmpty(d.Blocks)
+	}
+}
+
+// leaf decides what the images in a leaf say, and reports whether it drops any.
+func (a *alts) leaf(leaf, next *doc.Block) (dropped bool) {
+	beside := lines(leaf, next)
+	size := 0
+	kept := leaf.Spans[:0]
+	for _, s := range leaf.Spans {
+		if s.Image > 0 && !s.Button {
+			im := &a.doc.Images[s.Image-1]
+			a.worded[s.Link] = a.worded[s.Link] || !icon(im) && a.leads(next, s.Link)
+			if text := a.text(im, s.Link, beside); text == "" {
+				a.shift(s.Image, size-len(s.Text))
+				dropped = true
+				continue
+			} else if text != s.Text {
+				a.rename(s.Link, s.Text, text)
+				s.Text = text
+			}
+			a.said[fold(s.Text)], a.worded[s.Link] = true, true
+		}
+		size += len(s.Text)
+		kept = append(kept, s)
+	}
+	if leaf.Spans = kept; dropped {
+		trimSpans(leaf)
+	}
+	for _, line := range lines(leaf) {
+		a.said[line] = true
+	}
+	return dropped
+}
+
+// leads reports whether a leaf has a link to the same folder of the same site as link n.
+func (a *alts) leads(leaf *doc.Block, n int) bool {
+	if leaf == nil || n == 0 {
+		return false
+	}
+	folder := func(n int) string {
+		target, _, _ := strings.Cut(a.doc.Links[n-1].Target, "?")
+		return target[:strings.LastIndexByte(target, '/')+1]
+	}
+	return slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool {
+		return s.Link > 0 && s.Image == 0 && folder(s.Link) == folder(n)
+	})
+}
+
+// text returns what an image says, or "".
+func (a *alts) text(im *doc.Image, link int, beside []string) string {
+	alt := informative(im.Alt)
+	reached := link == 0 || a.worded[link]
+	said := fold(alt)
+	switch {
+	case alt == "" && link == 0 && (im.Remote || im.HasAlt), alt == "" && reached && link > 0:
+		return ""
+	case alt == "" && link > 0:
+		return a.name(im, link)
+	case alt == "":
+		return placeholder(im)
+	case said != "" && reached && (a.said[said] && !icon(im) || slices.Contains(beside, said)):
+		return ""
+	}
+	return alt
+}
+
+// name returns the name of an image that is a link: the site that it leads to, or else words in the
+// name of its file.
+func (a *alts) name(im *doc.Image, n int) string {
+	host := a.doc.Links[n-1].Host
+	if host == "" || a.hosts[host] > 1 { // many links lead there, as through a click tracker
+		if words := fileWords(im.Src); words != "" {
+			return words
+		}
+	}
+	if host == "" {
+		return placeholder(im)
+	}
+	domain := link.Domain(host)
+	if name, ok := strings.CutSuffix(domain, ".com"); ok && icon(im) {
+		return strings.ToUpper(name[:1]) + name[1:]
+	}
+	return domain
+}
+
+// icon reports whether an image is known to be small.
+func icon(im *doc.Image) bool { return im.Width > 0 && im.Width <= maxIcon }
+
+// rename gives a link whose text is that of its image the new one.
+func (a *alts) rename(n int, from, to string) {
+	if n > 0 && a.doc.Links[n-1].Text == from {
+		a.doc.Links[n-1].Text = to
+	}
+}
+
+// shift moves the images behind one that is dropped, in the same leaf.
+func (a *alts) shift(n, end int) {
+	images := a.doc.Images[n-1:]
+	for i := range images {
+		if images[i].Leaf != images[0].Leaf {
+			return
+		}
+		images[i].Offset = max(images[i].Offset-max(end, 0), 0)
+	}
+}
+
+// nameless are words that say what an image is rather than what it shows.
+var nameless = []string{"image", "img", "picture", "pic", "photo", "graphic", "icon", "logo", "banner", "header", "hero", "masthead",
+	"footer", "spacer", "divider", "separator", "line", "background", "decoration", "placeholder", "arrow", "bullet", "alt", "text"}
+
+// informative returns an alternative text without what it says about the image itself. It is empty if
+// there is nothing else, or if it is the name of a file.
+func informative(alt string) string {
+	words := strings.Fields(alt)
+	other := func(w string) bool { return !slices.Contains(nameless, fold(w)) }
+	if len(words) == 1 {
+		words = strings.FieldsFunc(alt, func(r rune) bool { return r == '_' || r == '-' })
+		if ext := path.Ext(alt); len(ext) > 3 && len(ext) <= 5 && extensions[strings.ToLower(ext)] {
+			return ""
+		}
+	}
+	if len(words) > 0 && !slices.ContainsFunc(words, other) {
+		return ""
+	}
+	if n := len(alt) - len(" icon"); n > 0 && strings.EqualFold(alt[n:], " icon") {
+		return strings.TrimSpace(alt[:n])
+	}
+	return alt
+}
+
+var extensions = map[string]bool{".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".svg": true}
+
+// fileWords returns the words in the name of an image's file, if it is made of words.
+func fileWords(src string) string {
+	src, _, _ = strings.Cut(src, "?")
+	name := path.Base(src)
+	if !extensions[strings.ToLower(path.Ext(name))] {
+		return ""
+	}
+	name, _, _ = strings.Cut(strings.TrimSuffix(name, path.Ext(name)), "@")
+	var words []string
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == ' ' }) {
+		if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) || len(word) > 16 {
+			return "" // a number, or something encoded
+		}
+		if !slices.Contains(nameless, fold(word)) {
+			words = append(words, word)
+		}
+	}
+	text := strings.Join(words, " ")
+	if len(text) < 3 || len(words) > 4 {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// fold returns a text by which it is compared: its letters and digits in lower case.
+func fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+// lines returns the lines of leaves, without images, as they are compared.
+func lines(leaves ...*doc.Block) (lines []string) {
+	for _, leaf := range leaves {
+		if leaf == nil {
+			continue
+		}
+		var text strings.Builder
+		for i := range leaf.Spans {
+			if s := &leaf.Spans[i]; s.Image == 0 {
+				text.WriteString(s.Text)
+			}
+		}
+		for line := range strings.SplitSeq(text.String(), "\n") {
+			if line = fold(line); line != "" {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
+// trimSpans removes the space at both ends of a leaf.
+func trimSpans(leaf *doc.Block) {
+	for len(leaf.Spans) > 0 {
+		s := &leaf.Spans[0]
+		if s.Text = strings.TrimLeft(s.Text, " \n"); s.Text != "" {
+			break
+		}
+		leaf.Spans = leaf.Spans[1:]
+	}
+	for n := len(leaf.Spans); n > 0; n = len(leaf.Spans) {
+		s := &leaf.Spans[n-1]
+		if s.Text = strings.TrimRight(s.Text, " \n"); s.Text != "" {
+			break
+		}
+		leaf.Spans = leaf.Spans[:n-1]
+	}
+}
+
+// withoutEmpty returns blocks without those that nothing is left of, and tables without such rows and
+// columns.
+func withoutEmpty(blocks []*doc.Block) []*doc.Block {
+	kept := make([]*doc.Block, 0, len(blocks))
+	gap := false
+	for _, b := range blocks {
+		b.Children = withoutEmpty(b.Children)
+		left := []*doc.Block{b}
+		switch {
+		case b.Kind == doc.Rule || b.Kind == doc.Cell || len(b.Spans) > 0:
+		case len(b.Children) == 0, b.Kind == doc.Row && !slices.ContainsFunc(b.Children, hasContent):
+			left = nil
+		case b.Kind == doc.Table:
+			left = withoutColumns(b)
+		}
+		if len(left) == 0 {
+			gap = gap || b.Gap
+			continue
+		}
+		left[0].Gap = left[0].Gap || gap && len(kept) > 0
+		gap = false
+		kept = append(kept, left...)
+	}
+	return kept
+}
+
+func hasContent(cell *doc.Block) bool { return len(cell.Children) > 0 }
+
+// withoutColumns removes the empty columns of a table. With one column left it is no table.
+func withoutColumns(table *doc.Block) []*doc.Block {
+	dropColumns(table.Children)
+	var blocks []*doc.Block
+	for _, row := range table.Children {
+		if len(row.Children) > 1 {
+			return []*doc.Block{table}
+		}
+		blocks = append(blocks, row.Children[0].Children...)
+	}
+	blocks[0].Gap = blocks[0].Gap || table.Gap
+	return blocks
+}
