@@ -43,6 +43,7 @@ type rule struct {
 // step is a compound selector and its relation to the one before it (further out): ' ', '>' or '+'.
 type step struct {
 	compound   cascadia.Sel
+	counts     bool // it counts the siblings of an element
 	combinator byte
 }
 
@@ -244,10 +245,13 @@ func compoundEnd(s string) int {
 
 func parseCompound(text string) (parsedStep, bool) {
 	plain := unbracketed(text)
+	counts := false
 	for pseudo := range strings.SplitSeq(plain, ":") {
 		switch {
 		case strings.HasPrefix(plain, pseudo):
 		case pseudo == "link", pseudo == "root", pseudo == "first-child", pseudo == "last-child":
+		case strings.HasPrefix(pseudo, "nth-child("), pseudo == "first-of-type", pseudo == "last-of-type":
+			counts = true
 		default:
 			return parsedStep{}, false
 		}
@@ -256,7 +260,7 @@ func parseCompound(text string) (parsedStep, bool) {
 	if err != nil {
 		return parsedStep{}, false
 	}
-	p := parsedStep{step: step{compound: sel}}
+	p := parsedStep{step: step{compound: sel, counts: counts}}
 	name := func(s string) string {
 		if i := strings.IndexAny(s, ".#:["); i >= 0 {
 			s = s[:i]
@@ -327,6 +331,20 @@ func (s *sheet) match(n *html.Node, found []int32) []int32 {
 	return found
 }
 
+// maxCounted bounds the siblings that are counted for an element.
+const maxCounted = 100
+
+func crowded(n *html.Node) bool {
+	siblings := 0
+	for c := n; c != nil && siblings < maxCounted; c = c.PrevSibling {
+		siblings++
+	}
+	for c := n; c != nil && siblings < maxCounted; c = c.NextSibling {
+		siblings++
+	}
+	return siblings >= maxCounted
+}
+
 // matches tries a rule's selector on an element. A descendant step takes the nearest ancestor that
 // fits, with the whole chain of child steps: one farther out never leaves more room for the
 // remaining steps.
@@ -356,7 +374,7 @@ func (s *sheet) matches(r *rule, n *html.Node) bool {
 func (s *sheet) chain(r *rule, i int, n *html.Node) (int, *html.Node) {
 	for {
 		s.tries++
-		if n == nil || n.Type != html.ElementNode || !r.steps[i].compound.Match(n) {
+		if n == nil || n.Type != html.ElementNode || r.steps[i].counts && crowded(n) || !r.steps[i].compound.Match(n) {
 			return -1, nil
 		}
 		if i > 0 && n.DataAtom == atom.Input {
