@@ -82,6 +82,7 @@ type Block struct {
 	Aside   string // Item: secondary text at the right edge of its first line
 	Head    int    // Table: how many of its first rows are headers. Cell: 1 if it is a header
 	Columns int    // Cell: how many columns it spans, at least 1
+	Rows    int    // Cell: how many rows it spans, if more than 1. It is empty in all but the first
 	Width   Width  // Table, Cell, Rule
 	VAlign  VAlign // Cell
 	Ruled   bool   // Row: a line above it sets it apart

@@ -139,6 +139,9 @@ func titleRow(rows []*doc.Block) bool {
 			return false
 		}
 	}
+	if bold && back.Set && !strong(rows[1]) {
+		return true
+	}
 	coloured := back.Set
 	for i, r := range rows[1:] {
 		b, c := rowLook(r)

@@ -114,10 +114,22 @@ func keepRules(table *doc.Block) {
 		}
 	}
 	if n > 1 && n*2 > len(rest) {
-		for _, r := range rest {
-			r.Ruled = false
+		for i, r := range rest {
+			r.Ruled = r.Ruled && i > 0 && i == len(rest)-1 && strong(r) && !strong(rest[i-1])
 		}
 	}
+	for i, r := range rest[:max(len(rest)-1, 0)] { // those that name what is below them
+		_, back := rowLook(r)
+		if back.Set && strong(r) && filled(r) > 1 && !strong(rest[i+1]) {
+			r.Gap, rest[i+1].Ruled = r.Gap || i > 0, true
+		}
+	}
+}
+
+// strong reports whether all of a row is bold.
+func strong(row *doc.Block) bool {
+	bold, _ := rowLook(row)
+	return bold
 }
 
 // titled reports whether rows of one line each are below a row of words.

@@ -37,7 +37,7 @@ func (b *builder) place(f *frame) {
 			one.Align = at
 		}
 	case f.style.Display == css.Table || around.style.Content != doc.Start: // as wide as its content
-		if longest(one) <= shortLine {
+		if short(one) {
 			one.Align = at
 		}
 	}
@@ -46,6 +46,7 @@ func (b *builder) place(f *frame) {
 const (
 	narrowBox = .75 // part of its room below which a box is narrow
 	shortLine = 60  // characters of text that leave room beside it
+	fewLeaves = 50
 )
 
 // room returns how wide an element is, in px; 0 if that depends on what is beside it.
@@ -83,14 +84,13 @@ func alone(f *frame) bool {
 	return f.node.Data != ""
 }
 
-// longest returns how many characters the longest leaf in a block has.
-func longest(b *doc.Block) int {
-	n := utf8.RuneCountInString(b.Text())
-	if len(b.Children) > 0 {
-		n = 0
+// short reports whether a block has few leaves, and none that fills a line.
+func short(b *doc.Block) bool {
+	leaves := 0
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{b}}).Leaves() {
+		if leaves++; leaves > fewLeaves || utf8.RuneCountInString(leaf.Text()) > shortLine {
+			return false
+		}
 	}
-	for _, c := range b.Children {
-		n = max(n, longest(c))
-	}
-	return n
+	return true
 }

@@ -20,12 +20,48 @@ func (b *builder) openCell(f *frame) {
 		return
 	}
 	cell := newCell(&f.style)
-	if span, ok := attr(f.node, "colspan"); ok {
-		if n, err := strconv.Atoi(strings.TrimSpace(span)); err == nil {
-			cell.Columns = min(max(n, 1), maxColumns)
-		}
+	if n := spanAttr(f, "colspan"); n > 0 {
+		cell.Columns = n
 	}
+	cell.Rows = spanAttr(f, "rowspan")
 	b.push(f, cell)
+}
+
+// spanAttr returns how many columns or rows an attribute says, 0 if none.
+func spanAttr(f *frame, key string) int {
+	v, _ := attr(f.node, key)
+	n, _ := strconv.Atoi(strings.TrimSpace(v))
+	return min(max(n, 0), maxColumns)
+}
+
+// spanRows puts an empty cell into each row that a cell above it reaches into.
+func spanRows(rows []*doc.Block) {
+	var reach [maxColumns]int // rows left, by column
+	for _, r := range rows {
+		if r.Kind != doc.Row {
+			continue
+		}
+		at := 0
+		var cells []*doc.Block
+		pad := func() {
+			for ; at < maxColumns && reach[at] > 0; at++ {
+				reach[at]--
+				cells = append(cells, &doc.Block{Kind: doc.Cell, Columns: 1})
+			}
+		}
+		for _, c := range r.Children {
+			pad()
+			cells = append(cells, c)
+			if c.Kind == doc.Cell {
+				for i := at; c.Rows > 1 && i < min(at+c.Columns, maxColumns); i++ {
+					reach[i] = c.Rows - 1
+				}
+				at += c.Columns
+			}
+		}
+		pad()
+		r.Children = cells
+	}
 }
 
 // newCell returns a cell for a box.
@@ -66,6 +102,7 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 	if f.style.Display != css.TableRow {
 		t.width = width(&f.style)
 	}
+	spanRows(table.Children)
 	for _, c := range table.Children {
 		if c.Kind == doc.Row {
 			t.row(c)
@@ -166,6 +203,7 @@ type columns struct {
 	rows  []*doc.Block
 	rule  *doc.Block // below the last row
 	under bool       // the last row has a border below it
+	reach int        // rows that cells reach into, from the last one on
 }
 
 // ruled tells the borders above and below a row or a cell.
@@ -177,7 +215,13 @@ func (t *columns) row(row *doc.Block) {
 	if len(filled) == 0 {
 		return
 	}
-	if len(filled) == 1 && (len(t.rows) == 0 || !brief(filled[0])) {
+	t.reach--
+	for _, c := range filled {
+		if c.Rows > 1 && (c != filled[0] || len(filled) > 1) {
+			t.reach = max(t.reach, c.Rows)
+		}
+	}
+	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0])) {
 		first := filled[0].Children[0]
 		first.Gap = first.Gap || len(t.rows) > 0
 		t.end()
@@ -230,7 +274,7 @@ func brief(c *doc.Block) bool {
 func (t *columns) end() {
 	b := t.b
 	var after []*doc.Block
-	for n := len(t.rows); n > 0 && leads(t.rows[n-1]); n-- { // it is below the columns, not in them
+	for n := len(t.rows); n > 0 && t.reach <= 0 && leads(t.rows[n-1]); n-- { // it is below the columns, not in them
 		after = append(t.rows[n-1].Children[0].Children, after...)
 		t.rows = t.rows[:n-1]
 	}
@@ -246,7 +290,7 @@ func (t *columns) end() {
 			*b.out = append(out, t.rule)
 		}
 	}
-	t.rows, t.rule, t.under = nil, nil, false
+	t.rows, t.rule, t.under, t.reach = nil, nil, false, 0
 }
 
 // leads reports a row that is nothing but its first cell.

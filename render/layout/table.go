@@ -251,14 +251,16 @@ func (g *grid) rows() {
 	total := g.span(0, len(g.widths))
 	rule := []piece{spaces(g.left), text1(repeat("─", total), total, l.ink.dim())}
 	tall := false // the last row
+	var carried []column
 	for i, row := range g.b.Children {
 		if leaf := firstLeaf(row); leaf != nil {
 			l.imagesBeforeRow(row)
 			l.begin(leaf)
 		}
-		columns := g.row(row, i < g.b.Head)
-		before := tall
-		tall = isTall(columns)
+		columns := append(g.row(row, i < g.b.Head), carried...)
+		before, reached := tall, len(carried) > 0
+		carried = carry(columns)
+		tall = !reached && len(carried) == 0 && isTall(columns)
 		l.gap = l.gap || row.Gap || i > g.b.Head && (before || tall)
 		if row.Ruled && i > g.b.Head {
 			l.gap = false
@@ -269,6 +271,27 @@ func (g *grid) rows() {
 			l.emit(rule)
 		}
 	}
+}
+
+// carry cuts the columns of cells that reach into the next row to the height of the others, and
+// returns the rest of them.
+func carry(columns []column) (rest []column) {
+	slices.SortFunc(columns, func(a, b column) int { return a.at - b.at })
+	height := 1
+	for i := range columns {
+		if columns[i].rows <= 1 {
+			height = max(height, len(columns[i].lines))
+		}
+	}
+	for i := range columns {
+		if c := &columns[i]; c.rows > 1 && len(c.lines) > height {
+			below := *c
+			below.lines, below.rows = c.lines[height:], c.rows-1
+			c.lines = c.lines[:height]
+			rest = append(rest, below)
+		}
+	}
+	return rest
 }
 
 // tallCell is how many lines set a row apart from others.
