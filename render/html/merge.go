@@ -104,18 +104,17 @@ func finishRows(table *doc.Block) {
 	alignNumbers(table)
 }
 
-// keepRules removes rules between most rows, which are only decoration: one that is drawn sets apart
-// what is below it, such as a total.
+// keepRules removes the rules between successive rows, which are only decoration: one that is drawn
+// sets apart what is below it, such as a total. A row that names those below it has one under it.
 func keepRules(table *doc.Block) {
-	n, rest := 0, table.Children[min(max(table.Head, 1), len(table.Children)):]
-	for _, r := range rest {
-		if r.Ruled {
-			n++
+	rest := table.Children[min(max(table.Head, 1), len(table.Children)):]
+	for i := 0; i < len(rest); i++ {
+		from := i
+		for i < len(rest) && rest[i].Ruled {
+			i++
 		}
-	}
-	if n > 1 && n*2 > len(rest) {
-		for i, r := range rest {
-			r.Ruled = r.Ruled && i > 0 && i == len(rest)-1 && strong(r) && !strong(rest[i-1])
+		for j := from; j < i && i-from > 1; j++ {
+			rest[j].Ruled = j > 0 && j == i-1 && strong(rest[j]) && !strong(rest[j-1])
 		}
 	}
 	for i, r := range rest[:max(len(rest)-1, 0)] { // those that name what is below them
