@@ -13,8 +13,8 @@ import (
 type Recipient struct {
 	Address string // as it was addressed, in lower case
 	InboxID string
+	KeyID   string // the owner of the inbox
 
-	keyID        string
 	emailsPerDay int
 }
 
@@ -54,7 +54,7 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 	if err != nil {
 		return Recipient{}, err
 	}
-	r := Recipient{Address: address, InboxID: in.ID, keyID: k.ID, emailsPerDay: k.Plan.Limits().EmailsPerDay}
+	r := Recipient{Address: address, InboxID: in.ID, KeyID: k.ID, emailsPerDay: k.Plan.Limits().EmailsPerDay}
 	if k.ID == s.options.Unlimited {
 		r.emailsPerDay = math.MaxInt
 		return r, nil
@@ -65,7 +65,7 @@ func (s *Service) Recipient(ctx context.Context, address string) (Recipient, err
 // withinQuota returns the recipient, or errOverQuota if the day's messages are used up.
 func (s *Service) withinQuota(ctx context.Context, r Recipient) (Recipient, error) {
 	now := s.now()
-	today, err := s.store.EmailsToday(ctx, r.keyID, DayOf(now))
+	today, err := s.store.EmailsToday(ctx, r.KeyID, DayOf(now))
 	if err != nil {
 		return Recipient{}, err
 	}
@@ -152,7 +152,7 @@ func (s *Service) Deliver(ctx context.Context, d Delivery) error {
 		}
 		seen[r.InboxID] = true
 		a.Messages = append(a.Messages, NewMessage{
-			KeyID:        r.keyID,
+			KeyID:        r.KeyID,
 			InboxID:      r.InboxID,
 			EmailsPerDay: r.emailsPerDay,
 			To:           r.Address,

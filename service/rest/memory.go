@@ -3,7 +3,10 @@ package rest
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"mayfly/service"
 )
@@ -17,20 +20,79 @@ const (
 	parseCost = 3
 	// reserveTimeout is how long a request waits for memory.
 	reserveTimeout = 10 * time.Second
+	// keyShares is how many keys can use their whole share of the memory at once.
+	keyShares = 4
 )
 
-// reserve waits until a large answer may use n bytes of the memory that all of them share. The
-// caller releases it. A slow reader of a large answer thus delays nothing but other large answers,
-// for as long as a write may take.
-func (s *Server) reserve(ctx context.Context, n int64) (release func(), err error) {
+// largeAnswers bounds the memory for large answers, for each key and in all. A key with slow readers
+// thus delays only its own answers.
+type largeAnswers struct {
+	all *semaphore.Weighted
+	own int64 // bytes of a key
+
+	mu    sync.Mutex
+	byKey map[string]*keyAnswers // of keys with requests
+}
+
+type keyAnswers struct {
+	memory   *semaphore.Weighted
+	requests int
+}
+
+func newLargeAnswers(limit int64) *largeAnswers {
+	return &largeAnswers{all: semaphore.NewWeighted(limit), own: max(1, limit/keyShares), byKey: map[string]*keyAnswers{}}
+}
+
+// acquire waits until an answer for the key may use n bytes, and returns what frees them.
+func (l *largeAnswers) acquire(ctx context.Context, keyID string, n int64) (release func(), err error) {
+	n = min(n, l.own)
+	own := l.enter(keyID)
+	if err := own.memory.Acquire(ctx, n); err != nil {
+		l.leave(keyID)
+		return nil, err
+	}
+	if err := l.all.Acquire(ctx, n); err != nil {
+		own.memory.Release(n)
+		l.leave(keyID)
+		return nil, err
+	}
+	return func() {
+		l.all.Release(n)
+		own.memory.Release(n)
+		l.leave(keyID)
+	}, nil
+}
+
+func (l *largeAnswers) enter(keyID string) *keyAnswers {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own := l.byKey[keyID]
+	if own == nil {
+		own = &keyAnswers{memory: semaphore.NewWeighted(l.own)}
+		l.byKey[keyID] = own
+	}
+	own.requests++
+	return own
+}
+
+func (l *largeAnswers) leave(keyID string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	own := l.byKey[keyID]
+	if own.requests--; own.requests == 0 {
+		delete(l.byKey, keyID)
+	}
+}
+
+// reserve waits until an answer of n bytes for the key may be made. The caller releases it.
+func (s *Server) reserve(ctx context.Context, keyID string, n int64) (release func(), err error) {
 	if n <= smallAnswer {
 		return func() {}, nil
 	}
-	n = min(n, s.options.LargeBytes)
 	ctx, cancel := context.WithTimeout(ctx, reserveTimeout)
 	defer cancel()
-	if err := s.large.Acquire(ctx, n); err != nil {
+	if release, err = s.large.acquire(ctx, keyID, n); err != nil {
 		return nil, &service.Error{Code: service.Unavailable, Message: "Too many large messages are being read", Err: errors.New("no memory left for large answers")}
 	}
-	return func() { s.large.Release(n) }, nil
+	return release, nil
 }

@@ -24,7 +24,7 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 	}
 	body, ok := s.cache.get(id)
 	if !ok {
-		release, err := s.reserve(r.Context(), parseCost*summary.Size)
+		release, err := s.reserve(r.Context(), w.key.ID, parseCost*summary.Size)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (s *Server) sendRaw(w *response, r *http.Request, inboxID string, summary s
 	}
 	body, ok := s.cache.get(etag)
 	if !ok {
-		release, err := s.reserve(r.Context(), summary.Size)
+		release, err := s.reserve(r.Context(), w.key.ID, summary.Size)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.reserve(r.Context(), parseCost*summary.Size)
+	release, err := s.reserve(r.Context(), w.key.ID, parseCost*summary.Size)
 	if err != nil {
 		return err
 	}

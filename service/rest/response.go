@@ -18,6 +18,7 @@ type response struct {
 	quota  service.Quota
 	status int           // 0 until the header is written
 	bytes  int64         // of the body
+	ends   time.Time     // when the client must have read all; zero: no limit
 	held   time.Duration // how long the request was held
 }
 
@@ -32,9 +33,16 @@ func (w *response) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(b)
-	w.bytes += int64(n)
-	return n, err
+	written := 0
+	for {
+		piece := b[written:min(len(b), written+stepBytes)]
+		w.setDeadline()
+		n, err := w.ResponseWriter.Write(piece)
+		w.bytes += int64(n)
+		if written += n; err != nil || written == len(b) {
+			return written, err
+		}
+	}
 }
 
 // Unwrap lets http.ResponseController find the connection.
@@ -42,7 +50,24 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // allowTime gives the client time to read n more bytes: 30 seconds, plus a second for each 256 KiB.
 func (w *response) allowTime(n int) {
-	deadline := time.Now().Add(30*time.Second + time.Duration(n/(256<<10))*time.Second)
+	w.ends = time.Now().Add(30*time.Second + time.Duration(n/(256<<10))*time.Second)
+	w.setDeadline()
+}
+
+// A client is cut off if it does not read the next stepBytes within stallTimeout.
+const (
+	stallTimeout = 15 * time.Second
+	stepBytes    = 128 << 10
+)
+
+func (w *response) setDeadline() {
+	if w.ends.IsZero() {
+		return
+	}
+	deadline := time.Now().Add(stallTimeout)
+	if w.ends.Before(deadline) {
+		deadline = w.ends
+	}
 	// A test's connection may have no deadlines.
 	_ = http.NewResponseController(w).SetWriteDeadline(deadline)
 }

@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"mayfly/service"
@@ -56,7 +55,7 @@ type Options struct {
 	MaxHeld       int           // requests held at once, others are answered at once; default 20,000
 	MaxHeldPerKey int           // the same for each key; default 1,000
 	CacheBytes    int           // memory for the cache of answers; default 8 MiB
-	LargeBytes    int64         // memory for large messages in all requests; default 256 MiB
+	LargeBytes    int64         // memory for large messages in all requests, a quarter of it for one key; default 256 MiB
 
 	MCP     http.Handler          // serves /mcp and checks the key itself; default: no such path
 	Metrics prometheus.Registerer // default: none
@@ -80,7 +79,7 @@ type Server struct {
 	routes  *http.ServeMux
 	http    *http.Server
 	cache   *answerCache
-	large   *semaphore.Weighted // bytes of LargeBytes
+	large   *largeAnswers
 	metrics *metrics
 
 	unavailable rate.Sometimes // limits how often an unavailable store is logged
@@ -118,7 +117,7 @@ func New(svc Service, o Options) *Server {
 		options:     o,
 		log:         o.Log,
 		cache:       newAnswerCache(o.CacheBytes),
-		large:       semaphore.NewWeighted(o.LargeBytes),
+		large:       newLargeAnswers(o.LargeBytes),
 		unavailable: rate.Sometimes{Interval: time.Second},
 		held:        heldRequests{max: o.MaxHeld, maxPerKey: o.MaxHeldPerKey, byKey: map[string]int{}},
 		fresh:       map[net.Conn]struct{}{},

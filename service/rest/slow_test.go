@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
@@ -22,8 +23,8 @@ type inMemory struct {
 	raw []byte
 }
 
-func (s inMemory) Authenticate(context.Context, string) (service.Key, error) {
-	return service.Key{ID: "key_any", Plan: service.Dev}, nil
+func (s inMemory) Authenticate(_ context.Context, secret string) (service.Key, error) {
+	return service.Key{ID: "key_" + secret, Plan: service.Dev}, nil
 }
 
 func (s inMemory) Allow(context.Context, service.Key) (service.Quota, error) {
@@ -130,6 +131,49 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 		}
 		if _, err := io.ReadFull(again, b); err != nil || string(b) != "HTTP/1.1 200" {
 			t.Errorf("afterwards: %q, %v", b, err)
+		}
+	})
+}
+
+// A key whose clients read slowly, or not at all, delays no other key.
+func TestSlowReadersDelayOnlyTheirKey(t *testing.T) {
+	t.Parallel()
+	const size = 10 << 20
+	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{LargeBytes: 4 * size}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
+		start := time.Now()
+		var slow []net.Conn
+		for range 14 {
+			c := dial()
+			defer c.Close()
+			if _, err := io.WriteString(c, slowRequest); err != nil {
+				t.Fatal(err)
+			}
+			slow = append(slow, c)
+			synctest.Wait() // the first has all that its key may use
+		}
+		other := dial()
+		defer other.Close()
+		if _, err := io.WriteString(other, strings.Replace(slowRequest, "X-API-Key: any", "X-API-Key: other", 1)); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(other), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK || n != size {
+			t.Errorf("another key's answer: %d, %d bytes, %v", answer.StatusCode, n, err)
+		}
+		if took := time.Since(start); took > 0 {
+			t.Errorf("it took %v", took)
+		}
+		// Who stops reading is cut off long before the time for the whole answer is up.
+		first := make([]byte, 1<<20)
+		if _, err := io.ReadFull(slow[0], first); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(16 * time.Second)
+		if n, err := io.Copy(io.Discard, slow[0]); n >= size/2 {
+			t.Errorf("after it had stopped reading, a client got %d bytes, %v", n, err)
 		}
 	})
 }

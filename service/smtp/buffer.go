@@ -36,6 +36,30 @@ func (b *budget) release(n int) {
 	}
 }
 
+// budgets are what one message is charged to: that of its client, and that of the key it is for, if
+// there is one.
+type budgets struct{ client, key *budget }
+
+func (b budgets) acquire(n int) bool {
+	if b.key != nil && !b.key.acquire(n) {
+		return false
+	}
+	if b.client.acquire(n) {
+		return true
+	}
+	if b.key != nil {
+		b.key.release(n)
+	}
+	return false
+}
+
+func (b budgets) release(n int) {
+	b.client.release(n)
+	if b.key != nil {
+		b.key.release(n)
+	}
+}
+
 // bodyPools are pools of message buffers of 16, 64, 256 and 1,024 KiB. Larger buffers are rare and
 // left to the garbage collector.
 var bodyPools [4]sync.Pool
@@ -86,9 +110,9 @@ func maxBufferBytes(limit int64) int64 {
 	}
 }
 
-// body is a message being received, in a buffer that is charged to a budget.
+// body is a message being received, in a buffer that is charged to budgets.
 type body struct {
-	budget  *budget
+	budgets budgets
 	limit   int64   // octets of a message
 	buf     *[]byte // may be nil
 	size    int64   // octets received, whether or not they are in buf
@@ -102,7 +126,7 @@ func (b *body) reserve(n int) bool {
 		return true
 	}
 	next := newBuffer(n, b.limit)
-	if !b.budget.acquire(cap(*next)) {
+	if !b.budgets.acquire(cap(*next)) {
 		recycle(next)
 		b.full = true
 		b.drop()
@@ -147,7 +171,7 @@ func (b *body) bytes() []byte {
 // release frees the buffer.
 func (b *body) release() {
 	if b.buf != nil {
-		b.budget.release(cap(*b.buf))
+		b.budgets.release(cap(*b.buf))
 		recycle(b.buf)
 		b.buf = nil
 	}

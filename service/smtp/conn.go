@@ -78,7 +78,7 @@ func (c *conn) serve() {
 	err := c.session()
 	c.farewell(err)
 	c.nc.Close()
-	c.tx.body.release()
+	c.tx.reset()
 	c.shrink()
 	c.log.Debug("SMTP session", "remote", c.raw.RemoteAddr().String(), "messages", c.messages, "refused", c.refused,
 		"errors", c.errors, "tls", c.secure, "duration", time.Since(c.begun), "end", err)

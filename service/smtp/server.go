@@ -30,6 +30,7 @@ type Server struct {
 	listeners map[net.Listener]struct{}
 	conns     map[*conn]struct{}
 	clients   map[netip.Prefix]*client // those with connections
+	keys      map[string]*tenant       // API keys with messages in flight, by ID
 	running   sync.WaitGroup           // connections
 }
 
@@ -38,6 +39,34 @@ type Server struct {
 type client struct {
 	connections int
 	budget      budget
+}
+
+// tenant is what the messages for one API key share. They can use half of the memory, too.
+type tenant struct {
+	messages int
+	budget   budget
+}
+
+// enterKey returns the budget of the messages in flight for a key, until leaveKey.
+func (s *Server) enterKey(id string) *budget {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.keys[id]
+	if t == nil {
+		t = &tenant{budget: budget{limit: s.budget.limit / 2}}
+		s.keys[id] = t
+	}
+	t.messages++
+	return &t.budget
+}
+
+func (s *Server) leaveKey(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.keys[id]
+	if t.messages--; t.messages == 0 {
+		delete(s.keys, id)
+	}
 }
 
 // New returns a server. The error says which options are wrong.
@@ -54,6 +83,7 @@ func New(svc Service, o Options) (*Server, error) {
 		listeners:   make(map[net.Listener]struct{}),
 		conns:       make(map[*conn]struct{}),
 		clients:     make(map[netip.Prefix]*client),
+		keys:        make(map[string]*tenant),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil

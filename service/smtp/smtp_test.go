@@ -48,7 +48,9 @@ func (s *inboxes) Recipient(_ context.Context, address string) (service.Recipien
 	case local == "broken":
 		return service.Recipient{}, fmt.Errorf("disk sda1 is on fire")
 	case domain != "box.test":
-	case len(local) == 1 && "a" <= local && local <= "e", local == `"odd one"`, local == "jürgen":
+	case local == "d", local == "e":
+		return service.Recipient{Address: address, InboxID: "inbox_" + local, KeyID: "key_" + local}, nil
+	case len(local) == 1 && "a" <= local && local <= "c", local == `"odd one"`, local == "jürgen":
 		return service.Recipient{Address: address, InboxID: "inbox_" + local}, nil
 	}
 	return service.Recipient{}, service.Errorf(service.NotFound, "No such inbox")
@@ -1034,6 +1036,40 @@ func testMemoryInFlight(t *testing.T, l net.Listener, connect func() net.Conn, r
 	if st := s.Stats(); st.Refused[Busy] != 3 || st.InFlightBytes != 0 || st.Accepted != int64(room) {
 		t.Errorf("stats: %+v", st)
 	}
+}
+
+// Messages for one key leave memory for those for others, wherever they come from.
+func TestMemoryInFlightOfAKey(t *testing.T) {
+	t.Parallel()
+	l := newPipeListener()
+	s := serveOn(t, l, &inboxes{}, Options{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 160 << 10})
+	begin := func(to string) *peer {
+		c := newClient(t, l.dial())
+		c.expect("220")
+		c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250\nRCPT TO:<" + to + "@box.test>\n< 250\nDATA")
+		return c
+	}
+	var sending []*peer
+	for range 5 {
+		c := begin("d")
+		c.expect("354")
+		sending = append(sending, c)
+	}
+	begin("d").expect("452 4.3.1")
+	other := begin("e")
+	other.expect("354")
+	other.send("x\r\n.\r\n")
+	other.expect("250 2.0.0")
+	sending[0].send("x\r\n.\r\n")
+	sending[0].expect("250 2.0.0")
+	sending[1].Close() // in the middle of its message
+	for s.Stats().Connections > 6 {
+		runtime.Gosched()
+	}
+	for range 2 {
+		begin("d").expect("354")
+	}
+	begin("d").expect("452 4.3.1")
 }
 
 // The options ensure that there is enough memory for the largest message.

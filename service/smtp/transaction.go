@@ -20,11 +20,15 @@ type transaction struct {
 	chunks     bool // BDAT was used
 	failed     bool // a chunk was refused; only RSET, EHLO or QUIT ends this state
 	body       body
+	end        func() // of what begin has begun; may be nil
 }
 
 // reset ends the transaction and discards its message.
 func (t *transaction) reset() {
 	t.body.release()
+	if t.end != nil {
+		t.end()
+	}
 	clear(t.recipients)
 	*t = transaction{recipients: t.recipients[:0]}
 }
@@ -189,7 +193,12 @@ func (c *conn) refuse(err error) error {
 
 // begin makes room for the transaction's message, of about size octets.
 func (c *conn) begin(size int64) bool {
-	c.tx.body = body{budget: c.budget, limit: c.server.options.MaxMessageBytes}
+	charged := budgets{client: c.budget}
+	if id := c.tx.recipients[0].KeyID; id != "" { // with several keys, the first
+		charged.key = c.server.enterKey(id)
+		c.tx.end = func() { c.server.leaveKey(id) }
+	}
+	c.tx.body = body{budgets: charged, limit: c.server.options.MaxMessageBytes}
 	return c.tx.body.reserve(int(min(max(size, 1), 64<<10))) // more only once it has arrived
 }
 
