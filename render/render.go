@@ -37,6 +37,8 @@ type Options struct {
 	Hidden bool // show the text that the mail hides
 	Unfold bool // show footers and long quotes in full
 	Links  bool // end with the list of links
+	// HiddenKey is what a reader presses to see hidden text; "" where there is no such key.
+	HiddenKey string
 	// Images says how the images that the mail carries are drawn in the rich view: not at all when
 	// it is zero.
 	Images image.Mode

@@ -152,6 +152,7 @@ func (m *Mail) lay(v View, o Options) []Line {
 	opts := layout.Options{Width: o.Width, Theme: o.Theme, Unfold: true}
 	if v == Rich {
 		opts.Hidden, opts.Unfold, opts.Links = o.Hidden, o.Unfold, o.Links
+		opts.HiddenKey = o.HiddenKey
 		opts.Images, opts.Image = o.Images, m.image
 	}
 	return layout.Lay(m.view(v), opts)

@@ -164,6 +164,7 @@ func (a *app) applyTheme() {
 	a.theme = th
 	a.Reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{
 		Images: panes.Hint(th, a.table.KeyFor("images"), "shows them"),
+		Hidden: a.table.KeyFor("hidden"),
 		Retry:  panes.Hint(th, a.table.KeyFor("refresh"), "try again"),
 	})
 }

@@ -67,6 +67,8 @@ type Options struct {
 	Unfold bool // show footers and long quotes in full
 	Links  bool // list the links at the end
 
+	HiddenKey string // what a reader presses to see hidden text; "" where there is no such key
+
 	Images image.Mode
 	Image  func(n int) *image.Image // decodes the document's image n; nil if it cannot be drawn
 }
@@ -86,19 +88,31 @@ func Lay(d *doc.Document, o Options) []Line {
 	l.imagesTo(everywhere, 0)
 	if o.Hidden {
 		l.hiddenBefore(1 << 30)
-	} else if n := len(d.Hidden); n > 0 && !l.w.any() {
-		what := itoa(n) + " hidden blocks, x shows them"
-		if n == 1 {
-			what = "1 hidden block, x shows it"
-		}
+	}
+	if !l.w.any() {
 		l.wrap.reset(o.Width, l.emit)
-		l.wrap.text("This mail shows nothing: "+what, l.ink.dim(), 0)
+		l.wrap.text(nothing(len(d.Hidden), o.HiddenKey), l.ink.dim(), 0)
 		l.wrap.end()
 	}
 	if o.Links {
 		l.linkList()
 	}
 	return l.w.finish(o.Width)
+}
+
+// nothing says that a mail with so many hidden texts shows nothing.
+func nothing(hidden int, key string) string {
+	switch {
+	case hidden == 0:
+		return "This mail is empty."
+	case hidden == 1 && key == "":
+		return "This mail shows nothing: 1 hidden block"
+	case hidden == 1:
+		return "This mail shows nothing: 1 hidden block, " + key + " shows it"
+	case key == "":
+		return "This mail shows nothing: " + itoa(hidden) + " hidden blocks"
+	}
+	return "This mail shows nothing: " + itoa(hidden) + " hidden blocks, " + key + " shows them"
 }
 
 // layouter lays out blocks one below another.

@@ -149,7 +149,7 @@ func TestBlocks(t *testing.T) {
 		"a column of nothing":    {Options{Width: 40}, []*doc.Block{box(doc.Table, row("a", "", "b"), row("c", "", "d"))}, "a  b\nc  d"},
 		"a table that wraps":     {Options{Width: 24}, []*doc.Block{box(doc.Table, row("Name", "A text of some words"), row("Other", "b"))}, "Name   A text of some\n       words\nOther  b"},
 		"records":                {Options{Width: 20}, []*doc.Block{head(box(doc.Table, row("Name", "Place", "Year"), row("Lovelace", "London", "18151815"), row("Hopper", "New York", "1906")), 1)}, "Name: Lovelace\nPlace: London\nYear: 18151815\n\nName: Hopper\nPlace: New York\nYear: 1906"},
-		"nothing":                {Options{Width: 20}, nil, ""},
+		"nothing":                {Options{Width: 20}, nil, "This mail is empty."},
 		"no width":               {Options{}, []*doc.Block{p("ab")}, "a\nb"},
 		"the list of links":      {Options{Width: 60, Links: true}, []*doc.Block{p("a")}, "a\n\n1  https://a.example/\n2  javascript:x blocked: not a web or mail address beware"},
 	} {

@@ -45,7 +45,7 @@ func (p *Pane) Fit(r panes.Rect) {
 
 func (p *Pane) key() layoutKey {
 	k := layoutKey{generation: p.Generation, view: p.View, options: render.Options{
-		Width: max(1, p.Rect.W-4), Theme: renderTheme(p.theme), Hidden: p.hidden, Unfold: p.unfold,
+		Width: max(1, p.Rect.W-4), Theme: renderTheme(p.theme), Hidden: p.hidden, Unfold: p.unfold, HiddenKey: p.hints.Hidden,
 	}}
 	switch p.View {
 	case render.Rich, render.Text, render.Checks:

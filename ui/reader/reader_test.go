@@ -274,6 +274,10 @@ func TestReasons(t *testing.T) {
 	if s.do("hidden") != (intent.Note{Text: "Hidden text is shown"}) || s.do("hidden") != (intent.Note{Text: "Hidden text is hidden again"}) {
 		t.Error("what was done about hidden text is not said")
 	}
+	s = open(t, 80, 20, api.Message{ID: "h", HTML: "<p hidden>a<p>&nbsp;<p hidden>b"})
+	if got := fmt.Sprint(s.draw()); !strings.Contains(got, "This mail shows nothing: 2 hidden blocks, x shows them") {
+		t.Errorf("a mail that shows nothing does not say so:\n%s", got)
+	}
 }
 
 func TestLabels(t *testing.T) {
