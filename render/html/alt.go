@@ -54,14 +54,13 @@ func sayImages(d *doc.Document) {
 // leaf decides what the images in a leaf say, and reports whether it drops any.
 func (a *alts) leaf(leaf, next *doc.Block) (dropped bool) {
 	beside := lines(leaf, next)
-	size := 0
 	kept := leaf.Spans[:0]
 	for _, s := range leaf.Spans {
 		if s.Image > 0 && !s.Button {
 			im := &a.doc.Images[s.Image-1]
 			a.worded[s.Link] = a.worded[s.Link] || !icon(im) && a.leads(next, s.Link)
 			if text := a.text(im, s.Link, beside); text == "" {
-				a.shift(s.Image, size-len(s.Text))
+				a.shift(s.Image, len(s.Text))
 				dropped = true
 				continue
 			} else if text != s.Text {
@@ -70,11 +69,14 @@ func (a *alts) leaf(leaf, next *doc.Block) (dropped bool) {
 			}
 			a.said[fold(s.Text)], a.worded[s.Link] = true, true
 		}
-		size += len(s.Text)
 		kept = append(kept, s)
 	}
-	if leaf.Spans = kept; dropped {
+	if leaf.Spans = kept; iconStrip(a.doc, leaf) {
+		leaf.Spans = separated(leaf.Spans)
+	}
+	if dropped {
 		trimSpans(leaf)
+		a.clamp(leaf)
 	}
 	for _, line := range lines(leaf) {
 		a.said[line] = true
@@ -136,6 +138,39 @@ func (a *alts) name(im *doc.Image, n int) string {
 // icon reports whether an image is known to be small.
 func icon(im *doc.Image) bool { return im.Width > 0 && im.Width <= maxIcon }
 
+// iconStrip reports whether a leaf is nothing but linked icons.
+func iconStrip(d *doc.Document, leaf *doc.Block) bool {
+	for _, s := range leaf.Spans {
+		if strings.TrimSpace(s.Text) != "" && (s.Link == 0 || s.Image == 0 || !icon(&d.Images[s.Image-1])) {
+			return false
+		}
+	}
+	return len(leaf.Spans) > 0
+}
+
+// joinIcons makes one leaf of the icons in cells.
+func joinIcons(cells []*doc.Block) *doc.Block {
+	strip := cells[0].Children[0]
+	for _, c := range cells[1:] {
+		strip.Spans = append(append(strip.Spans, doc.Span{Text: " "}), c.Children[0].Spans...)
+	}
+	return strip
+}
+
+// separated returns the images of a strip of icons with a mark between them.
+func separated(spans []doc.Span) (strip []doc.Span) {
+	for _, s := range spans {
+		if s.Image == 0 {
+			continue
+		}
+		if len(strip) > 0 {
+			strip = append(strip, doc.Span{Text: " · ", Style: doc.Style{Role: doc.Secondary}})
+		}
+		strip = append(strip, s)
+	}
+	return strip
+}
+
 // rename gives a link whose text is that of its image the new one.
 func (a *alts) rename(n int, from, to string) {
 	if n > 0 && a.doc.Links[n-1].Text == from {
@@ -143,14 +178,22 @@ func (a *alts) rename(n int, from, to string) {
 	}
 }
 
-// shift moves the images behind one that is dropped, in the same leaf.
-func (a *alts) shift(n, end int) {
-	images := a.doc.Images[n-1:]
-	for i := range images {
-		if images[i].Leaf != images[0].Leaf {
-			return
+// shift moves the images that stand in the same leaf behind image n, whose text of some bytes is
+// dropped.
+func (a *alts) shift(n, size int) {
+	leaf := a.doc.Images[n-1].Leaf
+	for i := n; i < len(a.doc.Images) && a.doc.Images[i].Leaf == leaf; i++ {
+		a.doc.Images[i].Offset = max(a.doc.Images[i].Offset-size, 0)
+	}
+}
+
+// clamp keeps the images of a leaf within its text.
+func (a *alts) clamp(leaf *doc.Block) {
+	size := len(leaf.Text())
+	for i := range a.doc.Images {
+		if im := &a.doc.Images[i]; im.Leaf == leaf.Order {
+			im.Offset = min(im.Offset, size)
 		}
-		images[i].Offset = max(images[i].Offset-max(end, 0), 0)
 	}
 }
 

@@ -69,13 +69,8 @@ func (b *builder) closeLink(f *frame) {
 		b.markIdle(f, words(b.parts(f)))
 		return
 	}
-	if len(b.anchor.text) == 0 && b.anchor.image > 0 {
-		// The link is nothing but the image.
-		im := &b.doc.Images[b.anchor.image-1]
-		if title, _ := attr(f.node, "title"); im.Alt == "" {
-			im.Alt = clean.Line(title)
-		}
-		b.showImage(f, b.anchor.image, cmp.Or(im.Alt, placeholder(im)))
+	if n := b.anchor.image; n > 0 {
+		b.imageLink(f, n)
 	}
 	if b.anchor.n == f.link {
 		b.links.AddText(f.link, clean.Line(string(b.anchor.text)))
@@ -83,6 +78,19 @@ func (b *builder) closeLink(f *frame) {
 	b.anchor = anchor{text: b.anchor.text[:0]}
 	if f.style.Padding[css.Top].Value > 0 {
 		b.roomy = f.link
+	}
+}
+
+// imageLink shows image n as the text of a link that ends and has no other.
+func (b *builder) imageLink(f *frame, n int) {
+	im := &b.doc.Images[n-1]
+	text := string(b.anchor.text)
+	if im.Alt != "" || text != "" && text != placeholder(im) {
+		return
+	}
+	title, _ := attr(f.node, "title")
+	if im.Alt = clean.Line(title); text == "" {
+		b.showImage(f, n, cmp.Or(im.Alt, placeholder(im)))
 	}
 }
 

@@ -229,7 +229,7 @@ func (t *columns) row(row *doc.Block) {
 		return
 	}
 	if len(filled) > 1 {
-		if one := joined(filled); one != nil {
+		if one := joined(t.b.doc, filled); one != nil {
 			t.end()
 			*t.b.out = append(*t.b.out, one)
 			return
@@ -374,11 +374,14 @@ func tall(row *doc.Block) bool {
 	return slices.ContainsFunc(row.Children, func(c *doc.Block) bool { return look(c).lines > 2 })
 }
 
-// joined returns what a row is that is not columns: a code with a box for every character, or an item
-// with its mark beside it. Otherwise it returns nil.
-func joined(cells []*doc.Block) *doc.Block {
-	if spelled(cells) {
+// joined returns what a row is that is not columns: a code with a box for every character, a strip of
+// linked icons, or an item with its mark beside it. Otherwise it returns nil.
+func joined(d *doc.Document, cells []*doc.Block) *doc.Block {
+	switch {
+	case spelled(cells):
 		return joinCells(cells)
+	case !slices.ContainsFunc(cells, func(c *doc.Block) bool { return !brief(c) || !iconStrip(d, c.Children[0]) }):
+		return joinIcons(cells)
 	}
 	return bulleted(cells)
 }

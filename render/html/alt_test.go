@@ -1,0 +1,41 @@
+package html
+
+import "testing"
+
+func TestWhatImagesSay(t *testing.T) {
+	const home = `<a href="https://lamps.example/">`
+	photo := func(attrs string) string {
+		return `<img src="https://cdn.example/p.jpg" width=300 height=200 ` + attrs + `>`
+	}
+	icon := func(file string) string { return `<img src="https://cdn.example/` + file + `" width=24 height=24>` }
+	for name, c := range map[string]struct{ html, want string }{
+		"a brand":                    {photo(`alt="Lamps & Co"`) + "<p>Hello", "p(Lamps & Co) p(Hello)"},
+		"no text":                    {photo("") + "<p>Hello", "p(Hello)"},
+		"no text, in the mail":       {`<img src="cid:a" width=300 height=200><p>Hello`, "p([image 300×200]) p(Hello)"},
+		"a decoration":               {photo(`alt=""`) + "<p>Hello", "p(Hello)"},
+		"what it is":                 {photo(`alt="Header image"`) + photo(`alt="alt_text"`) + photo(`alt="spacer"`) + "<p>Hello", "p(Hello)"},
+		"the name of a file":         {photo(`alt="hero_v2.png"`) + "<p>Hello", "p(Hello)"},
+		"a tooltip":                  {photo(`title="The shop at night"`) + "<p>Hello", "p(The shop at night) p(Hello)"},
+		"text above":                 {"<p>Desk lamp</p>" + photo(`alt="Desk lamp"`) + "<p>Hello", "p(Desk lamp) p(Hello)"},
+		"text below":                 {photo(`alt="Desk lamp"`) + "<p><b>Desk lamp</b><br>Brass", "p(Desk lamp\nBrass)"},
+		"the same twice":             {photo(`alt="Desk lamp"`) + photo(`alt="Desk lamp"`) + "<p>Hello", "p(Desk lamp) p(Hello)"},
+		"the same, linked elsewhere": {photo(`alt="Lamp"`) + "<p>Hello</p>" + home + photo(`alt="Lamp"`) + "</a>", "p(Lamp) p(Hello) p([Lamp]1)"},
+		"a link":                     {home + photo("") + "</a><p>Hello", "p([lamps.example]1) p(Hello)"},
+		"a link twice":               {home + photo("") + "</a><p>Hello</p>" + home + photo("") + "</a>", "p([lamps.example]1) p(Hello)"},
+		"a link with a tooltip":      {`<a href="https://lamps.example/" title="All lamps">` + photo("") + "</a><p>Hello", "p([All lamps]1) p(Hello)"},
+		"a link that text has":       {home + photo("") + "</a><p>Hello</p>" + home + "Our lamps</a>", "p(Hello) p([Our lamps]1)"},
+		"a link near that of text":   {`<a href="https://lamps.example/desk/?from=image">` + photo("") + `</a><p><a href="https://lamps.example/desk/?from=text">Desk lamps</a>`, "p([Desk lamps]2)"},
+		"products":                   {`<table><tr><td>` + home + photo("") + `</a><td><a href="https://lamps.example/b">` + photo("") + `</a><tr><td>` + home + `Desk</a><td><a href="https://lamps.example/b">Wall</a></table>`, "table(row(cell(p([Desk]1)) cell(p([Wall]2))))"},
+		"icons":                      {`<a href="https://www.facebook.com/lamps">` + icon("1.png") + `</a> <a href="https://t.example/lamps">` + icon("2.png") + "</a>", "p([Facebook]1 · [t.example]2)"},
+		"icons through a tracker":    {`<a href="https://click.example/1">` + icon("facebook@2x.png") + `</a> <a href="https://click.example/2">` + icon("instagram-icon.png") + "</a>", "p([Facebook]1 · [Instagram]2)"},
+		"icons in cells":             {`<table><tr><td><a href="https://www.facebook.com/lamps">` + icon("1.png") + `</a><td><a href="https://x.com/lamps">` + icon("2.png") + "</a></table>", "p([Facebook]1 · [X]2)"},
+		"stars":                      {"<p>Rated " + photo(`alt="★★★★☆"`), "p(Rated ★★★★☆)"},
+		"a code in an image":         {photo(`alt="4821 9930"`) + "<p>Your code", "p(4821 9930) p(Your code)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := dump(Read(c.html).Blocks); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
