@@ -163,7 +163,7 @@ func TestContrast(t *testing.T) {
 					if s.bold || s.painted {
 						least = 3
 					}
-					if c := ratio(s.fg, s.bg); c < least && strings.Trim(shown, "▐▌") != "" {
+					if c := ratio(s.fg, s.bg); c < least && strings.Trim(shown, "▐▌▄▀▎") != "" {
 						t.Errorf("%s: %s on %s: %q is drawn in %v on %v, %.2f", name, text, back, shown, s.fg, s.bg, c)
 					}
 				})

@@ -43,6 +43,7 @@ const (
 	Quote                 // Children
 	Signature             // Children: the signature of a text body
 	Footer                // Children: the secondary text at the end of a mail
+	Section               // Children; Background, Hue, Padded: what is filled, tinted or framed as a whole
 	Table                 // Children: Rows; Head, Width. Its columns stand side by side
 	Row                   // Children: Cells; Ruled
 	Cell                  // Children; Columns, Head, Width, VAlign
@@ -86,6 +87,8 @@ type Block struct {
 	Width   Width  // Table, Cell, Rule
 	VAlign  VAlign // Cell
 	Ruled   bool   // Row: a line above it sets it apart
+	Hue     Color  // Section: of the bar at its side; unset: it is a band of its Background
+	Padded  bool   // Section: there is space between its edges and its text
 	Align   Align  // of the text of a leaf; Table, Rule: where it stands if it is narrower than what it is in
 	RTL     bool
 	Gap     bool // preceded by a blank line
@@ -93,7 +96,7 @@ type Block struct {
 
 	// How a leaf stands out, and its position.
 	Boxed      bool  // in a box of its own: a border, or a background unlike what is around it
-	Background Color // effective background; unset if it is that of the message
+	Background Color // effective background; unset if it is that of the message. Of a Section: its fill
 	Order      int   // number of the leaf, from 1
 	InFooter   bool  // below a Footer
 	Quoted     int   // depth of quotation

@@ -25,12 +25,15 @@ type builder struct {
 
 	order    int     // leaves so far
 	margin   float32 // px, the largest margin since the last leaf
+	inside   float32 // px, what of both is in boxes that are closed
 	space    float32 // px, padding and empty height since the last leaf
 	weight   map[float32]int
 	quoted   int
-	page     doc.Color  // background of the body
-	last     *doc.Block // the last leaf
-	loose    int        // cells that are not yet in a table
+	page     doc.Color         // background of the body
+	boxOf    []*box            // of each leaf, by its order
+	papers   map[doc.Color]int // weight of the text on each background
+	last     *doc.Block        // the last leaf
+	loose    int               // cells that are not yet in a table
 	ruled    map[*doc.Block]ruled
 	anchor   anchor // the innermost open link
 	idle     idle   // the last link without a target
@@ -58,13 +61,14 @@ type frame struct {
 	outer  *[]*doc.Block // where blocks went before it was opened
 	leaves int           // builder.order when it was opened
 	spans  int           // spans of the paragraph when it was opened
+	box    *box          // the innermost one around its text
 	items  int           // for a list: items so far
 	celled bool          // the frame around it is a cell made for it
 	blocks int           // of where blocks go when it was opened
 }
 
 func newBuilder() *builder {
-	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int), ruled: make(map[*doc.Block]ruled)}
+	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int), ruled: make(map[*doc.Block]ruled), papers: make(map[doc.Color]int)}
 	b.out = &b.doc.Blocks
 	b.frames = append(b.frames, frame{node: &html.Node{Type: html.DocumentNode}, style: css.Style{Inherited: css.Initial}})
 	b.para.b = b
@@ -76,7 +80,7 @@ func (b *builder) top() *frame { return &b.frames[len(b.frames)-1] }
 // open opens an element. The caller closes it, unless it is void.
 func (b *builder) open(n *html.Node) {
 	parent := b.top()
-	f := frame{node: n, link: parent.link, button: parent.button, opaque: parent.opaque || isOpaque(n.DataAtom)}
+	f := frame{node: n, link: parent.link, box: parent.box, button: parent.button, opaque: parent.opaque || isOpaque(n.DataAtom)}
 	if f.opaque {
 		b.frames = append(b.frames, f)
 		return
@@ -96,6 +100,7 @@ func (b *builder) open(n *html.Node) {
 	f.flow = b.flows(&f)
 	if f.flow {
 		b.breakLine(&f.style, css.Top)
+		b.openBox(&f)
 	}
 	f.leaves, f.spans, f.blocks = b.order, len(b.para.spans), len(*b.out)
 	b.frames = append(b.frames, f)
@@ -110,7 +115,7 @@ func (b *builder) open(n *html.Node) {
 func (b *builder) openItsCell(f *frame) {
 	b.para.flush()
 	parent := b.top()
-	cell := frame{node: &html.Node{Type: html.ElementNode, Parent: parent.node}, link: parent.link, button: parent.button, flow: true, leaves: b.order}
+	cell := frame{node: &html.Node{Type: html.ElementNode, Parent: parent.node}, link: parent.link, box: parent.box, button: parent.button, flow: true, leaves: b.order}
 	cell.style.Inherited, cell.style.Display = parent.style.Inherited, css.TableCell
 	b.frames = append(b.frames, cell)
 	b.push(b.top(), newCell(&f.style))
@@ -150,7 +155,11 @@ func (b *builder) close() {
 	if !f.opaque && f.style.Hidden == "" {
 		b.elementEnd(f)
 		if f.flow {
+			margin := b.margin
 			b.breakLine(&f.style, css.Bottom)
+			if f.box != b.frames[len(b.frames)-2].box {
+				b.inside = margin + b.space
+			}
 		} else {
 			b.para.apart(&f.style, css.Right)
 		}
@@ -236,6 +245,7 @@ func (b *builder) leaf(l *doc.Block) {
 	l.Order = b.order
 	l.Quoted = b.quoted
 	b.setGap(l)
+	b.boxed(l)
 	b.last = l
 	*b.out = append(*b.out, l)
 }
@@ -251,7 +261,7 @@ func (b *builder) setGap(l *doc.Block) {
 	height := b.margin + b.space
 	l.Gap = l.Gap || height >= gapHeight
 	l.Near = height < farHeight
-	b.margin, b.space = 0, 0
+	b.margin, b.space, b.inside = 0, 0, 0
 }
 
 // push makes a container for the innermost element, which collects blocks until it is closed.

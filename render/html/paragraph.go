@@ -23,6 +23,7 @@ type paragraph struct {
 	space bool // there is white space before the next word
 	split bool // there is if both are letters
 	lines int  // line breaks before the next word
+	ends  bool // a filled run ends before the next word
 	pre   bool // some of it keeps its spaces
 	first css.Style
 	level int // heading level
@@ -112,6 +113,8 @@ func narrow(s string) string {
 
 // settle writes the white space and line breaks before the next word.
 func (p *paragraph) settle(f *frame) {
+	ends := p.ends
+	p.ends = false
 	if p.lines > 1 && len(p.buf) > 0 && !p.pre {
 		// An empty line splits a paragraph.
 		lines := p.lines
@@ -132,8 +135,8 @@ func (p *paragraph) settle(f *frame) {
 		return
 	}
 	last := &p.spans[len(p.spans)-1]
-	if last.link != f.link || last.button != f.button || last.image != 0 {
-		// White space between a link and what follows belongs to neither.
+	if last.link != f.link || last.button != f.button || last.image != 0 || ends {
+		// White space between a link or a filled run and what follows belongs to neither.
 		style := last.style
 		style.Underline, style.Strike, style.Background = false, false, doc.Color{}
 		p.spans = append(p.spans, run{start: len(p.buf), style: style})
@@ -186,7 +189,10 @@ func (p *paragraph) append(s string, f *frame, image int) {
 // comma after it stays where it is.
 func (p *paragraph) apart(s *css.Style, edge int) {
 	room := s.Padding[edge].Px(s.Size, 0) + s.Margin[edge].Px(s.Size, 0)
+	p.ends = p.ends || s.OwnBackground
 	switch {
+	case s.Display == css.Inline && s.OwnBackground && room >= 3 && len(p.spans) > 0 && p.spans[len(p.spans)-1].style.Background.Set:
+		p.space = p.space || edge == css.Left
 	case s.Display == css.Inline:
 		p.split = p.split || room >= 6
 	case s.OwnBackground || s.Border || room >= 3 || s.Width.IsSet():

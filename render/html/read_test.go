@@ -8,7 +8,7 @@ import (
 	"mayfly/render/doc"
 )
 
-var kinds = [...]string{"p", "h", "pre", "code", "hr", "list", "item", "quote", "sig", "footer", "table", "row", "cell"}
+var kinds = [...]string{"p", "h", "pre", "code", "hr", "list", "item", "quote", "sig", "footer", "section", "table", "row", "cell"}
 
 // dump writes a document as nested brackets: p(text) for a paragraph, [text]1 for link 1, <text>1
 // for a button, item1.(…) for an item that is marked otherwise than by a dot.
@@ -153,7 +153,7 @@ func TestRead(t *testing.T) {
 		"what nobody sees of a form": {`a<div style="visibility:hidden"><input value=no><img src="https://a.example/x.png" alt=no></div>`, "p(a)"},
 		"a footer":                   {`<p>Thank you for your order, which we have received.</p><p style="font-size:11px">© Acme</p>`, "p(Thank you for your order, which we have received.) footer(p(© Acme))"},
 		"a grey mail":                {`<div style="color:#777"><p>Thank you for your order, which we have received.</p><p>Yours, Ada</p><p style="font-size:11px">© Acme</p></div>`, "p(Thank you for your order, which we have received.) p(Yours, Ada) footer(p(© Acme))"},
-		"a sheet on a dark page":     {`<body bgcolor="#222222"><div style="background:#fff;color:#555"><p>Thank you for your order, which we have received.</p><p>Yours, Ada</p></div><p style="color:#888">© Acme</p>`, "p(Thank you for your order, which we have received.) p(Yours, Ada) footer(p(© Acme))"},
+		"a sheet on a dark page":     {`<body bgcolor="#222222"><div style="background:#fff;color:#555"><p>Thank you for your order, which we have received.</p><p>Yours, Ada</p></div><p style="color:#888">© Acme</p>`, "p(Thank you for your order, which we have received.) p(Yours, Ada) section(footer(p(© Acme)))"},
 		"small print above a rule":   {`<p>Thank you for your order, which we have received.</p><p style="font-size:12px">The link is good for an hour.</p><hr><p style="font-size:11px">© Acme</p>`, "p(Thank you for your order, which we have received.) p(The link is good for an hour.) footer(p(© Acme))"},
 		"no footer below a heading":  {`<p>Thank you for your order, which we have received.</p><h3>More</h3><p style="font-size:11px">Small text</p><p style="font-size:11px">© Acme</p>`, "p(Thank you for your order, which we have received.) h3(More) p(Small text) footer(p(© Acme))"},
 		"words that are no footer":   {`<p>Thank you for your order, which we have received.</p><p>Bye</p>`, "p(Thank you for your order, which we have received.) p(Bye)"},

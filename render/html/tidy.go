@@ -21,6 +21,7 @@ func (b *builder) tidy() {
 	d.Blocks = foldFooter(d, b.bodySize())
 	joinLinks(d)
 	joinUnits(d.Blocks)
+	b.sections()
 	if len(d.Blocks) == 0 {
 		b.fillEmpty()
 	}

@@ -61,6 +61,11 @@ func (n *inks) readable(c, back doc.Color, least float64) ink {
 	if luminance(back) > .18 {
 		end = black
 	}
+	return n.toned(c, end, back, least)
+}
+
+// toned returns the first colour on the way from c to end that has at least a contrast with back.
+func (n *inks) toned(c, end, back doc.Color, least float64) ink {
 	for t := 0.; t <= 1; t += 1. / 64 {
 		toned := mix(c, end, t)
 		if n.theme.Profile == ANSI16 && toned.Grey() {
@@ -72,6 +77,19 @@ func (n *inks) readable(c, back doc.Color, least float64) ink {
 		}
 	}
 	return 0
+}
+
+// onBand returns the colour of text on a band: the sender's from 3:1 on, else one that is lighter or
+// darker still.
+func (n *inks) onBand(c doc.Color) ink {
+	end := black
+	if luminance(c) > luminance(n.back) {
+		end = white
+	}
+	if i := n.toned(c, end, n.back, minStrong); i != 0 {
+		return i
+	}
+	return n.readable(c, n.back, minContrast)
 }
 
 // onFill returns the colours of text on a fill, and of the fill.
@@ -89,14 +107,17 @@ func (n *inks) onFill(text, fill doc.Color) (fg, bg ink) {
 	return n.convert(black), bg
 }
 
-// apart makes a fill differ visibly from the terminal's background.
-func (n *inks) apart(fill doc.Color) doc.Color {
+// leastButton is the least contrast of a button with what is behind it.
+const leastButton = 1.6
+
+// apart makes a fill differ visibly from the background.
+func (n *inks) apart(fill doc.Color, least float64) doc.Color {
 	end := white
 	if luminance(n.back) > .18 {
 		end = black
 	}
 	for t := .0; t < .6; t += .05 {
-		if c := mix(fill, end, t); contrast(c, n.back) >= 1.6 {
+		if c := mix(fill, end, t); contrast(c, n.back) >= least {
 			return c
 		}
 	}

@@ -16,9 +16,12 @@ func (l *layouter) column(cell *doc.Block, width int, end bool) column {
 	outer := *l
 	l.w = &writer{theme: outer.w.theme, links: outer.w.links, holds: true, limit: outer.w.limit - outer.w.count(), block: outer.w.block}
 	l.first, l.prefix, l.indent, l.aside, l.lead = nil, nil, 0, piece{}, ""
+	l.ground, l.above = nil, nil
 	l.opts.Width, l.gap, l.beside, l.end = width, false, true, end
 	l.nested++
 	l.blocks(cell.Children)
+	l.gap = false
+	l.settle()
 	held := l.w.release()
 	inner := *l
 	*l = outer

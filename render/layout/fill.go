@@ -2,6 +2,7 @@ package layout
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"mayfly/render/clean"
@@ -14,7 +15,10 @@ func (l *layouter) fill(b *doc.Block) {
 	for i := 0; i < len(b.Spans); {
 		s := &b.Spans[i]
 		if s.Link == 0 && !s.Button {
+			p := l.pen(b, s)
+			l.pad(b, i, -1, p)
 			l.run(b, s, at)
+			l.pad(b, i, 1, p)
 			at += len(s.Text)
 			i++
 			continue
@@ -81,6 +85,24 @@ func (l *layouter) span(b *doc.Block, s *doc.Span, p pen) {
 		text = raised(text, s.Style.Sub)
 	}
 	l.wrap.text(text, p, s.Link)
+}
+
+// pad puts a space of the colour of a filled run beside it, unless it is in the middle of a word.
+func (l *layouter) pad(b *doc.Block, i, side int, p pen) {
+	if p.bg == 0 {
+		return
+	}
+	if next := i + side; next >= 0 && next < len(b.Spans) {
+		beside := &b.Spans[next]
+		r, _ := utf8.DecodeRuneInString(beside.Text)
+		if side < 0 {
+			r, _ = utf8.DecodeLastRuneInString(beside.Text)
+		}
+		if beside.Style.Background == b.Spans[i].Style.Background || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return
+		}
+	}
+	l.wrap.put(piece{" ", 0, 1, 1, p, l.wrap.base, b.Spans[i].Link})
 }
 
 // link passes a link to the wrapper: underlined, with its number after it. One around several blocks

@@ -173,10 +173,7 @@ func rgba(c doc.Color) color.RGBA { return color.RGBA{c.R, c.G, c.B, 255} }
 
 // emitImage writes the rows of an image, each after the prefix.
 func (l *layouter) emitImage(d *image.Drawing, align doc.Align) {
-	if l.gap {
-		l.gap = false
-		l.w.blank(l.prefix)
-	}
+	l.settle()
 	l.w.images++
 	for row := range d.Rows {
 		before := l.prefix
@@ -186,7 +183,9 @@ func (l *layouter) emitImage(d *image.Drawing, align doc.Align) {
 		if at := l.aligned([]piece{spaces(d.Columns)}, align, min(l.room(), Measure)); len(at) > 1 {
 			before = append(slices.Clone(before), at[0])
 		}
-		l.w.image(before, d, row, l.ink)
+		used := len(before)
+		before = l.ground.draw(append(slices.Clone(before), spaces(d.Columns)), true)
+		l.w.image(before[:used], before[used+1:], d, row, l.ink)
 	}
 }
 
@@ -204,7 +203,7 @@ func (w *wrapper) breakHere() {
 
 // image writes a row of an image. A protocol that draws over cells does so at the last row, when
 // there is room for all of them: the cursor goes up, and back.
-func (w *writer) image(prefix []piece, d *image.Drawing, row int, ink *inks) {
+func (w *writer) image(prefix, rest []piece, d *image.Drawing, row int, ink *inks) {
 	if w.full() {
 		return
 	}
@@ -221,7 +220,7 @@ func (w *writer) image(prefix []piece, d *image.Drawing, row int, ink *inks) {
 			s.cell(c, ink)
 		}
 	case d.ID > 0:
-		s.switchTo(pen{fg: inkRGB | ink24(d.ID)})
+		s.switchTo(pen{fg: inkRGB | ink24(d.ID), bg: ink.fill})
 		for column := range d.Columns {
 			s.drawn(image.Placeholder(row, column))
 		}
@@ -230,6 +229,9 @@ func (w *writer) image(prefix []piece, d *image.Drawing, row int, ink *inks) {
 		}
 	case row == d.Rows-1:
 		line.Draw = placed(d.Sequence, row, s.col)
+	}
+	for i := range rest {
+		s.piece(&rest[i])
 	}
 	s.close()
 	line.Styled, line.Plain, line.Links = string(w.styled), string(w.plain), s.at
@@ -255,10 +257,10 @@ func (s *state) cell(c image.Cell, ink *inks) {
 	top, bottom := ink.pixel(c.Top), ink.pixel(c.Bottom)
 	switch {
 	case top == 0 && bottom == 0:
-		s.switchTo(pen{})
+		s.switchTo(pen{bg: ink.fill})
 		s.drawn(" ")
 	case top == 0:
-		s.switchTo(pen{fg: bottom})
+		s.switchTo(pen{fg: bottom, bg: ink.fill})
 		s.drawn("▄")
 	default:
 		s.switchTo(pen{fg: top, bg: bottom})

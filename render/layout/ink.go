@@ -88,6 +88,9 @@ type inks struct {
 	back   doc.Color              // the background of text
 	body   doc.Color              // the message's colour that becomes the terminal's own
 	roles  [doc.Secondary + 1]ink // the colours of the theme
+	text   ink                    // of text without a colour on a band; 0 elsewhere
+	fill   ink                    // of a band
+	bands  map[doc.Color]*inks    // on a band of a colour
 	looks  map[lookKey]pen
 	pixels map[color.RGBA]ink // of images
 }
@@ -159,6 +162,9 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	if dim {
 		s.Role = doc.Secondary
 	}
+	if s.Role == doc.Secondary && n.fill != 0 && s.Color.Set {
+		s.Role = doc.Own // the band is the sender's, and so is what is faint on it
+	}
 	if s.Role != doc.Own {
 		p = n.role(s.Role)
 	}
@@ -181,7 +187,10 @@ func (n *inks) look(s doc.Style, back doc.Color, dim bool) pen {
 	switch {
 	case s.Background.Set && !near(s.Background, back):
 		p.fg, p.bg = n.onFill(s.Color, s.Background)
-	case !s.Color.Set, s.Color.Grey(), n.body.Set && near(s.Color, n.body):
+	case !s.Color.Set:
+	case n.fill != 0:
+		p.fg = n.onBand(s.Color)
+	case s.Color.Grey(), n.body.Set && near(s.Color, n.body):
 	case s.Bold:
 		p.fg = n.readable(s.Color, n.back, minStrong)
 	default:
@@ -199,13 +208,70 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 	if !fill.Set { // a button with only a border is filled with the colour of its text
 		fill, text = s.Color, doc.Color{}
 	}
+	if n.fill != 0 && (!s.Background.Set || near(fill, n.back)) {
+		if fill, text = s.Color, n.back; !fill.Set {
+			fill = n.shown(n.text)
+		}
+	}
 	if !fill.Set {
 		if n.roles[doc.Accent] == 0 {
 			return pen{attrs: bold | reverse}, pen{attrs: bold}
 		}
 		fill = fromColor(n.theme.Accent)
 	}
-	fill = n.apart(fill)
-	fg, bg := n.onFill(text, fill)
+	fg, bg := n.onFill(text, n.apart(fill, leastButton))
+	if n.fill != 0 && contrast(n.shown(bg), n.back) < leastBand { // of few colours
+		fg, bg = n.fill, n.text
+	}
 	return pen{fg: fg, bg: bg, attrs: bold}, pen{fg: bg}
+}
+
+// leastBand is the least contrast of a band with what is around it.
+const leastBand = 1.25
+
+// on returns the inks on a band of a colour, nil if the terminal has none for it.
+func (n *inks) on(fill doc.Color) *inks {
+	if n.theme.Profile == NoColor {
+		return nil
+	}
+	if m, ok := n.bands[fill]; ok {
+		return m
+	}
+	m := n.band(fill)
+	if n.bands == nil {
+		n.bands = make(map[doc.Color]*inks)
+	}
+	n.bands[fill] = m
+	return m
+}
+
+func (n *inks) band(fill doc.Color) *inks {
+	m := &inks{theme: n.theme, fill: n.convert(n.apart(fill, leastBand)), looks: make(map[lookKey]pen)}
+	if m.back = n.shown(m.fill); contrast(m.back, n.back) < leastBand {
+		return nil
+	}
+	m.text = m.convert(black)
+	if contrast(white, m.back) >= contrast(black, m.back) {
+		m.text = m.convert(white)
+	}
+	for role, c := range n.roles {
+		if c != 0 {
+			m.roles[role] = m.readable(n.shown(c), m.back, minContrast)
+		}
+		if m.roles[role] == 0 {
+			m.roles[role] = m.text
+		}
+	}
+	m.roles[doc.Secondary] = m.readable(mix(m.shown(m.text), m.back, .4), m.back, minContrast)
+	return m
+}
+
+// bar returns the pen for the bar of a callout. A tint is too pale for one.
+func (n *inks) bar(c doc.Color) pen {
+	most, least := max(c.R, c.G, c.B), min(c.R, c.G, c.B)
+	if n.theme.Profile == NoColor || most-least < 12 {
+		return n.dim()
+	}
+	full := func(v uint8) uint8 { return uint8(int(v-least) * int(most) / int(most-least)) }
+	return pen{fg: n.readable(doc.Color{R: full(c.R), G: full(c.G), B: full(c.B), Set: true}, n.back, minStrong)}
 }

@@ -5,6 +5,7 @@
 package layout
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -97,6 +98,8 @@ func Lay(d *doc.Document, o Options) []Line {
 	if o.Links {
 		l.linkList()
 	}
+	l.gap = false
+	l.settle()
 	return l.w.finish(o.Width)
 }
 
@@ -124,19 +127,21 @@ type layouter struct {
 
 	first     []piece // before the next line; prefix is before all others
 	prefix    []piece
-	indent    int    // columns of prefix
-	gap       bool   // an empty line is due before the next line
-	dim       bool   // secondary text
-	continued int    // the link that continues in this leaf, 0 if none does
-	lead      string // before the text of the next leaf: the marker of an item written from right to left
-	beside    bool   // in a column beside others
-	nested    int    // in so many columns, one in another
-	end       bool   // in a column that is aligned at its right edge
-	rtl       bool   // in a leaf from right to left
-	flush     bool   // in an item, whose text stays beside its marker
-	hidden    int    // hidden texts shown so far
-	leaves    int    // laid out so far
-	aside     piece  // at the right edge of the next line
+	indent    int     // columns of prefix
+	gap       bool    // an empty line is due before the next line
+	dim       bool    // secondary text
+	ground    *ground // what is written stands on; nil: the terminal's own
+	above     *lower  // the edge that is due before the next line
+	continued int     // the link that continues in this leaf, 0 if none does
+	lead      string  // before the text of the next leaf: the marker of an item written from right to left
+	beside    bool    // in a column beside others
+	nested    int     // in so many columns, one in another
+	end       bool    // in a column that is aligned at its right edge
+	rtl       bool    // in a leaf from right to left
+	flush     bool    // in an item, whose text stays beside its marker
+	hidden    int     // hidden texts shown so far
+	leaves    int     // laid out so far
+	aside     piece   // at the right edge of the next line
 	warned    map[int]bool
 	wrap      wrapper
 	pics      images
@@ -154,10 +159,7 @@ func (l *layouter) emit(line []piece) { l.put(line, offset(line)) }
 
 // put writes a line that begins at an offset in its leaf.
 func (l *layouter) put(line []piece, offset int) {
-	if l.gap {
-		l.gap = false
-		l.w.blank(l.prefix)
-	}
+	l.settle()
 	l.w.offset = offset
 	if l.aside.width > 0 {
 		line = append(line, spaces(l.room()-measure(line)+asideGap), l.aside)
@@ -168,7 +170,13 @@ func (l *layouter) put(line []piece, offset int) {
 		before = l.first
 		l.first = nil
 	}
-	l.w.line(before, line)
+	switch {
+	case l.ground == nil:
+		l.w.line(before, line)
+	case !slices.ContainsFunc(line, func(p piece) bool { return !blankPiece(&p) }) && l.w.any() && l.w.endsEmpty():
+	default:
+		l.w.line(nil, l.ground.draw(slices.Concat(before, line), true))
+	}
 }
 
 // within calls f with a longer prefix: first before the first line, rest before the others, both of
@@ -197,7 +205,7 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 		if l.w.full() {
 			return
 		}
-		l.gap = l.gap || b.Gap && !l.oneUnit(before, b)
+		l.gap = l.gap || b.Gap && !l.oneUnit(before, b) || before != nil && before.Hue.Set && b.Hue.Set
 		l.block(b)
 		before = b
 	}
@@ -252,6 +260,8 @@ func (l *layouter) block(b *doc.Block) {
 		l.dimmed(func() { l.blocks(b.Children) })
 	case doc.Footer:
 		l.footer(b)
+	case doc.Section:
+		l.section(b)
 	case doc.Table:
 		l.table(b)
 	case doc.Row, doc.Cell:
@@ -415,9 +425,8 @@ const (
 func (l *layouter) quote(b *doc.Block) {
 	from := l.w.count()
 	bar := text1("▏ ", 2, l.ink.dim())
-	if l.gap && l.first == nil { // the empty line is not part of the quote
-		l.gap = false
-		l.w.blank(l.prefix)
+	if l.first == nil { // the empty line is not part of the quote
+		l.settle()
 	}
 	l.within(bar, bar, func() { l.blocks(b.Children) })
 	if outermost := b.Children[0].Quoted <= 1; outermost || l.w.count()-from > 10*foldQuote {
@@ -431,7 +440,7 @@ func (l *layouter) footer(b *doc.Block) {
 		align = l.alignment(leaf, l.room())
 	}
 	l.dimmed(func() {
-		if l.gap = l.room() < 2; !l.gap { // the line alone sets it apart
+		if l.gap = l.room() < 2; !l.gap && !l.ground.begins(l.w) { // the line alone sets it apart
 			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, min(l.room(), Measure)))
 		}
 		from := l.w.count()

@@ -199,6 +199,9 @@ func TestColours(t *testing.T) {
 		if test.want != "" {
 			want = "\x1b[" + test.want + "mx\x1b[m"
 		}
+		if test.style.Background.Set { // a filled run has a space at both sides
+			want = "\x1b[" + test.want + "m x \x1b[m"
+		}
 		if got := Lay(d, Options{Width: 9, Theme: test.theme})[0].Styled; got != want {
 			t.Errorf("%+v: %q, want %q", test.style, got, want)
 		}

@@ -24,6 +24,9 @@ func (l *layouter) extent(b *doc.Block) extent {
 	}
 	e := l.widest(b.Children)
 	indent := 2
+	if b.Kind == doc.Section && !b.Hue.Set {
+		indent = 4
+	}
 	if b.Kind == doc.Item {
 		indent += stringWidth(b.Marker) + 1
 	}

@@ -70,7 +70,7 @@ func (w *writer) cut(from, keep int) int {
 	}
 	n, last := 0, 0
 	for _, l := range w.lines[keep:] {
-		if l.Image == 0 && strings.Trim(l.Plain, " ▏") != "" || l.Image > last {
+		if l.Image == 0 && !empty(l.Plain) || l.Image > last {
 			n++
 		}
 		last = max(last, l.Image)
@@ -95,8 +95,8 @@ func (w *writer) endsEmpty() bool {
 	return l.Image == 0 && empty(l.Plain)
 }
 
-// empty reports whether a line has only spaces and the bars of quotes.
-func empty(plain string) bool { return strings.Trim(plain, " ▏") == "" }
+// empty reports whether a line has only spaces and the bars of quotes and callouts.
+func empty(plain string) bool { return strings.Trim(plain, " ▏▎") == "" }
 
 // maxHyperlink is the longest target, in bytes, that becomes a hyperlink. Terminals ignore longer
 // ones, or worse.

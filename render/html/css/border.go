@@ -4,9 +4,14 @@ package css
 type line struct {
 	style     bool // it has a style that draws
 	thin      bool // its width is 0
+	thick     bool // its width is more than that of a mere outline
+	color     rgba
 	clear     bool // it is transparent
 	mentioned bool
 }
+
+// thickLine is the width in px from which on a border on one side is a bar.
+const thickLine = 2.5
 
 func parseLine(v string) line {
 	var l line
@@ -25,9 +30,9 @@ func (l *line) set(v string) {
 			l.style = false
 		default:
 			if width, ok := ParseLength(word); ok {
-				l.thin = width.Value == 0
+				l.thin, l.thick = width.Value == 0, width.Px(16, 0) >= thickLine
 			} else if c, ok := parseColor(word); ok {
-				l.clear = c.a < .05
+				l.color, l.clear = c, c.a < .05
 			}
 		}
 	}
@@ -65,4 +70,9 @@ func (s *Style) outline() {
 	s.Ruled[Top] = s.borders[Top].drawn() && !s.Border
 	s.Ruled[Bottom] = s.borders[Bottom].drawn() && !s.Border
 	s.Edge = s.Ruled[Top] || s.Ruled[Bottom]
+	left := &s.borders[Left]
+	s.Bar = left.drawn() && left.thick && (!s.Border || left.color != s.borders[Top].color)
+	if (s.Bar || s.Border) && left.color.a > 0 {
+		s.Hue = left.color.over(s.Background)
+	}
 }

@@ -252,7 +252,7 @@ func (s *Style) background(v string, colorOnly bool) {
 	if !colorOnly {
 		if i := strings.Index(v, "gradient("); i >= 0 {
 			s.OnImage = true
-			if c, ok := firstColor(v[i+len("gradient("):]); ok {
+			if c, ok := meanColor(v[i+len("gradient("):]); ok {
 				s.paint(c)
 			}
 			return
@@ -280,6 +280,23 @@ func firstColor(v string) (rgba, bool) {
 		}
 	}
 	return rgba{}, false
+}
+
+// meanColor returns the mean of the colours of a gradient.
+func meanColor(v string) (rgba, bool) {
+	var r, g, b, a, n float32
+	for word := range words(v) {
+		if strings.Count(word, ")") > strings.Count(word, "(") { // that of the gradient
+			word = strings.TrimSuffix(word, ")")
+		}
+		if c, ok := parseColor(word); ok {
+			r, g, b, a, n = r+float32(c.r)*c.a, g+float32(c.g)*c.a, b+float32(c.b)*c.a, a+c.a, n+1
+		}
+	}
+	if a == 0 {
+		return rgba{}, n > 0
+	}
+	return rgba{uint8(r / a), uint8(g / a), uint8(b / a), a / n}, true
 }
 
 func (s *Style) paint(c rgba) {

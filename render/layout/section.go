@@ -1,0 +1,140 @@
+package layout
+
+import (
+	"slices"
+
+	"mayfly/render/doc"
+)
+
+// ground is a band that lines are drawn on.
+type ground struct {
+	around *ground
+	prefix int // pieces of the prefix that are not on it
+	width  int // columns
+	text   ink
+	fill   ink
+	from   int // lines above its text
+}
+
+// begins reports whether nothing is on a band yet.
+func (g *ground) begins(w *writer) bool { return g != nil && w.count() == g.from }
+
+// draw puts a line, with its prefix, on a band and on those around it. With end it reaches their right
+// edges.
+func (g *ground) draw(line []piece, end bool) []piece {
+	line = slices.Clone(line)
+	for ; g != nil; g = g.around {
+		from := min(g.prefix, len(line))
+		for i := range line[from:] {
+			p := &line[from+i].pen
+			if p.fg == 0 {
+				p.fg = g.text
+			}
+			if p.bg == 0 && p.attrs&reverse == 0 {
+				p.bg = g.fill
+			}
+		}
+		if left := g.width - measure(line[from:]); end && left > 0 {
+			rest := spaces(left)
+			rest.pen.bg = g.fill
+			line = append(line, rest)
+		}
+	}
+	return line
+}
+
+// section lays out what is filled, tinted or framed as a whole: as a band of its colour, or with a bar
+// at its left.
+func (l *layouter) section(b *doc.Block) {
+	if b.Hue.Set {
+		l.callout(b)
+	} else if on := l.ink.on(b.Background); on != nil {
+		l.band(b, on)
+	} else {
+		l.gap = l.w.any()
+		l.blocks(b.Children)
+		l.gap = true
+	}
+}
+
+// band lays out a section on a ground as wide as text. Bands that follow one another join.
+func (l *layouter) band(b *doc.Block, ink *inks) {
+	width := min(l.room(), Measure)
+	g := &ground{around: l.ground, prefix: len(l.prefix), width: width, text: ink.text, fill: ink.fill}
+	above := l.above
+	if above != nil && (above.ground.around != l.ground || l.gap) {
+		above = nil
+	}
+	switch {
+	case l.first != nil: // of a list item, which stands before text
+		l.settle()
+	case above != nil && (above.padded || b.Padded):
+		l.edge("▄", width, ink.fill, above.ground)
+	case above == nil && b.Padded:
+		l.gap = false
+		l.settle()
+		l.edge("▄", width, ink.fill, l.ground)
+	case above == nil:
+		l.settle()
+	}
+	l.above, l.gap = nil, false
+	outer, inks, room := l.ground, l.ink, l.opts.Width
+	g.from = l.w.count()
+	l.ground, l.ink = g, ink
+	pad := 2
+	if width < 2*narrow {
+		pad = 1
+	}
+	l.opts.Width = l.indent + width - pad
+	l.within(spaces(pad), spaces(pad), func() { l.blocks(b.Children) })
+	l.gap = false
+	l.settle()
+	l.ground, l.ink, l.opts.Width = outer, inks, room
+	l.above = &lower{g, slices.Clone(l.prefix), b.Padded}
+}
+
+// lower is the lower edge of a band, which is not drawn where another band follows.
+type lower struct {
+	ground *ground
+	prefix []piece
+	padded bool
+}
+
+// edge draws half a line of a band above or below its text.
+func (l *layouter) edge(half string, width int, fill ink, on *ground) {
+	line := append(slices.Clone(l.prefix), text1(repeat(half, width), width, pen{fg: fill}))
+	l.w.line(nil, on.draw(line, true))
+}
+
+// settle writes what is due before the next line: the lower edge of a band, or an empty line.
+func (l *layouter) settle() {
+	above := l.above
+	l.above = nil
+	switch {
+	case above != nil && above.padded:
+		line := append(above.prefix, text1(repeat("▀", above.ground.width), above.ground.width, pen{fg: above.ground.fill}))
+		l.w.line(nil, above.ground.around.draw(line, true))
+	case l.gap && l.ground == nil:
+		l.w.blank(l.prefix)
+	case l.gap && l.w.any() && !l.w.endsEmpty():
+		l.w.line(nil, l.ground.draw(l.prefix, true))
+	}
+	l.gap = false
+}
+
+// callout lays out a section with a bar at its left. A code has a box of its own.
+func (l *layouter) callout(b *doc.Block) {
+	if len(b.Children) == 1 && b.Children[0].Kind == doc.Code {
+		l.blocks(b.Children)
+		return
+	}
+	if l.first == nil { // the empty line is not part of it
+		l.settle()
+	}
+	bar := text1("▎ ", 2, l.ink.bar(b.Hue))
+	l.within(bar, bar, func() {
+		l.blocks(b.Children)
+		l.gap = false
+		l.settle()
+	})
+}
