@@ -15,9 +15,9 @@ import (
 func (a *app) adminStoreCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "store",
-		Short:   "Move a store",
-		Example: "mayfly admin store copy --from ./store --to postgres://mayfly@db.example/mayfly",
-	}, a.adminStoreCopy())
+		Short:   "Check, repair and move a store",
+		Example: "mayfly admin store check ./store",
+	}, a.adminStoreCheck(), a.adminStoreRepair(), a.adminStoreCopy())
 }
 
 func (a *app) adminStoreCopy() *cobra.Command {

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // writeUntilKilled changes the store with many writers, and prints a line for each acknowledged
 // change.
 func writeUntilKilled(dir string, out io.Writer) error {
-	s, err := Open(dir, Options{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	s, err := Open(dir, Options{Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Memory: 2 << 20}) // many logs
 	if err != nil {
 		return err
 	}

@@ -19,12 +19,12 @@ func (s *Store) logDamage(info pebbledb.DataCorruptionInfo) {
 }
 
 // hint adds what to do to an error of opening the database, unless it is an error of the system.
-func hint(err error) error {
+func hint(dir string, err error) error {
 	var path *fs.PathError
-	if errors.Is(err, ErrInUse) || vfs.IsNoSpaceError(err) || errors.As(err, &path) {
+	if vfs.IsNoSpaceError(err) || errors.As(err, &path) {
 		return err
 	}
-	return fmt.Errorf("%w (if a file was damaged or removed, restore a backup)", err)
+	return fmt.Errorf("%w: if a file was damaged or removed, %s", err, advice(dir))
 }
 
 var errFile = errors.New("a file of bodies is damaged or missing")

@@ -3,8 +3,6 @@ package pebble
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"path"
 	"sync"
@@ -224,17 +222,6 @@ func (s *space) Link(from, to string) error {
 
 func (s *space) Rename(from, to string) error {
 	return s.retry(to, func() error { return s.FS.Rename(from, to) })
-}
-
-// Lock locks the store for this process. If the file can be created but not locked, another process
-// has it.
-func (s *space) Lock(name string) (io.Closer, error) {
-	lock, err := s.FS.Lock(name)
-	var path *fs.PathError
-	if err != nil && !errors.As(err, &path) {
-		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
-	}
-	return lock, err
 }
 
 func (s *space) Unwrap() vfs.FS { return s.FS }

@@ -42,13 +42,15 @@ type Options struct {
 
 // Store is a service.Store in a directory.
 type Store struct {
-	db       *pebbledb.DB
-	log      *slog.Logger
-	versions *versions
-	space    *space
-	keys     *cache[string, service.StoredKey] // by ID
-	hashes   *cache[[32]byte, string]          // IDs of keys, also by hashes of replaced secrets
-	inboxes  *cache[inboxOf, service.Inbox]
+	db        *pebbledb.DB
+	lock      *lock
+	inventory *inventory
+	log       *slog.Logger
+	versions  *versions
+	space     *space
+	keys      *cache[string, service.StoredKey] // by ID
+	hashes    *cache[[32]byte, string]          // IDs of keys, also by hashes of replaced secrets
+	inboxes   *cache[inboxOf, service.Inbox]
 	// Inboxes by address, without the count of their messages.
 	addresses *cache[string, service.Inbox]
 	quotas    *cache[quotaOf, int]
@@ -79,20 +81,89 @@ func Open(dir string, o Options) (*Store, error) {
 		o.Log = slog.Default()
 	}
 	if o.fs == nil {
-		o.fs = vfs.Default
+		o.fs = private{vfs.Default}
 	}
 	dir = filepath.Clean(dir)
 	if err := o.fs.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the store: %w", err)
 	}
+	s, err := open(dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func open(dir string, o Options) (_ *Store, err error) {
+	l, err := lockStore(o.fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.release())
+		}
+	}()
+	found, err := inspect(o.fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(found.damage) > 0 {
+		return nil, &DamageError{dir, found.damage}
+	}
+	if found.unknown != nil {
+		o.Log.Warn("the "+inventoryName+" of the store is of no use: whether mail is missing is not known, and a new one is made",
+			"folder", dir, "error", found.unknown)
+	}
+	if _, ok := o.fs.(private); ok {
+		if err := makePrivate(dir, o.Log); err != nil {
+			return nil, err
+		}
+	}
 	if o.Memory == 0 {
 		o.Memory = 64 << 20
 	}
+	s := newStore(o)
+	s.lock = l
+	if err := s.openDatabase(dir, o, found); err != nil {
+		s.cache.Unref()
+		return nil, err
+	}
+	s.removed.Store(true) // perhaps before it was closed
+	s.workers.Go(s.runCommits)
+	s.workers.Go(s.runTidy)
+	return s, nil
+}
+
+// openDatabase opens the database, which changes the folder.
+func (s *Store) openDatabase(dir string, o Options, found *folder) (err error) {
 	disk := sizeOf(o.fs, dir)
 	if o.Reserve == 0 {
 		o.Reserve = min(256<<20, disk/4)
 	}
-	s := &Store{
+	s.inventory, err = openInventory(o.fs, dir, found.inventory, found.generation)
+	if err != nil {
+		return err
+	}
+	recorded := recorder{o.fs, dir, s.inventory}
+	s.space = newSpace(recorded, dir, o.Reserve, s.stop, s.logSpace)
+	err = s.space.checkOpen()
+	if err == nil {
+		options := s.databaseOptions(disk, uint64(o.Memory)/4)
+		options.FS, options.Lock = s.space, s.lock.file
+		s.db, err = pebbledb.Open(dir, options)
+	}
+	if err != nil {
+		return errors.Join(hint(dir, err), s.inventory.close())
+	}
+	if err := s.checkFormat(); err != nil {
+		return errors.Join(hint(dir, err), s.db.Close(), s.inventory.close())
+	}
+	return nil
+}
+
+func newStore(o Options) *Store {
+	return &Store{
 		log:       o.Log,
 		opened:    time.Now(),
 		versions:  newVersions(),
@@ -106,25 +177,6 @@ func Open(dir string, o Options) (*Store, error) {
 		cache:     pebbledb.NewCache(o.Memory), // two memtables are charged to it
 		stop:      make(chan struct{}),
 	}
-	s.space = newSpace(o.fs, dir, o.Reserve, s.stop, s.logSpace)
-	if err := s.space.checkOpen(); err != nil {
-		s.cache.Unref()
-		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
-	}
-	db, err := pebbledb.Open(dir, s.databaseOptions(disk, uint64(o.Memory)/4))
-	if err != nil {
-		s.cache.Unref()
-		return nil, fmt.Errorf("open the store in %s: %w", dir, hint(err))
-	}
-	s.db = db
-	if err := s.checkFormat(); err != nil {
-		defer s.cache.Unref()
-		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", dir, err), db.Close())
-	}
-	s.removed.Store(true) // perhaps before it was closed
-	s.workers.Go(s.runCommits)
-	s.workers.Go(s.runTidy)
-	return s, nil
 }
 
 // OpenMemory opens a new store in memory, which is gone when it is closed. It works with fake time
@@ -138,7 +190,7 @@ func OpenMemory(o Options) (*Store, error) {
 func (s *Store) Close() error {
 	s.stopOnce.Do(func() { close(s.stop) })
 	s.workers.Wait()
-	err := s.closeDatabase()
+	err := errors.Join(s.closeDatabase(), s.inventory.close(), s.lock.release())
 	s.cache.Unref()
 	return err
 }
@@ -166,7 +218,6 @@ func (s *Store) databaseOptions(disk, memTable uint64) *pebbledb.Options {
 		keep = 10 * time.Second
 	}
 	o := &pebbledb.Options{
-		FS:                          s.space,
 		FormatMajorVersion:          pebbledb.FormatValueSeparation,
 		Logger:                      logger{s},
 		MemTableSize:                table,

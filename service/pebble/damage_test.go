@@ -1,0 +1,219 @@
+package pebble
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"mayfly/service"
+)
+
+// killedStore makes a folder as a kill leaves it, of a store with messages in tables, in a log that
+// was being flushed, and in the last log. It returns the number of messages.
+func killedStore(t *testing.T) (dir string, in service.Inbox, messages int) {
+	t.Helper()
+	live, dir := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "killed")
+	injector := &faults{}
+	s, err := Open(live, Options{Log: testLog(t), fs: errorfs.Wrap(vfs.Default, injector)})
+	must(t, err)
+	in = testInbox(t, s, "ada")
+	send := func(n int) {
+		for range n {
+			must(t, acknowledged(t, s, in, fmt.Sprint(messages)))
+			messages++
+		}
+	}
+	send(50)
+	must(t, s.db.Flush())
+	send(25)
+	injector.set(syscall.EMFILE, ".sst", errorfs.OpCreate)
+	_, err = s.db.AsyncFlush()
+	must(t, err)
+	send(25)
+	must(t, os.CopyFS(dir, os.DirFS(live)))
+	injector.clear()
+	must(t, s.Close())
+	return dir, in, messages
+}
+
+var damages = map[string]func(name string) error{
+	"removed":   os.Remove,
+	"empty":     func(name string) error { return os.Truncate(name, 0) },
+	"cut short": func(name string) error { return edit(name, func(b []byte) []byte { return b[:len(b)*2/3] }) },
+	"flipped at the start": func(name string) error {
+		return edit(name, func(b []byte) []byte { b[min(3, len(b)-1)] ^= 0x10; return b })
+	},
+	"flipped in the middle": func(name string) error {
+		return edit(name, func(b []byte) []byte { b[len(b)/2] ^= 0x10; return b })
+	},
+	"flipped at the end": func(name string) error {
+		return edit(name, func(b []byte) []byte { b[len(b)-9] ^= 0x10; return b })
+	},
+	"zeros at the end": func(name string) error {
+		return edit(name, func(b []byte) []byte { clear(b[len(b)*2/3:]); return b })
+	},
+}
+
+func edit(name string, change func([]byte) []byte) error {
+	b, err := os.ReadFile(name)
+	if err != nil || len(b) < 16 {
+		return errors.Join(err, errTooSmall)
+	}
+	return os.WriteFile(name, change(b), 0o600)
+}
+
+var errTooSmall = errors.New("too small to be damaged")
+
+var digits = regexp.MustCompile(`\d+`)
+
+// Whatever happens to whichever file of a store, mail that is lost is said to be: the store is not
+// opened, or the message is listed and reading it fails, or the loss is logged.
+func TestNothingIsLostUnsaid(t *testing.T) {
+	t.Parallel()
+	killed, in, messages := killedStore(t)
+	files, err := os.ReadDir(killed)
+	must(t, err)
+	for _, file := range files {
+		for name, damage := range damages {
+			t.Run(file.Name()+" "+name, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "store")
+				must(t, os.CopyFS(dir, os.DirFS(killed)))
+				if err := damage(filepath.Join(dir, file.Name())); errors.Is(err, errTooSmall) {
+					t.Skip(err)
+				} else {
+					must(t, err)
+				}
+				t.Log(digits.ReplaceAllString(file.Name(), "N"), name, "→", outcome(t, dir, in, messages))
+			})
+		}
+	}
+}
+
+// outcome opens a store and says what became of its messages.
+func outcome(t *testing.T, dir string, in service.Inbox, messages int) string {
+	t.Helper()
+	before, err := os.ReadDir(dir)
+	must(t, err)
+	var logged atomic.Int32
+	s, err := Open(dir, Options{Log: countErrors(&logged)})
+	if err != nil {
+		if !strings.Contains(err.Error(), "admin store repair") {
+			t.Errorf("the error does not say what to do: %v", err)
+		}
+		for _, file := range before {
+			_, statErr := os.Stat(filepath.Join(dir, file.Name()))
+			if errors.As(err, new(*DamageError)) && errors.Is(statErr, fs.ErrNotExist) {
+				t.Errorf("%s was removed from a store that was not opened", file.Name())
+			}
+		}
+		return "refused: " + err.Error()
+	}
+	defer func() { must(t, s.Close()) }()
+	damaged := 0
+	got, err := s.Inbox(t.Context(), in.KeyID, in.ID)
+	if service.ErrorCode(err) == service.Damaged {
+		return "the inbox cannot be read"
+	}
+	must(t, err)
+	list, err := s.Messages(t.Context(), got, uint64(got.Messages)+1, 0)
+	if err == nil && len(list) != messages {
+		t.Errorf("%d of %d messages are listed", len(list), messages)
+	}
+	for place := range messages {
+		m, err := s.Message(t.Context(), in, uint64(place)+1)
+		switch {
+		case service.ErrorCode(err) == service.Damaged:
+			damaged++
+		case err != nil:
+			t.Errorf("message %d: %v", place, err)
+		case !strings.HasPrefix(string(m.Raw), fmt.Sprint(place)+"."):
+			t.Errorf("message %d has another body", place)
+		}
+	}
+	if damaged > 0 && logged.Load() == 0 {
+		t.Error("damage was not logged")
+	}
+	if damaged > 0 {
+		return fmt.Sprintf("%d of %d messages are damaged", damaged, messages)
+	}
+	return "whole"
+}
+
+// What can be read of a damaged store is saved, and what is lost is counted.
+func TestRepair(t *testing.T) {
+	t.Parallel()
+	killed, in, messages := killedStore(t)
+	files, err := os.ReadDir(killed)
+	must(t, err)
+	for _, file := range files {
+		for name, damage := range damages {
+			t.Run(file.Name()+" "+name, func(t *testing.T) {
+				dir, to := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "new")
+				must(t, os.CopyFS(dir, os.DirFS(killed)))
+				if err := damage(filepath.Join(dir, file.Name())); errors.Is(err, errTooSmall) {
+					t.Skip(err)
+				} else {
+					must(t, err)
+				}
+				before := digest(t, dir)
+				checked, err := Check(t.Context(), dir)
+				t.Logf("check: %+v, %v", checked, err)
+				repaired, rerr := Repair(t.Context(), dir, to)
+				if fmt.Sprint(checked, err) != fmt.Sprint(repaired, rerr) {
+					t.Errorf("repair: %+v, %v", repaired, rerr)
+				}
+				if after := digest(t, dir); after != before {
+					t.Errorf("the folder was changed: %s\nit was %s", after, before)
+				}
+				if err != nil {
+					if _, err := os.Stat(to); err == nil {
+						t.Error("there is a new store")
+					}
+					return
+				}
+				if checked.Messages+checked.LostMessages != messages && len(checked.Damage) == 0 {
+					t.Errorf("%d messages are not mentioned", messages-checked.Messages-checked.LostMessages)
+				}
+				s, err := Open(to, Options{Log: testLog(t)})
+				must(t, err)
+				defer func() { must(t, s.Close()) }()
+				got, err := s.Inbox(t.Context(), in.KeyID, in.ID)
+				if service.ErrorCode(err) == service.NotFound && checked.Inboxes == 0 {
+					return
+				}
+				must(t, err)
+				list, err := s.Messages(t.Context(), got, uint64(got.Messages)+1, 0)
+				must(t, err)
+				if len(list) != checked.Messages {
+					t.Errorf("the new store lists %d messages", len(list))
+				}
+				must(t, acknowledged(t, s, in, "goes on"))
+			})
+		}
+	}
+}
+
+// digest describes the files of a folder.
+func digest(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	must(t, err)
+	var all strings.Builder
+	for _, file := range files {
+		b, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		must(t, err)
+		fmt.Fprintf(&all, "%s %x\n", file.Name(), sha256.Sum256(b))
+	}
+	return all.String()
+}
