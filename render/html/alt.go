@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"mayfly/render/doc"
 	"mayfly/render/link"
@@ -129,8 +130,8 @@ func (a *alts) name(im *doc.Image, n int) string {
 		return placeholder(im)
 	}
 	domain := link.Domain(host)
-	if name, ok := strings.CutSuffix(domain, ".com"); ok && icon(im) {
-		return strings.ToUpper(name[:1]) + name[1:]
+	if name, ok := strings.CutSuffix(domain, ".com"); ok && icon(im) && name != "" {
+		return capital(name)
 	}
 	return domain
 }
@@ -244,7 +245,13 @@ func fileWords(src string) string {
 	if len(text) < 3 || len(words) > 4 {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return capital(text)
+}
+
+// capital returns a text that is not empty with its first letter in upper case.
+func capital(text string) string {
+	_, size := utf8.DecodeRuneInString(text)
+	return strings.ToUpper(text[:size]) + text[size:]
 }
 
 // fold returns a text by which it is compared: its letters and digits in lower case.

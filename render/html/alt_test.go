@@ -29,6 +29,7 @@ func TestWhatImagesSay(t *testing.T) {
 		"icons":                      {`<a href="https://www.facebook.com/lamps">` + icon("1.png") + `</a> <a href="https://t.example/lamps">` + icon("2.png") + "</a>", "p([Facebook]1 · [t.example]2)"},
 		"icons through a tracker":    {`<a href="https://click.example/1">` + icon("facebook@2x.png") + `</a> <a href="https://click.example/2">` + icon("instagram-icon.png") + "</a>", "p([Facebook]1 · [Instagram]2)"},
 		"icons in cells":             {`<table><tr><td><a href="https://www.facebook.com/lamps">` + icon("1.png") + `</a><td><a href="https://x.com/lamps">` + icon("2.png") + "</a></table>", "p([Facebook]1 · [X]2)"},
+		"an icon to a strange host":  {`<a href="https://.com/">` + icon("1.png") + `</a><p>Hello`, "p([.com]1) p(Hello)"},
 		"stars":                      {"<p>Rated " + photo(`alt="★★★★☆"`), "p(Rated ★★★★☆)"},
 		"a code in an image":         {photo(`alt="4821 9930"`) + "<p>Your code", "p(4821 9930) p(Your code)"},
 	} {
