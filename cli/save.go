@@ -60,7 +60,7 @@ func (a *app) attachments(ctx context.Context, s *connection, m *message.Message
 	for i, part := range m.Attachments {
 		content, err := m.AttachmentContent(ctx, s.client, i)
 		if errors.Is(err, api.ErrUnsupported) {
-			fmt.Fprintf(a.env.Stderr, "mayfly: the service has no content for %s\n", render.Clean(part.Filename))
+			fmt.Fprintf(a.env.Stderr, "mayfly: the service has no content for %s\n", render.CleanName(part.Filename))
 			continue
 		}
 		if err != nil {

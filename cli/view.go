@@ -98,7 +98,7 @@ func writeHeader(out *strings.Builder, m *message.Message, o render.Options) {
 	}
 	for _, a := range m.Attachments {
 		if !a.Inline {
-			rows = append(rows, row{"File", fmt.Sprintf("%s, %s", render.Clean(a.Filename), bytesText(a.Size))})
+			rows = append(rows, row{"File", fmt.Sprintf("%s, %s", render.CleanName(a.Filename), bytesText(a.Size))})
 		}
 	}
 	const indent = 9

@@ -226,7 +226,7 @@ func attachments(list []mail.Attachment) []api.Attachment {
 	out := make([]api.Attachment, len(list))
 	for i, a := range list {
 		out[i] = api.Attachment{
-			ID: cmp.Or(a.ID, strconv.Itoa(i+1)), Filename: render.Clean(a.Filename), ContentType: render.Clean(a.ContentType),
+			ID: cmp.Or(a.ID, strconv.Itoa(i+1)), Filename: render.CleanName(a.Filename), ContentType: render.Clean(a.ContentType),
 			ContentID: render.Clean(a.ContentID), Inline: a.Inline, Size: int64(a.Size),
 		}
 	}

@@ -89,6 +89,8 @@ var faults = []struct {
 	{"image-alt", func(m *mail.Message) { m.HTML += `<img src="https://acme.example/hero.png" width="600">` }},
 	{"text-reversed", func(m *mail.Message) { m.HTML += "<p>\u202e!eviL won si pordriA\u202c</p>" }},
 	{"text-reversed", func(m *mail.Message) { m.HTML += `<p>up to 50 $ <bdo dir="rtl">!eerf yletelpmoc</bdo></p>` }},
+	{"text-reversed", func(m *mail.Message) { m.Text += "\u202e!eviL won si pordriA\u202c\n" }},
+	{"text-reversed", func(m *mail.Message) { m.Subject = "\u202e!eerf yletelpmoc" }},
 	{"html-clipped", func(m *mail.Message) { m.HTML += "<!--" + strings.Repeat("x", 110<<10) + "-->" }},
 	{"script", func(m *mail.Message) { m.HTML += "<script>1</script>" }},
 	{"form", func(m *mail.Message) { m.HTML += "<form></form>" }},

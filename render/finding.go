@@ -3,6 +3,7 @@ package render
 import (
 	"mayfly/mail"
 	"mayfly/render/check"
+	"mayfly/render/clean"
 	"mayfly/render/find"
 )
 
@@ -35,6 +36,12 @@ func (m *Mail) check() []check.Finding {
 	in := check.Input{
 		Subject: Clean(m.msg.Subject), ReceivedAt: m.msg.ReceivedAt,
 		BodyOnly: m.msg.Raw == nil && m.msg.From == mail.Address{} && m.msg.To == nil && m.msg.Subject == "" && (m.msg.Text == "" || m.msg.HTML == ""),
+	}
+	if clean.Turned(m.msg.Subject) != m.msg.Subject {
+		in.Reversed = append(in.Reversed, "subject")
+	}
+	if clean.Turned(m.msg.From.Name) != m.msg.From.Name {
+		in.Reversed = append(in.Reversed, "sender")
 	}
 	if m.text != nil {
 		in.Text = check.Part{Source: m.msg.Text, Doc: m.text, Found: m.found.Text}

@@ -103,11 +103,16 @@ func (m *Mail) Document() *doc.Document { return m.body }
 func (m *Mail) Links() []Link { return m.body.Links }
 
 // Clean makes hostile text, such as a subject, a name or an error, safe for one line of a terminal.
-func Clean(s string) string { return clean.Line(s) }
+// Characters whose direction is overridden are in the order in which they are read.
+func Clean(s string) string { return clean.Line(clean.Turned(s)) }
+
+// CleanName is Clean for the name of a file. Its characters stay in their order, so that its ending is
+// seen as it is.
+func CleanName(s string) string { return clean.Line(s) }
 
 // CleanWhole is Clean but leaves every emoji as it was sent, for text whose width is made steady
 // where that matters.
-func CleanWhole(s string) string { return clean.WholeLine(s) }
+func CleanWhole(s string) string { return clean.WholeLine(clean.Turned(s)) }
 
 // CleanLines is Clean for text of several lines: newlines and tabs stay.
 func CleanLines(s string) string { return clean.Lines(s) }

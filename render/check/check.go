@@ -54,6 +54,7 @@ type Input struct {
 	Subject    string
 	Fields     []Field // nil if the header is unknown
 	Text, HTML Part
+	Reversed   []string  // which of the subject and the sender have words that are written backwards
 	ReceivedAt time.Time // zero if unknown
 	BodyOnly   bool      // only a body is known: a template rather than a message
 }

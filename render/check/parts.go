@@ -17,6 +17,7 @@ func parts(in Input, r *report) {
 	if len(in.HTML.Source) > clipped {
 		r.addAt(at(clipped), "html-clipped", Warning, "HTML", "The HTML has %d KB: Gmail clips it at 102 KB, and with it the unsubscribe link at the end", len(in.HTML.Source)>>10)
 	}
+	reversed(in, r)
 	switch {
 	case in.HTML.Doc == nil && in.Text.Doc == nil:
 		r.add("body-missing", Error, "", "The message has no text at all")
@@ -29,12 +30,23 @@ func parts(in Input, r *report) {
 	default:
 		agree(in, r)
 	}
-	if in.HTML.Doc.Reversed > 0 {
-		r.add("text-reversed", Error, "HTML", "Words are written backwards and turned round by the browser: filters take that for an attempt to hide them")
-	}
 	if in.HTML.Doc.Preheader == "" {
 		r.addAt(textIn("HTML", "<body"), "preheader-missing", Info, "HTML", "There is no preheader: message lists show the first words of the body after the subject, %q", cut(firstWords(in.HTML.Doc)))
 	}
+}
+
+// reversed looks for words that are written backwards.
+func reversed(in Input, r *report) {
+	say := func(where string, found bool) {
+		if found {
+			r.add("text-reversed", Error, where, "Words are written backwards and turned round where they are shown: filters take that for an attempt to hide them")
+		}
+	}
+	for _, where := range in.Reversed {
+		say(where, true)
+	}
+	say("text", in.Text.Doc != nil && in.Text.Doc.Reversed > 0)
+	say("HTML", in.HTML.Doc != nil && in.HTML.Doc.Reversed > 0)
 }
 
 // firstWords returns the first text of a document.

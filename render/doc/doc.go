@@ -7,7 +7,6 @@ package doc
 import (
 	"iter"
 	"strings"
-	"unicode/utf8"
 )
 
 // Document is one body of a message.
@@ -246,17 +245,4 @@ func (d *Document) Text() string {
 		b.text(&s)
 	}
 	return s.String()
-}
-
-// RightToLeft reports whether the first letter of s is of a script written from right to left.
-func RightToLeft(s string) bool {
-	for _, r := range s {
-		switch {
-		case r < utf8.RuneSelf && (r < 'A' || r > 'Z' && r < 'a' || r > 'z'):
-		case r >= 0x80 && r < 0xc0, r >= 0x2000 && r <= 0x2bff, r >= 0x1f000: // signs
-		default:
-			return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff
-		}
-	}
-	return false
 }

@@ -1,46 +1,23 @@
 package html
 
 import (
-	"slices"
 	"strings"
 
-	"mayfly/render/doc"
+	"mayfly/render/clean"
 )
 
-// The characters that override the direction of those that follow, and that end it (UAX #9).
-const (
-	rightToLeftOverride = "\u202e"
-	popDirection        = "\u202c"
-)
-
-// turned returns text as it is read where its direction is overridden, and counts it: letters
-// written backwards, which look right, escape those who search for words.
+// turned returns text as it is read where its direction is overridden, in whole or in parts, and
+// counts it.
 func (b *builder) turned(s string, whole bool) string {
-	if whole {
-		return b.reversed(s)
+	if strings.ContainsAny(s, "\n\r") && strings.ContainsRune(s, '\u202e') {
+		s = strings.NewReplacer("\n", " ", "\r", " ").Replace(s) // no end of a line
 	}
-	before, s, found := strings.Cut(s, rightToLeftOverride)
-	if !found {
-		return before
+	out := clean.Turned(s)
+	if whole && strings.TrimSpace(s) != "" {
+		out = clean.Reversed(s)
 	}
-	var out strings.Builder
-	for out.WriteString(before); found; {
-		var inside, outside string
-		inside, s, found = strings.Cut(s, rightToLeftOverride)
-		inside, outside, _ = strings.Cut(inside, popDirection)
-		out.WriteString(b.reversed(inside))
-		out.WriteString(outside)
+	if out != s {
+		b.doc.Reversed++
 	}
-	return out.String()
-}
-
-// reversed returns text backwards, unless it is of a script that is written from right to left.
-func (b *builder) reversed(s string) string {
-	if strings.TrimSpace(s) == "" || doc.RightToLeft(s) {
-		return s
-	}
-	b.doc.Reversed++
-	runes := []rune(s)
-	slices.Reverse(runes)
-	return string(runes)
+	return out
 }

@@ -319,7 +319,7 @@ func (p *paragraph) realign(text string) []doc.Span {
 // describe sets how a leaf stands out.
 func (p *paragraph) describe(l *doc.Block, text string) {
 	l.Align = p.first.Align
-	l.RTL = p.first.RTL || doc.RightToLeft(text)
+	l.RTL = p.first.RTL || clean.RightToLeft(text)
 	page := p.b.page
 	if back := p.first.Background; back.Set && !css.Same(back, page) && !(css.Same(back, css.White) && (!page.Set || luma(page) > .3)) {
 		l.Background = back

@@ -32,7 +32,11 @@ func Read(body string, o Options) *doc.Document {
 		body = body[:maxText]
 		r.doc.Simplified = "the text is cut: it is longer than 1 MB"
 	}
-	lines := split(clean.Text(body), o)
+	turned := clean.Turned(body)
+	if turned != body {
+		r.doc.Reversed++
+	}
+	lines := split(clean.Text(turned), o)
 	if len(lines) > maxLines {
 		lines = lines[:maxLines]
 		r.doc.Simplified = fmt.Sprintf("the text is cut: it has more than %d lines", maxLines)
@@ -143,6 +147,6 @@ func (r *reader) item(mark string, lines []line, depth int) *doc.Block {
 func (r *reader) leaf(kind doc.Kind, text string, depth int) *doc.Block {
 	r.order++
 	return &doc.Block{
-		Kind: kind, Spans: r.spans(text), Order: r.order, Quoted: depth, InFooter: r.footer, RTL: doc.RightToLeft(text),
+		Kind: kind, Spans: r.spans(text), Order: r.order, Quoted: depth, InFooter: r.footer, RTL: clean.RightToLeft(text),
 	}
 }

@@ -72,6 +72,7 @@ func TestRead(t *testing.T) {
 		"a URL over lines":        {"<https://a.example/0123456789\nabc/def>", Options{}, "p(<[https://a.example/0123456789abc/def]1>)"},
 		"a long URL over lines":   {"https://a.example/" + strings.Repeat("x", 60) + "\n?token=abc", Options{}, "p([https://a.example/" + strings.Repeat("x", 60) + "?token=abc]1)"},
 		"a URL and the next line": {"https://a.example/confirm/0123\nBye", Options{}, "p([https://a.example/confirm/0123]1\nBye)"},
+		"written backwards":       {"Now \u202e!eviL\u202c here\n\u202eשלום\u202c", Options{}, "p(Now Live! here\nשלום)"},
 		"nothing":                 {" \n\n ", Options{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -247,7 +247,7 @@ func (p *Pane) attachments(w int) []string {
 	var rows []string
 	for _, i := range p.Opened.Files() {
 		a := p.Opened.Attachments[i]
-		name := p.theme.Steady(cmp.Or(render.Clean(a.Filename), render.Clean(a.ContentType)))
+		name := p.theme.Steady(cmp.Or(render.CleanName(a.Filename), render.Clean(a.ContentType)))
 		size := bytesText(a.Size)
 		label := "File"
 		if len(rows) > 0 {
