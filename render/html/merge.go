@@ -117,6 +117,7 @@ func keepRules(table *doc.Block) {
 			rest[j].Ruled = j > 0 && j == i-1 && strong(rest[j]) && !strong(rest[j-1])
 		}
 	}
+	rest = table.Children[table.Head:]
 	for i, r := range rest[:max(len(rest)-1, 0)] { // those that name what is below them
 		_, back := rowLook(r)
 		if back.Set && strong(r) && filled(r) > 1 && !strong(rest[i+1]) {

@@ -37,7 +37,7 @@ func (b *builder) place(f *frame) {
 			one.Align = at
 		}
 	case f.style.Display == css.Table || around.style.Content != doc.Start: // as wide as its content
-		if short(one) {
+		if room := b.room(around); short(one, narrowBox*room) {
 			one.Align = at
 		}
 	}
@@ -45,11 +45,10 @@ func (b *builder) place(f *frame) {
 
 const (
 	narrowBox = .75 // part of its room below which a box is narrow
-	shortLine = 60  // characters of text that leave room beside it
 	fewLeaves = 50
 )
 
-// room returns how wide an element is, in px; 0 if that depends on what is beside it.
+// room returns how wide an element is at most, in px.
 func (b *builder) room(f *frame) float32 {
 	room := float32(640)
 	for i := range b.frames {
@@ -60,7 +59,7 @@ func (b *builder) room(f *frame) float32 {
 		case w.Percent > 0:
 			room *= w.Percent / 100
 		case at.style.Display == css.TableCell && !alone(at):
-			room = 0
+			room /= 2
 		}
 		if at == f {
 			break
@@ -84,11 +83,11 @@ func alone(f *frame) bool {
 	return f.node.Data != ""
 }
 
-// short reports whether a block has few leaves, and none that fills a line.
-func short(b *doc.Block) bool {
+// short reports whether a block has few leaves, and none that takes so many px.
+func short(b *doc.Block, px float32) bool {
 	leaves := 0
 	for leaf := range (&doc.Document{Blocks: []*doc.Block{b}}).Leaves() {
-		if leaves++; leaves > fewLeaves || utf8.RuneCountInString(leaf.Text()) > shortLine {
+		if leaves++; leaves > fewLeaves || float32(utf8.RuneCountInString(leaf.Text()))*leaf.Spans[0].Style.Size/2 > px {
 			return false
 		}
 	}

@@ -149,6 +149,7 @@ type layouter struct {
 	page      int                   // width of the whole document
 	measuring bool                  // nothing is written
 	extents   map[*doc.Block]extent // of cells
+	grids     map[*doc.Block]*grid  // of tables that are alike, among the blocks being laid out
 }
 
 // room returns how many columns are left for the text of a leaf.
@@ -200,6 +201,9 @@ func (l *layouter) within(first, rest piece, f func()) {
 }
 
 func (l *layouter) blocks(blocks []*doc.Block) {
+	grids := l.grids
+	l.grids = l.alike(blocks)
+	defer func() { l.grids = grids }()
 	var before *doc.Block
 	for _, b := range blocks {
 		if l.w.full() {

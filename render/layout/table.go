@@ -20,6 +20,7 @@ type grid struct {
 	l       *layouter
 	b       *doc.Block
 	columns []extent
+	common  []extent // those of all tables that are alike
 	wanted  []doc.Width
 	widths  []int
 	gap     int
@@ -32,7 +33,10 @@ type grid struct {
 // table puts the cells of each row side by side. Where there is no room each row becomes a record if
 // its columns have names, else its cells stand one below another.
 func (l *layouter) table(b *doc.Block) {
-	g := newGrid(l, b)
+	g := l.grids[b]
+	if g == nil {
+		g = newGrid(l, b)
+	}
 	switch {
 	case l.nested < maxNested && g.fit(l.room()):
 		g.rows()
@@ -75,6 +79,36 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 		g.gap = besideGap
 	}
 	return g
+}
+
+// alike measures tables that follow one another, with the same columns, together, so that these line
+// up: in some carts each item is a table.
+func (l *layouter) alike(blocks []*doc.Block) map[*doc.Block]*grid {
+	var grids map[*doc.Block]*grid
+	var before *grid
+	for _, b := range blocks {
+		if b.Kind != doc.Table {
+			continue
+		}
+		g := newGrid(l, b)
+		if before != nil && b.Width != (doc.Width{}) && before.b.Width == b.Width && slices.Equal(before.wanted, g.wanted) {
+			if grids == nil {
+				grids = make(map[*doc.Block]*grid)
+			}
+			if before.common == nil {
+				before.common = slices.Clone(before.columns)
+				grids[before.b] = before
+			}
+			g.common = before.common
+			for i, e := range g.columns {
+				g.common[i].grow(e)
+			}
+			g.gap = max(g.gap, before.gap)
+			grids[b] = g
+		}
+		before = g
+	}
+	return grids
 }
 
 // rowColumns returns how many columns the cells of a row span.
@@ -144,8 +178,24 @@ func (l *layouter) cells(px float32) int {
 	return int(px * float32(min(l.page, Measure)) / pageWidth)
 }
 
-// fit sets the widths of the columns, and reports whether they fit.
-func (g *grid) fit(room int) (ok bool) {
+// fit sets the widths of the columns, and reports whether they fit: those that tables which are alike
+// have together, or its own, closer together if need be.
+func (g *grid) fit(room int) bool {
+	if g.common != nil {
+		own := g.columns
+		if g.columns = g.common; g.fitColumns(room) {
+			return true
+		}
+		g.columns = own
+	}
+	if g.fitColumns(room) {
+		return true
+	}
+	g.gap = columnGap
+	return g.fitColumns(room)
+}
+
+func (g *grid) fitColumns(room int) (ok bool) {
 	target := g.target(min(room, Measure))
 	base := max(target-g.gaps(), 0)
 	if target == 0 { // a share of the table is what makes its column as wide as its content

@@ -46,7 +46,7 @@ func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {
 		}
 		c.apply(s, own, true)
 	}
-	if s.Width.Unit == '%' && s.maxWidth.Unit == 'p' && s.maxWidth.Value < s.Width.Px(s.Size, 640) {
+	if s.Width.Unit == '%' && s.maxWidth.IsSet() && s.maxWidth.Px(s.Size, 640) < s.Width.Px(s.Size, 640) {
 		s.Width = s.maxWidth
 	}
 	if s.Display == Grid && s.Tracks < 2 {
