@@ -303,8 +303,7 @@ func trimSpans(leaf *doc.Block) {
 	}
 }
 
-// withoutEmpty returns blocks without those that nothing is left of, and tables without such rows and
-// columns.
+// withoutEmpty returns blocks without those that nothing is left of.
 func withoutEmpty(blocks []*doc.Block) []*doc.Block {
 	kept := make([]*doc.Block, 0, len(blocks))
 	gap := false
@@ -312,11 +311,10 @@ func withoutEmpty(blocks []*doc.Block) []*doc.Block {
 		b.Children = withoutEmpty(b.Children)
 		left := []*doc.Block{b}
 		switch {
-		case b.Kind == doc.Rule || b.Kind == doc.Cell || len(b.Spans) > 0:
-		case len(b.Children) == 0, b.Kind == doc.Row && !slices.ContainsFunc(b.Children, hasContent):
-			left = nil
 		case b.Kind == doc.Table:
-			left = withoutColumns(b)
+			left = rowsLeft(b)
+		case b.Kind != doc.Rule && b.Kind != doc.Row && b.Kind != doc.Cell && len(b.Spans)+len(b.Children) == 0:
+			left = nil
 		}
 		if len(left) == 0 {
 			gap = gap || b.Gap
@@ -329,18 +327,26 @@ func withoutEmpty(blocks []*doc.Block) []*doc.Block {
 	return kept
 }
 
-func hasContent(cell *doc.Block) bool { return len(cell.Children) > 0 }
-
-// withoutColumns removes the empty columns of a table. With one column left it is no table.
-func withoutColumns(table *doc.Block) []*doc.Block {
+// rowsLeft returns a table without the rows and columns that nothing is left of, or what is in its
+// cells if that is one column.
+func rowsLeft(table *doc.Block) (blocks []*doc.Block) {
+	spans := func(c *doc.Block) bool { return c.Rows > 1 }
+	full := func(c *doc.Block) bool { return len(c.Children) > 0 }
+	if slices.ContainsFunc(table.Children, func(r *doc.Block) bool { return slices.ContainsFunc(r.Children, spans) }) {
+		return []*doc.Block{table}
+	}
+	table.Children = slices.DeleteFunc(table.Children, func(r *doc.Block) bool { return !slices.ContainsFunc(r.Children, full) })
 	dropColumns(table.Children)
-	var blocks []*doc.Block
 	for _, row := range table.Children {
 		if len(row.Children) > 1 {
 			return []*doc.Block{table}
 		}
-		blocks = append(blocks, row.Children[0].Children...)
+		for _, c := range row.Children {
+			blocks = append(blocks, c.Children...)
+		}
 	}
-	blocks[0].Gap = blocks[0].Gap || table.Gap
+	if len(blocks) > 0 {
+		blocks[0].Gap = blocks[0].Gap || table.Gap
+	}
 	return blocks
 }

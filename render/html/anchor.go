@@ -264,7 +264,7 @@ const maxButtonWidth = 420
 // labelled reports whether text looks like the label of a button: of the size of text, rather than
 // small print or a title, and not like other links.
 func labelled(s *doc.Style) bool {
-	return s.Size > 12 && s.Size < 20 && (s.Bold || !s.Underline)
+	return s.Size > 12 && s.Size < 22 && (s.Bold || !s.Underline)
 }
 
 // pale reports light greys, which sections have rather than buttons.
