@@ -105,6 +105,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.MaxCommandLine, "max-command-line", 0, "bytes in a command (default 2048)")
 	f.IntVar(&c.MaxTextLine, "max-text-line", 0, "bytes in a line of a message (default 1 MiB)")
 	f.IntVar(&c.MaxErrors, "max-errors", 0, "bad commands in a session (default 20)")
+	f.IntVar(&c.MaxGuesses, "max-guesses", 300, "unknown recipients, and wrong keys, from one address in a minute; 0: any number")
 	f.IntVar(&c.MaxMessages, "max-messages", 0, "messages in a session (default 50000)")
 	f.IntVar(&c.MaxConnections, "max-connections", 0, "connections at a time (default 2048, at most a quarter of the open files)")
 	f.IntVar(&c.MaxConnectionsPerAddress, "max-connections-per-address", 0, "connections from one address (default 256)")

@@ -75,6 +75,10 @@ type Config struct {
 	IdleTimeout              time.Duration // without an octet from the client
 	SessionTimeout           time.Duration // of a whole session
 
+	// MaxGuesses is how many unknown recipients, and how many wrong API keys, one address can try in a
+	// minute. 0: any number.
+	MaxGuesses int
+
 	// Limits of the REST API.
 	MaxWait time.Duration // longest time that a request is held
 	MaxHeld int           // requests held at once
@@ -187,6 +191,7 @@ func (c Config) smtpOptions() smtp.Options {
 		MaxCommandLine:           c.MaxCommandLine,
 		MaxTextLine:              c.MaxTextLine,
 		MaxErrors:                c.MaxErrors,
+		MaxGuesses:               c.MaxGuesses,
 		MaxMessages:              c.MaxMessages,
 		MaxConnections:           c.MaxConnections,
 		MaxConnectionsPerAddress: c.MaxConnectionsPerAddress,

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"mayfly/api"
+
 	"mayfly/service"
 	"mayfly/service/rest"
 )
@@ -255,6 +257,41 @@ func TestTwoKeysAreNone(t *testing.T) {
 	for _, second := range []string{key, "mf_other"} {
 		if a := srv.call(t, key, "GET", "/v1/inboxes", "", "X-API-Key: "+second); a.status != http.StatusUnauthorized {
 			t.Errorf("%d: %s", a.status, a.body)
+		}
+	}
+}
+
+// An address that tries many keys is told nothing more about any, except about those it had used before.
+func TestGuessesOfKeys(t *testing.T) {
+	t.Parallel()
+	metrics := prometheus.NewRegistry()
+	srv := newTestServer(t, rest.Options{MaxGuesses: 3, Metrics: metrics})
+	used, unused := srv.key(t, service.Dev), srv.key(t, service.Dev)
+	want := func(key string, status int) {
+		t.Helper()
+		if a := srv.call(t, key, "GET", "/v1/inboxes", ""); a.status != status {
+			t.Errorf("%d %s, want %d", a.status, a.body, status)
+		} else if status == http.StatusTooManyRequests && a.header.Get("Retry-After") == "" {
+			t.Errorf("no Retry-After: %v", a.header)
+		}
+	}
+	for range 5 { // a request without a key is no guess
+		want("", http.StatusUnauthorized)
+	}
+	want("mf_guess", http.StatusUnauthorized)
+	want(used, http.StatusOK)
+	want("mf_guess", http.StatusUnauthorized)
+	want("mf_guess", http.StatusUnauthorized)
+	want("mf_guess", http.StatusTooManyRequests)
+	want(unused, http.StatusTooManyRequests)
+	want(used, http.StatusOK)
+	families, err := metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "mayfly_http_guesses_refused_total" && f.GetMetric()[0].GetCounter().GetValue() != 2 {
+			t.Errorf("the metric is %v", f)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	guesses  prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer, held func() float64) *metrics {
@@ -30,6 +31,10 @@ func newMetrics(r prometheus.Registerer, held func() float64) *metrics {
 			Help:    "Time to answer, excluding the time that a request was held.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
 		}, []string{"path"}),
+		guesses: promauto.With(r).NewCounter(prometheus.CounterOpts{
+			Name: "mayfly_http_guesses_refused_total",
+			Help: "Requests refused because of too many wrong keys from their address.",
+		}),
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"mayfly/service"
+	"mayfly/service/clients"
 )
 
 // Service is what the API needs of [service.Service]. Its errors carry a [service.Code].
@@ -55,6 +56,7 @@ type Options struct {
 	MaxHeld       int           // requests held at once, others are answered at once; default 20,000
 	MaxHeldPerKey int           // the same for each key; default 1,000
 	CacheBytes    int           // memory for the cache of answers; default 8 MiB
+	MaxGuesses    int           // wrong keys from an address in a minute; default: no limit
 	LargeBytes    int64         // memory for large messages in all requests, a quarter of it for one key; default 256 MiB
 
 	MCP     http.Handler          // serves /mcp and checks the key itself; default: no such path
@@ -81,6 +83,7 @@ type Server struct {
 	cache   *answerCache
 	large   *largeAnswers
 	metrics *metrics
+	guesses *clients.Guesses // of keys
 
 	unavailable rate.Sometimes // limits how often an unavailable store is logged
 
@@ -116,6 +119,7 @@ func New(svc Service, o Options) *Server {
 		service:     svc,
 		options:     o,
 		log:         o.Log,
+		guesses:     clients.NewGuesses(o.MaxGuesses),
 		cache:       newAnswerCache(o.CacheBytes),
 		large:       newLargeAnswers(o.LargeBytes),
 		unavailable: rate.Sometimes{Interval: time.Second},
@@ -254,7 +258,23 @@ func (s *Server) admit(w *response, r *http.Request) error {
 
 func (s *Server) authenticate(r *http.Request) (service.Key, error) {
 	// Several fields make one value (RFC 9110, section 5.3), which is no key.
-	return s.service.Authenticate(r.Context(), strings.Join(r.Header["X-Api-Key"], ", "))
+	secret := strings.Join(r.Header["X-Api-Key"], ", ")
+	if s.guesses == nil || secret == "" {
+		return s.service.Authenticate(r.Context(), secret)
+	}
+	client := clients.ParsePrefix(r.RemoteAddr)
+	if s.guesses.Exceeded(client, secret) {
+		s.metrics.guesses.Inc()
+		return service.Key{}, &service.Error{Code: service.RateLimited, Message: "Too many wrong keys from your address", RetryAfter: time.Second}
+	}
+	key, err := s.service.Authenticate(r.Context(), secret)
+	switch service.ErrorCode(err) {
+	case "":
+		s.guesses.Right(client, secret)
+	case service.Unauthorized:
+		s.guesses.Wrong(client)
+	}
+	return key, err
 }
 
 // retryUnavailable is when to try again what the service cannot do now.

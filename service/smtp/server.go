@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"mayfly/service/clients"
 )
 
 // Server accepts connections and receives mail on them.
@@ -19,6 +21,7 @@ type Server struct {
 	options Options
 	budget  budget
 	count   counters
+	guesses *clients.Guesses // of recipients
 
 	unavailable rate.Sometimes // limits how often an unavailable store is logged
 
@@ -79,6 +82,7 @@ func New(svc Service, o Options) (*Server, error) {
 		service:     svc,
 		options:     o,
 		budget:      budget{limit: o.MaxInFlightBytes},
+		guesses:     clients.NewGuesses(o.MaxGuesses),
 		unavailable: rate.Sometimes{Interval: time.Second},
 		listeners:   make(map[net.Listener]struct{}),
 		conns:       make(map[*conn]struct{}),
@@ -150,7 +154,7 @@ func (s *Server) admit(nc net.Conn, implicitTLS bool) {
 	go func() {
 		defer s.unregister(c)
 		// If a balancer says what it is, this reads the connection.
-		if !s.join(c, clientPrefix(nc.RemoteAddr())) {
+		if !s.join(c, clients.Prefix(nc.RemoteAddr())) {
 			s.turnAway(c, PerAddress)
 			return
 		}
@@ -212,25 +216,6 @@ func (s *Server) unregister(c *conn) {
 			from.connections--
 		}
 	}
-}
-
-// clientPrefix returns what counts as one address for the limits per address: an IPv4 address or an
-// IPv6 /64. It is the zero value for other transports.
-func clientPrefix(a net.Addr) netip.Prefix {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}
-	}
-	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
-	bits := ip.BitLen()
-	if ip.Is6() {
-		bits = 64
-	}
-	p, err := ip.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return p
 }
 
 // Shutdown stops accepting connections, answers 421 to sessions that wait for their client, and

@@ -51,6 +51,7 @@ type Options struct {
 	MaxMessages              int           // messages in a connection; default 50,000
 	MaxConnections           int           // at a time; default 2,048
 	MaxConnectionsPerAddress int           // of an IPv4 address or IPv6 /64; default 256
+	MaxGuesses               int           // unknown recipients from an address in a minute; default: no limit
 	IdleTimeout              time.Duration // without an octet from the client; default 5 min
 	SessionTimeout           time.Duration // of a whole session; default 1 h
 
@@ -101,6 +102,7 @@ func (o Options) Check() error {
 		{"text line", int64(o.MaxTextLine)},
 		{"number of errors", int64(o.MaxErrors)},
 		{"number of messages", int64(o.MaxMessages)},
+		{"number of guesses", int64(o.MaxGuesses)},
 		{"number of connections", int64(o.MaxConnections)},
 		{"number of connections per address", int64(o.MaxConnectionsPerAddress)},
 		{"memory for messages in flight", o.MaxInFlightBytes},

@@ -967,21 +967,45 @@ func TestConnectionLimits(t *testing.T) {
 	}
 }
 
-func TestClientPrefix(t *testing.T) {
+// An address that guesses recipients is told no more about them, in any of its sessions.
+func TestGuessesOfRecipients(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ ip, want string }{
-		{"192.0.2.1", "192.0.2.1/32"},
-		{"::ffff:192.0.2.1", "192.0.2.1/32"},
-		{"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
-	} {
-		if got := clientPrefix(&net.TCPAddr{IP: net.ParseIP(test.ip)}); got.String() != test.want {
-			t.Errorf("%s: got %v", test.ip, got)
+	synctest.Test(t, func(t *testing.T) {
+		l := newPipeListener()
+		s := serveOn(t, l, &inboxes{}, Options{MaxGuesses: 60})
+		ask := func(client byte, to, want string) {
+			t.Helper()
+			nc, far := net.Pipe()
+			l.conns <- fromAddress{far, &net.TCPAddr{IP: net.IPv4(192, 0, 2, client)}}
+			c := newClient(t, nc)
+			c.expect("220")
+			c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250\nRCPT TO:<" + to + "@box.test>\n< " + want + "\nQUIT\n< 221")
+			c.expectEnd()
 		}
-	}
-	if clientPrefix(&net.UnixAddr{Name: "x"}).IsValid() {
-		t.Error("a Unix socket has an address")
-	}
+		for range 60 {
+			ask(1, "guess", "550 5.1.1")
+		}
+		ask(1, "guess", "450 4.7.1")
+		ask(1, "a", "450 4.7.1")
+		ask(2, "a", "250")
+		ask(2, "guess", "550")
+		time.Sleep(time.Second)
+		ask(1, "a", "250")
+		ask(1, "guess", "550")
+		ask(1, "guess", "450 4.7.1")
+		if st := s.Stats(); st.Refused[Guesses] != 3 || st.Refused[UnknownRecipient] != 62 {
+			t.Errorf("stats: %+v", st)
+		}
+	})
 }
+
+// fromAddress is a connection from an address.
+type fromAddress struct {
+	net.Conn
+	remote net.Addr
+}
+
+func (c fromAddress) RemoteAddr() net.Addr { return c.remote }
 
 func TestMemoryInFlightLimit(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ type Reason string
 // The reasons for a refusal.
 const (
 	UnknownRecipient  Reason = "unknown_recipient"
+	Guesses           Reason = "guesses" // too many unknown recipients from an address
 	OverQuota         Reason = "over_quota"
 	TooManyRecipients Reason = "too_many_recipients"
 	TooBig            Reason = "message_too_big"
@@ -24,7 +25,7 @@ const (
 	TimedOut          Reason = "timed_out"
 )
 
-var reasons = [...]Reason{UnknownRecipient, OverQuota, TooManyRecipients, TooBig, LineTooLong, AmbiguousEnd, Busy, StorageFull,
+var reasons = [...]Reason{UnknownRecipient, Guesses, OverQuota, TooManyRecipients, TooBig, LineTooLong, AmbiguousEnd, Busy, StorageFull,
 	StorageFailed, BadCommand, TooManyErrors, TooManyMessages, Connections, PerAddress, TimedOut}
 
 // Stats are counts since the server was created, and its present state.

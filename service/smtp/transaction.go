@@ -146,8 +146,17 @@ func (c *conn) rcpt(arg string) error {
 		c.reply("452 4.5.3 Too many recipients")
 		return nil
 	}
+	if c.server.guesses.Exceeded(c.address, "") {
+		c.refused++
+		c.server.count.refuse(Guesses)
+		c.reply("450 4.7.1 Too many unknown recipients from your address, try again later")
+		return c.tooManyRefusals()
+	}
 	recipient, err := c.server.service.Recipient(c.server.ctx, to)
 	if err != nil {
+		if code := service.ErrorCode(err); code == service.NotFound || code == service.Invalid {
+			c.server.guesses.Wrong(c.address)
+		}
 		return c.refuse(err)
 	}
 	c.tx.recipients = append(c.tx.recipients, recipient)
@@ -183,8 +192,13 @@ func (c *conn) refuse(err error) error {
 		c.log.Error("SMTP: the service failed", "error", err)
 		c.reply("451 4.3.0 Cannot store the message now, try again later")
 	}
+	return c.tooManyRefusals()
+}
+
+// tooManyRefusals ends the session if there were.
+func (c *conn) tooManyRefusals() error {
 	if c.refused > c.server.options.MaxRecipients {
-		count.refuse(TooManyErrors)
+		c.server.count.refuse(TooManyErrors)
 		c.reply("421 4.7.0 " + c.server.options.Hostname + " Too many refusals, closing")
 		return errClosed
 	}

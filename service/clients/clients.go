@@ -1,0 +1,137 @@
+// Package clients tells the clients of the servers apart by their addresses, and bounds how often one
+// may guess.
+package clients
+
+import (
+	"crypto/sha256"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Prefix returns what counts as one address: an IPv4 address or an IPv6 /64, of which one client can
+// have all. It is the zero value for other transports.
+func Prefix(a net.Addr) netip.Prefix {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.Prefix{}
+	}
+	return prefix(tcp.AddrPort().Addr())
+}
+
+// ParsePrefix is Prefix for an address in the form of http.Request.RemoteAddr.
+func ParsePrefix(hostPort string) netip.Prefix {
+	a, err := netip.ParseAddrPort(hostPort)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return prefix(a.Addr())
+}
+
+func prefix(ip netip.Addr) netip.Prefix {
+	ip = ip.Unmap().WithZone("")
+	bits := ip.BitLen()
+	if ip.Is6() {
+		bits = 64
+	}
+	p, err := ip.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return p
+}
+
+const (
+	maxGuessers = 64 << 10 // addresses that are remembered
+	maxRight    = 64       // right secrets of an address that are remembered
+)
+
+// Guesses counts the wrong guesses of each address. The zero value is not usable, a nil pointer sets
+// no bound. It is safe for concurrent use.
+type Guesses struct {
+	perMinute float64
+	mu        sync.Mutex
+	guessers  map[netip.Prefix]*guesser // that have guessed wrong in the last minutes
+}
+
+// guesser has a token for each wrong guess that an address may make now.
+type guesser struct {
+	tokens float64
+	at     time.Time // when there were that many
+	right  map[[sha256.Size]byte]bool
+}
+
+// NewGuesses returns a counter that allows each address so many wrong guesses a minute, or nil for 0.
+func NewGuesses(perMinute int) *Guesses {
+	if perMinute <= 0 {
+		return nil
+	}
+	return &Guesses{perMinute: float64(perMinute), guessers: make(map[netip.Prefix]*guesser)}
+}
+
+// Exceeded reports whether an address has made too many wrong guesses to be told whether another one
+// is right. The secret is empty or what it guesses now: one that was right from this address, after a
+// wrong one, is not a guess.
+func (g *Guesses) Exceeded(p netip.Prefix, secret string) bool {
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	who := g.guessers[p]
+	if who == nil {
+		return false
+	}
+	g.refill(who)
+	return who.tokens < 1 && !(secret != "" && who.right[sha256.Sum256([]byte(secret))])
+}
+
+// Wrong counts a wrong guess of an address.
+func (g *Guesses) Wrong(p netip.Prefix) {
+	if g == nil || !p.IsValid() {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	who := g.guessers[p]
+	if who == nil {
+		if len(g.guessers) >= maxGuessers {
+			g.forget()
+		}
+		who = &guesser{tokens: g.perMinute, at: time.Now(), right: make(map[[sha256.Size]byte]bool)}
+		g.guessers[p] = who
+	}
+	g.refill(who)
+	who.tokens = max(0, who.tokens-1)
+}
+
+// Right remembers a secret of an address that has guessed wrong before.
+func (g *Guesses) Right(p netip.Prefix, secret string) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if who := g.guessers[p]; who != nil && len(who.right) < maxRight {
+		who.right[sha256.Sum256([]byte(secret))] = true
+	}
+}
+
+func (g *Guesses) refill(who *guesser) {
+	now := time.Now()
+	who.tokens = min(g.perMinute, who.tokens+now.Sub(who.at).Minutes()*g.perMinute)
+	who.at = now
+}
+
+// forget drops the addresses that have not guessed for a while or, if there are none, all of them.
+func (g *Guesses) forget() {
+	for p, who := range g.guessers {
+		if g.refill(who); who.tokens >= g.perMinute {
+			delete(g.guessers, p)
+		}
+	}
+	if len(g.guessers) >= maxGuessers {
+		clear(g.guessers)
+	}
+}

@@ -1,0 +1,72 @@
+package clients_test
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/service/clients"
+)
+
+func TestPrefix(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ ip, want string }{
+		{"192.0.2.1", "192.0.2.1/32"},
+		{"::ffff:192.0.2.1", "192.0.2.1/32"},
+		{"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
+		{"fe80::1", "fe80::/64"},
+	} {
+		if got := clients.Prefix(&net.TCPAddr{IP: net.ParseIP(test.ip), Zone: "eth0"}); got.String() != test.want {
+			t.Errorf("%s: got %v", test.ip, got)
+		}
+		if got := clients.ParsePrefix(net.JoinHostPort(test.ip, "25")); got.String() != test.want {
+			t.Errorf("%s: parsed as %v", test.ip, got)
+		}
+	}
+	if clients.Prefix(&net.UnixAddr{Name: "x"}).IsValid() || clients.ParsePrefix("@").IsValid() {
+		t.Error("a Unix socket has an address")
+	}
+}
+
+func TestGuesses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := clients.NewGuesses(3)
+		one, two := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("192.0.2.2/32")
+		g.Right(one, "early")
+		g.Wrong(one)
+		g.Right(one, "right")
+		g.Wrong(one)
+		want := func(p netip.Prefix, secret string, exceeded bool) {
+			t.Helper()
+			if g.Exceeded(p, secret) != exceeded {
+				t.Errorf("%s, %q: exceeded is %v", p, secret, !exceeded)
+			}
+		}
+		want(one, "guess", false)
+		g.Wrong(one)
+		want(one, "guess", true)
+		want(one, "early", true)
+		want(one, "right", false)
+		want(one, "", true)
+		want(two, "guess", false)
+		time.Sleep(20 * time.Second)
+		want(one, "guess", false)
+		g.Wrong(one)
+		want(one, "guess", true)
+		time.Sleep(time.Hour)
+		for range 3 {
+			want(one, "guess", false)
+			g.Wrong(one)
+		}
+		want(one, "guess", true)
+	})
+	var none *clients.Guesses
+	none.Wrong(netip.Prefix{})
+	none.Right(netip.Prefix{}, "x")
+	if none.Exceeded(netip.Prefix{}, "x") || clients.NewGuesses(0) != nil {
+		t.Error("no limit is a limit")
+	}
+}
