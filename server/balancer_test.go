@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/smtp"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +90,43 @@ func TestOnlyBalancersNameClients(t *testing.T) {
 	wantLine(t, mail, "500 ")
 	_, web := behind(t, s.HTTPAddr(), "203.0.113.1")
 	wantLine(t, web, "HTTP/1.1 400")
+}
+
+// One address cannot have all connections to the REST API.
+func TestHTTPConnectionsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.Balancers = []string{"127.0.0.0/8"}
+	c.MaxHTTPConnectionsPerAddress = 2
+	s := start(t, c)
+	ask := func(client string) (net.Conn, error) {
+		t.Helper()
+		conn, answer := behind(t, s.HTTPAddr(), client)
+		_, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		must(t, err)
+		resp, err := http.ReadResponse(answer, nil)
+		if err != nil {
+			return conn, err
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		return conn, err
+	}
+	first, err := ask("203.0.113.1")
+	must(t, err)
+	_, err = ask("203.0.113.1")
+	must(t, err)
+	if _, err := ask("203.0.113.1"); err == nil {
+		t.Error("a third connection from an address is served")
+	}
+	_, err = ask("203.0.113.2")
+	must(t, err)
+	must(t, first.Close())
+	for { // the server learns of the end a moment later
+		if _, err := ask("203.0.113.1"); err == nil {
+			break
+		}
+		runtime.Gosched()
+	}
 }
 
 func TestSMTPS(t *testing.T) {

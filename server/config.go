@@ -87,6 +87,10 @@ type Config struct {
 	// wait. Default 65,536, at most half of the open files.
 	MaxHTTPConnections int
 
+	// MaxHTTPConnectionsPerAddress is the limit of those from one address; others are closed.
+	// Default: a quarter of all.
+	MaxHTTPConnectionsPerAddress int
+
 	// MCP serves /mcp on the address of the REST API and checks the key itself. Nil: there is no
 	// such path.
 	MCP http.Handler
@@ -107,6 +111,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxHTTPConnections == 0 {
 		c.MaxHTTPConnections = min(65536, openFiles()/2)
+	}
+	if c.MaxHTTPConnectionsPerAddress == 0 {
+		c.MaxHTTPConnectionsPerAddress = max(16, c.MaxHTTPConnections/4)
 	}
 	return c
 }
@@ -173,6 +180,7 @@ func (c Config) Check() error {
 		{"time that a request is held", int64(c.MaxWait)},
 		{"number of held requests", int64(c.MaxHeld)},
 		{"number of HTTP connections", int64(c.MaxHTTPConnections)},
+		{"number of HTTP connections per address", int64(c.MaxHTTPConnectionsPerAddress)},
 	} {
 		if limit.value < 0 {
 			fault("the limit of the %s is negative", limit.name)

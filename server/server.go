@@ -21,6 +21,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"mayfly/service"
+	"mayfly/service/clients"
 	"mayfly/service/rest"
 	"mayfly/service/smtp"
 )
@@ -162,6 +163,7 @@ func (s *Server) newServers() (err error) {
 	// A balancer's checks of the REST API need no header. An SMTP server speaks first, and so has to
 	// know whether one comes.
 	s.httpListener = balanced(netutil.LimitListener(s.httpListener, c.MaxHTTPConnections), balancers, proxyproto.USE)
+	s.httpListener = clients.Limit(s.httpListener, c.MaxHTTPConnectionsPerAddress)
 	s.smtpListener = balanced(s.smtpListener, balancers, proxyproto.REQUIRE)
 	if s.smtpsListener != nil {
 		s.smtpsListener = balanced(s.smtpsListener, balancers, proxyproto.REQUIRE)
