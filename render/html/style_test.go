@@ -192,3 +192,20 @@ func TestNumeric(t *testing.T) {
 		}
 	}
 }
+
+// TestDirection: which paragraphs run from right to left.
+func TestDirection(t *testing.T) {
+	for body, want := range map[string]bool{
+		"<p>Hello": false, "<p>שלום": true, "<div dir=RTL><p>Hello": true, "<div dir=rtl><p dir=ltr>Hello": false,
+		"<div dir=rtl><p dir=auto>Hello": false, "<div dir=auto><p>שלום": true, "<div dir=rtl><p dir=x>Hello": true,
+		"<p>שלום<p>Hello": false, "<div dir=rtl><p style='direction:inherit'>Hello": true, "<p>Hello שלום": false,
+	} {
+		var got bool
+		for leaf := range Read(body).Leaves() {
+			got = leaf.RTL // of the last
+		}
+		if got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package layout
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"mayfly/render/doc"
 )
@@ -54,10 +55,8 @@ func (l *layouter) table(b *doc.Block) {
 
 // newGrid measures the columns of a table.
 func newGrid(l *layouter, b *doc.Block) *grid {
-	g := &grid{l: l, b: b, gap: columnGap, rtl: b.RTL}
-	if leaf := firstLeaf(b); leaf != nil && leaf.RTL {
-		g.rtl, g.end = true, true
-	}
+	end := fromRight(b)
+	g := &grid{l: l, b: b, gap: columnGap, rtl: b.RTL || end, end: end}
 	n := 0
 	for _, row := range b.Children {
 		n = max(n, rowColumns(row))
@@ -109,6 +108,25 @@ func (l *layouter) alike(blocks []*doc.Block) map[*doc.Block]*grid {
 		before = g
 	}
 	return grids
+}
+
+// manyLeaves is how many leaves tell the direction of a table.
+const manyLeaves = 50
+
+// fromRight reports whether most leaves with letters are from right to left.
+func fromRight(b *doc.Block) bool {
+	n, right := 0, 0
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{b}}).Leaves() {
+		if leaf.RTL {
+			right++
+		} else if strings.ContainsFunc(leaf.Text(), unicode.IsLetter) {
+			right--
+		}
+		if n++; n == manyLeaves {
+			break
+		}
+	}
+	return right > 0
 }
 
 // rowColumns returns how many columns the cells of a row span.

@@ -110,8 +110,7 @@ func (s *Style) attributes(n *html.Node) {
 		case "href":
 			s.Underline = s.Underline || n.DataAtom == atom.A && len(a.Val) > 1 // "#" leads nowhere
 		case "dir":
-			dir := strings.ToLower(a.Val)
-			s.RTL = dir == "rtl" || s.RTL && dir != "ltr"
+			s.setDirection(strings.ToLower(strings.TrimSpace(a.Val)))
 		case "bgcolor":
 			s.setLegacyBackground(a.Val)
 		case "background":
@@ -145,6 +144,16 @@ func (s *Style) alignAttribute(n *html.Node, v string) {
 	default:
 		s.setAlign(v)
 		s.Blocks = s.Align
+	}
+}
+
+// setDirection sets the direction of text; "auto" leaves it to the text itself.
+func (s *Style) setDirection(v string) {
+	switch v {
+	case "rtl":
+		s.RTL = true
+	case "ltr", "auto":
+		s.RTL = false
 	}
 }
 

@@ -48,7 +48,7 @@ var properties = map[string]setter{
 	"text-decoration-line":  (*Style).setDecoration,
 	"white-space":           (*Style).setWhiteSpace,
 	"float":                 func(s *Style, v string) { s.Float = v == "left" || v == "right" },
-	"direction":             func(s *Style, v string) { s.RTL = v == "rtl" },
+	"direction":             (*Style).setDirection,
 	"unicode-bidi":          func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
 	"list-style":            (*Style).setMarker,
 	"list-style-type":       (*Style).setMarker,
