@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/displaywidth"
 )
 
@@ -54,14 +55,27 @@ func measure(line []piece) int {
 	return n
 }
 
-// stringWidth returns how many columns a text takes.
+// stringWidth returns how many columns a text takes in any terminal.
 func stringWidth(s string) int {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
-			return displaywidth.String(s)
+			n := 0
+			for clusters := displaywidth.StringGraphemes(s); clusters.Next(); {
+				n += clusterWidth(clusters.Value(), clusters.Width())
+			}
+			return n
 		}
 	}
 	return len(s)
+}
+
+// clusterWidth returns the most columns that a grapheme cluster takes, which should take width: many
+// terminals count each sign that is not drawn above or below another, as in the scripts of India.
+func clusterWidth(value string, width int) int {
+	if width != 1 || len(value) <= utf8.UTFMax {
+		return width
+	}
+	return max(width, ansi.StringWidthWc(value))
 }
 
 // wrapper fills lines with words.
@@ -142,7 +156,8 @@ func (w *wrapper) wide(s string, start int, p pen, link int) int {
 	at := start
 	clusters := displaywidth.StringGraphemes(s[start:end])
 	for clusters.Next() {
-		value, width := clusters.Value(), clusters.Width()
+		value := clusters.Value()
+		width := clusterWidth(value, clusters.Width())
 		r, _ := utf8.DecodeRuneInString(value)
 		if breakable(w.last, r) {
 			if run.end > run.start {
@@ -313,11 +328,12 @@ func fit(s string, room int) (n, width int) {
 	}
 	clusters := displaywidth.StringGraphemes(s)
 	for clusters.Next() {
-		if width+clusters.Width() > room {
+		one := clusterWidth(clusters.Value(), clusters.Width())
+		if width+one > room {
 			return n, width
 		}
 		n += len(clusters.Value())
-		width += clusters.Width()
+		width += one
 	}
 	return n, width
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
+
 	"mayfly/render/doc"
 	"mayfly/render/link"
 )
@@ -197,14 +199,18 @@ func (s *state) piece(p *piece) {
 	text := p.text()
 	s.w.styled = appendText(s.w.styled, text)
 	s.w.plain = appendText(s.w.plain, text)
+	width := p.width
+	if width != len(text) { // links are found by grapheme clusters
+		width = displaywidth.String(text)
+	}
 	if p.link > 0 {
 		if n := len(s.at); n > 0 && s.at[n-1].N == p.link && s.at[n-1].Col+s.at[n-1].Width == s.col {
-			s.at[n-1].Width += p.width
+			s.at[n-1].Width += width
 		} else {
-			s.at = append(s.at, LinkAt{N: p.link, Col: s.col, Width: p.width})
+			s.at = append(s.at, LinkAt{N: p.link, Col: s.col, Width: width})
 		}
 	}
-	s.col += p.width
+	s.col += width
 }
 
 // hyperlink opens an OSC 8 hyperlink, if the target may be one. Each row has its own ID: some
