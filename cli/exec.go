@@ -90,6 +90,7 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 	running, err := server.Start(ctx, server.Config{
 		HTTP:        "127.0.0.1:0",
 		SMTP:        "127.0.0.1:0",
+		LocalOnly:   true,
 		InMemory:    true,
 		StoreMemory: 16 << 20, // bursts on one machine need no more
 		Domains:     []string{local.Domain},

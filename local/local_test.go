@@ -568,6 +568,52 @@ func TestLoopbackOnly(t *testing.T) {
 	}
 }
 
+// A web page cannot reach the service by a name of its own, key or not.
+func TestRequestsOfWebPages(t *testing.T) {
+	t.Parallel()
+	s := open(t, options(t)).State
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.BaseURL, "http://"), ":")
+	for _, test := range []struct {
+		host, origin string
+		status       int
+	}{
+		{"127.0.0.1:" + port, "", 200},
+		{"localhost:" + port, "", 200},
+		{"LocalHost", "", 200},
+		{"[::1]:" + port, "", 200},
+		{"app.localhost:" + port, "", 200},
+		{"localhost:" + port, "http://localhost:3000", 200},
+		{"localhost:" + port, "http://127.0.0.1:" + port, 200},
+		{"evil.example:" + port, "", 403},
+		{"localhost.evil.example", "", 403},
+		{"127.0.0.1.evil.example", "", 403},
+		{"192.0.2.1", "", 403},
+		{"localhost:" + port, "https://evil.example", 403},
+		{"localhost:" + port, "null", 403},
+		{"localhost:" + port, "file://", 403},
+	} {
+		for _, path := range []string{"/v1/inboxes", "/healthz"} {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", s.BaseURL+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = test.host
+			r.Header.Set("X-API-Key", s.Key)
+			if test.origin != "" {
+				r.Header.Set("Origin", test.origin)
+			}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode != test.status {
+				t.Errorf("%s of host %q and origin %q: %d, want %d", path, test.host, test.origin, answer.StatusCode, test.status)
+			}
+		}
+	}
+}
+
 func TestAProgramThatCrashesAtOnce(t *testing.T) {
 	t.Parallel()
 	o := options(t)

@@ -140,6 +140,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 		Store:        o.StoreDir(),
 		StoreMemory:  16 << 20, // bursts on one machine need no more
 		Domains:      []string{Domain},
+		LocalOnly:    true,
 		CatchAll:     true,
 		KeyFile:      filepath.Join(o.StoreDir(), "api-key"),
 		Unlimited:    true,

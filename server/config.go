@@ -34,6 +34,10 @@ type Config struct {
 	Store   string   // directory, or postgres://user:password@host:port/database
 	Domains []string // domains of the addresses; the first is the default
 
+	// LocalOnly refuses requests to the REST API that name another machine than this one as their host
+	// or origin, as those of a web page do that reaches a loopback address by a name of its own.
+	LocalOnly bool
+
 	// InMemory keeps everything in memory instead of a store, until the server stops. A key like that
 	// in KeyFile is created for it; there is no admin socket.
 	InMemory bool

@@ -144,7 +144,9 @@ func unlistened(protocol, addr string, err error) error {
 func (s *Server) newServers() (err error) {
 	c := s.config
 	registry := prometheus.NewRegistry()
-	s.rest = rest.New(s.service, rest.Options{MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MaxGuesses: c.MaxGuesses, MCP: c.MCP, Metrics: registry, Log: s.log})
+	s.rest = rest.New(s.service, rest.Options{
+		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MaxGuesses: c.MaxGuesses, MCP: c.MCP, Metrics: registry, Log: s.log,
+	})
 	smtpOptions := c.smtpOptions()
 	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
 		return err

@@ -75,6 +75,7 @@ func TestErrors(t *testing.T) {
 		{key, "POST", "/v1/inboxes", `{} x`, ""},
 		{key, "POST", "/v1/inboxes", `{}`, "Content-Type: text/plain"},
 		{key, "POST", "/v1/inboxes", `username=a`, "Content-Type: application/x-www-form-urlencoded"},
+		{key, "POST", "/v1/inboxes", `{}`, "Content-Encoding: gzip"},
 		{key, "POST", "/v1/inboxes", `{"user":"a"}`, ""},
 		{key, "POST", "/v1/inboxes", `{"Username":"a"}`, ""},
 		{key, "POST", "/v1/inboxes", `{"username":"a","username":"b"}`, ""},

@@ -52,6 +52,7 @@ type Service interface {
 
 // Options of a Server. The zero value works.
 type Options struct {
+	LocalOnly     bool          // refuse requests with the name of another machine (403)
 	MaxWait       time.Duration // longest time that a request is held; default 60 s
 	MaxHeld       int           // requests held at once, others are answered at once; default 20,000
 	MaxHeldPerKey int           // the same for each key; default 1,000
@@ -205,6 +206,10 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			s.recovered(w, r, p)
 		}
 	}()
+	if s.options.LocalOnly && !isLocalRequest(r) {
+		w.sendError(http.StatusForbidden, "This service answers only requests to localhost from this machine")
+		return
+	}
 	if r.URL.Path == "/mcp" && s.options.MCP != nil {
 		s.serveMCP(w, r)
 		return

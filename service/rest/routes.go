@@ -56,6 +56,11 @@ func (s *Server) endpoint(m methods) http.HandlerFunc {
 			w.sendError(http.StatusMethodNotAllowed, "This path supports only "+allow)
 			return
 		}
+		if len(r.Header["Content-Encoding"]) > 0 {
+			w.Header().Set("Accept-Encoding", "identity") // RFC 7694
+			w.sendError(http.StatusUnsupportedMediaType, "Send the request without Content-Encoding")
+			return
+		}
 		if err := h(w, r); err != nil {
 			s.fail(w, r, err)
 		}
