@@ -266,31 +266,59 @@ func (s *sections) marks(b *box) []*mark {
 	if b.known {
 		return b.marks
 	}
-	b.known = true
-	b.marks = s.marks(b.around)
-	ground, last := s.canvas, (*mark)(nil)
-	if n := len(b.marks); n > 0 {
-		if last = b.marks[n-1]; last.band {
-			ground = last.box.fill
-		}
+	around := s.marks(b.around)
+	b.known, b.marks = true, around
+	if len(around) == maxMarks {
+		return b.marks
 	}
-	whole := b.weight*5 > s.all*3
-	switch {
-	case len(b.marks) >= maxMarks:
-	case css.Same(b.fill, ground) && !b.framed && !b.bar:
-	case last != nil && last.band && !isFill(b.fill, s.canvas) && !b.bar: // a sheet of paper on a band
-		b.marks = nil
-	case isFill(b.fill, ground):
-		b.marks = append(b.marks[:len(b.marks):len(b.marks)], &mark{b, true})
-	case last == nil && !whole && (b.framed || b.bar || isTint(b.fill, ground)):
-		b.marks = []*mark{{b, false}}
+	if n := len(around); n == 0 || !around[n-1].band {
+		b.marks = s.onCanvas(b, around)
+	} else {
+		b.marks = s.onBand(b, around, around[n-1].box)
 	}
 	return b.marks
 }
 
+// onCanvas adds the mark of a box on the canvas to those around it, if it has one.
+func (s *sections) onCanvas(b *box, around []*mark) []*mark {
+	if isFill(b.fill, s.canvas) {
+		return append(slices.Clip(around), &mark{b, true})
+	}
+	if len(around) == 0 && s.aside(b) {
+		return []*mark{{b, false}}
+	}
+	return around
+}
+
+// onBand does the same for one on a band. A sheet of paper is the canvas again, and a band as large as
+// the mail is the page around the others.
+func (s *sections) onBand(b *box, around []*mark, band *box) []*mark {
+	switch {
+	case css.Same(b.fill, band.fill):
+		return around
+	case !isFill(b.fill, s.canvas):
+		return nil
+	case !isFill(b.fill, band.fill):
+		return around
+	case s.most(band):
+		around = nil
+	}
+	return append(slices.Clip(around), &mark{b, true})
+}
+
+// most reports a box that has most of the text.
+func (s *sections) most(b *box) bool { return b.weight*5 > s.all*3 }
+
+// aside reports a box on the canvas that is tinted or framed, and is not what the mail is about: one
+// with a third of the text, or more if it has a colour.
+func (s *sections) aside(b *box) bool {
+	tinted := isTint(b.fill, s.canvas)
+	return (tinted || b.framed || b.bar) && (b.weight*3 <= s.all || !s.most(b) && (tinted || hue(b.hue) >= 48))
+}
+
 // isFill reports whether a fill stands out from what is around it more than a tint does.
 func isFill(fill, ground doc.Color) bool {
-	return fill.Set && (apart(fill, ground) >= .2 || hue(fill) >= 96 && !css.Same(fill, ground))
+	return fill.Set && (apart(fill, ground) >= .1+luma(ground)/10 || hue(fill) >= 96 && !css.Same(fill, ground))
 }
 
 // isTint reports whether a fill differs visibly from what is around it.
