@@ -175,6 +175,37 @@ func TestContrast(t *testing.T) {
 	}
 }
 
+// TestEdgesOfButtons: whatever the colour of a button, its edges can be seen (WCAG 2, 1.4.11).
+func TestEdgesOfButtons(t *testing.T) {
+	for _, fill := range []string{"#000", "#1f2937", "#0044aa", "#fff", "#f3f4f6", "#ecb57c", "#ffd814", "#1e1e1e", "transparent;border:1px solid #ccc"} {
+		m := render.Open(mail.Message{HTML: `<p>Hello <a href="https://acme.example/" style="display:inline-block;padding:9px 20px;color:#808080;background:` + fill + `;border:1px solid #ddd">Start</a></p>`})
+		for name, theme := range themes() {
+			if theme.Profile == layout.NoColor {
+				continue
+			}
+			s := screen{text: rgb{255, 255, 255}, back: rgb{0x1e, 0x1e, 0x1e}}
+			if !theme.Dark {
+				s.text, s.back = rgb{}, rgb{255, 255, 255}
+			}
+			edges := 0
+			for _, l := range m.Lines(render.Rich, render.Options{Width: 80, Theme: theme}) {
+				s.words(l.Styled, func(shown string) {
+					if !strings.ContainsAny(shown, "▐▌") {
+						return
+					}
+					edges++
+					if c := ratio(s.fg, s.back); c < 3 {
+						t.Errorf("%s: the edge of a button in %s is drawn in %v on %v, %.2f", name, fill, s.fg, s.back, c)
+					}
+				})
+			}
+			if edges == 0 {
+				t.Errorf("%s: a button in %s has no edges", name, fill)
+			}
+		}
+	}
+}
+
 // TestNearBlackIsTheDefault: a mail's black is the terminal's own colour for text, and so is what
 // hardly differs from it.
 func TestNearBlackIsTheDefault(t *testing.T) {

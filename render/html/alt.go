@@ -139,10 +139,10 @@ func (a *alts) name(im *doc.Image, n int) string {
 // icon reports whether an image is known to be small.
 func icon(im *doc.Image) bool { return im.Width > 0 && im.Width <= maxIcon }
 
-// iconStrip reports whether a leaf is nothing but linked icons.
+// iconStrip reports whether a leaf is nothing but icons.
 func iconStrip(d *doc.Document, leaf *doc.Block) bool {
 	for _, s := range leaf.Spans {
-		if strings.TrimSpace(s.Text) != "" && (s.Link == 0 || s.Image == 0 || !icon(&d.Images[s.Image-1])) {
+		if strings.TrimSpace(s.Text) != "" && (s.Image == 0 || !icon(&d.Images[s.Image-1])) {
 			return false
 		}
 	}

@@ -375,7 +375,7 @@ func tall(row *doc.Block) bool {
 }
 
 // joined returns what a row is that is not columns: a code with a box for every character, a strip of
-// linked icons, or an item with its mark beside it. Otherwise it returns nil.
+// icons, or an item with its mark beside it. Otherwise it returns nil.
 func joined(d *doc.Document, cells []*doc.Block) *doc.Block {
 	switch {
 	case spelled(cells):

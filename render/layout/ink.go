@@ -205,7 +205,10 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 		return pen{attrs: bold}, pen{attrs: bold}
 	}
 	fill, text := s.Background, s.Color
-	if !fill.Set { // a button with only a border is filled with the colour of its text
+	if !fill.Set && text.Set && n.fill == 0 && n.theme.Profile != ANSI16 {
+		return n.outlined(text)
+	}
+	if !fill.Set {
 		fill, text = s.Color, doc.Color{}
 	}
 	if n.fill != 0 && (!s.Background.Set || near(fill, n.back)) {
@@ -223,7 +226,20 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 	if n.fill != 0 && contrast(n.shown(bg), n.back) < leastBand { // of few colours
 		fg, bg = n.fill, n.text
 	}
-	return pen{fg: fg, bg: bg, attrs: bold}, pen{fg: bg}
+	edge = pen{fg: bg}
+	if contrast(n.shown(bg), n.back) < minStrong {
+		edge.fg = n.readable(fill, n.back, minStrong)
+	}
+	return pen{fg: fg, bg: bg, attrs: bold}, edge
+}
+
+// outlined returns the pens for a button with only a border: its colour is faint behind the label.
+func (n *inks) outlined(text doc.Color) (label, edge pen) {
+	if text.Grey() {
+		text = n.shown(n.text)
+	}
+	fg, bg := n.onFill(text, mix(n.back, text, .2))
+	return pen{fg: fg, bg: bg, attrs: bold}, pen{fg: n.readable(text, n.back, minStrong)}
 }
 
 // leastBand is the least contrast of a band with what is around it.
