@@ -33,7 +33,7 @@ type Kind uint8
 
 const (
 	Paragraph Kind = iota // Spans
-	Heading               // Spans, Level 1 to 6
+	Heading               // Spans, Level 1 to 3
 	Pre                   // Spans, with newlines and spaces as written
 	Code                  // Spans: a one-time code in a block of its own
 	Rule                  // a horizontal line
@@ -76,7 +76,7 @@ type Block struct {
 	Spans    []Span
 	Children []*Block
 
-	Level   int    // Heading: 1 to 6
+	Level   int    // Heading: its rank. 1 is the title of the mail, 3 a lesser heading
 	Marker  string // Item: "•", "3.", "iv)"
 	Role    Role   // Item: the colour of its marker
 	Aside   string // Item: secondary text at the right edge of its first line

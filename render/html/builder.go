@@ -260,7 +260,7 @@ const (
 func (b *builder) setGap(l *doc.Block) {
 	height := b.margin + b.space
 	l.Gap = l.Gap || height >= gapHeight
-	l.Near = height < farHeight
+	l.Near = height < max(farHeight, l.Spans[0].Style.Size)
 	b.margin, b.space, b.inside = 0, 0, 0
 }
 

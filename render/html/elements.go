@@ -193,10 +193,10 @@ func keepItems(children []*doc.Block) []*doc.Block {
 	return children
 }
 
-// tighten removes the gaps in a list of short items.
+// tighten removes the gaps in a list of items of a line or two.
 func tighten(list *doc.Block) {
 	for _, item := range list.Children {
-		if len(item.Children) > 1 || len(item.Text()) > 70 {
+		if len(item.Children) > 1 || len(item.Text()) > 150 {
 			return
 		}
 	}

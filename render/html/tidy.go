@@ -2,7 +2,6 @@ package html
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
@@ -13,7 +12,7 @@ func (b *builder) tidy() {
 	d := b.doc
 	d.Blocks = mergeTables(dropRepeats(d, b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL})))
 	sayImages(d)
-	b.headings(d.Blocks)
+	b.headings()
 	d.Blocks = trimRules(d.Blocks)
 	d.Blocks = mergeLists(d.Blocks)
 	setButtonsApart(d.Blocks)
@@ -38,15 +37,19 @@ func joinLinks(d *doc.Document) {
 	}
 }
 
-// setButtonsApart adds a gap between text and a button on its own line.
+// setButtonsApart adds a gap between buttons on lines of their own and what is around them.
 func setButtonsApart(blocks []*doc.Block) {
 	for i, l := range blocks {
-		if i > 0 && (l.Kind == doc.Paragraph || l.Kind == doc.Table) && (pressable(l) != pressable(blocks[i-1])) &&
-			(blocks[i-1].Kind == doc.Paragraph || blocks[i-1].Kind == doc.Heading || blocks[i-1].Kind == doc.Table) {
+		if i > 0 && stands(l) && stands(blocks[i-1]) && pressable(l) != pressable(blocks[i-1]) {
 			l.Gap, l.Near = true, false
 		}
 		setButtonsApart(l.Children)
 	}
+}
+
+// stands reports whether a block stands on lines of its own that a gap may set apart.
+func stands(l *doc.Block) bool {
+	return l.Kind != doc.Rule && l.Kind != doc.Item && l.Kind != doc.Row && l.Kind != doc.Cell
 }
 
 // joinUnits removes the gaps in cells that are one unit: a number and its label, a product.
@@ -66,14 +69,19 @@ func joinUnits(blocks []*doc.Block) {
 // maxUnit is how many lines a unit has at most.
 const maxUnit = 6
 
-// pressable reports whether a leaf is one button.
+// pressable reports whether a block is nothing but buttons.
 func pressable(l *doc.Block) bool {
 	for _, s := range l.Spans {
 		if !s.Button || s.Link != l.Spans[0].Link {
 			return false
 		}
 	}
-	return len(l.Spans) > 0
+	for _, c := range l.Children {
+		if !pressable(c) && (len(c.Spans) > 0 || len(c.Children) > 0) {
+			return false
+		}
+	}
+	return len(l.Spans) > 0 || len(l.Children) > 0
 }
 
 // bodySize returns the font size, in px, of most of the text. Small print counts less: the footer
@@ -89,34 +97,6 @@ func (b *builder) bodySize() float32 {
 		}
 	}
 	return size
-}
-
-// headings makes headings of short lines that are much larger than the body.
-func (b *builder) headings(blocks []*doc.Block) {
-	body := b.bodySize()
-	for i, l := range blocks {
-		if l.Kind == doc.Paragraph && len(l.Spans) > 0 && large(l, body*1.3) && utf8.RuneCountInString(l.Text()) <= 120 {
-			l.Kind = doc.Heading
-			l.Level = 2
-			if large(l, body*1.8) {
-				l.Level = 1
-			}
-		}
-		if l.Kind == doc.Heading && i > 0 && blocks[i-1].Kind != doc.Heading {
-			l.Gap = true // it belongs to what follows, whatever the margins
-		}
-		b.headings(l.Children)
-	}
-}
-
-// large reports whether all text of a leaf has at least the given size.
-func large(l *doc.Block, size float32) bool {
-	for _, s := range l.Spans {
-		if s.Style.Size < size || s.Button || s.Image > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // mergeLists joins successive lists: in some messages each item is a table of its own.

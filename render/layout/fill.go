@@ -74,7 +74,9 @@ func (l *layouter) run(b *doc.Block, s *doc.Span, at int) {
 // pen returns how a span is drawn.
 func (l *layouter) pen(b *doc.Block, s *doc.Span) pen {
 	style := s.Style
-	style.Bold = style.Bold || b.Kind == doc.Heading
+	if b.Kind == doc.Heading {
+		style.Bold, style.Italic = true, style.Italic || b.Level > 2
+	}
 	return l.ink.pen(style, b.Background, l.dim || s.Image > 0)
 }
 

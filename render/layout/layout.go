@@ -221,7 +221,7 @@ func (l *layouter) oneUnit(before, b *doc.Block) bool {
 	switch {
 	case before == nil:
 		return false
-	case before.Kind == doc.Heading && b.Kind == doc.Paragraph, before.Kind == doc.Rule, b.Kind == doc.Rule:
+	case before.Kind == doc.Heading && b.Kind == doc.Paragraph && !b.Spans[0].Button, before.Kind == doc.Rule, b.Kind == doc.Rule:
 		return true
 	}
 	return b.Near && l.fewWords(before) && l.fewWords(b)
@@ -292,13 +292,21 @@ func (l *layouter) dimmed(f func()) {
 func (l *layouter) leaf(b *doc.Block, width int) {
 	l.rtl = b.RTL
 	align := l.alignment(b, width)
-	l.wrap.reset(width, func(line []piece) { l.put(l.aligned(line, align, width), offset(line)) })
+	widest := 0
+	l.wrap.reset(width, func(line []piece) {
+		widest = max(widest, measure(line))
+		l.put(l.aligned(line, align, width), offset(line))
+	})
 	if l.lead != "" {
 		l.wrap.text(l.lead, l.ink.dim(), 0)
 		l.lead = ""
 	}
 	l.fill(b)
 	l.wrap.end()
+	if b.Kind == doc.Heading && b.Level == 1 && !l.beside && widest > 0 {
+		line := text1(repeat("━", widest), widest, pen{fg: l.pen(b, &b.Spans[0]).fg})
+		l.put(l.aligned([]piece{line}, align, width), len(b.Text()))
+	}
 	l.rtl = false
 }
 

@@ -1,0 +1,172 @@
+package html
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mayfly/render/doc"
+)
+
+// How much larger than the body a heading is, and how many characters it has at most.
+const (
+	headingSize   = 1.3
+	headingLength = 120
+	titleLength   = 80
+	labelLength   = 40 // of a line above or below a heading that belongs to it
+)
+
+// ranks finds the headings of a mail and how they stand to one another. The size of their text says
+// more than their elements: templates use those as they please.
+type ranks struct {
+	body    float32
+	all     []ranked
+	title   ranked // the largest one
+	opening ranked // the largest one above running text
+	begun   bool   // there is running text above
+}
+
+// ranked is a heading and the size of its text in px.
+type ranked struct {
+	block *doc.Block
+	size  float32
+}
+
+// headings makes headings of short lines that are much larger than the body, and sets the rank of
+// each: 1 is the title, which few mails have, 2 are others, 3 are those of less size.
+func (b *builder) headings() {
+	r := ranks{body: b.bodySize()}
+	r.find(b.doc.Blocks, true)
+	if r.opening.size >= r.title.size*.7 {
+		r.title = r.opening
+	}
+	same, second := 0, false
+	for _, h := range r.all {
+		if h.size > r.title.size*.95 && h.size < r.title.size*1.05 && !numeric(h.block.Text()) {
+			same++
+		}
+		second = second || h.block != r.title.block && h.size >= r.body*headingSize
+	}
+	for _, h := range r.all {
+		switch {
+		case h.block == r.title.block && same == 1:
+			h.block.Level = 1
+		case second && h.size < r.body*headingSize:
+			h.block.Level = 3
+		default:
+			h.block.Level = 2
+		}
+	}
+	b.doc.Blocks = b.joinFigures(b.doc.Blocks, false)
+}
+
+// find goes through blocks in reading order. Those in columns and lists hold no title.
+func (r *ranks) find(blocks []*doc.Block, titled bool) {
+	for i, l := range blocks {
+		if len(l.Spans) > 0 {
+			r.leaf(l, titled)
+		}
+		if l.Kind == doc.Heading && i > 0 && blocks[i-1].Kind != doc.Heading {
+			// It belongs to what follows, whatever the margins.
+			above(blocks, i, l.Near && isLabel(blocks[i-1]) && (i == 1 || blocks[i-1].Gap))
+		}
+		r.find(l.Children, titled && l.Kind != doc.Table && l.Kind != doc.List && l.Kind != doc.Quote)
+	}
+}
+
+func (r *ranks) leaf(l *doc.Block, titled bool) {
+	size, text := leafSize(l), l.Text()
+	length := utf8.RuneCountInString(text)
+	if l.Kind == doc.Paragraph && size >= r.body*headingSize && length <= headingLength {
+		l.Kind = doc.Heading
+	}
+	if l.Kind != doc.Heading {
+		r.begun = r.begun || length > labelLength
+		return
+	}
+	h := ranked{l, size}
+	r.all = append(r.all, h)
+	if !titled || size < r.body*headingSize || length > titleLength || l.Spans[0].Link > 0 || numeric(text) {
+		return
+	}
+	if size > r.title.size {
+		r.title = h
+	}
+	if !r.begun && size > r.opening.size {
+		r.opening = h
+	}
+}
+
+// leafSize returns the size in px of the smallest text of a leaf, 0 if it has images or buttons.
+func leafSize(l *doc.Block) float32 {
+	size := l.Spans[0].Style.Size
+	for i := range l.Spans {
+		if s := &l.Spans[i]; s.Button || s.Image > 0 {
+			return 0
+		} else if strings.TrimSpace(s.Text) != "" {
+			size = min(size, s.Style.Size)
+		}
+	}
+	return size
+}
+
+// isLabel reports whether a block is a line of a few words: what kind of thing follows, or what a
+// number counts.
+func isLabel(l *doc.Block) bool {
+	if l.Kind > doc.Heading || leafSize(l) == 0 {
+		return false
+	}
+	text := l.Text()
+	return utf8.RuneCountInString(text) <= labelLength && !strings.ContainsAny(text, "\n,.!?:")
+}
+
+// above sets a heading apart from what is above it: with the line before it, if that belongs to it.
+func above(blocks []*doc.Block, i int, joined bool) {
+	if joined {
+		blocks[i].Gap = false
+		i--
+	}
+	if i > 0 {
+		blocks[i].Gap, blocks[i].Near = true, false
+	}
+}
+
+// joinFigures makes a unit of a large number and the lines above and below it that say what it
+// counts. Where it is not in a column and what it counts is as large, both are one line.
+func (b *builder) joinFigures(blocks []*doc.Block, beside bool) []*doc.Block {
+	out := blocks[:0]
+	for i := 0; i < len(blocks); i++ {
+		l := blocks[i]
+		l.Children = b.joinFigures(l.Children, beside || l.Kind == doc.Table)
+		out = append(out, l)
+		if l.Kind != doc.Heading || !numeric(l.Text()) {
+			continue
+		}
+		if n := len(out) - 1; n > 0 && isLabel(out[n-1]) && l.Near {
+			above(out, n, true)
+		}
+		if i+1 == len(blocks) || !isLabel(blocks[i+1]) {
+			continue
+		}
+		next := blocks[i+1]
+		if next.Gap = false; !beside && b.goesOn(l, next) {
+			l.Spans = append(append(l.Spans, doc.Span{Text: " ", Style: l.Spans[0].Style}), next.Spans...)
+			i++
+		}
+	}
+	return out
+}
+
+// goesOn reports whether a line ends in the next one: "12" and "orders this week".
+func (b *builder) goesOn(number, unit *doc.Block) bool {
+	first, _ := utf8.DecodeRuneInString(unit.Text())
+	if unit.Kind != doc.Heading || !unicode.IsLower(first) || number.Background != unit.Background || len(number.Text()) > 5 {
+		return false
+	}
+	for i := range b.doc.Images {
+		if b.doc.Images[i].Leaf == unit.Order {
+			return false
+		}
+	}
+	return unit.Spans[0].Link == 0 && number.Spans[0].Link == 0
+}
