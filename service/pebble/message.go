@@ -10,10 +10,19 @@ import (
 // Append implements service.Store.
 func (s *Store) Append(ctx context.Context, a service.Append) error {
 	size := len(a.Raw) * len(a.Messages)
+	if err := s.stuck(); err != nil {
+		return err
+	}
 	if err := s.space.acquire(size); err != nil {
 		return err
 	}
 	defer s.space.release(size)
+	err := s.append(ctx, a, size)
+	s.took(err)
+	return err
+}
+
+func (s *Store) append(ctx context.Context, a service.Append, size int) error {
 	return s.commit(ctx, size, func(g *group) error {
 		inboxes := make([]*inboxState, len(a.Messages))
 		more := make(map[quotaOf]int, 1)

@@ -45,7 +45,7 @@ func (v *salvager) run(ctx context.Context, files *frozen, dir string) (err erro
 	defer v.store.cache.Unref()
 	options := v.store.databaseOptions(sizeOf(files, dir), uint64(o.Memory)/4)
 	options.FS, options.ReadOnly, options.DisableConsistencyCheck = files, true, true
-	options.EventListener = &pebbledb.EventListener{DataCorruption: func(i pebbledb.DataCorruptionInfo) { v.damage(i.Path) }}
+	options.EventListener.DataCorruption = func(i pebbledb.DataCorruptionInfo) { v.damage(i.Path) }
 	options.EnsureDefaults()
 	if err := v.open(ctx, files, dir, options); err != nil {
 		return err

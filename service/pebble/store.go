@@ -18,6 +18,7 @@ import (
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/time/rate"
 
 	"mayfly/service"
 )
@@ -66,6 +67,10 @@ type Store struct {
 	removed   atomic.Bool   // an inbox was removed since the last tidying
 	damaged   sync.Map      // names of damaged files that were logged
 	readPanic atomic.Bool   // the database panicked in a read
+
+	damageSeldom rate.Sometimes
+	background   *background
+	refused      atomic.Pointer[refusal] // the last mail, if it was refused because of the store
 
 	stop     chan struct{}
 	stopOnce sync.Once
@@ -145,8 +150,8 @@ func (s *Store) openDatabase(dir string, o Options, found *folder) (err error) {
 	if err != nil {
 		return err
 	}
-	recorded := recorder{o.fs, dir, s.inventory}
-	s.space = newSpace(recorded, dir, o.Reserve, s.stop, s.logSpace)
+	files := slowed{recorder{o.fs, dir, s.inventory}, s.background}
+	s.space = newSpace(files, dir, o.Reserve, s.stop, s.logSpace)
 	err = s.space.checkOpen()
 	if err == nil {
 		options := s.databaseOptions(disk, uint64(o.Memory)/4)
@@ -157,13 +162,14 @@ func (s *Store) openDatabase(dir string, o Options, found *folder) (err error) {
 		return errors.Join(hint(dir, err), s.inventory.close())
 	}
 	if err := s.checkFormat(); err != nil {
+		close(s.stop)
 		return errors.Join(hint(dir, err), s.db.Close(), s.inventory.close())
 	}
 	return nil
 }
 
 func newStore(o Options) *Store {
-	return &Store{
+	s := &Store{
 		log:       o.Log,
 		opened:    time.Now(),
 		versions:  newVersions(),
@@ -176,7 +182,13 @@ func newStore(o Options) *Store {
 		written:   make(chan struct{}, 1),
 		cache:     pebbledb.NewCache(o.Memory), // two memtables are charged to it
 		stop:      make(chan struct{}),
+
+		damageSeldom: rate.Sometimes{Interval: time.Minute},
 	}
+	s.background = newBackground(s.stop, func(err error) {
+		s.log.Error("the store cannot write or compact its files, and tries again in at most a minute", "error", err)
+	})
+	return s
 }
 
 // OpenMemory opens a new store in memory, which is gone when it is closed. It works with fake time
@@ -228,6 +240,8 @@ func (s *Store) databaseOptions(disk, memTable uint64) *pebbledb.Options {
 		FlushDelayDeleteRange:       10 * time.Second,
 		EventListener:               &pebbledb.EventListener{DataCorruption: s.logDamage},
 	}
+	s.background.listen(o.EventListener)
+	o.Experimental.CompactionScheduler = &scheduler{background: s.background}
 	o.Experimental.ValueSeparationPolicy = func() pebbledb.ValueSeparationPolicy {
 		return pebbledb.ValueSeparationPolicy{
 			Enabled:               true,
@@ -261,8 +275,11 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.space.check(); err != nil {
 		return err
 	}
-	if start := s.syncStart.Load(); start != 0 && time.Since(s.opened)-time.Duration(start) >= syncTimeout {
-		return errStuck
+	if err := s.stuck(); err != nil {
+		return err
+	}
+	if r := s.refused.Load(); r != nil && time.Since(r.at) < refusalAge {
+		return &service.Error{Code: service.Unavailable, Message: "Mail could not be stored: " + cause(r.err), Err: r.err}
 	}
 	return nil
 }
@@ -317,7 +334,7 @@ func (s *Store) readError(err error) error {
 	case errors.Is(err, pebbledb.ErrNotFound):
 		return errNotFound
 	case errors.Is(err, errValue), errors.Is(err, errFile), pebbledb.IsCorruptionError(err):
-		s.log.Error("part of the store is damaged and cannot be read", "error", err)
+		s.damageSeldom.Do(func() { s.log.Error("part of the store is damaged and cannot be read", "error", err) })
 		return &service.Error{Code: service.Damaged, Message: "This part of the store is damaged", Err: err}
 	}
 	return &service.Error{Code: service.Unavailable, Message: "The store cannot be read", Err: err}

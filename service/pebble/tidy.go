@@ -46,6 +46,9 @@ func (s *Store) runTidy() {
 }
 
 func (s *Store) tidy() error {
+	if s.background.failing() != nil {
+		return nil // it has been logged, and this would fail, too
+	}
 	if s.logsSize() >= tidyLogs {
 		if err := s.emptyLogs(); err != nil {
 			return err

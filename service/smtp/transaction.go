@@ -189,7 +189,7 @@ func (c *conn) refuse(err error) error {
 		c.reply("452 4.3.2 The store is unavailable, try again later")
 	default:
 		count.refuse(StorageFailed)
-		c.log.Error("SMTP: the service failed", "error", err)
+		c.server.unavailable.Do(func() { c.log.Error("SMTP: the service failed", "error", err) })
 		c.reply("451 4.3.0 Cannot store the message now, try again later")
 	}
 	return c.tooManyRefusals()

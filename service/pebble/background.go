@@ -1,0 +1,231 @@
+package pebble
+
+import (
+	"errors"
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	pebbledb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/time/rate"
+
+	"mayfly/service"
+)
+
+// background slows down what the database does by itself, writing logs to tables and compacting
+// these, while it fails: the database would try again at once and for ever.
+type background struct {
+	stop    <-chan struct{}
+	onError func(error)
+	seldom  rate.Sometimes // for onError
+
+	mu                       sync.Mutex
+	flush, compaction, stats streak
+}
+
+// streak is a number of failures in a row.
+type streak struct {
+	failures int
+	last     error
+	until    time.Time // when to try again
+}
+
+const (
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = time.Minute
+)
+
+func newBackground(stop <-chan struct{}, onError func(error)) *background {
+	return &background{stop: stop, onError: onError, seldom: rate.Sometimes{Interval: time.Minute}}
+}
+
+// listen adds what the database tells about its work.
+func (b *background) listen(l *pebbledb.EventListener) {
+	l.FlushEnd = func(i pebbledb.FlushInfo) { b.ended(&b.flush, i.Err) }
+	l.CompactionEnd = func(i pebbledb.CompactionInfo) { b.ended(&b.compaction, i.Err) }
+	l.TableStatsLoaded = func(pebbledb.TableStatsInfo) { b.ended(&b.stats, nil) }
+	l.BackgroundError = func(err error) {
+		b.seldom.Do(func() { b.onError(err) })
+		if inTableStats() {
+			b.ended(&b.stats, err)
+			b.pause(&b.stats)
+		}
+	}
+}
+
+// inTableStats reports whether it is called while the database reads statistics of tables. Unlike its
+// other work this has no event for its end, and it holds no lock, so that it can be delayed.
+func inTableStats() bool {
+	pcs := make([]uintptr, 16)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for {
+		f, more := frames.Next()
+		if strings.HasSuffix(f.Function, ".scanReadStateTableStats") || strings.HasSuffix(f.Function, ".loadNewFileStats") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+func (b *background) ended(s *streak, err error) {
+	const emptyTable = "pebble: empty table" // an event's way to say that there was nothing to do
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err == nil || err.Error() == emptyTable || errors.Is(err, pebbledb.ErrCancelledCompaction) {
+		*s = streak{}
+		return
+	}
+	wait := lastRetry
+	if s.failures < 10 {
+		wait = min(lastRetry, firstRetry<<s.failures)
+	}
+	s.failures, s.last, s.until = s.failures+1, err, time.Now().Add(wait)
+}
+
+// failing returns why the work fails, if it does.
+func (b *background) failing() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.flush.last != nil {
+		return b.flush.last
+	}
+	return b.compaction.last
+}
+
+// pause waits until failed work may be tried again, or the store is closed.
+func (b *background) pause(s *streak) {
+	b.mu.Lock()
+	wait := time.Until(s.until)
+	b.mu.Unlock()
+	if wait <= 0 {
+		return
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-b.stop:
+	}
+}
+
+// slowed is a file system in which flushes pause.
+type slowed struct {
+	vfs.FS
+	background *background
+}
+
+func (s slowed) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if ext := path.Ext(name); ext == ".sst" || ext == ".blob" {
+		s.background.pause(&s.background.flush)
+	}
+	return s.FS.Create(name, c)
+}
+
+func (s slowed) Unwrap() vfs.FS { return s.FS }
+
+// scheduler lets the database do one compaction at a time, and none while compactions pause. It is
+// both scheduler and grant.
+type scheduler struct {
+	background *background
+	db         pebbledb.DBForCompaction
+
+	mu             sync.Mutex
+	running, ended bool
+	granting       sync.WaitGroup
+}
+
+func (s *scheduler) Register(_ int, db pebbledb.DBForCompaction) { s.db = db }
+
+func (s *scheduler) Unregister() {
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	s.granting.Wait()
+}
+
+func (s *scheduler) TrySchedule() (bool, pebbledb.CompactionGrantHandle) {
+	if !s.take() {
+		return false, nil
+	}
+	return true, s
+}
+
+func (s *scheduler) take() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running || s.ended {
+		return false
+	}
+	s.running = true
+	return true
+}
+
+// Done ends a compaction and begins the next, if one is waiting.
+func (s *scheduler) Done() {
+	s.background.pause(&s.background.compaction)
+	s.mu.Lock()
+	s.running = false
+	if s.ended {
+		s.mu.Unlock()
+		return
+	}
+	s.granting.Add(1)
+	s.mu.Unlock()
+	defer s.granting.Done()
+	if waiting, _ := s.db.GetWaitingCompaction(); waiting && s.take() && !s.db.Schedule(s) {
+		s.mu.Lock()
+		s.running = false
+		s.mu.Unlock()
+	}
+}
+
+func (*scheduler) UpdateGetAllowedWithoutPermission()                  {}
+func (*scheduler) Started()                                            {}
+func (*scheduler) MeasureCPU(pebbledb.CompactionGoroutineKind)         {}
+func (*scheduler) CumulativeStats(pebbledb.CompactionGrantHandleStats) {}
+
+// refusal is mail that was refused because of the store.
+type refusal struct {
+	err error
+	at  time.Time
+}
+
+// refusalAge is how long a refusal makes the store not ready, if no mail is stored in between.
+const refusalAge = time.Minute
+
+// took records whether mail could be stored.
+func (s *Store) took(err error) {
+	switch service.ErrorCode(err) {
+	case "":
+		if s.refused.Load() != nil {
+			s.refused.Store(nil)
+		}
+	case service.Damaged, service.Unavailable:
+		s.refused.Store(&refusal{err, time.Now()})
+	}
+}
+
+// stuck returns an error while the committer waits for the disk for too long.
+func (s *Store) stuck() error {
+	start := s.syncStart.Load()
+	if start == 0 || time.Since(s.opened)-time.Duration(start) < syncTimeout {
+		return nil
+	}
+	if err := s.background.failing(); err != nil {
+		return &service.Error{Code: service.Unavailable, Message: "The store cannot write its files: " + cause(err), Err: err}
+	}
+	return errStuck
+}
+
+// cause returns the innermost error, which anyone may know.
+func cause(err error) string {
+	for next := err; next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return err.Error()
+}
