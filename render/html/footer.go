@@ -13,6 +13,28 @@ import (
 // how to unsubscribe) into a footer.
 func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	blocks := d.Blocks
+	words := &footerWords{doc: d}
+	at := words.start(blocks, body)
+	for at < len(blocks) {
+		strong, _ := words.footerText(blocks[at], true)
+		if blocks[at].Kind != doc.Rule && (strong || blocks[at-1].Kind != doc.Heading) {
+			break
+		}
+		at++ // what is below a heading belongs to it
+	}
+	if at >= len(blocks) {
+		return blocks
+	}
+	footer := &doc.Block{Kind: doc.Footer, Gap: true, Children: append([]*doc.Block(nil), blocks[at:]...)}
+	footer.Children[0].Gap = false
+	for l := range (&doc.Document{Blocks: footer.Children}).Leaves() {
+		l.InFooter = true
+	}
+	return append(trimRules(blocks[:at]), footer)
+}
+
+// start returns the index of the first block of the footer, or how many blocks there are.
+func (w *footerWords) start(blocks []*doc.Block, body float32) int {
 	at, evidence := len(blocks), false
 	total, taken := 0, 0
 	for _, l := range blocks {
@@ -22,10 +44,9 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 	// footer text.
 	// doubt: there is something below that may be content. It is footer only if footer text is above it.
 	ruled, doubt := false, false
-	words := &footerWords{doc: d}
 	for i := len(blocks) - 1; i > 0; i-- {
 		l := blocks[i]
-		strong, weak := words.footerText(l, evidence)
+		strong, weak := w.footerText(l, evidence)
 		if l.Kind == doc.Rule {
 			ruled = ruled || evidence
 		} else if !strong {
@@ -38,27 +59,15 @@ func foldFooter(d *doc.Document, body float32) []*doc.Block {
 		if taken*10 > total*7 {
 			break
 		}
-		if doubt = !strong && (doubt || l.Kind != doc.Rule && !beside(d, l)); doubt {
+		if doubt = !strong && (doubt || l.Kind != doc.Rule && !beside(w.doc, l)); doubt {
 			continue
 		}
 		at, evidence = i, evidence || strong
 	}
-	for at < len(blocks) {
-		strong, _ := words.footerText(blocks[at], true)
-		if blocks[at].Kind != doc.Rule && (strong || blocks[at-1].Kind != doc.Heading) {
-			break
-		}
-		at++ // what is below a heading belongs to it
+	if !evidence {
+		return len(blocks)
 	}
-	if !evidence || at >= len(blocks) {
-		return blocks
-	}
-	footer := &doc.Block{Kind: doc.Footer, Gap: true, Children: append([]*doc.Block(nil), blocks[at:]...)}
-	footer.Children[0].Gap = false
-	for l := range (&doc.Document{Blocks: footer.Children}).Leaves() {
-		l.InFooter = true
-	}
-	return append(trimRules(blocks[:at]), footer)
+	return at
 }
 
 // secondary reports whether a block is smaller or fainter than the body and has no button.

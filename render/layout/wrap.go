@@ -281,7 +281,10 @@ func (w *wrapper) end() {
 // in a URL.
 func (w *wrapper) split() {
 	for i, p := range w.word {
-		rest := measure(w.word[i+1:]) // such as the number of a link, which must not be alone on a line
+		rest := 0 // such as the number of a link, which must not be alone on a line
+		for j := i + 1; j < len(w.word) && rest <= 8; j++ {
+			rest += w.word[j].width
+		}
 		for s := p.text(); s != ""; s = p.text() {
 			if s[0] == ' ' && w.lineW == 0 { // before a mark that French sets off
 				p.start++
