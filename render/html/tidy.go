@@ -1,6 +1,7 @@
 package html
 
 import (
+	"fmt"
 	"strings"
 
 	"mayfly/render/doc"
@@ -144,14 +145,26 @@ func (b *builder) fillEmpty() {
 		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order, Spans: []doc.Span{{Text: d.Title, Style: doc.Style{Size: 16}}}})
 		d.Simplified = "all text of this mail is in its title: it is shown here"
 	}
+	var first *doc.Image
+	n := 0
 	for i := range d.Images {
 		im := &d.Images[i]
+		im.Leaf, im.Offset = b.order+1, 0
 		if im.Spacer {
 			continue
 		}
-		b.order++
-		im.Leaf, im.Offset = b.order, 0
-		d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order,
-			Spans: []doc.Span{{Text: placeholder(im), Style: doc.Style{Size: 16}, Image: im.N, Link: im.Link}}})
+		if n++; first == nil {
+			first = im
+		}
 	}
+	if n == 0 {
+		return
+	}
+	text := placeholder(first)
+	if n > 1 {
+		text = fmt.Sprintf("[%d images]", n)
+	}
+	b.order++
+	d.Blocks = append(d.Blocks, &doc.Block{Kind: doc.Paragraph, Order: b.order,
+		Spans: []doc.Span{{Text: text, Style: doc.Style{Size: 16}, Image: first.N, Link: first.Link}}})
 }
