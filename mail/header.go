@@ -127,10 +127,12 @@ func (h header) has(name string) bool {
 	return slices.ContainsFunc(h, func(f rawField) bool { return strings.EqualFold(f.name, name) })
 }
 
-// skipEmptyLines drops empty lines from the start of a message whose header comes after them.
-func skipEmptyLines(raw []byte) []byte {
-	rest := bytes.TrimLeft(raw, "\r\n")
-	line, _ := cutLine(rest)
+// skipBlankLines drops empty lines, and lines of white space, from the start of a message whose
+// header comes after them.
+func skipBlankLines(raw []byte) []byte {
+	text := bytes.TrimLeft(raw, " \t\r\n")
+	rest := raw[bytes.LastIndexAny(raw[:len(raw)-len(text)], "\r\n")+1:] // with the indent of its line
+	line, _ := cutLine(skipMboxLine(bytes.TrimLeft(rest, " \t")))
 	if name, ok := fieldName(line); ok && isKnownField(name) {
 		return rest
 	}

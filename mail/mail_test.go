@@ -255,6 +255,12 @@ func TestBrokenMessages(t *testing.T) {
 			! A line of the header is not a field`},
 		{"header after empty lines", "\r\n\nSubject: x\nContent-Type: text/html\n\n<b>x</b>", `
 			html "<b>x</b>"`},
+		{"header after lines of white space", " \t\r\n \r\nSubject: x\nContent-Type: text/html\n\n<b>x</b>", `
+			html "<b>x</b>"`},
+		{"header after a line of white space and one of mbox", " \nFrom a@b.test Mon\nSubject: x\nContent-Type: text/html\n\n<b>x</b>", `
+			html "<b>x</b>"`},
+		{"text after a line of white space", " \r\nDear Subject: x\n", `
+			text/plain " \nDear Subject: x\n"`},
 		{"header with empty lines", "Subject: x\n\n  \n\nMIME-Version: 1.0\n\nContent-Type: text/html\n\n<b>x</b>", `
 			html "<b>x</b>"
 			! The header has empty lines in it`},

@@ -14,7 +14,7 @@ func Parse(raw []byte, l Limits) *Message {
 	p := &parser{limits: l.withDefaults(), message: &Message{Raw: raw}}
 	p.left = p.limits.DecodedBytes
 	raw = p.mendLines(raw)
-	h, body := p.readHeader(skipEmptyLines(raw))
+	h, body := p.readHeader(skipBlankLines(raw))
 	for more := true; more && len(h) > 0; {
 		if h, body, more = p.readOn(h, body); more {
 			p.defect("The header has empty lines in it")

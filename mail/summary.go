@@ -9,7 +9,7 @@ func Summarize(raw []byte) Summary {
 	if bytes.IndexByte(rest[:min(len(rest), 4096)], '\n') < 0 && bytes.IndexByte(rest, '\r') >= 0 {
 		rest = bytes.ReplaceAll(rest, []byte{'\r'}, []byte{'\n'})
 	}
-	rest = bytes.TrimLeft(skipMboxLine(skipEmptyLines(rest)), " \t")
+	rest = bytes.TrimLeft(skipMboxLine(skipBlankLines(rest)), " \t")
 	var s Summary
 	var from, subject, date bool
 	for len(rest) > 0 && !(from && subject && date) {

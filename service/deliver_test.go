@@ -18,6 +18,11 @@ func TestDeliver(t *testing.T) {
 	in := create(t, s, k, "ada")
 	deliver(t, s, plainMail, "ADA@X.Test")
 	deliver(t, s, "no header at all", in.Address)
+	spaced := create(t, s, k, "spaced")
+	deliver(t, s, " \r\n"+plainMail, spaced.Address)
+	if got := list(t, s, k, spaced.ID).Messages[0]; got.From != "ada@acme.example" || got.Subject != "Hello" {
+		t.Errorf("after a line of white space: %+v", got)
+	}
 	l := list(t, s, k, in.ID)
 	if l.Total != 2 || len(l.Messages) != 2 {
 		t.Fatalf("list %+v", l)
