@@ -1,6 +1,8 @@
 package html
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -101,20 +103,35 @@ func (b *builder) sections() {
 	if !slices.ContainsFunc(b.boxOf, func(in *box) bool { return in != nil }) {
 		return
 	}
-	s := sections{boxOf: b.boxOf, canvas: css.White, shared: make(map[*doc.Block]shared)}
-	most := 0
-	for fill, n := range b.papers {
-		if s.all += n; n > most || n == most && luma(fill) > luma(s.canvas) {
-			s.canvas, most = fill, n
-		}
-	}
-	if !isFill(s.canvas, css.White) {
-		s.canvas = css.White
+	s := sections{boxOf: b.boxOf, canvas: b.canvas(), shared: make(map[*doc.Block]shared)}
+	for _, n := range b.papers {
+		s.all += n
 	}
 	for _, block := range b.doc.Blocks {
 		s.share(block)
 	}
 	b.doc.Blocks = s.group(b.doc.Blocks, 0, false)
+}
+
+// canvas returns the colour that a message stands on: white, if a part of its text is on white or on a
+// tint of it, else the fill with most of the text.
+func (b *builder) canvas() doc.Color {
+	fills := slices.SortedFunc(maps.Keys(b.papers), func(x, y doc.Color) int {
+		return cmp.Or(cmp.Compare(b.papers[y], b.papers[x]), cmp.Compare(x.R, y.R), cmp.Compare(x.G, y.G), cmp.Compare(x.B, y.B))
+	})
+	all, light, canvas := 0, 0, doc.Color{}
+	for _, fill := range fills {
+		all += b.papers[fill]
+		if !isFill(fill, css.White) {
+			light += b.papers[fill]
+		} else if !canvas.Set {
+			canvas = fill
+		}
+	}
+	if !canvas.Set || light*4 >= all {
+		return css.White
+	}
+	return canvas
 }
 
 // sections finds the sections of a document.
