@@ -21,7 +21,7 @@ type paragraph struct {
 	buf   []byte
 	spans []run
 	space bool // there is white space before the next word
-	split bool // there is if both are letters
+	split bool // there is if both are letters, or amounts
 	lines int  // line breaks before the next word
 	ends  bool // a filled run ends before the next word
 	pre   bool // some of it keeps its spaces
@@ -92,7 +92,7 @@ func (p *paragraph) word(s string, f *frame) {
 	if p.split {
 		before, _ := utf8.DecodeLastRune(p.buf)
 		after, _ := utf8.DecodeRuneInString(s)
-		p.space = p.space || unicode.IsLetter(before) && unicode.IsLetter(after)
+		p.space = p.space || unicode.IsLetter(before) && unicode.IsLetter(after) || unicode.IsDigit(before) && unicode.Is(unicode.Sc, after)
 		p.split = false
 	}
 	p.settle(f)

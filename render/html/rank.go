@@ -82,6 +82,7 @@ func (r *ranks) leaf(l *doc.Block, titled bool) {
 	}
 	if l.Kind != doc.Heading {
 		r.begun = r.begun || length > labelLength
+		r.strengthen(l)
 		return
 	}
 	h := ranked{l, size}
@@ -94,6 +95,15 @@ func (r *ranks) leaf(l *doc.Block, titled bool) {
 	}
 	if !r.begun && size > r.opening.size {
 		r.opening = h
+	}
+}
+
+// strengthen makes bold what is as large as a heading in a line with other text, such as a price.
+func (r *ranks) strengthen(l *doc.Block) {
+	for i := range l.Spans {
+		if s := &l.Spans[i]; s.Style.Size >= r.body*headingSize && !s.Button && s.Image == 0 && len(s.Text) <= headingLength {
+			s.Style.Bold = true
+		}
 	}
 }
 

@@ -209,3 +209,15 @@ func TestDirection(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeRun: what is as large as a heading is bold in a line with smaller text.
+func TestLargeRun(t *testing.T) {
+	d := Read(`<p>The text of a mail, in its usual size.</p><p><s style="padding-right:9px">$30.00</s><span style="font-size:22px">$20.00</span></p>`)
+	line := d.Blocks[1]
+	if got := line.Text(); got != "$30.00 $20.00" {
+		t.Errorf("prices: %q", got)
+	}
+	if first, last := line.Spans[0], line.Spans[len(line.Spans)-1]; first.Style.Bold || !last.Style.Bold {
+		t.Errorf("bold: %v and %v, want only the larger one", first.Style.Bold, last.Style.Bold)
+	}
+}
