@@ -162,7 +162,7 @@ func (w *footerWords) in(text string) (n int, half bool) {
 // block.
 func (w *footerWords) footerText(l *doc.Block, above bool) (strong, weak bool) {
 	text := l.Text()
-	if len(text) > 1500 || pressed(l) {
+	if len(text) > 1500 || pressed(l) || l.Kind == doc.Table && !w.everyRow(l, above) {
 		return false, false
 	}
 	if strings.Contains(text, "©") || strings.Contains(text, "(c) 20") || w.marked(l) {
@@ -173,6 +173,14 @@ func (w *footerWords) footerText(l *doc.Block, above bool) (strong, weak bool) {
 	}
 	n, half := w.in(text)
 	return n >= footerPhrases || n > 1 && half, n > 0 && (half || !above && !strings.ContainsAny(text, "?？؟"))
+}
+
+// everyRow reports whether each row of a table can be in a footer.
+func (w *footerWords) everyRow(table *doc.Block, above bool) bool {
+	return len(table.Children) == 1 || !slices.ContainsFunc(table.Children, func(row *doc.Block) bool {
+		strong, weak := w.footerText(row, above)
+		return !strong && !weak && !beside(w.doc, row)
+	})
 }
 
 // pressed reports whether a block has a button.

@@ -47,6 +47,8 @@ func TestFooterLeavesContent(t *testing.T) {
 		small("Acme Works, 12 Long Street, 10115 Berlin"):                                       true,
 		small(`<a href="https://a.example/x">Birds</a> <a href="https://a.example/y">Fish</a>`): true,
 		small("Privacy policy"): true,
+		`<table style="font-size:12px;color:#888"><tr><td>Cards<br>We take all of them<td>Fast<br>It comes tomorrow<tr><td><a href="https://a.example/privacy">Privacy policy</a><td>Terms</table>`: false,
+		`<table style="font-size:12px;color:#888"><tr><td>Privacy policy<td>Terms of use</table>`:                                                                                                   true,
 	} {
 		d := Read(fmt.Sprintf(mail, text))
 		last := d.Blocks[len(d.Blocks)-1]
