@@ -8,7 +8,7 @@ import (
 )
 
 // leastCentered is the width below which only single lines are centred.
-const leastCentered = 40
+const leastCentered = 41
 
 // alignment returns where the lines of a leaf stand within a width.
 func (l *layouter) alignment(b *doc.Block, width int) doc.Align {

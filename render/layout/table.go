@@ -214,6 +214,7 @@ func (g *grid) fit(room int) bool {
 }
 
 func (g *grid) fitColumns(room int) (ok bool) {
+	room = min(room, max(Measure, g.extent().max)) // wider than text only for what is
 	target := g.target(min(room, Measure))
 	base := max(target-g.gaps(), 0)
 	if target == 0 { // a share of the table is what makes its column as wide as its content
