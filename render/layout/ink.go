@@ -227,7 +227,7 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 		fg, bg = n.fill, n.text
 	}
 	edge = pen{fg: bg}
-	if contrast(n.shown(bg), n.back) < minStrong {
+	if n.fill == 0 && contrast(n.shown(bg), n.back) < minStrong {
 		edge.fg = n.readable(fill, n.back, minStrong)
 	}
 	return pen{fg: fg, bg: bg, attrs: bold}, edge
