@@ -25,22 +25,29 @@ func (g *ground) draw(line []piece, end bool) []piece {
 	line = slices.Clone(line)
 	for ; g != nil; g = g.around {
 		from := min(g.prefix, len(line))
-		for i := range line[from:] {
-			p := &line[from+i].pen
-			if p.fg == 0 {
-				p.fg = g.text
-			}
-			if p.bg == 0 && p.attrs&reverse == 0 {
-				p.bg = g.fill
-			}
-		}
 		if left := g.width - measure(line[from:]); end && left > 0 {
-			rest := spaces(left)
-			rest.pen.bg = g.fill
-			line = append(line, rest)
+			line = append(line, spaces(left))
+		}
+		for i := range line[from:] {
+			g.under(&line[from+i])
 		}
 	}
 	return line
+}
+
+// under puts a band under a piece. Its spaces are drawn in reverse: programs erase coloured ones, and
+// not every terminal erases in colour.
+func (g *ground) under(p *piece) {
+	switch {
+	case p.pen.bg != 0, p.pen.attrs&reverse != 0:
+	case blankPiece(p):
+		p.pen = pen{fg: g.fill, attrs: reverse}
+	default:
+		p.pen.bg = g.fill
+	}
+	if p.pen.fg == 0 {
+		p.pen.fg = g.text
+	}
 }
 
 // section lays out what is filled, tinted or framed as a whole: as a band of its colour, or with a bar
