@@ -14,7 +14,7 @@ import (
 func (s *Store) logDamage(info pebbledb.DataCorruptionInfo) {
 	if _, logged := s.damaged.LoadOrStore(info.Path, true); !logged {
 		s.log.Error("a file of the store is damaged: its content cannot be read, the rest is served; restore a backup",
-			"file", info.Path, "error", info.Details)
+			"file", info.Path, "error", info.Details.Error())
 	}
 }
 

@@ -24,5 +24,14 @@ func lockFolder(dir string) (io.Closer, error) {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, errors.Join(ErrInUse, f.Close())
 	}
-	return f, nil
+	return folderLock{f}, nil
+}
+
+type folderLock struct{ *os.File }
+
+// Close unlocks the folder. Without the explicit unlocking, a program that is being started, which
+// has all files of this process for a moment, would hold the lock.
+func (l folderLock) Close() error {
+	_ = unix.Flock(int(l.Fd()), unix.LOCK_UN) // closing it does the same, only later
+	return l.File.Close()
 }

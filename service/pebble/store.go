@@ -186,7 +186,7 @@ func newStore(o Options) *Store {
 		damageSeldom: rate.Sometimes{Interval: time.Minute},
 	}
 	s.background = newBackground(s.stop, func(err error) {
-		s.log.Error("the store cannot write or compact its files, and tries again in at most a minute", "error", err)
+		s.log.Error("the store cannot write or compact its files, and tries again in at most a minute", "error", err.Error())
 	})
 	return s
 }
@@ -293,7 +293,7 @@ var errStuck = &service.Error{Code: service.Unavailable, Message: "The disk does
 func (s *Store) fail(err error) {
 	e := &service.Error{Code: service.Unavailable, Message: "The store cannot be written", Err: err}
 	if s.failure.CompareAndSwap(nil, e) {
-		s.log.Error("the store accepts no more changes until it is opened again", "error", err)
+		s.log.Error("the store accepts no more changes until it is opened again", "error", err.Error())
 	}
 }
 
@@ -334,7 +334,7 @@ func (s *Store) readError(err error) error {
 	case errors.Is(err, pebbledb.ErrNotFound):
 		return errNotFound
 	case errors.Is(err, errValue), errors.Is(err, errFile), pebbledb.IsCorruptionError(err):
-		s.damageSeldom.Do(func() { s.log.Error("part of the store is damaged and cannot be read", "error", err) })
+		s.damageSeldom.Do(func() { s.log.Error("part of the store is damaged and cannot be read", "error", err.Error()) })
 		return &service.Error{Code: service.Damaged, Message: "This part of the store is damaged", Err: err}
 	}
 	return &service.Error{Code: service.Unavailable, Message: "The store cannot be read", Err: err}
