@@ -112,7 +112,7 @@ func (g *group) gather() {
 	}
 }
 
-// commitGroup makes the group visible and returns when it is on disk.
+// commitGroup makes the group visible once it is on disk.
 func (s *Store) commitGroup(g *group) error {
 	keys := slices.Collect(maps.Keys(g.keys))
 	var hashes [][32]byte
@@ -128,6 +128,13 @@ func (s *Store) commitGroup(g *group) error {
 	s.apply(g.batch)
 	if err := s.failed(); err != nil {
 		g.forget()
+		return err
+	}
+	if err := g.batch.SyncWait(); err != nil {
+		s.fail(fmt.Errorf("sync the store: %w", err))
+		return s.failed()
+	}
+	if err := s.views.advance(s.db); err != nil {
 		return err
 	}
 	s.addresses.drop(g.moved...)
@@ -153,10 +160,6 @@ func (s *Store) commitGroup(g *group) error {
 	case s.written <- struct{}{}:
 	default:
 	}
-	if err := g.batch.SyncWait(); err != nil {
-		s.fail(fmt.Errorf("sync the store: %w", err))
-		return s.failed()
-	}
 	return g.batch.Close()
 }
 
@@ -166,7 +169,7 @@ func (g *group) answer(err error) {
 	}
 }
 
-// apply makes the group visible, but does not wait until it is on disk. The database panics if its
+// apply writes the group, but does not wait until it is on disk. The database panics if its
 // log cannot be written.
 func (s *Store) apply(b *pebbledb.Batch) {
 	defer func() {

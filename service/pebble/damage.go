@@ -53,5 +53,5 @@ func (s *Store) closeDatabase() (err error) {
 			_, err = recover(), nil
 		}
 	}()
-	return s.db.Close()
+	return errors.Join(s.views.close(), s.db.Close())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"time"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
@@ -15,8 +16,12 @@ import (
 // false.
 func (s *Store) scan(ctx context.Context, start, end []byte, visit func(key, value []byte) (bool, error)) (err error) {
 	defer s.recoverRead(&err)
-	it, err := s.db.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start, UpperBound: end})
+	v, err := s.views.read()
 	if err != nil {
+		return err
+	}
+	it, err := v.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start, UpperBound: end})
+	if err = errors.Join(err, v.release()); err != nil { // the iterator keeps what it needs
 		return s.readError(err)
 	}
 	defer func() {

@@ -65,6 +65,9 @@ func repair(ctx context.Context, dir, to string) (Report, error) {
 		err = write()
 	}
 	if err == nil {
+		err = s.views.advance(s.db)
+	}
+	if err == nil {
 		err = s.index(ctx)
 	}
 	if err == nil {

@@ -49,6 +49,7 @@ type Store struct {
 	log       *slog.Logger
 	versions  *versions
 	space     *space
+	views     views
 	keys      *cache[string, service.StoredKey] // by ID
 	hashes    *cache[[32]byte, string]          // IDs of keys, also by hashes of replaced secrets
 	inboxes   *cache[inboxOf, service.Inbox]
@@ -163,7 +164,7 @@ func (s *Store) openDatabase(dir string, o Options, found *folder) (err error) {
 	}
 	if err := s.checkFormat(); err != nil {
 		close(s.stop)
-		return errors.Join(hint(dir, err), s.db.Close(), s.inventory.close())
+		return errors.Join(hint(dir, err), s.closeDatabase(), s.inventory.close())
 	}
 	return nil
 }
@@ -257,6 +258,9 @@ func (s *Store) databaseOptions(disk, memTable uint64) *pebbledb.Options {
 
 // checkFormat rejects a store of another format version.
 func (s *Store) checkFormat() error {
+	if err := s.views.advance(s.db); err != nil {
+		return err
+	}
 	value, err := s.get([]byte{formatKey})
 	if err == nil && string(value) != format {
 		return fmt.Errorf("it has format %q, but this version of mayfly reads format %s", value, format)
@@ -319,7 +323,16 @@ var errNotFound = &service.Error{Code: service.NotFound, Message: "not found"}
 // get returns a copy of a value, or NotFound.
 func (s *Store) get(key []byte) (value []byte, err error) {
 	defer s.recoverRead(&err)
-	read, closer, err := s.db.Get(key)
+	v, err := s.views.read()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if rerr := v.release(); err == nil {
+			err = s.readError(rerr)
+		}
+	}()
+	read, closer, err := v.Get(key)
 	if err != nil {
 		return nil, s.readError(err)
 	}
