@@ -82,8 +82,11 @@ func (b *builder) shrinks(s *css.Style) bool {
 func (b *builder) boxed(l *doc.Block) {
 	in := b.top().box
 	b.boxOf = append(b.boxOf[:l.Order-1], in)
-	n := len(l.Text())
-	if len(l.Spans) > 0 && l.Spans[0].Style.Size <= 12 {
+	n := 0
+	for i := range l.Spans {
+		n += len(l.Spans[i].Text)
+	}
+	if l.Spans[0].Style.Size <= 12 {
 		n /= 4
 	}
 	fill := css.White
