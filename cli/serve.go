@@ -115,7 +115,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	groupFlags(f, "limits of SMTP")
 
 	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections at a time (default 65536, at most half of the open files)")
-	f.IntVar(&c.MaxHTTPConnectionsPerAddress, "max-http-connections-per-address", 0, "connections from one address (default: a quarter of all)")
+	f.IntVar(&c.MaxHTTPConnectionsPerAddress, "max-http-connections-per-address", 0, "connections from one address (default: half of all)")
 	f.IntVar(&c.MaxHeld, "max-held", 0, "requests held at a time (default 20000)")
 	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a request is held (default 1m)")
 	groupFlags(f, "limits of the REST API")

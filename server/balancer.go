@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -16,6 +17,7 @@ const headerTimeout = 5 * time.Second
 // networks parses the networks of balancers. A single address is a network.
 func networks(list []string) ([]netip.Prefix, error) {
 	var all []netip.Prefix
+	var faults []error
 	for _, text := range list {
 		p, err := netip.ParsePrefix(text)
 		if err != nil {
@@ -24,11 +26,11 @@ func networks(list []string) ([]netip.Prefix, error) {
 			p = netip.PrefixFrom(a, a.BitLen())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the balancer %q is neither an IP address nor a network such as 10.0.0.0/8", text)
+			faults = append(faults, fmt.Errorf("the balancer %q is neither an IP address nor a network such as 10.0.0.0/8", text))
 		}
 		all = append(all, p.Masked())
 	}
-	return all, nil
+	return all, errors.Join(faults...)
 }
 
 // balanced makes the connections that come from balancers those of the clients that the PROXY

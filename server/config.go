@@ -92,7 +92,7 @@ type Config struct {
 	MaxHTTPConnections int
 
 	// MaxHTTPConnectionsPerAddress is the limit of those from one address; others are closed.
-	// Default: a quarter of all.
+	// Default: half of all, and with LocalOnly all.
 	MaxHTTPConnectionsPerAddress int
 
 	// MCP serves /mcp on the address of the REST API and checks the key itself. Nil: there is no
@@ -117,7 +117,10 @@ func (c Config) withDefaults() Config {
 		c.MaxHTTPConnections = min(65536, openFiles()/2)
 	}
 	if c.MaxHTTPConnectionsPerAddress == 0 {
-		c.MaxHTTPConnectionsPerAddress = max(16, c.MaxHTTPConnections/4)
+		c.MaxHTTPConnectionsPerAddress = max(1, c.MaxHTTPConnections/2)
+		if c.LocalOnly {
+			c.MaxHTTPConnectionsPerAddress = c.MaxHTTPConnections
+		}
 	}
 	return c
 }

@@ -130,6 +130,7 @@ func TestCheckReportsAllFaults(t *testing.T) {
 		SMTPKey:     "none.pem",
 		MaxErrors:   -1,
 		IdleTimeout: -time.Second,
+		Balancers:   []string{"10.0.0.0/8", "somewhere", "10.0.0.0/99"},
 
 		MaxCommandLine:   100,
 		Hostname:         "a b",
@@ -140,7 +141,7 @@ func TestCheckReportsAllFaults(t *testing.T) {
 	}
 	faults := strings.Split(err.Error(), "\n")
 	for _, want := range []string{"HTTP address", "SMTP address", "metrics address", "mysql://", "One.test", "a_b", "two.test is given twice", "catch-all",
-		"HTTP needs both", "none.pem", "number of errors", "idle timeout", "command line", "host name", "messages in flight"} {
+		"HTTP needs both", "none.pem", "number of errors", "idle timeout", "command line", "host name", "messages in flight", "somewhere", "10.0.0.0/99"} {
 		n := 0
 		for _, fault := range faults {
 			if strings.Contains(fault, want) {
@@ -151,7 +152,7 @@ func TestCheckReportsAllFaults(t *testing.T) {
 			t.Errorf("%q is in %d of the faults:\n%v", want, n, err)
 		}
 	}
-	if len(faults) != 15 {
+	if len(faults) != 17 {
 		t.Errorf("%d faults are reported:\n%v", len(faults), err)
 	}
 	if err := config(t).Check(); err != nil {
@@ -241,7 +242,7 @@ func get(t *testing.T, client *http.Client, url string) (int, string) {
 func TestHTTPConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	c := config(t)
-	c.MaxHTTPConnections = 2
+	c.MaxHTTPConnections, c.MaxHTTPConnectionsPerAddress = 2, 2
 	s := start(t, c)
 	secret, k, err := s.Service().CreateKey(t.Context(), "", service.Dev)
 	if err != nil {
