@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
@@ -138,11 +139,15 @@ func (b *builder) showImage(f *frame, n int, text string) {
 	at.style.Size = max(at.style.Size, 12)
 	at.style.WhiteSpace = css.Normal
 	at.style.OwnBackground = false
-	if n := len(b.para.spans); n > 0 && b.para.spans[n-1].image > 0 {
-		b.para.space = true // adjacent images do not make one word
+	room := float32(wordGap)
+	if utf8.RuneCountInString(text) == 1 { // a letter of a word, or an emoji
+		room = 0
 	}
+	b.para.room += room
+	b.para.separate(text)
 	b.para.settle(&at)
 	b.para.append(text, &at, n)
+	b.para.room = room
 	if n > 0 {
 		im := &b.doc.Images[n-1]
 		im.Leaf, im.Offset = b.order+1, b.para.spans[len(b.para.spans)-1].start

@@ -20,11 +20,11 @@ type paragraph struct {
 	b     *builder
 	buf   []byte
 	spans []run
-	space bool // there is white space before the next word
-	split bool // there is if both are letters, or amounts
-	lines int  // line breaks before the next word
-	ends  bool // a filled run ends before the next word
-	pre   bool // some of it keeps its spaces
+	space bool    // there is white space before the next word
+	room  float32 // px between the last word and the next one besides, of margins and padding
+	lines int     // line breaks before the next word
+	ends  bool    // a filled run ends before the next word
+	pre   bool    // some of it keeps its spaces
 	first css.Style
 	level int // heading level
 	// images is how many of the document's images come before it.
@@ -89,14 +89,25 @@ func (p *paragraph) word(s string, f *frame) {
 	if s == "" {
 		return
 	}
-	if p.split {
-		before, _ := utf8.DecodeLastRune(p.buf)
-		after, _ := utf8.DecodeRuneInString(s)
-		p.space = p.space || unicode.IsLetter(before) && unicode.IsLetter(after) || unicode.IsDigit(before) && unicode.Is(unicode.Sc, after)
-		p.split = false
-	}
+	p.separate(s)
 	p.settle(f)
 	p.append(s, f, 0)
+}
+
+// wordGap is the space, in px, that separates words.
+const wordGap = 3
+
+// separate makes a word of its own of what follows some room, unless it is, or follows, a mark that
+// stands at a word.
+func (p *paragraph) separate(next string) {
+	if p.room < wordGap {
+		return
+	}
+	before, _ := utf8.DecodeLastRune(p.buf)
+	after, _ := utf8.DecodeRuneInString(next)
+	joins := unicode.In(before, unicode.Ps, unicode.Pi, unicode.Zs) || unicode.In(after, unicode.Pe, unicode.Pf, unicode.Zs) ||
+		strings.ContainsRune(".,;:!?…", after)
+	p.space = p.space || !joins
 }
 
 // blank is a space that HTML keeps. More than two in a row are layout that a terminal does without,
@@ -114,7 +125,7 @@ func narrow(s string) string {
 // settle writes the white space and line breaks before the next word.
 func (p *paragraph) settle(f *frame) {
 	ends := p.ends
-	p.ends = false
+	p.ends, p.room = false, 0
 	if p.lines > 1 && len(p.buf) > 0 && !p.pre {
 		// An empty line splits a paragraph.
 		lines := p.lines
@@ -184,18 +195,16 @@ func (p *paragraph) append(s string, f *frame, image int) {
 	p.spans = append(p.spans, run{start, len(p.buf), style, f.link, f.button, image})
 }
 
-// apart separates an inline box from the word beside it if it has padding, margin or a colour
-// there. Without a box of its own it is only kept from making one word with what is beside it: a
-// comma after it stays where it is.
+// apart separates an inline box from the word beside it if it has padding, margin or a border
+// there, or a box of its own.
 func (p *paragraph) apart(s *css.Style, edge int) {
 	room := s.Padding[edge].Px(s.Size, 0) + s.Margin[edge].Px(s.Size, 0)
 	p.ends = p.ends || s.OwnBackground
-	switch {
-	case s.Display == css.Inline && s.OwnBackground && room >= 3 && len(p.spans) > 0 && p.spans[len(p.spans)-1].style.Background.Set:
-		p.space = p.space || edge == css.Left
-	case s.Display == css.Inline:
-		p.split = p.split || room >= 6
-	case s.OwnBackground || s.Border || room >= 3 || s.Width.IsSet():
+	if n := len(p.spans); s.Float && n > 0 && p.spans[n-1].end-p.spans[n-1].start > 1 { // no initial
+		room += wordGap
+	}
+	p.room += room
+	if s.Display != css.Inline && (s.OwnBackground || s.Border || room >= wordGap || s.Width.IsSet()) {
 		p.space = true
 	}
 }
@@ -225,7 +234,7 @@ func spanStyle(s *css.Style) doc.Style {
 // flush ends the paragraph and adds it as a leaf, if it has visible text.
 func (p *paragraph) flush() {
 	if len(p.spans) == 0 {
-		p.space, p.split, p.lines, p.images = false, false, 0, len(p.b.doc.Images)
+		p.space, p.room, p.lines, p.images = false, 0, 0, len(p.b.doc.Images)
 		return
 	}
 	b := p.b
@@ -234,7 +243,7 @@ func (p *paragraph) flush() {
 	block := p.block()
 	size := p.first.Size
 	p.placeImages(block)
-	p.buf, p.spans, p.space, p.split, p.lines, p.pre = p.buf[:0], p.spans[:0], false, false, 0, false
+	p.buf, p.spans, p.space, p.room, p.lines, p.pre = p.buf[:0], p.spans[:0], false, 0, 0, false
 	if block == nil {
 		b.space += max(size, 8) + extra
 		return

@@ -146,15 +146,15 @@ func TestRead(t *testing.T) {
 		"an icon beside its link":    {`<table><tr><td><a href="https://a.example/"><img src="i.png" width=20 height=20 alt="icon"></a><td><a href="https://a.example/">Site</a></table>`, "p([Site]1)"},
 		"an image with other words":  {`<img src="https://a.example/p.png" alt="Tea"><br>Coffee`, "p(Tea\nCoffee)"},
 		"an image that leads":        {`<a href="https://a.example/"><img src="https://a.example/p.png" alt="Tea"></a><br>Tea`, "p([Tea]1\nTea)"},
-		"an image of some size":      {`a<img src="cid:p" width=300 height=200>`, "p(a[image 300×200])"},
-		"an image in the mail":       {`a<img src="cid:x">`, "p(a[image])"},
+		"an image of some size":      {`a<img src="cid:p" width=300 height=200>`, "p(a [image 300×200])"},
+		"an image in the mail":       {`a<img src="cid:x">`, "p(a [image])"},
 		"a spacer":                   {`a<img src="https://a.example/spacer.gif" width=300 height=1>b`, "p(ab)"},
 		"forms":                      {`<form>Name <input placeholder="Ada"> <input type=checkbox checked> <input type=radio> <input type=submit> <input type=hidden value=x><select><option>one<option>two</select></form>`, "p(Name [Ada] [x] ( ) <Submit>0 one two)"},
 		"ruby and quotes":            {"<ruby>漢<rt>kan</rt></ruby> <q>said</q>", "p(漢(kan) “said”)"},
 		"Outlook's part":             {"<!--[if mso]>no<![endif]--><!--[if !mso]><!-->yes<!--<![endif]-->", "p(yes)"},
 		"what Outlook alone hides":   {`<!--[if !mso]><!--><p style="mso-hide:all">yes</p><!--<![endif]--><p style="mso-hide:all">yes</p>`, "p(yes) p(yes)"},
 		"no script":                  {"<script>no</script><noscript>yes</noscript><style>no</style><template>no</template><title>no</title>", "p(yes)"},
-		"AMP":                        {`<style amp4email-boilerplate>body{visibility:hidden}</style><p>a<amp-img src="https://a.example/x.png" alt="Tea"></amp-img>`, "p(aTea)"},
+		"AMP":                        {`<style amp4email-boilerplate>body{visibility:hidden}</style><p>a<amp-img src="https://a.example/x.png" alt="Tea"></amp-img>`, "p(a Tea)"},
 		"what nobody sees of a form": {`a<div style="visibility:hidden"><input value=no><img src="https://a.example/x.png" alt=no></div>`, "p(a)"},
 		"a footer":                   {`<p>Thank you for your order, which we have received.</p><p style="font-size:11px">© Acme</p>`, "p(Thank you for your order, which we have received.) footer(p(© Acme))"},
 		"a grey mail":                {`<div style="color:#777"><p>Thank you for your order, which we have received.</p><p>Yours, Ada</p><p style="font-size:11px">© Acme</p></div>`, "p(Thank you for your order, which we have received.) p(Yours, Ada) footer(p(© Acme))"},
@@ -173,6 +173,29 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s\n got %q\nwant %q", c.html, got, c.want)
 			}
 		})
+	}
+}
+
+// TestWordsApart checks what separates words that have no white space between them.
+func TestWordsApart(t *testing.T) {
+	for in, want := range map[string]string{
+		`Order:<span style="margin-left:4px">1234</span>`:                                      "p(Order: 1234)",
+		`<s>$30.00</s><span style="padding-left:10px">$22.50</span>`:                           "p($30.00 $22.50)",
+		`Best tea<b style="margin-left:.25em">20% off</b>`:                                     "p(Best tea 20% off)",
+		`<span style="padding-right:2px">tea</span><span style="padding-left:2px">cups</span>`: "p(tea cups)",
+		`<span style="padding:0 5px">tea</span>, cups (<b style="margin:0 5px">all</b>)`:       "p(tea, cups (all))",
+		`<span style="padding:0 2px">tea</span>cups`:                                           "p(teacups)",
+		`<span style="margin:0 5px"><b style="margin:0 -5px">tea</b></span>cups`:               "p(teacups)",
+		`<span style="color:red;font-size:30px">O</span>nce, m<b>id</b>dle`:                    "p(Once, middle)",
+		`Mail:&nbsp;<b style="margin:0 5px">a</b>&nbsp;b`:                                      "p(Mail:\u00a0a\u00a0b)",
+		`<span style="float:right">$4.50</span>Tea`:                                            "p($4.50 Tea)", `<span style="float:left;font-size:40px">O</span>nce`: "p(Once)",
+		`Made by<img src="https://a.example/x.png" alt="Tea House" width=90 height=20>and others`:         "p(Made by Tea House and others)",
+		`<img src="https://a.example/x.png" alt="O" width=9 height=9>nce`:                                 "p(Once)",
+		`<img src="https://a.example/x.png" alt="Tea" width=9 height=9>, <img src=y alt="Cups" width=9>.`: "p(Tea, Cups.)",
+	} {
+		if got := dump(Read(in).Blocks); got != want {
+			t.Errorf("%s\n got %q\nwant %q", in, got, want)
+		}
 	}
 }
 
