@@ -72,6 +72,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 // preformatted appends text whose spaces and newlines matter.
 func (p *paragraph) preformatted(s string, f *frame) {
 	p.pre = true
+	s = p.transform(s, f.style.Transform)
 	p.settle(f)
 	p.append(s, f, 0)
 }
@@ -90,8 +91,34 @@ func (p *paragraph) word(s string, f *frame) {
 		return
 	}
 	p.separate(s)
+	s = p.transform(s, f.style.Transform)
 	p.settle(f)
 	p.append(s, f, 0)
+}
+
+// transform changes the case of letters as a style asks for. A URL in the text leads elsewhere in
+// capitals.
+func (p *paragraph) transform(s string, how css.Transform) string {
+	switch {
+	case how == css.AsWritten, strings.Contains(s, "://"), strings.HasPrefix(s, "www."):
+		return s
+	case how == css.Uppercase:
+		return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS"))
+	case how == css.Lowercase:
+		return strings.ToLower(s)
+	}
+	before, _ := utf8.DecodeLastRune(p.buf)
+	within := !p.space && p.lines == 0 && len(p.spans) > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before))
+	return strings.Map(func(r rune) rune {
+		first := !within
+		if r != '\'' && r != '’' {
+			within = unicode.In(r, unicode.L, unicode.M, unicode.N)
+		}
+		if first {
+			return unicode.ToTitle(r)
+		}
+		return r
+	}, s)
 }
 
 // wordGap is the space, in px, that separates words.

@@ -89,7 +89,7 @@ func (s *Style) inlineDefaults(n *html.Node) {
 	case atom.Big:
 		s.Size *= 1.2
 	case atom.Button:
-		s.Display = InlineBlock
+		s.Display, s.Transform = InlineBlock, AsWritten
 	case atom.Bdo:
 		s.RTL, s.Override = false, true
 	case atom.Mark:

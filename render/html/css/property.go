@@ -47,6 +47,7 @@ var properties = map[string]setter{
 	"text-decoration":       (*Style).setDecoration,
 	"text-decoration-line":  (*Style).setDecoration,
 	"white-space":           (*Style).setWhiteSpace,
+	"text-transform":        (*Style).setTransform,
 	"float":                 func(s *Style, v string) { s.Float = v == "left" || v == "right" },
 	"direction":             (*Style).setDirection,
 	"unicode-bidi":          func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
@@ -147,6 +148,19 @@ func (s *Style) setWhiteSpace(v string) {
 		s.WhiteSpace = PreLine
 	case "normal", "nowrap":
 		s.WhiteSpace = Normal
+	}
+}
+
+func (s *Style) setTransform(v string) {
+	switch v {
+	case "uppercase":
+		s.Transform = Uppercase
+	case "lowercase":
+		s.Transform = Lowercase
+	case "capitalize":
+		s.Transform = Capitalize
+	case "none", "initial":
+		s.Transform = AsWritten
 	}
 }
 

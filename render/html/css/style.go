@@ -30,6 +30,16 @@ const (
 	Pre                // newlines and spaces are kept
 )
 
+// Transform says what becomes of the letters of a text.
+type Transform uint8
+
+const (
+	AsWritten Transform = iota
+	Uppercase
+	Lowercase
+	Capitalize // those that begin a word
+)
+
 // Inherited is the part of a computed style that children inherit.
 type Inherited struct {
 	Size       float32 // px
@@ -46,6 +56,7 @@ type Inherited struct {
 	Unseen     bool // visibility: hidden, which a child may override
 	OnImage    bool // on a background image: the background is unknown
 	WhiteSpace WhiteSpace
+	Transform  Transform
 	Align      doc.Align // of text
 	Blocks     doc.Align // of the boxes in it, which an align attribute places as well
 	Color      doc.Color
