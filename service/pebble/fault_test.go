@@ -231,7 +231,7 @@ func TestOpenOnAFullDisk(t *testing.T) {
 	must(t, err)
 	must(t, acknowledged(t, s, testInbox(t, s, "ada"), "one"))
 	must(t, s.Close())
-	disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 1 << 30, AvailBytes: 1 << 20})
+	disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 1 << 30, AvailBytes: leastSpare})
 	if _, err := Open("store", Options{Log: testLog(t), fs: disk}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("opened on a full disk: %v", err)
 	}

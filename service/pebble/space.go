@@ -27,6 +27,7 @@ type space struct {
 	onChange func(full bool)
 
 	shrinking atomic.Bool // reused files are replaced by empty ones
+	spare     *spare
 
 	mu        sync.Mutex
 	checked   time.Time     // when available was read
@@ -44,35 +45,42 @@ const (
 )
 
 func newSpace(disk vfs.FS, dir string, reserve uint64, stop <-chan struct{}, onChange func(full bool)) *space {
-	return &space{FS: disk, dir: dir, reserve: reserve, stop: stop, onChange: onChange, full: make(chan struct{})}
+	return &space{
+		FS: disk, dir: dir, reserve: reserve, stop: stop, onChange: onChange, full: make(chan struct{}),
+		spare: &spare{disk: disk, name: disk.PathJoin(dir, spareName)},
+	}
 }
 
 var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
 
 // checkOpen returns an error unless files can be made and there is space for opening the database,
-// which writes what is in the logs to tables. Otherwise it would try for ever, and nobody would know
-// why.
-func (s *space) checkOpen() error {
-	probe := s.PathJoin(s.dir, "probe")
-	f, err := s.FS.Create(probe, vfs.WriteCategoryUnspecified)
-	if err == nil {
-		err = errors.Join(f.Close(), s.Remove(probe))
-	}
-	if err != nil {
+// which writes what is in the logs from the first to tables. Otherwise it would try for ever, and
+// nobody would know why. If space is short, it gives back what is kept for this.
+func (s *space) checkOpen(files []string, firstLog uint64) error {
+	err := s.checkEnough(files, firstLog)
+	if !vfs.IsNoSpaceError(err) {
 		return err
 	}
+	given := s.spare.giveBack()
+	for _, name := range files { // which the database would reuse
+		if path.Ext(name) == logExt && numberOf(name) < firstLog {
+			given = s.Remove(s.PathJoin(s.dir, name)) == nil || given
+		}
+	}
+	if given {
+		err = s.checkEnough(files, firstLog)
+	}
+	return err
+}
+
+func (s *space) checkEnough(files []string, firstLog uint64) error {
 	usage, err := s.GetDiskUsage(s.dir)
 	if err != nil {
-		return nil // the file system does not tell
+		return s.probe() // the file system does not tell
 	}
-	names, err := s.List(s.dir)
-	if err != nil {
-		return err
-	}
-	const least = 1 << 20
-	need := uint64(least)
-	for _, name := range names {
-		if path.Ext(name) != ".log" {
+	need := uint64(leastSpare)
+	for _, name := range files {
+		if path.Ext(name) != logExt || numberOf(name) < firstLog {
 			continue
 		}
 		info, err := s.Stat(s.PathJoin(s.dir, name))
@@ -84,7 +92,30 @@ func (s *space) checkOpen() error {
 	if usage.AvailBytes < need {
 		return fmt.Errorf("%w: its disk has %d KB free, but opening needs %d KB", syscall.ENOSPC, usage.AvailBytes>>10, need>>10)
 	}
-	return nil
+	return s.probe()
+}
+
+// probe returns an error unless files can be made.
+func (s *space) probe() error {
+	probe := s.PathJoin(s.dir, "probe")
+	f, err := s.FS.Create(probe, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), s.Remove(probe))
+}
+
+// hold keeps a number of bytes for when the disk is full, if there is more than enough space.
+func (s *space) hold(size int64) error {
+	usage, err := s.GetDiskUsage(s.dir)
+	if err != nil || usage.AvailBytes < s.reserve+uint64(size) {
+		return nil
+	}
+	err = s.spare.hold(size)
+	if vfs.IsNoSpaceError(err) {
+		return nil // others were faster
+	}
+	return err
 }
 
 // check returns Full while there is no space for mail.
@@ -159,6 +190,14 @@ func (s *space) retry(name string, write func() error) error {
 	err := write()
 	if !vfs.IsNoSpaceError(err) || s.PathDir(name) != s.dir {
 		return err
+	}
+	if s.spare.giveBack() {
+		s.mu.Lock()
+		s.checked = time.Time{} // mail must not take it
+		s.mu.Unlock()
+		if err = write(); !vfs.IsNoSpaceError(err) {
+			return err
+		}
 	}
 	s.block(1)
 	ticker := time.NewTicker(spaceRetryInterval)

@@ -38,7 +38,8 @@ type Options struct {
 	// Memory is how many bytes of memory recent writes and reads may take. Default: 64 MiB.
 	Memory int64
 
-	fs vfs.FS // file system of the store; default: the operating system's
+	fs    vfs.FS // file system of the store; default: the operating system's
+	spare int64  // bytes held for when the disk is full; default: on a disk, what is in a log and more
 }
 
 // Store is a service.Store in a directory.
@@ -73,6 +74,7 @@ type Store struct {
 	background   *background
 	refused      atomic.Pointer[refusal] // the last mail, if it was refused because of the store
 
+	spare    int64 // bytes, while there is something in the logs
 	stop     chan struct{}
 	stopOnce sync.Once
 	workers  sync.WaitGroup
@@ -153,9 +155,13 @@ func (s *Store) openDatabase(dir string, o Options, found *folder) (err error) {
 	}
 	files := slowed{recorder{o.fs, dir, s.inventory}, s.background}
 	s.space = newSpace(files, dir, o.Reserve, s.stop, s.logSpace)
-	err = s.space.checkOpen()
+	options := s.databaseOptions(disk, uint64(o.Memory)/4)
+	if _, ok := o.fs.(private); ok && o.spare == 0 {
+		o.spare = int64(options.MemTableSize) + spareForLogs
+	}
+	s.spare = o.spare
+	err = s.space.checkOpen(found.files, found.firstLog)
 	if err == nil {
-		options := s.databaseOptions(disk, uint64(o.Memory)/4)
 		options.FS, options.Lock = s.space, s.lock.file
 		s.db, err = pebbledb.Open(dir, options)
 	}

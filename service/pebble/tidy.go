@@ -19,12 +19,14 @@ const (
 // database keeps what it will need again: logs for reuse, memtables, blocks that were read. It also
 // leaves deleted data in place until a compaction comes across it. Tidying frees all of that.
 func (s *Store) runTidy() {
+	s.hold(min(s.spare, leastSpare))
 	for {
 		select {
 		case <-s.written:
 		case <-s.stop:
 			return
 		}
+		s.hold(s.spare)
 		wait := tidyAfter
 		if s.space.tight() {
 			wait = tidyAfterTight
@@ -41,13 +43,27 @@ func (s *Store) runTidy() {
 		}
 		if err := s.tidy(); err != nil {
 			s.log.Warn("unused disk space of the store could not be freed", "error", err)
+		} else if s.logsSize() < tidyLogs {
+			s.hold(min(s.spare, leastSpare))
 		}
 	}
 }
 
-func (s *Store) tidy() error {
-	if s.background.failing() != nil {
-		return nil // it has been logged, and this would fail, too
+func (s *Store) hold(size int64) {
+	if err := s.space.hold(size); err != nil {
+		s.log.Warn("no space could be kept for when the disk is full", "error", err)
+	}
+}
+
+func (s *Store) tidy() (err error) {
+	defer func() { // the database panics if its log cannot be written
+		if p := recover(); p != nil {
+			s.fail(fmt.Errorf("write to the store: %v", p))
+			err = s.failed()
+		}
+	}()
+	if s.failed() != nil || s.background.failing() != nil {
+		return nil // it has been logged, and this would fail, too, or panic
 	}
 	if s.logsSize() >= tidyLogs {
 		if err := s.emptyLogs(); err != nil {
@@ -57,6 +73,10 @@ func (s *Store) tidy() error {
 		defer debug.FreeOSMemory()
 	}
 	if m := s.db.Metrics().Total(); m.TablesSize <= tidyTables && s.removed.Swap(false) {
+		// Compact would do this, but then panic with a lock held.
+		if err := s.db.Flush(); err != nil {
+			return fmt.Errorf("flush: %w", err)
+		}
 		if err := s.db.Compact(context.Background(), []byte{0}, []byte{0xff}, false); err != nil {
 			return fmt.Errorf("compact: %w", err)
 		}
