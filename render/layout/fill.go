@@ -165,13 +165,12 @@ func (l *layouter) button(b *doc.Block, spans []doc.Span) {
 		l.number(n)
 		return
 	}
-	l.wrap.commit() // the line may break before and after a button
+	l.wrap.object()
 	whole := " " + words + " "
 	l.wrap.put(piece{left, 0, int32(len(left)), 1, edge, l.wrap.base, n})
 	l.wrap.put(piece{whole, 0, int32(len(whole)), width - 2, label, l.wrap.base, n})
 	l.wrap.put(piece{right, 0, int32(len(right)), 1, edge, l.wrap.base, n})
 	l.number(n)
-	l.wrap.commit()
 }
 
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"

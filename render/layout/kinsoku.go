@@ -9,6 +9,9 @@ const (
 	noEnd   = "（［｛〔〈《「『【〘〖〝‘“«‹([{$£¥＄￡￥｢№"
 )
 
+// objectRune stands for what is no text, which a line may break beside as beside an ideograph (UAX #14).
+const objectRune = '\uFFFC'
+
 // breakable reports whether a line may break between two characters without a space between them.
 func breakable(before, after rune) bool {
 	if before == 0 || before == ' ' || !ideographic(before) && !ideographic(after) {
@@ -20,6 +23,8 @@ func breakable(before, after rune) bool {
 // ideographic reports whether a character is of a script without spaces between words.
 func ideographic(r rune) bool {
 	switch {
+	case r == objectRune:
+		return true
 	case r < 0x2e80:
 		return false
 	case r <= 0x2fdf, r >= 0x3000 && r <= 0x30ff, r >= 0x31f0 && r <= 0x4dbf, r >= 0x4e00 && r <= 0x9fff:

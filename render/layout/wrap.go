@@ -122,6 +122,9 @@ func (w *wrapper) text(s string, p pen, link int) {
 			i++
 		default:
 			start := i
+			if breakable(w.last, rune(c)) {
+				w.commit()
+			}
 			for i < len(s) && s[i] > ' ' && s[i] < utf8.RuneSelf {
 				i++
 			}
@@ -192,6 +195,15 @@ func (w *wrapper) put(p piece) {
 // joins reports whether b follows a directly in the same text.
 func joins(a, b *piece) bool {
 	return a.end == b.start && a.pen == b.pen && a.link == b.link && len(a.src) == len(b.src) && a.src == b.src
+}
+
+// object begins a word of what is no text, such as a button: the line may break before and after it
+// except at a mark.
+func (w *wrapper) object() {
+	if breakable(w.last, objectRune) {
+		w.commit()
+	}
+	w.last = objectRune
 }
 
 // blank adds n spaces, where the line may break.
