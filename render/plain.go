@@ -27,7 +27,7 @@ func (m *Mail) Plain() string {
 
 // elements are what the kinds of blocks become. Nothing is drawn as a grid.
 var elements = map[doc.Kind]atom.Atom{
-	doc.Pre: atom.Pre, doc.Code: atom.P, doc.List: atom.Ul, doc.Quote: atom.Blockquote, doc.Table: atom.P,
+	doc.Heading: atom.P, doc.Pre: atom.Pre, doc.Code: atom.P, doc.List: atom.Ul, doc.Quote: atom.Blockquote, doc.Table: atom.P,
 }
 
 // node adds a block to a tree of nothing but elements, text and web links.

@@ -31,6 +31,8 @@ type builder struct {
 	quoted   int
 	page     doc.Color         // background of the body
 	boxOf    []*box            // of each leaf, by its order
+	heights  []float32         // px of space above each leaf, by its order
+	foot     css.Inherited     // of the last leaf
 	papers   map[doc.Color]int // weight of the text on each background
 	last     *doc.Block        // the last leaf
 	loose    int               // cells that are not yet in a table
@@ -99,7 +101,9 @@ func (b *builder) open(n *html.Node) {
 	}
 	f.flow = b.flows(&f)
 	if f.flow {
-		b.breakLine(&f.style, css.Top)
+		b.para.flush()
+		b.margin = max(b.margin, f.style.Margin[css.Top].Px(f.style.Size, 0))
+		b.pad(&f.style, css.Top)
 		b.openBox(&f)
 	}
 	f.leaves, f.spans, f.blocks = b.order, len(b.para.spans), len(*b.out)
@@ -155,11 +159,12 @@ func (b *builder) close() {
 	if !f.opaque && f.style.Hidden == "" {
 		b.elementEnd(f)
 		if f.flow {
-			margin := b.margin
-			b.breakLine(&f.style, css.Bottom)
+			b.para.flush()
+			b.pad(&f.style, css.Bottom)
 			if f.box != b.frames[len(b.frames)-2].box {
-				b.inside = margin + b.space
+				b.inside = b.margin + b.space
 			}
+			b.margin = max(b.margin, f.style.Margin[css.Bottom].Px(f.style.Size, 0))
 		} else {
 			b.para.apart(&f.style, css.Right)
 		}
@@ -170,16 +175,6 @@ func (b *builder) close() {
 	}
 	if f.celled {
 		b.close()
-	}
-}
-
-// breakLine ends the line at the top or bottom edge of a block, and adds the space there.
-func (b *builder) breakLine(s *css.Style, edge int) {
-	b.para.flush()
-	pad := max(s.Padding[edge].Px(s.Size, 0), 0)
-	if s.Display != css.Inline {
-		b.margin = max(b.margin, s.Margin[edge].Px(s.Size, 0))
-		b.space += min(pad, 200)
 	}
 }
 
@@ -236,7 +231,7 @@ func isOpaque(a atom.Atom) bool {
 }
 
 // leaf adds a finished block with text of its own.
-func (b *builder) leaf(l *doc.Block) {
+func (b *builder) leaf(l *doc.Block, s *css.Inherited) {
 	if b.order >= maxLeaves {
 		b.bounds.simplified = "only its beginning is shown: the mail has too many paragraphs"
 		return
@@ -244,24 +239,10 @@ func (b *builder) leaf(l *doc.Block) {
 	b.order++
 	l.Order = b.order
 	l.Quoted = b.quoted
-	b.setGap(l)
+	b.setGap(l, s)
 	b.boxed(l)
 	b.last = l
 	*b.out = append(*b.out, l)
-}
-
-// The space in px that becomes an empty line, and below which lines of a few words are still close.
-const (
-	gapHeight = 16
-	farHeight = 24
-)
-
-// setGap sets how far a leaf is from what is above it.
-func (b *builder) setGap(l *doc.Block) {
-	height := b.margin + b.space
-	l.Gap = l.Gap || height >= gapHeight
-	l.Near = height < max(farHeight, l.Spans[0].Style.Size)
-	b.margin, b.space, b.inside = 0, 0, 0
 }
 
 // push makes a container for the innermost element, which collects blocks until it is closed.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"mayfly/render/clean"
@@ -218,12 +219,15 @@ func (b *builder) emptyBox(f *frame) {
 	if out := *b.out; f.style.Display == css.TableCell && len(out) > 0 && out[len(out)-1].Kind == doc.Cell {
 		if cell := out[len(out)-1]; line && !s.Border && len(cell.Children) == 0 {
 			cell.Children = []*doc.Block{{Kind: doc.Rule, Gap: true}}
-			b.margin = farHeight
+			b.margin = nearHeight
 			return
 		}
 	} else if (line || s.Border) && f.node.DataAtom != atom.Table {
 		b.rule(s)
 		return
+	}
+	if text := f.node.FirstChild; text != nil && text.Type == html.TextNode && strings.Contains(text.Data, blank) {
+		height = max(height, lineHeight(&s.Inherited))
 	}
 	if height > 0 && b.space < height {
 		b.space = min(height, 200)
@@ -240,7 +244,7 @@ func (b *builder) rule(s *css.Style) {
 		return
 	}
 	*b.out = append(out, &doc.Block{Kind: doc.Rule, Gap: true, Width: width(s), Align: s.Place})
-	b.margin = farHeight
+	b.margin = nearHeight
 }
 
 func (b *builder) openList(f *frame) {

@@ -155,9 +155,7 @@ func (p *paragraph) settle(f *frame) {
 	p.ends, p.room = false, 0
 	if p.lines > 1 && len(p.buf) > 0 && !p.pre {
 		// An empty line splits a paragraph.
-		lines := p.lines
 		p.flush()
-		p.b.space += float32(lines-1) * 16
 	}
 	if len(p.spans) == 0 {
 		p.start(f)
@@ -239,7 +237,7 @@ func (p *paragraph) apart(s *css.Style, edge int) {
 // lineBreak handles a br element.
 func (p *paragraph) lineBreak() {
 	if len(p.spans) == 0 {
-		p.b.space += 16
+		p.b.space += lineHeight(&p.b.top().style.Inherited)
 		return
 	}
 	p.lines++
@@ -266,16 +264,16 @@ func (p *paragraph) flush() {
 	}
 	b := p.b
 	// The first line break at the end of a block takes no line.
-	extra := float32(max(p.lines-1, 0)) * 16
+	height := lineHeight(&p.first.Inherited)
+	extra := float32(max(p.lines-1, 0)) * height
 	block := p.block()
-	size := p.first.Size
 	p.placeImages(block)
 	p.buf, p.spans, p.space, p.room, p.lines, p.pre = p.buf[:0], p.spans[:0], false, 0, 0, false
 	if block == nil {
-		b.space += max(size, 8) + extra
+		b.space += height + extra
 		return
 	}
-	b.leaf(block)
+	b.leaf(block, &p.first.Inherited)
 	b.space += extra
 }
 

@@ -19,6 +19,7 @@ const (
 // ranks finds the headings of a mail and how they stand to one another. The size of their text says
 // more than their elements: templates use those as they please.
 type ranks struct {
+	b       *builder
 	body    float32
 	all     []ranked
 	title   ranked // the largest one
@@ -35,7 +36,7 @@ type ranked struct {
 // headings makes headings of short lines that are much larger than the body, and sets the rank of
 // each: 1 is the title, which few mails have, 2 are others, 3 are those of less size.
 func (b *builder) headings() {
-	r := ranks{body: b.bodySize()}
+	r := ranks{b: b, body: b.bodySize()}
 	r.find(b.doc.Blocks, true)
 	if r.opening.size >= r.title.size*.7 {
 		r.title = r.opening
@@ -68,7 +69,7 @@ func (r *ranks) find(blocks []*doc.Block, titled bool) {
 		}
 		if l.Kind == doc.Heading && i > 0 && blocks[i-1].Kind != doc.Heading {
 			// It belongs to what follows, whatever the margins.
-			above(blocks, i, l.Near && isLabel(blocks[i-1]) && (i == 1 || blocks[i-1].Gap))
+			above(blocks, i, r.b.near(l) && isLabel(blocks[i-1]) && (i == 1 || blocks[i-1].Gap))
 		}
 		r.find(l.Children, titled && l.Kind != doc.Table && l.Kind != doc.List && l.Kind != doc.Quote)
 	}
@@ -137,7 +138,7 @@ func above(blocks []*doc.Block, i int, joined bool) {
 		i--
 	}
 	if i > 0 {
-		blocks[i].Gap, blocks[i].Near = true, false
+		blocks[i].Gap = true
 	}
 }
 
@@ -152,7 +153,7 @@ func (b *builder) joinFigures(blocks []*doc.Block, beside bool) []*doc.Block {
 		if l.Kind != doc.Heading || !numeric(l.Text()) {
 			continue
 		}
-		if n := len(out) - 1; n > 0 && isLabel(out[n-1]) && l.Near {
+		if n := len(out) - 1; n > 0 && isLabel(out[n-1]) && b.near(l) {
 			above(out, n, true)
 		}
 		if i+1 == len(blocks) || !isLabel(blocks[i+1]) {

@@ -45,7 +45,7 @@ func (m *mark) same(o *mark) bool {
 const (
 	smallBox     = 200 // px, the width below which a filled box is rather a mark in the text
 	leastPadding = 6   // px, that a reader sees
-	leastGap     = 8   // px, the same between boxes
+	leastEdge    = 8   // px, the same between boxes
 )
 
 // openBox notes the box that an element makes, if it makes one.
@@ -58,7 +58,7 @@ func (b *builder) openBox(f *frame) {
 	if f.link == 0 && (s.OwnBackground || s.Border || s.Bar) {
 		f.box = &box{around: around, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar,
 			padded: padding >= leastPadding,
-			gap:    b.margin+b.space-min(padding, 200)-b.inside >= leastGap,
+			gap:    b.margin+b.space-min(padding, 200)-b.inside >= leastEdge,
 			small:  b.shrinks(s)}
 	}
 }

@@ -222,6 +222,9 @@ func (t *columns) row(row *doc.Block) {
 		}
 	}
 	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0])) {
+		if len(t.rows) > 0 {
+			joinUnit(filled[0])
+		}
 		first := filled[0].Children[0]
 		first.Gap = first.Gap || len(t.rows) > 0
 		t.end()
@@ -281,7 +284,7 @@ func (t *columns) end() {
 	if len(t.rows) > 0 {
 		*b.out = append(*b.out, newTable(t.rows, t.width, t.rtl))
 		if len(t.rows) > 1 || tall(t.rows[0]) {
-			b.margin = farHeight
+			b.margin = nearHeight
 		}
 	}
 	*b.out = append(*b.out, after...)

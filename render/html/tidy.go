@@ -21,6 +21,7 @@ func (b *builder) tidy() {
 	d.Blocks = foldFooter(d, b.bodySize())
 	joinLinks(d)
 	joinUnits(d.Blocks)
+	b.joinToHeadings(d.Blocks)
 	b.sections()
 	if len(d.Blocks) == 0 {
 		b.fillEmpty()
@@ -42,7 +43,7 @@ func joinLinks(d *doc.Document) {
 func setButtonsApart(blocks []*doc.Block) {
 	for i, l := range blocks {
 		if i > 0 && stands(l) && stands(blocks[i-1]) && pressable(l) != pressable(blocks[i-1]) {
-			l.Gap, l.Near = true, false
+			l.Gap = true
 		}
 		setButtonsApart(l.Children)
 	}
@@ -57,13 +58,16 @@ func stands(l *doc.Block) bool {
 func joinUnits(blocks []*doc.Block) {
 	for _, b := range blocks {
 		joinUnits(b.Children)
-		if b.Kind != doc.Cell || len(b.Children) == 0 {
-			continue
+		if b.Kind == doc.Cell {
+			joinUnit(b)
 		}
-		l := look(b)
-		for i, c := range b.Children {
-			c.Gap = c.Gap && i > 0 && (!l.simple || l.lines > maxUnit || l.width > maxPlain)
-		}
+	}
+}
+
+func joinUnit(cell *doc.Block) {
+	l := look(cell)
+	for i, c := range cell.Children {
+		c.Gap = c.Gap && i > 0 && (!l.simple || l.lines > maxUnit || l.width > maxPlain)
 	}
 }
 

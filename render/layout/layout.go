@@ -209,30 +209,10 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 		if l.w.full() {
 			return
 		}
-		l.gap = l.gap || b.Gap && !l.oneUnit(before, b) || before != nil && before.Hue.Set && b.Hue.Set
+		l.gap = l.gap || b.Gap && b.Kind != doc.Rule && (before == nil || before.Kind != doc.Rule) || before != nil && before.Hue.Set && b.Hue.Set
 		l.block(b)
 		before = b
 	}
-}
-
-// oneUnit reports whether a block belongs to the one before it, whatever the space between them: text
-// to its heading, lines of a few words to one another. A rule needs no space besides.
-func (l *layouter) oneUnit(before, b *doc.Block) bool {
-	switch {
-	case before == nil:
-		return false
-	case before.Kind == doc.Heading && b.Kind == doc.Paragraph && !b.Spans[0].Button, before.Kind == doc.Rule, b.Kind == doc.Rule:
-		return true
-	}
-	return b.Near && l.fewWords(before) && l.fewWords(b)
-}
-
-func (l *layouter) fewWords(b *doc.Block) bool {
-	if b.Kind > doc.Heading || l.pictures(b) {
-		return false
-	}
-	text := b.Text()
-	return len(text) <= 48 && !strings.Contains(text, "\n")
 }
 
 func (l *layouter) block(b *doc.Block) {

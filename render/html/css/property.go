@@ -38,6 +38,7 @@ var properties = map[string]setter{
 	"font-weight":           (*Style).setWeight,
 	"font-style":            func(s *Style, v string) { s.Italic = v == "italic" || strings.HasPrefix(v, "oblique") },
 	"font-family":           (*Style).setFamily,
+	"line-height":           (*Style).setLineHeight,
 	"letter-spacing":        (*Style).setSpacing,
 	"color":                 (*Style).setColor,
 	"background":            (*Style).setBackground,
@@ -130,6 +131,17 @@ func (s *Style) setSpacing(v string) {
 		s.Spacing = l.Px(s.Size, 0)
 	} else if v == "normal" {
 		s.Spacing = 0
+	}
+}
+
+// setLineHeight takes a part of the font size as a number, and as what it is for text of another size.
+func (s *Style) setLineHeight(v string) {
+	if f, err := strconv.ParseFloat(v, 32); err == nil && f >= 0 && f < 100 {
+		s.LineHeight = Length{float32(f), 'e'}
+	} else if l, ok := ParseLength(v); ok && l.Unit == '%' {
+		s.LineHeight = Length{l.Value / 100, 'e'}
+	} else if ok || v == "normal" {
+		s.LineHeight = l
 	}
 }
 

@@ -43,6 +43,7 @@ const (
 // Inherited is the part of a computed style that children inherit.
 type Inherited struct {
 	Size       float32 // px
+	LineHeight Length  // unset: that of the font
 	Spacing    float32 // extra px between letters
 	Bold       bool
 	Italic     bool

@@ -1,0 +1,77 @@
+package html
+
+import (
+	"mayfly/render/doc"
+	"mayfly/render/html/css"
+)
+
+// Space between leaves becomes an empty line if a reader sees one: from letters to letters it is
+// nearly a line high, and not only because the lines are.
+const (
+	gapHeight  = .9 // em
+	leastGap   = 12 // px
+	ownHeight  = .4 // em of it that are not in the height of lines
+	farHeight  = 40 // px, from which on even a heading is apart from its text
+	nearHeight = 24 // px, below which a line may belong to a heading below it
+)
+
+// fontHeight is how high letters are, with what is below the line, in em.
+const fontHeight = 1.15
+
+// lineHeight returns how high a line is, in px.
+func lineHeight(s *css.Inherited) float32 {
+	if s.LineHeight.IsSet() {
+		return s.LineHeight.Px(s.Size, 0)
+	}
+	return fontHeight * s.Size
+}
+
+// leading returns the px above and below the letters of a line together.
+func leading(s *css.Inherited) float32 { return max(lineHeight(s)-fontHeight*s.Size, 0) }
+
+// pad adds the padding at the top or bottom edge of a block. The margins on its two sides do not
+// collapse (CSS 2.1, 8.3.1).
+func (b *builder) pad(s *css.Style, edge int) {
+	if pad := s.Padding[edge].Px(s.Size, 0); pad > 0 {
+		b.space += b.margin + min(pad, 200)
+		b.margin = 0
+	}
+}
+
+// setGap decides whether an empty line is between a leaf and what is above it.
+func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
+	own, around := b.margin+b.space, leading(s)/2
+	size := s.Size
+	if b.last != nil {
+		size = min(size, b.foot.Size)
+		around += leading(&b.foot) / 2
+	}
+	l.Gap = own >= ownHeight*size && own+around >= max(gapHeight*size, leastGap)
+	b.heights = append(b.heights[:l.Order-1], own)
+	b.foot = *s
+	b.margin, b.space, b.inside = 0, 0, 0
+}
+
+// height returns the px of space above a block.
+func (b *builder) height(l *doc.Block) float32 {
+	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+		if leaf.Order > 0 && leaf.Order <= len(b.heights) {
+			return b.heights[leaf.Order-1]
+		}
+		break
+	}
+	return 0
+}
+
+// near reports whether there is so little space above a heading that it may belong to the line there.
+func (b *builder) near(l *doc.Block) bool { return b.height(l) < max(nearHeight, leafSize(l)) }
+
+// joinToHeadings removes the empty lines between headings and what they are about.
+func (b *builder) joinToHeadings(blocks []*doc.Block) {
+	for i, l := range blocks {
+		if i > 0 && blocks[i-1].Kind == doc.Heading && (l.Kind == doc.Paragraph || l.Kind == doc.List) && !pressable(l) && b.height(l) < farHeight {
+			l.Gap = false
+		}
+		b.joinToHeadings(l.Children)
+	}
+}
