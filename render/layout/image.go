@@ -142,17 +142,6 @@ func (l *layouter) drawable(im *doc.Image) (p *image.Image, columns, rows int) {
 	return p, columns, rows
 }
 
-// pictures reports whether images of a leaf are drawn.
-func (l *layouter) pictures(b *doc.Block) bool {
-	return slices.ContainsFunc(b.Spans, func(s doc.Span) bool {
-		if s.Image == 0 {
-			return false
-		}
-		_, columns, _ := l.drawable(&l.doc.Images[s.Image-1])
-		return columns > 0
-	})
-}
-
 // leastApart is the least contrast of an image with the background.
 const leastApart = 1.8
 
