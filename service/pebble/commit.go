@@ -125,6 +125,8 @@ func (s *Store) commitGroup(g *group) error {
 	}
 	s.syncStart.Store(int64(time.Since(s.opened)))
 	defer s.syncStart.Store(0)
+	s.writing <- struct{}{}
+	defer func() { <-s.writing }()
 	s.apply(g.batch)
 	if err := s.failed(); err != nil {
 		g.forget()

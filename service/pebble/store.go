@@ -66,6 +66,7 @@ type Store struct {
 
 	cache     *pebbledb.Cache
 	written   chan struct{} // has an element if something was written recently
+	writing   chan struct{} // has an element while a group or the end of a log is written
 	removed   atomic.Bool   // an inbox was removed since the last tidying
 	damaged   sync.Map      // names of damaged files that were logged
 	readPanic atomic.Bool   // the database panicked in a read
@@ -188,6 +189,7 @@ func newStore(o Options) *Store {
 		queue:     newQueue(),
 		written:   make(chan struct{}, 1),
 		cache:     pebbledb.NewCache(o.Memory), // two memtables are charged to it
+		writing:   make(chan struct{}, 1),
 		stop:      make(chan struct{}),
 
 		damageSeldom: rate.Sometimes{Interval: time.Minute},

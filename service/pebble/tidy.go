@@ -55,13 +55,7 @@ func (s *Store) hold(size int64) {
 	}
 }
 
-func (s *Store) tidy() (err error) {
-	defer func() { // the database panics if its log cannot be written
-		if p := recover(); p != nil {
-			s.fail(fmt.Errorf("write to the store: %v", p))
-			err = s.failed()
-		}
-	}()
+func (s *Store) tidy() error {
 	if s.failed() != nil || s.background.failing() != nil {
 		return nil // it has been logged, and this would fail, too, or panic
 	}
@@ -73,9 +67,8 @@ func (s *Store) tidy() (err error) {
 		defer debug.FreeOSMemory()
 	}
 	if m := s.db.Metrics().Total(); m.TablesSize <= tidyTables && s.removed.Swap(false) {
-		// Compact would do this, but then panic with a lock held.
-		if err := s.db.Flush(); err != nil {
-			return fmt.Errorf("flush: %w", err)
+		if err := s.flush(); err != nil { // Compact would do it while a group is written
+			return err
 		}
 		if err := s.db.Compact(context.Background(), []byte{0}, []byte{0xff}, false); err != nil {
 			return fmt.Errorf("compact: %w", err)
@@ -95,12 +88,32 @@ func (s *Store) emptyLogs() error {
 	s.space.shrinking.Store(true)
 	defer s.space.shrinking.Store(false)
 	for range maxLogs {
-		if err := s.db.Flush(); err != nil {
-			return fmt.Errorf("flush: %w", err)
+		if err := s.flush(); err != nil {
+			return err
 		}
 		if s.logsSize() < tidyLogs || len(s.written) > 0 {
 			break
 		}
 	}
 	return nil
+}
+
+// flush writes what is in the log to a table, which closes the log: if the sync of a group fails
+// meanwhile, the database panics.
+func (s *Store) flush() error {
+	flushed, err := s.endLog()
+	if err != nil {
+		return fmt.Errorf("flush: %w", err)
+	}
+	<-flushed
+	return nil
+}
+
+func (s *Store) endLog() (flushed <-chan struct{}, err error) {
+	s.writing <- struct{}{}
+	defer func() { <-s.writing }()
+	if err := s.failed(); err != nil {
+		return nil, err
+	}
+	return s.db.AsyncFlush()
 }
