@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
@@ -133,17 +132,11 @@ func (b *builder) boxes(blocks []*doc.Block, in *css.Inherited) []*doc.Block {
 			continue
 		}
 		b.loose -= j - i
-		t := columns{b: b, rtl: in.RTL, width: doc.Width{Percent: 100}}
-		from := len(out)
+		t := columns{b: b, rtl: in.RTL, align: in.Align, width: doc.Width{Percent: 100}}
 		for _, row := range pack(blocks[i:j], share) {
 			t.row(row)
 		}
 		t.end()
-		for _, made := range out[from:] {
-			if made.Kind == doc.Table {
-				made.Align = in.Align
-			}
-		}
 		i = j
 	}
 	b.out = outer
@@ -199,6 +192,7 @@ func asCells(children []*doc.Block) []*doc.Block {
 type columns struct {
 	b     *builder
 	rtl   bool
+	align doc.Align
 	width doc.Width
 	rows  []*doc.Block
 	rule  *doc.Block // below the last row
@@ -282,7 +276,9 @@ func (t *columns) end() {
 		t.rows = t.rows[:n-1]
 	}
 	if len(t.rows) > 0 {
-		*b.out = append(*b.out, newTable(t.rows, t.width, t.rtl))
+		table := newTable(t.rows, t.width, t.rtl)
+		table.Align = t.align
+		*b.out = append(*b.out, table)
 		if len(t.rows) > 1 || tall(t.rows[0]) {
 			b.margin = nearHeight
 		}
@@ -377,8 +373,8 @@ func tall(row *doc.Block) bool {
 	return slices.ContainsFunc(row.Children, func(c *doc.Block) bool { return look(c).lines > 2 })
 }
 
-// joined returns what a row is that is not columns: a code with a box for every character, a strip of
-// icons, or an item with its mark beside it. Otherwise it returns nil.
+// joined returns what a row is that is not columns: a code with a box for every character, or a strip of
+// icons. Otherwise it returns nil.
 func joined(d *doc.Document, cells []*doc.Block) *doc.Block {
 	switch {
 	case spelled(cells):
@@ -386,7 +382,7 @@ func joined(d *doc.Document, cells []*doc.Block) *doc.Block {
 	case !slices.ContainsFunc(cells, func(c *doc.Block) bool { return !brief(c) || !iconStrip(d, c.Children[0]) }):
 		return joinIcons(cells)
 	}
-	return bulleted(cells)
+	return nil
 }
 
 // spelled reports cells of one character each.
@@ -414,20 +410,4 @@ func joinCells(cells []*doc.Block) *doc.Block {
 	}
 	joined.Kind = doc.Paragraph
 	return joined
-}
-
-// bulleted makes a list item of a row with a mark or a number beside a text.
-func bulleted(cells []*doc.Block) *doc.Block {
-	mark := cells[0].Text()
-	if len(cells) != 2 || utf8.RuneCountInString(mark) > 3 || !brief(cells[0]) || cells[0].Children[0].Kind != doc.Paragraph || look(cells[1]).width <= 48 {
-		return nil
-	}
-	for _, s := range cells[0].Children[0].Spans {
-		if s.Link > 0 || s.Image > 0 {
-			return nil
-		}
-	}
-	item := &doc.Block{Kind: doc.Item, Marker: mark, Children: cells[1].Children, Gap: cells[0].Children[0].Gap}
-	item.Children[0].Gap = false
-	return &doc.Block{Kind: doc.List, Children: []*doc.Block{item}, Gap: item.Gap}
 }

@@ -11,6 +11,8 @@ import (
 const (
 	columnGap = 2   // between columns that are read downwards
 	besideGap = 3   // between what only stands side by side
+	mark      = 3   // as wide as a bullet or a number at most, which stands
+	markGap   = 1   // so far from its text
 	flowing   = 4   // number of cells from which they may wrap
 	pageWidth = 640 // px, for which widths in a message are meant
 	maxNested = 5   // columns within columns
@@ -74,7 +76,9 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 			g.stretch(at, end, l.extent(c))
 		}
 	})
-	if b.Head == 0 && (len(b.Children) == 1 || slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 2*narrow })) {
+	if n == 2 && g.columns[0].max <= mark && b.Head == 0 {
+		g.gap = markGap
+	} else if b.Head == 0 && (len(b.Children) == 1 || slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 2*narrow })) {
 		g.gap = besideGap
 	}
 	return g
@@ -254,31 +258,63 @@ func (g *grid) target(room int) int {
 }
 
 // fill gives columns the room that is left to the width of the table: those that the message left
-// free where it set others, else the widest one if the last column ends at the right edge. Otherwise
-// what belongs together stays together.
+// free where it set others. If the last column ends at the right edge, the widest of them takes it
+// all. If there are several, or cells are centred, each keeps its place as in a browser, which goes
+// by the width of their content. Otherwise a name and its value stay together.
 func (g *grid) fill(left int, wanted []int) {
-	if left <= 0 {
-		return
-	}
-	last, hinted := -1, false
+	last, used, hinted := -1, 0, false
 	for i, w := range g.widths {
 		if w > 0 {
-			last = i
+			last, used = i, used+1
 			hinted = hinted || wanted[i] > 0
 		}
 	}
-	to := -1
+	if left <= 0 || used == 0 {
+		return
+	}
+	var free []int
 	for i, w := range g.widths {
-		if w > 0 && (hinted && wanted[i] == 0 || !hinted && i < last) && (to < 0 || w > g.widths[to]) {
-			to = i
+		if w > 0 && (!hinted || wanted[i] == 0) {
+			free = append(free, i)
 		}
 	}
-	if to < 0 && hinted {
-		to = 0
+	switch {
+	case g.endsRight(last):
+		to := 0
+		for n, i := range free {
+			if (hinted || i < last) && (n == 0 || g.widths[i] > g.widths[to]) {
+				to = i
+			}
+		}
+		if to < last || hinted {
+			g.widths[to] += left
+		}
+	case used > 2 || g.centered():
+		for n, i := range free { // what is left is shared among those from here on
+			total := 0
+			for _, j := range free[n:] {
+				total += g.widths[j]
+			}
+			add := left * g.widths[i] / total
+			g.widths[i] += add
+			left -= add
+		}
 	}
-	if to >= 0 && (to < last || hinted) && g.endsRight(last) {
-		g.widths[to] += left
-	}
+}
+
+// centered reports whether most cells are.
+func (g *grid) centered() bool {
+	n := 0
+	g.cells(func(c *doc.Block, _, _ int) {
+		switch leaf := firstLeaf(c); {
+		case leaf == nil:
+		case leaf.Align == doc.Center:
+			n++
+		default:
+			n--
+		}
+	})
+	return n > 0
 }
 
 // endsRight reports whether the message aligns most cells of a column at their end, or it is the last
