@@ -141,7 +141,7 @@ func TestRead(t *testing.T) {
 		"a grid with a title":        {`<div style="display:grid;grid-template-columns:repeat(2, minmax(0, 1fr))"><b style="grid-column:1 / -1">t</b><b>a</b><b>b</b></div>`, "p(t) table(row(cell(p(a)) cell(p(b))))"},
 		"a grid of one column":       {`<div style="display:grid"><p>a</p><p>b</p></div>`, "p(a) p(b)"},
 		"digits in cells":            {"<table><tr><td>4<td>8<td>2<td>9</table>", "p(4829)"},
-		"a mark beside a text":       {"<table><tr><td>✓<td>" + long + "<p>More</p></table>", "list(item✓(p(" + long + ") p(More)))"},
+		"a mark beside a text":       {"<table><tr><td>✓<td>" + long + "<p>More</p></table>", "table(row(cell(p(✓)) cell(p(" + long + ") p(More))))"},
 		"a product":                  {`<img src="https://a.example/p.png" alt="Tea"><br>Tea<br>3.00`, "p(Tea\n3.00)"},
 		"an icon beside its link":    {`<table><tr><td><a href="https://a.example/"><img src="i.png" width=20 height=20 alt="icon"></a><td><a href="https://a.example/">Site</a></table>`, "p([Site]1)"},
 		"an image with other words":  {`<img src="https://a.example/p.png" alt="Tea"><br>Coffee`, "p(Tea\nCoffee)"},

@@ -11,8 +11,7 @@ import (
 const (
 	columnGap = 2   // between columns that are read downwards
 	besideGap = 3   // between what only stands side by side
-	mark      = 3   // as wide as a bullet or a number at most, which stands
-	markGap   = 1   // so far from its text
+	mark      = 3   // as wide as a bullet or a number is that stands at a text
 	flowing   = 4   // number of cells from which they may wrap
 	pageWidth = 640 // px, for which widths in a message are meant
 	maxNested = 5   // columns within columns
@@ -76,12 +75,15 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 			g.stretch(at, end, l.extent(c))
 		}
 	})
-	if n == 2 && g.columns[0].max <= mark && b.Head == 0 {
-		g.gap = markGap
-	} else if b.Head == 0 && (len(b.Children) == 1 || slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 2*narrow })) {
+	if b.Head == 0 && !g.marked() && (len(b.Children) == 1 || slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 2*narrow })) {
 		g.gap = besideGap
 	}
 	return g
+}
+
+// marked reports texts that each stand at a bullet or a number.
+func (g *grid) marked() bool {
+	return len(g.columns) == 2 && g.columns[0].max <= mark && g.columns[1].max > narrow
 }
 
 // alike measures tables that follow one another, with the same columns, together, so that these line

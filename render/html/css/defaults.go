@@ -159,7 +159,13 @@ func (s *Style) setDirection(v string) {
 
 // setDimension sets a width or a height from an attribute; no browser takes 0 literally.
 func setDimension(l *Length, v string) {
-	setLength(l, strings.ToLower(v))
+	v = strings.TrimSpace(v)
+	number := strings.TrimLeft(v, "0123456789.")
+	n := len(v) - len(number)
+	if strings.HasPrefix(number, "%") {
+		n++
+	}
+	setLength(l, v[:n])
 	if l.Value == 0 {
 		*l = Length{}
 	}
