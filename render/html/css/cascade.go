@@ -20,8 +20,11 @@ const maxInline = 4096
 // Add reads the text of a style element. What exceeds MaxSheet bytes in all is left out.
 func (c *Cascade) Add(text string) { c.sheet.add(text) }
 
-// Full reports whether rules may have been left out, since there are too many.
-func (c *Cascade) Full() bool { return len(c.sheet.rules) >= maxRules || c.sheet.bytes >= MaxSheet }
+// Full reports whether rules may have been left out, since there are too many or too much to do.
+func (c *Cascade) Full() bool {
+	s := &c.sheet
+	return len(s.rules) >= maxRules || s.bytes >= MaxSheet || s.work >= maxWork
+}
 
 // Compute returns the style of an element in one whose style is parent.
 func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {

@@ -18,7 +18,9 @@ const (
 	maxRules    = 8_000
 	maxSelector = 300     // bytes of one selector
 	maxSteps    = 8       // compound selectors in one selector
-	maxTries    = 400_000 // compound selectors tried in the whole message
+	maxParts    = 8       // classes, attributes and so on in one compound selector
+	maxWork     = 400_000 // compound selectors tried and declarations applied in the whole message
+	workBytes   = 64      // bytes of attributes or values that count as one more
 )
 
 // sheet is the rules in the style elements of a message that apply on a wide screen, indexed by
@@ -31,13 +33,14 @@ type sheet struct {
 	any     []int32
 
 	bytes int // CSS read so far
-	tries int // compound selectors tried so far
+	work  int // done so far: see maxWork
 }
 
 type rule struct {
 	steps       []step // from the element outwards
 	specificity cascadia.Specificity
 	decls       []decl
+	work        int // of applying them
 }
 
 // step is a compound selector and its relation to the one before it (further out): ' ', '>' or '+'.
@@ -160,7 +163,10 @@ func (s *sheet) addRule(selector string, decls []decl) {
 	if !ok || len(s.rules) >= maxRules {
 		return
 	}
-	r := rule{decls: decls}
+	r := rule{decls: decls, work: len(decls)}
+	for _, d := range decls {
+		r.work += len(d.value) / workBytes
+	}
 	for _, st := range steps {
 		r.steps = append(r.steps, st.step)
 		r.specificity = r.specificity.Add(st.compound.Specificity())
@@ -245,6 +251,9 @@ func compoundEnd(s string) int {
 
 func parseCompound(text string) (parsedStep, bool) {
 	plain := unbracketed(text)
+	if strings.Count(plain, ".")+strings.Count(plain, ":")+strings.Count(text, "[") > maxParts {
+		return parsedStep{}, false
+	}
 	counts := false
 	for pseudo := range strings.SplitSeq(plain, ":") {
 		switch {
@@ -298,8 +307,9 @@ func (s *sheet) match(n *html.Node, found []int32) []int32 {
 	}
 	try := func(candidates []int32) {
 		for _, c := range candidates {
-			if s.tries < maxTries && s.matches(&s.rules[c], n) {
+			if s.work < maxWork && s.matches(&s.rules[c], n) {
 				found = append(found, c)
+				s.work += s.rules[c].work
 			}
 		}
 	}
@@ -333,6 +343,14 @@ func (s *sheet) match(n *html.Node, found []int32) []int32 {
 
 // maxCounted bounds the siblings that are counted for an element.
 const maxCounted = 100
+
+// weight returns the size of an element's attributes in bytes.
+func weight(n *html.Node) (bytes int) {
+	for i := range n.Attr {
+		bytes += len(n.Attr[i].Val)
+	}
+	return bytes
+}
 
 func crowded(n *html.Node) bool {
 	siblings := 0
@@ -373,8 +391,11 @@ func (s *sheet) matches(r *rule, n *html.Node) bool {
 // index of the next step, or -1, and the node that the last step matched.
 func (s *sheet) chain(r *rule, i int, n *html.Node) (int, *html.Node) {
 	for {
-		s.tries++
-		if n == nil || n.Type != html.ElementNode || r.steps[i].counts && crowded(n) || !r.steps[i].compound.Match(n) {
+		if n == nil || n.Type != html.ElementNode {
+			return -1, nil
+		}
+		s.work += 1 + weight(n)/workBytes
+		if r.steps[i].counts && crowded(n) || !r.steps[i].compound.Match(n) {
 			return -1, nil
 		}
 		if i > 0 && n.DataAtom == atom.Input {
