@@ -412,6 +412,7 @@ const (
 	keepQuote  = 4
 	foldFooter = 2
 	keepFooter = 1
+	maxMute    = 8 // more lines if they say nothing, as a dash or a rule
 )
 
 func (l *layouter) quote(b *doc.Block) {
@@ -449,8 +450,8 @@ func (l *layouter) fold(from, limit, keep int, what string, bar piece, align doc
 	if l.opts.Unfold || l.w.count()-from <= limit {
 		return
 	}
-	for from+keep < l.w.count()-1 && !wordy(l.w.lines[from+keep-1].Plain) {
-		keep++ // a dash or a rule says nothing
+	for last := keep + maxMute; keep < last && from+keep < l.w.count()-1 && !wordy(l.w.lines[from+keep-1].Plain); {
+		keep++
 	}
 	left := l.w.cut(from, from+keep)
 	text := "… " + itoa(left) + " " + what
