@@ -8,7 +8,7 @@ import (
 
 // Sizes of a connection's input buffer.
 const (
-	commandSize = 4 << 10
+	commandSize = 1 << 10
 	bulkSize    = 32 << 10 // while it sends a message or a long line
 )
 

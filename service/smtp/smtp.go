@@ -11,6 +11,16 @@
 // two servers can disagree on where it ends; a line of any length takes no memory; and the memory
 // for messages in flight is bounded over all connections. It also reads blocks instead of single
 // octets, which leaves most of the time for storing.
+//
+// The best of these libraries is github.com/emersion/go-smtp. Its version 0.25.1 before the same
+// store, in the same run with 64 connections, took in 0.7 times as many mails of 2 KB a second, and
+// 0.4 times as many of 50 KB, for 1.5 and 2.5 times the CPU time. It stores messages with lone dots
+// between other line breaks, and drops the CR in CRLF "." CR "x". It takes command lines that end in
+// LF or have a CR in them, and the octets of a chunk whose size it cannot read for commands. It has
+// one limit for the lines of commands and of messages, refuses a message of exactly the size limit,
+// and does not extend its deadline during DATA. It refuses the path <postmaster>, senders without a
+// domain, and AUTH LOGIN without more code. It bounds neither connections, sessions nor memory, and
+// its Shutdown waits for idle clients.
 package smtp
 
 import (
