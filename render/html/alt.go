@@ -15,8 +15,10 @@ import (
 type alts struct {
 	doc    *doc.Document
 	said   map[string]bool // the lines and alternative texts so far
-	worded map[int]bool    // the links that text leads to, or an image that is shown
+	worded map[string]bool // the destinations of text, and of images that are shown
 	hosts  map[string]int  // how many links lead to a host
+	bare   map[string]int  // how many of them are images without words
+	heads  map[int]int     // how many characters the images above the words of a cell may say
 }
 
 // sayImages keeps of the alternative texts those that say something: neither what stands beside the
@@ -26,16 +28,15 @@ func sayImages(d *doc.Document) {
 	if len(d.Images) == 0 {
 		return
 	}
-	a := alts{doc: d, said: map[string]bool{}, worded: map[int]bool{}, hosts: map[string]int{}}
-	for i := range d.Links {
-		a.hosts[d.Links[i].Host]++
-	}
+	a := alts{doc: d, said: map[string]bool{}, worded: map[string]bool{}, hosts: map[string]int{}, bare: map[string]int{}, heads: map[int]int{}}
+	a.countHosts()
+	a.cards(d.Blocks)
 	var leaves []*doc.Block
 	for leaf := range d.Leaves() {
 		leaves = append(leaves, leaf)
 		for i := range leaf.Spans {
 			if s := &leaf.Spans[i]; s.Image == 0 && strings.TrimSpace(s.Text) != "" {
-				a.worded[s.Link] = true
+				a.worded[a.destination(s.Link)] = true
 			}
 		}
 	}
@@ -54,13 +55,12 @@ func sayImages(d *doc.Document) {
 
 // leaf decides what the images in a leaf say, and reports whether it drops any.
 func (a *alts) leaf(leaf, next *doc.Block) (dropped bool) {
-	beside := lines(leaf, next)
+	beside, here := lines(leaf, next), map[string]bool{}
 	kept := leaf.Spans[:0]
-	for _, s := range leaf.Spans {
+	for i, s := range leaf.Spans {
 		if s.Image > 0 && !s.Button {
 			im := &a.doc.Images[s.Image-1]
-			a.worded[s.Link] = a.worded[s.Link] || !icon(im) && a.leads(next, s.Link)
-			if text := a.text(im, s.Link, beside); text == "" {
+			if text := a.text(im, s.Link, beside, here); text == "" || a.marks(im, s.Link, leaf.Spans[i+1:], next) {
 				a.shift(s.Image, len(s.Text))
 				dropped = true
 				continue
@@ -68,7 +68,7 @@ func (a *alts) leaf(leaf, next *doc.Block) (dropped bool) {
 				a.rename(s.Link, s.Text, text)
 				s.Text = text
 			}
-			a.said[fold(s.Text)], a.worded[s.Link] = true, true
+			here[fold(s.Text)], a.said[fold(s.Text)], a.worded[a.destination(s.Link)] = true, true, true
 		}
 		kept = append(kept, s)
 	}
@@ -85,25 +85,92 @@ func (a *alts) leaf(leaf, next *doc.Block) (dropped bool) {
 	return dropped
 }
 
-// leads reports whether a leaf has a link to the same folder of the same site as link n.
-func (a *alts) leads(leaf *doc.Block, n int) bool {
-	if leaf == nil || n == 0 {
-		return false
+// marks reports whether an image is an icon before words with the same destination.
+func (a *alts) marks(im *doc.Image, n int, after []doc.Span, next *doc.Block) bool {
+	if next != nil {
+		after = append(slices.Clip(after), next.Spans...)
 	}
-	folder := func(n int) string {
-		target, _, _ := strings.Cut(a.doc.Links[n-1].Target, "?")
-		return target[:strings.LastIndexByte(target, '/')+1]
+	i := slices.IndexFunc(after, func(s doc.Span) bool { return strings.TrimSpace(s.Text) != "" })
+	return i >= 0 && n > 0 && icon(im) && im.Height > 0 && im.Height <= maxIcon && after[i].Image == 0 && a.destination(after[i].Link) == a.destination(n)
+}
+
+// countHosts counts the links that lead to each host.
+func (a *alts) countHosts() {
+	bare := map[int]bool{}
+	for i := range a.doc.Images {
+		im := &a.doc.Images[i]
+		bare[im.Link] = bare[im.Link] || !im.Spacer && informative(im.Alt) == ""
 	}
-	return slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool {
-		return s.Link > 0 && s.Image == 0 && folder(s.Link) == folder(n)
-	})
+	for i := range a.doc.Links {
+		host := a.doc.Links[i].Host
+		if a.hosts[host]++; bare[i+1] {
+			a.bare[host]++
+		}
+	}
+}
+
+// cards finds the images at the head of the cells of tables. If one of a table only repeats the words
+// below it, none says anything: cells that are alike stay in step.
+func (a *alts) cards(blocks []*doc.Block) {
+	for _, b := range blocks {
+		a.cards(b.Children)
+		if b.Kind != doc.Table {
+			continue
+		}
+		var heads []int
+		repeat := false
+		for _, row := range b.Children {
+			for _, c := range row.Children {
+				if im := head(a.doc, c); im != nil {
+					heads = append(heads, im.N)
+					a.heads[im.N] = max(leastHead, headWidth/len(row.Children))
+					repeat = repeat || im.Alt != "" && slices.Contains(lines(c.Children[1]), fold(im.Alt))
+				}
+			}
+		}
+		for _, n := range heads {
+			if repeat && len(heads) > 1 {
+				a.heads[n] = 0
+			}
+		}
+	}
+}
+
+// How long the texts of images above the words of cells that are side by side may be, in characters:
+// all of them, and each at least.
+const (
+	headWidth = 96
+	leastHead = 16
+)
+
+// head returns the image above the words of a cell, or nil.
+func head(d *doc.Document, cell *doc.Block) *shownImage {
+	if len(cell.Children) < 2 {
+		return nil
+	}
+	return onlyImage(d, cell.Children[0])
+}
+
+// destination returns where link n leads, without what only says from where; "" without a link.
+func (a *alts) destination(n int) string {
+	if n == 0 {
+		return ""
+	}
+	page, query, _ := strings.Cut(a.doc.Links[n-1].Target, "?")
+	for pair := range strings.SplitSeq(query, "&") {
+		if !strings.HasPrefix(pair, "utm_") {
+			page += "&" + pair
+		}
+	}
+	return page
 }
 
 // text returns what an image says, or "".
-func (a *alts) text(im *doc.Image, link int, beside []string) string {
+func (a *alts) text(im *doc.Image, link int, beside []string, here map[string]bool) string {
 	alt := informative(im.Alt)
-	reached := link == 0 || a.worded[link]
+	reached := link == 0 || a.worded[a.destination(link)]
 	said := fold(alt)
+	most, head := a.heads[im.N]
 	switch {
 	case alt == "" && link == 0 && (im.Remote || im.HasAlt), alt == "" && reached && link > 0:
 		return ""
@@ -111,8 +178,10 @@ func (a *alts) text(im *doc.Image, link int, beside []string) string {
 		return a.name(im, link)
 	case alt == "":
 		return placeholder(im)
-	case said != "" && reached && (a.said[said] && !icon(im) || slices.Contains(beside, said)):
+	case said != "" && reached && (head && most == 0 || link > 0 && here[said] || a.said[said] && !icon(im) || slices.Contains(beside, said)):
 		return ""
+	case head:
+		return shortened(alt, max(most, leastHead))
 	}
 	return alt
 }
@@ -126,7 +195,10 @@ func (a *alts) name(im *doc.Image, n int) string {
 			return words
 		}
 	}
-	if host == "" {
+	if host == "" || a.bare[host] > 1 && !home(a.doc.Links[n-1].Target) {
+		if icon(im) {
+			return "[image]"
+		}
 		return placeholder(im)
 	}
 	domain := link.Domain(host)
@@ -134,6 +206,27 @@ func (a *alts) name(im *doc.Image, n int) string {
 		return capital(name)
 	}
 	return domain
+}
+
+// home reports a link to the first page of a site.
+func home(target string) bool {
+	_, page, _ := strings.Cut(target, "://")
+	page, _, _ = strings.Cut(page, "?")
+	_, page, _ = strings.Cut(page, "/")
+	return page == ""
+}
+
+// shortened returns a text up to the end of a word within so many characters.
+func shortened(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	text = string(runes[:most])
+	if end := strings.LastIndexByte(text, ' '); end > 0 {
+		text = text[:end]
+	}
+	return text + "…"
 }
 
 // icon reports whether an image is known to be small.
@@ -200,7 +293,7 @@ func (a *alts) clamp(leaf *doc.Block) {
 
 // nameless are words that say what an image is rather than what it shows.
 var nameless = []string{"image", "img", "picture", "pic", "photo", "graphic", "icon", "logo", "banner", "header", "hero", "masthead",
-	"footer", "spacer", "divider", "separator", "line", "background", "decoration", "placeholder", "arrow", "bullet", "alt", "text"}
+	"footer", "spacer", "divider", "separator", "line", "background", "decoration", "illustration", "placeholder", "arrow", "bullet", "alt", "text"}
 
 // informative returns an alternative text without what it says about the image itself. It is empty if
 // there is nothing else, or if it is the name of a file.

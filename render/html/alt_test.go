@@ -1,6 +1,9 @@
 package html
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestWhatImagesSay(t *testing.T) {
 	const home = `<a href="https://lamps.example/">`
@@ -24,14 +27,22 @@ func TestWhatImagesSay(t *testing.T) {
 		"a link twice":               {home + photo("") + "</a><p>Hello</p>" + home + photo("") + "</a>", "p([lamps.example]1) p(Hello)"},
 		"a link with a tooltip":      {`<a href="https://lamps.example/" title="All lamps">` + photo("") + "</a><p>Hello", "p([All lamps]1) p(Hello)"},
 		"a link that text has":       {home + photo("") + "</a><p>Hello</p>" + home + "Our lamps</a>", "p(Hello) p([Our lamps]1)"},
-		"a link near that of text":   {`<a href="https://lamps.example/desk/?from=image">` + photo("") + `</a><p><a href="https://lamps.example/desk/?from=text">Desk lamps</a>`, "p([Desk lamps]2)"},
-		"products":                   {`<table><tr><td>` + home + photo("") + `</a><td><a href="https://lamps.example/b">` + photo("") + `</a><tr><td>` + home + `Desk</a><td><a href="https://lamps.example/b">Wall</a></table>`, "table(row(cell(p([Desk]1)) cell(p([Wall]2))))"},
-		"icons":                      {`<a href="https://www.facebook.com/lamps">` + icon("1.png") + `</a> <a href="https://t.example/lamps">` + icon("2.png") + "</a>", "p([Facebook]1 · [t.example]2)"},
-		"icons through a tracker":    {`<a href="https://click.example/1">` + icon("facebook@2x.png") + `</a> <a href="https://click.example/2">` + icon("instagram-icon.png") + "</a>", "p([Facebook]1 · [Instagram]2)"},
-		"icons in cells":             {`<table><tr><td><a href="https://www.facebook.com/lamps">` + icon("1.png") + `</a><td><a href="https://x.com/lamps">` + icon("2.png") + "</a></table>", "p([Facebook]1 · [X]2)"},
-		"an icon to a strange host":  {`<a href="https://.com/">` + icon("1.png") + `</a><p>Hello`, "p([.com]1) p(Hello)"},
-		"stars":                      {"<p>Rated " + photo(`alt="★★★★☆"`), "p(Rated ★★★★☆)"},
-		"a code in an image":         {photo(`alt="4821 9930"`) + "<p>Your code", "p(4821 9930) p(Your code)"},
+		"a link that text has, told apart by a campaign": {`<a href="https://lamps.example/desk/?utm_content=image">` + photo("") + `</a><p><a href="https://lamps.example/desk/?utm_content=text">Desk lamps</a>`, "p([Desk lamps]2)"},
+		"a link near that of text":                       {`<a href="https://lamps.example/desk/?id=1">` + photo("") + `</a><p><a href="https://lamps.example/desk/?id=2">Desk lamps</a>`, "p([lamps.example]1) p([Desk lamps]2)"},
+		"links through a tracker":                        {`<a href="https://click.example/c/1">` + photo("") + `</a><p><a href="https://click.example/c/2">Desk lamps</a></p><a href="https://click.example/c/3">` + photo("") + `</a><p><a href="https://click.example/c/4">Wall lamps</a>`, "p([[image 300×200]]1) p([Desk lamps]2) p([[image 300×200]]3) p([Wall lamps]4)"},
+		"cards of which one repeats":                     {`<table><tr><td>` + photo(`alt="Desk lamp"`) + `<p>Desk lamp</p><p>Brass<td>` + photo(`alt="A lamp for walls"`) + `<p>Wall lamp</p><p>Steel</table>`, "table(row(cell(p(Desk lamp) p(Brass)) cell(p(Wall lamp) p(Steel))))"},
+		"cards with long texts":                          {`<table><tr><td>` + photo(`alt="A lamp of brass with a long arm that stands on a desk"`) + `<p>Desk lamp</p><td>` + photo(`alt="For walls"`) + `<p>Wall lamp</table>`, "table(row(cell(p(A lamp of brass with a long arm that stands on…) p(Desk lamp)) cell(p(For walls) p(Wall lamp))))"},
+		"icons of one name":                              {home + `<img src="https://cdn.example/1.png" width=24 height=24 alt=Lamps></a> ` + home + `<img src="https://cdn.example/2.png" width=24 height=24 alt=Lamps></a><p>Hello`, "p([Lamps]1) p(Hello)"},
+		"icons of a rating":                              {strings.Repeat(`<img src="https://cdn.example/1.png" width=24 height=24 alt=star>`, 3) + "<p>Hello", "p(star · star · star) p(Hello)"},
+		"an icon beside its words":                       {home + `<img src="https://cdn.example/1.png" width=24 height=24 alt="Picture of Ada"></a> ` + home + `Ada</a>`, "p([Ada]1)"},
+		"home among others":                              {home + photo("") + `</a><p>Hello</p><a href="https://lamps.example/2">` + photo("") + `</a>`, "p([lamps.example]1) p(Hello) p([[image 300×200]]2)"},
+		"products":                                       {`<table><tr><td>` + home + photo("") + `</a><td><a href="https://lamps.example/b">` + photo("") + `</a><tr><td>` + home + `Desk</a><td><a href="https://lamps.example/b">Wall</a></table>`, "table(row(cell(p([Desk]1)) cell(p([Wall]2))))"},
+		"icons":                                          {`<a href="https://www.facebook.com/lamps">` + icon("1.png") + `</a> <a href="https://t.example/lamps">` + icon("2.png") + "</a>", "p([Facebook]1 · [t.example]2)"},
+		"icons through a tracker":                        {`<a href="https://click.example/1">` + icon("facebook@2x.png") + `</a> <a href="https://click.example/2">` + icon("instagram-icon.png") + "</a>", "p([Facebook]1 · [Instagram]2)"},
+		"icons in cells":                                 {`<table><tr><td><a href="https://www.facebook.com/lamps">` + icon("1.png") + `</a><td><a href="https://x.com/lamps">` + icon("2.png") + "</a></table>", "p([Facebook]1 · [X]2)"},
+		"an icon to a strange host":                      {`<a href="https://.com/">` + icon("1.png") + `</a><p>Hello`, "p([.com]1) p(Hello)"},
+		"stars":                                          {"<p>Rated " + photo(`alt="★★★★☆"`), "p(Rated ★★★★☆)"},
+		"a code in an image":                             {photo(`alt="4821 9930"`) + "<p>Your code", "p(4821 9930) p(Your code)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := dump(Read(c.html).Blocks); got != c.want {

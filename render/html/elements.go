@@ -140,7 +140,7 @@ func (b *builder) closeContainer(f *frame) {
 		b.ruled[made] = ruled{over, under}
 	}
 	if made.Kind != doc.Row && made.Kind != doc.Table {
-		made.Children = dropRepeats(b.doc, b.boxes(made.Children, &f.style.Inherited))
+		made.Children = b.boxes(made.Children, &f.style.Inherited)
 	}
 	switch made.Kind {
 	case doc.Table:

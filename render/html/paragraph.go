@@ -297,7 +297,7 @@ func (p *paragraph) block() *doc.Block {
 	}
 	l := &doc.Block{Kind: kind, Level: p.level}
 	p.describe(l, text)
-	l.Spans = withoutRepeat(p.b.doc, p.cut(text, from, to))
+	l.Spans = p.cut(text, from, to)
 	return l
 }
 

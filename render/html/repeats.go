@@ -6,18 +6,6 @@ import (
 	"mayfly/render/doc"
 )
 
-// dropRepeats drops images whose alternative text only repeats what stands beside them: a product's
-// name above its name, an icon beside a link with the same target.
-func dropRepeats(d *doc.Document, blocks []*doc.Block) []*doc.Block {
-	kept := blocks[:0]
-	for i, b := range blocks {
-		if i+1 == len(blocks) || !repeatsNext(d, b, blocks[i+1]) {
-			kept = append(kept, b)
-		}
-	}
-	return kept
-}
-
 // repeatsNext reports whether a block is nothing but an image whose text begins the next block.
 func repeatsNext(d *doc.Document, b, next *doc.Block) bool {
 	im := onlyImage(d, b)
@@ -82,20 +70,4 @@ func (im *shownImage) repeated(spans []doc.Span) bool {
 	}
 	small := func(px int) bool { return px > 0 && px <= maxIcon }
 	return im.Link > 0 && small(im.Width) && small(im.Height) || strings.EqualFold(strings.TrimSpace(line.String()), im.Alt)
-}
-
-// withoutRepeat returns the spans of a leaf without a first image that only repeats what follows.
-func withoutRepeat(d *doc.Document, spans []doc.Span) []doc.Span {
-	if len(spans) < 2 || spans[0].Image == 0 {
-		return spans
-	}
-	rest := spans[1:]
-	for len(rest) > 0 && strings.TrimSpace(rest[0].Text) == "" {
-		rest = rest[1:]
-	}
-	if im := (&shownImage{&d.Images[spans[0].Image-1]}); len(rest) == 0 || !im.repeated(rest) {
-		return spans
-	}
-	rest[0].Text = strings.TrimLeft(rest[0].Text, " \n")
-	return rest
 }

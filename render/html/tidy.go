@@ -11,7 +11,7 @@ import (
 // tidy does what needs the whole document.
 func (b *builder) tidy() {
 	d := b.doc
-	d.Blocks = mergeTables(dropRepeats(d, b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL})))
+	d.Blocks = mergeTables(b.boxes(d.Blocks, &css.Inherited{RTL: d.RTL}))
 	sayImages(d)
 	b.headings()
 	d.Blocks = trimRules(d.Blocks)
