@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -101,14 +102,12 @@ func (g *group) gather() {
 		if o == nil {
 			return
 		}
-		err := o.prepare(g)
+		o.err = o.prepare(g)
 		o.preparing.Unlock()
-		if err != nil {
-			o.done <- err
-			continue
-		}
 		g.waiting = append(g.waiting, o)
-		g.size += o.size
+		if o.err == nil {
+			g.size += o.size
+		}
 	}
 }
 
@@ -165,9 +164,11 @@ func (s *Store) commitGroup(g *group) error {
 	return g.batch.Close()
 }
 
+// answer ends the group. What was refused is answered with the others: the reason may be one of
+// their changes, which nobody could read before.
 func (g *group) answer(err error) {
 	for _, o := range g.waiting {
-		o.done <- err
+		o.done <- cmp.Or(err, o.err)
 	}
 }
 

@@ -11,6 +11,7 @@ type op struct {
 	size      int // bytes of bodies
 	prepare   func(*group) error
 	preparing sync.Mutex // locked from leaving the queue until prepare has returned
+	err       error      // of prepare
 	done      chan error
 }
 

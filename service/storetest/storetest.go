@@ -312,7 +312,7 @@ func addresses(t *testing.T, s Store) {
 	foreign.CreatedAt = third.ExpiresAt
 	wantCode(t, s.CreateInbox(ctx, foreign), service.Taken)
 
-	// Of concurrent callers, one gets it.
+	// Of concurrent callers, one gets it, and the others find it.
 	var made atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 16 {
@@ -321,6 +321,9 @@ func addresses(t *testing.T, s Store) {
 			case "":
 				made.Add(1)
 			case service.Taken:
+				if _, err := s.InboxByAddress(ctx, "wanted@x.test"); err != nil {
+					t.Errorf("of an address that is taken: %v", err)
+				}
 			default:
 				t.Error(err)
 			}
