@@ -359,7 +359,11 @@ func (p *paragraph) describe(l *doc.Block, text string) {
 		l.Background = back
 	}
 	if !p.pre {
-		p.b.weight[p.first.Size] += len(text)
+		for _, r := range p.spans {
+			if r.image == 0 {
+				p.b.weight[r.style.Size] += r.end - r.start
+			}
+		}
 	}
 }
 

@@ -63,6 +63,7 @@ func TestRead(t *testing.T) {
 		"white-space":                {`<p style="white-space:pre-line">a  b` + "\n" + `c</p>`, "p(a b\nc)"},
 		"headings":                   {"<h1>a</h1><p>text text text</p><h3>b</h3>", "h1(a) p(text text text) h2(b)"},
 		"large type":                 {`<p>text text text</p><p style="font-size:30px">big</p><p style="font-size:22px">less</p>`, "p(text text text) h1(big) h2(less)"},
+		"sized by its runs":          {`<div><font style="font-size:13px">text text text text text</font></div><div><font style="font-size:18px">big</font></div>`, "p(text text text text text) h1(big)"},
 		"ranks":                      {`<p>text text text</p><p style="font-size:30px">big</p><p style="font-size:22px">less</p><h4>least</h4>`, "p(text text text) h1(big) h2(less) h3(least)"},
 		"no title among equals":      {`<p>text text text</p><p style="font-size:30px">big</p><p>text</p><p style="font-size:30px">big too</p>`, "p(text text text) h2(big) p(text) h2(big too)"},
 		"a title above larger type":  {`<p style="font-size:24px">Your year</p><p>A text long enough to be that of a mail, which it is.</p><p style="font-size:30px">July</p>`, "h1(Your year) p(A text long enough to be that of a mail, which it is.) h2(July)"},
