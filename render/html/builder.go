@@ -106,8 +106,12 @@ func (b *builder) open(n *html.Node) {
 		b.pad(&f.style, css.Top)
 		b.openBox(&f)
 	}
-	f.leaves, f.spans, f.blocks = b.order, len(b.para.spans), len(*b.out)
+	f.leaves, f.spans = b.order, len(b.para.spans)
 	b.frames = append(b.frames, f)
+	if f.flow {
+		b.edge(&f, css.Top)
+	}
+	b.top().blocks = len(*b.out)
 	b.element(b.top())
 	if !f.flow {
 		b.para.apart(&f.style, css.Left)
@@ -164,6 +168,7 @@ func (b *builder) close() {
 			if f.box != b.frames[len(b.frames)-2].box {
 				b.inside = b.margin + b.space
 			}
+			b.edge(f, css.Bottom)
 			b.margin = max(b.margin, f.style.Margin[css.Bottom].Px(f.style.Size, 0))
 		} else {
 			b.para.apart(&f.style, css.Right)

@@ -234,6 +234,25 @@ func (b *builder) emptyBox(f *frame) {
 	}
 }
 
+// halfPage is the width in px up to which a column stands beside another one.
+const halfPage = 320
+
+// edge adds the border above or below a block that nothing else sets apart. Those of rows and cells are
+// theirs.
+func (b *builder) edge(f *frame, side int) {
+	if f.style.Ruled[side] && f.link == 0 && !f.style.OwnBackground && !f.style.Bar && (f.style.Display == css.Block || f.style.Display == css.Table) && (side == css.Top || b.order > f.leaves) {
+		b.border(&f.style)
+	}
+}
+
+// border adds a horizontal line where one divides what is in a column as wide as text.
+func (b *builder) border(s *css.Style) {
+	in := b.container()
+	if (in == nil || in.Kind != doc.List && in.Kind != doc.Table && in.Kind != doc.Row) && b.room(b.top()) > halfPage {
+		b.rule(s)
+	}
+}
+
 // rule adds a horizontal line, unless there is one already.
 func (b *builder) rule(s *css.Style) {
 	out := *b.out

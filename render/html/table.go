@@ -203,6 +203,19 @@ type columns struct {
 // ruled tells the borders above and below a row or a cell.
 type ruled struct{ over, under bool }
 
+func (r ruled) with(o ruled) ruled { return ruled{r.over || o.over, r.under || o.under} }
+
+// between adds what is in a cell with the lines above and below it.
+func (b *builder) between(cell *doc.Block, r ruled) {
+	if r.over {
+		b.border(&css.Style{})
+	}
+	*b.out = append(*b.out, cell.Children...)
+	if r.under {
+		b.border(&css.Style{})
+	}
+}
+
 // row adds a row.
 func (t *columns) row(row *doc.Block) {
 	filled := t.clear(row)
@@ -222,7 +235,7 @@ func (t *columns) row(row *doc.Block) {
 		first := filled[0].Children[0]
 		first.Gap = first.Gap || len(t.rows) > 0
 		t.end()
-		*t.b.out = append(*t.b.out, filled[0].Children...)
+		t.b.between(filled[0], t.b.ruled[row].with(t.b.ruled[filled[0]]))
 		return
 	}
 	if len(filled) > 1 {

@@ -67,8 +67,10 @@ func (s *Style) outline() {
 	}
 	s.Border = drawn >= 3
 	s.NoBorder = mentioned > 0 && drawn == 0
-	s.Ruled[Top] = s.borders[Top].drawn() && !s.Border
-	s.Ruled[Bottom] = s.borders[Bottom].drawn() && !s.Border
+	for _, side := range [...]int{Top, Bottom} {
+		l := &s.borders[side]
+		s.Ruled[side] = l.drawn() && !s.Border && (l.color.a == 0 || !Same(l.color.over(s.Background), rgba{}.over(s.Background)))
+	}
 	s.Edge = s.Ruled[Top] || s.Ruled[Bottom]
 	left := &s.borders[Left]
 	s.Bar = left.drawn() && left.thick && (!s.Border || left.color != s.borders[Top].color)
