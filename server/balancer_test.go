@@ -77,6 +77,9 @@ func TestLimitsBehindABalancer(t *testing.T) {
 	if !strings.Contains(log.String(), "peer=203.0.113.9:4000") {
 		t.Errorf("the log does not name the client:\n%s", log.String())
 	}
+	if !strings.Contains(log.String(), "does not begin with the PROXY protocol") {
+		t.Errorf("the log does not name the balancer that names no client:\n%s", log.String())
+	}
 }
 
 // Nobody but a balancer can say who it is.

@@ -164,11 +164,11 @@ func (s *Server) newServers() (err error) {
 	}
 	// A balancer's checks of the REST API need no header. An SMTP server speaks first, and so has to
 	// know whether one comes.
-	s.httpListener = balanced(netutil.LimitListener(s.httpListener, c.MaxHTTPConnections), balancers, proxyproto.USE)
+	s.httpListener = balanced(netutil.LimitListener(s.httpListener, c.MaxHTTPConnections), balancers, proxyproto.USE, s.log)
 	s.httpListener = clients.Limit(s.httpListener, c.MaxHTTPConnectionsPerAddress)
-	s.smtpListener = balanced(s.smtpListener, balancers, proxyproto.REQUIRE)
+	s.smtpListener = balanced(s.smtpListener, balancers, proxyproto.REQUIRE, s.log)
 	if s.smtpsListener != nil {
-		s.smtpsListener = balanced(s.smtpsListener, balancers, proxyproto.REQUIRE)
+		s.smtpsListener = balanced(s.smtpsListener, balancers, proxyproto.REQUIRE, s.log)
 	}
 	if httpTLS != nil {
 		s.httpListener = tls.NewListener(s.httpListener, httpTLS)

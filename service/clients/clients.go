@@ -4,10 +4,13 @@ package clients
 
 import (
 	"crypto/sha256"
+	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Prefix returns what counts as one address: an IPv4 address or an IPv6 /64, of which one client can
@@ -51,6 +54,9 @@ const (
 // no bound. It is safe for concurrent use.
 type Guesses struct {
 	perMinute float64
+	log       *slog.Logger
+	what      string // is guessed
+	logged    rate.Sometimes
 	mu        sync.Mutex
 	guessers  map[netip.Prefix]*guesser // that have guessed wrong in the last minutes
 }
@@ -63,16 +69,19 @@ type guesser struct {
 }
 
 // NewGuesses returns a counter that allows each address so many wrong guesses a minute, or nil for 0.
-func NewGuesses(perMinute int) *Guesses {
+// It logs when they are exceeded, at most once a minute, and what was guessed.
+func NewGuesses(perMinute int, log *slog.Logger, what string) *Guesses {
 	if perMinute <= 0 {
 		return nil
 	}
-	return &Guesses{perMinute: float64(perMinute), guessers: make(map[netip.Prefix]*guesser)}
+	return &Guesses{
+		perMinute: float64(perMinute), guessers: make(map[netip.Prefix]*guesser),
+		log: log, what: what, logged: rate.Sometimes{Interval: time.Minute},
+	}
 }
 
 // Exceeded reports whether an address has made too many wrong guesses to be told whether another one
-// is right. The secret is empty or what it guesses now: one that was right from this address, after a
-// wrong one, is not a guess.
+// is right. A secret that was right from this address, after a wrong one, is not a guess.
 func (g *Guesses) Exceeded(p netip.Prefix, secret string) bool {
 	if g == nil {
 		return false
@@ -84,7 +93,14 @@ func (g *Guesses) Exceeded(p netip.Prefix, secret string) bool {
 		return false
 	}
 	g.refill(who)
-	return who.tokens < 1 && !(secret != "" && who.right[sha256.Sum256([]byte(secret))])
+	if who.tokens >= 1 || who.right[sha256.Sum256([]byte(secret))] {
+		return false
+	}
+	g.logged.Do(func() {
+		g.log.Warn("too many wrong guesses from an address, others are refused too: if it is a load balancer or many users, see --balancers and --max-guesses",
+			"of", g.what, "address", p.Addr())
+	})
+	return true
 }
 
 // Wrong counts a wrong guess of an address.
@@ -113,9 +129,17 @@ func (g *Guesses) Right(p netip.Prefix, secret string) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if who := g.guessers[p]; who != nil && len(who.right) < maxRight {
-		who.right[sha256.Sum256([]byte(secret))] = true
+	who := g.guessers[p]
+	if who == nil {
+		return
 	}
+	if len(who.right) >= maxRight {
+		for other := range who.right {
+			delete(who.right, other)
+			break
+		}
+	}
+	who.right[sha256.Sum256([]byte(secret))] = true
 }
 
 func (g *Guesses) refill(who *guesser) {

@@ -1,8 +1,12 @@
 package clients_test
 
 import (
+	"bytes"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +37,8 @@ func TestPrefix(t *testing.T) {
 func TestGuesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := clients.NewGuesses(3)
+		var log bytes.Buffer
+		g := clients.NewGuesses(3, slog.New(slog.NewTextHandler(&log, nil)), "keys")
 		one, two := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("192.0.2.2/32")
 		g.Right(one, "early")
 		g.Wrong(one)
@@ -51,6 +56,9 @@ func TestGuesses(t *testing.T) {
 		want(one, "early", true)
 		want(one, "right", false)
 		want(one, "", true)
+		if n := strings.Count(log.String(), "of=keys address=192.0.2.1\n"); n != 1 {
+			t.Errorf("logged %d times: %s", n, &log)
+		}
 		want(two, "guess", false)
 		time.Sleep(20 * time.Second)
 		want(one, "guess", false)
@@ -62,11 +70,15 @@ func TestGuesses(t *testing.T) {
 			g.Wrong(one)
 		}
 		want(one, "guess", true)
+		for i := range 64 { // the latest are remembered
+			g.Right(one, fmt.Sprint(i))
+			want(one, fmt.Sprint(i), false)
+		}
 	})
 	var none *clients.Guesses
 	none.Wrong(netip.Prefix{})
 	none.Right(netip.Prefix{}, "x")
-	if none.Exceeded(netip.Prefix{}, "x") || clients.NewGuesses(0) != nil {
+	if none.Exceeded(netip.Prefix{}, "x") || clients.NewGuesses(0, nil, "") != nil {
 		t.Error("no limit is a limit")
 	}
 }

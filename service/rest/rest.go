@@ -120,7 +120,7 @@ func New(svc Service, o Options) *Server {
 		service:     svc,
 		options:     o,
 		log:         o.Log,
-		guesses:     clients.NewGuesses(o.MaxGuesses),
+		guesses:     clients.NewGuesses(o.MaxGuesses, o.Log, "keys"),
 		cache:       newAnswerCache(o.CacheBytes),
 		large:       newLargeAnswers(o.LargeBytes),
 		unavailable: rate.Sometimes{Interval: time.Second},

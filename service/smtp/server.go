@@ -82,7 +82,7 @@ func New(svc Service, o Options) (*Server, error) {
 		service:     svc,
 		options:     o,
 		budget:      budget{limit: o.MaxInFlightBytes},
-		guesses:     clients.NewGuesses(o.MaxGuesses),
+		guesses:     clients.NewGuesses(o.MaxGuesses, o.Log, "recipients"),
 		unavailable: rate.Sometimes{Interval: time.Second},
 		listeners:   make(map[net.Listener]struct{}),
 		conns:       make(map[*conn]struct{}),

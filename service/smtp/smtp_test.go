@@ -993,7 +993,9 @@ func TestGuessesOfRecipients(t *testing.T) {
 		ask(1, "a", "250")
 		ask(1, "guess", "550")
 		ask(1, "guess", "450 4.7.1")
-		if st := s.Stats(); st.Refused[Guesses] != 3 || st.Refused[UnknownRecipient] != 62 {
+		ask(1, "a", "250")
+		ask(1, "b", "450 4.7.1")
+		if st := s.Stats(); st.Refused[Guesses] != 4 || st.Refused[UnknownRecipient] != 62 {
 			t.Errorf("stats: %+v", st)
 		}
 	})

@@ -146,7 +146,7 @@ func (c *conn) rcpt(arg string) error {
 		c.reply("452 4.5.3 Too many recipients")
 		return nil
 	}
-	if c.server.guesses.Exceeded(c.address, "") {
+	if c.server.guesses.Exceeded(c.address, to) {
 		c.refused++
 		c.server.count.refuse(Guesses)
 		c.reply("450 4.7.1 Too many unknown recipients from your address, try again later")
@@ -159,6 +159,7 @@ func (c *conn) rcpt(arg string) error {
 		}
 		return c.refuse(err)
 	}
+	c.server.guesses.Right(c.address, to)
 	c.tx.recipients = append(c.tx.recipients, recipient)
 	c.reply("250 2.1.5 OK")
 	return nil
