@@ -46,11 +46,12 @@ func (w *footerWords) start(blocks []*doc.Block, body float32) int {
 	ruled, doubt := false, false
 	for i := len(blocks) - 1; i > 0; i-- {
 		l := blocks[i]
-		strong, weak := w.footerText(l, evidence)
+		joined := evidence && i+1 == at && !blocks[at].Gap && l.Kind == doc.Paragraph // one unit with what is below
+		strong, weak := w.footerText(l, evidence && !joined && !alike(l, blocks[min(at, len(blocks)-1)]))
 		if l.Kind == doc.Rule {
 			ruled = ruled || evidence
 		} else if !strong {
-			if ruled || !secondary(l, body) {
+			if ruled || !secondary(l, body) && !(joined && (weak || beside(w.doc, l)) && !pressed(l)) {
 				break
 			}
 			strong = weak
@@ -77,13 +78,29 @@ func secondary(l *doc.Block, body float32) bool {
 			if strings.TrimSpace(s.Text) == "" || s.Image > 0 {
 				continue
 			}
-			small := s.Style.Size < body && s.Style.Size <= 13
+			small := s.Style.Size < body && s.Style.Size <= max(13, body*.9)
 			if s.Button || s.Style.Bold && !small || s.Style.Size > body*1.2 || !small && s.Style.Role != doc.Secondary {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// alike reports whether two blocks begin in text of one size and colour.
+func alike(a, b *doc.Block) bool {
+	style := func(l *doc.Block) doc.Style {
+		for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+			for _, s := range leaf.Spans {
+				if strings.TrimSpace(s.Text) != "" && s.Link == 0 {
+					return doc.Style{Size: s.Style.Size, Color: s.Style.Color}
+				}
+			}
+		}
+		return doc.Style{}
+	}
+	x := style(a)
+	return x.Size > 0 && x == style(b)
 }
 
 // maxIcon is the width and height in px up to which an image is an icon, such as those of social
@@ -114,12 +131,24 @@ func postal(text string) bool {
 	}
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",\n\t|•·・", r) })
 	return len(parts) > 2 && strings.ContainsFunc(text, unicode.IsDigit) &&
-		!slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) > 6 || numeric(p) })
+		!slices.ContainsFunc(parts, func(p string) bool { return len(strings.Fields(p)) > 6 || numeric(p) && !postcode(p) })
+}
+
+// postcode reports a text with the form of a code of a place: digits, perhaps with letters.
+func postcode(text string) bool {
+	digits, other := 0, false
+	for _, r := range text {
+		if unicode.IsDigit(r) {
+			digits++
+		}
+		other = other || !unicode.IsDigit(r) && !unicode.IsUpper(r) && r != ' ' && r != '-'
+	}
+	return digits >= 4 && !other
 }
 
 // footerMarks are parts of URLs typical of footers, in any language.
 var footerMarks = []string{"unsub", "optout", "opt-out", "opt_out", "preferences", "privacy", "manage-subscription",
-	"email-settings", "notification-settings", "list-manage"}
+	"email-settings", "notification-settings", "list-manage.com/profile"}
 
 // footerPhrases are how many different phrases of footers make a block footer text wherever it is, if
 // they are not half of it: then two are. In one that is smaller or fainter than the body one is.

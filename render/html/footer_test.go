@@ -47,6 +47,8 @@ func TestFooterLeavesContent(t *testing.T) {
 		small("Acme Works, 12 Long Street, 10115 Berlin"):                                       true,
 		small(`<a href="https://a.example/x">Birds</a> <a href="https://a.example/y">Fish</a>`): true,
 		small("Privacy policy"): true,
+		`<p style="font-size:11px;color:#888">You get this mail since you were active at Acme last week. Answer to nobody, please do not reply.</p>`: true,
+		small("Acme Works, 12 Long Street, Rockport, ME 04856"): true,
 		`<table style="font-size:12px;color:#888"><tr><td>Cards<br>We take all of them<td>Fast<br>It comes tomorrow<tr><td><a href="https://a.example/privacy">Privacy policy</a><td>Terms</table>`: false,
 		`<table style="font-size:12px;color:#888"><tr><td>Privacy policy<td>Terms of use</table>`:                                                                                                   true,
 	} {
