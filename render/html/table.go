@@ -230,7 +230,7 @@ func (t *columns) row(row *doc.Block) {
 	}
 	if len(filled) == 1 && t.reach <= 0 && (len(t.rows) == 0 || !brief(filled[0])) {
 		if len(t.rows) > 0 {
-			joinUnit(filled[0])
+			t.b.joinUnit(filled[0])
 		}
 		first := filled[0].Children[0]
 		first.Gap = first.Gap || len(t.rows) > 0

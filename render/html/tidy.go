@@ -20,7 +20,7 @@ func (b *builder) tidy() {
 	b.markFaint()
 	d.Blocks = foldFooter(d, b.bodySize())
 	joinLinks(d)
-	joinUnits(d.Blocks)
+	b.joinUnits(d.Blocks)
 	b.joinToHeadings(d.Blocks)
 	b.sections()
 	if len(d.Blocks) == 0 {
@@ -54,20 +54,20 @@ func stands(l *doc.Block) bool {
 	return l.Kind != doc.Rule && l.Kind != doc.Item && l.Kind != doc.Row && l.Kind != doc.Cell
 }
 
-// joinUnits removes the gaps in cells that are one unit: a number and its label, a product.
-func joinUnits(blocks []*doc.Block) {
-	for _, b := range blocks {
-		joinUnits(b.Children)
-		if b.Kind == doc.Cell {
-			joinUnit(b)
+// joinUnits removes the small gaps in cells that are one unit: a number and its label, a product.
+func (b *builder) joinUnits(blocks []*doc.Block) {
+	for _, l := range blocks {
+		b.joinUnits(l.Children)
+		if l.Kind == doc.Cell {
+			b.joinUnit(l)
 		}
 	}
 }
 
-func joinUnit(cell *doc.Block) {
+func (b *builder) joinUnit(cell *doc.Block) {
 	l := look(cell)
 	for i, c := range cell.Children {
-		c.Gap = c.Gap && i > 0 && (!l.simple || l.lines > maxUnit || l.width > maxPlain)
+		c.Gap = c.Gap && i > 0 && (!l.simple || l.lines > maxUnit || l.width > maxPlain || b.height(c) >= nearHeight)
 	}
 }
 
