@@ -14,49 +14,43 @@ const (
 
 var bulkBuffers = sync.Pool{New: func() any { b := make([]byte, bulkSize); return &b }}
 
-// budget bounds the memory of messages in flight, in octets.
+// budget is the memory of messages in flight that is in use, in octets.
 type budget struct {
-	limit  int64
-	used   atomic.Int64
-	parent *budget // counts what this one counts; nil: none
+	limit int64
+	used  atomic.Int64
 }
 
-func (b *budget) acquire(n int) bool {
-	if b.used.Add(int64(n)) <= b.limit && (b.parent == nil || b.parent.acquire(n)) {
-		return true
-	}
-	b.used.Add(-int64(n))
-	return false
+// share is how much of a budget the messages from one address, or for one key, use.
+type share struct{ used atomic.Int64 }
+
+// account is what a message is charged to: the budget, and the shares of its client and of its key,
+// which may be nil. No share gets larger than what it leaves free, so that no few of them can use up
+// the memory together.
+type account struct {
+	budget      *budget
+	client, key *share
 }
 
-func (b *budget) release(n int) {
-	b.used.Add(-int64(n))
-	if b.parent != nil {
-		b.parent.release(n)
+func (a account) acquire(n int) bool {
+	free := a.budget.limit - a.budget.used.Add(int64(n))
+	fits := free >= 0
+	for _, s := range [...]*share{a.client, a.key} {
+		if s != nil && s.used.Add(int64(n)) > free {
+			fits = false
+		}
 	}
+	if !fits {
+		a.release(n)
+	}
+	return fits
 }
 
-// budgets are what one message is charged to: that of its client, and that of the key it is for, if
-// there is one.
-type budgets struct{ client, key *budget }
-
-func (b budgets) acquire(n int) bool {
-	if b.key != nil && !b.key.acquire(n) {
-		return false
-	}
-	if b.client.acquire(n) {
-		return true
-	}
-	if b.key != nil {
-		b.key.release(n)
-	}
-	return false
-}
-
-func (b budgets) release(n int) {
-	b.client.release(n)
-	if b.key != nil {
-		b.key.release(n)
+func (a account) release(n int) {
+	a.budget.used.Add(-int64(n))
+	for _, s := range [...]*share{a.client, a.key} {
+		if s != nil {
+			s.used.Add(-int64(n))
+		}
 	}
 }
 
@@ -110,9 +104,9 @@ func maxBufferBytes(limit int64) int64 {
 	}
 }
 
-// body is a message being received, in a buffer that is charged to budgets.
+// body is a message being received, in a buffer that is charged to an account.
 type body struct {
-	budgets budgets
+	account account
 	limit   int64   // octets of a message
 	buf     *[]byte // may be nil
 	size    int64   // octets received, whether or not they are in buf
@@ -126,7 +120,7 @@ func (b *body) reserve(n int) bool {
 		return true
 	}
 	next := newBuffer(n, b.limit)
-	if !b.budgets.acquire(cap(*next)) {
+	if !b.account.acquire(cap(*next)) {
 		recycle(next)
 		b.full = true
 		b.drop()
@@ -171,7 +165,7 @@ func (b *body) bytes() []byte {
 // release frees the buffer.
 func (b *body) release() {
 	if b.buf != nil {
-		b.budgets.release(cap(*b.buf))
+		b.account.release(cap(*b.buf))
 		recycle(b.buf)
 		b.buf = nil
 	}

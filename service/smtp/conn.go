@@ -44,7 +44,7 @@ type conn struct {
 	raw     net.Conn     // for deadlines
 	nc      net.Conn     // for reading and writing: raw, or TLS over it
 	address netip.Prefix // of the client, for the limits per address; set by Server.join
-	budget  *budget      // for its messages
+	share   *share       // of its client; nil without an address
 	log     *slog.Logger
 
 	implicitTLS bool // begin with a TLS handshake
@@ -67,7 +67,7 @@ type conn struct {
 }
 
 func newConn(s *Server, nc net.Conn) *conn {
-	return &conn{server: s, raw: nc, nc: nc, budget: &s.budget, log: s.options.Log}
+	return &conn{server: s, raw: nc, nc: nc, log: s.options.Log}
 }
 
 // serve runs the session and closes the connection.

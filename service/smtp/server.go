@@ -37,30 +37,29 @@ type Server struct {
 	running   sync.WaitGroup           // connections
 }
 
-// client is what the connections from one address share. They can use half of the memory for
-// messages in flight, so that the rest is left for other addresses.
+// client is what the connections from one address share.
 type client struct {
 	connections int
-	budget      budget
+	share       share
 }
 
-// tenant is what the messages for one API key share. They can use half of the memory, too.
+// tenant is what the messages for one API key share.
 type tenant struct {
 	messages int
-	budget   budget
+	share    share
 }
 
-// enterKey returns the budget of the messages in flight for a key, until leaveKey.
-func (s *Server) enterKey(id string) *budget {
+// enterKey returns the share of the messages in flight for a key, until leaveKey.
+func (s *Server) enterKey(id string) *share {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.keys[id]
 	if t == nil {
-		t = &tenant{budget: budget{limit: s.budget.limit / 2}}
+		t = &tenant{}
 		s.keys[id] = t
 	}
 	t.messages++
-	return &t.budget
+	return &t.share
 }
 
 func (s *Server) leaveKey(id string) {
@@ -191,14 +190,14 @@ func (s *Server) join(c *conn, address netip.Prefix) bool {
 	if address.IsValid() {
 		from := s.clients[address]
 		if from == nil {
-			from = &client{budget: budget{limit: s.budget.limit / 2, parent: &s.budget}}
+			from = &client{}
 			s.clients[address] = from
 		}
 		if from.connections >= s.options.MaxConnectionsPerAddress {
 			return false
 		}
 		from.connections++
-		c.address, c.budget = address, &from.budget
+		c.address, c.share = address, &from.share
 	}
 	s.count.sessions.Add(1)
 	return true

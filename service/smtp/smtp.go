@@ -66,8 +66,8 @@ type Options struct {
 	SessionTimeout           time.Duration // of a whole session; default 1 h
 
 	// MaxInFlightBytes bounds the memory for messages that are not yet stored, over all
-	// connections. Those from one address, and those for one API key, can use half of it. Default
-	// 256 MiB.
+	// connections. Those from one address, and those for one API key, can use as much of it as they
+	// leave free. Default 256 MiB.
 	MaxInFlightBytes int64
 
 	Log *slog.Logger // a line per session at debug; default: none

@@ -25,7 +25,7 @@ import (
 	"mayfly/service"
 )
 
-// inboxes is a service with the inboxes a@box.test to e@box.test, "odd one"@box.test and
+// inboxes is a service with the inboxes a@box.test to f@box.test, "odd one"@box.test and
 // jürgen@box.test.
 type inboxes struct {
 	mu        sync.Mutex
@@ -48,7 +48,7 @@ func (s *inboxes) Recipient(_ context.Context, address string) (service.Recipien
 	case local == "broken":
 		return service.Recipient{}, fmt.Errorf("disk sda1 is on fire")
 	case domain != "box.test":
-	case local == "d", local == "e":
+	case local == "d", local == "e", local == "f":
 		return service.Recipient{Address: address, InboxID: "inbox_" + local, KeyID: "key_" + local}, nil
 	case len(local) == 1 && "a" <= local && local <= "c", local == `"odd one"`, local == "jürgen":
 		return service.Recipient{Address: address, InboxID: "inbox_" + local}, nil
@@ -1096,6 +1096,11 @@ func TestMemoryInFlightOfAKey(t *testing.T) {
 		begin("d").expect("354")
 	}
 	begin("d").expect("452 4.3.1")
+	for range 2 { // nor can two keys together use up the memory
+		begin("e").expect("354")
+	}
+	begin("e").expect("452 4.3.1")
+	begin("f").expect("354")
 }
 
 // The options ensure that there is enough memory for the largest message.

@@ -208,12 +208,12 @@ func (c *conn) tooManyRefusals() error {
 
 // begin makes room for the transaction's message, of about size octets.
 func (c *conn) begin(size int64) bool {
-	charged := budgets{client: c.budget}
+	charged := account{budget: &c.server.budget, client: c.share}
 	if id := c.tx.recipients[0].KeyID; id != "" { // with several keys, the first
 		charged.key = c.server.enterKey(id)
 		c.tx.end = func() { c.server.leaveKey(id) }
 	}
-	c.tx.body = body{budgets: charged, limit: c.server.options.MaxMessageBytes}
+	c.tx.body = body{account: charged, limit: c.server.options.MaxMessageBytes}
 	return c.tx.body.reserve(int(min(max(size, 1), 64<<10))) // more only once it has arrived
 }
 
