@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"mayfly/service"
 )
 
@@ -20,68 +18,60 @@ const (
 	parseCost = 3
 	// reserveTimeout is how long a request waits for memory.
 	reserveTimeout = 10 * time.Second
-	// keyShares is how many keys can use their whole share of the memory at once.
-	keyShares = 4
 )
 
-// largeAnswers bounds the memory for large answers, for each key and in all. A key with slow readers
-// thus delays only its own answers.
+// largeAnswers bounds the memory for large answers. No key gets more than it leaves free. So a key
+// with slow readers delays only its own answers, and several of them only the largest of others.
 type largeAnswers struct {
-	all *semaphore.Weighted
-	own int64 // bytes of a key
+	limit int64 // bytes in all
 
 	mu    sync.Mutex
-	byKey map[string]*keyAnswers // of keys with requests
-}
-
-type keyAnswers struct {
-	memory   *semaphore.Weighted
-	requests int
+	used  int64
+	byKey map[string]int64 // bytes that keys use
+	freed chan struct{}    // closed when some are freed
 }
 
 func newLargeAnswers(limit int64) *largeAnswers {
-	return &largeAnswers{all: semaphore.NewWeighted(limit), own: max(1, limit/keyShares), byKey: map[string]*keyAnswers{}}
+	return &largeAnswers{limit: limit, byKey: make(map[string]int64), freed: make(chan struct{})}
 }
 
 // acquire waits until an answer for the key may use n bytes, and returns what frees them.
 func (l *largeAnswers) acquire(ctx context.Context, keyID string, n int64) (release func(), err error) {
-	n = min(n, l.own)
-	own := l.enter(keyID)
-	if err := own.memory.Acquire(ctx, n); err != nil {
-		l.leave(keyID)
-		return nil, err
+	n = min(n, l.limit/2)
+	for {
+		freed := l.take(keyID, n)
+		if freed == nil {
+			return func() { l.free(keyID, n) }, nil
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	if err := l.all.Acquire(ctx, n); err != nil {
-		own.memory.Release(n)
-		l.leave(keyID)
-		return nil, err
-	}
-	return func() {
-		l.all.Release(n)
-		own.memory.Release(n)
-		l.leave(keyID)
-	}, nil
 }
 
-func (l *largeAnswers) enter(keyID string) *keyAnswers {
+// take returns nil if the key now uses n bytes more, or else a channel to wait for.
+func (l *largeAnswers) take(keyID string, n int64) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	own := l.byKey[keyID]
-	if own == nil {
-		own = &keyAnswers{memory: semaphore.NewWeighted(l.own)}
-		l.byKey[keyID] = own
+	if l.byKey[keyID]+n > l.limit-l.used-n {
+		return l.freed
 	}
-	own.requests++
-	return own
+	l.used += n
+	l.byKey[keyID] += n
+	return nil
 }
 
-func (l *largeAnswers) leave(keyID string) {
+func (l *largeAnswers) free(keyID string, n int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	own := l.byKey[keyID]
-	if own.requests--; own.requests == 0 {
+	l.used -= n
+	if l.byKey[keyID] -= n; l.byKey[keyID] == 0 {
 		delete(l.byKey, keyID)
 	}
+	close(l.freed)
+	l.freed = make(chan struct{})
 }
 
 // reserve waits until an answer of n bytes for the key may be made. The caller releases it.

@@ -58,7 +58,7 @@ type Options struct {
 	MaxHeldPerKey int           // the same for each key; default 1,000
 	CacheBytes    int           // memory for the cache of answers; default 8 MiB
 	MaxGuesses    int           // wrong keys from an address in a minute; default: no limit
-	LargeBytes    int64         // memory for large messages in all requests, a quarter of it for one key; default 256 MiB
+	LargeBytes    int64         // memory for large messages in all requests; one key gets as much as it leaves free; default 256 MiB
 
 	MCP     http.Handler          // serves /mcp and checks the key itself; default: no such path
 	Metrics prometheus.Registerer // default: none

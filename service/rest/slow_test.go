@@ -3,6 +3,7 @@ package rest_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -135,21 +136,21 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	})
 }
 
-// A key whose clients read slowly, or not at all, delays no other key.
-func TestSlowReadersDelayOnlyTheirKey(t *testing.T) {
+// Keys whose clients read slowly, or not at all, delay no other key.
+func TestSlowReadersDelayOnlyTheirKeys(t *testing.T) {
 	t.Parallel()
 	const size = 10 << 20
-	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{LargeBytes: 4 * size}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
+	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{LargeBytes: 16 * size}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		start := time.Now()
 		var slow []net.Conn
-		for range 14 {
+		for i := range 56 { // of four keys
 			c := dial()
 			defer c.Close()
-			if _, err := io.WriteString(c, slowRequest); err != nil {
+			if _, err := io.WriteString(c, strings.Replace(slowRequest, "X-API-Key: any", fmt.Sprintf("X-API-Key: slow%d", i%4), 1)); err != nil {
 				t.Fatal(err)
 			}
 			slow = append(slow, c)
-			synctest.Wait() // the first has all that its key may use
+			synctest.Wait() // the first have all that their keys may use
 		}
 		other := dial()
 		defer other.Close()
