@@ -243,6 +243,9 @@ func (c *copier) messages(ctx context.Context, inboxes []postgres.Inbox, there m
 	for _, in := range inboxes {
 		for place := there[in.ID] + 1; place <= in.Messages; place++ {
 			m, err := c.from.Message(ctx, in.Inbox, uint64(place))
+			if service.ErrorCode(err) == service.NotFound {
+				continue // it was lost before the store was repaired
+			}
 			if err == nil {
 				size += len(m.Raw)
 				err = list.add(postgres.Message{Inbox: in.Inbox, Message: m})

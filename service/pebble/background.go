@@ -1,10 +1,10 @@
 package pebble
 
 import (
+	"bytes"
 	"errors"
 	"path"
-	"runtime"
-	"strings"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -56,21 +56,10 @@ func (b *background) listen(l *pebbledb.EventListener) {
 	}
 }
 
-// inTableStats reports whether it is called while the database reads statistics of tables. Unlike its
-// other work this has no event for its end, and it holds no lock, so that it can be delayed.
-func inTableStats() bool {
-	pcs := make([]uintptr, 16)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-	for {
-		f, more := frames.Next()
-		if strings.HasSuffix(f.Function, ".scanReadStateTableStats") || strings.HasSuffix(f.Function, ".loadNewFileStats") {
-			return true
-		}
-		if !more {
-			return false
-		}
-	}
-}
+// inTableStats reports whether it is called while the database reads statistics of tables, without
+// which it would not free the space of deleted mail at once. Unlike its other work this has no event
+// for its end, and it holds no lock, so that it can be delayed.
+func inTableStats() bool { return bytes.Contains(debug.Stack(), []byte(".collectTableStats(")) }
 
 func (b *background) ended(s *streak, err error) {
 	const emptyTable = "pebble: empty table" // an event's way to say that there was nothing to do
@@ -129,65 +118,41 @@ func (s slowed) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 func (s slowed) Unwrap() vfs.FS { return s.FS }
 
 // scheduler lets the database do one compaction at a time, and none while compactions pause. It is
-// both scheduler and grant.
+// the database's own without the part that looks ten times a second whether more may run, which only
+// matters where their number changes.
 type scheduler struct {
+	*pebbledb.ConcurrencyLimitScheduler
 	background *background
-	db         pebbledb.DBForCompaction
-
-	mu             sync.Mutex
-	running, ended bool
-	granting       sync.WaitGroup
 }
 
-func (s *scheduler) Register(_ int, db pebbledb.DBForCompaction) { s.db = db }
-
-func (s *scheduler) Unregister() {
-	s.mu.Lock()
-	s.ended = true
-	s.mu.Unlock()
-	s.granting.Wait()
+func newScheduler(b *background) scheduler {
+	return scheduler{pebbledb.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest(), b}
 }
 
-func (s *scheduler) TrySchedule() (bool, pebbledb.CompactionGrantHandle) {
-	if !s.take() {
-		return false, nil
-	}
-	return true, s
+func (s scheduler) Register(n int, db pebbledb.DBForCompaction) {
+	s.ConcurrencyLimitScheduler.Register(n, granting{db, s})
 }
 
-func (s *scheduler) take() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running || s.ended {
-		return false
-	}
-	s.running = true
-	return true
+func (s scheduler) TrySchedule() (bool, pebbledb.CompactionGrantHandle) {
+	ok, _ := s.ConcurrencyLimitScheduler.TrySchedule()
+	return ok, s
 }
 
 // Done ends a compaction and begins the next, if one is waiting.
-func (s *scheduler) Done() {
+func (s scheduler) Done() {
 	s.background.pause(&s.background.compaction)
-	s.mu.Lock()
-	s.running = false
-	if s.ended {
-		s.mu.Unlock()
-		return
-	}
-	s.granting.Add(1)
-	s.mu.Unlock()
-	defer s.granting.Done()
-	if waiting, _ := s.db.GetWaitingCompaction(); waiting && s.take() && !s.db.Schedule(s) {
-		s.mu.Lock()
-		s.running = false
-		s.mu.Unlock()
-	}
+	s.ConcurrencyLimitScheduler.Done()
 }
 
-func (*scheduler) UpdateGetAllowedWithoutPermission()                  {}
-func (*scheduler) Started()                                            {}
-func (*scheduler) MeasureCPU(pebbledb.CompactionGoroutineKind)         {}
-func (*scheduler) CumulativeStats(pebbledb.CompactionGrantHandleStats) {}
+// granting is a database whose waiting compactions end with the Done of scheduler.
+type granting struct {
+	pebbledb.DBForCompaction
+	scheduler scheduler
+}
+
+func (g granting) Schedule(pebbledb.CompactionGrantHandle) bool {
+	return g.DBForCompaction.Schedule(g.scheduler)
+}
 
 // refusal is mail that was refused because of the store.
 type refusal struct {

@@ -18,5 +18,8 @@ func (s *Store) Backup(ctx context.Context, dir string) error {
 	if err := s.db.Checkpoint(dir, pebbledb.WithFlushedWAL()); err != nil {
 		return fmt.Errorf("copy the store to %s: %w", dir, err)
 	}
+	if err := takeInventory(s.space, dir); err != nil {
+		return fmt.Errorf("say what is in %s: %w", dir, err)
+	}
 	return nil
 }

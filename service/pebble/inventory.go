@@ -44,7 +44,10 @@ const (
 	slotHeader   = 8   // checksum, length
 )
 
-var errInventory = errors.New("it is damaged")
+var (
+	errInventory   = errors.New("it is damaged")
+	errNoInventory = errors.New("it is missing or empty")
+)
 
 func newContents() contents { return contents{sizes: make(map[string]int64)} }
 
@@ -167,6 +170,32 @@ func (i *inventory) close() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return errors.Join(i.failed, i.file.Sync(), i.file.Close())
+}
+
+// takeInventory writes the inventory of a folder that is whole and that no process has open.
+func takeInventory(disk vfs.FS, dir string) error {
+	found, err := inspect(disk, dir)
+	if err != nil {
+		return err
+	}
+	c := newContents()
+	c.manifest = found.manifest
+	for _, name := range found.files {
+		if name != found.manifest && path.Ext(name) != logExt {
+			continue
+		}
+		b, err := readAll(disk, disk.PathJoin(dir, name))
+		if err != nil {
+			return err
+		}
+		c.sizes[name], _ = intactSize(b, logNumber(name))
+	}
+	i, err := openInventory(disk, dir, c, 0)
+	if err != nil {
+		return err
+	}
+	i.write()
+	return i.close()
 }
 
 // encode returns a slot. Of more logs than fit it has the newest.

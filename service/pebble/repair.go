@@ -129,9 +129,7 @@ func salvage(ctx context.Context, dir string, visit func(key, value []byte) erro
 	r.Damage = found.damage
 	r.Unknown = found.incomplete
 	if found.unknown != nil {
-		r.Damage = append(r.Damage, inventoryName+" cannot be read: whether logs are missing is not known")
-	} else if found.generation == 0 {
-		r.Damage = append(r.Damage, inventoryName+" is missing: whether logs are missing is not known")
+		r.Damage = append(r.Damage, inventoryName+": "+found.unknown.Error()+", and whether logs are missing is not known")
 	}
 	files, err := freeze(disk, dir, found)
 	if err != nil {

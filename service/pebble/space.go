@@ -29,6 +29,10 @@ type space struct {
 	shrinking atomic.Bool // reused files are replaced by empty ones
 	spare     *spare
 
+	probing     sync.Mutex
+	probed      time.Time
+	notWritable error // what was found then
+
 	mu        sync.Mutex
 	checked   time.Time     // when available was read
 	available uint64        // bytes
@@ -93,6 +97,16 @@ func (s *space) checkEnough(files []string, firstLog uint64) error {
 		return fmt.Errorf("%w: its disk has %d KB free, but opening needs %d KB", syscall.ENOSPC, usage.AvailBytes>>10, need>>10)
 	}
 	return s.probe()
+}
+
+// writable is probe, which it does at most once a second.
+func (s *space) writable() error {
+	s.probing.Lock()
+	defer s.probing.Unlock()
+	if s.probed.IsZero() || time.Since(s.probed) >= time.Second {
+		s.probed, s.notWritable = time.Now(), s.probe()
+	}
+	return s.notWritable
 }
 
 // probe returns an error unless files can be made.

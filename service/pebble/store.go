@@ -121,7 +121,7 @@ func open(dir string, o Options) (_ *Store, err error) {
 		return nil, &DamageError{dir, found.damage}
 	}
 	if found.unknown != nil {
-		o.Log.Warn("the "+inventoryName+" of the store is of no use: whether mail is missing is not known, and a new one is made",
+		o.Log.Warn("the "+inventoryName+" of the store cannot be used: whether mail is missing is not known, and a new one is made",
 			"folder", dir, "error", found.unknown)
 	}
 	if _, ok := o.fs.(private); ok {
@@ -250,7 +250,7 @@ func (s *Store) databaseOptions(disk, memTable uint64) *pebbledb.Options {
 		EventListener:               &pebbledb.EventListener{DataCorruption: s.logDamage},
 	}
 	s.background.listen(o.EventListener)
-	o.Experimental.CompactionScheduler = &scheduler{background: s.background}
+	o.Experimental.CompactionScheduler = newScheduler(s.background)
 	o.Experimental.ValueSeparationPolicy = func() pebbledb.ValueSeparationPolicy {
 		return pebbledb.ValueSeparationPolicy{
 			Enabled:               true,
@@ -289,6 +289,9 @@ func (s *Store) Ready(ctx context.Context) error {
 	}
 	if err := s.stuck(); err != nil {
 		return err
+	}
+	if err := s.space.writable(); err != nil {
+		return &service.Error{Code: service.Unavailable, Message: "The store cannot make files: " + cause(err), Err: err}
 	}
 	if r := s.refused.Load(); r != nil && time.Since(r.at) < refusalAge {
 		return &service.Error{Code: service.Unavailable, Message: "Mail could not be stored: " + cause(r.err), Err: r.err}

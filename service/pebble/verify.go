@@ -45,6 +45,9 @@ func inspect(disk vfs.FS, dir string) (*folder, error) {
 	if f.manifest == "" {
 		return f, nil
 	}
+	if f.generation == 0 && f.unknown == nil {
+		f.unknown = errNoInventory
+	}
 	if err := f.checkManifest(disk, dir); err != nil {
 		return nil, err
 	}
@@ -87,7 +90,15 @@ func (f *folder) findManifest(disk vfs.FS, dir string) {
 
 func isData(name string) bool {
 	return slices.Contains([]string{".sst", ".blob", logExt}, path.Ext(name)) ||
-		strings.HasPrefix(name, "OPTIONS-") || strings.HasPrefix(name, "marker.format-version.")
+		name == spareName || strings.HasPrefix(name, "OPTIONS-") || strings.HasPrefix(name, "marker.format-version.")
+}
+
+// logNumber returns what the chunks of a log or a manifest are marked with.
+func logNumber(name string) uint32 {
+	if path.Ext(name) != logExt {
+		return 0
+	}
+	return uint32(numberOf(name))
 }
 
 // numberOf returns the number in the name of a file, or 0.
