@@ -163,6 +163,7 @@ func (a *app) applyTheme() {
 	th.Graphemes = a.terminal.Graphemes
 	a.theme = th
 	a.Reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{
+		Image:  panes.Hint(th, a.table.KeyFor("images"), "shows it"),
 		Images: panes.Hint(th, a.table.KeyFor("images"), "shows them"),
 		Hidden: a.table.KeyFor("hidden"),
 		Retry:  panes.Hint(th, a.table.KeyFor("refresh"), "try again"),

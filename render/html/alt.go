@@ -157,6 +157,9 @@ func (a *alts) destination(n int) string {
 		return ""
 	}
 	page, query, _ := strings.Cut(a.doc.Links[n-1].Target, "?")
+	if i := strings.LastIndexByte(page, '/') + 1; strings.HasPrefix(page[i:], "index.") {
+		page = page[:i]
+	}
 	for pair := range strings.SplitSeq(query, "&") {
 		if !strings.HasPrefix(pair, "utm_") {
 			page += "&" + pair

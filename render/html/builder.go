@@ -143,16 +143,51 @@ func (b *builder) floats(f *frame) bool {
 	return s.Float && (s.Display == css.Block || f.node.DataAtom == atom.Div)
 }
 
-// flows reports whether an element stands on lines of its own.
+// flows reports whether an element stands on lines of its own. One that is all there is in a box within
+// a line does not.
 func (b *builder) flows(f *frame) bool {
 	s := &f.style
 	switch s.Display {
 	case css.Inline:
 		return false
+	case css.Block:
+		if in := b.top(); in.style.Display == css.InlineBlock && !in.flow && only(f.node) {
+			return false
+		}
 	case css.InlineBlock:
 		// A column beside others rather than a word in a line.
 		return f.node.DataAtom != atom.A && f.node.DataAtom != atom.Span && s.Width.Unit == 'p' && s.Width.Value >= 100 ||
-			f.node.DataAtom == atom.Div && s.Width.Unit == '%'
+			f.node.DataAtom == atom.Div && (s.Width.Unit == '%' || stacked(f.node)) || b.besideCell(b.top())
+	}
+	return true
+}
+
+// stacked reports whether an element has blocks one below the other.
+func stacked(n *html.Node) bool {
+	blocks := 0
+	for c := n.FirstChild; c != nil && blocks < 2; c = c.NextSibling {
+		if c.DataAtom == atom.P || c.DataAtom == atom.Div || headingLevel(c) > 0 {
+			blocks++
+		}
+	}
+	return blocks > 1
+}
+
+// besideCell reports whether a cell is before what comes next in an element, on the same line.
+func (b *builder) besideCell(in *frame) bool {
+	out := *b.out
+	return b.loose > 0 && len(b.para.spans) == 0 && len(out) > in.blocks && out[len(out)-1].Kind == doc.Cell
+}
+
+// only reports whether an element is all that is in another one.
+func only(n *html.Node) bool {
+	if n.Parent == nil {
+		return false
+	}
+	for c := n.Parent.FirstChild; c != nil; c = c.NextSibling {
+		if c != n && c.Type != html.CommentNode && (c.Type != html.TextNode || !empty(c.Data)) {
+			return false
+		}
 	}
 	return true
 }

@@ -23,7 +23,7 @@ func (b *builder) arrange(f *frame) bool {
 	case css.TableCell:
 		b.openCell(f)
 	case css.InlineBlock:
-		if !f.flow || f.node.DataAtom != atom.Div {
+		if !f.flow || f.node.DataAtom != atom.Div && !b.besideCell(&b.frames[len(b.frames)-2]) {
 			return false
 		}
 		b.push(f, newCell(&f.style))

@@ -233,11 +233,11 @@ func (p *Pane) notices(w int) []string {
 		rows = append(rows, p.theme.Dim.On(cell.Cut(p.theme.Steady(n), w)))
 	}
 	if n := p.facts.here + p.facts.away; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
-		text := "1 image"
+		text, hint := "1 image", p.hints.Image
 		if n > 1 {
-			text = strconv.Itoa(n) + " images"
+			text, hint = strconv.Itoa(n)+" images", p.hints.Images
 		}
-		rows = append(rows, cell.Cut(p.theme.Dim.On(text+": ")+p.hints.Images, w))
+		rows = append(rows, cell.Cut(p.theme.Dim.On(text+": ")+hint, w))
 	}
 	return rows
 }

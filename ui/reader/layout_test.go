@@ -118,7 +118,7 @@ func illustrated(t *testing.T) *message.Message {
 // gallery is the pane on a message with an image, on a terminal with so much of an ability.
 func gallery(t *testing.T, p rimage.Protocol) *scene {
 	s := open(t, 60, 24, api.Message{})
-	s.SetLook(uitest.Theme(t), rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 10, Height: 20}}, Hints{Images: "i shows them"})
+	s.SetLook(uitest.Theme(t), rimage.Mode{Protocol: p, Cell: rimage.Size{Width: 10, Height: 20}}, Hints{Image: "i shows it", Images: "i shows them"})
 	s.await(api.Message{ID: "1"})
 	s.Show(illustrated(t), nil)
 	s.layout()
@@ -131,7 +131,7 @@ func TestImages(t *testing.T) {
 		shown := func() int {
 			return strings.Count(strings.Join(s.Draw(true, nil, start), ""), cell)
 		}
-		s.draw().See("1 image: i shows them", "Noon")
+		s.draw().See("1 image: i shows it", "Noon")
 		for _, c := range []struct {
 			what  string
 			do    func()

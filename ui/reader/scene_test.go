@@ -39,7 +39,7 @@ func open(t testing.TB, w, h int, m api.Message) *scene {
 	t.Helper()
 	s := &scene{Pane: &Pane{}, t: t, now: start}
 	s.actions = s.Actions(func(id string) string { return id }, func() bool { return false })
-	s.SetLook(uitest.Theme(t), image.Mode{Protocol: image.Blocks}, Hints{Retry: "r try again", Images: "i shows them", Hidden: "x"})
+	s.SetLook(uitest.Theme(t), image.Mode{Protocol: image.Blocks}, Hints{Retry: "r try again", Image: "i shows it", Images: "i shows them", Hidden: "x"})
 	s.fit(w, h)
 	if m.ID != "" {
 		s.await(m)
