@@ -10,7 +10,7 @@ import (
 const (
 	gapHeight  = .9 // em
 	leastGap   = 12 // px
-	ownHeight  = .4 // em of it that are not in the height of lines
+	ownHeight  = .6 // em of it that are not in the height of lines
 	farHeight  = 40 // px, from which on even a heading is apart from its text
 	nearHeight = 24 // px, below which a line may belong to a heading below it
 )
