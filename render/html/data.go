@@ -97,7 +97,7 @@ func numeric(s string) bool {
 			}
 		case unicode.IsLetter(last) && strings.ContainsRune("-–", r): // A-1234
 			return false
-		case unicode.Is(unicode.Sc, r), strings.ContainsRune("+-−–.,' %()*×:\u00a0", r):
+		case unicode.Is(unicode.Sc, r), strings.ContainsRune("+-−–.,' %()×:\u00a0", r):
 		default:
 			return false
 		}
@@ -167,10 +167,10 @@ func rowLook(r *doc.Block) (bold bool, back doc.Color) {
 	return bold, back
 }
 
-// alignNumbers aligns columns of numbers, and their headers, at their end. A number beside others
-// says nothing of what is above or below it, unless it is an amount of money.
+// alignNumbers aligns columns of numbers, and their headers, at their end. A number in a single row
+// says nothing of what is above or below it.
 func alignNumbers(table *doc.Block) {
-	if len(table.Children) == 1 && !amount(table.Children[0]) {
+	if len(table.Children) == 1 {
 		return
 	}
 	var numbers, amounts, used [maxColumns]int

@@ -140,7 +140,7 @@ func TestBlocks(t *testing.T) {
 		"preformatted":           {Options{Width: 8}, []*doc.Block{{Kind: doc.Pre, Spans: []doc.Span{{Text: "  a   b\n\n c"}}}}, "  a   b\n\n c"},
 		"raised":                 {Options{Width: 40}, []*doc.Block{{Kind: doc.Paragraph, Spans: []doc.Span{{Text: "x"}, {Text: "2", Style: doc.Style{Sup: true}}, {Text: "H"}, {Text: "2", Style: doc.Style{Sub: true}}, {Text: "st", Style: doc.Style{Sup: true}}}}}, "x²H₂st"},
 		"side by side":           {Options{Width: 40}, []*doc.Block{box(doc.Table, row("a", "b", "c"))}, "a   b   c"},
-		"below one another":      {Options{Width: 20}, []*doc.Block{box(doc.Table, row("a long text", "another one"))}, "a long      another\ntext        one"},
+		"below one another":      {Options{Width: 20}, []*doc.Block{box(doc.Table, row("a long text", "another one"))}, "a long text\nanother one"},
 		"many side by side":      {Options{Width: 12}, []*doc.Block{box(doc.Table, row("aaa", "bbb", "ccc", "ddd", "eee"))}, "aaa   bbb\nccc   ddd\neee"},
 		"lines beside a price":   {Options{Width: 40}, []*doc.Block{box(doc.Table, row("Tea\nGreen", "3.00"))}, "Tea     3.00\nGreen"},
 		"no room beside":         {Options{Width: 12}, []*doc.Block{box(doc.Table, row("Earl Grey tea\nGreen", "3.00"))}, "Earl    3.00\nGrey\ntea\nGreen"},

@@ -12,6 +12,7 @@ const (
 	columnGap = 2   // between columns that are read downwards
 	besideGap = 3   // between what only stands side by side
 	mark      = 3   // as wide as a bullet or a number is that stands at a text
+	fewWords  = 10  // as wide as a few words are at least in a layout
 	flowing   = 4   // number of cells from which they may wrap
 	pageWidth = 640 // px, for which widths in a message are meant
 	maxNested = 5   // columns within columns
@@ -75,6 +76,12 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 			g.stretch(at, end, l.extent(c))
 		}
 	})
+	if b.Head == 0 && !slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 0 && e.max < fewWords }) {
+		for i := range g.columns { // a price or a key stays beside its text, however narrow that is
+			e := &g.columns[i]
+			e.min = max(e.min, min(e.max, fewWords))
+		}
+	}
 	if b.Head == 0 && !g.marked() && (len(b.Children) == 1 || slices.ContainsFunc(g.columns, func(e extent) bool { return e.max > 2*narrow })) {
 		g.gap = besideGap
 	}
