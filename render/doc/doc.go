@@ -44,7 +44,7 @@ const (
 	Footer                // Children: the secondary text at the end of a mail
 	Section               // Children; Background, Hue, Padded: what is filled, tinted or framed as a whole
 	Table                 // Children: Rows; Head, Width. Its columns stand side by side
-	Row                   // Children: Cells; Ruled
+	Row                   // Children: Cells; Ruled, Background
 	Cell                  // Children; Columns, Head, Width, VAlign
 )
 
@@ -94,7 +94,7 @@ type Block struct {
 
 	// How a leaf stands out, and its position.
 	Boxed      bool  // in a box of its own: a border, or a background unlike what is around it
-	Background Color // effective background; unset if it is that of the message. Of a Section: its fill
+	Background Color // effective background; unset if it is that of the message. Of a Section or Row: its fill
 	Order      int   // number of the leaf, from 1
 	InFooter   bool  // below a Footer
 	Quoted     int   // depth of quotation

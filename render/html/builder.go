@@ -29,13 +29,12 @@ type builder struct {
 	space    float32 // px, padding and empty height since the last leaf
 	weight   map[float32]int
 	quoted   int
-	page     doc.Color         // background of the body
-	boxOf    []*box            // of each leaf, by its order
-	heights  []float32         // px of space above each leaf, by its order
-	foot     css.Inherited     // of the last leaf
-	papers   map[doc.Color]int // weight of the text on each background
-	last     *doc.Block        // the last leaf
-	loose    int               // cells that are not yet in a table
+	page     doc.Color     // background of the body
+	stands   []stand       // of each leaf, by its order
+	heights  []float32     // px of space above each leaf, by its order
+	foot     css.Inherited // of the last leaf
+	last     *doc.Block    // the last leaf
+	loose    int           // cells that are not yet in a table
 	ruled    map[*doc.Block]ruled
 	anchor   anchor // the innermost open link
 	idle     idle   // the last link without a target
@@ -64,13 +63,14 @@ type frame struct {
 	leaves int           // builder.order when it was opened
 	spans  int           // spans of the paragraph when it was opened
 	box    *box          // the innermost one around its text
+	left   float32       // px, of its text
 	items  int           // for a list: items so far
 	celled bool          // the frame around it is a cell made for it
 	blocks int           // of where blocks go when it was opened
 }
 
 func newBuilder() *builder {
-	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int), ruled: make(map[*doc.Block]ruled), papers: make(map[doc.Color]int)}
+	b := &builder{doc: &doc.Document{}, weight: make(map[float32]int), ruled: make(map[*doc.Block]ruled)}
 	b.out = &b.doc.Blocks
 	b.frames = append(b.frames, frame{node: &html.Node{Type: html.DocumentNode}, style: css.Style{Inherited: css.Initial}})
 	b.para.b = b
@@ -82,7 +82,7 @@ func (b *builder) top() *frame { return &b.frames[len(b.frames)-1] }
 // open opens an element. The caller closes it, unless it is void.
 func (b *builder) open(n *html.Node) {
 	parent := b.top()
-	f := frame{node: n, link: parent.link, box: parent.box, button: parent.button, opaque: parent.opaque || isOpaque(n.DataAtom)}
+	f := frame{node: n, link: parent.link, box: parent.box, left: parent.left, button: parent.button, opaque: parent.opaque || isOpaque(n.DataAtom)}
 	if f.opaque {
 		b.frames = append(b.frames, f)
 		return
@@ -123,7 +123,7 @@ func (b *builder) open(n *html.Node) {
 func (b *builder) openItsCell(f *frame) {
 	b.para.flush()
 	parent := b.top()
-	cell := frame{node: &html.Node{Type: html.ElementNode, Parent: parent.node}, link: parent.link, box: parent.box, button: parent.button, flow: true, leaves: b.order}
+	cell := frame{node: &html.Node{Type: html.ElementNode, Parent: parent.node}, link: parent.link, box: parent.box, left: parent.left, button: parent.button, flow: true, leaves: b.order}
 	cell.style.Inherited, cell.style.Display = parent.style.Inherited, css.TableCell
 	b.frames = append(b.frames, cell)
 	b.push(b.top(), newCell(&f.style))

@@ -1,8 +1,6 @@
 package html
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -14,22 +12,36 @@ import (
 // left.
 type box struct {
 	around *box
+	depth  int // of boxes around it
 	fill   doc.Color
 	hue    doc.Color // of its border
 	framed bool
 	bar    bool
-	padded bool // there is space above its text
-	gap    bool // and above it
-	small  bool // it is narrower than text is
+	padded bool    // there is space above its text
+	gap    bool    // and above it
+	small  bool    // it is narrower than text is
+	left   float32 // px, of its edge
 	leaves int
-	weight int // characters, small print at a quarter
+	weight int  // characters, small print at a quarter, images not at all
+	ground bool // the mail stands on it
 
 	marks []*mark
 	known bool // marks are
 }
 
-// maxMarks bounds how many sections are in one another.
-const maxMarks = 3
+// stand is where a leaf stands.
+type stand struct {
+	in     *box    // the innermost one, or nil
+	left   float32 // px, of its text
+	weight int
+}
+
+// Bounds on how many are in one another: sections, boxes that the mail stands on, all boxes.
+const (
+	maxMarks   = 3
+	maxGrounds = 4
+	maxBoxes   = 16
+)
 
 // mark is a way in which what is in a box stands out: a band, or else a bar beside it.
 type mark struct {
@@ -37,10 +49,17 @@ type mark struct {
 	band bool
 }
 
-// same reports whether two marks make one section: bands of one colour do.
+// same reports whether two marks make one section: bands of one colour do, and tints without space
+// between them.
 func (m *mark) same(o *mark) bool {
-	return m == o || m != nil && o != nil && m.band && o.band && css.Same(m.box.fill, o.box.fill)
+	if m == o || m == nil || o == nil {
+		return m == o
+	}
+	return m.band == o.band && css.Same(m.box.fill, o.box.fill) && (m.band || m.box.plain() && o.box.plain() && !m.box.gap)
 }
+
+// plain reports a box without a border.
+func (b *box) plain() bool { return !b.framed && !b.bar }
 
 const (
 	smallBox     = 200 // px, the width below which a filled box is rather a mark in the text
@@ -55,12 +74,19 @@ func (b *builder) openBox(f *frame) {
 	if around != nil && around.leaves == 0 {
 		around.padded = around.padded || padding >= leastPadding
 	}
-	if f.link == 0 && (s.OwnBackground || s.Border || s.Bar) {
-		f.box = &box{around: around, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar,
+	f.left += max(s.Margin[css.Left].Px(s.Size, 0), 0)
+	depth := 0
+	if around != nil {
+		depth = around.depth + 1
+	}
+	if f.link == 0 && depth < maxBoxes && (s.OwnBackground || s.Border || s.Bar) {
+		f.box = &box{around: around, depth: depth, fill: s.Background, hue: s.Hue, framed: s.Border, bar: s.Bar,
 			padded: padding >= leastPadding,
 			gap:    b.margin+b.space-min(padding, 200)-b.inside >= leastEdge,
-			small:  b.shrinks(s)}
+			small:  b.shrinks(s),
+			left:   f.left}
 	}
+	f.left += max(s.Padding[css.Left].Px(s.Size, 0), 0)
 }
 
 // shrinks reports whether a box that is opened is as wide as its text, or not much wider.
@@ -80,69 +106,89 @@ func (b *builder) shrinks(s *css.Style) bool {
 
 // boxed notes the box that a leaf is in.
 func (b *builder) boxed(l *doc.Block) {
-	in := b.top().box
-	b.boxOf = append(b.boxOf[:l.Order-1], in)
-	n := 0
+	at := stand{in: b.top().box, left: b.top().left}
 	for i := range l.Spans {
-		n += len(l.Spans[i].Text)
+		if l.Spans[i].Image == 0 {
+			at.weight += len(l.Spans[i].Text)
+		}
 	}
 	if l.Spans[0].Style.Size <= 12 {
-		n /= 4
+		at.weight = (at.weight + 3) / 4
 	}
-	fill := css.White
-	if in != nil && in.fill.Set {
-		fill = in.fill
-	}
-	b.papers[fill] += n
-	for ; in != nil; in = in.around {
+	b.stands = append(b.stands[:l.Order-1], at)
+	for in := at.in; in != nil; in = in.around {
 		in.leaves++
-		in.weight += n
+		in.weight += at.weight
 	}
 }
 
-// sections puts what is filled or framed as a whole into sections. What the message mostly stands on is
-// its canvas, and not special.
+// sections puts what is filled or framed as a whole into sections.
 func (b *builder) sections() {
-	if !slices.ContainsFunc(b.boxOf, func(in *box) bool { return in != nil }) {
+	if !slices.ContainsFunc(b.stands, func(at stand) bool { return at.in != nil }) {
 		return
 	}
-	s := sections{boxOf: b.boxOf, canvas: b.canvas(), shared: make(map[*doc.Block]shared)}
-	for _, n := range b.papers {
-		s.all += n
+	s := sections{stands: b.stands, shared: make(map[*doc.Block]shared)}
+	for i := range s.stands {
+		s.all += s.stands[i].weight
 	}
+	for range maxGrounds {
+		s.deeper()
+	}
+	s.findEdge()
 	for _, block := range b.doc.Blocks {
 		s.share(block)
 	}
 	b.doc.Blocks = s.group(b.doc.Blocks, 0, false)
 }
 
-// canvas returns the colour that a message stands on: white, if a part of its text is on white or on a
-// tint of it, else the fill with most of the text.
-func (b *builder) canvas() doc.Color {
-	fills := slices.SortedFunc(maps.Keys(b.papers), func(x, y doc.Color) int {
-		return cmp.Or(cmp.Compare(b.papers[y], b.papers[x]), cmp.Compare(x.R, y.R), cmp.Compare(x.G, y.G), cmp.Compare(x.B, y.B))
-	})
-	all, light, canvas := 0, 0, doc.Color{}
-	for _, fill := range fills {
-		all += b.papers[fill]
-		if !isFill(fill, css.White) {
-			light += b.papers[fill]
-		} else if !canvas.Set {
-			canvas = fill
-		}
-	}
-	if !canvas.Set || light*4 >= all {
-		return css.White
-	}
-	return canvas
-}
-
 // sections finds the sections of a document.
 type sections struct {
-	boxOf  []*box // by the order of leaves
-	canvas doc.Color
-	all    int // weight of the whole text
+	stands []stand // by the order of leaves
+	all    int     // weight of the whole text
+	edge   float32 // px, where most of the text on the ground begins
+	beside int     // in so many rows of cells
 	shared map[*doc.Block]shared
+}
+
+// deeper finds the next of the boxes in one another that the mail stands on: its page, the card on it,
+// and so on. They hold nearly all of the text or, if they are of paper, a part of it. Those of one
+// colour count as one.
+func (s *sections) deeper() {
+	held := make(map[doc.Color]int)
+	for i := range s.stands {
+		for in := s.stands[i].in; in != nil && !in.ground; in = in.around {
+			if in.around == nil || in.around.ground || in.around.fill != in.fill {
+				held[in.fill] += s.stands[i].weight
+			}
+		}
+	}
+	for i := range s.stands {
+		for in := s.stands[i].in; in != nil && !in.ground; in = in.around {
+			paper := in.fill.Set && !isFill(in.fill, css.White)
+			in.ground = held[in.fill]*5 >= s.all*4 || paper && held[in.fill]*4 >= s.all
+		}
+	}
+}
+
+// onGround returns the outermost box around a leaf that the mail does not stand on, or nil.
+func (at *stand) onGround() (out *box) {
+	for in := at.in; in != nil && !in.ground; in = in.around {
+		out = in
+	}
+	return out
+}
+
+// findEdge finds where most of the text on the ground begins.
+func (s *sections) findEdge() {
+	lefts := make(map[float32]int)
+	for i := range s.stands {
+		if at := &s.stands[i]; at.onGround() == nil {
+			lefts[at.left] += at.weight
+			if n, most := lefts[at.left], lefts[s.edge]; n > most || n == most && at.left < s.edge {
+				s.edge = at.left
+			}
+		}
+	}
 }
 
 // group puts successive blocks that share a mark into a section. They are within depth marks already.
@@ -205,17 +251,36 @@ func (s *sections) section(blocks []*doc.Block, m *mark, depth int) *doc.Block {
 func (s *sections) within(b *doc.Block, depth int) {
 	switch b.Kind {
 	case doc.List, doc.Footer:
-		return
 	case doc.Table:
-		if b.Head == 0 {
-			for _, row := range b.Children {
-				for _, c := range row.Children {
-					c.Children = s.group(c.Children, depth, true)
-				}
-			}
+		for _, row := range b.Children {
+			s.row(row, depth, b.Head > 0)
 		}
 	default:
 		b.Children = s.group(b.Children, depth, false)
+	}
+}
+
+// row fills a row of a table whose cells are filled alike, or else looks for sections in them.
+func (s *sections) row(row *doc.Block, depth int, data bool) {
+	cells := 0
+	for _, c := range row.Children {
+		if s.shared[c].any {
+			cells++
+		}
+	}
+	if m, _ := s.common(row, depth); m != nil && m.band && cells > 1 {
+		row.Background = m.box.fill
+		depth++
+	}
+	if data {
+		return
+	}
+	if cells > 1 {
+		s.beside++
+		defer func() { s.beside-- }()
+	}
+	for _, c := range row.Children {
+		c.Children = s.group(c.Children, depth, true)
 	}
 }
 
@@ -257,10 +322,11 @@ func (s *sections) share(b *doc.Block) shared {
 	return all
 }
 
-// common returns the mark at a depth that all leaves of a block share, and whether it has leaves.
+// common returns the mark at a depth that all leaves of a block share, and whether it has leaves. What
+// stands beside others has no bar.
 func (s *sections) common(b *doc.Block, depth int) (*mark, bool) {
 	all := s.shared[b]
-	if len(all.marks) > depth {
+	if len(all.marks) > depth && (all.marks[depth].band || s.beside == 0) {
 		return all.marks[depth], true
 	}
 	return nil, all.any
@@ -268,10 +334,10 @@ func (s *sections) common(b *doc.Block, depth int) (*mark, bool) {
 
 // of returns the marks around a leaf. A button is not a box besides.
 func (s *sections) of(l *doc.Block) []*mark {
-	if l.Order == 0 || l.Order > len(s.boxOf) {
+	if l.Order == 0 || l.Order > len(s.stands) {
 		return nil
 	}
-	in := s.boxOf[l.Order-1]
+	in := s.stands[l.Order-1].in
 	for pressable(l) && in != nil && in.leaves == 1 {
 		in = in.around
 	}
@@ -287,53 +353,45 @@ func (s *sections) marks(b *box) []*mark {
 		return b.marks
 	}
 	around := s.marks(b.around)
-	b.known, b.marks = true, around
-	if len(around) == maxMarks {
-		return b.marks
+	ground, on := b.around.canvas(), b.around.canvas()
+	if n := len(around); n > 0 && around[n-1].band {
+		on = around[n-1].box.fill
 	}
-	if n := len(around); n == 0 || !around[n-1].band {
-		b.marks = s.onCanvas(b, around)
-	} else {
-		b.marks = s.onBand(b, around, around[n-1].box)
+	b.known = true
+	switch {
+	case b.ground:
+	case len(around) == maxMarks, b.weight == 0 && !b.padded, on != ground && css.Same(b.fill, on): // an image covers its cell
+		b.marks = around
+	case on != ground && !isFill(b.fill, ground): // a sheet of paper
+	case isFill(b.fill, ground) && isFill(b.fill, on):
+		b.marks = append(slices.Clip(around), &mark{b, true})
+	case len(around) == 0 && s.aside(b, ground):
+		b.marks = []*mark{{b, false}}
+	default:
+		b.marks = around
 	}
 	return b.marks
 }
 
-// onCanvas adds the mark of a box on the canvas to those around it, if it has one.
-func (s *sections) onCanvas(b *box, around []*mark) []*mark {
-	if isFill(b.fill, s.canvas) {
-		return append(slices.Clip(around), &mark{b, true})
+// canvas returns the colour that the mail stands on around a box.
+func (b *box) canvas() doc.Color {
+	for ; b != nil; b = b.around {
+		if b.ground && b.fill.Set {
+			return b.fill
+		}
 	}
-	if len(around) == 0 && s.aside(b) {
-		return []*mark{{b, false}}
-	}
-	return around
+	return css.White
 }
 
-// onBand does the same for one on a band. A sheet of paper is the canvas again, and a band as large as
-// the mail is the page around the others.
-func (s *sections) onBand(b *box, around []*mark, band *box) []*mark {
-	switch {
-	case css.Same(b.fill, band.fill):
-		return around
-	case !isFill(b.fill, s.canvas):
-		return nil
-	case !isFill(b.fill, band.fill):
-		return around
-	case s.most(band):
-		around = nil
+// aside reports a box that is beside the point: with a bar of its own, or tinted or framed among the
+// text, unlike a tint from edge to edge or a hairline.
+func (s *sections) aside(b *box, ground doc.Color) bool {
+	if b.weight*2 > s.all || b.small {
+		return false
 	}
-	return append(slices.Clip(around), &mark{b, true})
-}
-
-// most reports a box that has most of the text.
-func (s *sections) most(b *box) bool { return b.weight*5 > s.all*3 }
-
-// aside reports a box on the canvas that is tinted or framed, and is not what the mail is about: one
-// with a third of the text, or more if it has a colour.
-func (s *sections) aside(b *box) bool {
-	tinted := isTint(b.fill, s.canvas)
-	return (tinted || b.framed || b.bar) && (b.weight*3 <= s.all || !s.most(b) && (tinted || hue(b.hue) >= 48))
+	framed := b.framed && (hue(b.hue) >= 48 || apart(b.hue, ground) >= .4)
+	tinted := isTint(b.fill, ground) && !css.Same(b.fill, css.White)
+	return b.bar || b.left >= s.edge && (framed || tinted)
 }
 
 // isFill reports whether a fill stands out from what is around it more than a tint does.

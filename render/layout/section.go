@@ -100,6 +100,27 @@ func (l *layouter) band(b *doc.Block, ink *inks) {
 	l.above = &lower{g, slices.Clone(l.prefix), b.Padded}
 }
 
+// filled calls f with the fill of a row, if it has one, under what f writes.
+func (l *layouter) filled(row *doc.Block, width int, f func()) {
+	outer, inks := l.ground, l.ink
+	if l.ink = l.inksOf(row); l.ink != inks {
+		l.settle()
+		l.ground = &ground{around: outer, prefix: len(l.prefix), width: width, text: l.ink.text, fill: l.ink.fill}
+	}
+	f()
+	l.ground, l.ink = outer, inks
+}
+
+// inksOf returns the inks on a row.
+func (l *layouter) inksOf(row *doc.Block) *inks {
+	if row.Background.Set {
+		if on := l.ink.on(row.Background); on != nil {
+			return on
+		}
+	}
+	return l.ink
+}
+
 // lower is the lower edge of a band, which is not drawn where another band follows.
 type lower struct {
 	ground *ground

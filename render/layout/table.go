@@ -48,9 +48,11 @@ func (l *layouter) table(b *doc.Block) {
 	case !l.flow(b):
 		for _, row := range b.Children {
 			l.gap = l.gap || row.Gap
-			for _, c := range row.Children {
-				l.blocks(c.Children)
-			}
+			l.filled(row, l.room(), func() {
+				for _, c := range row.Children {
+					l.blocks(c.Children)
+				}
+			})
 		}
 	}
 }
@@ -371,7 +373,10 @@ func (g *grid) rows() {
 			l.imagesBeforeRow(row)
 			l.begin(leaf)
 		}
+		inks := l.ink
+		l.ink = l.inksOf(row)
 		columns := append(g.row(row, i < g.b.Head), carried...)
+		l.ink = inks
 		before, reached := tall, len(carried) > 0
 		carried = carry(columns)
 		tall = !reached && len(carried) == 0 && isTall(columns)
@@ -380,7 +385,7 @@ func (g *grid) rows() {
 			l.gap = false
 			l.emit(rule)
 		}
-		l.join(columns)
+		l.filled(row, g.left+total, func() { l.join(columns) })
 		if i == g.b.Head-1 && i < len(g.b.Children)-1 {
 			l.emit(rule)
 		}

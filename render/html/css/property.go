@@ -44,6 +44,7 @@ var properties = map[string]setter{
 	"background":            (*Style).setBackground,
 	"background-color":      (*Style).setBackgroundColor,
 	"background-image":      (*Style).setBackground,
+	"background-clip":       func(s *Style, v string) { s.inText = v == "text" },
 	"text-align":            (*Style).setAlign,
 	"text-decoration":       (*Style).setDecoration,
 	"text-decoration-line":  (*Style).setDecoration,
@@ -460,6 +461,9 @@ func (s *Style) setMargins(v string) {
 
 // settle decides where the box stands, and the boxes in a flex box.
 func (s *Style) settle() {
+	if s.inText {
+		s.Background, s.OnImage, s.OwnBackground = s.parent.Background, s.parent.OnImage, false
+	}
 	switch {
 	case s.auto[Left] && s.auto[Right]:
 		s.Place = doc.Center

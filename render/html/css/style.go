@@ -105,6 +105,7 @@ type Style struct {
 	across     doc.Align // align-items
 	column     bool      // a flex box whose boxes stand below one another
 	clipped    bool
+	inText     bool // its background is only seen through its letters
 	opacity    float32
 	maxHeight  Length
 	maxWidth   Length
