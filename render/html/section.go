@@ -157,16 +157,27 @@ func (s *sections) deeper() {
 	held := make(map[doc.Color]int)
 	for i := range s.stands {
 		for in := s.stands[i].in; in != nil && !in.ground; in = in.around {
-			if in.around == nil || in.around.ground || in.around.fill != in.fill {
+			if in.around == nil || in.around.fill != in.fill {
 				held[in.fill] += s.stands[i].weight
 			}
 		}
 	}
+	var found []*box
 	for i := range s.stands {
+		var out *box
 		for in := s.stands[i].in; in != nil && !in.ground; in = in.around {
-			paper := in.fill.Set && !isFill(in.fill, css.White)
-			in.ground = held[in.fill]*5 >= s.all*4 || paper && held[in.fill]*4 >= s.all
+			paper := in.fill.Set && !isTint(in.fill, css.White)
+			enough := held[in.fill]*5 >= s.all*4 || paper && held[in.fill]*4 >= s.all
+			if enough && (in.around == nil || in.around.fill != in.fill) {
+				out = in
+			}
 		}
+		if out != nil {
+			found = append(found, out)
+		}
+	}
+	for _, b := range found {
+		b.ground = true
 	}
 }
 
