@@ -411,7 +411,7 @@ const (
 	foldQuote  = 12 // lines of a quote that is shown in full
 	keepQuote  = 4
 	foldFooter = 2
-	keepFooter = 1
+	keepFooter = 3 // of its first paragraph, or none
 	maxMute    = 8 // more lines if they say nothing, as a dash or a rule
 )
 
@@ -441,8 +441,19 @@ func (l *layouter) footer(b *doc.Block) {
 		if b == l.doc.Blocks[len(l.doc.Blocks)-1] {
 			l.imagesTo(everywhere, 0)
 		}
-		l.fold(from, foldFooter, keepFooter, "more lines", piece{}, align)
+		l.fold(from, foldFooter, l.firstUnit(from), "more lines", piece{}, align)
 	})
+}
+
+// firstUnit returns how many lines the paragraph or row has that begins at line from, 0 if they are
+// more than are kept of a footer.
+func (l *layouter) firstUnit(from int) int {
+	for n := 1; n <= keepFooter && from+n < l.w.count(); n++ {
+		if a, b := &l.w.lines[from+n-1], &l.w.lines[from+n]; a.Block != b.Block || empty(b.Plain) {
+			return n
+		}
+	}
+	return 0
 }
 
 // fold cuts what was written since a line to its first lines, and says how much was left out.
