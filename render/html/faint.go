@@ -30,8 +30,10 @@ func (b *builder) markFaint() {
 	for leaf := range b.doc.Leaves() {
 		for i := range leaf.Spans {
 			s := &leaf.Spans[i].Style
-			if leaf.Kind != doc.Heading && !s.Bold && !s.Background.Set && s.Color.Grey() && b.strength(leaf, s.Color) < limit {
-				s.Role = doc.Secondary
+			if leaf.Kind != doc.Heading && !s.Bold && !s.Background.Set && s.Color.Grey() {
+				if strength := b.strength(leaf, s.Color); strength > unseen && strength < limit {
+					s.Role = doc.Secondary
+				}
 			}
 		}
 	}
@@ -39,6 +41,9 @@ func (b *builder) markFaint() {
 
 // faintBelow is the strength below which a grey is faint: that of a contrast of 4.5:1 on white.
 const faintBelow = .535
+
+// unseen is the strength up to which text cannot be read on what is behind it: an image must be.
+const unseen = .1
 
 // luma returns how bright a colour looks, 0 to 1.
 func luma(c doc.Color) float32 { return (float32(c.R)*2 + float32(c.G)*5 + float32(c.B)) / (8 * 255) }
