@@ -164,6 +164,49 @@ func wantContents(t *testing.T, got, want map[string][]service.Message) {
 	}
 }
 
+// A store that was repaired has inboxes in which messages are missing. The others are copied.
+func TestCopyOfARepairedStore(t *testing.T) {
+	t.Parallel()
+	database := pgtest.Database(t)
+	c := config(t)
+	s := start(t, c)
+	_, in := newInbox(t, s)
+	for n := range 40 {
+		must(t, send(s.SMTPAddr(), in.Address, fmt.Sprint(n, strings.Repeat(" x", 1500))))
+	}
+	must(t, s.Shutdown(t.Context()))
+	flipMiddleOfLog(t, c.Store)
+	repaired := filepath.Join(t.TempDir(), "repaired")
+	r, err := server.RepairStore(t.Context(), c.Store, repaired)
+	must(t, err)
+	if r.LostMessages == 0 || r.Messages == 0 {
+		t.Fatalf("repaired %+v", r)
+	}
+	for _, want := range []int{r.Messages, 0} {
+		if copied := copyStore(t, repaired, database); copied.Messages != want {
+			t.Errorf("copied %+v, want %d messages", copied, want)
+		}
+	}
+}
+
+// flipMiddleOfLog damages the largest log of a store.
+func flipMiddleOfLog(t *testing.T, dir string) {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	must(t, err)
+	var name string
+	var largest []byte
+	for _, log := range logs {
+		b, err := os.ReadFile(log)
+		must(t, err)
+		if len(b) > len(largest) {
+			name, largest = log, b
+		}
+	}
+	largest[len(largest)/2] ^= 0x10
+	must(t, os.WriteFile(name, largest, 0o600))
+}
+
 func TestCopyRefusesToLoseAnything(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Database(t)

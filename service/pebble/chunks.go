@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 )
@@ -102,11 +103,4 @@ func checksum(b []byte) uint32 {
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
-func isZero(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
-}
+func isZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -50,6 +51,11 @@ func createPrivate(name string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// exposed reports whether other users can access a file or folder. On Windows its mode does not tell.
+func exposed(info fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
 }
 
 // makePrivate takes from other users what they can do with the files of a folder, and says so if they
