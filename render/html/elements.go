@@ -154,7 +154,7 @@ func (b *builder) closeContainer(f *frame) {
 		return
 	case doc.Cell:
 		*b.out = append(*b.out, made)
-		if in := b.container(); in == nil || in.Kind != doc.Row {
+		if in := b.container(); in == nil || in.Kind != doc.Row && in.Kind != doc.Table {
 			b.loose++
 		}
 		return

@@ -12,10 +12,9 @@ import (
 // maxColumns bounds how many columns a cell may span.
 const maxColumns = 64
 
-// openCell opens a cell of a row. Elsewhere a td is a block like any other.
+// openCell opens a cell of a row, or of a table without rows. Elsewhere a td is a block like any other.
 func (b *builder) openCell(f *frame) {
-	row := b.container()
-	if row == nil || row.Kind != doc.Row {
+	if in := b.container(); in == nil || in.Kind != doc.Row && in.Kind != doc.Table {
 		return
 	}
 	cell := newCell(&f.style)
@@ -101,8 +100,9 @@ func (b *builder) closeTable(table *doc.Block, f *frame) {
 	if f.style.Display != css.TableRow {
 		t.width = width(&f.style)
 	}
-	spanRows(table.Children)
-	for _, c := range table.Children {
+	rows := asRows(table.Children)
+	spanRows(rows)
+	for _, c := range rows {
 		if c.Kind == doc.Row {
 			t.row(c)
 		} else { // a caption, or text between the rows
@@ -165,6 +165,25 @@ func pack(cells []*doc.Block, part func(cell *doc.Block) float32) []*doc.Block {
 		}
 		row := rows[len(rows)-1]
 		row.Children = append(row.Children, c)
+	}
+	return rows
+}
+
+// asRows puts the cells of a table that are in no row into rows: those that follow one another into one
+// (CSS 2.1, 17.2.1).
+func asRows(children []*doc.Block) []*doc.Block {
+	var rows []*doc.Block
+	var open *doc.Block
+	for _, c := range children {
+		if c.Kind != doc.Cell {
+			rows, open = append(rows, c), nil
+			continue
+		}
+		if open == nil {
+			open = &doc.Block{Kind: doc.Row}
+			rows = append(rows, open)
+		}
+		open.Children = append(open.Children, c)
 	}
 	return rows
 }
