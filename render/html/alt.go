@@ -124,7 +124,8 @@ func (a *alts) cards(blocks []*doc.Block) {
 				if im := head(a.doc, c); im != nil {
 					heads = append(heads, im.N)
 					a.heads[im.N] = max(leastHead, headWidth/len(row.Children))
-					repeat = repeat || im.Alt != "" && slices.Contains(lines(c.Children[1]), fold(im.Alt))
+					said := fold(informative(im.Alt))
+					repeat = repeat || said != "" && slices.Contains(lines(c.Children[1]), said)
 				}
 			}
 		}
@@ -172,7 +173,6 @@ func (a *alts) destination(n int) string {
 func (a *alts) text(im *doc.Image, link int, beside []string, here map[string]bool) string {
 	alt := informative(im.Alt)
 	reached := link == 0 || a.worded[a.destination(link)]
-	said := fold(alt)
 	most, head := a.heads[im.N]
 	switch {
 	case alt == "" && link == 0 && (im.Remote || im.HasAlt), alt == "" && reached && link > 0:
@@ -181,12 +181,20 @@ func (a *alts) text(im *doc.Image, link int, beside []string, here map[string]bo
 		return a.name(im, link)
 	case alt == "":
 		return placeholder(im)
-	case said != "" && reached && (head && most == 0 || link > 0 && here[said] || a.said[said] && !icon(im) || slices.Contains(beside, said)):
+	case fold(alt) == "": // stars, say
+		return alt
+	case reached && (head && most == 0 || a.repeated(im, alt, beside) || link > 0 && here[fold(alt)]):
 		return ""
 	case head:
 		return shortened(alt, max(most, leastHead))
 	}
 	return alt
+}
+
+// repeated reports whether what an image says stands beside it, or was said before.
+func (a *alts) repeated(im *doc.Image, alt string, beside []string) bool {
+	said := fold(alt)
+	return a.said[said] && !icon(im) || slices.Contains(beside, said)
 }
 
 // name returns the name of an image that is a link: the site that it leads to, or else words in the
