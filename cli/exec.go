@@ -218,7 +218,7 @@ func (x *execution) keepMail(recipient string, m *message.Message) error {
 		return err
 	}
 	var text bytes.Buffer
-	if err := show(&text, m, render.Rich, render.Options{Width: 80}); err != nil {
+	if err := show(&text, m, render.Rich, render.Options{Width: 80, Unfold: true}); err != nil {
 		return err
 	}
 	return os.WriteFile(strings.TrimSuffix(paths[0], ".eml")+".txt", text.Bytes(), 0o600)

@@ -135,7 +135,7 @@ func (p *preview) render(file string) rendered {
 	case p.json:
 		err = writeJSON(&out, m.Report(p.width))
 	default:
-		err = show(&out, m, views[p.view], render.Options{Width: p.width, Theme: p.theme, Images: p.mode})
+		err = show(&out, m, views[p.view], render.Options{Width: p.width, Theme: p.theme, Unfold: true, Images: p.mode})
 	}
 	return rendered{file, out.Bytes(), err}
 }

@@ -143,5 +143,5 @@ func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.
 	if f.json {
 		return writeJSON(w, m.Report(f.columns(a)))
 	}
-	return show(w, m, views[f.view], render.Options{Width: f.columns(a), Theme: theme, Images: f.imageMode(a)})
+	return show(w, m, views[f.view], render.Options{Width: f.columns(a), Theme: theme, Unfold: true, Images: f.imageMode(a)})
 }
