@@ -106,8 +106,8 @@ func (m *Mail) Links() []Link { return m.body.Links }
 // Characters whose direction is overridden are in the order in which they are read.
 func Clean(s string) string { return clean.Line(clean.Turned(s)) }
 
-// CleanName is Clean for the name of a file. Its characters stay in their order, so that its ending is
-// seen as it is.
+// CleanName is Clean for the name of a file, whose ending is to be seen as it is, and for what a user
+// pastes: characters stay in their order.
 func CleanName(s string) string { return clean.Line(s) }
 
 // CleanWhole is Clean but leaves every emoji as it was sent, for text whose width is made steady

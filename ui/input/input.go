@@ -110,7 +110,7 @@ func cleanPaste(s string) string {
 	if len(s) > maxPaste {
 		s = s[:maxPaste]
 	}
-	return render.Clean(s)
+	return render.CleanName(s)
 }
 
 // cleanTyped cleans typed text in the context of what precedes the cursor, so that a combining mark
