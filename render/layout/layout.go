@@ -209,7 +209,8 @@ func (l *layouter) blocks(blocks []*doc.Block) {
 		if l.w.full() {
 			return
 		}
-		l.gap = l.gap || b.Gap && b.Kind != doc.Rule && (before == nil || before.Kind != doc.Rule) || before != nil && before.Hue.Set && b.Hue.Set
+		// The small print of a footer is one unit.
+		l.gap = l.gap || b.Gap && !b.InFooter && b.Kind != doc.Rule && (before == nil || before.Kind != doc.Rule) || before != nil && before.Hue.Set && b.Hue.Set
 		l.block(b)
 		before = b
 	}
