@@ -12,7 +12,7 @@ import (
 
 // scripts are words with signs that terminals count in more than one way.
 var scripts = map[string]string{
-	"Sinhala": "ශ්‍රී ලංකාව සිංහල", "Thai": "ภาษาไทย น้ำ กำ ที่", "Khmer": "ភាសាខ្មែរ ស្រុក",
+	"Sinhala": "ශ්\u200dරී ලංකාව සිංහල", "Thai": "ภาษาไทย น้ำ กำ ที่", "Khmer": "ភាសាខ្មែរ ស្រុក",
 	"Burmese": "မြန်မာဘာသာ ကျွန်ုပ်", "Devanagari": "हिन्दी क्षत्रिय श्रीमान्", "Bengali": "বাংলা ক্ষমা", "Tamil": "தமிழ் க்ஷௌ கொ",
 	"Arabic": "العربيّة ـــــ مُحَمَّد", "Tibetan": "ཨོཾ་མ་ཎི", "Korean": "각 한국어", "Latin": "e\u0301\u0301a\u0328",
 }
