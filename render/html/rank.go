@@ -156,7 +156,7 @@ func (b *builder) joinFigures(blocks []*doc.Block, beside bool) []*doc.Block {
 		if n := len(out) - 1; n > 0 && isLabel(out[n-1]) && b.near(l) {
 			above(out, n, true)
 		}
-		if i+1 == len(blocks) || !isLabel(blocks[i+1]) {
+		if i+1 == len(blocks) || !isLabel(blocks[i+1]) || b.height(blocks[i+1]) > max(nearHeight, leafSize(l)) {
 			continue
 		}
 		next := blocks[i+1]
