@@ -156,8 +156,10 @@ func TestServeAsAJob(t *testing.T) {
 	}
 }
 
-// untilStopped waits until the job that was started last is stopped.
-const untilStopped = "until ps -o stat= -p $! | grep T; do true; done"
+// untilStopped waits until the shell knows that the job that was started last is stopped: a program of
+// several threads is in state T before all of them are, and a shell continues only what it knows to be
+// stopped.
+const untilStopped = "until jobs | grep -E 'topped|suspended'; do true; done"
 
 // What needs the terminal is stopped in the background, as any such program, and goes on in the
 // foreground.
@@ -169,7 +171,7 @@ func TestWhatNeedsTheTerminalWaitsForTheForeground(t *testing.T) {
 		s.keepsSettings(func() {
 			s.mustRun("mayfly & " + untilStopped)
 			s.send("fg")
-			s.waitFor("Inboxes")
+			s.waitFor("● live") // the local service has started, and can be stopped
 			s.typeKeys("q")
 			s.done()
 		})
