@@ -169,42 +169,34 @@ func pack(cells []*doc.Block, part func(cell *doc.Block) float32) []*doc.Block {
 	return rows
 }
 
-// asRows puts the cells of a table that are in no row into rows: those that follow one another into one
-// (CSS 2.1, 17.2.1).
+// asRows puts the cells of a table that are in no row into rows.
 func asRows(children []*doc.Block) []*doc.Block {
-	var rows []*doc.Block
-	var open *doc.Block
-	for _, c := range children {
-		if c.Kind != doc.Cell {
-			rows, open = append(rows, c), nil
-			continue
-		}
-		if open == nil {
-			open = &doc.Block{Kind: doc.Row}
-			rows = append(rows, open)
-		}
-		open.Children = append(open.Children, c)
-	}
-	return rows
+	return within(children, true, doc.Block{Kind: doc.Row})
 }
 
-// asCells puts the children of a row that are no cells into cells: those that follow one another into
-// one (CSS 2.1, 17.2.1).
+// asCells puts the children of a row that are no cells into cells.
 func asCells(children []*doc.Block) []*doc.Block {
-	var cells []*doc.Block
+	return within(children, false, doc.Block{Kind: doc.Cell, Columns: 1})
+}
+
+// within puts children that are cells, or those that are not, into boxes like one that the message
+// does not name: those that follow one another into one (CSS 2.1, 17.2.1).
+func within(children []*doc.Block, cells bool, like doc.Block) []*doc.Block {
+	var out []*doc.Block
 	var open *doc.Block
 	for _, c := range children {
-		if c.Kind == doc.Cell {
-			cells, open = append(cells, c), nil
+		if (c.Kind == doc.Cell) != cells {
+			out, open = append(out, c), nil
 			continue
 		}
 		if open == nil {
-			open = &doc.Block{Kind: doc.Cell, Columns: 1}
-			cells = append(cells, open)
+			box := like
+			open = &box
+			out = append(out, open)
 		}
 		open.Children = append(open.Children, c)
 	}
-	return cells
+	return out
 }
 
 // columns collects the successive rows of a table that have several cells with content.
