@@ -82,19 +82,26 @@ var digits = regexp.MustCompile(`\d+`)
 func TestNothingIsLostUnsaid(t *testing.T) {
 	t.Parallel()
 	killed, in, messages := killedStore(t)
-	files, err := os.ReadDir(killed)
+	damageEach(t, killed, func(t *testing.T, dir, file, damage string) {
+		t.Log(digits.ReplaceAllString(file, "N"), damage, "→", outcome(t, dir, in, messages))
+	})
+}
+
+// damageEach runs a test on a copy of a store for each kind of damage to each of its files.
+func damageEach(t *testing.T, store string, test func(t *testing.T, dir, file, damage string)) {
+	files, err := os.ReadDir(store)
 	must(t, err)
 	for _, file := range files {
 		for name, damage := range damages {
 			t.Run(file.Name()+" "+name, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "store")
-				must(t, os.CopyFS(dir, os.DirFS(killed)))
+				must(t, os.CopyFS(dir, os.DirFS(store)))
 				if err := damage(filepath.Join(dir, file.Name())); errors.Is(err, errTooSmall) {
 					t.Skip(err)
 				} else {
 					must(t, err)
 				}
-				t.Log(digits.ReplaceAllString(file.Name(), "N"), name, "→", outcome(t, dir, in, messages))
+				test(t, dir, file.Name(), name)
 			})
 		}
 	}
@@ -154,54 +161,42 @@ func outcome(t *testing.T, dir string, in service.Inbox, messages int) string {
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	killed, in, messages := killedStore(t)
-	files, err := os.ReadDir(killed)
-	must(t, err)
-	for _, file := range files {
-		for name, damage := range damages {
-			t.Run(file.Name()+" "+name, func(t *testing.T) {
-				dir, to := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "new")
-				must(t, os.CopyFS(dir, os.DirFS(killed)))
-				if err := damage(filepath.Join(dir, file.Name())); errors.Is(err, errTooSmall) {
-					t.Skip(err)
-				} else {
-					must(t, err)
-				}
-				before := digest(t, dir)
-				checked, err := Check(t.Context(), dir)
-				t.Logf("check: %+v, %v", checked, err)
-				repaired, rerr := Repair(t.Context(), dir, to)
-				if fmt.Sprint(checked, err) != fmt.Sprint(repaired, rerr) {
-					t.Errorf("repair: %+v, %v", repaired, rerr)
-				}
-				if after := digest(t, dir); after != before {
-					t.Errorf("the folder was changed: %s\nit was %s", after, before)
-				}
-				if err != nil {
-					if _, err := os.Stat(to); err == nil {
-						t.Error("there is a new store")
-					}
-					return
-				}
-				if checked.Messages+checked.LostMessages != messages && len(checked.Damage) == 0 {
-					t.Errorf("%d messages are not mentioned", messages-checked.Messages-checked.LostMessages)
-				}
-				s, err := Open(to, Options{Log: testLog(t)})
-				must(t, err)
-				defer func() { must(t, s.Close()) }()
-				got, err := s.Inbox(t.Context(), in.KeyID, in.ID)
-				if service.ErrorCode(err) == service.NotFound && checked.Inboxes == 0 {
-					return
-				}
-				must(t, err)
-				list, err := s.Messages(t.Context(), got, uint64(got.Messages)+1, 0)
-				must(t, err)
-				if len(list) != checked.Messages {
-					t.Errorf("the new store lists %d messages", len(list))
-				}
-				must(t, acknowledged(t, s, in, "goes on"))
-			})
+	damageEach(t, killed, func(t *testing.T, dir, _, _ string) {
+		to := filepath.Join(t.TempDir(), "new")
+		before := digest(t, dir)
+		checked, err := Check(t.Context(), dir)
+		t.Logf("check: %+v, %v", checked, err)
+		repaired, rerr := Repair(t.Context(), dir, to)
+		if fmt.Sprint(checked, err) != fmt.Sprint(repaired, rerr) {
+			t.Errorf("repair: %+v, %v", repaired, rerr)
 		}
-	}
+		if after := digest(t, dir); after != before {
+			t.Errorf("the folder was changed: %s\nit was %s", after, before)
+		}
+		if err != nil {
+			if _, err := os.Stat(to); err == nil {
+				t.Error("there is a new store")
+			}
+			return
+		}
+		if checked.Messages+checked.LostMessages != messages && len(checked.Damage) == 0 {
+			t.Errorf("%d messages are not mentioned", messages-checked.Messages-checked.LostMessages)
+		}
+		s, err := Open(to, Options{Log: testLog(t)})
+		must(t, err)
+		defer func() { must(t, s.Close()) }()
+		got, err := s.Inbox(t.Context(), in.KeyID, in.ID)
+		if service.ErrorCode(err) == service.NotFound && checked.Inboxes == 0 {
+			return
+		}
+		must(t, err)
+		list, err := s.Messages(t.Context(), got, uint64(got.Messages)+1, 0)
+		must(t, err)
+		if len(list) != checked.Messages {
+			t.Errorf("the new store lists %d messages", len(list))
+		}
+		must(t, acknowledged(t, s, in, "goes on"))
+	})
 }
 
 // digest describes the files of a folder.
