@@ -1,44 +1,55 @@
 package ui
 
 import (
+	"context"
+	"os"
 	"strings"
+	"testing"
 
 	"mayfly/ui/action"
 )
 
-// keyTable lists actions and their keys as a Markdown table for each group.
+// keyTable lists the actions by group, with their usual keys and their names in config.toml.
 func keyTable(table action.Table) string {
 	var b strings.Builder
 	for _, g := range action.Groups {
-		b.WriteString("| " + g + " | |\n|---|---|\n")
+		b.WriteString("| " + g + " | | Name |\n|---|---|---|\n")
 		for _, c := range table {
 			if c.Group != g {
 				continue
 			}
 			keys := make([]string, len(c.Keys))
 			for i, k := range c.Keys {
-				keys[i] = inTable(action.KeyName(k))
+				keys[i] = "`" + strings.ReplaceAll(k, "|", `\|`) + "`"
 			}
-			b.WriteString("| " + strings.Join(keys, " ") + " | " + c.Title + " |\n")
+			b.WriteString("| " + strings.Join(keys, " ") + " | " + c.Title + " | `" + c.ID + "` |\n")
 		}
 		b.WriteString("\n")
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// actionTable lists the names of actions in config.toml, with their usual keys.
-func actionTable(table action.Table) string {
-	var b strings.Builder
-	b.WriteString("| Name | Usual keys | |\n|---|---|---|\n")
-	for _, c := range table {
-		keys := make([]string, len(c.Keys))
-		for i, k := range c.Keys {
-			keys[i] = inTable(k)
-		}
-		b.WriteString("| `" + c.ID + "` | " + strings.Join(keys, " ") + " | " + c.Title + " |\n")
+// TestTheListOfKeys holds the list of keys in docs/keys.md to the table of actions; with -update it
+// writes it.
+func TestTheListOfKeys(t *testing.T) {
+	const file = "../docs/keys.md"
+	const begin = "<!-- keys: made from the table of actions; go test ./ui -update writes it anew -->\n"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return b.String()
+	before, rest, ok := strings.Cut(string(data), begin)
+	list, after, found := strings.Cut(rest, "<!-- /keys -->")
+	want := keyTable(newApp(context.Background(), Options{}, nil).table)
+	switch {
+	case !ok || !found:
+		t.Fatalf("%s has no place for the list", file)
+	case list == want:
+	case !*update:
+		t.Errorf("the list in %s is not that of the application; go test ./ui -update writes it", file)
+	default:
+		if err := os.WriteFile(file, []byte(before+begin+want+"<!-- /keys -->"+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
-
-// inTable is a key as code in a Markdown table, where bars separate cells.
-func inTable(key string) string { return "`" + strings.ReplaceAll(key, "|", `\|`) + "`" }
