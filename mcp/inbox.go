@@ -33,29 +33,17 @@ type listInboxesArgs struct {
 
 func (t *tools) addInboxTools(s *sdk.Server) {
 	add(s, sdk.Tool{
-		Name:         "create_inbox",
-		Description:  "Create a temporary inbox.",
-		OutputSchema: output[inbox]("address", "id", "expires_in"),
-		Annotations:  &sdk.ToolAnnotations{DestructiveHint: ptr(false), OpenWorldHint: ptr(false)},
-	}, t.createInbox, bound{"ttl", 60, 2_592_000, "second"})
+		Name: "create_inbox", Description: "Create a temporary inbox.",
+		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)},
+	}, []string{"address", "id", "expires_in"}, t.createInbox, bound{"ttl", 60, 2_592_000, "second"})
+	add(s, sdk.Tool{Name: "get_inbox", Description: "Tell when an inbox expires and how many messages it has."},
+		[]string{"address", "id", "expires_in", "messages"}, t.getInbox)
+	add(s, sdk.Tool{Name: "list_inboxes", Description: "List the inboxes, newest first."},
+		[]string{"inboxes", "total", "next"}, t.listInboxes, bound{"limit", 1, maxLimit, "inbox"})
 	add(s, sdk.Tool{
-		Name:         "get_inbox",
-		Description:  "Tell when an inbox expires and how many messages it has.",
-		OutputSchema: output[inbox]("address", "id", "expires_in", "messages"),
-		Annotations:  readOnly(),
-	}, t.getInbox)
-	add(s, sdk.Tool{
-		Name:         "list_inboxes",
-		Description:  "List the inboxes, newest first.",
-		OutputSchema: output[inboxList]("inboxes", "total", "next"),
-		Annotations:  readOnly(),
-	}, t.listInboxes, bound{"limit", 1, maxLimit, "inbox"})
-	add(s, sdk.Tool{
-		Name:         "delete_inbox",
-		Description:  "Delete an inbox and its messages for good.",
-		OutputSchema: output[api.Deleted]("deleted"),
-		Annotations:  &sdk.ToolAnnotations{DestructiveHint: ptr(true), IdempotentHint: true, OpenWorldHint: ptr(false)},
-	}, t.deleteInbox)
+		Name: "delete_inbox", Description: "Delete an inbox and its messages for good.",
+		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)},
+	}, []string{"deleted"}, t.deleteInbox)
 }
 
 // inbox is an inbox as an agent needs it.

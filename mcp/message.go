@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
@@ -49,29 +48,11 @@ type attachmentArgs struct {
 }
 
 func (t *tools) addMessageTools(s *sdk.Server) {
-	add(s, sdk.Tool{
-		Name:         "list_messages",
-		Description:  "List the messages of an inbox, newest first.",
-		OutputSchema: output[messageList]("messages", "total", "next"),
-		Annotations:  readOnly(),
-	}, t.listMessages, bound{"limit", 1, maxLimit, "message"})
-	add(s, sdk.Tool{
-		Name:         "read_message",
-		Description:  "Return a message as plain text, with its code and link.",
-		OutputSchema: messageSchema(),
-		Annotations:  readOnly(),
-	}, t.readMessage)
-	add(s, sdk.Tool{
-		Name:         "check_message",
-		Description:  "Look for mistakes to fix before a mail is sent.",
-		OutputSchema: output[checkList]("checks"),
-		Annotations:  readOnly(),
-	}, t.checkMessage)
-	addContent(s, sdk.Tool{
-		Name:        "get_attachment",
-		Description: "Return a text or an image, or a link to another file.",
-		Annotations: readOnly(),
-	}, t.getAttachment)
+	add(s, sdk.Tool{Name: "list_messages", Description: "List the messages of an inbox, newest first."},
+		[]string{"messages", "total", "next"}, t.listMessages, bound{"limit", 1, maxLimit, "message"})
+	add(s, sdk.Tool{Name: "read_message", Description: "Return a message as plain text, with its code and link."}, messageFields, t.readMessage)
+	add(s, sdk.Tool{Name: "check_message", Description: "Look for mistakes to fix before a mail is sent."}, []string{"checks"}, t.checkMessage)
+	addContent(s, sdk.Tool{Name: "get_attachment", Description: "Return a text or an image, or a link to another file."}, t.getAttachment)
 }
 
 // receipt is when a message arrived.
@@ -184,9 +165,8 @@ type attachedFile struct {
 	Size int64  `json:"size"`
 }
 
-func messageSchema() *jsonschema.Schema {
-	return output[messageResult]("id", "subject", "code", "link", "text", "attachments")
-}
+// messageFields are those that the output schema has.
+var messageFields = []string{"id", "subject", "code", "link", "text", "attachments"}
 
 func (t *tools) readMessage(ctx context.Context, r *sdk.CallToolRequest, in messageArgs) (messageResult, error) {
 	id, err := t.inboxID(ctx, r, in.Inbox)

@@ -13,12 +13,6 @@ import (
 	"mayfly/message"
 )
 
-const (
-	messageTemplate    = "mayfly://inbox/{inbox}/message/{message}"
-	rawTemplate        = messageTemplate + "/raw"
-	attachmentTemplate = messageTemplate + "/attachment/{attachment}"
-)
-
 func messageURI(inboxID, messageID string) string {
 	return "mayfly://inbox/" + url.PathEscape(inboxID) + "/message/" + url.PathEscape(messageID)
 }
@@ -36,18 +30,34 @@ func attachmentLink(inboxID, messageID string, a api.Attachment) *sdk.ResourceLi
 }
 
 func (t *tools) addResources(s *sdk.Server) {
-	s.AddResourceTemplate(&sdk.ResourceTemplate{
-		Name: "message", Title: "Message", URITemplate: messageTemplate, MIMEType: "text/plain",
-		Description: "the complete body of a message as plain text, untrusted",
-	}, t.readText)
-	s.AddResourceTemplate(&sdk.ResourceTemplate{
-		Name: "raw", Title: "Raw message", URITemplate: rawTemplate, MIMEType: "message/rfc822",
-		Description: "a message as it was received, untrusted",
-	}, t.readRaw)
-	s.AddResourceTemplate(&sdk.ResourceTemplate{
-		Name: "attachment", Title: "Attachment", URITemplate: attachmentTemplate,
-		Description: "the content of an attachment, untrusted",
-	}, t.readAttachment)
+	const base = "mayfly://inbox/{inbox}/message/{message}"
+	for kind, template := range map[string]*sdk.ResourceTemplate{
+		"": {
+			Name: "message", Title: "Message", URITemplate: base, MIMEType: "text/plain",
+			Description: "the complete body of a message as plain text, untrusted",
+		},
+		"raw": {
+			Name: "raw", Title: "Raw message", URITemplate: base + "/raw", MIMEType: "message/rfc822",
+			Description: "a message as it was received, untrusted",
+		},
+		"attachment": {
+			Name: "attachment", Title: "Attachment", URITemplate: base + "/attachment/{attachment}",
+			Description: "the content of an attachment, untrusted",
+		},
+	} {
+		s.AddResourceTemplate(template, func(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+			p, ok := parseURI(r.Params.URI)
+			if !ok || p.kind != kind {
+				return nil, sdk.ResourceNotFoundError(r.Params.URI)
+			}
+			contents, err := p.read(ctx, t.client(r))
+			if err != nil {
+				return nil, resourceError(r.Params.URI, err)
+			}
+			contents.URI = r.Params.URI
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{contents}}, nil
+		})
+	}
 }
 
 // place is the target of a resource's URI.
@@ -61,57 +71,36 @@ func parseURI(uri string) (place, bool) {
 		ok = ok && err == nil && part != ""
 		parts[i] = part
 	}
-	if !ok || len(parts) < 3 || len(parts) > 5 || parts[1] != "message" {
+	if !ok || len(parts) < 3 || parts[1] != "message" {
 		return place{}, false
 	}
 	p := place{inboxID: parts[0], messageID: parts[2]}
-	if len(parts) > 3 {
-		p.kind = parts[3]
-	}
-	if len(parts) > 4 {
-		p.attachmentID = parts[4]
+	switch rest := parts[3:]; {
+	case len(rest) == 0:
+	case len(rest) == 1 && rest[0] == "raw":
+		p.kind = "raw"
+	case len(rest) == 2 && rest[0] == "attachment":
+		p.kind, p.attachmentID = "attachment", rest[1]
+	default:
+		return place{}, false
 	}
 	return p, true
 }
 
-func (t *tools) readText(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	p, ok := parseURI(r.Params.URI)
-	if !ok || p.kind != "" {
-		return nil, sdk.ResourceNotFoundError(r.Params.URI)
+func (p place) read(ctx context.Context, c *api.Client) (*sdk.ResourceContents, error) {
+	switch p.kind {
+	case "raw":
+		raw, err := c.Raw(ctx, p.inboxID, p.messageID)
+		return &sdk.ResourceContents{MIMEType: "message/rfc822", Blob: raw}, err
+	case "attachment":
+		a, content, err := attachment(ctx, c, p.inboxID, p.messageID, p.attachmentID)
+		return &sdk.ResourceContents{MIMEType: a.ContentType, Blob: content}, err
 	}
-	m, err := message.FetchObject(ctx, t.client(r), p.inboxID, p.messageID)
+	m, err := message.FetchObject(ctx, c, p.inboxID, p.messageID)
 	if err != nil {
-		return nil, resourceError(r.Params.URI, err)
+		return nil, err
 	}
-	return contents(&sdk.ResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: m.Mail().Plain()}), nil
-}
-
-func (t *tools) readRaw(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	p, ok := parseURI(r.Params.URI)
-	if !ok || p.kind != "raw" || p.attachmentID != "" {
-		return nil, sdk.ResourceNotFoundError(r.Params.URI)
-	}
-	raw, err := t.client(r).Raw(ctx, p.inboxID, p.messageID)
-	if err != nil {
-		return nil, resourceError(r.Params.URI, err)
-	}
-	return contents(&sdk.ResourceContents{URI: r.Params.URI, MIMEType: "message/rfc822", Blob: raw}), nil
-}
-
-func (t *tools) readAttachment(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	p, ok := parseURI(r.Params.URI)
-	if !ok || p.kind != "attachment" || p.attachmentID == "" {
-		return nil, sdk.ResourceNotFoundError(r.Params.URI)
-	}
-	a, content, err := attachment(ctx, t.client(r), p.inboxID, p.messageID, p.attachmentID)
-	if err != nil {
-		return nil, resourceError(r.Params.URI, err)
-	}
-	return contents(&sdk.ResourceContents{URI: r.Params.URI, MIMEType: a.ContentType, Blob: content}), nil
-}
-
-func contents(c *sdk.ResourceContents) *sdk.ReadResourceResult {
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{c}}
+	return &sdk.ResourceContents{MIMEType: "text/plain", Text: m.Mail().Plain()}, nil
 }
 
 func resourceError(uri string, err error) error {

@@ -6,18 +6,9 @@ import (
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/message"
 )
-
-func ptr[T any](v T) *T { return &v }
-
-// readOnly has the hints of a tool that changes nothing and stays within the service. The other two
-// say how a tool changes something.
-func readOnly() *sdk.ToolAnnotations {
-	return &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: ptr(false)}
-}
 
 // input is the schema of a tool's arguments. It panics on an error, as output does, which only a
 // mistake in this package can cause.
@@ -35,7 +26,7 @@ func input[T any]() *jsonschema.Schema {
 
 // output is the schema of a tool's result, with only the fields that a program needs to go on: models
 // do not see it, and it is a large part of the list of tools.
-func output[T any](fields ...string) *jsonschema.Schema {
+func output[T any](fields []string) *jsonschema.Schema {
 	s := input[T]()
 	s.Required = nil
 	maps.DeleteFunc(s.Properties, func(name string, _ *jsonschema.Schema) bool { return !slices.Contains(fields, name) })

@@ -1,14 +1,16 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/dustin/go-humanize/english"
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/message"
@@ -34,24 +36,11 @@ type waitArgs struct {
 
 func (t *tools) addWaitTools(s *sdk.Server) {
 	timeout := bound{"timeout", 1, maxTimeout, "second"}
-	add(s, sdk.Tool{
-		Name:         "wait_for_message",
-		Description:  "Wait for the next message and return it as read_message does.",
-		OutputSchema: messageSchema(),
-		Annotations:  readOnly(),
-	}, t.waitForMessage, timeout)
-	add(s, sdk.Tool{
-		Name:         "get_code",
-		Description:  "Wait for the next one-time code.",
-		OutputSchema: output[code]("code", "message"),
-		Annotations:  readOnly(),
-	}, t.getCode, timeout)
-	add(s, sdk.Tool{
-		Name:         "get_link",
-		Description:  "Wait for the next link to follow (confirm, log in, reset).",
-		OutputSchema: output[link]("link", "message"),
-		Annotations:  readOnly(),
-	}, t.getLink, timeout)
+	add(s, sdk.Tool{Name: "wait_for_message", Description: "Wait for the next message and return it as read_message does."},
+		messageFields, t.waitForMessage, timeout)
+	add(s, sdk.Tool{Name: "get_code", Description: "Wait for the next one-time code."}, []string{"code", "message"}, t.getCode, timeout)
+	add(s, sdk.Tool{Name: "get_link", Description: "Wait for the next link to follow (confirm, log in, reset)."},
+		[]string{"link", "message"}, t.getLink, timeout)
 }
 
 func (t *tools) waitForMessage(ctx context.Context, r *sdk.CallToolRequest, in waitArgs) (messageResult, error) {
@@ -117,9 +106,7 @@ func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs
 // await waits for the message that is next to be handed over for a question. A client that asks for
 // progress is told how long it has been waiting.
 func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Question, fits func(*message.Message) bool) (*message.Message, error) {
-	if in.Timeout == 0 {
-		in.Timeout = defaultTimeout
-	}
+	in.Timeout = cmp.Or(in.Timeout, defaultTimeout)
 	timeout := time.Duration(in.Timeout) * time.Second
 	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -176,7 +163,6 @@ func reportProgress(ctx context.Context, r *sdk.CallToolRequest, timeout time.Du
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
 	start := time.Now()
 	report := func() error {
 		waited := time.Since(start).Round(time.Second)
@@ -185,8 +171,8 @@ func reportProgress(ctx context.Context, r *sdk.CallToolRequest, timeout time.Du
 			Message: fmt.Sprintf("waited %s of %s for a message", waited, timeout),
 		})
 	}
-	go func() {
-		defer close(done)
+	var reporting sync.WaitGroup
+	reporting.Go(func() {
 		ticker := time.NewTicker(progressEvery)
 		defer ticker.Stop()
 		// An error means that the client is gone, which ends the call anyway.
@@ -197,6 +183,6 @@ func reportProgress(ctx context.Context, r *sdk.CallToolRequest, timeout time.Du
 			case <-ticker.C:
 			}
 		}
-	}()
-	return func() { cancel(); <-done }
+	})
+	return func() { cancel(); reporting.Wait() }
 }
