@@ -73,17 +73,12 @@ type moment struct {
 }
 
 func (m *moment) Set(s string) error {
-	m.text = s
 	var err error
-	// `date --rfc-3339=seconds` writes a space, which RFC 3339, 5.6, allows.
-	if m.time, err = time.Parse(time.RFC3339, strings.Replace(s, " ", "T", 1)); err == nil {
-		return nil
-	}
-	m.ago, err = parseDuration(s)
+	m.text = s
+	m.time, m.ago, err = watch.ParseMoment(s)
 	if _, number := strconv.Atoi(s); err != nil || number == nil { // a number may well be meant as seconds since 1970
 		return errors.New("want how long ago, such as 90s or 2h, or a time such as 2026-11-22T10:00:00Z")
 	}
-	m.ago = max(m.ago, 1)
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"runtime"
 	"sync"
-	"time"
 	"weak"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -78,7 +77,14 @@ func (s *session) after(inboxID string, q watch.Question, in waitArgs) (watch.Af
 	case in.Since == "":
 		return handed.After(q), nil
 	}
-	return since(*handed, q, in.Since)
+	at, ago, err := watch.ParseMoment(in.Since)
+	switch {
+	case err != nil:
+		return watch.After{}, errors.New("since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z")
+	case ago > 0:
+		return handed.Ago(q, ago), nil
+	}
+	return handed.Since(q, at), nil
 }
 
 // take records that a message is handed over, unless it was and that matters.
@@ -91,16 +97,4 @@ func (s *session) take(inboxID string, q watch.Question, again bool, f watch.Fou
 		return true
 	}
 	return handed.Take(q, f)
-}
-
-// since considers what arrived since a moment: a time before now such as 2m, or one of RFC 3339.
-func since(handed watch.Handed, q watch.Question, moment string) (watch.After, error) {
-	if ago, err := time.ParseDuration(moment); err == nil && ago >= 0 {
-		return handed.Ago(q, ago), nil
-	}
-	at, err := time.Parse(time.RFC3339, moment)
-	if err != nil {
-		return watch.After{}, errors.New("since must be a duration such as 2m, or a time such as 2026-11-22T10:00:00Z")
-	}
-	return handed.Since(q, at), nil
 }

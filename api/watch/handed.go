@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
 
 	"mayfly/api"
@@ -84,6 +85,17 @@ func (h Handed) Since(q Question, t time.Time) After { return After{since: t, ex
 
 // Ago is Since the time d before the wait begins, whatever the clock of this machine says.
 func (h Handed) Ago(q Question, d time.Duration) After { return After{ago: d, except: set(h.For[q])} }
+
+// ParseMoment reads how long ago a moment was, as [api.ParseDuration] does, or else its time as RFC 3339
+// has it; ago is 0 with a time, and else positive.
+func ParseMoment(s string) (at time.Time, ago time.Duration, err error) {
+	if ago, err = api.ParseDuration(s); err == nil && ago >= 0 {
+		return at, max(ago, 1), nil
+	}
+	// `date --rfc-3339=seconds` writes a space, which RFC 3339, 5.6, allows.
+	at, err = time.Parse(time.RFC3339, strings.Replace(s, " ", "T", 1))
+	return at, 0, err
+}
 
 // Take records that a message is handed over for a question, unless that was done already.
 func (h *Handed) Take(q Question, f Found) bool {

@@ -152,31 +152,16 @@ func checkLifetime(v string) error {
 // parseLifetime reads 90s, 10m, 1h30m, 2d, or a number of minutes.
 func parseLifetime(v string) (time.Duration, error) {
 	v = strings.TrimSpace(strings.ToLower(v))
-	wrong := errors.New("such as 10m, 1h, 2d")
-	days := 0
-	if before, rest, ok := strings.Cut(v, "d"); ok {
-		n, err := strconv.Atoi(before)
-		if err != nil || n < 0 || n > 365 {
-			return 0, wrong
-		}
-		days, v = n, rest
+	if _, err := strconv.Atoi(v); err == nil {
+		v += "m"
 	}
-	d := time.Duration(days) * 24 * time.Hour
-	switch n, err := strconv.Atoi(v); {
-	case v == "" && days > 0:
-	case err == nil && n >= 0 && n < 1<<20 && days == 0:
-		d += time.Duration(n) * time.Minute
-	default:
-		rest, err := time.ParseDuration(v)
-		if err != nil {
-			return 0, wrong
-		}
-		d += rest
-	}
-	if d < time.Minute {
+	d, err := api.ParseDuration(v)
+	switch {
+	case err != nil:
+		return 0, errors.New("such as 10m, 1h, 2d")
+	case d < time.Minute:
 		return 0, errors.New("at least a minute")
-	}
-	if d > 30*24*time.Hour {
+	case d > 30*24*time.Hour:
 		return 0, errors.New("at most 30 days, less in most plans")
 	}
 	return d, nil

@@ -65,9 +65,9 @@ func TestTheFieldsOfANewInbox(t *testing.T) {
 			"a.b.": "not a valid domain", strings.Repeat("a.", 127): "not a valid domain", "b\n": "not a valid domain",
 		}},
 		{checkLifetime, "lifetime", []string{"60s", "1m", "10", "1h30m", "2d", "2d1h", "30d", " 1H ", "720h"}, map[string]string{
-			"": "such as", "x": "such as", "-1d": "such as", "1d2d": "such as", "d": "such as", "1h1d": "such as", "9d9": "such as", "366d": "such as",
+			"": "such as", "x": "such as", "-1d": "such as", "1d2d": "such as", "d": "such as", "1h1d": "such as", "9d9": "such as",
 			"0": "at least a minute", "59s": "at least a minute", "-5m": "at least a minute", "0d30s": "at least a minute",
-			"31d": "at most 30 days", "30d1s": "at most 30 days", "99999": "at most 30 days",
+			"31d": "at most 30 days", "366d": "at most 30 days", "30d1s": "at most 30 days", "99999": "at most 30 days",
 		}},
 	} {
 		for _, v := range c.will {
