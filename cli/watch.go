@@ -68,7 +68,12 @@ func (a *app) watch(ctx context.Context, s *connection, args []string, asJSON bo
 	if term.Is(a.env.Stderr) {
 		fmt.Fprintf(a.env.Stderr, "following %s; ctrl+c stops\n", english.Plural(len(ids), "inbox", "inboxes"))
 	}
-	return f.follow(ctx, s.client, ids)
+	w := watch.New(s.client, watch.Options{NoInboxes: !f.all})
+	for _, id := range ids {
+		w.Add(id)
+	}
+	w.SetView(ids)
+	return watch.Follow(ctx, w, func(e watch.Event) (bool, error) { return f.onEvent(w, e) })
 }
 
 // follower prints the events of a watcher.
@@ -87,35 +92,8 @@ type watched struct {
 	seen  map[string]bool // messages already there; nil before the first list
 }
 
-// follow hands the events of the inboxes to onEvent until that is done or fails, or ctx ends.
-func (f *follower) follow(ctx context.Context, c *api.Client, ids []string) error {
-	watching, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w := watch.New(c, watch.Options{NoInboxes: !f.all})
-	for _, id := range ids {
-		w.Add(id)
-	}
-	w.SetView(ids)
-	ended := make(chan error, 1)
-	go func() { ended <- w.Run(watching) }()
-	for events := range w.Events() {
-		for _, e := range events {
-			if done, err := f.onEvent(w, e); done || err != nil {
-				cancel()
-				<-ended
-				return err
-			}
-		}
-	}
-	err := <-ended
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
-}
-
-// onEvent prints an event, and reports whether there is nothing left to follow.
-func (f *follower) onEvent(w *watch.Watcher, e watch.Event) (bool, error) {
+// onEvent prints an event, and reports whether there is nothing left to follow. An error ends that, too.
+func (f *follower) onEvent(w *watch.Watcher, e watch.Event) (done bool, err error) {
 	i := f.inboxes[e.InboxID]
 	switch e.Kind {
 	case watch.Inboxes:
@@ -124,35 +102,32 @@ func (f *follower) onEvent(w *watch.Watcher, e watch.Event) (bool, error) {
 		}
 	case watch.Listed, watch.Arrived:
 		if i != nil {
-			return false, f.listed(i, e.Messages)
+			err = f.listed(i, e.Messages)
 		}
 	case watch.Gone:
 		if i == nil {
-			return false, nil
+			break
 		}
 		delete(f.inboxes, e.InboxID)
+		done = len(f.inboxes) == 0 && !f.all
 		name := "deleted"
 		if !i.inbox.ExpiresAt.IsZero() && !time.Now().Before(i.inbox.ExpiresAt) {
 			name = "expired"
 		}
-		if err := f.write(event{name: name, inbox: &i.inbox}); err != nil {
-			return true, err
-		}
-		return len(f.inboxes) == 0 && !f.all, nil
+		err = f.write(event{name: name, inbox: &i.inbox})
 	case watch.Failed:
-		if permanent(e.Err) {
-			return true, e.Err
+		switch {
+		case errors.Is(e.Err, api.ErrUnauthorized), errors.Is(e.Err, api.ErrForbidden): // trying again does not help
+			err = e.Err
+		case !f.failing[e.InboxID]: // not one more attempt
+			f.failing[e.InboxID] = true
+			err = f.write(event{name: "failed", inbox: f.inboxOf(i), err: e.Err, retryAt: e.RetryAt})
 		}
-		if f.failing[e.InboxID] {
-			return false, nil // one more attempt
-		}
-		f.failing[e.InboxID] = true
-		return false, f.write(event{name: "failed", inbox: f.inboxOf(i), err: e.Err, retryAt: e.RetryAt})
 	case watch.Recovered:
 		delete(f.failing, e.InboxID)
-		return false, f.write(event{name: "recovered", inbox: f.inboxOf(i)})
+		err = f.write(event{name: "recovered", inbox: f.inboxOf(i)})
 	}
-	return false, nil
+	return done || err != nil, err
 }
 
 func (f *follower) inboxOf(i *watched) *api.Inbox {
@@ -160,11 +135,6 @@ func (f *follower) inboxOf(i *watched) *api.Inbox {
 		return nil
 	}
 	return &i.inbox
-}
-
-// permanent reports a failure that trying again does not help.
-func permanent(err error) bool {
-	return errors.Is(err, api.ErrUnauthorized) || errors.Is(err, api.ErrForbidden)
 }
 
 // add follows inboxes that were made elsewhere.

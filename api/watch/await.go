@@ -72,7 +72,7 @@ func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Ma
 	a := awaiter{client: c, inboxID: inboxID, after: after, match: m, began: time.Now(), examined: map[string]bool{}, pause: minPause}
 	a.again = time.AfterFunc(math.MaxInt64, func() { w.Refresh(inboxID) })
 	defer a.again.Stop()
-	if err := follow(ctx, w, func(e Event) (bool, error) { return a.onEvent(ctx, e) }); err != nil {
+	if err := Follow(ctx, w, func(e Event) (bool, error) { return a.onEvent(ctx, e) }); err != nil {
 		return api.Message{}, err
 	}
 	return *a.found, nil
@@ -83,7 +83,7 @@ func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Ma
 // one if [api.Client.CatchesAll]. It fails as [Await] does.
 func AwaitInbox(ctx context.Context, c *api.Client, address string) (found api.Inbox, fresh bool, err error) {
 	began := c.ServiceTime()
-	err = follow(ctx, New(c, Options{}), func(e Event) (bool, error) {
+	err = Follow(ctx, New(c, Options{}), func(e Event) (bool, error) {
 		n := slices.IndexFunc(e.Inboxes, func(i api.Inbox) bool { return receives(i, address) })
 		if n >= 0 {
 			found = e.Inboxes[n]
@@ -109,9 +109,10 @@ func receives(i api.Inbox, address string) bool {
 	}
 }
 
-// follow runs a watcher and calls onEvent with what happens, until that is done or fails for good, or
-// ctx ends. An error of onEvent, nil for none, lasts until the next event.
-func follow(ctx context.Context, w *Watcher, onEvent func(Event) (done bool, failure error)) error {
+// Follow runs a watcher and calls onEvent with what happens, until that is done or fails for good, which
+// is what waiting does not cure, or ctx ends. A failure that onEvent returns lasts until the next event.
+// The error is that of the last event, or that of ctx, a [FailingError] if there was a failure then.
+func Follow(ctx context.Context, w *Watcher, onEvent func(Event) (done bool, failure error)) error {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan error, 1)
@@ -125,9 +126,6 @@ func follow(ctx context.Context, w *Watcher, onEvent func(Event) (done bool, fai
 			}
 			cancel()
 			<-ended
-			if done {
-				return nil
-			}
 			return failure
 		}
 	}
@@ -186,7 +184,10 @@ func (a *awaiter) onEvent(ctx context.Context, e Event) (done bool, failure erro
 		a.again.Reset(a.pause)
 		a.pause = min(2*a.pause, maxPause)
 	}
-	return a.found != nil, a.failure
+	if a.found != nil {
+		return true, nil
+	}
+	return false, a.failure
 }
 
 // onList returns the message that ends the wait, nil if none of the list, the newest first, does.

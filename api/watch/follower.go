@@ -12,6 +12,7 @@ import (
 const (
 	maxPolls   = 8                      // requests in flight that are not held; half as many for what is not in view
 	maxBackOff = 30 * time.Second       // between attempts
+	maxHold    = 25 * time.Second       // that the service is asked to hold a request for
 	maxLag     = time.Second            // how old what is in view may be, and how long a held request may miss a change
 	eventGap   = 100 * time.Millisecond // between events, unless one is about what is in view or the service
 	longHeld   = 5 * time.Second        // a held request cut after this long was cut by a proxy in between
@@ -56,6 +57,7 @@ const (
 
 // inbox is an inbox that is followed.
 type inbox struct {
+	poll
 	id         string
 	generation uint64
 	added      time.Time
@@ -63,14 +65,11 @@ type inbox struct {
 	known    bool // it was listed
 	messages []api.Summary
 	total    int
-	etag     string
 
 	inView, paused bool
 	viewed         time.Time // when it came into view
 	touched        time.Time
 
-	request   *request
-	refreshed bool      // Refresh was called for it
 	changed   bool      // its list is known to have changed
 	changedAt time.Time // since when
 	stale     time.Time // since when the list may be out of date; zero while a request is held for it
@@ -78,10 +77,25 @@ type inbox struct {
 	count     int       // of its messages in that list; -1 if it was not in it
 	overtaken *request  // the request that was in flight then, whose answer may be older
 	held      bool      // it gets a held request
+}
+
+// poll is what is known of the requests for a list, of messages or of inboxes.
+type poll struct {
+	etag      string
+	request   *request
+	refreshed bool      // Refresh was called for it
 	asked     time.Time // when the last request began
 	ready     time.Time // when the next held request may begin
 	cut       bool      // the last held request was cut
 	trouble   outage
+}
+
+// abandon cancels the request, if there is one, and drops its result.
+func (p *poll) abandon() {
+	if p.request != nil {
+		p.request.cancel()
+		p.request = nil
+	}
 }
 
 // request is a request in flight.
@@ -130,11 +144,10 @@ func (f *follower) remove(id string) {
 	}
 }
 
-// abandon cancels the request of an inbox, if there is one, and drops its result.
+// abandon is that of poll.
 func (i *inbox) abandon() {
 	if i.request != nil {
-		i.request.cancel()
-		i.request = nil
+		i.poll.abandon()
 		i.markStale()
 	}
 }

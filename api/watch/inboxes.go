@@ -11,16 +11,10 @@ import (
 
 // inboxList is the list of the inboxes of the key.
 type inboxList struct {
+	poll
 	has, holds answer
 	counts     bool // its inboxes have message counts
-	etag       string
 	raw        []byte
-	request    *request
-	refreshed  bool
-	asked      time.Time
-	ready      time.Time
-	cut        bool
-	trouble    outage
 }
 
 func (f *follower) askInboxes(c *api.Client) {
@@ -28,7 +22,7 @@ func (f *follower) askInboxes(c *api.Client) {
 	l.abandon()
 	h := api.Hold{ETag: l.etag}
 	if l.holds != no && !l.refreshed && f.outage.failures == 0 {
-		h.Wait = f.w.options.Hold
+		h.Wait = maxHold
 	}
 	hold := h.Wait
 	if l.etag == "" {
@@ -46,14 +40,6 @@ func (f *follower) askInboxes(c *api.Client) {
 			}
 		}
 	})
-}
-
-// abandon cancels the request for the list, if there is one, and drops its result.
-func (l *inboxList) abandon() {
-	if l.request != nil {
-		l.request.cancel()
-		l.request = nil
-	}
 }
 
 func (f *follower) gotInboxes(r *request, h api.Hold, list api.InboxList, err error) {

@@ -39,7 +39,7 @@ func (f *follower) outOfDate(now time.Time) (since time.Time, ok bool) {
 		case i.counted && f.list.counts:
 			continue // the list of inboxes shows no change
 		default:
-			from = from.Add(p.interval(f.class(i, now)))
+			from = from.Add(p.intervals[f.class(i, now)])
 		}
 		if from = later(from, i.viewed); !ok || from.Before(since) {
 			since, ok = from, true

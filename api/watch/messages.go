@@ -13,7 +13,7 @@ func (f *follower) askMessages(c *api.Client, i *inbox) {
 	i.abandon()
 	h := api.Hold{ETag: i.etag}
 	if i.held && !i.refreshed && !i.changed && f.outage.failures == 0 {
-		h.Wait = f.w.options.Hold
+		h.Wait = maxHold
 	}
 	if (f.holds == yes || f.list.holds == yes) && len(i.messages) >= longList && i.etag != "" && !i.refreshed {
 		h.Limit = newest
@@ -109,7 +109,7 @@ func (f *follower) gotMessages(i *inbox, r *request, h api.Hold, list api.List, 
 	i.ready = time.Now()
 	if h.Wait > 0 && (!list.Held || !changed && time.Since(r.began) < h.Wait/2) {
 		// An early answer without news is no better than a poll.
-		i.ready = r.began.Add(f.pace().interval(f.class(i, time.Now())))
+		i.ready = r.began.Add(f.pace().intervals[f.class(i, time.Now())])
 	}
 }
 

@@ -26,14 +26,23 @@ func (f *follower) succeeded(began time.Time) {
 	}
 }
 
+// passing reports whether the failure of a request says nothing yet: it was not sent, or cut by a proxy, as
+// long requests often are, and is tried again first.
+func (f *follower) passing(p *poll, r *request, err error) bool {
+	if notSent(err) && !p.refreshed {
+		return true
+	}
+	p.refreshed = false
+	if r.hold > 0 && time.Since(r.began) >= longHeld && !p.cut && lost(err) && f.outage.failures == 0 {
+		p.cut = true
+		return true
+	}
+	return false
+}
+
 // failed handles a request for messages that failed.
 func (f *follower) failed(i *inbox, r *request, err error) {
-	if notSent(err) && !i.refreshed {
-		return
-	}
-	i.refreshed = false
-	if r.hold > 0 && time.Since(r.began) >= longHeld && !i.cut && lost(err) && f.outage.failures == 0 {
-		i.cut = true // proxies often cut long requests: retry before reporting it
+	if f.passing(&i.poll, r, err) {
 		return
 	}
 	f.trend[i.id] = true
@@ -47,22 +56,14 @@ func (f *follower) failed(i *inbox, r *request, err error) {
 
 // failedInboxes handles a request for the list of inboxes that failed.
 func (f *follower) failedInboxes(r *request, err error) {
-	l := &f.list
-	if notSent(err) && !l.refreshed {
-		return
-	}
-	l.refreshed = false
-	if r.hold > 0 && time.Since(r.began) >= longHeld && !l.cut && lost(err) && f.outage.failures == 0 {
-		l.cut = true
-		return
-	}
-	if serviceWide(err) {
+	switch {
+	case f.passing(&f.list.poll, r, err):
+	case serviceWide(err):
 		f.failedService(r, err)
-		return
+	default: // the inboxes can be followed without the list
+		f.list.trouble.add(err)
+		f.uncount()
 	}
-	// The inboxes can be followed without the list.
-	l.trouble.add(err)
-	f.uncount()
 }
 
 // failedService handles a failure that all requests would share.

@@ -44,8 +44,6 @@ type pace struct {
 	list      time.Duration
 }
 
-func (p pace) interval(c class) time.Duration { return p.intervals[c] }
-
 // pace divides the budget among the classes: each polls as often as is useful, and takes at most
 // three fifths of what is left if others follow.
 func (f *follower) pace() pace {
@@ -256,7 +254,7 @@ func (f *follower) probeInFlight() bool {
 // happens.
 func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) {
 	class := f.class(i, now)
-	c := candidate{inbox: i, rank: others, due: i.asked.Add(p.interval(class))}
+	c := candidate{inbox: i, rank: others, due: i.asked.Add(p.intervals[class])}
 	switch {
 	case class == hot:
 		c.rank = first
@@ -281,7 +279,7 @@ func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) 
 	case i.held:
 		c.due = i.ready
 		if f.holds == unknown {
-			c.due = i.asked.Add(p.interval(class))
+			c.due = i.asked.Add(p.intervals[class])
 		}
 		if class == rest {
 			c.rank = viewed

@@ -85,8 +85,6 @@ type Options struct {
 	// InStep makes no request while the events that were received last are handled: until the next
 	// reception, which is empty. It is for one that may want nothing more.
 	InStep bool
-	// Hold is how long the service is asked to hold a request; 25 s when 0.
-	Hold time.Duration
 }
 
 // Watcher follows inboxes. Its methods may be called from several goroutines, before and while it
@@ -105,9 +103,6 @@ type Watcher struct {
 
 // New returns a watcher that makes its requests with c and shares the budget of c.
 func New(c *api.Client, o Options) *Watcher {
-	if o.Hold <= 0 {
-		o.Hold = 25 * time.Second
-	}
 	return &Watcher{client: c, options: o, events: make(chan []Event), wake: make(chan struct{}, 1), generations: map[string]uint64{}}
 }
 
