@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/manual"
-	"mayfly/ui/theme"
+	"mayfly/ui/dialog"
 )
 
 // maxProse is the width in cells beyond which prose is hard to read.
@@ -91,7 +91,7 @@ func unknownTopic(root *cobra.Command, name string) error {
 
 // manualPage writes a page of the manual, through the pager where there is one.
 func (a *app) manualPage(ctx context.Context, topic string) error {
-	lines, err := manual.Render(topic, min(a.columns(), maxProse), a.manualStyle(ctx))
+	lines, err := manual.Render(topic, min(a.columns(), maxProse), dialog.ManualStyle(a.theme(ctx)))
 	if err != nil {
 		return err
 	}
@@ -99,19 +99,6 @@ func (a *app) manualPage(ctx context.Context, topic string) error {
 		_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
 		return err
 	})
-}
-
-func (a *app) manualStyle(ctx context.Context) manual.Style {
-	profile := a.colorProfile()
-	if profile < colorprofile.ANSI {
-		return manual.Style{}
-	}
-	chosen, err := theme.Load(a.config().UI.Theme, a.darkBackground(ctx, profile), profile)
-	if err != nil {
-		return manual.Style{Profile: profile}
-	}
-	c := chosen.Colors
-	return manual.Style{Profile: profile, Accent: c.Accent, Dim: c.Dim, Code: c.Code, Link: c.Link}
 }
 
 // help writes the help of cmd.

@@ -14,8 +14,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/api"
-	"mayfly/render"
-	"mayfly/render/layout"
 	"mayfly/term"
 	"mayfly/ui/theme"
 )
@@ -63,27 +61,10 @@ func (a *app) darkBackground(ctx context.Context, profile colorprofile.Profile) 
 }
 
 // theme returns the theme of the application, as far as stdout can show it.
-func (a *app) theme(ctx context.Context) render.Theme {
-	if !a.styled() {
-		return render.Theme{Dark: true}
-	}
+func (a *app) theme(ctx context.Context) *theme.Theme {
 	profile := a.colorProfile()
-	t := render.Theme{Dark: a.darkBackground(ctx, profile), Hyperlinks: true}
-	switch {
-	case profile >= colorprofile.TrueColor:
-		t.Profile = layout.TrueColor
-	case profile >= colorprofile.ANSI256:
-		t.Profile = layout.ANSI256
-	case profile >= colorprofile.ANSI:
-		t.Profile = layout.ANSI16
-	}
-	chosen, err := theme.Load(a.config().UI.Theme, t.Dark, profile)
-	if err != nil {
-		return t // it is embedded
-	}
-	c := chosen.Colors
-	t.Accent, t.Good, t.Warning, t.Bad, t.Dim = c.Accent, c.Good, c.Warn, c.Bad, c.Dim
-	return t
+	th, _ := theme.For(a.config().UI.Theme, a.darkBackground(ctx, profile), true, profile) // it has been checked
+	return th
 }
 
 // table writes rows of clean cells: on a terminal in columns, lines cut at its width, else whole

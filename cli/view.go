@@ -63,10 +63,10 @@ func (f *viewFlags) columns(a *app) int {
 
 // theme is the theme for stdout. JSON has no styles, so the terminal is not asked for its colours.
 func (f *viewFlags) theme(ctx context.Context, a *app) render.Theme {
-	if f.json {
+	if f.json || !a.styled() {
 		return render.Theme{Dark: true}
 	}
-	return a.theme(ctx)
+	return a.theme(ctx).Render()
 }
 
 // show writes a view of a message, with the header above its body.

@@ -22,8 +22,7 @@ type Page struct {
 
 // Manual opens the manual in the colours of a theme.
 func Manual(th *theme.Theme) Dialog {
-	c := th.Colors
-	style := docs.Style{Profile: th.Profile, Accent: c.Accent, Dim: c.Dim, Code: c.Code, Link: c.Link}
+	style := ManualStyle(th)
 	var pages []Page
 	for _, t := range docs.Topics() {
 		pages = append(pages, Page{Title: t.Title, Lines: func(w int) []string {
@@ -35,6 +34,12 @@ func Manual(th *theme.Theme) Dialog {
 		}})
 	}
 	return NewPages("Manual: ", pages)
+}
+
+// ManualStyle is how the manual looks with a theme.
+func ManualStyle(th *theme.Theme) docs.Style {
+	c := th.Colors
+	return docs.Style{Profile: th.Profile, Accent: c.Accent, Dim: c.Dim, Code: c.Code, Link: c.Link}
 }
 
 // NewText shows lines of plain text in a box as large as they need.

@@ -4,14 +4,11 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 
 	"mayfly/render"
 	"mayfly/render/image"
-	"mayfly/render/layout"
 	"mayfly/ui/clock"
 	"mayfly/ui/panes"
-	"mayfly/ui/theme"
 )
 
 // maxTextWidth is the longest line, in cells, that is comfortable to read.
@@ -45,7 +42,7 @@ func (p *Pane) Fit(r panes.Rect) {
 
 func (p *Pane) key() layoutKey {
 	k := layoutKey{generation: p.Generation, view: p.View, options: render.Options{
-		Width: max(1, p.Rect.W-4), Theme: renderTheme(p.theme), Hidden: p.hidden, Unfold: p.unfold, HiddenKey: p.hints.Hidden,
+		Width: max(1, p.Rect.W-4), Theme: p.theme.Render(), Hidden: p.hidden, Unfold: p.unfold, HiddenKey: p.hints.Hidden,
 	}}
 	switch p.View {
 	case render.Rich, render.Text, render.Checks:
@@ -135,23 +132,4 @@ func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
 	if !p.rawSince.IsZero() {
 		a.In(p.rawSince.Add(openingDelay).Sub(now))
 	}
-}
-
-// renderTheme converts a theme for the renderer.
-func renderTheme(th *theme.Theme) render.Theme {
-	if th == nil {
-		return render.Theme{}
-	}
-	r := render.Theme{Dark: th.Dark, Hyperlinks: true}
-	switch {
-	case th.Profile >= colorprofile.TrueColor:
-		r.Profile = layout.TrueColor
-	case th.Profile >= colorprofile.ANSI256:
-		r.Profile = layout.ANSI256
-	case th.Profile >= colorprofile.ANSI:
-		r.Profile = layout.ANSI16
-	}
-	c := th.Colors
-	r.Accent, r.Good, r.Warning, r.Bad, r.Dim = c.Accent, c.Good, c.Warn, c.Bad, c.Dim
-	return r
 }

@@ -7,13 +7,16 @@ import (
 	"image/color"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/pelletier/go-toml/v2"
 
 	"mayfly/assets"
+	"mayfly/render"
+	"mayfly/render/layout"
 	"mayfly/ui/cell"
 )
 
@@ -75,17 +78,10 @@ func (t *Theme) Steady(text string) string {
 }
 
 // Colors are the colours of a theme, nil for the terminal's own.
-type Colors struct {
-	Text, Dim, Faint, Accent, Good, Warn, Bad, Code, Link, Match, Select, Rest color.Color
-}
+type Colors = roles[color.Color]
 
-type palette struct {
-	Text, Dim, Faint, Accent, Good, Warn, Bad, Code, Link, Match, Select, Rest string
-}
-
-type file struct {
-	Title       string
-	Dark, Light palette
+type roles[T any] struct {
+	Text, Dim, Faint, Accent, Good, Warn, Bad, Code, Link, Match, Select, Rest T
 }
 
 // Names lists the names of all themes.
@@ -97,20 +93,15 @@ func After(name string) string {
 	return names[(slices.Index(names, name)+1)%len(names)]
 }
 
-// Default is the name of the default theme of a terminal: our own with 256 colours or more, the
-// user's palette with fewer.
-func Default(p colorprofile.Profile) string {
-	if p >= colorprofile.ANSI256 {
-		return "mayfly"
-	}
-	return "terminal"
-}
-
-// Load loads the named theme for a terminal, the default for "". Without colours (NO_COLOR) a theme
-// consists of weights only. An unknown name or a malformed theme is an error.
+// Load loads the named theme for a terminal; "" is our own with 256 colours or more, and the user's
+// palette with fewer. Without colours (NO_COLOR) a theme consists of weights only. An unknown name or a
+// malformed theme is an error.
 func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
-	if name == "" {
-		name = Default(p)
+	switch {
+	case name == "" && p >= colorprofile.ANSI256:
+		name = "mayfly"
+	case name == "":
+		name = "terminal"
 	}
 	if p < colorprofile.ANSI {
 		return plain(name, dark, p), nil
@@ -119,7 +110,7 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 	if err != nil {
 		return nil, fmt.Errorf("there is no theme %q; choose one of %s", name, strings.Join(Names(), ", "))
 	}
-	var f file
+	var f struct{ Dark, Light roles[string] }
 	if err := toml.Unmarshal(data, &f); err != nil {
 		return nil, fmt.Errorf("reading theme %s: %w", name, err)
 	}
@@ -140,10 +131,7 @@ func Load(name string, dark bool, p colorprofile.Profile) (*Theme, error) {
 func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) {
 	th, err := Load(name, dark, p)
 	if err != nil {
-		th = &Theme{}
-		if usual, failed := Load("", dark, p); failed == nil {
-			th = usual
-		}
+		th, _ = Load("", dark, p) // it is embedded
 	}
 	if !known {
 		th.Select, th.Rest = "", ""
@@ -151,12 +139,12 @@ func For(name string, dark, known bool, p colorprofile.Profile) (*Theme, error) 
 	return th, err
 }
 
-func (t *Theme) paint(pal palette) error {
+func (t *Theme) paint(pal roles[string]) error {
 	c := &t.Colors
 	for _, r := range []struct {
 		style  *Style
 		color  *color.Color
-		value  string
+		value  string // "#rrggbb", an index of the terminal's palette, or "" for its own colour
 		back   bool
 		weight Style
 	}{
@@ -173,17 +161,33 @@ func (t *Theme) paint(pal palette) error {
 		{&t.Select, &c.Select, pal.Select, true, ""},
 		{&t.Rest, &c.Rest, pal.Rest, true, ""},
 	} {
-		sgr, col, err := parse(r.value, r.back)
-		if err != nil {
-			return err
+		*r.style = r.weight
+		if r.value == "" {
+			continue
 		}
-		if r.back && t.Profile == colorprofile.ANSI256 {
-			sgr, col = gray(col)
+		col, sgr := lipgloss.Color(r.value), ansi.Style{}
+		switch {
+		case col == lipgloss.NoColor{}:
+			return fmt.Errorf("%q is not a colour", r.value)
+		case r.back && t.Profile == colorprofile.ANSI256:
+			col = gray(col)
+			fallthrough
+		case r.back:
+			sgr = sgr.BackgroundColor(col)
+		default:
+			sgr = sgr.ForegroundColor(col)
 		}
-		*r.style, *r.color = r.weight+sgr, col
+		*r.style, *r.color = r.weight+Style(sgr.String()), col
 	}
 	t.Bright = Bold + t.Text
 	return nil
+}
+
+// gray is the gray of the 256 colours that is as light as c: the nearest other colour would be too
+// strong a background for text.
+func gray(c color.Color) color.Color {
+	level := int(color.GrayModel.Convert(c).(color.Gray).Y)
+	return ansi.IndexedColor(232 + min(23, max(0, (level-3)/10)))
 }
 
 // plain is a theme that distinguishes roles by weight alone.
@@ -195,30 +199,17 @@ func plain(name string, dark bool, p colorprofile.Profile) *Theme {
 	}
 }
 
-// parse reads "#rrggbb", a palette index from 0 to 15, or "" for the terminal's own colour.
-func parse(v string, back bool) (Style, color.Color, error) {
-	if v == "" {
-		return "", nil, nil
+// Render is the theme as package render takes it.
+func (t *Theme) Render() render.Theme {
+	c := t.Colors
+	r := render.Theme{Dark: t.Dark, Hyperlinks: true, Accent: c.Accent, Good: c.Good, Warning: c.Warn, Bad: c.Bad, Dim: c.Dim}
+	switch {
+	case t.Profile >= colorprofile.TrueColor:
+		r.Profile = layout.TrueColor
+	case t.Profile >= colorprofile.ANSI256:
+		r.Profile = layout.ANSI256
+	case t.Profile >= colorprofile.ANSI:
+		r.Profile = layout.ANSI16
 	}
-	layer := 38
-	if back {
-		layer = 48
-	}
-	if hex, ok := strings.CutPrefix(v, "#"); ok && len(hex) == 6 {
-		n, err := strconv.ParseUint(hex, 16, 24)
-		if err != nil {
-			return "", nil, fmt.Errorf("%q is not a colour", v)
-		}
-		c := color.RGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n), A: 255}
-		return Style(fmt.Sprintf("\x1b[%d;2;%d;%d;%dm", layer, c.R, c.G, c.B)), c, nil
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil || n < 0 || n > 15 {
-		return "", nil, fmt.Errorf("%q is not a colour: write #rrggbb or 0 to 15", v)
-	}
-	base := layer - 8
-	if n > 7 {
-		base, n = base+60, n-8
-	}
-	return Style(fmt.Sprintf("\x1b[%dm", base+n)), basic(v), nil
+	return r
 }
