@@ -15,7 +15,6 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
-	"mayfly/local"
 	"mayfly/message"
 	"mayfly/render"
 	"mayfly/server"
@@ -87,17 +86,7 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 		return withNext(fmt.Errorf("making a temporary folder: %w", err), "set TMPDIR to a folder that can be written to")
 	}
 	defer func() { _ = os.RemoveAll(state) }() // a process that outlives the command may still write to it
-	running, err := server.Start(ctx, server.Config{
-		HTTP:        "127.0.0.1:0",
-		SMTP:        "127.0.0.1:0",
-		LocalOnly:   true,
-		InMemory:    true,
-		StoreMemory: 16 << 20, // bursts on one machine need no more
-		Domains:     []string{local.Domain},
-		CatchAll:    true,
-		Unlimited:   true,
-		SMTPAuthAny: true,
-	})
+	running, err := server.Start(ctx, server.Private())
 	if err != nil {
 		return fmt.Errorf("starting the service: %w", err)
 	}

@@ -86,7 +86,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.KeyFile, "key-file", "", "`file` with an API key, created if it does not exist")
 	groupFlags(f, "store and keys")
 
-	f.StringSliceVar(&c.Domains, "domains", []string{"mayfly.test"}, "`list` of domains, separated by commas; an inbox gets the first unless it asks for another")
+	f.StringSliceVar(&c.Domains, "domains", []string{server.Domain}, "`list` of domains, separated by commas; an inbox gets the first unless it asks for another")
 	f.StringVar(&c.Hostname, "hostname", "", "`name` of the SMTP server (default: the machine's)")
 	f.BoolVar(&c.CatchAll, "catch-all", false, "make an inbox for mail to an unknown address")
 	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "`ID` of the API key that owns these inboxes")

@@ -28,9 +28,6 @@ var ErrNotRunning = errors.New("no local service is running: start it with `mayf
 // ErrStopped means that [Stop] ended the local service.
 var ErrStopped = errors.New("the local service was stopped by `mayfly down`")
 
-// Domain is the domain of the local service's addresses (RFC 6761 keeps .test out of the DNS).
-const Domain = "mayfly.test"
-
 // Options say where the local service keeps its data, how to start it, and how it runs. The zero
 // value finds the current user's.
 type Options struct {

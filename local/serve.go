@@ -139,7 +139,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 		SMTPListener: smtp,
 		Store:        o.StoreDir(),
 		StoreMemory:  16 << 20, // bursts on one machine need no more
-		Domains:      []string{Domain},
+		Domains:      []string{server.Domain},
 		LocalOnly:    true,
 		CatchAll:     true,
 		KeyFile:      filepath.Join(o.StoreDir(), "api-key"),

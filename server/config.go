@@ -107,6 +107,25 @@ type Config struct {
 	Log *slog.Logger // default: none
 }
 
+// Domain is the domain of a service that only this machine uses: RFC 6761 keeps .test out of the DNS.
+const Domain = "mayfly.test"
+
+// Private is the configuration of a service for one program and its tests: in memory, on free ports of
+// loopback, for mail to any address and with any SMTP login, without limits on its key.
+func Private() Config {
+	return Config{
+		HTTP:        "127.0.0.1:0",
+		SMTP:        "127.0.0.1:0",
+		LocalOnly:   true,
+		InMemory:    true,
+		StoreMemory: 16 << 20, // bursts on one machine need no more
+		Domains:     []string{Domain},
+		CatchAll:    true,
+		Unlimited:   true,
+		SMTPAuthAny: true,
+	}
+}
+
 // withDefaults fills in the limits that depend on how many files the process can open. Connections
 // must leave some for the store, which cannot work without.
 func (c Config) withDefaults() Config {
