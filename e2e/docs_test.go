@@ -216,33 +216,53 @@ func burden(t *testing.T) {
 func testGo(t *testing.T, n int) {
 	e := ciExample(t, "Go", "go")
 	p := newProject(t)
-	p.machine = p.with("GOFLAGS=-mod=mod", "GOCACHE="+goCache(t), "GOTOOLCHAIN=local")
-	p.write("go.mod", "module signup\n\ngo 1.26\n")
+	p.machine = p.with("GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "GOPROXY=off", "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOTOOLCHAIN=local", "CGO_ENABLED=0")
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write("go.sum", string(sums))
+	p.write("go.mod", "module signup\n\ngo 1.26\n\nrequire mayfly v0.0.0\n\nreplace mayfly => "+root+"\n")
 	p.write("signup_test.go", e.code)
 	p.write("app_test.go", `package signup
 
 import (
+	"os"
 	"os/exec"
 	"testing"
 )
 
-func application(t *testing.T, args ...string) {
-	t.Helper()
-	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+type application struct {
+	t        *testing.T
+	smtpAddr string
+}
+
+func startApp(t *testing.T, smtpAddr string) application { return application{t, smtpAddr} }
+
+func (a application) run(args ...string) {
+	a.t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "SMTP_ADDR="+a.smtpAddr)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		a.t.Fatalf("%v: %s", err, out)
 	}
 }
 
-func signUp(t *testing.T, address string)        { application(t, "./sign-up", address) }
-func logIn(t *testing.T, address string)         { application(t, "./log-in", address) }
-func confirm(t *testing.T, address, code string) { application(t, "./confirm", address, code) }
+func (a application) signUp(address string)        { a.run("./sign-up", address) }
+func (a application) logIn(address string)         { a.run("./log-in", address) }
+func (a application) confirm(address, code string) { a.run("./confirm", address, code) }
 `)
-	p.exec(e.command + " -count=" + strconv.Itoa(n))
+	p.exec("go test -count=" + strconv.Itoa(n))
 	p.checkConfirmed(2 * n)
 }
 
-func goCache(t *testing.T) string {
-	out, err := exec.Command("go", "env", "GOCACHE").Output()
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 var floors = [][]string{
 	{"."},
 	{"cli"},
-	{"ui", "mcp"},
+	{"ui", "mcp", "mayflytest"},
 	{"local", "message", "manual"},
 	{"server"},
 	{"service/rest", "service/smtp", "service/pebble", "service/postgres", "service/storetest"},
@@ -54,6 +54,8 @@ var boundaries = []struct {
 		never: []string{"net/http", "net/smtp", "github.com/emersion/go-smtp", "./service/rest", "./service/smtp"}},
 	{why: "a program that imports the API does not import the rest",
 		from: []string{"api", "api/watch"}, never: []string{"./assets", "./mail", "./message", "./render"}, through: true},
+	{why: "a test that needs mail does not need a terminal",
+		from: []string{"mayflytest"}, never: []string{"./ui", "./mcp", "./local", "./term", "charm.land/bubbletea/v2"}, through: true},
 	{why: "rendering has no way to the network",
 		from: []string{"render"}, never: []string{"net", "net/http", "os/exec", "./api"}, through: true},
 	{why: "a pane knows no other pane",

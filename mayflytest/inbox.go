@@ -1,0 +1,183 @@
+package mayflytest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/mail"
+	"mayfly/message"
+)
+
+// Inbox is where the mail to an address arrives.
+//
+// Each mail is returned once for each thing asked of it: all of it, its code, its link. Code, Link and
+// Next return the oldest that was not, beginning with the mail returned last. So a second Code returns
+// the next code, and Link after Code the link of the same mail.
+type Inbox struct {
+	Email string // the address
+
+	id      string
+	service *Service
+
+	mu       sync.Mutex
+	handed   watch.Handed
+	returned map[watch.Question]map[string]bool // what was handed over, by ID
+}
+
+// Inbox makes an inbox with an address of its own.
+func (s *Service) Inbox(t testing.TB) *Inbox {
+	t.Helper()
+	made, err := s.client.CreateInbox(t.Context(), api.CreateInbox{TTL: int(24 * time.Hour / time.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.inbox(made.ID, made.Email)
+}
+
+// InboxFor returns the inbox of an address that the application to test mails by itself, such as that
+// of an administrator, whatever its domain, and makes it if there is none.
+func (s *Service) InboxFor(t testing.TB, address string) *Inbox {
+	t.Helper()
+	r, err := s.server.Service().Recipient(t.Context(), address) // as for a mail to a new address
+	if err != nil {
+		t.Fatalf("making an inbox for %q: %v", address, err)
+	}
+	return s.inbox(r.InboxID, r.Address)
+}
+
+func (s *Service) inbox(id, address string) *Inbox {
+	return &Inbox{Email: address, id: id, service: s, returned: map[watch.Question]map[string]bool{watch.Message: {}, watch.Code: {}, watch.Link: {}}}
+}
+
+// Mail is a mail that has arrived.
+type Mail struct {
+	mail.Message
+	Code string // the one-time code, empty without one
+	Link string // the link that the mail asks to follow, empty without one
+}
+
+// Code returns the one-time code of the next mail that has one.
+func (in *Inbox) Code(t testing.TB) string {
+	t.Helper()
+	return in.await(t, watch.Code).Code
+}
+
+// Link returns the link that the next mail that has one asks to follow: to confirm, log in or reset a
+// password.
+func (in *Inbox) Link(t testing.TB) string {
+	t.Helper()
+	return in.await(t, watch.Link).Link
+}
+
+// Next returns the next mail.
+func (in *Inbox) Next(t testing.TB) Mail {
+	t.Helper()
+	return in.await(t, watch.Message)
+}
+
+// All returns the mails that are there now, returned before or not, the oldest first. It does not wait.
+func (in *Inbox) All(t testing.TB) []Mail {
+	t.Helper()
+	list, err := in.service.client.Messages(t.Context(), in.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]Mail, len(list.Messages))
+	for i, summary := range list.Messages {
+		object, err := in.service.client.Message(t.Context(), in.id, summary.ID)
+		if err == nil {
+			all[len(all)-1-i], err = in.open(t.Context(), object)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// open finds the code and the link as the waits do: in the API's object. The rest is from the raw mail.
+func (in *Inbox) open(ctx context.Context, object api.Message) (Mail, error) {
+	m := message.New(in.id, object)
+	code, _ := m.Mail().Code()
+	link, _ := m.Mail().Confirm()
+	m, err := m.WithRaw(ctx, in.service.client)
+	if err != nil {
+		return Mail{}, err
+	}
+	return Mail{m.Message, code.Value, link.URL}, nil
+}
+
+// await returns the next mail that has what is asked for.
+func (in *Inbox) await(t testing.TB, q watch.Question) Mail {
+	t.Helper()
+	timeout := in.service.timeout(t)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	found, err := watch.Await(ctx, in.service.client, in.id, in.after(q), watch.Match{
+		Fits: func(m api.Message) bool { return answers(q, message.New(in.id, m)) },
+		Take: func(f watch.Found) bool { return in.take(q, f) },
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(in.missing(t, q, timeout))
+	}
+	if err != nil {
+		t.Fatalf("waiting for mail to %s: %v", in.Email, err)
+	}
+	m, err := in.open(t.Context(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// answers reports whether a message has what is asked for.
+func answers(q watch.Question, m *message.Message) bool {
+	ok := true
+	switch q {
+	case watch.Code:
+		_, ok = m.Mail().Code()
+	case watch.Link:
+		_, ok = m.Mail().Confirm()
+	}
+	return ok
+}
+
+// after says which messages are considered: at first all, since the test or its application caused
+// them.
+func (in *Inbox) after(q watch.Question) watch.After {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.handed.For) == 0 {
+		return in.handed.Since(q, time.Time{})
+	}
+	return in.handed.After(q)
+}
+
+// take hands over a message unless another goroutine was faster.
+func (in *Inbox) take(q watch.Question, f watch.Found) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !in.handed.Take(q, f) {
+		return false
+	}
+	in.returned[q][f.ID] = true
+	return true
+}
+
+// beforeDeadline is how long before the deadline of a test a wait gives up: after it, `go test` ends
+// the process without a word on mail.
+const beforeDeadline = time.Second
+
+func (s *Service) timeout(t testing.TB) time.Duration {
+	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if deadline, ok := limited.Deadline(); ok {
+			return min(s.Timeout, max(0, time.Until(deadline)-beforeDeadline))
+		}
+	}
+	return s.Timeout
+}

@@ -1,0 +1,94 @@
+// Package mayflytest gives a test a mail service of its own:
+//
+//	func TestSignUp(t *testing.T) {
+//		m := mayflytest.Start(t)
+//		app := newApp(m.SMTPAddr) // the application to test sends its mail there
+//		ada := m.Inbox(t)
+//		app.SignUp(ada.Email)
+//		app.Confirm(ada.Email, ada.Code(t))
+//	}
+//
+// The service accepts mail to any address, with any login or none, on a free port of loopback. It keeps
+// mail in memory and ends with the test, so that any number of tests can run in parallel. When the test
+// has failed, its mails are written to [testing.T.ArtifactDir], which `go test -artifacts` keeps.
+//
+// A method that waits for mail fails the test if none comes in time, and shows what came instead. Like
+// [testing.T.FailNow] it must be called by the goroutine of the test.
+package mayflytest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"mayfly/api"
+	"mayfly/message"
+	"mayfly/server"
+)
+
+// Service is a running mail service.
+type Service struct {
+	SMTPAddr string // where it accepts mail, host:port
+	BaseURL  string // of its REST API, for package api and other clients
+	Key      string // the API key for it
+
+	// Timeout is how long a wait for mail may take. Start sets it to ten seconds; change it before the
+	// first wait. A wait ends sooner if the deadline of the test is near.
+	Timeout time.Duration
+
+	server *server.Server
+	client *api.Client
+}
+
+// Start starts a service, which ends with the test.
+func Start(t testing.TB) *Service {
+	t.Helper()
+	running, err := server.Start(t.Context(), server.Private())
+	if err != nil {
+		t.Fatalf("starting a mail service: %v", err)
+	}
+	s := &Service{
+		SMTPAddr: running.SMTPAddr(), BaseURL: "http://" + running.HTTPAddr(), Key: running.Key(), Timeout: 10 * time.Second, server: running,
+	}
+	t.Cleanup(func() {
+		if s.client != nil {
+			if t.Failed() {
+				s.keepMails(t)
+			}
+			s.client.CloseIdleConnections()
+		}
+		cut, cancel := context.WithCancel(context.Background())
+		cancel() // nobody is left to wait for
+		_ = running.Shutdown(cut)
+	})
+	if s.client, err = api.New(s.BaseURL, s.Key, api.Options{}); err != nil {
+		t.Fatalf("connecting to the mail service: %v", err)
+	}
+	return s
+}
+
+// keepMails writes every mail to files, as far as it can be read: the test has failed anyway.
+func (s *Service) keepMails(t testing.TB) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	inboxes, err := s.client.Inboxes(ctx)
+	if err != nil {
+		t.Logf("keeping the mails: %v", err)
+	}
+	for _, inbox := range inboxes.Inboxes {
+		list, err := s.client.Messages(ctx, inbox.ID)
+		if err != nil {
+			t.Logf("keeping the mails: %v", err)
+		}
+		for _, summary := range list.Messages {
+			m, err := message.FetchRaw(ctx, s.client, inbox.ID, summary)
+			if err == nil {
+				_, err = m.SaveAs(t.ArtifactDir(), fmt.Sprintf("%s %s %s", m.ReceivedAt.UTC().Format("20060102T150405.000Z"), inbox.Email, m.Subject))
+			}
+			if err != nil {
+				t.Logf("keeping a mail: %v", err)
+			}
+		}
+	}
+}
