@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,30 +58,67 @@ func TestPresetKey(t *testing.T) {
 	}
 }
 
-// TestDocsContainers does what Docker would do with docs/Dockerfile and with the file for Compose.
-func TestDocsContainers(t *testing.T) {
+// TestCompose does what Docker would do with docker-compose.yml, and with the file in docs/service.md that goes with it.
+func TestCompose(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	const secret = "preset-by-the-environment-0123456789"
 	store, file := filepath.Join(m.home, "store"), m.write("secret", secret)
+	type dependencies map[string]struct{ Condition string }
 	var compose struct {
-		Services map[string]struct{ Entrypoint, Command []string }
+		Services map[string]struct {
+			Image, Build, Restart string
+			Entrypoint, Command   []string
+			Ports, Volumes        []string
+			Secrets, Environment  []string
+			Logging               struct{ Driver string }
+			Attach                *bool
+			Healthcheck           struct {
+				Disable           bool
+				Test              []string
+				Interval, Timeout string
+				StartPeriod       string `yaml:"start_period"`
+			}
+			DependsOn dependencies `yaml:"depends_on"`
+		}
+		Secrets map[string]struct{ Environment string }
+		Volumes map[string]struct{}
 	}
-	text := strings.ReplaceAll(strings.Join(examples(t, "service.md", "yaml"), ""), "/run/secrets/mayfly", file)
-	if err := yaml.Unmarshal([]byte(text), &compose); err != nil {
-		t.Fatal(err)
-	}
-	dockerfile, err := os.ReadFile(filepath.Join("..", "docs", "Dockerfile"))
+	project, err := os.ReadFile(filepath.Join("..", "docker-compose.yml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// There is no HOME in the image.
-	container := m.with("HOME=", "MAYFLY_SERVE_STORE="+store)
-	for _, fixed := range []string{"MAYFLY_SERVE_STORE=/data", "MAYFLY_SERVE_HTTP=:8425", `CMD ["/mayfly", "health"]`, `ENTRYPOINT ["/mayfly", "serve"]`} {
-		if !strings.Contains(string(dockerfile), fixed) {
-			t.Errorf("the Dockerfile has no %s", fixed)
+	for _, text := range append([]string{string(project)}, examples(t, "service.md", "yaml")...) {
+		in := yaml.NewDecoder(strings.NewReader(strings.ReplaceAll(text, "/run/secrets/mayfly", file)))
+		in.KnownFields(true)
+		if err := in.Decode(&compose); err != nil {
+			t.Fatal(err)
 		}
 	}
+	for name, s := range compose.Services {
+		for on, how := range s.DependsOn {
+			healthy := len(compose.Services[on].Healthcheck.Test) > 0
+			if how.Condition != map[bool]string{true: "service_healthy", false: "service_completed_successfully"}[healthy] {
+				t.Errorf("%s waits for %s to be %s", name, on, how.Condition)
+			}
+		}
+		for _, secret := range s.Secrets {
+			if compose.Secrets[secret].Environment != "MAYFLY_API_KEY" {
+				t.Errorf("%s has the secret %s, which is not MAYFLY_API_KEY", name, secret)
+			}
+		}
+		for _, volume := range s.Volumes {
+			source, target, _ := strings.Cut(volume, ":")
+			if _, ok := compose.Volumes[source]; !ok || target != "/data" {
+				t.Errorf("%s has the volume %s", name, volume)
+			}
+		}
+	}
+	if test := compose.Services["mayfly"].Healthcheck.Test; !slices.Equal(test, []string{"CMD", "/mayfly", "health"}) {
+		t.Errorf("the health check is %q", test)
+	}
+	// There is no HOME in the image.
+	container := m.with("HOME=", "MAYFLY_SERVE_STORE="+store)
 
 	create := compose.Services["key"].Entrypoint[1:]
 	container.mustRun(create...)

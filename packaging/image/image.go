@@ -1,0 +1,186 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"debug/buildinfo"
+	"encoding/pem"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+// user is the one the service runs as, and the owner of its folder: the user that images without a
+// distribution use for this.
+const user = 65532
+
+// imageOf makes an image of a program, with what the Dockerfile gives it.
+func imageOf(program string) (v1.Image, *v1.Platform, error) {
+	b, err := readBuild(program)
+	if err != nil {
+		return nil, nil, err
+	}
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	// What does not change from release to release comes first, so that it is fetched once.
+	system, err := layerOf(systemFiles())
+	if err != nil {
+		return nil, nil, err
+	}
+	binary, err := os.ReadFile(program)
+	if err != nil {
+		return nil, nil, err
+	}
+	app, err := layerOf([]file{{name: "mayfly", mode: 0o755, content: binary}})
+	if err != nil {
+		return nil, nil, err
+	}
+	image, err = mutate.Append(image,
+		mutate.Addendum{Layer: system, History: v1.History{Created: v1.Time{Time: b.time}, CreatedBy: "certificates, user, /data"}},
+		mutate.Addendum{Layer: app, History: v1.History{Created: v1.Time{Time: b.time}, CreatedBy: "/mayfly"}},
+	)
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, nil, err
+	}
+	config = config.DeepCopy()
+	config.OS, config.Architecture = b.platform.OS, b.platform.Architecture
+	config.Created = v1.Time{Time: b.time}
+	config.Config = v1.Config{
+		User:         "65532:65532",
+		WorkingDir:   "/",
+		Volumes:      map[string]struct{}{"/data": {}},
+		ExposedPorts: map[string]struct{}{"2525/tcp": {}, "8425/tcp": {}},
+		StopSignal:   "SIGTERM",
+		Env:          []string{"MAYFLY_SERVE_STORE=/data", "MAYFLY_SERVE_HTTP=:8425", "MAYFLY_SERVE_SMTP=:2525"},
+		Entrypoint:   []string{"/mayfly", "serve"},
+		// OCI's configuration has no health check. Docker reads its own from the same place.
+		Healthcheck: &v1.HealthConfig{
+			Test:        []string{"CMD", "/mayfly", "health"},
+			Interval:    10 * time.Second,
+			Timeout:     6 * time.Second,
+			StartPeriod: 10 * time.Second,
+		},
+		Labels: map[string]string{
+			"org.opencontainers.image.title":       "Mayfly",
+			"org.opencontainers.image.description": "Temporary e-mail inboxes: the service, with SMTP and REST",
+			"org.opencontainers.image.licenses":    "MIT",
+			"org.opencontainers.image.version":     b.version,
+			"org.opencontainers.image.created":     b.time.Format(time.RFC3339),
+		},
+	}
+	if b.revision != "" {
+		config.Config.Labels["org.opencontainers.image.revision"] = b.revision
+	}
+	if strings.Contains(b.module, "/") {
+		config.Config.Labels["org.opencontainers.image.source"] = "https://" + b.module
+	}
+	image, err = mutate.ConfigFile(image, config)
+	return image, b.platform, err
+}
+
+// build is what a program says about itself.
+type build struct {
+	module, version, revision string
+	// time is that of the commit, to the second.
+	time     time.Time
+	platform *v1.Platform
+}
+
+func readBuild(program string) (*build, error) {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	setting := map[string]string{}
+	for _, s := range info.Settings {
+		setting[s.Key] = s.Value
+	}
+	if setting["GOOS"] != "linux" || setting["CGO_ENABLED"] != "0" {
+		return nil, errors.New("not a static program for Linux: build it with GOOS=linux CGO_ENABLED=0")
+	}
+	b := &build{
+		module: info.Main.Path, version: strings.Trim(info.Main.Version, "()"), revision: setting["vcs.revision"],
+		time:     time.Unix(0, 0).UTC(),
+		platform: &v1.Platform{OS: "linux", Architecture: setting["GOARCH"]},
+	}
+	if committed := setting["vcs.time"]; committed != "" {
+		if b.time, err = time.Parse(time.RFC3339, committed); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// file is a file of an image, or a folder if its name ends in a slash.
+type file struct {
+	name    string
+	mode    int64
+	owner   int
+	content []byte
+}
+
+func systemFiles() []file {
+	return []file{
+		{name: "etc/", mode: 0o755},
+		{name: "etc/group", mode: 0o644, content: []byte("mayfly:x:65532:\n")},
+		{name: "etc/passwd", mode: 0o644, content: []byte("mayfly:x:65532:65532::/data:/\n")},
+		{name: "etc/ssl/", mode: 0o755},
+		{name: "etc/ssl/certs/", mode: 0o755},
+		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, content: certificates()},
+		{name: "tmp/", mode: 0o1777},
+		{name: "data/", mode: 0o700, owner: user},
+	}
+}
+
+// certificates are Mozilla's roots of the web, as PEM. A root that is trusted with conditions is left
+// out: PEM cannot state them.
+func certificates() []byte {
+	var out bytes.Buffer
+	for root := range bundle.Roots() {
+		if root.Constraint == nil {
+			_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})
+		}
+	}
+	return out.Bytes()
+}
+
+// layerOf makes a layer of files. They have no time, so that a layer changes only if a file does.
+func layerOf(files []file) (v1.Layer, error) {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, f := range files {
+		kind := byte(tar.TypeReg)
+		if strings.HasSuffix(f.name, "/") {
+			kind = tar.TypeDir
+		}
+		header := &tar.Header{
+			Typeflag: kind, Name: f.name, Mode: f.mode, Uid: f.owner, Gid: f.owner,
+			Size: int64(len(f.content)), ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
+		}
+		if err := w.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(out.Bytes())), nil }
+	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer),
+		tarball.WithCompressionLevel(gzip.BestCompression), tarball.WithCompressedCaching)
+}
