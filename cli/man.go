@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,9 +75,8 @@ func manualOf(cmd *cobra.Command) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	// The day of the commit, so that a page is the same whenever it is written.
-	built := buildOf(debug.ReadBuildInfo())
-	day, _, _ := strings.Cut(built.Date, "T")
-	line(`.TH "%s" 1 "%s" "mayfly %s" "Mayfly"`, strings.ToUpper(manualName(cmd)), day, built.Version)
+	day, _, _ := strings.Cut(buildSetting("vcs.time"), "T")
+	line(`.TH "%s" 1 "%s" "mayfly %s" "Mayfly"`, strings.ToUpper(manualName(cmd)), day, version())
 	line(".SH NAME\n%s \\- %s", roff(manualName(cmd)), roff(cmd.Short))
 	line(".SH SYNOPSIS\n.B %s\n.SH DESCRIPTION", roff(p.usage))
 	for i, paragraph := range p.prose {

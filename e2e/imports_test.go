@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -146,8 +147,13 @@ func reachable(imports map[string]map[string]bool, from string, through bool) ma
 // tests.
 func importsByFolder(t *testing.T) map[string]map[string]bool {
 	t.Helper()
+	mod, err := os.ReadFile(filepath.Join("..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, _, _ := strings.Cut(strings.TrimPrefix(string(mod), "module "), "\n")
 	imports := map[string]map[string]bool{}
-	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -175,7 +181,7 @@ func importsByFolder(t *testing.T) map[string]map[string]bool {
 			if err != nil {
 				return err
 			}
-			if own, ok := strings.CutPrefix(name, "mayfly/"); ok {
+			if own, ok := strings.CutPrefix(name, module+"/"); ok {
 				name = "./" + own
 			}
 			imports[folder][name] = true

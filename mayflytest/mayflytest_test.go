@@ -223,7 +223,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	var stacks bytes.Buffer
 	pprof.Lookup("goroutine").WriteTo(&stacks, 1)
-	if strings.Contains(stacks.String(), "mayfly/service") {
+	if strings.Contains(stacks.String(), "/service") {
 		t.Errorf("left running:\n%s", &stacks)
 	}
 	if _, err := os.Stat(f.dir); err == nil {
