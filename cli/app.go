@@ -99,7 +99,7 @@ mayfly --base-url https://api.example`,
 		a.saveCommand(), a.rmCommand())
 	addGroup(root, "tests and agents", a.execCommand(), a.previewCommand(), a.mcpCommand())
 	addGroup(root, "service", a.upCommand(), a.downCommand(), a.serveCommand(), a.adminCommand(), a.healthCommand(), a.localServiceCommand())
-	addGroup(root, "this machine", a.keyCommand(), a.doctorCommand(), a.manCommand(), a.completionCommand())
+	addGroup(root, "this machine", a.keyCommand(), a.doctorCommand(), a.manCommand(), a.completionCommand(), a.versionCommand())
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID("this machine")
 	return root

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"io"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -106,32 +105,4 @@ func (a *app) help(w io.Writer, cmd *cobra.Command) error {
 	out := &colorprofile.Writer{Forward: w, Profile: a.colorProfile()}
 	_, err := io.WriteString(out, pageOf(cmd).terminal(a.columns()))
 	return err
-}
-
-// version is the module's version, else the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	if commit := buildSetting("vcs.revision"); len(commit) >= 12 {
-		return "built from " + commit[:12]
-	}
-	return "built from source"
-}
-
-// buildSetting is a setting of the build, "" if it is not known.
-func buildSetting(key string) string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	n := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == key })
-	if n < 0 {
-		return ""
-	}
-	return info.Settings[n].Value
 }

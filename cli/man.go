@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,8 +76,9 @@ func manualOf(cmd *cobra.Command) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	// The day of the commit, so that a page is the same whenever it is written.
-	day, _, _ := strings.Cut(buildSetting("vcs.time"), "T")
-	line(`.TH "%s" 1 "%s" "mayfly %s" "Mayfly"`, strings.ToUpper(manualName(cmd)), day, version())
+	built := buildOf(debug.ReadBuildInfo())
+	day, _, _ := strings.Cut(built.Date, "T")
+	line(`.TH "%s" 1 "%s" "mayfly %s" "Mayfly"`, strings.ToUpper(manualName(cmd)), day, built.Version)
 	line(".SH NAME\n%s \\- %s", roff(manualName(cmd)), roff(cmd.Short))
 	line(".SH SYNOPSIS\n.B %s\n.SH DESCRIPTION", roff(p.usage))
 	for i, paragraph := range p.prose {
