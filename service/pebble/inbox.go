@@ -155,7 +155,7 @@ func (s *Store) address(address string) (keyID, inboxID string, err error) {
 
 // InboxByAddress implements service.Store. It does not count the messages.
 func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inbox, error) {
-	return s.addresses.get(address, func() (service.Inbox, error) {
+	in, err := s.addresses.get(address, func() (service.Inbox, error) {
 		keyID, id, err := s.address(address)
 		if err != nil {
 			return service.Inbox{}, err
@@ -166,6 +166,10 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 		}
 		return in, err
 	})
+	if err != nil {
+		s.took(err) // mail for it is refused
+	}
+	return in, err
 }
 
 // Inboxes implements service.Store.

@@ -86,7 +86,7 @@ type Server struct {
 	metrics *metrics
 	guesses *clients.Guesses // of keys
 
-	unavailable rate.Sometimes // limits how often an unavailable store is logged
+	unavailable rate.Sometimes // limits how often an unavailable or damaged store is logged
 
 	held     heldRequests
 	draining context.Context // done once Shutdown is called
@@ -123,7 +123,7 @@ func New(svc Service, o Options) *Server {
 		guesses:     clients.NewGuesses(o.MaxGuesses, o.Log, "keys"),
 		cache:       newAnswerCache(o.CacheBytes),
 		large:       newLargeAnswers(o.LargeBytes),
-		unavailable: rate.Sometimes{Interval: time.Second},
+		unavailable: rate.Sometimes{Interval: time.Minute},
 		held:        heldRequests{max: o.MaxHeld, maxPerKey: o.MaxHeldPerKey, byKey: map[string]int{}},
 		fresh:       map[net.Conn]struct{}{},
 	}
@@ -314,8 +314,8 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 	logError := func() {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
 	}
-	switch {
-	case service.ErrorCode(err) == service.Unavailable:
+	switch code := service.ErrorCode(err); {
+	case code == service.Unavailable || code == service.Damaged:
 		s.unavailable.Do(logError) // not once for each of many clients
 	case status >= 500:
 		logError()
