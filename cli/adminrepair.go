@@ -21,7 +21,7 @@ func (a *app) adminStoreCheck() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := server.CheckStore(cmd.Context(), args[0])
 			a.printReport(r, err)
-			if err == nil && (len(r.Damage) > 0 || r.LostMessages > 0) {
+			if err == nil && (len(r.Damage) > 0 || r.LostKeys > 0 || r.LostMessages > 0) {
 				err = fmt.Errorf("the store is damaged: restore a backup, or save what is left: mayfly admin store repair %s --to NEW", render.Clean(args[0]))
 			}
 			return err
@@ -61,13 +61,13 @@ func (a *app) printReport(r server.StoreReport, err error) {
 	}
 	fmt.Fprintf(a.env.Stdout, "whole: %s, %s, %s\n", english.Plural(r.Keys, "key", ""),
 		english.Plural(r.Inboxes, "inbox", "inboxes"), english.Plural(r.Messages, "message", ""))
-	if r.LostInboxes == 0 && r.LostMessages == 0 && !r.Unknown {
+	if r.LostKeys == 0 && r.LostInboxes == 0 && r.LostMessages == 0 && !r.Unknown {
 		return
 	}
 	more := ""
 	if r.Unknown {
 		more = ", and perhaps more"
 	}
-	fmt.Fprintf(a.env.Stdout, "lost: %s, %s%s\n",
+	fmt.Fprintf(a.env.Stdout, "lost: %s, %s, %s%s\n", english.Plural(r.LostKeys, "key", ""),
 		english.Plural(r.LostInboxes, "inbox", "inboxes"), english.Plural(r.LostMessages, "message", ""), more)
 }

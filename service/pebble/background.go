@@ -3,13 +3,11 @@ package pebble
 import (
 	"bytes"
 	"errors"
-	"path"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/time/rate"
 
 	"mayfly/service"
@@ -101,21 +99,6 @@ func (b *background) pause(s *streak) {
 	case <-b.stop:
 	}
 }
-
-// slowed is a file system in which flushes pause.
-type slowed struct {
-	vfs.FS
-	background *background
-}
-
-func (s slowed) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if ext := path.Ext(name); ext == ".sst" || ext == ".blob" {
-		s.background.pause(&s.background.flush)
-	}
-	return s.FS.Create(name, c)
-}
-
-func (s slowed) Unwrap() vfs.FS { return s.FS }
 
 // scheduler lets the database do one compaction at a time, and none while compactions pause. It is
 // the database's own without the part that looks ten times a second whether more may run, which only

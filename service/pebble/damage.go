@@ -18,13 +18,35 @@ func (s *Store) logDamage(info pebbledb.DataCorruptionInfo) {
 	}
 }
 
+// text returns an error in a line, without what the database adds for its own developers.
+func text(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n<corruption detail carrier>")
+	return line
+}
+
 // hint adds what to do to an error of opening the database, unless it is an error of the system.
 func hint(dir string, err error) error {
 	var path *fs.PathError
-	if vfs.IsNoSpaceError(err) || errors.As(err, &path) {
+	if vfs.IsNoSpaceError(err) || errors.As(err, &path) || errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	return fmt.Errorf("%w: if a file was damaged or removed, %s", err, advice(dir))
+	return fmt.Errorf("%s: if a file was damaged or removed, %s", text(err), advice(dir))
+}
+
+// DamageError says that a store was not opened, since something is missing or cannot be read.
+type DamageError struct {
+	Dir    string
+	Damage []string // a line each
+}
+
+// Error implements error.
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("%s: %s", strings.Join(e.Damage, "; "), advice(e.Dir))
+}
+
+// advice says what to do about a damaged store.
+func advice(dir string) string {
+	return fmt.Sprintf("restore a backup, or save what is left: mayfly admin store repair %s --to NEW", dir)
 }
 
 var errFile = errors.New("a file of bodies is damaged or missing")

@@ -157,6 +157,29 @@ func outcome(t *testing.T, dir string, in service.Inbox, messages int) string {
 	return "whole"
 }
 
+// A store whose addresses cannot be read opens, since other tables may be whole, and says that it
+// takes no mail.
+func TestDamagedAddressesAreNotReady(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := Open(dir, Options{Log: testLog(t)})
+	must(t, err)
+	in := testInbox(t, s, "ada")
+	must(t, s.db.Flush())
+	must(t, s.Close())
+	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	must(t, err)
+	for _, table := range tables {
+		must(t, damages["flipped at the start"](table))
+	}
+	s, err = Open(dir, Options{Log: testLog(t)})
+	must(t, err)
+	_, err = s.InboxByAddress(t.Context(), in.Address)
+	wantCode(t, err, service.Damaged)
+	wantCode(t, s.Ready(t.Context()), service.Unavailable)
+	must(t, s.Close())
+}
+
 // What can be read of a damaged store is saved, and what is lost is counted.
 func TestRepair(t *testing.T) {
 	t.Parallel()
@@ -197,6 +220,33 @@ func TestRepair(t *testing.T) {
 		}
 		must(t, acknowledged(t, s, in, "goes on"))
 	})
+}
+
+// A log that was closed and whose end is damaged is not opened, and said to be damaged.
+func TestEndOfAClosedLog(t *testing.T) {
+	t.Parallel()
+	killed, _, messages := killedStore(t)
+	logs, err := filepath.Glob(filepath.Join(killed, "*"+logExt))
+	must(t, err)
+	for _, damage := range []string{"short of a byte", "flipped in the last byte"} {
+		dir := filepath.Join(t.TempDir(), "store")
+		must(t, os.CopyFS(dir, os.DirFS(killed)))
+		must(t, edit(filepath.Join(dir, filepath.Base(logs[len(logs)-2])), func(b []byte) []byte {
+			if damage == "short of a byte" {
+				return b[:len(b)-1]
+			}
+			b[len(b)-1] ^= 0x10
+			return b
+		}))
+		r, err := Check(t.Context(), dir)
+		must(t, err)
+		if len(r.Damage) != 1 || r.Messages != messages {
+			t.Errorf("%s: check says %+v", damage, r)
+		}
+		if _, err := Open(dir, Options{Log: testLog(t)}); !errors.As(err, new(*DamageError)) {
+			t.Errorf("%s: opened: %v", damage, err)
+		}
+	}
 }
 
 // digest describes the files of a folder.

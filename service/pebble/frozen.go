@@ -2,6 +2,7 @@ package pebble
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,58 +10,92 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cockroachdb/errors/oserror"
 	pebbledb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/objstorage"
 	"github.com/cockroachdb/pebble/v2/record"
+	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
 // frozen is the folder of a damaged store as the database can read it. The folder itself is not
 // changed: what differs is in memory.
 type frozen struct {
 	vfs.FS
-	dir   string
-	files map[string][]byte // by name; nil: is not shown
+	dir string
+
+	mu        sync.Mutex
+	files     map[string][]byte // by name; nil: is not shown
+	damage    map[string]bool   // names of files that cannot be read, or not all of them
+	tableLost bool
 }
 
 // freeze returns the folder with its markers, without options, which are of no use for reading, and
-// with those records of its logs that are whole.
+// with what is whole of its manifest and logs.
 func freeze(disk vfs.FS, dir string, f *folder) (*frozen, error) {
-	z := &frozen{FS: disk, dir: dir, files: make(map[string][]byte)}
+	if len(f.edits) == 0 {
+		return nil, fmt.Errorf("nothing can be read without a %s* or its copy", manifestPrefix)
+	}
+	z := &frozen{FS: errorfs.Wrap(disk, readOnly{}), dir: dir, damage: make(map[string]bool), files: map[string][]byte{
+		f.manifest:                            f.edits,
+		markerPrefix + "000001." + f.manifest: {},
+		fmt.Sprintf("marker.format-version.000001.%03d", pebbledb.FormatValueSeparation): {},
+	}}
 	for _, name := range f.files {
-		if strings.HasPrefix(name, "OPTIONS-") || strings.HasPrefix(name, "marker.") {
+		switch {
+		case strings.HasPrefix(name, "OPTIONS-") || strings.HasPrefix(name, "marker.") && z.files[name] == nil:
 			z.files[name] = nil
+		case path.Ext(name) == logExt && numberOf(name) >= f.firstLog:
+			b, err := readAll(disk, disk.PathJoin(dir, name))
+			if err != nil {
+				return nil, fmt.Errorf("read %s: %w", name, err)
+			}
+			var whole bytes.Buffer
+			w := record.NewWriter(&whole)
+			eachRecord(b, numberOf(name), func(rec []byte) { _, err = w.WriteRecord(rec) })
+			if err = errors.Join(err, w.Close()); err != nil {
+				return nil, err
+			}
+			z.files[name] = whole.Bytes()
 		}
-	}
-	if f.manifest == "" {
-		return nil, fmt.Errorf("no %s* is left: nothing can be read without one", manifestPrefix)
-	}
-	z.files[markerPrefix+"000001."+f.manifest] = []byte{}
-	z.files[fmt.Sprintf("marker.format-version.000001.%03d", pebbledb.FormatValueSeparation)] = []byte{}
-	for _, name := range f.files {
-		if path.Ext(name) != logExt || numberOf(name) < f.firstLog {
-			continue
-		}
-		b, err := z.salvageLog(name)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
-		z.files[name] = b
 	}
 	return z, nil
 }
 
-// salvageLog returns a log of the whole records of a log.
-func (z *frozen) salvageLog(name string) ([]byte, error) {
-	b, err := readAll(z.FS, z.FS.PathJoin(z.dir, name))
-	if err != nil {
-		return nil, err
+func (z *frozen) damaged(path string) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.damage[z.PathBase(path)] = true
+}
+
+// loseTable puts an empty table in place of one of which nothing can be read: it would hide what
+// others have of the same keys.
+func (z *frozen) loseTable(name string) {
+	z.damaged(name)
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.files[name], z.tableLost = emptyTable(), true
+}
+
+// cut shows no more of tables than the database has written.
+func (z *frozen) cut(tables []pebbledb.SSTableInfo) error {
+	for _, t := range tables {
+		name := fmt.Sprintf("%06d.sst", uint64(t.BackingSSTNum))
+		info, err := z.Stat(z.PathJoin(z.dir, name))
+		if err != nil || t.Virtual || info.Size() <= int64(t.Size) || z.files[name] != nil {
+			continue
+		}
+		b, err := readAll(z.FS, z.PathJoin(z.dir, name))
+		if err != nil {
+			return err
+		}
+		z.damaged(name)
+		z.files[name] = b[:t.Size]
 	}
-	var out bytes.Buffer
-	w := record.NewWriter(&out)
-	eachRecord(b, uint32(numberOf(name)), func(rec []byte) { _, err = w.WriteRecord(rec) })
-	return out.Bytes(), errors.Join(err, w.Close())
+	return nil
 }
 
 func (z *frozen) List(dir string) ([]string, error) {
@@ -78,45 +113,67 @@ func (z *frozen) List(dir string) ([]string, error) {
 }
 
 func (z *frozen) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
-	b, changed := z.files[z.PathBase(name)]
-	if !changed || z.PathDir(name) != z.dir {
-		return z.FS.Open(name, o...)
+	if path.Ext(name) == ".sst" && checkTable(z.open(name)) != nil {
+		z.loseTable(z.PathBase(name))
 	}
-	if b == nil {
+	return z.open(name, o...)
+}
+
+func (z *frozen) open(name string, o ...vfs.OpenOption) (vfs.File, error) {
+	z.mu.Lock()
+	b, changed := z.files[z.PathBase(name)]
+	z.mu.Unlock()
+	switch {
+	case !changed || z.PathDir(name) != z.dir:
+		return z.FS.Open(name, o...)
+	case b == nil:
 		return nil, oserror.ErrNotExist
 	}
 	return vfs.NewMemFile(b), nil
 }
 
 func (z *frozen) Stat(name string) (vfs.FileInfo, error) {
-	if _, changed := z.files[z.PathBase(name)]; !changed || z.PathDir(name) != z.dir {
-		return z.FS.Stat(name)
-	}
-	f, err := z.Open(name)
+	f, err := z.open(name)
 	if err != nil {
 		return nil, err
 	}
-	return f.Stat()
+	info, err := f.Stat()
+	return info, errors.Join(err, f.Close())
 }
 
-// What would change the folder fails.
+func (z *frozen) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
 
-func (z *frozen) Create(string, vfs.DiskWriteCategory) (vfs.File, error) {
-	return nil, fs.ErrPermission
+// readOnly makes what would change the folder fail.
+type readOnly struct{}
+
+func (readOnly) String() string { return "read only" }
+func (readOnly) MaybeError(op errorfs.Op) error {
+	if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+		return fs.ErrPermission
+	}
+	return nil
 }
 
-func (z *frozen) OpenReadWrite(string, vfs.DiskWriteCategory, ...vfs.OpenOption) (vfs.File, error) {
-	return nil, fs.ErrPermission
+// checkTable returns an error if it cannot be read where the keys of a table are.
+func checkTable(f vfs.File, err error) error {
+	if err != nil {
+		return err
+	}
+	readable, err := sstable.NewSimpleReadable(f)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	r, err := sstable.NewReader(context.Background(), readable, sstable.ReaderOptions{})
+	if err != nil {
+		return errors.Join(err, readable.Close())
+	}
+	_, err = r.Layout()
+	return errors.Join(err, r.Close())
 }
 
-func (z *frozen) ReuseForWrite(string, string, vfs.DiskWriteCategory) (vfs.File, error) {
-	return nil, fs.ErrPermission
+func emptyTable() []byte {
+	var table objstorage.MemObj
+	w := sstable.NewWriter(&table, sstable.WriterOptions{})
+	_ = w.Close() // writes to memory
+	return table.Data()
 }
-
-func (z *frozen) Link(string, string) error          { return fs.ErrPermission }
-func (z *frozen) Rename(string, string) error        { return fs.ErrPermission }
-func (z *frozen) Remove(string) error                { return fs.ErrPermission }
-func (z *frozen) RemoveAll(string) error             { return fs.ErrPermission }
-func (z *frozen) MkdirAll(string, fs.FileMode) error { return fs.ErrPermission }
-func (z *frozen) Lock(string) (io.Closer, error)     { return io.NopCloser(nil), nil }
-func (z *frozen) Unwrap() vfs.FS                     { return z.FS }

@@ -1,11 +1,11 @@
 package pebble
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"maps"
 	"path"
 	"slices"
@@ -23,19 +23,19 @@ const inventoryName = "INVENTORY"
 
 // contents is what must be there. It never says more than is on disk, whatever was lost in a crash.
 type contents struct {
-	manifest string           // name of the current manifest; empty: there is none yet
-	sizes    map[string]int64 // bytes synced of that manifest and of logs, by name
+	generation uint64           // counts what was written; 0: nobody has said yet
+	manifest   string           // name of the current manifest; empty: there is none yet
+	sizes      map[string]int64 // bytes synced of that manifest and of logs, by name
 }
 
 // inventory writes contents, without a sync, each time a log is synced. It has two slots that are
 // written in turn, so that one of them is whole at any time.
 type inventory struct {
-	mu         sync.Mutex
-	file       vfs.File
-	generation uint64 // counts what was written
-	now        contents
-	fresh      contents // of files that a crash may remove, since the folder was not synced
-	failed     error    // the first failed write
+	mu     sync.Mutex
+	file   vfs.File
+	now    contents
+	next   string // manifest that is the current one when the folder has been synced
+	failed error  // the first failed write
 }
 
 const (
@@ -49,59 +49,40 @@ var (
 	errNoInventory = errors.New("it is missing or empty")
 )
 
-func newContents() contents { return contents{sizes: make(map[string]int64)} }
-
-// readInventory returns what must be in a folder, and which generation of it was read, 0 if nobody
-// has said yet.
-func readInventory(disk vfs.FS, dir string) (contents, uint64, error) {
-	f, err := disk.Open(disk.PathJoin(dir, inventoryName))
-	if oserror.IsNotExist(err) {
-		return newContents(), 0, nil
+// readInventory returns what must be in a folder.
+func readInventory(disk vfs.FS, dir string) (found contents, err error) {
+	b, err := readAll(disk, disk.PathJoin(dir, inventoryName))
+	if err != nil && !oserror.IsNotExist(err) {
+		return contents{}, fmt.Errorf("read the %s: %w", inventoryName, err)
 	}
-	if err != nil {
-		return contents{}, 0, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	found, newest, damaged := newContents(), uint64(0), false
-	for slot := range int64(2) {
-		b := make([]byte, slotSize)
-		if _, err := f.ReadAt(b, slot*slotDistance); err != nil && err != io.EOF {
-			return contents{}, 0, err
-		}
-		c, generation, err := decodeContents(b)
-		damaged = damaged || err != nil
-		if generation > newest {
-			found, newest = c, generation
+	found.sizes, err = make(map[string]int64), nil
+	b = append(b, make([]byte, slotDistance+slotSize)...) // may be shorter
+	for slot := range 2 {
+		c, serr := decodeContents(b[slot*slotDistance:])
+		if err = errors.Join(err, serr); c.generation > found.generation {
+			found = c
 		}
 	}
-	if newest == 0 && damaged {
-		return found, 0, errInventory
+	if found.generation > 0 {
+		err = nil
 	}
-	return found, newest, nil
+	return found, err
 }
 
 // openInventory opens the inventory for writing, to go on from what was read.
-func openInventory(disk vfs.FS, dir string, read contents, generation uint64) (*inventory, error) {
+func openInventory(disk vfs.FS, dir string, read contents) (*inventory, error) {
 	f, err := disk.OpenReadWrite(disk.PathJoin(dir, inventoryName), vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return nil, err
 	}
-	return &inventory{file: f, generation: generation, now: read, fresh: newContents()}, nil
-}
-
-// created records a file that was created, or now has this name.
-func (i *inventory) created(name string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	delete(i.now.sizes, name)
-	i.fresh.sizes[name] = 0
+	return &inventory{file: f, now: read}, nil
 }
 
 // chosen records that a manifest becomes the current one.
 func (i *inventory) chosen(manifest string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.fresh.manifest = manifest
+	i.next = manifest
 }
 
 // removed is called before a file is removed.
@@ -109,41 +90,27 @@ func (i *inventory) removed(name string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.now.sizes, name)
-	delete(i.fresh.sizes, name)
 }
 
 // synced records that so many bytes of a file are on disk.
 func (i *inventory) synced(name string, size int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if _, ok := i.fresh.sizes[name]; ok {
-		i.fresh.sizes[name] = size
-		return
-	}
 	i.now.sizes[name] = size
 	i.write()
 }
 
-// syncFolder calls sync, which syncs the folder, and records that the files created before are on
-// disk.
+// syncFolder calls sync, which syncs the folder: what was chosen before is on disk then.
 func (i *inventory) syncFolder(sync func() error) error {
 	i.mu.Lock()
-	names, manifest := slices.Collect(maps.Keys(i.fresh.sizes)), i.fresh.manifest
+	chosen := i.next
 	i.mu.Unlock()
 	if err := sync(); err != nil {
 		return err
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, name := range names {
-		if size, ok := i.fresh.sizes[name]; ok {
-			i.now.sizes[name] = size
-			delete(i.fresh.sizes, name)
-		}
-	}
-	if manifest != "" {
-		i.now.manifest = manifest
-	}
+	i.now.manifest = cmp.Or(chosen, i.now.manifest)
 	i.write()
 	i.note(i.file.SyncData())
 	return nil
@@ -152,9 +119,8 @@ func (i *inventory) syncFolder(sync func() error) error {
 // write writes the next slot. What is written tells nothing that is not on disk, so that nobody has
 // to wait until it is there, too.
 func (i *inventory) write() {
-	i.generation++
-	b := i.now.encode(i.generation)
-	_, err := i.file.WriteAt(b, int64(i.generation%2)*slotDistance)
+	i.now.generation++
+	_, err := i.file.WriteAt(i.now.encode(), int64(i.now.generation%2)*slotDistance)
 	i.note(err)
 }
 
@@ -178,19 +144,18 @@ func takeInventory(disk vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	c := newContents()
-	c.manifest = found.manifest
+	c := contents{manifest: found.manifest, sizes: map[string]int64{found.manifest: int64(len(found.edits))}}
 	for _, name := range found.files {
-		if name != found.manifest && path.Ext(name) != logExt {
+		if path.Ext(name) != logExt {
 			continue
 		}
 		b, err := readAll(disk, disk.PathJoin(dir, name))
 		if err != nil {
 			return err
 		}
-		c.sizes[name], _ = intactSize(b, logNumber(name))
+		c.sizes[name] = eachRecord(b, numberOf(name), func([]byte) {}).intact
 	}
-	i, err := openInventory(disk, dir, c, 0)
+	i, err := openInventory(disk, dir, c)
 	if err != nil {
 		return err
 	}
@@ -199,9 +164,9 @@ func takeInventory(disk vfs.FS, dir string) error {
 }
 
 // encode returns a slot. Of more logs than fit it has the newest.
-func (c contents) encode(generation uint64) []byte {
+func (c contents) encode() []byte {
 	var w writer
-	w.number(int64(generation))
+	w.number(int64(c.generation))
 	w.string(c.manifest)
 	w.number(c.sizes[c.manifest])
 	logs := slices.SortedFunc(maps.Keys(c.sizes), func(a, b string) int { return -strings.Compare(a, b) })
@@ -219,27 +184,20 @@ func (c contents) encode(generation uint64) []byte {
 }
 
 // decodeContents returns generation 0 for a slot that was never written.
-func decodeContents(b []byte) (c contents, generation uint64, err error) {
-	c = newContents()
-	size := binary.BigEndian.Uint32(b[4:])
-	if size == 0 && binary.BigEndian.Uint32(b) == 0 {
-		return c, 0, nil
+func decodeContents(b []byte) (contents, error) {
+	sum, size := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
+	if size == 0 && sum == 0 {
+		return contents{}, nil
 	}
-	if size > slotSize-slotHeader || crc32.ChecksumIEEE(b[4:slotHeader+size]) != binary.BigEndian.Uint32(b) {
-		return c, 0, errInventory
+	if size > slotSize-slotHeader || crc32.ChecksumIEEE(b[4:slotHeader+size]) != sum {
+		return contents{}, errInventory
 	}
 	r := reader{b: b[slotHeader : slotHeader+size]}
-	generation = uint64(r.number())
-	c.manifest = r.string()
-	if n := r.number(); c.manifest != "" {
-		c.sizes[c.manifest] = n
-	}
+	c := contents{generation: uint64(r.number()), manifest: r.string(), sizes: make(map[string]int64)}
+	c.sizes[c.manifest] = r.number()
 	for len(r.b) > 0 {
 		name := r.string()
 		c.sizes[name] = r.number()
 	}
-	if r.err != nil {
-		return newContents(), 0, fmt.Errorf("%w: %w", errInventory, r.err)
-	}
-	return c, generation, nil
+	return c, r.err
 }

@@ -17,9 +17,9 @@ import (
 type Report struct {
 	Damage []string // what is missing or cannot be read, a line each
 
-	Keys, Inboxes, Messages   int  // that are whole
-	LostInboxes, LostMessages int  // of which is known that they were there
-	Unknown                   bool // whether more is lost is not known
+	Keys, Inboxes, Messages             int  // that are whole
+	LostKeys, LostInboxes, LostMessages int  // of which is known that they were there
+	Unknown                             bool // whether more is lost is not known
 }
 
 // Check reads all of a store that no process has open, and changes nothing in its folder.
@@ -44,36 +44,28 @@ func Repair(ctx context.Context, dir, to string) (Report, error) {
 	return r, nil
 }
 
-func repair(ctx context.Context, dir, to string) (Report, error) {
+func repair(ctx context.Context, dir, to string) (r Report, err error) {
 	s, err := Open(to, Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		return Report{}, err
+		return r, err
 	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	batch := s.db.NewBatch()
-	write := func() error {
-		err := batch.Commit(pebbledb.NoSync)
-		batch = s.db.NewBatch()
-		return err
-	}
-	r, err := salvage(ctx, dir, func(key, value []byte) error {
+	r, err = salvage(ctx, dir, func(key, value []byte) error {
 		if err := batch.Set(key, value, nil); err != nil || batch.Len() < groupBytes {
 			return err
 		}
-		return write()
+		err := batch.Commit(pebbledb.NoSync)
+		batch = s.db.NewBatch()
+		return err
 	})
-	if err == nil {
-		err = write()
+	if err != nil {
+		return r, err
 	}
-	if err == nil {
-		err = s.views.advance(s.db)
+	if err := errors.Join(batch.Commit(pebbledb.NoSync), s.views.advance(s.db), s.index(ctx)); err != nil {
+		return r, err
 	}
-	if err == nil {
-		err = s.index(ctx)
-	}
-	if err == nil {
-		err = s.db.Flush()
-	}
-	return r, errors.Join(err, s.Close())
+	return r, s.db.Flush()
 }
 
 // index adds what leads to inboxes and keys, if it is missing.
@@ -132,12 +124,12 @@ func salvage(ctx context.Context, dir string, visit func(key, value []byte) erro
 		r.Damage = append(r.Damage, inventoryName+": "+found.unknown.Error()+", and whether logs are missing is not known")
 	}
 	files, err := freeze(disk, dir, found)
+	if err == nil {
+		v := &salvager{report: &r, visit: visit, inboxes: make(map[string]bool), owners: make(map[string]bool)}
+		err = v.run(ctx, files, dir)
+	}
 	if err != nil {
-		return r, err
+		err = fmt.Errorf("read the store in %s: %s", dir, text(err))
 	}
-	v := &salvager{report: &r, visit: visit, inboxes: make(map[string]bool), damaged: make(map[string]bool)}
-	if err := v.run(ctx, files, dir); err != nil {
-		return r, fmt.Errorf("read the store in %s: %w", dir, err)
-	}
-	return r, nil
+	return r, err
 }

@@ -2,20 +2,16 @@ package pebble
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"sync"
+	"strings"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
-	"github.com/cockroachdb/pebble/v2/sstable"
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // salvager reads a store as far as it can.
@@ -24,9 +20,7 @@ type salvager struct {
 	store   *Store
 	visit   func(key, value []byte) error
 	inboxes map[string]bool // IDs of those that can be read
-
-	mu      sync.Mutex
-	damaged map[string]bool // names of files
+	owners  map[string]bool // IDs of keys that have inboxes, and were not read
 
 	// The inbox whose messages are being read:
 	inbox         []byte          // what their keys begin with
@@ -45,159 +39,78 @@ func (v *salvager) run(ctx context.Context, files *frozen, dir string) (err erro
 	defer v.store.cache.Unref()
 	options := v.store.databaseOptions(sizeOf(files, dir), uint64(o.Memory)/4)
 	options.FS, options.ReadOnly, options.DisableConsistencyCheck = files, true, true
-	options.EventListener.DataCorruption = func(i pebbledb.DataCorruptionInfo) { v.damage(i.Path) }
+	options.EventListener.DataCorruption = func(i pebbledb.DataCorruptionInfo) { files.damaged(i.Path) }
 	options.EnsureDefaults()
-	if err := v.open(ctx, files, dir, options); err != nil {
+	if err := v.open(files, dir, options); err != nil {
 		return err
 	}
 	err = v.readAll(ctx)
 	if cerr := v.store.closeDatabase(); err == nil {
 		err = cerr
 	}
-	for _, name := range slices.Sorted(maps.Keys(v.damaged)) {
+	v.report.LostKeys = len(v.owners)
+	v.report.Unknown = v.report.Unknown || files.tableLost
+	for _, name := range slices.Sorted(maps.Keys(files.damage)) {
 		v.report.Damage = append(v.report.Damage, name+" cannot be read, or not all of it")
 	}
 	return err
 }
 
-// open opens the database with empty tables in place of those of which nothing can be read: they would
-// hide what other tables have of the same keys.
-func (v *salvager) open(ctx context.Context, files *frozen, dir string, options *pebbledb.Options) (err error) {
+// missingTable is in the error of listing tables. It names one.
+var missingTable = regexp.MustCompile(`file (\d+) \(type sstable\) unknown`)
+
+// open opens the database without the tables that are missing.
+func (v *salvager) open(files *frozen, dir string, options *pebbledb.Options) (err error) {
 	for {
 		if v.store.db, err = pebbledb.Open(dir, options); err != nil {
 			return err
 		}
-		bad, err := v.badTables(ctx, files, dir, options)
-		if err != nil || len(bad) == 0 {
+		tables, err := v.store.db.SSTables()
+		if err == nil {
+			return files.cut(slices.Concat(tables...))
+		}
+		missing := missingTable.FindStringSubmatch(err.Error())
+		if missing == nil {
 			return err
 		}
-		v.report.Unknown = true
-		for _, name := range bad {
-			v.damage(name)
-			if files.files[name], err = emptyTable(options); err != nil {
-				return err
-			}
-		}
+		files.loseTable(missing[1] + ".sst")
 		if err := v.store.db.Close(); err != nil {
 			return err
 		}
 	}
 }
 
-// missingTable is in the error of listing tables. It names one.
-var missingTable = regexp.MustCompile(`file (\d+) \(type sstable\) unknown`)
-
-// badTables returns the names of tables of which nothing can be read.
-func (v *salvager) badTables(ctx context.Context, files *frozen, dir string, o *pebbledb.Options) (bad []string, err error) {
-	tables, err := v.store.db.SSTables()
-	if err != nil {
-		missing := missingTable.FindStringSubmatch(err.Error())
-		if missing == nil {
-			return nil, err
-		}
-		return []string{missing[1] + ".sst"}, nil
-	}
-	for _, t := range slices.Concat(tables...) {
-		name := fmt.Sprintf("%06d.sst", uint64(t.BackingSSTNum))
-		if checkTable(ctx, files, files.PathJoin(dir, name), o) != nil {
-			bad = append(bad, name)
-		}
-	}
-	return bad, nil
-}
-
-// checkTable returns an error if it cannot be read where the keys of a table are.
-func checkTable(ctx context.Context, files vfs.FS, name string, o *pebbledb.Options) error {
-	f, err := files.Open(name)
-	if err != nil {
-		return err
-	}
-	readable, err := sstable.NewSimpleReadable(f)
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	r, err := sstable.NewReader(ctx, readable, o.MakeReaderOptions())
-	if err != nil {
-		return errors.Join(err, readable.Close())
-	}
-	_, err = r.Layout()
-	return errors.Join(err, r.Close())
-}
-
-func emptyTable(o *pebbledb.Options) ([]byte, error) {
-	const name = "empty"
-	disk := vfs.NewMem()
-	f, err := disk.Create(name, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return nil, err
-	}
-	w := sstable.NewWriter(objstorageprovider.NewFileWritable(f), o.MakeWriterOptions(0, o.FormatMajorVersion.MaxTableFormat()))
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return readAll(disk, name)
-}
-
-func (v *salvager) damage(path string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.damaged[filepath.Base(path)] = true
-}
-
 // readAll reads everything, in the order of the keys.
-func (v *salvager) readAll(ctx context.Context) error {
-	for next := []byte{0}; next != nil; {
-		last, more, err := v.readFrom(ctx, next)
-		if err != nil {
-			return err
-		}
-		switch next = nil; more {
-		case valueDamaged:
-			next = append(last, 0)
-		case keysDamaged:
-			v.report.Unknown = true
-			next = v.beyond(last)
-		}
+func (v *salvager) readAll(ctx context.Context) (err error) {
+	for next := []byte{0}; next != nil && err == nil; {
+		next, err = v.readFrom(ctx, next)
 	}
 	v.endInbox()
-	return nil
+	return err
 }
 
-// What ends the reading of a range of keys.
-type ending int
-
-const (
-	allRead      ending = iota
-	valueDamaged        // the value of the last key cannot be read
-	keysDamaged         // what follows the last key cannot be read
-)
-
-// readFrom reads from a key until something cannot be read, and returns the last key before.
-func (v *salvager) readFrom(ctx context.Context, start []byte) (last []byte, end ending, err error) {
-	last = start
+// readFrom reads from a key until something cannot be read, and returns the key to go on from, or nil
+// at the end.
+func (v *salvager) readFrom(ctx context.Context, start []byte) (next []byte, err error) {
+	last := start
 	it, err := v.store.db.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start})
 	if err != nil {
-		return last, keysDamaged, nil
+		return v.beyond(last), nil
 	}
 	defer func() { _ = it.Close() }() // Error told what it tells
 	for ok := it.First(); ok; ok = it.Next() {
-		last = append(last[:0:0], it.Key()...)
-		value, err := v.value(it)
-		if err != nil {
+		last = slices.Clone(it.Key())
+		if value, err := v.value(it); err != nil {
 			v.lose(last)
-			return last, valueDamaged, nil
-		}
-		if err := v.read(last, value); err != nil {
-			return last, allRead, err
-		}
-		if err := ctx.Err(); err != nil {
-			return last, allRead, err
+			return append(last, 0), nil
+		} else if err = cmp.Or(v.read(last, value), ctx.Err()); err != nil {
+			return nil, err
 		}
 	}
-	if it.Error() != nil {
-		return last, keysDamaged, nil
+	if it.Error() == nil {
+		return nil, nil
 	}
-	return last, allRead, nil
+	return v.beyond(last), nil
 }
 
 // value returns the value at an iterator, or an error where the database panics.
@@ -209,6 +122,7 @@ func (v *salvager) value(it *pebbledb.Iterator) (value []byte, err error) {
 // beyond returns the first key that can be read again after one after which keys cannot be read, or
 // nil if there is none. It goes ahead in growing steps until something can be read, and then back.
 func (v *salvager) beyond(last []byte) []byte {
+	v.report.Unknown = true
 	after := append(slices.Clone(last), 0)
 	for n := len(last); n > 0; n-- {
 		for key := slices.Clone(last[:n]); key[n-1] < 0xff; {
@@ -244,12 +158,16 @@ func (v *salvager) back(after, to []byte) (first []byte) {
 // read takes a key and its value.
 func (v *salvager) read(key, value []byte) error {
 	switch key[0] {
-	case keyPrefix:
+	case keyPrefix: // after the inboxes
 		v.report.Keys++
+		delete(v.owners, string(key[1:]))
 	case inboxPrefix:
-		_, rest, _ := cutName(key[1:])
+		owner, rest, _ := cutName(key[1:])
 		id, _, _ := cutName(rest)
 		v.inboxes[id] = true
+		if strings.HasPrefix(owner, "key_") { // others need no key
+			v.owners[owner] = true
+		}
 		v.report.Inboxes++
 	case expiryPrefix:
 		if len(key) > 10 && !v.inboxes[string(key[9:len(key)-1])] {

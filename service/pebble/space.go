@@ -15,7 +15,7 @@ import (
 	"mayfly/service"
 )
 
-// space is the database's file system, and watches the free space on the disk. Mail is refused
+// space is the file system of the store, and watches the free space on its disk. Mail is refused
 // while less than the reserve is free, so that what was accepted can be compacted and deletions can
 // be written. If the disk gets full nevertheless, because others write to it too, writes wait until
 // there is space: to the database, a failed write is fatal.
@@ -245,73 +245,3 @@ func (s *space) block(n int) {
 		}
 	}
 }
-
-// The methods that create files wait for space, too.
-
-func (s *space) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
-	err = s.retry(name, func() error { f, err = s.FS.Create(name, c); return err })
-	return s.file(name, f, err)
-}
-
-func (s *space) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (f vfs.File, err error) {
-	err = s.retry(name, func() error { f, err = s.FS.OpenReadWrite(name, c, o...); return err })
-	return s.file(name, f, err)
-}
-
-func (s *space) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
-	if s.shrinking.Load() {
-		if err := s.Remove(from); err != nil {
-			return nil, err
-		}
-		return s.Create(to, c)
-	}
-	err = s.retry(to, func() error { f, err = s.FS.ReuseForWrite(from, to, c); return err })
-	return s.file(to, f, err)
-}
-
-func (s *space) Link(from, to string) error {
-	return s.retry(to, func() error { return s.FS.Link(from, to) })
-}
-
-func (s *space) Rename(from, to string) error {
-	return s.retry(to, func() error { return s.FS.Rename(from, to) })
-}
-
-func (s *space) Unwrap() vfs.FS { return s.FS }
-
-func (s *space) file(name string, f vfs.File, err error) (vfs.File, error) {
-	if err != nil {
-		return nil, err
-	}
-	return retryingFile{f, s, name}, nil
-}
-
-// retryingFile is a file whose writes wait for space. A sync that fails for want of space is not
-// repeated, since it is unknown what was lost.
-type retryingFile struct {
-	vfs.File
-	space *space
-	name  string
-}
-
-func (f retryingFile) Write(p []byte) (n int, err error) {
-	err = f.space.retry(f.name, func() error {
-		m, err := f.File.Write(p[n:])
-		n += m
-		return err
-	})
-	return n, err
-}
-
-func (f retryingFile) WriteAt(p []byte, off int64) (n int, err error) {
-	err = f.space.retry(f.name, func() error {
-		m, err := f.File.WriteAt(p[n:], off+int64(n))
-		n += m
-		return err
-	})
-	return n, err
-}
-
-// Preallocate does nothing: even in a store with a single mail each log would take 70 MB, without a
-// measurable benefit.
-func (f retryingFile) Preallocate(offset, length int64) error { return nil }

@@ -146,24 +146,23 @@ func open(dir string, o Options) (_ *Store, err error) {
 
 // openDatabase opens the database, which changes the folder.
 func (s *Store) openDatabase(dir string, o Options, found *folder) (err error) {
-	disk := sizeOf(o.fs, dir)
+	size := sizeOf(o.fs, dir)
 	if o.Reserve == 0 {
-		o.Reserve = min(256<<20, disk/4)
+		o.Reserve = min(256<<20, size/4)
 	}
-	s.inventory, err = openInventory(o.fs, dir, found.inventory, found.generation)
+	s.inventory, err = openInventory(o.fs, dir, found.inventory)
 	if err != nil {
 		return err
 	}
-	files := slowed{recorder{o.fs, dir, s.inventory}, s.background}
-	s.space = newSpace(files, dir, o.Reserve, s.stop, s.logSpace)
-	options := s.databaseOptions(disk, uint64(o.Memory)/4)
+	s.space = newSpace(o.fs, dir, o.Reserve, s.stop, s.logSpace)
+	options := s.databaseOptions(size, uint64(o.Memory)/4)
 	if _, ok := o.fs.(private); ok && o.spare == 0 {
 		o.spare = int64(options.MemTableSize) + spareForLogs
 	}
 	s.spare = o.spare
 	err = s.space.checkOpen(found.files, found.firstLog)
 	if err == nil {
-		options.FS, options.Lock = s.space, s.lock.file
+		options.FS, options.Lock = disk{s.space, s.inventory, s.background}, s.lock.file
 		s.db, err = pebbledb.Open(dir, options)
 	}
 	if err != nil {
@@ -195,7 +194,7 @@ func newStore(o Options) *Store {
 		damageSeldom: rate.Sometimes{Interval: time.Minute},
 	}
 	s.background = newBackground(s.stop, func(err error) {
-		s.log.Error("the store cannot write or compact its files, and tries again in at most a minute", "error", err.Error())
+		s.log.Error("the store cannot write or compact its files, and tries again in at most a minute", "error", text(err))
 	})
 	return s
 }
@@ -273,8 +272,11 @@ func (s *Store) checkFormat() error {
 	if err == nil && string(value) != format {
 		return fmt.Errorf("it has format %q, but this version of mayfly reads format %s", value, format)
 	}
-	if service.ErrorCode(err) == service.NotFound {
+	switch service.ErrorCode(err) {
+	case service.NotFound:
 		return s.db.Set([]byte{formatKey}, []byte(format), pebbledb.Sync)
+	case service.Damaged:
+		return nil // it has been logged, and the rest is served
 	}
 	return err
 }
@@ -358,7 +360,7 @@ func (s *Store) readError(err error) error {
 	case errors.Is(err, pebbledb.ErrNotFound):
 		return errNotFound
 	case errors.Is(err, errValue), errors.Is(err, errFile), pebbledb.IsCorruptionError(err):
-		s.damageSeldom.Do(func() { s.log.Error("part of the store is damaged and cannot be read", "error", err.Error()) })
+		s.damageSeldom.Do(func() { s.log.Error("part of the store is damaged and cannot be read", "error", text(err)) })
 		return &service.Error{Code: service.Damaged, Message: "This part of the store is damaged", Err: err}
 	}
 	return &service.Error{Code: service.Unavailable, Message: "The store cannot be read", Err: err}
