@@ -46,7 +46,7 @@ mayfly wait "$ADDRESS" --since 2m --link`,
 			if w.connection, err = a.connect(cmd.Context()); err != nil {
 				return err
 			}
-			return w.run(cmd.Context(), argument(args, 0))
+			return a.whileRead(cmd.Context(), func(ctx context.Context) error { return w.run(ctx, argument(args, 0)) })
 		},
 	}
 	flags := cmd.Flags()

@@ -36,7 +36,7 @@ mayfly watch --json | jq -r .message.subject`,
 			if err != nil {
 				return err
 			}
-			return a.watch(ctx, s, args, asJSON)
+			return a.whileRead(ctx, func(ctx context.Context) error { return a.watch(ctx, s, args, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line")

@@ -216,6 +216,30 @@ func TestAWaitThatCannotPrintTakesNothing(t *testing.T) {
 	m.expectPrinted([2]string{"wait --code", "111111"})
 }
 
+// A test runner that is killed leaves nobody to read what it waits for.
+func TestAWaitEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	m, _ := machineWith(t, apitest.Options{Extensions: true})
+	address := m.mustRun("new")
+	for _, command := range []string{"wait", "watch"} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := m.command(command, address)
+		cmd.Stdout = w
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		r.Close()
+		_ = cmd.Wait() // its status follows
+		if status := cmd.ProcessState.ExitCode(); status != 141 {
+			t.Errorf("%s: status %d", command, status)
+		}
+	}
+}
+
 func TestWaitWithoutAStateFolder(t *testing.T) {
 	t.Parallel()
 	m, double := machineWith(t, apitest.Options{Extensions: true})
