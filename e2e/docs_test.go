@@ -143,11 +143,16 @@ func TestDocsShellScript(t *testing.T) {
 	p.checkConfirmed(2)
 }
 
-// jobs are the commands of the jobs in docs/ci.md, by section.
-func jobs(t *testing.T) map[string]string {
+// jobs are the jobs in docs/ci.md, by section. Each runs in a project and reports whether it succeeded.
+func jobs(t *testing.T) map[string]func(*project) bool {
 	t.Helper()
 	var workflow struct {
-		Jobs map[string]struct{ Steps []struct{ Run string } }
+		Jobs map[string]struct {
+			Steps []struct {
+				Uses string
+				With map[string]string
+			}
+		}
 	}
 	var pipeline map[string]struct{ Script []string }
 	if err := yaml.Unmarshal([]byte(ciExample(t, "GitHub Actions", "yaml").code), &workflow); err != nil {
@@ -156,30 +161,46 @@ func jobs(t *testing.T) map[string]string {
 	if err := yaml.Unmarshal([]byte(ciExample(t, "GitLab", "yaml").code), &pipeline); err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]string{}
-	for _, step := range workflow.Jobs["signup"].Steps {
-		found["GitHub Actions"] += step.Run
+	url, _ := releases(t)
+	return map[string]func(*project) bool{
+		"GitHub Actions": func(p *project) bool {
+			for _, step := range workflow.Jobs["signup"].Steps {
+				if strings.Contains(step.Uses, "/mayfly@") {
+					step.With["releases"] = url
+					_, printed, ok := p.act(step.With)
+					t.Log(printed)
+					return ok
+				}
+			}
+			return false
+		},
+		"GitLab": func(p *project) bool {
+			return strings.HasSuffix(p.exec(strings.Join(pipeline["signup"].Script, "\n")+" && echo succeeded || true"), "succeeded\n")
+		},
 	}
-	for _, command := range pipeline["signup"].Script {
-		found["GitLab"] += command
-	}
-	return found
 }
 
 func TestDocsJobs(t *testing.T) {
 	t.Parallel()
-	for title, command := range jobs(t) {
+	for title, succeeds := range jobs(t) {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			p := newProject(t)
+			p := runnerProject(t)
+			if title == "GitLab" {
+				p.machine = p.with("PATH=" + filepath.Dir(program) + ":" + p.getenv("PATH"))
+			}
 			p.write("signup.sh", ciExample(t, "A shell script", "sh").code)
-			p.exec(command)
+			if !succeeds(p) {
+				t.Fatal("it failed")
+			}
 			p.checkConfirmed(2)
 			if _, err := os.Stat(filepath.Join(p.dir, "mails")); err == nil {
 				t.Error("it kept the mails of a job that succeeded")
 			}
 			p.write("log-in", "#!/bin/sh\nexit 3\n")
-			p.exec("! " + command)
+			if succeeds(p) {
+				t.Error("it succeeded")
+			}
 			if kept, err := filepath.Glob(filepath.Join(p.dir, "mails", "*.eml")); len(kept) != 1 {
 				t.Errorf("it kept %q, %v", kept, err)
 			}
