@@ -294,30 +294,40 @@ func testPytest(t *testing.T, n int) {
 	if _, err := exec.LookPath("pytest"); err != nil {
 		t.Skip("needs pytest: install the package python3-pytest")
 	}
-	e := ciExample(t, "pytest", "python")
+	kit, err := filepath.Abs(filepath.Join("..", "clients", "python", "src"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := newProject(t)
-	p.write("test_signup.py", e.code)
+	p.machine = p.with("PYTHONPATH="+kit, "PYTHONDONTWRITEBYTECODE=1")
+	p.write("test_signup.py", ciExample(t, "pytest", "python").code)
 	p.write("app.py", `
+import os
 import subprocess
 
 
-def sign_up(address):
-    subprocess.run(["./sign-up", address], check=True)
+class App:
+    def __init__(self, smtp_host, smtp_port):
+        self.environ = {**os.environ, "SMTP_ADDR": f"{smtp_host}:{smtp_port}"}
 
+    def run(self, *args):
+        subprocess.run(args, check=True, env=self.environ)
 
-def log_in(address):
-    subprocess.run(["./log-in", address], check=True)
+    def sign_up(self, address):
+        self.run("./sign-up", address)
 
+    def log_in(self, address):
+        self.run("./log-in", address)
 
-def confirm(address, code):
-    subprocess.run(["./confirm", address, code], check=True)
+    def confirm(self, address, code):
+        self.run("./confirm", address, code)
 `)
 	p.write("conftest.py", fmt.Sprintf(`
 def pytest_generate_tests(metafunc):
     metafunc.fixturenames.append("run")
     metafunc.parametrize("run", range(%d))
 `, n))
-	if out := p.exec(e.command); !strings.Contains(out, strconv.Itoa(n)+" passed") {
+	if out := p.exec("pytest -p mayfly.pytest_plugin"); !strings.Contains(out, strconv.Itoa(n)+" passed") {
 		t.Error(out)
 	}
 	p.checkConfirmed(2 * n)

@@ -1,0 +1,282 @@
+"""A mail service for tests.
+
+    with mayfly.start() as service:
+        app = make_app(service.smtp_host, service.smtp_port)
+        ada = service.inbox()
+        app.sign_up(ada.email)
+        app.confirm(ada.email, ada.wait_for_code())
+
+With pytest, the fixtures ``mayfly`` and ``inbox`` do this: see ``mayfly.pytest_plugin``.
+
+The service is the program ``mayfly``: the one that MAYFLY_BIN names, or else the one in PATH.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.request
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any, Dict, List, Optional, Set, Tuple
+
+__all__ = ["Inbox", "MayflyError", "Message", "NoMail", "Service", "start"]
+
+
+class MayflyError(Exception):
+    """The service could not be started, or a request to it failed."""
+
+
+class NoMail(MayflyError):
+    """No mail came in time. The text shows what came instead."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A mail that has arrived."""
+
+    id: str
+    sender: str  #: address
+    sender_name: str  #: empty when there is none
+    to: str
+    subject: str
+    text: str  #: plain-text body, empty when there is none
+    html: str  #: HTML body, empty when there is none
+    received_at: datetime
+    code: Optional[str]  #: one-time code
+    link: Optional[str]  #: the link that the mail asks to follow
+    rendered: str  #: the mail as a terminal shows it, safe to print
+    json: Dict[str, Any] = field(repr=False)  #: the object of the REST API, with the attachments
+
+
+def start() -> Service:
+    """Start a mail service."""
+    return Service()
+
+
+# The command that `mayfly exec` runs: it says where the service is and lasts until its input ends. That
+# happens even when the process at the other end is killed, so that nothing is left running.
+_HOLD = """
+import json, os, sys
+print(json.dumps({k: v for k, v in os.environ.items() if k.startswith("MAYFLY_")}), flush=True)
+sys.stdin.read()
+"""
+
+_TIMED_OUT = 5  # exit status of `mayfly wait`
+
+_direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy reaches this machine
+
+
+class Service:
+    """A running mail service.
+
+    It accepts mail to any address, with any login or none, and keeps it in memory. It ends when it is
+    closed, and with this process at the latest.
+    """
+
+    smtp_host: str  #: where it accepts mail
+    smtp_port: int
+    base_url: str  #: of its REST API
+    api_key: str
+
+    def __init__(self) -> None:
+        self._program = _program()
+        self._process = subprocess.Popen(
+            [self._program, "exec", "--", sys.executable, "-c", _HOLD],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            # A ctrl+c is for the tests, which may still want to show their mail.
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
+        assert self._process.stdout is not None
+        environ = self._process.stdout.readline()
+        if not environ:
+            raise MayflyError(f"`{self._program} exec` ended at once, with exit status {self._process.wait()}")
+        self._environ: Dict[str, str] = json.loads(environ)
+        self.smtp_host = self._environ["MAYFLY_SMTP_HOST"]
+        self.smtp_port = int(self._environ["MAYFLY_SMTP_PORT"])
+        self.base_url = self._environ["MAYFLY_BASE_URL"]
+        self.api_key = self._environ["MAYFLY_API_KEY"]
+
+    def inbox(self) -> Inbox:
+        """Make an inbox with an address of its own."""
+        return Inbox(self, self._request("/v1/inboxes", {"ttl": 24 * 60 * 60})["email"])
+
+    def inbox_for(self, address: str) -> Inbox:
+        """Return the inbox of an address that the application knows, such as its administrator's.
+
+        The address can have any domain.
+        """
+        return Inbox(self, address)
+
+    def close(self) -> None:
+        """End the service."""
+        self._process.communicate()
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _run(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of mayfly."""
+        return subprocess.run(
+            [self._program, *args],
+            env={**os.environ, **self._environ},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def _request(self, path: str, body: Optional[Dict[str, Any]] = None) -> Any:
+        """Make a request to the REST API: a GET, or with a body a POST."""
+        request = urllib.request.Request(
+            self.base_url + path,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"X-API-Key": self.api_key, "Content-Type": "application/json"},
+        )
+        try:
+            with _direct.open(request, timeout=30) as answer:
+                return json.load(answer)
+        except OSError as error:
+            raise MayflyError(f"{self.base_url}{path}: {error}") from error
+
+    def _inboxes(self) -> List[Dict[str, Any]]:
+        """Return all inboxes, as the REST API has them."""
+        listed: List[Dict[str, Any]] = self._request("/v1/inboxes")["inboxes"]
+        return listed
+
+    def _messages(self, inbox_id: str, since: Optional[datetime] = None) -> List[Message]:
+        """Return the messages of an inbox, or those that came since then, the oldest first."""
+        listed = self._request(f"/v1/inboxes/{inbox_id}/messages")["messages"]
+        chosen = [s["id"] for s in reversed(listed) if since is None or _time(s["received_at"]) >= since]
+        return [_message(self._run("read", inbox_id, chosen_id, "--json")) for chosen_id in chosen]
+
+
+class Inbox:
+    """Where the mail to an address arrives.
+
+    Each mail is returned once for each thing asked of it: the whole message, its code, its link. A wait
+    returns the oldest that was not, beginning with the mail returned last. So a second wait_for_code
+    returns the next code, and wait_for_link after it the link of the same mail.
+    """
+
+    email: str  #: the address
+
+    def __init__(self, service: Service, email: str) -> None:
+        self.email = email
+        self._service = service
+        self._returned: Set[Tuple[str, str]] = set()  # what was asked, and the message's ID
+
+    def wait_for_code(self, timeout: float = 10) -> str:
+        """Return the one-time code of the next mail that has one. The timeout is in seconds."""
+        __tracebackhide__ = True
+        message = self._wait("code", timeout)
+        assert message.code is not None
+        return message.code
+
+    def wait_for_link(self, timeout: float = 10) -> str:
+        """Return the link that the next mail that has one asks to follow. The timeout is in seconds."""
+        __tracebackhide__ = True
+        message = self._wait("link", timeout)
+        assert message.link is not None
+        return message.link
+
+    def wait_for_message(self, timeout: float = 10) -> Message:
+        """Return the next mail. The timeout is in seconds."""
+        __tracebackhide__ = True
+        return self._wait("message", timeout)
+
+    def messages(self) -> List[Message]:
+        """Return the mails that are there now, the oldest first."""
+        ids = [i["id"] for i in self._service._inboxes() if i["email"] == self.email.lower()]
+        return [m for inbox_id in ids for m in self._service._messages(inbox_id)]
+
+    def __repr__(self) -> str:
+        return f"Inbox({self.email!r})"
+
+    def _wait(self, what: str, timeout: float) -> Message:
+        __tracebackhide__ = True
+        args = ["wait", self.email, "--json", f"--timeout={max(timeout, 0.001):.3f}s"]
+        if what != "message":
+            args.append("--" + what)
+        if not self._returned:  # else the first wait leaves out all but the newest
+            args.append("--since=24h")
+        done = self._service._run(*args)
+        if done.returncode == _TIMED_OUT:
+            raise NoMail(self._missing(what, timeout))
+        message = _message(done)
+        self._returned.add((what, message.id))
+        return message
+
+    def _missing(self, what: str, timeout: float) -> str:
+        wanted = "no mail" if what == "message" else f"no mail with a {what}"
+        text = f"{wanted} came to {self.email} within {timeout:g} s"
+        came = self.messages()
+        if came:
+            text += f"; {len(came)} mail{'s'[:len(came) != 1]} came:" + "".join("\n" + self._brief(m) for m in came[-5:])
+        others = [i["email"] for i in self._service._inboxes() if i["message_count"] and i["email"] != self.email.lower()]
+        if others:
+            text += "\nmail came to other addresses: " + _clean(", ".join(others[:10]))
+        elif not came:
+            text += (
+                ", nor any mail to any address: does the application send its mail to "
+                f"{self._service.smtp_host}:{self._service.smtp_port}?"
+            )
+        return text
+
+    def _brief(self, m: Message) -> str:
+        age = datetime.now(timezone.utc) - m.received_at
+        lines = [f"  {_clean(m.subject)}", f"    from {_clean(m.sender)}, {age.total_seconds():.1f} s ago"]
+        for what, value in (("code", m.code), ("link", m.link)):
+            if value is not None:
+                lines.append(f"    {what} {_clean(value)}" + " (was returned before)" * ((what, m.id) in self._returned))
+        text = [line.strip() for line in m.rendered.splitlines() if line.strip()]
+        return "\n".join(lines + ["    | " + line for line in text[:3] + ["…"] * (len(text) > 3)])
+
+
+def _message(done: subprocess.CompletedProcess[str]) -> Message:
+    """Return the message that a command has printed."""
+    if done.returncode != 0:
+        raise MayflyError(done.stderr.strip())
+    printed = json.loads(done.stdout)
+    m = printed["message"]
+    return Message(
+        id=m["id"],
+        sender=m["from"],
+        sender_name=m.get("from_name", ""),
+        to=m["to"],
+        subject=m["subject"],
+        text=m["text"],
+        html=m["html"],
+        received_at=_time(m["received_at"]),
+        code=printed["code"],
+        link=printed["link"],
+        rendered=printed["rendered"],
+        json=m,
+    )
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))  # Python 3.9 knows no Z
+
+
+def _clean(text: str) -> str:
+    """Make text from a mail safe for a terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _program() -> str:
+    name = os.environ.get("MAYFLY_BIN", "mayfly")
+    found = shutil.which(name)
+    if found is None:
+        what = f"MAYFLY_BIN is {name}, which cannot be run" if "MAYFLY_BIN" in os.environ else "there is no mayfly in PATH"
+        raise MayflyError(what + ": install mayfly, or set MAYFLY_BIN to its path")
+    return found

@@ -1,0 +1,119 @@
+"""What users see when something goes wrong, and what is left behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import mayfly as kit
+import pytest
+
+pytest_plugins = ["pytester"]
+
+FAILING = """
+    import smtplib
+
+    def test_fails(mayfly, inbox):
+        with smtplib.SMTP(mayfly.smtp_host, mayfly.smtp_port) as smtp:
+            for to, code in ((inbox.email, 482913), ("bob@shop.example", 482914)):
+                smtp.sendmail("shop@shop.example", to, f"Subject: Your login \\x1b[31m\\n\\nYour login code is {code}.\\n")
+        assert inbox.wait_for_code() == "482913"
+        inbox.wait_for_code(timeout=0.1)
+
+    def test_comes_after(inbox):
+        assert False
+"""
+
+
+def test_a_failure_shows_the_mails(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(FAILING)
+    result = pytester.runpytest_subprocess()
+    result.stdout.fnmatch_lines(
+        [
+            "E *NoMail: no mail with a code came to *@mayfly.test within 0.1 s; 1 mail came:",
+            "E *Your login *",
+            "E * from shop@shop.example, *",
+            "E * code 482913 (was returned before)",
+            "E * | Your login code is 482913.",
+            "E *mail came to other addresses: bob@shop.example",
+            "*- Mail to *@mayfly.test -*",
+            "From:    shop@shop.example",
+            "Code:    482913",
+            "*- Mail to bob@shop.example -*",
+            "Code:    482914",
+        ]
+    )
+    assert str(result.stdout).count("- Mail to ") == 2, "a test shows the mails of the one before"
+    assert "\x1b[31m" not in str(result.stdout)
+
+
+def test_without_the_program_a_test_says_what_to_do(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAYFLY_BIN", "/nowhere/mayfly")
+    pytester.makepyfile("def test_it(inbox): pass")
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["MAYFLY_BIN is /nowhere/mayfly, which cannot be run: install mayfly, or set MAYFLY_BIN to its path"])
+    result.stdout.no_fnmatch_line("*another exception*")
+
+
+def test_a_wait_names_the_service_if_no_mail_came_at_all() -> None:
+    with kit.start() as service:
+        with pytest.raises(kit.NoMail, match=f"nor any mail to any address: .* to {service.smtp_host}:{service.smtp_port}"):
+            service.inbox().wait_for_link(timeout=0.1)
+
+
+@pytest.mark.parametrize(
+    "environ, said",
+    [
+        ({"MAYFLY_BIN": "/nowhere/mayfly"}, "MAYFLY_BIN is /nowhere/mayfly, which cannot be run: install mayfly"),
+        ({"PATH": "/nowhere"}, "there is no mayfly in PATH: install mayfly, or set MAYFLY_BIN to its path"),
+        ({"MAYFLY_BIN": sys.executable}, f"`{sys.executable} exec` ended at once, with exit status 2"),
+    ],
+)
+def test_the_program_is_missing(monkeypatch: pytest.MonkeyPatch, environ: "dict[str, str]", said: str) -> None:
+    monkeypatch.delenv("MAYFLY_BIN", raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(kit.MayflyError) as error:
+        kit.start()
+    assert said in str(error.value)
+
+
+def test_each_worker_has_a_service(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("xdist", reason="needs the package python3-pytest-xdist")
+    pytester.makepyfile(
+        """
+        import pathlib
+        import pytest
+
+        @pytest.mark.parametrize("n", range(8))
+        def test_it(mayfly, inbox, worker_id, n):
+            pathlib.Path(f"{worker_id} {mayfly.smtp_port}").touch()
+        """
+    )
+    pytester.runpytest_subprocess("-n2").assert_outcomes(passed=8)
+    names = [p.name.split() for p in pytester.path.glob("gw*")]
+    assert len(names) == len({port for _, port in names}) == len({worker for worker, _ in names})
+
+
+def test_nothing_is_left_when_pytest_is_killed(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import signal
+
+        def test_it(mayfly, inbox):
+            print("state", mayfly._environ["MAYFLY_STATE_DIR"], flush=True)
+            signal.pause()
+        """
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-s", "-q"], cwd=pytester.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert running.stdout is not None
+    state = Path(next(line for line in running.stdout if line.startswith("state ")).split()[1])
+    assert state.exists()
+    running.kill()
+    running.stdout.read()  # until all that have inherited it have ended
+    running.wait()
+    assert not state.exists()
