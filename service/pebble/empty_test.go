@@ -119,7 +119,8 @@ func TestEmptyInventory(t *testing.T) {
 	must(t, s.Close())
 }
 
-// A backup has an inventory: a log of it that is cut short is noticed.
+// A backup has an inventory and a copy of its manifest: a log of it that is cut short is noticed, and
+// it can be repaired.
 func TestBackupHasInventory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -133,6 +134,12 @@ func TestBackupHasInventory(t *testing.T) {
 	must(t, err)
 	if len(r.Damage) > 0 || r.Messages != 1 {
 		t.Errorf("check of the backup: %+v", r)
+	}
+	manifests, err := filepath.Glob(filepath.Join(backup, manifestPrefix+"*"))
+	must(t, err)
+	must(t, os.Truncate(manifests[0], 3))
+	if r, err := Check(t.Context(), backup); err != nil || r.Messages != 1 || r.Unknown {
+		t.Errorf("check of the backup without its manifest: %+v, %v", r, err)
 	}
 	logs, err := filepath.Glob(filepath.Join(backup, "*"+logExt))
 	must(t, err)

@@ -26,6 +26,8 @@ type folder struct {
 	firstLog   uint64   // number of the first log that is not in tables
 	damage     []string // what is missing or cannot be read, a line each
 	incomplete bool     // mail may be missing
+	readable   contents // what of the manifest and of the logs from the first can be read
+	logBytes   uint64   // sizes of these logs
 	unknown    error    // why the inventory could not be used
 }
 
@@ -36,7 +38,7 @@ func inspect(disk vfs.FS, dir string) (*folder, error) {
 		return nil, err
 	}
 	slices.Sort(files)
-	f := &folder{files: files}
+	f := &folder{files: files, readable: contents{sizes: make(map[string]int64)}}
 	f.inventory, err = readInventory(disk, dir)
 	if errors.Is(err, errInventory) || errors.Is(err, errValue) {
 		f.unknown = err
@@ -54,6 +56,7 @@ func inspect(disk vfs.FS, dir string) (*folder, error) {
 		return nil, err
 	}
 	eachRecord(f.edits, 0, f.noteFirstLog)
+	f.readable.manifest, f.readable.sizes[f.manifest] = f.manifest, int64(len(f.edits))
 	return f, f.checkLogs(disk, dir)
 }
 
@@ -151,6 +154,8 @@ func (f *folder) checkLogs(disk vfs.FS, dir string) error {
 			return fmt.Errorf("read %s: %w", name, err)
 		}
 		found, least := eachRecord(b, numberOf(name), func([]byte) {}), f.inventory.sizes[name]
+		f.readable.sizes[name] = found.intact
+		f.logBytes += uint64(len(b))
 		torn := i == len(logs)-1 && errors.Is(found.end, record.ErrUnexpectedEOF) // by a crash
 		switch {
 		case err != nil:

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"maps"
 	"path"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/cockroachdb/errors/oserror"
@@ -39,9 +36,8 @@ type inventory struct {
 }
 
 const (
-	slotDistance = 4096
-	slotSize     = 512 // a sector, which a disk writes whole
-	slotHeader   = 8   // checksum, length
+	slotSize   = 4096 // many more logs than there are
+	slotHeader = 8    // checksum, length
 )
 
 var (
@@ -56,9 +52,9 @@ func readInventory(disk vfs.FS, dir string) (found contents, err error) {
 		return contents{}, fmt.Errorf("read the %s: %w", inventoryName, err)
 	}
 	found.sizes, err = make(map[string]int64), nil
-	b = append(b, make([]byte, slotDistance+slotSize)...) // may be shorter
+	b = append(b, make([]byte, 2*slotSize)...) // it may be shorter
 	for slot := range 2 {
-		c, serr := decodeContents(b[slot*slotDistance:])
+		c, serr := decodeContents(b[slot*slotSize:])
 		if err = errors.Join(err, serr); c.generation > found.generation {
 			found = c
 		}
@@ -120,7 +116,7 @@ func (i *inventory) syncFolder(sync func() error) error {
 // to wait until it is there, too.
 func (i *inventory) write() {
 	i.now.generation++
-	_, err := i.file.WriteAt(i.now.encode(), int64(i.now.generation%2)*slotDistance)
+	_, err := i.file.WriteAt(i.now.encode(), int64(i.now.generation%2)*slotSize)
 	i.note(err)
 }
 
@@ -144,18 +140,7 @@ func takeInventory(disk vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	c := contents{manifest: found.manifest, sizes: map[string]int64{found.manifest: int64(len(found.edits))}}
-	for _, name := range found.files {
-		if path.Ext(name) != logExt {
-			continue
-		}
-		b, err := readAll(disk, disk.PathJoin(dir, name))
-		if err != nil {
-			return err
-		}
-		c.sizes[name] = eachRecord(b, numberOf(name), func([]byte) {}).intact
-	}
-	i, err := openInventory(disk, dir, c)
+	i, err := openInventory(disk, dir, found.readable)
 	if err != nil {
 		return err
 	}
@@ -163,24 +148,21 @@ func takeInventory(disk vfs.FS, dir string) error {
 	return i.close()
 }
 
-// encode returns a slot. Of more logs than fit it has the newest.
+// encode returns a slot.
 func (c contents) encode() []byte {
-	var w writer
+	w := make(writer, slotHeader)
 	w.number(int64(c.generation))
 	w.string(c.manifest)
 	w.number(c.sizes[c.manifest])
-	logs := slices.SortedFunc(maps.Keys(c.sizes), func(a, b string) int { return -strings.Compare(a, b) })
-	for _, name := range logs {
-		if path.Ext(name) == logExt && slotHeader+len(w)+len(name)+binary.MaxVarintLen64+1 < slotSize {
+	for name, size := range c.sizes {
+		if path.Ext(name) == logExt {
 			w.string(name)
-			w.number(c.sizes[name])
+			w.number(size)
 		}
 	}
-	b := make([]byte, slotHeader, slotSize)
-	binary.BigEndian.PutUint32(b[4:], uint32(len(w)))
-	b = append(b, w...)
-	binary.BigEndian.PutUint32(b, crc32.ChecksumIEEE(b[4:]))
-	return b
+	binary.BigEndian.PutUint32(w[4:], uint32(len(w)-slotHeader))
+	binary.BigEndian.PutUint32(w, crc32.ChecksumIEEE(w[4:]))
+	return w
 }
 
 // decodeContents returns generation 0 for a slot that was never written.

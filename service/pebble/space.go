@@ -58,42 +58,29 @@ func newSpace(disk vfs.FS, dir string, reserve uint64, stop <-chan struct{}, onC
 var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
 
 // checkOpen returns an error unless files can be made and there is space for opening the database,
-// which writes what is in the logs from the first to tables. Otherwise it would try for ever, and
-// nobody would know why. If space is short, it gives back what is kept for this.
-func (s *space) checkOpen(files []string, firstLog uint64) error {
-	err := s.checkEnough(files, firstLog)
+// which writes what is in the logs to tables. Otherwise it would try for ever, and nobody would know
+// why. If space is short, it gives back what is kept for this, and logs that are in tables, which the
+// database would reuse.
+func (s *space) checkOpen(found *folder) error {
+	err := s.checkEnough(found.logBytes)
 	if !vfs.IsNoSpaceError(err) {
 		return err
 	}
 	given := s.spare.giveBack()
-	for _, name := range files { // which the database would reuse
-		if path.Ext(name) == logExt && numberOf(name) < firstLog {
+	for _, name := range found.files {
+		if path.Ext(name) == logExt && numberOf(name) < found.firstLog {
 			given = s.Remove(s.PathJoin(s.dir, name)) == nil || given
 		}
 	}
 	if given {
-		err = s.checkEnough(files, firstLog)
+		err = s.checkEnough(found.logBytes)
 	}
 	return err
 }
 
-func (s *space) checkEnough(files []string, firstLog uint64) error {
-	usage, err := s.GetDiskUsage(s.dir)
-	if err != nil {
-		return s.probe() // the file system does not tell
-	}
-	need := uint64(leastSpare)
-	for _, name := range files {
-		if path.Ext(name) != logExt || numberOf(name) < firstLog {
-			continue
-		}
-		info, err := s.Stat(s.PathJoin(s.dir, name))
-		if err != nil {
-			return err
-		}
-		need += uint64(info.Size())
-	}
-	if usage.AvailBytes < need {
+func (s *space) checkEnough(logs uint64) error {
+	need := logs + leastSpare
+	if usage, err := s.GetDiskUsage(s.dir); err == nil && usage.AvailBytes < need { // not all file systems tell
 		return fmt.Errorf("%w: its disk has %d KB free, but opening needs %d KB", syscall.ENOSPC, usage.AvailBytes>>10, need>>10)
 	}
 	return s.probe()

@@ -160,7 +160,7 @@ func (s *Store) openDatabase(dir string, o Options, found *folder) (err error) {
 		o.spare = int64(options.MemTableSize) + spareForLogs
 	}
 	s.spare = o.spare
-	err = s.space.checkOpen(found.files, found.firstLog)
+	err = s.space.checkOpen(found)
 	if err == nil {
 		options.FS, options.Lock = disk{s.space, s.inventory, s.background}, s.lock.file
 		s.db, err = pebbledb.Open(dir, options)
