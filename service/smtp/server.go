@@ -82,7 +82,7 @@ func New(svc Service, o Options) (*Server, error) {
 		options:     o,
 		budget:      budget{limit: o.MaxInFlightBytes},
 		guesses:     clients.NewGuesses(o.MaxGuesses, o.Log, "recipients"),
-		unavailable: rate.Sometimes{Interval: time.Second},
+		unavailable: rate.Sometimes{Interval: time.Minute},
 		listeners:   make(map[net.Listener]struct{}),
 		conns:       make(map[*conn]struct{}),
 		clients:     make(map[netip.Prefix]*client),
@@ -105,6 +105,7 @@ func (s *Server) accept(l net.Listener, implicitTLS bool) error {
 	}
 	defer s.removeListener(l)
 	var delay time.Duration
+	seldom := rate.Sometimes{Interval: time.Minute} // for the log
 	for {
 		nc, err := l.Accept()
 		switch {
@@ -117,7 +118,7 @@ func (s *Server) accept(l net.Listener, implicitTLS bool) error {
 			return fmt.Errorf("accepting SMTP connections: %w", err)
 		default: // out of file descriptors, or the client has left already
 			delay = min(max(2*delay, 5*time.Millisecond), time.Second)
-			s.options.Log.Warn("SMTP connection not accepted", "error", err, "retry", delay)
+			seldom.Do(func() { s.options.Log.Warn("SMTP connections are not accepted", "error", err) })
 			select {
 			case <-time.After(delay):
 			case <-s.ctx.Done():
