@@ -55,13 +55,15 @@ func administer(ctx context.Context, store string, work func(*server.Admin) erro
 	return err
 }
 
-// administerExisting is administer for work that needs an existing store: a mistyped path must not
-// create one.
-func administerExisting(ctx context.Context, store string, work func(*server.Admin) error) error {
-	if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) && !strings.Contains(store, "://") {
-		return notFoundf("name another with --store", "there is no store in %s", render.Clean(store))
+// administerExisting runs a command that administers a store, which has to exist: a mistyped path must
+// not create one.
+func administerExisting(store *string, work func(ctx context.Context, admin *server.Admin, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if _, err := os.Stat(*store); errors.Is(err, fs.ErrNotExist) && !strings.Contains(*store, "://") {
+			return notFoundf("name another with --store", "there is no store in %s", render.Clean(*store))
+		}
+		return administer(cmd.Context(), *store, func(admin *server.Admin) error { return work(cmd.Context(), admin, args) })
 	}
-	return administer(ctx, store, work)
 }
 
 var plans = []cobra.Completion{"free", "dev", "startup", "enterprise"}
@@ -119,29 +121,19 @@ func (a *app) adminKeyList(store *string) *cobra.Command {
 		Long:    "List the API keys, oldest first: ID, plan, time of creation, state and name, separated by tabs in a pipe.",
 		Example: "mayfly admin key list",
 		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return administerExisting(cmd.Context(), *store, func(admin *server.Admin) error {
-				keys, err := admin.Keys(cmd.Context())
-				if err != nil {
-					return err
+		RunE: administerExisting(store, func(ctx context.Context, admin *server.Admin, _ []string) error {
+			keys, err := admin.Keys(ctx)
+			if err != nil {
+				return err
+			}
+			return list(a, keys, asJSON, func(k server.Key) []string {
+				state := "active"
+				if k.RevokedAt != nil {
+					state = "revoked"
 				}
-				var rows [][]string
-				for _, k := range keys {
-					if asJSON {
-						if err := writeJSON(a.env.Stdout, k); err != nil {
-							return err
-						}
-						continue
-					}
-					state := "active"
-					if k.RevokedAt != nil {
-						state = "revoked"
-					}
-					rows = append(rows, []string{k.ID, k.Plan, k.CreatedAt.UTC().Format("2006-01-02T15:04:05Z"), state, render.Clean(k.Name)})
-				}
-				return a.table(a.env.Stdout, rows)
+				return []string{k.ID, k.Plan, k.CreatedAt.UTC().Format("2006-01-02T15:04:05Z"), state, render.Clean(k.Name)}
 			})
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print each key on a line as JSON")
 	return cmd
@@ -153,12 +145,10 @@ func (a *app) adminKeyRevoke(store *string) *cobra.Command {
 		Short:   "Revoke an API key at once",
 		Example: "mayfly admin key revoke key_01",
 		Args:    exactly(1, "the ID of a key"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return administerExisting(cmd.Context(), *store, func(admin *server.Admin) error {
-				_, err := admin.RevokeKey(cmd.Context(), args[0])
-				return err
-			})
-		},
+		RunE: administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
+			_, err := admin.RevokeKey(ctx, args[0])
+			return err
+		}),
 	}
 }
 
@@ -169,16 +159,14 @@ func (a *app) adminKeyRotate(store *string) *cobra.Command {
 		Long:    "Give an API key a new secret and print it, only once. The old secret stops working at once. The key keeps its inboxes.",
 		Example: "KEY=$(mayfly admin key rotate key_01)",
 		Args:    exactly(1, "the ID of a key"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return administerExisting(cmd.Context(), *store, func(admin *server.Admin) error {
-				key, err := admin.RotateKey(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintln(a.env.Stdout, key.Secret)
+		RunE: administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
+			key, err := admin.RotateKey(ctx, args[0])
+			if err != nil {
 				return err
-			})
-		},
+			}
+			_, err = fmt.Fprintln(a.env.Stdout, key.Secret)
+			return err
+		}),
 	}
 }
 
@@ -195,12 +183,10 @@ func (a *app) adminKeyPlan(store *string) *cobra.Command {
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return administerExisting(cmd.Context(), *store, func(admin *server.Admin) error {
-				_, err := admin.SetPlan(cmd.Context(), args[0], args[1])
-				return err
-			})
-		},
+		RunE: administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
+			_, err := admin.SetPlan(ctx, args[0], args[1])
+			return err
+		}),
 	}
 }
 
@@ -211,9 +197,9 @@ func (a *app) adminBackupCommand(store *string) *cobra.Command {
 		Long:    "Copy the store, even while it is in use, to a new folder. `mayfly admin restore` restores it. Back up a database with its own tools: pg_basebackup, pg_dump.",
 		Example: "mayfly admin backup /backup/mayfly-today",
 		Args:    exactly(1, "a folder"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return administerExisting(cmd.Context(), *store, func(admin *server.Admin) error { return admin.Backup(cmd.Context(), args[0]) })
-		},
+		RunE: administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
+			return admin.Backup(ctx, args[0])
+		}),
 	}
 }
 

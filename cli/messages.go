@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
+	"mayfly/message"
 	"mayfly/render"
 	"mayfly/term"
 )
@@ -49,20 +50,11 @@ func (a *app) messageRows(messages []api.Summary) [][]string {
 	rows := make([][]string, len(messages))
 	for n, m := range messages {
 		if term.Is(a.env.Stdout) {
-			rows[n] = []string{localTime(m.ReceivedAt), sender(m.FromName, m.From), render.Clean(m.Subject), render.Clean(m.ID)}
+			rows[n] = []string{localTime(m.ReceivedAt), message.Sender(m.FromName, m.From), render.Clean(m.Subject), render.Clean(m.ID)}
 			continue
 		}
-		rows[n] = []string{render.Clean(m.ID), timestamp(m.ReceivedAt), sender(m.FromName, m.From),
+		rows[n] = []string{render.Clean(m.ID), timestamp(m.ReceivedAt), message.Sender(m.FromName, m.From),
 			render.Clean(m.Subject), strconv.FormatInt(m.Size, 10)}
 	}
 	return rows
-}
-
-// sender formats who a message is from, clean.
-func sender(name, address string) string {
-	name, address = render.Clean(name), render.Clean(address)
-	if name == "" {
-		return address
-	}
-	return name + " <" + address + ">"
 }

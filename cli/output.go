@@ -67,6 +67,19 @@ func (a *app) theme(ctx context.Context) *theme.Theme {
 	return th
 }
 
+// list writes elements to stdout: as JSON, a line each, or as a table of their rows.
+func list[T any](a *app, all []T, asJSON bool, row func(T) []string) error {
+	var rows [][]string
+	for _, one := range all {
+		if !asJSON {
+			rows = append(rows, row(one))
+		} else if err := writeJSON(a.env.Stdout, one); err != nil {
+			return err
+		}
+	}
+	return a.table(a.env.Stdout, rows)
+}
+
 // table writes rows of clean cells: on a terminal in columns, lines cut at its width, else whole
 // and separated by tabs.
 func (a *app) table(w io.Writer, rows [][]string) error {

@@ -13,7 +13,6 @@ import (
 
 	"mayfly/message"
 	"mayfly/render"
-	"mayfly/render/image"
 )
 
 // maxFile is the size of the largest file that preview reads, in bytes.
@@ -40,8 +39,7 @@ mayfly preview mail.eml --explain`,
 			if err := p.check(args); err != nil {
 				return err
 			}
-			p.viewFlags, p.theme, p.width, p.several = f, f.theme(cmd.Context(), a), f.columns(a), len(args) > 1
-			p.mode = f.imageMode(a)
+			p.viewFlags, p.theme, p.several = f, f.theme(cmd.Context(), a), len(args) > 1
 			return p.run(cmd.Context(), args)
 		},
 	}
@@ -61,8 +59,6 @@ type preview struct {
 	kind    string // of every file; "" to go by their names
 	explain bool
 	theme   render.Theme
-	width   int
-	mode    image.Mode
 	several bool
 }
 
@@ -129,13 +125,10 @@ func (p *preview) render(file string) rendered {
 	}
 	var out bytes.Buffer
 	m := message.File(file, kind, content)
-	switch {
-	case p.explain:
+	if p.explain {
 		err = explain(&out, m.Mail())
-	case p.json:
-		err = writeJSON(&out, m.Report(p.width))
-	default:
-		err = show(&out, m, views[p.view], render.Options{Width: p.width, Theme: p.theme, Unfold: true, Images: p.mode})
+	} else {
+		err = p.print(p.app, &out, m, p.theme)
 	}
 	return rendered{file, out.Bytes(), err}
 }

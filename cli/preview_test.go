@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mayfly/ui/reader"
 )
 
 const eml = "From: Acme <no-reply@acme.example>\r\nTo: ada@mail.test\r\nSubject: =?utf-8?q?Best=C3=A4tigen?=\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" +
@@ -135,7 +137,7 @@ func TestPreviewUsage(t *testing.T) {
 
 func TestPreviewIsNeverWiderThanAsked(t *testing.T) {
 	dir := files(t, map[string]string{"a.eml": strings.Replace(eml, "ada@mail.test", strings.Repeat("long-", 30)+"@mail.test", 1)})
-	for _, view := range viewNames {
+	for _, view := range reader.Views {
 		for _, width := range []int{1, 5, 20, 33, 80, 200} {
 			r := run(t, machine(t), "", "preview", filepath.Join(dir, "a.eml"), "--view", view, "--width", fmt.Sprint(width))
 			for line := range strings.Lines(r.stdout) {

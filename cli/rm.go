@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,10 +46,12 @@ func (a *app) rmCommand() *cobra.Command {
 
 // remove deletes the inboxes that names mean, or all. Failures are listed and do not stop the rest.
 func (a *app) remove(ctx context.Context, s *connection, names []string, all, yes bool) error {
-	var failures []error
-	inboxes, err := s.inboxesNamed(ctx, names, all, func(err error) { failures = append(failures, err) })
-	if err != nil {
-		return err
+	inboxes, failures := s.inboxesNamed(ctx, names)
+	if all {
+		var err error
+		if inboxes, err = s.inboxes(ctx); err != nil {
+			return err
+		}
 	}
 	if len(inboxes) > 0 && !yes {
 		sure, err := a.confirm(ctx, deletion(inboxes))
@@ -87,25 +90,18 @@ func (a *app) remove(ctx context.Context, s *connection, names []string, all, ye
 	return nil
 }
 
-// inboxesNamed finds each inbox once, and calls failed for each name that is none.
-func (s *connection) inboxesNamed(ctx context.Context, names []string, all bool, failed func(error)) ([]api.Inbox, error) {
-	if all {
-		return s.inboxes(ctx)
-	}
-	var inboxes []api.Inbox
-	seen := map[string]bool{}
+// inboxesNamed finds each inbox once, and returns an error for each name that is none.
+func (s *connection) inboxesNamed(ctx context.Context, names []string) (inboxes []api.Inbox, failures []error) {
 	for _, name := range names {
 		i, err := s.inbox(ctx, name)
-		if err != nil {
-			failed(err)
-			continue
-		}
-		if !seen[i.ID] {
-			seen[i.ID] = true
+		switch {
+		case err != nil:
+			failures = append(failures, err)
+		case !slices.ContainsFunc(inboxes, func(other api.Inbox) bool { return other.ID == i.ID }):
 			inboxes = append(inboxes, i)
 		}
 	}
-	return inboxes, nil
+	return inboxes, failures
 }
 
 func deletion(inboxes []api.Inbox) string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -13,14 +14,8 @@ import (
 	"mayfly/message"
 	"mayfly/render"
 	"mayfly/render/layout"
+	"mayfly/ui/reader"
 )
-
-var views = map[string]render.View{
-	"rich": render.Rich, "text": render.Text, "html": render.HTML,
-	"headers": render.Headers, "raw": render.Raw, "checks": render.Checks,
-}
-
-var viewNames = []cobra.Completion{"rich", "text", "html", "headers", "raw", "checks"}
 
 // viewFlags are the flags of the commands that show a message.
 type viewFlags struct {
@@ -36,7 +31,7 @@ func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
 	flags.StringVar(&f.view, "view", "rich", "`view` to show: rich, text, html, headers, raw or checks")
 	flags.IntVar(&f.width, "width", 0, "width in columns (default: that of the terminal, else 80)")
 	flags.BoolVar(&f.json, "json", false, "print each message on a line as JSON, with its code, link and checks")
-	a.completeFlag(cmd, "view", cobra.FixedCompletions(viewNames, cobra.ShellCompDirectiveNoFileComp))
+	a.completeFlag(cmd, "view", cobra.FixedCompletions(reader.Views[:], cobra.ShellCompDirectiveNoFileComp))
 	return f
 }
 
@@ -44,8 +39,8 @@ func (a *app) viewFlags(cmd *cobra.Command) *viewFlags {
 const maxWidth = 10_000
 
 func (f *viewFlags) check(cmd *cobra.Command) error {
-	if _, ok := views[f.view]; !ok {
-		return usagef("--view %q: want one of %s", f.view, strings.Join(viewNames, ", "))
+	if !slices.Contains(reader.Views[:], f.view) {
+		return usagef("--view %q: want one of %s", f.view, strings.Join(reader.Views[:], ", "))
 	}
 	if f.width < 0 || f.width > maxWidth || cmd.Flags().Changed("width") && f.width == 0 {
 		return usagef("--width %d: want 1 to %d columns", f.width, maxWidth)
@@ -92,7 +87,7 @@ func show(w io.Writer, m *message.Message, view render.View, o render.Options) e
 // writeHeader writes sender, recipient, subject, time and attachments; nothing for a body alone.
 func writeHeader(out *strings.Builder, m *message.Message, o render.Options) {
 	type row struct{ name, value string }
-	rows := []row{{"From", sender(m.From.Name, m.From.Addr)}, {"To", render.Clean(m.Recipients())}, {"Subject", render.Clean(m.Subject)}}
+	rows := []row{{"From", message.Sender(m.From.Name, m.From.Addr)}, {"To", render.Clean(m.Recipients())}, {"Subject", render.Clean(m.Subject)}}
 	if !m.ReceivedAt.IsZero() {
 		rows = append(rows, row{"Date", m.ReceivedAt.Local().Format("Mon, 2 Jan 2006 15:04:05 -0700")})
 	}
@@ -143,5 +138,6 @@ func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.
 	if f.json {
 		return writeJSON(w, m.Report(f.columns(a)))
 	}
-	return show(w, m, views[f.view], render.Options{Width: f.columns(a), Theme: theme, Unfold: true, Images: f.imageMode(a)})
+	view := render.View(slices.Index(reader.Views[:], f.view))
+	return show(w, m, view, render.Options{Width: f.columns(a), Theme: theme, Unfold: true, Images: f.imageMode(a)})
 }

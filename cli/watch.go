@@ -14,6 +14,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
+	"mayfly/message"
 	"mayfly/render"
 	"mayfly/term"
 )
@@ -209,7 +210,7 @@ func (e event) line() string {
 	}
 	line := e.at.Local().Format("15:04:05") + " " + e.name + " " + whose
 	if m := e.message; m != nil {
-		line += fmt.Sprintf(": %s, from %s (%s)", quoteSubject(m.Subject), sender(m.FromName, m.From), render.Clean(m.ID))
+		line += fmt.Sprintf(": %s, from %s (%s)", quoteSubject(m.Subject), message.Sender(m.FromName, m.From), render.Clean(m.ID))
 	}
 	if e.err != nil {
 		line += ": " + render.Clean(strings.Join(strings.Fields(e.err.Error()), " "))

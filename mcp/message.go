@@ -70,14 +70,6 @@ func newReceipt(received, now time.Time) receipt {
 	return receipt{received.UTC().Format(time.RFC3339), words(now.Sub(received))}
 }
 
-// sender is who sent a message.
-func sender(name, address string) string {
-	if name = render.Clean(name); name != "" {
-		return name + " <" + render.Clean(address) + ">"
-	}
-	return render.Clean(address)
-}
-
 type messageList struct {
 	Warning  string    `json:"warning"`
 	Messages []summary `json:"messages"`
@@ -105,7 +97,7 @@ func (t *tools) listMessages(ctx context.Context, r *sdk.CallToolRequest, in lis
 	}
 	out := messageList{Messages: []summary{}, Total: list.Total, Warning: warning}
 	for _, m := range list.Messages {
-		from, _ := shorten(sender(m.FromName, m.From), maxLine)
+		from, _ := shorten(message.Sender(m.FromName, m.From), maxLine)
 		subject, _ := shorten(render.Clean(m.Subject), maxLine)
 		out.Messages = append(out.Messages, summary{m.ID, from, subject, newReceipt(m.ReceivedAt, c.ServiceTime()).Age})
 	}
@@ -182,7 +174,7 @@ func (t *tools) readMessage(ctx context.Context, r *sdk.CallToolRequest, in mess
 
 func newResult(m *message.Message, now time.Time) messageResult {
 	out := messageResult{
-		ID: m.ID, From: sender(m.From.Name, m.From.Addr), To: render.Clean(m.Recipients()), Subject: render.Clean(m.Subject),
+		ID: m.ID, From: message.Sender(m.From.Name, m.From.Addr), To: render.Clean(m.Recipients()), Subject: render.Clean(m.Subject),
 		receipt: newReceipt(m.ReceivedAt, now), Warning: warning,
 	}
 	if out.Text, out.Truncated = shorten(m.Mail().Plain(), maxText); out.Truncated {

@@ -61,7 +61,7 @@ type origin struct {
 
 func newOrigin(m *message.Message, now time.Time) origin {
 	return origin{
-		Message: m.ID, From: sender(m.From.Name, m.From.Addr), Subject: render.Clean(m.Subject), receipt: newReceipt(m.ReceivedAt, now),
+		Message: m.ID, From: message.Sender(m.From.Name, m.From.Addr), Subject: render.Clean(m.Subject), receipt: newReceipt(m.ReceivedAt, now),
 	}
 }
 

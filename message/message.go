@@ -48,23 +48,29 @@ func (m *Message) Mail() *render.Mail {
 // Fetch gets both the API's object of a message and its raw form, in two requests. On a service
 // without raw messages Raw is nil.
 func Fetch(ctx context.Context, c *api.Client, inboxID, id string) (*Message, error) {
-	object, err := c.Message(ctx, inboxID, id)
+	m, err := fetch(ctx, c, inboxID, id)
 	if err != nil {
 		return nil, err
 	}
-	object.ID = cmp.Or(object.ID, id)
-	return New(inboxID, object).WithRaw(ctx, c)
+	return m.WithRaw(ctx, c)
 }
 
 // FetchObject gets only the API's object of a message, in one request. [Message.WithRaw] adds the
 // raw form.
 func FetchObject(ctx context.Context, c *api.Client, inboxID, id string) (*Message, error) {
+	m, err := fetch(ctx, c, inboxID, id)
+	if err == nil {
+		m.object = nil // it contains the bodies again
+	}
+	return m, err
+}
+
+func fetch(ctx context.Context, c *api.Client, inboxID, id string) (*Message, error) {
 	object, err := c.Message(ctx, inboxID, id)
 	if err != nil {
 		return nil, err
 	}
 	object.ID = cmp.Or(object.ID, id)
-	object.Raw = nil // it contains the bodies again
 	return New(inboxID, object), nil
 }
 
@@ -147,6 +153,15 @@ func (m *Message) withRaw(raw []byte) *Message {
 		w.To = m.To
 	}
 	return w
+}
+
+// Sender is the name and the address of who sent a message, cleaned for a terminal.
+func Sender(name, address string) string {
+	name, address = render.Clean(name), render.Clean(address)
+	if name == "" {
+		return address
+	}
+	return name + " <" + address + ">"
 }
 
 // AttachmentContent returns the content of attachment i, and fetches it if it did not come with the
