@@ -162,9 +162,7 @@ func (a *app) registry(p endpoint) *registry.Registry {
 	return registry.Open(a.stateDir(), p.profile, baseURL)
 }
 
-func (a *app) keys() *keys.Store {
-	return keys.New(keys.Options{Dir: a.configDir(), Getenv: a.env.Getenv})
-}
+func (a *app) keys() *keys.Store { return keys.New(a.configDir(), a.env.Getenv) }
 
 // key finds the API key of a service.
 func (a *app) key(ctx context.Context, p endpoint) (keys.Key, error) {

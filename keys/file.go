@@ -52,9 +52,6 @@ func (s storedKeys) index(id ID) int {
 }
 
 func (f keyFile) set(id ID, key string) error {
-	if f.dir == "" {
-		return errors.New("there is no folder for a key file")
-	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return fmt.Errorf("making the folder of the key file: %w", err)
 	}
@@ -108,9 +105,6 @@ func (f keyFile) change(do func(*storedKeys) error) error {
 
 // read returns what is in the file; without a file, ErrNone.
 func (f keyFile) read() (storedKeys, error) {
-	if f.dir == "" {
-		return storedKeys{}, ErrNone
-	}
 	file, err := os.Open(f.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return storedKeys{}, ErrNone

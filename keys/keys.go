@@ -13,7 +13,6 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
-	"os"
 	"strings"
 )
 
@@ -109,16 +108,6 @@ const (
 	File                 // a file that only its owner can read, keys.json
 )
 
-// Options say where a [Store] looks.
-type Options struct {
-	// Dir is the folder of the key file, made with mode 0700 when a key is stored in it.
-	Dir string
-	// Getenv reads the environment; os.Getenv when nil.
-	Getenv func(string) string
-	// NoKeyring is for a store that never uses the keyring.
-	NoKeyring bool
-}
-
 // Store finds and keeps keys.
 type Store struct {
 	getenv  func(string) string
@@ -126,13 +115,11 @@ type Store struct {
 	file    keyFile
 }
 
-// New returns a store, without reading any keys.
-func New(o Options) *Store {
-	s := &Store{getenv: o.Getenv, file: keyFile{dir: o.Dir}}
-	if s.getenv == nil {
-		s.getenv = os.Getenv
-	}
-	if !o.NoKeyring && keyringAvailable(s.getenv) {
+// New returns a store with its key file in dir, which is made with mode 0700 when a key is stored in it.
+// It reads no keys; getenv reads the environment.
+func New(dir string, getenv func(string) string) *Store {
+	s := &Store{getenv: getenv, file: keyFile{dir}}
+	if keyringAvailable(getenv) {
 		s.keyring = systemKeyring{}
 	}
 	return s

@@ -70,7 +70,7 @@ func (f *fakeKeyring) remove(name string) error {
 // store returns a store in an empty folder with a keyring and an environment.
 func store(t *testing.T, k keyring, environment map[string]string) *Store {
 	t.Helper()
-	s := New(Options{Dir: filepath.Join(t.TempDir(), "mayfly"), Getenv: func(name string) string { return environment[name] }, NoKeyring: true})
+	s := New(filepath.Join(t.TempDir(), "mayfly"), func(name string) string { return environment[name] })
 	s.keyring = k
 	return s
 }

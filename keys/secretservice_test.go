@@ -55,7 +55,7 @@ func TestSecretService(t *testing.T) {
 		onSessionBus(t, "unlocked", "echo -n pw | gnome-keyring-daemon --unlock --components=secrets --daemonize")
 		return
 	}
-	s := New(Options{Dir: t.TempDir()})
+	s := New(t.TempDir(), os.Getenv)
 	if s.keyring == nil {
 		t.Fatal("the keyring is not used")
 	}
@@ -88,7 +88,7 @@ func TestSecretService(t *testing.T) {
 // expectNoKeyring checks that the keyring fails in time, and says why.
 func expectNoKeyring(t *testing.T, why string) {
 	t.Helper()
-	s := New(Options{Dir: t.TempDir()})
+	s := New(t.TempDir(), os.Getenv)
 	if s.keyring == nil {
 		t.Fatal("the keyring is not asked")
 	}

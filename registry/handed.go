@@ -55,7 +55,7 @@ func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watc
 	if err != nil || !give(&h.Handed) {
 		return err
 	}
-	err = r.write(r.path(inboxID, handedSuffix), h)
+	_, err = r.write(r.path(inboxID, handedSuffix), h)
 	if err == nil && first {
 		err = r.prune()
 	}

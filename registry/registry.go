@@ -107,30 +107,40 @@ func (r *Registry) Inboxes(ctx context.Context, c *api.Client) (all []api.Inbox,
 // List returns the inboxes, newest first, including those that expired less than [Kept] ago. Damaged
 // files are skipped.
 func (r *Registry) List() ([]Inbox, error) {
-	entries, err := os.ReadDir(r.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
+	all, err := readAll[Inbox](r, suffix)
+	if err != nil {
 		return nil, fmt.Errorf("list the known inboxes: %w", err)
 	}
-	var all []Inbox
-	for _, entry := range entries {
-		if !strings.HasSuffix(entry.Name(), suffix) {
-			continue
-		}
-		i, err := read[Inbox](filepath.Join(r.dir, entry.Name()))
-		switch {
-		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errDamaged):
-		case err != nil:
-			return nil, fmt.Errorf("list the known inboxes: %w", err)
-		case !i.over():
-			all = append(all, i)
-		}
-	}
+	all = slices.DeleteFunc(all, Inbox.over)
 	slices.SortFunc(all, func(a, b Inbox) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return all, nil
+}
+
+// readAll returns what the files with a suffix hold, without those that are damaged, also with an error.
+func readAll[R record](r *Registry, suffix string) ([]R, error) {
+	entries, err := os.ReadDir(r.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var all []R
+	var failed error
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != suffix {
+			continue
+		}
+		found, err := read[R](filepath.Join(r.dir, entry.Name()))
+		switch {
+		case err == nil:
+			all = append(all, found)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDamaged):
+			failed = errors.Join(failed, err)
+		}
+	}
+	return all, failed
 }
 
 // over reports whether the inbox expired so long ago that it is forgotten.
@@ -166,19 +176,22 @@ func read[R record](path string) (R, error) {
 	return found, nil
 }
 
-// write replaces a file.
-func (r *Registry) write(path string, v record) error {
+// write replaces a file, and reports whether it had to: one that holds the same is left alone.
+func (r *Registry) write(path string, v record) (wrote bool, err error) {
 	content, err := json.Marshal(v)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if len(content) >= maxFile {
-		return errors.New("its fields are too long")
+		return false, errors.New("its fields are too long")
+	}
+	if before, err := readFile(path); err == nil && bytes.Equal(before, content) {
+		return false, nil
 	}
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return err
+		return false, err
 	}
-	return maybe.WriteFile(path, content, 0o600)
+	return true, maybe.WriteFile(path, content, 0o600)
 }
 
 // Put adds inboxes, or replaces those with the same ID. An inbox without a label keeps the one it has.
@@ -199,28 +212,15 @@ func (r *Registry) Put(inboxes ...Inbox) error {
 	return failed
 }
 
-// put reports whether it wrote: an inbox that is already known as it is, is left alone.
 func (r *Registry) put(i Inbox) (wrote bool, err error) {
 	if i.ID == "" {
 		return false, errors.New("it has no ID")
 	}
 	path := r.path(i.ID, suffix)
-	known, err := read[Inbox](path)
-	if err == nil && i.Label == "" {
+	if known, err := read[Inbox](path); err == nil && i.Label == "" {
 		i.Label = known.Label
 	}
-	if err == nil && i.equal(known) {
-		return false, nil
-	}
-	err = r.write(path, i)
-	return err == nil, err
-}
-
-// equal reports whether both have the same content in a file.
-func (i Inbox) equal(other Inbox) bool {
-	a, err := json.Marshal(i)
-	b, otherErr := json.Marshal(other)
-	return err == nil && otherErr == nil && bytes.Equal(a, b)
+	return r.write(path, i)
 }
 
 // Remove forgets inboxes; those that are not known are no error.

@@ -1,13 +1,8 @@
 package registry
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -92,46 +87,30 @@ type Change struct {
 func (r *Registry) SaveSeen(c Change) error {
 	path := r.path(c.InboxID, seenSuffix)
 	mail := slices.Clone(c.Mail)
-	known, err := readSeen(path)
-	if err == nil {
+	if known, err := read[Seen](path); err == nil {
+		known.index()
 		for n, m := range mail {
 			if !c.Marked[m.ID] {
 				mail[n].Unread = known.Unread(m.ID, m.Received)
 			}
 		}
 	}
-	s := seenOf(c.InboxID, mail)
-	if err == nil && s.Until.Equal(known.Until) && slices.Equal(s.Exceptions, known.Exceptions) {
-		return nil
-	}
-	if err := r.write(path, s); err != nil {
+	if _, err := r.write(path, seenOf(c.InboxID, mail)); err != nil {
 		return fmt.Errorf("keep what was seen: %w", err)
 	}
 	return nil
 }
 
-// Seen returns what was seen of each inbox, by inbox ID. Damaged files are skipped.
+// Seen returns what was seen of each inbox, by inbox ID, also with an error. Damaged files are skipped.
 func (r *Registry) Seen() (map[string]Seen, error) {
-	entries, err := os.ReadDir(r.dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, fmt.Errorf("list what was seen: %w", err)
+	list, err := readAll[Seen](r, seenSuffix)
+	if err != nil {
+		err = fmt.Errorf("list what was seen: %w", err)
 	}
 	all := map[string]Seen{}
-	for _, entry := range entries {
-		if !strings.HasSuffix(entry.Name(), seenSuffix) {
-			continue
-		}
-		if s, err := readSeen(filepath.Join(r.dir, entry.Name())); err == nil {
-			all[s.InboxID] = s
-		}
+	for _, s := range list {
+		s.index()
+		all[s.InboxID] = s
 	}
-	return all, nil
-}
-
-func readSeen(path string) (Seen, error) {
-	s, err := read[Seen](path)
-	s.index()
-	return s, err
+	return all, err
 }
