@@ -19,7 +19,7 @@ type endpoint struct {
 	PID  int    `json:"pid"`
 }
 
-func (o Options) endpointFile() string { return filepath.Join(o.dir(), "endpoint.json") }
+func (o Options) endpointFile() string { return filepath.Join(o.DataDir, "endpoint.json") }
 
 // lastEndpoint has no addresses if none are known.
 func (o Options) lastEndpoint() (e endpoint) {

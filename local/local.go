@@ -18,7 +18,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/adrg/xdg"
 	"github.com/gofrs/flock"
 )
 
@@ -28,10 +27,9 @@ var ErrNotRunning = errors.New("no local service is running: start it with `mayf
 // ErrStopped means that [Stop] ended the local service.
 var ErrStopped = errors.New("the local service was stopped by `mayfly down`")
 
-// Options say where the local service keeps its data, how to start it, and how it runs. The zero
-// value finds the current user's.
+// Options say where the local service keeps its data, how to start it, and how it runs.
 type Options struct {
-	DataDir string // default: mayfly/local in the user's data directory
+	DataDir string
 	LogFile string // empty: it logs nothing
 	Version string // of this program
 
@@ -46,21 +44,14 @@ type Options struct {
 }
 
 // StoreDir is the directory of the local service's store, for [mayfly/server.OpenAdmin].
-func (o Options) StoreDir() string { return filepath.Join(o.dir(), "store") }
-
-func (o Options) dir() string {
-	if o.DataDir == "" {
-		return filepath.Join(xdg.DataHome, "mayfly", "local")
-	}
-	return o.DataDir
-}
+func (o Options) StoreDir() string { return filepath.Join(o.DataDir, "store") }
 
 // makeDir makes the folder. One that is there must be this user's: with another's HOME, as root has
 // with some versions of sudo, the service would take over the mail of that user.
 func (o Options) makeDir() error {
-	err := os.MkdirAll(o.dir(), 0o700)
+	err := os.MkdirAll(o.DataDir, 0o700)
 	if err == nil {
-		err = checkOwner(o.dir())
+		err = checkOwner(o.DataDir)
 	}
 	return o.unusable(err)
 }
@@ -69,11 +60,11 @@ func (o Options) unusable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("the local service cannot keep its data in %s: %w; set HOME or XDG_DATA_HOME to a folder of yours", o.dir(), err)
+	return fmt.Errorf("the local service cannot keep its data in %s: %w; set HOME or XDG_DATA_HOME to a folder of yours", o.DataDir, err)
 }
 
 func (o Options) lock() *flock.Flock {
-	return flock.New(filepath.Join(o.dir(), "lock"), flock.SetPermissions(0o600))
+	return flock.New(filepath.Join(o.DataDir, "lock"), flock.SetPermissions(0o600))
 }
 
 // Open attaches to the local service, and starts it if it does not run. An older one that nobody
@@ -96,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 
 // Find attaches to the local service, and fails with [ErrNotRunning] if it does not run.
 func Find(ctx context.Context, o Options) (*Session, error) {
-	switch err := checkOwner(o.dir()); {
+	switch err := checkOwner(o.DataDir); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrNotRunning
 	case err != nil:

@@ -42,7 +42,7 @@ func (o Options) start(ctx context.Context) error {
 		return fmt.Errorf("starting the local service: %w", err)
 	}
 	cmd := exec.Command(program, o.Args...)
-	cmd.Dir = filepath.VolumeName(o.dir()) + string(filepath.Separator) // in nobody's way
+	cmd.Dir = filepath.VolumeName(o.DataDir) + string(filepath.Separator) // in nobody's way
 	cmd.SysProcAttr = ownSession()
 	if log, err := openLog(o.LogFile); err == nil {
 		defer log.Close()

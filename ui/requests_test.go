@@ -208,7 +208,7 @@ func TestTheServiceIsNamedWithoutAKey(t *testing.T) {
 			h.press("K")
 			h.see("> https://mail.example/v2")
 			h.write("secret-key")
-			h.press("enter")
+			h.press("enter", "enter")
 			h.see("There are no inboxes.", "✓ connected to mail.example")
 			want := session.Target{Profile: p.Name, BaseURL: p.BaseURL, Key: "secret-key"}
 			if n := len(h.targets); h.targets[n-1] != want {

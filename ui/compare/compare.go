@@ -109,7 +109,7 @@ func compared(name string, before, after []string) part {
 		same(at, d.Start)
 		at = d.End
 		p.changes++
-		p.passages = append(p.passages, passage{changed, words(before[d.Start:d.End], after[d.ReplStart:d.ReplEnd])})
+		p.passages = append(p.passages, passage{changed, compareWords(before[d.Start:d.End], after[d.ReplStart:d.ReplEnd])})
 	}
 	same(at, len(before))
 	p.findMoved()

@@ -2,15 +2,14 @@ package compare
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
+	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// words marks the words in which lines differ. Where lines have little in common, or there are none
+// compareWords marks the words in which lines differ. Where lines have little in common, or there are none
 // to compare them with, no word is marked: all of them differ.
-func words(before, after []string) [2][]line {
+func compareWords(before, after []string) [2][]line {
 	a, b := tokens(before), tokens(after)
 	diffs := lcs.DiffLines(a, b)
 	var changed [2][]bool
@@ -31,57 +30,16 @@ func mark(tokens []bool) {
 	}
 }
 
-// tokens are the words, spaces and signs of lines, with a newline after each line.
+// tokens are the words, spaces and signs of lines, as UAX #29 has them, with a newline after each line.
 func tokens(lines []string) []string {
 	var all []string
 	for _, l := range lines {
-		for l != "" {
-			n := tokenEnd(l)
-			all = append(all, l[:n])
-			l = l[n:]
+		for w := words.FromString(l); w.Next(); {
+			all = append(all, w.Value())
 		}
 		all = append(all, "\n")
 	}
 	return all
-}
-
-// tokenEnd is the length in bytes of the first token: a word, several spaces, or one sign.
-func tokenEnd(s string) int {
-	first, n := utf8.DecodeRuneInString(s)
-	class := classOf(first)
-	for class != sign && n < len(s) {
-		r, size := utf8.DecodeRuneInString(s[n:])
-		if classOf(r) != class && !unicode.IsMark(r) {
-			break
-		}
-		n += size
-	}
-	for n < len(s) { // marks stay with what they are on
-		r, size := utf8.DecodeRuneInString(s[n:])
-		if !unicode.IsMark(r) {
-			break
-		}
-		n += size
-	}
-	return n
-}
-
-type class uint8
-
-const (
-	sign class = iota
-	word
-	space
-)
-
-func classOf(r rune) class {
-	switch {
-	case unicode.IsSpace(r):
-		return space
-	case r < 0x2e80 && (unicode.IsLetter(r) || unicode.IsDigit(r)): // ideographs are compared one by one
-		return word
-	}
-	return sign
 }
 
 // alike reports whether at least a third of what is not space is unchanged.

@@ -63,24 +63,27 @@ func (l *Link) Flag() string {
 	}
 }
 
-// ConnectForm asks for a service, optionally for a key, and, where profiles can be saved, for a
-// profile name. It begins with the service that was last asked for, at the key if that is what it
-// lacks.
+// ConnectForm asks for a service, and optionally for a key and a profile name. It begins with the
+// service that was last asked for, at the key if that is what it lacks.
 func (l *Link) ConnectForm() dialog.Dialog {
-	keep := l.options.SaveProfile != nil
 	wanted := l.profile(l.wanted)
+	kept := "the key is kept in the system keyring, if there is one"
+	if errors.Is(l.Err, keys.ErrNoKeyring) {
+		kept = "there is no keyring: the key is not kept"
+	}
 	f := dialog.Form{
 		Title: "Connect to a service",
 		Fields: []dialog.Field{
 			{Title: "Service", Value: wanted.BaseURL, Placeholder: "https://mail.example.com", Hint: "its base URL", Check: checkBaseURL},
 			{Title: "API key", Password: true, Hint: "leave empty to use the saved key", Check: checkKey},
+			{Title: "Save as profile", Placeholder: "not saved", Hint: kept, Check: checkProfile},
 		},
 		Then: func(v []string) any {
 			c := intent.Connect{BaseURL: strings.TrimRight(v[0], "/"), Key: v[1]}
 			if v[0] == wanted.BaseURL {
 				c.Profile, c.BaseURL = wanted.Name, wanted.BaseURL
 			}
-			if keep && v[2] != "" {
+			if v[2] != "" {
 				c.Profile, c.Keep = v[2], true
 			}
 			return c
@@ -88,15 +91,6 @@ func (l *Link) ConnectForm() dialog.Dialog {
 	}
 	if t := l.Trouble(); wanted.BaseURL != "" && (t == NoKey || t == KeyRefused || l.wanted != l.Target) {
 		f.First = 1
-	}
-	if keep {
-		kept := "the key is kept in the system keyring, if there is one"
-		if errors.Is(l.Err, keys.ErrNoKeyring) {
-			kept = "there is no keyring: the key is not kept"
-		}
-		f.Fields = append(f.Fields, dialog.Field{
-			Title: "Save as profile", Placeholder: "not saved", Hint: kept, Check: checkProfile,
-		})
 	}
 	return dialog.NewForm(f)
 }

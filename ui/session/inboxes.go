@@ -54,25 +54,14 @@ func (s *Session) add(what string, c Created, get func(context.Context) (api.Inb
 		c.Inbox, c.Err = get(ctx)
 		s.Watcher.Report(c.Err)
 		if c.Err == nil {
-			s.remember(c.Inbox)
+			_ = s.Registry.Put(registry.Of(c.Inbox)) // if it fails, the next run may not list it
 		}
 		return c
 	})
 }
 
-// remember saves an inbox in this machine's registry. A failure is ignored: the inbox exists, only
-// the next run may not list it.
-func (s *Session) remember(in api.Inbox) {
-	if s.Registry != nil {
-		_ = s.Registry.Put(registry.Of(in))
-	}
-}
-
 // Label saves the label of an inbox in the registry.
 func (s *Session) Label(i *store.Inbox) tea.Cmd {
-	if s.Registry == nil {
-		return nil
-	}
 	k := registry.Inbox{ID: i.ID, Email: i.Email, Label: i.Label, CreatedAt: i.Created, ExpiresAt: i.Expires}
 	return func() tea.Msg {
 		if err := s.Registry.Put(k); err != nil {
@@ -84,9 +73,6 @@ func (s *Session) Label(i *store.Inbox) tea.Cmd {
 
 // Forget removes an inbox that is gone from the registry.
 func (s *Session) Forget(id string) tea.Cmd {
-	if s.Registry == nil {
-		return nil
-	}
 	return func() tea.Msg {
 		_ = s.Registry.Remove(id) // an entry too many is found gone the next time
 		return nil
@@ -137,7 +123,7 @@ func (d Deleted) Next() Request {
 		s.Watcher.Report(d.Err)
 		if d.Err != nil {
 			d.Failed++
-		} else if s.Registry != nil {
+		} else {
 			_ = s.Registry.Remove(d.ID) // an entry too many is found gone the next time
 		}
 		return d

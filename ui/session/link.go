@@ -35,7 +35,7 @@ type Options struct {
 	Connect func(ctx context.Context, t Target) (*Connection, error)
 	// Profiles are the services to switch between.
 	Profiles []Profile
-	// SaveProfile saves a profile, and its key in the keyring; nil where that is impossible.
+	// SaveProfile saves a profile, and its key in the keyring.
 	SaveProfile func(ctx context.Context, p Profile, key string) error
 }
 
@@ -142,12 +142,10 @@ func (l *Link) connect(t Target, attempt uint64) Connected {
 		return m
 	}
 	m.Session = newSession(l.ctx, conn)
-	if conn.Registry != nil {
-		var failed error
-		m.Known, err = conn.Registry.List()
-		if m.Seen, failed = conn.Registry.Seen(); err != nil || failed != nil {
-			l.log.Warn("read the registry", "error", errors.Join(err, failed))
-		}
+	var failed error
+	m.Known, err = conn.Registry.List()
+	if m.Seen, failed = conn.Registry.Seen(); err != nil || failed != nil {
+		l.log.Warn("read the registry", "error", errors.Join(err, failed))
 	}
 	list, err := conn.Client.Inboxes(l.ctx)
 	if err != nil && !errors.Is(err, api.ErrUnsupported) {

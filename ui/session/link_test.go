@@ -17,6 +17,7 @@ import (
 	"mayfly/api/apitest"
 	"mayfly/api/watch"
 	"mayfly/keys"
+	"mayfly/registry"
 	"mayfly/ui/clock"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
@@ -69,7 +70,7 @@ func (s *scene) connection(_ context.Context, target Target) (*Connection, error
 	}
 	s.count(1)
 	return &Connection{
-		Client: client, Name: target.BaseURL, Profile: target.Profile, Local: strings.HasPrefix(target.BaseURL, "local"), Done: s.gone,
+		Client: client, Registry: registry.Open(s.t.TempDir(), "test", client.BaseURL()), Name: target.BaseURL, Profile: target.Profile, Local: strings.HasPrefix(target.BaseURL, "local"), Done: s.gone,
 		Close: func(context.Context) error { s.count(-1); return nil },
 	}, nil
 }
@@ -397,32 +398,26 @@ func press(d dialog.Dialog, names ...string) (r dialog.Result) {
 }
 
 func TestTheFormThatConnects(t *testing.T) {
-	save := func(context.Context, Profile, string) error { return nil }
 	for _, c := range []struct {
-		save  bool
 		keys  []string
 		wrong string
 		want  any
 	}{
-		{true, []string{"https://a.example/", "enter", "k-1", "enter", "work", "enter"}, "", intent.Connect{Profile: "work", BaseURL: "https://a.example", Key: "k-1", Keep: true}},
-		{true, []string{"http://[::1]:8080/x", "enter", "enter", "enter"}, "", intent.Connect{BaseURL: "http://[::1]:8080/x"}},
-		{false, []string{"https://a.example", "enter", "k-1", "enter"}, "", intent.Connect{BaseURL: "https://a.example", Key: "k-1"}},
-		{true, []string{"enter"}, "! a URL such as https://mail.example.com", nil},
-		{true, []string{"a.example", "enter"}, "! a URL such as https://mail.example.com", nil},
-		{true, []string{"ftp://a.example", "enter"}, "! a URL such as https://mail.example.com", nil},
-		{true, []string{"https://u@a.example", "enter"}, "! the URL alone", nil},
-		{true, []string{"https://a.example/?q", "enter"}, "! the URL alone", nil},
-		{true, []string{"https://a.example/#f", "enter"}, "! the URL alone", nil},
-		{true, []string{"https://a.example", "enter", "a b", "enter"}, "! a key contains no spaces", nil},
-		{true, []string{"https://a.example", "enter", "ключ", "enter"}, "! a key contains no spaces", nil},
-		{true, []string{"https://a.example", "enter", "enter", "Work", "enter"}, "! a-z 0-9 _ -, at most 32", nil},
-		{true, []string{"https://a.example", "enter", "enter", strings.Repeat("a", 33), "enter"}, "! a-z 0-9 _ -, at most 32", nil},
+		{[]string{"https://a.example/", "enter", "k-1", "enter", "work", "enter"}, "", intent.Connect{Profile: "work", BaseURL: "https://a.example", Key: "k-1", Keep: true}},
+		{[]string{"http://[::1]:8080/x", "enter", "enter", "enter"}, "", intent.Connect{BaseURL: "http://[::1]:8080/x"}},
+		{[]string{"https://a.example", "enter", "k-1", "enter", "enter"}, "", intent.Connect{BaseURL: "https://a.example", Key: "k-1"}},
+		{[]string{"enter"}, "! a URL such as https://mail.example.com", nil},
+		{[]string{"a.example", "enter"}, "! a URL such as https://mail.example.com", nil},
+		{[]string{"ftp://a.example", "enter"}, "! a URL such as https://mail.example.com", nil},
+		{[]string{"https://u@a.example", "enter"}, "! the URL alone", nil},
+		{[]string{"https://a.example/?q", "enter"}, "! the URL alone", nil},
+		{[]string{"https://a.example/#f", "enter"}, "! the URL alone", nil},
+		{[]string{"https://a.example", "enter", "a b", "enter"}, "! a key contains no spaces", nil},
+		{[]string{"https://a.example", "enter", "ключ", "enter"}, "! a key contains no spaces", nil},
+		{[]string{"https://a.example", "enter", "enter", "Work", "enter"}, "! a-z 0-9 _ -, at most 32", nil},
+		{[]string{"https://a.example", "enter", "enter", strings.Repeat("a", 33), "enter"}, "! a-z 0-9 _ -, at most 32", nil},
 	} {
-		l := &Link{}
-		if c.save {
-			l.options.SaveProfile = save
-		}
-		d := l.ConnectForm()
+		d := (&Link{}).ConnectForm()
 		if r := press(d, c.keys...); r.Close != (c.wrong == "") || r.Intent != c.want {
 			t.Errorf("%q leads to %+v", c.keys, r)
 		}

@@ -25,7 +25,7 @@ func newUnsaved() unsaved {
 
 // SaveSeen has changes saved in the background, at the latest when the session ends.
 func (s *Session) SaveSeen(changes []registry.Change) {
-	if len(changes) == 0 || s.Registry == nil {
+	if len(changes) == 0 {
 		return
 	}
 	u := &s.unsaved

@@ -31,8 +31,8 @@ type Target struct {
 // Connection is access to a service.
 type Connection struct {
 	Client   *api.Client
-	Registry *registry.Registry // nil if inboxes are not saved
-	Name     string             // shown to the user: "local" or a host
+	Registry *registry.Registry
+	Name     string // shown to the user: "local" or a host
 	Profile  string
 	SMTPAddr string // host:port of the SMTP server for the inboxes; empty if unknown
 	Local    bool
@@ -75,9 +75,7 @@ func newSession(ctx context.Context, conn *Connection) *Session {
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	// The error is the context's: failures of an inbox are events.
 	s.running.Go(func() { _ = s.Watcher.Run(s.ctx) })
-	if conn.Registry != nil {
-		s.running.Go(func() { s.unsaved.run(s.ctx, conn.Registry) })
-	}
+	s.running.Go(func() { s.unsaved.run(s.ctx, conn.Registry) })
 	if conn.Answers != nil {
 		s.running.Go(s.watchSigns)
 	}
