@@ -2,18 +2,26 @@ package pebble
 
 import "sync"
 
-// cacheSize is the largest number of entries of a cache. A full cache is cleared.
-const cacheSize = 16 << 10
+// Largest numbers of entries of a cache.
+const (
+	cacheSize = 16 << 10
+	// inboxCacheSize is for what every mail needs: inboxes, which take 360 bytes each with their
+	// addresses.
+	inboxCacheSize = 128 << 10
+)
 
-// cache keeps values that were read, until the committer changes them. A value that was read before
-// a change but arrives after it is not kept.
+// cache keeps values that were read or written; when it is full, any one makes room for another. A
+// value that was read before a change but arrives after it is not kept.
 type cache[K comparable, V any] struct {
+	size    int // largest number of values
 	mu      sync.RWMutex
 	values  map[K]V
 	changes uint64
 }
 
-func newCache[K comparable, V any]() *cache[K, V] { return &cache[K, V]{values: make(map[K]V)} }
+func newCache[K comparable, V any](size int) *cache[K, V] {
+	return &cache[K, V]{size: size, values: make(map[K]V)}
+}
 
 // get returns the value of the key, which it reads if necessary.
 func (c *cache[K, V]) get(key K, read func() (V, error)) (V, error) {
@@ -36,23 +44,8 @@ func (c *cache[K, V]) get(key K, read func() (V, error)) (V, error) {
 	return v, nil
 }
 
-// put sets the value of the key after it has changed.
-func (c *cache[K, V]) put(key K, v V) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.changes++
-	c.keep(key, v)
-}
-
-func (c *cache[K, V]) keep(key K, v V) {
-	if len(c.values) >= cacheSize {
-		clear(c.values)
-	}
-	c.values[key] = v
-}
-
-// update sets values that have changed, but only those that the cache has.
-func (c *cache[K, V]) update(values map[K]V) {
+// put sets values that have changed.
+func (c *cache[K, V]) put(values map[K]V) {
 	if len(values) == 0 {
 		return
 	}
@@ -60,23 +53,26 @@ func (c *cache[K, V]) update(values map[K]V) {
 	defer c.mu.Unlock()
 	c.changes++
 	for key, v := range values {
-		if _, kept := c.values[key]; kept {
-			c.values[key] = v
-		}
+		c.keep(key, v)
 	}
 }
 
-// drop removes values that have changed.
-func (c *cache[K, V]) drop(keys ...K) {
-	if len(keys) == 0 {
-		return
+func (c *cache[K, V]) keep(key K, v V) {
+	if _, kept := c.values[key]; !kept && len(c.values) >= c.size {
+		for other := range c.values {
+			delete(c.values, other)
+			break
+		}
 	}
+	c.values[key] = v
+}
+
+// drop removes a value that has changed.
+func (c *cache[K, V]) drop(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changes++
-	for _, key := range keys {
-		delete(c.values, key)
-	}
+	delete(c.values, key)
 }
 
 // dropAll removes all values, since any may have changed.

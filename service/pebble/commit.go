@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 	"time"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
@@ -17,18 +15,31 @@ import (
 // groupBytes is the size of bodies at which a group is complete.
 const groupBytes = 4 << 20
 
-// group is a group commit: changes that share a batch.
+// group is a group commit: changes that share a batch. Its maps have what changes, as it will be
+// after the group, and is not in the database or the caches yet.
 type group struct {
-	*state
-	batch   *pebbledb.Batch
-	waiting []*op
-	size    int             // bytes of bodies
-	touched map[string]bool // IDs of keys whose list of inboxes changes
-	quotas  map[quotaOf]int // new counts
-	grown   map[inboxOf]service.Inbox
-	deleted []inboxOf
-	moved   []string // addresses that get or lose an inbox
-	swept   bool     // any number of inboxes are removed
+	store     *Store
+	batch     *pebbledb.Batch
+	waiting   []*op
+	size      int             // bytes of bodies
+	touched   map[string]bool // IDs of keys whose list of inboxes changes
+	inboxes   map[inboxOf]*inboxState
+	addresses map[string]inboxOf
+	quotas    map[quotaOf]int
+	keys      map[string]service.StoredKey
+	swept     bool // any number of counts are removed
+}
+
+type inboxState struct {
+	service.Inbox
+	gone bool
+}
+
+type inboxOf struct{ keyID, id string }
+
+type quotaOf struct {
+	keyID string
+	day   service.Day
 }
 
 // commit passes a change to the committer and waits until it is on disk. If ctx ends before the
@@ -68,8 +79,7 @@ func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error
 
 // runCommits is the committer, the only goroutine that writes.
 func (s *Store) runCommits() {
-	state := newState(s)
-	g := s.newGroup(state)
+	g := newGroup(s)
 	for {
 		select {
 		case <-s.queue.more:
@@ -82,16 +92,16 @@ func (s *Store) runCommits() {
 		runtime.Gosched() // lets more callers join the group, which makes groups larger under load
 		for g.gather(); len(g.waiting) > 0; g.gather() {
 			g.answer(s.commitGroup(g))
-			g = s.newGroup(state)
+			g = newGroup(s)
 			runtime.Gosched()
 		}
 	}
 }
 
-func (s *Store) newGroup(st *state) *group {
+func newGroup(s *Store) *group {
 	return &group{
-		state: st, batch: s.db.NewBatch(),
-		touched: make(map[string]bool), quotas: make(map[quotaOf]int), grown: make(map[inboxOf]service.Inbox),
+		store: s, batch: s.db.NewBatch(), touched: make(map[string]bool), inboxes: make(map[inboxOf]*inboxState),
+		addresses: make(map[string]inboxOf), quotas: make(map[quotaOf]int), keys: make(map[string]service.StoredKey),
 	}
 }
 
@@ -113,12 +123,6 @@ func (g *group) gather() {
 
 // commitGroup makes the group visible once it is on disk.
 func (s *Store) commitGroup(g *group) error {
-	keys := slices.Collect(maps.Keys(g.keys))
-	var hashes [][32]byte
-	for _, k := range g.keys {
-		hashes = append(hashes, k.Hash)
-	}
-	g.trim()
 	if g.batch.Empty() {
 		return g.batch.Close()
 	}
@@ -128,7 +132,6 @@ func (s *Store) commitGroup(g *group) error {
 	defer func() { <-s.writing }()
 	s.apply(g.batch)
 	if err := s.failed(); err != nil {
-		g.forget()
 		return err
 	}
 	if err := g.batch.SyncWait(); err != nil {
@@ -138,30 +141,39 @@ func (s *Store) commitGroup(g *group) error {
 	if err := s.views.advance(s.db); err != nil {
 		return err
 	}
-	s.addresses.drop(g.moved...)
-	s.inboxes.update(g.grown)
-	s.inboxes.drop(g.deleted...)
-	if g.swept {
-		s.addresses.dropAll()
-		s.inboxes.dropAll()
-		s.quotas.dropAll()
-	}
-	for q, n := range g.quotas {
-		s.quotas.put(q, n)
-	}
-	s.keys.drop(keys...)
-	s.hashes.drop(hashes...) // another key had one before
+	g.updateCaches()
 	for keyID := range g.touched {
 		s.versions.bump(keyID)
-	}
-	if g.swept || len(g.deleted) > 0 {
-		s.removed.Store(true)
 	}
 	select {
 	case s.written <- struct{}{}:
 	default:
 	}
 	return g.batch.Close()
+}
+
+// updateCaches brings the caches up to date with the group.
+func (g *group) updateCaches() {
+	s := g.store
+	changed := make(map[inboxOf]service.Inbox, len(g.inboxes))
+	for of, in := range g.inboxes {
+		if !in.gone {
+			changed[of] = in.Inbox
+			continue
+		}
+		s.inboxes.drop(of)
+		s.removed.Store(true)
+	}
+	s.inboxes.put(changed)
+	s.addresses.put(g.addresses)
+	if g.swept {
+		s.quotas.dropAll()
+	}
+	s.quotas.put(g.quotas)
+	for id, k := range g.keys {
+		s.keys.drop(id)
+		s.hashes.drop(k.Hash) // another key had it before
+	}
 }
 
 // answer ends the group. What was refused is answered with the others: the reason may be one of
@@ -185,103 +197,42 @@ func (s *Store) apply(b *pebbledb.Batch) {
 	}
 }
 
-// state is the committer's own cache of the store. It includes the changes of the group that is
-// being prepared, which cannot be read from the database yet. When it is full, half of it is
-// dropped.
-type state struct {
-	store    *Store
-	inboxes  map[string]*inboxState
-	emails   map[quotaOf]int
-	quotaDay service.Day // the counts of earlier days are removed
-
-	// Changes of the current group:
-	addresses map[string][2]string // owner and inbox
-	keys      map[string]service.StoredKey
-}
-
-type inboxState struct {
-	service.Inbox
-	gone bool
-}
-
-type inboxOf struct{ keyID, id string }
-
-type quotaOf struct {
-	keyID string
-	day   service.Day
-}
-
-// stateSize is the largest number of inboxes in state, which take 250 bytes each. A delivery to
-// another one takes three times as long.
-const stateSize = 128 << 10
-
-func newState(s *Store) *state {
-	st := &state{store: s}
-	st.forget()
-	return st
-}
-
-func (st *state) forget() {
-	st.inboxes = make(map[string]*inboxState)
-	st.emails = make(map[quotaOf]int)
-	st.addresses = make(map[string][2]string)
-	st.keys = make(map[string]service.StoredKey)
-}
-
-// trim ends a group: it drops the group's own state, and what is too much of the rest.
-func (st *state) trim() {
-	clear(st.addresses)
-	clear(st.keys)
-	if len(st.inboxes) > stateSize {
-		left := stateSize / 2
-		maps.DeleteFunc(st.inboxes, func(string, *inboxState) bool { left--; return left >= 0 })
-	}
-	if len(st.emails) > stateSize {
-		clear(st.emails)
-	}
-}
-
 // inbox returns the inbox as it will be after the group; gone is set if there is none.
-func (st *state) inbox(keyID, id string) (*inboxState, error) {
-	if in := st.inboxes[id]; in != nil && (in.gone || in.KeyID == keyID) {
+func (g *group) inbox(of inboxOf) (*inboxState, error) {
+	if in := g.inboxes[of]; in != nil {
 		return in, nil
 	}
-	in, err := st.store.inbox(keyID, id)
+	in, err := g.store.Inbox(context.Background(), of.keyID, of.id)
 	if service.ErrorCode(err) == service.NotFound {
 		return &inboxState{gone: true}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	st.inboxes[id] = &inboxState{Inbox: in}
-	return st.inboxes[id], nil
+	g.inboxes[of] = &inboxState{Inbox: in}
+	return g.inboxes[of], nil
 }
 
 // emailsOn returns the count of the key's messages on the day, including those of the group.
-func (st *state) emailsOn(q quotaOf) (int, error) {
-	if n, ok := st.emails[q]; ok {
+func (g *group) emailsOn(q quotaOf) (int, error) {
+	if n, ok := g.quotas[q]; ok {
 		return n, nil
 	}
-	n, err := st.store.emails(q)
-	if err != nil {
-		return 0, err
-	}
-	st.emails[q] = n
-	return n, nil
+	return g.store.EmailsToday(context.Background(), q.keyID, q.day)
 }
 
 // address returns the owner of an address and its inbox, as they will be after the group.
-func (st *state) address(address string) (keyID, inboxID string, err error) {
-	if a, ok := st.addresses[address]; ok {
-		return a[0], a[1], nil
+func (g *group) address(address string) (inboxOf, error) {
+	if of, ok := g.addresses[address]; ok {
+		return of, nil
 	}
-	return st.store.address(address)
+	return g.store.address(address)
 }
 
 // key returns a key as it will be after the group.
-func (st *state) key(id string) (service.StoredKey, error) {
-	if k, ok := st.keys[id]; ok {
+func (g *group) key(id string) (service.StoredKey, error) {
+	if k, ok := g.keys[id]; ok {
 		return k, nil
 	}
-	return st.store.readKey(id)
+	return g.store.readKey(id)
 }

@@ -47,11 +47,11 @@ func (s *Store) EachAddress(ctx context.Context, visit func(address, keyID, inbo
 		if !ok {
 			return errValue
 		}
-		keyID, inboxID, err := decodeAddress(value)
+		owner, err := decodeAddress(value)
 		if err != nil {
 			return err
 		}
-		return visit(address, keyID, inboxID)
+		return visit(address, owner.keyID, owner.id)
 	})
 }
 

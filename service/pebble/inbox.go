@@ -51,15 +51,15 @@ func (s *Store) scan(ctx context.Context, start, end []byte, visit func(key, val
 // CreateInbox implements service.Store.
 func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	return s.commit(ctx, 0, func(g *group) error {
-		keyID, id, err := g.address(in.Address)
+		owner, err := g.address(in.Address)
 		if err != nil && service.ErrorCode(err) != service.NotFound {
 			return err
 		}
 		if err == nil {
-			if keyID != in.KeyID {
+			if owner.keyID != in.KeyID {
 				return errTaken
 			}
-			old, err := g.inbox(keyID, id)
+			old, err := g.inbox(owner)
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,8 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 		} else if err := g.untaggedFree(in); err != nil {
 			return err
 		}
-		if err := g.batch.Set(addressKey(in.Address), encodeAddress(in.KeyID, in.ID), nil); err != nil {
+		of := inboxOf{in.KeyID, in.ID}
+		if err := g.batch.Set(addressKey(in.Address), encodeAddress(of), nil); err != nil {
 			return err
 		}
 		if err := g.batch.Set(inboxKey(in.KeyID, in.ID), encodeInbox(in), nil); err != nil {
@@ -78,9 +79,8 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 		if err := g.batch.Set(expiryKey(in.ExpiresAt, in.ID), []byte(in.KeyID), nil); err != nil {
 			return err
 		}
-		g.addresses[in.Address] = [2]string{in.KeyID, in.ID}
-		g.moved = append(g.moved, in.Address)
-		g.inboxes[in.ID] = &inboxState{Inbox: in}
+		g.addresses[in.Address] = of
+		g.inboxes[of] = &inboxState{Inbox: in}
 		g.touched[in.KeyID] = true
 		return nil
 	})
@@ -90,11 +90,11 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 // key's.
 func (g *group) untaggedFree(in service.Inbox) error {
 	for _, a := range service.Untagged(in.Address) {
-		switch keyID, _, err := g.address(a); {
+		switch owner, err := g.address(a); {
 		case service.ErrorCode(err) == service.NotFound:
 		case err != nil:
 			return err
-		case keyID != in.KeyID:
+		case owner.keyID != in.KeyID:
 			return errTaken
 		}
 	}
@@ -109,14 +109,6 @@ func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, err
 }
 
 func (s *Store) inbox(keyID, id string) (service.Inbox, error) {
-	in, err := s.inboxRecord(keyID, id)
-	if err != nil {
-		return in, err
-	}
-	return s.counted(in)
-}
-
-func (s *Store) inboxRecord(keyID, id string) (service.Inbox, error) {
 	if !isName(keyID) || !isName(id) {
 		return service.Inbox{}, errNotFound
 	}
@@ -125,7 +117,10 @@ func (s *Store) inboxRecord(keyID, id string) (service.Inbox, error) {
 		return service.Inbox{}, err
 	}
 	in, err := decodeInbox(keyID, id, value)
-	return in, s.readError(err)
+	if err != nil {
+		return in, s.readError(err)
+	}
+	return s.counted(in)
 }
 
 // counted fills in the count and the version, which the newest message tells: since messages are
@@ -141,31 +136,28 @@ func (s *Store) counted(in service.Inbox) (service.Inbox, error) {
 }
 
 // address returns the owner of an address and the inbox that has it or had it last, or NotFound.
-func (s *Store) address(address string) (keyID, inboxID string, err error) {
+func (s *Store) address(address string) (inboxOf, error) {
 	if !isName(address) {
-		return "", "", errNotFound
+		return inboxOf{}, errNotFound
 	}
 	value, err := s.get(addressKey(address))
 	if err != nil {
-		return "", "", err
+		return inboxOf{}, err
 	}
-	keyID, inboxID, err = decodeAddress(value)
-	return keyID, inboxID, s.readError(err)
+	of, err := decodeAddress(value)
+	return of, s.readError(err)
 }
 
-// InboxByAddress implements service.Store. It does not count the messages.
+// InboxByAddress implements service.Store.
 func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inbox, error) {
-	in, err := s.addresses.get(address, func() (service.Inbox, error) {
-		keyID, id, err := s.address(address)
-		if err != nil {
-			return service.Inbox{}, err
-		}
-		in, err := s.inboxRecord(keyID, id)
+	of, err := s.addresses.get(address, func() (inboxOf, error) { return s.address(address) })
+	var in service.Inbox
+	if err == nil {
+		in, err = s.Inbox(ctx, of.keyID, of.id)
 		if service.ErrorCode(err) == service.NotFound {
-			return service.Inbox{KeyID: keyID, Address: address}, nil
+			return service.Inbox{KeyID: of.keyID, Address: address}, nil
 		}
-		return in, err
-	})
+	}
 	if err != nil {
 		s.took(err) // mail for it is refused
 	}
@@ -178,21 +170,25 @@ func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uin
 		return nil, 0, nil
 	}
 	version := s.versions.of(keyID)
-	var list []service.Inbox
+	var ids []string
 	prefix := ownerKey(keyID)
-	err := s.scan(ctx, prefix, after(prefix), func(key, value []byte) (bool, error) {
-		in, err := decodeInbox(keyID, string(key[len(prefix):len(key)-1]), value)
-		list = append(list, in)
-		return true, err
+	err := s.scan(ctx, prefix, after(prefix), func(key, _ []byte) (bool, error) {
+		ids = append(ids, string(key[len(prefix):len(key)-1]))
+		return true, nil
 	})
-	for i := range list {
-		if err != nil {
-			break
-		}
-		list[i], err = s.counted(list[i])
-	}
 	if err != nil {
 		return nil, 0, err
+	}
+	list := make([]service.Inbox, 0, len(ids))
+	for _, id := range ids {
+		in, err := s.Inbox(ctx, keyID, id)
+		switch service.ErrorCode(err) {
+		case "":
+			list = append(list, in)
+		case service.NotFound: // deleted meanwhile
+		default:
+			return nil, 0, err
+		}
 	}
 	return list, version, nil
 }
@@ -209,7 +205,8 @@ const fewMessages = 16
 // DeleteInbox implements service.Store.
 func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	return s.commit(ctx, 0, func(g *group) error {
-		in, err := g.inbox(keyID, id)
+		of := inboxOf{keyID, id}
+		in, err := g.inbox(of)
 		if err != nil {
 			return err
 		}
@@ -236,9 +233,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		if err := b.Delete(inboxKey(keyID, id), nil); err != nil {
 			return err
 		}
-		g.deleted = append(g.deleted, inboxOf{keyID, id})
-		g.inboxes[id] = &inboxState{gone: true}
-		g.moved = append(g.moved, in.Address)
+		g.inboxes[of] = &inboxState{gone: true}
 		g.touched[keyID] = true
 		return nil
 	})
@@ -287,14 +282,14 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 		if err := b.DeleteRange(first, end, nil); err != nil {
 			return err
 		}
-		if yesterday := service.DayOf(now) - 1; yesterday > g.quotaDay {
-			if err := b.DeleteRange(quotaDay(g.quotaDay), quotaDay(yesterday), nil); err != nil {
+		if yesterday := service.DayOf(now) - 1; yesterday > g.store.quotaDay {
+			if err := b.DeleteRange(quotaDay(g.store.quotaDay), quotaDay(yesterday), nil); err != nil {
 				return err
 			}
-			g.quotaDay = yesterday
+			g.store.quotaDay = yesterday
 		}
 		for _, in := range swept.Inboxes {
-			g.inboxes[in.ID] = &inboxState{gone: true}
+			g.inboxes[inboxOf{in.KeyID, in.ID}] = &inboxState{gone: true}
 			g.touched[in.KeyID] = true
 		}
 		return nil

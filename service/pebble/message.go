@@ -28,7 +28,7 @@ func (s *Store) append(ctx context.Context, a service.Append, size int) error {
 		more := make(map[quotaOf]int, 1)
 		day := service.DayOf(a.Received)
 		for i, m := range a.Messages {
-			in, err := g.inbox(m.KeyID, m.InboxID)
+			in, err := g.inbox(inboxOf{m.KeyID, m.InboxID})
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func (s *Store) append(ctx context.Context, a service.Append, size int) error {
 			if err := g.batch.Set(quotaKey(q.keyID, q.day), binary.AppendUvarint(nil, uint64(n)), nil); err != nil {
 				return err
 			}
-			g.emails[q], g.quotas[q] = n, n
+			g.quotas[q] = n
 		}
 		return nil
 	})
@@ -90,7 +90,6 @@ func (g *group) append(in *inboxState, a service.Append, n service.NewMessage) e
 		return err
 	}
 	in.Messages, in.Version = int(place), messageVersion(m.ID)
-	g.grown[inboxOf{in.KeyID, in.ID}] = in.Inbox
 	g.touched[in.KeyID] = true
 	return nil
 }

@@ -88,7 +88,7 @@ func (s *Store) index(ctx context.Context) error {
 			return err
 		}
 		return errors.Join(
-			add(addressKey(in.Address), encodeAddress(keyID, id)),
+			add(addressKey(in.Address), encodeAddress(inboxOf{keyID, id})),
 			add(expiryKey(in.ExpiresAt, id), []byte(keyID)))
 	})
 	if err != nil {

@@ -54,9 +54,9 @@ type Store struct {
 	keys      *cache[string, service.StoredKey] // by ID
 	hashes    *cache[[32]byte, string]          // IDs of keys, also by hashes of replaced secrets
 	inboxes   *cache[inboxOf, service.Inbox]
-	// Inboxes by address, without the count of their messages.
-	addresses *cache[string, service.Inbox]
+	addresses *cache[string, inboxOf]
 	quotas    *cache[quotaOf, int]
+	quotaDay  service.Day // the counts of earlier days are removed
 
 	queue     *queue
 	waiting   atomic.Int64 // callers of commit
@@ -180,11 +180,11 @@ func newStore(o Options) *Store {
 		log:       o.Log,
 		opened:    time.Now(),
 		versions:  newVersions(),
-		keys:      newCache[string, service.StoredKey](),
-		hashes:    newCache[[32]byte, string](),
-		inboxes:   newCache[inboxOf, service.Inbox](),
-		addresses: newCache[string, service.Inbox](),
-		quotas:    newCache[quotaOf, int](),
+		keys:      newCache[string, service.StoredKey](cacheSize),
+		hashes:    newCache[[32]byte, string](cacheSize),
+		inboxes:   newCache[inboxOf, service.Inbox](inboxCacheSize),
+		addresses: newCache[string, inboxOf](inboxCacheSize),
+		quotas:    newCache[quotaOf, int](cacheSize),
 		queue:     newQueue(),
 		written:   make(chan struct{}, 1),
 		cache:     pebbledb.NewCache(o.Memory), // two memtables are charged to it

@@ -66,17 +66,17 @@ func decodeInbox(keyID, id string, value []byte) (service.Inbox, error) {
 }
 
 // encodeAddress encodes the owner of an address and its inbox, which may be gone.
-func encodeAddress(keyID, inboxID string) []byte {
+func encodeAddress(of inboxOf) []byte {
 	var w writer
-	w.string(keyID)
-	w.string(inboxID)
+	w.string(of.keyID)
+	w.string(of.id)
 	return w
 }
 
-func decodeAddress(value []byte) (keyID, inboxID string, err error) {
+func decodeAddress(value []byte) (inboxOf, error) {
 	r := reader{b: value}
-	keyID, inboxID = r.string(), r.string()
-	return keyID, inboxID, r.err
+	of := inboxOf{keyID: r.string(), id: r.string()}
+	return of, r.err
 }
 
 // encodeMessage encodes a message without its body. The place in its ID is the one in its key.
