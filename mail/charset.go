@@ -138,7 +138,7 @@ func lookupCharset(name string) encoding.Encoding {
 }
 
 // charsets are found by the beginning of their names, letters and digits only.
-var charsets = [...]struct {
+var charsets = []struct {
 	prefix   string
 	encoding encoding.Encoding
 }{
