@@ -148,7 +148,7 @@ func fill(b *testing.B, s *Store, inboxes []service.Inbox, count int) {
 // the store grow.
 func BenchmarkGrowth(b *testing.B) {
 	for _, size := range []struct{ inboxes, messages int }{
-		{1, 0}, {1, 10_000}, {1, 100_000}, {1_000, 100_000}, {100_000, 1_000_000},
+		{1, 0}, {1, 10_000}, {1, 100_000}, {1_000, 100_000}, {100_000, 0}, {100_000, 1_000_000},
 	} {
 		b.Run(fmt.Sprintf("inboxes=%d/messages=%d", size.inboxes, size.messages), func(b *testing.B) {
 			s := openBenchmark(b)

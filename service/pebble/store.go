@@ -17,6 +17,7 @@ import (
 	"time"
 
 	pebbledb "github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/time/rate"
 
@@ -226,24 +227,28 @@ func sizeOf(disk vfs.FS, dir string) uint64 {
 	return usage.TotalBytes
 }
 
-// databaseOptions returns the options for a disk of that many bytes and memtables of that many. On a
-// small disk memtables and tables are small, too, since flushes and compactions must fit into the
-// reserve.
+// databaseOptions returns the options for a disk of that many bytes and memtables of that many.
+//
+// Compactions are late: where mail comes for many inboxes in any order, each rewrites most of the
+// summaries, and much mail is deleted before. What has to look into each of the flushed tables
+// meanwhile is helped by their filters, but not listing messages. On a small disk memtables and tables
+// are small, too, and compactions early, since they must fit into the reserve.
 func (s *Store) databaseOptions(disk, memTable uint64) *pebbledb.Options {
 	table := min(memTable, max(1<<20, disk/32))
 	// When some bodies of a file are deleted, the others often are soon after, so that rewriting
 	// the file can wait.
-	keep := 5 * time.Minute
+	keep, late := 5*time.Minute, 4
 	if table < memTable {
-		keep = 10 * time.Second
+		keep, late = 10*time.Second, 1
 	}
 	o := &pebbledb.Options{
 		FormatMajorVersion:          pebbledb.FormatValueSeparation,
 		Logger:                      logger{s},
 		MemTableSize:                table,
-		LBaseMaxBytes:               4 * int64(table),
-		MemTableStopWritesThreshold: 3, // one more than that many logs are kept for reuse
-		L0CompactionThreshold:       8,
+		LBaseMaxBytes:               int64(4*late) * int64(table),
+		MemTableStopWritesThreshold: 3,        // one more than that many logs are kept for reuse
+		L0CompactionThreshold:       8 * late, // twice the number of flushes
+		L0StopWritesThreshold:       16 * late,
 		Cache:                       s.cache,
 		FlushDelayDeleteRange:       10 * time.Second,
 		EventListener:               &pebbledb.EventListener{DataCorruption: s.logDamage},
@@ -257,6 +262,12 @@ func (s *Store) databaseOptions(disk, memTable uint64) *pebbledb.Options {
 			MaxBlobReferenceDepth: 200,
 			RewriteMinimumAge:     keep,
 			TargetGarbageRatio:    0.3,
+		}
+	}
+	for i := range o.Levels {
+		o.Levels[i].BlockSize = 16 << 10
+		if i < len(o.Levels)-1 { // what is looked up is there, and then mostly in the last level
+			o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		}
 	}
 	o.ApplyCompressionSettings(func() pebbledb.DBCompressionSettings { return pebbledb.DBCompressionFastest })
