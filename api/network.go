@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"syscall"
+
+	"mayfly/errno"
 )
 
 // inWords says why the network gave no answer, without the terms of the system's calls.
@@ -21,11 +23,11 @@ func inWords(err error) string {
 		return "there is no host " + dns.Name
 	case errors.As(err, &dns):
 		return "the host " + dns.Name + " could not be looked up"
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errno.Is(err, syscall.ECONNREFUSED):
 		return dialed(err) + " refused the connection"
-	case errors.Is(err, syscall.ECONNRESET):
+	case errno.Is(err, syscall.ECONNRESET):
 		return "the connection was reset"
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+	case errno.Is(err, syscall.EHOSTUNREACH), errno.Is(err, syscall.ENETUNREACH):
 		return "the network has no route to " + dialed(err)
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &notTLS):
 		return "it does not speak TLS; is its address http://?"

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,7 +30,11 @@ func TestDoctorTriesTheKeyringWhereverTheKeyIsFrom(t *testing.T) {
 	s := newHarness(t, apitest.Options{})
 	hosted := s.run("doctor")
 	for name, r := range map[string]result{"hosted": hosted, "local": run(t, machine(t), "", "doctor")} {
-		if got := finding(t, r, "keyring"); r.status != statusDone || !strings.Contains(got, "no session bus") || !strings.Contains(got, "mayfly key set --file") {
+		if got := finding(t, r, "keyring"); runtime.GOOS == "windows" {
+			if r.status != statusDone || !strings.Contains(got, "works") {
+				t.Errorf("%s: status %d, %q", name, r.status, got)
+			}
+		} else if r.status != statusDone || !strings.Contains(got, "no session bus") || !strings.Contains(got, "mayfly key set --file") {
 			t.Errorf("%s: status %d, %q", name, r.status, got)
 		}
 	}

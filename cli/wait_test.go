@@ -268,7 +268,11 @@ func TestWaitWhereNothingCanBeKept(t *testing.T) {
 	both(t, func(t *testing.T, s *harness) {
 		inbox := s.inbox("ada")
 		s.codes(inbox.Email, "111111", "222222")
-		s = s.with("XDG_STATE_HOME=" + os.DevNull)
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s = s.with("XDG_STATE_HOME=" + file)
 		for range 2 {
 			r := s.run("wait", inbox.ID, "--code")
 			if r.status != 0 || r.stdout != "222222\n" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "as --again does") {

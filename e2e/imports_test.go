@@ -31,7 +31,7 @@ var floors = [][]string{
 	{"render/html/css"},
 	{"render/doc"},
 	{"api", "mail"},
-	{"assets", "docs", "ballast"},
+	{"assets", "docs", "ballast", "errno"},
 	{"packaging/image"},
 }
 

@@ -3,6 +3,7 @@ package message
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 		if got, err := os.ReadFile(path); err != nil || string(got) != want {
 			t.Errorf("%s holds %q, %v", path, got, err)
 		}
-		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s can be read by others: %v", path, info.Mode())
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/net/netutil"
 
+	"mayfly/errno"
 	"mayfly/service"
 	"mayfly/service/clients"
 	"mayfly/service/rest"
@@ -132,7 +133,7 @@ func unlistened(protocol, addr string, err error) error {
 		err = call.Err
 	}
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
+	case errno.Is(err, syscall.EADDRINUSE):
 		err = errors.New("another process listens there")
 	case errors.Is(err, syscall.EACCES):
 		err = errors.New("only root, or a process with CAP_NET_BIND_SERVICE, may listen on a port below 1024")

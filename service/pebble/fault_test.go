@@ -117,7 +117,7 @@ func TestDiskFull(t *testing.T) {
 		}
 		must(t, send("before"))
 
-		injector.set(syscall.ENOSPC, "", errorfs.OpFileWrite, errorfs.OpCreate)
+		injector.set(noSpace, "", errorfs.OpFileWrite, errorfs.OpCreate)
 		for i := range 20 {
 			wantCode(t, send(fmt.Sprintf("full %d", i)), service.Full)
 		}
@@ -168,7 +168,7 @@ func TestDiskFullAtClose(t *testing.T) {
 		must(t, err)
 		in := testInbox(t, s, "ada")
 		must(t, acknowledged(t, s, in, "before"))
-		injector.set(syscall.ENOSPC, "", errorfs.OpFileWrite, errorfs.OpCreate)
+		injector.set(noSpace, "", errorfs.OpFileWrite, errorfs.OpCreate)
 		wantCode(t, acknowledged(t, s, in, "full"), service.Full)
 		if err := s.Close(); err != nil {
 			t.Logf("close: %v", err)
@@ -233,7 +233,7 @@ func TestOpenOnAFullDisk(t *testing.T) {
 	must(t, acknowledged(t, s, testInbox(t, s, "ada"), "one"))
 	must(t, s.Close())
 	disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 1 << 30, AvailBytes: leastSpare})
-	if _, err := Open("store", Options{Log: testLog(t), fs: disk}); !errors.Is(err, syscall.ENOSPC) {
+	if _, err := Open("store", Options{Log: testLog(t), fs: disk}); !errors.Is(err, noSpace) {
 		t.Errorf("opened on a full disk: %v", err)
 	}
 }

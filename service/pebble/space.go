@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -55,6 +56,9 @@ func newSpace(disk vfs.FS, dir string, reserve uint64, stop <-chan struct{}, onC
 	}
 }
 
+// noSpace is the system's error when a disk is full; Windows has a number of its own.
+var noSpace = map[bool]syscall.Errno{false: syscall.ENOSPC, true: 112}[runtime.GOOS == "windows"]
+
 var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
 
 // checkOpen returns an error unless files can be made and there is space for opening the database,
@@ -81,7 +85,7 @@ func (s *space) checkOpen(found *folder) error {
 func (s *space) checkEnough(logs uint64) error {
 	need := logs + leastSpare
 	if usage, err := s.GetDiskUsage(s.dir); err == nil && usage.AvailBytes < need { // not all file systems tell
-		return fmt.Errorf("%w: its disk has %d KB free, but opening needs %d KB", syscall.ENOSPC, usage.AvailBytes>>10, need>>10)
+		return fmt.Errorf("%w: its disk has %d KB free, but opening needs %d KB", noSpace, usage.AvailBytes>>10, need>>10)
 	}
 	return s.probe()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"mayfly/errno"
 	"mayfly/service"
 )
 
@@ -77,7 +78,7 @@ func explain(err error) error {
 	}
 	var dns *net.DNSError
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errno.Is(err, syscall.ECONNREFUSED):
 		return errors.New("connection refused; is PostgreSQL running there?")
 	case errors.As(err, &dns):
 		return errors.New("the host " + dns.Name + " was not found")
