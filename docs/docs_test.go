@@ -67,8 +67,8 @@ func TestTheMapOfTheHouse(t *testing.T) {
 		}
 	}
 	for _, folder := range named {
-		if !slices.Contains(have, folder) {
-			t.Errorf("CONTRIBUTING.md names %s, which is no folder with Go files", folder)
+		if _, err := os.Stat(filepath.Join(root, folder)); err != nil {
+			t.Errorf("CONTRIBUTING.md names what is not there: %v", err)
 		}
 	}
 }
