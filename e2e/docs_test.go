@@ -336,8 +336,8 @@ def pytest_generate_tests(metafunc):
 func testPlaywright(t *testing.T, n int) {
 	modules := os.Getenv("MAYFLY_PLAYWRIGHT")
 	if modules == "" {
-		t.Skip("needs Playwright: in an empty folder run `npm install @playwright/test`, and set MAYFLY_PLAYWRIGHT to the folder " +
-			"and CHROMIUM to the path of a Chromium")
+		t.Skip("needs Playwright: run `clients/js/pack DIR` and in an empty folder `npm install @playwright/test DIR/*.tgz`, and set " +
+			"MAYFLY_PLAYWRIGHT to the folder and CHROMIUM to the path of a Chromium")
 	}
 	e := ciExample(t, "Playwright", "ts")
 	p := newProject(t)

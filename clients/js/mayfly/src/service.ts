@@ -1,0 +1,100 @@
+import { Client, type NewInbox } from './client.js';
+import { Inbox } from './inbox.js';
+import { run, startService } from './program.js';
+
+/** How to reach a service. What is left out comes from the environment. */
+export interface Connection {
+  /** As MAYFLY_BASE_URL. */
+  baseUrl?: string;
+  /** As MAYFLY_API_KEY. */
+  apiKey?: string;
+  /** host:port, as MAYFLY_SMTP. */
+  smtp?: string;
+  /** Sends the key over plain HTTP even to another machine. */
+  insecure?: boolean;
+}
+
+/** A mail service with its inboxes. */
+export class Mayfly {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** The REST API. */
+  readonly client: Client;
+  readonly #smtp: string | undefined;
+  readonly #insecure: boolean;
+  readonly #state: string | undefined;
+  readonly #stop: () => Promise<void>;
+
+  /** @internal */
+  constructor(connection: Connection, state?: string, stop = async () => {}) {
+    const { baseUrl, apiKey } = connection;
+    if (!baseUrl || !apiKey) {
+      throw new Error('which service? set MAYFLY_BASE_URL and MAYFLY_API_KEY, or start() one');
+    }
+    this.baseUrl = baseUrl;
+    this.apiKey = apiKey;
+    this.#smtp = connection.smtp;
+    this.#insecure = connection.insecure ?? false;
+    this.client = new Client(baseUrl, apiKey, { insecure: this.#insecure });
+    this.#state = state;
+    this.#stop = stop;
+  }
+
+  /** Where the service accepts mail, as host:port. */
+  get smtp(): string {
+    if (!this.#smtp) {
+      throw new Error(`where does ${this.baseUrl} accept mail? set MAYFLY_SMTP to its host:port`);
+    }
+    return this.#smtp;
+  }
+
+  get smtpHost(): string {
+    return this.smtp.slice(0, this.smtp.lastIndexOf(':'));
+  }
+
+  get smtpPort(): number {
+    return Number(this.smtp.slice(this.smtp.lastIndexOf(':') + 1));
+  }
+
+  /** Makes an inbox. */
+  async newInbox(options: NewInbox = {}): Promise<Inbox> {
+    return new Inbox(this, await this.client.createInbox(options));
+  }
+
+  /** Runs a command of mayfly on this service and returns what it printed. */
+  command(...args: string[]): Promise<string> {
+    if (this.#insecure) {
+      args.unshift('--insecure');
+    }
+    return run(args, {
+      MAYFLY_BASE_URL: this.baseUrl, MAYFLY_API_KEY: this.apiKey, ...(this.#state && { MAYFLY_STATE_DIR: this.#state }),
+    });
+  }
+
+  /** Ends a service that was started for this process, and with it all its mail; leaves any other running. */
+  stop(): Promise<void> {
+    return this.#stop();
+  }
+}
+
+/**
+ * Starts a private service, which accepts mail to any address and any SMTP login. It ends with this
+ * process, even if that is killed.
+ */
+export async function start(): Promise<Mayfly> {
+  const { environment, stop } = await startService();
+  return new Mayfly(fromEnvironment(environment), environment.MAYFLY_STATE_DIR, stop);
+}
+
+/**
+ * Connects to a service: the one of the options, else the one of the environment, which `mayfly exec`
+ * sets, else a private one that it starts.
+ */
+export async function connect(options: Connection = {}): Promise<Mayfly> {
+  const connection = { ...fromEnvironment(process.env), ...options };
+  return connection.baseUrl ? new Mayfly(connection) : start();
+}
+
+function fromEnvironment(environment: Record<string, string | undefined>): Connection {
+  return { baseUrl: environment.MAYFLY_BASE_URL, apiKey: environment.MAYFLY_API_KEY, smtp: environment.MAYFLY_SMTP };
+}

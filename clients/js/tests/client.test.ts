@@ -1,0 +1,126 @@
+import { execFile, spawn } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ApiError, Client, connect, start, type Mayfly } from 'mayfly';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { send, signup } from './app.ts';
+
+let mayfly: Mayfly;
+beforeAll(async () => {
+  mayfly = await start();
+});
+afterAll(() => mayfly.stop());
+
+describe('an inbox', () => {
+  test('hands each mail over once for each thing asked of it, the oldest first', async () => {
+    const inbox = await mayfly.newInbox();
+    await send(mayfly.smtp, inbox.email, 'One', signup('111111'));
+    await send(mayfly.smtp, inbox.email, 'Two', signup('222222'));
+    expect(await inbox.waitForCode()).toBe('111111');
+    expect(await inbox.waitForLink()).toBe('https://acme.example/confirm?t=111111');
+    expect(await inbox.waitForCode()).toBe('222222');
+    const mail = await inbox.waitForMessage({ subject: 'tw', from: 'acme', body: '222222' });
+    expect(mail).toMatchObject({ code: '222222', link: 'https://acme.example/confirm?t=222222', message: { subject: 'Two' } });
+    expect(mail.rendered).toContain('222222');
+    const next = inbox.waitForCode();
+    await send(mayfly.smtp, inbox.email, 'Three', signup('333333'));
+    expect(await next).toBe('333333');
+    expect((await inbox.messages()).map((m) => m.subject)).toEqual(['Three', 'Two', 'One']);
+  });
+
+  test('says what came instead when nothing came in time', async () => {
+    const inbox = await mayfly.newInbox();
+    const missing = `no mail to ${inbox.email} with a code within 300ms\n`;
+    await expect(inbox.waitForCode({ timeout: 300 })).rejects.toThrow(`${missing}No mail has come to ${inbox.email}.`);
+    await send(mayfly.smtp, inbox.email, 'Welcome', 'Hello.');
+    await expect(inbox.waitForCode({ timeout: 300 })).rejects.toThrow(/\nMails to .*\n.*Acme <no-reply@acme.example>\tWelcome\t\d+$/);
+  });
+});
+
+test('a method for each operation', async () => {
+  const { client } = mayfly;
+  const made = await client.createInbox({ ttl: 120 });
+  expect(made.ttl).toBe(120);
+  await send(mayfly.smtp, made.email, 'One', 'Hello.');
+  await send(mayfly.smtp, made.email, 'Two', 'Hello.');
+  expect(await client.getInbox(made.id)).toMatchObject({ email: made.email, message_count: 2 });
+  expect((await client.listInboxes()).inboxes.map((i) => i.id)).toContain(made.id);
+  const [two] = (await client.listMessages(made.id, { limit: 1 })).messages;
+  const [one] = (await client.listMessages(made.id, { after: two.id })).messages;
+  expect(await client.getMessage(made.id, one.id)).toMatchObject({ subject: 'One', text: 'Hello.\n' });
+  expect(new TextDecoder().decode(await client.getRawMessage(made.id, one.id))).toContain('Subject: One\r\n');
+  expect(await client.getDescription()).toMatch(/^openapi: 3/);
+  expect(await client.getHealth()).toEqual(await client.getReadiness());
+  expect(await client.deleteInbox(made.id)).toEqual({ deleted: true });
+  await expect(client.getInbox(made.id)).rejects.toThrow(ApiError);
+  await expect(client.getAttachment('../x', '?', '#')).rejects.toMatchObject({ status: 404 });
+});
+
+test('the key stays on this machine or is encrypted, and is not passed on', async () => {
+  expect(() => new Client('http://api.example', 'key')).toThrow('unencrypted to api.example');
+  new Client('http://api.example', 'key', { insecure: true });
+  const server = createServer((_, response) => response.writeHead(302, { Location: mayfly.baseUrl + '/healthz' }).end()).listen(0, '127.0.0.1');
+  await new Promise((listening) => server.once('listening', listening));
+  await expect(new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'key').getHealth()).rejects.toThrow();
+  server.close();
+});
+
+test('connects to the service of the environment', async () => {
+  vi.stubEnv('MAYFLY_BASE_URL', mayfly.baseUrl);
+  vi.stubEnv('MAYFLY_API_KEY', mayfly.apiKey);
+  const same = await connect();
+  expect(() => same.smtp).toThrow('set MAYFLY_SMTP');
+  const inbox = await same.newInbox();
+  await same.stop();
+  expect((await mayfly.client.getInbox(inbox.id)).email).toBe(inbox.email);
+  vi.stubEnv('MAYFLY_API_KEY', '');
+  await expect(connect()).rejects.toThrow('set MAYFLY_BASE_URL and MAYFLY_API_KEY');
+  vi.unstubAllEnvs();
+});
+
+test('says how to install the program', async () => {
+  vi.stubEnv('MAYFLY_BIN', '/nowhere/mayfly');
+  await expect(start()).rejects.toThrow('cannot find /nowhere/mayfly: install Mayfly');
+  vi.unstubAllEnvs();
+});
+
+// Linux alone lists the processes of a program in files.
+describe.runIf(process.platform === 'linux')('leaves nothing behind', () => {
+  const waiting = `
+    import { start } from 'mayfly';
+    const mayfly = await start();
+    const inbox = await mayfly.newInbox();`;
+  const endings: [string, string, (pid: number) => void][] = [
+    ['when it is killed', `inbox.waitForCode({ timeout: 600_000 });`, (pid) => process.kill(pid, 'SIGKILL')],
+    ['when nobody stops it', ``, () => {}],
+    ['when it is stopped', `await mayfly.stop();`, () => {}],
+  ];
+  test.each(endings)('%s', async (_, script, end) => {
+    const folder = mkdtempSync(join(tmpdir(), 'left-'));
+    const program = join(folder, 'mayfly');
+    const { stdout } = await promisify(execFile)('sh', ['-c', 'command -v "${MAYFLY_BIN:-mayfly}"']);
+    copyFileSync(stdout.trim(), program);
+    const running = () =>
+      readdirSync('/proc').filter((pid) => {
+        try {
+          return readlinkSync(`/proc/${pid}/exe`).startsWith(program);
+        } catch {
+          return false; // it is no process, or has ended
+        }
+      });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', `${waiting}\n${script}\nconsole.log('ready');`], {
+      env: { ...process.env, MAYFLY_BIN: program, TMPDIR: folder }, stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await new Promise((ready) => child.stdout.once('data', ready));
+    if (script.includes('waitFor')) {
+      await vi.waitUntil(() => readdirSync(folder, { recursive: true }).some((file) => String(file).endsWith('.lock')), { timeout: 20_000 });
+    }
+    end(child.pid!);
+    await vi.waitUntil(() => running().length === 0 && readdirSync(folder).join() === 'mayfly', { timeout: 20_000 });
+    rmSync(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,12 @@
+import { expect, test } from '@mayfly/vitest';
+import { send, signup } from './app.ts';
+
+const services = new Set<string>();
+
+for (const code of ['111111', '222222']) {
+  test(`signs up with ${code}`, async ({ inbox, mayfly }) => {
+    await send(mayfly.smtp, inbox.email, 'Your code', signup(code));
+    expect(await inbox.waitForCode()).toBe(code);
+    expect(services.add(mayfly.baseUrl).size).toBe(1);
+  });
+}
