@@ -37,13 +37,10 @@ def test_a_failure_shows_the_mails(pytester: pytest.Pytester) -> None:
             "E * code 482913 (was returned before)",
             "E * | Your login code is 482913.",
             "E *mail came to other addresses: bob@shop.example",
-            "*- Mail to *@mayfly.test -*",
-            "From:    shop@shop.example",
-            "Code:    482913",
-            "*- Mail to bob@shop.example -*",
-            "Code:    482914",
         ]
     )
+    for to, code in (("*@mayfly.test", 482913), ("bob@shop.example", 482914)):  # both may have come in one millisecond
+        result.stdout.fnmatch_lines([f"*- Mail to {to} -*", "From:    shop@shop.example", f"Code:    {code}"])
     assert str(result.stdout).count("- Mail to ") == 2, "a test shows the mails of the one before"
     assert "\x1b[31m" not in str(result.stdout)
 
