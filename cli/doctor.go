@@ -239,7 +239,6 @@ func (d *doctor) answers(ctx context.Context, s *connection) {
 	d.clock(s)
 }
 
-// clock compares the service's clock with this machine's.
 func (d *doctor) clock(s *connection) {
 	switch ahead := time.Until(s.client.ServiceTime()).Truncate(time.Second); {
 	case ahead.Abs() <= 2*time.Second:

@@ -134,7 +134,6 @@ func cannotRun(name string, err error) error {
 	return &failure{status: status, err: fmt.Errorf("cannot run %s: %w", name, err)}
 }
 
-// environ is the environment of the command.
 func (x *execution) environ(running *server.Server) []string {
 	smtp, api, key := running.SMTPAddr(), "http://"+running.HTTPAddr(), running.Key()
 	host, port, _ := net.SplitHostPort(smtp) // the listener's own
@@ -152,7 +151,6 @@ var (
 	templateWord = regexp.MustCompile(`\{\w*\}`)
 )
 
-// checkVariable checks a value of --env.
 func checkVariable(v string) error {
 	name, template, ok := strings.Cut(v, "=")
 	if !ok || !variableName.MatchString(name) {

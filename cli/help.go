@@ -59,7 +59,6 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 }
 
-// findCommand returns the command that args name.
 func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
 	target, rest, err := root.Find(args)
 	switch {
@@ -100,7 +99,6 @@ func (a *app) manualPage(ctx context.Context, topic string) error {
 	})
 }
 
-// help writes the help of cmd.
 func (a *app) help(w io.Writer, cmd *cobra.Command) error {
 	out := &colorprofile.Writer{Forward: w, Profile: a.colorProfile()}
 	_, err := io.WriteString(out, pageOf(cmd).terminal(a.columns()))

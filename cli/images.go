@@ -21,7 +21,6 @@ var protocolTexts = map[image.Protocol]string{
 	image.Blocks: "half blocks", image.Kitty: "kitty graphics", image.ITerm2: "iTerm2 images", image.Sixel: "sixel",
 }
 
-// imagesFlag defines --images.
 func (f *viewFlags) imagesFlag(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.images, "images", "off", "`how` to show the images embedded in the mail: auto, kitty, iterm2, sixel, blocks or off")
 	a.completeFlag(cmd, "images", cobra.FixedCompletions(imageNames, cobra.ShellCompDirectiveNoFileComp))

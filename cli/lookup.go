@@ -162,7 +162,6 @@ func argument(args []string, n int) string {
 	return ""
 }
 
-// message fetches the message that [INBOX] [MESSAGE] name.
 func (a *app) message(ctx context.Context, args []string) (*connection, *message.Message, error) {
 	s, err := a.connect(ctx)
 	if err != nil {

@@ -69,7 +69,6 @@ func (a *app) remember(s *connection, i api.Inbox) {
 	}
 }
 
-// forget removes an inbox that no longer exists.
 func (a *app) forget(s *connection, inboxID string) {
 	if err := s.known.Remove(inboxID); err != nil {
 		fmt.Fprintf(a.env.Stderr, "mayfly: this machine still remembers %s: %s\n", render.Clean(inboxID), render.Clean(err.Error()))

@@ -125,7 +125,6 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	groupFlags(f, "logging")
 }
 
-// storeFlag defines --store.
 func (a *app) storeFlag(f *pflag.FlagSet, store *string) {
 	f.StringVar(store, "store", a.defaultStore(), "`folder` of the store, or postgres://user@host/database (default: serve in the data folder)")
 	f.Lookup("store").DefValue = "" // it may have a password, and it is this machine's

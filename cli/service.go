@@ -73,7 +73,6 @@ func (a *app) namedEndpoint() (endpoint, error) {
 	return endpoint{name, p.BaseURL, a.insecure || p.Insecure}, nil
 }
 
-// profileName is the name of the profile to use.
 func (a *app) profileName(conf config.Config) (string, error) {
 	name := cmp.Or(a.profile, a.env.Getenv("MAYFLY_PROFILE"), conf.Profile)
 	if name != "" {
@@ -124,7 +123,6 @@ func (a *app) connectBy(ctx context.Context, find findLocal) (*connection, error
 // findLocal is [local.Find] or [local.Open].
 type findLocal func(context.Context, local.Options) (*local.Session, error)
 
-// attach connects to the local service.
 func (a *app) attach(ctx context.Context, p endpoint, find findLocal) (*connection, error) {
 	session, err := find(ctx, a.localOptions())
 	if err != nil {
@@ -164,7 +162,6 @@ func (a *app) registry(p endpoint) *registry.Registry {
 
 func (a *app) keys() *keys.Store { return keys.New(a.configDir(), a.env.Getenv) }
 
-// key finds the API key of a service.
 func (a *app) key(ctx context.Context, p endpoint) (keys.Key, error) {
 	key, err := a.keys().Resolve(ctx, p.keyID())
 	if errors.Is(err, keys.ErrNone) {

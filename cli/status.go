@@ -57,7 +57,6 @@ type quiet struct{ status int }
 
 func (q quiet) Error() string { return fmt.Sprintf("status %d", q.status) }
 
-// exitStatus returns the status that err ends the run with.
 func exitStatus(err error) int {
 	var f *failure
 	var q quiet

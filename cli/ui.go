@@ -21,7 +21,6 @@ import (
 
 const useWatch = "`mayfly watch` follows mail line by line"
 
-// runUI opens the terminal application.
 func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	if !term.Is(a.env.Stdin) || !term.Is(a.env.Stdout) {
 		return withNext(usagef("the terminal application needs a terminal"), useWatch)

@@ -48,7 +48,6 @@ func (f *viewFlags) check(cmd *cobra.Command) error {
 	return f.checkImages()
 }
 
-// columns is the requested width, else the terminal's.
 func (f *viewFlags) columns(a *app) int {
 	if f.width > 0 {
 		return f.width
@@ -122,7 +121,6 @@ func writeHeader(out *strings.Builder, m *message.Message, o render.Options) {
 // styled reports whether a theme allows escape sequences.
 func styled(t render.Theme) bool { return t.Profile != layout.NoColor || t.Hyperlinks }
 
-// bytesText formats a size for people.
 func bytesText(n int) string {
 	switch {
 	case n >= 1<<20:
@@ -133,7 +131,6 @@ func bytesText(n int) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// print writes a message as the flags say.
 func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.Theme) error {
 	if f.json {
 		return writeJSON(w, m.Report(f.columns(a)))

@@ -202,7 +202,6 @@ func (e event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// line formats the event for people.
 func (e event) line() string {
 	whose := "the service"
 	if e.inbox != nil {

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// bind gives an action the keys that v is, one or a list.
 func bind(keys, usualKeys map[string][]string, action string, v any) error {
 	if usualKeys == nil {
 		return nil

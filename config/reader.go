@@ -59,7 +59,6 @@ func (r *reader) lineEnd(offset int) int {
 	return len(r.data)
 }
 
-// report adds a problem.
 func (r *reader) report(path []string, format string, args ...any) {
 	r.config.Problems = append(r.config.Problems, Problem{r.path, r.line, dotted(path), fmt.Sprintf(format, args...)})
 }

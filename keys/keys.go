@@ -81,7 +81,6 @@ type ID struct {
 	BaseURL string
 }
 
-// name is the name of the key in the keyring.
 func (id ID) name() string { return id.Profile + " " + normalBase(id.BaseURL) }
 
 // normalBase makes all ways to write a base URL one.

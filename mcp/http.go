@@ -75,7 +75,6 @@ func keyOf(r *http.Request) string {
 	return strings.TrimSpace(key)
 }
 
-// refuse answers a request without a valid key.
 func refuse(w http.ResponseWriter, challenge, text string) {
 	w.Header().Set("WWW-Authenticate", challenge)
 	http.Error(w, text, http.StatusUnauthorized)

@@ -268,7 +268,6 @@ func (t *tools) getAttachment(ctx context.Context, r *sdk.CallToolRequest, in at
 
 var errNoAttachment = errors.New("the message has no such attachment; read_message lists them")
 
-// attachment returns an attachment of a message with its content.
 func attachment(ctx context.Context, client *api.Client, inboxID, messageID, attachmentID string) (api.Attachment, []byte, error) {
 	m, err := message.FetchObject(ctx, client, inboxID, messageID)
 	if err != nil {

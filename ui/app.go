@@ -173,7 +173,6 @@ func (a *app) applyTheme() {
 // note shows text in the bottom line.
 func (a *app) note(text string) { a.footer.Show(status.Note, text, a.now) }
 
-// report shows how work ended.
 func (a *app) report(d session.Done) {
 	if d.Err != nil {
 		a.log.Warn("failed", "error", d.Err)

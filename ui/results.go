@@ -9,7 +9,6 @@ import (
 	"mayfly/ui/session"
 )
 
-// onAnswer applies the answer to a request of the user.
 func (a *app) onAnswer(answer session.Answer) tea.Cmd {
 	a.footer.End(answer)
 	if err := answer.Interrupted(a.link.Session); err != nil {
@@ -48,7 +47,6 @@ func (a *app) onConnected(m session.Connected) tea.Cmd {
 	return cmd
 }
 
-// onResult applies the result of a request of the current session.
 func (a *app) onResult(msg session.Result) tea.Cmd {
 	switch m := msg.(type) {
 	case session.Events:

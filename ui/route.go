@@ -12,7 +12,6 @@ import (
 	"mayfly/ui/workspace"
 )
 
-// route passes a message to its handler.
 func (a *app) route(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -51,7 +50,6 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// toDialog passes a message to the topmost dialog.
 func (a *app) toDialog(msg tea.Msg) tea.Cmd {
 	n := len(a.dialogs)
 	if n == 0 {
@@ -92,7 +90,6 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// perform runs an action, or shows why it is unavailable.
 func (a *app) perform(c *action.Action) tea.Cmd {
 	if c.Reason() != "" {
 		a.footer.Refuse(c, a.now)
@@ -102,7 +99,6 @@ func (a *app) perform(c *action.Action) tea.Cmd {
 	return a.applyIntent(c.Run())
 }
 
-// onMouse handles clicks, drags and the wheel.
 func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	click, clicked := msg.(tea.MouseClickMsg)
 	_, released := msg.(tea.MouseReleaseMsg)
@@ -124,7 +120,6 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// onTerminal applies what the terminal reports about itself.
 func (a *app) onTerminal(msg tea.Msg) tea.Cmd {
 	change, cmd := a.terminal.Update(msg)
 	switch change {

@@ -144,7 +144,6 @@ func (f *follower) remove(id string) {
 	}
 }
 
-// abandon is that of poll.
 func (i *inbox) abandon() {
 	if i.request != nil {
 		i.poll.abandon()

@@ -40,7 +40,6 @@ func (f *follower) passing(p *poll, r *request, err error) bool {
 	return false
 }
 
-// failed handles a request for messages that failed.
 func (f *follower) failed(i *inbox, r *request, err error) {
 	if f.passing(&i.poll, r, err) {
 		return
@@ -54,7 +53,6 @@ func (f *follower) failed(i *inbox, r *request, err error) {
 	f.emitInbox(i, Event{Kind: Failed, Err: err, RetryAt: i.trouble.retry})
 }
 
-// failedInboxes handles a request for the list of inboxes that failed.
 func (f *follower) failedInboxes(r *request, err error) {
 	switch {
 	case f.passing(&f.list.poll, r, err):

@@ -146,7 +146,6 @@ func (w *Watcher) Remove(inboxID string) {
 	w.do(func(f *follower) { f.remove(inboxID) })
 }
 
-// forget removes an inbox that is gone.
 func (w *Watcher) forget(inboxID string, generation uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -207,7 +207,6 @@ func Slice(s string, from, to int) string {
 	return out.String() + Spaces(to-max(x, from))
 }
 
-// inForce is the style and the link in force after a sequence.
 func inForce(seq, style, link string) (string, string) {
 	switch {
 	case seq == reset || seq == "\x1b[0m":

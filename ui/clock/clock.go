@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// unit is the unit in which to write a duration.
 func unit(d time.Duration) (time.Duration, string) {
 	switch {
 	case d < time.Minute:

@@ -68,7 +68,6 @@ func (c *Commands) need(line string) string {
 	return s.NeedInbox()
 }
 
-// perform runs a command of config.toml.
 func (c *Commands) perform(line string) any {
 	s := c.Subject()
 	if s.Message == nil {
@@ -169,7 +168,6 @@ func linesOf(written []byte) []string {
 	return strings.Split(text, "\n")
 }
 
-// edit opens the part of the message that is shown in the editor.
 func (c *Commands) edit() any {
 	view := c.View()
 	return c.Subject().Fetch(func(m *message.Message, address string) any {

@@ -69,7 +69,6 @@ func (s *screen) Update(msg tea.Msg) dialog.Result {
 	return dialog.Result{}
 }
 
-// turn shows another part, which Fit lays out.
 func (s *screen) turn(n int) {
 	s.part = (s.part + n + len(s.parts)) % len(s.parts)
 	s.change, s.rows = 0, nil

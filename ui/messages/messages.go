@@ -80,7 +80,6 @@ func (p *Pane) Refresh() {
 	}
 }
 
-// kept reports whether a message matches the filter.
 func (p *Pane) kept(m *store.Message) bool {
 	words := m.Words
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {

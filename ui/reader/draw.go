@@ -258,7 +258,6 @@ func (p *Pane) attachments(w int) []string {
 	return rows
 }
 
-// bytesText formats a size in bytes.
 func bytesText(n int) string {
 	switch {
 	case n < 1000:
@@ -269,7 +268,6 @@ func bytesText(n int) string {
 	return fmt.Sprintf("%d.%d MB", n/1000/1000, n/1000/100%10)
 }
 
-// tabAt is the view whose name is at column x.
 func (p *Pane) tabAt(x int) (render.View, bool) {
 	for v := range Views {
 		n := cell.Width(p.tabName(render.View(v)))

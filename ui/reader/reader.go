@@ -189,7 +189,6 @@ func (p *Pane) showView(v render.View) {
 	p.View, p.top, p.target, p.fromChecks = v, 0, place{}, false
 }
 
-// nextView shows the next view, after the last the first.
 func (p *Pane) nextView() { p.showView((p.View + 1) % render.View(len(Views))) }
 
 // toggleHidden shows or hides the text that the message hides.
@@ -208,7 +207,6 @@ func (p *Pane) toggleImages() any {
 	return nil
 }
 
-// step goes to the next hit of the search, with -1 to the previous one.
 func (p *Pane) step(n int) {
 	if line, ok := p.search.Step(n); ok {
 		p.reveal(line)

@@ -135,7 +135,6 @@ func (s *Search) candidates(text string) []string {
 	return s.store.Keys(store.All)
 }
 
-// matches reports whether a message contains every word.
 func (s *Search) matches(m *store.Message) bool {
 	for _, word := range s.words {
 		if !strings.Contains(m.Words, word) && !strings.Contains(s.inboxes[m.InboxID], word) && !hasCode(m, word) &&

@@ -200,7 +200,6 @@ func (s *Session) Refresh(id string) Request {
 	}}
 }
 
-// refreshed answers a refresh.
 func (s *Session) refreshed(e watch.Event) {
 	if s.refreshing != nil && e.Kind != watch.ModeChanged && e.Kind != watch.Behind {
 		s.refreshing <- e.Err

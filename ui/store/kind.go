@@ -42,7 +42,6 @@ func subjectWords(subject string) []string {
 	})
 }
 
-// shared is how many words of a are in b.
 func shared(a, b []string) int {
 	n := 0
 	for _, word := range a {

@@ -67,7 +67,6 @@ func newest(mail []*store.Message) *store.Message {
 	return slices.MaxFunc(mail, func(x, y *store.Message) int { return x.Received.Compare(y.Received) })
 }
 
-// nameOf is the name of the inbox of a message.
 func (w *Workspace) nameOf(m *store.Message) string {
 	if i := w.Store.Inboxes[m.InboxID]; i != nil {
 		return i.Name()
