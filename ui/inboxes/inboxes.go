@@ -3,6 +3,7 @@ package inboxes
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -58,11 +59,7 @@ func (p *Pane) Refresh() {
 	}
 	p.Set(ids)
 	p.mixed = len(p.store.Domains()) > 1
-	for id := range p.Marks {
-		if p.store.Inboxes[id] == nil {
-			delete(p.Marks, id)
-		}
-	}
+	maps.DeleteFunc(p.Marks, func(id string, _ bool) bool { return p.store.Inboxes[id] == nil })
 }
 
 // Inbox is the selected inbox, nil on the row of all inboxes.

@@ -3,6 +3,8 @@ package messages
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -61,23 +63,13 @@ func (p *Pane) Update(msg tea.Msg) any {
 func (p *Pane) Refresh() {
 	keys := p.store.Keys(p.InboxID)
 	if p.Filter.On() {
-		var kept []string
-		for _, k := range keys {
-			if p.kept(p.store.Messages[k]) {
-				kept = append(kept, k)
-			}
-		}
-		keys = kept
+		keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !p.kept(p.store.Messages[k]) })
 	}
 	p.Set(keys)
 	if !p.Placed() {
 		p.First()
 	}
-	for k := range p.Marks {
-		if p.store.Messages[k] == nil {
-			delete(p.Marks, k)
-		}
-	}
+	maps.DeleteFunc(p.Marks, func(k string, _ bool) bool { return p.store.Messages[k] == nil })
 }
 
 func (p *Pane) kept(m *store.Message) bool {

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mayfly/ui/cell"
@@ -18,13 +19,7 @@ func Title(th *theme.Theme, title, right string, w int, focused bool) string {
 }
 
 // Blank returns the empty rows of a pane.
-func Blank(r Rect) []string {
-	rows := make([]string, r.H)
-	for i := range rows {
-		rows[i] = cell.Spaces(r.W)
-	}
-	return rows
-}
+func Blank(r Rect) []string { return slices.Repeat([]string{cell.Spaces(r.W)}, max(0, r.H)) }
 
 // Place puts lines into the rows of a pane w cells wide, indented, starting at row from.
 func Place(rows []string, w, from int, lines []string) {
@@ -88,10 +83,7 @@ func (l Layout) Top() int { return l.Header.H + min(1, len(l.Rules)) }
 
 // TooSmall says that the screen is too small, in w by h cells.
 func TooSmall(w, h int) []string {
-	rows := make([]string, h)
-	for y := range rows {
-		rows[y] = cell.Spaces(w)
-	}
+	rows := Blank(Rect{W: w, H: h})
 	text := cell.Wrap(fmt.Sprintf("mayfly needs %d×%d", MinWidth, MinHeight), w)
 	from := max(0, (h-len(text))/2)
 	for n, t := range text {
