@@ -237,7 +237,7 @@ func burden(t *testing.T) {
 func testGo(t *testing.T, n int) {
 	e := ciExample(t, "Go", "go")
 	p := newProject(t)
-	p.machine = p.with("GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "GOPROXY=off", "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOTOOLCHAIN=local", "CGO_ENABLED=0")
+	p.machine = p.with("GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "GOPROXY=off", "GOCACHE="+goOutput(t, "env", "GOCACHE"), "GOMODCACHE="+goOutput(t, "env", "GOMODCACHE"), "GOTOOLCHAIN=local", "CGO_ENABLED=0")
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +247,8 @@ func testGo(t *testing.T, n int) {
 		t.Fatal(err)
 	}
 	p.write("go.sum", string(sums))
-	p.write("go.mod", "module signup\n\ngo 1.26\n\nrequire mayfly v0.0.0\n\nreplace mayfly => "+root+"\n")
+	module := goOutput(t, "list", "-m")
+	p.write("go.mod", "module signup\n\ngo 1.26\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+root+"\n")
 	p.write("signup_test.go", e.code)
 	p.write("app_test.go", `package signup
 
@@ -281,9 +282,9 @@ func (a application) confirm(address, code string) { a.run("./confirm", address,
 	p.checkConfirmed(2 * n)
 }
 
-func goEnv(t *testing.T, name string) string {
+func goOutput(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.Command("go", "env", name).Output()
+	out, err := exec.Command("go", args...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
