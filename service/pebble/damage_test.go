@@ -222,6 +222,58 @@ func TestRepair(t *testing.T) {
 	})
 }
 
+// A part of a table that cannot be read does not keep other tables from being saved.
+func TestOtherTablesAreSaved(t *testing.T) {
+	t.Parallel()
+	live := filepath.Join(t.TempDir(), "store")
+	s, err := Open(live, Options{Log: testLog(t)})
+	must(t, err)
+	must(t, s.CreateKey(t.Context(), service.StoredKey{Key: service.Key{ID: "key_a"}, Hash: [32]byte{1}}))
+	must(t, s.db.Flush())
+	in := testInbox(t, s, "ada")
+	const messages = 40
+	for i := range messages {
+		must(t, acknowledged(t, s, in, fmt.Sprint(i)))
+		if i%20 == 19 {
+			must(t, s.db.Flush())
+		}
+	}
+	must(t, s.Close())
+	tables, err := filepath.Glob(filepath.Join(live, "*.sst"))
+	must(t, err)
+	if len(tables) != 3 {
+		t.Fatalf("the tables are %q", tables)
+	}
+	for i, want := range []Report{{Keys: 0, Inboxes: 1, Messages: messages}, {Keys: 1}, {Keys: 1, Inboxes: 1, Messages: messages / 2}} {
+		dir, to := filepath.Join(t.TempDir(), "damaged"), filepath.Join(t.TempDir(), "new")
+		must(t, os.CopyFS(dir, os.DirFS(live)))
+		must(t, damages["flipped at the start"](filepath.Join(dir, filepath.Base(tables[i]))))
+		r, err := Repair(t.Context(), dir, to)
+		must(t, err)
+		if r.Keys != want.Keys || r.Inboxes != want.Inboxes || r.Messages != want.Messages || !r.Unknown {
+			t.Errorf("with table %d damaged %+v", i, r)
+		}
+	}
+}
+
+// What was appended to a file of tables or bodies loses nothing.
+func TestAppendedBytes(t *testing.T) {
+	t.Parallel()
+	dir, _, messages := killedStore(t)
+	files, err := os.ReadDir(dir)
+	must(t, err)
+	for _, file := range files {
+		if ext := filepath.Ext(file.Name()); ext == ".sst" || ext == ".blob" {
+			must(t, edit(filepath.Join(dir, file.Name()), func(b []byte) []byte { return append(b, padding...) }))
+		}
+	}
+	r, err := Check(t.Context(), dir)
+	must(t, err)
+	if r.Messages != messages || r.LostMessages != 0 || r.Unknown || len(r.Damage) == 0 {
+		t.Errorf("check says %+v", r)
+	}
+}
+
 // A log that was closed and whose end is damaged is not opened, and said to be damaged.
 func TestEndOfAClosedLog(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -25,7 +26,8 @@ import (
 // changed: what differs is in memory.
 type frozen struct {
 	vfs.FS
-	dir string
+	dir       string
+	onlyWhole bool // tables of which any part cannot be read are empty
 
 	mu        sync.Mutex
 	files     map[string][]byte // by name; nil: is not shown
@@ -71,6 +73,13 @@ func (z *frozen) damaged(path string) {
 	z.damage[z.PathBase(path)] = true
 }
 
+// whole returns the folder without tables of which any part cannot be read.
+func (z *frozen) whole() *frozen {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return &frozen{FS: z.FS, dir: z.dir, onlyWhole: true, files: maps.Clone(z.files), damage: make(map[string]bool)}
+}
+
 // loseTable puts an empty table in place of one of which nothing can be read: it would hide what
 // others have of the same keys.
 func (z *frozen) loseTable(name string) {
@@ -80,22 +89,31 @@ func (z *frozen) loseTable(name string) {
 	z.files[name], z.tableLost = emptyTable(), true
 }
 
-// cut shows no more of tables than the database has written.
-func (z *frozen) cut(tables []pebbledb.SSTableInfo) error {
-	for _, t := range tables {
-		name := fmt.Sprintf("%06d.sst", uint64(t.BackingSSTNum))
-		info, err := z.Stat(z.PathJoin(z.dir, name))
-		if err != nil || t.Virtual || info.Size() <= int64(t.Size) || z.files[name] != nil {
-			continue
-		}
-		b, err := readAll(z.FS, z.PathJoin(z.dir, name))
-		if err != nil {
-			return err
-		}
-		z.damaged(name)
-		z.files[name] = b[:t.Size]
+// cut hides what was appended to a table or a file of bodies, if its end is not the magic that these
+// end in.
+func (z *frozen) cut(name string) error {
+	const magic, size = "\xf0\x9f\xaa\xb3\xf0\x9f", 8 // and two bytes that differ
+	info, err := z.Stat(name)
+	if err != nil || info.Size() < size {
+		return err
 	}
-	return nil
+	f, err := z.open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	end := make([]byte, size)
+	if _, err = f.ReadAt(end, info.Size()-size); err != nil || strings.HasPrefix(string(end), magic) {
+		return err
+	}
+	b, err := readAll(z.FS, name)
+	if found := bytes.LastIndex(b, []byte(magic)); err == nil && found >= 0 {
+		z.damaged(name)
+		z.mu.Lock()
+		defer z.mu.Unlock()
+		z.files[z.PathBase(name)] = b[:min(len(b), found+size)]
+	}
+	return err
 }
 
 func (z *frozen) List(dir string) ([]string, error) {
@@ -113,7 +131,11 @@ func (z *frozen) List(dir string) ([]string, error) {
 }
 
 func (z *frozen) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
-	if path.Ext(name) == ".sst" && checkTable(z.open(name)) != nil {
+	ext := path.Ext(name)
+	if ext == ".sst" || ext == ".blob" {
+		_ = z.cut(name) // the database fails likewise
+	}
+	if ext == ".sst" && z.checkTable(z.open(name)) != nil {
 		z.loseTable(z.PathBase(name))
 	}
 	return z.open(name, o...)
@@ -154,8 +176,8 @@ func (readOnly) MaybeError(op errorfs.Op) error {
 	return nil
 }
 
-// checkTable returns an error if it cannot be read where the keys of a table are.
-func checkTable(f vfs.File, err error) error {
+// checkTable returns an error if it cannot be read where the keys of a table are, or what they are.
+func (z *frozen) checkTable(f vfs.File, err error) error {
 	if err != nil {
 		return err
 	}
@@ -167,7 +189,9 @@ func checkTable(f vfs.File, err error) error {
 	if err != nil {
 		return errors.Join(err, readable.Close())
 	}
-	_, err = r.Layout()
+	if _, err = r.Layout(); err == nil && z.onlyWhole {
+		err = r.ValidateBlockChecksums()
+	}
 	return errors.Join(err, r.Close())
 }
 

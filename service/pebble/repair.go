@@ -125,8 +125,8 @@ func salvage(ctx context.Context, dir string, visit func(key, value []byte) erro
 	}
 	files, err := freeze(disk, dir, found)
 	if err == nil {
-		v := &salvager{report: &r, visit: visit, inboxes: make(map[string]bool), owners: make(map[string]bool)}
-		err = v.run(ctx, files, dir)
+		v := &salvager{report: &r, visit: visit, files: files, inboxes: make(map[string]bool), owners: make(map[string]bool)}
+		err = v.run(ctx)
 	}
 	if err != nil {
 		err = fmt.Errorf("read the store in %s: %s", dir, text(err))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -17,7 +18,9 @@ import (
 // salvager reads a store as far as it can.
 type salvager struct {
 	report  *Report
-	store   *Store
+	files   *frozen
+	store   *Store // all that can be read
+	rest    *Store // without tables that are damaged anywhere; nil until it is needed
 	visit   func(key, value []byte) error
 	inboxes map[string]bool // IDs of those that can be read
 	owners  map[string]bool // IDs of keys that have inboxes, and were not read
@@ -28,29 +31,26 @@ type salvager struct {
 	newest, whole uint64          // the last place, and how many messages can be read
 }
 
-func (v *salvager) run(ctx context.Context, files *frozen, dir string) (err error) {
+func (v *salvager) run(ctx context.Context) (err error) {
 	defer func() { // the database does not expect some kinds of damage
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	o := Options{Log: slog.New(slog.DiscardHandler), Memory: 64 << 20}
-	v.store = newStore(o)
-	defer v.store.cache.Unref()
-	options := v.store.databaseOptions(sizeOf(files, dir), uint64(o.Memory)/4)
-	options.FS, options.ReadOnly, options.DisableConsistencyCheck = files, true, true
-	options.EventListener.DataCorruption = func(i pebbledb.DataCorruptionInfo) { files.damaged(i.Path) }
-	options.EnsureDefaults()
-	if err := v.open(files, dir, options); err != nil {
+	if v.store, err = openFrozen(v.files); err != nil {
 		return err
 	}
-	err = v.readAll(ctx)
-	if cerr := v.store.closeDatabase(); err == nil {
-		err = cerr
+	err = v.readAll(ctx, v.store, []byte{0}, nil)
+	v.endInbox()
+	for _, s := range []*Store{v.store, v.rest} {
+		if s != nil {
+			err = errors.Join(err, s.closeDatabase())
+			s.cache.Unref()
+		}
 	}
 	v.report.LostKeys = len(v.owners)
-	v.report.Unknown = v.report.Unknown || files.tableLost
-	for _, name := range slices.Sorted(maps.Keys(files.damage)) {
+	v.report.Unknown = v.report.Unknown || v.files.tableLost
+	for _, name := range slices.Sorted(maps.Keys(v.files.damage)) {
 		v.report.Damage = append(v.report.Damage, name+" cannot be read, or not all of it")
 	}
 	return err
@@ -59,73 +59,96 @@ func (v *salvager) run(ctx context.Context, files *frozen, dir string) (err erro
 // missingTable is in the error of listing tables. It names one.
 var missingTable = regexp.MustCompile(`file (\d+) \(type sstable\) unknown`)
 
-// open opens the database without the tables that are missing.
-func (v *salvager) open(files *frozen, dir string, options *pebbledb.Options) (err error) {
+// openFrozen opens a store for reading, without the tables that are missing.
+func openFrozen(files *frozen) (*Store, error) {
+	o := Options{Log: slog.New(slog.DiscardHandler), Memory: 64 << 20}
+	s := newStore(o)
+	options := s.databaseOptions(sizeOf(files, files.dir), uint64(o.Memory)/4)
+	options.FS, options.ReadOnly, options.DisableConsistencyCheck = files, true, true
+	options.EventListener.DataCorruption = func(i pebbledb.DataCorruptionInfo) { files.damaged(i.Path) }
 	for {
-		if v.store.db, err = pebbledb.Open(dir, options); err != nil {
-			return err
+		var err error
+		if s.db, err = pebbledb.Open(files.dir, options); err != nil {
+			return nil, err
 		}
-		tables, err := v.store.db.SSTables()
-		if err == nil {
-			return files.cut(slices.Concat(tables...))
+		if _, err = s.db.SSTables(); err == nil {
+			return s, nil
 		}
 		missing := missingTable.FindStringSubmatch(err.Error())
 		if missing == nil {
-			return err
+			return nil, err
 		}
 		files.loseTable(missing[1] + ".sst")
-		if err := v.store.db.Close(); err != nil {
-			return err
-		}
-	}
-}
-
-// readAll reads everything, in the order of the keys.
-func (v *salvager) readAll(ctx context.Context) (err error) {
-	for next := []byte{0}; next != nil && err == nil; {
-		next, err = v.readFrom(ctx, next)
-	}
-	v.endInbox()
-	return err
-}
-
-// readFrom reads from a key until something cannot be read, and returns the key to go on from, or nil
-// at the end.
-func (v *salvager) readFrom(ctx context.Context, start []byte) (next []byte, err error) {
-	last := start
-	it, err := v.store.db.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start})
-	if err != nil {
-		return v.beyond(last), nil
-	}
-	defer func() { _ = it.Close() }() // Error told what it tells
-	for ok := it.First(); ok; ok = it.Next() {
-		last = slices.Clone(it.Key())
-		if value, err := v.value(it); err != nil {
-			v.lose(last)
-			return append(last, 0), nil
-		} else if err = cmp.Or(v.read(last, value), ctx.Err()); err != nil {
+		if err := s.db.Close(); err != nil {
 			return nil, err
 		}
 	}
-	if it.Error() == nil {
-		return nil, nil
-	}
-	return v.beyond(last), nil
 }
 
-// value returns the value at an iterator, or an error where the database panics.
-func (v *salvager) value(it *pebbledb.Iterator) (value []byte, err error) {
-	defer v.store.recoverRead(&err)
+// readAll reads what is between two keys, in their order. Where a part of a table cannot be read, the
+// database reads nothing: there it takes what is in the tables that are whole.
+func (v *salvager) readAll(ctx context.Context, s *Store, next, end []byte) error {
+	for next != nil {
+		after, damaged, err := v.readFrom(ctx, s, next, end)
+		if err != nil {
+			return err
+		}
+		if next = after; !damaged {
+			continue
+		}
+		v.report.Unknown = true
+		if s == v.rest {
+			return nil
+		}
+		if v.rest == nil {
+			if v.rest, err = openFrozen(v.files.whole()); err != nil {
+				return err
+			}
+		}
+		next = v.beyond(after)
+		if err := v.readAll(ctx, v.rest, after, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFrom reads until something cannot be read, which may be the keys or only a value, and returns
+// the key to go on from, or nil at the end.
+func (v *salvager) readFrom(ctx context.Context, s *Store, start, end []byte) (next []byte, damaged bool, err error) {
+	it, err := s.db.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start, UpperBound: end})
+	if err != nil {
+		return start, true, nil
+	}
+	defer func() { _ = it.Close() }() // Error told what it tells
+	next = start
+	for ok := it.First(); ok; ok = it.Next() {
+		key := slices.Clone(it.Key())
+		next = append(slices.Clone(key), 0)
+		if value, err := s.salvageValue(it); err != nil {
+			v.lose(key)
+			return next, false, nil
+		} else if err = cmp.Or(v.read(key, value), ctx.Err()); err != nil {
+			return nil, false, err
+		}
+	}
+	if it.Error() != nil {
+		return next, true, nil
+	}
+	return nil, false, nil
+}
+
+// salvageValue returns the value at an iterator, or an error where the database panics.
+func (s *Store) salvageValue(it *pebbledb.Iterator) (value []byte, err error) {
+	defer s.recoverRead(&err)
 	return it.ValueAndErr()
 }
 
-// beyond returns the first key that can be read again after one after which keys cannot be read, or
-// nil if there is none. It goes ahead in growing steps until something can be read, and then back.
-func (v *salvager) beyond(last []byte) []byte {
-	v.report.Unknown = true
-	after := append(slices.Clone(last), 0)
-	for n := len(last); n > 0; n-- {
-		for key := slices.Clone(last[:n]); key[n-1] < 0xff; {
+// beyond returns the first key that can be read again after keys that cannot, or nil if there is none.
+// It goes ahead in growing steps until something can be read, and then back.
+func (v *salvager) beyond(after []byte) []byte {
+	for n := len(after); n > 0; n-- {
+		for key := slices.Clone(after[:n]); key[n-1] < 0xff; {
 			key[n-1]++
 			if found := v.back(after, key); found != nil {
 				return found
