@@ -222,6 +222,28 @@ func TestRepair(t *testing.T) {
 	})
 }
 
+// What the database only needs to be opened is checked, too: a store of which it is missing is refused
+// at once, and all of it is saved.
+func TestNotNeededForReading(t *testing.T) {
+	t.Parallel()
+	killed, _, messages := killedStore(t)
+	for file, damage := range map[string]string{"OPTIONS-*": "zeros at the end", formatPrefix + "*": "removed"} {
+		dir := filepath.Join(t.TempDir(), "store")
+		must(t, os.CopyFS(dir, os.DirFS(killed)))
+		files, err := filepath.Glob(filepath.Join(dir, file))
+		must(t, err)
+		must(t, damages[damage](files[len(files)-1]))
+		r, err := Check(t.Context(), dir)
+		must(t, err)
+		if len(r.Damage) != 1 || r.Messages != messages || r.Unknown {
+			t.Errorf("%s %s: check says %+v", file, damage, r)
+		}
+		if _, err := Open(dir, Options{Log: testLog(t)}); !errors.As(err, new(*DamageError)) {
+			t.Errorf("%s %s: opened: %v", file, damage, err)
+		}
+	}
+}
+
 // A part of a table that cannot be read does not keep other tables from being saved.
 func TestOtherTablesAreSaved(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,7 @@ const (
 	manifestPrefix = "MANIFEST-"
 	copyPrefix     = "COPY-" // of a manifest's name
 	markerPrefix   = "marker.manifest."
+	formatPrefix   = "marker.format-version."
 )
 
 // copyOf returns the path of the copy of a manifest.

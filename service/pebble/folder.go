@@ -68,6 +68,9 @@ func (f *folder) damaged(format string, args ...any) {
 // database, which makes these only at the end of the first opening, is damage.
 func (f *folder) findManifest(disk vfs.FS, dir string) {
 	found, err := pebbledb.Peek(dir, disk)
+	if err == nil && found.OptionsFilename != "" { // without one it has not been opened before
+		f.checkOptions(disk, found.OptionsFilename)
+	}
 	switch {
 	case err != nil:
 		f.damaged("a marker.* file cannot be read: %v", err)
@@ -90,9 +93,25 @@ func (f *folder) findManifest(disk vfs.FS, dir string) {
 	f.manifest = cmp.Or(f.inventory.manifest, last)
 }
 
+// checkOptions checks what is not needed for reading, but without which the database is not opened.
+func (f *folder) checkOptions(disk vfs.FS, name string) {
+	if !slices.ContainsFunc(f.files, func(name string) bool { return strings.HasPrefix(name, formatPrefix) }) {
+		f.damaged("%s* is missing", formatPrefix)
+	}
+	var o pebbledb.Options
+	o.EnsureDefaults()
+	b, err := readAll(disk, name)
+	if err == nil {
+		err = o.CheckCompatibility(disk.PathDir(name), string(b))
+	}
+	if err != nil {
+		f.damaged("%s cannot be read", disk.PathBase(name))
+	}
+}
+
 func isData(name string) bool {
 	return slices.Contains([]string{".sst", ".blob", logExt}, path.Ext(name)) ||
-		name == spareName || strings.HasPrefix(name, "OPTIONS-") || strings.HasPrefix(name, "marker.format-version.")
+		name == spareName || strings.HasPrefix(name, "OPTIONS-") || strings.HasPrefix(name, formatPrefix)
 }
 
 // numberOf returns the number in the name of a log or a manifest, or 0.
