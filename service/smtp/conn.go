@@ -32,6 +32,10 @@ var (
 	errQuit     = errors.New("client quit")
 )
 
+// errDeepStack moves the session to a new goroutine: what stored a message, or shook hands for TLS, has
+// grown the stack, which would stay with a connection that then is idle.
+var errDeepStack = errors.New("deep stack")
+
 // Why a line is rejected.
 var (
 	errLineTooLong = errors.New("line too long")
@@ -58,6 +62,8 @@ type conn struct {
 	begun         time.Time
 	readSet       time.Time // when the read deadline was set
 	writeSet      time.Time // when the write deadline was set
+	oneOfMany     bool      // there were many connections when it began
+	deep          bool      // the stack has grown
 	greeted       bool      // EHLO or HELO
 	secure        bool      // TLS
 	authenticated bool
@@ -70,12 +76,21 @@ func newConn(s *Server, nc net.Conn) *conn {
 	return &conn{server: s, raw: nc, nc: nc, log: s.options.Log}
 }
 
-// serve runs the session and closes the connection.
+// serve runs the session, closes the connection and unregisters it.
 func (c *conn) serve() {
 	c.begun = time.Now()
 	c.small = make([]byte, commandSize)
 	c.in = c.small
-	err := c.session()
+	c.run(c.session)
+}
+
+func (c *conn) run(part func() error) {
+	err := part()
+	if err == errDeepStack {
+		go c.run(c.commands)
+		return
+	}
+	defer c.server.unregister(c)
 	c.farewell(err)
 	c.nc.Close()
 	c.tx.reset()
@@ -145,6 +160,10 @@ func (c *conn) commands() error {
 		}
 		if c.server.draining.Load() {
 			return errDraining
+		}
+		if c.deep && c.oneOfMany && c.r == c.w {
+			c.deep = false
+			return errDeepStack
 		}
 	}
 }
@@ -426,6 +445,6 @@ func (c *conn) handshake() error {
 		return fmt.Errorf("TLS handshake: %w", err)
 	}
 	c.nc = secure
-	c.secure = true
+	c.secure, c.deep = true, true
 	return nil
 }

@@ -149,7 +149,11 @@ func FuzzSession(f *testing.F) {
 			t.Fatal(err)
 		}
 		nc := &scripted{Reader: bytes.NewReader(sent)}
-		newConn(s, nc).serve()
+		c := newConn(s, nc)
+		if !s.register(c) {
+			t.Fatal("not registered")
+		}
+		c.serve()
 		if svc.octets > len(sent) {
 			t.Errorf("stored %d octets of %d", svc.octets, len(sent))
 		}

@@ -152,10 +152,10 @@ func (s *Server) admit(nc net.Conn, implicitTLS bool) {
 		return
 	}
 	go func() {
-		defer s.unregister(c)
 		// If a balancer says what it is, this reads the connection.
 		if !s.join(c, clients.Prefix(nc.RemoteAddr())) {
 			s.turnAway(c, PerAddress)
+			s.unregister(c)
 			return
 		}
 		c.serve()
@@ -172,6 +172,10 @@ func (s *Server) turnAway(c *conn, reason Reason) {
 	c.raw.Close()
 }
 
+// manyConnections is how many there are before the memory of each matters more than a microsecond for
+// each of their messages.
+const manyConnections = 256
+
 // register adds a connection, unless there are too many.
 func (s *Server) register(c *conn) bool {
 	s.mu.Lock()
@@ -179,6 +183,7 @@ func (s *Server) register(c *conn) bool {
 	if s.draining.Load() || len(s.conns) >= s.options.MaxConnections {
 		return false
 	}
+	c.oneOfMany = len(s.conns) >= manyConnections
 	s.conns[c] = struct{}{}
 	s.running.Add(1)
 	return true

@@ -15,6 +15,7 @@ import (
 	"net"
 	netsmtp "net/smtp"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -1418,5 +1419,41 @@ func TestOptionsAreChecked(t *testing.T) {
 		if _, err := New(&inboxes{}, o); err == nil {
 			t.Errorf("%+v is let through", o)
 		}
+	}
+}
+
+// deep is a service that needs much stack to store a message.
+type deep struct{ inboxes }
+
+func (s *deep) Deliver(ctx context.Context, d service.Delivery) error {
+	descend(20)
+	return s.inboxes.Deliver(ctx, d)
+}
+
+func descend(levels byte) byte {
+	var frame [1 << 10]byte
+	if levels > 0 {
+		frame[levels] = descend(levels - 1)
+	}
+	return frame[levels]
+}
+
+// The stack that a message needs does not stay with each of many connections.
+func TestStackAfterMessage(t *testing.T) {
+	const connections = manyConnections + 128
+	_, address := serve(t, &deep{}, Options{MaxConnections: connections, MaxConnectionsPerAddress: connections})
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would shrink them in its own time
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range connections {
+		c := dial(t, address)
+		c.expect("220")
+		for range 2 {
+			c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354\nhi\n.\n< 250")
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if grown, most := after.StackInuse-before.StackInuse, uint64(manyConnections+64)*32<<10; grown > most {
+		t.Errorf("stacks take %d bytes more, want at most %d", grown, most)
 	}
 }

@@ -398,6 +398,7 @@ func (c *conn) deliver() error {
 	tx := &c.tx
 	defer tx.reset()
 	c.messages++
+	c.deep = true
 	count := &c.server.count
 	count.delivering.Add(1)
 	err := c.server.service.Deliver(c.server.ctx, service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes()})
