@@ -75,5 +75,4 @@ func (m *Message) Recipients() string {
 type Summary struct {
 	From    Address
 	Subject string
-	Date    time.Time // zero when missing or unreadable
 }

@@ -676,8 +676,8 @@ func TestSummarize(t *testing.T) {
 		"", "no header", "\r\n\r\nbody", "Subject", "From:", "Subject: x",
 	} {
 		m, s := parse(raw), Summarize([]byte(raw))
-		if s.From != m.From || s.Subject != m.Subject || !s.Date.Equal(m.Date) {
-			t.Errorf("%q: got %+v, want %q, %q, %v", raw, s, m.From, m.Subject, m.Date)
+		if s.From != m.From || s.Subject != m.Subject {
+			t.Errorf("%q: got %+v, want %q, %q", raw, s, m.From, m.Subject)
 		}
 	}
 	t.Run("looks at the start only", func(t *testing.T) {

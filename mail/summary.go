@@ -11,8 +11,8 @@ func Summarize(raw []byte) Summary {
 	}
 	rest = bytes.TrimLeft(skipMboxLine(skipBlankLines(rest)), " \t")
 	var s Summary
-	var from, subject, date bool
-	for len(rest) > 0 && !(from && subject && date) {
+	var from, subject bool
+	for len(rest) > 0 && !(from && subject) {
 		line, after := cutLine(rest)
 		if len(line) == 0 {
 			rest = bytes.TrimLeft(after, " \t\r\n")
@@ -33,9 +33,6 @@ func Summarize(raw []byte) Summary {
 		case !subject && isField(field, "subject"):
 			subject = true
 			s.Subject = decodeHeader(unfold(fieldValue(field)))
-		case !date && isField(field, "date"):
-			date = true
-			s.Date, _ = parseDate(string(unfold(fieldValue(field))))
 		}
 	}
 	return s
