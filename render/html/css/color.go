@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/image/colornames"
+
 	"mayfly/render/doc"
 )
 
@@ -46,11 +48,11 @@ func parseColor(s string) (rgba, bool) {
 		return hexColor(s[1:])
 	case strings.HasPrefix(s, "rgb"), strings.HasPrefix(s, "hsl"):
 		return funcColor(s)
+	case s == "rebeccapurple": // the one name of CSS Color 4 that SVG lacks
+		return rgba{0x66, 0x33, 0x99, 1}, true
 	}
-	if v, ok := colorNames[s]; ok {
-		return rgba{uint8(v >> 16), uint8(v >> 8), uint8(v), 1}, true
-	}
-	return rgba{}, false
+	c, ok := colornames.Map[s]
+	return rgba{c.R, c.G, c.B, 1}, ok
 }
 
 // legacyColor parses the value of a bgcolor or color attribute, where the "#" may be missing.

@@ -56,8 +56,9 @@ func parseDecls(s string) []decl {
 	return append(custom, decls...)
 }
 
-// cutDecl cuts s at the first semicolon outside quotes and parentheses.
-func cutDecl(s string) (one, rest string) {
+// find returns the index of the first of some characters that is outside quotes and brackets, or the
+// length of s, and whether all that is opened before is closed.
+func find(s, chars string) (at int, closed bool) {
 	quote, depth := byte(0), 0
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -65,44 +66,47 @@ func cutDecl(s string) (one, rest string) {
 			if c == quote {
 				quote = 0
 			}
+		case depth == 0 && strings.IndexByte(chars, c) >= 0:
+			return i, true
 		case c == '"' || c == '\'':
 			quote = c
-		case c == '(':
+		case c == '(' || c == '[':
 			depth++
-		case c == ')':
+		case c == ')' || c == ']':
 			depth = max(depth-1, 0)
-		case c == ';' && depth == 0:
-			return s[:i], s[i+1:]
 		}
 	}
-	// An unclosed quote or parenthesis ends at the next semicolon: it does not swallow the rest.
-	if quote != 0 || depth > 0 {
-		if i := strings.IndexByte(s, ';'); i >= 0 {
-			return s[:i], s[i+1:]
-		}
-	}
-	return s, ""
+	return len(s), quote == 0 && depth == 0
 }
 
-// words yields the words of a value, cut at spaces and commas outside parentheses.
-func words(v string) iter.Seq[string] {
+// cutDecl cuts s at the first semicolon outside quotes and brackets.
+func cutDecl(s string) (one, rest string) {
+	i, closed := find(s, ";")
+	if i == len(s) && closed {
+		return s, ""
+	}
+	if !closed { // what is left open ends at the next semicolon: it does not swallow the rest
+		one, rest, _ = strings.Cut(s, ";")
+		return one, rest
+	}
+	return s[:i], s[i+1:]
+}
+
+// split yields what is in s between some characters that are outside quotes and brackets.
+func split(s, chars string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		start, depth := 0, 0
-		for i := 0; i <= len(v); i++ {
-			switch {
-			case i < len(v) && v[i] == '(':
-				depth++
-			case i < len(v) && v[i] == ')' && depth > 0:
-				depth--
-			case i == len(v), depth == 0 && strings.IndexByte(" ,)\t\n\r\f", v[i]) >= 0:
-				if i > start && !yield(v[start:i]) {
-					return
-				}
-				start = i + 1
+		for s != "" {
+			i, _ := find(s, chars)
+			if i > 0 && !yield(s[:i]) {
+				return
 			}
+			s = s[min(i+1, len(s)):]
 		}
 	}
 }
+
+// words yields the words of a value.
+func words(v string) iter.Seq[string] { return split(v, " ,)\t\n\r\f") }
 
 // fourSides returns the values of the top, right, bottom and left side in one to four words.
 func fourSides(v string) (sides [4]string, ok bool) {

@@ -226,25 +226,16 @@ func (s *Style) setDisplay(v string) {
 const maxTracks = 64
 
 // countTracks counts the columns in a value of grid-template-columns; 0 if it depends on the width.
-func countTracks(v string) int {
-	n, depth, word := 0, 0, false
+func countTracks(v string) (n int) {
 	if count, ok := strings.CutPrefix(v, "repeat("); ok {
 		count, _, _ = strings.Cut(count, ",")
 		n, _ = strconv.Atoi(strings.TrimSpace(count))
 		return min(max(n, 0), maxTracks)
 	}
-	for i := range len(v) {
-		switch c := v[i]; {
-		case c == '(', c == '[':
-			depth++
-		case c == ')', c == ']':
-			depth--
-		}
-		space := v[i] == ' ' && depth == 0
-		if !space && !word && v[i] != '[' && v[i] != ']' {
+	for word := range words(v) {
+		if word[0] != '[' { // the name of a line
 			n++
 		}
-		word = !space
 	}
 	return min(n, maxTracks)
 }

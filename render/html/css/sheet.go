@@ -80,7 +80,7 @@ func (s *sheet) read(css string, around int) {
 		if len(decls) == 0 {
 			continue
 		}
-		for selector := range splitSelectors(prelude) {
+		for selector := range split(prelude, ",") {
 			s.addRule(selector, decls)
 		}
 	}
@@ -133,29 +133,6 @@ func cutRule(css string) (prelude, block, rest string, ok bool) {
 	return css[:open], css[open+1:], "", true
 }
 
-// splitSelectors yields the selectors of a list, cut at commas outside brackets.
-func splitSelectors(list string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		depth, start := 0, 0
-		for i := range len(list) {
-			switch list[i] {
-			case '(', '[':
-				depth++
-			case ')', ']':
-				depth--
-			case ',':
-				if depth == 0 {
-					if !yield(list[start:i]) {
-						return
-					}
-					start = i + 1
-				}
-			}
-		}
-		yield(list[start:])
-	}
-}
-
 // addRule adds a rule for one selector. Selectors that depend on the state of a browser, or on more
 // than an element and its ancestors, match nothing.
 func (s *sheet) addRule(selector string, decls []decl) {
@@ -205,7 +182,7 @@ func parseSelector(s string) ([]parsedStep, bool) {
 		if len(steps) == maxSteps {
 			return nil, false
 		}
-		end := compoundEnd(s)
+		end, _ := find(s, " \t\n\r\f>+~")
 		text := s[:end]
 		one, ok := parseCompound(text)
 		if !ok {
@@ -230,23 +207,6 @@ func parseSelector(s string) ([]parsedStep, bool) {
 		steps[i].combinator = steps[i-1].combinator
 	}
 	return steps, len(steps) > 0
-}
-
-func compoundEnd(s string) int {
-	depth := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth--
-		case ' ', '\t', '\n', '\r', '\f', '>', '+', '~':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(s)
 }
 
 func parseCompound(text string) (parsedStep, bool) {

@@ -43,17 +43,18 @@ func (c *variables) replace(value string, known *variable) (string, bool) {
 		if start < 0 {
 			return value, true
 		}
-		end := closing(value, start+len("var("))
-		if end < 0 {
+		rest := value[start+len("var("):]
+		end, _ := find(rest, ")")
+		if end == len(rest) {
 			return "", false
 		}
-		name, with, otherwise := strings.Cut(value[start+len("var("):end], ",")
-		if found, ok := c.find(strings.TrimSpace(name), known); ok {
+		name, with, otherwise := strings.Cut(rest[:end], ",")
+		if found, ok := c.lookUp(strings.TrimSpace(name), known); ok {
 			with = found
 		} else if !otherwise {
 			return "", false
 		}
-		value = value[:start] + strings.TrimSpace(with) + value[end+1:]
+		value = value[:start] + strings.TrimSpace(with) + rest[end+1:]
 		if len(value) > maxReplacedText {
 			return "", false
 		}
@@ -61,26 +62,11 @@ func (c *variables) replace(value string, known *variable) (string, bool) {
 	return "", false
 }
 
-func (c *variables) find(name string, known *variable) (string, bool) {
+func (c *variables) lookUp(name string, known *variable) (string, bool) {
 	for ; known != nil && c.lookups < maxLookups; known = known.outer {
 		if c.lookups++; known.name == name {
 			return known.value, true
 		}
 	}
 	return "", false
-}
-
-// closing returns the index of the parenthesis that closes the one opened before i, or -1.
-func closing(s string, i int) int {
-	for depth := 1; i < len(s); i++ {
-		switch s[i] {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
 }
