@@ -95,7 +95,7 @@ func (b *builder) shrinks(s *css.Style) bool {
 		switch {
 		case s.Width.Unit == 'p':
 			return s.Width.Value < smallBox
-		case s.Width.Unit == 0 && (s.Display == css.Table || s.Display == css.InlineBlock):
+		case !s.Width.IsSet() && (s.Display == css.Table || s.Display == css.InlineBlock):
 			return true
 		case i <= 0:
 			return false

@@ -15,9 +15,9 @@ func (s *Style) defaults(n *html.Node, quirks bool) {
 	switch n.DataAtom {
 	case atom.Html, atom.Body, atom.Div, atom.Center, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main,
 		atom.Nav, atom.Aside, atom.Address, atom.Form, atom.Fieldset, atom.Legend, atom.Figure, atom.Figcaption,
-		atom.Details, atom.Summary, atom.Hgroup, atom.Dt, atom.Caption, atom.Tbody, atom.Thead, atom.Tfoot, atom.Frameset:
+		atom.Details, atom.Summary, atom.Hgroup, atom.Dt, atom.Dd, atom.Caption, atom.Tbody, atom.Thead, atom.Tfoot, atom.Frameset:
 		s.Display = Block
-	case atom.P:
+	case atom.P, atom.Blockquote:
 		s.Display = Block
 		s.Margin = vertical(1)
 	case atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Dl:
@@ -26,11 +26,6 @@ func (s *Style) defaults(n *html.Node, quirks bool) {
 			s.Margin = vertical(1)
 		}
 		s.Marker = ""
-	case atom.Blockquote:
-		s.Display = Block
-		s.Margin = vertical(1)
-	case atom.Dd:
-		s.Display = Block
 	case atom.Li:
 		s.Display = ListItem
 	case atom.Pre, atom.Xmp, atom.Listing, atom.Plaintext:
@@ -41,7 +36,7 @@ func (s *Style) defaults(n *html.Node, quirks bool) {
 	case atom.Hr:
 		s.Display = Block
 		s.Margin = vertical(.5)
-		s.auto[Left], s.auto[Right] = true, true
+		s.Margin[Left].Unit, s.Margin[Right].Unit = 'a', 'a'
 	case atom.Table:
 		s.Display, s.WhiteSpace = Table, Normal
 		if quirks || s.Blocks != doc.Start { // a table does not inherit an align attribute
@@ -112,7 +107,7 @@ func (s *Style) attributes(n *html.Node) {
 		case "dir":
 			s.setDirection(strings.ToLower(strings.TrimSpace(a.Val)))
 		case "bgcolor":
-			s.setLegacyBackground(a.Val)
+			s.paint(legacyColor(a.Val))
 		case "background":
 			s.OnImage = s.OnImage || strings.TrimSpace(a.Val) != ""
 		case "align":
@@ -125,7 +120,7 @@ func (s *Style) attributes(n *html.Node) {
 			setDimension(&s.Width, a.Val)
 		case "text":
 			if n.DataAtom == atom.Body {
-				s.setLegacyColor(a.Val)
+				s.paintText(legacyColor(a.Val))
 			}
 		case "type":
 			s.listType(n, a.Val)
@@ -140,7 +135,13 @@ func (s *Style) alignAttribute(n *html.Node, v string) {
 	switch n.DataAtom {
 	case atom.Img:
 	case atom.Table, atom.Hr:
-		s.auto[Left], s.auto[Right] = v == "center" || v == "right", v == "center"
+		s.Margin[Left], s.Margin[Right] = Length{}, Length{}
+		if v == "center" || v == "right" {
+			s.Margin[Left].Unit = 'a'
+		}
+		if v == "center" {
+			s.Margin[Right].Unit = 'a'
+		}
 	default:
 		s.setAlign(v)
 		s.Blocks = s.Align
@@ -171,25 +172,13 @@ func setDimension(l *Length, v string) {
 	}
 }
 
-func (s *Style) setLegacyColor(v string) {
-	if c, ok := legacyColor(v); ok {
-		s.paintText(c)
-	}
-}
-
-func (s *Style) setLegacyBackground(v string) {
-	if c, ok := legacyColor(v); ok {
-		s.paint(c)
-	}
-}
-
 func (s *Style) fontAttribute(n *html.Node, a html.Attribute) {
 	if n.DataAtom != atom.Font {
 		return
 	}
 	switch a.Key {
 	case "color":
-		s.setLegacyColor(a.Val)
+		s.paintText(legacyColor(a.Val))
 	case "size":
 		s.setFontSize(a.Val)
 	case "face":
@@ -214,18 +203,11 @@ func (s *Style) listType(n *html.Node, v string) {
 	if n.DataAtom != atom.Ol && n.DataAtom != atom.Ul && n.DataAtom != atom.Li {
 		return
 	}
-	switch v = strings.TrimSpace(v); v {
-	case "1":
-		s.Marker = "decimal"
-	case "a":
-		s.Marker = "lower-alpha"
-	case "A":
-		s.Marker = "upper-alpha"
-	case "i":
-		s.Marker = "lower-roman"
-	case "I":
-		s.Marker = "upper-roman"
-	default:
+	if kind, ok := listTypes[strings.TrimSpace(v)]; ok {
+		s.Marker = kind
+	} else {
 		s.setMarker(strings.ToLower(v))
 	}
 }
+
+var listTypes = map[string]string{"1": "decimal", "a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}

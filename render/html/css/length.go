@@ -8,11 +8,11 @@ import (
 // Length is a CSS length. The zero value is unset.
 type Length struct {
 	Value float32
-	Unit  byte // 0 unset, 'p' px, 'e' em, '%' percent
+	Unit  byte // 0 unset, 'p' px, 'e' em, '%' percent, 'a' auto
 }
 
 // IsSet reports whether there is a length, which may be 0.
-func (l Length) IsSet() bool { return l.Unit != 0 }
+func (l Length) IsSet() bool { return l.Unit != 0 && l.Unit != 'a' }
 
 // Px resolves a length in em against a font size, and a percentage against full, both in px.
 func (l Length) Px(size, full float32) float32 {
@@ -29,7 +29,7 @@ func (l Length) Px(size, full float32) float32 {
 
 // below reports whether a length is set to less than so many px.
 func (l Length) below(px float32) bool {
-	return l.Unit == 'p' && l.Value < px || l.Unit != 0 && l.Value == 0
+	return l.Unit == 'p' && l.Value < px || l.IsSet() && l.Value == 0
 }
 
 var units = []struct {

@@ -27,7 +27,7 @@ var properties = map[string]setter{
 	"text-indent":           func(s *Style, v string) { setLength(&s.textIndent, v) },
 	"clip":                  func(s *Style, v string) { s.clipped = clips(v) },
 	"clip-path":             func(s *Style, v string) { s.clipped = clips(v) },
-	"margin":                (*Style).setMargins,
+	"margin":                func(s *Style, v string) { setSides(&s.Margin, v) },
 	"padding":               func(s *Style, v string) { setSides(&s.Padding, v) },
 	"border":                (*Style).setBorder,
 	"border-style":          (*Style).setBorderPart,
@@ -40,16 +40,16 @@ var properties = map[string]setter{
 	"font-family":           (*Style).setFamily,
 	"line-height":           (*Style).setLineHeight,
 	"letter-spacing":        (*Style).setSpacing,
-	"color":                 (*Style).setColor,
+	"color":                 func(s *Style, v string) { s.paintText(parseColor(v)) },
 	"background":            (*Style).setBackground,
-	"background-color":      (*Style).setBackgroundColor,
+	"background-color":      (*Style).setBackground,
 	"background-image":      (*Style).setBackground,
 	"background-clip":       func(s *Style, v string) { s.inText = v == "text" },
 	"text-align":            (*Style).setAlign,
 	"text-decoration":       (*Style).setDecoration,
 	"text-decoration-line":  (*Style).setDecoration,
-	"white-space":           (*Style).setWhiteSpace,
-	"text-transform":        (*Style).setTransform,
+	"white-space":           func(s *Style, v string) { keyword(&s.WhiteSpace, spaces, v) },
+	"text-transform":        func(s *Style, v string) { keyword(&s.Transform, transforms, v) },
 	"float":                 func(s *Style, v string) { s.Float = v == "left" || v == "right" },
 	"direction":             (*Style).setDirection,
 	"unicode-bidi":          func(s *Style, v string) { s.Override = strings.HasSuffix(v, "override") },
@@ -58,8 +58,8 @@ var properties = map[string]setter{
 	"vertical-align":        (*Style).setVerticalAlign,
 	"flex-direction":        (*Style).setFlexDirection,
 	"flex-flow":             (*Style).setFlexDirection,
-	"justify-content":       func(s *Style, v string) { s.justify = packed(v) },
-	"align-items":           func(s *Style, v string) { s.across = packed(v) },
+	"justify-content":       func(s *Style, v string) { s.justify = packed[v] },
+	"align-items":           func(s *Style, v string) { s.across = packed[v] },
 	"grid-template-columns": func(s *Style, v string) { s.Tracks = countTracks(v) },
 	"grid-column":           func(s *Style, v string) { s.Span = spanned(v) },
 	"mso-list":              (*Style).setWordList,
@@ -67,13 +67,34 @@ var properties = map[string]setter{
 
 func init() {
 	for side, name := range [...]string{Top: "top", Right: "right", Bottom: "bottom", Left: "left"} {
-		properties["margin-"+name] = func(s *Style, v string) { s.setMargin(side, v) }
+		properties["margin-"+name] = func(s *Style, v string) { setLength(&s.Margin[side], v) }
 		properties["padding-"+name] = func(s *Style, v string) { setLength(&s.Padding[side], v) }
 		properties["border-"+name] = func(s *Style, v string) { s.borders[side] = parseLine(v) }
 		part := func(s *Style, v string) { s.borders[side].set(v) }
 		properties["border-"+name+"-style"] = part
 		properties["border-"+name+"-width"] = part
 		properties["border-"+name+"-color"] = part
+	}
+}
+
+// Keywords.
+var (
+	spaces = map[string]WhiteSpace{
+		"pre": Pre, "pre-wrap": Pre, "break-spaces": Pre, "pre-line": PreLine, "normal": Normal, "nowrap": Normal,
+	}
+	transforms = map[string]Transform{
+		"uppercase": Uppercase, "lowercase": Lowercase, "capitalize": Capitalize, "none": AsWritten, "initial": AsWritten,
+	}
+	packed = map[string]doc.Align{ // where a flex box puts its content
+		"center": doc.Center, "space-around": doc.Center, "space-evenly": doc.Center, "safe center": doc.Center,
+		"end": doc.End, "flex-end": doc.End, "right": doc.End,
+	}
+)
+
+// keyword sets a field to what a keyword stands for; others change nothing.
+func keyword[T any](field *T, known map[string]T, v string) {
+	if value, ok := known[v]; ok {
+		*field = value
 	}
 }
 
@@ -87,27 +108,10 @@ func (s *Style) setOverflow(v string) {
 	s.overflow = strings.HasPrefix(v, "hidden") || strings.HasPrefix(v, "clip")
 }
 
-func (s *Style) setColor(v string) {
-	if c, ok := parseColor(v); ok {
-		s.paintText(c)
-	}
-}
-
 func (s *Style) setFlexDirection(v string) {
 	if s.Display == FlexRow && strings.HasPrefix(v, "column") {
 		s.Display, s.column = Block, true
 	}
-}
-
-// packed returns where a flex box puts its content.
-func packed(v string) doc.Align {
-	switch v {
-	case "center", "space-around", "space-evenly", "safe center":
-		return doc.Center
-	case "end", "flex-end", "right":
-		return doc.End
-	}
-	return doc.Start
 }
 
 // maxListLevel is how many levels of lists Word has.
@@ -153,30 +157,6 @@ func (s *Style) setDecoration(v string) {
 	}
 }
 
-func (s *Style) setWhiteSpace(v string) {
-	switch v {
-	case "pre", "pre-wrap", "break-spaces":
-		s.WhiteSpace = Pre
-	case "pre-line":
-		s.WhiteSpace = PreLine
-	case "normal", "nowrap":
-		s.WhiteSpace = Normal
-	}
-}
-
-func (s *Style) setTransform(v string) {
-	switch v {
-	case "uppercase":
-		s.Transform = Uppercase
-	case "lowercase":
-		s.Transform = Lowercase
-	case "capitalize":
-		s.Transform = Capitalize
-	case "none", "initial":
-		s.Transform = AsWritten
-	}
-}
-
 func (s *Style) setVerticalAlign(v string) {
 	switch v {
 	case "super":
@@ -194,32 +174,20 @@ func (s *Style) setVerticalAlign(v string) {
 	}
 }
 
+var displays = map[string]Display{
+	"none": None, "inline": Inline, "contents": Inline, "inline-block": InlineBlock, "inline-flex": InlineBlock, "inline-grid": InlineBlock,
+	"flex": FlexRow, "grid": Grid, "table": Table, "inline-table": Table, "table-row": TableRow, "table-cell": TableCell, "list-item": ListItem,
+}
+
 func (s *Style) setDisplay(v string) {
 	switch v {
-	case "none":
-		s.Display = None
-	case "inline", "contents":
-		s.Display = Inline
-	case "inline-block":
-		s.Display = InlineBlock
-	case "inline-flex", "inline-grid":
-		s.Display, s.Parted = InlineBlock, true
-	case "flex":
-		s.Display = FlexRow
-	case "grid":
-		s.Display = Grid
-	case "table", "inline-table":
-		s.Display, s.Inlined = Table, v == "inline-table"
-	case "table-row":
-		s.Display = TableRow
-	case "table-cell":
-		s.Display = TableCell
-	case "list-item":
-		s.Display = ListItem
 	case "inherit", "initial", "unset", "revert":
-	default:
-		s.Display = Block
+		return
 	}
+	s.Display = Block
+	keyword(&s.Display, displays, v)
+	s.Inlined = v == "inline-table"
+	s.Parted = v == "inline-flex" || v == "inline-grid"
 }
 
 // maxTracks bounds the columns of a grid.
@@ -251,43 +219,29 @@ func spanned(v string) int {
 	return min(max(count, 1), maxTracks)
 }
 
-func (s *Style) paintText(c rgba) {
-	s.clear = c.a < .05
-	if !s.clear {
+// paintText sets the colour of the text, if there is one.
+func (s *Style) paintText(c rgba, ok bool) {
+	if !ok {
+		return
+	}
+	if s.clear = c.a < .05; !s.clear {
 		s.Color = c.over(s.Background)
 	}
 }
 
-func (s *Style) setBackgroundColor(v string) { s.background(v, true) }
-func (s *Style) setBackground(v string)      { s.background(v, false) }
-
-func (s *Style) background(v string, colorOnly bool) {
-	parent := s.parent
-	if v == "none" || v == "transparent" || v == "initial" || v == "inherit" {
-		s.Background, s.OnImage, s.OwnBackground = parent.Background, parent.OnImage, false
+func (s *Style) setBackground(v string) {
+	switch v {
+	case "none", "transparent", "initial", "inherit":
+		s.Background, s.OnImage, s.OwnBackground = s.parent.Background, s.parent.OnImage, false
 		return
 	}
-	if !colorOnly {
-		if i := strings.Index(v, "gradient("); i >= 0 {
-			s.OnImage = true
-			if c, ok := meanColor(v[i+len("gradient("):]); ok {
-				s.paint(c)
-			}
-			return
-		}
-		if i := strings.Index(v, "url("); i >= 0 {
-			s.OnImage = true
-			before, after := v[:i], v[i:]
-			_, after, _ = strings.Cut(after, ")")
-			v = before + " " + after
-		}
+	if _, stops, ok := strings.Cut(v, "gradient("); ok {
+		s.OnImage = true
+		s.paint(meanColor(stops))
+		return
 	}
-	if c, ok := firstColor(v); ok {
-		s.paint(c)
-		if colorOnly {
-			s.OnImage = s.OnImage && parent.OnImage
-		}
-	}
+	s.OnImage = s.OnImage || strings.Contains(v, "url(")
+	s.paint(firstColor(v))
 }
 
 // firstColor returns the first colour in a value of several parts.
@@ -317,8 +271,12 @@ func meanColor(v string) (rgba, bool) {
 	return rgba{uint8(r / a), uint8(g / a), uint8(b / a), a / n}, true
 }
 
-func (s *Style) paint(c rgba) {
+// paint sets the colour of the background, if there is one.
+func (s *Style) paint(c rgba, ok bool) {
 	parent := s.parent
+	if !ok {
+		return
+	}
 	if c.a < .05 {
 		s.Background, s.OwnBackground = parent.Background, false
 		return
@@ -431,22 +389,10 @@ func (s *Style) setMarker(v string) {
 func setLength(l *Length, v string) {
 	if parsed, ok := ParseLength(v); ok {
 		*l = parsed
-	} else if v == "auto" || v == "none" || v == "initial" {
+	} else if v == "auto" {
+		*l = Length{Unit: 'a'}
+	} else if v == "none" || v == "initial" {
 		*l = Length{}
-	}
-}
-
-func (s *Style) setMargin(side int, v string) {
-	setLength(&s.Margin[side], v)
-	s.auto[side] = v == "auto"
-}
-
-func (s *Style) setMargins(v string) {
-	setSides(&s.Margin, v)
-	if each, ok := fourSides(v); ok {
-		for side, one := range each {
-			s.auto[side] = one == "auto"
-		}
 	}
 }
 
@@ -456,9 +402,9 @@ func (s *Style) settle() {
 		s.Background, s.OnImage, s.OwnBackground = s.parent.Background, s.parent.OnImage, false
 	}
 	switch {
-	case s.auto[Left] && s.auto[Right]:
+	case s.Margin[Left].Unit == 'a' && s.Margin[Right].Unit == 'a':
 		s.Place = doc.Center
-	case s.auto[Left]:
+	case s.Margin[Left].Unit == 'a':
 		s.Place = doc.End
 	default:
 		s.Place = s.parent.Blocks

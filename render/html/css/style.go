@@ -100,7 +100,6 @@ type Style struct {
 	parent     *Inherited // only while it is computed
 	overflow   bool       // overflow is hidden
 	absolute   bool
-	auto       [4]bool   // margins that take the room there is
 	justify    doc.Align // justify-content
 	across     doc.Align // align-items
 	column     bool      // a flex box whose boxes stand below one another
