@@ -156,12 +156,8 @@ func codeBlock(b *doc.Block, code string) *doc.Block {
 		return &c
 	case doc.Row:
 		if text := strings.ReplaceAll(b.Text(), "\t", ""); squeeze(text) == code {
-			leaf := firstLeaf(b)
-			c := &doc.Block{Kind: doc.Code, Gap: b.Gap, Align: leaf.Align, Order: leaf.Order, Spans: []doc.Span{{Text: strings.TrimSpace(text)}}}
-			if len(leaf.Spans) > 0 {
-				c.Spans[0].Style = leaf.Spans[0].Style
-			}
-			return c
+			leaf := b.First()
+			return &doc.Block{Kind: doc.Code, Gap: b.Gap, Align: leaf.Align, Order: leaf.Order, Spans: []doc.Span{{Text: strings.TrimSpace(text), Style: leaf.Spans[0].Style}}}
 		}
 	}
 	children, found := setApart(b.Children, code)
@@ -181,14 +177,6 @@ func isCode(b *doc.Block, code string) bool {
 	}
 	text := b.Text()
 	return len(text) <= 40 && squeeze(text) == code
-}
-
-// firstLeaf returns the first block with text of its own, or else b.
-func firstLeaf(b *doc.Block) *doc.Block {
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{b}}).Leaves() {
-		return leaf
-	}
-	return b
 }
 
 // squeeze removes the separators within a code.

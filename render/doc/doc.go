@@ -192,6 +192,19 @@ func (d *Document) Leaves() iter.Seq[*Block] {
 	}
 }
 
+// Leaves iterates over the block and those within it that have text of their own, in reading order.
+func (b *Block) Leaves() iter.Seq[*Block] {
+	return func(yield func(*Block) bool) { b.leaves(yield) }
+}
+
+// First returns the first leaf, or nil.
+func (b *Block) First() *Block {
+	for leaf := range b.Leaves() {
+		return leaf
+	}
+	return nil
+}
+
 func (b *Block) leaves(yield func(*Block) bool) bool {
 	if len(b.Spans) > 0 && !yield(b) {
 		return false

@@ -145,7 +145,7 @@ const (
 )
 
 // head returns the image above the words of a cell, or nil.
-func head(d *doc.Document, cell *doc.Block) *shownImage {
+func head(d *doc.Document, cell *doc.Block) *doc.Image {
 	if len(cell.Children) < 2 {
 		return nil
 	}

@@ -154,7 +154,7 @@ func titleRow(rows []*doc.Block) bool {
 // rowLook returns whether all text of a row is bold, and the background of all of it if it has one.
 func rowLook(r *doc.Block) (bold bool, back doc.Color) {
 	bold, first := true, true
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{r}}).Leaves() {
+	for leaf := range r.Leaves() {
 		if first {
 			back, first = leaf.Background, false
 		} else if leaf.Background != back {

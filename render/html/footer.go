@@ -73,7 +73,7 @@ func (w *footerWords) start(blocks []*doc.Block, body float32) int {
 
 // secondary reports whether a block is smaller or fainter than the body and has no button.
 func secondary(l *doc.Block, body float32) bool {
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+	for leaf := range l.Leaves() {
 		for _, s := range leaf.Spans {
 			if strings.TrimSpace(s.Text) == "" || s.Image > 0 {
 				continue
@@ -90,7 +90,7 @@ func secondary(l *doc.Block, body float32) bool {
 // alike reports whether two blocks begin in text of one size and colour.
 func alike(a, b *doc.Block) bool {
 	style := func(l *doc.Block) doc.Style {
-		for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+		for leaf := range l.Leaves() {
 			for _, s := range leaf.Spans {
 				if strings.TrimSpace(s.Text) != "" && s.Link == 0 {
 					return doc.Style{Size: s.Style.Size, Color: s.Style.Color}
@@ -111,7 +111,7 @@ const maxIcon = 64
 // a postal address.
 func beside(d *doc.Document, l *doc.Block) bool {
 	bare := true
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+	for leaf := range l.Leaves() {
 		for _, s := range leaf.Spans {
 			switch {
 			case s.Image > 0:
@@ -214,7 +214,7 @@ func (w *footerWords) everyRow(table *doc.Block, above bool) bool {
 
 // pressed reports whether a block has a button.
 func pressed(l *doc.Block) bool {
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+	for leaf := range l.Leaves() {
 		if slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Button }) {
 			return true
 		}
@@ -224,7 +224,7 @@ func pressed(l *doc.Block) bool {
 
 // marked reports whether a block has a link typical of footers that is no button.
 func (w *footerWords) marked(l *doc.Block) bool {
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
+	for leaf := range l.Leaves() {
 		for _, s := range leaf.Spans {
 			if s.Link == 0 || s.Button {
 				continue

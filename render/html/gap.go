@@ -54,11 +54,8 @@ func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 
 // height returns the px of space above a block.
 func (b *builder) height(l *doc.Block) float32 {
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{l}}).Leaves() {
-		if leaf.Order > 0 && leaf.Order <= len(b.heights) {
-			return b.heights[leaf.Order-1]
-		}
-		break
+	if leaf := l.First(); leaf != nil && leaf.Order > 0 && leaf.Order <= len(b.heights) {
+		return b.heights[leaf.Order-1]
 	}
 	return 0
 }

@@ -17,16 +17,17 @@ import (
 
 // paragraph collects the text between two breaks, with white space collapsed, as runs of one style.
 type paragraph struct {
-	b     *builder
-	buf   []byte
-	spans []run
-	space bool    // there is white space before the next word
-	room  float32 // px between the last word and the next one besides, of margins and padding
-	lines int     // line breaks before the next word
-	ends  bool    // a filled run ends before the next word
-	pre   bool    // some of it keeps its spaces
-	first css.Style
-	level int // heading level
+	b      *builder
+	buf    []byte
+	spans  []run
+	space  bool    // there is white space before the next word
+	room   float32 // px between the last word and the next one besides, of margins and padding
+	lines  int     // line breaks before the next word
+	ends   bool    // a filled run ends before the next word
+	pre    bool    // some of it keeps its spaces
+	column int     // of such text, for tabs
+	first  css.Style
+	level  int // heading level
 	// images is how many of the document's images come before it.
 	images int
 }
@@ -72,9 +73,14 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 // preformatted appends text whose spaces and newlines matter.
 func (p *paragraph) preformatted(s string, f *frame) {
 	p.pre = true
-	s = p.transform(s, f.style.Transform)
 	p.settle(f)
+	column := strings.Repeat(" ", p.column%8)
+	s = clean.ExpandTabs(column + p.transform(s, f.style.Transform))[len(column):]
 	p.append(s, f, 0)
+	p.column += utf8.RuneCountInString(s)
+	if i := strings.LastIndexByte(s, '\n'); i >= 0 {
+		p.column = utf8.RuneCountInString(s[i+1:])
+	}
 }
 
 // word appends text without white space.
@@ -163,6 +169,9 @@ func (p *paragraph) settle(f *frame) {
 		return
 	}
 	white := strings.Repeat("\n", p.lines)
+	if p.lines > 0 {
+		p.column = 0
+	}
 	if white == "" && p.space && p.buf[len(p.buf)-1] != '\n' {
 		white = " "
 	}
@@ -268,7 +277,7 @@ func (p *paragraph) flush() {
 	extra := float32(max(p.lines-1, 0)) * height
 	block := p.block()
 	p.placeImages(block)
-	p.buf, p.spans, p.space, p.room, p.lines, p.pre = p.buf[:0], p.spans[:0], false, 0, 0, false
+	p.buf, p.spans, p.space, p.room, p.lines, p.pre, p.column = p.buf[:0], p.spans[:0], false, 0, 0, false, 0
 	if block == nil {
 		b.space += height + extra
 		return
@@ -279,75 +288,22 @@ func (p *paragraph) flush() {
 
 // block returns the leaf, or nil if it has no visible text.
 func (p *paragraph) block() *doc.Block {
-	kind := doc.Paragraph
-	switch {
-	case p.pre:
-		kind = doc.Pre
-	case p.level > 0:
-		kind = doc.Heading
-	}
 	text := string(p.buf)
-	if kind == doc.Pre {
-		return p.preBlock(text)
-	}
 	from := len(text) - len(strings.TrimLeft(text, " \n\u00a0"))
 	to := len(strings.TrimRight(text, " \n\u00a0"))
 	if from >= to {
 		return nil
 	}
-	l := &doc.Block{Kind: kind, Level: p.level}
+	l := &doc.Block{Level: p.level}
+	switch {
+	case p.pre:
+		l.Kind, from = doc.Pre, strings.LastIndexByte(text[:from], '\n')+1 // its first line keeps its indentation
+	case p.level > 0:
+		l.Kind = doc.Heading
+	}
 	p.describe(l, text)
 	l.Spans = p.cut(text, from, to)
 	return l
-}
-
-func (p *paragraph) preBlock(text string) *doc.Block {
-	collected := text
-	text = clean.ExpandTabs(strings.TrimRight(text, " \n\t\u00a0"))
-	for { // leading empty lines
-		line, rest, ok := strings.Cut(text, "\n")
-		if !ok || strings.Trim(line, " \u00a0") != "" {
-			break
-		}
-		text = rest
-	}
-	if strings.Trim(text, " \n\u00a0") == "" {
-		return nil
-	}
-	l := &doc.Block{Kind: doc.Pre}
-	p.describe(l, text)
-	if text == collected {
-		l.Spans = p.cut(text, 0, len(text))
-	} else {
-		l.Spans = p.realign(text)
-	}
-	return l
-}
-
-// realign maps the runs onto text, which differs from the collected text only in white space.
-func (p *paragraph) realign(text string) []doc.Span {
-	old := string(p.buf)
-	var spans []doc.Span
-	i, at := 0, 0
-	for _, r := range p.spans {
-		start := at
-		for ; i < r.end; i++ {
-			switch c := old[i]; {
-			case isSpace(c):
-			default:
-				for at < len(text) && isSpace(text[at]) {
-					at++
-				}
-				if at < len(text) && text[at] == c {
-					at++
-				}
-			}
-		}
-		if at > start {
-			spans = p.span(spans, r, text[start:at])
-		}
-	}
-	return spans
 }
 
 // describe sets how a leaf stands out.

@@ -86,7 +86,7 @@ func alone(f *frame) bool {
 // short reports whether a block has few leaves, and none that takes so many px.
 func short(b *doc.Block, px float32) bool {
 	leaves := 0
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{b}}).Leaves() {
+	for leaf := range b.Leaves() {
 		if leaves++; leaves > fewLeaves || float32(utf8.RuneCountInString(leaf.Text()))*leaf.Spans[0].Style.Size/2 > px {
 			return false
 		}

@@ -1,67 +1,42 @@
 package html
 
 import (
+	"cmp"
 	"strings"
 
 	"mayfly/render/doc"
 )
 
-// repeatsNext reports whether a block is nothing but an image whose text begins the next block.
-func repeatsNext(d *doc.Document, b, next *doc.Block) bool {
-	im := onlyImage(d, b)
-	if im == nil {
-		return false
-	}
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{next}}).Leaves() {
-		return im.repeated(leaf.Spans)
-	}
-	return false
-}
-
-// sameTarget reports whether a cell is nothing but an image without words and leads where the next
-// cell leads.
-func sameTarget(d *doc.Document, cell, next *doc.Block) bool {
-	im := onlyImage(d, cell)
-	if im == nil || im.Link == 0 || im.Alt != "" {
-		return false
-	}
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{next}}).Leaves() {
-		return leaf.Spans[0].Link == im.Link
-	}
-	return false
-}
-
-// shownImage is an image represented by its alternative text.
-type shownImage struct{ *doc.Image }
-
 // onlyImage returns the image that a block consists of, or nil.
-func onlyImage(d *doc.Document, b *doc.Block) *shownImage {
+func onlyImage(d *doc.Document, b *doc.Block) *doc.Image {
 	for len(b.Children) == 1 && (b.Kind == doc.Cell || b.Kind == doc.Paragraph) {
 		b = b.Children[0]
 	}
 	if len(b.Spans) != 1 || b.Spans[0].Image == 0 {
 		return nil
 	}
-	return &shownImage{&d.Images[b.Spans[0].Image-1]}
+	return &d.Images[b.Spans[0].Image-1]
 }
 
-// repeated reports whether the spans beside the image have its text and its target.
-func (im *shownImage) repeated(spans []doc.Span) bool {
-	var line strings.Builder
+// repeatsNext reports whether a cell is nothing but an image that the next one stands for: that has its
+// target, and its words or none, or is an icon.
+func repeatsNext(d *doc.Document, cell, next *doc.Block) bool {
+	im, leaf := onlyImage(d, cell), next.First()
+	if im == nil || leaf == nil {
+		return false
+	}
+	if im.Link > 0 && im.Alt == "" && leaf.Spans[0].Link == im.Link {
+		return true
+	}
+	var text strings.Builder // the first line beside the image
 	link := 0
-	for _, s := range spans {
+	for _, s := range leaf.Spans {
 		if s.Image > 0 {
 			return false
 		}
-		if link == 0 {
-			link = s.Link
-		}
-		text := s.Text
-		if strings.TrimSpace(line.String()) == "" {
-			text = strings.TrimLeft(text, " \n")
-		}
-		before, _, more := strings.Cut(text, "\n")
-		if line.WriteString(before); more {
+		link = cmp.Or(link, s.Link)
+		before, _, more := strings.Cut(s.Text, "\n")
+		if text.WriteString(before); more {
 			break
 		}
 	}
@@ -69,5 +44,5 @@ func (im *shownImage) repeated(spans []doc.Span) bool {
 		return false
 	}
 	small := func(px int) bool { return px > 0 && px <= maxIcon }
-	return im.Link > 0 && small(im.Width) && small(im.Height) || strings.EqualFold(strings.TrimSpace(line.String()), im.Alt)
+	return im.Link > 0 && small(im.Width) && small(im.Height) || strings.EqualFold(strings.TrimSpace(text.String()), im.Alt)
 }

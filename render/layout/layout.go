@@ -355,7 +355,7 @@ func (l *layouter) item(b *doc.Block, widest int) {
 		l.blocks(b.Children)
 		return
 	}
-	if leaf := firstLeaf(b); leaf != nil && leaf.RTL {
+	if leaf := b.First(); leaf != nil && leaf.RTL {
 		l.lead = b.Marker + " " // goes to the right end of the line, where the text begins
 		l.blocks(b.Children)
 		l.lead = ""
@@ -399,14 +399,6 @@ func (l *layouter) besides(b *doc.Block) {
 	}
 }
 
-// firstLeaf returns the first block with text of its own, or nil.
-func firstLeaf(b *doc.Block) *doc.Block {
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{b}}).Leaves() {
-		return leaf
-	}
-	return nil
-}
-
 // Bounds on what is shown of a folded part.
 const (
 	foldQuote  = 12 // lines of a quote that is shown in full
@@ -430,7 +422,7 @@ func (l *layouter) quote(b *doc.Block) {
 
 func (l *layouter) footer(b *doc.Block) {
 	align := doc.Start
-	if leaf := firstLeaf(b); leaf != nil {
+	if leaf := b.First(); leaf != nil {
 		align = l.alignment(leaf, l.room())
 	}
 	l.dimmed(func() {

@@ -131,7 +131,7 @@ const manyLeaves = 50
 // fromRight reports whether most leaves with letters are from right to left.
 func fromRight(b *doc.Block) bool {
 	n, right := 0, 0
-	for leaf := range (&doc.Document{Blocks: []*doc.Block{b}}).Leaves() {
+	for leaf := range b.Leaves() {
 		if leaf.RTL {
 			right++
 		} else if strings.ContainsFunc(leaf.Text(), unicode.IsLetter) {
@@ -317,7 +317,7 @@ func (g *grid) fill(left int, wanted []int) {
 func (g *grid) centered() bool {
 	n := 0
 	g.cells(func(c *doc.Block, _, _ int) {
-		switch leaf := firstLeaf(c); {
+		switch leaf := c.First(); {
 		case leaf == nil:
 		case leaf.Align == doc.Center:
 			n++
@@ -334,7 +334,7 @@ func (g *grid) endsRight(column int) bool {
 	if g.right == nil {
 		most := make([]int, len(g.columns)) // cells that end there, less those that do not
 		g.cells(func(c *doc.Block, _, end int) {
-			leaf := firstLeaf(c)
+			leaf := c.First()
 			switch {
 			case leaf == nil:
 			case leaf.Align == doc.End, c.Align == doc.End && end == len(g.columns):
@@ -369,7 +369,7 @@ func (g *grid) rows() {
 	tall := false // the last row
 	var carried []column
 	for i, row := range g.b.Children {
-		if leaf := firstLeaf(row); leaf != nil {
+		if leaf := row.First(); leaf != nil {
 			l.imagesBeforeRow(row)
 			l.begin(leaf)
 		}
@@ -472,7 +472,7 @@ func (l *layouter) flow(b *doc.Block) bool {
 		return false
 	}
 	l.imagesBeforeRow(b.Children[0])
-	l.begin(firstLeaf(b))
+	l.begin(b.First())
 	var line []column
 	x := 0
 	join := func() {
