@@ -253,15 +253,6 @@ func iconStrip(d *doc.Document, leaf *doc.Block) bool {
 	return len(leaf.Spans) > 0
 }
 
-// joinIcons makes one leaf of the icons in cells.
-func joinIcons(cells []*doc.Block) *doc.Block {
-	strip := cells[0].Children[0]
-	for _, c := range cells[1:] {
-		strip.Spans = append(append(strip.Spans, doc.Span{Text: " "}), c.Children[0].Spans...)
-	}
-	return strip
-}
-
 // separated returns the images of a strip of icons with a mark between them.
 func separated(spans []doc.Span) (strip []doc.Span) {
 	for _, s := range spans {
@@ -391,20 +382,19 @@ func lines(leaves ...*doc.Block) (lines []string) {
 
 // trimSpans removes the space at both ends of a leaf.
 func trimSpans(leaf *doc.Block) {
-	for len(leaf.Spans) > 0 {
-		s := &leaf.Spans[0]
-		if s.Text = strings.TrimLeft(s.Text, " \n"); s.Text != "" {
-			break
-		}
-		leaf.Spans = leaf.Spans[1:]
+	isBlank := func(s doc.Span) bool { return strings.Trim(s.Text, " \n") == "" }
+	spans := leaf.Spans
+	for len(spans) > 0 && isBlank(spans[0]) {
+		spans = spans[1:]
 	}
-	for n := len(leaf.Spans); n > 0; n = len(leaf.Spans) {
-		s := &leaf.Spans[n-1]
-		if s.Text = strings.TrimRight(s.Text, " \n"); s.Text != "" {
-			break
-		}
-		leaf.Spans = leaf.Spans[:n-1]
+	for len(spans) > 0 && isBlank(spans[len(spans)-1]) {
+		spans = spans[:len(spans)-1]
 	}
+	if n := len(spans); n > 0 {
+		spans[0].Text = strings.TrimLeft(spans[0].Text, " \n")
+		spans[n-1].Text = strings.TrimRight(spans[n-1].Text, " \n")
+	}
+	leaf.Spans = spans
 }
 
 // withoutEmpty returns blocks without those that nothing is left of.

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -307,4 +308,11 @@ func attr(n *html.Node, key string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// number returns the whole number in an attribute, and whether it has one.
+func number(n *html.Node, key string) (int, bool) {
+	v, _ := attr(n, key)
+	i, err := strconv.Atoi(strings.TrimSpace(v))
+	return i, err == nil
 }

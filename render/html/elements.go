@@ -267,13 +267,10 @@ func (b *builder) rule(s *css.Style) {
 }
 
 func (b *builder) openList(f *frame) {
-	list := &doc.Block{Kind: doc.List}
-	if start, ok := attr(f.node, "start"); ok {
-		if n, err := strconv.Atoi(strings.TrimSpace(start)); err == nil {
-			f.items = n - 1
-		}
+	if n, ok := number(f.node, "start"); ok {
+		f.items = n - 1
 	}
-	b.push(f, list)
+	b.push(f, &doc.Block{Kind: doc.List})
 }
 
 func (b *builder) openItem(f *frame) {
@@ -285,10 +282,8 @@ func (b *builder) openItem(f *frame) {
 		return
 	}
 	list.items++
-	if v, ok := attr(f.node, "value"); ok {
-		if n, err := strconv.Atoi(strings.TrimSpace(v)); err == nil {
-			list.items = n
-		}
+	if n, ok := number(f.node, "value"); ok {
+		list.items = n
 	}
 	item.Marker = marker(f.style.Marker, list.node.DataAtom == atom.Ol, list.items, depth)
 	b.push(f, item)
@@ -307,6 +302,8 @@ func (b *builder) list() (list *frame, depth int) {
 	return list, depth
 }
 
+var bullets = map[string]string{"none": "", "disc": "•", "circle": "◦", "square": "▪"}
+
 // marker returns the marker of the n-th item of a list.
 func marker(kind string, ordered bool, n, depth int) string {
 	if kind == "" {
@@ -316,15 +313,10 @@ func marker(kind string, ordered bool, n, depth int) string {
 			kind = [3]string{"disc", "circle", "square"}[min(max(depth, 1), 3)-1]
 		}
 	}
+	if sign, ok := bullets[kind]; ok {
+		return sign
+	}
 	switch kind {
-	case "none":
-		return ""
-	case "circle":
-		return "◦"
-	case "square":
-		return "▪"
-	case "disc":
-		return "•"
 	case "lower-alpha", "lower-latin":
 		return letters(n) + "."
 	case "upper-alpha", "upper-latin":

@@ -40,30 +40,33 @@ func (w *footerWords) start(blocks []*doc.Block, body float32) int {
 	for _, l := range blocks {
 		total += len(l.Text())
 	}
-	// ruled: there is a rule with footer text below it. What is above that is footer only if it is
-	// footer text.
-	// doubt: there is something below that may be content. It is footer only if footer text is above it.
-	ruled, doubt := false, false
+	ruled := false // a rule has footer text below it: what is above that is footer only if it is footer text
+	doubt := false // there is something below that may be content: it is footer only if footer text is above it
 	for i := len(blocks) - 1; i > 0; i-- {
 		l := blocks[i]
-		joined := evidence && i+1 == at && !blocks[at].Gap && l.Kind == doc.Paragraph // one unit with what is below
-		strong, weak := w.footerText(l, evidence && !joined && !alike(l, blocks[min(at, len(blocks)-1)]))
-		if l.Kind == doc.Rule {
-			ruled = ruled || evidence
-		} else if !strong {
-			if ruled || !secondary(l, body) && !(joined && (weak || beside(w.doc, l)) && !pressed(l)) {
-				break
-			}
-			strong = weak
-		}
-		taken += len(l.Text())
-		if taken*10 > total*7 {
+		if taken += len(l.Text()); taken*10 > total*7 {
 			break
 		}
-		if doubt = !strong && (doubt || l.Kind != doc.Rule && !beside(w.doc, l)); doubt {
+		if l.Kind == doc.Rule {
+			if ruled = ruled || evidence; !doubt {
+				at = i
+			}
 			continue
 		}
-		at, evidence = i, evidence || strong
+		joined := evidence && i+1 == at && !blocks[at].Gap && l.Kind == doc.Paragraph // one unit with what is below
+		strong, weak := w.footerText(l, evidence && !joined && !alike(l, blocks[at]))
+		goesOn := secondary(l, body) || joined && (weak || beside(w.doc, l)) && !pressed(l)
+		if !strong && (ruled || !goesOn) {
+			break
+		}
+		switch {
+		case strong || weak:
+			at, evidence, doubt = i, true, false
+		case doubt || !beside(w.doc, l):
+			doubt = true
+		default:
+			at = i
+		}
 	}
 	if !evidence {
 		return len(blocks)

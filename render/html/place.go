@@ -70,13 +70,8 @@ func (b *builder) room(f *frame) float32 {
 
 // alone reports whether a cell has no other beside it.
 func alone(f *frame) bool {
-	for n := f.node.PrevSibling; n != nil; n = n.PrevSibling {
-		if n.DataAtom == f.node.DataAtom {
-			return false
-		}
-	}
-	for n := f.node.NextSibling; n != nil; n = n.NextSibling {
-		if n.DataAtom == f.node.DataAtom {
+	for n := range f.node.Parent.ChildNodes() {
+		if n != f.node && n.DataAtom == f.node.DataAtom {
 			return false
 		}
 	}

@@ -2,8 +2,6 @@ package html
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
@@ -18,18 +16,12 @@ func (b *builder) openCell(f *frame) {
 		return
 	}
 	cell := newCell(&f.style)
-	if n := spanAttr(f, "colspan"); n > 0 {
-		cell.Columns = n
+	if n, _ := number(f.node, "colspan"); n > 0 {
+		cell.Columns = min(n, maxColumns)
 	}
-	cell.Rows = spanAttr(f, "rowspan")
+	n, _ := number(f.node, "rowspan")
+	cell.Rows = min(max(n, 0), maxColumns)
 	b.push(f, cell)
-}
-
-// spanAttr returns how many columns or rows an attribute says, 0 if none.
-func spanAttr(f *frame, key string) int {
-	v, _ := attr(f.node, key)
-	n, _ := strconv.Atoi(strings.TrimSpace(v))
-	return min(max(n, 0), maxColumns)
 }
 
 // spanRows puts an empty cell into each row that a cell above it reaches into.
@@ -402,9 +394,9 @@ func tall(row *doc.Block) bool {
 func joined(d *doc.Document, cells []*doc.Block) *doc.Block {
 	switch {
 	case spelled(cells):
-		return joinCells(cells)
+		return joinCells(cells, "")
 	case !slices.ContainsFunc(cells, func(c *doc.Block) bool { return !brief(c) || !iconStrip(d, c.Children[0]) }):
-		return joinIcons(cells)
+		return joinCells(cells, " ")
 	}
 	return nil
 }
@@ -419,19 +411,15 @@ func spelled(cells []*doc.Block) bool {
 	return len(cells) >= 4 && len(cells) <= 10
 }
 
-// joinCells joins the texts of cells.
-func joinCells(cells []*doc.Block) *doc.Block {
+// joinCells makes one leaf of those in cells, with something between them.
+func joinCells(cells []*doc.Block, between string) *doc.Block {
 	joined := cells[0].Children[0]
-	for _, c := range cells[1:] {
-		for _, s := range c.Children[0].Spans {
-			last := &joined.Spans[len(joined.Spans)-1]
-			if s.Style == last.Style && s.Link == last.Link {
-				last.Text += s.Text
-			} else {
-				joined.Spans = append(joined.Spans, s)
-			}
-		}
-	}
 	joined.Kind = doc.Paragraph
+	for _, c := range cells[1:] {
+		if between != "" {
+			joined.Spans = append(joined.Spans, doc.Span{Text: between})
+		}
+		joined.Spans = append(joined.Spans, c.Children[0].Spans...)
+	}
 	return joined
 }
