@@ -205,7 +205,6 @@ func (s *sections) findEdge() {
 // group puts successive blocks that share a mark into a section. They are within depth marks already.
 func (s *sections) group(blocks []*doc.Block, depth int, inCell bool) []*doc.Block {
 	marks := make([]*mark, len(blocks))
-	any := false
 	for i, b := range blocks {
 		m, leaves := s.common(b, depth)
 		if !leaves && i > 0 && i+1 < len(blocks) { // a rule is where what is around it is
@@ -214,13 +213,6 @@ func (s *sections) group(blocks []*doc.Block, depth int, inCell bool) []*doc.Blo
 			}
 		}
 		marks[i] = m
-		any = any || m != nil
-	}
-	if !any {
-		for _, b := range blocks {
-			s.within(b, depth)
-		}
-		return blocks
 	}
 	var out []*doc.Block
 	for i := 0; i < len(blocks); {
@@ -264,7 +256,7 @@ func (s *sections) within(b *doc.Block, depth int) {
 	case doc.List, doc.Footer:
 	case doc.Table:
 		for _, row := range b.Children {
-			s.row(row, depth, b.Head > 0)
+			s.row(row, depth)
 		}
 	default:
 		b.Children = s.group(b.Children, depth, false)
@@ -272,7 +264,7 @@ func (s *sections) within(b *doc.Block, depth int) {
 }
 
 // row fills a row of a table whose cells are filled alike, or else looks for sections in them.
-func (s *sections) row(row *doc.Block, depth int, data bool) {
+func (s *sections) row(row *doc.Block, depth int) {
 	cells := 0
 	for _, c := range row.Children {
 		if s.shared[c].any {
@@ -282,9 +274,6 @@ func (s *sections) row(row *doc.Block, depth int, data bool) {
 	if m, _ := s.common(row, depth); m != nil && m.band && cells > 1 {
 		row.Background = m.box.fill
 		depth++
-	}
-	if data {
-		return
 	}
 	if cells > 1 {
 		s.beside++

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -78,9 +79,6 @@ func (b *builder) startTag(z *html.Tokenizer, closed bool) {
 	if n.DataAtom == atom.Script {
 		b.doc.Scripts++
 	}
-	if n.DataAtom == atom.Body || n.DataAtom == atom.Html {
-		b.closeTo(atom.Head)
-	}
 	if closed && b.top().opaque {
 		return
 	}
@@ -98,60 +96,50 @@ func (b *builder) startTag(z *html.Tokenizer, closed bool) {
 	}
 }
 
+// What ends the search for an element that a tag closes.
+var (
+	listScope      = []atom.Atom{atom.Ul, atom.Ol, atom.Dl, atom.Td, atom.Th, atom.Table}
+	tableScope     = []atom.Atom{atom.Table}
+	paragraphScope = []atom.Atom{atom.Td, atom.Th, atom.Table, atom.Div, atom.Li, atom.Blockquote}
+)
+
 // imply closes the elements that a start tag ends implicitly.
 func (b *builder) imply(a atom.Atom) {
 	switch a {
 	case atom.Li:
-		b.closeWithin(atom.Li, 0, isListScope)
+		b.closeWithin(listScope, atom.Li)
 	case atom.Dt, atom.Dd:
-		b.closeWithin(atom.Dt, atom.Dd, isListScope)
-	case atom.Tr:
-		b.closeWithin(atom.Tr, 0, isTableScope)
+		b.closeWithin(listScope, atom.Dt, atom.Dd)
 	case atom.Td, atom.Th:
-		b.closeWithin(atom.Td, atom.Th, isTableScope)
+		b.closeWithin(tableScope, atom.Td, atom.Th)
+	case atom.Tr, atom.A, atom.Option:
+		b.closeWithin(tableScope, a)
 	case atom.Tbody, atom.Thead, atom.Tfoot:
-		b.closeWithin(atom.Tr, 0, isTableScope)
-		b.closeWithin(atom.Tbody, atom.Thead, isTableScope)
-	case atom.A:
-		b.closeWithin(atom.A, 0, isTableScope)
-	case atom.Option:
-		b.closeWithin(atom.Option, 0, isTableScope)
+		b.closeWithin(tableScope, atom.Tr)
+		b.closeWithin(tableScope, atom.Tbody, atom.Thead)
 	case atom.P, atom.Div, atom.Ul, atom.Ol, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Blockquote,
 		atom.Pre, atom.Hr, atom.Table, atom.Center, atom.Form, atom.Section:
-		b.closeWithin(atom.P, 0, isParagraphScope)
+		b.closeWithin(paragraphScope, atom.P)
+	case atom.Body, atom.Html:
+		b.closeWithin(nil, atom.Head)
 	}
-}
-
-func isListScope(a atom.Atom) bool {
-	return a == atom.Ul || a == atom.Ol || a == atom.Dl || a == atom.Td || a == atom.Th || a == atom.Table
-}
-
-func isTableScope(a atom.Atom) bool { return a == atom.Table }
-
-func isParagraphScope(a atom.Atom) bool {
-	return a == atom.Td || a == atom.Th || a == atom.Table || a == atom.Div || a == atom.Li || a == atom.Blockquote
 }
 
 // maxScan bounds how many open elements are searched for the one that a tag closes.
 const maxScan = 128
 
-// closeWithin closes the innermost open element that is x or y, unless an element in scope comes
-// first.
-func (b *builder) closeWithin(x, y atom.Atom, scope func(atom.Atom) bool) {
+// closeWithin closes the innermost open element that is one of some, unless one in scope comes first.
+func (b *builder) closeWithin(scope []atom.Atom, some ...atom.Atom) {
 	for i := len(b.frames) - 1; i > max(0, len(b.frames)-maxScan); i-- {
 		a := b.frames[i].node.DataAtom
-		if a == x || y != 0 && a == y {
+		if slices.Contains(some, a) {
 			b.truncate(i)
 			return
 		}
-		if scope(a) {
+		if slices.Contains(scope, a) {
 			return
 		}
 	}
-}
-
-func (b *builder) closeTo(a atom.Atom) {
-	b.closeWithin(a, 0, func(atom.Atom) bool { return false })
 }
 
 // truncate closes the open elements from index i on.
@@ -182,19 +170,14 @@ func (b *builder) endTag(a atom.Atom, name string) {
 		}
 		// The end tag of an inline element does not end a cell, and only a table's own tags end a
 		// table.
-		if n.DataAtom == atom.Table || (n.DataAtom == atom.Td || n.DataAtom == atom.Th) && !inTable(a) {
+		if n.DataAtom == atom.Table || (n.DataAtom == atom.Td || n.DataAtom == atom.Th) && !slices.Contains(inTable, a) {
 			return
 		}
 	}
 }
 
-func inTable(a atom.Atom) bool {
-	switch a {
-	case atom.Table, atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Thead, atom.Tfoot:
-		return true
-	}
-	return false
-}
+// inTable are the elements of tables.
+var inTable = []atom.Atom{atom.Table, atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Thead, atom.Tfoot}
 
 func void(a atom.Atom) bool {
 	switch a {

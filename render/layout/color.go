@@ -55,13 +55,17 @@ var (
 	white = doc.Color{R: 255, G: 255, B: 255, Set: true}
 )
 
+// against returns the one of black and white that stands out more from a background.
+func against(back doc.Color) doc.Color {
+	if luminance(back) > .18 {
+		return black
+	}
+	return white
+}
+
 // readable returns the colour of the terminal nearest to c that has at least a contrast with back.
 func (n *inks) readable(c, back doc.Color, least float64) ink {
-	end := white
-	if luminance(back) > .18 {
-		end = black
-	}
-	return n.toned(c, end, back, least)
+	return n.toned(c, against(back), back, least)
 }
 
 // toned returns the first colour on the way from c to end that has at least a contrast with back.
@@ -112,10 +116,7 @@ const leastButton = 1.6
 
 // apart makes a fill differ visibly from the background.
 func (n *inks) apart(fill doc.Color, least float64) doc.Color {
-	end := white
-	if luminance(n.back) > .18 {
-		end = black
-	}
+	end := against(n.back)
 	for t := .0; t < .6; t += .05 {
 		if c := mix(fill, end, t); contrast(c, n.back) >= least {
 			return c
@@ -164,10 +165,7 @@ func (n *inks) shown(i ink) doc.Color {
 	case ink256 >> 24, ink16 >> 24:
 		return palette(int(i & 0xff))
 	}
-	if luminance(n.back) > .18 {
-		return black
-	}
-	return white
+	return against(n.back)
 }
 
 // nearest returns the index, from lo up to hi, of the palette's colour that looks nearest to c.

@@ -105,17 +105,17 @@ func Lay(d *doc.Document, o Options) []Line {
 
 // nothing says that a mail with so many hidden texts shows nothing.
 func nothing(hidden int, key string) string {
-	switch {
-	case hidden == 0:
+	if hidden == 0 {
 		return "This mail is empty."
-	case hidden == 1 && key == "":
-		return "This mail shows nothing: 1 hidden block"
-	case hidden == 1:
-		return "This mail shows nothing: 1 hidden block, " + key + " shows it"
-	case key == "":
-		return "This mail shows nothing: " + itoa(hidden) + " hidden blocks"
 	}
-	return "This mail shows nothing: " + itoa(hidden) + " hidden blocks, " + key + " shows them"
+	text, shows := "This mail shows nothing: "+itoa(hidden)+" hidden blocks", " shows them"
+	if hidden == 1 {
+		text, shows = "This mail shows nothing: 1 hidden block", " shows it"
+	}
+	if key != "" {
+		text += ", " + key + shows
+	}
+	return text
 }
 
 // layouter lays out blocks one below another.

@@ -62,9 +62,7 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 	end := fromRight(b)
 	g := &grid{l: l, b: b, gap: columnGap, rtl: b.RTL || end, end: end}
 	n := 0
-	for _, row := range b.Children {
-		n = max(n, rowColumns(row))
-	}
+	g.cells(func(_ *doc.Block, _, end int) { n = max(n, end) })
 	g.columns, g.wanted = make([]extent, n), make([]doc.Width, n)
 	g.cells(func(c *doc.Block, at, end int) {
 		if end-at == 1 {
@@ -142,15 +140,6 @@ func fromRight(b *doc.Block) bool {
 		}
 	}
 	return right > 0
-}
-
-// rowColumns returns how many columns the cells of a row span.
-func rowColumns(row *doc.Block) int {
-	n := 0
-	for _, c := range row.Children {
-		n += max(c.Columns, 1)
-	}
-	return n
 }
 
 // cells calls f for each cell with the columns [at, end) that it spans.
@@ -273,34 +262,32 @@ func (g *grid) target(room int) int {
 // all. If there are several, or cells are centred, each keeps its place as in a browser, which goes
 // by the width of their content. Otherwise a name and its value stay together.
 func (g *grid) fill(left int, wanted []int) {
-	last, used, hinted := -1, 0, false
+	var used, free []int
 	for i, w := range g.widths {
 		if w > 0 {
-			last, used = i, used+1
-			hinted = hinted || wanted[i] > 0
+			used = append(used, i)
+			if wanted[i] == 0 {
+				free = append(free, i)
+			}
 		}
 	}
-	if left <= 0 || used == 0 {
+	if left <= 0 || len(used) == 0 {
 		return
 	}
-	var free []int
-	for i, w := range g.widths {
-		if w > 0 && (!hinted || wanted[i] == 0) {
-			free = append(free, i)
-		}
-	}
+	last, hinted := used[len(used)-1], len(free) < len(used)
 	switch {
 	case g.endsRight(last):
+		if !hinted {
+			free = free[:len(free)-1]
+		}
 		to := 0
-		for n, i := range free {
-			if (hinted || i < last) && (n == 0 || g.widths[i] > g.widths[to]) {
-				to = i
-			}
+		if len(free) > 0 {
+			to = slices.MaxFunc(free, func(a, b int) int { return g.widths[a] - g.widths[b] })
 		}
 		if to < last || hinted {
 			g.widths[to] += left
 		}
-	case used > 2 || g.centered():
+	case len(used) > 2 || g.centered():
 		for n, i := range free { // what is left is shared among those from here on
 			total := 0
 			for _, j := range free[n:] {

@@ -183,18 +183,19 @@ func (w *wrapper) wide(s string, start int, p pen, link int) int {
 // put adds a piece to the word.
 func (w *wrapper) put(p piece) {
 	w.wordW += p.width
-	if n := len(w.word); n > 0 {
-		if last := &w.word[n-1]; joins(last, &p) {
-			last.end, last.width = p.end, last.width+p.width
-			return
-		}
-	}
-	w.word = append(w.word, p)
+	w.word = extended(w.word, p)
 }
 
-// joins reports whether b follows a directly in the same text.
-func joins(a, b *piece) bool {
-	return a.end == b.start && a.pen == b.pen && a.link == b.link && len(a.src) == len(b.src) && a.src == b.src
+// extended adds a piece to others: to the last one, if it follows that directly in the same text.
+func extended(pieces []piece, p piece) []piece {
+	if n := len(pieces); n > 0 {
+		last := &pieces[n-1]
+		if last.end == p.start && last.pen == p.pen && last.link == p.link && len(last.src) == len(p.src) && last.src == p.src {
+			last.end, last.width = p.end, last.width+p.width
+			return pieces
+		}
+	}
+	return append(pieces, p)
 }
 
 // object begins a word of what is no text, such as a button: the line may break before and after it
@@ -259,13 +260,7 @@ func (w *wrapper) commit() {
 // add adds a piece to the line.
 func (w *wrapper) add(p piece) {
 	w.lineW += p.width
-	if n := len(w.line); n > 0 {
-		if last := &w.line[n-1]; joins(last, &p) {
-			last.end, last.width = p.end, last.width+p.width
-			return
-		}
-	}
-	w.line = append(w.line, p)
+	w.line = extended(w.line, p)
 }
 
 // send writes the line.

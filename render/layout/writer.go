@@ -201,10 +201,7 @@ func (s *state) piece(p *piece) {
 		s.unlink()
 		s.hyperlink(p.link)
 	}
-	if p.pen != s.pen {
-		s.w.styled = appendSGR(s.w.styled, p.pen, s.pen)
-		s.pen = p.pen
-	}
+	s.switchTo(p.pen)
 	text := p.text()
 	s.w.styled = appendText(s.w.styled, text)
 	s.w.plain = appendText(s.w.plain, text)

@@ -2,7 +2,9 @@ package css
 
 import "strings"
 
-// screenWidth is the width in px that media queries see: that of a window on a desktop.
+// screenWidth is the width in px that media queries see: that of a window on a desktop, in which a mail
+// is 640 px wide. A window as narrow as the mail would take the rules for phones, which many mails
+// have up to 640 px or more and which put columns one below the other.
 const screenWidth = 1000
 
 // applies reports whether the rules in an at-rule apply: on a wide screen, in light colours.

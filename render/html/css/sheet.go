@@ -26,14 +26,17 @@ const (
 // sheet is the rules in the style elements of a message that apply on a wide screen, indexed by
 // what they require of an element.
 type sheet struct {
-	rules   []rule
-	byID    map[string][]int32
-	byClass map[string][]int32
-	byTag   map[string][]int32
-	any     []int32
+	rules []rule
+	index map[key][]int32
 
 	bytes int // CSS read so far
 	work  int // done so far: see maxWork
+}
+
+// key is what a rule requires of an element: an ID ('#'), a class ('.') or a tag ('<'); 0 if nothing.
+type key struct {
+	kind byte
+	name string
 }
 
 type rule struct {
@@ -43,7 +46,7 @@ type rule struct {
 	work        int // of applying them
 }
 
-// step is a compound selector and its relation to the one before it (further out): ' ', '>' or '+'.
+// step is a compound selector and its relation to the one after it (further in): ' ', '>' or '+'.
 type step struct {
 	compound   cascadia.Sel
 	counts     bool // it counts the siblings of an element
@@ -150,24 +153,15 @@ func (s *sheet) addRule(selector string, decls []decl) {
 	}
 	n := int32(len(s.rules))
 	s.rules = append(s.rules, r)
-	if s.byID == nil {
-		s.byID, s.byClass, s.byTag = map[string][]int32{}, map[string][]int32{}, map[string][]int32{}
+	if s.index == nil {
+		s.index = make(map[key][]int32)
 	}
-	switch key := steps[0]; {
-	case key.id != "":
-		s.byID[key.id] = append(s.byID[key.id], n)
-	case key.class != "":
-		s.byClass[key.class] = append(s.byClass[key.class], n)
-	case key.tag != "":
-		s.byTag[key.tag] = append(s.byTag[key.tag], n)
-	default:
-		s.any = append(s.any, n)
-	}
+	s.index[steps[0].key] = append(s.index[steps[0].key], n)
 }
 
 type parsedStep struct {
 	step
-	id, class, tag string // required of an element, for the index
+	key key // for the index
 }
 
 // parseSelector splits a selector into compound selectors, innermost first.
@@ -177,36 +171,26 @@ func parseSelector(s string) ([]parsedStep, bool) {
 		return nil, false
 	}
 	var steps []parsedStep
-	combinator := byte(0)
 	for s != "" {
 		if len(steps) == maxSteps {
 			return nil, false
 		}
 		end, _ := find(s, " \t\n\r\f>+~")
-		text := s[:end]
-		one, ok := parseCompound(text)
+		one, ok := parseCompound(s[:end])
 		if !ok {
 			return nil, false
 		}
-		one.combinator = combinator
-		steps = append(steps, one)
-		rest := strings.TrimLeft(s[end:], " \t\n\r\f")
-		combinator = ' '
-		if rest != "" && (rest[0] == '>' || rest[0] == '+') {
-			combinator = rest[0]
-			rest = strings.TrimLeft(rest[1:], " \t\n\r\f")
-			if rest == "" {
+		s = strings.TrimLeft(s[end:], " \t\n\r\f")
+		if one.combinator = ' '; s != "" && (s[0] == '>' || s[0] == '+') {
+			one.combinator = s[0]
+			if s = strings.TrimLeft(s[1:], " \t\n\r\f"); s == "" {
 				return nil, false
 			}
 		}
-		s = rest
+		steps = append(steps, one)
 	}
-	// A step has the combinator before it. Walking outwards, it belongs to the step further out.
 	slices.Reverse(steps)
-	for i := len(steps) - 1; i > 0; i-- {
-		steps[i].combinator = steps[i-1].combinator
-	}
-	return steps, len(steps) > 0
+	return steps, true
 }
 
 func parseCompound(text string) (parsedStep, bool) {
@@ -236,14 +220,12 @@ func parseCompound(text string) (parsedStep, bool) {
 		}
 		return s
 	}
-	if i := strings.IndexByte(plain, '#'); i >= 0 {
-		p.id = name(plain[i+1:])
-	}
-	if i := strings.IndexByte(plain, '.'); i >= 0 {
-		p.class = name(plain[i+1:])
-	}
-	if p.tag = strings.ToLower(name(plain)); p.tag == "*" {
-		p.tag = ""
+	if _, id, ok := strings.Cut(plain, "#"); ok {
+		p.key = key{'#', name(id)}
+	} else if _, class, ok := strings.Cut(plain, "."); ok {
+		p.key = key{'.', name(class)}
+	} else if tag := strings.ToLower(name(plain)); tag != "" && tag != "*" {
+		p.key = key{'<', tag}
 	}
 	return p, true
 }
@@ -265,8 +247,8 @@ func (s *sheet) match(n *html.Node, found []int32) []int32 {
 	if len(s.rules) == 0 {
 		return found
 	}
-	try := func(candidates []int32) {
-		for _, c := range candidates {
+	try := func(kind byte, name string) {
+		for _, c := range s.index[key{kind, name}] {
 			if s.work < maxWork && s.matches(&s.rules[c], n) {
 				found = append(found, c)
 				s.work += s.rules[c].work
@@ -276,15 +258,15 @@ func (s *sheet) match(n *html.Node, found []int32) []int32 {
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "id":
-			try(s.byID[strings.TrimSpace(a.Val)])
+			try('#', strings.TrimSpace(a.Val))
 		case "class":
 			for class := range strings.FieldsSeq(a.Val) {
-				try(s.byClass[class])
+				try('.', class)
 			}
 		}
 	}
-	try(s.byTag[n.Data])
-	try(s.any)
+	try('<', n.Data)
+	try(0, "")
 	if len(found) > 1 {
 		slices.SortFunc(found, func(a, b int32) int {
 			x, y := s.rules[a].specificity, s.rules[b].specificity
