@@ -121,7 +121,10 @@ func (a *alts) cards(blocks []*doc.Block) {
 		repeat := false
 		for _, row := range b.Children {
 			for _, c := range row.Children {
-				if im := head(a.doc, c); im != nil {
+				if len(c.Children) < 2 {
+					continue
+				}
+				if im := onlyImage(a.doc, c.Children[0]); im != nil {
 					heads = append(heads, im.N)
 					a.heads[im.N] = max(leastHead, headWidth/len(row.Children))
 					said := fold(informative(im.Alt))
@@ -143,14 +146,6 @@ const (
 	headWidth = 96
 	leastHead = 16
 )
-
-// head returns the image above the words of a cell, or nil.
-func head(d *doc.Document, cell *doc.Block) *doc.Image {
-	if len(cell.Children) < 2 {
-		return nil
-	}
-	return onlyImage(d, cell.Children[0])
-}
 
 // destination returns where link n leads, without what only says from where; "" without a link.
 func (a *alts) destination(n int) string {

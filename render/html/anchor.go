@@ -2,6 +2,7 @@ package html
 
 import (
 	"cmp"
+	"net/url"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -167,7 +168,9 @@ func (b *builder) press(f *frame) {
 	parts := b.parts(f)
 	n, ok := label(parts, f.link > 0)
 	size := len(words(parts))
-	if !ok || n == 0 && f.node.DataAtom != atom.Button && !b.isIdle(f, size) {
+	// A label that leads nowhere is all of the element, too.
+	idles := b.idle.size == size && (b.idle.leaf == b.order+1 && b.order == f.leaves || b.idle.leaf == b.order && b.order > f.leaves)
+	if !ok || n == 0 && f.node.DataAtom != atom.Button && !idles {
 		return
 	}
 	fits := size <= maxButton
@@ -182,11 +185,6 @@ func (b *builder) press(f *frame) {
 	if fits && n > 0 {
 		b.links.At(n).Button = true
 	}
-}
-
-// isIdle reports whether a text of some bytes, in an element that ends, is a label that leads nowhere.
-func (b *builder) isIdle(f *frame, size int) bool {
-	return b.idle.size == size && (b.idle.leaf == b.order+1 && b.order == f.leaves || b.idle.leaf == b.order && b.order > f.leaves)
 }
 
 // label returns the link that all words of a text belong to, if they are of one; 0 if of none. The
@@ -278,7 +276,15 @@ func (b *builder) resolve(href string) string {
 	if b.base == "" || href == "" || strings.HasPrefix(strings.TrimSpace(href), "#") {
 		return href
 	}
-	return joinURL(b.base, href)
+	base, err := url.Parse(b.base)
+	if err != nil {
+		return href
+	}
+	to, err := url.Parse(strings.TrimSpace(href))
+	if err != nil || to.IsAbs() {
+		return href
+	}
+	return base.ResolveReference(to).String()
 }
 
 // area reads a region of an image map.

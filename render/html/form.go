@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -15,60 +16,32 @@ func isControl(a atom.Atom) bool {
 
 // input shows a control of a form, which does nothing.
 func (b *builder) input(f *frame) {
-	if f.style.Unseen {
-		return
+	value := func(key string) string {
+		v, _ := attr(f.node, key)
+		return clean.Line(v)
 	}
-	kind, _ := attr(f.node, "type")
-	value, _ := attr(f.node, "value")
-	hint, _ := attr(f.node, "placeholder")
 	_, checked := attr(f.node, "checked")
-	value, hint = clean.Line(value), clean.Line(hint)
-	text := ""
-	switch strings.ToLower(strings.TrimSpace(kind)) {
-	case "hidden":
+	at, text := *f, ""
+	switch kind := strings.ToLower(strings.TrimSpace(value("type"))); {
+	case f.style.Unseen, kind == "hidden":
 		return
-	case "submit", "button", "reset", "image":
-		if text = value; text == "" {
-			alt, _ := attr(f.node, "alt")
-			text = clean.Line(alt)
-		}
-		if text == "" {
-			text = "Submit"
-		}
-		b.control(f, text)
-		return
-	case "checkbox":
+	case kind == "submit", kind == "button", kind == "reset", kind == "image":
+		at.button, text = true, cmp.Or(value("value"), value("alt"), "Submit")
+	case kind == "checkbox" && checked:
+		text = "[x]"
+	case kind == "checkbox":
 		text = "[ ]"
-		if checked {
-			text = "[x]"
-		}
-	case "radio":
+	case kind == "radio" && checked:
+		text = "(•)"
+	case kind == "radio":
 		text = "( )"
-		if checked {
-			text = "(•)"
-		}
 	default:
-		if value == "" {
-			value = hint
-		}
-		if value == "" {
-			value = "      "
-		}
-		text = "[" + value + "]"
+		text = "[" + cmp.Or(value("value"), value("placeholder"), "      ") + "]"
 	}
-	b.para.space = true
-	b.showImage(f, 0, text)
-	b.para.space = true
-}
-
-// control shows the button of a form.
-func (b *builder) control(f *frame, text string) {
-	at := *f
-	at.button = true
 	b.para.space = true
 	b.showImage(&at, 0, text)
-	if s := &f.style; s.OwnBackground {
-		b.para.spans[len(b.para.spans)-1].style.Background = s.Fill
+	if at.button && f.style.OwnBackground {
+		b.para.spans[len(b.para.spans)-1].style.Background = f.style.Fill
 	}
 	b.para.space = true
 }

@@ -3,7 +3,6 @@
 package html
 
 import (
-	"net/url"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -17,7 +16,7 @@ import (
 func Read(source string) *doc.Document {
 	b := newBuilder()
 	b.source = limit(source)
-	b.cascade.Quirks = !hasDoctype(b.source.html)
+	b.cascade.Quirks = !strings.Contains(strings.ToLower(b.source.html[:min(len(b.source.html), 1000)]), "<!doctype")
 	if root := b.source.parse(); root != nil {
 		b.styles(root)
 		b.walk(root)
@@ -26,11 +25,6 @@ func Read(source string) *doc.Document {
 		b.stream(b.source.html)
 	}
 	return b.finish()
-}
-
-// hasDoctype reports whether a browser does not read a message in quirks mode.
-func hasDoctype(source string) bool {
-	return strings.Contains(strings.ToLower(source[:min(len(source), 1000)]), "<!doctype")
 }
 
 // parse returns the tree, or nil if it would be too large or too deep.
@@ -104,16 +98,4 @@ func (b *builder) finish() *doc.Document {
 	d.Simplified = b.bounds.simplified
 	b.tidy()
 	return d
-}
-
-func joinURL(base, href string) string {
-	u, err := url.Parse(base)
-	if err != nil {
-		return href
-	}
-	ref, err := url.Parse(strings.TrimSpace(href))
-	if err != nil || ref.IsAbs() {
-		return href
-	}
-	return u.ResolveReference(ref).String()
 }

@@ -42,7 +42,7 @@ func limit(html string) source {
 		s.out.WriteString(html[s.kept:])
 		out.html = s.out.String()
 	}
-	out.tree = s.affordable() && len(out.html) <= maxTree
+	out.tree = s.tags <= maxTags && s.attrs <= maxTagAttrs && s.reopened <= maxReopened && len(out.html) <= maxTree
 	return out
 }
 
@@ -70,10 +70,6 @@ type scanner struct {
 	tags, attrs    int
 	open, reopened int  // see maxReopened
 	untitled       bool // no title ends from here on
-}
-
-func (s *scanner) affordable() bool {
-	return s.tags <= maxTags && s.attrs <= maxTagAttrs && s.reopened <= maxReopened
 }
 
 // replace replaces src[from:to].
@@ -151,13 +147,27 @@ func (s *scanner) skip(from, at int, mark string) {
 // name reads the name of the tag at s.at, and returns it in lower case.
 func (s *scanner) name() string {
 	from := s.at
-	for s.at < len(s.src) && !space(s.src[s.at]) && s.src[s.at] != '/' && s.src[s.at] != '>' {
-		s.at++
-	}
+	s.at = s.until(s.at, white+"/>")
 	return strings.ToLower(s.src[from:min(s.at, from+16)])
 }
 
-func space(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\f' }
+const white = " \n\r\t\f"
+
+// until returns the index of the first of some characters from i on, or where the source ends.
+func (s *scanner) until(i int, chars string) int {
+	if n := strings.IndexAny(s.src[i:], chars); n >= 0 {
+		return i + n
+	}
+	return len(s.src)
+}
+
+// past returns the index of what follows white space at i.
+func (s *scanner) past(i int) int {
+	for i < len(s.src) && isSpace(s.src[i]) {
+		i++
+	}
+	return i
+}
 
 // element scans the start tag at an index, and the text after it if that has no tags.
 func (s *scanner) element(from int) {
@@ -227,7 +237,7 @@ func (s *scanner) seek(name string) {
 func (s *scanner) attributes() {
 	n := 0
 	for {
-		for s.at < len(s.src) && (space(s.src[s.at]) || s.src[s.at] == '/') {
+		for s.at < len(s.src) && (isSpace(s.src[s.at]) || s.src[s.at] == '/') {
 			s.at++
 		}
 		if s.at >= len(s.src) {
@@ -265,21 +275,11 @@ type span struct{ from, to int }
 
 // attribute returns key and value of the attribute at s.at, and where it ends.
 func (s *scanner) attribute() (key, value span, end int) {
-	i := s.at
-	for i++; i < len(s.src); i++ { // the first character belongs to the key, whatever it is
-		if c := s.src[i]; space(c) || c == '/' || c == '=' || c == '>' {
-			break
-		}
+	key = span{s.at, s.until(s.at+1, white+"/=>")} // the first character belongs to it, whatever it is
+	if end = s.past(key.to); end == len(s.src) || s.src[end] != '=' {
+		return key, value, end
 	}
-	key = span{s.at, i}
-	for end = i; end < len(s.src) && space(s.src[end]); end++ {
-	}
-	if end >= len(s.src) || s.src[end] != '=' {
-		return key, value, max(i, end)
-	}
-	for end++; end < len(s.src) && space(s.src[end]); end++ {
-	}
-	if end >= len(s.src) {
+	if end = s.past(end + 1); end == len(s.src) {
 		return key, value, end
 	}
 	if c := s.src[end]; c == '"' || c == '\'' {
@@ -289,10 +289,8 @@ func (s *scanner) attribute() (key, value span, end int) {
 		}
 		return key, value, min(value.to+1, len(s.src))
 	}
-	for value.from = end; end < len(s.src) && !space(s.src[end]) && s.src[end] != '>'; end++ {
-	}
-	value.to = end
-	return key, value, end
+	value = span{end, s.until(end, white+">")}
+	return key, value, value.to
 }
 
 // long sets aside or cuts the value of the attribute at from if it is too long.

@@ -5,7 +5,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"mayfly/render/clean"
 	"mayfly/render/doc"
 )
 
@@ -137,7 +136,7 @@ func (l *layouter) number(n int) {
 	if n == 0 {
 		return
 	}
-	digits := superscript(n)
+	digits := raised(itoa(n), false)
 	l.wrap.put(piece{digits, 0, int32(len(digits)), utf8.RuneCountInString(digits), l.ink.dim(), l.wrap.base, n})
 	if target := &l.doc.Links[n-1]; target.Warning != "" && !l.warned[n] {
 		l.warned[n] = !l.measuring
@@ -175,8 +174,6 @@ func (l *layouter) button(b *doc.Block, spans []doc.Span) {
 
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
-func superscript(n int) string { return raised(itoa(n), false) }
-
 // raised returns superscript or subscript characters for digits and signs that have them.
 func raised(s string, below bool) string {
 	const plain = "0123456789+-=()"
@@ -189,6 +186,3 @@ func raised(s string, below bool) string {
 	}
 	return strings.Map(func(r rune) rune { return set[strings.IndexRune(plain, r)] }, s)
 }
-
-// shown returns a URL as text.
-func shown(url string) string { return strings.ReplaceAll(clean.Line(url), " ", "%20") }

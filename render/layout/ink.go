@@ -142,9 +142,6 @@ func (n *inks) role(r doc.Role) pen {
 // dim returns the pen for secondary text.
 func (n *inks) dim() pen { return n.role(doc.Secondary) }
 
-// link returns the pen for a link without a colour of its own.
-func (n *inks) link() pen { return pen{attrs: underline} }
-
 // pen returns how a run of text is drawn. back is the background of its block.
 func (n *inks) pen(s doc.Style, back doc.Color, dim bool) pen {
 	s.Size, s.Spacing, s.Mono, s.Sup, s.Sub = 0, 0, false, false, false

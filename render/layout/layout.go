@@ -11,6 +11,7 @@ import (
 
 	"image/color"
 
+	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/image"
 )
@@ -513,7 +514,7 @@ func (l *layouter) linkList() {
 		marker := text1(repeat(" ", widest-len(n))+n+"  ", widest+2, l.ink.dim())
 		l.within(marker, spaces(marker.width), func() {
 			l.wrap.reset(l.room(), l.emit)
-			l.wrap.text(shown(link.Target), l.ink.link(), link.N)
+			l.wrap.text(strings.ReplaceAll(clean.Line(link.Target), " ", "%20"), pen{attrs: underline}, link.N)
 			if link.Via != "" {
 				l.wrap.text(" via "+link.Via, l.ink.dim(), 0)
 			}

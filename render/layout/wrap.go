@@ -306,12 +306,14 @@ func (w *wrapper) split() {
 				continue
 			}
 			if n == 0 { // not even one cluster fits
-				p.start += int32(len(firstCluster(s)))
+				first := displaywidth.StringGraphemes(s)
+				first.Next()
+				p.start += int32(len(first.Value()))
 				w.add(text1("?", 1, p.pen))
 				continue
 			}
 			if n < len(s) {
-				if m := parting(s[:n]); m > n/2 {
+				if m := strings.LastIndexAny(s[:n], "/?&=-_.,;:%#+") + 1; m > n/2 {
 					n, width = m, stringWidth(s[:m])
 				}
 			}
@@ -346,16 +348,4 @@ func fit(s string, room int) (n, width int) {
 		width += one
 	}
 	return n, width
-}
-
-func firstCluster(s string) string {
-	clusters := displaywidth.StringGraphemes(s)
-	clusters.Next()
-	return clusters.Value()
-}
-
-// parting returns the end of the last mark in s after which a long word, mostly a URL, is best
-// broken.
-func parting(s string) int {
-	return strings.LastIndexAny(s, "/?&=-_.,;:%#+") + 1
 }

@@ -51,23 +51,18 @@ func (s *Style) offScreen() bool {
 func clips(v string) bool {
 	name, args, _ := strings.Cut(v, "(")
 	args, _, _ = strings.Cut(args, ")")
-	words := strings.FieldsFunc(args, func(r rune) bool { return r == ' ' || r == ',' })
 	switch strings.TrimSpace(name) {
 	case "rect":
-		if len(words) != 4 {
-			return false
-		}
-		for _, w := range words {
-			if l, ok := ParseLength(w); !ok || !l.below(2) {
-				return false
+		low := 0
+		for word := range words(args) {
+			if l, ok := ParseLength(word); ok && l.below(2) {
+				low++
 			}
 		}
-		return true
+		return low == 4
 	case "inset":
-		if len(words) == 0 {
-			return false
-		}
-		l, ok := ParseLength(words[0])
+		first, _, _ := strings.Cut(strings.TrimSpace(args), " ")
+		l, ok := ParseLength(first)
 		return ok && l.Unit == '%' && l.Value >= 50
 	}
 	return false
