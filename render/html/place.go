@@ -20,9 +20,6 @@ func (b *builder) place(f *frame) {
 	}
 	around := &b.frames[len(b.frames)-2]
 	at, width := f.style.Place, width(&f.style)
-	if at == doc.Start {
-		at = around.style.Content
-	}
 	switch {
 	case f.style.Display == css.FlexRow:
 		if at = f.style.Content; at != doc.Start {
@@ -36,7 +33,7 @@ func (b *builder) place(f *frame) {
 		if width.Percent < narrowBox*100 {
 			one.Align = at
 		}
-	case f.style.Display == css.Table || around.style.Content != doc.Start: // as wide as its content
+	case f.style.Display == css.Table: // as wide as its content
 		if room := b.room(around); short(one, narrowBox*room) {
 			one.Align = at
 		}
@@ -70,7 +67,7 @@ func (b *builder) room(f *frame) float32 {
 
 // alone reports whether a cell has no other beside it.
 func alone(f *frame) bool {
-	for n := range f.node.Parent.ChildNodes() {
+	for n := f.node.Parent.FirstChild; n != nil; n = n.NextSibling {
 		if n != f.node && n.DataAtom == f.node.DataAtom {
 			return false
 		}

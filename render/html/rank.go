@@ -174,10 +174,5 @@ func (b *builder) goesOn(number, unit *doc.Block) bool {
 	if unit.Kind != doc.Heading || !unicode.IsLower(first) || number.Background != unit.Background || len(number.Text()) > 5 {
 		return false
 	}
-	for i := range b.doc.Images {
-		if b.doc.Images[i].Leaf == unit.Order {
-			return false
-		}
-	}
 	return unit.Spans[0].Link == 0 && number.Spans[0].Link == 0
 }

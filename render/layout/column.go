@@ -53,6 +53,7 @@ func (l *layouter) join(columns []column) {
 			c.top = height - len(c.lines)
 		}
 	}
+	l.w.grow(height)
 	block, offset := 0, 0 // of the text that a line is found by: they never go back
 	var line []piece
 	for i := range height {

@@ -61,6 +61,15 @@ func (w *writer) any() bool { return len(w.lines) > 0 }
 
 func (w *writer) count() int { return len(w.lines) }
 
+// grow makes room for n more lines.
+func (w *writer) grow(n int) {
+	n = min(n, w.limit-w.count())
+	w.lines = slices.Grow(w.lines, n)
+	if w.holds {
+		w.held = slices.Grow(w.held, n)
+	}
+}
+
 // cut removes the lines from keep on, which is at least from, and returns how many of them had
 // text.
 func (w *writer) cut(from, keep int) int {
