@@ -150,7 +150,7 @@ var errDamaged = errors.New("damaged")
 
 // readFile returns at most maxFile bytes of a file.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
