@@ -306,6 +306,7 @@ func TestDamageAtOpen(t *testing.T) {
 		}},
 	} {
 		t.Run(test.files, func(t *testing.T) {
+			copiesOpenStore(t)
 			dir, copied := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "copy")
 			s, err := Open(dir, Options{Log: testLog(t)})
 			must(t, err)

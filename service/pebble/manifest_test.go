@@ -17,6 +17,7 @@ import (
 // is damaged, all mail is saved with the copy, and nothing comes back.
 func TestManifestIsDamaged(t *testing.T) {
 	t.Parallel()
+	copiesOpenStore(t)
 	live, killed := filepath.Join(t.TempDir(), "live"), filepath.Join(t.TempDir(), "killed")
 	s, err := Open(live, Options{Log: testLog(t)})
 	must(t, err)
