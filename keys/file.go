@@ -36,7 +36,7 @@ func (f keyFile) get(id ID) (string, error) {
 		return "", err
 	}
 	if n := stored.index(id); n >= 0 {
-		key, err := Check(stored.Keys[n].Key)
+		key, err := check(stored.Keys[n].Key)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", f.path(), err)
 		}

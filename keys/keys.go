@@ -129,7 +129,7 @@ func New(dir string, getenv func(string) string) *Store {
 // [ErrNoKeyring] if the keyring could not be asked.
 func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
 	if value := s.getenv(Variable); strings.TrimSpace(value) != "" {
-		key, err := Check(value)
+		key, err := check(value)
 		if err != nil {
 			return Key{}, fmt.Errorf("the environment variable %s: %w", Variable, err)
 		}
@@ -140,7 +140,7 @@ func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
 		var key string
 		key, keyringErr = s.ask(ctx, func(k keyring) (string, error) { return k.get(id.name()) })
 		if keyringErr == nil {
-			if key, keyringErr = Check(key); keyringErr == nil {
+			if key, keyringErr = check(key); keyringErr == nil {
 				return Key{newSecret(key), "the keyring"}, nil
 			}
 		}
@@ -160,7 +160,7 @@ func (s *Store) Resolve(ctx context.Context, id ID) (Key, error) {
 
 // Set stores a key in p, replacing the one that was there.
 func (s *Store) Set(ctx context.Context, id ID, key string, p Place) error {
-	key, err := Check(key)
+	key, err := check(key)
 	if err != nil {
 		return err
 	}
@@ -199,10 +199,10 @@ func (s *Store) Remove(ctx context.Context, id ID) ([]Place, error) {
 	return removed, failed
 }
 
-// Check returns a key without the white space around it, and refuses what cannot be one: an empty
+// check returns a key without the white space around it, and refuses what cannot be one: an empty
 // string, more than 1000 characters, anything but printable ASCII. The error is [ErrInvalid] and does
 // not contain the key.
-func Check(key string) (string, error) {
+func check(key string) (string, error) {
 	key = strings.TrimSpace(key)
 	switch {
 	case key == "":

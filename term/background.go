@@ -37,7 +37,7 @@ func (e Env) Background(ctx context.Context, in io.Reader, out io.Writer) Backgr
 		return e.background()
 	}
 	timeout := answerTimeout
-	if e.SSH() {
+	if e.ssh() {
 		timeout = remoteAnswerTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -29,10 +29,10 @@ type destination struct {
 // to the terminal it runs in, and the system's unless the user is at another machine.
 func (e Env) destinations() []destination {
 	var all []destination
-	if e.Tmux() {
+	if e.tmux() {
 		all = append(all, destination{"tmux", helper("tmux", "load-buffer", "-w", "-")})
 	}
-	if copy := e.systemClipboard(); copy != nil && !e.SSH() {
+	if copy := e.systemClipboard(); copy != nil && !e.ssh() {
 		all = append(all, destination{"system clipboard", copy})
 	}
 	return all

@@ -17,11 +17,11 @@ type Env []string
 // Getenv returns the value of a variable, "" when it is not set.
 func (e Env) Getenv(name string) string { return uv.Environ(e).Getenv(name) }
 
-// SSH reports whether the program runs in an SSH session, on a machine that the user is not at.
-func (e Env) SSH() bool { return e.Getenv("SSH_TTY") != "" || e.Getenv("SSH_CONNECTION") != "" }
+// ssh reports whether the program runs in an SSH session, on a machine that the user is not at.
+func (e Env) ssh() bool { return e.Getenv("SSH_TTY") != "" || e.Getenv("SSH_CONNECTION") != "" }
 
-// Tmux reports whether the terminal is a pane of tmux.
-func (e Env) Tmux() bool { return e.Getenv("TMUX") != "" }
+// tmux reports whether the terminal is a pane of tmux.
+func (e Env) tmux() bool { return e.Getenv("TMUX") != "" }
 
 // Dumb reports whether the terminal can only print lines, or says nothing of itself where terminals
 // do.
@@ -37,7 +37,7 @@ const screenLimit = 240
 // passthrough wraps a sequence so that a multiplexer hands it to the terminal it runs in.
 func (e Env) passthrough(sequence string) string {
 	switch {
-	case e.Tmux():
+	case e.tmux():
 		return ansi.TmuxPassthrough(sequence)
 	case strings.HasPrefix(e.Getenv("TERM"), "screen"):
 		return ansi.ScreenPassthrough(sequence, screenLimit)

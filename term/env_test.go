@@ -16,8 +16,8 @@ func TestEnv(t *testing.T) {
 	for environ, want := range map[string][2]bool{
 		"SSH_TTY=/dev/pts/0": {true, false}, "SSH_CONNECTION=a 1 b 2": {true, false}, "TMUX=/tmp/x": {false, true}, "SSH_TTY=": {false, false},
 	} {
-		if e := (Env{environ}); e.SSH() != want[0] || e.Tmux() != want[1] {
-			t.Errorf("%s: SSH %v, tmux %v", environ, e.SSH(), e.Tmux())
+		if e := (Env{environ}); e.ssh() != want[0] || e.tmux() != want[1] {
+			t.Errorf("%s: SSH %v, tmux %v", environ, e.ssh(), e.tmux())
 		}
 	}
 }

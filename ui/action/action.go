@@ -55,7 +55,7 @@ func (a *Action) Key() string {
 	if len(a.Keys) == 0 {
 		return ""
 	}
-	return KeyName(a.Keys[0])
+	return keyName(a.Keys[0])
 }
 
 // goesBefore reports whether a key of both a and b means a: the action of fewer panes has it for as
@@ -133,8 +133,8 @@ func (t Table) KeyFor(id string) string {
 	return id
 }
 
-// KeyName is the name of a key as shown to the user.
-func KeyName(k string) string {
+// keyName is the name of a key as shown to the user.
+func keyName(k string) string {
 	switch k {
 	case "pgdown":
 		return "pgdn"
@@ -148,7 +148,7 @@ func KeyName(k string) string {
 func keyNames(keys []string) string {
 	names := make([]string, len(keys))
 	for i, k := range keys {
-		names[i] = KeyName(k)
+		names[i] = keyName(k)
 	}
 	return strings.Join(names, " ")
 }

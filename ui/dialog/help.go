@@ -54,7 +54,7 @@ func (h *help) Fit(w, height int) {
 
 func (h *help) Rows(th *theme.Theme) (string, []string) {
 	title := h.Title
-	if h.pager.Scrolls() {
+	if h.pager.scrolls() {
 		title += "   j k scroll"
 	}
 	from, to := h.pager.Visible()

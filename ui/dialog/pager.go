@@ -64,5 +64,5 @@ func (p *Pager) Visible() (from, to int) {
 	return from, min(from+p.view.Height(), p.view.TotalLineCount())
 }
 
-// Scrolls reports whether there are more lines than fit.
-func (p *Pager) Scrolls() bool { return p.view.TotalLineCount() > p.view.Height() }
+// scrolls reports whether there are more lines than fit.
+func (p *Pager) scrolls() bool { return p.view.TotalLineCount() > p.view.Height() }

@@ -8,7 +8,7 @@ type Dividers struct {
 
 // Grab starts dragging the divider at a cell, and reports whether there is one.
 func (d *Dividers) Grab(l Layout, x, y int) bool {
-	n, ok := l.Divider(x, y)
+	n, ok := l.divider(x, y)
 	if !ok {
 		return false
 	}

@@ -84,7 +84,7 @@ func (l Layout) Top() int { return l.Header.H + min(1, len(l.Rules)) }
 // TooSmall says that the screen is too small, in w by h cells.
 func TooSmall(w, h int) []string {
 	rows := Blank(Rect{W: w, H: h})
-	text := cell.Wrap(fmt.Sprintf("mayfly needs %d×%d", MinWidth, MinHeight), w)
+	text := cell.Wrap(fmt.Sprintf("mayfly needs %d×%d", minWidth, minHeight), w)
 	from := max(0, (h-len(text))/2)
 	for n, t := range text {
 		if from+n < h {

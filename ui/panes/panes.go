@@ -14,8 +14,8 @@ const (
 
 // The smallest usable screen, in cells.
 const (
-	MinWidth  = 20
-	MinHeight = 6
+	minWidth  = 20
+	minHeight = 6
 )
 
 const (
@@ -34,8 +34,8 @@ type Rect struct{ X, Y, W, H int }
 // Empty reports whether r has no cells.
 func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
-// Contains reports whether the cell x, y is in r.
-func (r Rect) Contains(x, y int) bool {
+// contains reports whether the cell x, y is in r.
+func (r Rect) contains(x, y int) bool {
 	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
 }
 
@@ -60,7 +60,7 @@ type Layout struct {
 
 // Compute lays out the screen.
 func Compute(in Input) Layout {
-	if in.Width < MinWidth || in.Height < MinHeight {
+	if in.Width < minWidth || in.Height < minHeight {
 		return Layout{TooSmall: true}
 	}
 	l := Layout{
@@ -117,15 +117,15 @@ func (l *Layout) split(body Rect, a, b Pane, at int) {
 // At returns the pane at a cell.
 func (l Layout) At(x, y int) (Pane, bool) {
 	for p, r := range l.Panes {
-		if r.Contains(x, y) {
+		if r.contains(x, y) {
 			return Pane(p), true
 		}
 	}
 	return 0, false
 }
 
-// Divider returns the index of the vertical rule at a cell.
-func (l Layout) Divider(x, y int) (int, bool) {
+// divider returns the index of the vertical rule at a cell.
+func (l Layout) divider(x, y int) (int, bool) {
 	if len(l.Rules) == 2 && (y <= l.Rules[0] || y >= l.Rules[1]) || y < 1 || y >= l.Footer.Y {
 		return 0, false
 	}

@@ -214,8 +214,8 @@ func (l *Link) Working() bool { return l.Session != nil && !l.lost }
 // NoRaw reports whether the service is known not to provide raw messages.
 func (l *Link) NoRaw() bool { return l.Session != nil && l.Session.NoRaw }
 
-// ErrStopped means that the user has ended the local service.
-var ErrStopped = errors.New("the local service was stopped by mayfly down")
+// errStopped means that the user has ended the local service.
+var errStopped = errors.New("the local service was stopped by mayfly down")
 
 // Lose connects again after the service has ended, or when it runs again if the user ended it. It does so later if
 // the service has ended as soon as it was started.
@@ -223,7 +223,7 @@ func (l *Link) Lose(m Lost, now time.Time) tea.Cmd {
 	l.lost, l.wanted = true, l.Target
 	switch {
 	case m.Stopped:
-		l.Err, l.RetryAt = ErrStopped, time.Time{}
+		l.Err, l.RetryAt = errStopped, time.Time{}
 		return l.Session.waitForStart()
 	case now.Sub(l.Since) < time.Second:
 		l.fail(errors.New("the service ended as soon as it was started"), now)
@@ -343,7 +343,7 @@ func (l *Link) Trouble() Trouble {
 	switch err := l.Err; {
 	case err == nil:
 		return NoTrouble
-	case errors.Is(err, ErrStopped):
+	case errors.Is(err, errStopped):
 		return Stopped
 	case errors.Is(err, keys.ErrNone):
 		return NoKey
