@@ -26,6 +26,8 @@ type inboxArgs struct {
 	Inbox string `json:"inbox" jsonschema:"address or ID"`
 }
 
+func (in inboxArgs) inbox() string { return in.Inbox }
+
 type listInboxesArgs struct {
 	After string `json:"after,omitempty" jsonschema:"next of the page before"`
 	Limit int    `json:"limit,omitempty"`
@@ -37,13 +39,13 @@ func (t *tools) addInboxTools(s *sdk.Server) {
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(false), OpenWorldHint: new(false)},
 	}, []string{"address", "id", "expires_in"}, t.createInbox, bound{"ttl", 60, 2_592_000, "second"})
 	add(s, sdk.Tool{Name: "get_inbox", Description: "Tell when an inbox expires and how many messages it has."},
-		[]string{"address", "id", "expires_in", "messages"}, t.getInbox)
+		[]string{"address", "id", "expires_in", "messages"}, onInbox(t, t.getInbox))
 	add(s, sdk.Tool{Name: "list_inboxes", Description: "List the inboxes, newest first."},
 		[]string{"inboxes", "total", "next"}, t.listInboxes, bound{"limit", 1, maxLimit, "inbox"})
 	add(s, sdk.Tool{
 		Name: "delete_inbox", Description: "Delete an inbox and its messages for good.",
 		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(true), IdempotentHint: true, OpenWorldHint: new(false)},
-	}, []string{"deleted"}, t.deleteInbox)
+	}, []string{"deleted"}, onInbox(t, t.deleteInbox))
 }
 
 // inbox is an inbox as an agent needs it.
@@ -79,12 +81,7 @@ func (t *tools) createInbox(ctx context.Context, r *sdk.CallToolRequest, in crea
 	return out, nil
 }
 
-func (t *tools) getInbox(ctx context.Context, r *sdk.CallToolRequest, in inboxArgs) (inbox, error) {
-	c := t.client(r)
-	id, err := t.inboxID(ctx, r, in.Inbox)
-	if err != nil {
-		return inbox{}, err
-	}
+func (t *tools) getInbox(ctx context.Context, c *api.Client, id string, _ inboxArgs) (inbox, error) {
 	found, err := c.Inbox(ctx, id)
 	if err != nil {
 		return inbox{}, err
@@ -147,6 +144,19 @@ func names(name string, i api.Inbox) bool { return i.ID == name || strings.Equal
 // errNoInbox is the error for an address that no inbox has.
 var errNoInbox = errors.New("no inbox has this address")
 
+// onInbox makes a handler of one that is given the client of the request and the ID of the inbox.
+func onInbox[In interface{ inbox() string }, Out any](
+	t *tools, call func(ctx context.Context, c *api.Client, inboxID string, in In) (Out, error),
+) func(context.Context, *sdk.CallToolRequest, In) (Out, error) {
+	return func(ctx context.Context, r *sdk.CallToolRequest, in In) (out Out, err error) {
+		id, err := t.inboxID(ctx, r, in.inbox())
+		if err != nil {
+			return out, err
+		}
+		return call(ctx, t.client(r), id, in)
+	}
+}
+
 // inboxID returns the ID of the inbox that name names. An ID costs no request, an address that of
 // the list of inboxes, if the service has one.
 func (t *tools) inboxID(ctx context.Context, r *sdk.CallToolRequest, name string) (string, error) {
@@ -164,12 +174,8 @@ func (t *tools) inboxID(ctx context.Context, r *sdk.CallToolRequest, name string
 	return all[found].ID, nil
 }
 
-func (t *tools) deleteInbox(ctx context.Context, r *sdk.CallToolRequest, in inboxArgs) (api.Deleted, error) {
-	id, err := t.inboxID(ctx, r, in.Inbox)
-	if err != nil {
-		return api.Deleted{}, err
-	}
-	err = t.client(r).DeleteInbox(ctx, id)
+func (t *tools) deleteInbox(ctx context.Context, c *api.Client, id string, _ inboxArgs) (api.Deleted, error) {
+	err := c.DeleteInbox(ctx, id)
 	if t.known != nil && (err == nil || errors.Is(err, api.ErrNotFound)) {
 		if err := t.known.Remove(id); err != nil {
 			t.log.Warn("this machine still remembers the inbox", "error", err)

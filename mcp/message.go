@@ -49,10 +49,10 @@ type attachmentArgs struct {
 
 func (t *tools) addMessageTools(s *sdk.Server) {
 	add(s, sdk.Tool{Name: "list_messages", Description: "List the messages of an inbox, newest first."},
-		[]string{"messages", "total", "next"}, t.listMessages, bound{"limit", 1, maxLimit, "message"})
-	add(s, sdk.Tool{Name: "read_message", Description: "Return a message as plain text, with its code and link."}, messageFields, t.readMessage)
-	add(s, sdk.Tool{Name: "check_message", Description: "Look for mistakes to fix before a mail is sent."}, []string{"checks"}, t.checkMessage)
-	addContent(s, sdk.Tool{Name: "get_attachment", Description: "Return a text or an image, or a link to another file."}, t.getAttachment)
+		[]string{"messages", "total", "next"}, onInbox(t, t.listMessages), bound{"limit", 1, maxLimit, "message"})
+	add(s, sdk.Tool{Name: "read_message", Description: "Return a message as plain text, with its code and link."}, messageFields, onInbox(t, t.readMessage))
+	add(s, sdk.Tool{Name: "check_message", Description: "Look for mistakes to fix before a mail is sent."}, []string{"checks"}, onInbox(t, t.checkMessage))
+	addContent(s, sdk.Tool{Name: "get_attachment", Description: "Return a text or an image, or a link to another file."}, onInbox(t, t.getAttachment))
 }
 
 // receipt is when a message arrived.
@@ -85,12 +85,7 @@ type summary struct {
 	Age     string `json:"age"`
 }
 
-func (t *tools) listMessages(ctx context.Context, r *sdk.CallToolRequest, in listMessagesArgs) (messageList, error) {
-	c := t.client(r)
-	id, err := t.inboxID(ctx, r, in.Inbox)
-	if err != nil {
-		return messageList{}, err
-	}
+func (t *tools) listMessages(ctx context.Context, c *api.Client, id string, in listMessagesArgs) (messageList, error) {
 	list, err := messagesAfter(ctx, c, id, in.After, cmp.Or(in.Limit, maxPage))
 	if err != nil {
 		return messageList{}, err
@@ -160,16 +155,12 @@ type attachedFile struct {
 // messageFields are those that the output schema has.
 var messageFields = []string{"id", "subject", "code", "link", "text", "attachments"}
 
-func (t *tools) readMessage(ctx context.Context, r *sdk.CallToolRequest, in messageArgs) (messageResult, error) {
-	id, err := t.inboxID(ctx, r, in.Inbox)
+func (t *tools) readMessage(ctx context.Context, c *api.Client, id string, in messageArgs) (messageResult, error) {
+	m, err := message.FetchObject(ctx, c, id, in.Message)
 	if err != nil {
 		return messageResult{}, err
 	}
-	m, err := message.FetchObject(ctx, t.client(r), id, in.Message)
-	if err != nil {
-		return messageResult{}, err
-	}
-	return newResult(m, t.client(r).ServiceTime()), nil
+	return newResult(m, c.ServiceTime()), nil
 }
 
 func newResult(m *message.Message, now time.Time) messageResult {
@@ -230,12 +221,8 @@ type checkList struct {
 	Checks  []message.Check `json:"checks"`
 }
 
-func (t *tools) checkMessage(ctx context.Context, r *sdk.CallToolRequest, in messageArgs) (checkList, error) {
-	id, err := t.inboxID(ctx, r, in.Inbox)
-	if err != nil {
-		return checkList{}, err
-	}
-	m, err := message.Fetch(ctx, t.client(r), id, in.Message)
+func (t *tools) checkMessage(ctx context.Context, c *api.Client, id string, in messageArgs) (checkList, error) {
+	m, err := message.Fetch(ctx, c, id, in.Message)
 	if err != nil {
 		return checkList{}, err
 	}
@@ -244,12 +231,8 @@ func (t *tools) checkMessage(ctx context.Context, r *sdk.CallToolRequest, in mes
 
 // getAttachment has no structured content: a client that gives only that to the model would drop the
 // image.
-func (t *tools) getAttachment(ctx context.Context, r *sdk.CallToolRequest, in attachmentArgs) (*sdk.CallToolResult, error) {
-	id, err := t.inboxID(ctx, r, in.Inbox)
-	if err != nil {
-		return nil, err
-	}
-	a, content, err := attachment(ctx, t.client(r), id, in.Message, in.Attachment)
+func (t *tools) getAttachment(ctx context.Context, c *api.Client, id string, in attachmentArgs) (*sdk.CallToolResult, error) {
+	a, content, err := attachment(ctx, c, id, in.Message, in.Attachment)
 	if err != nil {
 		return nil, err
 	}
