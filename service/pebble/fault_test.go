@@ -160,6 +160,23 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// A file that may not be read is not taken for a damaged one.
+func TestAFileThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	disk, injector := vfs.NewMem(), &faults{}
+	s, err := Open("store", Options{Log: testLog(t), fs: disk})
+	must(t, err)
+	must(t, acknowledged(t, s, testInbox(t, s, "ada"), "one"))
+	must(t, s.db.Flush())
+	must(t, s.Close())
+	for _, ext := range []string{".sst", ".blob"} {
+		injector.set(fs.ErrPermission, ext, errorfs.OpOpen)
+		if s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)}); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s: opened %v, %v", ext, s != nil, err)
+		}
+	}
+}
+
 func TestDiskFullAtClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

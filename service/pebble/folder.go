@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -38,6 +39,9 @@ func inspect(disk vfs.FS, dir string) (*folder, error) {
 		return nil, err
 	}
 	slices.Sort(files)
+	if err := checkPermissions(disk, dir, files); err != nil {
+		return nil, err
+	}
 	f := &folder{files: files, readable: contents{sizes: make(map[string]int64)}}
 	f.inventory, err = readInventory(disk, dir)
 	if errors.Is(err, errInventory) || errors.Is(err, errValue) {
@@ -58,6 +62,20 @@ func inspect(disk vfs.FS, dir string) (*folder, error) {
 	eachRecord(f.edits, 0, f.noteFirstLog)
 	f.readable.manifest, f.readable.sizes[f.manifest] = f.manifest, int64(len(f.edits))
 	return f, f.checkLogs(disk, dir)
+}
+
+// checkPermissions returns an error if a file may not be read, which is no damage.
+func checkPermissions(disk vfs.FS, dir string, files []string) error {
+	for _, name := range slices.DeleteFunc(slices.Clone(files), func(name string) bool { return !isData(name) }) {
+		f, err := disk.Open(disk.PathJoin(dir, name))
+		if errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+		if err == nil {
+			_ = f.Close() // nothing was read
+		}
+	}
+	return nil
 }
 
 func (f *folder) damaged(format string, args ...any) {
