@@ -171,6 +171,7 @@ func TestLifecycle(t *testing.T) {
 	}
 	for _, user := range []string{"systemd-sysusers", "useradd"} {
 		t.Run(user, func(t *testing.T) {
+			t.Parallel()
 			// The changes are kept in memory, and end with the last process.
 			const enclose = `set -e
 mount -t tmpfs tmpfs "$1"
