@@ -968,6 +968,37 @@ func TestConnectionLimits(t *testing.T) {
 	}
 }
 
+// A balancer's connection that does not say whose it is cannot be answered, and must not hold up those
+// after it.
+func TestSilentConnectionIsTurnedAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newPipeListener()
+		serveOn(t, l, &inboxes{}, Options{MaxConnections: 1})
+		newClient(t, l.dial()).expect("220")
+		_, silent := net.Pipe()
+		l.conns <- headed{silent}
+		begun := time.Now()
+		newClient(t, l.dial()).expect("421 4.3.2")
+		if waited := time.Since(begun); waited >= time.Second {
+			t.Errorf("the next connection waited for %v", waited)
+		}
+	})
+}
+
+// headed is a connection that is written to only after a header was read, as with the PROXY protocol.
+type headed struct{ net.Conn }
+
+func (c headed) Write(b []byte) (int, error) {
+	time.AfterFunc(5*time.Second, c.interrupt) // as the listener of a balancer does
+	if _, err := c.Read(make([]byte, 1)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(b)
+}
+
+func (c headed) interrupt() { c.SetReadDeadline(time.Now()) }
+
 // An address that guesses recipients is told no more about them, in any of its sessions.
 func TestGuessesOfRecipients(t *testing.T) {
 	t.Parallel()
