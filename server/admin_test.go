@@ -16,7 +16,7 @@ import (
 	"mayfly/service/pebble"
 )
 
-func openAdmin(t *testing.T, store string) *server.Admin {
+func openAdmin(t *testing.T, store string) server.Admin {
 	t.Helper()
 	a, err := server.OpenAdmin(t.Context(), store)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestAdministration(t *testing.T) {
 }
 
 // wantAdminErrors makes bad requests, some of them for a key that is revoked.
-func wantAdminErrors(t *testing.T, a *server.Admin, revoked string) {
+func wantAdminErrors(t *testing.T, a server.Admin, revoked string) {
 	t.Helper()
 	ctx := t.Context()
 	for name, err := range map[string]error{

@@ -30,7 +30,7 @@ const (
 	maxAdminBody  = 64 << 10 // bytes
 )
 
-// adminSocket serves operations as HTTP and JSON on a Unix socket in the store's folder. Only the
+// adminSocket serves an Admin as HTTP and JSON on a Unix socket in the store's folder. Only the
 // owner of the folder, who could also open the store, can connect to it.
 type adminSocket struct {
 	listener net.Listener
@@ -40,8 +40,8 @@ type adminSocket struct {
 }
 
 // listenAdmin opens the socket of a store that this process owns, and replaces one that a previous
-// owner left behind. It passes on to control what is no operation.
-func listenAdmin(store string, o operations, control http.Handler, log *slog.Logger) (*adminSocket, error) {
+// owner left behind. It passes on to control what is not for admin.
+func listenAdmin(store string, admin Admin, control http.Handler, log *slog.Logger) (*adminSocket, error) {
 	stopping, stop := context.WithCancel(context.Background())
 	a := &adminSocket{stop: stop}
 	path := filepath.Join(store, socketName)
@@ -76,7 +76,7 @@ func listenAdmin(store string, o operations, control http.Handler, log *slog.Log
 		return nil, fmt.Errorf("opening the admin socket: %w", err)
 	}
 	a.http = &http.Server{
-		Handler:           adminHandler(stopping, o, control),
+		Handler:           adminHandler(stopping, admin, control),
 		ReadHeaderTimeout: 10 * time.Second,
 		MaxHeaderBytes:    4 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -120,56 +120,39 @@ type adminError struct {
 	Message string       `json:"message"`
 }
 
-// adminHandler serves operations, and control below /control/ if it is not nil. Operations answer
-// with JSON: 200 and the result, or 400 and an adminError.
-func adminHandler(stopping context.Context, o operations, control http.Handler) http.Handler {
+// adminHandler serves an Admin, and control below /control/ if it is not nil.
+func adminHandler(stopping context.Context, admin Admin, control http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, r *http.Request) {
-		keys, err := o.keys(r.Context())
-		answerAdmin(w, keys, err)
-	})
-	mux.HandleFunc("POST /keys", func(w http.ResponseWriter, r *http.Request) {
-		var in keyRequest
-		if err := readAdmin(w, r, &in); err != nil {
-			answerAdmin(w, nil, err)
-			return
-		}
-		k, err := o.createKey(r.Context(), in)
-		answerAdmin(w, k, err)
-	})
-	mux.HandleFunc("POST /keys/{id}/revoke", func(w http.ResponseWriter, r *http.Request) {
-		k, err := o.revokeKey(r.Context(), r.PathValue("id"))
-		answerAdmin(w, k, err)
-	})
-	mux.HandleFunc("POST /keys/{id}/rotate", func(w http.ResponseWriter, r *http.Request) {
-		k, err := o.rotateKey(r.Context(), r.PathValue("id"))
-		answerAdmin(w, k, err)
-	})
-	mux.HandleFunc("POST /keys/{id}/plan", func(w http.ResponseWriter, r *http.Request) {
-		var in keyRequest
-		if err := readAdmin(w, r, &in); err != nil {
-			answerAdmin(w, nil, err)
-			return
-		}
-		k, err := o.setPlan(r.Context(), r.PathValue("id"), in.Plan)
-		answerAdmin(w, k, err)
-	})
-	mux.HandleFunc("GET /postmaster", func(w http.ResponseWriter, r *http.Request) {
-		list, err := o.postmaster(r.Context())
-		answerAdmin(w, list, err)
-	})
-	mux.HandleFunc("GET /postmaster/{id}", func(w http.ResponseWriter, r *http.Request) {
-		raw, err := o.postmasterRaw(r.Context(), r.PathValue("id"))
-		answerAdmin(w, raw, err)
-	})
-	mux.HandleFunc("POST /backup", func(w http.ResponseWriter, r *http.Request) {
-		var in backupRequest
-		if err := readAdmin(w, r, &in); err != nil {
-			answerAdmin(w, nil, err)
-			return
-		}
-		answerAdmin(w, struct{}{}, o.backup(r.Context(), in.Dir))
-	})
+	for pattern, do := range map[string]func(*http.Request) (any, error){
+		"GET /keys": func(r *http.Request) (any, error) { return admin.Keys(r.Context()) },
+		"POST /keys": func(r *http.Request) (any, error) {
+			in, err := readAdmin[keyRequest](r)
+			if err != nil {
+				return nil, err
+			}
+			return admin.CreateKey(r.Context(), in.Name, in.Plan, in.Secret)
+		},
+		"POST /keys/{id}/revoke": func(r *http.Request) (any, error) { return admin.RevokeKey(r.Context(), r.PathValue("id")) },
+		"POST /keys/{id}/rotate": func(r *http.Request) (any, error) { return admin.RotateKey(r.Context(), r.PathValue("id")) },
+		"POST /keys/{id}/plan": func(r *http.Request) (any, error) {
+			in, err := readAdmin[keyRequest](r)
+			if err != nil {
+				return nil, err
+			}
+			return admin.SetPlan(r.Context(), r.PathValue("id"), in.Plan)
+		},
+		"GET /postmaster":      func(r *http.Request) (any, error) { return admin.Postmaster(r.Context()) },
+		"GET /postmaster/{id}": func(r *http.Request) (any, error) { return admin.PostmasterRaw(r.Context(), r.PathValue("id")) },
+		"POST /backup": func(r *http.Request) (any, error) {
+			in, err := readAdmin[backupRequest](r)
+			if err != nil {
+				return nil, err
+			}
+			return struct{}{}, admin.Backup(r.Context(), in.Dir)
+		},
+	} {
+		mux.HandleFunc(pattern, answerAdmin(do))
+	}
 	if control != nil {
 		mux.HandleFunc("/control/", func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithCancel(r.Context())
@@ -181,25 +164,30 @@ func adminHandler(stopping context.Context, o operations, control http.Handler) 
 	return mux
 }
 
-func readAdmin(w http.ResponseWriter, r *http.Request, v any) error {
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAdminBody))
+// answerAdmin answers with JSON: 200 and the result, or 400 and an adminError.
+func answerAdmin(do func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxAdminBody)
+		v, err := do(r)
+		w.Header().Set("Content-Type", "application/json")
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			v = adminError{service.ErrorCode(err), err.Error()}
+		}
+		_ = json.NewEncoder(w).Encode(v) // it fails when the client has left
+	}
+}
+
+func readAdmin[T any](r *http.Request) (in T, err error) {
+	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return service.Errorf(service.Invalid, "the request is malformed")
+	if d.Decode(&in) != nil {
+		err = service.Errorf(service.Invalid, "the request is malformed")
 	}
-	return nil
+	return in, err
 }
 
-func answerAdmin(w http.ResponseWriter, v any, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		v = adminError{service.ErrorCode(err), err.Error()}
-	}
-	_ = json.NewEncoder(w).Encode(v) // it fails when the client has left
-}
-
-// remote does operations over the socket of the process that owns the store.
+// remote is an Admin over the socket of the process that owns the store.
 type remote struct{ client *http.Client }
 
 // dialAdmin connects to the socket of a store, and fails if no process owns the store.
@@ -225,71 +213,69 @@ func dialSocket(ctx context.Context, store string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", path)
 }
 
-// do makes a request and decodes its result.
-func (r remote) do(ctx context.Context, method, path string, in, out any) error {
+// call makes a request and decodes its result.
+func call[T any](ctx context.Context, r remote, method, path string, in any) (out T, err error) {
 	body, err := json.Marshal(in)
 	if err != nil {
-		return err
+		return out, err
 	}
 	req, err := http.NewRequestWithContext(ctx, method, "http://admin"+path, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return out, err
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return fmt.Errorf("calling the process that owns the store: %w", err)
+		return out, fmt.Errorf("calling the process that owns the store: %w", err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		var e adminError
 		if err := json.NewDecoder(resp.Body).Decode(&e); err != nil {
-			return fmt.Errorf("the process that owns the store answered %s: is it another version?", resp.Status)
+			return out, fmt.Errorf("the process that owns the store answered %s: is it another version?", resp.Status)
 		}
-		return &service.Error{Code: e.Code, Message: e.Message}
+		return out, &service.Error{Code: e.Code, Message: e.Message}
 	}
-	return json.NewDecoder(resp.Body).Decode(out)
+	err = json.NewDecoder(resp.Body).Decode(&out)
+	return out, err
 }
 
-func (r remote) createKey(ctx context.Context, in keyRequest) (k NewKey, err error) {
-	err = r.do(ctx, "POST", "/keys", in, &k)
-	return k, err
+func (r remote) CreateKey(ctx context.Context, name, plan, secret string) (NewKey, error) {
+	return call[NewKey](ctx, r, "POST", "/keys", keyRequest{name, plan, secret})
 }
 
-func (r remote) keys(ctx context.Context) (keys []Key, err error) {
-	err = r.do(ctx, "GET", "/keys", nil, &keys)
-	return keys, err
+func (r remote) Keys(ctx context.Context) ([]Key, error) {
+	return call[[]Key](ctx, r, "GET", "/keys", nil)
 }
 
-func (r remote) revokeKey(ctx context.Context, id string) (k Key, err error) {
-	err = r.do(ctx, "POST", "/keys/"+url.PathEscape(id)+"/revoke", nil, &k)
-	return k, err
+func (r remote) RevokeKey(ctx context.Context, id string) (Key, error) {
+	return call[Key](ctx, r, "POST", "/keys/"+url.PathEscape(id)+"/revoke", nil)
 }
 
-func (r remote) rotateKey(ctx context.Context, id string) (k NewKey, err error) {
-	err = r.do(ctx, "POST", "/keys/"+url.PathEscape(id)+"/rotate", nil, &k)
-	return k, err
+func (r remote) RotateKey(ctx context.Context, id string) (NewKey, error) {
+	return call[NewKey](ctx, r, "POST", "/keys/"+url.PathEscape(id)+"/rotate", nil)
 }
 
-func (r remote) setPlan(ctx context.Context, id, plan string) (k Key, err error) {
-	err = r.do(ctx, "POST", "/keys/"+url.PathEscape(id)+"/plan", keyRequest{Plan: plan}, &k)
-	return k, err
+func (r remote) SetPlan(ctx context.Context, id, plan string) (Key, error) {
+	return call[Key](ctx, r, "POST", "/keys/"+url.PathEscape(id)+"/plan", keyRequest{Plan: plan})
 }
 
-func (r remote) postmaster(ctx context.Context) (list []PostmasterMessage, err error) {
-	err = r.do(ctx, "GET", "/postmaster", nil, &list)
-	return list, err
+func (r remote) Postmaster(ctx context.Context) ([]PostmasterMessage, error) {
+	return call[[]PostmasterMessage](ctx, r, "GET", "/postmaster", nil)
 }
 
-func (r remote) postmasterRaw(ctx context.Context, id string) (raw []byte, err error) {
-	err = r.do(ctx, "GET", "/postmaster/"+url.PathEscape(id), nil, &raw)
-	return raw, err
+func (r remote) PostmasterRaw(ctx context.Context, id string) ([]byte, error) {
+	return call[[]byte](ctx, r, "GET", "/postmaster/"+url.PathEscape(id), nil)
 }
 
-func (r remote) backup(ctx context.Context, dir string) error {
-	return r.do(ctx, "POST", "/backup", backupRequest{dir}, &struct{}{})
+func (r remote) Backup(ctx context.Context, dir string) error {
+	dir, err := newFolder(dir)
+	if err == nil {
+		_, err = call[struct{}](ctx, r, "POST", "/backup", backupRequest{dir})
+	}
+	return err
 }
 
-func (r remote) close() error {
+func (r remote) Close() error {
 	r.client.CloseIdleConnections()
 	return nil
 }

@@ -85,22 +85,31 @@ func (database) Backup(context.Context, string) error {
 	return errors.New("this store is a database: back it up with pg_basebackup or pg_dump")
 }
 
-// direct does operations on a store that this process has open.
+// direct is an Admin of a store that this process has open.
 type direct struct {
 	service *service.Service
 	store   store
 }
 
-func (d direct) createKey(ctx context.Context, in keyRequest) (NewKey, error) {
-	if in.Secret == "" {
-		secret, k, err := d.service.CreateKey(ctx, in.Name, service.Plan(in.Plan))
-		return NewKey{keyJSON(k), secret}, err
+// openDirect opens a store, or creates it.
+func openDirect(ctx context.Context, name string) (Admin, error) {
+	s, err := openStore(ctx, name, 0, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
 	}
-	k, err := d.service.EnsureKey(ctx, in.Secret, in.Name, service.Plan(in.Plan))
-	return NewKey{keyJSON(k), in.Secret}, err
+	return direct{service.New(s, service.Options{}), s}, nil
 }
 
-func (d direct) keys(ctx context.Context) ([]Key, error) {
+func (d direct) CreateKey(ctx context.Context, name, plan, secret string) (NewKey, error) {
+	if secret == "" {
+		secret, k, err := d.service.CreateKey(ctx, name, service.Plan(plan))
+		return NewKey{keyJSON(k), secret}, err
+	}
+	k, err := d.service.EnsureKey(ctx, secret, name, service.Plan(plan))
+	return NewKey{keyJSON(k), secret}, err
+}
+
+func (d direct) Keys(ctx context.Context) ([]Key, error) {
 	list, err := d.service.Keys(ctx)
 	keys := make([]Key, len(list))
 	for i, k := range list {
@@ -109,22 +118,22 @@ func (d direct) keys(ctx context.Context) ([]Key, error) {
 	return keys, err
 }
 
-func (d direct) revokeKey(ctx context.Context, id string) (Key, error) {
+func (d direct) RevokeKey(ctx context.Context, id string) (Key, error) {
 	k, err := d.service.RevokeKey(ctx, id)
 	return keyJSON(k), err
 }
 
-func (d direct) rotateKey(ctx context.Context, id string) (NewKey, error) {
+func (d direct) RotateKey(ctx context.Context, id string) (NewKey, error) {
 	secret, k, err := d.service.RotateKey(ctx, id)
 	return NewKey{keyJSON(k), secret}, err
 }
 
-func (d direct) setPlan(ctx context.Context, id, plan string) (Key, error) {
+func (d direct) SetPlan(ctx context.Context, id, plan string) (Key, error) {
 	k, err := d.service.SetPlan(ctx, id, service.Plan(plan))
 	return keyJSON(k), err
 }
 
-func (d direct) postmaster(ctx context.Context) ([]PostmasterMessage, error) {
+func (d direct) Postmaster(ctx context.Context) ([]PostmasterMessage, error) {
 	list, err := d.service.PostmasterMail(ctx)
 	messages := make([]PostmasterMessage, len(list))
 	for i, m := range list {
@@ -133,11 +142,17 @@ func (d direct) postmaster(ctx context.Context) ([]PostmasterMessage, error) {
 	return messages, err
 }
 
-func (d direct) postmasterRaw(ctx context.Context, id string) ([]byte, error) {
+func (d direct) PostmasterRaw(ctx context.Context, id string) ([]byte, error) {
 	m, err := d.service.PostmasterMessage(ctx, id)
 	return m.Raw, err
 }
 
-func (d direct) backup(ctx context.Context, dir string) error { return d.store.Backup(ctx, dir) }
+func (d direct) Backup(ctx context.Context, dir string) error {
+	dir, err := newFolder(dir)
+	if err != nil {
+		return err
+	}
+	return d.store.Backup(ctx, dir)
+}
 
-func (d direct) close() error { return d.store.Close() }
+func (d direct) Close() error { return d.store.Close() }
