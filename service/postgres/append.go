@@ -106,7 +106,7 @@ func (s *Store) commitTogether(ctx context.Context, group []*delivery) error {
 		return err
 	})
 	if err == nil {
-		s.commits.observe(time.Since(started))
+		s.commits.Observe(time.Since(started).Seconds())
 		s.announcer.announce(changed...)
 	}
 	return err
@@ -184,8 +184,9 @@ func lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, erro
 	var b pgx.Batch
 	b.Queue("BEGIN")
 	b.Queue("SELECT "+ownerColumns+" FROM owners WHERE key_id = ANY($1) ORDER BY key_id FOR NO KEY UPDATE",
-		slices.Collect(maps.Keys(keys))).Query(func(rows pgx.Rows) (err error) {
-		l.owners, err = collectOwners(rows)
+		slices.Collect(maps.Keys(keys))).Query(func(rows pgx.Rows) error {
+		list, err := pgx.CollectRows(rows, scanOwner)
+		l.owners = index(list, ownerKey)
 		return err
 	})
 	b.Queue("SELECT "+inboxColumns+" FROM inboxes WHERE id = ANY($1)",

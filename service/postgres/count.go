@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"mayfly/service"
@@ -24,9 +25,7 @@ func (c *counts) put(l *locked) {
 	if c.owners == nil || len(c.owners) > countsSize {
 		c.owners = make(map[string]owner)
 	}
-	for keyID, o := range l.owners {
-		c.owners[keyID] = o
-	}
+	maps.Copy(c.owners, l.owners)
 }
 
 func (c *counts) get(keyID string) (owner, bool) {

@@ -44,8 +44,7 @@ const (
 )
 
 func sqlState(err error) string {
-	var e *pgconn.PgError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
 	}
 	return ""
@@ -53,11 +52,8 @@ func sqlState(err error) string {
 
 // conflict reports whether a transaction failed because of a concurrent one, and can be repeated.
 func conflict(err error) bool {
-	switch sqlState(err) {
-	case stateSerialization, stateDeadlock:
-		return true
-	}
-	return false
+	state := sqlState(err)
+	return state == stateSerialization || state == stateDeadlock
 }
 
 // explain turns an error of opening a database into one line that says what to do.
@@ -68,12 +64,11 @@ func explain(err error) error {
 	case stateNoSchema:
 		return fmt.Errorf("%w: its search_path names no schema that exists", err)
 	}
-	var connect *pgconn.ConnectError
-	if !errors.As(err, &connect) {
+	connect, ok := errors.AsType[*pgconn.ConnectError](err)
+	if !ok {
 		return err
 	}
-	var refused *pgconn.PgError
-	if errors.As(connect, &refused) {
+	if refused, ok := errors.AsType[*pgconn.PgError](connect); ok {
 		return errors.New(refused.Message)
 	}
 	var dns *net.DNSError

@@ -67,10 +67,7 @@ func (i *Import) begin(ctx context.Context, source string) error {
 // Served records that the database is served from now on, after which nothing can be copied into
 // it.
 func (s *Store) Served(ctx context.Context) error {
-	return s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE imports SET served = true WHERE NOT served")
-		return err
-	})
+	return s.batch(ctx, func(b *pgx.Batch) { b.Queue("UPDATE imports SET served = true WHERE NOT served") })
 }
 
 // Close ends the import.
@@ -85,18 +82,14 @@ func (i *Import) Close(ctx context.Context) error {
 
 // Key copies a key, and how many messages it had on a day and on the day before.
 func (i *Import) Key(ctx context.Context, k service.StoredKey, day service.Day, today, before int) error {
-	return i.store.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO keys (`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6)
+	return i.store.batch(ctx, func(b *pgx.Batch) {
+		b.Queue(`INSERT INTO keys (`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (id) DO UPDATE SET hash = EXCLUDED.hash, name = EXCLUDED.name, plan = EXCLUDED.plan, revoked_at = EXCLUDED.revoked_at`,
 			k.ID, k.Hash[:], text(k.Name), string(k.Plan), k.CreatedAt, revocation(k))
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, `INSERT INTO owners (`+ownerColumns+`) VALUES ($1, $2, $3, $4, $5)
+		b.Queue(`INSERT INTO owners (`+ownerColumns+`) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (key_id) DO UPDATE SET version = EXCLUDED.version, day = EXCLUDED.day, emails = EXCLUDED.emails,
 				emails_before = EXCLUDED.emails_before`,
 			k.ID, newVersion(), int32(day), today, before)
-		return err
 	})
 }
 
@@ -109,11 +102,10 @@ func (i *Import) Addresses(ctx context.Context, list []Address) error {
 	for _, a := range list {
 		addresses, keys = append(addresses, a.Address), append(keys, a.KeyID)
 	}
-	return i.store.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO addresses (address, key_id, created_at, expires_at)
+	return i.store.batch(ctx, func(b *pgx.Batch) {
+		b.Queue(`INSERT INTO addresses (address, key_id, created_at, expires_at)
 			SELECT address, key_id, 'epoch', 'epoch' FROM unnest($1::text[], $2::text[]) a (address, key_id) ON CONFLICT DO NOTHING`,
 			addresses, keys)
-		return err
 	})
 }
 
@@ -141,8 +133,7 @@ func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]i
 	if _, err := i.conn.Exec(ctx, "INSERT INTO seen (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", ids); err != nil {
 		return nil, i.store.failure(ctx, err)
 	}
-	err = i.store.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		var b pgx.Batch
+	err = i.store.batch(ctx, func(b *pgx.Batch) {
 		b.Queue("SELECT id, messages FROM inboxes WHERE id = ANY($1)", ids).Query(func(rows pgx.Rows) error {
 			copied = make(map[string]int)
 			var id string
@@ -161,7 +152,6 @@ func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]i
 		b.Queue(`UPDATE addresses a SET inbox_id = u.id, created_at = u.created_at, expires_at = u.expires_at
 			FROM unnest($1::text[], $2::boolean[], $3::text[], $4::timestamptz[], $5::timestamptz[]) u (address, has, id, created_at, expires_at)
 			WHERE a.address = u.address AND u.has AND a.inbox_id IS DISTINCT FROM u.id`, addresses, has, ids, created, expires)
-		return tx.SendBatch(ctx, &b).Close()
 	})
 	return copied, err
 }
@@ -185,21 +175,16 @@ func (i *Import) Messages(ctx context.Context, list []Message) error {
 		rows.row(m.Inbox, int64(place), m.Message, pack(m.Raw))
 		counts[m.Inbox.ID] = int64(place)
 	}
-	return i.store.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		var b pgx.Batch
-		rows.insert(&b)
-		updateInboxes(&b, counts)
-		return tx.SendBatch(ctx, &b).Close()
+	return i.store.batch(ctx, func(b *pgx.Batch) {
+		rows.insert(b)
+		updateInboxes(b, counts)
 	})
 }
 
 // Finish removes the inboxes that were not copied this time: they have been deleted in the source,
 // or have expired.
 func (i *Import) Finish(ctx context.Context) (removed int, err error) {
-	rows, err := i.conn.Query(ctx, "SELECT key_id, id FROM inboxes i WHERE NOT EXISTS (SELECT FROM seen WHERE seen.id = i.id)")
-	if err != nil {
-		return 0, i.store.failure(ctx, err)
-	}
+	rows, _ := i.conn.Query(ctx, "SELECT key_id, id FROM inboxes i WHERE NOT EXISTS (SELECT FROM seen WHERE seen.id = i.id)")
 	type gone struct{ KeyID, ID string }
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[gone])
 	if err != nil {

@@ -25,11 +25,8 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	if err := s.ensureSlot(ctx, slotOf(in)); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
 	created := false
-	err := s.retry(ctx, func() error {
-		var b pgx.Batch
+	err := s.batch(ctx, func(b *pgx.Batch) {
 		b.Queue(`INSERT INTO owners (key_id, version, day, emails, emails_before) VALUES ($1, $2, $3, 0, 0)
 			ON CONFLICT (key_id) DO UPDATE SET version = EXCLUDED.version`,
 			in.KeyID, newVersion(), int32(service.DayOf(in.CreatedAt)))
@@ -46,7 +43,6 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 			) SELECT EXISTS (SELECT FROM created)`,
 			in.ID, in.KeyID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)), service.Untagged(in.Address),
 		).QueryRow(func(row pgx.Row) error { return row.Scan(&created) })
-		return s.pool.SendBatch(ctx, &b).Close()
 	})
 	if err != nil {
 		return err
@@ -70,13 +66,8 @@ func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, err
 	return in, err
 }
 
-func (s *Store) readInboxes(ctx context.Context, ids []string) (map[string]service.Inbox, error) {
-	list, err := s.queryInboxes(ctx, "SELECT "+inboxColumns+" FROM inboxes WHERE id = ANY($1)", ids)
-	found := make(map[string]service.Inbox, len(list))
-	for _, in := range list {
-		found[in.ID] = in
-	}
-	return found, err
+func (s *Store) readInboxes(ctx context.Context, ids []string) ([]service.Inbox, error) {
+	return query(ctx, s, scanInbox, "SELECT "+inboxColumns+" FROM inboxes WHERE id = ANY($1)", ids)
 }
 
 // InboxByAddress implements service.Store. It does not count the messages.
@@ -87,14 +78,9 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 	return s.addresses.get(ctx, address)
 }
 
-func (s *Store) readAddresses(ctx context.Context, addresses []string) (map[string]service.Inbox, error) {
-	list, err := s.queryInboxes(ctx, `SELECT coalesce(inbox_id, ''), key_id, address, created_at, expires_at, 0::bigint, 0::bigint
+func (s *Store) readAddresses(ctx context.Context, addresses []string) ([]service.Inbox, error) {
+	return query(ctx, s, scanInbox, `SELECT coalesce(inbox_id, ''), key_id, address, created_at, expires_at, 0::bigint, 0::bigint
 		FROM addresses WHERE address = ANY($1)`, addresses)
-	found := make(map[string]service.Inbox, len(list))
-	for _, in := range list {
-		found[in.Address] = in
-	}
-	return found, err
 }
 
 // Inboxes implements service.Store.
@@ -109,7 +95,7 @@ func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uin
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := s.queryInboxes(ctx, "SELECT "+inboxColumns+" FROM inboxes WHERE key_id = $1", keyID)
+	list, err := query(ctx, s, scanInbox, "SELECT "+inboxColumns+" FROM inboxes WHERE key_id = $1", keyID)
 	if err != nil {
 		return nil, 0, s.failure(ctx, err)
 	}
@@ -120,14 +106,6 @@ func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uin
 func (s *Store) InboxesVersion(ctx context.Context, keyID string) (uint64, error) {
 	o, err := s.owner(ctx, keyID)
 	return o.version, err
-}
-
-func (s *Store) queryInboxes(ctx context.Context, sql string, args ...any) ([]service.Inbox, error) {
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, scanInbox)
 }
 
 func scanInbox(row pgx.CollectableRow) (service.Inbox, error) {
@@ -144,11 +122,8 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	if !isName(keyID) || !isName(id) {
 		return errNotFound
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
 	deleted := false
-	err := s.retry(ctx, func() error {
-		var b pgx.Batch
+	err := s.batch(ctx, func(b *pgx.Batch) {
 		b.Queue(lockOwner, keyID)
 		b.Queue(`WITH gone AS (
 				DELETE FROM inboxes WHERE id = $1 AND key_id = $2 RETURNING id, address, slot, messages
@@ -160,7 +135,6 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 				UPDATE owners SET version = $3 WHERE key_id = $2 AND EXISTS (SELECT FROM gone)
 			) SELECT EXISTS (SELECT FROM gone)`, id, keyID, newVersion(),
 		).QueryRow(func(row pgx.Row) error { return row.Scan(&deleted) })
-		return s.pool.SendBatch(ctx, &b).Close()
 	})
 	if err != nil {
 		return err
@@ -218,26 +192,17 @@ func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
 	return o, err
 }
 
-func (s *Store) readOwners(ctx context.Context, keyIDs []string) (map[string]owner, error) {
-	rows, err := s.pool.Query(ctx, "SELECT "+ownerColumns+" FROM owners WHERE key_id = ANY($1)", keyIDs)
-	if err != nil {
-		return nil, err
-	}
-	return collectOwners(rows)
+func (s *Store) readOwners(ctx context.Context, keyIDs []string) ([]owner, error) {
+	return query(ctx, s, scanOwner, "SELECT "+ownerColumns+" FROM owners WHERE key_id = ANY($1)", keyIDs)
 }
 
-func collectOwners(rows pgx.Rows) (map[string]owner, error) {
-	found := make(map[string]owner)
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (owner, error) {
-		var o owner
-		var version int64
-		var day int32
-		err := row.Scan(&o.keyID, &version, &day, &o.emails, &o.before)
-		o.version, o.day = uint64(version), service.Day(day)
-		return o, err
-	})
-	for _, o := range list {
-		found[o.keyID] = o
-	}
-	return found, err
+func ownerKey(o owner) string { return o.keyID }
+
+func scanOwner(row pgx.CollectableRow) (owner, error) {
+	var o owner
+	var version int64
+	var day int32
+	err := row.Scan(&o.keyID, &version, &day, &o.emails, &o.before)
+	o.version, o.day = uint64(version), service.Day(day)
+	return o, err
 }

@@ -34,10 +34,8 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 		return k, errNotFound
 	}
 	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, "SELECT "+keyColumns+" FROM keys WHERE id = $1 FOR UPDATE", id)
-		if err != nil {
-			return err
-		}
+		rows, _ := tx.Query(ctx, "SELECT "+keyColumns+" FROM keys WHERE id = $1 FOR UPDATE", id) // the rows have its error
+		var err error
 		if k, err = pgx.CollectExactlyOneRow(rows, scanKey); err != nil {
 			return err
 		}
@@ -66,38 +64,20 @@ func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey
 func (s *Store) Keys(ctx context.Context) ([]service.StoredKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	keys, err := s.queryKeys(ctx, "SELECT "+keyColumns+" FROM keys ORDER BY created_at, id")
+	keys, err := query(ctx, s, scanKey, "SELECT "+keyColumns+" FROM keys ORDER BY created_at, id")
 	return keys, s.failure(ctx, err)
 }
 
-func (s *Store) readKeys(ctx context.Context, ids []string) (map[string]service.StoredKey, error) {
-	keys, err := s.queryKeys(ctx, "SELECT "+keyColumns+" FROM keys WHERE id = ANY($1)", ids)
-	found := make(map[string]service.StoredKey, len(keys))
-	for _, k := range keys {
-		found[k.ID] = k
-	}
-	return found, err
+func (s *Store) readKeys(ctx context.Context, ids []string) ([]service.StoredKey, error) {
+	return query(ctx, s, scanKey, "SELECT "+keyColumns+" FROM keys WHERE id = ANY($1)", ids)
 }
 
-func (s *Store) readHashes(ctx context.Context, hashes [][32]byte) (map[[32]byte]service.StoredKey, error) {
+func (s *Store) readHashes(ctx context.Context, hashes [][32]byte) ([]service.StoredKey, error) {
 	wanted := make([][]byte, len(hashes))
 	for i := range hashes {
 		wanted[i] = hashes[i][:]
 	}
-	keys, err := s.queryKeys(ctx, "SELECT "+keyColumns+" FROM keys WHERE hash = ANY($1)", wanted)
-	found := make(map[[32]byte]service.StoredKey, len(keys))
-	for _, k := range keys {
-		found[k.Hash] = k
-	}
-	return found, err
-}
-
-func (s *Store) queryKeys(ctx context.Context, sql string, args ...any) ([]service.StoredKey, error) {
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, scanKey)
+	return query(ctx, s, scanKey, "SELECT "+keyColumns+" FROM keys WHERE hash = ANY($1)", wanted)
 }
 
 func scanKey(row pgx.CollectableRow) (service.StoredKey, error) {

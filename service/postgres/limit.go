@@ -25,20 +25,16 @@ func (s *Store) Lease(ctx context.Context, keyID string, limit int, returned ser
 		return service.Lot{}, errNotFound
 	}
 	var lot service.Lot
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	err := s.retry(ctx, func() error {
+	err := s.batch(ctx, func(b *pgx.Batch) {
 		lot = service.Lot{ID: rand.Text()}
-		var b pgx.Batch
 		b.Queue("SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtextextended($1, 0))", keyID)
 		b.Queue("DELETE FROM lots WHERE key_id = $1 AND ends_at <= clock_timestamp()", keyID)
 		if returned.Lot != "" {
-			takeBack(&b, keyID, returned)
+			takeBack(b, keyID, returned)
 		}
 		if limit > 0 {
-			newLot(&b, keyID, limit, &lot)
+			newLot(b, keyID, limit, &lot)
 		}
-		return s.pool.SendBatch(ctx, &b).Close()
 	})
 	if lot.Tokens == 0 {
 		lot.ID = ""

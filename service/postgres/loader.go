@@ -12,7 +12,8 @@ import (
 // lookup.
 type loader[K comparable, V any] struct {
 	store *Store
-	query func(context.Context, []K) (map[K]V, error)
+	query func(context.Context, []K) ([]V, error)
+	key   func(V) K
 
 	mu      sync.Mutex
 	next    *load[K, V] // gathers lookups; nil if there are none
@@ -27,8 +28,8 @@ type load[K comparable, V any] struct {
 	err    error
 }
 
-func newLoader[K comparable, V any](s *Store, query func(context.Context, []K) (map[K]V, error)) *loader[K, V] {
-	return &loader[K, V]{store: s, query: query}
+func newLoader[K comparable, V any](s *Store, query func(context.Context, []K) ([]V, error), key func(V) K) *loader[K, V] {
+	return &loader[K, V]{store: s, query: query, key: key}
 }
 
 // get returns the value, or NotFound.
@@ -93,11 +94,21 @@ func (l *loader[K, V]) run() {
 
 func (l *loader[K, V]) do(load *load[K, V]) {
 	defer close(load.done)
-	ctx, cancel := l.store.bounded()
+	ctx, cancel := context.WithTimeout(l.store.ctx, l.store.timeout)
 	defer cancel()
 	keys := slices.Collect(maps.Keys(load.keys))
-	load.err = l.store.retry(ctx, func() (err error) {
-		load.values, err = l.query(ctx, keys)
+	load.err = l.store.retry(ctx, func() error {
+		list, err := l.query(ctx, keys)
+		load.values = index(list, l.key)
 		return err
 	})
+}
+
+// index returns the values of a list by their keys.
+func index[K comparable, V any](list []V, key func(V) K) map[K]V {
+	found := make(map[K]V, len(list))
+	for _, v := range list {
+		found[key(v)] = v
+	}
+	return found
 }

@@ -39,14 +39,11 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 	if limit > 0 {
 		rowLimit = int64(limit)
 	}
-	rows, err := s.pool.Query(ctx, fmt.Sprintf(selectSummaries, slotOf(in)), in.ID, int64(min(before, math.MaxInt64)), rowLimit)
-	if err != nil {
-		return nil, s.failure(ctx, err)
+	scan := func(row pgx.CollectableRow) (m service.Summary, err error) {
+		err = scanSummary(row, &m)
+		return m, err
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (service.Summary, error) {
-		var m service.Summary
-		return m, scanSummary(row, &m)
-	})
+	list, err := query(ctx, s, scan, fmt.Sprintf(selectSummaries, slotOf(in)), in.ID, int64(min(before, math.MaxInt64)), rowLimit)
 	return list, s.failure(ctx, err)
 }
 

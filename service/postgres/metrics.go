@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -13,18 +12,14 @@ var (
 	accepting   = prometheus.NewDesc("mayfly_store_writable", "1 while the store can be written, else 0.", nil, nil)
 )
 
-// commitTimes is a histogram of how long transactions of deliveries take.
-type commitTimes struct{ prometheus.Histogram }
-
-func newCommitTimes() commitTimes {
-	return commitTimes{prometheus.NewHistogram(prometheus.HistogramOpts{
+// newCommitTimes returns a histogram of how long transactions of deliveries take.
+func newCommitTimes() prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "mayfly_store_sync_seconds",
 		Help:    "Time to sync a group of changes to disk.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
-	})}
+	})
 }
-
-func (c commitTimes) observe(d time.Duration) { c.Observe(d.Seconds()) }
 
 // Describe implements prometheus.Collector.
 func (s *Store) Describe(ch chan<- *prometheus.Desc) {

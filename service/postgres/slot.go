@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -51,41 +50,14 @@ func (s slot) suffix() string {
 // partitioned are the tables that have a partition for each slot.
 var partitioned = []string{"messages", "bodies"}
 
-// slots are the slots that this process knows to exist.
-type slots struct {
-	mu    sync.Mutex
-	known map[slot]bool
-}
-
-func (k *slots) has(s slot) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.known[s]
-}
-
-func (k *slots) add(s slot) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.known == nil {
-		k.known = make(map[slot]bool)
-	}
-	k.known[s] = true
-}
-
-func (k *slots) drop(s slot) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.known, s)
-}
-
 // ensureSlot creates the tables of a slot if they do not exist.
 func (s *Store) ensureSlot(ctx context.Context, n slot) error {
-	if s.slots.has(n) {
+	if _, known := s.slots.Load(n); known {
 		return nil
 	}
 	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error { return createSlot(ctx, tx, n) })
 	if err == nil {
-		s.slots.add(n)
+		s.slots.Store(n, true)
 	}
 	return err
 }
@@ -183,7 +155,7 @@ func (s *Store) dropSlots(ctx context.Context, now time.Time) error {
 			err = errors.Join(err, unlocked)
 		}()
 		for _, n := range over {
-			s.slots.drop(n)
+			s.slots.Delete(n)
 			if err := dropSlot(ctx, conn, n); err != nil {
 				return fmt.Errorf("drop the tables of %s: %w", strings.TrimPrefix(n.suffix(), "_"), err)
 			}
@@ -197,12 +169,8 @@ func (s *Store) dropSlots(ctx context.Context, now time.Time) error {
 }
 
 func (s *Store) slotsOver(ctx context.Context, now time.Time) ([]slot, error) {
-	rows, err := s.pool.Query(ctx, `SELECT slot FROM slots WHERE ends_at <= $1
+	return query(ctx, s, pgx.RowTo[slot], `SELECT slot FROM slots WHERE ends_at <= $1
 		AND NOT EXISTS (SELECT FROM inboxes WHERE expires_at < slots.ends_at) ORDER BY ends_at`, now.Add(-dropAfter))
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[slot])
 }
 
 // dropSlot drops the tables of a slot, or of what an interrupted call has left of them.

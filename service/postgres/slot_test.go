@@ -98,7 +98,8 @@ func TestSlotsAreCreatedAhead(t *testing.T) {
 	await(t, "the slots are created", func() bool { return count(t, s, "SELECT count(*) FROM slots") == aheadHours+aheadDays })
 	now := time.Now().Add(aheadInterval)
 	for _, life := range []time.Duration{time.Minute, 24 * time.Hour, 25 * time.Hour, 30 * 24 * time.Hour} {
-		if n := slotOf(service.Inbox{CreatedAt: now, ExpiresAt: now.Add(life)}); !s.slots.has(n) {
+		n := slotOf(service.Inbox{CreatedAt: now, ExpiresAt: now.Add(life)})
+		if _, known := s.slots.Load(n); !known {
 			t.Errorf("no slot for a lifetime of %v", life)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"mayfly/service"
 )
@@ -46,7 +47,7 @@ type Store struct {
 	pool      *pgxpool.Pool
 	log       *slog.Logger
 	timeout   time.Duration
-	slots     slots
+	slots     sync.Map // the slots that this process knows to exist
 	announcer announcer
 
 	inboxes   *loader[string, service.Inbox]
@@ -58,7 +59,7 @@ type Store struct {
 	deliveries *queue
 	committing chan struct{} // full while a committer waits for deliveries or stores them
 	counts     counts
-	commits    commitTimes
+	commits    prometheus.Histogram
 
 	ctx     context.Context // done when the store is closed
 	stop    context.CancelFunc
@@ -104,11 +105,11 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		deliveries: newQueue(), committing: make(chan struct{}, 1), commits: newCommitTimes(),
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.inboxes = newLoader(s, s.readInboxes)
-	s.addresses = newLoader(s, s.readAddresses)
-	s.keys = newLoader(s, s.readKeys)
-	s.hashes = newLoader(s, s.readHashes)
-	s.owners = newLoader(s, s.readOwners)
+	s.inboxes = newLoader(s, s.readInboxes, func(in service.Inbox) string { return in.ID })
+	s.addresses = newLoader(s, s.readAddresses, func(in service.Inbox) string { return in.Address })
+	s.keys = newLoader(s, s.readKeys, func(k service.StoredKey) string { return k.ID })
+	s.hashes = newLoader(s, s.readHashes, func(k service.StoredKey) [32]byte { return k.Hash })
+	s.owners = newLoader(s, s.readOwners, ownerKey)
 	s.announcer.init()
 	for range committers {
 		s.workers.Go(s.runCommits)
@@ -192,10 +193,22 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// bounded returns a context for an operation that several callers share. It ends when the store is
-// closed or after the timeout.
-func (s *Store) bounded() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(s.ctx, s.timeout)
+// batch makes queries for one caller, in one round trip and one transaction, and repeats them after a
+// conflict.
+func (s *Store) batch(ctx context.Context, queue func(*pgx.Batch)) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.retry(ctx, func() error {
+		var b pgx.Batch
+		queue(&b)
+		return s.pool.SendBatch(ctx, &b).Close()
+	})
+}
+
+// query returns the rows of a query.
+func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	rows, _ := s.pool.Query(ctx, sql, args...) // the rows have its error
+	return pgx.CollectRows(rows, scan)
 }
 
 // transact runs a transaction for one caller, and repeats it after a conflict.

@@ -61,10 +61,7 @@ func (s *Store) sweepInboxes(ctx context.Context, now time.Time, limit int) (ser
 
 // deleteExpired removes expired inboxes, after locking their owners like every change.
 func deleteExpired(ctx context.Context, tx pgx.Tx, now time.Time, limit int) ([]service.Inbox, error) {
-	rows, err := tx.Query(ctx, `SELECT id, key_id, expires_at FROM inboxes WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2`, now, limit)
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := tx.Query(ctx, `SELECT id, key_id, expires_at FROM inboxes WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2`, now, limit)
 	expired, err := pgx.CollectRows(rows, scanExpired)
 	if err != nil || len(expired) == 0 {
 		return nil, err
@@ -76,16 +73,13 @@ func deleteExpired(ctx context.Context, tx pgx.Tx, now time.Time, limit int) ([]
 	if _, err := tx.Exec(ctx, "SELECT FROM owners WHERE key_id = ANY($1) ORDER BY key_id FOR NO KEY UPDATE", keys); err != nil {
 		return nil, err
 	}
-	rows, err = tx.Query(ctx, `WITH gone AS (
+	rows, _ = tx.Query(ctx, `WITH gone AS (
 			DELETE FROM inboxes WHERE id = ANY($1) RETURNING id, key_id, address, expires_at
 		), free AS (
 			UPDATE addresses a SET inbox_id = NULL FROM gone WHERE a.address = gone.address AND a.inbox_id = gone.id
 		), changed AS (
 			UPDATE owners SET version = $2 WHERE key_id IN (SELECT key_id FROM gone)
 		) SELECT id, key_id, expires_at FROM gone`, ids, newVersion())
-	if err != nil {
-		return nil, err
-	}
 	return pgx.CollectRows(rows, scanExpired)
 }
 
