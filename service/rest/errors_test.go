@@ -155,6 +155,38 @@ func TestBodyAtItsLimit(t *testing.T) {
 	}
 }
 
+// What is left of an answer after the buffer of net/http is written by itself, however short it is.
+func TestEndsOfAnswers(t *testing.T) {
+	t.Parallel()
+	const buffer = 4 << 10
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Enterprise)
+	in := srv.newInbox(t, key)
+	read := func(length int) (answer int) {
+		t.Helper()
+		text := strings.Repeat("x", length)
+		srv.deliver(t, in.Email, "Subject: a\r\n\r\n"+text)
+		id := get[messages](t, srv, key, in.path()+"/messages?limit=1").Messages[0].ID
+		c, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "GET %s/messages/%s HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nConnection: close\r\n\r\n", in.path(), id, key)
+		all, err := io.ReadAll(c)
+		if err != nil || !strings.Contains(string(all), text) || !strings.HasSuffix(string(all), "}\n") {
+			t.Fatalf("%v, %d bytes", err, len(all))
+		}
+		return len(all)
+	}
+	none := 3000 - read(3000) + buffer // the text for which nothing is left
+	for left := range 20 {
+		if n := read(none + left); n != buffer+left {
+			t.Errorf("the answer has %d bytes", n)
+		}
+	}
+}
+
 // A malformed request is answered in the envelope too, and its connection is closed.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()

@@ -57,7 +57,7 @@ func (c *envelopeConn) Write(b []byte) (int, error) {
 // plainError parses an answer that net/http sends by itself; ok is false for any other.
 func plainError(b []byte) (status int, message string, ok bool) {
 	const version = "HTTP/1.1 "
-	if len(b) < len(version) || b[len(version)] < '4' { // nearly every answer
+	if len(b) <= len(version) || b[len(version)] < '4' { // nearly every answer
 		return 0, "", false
 	}
 	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
