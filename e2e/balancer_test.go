@@ -44,6 +44,7 @@ func TestDocsLoadBalancer(t *testing.T) {
 
 	m := newMachine(t)
 	m.write("haproxy.cfg", here.Replace(configs[0]))
+	m.mustExec(m.home, "haproxy", "-c", "-f", m.write("primary.cfg", configs[1]))
 	t.Cleanup(func() {
 		for _, pid := range started(t, m) {
 			_ = syscall.Kill(pid, syscall.SIGTERM) // one of them was killed

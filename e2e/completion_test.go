@@ -66,14 +66,13 @@ func (s *shell) completes(typed, want string) {
 // Without the package bash-completion, and with it.
 func TestBashCompletesWithItsPackage(t *testing.T) {
 	t.Parallel()
-	const file = "/usr/share/bash-completion/bash_completion"
-	if _, err := os.Stat(file); err != nil {
+	if _, err := os.Stat(bashCompletion); err != nil {
 		t.Skip("bash-completion is missing; to run it: apt-get install bash-completion && go test ./e2e -run ", t.Name())
 	}
 	m, _ := machineWithService(t)
 	m.mustRun("new", "--username", "quiet-otter+sign.up")
 	s := m.shell("bash")
-	s.mustRun(". " + file)
+	s.mustRun(". " + bashCompletion)
 	s.mustRun("source <(mayfly completion bash)")
 	s.completesAll()
 }

@@ -13,8 +13,8 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// program is the path of the one binary that all tests run.
-var program string
+// program is the path of the one binary that all tests run: that of MAYFLY_BIN, else one built here.
+var program = os.Getenv("MAYFLY_BIN")
 
 func TestMain(m *testing.M) {
 	if command := os.Getenv(appVariable); command != "" {
@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 }
 
 func buildAndRun(m *testing.M) int {
+	if program != "" {
+		return pgtest.Run(m)
+	}
 	dir, err := os.MkdirTemp("", "mayfly-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -37,6 +37,12 @@ func (m *machine) serveWith(program, store string, args ...string) *server {
 	args = append([]string{"serve", "--http", "127.0.0.1:0", "--smtp", "127.0.0.1:0", "--store", store, "--domains", "mail.test"}, args...)
 	cmd := exec.Command(program, args...)
 	cmd.Env, cmd.Dir = m.environ, m.home
+	return m.startServer(cmd, store)
+}
+
+// startServer starts a service with a command.
+func (m *machine) startServer(cmd *exec.Cmd, store string) *server {
+	m.t.Helper()
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		m.t.Fatal(err)

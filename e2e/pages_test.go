@@ -1,0 +1,382 @@
+//go:build unix
+
+package e2e
+
+import (
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mayfly/api/apitest"
+	"mayfly/service/postgres/pgtest"
+)
+
+// All code in README.md and in the pages of docs is run. TestPages runs the indented blocks, but for the commands in these
+// tables; the fenced ones are each in one of them, by page and language, and by section where a test takes that alone.
+
+// testedBy are the tests that take code from the page.
+var testedBy = map[string]func(*testing.T){
+	"README.md: mayfly key set --base-url https://api.example":         TestDocsHostedService,
+	"README.md: mayfly --base-url https://api.example":                 TestDocsHostedService,
+	"ci.md: mayfly exec --env SMTP_ADDR={smtp} -- sh signup.sh":        TestDocsShellScript,
+	"ci.md: mayfly exec --env SMTP_ADDR={smtp} -- npx playwright test": TestDocsCodes,
+	"ci.md, A shell script: sh":                                        TestDocsShellScript,
+	"ci.md, GitHub Actions: yaml":                                      TestDocsJobs,
+	"ci.md, GitLab: yaml":                                              TestDocsJobs,
+	"ci.md, Playwright: ts":                                            TestDocsCodes,
+	"ci.md, pytest: python":                                            TestDocsCodes,
+	"ci.md, Go: go":                                                    TestDocsCodes,
+	"mcp.md: json":                                                     TestTheLinesForMCPClients,
+	"mcp.md: toml":                                                     TestTheLinesForMCPClients,
+	"scale.md: sh":                                                     TestDocsLoadBalancer,
+	"scale.md: haproxy":                                                TestDocsLoadBalancer,
+	"service.md: yaml":                                                 TestCompose,
+}
+
+// notRun says why code is not run by these tests.
+var notRun = map[string]string{
+	"README.md: go run .":                              "the tests build and run the same program",
+	"README.md: go test ./...":                         "it runs this test",
+	"ci.md: npm install --save-dev @mayfly/playwright": "needs a registry: clients/js/test installs the package from its file",
+	"ci.md: pip install ./clients/python":              "clients/python/test builds and installs it",
+	"scale.md: MAYFLY_GROWTH=10000000 MAYFLY_TEST_POSTGRES=postgres://… go test ./service/postgres -run '^$' -bench Growth -benchtime 1x -timeout 0": "takes hours",
+	"service.md: apt install ./mayfly_*_amd64.deb":                                                          ".ci/run installs the package, and packaging/testdata/lifecycle.sh does",
+	"service.md: editor /etc/mayfly/serve.toml":                                                             "lifecycle.sh edits it",
+	"service.md: systemctl enable --now mayfly":                                                             "needs systemd as the first process: lifecycle.sh does what the unit says",
+	"service.md: runuser -u mayfly -- mayfly admin key create --plan dev --name ci --store /var/lib/mayfly": "needs the service of the package: lifecycle.sh runs it there",
+	"service.md: CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -trimpath -o dist/amd64 .":                  "packaging/release makes the image",
+	"service.md: CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -o dist/arm64 .":                  "packaging/release makes the image",
+	`service.md: go -C packaging/image run . --out "$PWD/dist/image" "$PWD"/dist/a*64`:                      "packaging/release makes the image",
+	"testcontainers.md: go":   "needs Docker",
+	"testcontainers.md: java": "needs Docker",
+	"testcontainers.md: ts":   "needs Docker",
+}
+
+// before prepares, in the shell, what the block with a command needs.
+var before = map[string]string{
+	"README.md: mayfly new":        mailComes,
+	"ci.md: address=$(mayfly new)": mailComes + "./mail ada@acme.example 482913\n",
+	"scale.md: mayfly admin store copy --from /var/lib/mayfly --to postgres://mayfly@127.0.0.1/mayfly": aStore,
+	"service.md: mayfly admin backup DIR --store /var/lib/mayfly": aStore + `
+mayfly() { # what is restored was lost
+	[ "$2" != restore ] || rm -r "$STORE"
+	command mayfly "$@"
+}
+`,
+	"service.md: mayfly admin store check /var/lib/mayfly": aStore,
+}
+
+const (
+	aStore = "mayfly admin key create --plan dev --store \"$STORE\"\n"
+	// mailComes for each inbox that is made, and as long as inboxes are followed.
+	mailComes = `
+mayfly() {
+	case $1 in
+	new)
+		address=$(command mayfly "$@")
+		./mail "$address" 482913
+		echo "$address" ;;
+	watch)
+		while ./mail "$address" 482913; do :; done &
+		command mayfly "$@" | head -n 1
+		kill $! ;;
+	*) command mayfly "$@" ;;
+	esac
+}
+`
+)
+
+// standIns take the place of programs that a machine may not have.
+var standIns = map[string]string{
+	"npm":    `[ "$*" = test ]`,
+	"jq":     "exec cat",
+	"claude": `case "$*" in *" -- "*) while [ "$1" != -- ]; do shift; done; shift; exec "$@" </dev/null ;; esac`,
+}
+
+// TestPages goes through each page on a machine, as a reader would.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	named := map[string]bool{}
+	for _, page := range pages(t) {
+		var blocks []block
+		for _, b := range readBlocks(t, page) {
+			if b = b.leaveOut(t, named); len(b.commands) > 0 || b.config() {
+				blocks = append(blocks, b)
+			}
+		}
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			if page == "scale.md" {
+				pgtest.Programs(t)
+			}
+			p := newReader(t, page)
+			for _, b := range blocks {
+				p.follow(b)
+			}
+		})
+	}
+	checkNamed(t, named, testedBy)
+	checkNamed(t, named, notRun)
+	checkNamed(t, named, before)
+}
+
+func checkNamed[V any](t *testing.T, named map[string]bool, rows map[string]V) {
+	t.Helper()
+	for row := range rows {
+		if !named[row] {
+			t.Errorf("this is not in the pages any more: %s", row)
+		}
+	}
+}
+
+// pages returns README.md and the names of the files in docs.
+func pages(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob("../docs/*.md")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("docs has %q, %v", found, err)
+	}
+	names := []string{"../README.md"}
+	for _, path := range found {
+		names = append(names, filepath.Base(path))
+	}
+	return names
+}
+
+// block is a block of code in a page.
+type block struct {
+	page, section, language string // there is no language for indented blocks
+	text                    string
+	commands                []command // of a shell, for indented blocks
+}
+
+// command is a line of a page, or several that backslashes connect: as it is, and without that and a comment.
+type command struct{ lines, name string }
+
+// config reports whether the block is from config.toml.
+func (b block) config() bool { return b.language == "" && strings.HasPrefix(b.text, "[") }
+
+// readBlocks returns the blocks of code in a page. Fenced ones without a language are something else.
+func readBlocks(t *testing.T, file string) []block {
+	t.Helper()
+	var found []block
+	b, fenced := block{page: filepath.Base(file)}, false
+	end := func() {
+		if strings.TrimSpace(b.text) != "" && (b.language != "" || !fenced) {
+			b.text = strings.TrimSpace(b.text) + "\n"
+			found = append(found, b)
+		}
+		b.text, b.language, fenced = "", "", false
+	}
+	for line := range strings.Lines(page(t, file) + "\n") {
+		inside, indented := strings.CutPrefix(line, "    ")
+		language, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && fenced:
+			end()
+		case fence:
+			end()
+			b.language, fenced = strings.TrimSpace(language), true
+		case fenced:
+			b.text += line
+		case indented:
+			b.text += inside
+		case strings.TrimSpace(line) == "":
+			b.text += "\n"
+		default:
+			end()
+			if title, ok := strings.CutPrefix(line, "## "); ok {
+				b.section = strings.TrimSpace(title)
+			}
+		}
+	}
+	end()
+	for i, b := range found {
+		if b.language == "" && !b.config() {
+			found[i].commands = readCommands(b.text)
+		}
+	}
+	return found
+}
+
+var (
+	// safe are the commands that may be run as they are found.
+	safe         = regexp.MustCompile(`^(\w+=\$\()?(mayfly|claude|createuser|createdb)\b`)
+	commandLines = regexp.MustCompile(`(?:.*\\\n)*.+\n`)
+	continuation = regexp.MustCompile(`\\\n\s*`)
+	comment      = regexp.MustCompile(`\s+# .*`)
+)
+
+func readCommands(text string) (all []command) {
+	for _, lines := range commandLines.FindAllString(text, -1) {
+		name := comment.ReplaceAllString(continuation.ReplaceAllString(lines, ""), "")
+		all = append(all, command{lines, strings.TrimSpace(name)})
+	}
+	return all
+}
+
+// leaveOut returns the block without what the tables name. A fenced block must be named.
+func (b block) leaveOut(t *testing.T, named map[string]bool) block {
+	t.Helper()
+	out := func(rows ...string) bool {
+		for _, row := range rows {
+			if testedBy[row] != nil || notRun[row] != "" {
+				named[row] = true
+				return true
+			}
+		}
+		return false
+	}
+	if b.language != "" && !out(b.page+": "+b.language, b.page+", "+b.section+": "+b.language) {
+		t.Errorf("nothing runs the block of %s in %q of %s: name the test that does, or why none can, in pages_test.go",
+			b.language, b.section, b.page)
+	}
+	var left []command
+	for _, c := range b.commands {
+		named[b.page+": "+c.name] = before[b.page+": "+c.name] != ""
+		switch {
+		case out(b.page + ": " + c.name):
+		case safe.MatchString(c.name):
+			left = append(left, c)
+		default:
+			t.Errorf("nothing runs %q in %s: name the test that does, or why none can, in pages_test.go", c.name, b.page)
+		}
+	}
+	b.commands = left
+	return b
+}
+
+// reader is somebody who does what a page says.
+type reader struct {
+	project
+	here *strings.Replacer // what is elsewhere on this machine
+}
+
+func newReader(t *testing.T, page string) reader {
+	t.Helper()
+	p := newProject(t)
+	p.useFreePorts()
+	for name, script := range standIns {
+		p.machine = p.withProgram(name, script)
+	}
+	p.write("mail", "#!/bin/sh\n"+appVariable+"=mail exec "+thisProgram(t)+" \"$@\"\n")
+	p.write("run-tests", "#!/bin/sh\n[ -n \"$SMTP_ADDR\" ]\n")
+	p.write("template.html", "<h1>Hello</h1>")
+	p.write("mail.eml", signup("ada@acme.example"))
+	store := filepath.Join(p.home, "store")
+	p.machine = p.with("STORE=" + store)
+	renamed := []string{
+		"/var/lib/mayfly", store, "/srv/new", filepath.Join(p.home, "new"), "ADDRESS", `"$address"`, "https://api.example", `"$MAYFLY_BASE_URL"`,
+		"--smtp :25 ", "--smtp 127.0.0.1:0 ", "127.0.0.1:2525", "127.0.0.1:0", "127.0.0.1:8425", "127.0.0.1:0",
+	}
+	if page == "scale.md" {
+		renamed = append(renamed, "@127.0.0.1/", "@"+p.usePostgres()+"/")
+	}
+	return reader{p, strings.NewReplacer(renamed...)}
+}
+
+// usePostgres gives the commands of PostgreSQL a server, and returns its address.
+func (p *project) usePostgres() string {
+	p.t.Helper()
+	u, err := url.Parse(pgtest.Database(p.t))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	p.machine = p.with("PATH="+pgtest.Programs(p.t)+":"+p.getenv("PATH"),
+		"PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER="+u.User.Username(), "PGPASSWORD="+password)
+	drop := exec.Command("sh", "-c", "dropdb --if-exists mayfly && dropuser --if-exists mayfly")
+	drop.Env = p.environ
+	p.t.Cleanup(func() {
+		if out, err := drop.CombinedOutput(); err != nil {
+			p.t.Errorf("%v: %s", err, out)
+		}
+	})
+	return u.Host
+}
+
+// follow runs what is in a block, which must succeed: as config.toml, or line after line in a shell. Services run until
+// the end of the block.
+func (r reader) follow(b block) {
+	r.t.Helper()
+	if b.config() {
+		m := newMachine(r.t)
+		m.write(".config/mayfly/config.toml", b.text)
+		m.mustRun("doctor")
+		return
+	}
+	var script strings.Builder
+	mails := false
+	for _, c := range b.commands {
+		script.WriteString(before[b.page+": "+c.name])
+		mails = mails || strings.HasPrefix(before[b.page+": "+c.name], mailComes)
+		if strings.HasPrefix(c.name, "mayfly serve ") {
+			r.sh(script.String(), mails)
+			script.Reset()
+			serving := r.command()
+			serving.Path, serving.Args, serving.Dir = "/bin/sh", []string{"sh", "-euc", "exec " + r.here.Replace(c.lines)}, r.dir
+			s := r.startServer(serving, "")
+			defer s.stop(syscall.SIGTERM)
+			continue
+		}
+		script.WriteString(r.here.Replace(c.lines))
+	}
+	r.sh(script.String(), mails)
+}
+
+// sh runs a script, with a service of its own if mails are to come.
+func (r reader) sh(script string, mails bool) {
+	r.t.Helper()
+	args := []string{"sh", "-euxc", script}
+	if mails {
+		args = append([]string{program, "exec", "--env", "SMTP_ADDR={smtp}", "--"}, args...)
+	}
+	r.t.Logf("%s", r.mustExec(r.dir, args[0], args[1:]...))
+}
+
+// The key for a hosted service is kept in the keyring of the session, where the application finds it.
+func TestDocsHostedService(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"dbus-run-session", "gnome-keyring-daemon"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip("needs a keyring; to run it: apt-get install dbus gnome-keyring && go test ./e2e -run ", t.Name())
+		}
+	}
+	m, _ := machineWithService(t)
+	runtime, err := os.MkdirTemp("", "run") // short: the names of sockets are
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(runtime) })
+	url := m.getenv("MAYFLY_BASE_URL")
+	m = m.with("MAYFLY_BASE_URL=", "MAYFLY_API_KEY=", "XDG_RUNTIME_DIR="+runtime, "PATH="+filepath.Dir(program)+":"+m.getenv("PATH"))
+	script := "echo -n pw | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null\n"
+	for _, b := range readBlocks(t, "../README.md") {
+		if strings.HasPrefix(b.text, "mayfly key set --base-url") {
+			script += strings.ReplaceAll(b.text, "https://api.example", url)
+		}
+	}
+	cmd := m.command()
+	cmd.Args = []string{"dbus-run-session", "--", "sh", "-euc", script}
+	if cmd.Path, err = exec.LookPath(cmd.Args[0]); err != nil {
+		t.Fatal(err)
+	}
+	s := startInTerminal(t, cmd)
+	s.waitFor("API key for")
+	s.typeKeys(apitest.Key + "\r")
+	s.waitFor("n new")
+	s.typeKeys("n")
+	s.waitFor("@" + apitest.Domain)
+	s.typeKeys("q")
+	if status := s.exitStatus(); status != 0 {
+		t.Errorf("status %d: %s", status, s.text())
+	}
+	if left, err := filepath.Glob(filepath.Join(m.home, ".config/mayfly/*key*")); err != nil || len(left) > 0 {
+		t.Errorf("the key is in %q, %v", left, err)
+	}
+}
