@@ -3,6 +3,7 @@ package smtp
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,13 +19,8 @@ const (
 // splitCommand splits a command line into the verb, in upper case, and its argument. White space at
 // the end is ignored.
 func splitCommand(line []byte) (verb, arg string) {
-	line = bytes.TrimRight(line, " \t")
-	for i, c := range line {
-		if c == ' ' {
-			return upper(line[:i]), string(line[i+1:])
-		}
-	}
-	return upper(line), ""
+	word, rest, _ := bytes.Cut(bytes.TrimRight(line, " \t"), []byte(" "))
+	return upper(word), string(rest)
 }
 
 // upper returns b in upper case, without an allocation for the most common verbs.
@@ -127,10 +123,8 @@ func parseSender(s string) (string, error) {
 	if len(local) > maxSenderLocalPart || len(domain) > maxDomain || s[0] == '@' || !utf8.ValidString(s) {
 		return "", errAddress
 	}
-	for _, c := range []byte(s) {
-		if c < ' ' || c == ' ' && s[0] != '"' || c == 0x7f {
-			return "", errAddress
-		}
+	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == ' ' && s[0] != '"' || c == 0x7f }) {
+		return "", errAddress
 	}
 	return s, nil
 }
@@ -193,29 +187,21 @@ func quotedString(s string) (content, rest string, ok bool) {
 // isDotString reports whether s is a Dot-string: atoms separated by single dots. UTF-8 counts as
 // atom text (RFC 6531).
 func isDotString(s string) bool {
-	dot := true // a dot may not come here
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c == '.' {
-			if dot {
-				return false
-			}
-			dot = true
-			continue
-		}
-		if !isAtomText(c) {
+	for atom := range strings.SplitSeq(s, ".") {
+		if !isAtom(atom) {
 			return false
 		}
-		dot = false
 	}
-	return !dot
+	return true
 }
 
-func isAtomText(c byte) bool {
-	return c >= 0x80 || isAlphanumeric(c) || strings.IndexByte("!#$%&'*+-/=?^_`{|}~", c) >= 0
+func isAtom(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+		return c < utf8.RuneSelf && !isAlphanumeric(c) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", c)
+	})
 }
 
-func isAlphanumeric(c byte) bool {
+func isAlphanumeric(c rune) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
@@ -232,10 +218,8 @@ func isDomain(s string) bool {
 		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
 			return false
 		}
-		for i := 0; i < len(label); i++ {
-			if c := label[i]; c < 0x80 && !isAlphanumeric(c) && c != '-' && c != '_' {
-				return false
-			}
+		if strings.ContainsFunc(label, func(c rune) bool { return c < utf8.RuneSelf && !isAlphanumeric(c) && c != '-' && c != '_' }) {
+			return false
 		}
 	}
 	return true
@@ -246,12 +230,7 @@ func isAddressLiteral(s string) bool {
 	if len(s) < 3 || s[len(s)-1] != ']' {
 		return false
 	}
-	for _, c := range []byte(s[1 : len(s)-1]) {
-		if !isAlphanumeric(c) && c != '.' && c != ':' && c != '-' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s[1:len(s)-1], func(c rune) bool { return !isAlphanumeric(c) && c != '.' && c != ':' && c != '-' })
 }
 
 // parseParams parses the ESMTP parameters that follow a path, each after at least one space.
@@ -269,10 +248,8 @@ func parseParams(s string) ([]param, error) {
 			return nil, errSyntax
 		}
 		keyword = strings.ToUpper(keyword)
-		for _, p := range params {
-			if p.keyword == keyword {
-				return nil, errDuplicate
-			}
+		if slices.ContainsFunc(params, func(p param) bool { return p.keyword == keyword }) {
+			return nil, errDuplicate
 		}
 		params = append(params, param{keyword, value, hasValue})
 	}
@@ -281,40 +258,23 @@ func parseParams(s string) ([]param, error) {
 
 // isKeyword reports whether s is an esmtp-keyword.
 func isKeyword(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if !isAlphanumeric(s[i]) && (i == 0 || s[i] != '-') {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(c rune) bool { return !isAlphanumeric(c) && c != '-' })
 }
 
 // isParamValue reports whether s is an esmtp-value.
 func isParamValue(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c <= ' ' || c == '=' || c == 0x7f {
-			return false
-		}
-	}
-	return s != "" && utf8.ValidString(s)
+	return s != "" && utf8.ValidString(s) && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c == '=' || c == 0x7f })
 }
 
 // parseSize parses a SIZE value or a BDAT chunk size: 1 to 20 digits. It is at most 2^62, whatever
 // they say.
 func parseSize(s string) (int64, bool) {
-	if s == "" || len(s) > 20 {
+	// Of a number out of range, ParseUint returns the largest that is in it.
+	n, err := strconv.ParseUint(s, 10, 64)
+	if len(s) > 20 || err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, false
 	}
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n > 1<<62 {
-		n = 1 << 62
-	}
-	return n, true
+	return int64(min(n, 1<<62)), true
 }
 
 // parseBDAT parses the argument of BDAT: a chunk size and, for the final chunk, LAST (RFC 3030).
@@ -331,24 +291,11 @@ func parseBDAT(arg string) (size int64, last, ok bool) {
 }
 
 func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(c rune) bool { return c >= utf8.RuneSelf })
 }
 
 // isGreetingName reports whether s is accepted after HELO or EHLO. Clients give themselves all
 // sorts of names, and nothing depends on them.
 func isGreetingName(s string) bool {
-	if s == "" || len(s) > maxDomain {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] <= ' ' || s[i] == 0x7f {
-			return false
-		}
-	}
-	return true
+	return s != "" && len(s) <= maxDomain && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c == 0x7f })
 }

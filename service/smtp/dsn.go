@@ -40,12 +40,3 @@ func isXtext(s string, limit int) bool {
 }
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'A' <= c && c <= 'F' }
-
-func isAtom(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if !isAtomText(s[i]) {
-			return false
-		}
-	}
-	return s != ""
-}
