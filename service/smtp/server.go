@@ -32,43 +32,45 @@ type Server struct {
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
 	conns     map[*conn]struct{}
-	clients   map[netip.Prefix]*client // those with connections
-	keys      map[string]*tenant       // API keys with messages in flight, by ID
-	running   sync.WaitGroup           // connections
+	clients   map[netip.Prefix]*party // those with connections
+	keys      map[string]*party       // API keys with messages in flight, by ID
+	running   sync.WaitGroup          // connections
 }
 
-// client is what the connections from one address share.
-type client struct {
-	connections int
-	share       share
+// party is the connections from one address, or the messages for one API key, and what they share.
+type party struct {
+	members int
+	share   share
 }
 
-// tenant is what the messages for one API key share.
-type tenant struct {
-	messages int
-	share    share
+func enter[K comparable](parties map[K]*party, key K) *share {
+	p := parties[key]
+	if p == nil {
+		p = &party{}
+		parties[key] = p
+	}
+	p.members++
+	return &p.share
+}
+
+func leave[K comparable](parties map[K]*party, key K) {
+	p := parties[key]
+	if p.members--; p.members == 0 {
+		delete(parties, key)
+	}
 }
 
 // enterKey returns the share of the messages in flight for a key, until leaveKey.
 func (s *Server) enterKey(id string) *share {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.keys[id]
-	if t == nil {
-		t = &tenant{}
-		s.keys[id] = t
-	}
-	t.messages++
-	return &t.share
+	return enter(s.keys, id)
 }
 
 func (s *Server) leaveKey(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.keys[id]
-	if t.messages--; t.messages == 0 {
-		delete(s.keys, id)
-	}
+	leave(s.keys, id)
 }
 
 // New returns a server. The error says which options are wrong.
@@ -85,8 +87,8 @@ func New(svc Service, o Options) (*Server, error) {
 		unavailable: rate.Sometimes{Interval: time.Minute},
 		listeners:   make(map[net.Listener]struct{}),
 		conns:       make(map[*conn]struct{}),
-		clients:     make(map[netip.Prefix]*client),
-		keys:        make(map[string]*tenant),
+		clients:     make(map[netip.Prefix]*party),
+		keys:        make(map[string]*party),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s, nil
@@ -195,16 +197,10 @@ func (s *Server) join(c *conn, address netip.Prefix) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if address.IsValid() {
-		from := s.clients[address]
-		if from == nil {
-			from = &client{}
-			s.clients[address] = from
-		}
-		if from.connections >= s.options.MaxConnectionsPerAddress {
+		if from := s.clients[address]; from != nil && from.members >= s.options.MaxConnectionsPerAddress {
 			return false
 		}
-		from.connections++
-		c.address, c.share = address, &from.share
+		c.address, c.share = address, enter(s.clients, address)
 	}
 	s.count.sessions.Add(1)
 	return true
@@ -216,11 +212,7 @@ func (s *Server) unregister(c *conn) {
 	defer s.mu.Unlock()
 	delete(s.conns, c)
 	if c.address.IsValid() {
-		if from := s.clients[c.address]; from.connections == 1 {
-			delete(s.clients, c.address)
-		} else {
-			from.connections--
-		}
+		leave(s.clients, c.address)
 	}
 }
 
