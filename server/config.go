@@ -66,22 +66,9 @@ type Config struct {
 	HTTPCert, HTTPKey string // PEM files for HTTPS, read again when they change
 	SMTPCert, SMTPKey string // likewise for STARTTLS and SMTPS
 
-	// Limits of the SMTP server.
-	MaxMessageBytes          int64         // of a message
-	MaxRecipients            int           // of a message
-	MaxCommandLine           int           // octets of a command line
-	MaxTextLine              int           // octets of a line of a message
-	MaxErrors                int           // bad commands in a session
-	MaxMessages              int           // messages in a connection
-	MaxConnections           int           // default 2,048, at most a quarter of the open files
-	MaxConnectionsPerAddress int           // at a time, from one address
-	MaxInFlightBytes         int64         // of messages not yet stored, over all connections
-	IdleTimeout              time.Duration // without an octet from the client
-	SessionTimeout           time.Duration // of a whole session
-
-	// MaxGuesses is how many unknown recipients, and how many wrong API keys, one address can try in a
-	// minute. 0: any number.
-	MaxGuesses int
+	// Limits of the SMTP server. By default, MaxConnections is at most a quarter of the open files.
+	// MaxGuesses also limits the wrong API keys from an address in a minute.
+	smtp.Limits
 
 	// Limits of the REST API.
 	MaxWait time.Duration // longest time that a request is held
@@ -218,21 +205,10 @@ func (c Config) Check() error {
 // smtpOptions returns the options of the SMTP server without its certificate.
 func (c Config) smtpOptions() smtp.Options {
 	return smtp.Options{
-		Hostname:                 c.Hostname,
-		AuthAny:                  c.SMTPAuthAny,
-		MaxMessageBytes:          c.MaxMessageBytes,
-		MaxRecipients:            c.MaxRecipients,
-		MaxCommandLine:           c.MaxCommandLine,
-		MaxTextLine:              c.MaxTextLine,
-		MaxErrors:                c.MaxErrors,
-		MaxGuesses:               c.MaxGuesses,
-		MaxMessages:              c.MaxMessages,
-		MaxConnections:           c.MaxConnections,
-		MaxConnectionsPerAddress: c.MaxConnectionsPerAddress,
-		MaxInFlightBytes:         c.MaxInFlightBytes,
-		IdleTimeout:              c.IdleTimeout,
-		SessionTimeout:           c.SessionTimeout,
-		Log:                      c.Log,
+		Hostname: c.Hostname,
+		AuthAny:  c.SMTPAuthAny,
+		Limits:   c.Limits,
+		Log:      c.Log,
 	}
 }
 

@@ -118,24 +118,22 @@ func TestAcceptedMailSurvivesAStop(t *testing.T) {
 
 func TestCheckReportsAllFaults(t *testing.T) {
 	t.Parallel()
-	err := server.Config{
-		HTTP:        "nowhere",
-		SMTP:        "127.0.0.1:99999",
-		Metrics:     "x",
-		Store:       "mysql://host/db",
-		Domains:     []string{"One.test", "a_b", "two.test", "two.test"},
-		CatchAll:    true,
-		HTTPCert:    "cert.pem",
-		SMTPCert:    "none.pem",
-		SMTPKey:     "none.pem",
-		MaxErrors:   -1,
-		IdleTimeout: -time.Second,
-		Balancers:   []string{"10.0.0.0/8", "somewhere", "10.0.0.0/99"},
+	faulty := server.Config{
+		HTTP:      "nowhere",
+		SMTP:      "127.0.0.1:99999",
+		Metrics:   "x",
+		Store:     "mysql://host/db",
+		Domains:   []string{"One.test", "a_b", "two.test", "two.test"},
+		CatchAll:  true,
+		HTTPCert:  "cert.pem",
+		SMTPCert:  "none.pem",
+		SMTPKey:   "none.pem",
+		Balancers: []string{"10.0.0.0/8", "somewhere", "10.0.0.0/99"},
 
-		MaxCommandLine:   100,
-		Hostname:         "a b",
-		MaxInFlightBytes: 20 << 20,
-	}.Check()
+		Hostname: "a b",
+	}
+	faulty.MaxErrors, faulty.MaxCommandLine, faulty.MaxInFlightBytes, faulty.IdleTimeout = -1, 100, 20<<20, -time.Second
+	err := faulty.Check()
 	if err == nil {
 		t.Fatal("no fault is found")
 	}

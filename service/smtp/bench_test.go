@@ -22,7 +22,7 @@ func BenchmarkIngest(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s, err := New(discard{}, Options{MaxMessages: 1 << 40})
+			s, err := New(discard{}, Options{Limits: Limits{MaxMessages: 1 << 40}})
 			if err != nil {
 				b.Fatal(err)
 			}

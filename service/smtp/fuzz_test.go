@@ -144,7 +144,7 @@ func FuzzSession(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		svc := &everyone{}
-		s, err := New(svc, Options{Hostname: "mx.test", AuthAny: true, MaxMessageBytes: 10_000})
+		s, err := New(svc, Options{Hostname: "mx.test", AuthAny: true, Limits: Limits{MaxMessageBytes: 10_000}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,14 +45,8 @@ type Service interface {
 	Deliver(ctx context.Context, d service.Delivery) error
 }
 
-// Options are the settings of a Server. A zero field stands for its default.
-type Options struct {
-	Hostname string // name of the server; default: the machine's
-
-	TLS *tls.Config // for ServeTLS and STARTTLS, which is not offered without it
-
-	AuthAny bool // offer AUTH and accept any login; else AUTH is not offered
-
+// Limits are the limits of a Server. A zero field stands for its default.
+type Limits struct {
 	MaxMessageBytes          int64         // of a message; default 25 MiB
 	MaxRecipients            int           // of a message, or refused in a session; default 100
 	MaxCommandLine           int           // octets of a command line with its CRLF; default 2,048
@@ -69,6 +63,17 @@ type Options struct {
 	// connections. Those from one address, and those for one API key, can use as much of it as they
 	// leave free. Default 256 MiB.
 	MaxInFlightBytes int64
+}
+
+// Options are the settings of a Server. A zero field stands for its default.
+type Options struct {
+	Hostname string // name of the server; default: the machine's
+
+	TLS *tls.Config // for ServeTLS and STARTTLS, which is not offered without it
+
+	AuthAny bool // offer AUTH and accept any login; else AUTH is not offered
+
+	Limits
 
 	Log *slog.Logger // a line per session at debug; default: none
 }

@@ -473,7 +473,7 @@ func TestConversations(t *testing.T) {
 
 func TestExtensions(t *testing.T) {
 	t.Parallel()
-	_, address := serve(t, &inboxes{}, Options{AuthAny: true, MaxMessageBytes: 1000})
+	_, address := serve(t, &inboxes{}, Options{AuthAny: true, Limits: Limits{MaxMessageBytes: 1000}})
 	c, err := netsmtp.Dial(address)
 	if err != nil {
 		t.Fatal(err)
@@ -677,7 +677,7 @@ func TestChunks(t *testing.T) {
 func TestRefusedChunksAreRead(t *testing.T) {
 	t.Parallel()
 	svc := &inboxes{}
-	_, address := serve(t, svc, Options{MaxMessageBytes: 100, MaxErrors: 50})
+	_, address := serve(t, svc, Options{Limits: Limits{MaxMessageBytes: 100, MaxErrors: 50}})
 	c := dial(t, address)
 	c.expect("220")
 	c.send("EHLO me\r\nBDAT 6\r\nQUIT\r\nMAIL FROM:<x@y.test>\r\nBDAT 6 LAST\r\nQUIT\r\n")
@@ -792,7 +792,7 @@ func TestLogin(t *testing.T) {
 func TestMessageSizeLimit(t *testing.T) {
 	t.Parallel()
 	svc := &inboxes{}
-	s, address := serve(t, svc, Options{MaxMessageBytes: 1000})
+	s, address := serve(t, svc, Options{Limits: Limits{MaxMessageBytes: 1000}})
 	c := dial(t, address)
 	c.expect("220")
 	c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test> SIZE=1001\n< 552 5.3.4\nMAIL FROM:<x@y.test> SIZE=1000\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354")
@@ -813,7 +813,7 @@ func TestMessageSizeLimit(t *testing.T) {
 func TestRecipientLimit(t *testing.T) {
 	t.Parallel()
 	svc := &inboxes{}
-	_, address := serve(t, svc, Options{MaxRecipients: 2})
+	_, address := serve(t, svc, Options{Limits: Limits{MaxRecipients: 2}})
 	c := dial(t, address)
 	c.expect("220")
 	c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nRCPT TO:<b@box.test>\n< 250\nRCPT TO:<c@box.test>\n< 452 4.5.3\nDATA\n< 354\nx\n.\n< 250")
@@ -826,7 +826,7 @@ func TestRecipientLimit(t *testing.T) {
 
 func TestCommandLineLimit(t *testing.T) {
 	t.Parallel()
-	_, address := serve(t, &inboxes{}, Options{MaxCommandLine: 1000})
+	_, address := serve(t, &inboxes{}, Options{Limits: Limits{MaxCommandLine: 1000}})
 	c := dial(t, address)
 	c.expect("220")
 	c.send("NOOP " + strings.Repeat("x", 1000-7) + "\r\n")
@@ -839,7 +839,7 @@ func TestCommandLineLimit(t *testing.T) {
 func TestTextLineLimit(t *testing.T) {
 	t.Parallel()
 	svc := &inboxes{}
-	s, address := serve(t, svc, Options{MaxTextLine: 1000})
+	s, address := serve(t, svc, Options{Limits: Limits{MaxTextLine: 1000}})
 	c := dial(t, address)
 	c.envelope()
 	c.send("DATA\r\n")
@@ -910,7 +910,7 @@ func TestLongLinesCostNoMemory(t *testing.T) { // not parallel: it counts what t
 
 func TestErrorLimit(t *testing.T) {
 	t.Parallel()
-	s, address := serve(t, &inboxes{}, Options{MaxErrors: 3})
+	s, address := serve(t, &inboxes{}, Options{Limits: Limits{MaxErrors: 3}})
 	c := dial(t, address)
 	c.expect("220")
 	c.run("ONE\n< 500\nTWO\n< 500\nTHREE\n< 500\n< 421 4.7.0")
@@ -923,7 +923,7 @@ func TestErrorLimit(t *testing.T) {
 func TestMessagesPerConnectionLimit(t *testing.T) {
 	t.Parallel()
 	svc := &inboxes{}
-	_, address := serve(t, svc, Options{MaxMessages: 2})
+	_, address := serve(t, svc, Options{Limits: Limits{MaxMessages: 2}})
 	c := dial(t, address)
 	c.expect("220")
 	c.run("EHLO me\n< 250")
@@ -944,8 +944,8 @@ func TestConnectionLimits(t *testing.T) {
 		options Options
 		reason  Reason
 	}{
-		{"in all", Options{MaxConnections: 2}, Connections},
-		{"per address", Options{MaxConnectionsPerAddress: 2}, PerAddress},
+		{"in all", Options{Limits: Limits{MaxConnections: 2}}, Connections},
+		{"per address", Options{Limits: Limits{MaxConnectionsPerAddress: 2}}, PerAddress},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, address := serve(t, &inboxes{}, test.options)
@@ -974,7 +974,7 @@ func TestSilentConnectionIsTurnedAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener()
-		serveOn(t, l, &inboxes{}, Options{MaxConnections: 1})
+		serveOn(t, l, &inboxes{}, Options{Limits: Limits{MaxConnections: 1}})
 		newClient(t, l.dial()).expect("220")
 		_, silent := net.Pipe()
 		l.conns <- headed{silent}
@@ -1004,7 +1004,7 @@ func TestGuessesOfRecipients(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener()
-		s := serveOn(t, l, &inboxes{}, Options{MaxGuesses: 60})
+		s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{MaxGuesses: 60}})
 		ask := func(client byte, to, want string) {
 			t.Helper()
 			nc, far := net.Pipe()
@@ -1060,7 +1060,7 @@ func TestMemoryInFlightLimit(t *testing.T) {
 // that many.
 func testMemoryInFlight(t *testing.T, l net.Listener, connect func() net.Conn, room int) {
 	svc := &inboxes{hold: make(chan struct{})}
-	s := serveOn(t, l, svc, Options{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 160 << 10})
+	s := serveOn(t, l, svc, Options{Limits: Limits{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 160 << 10}})
 	var waiting []*peer
 	store := func() {
 		c := newClient(t, connect())
@@ -1100,7 +1100,7 @@ func testMemoryInFlight(t *testing.T, l net.Listener, connect func() net.Conn, r
 func TestMemoryInFlightOfAKey(t *testing.T) {
 	t.Parallel()
 	l := newPipeListener()
-	s := serveOn(t, l, &inboxes{}, Options{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 160 << 10})
+	s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{MaxMessageBytes: 64 << 10, MaxInFlightBytes: 160 << 10}})
 	begin := func(to string) *peer {
 		c := newClient(t, l.dial())
 		c.expect("220")
@@ -1140,7 +1140,7 @@ func TestLargestMessageFitsInFlight(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int64{1, 16 << 10, 16<<10 + 1, 256 << 10, 1 << 20, 1<<20 + 1, 3 << 20} {
 		svc := &inboxes{}
-		o := Options{MaxMessageBytes: size, MaxInFlightBytes: 2 * maxBufferBytes(size), MaxTextLine: 4 << 20}
+		o := Options{Limits: Limits{MaxMessageBytes: size, MaxInFlightBytes: 2 * maxBufferBytes(size), MaxTextLine: 4 << 20}}
 		_, address := serve(t, svc, o)
 		c := dial(t, address)
 		c.envelope()
@@ -1198,7 +1198,7 @@ func TestIdleTimeout(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newPipeListener()
-				s := serveOn(t, l, &inboxes{}, Options{IdleTimeout: time.Minute})
+				s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{IdleTimeout: time.Minute}})
 				c := newClient(t, l.dial())
 				begun := time.Now()
 				c.expect("220")
@@ -1230,7 +1230,7 @@ func TestSessionTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener()
-		serveOn(t, l, &inboxes{}, Options{IdleTimeout: time.Minute, SessionTimeout: 10 * time.Minute})
+		serveOn(t, l, &inboxes{}, Options{Limits: Limits{IdleTimeout: time.Minute, SessionTimeout: 10 * time.Minute}})
 		c := newClient(t, l.dial())
 		begun := time.Now()
 		c.expect("220")
@@ -1288,7 +1288,7 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipeListener()
-		s := serveOn(t, l, &inboxes{}, Options{IdleTimeout: time.Minute})
+		s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{IdleTimeout: time.Minute}})
 		l.dial()
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -1443,8 +1443,8 @@ func TestSTARTTLS(t *testing.T) {
 func TestOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, o := range []Options{
-		{MaxRecipients: -1},
-		{MaxCommandLine: 10},
+		{Limits: Limits{MaxRecipients: -1}},
+		{Limits: Limits{MaxCommandLine: 10}},
 		{Hostname: "two words"},
 	} {
 		if _, err := New(&inboxes{}, o); err == nil {
@@ -1472,7 +1472,7 @@ func descend(levels byte) byte {
 // The stack that a message needs does not stay with each of many connections.
 func TestStackAfterMessage(t *testing.T) {
 	const connections = manyConnections + 128
-	_, address := serve(t, &deep{}, Options{MaxConnections: connections, MaxConnectionsPerAddress: connections})
+	_, address := serve(t, &deep{}, Options{Limits: Limits{MaxConnections: connections, MaxConnectionsPerAddress: connections}})
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would shrink them in its own time
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
