@@ -389,6 +389,29 @@ func TestDiskHangs(t *testing.T) {
 	})
 }
 
+// A store that is killed before anything was written to its new log has an empty one.
+func TestKilledAfterOpening(t *testing.T) {
+	t.Parallel()
+	disk := vfs.NewCrashableMem()
+	s, err := Open("store", Options{Log: testLog(t), fs: disk})
+	must(t, err)
+	in := testInbox(t, s, "one")
+	must(t, acknowledged(t, s, in, "first"))
+	must(t, s.Close())
+	for range 3 {
+		s, err := Open("store", Options{Log: testLog(t), fs: disk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := subjects(t, s, in); !slices.Equal(got, []string{"first"}) {
+			t.Errorf("got %q", got)
+		}
+		after := disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(0, 0))})
+		must(t, s.Close())
+		disk = after
+	}
+}
+
 // A power cut loses what was not synced, but nothing that was acknowledged.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()

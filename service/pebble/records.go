@@ -20,8 +20,9 @@ type extent struct {
 }
 
 // eachRecord calls visit for the whole records of a log or, with number 0, of a manifest. What is
-// damaged ends with its block.
+// damaged ends with its block. A log that was opened and never written is empty, and whole.
 func eachRecord(b []byte, log uint64, visit func(rec []byte)) (e extent) {
+	e.end = io.EOF
 	for start := 0; start < len(b); {
 		size := 0
 		// The rest of a log that was used before is full of blocks with another number.
