@@ -34,10 +34,18 @@ func (d disk) isManifest(name string) bool {
 	return strings.HasPrefix(d.PathBase(name), manifestPrefix)
 }
 
-// Create waits for space, except in the folder of a backup.
+// Create waits for space, except in the folder of a backup. Before a manifest is made the current one
+// it syncs the folder, which the database does only after that: a power cut could leave the marker
+// without the manifest.
 func (d disk) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
 	if ext := path.Ext(name); ext == ".sst" || ext == ".blob" {
 		d.background.pause(&d.background.flush)
+	}
+	marked, isMarker := strings.CutPrefix(d.PathBase(name), markerPrefix)
+	if isMarker {
+		if err := syncFolder(d.FS, d.PathDir(name)); err != nil {
+			return nil, err
+		}
 	}
 	err = d.retry(name, func() error { f, err = d.FS.Create(name, c); return err })
 	if err != nil {
@@ -49,11 +57,19 @@ func (d disk) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err erro
 			return nil, errors.Join(err, f.Close())
 		}
 	}
-	if marked, ok := strings.CutPrefix(d.PathBase(name), markerPrefix); ok && d.PathDir(name) == d.dir {
+	if isMarker && d.PathDir(name) == d.dir {
 		_, manifest, _ := strings.Cut(marked, ".")
 		d.inventory.chosen(manifest)
 	}
 	return own, nil
+}
+
+func syncFolder(disk vfs.FS, dir string) error {
+	f, err := disk.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func (d disk) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (f vfs.File, err error) {

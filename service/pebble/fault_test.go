@@ -478,6 +478,67 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
+// eachChange calls a function before each change of a file system.
+type eachChange func()
+
+func (eachChange) String() string { return "each change" }
+func (f eachChange) MaybeError(op errorfs.Op) error {
+	if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+		f()
+	}
+	return nil
+}
+
+// A power cut at any moment, in the first opening or in later ones, while logs end and in between,
+// leaves a store that opens and has all that was acknowledged.
+func TestPowerCutAnywhere(t *testing.T) {
+	t.Parallel()
+	type cut struct {
+		disk *vfs.MemFS
+		sent int
+	}
+	for _, percent := range []int{0, 50, 100} { // of what was not synced is there
+		disk, rng := vfs.NewCrashableMem(), rand.New(rand.NewPCG(rand.Uint64(), uint64(percent)))
+		var mu sync.Mutex
+		var cuts []cut
+		sent := 0
+		cutting := errorfs.Wrap(disk, eachChange(func() {
+			mu.Lock()
+			defer mu.Unlock()
+			cuts = append(cuts, cut{disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}), sent})
+		}))
+		in := service.Inbox{ID: "inbox_ada", KeyID: "key_a", Address: "ada@x.test", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
+		for range 2 {
+			s, err := Open("store", Options{Log: testLog(t), fs: cutting})
+			must(t, err)
+			if sent == 0 {
+				must(t, s.CreateInbox(t.Context(), in))
+			}
+			for range 2 {
+				must(t, acknowledged(t, s, in, fmt.Sprint(sent)))
+				mu.Lock()
+				sent++
+				mu.Unlock()
+				must(t, s.flush())
+			}
+			must(t, s.Close())
+		}
+		for i, c := range cuts {
+			s, err := Open("store", Options{Log: testLog(t), fs: c.disk})
+			if err != nil {
+				t.Errorf("%d%%: cut %d of %d, after %d messages: %v", percent, i, len(cuts), c.sent, err)
+				continue
+			}
+			if c.sent > 0 {
+				if got := subjects(t, s, in); len(got) < c.sent {
+					t.Errorf("%d%%: cut %d: %d messages were acknowledged, there are %q", percent, i, c.sent, got)
+				}
+			}
+			must(t, s.Close())
+		}
+	}
+}
+
 // Bytes that change on disk are detected and logged; what does not need them is served.
 func TestDamage(t *testing.T) {
 	t.Parallel()
