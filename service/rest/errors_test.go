@@ -187,6 +187,34 @@ func TestEndsOfAnswers(t *testing.T) {
 	}
 }
 
+// A mail with an error of net/http in it is answered as it is, wherever the server divides the answer.
+func TestAnErrorOfNetHTTPInAMail(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	key := srv.key(t, service.Enterprise)
+	in := srv.newInbox(t, key)
+	const answer = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+	for shift := range len(answer) {
+		raw := "Subject: a\r\n\r\n" + strings.Repeat("x", shift) + strings.Repeat(answer, 100)
+		srv.deliver(t, in.Email, raw)
+		id := get[messages](t, srv, key, in.path()+"/messages?limit=1").Messages[0].ID
+		req, err := http.NewRequestWithContext(t.Context(), "GET", srv.base+in.path()+"/messages/"+id, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"X-Api-Key": {key}, "Accept": {"message/rfc822"}}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || string(got) != raw {
+			t.Fatalf("moved by %d bytes: %v, %d of %d bytes, as sent: %v", shift, err, len(got), len(raw), string(got) == raw)
+		}
+	}
+}
+
 // A malformed request is answered in the envelope too, and its connection is closed.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()

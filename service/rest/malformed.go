@@ -2,17 +2,18 @@ package rest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"mayfly/api"
 )
 
-// plainHeader follows the status line of an answer that net/http sends by itself. No other answer
-// begins with these fields.
+// plainHeader follows the status line of an answer that net/http sends by itself.
 const plainHeader = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 // failedExpectation begins the answer of net/http, without a body, to an Expect field other than
@@ -28,16 +29,37 @@ func (l envelopeListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &envelopeConn{c}, nil
+	return &envelopeConn{Conn: c}, nil
 }
 
 // envelopeConn is a connection of net/http. A malformed request is answered by net/http itself, in
 // plain text and a single write; the connection replaces such an answer by one in the envelope of
 // the API.
-type envelopeConn struct{ net.Conn }
+type envelopeConn struct {
+	net.Conn
+	ours atomic.Bool // whether what is written answers a request that reached the handler
+}
+
+type connKey struct{}
+
+// withConn makes the connection known to the handler of its requests.
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// answersItself says that the answer to a request is the handler's, and may be anything: a mail can
+// have in it what net/http answers to a malformed request.
+func answersItself(r *http.Request) {
+	if c, ok := r.Context().Value(connKey{}).(*envelopeConn); ok {
+		c.ours.Store(true)
+	}
+}
 
 // Write implements net.Conn.
 func (c *envelopeConn) Write(b []byte) (int, error) {
+	if c.ours.Load() {
+		return c.Conn.Write(b)
+	}
 	status, message, ok := plainError(b)
 	if !ok {
 		return c.Conn.Write(b)
@@ -57,9 +79,6 @@ func (c *envelopeConn) Write(b []byte) (int, error) {
 // plainError parses an answer that net/http sends by itself; ok is false for any other.
 func plainError(b []byte) (status int, message string, ok bool) {
 	const version = "HTTP/1.1 "
-	if len(b) <= len(version) || b[len(version)] < '4' { // nearly every answer
-		return 0, "", false
-	}
 	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
 	if !bytes.HasPrefix(rest, []byte(plainHeader)) && !bytes.HasPrefix(b, []byte(failedExpectation)) {
 		return 0, "", false

@@ -135,7 +135,8 @@ func New(svc Service, o Options) *Server {
 		ReadTimeout:    readTimeout,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes,
-		ConnState:      s.trackFresh,
+		ConnContext:    withConn,
+		ConnState:      s.connState,
 		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	return s
@@ -168,9 +169,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // Held returns the number of requests that are held now.
 func (s *Server) Held() int { return s.held.count() }
 
-// trackFresh keeps account of the connections without a request, for which http.Server.Shutdown
-// would wait five seconds.
-func (s *Server) trackFresh(c net.Conn, state http.ConnState) {
+// connState follows the connections. It keeps account of those without a request, for which
+// http.Server.Shutdown would wait five seconds.
+func (s *Server) connState(c net.Conn, state http.ConnState) {
+	if c, ok := c.(*envelopeConn); ok && state == http.StateIdle {
+		c.ours.Store(false) // the answer has been written
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if state != http.StateNew {
@@ -191,6 +195,7 @@ var noSniff, noCache, closing = []string{"nosniff"}, []string{"private, no-cache
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := time.Now()
+	answersItself(r)
 	w := &response{ResponseWriter: rw}
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noCache
