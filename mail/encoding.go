@@ -108,22 +108,9 @@ func decodeQuotedPrintable(src []byte) (dst []byte, clean bool) {
 		if soft {
 			text = text[:len(text)-1]
 		}
-		for len(text) > 0 {
-			i := bytes.IndexByte(text, '=')
-			if i < 0 {
-				dst = append(dst, text...)
-				break
-			}
-			dst = append(dst, text[:i]...)
-			if i+2 < len(text) && unhex(text[i+1]) >= 0 && unhex(text[i+2]) >= 0 {
-				dst = append(dst, byte(unhex(text[i+1])<<4|unhex(text[i+2])))
-				text = text[i+3:]
-				continue
-			}
-			clean = false
-			dst = append(dst, '=')
-			text = text[i+1:]
-		}
+		var cleanLine bool
+		dst, cleanLine = appendUnescaped(dst, text, '=')
+		clean = clean && cleanLine
 		if !soft && ended {
 			if crlf {
 				dst = append(dst, '\r')
@@ -133,4 +120,25 @@ func decodeQuotedPrintable(src []byte) (dst []byte, clean bool) {
 		src = after
 	}
 	return dst, clean
+}
+
+// appendUnescaped appends src with its escapes decoded, which are a mark and two hexadecimal digits.
+// What is not an escape stays as it is; clean is false if there is a mark like that.
+func appendUnescaped(dst, src []byte, mark byte) (_ []byte, clean bool) {
+	clean = true
+	for {
+		i := bytes.IndexByte(src, mark)
+		if i < 0 {
+			return append(dst, src...), clean
+		}
+		dst = append(dst, src[:i]...)
+		if i+2 < len(src) && unhex(src[i+1]) >= 0 && unhex(src[i+2]) >= 0 {
+			dst = append(dst, byte(unhex(src[i+1])<<4|unhex(src[i+2])))
+			src = src[i+3:]
+			continue
+		}
+		clean = false
+		dst = append(dst, mark)
+		src = src[i+1:]
+	}
 }

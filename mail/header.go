@@ -245,12 +245,7 @@ func isKnownField(name string) bool {
 // isMIMEHeader reports whether every name has a hyphen, as in headers (Return-Path, Reporting-MTA)
 // and not in running text.
 func isMIMEHeader(h header) bool {
-	for i := range h {
-		if !strings.Contains(h[i].name, "-") {
-			return false
-		}
-	}
-	return len(h) > 0
+	return len(h) > 0 && !slices.ContainsFunc(h, func(f rawField) bool { return !strings.Contains(f.name, "-") })
 }
 
 // unfold removes line breaks from a folded value, and the spaces around it.

@@ -33,8 +33,9 @@ func parseMediaType(s string) mediaType {
 		if name == "" {
 			continue
 		}
-		if base, piece, ok := splitParamName(name); ok {
-			pieces = append(pieces, paramPiece{base: base, index: piece.index, encoded: piece.encoded, value: v})
+		if piece, ok := splitParamName(name); ok {
+			piece.value = v
+			pieces = append(pieces, piece)
 			continue
 		}
 		if _, twice := m.params[name]; !twice {
@@ -91,20 +92,17 @@ type paramPiece struct {
 	value   string
 }
 
-func splitParamName(name string) (base string, piece paramPiece, ok bool) {
+func splitParamName(name string) (paramPiece, bool) {
 	base, section, ok := strings.Cut(name, "*")
 	if !ok || base == "" {
-		return "", piece, false
+		return paramPiece{}, false
 	}
 	if section == "" {
-		return base, paramPiece{encoded: true}, true
+		return paramPiece{base: base, encoded: true}, true
 	}
 	digits, star := strings.CutSuffix(section, "*")
 	index, err := strconv.Atoi(digits)
-	if err != nil || index < 0 {
-		return "", piece, false
-	}
-	return base, paramPiece{index: index, encoded: star}, true
+	return paramPiece{base: base, index: index, encoded: star}, err == nil && index >= 0
 }
 
 // joinPieces joins and decodes the pieces of each parameter.
@@ -122,16 +120,14 @@ func joinPieces(pieces []paramPiece) map[string]string {
 		charset := ""
 		for i, p := range pieces[:n] {
 			v := p.value
-			if p.encoded {
-				if i == 0 {
-					if parts := strings.SplitN(v, "'", 3); len(parts) == 3 {
-						charset, v = parts[0], parts[2]
-					}
-				}
-				octets = append(octets, unescapePercent(v)...)
+			if !p.encoded {
+				octets = append(octets, v...)
 				continue
 			}
-			octets = append(octets, v...)
+			if parts := strings.SplitN(v, "'", 3); i == 0 && len(parts) == 3 {
+				charset, v = parts[0], parts[2]
+			}
+			octets, _ = appendUnescaped(octets, []byte(v), '%')
 		}
 		if charset == "" {
 			out[pieces[0].base] = decodeHeader(octets)
@@ -139,20 +135,6 @@ func joinPieces(pieces []paramPiece) map[string]string {
 			out[pieces[0].base] = decodeText(octets, charset)
 		}
 		pieces = pieces[n:]
-	}
-	return out
-}
-
-// unescapePercent decodes %XX. What is not an escape stays as it is.
-func unescapePercent(s string) []byte {
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0 {
-			out = append(out, byte(unhex(s[i+1])<<4|unhex(s[i+2])))
-			i += 2
-			continue
-		}
-		out = append(out, s[i])
 	}
 	return out
 }

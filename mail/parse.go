@@ -172,45 +172,37 @@ func (p *parser) readPart(h header, body []byte, at place) part {
 
 // mediaTypeOf replaces a media type that is missing or invalid.
 func (p *parser) mediaTypeOf(value, defaultType string, body []byte) string {
-	major, minor, ok := strings.Cut(value, "/")
-	major = strings.TrimSpace(major)
-	minor, _, _ = strings.Cut(strings.TrimSpace(minor), " ") // the rest belongs to another field
-	switch {
-	case value == "":
+	if value == "" {
 		if defaultType == "text/plain" && looksHTML(body) {
 			return "text/html"
 		}
 		return defaultType
-	case ok && isToken(major) && isToken(minor):
+	}
+	major, minor, ok := strings.Cut(value, "/")
+	major = strings.TrimSpace(major)
+	minor, _, _ = strings.Cut(strings.TrimSpace(minor), " ") // the rest belongs to another field
+	if ok && isToken(major) && isToken(minor) {
 		return major + "/" + minor
+	}
+	p.defect("The Content-Type cannot be read")
+	switch {
 	case major == "html" || minor == "html" || value == "text" && looksHTML(body):
-		p.defect("The Content-Type cannot be read")
 		return "text/html"
 	case major == "multipart":
-		p.defect("The Content-Type cannot be read")
 		return "multipart/mixed"
 	case strings.HasPrefix(value, "application") || strings.HasPrefix(value, "image"):
-		p.defect("The Content-Type cannot be read")
 		return "application/octet-stream"
 	case major == "text" || !ok && isToken(major):
-		p.defect("The Content-Type cannot be read")
 		return "text/plain"
 	case looksHTML(body):
-		p.defect("The Content-Type cannot be read")
 		return "text/html"
 	default:
-		p.defect("The Content-Type cannot be read")
 		return defaultType
 	}
 }
 
 func isToken(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] <= ' ' || s[i] >= 0x7f || strings.IndexByte("()<>@,;:\\\"/[]?=", s[i]) >= 0 {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c >= 0x7f || strings.ContainsRune("()<>@,;:\\\"/[]?=", c) })
 }
 
 // looksHTML reports whether a body without a type is an HTML document, or the end of one.
@@ -292,20 +284,19 @@ func (p *parser) leaf(pt part) entity {
 			return e
 		}
 	}
+	var e entity
 	if !pt.readable() {
-		e := entity{}
 		if !pt.ignored() {
 			e.attachments = []Attachment{pt.attachment(content)}
 			e.spare = pt.spare(content)
 		}
 		return e
 	}
-	var e entity
 	if pt.file() {
 		e.attachments = []Attachment{pt.attachment(content)}
 	}
 	if pt.mediaType == "text/html" {
-		e.texts = []text{{html: lines(decodeHTML(content, pt.typ.params["charset"])), hasHTML: true}}
+		e.texts = pt.html(content)
 		return e
 	}
 	s := lines(decodeText(content, pt.typ.params["charset"]))
@@ -372,11 +363,15 @@ func (pt part) attachment(content []byte) Attachment {
 	}
 }
 
+func (pt part) html(content []byte) []text {
+	return []text{{html: lines(decodeHTML(content, pt.typ.params["charset"])), hasHTML: true}}
+}
+
 // spare is the text of an attachment for a message without any other.
 func (pt part) spare(content []byte) []text {
 	switch {
 	case pt.mediaType == "text/html":
-		return []text{{html: lines(decodeHTML(content, pt.typ.params["charset"])), hasHTML: true}}
+		return pt.html(content)
 	case pt.mediaType == "text/calendar", pt.mediaType == "text/rtf":
 		return nil
 	case strings.HasPrefix(pt.mediaType, "text/"), pt.mediaType == "message/delivery-status", pt.mediaType == "message/disposition-notification":

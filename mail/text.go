@@ -2,6 +2,7 @@ package mail
 
 import (
 	"html"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html/charset"
@@ -17,11 +18,9 @@ func mergeAlternatives(texts []text) []text {
 	for _, t := range texts {
 		if t.plainType != "" {
 			switch {
-			case one.plainType == "":
-				one.plain, one.plainType, one.flowed, one.delSp = t.plain, t.plainType, t.flowed, t.delSp
-			case t.plainType == one.plainType && !sameText(one.plain, t.plain):
+			case one.plainType != "" && t.plainType == one.plainType && !sameText(one.plain, t.plain):
 				one.plain = joinLines(one.plain, t.plain)
-			case t.plainType == "text/plain": // the plain one of plain and Markdown
+			case one.plainType == "", t.plainType == "text/plain": // the plain one of plain and Markdown
 				one.plain, one.plainType, one.flowed, one.delSp = t.plain, t.plainType, t.flowed, t.delSp
 			}
 		}
@@ -53,10 +52,7 @@ func joinLines(a, b string) string {
 // joinTexts joins texts in their order. If some have HTML, the HTML of the message includes those
 // without, so that it is complete.
 func joinTexts(m *Message, texts []text) {
-	anyHTML := false
-	for _, t := range texts {
-		anyHTML = anyHTML || t.hasHTML
-	}
+	anyHTML := slices.ContainsFunc(texts, func(t text) bool { return t.hasHTML })
 	var plain, rich strings.Builder
 	m.Flowed, m.DelSp = true, true
 	for _, t := range texts {
@@ -112,7 +108,8 @@ func markReferred(attachments []Attachment, html string) {
 		}
 		id := after[:end]
 		if strings.IndexByte(id, '%') >= 0 {
-			id = string(unescapePercent(id))
+			decoded, _ := appendUnescaped(nil, []byte(id), '%')
+			id = string(decoded)
 		}
 		if _, ok := referred[id]; ok {
 			referred[id] = true

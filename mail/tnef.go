@@ -5,7 +5,8 @@ import (
 	"encoding/binary"
 	"strconv"
 	"strings"
-	"unicode/utf16"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // tnefSignature starts a winmail.dat (MS-OXTNEF), in which some mail programs wrap a message.
@@ -232,11 +233,7 @@ func mapiString(typ uint16, value []byte, charset string) string {
 	if typ != mapiUnicode {
 		return decodeText(trimNUL(value), charset)
 	}
-	units := make([]uint16, len(value)/2)
-	for i := range units {
-		units[i] = binary.LittleEndian.Uint16(value[2*i:])
-	}
-	return strings.TrimRight(string(utf16.Decode(units)), "\x00")
+	return strings.TrimRight(decodeWith(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), value[:len(value)&^1]), "\x00")
 }
 
 func trimNUL(b []byte) []byte { return bytes.TrimRight(b, "\x00") }

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"strings"
-	"unicode/utf16"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // decodeUTF7 decodes UTF-7 (RFC 2152). Invalid sequences stay as they are.
@@ -44,9 +45,5 @@ func decodeShifted(b []byte) string {
 	}
 	octets := make([]byte, base64.RawStdEncoding.DecodedLen(len(b)))
 	n, _ := base64.RawStdEncoding.Decode(octets, b) // b has letters of the alphabet only
-	units := make([]uint16, n/2)
-	for i := range units {
-		units[i] = uint16(octets[2*i])<<8 | uint16(octets[2*i+1])
-	}
-	return string(utf16.Decode(units))
+	return decodeWith(unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), octets[:n&^1])
 }

@@ -87,7 +87,7 @@ func readWord(s []byte) (w word, length int, ok bool) {
 	}
 	switch encoding {
 	case 'q':
-		text = decodeQ(text)
+		text, _ = appendUnescaped(make([]byte, 0, len(text)), bytes.ReplaceAll(text, []byte("_"), []byte(" ")), '=')
 	case 'b':
 		text, _ = decodeBase64(text)
 	default:
@@ -116,23 +116,6 @@ func wordEnd(s []byte, encoding byte) int {
 		at += 2 + next
 	}
 	return end
-}
-
-// decodeQ decodes the Q encoding.
-func decodeQ(s []byte) []byte {
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '_':
-			out = append(out, ' ')
-		case c == '=' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0:
-			out = append(out, byte(unhex(s[i+1])<<4|unhex(s[i+2])))
-			i += 2
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 func unhex(c byte) int {
