@@ -33,7 +33,7 @@ const maxStray = 100
 // unless a well-known field still follows: then a value was badly broken, and the line is taken as
 // part of the field before it. Data that does not start with a field is all body.
 func (p *parser) readHeader(data []byte) (h header, body []byte) {
-	budget := p.limits.HeaderBytes
+	budget := p.limits.headerBytes
 	begin := skipMboxLine(data)
 	rest := p.skipIndent(begin)
 	known, stray := false, 0
@@ -64,7 +64,7 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 		field := trimBreak(rest[:end])
 		rest = rest[end:]
 		known = known || isKnownField(name)
-		if len(h) >= p.limits.Fields {
+		if len(h) >= p.limits.fields {
 			p.defect("The header has too many fields: the rest is not shown")
 			continue
 		}
@@ -109,11 +109,11 @@ func (p *parser) readOn(h header, body []byte) (header, []byte, bool) {
 	rest := bytes.TrimLeft(body, " \t\r\n")
 	line, _ := cutLine(rest)
 	name, ok := fieldName(line)
-	if !ok || !isTornField(name) || h.has(name) || len(h) >= p.limits.Fields {
+	if !ok || !isTornField(name) || h.has(name) || len(h) >= p.limits.fields {
 		return h, body, false
 	}
 	more, body := p.readHeader(rest)
-	more = more[:min(len(more), p.limits.Fields-len(h))]
+	more = more[:min(len(more), p.limits.fields-len(h))]
 	return append(h, more...), body, len(more) > 0
 }
 

@@ -11,15 +11,6 @@ import (
 	"time"
 )
 
-// Limits bounds the work and the memory that a message may take. A zero field means its default.
-type Limits struct {
-	Depth        int // nesting of multiparts and messages; default 50
-	Parts        int // parts in all; default 1,000
-	HeaderBytes  int // bytes of one header that are read; default 256 KiB
-	Fields       int // header fields of one header; default 1,000
-	DecodedBytes int // decoded bytes of all bodies and attachments; default 64 MiB
-}
-
 // Address is a mailbox of an address field. Name is decoded, Addr is bare.
 type Address struct{ Name, Addr string }
 

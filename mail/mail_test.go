@@ -21,7 +21,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-func parse(s string) *Message { return Parse([]byte(s), Limits{}) }
+func parse(s string) *Message { return Parse([]byte(s)) }
 
 // fixture reads a message from testdata. Its lines end in LF there and in CRLF here, as they came.
 func fixture(t testing.TB, name string) []byte {
@@ -289,7 +289,7 @@ func TestBrokenMessages(t *testing.T) {
 }
 
 func TestHeader(t *testing.T) {
-	m := Parse(fixture(t, "header.eml"), Limits{})
+	m := Parse(fixture(t, "header.eml"))
 	if want := "Zoë, 你好 — see"; m.Subject != want {
 		t.Errorf("subject %q, want %q", m.Subject, want)
 	}
@@ -565,13 +565,17 @@ func TestBounds(t *testing.T) {
 	})
 	t.Run("header", func(t *testing.T) {
 		raw := "Subject: " + strings.Repeat("x", 10<<20) + "\nFrom: a@b\n\nthe text\n"
-		m := Parse([]byte(raw), Limits{HeaderBytes: 1000})
+		l := usual
+		l.headerBytes = 1000
+		m := parseWithin([]byte(raw), l)
 		if len(m.Fields) != 2 || len(m.Fields[0].Raw) != 500 || m.From.Addr != "a@b" || m.Text != "the text\n" {
 			t.Errorf("%d fields, from %q, text %.100q", len(m.Fields), m.From, m.Text)
 		}
 	})
 	t.Run("fields", func(t *testing.T) {
-		m := Parse([]byte("Subject: x\n"+strings.Repeat("X-Y: z\n", 100_000)+"\nthe text\n"), Limits{Fields: 10})
+		l := usual
+		l.fields = 10
+		m := parseWithin([]byte("Subject: x\n"+strings.Repeat("X-Y: z\n", 100_000)+"\nthe text\n"), l)
 		if len(m.Fields) != 10 || m.Text != "the text\n" {
 			t.Errorf("%d fields, text %.100q", len(m.Fields), m.Text)
 		}
@@ -583,7 +587,9 @@ func TestBounds(t *testing.T) {
 		}
 	})
 	t.Run("decoded", func(t *testing.T) {
-		m := Parse([]byte(multi("mixed", "\n"+strings.Repeat("x", 60), "Content-Type: image/gif\n\n"+strings.Repeat("y", 60))), Limits{DecodedBytes: 100})
+		l := usual
+		l.decodedBytes = 100
+		m := parseWithin([]byte(multi("mixed", "\n"+strings.Repeat("x", 60), "Content-Type: image/gif\n\n"+strings.Repeat("y", 60))), l)
 		if len(m.Text) != 60 || m.Attachments[0].Size != 40 || len(m.Attachments[0].Content) != 40 {
 			t.Errorf("%d and %d", len(m.Text), m.Attachments[0].Size)
 		}
@@ -704,12 +710,12 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		before := bytes.Clone(raw)
-		l := Limits{Depth: 8, Parts: 50, HeaderBytes: 4000, Fields: 50, DecodedBytes: 100_000}
-		m := Parse(raw, l)
+		l := limits{depth: 8, parts: 50, headerBytes: 4000, fields: 50, decodedBytes: 100_000}
+		m := parseWithin(raw, l)
 		if !bytes.Equal(raw, before) {
 			t.Error("the message was changed")
 		}
-		again := Parse(raw, l)
+		again := parseWithin(raw, l)
 		if outline(m) != outline(again) {
 			t.Error("not the same twice")
 		}
@@ -722,7 +728,7 @@ func FuzzParse(f *testing.F) {
 			}
 			ids[a.ID] = true
 		}
-		if len(m.Fields) > l.Fields || len(m.Attachments) > l.Parts+1 || size > l.DecodedBytes+l.Depth*len(raw) {
+		if len(m.Fields) > l.fields || len(m.Attachments) > l.parts+1 || size > l.decodedBytes+l.depth*len(raw) {
 			t.Errorf("%d fields, %d attachments of %d octets", len(m.Fields), len(m.Attachments), size)
 		}
 		if m.Text == "" && m.HTML == "" && len(m.Attachments) == 0 && len(m.Fields) == 0 && len(bytes.TrimSpace(raw)) > 0 {
@@ -745,6 +751,6 @@ func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(raw)))
 	for b.Loop() {
-		Parse(raw, Limits{})
+		Parse(raw)
 	}
 }

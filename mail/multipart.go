@@ -18,7 +18,7 @@ func (p *parser) multipart(pt part) entity {
 	alternatives := pt.mediaType == "multipart/alternative"
 	var e entity
 	for i, data := range parts {
-		if p.parts++; p.parts > p.limits.Parts {
+		if p.parts++; p.parts > p.limits.parts {
 			p.defect("The message has too many parts: the rest is not shown")
 			break
 		}
@@ -83,13 +83,13 @@ func (p *parser) split(body []byte, boundary string) (parts [][]byte, preamble [
 		}
 		at = len(body) - len(after)
 		if closing && start >= 0 {
-			if next := findLine(after, delimiter); next < 0 || len(parts) >= p.limits.Parts {
+			if next := findLine(after, delimiter); next < 0 || len(parts) >= p.limits.parts {
 				return parts, preamble
 			}
 			p.defect("A multipart continues after its end")
 		}
 		start = at
-		if len(parts) > p.limits.Parts {
+		if len(parts) > p.limits.parts {
 			return parts, preamble
 		}
 	}

@@ -8,11 +8,24 @@ import (
 	"strings"
 )
 
-// Parse reads a raw message within the limits. It never fails: what cannot be parsed is in Text.
-// Attachments may share memory with raw, which must not be changed.
-func Parse(raw []byte, l Limits) *Message {
-	p := &parser{limits: l.withDefaults(), message: &Message{Raw: raw}}
-	p.left = p.limits.DecodedBytes
+// Parse reads a raw message. It never fails: what cannot be parsed is in Text. Attachments may share
+// memory with raw, which must not be changed.
+func Parse(raw []byte) *Message { return parseWithin(raw, usual) }
+
+// limits bound the work and the memory that a message may take.
+type limits struct {
+	depth        int // nesting of multiparts and messages
+	parts        int // in all
+	headerBytes  int // bytes of one header that are read
+	fields       int // of one header
+	decodedBytes int // of all bodies and attachments
+}
+
+var usual = limits{depth: 50, parts: 1000, headerBytes: 256 << 10, fields: 1000, decodedBytes: 64 << 20}
+
+func parseWithin(raw []byte, l limits) *Message {
+	p := &parser{limits: l, message: &Message{Raw: raw}}
+	p.left = p.limits.decodedBytes
 	raw = p.mendLines(raw)
 	h, body := p.readHeader(skipBlankLines(raw))
 	for more := true; more && len(h) > 0; {
@@ -25,22 +38,9 @@ func Parse(raw []byte, l Limits) *Message {
 	return p.message
 }
 
-// headerBytes is how much of a header is read unless Limits says otherwise.
-const headerBytes = 256 << 10
-
-func (l Limits) withDefaults() Limits {
-	return Limits{
-		Depth:        cmp.Or(max(l.Depth, 0), 50),
-		Parts:        cmp.Or(max(l.Parts, 0), 1000),
-		HeaderBytes:  cmp.Or(max(l.HeaderBytes, 0), headerBytes),
-		Fields:       cmp.Or(max(l.Fields, 0), 1000),
-		DecodedBytes: cmp.Or(max(l.DecodedBytes, 0), 64<<20),
-	}
-}
-
 // A parser keeps track of the limits while a message is read.
 type parser struct {
-	limits  Limits
+	limits  limits
 	message *Message
 	parts   int // so far
 	left    int // decoded bytes that are left
@@ -130,7 +130,7 @@ type place struct {
 func (p *parser) entity(h header, body []byte, at place) entity {
 	part := p.readPart(h, body, at)
 	switch {
-	case at.depth > p.limits.Depth:
+	case at.depth > p.limits.depth:
 		p.defect("The parts are nested too deeply: the rest is shown as text")
 		return p.leaf(part.asText())
 	case strings.HasPrefix(part.mediaType, "multipart/"):
@@ -301,7 +301,7 @@ func (p *parser) leaf(pt part) entity {
 	}
 	s := lines(decodeText(content, pt.typ.params["charset"]))
 	if strings.Contains(s, "begin ") {
-		files, rest := cutUU([]byte(s), p.limits.Parts-p.parts)
+		files, rest := cutUU([]byte(s), p.limits.parts-p.parts)
 		s = string(rest)
 		for i, f := range files {
 			p.parts++

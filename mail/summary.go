@@ -5,7 +5,7 @@ import "bytes"
 // Summarize reads the summary from the header of a raw message, at most its first 256 KiB. The
 // result shares no memory with raw.
 func Summarize(raw []byte) Summary {
-	rest := raw[:min(len(raw), headerBytes)]
+	rest := raw[:min(len(raw), usual.headerBytes)]
 	if bytes.IndexByte(rest[:min(len(rest), 4096)], '\n') < 0 && bytes.IndexByte(rest, '\r') >= 0 {
 		rest = bytes.ReplaceAll(rest, []byte{'\r'}, []byte{'\n'})
 	}

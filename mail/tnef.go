@@ -77,7 +77,7 @@ func (p *parser) tnef(pt part, content []byte) (entity, bool) {
 				}
 			})
 		case tnefAttachRendData:
-			if p.parts++; p.parts > p.limits.Parts {
+			if p.parts++; p.parts > p.limits.parts {
 				p.defect("The message has too many parts: the rest is not shown")
 				r.failed = true
 				break

@@ -113,7 +113,7 @@ func File(name, kind, content string) *Message {
 	m := &Message{ID: name}
 	switch kind {
 	case "eml":
-		m.Message = *mail.Parse([]byte(content), mail.Limits{})
+		m.Message = *mail.Parse([]byte(content))
 	case "html":
 		m.HTML = content
 	case "md":
@@ -140,7 +140,7 @@ func (m *Message) WithRaw(ctx context.Context, c *api.Client) (*Message, error) 
 // withRaw adds the raw form. Sender, recipient and subject of the API take precedence over the
 // header.
 func (m *Message) withRaw(raw []byte) *Message {
-	w := &Message{Message: *mail.Parse(raw, mail.Limits{}), InboxID: m.InboxID, ID: m.ID, object: m.object}
+	w := &Message{Message: *mail.Parse(raw), InboxID: m.InboxID, ID: m.ID, object: m.object}
 	m.opening.Lock()
 	w.before = m.opened
 	m.opening.Unlock()

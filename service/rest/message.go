@@ -71,7 +71,7 @@ func (s *Server) sendRaw(w *response, r *http.Request, inboxID string, summary s
 }
 
 func messageJSON(m service.Message) api.Message {
-	parsed := mail.Parse(m.Raw, mail.Limits{})
+	parsed := mail.Parse(m.Raw)
 	answer := api.Message{
 		ID:          m.ID,
 		From:        m.From,
@@ -111,7 +111,7 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	attachments := mail.Parse(m.Raw, mail.Limits{}).Attachments
+	attachments := mail.Parse(m.Raw).Attachments
 	i := slices.IndexFunc(attachments, func(a mail.Attachment) bool { return a.ID == r.PathValue("attachment") })
 	if i < 0 {
 		return service.Errorf(service.NotFound, "No such attachment")

@@ -20,7 +20,7 @@ func TestEverySampleIsAMail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := mail.Parse(raw, mail.Limits{})
+		m := mail.Parse(raw)
 		if m.From.Name != senders[n].name || m.Subject == "" || m.Text == "" && m.HTML == "" {
 			t.Errorf("sample %d: from %v, subject %q", n, m.From, m.Subject)
 		}
