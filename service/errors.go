@@ -47,8 +47,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Errorf returns an error with a code and a message for the user. What the arguments say, the user
 // sees.
 func Errorf(code Code, format string, args ...any) error {
-	err := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: err.Error(), Err: nil}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // ErrorCode returns the code of an error: empty for nil, Canceled for a context's error, Internal
@@ -57,11 +56,10 @@ func ErrorCode(err error) Code {
 	if err == nil {
 		return ""
 	}
-	var e *Error
-	switch {
-	case errors.As(err, &e):
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return Canceled
 	}
 	return Internal

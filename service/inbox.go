@@ -1,8 +1,10 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -106,13 +108,7 @@ func (s *Service) Inboxes(ctx context.Context, k Key) ([]Inbox, uint64, error) {
 	}
 	list = slices.DeleteFunc(list, s.expired)
 	slices.SortFunc(list, func(a, b Inbox) int {
-		if c := b.CreatedAt.Compare(a.CreatedAt); c != 0 {
-			return c
-		}
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), strings.Compare(a.ID, b.ID))
 	})
 	return list, version, nil
 }
