@@ -26,6 +26,7 @@ func (w *response) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
 	}
+	w.setDeadline() // also for an answer without a body
 	w.ResponseWriter.WriteHeader(status)
 }
 
@@ -61,11 +62,8 @@ const (
 )
 
 func (w *response) setDeadline() {
-	if w.ends.IsZero() {
-		return
-	}
 	deadline := time.Now().Add(stallTimeout)
-	if w.ends.Before(deadline) {
+	if !w.ends.IsZero() && w.ends.Before(deadline) {
 		deadline = w.ends
 	}
 	// A test's connection may have no deadlines.

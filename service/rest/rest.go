@@ -14,6 +14,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -239,16 +240,34 @@ func isAPI(path string) bool { return path == "/v1" || strings.HasPrefix(path, "
 const maxMCPBody = 1 << 20
 
 // serveMCP passes a request on to the MCP server. Its answers can be streams, which have no time
-// limit but end with Shutdown.
+// limit but end with Shutdown, or when the client stops reading.
 func (s *Server) serveMCP(w *response, r *http.Request) {
-	control := http.NewResponseController(w)
-	// A test's connection may have no deadlines to clear.
-	_ = errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))
+	// A test's connection may have no deadline to clear.
+	forever := func() { _ = http.NewResponseController(w).SetReadDeadline(time.Time{}) }
+	if r.Body == http.NoBody {
+		forever()
+	}
+	defer w.setDeadline() // for the end of a stream, whose last event may be long ago
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.draining, cancel)()
-	r.Body = http.MaxBytesReader(w, r.Body, maxMCPBody)
+	r.Body = bodyRead{http.MaxBytesReader(w, r.Body, maxMCPBody), forever}
 	s.options.MCP.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// bodyRead is a body that calls done once all of it was read.
+type bodyRead struct {
+	io.ReadCloser
+	done func()
+}
+
+// Read implements io.Reader.
+func (b bodyRead) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.done()
+	}
+	return n, err
 }
 
 // admit authenticates the request and counts it against the key's rate limit.

@@ -338,3 +338,80 @@ func TestABodyThatIsTooLargeIsNotWaitedFor(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 }
+
+// Nor does a client hold its connection for good that reads no answer, though it has no body.
+func TestAnswersWithoutBodiesAreNotAwaited(t *testing.T) {
+	t.Parallel()
+	slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
+		c := dial()
+		defer c.Close()
+		if _, err := io.WriteString(c, "GET /v1/inboxes/inbox_any HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nIf-None-Match: *\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if got, _ := io.ReadAll(c); len(got) > 0 {
+			t.Errorf("the answer waited for its reader: %q", got)
+		}
+	})
+}
+
+// Who sends no body to /mcp is cut off like everywhere, though streams have no time limit.
+func TestSlowBodyOfMCP(t *testing.T) {
+	t.Parallel()
+	refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no key", http.StatusUnauthorized) })
+	read := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.ReadAll(r.Body); err != nil {
+			http.Error(w, "no body", http.StatusBadRequest)
+			return
+		}
+		for range 3 {
+			select {
+			case <-time.After(time.Minute):
+			case <-r.Context().Done():
+				return
+			}
+			io.WriteString(w, "event\n")
+			http.NewResponseController(w).Flush()
+		}
+		time.Sleep(time.Minute)
+	})
+	for name, h := range map[string]http.Handler{"refused": refuse, "read": read} {
+		t.Run(name, func(t *testing.T) {
+			slowly(t, inMemory{}, rest.Options{MCP: h}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
+				c := dial()
+				defer c.Close()
+				start := time.Now()
+				c.SetReadDeadline(start.Add(time.Hour))
+				fmt.Fprint(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nx")
+				if _, err := io.ReadAll(c); err != nil || time.Since(start) > time.Minute {
+					t.Errorf("after %v: %v", time.Since(start), err)
+				}
+			})
+		})
+	}
+	t.Run("stream", func(t *testing.T) {
+		slowly(t, inMemory{}, rest.Options{MCP: read}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
+			c := dial()
+			defer c.Close()
+			fmt.Fprint(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nxx")
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(resp.Body); err != nil || string(got) != strings.Repeat("event\n", 3) {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	})
+	t.Run("unread stream", func(t *testing.T) {
+		slowly(t, inMemory{}, rest.Options{MCP: read}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
+			c := dial()
+			defer c.Close()
+			fmt.Fprint(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nxx")
+			time.Sleep(10 * time.Minute)
+			if got, _ := io.ReadAll(c); len(got) > 0 {
+				t.Errorf("the stream waited for its reader: %q", got)
+			}
+		})
+	})
+}
