@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"mayfly/api/apitest"
 	"mayfly/service/postgres/pgtest"
@@ -21,8 +22,6 @@ import (
 
 // testedBy are the tests that take code from the page.
 var testedBy = map[string]func(*testing.T){
-	"README.md: mayfly key set --base-url https://api.example":         TestDocsHostedService,
-	"README.md: mayfly --base-url https://api.example":                 TestDocsHostedService,
 	"ci.md: mayfly exec --env SMTP_ADDR={smtp} -- sh signup.sh":        TestDocsShellScript,
 	"ci.md: mayfly exec --env SMTP_ADDR={smtp} -- npx playwright test": TestDocsCodes,
 	"ci.md, A shell script: sh":                                        TestDocsShellScript,
@@ -40,10 +39,11 @@ var testedBy = map[string]func(*testing.T){
 
 // notRun says why code is not run by these tests.
 var notRun = map[string]string{
-	"README.md: go run .":                              "the tests build and run the same program",
-	"README.md: go test ./...":                         "it runs this test",
-	"ci.md: npm install --save-dev @mayfly/playwright": "needs a registry: clients/js/test installs the package from its file",
-	"ci.md: pip install ./clients/python":              "clients/python/test builds and installs it",
+	"README.md: go run .":                                    "the tests build and run the same program",
+	"README.md: go test ./...":                               "it runs this test",
+	"README.md: go install example.com/mayfly/mayfly@latest": "packaging/try-publishing installs it from a proxy",
+	"ci.md: npm install --save-dev @mayfly/playwright":       "needs a registry: clients/js/test installs the package from its file",
+	"ci.md: pip install ./clients/python":                    "clients/python/test builds and installs it",
 	"scale.md: MAYFLY_GROWTH=10000000 MAYFLY_TEST_POSTGRES=postgres://… go test ./service/postgres -run '^$' -bench Growth -benchtime 1x -timeout 0": "takes hours",
 	"service.md: apt install ./mayfly_*_amd64.deb":                                                          ".ci/run installs the package, and packaging/testdata/lifecycle.sh does",
 	"service.md: editor /etc/mayfly/serve.toml":                                                             "lifecycle.sh edits it",
@@ -57,44 +57,35 @@ var notRun = map[string]string{
 	"testcontainers.md: ts":   "needs Docker",
 }
 
-// before prepares, in the shell, what the block with a command needs.
-var before = map[string]string{
-	"README.md: mayfly new":        mailComes,
-	"ci.md: address=$(mayfly new)": mailComes + "./mail ada@acme.example 482913\n",
-	"scale.md: mayfly admin store copy --from /var/lib/mayfly --to postgres://mayfly@127.0.0.1/mayfly": aStore,
-	"service.md: mayfly admin backup DIR --store /var/lib/mayfly": aStore + `
+// settings are what the block with a command needs: commands of the shell before it, and whether it is for `mayfly exec`.
+var settings = map[string]struct {
+	exec   bool
+	before string
+}{
+	"README.md: address=$(mayfly new)": {exec: true},
+	"ci.md: address=$(mayfly new)": {exec: true, before: `
+mayfly() { # mail comes for a new inbox
+	set -- "$(command mayfly "$@")" "$@"
+	[ "$2" != new ] || ./sign-up "$1"
+	echo "$1"
+}
+./sign-up ada@acme.example
+`},
+	"scale.md: mayfly admin store copy --from /var/lib/mayfly --to postgres://mayfly@127.0.0.1/mayfly": {before: aStore},
+	"service.md: mayfly admin backup DIR --store /var/lib/mayfly": {before: aStore + `
 mayfly() { # what is restored was lost
 	[ "$2" != restore ] || rm -r "$STORE"
 	command mayfly "$@"
 }
-`,
-	"service.md: mayfly admin store check /var/lib/mayfly": aStore,
+`},
+	"service.md: mayfly admin store check /var/lib/mayfly": {before: aStore},
 }
 
-const (
-	aStore = "mayfly admin key create --plan dev --store \"$STORE\"\n"
-	// mailComes for each inbox that is made, and as long as inboxes are followed.
-	mailComes = `
-mayfly() {
-	case $1 in
-	new)
-		address=$(command mayfly "$@")
-		./mail "$address" 482913
-		echo "$address" ;;
-	watch)
-		while ./mail "$address" 482913; do :; done &
-		command mayfly "$@" | head -n 1
-		kill $! ;;
-	*) command mayfly "$@" ;;
-	esac
-}
-`
-)
+const aStore = "mayfly admin key create --plan dev --store \"$STORE\"\n"
 
 // standIns take the place of programs that a machine may not have.
 var standIns = map[string]string{
 	"npm":    `[ "$*" = test ]`,
-	"jq":     "exec cat",
 	"claude": `case "$*" in *" -- "*) while [ "$1" != -- ]; do shift; done; shift; exec "$@" </dev/null ;; esac`,
 }
 
@@ -105,6 +96,7 @@ func TestPages(t *testing.T) {
 	for _, page := range pages(t) {
 		var blocks []block
 		for _, b := range readBlocks(t, page) {
+			b.checkWidth(t)
 			if b = b.leaveOut(t, named); len(b.commands) > 0 || b.config() {
 				blocks = append(blocks, b)
 			}
@@ -122,7 +114,7 @@ func TestPages(t *testing.T) {
 	}
 	checkNamed(t, named, testedBy)
 	checkNamed(t, named, notRun)
-	checkNamed(t, named, before)
+	checkNamed(t, named, settings)
 }
 
 func checkNamed[V any](t *testing.T, named map[string]bool, rows map[string]V) {
@@ -206,7 +198,7 @@ func readBlocks(t *testing.T, file string) []block {
 
 var (
 	// safe are the commands that may be run as they are found.
-	safe         = regexp.MustCompile(`^(\w+=\$\()?(mayfly|claude|createuser|createdb)\b`)
+	safe         = regexp.MustCompile(`^(\w+=\$\()?(mayfly|claude|createuser|createdb|\./[a-z-]+) `)
 	commandLines = regexp.MustCompile(`(?:.*\\\n)*.+\n`)
 	continuation = regexp.MustCompile(`\\\n\s*`)
 	comment      = regexp.MustCompile(`\s+# .*`)
@@ -218,6 +210,16 @@ func readCommands(text string) (all []command) {
 		all = append(all, command{lines, strings.TrimSpace(name)})
 	}
 	return all
+}
+
+// checkWidth holds the code of the manual to what fits a terminal of 80 columns.
+func (b block) checkWidth(t *testing.T) {
+	t.Helper()
+	for line := range strings.Lines(b.text) {
+		if width := utf8.RuneCountInString(strings.TrimRight(line, "\n")); width > 76 && b.page != "README.md" {
+			t.Errorf("%s: %d columns: %s", b.page, width, line)
+		}
+	}
 }
 
 // leaveOut returns the block without what the tables name. A fenced block must be named.
@@ -238,7 +240,7 @@ func (b block) leaveOut(t *testing.T, named map[string]bool) block {
 	}
 	var left []command
 	for _, c := range b.commands {
-		named[b.page+": "+c.name] = before[b.page+": "+c.name] != ""
+		named[b.page+": "+c.name] = true
 		switch {
 		case out(b.page + ": " + c.name):
 		case safe.MatchString(c.name):
@@ -264,15 +266,11 @@ func newReader(t *testing.T, page string) reader {
 	for name, script := range standIns {
 		p.machine = p.withProgram(name, script)
 	}
-	p.write("mail", "#!/bin/sh\n"+appVariable+"=mail exec "+thisProgram(t)+" \"$@\"\n")
 	p.write("run-tests", "#!/bin/sh\n[ -n \"$SMTP_ADDR\" ]\n")
-	p.write("template.html", "<h1>Hello</h1>")
-	p.write("mail.eml", signup("ada@acme.example"))
 	store := filepath.Join(p.home, "store")
 	p.machine = p.with("STORE=" + store)
 	renamed := []string{
-		"/var/lib/mayfly", store, "/srv/new", filepath.Join(p.home, "new"), "ADDRESS", `"$address"`, "https://api.example", `"$MAYFLY_BASE_URL"`,
-		"--smtp :25 ", "--smtp 127.0.0.1:0 ", "127.0.0.1:2525", "127.0.0.1:0", "127.0.0.1:8425", "127.0.0.1:0",
+		"/var/lib/mayfly", store, "/srv/new", filepath.Join(p.home, "new"), "--smtp :25 ", "--smtp 127.0.0.1:0 ", "127.0.0.1:2525", "127.0.0.1:0", "127.0.0.1:8425", "127.0.0.1:0",
 	}
 	if page == "scale.md" {
 		renamed = append(renamed, "@127.0.0.1/", "@"+p.usePostgres()+"/")
@@ -300,10 +298,8 @@ func (p *project) usePostgres() string {
 	return u.Host
 }
 
-// follow runs what is in a block, which must succeed: as config.toml, or line after line in a shell. Services run until
-// the end of the block.
+// follow runs what is in a block, which must succeed: in a shell, with services until its end, or as config.toml.
 func (r reader) follow(b block) {
-	r.t.Helper()
 	if b.config() {
 		m := newMachine(r.t)
 		m.write(".config/mayfly/config.toml", b.text)
@@ -311,32 +307,26 @@ func (r reader) follow(b block) {
 		return
 	}
 	var script strings.Builder
-	mails := false
+	shell := []string{"sh", "-euxc"}
+	run := func() { r.t.Logf("%s", r.mustExec(r.dir, shell[0], append(shell[1:], script.String())...)) }
 	for _, c := range b.commands {
-		script.WriteString(before[b.page+": "+c.name])
-		mails = mails || strings.HasPrefix(before[b.page+": "+c.name], mailComes)
-		if strings.HasPrefix(c.name, "mayfly serve ") {
-			r.sh(script.String(), mails)
-			script.Reset()
-			serving := r.command()
-			serving.Path, serving.Args, serving.Dir = "/bin/sh", []string{"sh", "-euc", "exec " + r.here.Replace(c.lines)}, r.dir
-			s := r.startServer(serving, "")
-			defer s.stop(syscall.SIGTERM)
+		needs := settings[b.page+": "+c.name]
+		if needs.exec {
+			shell = append([]string{program, "exec", "--env", "SMTP_ADDR={smtp}", "--"}, shell...)
+		}
+		script.WriteString(needs.before)
+		if !strings.HasPrefix(c.name, "mayfly serve ") {
+			script.WriteString(r.here.Replace(c.lines))
 			continue
 		}
-		script.WriteString(r.here.Replace(c.lines))
+		run()
+		script.Reset()
+		serving := r.command()
+		serving.Path, serving.Args, serving.Dir = "/bin/sh", []string{"sh", "-euc", "exec " + r.here.Replace(c.lines)}, r.dir
+		s := r.startServer(serving, "")
+		defer s.stop(syscall.SIGTERM)
 	}
-	r.sh(script.String(), mails)
-}
-
-// sh runs a script, with a service of its own if mails are to come.
-func (r reader) sh(script string, mails bool) {
-	r.t.Helper()
-	args := []string{"sh", "-euxc", script}
-	if mails {
-		args = append([]string{program, "exec", "--env", "SMTP_ADDR={smtp}", "--"}, args...)
-	}
-	r.t.Logf("%s", r.mustExec(r.dir, args[0], args[1:]...))
+	run()
 }
 
 // The key for a hosted service is kept in the keyring of the session, where the application finds it.
@@ -356,11 +346,11 @@ func TestDocsHostedService(t *testing.T) {
 	url := m.getenv("MAYFLY_BASE_URL")
 	m = m.with("MAYFLY_BASE_URL=", "MAYFLY_API_KEY=", "XDG_RUNTIME_DIR="+runtime, "PATH="+filepath.Dir(program)+":"+m.getenv("PATH"))
 	script := "echo -n pw | gnome-keyring-daemon --unlock --components=secrets --daemonize >/dev/null\n"
-	for _, b := range readBlocks(t, "../README.md") {
-		if strings.HasPrefix(b.text, "mayfly key set --base-url") {
-			script += strings.ReplaceAll(b.text, "https://api.example", url)
-		}
+	command := regexp.MustCompile("`(mayfly key set --base-url \\S+)`").FindStringSubmatch(page(t, "../README.md"))
+	if command == nil {
+		t.Fatal("README.md does not say how to keep a key")
 	}
+	script += strings.ReplaceAll(command[1], "https://api.example", url) + "\nmayfly --base-url " + url + "\n"
 	cmd := m.command()
 	cmd.Args = []string{"dbus-run-session", "--", "sh", "-euc", script}
 	if cmd.Path, err = exec.LookPath(cmd.Args[0]); err != nil {
