@@ -65,6 +65,21 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// A full disk, as any fault that all clients meet, is not logged for each of their requests.
+func TestFullDiskIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service {
+		return failing{s, func() error { return &service.Error{Code: service.Full, Message: "full"} }}
+	})
+	key := srv.key(t, service.Dev)
+	for range 3 {
+		srv.call(t, key, "GET", "/v1/inboxes/inbox_any", "")
+	}
+	if n := strings.Count(srv.log.String(), "request failed"); n != 1 {
+		t.Errorf("logged %d times", n)
+	}
+}
+
 func TestReadinessFails(t *testing.T) {
 	t.Parallel()
 	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service {

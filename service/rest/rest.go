@@ -339,7 +339,7 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err)
 	}
 	switch code := service.ErrorCode(err); {
-	case code == service.Unavailable || code == service.Damaged:
+	case code == service.Unavailable || code == service.Damaged || code == service.Full:
 		s.unavailable.Do(logError) // not once for each of many clients
 	case status >= 500:
 		logError()
