@@ -163,7 +163,7 @@ func open(t *testing.T, o local.Options) *local.Session {
 	return s
 }
 
-// now returns the state of the service, with the session among its clients.
+// now returns the state of the service, with the session among its clients unless it is closed.
 func now(t *testing.T, s *local.Session) local.State {
 	t.Helper()
 	state, err := s.Now(t.Context())
@@ -437,6 +437,7 @@ func TestAnOlderOneMakesRoomWhenNobodyNeedsIt(t *testing.T) {
 			send(t, first.State, "a@b.example", "before")
 			if !c.attached {
 				first.Close()
+				waitForClients(t, first, 0)
 			}
 			second := startClient(t, c.program, o)
 			if (second.PID != first.PID) != c.replaced {
