@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,40 +16,34 @@ const (
 	acceptRaw  = "message/rfc822"
 )
 
-// segment escapes an identifier for a path. Identifiers come from the service or are typed by
-// people.
-func segment(id string) (string, error) {
-	if id == "" || id == "." || id == ".." || len(id) > 1000 {
-		return "", fmt.Errorf("%w: %.40q is not an ID", ErrInvalid, id)
-	}
-	return url.PathEscape(id), nil
+// inboxPath and messagePath name what a call is about, see call.path.
+func inboxPath(inboxID string, below ...string) []string {
+	return append([]string{"inboxes", inboxID}, below...)
 }
 
-func inboxPath(op, inboxID string) (string, error) {
-	s, err := segment(inboxID)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", op, err)
-	}
-	return "/v1/inboxes/" + s, nil
+func messagePath(inboxID, messageID string, below ...string) []string {
+	return inboxPath(inboxID, append([]string{"messages", messageID}, below...)...)
 }
 
-func messagePath(op, inboxID, messageID string) (string, error) {
-	p, err := inboxPath(op, inboxID)
-	if err != nil {
-		return "", err
+// escape joins the segments of a path. Identifiers come from the service or are typed by people.
+func escape(path []string) (string, error) {
+	escaped := "/v1"
+	for _, id := range path {
+		if id == "" || id == "." || id == ".." || len(id) > 1000 {
+			return "", fmt.Errorf("%w: %.40q is not an ID", ErrInvalid, id)
+		}
+		escaped += "/" + url.PathEscape(id)
 	}
-	s, err := segment(messageID)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", op, err)
-	}
-	return p + "/messages/" + s, nil
+	return escaped, nil
 }
+
+func unsupported(op string) error { return fmt.Errorf("%s: %w", op, ErrUnsupported) }
 
 // CreateInbox creates an inbox. A call whose answer was lost is not retried, since the inbox may
 // have been created.
 func (c *Client) CreateInbox(ctx context.Context, n CreateInbox) (Inbox, error) {
 	const op = "create an inbox"
-	a, err := c.do(ctx, call{op: op, method: http.MethodPost, path: "/v1/inboxes", body: n, accept: acceptJSON})
+	a, err := c.do(ctx, call{op: op, method: http.MethodPost, path: []string{"inboxes"}, body: n, accept: acceptJSON})
 	if err != nil {
 		return Inbox{}, err
 	}
@@ -64,11 +57,7 @@ func (c *Client) CreateInbox(ctx context.Context, n CreateInbox) (Inbox, error) 
 // Inbox returns an inbox.
 func (c *Client) Inbox(ctx context.Context, inboxID string) (Inbox, error) {
 	const op = "get the inbox"
-	p, err := inboxPath(op, inboxID)
-	if err != nil {
-		return Inbox{}, err
-	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: p, accept: acceptJSON})
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: inboxPath(inboxID), accept: acceptJSON})
 	if err != nil {
 		return Inbox{}, err
 	}
@@ -87,11 +76,7 @@ func decodeInbox(op string, a *answer) (Inbox, error) {
 // gone when the call is retried counts as deleted.
 func (c *Client) DeleteInbox(ctx context.Context, inboxID string) error {
 	const op = "delete the inbox"
-	p, err := inboxPath(op, inboxID)
-	if err != nil {
-		return err
-	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodDelete, path: p, accept: acceptJSON})
+	a, err := c.do(ctx, call{op: op, method: http.MethodDelete, path: inboxPath(inboxID), accept: acceptJSON})
 	if err != nil || len(a.body) == 0 {
 		return err
 	}
@@ -110,11 +95,7 @@ func (c *Client) Messages(ctx context.Context, inboxID string) (List, error) {
 // Message returns a message.
 func (c *Client) Message(ctx context.Context, inboxID, messageID string) (Message, error) {
 	const op = "get the message"
-	p, err := messagePath(op, inboxID, messageID)
-	if err != nil {
-		return Message{}, err
-	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: p, accept: acceptJSON})
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: messagePath(inboxID, messageID), accept: acceptJSON})
 	if err != nil {
 		return Message{}, err
 	}
@@ -132,7 +113,7 @@ type Page struct {
 func (c *Client) MessagesPage(ctx context.Context, inboxID string, p Page) (List, error) {
 	const op = "list a page of messages"
 	if c.features.pages.isAbsent() {
-		return List{}, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		return List{}, unsupported(op)
 	}
 	query := url.Values{}
 	if p.Limit > 0 {
@@ -151,7 +132,7 @@ func (c *Client) MessagesPage(ctx context.Context, inboxID string, p Page) (List
 	}
 	if ignored {
 		c.features.pages.absent()
-		return list, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		return list, unsupported(op)
 	}
 	return list, nil
 }
@@ -176,7 +157,7 @@ type Hold struct {
 func (c *Client) HoldMessages(ctx context.Context, inboxID string, h Hold) (List, error) {
 	const op = "list the messages"
 	if h.Wait >= time.Second && c.features.holdMessages.isAbsent() {
-		return List{}, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		return List{}, unsupported(op)
 	}
 	query := url.Values{}
 	if h.Limit > 0 {
@@ -203,24 +184,18 @@ func (f *feature) heldOr(op string, held bool) error {
 
 // list returns a nil answer with every error but ErrNotModified.
 func (c *Client) list(ctx context.Context, op, inboxID string, query url.Values, h Hold) (List, *answer, error) {
-	p, err := inboxPath(op, inboxID)
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: inboxPath(inboxID, "messages"), query: query, accept: acceptJSON, etag: h.ETag, wait: h.Wait})
 	if err != nil {
 		return List{}, nil, err
 	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: p + "/messages", query: query, accept: acceptJSON, etag: h.ETag, wait: h.Wait})
-	if err != nil {
-		return List{}, nil, err
-	}
-	tag, held := a.tag(h), waitApplied(a.header)
+	var list List
 	if a.status == http.StatusNotModified {
-		return List{ETag: tag, Held: held}, a, fmt.Errorf("%s: %w", op, ErrNotModified)
-	}
-	list, err := decode[List](op, a)
-	if err != nil {
+		err = fmt.Errorf("%s: %w", op, ErrNotModified)
+	} else if list, err = decode[List](op, a); err != nil {
 		return List{}, nil, err
 	}
-	list.ETag, list.Held = tag, held
-	return list, a, nil
+	list.ETag, list.Held = a.tag(h), waitApplied(a.header)
+	return list, a, err
 }
 
 // tag returns the entity tag of an answer to h.
@@ -258,31 +233,26 @@ func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
 func (c *Client) HoldInboxes(ctx context.Context, h Hold) (InboxList, error) {
 	const op = "list the inboxes"
 	if c.features.inboxes.isAbsent() || h.Wait >= time.Second && c.features.holdInboxes.isAbsent() {
-		return InboxList{}, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		return InboxList{}, unsupported(op)
 	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: "/v1/inboxes", accept: acceptJSON, etag: h.ETag, wait: h.Wait})
-	var e *Error
-	if errors.As(err, &e) && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented) {
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: []string{"inboxes"}, accept: acceptJSON, etag: h.ETag, wait: h.Wait})
+	if e, ok := errors.AsType[*Error](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented) {
 		c.features.inboxes.absent()
-		return InboxList{}, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		return InboxList{}, unsupported(op)
 	}
 	if err != nil {
 		return InboxList{}, err
 	}
-	list := InboxList{ETag: a.tag(h), Held: waitApplied(a.header)}
+	var list InboxList
 	if a.status == http.StatusNotModified {
 		err = fmt.Errorf("%s: %w", op, ErrNotModified)
-	} else {
-		tag, held := list.ETag, list.Held
-		if list, err = decode[InboxList](op, a); err != nil {
-			return InboxList{}, err
-		}
-		if !list.has {
-			c.features.inboxes.absent()
-			return InboxList{}, fmt.Errorf("%s: %w", op, ErrUnsupported)
-		}
-		list.ETag, list.Held = tag, held
+	} else if list, err = decode[InboxList](op, a); err != nil {
+		return InboxList{}, err
+	} else if !list.has {
+		c.features.inboxes.absent()
+		return InboxList{}, unsupported(op)
 	}
+	list.ETag, list.Held = a.tag(h), waitApplied(a.header)
 	c.features.inboxes.present()
 	c.catchesAll.Store(a.header.Get("Catch-All") == "?1") // a boolean item (RFC 9651, 3.3.6)
 	if h.Wait >= time.Second {
@@ -296,25 +266,18 @@ func (c *Client) HoldInboxes(ctx context.Context, h Hold) (InboxList, error) {
 // Raw returns a message as it was received (RFC 5322), an extension of the contract.
 func (c *Client) Raw(ctx context.Context, inboxID, messageID string) ([]byte, error) {
 	const op = "get the raw message"
-	p, err := messagePath(op, inboxID, messageID)
-	if err != nil {
-		return nil, err
-	}
 	if c.features.raw.isAbsent() {
-		return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		return nil, unsupported(op)
 	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: p, accept: acceptRaw})
-	var e *Error
-	if errors.As(err, &e) && e.Status == http.StatusNotAcceptable {
-		c.features.raw.absent()
-		return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
-	}
-	if err != nil {
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: messagePath(inboxID, messageID), accept: acceptRaw})
+	e, ok := errors.AsType[*Error](err)
+	refused := ok && e.Status == http.StatusNotAcceptable
+	if err != nil && !refused {
 		return nil, err
 	}
-	if t, _, _ := mime.ParseMediaType(a.header.Get("Content-Type")); t != acceptRaw {
+	if refused || a.mediaType() != acceptRaw {
 		c.features.raw.absent()
-		return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		return nil, unsupported(op)
 	}
 	c.features.raw.present()
 	return a.body, nil
@@ -329,26 +292,18 @@ func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID strin
 		return attachment.Content, nil
 	}
 	if attachment.ID == "" || c.features.attachments.isAbsent() {
-		return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+		return nil, unsupported(op)
 	}
-	p, err := messagePath(op, inboxID, messageID)
-	if err != nil {
-		return nil, err
-	}
-	s, err := segment(attachment.ID)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
-	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: p + "/attachments/" + s, accept: "*/*"})
-	var e *Error
-	if errors.As(err, &e) && c.features.attachments.state.Load() == featureUnknown {
+	path := messagePath(inboxID, messageID, "attachments", attachment.ID)
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: path, accept: "*/*"})
+	if e, ok := errors.AsType[*Error](err); ok && c.features.attachments.state.Load() == featureUnknown {
 		switch e.Status {
 		case http.StatusMethodNotAllowed, http.StatusNotImplemented:
 			c.features.attachments.absent()
-			return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+			return nil, unsupported(op)
 		case http.StatusNotFound:
 			// No such attachment or no such path, which look the same: do not remember it.
-			return nil, fmt.Errorf("%s: %w", op, ErrUnsupported)
+			return nil, unsupported(op)
 		}
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -105,29 +106,17 @@ func New(baseURL, key string, o Options) (*Client, error) {
 	if key == "" {
 		return nil, errors.New("the API key is empty")
 	}
-	for i := range len(key) {
-		if key[i] <= ' ' || key[i] > '~' {
-			return nil, errors.New("the API key contains characters that no key has, such as spaces or line breaks")
-		}
+	if strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return nil, errors.New("the API key contains characters that no key has, such as spaces or line breaks")
 	}
 	if o.Transport == nil {
 		o.Transport = NewTransport()
 	}
-	if o.UserAgent == "" {
-		o.UserAgent = "mayfly"
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = 30 * time.Second
-	}
-	if o.Retries == 0 {
-		o.Retries = 3
-	}
-	if o.MaxWait <= 0 {
-		o.MaxWait = 15 * time.Second
-	}
-	if o.MaxResponse <= 0 {
-		o.MaxResponse = 64 << 20
-	}
+	o.UserAgent = cmp.Or(o.UserAgent, "mayfly")
+	o.Timeout = cmp.Or(max(o.Timeout, 0), 30*time.Second)
+	o.Retries = cmp.Or(o.Retries, 3)
+	o.MaxWait = cmp.Or(max(o.MaxWait, 0), 15*time.Second)
+	o.MaxResponse = cmp.Or(max(o.MaxResponse, 0), 64<<20)
 	c := &Client{shared: &shared{
 		base:    base,
 		key:     func() string { return key },

@@ -22,7 +22,7 @@ import (
 type call struct {
 	op     string // what is being done, for errors
 	method string
-	path   string // below the base URL, escaped
+	path   []string // segments below /v1, not escaped
 	query  url.Values
 	body   any // encoded as JSON unless nil
 	accept string
@@ -37,9 +37,15 @@ type answer struct {
 	body   []byte
 }
 
+// mediaType returns the content type without parameters; empty without one.
+func (a *answer) mediaType() string {
+	t, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	return t
+}
+
 // isJSON reports whether the body is JSON by its content type, or has none.
 func (a *answer) isJSON() bool {
-	t, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	t := a.mediaType()
 	return t == "" || t == "application/json" || t == "text/json" || strings.HasSuffix(t, "+json")
 }
 
@@ -51,9 +57,16 @@ var (
 // do makes a call, retries it where that is safe, and returns an answer with a status of 2xx or
 // 304.
 func (c *Client) do(ctx context.Context, k call) (*answer, error) {
+	path, err := escape(k.path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", k.op, err)
+	}
+	target := c.base.String() + path
+	if len(k.query) > 0 {
+		target += "?" + k.query.Encode()
+	}
 	var body []byte
 	if k.body != nil {
-		var err error
 		if body, err = json.Marshal(k.body); err != nil {
 			return nil, fmt.Errorf("%s: %w", k.op, err)
 		}
@@ -63,7 +76,7 @@ func (c *Client) do(ctx context.Context, k call) (*answer, error) {
 		if err := c.takeBudget(ctx, k.op); err != nil {
 			return nil, err
 		}
-		a, err := c.attempt(ctx, k, body, attempt)
+		a, err := c.attempt(ctx, k, target, body, attempt)
 		if err == nil && (a.status < 300 || a.status == http.StatusNotModified) {
 			return a, nil
 		}
@@ -133,12 +146,8 @@ func (c *Client) takeBudget(ctx context.Context, op string) error {
 }
 
 // attempt sends a request once and reads the answer completely.
-func (c *Client) attempt(ctx context.Context, k call, body []byte, attempt int) (a *answer, err error) {
+func (c *Client) attempt(ctx context.Context, k call, target string, body []byte, attempt int) (a *answer, err error) {
 	began := time.Now()
-	target := c.base.String() + k.path
-	if len(k.query) > 0 {
-		target += "?" + k.query.Encode()
-	}
 	if c.options.Trace != nil {
 		defer func() {
 			t := Trace{Method: k.method, URL: target, Attempt: attempt, Duration: time.Since(began), Err: err}
@@ -256,8 +265,7 @@ func (c *Client) lost(caller, attempt context.Context, op string, err error) err
 	if cause := context.Cause(caller); cause != nil {
 		return fmt.Errorf("%s: %w", op, cause)
 	}
-	var refused *Error
-	if errors.As(err, &refused) { // by the budget, on a redirect
+	if refused, ok := errors.AsType[*Error](err); ok { // by the budget, on a redirect
 		return refused
 	}
 	switch {
@@ -296,7 +304,7 @@ func (c *Client) scrub(err error) error {
 
 // withoutURL returns the cause of an error of net/http.
 func withoutURL(err error) error {
-	if u := (&url.Error{}); errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err
@@ -306,15 +314,15 @@ func (c *Client) withoutKey(s string) string { return strings.ReplaceAll(s, c.ke
 
 // neverSent reports whether a request failed before anything of it was sent.
 func neverSent(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
 // permanent reports whether a retry is pointless.
 func permanent(err error) bool {
-	var certificate *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	return errors.As(err, &certificate) || errors.As(err, &record)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	_, record := errors.AsType[tls.RecordHeaderError](err)
+	return certificate || record
 }
 
 func (c *Client) tooLarge(op string) error {
@@ -409,8 +417,7 @@ func decode[T any](op string, a *answer) (T, error) {
 		return v, fmt.Errorf("%s: %w: the service answered with %s; is the base URL right?", op, ErrUnexpected, a.describe())
 	}
 	if err := json.Unmarshal(a.body, &v); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			return v, fmt.Errorf("%s: %w: JSON with an unexpected %s", op, ErrUnexpected, wrong.Value)
 		}
 		return v, fmt.Errorf("%s: %w: broken JSON", op, ErrUnexpected)
