@@ -5,6 +5,9 @@ import (
 	"sync"
 )
 
+// cacheBytes is the memory for the cache of answers.
+const cacheBytes = 8 << 20
+
 // answerCache is an LRU cache of the bodies of answers. It does not know who may see them: callers
 // check that first. It is safe for concurrent use.
 type answerCache struct {

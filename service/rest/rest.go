@@ -12,6 +12,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -57,7 +58,6 @@ type Options struct {
 	MaxWait       time.Duration // longest time that a request is held; default 60 s
 	MaxHeld       int           // requests held at once, others are answered at once; default 20,000
 	MaxHeldPerKey int           // the same for each key; default 1,000
-	CacheBytes    int           // memory for the cache of answers; default 8 MiB
 	MaxGuesses    int           // wrong keys from an address in a minute; default: no limit
 	LargeBytes    int64         // memory for large messages in all requests; one key gets as much as it leaves free; default 256 MiB
 
@@ -99,21 +99,10 @@ type Server struct {
 
 // New returns the REST API of a service.
 func New(svc Service, o Options) *Server {
-	if o.MaxWait <= 0 {
-		o.MaxWait = 60 * time.Second
-	}
-	if o.MaxHeld <= 0 {
-		o.MaxHeld = 20_000
-	}
-	if o.MaxHeldPerKey <= 0 {
-		o.MaxHeldPerKey = 1_000
-	}
-	if o.CacheBytes <= 0 {
-		o.CacheBytes = 8 << 20
-	}
-	if o.LargeBytes <= 0 {
-		o.LargeBytes = 256 << 20
-	}
+	o.MaxWait = cmp.Or(max(o.MaxWait, 0), 60*time.Second)
+	o.MaxHeld = cmp.Or(max(o.MaxHeld, 0), 20_000)
+	o.MaxHeldPerKey = cmp.Or(max(o.MaxHeldPerKey, 0), 1_000)
+	o.LargeBytes = cmp.Or(max(o.LargeBytes, 0), 256<<20)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -122,7 +111,7 @@ func New(svc Service, o Options) *Server {
 		options:     o,
 		log:         o.Log,
 		guesses:     clients.NewGuesses(o.MaxGuesses, o.Log, "keys"),
-		cache:       newAnswerCache(o.CacheBytes),
+		cache:       newAnswerCache(cacheBytes),
 		large:       newLargeAnswers(o.LargeBytes),
 		unavailable: rate.Sometimes{Interval: time.Minute},
 		held:        heldRequests{max: o.MaxHeld, maxPerKey: o.MaxHeldPerKey, byKey: map[string]int{}},
