@@ -167,9 +167,11 @@ func (s *Server) admit(nc net.Conn, implicitTLS bool) {
 func (s *Server) turnAway(c *conn, reason Reason) {
 	s.count.refuse(reason)
 	if !c.implicitTLS {
-		// The few octets fit into the socket's buffer. The deadline is for a transport without one, and
-		// for a balancer's connection, which is read for the name of the client before.
-		c.raw.SetDeadline(time.Now().Add(100 * time.Millisecond))
+		// A balancer's connection is read for the name of the client before. The few octets fit into the
+		// socket's buffer: the deadline to write them is for a transport without one, and long enough
+		// for a busy machine.
+		c.raw.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		c.raw.SetWriteDeadline(time.Now().Add(time.Second))
 		fmt.Fprintf(c.raw, "421 4.3.2 %s Too many connections, try again later\r\n", s.options.Hostname)
 	}
 	c.raw.Close()
