@@ -101,7 +101,7 @@ func TestATopicWithTheNameOfACommandPointsToItsHelp(t *testing.T) {
 
 func TestHelpCompletes(t *testing.T) {
 	for args, want := range map[string][]string{
-		"s":     {"save\t", "serve\t", "scale\t", "service\t"},
+		"s":     {"save\t", "serve\t", "scale\t", "service\t", "spring\t", "supabase\t"},
 		"key s": {"set\t", "status\t"},
 	} {
 		words := strings.Split(args, " ")

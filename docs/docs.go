@@ -3,7 +3,7 @@ package docs
 
 import "embed"
 
-// Pages are the Markdown pages, each at the root under its file name.
+// Pages are the Markdown pages, each under its file name: at the root, or in guides for frameworks.
 //
-//go:embed *.md
+//go:embed *.md guides/*.md
 var Pages embed.FS

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 
@@ -22,12 +23,19 @@ type Topic struct {
 	Summary string // the page's first paragraph, one line
 }
 
-// Topics lists the pages by name.
+// folders are where pages are, as patterns: the guides follow the others.
+var folders = []string{"%s.md", "guides/%s.md"}
+
+// Topics lists the pages by name, the guides to frameworks last.
 func Topics() []Topic {
-	names, _ := fs.Glob(docs.Pages, "*.md") // the pattern is valid, and an embedded folder can be read
+	var names []string
+	for _, folder := range folders {
+		found, _ := fs.Glob(docs.Pages, fmt.Sprintf(folder, "*")) // the pattern is valid, and an embedded folder can be read
+		names = append(names, found...)
+	}
 	topics := make([]Topic, 0, len(names))
 	for _, file := range names {
-		name := strings.TrimSuffix(file, ".md")
+		name := strings.TrimSuffix(path.Base(file), ".md")
 		text, err := page(name)
 		if err != nil {
 			continue
@@ -74,11 +82,12 @@ func Render(topic string, width int, s Style) ([]string, error) {
 }
 
 func page(topic string) (string, error) {
-	text, err := docs.Pages.ReadFile(topic + ".md")
-	if err != nil {
-		return "", fmt.Errorf("the manual has no page %q", topic)
+	for _, folder := range folders {
+		if text, err := docs.Pages.ReadFile(fmt.Sprintf(folder, topic)); err == nil {
+			return strings.ReplaceAll(string(text), "\t", "    "), nil
+		}
 	}
-	return strings.ReplaceAll(string(text), "\t", "    "), nil
+	return "", fmt.Errorf("the manual has no page %q", topic)
 }
 
 // padding is what fills a line up to the width.

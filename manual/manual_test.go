@@ -3,6 +3,7 @@ package manual
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,9 +23,13 @@ var colors = Style{
 }
 
 func TestTopics(t *testing.T) {
-	files, err := filepath.Glob("../docs/*.md")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no pages:", err)
+	var files []string
+	for _, pattern := range []string{"../docs/*.md", "../docs/guides/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatal("no pages:", pattern, err)
+		}
+		files = append(files, found...)
 	}
 	topics := Topics()
 	for _, file := range files {
@@ -114,13 +119,21 @@ func open(line string) bool {
 
 func TestLinksLeadToPages(t *testing.T) {
 	links := regexp.MustCompile(`\]\(([^):#]+)[^)]*\)`)
+	guides, err := filepath.Glob("../docs/guides/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, topic := range Topics() {
+		folder := "."
+		if slices.Contains(guides, "../docs/guides/"+topic.Name+".md") {
+			folder = "guides"
+		}
 		text, err := page(topic.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, link := range links.FindAllStringSubmatch(text, -1) {
-			if _, err := docs.Pages.Open(link[1]); err != nil {
+			if _, err := docs.Pages.Open(path.Join(folder, link[1])); err != nil {
 				t.Errorf("%s links to %s: %v", topic.Name, link[1], err)
 			}
 		}

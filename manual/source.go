@@ -17,7 +17,7 @@ const hyphen = "\u2011"
 const codeIndent = "    "
 
 // reference is a link to another page of docs.
-var reference = regexp.MustCompile(`\[([^\]]+)\]\(([a-z]+)\.md(?:#[^)]*)?\)`)
+var reference = regexp.MustCompile(`\[([^\]]+)\]\((?:\.\./|guides/)?([a-z]+)\.md(?:#[^)]*)?\)`)
 
 // refer puts the command that shows a page in place of a link to it.
 func refer(link string) string {
