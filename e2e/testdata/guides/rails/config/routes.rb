@@ -1,0 +1,4 @@
+Rails.application.routes.draw do
+  post "/signup", to: "signups#create"
+  post "/confirm", to: "signups#confirm"
+end
