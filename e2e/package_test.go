@@ -48,3 +48,24 @@ func TestPackageHasManualPages(t *testing.T) {
 		}
 	}
 }
+
+// The package is set up as docs/service.md says, but for what systemd does.
+func TestPackageIsSetUp(t *testing.T) {
+	needPackage(t)
+	if os.Getuid() != 0 {
+		t.Skip("needs root: run the tests of this package with `go test -exec sudo`")
+	}
+	m := newMachine(t).withProgram("editor", `test -w "$1"`)
+	ran := 0
+	for _, b := range readBlocks(t, "service.md") {
+		for _, c := range b.commands {
+			if name, _, _ := strings.Cut(c.name, " "); name == "editor" || name == "runuser" {
+				m.mustExec(m.home, "sh", "-euc", c.name)
+				ran++
+			}
+		}
+	}
+	if ran != 2 {
+		t.Errorf("docs/service.md has %d of the commands that set up a package", ran)
+	}
+}
