@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"time"
 )
@@ -30,6 +31,7 @@ var (
 	errStalled  = errors.New("no more data after an ambiguous end")
 	errClosed   = errors.New("closed by the server") // after its last reply
 	errQuit     = errors.New("client quit")
+	errPanic    = errors.New("internal error")
 )
 
 // errDeepStack moves the session to a new goroutine: what stored a message, or shook hands for TLS, has
@@ -85,7 +87,7 @@ func (c *conn) serve() {
 }
 
 func (c *conn) run(part func() error) {
-	err := part()
+	err := c.survive(part)
 	if err == errDeepStack {
 		go c.run(c.commands)
 		return
@@ -97,6 +99,17 @@ func (c *conn) run(part func() error) {
 	c.shrink()
 	c.log.Debug("SMTP session", "remote", c.raw.RemoteAddr().String(), "messages", c.messages, "refused", c.refused,
 		"errors", c.errors, "tls", c.secure, "duration", time.Since(c.begun), "end", err)
+}
+
+// survive makes a panic the end of its session alone.
+func (c *conn) survive(part func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("SMTP session panicked", "panic", p, "stack", string(debug.Stack()))
+			err = errPanic
+		}
+	}()
+	return part()
 }
 
 func (c *conn) session() error {
@@ -121,6 +134,8 @@ func (c *conn) farewell(err error) {
 	case errSession:
 		c.server.count.refuse(TimedOut)
 		c.reply("421 4.4.2 " + name + " Session is too long, closing")
+	case errPanic:
+		c.reply("421 4.3.0 " + name + " Internal error, try again later")
 	case errClosed, errQuit:
 	default:
 		return
@@ -161,6 +176,11 @@ func (c *conn) commands() error {
 		if c.server.draining.Load() {
 			return errDraining
 		}
+		if len(c.out) >= commandSize { // of many commands at once
+			if err := c.flush(); err != nil {
+				return err
+			}
+		}
 		if c.deep && c.oneOfMany && c.r == c.w {
 			c.deep = false
 			return errDeepStack
@@ -168,8 +188,8 @@ func (c *conn) commands() error {
 	}
 }
 
-// reply queues a reply line. It is sent once the input is consumed, so that the replies to
-// pipelined commands go out together.
+// reply queues a reply line. It is sent once the input is consumed or there are many, so that the
+// replies to pipelined commands go out together.
 func (c *conn) reply(line string) {
 	c.out = append(c.out, line...)
 	c.out = append(c.out, '\r', '\n')

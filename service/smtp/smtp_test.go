@@ -1488,3 +1488,47 @@ func TestStackAfterMessage(t *testing.T) {
 		t.Errorf("stacks take %d bytes more, want at most %d", grown, most)
 	}
 }
+
+// A panic ends the session in which it happened, and what it held is free again.
+func TestPanicEndsOneSession(t *testing.T) {
+	t.Parallel()
+	s, address := serve(t, &panicking{}, Options{})
+	other := dial(t, address)
+	other.run("< 220\nEHLO other\n< 250")
+	c := dial(t, address)
+	c.run("< 220\nEHLO me\n< 250\nMAIL FROM:<>\n< 250\nRCPT TO:<d@box.test>\n< 250\nDATA\n< 354\nx\n.\n< 421 4.3.0")
+	c.expectEnd()
+	other.run("QUIT\n< 221")
+	other.expectEnd()
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if st := s.Stats(); st.Connections != 0 || st.Delivering != 0 || st.InFlightBytes != 0 {
+		t.Errorf("left over: %+v", st)
+	}
+}
+
+type panicking struct{ inboxes }
+
+func (*panicking) Deliver(context.Context, service.Delivery) error { panic("on a message") }
+
+// Replies wait for the commands that were sent with theirs, but not as many as fit into the largest
+// buffer: each connection would keep their memory.
+func TestManyRepliesAreSentMeanwhile(t *testing.T) {
+	t.Parallel()
+	l := newPipeListener()
+	serveOn(t, l, &inboxes{}, Options{})
+	c := newClient(t, l.dial())
+	c.expect("220")
+	go io.WriteString(c, "NOOP "+strings.Repeat("x", commandSize)+"\r\n"+strings.Repeat("EHLO x\r\n", bulkSize/8)+"QUIT\r\n")
+	b := make([]byte, 1<<20)
+	for longest := 0; ; {
+		n, err := c.Read(b)
+		if longest = max(longest, n); err != nil {
+			if longest > 2*commandSize {
+				t.Errorf("%d octets of replies were kept", longest)
+			}
+			return
+		}
+	}
+}

@@ -401,9 +401,8 @@ func (c *conn) deliver() error {
 	c.deep = true
 	count := &c.server.count
 	count.delivering.Add(1)
-	err := c.server.service.Deliver(c.server.ctx, service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes()})
-	count.delivering.Add(-1)
-	if err != nil {
+	defer count.delivering.Add(-1)
+	if err := c.server.service.Deliver(c.server.ctx, service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes()}); err != nil {
 		return c.refuse(err)
 	}
 	count.accepted.Add(1)
