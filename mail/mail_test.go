@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -613,6 +614,28 @@ func TestBounds(t *testing.T) {
 	})
 	t.Run("names", func(t *testing.T) {
 		parse("From: " + strings.Repeat("<>", 100_000) + "\nTo: " + strings.Repeat("a,", 100_000) + "\nCc: " + strings.Repeat("=?u?q??=AB", 100_000) + " x\n\n")
+	})
+	t.Run("words that are none", func(t *testing.T) {
+		part := "Content-ID: " + strings.Repeat("=?u?x? ", 30_000) + "\n\nx"
+		if m := parse(multi("mixed", slices.Repeat([]string{part}, 30)...)); !strings.HasPrefix(m.Text, "x") {
+			t.Errorf("%.20q", m.Text)
+		}
+	})
+	t.Run("alternatives", func(t *testing.T) {
+		for _, kind := range []string{"plain", "html"} {
+			parts := make([]string, 300)
+			for i := range parts {
+				parts[i] = "Content-Type: text/" + kind + "\n\n" + strings.Repeat("x", 5000+i)
+			}
+			raw := multi("alternative", parts...)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			m := parse(raw)
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; len(m.Text)+len(m.HTML) < len(raw)/2 || took > uint64(20*len(raw)) {
+				t.Errorf("%s: %d bytes of memory for %d of text", kind, took, len(m.Text)+len(m.HTML))
+			}
+		}
 	})
 }
 

@@ -15,37 +15,38 @@ func mergeAlternatives(texts []text) []text {
 		return texts
 	}
 	var one text
+	var plain, rich strings.Builder // since there can be many
 	for _, t := range texts {
 		if t.plainType != "" {
 			switch {
-			case one.plainType != "" && t.plainType == one.plainType && !sameText(one.plain, t.plain):
-				one.plain = joinLines(one.plain, t.plain)
+			case t.plainType == one.plainType:
+				if !sameText(plain.String(), t.plain) {
+					addLines(&plain, t.plain)
+				}
 			case one.plainType == "", t.plainType == "text/plain": // the plain one of plain and Markdown
-				one.plain, one.plainType, one.flowed, one.delSp = t.plain, t.plainType, t.flowed, t.delSp
+				one.plainType, one.flowed, one.delSp = t.plainType, t.flowed, t.delSp
+				plain.Reset()
+				plain.WriteString(t.plain)
 			}
 		}
 		if t.hasHTML {
-			if !one.hasHTML || !sameText(one.html, t.html) {
-				one.html = joinLines(one.html, t.html)
+			if !one.hasHTML || !sameText(rich.String(), t.html) {
+				addLines(&rich, t.html)
 			}
 			one.hasHTML = true
 		}
 	}
+	one.plain, one.html = plain.String(), rich.String()
 	return []text{one}
 }
 
 func sameText(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
 
-func joinLines(a, b string) string {
-	switch {
-	case a == "":
-		return b
-	case b == "":
-		return a
-	case strings.HasSuffix(a, "\n"):
-		return a + b
-	default:
-		return a + "\n" + b
+// addLines adds a text to another, on lines of its own.
+func addLines(b *strings.Builder, s string) {
+	if s != "" {
+		separate(b)
+		b.WriteString(s)
 	}
 }
 

@@ -77,6 +77,9 @@ func readWord(s []byte) (w word, length int, ok bool) {
 		return w, 0, false
 	}
 	encoding := rest[0] | 0x20
+	if encoding != 'q' && encoding != 'b' { // before a search to the end, for each of many
+		return w, 0, false
+	}
 	rest = rest[2:]
 	end := wordEnd(rest, encoding)
 	text := rest
@@ -85,13 +88,10 @@ func readWord(s []byte) (w word, length int, ok bool) {
 		text = rest[:end]
 		length = len(s) - len(rest) + end + 2
 	}
-	switch encoding {
-	case 'q':
+	if encoding == 'q' {
 		text, _ = appendUnescaped(make([]byte, 0, len(text)), bytes.ReplaceAll(text, []byte("_"), []byte(" ")), '=')
-	case 'b':
+	} else {
 		text, _ = decodeBase64(text)
-	default:
-		return w, 0, false
 	}
 	name, _, _ := strings.Cut(string(charset), "*") // RFC 2231 adds a language
 	return word{charset: name, text: text}, length, true
