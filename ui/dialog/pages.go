@@ -179,7 +179,7 @@ func (m *pages) Rows(th *theme.Theme) (string, []string) {
 	width, roomy := min(m.w, m.most), m.h >= roomyPages
 	var rows []string
 	if roomy && len(m.pages) > 1 {
-		rows = append(rows, Tabs(th, m.titles(), m.at), "")
+		rows = append(rows, m.tabs(th, width), "")
 	}
 	from, to := m.pager.Visible()
 	for n := from; n < to; n++ {
@@ -200,12 +200,22 @@ func (m *pages) Rows(th *theme.Theme) (string, []string) {
 	return m.title + m.pages[m.at].Title, rows
 }
 
-func (m *pages) titles() []string {
+// tabs draws the titles, from the first with which that of the page fits.
+func (m *pages) tabs(th *theme.Theme, w int) string {
 	titles := make([]string, len(m.pages))
 	for n, p := range m.pages {
 		titles[n] = p.Title
 	}
-	return titles
+	const marks = 4 // cells of … before and behind
+	first := 0
+	for first < m.at && cell.Width(strings.Join(titles[first:m.at+1], "  "))+marks > w {
+		first++
+	}
+	row := Tabs(th, titles[first:], m.at-first)
+	if first > 0 {
+		row = th.Dim.On("… ") + row
+	}
+	return row
 }
 
 // Tabs draws names side by side, the one that is shown underlined.

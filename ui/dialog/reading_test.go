@@ -210,6 +210,22 @@ func TestTheManual(t *testing.T) {
 	}
 }
 
+// The title of the page that is shown is among the titles, however many come before it.
+func TestTitlesOfManyPages(t *testing.T) {
+	pages := make([]Page, 12)
+	for n := range pages {
+		pages[n] = Page{fmt.Sprintf("Page %d", n), func(int) []string { return []string{"text"} }}
+	}
+	s := open(t, NewPages("", pages), 36, 12)
+	s.see("Page 0  Page 1  Page 2")
+	for n := 1; n < len(pages); n++ {
+		s.press("tab")
+		s.see(fmt.Sprintf("  Page %d ", n))
+	}
+	s.dontSee("Page 0 ")
+	s.see("… Page 9  Page 10  Page 11 ")
+}
+
 func TestSearchingTheManual(t *testing.T) {
 	for _, size := range [][2]int{{60, 12}, {20, 6}} {
 		s := open(t, NewPages("Manual: ", book()), size[0], size[1])
