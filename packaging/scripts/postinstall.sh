@@ -15,16 +15,16 @@ if ! getent passwd mayfly >/dev/null; then
   fi
 fi
 
-if [ "${1-}" = 2 ] || [ -n "${2-}" ]; then
-  if [ -d /run/systemd/system ]; then
-    systemctl daemon-reload
-    systemctl try-restart mayfly.service
-  fi
-else # nothing is started: its settings come first
+# Also for an upgrade: all but deb give settings that nobody edited the owner in the package, which is root.
+if [ -e /etc/mayfly/serve.toml ]; then
   chown root:mayfly /etc/mayfly/serve.toml
   chmod 0640 /etc/mayfly/serve.toml
-  [ -d /var/lib/mayfly ] || install -d -m 0700 -o mayfly -g mayfly /var/lib/mayfly
-  if [ -d /run/systemd/system ]; then
-    systemctl daemon-reload
+fi
+[ -d /var/lib/mayfly ] || install -d -m 0700 -o mayfly -g mayfly /var/lib/mayfly
+
+if [ -d /run/systemd/system ]; then
+  systemctl daemon-reload
+  if [ "${1-}" = 2 ] || [ -n "${2-}" ]; then # else nothing is started: its settings come first
+    systemctl try-restart mayfly.service
   fi
 fi

@@ -96,6 +96,15 @@ start
 mayfly read "$address" | grep -q 482913 || fail "the mail is lost"
 stop
 
+# rpm, apk and pacman replace settings that nobody edited by root's, which the script gives to the service again.
+chown root:root /etc/mayfly/serve.toml
+sh /var/lib/dpkg/info/mayfly.postinst 2
+mode "root:mayfly 640" /etc/mayfly/serve.toml
+mv /etc/mayfly/serve.toml /tmp/moved.toml
+sh /var/lib/dpkg/info/mayfly.postinst configure 1.0.0 # settings that were removed stay so
+[ ! -e /etc/mayfly/serve.toml ] || fail "an upgrade brings settings back"
+mv /tmp/moved.toml /etc/mayfly/serve.toml
+
 # Removed, its settings and mail stay. Purged, they go.
 dpkg -r mayfly
 [ ! -e /usr/bin/mayfly ] || fail "the program is still there"
