@@ -61,7 +61,7 @@ func output(t *testing.T, name string, args ...string) []byte {
 func TestContents(t *testing.T) {
 	for _, arch := range [][4]string{{"amd64", "x86_64", "x86_64", "x86_64"}, {"arm64", "aarch64", "aarch64", "aarch64"}} {
 		deb := tarFiles(t, bytes.NewReader(output(t, "dpkg-deb", "--fsys-tarfile", one(t, "*_"+arch[0]+".deb"))))
-		if len(deb) < 50 || deb["/usr/bin/mayfly"] != 0o755 || deb["/etc/mayfly/serve.toml"] != 0o640 {
+		if len(deb) < 50 || deb["/usr/bin/mayfly"] != 0o755 || deb["/etc/mayfly/serve.toml"] != 0o640 || deb["/usr/share/doc/mayfly/docs/guides/rails.md"] != 0o644 {
 			t.Errorf("the deb for %s has %v", arch[0], deb)
 		}
 		const debian, others = "/usr/share/zsh/vendor-completions/_mayfly", "/usr/share/zsh/site-functions/_mayfly"
