@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/record"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
@@ -348,4 +350,25 @@ func digest(t *testing.T, dir string) string {
 		fmt.Fprintf(&all, "%s %x\n", file.Name(), sha256.Sum256(b))
 	}
 	return all.String()
+}
+
+// A crash tears the last log, also the one in whose name the number has become longer.
+func TestLastLogIsTheOneWithTheHighestNumber(t *testing.T) {
+	t.Parallel()
+	var whole bytes.Buffer
+	w := record.NewWriter(&whole)
+	_, err := w.WriteRecord([]byte("a record"))
+	must(t, errors.Join(err, w.Close()))
+	disk := vfs.NewMem()
+	for name, content := range map[string][]byte{"999999.log": whole.Bytes(), "1000000.log": whole.Bytes()[:whole.Len()-1]} {
+		f, err := disk.Create(name, vfs.WriteCategoryUnspecified)
+		must(t, err)
+		_, err = f.Write(content)
+		must(t, errors.Join(err, f.Close()))
+	}
+	f := folder{files: []string{"1000000.log", "999999.log"}, readable: contents{sizes: map[string]int64{}}}
+	must(t, f.checkLogs(disk, ""))
+	if len(f.damage) > 0 {
+		t.Errorf("%q", f.damage)
+	}
 }

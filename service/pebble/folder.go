@@ -104,8 +104,9 @@ func (f *folder) findManifest(disk vfs.FS, dir string) {
 	}
 	last := ""
 	for _, name := range f.files {
-		if name = strings.TrimPrefix(name, copyPrefix); strings.HasPrefix(name, manifestPrefix) {
-			last = max(last, name)
+		name = strings.TrimPrefix(name, copyPrefix)
+		if strings.HasPrefix(name, manifestPrefix) && byNumber(name, last) > 0 {
+			last = name
 		}
 	}
 	f.manifest = cmp.Or(f.inventory.manifest, last)
@@ -137,6 +138,9 @@ func numberOf(name string) uint64 {
 	n, _ := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(name, manifestPrefix), logExt), 10, 64)
 	return n
 }
+
+// byNumber compares such names. As text, 1000000.log comes before 999999.log.
+func byNumber(a, b string) int { return cmp.Compare(numberOf(a), numberOf(b)) }
 
 // readManifest reads the manifest, which the database reads only up to the first damaged record, and
 // if it is not whole its copy.
@@ -183,7 +187,7 @@ func (f *folder) checkLogs(disk vfs.FS, dir string) error {
 	const end = 19 // most bytes after the records of a log that was closed
 	logs := slices.Concat(f.files, slices.Collect(maps.Keys(f.inventory.sizes)))
 	logs = slices.DeleteFunc(logs, func(name string) bool { return path.Ext(name) != logExt || numberOf(name) < f.firstLog })
-	slices.Sort(logs)
+	slices.SortFunc(logs, byNumber)
 	logs = slices.Compact(logs)
 	for i, name := range logs {
 		b, err := readAll(disk, disk.PathJoin(dir, name))
