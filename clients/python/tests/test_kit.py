@@ -45,6 +45,19 @@ def test_a_failure_shows_the_mails(pytester: pytest.Pytester) -> None:
     assert "\x1b[31m" not in str(result.stdout)
 
 
+def test_a_setup_that_fails_first_is_reported(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+        import pytest
+
+        def pytest_runtest_setup(item):
+            assert item.name != "test_unlucky"
+        """
+    )
+    pytester.makepyfile(FAILING + "\n    def test_unlucky(inbox):\n        pass\n")
+    pytester.runpytest_subprocess().assert_outcomes(failed=2, errors=1)
+
+
 def test_without_the_program_a_test_says_what_to_do(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAYFLY_BIN", "/nowhere/mayfly")
     pytester.makepyfile("def test_it(inbox): pass")

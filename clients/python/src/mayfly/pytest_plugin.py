@@ -42,8 +42,10 @@ def inbox(mayfly: Service) -> Inbox:
     return mayfly.inbox()
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
+@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc] # which runs before any hook that may fail
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, None]:
     item.stash[_began] = datetime.now(timezone.utc) - timedelta(milliseconds=1)  # which times of mails leave out
+    yield
 
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
