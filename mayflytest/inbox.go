@@ -24,9 +24,8 @@ type Inbox struct {
 	id      string
 	service *Service
 
-	mu       sync.Mutex
-	handed   watch.Handed
-	returned map[watch.Question]map[string]bool // what was handed over, by ID
+	mu     sync.Mutex
+	handed watch.Handed
 }
 
 // Inbox makes an inbox with an address of its own.
@@ -40,7 +39,8 @@ func (s *Service) Inbox(t testing.TB) *Inbox {
 }
 
 // InboxFor returns the inbox of an address that the application to test mails by itself, such as that
-// of an administrator, whatever its domain, and makes it if there is none.
+// of an administrator, whatever its domain, and makes it if there is none. The same address gives the
+// same Inbox.
 func (s *Service) InboxFor(t testing.TB, address string) *Inbox {
 	t.Helper()
 	r, err := s.server.Service().Recipient(t.Context(), address) // as for a mail to a new address
@@ -51,7 +51,8 @@ func (s *Service) InboxFor(t testing.TB, address string) *Inbox {
 }
 
 func (s *Service) inbox(id, address string) *Inbox {
-	return &Inbox{Email: address, id: id, service: s, returned: map[watch.Question]map[string]bool{watch.Message: {}, watch.Code: {}, watch.Link: {}}}
+	in, _ := s.inboxes.LoadOrStore(id, &Inbox{Email: address, id: id, service: s})
+	return in.(*Inbox)
 }
 
 // Mail is a mail that has arrived.
@@ -162,11 +163,7 @@ func (in *Inbox) after(q watch.Question) watch.After {
 func (in *Inbox) take(q watch.Question, f watch.Found) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if !in.handed.Take(q, f) {
-		return false
-	}
-	in.returned[q][f.ID] = true
-	return true
+	return in.handed.Take(q, f)
 }
 
 // beforeDeadline is how long before the deadline of a test a wait gives up: after it, `go test` ends

@@ -19,6 +19,7 @@ package mayflytest
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,8 +38,9 @@ type Service struct {
 	// first wait. A wait ends sooner if the deadline of the test is near.
 	Timeout time.Duration
 
-	server *server.Server
-	client *api.Client
+	server  *server.Server
+	client  *api.Client
+	inboxes sync.Map // *Inbox by ID
 }
 
 // Start starts a service, which ends with the test.

@@ -86,6 +86,10 @@ func TestSignUp(t *testing.T) {
 	if note := owner.Next(t); note.Subject != "New customer" || note.Text != ada.Email+" has signed up.\r\n" && note.Text != ada.Email+" has signed up.\n" {
 		t.Errorf("the owner got %q: %q", note.Subject, note.Text)
 	}
+	app.post(t, "signup", "bob@shop.example")
+	if note := m.InboxFor(t, "Owner@shop.example").Next(t); !strings.HasPrefix(note.Text, "bob@shop.example ") {
+		t.Errorf("asked for anew, the owner's inbox begins again with %q", note.Text)
+	}
 	all := ada.All(t)
 	if len(all) != 3 || all[0].Link == "" || all[0].From.Name != "Shop" || all[1].Code != "482913" || all[2].Code != "482914" {
 		t.Errorf("%+v", all)

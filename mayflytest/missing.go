@@ -89,7 +89,7 @@ func (in *Inbox) describeMail(text *strings.Builder, m *message.Message) {
 func (in *Inbox) noted(q watch.Question, id string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.returned[q][id] {
+	if in.handed.Has(q, id) {
 		return " (was returned before)"
 	}
 	return ""

@@ -97,9 +97,12 @@ func ParseMoment(s string) (at time.Time, ago time.Duration, err error) {
 	return at, 0, err
 }
 
+// Has reports whether the message with an ID was handed over for a question.
+func (h Handed) Has(q Question, id string) bool { return slices.Contains(h.For[q], hash(id)) }
+
 // Take records that a message is handed over for a question, unless that was done already.
 func (h *Handed) Take(q Question, f Found) bool {
-	if slices.Contains(h.For[q], hash(f.ID)) {
+	if h.Has(q, f.ID) {
 		return false
 	}
 	h.Add(q, f)

@@ -23,6 +23,7 @@ def test_sign_up(app: Any, inbox: kit.Inbox, mayfly: kit.Service) -> None:
     assert [inbox.wait_for_code(), inbox.wait_for_code()] == ["482913", "482914"]
     note = mayfly.inbox_for("owner@shop.example").wait_for_message()
     assert (note.subject, note.text.strip()) == ("New customer", f"{inbox.email} has signed up.")
+    assert mayfly.inbox_for("Owner@shop.example") is mayfly.inbox_for("owner@shop.example"), "it would begin again"
 
 
 def test_each_mail_is_returned_once_for_each_thing(app: Any, inbox: kit.Inbox) -> None:

@@ -102,6 +102,7 @@ class Service:
         self.smtp_port = int(self._environ["MAYFLY_SMTP_PORT"])
         self.base_url = self._environ["MAYFLY_BASE_URL"]
         self.api_key = self._environ["MAYFLY_API_KEY"]
+        self._asked_for: Dict[str, Inbox] = {}  # by address
 
     def inbox(self) -> Inbox:
         """Make an inbox with an address of its own."""
@@ -110,9 +111,9 @@ class Service:
     def inbox_for(self, address: str) -> Inbox:
         """Return the inbox of an address that the application knows, such as its administrator's.
 
-        The address can have any domain.
+        The address can have any domain. The same address gives the same Inbox.
         """
-        return Inbox(self, address)
+        return self._asked_for.setdefault(address.lower(), Inbox(self, address))
 
     def close(self) -> None:
         """End the service."""
