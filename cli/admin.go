@@ -20,7 +20,7 @@ func (a *app) adminCommand() *cobra.Command {
 	cmd := group(&cobra.Command{
 		Use:   "admin",
 		Short: "Administer the store of a service",
-		Long:  "Administer the store of a service, whether or not the service is running. If a process serves the folder, that process does the work. A database can be shared.",
+		Long:  "Administer the store of a service, whether or not the service is running. If a process serves the folder, that process does the work; a database is reached directly.",
 	}, a.adminKeyCommand(&store), a.adminPostmasterCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store), a.adminStoreCommand())
 	a.storeFlag(cmd.PersistentFlags(), &store)
 	return cmd

@@ -22,7 +22,7 @@ func (a *app) healthCommand() *cobra.Command {
 		Short: "Check that a service is ready",
 		Long: "Ask a service whether it is ready to take mail and requests, for a health check. The exit status is 0 if it is, and 1 if it is not or " +
 			"does not answer within 5 seconds, with the reason in a line. It needs no key.\n\n" +
-			"Without a URL, that is the service that the settings name, else the one that `mayfly serve` runs on this machine (at MAYFLY_SERVE_HTTP, " +
+			"Without a URL it asks the service that the settings name, else the one that `mayfly serve` runs on this machine (at MAYFLY_SERVE_HTTP, " +
 			"else 127.0.0.1:8425), or the local service.",
 		Example: "mayfly health\nmayfly health https://api.example",
 		Args:    atMost(1),

@@ -59,7 +59,7 @@ mayfly wait "$ADDRESS" --since 2m --link`,
 	flags.Var(&w.timeout, "timeout", "how long to wait; 0 waits as long as the inbox lives")
 	groupFlags(flags, "which messages")
 	flags.BoolVar(&w.code, "code", false, "print only the one-time code")
-	flags.BoolVar(&w.link, "link", false, "print only the confirm link")
+	flags.BoolVar(&w.link, "link", false, "print only the confirmation link")
 	flags.BoolVar(&w.json, "json", false, "print each message on a line as JSON, with its code, link and checks")
 	groupFlags(flags, "what to print")
 	return cmd

@@ -15,9 +15,8 @@ import (
 
 // Inbox is where the mail to an address arrives.
 //
-// Each mail is returned once for each thing asked of it: all of it, its code, its link. Code, Link and
-// Next return the oldest that was not, beginning with the mail returned last. So a second Code returns
-// the next code, and Link after Code the link of the same mail.
+// Code, Link and Next each return a mail once: the oldest that they have not, beginning with the mail
+// returned last. So a second Code returns the next code, and Link after Code the link of the same mail.
 type Inbox struct {
 	Email string // the address
 
@@ -38,8 +37,8 @@ func (s *Service) Inbox(t testing.TB) *Inbox {
 	return s.inbox(made.ID, made.Email)
 }
 
-// InboxFor returns the inbox of an address that the application to test mails by itself, such as that
-// of an administrator, whatever its domain, and makes it if there is none. The same address gives the
+// InboxFor returns the inbox of an address that the application under test already knows, such as its
+// administrator's, whatever its domain. It makes the inbox if there is none; the same address gives the
 // same Inbox.
 func (s *Service) InboxFor(t testing.TB, address string) *Inbox {
 	t.Helper()
@@ -58,8 +57,8 @@ func (s *Service) inbox(id, address string) *Inbox {
 // Mail is a mail that has arrived.
 type Mail struct {
 	mail.Message
-	Code string // the one-time code, empty without one
-	Link string // the link that the mail asks to follow, empty without one
+	Code string // the one-time code, or empty
+	Link string // the link to follow, or empty
 }
 
 // Code returns the one-time code of the next mail that has one.
@@ -68,7 +67,7 @@ func (in *Inbox) Code(t testing.TB) string {
 	return in.await(t, watch.Code).Code
 }
 
-// Link returns the link that the next mail that has one asks to follow: to confirm, log in or reset a
+// Link returns the link to follow in the next mail that has one: to confirm, log in or reset a
 // password.
 func (in *Inbox) Link(t testing.TB) string {
 	t.Helper()

@@ -2,7 +2,7 @@
 //
 //	func TestSignUp(t *testing.T) {
 //		m := mayflytest.Start(t)
-//		app := newApp(m.SMTPAddr) // the application to test sends its mail there
+//		app := newApp(m.SMTPAddr) // the application under test sends its mail there
 //		ada := m.Inbox(t)
 //		app.SignUp(ada.Email)
 //		app.Confirm(ada.Email, ada.Code(t))
@@ -13,7 +13,7 @@
 // has failed, its mails are written to [testing.T.ArtifactDir], which `go test -artifacts` keeps.
 //
 // A method that waits for mail fails the test if none comes in time, and shows what came instead. Like
-// [testing.T.FailNow] it must be called by the goroutine of the test.
+// [testing.T.FailNow] it must be called from the test's goroutine.
 package mayflytest
 
 import (

@@ -17,7 +17,7 @@ type Question string
 const (
 	Message Question = "message" // all of it
 	Code    Question = "code"    // its one-time code
-	Link    Question = "link"    // its confirm link
+	Link    Question = "link"    // its confirmation link
 )
 
 // Handed is what waits handed over of the messages of one inbox: each message once for each
