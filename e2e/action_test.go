@@ -62,8 +62,12 @@ func (p *project) act(with map[string]string) (outputs map[string]string, printe
 	evaluate := func(s string) string {
 		return expression.ReplaceAllStringFunc(s, func(s string) string { return values[expression.FindStringSubmatch(s)[1]] })
 	}
+	temp := filepath.Join(p.home, "runner") // for all actions of a job
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		p.t.Fatal(err)
+	}
 	runner := p.with("RUNNER_OS="+map[string]string{"linux": "Linux", "darwin": "macOS"}[runtime.GOOS],
-		"RUNNER_ARCH="+map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH], "RUNNER_TEMP="+p.t.TempDir())
+		"RUNNER_ARCH="+map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH], "RUNNER_TEMP="+temp)
 	ok = true
 	for _, step := range a.Runs.Steps {
 		if condition, found := strings.CutSuffix(step.If, " != ''"); step.If != "" && (!found || values[condition] == "") {
@@ -86,6 +90,9 @@ func (p *project) act(with map[string]string) (outputs map[string]string, printe
 		out, err := cmd.CombinedOutput()
 		printed += string(out)
 		for _, line := range readLines(paths) {
+			if info, err := os.Stat(line); err != nil || !info.IsDir() {
+				p.t.Errorf("the action puts %s into the PATH, which is no folder: %v", line, err)
+			}
 			p.machine = p.with("PATH=" + line + ":" + p.getenv("PATH"))
 		}
 		for _, line := range readLines(results) {
@@ -178,6 +185,19 @@ func TestAction(t *testing.T) {
 			}
 			if installed := p.exec("command -v mayfly"); !strings.HasSuffix(installed, "/mayfly_0.1.0_"+runtime.GOOS+"_"+runtime.GOARCH+"/mayfly\n") {
 				t.Errorf("%s: %s", version, installed)
+			}
+		}
+	})
+	t.Run("installs another release in the same job", func(t *testing.T) {
+		t.Parallel()
+		p := runnerProject(t)
+		for _, name := range []string{"mayfly_b", "mayfly_a"} {
+			p.exec("mkdir " + name + " && cp " + program + " " + name + "/mayfly && tar -czf it.tar.gz " + name)
+			if _, printed, ok := p.act(map[string]string{"path": "it.tar.gz"}); !ok {
+				t.Fatal(printed)
+			}
+			if installed := p.exec("command -v mayfly"); !strings.HasSuffix(installed, "/"+name+"/mayfly\n") {
+				t.Errorf("%s: %s", name, installed)
 			}
 		}
 	})
