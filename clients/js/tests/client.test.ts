@@ -32,6 +32,13 @@ describe('an inbox', () => {
     expect((await inbox.messages()).map((m) => m.subject)).toEqual(['Three', 'Two', 'One']);
   });
 
+  test('can be deleted again, as fixtures do', async () => {
+    const inbox = await mayfly.newInbox();
+    await inbox.delete();
+    await inbox.delete();
+    await expect(inbox.messages()).rejects.toMatchObject({ status: 404 });
+  });
+
   test('says what came instead when nothing came in time', async () => {
     const inbox = await mayfly.newInbox();
     const missing = `no mail to ${inbox.email} with a code within 300ms\n`;

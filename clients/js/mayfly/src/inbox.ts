@@ -1,4 +1,4 @@
-import type { CreatedInbox, Message, Summary } from './client.js';
+import { ApiError, type CreatedInbox, type Message, type Summary } from './client.js';
 import { CommandError, timedOut } from './program.js';
 import type { Mayfly } from './service.js';
 
@@ -75,8 +75,15 @@ export class Inbox {
     return this.#service.client.getRawMessage(this.id, message);
   }
 
+  /** Deletes the inbox, if it is still there. */
   async delete(): Promise<void> {
-    await this.#service.client.deleteInbox(this.id);
+    try {
+      await this.#service.client.deleteInbox(this.id);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) {
+        throw error;
+      }
+    }
   }
 
   async #wait({ timeout = defaultTimeout, ...parts }: WaitOptions = {}, what: string): Promise<string> {
