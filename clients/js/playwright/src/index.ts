@@ -22,8 +22,9 @@ export const test = base.extend<{ inbox: Inbox }, { mayfly: Mayfly }>({
     await use(inbox);
     if (testInfo.status !== testInfo.expectedStatus) {
       for (const { id, subject } of (await inbox.messages()).reverse()) {
-        await testInfo.attach(subject || id, { body: await inbox.read(id), contentType: 'text/plain' });
-        await testInfo.attach(`${subject || id}.eml`, { body: Buffer.from(await inbox.raw(id)), contentType: 'message/rfc822' });
+        const name = subject.replace(/\p{C}/gu, '\uFFFD') || id; // reporters print it in a terminal
+        await testInfo.attach(name, { body: await inbox.read(id), contentType: 'text/plain' });
+        await testInfo.attach(`${name}.eml`, { body: Buffer.from(await inbox.raw(id)), contentType: 'message/rfc822' });
       }
     }
     await inbox.delete();
