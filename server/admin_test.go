@@ -3,7 +3,11 @@ package server_test
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -160,6 +164,24 @@ func TestSocketOfAStoreWithALongPath(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Dir(string(note))); err == nil {
 		t.Error("the folder of the socket is left behind")
+	}
+}
+
+// systemd gives a service a /tmp of its own, which goes with it.
+func TestBackupThatNobodyFinds(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(store, "admin.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
+	owner.Listener.Close()
+	owner.Listener = l
+	owner.Start()
+	defer owner.Close()
+	if err := openAdmin(t, store).Backup(t.Context(), filepath.Join(t.TempDir(), "backup")); err == nil {
+		t.Error("a backup that is not there succeeded")
 	}
 }
 

@@ -269,10 +269,16 @@ func (r remote) PostmasterRaw(ctx context.Context, id string) ([]byte, error) {
 
 func (r remote) Backup(ctx context.Context, dir string) error {
 	dir, err := newFolder(dir)
-	if err == nil {
-		_, err = call[struct{}](ctx, r, "POST", "/backup", backupRequest{dir})
+	if err != nil {
+		return err
 	}
-	return err
+	if _, err := call[struct{}](ctx, r, "POST", "/backup", backupRequest{dir}); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) { // the owner's /tmp may end with it
+		return fmt.Errorf("the service that has the store sees another %s, perhaps by PrivateTmp of systemd: name a folder elsewhere", filepath.Dir(dir))
+	}
+	return nil
 }
 
 func (r remote) Close() error {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs after the files of a package are removed. The mail in /var/lib/mayfly stays, unless a deb is purged:
-# that removes all that the package made, but the user, so that nobody else gets its number.
+# that removes all that the package made, but backups, and the user, so that nobody else gets its number.
 set -e
 
 if [ -d /run/systemd/system ]; then
