@@ -58,35 +58,7 @@ func imageOf(program string) (v1.Image, *v1.Platform, error) {
 	config = config.DeepCopy()
 	config.OS, config.Architecture = b.platform.OS, b.platform.Architecture
 	config.Created = v1.Time{Time: b.time}
-	config.Config = v1.Config{
-		User:         "65532:65532",
-		WorkingDir:   "/",
-		Volumes:      map[string]struct{}{"/data": {}},
-		ExposedPorts: map[string]struct{}{"2525/tcp": {}, "8425/tcp": {}},
-		StopSignal:   "SIGTERM",
-		Env:          []string{"MAYFLY_SERVE_STORE=/data", "MAYFLY_SERVE_HTTP=:8425", "MAYFLY_SERVE_SMTP=:2525"},
-		Entrypoint:   []string{"/mayfly", "serve"},
-		// OCI's configuration has no health check. Docker reads its own from the same place.
-		Healthcheck: &v1.HealthConfig{
-			Test:        []string{"CMD", "/mayfly", "health"},
-			Interval:    10 * time.Second,
-			Timeout:     6 * time.Second,
-			StartPeriod: 10 * time.Second,
-		},
-		Labels: map[string]string{
-			"org.opencontainers.image.title":       "Mayfly",
-			"org.opencontainers.image.description": "Temporary e-mail inboxes: the service, with SMTP and REST",
-			"org.opencontainers.image.licenses":    "MIT",
-			"org.opencontainers.image.version":     b.version,
-			"org.opencontainers.image.created":     b.time.Format(time.RFC3339),
-		},
-	}
-	if b.revision != "" {
-		config.Config.Labels["org.opencontainers.image.revision"] = b.revision
-	}
-	if strings.Contains(b.module, "/") {
-		config.Config.Labels["org.opencontainers.image.source"] = "https://" + b.module
-	}
+	config.Config = b.config()
 	image, err = mutate.ConfigFile(image, config)
 	return image, b.platform, err
 }
@@ -122,6 +94,40 @@ func readBuild(program string) (*build, error) {
 		}
 	}
 	return b, nil
+}
+
+// config is how an image of the program is run.
+func (b *build) config() v1.Config {
+	c := v1.Config{
+		User:         "65532:65532",
+		WorkingDir:   "/",
+		Volumes:      map[string]struct{}{"/data": {}},
+		ExposedPorts: map[string]struct{}{"2525/tcp": {}, "8425/tcp": {}},
+		StopSignal:   "SIGTERM",
+		Env:          []string{"MAYFLY_SERVE_STORE=/data", "MAYFLY_SERVE_HTTP=:8425", "MAYFLY_SERVE_SMTP=:2525"},
+		Entrypoint:   []string{"/mayfly", "serve"},
+		// OCI's configuration has no health check. Docker reads its own from the same place.
+		Healthcheck: &v1.HealthConfig{
+			Test:        []string{"CMD", "/mayfly", "health"},
+			Interval:    10 * time.Second,
+			Timeout:     6 * time.Second,
+			StartPeriod: 10 * time.Second,
+		},
+		Labels: map[string]string{
+			"org.opencontainers.image.title":       "Mayfly",
+			"org.opencontainers.image.description": "Temporary e-mail inboxes: the service, with SMTP and REST",
+			"org.opencontainers.image.licenses":    "MIT",
+			"org.opencontainers.image.version":     b.version,
+			"org.opencontainers.image.created":     b.time.Format(time.RFC3339),
+		},
+	}
+	if b.revision != "" {
+		c.Labels["org.opencontainers.image.revision"] = b.revision
+	}
+	if strings.Contains(b.module, "/") {
+		c.Labels["org.opencontainers.image.source"] = "https://" + b.module
+	}
+	return c
 }
 
 // file is a file of an image, or a folder if its name ends in a slash.
