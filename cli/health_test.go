@@ -7,16 +7,17 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"mayfly/freeport"
 )
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	closed, err := freeport.Get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := "http://" + listener.Addr().String()
-	listener.Close()
+	nobody := "http://" + freeport.Address(closed)
 
 	environ := machine(t)
 	serve := func(status int, contentType, body string) *httptest.Server {

@@ -5,7 +5,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"mayfly/freeport"
 )
 
 // page returns a file in docs.
@@ -342,12 +343,11 @@ func testPlaywright(t *testing.T, n int) {
 	}
 	e := ciExample(t, "Playwright", "ts")
 	p := newProject(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String()
-	l.Close()
+	addr := freeport.Address(port)
 	settings, err := json.Marshal(map[string]any{
 		"testDir": ".",
 		"use": map[string]any{"baseURL": "http://" + addr, "launchOptions": map[string]any{

@@ -18,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"mayfly/freeport"
 	"mayfly/service/postgres/pgtest"
 )
 
@@ -84,7 +85,7 @@ func startReplicated(t *testing.T) *replicated {
 
 func (r *replicated) freePort() int {
 	r.t.Helper()
-	port, err := pgtest.FreePort()
+	port, err := freeport.Get()
 	if err != nil {
 		r.t.Fatal(err)
 	}

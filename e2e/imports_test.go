@@ -31,7 +31,7 @@ var floors = [][]string{
 	{"render/html/css"},
 	{"render/doc"},
 	{"api", "mail"},
-	{"assets", "docs", "ballast", "errno"},
+	{"assets", "docs", "ballast", "errno", "freeport"},
 	{"packaging/image", "packaging/sbom"},
 }
 

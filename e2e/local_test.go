@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/freeport"
 	"mayfly/local"
 )
 
@@ -42,12 +43,11 @@ func (m *machine) useFreePorts() (smtp, http string) {
 	m.t.Helper()
 	var free [2]string
 	for i := range free {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		port, err := freeport.Get()
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		defer l.Close()
-		free[i] = l.Addr().String()
+		free[i] = freeport.Address(port)
 	}
 	m.setLocal(fmt.Sprintf("smtp = %q\nhttp = %q\n", free[0], free[1]))
 	return free[0], free[1]

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"mayfly/freeport"
 	"mayfly/service/postgres/pgtest"
 )
 
@@ -60,11 +61,11 @@ func TestRollingUpgradeUnderLoad(t *testing.T) {
 	var addrs []string
 	var servers []*server
 	for range 2 {
-		port, err := pgtest.FreePort()
+		port, err := freeport.Get()
 		if err != nil {
 			t.Fatal(err)
 		}
-		addr := fmt.Sprintf("127.0.0.1:%d", port)
+		addr := freeport.Address(port)
 		addrs = append(addrs, addr)
 		servers = append(servers, m.serve(database, "--smtp", addr))
 	}

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/freeport"
 	"mayfly/local"
 	"mayfly/server"
 )
@@ -100,12 +101,11 @@ func options(t *testing.T) local.Options {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return freeport.Address(port)
 }
 
 // process is another process that has opened the service.

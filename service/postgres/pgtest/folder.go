@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"testing"
@@ -76,21 +74,4 @@ func (f *Folder) Command(ctx context.Context, name string, args ...string) *exec
 		cmd.Err = err
 	}
 	return cmd
-}
-
-// FreePort returns a free TCP port of the loopback interface. It is not in the range of ephemeral
-// ports, so that it stays free while its server is stopped.
-func FreePort() (int, error) {
-	const first, last = 15_000, 32_000
-	var failed error
-	for range 100 {
-		port := first + rand.IntN(last-first)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil {
-			failed = err
-			continue
-		}
-		return port, l.Close()
-	}
-	return 0, fmt.Errorf("find a free port: %w", failed)
 }
