@@ -84,11 +84,7 @@ func TestCompose(t *testing.T) {
 		Secrets map[string]struct{ Environment string }
 		Volumes map[string]struct{}
 	}
-	project, err := os.ReadFile(filepath.Join("..", "docker-compose.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range append([]string{string(project)}, examples(t, "service.md", "yaml")...) {
+	for _, text := range append([]string{sourceFile(t, "docker-compose.yml")}, examples(t, "service.md", "yaml")...) {
 		in := yaml.NewDecoder(strings.NewReader(strings.ReplaceAll(text, "/run/secrets/mayfly", file)))
 		in.KnownFields(true)
 		if err := in.Decode(&compose); err != nil {
