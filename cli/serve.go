@@ -31,7 +31,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Run the service: mail in by SMTP, out by REST",
 		Long: "Run the service until SIGINT or SIGTERM. On a PostgreSQL database, any number of processes can serve one store.\n\n" +
 			"Every flag can also be set by an environment variable, MAYFLY_SERVE_ and the flag's name (MAYFLY_SERVE_MAX_MESSAGE_SIZE), or in the TOML " +
-			"file of --config (max_message_size). A flag overrides a variable, and a variable overrides the file.\n\n" +
+			"file of --config (max_message_size, or message_size in the table [max]). A flag overrides a variable, and a variable overrides the file.\n\n" +
 			"Every user of a machine can see its command lines: put a URL with a password in MAYFLY_SERVE_STORE or in the file, or the password in PGPASSFILE.",
 		Example: `# A folder, and a key for it
 mayfly serve --store /var/lib/mayfly --domains inbox.example

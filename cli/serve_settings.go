@@ -13,19 +13,34 @@ import (
 )
 
 // loadServeSettings sets the flags that are not on the command line, from the environment or else
-// from a TOML file. It reports everything that is wrong.
+// from a TOML file, where a table's name and that of a setting in it are the flag's. It reports
+// everything that is wrong.
 func (a *app) loadServeSettings(flags *pflag.FlagSet, file string) error {
-	settings := map[string]any{}
+	tables, settings := map[string]any{}, map[string]any{}
+	var errs []error
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		if err := toml.Unmarshal(text, &settings); err != nil {
+		if err := toml.Unmarshal(text, &tables); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	var errs []error
+	var flatten func(prefix string, table map[string]any)
+	flatten = func(prefix string, table map[string]any) {
+		for name, value := range table {
+			name = prefix + name
+			if inner, ok := value.(map[string]any); ok {
+				flatten(name+"_", inner)
+			} else if _, twice := settings[name]; twice {
+				errs = append(errs, fmt.Errorf("%s: %s is there twice", file, name))
+			} else {
+				settings[name] = value
+			}
+		}
+	}
+	flatten("", tables)
 	set := func(f *pflag.Flag, source, value string) {
 		err := flags.Set(f.Name, value)
 		if invalid := (*pflag.InvalidValueError)(nil); errors.As(err, &invalid) {

@@ -122,12 +122,12 @@ func TestKeysInAFile(t *testing.T) {
 
 func TestServeTellsAllFaultsAtOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "serve.toml")
-	if err := os.WriteFile(file, []byte("smtp = 'nowhere'\nnonsense = 1\nmax_recipients = 'many'\ndomains = ['good.example', 'BAD']\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("smtp = 'nowhere'\nnonsense = 1\nmax_recipients = 'many'\ndomains = ['good.example', 'BAD']\n[max]\nrecipients = 7\nnonsense = {deep = 1}\n[smtp_tls]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	environ := append(machine(t), "MAYFLY_SERVE_MAX_MESSAGE_SIZE=huge")
 	r := run(t, environ, "", "serve", "--config", file)
-	for _, part := range []string{"nonsense", "max_recipients", "MAYFLY_SERVE_MAX_MESSAGE_SIZE"} {
+	for _, part := range []string{"there is no setting nonsense\n", "there is no setting max_nonsense_deep\n", "max_recipients is there twice\n", "MAYFLY_SERVE_MAX_MESSAGE_SIZE"} {
 		if !strings.Contains(r.stderr, part) {
 			t.Errorf("%q is not among the faults: %s", part, r.stderr)
 		}
@@ -151,7 +151,7 @@ func TestServeTellsAllFaultsAtOnce(t *testing.T) {
 
 func TestFlagsGoBeforeVariablesAndThoseBeforeTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "serve.toml")
-	text := "http = 'file:1'\nsmtp = 'file:2'\nmetrics = 'file:3'\nmax_recipients = 7\ncatch_all = true\nidle_timeout = '90s'\nmax_message_size = '3MB'\ndomains = ['a.example', 'b.example']\n"
+	text := "http = 'file:1'\nsmtp = 'file:2'\nmetrics = 'file:3'\ncatch_all = true\nidle_timeout = '90s'\nmax_message_size = '3MB'\ndomains = ['a.example', 'b.example']\n[max]\nrecipients = 7\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
