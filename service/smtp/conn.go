@@ -49,7 +49,7 @@ type conn struct {
 	server  *Server
 	raw     net.Conn     // for deadlines
 	nc      net.Conn     // for reading and writing: raw, or TLS over it
-	address netip.Prefix // of the client, for the limits per address; set by Server.join
+	address netip.Prefix // of the client, for the limits per address
 	share   *share       // of its client; nil without an address
 	log     *slog.Logger
 
@@ -78,7 +78,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	return &conn{server: s, raw: nc, nc: nc, log: s.options.Log}
 }
 
-// serve runs the session, closes the connection and unregisters it.
+// serve runs the session, closes the connection and leaves.
 func (c *conn) serve() {
 	c.begun = time.Now()
 	c.small = make([]byte, commandSize)
@@ -92,7 +92,10 @@ func (c *conn) run(part func() error) {
 		go c.run(c.commands)
 		return
 	}
-	defer c.server.unregister(c)
+	defer c.server.sessions.Leave(c.raw)
+	if c.share != nil {
+		defer c.server.clients.leave(c.address)
+	}
 	c.farewell(err)
 	c.nc.Close()
 	c.tx.reset()
@@ -173,7 +176,7 @@ func (c *conn) commands() error {
 		if err != nil {
 			return err
 		}
-		if c.server.draining.Load() {
+		if c.server.sessions.Draining() {
 			return errDraining
 		}
 		if len(c.out) >= commandSize { // of many commands at once
@@ -225,11 +228,6 @@ func (c *conn) deadlineStep() time.Duration {
 	return min(time.Second, c.server.options.IdleTimeout/8)
 }
 
-// interrupt ends a read that waits for the client.
-func (c *conn) interrupt() {
-	c.raw.SetReadDeadline(time.Unix(1, 0))
-}
-
 // setReadTimeout sets the read deadline to d from now, or to the end of the session if that comes
 // first.
 func (c *conn) setReadTimeout(now time.Time, d time.Duration) {
@@ -238,10 +236,7 @@ func (c *conn) setReadTimeout(now time.Time, d time.Duration) {
 	if end := c.begun.Add(c.server.options.SessionTimeout); end.Before(deadline) {
 		deadline = end
 	}
-	c.raw.SetReadDeadline(deadline)
-	if c.server.draining.Load() { // interrupt may have been called just before
-		c.interrupt()
-	}
+	c.server.sessions.SetReadDeadline(c.raw, deadline)
 }
 
 // fill sends the replies and reads more input after what is in the buffer, which must not be full.
@@ -267,7 +262,7 @@ func (c *conn) read() error {
 		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		switch {
-		case c.server.draining.Load():
+		case c.server.sessions.Draining():
 			return errDraining
 		case !time.Now().Before(c.begun.Add(c.server.options.SessionTimeout)):
 			return errSession
@@ -461,7 +456,7 @@ func (c *conn) startTLS(arg string) error {
 func (c *conn) handshake() error {
 	c.setReadTimeout(time.Now(), c.server.options.IdleTimeout)
 	secure := tls.Server(c.raw, c.server.options.TLS)
-	if err := secure.HandshakeContext(c.server.ctx); err != nil {
+	if err := secure.HandshakeContext(c.server.sessions.Context()); err != nil {
 		return fmt.Errorf("TLS handshake: %w", err)
 	}
 	c.nc = secure

@@ -150,7 +150,7 @@ func FuzzSession(f *testing.F) {
 		}
 		nc := &scripted{Reader: bytes.NewReader(sent)}
 		c := newConn(s, nc)
-		if !s.register(c) {
+		if !s.sessions.Enter(nc) {
 			t.Fatal("not registered")
 		}
 		c.serve()

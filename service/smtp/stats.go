@@ -54,11 +54,8 @@ func (c *counters) refuse(r Reason) {
 
 // Stats returns the present statistics.
 func (s *Server) Stats() Stats {
-	s.mu.Lock()
-	open := len(s.conns)
-	s.mu.Unlock()
 	st := Stats{
-		Connections:   open,
+		Connections:   s.sessions.Len(),
 		Sessions:      s.count.sessions.Load(),
 		Accepted:      s.count.accepted.Load(),
 		AcceptedBytes: s.count.acceptedBytes.Load(),

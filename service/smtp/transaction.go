@@ -152,7 +152,7 @@ func (c *conn) rcpt(arg string) error {
 		c.reply("450 4.7.1 Too many unknown recipients from your address, try again later")
 		return c.tooManyRefusals()
 	}
-	recipient, err := c.server.service.Recipient(c.server.ctx, to)
+	recipient, err := c.server.service.Recipient(c.server.sessions.Context(), to)
 	if err != nil {
 		if code := service.ErrorCode(err); code == service.NotFound || code == service.Invalid {
 			c.server.guesses.Wrong(c.address)
@@ -210,8 +210,8 @@ func (c *conn) tooManyRefusals() error {
 func (c *conn) begin(size int64) bool {
 	charged := account{budget: &c.server.budget, client: c.share}
 	if id := c.tx.recipients[0].KeyID; id != "" { // with several keys, the first
-		charged.key = c.server.enterKey(id)
-		c.tx.end = func() { c.server.leaveKey(id) }
+		charged.key = c.server.keys.enter(id)
+		c.tx.end = func() { c.server.keys.leave(id) }
 	}
 	c.tx.body = body{account: charged, limit: c.server.options.MaxMessageBytes}
 	return c.tx.body.reserve(int(min(max(size, 1), 64<<10))) // more only once it has arrived
@@ -402,7 +402,7 @@ func (c *conn) deliver() error {
 	count := &c.server.count
 	count.delivering.Add(1)
 	defer count.delivering.Add(-1)
-	if err := c.server.service.Deliver(c.server.ctx, service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes()}); err != nil {
+	if err := c.server.service.Deliver(c.server.sessions.Context(), service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes()}); err != nil {
 		return c.refuse(err)
 	}
 	count.accepted.Add(1)
