@@ -1,8 +1,9 @@
-// Package clients tells the clients of the servers apart by their addresses, and bounds how often one
-// may guess.
+// Package clients tells the clients of the servers apart by their addresses, and bounds what they take:
+// connections, guesses, and memory for what they read.
 package clients
 
 import (
+	"context"
 	"crypto/sha256"
 	"log/slog"
 	"net"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"mayfly/service"
 )
 
 // Prefix returns what counts as one address: an IPv4 address or an IPv6 /64, of which one client can
@@ -101,6 +104,27 @@ func (g *Guesses) Exceeded(p netip.Prefix, secret string) bool {
 			"of", g.what, "address", p.Addr())
 	})
 	return true
+}
+
+// ErrGuesses is what an address gets for any key after too many wrong ones.
+var ErrGuesses error = &service.Error{Code: service.RateLimited, Message: "Too many wrong keys from your address", RetryAfter: time.Second}
+
+// Authenticate returns the API key with a secret that an address has sent, as service.Authenticate
+// does, or ErrGuesses if its guesses are exceeded.
+func (g *Guesses) Authenticate(ctx context.Context, svc interface {
+	Authenticate(ctx context.Context, secret string) (service.Key, error)
+}, p netip.Prefix, secret string) (service.Key, error) {
+	if g.Exceeded(p, secret) {
+		return service.Key{}, ErrGuesses
+	}
+	key, err := svc.Authenticate(ctx, secret)
+	switch service.ErrorCode(err) {
+	case "":
+		g.Right(p, secret)
+	case service.Unauthorized:
+		g.Wrong(p)
+	}
+	return key, err
 }
 
 // Wrong counts a wrong guess of an address.

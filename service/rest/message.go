@@ -7,7 +7,12 @@ import (
 	"mayfly/api"
 	"mayfly/mail"
 	"mayfly/service"
+	"mayfly/service/clients"
 )
+
+// parseCost is how much memory a message takes on its way from the store to the answer, in multiples of
+// its size: raw, decoded, and converted to UTF-8.
+const parseCost = 3
 
 func (s *Server) getMessage(w *response, r *http.Request) error {
 	inboxID, id := r.PathValue("inbox"), r.PathValue("message")
@@ -24,7 +29,7 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 	}
 	body, ok := s.cache.get(id)
 	if !ok {
-		release, err := s.reserve(r.Context(), w.key.ID, parseCost*summary.Size)
+		release, err := s.options.Large.Reserve(r.Context(), w.key.ID, parseCost*summary.Size)
 		if err != nil {
 			return err
 		}
@@ -34,7 +39,7 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 			return err
 		}
 		message := messageJSON(m)
-		if len(message.Text)+len(message.HTML) > smallAnswer {
+		if len(message.Text)+len(message.HTML) > clients.SmallAnswer {
 			return w.sendLarge(message)
 		}
 		if body, err = encode(message); err != nil {
@@ -53,7 +58,7 @@ func (s *Server) sendRaw(w *response, r *http.Request, inboxID string, summary s
 	}
 	body, ok := s.cache.get(etag)
 	if !ok {
-		release, err := s.reserve(r.Context(), w.key.ID, summary.Size)
+		release, err := s.options.Large.Reserve(r.Context(), w.key.ID, summary.Size)
 		if err != nil {
 			return err
 		}
@@ -102,7 +107,7 @@ func (s *Server) getAttachment(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := s.reserve(r.Context(), w.key.ID, parseCost*summary.Size)
+	release, err := s.options.Large.Reserve(r.Context(), w.key.ID, parseCost*summary.Size)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,10 @@ type Options struct {
 	MaxHeld       int           // requests held at once, others are answered at once; default 20,000
 	MaxHeldPerKey int           // the same for each key; default 1,000
 	MaxGuesses    int           // wrong keys from an address in a minute; default: no limit
-	LargeBytes    int64         // memory for large messages in all requests; one key gets as much as it leaves free; default 256 MiB
+
+	// Large is the memory for large messages in all requests, which other servers may use too. Default:
+	// 256 MiB.
+	Large *clients.LargeAnswers
 
 	MCP     http.Handler          // serves /mcp and checks the key itself; default: no such path
 	Metrics prometheus.Registerer // default: none
@@ -83,7 +86,6 @@ type Server struct {
 	routes  *http.ServeMux
 	http    *http.Server
 	cache   *answerCache
-	large   *largeAnswers
 	metrics *metrics
 	guesses *clients.Guesses // of keys
 
@@ -102,7 +104,7 @@ func New(svc Service, o Options) *Server {
 	o.MaxWait = cmp.Or(max(o.MaxWait, 0), 60*time.Second)
 	o.MaxHeld = cmp.Or(max(o.MaxHeld, 0), 20_000)
 	o.MaxHeldPerKey = cmp.Or(max(o.MaxHeldPerKey, 0), 1_000)
-	o.LargeBytes = cmp.Or(max(o.LargeBytes, 0), 256<<20)
+	o.Large = cmp.Or(o.Large, clients.NewLargeAnswers(0))
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -112,7 +114,6 @@ func New(svc Service, o Options) *Server {
 		log:         o.Log,
 		guesses:     clients.NewGuesses(o.MaxGuesses, o.Log, "keys"),
 		cache:       newAnswerCache(cacheBytes),
-		large:       newLargeAnswers(o.LargeBytes),
 		unavailable: rate.Sometimes{Interval: time.Minute},
 		held:        heldRequests{max: o.MaxHeld, maxPerKey: o.MaxHeldPerKey, byKey: map[string]int{}},
 		fresh:       map[net.Conn]struct{}{},
@@ -280,17 +281,9 @@ func (s *Server) authenticate(r *http.Request) (service.Key, error) {
 	if s.guesses == nil || secret == "" {
 		return s.service.Authenticate(r.Context(), secret)
 	}
-	client := clients.ParsePrefix(r.RemoteAddr)
-	if s.guesses.Exceeded(client, secret) {
+	key, err := s.guesses.Authenticate(r.Context(), s.service, clients.ParsePrefix(r.RemoteAddr), secret)
+	if err == clients.ErrGuesses {
 		s.metrics.guesses.Inc()
-		return service.Key{}, &service.Error{Code: service.RateLimited, Message: "Too many wrong keys from your address", RetryAfter: time.Second}
-	}
-	key, err := s.service.Authenticate(r.Context(), secret)
-	switch service.ErrorCode(err) {
-	case "":
-		s.guesses.Right(client, secret)
-	case service.Unauthorized:
-		s.guesses.Wrong(client)
 	}
 	return key, err
 }
