@@ -31,7 +31,7 @@ const (
 const stateVariable = "MAYFLY_STATE_DIR"
 
 func (a *app) execCommand() *cobra.Command {
-	x := &execution{app: a}
+	x := &execution{app: a, config: server.Private()}
 	cmd := &cobra.Command{
 		Use:   "exec [flags] -- COMMAND [ARGUMENT...]",
 		Short: "Run a command with a mail service of its own",
@@ -53,6 +53,9 @@ mayfly exec --keep-mails mails -- go test ./...`,
 					return usagef("--env %q: %w", v, err)
 				}
 			}
+			if err := x.config.Check(); err != nil {
+				return a.usageErrors(err)
+			}
 			err := x.run(cmd.Context(), args)
 			if x.interrupted {
 				endByInterrupt()
@@ -64,12 +67,14 @@ mayfly exec --keep-mails mails -- go test ./...`,
 	flags.SetInterspersed(false) // flags after the command are the command's
 	flags.StringVar(&x.keep, "keep-mails", "", "`folder` for the mails if the command fails, created if it does not exist")
 	flags.StringArrayVar(&x.variables, "env", nil, "another variable for the command, as `NAME=TEMPLATE`; can be repeated")
+	chaosFlag(flags, &x.config.Chaos)
 	return cmd
 }
 
 // execution is a run of a command with a service of its own.
 type execution struct {
 	app         *app
+	config      server.Config
 	variables   []string // of --env
 	keep        string   // folder for the mails if the command fails; "" to keep none
 	interrupted bool     // a ctrl+c killed the command
@@ -86,7 +91,7 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 		return withNext(fmt.Errorf("making a temporary folder: %w", err), "set TMPDIR to a folder that can be written to")
 	}
 	defer func() { _ = os.RemoveAll(state) }() // a process that outlives the command may still write to it
-	running, err := server.Start(ctx, server.Private())
+	running, err := server.Start(ctx, x.config)
 	if err != nil {
 		return fmt.Errorf("starting the service: %w", err)
 	}

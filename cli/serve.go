@@ -92,6 +92,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.CatchAllKey, "catch-all-key", "", "`ID` of the API key that owns these inboxes")
 	f.Var((*duration)(&c.CatchAllTTL), "catch-all-ttl", "lifetime of these inboxes (default 1 day)")
 	f.BoolVar(&c.SMTPAuthAny, "smtp-auth-any", false, "accept any SMTP login")
+	chaosFlag(f, &c.Chaos)
 	groupFlags(f, "mail")
 
 	f.StringVar(&c.HTTPCert, "http-cert", "", "PEM `file` with the certificate of the REST API")
@@ -123,6 +124,10 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.logFormat, "log-format", "text", "`format` of the log: text or json")
 	f.StringVar(&s.logLevel, "log-level", "info", "least `level` that is logged: debug, info, warn or error")
 	groupFlags(f, "logging")
+}
+
+func chaosFlag(f *pflag.FlagSet, rules *string) {
+	f.StringVar(rules, "chaos", "", "make SMTP misbehave, by `rules` such as rcpt=451:5%,data=slow:2s (default: none)")
 }
 
 func (a *app) storeFlag(f *pflag.FlagSet, store *string) {

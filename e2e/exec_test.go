@@ -75,6 +75,7 @@ func TestExecStatus(t *testing.T) {
 		{args: []string{"--env", "=x", "touch", "ran"}, status: 2, stderr: "NAME=TEMPLATE"},
 		{args: []string{"--env", "URL", "touch", "ran"}, status: 2, stderr: "NAME=TEMPLATE"},
 		{args: []string{"--env", "URL={smpt}", "touch", "ran"}, status: 2, stderr: "{smpt} stands for nothing"},
+		{args: []string{"--chaos", "rcpt=451,rcpt=lots", "touch", "ran"}, status: 2, stderr: `the chaos rule "rcpt=lots" is not STAGE=FAULT`},
 	} {
 		stdout, stderr, status := m.run(append([]string{"exec"}, c.args...)...)
 		if status != c.status || stdout != "" || !strings.Contains(stderr, c.stderr) || strings.Count(stderr, "\n") != min(1, len(c.stderr)) {
@@ -82,7 +83,7 @@ func TestExecStatus(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(m.home, "ran")); err == nil {
-		t.Error("the command was run in spite of a wrong --env")
+		t.Error("the command was run in spite of a wrong flag")
 	}
 	m.checkNothingLeft()
 }

@@ -43,10 +43,21 @@ type Service struct {
 	inboxes sync.Map // *Inbox by ID
 }
 
+// Option changes how a service behaves.
+type Option func(*server.Config)
+
+// Chaos makes SMTP misbehave on purpose, by rules such as "data=451:1x", which refuses the first mail.
+// They are those of `mayfly serve --chaos`.
+func Chaos(rules string) Option { return func(c *server.Config) { c.Chaos = rules } }
+
 // Start starts a service, which ends with the test.
-func Start(t testing.TB) *Service {
+func Start(t testing.TB, options ...Option) *Service {
 	t.Helper()
-	running, err := server.Start(t.Context(), server.Private())
+	config := server.Private()
+	for _, option := range options {
+		option(&config)
+	}
+	running, err := server.Start(t.Context(), config)
 	if err != nil {
 		t.Fatalf("starting a mail service: %v", err)
 	}

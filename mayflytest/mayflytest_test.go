@@ -126,6 +126,21 @@ func TestEachMailIsReturnedOnceForEachThing(t *testing.T) {
 	}
 }
 
+func TestChaos(t *testing.T) {
+	t.Parallel()
+	m := mayflytest.Start(t, mayflytest.Chaos("data=451:1x,data=lost:1x"))
+	in := m.Inbox(t)
+	for _, want := range []string{"4.3.0 On purpose (chaos)", "EOF", "<nil>"} {
+		err := smtp.SendMail(m.SMTPAddr, nil, "no-reply@shop.example", []string{in.Email}, []byte("Subject: Your order\r\n\r\n"))
+		if !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if n := len(in.All(t)); n != 2 {
+		t.Errorf("%d mails came, want the one without an answer, and its duplicate", n)
+	}
+}
+
 // failing is a test that may fail.
 type failing struct {
 	testing.TB

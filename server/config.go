@@ -61,6 +61,7 @@ type Config struct {
 	Unlimited bool
 
 	SMTPAuthAny bool   // accept any SMTP login
+	Chaos       string // how SMTP misbehaves on purpose, see [smtp.Options]; default: not at all
 	Hostname    string // name of the SMTP server; default: the machine's
 
 	HTTPCert, HTTPKey string // PEM files for HTTPS, read again when they change
@@ -207,6 +208,7 @@ func (c Config) smtpOptions() smtp.Options {
 	return smtp.Options{
 		Hostname: c.Hostname,
 		AuthAny:  c.SMTPAuthAny,
+		Chaos:    c.Chaos,
 		Limits:   c.Limits,
 		Log:      c.Log,
 	}

@@ -38,6 +38,7 @@ var (
 	smtpBytes       = prometheus.NewDesc("mayfly_smtp_accepted_bytes_total", "Bytes of accepted messages.", nil, nil)
 	smtpDelivering  = prometheus.NewDesc("mayfly_smtp_delivering", "Messages that are being stored.", nil, nil)
 	smtpInFlight    = prometheus.NewDesc("mayfly_smtp_in_flight_bytes", "Memory of messages not yet stored.", nil, nil)
+	smtpChaos       = prometheus.NewDesc("mayfly_smtp_chaos_total", "Faults on purpose, by rule.", []string{"rule"}, nil)
 	smtpRefused     = prometheus.NewDesc("mayfly_smtp_refused_total", "Commands, messages and connections refused, by reason.", []string{"reason"}, nil)
 )
 
@@ -57,6 +58,9 @@ func (c smtpCollector) Collect(ch chan<- prometheus.Metric) {
 	counter(smtpBytes, float64(st.AcceptedBytes))
 	gauge(smtpDelivering, float64(st.Delivering))
 	gauge(smtpInFlight, float64(st.InFlightBytes))
+	for rule, n := range st.Chaos {
+		counter(smtpChaos, float64(n), rule)
+	}
 	for reason, n := range st.Refused {
 		counter(smtpRefused, float64(n), string(reason))
 	}

@@ -189,6 +189,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	c := config(t)
 	c.Metrics = "127.0.0.1:0"
+	c.Chaos = "mail=451:0%, data=slow:1ms"
 	s := start(t, c)
 	_, in := newInbox(t, s)
 	if err := send(s.SMTPAddr(), in.Address, "counted"); err != nil {
@@ -204,6 +205,8 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		"mayfly_smtp_accepted_total 1\n",
 		`mayfly_smtp_refused_total{reason="unknown_recipient"} 1` + "\n",
+		`mayfly_smtp_chaos_total{rule="mail=451:0%"} 0` + "\n",
+		`mayfly_smtp_chaos_total{rule="data=slow:1ms"} 1` + "\n",
 		`mayfly_http_requests_total{method="GET",path="",status="401"} 3` + "\n",
 		"mayfly_http_held_requests 0\n",
 		"mayfly_store_bytes ",

@@ -30,6 +30,7 @@ type Sessions struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	draining atomic.Bool
+	stopping chan struct{} // closed when draining begins
 
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
@@ -42,6 +43,7 @@ type Sessions struct {
 func NewSessions(o SessionOptions) *Sessions {
 	s := &Sessions{
 		options:   o,
+		stopping:  make(chan struct{}),
 		listeners: make(map[net.Listener]struct{}),
 		conns:     make(map[net.Conn]netip.Prefix),
 		clients:   make(map[netip.Prefix]int),
@@ -55,6 +57,9 @@ func (s *Sessions) Context() context.Context { return s.ctx }
 
 // Draining reports whether the server shuts down: sessions have to end.
 func (s *Sessions) Draining() bool { return s.draining.Load() }
+
+// Stopping is closed when the server begins to shut down.
+func (s *Sessions) Stopping() <-chan struct{} { return s.stopping }
 
 // Len returns how many connections are open.
 func (s *Sessions) Len() int {
@@ -199,7 +204,9 @@ func interrupt(nc net.Conn) { nc.SetReadDeadline(time.Unix(1, 0)) }
 // error.
 func (s *Sessions) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
-	s.draining.Store(true)
+	if !s.draining.Swap(true) {
+		close(s.stopping)
+	}
 	for l := range s.listeners {
 		l.Close()
 	}

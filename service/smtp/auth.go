@@ -52,6 +52,9 @@ func (c *conn) auth(arg string) error {
 			return c.bad("501 5.5.2 Not base64")
 		}
 	}
+	if done, err := c.misbehave("auth"); done {
+		return err
+	}
 	c.authenticated = true
 	c.reply("235 2.7.0 Logged in")
 	return nil

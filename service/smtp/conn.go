@@ -121,6 +121,9 @@ func (c *conn) session() error {
 			return err
 		}
 	}
+	if done, err := c.misbehave("connect"); done {
+		return err
+	}
 	c.reply("220 " + c.server.options.Hostname + " ESMTP Mayfly")
 	return c.commands()
 }
@@ -346,6 +349,9 @@ func (c *conn) skipLine() error {
 // command answers one command.
 func (c *conn) command(line []byte) error {
 	verb, arg := splitCommand(line)
+	if done, err := c.misbehave(verb); done {
+		return err
+	}
 	switch verb {
 	case "MAIL":
 		return c.mail(arg)

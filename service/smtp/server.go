@@ -16,6 +16,7 @@ import (
 type Server struct {
 	service  Service
 	options  Options
+	chaos    chaos
 	budget   budget
 	count    counters
 	guesses  *clients.Guesses // of recipients
@@ -90,6 +91,9 @@ func New(svc Service, o Options) (*Server, error) {
 		},
 		Log: o.Log,
 	})
+	if s.chaos, _ = parseChaos(o.Chaos); s.chaos != nil {
+		o.Log.Warn("SMTP goes wrong on purpose", "chaos", o.Chaos)
+	}
 	return s, nil
 }
 

@@ -73,6 +73,11 @@ type Options struct {
 
 	AuthAny bool // offer AUTH and accept any login; else AUTH is not offered
 
+	// Chaos makes the server misbehave on purpose, for tests of its clients: rules separated by commas,
+	// each STAGE=FAULT, with :5% for a probability or :2x for the first two times. docs/service.md
+	// describes them. Default: none.
+	Chaos string
+
 	Limits
 
 	Log *slog.Logger // a line per session at debug; default: none
@@ -133,6 +138,9 @@ func (o Options) Check() error {
 	}
 	if need := 2 * maxBufferBytes(o.MaxMessageBytes); 0 <= o.MaxInFlightBytes && o.MaxInFlightBytes < need {
 		fault("the memory for messages in flight must be at least %d bytes: a message of %d bytes takes half of that while it grows", need, o.MaxMessageBytes)
+	}
+	if _, err := parseChaos(o.Chaos); err != nil {
+		faults = append(faults, err)
 	}
 	if !isGreetingName(o.Hostname) {
 		fault("the SMTP host name contains a space or a control character, or is too long")

@@ -37,6 +37,7 @@ type Stats struct {
 	Delivering    int64            // messages received and being stored now
 	InFlightBytes int64            // memory of messages not yet stored
 	Refused       map[Reason]int64 // with an entry for each reason
+	Chaos         map[string]int64 // faults that occurred on purpose, by rule
 }
 
 type counters struct {
@@ -62,6 +63,12 @@ func (s *Server) Stats() Stats {
 		Delivering:    s.count.delivering.Load(),
 		InFlightBytes: s.budget.used.Load(),
 		Refused:       make(map[Reason]int64, len(reasons)),
+		Chaos:         make(map[string]int64),
+	}
+	for _, faults := range s.chaos {
+		for _, f := range faults {
+			st.Chaos[f.rule] += f.occurred.Load()
+		}
 	}
 	for i, r := range reasons {
 		st.Refused[r] = s.count.refused[i].Load()

@@ -393,20 +393,36 @@ func (c *conn) refuseMessage(reason Reason) {
 	c.tx.reset()
 }
 
-// deliver stores the message and answers with 250 when it is on disk.
+// deliver answers the end of a message: with 250 only if it is on disk.
 func (c *conn) deliver() error {
+	var err error
+	slow, fault := c.server.chaos.draw("data")
+	if fault == nil || fault.lost {
+		err = c.store()
+	}
+	c.tx.reset()
+	if err != nil {
+		return c.refuse(err)
+	}
+	if done, err := c.inflict(slow, fault); done {
+		return err
+	}
+	c.reply("250 2.0.0 Stored")
+	return nil
+}
+
+// store returns nil once the message is on disk.
+func (c *conn) store() error {
 	tx := &c.tx
-	defer tx.reset()
 	c.messages++
 	c.deep = true
 	count := &c.server.count
 	count.delivering.Add(1)
 	defer count.delivering.Add(-1)
 	if err := c.server.service.Deliver(c.server.sessions.Context(), service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes()}); err != nil {
-		return c.refuse(err)
+		return err
 	}
 	count.accepted.Add(1)
 	count.acceptedBytes.Add(tx.body.size)
-	c.reply("250 2.0.0 Stored")
 	return nil
 }

@@ -1,0 +1,310 @@
+package smtp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	netsmtp "net/smtp"
+	"net/textproto"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestChaosRules(t *testing.T) {
+	t.Parallel()
+	for _, rules := range []string{"rcpt=451", "rcpt=451:5%, data=slow:2s", "data=slow:1m30s:2x", "connect=drop:0.5%", "data=lost,data=drop:1x", "helo=559:100%"} {
+		if parsed, err := parseChaos(rules); err != nil || parsed == nil {
+			t.Errorf("%s: %v", rules, err)
+		}
+	}
+	for _, rule := range []string{"rcpt", "rcpt=", "noop=451", "RCPT=451", "rcpt=250", "rcpt=360", "rcpt=460", "rcpt=4511", "rcpt=slow", "rcpt=slow:2", "rcpt=slow:0s",
+		"rcpt=slow:-1s", "rcpt=lost", "rcpt=451:5", "rcpt=451:101%", "rcpt=451:-1%", "rcpt=451:1.2.3%", "rcpt=451:0x", "rcpt=451:5%:2x", "rcpt=451:99999999999999999999x", ""} {
+		_, err := parseChaos("rcpt=451," + rule + ",mail=drop")
+		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), `"`+rule+`"`) {
+			t.Errorf("%s: %v", rule, err)
+		}
+	}
+	if _, err := New(&inboxes{}, Options{Chaos: "x,y"}); err == nil || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// chaosStages is what the client does before a stage, and at it, and what the server answers without
+// chaos.
+var chaosStages = map[string]struct{ before, at, answer string }{
+	"connect":  {"", "", "220"},
+	"helo":     {"< 220", "EHLO me", "250"},
+	"starttls": {"< 220\nEHLO me\n< 250", "STARTTLS", "220"},
+	"auth":     {"< 220\nEHLO me\n< 250\nAUTH LOGIN\n< 334\neA==\n< 334", "eA==", "235"},
+	"mail":     {"< 220\nEHLO me\n< 250", "MAIL FROM:<x@y.test>", "250"},
+	"rcpt":     {"< 220\nEHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250", "RCPT TO:<a@box.test>", "250 2.1.5"},
+	"data":     {"< 220\nEHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354\ntext", ".", "250 2.0.0 Stored"},
+	"quit":     {"< 220", "QUIT", "221"},
+}
+
+func TestChaosAtEachStage(t *testing.T) {
+	t.Parallel()
+	for stage, s := range chaosStages {
+		for _, test := range []struct {
+			fault, answer string
+			slow          time.Duration
+			stored        bool
+		}{
+			{fault: "451", answer: "451 4.3.0 On purpose"},
+			{fault: "550", answer: "550 5.1.1 On purpose"},
+			{fault: "421", answer: "421 4.3.2 On purpose"},
+			{fault: "drop"},
+			{fault: "lost", stored: true},
+			{fault: "slow:2m", answer: s.answer, slow: 2 * time.Minute, stored: true},
+			{fault: "slow:20m," + stage + "=slow:1s," + stage + "=452," + stage + "=554", answer: "452 4.3.1", slow: 20*time.Minute + time.Second},
+			{fault: "slow:1s," + stage + "=drop", slow: time.Second},
+			{fault: "451:0%", answer: s.answer, stored: true},
+		} {
+			if test.fault == "lost" && stage != "data" {
+				continue
+			}
+			t.Run(stage+"="+test.fault, func(t *testing.T) {
+				t.Parallel()
+				tlsConfig := selfSigned(t)
+				synctest.Test(t, func(t *testing.T) {
+					l, svc := newPipeListener(), &inboxes{}
+					server := serveOn(t, l, svc, Options{AuthAny: true, TLS: tlsConfig, Chaos: stage + "=" + test.fault})
+					c := newClient(t, l.dial())
+					if s.before != "" {
+						c.run(s.before)
+					}
+					begun := time.Now()
+					if s.at != "" {
+						c.send(s.at + "\r\n")
+					}
+					ends := test.answer == "" || strings.HasPrefix(test.answer, "421") || stage == "connect" && test.answer != s.answer
+					if test.answer != "" {
+						c.expect(test.answer)
+					}
+					if waited := time.Since(begun); test.answer != "" && waited != test.slow {
+						t.Errorf("answered after %v", waited)
+					}
+					switch {
+					case ends:
+						c.expectEnd()
+					case test.answer != s.answer || stage != "starttls" && stage != "quit":
+						c.run("NOOP\n< 250")
+					}
+					c.Close()
+					synctest.Wait()
+					want := 0
+					if test.stored && stage == "data" {
+						want = 1
+					}
+					if st := server.Stats(); len(svc.mails()) != want || st.Accepted != int64(want) || st.InFlightBytes != 0 || st.Connections != 0 {
+						t.Errorf("stored %d mails, stats %+v", len(svc.mails()), st)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestChaosOfChunks(t *testing.T) {
+	t.Parallel()
+	svc := &inboxes{}
+	s, address := serve(t, svc, Options{Chaos: "data=451:1x,data=lost:1x,data=550:1x"})
+	for _, want := range []string{"451 4.3.0", "", "550 5.1.1", "250 2.0.0 Stored"} {
+		c := dial(t, address)
+		c.envelope()
+		c.send("BDAT 3\r\nabcBDAT 2 LAST\r\n" + want[:min(len(want), 1)] + "!")
+		c.expect("250 2.0.0 3 octets")
+		if want == "" {
+			c.send("?") // the chunk's last octet
+			c.expectEnd()
+			continue
+		}
+		c.expect(want)
+		c.run("RSET\n< 250")
+	}
+	if got := svc.mails(); len(got) != 2 || got[0].raw != "abc!?" || got[1].raw != "abc2!" {
+		t.Errorf("got %q", got)
+	}
+	if got := s.Stats().Chaos; got["data=451:1x"] != 1 || got["data=lost:1x"] != 1 || got["data=550:1x"] != 1 {
+		t.Errorf("counted %v", got)
+	}
+}
+
+func TestChaosKeepsThePipelineInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, svc := newPipeListener(), &inboxes{}
+		serveOn(t, l, svc, Options{Chaos: "rcpt=slow:1m:1x,rcpt=451:1x,data=slow:1s"})
+		c := newClient(t, l.dial())
+		chunk := strings.Repeat("x", 100<<10) // more than there is room for while the server waits
+		go io.WriteString(c, envelope+"RCPT TO:<b@box.test>\r\nBDAT 102400 LAST\r\n"+chunk+"NOOP\r\nQUIT\r\n")
+		c.expect("220")
+		for _, want := range []string{"250", "250 2.1.0", "451 4.3.0 On purpose", "250 2.1.5", "250 2.0.0 Stored", "250", "221"} {
+			c.expect(want)
+		}
+		c.expectEnd()
+		if got := svc.mails(); len(got) != 1 || got[0].raw != chunk || got[0].to[0] != "b@box.test" {
+			t.Errorf("got %d mails", len(got))
+		}
+	})
+}
+
+func TestChaosByChance(t *testing.T) {
+	t.Parallel()
+	_, address := serve(t, &inboxes{}, Options{Chaos: "helo=451:50%"})
+	c := dial(t, address)
+	c.expect("220")
+	replies := map[string]int{}
+	for range 200 {
+		c.send("HELO me\r\n")
+		replies[c.expect("")[:3]]++
+	}
+	if replies["250"] == 0 || replies["451"] == 0 || len(replies) != 2 {
+		t.Errorf("got %v", replies)
+	}
+}
+
+// A slow answer ends with its client, and with the server.
+func TestChaosSlowAnswerEnds(t *testing.T) {
+	t.Parallel()
+	chunk := "BDAT 50000 LAST\r\n" + strings.Repeat("x", 50000)
+	for _, test := range []struct {
+		name, rules, sent, answer string
+		secure                    bool
+		stored                    int
+	}{
+		{name: "banner", rules: "connect=slow:50m", answer: "220"},
+		{name: "command", rules: "mail=slow:50m", sent: "EHLO me\r\nMAIL FROM:<x@y.test>\r\n", answer: "250 2.1.0"},
+		{name: "message", rules: "data=slow:50m", sent: envelope + "BDAT 1 LAST\r\nx", answer: "250 2.0.0 Stored", stored: 1},
+		{name: "refused message", rules: "data=slow:50m,data=451", sent: envelope + "BDAT 1 LAST\r\nx", answer: "451 4.3.0"},
+		{name: "much input", rules: "rcpt=slow:50m", sent: envelope + chunk, answer: "250 2.1.5"},
+		{name: "TLS", rules: "mail=slow:50m", sent: "EHLO me\r\nMAIL FROM:<x@y.test>\r\n", answer: "250 2.1.0", secure: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			o := Options{Chaos: test.rules, TLS: selfSigned(t)}
+			synctest.Test(t, func(t *testing.T) {
+				l, svc := newPipeListener(), &inboxes{}
+				s := serveOn(t, l, svc, o)
+				serveTLS := newPipeListener()
+				go s.ServeTLS(serveTLS)
+				begin := func() *peer {
+					if test.secure {
+						return newClient(t, tls.Client(serveTLS.dial(), &tls.Config{InsecureSkipVerify: true}))
+					}
+					return newClient(t, l.dial())
+				}
+				begun := time.Now()
+				replies := make(chan []string)
+				play := func() *peer {
+					c := begin()
+					if test.sent != "" {
+						go c.Write([]byte(test.sent))
+					}
+					go func() {
+						var lines []string
+						for {
+							line, err := c.r.ReadString('\n')
+							if err != nil {
+								replies <- lines
+								return
+							}
+							lines = append(lines, line)
+						}
+					}()
+					synctest.Wait()
+					if st := s.Stats(); st.Connections != 1 || st.Delivering != 0 {
+						t.Errorf("stats: %+v", st)
+					}
+					return c
+				}
+				if test.name != "much input" {
+					play().Close()
+					<-replies
+					synctest.Wait()
+					if st := s.Stats(); st.Connections != 0 || len(svc.mails()) != test.stored {
+						t.Errorf("the client has left, and there are %d mails and %+v", len(svc.mails()), st)
+					}
+				}
+				play()
+				if err := s.Shutdown(context.Background()); err != nil {
+					t.Error(err)
+				}
+				lines := <-replies
+				if n := len(lines); n < 2 || !strings.HasPrefix(lines[n-2], test.answer) || !strings.HasPrefix(lines[n-1], "421 4.3.2 mx.test Shutting down") {
+					t.Errorf("got %q", lines)
+				}
+				if waited := time.Since(begun); waited > 5*time.Second { // the most that lingering takes
+					t.Errorf("ended after %v", waited)
+				}
+			})
+		})
+	}
+}
+
+func TestChaosEndsWithTheSession(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, svc := newPipeListener(), &inboxes{}
+		serveOn(t, l, svc, Options{Chaos: "data=slow:2h"})
+		c := newClient(t, l.dial())
+		begun := time.Now()
+		c.envelope()
+		c.send("BDAT 1 LAST\r\nx")
+		c.expect("250 2.0.0 Stored")
+		c.expect("421 4.4.2")
+		c.expectEnd()
+		if waited := time.Since(begun); waited != time.Hour {
+			t.Errorf("ended after %v", waited)
+		}
+	})
+}
+
+// What an application sees: the client of Go's library, with and without TLS.
+func TestChaosWithARealClient(t *testing.T) {
+	t.Parallel()
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{TLS: selfSigned(t), Chaos: "connect=drop:1x,starttls=454:1x,rcpt=452:1x,data=lost:1x"})
+	send := func() error {
+		c, err := netsmtp.Dial(address)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		if err := c.StartTLS(&tls.Config{InsecureSkipVerify: true}); err != nil {
+			return err
+		}
+		if err := errors.Join(c.Mail("x@y.test"), c.Rcpt("a@box.test")); err != nil {
+			return err
+		}
+		w, err := c.Data()
+		if err != nil {
+			return err
+		}
+		w.Write([]byte("hi\r\n"))
+		if err := w.Close(); err != nil {
+			return err
+		}
+		return c.Quit()
+	}
+	for _, want := range []int{0, 454, 452, 0, 250} {
+		err := send()
+		var reply *textproto.Error
+		switch {
+		case want == 250 && err != nil, want == 0 && (err == nil || errors.As(err, &reply)),
+			want != 250 && want != 0 && (!errors.As(err, &reply) || reply.Code != want):
+			t.Errorf("got %v, want %d", err, want)
+		}
+		var timeout net.Error
+		if errors.As(err, &timeout) && timeout.Timeout() {
+			t.Errorf("timed out: %v", err)
+		}
+	}
+	if got := svc.mails(); len(got) != 2 { // the client did not know of the first
+		t.Errorf("got %d mails", len(got))
+	}
+}
