@@ -76,7 +76,7 @@ func openFrozen(files *frozen) (*Store, error) {
 		}
 		missing := missingTable.FindStringSubmatch(err.Error())
 		if missing == nil {
-			return nil, err
+			return nil, errors.Join(err, s.db.Close())
 		}
 		files.loseTable(missing[1] + ".sst")
 		if err := s.db.Close(); err != nil {
