@@ -92,6 +92,8 @@ test('connects to the service of the environment', async () => {
 test('says how to install the program', async () => {
   vi.stubEnv('MAYFLY_BIN', '/nowhere/mayfly');
   await expect(start()).rejects.toThrow('cannot find /nowhere/mayfly: install Mayfly');
+  vi.stubEnv('MAYFLY_BIN', '/bin/echo');
+  await expect(start()).rejects.toThrow('/bin/echo exec started no service: is that Mayfly?');
   vi.unstubAllEnvs();
 });
 

@@ -79,6 +79,7 @@ def test_a_wait_names_the_service_if_no_mail_came_at_all() -> None:
         ({"MAYFLY_BIN": "/nowhere/mayfly"}, "MAYFLY_BIN is /nowhere/mayfly, which cannot be run: install mayfly"),
         ({"PATH": "/nowhere"}, "there is no mayfly in PATH: install mayfly, or set MAYFLY_BIN to its path"),
         ({"MAYFLY_BIN": sys.executable}, f"`{sys.executable} exec` ended at once, with exit status 2"),
+        ({"MAYFLY_BIN": "/bin/echo"}, "`/bin/echo exec` started no service: is that Mayfly?"),
     ],
 )
 def test_the_program_is_missing(monkeypatch: pytest.MonkeyPatch, environ: "dict[str, str]", said: str) -> None:

@@ -26,7 +26,7 @@ Cypress.Commands.add('inbox', () => cy.task<Inbox>('mayfly:inbox'));
 
 function wait<T>(task: string, { id }: Inbox, options: WaitOptions = {}): Cypress.Chainable<T> {
   // The task itself gives up in time, and says why.
-  return cy.task<T>(task, { id, options }, { timeout: (options.timeout ?? 20_000) + 10_000 });
+  return cy.task<T>(task, { id, options }, { timeout: (options.timeout ?? 10_000) + 10_000 });
 }
 
 Cypress.Commands.add('waitForCode', (inbox, options) => wait('mayfly:code', inbox, options));

@@ -24,7 +24,7 @@ export interface Mail {
 }
 
 /** The default of {@link WaitOptions.timeout}. */
-export const defaultTimeout = 20_000;
+export const defaultTimeout = 10_000;
 
 /**
  * An inbox, in the order in which its mails arrive. Each mail is handed over once for each thing asked of

@@ -64,10 +64,18 @@ export function startService(): Promise<{ environment: Environment; stop(): Prom
       if (!stdout.endsWith('\n')) {
         return;
       }
+      let environment: Environment;
+      try {
+        environment = JSON.parse(stdout);
+      } catch {
+        reject(new Error(`${program()} exec started no service: is that Mayfly?`));
+        child.kill();
+        return;
+      }
       const pipes = [child.stdin, child.stdout, child.stderr] as unknown as { ref(): void; unref(): void }[];
       [child, ...pipes].forEach((handle) => handle.unref()); // a service that nobody stops keeps no process running
       resolve({
-        environment: JSON.parse(stdout),
+        environment,
         stop: () => {
           child.ref();
           child.stdin.end();

@@ -97,7 +97,12 @@ class Service:
         environ = self._process.stdout.readline()
         if not environ:
             raise MayflyError(f"`{self._program} exec` ended at once, with exit status {self._process.wait()}")
-        self._environ: Dict[str, str] = json.loads(environ)
+        try:
+            self._environ: Dict[str, str] = json.loads(environ)
+        except ValueError:
+            self._process.kill()
+            self._process.communicate()
+            raise MayflyError(f"`{self._program} exec` started no service: is that Mayfly?") from None
         self.smtp_host = self._environ["MAYFLY_SMTP_HOST"]
         self.smtp_port = int(self._environ["MAYFLY_SMTP_PORT"])
         self.base_url = self._environ["MAYFLY_BASE_URL"]
