@@ -312,3 +312,20 @@ func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID strin
 	c.features.attachments.present()
 	return a.body, nil
 }
+
+// releaseTimeout is how long a service may take to hand a message on to a mail server.
+const releaseTimeout = 90 * time.Second
+
+// Release has the service send a message on to addresses, byte for byte as it was received, and
+// returns once a mail server has taken it for all of them: an extension of the contract. It fails
+// with [ErrUnsupported] on a service that does not, with [ErrForbidden] for an address that is not
+// allowed, and with [ErrUnavailable] if the mail server does not take the message. It is not
+// retried after it may have been carried out.
+func (c *Client) Release(ctx context.Context, inboxID, messageID string, to []string) error {
+	const op = "release the message"
+	_, err := c.do(ctx, call{op: op, method: http.MethodPost, path: messagePath(inboxID, messageID, "release"), body: Released{orEmpty(to)}, accept: acceptJSON, wait: releaseTimeout})
+	if e, ok := errors.AsType[*Error](err); ok && (e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented) {
+		return unsupported(op)
+	}
+	return err
+}

@@ -117,6 +117,11 @@ type Deleted struct {
 	Deleted bool `json:"deleted"`
 }
 
+// Released says to whom a message was sent on, an extension of the contract.
+type Released struct {
+	To []string `json:"to"`
+}
+
 // ErrorBody is the body of every answer that is an error.
 type ErrorBody struct {
 	Error ErrorDetail `json:"error"`

@@ -3,8 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/adrg/xdg"
 
 	"mayfly/config"
+	"mayfly/server"
 	"mayfly/ui"
 )
 
@@ -13,6 +18,7 @@ import (
 func (a *app) config() config.Config {
 	a.configOnce.Do(func() {
 		a.conf = config.Read(a.configFile(), ui.Keys())
+		a.checkRelay()
 		if a.showsProblems {
 			return
 		}
@@ -21,4 +27,23 @@ func (a *app) config() config.Config {
 		}
 	})
 	return a.conf
+}
+
+// checkRelay finds the file with the relay's password, from the folder of config.toml, and leaves
+// out a relay that cannot work, so that the local service runs without.
+func (a *app) checkRelay() {
+	r := &a.conf.Relay
+	if rest, ok := strings.CutPrefix(r.PasswordFile, "~/"); ok {
+		r.PasswordFile = filepath.Join(xdg.Home, rest)
+	} else if r.PasswordFile != "" && !filepath.IsAbs(r.PasswordFile) {
+		r.PasswordFile = filepath.Join(filepath.Dir(a.configFile()), r.PasswordFile)
+	}
+	err := server.Relay(*r).Check([]string{server.Domain})
+	if err == nil {
+		return
+	}
+	for fault := range strings.Lines(err.Error()) {
+		a.conf.Problems = append(a.conf.Problems, config.Problem{File: a.configFile(), Setting: "relay", Text: strings.TrimSpace(fault)})
+	}
+	*r = config.Relay{}
 }

@@ -19,6 +19,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/local"
+	"mayfly/server"
 	"mayfly/ui/session"
 )
 
@@ -26,13 +27,14 @@ import (
 const localCommand = "local-service"
 
 func (a *app) localOptions() local.Options {
-	conf := a.config().Local
+	conf := a.config()
 	return local.Options{
 		DataDir: filepath.Join(a.dataDir(), "local"),
 		LogFile: filepath.Join(a.stateDir(), "local.log"),
 		Version: version(),
 		Args:    []string{localCommand},
-		HTTP:    conf.HTTP, SMTP: conf.SMTP, Keep: conf.Keep,
+		HTTP:    conf.Local.HTTP, SMTP: conf.Local.SMTP, Keep: conf.Local.Keep,
+		Relay: server.Relay(conf.Relay),
 	}
 }
 

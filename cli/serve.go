@@ -95,6 +95,14 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	chaosFlag(f, &c.Chaos)
 	groupFlags(f, "mail")
 
+	f.StringVar(&c.Relay.Host, "relay-host", "", "`address` of the mail server that sends released messages on (default: none)")
+	f.StringVar(&c.Relay.TLS, "relay-tls", "starttls", "`how` to speak TLS to it: starttls, tls (from the start) or none")
+	f.StringVar(&c.Relay.User, "relay-user", "", "`name` to log in with (default: no login)")
+	f.StringVar(&c.Relay.PasswordFile, "relay-password-file", "", "`file` with the password")
+	f.StringVar(&c.Relay.From, "relay-from", "", "`address` that released messages are sent from")
+	f.StringSliceVar(&c.Relay.Allow, "relay-allow", nil, "`list` of the addresses that messages can be released to, *@domain for all of a domain")
+	groupFlags(f, "relay")
+
 	f.StringVar(&c.HTTPCert, "http-cert", "", "PEM `file` with the certificate of the REST API")
 	f.StringVar(&c.HTTPKey, "http-key", "", "PEM `file` with the private key of that certificate")
 	f.StringVar(&c.SMTPCert, "smtp-cert", "", "PEM `file` with the certificate for STARTTLS and --smtps")

@@ -32,6 +32,7 @@ type Config struct {
 	Profile  string             // the service to use when none is named; "" for the local one
 	Profiles map[string]Profile // services by name
 	Local    Local
+	Relay    Relay
 	UI       UI
 	// Keys are the keys of actions, by the name of the action; one that is not here keeps its usual
 	// keys, one with an empty list has none.
@@ -51,6 +52,16 @@ type Profile struct {
 type Local struct {
 	SMTP, HTTP string // loopback addresses, host:port; "" for the usual ones
 	Keep       bool   // it runs until `mayfly down`
+}
+
+// Relay is the table [relay]: by which mail server the local service releases messages, and to whom.
+type Relay struct {
+	Host         string // host:port; "" for none
+	TLS          string // "starttls" (also if empty), "tls" or "none"
+	User         string // "" for no login
+	PasswordFile string
+	From         string   // the sender's address
+	Allow        []string // addresses, and *@domain
 }
 
 // UI is the table [ui], the look of the terminal application.

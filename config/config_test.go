@@ -62,8 +62,17 @@ func TestProblems(t *testing.T) {
 			`config.toml:3: http takes a loopback address in quotes, such as "127.0.0.1:8425"`,
 			"config.toml:4: keep takes true or false",
 		}},
+		{"of the relay", "[relay]\nhost = 25\ntls = 'ssl'\nallow = 'qa@example.com'\n[relay.a]\n", []string{
+			`config.toml:2: host takes the address of a mail server in quotes, such as "mail.example.com:587"`,
+			`config.toml:3: tls takes one of "starttls", "tls", "none"`,
+			`config.toml:4: allow takes a list of addresses in quotes, such as ["qa@example.com", "*@example.org"]`,
+			`config.toml:5: "a" is not a setting of [relay]; there are host, tls, user, password_file, from, allow`,
+		}},
+		{"a list of the relay", "relay.allow = ['qa@example.com', 5]\n", []string{
+			`config.toml:1: allow takes a list of addresses in quotes, such as ["qa@example.com", "*@example.org"]`,
+		}},
 		{"unknown settings", "colour = 1\nprofil = 'a'\nmouse = true\n[ui]\nprofile = 'a'\ncolour = {a = 1, b = 2}\n[profiles.a]\nbase_rul = ''\n", []string{
-			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [local], [ui], [keys], [commands]`,
+			`config.toml:1: "colour" is not a setting; there are profile, [profiles], [local], [relay], [ui], [keys], [commands]`,
 			`config.toml:2: "profil" is not a setting; did you mean profile?`,
 			`config.toml:3: "mouse" is not a setting; it belongs under [ui]`,
 			`config.toml:5: "profile" is not a setting of [ui]; it belongs above the first table`,
@@ -73,7 +82,7 @@ func TestProblems(t *testing.T) {
 		{"unknown tables", "[uii]\nmouse = true\n[ui.colours]\na = 1\n[\"\\u001b[m\"]\n", []string{
 			`config.toml:1: "uii" is not a setting; did you mean [ui]?`,
 			`config.toml:3: "colours" is not a setting of [ui]; there are theme, mouse, follow, autocopy, download_dir`,
-			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [ui], [keys], [commands]`,
+			`config.toml:5: "\x1b[m" is not a setting; there are profile, [profiles], [local], [relay], [ui], [keys], [commands]`,
 		}},
 		{"tables and settings mistaken", "ui = 5\n[profile]\nname = 'a'\n[[ui]]\nmouse = true\n[profiles]\na = 'https://a.example'\n", []string{
 			"config.toml:1: ui is a table, which begins with [ui]",
@@ -170,6 +179,13 @@ base_url = "https://y.example" # mine
 smtp = "127.0.0.1:2600"
 http = "[::1]:8600"
 keep = true
+[relay]
+host = "mail.example.com:587"
+tls = "tls"
+user = "mayfly"
+password_file = "~/relay-password"
+from = "mayfly@example.com"
+allow = ["qa@example.com", "*@example.org"]
 [ui]
 theme = "dusk"
 mouse = false
@@ -186,8 +202,10 @@ var set = Config{
 	Profile:  "work",
 	Profiles: map[string]Profile{"work": {"https://x.example", true}, "my own": {BaseURL: "https://y.example"}},
 	Local:    Local{SMTP: "127.0.0.1:2600", HTTP: "[::1]:8600", Keep: true},
-	UI:       UI{Theme: "dusk", Mouse: false, Follow: true, Autocopy: true, DownloadDir: "~/mail"},
-	Keys:     map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
+	Relay: Relay{Host: "mail.example.com:587", TLS: "tls", User: "mayfly", PasswordFile: "~/relay-password", From: "mayfly@example.com",
+		Allow: []string{"qa@example.com", "*@example.org"}},
+	UI:   UI{Theme: "dusk", Mouse: false, Follow: true, Autocopy: true, DownloadDir: "~/mail"},
+	Keys: map[string][]string{"copy-code": {"C", "ctrl+y"}, "delete-inbox": {}},
 }
 
 func TestCommands(t *testing.T) {

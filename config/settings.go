@@ -41,6 +41,20 @@ func settings(usualKeys map[string][]string) []setting {
 			func(c *Config, _ string, v any) error { return put(&c.Local.HTTP, v, isLoopback) }},
 		{"local.keep", flag,
 			func(c *Config, _ string, v any) error { return put(&c.Local.Keep, v) }},
+		{"relay.host", `the address of a mail server in quotes, such as "mail.example.com:587"`,
+			func(c *Config, _ string, v any) error { return put(&c.Relay.Host, v) }},
+		{"relay.tls", `one of "starttls", "tls", "none"`,
+			func(c *Config, _ string, v any) error {
+				return put(&c.Relay.TLS, v, oneOf([]string{"starttls", "tls", "none"}))
+			}},
+		{"relay.user", `a name in quotes`,
+			func(c *Config, _ string, v any) error { return put(&c.Relay.User, v) }},
+		{"relay.password_file", `a file in quotes, such as "~/relay-password"`,
+			func(c *Config, _ string, v any) error { return put(&c.Relay.PasswordFile, v) }},
+		{"relay.from", `an address in quotes, such as "mayfly@example.com"`,
+			func(c *Config, _ string, v any) error { return put(&c.Relay.From, v) }},
+		{"relay.allow", `a list of addresses in quotes, such as ["qa@example.com", "*@example.org"]`,
+			func(c *Config, _ string, v any) error { return putList(&c.Relay.Allow, v) }},
 		{"ui.theme", `one of "` + strings.Join(themes, `", "`) + `"`,
 			func(c *Config, _ string, v any) error { return put(&c.UI.Theme, v, oneOf(themes)) }},
 		{"ui.mouse", flag,
@@ -67,6 +81,20 @@ func put[T any](to *T, v any, checks ...func(T) bool) error {
 		return errUnwanted
 	}
 	*to = value
+	return nil
+}
+
+// putList sets to to v, unless v is anything but a list of texts.
+func putList(to *[]string, v any) error {
+	list, ok := v.([]any)
+	texts := make([]string, len(list))
+	for i := range list {
+		ok = ok && put(&texts[i], list[i]) == nil
+	}
+	if !ok {
+		return errUnwanted
+	}
+	*to = texts
 	return nil
 }
 

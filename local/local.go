@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"mayfly/server"
 )
 
 // ErrNotRunning means that the local service does not run.
@@ -39,6 +41,7 @@ type Options struct {
 	// HTTP and SMTP are addresses to listen on, a loopback host and a port. Without one, or if it is
 	// taken, the service listens where it did last, else on port 8425 or 2525, else on a free one.
 	HTTP, SMTP string
+	Relay      server.Relay  // by which it releases messages
 	Keep       bool          // run until [Stop], with or without clients
 	Linger     time.Duration // how long to run on after the last client; default: DefaultLinger
 }

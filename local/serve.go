@@ -145,6 +145,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 		KeyFile:      filepath.Join(o.StoreDir(), "api-key"),
 		Unlimited:    true,
 		SMTPAuthAny:  true,
+		Relay:        o.Relay,
 		Log:          s.log,
 		Control: func(key string) nethttp.Handler {
 			s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), State{

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mayfly/service/postgres"
+	"mayfly/service/relay"
 	"mayfly/service/smtp"
 )
 
@@ -67,6 +68,10 @@ type Config struct {
 	HTTPCert, HTTPKey string // PEM files for HTTPS, read again when they change
 	SMTPCert, SMTPKey string // likewise for STARTTLS and SMTPS
 
+	// Relay is the mail server that messages are sent on by when a client releases them. The zero value
+	// is none.
+	Relay Relay
+
 	// Limits of the SMTP server. By default, MaxConnections is at most a quarter of the open files.
 	// MaxGuesses also limits the wrong API keys from an address in a minute.
 	smtp.Limits
@@ -94,6 +99,9 @@ type Config struct {
 
 	Log *slog.Logger // default: none
 }
+
+// Relay is the configuration of a relay.
+type Relay = relay.Config
 
 // Domain is the domain of a service that only this machine uses: RFC 6761 keeps .test out of the DNS.
 const Domain = "mayfly.test"
@@ -185,7 +193,7 @@ func (c Config) Check() error {
 		fault("catch-all needs the ID of the API key that owns its inboxes: give it with --catch-all-key")
 	}
 	faults = append(faults, checkCertificate("HTTP", c.HTTPCert, c.HTTPKey), checkCertificate("SMTP", c.SMTPCert, c.SMTPKey),
-		c.smtpOptions().Check())
+		c.smtpOptions().Check(), c.Relay.Check(c.Domains))
 	for _, limit := range []struct {
 		name  string
 		value int64

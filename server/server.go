@@ -23,6 +23,7 @@ import (
 	"mayfly/errno"
 	"mayfly/service"
 	"mayfly/service/clients"
+	"mayfly/service/relay"
 	"mayfly/service/rest"
 	"mayfly/service/smtp"
 )
@@ -146,7 +147,7 @@ func (s *Server) newServers() (err error) {
 	c := s.config
 	registry := prometheus.NewRegistry()
 	s.rest = rest.New(s.service, rest.Options{
-		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MaxGuesses: c.MaxGuesses, MCP: c.MCP, Metrics: registry, Log: s.log,
+		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MaxGuesses: c.MaxGuesses, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
 	})
 	smtpOptions := c.smtpOptions()
 	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
@@ -178,6 +179,18 @@ func (s *Server) newServers() (err error) {
 		s.metrics = newMetricsServer(registry, s.store, s.smtp, s.log)
 	}
 	return nil
+}
+
+// newRelay returns the relay, or nil if there is none.
+func (s *Server) newRelay() rest.Relay {
+	c := s.config.Relay
+	if c.Host == "" {
+		return nil
+	}
+	if info, err := os.Stat(c.PasswordFile); err == nil && exposed(info) {
+		s.log.Warn("every user of this machine can read the relay's password: chmod 600 the file", "file", c.PasswordFile)
+	}
+	return relay.New(c, s.config.Hostname)
 }
 
 // certificate returns the TLS configuration with a certificate, or nil if there is none.

@@ -22,6 +22,7 @@ const (
 	Unavailable  Code = "unavailable"  // the store cannot be used now, see RetryAfter: 503, SMTP 452
 	Damaged      Code = "damaged"      // what was asked for cannot be read from the store: 500
 	Canceled     Code = "canceled"     // the caller's context ended
+	Undelivered  Code = "undelivered"  // another server did not take mail: 502
 	Internal     Code = "internal"     // everything else: 500, SMTP 451
 )
 

@@ -54,6 +54,7 @@ func TestErrors(t *testing.T) {
 		{key, "GET", mine.path() + "/messages/msg_none/attachments/1", "", ""},
 		{key, "DELETE", "/v1/inboxes/inbox_none", "", ""},
 
+		{key, "POST", mine.path() + "/messages/msg_none/release", "", ""},
 		{key, "PUT", "/v1/inboxes", "", ""},
 		{key, "OPTIONS", mine.path(), "", ""},
 		{key, "POST", mine.path() + "/messages", "", ""},

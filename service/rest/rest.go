@@ -64,6 +64,7 @@ type Options struct {
 	// 256 MiB.
 	Large *clients.LargeAnswers
 
+	Relay   Relay                 // releases messages; default: they are not released
 	MCP     http.Handler          // serves /mcp and checks the key itself; default: no such path
 	Metrics prometheus.Registerer // default: none
 
@@ -308,6 +309,8 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 		case service.RateLimited:
 			w.retryAfter(e.RetryAfter)
 			status, message = http.StatusTooManyRequests, e.Message
+		case service.Undelivered:
+			status, message = http.StatusBadGateway, e.Message
 		case service.Full, service.Unavailable:
 			w.retryAfter(max(e.RetryAfter, retryUnavailable))
 			status, message = http.StatusServiceUnavailable, "The service cannot do this now; try again later"
@@ -323,7 +326,7 @@ func (s *Server) fail(w *response, r *http.Request, err error) {
 	switch code := service.ErrorCode(err); {
 	case code == service.Unavailable || code == service.Damaged || code == service.Full:
 		s.unavailable.Do(logError) // not once for each of many clients
-	case status >= 500:
+	case status >= 500 && code != service.Undelivered: // it has a line of its own
 		logError()
 	}
 	if w.status != 0 {

@@ -20,14 +20,15 @@ type methods map[string]handler
 func (s *Server) newRoutes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for path, m := range map[string]methods{
-		"/v1/inboxes":                            {"GET": s.listInboxes, "POST": s.createInbox},
-		"/v1/inboxes/{inbox}":                    {"GET": s.getInbox, "DELETE": s.deleteInbox},
-		"/v1/inboxes/{inbox}/messages":           {"GET": s.listMessages},
-		"/v1/inboxes/{inbox}/messages/{message}": {"GET": s.getMessage},
+		"/v1/inboxes":                                                     {"GET": s.listInboxes, "POST": s.createInbox},
+		"/v1/inboxes/{inbox}":                                             {"GET": s.getInbox, "DELETE": s.deleteInbox},
+		"/v1/inboxes/{inbox}/messages":                                    {"GET": s.listMessages},
+		"/v1/inboxes/{inbox}/messages/{message}":                          {"GET": s.getMessage},
+		"/v1/inboxes/{inbox}/messages/{message}/release":                  {"POST": s.releaseMessage},
 		"/v1/inboxes/{inbox}/messages/{message}/attachments/{attachment}": {"GET": s.getAttachment},
-		"/openapi.yaml": {"GET": s.description()},
-		"/healthz":      {"GET": s.health},
-		"/readyz":       {"GET": s.ready},
+		"/openapi.yaml":                                                   {"GET": s.description()},
+		"/healthz":                                                        {"GET": s.health},
+		"/readyz":                                                         {"GET": s.ready},
 	} {
 		mux.HandleFunc(path, s.endpoint(m))
 	}

@@ -1,0 +1,203 @@
+package relay
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+
+	"mayfly/errno"
+	"mayfly/render/clean"
+	"mayfly/service"
+)
+
+const (
+	dialTimeout = 10 * time.Second
+	quitTimeout = time.Second // for a server that has taken the message
+	maxAnswers  = 256 << 10   // bytes that the server may send in a session
+	maxAnswer   = 300         // characters of an answer that are passed on
+)
+
+// send hands a message over in a session of its own. It ends with ctx.
+func (r *Relay) send(ctx context.Context, to []string, m resent) error {
+	conn, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", r.config.Host)
+	if err != nil {
+		return undelivered(ctx, err)
+	}
+	return r.handOver(ctx, conn, to, m)
+}
+
+// handOver has the session on a connection, and closes it.
+func (r *Relay) handOver(ctx context.Context, conn net.Conn, to []string, m resent) error {
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if err := r.transact(&boundedConn{conn, maxAnswers}, to, m); err != nil {
+		return undelivered(ctx, err)
+	}
+	return nil
+}
+
+// boundedConn ends a server that never stops talking.
+type boundedConn struct {
+	net.Conn
+	left int
+}
+
+func (c *boundedConn) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, plain("its answers do not end")
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}
+
+// plain is an error in words for the user.
+type plain string
+
+func (p plain) Error() string { return string(p) }
+
+// recipientError is the refusal of a recipient.
+type recipientError struct {
+	to string
+	error
+}
+
+func (e recipientError) Unwrap() error { return e.error }
+
+func (r *Relay) transact(conn net.Conn, to []string, m resent) error {
+	c, err := r.open(conn)
+	if err != nil {
+		return err
+	}
+	size := len(m.fields) + len(m.raw)
+	if ok, _ := c.Extension("8BITMIME"); m.eightBit && !ok {
+		return plain("it takes only 7-bit messages (no 8BITMIME), and this one has 8-bit characters")
+	}
+	if ok, _ := c.Extension("SMTPUTF8"); m.utf8Header && !ok {
+		return plain("it takes only ASCII header fields (no SMTPUTF8), and this message has others")
+	}
+	if err := c.Mail(r.config.From, &smtp.MailOptions{Size: int64(size), UTF8: m.utf8Header}); err != nil {
+		return err
+	}
+	for _, a := range to {
+		if err := c.Rcpt(a, nil); err != nil {
+			return recipientError{a, err}
+		}
+	}
+	w, err := c.Data()
+	if err != nil {
+		return err
+	}
+	for _, part := range [][]byte{m.fields, m.raw} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	c.CommandTimeout = quitTimeout
+	_ = c.Quit() // the message is the server's by now
+	return nil
+}
+
+// open greets the server, secures the connection as configured and logs in.
+func (r *Relay) open(conn net.Conn) (c *smtp.Client, err error) {
+	host, _, _ := net.SplitHostPort(r.config.Host)
+	secure := &tls.Config{ServerName: host, RootCAs: r.roots, MinVersion: tls.VersionTLS12}
+	switch cmp.Or(r.config.TLS, "starttls") {
+	case "tls":
+		c = smtp.NewClient(tls.Client(conn, secure))
+	case "none":
+		c = smtp.NewClient(conn)
+	default:
+		// Its first greeting has the deadlines of a new client, which ctx cuts short.
+		c, err = smtp.NewClientStartTLS(conn, secure)
+		if err != nil && strings.HasSuffix(err.Error(), "doesn't support STARTTLS") { // it has no type
+			err = plain("it offers no STARTTLS")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	c.CommandTimeout, c.SubmissionTimeout = commandTimeout, sessionTimeout
+	if err := c.Hello(r.hostname); err != nil || r.config.User == "" {
+		return c, err
+	}
+	password, err := r.config.password()
+	if err != nil {
+		return nil, err
+	}
+	var login sasl.Client
+	switch {
+	case c.SupportsAuth(sasl.Plain):
+		login = sasl.NewPlainClient("", r.config.User, password)
+	case c.SupportsAuth(sasl.Login):
+		login = sasl.NewLoginClient(r.config.User, password)
+	default:
+		return nil, plain("it offers no login by PLAIN or LOGIN")
+	}
+	return c, c.Auth(login)
+}
+
+// undelivered says why the relay has not taken a message, without saying where the relay is. The
+// log has the cause.
+func undelivered(ctx context.Context, err error) error {
+	return &service.Error{Code: service.Undelivered, Message: "The relay did not take the message: " + reason(ctx, err), Err: err}
+}
+
+func reason(ctx context.Context, err error) string {
+	var answer *smtp.SMTPError
+	var dns *net.DNSError
+	var timeout net.Error
+	var unverified *tls.CertificateVerificationError
+	var notTLS tls.RecordHeaderError
+	var authority x509.UnknownAuthorityError
+	var words plain
+	switch {
+	case errors.As(err, &words):
+		return string(words)
+	case errors.As(err, &answer):
+		return said(err, answer)
+	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
+		return "it did not answer in time"
+	case errors.As(err, &dns):
+		return "its host was not found"
+	case errno.Is(err, syscall.ECONNREFUSED):
+		return "it refused the connection"
+	case errors.As(err, &authority):
+		return "its certificate is not signed by a trusted authority"
+	case errors.As(err, &unverified):
+		return "its certificate is not valid"
+	case errors.As(err, &notTLS):
+		return "it does not speak TLS"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errno.Is(err, syscall.ECONNRESET), errno.Is(err, syscall.EPIPE):
+		return "it closed the connection"
+	}
+	return "it does not speak SMTP as expected"
+}
+
+// said is the server's answer on one line, with the recipient it is about.
+func said(err error, answer *smtp.SMTPError) string {
+	about := ""
+	if of := (recipientError{}); errors.As(err, &of) {
+		about = of.to + ": "
+	}
+	code := strconv.Itoa(answer.Code)
+	if e := answer.EnhancedCode; e != (smtp.EnhancedCode{}) {
+		code += fmt.Sprintf(" %d.%d.%d", e[0], e[1], e[2])
+	}
+	return fmt.Sprintf("%s%s %.*s", about, code, maxAnswer, clean.Line(answer.Message))
+}
