@@ -36,6 +36,7 @@ func (a *app) actions() action.Table {
 		{ID: "browser", Title: "Open a safe copy in the browser", Group: action.Message, Keys: []string{"b"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any {
 			return []any{intent.Note{Text: "opening a safe copy…"}, a.link.Session.OpenCopy(a.Message(), a.OpenedOf(a.Message()), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env))}
 		}},
+		{ID: "release-message", Title: "Send the message on by a relay", Group: action.Message, Keys: []string{"R"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: func() any { return a.link.Session.ReleaseForm(a.Message()) }},
 		{ID: "unread", Title: "Mark unread", Group: action.Message, Keys: []string{"u"}, Where: anywhere, Why: need(action.Subject.NeedMessage), Run: a.ToggleUnread},
 		{ID: "compare", Title: "Compare with the one before, or two marked", Group: action.Message, Keys: []string{"="}, Where: anywhere, Why: func() string { _, reason := a.Pair(mark()); return reason }, Run: func() any {
 			pair, _ := a.Pair(mark())

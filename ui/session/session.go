@@ -67,6 +67,7 @@ type Session struct {
 	unsaved unsaved
 
 	samples    int          // sample mails sent
+	releasedTo string       // the address that a message was sent on to last
 	refreshing chan<- error // gets the answer to a refresh; nil if none is awaited
 }
 

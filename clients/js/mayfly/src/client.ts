@@ -83,6 +83,13 @@ export class Client implements Record<keyof operations, (...args: never[]) => Pr
     return this.#bytes(path`/v1/inboxes/${inbox}/messages/${message}/attachments/${attachment}`);
   }
 
+  /** Sends a message on by the service's relay, if it has one, to addresses that the operator has allowed. */
+  releaseMessage(inbox: string, message: string, to: string[]): Promise<Schemas['Release']> {
+    return this.#json(path`/v1/inboxes/${inbox}/messages/${message}/release`, {
+      method: 'POST', body: JSON.stringify({ to }), headers: { 'Content-Type': 'application/json' },
+    });
+  }
+
   /** The OpenAPI description of the service. */
   async getDescription(): Promise<string> {
     return (await this.#send('/openapi.yaml')).text();
