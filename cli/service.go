@@ -79,7 +79,7 @@ func (a *app) profileName(conf config.Config) (string, error) {
 		return name, nil
 	}
 	// A command must not act on a service the user did not choose.
-	unclear := func(p config.Problem) bool { return p.Setting == "profile" || p.Line == 0 }
+	unclear := func(p config.Problem) bool { return p.Setting == "profile" || p.Setting == "" && p.Line == 0 }
 	if !a.showsProblems && slices.ContainsFunc(conf.Problems, unclear) {
 		return "", withNext(errors.New("it is not clear which service to use"),
 			"correct the profile in config.toml, or name one with --profile or --base-url")

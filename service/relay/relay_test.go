@@ -2,15 +2,12 @@ package relay
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -95,7 +92,7 @@ func newMailServer(t *testing.T, change func(*smtp.Server), fromStart bool) *mai
 	t.Helper()
 	m := &mailServer{roots: x509.NewCertPool(), refuse: map[string]*smtp.SMTPError{}}
 	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{server: m}, nil }))
-	s.Domain, s.EnableSMTPUTF8, s.MaxMessageBytes, s.MaxLineLength, s.TLSConfig = "mail.test", true, 40<<20, 20_000, m.certificate(t)
+	s.Domain, s.EnableSMTPUTF8, s.MaxMessageBytes, s.MaxLineLength, s.TLSConfig = "mail.test", true, 40<<20, 20_000, m.certificate()
 	s.ErrorLog = discard{}
 	if change != nil {
 		change(s)
@@ -122,22 +119,12 @@ type discard struct{}
 func (discard) Printf(string, ...any) {}
 func (discard) Println(...any)        {}
 
-func (m *mailServer) certificate(t *testing.T) *tls.Config {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	m.roots.AddCert(c)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+// certificate is that of net/http/httptest, which is for 127.0.0.1.
+func (m *mailServer) certificate() *tls.Config {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	m.roots.AddCert(s.Certificate())
+	return s.TLS
 }
 
 // configuration is that of a relay by the server.

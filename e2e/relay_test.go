@@ -1,0 +1,146 @@
+//go:build unix
+
+package e2e
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// relay is another machine's mail server: it takes mail for anybody from those who log in over TLS.
+func (m *machine) relay() *server {
+	m.t.Helper()
+	web := httptest.NewTLSServer(nil) // for its certificate, which is for 127.0.0.1
+	defer web.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(web.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	cert := m.write("cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw})))
+	private := m.write("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
+	return m.serve(filepath.Join(m.home, "relay"), "--smtp-cert", cert, "--smtp-key", private, "--smtp-auth-any", "--catch-all", "--key-file", filepath.Join(m.home, "key"))
+}
+
+// relaying is the table of settings by which messages go to the relay.
+func (m *machine) relaying(relay *server) string {
+	file := m.write("relay-password", "open sesame\n")
+	if err := os.Chmod(file, 0o600); err != nil {
+		m.t.Fatal(err)
+	}
+	return fmt.Sprintf("[relay]\nhost = %q\nuser = 'mayfly'\npassword_file = %q\nfrom = 'mayfly@sender.example'\nallow = ['qa@example.com', '*@example.org']\n", relay.smtp, file)
+}
+
+// relayed is the raw message that has come to an address by the relay.
+func (m *machine) relayed(relay *server, address string) string {
+	m.t.Helper()
+	key, err := os.ReadFile(filepath.Join(m.home, "key"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return m.using(relay, strings.TrimSpace(string(key))).mustRun("read", address, "--view", "raw")
+}
+
+func TestReleaseByTheCommandLine(t *testing.T) {
+	t.Parallel()
+	other := newMachine(t)
+	relay := other.relay()
+	m := newMachine(t).with("SSL_CERT_FILE=" + filepath.Join(other.home, "cert.pem"))
+	store := filepath.Join(m.home, "store")
+	s := m.serve(store, "--config", m.write("serve.toml", other.relaying(relay)))
+	user := m.using(s, m.key(store, "dev"))
+	address := user.mustRun("new")
+	send(t, s.smtp, address, signup(address))
+
+	_, stderr, status := user.run("release", "--to", "qa@example.com", "--to", "Dev@Example.org")
+	if status != 0 || !strings.HasPrefix(stderr, "sent msg_") || !strings.HasSuffix(stderr, " to qa@example.com, Dev@Example.org\n") {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	original := user.mustRun("read", "--view", "raw")
+	for _, to := range []string{"qa@example.com", "dev@example.org"} {
+		got := other.relayed(relay, to)
+		if fields, ok := strings.CutSuffix(got, original); !ok || !strings.HasPrefix(fields, "Resent-Date: ") ||
+			!strings.Contains(fields, "Resent-From: mayfly@sender.example\r\nResent-To: qa@example.com,\r\n Dev@Example.org\r\n") {
+			t.Errorf("%s got %q", to, got)
+		}
+	}
+
+	for to, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"eve@evil.example": {4, "The relay is not allowed to send to eve@evil.example (403); only the operator of the service can allow it"},
+		"eve@example.org\r\nRCPT TO:<eve@evil.example>": {1, `is not an address to release to`},
+	} {
+		if _, stderr, status := user.run("release", "--to", to); status != want.status || !strings.Contains(stderr, want.text) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("to %q: status %d: %q", to, status, stderr)
+		}
+	}
+	if _, stderr, status := user.run("release"); status != 2 || !strings.Contains(stderr, "--to ADDRESS") {
+		t.Errorf("to nobody: status %d: %s", status, stderr)
+	}
+	relay.stop(9)
+	if _, stderr, status := user.run("release", "--to", "qa@example.com"); status != 1 || !strings.Contains(stderr, "The relay did not take the message: it refused the connection (502)") {
+		t.Errorf("without the relay: status %d: %s", status, stderr)
+	}
+	s.stop(15)
+	if log := s.stderr.String(); strings.Count(log, `msg="message released" key=key_`) != 1 || !strings.Contains(log, `to="[qa@example.com Dev@Example.org]"`) || strings.Contains(log, "sesame") {
+		t.Errorf("log: %s", log)
+	}
+}
+
+func TestServeRefusesARelayThatCannotWork(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	_, stderr, status := m.run("serve", "--http", "127.0.0.1:0", "--smtp", "127.0.0.1:0", "--store", filepath.Join(m.home, "store"),
+		"--config", m.write("serve.toml", "[relay]\nhost = 'mail.example.com:587'\nfrom = 'mayfly@example.com'\nallow = ['*']\n"))
+	if status != 2 || stderr != "mayfly: the relay cannot allow \"*\": want an address such as qa@example.com, or *@example.org\n" {
+		t.Errorf("status %d: %q", status, stderr)
+	}
+}
+
+func TestReleaseInTheApplication(t *testing.T) {
+	t.Parallel()
+	other := newMachine(t)
+	relay := other.relay()
+	m := newMachine(t).with("SSL_CERT_FILE=" + filepath.Join(other.home, "cert.pem"))
+	m.write(".config/mayfly/config.toml", other.relaying(relay))
+	app := m.openApplication()
+	send(t, app.smtp, app.address, signup(app.address))
+	app.waitFor("Confirm your e-mail address")
+
+	app.typeKeys("R")
+	app.waitFor("Send this message on", "qa@example.com") // as an example
+	app.typeKeys("nobody\r")
+	app.waitFor("one address, such as")
+	app.typeKeys("\x15qa@example.com\r")
+	app.waitFor("sent to qa@example.com")
+	if got := other.relayed(relay, "qa@example.com"); !strings.HasPrefix(got, "Resent-Date: ") || !strings.Contains(got, "482913") {
+		t.Errorf("it got %q", got)
+	}
+
+	app.typeKeys("\rR") // in the message, with the address of last time
+	app.waitFor("Send this message on")
+	app.typeKeys(".evil\r")
+	app.waitFor("not allowed to send to qa@example.com.evil")
+}
+
+func TestReleaseWithoutARelay(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.write(".config/mayfly/config.toml", "[relay]\nhost = 'mail.example.com:587'\nfrom = 'me@example.com'\n") // nobody is allowed
+	app := m.openApplication()
+	app.waitFor("the relay allows no address")
+	send(t, app.smtp, app.address, signup(app.address))
+	app.waitFor("Confirm your e-mail address")
+	app.typeKeys("Rqa@example.com\r")
+	app.waitFor("no relay: set one up under [relay] in config.toml")
+	if _, stderr, status := m.run("release", "--to", "qa@example.com"); status != 1 || !strings.Contains(stderr, "the local service has no relay; set one up under [relay] in config.toml, then `mayfly down`") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
