@@ -22,6 +22,13 @@ type Message struct {
 	Raw []byte
 }
 
+// Arrival is a message that has just been stored.
+type Arrival struct {
+	KeyID, InboxID string
+	To             string // the recipient as it was addressed, in lower case
+	Summary
+}
+
 // Page asks for part of a list. The zero value asks for all of it.
 type Page struct {
 	Limit int    // how many messages at most; 0 is no limit

@@ -48,6 +48,10 @@ type Options struct {
 	// CatchAllTTL is the lifetime of such an inbox. Default: 24 hours.
 	CatchAllTTL time.Duration
 
+	// Arrived is called with each message of an inbox once it is on disk, before the sender gets its
+	// answer, so it must not block. Mail for the postmaster is not among them. Nil: nothing is called.
+	Arrived func(Arrival)
+
 	// Log gets what an operator has to know; never a body or a key. Default: slog.Default().
 	Log *slog.Logger
 }

@@ -49,7 +49,7 @@ type Store interface {
 	// Append stores one delivery: all of its messages or none. A message whose inbox is gone or has
 	// expired at Received is left out; if none remains, NotFound. OverQuota: a key would have more
 	// messages on the UTC day of Received than EmailsPerDay. With Canceled nothing was stored.
-	// Concurrent calls share a commit.
+	// Without an error it has set the IDs in d.Messages. Concurrent calls share a commit.
 	Append(ctx context.Context, d Append) error
 	// EmailsToday returns how many messages were appended for the key on the UTC day. It may lag
 	// behind what other processes append.
@@ -117,6 +117,7 @@ type Append struct {
 
 // NewMessage is a message for one inbox; the store assigns its place and its ID.
 type NewMessage struct {
+	ID             string // set by Store.Append; empty if the message was left out
 	KeyID, InboxID string
 	EmailsPerDay   int    // of the key's plan
 	To             string // the recipient as it was addressed

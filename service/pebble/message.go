@@ -53,7 +53,7 @@ func (s *Store) append(ctx context.Context, a service.Append, size int) error {
 			if in == nil {
 				continue
 			}
-			if err := g.append(in, a, a.Messages[i]); err != nil {
+			if err := g.append(in, a, &a.Messages[i]); err != nil {
 				return err
 			}
 		}
@@ -69,11 +69,12 @@ func (s *Store) append(ctx context.Context, a service.Append, size int) error {
 
 var errOverQuota = &service.Error{Code: service.OverQuota, Message: "over the day's quota"}
 
-func (g *group) append(in *inboxState, a service.Append, n service.NewMessage) error {
+func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) error {
 	place := uint64(in.Messages) + 1
+	n.ID = service.NewMessageID(place)
 	m := service.Message{
 		Summary: service.Summary{
-			ID:         service.NewMessageID(place),
+			ID:         n.ID,
 			From:       n.From,
 			FromName:   n.FromName,
 			Subject:    n.Subject,

@@ -204,8 +204,10 @@ func lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, erro
 func (l *locked) add(d *delivery) error {
 	day := service.DayOf(d.Received)
 	more := make(map[string]int, 1) // messages by key
-	var taken []service.NewMessage
-	for _, m := range d.Messages {
+	var taken []*service.NewMessage
+	for i := range d.Messages {
+		m := &d.Messages[i]
+		m.ID = "" // of an attempt that failed
 		in := l.inboxes[m.InboxID]
 		if in == nil || in.KeyID != m.KeyID || !d.Received.Before(in.ExpiresAt) {
 			continue
@@ -231,12 +233,13 @@ func (l *locked) add(d *delivery) error {
 	return nil
 }
 
-func (l *locked) append(d *delivery, m service.NewMessage) {
+func (l *locked) append(d *delivery, m *service.NewMessage) {
 	in := l.inboxes[m.InboxID]
 	in.Messages++
 	in.touched = true
+	m.ID = service.NewMessageID(uint64(in.Messages))
 	sum := service.Summary{
-		ID: service.NewMessageID(uint64(in.Messages)), From: m.From, FromName: m.FromName, Subject: m.Subject,
+		ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject,
 		ReceivedAt: d.Received, Size: d.size,
 	}
 	l.row(in.Inbox, int64(in.Messages), service.Message{Summary: sum, To: m.To}, d.packed)

@@ -199,6 +199,15 @@ func (m *modelStore) append(t *testing.T) {
 	if want != "" {
 		return
 	}
+	for i, in := range ins {
+		id := ""
+		if slices.Contains(alive, in) {
+			id = list(t, m.Store, in.Inbox)[0].ID
+		}
+		if got := a.Messages[i].ID; got != id {
+			t.Fatalf("the ID of the message is %q, want %q", got, id)
+		}
+	}
 	for key, n := range more {
 		m.emails[key] += n
 	}
