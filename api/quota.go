@@ -80,9 +80,9 @@ func (i item) number(name string) (int, bool) {
 	return n, err == nil && n >= 0 && n <= 1_000_000
 }
 
-// retryAfter reads the field Retry-After (RFC 9110, 10.2.3), in seconds or as a date; 0 without
+// RetryAfter reads the field Retry-After (RFC 9110, 10.2.3), in seconds or as a date; 0 without
 // one, a day at most.
-func retryAfter(h http.Header, now time.Time) time.Duration {
+func RetryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	var d time.Duration
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {

@@ -45,7 +45,7 @@ func FuzzQuota(f *testing.F) {
 				t.Errorf("%+v makes the background wait %v", q, wait)
 			}
 		}
-		if d := retryAfter(h, time.Now()); d < 0 || d > 24*time.Hour {
+		if d := RetryAfter(h, time.Now()); d < 0 || d > 24*time.Hour {
 			t.Errorf("Retry-After: %v", d)
 		}
 	})

@@ -87,7 +87,7 @@ func (c *Client) do(ctx context.Context, k call) (*answer, error) {
 		carriedOut = carriedOut || perhaps
 		var after time.Duration
 		if err == nil {
-			after = retryAfter(a.header, time.Now())
+			after = RetryAfter(a.header, time.Now())
 			err = c.failure(k.op, a, after)
 		}
 		if !again || c.background || attempt > c.options.Retries {
@@ -231,7 +231,7 @@ func (c *Client) account(response *http.Response, sent time.Time) {
 		c.budget.lift()
 	}
 	if response.StatusCode == http.StatusTooManyRequests {
-		c.budget.limited(sent, retryAfter(response.Header, time.Now()))
+		c.budget.limited(sent, RetryAfter(response.Header, time.Now()))
 	} else if response.StatusCode < 500 {
 		c.budget.accepted()
 	}

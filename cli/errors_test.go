@@ -38,6 +38,7 @@ func TestErrorsAreInPlainWords(t *testing.T) {
 		"a switch":       {"MAYFLY_SERVE_CATCH_ALL=perhaps", serve(), statusUsage, `MAYFLY_SERVE_CATCH_ALL "perhaps": want true or false`},
 		"a taken port":   {"A=", serve("--http", taken.Addr().String()), statusError, "listening for HTTP at " + taken.Addr().String() + ": another process listens there"},
 		"no such key":    {"A=", serve("--catch-all", "--catch-all-key", "key_x"), statusError, "there is no API key key_x to own the catch-all inboxes: `mayfly admin key list`"},
+		"a webhook":      {"A=", serve("--webhook-url", "https://ada:secret@hooks.example", "--webhook-secret-file", store), statusUsage, "the URL for webhooks has a user in it"},
 		"no database":    {"A=", []string{"admin", "key", "list", "--store", "postgres://u:secret@127.0.0.1:1/x"}, statusError, "connection refused; is PostgreSQL running there?"},
 		"no such server": {"A=", []string{"admin", "key", "list", "--store", "postgres://u:secret@nobody.invalid/x"}, statusError, "the host nobody.invalid was not found"},
 		"no command":     {"A=", []string{""}, statusUsage, "unknown command \"\" for `mayfly`; see `mayfly --help`"},

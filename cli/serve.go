@@ -103,6 +103,10 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.Relay.Allow, "relay-allow", nil, "`list` of the addresses that messages can be released to, *@domain for all of a domain")
 	groupFlags(f, "relay")
 
+	f.StringVar(&c.WebhookURL, "webhook-url", "", "`URL` that gets a request for each message that arrives (default: none)")
+	f.StringVar(&c.WebhookSecretFile, "webhook-secret-file", "", "`file` with the secret that signs these, created if it does not exist")
+	groupFlags(f, "webhooks")
+
 	f.StringVar(&c.HTTPCert, "http-cert", "", "PEM `file` with the certificate of the REST API")
 	f.StringVar(&c.HTTPKey, "http-key", "", "PEM `file` with the private key of that certificate")
 	f.StringVar(&c.SMTPCert, "smtp-cert", "", "PEM `file` with the certificate for STARTTLS and --smtps")

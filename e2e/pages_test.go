@@ -36,7 +36,8 @@ var testedBy = map[string]func(*testing.T){
 	"scale.md: haproxy":                                                TestDocsLoadBalancer,
 	"service.md: editor /etc/mayfly/serve.toml":                        TestPackageIsSetUp,
 	"service.md: runuser -u mayfly -- mayfly admin key create --plan dev --name ci --store /var/lib/mayfly": TestPackageIsSetUp,
-	"service.md: yaml": TestCompose,
+	"service.md: yaml":   TestCompose,
+	"service.md: python": TestDocsWebhook,
 }
 
 // notRun says why code is not run by these tests.

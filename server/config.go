@@ -15,6 +15,7 @@ import (
 	"mayfly/service/postgres"
 	"mayfly/service/relay"
 	"mayfly/service/smtp"
+	"mayfly/service/webhook"
 )
 
 // Config is the configuration of a server. A zero limit stands for its default (see the packages
@@ -60,6 +61,10 @@ type Config struct {
 	// Unlimited lets the key that [Server.Key] returns make any number of requests and get any number
 	// of messages.
 	Unlimited bool
+
+	// WebhookURL gets a request for each message, signed with the secret in WebhookSecretFile. If the
+	// file does not exist, it is created. Both are empty, or neither.
+	WebhookURL, WebhookSecretFile string
 
 	SMTPAuthAny bool   // accept any SMTP login
 	Chaos       string // how SMTP misbehaves on purpose, see [smtp.Options]; default: not at all
@@ -191,6 +196,12 @@ func (c Config) Check() error {
 	}
 	if c.CatchAll && c.CatchAllKey == "" && !c.hasOwnKey() {
 		fault("catch-all needs the ID of the API key that owns its inboxes: give it with --catch-all-key")
+	}
+	if (c.WebhookURL == "") != (c.WebhookSecretFile == "") {
+		fault("webhooks need a URL and a file with their secret: give --webhook-url and --webhook-secret-file")
+	}
+	if c.WebhookURL != "" {
+		faults = append(faults, webhook.CheckURL(c.WebhookURL))
 	}
 	faults = append(faults, checkCertificate("HTTP", c.HTTPCert, c.HTTPKey), checkCertificate("SMTP", c.SMTPCert, c.SMTPKey),
 		c.smtpOptions().Check(), c.Relay.Check(c.Domains))

@@ -4,11 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"mayfly/service"
 )
@@ -21,22 +16,23 @@ func ownKey(ctx context.Context, svc *service.Service, c Config) (secret string,
 	return fileKey(ctx, svc, c)
 }
 
-// fileKey returns the key whose secret is in [Config].KeyFile. If there is no file, it creates both,
-// and only its owner can read the file. It never changes a file.
+// fileKey returns the key whose secret is in [Config].KeyFile. If there is no file, it creates both.
 func fileKey(ctx context.Context, svc *service.Service, c Config) (secret string, key service.Key, err error) {
 	name := c.KeyFile
-	secret, err = ReadKeyFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		if secret, key, err = createFileKey(ctx, svc, name); !errors.Is(err, fs.ErrExist) {
-			return secret, key, err
-		}
-		secret, err = ReadKeyFile(name) // another process has created it
+	created := ""
+	secret, err = secretFile(name, "API key", c.Log, func() (string, error) {
+		created, key, err = svc.CreateKey(ctx, "key file", service.Enterprise)
+		return created, err
+	})
+	if created != "" && created != secret { // it could not be saved, or another process has created the file
+		_, revoked := svc.RevokeKey(ctx, key.ID)
+		err = errors.Join(err, revoked)
+	}
+	if err == nil {
+		err = checkKeyFile(name, secret)
 	}
 	if err != nil {
-		return "", key, err
-	}
-	if info, err := os.Stat(name); err == nil && exposed(info) {
-		c.Log.Warn("every user of this machine can read the API key: chmod 600 the file", "file", name)
+		return "", service.Key{}, err
 	}
 	key, err = svc.KeyOf(ctx, secret)
 	switch {
@@ -52,61 +48,22 @@ func fileKey(ctx context.Context, svc *service.Service, c Config) (secret string
 	return secret, key, err
 }
 
-// maxKeyFile is how much is read of a file with a secret, in bytes.
-const maxKeyFile = 4 << 10
-
 // ReadKeyFile returns the secret in a file, without white space around it. An error does not contain
 // the secret.
 func ReadKeyFile(name string) (string, error) {
-	file, err := os.Open(name)
+	secret, err := readSecretFile(name, "API key")
+	if err == nil {
+		err = checkKeyFile(name, secret)
+	}
 	if err != nil {
-		return "", fmt.Errorf("reading the API key: %w", err)
-	}
-	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
-	if err != nil {
-		return "", fmt.Errorf("reading the API key: %w", err)
-	}
-	secret := strings.TrimSpace(string(content))
-	if secret == "" {
-		return "", fmt.Errorf("%s is empty: put an API key into it, or remove it", name)
-	}
-	if err := service.CheckSecret(secret); err != nil {
-		return "", fmt.Errorf("%s has no API key in it: %w", name, err)
+		return "", err
 	}
 	return secret, nil
 }
 
-// createFileKey creates a key and the file with its secret. If the file exists by then, the error is
-// fs.ErrExist, and the key is revoked.
-func createFileKey(ctx context.Context, svc *service.Service, name string) (secret string, key service.Key, err error) {
-	// The file comes first: a key whose secret cannot be saved is of no use.
-	file, err := os.CreateTemp(filepath.Dir(name), ".mayfly-key-*") // mode 0600
-	if err != nil {
-		return "", key, unsaved(name, err)
+func checkKeyFile(name, secret string) error {
+	if err := service.CheckSecret(secret); err != nil {
+		return fmt.Errorf("%s has no API key in it: %w", name, err)
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // it may have been renamed
-	if secret, key, err = svc.CreateKey(ctx, "key file", service.Enterprise); err != nil {
-		return "", key, errors.Join(err, file.Close())
-	}
-	_, err = file.WriteString(secret + "\n")
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		// Unlike a rename, a link does not replace a file. Some file systems have no links.
-		if err = os.Link(file.Name(), name); err != nil && !errors.Is(err, fs.ErrExist) {
-			err = os.Rename(file.Name(), name)
-		}
-	}
-	if err != nil {
-		_, revoked := svc.RevokeKey(ctx, key.ID)
-		return "", service.Key{}, errors.Join(unsaved(name, err), revoked)
-	}
-	return secret, key, nil
-}
-
-// unsaved says that a key file could not be created, without the name of the temporary file.
-func unsaved(name string, err error) error {
-	if path := (&fs.PathError{}); errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Errorf("saving the API key in %s: %w", name, err)
+	return nil
 }

@@ -10,13 +10,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"mayfly/service/smtp"
+	"mayfly/service/webhook"
 )
 
 // newMetricsServer returns a server of /metrics for Prometheus. It is separate from the REST API
 // because it needs no key.
-func newMetricsServer(r *prometheus.Registry, store store, mail *smtp.Server, log *slog.Logger) *http.Server {
+func newMetricsServer(r *prometheus.Registry, store store, mail *smtp.Server, webhooks *webhook.Sender, log *slog.Logger) *http.Server {
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		store, smtpCollector{mail})
+	if webhooks != nil {
+		r.MustRegister(webhookCollector{webhooks})
+	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelError)}))
 	return &http.Server{
@@ -48,10 +52,7 @@ func (c smtpCollector) Describe(ch chan<- *prometheus.Desc) { prometheus.Describ
 // Collect implements prometheus.Collector.
 func (c smtpCollector) Collect(ch chan<- prometheus.Metric) {
 	st := c.server.Stats()
-	gauge := func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
-	counter := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
-	}
+	gauge, counter := constMetrics(ch)
 	gauge(smtpConnections, float64(st.Connections))
 	counter(smtpSessions, float64(st.Sessions))
 	counter(smtpAccepted, float64(st.Accepted))
@@ -64,4 +65,36 @@ func (c smtpCollector) Collect(ch chan<- prometheus.Metric) {
 	for reason, n := range st.Refused {
 		counter(smtpRefused, float64(n), string(reason))
 	}
+}
+
+// webhookCollector collects the statistics of the webhooks.
+type webhookCollector struct{ sender *webhook.Sender }
+
+var (
+	webhooksSent    = prometheus.NewDesc("mayfly_webhook_sent_total", "Messages that the receiver has taken note of.", nil, nil)
+	webhooksFailed  = prometheus.NewDesc("mayfly_webhook_failed_requests_total", "Requests that failed.", nil, nil)
+	webhooksDropped = prometheus.NewDesc("mayfly_webhook_dropped_total", "Messages dropped: the queue was full, or the last request failed.", nil, nil)
+	webhookQueue    = prometheus.NewDesc("mayfly_webhook_queue", "Messages to be sent, or to be sent again.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c webhookCollector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
+
+// Collect implements prometheus.Collector.
+func (c webhookCollector) Collect(ch chan<- prometheus.Metric) {
+	st := c.sender.Stats()
+	gauge, counter := constMetrics(ch)
+	counter(webhooksSent, float64(st.Sent))
+	counter(webhooksFailed, float64(st.Failed))
+	counter(webhooksDropped, float64(st.Dropped))
+	gauge(webhookQueue, float64(st.Queued))
+}
+
+// constMetrics returns functions that report the value of a gauge and of a counter.
+func constMetrics(ch chan<- prometheus.Metric) (gauge func(*prometheus.Desc, float64), counter func(*prometheus.Desc, float64, ...string)) {
+	gauge = func(d *prometheus.Desc, v float64) { ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
+	counter = func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+	}
+	return gauge, counter
 }

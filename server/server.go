@@ -26,6 +26,7 @@ import (
 	"mayfly/service/relay"
 	"mayfly/service/rest"
 	"mayfly/service/smtp"
+	"mayfly/service/webhook"
 )
 
 // Server is a running service.
@@ -36,10 +37,11 @@ type Server struct {
 	service *service.Service
 	key     string // its own, see ownKey
 
-	rest    *rest.Server
-	smtp    *smtp.Server
-	metrics *http.Server // nil if there are none
-	admin   *adminSocket // nil for a database
+	rest     *rest.Server
+	smtp     *smtp.Server
+	webhooks *webhook.Sender // nil if there are none
+	metrics  *http.Server    // nil if there are none
+	admin    *adminSocket    // nil for a database
 
 	httpListener, smtpListener     net.Listener
 	smtpsListener, metricsListener net.Listener // nil if there are none
@@ -176,7 +178,7 @@ func (s *Server) newServers() (err error) {
 		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
 	}
 	if s.metricsListener != nil {
-		s.metrics = newMetricsServer(registry, s.store, s.smtp, s.log)
+		s.metrics = newMetricsServer(registry, s.store, s.smtp, s.webhooks, s.log)
 	}
 	return nil
 }
@@ -233,6 +235,14 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 		}
 		o.CatchAll = owner
 	}
+	if c.WebhookURL != "" {
+		secrets, err := webhookSecrets(c)
+		if err != nil {
+			return nil, err
+		}
+		s.webhooks = webhook.New(c.WebhookURL, secrets, s.log)
+		o.Arrived = s.webhooks.Add
+	}
 	return service.New(s.store, o), nil
 }
 
@@ -254,6 +264,9 @@ func (s *Server) serve() {
 	start("SMTP", func() error { return s.smtp.Serve(s.smtpListener) })
 	if s.smtpsListener != nil {
 		start("SMTPS", func() error { return s.smtp.ServeTLS(s.smtpsListener) })
+	}
+	if s.webhooks != nil {
+		start("webhooks", s.webhooks.Run)
 	}
 	start("sweeper", func() error { return s.service.Run(ctx) })
 	if s.admin != nil {
@@ -338,6 +351,9 @@ func (s *Server) stop(ctx context.Context) error {
 	servers.Go(func() { restErr = s.rest.Shutdown(ctx) })
 	servers.Go(func() { smtpErr = s.smtp.Shutdown(ctx) })
 	servers.Wait()
+	if s.webhooks != nil {
+		s.webhooks.Shutdown(ctx)
+	}
 	var metricsErr error
 	if s.metrics != nil {
 		metricsErr = s.metrics.Close()
