@@ -77,6 +77,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.HTTP, "http", defaultHTTP, "`address` of the REST API")
 	f.StringVar(&c.SMTP, "smtp", "127.0.0.1:2525", "`address` that accepts mail")
 	f.StringVar(&c.SMTPS, "smtps", "", "`address` that accepts mail over TLS from the start (default: none)")
+	f.StringVar(&c.POP3, "pop3", "", "`address` where clients fetch mail by POP3, read-only (default: none)")
 	f.StringSliceVar(&c.Balancers, "balancers", nil, "`list` of networks whose connections begin with the PROXY protocol, which names the client (default: none)")
 	f.StringVar(&c.Metrics, "metrics", "", "`address` of the Prometheus metrics (default: none)")
 	f.BoolVar(&s.mcp, "mcp", false, "also serve the Model Context Protocol, at /mcp")
@@ -109,7 +110,7 @@ func (s *serving) flags(f *pflag.FlagSet) {
 
 	f.StringVar(&c.HTTPCert, "http-cert", "", "PEM `file` with the certificate of the REST API")
 	f.StringVar(&c.HTTPKey, "http-key", "", "PEM `file` with the private key of that certificate")
-	f.StringVar(&c.SMTPCert, "smtp-cert", "", "PEM `file` with the certificate for STARTTLS and --smtps")
+	f.StringVar(&c.SMTPCert, "smtp-cert", "", "PEM `file` with the certificate for STARTTLS, --smtps and --pop3")
 	f.StringVar(&c.SMTPKey, "smtp-key", "", "PEM `file` with the private key of that certificate")
 	groupFlags(f, "TLS")
 
@@ -203,14 +204,17 @@ func (s *serving) scheme() string {
 func (s *serving) announce(running *server.Server) {
 	rest := s.scheme() + "://" + running.HTTPAddr()
 	if s.logFormat == "json" {
-		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "smtps", running.SMTPSAddr(), "store", server.StoreName(s.config.Store))
+		s.config.Log.Info("serving", "rest", rest, "smtp", running.SMTPAddr(), "smtps", running.SMTPSAddr(), "pop3", running.POP3Addr(), "store", server.StoreName(s.config.Store))
 		return
 	}
-	smtps := ""
+	more := ""
 	if addr := running.SMTPSAddr(); addr != "" {
-		smtps = ", SMTPS on " + addr
+		more += ", SMTPS on " + addr
 	}
-	fmt.Fprintf(s.app.env.Stderr, "mayfly serves REST on %s and SMTP on %s%s, store %s\n", rest, running.SMTPAddr(), smtps, server.StoreName(s.config.Store))
+	if addr := running.POP3Addr(); addr != "" {
+		more += ", POP3 on " + addr
+	}
+	fmt.Fprintf(s.app.env.Stderr, "mayfly serves REST on %s and SMTP on %s%s, store %s\n", rest, running.SMTPAddr(), more, server.StoreName(s.config.Store))
 }
 
 func (s *serving) logger() (*slog.Logger, error) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mayfly/service/pop3"
 	"mayfly/service/postgres"
 	"mayfly/service/relay"
 	"mayfly/service/smtp"
@@ -19,18 +20,20 @@ import (
 )
 
 // Config is the configuration of a server. A zero limit stands for its default (see the packages
-// service/smtp and service/rest).
+// service/smtp, service/rest and service/pop3).
 type Config struct {
 	HTTP    string // address of the REST API, host:port; port 0 is any free one
 	SMTP    string // address of the SMTP server, likewise
 	SMTPS   string // address of the SMTP server with implicit TLS; empty: none
+	POP3    string // address of the POP3 server; empty: none
 	Metrics string // address of the Prometheus metrics; empty: none
 
 	// HTTPListener and SMTPListener replace the addresses if they are set. The server closes them.
 	HTTPListener, SMTPListener net.Listener
 
 	// Balancers are the IP addresses and networks whose connections are those of other clients, named
-	// by the PROXY protocol (version 1 or 2), which a connection to the SMTP server has to begin with.
+	// by the PROXY protocol (version 1 or 2), which a connection to the SMTP or POP3 server has to
+	// begin with.
 	Balancers []string
 
 	Store   string   // directory, or postgres://user:password@host:port/database
@@ -71,14 +74,15 @@ type Config struct {
 	Hostname    string // name of the SMTP server; default: the machine's
 
 	HTTPCert, HTTPKey string // PEM files for HTTPS, read again when they change
-	SMTPCert, SMTPKey string // likewise for STARTTLS and SMTPS
+	SMTPCert, SMTPKey string // likewise for STARTTLS, SMTPS, and STLS of POP3
 
 	// Relay is the mail server that messages are sent on by when a client releases them. The zero value
 	// is none.
 	Relay Relay
 
 	// Limits of the SMTP server. By default, MaxConnections is at most a quarter of the open files.
-	// MaxGuesses also limits the wrong API keys from an address in a minute.
+	// MaxGuesses also limits the wrong API keys from an address in a minute. POP3 has those of
+	// connections, errors and time too, and half of MaxConnections.
 	smtp.Limits
 
 	// Limits of the REST API.
@@ -164,6 +168,7 @@ func (c Config) Check() error {
 		{"HTTP", c.HTTP, c.HTTPListener == nil},
 		{"SMTP", c.SMTP, c.SMTPListener == nil},
 		{"SMTPS", c.SMTPS, c.SMTPS != ""},
+		{"POP3", c.POP3, c.POP3 != ""},
 		{"metrics", c.Metrics, c.Metrics != ""},
 	} {
 		if !a.needed {
@@ -230,6 +235,19 @@ func (c Config) smtpOptions() smtp.Options {
 		Chaos:    c.Chaos,
 		Limits:   c.Limits,
 		Log:      c.Log,
+	}
+}
+
+// pop3Options returns the options of the POP3 server without its certificate.
+func (c Config) pop3Options() pop3.Options {
+	return pop3.Options{
+		MaxConnections:           max(1, c.MaxConnections/2),
+		MaxConnectionsPerAddress: c.MaxConnectionsPerAddress,
+		MaxErrors:                c.MaxErrors,
+		MaxGuesses:               c.MaxGuesses,
+		IdleTimeout:              c.IdleTimeout,
+		SessionTimeout:           c.SessionTimeout,
+		Log:                      c.Log,
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"mayfly/errno"
 	"mayfly/service"
 	"mayfly/service/clients"
+	"mayfly/service/pop3"
 	"mayfly/service/relay"
 	"mayfly/service/rest"
 	"mayfly/service/smtp"
@@ -39,12 +40,13 @@ type Server struct {
 
 	rest     *rest.Server
 	smtp     *smtp.Server
+	pop3     *pop3.Server    // nil if there is none
 	webhooks *webhook.Sender // nil if there are none
 	metrics  *http.Server    // nil if there are none
 	admin    *adminSocket    // nil for a database
 
-	httpListener, smtpListener     net.Listener
-	smtpsListener, metricsListener net.Listener // nil if there are none
+	httpListener, smtpListener                   net.Listener
+	smtpsListener, pop3Listener, metricsListener net.Listener // nil if there are none
 
 	running  sync.WaitGroup // the parts, which serve
 	failed   chan error     // the first failure of a part
@@ -117,6 +119,7 @@ func (s *Server) listen() error {
 		{"HTTP", s.config.HTTP, &s.httpListener},
 		{"SMTP", s.config.SMTP, &s.smtpListener},
 		{"SMTPS", s.config.SMTPS, &s.smtpsListener},
+		{"POP3", s.config.POP3, &s.pop3Listener},
 		{"metrics", s.config.Metrics, &s.metricsListener},
 	} {
 		if *l.listener != nil || l.addr == "" {
@@ -144,12 +147,13 @@ func unlistened(protocol, addr string, err error) error {
 	return fmt.Errorf("listening for %s at %s: %w", protocol, addr, err)
 }
 
-// newServers creates the REST, SMTP and metrics servers.
+// newServers creates the REST, SMTP, POP3 and metrics servers.
 func (s *Server) newServers() (err error) {
 	c := s.config
 	registry := prometheus.NewRegistry()
+	large := clients.NewLargeAnswers(0)
 	s.rest = rest.New(s.service, rest.Options{
-		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MaxGuesses: c.MaxGuesses, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
+		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MaxGuesses: c.MaxGuesses, Large: large, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
 	})
 	smtpOptions := c.smtpOptions()
 	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
@@ -166,13 +170,19 @@ func (s *Server) newServers() (err error) {
 	if err != nil {
 		return err
 	}
-	// A balancer's checks of the REST API need no header. An SMTP server speaks first, and so has to
-	// know whether one comes.
+	// A balancer's checks of the REST API need no header. SMTP and POP3 servers speak first, and so
+	// have to know whether one comes.
 	s.httpListener = balanced(netutil.LimitListener(s.httpListener, c.MaxHTTPConnections), balancers, proxyproto.USE, s.log)
 	s.httpListener = clients.Limit(s.httpListener, c.MaxHTTPConnectionsPerAddress)
 	s.smtpListener = balanced(s.smtpListener, balancers, proxyproto.REQUIRE, s.log)
 	if s.smtpsListener != nil {
 		s.smtpsListener = balanced(s.smtpsListener, balancers, proxyproto.REQUIRE, s.log)
+	}
+	if s.pop3Listener != nil {
+		o := c.pop3Options()
+		o.TLS, o.Large, o.Metrics = smtpOptions.TLS, large, registry
+		s.pop3 = pop3.New(s.service, o)
+		s.pop3Listener = balanced(s.pop3Listener, balancers, proxyproto.REQUIRE, s.log)
 	}
 	if httpTLS != nil {
 		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
@@ -268,6 +278,9 @@ func (s *Server) serve() {
 	if s.webhooks != nil {
 		start("webhooks", s.webhooks.Run)
 	}
+	if s.pop3 != nil {
+		start("POP3", func() error { return s.pop3.Serve(s.pop3Listener) })
+	}
 	start("sweeper", func() error { return s.service.Run(ctx) })
 	if s.admin != nil {
 		start("admin socket", s.admin.serve)
@@ -276,7 +289,7 @@ func (s *Server) serve() {
 		start("metrics", func() error { return ignoreClosed(s.metrics.Serve(s.metricsListener)) })
 	}
 	go s.supervise()
-	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.SMTPSAddr(), "metrics", s.MetricsAddr(), "store", StoreName(s.config.Store))
+	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.SMTPSAddr(), "pop3", s.POP3Addr(), "metrics", s.MetricsAddr(), "store", StoreName(s.config.Store))
 }
 
 // supervise stops the server when a part fails. It ends with the server.
@@ -316,6 +329,9 @@ func (s *Server) SMTPAddr() string { return s.smtpListener.Addr().String() }
 // none.
 func (s *Server) SMTPSAddr() string { return addr(s.smtpsListener) }
 
+// POP3Addr returns the address of the POP3 server, host:port, or "" if there is none.
+func (s *Server) POP3Addr() string { return addr(s.pop3Listener) }
+
 // MetricsAddr returns the address of the metrics, host:port, or "" if there are none.
 func (s *Server) MetricsAddr() string { return addr(s.metricsListener) }
 
@@ -350,6 +366,9 @@ func (s *Server) stop(ctx context.Context) error {
 	var restErr, smtpErr error
 	servers.Go(func() { restErr = s.rest.Shutdown(ctx) })
 	servers.Go(func() { smtpErr = s.smtp.Shutdown(ctx) })
+	if s.pop3 != nil {
+		servers.Go(func() { s.pop3.Shutdown(ctx) })
+	}
 	servers.Wait()
 	if s.webhooks != nil {
 		s.webhooks.Shutdown(ctx)
@@ -369,7 +388,7 @@ func (s *Server) stop(ctx context.Context) error {
 
 // close releases what open has opened, even if it did not complete.
 func (s *Server) close() error {
-	for _, l := range []net.Listener{s.httpListener, s.smtpListener, s.smtpsListener, s.metricsListener} {
+	for _, l := range []net.Listener{s.httpListener, s.smtpListener, s.smtpsListener, s.pop3Listener, s.metricsListener} {
 		if l != nil {
 			_ = l.Close() // it is already closed if it was served
 		}

@@ -95,6 +95,16 @@ func (s *Service) Inbox(ctx context.Context, k Key, id string) (Inbox, error) {
 	return in, err
 }
 
+// InboxAt returns the inbox of the key that has an address, or NotFound. It does the same work for
+// another key's inbox as for none.
+func (s *Service) InboxAt(ctx context.Context, k Key, address string) (Inbox, error) {
+	in, err := s.store.InboxByAddress(ctx, lower(address))
+	if err != nil && ErrorCode(err) != NotFound {
+		return Inbox{}, err
+	}
+	return s.Inbox(ctx, k, in.ID)
+}
+
 func errNoInbox() error { return Errorf(NotFound, "No such inbox") }
 
 func (s *Service) expired(in Inbox) bool { return !s.now().Before(in.ExpiresAt) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -234,4 +235,13 @@ func (s *Sessions) Shutdown(ctx context.Context) error {
 	s.mu.Unlock()
 	<-done
 	return fmt.Errorf("%s sessions cut off: %w", s.options.Protocol, ctx.Err())
+}
+
+// Linger gives the client time to read the last reply. Closing a socket with unread input would
+// reset the connection, and the reply could be lost.
+func Linger(nc net.Conn) {
+	if half, ok := nc.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		nc.SetReadDeadline(time.Now().Add(time.Second))
+		io.CopyN(io.Discard, nc, 1<<20)
+	}
 }

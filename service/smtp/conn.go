@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"time"
+
+	"mayfly/service/clients"
 )
 
 // maxAuthLine is the length limit of a line of an authentication exchange, in octets (RFC 4954,
@@ -147,16 +149,7 @@ func (c *conn) farewell(err error) {
 		return
 	}
 	if c.flush() == nil && err != errQuit && !c.secure {
-		c.linger()
-	}
-}
-
-// linger gives the client time to read the last reply. Closing a socket with unread input would
-// reset the connection, and the reply could be lost.
-func (c *conn) linger() {
-	if half, ok := c.raw.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-		c.raw.SetReadDeadline(time.Now().Add(time.Second))
-		io.CopyN(io.Discard, c.raw, 1<<20)
+		clients.Linger(c.raw)
 	}
 }
 
