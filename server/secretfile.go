@@ -29,10 +29,15 @@ func secretFile(name, what string, log *slog.Logger, create func() (string, erro
 	if err != nil {
 		return "", err
 	}
+	warnIfExposed(name, what, log)
+	return secret, nil
+}
+
+// warnIfExposed logs that others than its owner can read a file with a secret.
+func warnIfExposed(name, what string, log *slog.Logger) {
 	if info, err := os.Stat(name); err == nil && exposed(info) {
 		log.Warn("every user of this machine can read the "+what+": chmod 600 the file", "file", name)
 	}
-	return secret, nil
 }
 
 // webhookSecrets returns the secrets in [Config].WebhookSecretFile.

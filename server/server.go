@@ -199,9 +199,7 @@ func (s *Server) newRelay() rest.Relay {
 	if c.Host == "" {
 		return nil
 	}
-	if info, err := os.Stat(c.PasswordFile); err == nil && exposed(info) {
-		s.log.Warn("every user of this machine can read the relay's password: chmod 600 the file", "file", c.PasswordFile)
-	}
+	warnIfExposed(c.PasswordFile, "relay's password", s.log)
 	return relay.New(c, s.config.Hostname)
 }
 
