@@ -85,7 +85,7 @@ func TestReleaseByTheCommandLine(t *testing.T) {
 		t.Errorf("to nobody: status %d: %s", status, stderr)
 	}
 	relay.stop(9)
-	if _, stderr, status := user.run("release", "--to", "qa@example.com"); status != 1 || !strings.Contains(stderr, "The relay did not take the message: it refused the connection (502)") {
+	if _, stderr, status := user.run("release", "--to", "qa@example.com"); status != 1 || !strings.Contains(stderr, "The relay refused the connection (502)") {
 		t.Errorf("without the relay: status %d: %s", status, stderr)
 	}
 	s.stop(15)

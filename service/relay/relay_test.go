@@ -109,6 +109,7 @@ func newMailServer(t *testing.T, change func(*smtp.Server), fromStart bool) *mai
 	serving.Go(func() { _ = s.Serve(l) }) // ends when it is closed
 	t.Cleanup(func() {
 		_ = s.Close()
+		_ = l.Close() // if it was not serving yet
 		serving.Wait()
 	})
 	return m
@@ -272,18 +273,18 @@ func TestRefusals(t *testing.T) {
 		raw    string
 		want   string
 	}{
-		"one recipient, for good":  {refuse: map[string]*smtp.SMTPError{"b@example.org": refusal(550, "no such user")}, want: "b@example.org: 550 5.1.1 no such user"},
-		"one recipient, for now":   {refuse: map[string]*smtp.SMTPError{"b@example.org": refusal(450, "greylisted")}, want: "b@example.org: 450 4.1.1 greylisted"},
-		"the message":              {refuse: map[string]*smtp.SMTPError{"data": refusal(554, "spam")}, want: "554 5.1.1 spam"},
+		"one recipient, for good":  {refuse: map[string]*smtp.SMTPError{"b@example.org": refusal(550, "no such user")}, want: "The relay refused b@example.org: 550 5.1.1 no such user"},
+		"one recipient, for now":   {refuse: map[string]*smtp.SMTPError{"b@example.org": refusal(450, "greylisted")}, want: "The relay refused b@example.org: 450 4.1.1 greylisted"},
+		"the message":              {refuse: map[string]*smtp.SMTPError{"data": refusal(554, "spam")}, want: "The relay refused the message: 554 5.1.1 spam"},
 		"escape sequences":         {refuse: map[string]*smtp.SMTPError{"data": refusal(554, "\x1b[31mred\x07\u202e\u009b2J\xff")}, want: "554 5.1.1 red"},
 		"a long answer":            {refuse: map[string]*smtp.SMTPError{"data": refusal(554, strings.Repeat("é", 600))}, want: "554 5.1.1 " + strings.Repeat("é", maxAnswer)},
 		"too large":                {server: func(s *smtp.Server) { s.MaxMessageBytes = 20 }, want: "552 5.3.4"},
-		"no STARTTLS":              {server: func(s *smtp.Server) { s.TLSConfig, s.AllowInsecureAuth = nil, true }, want: "it offers no STARTTLS"},
-		"no TLS":                   {config: func(c *Config) { c.TLS = "tls" }, want: "it does not speak TLS"},
-		"no login":                 {server: func(s *smtp.Server) { s.TLSConfig = nil }, config: func(c *Config) { c.TLS = "none" }, want: "it offers no login by PLAIN or LOGIN"},
+		"no STARTTLS":              {server: func(s *smtp.Server) { s.TLSConfig, s.AllowInsecureAuth = nil, true }, want: "The relay offers no STARTTLS"},
+		"no TLS":                   {config: func(c *Config) { c.TLS = "tls" }, want: "The relay does not speak TLS"},
+		"no login":                 {server: func(s *smtp.Server) { s.TLSConfig = nil }, config: func(c *Config) { c.TLS = "none" }, want: "The relay offers no login by PLAIN or LOGIN"},
 		"wrong password":           {config: func(c *Config) { _ = os.WriteFile(c.PasswordFile, []byte("guess"), 0o600) }, want: "535 5.7.8"},
 		"no SMTPUTF8":              {server: func(s *smtp.Server) { s.EnableSMTPUTF8 = false }, raw: "Subject: ü\r\n\r\n", want: "no SMTPUTF8"},
-		"a certificate of another": {config: func(c *Config) { c.Host = strings.Replace(c.Host, "127.0.0.1", "localhost", 1) }, want: "its certificate is not valid"},
+		"a certificate of another": {config: func(c *Config) { c.Host = strings.Replace(c.Host, "127.0.0.1", "localhost", 1) }, want: "The relay's certificate is not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -301,6 +302,18 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("it took %+v", m.taken)
 			}
 		})
+	}
+}
+
+func TestAPasswordThatIsGone(t *testing.T) {
+	t.Parallel()
+	r := newMailServer(t, nil, false).relay(t, nil)
+	if err := os.Remove(r.config.PasswordFile); err != nil {
+		t.Fatal(err)
+	}
+	err := r.Release(t.Context(), "key_1", []string{"a@example.org"}, []byte(raw))
+	if e, ok := err.(*service.Error); !ok || e.Message != "The relay's password cannot be read" {
+		t.Error(err)
 	}
 }
 
@@ -340,11 +353,11 @@ func TestAHostileServer(t *testing.T) {
 		serve func(net.Conn)
 		want  string
 	}{
-		"no 8BITMIME":        {func(c net.Conn) { io.WriteString(c, "220 x\r\n250 x\r\n"); io.Copy(io.Discard, c) }, "it takes only 7-bit messages"},
-		"a line without end": {endless("220 x"), "it does not speak SMTP as expected"},
-		"lines without end":  {endless("220-x\r\n"), "its answers do not end"},
-		"not SMTP":           {endless("HTTP/1.1 400 Bad Request\r\n\r\n"), "it does not speak SMTP as expected"},
-		"nothing":            {func(net.Conn) {}, "it closed the connection"},
+		"no 8BITMIME":        {func(c net.Conn) { io.WriteString(c, "220 x\r\n250 x\r\n"); io.Copy(io.Discard, c) }, "The relay takes only 7-bit messages"},
+		"a line without end": {endless("220 x"), "The relay does not speak SMTP as expected"},
+		"lines without end":  {endless("220-x\r\n"), "The relay's answers do not end"},
+		"not SMTP":           {endless("HTTP/1.1 400 Bad Request\r\n\r\n"), "The relay does not speak SMTP as expected"},
+		"nothing":            {func(net.Conn) {}, "The relay closed the connection"},
 		"a refusal":          {func(c net.Conn) { io.WriteString(c, "554-go\r\n554 a\x1b]0;x\x07way\r\n") }, "554 go a"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -358,7 +371,7 @@ func TestAHostileServer(t *testing.T) {
 	t.Run("down", func(t *testing.T) {
 		t.Parallel()
 		r := New(Config{Host: "127.0.0.1:1", From: "a@b.example", Allow: []string{"*@example.org"}}, "")
-		if err := r.Release(t.Context(), "key_1", []string{"a@example.org"}, []byte(raw)); err == nil || !strings.Contains(err.Error(), "it refused the connection") {
+		if err := r.Release(t.Context(), "key_1", []string{"a@example.org"}, []byte(raw)); err == nil || !strings.Contains(err.Error(), "The relay refused the connection") {
 			t.Error(err)
 		}
 	})
@@ -396,7 +409,7 @@ func TestASlowServerIsLeft(t *testing.T) {
 		r := New(Config{Host: "x:25", TLS: "none"}, "")
 		start := time.Now()
 		err := r.handOver(ctx, ours, []string{"a@example.org"}, resent{})
-		if e, ok := err.(*service.Error); !ok || !strings.Contains(e.Message, "it did not answer in time") {
+		if e, ok := err.(*service.Error); !ok || !strings.Contains(e.Message, "The relay did not answer in time") {
 			t.Error(err)
 		}
 		if took := time.Since(start); took > sessionTimeout {

@@ -56,7 +56,7 @@ type boundedConn struct {
 
 func (c *boundedConn) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		return 0, plain("its answers do not end")
+		return 0, plain("The relay's answers do not end")
 	}
 	n, err := c.Conn.Read(p[:min(len(p), c.left)])
 	c.left -= n
@@ -83,10 +83,10 @@ func (r *Relay) transact(conn net.Conn, to []string, m resent) error {
 	}
 	size := len(m.fields) + len(m.raw)
 	if ok, _ := c.Extension("8BITMIME"); m.eightBit && !ok {
-		return plain("it takes only 7-bit messages (no 8BITMIME), and this one has 8-bit characters")
+		return plain("The relay takes only 7-bit messages (no 8BITMIME), and this one has 8-bit characters")
 	}
 	if ok, _ := c.Extension("SMTPUTF8"); m.utf8Header && !ok {
-		return plain("it takes only ASCII header fields (no SMTPUTF8), and this message has others")
+		return plain("The relay takes only ASCII header fields (no SMTPUTF8), and this message has others")
 	}
 	if err := c.Mail(r.config.From, &smtp.MailOptions{Size: int64(size), UTF8: m.utf8Header}); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (r *Relay) open(conn net.Conn) (c *smtp.Client, err error) {
 		// Its first greeting has the deadlines of a new client, which ctx cuts short.
 		c, err = smtp.NewClientStartTLS(conn, secure)
 		if err != nil && strings.HasSuffix(err.Error(), "doesn't support STARTTLS") { // it has no type
-			err = plain("it offers no STARTTLS")
+			err = plain("The relay offers no STARTTLS")
 		}
 		if err != nil {
 			return nil, err
@@ -138,7 +138,7 @@ func (r *Relay) open(conn net.Conn) (c *smtp.Client, err error) {
 	}
 	password, err := r.config.password()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", plain("The relay's password cannot be read"), err)
 	}
 	var login sasl.Client
 	switch {
@@ -147,7 +147,7 @@ func (r *Relay) open(conn net.Conn) (c *smtp.Client, err error) {
 	case c.SupportsAuth(sasl.Login):
 		login = sasl.NewLoginClient(r.config.User, password)
 	default:
-		return nil, plain("it offers no login by PLAIN or LOGIN")
+		return nil, plain("The relay offers no login by PLAIN or LOGIN")
 	}
 	return c, c.Auth(login)
 }
@@ -155,7 +155,7 @@ func (r *Relay) open(conn net.Conn) (c *smtp.Client, err error) {
 // undelivered says why the relay has not taken a message, without saying where the relay is. The
 // log has the cause.
 func undelivered(ctx context.Context, err error) error {
-	return &service.Error{Code: service.Undelivered, Message: "The relay did not take the message: " + reason(ctx, err), Err: err}
+	return &service.Error{Code: service.Undelivered, Message: reason(ctx, err), Err: err}
 }
 
 func reason(ctx context.Context, err error) string {
@@ -172,32 +172,32 @@ func reason(ctx context.Context, err error) string {
 	case errors.As(err, &answer):
 		return said(err, answer)
 	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
-		return "it did not answer in time"
+		return "The relay did not answer in time"
 	case errors.As(err, &dns):
-		return "its host was not found"
+		return "The relay's host was not found"
 	case errno.Is(err, syscall.ECONNREFUSED):
-		return "it refused the connection"
+		return "The relay refused the connection"
 	case errors.As(err, &authority):
-		return "its certificate is not signed by a trusted authority"
+		return "The relay's certificate is not signed by a trusted authority"
 	case errors.As(err, &unverified):
-		return "its certificate is not valid"
+		return "The relay's certificate is not valid"
 	case errors.As(err, &notTLS):
-		return "it does not speak TLS"
+		return "The relay does not speak TLS"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errno.Is(err, syscall.ECONNRESET), errno.Is(err, syscall.EPIPE):
-		return "it closed the connection"
+		return "The relay closed the connection"
 	}
-	return "it does not speak SMTP as expected"
+	return "The relay does not speak SMTP as expected"
 }
 
 // said is the server's answer on one line, with the recipient it is about.
 func said(err error, answer *smtp.SMTPError) string {
-	about := ""
+	what := "the message"
 	if of := (recipientError{}); errors.As(err, &of) {
-		about = of.to + ": "
+		what = of.to
 	}
 	code := strconv.Itoa(answer.Code)
 	if e := answer.EnhancedCode; e != (smtp.EnhancedCode{}) {
 		code += fmt.Sprintf(" %d.%d.%d", e[0], e[1], e[2])
 	}
-	return fmt.Sprintf("%s%s %.*s", about, code, maxAnswer, clean.Line(answer.Message))
+	return fmt.Sprintf("The relay refused %s: %s %.*s", what, code, maxAnswer, clean.Line(answer.Message))
 }

@@ -22,7 +22,7 @@ func (s *Session) ReleaseForm(m *store.Message) dialog.Dialog {
 	inboxID, id := m.InboxID, m.ID
 	return dialog.NewForm(dialog.Form{
 		Title: "Send this message on",
-		Fields: []dialog.Field{{Value: s.releasedTo, Placeholder: "qa@example.com", Hint: "an address that the relay allows   esc cancels", Check: func(to string) error {
+		Fields: []dialog.Field{{Value: s.releasedTo, Placeholder: "qa@example.com", Hint: "an allowed address   esc cancels", Check: func(to string) error {
 			if local, domain, _ := strings.Cut(to, "@"); local == "" || domain == "" || strings.ContainsAny(to, " ,;") {
 				return errors.New("one address, such as qa@example.com")
 			}
