@@ -37,6 +37,7 @@ var testedBy = map[string]func(*testing.T){
 	"service.md: editor /etc/mayfly/serve.toml":                        TestPackageIsSetUp,
 	"service.md: runuser -u mayfly -- mayfly admin key create --plan dev --name ci --store /var/lib/mayfly": TestPackageIsSetUp,
 	"service.md: yaml":   TestCompose,
+	"service.md: toml":   TestReleaseByTheCommandLine,
 	"service.md: python": TestDocsWebhook,
 	"service.md: mayfly serve --store /var/lib/mayfly --pop3 127.0.0.1:1100":              TestClientsOfPOP3,
 	`service.md: curl --user "ada@inbox.example:$MAYFLY_API_KEY" pop3://127.0.0.1:1100/1`: TestClientsOfPOP3,

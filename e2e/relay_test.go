@@ -5,7 +5,6 @@ package e2e
 import (
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -27,13 +26,13 @@ func (m *machine) relay() *server {
 	return m.serve(filepath.Join(m.home, "relay"), "--smtp-cert", cert, "--smtp-key", private, "--smtp-auth-any", "--catch-all", "--key-file", filepath.Join(m.home, "key"))
 }
 
-// relaying is the table of settings by which messages go to the relay.
-func (m *machine) relaying(relay *server) string {
+// relaying is the example in docs/service.md with the address of the relay.
+func (m *machine) relaying(t *testing.T, relay *server) string {
 	file := m.write("relay-password", "open sesame\n")
 	if err := os.Chmod(file, 0o600); err != nil {
 		m.t.Fatal(err)
 	}
-	return fmt.Sprintf("[relay]\nhost = %q\nuser = 'mayfly'\npassword_file = %q\nfrom = 'mayfly@sender.example'\nallow = ['qa@example.com', '*@example.org']\n", relay.smtp, file)
+	return strings.NewReplacer("mail.example.com:587", relay.smtp, "/etc/mayfly/relay-password", file).Replace(examples(t, "service.md", "toml")[0])
 }
 
 // relayed is the raw message that has come to an address by the relay.
@@ -52,7 +51,7 @@ func TestReleaseByTheCommandLine(t *testing.T) {
 	relay := other.relay()
 	m := newMachine(t).with("SSL_CERT_FILE=" + filepath.Join(other.home, "cert.pem"))
 	store := filepath.Join(m.home, "store")
-	s := m.serve(store, "--config", m.write("serve.toml", other.relaying(relay)))
+	s := m.serve(store, "--config", m.write("serve.toml", other.relaying(t, relay)))
 	user := m.using(s, m.key(store, "dev"))
 	address := user.mustRun("new")
 	send(t, s.smtp, address, signup(address))
@@ -65,7 +64,7 @@ func TestReleaseByTheCommandLine(t *testing.T) {
 	for _, to := range []string{"qa@example.com", "dev@example.org"} {
 		got := other.relayed(relay, to)
 		if fields, ok := strings.CutSuffix(got, original); !ok || !strings.HasPrefix(fields, "Resent-Date: ") ||
-			!strings.Contains(fields, "Resent-From: mayfly@sender.example\r\nResent-To: qa@example.com,\r\n Dev@Example.org\r\n") {
+			!strings.Contains(fields, "Resent-From: mayfly@example.com\r\nResent-To: qa@example.com,\r\n Dev@Example.org\r\n") {
 			t.Errorf("%s got %q", to, got)
 		}
 	}
@@ -109,7 +108,7 @@ func TestReleaseInTheApplication(t *testing.T) {
 	other := newMachine(t)
 	relay := other.relay()
 	m := newMachine(t).with("SSL_CERT_FILE=" + filepath.Join(other.home, "cert.pem"))
-	m.write(".config/mayfly/config.toml", other.relaying(relay))
+	m.write(".config/mayfly/config.toml", other.relaying(t, relay))
 	app := m.openApplication()
 	send(t, app.smtp, app.address, signup(app.address))
 	app.waitFor("Confirm your e-mail address")
