@@ -28,8 +28,8 @@ export class ApiError extends Error {
 
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** The REST API of a service: a method for each operation of its OpenAPI description. */
-export class Client implements Record<keyof operations, (...args: never[]) => Promise<unknown>> {
+/** The REST API of a service: a method for each operation of its OpenAPI description, without the webhook. */
+export class Client implements Record<Exclude<keyof operations, 'messageReceived'>, (...args: never[]) => Promise<unknown>> {
   readonly #base: string;
   readonly #key: string;
 
