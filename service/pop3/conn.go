@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"mayfly/service"
@@ -35,6 +36,7 @@ var (
 type conn struct {
 	server  *Server
 	raw     net.Conn
+	nc      net.Conn     // raw with timeouts, or TLS over that
 	address netip.Prefix // of the client
 	begun   time.Time
 	r       *bufio.Reader
@@ -63,7 +65,7 @@ func newConn(s *Server, nc net.Conn, address netip.Prefix) *conn {
 
 // use reads commands from nc and writes replies to it.
 func (c *conn) use(nc net.Conn) {
-	c.r, c.w = bufio.NewReaderSize(nc, maxLine), bufio.NewWriter(nc)
+	c.nc, c.r, c.w = nc, bufio.NewReaderSize(nc, maxLine), bufio.NewWriter(nc)
 }
 
 // timed is a connection that ends when its client is idle or stalls.
@@ -79,10 +81,17 @@ func (t timed) Read(p []byte) (int, error) {
 	return t.Conn.Read(p)
 }
 
-// Write implements net.Conn.
-func (t timed) Write(p []byte) (int, error) {
-	t.Conn.SetWriteDeadline(t.session.until(stallTimeout))
-	return t.Conn.Write(p)
+// Write implements net.Conn. What is long, such as a line of a message, is sent in parts, for a client
+// that reads it slowly.
+func (t timed) Write(p []byte) (n int, err error) {
+	for part := range slices.Chunk(p, 64<<10) {
+		t.Conn.SetWriteDeadline(t.session.until(stallTimeout))
+		sent, err := t.Conn.Write(part)
+		if n += sent; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // until returns when d has passed, or the session ends if that comes first.
@@ -102,8 +111,11 @@ func (c *conn) serve() {
 	if err == errDraining { // one that is idle gets no reply (RFC 1939, section 3)
 		c.reply("-ERR [SYS/TEMP] Shutting down, try again later")
 	}
-	if c.w.Flush() == nil && err == errClosed && !c.secure {
-		clients.Linger(c.raw)
+	if c.w.Flush() == nil {
+		if err == errClosed && !c.secure {
+			clients.Linger(c.raw)
+		}
+		c.nc.Close() // TLS says that this is the end
 	}
 	c.server.options.Log.Debug("POP3 session", "remote", c.raw.RemoteAddr().String(), "key", c.key.ID,
 		"messages", len(c.messages), "errors", c.errors, "tls", c.secure, "duration", time.Since(c.begun), "end", err)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"io"
 	"log/slog"
@@ -381,6 +382,22 @@ func TestStuckClient(t *testing.T) {
 	})
 }
 
+// A client that reads slowly, but reads, is not stuck, however long a line is.
+func TestSlowClient(t *testing.T) {
+	inFakeTime(t, service.Dev, Options{}, func(t *testing.T, w *world) {
+		w.deliver(strings.Repeat("x", 1<<20))
+		c := w.login()
+		c.run("RETR 1\n< +OK 1048576 octets")
+		for range 16 {
+			time.Sleep(stallTimeout / 2)
+			if _, err := io.CopyN(io.Discard, c.r, 1<<16); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.run("< \n< .\nNOOP\n< +OK")
+	})
+}
+
 func TestShutdown(t *testing.T) {
 	inFakeTime(t, service.Dev, Options{}, func(t *testing.T, w *world) {
 		w.deliver(short)
@@ -394,6 +411,18 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
+// tap keeps what is read.
+type tap struct {
+	net.Conn
+	read []byte
+}
+
+func (t *tap) Read(p []byte) (int, error) {
+	n, err := t.Conn.Read(p)
+	t.read = append(t.read, p[:n]...)
+	return n, err
+}
+
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewTLSServer(nil)
@@ -403,9 +432,18 @@ func TestTLS(t *testing.T) {
 	c := w.dial(1)
 	c.run("CAPA\n< +OK…\n< STLS\n< TOP\n< UIDL\n< PIPELINING\n< RESP-CODES\n< AUTH-RESP-CODE\n< IMPLEMENTATION Mayfly\n< .\n" +
 		"USER ada@x.test\n< -ERR Send STLS first\nPASS x\n< -ERR Send USER first\nSTLS now\n< -ERR Wrong…\nSTLS\n< +OK Begin TLS")
-	c = newPeer(t, tls.Client(c.Conn, &tls.Config{InsecureSkipVerify: true}))
+	wire := &tap{Conn: c.Conn}
+	c = newPeer(t, tls.Client(wire, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}))
 	c.run("STLS\n< -ERR TLS is already on\nCAPA\n< +OK…\n< USER\n< TOP\n< UIDL\n< PIPELINING\n< RESP-CODES\n< AUTH-RESP-CODE\n< IMPLEMENTATION Mayfly\n< .\n" +
-		"USER ada@x.test\n< +OK…\nPASS " + w.secret + "\n< +OK 1 messages\nRETR 1\n< +OK 34 octets\n< Subject: x…")
+		"USER ada@x.test\n< +OK…\nPASS " + w.secret + "\n< +OK 1 messages\nTOP 1 0\n< +OK\n< Subject: x\n< \n< .\nQUIT\n< +OK Bye")
+	c.ends("")
+	var last byte
+	for records := wire.read; len(records) > 5; records = records[5+binary.BigEndian.Uint16(records[3:]):] {
+		last = records[0]
+	}
+	if last != 21 {
+		t.Errorf("the last TLS record has type %d, want an alert: close_notify", last)
+	}
 
 	c = w.dial(1)
 	go io.WriteString(c, "STLS\r\nUSER injected\r\n")
