@@ -162,7 +162,8 @@ func New(c Config, hostname string) *Relay {
 // Release sends a message for a key, and returns nil once the server has taken it for all
 // recipients; after an error none has got it, unless the answer to the whole message was lost.
 // Invalid: an address or the message cannot be sent. Forbidden: an address is not allowed.
-// RateLimited: the key has released too much. Undelivered: the server cannot be reached or refuses.
+// RateLimited: the key has released too much. Undelivered: the server cannot be reached or refuses, or
+// ctx ended first.
 func (r *Relay) Release(ctx context.Context, keyID string, to []string, raw []byte) error {
 	if len(to) == 0 || len(to) > maxRecipients {
 		return service.Errorf(service.Invalid, "A message is released to 1 to %d addresses", maxRecipients)
@@ -190,14 +191,10 @@ func (r *Relay) Release(ctx context.Context, keyID string, to []string, raw []by
 	select {
 	case r.sessions <- struct{}{}:
 		defer func() { <-r.sessions }()
-		err = r.send(limited, to, m)
+		return r.send(limited, to, m)
 	case <-limited.Done():
-		err = &service.Error{Code: service.Unavailable, Message: "Too many messages are being released"}
+		return &service.Error{Code: service.Unavailable, Message: "Too many messages are being released"}
 	}
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
 }
 
 // begin counts n recipients of a key. The key cannot release more until done is called.

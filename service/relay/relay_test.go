@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -32,8 +33,9 @@ type mailServer struct {
 	roots  *x509.CertPool
 	refuse map[string]*smtp.SMTPError // answers to RCPT, or to the message for "data"
 
-	mu    sync.Mutex
-	taken []taken
+	mu       sync.Mutex
+	taken    []taken
+	greeters []string // what clients call themselves, in each EHLO
 }
 
 type taken struct {
@@ -91,7 +93,12 @@ func (s *session) Logout() error { return nil }
 func newMailServer(t *testing.T, change func(*smtp.Server), fromStart bool) *mailServer {
 	t.Helper()
 	m := &mailServer{roots: x509.NewCertPool(), refuse: map[string]*smtp.SMTPError{}}
-	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{server: m}, nil }))
+	s := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.greeters = append(m.greeters, c.Hostname())
+		return &session{server: m}, nil
+	}))
 	s.Domain, s.EnableSMTPUTF8, s.MaxMessageBytes, s.MaxLineLength, s.TLSConfig = "mail.test", true, 40<<20, 20_000, m.certificate()
 	s.ErrorLog = discard{}
 	if change != nil {
@@ -199,6 +206,10 @@ func TestAMessageIsReleasedAsItWasReceived(t *testing.T) {
 			if body != strings.TrimSuffix(test.raw, "\r\n") {
 				t.Errorf("it is %.400q", body)
 			}
+			// Servers such as smtp-relay.gmail.com hang up on any EHLO localhost.
+			if slices.ContainsFunc(m.greeters, func(name string) bool { return name != "mayfly.example" }) {
+				t.Errorf("it is greeted by %q", m.greeters)
+			}
 			if got.from != "mayfly@sender.example" || !slices.Equal(got.to, to) || got.user != r.config.User {
 				t.Errorf("from %s to %s, user %q", got.from, got.to, got.user)
 			}
@@ -282,7 +293,7 @@ func TestRefusals(t *testing.T) {
 		"no STARTTLS":              {server: func(s *smtp.Server) { s.TLSConfig, s.AllowInsecureAuth = nil, true }, want: "The relay offers no STARTTLS"},
 		"no TLS":                   {config: func(c *Config) { c.TLS = "tls" }, want: "The relay does not speak TLS"},
 		"no login":                 {server: func(s *smtp.Server) { s.TLSConfig = nil }, config: func(c *Config) { c.TLS = "none" }, want: "The relay offers no login by PLAIN or LOGIN"},
-		"wrong password":           {config: func(c *Config) { _ = os.WriteFile(c.PasswordFile, []byte("guess"), 0o600) }, want: "535 5.7.8"},
+		"wrong password":           {config: func(c *Config) { _ = os.WriteFile(c.PasswordFile, []byte("guess"), 0o600) }, want: "The relay refused the login: 535 5.7.8"},
 		"no SMTPUTF8":              {server: func(s *smtp.Server) { s.EnableSMTPUTF8 = false }, raw: "Subject: ü\r\n\r\n", want: "no SMTPUTF8"},
 		"a certificate of another": {config: func(c *Config) { c.Host = strings.Replace(c.Host, "127.0.0.1", "localhost", 1) }, want: "The relay's certificate is not valid"},
 	} {
@@ -338,6 +349,13 @@ func scripted(t *testing.T, serve func(c net.Conn)) *Relay {
 	return New(Config{Host: l.Addr().String(), TLS: "none", From: "a@b.example", Allow: []string{"*@example.org"}}, "")
 }
 
+// readMessage reads to the end of a message.
+func readMessage(c net.Conn) {
+	in := bufio.NewScanner(c)
+	for in.Scan() && in.Text() != "." {
+	}
+}
+
 func TestAHostileServer(t *testing.T) {
 	t.Parallel()
 	endless := func(text string) func(net.Conn) {
@@ -358,7 +376,11 @@ func TestAHostileServer(t *testing.T) {
 		"lines without end":  {endless("220-x\r\n"), "The relay's answers do not end"},
 		"not SMTP":           {endless("HTTP/1.1 400 Bad Request\r\n\r\n"), "The relay does not speak SMTP as expected"},
 		"nothing":            {func(net.Conn) {}, "The relay closed the connection"},
-		"a refusal":          {func(c net.Conn) { io.WriteString(c, "554-go\r\n554 a\x1b]0;x\x07way\r\n") }, "554 go a"},
+		"hangs up at the end": {func(c net.Conn) {
+			io.WriteString(c, "220 x\r\n250-x\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n250 x\r\n250 x\r\n354 x\r\n")
+			readMessage(c)
+		}, "The relay closed the connection; the message may have been sent"},
+		"a refusal": {func(c net.Conn) { io.WriteString(c, "554-go\r\n554 a\x1b]0;x\x07way\r\n") }, "554 go a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -368,6 +390,24 @@ func TestAHostileServer(t *testing.T) {
 			}
 		})
 	}
+	t.Run("repeats the login", func(t *testing.T) {
+		t.Parallel()
+		r := scripted(t, func(c net.Conn) {
+			io.WriteString(c, "220 x\r\n250-x\r\n250 AUTH PLAIN\r\n")
+			in := bufio.NewScanner(c)
+			for in.Scan() && !strings.HasPrefix(in.Text(), "AUTH") {
+			}
+			fmt.Fprintf(c, "500 what is %s?\r\n", in.Text())
+		})
+		r.config.User, r.config.PasswordFile = "mayfly", filepath.Join(t.TempDir(), "password")
+		if err := os.WriteFile(r.config.PasswordFile, []byte("open sesame"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := r.Release(t.Context(), "key_1", []string{"a@example.org"}, []byte(raw))
+		if e, ok := err.(*service.Error); !ok || e.Message != "The relay refused the login: 500" || strings.Contains(e.Error(), "what") {
+			t.Error(err)
+		}
+	})
 	t.Run("down", func(t *testing.T) {
 		t.Parallel()
 		r := New(Config{Host: "127.0.0.1:1", From: "a@b.example", Allow: []string{"*@example.org"}}, "")
@@ -377,16 +417,26 @@ func TestAHostileServer(t *testing.T) {
 	})
 }
 
-// A server that says nothing is left when the caller leaves.
+// A server that says nothing is left when the caller leaves. That is an error with a line of the log,
+// since the message may be on its way.
 func TestTheContextEndsIt(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	r := scripted(t, func(c net.Conn) {
-		cancel()
-		io.Copy(io.Discard, c)
-	})
-	if err := r.Release(ctx, "key_1", []string{"a@example.org"}, []byte(raw)); service.ErrorCode(err) != service.Canceled {
-		t.Error(err)
+	for want, script := range map[string]string{
+		"The caller left": "",
+		"The caller left; the message may have been sent": "220 x\r\n250 x\r\n250 x\r\n250 x\r\n354 x\r\n",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := scripted(t, func(c net.Conn) {
+			if io.WriteString(c, script); script != "" {
+				readMessage(c)
+			}
+			cancel()
+			io.Copy(io.Discard, c)
+		})
+		err := r.Release(ctx, "key_1", []string{"a@example.org"}, []byte(raw))
+		if e, ok := err.(*service.Error); !ok || e.Code != service.Undelivered || e.Message != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 

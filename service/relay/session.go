@@ -68,13 +68,33 @@ type plain string
 
 func (p plain) Error() string { return string(p) }
 
-// recipientError is the refusal of a recipient.
-type recipientError struct {
-	to string
+// refusal is that of something else than the message.
+type refusal struct {
+	of string // a recipient, or the login
 	error
 }
 
-func (e recipientError) Unwrap() error { return e.error }
+func (e refusal) Unwrap() error { return e.error }
+
+// unanswered is what kept the answer to a whole message from coming.
+type unanswered struct{ error }
+
+func (e unanswered) Unwrap() error { return e.error }
+
+// namedConn replaces the name in the first greeting of go-smtp, which servers such as
+// smtp-relay.gmail.com refuse: the one before STARTTLS is always EHLO localhost.
+type namedConn struct {
+	net.Conn
+	hostname string
+}
+
+func (c namedConn) Write(p []byte) (int, error) {
+	if string(p) != "EHLO localhost\r\n" {
+		return c.Conn.Write(p)
+	}
+	_, err := fmt.Fprintf(c.Conn, "EHLO %s\r\n", c.hostname)
+	return len(p), err
+}
 
 func (r *Relay) transact(conn net.Conn, to []string, m resent) error {
 	c, err := r.open(conn)
@@ -93,7 +113,7 @@ func (r *Relay) transact(conn net.Conn, to []string, m resent) error {
 	}
 	for _, a := range to {
 		if err := c.Rcpt(a, nil); err != nil {
-			return recipientError{a, err}
+			return refusal{a, err}
 		}
 	}
 	w, err := c.Data()
@@ -106,7 +126,7 @@ func (r *Relay) transact(conn net.Conn, to []string, m resent) error {
 		}
 	}
 	if err := w.Close(); err != nil {
-		return err
+		return unanswered{err}
 	}
 	c.CommandTimeout = quitTimeout
 	_ = c.Quit() // the message is the server's by now
@@ -124,7 +144,7 @@ func (r *Relay) open(conn net.Conn) (c *smtp.Client, err error) {
 		c = smtp.NewClient(conn)
 	default:
 		// Its first greeting has the deadlines of a new client, which ctx cuts short.
-		c, err = smtp.NewClientStartTLS(conn, secure)
+		c, err = smtp.NewClientStartTLS(namedConn{conn, r.hostname}, secure)
 		if err != nil && strings.HasSuffix(err.Error(), "doesn't support STARTTLS") { // it has no type
 			err = plain("The relay offers no STARTTLS")
 		}
@@ -149,7 +169,12 @@ func (r *Relay) open(conn net.Conn) (c *smtp.Client, err error) {
 	default:
 		return nil, plain("The relay offers no login by PLAIN or LOGIN")
 	}
-	return c, c.Auth(login)
+	err = c.Auth(login)
+	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
+		answer.Message = "" // some servers repeat a command that they refuse, and this one has the password
+		err = refusal{"the login", answer}
+	}
+	return c, err
 }
 
 // undelivered says why the relay has not taken a message, without saying where the relay is. The
@@ -159,6 +184,14 @@ func undelivered(ctx context.Context, err error) error {
 }
 
 func reason(ctx context.Context, err error) string {
+	text := cause(ctx, err)
+	if _, ok := errors.AsType[*smtp.SMTPError](err); !ok && errors.As(err, new(unanswered)) {
+		text += "; the message may have been sent"
+	}
+	return text
+}
+
+func cause(ctx context.Context, err error) string {
 	var answer *smtp.SMTPError
 	var dns *net.DNSError
 	var timeout net.Error
@@ -171,6 +204,8 @@ func reason(ctx context.Context, err error) string {
 		return string(words)
 	case errors.As(err, &answer):
 		return said(err, answer)
+	case ctx.Err() == context.Canceled:
+		return "The caller left"
 	case ctx.Err() != nil, errors.As(err, &timeout) && timeout.Timeout():
 		return "The relay did not answer in time"
 	case errors.As(err, &dns):
@@ -192,12 +227,12 @@ func reason(ctx context.Context, err error) string {
 // said is the server's answer on one line, with the recipient it is about.
 func said(err error, answer *smtp.SMTPError) string {
 	what := "the message"
-	if of := (recipientError{}); errors.As(err, &of) {
-		what = of.to
+	if r := (refusal{}); errors.As(err, &r) {
+		what = r.of
 	}
 	code := strconv.Itoa(answer.Code)
 	if e := answer.EnhancedCode; e != (smtp.EnhancedCode{}) {
 		code += fmt.Sprintf(" %d.%d.%d", e[0], e[1], e[2])
 	}
-	return fmt.Sprintf("The relay refused %s: %s %.*s", what, code, maxAnswer, clean.Line(answer.Message))
+	return strings.TrimSpace(fmt.Sprintf("The relay refused %s: %s %.*s", what, code, maxAnswer, clean.Line(answer.Message)))
 }
