@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -136,13 +137,14 @@ func (c *conn) inflict(slow time.Duration, f *fault) (done bool, err error) {
 }
 
 // hold sends the replies so far and waits, no longer than the session may be, nor than the server runs.
-// It reads meanwhile, to notice that the client leaves, which takes until the end if the client has sent
-// more than there is room for.
+// It reads meanwhile, to notice that the client leaves. That takes until the end if the client has sent
+// more than there is room for, or commands and then its end: it may wait for the answers.
 func (c *conn) hold(d time.Duration) error {
 	if err := c.flush(); err != nil {
 		return err
 	}
 	defer func() { c.readSet = time.Time{} }()
+	ended := false
 	for end := time.Now().Add(d); ; {
 		now := time.Now()
 		left := min(end.Sub(now), c.begun.Add(c.server.options.SessionTimeout).Sub(now))
@@ -152,7 +154,7 @@ func (c *conn) hold(d time.Duration) error {
 		if c.w-c.r == len(c.in) {
 			c.grow()
 		}
-		if c.w-c.r == len(c.in) {
+		if ended || c.w-c.r == len(c.in) {
 			select {
 			case <-time.After(left):
 			case <-c.server.sessions.Stopping():
@@ -165,7 +167,9 @@ func (c *conn) hold(d time.Duration) error {
 		case errIdle, errSession, errDraining: // the client still gets its answer
 			return nil
 		default:
-			return err
+			if ended = err == io.EOF && c.r < c.w; !ended {
+				return err
+			}
 		}
 	}
 }

@@ -246,6 +246,24 @@ func TestChaosSlowAnswerEnds(t *testing.T) {
 	}
 }
 
+// Input that has come counts, though no more will.
+func TestChaosHeedsWhatAHalfClosedClientHasSent(t *testing.T) {
+	t.Parallel()
+	svc := &inboxes{}
+	_, address := serve(t, svc, Options{Chaos: "mail=slow:10ms,rcpt=slow:10ms"})
+	c := dial(t, address)
+	c.send(envelope + "BDAT 1 LAST\r\nxQUIT\r\n")
+	if err := c.Conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"220", "250", "250 2.1.0", "250 2.1.5", "250 2.0.0 Stored", "221"} {
+		c.expect(want)
+	}
+	if got := svc.mails(); len(got) != 1 {
+		t.Errorf("got %d mails", len(got))
+	}
+}
+
 func TestChaosEndsWithTheSession(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
