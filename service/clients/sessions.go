@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -27,11 +26,9 @@ type SessionOptions struct {
 
 // Sessions are the connections to a server whose protocol has sessions. It is safe for concurrent use.
 type Sessions struct {
-	options  SessionOptions
-	ctx      context.Context
-	cancel   context.CancelFunc
-	draining atomic.Bool
-	stopping chan struct{} // closed when draining begins
+	options       SessionOptions
+	ctx, draining context.Context // draining ends when a shutdown begins
+	cancel, drain context.CancelFunc
 
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
@@ -44,12 +41,12 @@ type Sessions struct {
 func NewSessions(o SessionOptions) *Sessions {
 	s := &Sessions{
 		options:   o,
-		stopping:  make(chan struct{}),
 		listeners: make(map[net.Listener]struct{}),
 		conns:     make(map[net.Conn]netip.Prefix),
 		clients:   make(map[netip.Prefix]int),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.draining, s.drain = context.WithCancel(s.ctx)
 	return s
 }
 
@@ -57,10 +54,10 @@ func NewSessions(o SessionOptions) *Sessions {
 func (s *Sessions) Context() context.Context { return s.ctx }
 
 // Draining reports whether the server shuts down: sessions have to end.
-func (s *Sessions) Draining() bool { return s.draining.Load() }
+func (s *Sessions) Draining() bool { return s.draining.Err() != nil }
 
 // Stopping is closed when the server begins to shut down.
-func (s *Sessions) Stopping() <-chan struct{} { return s.stopping }
+func (s *Sessions) Stopping() <-chan struct{} { return s.draining.Done() }
 
 // Len returns how many connections are open.
 func (s *Sessions) Len() int {
@@ -87,7 +84,7 @@ func (s *Sessions) Serve(l net.Listener, silent bool, session func(net.Conn, net
 		case err == nil:
 			delay = 0
 			s.admit(nc, silent, session)
-		case s.draining.Load():
+		case s.Draining():
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("accepting %s connections: %w", s.options.Protocol, err)
@@ -105,7 +102,7 @@ func (s *Sessions) Serve(l net.Listener, silent bool, session func(net.Conn, net
 func (s *Sessions) addListener(l net.Listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.draining.Load() {
+	if s.Draining() {
 		return false
 	}
 	s.listeners[l] = struct{}{}
@@ -154,7 +151,7 @@ func (s *Sessions) turnAway(nc net.Conn, silent, perAddress bool) {
 func (s *Sessions) Enter(nc net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.draining.Load() || len(s.conns) >= s.options.Max {
+	if s.Draining() || len(s.conns) >= s.options.Max {
 		return false
 	}
 	s.conns[nc] = netip.Prefix{}
@@ -192,7 +189,7 @@ func (s *Sessions) Leave(nc net.Conn) {
 // SetReadDeadline sets the read deadline of a connection, which Shutdown makes pass.
 func (s *Sessions) SetReadDeadline(nc net.Conn, t time.Time) {
 	nc.SetReadDeadline(t)
-	if s.draining.Load() { // it may have begun just before
+	if s.Draining() { // it may have begun just before
 		interrupt(nc)
 	}
 }
@@ -205,9 +202,7 @@ func interrupt(nc net.Conn) { nc.SetReadDeadline(time.Unix(1, 0)) }
 // error.
 func (s *Sessions) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
-	if !s.draining.Swap(true) {
-		close(s.stopping)
-	}
+	s.drain()
 	for l := range s.listeners {
 		l.Close()
 	}
