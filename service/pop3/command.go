@@ -12,8 +12,9 @@ import (
 	"mayfly/service"
 )
 
-// maxMessages is how many messages of an inbox a session sees: the newest.
-const maxMessages = 10_000
+// maxMessages is how many messages of an inbox a session sees: the newest. It keeps 55 bytes or so of
+// each.
+const maxMessages = 1000
 
 // When a command is valid.
 type when int
