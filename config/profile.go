@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2/maybe"
 	"github.com/pelletier/go-toml/v2"
+
+	"mayfly/atomicfile"
 )
 
 // AddProfile adds a profile to the file at path, and keeps everything else in it as it is. The file
@@ -43,7 +44,7 @@ func AddProfile(path, name, baseURL string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("making the folder of %s: %w", path, err)
 	}
-	if err := maybe.WriteFile(path, text, 0o600); err != nil {
+	if err := atomicfile.Write(path, text); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil

@@ -31,7 +31,7 @@ var floors = [][]string{
 	{"render/html/css"},
 	{"render/doc"},
 	{"api", "mail"},
-	{"assets", "docs", "ballast", "errno", "freeport"},
+	{"assets", "docs", "ballast", "errno", "freeport", "atomicfile"},
 	{"packaging/image", "packaging/sbom"},
 }
 

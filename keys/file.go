@@ -12,7 +12,8 @@ import (
 	"slices"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2/maybe"
+
+	"mayfly/atomicfile"
 )
 
 // keyFile is the file for keys where there is no keyring.
@@ -97,7 +98,7 @@ func (f keyFile) change(do func(*storedKeys) error) error {
 	if err != nil {
 		return err
 	}
-	if err := maybe.WriteFile(f.path(), append(content, '\n'), 0o600); err != nil {
+	if err := atomicfile.Write(f.path(), append(content, '\n')); err != nil {
 		return fmt.Errorf("writing the key file: %w", err)
 	}
 	return nil

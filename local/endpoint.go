@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2/maybe"
+	"mayfly/atomicfile"
 )
 
 // endpoint is the content of a file that says who serves where, or did last.
@@ -35,7 +35,7 @@ func (o Options) saveEndpoint(e endpoint) error {
 	if err != nil {
 		return err
 	}
-	return maybe.WriteFile(o.endpointFile(), append(content, '\n'), 0o600)
+	return atomicfile.Write(o.endpointFile(), append(content, '\n'))
 }
 
 // listen listens on the first address that can be had, else on any port of this machine. Empty

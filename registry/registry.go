@@ -23,9 +23,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"mayfly/api"
+	"mayfly/atomicfile"
 )
 
 const (
@@ -191,7 +190,7 @@ func (r *Registry) write(path string, v record) (wrote bool, err error) {
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return false, err
 	}
-	return true, maybe.WriteFile(path, content, 0o600)
+	return true, atomicfile.Write(path, content)
 }
 
 // Put adds inboxes, or replaces those with the same ID. An inbox without a label keeps the one it has.

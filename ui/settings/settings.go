@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/google/renameio/v2/maybe"
 	"github.com/pelletier/go-toml/v2"
 
+	"mayfly/atomicfile"
 	"mayfly/config"
 	"mayfly/ui/intent"
 	"mayfly/ui/session"
@@ -79,7 +79,7 @@ func (s *Settings) Save() error {
 		err = os.MkdirAll(filepath.Dir(s.path), 0o700)
 	}
 	if err == nil {
-		err = maybe.WriteFile(s.path, data, 0o600)
+		err = atomicfile.Write(s.path, data)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the theme: %w", err)
