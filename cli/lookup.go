@@ -162,16 +162,19 @@ func argument(args []string, n int) string {
 	return ""
 }
 
+// summary connects and finds the message that the arguments INBOX and MESSAGE mean.
+func (a *app) summary(ctx context.Context, args []string) (s *connection, inbox api.Inbox, m api.Summary, err error) {
+	if s, err = a.connect(ctx); err == nil {
+		inbox, err = s.inbox(ctx, argument(args, 0))
+	}
+	if err == nil {
+		m, err = s.message(ctx, inbox, argument(args, 1))
+	}
+	return s, inbox, m, err
+}
+
 func (a *app) message(ctx context.Context, args []string) (*connection, *message.Message, error) {
-	s, err := a.connect(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	inbox, err := s.inbox(ctx, argument(args, 0))
-	if err != nil {
-		return nil, nil, err
-	}
-	summary, err := s.message(ctx, inbox, argument(args, 1))
+	s, inbox, summary, err := a.summary(ctx, args)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -27,15 +27,7 @@ func (a *app) releaseCommand() *cobra.Command {
 				return usagef("say to whom: --to ADDRESS")
 			}
 			ctx := cmd.Context()
-			s, err := a.connect(ctx)
-			if err != nil {
-				return err
-			}
-			inbox, err := s.inbox(ctx, argument(args, 0))
-			if err != nil {
-				return err
-			}
-			m, err := s.message(ctx, inbox, argument(args, 1))
+			s, inbox, m, err := a.summary(ctx, args)
 			if err != nil {
 				return err
 			}
