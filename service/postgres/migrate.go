@@ -24,6 +24,7 @@ type migration struct {
 var migrations = []migration{
 	{sql: step(1)},
 	{sql: step(2)},
+	{sql: step(3)},
 }
 
 func step(n int) string {
