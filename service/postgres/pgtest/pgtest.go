@@ -41,11 +41,8 @@ func Database(t testing.TB) string {
 		}
 		server = c.URL()
 	}
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatalf("%s is not a URL such as postgres://user@host:port/database", Variable)
-	}
-	name := "mayfly_" + strings.ToLower(rand.Text())
+	name := newName()
+	database := withDatabase(t, server, name)
 	if err := execute(server, "CREATE DATABASE "+name); err != nil {
 		t.Fatal(err)
 	}
@@ -54,15 +51,32 @@ func Database(t testing.TB) string {
 			t.Error(err)
 		}
 	})
+	return database
+}
+
+// newName returns the name of a database that does not exist.
+func newName() string { return "mayfly_" + strings.ToLower(rand.Text()) }
+
+// withDatabase returns the URL of another database of a server.
+func withDatabase(t testing.TB, server, name string) string {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal("the URL of a server is not one such as postgres://user@host:port/database")
+	}
 	u.Path = "/" + name
 	return u.String()
 }
 
-// shared is the server of this process.
+// shared are the servers of this process.
 var shared struct {
 	sync.Mutex
 	cluster *Cluster
+	citus   *Citus
 }
+
+// unsafely are settings that save time, and data only until the machine fails.
+var unsafely = []string{"fsync=off", "full_page_writes=off"}
 
 func sharedCluster() (*Cluster, error) {
 	shared.Lock()
@@ -70,7 +84,7 @@ func sharedCluster() (*Cluster, error) {
 	if shared.cluster != nil {
 		return shared.cluster, nil
 	}
-	c, err := newCluster("fsync=off", "full_page_writes=off", "max_connections=1000")
+	c, err := newCluster(append([]string{"max_connections=1000"}, unsafely...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -81,16 +95,31 @@ func sharedCluster() (*Cluster, error) {
 	return c, nil
 }
 
-// Run runs the tests of a package, and then removes the server that they share, which would
+func sharedCitus() (*Citus, error) {
+	shared.Lock()
+	defer shared.Unlock()
+	var err error
+	if shared.citus == nil {
+		shared.citus, err = startCitus(unsafely...)
+	}
+	return shared.citus, err
+}
+
+// Run runs the tests of a package, and then removes the servers that they share, which would
 // otherwise outlive the process for a moment. It is to be called from TestMain, and returns the
 // exit status.
 func Run(m *testing.M) int {
 	status := m.Run()
-	if c := shared.cluster; c != nil {
-		if err := c.remove(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			status = 1
-		}
+	var err error
+	if shared.cluster != nil {
+		err = shared.cluster.remove()
+	}
+	if shared.citus != nil {
+		err = errors.Join(err, shared.citus.remove())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
 	}
 	return status
 }
