@@ -38,8 +38,9 @@ type Options struct {
 	// Timeout bounds each operation on the database. Default: 10 s.
 	Timeout time.Duration
 
-	migrations   []migration // that this process knows; default: migrations
-	noSlotsAhead bool        // slots are created only when they are needed
+	migrations   []migration     // that this process knows; default: migrations
+	noSlotsAhead bool            // slots are created only when they are needed
+	tracer       pgx.QueryTracer // sees each statement; default: none
 }
 
 // Store is a service.Store and service.Shared in a database.
@@ -88,6 +89,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.ConnConfig.Tracer = o.tracer
 	opening := func(err error) error {
 		c := config.ConnConfig
 		return fmt.Errorf("open the database %s on %s:%d: %w", c.Database, c.Host, c.Port, explain(err))
