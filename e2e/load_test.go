@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/smtp"
 	"net/textproto"
@@ -22,7 +23,7 @@ type load struct {
 	t     *testing.T
 	name  string   // tells its subjects from those of other loads
 	addrs []string // of the processes
-	to    []string // addresses of inboxes
+	to    []string // addresses of inboxes; of several, with a space between them, for mail to all of them
 	stop  context.CancelFunc
 	ctx   context.Context
 	wait  sync.WaitGroup
@@ -30,6 +31,7 @@ type load struct {
 
 	mu           sync.Mutex
 	acknowledged map[string]map[string]bool // subjects of the messages answered with 250, by address
+	attempts     map[string]int             // how often a message was sent whole, by subject
 	count        int                        // of those messages
 	last         time.Time                  // when the last of them was
 	pause        time.Duration              // the longest time without one since [load.longestPause]
@@ -47,8 +49,8 @@ func startLoad(t *testing.T, to []string, addrs ...string) *load {
 }
 
 func startPacedLoad(t *testing.T, pace time.Duration, to []string, addrs ...string) *load {
-	l := &load{t: t, name: rand.Text(), addrs: addrs, to: to, pace: pace, acknowledged: map[string]map[string]bool{}, refusals: map[string]int{}}
-	for _, address := range to {
+	l := &load{t: t, name: rand.Text(), addrs: addrs, to: to, pace: pace, acknowledged: map[string]map[string]bool{}, attempts: map[string]int{}, refusals: map[string]int{}}
+	for _, address := range strings.Fields(strings.Join(to, " ")) {
 		l.acknowledged[address] = map[string]bool{}
 	}
 	l.ctx, l.stop = context.WithCancel(t.Context())
@@ -120,7 +122,7 @@ func (l *load) dial(addr string) *session {
 	return &session{conn, client}
 }
 
-// deliver sends a message and reports whether it was acknowledged.
+// deliver sends a message, to one or several addresses, and reports whether it was acknowledged.
 func (l *load) deliver(s *session, to, subject string) bool {
 	if err := s.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return false
@@ -128,7 +130,14 @@ func (l *load) deliver(s *session, to, subject string) bool {
 	var started time.Time
 	steps := []func() error{
 		func() error { return s.client.Mail("a@acme.example") },
-		func() error { return s.client.Rcpt(to) },
+		func() error {
+			for address := range strings.FieldsSeq(to) {
+				if err := s.client.Rcpt(address); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 		func() error {
 			data, err := s.client.Data()
 			if err != nil {
@@ -137,6 +146,9 @@ func (l *load) deliver(s *session, to, subject string) bool {
 			if _, err := fmt.Fprintf(data, "Subject: %s\r\n\r\n%s\r\n", subject, strings.Repeat("x", 1000)); err != nil {
 				return err
 			}
+			l.mu.Lock()
+			l.attempts[subject]++
+			l.mu.Unlock()
 			return data.Close() // nil means 250
 		},
 	}
@@ -150,7 +162,9 @@ func (l *load) deliver(s *session, to, subject string) bool {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.acknowledged[to][subject] = true
+	for address := range strings.FieldsSeq(to) {
+		l.acknowledged[address][subject] = true
+	}
 	l.count++
 	l.pause = max(l.pause, now.Sub(l.last))
 	l.last = now
@@ -215,21 +229,23 @@ func (l *load) longestPause() time.Duration {
 	return p
 }
 
-// checkNothingIsLost ends the load and checks that every acknowledged message is stored.
-func (l *load) checkNothingIsLost(u *client) {
+// checkNothingIsLost ends the load and checks that every acknowledged message is stored, for all of
+// its recipients, and none more often than it was sent. Each address is one of the users'.
+func (l *load) checkNothingIsLost(users ...*client) {
 	l.t.Helper()
 	l.end()
 	found, lost := 0, 0
+	stored := map[string]map[string]int{} // by address and subject
 	for address, subjects := range l.acknowledged {
-		var list struct{ Messages []struct{ Subject string } }
-		u.getJSON("/v1/inboxes/"+u.inboxes[address]+"/messages", &list)
-		found += len(list.Messages)
-		there := map[string]bool{}
-		for _, m := range list.Messages {
-			there[m.Subject] = true
+		stored[address] = l.stored(users, address)
+		for subject, times := range stored[address] {
+			found += times
+			if times > l.attempts[subject] {
+				l.t.Errorf("%q was sent %d times to %s and is there %d times", subject, l.attempts[subject], address, times)
+			}
 		}
 		for subject := range subjects {
-			if !there[subject] {
+			if stored[address][subject] == 0 {
 				lost++
 			}
 		}
@@ -238,11 +254,35 @@ func (l *load) checkNothingIsLost(u *client) {
 	if lost > 0 {
 		l.t.Errorf("%d messages were acknowledged and lost", lost)
 	}
+	for _, to := range l.to {
+		addresses := strings.Fields(to)
+		for _, address := range addresses[1:] {
+			if !maps.Equal(stored[address], stored[addresses[0]]) {
+				l.t.Errorf("some messages to %s were stored for some of them only", to)
+			}
+		}
+	}
 	for answer := range l.refusals {
 		if answer[0] != '4' {
 			l.t.Errorf("a sender got %q", answer)
 		}
 	}
+}
+
+// stored returns how often each subject is in the inbox of an address.
+func (l *load) stored(users []*client, address string) map[string]int {
+	l.t.Helper()
+	times := map[string]int{}
+	for _, u := range users {
+		if id, ok := u.inboxes[address]; ok {
+			var list struct{ Messages []struct{ Subject string } }
+			u.getJSON("/v1/inboxes/"+id+"/messages", &list)
+			for _, m := range list.Messages {
+				times[m.Subject]++
+			}
+		}
+	}
+	return times
 }
 
 // checkSlowestAnswer checks that no SMTP answer took longer than limit.
