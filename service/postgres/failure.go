@@ -41,6 +41,7 @@ const (
 	stateQueryCanceled = "57014"
 	statePrivilege     = "42501"
 	stateNoSchema      = "3F000"
+	stateNoTable       = "42P01"
 )
 
 func sqlState(err error) string {

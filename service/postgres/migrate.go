@@ -4,6 +4,8 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -16,7 +18,14 @@ var migrationFiles embed.FS
 // keep running, so it must only add to what they read and write. A step that cannot keep to that
 // sets breaks to the number of the oldest step that a process must know to keep running.
 type migration struct {
-	sql    string
+	// sql is a transaction. While it waits for a lock, others wait behind it: after lockWait it gives
+	// up and is tried again, so that they never wait for long.
+	sql string
+
+	// run is called instead for what takes long or cannot be in a transaction, and again if it was
+	// interrupted. Whatever it locks must not keep others from reading and writing.
+	run func(context.Context, *pgx.Conn, *slog.Logger) error
+
 	breaks int // 0: none
 }
 
@@ -25,6 +34,9 @@ var migrations = []migration{
 	{sql: step(1)},
 	{sql: step(2)},
 	{sql: step(3)},
+	{sql: step(4)},
+	{sql: step(5)},
+	{run: nameKeys},
 }
 
 func step(n int) string {
@@ -35,9 +47,17 @@ func step(n int) string {
 	return string(b)
 }
 
-// migrate applies the steps that the database does not have yet. Each is applied once, even if
-// several processes start at the same time.
-func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration) error {
+const (
+	// lockWait is longer than PostgreSQL's deadlock_timeout, after which it ends an automatic vacuum
+	// that is in the way.
+	lockWait   = 1500 * time.Millisecond
+	lockRetry  = time.Second
+	schemaPoll = 50 * time.Millisecond
+)
+
+// migrate applies the steps that the database does not have yet, and returns when it has them all.
+// Each is applied once, even if several processes start at the same time.
+func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration, log *slog.Logger) error {
 	if err := pool.AcquireFunc(ctx, checkEncoding); err != nil {
 		return err
 	}
@@ -45,32 +65,85 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration) error {
 	if err != nil || done {
 		return err
 	}
-	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		// The lock is held until the commit. A statement may take as long as it needs.
-		for _, sql := range []string{
-			"SET LOCAL statement_timeout = 0",
-			"SET LOCAL lock_timeout = 0",
-			"SELECT pg_advisory_xact_lock(hashtext(current_schema() || '.mayfly.schema'))",
-			"CREATE TABLE IF NOT EXISTS schema_steps (step integer PRIMARY KEY, breaks integer NOT NULL, made_at timestamptz NOT NULL DEFAULT now())",
-		} {
-			if _, err := tx.Exec(ctx, sql); err != nil {
-				return fmt.Errorf("prepare the schema: %w", err)
-			}
+	acquired, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	conn := acquired.Hijack()                    // for its own settings
+	defer conn.Close(context.WithoutCancel(ctx)) // which gives back the lock
+	if err := lockSchema(ctx, conn, log); err != nil {
+		return fmt.Errorf("prepare the schema: %w", err)
+	}
+	var last int
+	if err := conn.QueryRow(ctx, "SELECT coalesce(max(step), 0) FROM schema_steps").Scan(&last); err != nil {
+		return fmt.Errorf("read the version of the schema: %w", err)
+	}
+	for n := last + 1; n <= len(steps); n++ {
+		if err := steps[n-1].apply(ctx, conn, n, log); err != nil {
+			return fmt.Errorf("update the schema to version %d: %w", n, err)
 		}
-		var last int
-		if err := tx.QueryRow(ctx, "SELECT coalesce(max(step), 0) FROM schema_steps").Scan(&last); err != nil {
-			return fmt.Errorf("read the version of the schema: %w", err)
+	}
+	return nil
+}
+
+// lockSchema waits until no other process updates the schema. It does not wait in the database,
+// where an index that the other process builds concurrently would wait for it in turn.
+func lockSchema(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
+	for waited := 0 * schemaPoll; ; waited += schemaPoll {
+		var locked bool
+		err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock(hashtext(concat(current_schema(), '.mayfly.schema')))").Scan(&locked)
+		if err != nil {
+			return err
 		}
-		for n := last + 1; n <= len(steps); n++ {
-			if _, err := tx.Exec(ctx, steps[n-1].sql); err != nil {
-				return fmt.Errorf("update the schema to version %d: %w", n, err)
-			}
-			if _, err := tx.Exec(ctx, "INSERT INTO schema_steps (step, breaks) VALUES ($1, $2)", n, steps[n-1].breaks); err != nil {
-				return fmt.Errorf("update the schema to version %d: %w", n, err)
-			}
+		if locked {
+			break
 		}
+		if waited == time.Second {
+			log.Info("waiting for another process, which is updating the schema of the database")
+		}
+		if err := pause(ctx, schemaPoll); err != nil {
+			return err
+		}
+	}
+	_, err := conn.Exec(ctx, `SET statement_timeout = 0; SET lock_timeout = 0; CREATE TABLE IF NOT EXISTS schema_steps
+		(step integer PRIMARY KEY, breaks integer NOT NULL, made_at timestamptz NOT NULL DEFAULT now())`)
+	return err
+}
+
+// apply applies step n and records it.
+func (m migration) apply(ctx context.Context, conn *pgx.Conn, n int, log *slog.Logger) error {
+	if m.run != nil {
+		if err := m.run(ctx, conn, log); err != nil {
+			return err
+		}
+	}
+	for {
+		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d; %s", lockWait.Milliseconds(), m.sql))
+			if err == nil {
+				_, err = tx.Exec(ctx, "INSERT INTO schema_steps (step, breaks) VALUES ($1, $2)", n, m.breaks)
+			}
+			return err
+		})
+		switch state := sqlState(err); {
+		case state == stateLocked, state == stateQueryCanceled, conflict(err):
+			log.Info("the schema of the database cannot be updated while others use its tables, trying again", "error", err)
+		default:
+			return err
+		}
+		if err := pause(ctx, lockRetry); err != nil {
+			return err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
 		return nil
-	})
+	}
 }
 
 // checkEncoding rejects a database that cannot store all of Unicode. SQL_ASCII stores whatever it

@@ -98,7 +98,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, opening(err)
 	}
-	if err := migrate(ctx, pool, o.migrations); err != nil {
+	if err := migrate(ctx, pool, o.migrations, o.Log); err != nil {
 		pool.Close()
 		return nil, opening(err)
 	}
