@@ -201,7 +201,7 @@ func (c *copier) addresses(ctx context.Context) error {
 }
 
 func (c *copier) inboxes(ctx context.Context) error {
-	list := batch[postgres.Inbox]{write: func(rows []postgres.Inbox) error {
+	list := batch[service.Inbox]{write: func(rows []service.Inbox) error {
 		there, err := c.to.Inboxes(ctx, rows)
 		if err == nil {
 			err = c.messages(ctx, rows, there)
@@ -216,11 +216,7 @@ func (c *copier) inboxes(ctx context.Context) error {
 		if !c.now.Before(in.ExpiresAt) {
 			return nil
 		}
-		holder, err := c.from.InboxByAddress(ctx, in.Address)
-		if err != nil && service.ErrorCode(err) != service.NotFound {
-			return err
-		}
-		return list.add(postgres.Inbox{Inbox: in, HasAddress: err == nil && holder.ID == in.ID})
+		return list.add(in)
 	})
 	if err != nil {
 		return err
@@ -229,7 +225,7 @@ func (c *copier) inboxes(ctx context.Context) error {
 }
 
 // messages copies the messages of inboxes, except those that are already there.
-func (c *copier) messages(ctx context.Context, inboxes []postgres.Inbox, there map[string]int) error {
+func (c *copier) messages(ctx context.Context, inboxes []service.Inbox, there map[string]int) error {
 	size := 0
 	list := batch[postgres.Message]{write: func(rows []postgres.Message) error {
 		err := c.to.Messages(ctx, rows)
@@ -242,13 +238,13 @@ func (c *copier) messages(ctx context.Context, inboxes []postgres.Inbox, there m
 	}}
 	for _, in := range inboxes {
 		for place := there[in.ID] + 1; place <= in.Messages; place++ {
-			m, err := c.from.Message(ctx, in.Inbox, uint64(place))
+			m, err := c.from.Message(ctx, in, uint64(place))
 			if service.ErrorCode(err) == service.NotFound {
 				continue // it was lost before the store was repaired
 			}
 			if err == nil {
 				size += len(m.Raw)
-				err = list.add(postgres.Message{Inbox: in.Inbox, Message: m})
+				err = list.add(postgres.Message{Inbox: in, Message: m})
 			}
 			if err == nil && size >= copyBytes {
 				err = list.flush()

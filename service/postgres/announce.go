@@ -98,7 +98,7 @@ func (s *Store) runAnnouncements() {
 			continue // the previous announcement had them all
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
-		_, err := s.pool.Exec(ctx, "SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload", channel, payloads)
+		_, err := s.coordinator.Exec(ctx, "SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload", channel, payloads)
 		cancel()
 		if err != nil && s.ctx.Err() == nil {
 			s.announcer.announce(everything)
@@ -146,7 +146,7 @@ const pingInterval = 10 * time.Second
 func (s *Store) listen(ctx context.Context, connected func(), changed func(id string)) error {
 	bounded, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(bounded, s.pool.Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(bounded, s.coordinator.Config().ConnConfig)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/sync/errgroup"
 
 	"mayfly/service"
@@ -18,8 +20,9 @@ import (
 // delivery is a call of Append that waits for its commit.
 type delivery struct {
 	service.Append
-	size   int64  // of the raw message
-	packed []byte // the raw message as it is stored
+	shards []shard // of each message's key
+	size   int64   // of the raw message
+	packed []byte  // the raw message as it is stored
 	done   chan error
 	err    error // why it is not part of the current attempt's transaction
 }
@@ -28,6 +31,13 @@ type delivery struct {
 func (s *Store) Append(ctx context.Context, a service.Append) error {
 	d := &delivery{Append: a, size: int64(len(a.Raw)), packed: pack(a.Raw), done: make(chan error, 1)}
 	d.Raw = nil
+	for _, m := range d.Messages {
+		n, err := s.shardOf(ctx, m.KeyID)
+		if err != nil {
+			return err
+		}
+		d.shards = append(d.shards, n)
+	}
 	s.deliveries.put(d)
 	select {
 	case err := <-d.done:
@@ -55,17 +65,11 @@ const slowCommit = 10 * time.Millisecond
 // runCommits is a committer: it stores the deliveries in the queue, group by group.
 func (s *Store) runCommits() {
 	for {
-		select {
-		case s.committing <- struct{}{}:
-		case <-s.ctx.Done():
-			return
-		}
 		group := s.deliveries.next(s.ctx)
 		if group == nil {
-			<-s.committing
 			return
 		}
-		release := sync.OnceFunc(func() { <-s.committing })
+		release := sync.OnceFunc(func() { s.deliveries.release(group) })
 		slow := time.AfterFunc(slowCommit, release)
 		s.commit(group)
 		s.deliveries.stored(group)
@@ -152,7 +156,9 @@ func (s *Store) store(ctx context.Context, group []*delivery) ([]string, error) 
 		// The pool closes a connection that is still in a transaction, which rolls it back.
 		return nil, err
 	}
-	s.counts.put(l)
+	for keyID, o := range l.owners {
+		s.counts.put(keyID, o)
+	}
 	return l.changed(), nil
 }
 
@@ -169,28 +175,28 @@ type lockedInbox struct {
 	touched bool
 }
 
-// lock begins a transaction, locks the owners of a group in the order of their IDs, and then reads
-// the inboxes, which change only while their owner is locked.
+// lock begins a transaction, locks the owners of a group, and then reads the inboxes, which change
+// only while their owner is locked.
 func lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, error) {
-	keys, inboxes := map[string]bool{}, map[string]bool{}
+	l := &locked{owners: make(map[string]owner), inboxes: make(map[string]*lockedInbox), touched: make(map[string]bool)}
+	keys, inboxes := make(map[shard][]string, 1), make(map[keyed]bool)
 	for _, d := range group {
-		for _, m := range d.Messages {
-			if isName(m.KeyID) && isName(m.InboxID) {
-				keys[m.KeyID], inboxes[m.InboxID] = true, true
+		for i, m := range d.Messages {
+			if !isName(m.KeyID) || !isName(m.InboxID) {
+				continue
 			}
+			if _, seen := l.owners[m.KeyID]; !seen {
+				l.owners[m.KeyID] = owner{}
+				keys[d.shards[i]] = append(keys[d.shards[i]], m.KeyID)
+			}
+			inboxes[keyed{m.KeyID, m.InboxID}] = true
 		}
 	}
-	l := &locked{inboxes: make(map[string]*lockedInbox, len(inboxes)), touched: make(map[string]bool)}
 	var b pgx.Batch
 	b.Queue("BEGIN")
-	b.Queue("SELECT "+ownerColumns+" FROM owners WHERE key_id = ANY($1) ORDER BY key_id FOR NO KEY UPDATE",
-		slices.Collect(maps.Keys(keys))).Query(func(rows pgx.Rows) error {
-		list, err := pgx.CollectRows(rows, scanOwner)
-		l.owners = index(list, ownerKey)
-		return err
-	})
-	b.Queue("SELECT "+inboxColumns+" FROM inboxes WHERE id = ANY($1)",
-		slices.Collect(maps.Keys(inboxes))).Query(func(rows pgx.Rows) error {
+	queueLocks(&b, keys, func(o owner) { l.owners[o.keyID] = o })
+	keyIDs, ids := columns(slices.Collect(maps.Keys(inboxes)))
+	b.Queue(selectInboxes, keyIDs, ids).Query(func(rows pgx.Rows) error {
 		list, err := pgx.CollectRows(rows, scanInbox)
 		for _, in := range list {
 			l.inboxes[in.ID] = &lockedInbox{Inbox: in}
@@ -247,14 +253,15 @@ func (l *locked) append(d *delivery, m *service.NewMessage) {
 
 // messageRows are messages to insert, as columns.
 type messageRows struct {
-	inboxIDs, ids, senders, names, subjects, recipients []string
-	slots                                               []int32
-	places, sizes                                       []int64
-	times                                               []time.Time
-	bodies                                              [][]byte
+	keyIDs, inboxIDs, ids, senders, names, subjects, recipients []string
+	slots                                                       []int32
+	places, sizes                                               []int64
+	times                                                       []time.Time
+	bodies                                                      [][]byte
 }
 
 func (r *messageRows) row(in service.Inbox, place int64, m service.Message, packed []byte) {
+	r.keyIDs = append(r.keyIDs, in.KeyID)
 	r.inboxIDs = append(r.inboxIDs, in.ID)
 	r.slots = append(r.slots, int32(slotOf(in)))
 	r.places = append(r.places, place)
@@ -268,14 +275,28 @@ func (r *messageRows) row(in service.Inbox, place int64, m service.Message, pack
 	r.bodies = append(r.bodies, packed)
 }
 
-func (r *messageRows) insert(b *pgx.Batch) {
-	b.Queue(`INSERT INTO messages (inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
-		SELECT * FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
-			$8::timestamptz[], $9::bigint[], $10::text[])`,
-		r.inboxIDs, r.slots, r.places, r.ids, r.senders, r.names, r.subjects, r.times, r.sizes, r.recipients)
-	b.Queue(`INSERT INTO bodies (inbox_id, slot, place, raw)
-		SELECT * FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[])`,
-		r.inboxIDs, r.slots, r.places, r.bodies)
+// insert inserts the messages of owners. Joining these lets each shard insert its own, in a single
+// statement.
+func (r *messageRows) insert(b *pgx.Batch, owners []string) {
+	b.Queue(`INSERT INTO messages (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
+		SELECT o.key_id, u.inbox_id, u.slot, u.place, u.id, u.sender, u.sender_name, u.subject, u.received_at, u.size, u.recipient
+		FROM owners o JOIN unnest($2::text[], $3::text[], $4::integer[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
+			$10::timestamptz[], $11::bigint[], $12::text[])
+			u (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
+			ON u.key_id = o.key_id WHERE o.key_id = ANY($1)`,
+		owners, r.keyIDs, r.inboxIDs, r.slots, r.places, r.ids, r.senders, r.names, r.subjects, r.times, r.sizes, r.recipients).Exec(r.all)
+	b.Queue(`INSERT INTO bodies (key_id, inbox_id, slot, place, raw) SELECT o.key_id, u.inbox_id, u.slot, u.place, u.raw
+		FROM owners o JOIN unnest($2::text[], $3::text[], $4::integer[], $5::bigint[], $6::bytea[]) u (key_id, inbox_id, slot, place, raw)
+			ON u.key_id = o.key_id WHERE o.key_id = ANY($1)`,
+		owners, r.keyIDs, r.inboxIDs, r.slots, r.places, r.bodies).Exec(r.all)
+}
+
+// all returns an error unless all messages were inserted, which is so if their owners exist.
+func (r *messageRows) all(done pgconn.CommandTag) error {
+	if n := done.RowsAffected(); n != int64(len(r.ids)) {
+		return fmt.Errorf("%d of %d messages were inserted", n, len(r.ids))
+	}
+	return nil
 }
 
 // write writes the changes and commits, or rolls back if there are none.
@@ -285,11 +306,11 @@ func (l *locked) write(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	var b pgx.Batch
-	l.insert(&b)
-	counts := make(map[string]int64, len(l.inboxes))
+	l.insert(&b, slices.Collect(maps.Keys(l.touched)))
+	counts := make(map[keyed]int64, len(l.inboxes))
 	for id, in := range l.inboxes {
 		if in.touched {
-			counts[id] = int64(in.Messages)
+			counts[keyed{in.KeyID, id}] = int64(in.Messages)
 		}
 	}
 	updateInboxes(&b, counts)
@@ -298,15 +319,16 @@ func (l *locked) write(ctx context.Context, conn *pgx.Conn) error {
 	return conn.SendBatch(ctx, &b).Close()
 }
 
-// updateInboxes sets the number of messages of inboxes, by ID.
-func updateInboxes(b *pgx.Batch, messages map[string]int64) {
-	var ids []string
+// updateInboxes sets the number of messages of inboxes.
+func updateInboxes(b *pgx.Batch, messages map[keyed]int64) {
+	var keyIDs, ids []string
 	var counts, versions []int64
-	for id, n := range messages {
-		ids, counts, versions = append(ids, id), append(counts, n), append(versions, newVersion())
+	for in, n := range messages {
+		keyIDs, ids, counts, versions = append(keyIDs, in.keyID), append(ids, in.name), append(counts, n), append(versions, newVersion())
 	}
-	b.Queue(`UPDATE inboxes SET messages = u.messages, version = u.version
-		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) u (id, messages, version) WHERE inboxes.id = u.id`, ids, counts, versions)
+	b.Queue(`UPDATE inboxes i SET messages = u.messages, version = u.version
+		FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) u (key_id, id, messages, version)
+		WHERE i.key_id = u.key_id AND i.id = u.id AND i.key_id = ANY($1)`, keyIDs, ids, counts, versions)
 }
 
 func (l *locked) updateOwners(b *pgx.Batch) {
@@ -318,9 +340,9 @@ func (l *locked) updateOwners(b *pgx.Batch) {
 		keyIDs, versions = append(keyIDs, keyID), append(versions, newVersion())
 		days, emails, before = append(days, int32(o.day)), append(emails, int32(o.emails)), append(before, int32(o.before))
 	}
-	b.Queue(`UPDATE owners SET version = u.version, day = u.day, emails = u.emails, emails_before = u.emails_before
+	b.Queue(`UPDATE owners o SET version = u.version, day = u.day, emails = u.emails, emails_before = u.emails_before
 		FROM unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[]) u (key_id, version, day, emails, emails_before)
-		WHERE owners.key_id = u.key_id`, keyIDs, versions, days, emails, before)
+		WHERE o.key_id = u.key_id AND o.key_id = ANY($1)`, keyIDs, versions, days, emails, before)
 }
 
 // changed returns the IDs of the inboxes and keys that the transaction has changed.

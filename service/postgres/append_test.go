@@ -26,7 +26,7 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(context.WithoutCancel(t.Context()))
-	if _, err := tx.Exec(t.Context(), lockOwner, stuck.KeyID); err != nil {
+	if _, err := tx.Exec(t.Context(), lockOwners, []string{stuck.KeyID}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -93,6 +93,7 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 			add := func(to ...service.Inbox) {
 				d := &delivery{Append: service.Append{Received: day}, size: 1, packed: pack([]byte("x")), done: make(chan error, 1)}
 				for _, in := range to {
+					d.shards = append(d.shards, 0)
 					d.Messages = append(d.Messages, service.NewMessage{KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 10, To: in.Address})
 				}
 				group = append(group, d)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,7 +28,7 @@ const importLock = "hashtext(current_schema() || '.mayfly.import')"
 // must be empty, or a copy of the same source that was never served. The caller ends the import
 // with Close.
 func (s *Store) Import(ctx context.Context, source string) (*Import, error) {
-	conn, err := s.pool.Acquire(ctx)
+	conn, err := s.coordinator.Acquire(ctx)
 	if err != nil {
 		return nil, s.failure(ctx, err)
 	}
@@ -46,8 +47,8 @@ func (i *Import) begin(ctx context.Context, source string) error {
 		return err
 	}
 	var known, served, used bool
-	err := i.conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM imports WHERE source = $1), EXISTS (SELECT FROM imports WHERE served),
-		EXISTS (SELECT FROM keys) OR EXISTS (SELECT FROM addresses)`, source).Scan(&known, &served, &used)
+	err := i.conn.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM imports WHERE source = $1), EXISTS (SELECT 1 FROM imports WHERE served),
+		EXISTS (SELECT 1 FROM keys) OR EXISTS (SELECT 1 FROM addresses)`, source).Scan(&known, &served, &used)
 	switch {
 	case err != nil:
 		return err
@@ -96,45 +97,39 @@ func (i *Import) Key(ctx context.Context, k service.StoredKey, day service.Day, 
 // Address is an address and its owner.
 type Address struct{ Address, KeyID string }
 
-// Addresses copies the owners of addresses. Their inboxes are set by Inboxes.
+// Addresses copies the owners of addresses.
 func (i *Import) Addresses(ctx context.Context, list []Address) error {
 	var addresses, keys []string
 	for _, a := range list {
 		addresses, keys = append(addresses, a.Address), append(keys, a.KeyID)
 	}
 	return i.store.batch(ctx, func(b *pgx.Batch) {
-		b.Queue(`INSERT INTO addresses (address, key_id, created_at, expires_at)
-			SELECT address, key_id, 'epoch', 'epoch' FROM unnest($1::text[], $2::text[]) a (address, key_id) ON CONFLICT DO NOTHING`,
+		b.Queue(`INSERT INTO addresses (address, key_id)
+			SELECT address, key_id FROM unnest($1::text[], $2::text[]) a (address, key_id) ON CONFLICT DO NOTHING`,
 			addresses, keys)
 	})
 }
 
-// Inbox is an inbox without its messages.
-type Inbox struct {
-	service.Inbox
-	HasAddress bool // no later inbox has its address
-}
-
-// Inboxes copies inboxes, and returns by ID how many messages of each are already there.
-func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]int, err error) {
+// Inboxes copies inboxes without their messages, and returns by ID how many messages of each are already there.
+func (i *Import) Inboxes(ctx context.Context, list []service.Inbox) (copied map[string]int, err error) {
 	var ids, keys, addresses []string
-	var has []bool
 	var created, expires []time.Time
 	var versions []int64
 	var slots []int32
 	for _, in := range list {
-		if err := i.store.ensureSlot(ctx, slotOf(in.Inbox)); err != nil {
+		if err := i.store.ensureSlot(ctx, slotOf(in)); err != nil {
 			return nil, err
 		}
-		ids, keys, addresses, has = append(ids, in.ID), append(keys, in.KeyID), append(addresses, in.Address), append(has, in.HasAddress)
+		ids, keys, addresses = append(ids, in.ID), append(keys, in.KeyID), append(addresses, in.Address)
 		created, expires = append(created, in.CreatedAt), append(expires, in.ExpiresAt)
-		versions, slots = append(versions, newVersion()), append(slots, int32(slotOf(in.Inbox)))
+		versions, slots = append(versions, newVersion()), append(slots, int32(slotOf(in)))
 	}
 	if _, err := i.conn.Exec(ctx, "INSERT INTO seen (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", ids); err != nil {
 		return nil, i.store.failure(ctx, err)
 	}
 	err = i.store.batch(ctx, func(b *pgx.Batch) {
-		b.Queue("SELECT id, messages FROM inboxes WHERE id = ANY($1)", ids).Query(func(rows pgx.Rows) error {
+		b.Queue("SELECT i.id, i.messages FROM unnest($1::text[], $2::text[]) u (key_id, id) JOIN inboxes i ON i.key_id = u.key_id AND i.id = u.id",
+			keys, ids).Query(func(rows pgx.Rows) error {
 			copied = make(map[string]int)
 			var id string
 			var n int
@@ -144,14 +139,14 @@ func (i *Import) Inboxes(ctx context.Context, list []Inbox) (copied map[string]i
 			})
 			return err
 		})
-		b.Queue("INSERT INTO inboxes ("+inboxColumns+`, slot)
+		// Not every owner of an inbox is a key that was copied: the postmaster is none.
+		b.Queue(`INSERT INTO owners (key_id, version, day, emails, emails_before)
+			SELECT DISTINCT key_id, $2::bigint, 0, 0, 0 FROM unnest($1::text[]) key_id ON CONFLICT DO NOTHING`, keys, newVersion())
+		b.Queue(`INSERT INTO inboxes (id, key_id, address, created_at, expires_at, messages, version, slot)
 			SELECT id, key_id, address, created_at, expires_at, 0, version, slot
 			FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bigint[], $7::integer[])
 				u (id, key_id, address, created_at, expires_at, version, slot) ON CONFLICT DO NOTHING`,
 			ids, keys, addresses, created, expires, versions, slots)
-		b.Queue(`UPDATE addresses a SET inbox_id = u.id, created_at = u.created_at, expires_at = u.expires_at
-			FROM unnest($1::text[], $2::boolean[], $3::text[], $4::timestamptz[], $5::timestamptz[]) u (address, has, id, created_at, expires_at)
-			WHERE a.address = u.address AND u.has AND a.inbox_id IS DISTINCT FROM u.id`, addresses, has, ids, created, expires)
 	})
 	return copied, err
 }
@@ -166,17 +161,17 @@ type Message struct {
 // in order.
 func (i *Import) Messages(ctx context.Context, list []Message) error {
 	var rows messageRows
-	counts := make(map[string]int64)
+	counts := make(map[keyed]int64)
 	for _, m := range list {
 		place, ok := service.MessagePlace(m.ID)
 		if !ok || place > math.MaxInt64 {
 			return &service.Error{Code: service.Damaged, Message: fmt.Sprintf("a message of %s has no valid ID", m.Inbox.ID)}
 		}
 		rows.row(m.Inbox, int64(place), m.Message, pack(m.Raw))
-		counts[m.Inbox.ID] = int64(place)
+		counts[keyed{m.Inbox.KeyID, m.Inbox.ID}] = int64(place)
 	}
 	return i.store.batch(ctx, func(b *pgx.Batch) {
-		rows.insert(b)
+		rows.insert(b, slices.Compact(slices.Sorted(slices.Values(rows.keyIDs))))
 		updateInboxes(b, counts)
 	})
 }

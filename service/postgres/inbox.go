@@ -1,23 +1,36 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"mayfly/service"
 )
 
-const inboxColumns = "id, key_id, address, created_at, expires_at, messages, version"
+const inboxColumns = "i.id, i.key_id, i.address, i.created_at, i.expires_at, i.messages, i.version"
 
 // newVersion returns a version that is unique even if the database is restored from a backup.
 func newVersion() int64 { return rand.Int64() }
 
-// lockOwner locks a key against other changes until the transaction ends.
-const lockOwner = "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE"
+// keyed names something of a key: an inbox by its ID or its address.
+type keyed struct{ keyID, name string }
 
-// CreateInbox implements service.Store.
+func ofKey(k keyed) string { return k.keyID }
+
+// columns returns the elements of a list as columns.
+func columns(list []keyed) (keyIDs, names []string) {
+	for _, k := range list {
+		keyIDs, names = append(keyIDs, k.keyID), append(names, k.name)
+	}
+	return keyIDs, names
+}
+
+// CreateInbox implements service.Store. A process that ends in the middle leaves an address without
+// an inbox, which its key can still use.
 func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	if !isName(in.ID) || !isName(in.KeyID) || !isName(in.Address) {
 		return service.Errorf(service.Invalid, "not an inbox")
@@ -25,62 +38,113 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 	if err := s.ensureSlot(ctx, slotOf(in)); err != nil {
 		return err
 	}
-	created := false
+	if err := s.claim(ctx, in.Address, in.KeyID); err != nil {
+		return err
+	}
+	var created int64
 	err := s.batch(ctx, func(b *pgx.Batch) {
 		b.Queue(`INSERT INTO owners (key_id, version, day, emails, emails_before) VALUES ($1, $2, $3, 0, 0)
 			ON CONFLICT (key_id) DO UPDATE SET version = EXCLUDED.version`,
 			in.KeyID, newVersion(), int32(service.DayOf(in.CreatedAt)))
-		b.Queue(`WITH free AS (
-				INSERT INTO addresses AS a (address, key_id, inbox_id, created_at, expires_at) SELECT $3, $2, $1, $4, $5
-				WHERE NOT EXISTS (SELECT FROM addresses WHERE address = ANY($8) AND key_id <> $2)
-					OR EXISTS (SELECT FROM addresses WHERE address = $3)
-				ON CONFLICT (address) DO UPDATE
-					SET inbox_id = EXCLUDED.inbox_id, created_at = EXCLUDED.created_at, expires_at = EXCLUDED.expires_at
-					WHERE a.key_id = EXCLUDED.key_id AND (a.inbox_id IS NULL OR a.expires_at <= EXCLUDED.created_at)
-				RETURNING 1
-			), created AS (
-				INSERT INTO inboxes (`+inboxColumns+`, slot) SELECT $1, $2, $3, $4, $5, 0, $6, $7 FROM free RETURNING 1
-			) SELECT EXISTS (SELECT FROM created)`,
-			in.ID, in.KeyID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)), service.Untagged(in.Address),
-		).QueryRow(func(row pgx.Row) error { return row.Scan(&created) })
+		b.Queue(`INSERT INTO inboxes (id, key_id, address, created_at, expires_at, messages, version, slot)
+			SELECT $2, o.key_id, $3, $4::timestamptz, $5::timestamptz, 0, $6::bigint, $7::integer FROM owners o WHERE o.key_id = $1
+				AND NOT EXISTS (SELECT 1 FROM inboxes i WHERE i.key_id = $1 AND i.address = $3 AND i.expires_at > $4)`,
+			in.KeyID, in.ID, in.Address, in.CreatedAt, in.ExpiresAt, newVersion(), int32(slotOf(in)),
+		).Exec(func(done pgconn.CommandTag) error {
+			created = done.RowsAffected()
+			return nil
+		})
 	})
 	if err != nil {
 		return err
 	}
-	if !created {
+	if created == 0 {
 		return errTaken
 	}
 	s.announcer.announce(in.KeyID)
 	return nil
 }
 
+// claim makes an address the key's, for ever, unless it is another key's.
+func (s *Store) claim(ctx context.Context, address, keyID string) error {
+	untagged := service.Untagged(address)
+	for i, a := range append([]string{address}, untagged...) {
+		owner, err := s.ownerOf(ctx, a)
+		switch {
+		case err == nil && owner != keyID:
+			return errTaken
+		case err == nil && i == 0:
+			return nil
+		case err != nil && service.ErrorCode(err) != service.NotFound:
+			return err
+		}
+	}
+	err := s.batch(ctx, func(b *pgx.Batch) {
+		b.Queue("INSERT INTO addresses (address, key_id) VALUES ($1, $2) ON CONFLICT DO NOTHING", address, keyID)
+	})
+	if err != nil {
+		return err
+	}
+	if owner, err := s.ownerOf(ctx, address); err != nil || owner != keyID {
+		return cmp.Or(err, error(errTaken))
+	}
+	return nil
+}
+
+// ownerOf returns the ID of the key that had an address first, or NotFound.
+func (s *Store) ownerOf(ctx context.Context, address string) (string, error) {
+	if keyID, ok := s.ownersOf.get(address); ok {
+		return keyID, nil
+	}
+	a, err := s.addresses.get(ctx, address)
+	if err == nil {
+		s.ownersOf.put(address, a.KeyID)
+	}
+	return a.KeyID, err
+}
+
+func (s *Store) readAddresses(ctx context.Context, addresses []string) ([]Address, error) {
+	return query(ctx, s, pgx.RowToStructByPos[Address], "SELECT address, key_id FROM addresses WHERE address = ANY($1)", addresses)
+}
+
 // Inbox implements service.Store.
 func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, error) {
-	if !isName(id) {
+	if !isName(keyID) || !isName(id) {
 		return service.Inbox{}, errNotFound
 	}
-	in, err := s.inboxes.get(ctx, id)
-	if err == nil && in.KeyID != keyID {
-		return service.Inbox{}, errNotFound
-	}
-	return in, err
+	return s.inboxes.get(ctx, keyed{keyID, id})
 }
 
-func (s *Store) readInboxes(ctx context.Context, ids []string) ([]service.Inbox, error) {
-	return query(ctx, s, scanInbox, "SELECT "+inboxColumns+" FROM inboxes WHERE id = ANY($1)", ids)
+const selectInboxes = "SELECT " + inboxColumns + ` FROM unnest($1::text[], $2::text[]) u (key_id, id)
+	JOIN inboxes i ON i.key_id = u.key_id AND i.id = u.id WHERE i.key_id = ANY($1)`
+
+func (s *Store) readInboxes(ctx context.Context, list []keyed) ([]service.Inbox, error) {
+	keyIDs, ids := columns(list)
+	return query(ctx, s, scanInbox, selectInboxes, keyIDs, ids)
 }
 
-// InboxByAddress implements service.Store. It does not count the messages.
+// InboxByAddress implements service.Store.
 func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inbox, error) {
 	if !isName(address) {
 		return service.Inbox{}, errNotFound
 	}
-	return s.addresses.get(ctx, address)
+	keyID, err := s.ownerOf(ctx, address)
+	if err != nil {
+		return service.Inbox{}, err
+	}
+	in, err := s.addressed.get(ctx, keyed{keyID, address})
+	if service.ErrorCode(err) == service.NotFound {
+		return service.Inbox{KeyID: keyID, Address: address}, nil
+	}
+	return in, err
 }
 
-func (s *Store) readAddresses(ctx context.Context, addresses []string) ([]service.Inbox, error) {
-	return query(ctx, s, scanInbox, `SELECT coalesce(inbox_id, ''), key_id, address, created_at, expires_at, 0::bigint, 0::bigint
-		FROM addresses WHERE address = ANY($1)`, addresses)
+// readAddressed returns the inboxes with addresses, of several with the same address the newest
+// last.
+func (s *Store) readAddressed(ctx context.Context, list []keyed) ([]service.Inbox, error) {
+	keyIDs, addresses := columns(list)
+	return query(ctx, s, scanInbox, "SELECT "+inboxColumns+` FROM unnest($1::text[], $2::text[]) u (key_id, address)
+		JOIN inboxes i ON i.key_id = u.key_id AND i.address = u.address WHERE i.key_id = ANY($1) ORDER BY i.expires_at`, keyIDs, addresses)
 }
 
 // Inboxes implements service.Store.
@@ -95,7 +159,7 @@ func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uin
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := query(ctx, s, scanInbox, "SELECT "+inboxColumns+" FROM inboxes WHERE key_id = $1", keyID)
+	list, err := query(ctx, s, scanInbox, "SELECT "+inboxColumns+" FROM inboxes i WHERE key_id = $1", keyID)
 	if err != nil {
 		return nil, 0, s.failure(ctx, err)
 	}
@@ -122,24 +186,20 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 	if !isName(keyID) || !isName(id) {
 		return errNotFound
 	}
-	deleted := false
+	var deleted int64
 	err := s.batch(ctx, func(b *pgx.Batch) {
-		b.Queue(lockOwner, keyID)
-		b.Queue(`WITH gone AS (
-				DELETE FROM inboxes WHERE id = $1 AND key_id = $2 RETURNING id, address, slot, messages
-			), free AS (
-				UPDATE addresses a SET inbox_id = NULL FROM gone WHERE a.address = gone.address AND a.inbox_id = gone.id
-			), left_over AS (
-				INSERT INTO deleted (inbox_id, slot, messages, removed) SELECT id, slot, messages, 0 FROM gone WHERE messages > 0
-			), changed AS (
-				UPDATE owners SET version = $3 WHERE key_id = $2 AND EXISTS (SELECT FROM gone)
-			) SELECT EXISTS (SELECT FROM gone)`, id, keyID, newVersion(),
-		).QueryRow(func(row pgx.Row) error { return row.Scan(&deleted) })
+		b.Queue("UPDATE owners SET version = $2 WHERE key_id = $1", keyID, newVersion()) // locks it
+		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, messages, removed)
+			SELECT key_id, id, slot, messages, 0 FROM inboxes WHERE key_id = $1 AND id = $2 AND messages > 0`, keyID, id)
+		b.Queue("DELETE FROM inboxes WHERE key_id = $1 AND id = $2", keyID, id).Exec(func(done pgconn.CommandTag) error {
+			deleted = done.RowsAffected()
+			return nil
+		})
 	})
 	if err != nil {
 		return err
 	}
-	if !deleted {
+	if deleted == 0 {
 		return errNotFound
 	}
 	s.announcer.announce(id, keyID)
@@ -195,8 +255,6 @@ func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
 func (s *Store) readOwners(ctx context.Context, keyIDs []string) ([]owner, error) {
 	return query(ctx, s, scanOwner, "SELECT "+ownerColumns+" FROM owners WHERE key_id = ANY($1)", keyIDs)
 }
-
-func ownerKey(o owner) string { return o.keyID }
 
 func scanOwner(row pgx.CollectableRow) (owner, error) {
 	var o owner

@@ -17,7 +17,7 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 	if !isName(k.ID) {
 		return service.Errorf(service.Invalid, "not a key's ID")
 	}
-	return s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	return s.transact(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
 		done, err := tx.Exec(ctx, "INSERT INTO keys ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING",
 			k.ID, k.Hash[:], text(k.Name), string(k.Plan), k.CreatedAt, revocation(k))
 		if err == nil && done.RowsAffected() == 0 {
@@ -33,7 +33,7 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 	if !isName(id) {
 		return k, errNotFound
 	}
-	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err := s.transact(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, "SELECT "+keyColumns+" FROM keys WHERE id = $1 FOR UPDATE", id) // the rows have its error
 		var err error
 		if k, err = pgx.CollectExactlyOneRow(rows, scanKey); err != nil {

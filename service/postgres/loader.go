@@ -7,17 +7,18 @@ import (
 	"sync"
 )
 
-// loader batches lookups of one kind: those that arrive while a query is running share the next
-// one, so that a thousand callers cost little more than one. A result is never older than its
-// lookup.
+// loader batches lookups of one kind: those that arrive while a query to their shard is running
+// share the next one, so that a thousand callers cost little more than one. A result is never older
+// than its lookup.
 type loader[K comparable, V any] struct {
 	store *Store
+	name  func(K) string // the key or address that it belongs to; nil: all servers have all values
 	query func(context.Context, []K) ([]V, error)
 	key   func(V) K
 
 	mu      sync.Mutex
-	next    *load[K, V] // gathers lookups; nil if there are none
-	running bool
+	next    map[shard]*load[K, V] // gather lookups
+	running map[shard]bool
 }
 
 // load is a query for several lookups.
@@ -28,8 +29,8 @@ type load[K comparable, V any] struct {
 	err    error
 }
 
-func newLoader[K comparable, V any](s *Store, query func(context.Context, []K) ([]V, error), key func(V) K) *loader[K, V] {
-	return &loader[K, V]{store: s, query: query, key: key}
+func newLoader[K comparable, V any](s *Store, name func(K) string, query func(context.Context, []K) ([]V, error), key func(V) K) *loader[K, V] {
+	return &loader[K, V]{store: s, name: name, query: query, key: key, next: make(map[shard]*load[K, V]), running: make(map[shard]bool)}
 }
 
 // get returns the value, or NotFound.
@@ -38,7 +39,14 @@ func (l *loader[K, V]) get(ctx context.Context, key K) (V, error) {
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	load, err := l.add(key)
+	var n shard
+	if l.name != nil {
+		var err error
+		if n, err = l.store.shardOf(ctx, l.name(key)); err != nil {
+			return none, err
+		}
+	}
+	load, err := l.add(n, key)
 	if err != nil {
 		return none, err
 	}
@@ -57,33 +65,33 @@ func (l *loader[K, V]) get(ctx context.Context, key K) (V, error) {
 	return v, nil
 }
 
-// add adds a lookup to the next query.
-func (l *loader[K, V]) add(key K) (*load[K, V], error) {
+// add adds a lookup to the next query to a shard.
+func (l *loader[K, V]) add(n shard, key K) (*load[K, V], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.store.ctx.Err() != nil {
 		return nil, errClosed
 	}
-	if l.next == nil {
-		l.next = &load[K, V]{keys: make(map[K]bool), done: make(chan struct{})}
+	if l.next[n] == nil {
+		l.next[n] = &load[K, V]{keys: make(map[K]bool), done: make(chan struct{})}
 	}
-	load := l.next
+	load := l.next[n]
 	load.keys[key] = true
-	if !l.running {
-		l.running = true
-		l.store.workers.Go(l.run)
+	if !l.running[n] {
+		l.running[n] = true
+		l.store.workers.Go(func() { l.run(n) })
 	}
 	return load, nil
 }
 
-// run makes queries until there are no more lookups.
-func (l *loader[K, V]) run() {
+// run makes queries to a shard until there are no more lookups.
+func (l *loader[K, V]) run(n shard) {
 	for {
 		l.mu.Lock()
-		load := l.next
-		l.next = nil
+		load := l.next[n]
+		delete(l.next, n)
 		if load == nil {
-			l.running = false
+			delete(l.running, n)
 			l.mu.Unlock()
 			return
 		}

@@ -55,15 +55,12 @@ func (s *Store) ensureSlot(ctx context.Context, n slot) error {
 	if _, known := s.slots.Load(n); known {
 		return nil
 	}
-	err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error { return createSlot(ctx, tx, n) })
+	err := s.transact(ctx, s.coordinator, func(ctx context.Context, tx pgx.Tx) error { return createSlot(ctx, tx, n) })
 	if err == nil {
 		s.slots.Store(n, true)
 	}
 	return err
 }
-
-// slotLock is the advisory lock for creating and dropping the tables of a slot.
-const slotLock = "hashtext(current_schema() || '.mayfly.slots')"
 
 // vacuumDeletedOnly are settings of a slot's tables that avoid useless work: a vacuum after inserts
 // would read and write all rows again, though they are dropped soon, and no plan depends on
@@ -72,9 +69,7 @@ const vacuumDeletedOnly = "autovacuum_vacuum_insert_threshold = -1, toast.autova
 	"autovacuum_analyze_threshold = 2147483647"
 
 func createSlot(ctx context.Context, tx pgx.Tx, n slot) error {
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+slotLock+")"); err != nil {
-		return err
-	}
+	// Another process that creates the slot waits here.
 	inserted, err := tx.Exec(ctx, "INSERT INTO slots (slot, ends_at) VALUES ($1, $2) ON CONFLICT DO NOTHING", int32(n), n.ends())
 	if err != nil || inserted.RowsAffected() == 0 {
 		return err
@@ -138,63 +133,60 @@ func (s *Store) createSlotsAhead(now time.Time) error {
 const dropAfter = time.Hour
 
 // dropSlots drops the tables of slots that were over at now and have no inbox left. It only blocks
-// what reads from such a slot, and is done by one process at a time. A slot that is in use for
-// long, such as by a backup, is left for the next time.
-func (s *Store) dropSlots(ctx context.Context, now time.Time) error {
-	over, err := s.slotsOver(ctx, now)
-	if err != nil || len(over) == 0 {
+// what reads from such a slot. A slot that is in use for long, such as by a backup, is left for the
+// next time.
+func (s *Store) dropSlots(ctx context.Context, conn *pgxpool.Conn, now time.Time) error {
+	over := now.Add(-dropAfter)
+	next, err := s.nextExpiry(ctx)
+	if err != nil {
 		return err
 	}
-	err = s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) (err error) {
-		// Partitions are detached outside transactions, so the lock is the session's.
-		if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock("+slotLock+")"); err != nil {
-			return err
+	if !next.IsZero() && next.Before(over) {
+		over = next
+	}
+	slots, err := query(ctx, s, pgx.RowTo[slot], "SELECT slot FROM slots WHERE ends_at <= $1 ORDER BY ends_at", over)
+	for _, n := range slots {
+		s.slots.Delete(n)
+		if err = s.dropSlot(ctx, conn, n); err != nil {
+			err = fmt.Errorf("drop the tables of %s: %w", strings.TrimPrefix(n.suffix(), "_"), err)
+			break
 		}
-		defer func() {
-			_, unlocked := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock("+slotLock+")")
-			err = errors.Join(err, unlocked)
-		}()
-		for _, n := range over {
-			s.slots.Delete(n)
-			if err := dropSlot(ctx, conn, n); err != nil {
-				return fmt.Errorf("drop the tables of %s: %w", strings.TrimPrefix(n.suffix(), "_"), err)
-			}
-		}
-		return nil
-	})
+	}
 	if sqlState(err) == stateLocked {
 		return nil
 	}
 	return err
 }
 
-func (s *Store) slotsOver(ctx context.Context, now time.Time) ([]slot, error) {
-	return query(ctx, s, pgx.RowTo[slot], `SELECT slot FROM slots WHERE ends_at <= $1
-		AND NOT EXISTS (SELECT FROM inboxes WHERE expires_at < slots.ends_at) ORDER BY ends_at`, now.Add(-dropAfter))
-}
-
 // dropSlot drops the tables of a slot, or of what an interrupted call has left of them.
-func dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error {
+func (s *Store) dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error {
 	for _, parent := range partitioned {
-		if err := finishDetaching(ctx, conn, parent); err != nil {
-			return err
-		}
 		table := pgx.Identifier{parent + n.suffix()}.Sanitize()
-		var attached bool
-		err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass($1))", table).Scan(&attached)
-		if err == nil && attached {
-			_, err = conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s CONCURRENTLY", parent, table))
+		if !s.citus { // which cannot detach concurrently
+			if err := detach(ctx, conn, parent, table); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			_, err = conn.Exec(ctx, "DROP TABLE IF EXISTS "+table)
-		}
-		if err != nil {
+		if _, err := conn.Exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
 			return err
 		}
 	}
 	_, err := conn.Exec(ctx, "DELETE FROM deleted WHERE slot = $1", int32(n))
 	if err == nil {
 		_, err = conn.Exec(ctx, "DELETE FROM slots WHERE slot = $1", int32(n))
+	}
+	return err
+}
+
+// detach makes a partition a table of its own, if it is not yet one.
+func detach(ctx context.Context, conn *pgxpool.Conn, parent, table string) error {
+	if err := finishDetaching(ctx, conn, parent); err != nil {
+		return err
+	}
+	var attached bool
+	err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass($1))", table).Scan(&attached)
+	if err == nil && attached {
+		_, err = conn.Exec(ctx, fmt.Sprintf("ALTER TABLE %s DETACH PARTITION %s CONCURRENTLY", parent, table))
 	}
 	return err
 }

@@ -146,8 +146,8 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 		in.Messages++
 	}
 	// Enough for three batches, without the time that it would take to deliver them.
-	if _, err := s.pool.Exec(t.Context(), `INSERT INTO messages (inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
-		SELECT $1, $2, n, n::text, '', '', '', now(), 1, '' FROM generate_series(1, $3) n`, in.ID, int32(slotOf(in)), in.Messages); err != nil {
+	if _, err := s.pool.Exec(t.Context(), `INSERT INTO messages (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
+		SELECT $1, $2, $3, n, n::text, '', '', '', now(), 1, '' FROM generate_series(1, $4) n`, in.KeyID, in.ID, int32(slotOf(in)), in.Messages); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.pool.Exec(t.Context(), "UPDATE inboxes SET messages = $2 WHERE id = $1", in.ID, in.Messages); err != nil {
@@ -195,7 +195,7 @@ func TestLookupReadsOneSlot(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), "PREPARE "+name+" AS "+fmt.Sprintf(statement.sql, slotOf(in))); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := conn.Query(t.Context(), fmt.Sprintf("EXPLAIN (COSTS OFF) EXECUTE %s('%s', %s)", name, in.ID, statement.args))
+		rows, err := conn.Query(t.Context(), fmt.Sprintf("EXPLAIN (COSTS OFF) EXECUTE %s('%s', '%s', %s)", name, in.KeyID, in.ID, statement.args))
 		if err != nil {
 			t.Fatal(err)
 		}

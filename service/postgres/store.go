@@ -18,6 +18,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,21 +47,27 @@ type Options struct {
 
 // Store is a service.Store and service.Shared in a database.
 type Store struct {
-	pool      *pgxpool.Pool
-	log       *slog.Logger
-	timeout   time.Duration
-	slots     sync.Map // the slots that this process knows to exist
-	announcer announcer
+	pool        *pgxpool.Pool
+	coordinator *pgxpool.Pool // pool, unless the database is distributed
+	citus       bool          // the database is distributed
+	log         *slog.Logger
+	timeout     time.Duration
+	slots       sync.Map // the slots that this process knows to exist
+	announcer   announcer
 
-	inboxes   *loader[string, service.Inbox]
-	addresses *loader[string, service.Inbox]
-	keys      *loader[string, service.StoredKey]
-	hashes    *loader[[32]byte, service.StoredKey]
-	owners    *loader[string, owner]
+	inboxes    *loader[keyed, service.Inbox] // by ID
+	addressed  *loader[keyed, service.Inbox] // by address
+	addresses  *loader[string, Address]
+	keys       *loader[string, service.StoredKey]
+	hashes     *loader[[32]byte, service.StoredKey]
+	owners     *loader[string, owner]
+	placements *loader[string, placement]
+
+	ownersOf cache[string] // IDs of keys by address, which never change
+	shards   cache[shard]
+	counts   cache[owner] // after this process's last delivery
 
 	deliveries *queue
-	committing chan struct{} // full while a committer waits for deliveries or stores them
-	counts     counts
 	commits    prometheus.Histogram
 
 	ctx     context.Context // done when the store is closed
@@ -90,28 +98,22 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	config.ConnConfig.Tracer = o.tracer
-	opening := func(err error) error {
+	s := &Store{log: o.Log, timeout: o.Timeout, deliveries: newQueue(), commits: newCommitTimes()}
+	if err := s.connect(ctx, config, o.migrations); err != nil {
+		if s.coordinator != nil {
+			s.coordinator.Close()
+		}
 		c := config.ConnConfig
-		return fmt.Errorf("open the database %s on %s:%d: %w", c.Database, c.Host, c.Port, explain(err))
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, opening(err)
-	}
-	if err := migrate(ctx, pool, o.migrations, o.Log); err != nil {
-		pool.Close()
-		return nil, opening(err)
-	}
-	s := &Store{
-		pool: pool, log: o.Log, timeout: o.Timeout,
-		deliveries: newQueue(), committing: make(chan struct{}, 1), commits: newCommitTimes(),
+		return nil, fmt.Errorf("open the database %s on %s:%d: %w", c.Database, c.Host, c.Port, explain(err))
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.inboxes = newLoader(s, s.readInboxes, func(in service.Inbox) string { return in.ID })
-	s.addresses = newLoader(s, s.readAddresses, func(in service.Inbox) string { return in.Address })
-	s.keys = newLoader(s, s.readKeys, func(k service.StoredKey) string { return k.ID })
-	s.hashes = newLoader(s, s.readHashes, func(k service.StoredKey) [32]byte { return k.Hash })
-	s.owners = newLoader(s, s.readOwners, ownerKey)
+	s.inboxes = newLoader(s, ofKey, s.readInboxes, func(in service.Inbox) keyed { return keyed{in.KeyID, in.ID} })
+	s.addressed = newLoader(s, ofKey, s.readAddressed, func(in service.Inbox) keyed { return keyed{in.KeyID, in.Address} })
+	s.addresses = newLoader(s, itself, s.readAddresses, func(a Address) string { return a.Address })
+	s.owners = newLoader(s, itself, s.readOwners, func(o owner) string { return o.keyID })
+	s.keys = newLoader(s, nil, s.readKeys, func(k service.StoredKey) string { return k.ID })
+	s.hashes = newLoader(s, nil, s.readHashes, func(k service.StoredKey) [32]byte { return k.Hash })
+	s.placements = newLoader(s, nil, s.readPlacements, func(p placement) string { return p.name })
 	s.announcer.init()
 	for range committers {
 		s.workers.Go(s.runCommits)
@@ -121,6 +123,84 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		s.workers.Go(s.runSlotsAhead)
 	}
 	return s, nil
+}
+
+func itself(name string) string { return name }
+
+// connect connects to the database, which may be a Citus cluster, and updates its schema. Only the
+// coordinator of a cluster changes tables, and what processes tell each other goes through it.
+func (s *Store) connect(ctx context.Context, config *pgxpool.Config, steps []migration) error {
+	var err error
+	if s.coordinator, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return err
+	}
+	toAny, err := s.findCoordinator(ctx, config)
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.coordinator, steps, s.log); err != nil {
+		return err
+	}
+	s.pool = s.coordinator
+	if toAny == nil {
+		return nil
+	}
+	const distributed = "SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'owners'::regclass)"
+	if err := s.coordinator.QueryRow(ctx, distributed).Scan(&s.citus); err != nil || !s.citus {
+		return err
+	}
+	s.pool, err = pgxpool.NewWithConfig(ctx, toAny)
+	return err
+}
+
+// coordinatorConnections is the largest number of connections of a process to the coordinator of a
+// Citus cluster, besides those to any of its servers.
+const coordinatorConnections = 4
+
+// findCoordinator connects to the coordinator if the database is in a Citus cluster, and returns the
+// configuration for connections to any of its servers, else nil.
+func (s *Store) findCoordinator(ctx context.Context, config *pgxpool.Config) (*pgxpool.Config, error) {
+	var cluster bool
+	if err := s.coordinator.QueryRow(ctx, "SELECT to_regclass('pg_dist_node') IS NOT NULL").Scan(&cluster); err != nil || !cluster {
+		return nil, err
+	}
+	var host string
+	var port uint16
+	err := s.coordinator.QueryRow(ctx, "SELECT nodename, nodeport::integer FROM pg_dist_node WHERE groupid = 0").Scan(&host, &port)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil // there are no other servers yet
+	}
+	if err != nil {
+		return nil, err
+	}
+	toAny := config.Copy()
+	// Citus plans a statement for the shards of its parameters.
+	toAny.ConnConfig.RuntimeParams["plan_cache_mode"] = "auto"
+	to := toAny.Copy()
+	toAny.BeforeConnect = spread
+	to.MaxConns = coordinatorConnections
+	to.MinConns = 0
+	c := to.ConnConfig
+	c.Host, c.Port, c.Fallbacks = host, port, nil
+	if c.TLSConfig != nil {
+		c.TLSConfig.ServerName = host
+	}
+	s.coordinator.Close()
+	s.coordinator, err = pgxpool.NewWithConfig(ctx, to)
+	return toAny, err
+}
+
+// spread lets each connection begin with another of the URL's hosts.
+func spread(_ context.Context, c *pgx.ConnConfig) error {
+	hosts := append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...)
+	first := rand.IntN(len(hosts))
+	// A host comes with TLS and then without.
+	for first > 0 && hosts[first].Host == hosts[first-1].Host && hosts[first].Port == hosts[first-1].Port {
+		first--
+	}
+	hosts = slices.Concat(hosts[first:], hosts[:first])
+	c.Host, c.Port, c.TLSConfig, c.Fallbacks = hosts[0].Host, hosts[0].Port, hosts[0].TLSConfig, hosts[1:]
+	return nil
 }
 
 // CheckURL returns an error, which does not quote the URL, unless it is the URL of a database.
@@ -178,6 +258,7 @@ func (s *Store) Close() error {
 	s.stop()
 	s.workers.Wait()
 	s.pool.Close()
+	s.coordinator.Close() // for a second time unless the database is distributed
 	return nil
 }
 
@@ -195,14 +276,16 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// batch makes queries for one caller, in one round trip and one transaction, and repeats them after a
+// batch makes changes for one caller, in one round trip and one transaction, and repeats them after a
 // conflict.
 func (s *Store) batch(ctx context.Context, queue func(*pgx.Batch)) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	return s.retry(ctx, func() error {
 		var b pgx.Batch
+		b.Queue("BEGIN") // else Citus would make each a transaction
 		queue(&b)
+		b.Queue("COMMIT")
 		return s.pool.SendBatch(ctx, &b).Close()
 	})
 }
@@ -214,10 +297,10 @@ func query[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql stri
 }
 
 // transact runs a transaction for one caller, and repeats it after a conflict.
-func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
+func (s *Store) transact(ctx context.Context, on *pgxpool.Pool, do func(ctx context.Context, tx pgx.Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return s.retry(ctx, func() error { return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return do(ctx, tx) }) })
+	return s.retry(ctx, func() error { return pgx.BeginFunc(ctx, on, func(tx pgx.Tx) error { return do(ctx, tx) }) })
 }
 
 // maxAttempts is how often an operation is tried that fails because of a conflict.
