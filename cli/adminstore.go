@@ -12,12 +12,12 @@ import (
 	"mayfly/server"
 )
 
-func (a *app) adminStoreCommand() *cobra.Command {
+func (a *app) adminStoreCommand(store *string) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "store",
-		Short:   "Check, repair and move a store",
+		Short:   "Check, repair, move and distribute a store",
 		Example: "mayfly admin store check ./store",
-	}, a.adminStoreCheck(), a.adminStoreRepair(), a.adminStoreCopy())
+	}, a.adminStoreCheck(), a.adminStoreRepair(), a.adminStoreCopy(), a.adminStoreDistribute(store))
 }
 
 func (a *app) adminStoreCopy() *cobra.Command {
@@ -55,5 +55,26 @@ func (a *app) adminStoreCopy() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&from, "from", "", "`folder` of the store")
 	cmd.Flags().StringVar(&to, "to", "", "`URL` of the database: postgres://user@host/database")
+	return cmd
+}
+
+func (a *app) adminStoreDistribute(store *string) *cobra.Command {
+	var shards int
+	cmd := &cobra.Command{
+		Use:   "distribute --store URL",
+		Short: "Distribute a database over the nodes of a Citus cluster",
+		Long: "Distribute the tables of a database, empty or not, over the workers of a Citus cluster, whose coordinator the URL names. " +
+			"All that belongs to an API key is on one of them. Stop the service on all machines first, and use a version of mayfly that knows this command from then on. " +
+			"If it is interrupted, run it again. There is no way back but a backup.",
+		Example: "mayfly admin store distribute --store postgres://mayfly@coordinator.example/mayfly",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if shards < 1 {
+				return usagef("--shards %d: want a number from 1", shards)
+			}
+			return server.DistributeStore(cmd.Context(), *store, shards, func(line string) { fmt.Fprintln(a.env.Stderr, line) })
+		},
+	}
+	cmd.Flags().IntVar(&shards, "shards", 32, "`number` of parts of each table, which cannot be changed easily: several times as many as there will be workers")
 	return cmd
 }
