@@ -75,14 +75,22 @@ func (q *queue) next(ctx context.Context) []*delivery {
 }
 
 // take removes and returns the deliveries for a transaction, oldest first: the first that can be
-// stored now, and others in its shards.
+// stored now, and others in its shards. One for several shards waits until all of them are free, and
+// is not overtaken in these.
 func (q *queue) take() []*delivery {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var group, left []*delivery
 	size := 0
+	awaited := make(map[shard]bool)
 	for _, d := range q.waiting {
-		if size >= groupBytes || len(group) == groupSize || q.blocked(d) || len(group) > 0 && !d.joins(group[0]) {
+		free := !slices.ContainsFunc(d.shards, func(n shard) bool { return q.busy[n] || awaited[n] })
+		if !free && len(d.shards) > 1 {
+			for _, n := range d.shards {
+				awaited[n] = true
+			}
+		}
+		if size >= groupBytes || len(group) == groupSize || !free || q.blocked(d) || len(group) > 0 && !d.joins(group[0]) {
 			left = append(left, d)
 			continue
 		}
@@ -102,10 +110,10 @@ func (q *queue) take() []*delivery {
 	return group
 }
 
-// blocked reports whether a delivery has to wait for others.
+// blocked reports whether a delivery has to wait for others of its keys.
 func (q *queue) blocked(d *delivery) bool {
-	for i, m := range d.Messages {
-		if q.storing[m.KeyID] || q.busy[d.shards[i]] {
+	for _, m := range d.Messages {
+		if q.storing[m.KeyID] {
 			return true
 		}
 	}
