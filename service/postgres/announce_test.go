@@ -64,8 +64,11 @@ func (e *listener) wants(topics ...string) {
 
 func TestChangesAreAnnounced(t *testing.T) {
 	t.Parallel()
-	url := pgtest.Database(t)
-	here, there := open(t, url, Options{}), open(t, url, Options{})
+	everywhere(t, changesAreAnnounced)
+}
+
+func changesAreAnnounced(t *testing.T, one, two string) {
+	here, there := open(t, one, Options{}), open(t, two, Options{})
 	heard, echo := listen(t, here), listen(t, there)
 
 	in := create(t, there, 1, time.Hour)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,7 +16,13 @@ import (
 func serve(t *testing.T, n int) (services []*service.Service, url string) {
 	t.Helper()
 	url = pgtest.Database(t)
-	for range n {
+	return serveAt(t, slices.Repeat([]string{url}, n)...), url
+}
+
+// serveAt starts a process for each URL of a database.
+func serveAt(t *testing.T, urls ...string) (services []*service.Service) {
+	t.Helper()
+	for _, url := range urls {
 		s := open(t, url, Options{})
 		v := service.New(s, service.Options{Domains: []string{"x.test"}})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -31,10 +38,38 @@ func serve(t *testing.T, n int) (services []*service.Service, url string) {
 		})
 		services = append(services, v)
 		await(t, "the process listens", func() bool {
-			return count(t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN mayfly'") >= len(services)
+			return countAll(t, s, "SELECT count(*) "+listeners) >= len(services)
 		})
 	}
-	return services, url
+	return services
+}
+
+// listeners are the processes that listen.
+const listeners = "FROM pg_stat_activity WHERE datname = current_database() AND (query = 'LISTEN mayfly' OR query = '-- ping')"
+
+// countAll returns the result of a query to the server that all processes listen to.
+func countAll(t *testing.T, s *Store, sql string) int {
+	t.Helper()
+	var n int
+	if err := s.coordinator.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// everywhere runs a test on one server and, where Citus is installed, on a cluster, with the URLs for
+// two processes.
+func everywhere(t *testing.T, test func(t *testing.T, here, there string)) {
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		url := pgtest.Database(t)
+		test(t, url, url)
+	})
+	t.Run("Citus", func(t *testing.T) {
+		t.Parallel()
+		urls := distributed(t)
+		test(t, pgtest.AnyOf(urls), pgtest.AnyOf([]string{urls[2], urls[1], urls[0]}))
+	})
 }
 
 // await waits until a condition holds.
@@ -51,7 +86,11 @@ func await(t *testing.T, what string, holds func() bool) {
 
 func TestChangesByAnotherProcessWake(t *testing.T) {
 	t.Parallel()
-	services, url := serve(t, 2)
+	everywhere(t, changesWake)
+}
+
+func changesWake(t *testing.T, one, two string) {
+	services := serveAt(t, one, two)
 	here, there := services[0], services[1]
 	ctx := t.Context()
 	_, k, err := here.CreateKey(ctx, "", service.Enterprise)
@@ -118,12 +157,11 @@ func TestChangesByAnotherProcessWake(t *testing.T) {
 		}
 	})
 	// The connections that listen are cut, and established again.
-	s := open(t, url, Options{})
-	const listening = "FROM pg_stat_activity WHERE datname = current_database() AND (query = 'LISTEN mayfly' OR query = '-- ping')"
-	if n := count(t, s, "SELECT count(pg_terminate_backend(pid)) "+listening); n < 2 {
+	s := open(t, one, Options{})
+	if n := countAll(t, s, "SELECT count(pg_terminate_backend(pid)) "+listeners); n < 2 {
 		t.Fatalf("%d connections listened", n)
 	}
-	await(t, "they listen again", func() bool { return count(t, s, "SELECT count(*) "+listening) >= 2 })
+	await(t, "they listen again", func() bool { return countAll(t, s, "SELECT count(*) "+listeners) >= 2 })
 	waits("a message after that", messages, deliver)
 	waits("a deletion", messages, func() {
 		if err := there.DeleteInbox(ctx, k, in.ID); err != nil {
@@ -136,7 +174,11 @@ func TestChangesByAnotherProcessWake(t *testing.T) {
 // first, and so does mail for it, with any tag.
 func TestTagsDoNotCrossKeysAtAnotherProcess(t *testing.T) {
 	t.Parallel()
-	services, _ := serve(t, 2)
+	everywhere(t, tagsDoNotCross)
+}
+
+func tagsDoNotCross(t *testing.T, one, two string) {
+	services := serveAt(t, one, two)
 	ctx := t.Context()
 	var keys []service.Key
 	for range 2 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,12 +27,12 @@ type Citus struct {
 	Nodes []*Cluster
 }
 
-// citusSettings are what Citus needs. Each database has a background worker on each server. There
+// CitusSettings are what Citus needs. Each database has a background worker on each server. There
 // are few shards, since most tests need no more and each is several tables. The extension asks
 // nobody for newer versions. Commits that were interrupted are completed soon.
-var citusSettings = []string{
+var CitusSettings = []string{
 	"shared_preload_libraries=citus", "max_worker_processes=200", "max_connections=500", "max_prepared_transactions=500", "wal_level=logical",
-	"citus.shard_count=4", "citus.enable_statistics_collection=off", "citus.recover_2pc_interval=2s",
+	"citus.shard_count=4", "citus.enable_statistics_collection=off", "citus.recover_2pc_interval=2000",
 	"citus.local_hostname='127.0.0.1'", "citus.node_conninfo='sslmode=disable'",
 }
 
@@ -66,7 +67,7 @@ func startCitus(settings ...string) (*Citus, error) {
 	var starting errgroup.Group
 	for i := range c.Nodes {
 		starting.Go(func() (err error) {
-			if c.Nodes[i], err = newCluster(append(citusSettings[:len(citusSettings):len(citusSettings)], settings...)...); err != nil {
+			if c.Nodes[i], err = newCluster(append(CitusSettings[:len(CitusSettings):len(CitusSettings)], settings...)...); err != nil {
 				return err
 			}
 			return c.Nodes[i].start()
@@ -101,7 +102,7 @@ func (c *Citus) urls() []string {
 // first.
 func (c *Citus) URL(first int) string {
 	urls := c.urls()
-	return AnyOf(append(urls[first:], urls[:first]...))
+	return AnyOf(slices.Concat(urls[first:], urls[:first]))
 }
 
 // AnyOf returns the URL that names the hosts of all URLs, which differ in nothing else.
@@ -157,20 +158,40 @@ func join(urls []string) error {
 	if err := creating.Wait(); err != nil {
 		return err
 	}
-	for i, text := range urls {
-		add := "SELECT citus_add_node('%s', %s)"
-		if i == 0 {
-			add = "SELECT citus_set_coordinator_host('%s', %s)"
-		}
-		u, err := url.Parse(text)
-		if err != nil {
-			return err
-		}
-		if err := execute(urls[0], fmt.Sprintf(add, u.Hostname(), u.Port())); err != nil {
+	if err := call(urls[0], "citus_set_coordinator_host", urls[0]); err != nil {
+		return err
+	}
+	for _, worker := range urls[1:] {
+		if err := call(urls[0], "citus_add_node", worker); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// call calls a function of the coordinator with the address of a node.
+func call(coordinator, function, node string) error {
+	u, err := url.Parse(node)
+	if err != nil {
+		return err
+	}
+	return execute(coordinator, fmt.Sprintf("SELECT %s('%s', %s)", function, u.Hostname(), u.Port()))
+}
+
+// Replace has the server at a URL take the place of a worker, which has no shards yet.
+func (c *Citus) Replace(worker *Cluster, url string) {
+	worker.t.Helper()
+	coordinator := c.Nodes[0].URL()
+	err := execute(url, "CREATE EXTENSION citus")
+	if err == nil {
+		err = call(coordinator, "citus_remove_node", worker.URL())
+	}
+	if err == nil {
+		err = call(coordinator, "citus_add_node", url)
+	}
+	if err != nil {
+		worker.t.Fatal(err)
+	}
 }
 
 // citusServers returns the URLs of a database on each node of the cluster that the process shares,

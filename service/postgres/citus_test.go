@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mayfly/service"
+	"mayfly/service/postgres/pgtest"
+	"mayfly/service/storetest"
+)
+
+// distributeTables distributes the tables of a database over few shards, to save time.
+func distributeTables(t *testing.T, url string) {
+	t.Helper()
+	if err := Distribute(t.Context(), url, 4, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// distributed returns the URLs of a new database whose tables are distributed: the coordinator's and
+// the workers'.
+func distributed(t *testing.T) []string {
+	t.Helper()
+	urls := pgtest.CitusDatabase(t)
+	distributeTables(t, urls[0])
+	return urls
+}
+
+// The store behaves the same on a cluster, wherever its processes connect to.
+func TestStoreOnCitus(t *testing.T) {
+	t.Parallel()
+	var databases sync.Map // URLs by directory
+	var turn atomic.Int64
+	storetest.Run(t, func(t *testing.T, dir string) storetest.Store {
+		urls, ok := databases.Load(dir)
+		if !ok {
+			urls = distributed(t)
+			databases.Store(dir, urls)
+		}
+		nodes := urls.([]string)
+		s, err := Open(t.Context(), nodes[int(turn.Add(1))%len(nodes)], Options{noSlotsAhead: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}
+
+// twoPhases counts the transactions of all nodes that were committed in two phases.
+func twoPhases(c *pgtest.Citus) int {
+	n := 0
+	for _, node := range c.Nodes {
+		n += len(preparing.FindAllString(node.Log(), -1))
+	}
+	return n
+}
+
+var preparing = regexp.MustCompile(`statement: PREPARE TRANSACTION`)
+
+// Whatever has one key is committed by one server, in one phase. A mail for keys on two servers is
+// stored by both of them in two phases.
+func TestCommitsInTwoPhases(t *testing.T) {
+	t.Parallel()
+	c := pgtest.StartCitus(t, "log_statement=all", "fsync=off")
+	distributeTables(t, c.Nodes[0].URL())
+	ctx := t.Context()
+	for node := range c.Nodes {
+		s := open(t, c.Nodes[node].URL(), Options{})
+		var inboxes []service.Inbox
+		var on []int // the port of the node of each inbox
+		for n := range 20 {
+			in := service.Inbox{
+				ID: fmt.Sprintf("inbox_%d_%d", node, n), KeyID: fmt.Sprintf("key_%d_%d", node, n), Address: fmt.Sprintf("%d-%d@x.test", node, n),
+				CreatedAt: day, ExpiresAt: day.Add(time.Hour),
+			}
+			if n == 0 {
+				// The tables of a slot are made on all servers.
+				if err := s.ensureSlot(ctx, slotOf(in)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			inboxes = append(inboxes, in)
+			on = append(on, count(t, s, "SELECT nodeport FROM citus_shards WHERE shardid = get_shard_id_for_distribution_column('owners', $1::text)", in.KeyID))
+		}
+		other := 0
+		for on[other] == on[0] {
+			other++
+		}
+		wants := func(what string, phases bool, do func(in service.Inbox) error) {
+			t.Helper()
+			before := twoPhases(c)
+			var calls sync.WaitGroup
+			for _, in := range inboxes {
+				calls.Go(func() {
+					if err := do(in); err != nil {
+						t.Errorf("at node %d: %s: %v", node, what, err)
+					}
+				})
+			}
+			calls.Wait()
+			if n := twoPhases(c) - before; (n > 0) != phases {
+				t.Errorf("at node %d: %s: %d times PREPARE TRANSACTION", node, what, n)
+			}
+		}
+		wants("creating inboxes", false, func(in service.Inbox) error { return s.CreateInbox(ctx, in) })
+		wants("deliveries", false, func(in service.Inbox) error { return deliver(ctx, s, in, "x") })
+		wants("reading", false, func(in service.Inbox) error {
+			if _, _, err := s.Inboxes(ctx, in.KeyID); err != nil {
+				return err
+			}
+			if _, err := s.InboxByAddress(ctx, in.Address); err != nil {
+				return err
+			}
+			if _, err := s.Messages(ctx, in, 2, 1); err != nil {
+				return err
+			}
+			_, err := s.Message(ctx, in, 1)
+			return err
+		})
+		wants("a mail for two servers", true, func(in service.Inbox) error {
+			if in != inboxes[0] {
+				return nil
+			}
+			return deliverTo(ctx, s, "x", in, inboxes[other])
+		})
+		for _, in := range []service.Inbox{inboxes[0], inboxes[other]} {
+			if n := len(messages(t, s, in)); n != 2 {
+				t.Errorf("at node %d: %s has %d messages, want 2", node, in.ID, n)
+			}
+		}
+		wants("deleting inboxes", false, func(in service.Inbox) error { return s.DeleteInbox(ctx, in.KeyID, in.ID) })
+	}
+}
+
+// deliverTo delivers one mail to several inboxes.
+func deliverTo(ctx context.Context, s *Store, raw string, to ...service.Inbox) error {
+	a := service.Append{Received: to[0].CreatedAt, Raw: []byte(raw)}
+	for _, in := range to {
+		a.Messages = append(a.Messages, service.NewMessage{KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 1 << 30, To: in.Address})
+	}
+	return s.Append(ctx, a)
+}
