@@ -71,7 +71,7 @@ func (s *Service) Allow(ctx context.Context, k Key) (Quota, error) {
 	if limit == 0 {
 		return Quota{}, Errorf(Forbidden, "The plan %q has no API access", k.Plan)
 	}
-	q, ok, err := s.limiter.take(ctx, k.ID, limit)
+	q, ok, err := s.limiter.Take(ctx, k.ID, limit)
 	if err != nil {
 		return Quota{}, err
 	}

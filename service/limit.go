@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 )
@@ -16,34 +17,38 @@ type Quota struct {
 // limitWindow is the period of the rate limit: no period of this length sees more requests.
 const limitWindow = time.Minute
 
-// limiter is a rate limiter for each key. It uses the elapsed time, so that setting the clock makes
-// no difference.
-type limiter interface {
-	// take counts a request of the key, or returns false if the limit is reached. With an error it
-	// is unknown whether it is.
-	take(ctx context.Context, keyID string, limit int) (Quota, bool, error)
-	// run frees what is no longer needed, until ctx ends.
-	run(ctx context.Context)
+// Limiter is a rate limiter for each key.
+type Limiter interface {
+	// Take counts a request of the key, or returns false if it made limit requests in the last
+	// minute. With an error it is unknown whether it is counted.
+	Take(ctx context.Context, keyID string, limit int) (Quota, bool, error)
 }
 
 // localLimiter is the limiter of a process that has the store to itself. It is a sliding-window
 // log: it keeps the times of each key's requests of the last minute, 8 bytes each. Nothing cheaper
 // can promise that no 60 seconds, whenever they start, see more than the limit; a token bucket
-// would allow twice the limit in a minute that starts with a full bucket.
+// would allow twice the limit in a minute that starts with a full bucket. It uses the elapsed time,
+// so that setting the clock makes no difference.
 type localLimiter struct {
-	start time.Time
-	mu    sync.Mutex
-	keys  map[string][]time.Duration // since start, ascending
+	start     time.Time
+	mu        sync.Mutex
+	keys      map[string][]time.Duration // since start, ascending
+	forgotten time.Duration              // when keys without requests were dropped
 }
 
 func newLocalLimiter() *localLimiter {
 	return &localLimiter{start: time.Now(), keys: make(map[string][]time.Duration)}
 }
 
-func (l *localLimiter) take(_ context.Context, keyID string, limit int) (Quota, bool, error) {
+// Take implements Limiter.
+func (l *localLimiter) Take(_ context.Context, keyID string, limit int) (Quota, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Since(l.start)
+	if now-l.forgotten >= limitWindow {
+		l.forgotten = now
+		maps.DeleteFunc(l.keys, func(_ string, made []time.Duration) bool { return len(recent(made, now)) == 0 })
+	}
 	made := recent(l.keys[keyID], now)
 	ok := len(made) < limit
 	if ok {
@@ -63,29 +68,4 @@ func recent(made []time.Duration, now time.Duration) []time.Duration {
 		n++
 	}
 	return made[n:]
-}
-
-func (l *localLimiter) run(ctx context.Context) {
-	ticker := time.NewTicker(limitWindow)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			l.forget()
-		}
-	}
-}
-
-// forget drops the keys that have made no request in the last minute.
-func (l *localLimiter) forget() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Since(l.start)
-	for id, made := range l.keys {
-		if len(recent(made, now)) == 0 {
-			delete(l.keys, id)
-		}
-	}
 }

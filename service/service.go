@@ -21,9 +21,7 @@
 // # Terms
 //
 // The hub is the process's publish-subscribe hub: it wakes callers of [Service.WaitMessages] and
-// [Service.WaitInboxes]. Processes that share a store limit requests without asking it each time: a
-// process leases a lot, which is a batch of tokens of the key's rate limit, each good for one
-// request (see [Shared]).
+// [Service.WaitInboxes].
 package service
 
 import (
@@ -62,7 +60,7 @@ type Service struct {
 	options Options
 	log     *slog.Logger
 	clock   *clock
-	limiter limiter
+	limiter Limiter
 	hub     *hub
 	shared  Shared // the store if processes can share it, else nil
 }
@@ -84,7 +82,7 @@ func New(store Store, o Options) *Service {
 	}
 	if shared, ok := store.(Shared); ok {
 		s.shared = shared
-		s.limiter = newSharedLimiter(shared)
+		s.limiter = shared
 	} else {
 		s.limiter = newLocalLimiter()
 	}

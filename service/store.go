@@ -72,35 +72,12 @@ type Store interface {
 
 // Shared are the additional methods of a store that several processes can have open at once.
 type Shared interface {
-	// Listen calls changed with the ID of each inbox and key that another process changes, with
-	// each topic that one announces, and with "" when anything may have changed. It returns nil
-	// when ctx ends.
-	Listen(ctx context.Context, changed func(topic string)) error
-	// Announce sends a topic to the processes that listen, without a guarantee that it arrives.
-	Announce(topic string)
-	// Lease takes back a lot, if r names one, and then, if limit is above 0, leases a new one: a
-	// small part of the requests that the key has left in all processes together.
-	Lease(ctx context.Context, keyID string, limit int, r Returned) (Lot, error)
+	// Listen calls changed with the ID of each inbox and key that another process changes, and with
+	// "" when anything may have changed. It returns nil when ctx ends.
+	Listen(ctx context.Context, changed func(id string)) error
+	// Limiter counts the requests at all processes together.
+	Limiter
 }
-
-// Lot is a batch of tokens of a key's rate limit that a process has leased. Each is good for one
-// request, until LotLease after the call of Lease.
-type Lot struct {
-	ID      string
-	Tokens  int           // 0: the limit is reached
-	Charged int           // requests in the window and tokens in lots, of all processes
-	Open    int           // of Charged, tokens in lots of other processes
-	Free    time.Duration // until the first request leaves the window; 0 if there is none
-}
-
-// Returned is a lot that a process returns.
-type Returned struct {
-	Lot  string          // ID; empty: none
-	Uses []time.Duration // how long ago its used tokens were used
-}
-
-// LotLease is how long a process may use the tokens of a lot.
-const LotLease = 10 * time.Second
 
 // StoredKey is a key with the hash of its secret.
 type StoredKey struct {

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 )
@@ -17,10 +16,9 @@ const (
 func (s *Service) Run(ctx context.Context) error {
 	var others sync.WaitGroup
 	defer others.Wait()
-	others.Go(func() { s.limiter.run(ctx) })
 	var err error
 	if s.shared != nil {
-		others.Go(func() { err = s.shared.Listen(ctx, s.onTopic) })
+		others.Go(func() { err = s.shared.Listen(ctx, s.onChange) })
 	}
 	for {
 		pause := s.sweep(ctx)
@@ -33,20 +31,13 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// onTopic handles a topic from another process: it wakes those who wait for the change, or returns
-// the lot that the process asks for.
-func (s *Service) onTopic(topic string) {
-	if keyID, ok := strings.CutPrefix(topic, recallTopic); ok {
-		if l, ok := s.limiter.(*sharedLimiter); ok {
-			l.recall(keyID)
-		}
-		return
-	}
-	if topic == "" {
+// onChange wakes those who wait for a change that another process has made.
+func (s *Service) onChange(id string) {
+	if id == "" {
 		s.hub.notifyAll()
 		return
 	}
-	s.hub.notify(topic)
+	s.hub.notify(id)
 }
 
 // sweep removes expired inboxes and returns how long it takes until more can expire. Since no inbox

@@ -55,9 +55,6 @@ func (a *announcer) announce(ids ...string) {
 	}
 }
 
-// Announce implements service.Shared.
-func (s *Store) Announce(topic string) { s.announcer.announce(topic) }
-
 // payloads returns the topics announced since the last call, which may be none.
 func (a *announcer) payloads() []string {
 	a.mu.Lock()

@@ -93,12 +93,12 @@ func changesAreAnnounced(t *testing.T, one, two string) {
 	for i := range 2000 {
 		many = append(many, fmt.Sprintf("inbox_with_a_long_name_%d", i))
 	}
-	there.Announce("one")
+	there.announcer.announce("one")
 	there.announcer.announce(many...)
 	heard.wants(append(many, "one")...)
-	here.Announce("other")
+	here.announcer.announce("other")
 	echo.wants("other")
-	there.Announce("end")
+	there.announcer.announce("end")
 	heard.wants("end")
 
 	// Too many are announced as everything.
@@ -120,7 +120,7 @@ func TestListenerReconnects(t *testing.T) {
 			t.Fatalf("%d connections listened", n)
 		}
 		heard.wants("") // announcements may have been missed
-		there.Announce("again")
+		there.announcer.announce("again")
 		heard.wants("again")
 	}
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"crypto/rand"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,88 +9,118 @@ import (
 	"mayfly/service"
 )
 
-// lotShare divides what is left: a lot gets that part of it, so that lots get smaller near the
-// limit.
-const lotShare = 8
-
 // window is the period of the rate limit.
 const window = time.Minute
 
-// Lease implements service.Shared. All times are the database's. A use is dated by how long ago it
-// was, to which the transfer adds, so that no request counts for less than a minute. The
-// transaction does not wait for the disk: losing the last lots in a crash does little harm.
-func (s *Store) Lease(ctx context.Context, keyID string, limit int, returned service.Returned) (service.Lot, error) {
-	if !isName(keyID) {
-		return service.Lot{}, errNotFound
+// request is a request to be counted; the number tells it from others of the key.
+type request struct {
+	keyID  string
+	limit  int
+	number uint64
+}
+
+// counted is the answer to a request.
+type counted struct {
+	request
+	quota service.Quota
+	ok    bool
+}
+
+// Take implements service.Limiter. Requests that arrive while a transaction counts others are
+// counted together by the next.
+func (s *Store) Take(ctx context.Context, keyID string, limit int) (service.Quota, bool, error) {
+	c, err := s.requests.get(ctx, request{keyID, limit, s.requestNumber.Add(1)})
+	return c.quota, c.ok, err
+}
+
+// A key has a row without an ID, which is locked while its requests are counted, and 16 for four
+// seconds each, whose IDs come round after 64. They have the time at which each request leaves the
+// window, ascending, even if the clock is set back. One row would be too large to be written for
+// each request. Rows with other IDs are of earlier versions, which lease requests to a process:
+// open has those not used yet.
+const (
+	lockLots = "SELECT FROM lots WHERE key_id = ANY($1) AND id = '' ORDER BY key_id FOR NO KEY UPDATE"
+
+	createLots = `INSERT INTO lots (key_id, id, open, uses, ends_at)
+		SELECT DISTINCT key_id, CASE WHEN part < 0 THEN '' ELSE part::text END, 0, '{}'::timestamptz[],
+			CASE WHEN part < 0 THEN timestamptz 'infinity' ELSE now() END
+		FROM unnest($1::text[]) key_id, generate_series(-1, 15) part ORDER BY 1, 2 ON CONFLICT DO NOTHING`
+
+	// The time is read when the rows are locked: no request is dated before it is allowed.
+	countLots = `UPDATE lots SET ends_at = r.leaves, uses = lots.uses[1 + width_bucket(r.now, lots.uses):] || array_fill(
+			greatest(r.leaves, lots.uses[cardinality(lots.uses)]), ARRAY[greatest(least(r.requests, r.allowed - c.used), 0)::integer])
+		FROM (
+			SELECT key_id, count(*) AS requests, min(allowed) AS allowed, statement_timestamp() AS now, statement_timestamp() + $3 AS leaves,
+				(extract(epoch FROM statement_timestamp())::bigint / 4 % 16)::text AS part
+			FROM unnest($1::text[], $2::integer[]) r (key_id, allowed) GROUP BY key_id
+		) r, LATERAL (
+			SELECT sum(open * (ends_at > r.now)::integer + cardinality(uses) - width_bucket(r.now, uses)) AS used,
+				min(uses[1 + width_bucket(r.now, uses)]) AS first
+			FROM lots WHERE key_id = r.key_id AND key_id = ANY($1)
+		) c
+		WHERE lots.key_id = r.key_id AND lots.key_id = ANY($1) AND lots.id = r.part
+		RETURNING lots.key_id, r.allowed, c.used, coalesce(c.first - r.now, $3)`
+)
+
+// countRequests counts the requests that are allowed, in one transaction. It does not wait for the
+// disk: losing the last requests in a crash does little harm.
+func (s *Store) countRequests(ctx context.Context, list []request) ([]counted, error) {
+	keys, limits := make([]string, len(list)), make([]int32, len(list))
+	for i, r := range list {
+		keys[i], limits[i] = r.keyID, int32(r.limit)
 	}
-	var lot service.Lot
+	type total struct {
+		KeyID       string
+		Limit, Used int
+		Reset       time.Duration // until the first request leaves the window
+	}
+	var totals map[string]*total
 	err := s.batch(ctx, func(b *pgx.Batch) {
-		lot = service.Lot{ID: rand.Text()}
-		b.Queue("SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtextextended($1, 0))", keyID)
-		b.Queue("DELETE FROM lots WHERE key_id = $1 AND ends_at <= clock_timestamp()", keyID)
-		if returned.Lot != "" {
-			takeBack(b, keyID, returned)
-		}
-		if limit > 0 {
-			newLot(b, keyID, limit, &lot)
-		}
-	})
-	if lot.Tokens == 0 {
-		lot.ID = ""
-	}
-	return lot, err
-}
-
-func takeBack(b *pgx.Batch, keyID string, returned service.Returned) {
-	if len(returned.Uses) == 0 {
-		b.Queue("DELETE FROM lots WHERE key_id = $1 AND id = $2", keyID, returned.Lot)
-		return
-	}
-	ages := make([]float64, len(returned.Uses))
-	for i, age := range returned.Uses {
-		ages[i] = age.Seconds()
-	}
-	b.Queue(`UPDATE lots SET open = 0, uses = u.uses, ends_at = u.last FROM (
-			SELECT array_agg(leaves) AS uses, max(leaves) AS last FROM (
-				SELECT clock_timestamp() + make_interval(secs => $4 - age) AS leaves FROM unnest($3::float8[]) age
-			) l
-		) u WHERE key_id = $1 AND id = $2`, keyID, returned.Lot, ages, window.Seconds())
-}
-
-func newLot(b *pgx.Batch, keyID string, limit int, lot *service.Lot) {
-	// An open lot counts until its last token, if used at the last moment, leaves the window.
-	const sql = `WITH moment AS MATERIALIZED (
-			SELECT clock_timestamp() AS now
-		), charged AS (
-			SELECT coalesce(sum(open), 0)::integer AS open, coalesce(sum(u.used), 0)::integer AS used,
-				min(CASE WHEN open > 0 THEN ends_at ELSE u.first END) AS first
-			FROM moment, lots, LATERAL (SELECT count(*) AS used, min(leaves) AS first FROM unnest(uses) leaves WHERE leaves > now) u
-			WHERE key_id = $1
-		), lot AS (
-			INSERT INTO lots (key_id, id, open, uses, ends_at)
-			SELECT $1, $2, least(greatest(($3 - open - used) / $4, 1), $3 - open - used), '{}', now + make_interval(secs => $5)
-			FROM moment, charged WHERE open + used < $3
-			RETURNING open
-		)
-		SELECT open, used, coalesce(extract(epoch FROM first - now), 0)::float8, coalesce((SELECT open FROM lot), 0)
-		FROM moment, charged`
-	b.Queue(sql, keyID, lot.ID, int32(limit), int32(lotShare), (window + service.LotLease).Seconds()).
-		QueryRow(func(row pgx.Row) error {
-			var used int
-			var free float64
-			if err := row.Scan(&lot.Open, &used, &free, &lot.Tokens); err != nil {
-				return err
-			}
-			lot.Charged = lot.Open + used + lot.Tokens
-			lot.Free = time.Duration(free * float64(time.Second))
-			return nil
+		b.Queue("SET LOCAL synchronous_commit = off")
+		b.Queue(lockLots, keys)
+		b.Queue(countLots, keys, limits, window).Query(func(rows pgx.Rows) error {
+			list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[total])
+			totals = index(list, func(t *total) string { return t.KeyID })
+			return err
 		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	var done []counted
+	var missing []request // of keys without rows
+	for _, r := range list {
+		t := totals[r.keyID]
+		if t == nil {
+			missing = append(missing, r)
+			continue
+		}
+		ok := t.Used < t.Limit
+		if ok {
+			t.Used++
+		}
+		done = append(done, counted{r, service.Quota{Limit: t.Limit, Remaining: max(0, t.Limit-t.Used), Reset: t.Reset}, ok})
+	}
+	if len(missing) == 0 {
+		return done, nil
+	}
+	if _, err := s.pool.Exec(ctx, createLots, keys); err != nil {
+		return nil, err
+	}
+	rest, err := s.countRequests(ctx, missing)
+	return append(done, rest...), err
 }
 
-// forgetLots deletes the lots that no longer count. For keys that make requests, Lease does so.
+// forgetLots deletes the rows of keys that made no requests in the last hour, but for those that
+// are locked.
 func (s *Store) forgetLots(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	_, err := s.pool.Exec(ctx, "DELETE FROM lots WHERE ends_at <= now()")
+	idle, err := query(ctx, s, pgx.RowTo[string], "SELECT DISTINCT key_id FROM lots WHERE ends_at <= now() - interval '1 hour' LIMIT 1000")
+	for _, keyID := range idle {
+		if _, err := s.pool.Exec(ctx, "DELETE FROM lots WHERE key_id = $1 AND ends_at <= now() - interval '1 hour'", keyID); err != nil {
+			return err
+		}
+	}
 	return err
 }

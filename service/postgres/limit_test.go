@@ -2,183 +2,284 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
 
-// lease leases a lot for the key "k" with a limit.
-func lease(t *testing.T, s *Store, limit int, settled service.Returned) service.Lot {
+func take(t *testing.T, s *Store, limit int) (service.Quota, bool) {
 	t.Helper()
-	lot, err := s.Lease(t.Context(), "k", limit, settled)
+	q, ok, err := s.Take(t.Context(), "k", limit)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lot
+	return q, ok
 }
 
-func wantLot(t *testing.T, got service.Lot, tokens, charged, open int) {
+// onEach runs a test with a store of each node of a cluster, and with three on one server.
+func onEach(t *testing.T, test func(t *testing.T, stores []*Store)) {
+	t.Parallel()
+	run := func(t *testing.T, urls ...string) {
+		var stores []*Store
+		for _, url := range urls {
+			stores = append(stores, open(t, url, Options{}))
+		}
+		test(t, stores)
+	}
+	t.Run("server", func(t *testing.T) {
+		url := pgtest.Database(t)
+		run(t, url, url, url)
+	})
+	t.Run("cluster", func(t *testing.T) {
+		urls := pgtest.CitusDatabase(t)
+		if err := Distribute(t.Context(), urls[0], 4, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+		run(t, urls...)
+	})
+}
+
+// exec makes a change in the database.
+func exec(t *testing.T, s *Store, sql string, args ...any) {
 	t.Helper()
-	if got.Tokens != tokens || got.Charged != charged || got.Open != open || (got.ID != "") != (tokens > 0) {
-		t.Errorf("got %+v, want %d tokens, %d charged, %d of others", got, tokens, charged, open)
-	}
-}
-
-func TestLotsAreASmallPartOfWhatIsLeft(t *testing.T) {
-	t.Parallel()
-	s := open(t, pgtest.Database(t), Options{})
-	first := lease(t, s, 60, service.Returned{})
-	wantLot(t, first, 7, 7, 0)
-	if first.Free != 0 {
-		t.Errorf("before the first request, the next is free in %v", first.Free)
-	}
-	second := lease(t, s, 60, service.Returned{})
-	wantLot(t, second, 6, 13, 7)
-
-	// Used tokens count until they are a minute old, the rest are available again.
-	ages := []time.Duration{59 * time.Second, 20 * time.Second, 10 * time.Second}
-	third := lease(t, s, 60, service.Returned{Lot: first.ID, Uses: ages})
-	wantLot(t, third, 6, 15, 6)
-	if third.Free <= 0 || third.Free > time.Second {
-		t.Errorf("a request 59 s old leaves the window in %v", third.Free)
-	}
-	// Returning it again, as after a lost answer, makes no difference.
-	wantLot(t, lease(t, s, 0, service.Returned{Lot: first.ID, Uses: ages}), 0, 0, 0)
-	for _, unused := range []string{second.ID, third.ID, third.ID} {
-		lease(t, s, 0, service.Returned{Lot: unused})
-	}
-	last := lease(t, s, 60, service.Returned{Lot: first.ID, Uses: []time.Duration{time.Minute, 20 * time.Second}})
-	wantLot(t, last, 7, 8, 0)
-
-	// With a smaller limit, earlier requests still count.
-	lease(t, s, 0, service.Returned{Lot: last.ID, Uses: make([]time.Duration, 7)})
-	full := lease(t, s, 5, service.Returned{})
-	wantLot(t, full, 0, 8, 0)
-	if full.Free <= 0 || full.Free > 40*time.Second {
-		t.Errorf("a request 20 s old leaves the window in %v", full.Free)
-	}
-	wantLot(t, lease(t, s, 9, service.Returned{}), 1, 9, 0)
-	wantLot(t, lease(t, s, 9, service.Returned{}), 0, 9, 1)
-}
-
-func TestLostLotExpires(t *testing.T) {
-	t.Parallel()
-	s := open(t, pgtest.Database(t), Options{})
-	lost := lease(t, s, 8, service.Returned{})
-	wantLot(t, lost, 1, 1, 0)
-	age := func(d time.Duration) {
-		t.Helper()
-		if _, err := s.pool.Exec(t.Context(), "UPDATE lots SET ends_at = ends_at - make_interval(secs => $1)", d.Seconds()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	age(window + service.LotLease - 5*time.Second)
-	got := lease(t, s, 8, service.Returned{})
-	wantLot(t, got, 1, 2, 1)
-	if got.Free <= 0 || got.Free > 5*time.Second {
-		t.Errorf("the lot ends in %v", got.Free)
-	}
-	lease(t, s, 0, service.Returned{Lot: got.ID})
-	age(5 * time.Second)
-	wantLot(t, lease(t, s, 8, service.Returned{}), 1, 1, 0)
-	// Its process, if it still runs, cannot return it any more.
-	wantLot(t, lease(t, s, 8, service.Returned{Lot: lost.ID, Uses: []time.Duration{70 * time.Second}}), 1, 2, 1)
-}
-
-func TestLotsOfUnusedKeysAreForgotten(t *testing.T) {
-	t.Parallel()
-	s := open(t, pgtest.Database(t), Options{})
-	for i := range 3 {
-		if _, err := s.Lease(t.Context(), fmt.Sprint("key_", i), 60, service.Returned{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := s.pool.Exec(t.Context(), "UPDATE lots SET ends_at = clock_timestamp() WHERE key_id <> 'key_1'"); err != nil {
+	if _, err := s.pool.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Sweep(t.Context(), time.Now(), 10); err != nil {
+}
+
+// age makes all that was counted older.
+func age(t *testing.T, s *Store, d time.Duration) {
+	t.Helper()
+	type row struct {
+		KeyID, ID string
+		Uses      []time.Time
+		EndsAt    time.Time
+	}
+	rows, err := query(t.Context(), s, pgx.RowToStructByPos[row], "SELECT key_id, id, uses, ends_at FROM lots WHERE id <> '' AND uses <> '{}'")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if n := count(t, s, "SELECT count(*) FROM lots"); n != 1 {
-		t.Errorf("%d lots are left, want the 1 that counts", n)
+	for _, r := range rows {
+		for i := range r.Uses {
+			r.Uses[i] = r.Uses[i].Add(-d)
+		}
+		exec(t, s, "UPDATE lots SET uses = $3, ends_at = $4 WHERE key_id = $1 AND id = $2", r.KeyID, r.ID, r.Uses, r.EndsAt.Add(-d))
 	}
 }
 
-// Of a burst of three times the limit at several processes, exactly the limit is granted. A process
-// returns what it does not need to the others, as does one that ends.
-func TestBurstAtSeveralProcesses(t *testing.T) {
-	t.Parallel()
-	services, url := serve(t, 2)
-	for _, plan := range []service.Plan{service.Dev, service.Enterprise} {
-		limit := plan.Limits().RequestsPerMinute
-		for _, test := range []struct {
-			name string
-			idle func(k service.Key) // takes one request
-		}{
-			{"fresh", nil},
-			{"one idle", func(k service.Key) {
-				if _, err := services[0].Allow(t.Context(), k); err != nil {
-					t.Fatal(err)
-				}
-			}},
-			{"one ended", func(k service.Key) {
-				v := service.New(open(t, url, Options{}), service.Options{})
-				ctx, cancel := context.WithCancel(t.Context())
-				var running sync.WaitGroup
-				running.Go(func() {
-					if err := v.Run(ctx); err != nil {
+func TestQuotaOfSharedLimit(t *testing.T) {
+	onEach(t, func(t *testing.T, stores []*Store) {
+		s := stores[1]
+		want := func(limit, remaining int, wantOK bool, least, most time.Duration) {
+			t.Helper()
+			q, ok := take(t, s, limit)
+			if q.Limit != limit || q.Remaining != remaining || ok != wantOK || q.Reset <= least || q.Reset > most {
+				t.Errorf("%v with %+v, want %v with %d remaining and a reset after %v to %v", ok, q, wantOK, remaining, least, most)
+			}
+		}
+		want(3, 2, true, 59*time.Second, window)
+		age(t, s, 20*time.Second)
+		want(3, 1, true, 0, 40*time.Second)
+		want(3, 0, true, 0, 40*time.Second)
+		want(3, 0, false, 0, 40*time.Second)
+		// The first leaves the window.
+		age(t, s, 40*time.Second)
+		want(3, 0, true, 0, 20*time.Second)
+		want(3, 0, false, 0, 20*time.Second)
+		// With a larger plan more are allowed, with a smaller one those made still count.
+		want(5, 1, true, 0, 20*time.Second)
+		want(2, 0, false, 0, 20*time.Second)
+		age(t, s, window)
+		want(2, 1, true, 59*time.Second, window)
+	})
+}
+
+// A key's requests are in several rows, and processes of earlier versions have their own.
+func TestAllRowsOfSharedLimitCount(t *testing.T) {
+	onEach(t, func(t *testing.T, stores []*Store) {
+		s := stores[1]
+		take(t, s, 100)
+		exec(t, s, "UPDATE lots SET uses = ARRAY[now(), now() + interval '30 s', now() + interval '50 s'], ends_at = now() + interval '50 s' WHERE id <> ''")
+		if q, _ := take(t, s, 100); q.Remaining != 100-16*2-1 {
+			t.Errorf("%d remain after 16 times 2 requests and one more", q.Remaining)
+		}
+		// The query by which the previous version counts.
+		if n := count(t, s, `SELECT coalesce(sum(open), 0) + coalesce(sum(u.used), 0) FROM lots,
+			LATERAL (SELECT count(*) AS used FROM unnest(uses) leaves WHERE leaves > clock_timestamp()) u WHERE key_id = 'k'`); n != 33 {
+			t.Errorf("the previous version counts %d requests", n)
+		}
+		exec(t, s, `INSERT INTO lots VALUES ('k', 'leased', 7, '{}', now() + interval '30 s'), ('k', 'over', 8, '{}', now()),
+			('k', 'returned', 0, ARRAY[now(), now() + interval '1 s', now() + interval '9 s'], now() + interval '9 s'), ('j', 'leased', 9, '{}', 'infinity')`)
+		if q, _ := take(t, s, 100); q.Remaining != 100-16*2-2-7-2 || q.Reset > time.Second {
+			t.Errorf("beside lots: %+v", q)
+		}
+		// The previous version deletes rows that are over, but never the one that is locked.
+		exec(t, s, "DELETE FROM lots WHERE key_id = 'k' AND ends_at < 'infinity'")
+		if n := count(t, s, "SELECT count(*) FROM lots WHERE key_id = 'k'"); n != 1 {
+			t.Errorf("%d rows are left", n)
+		}
+		if q, ok := take(t, s, 100); !ok || q.Remaining != 99 {
+			t.Errorf("without rows: %v, %+v", ok, q)
+		}
+	})
+}
+
+// A clock that is set back leaves nobody with more requests.
+func TestSharedLimitWhenTheClockIsSetBack(t *testing.T) {
+	onEach(t, func(t *testing.T, stores []*Store) {
+		s := stores[1]
+		for range 4 {
+			take(t, s, 5)
+			age(t, s, -20*time.Second)
+		}
+		take(t, s, 5)
+		if q, ok := take(t, s, 5); ok {
+			t.Errorf("a sixth request was allowed, %+v", q)
+		}
+		if n := count(t, s, "SELECT count(*) FROM lots WHERE uses <> ARRAY(SELECT leaves FROM unnest(uses) leaves ORDER BY 1)"); n != 0 {
+			t.Errorf("%d rows are out of order", n)
+		}
+	})
+}
+
+func TestRowsOfUnusedKeysAreForgotten(t *testing.T) {
+	onEach(t, func(t *testing.T, stores []*Store) {
+		s := stores[1]
+		for i := range 3 {
+			if _, _, err := s.Take(t.Context(), fmt.Sprint("key_", i), 60); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exec(t, s, "UPDATE lots SET ends_at = now() - interval '2 hours' WHERE id <> '' AND key_id <> 'key_1'")
+		if _, err := s.Sweep(t.Context(), time.Now(), 10); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, s, "SELECT count(*) FROM lots WHERE key_id <> 'key_1'"); n != 2 {
+			t.Errorf("%d rows are left, want those that are locked", n)
+		}
+		if n := count(t, s, "SELECT count(*) FROM lots WHERE key_id = 'key_1'"); n != 17 {
+			t.Errorf("%d rows are left of a key in use", n)
+		}
+	})
+}
+
+// asked is a request and its answer; times are since the beginning of the test.
+type asked struct {
+	from, to time.Duration
+	ok       bool
+	unknown  bool // the caller left
+}
+
+// However many processes count a key's requests, and whoever leaves meanwhile, no minute sees more
+// than the limit, and nothing is refused in a minute that has seen less.
+func TestSharedLimitHoldsInEveryMinute(t *testing.T) {
+	onEach(t, func(t *testing.T, stores []*Store) {
+		const limit = 30
+		r := rand.New(rand.NewPCG(1, 2))
+		var all []asked
+		var aged time.Duration
+		begun := time.Now()
+		for range 80 {
+			var mu sync.Mutex
+			var wg sync.WaitGroup
+			for range r.IntN(limit) {
+				s, leaves, other := stores[r.IntN(len(stores))], r.IntN(8) == 0, fmt.Sprint("other_", r.IntN(3))
+				wg.Go(func() {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					if leaves {
+						time.AfterFunc(time.Duration(rand.IntN(3))*time.Millisecond, cancel)
+					}
+					a := asked{from: time.Since(begun) + aged}
+					_, ok, err := s.Take(ctx, "k", limit)
+					a.to, a.ok, a.unknown = time.Since(begun)+aged, ok, err != nil
+					if err != nil && !errors.Is(err, context.Canceled) {
 						t.Error(err)
 					}
+					if _, _, err := s.Take(t.Context(), other, limit); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					all = append(all, a)
 				})
-				if _, err := v.Allow(t.Context(), k); err != nil {
-					t.Fatal(err)
+			}
+			wg.Wait()
+			d := time.Duration(r.IntN(20_000)) * time.Millisecond
+			age(t, stores[0], d)
+			aged += d
+		}
+		granted := 0
+		for _, a := range all {
+			within, possible := 0, 0
+			for _, b := range all {
+				if b.ok && b.from >= a.from && b.to < a.from+window {
+					within++
 				}
-				cancel()
-				running.Wait()
-			}},
-		} {
-			t.Run(fmt.Sprintf("%s %s", plan, test.name), func(t *testing.T) {
-				_, k, err := services[0].CreateKey(t.Context(), "", plan)
-				if err != nil {
-					t.Fatal(err)
+				if (b.ok || b.unknown) && b.to > a.from-window && b.from < a.to {
+					possible++
 				}
-				asking, want := services, limit
-				begun := time.Now()
-				if test.idle != nil {
-					test.idle(k)
-					asking, want = services[1:], limit-1
+			}
+			if within > limit {
+				t.Fatalf("%d requests were granted in the minute from %v", within, a.from)
+			}
+			if !a.ok && !a.unknown && possible < limit {
+				t.Fatalf("a request was refused at %v after %d in a minute", a.from, possible)
+			}
+			if a.ok {
+				granted++
+			}
+		}
+		if granted < limit || granted == len(all) {
+			t.Errorf("%d of %d requests were granted", granted, len(all))
+		}
+	})
+}
+
+// Of a burst of three times the limit at several processes, exactly the limit is granted.
+func TestBurstAtSeveralProcesses(t *testing.T) {
+	t.Parallel()
+	services, _ := serve(t, 2)
+	for _, plan := range []service.Plan{service.Dev, service.Enterprise} {
+		limit := plan.Limits().RequestsPerMinute
+		_, k, err := services[0].CreateKey(t.Context(), "", plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		var granted atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 3 * limit {
+			wg.Go(func() {
+				q, err := services[i%len(services)].Allow(t.Context(), k)
+				switch {
+				case err == nil:
+					granted.Add(1)
+				case service.ErrorCode(err) != service.RateLimited:
+					t.Error(err)
+				case q.Remaining != 0:
+					t.Errorf("refused with %+v", q)
 				}
-				var granted atomic.Int64
-				var wg sync.WaitGroup
-				for i := range 3 * limit {
-					wg.Go(func() {
-						q, err := asking[i%len(asking)].Allow(t.Context(), k)
-						switch {
-						case err == nil:
-							granted.Add(1)
-						case service.ErrorCode(err) != service.RateLimited:
-							t.Error(err)
-						case q.Remaining != 0:
-							t.Errorf("refused with %+v", q)
-						}
-						if q.Limit != limit || q.Remaining < 0 || q.Remaining >= limit || q.Reset < 0 || q.Reset > time.Minute {
-							t.Errorf("a quota of %+v", q)
-						}
-					})
-				}
-				wg.Wait()
-				if time.Since(begun) > time.Minute {
-					t.Skip("it took so long that the first requests count no more")
-				}
-				if n := granted.Load(); n != int64(want) {
-					t.Errorf("%d requests were granted, want %d", n, want)
+				if q.Limit != limit || q.Remaining < 0 || q.Remaining >= limit || q.Reset <= 0 || q.Reset > time.Minute {
+					t.Errorf("a quota of %+v", q)
 				}
 			})
+		}
+		wg.Wait()
+		if time.Since(begun) > time.Minute {
+			t.Skip("it took so long that the first requests count no more")
+		}
+		if n := granted.Load(); n != int64(limit) {
+			t.Errorf("%s: %d requests were granted, want %d", plan, n, limit)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -62,6 +63,9 @@ type Store struct {
 	hashes     *loader[[32]byte, service.StoredKey]
 	owners     *loader[string, owner]
 	placements *loader[string, placement]
+	requests   *loader[request, counted]
+
+	requestNumber atomic.Uint64
 
 	ownersOf cache[string] // IDs of keys by address, which never change
 	shards   cache[shard]
@@ -113,6 +117,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.owners = newLoader(s, itself, s.readOwners, func(o owner) string { return o.keyID })
 	s.keys = newLoader(s, nil, s.readKeys, func(k service.StoredKey) string { return k.ID })
 	s.hashes = newLoader(s, nil, s.readHashes, func(k service.StoredKey) [32]byte { return k.Hash })
+	s.requests = newLoader(s, func(r request) string { return r.keyID }, s.countRequests, func(c counted) request { return c.request })
 	s.placements = newLoader(s, nil, s.readPlacements, func(p placement) string { return p.name })
 	s.announcer.init()
 	for range committers {
@@ -176,6 +181,7 @@ func (s *Store) findCoordinator(ctx context.Context, config *pgxpool.Config) (*p
 	toAny := config.Copy()
 	// Citus plans a statement for the shards of its parameters.
 	toAny.ConnConfig.RuntimeParams["plan_cache_mode"] = "auto"
+	toAny.ConnConfig.RuntimeParams["citus.propagate_set_commands"] = "local" // SET LOCAL holds on all servers
 	to := toAny.Copy()
 	toAny.BeforeConnect = spread
 	to.MaxConns = coordinatorConnections

@@ -1,0 +1,157 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/service"
+	"mayfly/service/pebble"
+)
+
+// cluster is several processes on one store: a store in memory, to which it adds announcements and
+// a limit.
+type cluster struct {
+	t         *testing.T
+	store     *pebble.Store
+	processes []*service.Service
+
+	mu      sync.Mutex
+	changed []func(id string) // of the processes that listen
+	take    func(keyID string, limit int) (service.Quota, bool, error)
+}
+
+// process is the store as one of the processes sees it.
+type process struct {
+	*pebble.Store
+	cluster *cluster
+}
+
+func (p process) Listen(ctx context.Context, changed func(string)) error {
+	c := p.cluster
+	c.mu.Lock()
+	c.changed = append(c.changed, changed)
+	c.mu.Unlock()
+	<-ctx.Done()
+	return nil
+}
+
+func (p process) Take(_ context.Context, keyID string, limit int) (service.Quota, bool, error) {
+	return p.cluster.take(keyID, limit)
+}
+
+// announce announces a change to all processes.
+func (c *cluster) announce(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, changed := range c.changed {
+		changed(id)
+	}
+}
+
+// runCluster runs a test with n processes in fake time.
+func runCluster(t *testing.T, n int, test func(t *testing.T, c *cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		log := slog.New(slog.NewTextHandler(t.Output(), nil))
+		st, err := pebble.OpenMemory(pebble.Options{Log: log})
+		must(t, err)
+		c := &cluster{t: t, store: st}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		for range n {
+			s := service.New(process{st, c}, service.Options{Domains: []string{"x.test"}, Log: log})
+			c.processes = append(c.processes, s)
+			running.Go(func() {
+				if err := s.Run(ctx); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		test(t, c)
+		cancel()
+		running.Wait()
+		must(t, st.Close())
+	})
+}
+
+func (c *cluster) key(plan service.Plan) service.Key {
+	c.t.Helper()
+	_, k, err := c.processes[0].CreateKey(c.t.Context(), "", plan)
+	must(c.t, err)
+	return k
+}
+
+func TestRequestsAreCountedByASharedStore(t *testing.T) {
+	t.Parallel()
+	runCluster(t, 1, func(t *testing.T, c *cluster) {
+		k := c.key(service.Startup)
+		quota := service.Quota{Limit: 300, Remaining: 7, Reset: 9 * time.Second}
+		var ok bool
+		var failed error
+		c.take = func(keyID string, limit int) (service.Quota, bool, error) {
+			if keyID != k.ID || limit != 300 {
+				t.Errorf("a request of %s with the limit %d is counted", keyID, limit)
+			}
+			return quota, ok, failed
+		}
+		q, err := c.processes[0].Allow(t.Context(), k)
+		wantCode(t, err, service.RateLimited)
+		if q != quota || retryAfter(err) != quota.Reset {
+			t.Errorf("refused with %+v, %v", q, err)
+		}
+		ok = true
+		if q, err := c.processes[0].Allow(t.Context(), k); err != nil || q != quota {
+			t.Errorf("allowed with %+v, %v", q, err)
+		}
+		failed = &service.Error{Code: service.Unavailable, Message: "away"}
+		if _, err := c.processes[0].Allow(t.Context(), k); !errors.Is(err, failed) {
+			t.Errorf("without the store: %v", err)
+		}
+	})
+}
+
+// A change made by one process wakes a caller that waits at another.
+func TestChangesByAnotherProcessWake(t *testing.T) {
+	t.Parallel()
+	runCluster(t, 2, func(t *testing.T, c *cluster) {
+		k := c.key(service.Dev)
+		here, there := c.processes[0], c.processes[1]
+		in, err := here.CreateInbox(t.Context(), k, service.NewInbox{})
+		must(t, err)
+		done := wait(t, time.Minute, func(ctx context.Context) (bool, error) { return here.WaitMessages(ctx, k, in.ID, in.Version) })
+		synctest.Wait()
+		time.Sleep(time.Second)
+		deliver(t, there, plainMail, in.Address)
+		c.announce(in.ID) // a real store does so by itself
+		if got := <-done; !got.changed || got.after != time.Second {
+			t.Errorf("announced: %+v", got)
+		}
+		// A process that dies before it announces its change makes no difference but for the time.
+		in, err = here.Inbox(t.Context(), k, in.ID)
+		must(t, err)
+		done = wait(t, time.Minute, func(ctx context.Context) (bool, error) { return here.WaitMessages(ctx, k, in.ID, in.Version) })
+		synctest.Wait()
+		deliver(t, there, plainMail, in.Address)
+		if got := <-done; !got.changed || got.after > 10*time.Second {
+			t.Errorf("not announced: %+v", got)
+		}
+		// When announcements may have been missed, everybody is woken.
+		in, err = here.Inbox(t.Context(), k, in.ID)
+		must(t, err)
+		done = wait(t, time.Minute, func(ctx context.Context) (bool, error) { return here.WaitMessages(ctx, k, in.ID, in.Version) })
+		synctest.Wait()
+		deliver(t, there, plainMail, in.Address)
+		c.announce("")
+		if got := <-done; !got.changed || got.after != 0 {
+			t.Errorf("announced to everybody: %+v", got)
+		}
+	})
+}
+
+var _ service.Shared = process{}
