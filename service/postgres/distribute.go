@@ -137,7 +137,7 @@ func distribute(ctx context.Context, conn *pgx.Conn, shards int, say func(string
 func checkUnused(ctx context.Context, conn *pgx.Conn) error {
 	var others int
 	err := conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-		AND coalesce(backend_type, 'client backend') = 'client backend' AND application_name <> $1 AND application_name NOT LIKE 'citus%'`,
+		AND backend_type = 'client backend' AND application_name <> $1 AND application_name NOT LIKE 'citus%'`,
 		distributeName).Scan(&others)
 	if err == nil && others > 0 {
 		err = fmt.Errorf("other sessions use it (%d): stop the service on all machines, then try again", others)
