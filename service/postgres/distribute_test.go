@@ -29,7 +29,8 @@ func TestDatabaseThatIsNoClusterIsNotDistributed(t *testing.T) {
 // it dies again and again, each time a statement later.
 func TestDistribute(t *testing.T) {
 	t.Parallel()
-	url := pgtest.CitusDatabase(t)[0]
+	urls := pgtest.CitusDatabase(t)
+	url := urls[0]
 	old := openOld(t, url)
 	for n := range 20 {
 		in := inboxOf(n, time.Duration(1+n%3)*20*time.Hour)
@@ -55,7 +56,7 @@ func TestDistribute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	attempts := 0
+	attempts, refused := 0, false
 	for done := false; !done; attempts++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		trace := &cut{cancel: cancel}
@@ -63,10 +64,28 @@ func TestDistribute(t *testing.T) {
 		config := config.Copy()
 		config.ConnConfig.Tracer = trace
 		err := distributeWith(ctx, config, 4, say)
-		if done = err == nil; !done && ctx.Err() == nil {
+		// The sessions of a store that was closed may not have ended yet.
+		if done = err == nil; !done && ctx.Err() == nil && !strings.Contains(err.Error(), "stop the service") {
 			t.Fatal(err)
 		}
 		cancel()
+		s, err := Open(t.Context(), url, Options{noSlotsAhead: true})
+		switch {
+		case err != nil && strings.Contains(err.Error(), "distribute again"):
+			refused = true
+		case err != nil:
+			t.Fatal(err)
+		default:
+			if s.citus != done {
+				t.Errorf("after %d attempts a store is distributed: %v", attempts, s.citus)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if !refused {
+		t.Error("no store that was partly distributed was refused")
 	}
 	if attempts < 10 {
 		t.Errorf("the tables were distributed after %d attempts: it takes more statements", attempts)
@@ -75,13 +94,25 @@ func TestDistribute(t *testing.T) {
 	if err := Distribute(t.Context(), url, 4, func(line string) { said = append(said, line) }); err != nil || len(said) != 1 {
 		t.Errorf("repeated, it says %q, %v", said, err)
 	}
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	if got := rows(t, pool); !maps.Equal(got, want) {
+	s := open(t, pgtest.AnyOf(urls), Options{})
+	if got := rows(t, s.pool); !maps.Equal(got, want) {
 		t.Errorf("there are %v rows, want %v", got, want)
+	}
+	for n := range 20 {
+		in := inboxOf(n, time.Duration(1+n%3)*20*time.Hour)
+		got, want := len(messages(t, s, in)), 1+n
+		switch {
+		case n%5 == 0:
+			want = 0
+		case n == 1:
+			want++
+		}
+		if got != want {
+			t.Errorf("%s has %d messages, want %d", in.ID, got, want)
+		}
+		if found, err := s.InboxByAddress(t.Context(), in.Address); want > 0 && (err != nil || found.ID != in.ID) {
+			t.Errorf("%s is the address of %q, %v", in.Address, found.ID, err)
+		}
 	}
 }
 

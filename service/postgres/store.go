@@ -150,8 +150,11 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config, steps []mig
 	if toAny == nil {
 		return nil
 	}
-	const distributed = "SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'owners'::regclass)"
-	if err := s.coordinator.QueryRow(ctx, distributed).Scan(&s.citus); err != nil || !s.citus {
+	err = s.coordinator.AcquireFunc(ctx, func(conn *pgxpool.Conn) (err error) {
+		s.citus, err = isDistributed(ctx, conn.Conn())
+		return err
+	})
+	if err != nil || !s.citus {
 		return err
 	}
 	s.pool, err = pgxpool.NewWithConfig(ctx, toAny)
