@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"mayfly/service"
@@ -20,9 +19,9 @@ import (
 // delivery is a call of Append that waits for its commit.
 type delivery struct {
 	service.Append
-	shards []shard // of each message's key
-	size   int64   // of the raw message
-	packed []byte  // the raw message as it is stored
+	alone  bool   // has keys on several servers, whose transaction costs more
+	size   int64  // of the raw message
+	packed []byte // the raw message as it is stored
 	done   chan error
 	err    error // why it is not part of the current attempt's transaction
 }
@@ -31,30 +30,36 @@ type delivery struct {
 func (s *Store) Append(ctx context.Context, a service.Append) error {
 	d := &delivery{Append: a, size: int64(len(a.Raw)), packed: pack(a.Raw), done: make(chan error, 1)}
 	d.Raw = nil
+	var at *server
 	for _, m := range d.Messages {
-		n, err := s.shardOf(ctx, m.KeyID)
+		v, err := s.serverOf(ctx, m.KeyID)
 		if err != nil {
 			return err
 		}
-		d.shards = append(d.shards, n)
+		d.alone = d.alone || at != nil && at != v
+		at = v
 	}
-	s.deliveries.put(d)
+	if at == nil {
+		return errNotFound
+	}
+	at.deliveries.put(d)
 	select {
 	case err := <-d.done:
 		return err
 	case <-ctx.Done():
-		if s.deliveries.remove(d) {
+		if at.deliveries.remove(d) {
 			return ctx.Err()
 		}
 	case <-s.ctx.Done():
-		if s.deliveries.remove(d) {
+		if at.deliveries.remove(d) {
 			return errClosed
 		}
 	}
 	return <-d.done // the timeout bounds this
 }
 
-// committers is the largest number of concurrent transactions of deliveries of a process.
+// committers is the largest number of concurrent transactions of deliveries of a process on a
+// server.
 const committers = 4
 
 // slowCommit is after what time a transaction no longer keeps the next one from starting. Until
@@ -63,16 +68,22 @@ const committers = 4
 const slowCommit = 10 * time.Millisecond
 
 // runCommits is a committer: it stores the deliveries in the queue, group by group.
-func (s *Store) runCommits() {
+func (s *Store) runCommits(v *server) {
 	for {
-		group := s.deliveries.next(s.ctx)
-		if group == nil {
+		select {
+		case v.committing <- struct{}{}:
+		case <-s.ctx.Done():
 			return
 		}
-		release := sync.OnceFunc(func() { s.deliveries.release(group) })
+		group := v.deliveries.next(s.ctx)
+		if group == nil {
+			<-v.committing
+			return
+		}
+		release := sync.OnceFunc(func() { <-v.committing })
 		slow := time.AfterFunc(slowCommit, release)
-		s.commit(group)
-		s.deliveries.stored(group)
+		s.commit(v.pool, group)
+		v.deliveries.stored(group)
 		slow.Stop()
 		release()
 	}
@@ -81,11 +92,11 @@ func (s *Store) runCommits() {
 // commit stores a group and answers its callers. If a row that it needs stays locked, the
 // deliveries for each key are tried again in a transaction of their own, so that only those that
 // need that row are refused.
-func (s *Store) commit(group []*delivery) {
+func (s *Store) commit(pool *pgxpool.Pool, group []*delivery) {
 	// The group is stored even if the store is closed meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
 	defer cancel()
-	err := s.commitTogether(ctx, group)
+	err := s.commitTogether(ctx, pool, group)
 	if sqlState(err) != stateLocked {
 		answer(group, err)
 		return
@@ -94,7 +105,7 @@ func (s *Store) commit(group []*delivery) {
 	committing.SetLimit(committers)
 	for _, part := range byKeys(group) {
 		committing.Go(func() error {
-			answer(part, s.commitTogether(ctx, part))
+			answer(part, s.commitTogether(ctx, pool, part))
 			return nil
 		})
 	}
@@ -102,11 +113,11 @@ func (s *Store) commit(group []*delivery) {
 }
 
 // commitTogether stores a whole group or, with an error, nothing.
-func (s *Store) commitTogether(ctx context.Context, group []*delivery) error {
+func (s *Store) commitTogether(ctx context.Context, pool *pgxpool.Pool, group []*delivery) error {
 	started := time.Now()
 	var changed []string
-	err := s.retry(ctx, func() (err error) {
-		changed, err = s.store(ctx, group)
+	err := s.retry(ctx, pool, func() (err error) {
+		changed, err = s.store(ctx, pool, group)
 		return err
 	})
 	if err == nil {
@@ -137,20 +148,21 @@ func byKeys(group []*delivery) map[string][]*delivery {
 	return parts
 }
 
-// store stores a group in one transaction of two round trips: the first locks and reads rows, the
-// second writes. It returns the IDs of the inboxes and keys that have changed.
-func (s *Store) store(ctx context.Context, group []*delivery) ([]string, error) {
-	conn, err := s.pool.Acquire(ctx)
+// store stores a group in one transaction of four round trips: the first locks and reads rows, two
+// insert the messages, and the last updates the rows. It returns the IDs of the inboxes and keys that
+// have changed.
+func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery) ([]string, error) {
+	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Release()
-	l, err := lock(ctx, conn.Conn(), group)
+	l, err := s.lock(ctx, conn.Conn(), group)
 	if err == nil {
 		for _, d := range group {
 			d.err = l.add(d)
 		}
-		err = l.write(ctx, conn.Conn())
+		err = l.write(ctx, conn.Conn(), s.together)
 	}
 	if err != nil {
 		// The pool closes a connection that is still in a transaction, which rolls it back.
@@ -175,35 +187,44 @@ type lockedInbox struct {
 	touched bool
 }
 
-// lock begins a transaction, locks the owners of a group, and then reads the inboxes, which change
-// only while their owner is locked.
-func lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, error) {
-	l := &locked{owners: make(map[string]owner), inboxes: make(map[string]*lockedInbox), touched: make(map[string]bool)}
-	keys, inboxes := make(map[shard][]string, 1), make(map[keyed]bool)
+// lock begins a transaction, locks the owners of a group in the order of their IDs, and then reads
+// the inboxes, which change only while their owner is locked.
+func (s *Store) lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, error) {
+	keys, inboxes := make(map[string]bool), make(map[keyed]bool)
 	for _, d := range group {
-		for i, m := range d.Messages {
-			if !isName(m.KeyID) || !isName(m.InboxID) {
-				continue
+		for _, m := range d.Messages {
+			if isName(m.KeyID) && isName(m.InboxID) {
+				keys[m.KeyID], inboxes[keyed{m.KeyID, m.InboxID}] = true, true
 			}
-			if _, seen := l.owners[m.KeyID]; !seen {
-				l.owners[m.KeyID] = owner{}
-				keys[d.shards[i]] = append(keys[d.shards[i]], m.KeyID)
-			}
-			inboxes[keyed{m.KeyID, m.InboxID}] = true
 		}
 	}
+	l := &locked{owners: make(map[string]owner), inboxes: make(map[string]*lockedInbox), touched: make(map[string]bool)}
 	var b pgx.Batch
 	b.Queue("BEGIN")
-	queueLocks(&b, keys, func(o owner) { l.owners[o.keyID] = o })
-	keyIDs, ids := columns(slices.Collect(maps.Keys(inboxes)))
-	b.Queue(selectInboxes, keyIDs, ids).Query(func(rows pgx.Rows) error {
-		list, err := pgx.CollectRows(rows, scanInbox)
-		for _, in := range list {
-			l.inboxes[in.ID] = &lockedInbox{Inbox: in}
-		}
-		return err
-	})
+	s.queueLocks(&b, slices.Sorted(maps.Keys(keys)), func(o owner) { l.owners[o.keyID] = o })
+	for part := range slices.Chunk(slices.Collect(maps.Keys(inboxes)), s.together) {
+		queueInboxes(&b, part).Query(func(rows pgx.Rows) error {
+			list, err := pgx.CollectRows(rows, scanInbox)
+			for _, in := range list {
+				l.inboxes[in.ID] = &lockedInbox{Inbox: in}
+			}
+			return err
+		})
+	}
 	return l, conn.SendBatch(ctx, &b).Close()
+}
+
+// queueLocks locks keys, in ascending order, against other changes until the transaction ends.
+func (s *Store) queueLocks(b *pgx.Batch, keys []string, got func(owner)) {
+	for part := range slices.Chunk(keys, s.together) {
+		queueOwners(b, part, " ORDER BY key_id FOR NO KEY UPDATE").Query(func(rows pgx.Rows) error {
+			list, err := pgx.CollectRows(rows, scanOwner)
+			for _, o := range list {
+				got(o)
+			}
+			return err
+		})
+	}
 }
 
 // add adds a whole delivery or, with an error, nothing.
@@ -251,98 +272,82 @@ func (l *locked) append(d *delivery, m *service.NewMessage) {
 	l.row(in.Inbox, int64(in.Messages), service.Message{Summary: sum, To: m.To}, d.packed)
 }
 
-// messageRows are messages to insert, as columns.
-type messageRows struct {
-	keyIDs, inboxIDs, ids, senders, names, subjects, recipients []string
-	slots                                                       []int32
-	places, sizes                                               []int64
-	times                                                       []time.Time
-	bodies                                                      [][]byte
-}
+// messageRows are messages to insert.
+type messageRows struct{ summaries, bodies copied }
 
 func (r *messageRows) row(in service.Inbox, place int64, m service.Message, packed []byte) {
-	r.keyIDs = append(r.keyIDs, in.KeyID)
-	r.inboxIDs = append(r.inboxIDs, in.ID)
-	r.slots = append(r.slots, int32(slotOf(in)))
-	r.places = append(r.places, place)
-	r.ids = append(r.ids, m.ID)
-	r.senders = append(r.senders, text(m.From))
-	r.names = append(r.names, text(m.FromName))
-	r.subjects = append(r.subjects, text(m.Subject))
-	r.times = append(r.times, m.ReceivedAt)
-	r.sizes = append(r.sizes, m.Size)
-	r.recipients = append(r.recipients, text(m.To))
-	r.bodies = append(r.bodies, packed)
+	n := int32(slotOf(in))
+	r.summaries.row(in.KeyID, in.ID, n, place, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To))
+	r.bodies.row(in.KeyID, in.ID, n, place, packed)
 }
 
-// insert inserts the messages of owners. Joining these lets each shard insert its own, in a single
-// statement.
-func (r *messageRows) insert(b *pgx.Batch, owners []string) {
-	b.Queue(`INSERT INTO messages (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
-		SELECT o.key_id, u.inbox_id, u.slot, u.place, u.id, u.sender, u.sender_name, u.subject, u.received_at, u.size, u.recipient
-		FROM owners o JOIN unnest($2::text[], $3::text[], $4::integer[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
-			$10::timestamptz[], $11::bigint[], $12::text[])
-			u (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
-			ON u.key_id = o.key_id WHERE o.key_id = ANY($1)`,
-		owners, r.keyIDs, r.inboxIDs, r.slots, r.places, r.ids, r.senders, r.names, r.subjects, r.times, r.sizes, r.recipients).Exec(r.all)
-	b.Queue(`INSERT INTO bodies (key_id, inbox_id, slot, place, raw) SELECT o.key_id, u.inbox_id, u.slot, u.place, u.raw
-		FROM owners o JOIN unnest($2::text[], $3::text[], $4::integer[], $5::bigint[], $6::bytea[]) u (key_id, inbox_id, slot, place, raw)
-			ON u.key_id = o.key_id WHERE o.key_id = ANY($1)`,
-		owners, r.keyIDs, r.inboxIDs, r.slots, r.places, r.bodies).Exec(r.all)
-}
-
-// all returns an error unless all messages were inserted, which is so if their owners exist.
-func (r *messageRows) all(done pgconn.CommandTag) error {
-	if n := done.RowsAffected(); n != int64(len(r.ids)) {
-		return fmt.Errorf("%d of %d messages were inserted", n, len(r.ids))
+func (r *messageRows) insert(ctx context.Context, conn *pgx.Conn) error {
+	err := r.summaries.into(ctx, conn, "messages (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)")
+	if err == nil {
+		err = r.bodies.into(ctx, conn, "bodies (key_id, inbox_id, slot, place, raw)")
 	}
-	return nil
+	return err
 }
 
 // write writes the changes and commits, or rolls back if there are none.
-func (l *locked) write(ctx context.Context, conn *pgx.Conn) error {
-	if len(l.ids) == 0 {
+func (l *locked) write(ctx context.Context, conn *pgx.Conn, together int) error {
+	if len(l.touched) == 0 {
 		_, err := conn.Exec(ctx, "ROLLBACK")
 		return err
 	}
+	if err := l.insert(ctx, conn); err != nil {
+		return err
+	}
 	var b pgx.Batch
-	l.insert(&b, slices.Collect(maps.Keys(l.touched)))
-	counts := make(map[keyed]int64, len(l.inboxes))
-	for id, in := range l.inboxes {
+	var inboxes []service.Inbox
+	for _, in := range l.inboxes {
 		if in.touched {
-			counts[keyed{in.KeyID, id}] = int64(in.Messages)
+			inboxes = append(inboxes, in.Inbox)
 		}
 	}
-	updateInboxes(&b, counts)
-	l.updateOwners(&b)
+	for part := range slices.Chunk(inboxes, together) {
+		updateInboxes(&b, part)
+	}
+	for part := range slices.Chunk(slices.Collect(maps.Keys(l.touched)), together) {
+		l.updateOwners(&b, part)
+	}
 	b.Queue("COMMIT")
 	return conn.SendBatch(ctx, &b).Close()
 }
 
 // updateInboxes sets the number of messages of inboxes.
-func updateInboxes(b *pgx.Batch, messages map[keyed]int64) {
+func updateInboxes(b *pgx.Batch, list []service.Inbox) {
+	if len(list) == 1 {
+		in := list[0]
+		b.Queue("UPDATE inboxes SET messages = $3, version = $4 WHERE key_id = $1 AND id = $2", in.KeyID, in.ID, int64(in.Messages), newVersion())
+		return
+	}
 	var keyIDs, ids []string
 	var counts, versions []int64
-	for in, n := range messages {
-		keyIDs, ids, counts, versions = append(keyIDs, in.keyID), append(ids, in.name), append(counts, n), append(versions, newVersion())
+	for _, in := range list {
+		keyIDs, ids, counts, versions = append(keyIDs, in.KeyID), append(ids, in.ID), append(counts, int64(in.Messages)), append(versions, newVersion())
 	}
 	b.Queue(`UPDATE inboxes i SET messages = u.messages, version = u.version
 		FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) u (key_id, id, messages, version)
-		WHERE i.key_id = u.key_id AND i.id = u.id AND i.key_id = ANY($1)`, keyIDs, ids, counts, versions)
+		WHERE i.key_id = u.key_id AND i.id = u.id`, keyIDs, ids, counts, versions)
 }
 
-func (l *locked) updateOwners(b *pgx.Batch) {
-	var keyIDs []string
+func (l *locked) updateOwners(b *pgx.Batch, list []string) {
+	if len(list) == 1 {
+		o := l.owners[list[0]]
+		b.Queue("UPDATE owners SET version = $2, day = $3, emails = $4, emails_before = $5 WHERE key_id = $1",
+			list[0], newVersion(), int32(o.day), int32(o.emails), int32(o.before))
+		return
+	}
 	var versions []int64
 	var days, emails, before []int32
-	for keyID := range l.touched {
+	for _, keyID := range list {
 		o := l.owners[keyID]
-		keyIDs, versions = append(keyIDs, keyID), append(versions, newVersion())
-		days, emails, before = append(days, int32(o.day)), append(emails, int32(o.emails)), append(before, int32(o.before))
+		versions, days, emails, before = append(versions, newVersion()), append(days, int32(o.day)), append(emails, int32(o.emails)), append(before, int32(o.before))
 	}
-	b.Queue(`UPDATE owners o SET version = u.version, day = u.day, emails = u.emails, emails_before = u.emails_before
+	b.Queue(`UPDATE owners SET version = u.version, day = u.day, emails = u.emails, emails_before = u.emails_before
 		FROM unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[]) u (key_id, version, day, emails, emails_before)
-		WHERE o.key_id = u.key_id AND o.key_id = ANY($1)`, keyIDs, versions, days, emails, before)
+		WHERE owners.key_id = u.key_id`, list, versions, days, emails, before)
 }
 
 // changed returns the IDs of the inboxes and keys that the transaction has changed.

@@ -26,7 +26,7 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(context.WithoutCancel(t.Context()))
-	if _, err := tx.Exec(t.Context(), lockOwners, []string{stuck.KeyID}); err != nil {
+	if _, err := tx.Exec(t.Context(), "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE", stuck.KeyID); err != nil {
 		t.Fatal(err)
 	}
 
@@ -43,7 +43,7 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	second := make(chan error, 1)
 	go func() { second <- deliver(ctx, s, stuck, "second") }()
-	await(t, "the second delivery waits", func() bool { return s.deliveries.length() == 1 })
+	await(t, "the second delivery waits", func() bool { return s.any.deliveries.length() == 1 })
 	cancel()
 	if err := <-second; !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller that gave up got %v", err)
@@ -93,7 +93,6 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 			add := func(to ...service.Inbox) {
 				d := &delivery{Append: service.Append{Received: day}, size: 1, packed: pack([]byte("x")), done: make(chan error, 1)}
 				for _, in := range to {
-					d.shards = append(d.shards, 0)
 					d.Messages = append(d.Messages, service.NewMessage{KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 10, To: in.Address})
 				}
 				group = append(group, d)
@@ -104,7 +103,7 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 			}
 			add(inboxes[1], inboxes[2])
 			add(inboxes[last], inboxes[0])
-			s.commit(group)
+			s.commit(s.pool, group)
 			for i, d := range group {
 				refused := i == 0 || i == len(group)-1
 				if err := <-d.done; (err != nil) != refused || refused && service.ErrorCode(err) != service.Unavailable {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mayfly/errno"
 	"mayfly/service"
@@ -97,9 +98,9 @@ func unavailable(cause error) error {
 	return &service.Error{Code: service.Unavailable, Message: "The store cannot be reached", RetryAfter: retryAfter, Err: cause}
 }
 
-// failure turns an error of the database into one of the domain. If the caller's ctx was cancelled,
-// that is the error.
-func (s *Store) failure(ctx context.Context, err error) error {
+// failure turns an error of a server of the database into one of the domain. If the caller's ctx was
+// cancelled, that is the error.
+func (s *Store) failure(ctx context.Context, pool *pgxpool.Pool, err error) error {
 	var domain *service.Error
 	switch {
 	case err == nil:
@@ -117,7 +118,8 @@ func (s *Store) failure(ctx context.Context, err error) error {
 	if state == stateReadOnly || state == "" && ctx.Err() == nil || strings.HasPrefix(state, "57P") {
 		// The server may have changed. A primary that has become a standby, for example, keeps its
 		// connections.
-		s.pool.Reset()
+		pool.Reset()
+		s.servers.clear()
 	}
 	switch {
 	case state == stateDiskFull:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -30,11 +31,11 @@ const importLock = "hashtext(current_schema() || '.mayfly.import')"
 func (s *Store) Import(ctx context.Context, source string) (*Import, error) {
 	conn, err := s.coordinator.Acquire(ctx)
 	if err != nil {
-		return nil, s.failure(ctx, err)
+		return nil, s.failure(ctx, s.coordinator, err)
 	}
 	i := &Import{s, conn}
 	if err := i.begin(ctx, source); err != nil {
-		return nil, errors.Join(s.failure(ctx, err), i.Close(ctx))
+		return nil, errors.Join(s.failure(ctx, s.coordinator, err), i.Close(ctx))
 	}
 	return i, nil
 }
@@ -68,7 +69,7 @@ func (i *Import) begin(ctx context.Context, source string) error {
 // Served records that the database is served from now on, after which nothing can be copied into
 // it.
 func (s *Store) Served(ctx context.Context) error {
-	return s.batch(ctx, func(b *pgx.Batch) { b.Queue("UPDATE imports SET served = true WHERE NOT served") })
+	return s.batch(ctx, "", func(b *pgx.Batch) { b.Queue("UPDATE imports SET served = true WHERE NOT served") })
 }
 
 // Close ends the import.
@@ -83,7 +84,7 @@ func (i *Import) Close(ctx context.Context) error {
 
 // Key copies a key, and how many messages it had on a day and on the day before.
 func (i *Import) Key(ctx context.Context, k service.StoredKey, day service.Day, today, before int) error {
-	return i.store.batch(ctx, func(b *pgx.Batch) {
+	return i.store.batch(ctx, "", func(b *pgx.Batch) {
 		b.Queue(`INSERT INTO keys (`+keyColumns+`) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (id) DO UPDATE SET hash = EXCLUDED.hash, name = EXCLUDED.name, plan = EXCLUDED.plan, revoked_at = EXCLUDED.revoked_at`,
 			k.ID, k.Hash[:], text(k.Name), string(k.Plan), k.CreatedAt, revocation(k))
@@ -103,7 +104,7 @@ func (i *Import) Addresses(ctx context.Context, list []Address) error {
 	for _, a := range list {
 		addresses, keys = append(addresses, a.Address), append(keys, a.KeyID)
 	}
-	return i.store.batch(ctx, func(b *pgx.Batch) {
+	return i.store.batch(ctx, "", func(b *pgx.Batch) {
 		b.Queue(`INSERT INTO addresses (address, key_id)
 			SELECT address, key_id FROM unnest($1::text[], $2::text[]) a (address, key_id) ON CONFLICT DO NOTHING`,
 			addresses, keys)
@@ -125,9 +126,9 @@ func (i *Import) Inboxes(ctx context.Context, list []service.Inbox) (copied map[
 		versions, slots = append(versions, newVersion()), append(slots, int32(slotOf(in)))
 	}
 	if _, err := i.conn.Exec(ctx, "INSERT INTO seen (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", ids); err != nil {
-		return nil, i.store.failure(ctx, err)
+		return nil, i.store.failure(ctx, i.store.coordinator, err)
 	}
-	err = i.store.batch(ctx, func(b *pgx.Batch) {
+	err = i.store.batch(ctx, "", func(b *pgx.Batch) {
 		b.Queue("SELECT i.id, i.messages FROM unnest($1::text[], $2::text[]) u (key_id, id) JOIN inboxes i ON i.key_id = u.key_id AND i.id = u.id",
 			keys, ids).Query(func(rows pgx.Rows) error {
 			copied = make(map[string]int)
@@ -161,18 +162,26 @@ type Message struct {
 // in order.
 func (i *Import) Messages(ctx context.Context, list []Message) error {
 	var rows messageRows
-	counts := make(map[keyed]int64)
+	inboxes := make(map[keyed]service.Inbox)
 	for _, m := range list {
 		place, ok := service.MessagePlace(m.ID)
 		if !ok || place > math.MaxInt64 {
 			return &service.Error{Code: service.Damaged, Message: fmt.Sprintf("a message of %s has no valid ID", m.Inbox.ID)}
 		}
 		rows.row(m.Inbox, int64(place), m.Message, pack(m.Raw))
-		counts[keyed{m.Inbox.KeyID, m.Inbox.ID}] = int64(place)
+		in := m.Inbox
+		in.Messages = int(place)
+		inboxes[keyed{in.KeyID, in.ID}] = in
 	}
-	return i.store.batch(ctx, func(b *pgx.Batch) {
-		rows.insert(b, slices.Compact(slices.Sorted(slices.Values(rows.keyIDs))))
-		updateInboxes(b, counts)
+	return i.store.transact(ctx, i.store.pool, func(ctx context.Context, tx pgx.Tx) error {
+		if err := rows.insert(ctx, tx.Conn()); err != nil {
+			return err
+		}
+		var b pgx.Batch
+		for part := range slices.Chunk(slices.Collect(maps.Values(inboxes)), i.store.together) {
+			updateInboxes(&b, part)
+		}
+		return tx.SendBatch(ctx, &b).Close()
 	})
 }
 
@@ -183,7 +192,7 @@ func (i *Import) Finish(ctx context.Context) (removed int, err error) {
 	type gone struct{ KeyID, ID string }
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[gone])
 	if err != nil {
-		return 0, i.store.failure(ctx, err)
+		return 0, i.store.failure(ctx, i.store.coordinator, err)
 	}
 	for _, g := range list {
 		if err := i.store.DeleteInbox(ctx, g.KeyID, g.ID); err != nil && service.ErrorCode(err) != service.NotFound {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mayfly/service"
 )
@@ -42,7 +43,7 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 		return err
 	}
 	var created int64
-	err := s.batch(ctx, func(b *pgx.Batch) {
+	err := s.batch(ctx, in.KeyID, func(b *pgx.Batch) {
 		b.Queue(`INSERT INTO owners (key_id, version, day, emails, emails_before) VALUES ($1, $2, $3, 0, 0)
 			ON CONFLICT (key_id) DO UPDATE SET version = EXCLUDED.version`,
 			in.KeyID, newVersion(), int32(service.DayOf(in.CreatedAt)))
@@ -79,7 +80,7 @@ func (s *Store) claim(ctx context.Context, address, keyID string) error {
 			return err
 		}
 	}
-	err := s.batch(ctx, func(b *pgx.Batch) {
+	err := s.batch(ctx, address, func(b *pgx.Batch) {
 		b.Queue("INSERT INTO addresses (address, key_id) VALUES ($1, $2) ON CONFLICT DO NOTHING", address, keyID)
 	})
 	if err != nil {
@@ -96,15 +97,30 @@ func (s *Store) ownerOf(ctx context.Context, address string) (string, error) {
 	if keyID, ok := s.ownersOf.get(address); ok {
 		return keyID, nil
 	}
-	a, err := s.addresses.get(ctx, address)
+	v, err := s.serverOf(ctx, address)
+	if err != nil {
+		return "", err
+	}
+	a, err := v.addresses.get(ctx, address)
 	if err == nil {
 		s.ownersOf.put(address, a.KeyID)
 	}
 	return a.KeyID, err
 }
 
-func (s *Store) readAddresses(ctx context.Context, addresses []string) ([]Address, error) {
-	return query(ctx, s, pgx.RowToStructByPos[Address], "SELECT address, key_id FROM addresses WHERE address = ANY($1)", addresses)
+func (s *Store) readAddresses(ctx context.Context, pool *pgxpool.Pool, addresses []string) ([]Address, error) {
+	return each(ctx, s, pool, addresses, pgx.RowToStructByPos[Address], func(b *pgx.Batch, part []string) *pgx.QueuedQuery {
+		return queueNamed(b, "SELECT address, key_id FROM addresses WHERE address", part, "")
+	})
+}
+
+// queueNamed queues a query for rows that are found by one of some names, whose last word is the
+// column of the name.
+func queueNamed(b *pgx.Batch, sql string, names []string, rest string, more ...any) *pgx.QueuedQuery {
+	if len(names) == 1 {
+		return b.Queue(sql+" = $1"+rest, append([]any{names[0]}, more...)...)
+	}
+	return b.Queue(sql+" = ANY($1)"+rest, append([]any{names}, more...)...)
 }
 
 // Inbox implements service.Store.
@@ -112,15 +128,25 @@ func (s *Store) Inbox(ctx context.Context, keyID, id string) (service.Inbox, err
 	if !isName(keyID) || !isName(id) {
 		return service.Inbox{}, errNotFound
 	}
-	return s.inboxes.get(ctx, keyed{keyID, id})
+	v, err := s.serverOf(ctx, keyID)
+	if err != nil {
+		return service.Inbox{}, err
+	}
+	return v.inboxes.get(ctx, keyed{keyID, id})
 }
 
-const selectInboxes = "SELECT " + inboxColumns + ` FROM unnest($1::text[], $2::text[]) u (key_id, id)
-	JOIN inboxes i ON i.key_id = u.key_id AND i.id = u.id WHERE i.key_id = ANY($1)`
-
-func (s *Store) readInboxes(ctx context.Context, list []keyed) ([]service.Inbox, error) {
+// queueInboxes reads inboxes by their IDs.
+func queueInboxes(b *pgx.Batch, list []keyed) *pgx.QueuedQuery {
+	if len(list) == 1 {
+		return b.Queue("SELECT "+inboxColumns+" FROM inboxes i WHERE i.key_id = $1 AND i.id = $2", list[0].keyID, list[0].name)
+	}
 	keyIDs, ids := columns(list)
-	return query(ctx, s, scanInbox, selectInboxes, keyIDs, ids)
+	return b.Queue("SELECT "+inboxColumns+` FROM unnest($1::text[], $2::text[]) u (key_id, id)
+		JOIN inboxes i ON i.key_id = u.key_id AND i.id = u.id`, keyIDs, ids)
+}
+
+func (s *Store) readInboxes(ctx context.Context, pool *pgxpool.Pool, list []keyed) ([]service.Inbox, error) {
+	return each(ctx, s, pool, list, scanInbox, queueInboxes)
 }
 
 // InboxByAddress implements service.Store.
@@ -132,7 +158,11 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 	if err != nil {
 		return service.Inbox{}, err
 	}
-	in, err := s.addressed.get(ctx, keyed{keyID, address})
+	v, err := s.serverOf(ctx, keyID)
+	if err != nil {
+		return service.Inbox{}, err
+	}
+	in, err := v.addressed.get(ctx, keyed{keyID, address})
 	if service.ErrorCode(err) == service.NotFound {
 		return service.Inbox{KeyID: keyID, Address: address}, nil
 	}
@@ -141,10 +171,16 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 
 // readAddressed returns the inboxes with addresses, of several with the same address the newest
 // last.
-func (s *Store) readAddressed(ctx context.Context, list []keyed) ([]service.Inbox, error) {
-	keyIDs, addresses := columns(list)
-	return query(ctx, s, scanInbox, "SELECT "+inboxColumns+` FROM unnest($1::text[], $2::text[]) u (key_id, address)
-		JOIN inboxes i ON i.key_id = u.key_id AND i.address = u.address WHERE i.key_id = ANY($1) ORDER BY i.expires_at`, keyIDs, addresses)
+func (s *Store) readAddressed(ctx context.Context, pool *pgxpool.Pool, list []keyed) ([]service.Inbox, error) {
+	return each(ctx, s, pool, list, scanInbox, func(b *pgx.Batch, part []keyed) *pgx.QueuedQuery {
+		if len(part) == 1 {
+			return b.Queue("SELECT "+inboxColumns+" FROM inboxes i WHERE i.key_id = $1 AND i.address = $2 ORDER BY i.expires_at",
+				part[0].keyID, part[0].name)
+		}
+		keyIDs, addresses := columns(part)
+		return b.Queue("SELECT "+inboxColumns+` FROM unnest($1::text[], $2::text[]) u (key_id, address)
+			JOIN inboxes i ON i.key_id = u.key_id AND i.address = u.address ORDER BY i.expires_at`, keyIDs, addresses)
+	})
 }
 
 // Inboxes implements service.Store.
@@ -159,9 +195,13 @@ func (s *Store) Inboxes(ctx context.Context, keyID string) ([]service.Inbox, uin
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := query(ctx, s, scanInbox, "SELECT "+inboxColumns+" FROM inboxes i WHERE key_id = $1", keyID)
+	v, err := s.serverOf(ctx, keyID)
 	if err != nil {
-		return nil, 0, s.failure(ctx, err)
+		return nil, 0, err
+	}
+	list, err := query(ctx, v.pool, scanInbox, "SELECT "+inboxColumns+" FROM inboxes i WHERE key_id = $1", keyID)
+	if err != nil {
+		return nil, 0, s.failure(ctx, v.pool, err)
 	}
 	return list, version, nil
 }
@@ -187,7 +227,7 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		return errNotFound
 	}
 	var deleted int64
-	err := s.batch(ctx, func(b *pgx.Batch) {
+	err := s.batch(ctx, keyID, func(b *pgx.Batch) {
 		b.Queue("UPDATE owners SET version = $2 WHERE key_id = $1", keyID, newVersion()) // locks it
 		b.Queue(`INSERT INTO deleted (key_id, inbox_id, slot, messages, removed)
 			SELECT key_id, id, slot, messages, 0 FROM inboxes WHERE key_id = $1 AND id = $2 AND messages > 0`, keyID, id)
@@ -245,15 +285,23 @@ func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
 	if !isName(keyID) {
 		return owner{}, nil
 	}
-	o, err := s.owners.get(ctx, keyID)
+	v, err := s.serverOf(ctx, keyID)
+	if err != nil {
+		return owner{}, err
+	}
+	o, err := v.owners.get(ctx, keyID)
 	if service.ErrorCode(err) == service.NotFound {
 		return owner{}, nil
 	}
 	return o, err
 }
 
-func (s *Store) readOwners(ctx context.Context, keyIDs []string) ([]owner, error) {
-	return query(ctx, s, scanOwner, "SELECT "+ownerColumns+" FROM owners WHERE key_id = ANY($1)", keyIDs)
+func (s *Store) readOwners(ctx context.Context, pool *pgxpool.Pool, keyIDs []string) ([]owner, error) {
+	return each(ctx, s, pool, keyIDs, scanOwner, func(b *pgx.Batch, part []string) *pgx.QueuedQuery { return queueOwners(b, part, "") })
+}
+
+func queueOwners(b *pgx.Batch, keyIDs []string, rest string) *pgx.QueuedQuery {
+	return queueNamed(b, "SELECT "+ownerColumns+" FROM owners WHERE key_id", keyIDs, rest)
 }
 
 func scanOwner(row pgx.CollectableRow) (owner, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mayfly/service"
 )
@@ -64,20 +65,20 @@ func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (service.StoredKey
 func (s *Store) Keys(ctx context.Context) ([]service.StoredKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	keys, err := query(ctx, s, scanKey, "SELECT "+keyColumns+" FROM keys ORDER BY created_at, id")
-	return keys, s.failure(ctx, err)
+	keys, err := query(ctx, s.pool, scanKey, "SELECT "+keyColumns+" FROM keys ORDER BY created_at, id")
+	return keys, s.failure(ctx, s.pool, err)
 }
 
-func (s *Store) readKeys(ctx context.Context, ids []string) ([]service.StoredKey, error) {
-	return query(ctx, s, scanKey, "SELECT "+keyColumns+" FROM keys WHERE id = ANY($1)", ids)
+func (s *Store) readKeys(ctx context.Context, pool *pgxpool.Pool, ids []string) ([]service.StoredKey, error) {
+	return query(ctx, pool, scanKey, "SELECT "+keyColumns+" FROM keys WHERE id = ANY($1)", ids)
 }
 
-func (s *Store) readHashes(ctx context.Context, hashes [][32]byte) ([]service.StoredKey, error) {
+func (s *Store) readHashes(ctx context.Context, pool *pgxpool.Pool, hashes [][32]byte) ([]service.StoredKey, error) {
 	wanted := make([][]byte, len(hashes))
 	for i := range hashes {
 		wanted[i] = hashes[i][:]
 	}
-	return query(ctx, s, scanKey, "SELECT "+keyColumns+" FROM keys WHERE hash = ANY($1)", wanted)
+	return query(ctx, pool, scanKey, "SELECT "+keyColumns+" FROM keys WHERE hash = ANY($1)", wanted)
 }
 
 func scanKey(row pgx.CollectableRow) (service.StoredKey, error) {

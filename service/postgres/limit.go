@@ -2,9 +2,14 @@ package postgres
 
 import (
 	"context"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mayfly/service"
 )
@@ -29,7 +34,11 @@ type counted struct {
 // Take implements service.Limiter. Requests that arrive while a transaction counts others are
 // counted together by the next.
 func (s *Store) Take(ctx context.Context, keyID string, limit int) (service.Quota, bool, error) {
-	c, err := s.requests.get(ctx, request{keyID, limit, s.requestNumber.Add(1)})
+	v, err := s.serverOf(ctx, keyID)
+	if err != nil {
+		return service.Quota{}, false, err
+	}
+	c, err := v.requests.get(ctx, request{keyID, limit, s.requestNumber.Add(1)})
 	return c.quota, c.ok, err
 }
 
@@ -64,25 +73,25 @@ const (
 
 // countRequests counts the requests that are allowed, in one transaction. It does not wait for the
 // disk: losing the last requests in a crash does little harm.
-func (s *Store) countRequests(ctx context.Context, list []request) ([]counted, error) {
-	keys, limits := make([]string, len(list)), make([]int32, len(list))
-	for i, r := range list {
-		keys[i], limits[i] = r.keyID, int32(r.limit)
-	}
+func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []request) ([]counted, error) {
 	type total struct {
 		KeyID       string
 		Limit, Used int
 		Reset       time.Duration // until the first request leaves the window
 	}
 	var totals map[string]*total
-	err := s.batch(ctx, func(b *pgx.Batch) {
+	slices.SortFunc(list, func(a, b request) int { return strings.Compare(a.keyID, b.keyID) })
+	err := s.batchOn(ctx, pool, func(b *pgx.Batch) {
+		totals = make(map[string]*total)
 		b.Queue("SET LOCAL synchronous_commit = off")
-		b.Queue(lockLots, keys)
-		b.Queue(countLots, keys, limits, window).Query(func(rows pgx.Rows) error {
-			list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[total])
-			totals = index(list, func(t *total) string { return t.KeyID })
-			return err
-		})
+		for keys, limits := range s.requestsTogether(list) {
+			b.Queue(lockLots, keys)
+			b.Queue(countLots, keys, limits, window).Query(func(rows pgx.Rows) error {
+				list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[total])
+				maps.Copy(totals, index(list, func(t *total) string { return t.KeyID }))
+				return err
+			})
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -104,11 +113,31 @@ func (s *Store) countRequests(ctx context.Context, list []request) ([]counted, e
 	if len(missing) == 0 {
 		return done, nil
 	}
-	if _, err := s.pool.Exec(ctx, createLots, keys); err != nil {
-		return nil, err
+	for keys := range s.requestsTogether(missing) {
+		if _, err := pool.Exec(ctx, createLots, keys); err != nil {
+			return nil, err
+		}
 	}
-	rest, err := s.countRequests(ctx, missing)
+	rest, err := s.countRequests(ctx, pool, missing)
 	return append(done, rest...), err
+}
+
+// requestsTogether yields the columns of requests, sorted by key, that a statement counts: all of
+// them, or on a Citus cluster those of a key.
+func (s *Store) requestsTogether(list []request) iter.Seq2[[]string, []int32] {
+	return func(yield func([]string, []int32) bool) {
+		var keys []string
+		var limits []int32
+		for i, r := range list {
+			keys, limits = append(keys, r.keyID), append(limits, int32(r.limit))
+			if last := i == len(list)-1; last || s.citus && list[i+1].keyID != r.keyID {
+				if !yield(keys, limits) || last {
+					return
+				}
+				keys, limits = nil, nil
+			}
+		}
+	}
 }
 
 // forgetLots deletes the rows of keys that made no requests in the last hour, but for those that
@@ -116,7 +145,7 @@ func (s *Store) countRequests(ctx context.Context, list []request) ([]counted, e
 func (s *Store) forgetLots(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	idle, err := query(ctx, s, pgx.RowTo[string], "SELECT DISTINCT key_id FROM lots WHERE ends_at <= now() - interval '1 hour' LIMIT 1000")
+	idle, err := query(ctx, s.pool, pgx.RowTo[string], "SELECT DISTINCT key_id FROM lots WHERE ends_at <= now() - interval '1 hour' LIMIT 1000")
 	for _, keyID := range idle {
 		if _, err := s.pool.Exec(ctx, "DELETE FROM lots WHERE key_id = $1 AND ends_at <= now() - interval '1 hour'", keyID); err != nil {
 			return err

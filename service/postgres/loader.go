@@ -5,20 +5,22 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// loader batches lookups of one kind: those that arrive while a query to their shard is running
-// share the next one, so that a thousand callers cost little more than one. A result is never older
-// than its lookup.
+// loader batches lookups of one kind: those that arrive while a query is running share the next
+// one, so that a thousand callers cost little more than one. A result is never older than its
+// lookup.
 type loader[K comparable, V any] struct {
 	store *Store
-	name  func(K) string // the key or address that it belongs to; nil: all servers have all values
-	query func(context.Context, []K) ([]V, error)
+	pool  *pgxpool.Pool
+	query func(context.Context, *pgxpool.Pool, []K) ([]V, error)
 	key   func(V) K
 
 	mu      sync.Mutex
-	next    map[shard]*load[K, V] // gather lookups
-	running map[shard]bool
+	next    *load[K, V] // gathers lookups; nil if there are none
+	running bool
 }
 
 // load is a query for several lookups.
@@ -29,8 +31,8 @@ type load[K comparable, V any] struct {
 	err    error
 }
 
-func newLoader[K comparable, V any](s *Store, name func(K) string, query func(context.Context, []K) ([]V, error), key func(V) K) *loader[K, V] {
-	return &loader[K, V]{store: s, name: name, query: query, key: key, next: make(map[shard]*load[K, V]), running: make(map[shard]bool)}
+func newLoader[K comparable, V any](s *Store, pool *pgxpool.Pool, query func(context.Context, *pgxpool.Pool, []K) ([]V, error), key func(V) K) *loader[K, V] {
+	return &loader[K, V]{store: s, pool: pool, query: query, key: key}
 }
 
 // get returns the value, or NotFound.
@@ -39,14 +41,7 @@ func (l *loader[K, V]) get(ctx context.Context, key K) (V, error) {
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	var n shard
-	if l.name != nil {
-		var err error
-		if n, err = l.store.shardOf(ctx, l.name(key)); err != nil {
-			return none, err
-		}
-	}
-	load, err := l.add(n, key)
+	load, err := l.add(key)
 	if err != nil {
 		return none, err
 	}
@@ -65,33 +60,33 @@ func (l *loader[K, V]) get(ctx context.Context, key K) (V, error) {
 	return v, nil
 }
 
-// add adds a lookup to the next query to a shard.
-func (l *loader[K, V]) add(n shard, key K) (*load[K, V], error) {
+// add adds a lookup to the next query.
+func (l *loader[K, V]) add(key K) (*load[K, V], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.store.ctx.Err() != nil {
 		return nil, errClosed
 	}
-	if l.next[n] == nil {
-		l.next[n] = &load[K, V]{keys: make(map[K]bool), done: make(chan struct{})}
+	if l.next == nil {
+		l.next = &load[K, V]{keys: make(map[K]bool), done: make(chan struct{})}
 	}
-	load := l.next[n]
+	load := l.next
 	load.keys[key] = true
-	if !l.running[n] {
-		l.running[n] = true
-		l.store.workers.Go(func() { l.run(n) })
+	if !l.running {
+		l.running = true
+		l.store.workers.Go(l.run)
 	}
 	return load, nil
 }
 
-// run makes queries to a shard until there are no more lookups.
-func (l *loader[K, V]) run(n shard) {
+// run makes queries until there are no more lookups.
+func (l *loader[K, V]) run() {
 	for {
 		l.mu.Lock()
-		load := l.next[n]
-		delete(l.next, n)
+		load := l.next
+		l.next = nil
 		if load == nil {
-			delete(l.running, n)
+			l.running = false
 			l.mu.Unlock()
 			return
 		}
@@ -105,8 +100,8 @@ func (l *loader[K, V]) do(load *load[K, V]) {
 	ctx, cancel := context.WithTimeout(l.store.ctx, l.store.timeout)
 	defer cancel()
 	keys := slices.Collect(maps.Keys(load.keys))
-	load.err = l.store.retry(ctx, func() error {
-		list, err := l.query(ctx, keys)
+	load.err = l.store.retry(ctx, l.pool, func() error {
+		list, err := l.query(ctx, l.pool, keys)
 		load.values = index(list, l.key)
 		return err
 	})

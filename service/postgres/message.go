@@ -43,8 +43,12 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 		err = scanSummary(row, &m)
 		return m, err
 	}
-	list, err := query(ctx, s, scan, fmt.Sprintf(selectSummaries, slotOf(in)), in.KeyID, in.ID, int64(min(before, math.MaxInt64)), rowLimit)
-	return list, s.failure(ctx, err)
+	v, err := s.serverOf(ctx, in.KeyID)
+	if err != nil {
+		return nil, err
+	}
+	list, err := query(ctx, v.pool, scan, fmt.Sprintf(selectSummaries, slotOf(in)), in.KeyID, in.ID, int64(min(before, math.MaxInt64)), rowLimit)
+	return list, s.failure(ctx, v.pool, err)
 }
 
 // scanSummary scans summaryColumns, and what is selected after them.
@@ -62,8 +66,12 @@ func (s *Store) Summary(ctx context.Context, in service.Inbox, place uint64) (se
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	row := s.pool.QueryRow(ctx, fmt.Sprintf(selectSummary, slotOf(in)), in.KeyID, in.ID, int64(place))
-	return m, s.failure(ctx, scanSummary(row, &m))
+	v, err := s.serverOf(ctx, in.KeyID)
+	if err != nil {
+		return m, err
+	}
+	row := v.pool.QueryRow(ctx, fmt.Sprintf(selectSummary, slotOf(in)), in.KeyID, in.ID, int64(place))
+	return m, s.failure(ctx, v.pool, scanSummary(row, &m))
 }
 
 // Message implements service.Store.
@@ -75,10 +83,14 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (se
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	var packed []byte
-	row := s.pool.QueryRow(ctx, fmt.Sprintf(selectMessage, slotOf(in)), in.KeyID, in.ID, int64(place))
-	err := scanSummary(row, &m.Summary, &m.To, &packed)
+	v, err := s.serverOf(ctx, in.KeyID)
+	if err != nil {
+		return m, err
+	}
+	row := v.pool.QueryRow(ctx, fmt.Sprintf(selectMessage, slotOf(in)), in.KeyID, in.ID, int64(place))
+	err = scanSummary(row, &m.Summary, &m.To, &packed)
 	if err == nil {
 		m.Raw, err = unpack(packed, m.Size)
 	}
-	return m, s.failure(ctx, err)
+	return m, s.failure(ctx, v.pool, err)
 }

@@ -36,12 +36,18 @@ func (s *Store) Collect(ch chan<- prometheus.Metric) {
 	if s.Ready(context.Background()) != nil {
 		writable = 0
 	}
-	pool := s.pool.Stat()
+	var waiting int
+	var used, idle int32
+	for _, v := range s.all() {
+		waiting += v.deliveries.length()
+		stat := v.pool.Stat()
+		used, idle = used+stat.AcquiredConns(), idle+stat.IdleConns()
+	}
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	gauge(queueLength, float64(s.deliveries.length()))
-	gauge(connections, float64(pool.AcquiredConns()), "in use")
-	gauge(connections, float64(pool.IdleConns()), "idle")
+	gauge(queueLength, float64(waiting))
+	gauge(connections, float64(used), "in use")
+	gauge(connections, float64(idle), "idle")
 	gauge(accepting, writable)
 }

@@ -144,7 +144,7 @@ func (s *Store) dropSlots(ctx context.Context, conn *pgxpool.Conn, now time.Time
 	if !next.IsZero() && next.Before(over) {
 		over = next
 	}
-	slots, err := query(ctx, s, pgx.RowTo[slot], "SELECT slot FROM slots WHERE ends_at <= $1 ORDER BY ends_at", over)
+	slots, err := query(ctx, s.pool, pgx.RowTo[slot], "SELECT slot FROM slots WHERE ends_at <= $1 ORDER BY ends_at", over)
 	for _, n := range slots {
 		s.slots.Delete(n)
 		if err = s.dropSlot(ctx, conn, n); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,7 +27,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 	if err == nil {
 		swept.Next, err = s.nextExpiry(ctx)
 	}
-	return swept, s.failure(ctx, err)
+	return swept, s.failure(ctx, s.coordinator, err)
 }
 
 // sweepLock is the advisory lock for sweeping.
@@ -63,19 +64,28 @@ func (s *Store) nextExpiry(ctx context.Context) (time.Time, error) {
 func (s *Store) sweepInboxes(ctx context.Context, now time.Time, limit int) ([]service.Inbox, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	expired, err := query(ctx, s, scanExpired, "SELECT id, key_id, expires_at FROM inboxes WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2", now, limit)
+	expired, err := query(ctx, s.pool, scanKeyed, "SELECT key_id, id FROM inboxes WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2", now, limit)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := byShard(ctx, s, expired, func(in service.Inbox) string { return in.KeyID })
+	parts := make(map[*server][]keyed)
+	for _, in := range expired {
+		v, err := s.serverOf(ctx, in.keyID)
+		if err != nil {
+			return nil, err
+		}
+		parts[v] = append(parts[v], in)
+	}
 	var swept []service.Inbox
-	for _, part := range parts {
-		var gone []service.Inbox
-		err = errors.Join(err, s.transact(ctx, s.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-			gone, err = deleteInboxes(ctx, tx, part)
+	for v, part := range parts {
+		var gone []keyed
+		err = errors.Join(err, s.transact(ctx, v.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+			gone, err = s.deleteInboxes(ctx, tx, part)
 			return err
 		}))
-		swept = append(swept, gone...)
+		for _, in := range gone {
+			swept = append(swept, service.Inbox{ID: in.name, KeyID: in.keyID})
+		}
 	}
 	var changed []string
 	for _, in := range swept {
@@ -85,30 +95,38 @@ func (s *Store) sweepInboxes(ctx context.Context, now time.Time, limit int) ([]s
 	return swept, err
 }
 
-// deleteInboxes removes inboxes of one shard, after locking their owners like every change, and
-// returns those that were still there.
-func deleteInboxes(ctx context.Context, tx pgx.Tx, list []service.Inbox) ([]service.Inbox, error) {
-	var ids, keys []string
-	for _, in := range list {
-		ids, keys = append(ids, in.ID), append(keys, in.KeyID)
+// deleteInboxes removes inboxes, after locking their owners like every change, and returns those
+// that were still there.
+func (s *Store) deleteInboxes(ctx context.Context, tx pgx.Tx, list []keyed) (gone []keyed, err error) {
+	keys, _ := columns(list)
+	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
+	var b pgx.Batch
+	s.queueLocks(&b, keys, func(owner) {})
+	for part := range slices.Chunk(list, s.together) {
+		queueDeletions(&b, part).Query(func(rows pgx.Rows) error {
+			some, err := pgx.CollectRows(rows, scanKeyed)
+			gone = append(gone, some...)
+			return err
+		})
 	}
-	if _, err := tx.Exec(ctx, lockOwners, keys); err != nil {
-		return nil, err
+	for part := range slices.Chunk(keys, s.together) {
+		queueNamed(&b, "UPDATE owners SET version = $2 WHERE key_id", part, "", newVersion())
 	}
-	rows, _ := tx.Query(ctx, `DELETE FROM inboxes i USING unnest($1::text[], $2::text[]) u (key_id, id)
-		WHERE i.key_id = u.key_id AND i.id = u.id AND i.key_id = ANY($1) RETURNING i.id, i.key_id, i.expires_at`, keys, ids)
-	gone, err := pgx.CollectRows(rows, scanExpired)
-	if err == nil {
-		_, err = tx.Exec(ctx, "UPDATE owners SET version = $2 WHERE key_id = ANY($1)", keys, newVersion())
-	}
-	return gone, err
+	return gone, tx.SendBatch(ctx, &b).Close()
 }
 
-func scanExpired(row pgx.CollectableRow) (service.Inbox, error) {
-	var in service.Inbox
-	err := row.Scan(&in.ID, &in.KeyID, &in.ExpiresAt)
-	in.ExpiresAt = in.ExpiresAt.UTC()
-	return in, err
+func queueDeletions(b *pgx.Batch, list []keyed) *pgx.QueuedQuery {
+	if len(list) == 1 {
+		return b.Queue("DELETE FROM inboxes WHERE key_id = $1 AND id = $2 RETURNING key_id, id", list[0].keyID, list[0].name)
+	}
+	keyIDs, ids := columns(list)
+	return b.Queue(`DELETE FROM inboxes i USING unnest($1::text[], $2::text[]) u (key_id, id)
+		WHERE i.key_id = u.key_id AND i.id = u.id RETURNING i.key_id, i.id`, keyIDs, ids)
+}
+
+func scanKeyed(row pgx.CollectableRow) (k keyed, err error) {
+	err = row.Scan(&k.keyID, &k.name)
+	return k, err
 }
 
 // removeBatch is how many messages of a deleted inbox a transaction removes.
@@ -117,7 +135,7 @@ const removeBatch = 1000
 // removeDeleted removes the messages of deleted inboxes, batch by batch.
 func (s *Store) removeDeleted(ctx context.Context) error {
 	for {
-		list, err := query(ctx, s, pgx.RowToStructByPos[leftOver], "SELECT key_id, inbox_id, slot, messages, removed FROM deleted LIMIT 100")
+		list, err := query(ctx, s.pool, pgx.RowToStructByPos[leftOver], "SELECT key_id, inbox_id, slot, messages, removed FROM deleted LIMIT 100")
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -139,7 +157,7 @@ type leftOver struct {
 func (s *Store) removeMessages(ctx context.Context, l leftOver) error {
 	for l.Removed < l.Messages {
 		upTo := min(l.Messages, l.Removed+removeBatch)
-		err := s.batch(ctx, func(b *pgx.Batch) {
+		err := s.batch(ctx, l.KeyID, func(b *pgx.Batch) {
 			for _, table := range partitioned {
 				b.Queue(fmt.Sprintf("DELETE FROM %s WHERE key_id = $1 AND inbox_id = $2 AND slot = %d AND place > $3 AND place <= $4", table, l.Slot),
 					l.KeyID, l.InboxID, l.Removed, upTo)
@@ -151,7 +169,7 @@ func (s *Store) removeMessages(ctx context.Context, l leftOver) error {
 		}
 		l.Removed = upTo
 	}
-	return s.batch(ctx, func(b *pgx.Batch) {
+	return s.batch(ctx, l.KeyID, func(b *pgx.Batch) {
 		b.Queue("DELETE FROM deleted WHERE key_id = $1 AND inbox_id = $2", l.KeyID, l.InboxID)
 	})
 }

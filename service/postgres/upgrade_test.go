@@ -486,3 +486,9 @@ func TestInterruptedUpdateIsContinued(t *testing.T) {
 		t.Errorf("%d indexes are incomplete", n)
 	}
 }
+
+func scanExpired(row pgx.CollectableRow) (service.Inbox, error) {
+	var in service.Inbox
+	err := row.Scan(&in.ID, &in.KeyID, &in.ExpiresAt)
+	return in, err
+}
