@@ -148,8 +148,8 @@ func byKeys(group []*delivery) map[string][]*delivery {
 	return parts
 }
 
-// store stores a group in one transaction of four round trips: the first locks and reads rows, two
-// insert the messages, and the last updates the rows. It returns the IDs of the inboxes and keys that
+// store stores a group in one transaction of two round trips: the first locks and reads rows, the
+// second writes. Many messages are copied in between. It returns the IDs of the inboxes and keys that
 // have changed.
 func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery) ([]string, error) {
 	conn, err := pool.Acquire(ctx)
@@ -273,20 +273,46 @@ func (l *locked) append(d *delivery, m *service.NewMessage) {
 }
 
 // messageRows are messages to insert.
-type messageRows struct{ summaries, bodies copied }
-
-func (r *messageRows) row(in service.Inbox, place int64, m service.Message, packed []byte) {
-	n := int32(slotOf(in))
-	r.summaries.row(in.KeyID, in.ID, n, place, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To))
-	r.bodies.row(in.KeyID, in.ID, n, place, packed)
+type messageRows struct {
+	summaries, bodies [][]any
+	keys              map[string]bool
 }
 
-func (r *messageRows) insert(ctx context.Context, conn *pgx.Conn) error {
-	err := r.summaries.into(ctx, conn, "messages (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)")
-	if err == nil {
-		err = r.bodies.into(ctx, conn, "bodies (key_id, inbox_id, slot, place, raw)")
+func (r *messageRows) row(in service.Inbox, place int64, m service.Message, packed []byte) {
+	if r.keys == nil {
+		r.keys = make(map[string]bool)
 	}
-	return err
+	r.keys[in.KeyID] = true
+	n := int32(slotOf(in))
+	r.summaries = append(r.summaries, []any{in.KeyID, in.ID, n, place, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To)})
+	r.bodies = append(r.bodies, []any{in.KeyID, in.ID, n, place, packed})
+}
+
+// copyFrom is from how many messages in a part of the tables COPY costs less than an INSERT for each.
+const copyFrom = 10
+
+// insert inserts the messages or, if they are few, queues that.
+func (r *messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch, together int) error {
+	parts := min(len(r.keys), 1+len(r.keys)/together)
+	for _, t := range []struct {
+		table, values string
+		rows          [][]any
+	}{
+		{"messages (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)",
+			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", r.summaries},
+		{"bodies (key_id, inbox_id, slot, place, raw)", " VALUES ($1, $2, $3, $4, $5)", r.bodies},
+	} {
+		if len(t.rows) >= copyFrom*parts {
+			if err := copyInto(ctx, conn, t.table, t.rows); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, row := range t.rows {
+			b.Queue("INSERT INTO "+t.table+t.values, row...)
+		}
+	}
+	return nil
 }
 
 // write writes the changes and commits, or rolls back if there are none.
@@ -295,10 +321,10 @@ func (l *locked) write(ctx context.Context, conn *pgx.Conn, together int) error 
 		_, err := conn.Exec(ctx, "ROLLBACK")
 		return err
 	}
-	if err := l.insert(ctx, conn); err != nil {
+	var b pgx.Batch
+	if err := l.insert(ctx, conn, &b, together); err != nil {
 		return err
 	}
-	var b pgx.Batch
 	var inboxes []service.Inbox
 	for _, in := range l.inboxes {
 		if in.touched {

@@ -174,10 +174,10 @@ func (i *Import) Messages(ctx context.Context, list []Message) error {
 		inboxes[keyed{in.KeyID, in.ID}] = in
 	}
 	return i.store.transact(ctx, i.store.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := rows.insert(ctx, tx.Conn()); err != nil {
+		var b pgx.Batch
+		if err := rows.insert(ctx, tx.Conn(), &b, i.store.together); err != nil {
 			return err
 		}
-		var b pgx.Batch
 		for part := range slices.Chunk(slices.Collect(maps.Values(inboxes)), i.store.together) {
 			updateInboxes(&b, part)
 		}

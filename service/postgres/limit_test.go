@@ -64,7 +64,7 @@ func age(t *testing.T, s *Store, d time.Duration) {
 		Uses      []time.Time
 		EndsAt    time.Time
 	}
-	rows, err := query(t.Context(), s, pgx.RowToStructByPos[row], "SELECT key_id, id, uses, ends_at FROM lots WHERE id <> '' AND uses <> '{}'")
+	rows, err := query(t.Context(), s.pool, pgx.RowToStructByPos[row], "SELECT key_id, id, uses, ends_at FROM lots WHERE id <> '' AND uses <> '{}'")
 	if err != nil {
 		t.Fatal(err)
 	}

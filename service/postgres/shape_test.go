@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
 	"mayfly/service"
@@ -258,21 +259,32 @@ func exercise(t *testing.T, s *Store, done func(what string)) {
 		}},
 		{"a delivery", one(func(in service.Inbox) error { return deliver(ctx, s, in, "x") })},
 		{"deliveries that wait together", func() error {
-			first := &delivery{} // for all shards
+			stuck := make(map[*server]*delivery) // for all keys of a server
 			for _, in := range inboxes {
-				n, err := s.shardOf(ctx, in.KeyID)
+				v, err := s.serverOf(ctx, in.KeyID)
 				if err != nil {
 					return err
 				}
-				first.shards = append(first.shards, n)
-				s.deliveries.mu.Lock()
-				s.deliveries.busy[n] = true
-				s.deliveries.mu.Unlock()
+				if stuck[v] == nil {
+					stuck[v] = &delivery{}
+				}
+				stuck[v].Messages = append(stuck[v].Messages, service.NewMessage{KeyID: in.KeyID})
+				v.deliveries.mu.Lock()
+				v.deliveries.storing[in.KeyID] = true
+				v.deliveries.mu.Unlock()
 			}
 			done := make(chan error, 1)
 			go func() { done <- each(func(in service.Inbox) error { return deliver(ctx, s, in, "x") })() }()
-			await(t, "they wait", func() bool { return s.deliveries.length() == 10*len(inboxes) })
-			s.deliveries.release([]*delivery{first})
+			await(t, "they wait", func() bool {
+				n := 0
+				for v := range stuck {
+					n += v.deliveries.length()
+				}
+				return n == 10*len(inboxes)
+			})
+			for v, d := range stuck {
+				v.deliveries.stored([]*delivery{d})
+			}
 			return <-done
 		}},
 		{"looking up addresses", each(func(in service.Inbox) error {
@@ -322,10 +334,13 @@ func TestEachTransactionIsOfOneShard(t *testing.T) {
 	t.Parallel()
 	r := newRecorder()
 	s := open(t, pgtest.Database(t), Options{tracer: r})
-	s.citus = true // for shards
-	s.placements.query = func(_ context.Context, names []string) (list []placement, _ error) {
+	s.citus, s.together = true, 1
+	for n := range 2 {
+		s.opened[fmt.Sprintf("shard:%d", n)] = s.newServer(s.pool)
+	}
+	s.placements.query = func(_ context.Context, _ *pgxpool.Pool, names []string) (list []placement, _ error) {
 		for _, name := range names {
-			list = append(list, placement{name, shard(testShard(name))})
+			list = append(list, placement{name, "shard", int32(testShard(name))})
 		}
 		return list, nil
 	}
@@ -348,7 +363,7 @@ func TestEachStatementIsOneTask(t *testing.T) {
 						continue
 					}
 					planned[q.sql] = true
-					plan, err := query(t.Context(), s, pgx.RowTo[string], "EXPLAIN (COSTS OFF) "+q.sql, q.args...)
+					plan, err := query(t.Context(), s.pool, pgx.RowTo[string], "EXPLAIN (COSTS OFF) "+q.sql, q.args...)
 					if text := strings.Join(plan, "\n"); err != nil || !strings.Contains(text, "Task Count: 1\n") || strings.Contains(text, "Subplan") {
 						t.Errorf("%s: %s\n%s\n%v", what, q.sql, text, err)
 					}
