@@ -26,6 +26,7 @@ type proxy struct {
 
 	mu    sync.Mutex
 	open  chan struct{} // closed while data passes
+	see   func([]byte)  // is called with what is sent to the database, before it is; nil: nobody
 	conns []net.Conn
 }
 
@@ -65,28 +66,38 @@ func (n *proxy) accept() {
 		n.mu.Lock()
 		n.conns = append(n.conns, near, far)
 		n.mu.Unlock()
-		n.wait.Go(func() { n.pass(near, far) })
-		n.wait.Go(func() { n.pass(far, near) })
+		n.wait.Go(func() { n.pass(near, far, true) })
+		n.wait.Go(func() { n.pass(far, near, false) })
 	}
 }
 
 // pass passes data on while the network is open. The end of a connection passes as data does.
-func (n *proxy) pass(from, to net.Conn) {
+func (n *proxy) pass(from, to net.Conn, there bool) {
 	defer to.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		got, err := from.Read(buffer)
 		n.mu.Lock()
-		open := n.open
+		open, see := n.open, n.see
 		n.mu.Unlock()
 		<-open
 		if err != nil {
 			return
 		}
+		if there && see != nil {
+			see(buffer[:got])
+		}
 		if _, err := to.Write(buffer[:got]); err != nil {
 			return
 		}
 	}
+}
+
+// watch has see called with what is sent to the database, before it gets there.
+func (n *proxy) watch(see func([]byte)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.see = see
 }
 
 func (n *proxy) cut() {

@@ -44,7 +44,8 @@ const lease = 15 * time.Second
 
 const etcdAddress = "http://127.0.0.1:%d"
 
-func startReplicated(t *testing.T) *replicated {
+// startReplicated starts them with settings such as "max_connections=50".
+func startReplicated(t *testing.T, settings ...string) *replicated {
 	t.Helper()
 	programs := pgtest.Programs(t)
 	for _, name := range []string{"patroni", "etcd", "haproxy"} {
@@ -64,7 +65,7 @@ func startReplicated(t *testing.T) *replicated {
 	for _, name := range []string{"one", "two"} {
 		n := &node{name: name, postgres: r.freePort(), rest: r.freePort()}
 		r.nodes = append(r.nodes, n)
-		r.write(name+".yml", r.patroni(n, programs))
+		r.write(name+".yml", r.patroni(n, programs, settings))
 	}
 	r.start(r.nodes[0])
 	r.waitForRole(r.nodes[0], "primary")
@@ -123,8 +124,8 @@ func (r *replicated) run(name, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (r *replicated) patroni(n *node, programs string) string {
-	return fmt.Sprintf(`
+func (r *replicated) patroni(n *node, programs string, settings []string) string {
+	text := fmt.Sprintf(`
 scope: mayfly
 name: %[1]s
 restapi:
@@ -155,8 +156,11 @@ postgresql:
     replication: {username: replicator}
   parameters:
     unix_socket_directories: ''
-    max_connections: 100
 `, n.name, n.rest, r.etcd, n.postgres, r.folder.Path, programs, int(lease.Seconds()))
+	for _, setting := range settings {
+		text += "    " + strings.Replace(setting, "=", ": ", 1) + "\n"
+	}
+	return text
 }
 
 func (r *replicated) haproxy() string {
@@ -268,7 +272,7 @@ func (r *replicated) waitForRole(n *node, role string) {
 func TestFailoverUnderLoad(t *testing.T) {
 	long(t)
 	t.Parallel()
-	r := startReplicated(t)
+	r := startReplicated(t, "max_connections=100")
 	p := serveTwice(t, r.url())
 	l := startLoad(t, []string{p.user.createInbox("a"), p.user.createInbox("b")}, p.one.smtp, p.other.smtp)
 	l.waitForMails(500)

@@ -1,0 +1,262 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"mayfly/service/postgres/pgtest"
+)
+
+// spread is two processes on a Citus cluster, and two users, each with an inbox that is on a worker
+// of its own.
+type spread struct {
+	*pgtest.Citus
+	t         *testing.T
+	servers   []*server
+	users     []*client // users[i] has all that it has on Nodes[i+1]
+	addresses []string  // of the inbox of each
+}
+
+// serveSpread starts processes at the URLs of a cluster's database.
+func serveSpread(t *testing.T, c *pgtest.Citus, urls ...string) *spread {
+	t.Helper()
+	m := newMachine(t)
+	s := &spread{Citus: c, t: t, users: make([]*client, 2), addresses: make([]string, 2)}
+	m.mustRun("admin", "store", "distribute", "--shards", "4", "--store", s.coordinator())
+	for _, url := range urls {
+		s.servers = append(s.servers, m.serve(url))
+	}
+	for n := 0; s.users[0] == nil || s.users[1] == nil; n++ {
+		u := newClient(t, s.servers[0].rest, m.key(s.coordinator(), "enterprise"))
+		address := u.createInbox(fmt.Sprint("inbox-", n))
+		i := s.worker(u.inboxes[address])
+		s.users[i], s.addresses[i] = u, address
+	}
+	return s
+}
+
+func (s *spread) coordinator() string { return s.Nodes[0].URL() }
+
+// shard is the shard of an inbox.
+const shard = "get_shard_id_for_distribution_column('owners', (SELECT key_id FROM inboxes WHERE id = $1))"
+
+// worker returns 0 or 1: on which worker an inbox is.
+func (s *spread) worker(inboxID string) int {
+	s.t.Helper()
+	if ask[int](s.t, s.coordinator(), "SELECT groupid FROM pg_dist_placement WHERE shardid = "+shard, inboxID) == 2 {
+		return 1
+	}
+	return 0
+}
+
+// ask returns the result of a query.
+func ask[T any](t *testing.T, database, sql string, args ...any) T {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	var v T
+	if err := conn.QueryRow(t.Context(), sql, args...).Scan(&v); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+// load starts mail to the inbox on each worker, at all processes.
+func (s *spread) load() (one, other *load) {
+	var addrs []string
+	for _, p := range s.servers {
+		addrs = append(addrs, p.smtp)
+	}
+	one, other = startLoad(s.t, s.addresses[:1], addrs...), startLoad(s.t, s.addresses[1:], addrs...)
+	one.waitForMails(200)
+	other.waitForMails(200)
+	return one, other
+}
+
+// check ends loads and checks what they got.
+func (s *spread) check(loads ...*load) {
+	s.t.Helper()
+	for _, l := range loads {
+		l.checkSlowestAnswer(answerBound)
+		l.checkNothingIsLost(s.users...)
+		for answer := range l.refusals {
+			if answer != "452 4.3.2" {
+				s.t.Errorf("a sender got %s", answer)
+			}
+		}
+	}
+	for _, p := range s.servers {
+		p.stop(syscall.SIGTERM)
+		if s.t.Failed() {
+			s.t.Logf("the log of a process:\n%s", p.stderr)
+		}
+	}
+}
+
+// Without a worker, what is on it is refused until it is back, and the rest goes on.
+func TestWorkerKilledUnderLoad(t *testing.T) {
+	long(t)
+	t.Parallel()
+	c := pgtest.StartCitus(t)
+	s := serveSpread(t, c, c.URL(1), c.URL(2))
+	one, other := s.load()
+	c.Nodes[1].Stop(pgtest.Kill)
+	one.waitForRefusal("452 4.3.2")
+	for _, p := range s.servers {
+		s.users[0].at(p.rest).waitUntilUnavailable()
+	}
+	other.longestPause()
+	other.waitForMails(500)
+	t.Logf("without a worker, mail for the other was not taken for %v at most", other.longestPause().Round(time.Millisecond))
+	for _, p := range s.servers {
+		u := s.users[1].at(p.rest)
+		if a := u.request(http.MethodGet, "/v1/inboxes/"+u.inboxes[s.addresses[1]]+"/messages", ""); a.status != http.StatusOK {
+			t.Errorf("without the other worker: %d %s", a.status, a.body)
+		}
+		if !ready(u) {
+			t.Error("not ready without a worker")
+		}
+	}
+	c.Nodes[1].Start()
+	started := time.Now()
+	one.waitForMails(1)
+	t.Logf("mail is taken %v after the worker is back", time.Since(started).Round(time.Millisecond))
+	one.waitForMails(200)
+	s.check(one, other)
+}
+
+// Without the coordinator, mail and requests go on at the workers.
+func TestCoordinatorKilledUnderLoad(t *testing.T) {
+	long(t)
+	t.Parallel()
+	c := pgtest.StartCitus(t)
+	s := serveSpread(t, c, c.URL(0), c.URL(0))
+	one, other := s.load()
+	for _, l := range []*load{one, other} {
+		l.longestPause()
+	}
+	c.Nodes[0].Stop(pgtest.Kill)
+	for i, l := range []*load{one, other} {
+		l.waitForMails(500)
+		t.Logf("without the coordinator, mail was not taken for %v at most", l.longestPause().Round(time.Millisecond))
+		for _, p := range s.servers {
+			u := s.users[i].at(p.rest)
+			eventually(t, "it is ready without the coordinator", func() bool { return ready(u) })
+			if a := u.request(http.MethodGet, "/v1/inboxes/"+u.inboxes[s.addresses[i]]+"/messages", ""); a.status != http.StatusOK {
+				t.Errorf("without the coordinator: %d %s", a.status, a.body)
+			}
+		}
+	}
+	c.Nodes[0].Start()
+	one.waitForMails(200)
+	other.waitForMails(200)
+	s.check(one, other)
+}
+
+// A mail for recipients on two workers, one of which dies while it is being stored, is stored for
+// both if it was acknowledged, and otherwise for both or for none.
+func TestWorkerKilledWithinAMail(t *testing.T) {
+	long(t)
+	t.Parallel()
+	c := pgtest.StartCitus(t)
+	way := newProxy(t, c.Nodes[1].Addr())
+	ask[any](t, c.Nodes[0].URL(), "SELECT citus_update_node(nodeid, nodename, $2) FROM pg_dist_node WHERE nodename || ':' || nodeport = $1",
+		c.Nodes[1].Addr(), way.listener.Addr().(*net.TCPAddr).Port)
+	s := serveSpread(t, c, c.Nodes[0].URL())
+	l := startLoad(t, []string{s.addresses[0] + " " + s.addresses[1]}, s.servers[0].smtp)
+	for _, moment := range []string{"PREPARE TRANSACTION", "COMMIT PREPARED"} {
+		l.waitForMails(100)
+		arrived, killed := make(chan struct{}), make(chan struct{})
+		arrive := sync.OnceFunc(func() { close(arrived) })
+		way.watch(func(data []byte) {
+			if bytes.Contains(data, []byte(moment)) {
+				arrive()
+				<-killed
+			}
+		})
+		select {
+		case <-arrived:
+		case <-time.After(conditionTimeout):
+			t.Errorf("no mail gets to %s", moment)
+		}
+		way.watch(nil)
+		c.Nodes[1].Stop(pgtest.Kill)
+		close(killed)
+		l.waitForRefusal("452 4.3.2")
+		c.Nodes[1].Start()
+		started := time.Now()
+		l.waitForMails(1)
+		t.Logf("killed at %s, mail is taken %v after the worker is back", moment, time.Since(started).Round(time.Millisecond))
+	}
+	l.waitForMails(100)
+	l.end()
+	for _, node := range c.Nodes {
+		eventually(t, "what was prepared is committed or rolled back", func() bool {
+			return ask[int](t, node.URL(), "SELECT count(*) FROM pg_prepared_xacts") == 0
+		})
+	}
+	s.check(l)
+}
+
+// A shard moves to another worker while mail for it arrives.
+func TestShardMovedUnderLoad(t *testing.T) {
+	long(t)
+	t.Parallel()
+	c := pgtest.StartCitus(t)
+	s := serveSpread(t, c, c.URL(1), c.URL(2))
+	eventually(t, "the tables for the next day and month are created", func() bool {
+		return ask[int](t, s.coordinator(), "SELECT count(*) FROM slots") >= 58 // which nobody can do while a shard is moved
+	})
+	one, other := s.load()
+	in := s.users[0].inboxes[s.addresses[0]]
+	for _, to := range []int{2, 1} {
+		one.longestPause()
+		other.longestPause()
+		started := time.Now()
+		ask[any](t, s.coordinator(), `SELECT citus_move_shard_placement(p.shardid, p.nodename, p.nodeport, n.nodename, n.nodeport, 'force_logical')
+			FROM pg_dist_shard_placement p, pg_dist_node n WHERE p.shardid = `+shard+" AND n.groupid = $2", in, to)
+		t.Logf("moved in %v; mail for it was not taken for %v at most, mail for the rest for %v",
+			time.Since(started).Round(time.Millisecond), one.longestPause().Round(time.Millisecond), other.longestPause().Round(time.Millisecond))
+		if got := s.worker(in) + 1; got != to {
+			t.Fatalf("the shard is on node %d, want %d", got, to)
+		}
+		one.waitForMails(200)
+		other.waitForMails(200)
+	}
+	s.check(one, other)
+}
+
+// A worker fails, and its standby takes its place.
+func TestWorkerFailsOverUnderLoad(t *testing.T) {
+	long(t)
+	t.Parallel()
+	c := pgtest.StartCitus(t)
+	r := startReplicated(t, pgtest.CitusSettings...)
+	c.Replace(c.Nodes[1], r.url())
+	s := serveSpread(t, c, c.Nodes[0].URL(), c.Nodes[2].URL())
+	one, other := s.load()
+	one.longestPause()
+	failed := r.killPrimary()
+	one.waitForRefusal("452 4.3.2")
+	other.longestPause()
+	other.waitForMails(500)
+	t.Logf("without a worker, mail for the other was not taken for %v at most", other.longestPause().Round(time.Millisecond))
+	one.waitForMails(500)
+	t.Logf("a worker was killed: no mail for it was taken for %v; a lease is %v", one.longestPause().Round(100*time.Millisecond), lease)
+	r.start(failed)
+	r.waitForRole(failed, "synchronous")
+	s.check(one, other)
+}
