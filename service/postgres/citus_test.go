@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 	"mayfly/service/storetest"
@@ -109,6 +111,13 @@ func TestCommitsInTwoPhases(t *testing.T) {
 		}
 		wants("creating inboxes", false, func(in service.Inbox) error { return s.CreateInbox(ctx, in) })
 		wants("deliveries", false, func(in service.Inbox) error { return deliver(ctx, s, in, "x") })
+		wants("many deliveries", false, func(in service.Inbox) error { // they are copied
+			var many errgroup.Group
+			for range 2 * copyFrom {
+				many.Go(func() error { return deliver(ctx, s, in, "x") })
+			}
+			return many.Wait()
+		})
 		wants("reading", false, func(in service.Inbox) error {
 			if _, _, err := s.Inboxes(ctx, in.KeyID); err != nil {
 				return err
@@ -139,8 +148,8 @@ func TestCommitsInTwoPhases(t *testing.T) {
 			return deliverTo(ctx, s, "x", in, inboxes[other])
 		})
 		for _, in := range []service.Inbox{inboxes[0], inboxes[other]} {
-			if n := len(messages(t, s, in)); n != 2 {
-				t.Errorf("at node %d: %s has %d messages, want 2", node, in.ID, n)
+			if n := len(messages(t, s, in)); n != 2+2*copyFrom {
+				t.Errorf("at node %d: %s has %d messages, want %d", node, in.ID, n, 2+2*copyFrom)
 			}
 		}
 		wants("deleting inboxes", false, func(in service.Inbox) error { return s.DeleteInbox(ctx, in.KeyID, in.ID) })
