@@ -169,13 +169,19 @@ func join(urls []string) error {
 	return nil
 }
 
-// call calls a function of the coordinator with the address of a node.
+// call calls a function of the coordinator, which can be repeated, with the address of a node. On a
+// busy machine, its first connection to a new database fails now and then.
 func call(coordinator, function, node string) error {
 	u, err := url.Parse(node)
 	if err != nil {
 		return err
 	}
-	return execute(coordinator, fmt.Sprintf("SELECT %s('%s', %s)", function, u.Hostname(), u.Port()))
+	for range 3 {
+		if err = execute(coordinator, fmt.Sprintf("SELECT %s('%s', %s)", function, u.Hostname(), u.Port())); err == nil {
+			break
+		}
+	}
+	return err
 }
 
 // Replace has the server at a URL take the place of a worker, which has no shards yet.
