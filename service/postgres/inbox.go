@@ -20,8 +20,6 @@ func newVersion() int64 { return rand.Int64() }
 // keyed names something of a key: an inbox by its ID or its address.
 type keyed struct{ keyID, name string }
 
-func ofKey(k keyed) string { return k.keyID }
-
 // columns returns the elements of a list as columns.
 func columns(list []keyed) (keyIDs, names []string) {
 	for _, k := range list {
