@@ -167,7 +167,15 @@ func (s *Store) dropSlot(ctx context.Context, conn *pgxpool.Conn, n slot) error 
 				return err
 			}
 		}
-		if _, err := conn.Exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
+		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			// Others wait behind it for the table that it is a partition of, unless it was detached.
+			_, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '500ms'")
+			if err == nil {
+				_, err = tx.Exec(ctx, "DROP TABLE IF EXISTS "+table)
+			}
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}

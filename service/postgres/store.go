@@ -5,6 +5,14 @@
 // everything is read when it is asked for. Batching makes that cheap: concurrent lookups of the
 // same kind share a query, and concurrent deliveries share a transaction.
 //
+// The database can be distributed over the servers of a Citus cluster by key, so that all rows of a
+// key are on one server. The statements are the same with and without: each names the keys of its
+// rows. A process connects to every server, and sends each what is for its keys, which it then does
+// without asking another. Only a delivery to keys on several servers is committed in two phases. An
+// address is on a server of its own: it belongs to the key that had it first, for ever, and is made
+// before its first inbox. Tables are created and dropped, and changes announced, through the
+// coordinator.
+//
 // A transaction that changes anything of a key, such as one of its inboxes, first locks the key's
 // row in the table owners, and several of them in the order of their IDs, so that transactions
 // cannot deadlock.
