@@ -17,20 +17,15 @@ import (
 )
 
 // distributeTables distributes the tables of a database over few shards, to save time.
-func distributeTables(t *testing.T, url string) {
-	t.Helper()
-	if err := Distribute(t.Context(), url, 4, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+func distributeTables(url string) error {
+	return Distribute(context.Background(), url, 4, func(string) {})
 }
 
 // distributed returns the URLs of a new database whose tables are distributed: the coordinator's and
 // the workers'.
 func distributed(t *testing.T) []string {
 	t.Helper()
-	urls := pgtest.CitusDatabase(t)
-	distributeTables(t, urls[0])
-	return urls
+	return pgtest.CitusCopy(t, distributeTables)
 }
 
 // The store behaves the same on a cluster, wherever its processes connect to.
@@ -69,7 +64,9 @@ var preparing = regexp.MustCompile(`statement: PREPARE TRANSACTION`)
 func TestCommitsInTwoPhases(t *testing.T) {
 	t.Parallel()
 	c := pgtest.StartCitus(t, "log_statement=all", "fsync=off")
-	distributeTables(t, c.Nodes[0].URL())
+	if err := distributeTables(c.Nodes[0].URL()); err != nil {
+		t.Fatal(err)
+	}
 	ctx := t.Context()
 	for node := range c.Nodes {
 		s := open(t, c.Nodes[node].URL(), Options{})

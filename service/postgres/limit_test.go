@@ -40,11 +40,7 @@ func onEach(t *testing.T, test func(t *testing.T, stores []*Store)) {
 		run(t, url, url, url)
 	})
 	t.Run("cluster", func(t *testing.T) {
-		urls := pgtest.CitusDatabase(t)
-		if err := Distribute(t.Context(), urls[0], 4, func(string) {}); err != nil {
-			t.Fatal(err)
-		}
-		run(t, urls...)
+		run(t, distributed(t)...)
 	})
 }
 

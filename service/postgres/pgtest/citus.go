@@ -125,37 +125,105 @@ func AnyOf(urls []string) string {
 // all such databases of a test process are on one cluster.
 func CitusDatabase(t testing.TB) []string {
 	t.Helper()
-	servers := citusServers(t)
-	name := newName()
-	var urls []string
-	var creating errgroup.Group
-	for _, server := range servers {
-		creating.Go(func() error { return execute(server, "CREATE DATABASE "+name) })
-		urls = append(urls, withDatabase(t, server, name))
-	}
-	t.Cleanup(func() {
-		for _, server := range servers {
-			if err := execute(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	if err := creating.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	urls := createOnCitus(t, "")
 	if err := join(urls); err != nil {
 		t.Fatal(err)
 	}
 	return urls
 }
 
+// CitusCopy is like CitusDatabase, but what prepare has made of such a database is already there. It
+// is called once in a process, with the URL at the coordinator: to copy takes less time.
+func CitusCopy(t testing.TB, prepare func(coordinator string) error) []string {
+	t.Helper()
+	servers := citusServers(t)
+	shared.template.Do(func() {
+		name := newName()
+		shared.template.name, shared.template.servers = name, servers
+		shared.template.err = makeTemplate(servers, name, prepare)
+	})
+	if shared.template.err != nil {
+		t.Fatal(shared.template.err)
+	}
+	return createOnCitus(t, " TEMPLATE "+shared.template.name)
+}
+
+func makeTemplate(servers []string, name string, prepare func(coordinator string) error) error {
+	urls, err := createOn(servers, name, "")
+	if err == nil {
+		err = join(urls)
+	}
+	if err == nil {
+		err = prepare(urls[0])
+	}
+	for _, server := range servers {
+		// A database that is copied has no connections.
+		for _, sql := range []string{
+			"ALTER DATABASE " + name + " ALLOW_CONNECTIONS false",
+			"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '" + name + "'",
+		} {
+			if err == nil {
+				err = execute(server, sql)
+			}
+		}
+	}
+	return err
+}
+
+// createOnCitus creates a database on each node of the shared cluster for the test.
+func createOnCitus(t testing.TB, options string) []string {
+	t.Helper()
+	servers, name := citusServers(t), newName()
+	t.Cleanup(func() {
+		if err := dropOn(servers, name); err != nil {
+			t.Error(err)
+		}
+	})
+	urls, err := createOn(servers, name, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return urls
+}
+
+func createOn(servers []string, name, options string) (urls []string, err error) {
+	for _, server := range servers {
+		u, err := withDatabase(server, name)
+		if err != nil {
+			return nil, err
+		}
+		urls = append(urls, u)
+	}
+	return urls, onAll(servers, "CREATE DATABASE "+name+options)
+}
+
+func dropOn(servers []string, name string) error {
+	return onAll(servers, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
+}
+
+// onAll runs a statement on all servers at the same time. On a busy machine, Citus's own processes
+// may be in the way for a moment.
+func onAll(urls []string, sql string) error {
+	var running errgroup.Group
+	for _, u := range urls {
+		running.Go(func() error { return persist(u, sql) })
+	}
+	return running.Wait()
+}
+
+// persist runs a statement that can be repeated, up to three times.
+func persist(url, sql string) (err error) {
+	for range 3 {
+		if err = execute(url, sql); err == nil {
+			break
+		}
+	}
+	return err
+}
+
 // join makes the databases at the URLs one, whose coordinator is the first.
 func join(urls []string) error {
-	var creating errgroup.Group
-	for _, u := range urls {
-		creating.Go(func() error { return execute(u, "CREATE EXTENSION citus") })
-	}
-	if err := creating.Wait(); err != nil {
+	if err := onAll(urls, "CREATE EXTENSION IF NOT EXISTS citus"); err != nil {
 		return err
 	}
 	if err := call(urls[0], "citus_set_coordinator_host", urls[0]); err != nil {
@@ -169,19 +237,14 @@ func join(urls []string) error {
 	return nil
 }
 
-// call calls a function of the coordinator, which can be repeated, with the address of a node. On a
-// busy machine, its first connection to a new database fails now and then.
+// call calls a function of the coordinator with the address of a node. On a busy machine, its first
+// connection to a new database fails now and then.
 func call(coordinator, function, node string) error {
 	u, err := url.Parse(node)
 	if err != nil {
 		return err
 	}
-	for range 3 {
-		if err = execute(coordinator, fmt.Sprintf("SELECT %s('%s', %s)", function, u.Hostname(), u.Port())); err == nil {
-			break
-		}
-	}
-	return err
+	return persist(coordinator, fmt.Sprintf("SELECT %s('%s', %s)", function, u.Hostname(), u.Port()))
 }
 
 // Replace has the server at a URL take the place of a worker, which has no shards yet.

@@ -42,8 +42,11 @@ func Database(t testing.TB) string {
 		server = c.URL()
 	}
 	name := newName()
-	database := withDatabase(t, server, name)
-	if err := execute(server, "CREATE DATABASE "+name); err != nil {
+	database, err := withDatabase(server, name)
+	if err == nil {
+		err = execute(server, "CREATE DATABASE "+name)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -58,21 +61,26 @@ func Database(t testing.TB) string {
 func newName() string { return "mayfly_" + strings.ToLower(rand.Text()) }
 
 // withDatabase returns the URL of another database of a server.
-func withDatabase(t testing.TB, server, name string) string {
-	t.Helper()
+func withDatabase(server, name string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil {
-		t.Fatal("the URL of a server is not one such as postgres://user@host:port/database")
+		return "", errors.New("the URL of a server is not one such as postgres://user@host:port/database")
 	}
 	u.Path = "/" + name
-	return u.String()
+	return u.String(), nil
 }
 
 // shared are the servers of this process.
 var shared struct {
 	sync.Mutex
-	cluster *Cluster
-	citus   *Citus
+	cluster  *Cluster
+	citus    *Citus
+	template struct {
+		sync.Once
+		servers []string
+		name    string
+		err     error
+	}
 }
 
 // unsafely are settings that save time, and data only until the machine fails.
@@ -114,6 +122,7 @@ func Run(m *testing.M) int {
 	if shared.cluster != nil {
 		err = shared.cluster.remove()
 	}
+	err = errors.Join(err, dropOn(shared.template.servers, shared.template.name)) // if it was made
 	if shared.citus != nil {
 		err = errors.Join(err, shared.citus.remove())
 	}
