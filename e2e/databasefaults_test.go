@@ -244,7 +244,7 @@ func requestCountLocked(t *testing.T) {
 	database := pgtest.Database(t)
 	p := serveTwice(t, database)
 	path := "/v1/inboxes/" + p.user.inboxes[p.user.createInbox("counted")]
-	unlock := begin(t, database, "LOCK TABLE lots IN ACCESS EXCLUSIVE MODE")
+	unlock := begin(t, database, "LOCK TABLE requests IN ACCESS EXCLUSIVE MODE")
 	there := p.user.at(p.other.rest) // it has counted nothing yet
 	var asking sync.WaitGroup
 	for range 50 {

@@ -18,7 +18,7 @@ var prepareDistribution string
 // clusterTables are the tables in the order in which they are distributed. Every node has all of
 // those before inboxes. The others are distributed by key_id, or else by address.
 var clusterTables = []string{
-	"schema_steps", "keys", "slots", "imports", "inboxes", "addresses", "messages", "bodies", "deleted", "lots", "owners",
+	"schema_steps", "keys", "slots", "imports", "inboxes", "addresses", "messages", "bodies", "deleted", "requests", "owners",
 }
 
 // isDistributed reports whether the tables are distributed over a Citus cluster. It is an error if

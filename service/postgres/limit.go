@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,139 +15,98 @@ import (
 // window is the period of the rate limit.
 const window = time.Minute
 
-// request is a request to be counted; the number tells it from others of the key.
+// request is a request to be counted, and then the answer.
 type request struct {
-	keyID  string
-	limit  int
-	number uint64
+	keyID string
+	quota service.Quota // Limit is asked for
+	ok    bool
 }
 
-// counted is the answer to a request.
-type counted struct {
-	request
-	quota service.Quota
-	ok    bool
+// refusal is what a key that is over its limit was told. Until then it is refused without asking.
+type refusal struct {
+	limit int
+	until time.Time
 }
 
 // Take implements service.Limiter. Requests that arrive while a transaction counts others are
 // counted together by the next.
 func (s *Store) Take(ctx context.Context, keyID string, limit int) (service.Quota, bool, error) {
+	begun := time.Now()
+	if r, _ := s.refusals.get(keyID); limit <= r.limit && begun.Before(r.until) {
+		return service.Quota{Limit: limit, Reset: r.until.Sub(begun)}, false, nil
+	}
 	v, err := s.serverOf(ctx, keyID)
 	if err != nil {
 		return service.Quota{}, false, err
 	}
-	c, err := v.requests.get(ctx, request{keyID, limit, s.requestNumber.Add(1)})
-	return c.quota, c.ok, err
+	r, err := v.requests.get(ctx, &request{keyID: keyID, quota: service.Quota{Limit: limit}})
+	if err != nil {
+		return service.Quota{}, false, err
+	}
+	if !r.ok {
+		s.refusals.put(keyID, refusal{limit, begun.Add(r.quota.Reset)})
+	}
+	return r.quota, r.ok, nil
 }
 
-// A key has a row without an ID, which is locked while its requests are counted, and 16 for four
-// seconds each, whose IDs come round after 64. They have the time at which each request leaves the
-// window, ascending, even if the clock is set back. One row would be too large to be written for
-// each request. Rows with other IDs are of earlier versions, which lease requests to a process:
-// open has those not used yet.
+// A key has one row, with the times at which requests of the last minute were made, by the
+// database's clock in seconds, and how many had been made by then. It begins with what is over.
+// From the 32nd on, times in the same second become one, the later, so that the row stays small
+// enough to be written for each request: those before it count for up to a second longer.
 const (
-	lockLots = "SELECT FROM lots WHERE key_id = ANY($1) AND id = '' ORDER BY key_id FOR NO KEY UPDATE"
+	last  = "cardinality(r.made)"
+	over  = "greatest(1, width_bucket(EXCLUDED.at - 60, r.made))"
+	kept  = last + " - (" + last + " > 32 AND floor(r.made[" + last + "]) = floor(EXCLUDED.at))::integer"
+	taken = "greatest(0, least($2::integer, $3::integer - r.totals[" + last + "] + r.totals[" + over + "]))"
 
-	createLots = `INSERT INTO lots (key_id, id, open, uses, ends_at)
-		SELECT DISTINCT key_id, CASE WHEN part < 0 THEN '' ELSE part::text END, 0, '{}'::timestamptz[],
-			CASE WHEN part < 0 THEN timestamptz 'infinity' ELSE now() END
-		FROM unnest($1::text[]) key_id, generate_series(-1, 15) part ORDER BY 1, 2 ON CONFLICT DO NOTHING`
-
-	// The time is read when the rows are locked: no request is dated before it is allowed.
-	countLots = `UPDATE lots SET ends_at = r.leaves, uses = lots.uses[1 + width_bucket(r.now, lots.uses):] || array_fill(
-			greatest(r.leaves, lots.uses[cardinality(lots.uses)]), ARRAY[greatest(least(r.requests, r.allowed - c.used), 0)::integer])
-		FROM (
-			SELECT key_id, count(*) AS requests, min(allowed) AS allowed, statement_timestamp() AS now, statement_timestamp() + $3 AS leaves,
-				(extract(epoch FROM statement_timestamp())::bigint / 4 % 16)::text AS part
-			FROM unnest($1::text[], $2::integer[]) r (key_id, allowed) GROUP BY key_id
-		) r, LATERAL (
-			SELECT sum(open * (ends_at > r.now)::integer + cardinality(uses) - width_bucket(r.now, uses)) AS used,
-				min(uses[1 + width_bucket(r.now, uses)]) AS first
-			FROM lots WHERE key_id = r.key_id AND key_id = ANY($1)
-		) c
-		WHERE lots.key_id = r.key_id AND lots.key_id = ANY($1) AND lots.id = r.part
-		RETURNING lots.key_id, r.allowed, c.used, coalesce(c.first - r.now, $3)`
+	countRequests = `INSERT INTO requests AS r (key_id, made, totals, taken, at)
+		VALUES ($1, ARRAY[0, date_part('epoch', statement_timestamp())], ARRAY[0, least($2::integer, $3::integer)],
+			least($2::integer, $3::integer), date_part('epoch', statement_timestamp()))
+		ON CONFLICT (key_id) DO UPDATE SET taken = ` + taken + `, at = EXCLUDED.at,
+			made = CASE WHEN ` + taken + ` = 0 THEN r.made ELSE r.made[` + over + `:` + kept + `] || greatest(r.made[` + last + `], EXCLUDED.at) END,
+			totals = CASE WHEN ` + taken + ` = 0 THEN r.totals ELSE r.totals[` + over + `:` + kept + `] || r.totals[` + last + `] + ` + taken + ` END
+		RETURNING taken, totals[cardinality(totals)] - totals[1], made[1 + width_bucket(at - 60, made)] + 60 - at`
 )
 
-// countRequests counts the requests that are allowed, in one transaction. It does not wait for the
-// disk: losing the last requests in a crash does little harm.
-func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []request) ([]counted, error) {
-	type total struct {
-		KeyID       string
-		Limit, Used int
-		Reset       time.Duration // until the first request leaves the window
-	}
-	var totals map[string]*total
-	slices.SortFunc(list, func(a, b request) int { return strings.Compare(a.keyID, b.keyID) })
+// countRequests counts the requests that are allowed, in one transaction, which locks the rows of
+// keys in the order of their IDs. It does not wait for the disk: losing the last requests in a crash
+// does little harm.
+func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*request) ([]*request, error) {
+	slices.SortFunc(list, func(a, b *request) int {
+		if a.keyID == b.keyID {
+			return a.quota.Limit - b.quota.Limit
+		}
+		return strings.Compare(a.keyID, b.keyID)
+	})
 	err := s.batchOn(ctx, pool, func(b *pgx.Batch) {
-		totals = make(map[string]*total)
 		b.Queue("SET LOCAL synchronous_commit = off")
-		for keys, limits := range s.requestsTogether(list) {
-			b.Queue(lockLots, keys)
-			b.Queue(countLots, keys, limits, window).Query(func(rows pgx.Rows) error {
-				list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[total])
-				maps.Copy(totals, index(list, func(t *total) string { return t.KeyID }))
+		for rest := list; len(rest) > 0; {
+			first, n := rest[0], 1
+			for n < len(rest) && rest[n].keyID == first.keyID && rest[n].quota.Limit == first.quota.Limit {
+				n++
+			}
+			same := rest[:n]
+			rest = rest[n:]
+			b.Queue(countRequests, first.keyID, n, first.quota.Limit).QueryRow(func(row pgx.Row) error {
+				var taken, used int
+				var reset float64 // seconds until the first request leaves the window
+				err := row.Scan(&taken, &used, &reset)
+				for i, r := range same {
+					r.ok = i < taken
+					r.quota.Remaining = max(0, r.quota.Limit-used+max(0, taken-1-i))
+					r.quota.Reset = min(window, time.Duration(reset*float64(time.Second)))
+				}
 				return err
 			})
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	var done []counted
-	var missing []request // of keys without rows
-	for _, r := range list {
-		t := totals[r.keyID]
-		if t == nil {
-			missing = append(missing, r)
-			continue
-		}
-		ok := t.Used < t.Limit
-		if ok {
-			t.Used++
-		}
-		done = append(done, counted{r, service.Quota{Limit: t.Limit, Remaining: max(0, t.Limit-t.Used), Reset: t.Reset}, ok})
-	}
-	if len(missing) == 0 {
-		return done, nil
-	}
-	for keys := range s.requestsTogether(missing) {
-		if _, err := pool.Exec(ctx, createLots, keys); err != nil {
-			return nil, err
-		}
-	}
-	rest, err := s.countRequests(ctx, pool, missing)
-	return append(done, rest...), err
+	return list, err
 }
 
-// requestsTogether yields the columns of requests, sorted by key, that a statement counts: all of
-// them, or on a Citus cluster those of a key.
-func (s *Store) requestsTogether(list []request) iter.Seq2[[]string, []int32] {
-	return func(yield func([]string, []int32) bool) {
-		var keys []string
-		var limits []int32
-		for i, r := range list {
-			keys, limits = append(keys, r.keyID), append(limits, int32(r.limit))
-			if last := i == len(list)-1; last || s.citus && list[i+1].keyID != r.keyID {
-				if !yield(keys, limits) || last {
-					return
-				}
-				keys, limits = nil, nil
-			}
-		}
-	}
-}
-
-// forgetLots deletes the rows of keys that made no requests in the last hour, but for those that
-// are locked.
-func (s *Store) forgetLots(ctx context.Context) error {
+// forgetRequests deletes the rows of keys that made no requests in the last hour.
+func (s *Store) forgetRequests(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	idle, err := query(ctx, s.pool, pgx.RowTo[string], "SELECT DISTINCT key_id FROM lots WHERE ends_at <= now() - interval '1 hour' LIMIT 1000")
-	for _, keyID := range idle {
-		if _, err := s.pool.Exec(ctx, "DELETE FROM lots WHERE key_id = $1 AND ends_at <= now() - interval '1 hour'", keyID); err != nil {
-			return err
-		}
-	}
+	_, err := s.pool.Exec(ctx, "DELETE FROM requests WHERE at < date_part('epoch', now()) - 3600")
 	return err
 }

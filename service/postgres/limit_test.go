@@ -52,23 +52,26 @@ func exec(t *testing.T, s *Store, sql string, args ...any) {
 	}
 }
 
-// age makes all that was counted older.
-func age(t *testing.T, s *Store, d time.Duration) {
+// age makes all that was counted older, and forgets what was refused.
+func age(t *testing.T, stores []*Store, d time.Duration) {
 	t.Helper()
 	type row struct {
-		KeyID, ID string
-		Uses      []time.Time
-		EndsAt    time.Time
+		KeyID string
+		Made  []float64
+		At    float64
 	}
-	rows, err := query(t.Context(), s.pool, pgx.RowToStructByPos[row], "SELECT key_id, id, uses, ends_at FROM lots WHERE id <> '' AND uses <> '{}'")
+	rows, err := query(t.Context(), stores[0].pool, pgx.RowToStructByPos[row], "SELECT key_id, made, at FROM requests")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
-		for i := range r.Uses {
-			r.Uses[i] = r.Uses[i].Add(-d)
+		for i := range r.Made {
+			r.Made[i] -= d.Seconds()
 		}
-		exec(t, s, "UPDATE lots SET uses = $3, ends_at = $4 WHERE key_id = $1 AND id = $2", r.KeyID, r.ID, r.Uses, r.EndsAt.Add(-d))
+		exec(t, stores[0], "UPDATE requests SET made = $2, at = $3 WHERE key_id = $1", r.KeyID, r.Made, r.At-d.Seconds())
+	}
+	for _, s := range stores {
+		s.refusals.clear()
 	}
 }
 
@@ -83,50 +86,73 @@ func TestQuotaOfSharedLimit(t *testing.T) {
 			}
 		}
 		want(3, 2, true, 59*time.Second, window)
-		age(t, s, 20*time.Second)
+		age(t, stores, 20*time.Second)
 		want(3, 1, true, 0, 40*time.Second)
 		want(3, 0, true, 0, 40*time.Second)
 		want(3, 0, false, 0, 40*time.Second)
 		// The first leaves the window.
-		age(t, s, 40*time.Second)
+		age(t, stores, 40*time.Second)
 		want(3, 0, true, 0, 20*time.Second)
 		want(3, 0, false, 0, 20*time.Second)
 		// With a larger plan more are allowed, with a smaller one those made still count.
 		want(5, 1, true, 0, 20*time.Second)
 		want(2, 0, false, 0, 20*time.Second)
-		age(t, s, window)
+		age(t, stores, window)
 		want(2, 1, true, 59*time.Second, window)
 	})
 }
 
-// A key's requests are in several rows, and processes of earlier versions have their own.
-func TestAllRowsOfSharedLimitCount(t *testing.T) {
+// A row is small enough to be written for each request: those in the same second are one entry, which
+// leaves with the last of them.
+func TestRowOfManyRequestsIsSmall(t *testing.T) {
 	onEach(t, func(t *testing.T, stores []*Store) {
-		s := stores[1]
-		take(t, s, 100)
-		exec(t, s, "UPDATE lots SET uses = ARRAY[now(), now() + interval '30 s', now() + interval '50 s'], ends_at = now() + interval '50 s' WHERE id <> ''")
-		if q, _ := take(t, s, 100); q.Remaining != 100-16*2-1 {
-			t.Errorf("%d remain after 16 times 2 requests and one more", q.Remaining)
+		const perSecond, seconds, limit = 10, 50, 1000
+		for n := range seconds {
+			for i := range perSecond {
+				if q, ok := take(t, stores[n%len(stores)], limit); !ok || q.Remaining != limit-n*perSecond-i-1 {
+					t.Fatalf("request %d after %d s: %v, %+v", i, n, ok, q)
+				}
+			}
+			age(t, stores, 999*time.Millisecond)
 		}
-		// The query by which the previous version counts.
-		if n := count(t, s, `SELECT coalesce(sum(open), 0) + coalesce(sum(u.used), 0) FROM lots,
-			LATERAL (SELECT count(*) AS used FROM unnest(uses) leaves WHERE leaves > clock_timestamp()) u WHERE key_id = 'k'`); n != 33 {
-			t.Errorf("the previous version counts %d requests", n)
+		if n := count(t, stores[0], "SELECT cardinality(made) FROM requests WHERE key_id = 'k'"); n > 32+2*seconds {
+			t.Errorf("a row of %d entries", n)
 		}
-		exec(t, s, `INSERT INTO lots VALUES ('k', 'leased', 7, '{}', now() + interval '30 s'), ('k', 'over', 8, '{}', now()),
-			('k', 'returned', 0, ARRAY[now(), now() + interval '1 s', now() + interval '9 s'], now() + interval '9 s'), ('j', 'leased', 9, '{}', 'infinity')`)
-		if q, _ := take(t, s, 100); q.Remaining != 100-16*2-2-7-2 || q.Reset > time.Second {
-			t.Errorf("beside lots: %+v", q)
+		if n := count(t, stores[0], "SELECT pg_column_size(made) + pg_column_size(totals) FROM requests WHERE key_id = 'k'"); n > 2000 {
+			t.Errorf("a row of %d bytes", n)
 		}
-		// The previous version deletes rows that are over, but never the one that is locked.
-		exec(t, s, "DELETE FROM lots WHERE key_id = 'k' AND ends_at < 'infinity'")
-		if n := count(t, s, "SELECT count(*) FROM lots WHERE key_id = 'k'"); n != 1 {
-			t.Errorf("%d rows are left", n)
-		}
-		if q, ok := take(t, s, 100); !ok || q.Remaining != 99 {
-			t.Errorf("without rows: %v, %+v", ok, q)
+		age(t, stores, window/2)
+		if q, ok := take(t, stores[0], limit); !ok || q.Remaining < limit/2+perSecond*seconds/10 {
+			t.Errorf("when half of them have left: %v, %+v", ok, q)
 		}
 	})
+}
+
+// A process asks the database no more for a key that is over its limit, unless the limit is raised.
+func TestRefusalIsRemembered(t *testing.T) {
+	t.Parallel()
+	r := newRecorder()
+	s := open(t, pgtest.Database(t), Options{tracer: r})
+	want := func(limit int, wantOK, asks bool) {
+		t.Helper()
+		r.take()
+		q, ok := take(t, s, limit)
+		if ok != wantOK || q.Limit != limit || q.Remaining != 0 || q.Reset <= 0 || q.Reset > window {
+			t.Errorf("%v with %+v", ok, q)
+		}
+		if n := len(r.take()); n != 0 != asks {
+			t.Errorf("%d transactions for a limit of %d", n, limit)
+		}
+	}
+	want(1, true, true)
+	want(1, false, true)
+	want(1, false, false)
+	want(2, true, true)
+	want(2, false, true)
+	want(1, false, false)
+	want(2, false, false)
+	s.refusals.put("k", refusal{2, time.Now()})
+	want(2, false, true)
 }
 
 // A clock that is set back leaves nobody with more requests.
@@ -135,13 +161,13 @@ func TestSharedLimitWhenTheClockIsSetBack(t *testing.T) {
 		s := stores[1]
 		for range 4 {
 			take(t, s, 5)
-			age(t, s, -20*time.Second)
+			age(t, stores, -20*time.Second)
 		}
 		take(t, s, 5)
 		if q, ok := take(t, s, 5); ok {
 			t.Errorf("a sixth request was allowed, %+v", q)
 		}
-		if n := count(t, s, "SELECT count(*) FROM lots WHERE uses <> ARRAY(SELECT leaves FROM unnest(uses) leaves ORDER BY 1)"); n != 0 {
+		if n := count(t, s, "SELECT count(*) FROM requests WHERE made <> ARRAY(SELECT made FROM unnest(made) made ORDER BY 1)"); n != 0 {
 			t.Errorf("%d rows are out of order", n)
 		}
 	})
@@ -155,15 +181,16 @@ func TestRowsOfUnusedKeysAreForgotten(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		exec(t, s, "UPDATE lots SET ends_at = now() - interval '2 hours' WHERE id <> '' AND key_id <> 'key_1'")
+		exec(t, s, "UPDATE requests SET at = at - 3601 WHERE key_id = 'key_0'")
+		exec(t, s, "UPDATE requests SET at = at - 3590 WHERE key_id = 'key_1'")
 		if _, err := s.Sweep(t.Context(), time.Now(), 10); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, s, "SELECT count(*) FROM lots WHERE key_id <> 'key_1'"); n != 2 {
-			t.Errorf("%d rows are left, want those that are locked", n)
+		if n := count(t, s, "SELECT count(*) FROM requests WHERE key_id <> 'key_0'"); n != 2 {
+			t.Errorf("%d rows are left of keys in use", n)
 		}
-		if n := count(t, s, "SELECT count(*) FROM lots WHERE key_id = 'key_1'"); n != 17 {
-			t.Errorf("%d rows are left of a key in use", n)
+		if n := count(t, s, "SELECT count(*) FROM requests"); n != 2 {
+			t.Errorf("%d rows are left", n)
 		}
 	})
 }
@@ -211,7 +238,7 @@ func TestSharedLimitHoldsInEveryMinute(t *testing.T) {
 			}
 			wg.Wait()
 			d := time.Duration(r.IntN(20_000)) * time.Millisecond
-			age(t, stores[0], d)
+			age(t, stores, d)
 			aged += d
 		}
 		granted := 0

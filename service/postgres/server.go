@@ -24,7 +24,7 @@ type server struct {
 	addressed *loader[keyed, service.Inbox] // by address
 	addresses *loader[string, Address]
 	owners    *loader[string, owner]
-	requests  *loader[request, counted]
+	requests  *loader[*request, *request]
 
 	deliveries *queue
 	committing chan struct{} // full while a committer waits for deliveries or stores them
@@ -37,7 +37,7 @@ func (s *Store) newServer(pool *pgxpool.Pool) *server {
 	v.addressed = newLoader(s, pool, s.readAddressed, func(in service.Inbox) keyed { return keyed{in.KeyID, in.Address} })
 	v.addresses = newLoader(s, pool, s.readAddresses, func(a Address) string { return a.Address })
 	v.owners = newLoader(s, pool, s.readOwners, func(o owner) string { return o.keyID })
-	v.requests = newLoader(s, pool, s.countRequests, func(c counted) request { return c.request })
+	v.requests = newLoader(s, pool, s.countRequests, func(r *request) *request { return r })
 	for range committers {
 		s.workers.Go(func() { s.runCommits(v) })
 	}

@@ -29,7 +29,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -73,10 +72,9 @@ type Store struct {
 	hashes     *loader[[32]byte, service.StoredKey]
 	placements *loader[string, placement]
 
-	requestNumber atomic.Uint64 // of the last request
-
 	ownersOf cache[string] // IDs of keys by address, which never change
 	counts   cache[owner]  // after this process's last delivery
+	refusals cache[refusal]
 
 	commits prometheus.Histogram
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Sweep implements service.Store. It also removes the tables of slots that are over, the messages
-// of deleted inboxes, and lots that no longer count. One process at a time does all that; for others
+// of deleted inboxes, and counts of requests that are over. One process at a time does all that; for others
 // there is nothing to sweep.
 func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
 	var swept service.Swept
@@ -22,7 +22,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 		if swept.Inboxes, err = s.sweepInboxes(ctx, now, limit); err != nil || len(swept.Inboxes) == limit {
 			return err // there may be more, which come first
 		}
-		return errors.Join(s.removeDeleted(ctx), s.dropSlots(ctx, conn, now), s.forgetLots(ctx))
+		return errors.Join(s.removeDeleted(ctx), s.dropSlots(ctx, conn, now), s.forgetRequests(ctx))
 	})
 	if err == nil {
 		swept.Next, err = s.nextExpiry(ctx)

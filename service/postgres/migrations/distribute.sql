@@ -11,3 +11,4 @@ ALTER TABLE inboxes DROP CONSTRAINT inboxes_pkey, ADD PRIMARY KEY (key_id, id);
 ALTER TABLE deleted DROP CONSTRAINT deleted_pkey, ADD PRIMARY KEY (key_id, inbox_id);
 ALTER TABLE messages DROP CONSTRAINT messages_pkey, ADD PRIMARY KEY (inbox_id, place, slot, key_id);
 ALTER TABLE bodies DROP CONSTRAINT bodies_pkey, ADD PRIMARY KEY (inbox_id, place, slot, key_id);
+DROP TABLE lots;
