@@ -2,8 +2,9 @@ package postgres
 
 import (
 	"context"
+	"maps"
+	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,7 +19,7 @@ const window = time.Minute
 // request is a request to be counted, and then the answer.
 type request struct {
 	keyID string
-	quota service.Quota // Limit is asked for
+	quota service.Quota // of which the limit is given
 	ok    bool
 }
 
@@ -44,58 +45,66 @@ func (s *Store) Take(ctx context.Context, keyID string, limit int) (service.Quot
 		return service.Quota{}, false, err
 	}
 	if !r.ok {
-		s.refusals.put(keyID, refusal{limit, begun.Add(r.quota.Reset)})
+		s.refusals.put(keyID, refusal{r.quota.Limit, begun.Add(r.quota.Reset)})
 	}
 	return r.quota, r.ok, nil
 }
 
-// A key has one row, with the times at which requests of the last minute were made, by the
-// database's clock in seconds, and how many had been made by then. It begins with what is over.
-// From the 32nd on, times in the same second become one, the later, so that the row stays small
-// enough to be written for each request: those before it count for up to a second longer.
+// A key has one row: when its last requests were made, by the database's clock in seconds, and those
+// of the last minute before them, with how many had been made by then. The first of these is over.
+// While there are more than 60, times in the same second become one, the later, so that the row stays
+// small enough to be written for each request: those before it count for up to a second longer.
 const (
-	last  = "cardinality(r.made)"
-	over  = "greatest(1, width_bucket(EXCLUDED.at - 60, r.made))"
-	kept  = last + " - (" + last + " > 32 AND floor(r.made[" + last + "]) = floor(EXCLUDED.at))::integer"
-	taken = "greatest(0, least($2::integer, $3::integer - r.totals[" + last + "] + r.totals[" + over + "]))"
+	ofOneKey  = "INSERT INTO requests AS r (key_id, taken, allowed) VALUES ($1, $2, $3)"
+	ofAllKeys = "INSERT INTO requests AS r (key_id, taken, allowed) SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[])"
 
-	countRequests = `INSERT INTO requests AS r (key_id, made, totals, taken, at)
-		VALUES ($1, ARRAY[0, date_part('epoch', statement_timestamp())], ARRAY[0, least($2::integer, $3::integer)],
-			least($2::integer, $3::integer), date_part('epoch', statement_timestamp()))
-		ON CONFLICT (key_id) DO UPDATE SET taken = ` + taken + `, at = EXCLUDED.at,
-			made = CASE WHEN ` + taken + ` = 0 THEN r.made ELSE r.made[` + over + `:` + kept + `] || greatest(r.made[` + last + `], EXCLUDED.at) END,
-			totals = CASE WHEN ` + taken + ` = 0 THEN r.totals ELSE r.totals[` + over + `:` + kept + `] || r.totals[` + last + `] + ` + taken + ` END
-		RETURNING taken, totals[cardinality(totals)] - totals[1], made[1 + width_bucket(at - 60, made)] + 60 - at`
+	last  = "cardinality(r.made)"
+	total = "r.totals[" + last + "] + r.taken"
+	over  = "greatest(1, width_bucket(EXCLUDED.at - 60, r.made) + (r.at <= EXCLUDED.at - 60)::integer)"
+	kept  = last + " - (r.taken = 0 OR " + last + " - " + over + " > 60 AND floor(r.made[" + last + "]) = floor(r.at))::integer"
+
+	countRequests = ` ON CONFLICT (key_id) DO UPDATE SET
+			made = r.made[` + over + `:` + kept + `] || CASE WHEN r.taken = 0 THEN r.made[` + last + `] ELSE r.at END,
+			totals = r.totals[` + over + `:` + kept + `] || ` + total + `,
+			taken = greatest(0, least(EXCLUDED.taken, EXCLUDED.allowed - (` + total + `) + coalesce(r.totals[` + over + `], ` + total + `))),
+			allowed = EXCLUDED.allowed, at = greatest(r.at, EXCLUDED.at)
+		RETURNING key_id, taken, allowed, (allowed - totals[cardinality(totals)] - taken + totals[1])::integer, coalesce(made[2], at) + 60 - at`
 )
 
 // countRequests counts the requests that are allowed, in one transaction, which locks the rows of
 // keys in the order of their IDs. It does not wait for the disk: losing the last requests in a crash
 // does little harm.
 func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*request) ([]*request, error) {
-	slices.SortFunc(list, func(a, b *request) int {
-		if a.keyID == b.keyID {
-			return a.quota.Limit - b.quota.Limit
-		}
-		return strings.Compare(a.keyID, b.keyID)
-	})
+	byKey := make(map[string][]*request)
+	for _, r := range list {
+		byKey[r.keyID] = append(byKey[r.keyID], r)
+	}
 	err := s.batchOn(ctx, pool, func(b *pgx.Batch) {
 		b.Queue("SET LOCAL synchronous_commit = off")
-		for rest := list; len(rest) > 0; {
-			first, n := rest[0], 1
-			for n < len(rest) && rest[n].keyID == first.keyID && rest[n].quota.Limit == first.quota.Limit {
-				n++
-			}
-			same := rest[:n]
-			rest = rest[n:]
-			b.Queue(countRequests, first.keyID, n, first.quota.Limit).QueryRow(func(row pgx.Row) error {
-				var taken, used int
-				var reset float64 // seconds until the first request leaves the window
-				err := row.Scan(&taken, &used, &reset)
-				for i, r := range same {
-					r.ok = i < taken
-					r.quota.Remaining = max(0, r.quota.Limit-used+max(0, taken-1-i))
-					r.quota.Reset = min(window, time.Duration(reset*float64(time.Second)))
+		for keys := range slices.Chunk(slices.Sorted(maps.Keys(byKey)), s.together) {
+			var wanted, allowed []int
+			for i, keyID := range keys {
+				allowed = append(allowed, math.MaxInt32)
+				for _, r := range byKey[keyID] {
+					allowed[i] = min(allowed[i], r.quota.Limit)
 				}
+				wanted = append(wanted, min(len(byKey[keyID]), allowed[i]))
+			}
+			sql, args := ofAllKeys, []any{keys, wanted, allowed}
+			if len(keys) == 1 {
+				sql, args = ofOneKey, []any{keys[0], wanted[0], allowed[0]}
+			}
+			b.Queue(sql+countRequests, args...).Query(func(rows pgx.Rows) error {
+				var keyID string
+				var taken, limit, left int
+				var reset float64 // seconds until the first request leaves the window
+				_, err := pgx.ForEachRow(rows, []any{&keyID, &taken, &limit, &left, &reset}, func() error {
+					for i, r := range byKey[keyID] {
+						r.ok = i < taken
+						r.quota = service.Quota{Limit: limit, Remaining: max(0, left+max(0, taken-1-i)), Reset: time.Duration(reset * float64(time.Second))}
+					}
+					return nil
+				})
 				return err
 			})
 		}

@@ -113,6 +113,7 @@ var (
 	ofKeys      = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(owners|inboxes|messages|bodies|deleted|requests)\b`)
 	ofAddresses = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+addresses\b`)
 	changes     = regexp.MustCompile(`(?i)\b(INSERT|UPDATE|DELETE)\b`)
+	severalRows = regexp.MustCompile(`(?i)\b(ANY\(|JOIN|USING|SELECT|unnest\()`)
 
 	// What is distributed by key_id names it in a parameter, or by what it is joined with, or among
 	// the columns that it inserts.
@@ -156,6 +157,8 @@ func (q statement) fault() string {
 	times := func(r *regexp.Regexp) int { return len(r.FindAllString(q.sql, -1)) }
 	keyed, given := times(ofKeys), givesKey.MatchString(q.sql) || insertsKey.MatchString(q.sql) && givesValues.MatchString(q.sql)
 	switch named := times(givesKey) + times(joinsKey) + times(insertsKey); {
+	case strings.Contains(q.sql, " requests ") && (!changes.MatchString(q.sql) || severalRows.MatchString(q.sql)):
+		return "it is not a change of one row, which is safe while its shard is moved"
 	case keyed > 0 && (!given || named < keyed):
 		return fmt.Sprintf("it reads or changes %d tables that are distributed by key_id, and names the key_id of %d", keyed, named)
 	case keyed > 0 && len(q.shards(isTestKey)) != 1:
