@@ -116,11 +116,14 @@ func TestDistribute(t *testing.T) {
 	}
 }
 
-// rows returns the number of rows of each table.
+// rows returns the number of rows of each table that a store of the previous version has, too.
 func rows(t *testing.T, pool *pgxpool.Pool) map[string]int {
 	t.Helper()
 	counts := make(map[string]int)
 	for _, table := range clusterTables {
+		if table == "requests" {
+			continue
+		}
 		var n int
 		if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
 			t.Fatal(err)
