@@ -26,6 +26,11 @@ type delivery struct {
 	err    error // why it is not part of the current attempt's transaction
 }
 
+// fits reports whether it can share a transaction with another one.
+func (d *delivery) fits(other *delivery) bool {
+	return !d.alone && !other.alone && service.DayOf(d.Received) == service.DayOf(other.Received)
+}
+
 // Append implements service.Store.
 func (s *Store) Append(ctx context.Context, a service.Append) error {
 	d := &delivery{Append: a, size: int64(len(a.Raw)), packed: pack(a.Raw), done: make(chan error, 1)}
@@ -148,197 +153,246 @@ func byKeys(group []*delivery) map[string][]*delivery {
 	return parts
 }
 
-// store stores a group in one transaction of two round trips: the first locks and reads rows, the
-// second writes. Many messages are copied in between. It returns the IDs of the inboxes and keys that
-// have changed.
+// store stores a group in one transaction. It first counts the messages, which locks the rows of
+// their keys, in order, and then of their inboxes, and tells their places. If some cannot be stored,
+// it begins again without them. It returns the IDs of the inboxes and keys that have changed.
 func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery) ([]string, error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
+	// The pool closes a connection that is still in a transaction, which rolls it back.
 	defer conn.Release()
-	l, err := s.lock(ctx, conn.Conn(), group)
-	if err == nil {
-		for _, d := range group {
-			d.err = l.add(d)
-		}
-		err = l.write(ctx, conn.Conn(), s.together)
-	}
-	if err != nil {
-		// The pool closes a connection that is still in a transaction, which rolls it back.
-		return nil, err
-	}
-	for keyID, o := range l.owners {
-		s.counts.put(keyID, o)
-	}
-	return l.changed(), nil
-}
-
-// locked is the rows that a transaction has locked, with its changes, and the rows that it inserts.
-type locked struct {
-	owners  map[string]owner
-	inboxes map[string]*lockedInbox
-	touched map[string]bool // owners that have changed
-	messageRows
-}
-
-type lockedInbox struct {
-	service.Inbox
-	touched bool
-}
-
-// lock begins a transaction, locks the owners of a group in the order of their IDs, and then reads
-// the inboxes, which change only while their owner is locked.
-func (s *Store) lock(ctx context.Context, conn *pgx.Conn, group []*delivery) (*locked, error) {
-	keys, inboxes := make(map[string]bool), make(map[keyed]bool)
 	for _, d := range group {
-		for _, m := range d.Messages {
-			if isName(m.KeyID) && isName(m.InboxID) {
-				keys[m.KeyID], inboxes[keyed{m.KeyID, m.InboxID}] = true, true
+		d.err = nil
+	}
+	gone := make(map[keyed]bool)
+	for {
+		t := newTally(group, gone)
+		if len(t.deliveries) == 0 {
+			return nil, nil
+		}
+		if err := t.count(ctx, conn.Conn(), s.together); err != nil {
+			return nil, err
+		}
+		if t.refuse(gone) {
+			if _, err := conn.Exec(ctx, "ROLLBACK"); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := t.write(ctx, conn.Conn()); err != nil {
+			return nil, err
+		}
+		for _, o := range t.owners {
+			s.counts.put(o.keyID, o)
+		}
+		return t.changed(), nil
+	}
+}
+
+// tally is the messages of deliveries, and the rows of their keys and inboxes that count them.
+type tally struct {
+	deliveries []*delivery // of the same day
+	messages   map[*delivery][]*service.NewMessage
+	inboxIDs   map[string][]string // by ID of key; one for each message
+	received   time.Time           // the last of them
+
+	// Once they are counted:
+	owners  map[string]owner // by ID
+	inboxes map[keyed]service.Inbox
+}
+
+// newTally returns the messages of the deliveries that are not refused, but for those to inboxes
+// that are gone. It refuses deliveries that have no others.
+func newTally(group []*delivery, gone map[keyed]bool) *tally {
+	t := &tally{messages: make(map[*delivery][]*service.NewMessage), inboxIDs: make(map[string][]string)}
+	for _, d := range group {
+		if d.err != nil {
+			continue
+		}
+		for i := range d.Messages {
+			m := &d.Messages[i]
+			m.ID = "" // of an attempt that failed
+			if isName(m.KeyID) && isName(m.InboxID) && !gone[inboxFor(m)] {
+				t.messages[d] = append(t.messages[d], m)
+				t.inboxIDs[m.KeyID] = append(t.inboxIDs[m.KeyID], m.InboxID)
 			}
 		}
+		if t.messages[d] == nil {
+			d.err = errNotFound
+			continue
+		}
+		t.deliveries = append(t.deliveries, d)
+		if d.Received.After(t.received) {
+			t.received = d.Received
+		}
 	}
-	l := &locked{owners: make(map[string]owner), inboxes: make(map[string]*lockedInbox), touched: make(map[string]bool)}
+	return t
+}
+
+// A row has as many new messages as its ID is in an array.
+const (
+	countEmails = `UPDATE owners SET version = $2, day = greatest(day, $3),
+		emails = CASE WHEN day > $3 THEN emails WHEN day = $3 THEN emails + cardinality(array_positions($4::text[], key_id))
+			ELSE cardinality(array_positions($4::text[], key_id)) END,
+		emails_before = CASE WHEN day = $3 + 1 THEN emails_before + cardinality(array_positions($4::text[], key_id))
+			WHEN day >= $3 THEN emails_before WHEN day = $3 - 1 THEN emails ELSE 0 END
+		WHERE key_id`
+	countMessages = `UPDATE inboxes i SET version = $2, messages = messages + cardinality(array_positions($3::text[], id))
+		WHERE id = ANY($3) AND expires_at > $4 AND key_id`
+)
+
+// count begins a transaction in which the rows count the messages.
+func (t *tally) count(ctx context.Context, conn *pgx.Conn, together int) error {
+	t.owners, t.inboxes = make(map[string]owner), make(map[keyed]service.Inbox)
+	keys := slices.Sorted(maps.Keys(t.inboxIDs))
 	var b pgx.Batch
 	b.Queue("BEGIN")
-	s.queueLocks(&b, slices.Sorted(maps.Keys(keys)), func(o owner) { l.owners[o.keyID] = o })
-	for part := range slices.Chunk(slices.Collect(maps.Keys(inboxes)), s.together) {
-		queueInboxes(&b, part).Query(func(rows pgx.Rows) error {
-			list, err := pgx.CollectRows(rows, scanInbox)
-			for _, in := range list {
-				l.inboxes[in.ID] = &lockedInbox{Inbox: in}
-			}
-			return err
-		})
-	}
-	return l, conn.SendBatch(ctx, &b).Close()
-}
-
-// queueLocks locks keys, in ascending order, against other changes until the transaction ends.
-func (s *Store) queueLocks(b *pgx.Batch, keys []string, got func(owner)) {
-	for part := range slices.Chunk(keys, s.together) {
-		queueOwners(b, part, " ORDER BY key_id FOR NO KEY UPDATE").Query(func(rows pgx.Rows) error {
+	for part := range slices.Chunk(keys, together) {
+		var all []string
+		for _, k := range part {
+			all = append(all, slices.Repeat([]string{k}, len(t.inboxIDs[k]))...)
+		}
+		queueNamed(&b, countEmails, part, " RETURNING "+ownerColumns, newVersion(), int32(t.day()), all).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, scanOwner)
-			for _, o := range list {
-				got(o)
-			}
+			maps.Copy(t.owners, index(list, func(o owner) string { return o.keyID }))
 			return err
 		})
 	}
-}
-
-// add adds a whole delivery or, with an error, nothing.
-func (l *locked) add(d *delivery) error {
-	day := service.DayOf(d.Received)
-	more := make(map[string]int, 1) // messages by key
-	var taken []*service.NewMessage
-	for i := range d.Messages {
-		m := &d.Messages[i]
-		m.ID = "" // of an attempt that failed
-		in := l.inboxes[m.InboxID]
-		if in == nil || in.KeyID != m.KeyID || !d.Received.Before(in.ExpiresAt) {
-			continue
+	for part := range slices.Chunk(keys, together) {
+		var all []string
+		for _, k := range part {
+			all = append(all, t.inboxIDs[k]...)
 		}
-		o := l.owners[m.KeyID]
-		if more[m.KeyID]++; o.on(day)+more[m.KeyID] > m.EmailsPerDay {
-			return errOverQuota
-		}
-		taken = append(taken, m)
+		queueNamed(&b, countMessages, part, " RETURNING "+inboxColumns, newVersion(), all, t.received).Query(func(rows pgx.Rows) error {
+			list, err := pgx.CollectRows(rows, scanInbox)
+			maps.Copy(t.inboxes, index(list, func(in service.Inbox) keyed { return keyed{in.KeyID, in.ID} }))
+			return err
+		})
 	}
-	if len(taken) == 0 {
-		return errNotFound
-	}
-	for _, m := range taken {
-		l.append(d, m)
-	}
-	for keyID, n := range more {
-		o := l.owners[keyID]
-		o.count(day, n)
-		l.owners[keyID] = o
-		l.touched[keyID] = true
-	}
-	return nil
+	return conn.SendBatch(ctx, &b).Close()
 }
 
-func (l *locked) append(d *delivery, m *service.NewMessage) {
-	in := l.inboxes[m.InboxID]
-	in.Messages++
-	in.touched = true
-	m.ID = service.NewMessageID(uint64(in.Messages))
-	sum := service.Summary{
-		ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject,
-		ReceivedAt: d.Received, Size: d.size,
-	}
-	l.row(in.Inbox, int64(in.Messages), service.Message{Summary: sum, To: m.To}, d.packed)
-}
+func (t *tally) day() service.Day { return service.DayOf(t.received) }
 
-// messageRows are messages to insert.
-type messageRows struct {
-	summaries, bodies [][]any
-	keys              map[string]bool
-}
-
-func (r *messageRows) row(in service.Inbox, place int64, m service.Message, packed []byte) {
-	if r.keys == nil {
-		r.keys = make(map[string]bool)
-	}
-	r.keys[in.KeyID] = true
-	n := int32(slotOf(in))
-	r.summaries = append(r.summaries, []any{in.KeyID, in.ID, n, place, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To)})
-	r.bodies = append(r.bodies, []any{in.KeyID, in.ID, n, place, packed})
-}
-
-// copyFrom is from how many messages in a part of the tables COPY costs less than an INSERT for each.
-const copyFrom = 10
-
-// insert inserts the messages or, if they are few, queues that.
-func (r *messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch, together int) error {
-	parts := min(len(r.keys), 1+len(r.keys)/together)
-	for _, t := range []struct {
-		table, values string
-		rows          [][]any
-	}{
-		{"messages (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)",
-			" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", r.summaries},
-		{"bodies (key_id, inbox_id, slot, place, raw)", " VALUES ($1, $2, $3, $4, $5)", r.bodies},
-	} {
-		if len(t.rows) >= copyFrom*parts {
-			if err := copyInto(ctx, conn, t.table, t.rows); err != nil {
-				return err
+// refuse reports whether messages cannot be stored: to inboxes that are gone, to which it adds them,
+// or else of deliveries that are over the quota of a key, which it refuses.
+func (t *tally) refuse(gone map[keyed]bool) bool {
+	refused := false
+	emails := make(map[string]int) // before these messages, by ID of key
+	for keyID, ids := range t.inboxIDs {
+		o := t.owners[keyID]
+		emails[keyID] = o.on(t.day()) - len(ids)
+		for _, id := range ids {
+			in := keyed{keyID, id}
+			if _, ok := t.inboxes[in]; !ok {
+				gone[in], refused = true, true
 			}
-			continue
-		}
-		for _, row := range t.rows {
-			b.Queue("INSERT INTO "+t.table+t.values, row...)
 		}
 	}
-	return nil
+	if refused {
+		return true
+	}
+	for _, d := range t.deliveries {
+		more := make(map[string]int, 1)
+		for _, m := range t.messages[d] {
+			if more[m.KeyID]++; emails[m.KeyID]+more[m.KeyID] > m.EmailsPerDay {
+				d.err, refused = errOverQuota, true
+			}
+		}
+		if d.err == nil {
+			for keyID, n := range more {
+				emails[keyID] += n
+			}
+		}
+	}
+	return refused
 }
 
-// write writes the changes and commits, or rolls back if there are none.
-func (l *locked) write(ctx context.Context, conn *pgx.Conn, together int) error {
-	if len(l.touched) == 0 {
-		_, err := conn.Exec(ctx, "ROLLBACK")
-		return err
+// write inserts the messages and commits.
+func (t *tally) write(ctx context.Context, conn *pgx.Conn) error {
+	left := make(map[keyed]int) // messages of inboxes that have no place yet
+	for keyID, ids := range t.inboxIDs {
+		for _, id := range ids {
+			left[keyed{keyID, id}]++
+		}
+	}
+	rows := make(messageRows)
+	for _, d := range t.deliveries {
+		for _, m := range t.messages[d] {
+			in := t.inboxes[inboxFor(m)]
+			left[inboxFor(m)]--
+			place := in.Messages - left[inboxFor(m)]
+			m.ID = service.NewMessageID(uint64(place))
+			sum := service.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: d.Received, Size: d.size}
+			rows.add(in, int64(place), service.Message{Summary: sum, To: m.To}, d.packed)
+		}
 	}
 	var b pgx.Batch
-	if err := l.insert(ctx, conn, &b, together); err != nil {
+	if err := rows.insert(ctx, conn, &b); err != nil {
 		return err
-	}
-	var inboxes []service.Inbox
-	for _, in := range l.inboxes {
-		if in.touched {
-			inboxes = append(inboxes, in.Inbox)
-		}
-	}
-	for part := range slices.Chunk(inboxes, together) {
-		updateInboxes(&b, part)
-	}
-	for part := range slices.Chunk(slices.Collect(maps.Keys(l.touched)), together) {
-		l.updateOwners(&b, part)
 	}
 	b.Queue("COMMIT")
 	return conn.SendBatch(ctx, &b).Close()
+}
+
+// changed returns the IDs of the inboxes and keys whose rows have changed.
+func (t *tally) changed() []string {
+	ids := slices.Collect(maps.Keys(t.inboxIDs))
+	for in := range t.inboxes {
+		ids = append(ids, in.name)
+	}
+	return ids
+}
+
+// inboxFor names the inbox of a message.
+func inboxFor(m *service.NewMessage) keyed { return keyed{m.KeyID, m.InboxID} }
+
+// messageRows are messages to insert, by their slots, into whose tables they go at once: finding
+// these for each row costs more, and Citus would lock those of all slots.
+type messageRows map[slot]*slotRows
+
+type slotRows struct{ summaries, bodies [][]any }
+
+func (r messageRows) add(in service.Inbox, place int64, m service.Message, packed []byte) {
+	n := slotOf(in)
+	rows := r[n]
+	if rows == nil {
+		rows = &slotRows{}
+		r[n] = rows
+	}
+	rows.summaries = append(rows.summaries, []any{in.KeyID, in.ID, int32(n), place, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To)})
+	rows.bodies = append(rows.bodies, []any{in.KeyID, in.ID, int32(n), place, packed})
+}
+
+// copyFrom is from how many messages COPY costs less than an INSERT for each.
+const copyFrom = 16
+
+// insert inserts the messages or, if they are few, queues that.
+func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) error {
+	for n, rows := range r {
+		for _, t := range []struct {
+			table, columns, values string
+			rows                   [][]any
+		}{
+			{"messages", " (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)",
+				" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", rows.summaries},
+			{"bodies", " (key_id, inbox_id, slot, place, raw)", " VALUES ($1, $2, $3, $4, $5)", rows.bodies},
+		} {
+			into := t.table + n.suffix() + t.columns
+			if len(t.rows) >= copyFrom {
+				if err := copyInto(ctx, conn, into, t.rows); err != nil {
+					return err
+				}
+				continue
+			}
+			for _, row := range t.rows {
+				b.Queue("INSERT INTO "+into+t.values, row...)
+			}
+		}
+	}
+	return nil
 }
 
 // updateInboxes sets the number of messages of inboxes.
@@ -356,33 +410,4 @@ func updateInboxes(b *pgx.Batch, list []service.Inbox) {
 	b.Queue(`UPDATE inboxes i SET messages = u.messages, version = u.version
 		FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) u (key_id, id, messages, version)
 		WHERE i.key_id = u.key_id AND i.id = u.id`, keyIDs, ids, counts, versions)
-}
-
-func (l *locked) updateOwners(b *pgx.Batch, list []string) {
-	if len(list) == 1 {
-		o := l.owners[list[0]]
-		b.Queue("UPDATE owners SET version = $2, day = $3, emails = $4, emails_before = $5 WHERE key_id = $1",
-			list[0], newVersion(), int32(o.day), int32(o.emails), int32(o.before))
-		return
-	}
-	var versions []int64
-	var days, emails, before []int32
-	for _, keyID := range list {
-		o := l.owners[keyID]
-		versions, days, emails, before = append(versions, newVersion()), append(days, int32(o.day)), append(emails, int32(o.emails)), append(before, int32(o.before))
-	}
-	b.Queue(`UPDATE owners SET version = u.version, day = u.day, emails = u.emails, emails_before = u.emails_before
-		FROM unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[]) u (key_id, version, day, emails, emails_before)
-		WHERE owners.key_id = u.key_id`, list, versions, days, emails, before)
-}
-
-// changed returns the IDs of the inboxes and keys that the transaction has changed.
-func (l *locked) changed() []string {
-	var ids []string
-	for id, in := range l.inboxes {
-		if in.touched {
-			ids = append(ids, id)
-		}
-	}
-	return slices.AppendSeq(ids, maps.Keys(l.touched))
 }

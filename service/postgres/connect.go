@@ -162,7 +162,7 @@ func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 	// planned once; planning took a fifth of the database's time. The missing statistics of a new
 	// table must not lead to another plan.
 	params["plan_cache_mode"] = "force_generic_plan"
-	for _, setting := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
+	for _, setting := range []string{"enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
 		params[setting] = "off"
 	}
 	if params["application_name"] == "" {

@@ -43,7 +43,6 @@ const (
 	statePrivilege     = "42501"
 	stateNoSchema      = "3F000"
 	stateNoTable       = "42P01"
-	stateDuplicate     = "23505"
 	stateInternal      = "XX000"
 )
 
@@ -58,12 +57,6 @@ func sqlState(err error) string {
 func conflict(err error) bool {
 	state := sqlState(err)
 	return state == stateSerialization || state == stateDeadlock
-}
-
-// conflict does so for a store. When a shard of a cluster has moved to another server, what a
-// transaction has locked and read is out of date, and the messages that it inserts are there already.
-func (s *Store) conflict(err error) bool {
-	return conflict(err) || s.citus && sqlState(err) == stateDuplicate
 }
 
 // explain turns an error of opening a database into one line that says what to do.
@@ -124,7 +117,7 @@ func (s *Store) failure(ctx context.Context, pool *pgxpool.Pool, err error) erro
 	switch {
 	case state == stateDiskFull:
 		return &service.Error{Code: service.Full, Message: "No space left in the store", Err: err}
-	case state == "", state == stateReadOnly, state == stateIdleInTx, state == stateLocked, state == stateQueryCanceled, s.conflict(err):
+	case state == "", state == stateReadOnly, state == stateIdleInTx, state == stateLocked, state == stateQueryCanceled, conflict(err):
 		return unavailable(err) // no response, or none in time
 	case s.citus && state == stateInternal:
 		return unavailable(err) // such as of a server that ends, or of a shard that is being moved

@@ -161,21 +161,21 @@ type Message struct {
 // Messages copies messages with their IDs. For each inbox they follow those that are already there,
 // in order.
 func (i *Import) Messages(ctx context.Context, list []Message) error {
-	var rows messageRows
+	rows := make(messageRows)
 	inboxes := make(map[keyed]service.Inbox)
 	for _, m := range list {
 		place, ok := service.MessagePlace(m.ID)
 		if !ok || place > math.MaxInt64 {
 			return &service.Error{Code: service.Damaged, Message: fmt.Sprintf("a message of %s has no valid ID", m.Inbox.ID)}
 		}
-		rows.row(m.Inbox, int64(place), m.Message, pack(m.Raw))
+		rows.add(m.Inbox, int64(place), m.Message, pack(m.Raw))
 		in := m.Inbox
 		in.Messages = int(place)
 		inboxes[keyed{in.KeyID, in.ID}] = in
 	}
 	return i.store.transact(ctx, i.store.pool, func(ctx context.Context, tx pgx.Tx) error {
 		var b pgx.Batch
-		if err := rows.insert(ctx, tx.Conn(), &b, i.store.together); err != nil {
+		if err := rows.insert(ctx, tx.Conn(), &b); err != nil {
 			return err
 		}
 		for part := range slices.Chunk(slices.Collect(maps.Values(inboxes)), i.store.together) {

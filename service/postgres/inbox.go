@@ -263,19 +263,6 @@ func (o *owner) on(day service.Day) int {
 	return 0
 }
 
-// count adds messages to a day.
-func (o *owner) count(day service.Day, n int) {
-	switch {
-	case day == o.day:
-		o.emails += n
-	case day == o.day-1:
-		o.before += n
-	case day > o.day:
-		o.before = o.on(day - 1)
-		o.day, o.emails = day, n
-	}
-}
-
 const ownerColumns = "key_id, version, day, emails, emails_before"
 
 // owner returns a key's owner, which is zero for a key that never had an inbox.

@@ -84,7 +84,7 @@ func (q *queue) take() []*delivery {
 	size := 0
 	awaited := make(map[string]bool) // IDs of keys
 	for _, d := range q.waiting {
-		full := size >= groupBytes || len(group) == groupSize || len(group) > 0 && (d.alone || group[0].alone)
+		full := size >= groupBytes || len(group) == groupSize || len(group) > 0 && !d.fits(group[0])
 		if full || slices.ContainsFunc(d.Messages, func(m service.NewMessage) bool { return q.storing[m.KeyID] || awaited[m.KeyID] }) {
 			left = append(left, d)
 			for _, m := range d.Messages {

@@ -204,7 +204,7 @@ const maxAttempts = 5
 func (s *Store) retry(ctx context.Context, pool *pgxpool.Pool, do func() error) error {
 	var err error
 	for range maxAttempts {
-		if err = do(); !s.conflict(err) && !pgconn.SafeToRetry(err) {
+		if err = do(); !conflict(err) && !pgconn.SafeToRetry(err) {
 			break
 		}
 	}

@@ -101,16 +101,15 @@ func (s *Store) deleteInboxes(ctx context.Context, tx pgx.Tx, list []keyed) (gon
 	keys, _ := columns(list)
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	var b pgx.Batch
-	s.queueLocks(&b, keys, func(owner) {})
+	for part := range slices.Chunk(keys, s.together) {
+		queueNamed(&b, "UPDATE owners SET version = $2 WHERE key_id", part, "", newVersion())
+	}
 	for part := range slices.Chunk(list, s.together) {
 		queueDeletions(&b, part).Query(func(rows pgx.Rows) error {
 			some, err := pgx.CollectRows(rows, scanKeyed)
 			gone = append(gone, some...)
 			return err
 		})
-	}
-	for part := range slices.Chunk(keys, s.together) {
-		queueNamed(&b, "UPDATE owners SET version = $2 WHERE key_id", part, "", newVersion())
 	}
 	return gone, tx.SendBatch(ctx, &b).Close()
 }
