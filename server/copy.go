@@ -140,7 +140,13 @@ func (c *copier) run(ctx context.Context, to *postgres.Store) (err error) {
 			return err
 		}
 	}
-	c.done.Removed, err = c.to.Finish(ctx)
+	c.done.Removed, err = c.to.Finish(ctx, func(keyID, id string) (bool, error) {
+		in, err := c.from.Inbox(ctx, keyID, id)
+		if service.ErrorCode(err) == service.NotFound {
+			return false, nil
+		}
+		return c.now.Before(in.ExpiresAt), err
+	})
 	return err
 }
 

@@ -56,7 +56,19 @@ func sameMessages(a, b []service.Message) bool {
 // the database.
 func TestCopyOfALiveStore(t *testing.T) {
 	t.Parallel()
-	database := pgtest.Database(t)
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		copyLiveStore(t, pgtest.Database(t))
+	})
+	t.Run("Citus", func(t *testing.T) {
+		t.Parallel()
+		database := pgtest.CitusDatabase(t)[0]
+		must(t, server.DistributeStore(t.Context(), database, 4, func(string) {}))
+		copyLiveStore(t, database)
+	})
+}
+
+func copyLiveStore(t *testing.T, database string) {
 	c := config(t)
 	s := start(t, c)
 	k, in := newInbox(t, s)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,7 +17,7 @@ import (
 // it continues where it was, and copies what has changed since. It is not safe for concurrent use.
 type Import struct {
 	store *Store
-	conn  *pgxpool.Conn // has the lock, and the IDs of the inboxes that were copied
+	conn  *pgxpool.Conn // has the lock
 }
 
 // importLock is the advisory lock of an import.
@@ -58,11 +56,7 @@ func (i *Import) begin(ctx context.Context, source string) error {
 	case !known && used:
 		return service.Errorf(service.Invalid, "this database has inboxes that are not from this store: name an empty one")
 	}
-	if _, err := i.conn.Exec(ctx, "INSERT INTO imports (source) VALUES ($1) ON CONFLICT DO NOTHING", source); err != nil {
-		return err
-	}
-	// Finish looks at all inboxes, which can take long.
-	_, err = i.conn.Conn().PgConn().Exec(ctx, "SET statement_timeout = 0; CREATE TEMPORARY TABLE seen (id text PRIMARY KEY)").ReadAll()
+	_, err = i.conn.Exec(ctx, "INSERT INTO imports (source) VALUES ($1) ON CONFLICT DO NOTHING", source)
 	return err
 }
 
@@ -76,7 +70,7 @@ func (s *Store) Served(ctx context.Context) error {
 func (i *Import) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), i.store.timeout)
 	defer cancel()
-	// The lock and the temporary table end with the session.
+	// The lock ends with the session.
 	err := i.conn.Conn().Close(ctx)
 	i.conn.Release()
 	return err
@@ -124,9 +118,6 @@ func (i *Import) Inboxes(ctx context.Context, list []service.Inbox) (copied map[
 		ids, keys, addresses = append(ids, in.ID), append(keys, in.KeyID), append(addresses, in.Address)
 		created, expires = append(created, in.CreatedAt), append(expires, in.ExpiresAt)
 		versions, slots = append(versions, newVersion()), append(slots, int32(slotOf(in)))
-	}
-	if _, err := i.conn.Exec(ctx, "INSERT INTO seen (id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING", ids); err != nil {
-		return nil, i.store.failure(ctx, i.store.coordinator, err)
 	}
 	err = i.store.batch(ctx, "", func(b *pgx.Batch) {
 		b.Queue("SELECT i.id, i.messages FROM unnest($1::text[], $2::text[]) u (key_id, id) JOIN inboxes i ON i.key_id = u.key_id AND i.id = u.id",
@@ -178,24 +169,34 @@ func (i *Import) Messages(ctx context.Context, list []Message) error {
 		if err := rows.insert(ctx, tx.Conn(), &b); err != nil {
 			return err
 		}
-		for part := range slices.Chunk(slices.Collect(maps.Values(inboxes)), i.store.together) {
-			updateInboxes(&b, part)
+		for _, in := range inboxes {
+			b.Queue("UPDATE inboxes SET messages = $3, version = $4 WHERE key_id = $1 AND id = $2", in.KeyID, in.ID, int64(in.Messages), newVersion())
 		}
 		return tx.SendBatch(ctx, &b).Close()
 	})
 }
 
-// Finish removes the inboxes that were not copied this time: they have been deleted in the source,
-// or have expired.
-func (i *Import) Finish(ctx context.Context) (removed int, err error) {
-	rows, _ := i.conn.Query(ctx, "SELECT key_id, id FROM inboxes i WHERE NOT EXISTS (SELECT FROM seen WHERE seen.id = i.id)")
-	type gone struct{ KeyID, ID string }
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[gone])
+// Finish removes the inboxes that the source does not have any more.
+func (i *Import) Finish(ctx context.Context, has func(keyID, id string) (bool, error)) (removed int, err error) {
+	// To look at all inboxes can take long.
+	if _, err := i.conn.Exec(ctx, "SET statement_timeout = 0"); err != nil {
+		return 0, i.store.failure(ctx, i.store.coordinator, err)
+	}
+	rows, _ := i.conn.Query(ctx, "SELECT key_id, id FROM inboxes") // the rows have its error
+	var gone []keyed
+	var in keyed
+	_, err = pgx.ForEachRow(rows, []any{&in.keyID, &in.name}, func() error {
+		there, err := has(in.keyID, in.name)
+		if err == nil && !there {
+			gone = append(gone, in)
+		}
+		return err
+	})
 	if err != nil {
 		return 0, i.store.failure(ctx, i.store.coordinator, err)
 	}
-	for _, g := range list {
-		if err := i.store.DeleteInbox(ctx, g.KeyID, g.ID); err != nil && service.ErrorCode(err) != service.NotFound {
+	for _, in := range gone {
+		if err := i.store.DeleteInbox(ctx, in.keyID, in.name); err != nil && service.ErrorCode(err) != service.NotFound {
 			return removed, err
 		}
 		removed++
