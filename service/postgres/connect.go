@@ -58,9 +58,12 @@ func (s *Store) findCoordinator(ctx context.Context, config *pgxpool.Config) (*p
 	}
 	var host string
 	var port uint16
-	err := s.coordinator.QueryRow(ctx, "SELECT nodename, nodeport::integer FROM pg_dist_node WHERE groupid = 0").Scan(&host, &port)
+	// Other databases of a cluster are plain ones, which need no other server.
+	err := s.coordinator.QueryRow(ctx, `SELECT nodename, nodeport::integer FROM pg_dist_node
+		WHERE groupid = 0 AND (EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('schema_steps'))
+			OR EXISTS (SELECT FROM pg_dist_local_group WHERE groupid <> 0))`).Scan(&host, &port)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // there are no other servers yet
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err

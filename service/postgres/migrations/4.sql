@@ -1,3 +1,4 @@
+SET LOCAL citus.enable_ddl_propagation = off; -- a database of a cluster needs this on its coordinator only
 CREATE FUNCTION keep_address() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN

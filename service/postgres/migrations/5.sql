@@ -1,5 +1,6 @@
 -- Every row that belongs to a key names it, so that the tables can be distributed over several servers by key.
 -- What was there before gets its key in the next step, and what processes insert that do not know of it, from here.
+SET LOCAL citus.enable_ddl_propagation = off; -- a database of a cluster needs this on its coordinator only
 CREATE FUNCTION name_key() RETURNS trigger LANGUAGE plpgsql STABLE AS $$
 BEGIN
     -- A function that is STABLE sees the inbox even in the statement that deletes it.
