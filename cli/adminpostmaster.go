@@ -22,7 +22,7 @@ func (a *app) adminPostmasterCommand(store *string) *cobra.Command {
 mayfly admin postmaster msg_01 --view raw > report.eml`,
 		Args:    atMost(1),
 		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
-		RunE: administerExisting(store, func(ctx context.Context, admin server.Admin, args []string) error {
+		RunE: a.administerExisting(store, func(ctx context.Context, admin server.Admin, args []string) error {
 			if len(args) == 0 {
 				mail, err := admin.Postmaster(ctx)
 				if err != nil {

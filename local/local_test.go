@@ -652,7 +652,7 @@ func TestAdministration(t *testing.T) {
 	t.Parallel()
 	o := options(t)
 	s := open(t, o)
-	admin, err := server.OpenAdmin(t.Context(), o.StoreDir())
+	admin, err := server.OpenAdmin(t.Context(), o.StoreDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -671,7 +671,7 @@ func TestAdministration(t *testing.T) {
 	if err := local.Stop(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	if admin, err = server.OpenAdmin(t.Context(), o.StoreDir()); err != nil {
+	if admin, err = server.OpenAdmin(t.Context(), o.StoreDir(), nil); err != nil {
 		t.Fatal(err)
 	}
 	keys, err := admin.Keys(t.Context())

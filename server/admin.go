@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -62,13 +63,14 @@ type Admin interface {
 }
 
 // OpenAdmin connects to the process that owns the store in a directory. If there is none, and for a
-// database, it opens the store itself, or creates it, until it is closed.
-func OpenAdmin(ctx context.Context, store string) (Admin, error) {
+// database, it opens the store itself, or creates it, until it is closed. The log gets what happens
+// to a database meanwhile, such as an update that takes long.
+func OpenAdmin(ctx context.Context, store string, log *slog.Logger) (Admin, error) {
 	if err := checkStore(store); err != nil {
 		return nil, err
 	}
 	if isDatabase(store) {
-		return openDirect(ctx, store)
+		return openDirect(ctx, store, log)
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeoverTimeout)
 	defer cancel()
@@ -78,7 +80,7 @@ func OpenAdmin(ctx context.Context, store string) (Admin, error) {
 		if r, err := dialAdmin(ctx, store); err == nil {
 			return r, nil
 		}
-		d, err := openDirect(ctx, store)
+		d, err := openDirect(ctx, store, slog.New(slog.DiscardHandler))
 		if !errors.Is(err, pebble.ErrInUse) {
 			return d, err
 		}

@@ -22,7 +22,7 @@ import (
 
 func openAdmin(t *testing.T, store string) server.Admin {
 	t.Helper()
-	a, err := server.OpenAdmin(t.Context(), store)
+	a, err := server.OpenAdmin(t.Context(), store, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,12 +117,12 @@ func TestAdministrationWhileAServerStarts(t *testing.T) {
 	}
 	expired, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := server.OpenAdmin(expired, c.Store); !errors.Is(err, pebble.ErrInUse) {
+	if _, err := server.OpenAdmin(expired, c.Store, nil); !errors.Is(err, pebble.ErrInUse) {
 		t.Errorf("a store that another process has open: %v", err)
 	}
 	opened := make(chan error)
 	go func() {
-		a, err := server.OpenAdmin(t.Context(), c.Store)
+		a, err := server.OpenAdmin(t.Context(), c.Store, nil)
 		if err == nil {
 			err = a.Close()
 		}

@@ -87,7 +87,7 @@ func freeze(ctx context.Context, dir string) (f frozen, err error) {
 
 // snapshot copies a store to a new folder and opens the copy.
 func snapshot(ctx context.Context, dir, to string) (*pebble.Store, error) {
-	admin, err := OpenAdmin(ctx, dir)
+	admin, err := OpenAdmin(ctx, dir, nil)
 	if err != nil {
 		return nil, err
 	}

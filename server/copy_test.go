@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,7 +64,7 @@ func TestCopyOfALiveStore(t *testing.T) {
 	t.Run("Citus", func(t *testing.T) {
 		t.Parallel()
 		database := pgtest.CitusDatabase(t)[0]
-		must(t, server.DistributeStore(t.Context(), database, 4, func(string) {}))
+		must(t, server.DistributeStore(t.Context(), database, 4, slog.New(slog.DiscardHandler)))
 		copyLiveStore(t, database)
 	})
 }

@@ -65,7 +65,7 @@ func TestKeyFileWithAPresetKey(t *testing.T) {
 	c.Log = slog.New(slog.NewTextHandler(&log, nil))
 	const secret = "preset-by-those-who-compose-0123"
 	write(t, c.KeyFile, secret+"\n", 0o644)
-	a, err := server.OpenAdmin(t.Context(), c.Store)
+	a, err := server.OpenAdmin(t.Context(), c.Store, nil)
 	must(t, err)
 	key, err := a.CreateKey(t.Context(), "", "dev", secret)
 	must(t, errors.Join(err, a.Close()))

@@ -468,7 +468,7 @@ func TestErrorsDoNotContainPasswords(t *testing.T) {
 		c := config(t)
 		c.Store = store
 		_, started := server.Start(t.Context(), c)
-		_, opened := server.OpenAdmin(t.Context(), store)
+		_, opened := server.OpenAdmin(t.Context(), store, nil)
 		for _, err := range []error{started, opened} {
 			if err == nil || strings.Contains(err.Error(), "hunter") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %v", store, err)

@@ -92,8 +92,8 @@ type direct struct {
 }
 
 // openDirect opens a store, or creates it.
-func openDirect(ctx context.Context, name string) (Admin, error) {
-	s, err := openStore(ctx, name, 0, slog.New(slog.DiscardHandler))
+func openDirect(ctx context.Context, name string, log *slog.Logger) (Admin, error) {
+	s, err := openStore(ctx, name, 0, log)
 	if err != nil {
 		return nil, err
 	}

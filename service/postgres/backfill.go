@@ -13,6 +13,13 @@ import (
 // nameKeys gives their key_id to the rows that were there before step 5 of the schema. When it is
 // called again, it goes on with the partitions that are not complete.
 func nameKeys(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
+	var used bool
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM inboxes)").Scan(&used); err != nil {
+		return err
+	}
+	if used {
+		log.Info("the schema of the database is being updated, which can take long; if it is interrupted, the next process continues")
+	}
 	// These inboxes are gone, and nobody knows their keys any more. The empty one finds their messages.
 	if _, err := conn.Exec(ctx, "UPDATE deleted SET key_id = '' WHERE key_id IS NULL"); err != nil {
 		return err
@@ -41,7 +48,7 @@ const progressInterval = 10 * time.Second
 // namePartitions completes one partition after the other. Processes of the previous version may
 // create and drop partitions meanwhile; in those that they create every row has its key.
 func namePartitions(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
-	var told time.Time
+	told := time.Now()
 	for {
 		var table, constraint string
 		var left int
@@ -54,7 +61,7 @@ func namePartitions(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error
 			return nil
 		}
 		if err == nil && time.Since(told) > progressInterval {
-			log.Info("the schema of the database is being updated; this process serves when that is done", "tables_left", left, "megabytes_left", bytes>>20)
+			log.Info("the schema of the database is being updated", "tables_left", left, "megabytes_left", bytes>>20)
 			told = time.Now()
 		}
 		if err == nil {
@@ -80,7 +87,7 @@ func namePartition(ctx context.Context, conn *pgx.Conn, table, constraint string
 	if err := conn.QueryRow(ctx, "SELECT pg_relation_size($1::regclass) / current_setting('block_size')::bigint", table).Scan(&pages); err != nil {
 		return err
 	}
-	part := pages/backfillParts + 1
+	part := max(pages/backfillParts+1, backfillPages)
 	for from := int64(0); from < pages; from += part {
 		to := min(from+part, pages)
 		for page := from; page < to; page += backfillPages {

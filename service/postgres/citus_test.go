@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,7 @@ import (
 
 // distributeTables distributes the tables of a database over few shards, to save time.
 func distributeTables(url string) error {
-	return Distribute(context.Background(), url, 4, func(string) {})
+	return Distribute(context.Background(), url, 4, slog.New(slog.DiscardHandler))
 }
 
 // distributed returns the URLs of a new database whose tables are distributed: the coordinator's and

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -48,30 +50,37 @@ const distributeName = "mayfly admin store distribute"
 // Distribute distributes the tables of a database over the workers of a Citus cluster, whose
 // coordinator the URL names, so that all that belongs to a key is on one of them. Nothing else may
 // use the database meanwhile. If it is interrupted, it has to be repeated; if there is nothing left
-// to do, it does nothing. It calls say with a line for each thing that it has done.
-func Distribute(ctx context.Context, url string, shards int, say func(string)) error {
-	config, err := poolConfig(url, 0) // statements take as long as they need
+// to do, it does nothing. The log gets each thing that it has done.
+func Distribute(ctx context.Context, url string, shards int, log *slog.Logger) error {
+	config, err := poolConfig(url, connectTimeout)
 	if err != nil {
 		return err
 	}
-	return distributeWith(ctx, config, shards, say)
+	return distributeWith(ctx, config, shards, log)
 }
 
-func distributeWith(ctx context.Context, config *pgxpool.Config, shards int, say func(string)) error {
+const connectTimeout = 10 * time.Second
+
+func distributeWith(ctx context.Context, config *pgxpool.Config, shards int, log *slog.Logger) error {
 	c := config.ConnConfig
-	c.RuntimeParams["application_name"] = distributeName
+	maps.Copy(c.RuntimeParams, map[string]string{
+		"application_name": distributeName,
+		// A statement takes as long as it needs, and reads whole tables.
+		"statement_timeout": "0", "lock_timeout": "0", "idle_in_transaction_session_timeout": "0",
+		"enable_seqscan": "on", "enable_hashjoin": "on", "enable_mergejoin": "on",
+	})
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	err = pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return checkCluster(ctx, conn.Conn()) })
-	if err == nil {
-		err = migrate(ctx, pool, migrations, slog.New(slog.DiscardHandler))
-	}
-	if err == nil {
-		err = pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return distribute(ctx, conn.Conn(), shards, say) })
-	}
+	err = pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		err := checkCluster(ctx, conn.Conn())
+		if err == nil {
+			err = distribute(ctx, pool, conn.Conn(), shards, log)
+		}
+		return err
+	})
 	if err != nil {
 		err = fmt.Errorf("distribute the database %s on %s:%d: %w", c.Database, c.Host, c.Port, explain(err))
 	}
@@ -82,10 +91,15 @@ func distributeWith(ctx context.Context, config *pgxpool.Config, shards int, say
 func checkCluster(ctx context.Context, conn *pgx.Conn) error {
 	var citus, worker, known bool
 	var workers int
+	var down string
 	err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')").Scan(&citus)
 	if err == nil && citus {
 		err = conn.QueryRow(ctx, `SELECT (SELECT groupid FROM pg_dist_local_group) <> 0, EXISTS (SELECT FROM pg_dist_node WHERE groupid = 0),
 			(SELECT count(*) FROM pg_dist_node WHERE noderole = 'primary' AND isactive AND shouldhaveshards)`).Scan(&worker, &known, &workers)
+	}
+	if err == nil && workers > 0 && !worker {
+		err = conn.QueryRow(ctx, `SELECT coalesce(string_agg(nodename || ':' || nodeport, ', '), '')
+			FROM run_command_on_workers('SELECT 1') WHERE NOT success`).Scan(&down)
 	}
 	switch {
 	case err != nil:
@@ -96,67 +110,67 @@ func checkCluster(ctx context.Context, conn *pgx.Conn) error {
 		return errors.New("this node is a worker: name the coordinator")
 	case !known:
 		return errors.New("the workers cannot reach this coordinator: run SELECT citus_set_coordinator_host('its name')")
+	case down != "":
+		return fmt.Errorf("the coordinator cannot connect to %s: start it, and let it in as this user", down)
 	case workers == 0:
 		return errors.New("the cluster has no workers: run SELECT citus_add_node('a worker', 5432)")
 	}
 	return nil
 }
 
-func distribute(ctx context.Context, conn *pgx.Conn, shards int, say func(string)) error {
-	// Wait for a process that was killed, whose statement the database has not ended yet. Whole tables
-	// are read.
-	_, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext(current_schema() || '.mayfly.distribute'));
-		SET enable_seqscan = on; SET enable_hashjoin = on; SET enable_mergejoin = on`)
+func distribute(ctx context.Context, pool *pgxpool.Pool, conn *pgx.Conn, shards int, log *slog.Logger) error {
+	err := waitForLock(ctx, conn, "distribute", "waiting for another process, which is distributing the database or was killed", log)
+	if err == nil { // when this process is killed, its statement ends, too
+		_, err = conn.Exec(ctx, "SET client_connection_check_interval = '1s'")
+	}
 	if err != nil {
 		return err
 	}
 	left, err := undistributed(ctx, conn)
+	if err == nil && len(left) > 0 {
+		err = checkUnused(ctx, conn)
+	}
 	if err != nil {
 		return err
 	}
-	if len(left) == 0 {
-		say("all tables are distributed")
-		return nil
-	}
-	if err := checkUnused(ctx, conn); err != nil {
+	if err := migrate(ctx, pool, migrations, log); err != nil {
 		return err
 	}
-	if err := prepare(ctx, conn, say); err != nil {
+	if err := prepare(ctx, conn, log); err != nil {
 		return err
 	}
 	for _, table := range left {
+		log.Info("distributing " + table)
 		if err := distributeTable(ctx, conn, table, shards); err != nil {
-			return fmt.Errorf("%s: %w", table, err)
+			return fmt.Errorf("%s: %w: run this again when that is mended", table, err)
 		}
-		say(table + " is distributed")
 	}
+	log.Info("all tables are distributed")
 	return nil
 }
 
 // checkUnused returns an error if another session uses the database.
 func checkUnused(ctx context.Context, conn *pgx.Conn) error {
-	var others int
-	err := conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+	var others string
+	err := conn.QueryRow(ctx, `SELECT coalesce(string_agg(DISTINCT coalesce(nullif(application_name, ''), 'unnamed'), ', '), '') FROM pg_stat_activity WHERE datname = current_database()
 		AND backend_type = 'client backend' AND application_name <> $1 AND application_name NOT LIKE 'citus%'`,
 		distributeName).Scan(&others)
-	if err == nil && others > 0 {
-		err = fmt.Errorf("other sessions use it (%d): stop the service on all machines, then try again", others)
+	if err == nil && others != "" {
+		err = fmt.Errorf("other sessions use it (%s): stop the service on all machines, then try again", others)
 	}
 	return err
 }
 
 // prepare removes what only older processes need, once, and adds the key to primary keys.
-func prepare(ctx context.Context, conn *pgx.Conn, say func(string)) error {
+func prepare(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	var prepared bool
 	err := conn.QueryRow(ctx, "SELECT max(breaks) > 0 FROM schema_steps").Scan(&prepared)
 	if err != nil || prepared {
 		return err
 	}
-	if _, err := conn.Exec(ctx, prepareDistribution); err != nil {
-		return err
-	}
-	say("what only older versions of mayfly need is removed")
-	return nil
+	log.Info("removing what only older versions of mayfly need")
+	_, err = conn.Exec(ctx, prepareDistribution)
+	return err
 }
 
 // distributeTable distributes a table with its rows.

@@ -1,12 +1,16 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"log/slog"
 	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"mayfly/service/postgres/pgtest"
@@ -14,14 +18,74 @@ import (
 
 func TestDatabaseThatIsNoClusterIsNotDistributed(t *testing.T) {
 	t.Parallel()
-	say := func(line string) { t.Errorf("it says %q", line) }
-	err := Distribute(t.Context(), pgtest.Database(t), 4, say)
+	err := distributeTables(pgtest.Database(t))
 	if err == nil || !strings.Contains(err.Error(), "CREATE EXTENSION citus") {
 		t.Errorf("a database without Citus: %v", err)
 	}
-	err = Distribute(t.Context(), pgtest.CitusDatabase(t)[1], 4, say)
+	urls := pgtest.CitusDatabase(t)
+	err = distributeTables(urls[1])
 	if err == nil || !strings.Contains(err.Error(), "name the coordinator") {
 		t.Errorf("a worker: %v", err)
+	}
+	execute(t, urls[0], "UPDATE pg_dist_node SET nodeport = 1 WHERE groupid = 1")
+	err = distributeTables(urls[0])
+	if err == nil || !strings.Contains(err.Error(), "cannot connect to 127.0.0.1:1:") {
+		t.Errorf("a worker that is down: %v", err)
+	}
+	execute(t, urls[0], "DELETE FROM pg_dist_node WHERE groupid > 0")
+	err = distributeTables(urls[0])
+	if err == nil || !strings.Contains(err.Error(), "no workers") {
+		t.Errorf("a coordinator alone: %v", err)
+	}
+}
+
+func execute(t *testing.T, url, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err == nil {
+		_, err = conn.Exec(t.Context(), sql)
+		err = errors.Join(err, conn.Close(t.Context()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A database of a cluster that is not distributed needs none of its other servers, and is not asked
+// for at the name by which they know the coordinator.
+func TestDatabaseOfAClusterThatIsNotDistributed(t *testing.T) {
+	t.Parallel()
+	url := pgtest.CitusDatabase(t)[0]
+	execute(t, url, "UPDATE pg_dist_node SET nodename = 'nowhere.invalid'")
+	old := openOld(t, url)
+	in := inboxOf(1, time.Hour)
+	old.create(in)
+	old.deliver(in)
+	s := open(t, url, Options{})
+	other := create(t, s, 2, time.Hour)
+	for range 3 {
+		old.deliver(in)
+		if err := errors.Join(deliver(t.Context(), s, in, "x"), deliver(t.Context(), s, other, "x")); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(messages(t, s, in)); n != 7 {
+		t.Errorf("there are %d messages, want 7", n)
+	}
+	if err := s.DeleteInbox(t.Context(), other.KeyID, other.ID); err != nil {
+		t.Error(err)
+	}
+	if n := s.pool.Config().MaxConns; n != defaultConnections {
+		t.Errorf("a process has %d connections", n)
+	}
+	after := in.ExpiresAt.Add(3 * time.Hour)
+	for range 2 { // the inbox, and then its slot
+		if _, err := s.Sweep(t.Context(), after, 100); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := count(t, s, "SELECT (SELECT count(*) FROM inboxes) + (SELECT count(*) FROM slots)"); n != 0 {
+		t.Errorf("%d inboxes and slots are left", n)
 	}
 }
 
@@ -43,8 +107,7 @@ func TestDistribute(t *testing.T) {
 		}
 	}
 	want := rows(t, old.pool)
-	say := func(string) {}
-	if err := Distribute(t.Context(), url, 4, say); err == nil || !strings.Contains(err.Error(), "stop the service") {
+	if err := distributeTables(url); err == nil || !strings.Contains(err.Error(), "stop the service") {
 		t.Errorf("while the service is running: %v", err)
 	}
 	old.deliver(inboxOf(1, 40*time.Hour))
@@ -52,7 +115,7 @@ func TestDistribute(t *testing.T) {
 	want["bodies"]++
 	old.pool.Close()
 
-	config, err := poolConfig(url, 0)
+	config, err := poolConfig(url, connectTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +126,7 @@ func TestDistribute(t *testing.T) {
 		trace.left.Store(int64(8 + attempts))
 		config := config.Copy()
 		config.ConnConfig.Tracer = trace
-		err := distributeWith(ctx, config, 4, say)
+		err := distributeWith(ctx, config, 4, slog.New(slog.DiscardHandler))
 		// The sessions of a store that was closed may not have ended yet.
 		if done = err == nil; !done && ctx.Err() == nil && !strings.Contains(err.Error(), "stop the service") {
 			t.Fatal(err)
@@ -90,9 +153,10 @@ func TestDistribute(t *testing.T) {
 	if attempts < 10 {
 		t.Errorf("the tables were distributed after %d attempts: it takes more statements", attempts)
 	}
-	var said []string
-	if err := Distribute(t.Context(), url, 4, func(line string) { said = append(said, line) }); err != nil || len(said) != 1 {
-		t.Errorf("repeated, it says %q, %v", said, err)
+	var said bytes.Buffer
+	err = Distribute(t.Context(), url, 4, slog.New(slog.NewTextHandler(&said, nil)))
+	if err != nil || strings.Count(said.String(), "\n") != 1 {
+		t.Errorf("repeated, it says %q, %v", said.String(), err)
 	}
 	s := open(t, pgtest.AnyOf(urls), Options{})
 	if got := rows(t, s.pool); !maps.Equal(got, want) {

@@ -50,9 +50,9 @@ func step(n int) string {
 const (
 	// lockWait is longer than PostgreSQL's deadlock_timeout, after which it ends an automatic vacuum
 	// that is in the way.
-	lockWait   = 1500 * time.Millisecond
-	lockRetry  = time.Second
-	schemaPoll = 50 * time.Millisecond
+	lockWait  = 1500 * time.Millisecond
+	lockRetry = time.Second
+	lockPoll  = 50 * time.Millisecond
 )
 
 // migrate applies the steps that the database does not have yet, and returns when it has them all.
@@ -71,7 +71,12 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration, log *sl
 	}
 	conn := acquired.Hijack()                    // for its own settings
 	defer conn.Close(context.WithoutCancel(ctx)) // which gives back the lock
-	if err := lockSchema(ctx, conn, log); err != nil {
+	err = waitForLock(ctx, conn, "schema", "waiting for another process, which is updating the schema of the database", log)
+	if err == nil {
+		_, err = conn.Exec(ctx, `SET statement_timeout = 0; SET lock_timeout = 0; CREATE TABLE IF NOT EXISTS schema_steps
+			(step integer PRIMARY KEY, breaks integer NOT NULL, made_at timestamptz NOT NULL DEFAULT now())`)
+	}
+	if err != nil {
 		return fmt.Errorf("prepare the schema: %w", err)
 	}
 	var last int
@@ -86,28 +91,23 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, steps []migration, log *sl
 	return nil
 }
 
-// lockSchema waits until no other process updates the schema. It does not wait in the database,
-// where an index that the other process builds concurrently would wait for it in turn.
-func lockSchema(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
-	for waited := 0 * schemaPoll; ; waited += schemaPoll {
+// waitForLock waits until no other session has an advisory lock, and says so if that takes long. It
+// does not wait in the database, where an index that the other builds concurrently would wait for it
+// in turn.
+func waitForLock(ctx context.Context, conn *pgx.Conn, lock, waiting string, log *slog.Logger) error {
+	for waited := 0 * lockPoll; ; waited += lockPoll {
 		var locked bool
-		err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock(hashtext(concat(current_schema(), '.mayfly.schema')))").Scan(&locked)
-		if err != nil {
+		err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock(hashtext(concat(current_schema(), '.mayfly.', $1::text)))", lock).Scan(&locked)
+		if err != nil || locked {
 			return err
 		}
-		if locked {
-			break
-		}
 		if waited == time.Second {
-			log.Info("waiting for another process, which is updating the schema of the database")
+			log.Info(waiting)
 		}
-		if err := pause(ctx, schemaPoll); err != nil {
+		if err := pause(ctx, lockPoll); err != nil {
 			return err
 		}
 	}
-	_, err := conn.Exec(ctx, `SET statement_timeout = 0; SET lock_timeout = 0; CREATE TABLE IF NOT EXISTS schema_steps
-		(step integer PRIMARY KEY, breaks integer NOT NULL, made_at timestamptz NOT NULL DEFAULT now())`)
-	return err
 }
 
 // apply applies step n and records it.
