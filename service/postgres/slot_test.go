@@ -190,9 +190,9 @@ func TestLookupReadsOneSlot(t *testing.T) {
 	}
 	defer conn.Release()
 	for name, statement := range map[string]struct{ sql, args string }{
-		"message": {selectMessage, "1"}, "summary": {selectSummary, "1"}, "summaries": {selectSummaries, "10, 10"},
+		"message": {selectMessage, "1"}, "body": {selectBody, "1"}, "summaries": {selectSummaries, "10, 10"},
 	} {
-		if _, err := conn.Exec(t.Context(), "PREPARE "+name+" AS "+fmt.Sprintf(statement.sql, slotOf(in))); err != nil {
+		if _, err := conn.Exec(t.Context(), "PREPARE "+name+" AS "+fmt.Sprintf(statement.sql, slotOf(in).suffix())); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := conn.Query(t.Context(), fmt.Sprintf("EXPLAIN (COSTS OFF) EXECUTE %s('%s', '%s', %s)", name, in.KeyID, in.ID, statement.args))
