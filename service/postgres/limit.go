@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -58,15 +57,15 @@ const (
 	ofOneKey  = "INSERT INTO requests AS r (key_id, taken, allowed) VALUES ($1, $2, $3)"
 	ofAllKeys = "INSERT INTO requests AS r (key_id, taken, allowed) SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[])"
 
-	last  = "cardinality(r.made)"
-	total = "r.totals[" + last + "] + r.taken"
-	over  = "greatest(1, width_bucket(EXCLUDED.at - 60, r.made) + (r.at <= EXCLUDED.at - 60)::integer)"
-	kept  = last + " - (r.taken = 0 OR " + last + " - " + over + " > 60 AND floor(r.made[" + last + "]) = floor(r.at))::integer"
+	lastMade = "cardinality(r.made)"
+	allMade  = "r.totals[" + lastMade + "] + r.taken"
+	overMade = "greatest(1, width_bucket(greatest(r.at, EXCLUDED.at) - 60, r.made) + (r.at <= EXCLUDED.at - 60)::integer)"
+	keptMade = lastMade + " - (r.taken = 0 OR " + lastMade + " - " + overMade + " > 60 AND floor(r.made[" + lastMade + "]) = floor(r.at))::integer"
 
 	countRequests = ` ON CONFLICT (key_id) DO UPDATE SET
-			made = r.made[` + over + `:` + kept + `] || CASE WHEN r.taken = 0 THEN r.made[` + last + `] ELSE r.at END,
-			totals = r.totals[` + over + `:` + kept + `] || ` + total + `,
-			taken = greatest(0, least(EXCLUDED.taken, EXCLUDED.allowed - (` + total + `) + coalesce(r.totals[` + over + `], ` + total + `))),
+			made = r.made[` + overMade + `:` + keptMade + `] || CASE WHEN r.taken = 0 THEN r.made[` + lastMade + `] ELSE r.at END,
+			totals = r.totals[` + overMade + `:` + keptMade + `] || ` + allMade + `,
+			taken = greatest(0, least(EXCLUDED.taken, EXCLUDED.allowed - (` + allMade + `) + coalesce(r.totals[` + overMade + `], ` + allMade + `))),
 			allowed = EXCLUDED.allowed, at = greatest(r.at, EXCLUDED.at)
 		RETURNING key_id, taken, allowed, (allowed - totals[cardinality(totals)] - taken + totals[1])::integer, coalesce(made[2], at) + 60 - at`
 )
@@ -83,12 +82,9 @@ func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*r
 		b.Queue("SET LOCAL synchronous_commit = off")
 		for keys := range slices.Chunk(slices.Sorted(maps.Keys(byKey)), s.together) {
 			var wanted, allowed []int
-			for i, keyID := range keys {
-				allowed = append(allowed, math.MaxInt32)
-				for _, r := range byKey[keyID] {
-					allowed[i] = min(allowed[i], r.quota.Limit)
-				}
-				wanted = append(wanted, min(len(byKey[keyID]), allowed[i]))
+			for _, keyID := range keys {
+				limit := slices.MinFunc(byKey[keyID], func(a, b *request) int { return a.quota.Limit - b.quota.Limit }).quota.Limit
+				wanted, allowed = append(wanted, min(len(byKey[keyID]), limit)), append(allowed, limit)
 			}
 			sql, args := ofAllKeys, []any{keys, wanted, allowed}
 			if len(keys) == 1 {
@@ -116,6 +112,12 @@ func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*r
 func (s *Store) forgetRequests(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	_, err := s.pool.Exec(ctx, "DELETE FROM requests WHERE at < date_part('epoch', now()) - 3600")
+	const idle = "at < date_part('epoch', now()) - 3600"
+	keys, err := query(ctx, s.pool, pgx.RowTo[string], "SELECT key_id FROM requests WHERE "+idle+" LIMIT 1000")
+	for _, keyID := range keys {
+		if _, err := s.pool.Exec(ctx, "DELETE FROM requests WHERE key_id = $1 AND "+idle, keyID); err != nil {
+			return err
+		}
+	}
 	return err
 }
