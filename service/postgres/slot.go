@@ -55,7 +55,16 @@ func (s *Store) ensureSlot(ctx context.Context, n slot) error {
 	if _, known := s.slots.Load(n); known {
 		return nil
 	}
-	err := s.transact(ctx, s.coordinator, func(ctx context.Context, tx pgx.Tx) error { return createSlot(ctx, tx, n) })
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	// Asked first, since a slot can be created only while all servers are there.
+	exists, err := query(ctx, s.pool, pgx.RowTo[slot], "SELECT slot FROM slots WHERE slot = $1", int32(n))
+	if err != nil {
+		return s.failure(ctx, s.pool, err)
+	}
+	if len(exists) == 0 {
+		err = s.transact(ctx, s.coordinator, func(ctx context.Context, tx pgx.Tx) error { return createSlot(ctx, tx, n) })
+	}
 	if err == nil {
 		s.slots.Store(n, true)
 	}
@@ -91,10 +100,12 @@ func createSlot(ctx context.Context, tx pgx.Tx, n slot) error {
 }
 
 // How many slots are created ahead, and how often: those of the inboxes that can be created until
-// the next time.
+// the next time, and on a Citus cluster for a day, since it creates no tables while shards are moved
+// or a server is down.
 const (
 	aheadHours    = 26
 	aheadDays     = 32
+	aheadOnCitus  = 24
 	aheadInterval = 10 * time.Minute
 )
 
@@ -114,7 +125,11 @@ func (s *Store) runSlotsAhead() {
 
 func (s *Store) createSlotsAhead(now time.Time) error {
 	var wanted []slot
-	for h := range aheadHours {
+	hours := aheadHours
+	if s.citus {
+		hours += aheadOnCitus
+	}
+	for h := range hours {
 		wanted = append(wanted, slot(now.Unix()/3600)+slot(h))
 	}
 	for d := range aheadDays {
