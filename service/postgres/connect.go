@@ -80,7 +80,8 @@ func (s *Store) findCoordinator(ctx context.Context, config *pgxpool.Config) (*p
 	return toAny, err
 }
 
-// spread lets each connection begin with another of the URL's hosts.
+// spread lets each connection begin with another of the URL's hosts, and leaves time to try others if
+// it does not answer.
 func spread(_ context.Context, c *pgx.ConnConfig) error {
 	list := endpoints(c)
 	first := rand.IntN(len(list))
@@ -88,6 +89,7 @@ func spread(_ context.Context, c *pgx.ConnConfig) error {
 		first-- // a host can be there with TLS and then without
 	}
 	connectTo(c, slices.Concat(list[first:], list[:first]))
+	c.ConnectTimeout /= time.Duration(min(len(list), 3))
 	return nil
 }
 

@@ -101,10 +101,25 @@ func (l *loader[K, V]) do(load *load[K, V]) {
 	defer cancel()
 	keys := slices.Collect(maps.Keys(load.keys))
 	load.err = l.store.retry(ctx, l.pool, func() error {
-		list, err := l.query(ctx, l.pool, keys)
+		list, err := l.ask(ctx, keys)
 		load.values = index(list, l.key)
 		return err
 	})
+}
+
+// ask makes the query. If any server of a cluster can answer, and one does not, it asks another.
+func (l *loader[K, V]) ask(ctx context.Context, keys []K) ([]V, error) {
+	if !l.store.citus || l.pool != l.store.pool {
+		return l.query(ctx, l.pool, keys)
+	}
+	soon, cancel := context.WithTimeout(ctx, l.store.timeout/6)
+	defer cancel()
+	list, err := l.query(soon, l.pool, keys)
+	if soon.Err() == nil || ctx.Err() != nil {
+		return list, err
+	}
+	l.pool.Reset() // other connections may be to the same server
+	return l.query(ctx, l.pool, keys)
 }
 
 // index returns the values of a list by their keys.
