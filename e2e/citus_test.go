@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -21,6 +22,7 @@ import (
 // of its own.
 type spread struct {
 	*pgtest.Citus
+	m         *machine
 	t         *testing.T
 	servers   []*server
 	users     []*client // users[i] has all that it has on Nodes[i+1]
@@ -31,7 +33,7 @@ type spread struct {
 func serveSpread(t *testing.T, c *pgtest.Citus, urls ...string) *spread {
 	t.Helper()
 	m := newMachine(t)
-	s := &spread{Citus: c, t: t, users: make([]*client, 2), addresses: make([]string, 2)}
+	s := &spread{Citus: c, m: m, t: t, users: make([]*client, 2), addresses: make([]string, 2)}
 	m.mustRun("admin", "store", "distribute", "--shards", "4", "--store", s.coordinator())
 	for _, url := range urls {
 		s.servers = append(s.servers, m.serve(url))
@@ -74,6 +76,25 @@ func ask[T any](t *testing.T, database, sql string, args ...any) T {
 	return v
 }
 
+// throughProxy lets everybody connect to the first worker of a cluster through a proxy.
+func throughProxy(t *testing.T, c *pgtest.Citus) *proxy {
+	t.Helper()
+	way := newProxy(t, c.Nodes[1].Addr())
+	ask[any](t, c.Nodes[0].URL(), "SELECT citus_update_node(nodeid, nodename, $2) FROM pg_dist_node WHERE nodename || ':' || nodeport = $1",
+		c.Nodes[1].Addr(), way.listener.Addr().(*net.TCPAddr).Port)
+	eventually(t, "the worker knows it", func() bool {
+		return ask[bool](t, c.Nodes[0].URL(), "SELECT bool_and(metadatasynced) FROM pg_dist_node")
+	})
+	return way
+}
+
+// waitForTables waits until those for the next days are created, which needs all servers, and no
+// shard that is being moved.
+func (s *spread) waitForTables() {
+	s.t.Helper()
+	eventually(s.t, "tables are created ahead", func() bool { return ask[int](s.t, s.coordinator(), "SELECT count(*) FROM slots") >= 82 })
+}
+
 // load starts mail to the inbox on each worker, at all processes.
 func (s *spread) load() (one, other *load) {
 	var addrs []string
@@ -112,29 +133,57 @@ func TestWorkerKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	c := pgtest.StartCitus(t)
 	s := serveSpread(t, c, c.URL(1), c.URL(2))
+	s.withoutWorker(func() { c.Nodes[1].Stop(pgtest.Kill) }, c.Nodes[1].Start)
+}
+
+// The same holds if it does not even close its connections.
+func TestWorkerCutOffUnderLoad(t *testing.T) {
+	long(t)
+	t.Parallel()
+	c := pgtest.StartCitus(t)
+	way := throughProxy(t, c)
+	var urls []string
+	for _, node := range c.Nodes {
+		urls = append(urls, strings.Replace(node.URL(), c.Nodes[1].Addr(), way.listener.Addr().String(), 1))
+	}
+	s := serveSpread(t, c, pgtest.AnyOf(urls), pgtest.AnyOf(urls))
+	s.withoutWorker(way.cut, way.restore)
+}
+
+// withoutWorker has the first worker fail for a while.
+func (s *spread) withoutWorker(fail, mend func()) {
+	s.t.Helper()
+	s.waitForTables()
 	one, other := s.load()
-	c.Nodes[1].Stop(pgtest.Kill)
+	v := startVisits(s.t, s.servers, s.users[1])
+	_, slowest := v.since(10)
+	s.t.Logf("before: slowest answers %v", slowest)
+	fail()
 	one.waitForRefusal("452 4.3.2")
 	for _, p := range s.servers {
 		s.users[0].at(p.rest).waitUntilUnavailable()
 	}
-	other.longestPause()
-	other.waitForMails(500)
-	t.Logf("without a worker, mail for the other was not taken for %v at most", other.longestPause().Round(time.Millisecond))
-	for _, p := range s.servers {
-		u := s.users[1].at(p.rest)
-		if a := u.request(http.MethodGet, "/v1/inboxes/"+u.inboxes[s.addresses[1]]+"/messages", ""); a.status != http.StatusOK {
-			t.Errorf("without the other worker: %d %s", a.status, a.body)
-		}
-		if !ready(u) {
-			t.Error("not ready without a worker")
+	for _, when := range []string{"at first", "later"} {
+		refused, slowest := v.since(5)
+		s.t.Logf("without a worker, %s: refused %v, slowest answers %v, mail for the other was not taken for %v at most",
+			when, refused, slowest, other.longestPause().Round(time.Millisecond))
+		delete(refused, http.MethodPost) // an address can be on the worker
+		if len(refused) > 0 && when == "later" {
+			s.t.Errorf("without the other worker, %v were refused", refused)
 		}
 	}
-	c.Nodes[1].Start()
+	other.waitForMails(200)
+	for _, p := range s.servers {
+		if !ready(s.users[1].at(p.rest)) {
+			s.t.Error("not ready without a worker")
+		}
+	}
+	mend()
 	started := time.Now()
 	one.waitForMails(1)
-	t.Logf("mail is taken %v after the worker is back", time.Since(started).Round(time.Millisecond))
+	s.t.Logf("mail is taken %v after the worker is back", time.Since(started).Round(time.Millisecond))
 	one.waitForMails(200)
+	v.end()
 	s.check(one, other)
 }
 
@@ -172,9 +221,7 @@ func TestWorkerKilledWithinAMail(t *testing.T) {
 	long(t)
 	t.Parallel()
 	c := pgtest.StartCitus(t)
-	way := newProxy(t, c.Nodes[1].Addr())
-	ask[any](t, c.Nodes[0].URL(), "SELECT citus_update_node(nodeid, nodename, $2) FROM pg_dist_node WHERE nodename || ':' || nodeport = $1",
-		c.Nodes[1].Addr(), way.listener.Addr().(*net.TCPAddr).Port)
+	way := throughProxy(t, c)
 	s := serveSpread(t, c, c.Nodes[0].URL())
 	l := startLoad(t, []string{s.addresses[0] + " " + s.addresses[1]}, s.servers[0].smtp)
 	for _, moment := range []string{"PREPARE TRANSACTION", "COMMIT PREPARED"} {
@@ -217,9 +264,7 @@ func TestShardMovedUnderLoad(t *testing.T) {
 	t.Parallel()
 	c := pgtest.StartCitus(t)
 	s := serveSpread(t, c, c.URL(1), c.URL(2))
-	eventually(t, "the tables for the next day and month are created", func() bool {
-		return ask[int](t, s.coordinator(), "SELECT count(*) FROM slots") >= 58 // which nobody can do while a shard is moved
-	})
+	s.waitForTables()
 	one, other := s.load()
 	in := s.users[0].inboxes[s.addresses[0]]
 	for _, to := range []int{2, 1} {
@@ -237,6 +282,84 @@ func TestShardMovedUnderLoad(t *testing.T) {
 		other.waitForMails(200)
 	}
 	s.check(one, other)
+}
+
+// A worker is added and removed again while mail arrives, inboxes are made, read, deleted and expire,
+// a process is started, and tables of past hours are dropped.
+func TestRebalanceUnderLoad(t *testing.T) {
+	long(t)
+	t.Parallel()
+	c := pgtest.StartCitus(t)
+	added := pgtest.Start(t, pgtest.CitusSettings...)
+	s := serveSpread(t, c, c.URL(1), c.URL(2))
+	s.waitForTables()
+	one, other := s.load()
+	v := startVisits(t, s.servers, s.users...)
+	for i, shards := range []bool{true, false, true} {
+		s.pastSlots(time.Duration(i+3) * time.Hour)
+		if i == 0 {
+			c.Add(added.URL())
+		}
+		ask[any](t, s.coordinator(), "SELECT citus_set_node_property('127.0.0.1', split_part($1, ':', 2)::integer, 'shouldhaveshards', $2)", added.Addr(), shards)
+		one.longestPause()
+		other.longestPause()
+		started := time.Now()
+		eventually(t, "a rebalance starts", func() bool { // not while a table is made, or just after another
+			conn, err := pgx.Connect(t.Context(), s.coordinator())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(t.Context())
+			_, err = conn.Exec(t.Context(), "SELECT citus_rebalance_start()")
+			return err == nil
+		})
+		fresh := s.m.serve(s.coordinator())
+		s.servers = append(s.servers, fresh)
+		young := startVisits(t, []*server{fresh}, newClient(t, fresh.rest, s.m.key(s.coordinator(), "enterprise")))
+		eventually(t, "the shards are rebalanced", func() bool {
+			return ask[string](t, s.coordinator(), "SELECT state::text FROM citus_rebalance_status() ORDER BY job_id DESC LIMIT 1") == "finished"
+		})
+		t.Logf("rebalanced in %v; mail was not taken for %v at most", time.Since(started).Round(time.Millisecond), max(one.longestPause(), other.longestPause()).Round(time.Millisecond))
+		for _, v := range []*visits{v, young} {
+			refused, slowest := v.since(1)
+			t.Logf("refused %v, slowest answers %v", refused, slowest)
+		}
+		young.end()
+		one.waitForMails(200)
+		other.waitForMails(200)
+	}
+	eventually(t, "the tables of past hours are dropped", func() bool {
+		return ask[int](t, s.coordinator(), "SELECT count(*) FROM slots WHERE ends_at < now() - interval '2 hours'") == 0
+	})
+	eventually(t, "expired inboxes are removed", func() bool {
+		return ask[int](t, s.coordinator(), "SELECT count(*) FROM inboxes WHERE expires_at < now()") == 0
+	})
+	v.end()
+	t.Logf("%d visits, %d inboxes expired", v.count, v.expired)
+	s.check(one, other)
+}
+
+// pastSlots creates the tables of an hour that is over for longer than they are kept.
+func (s *spread) pastSlots(ago time.Duration) {
+	s.t.Helper()
+	hour := time.Now().Add(-ago).Truncate(time.Hour)
+	n := hour.Unix() / 3600
+	statements := []string{fmt.Sprintf("INSERT INTO slots (slot, ends_at) VALUES (%d, '%s')", n, hour.Add(time.Hour).Format(time.RFC3339))}
+	for _, parent := range []string{"messages", "bodies"} {
+		table := parent + hour.UTC().Format("_h20060102_15")
+		statements = append(statements, fmt.Sprintf("CREATE TABLE %s (LIKE %s INCLUDING ALL, CHECK (slot = %d))", table, parent, n),
+			fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES IN (%d)", parent, table, n))
+	}
+	conn, err := pgx.Connect(s.t.Context(), s.coordinator())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer conn.Close(s.t.Context())
+	for _, sql := range statements {
+		if _, err := conn.Exec(s.t.Context(), sql); err != nil {
+			s.t.Fatalf("%s: %v", sql, err)
+		}
+	}
 }
 
 // A worker fails, and its standby takes its place.

@@ -250,16 +250,21 @@ func call(coordinator, function, node string) error {
 // Replace has the server at a URL take the place of a worker, which has no shards yet.
 func (c *Citus) Replace(worker *Cluster, url string) {
 	worker.t.Helper()
-	coordinator := c.Nodes[0].URL()
+	if err := call(c.Nodes[0].URL(), "citus_remove_node", worker.URL()); err != nil {
+		worker.t.Fatal(err)
+	}
+	c.Add(url)
+}
+
+// Add makes the server at a URL a worker, which has no shards.
+func (c *Citus) Add(url string) {
+	c.Nodes[0].t.Helper()
 	err := execute(url, "CREATE EXTENSION citus")
 	if err == nil {
-		err = call(coordinator, "citus_remove_node", worker.URL())
-	}
-	if err == nil {
-		err = call(coordinator, "citus_add_node", url)
+		err = call(c.Nodes[0].URL(), "citus_add_node", url)
 	}
 	if err != nil {
-		worker.t.Fatal(err)
+		c.Nodes[0].t.Fatal(err)
 	}
 }
 
