@@ -394,20 +394,3 @@ func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) e
 	}
 	return nil
 }
-
-// updateInboxes sets the number of messages of inboxes.
-func updateInboxes(b *pgx.Batch, list []service.Inbox) {
-	if len(list) == 1 {
-		in := list[0]
-		b.Queue("UPDATE inboxes SET messages = $3, version = $4 WHERE key_id = $1 AND id = $2", in.KeyID, in.ID, int64(in.Messages), newVersion())
-		return
-	}
-	var keyIDs, ids []string
-	var counts, versions []int64
-	for _, in := range list {
-		keyIDs, ids, counts, versions = append(keyIDs, in.KeyID), append(ids, in.ID), append(counts, int64(in.Messages)), append(versions, newVersion())
-	}
-	b.Queue(`UPDATE inboxes i SET messages = u.messages, version = u.version
-		FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) u (key_id, id, messages, version)
-		WHERE i.key_id = u.key_id AND i.id = u.id`, keyIDs, ids, counts, versions)
-}
