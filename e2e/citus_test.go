@@ -187,17 +187,22 @@ func (s *spread) withoutWorker(fail, mend func()) {
 	s.check(one, other)
 }
 
-// Without the coordinator, mail and requests go on at the workers.
+// Without the coordinator, mail and requests go on at the workers, and inboxes are made and deleted.
 func TestCoordinatorKilledUnderLoad(t *testing.T) {
 	long(t)
 	t.Parallel()
 	c := pgtest.StartCitus(t)
 	s := serveSpread(t, c, c.URL(0), c.URL(0))
+	s.waitForTables()
 	one, other := s.load()
+	v := startVisits(t, s.servers, s.users...)
+	v.since(4)
 	for _, l := range []*load{one, other} {
 		l.longestPause()
 	}
 	c.Nodes[0].Stop(pgtest.Kill)
+	refused, slowest := v.since(10)
+	t.Logf("without the coordinator: refused %v, slowest answers %v", refused, slowest)
 	for i, l := range []*load{one, other} {
 		l.waitForMails(500)
 		t.Logf("without the coordinator, mail was not taken for %v at most", l.longestPause().Round(time.Millisecond))
@@ -212,6 +217,7 @@ func TestCoordinatorKilledUnderLoad(t *testing.T) {
 	c.Nodes[0].Start()
 	one.waitForMails(200)
 	other.waitForMails(200)
+	v.end()
 	s.check(one, other)
 }
 
