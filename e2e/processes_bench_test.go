@@ -32,8 +32,15 @@ const (
 // another process to the held request for its inbox, one of a hundred. Run it with -benchtime
 // 1000x; MAYFLY_TEST_POSTGRES names a server that syncs to the disk.
 func BenchmarkAcrossProcesses(b *testing.B) {
-	database := pgtest.Database(b)
-	m := newMachine(b)
+	b.Run("Server", func(b *testing.B) { acrossProcesses(b, newMachine(b), pgtest.Database(b)) })
+	b.Run("Citus", func(b *testing.B) {
+		m, urls := newMachine(b), pgtest.CitusDatabase(b)
+		m.mustRun("admin", "store", "distribute", "--shards", "4", "--store", urls[0])
+		acrossProcesses(b, m, pgtest.AnyOf(urls))
+	})
+}
+
+func acrossProcesses(b *testing.B, m *machine, database string) {
 	one, other := m.serve(database), m.serve(database)
 	var waiters []*waiter
 	for range waitingKeys {
