@@ -166,7 +166,7 @@ func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery
 	for _, d := range group {
 		d.err = nil
 	}
-	gone := make(map[keyed]bool)
+	gone := make(map[*service.NewMessage]bool)
 	for {
 		t := newTally(group, gone)
 		if len(t.deliveries) == 0 {
@@ -196,16 +196,15 @@ type tally struct {
 	deliveries []*delivery // of the same day
 	messages   map[*delivery][]*service.NewMessage
 	inboxIDs   map[string][]string // by ID of key; one for each message
-	received   time.Time           // the last of them
 
 	// Once they are counted:
 	owners  map[string]owner // by ID
 	inboxes map[keyed]service.Inbox
 }
 
-// newTally returns the messages of the deliveries that are not refused, but for those to inboxes
-// that are gone. It refuses deliveries that have no others.
-func newTally(group []*delivery, gone map[keyed]bool) *tally {
+// newTally returns the messages of the deliveries that are not refused, but for those whose inbox is
+// gone. It refuses deliveries that have no others.
+func newTally(group []*delivery, gone map[*service.NewMessage]bool) *tally {
 	t := &tally{messages: make(map[*delivery][]*service.NewMessage), inboxIDs: make(map[string][]string)}
 	for _, d := range group {
 		if d.err != nil {
@@ -214,7 +213,7 @@ func newTally(group []*delivery, gone map[keyed]bool) *tally {
 		for i := range d.Messages {
 			m := &d.Messages[i]
 			m.ID = "" // of an attempt that failed
-			if isName(m.KeyID) && isName(m.InboxID) && !gone[inboxFor(m)] {
+			if isName(m.KeyID) && isName(m.InboxID) && !gone[m] {
 				t.messages[d] = append(t.messages[d], m)
 				t.inboxIDs[m.KeyID] = append(t.inboxIDs[m.KeyID], m.InboxID)
 			}
@@ -224,9 +223,6 @@ func newTally(group []*delivery, gone map[keyed]bool) *tally {
 			continue
 		}
 		t.deliveries = append(t.deliveries, d)
-		if d.Received.After(t.received) {
-			t.received = d.Received
-		}
 	}
 	return t
 }
@@ -240,7 +236,7 @@ const (
 			WHEN day >= $3 THEN emails_before WHEN day = $3 - 1 THEN emails ELSE 0 END
 		WHERE key_id`
 	countMessages = `UPDATE inboxes i SET version = $2, messages = messages + cardinality(array_positions($3::text[], id))
-		WHERE id = ANY($3) AND expires_at > $4 AND key_id`
+		WHERE id = ANY($3) AND key_id`
 )
 
 // count begins a transaction in which the rows count the messages.
@@ -265,7 +261,7 @@ func (t *tally) count(ctx context.Context, conn *pgx.Conn, together int) error {
 		for _, k := range part {
 			all = append(all, t.inboxIDs[k]...)
 		}
-		queueNamed(&b, countMessages, part, " RETURNING "+inboxColumns, newVersion(), all, t.received).Query(func(rows pgx.Rows) error {
+		queueNamed(&b, countMessages, part, " RETURNING "+inboxColumns, newVersion(), all).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, scanInbox)
 			maps.Copy(t.inboxes, index(list, func(in service.Inbox) keyed { return keyed{in.KeyID, in.ID} }))
 			return err
@@ -274,25 +270,26 @@ func (t *tally) count(ctx context.Context, conn *pgx.Conn, together int) error {
 	return conn.SendBatch(ctx, &b).Close()
 }
 
-func (t *tally) day() service.Day { return service.DayOf(t.received) }
+func (t *tally) day() service.Day { return service.DayOf(t.deliveries[0].Received) }
 
-// refuse reports whether messages cannot be stored: to inboxes that are gone, to which it adds them,
-// or else of deliveries that are over the quota of a key, which it refuses.
-func (t *tally) refuse(gone map[keyed]bool) bool {
+// refuse reports whether messages cannot be stored: those whose inbox is gone or had expired, which
+// it adds to gone, or else those of deliveries that are over the quota of a key, which it refuses.
+func (t *tally) refuse(gone map[*service.NewMessage]bool) bool {
 	refused := false
-	emails := make(map[string]int) // before these messages, by ID of key
-	for keyID, ids := range t.inboxIDs {
-		o := t.owners[keyID]
-		emails[keyID] = o.on(t.day()) - len(ids)
-		for _, id := range ids {
-			in := keyed{keyID, id}
-			if _, ok := t.inboxes[in]; !ok {
-				gone[in], refused = true, true
+	for _, d := range t.deliveries {
+		for _, m := range t.messages[d] {
+			if in, ok := t.inboxes[inboxFor(m)]; !ok || !d.Received.Before(in.ExpiresAt) {
+				gone[m], refused = true, true
 			}
 		}
 	}
 	if refused {
 		return true
+	}
+	emails := make(map[string]int) // before these messages, by ID of key
+	for keyID, ids := range t.inboxIDs {
+		o := t.owners[keyID]
+		emails[keyID] = o.on(t.day()) - len(ids)
 	}
 	for _, d := range t.deliveries {
 		more := make(map[string]int, 1)

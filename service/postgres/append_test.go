@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
@@ -61,6 +65,93 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 	}
 }
 
+// Mail that shares a transaction is judged by when each arrived: an inbox that expires in between has
+// what came before.
+func TestMailBeforeTheEndOfItsInbox(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.Database(t), Options{})
+	ending, other := create(t, s, 1, time.Hour), create(t, s, 2, 2*time.Hour)
+	var group []*delivery
+	for _, in := range []service.Inbox{ending, other} {
+		for _, received := range []time.Time{ending.ExpiresAt.Add(-time.Microsecond), ending.ExpiresAt} {
+			group = append(group, waiting(received, in))
+		}
+	}
+	group = append(group, waiting(ending.ExpiresAt, ending, other))
+	s.commit(s.pool, group)
+	for i, d := range group {
+		if err := <-d.done; (service.ErrorCode(err) == service.NotFound) != (i == 1) {
+			t.Errorf("delivery %d ends with %v", i, err)
+		}
+	}
+	for in, want := range map[service.Inbox]int{ending: 1, other: 3} {
+		if n := len(messages(t, s, in)); n != want {
+			t.Errorf("%s has %d messages, want %d", in.ID, n, want)
+		}
+	}
+	if n := count(t, s, "SELECT emails FROM owners"); n != 4 {
+		t.Errorf("the key has %d messages", n)
+	}
+}
+
+// waiting returns a delivery as the queue has it.
+func waiting(received time.Time, to ...service.Inbox) *delivery {
+	d := &delivery{Append: service.Append{Received: received}, size: 1, packed: pack([]byte("x")), done: make(chan error, 1)}
+	for _, in := range to {
+		d.Messages = append(d.Messages, service.NewMessage{KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 10, To: in.Address})
+	}
+	return d
+}
+
+// Transactions of this version and of the previous one lock the rows of keys in the same order, so
+// that they cannot deadlock.
+func TestKeysAreLockedInOrder(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.Database(t), Options{Timeout: time.Minute})
+	group := make(map[string]*delivery)
+	for _, name := range []string{"c", "B", "_", "a", "Z", "1"} { // neither order has that of the table
+		in := service.Inbox{ID: "inbox_" + name, KeyID: "key_" + name, Address: name + "@x.test", CreatedAt: day, ExpiresAt: day.Add(time.Hour)}
+		if err := s.CreateInbox(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		group[in.KeyID] = waiting(day, in)
+	}
+	keys, err := query(t.Context(), s.pool, pgx.RowTo[string], "SELECT key_id FROM owners ORDER BY key_id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const free = "SELECT key_id FROM owners ORDER BY key_id FOR NO KEY UPDATE SKIP LOCKED"
+	for n, held := range keys {
+		tx, err := s.pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE", held); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			s.commit(s.pool, slices.Collect(maps.Values(group)))
+		}()
+		await(t, "the group waits", func() bool {
+			return count(t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
+		})
+		if got, err := query(t.Context(), s.pool, pgx.RowTo[string], free); err != nil || !slices.Equal(got, keys[n+1:]) {
+			t.Errorf("while it waits for %s, %q are free (%v), want %q", held, got, err, keys[n+1:])
+		}
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		for _, d := range group {
+			if err := <-d.done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // While another session has a row locked, only mail that needs the row is refused, and none of the
 // rest of its group.
 func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
@@ -90,19 +181,11 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 				t.Fatal(err)
 			}
 			var group []*delivery
-			add := func(to ...service.Inbox) {
-				d := &delivery{Append: service.Append{Received: day}, size: 1, packed: pack([]byte("x")), done: make(chan error, 1)}
-				for _, in := range to {
-					d.Messages = append(d.Messages, service.NewMessage{KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 10, To: in.Address})
-				}
-				group = append(group, d)
-			}
 			last := len(inboxes) - 1
 			for _, in := range inboxes[:last] {
-				add(in)
+				group = append(group, waiting(day, in))
 			}
-			add(inboxes[1], inboxes[2])
-			add(inboxes[last], inboxes[0])
+			group = append(group, waiting(day, inboxes[1], inboxes[2]), waiting(day, inboxes[last], inboxes[0]))
 			s.commit(s.pool, group)
 			for i, d := range group {
 				refused := i == 0 || i == len(group)-1
