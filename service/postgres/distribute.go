@@ -164,7 +164,7 @@ func checkUnused(ctx context.Context, conn *pgx.Conn) error {
 // prepare removes what only older processes need, once, and adds the key to primary keys.
 func prepare(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	var prepared bool
-	err := conn.QueryRow(ctx, "SELECT max(breaks) > 0 FROM schema_steps").Scan(&prepared)
+	err := conn.QueryRow(ctx, "SELECT breaks > 0 FROM schema_steps WHERE step = 6").Scan(&prepared)
 	if err != nil || prepared {
 		return err
 	}

@@ -282,11 +282,9 @@ func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
 }
 
 func (s *Store) readOwners(ctx context.Context, pool *pgxpool.Pool, keyIDs []string) ([]owner, error) {
-	return each(ctx, s, pool, keyIDs, scanOwner, func(b *pgx.Batch, part []string) *pgx.QueuedQuery { return queueOwners(b, part, "") })
-}
-
-func queueOwners(b *pgx.Batch, keyIDs []string, rest string) *pgx.QueuedQuery {
-	return queueNamed(b, "SELECT "+ownerColumns+" FROM owners WHERE key_id", keyIDs, rest)
+	return each(ctx, s, pool, keyIDs, scanOwner, func(b *pgx.Batch, part []string) *pgx.QueuedQuery {
+		return queueNamed(b, "SELECT "+ownerColumns+" FROM owners WHERE key_id", part, "")
+	})
 }
 
 func scanOwner(row pgx.CollectableRow) (owner, error) {

@@ -110,12 +110,13 @@ func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*r
 
 // forgetRequests deletes the rows of keys that made no requests in the last hour.
 func (s *Store) forgetRequests(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
 	const idle = "at < date_part('epoch', now()) - 3600"
 	keys, err := query(ctx, s.pool, pgx.RowTo[string], "SELECT key_id FROM requests WHERE "+idle+" LIMIT 1000")
 	for _, keyID := range keys {
-		if _, err := s.pool.Exec(ctx, "DELETE FROM requests WHERE key_id = $1 AND "+idle, keyID); err != nil {
+		if err := s.batch(ctx, keyID, func(b *pgx.Batch) {
+			b.Queue("SET LOCAL synchronous_commit = off")
+			b.Queue("DELETE FROM requests WHERE key_id = $1 AND "+idle, keyID)
+		}); err != nil {
 			return err
 		}
 	}
