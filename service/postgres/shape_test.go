@@ -19,7 +19,7 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// recorder records the transactions of a store.
+// recorder records the transactions of a store, without what they COPY.
 type recorder struct {
 	mu   sync.Mutex
 	open map[*pgx.Conn]*transaction
@@ -110,10 +110,12 @@ func (r *recorder) take() []*transaction {
 }
 
 var (
-	ofKeys      = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(owners|inboxes|messages|bodies|deleted|requests)\b`)
+	ofKeys      = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(owners|inboxes|(messages|bodies)(_[hd][0-9_]+)?|deleted|requests)\b`)
 	ofAddresses = regexp.MustCompile(`(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+addresses\b`)
-	changes     = regexp.MustCompile(`(?i)\b(INSERT|UPDATE|DELETE)\b`)
+	changes     = regexp.MustCompile(`(?i)^\s*(INSERT|UPDATE|DELETE)\b`)
 	severalRows = regexp.MustCompile(`(?i)\b(ANY\(|JOIN|USING|SELECT|unnest\()`)
+	severalKeys = regexp.MustCompile(`(?i)\b(key_id = ANY\(|JOIN|USING|unnest\(|FOR (NO KEY )?UPDATE)`)
+	ofOneKeyRow = regexp.MustCompile(`\bWHERE key_id = \$1|INTO \w+( AS \w+)? \(key_id\b[^)]*\) VALUES \(\$1`)
 
 	// What is distributed by key_id names it in a parameter, or by what it is joined with, or among
 	// the columns that it inserts.
@@ -171,7 +173,7 @@ func (q statement) fault() string {
 	return ""
 }
 
-// distributed reports whether a statement reads or changes rows of one shard, and of which.
+// place returns of which shards a statement reads or changes rows, or "".
 func (q statement) place() string {
 	switch {
 	case ofKeys.MatchString(q.sql):
@@ -195,6 +197,28 @@ func (t *transaction) places() (places []string, writes bool) {
 	return slices.Compact(places), writes
 }
 
+// fault says why a transaction could lose mail while a shard is moved, or returns "". A change waits
+// until its shard has moved, or fails. What was read or locked before it may be of the old shard.
+func (t *transaction) fault() string {
+	var ofKey []statement
+	changing := false
+	for _, q := range t.statements {
+		if ofKeys.MatchString(q.sql) {
+			ofKey = append(ofKey, q)
+			changing = changing || changes.MatchString(q.sql)
+		}
+	}
+	switch {
+	case !changing:
+		return ""
+	case !changes.MatchString(ofKey[0].sql) || !ofOneKeyRow.MatchString(ofKey[0].sql):
+		return "it does not begin with a change of the rows of one key"
+	case slices.ContainsFunc(ofKey, func(q statement) bool { return severalKeys.MatchString(q.sql) }):
+		return "it reads or changes the rows of several keys at once, or locks rows that it only reads"
+	}
+	return ""
+}
+
 func (t *transaction) String() string {
 	var b strings.Builder
 	for _, q := range t.statements {
@@ -214,6 +238,9 @@ func (r *recorder) check(t *testing.T, what string) {
 				t.Errorf("%s: %s:\n  %s %v", what, fault, strings.Join(strings.Fields(q.sql), " "), q.args)
 			}
 			seen = seen || q.place() != ""
+		}
+		if fault := tx.fault(); fault != "" {
+			t.Errorf("%s: %s:%s", what, fault, tx)
 		}
 		if places, writes := tx.places(); writes && len(places) > 1 {
 			t.Errorf("%s: a transaction changes rows in %q:%s", what, places, tx)
