@@ -160,7 +160,7 @@ func (v *visits) answered(what string, took time.Duration) {
 	}
 }
 
-// wants waits until n more visits are complete, and returns what was refused since the last call and
+// since waits until n more visits are complete, and returns what was refused since the last call and
 // the longest time of an answer.
 func (v *visits) since(n int) (refused map[string]int, slowest map[string]time.Duration) {
 	v.t.Helper()

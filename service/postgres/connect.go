@@ -156,7 +156,7 @@ func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 	// After waiting for a lock, a transaction sees the latest row.
 	params["default_transaction_isolation"] = "read committed"
 	params["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
-	// Between its two round trips a transaction waits for nothing. If its process is cut off, it
+	// Between its round trips a transaction waits for nothing. If its process is cut off, it
 	// releases its locks well before the transactions that wait for them time out.
 	params["idle_in_transaction_session_timeout"] = fmt.Sprint((timeout / 5).Milliseconds())
 	params["lock_timeout"] = fmt.Sprint((timeout / 3).Milliseconds())
