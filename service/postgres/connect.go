@@ -146,6 +146,7 @@ func poolConfig(url string, timeout time.Duration) (*pgxpool.Config, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = defaultConnections
 	}
+	config.MaxConns = max(config.MaxConns, 2) // what holds a lock for long uses others meanwhile
 	c := config.ConnConfig
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = timeout / 2

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -212,5 +213,23 @@ func TestLookupReadsOneSlot(t *testing.T) {
 				t.Errorf("%s reads %s:\n%s", name, table, text)
 			}
 		}
+	}
+}
+
+// A sweep holds a lock on one connection and needs others, however few a URL allows.
+func TestSweepWithFewConnections(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("pool_max_conns", "1")
+	u.RawQuery = q.Encode()
+	s := open(t, u.String(), Options{Timeout: 3 * time.Second})
+	in := create(t, s, 1, time.Hour)
+	swept, err := s.Sweep(t.Context(), in.ExpiresAt, 10)
+	if err != nil || len(swept.Inboxes) != 1 {
+		t.Errorf("%d inboxes are removed, %v", len(swept.Inboxes), err)
 	}
 }

@@ -8,16 +8,16 @@
 //
 // The database can be distributed over the servers of a Citus cluster by key, so that all rows of a
 // key are on one server. The statements are the same with and without: each names the keys of its
-// rows, on a cluster only one. A process connects to every server, and sends each what is for its keys, which it then does
-// without asking another. Only a delivery to keys on several servers is committed in two phases. An
-// address is on a server of its own: it belongs to the key that had it first, for ever, and is made
-// before its first inbox. Tables are created and dropped, and changes announced, through the
-// coordinator.
+// rows, on a cluster only one. A process connects to every server, and sends each what is for its
+// keys, which it then does without asking another. Only a delivery to keys on several servers is
+// committed in two phases. An address is on a server of its own: it belongs to the key that had it
+// first, for ever, and is made before its first inbox. Tables are created and dropped, and changes
+// announced, through the coordinator.
 //
-// A transaction that changes anything of a key, such as one of its inboxes, begins by
-// changing the key's row in the table owners, which locks it, and several of them in the order of
-// their IDs, so that transactions cannot deadlock. To lock it by SELECT … FOR UPDATE would not do on
-// a cluster: mail was lost when Citus moved the key at that moment.
+// A transaction that changes anything of a key, such as one of its inboxes, begins by changing the
+// key's row in the table owners, which locks it, and several of them in the order of their IDs, so
+// that transactions cannot deadlock. To lock it by SELECT … FOR UPDATE would not do on a cluster:
+// mail was lost when Citus moved the key at that moment.
 //
 // Messages are partitioned by slots: ranges of time in which their inboxes expire. When a slot is
 // over, its tables are dropped, which costs next to nothing compared with deleting rows.
