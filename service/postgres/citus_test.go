@@ -156,3 +156,23 @@ func deliverTo(ctx context.Context, s *Store, raw string, to ...service.Inbox) e
 	}
 	return s.Append(ctx, a)
 }
+
+// A process can start while a worker is down.
+func TestProcessStartsWithoutAWorker(t *testing.T) {
+	t.Parallel()
+	c := pgtest.StartCitus(t, "fsync=off")
+	if err := distributeTables(c.Nodes[0].URL()); err != nil {
+		t.Fatal(err)
+	}
+	first := open(t, c.Nodes[0].URL(), Options{})
+	if err := first.Served(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.Nodes[1].Stop(pgtest.Kill)
+	for _, node := range []*pgtest.Cluster{c.Nodes[0], c.Nodes[2]} {
+		s := open(t, node.URL(), Options{})
+		if err := s.Served(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -63,6 +63,13 @@ func (i *Import) begin(ctx context.Context, source string) error {
 // Served records that the database is served from now on, after which nothing can be copied into
 // it.
 func (s *Store) Served(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	// Asked first, since a change needs all servers of a cluster.
+	unserved, err := query(ctx, s.pool, pgx.RowTo[string], "SELECT source FROM imports WHERE NOT served")
+	if err != nil || len(unserved) == 0 {
+		return s.failure(ctx, s.pool, err)
+	}
 	return s.batch(ctx, "", func(b *pgx.Batch) { b.Queue("UPDATE imports SET served = true WHERE NOT served") })
 }
 
