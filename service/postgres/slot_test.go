@@ -174,6 +174,42 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 	}
 }
 
+// Messages of a deleted inbox are removed after its row is locked, as processes of earlier versions
+// do: else two that sweep at the same time can deadlock.
+func TestRemovingMessagesLocksTheirInboxFirst(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.Database(t), Options{})
+	in := create(t, s, 1, time.Hour)
+	if err := deliver(t.Context(), s, in, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteInbox(t.Context(), in.KeyID, in.ID); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := s.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	if _, err := tx.Exec(t.Context(), "SELECT FROM deleted FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	removed := make(chan error, 1)
+	go func() { removed <- s.removeDeleted(t.Context()) }()
+	await(t, "removing the messages waits", func() bool {
+		return count(t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
+	})
+	if _, err := tx.Exec(t.Context(), "SELECT FROM messages FOR UPDATE NOWAIT"); err != nil {
+		t.Error(err)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-removed; err != nil {
+		t.Error(err)
+	}
+}
+
 // A lookup of messages is planned once and reads only the tables of one slot.
 func TestLookupReadsOneSlot(t *testing.T) {
 	t.Parallel()

@@ -157,11 +157,11 @@ func (s *Store) removeMessages(ctx context.Context, l leftOver) error {
 	for l.Removed < l.Messages {
 		upTo := min(l.Messages, l.Removed+removeBatch)
 		err := s.batch(ctx, l.KeyID, func(b *pgx.Batch) {
+			b.Queue("UPDATE deleted SET removed = $3 WHERE key_id = $1 AND inbox_id = $2", l.KeyID, l.InboxID, upTo) // locks it
 			for _, table := range partitioned {
 				b.Queue(fmt.Sprintf("DELETE FROM %s WHERE key_id = $1 AND inbox_id = $2 AND slot = %d AND place > $3 AND place <= $4", table, l.Slot),
 					l.KeyID, l.InboxID, l.Removed, upTo)
 			}
-			b.Queue("UPDATE deleted SET removed = $3 WHERE key_id = $1 AND inbox_id = $2", l.KeyID, l.InboxID, upTo)
 		})
 		if err != nil {
 			return err
