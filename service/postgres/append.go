@@ -95,20 +95,26 @@ func (s *Store) runCommits(v *server) {
 }
 
 // commit stores a group and answers its callers. If a row that it needs stays locked, the
-// deliveries for each key are tried again in a transaction of their own, so that only those that
-// need that row are refused.
+// deliveries for each key are tried again in a transaction of their own, and if the store fails,
+// each delivery is, so that only those are refused that cannot be stored.
 func (s *Store) commit(pool *pgxpool.Pool, group []*delivery) {
 	// The group is stored even if the store is closed meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.timeout)
 	defer cancel()
 	err := s.commitTogether(ctx, pool, group)
-	if sqlState(err) != stateLocked {
+	var parts [][]*delivery
+	switch {
+	case sqlState(err) == stateLocked:
+		parts = slices.Collect(maps.Values(byKeys(group)))
+	case service.ErrorCode(err) == service.Internal:
+		parts = slices.Collect(slices.Chunk(group, 1))
+	default:
 		answer(group, err)
 		return
 	}
 	var committing errgroup.Group
 	committing.SetLimit(committers)
-	for _, part := range byKeys(group) {
+	for _, part := range parts {
 		committing.Go(func() error {
 			answer(part, s.commitTogether(ctx, pool, part))
 			return nil
@@ -289,7 +295,7 @@ func (t *tally) refuse(gone map[*service.NewMessage]bool) bool {
 	emails := make(map[string]int) // before these messages, by ID of key
 	for keyID, ids := range t.inboxIDs {
 		o := t.owners[keyID]
-		emails[keyID] = o.on(t.day()) - len(ids)
+		emails[keyID] = max(0, o.on(t.day())-len(ids)) // 0 for a day that is no longer counted
 	}
 	for _, d := range t.deliveries {
 		more := make(map[string]int, 1)

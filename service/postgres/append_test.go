@@ -208,3 +208,55 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 		})
 	}
 }
+
+// A message that cannot be stored, as when someone dropped its table, takes no others with it.
+func TestDroppedSlotRefusesOnlyItsMail(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.Database(t), Options{})
+	dropped, kept := create(t, s, 1, time.Hour), create(t, s, 2, 2*time.Hour)
+	for _, table := range partitioned {
+		if _, err := s.pool.Exec(t.Context(), "DROP TABLE "+table+slotOf(dropped).suffix()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored := 0
+	for _, each := range []int{1, 8} { // one less than the quota
+		var group []*delivery
+		for range each {
+			group = append(group, waiting(day, dropped), waiting(day, kept))
+		}
+		s.commit(s.pool, group)
+		for i, d := range group {
+			want := service.Code("")
+			if i%2 == 0 {
+				want = service.Internal
+			}
+			if err := <-d.done; service.ErrorCode(err) != want {
+				t.Errorf("delivery %d of %d ends with %v", i, len(group), err)
+			}
+		}
+		if stored += each; len(messages(t, s, kept)) != stored {
+			t.Errorf("%d messages, want %d", len(messages(t, s, kept)), stored)
+		}
+	}
+	if _, err := s.Message(t.Context(), dropped, 1); service.ErrorCode(err) != service.NotFound {
+		t.Errorf("reading ends with %v", err)
+	}
+}
+
+// A quota also bounds a delivery of a day that is no longer counted.
+func TestQuotaOfAnOldDay(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.Database(t), Options{})
+	in := create(t, s, 1, time.Hour)
+	if err := deliver(t.Context(), s, in, "x"); err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]service.Code{10: "", 11: service.OverQuota} {
+		d := waiting(day.Add(-48*time.Hour), slices.Repeat([]service.Inbox{in}, n)...)
+		s.commit(s.pool, []*delivery{d})
+		if err := <-d.done; service.ErrorCode(err) != want {
+			t.Errorf("%d messages end with %v, want %q", n, err, want)
+		}
+	}
+}
