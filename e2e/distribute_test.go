@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,13 +55,23 @@ func TestStoreIsCopiedIntoADistributedDatabase(t *testing.T) {
 	eventually(t, "the service has no sessions", func() bool {
 		return countIn(t, database, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'mayfly'") == 0
 	})
-	killed := m.command(distribute...)
-	if err := killed.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "a part is distributed", func() bool { return countIn(t, database, "SELECT count(*) FROM pg_dist_partition") > 0 })
-	_ = killed.Process.Kill()
-	_ = killed.Wait()
+	eventually(t, "it is killed when a part is distributed", func() bool {
+		killed := m.command(distribute...)
+		stderr, err := killed.StderrPipe()
+		if err == nil {
+			err = killed.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, part := bufio.NewScanner(stderr), false
+		for !part && lines.Scan() { // it ends at once while the server still has sessions
+			part = strings.Contains(lines.Text(), "distributing messages")
+		}
+		_ = killed.Process.Kill()
+		_ = killed.Wait()
+		return part
+	})
 	for range 2 {
 		eventually(t, "it is distributed", func() bool {
 			_, stderr, status := m.run(distribute...)
