@@ -92,7 +92,13 @@ func throughProxy(t *testing.T, c *pgtest.Citus) *proxy {
 // shard that is being moved.
 func (s *spread) waitForTables() {
 	s.t.Helper()
-	eventually(s.t, "tables are created ahead", func() bool { return ask[int](s.t, s.coordinator(), "SELECT count(*) FROM slots") >= 82 })
+	for made := 0; made < 82; {
+		eventually(s.t, "more tables are created ahead", func() bool {
+			before := made
+			made = ask[int](s.t, s.coordinator(), "SELECT count(*) FROM slots")
+			return made > before
+		})
+	}
 }
 
 // load starts mail to the inbox on each worker, at all processes.
@@ -286,6 +292,7 @@ func TestShardMovedUnderLoad(t *testing.T) {
 		}
 		one.waitForMails(200)
 		other.waitForMails(200)
+		eventually(t, "the former shard is removed", func() bool { return ask[int](t, s.coordinator(), "SELECT count(*) FROM pg_dist_cleanup") == 0 })
 	}
 	s.check(one, other)
 }
