@@ -5,8 +5,8 @@ import (
 	"context"
 	"os"
 
-	"mayfly/ballast"
 	"mayfly/cli"
+	"mayfly/internal/ballast"
 )
 
 func main() {

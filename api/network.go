@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"mayfly/errno"
+	"mayfly/internal/sockets"
 )
 
 // inWords says why the network gave no answer, without the terms of the system's calls.
@@ -23,11 +23,11 @@ func inWords(err error) string {
 		return "there is no host " + dns.Name
 	case errors.As(err, &dns):
 		return "the host " + dns.Name + " could not be looked up"
-	case errno.Is(err, syscall.ECONNREFUSED):
+	case sockets.IsError(err, syscall.ECONNREFUSED):
 		return dialed(err) + " refused the connection"
-	case errno.Is(err, syscall.ECONNRESET):
+	case sockets.IsError(err, syscall.ECONNRESET):
 		return "the connection was reset"
-	case errno.Is(err, syscall.EHOSTUNREACH), errno.Is(err, syscall.ENETUNREACH):
+	case sockets.IsError(err, syscall.EHOSTUNREACH), sockets.IsError(err, syscall.ENETUNREACH):
 		return "the network has no route to " + dialed(err)
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &notTLS):
 		return "it does not speak TLS; is its address http://?"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mayfly/internal/server"
 	"mayfly/render"
-	"mayfly/server"
 	"mayfly/service"
 )
 

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mayfly/message"
+	"mayfly/internal/message"
+	"mayfly/internal/server"
 	"mayfly/render"
-	"mayfly/server"
 	"mayfly/service"
 )
 

@@ -6,8 +6,8 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
+	"mayfly/internal/server"
 	"mayfly/render"
-	"mayfly/server"
 )
 
 func (a *app) adminStoreCheck() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
-	"mayfly/server"
+	"mayfly/internal/server"
 )
 
 func (a *app) adminStoreCommand(store *string) *cobra.Command {

@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"mayfly/api"
-	"mayfly/server"
+	"mayfly/internal/server"
 	"mayfly/service"
 )
 

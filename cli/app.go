@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mayfly/config"
+	"mayfly/internal/config"
 )
 
 // app is one run: its environment and the flags common to all commands.

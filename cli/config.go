@@ -8,8 +8,8 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"mayfly/config"
-	"mayfly/server"
+	"mayfly/internal/config"
+	"mayfly/internal/server"
 	"mayfly/ui"
 )
 

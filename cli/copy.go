@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"mayfly/term"
+	"mayfly/internal/term"
 )
 
 // copy puts text on every clipboard there is and says which: the terminal's by OSC 52, which has no

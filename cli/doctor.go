@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
+	"mayfly/internal/local"
+	"mayfly/internal/term"
 	"mayfly/keys"
-	"mayfly/local"
 	"mayfly/render"
-	"mayfly/term"
 )
 
 // doctorTimeout is how long doctor waits for a service.

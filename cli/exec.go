@@ -15,9 +15,9 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
-	"mayfly/message"
+	"mayfly/internal/message"
+	"mayfly/internal/server"
 	"mayfly/render"
-	"mayfly/server"
 )
 
 // Exit statuses for a command that cannot be run, as POSIX has them for env and nohup.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
-	"mayfly/local"
+	"mayfly/internal/local"
 )
 
 // healthTimeout is how long a service may take to say that it is ready.

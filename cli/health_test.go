@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"mayfly/freeport"
+	"mayfly/internal/sockets"
 )
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	closed, err := freeport.Get()
+	closed, err := sockets.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := "http://" + freeport.Address(closed)
+	nobody := "http://" + sockets.Address(closed)
 
 	environ := machine(t)
 	serve := func(status int, contentType, body string) *httptest.Server {

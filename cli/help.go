@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 
-	"mayfly/manual"
+	"mayfly/internal/manual"
 	"mayfly/ui/dialog"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
-	"mayfly/manual"
+	"mayfly/internal/manual"
 )
 
 func TestHelpListsCommandsAndTopics(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 
+	"mayfly/internal/term"
 	"mayfly/render/image"
-	"mayfly/term"
 )
 
 var imageProtocols = map[string]image.Protocol{

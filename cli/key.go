@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	xterm "golang.org/x/term"
 
+	"mayfly/internal/term"
 	"mayfly/keys"
 	"mayfly/render"
-	"mayfly/term"
 )
 
 func (a *app) keyCommand() *cobra.Command {

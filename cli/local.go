@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
-	"mayfly/local"
-	"mayfly/server"
+	"mayfly/internal/local"
+	"mayfly/internal/server"
 	"mayfly/ui/session"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mayfly/api"
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
+	"mayfly/internal/term"
 	"mayfly/render"
-	"mayfly/term"
 )
 
 func (a *app) lsCommand() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mayfly/local"
+	"mayfly/internal/local"
 	"mayfly/mcp"
 )
 

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
-	"mayfly/message"
+	"mayfly/internal/message"
+	"mayfly/internal/term"
 	"mayfly/render"
-	"mayfly/term"
 )
 
 func (a *app) messagesCommand() *cobra.Command {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
-	"mayfly/registry"
+	"mayfly/internal/registry"
 	"mayfly/render"
 )
 

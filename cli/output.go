@@ -14,7 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/api"
-	"mayfly/term"
+	"mayfly/internal/term"
 	"mayfly/ui/theme"
 )
 

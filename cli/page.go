@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mayfly/manual"
+	"mayfly/internal/manual"
 )
 
 // page is the help of a command, as a terminal and a manual page show it.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"mayfly/term"
+	"mayfly/internal/term"
 )
 
 // page calls write with a writer to $PAGER if stdout is a terminal, else to stdout. Quitting the

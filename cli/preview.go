@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render"
 )
 

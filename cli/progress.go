@@ -10,8 +10,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"mayfly/internal/term"
 	"mayfly/render"
-	"mayfly/term"
 )
 
 // progress shows on stderr, if that is a terminal that can erase a line, what is waited for and how

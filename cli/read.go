@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mayfly/message"
-	"mayfly/term"
+	"mayfly/internal/message"
+	"mayfly/internal/term"
 )
 
 func (a *app) readCommand() *cobra.Command {

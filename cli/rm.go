@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mayfly/api"
+	"mayfly/internal/term"
 	"mayfly/render"
-	"mayfly/term"
 )
 
 func (a *app) rmCommand() *cobra.Command {

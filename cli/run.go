@@ -14,7 +14,7 @@ import (
 	"os"
 	"time"
 
-	"mayfly/term"
+	"mayfly/internal/term"
 )
 
 // Env is what a run sees of the process around it.

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mayfly/internal/server"
 	"mayfly/mcp"
-	"mayfly/server"
 )
 
 // shutdownTimeout is how long a service that stops waits for mail that it is receiving.

@@ -14,12 +14,12 @@ import (
 	"github.com/adrg/xdg"
 
 	"mayfly/api"
-	"mayfly/config"
+	"mayfly/internal/config"
+	"mayfly/internal/local"
+	"mayfly/internal/registry"
+	"mayfly/internal/term"
 	"mayfly/keys"
-	"mayfly/local"
-	"mayfly/registry"
 	"mayfly/render"
-	"mayfly/term"
 )
 
 // localName is the profile of the local service.

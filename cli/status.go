@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mayfly/api"
-	"mayfly/errno"
+	"mayfly/internal/sockets"
 	"mayfly/keys"
 	"mayfly/render"
 )
@@ -96,7 +96,7 @@ func nextStep(err error) string {
 		return "use a key with a plan that allows this"
 	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &limited) && limited.RetryAfter > 0:
 		return "try again in " + wholeSeconds(limited.RetryAfter)
-	case errno.Is(err, syscall.ECONNREFUSED):
+	case sockets.IsError(err, syscall.ECONNREFUSED):
 		return "is the service running there?"
 	case errors.Is(err, os.ErrPermission):
 		return "check the permissions"

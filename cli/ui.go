@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mayfly/config"
+	"mayfly/internal/config"
+	"mayfly/internal/term"
 	"mayfly/keys"
-	"mayfly/term"
 	"mayfly/ui"
 	"mayfly/ui/session"
 )

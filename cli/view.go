@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/render/layout"
 	"mayfly/ui/reader"

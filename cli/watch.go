@@ -14,9 +14,9 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
-	"mayfly/message"
+	"mayfly/internal/message"
+	"mayfly/internal/term"
 	"mayfly/render"
-	"mayfly/term"
 )
 
 func (a *app) watchCommand() *cobra.Command {

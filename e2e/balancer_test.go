@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"mayfly/freeport"
+	"mayfly/internal/sockets"
 	"mayfly/service/postgres/pgtest"
 )
 
@@ -29,7 +29,7 @@ func TestDocsLoadBalancer(t *testing.T) {
 	ports := map[string]int{}
 	var renaming []string
 	for _, port := range []string{"8425", "2525", "8431", "8432", "2531", "2532"} {
-		free, err := freeport.Get()
+		free, err := sockets.FreePort()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"mayfly/freeport"
+	"mayfly/internal/sockets"
 )
 
 // page returns a file in docs.
@@ -347,11 +347,11 @@ func testPlaywright(t *testing.T, n int) {
 	}
 	e := ciExample(t, "Playwright", "ts")
 	p := newProject(t)
-	port, err := freeport.Get()
+	port, err := sockets.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := freeport.Address(port)
+	addr := sockets.Address(port)
 	settings, err := json.Marshal(map[string]any{
 		"testDir": ".",
 		"use": map[string]any{"baseURL": "http://" + addr, "launchOptions": map[string]any{

@@ -18,7 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"mayfly/freeport"
+	"mayfly/internal/sockets"
 	"mayfly/service/postgres/pgtest"
 )
 
@@ -86,7 +86,7 @@ func startReplicated(t *testing.T, settings ...string) *replicated {
 
 func (r *replicated) freePort() int {
 	r.t.Helper()
-	port, err := freeport.Get()
+	port, err := sockets.FreePort()
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"mayfly/freeport"
-	"mayfly/local"
+	"mayfly/internal/local"
+	"mayfly/internal/sockets"
 )
 
 // localService attaches to the local service of the machine until the test ends.
@@ -43,11 +43,11 @@ func (m *machine) useFreePorts() (smtp, http string) {
 	m.t.Helper()
 	var free [2]string
 	for i := range free {
-		port, err := freeport.Get()
+		port, err := sockets.FreePort()
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		free[i] = freeport.Address(port)
+		free[i] = sockets.Address(port)
 	}
 	m.setLocal(fmt.Sprintf("smtp = %q\nhttp = %q\n", free[0], free[1]))
 	return free[0], free[1]

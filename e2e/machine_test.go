@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"mayfly/local"
+	"mayfly/internal/local"
 )
 
 // machine is a computer on which nothing is configured: it has a home and an environment of its

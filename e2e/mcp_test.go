@@ -21,7 +21,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/pelletier/go-toml/v2"
 
-	"mayfly/local"
+	"mayfly/internal/local"
 )
 
 // agent is a client of the MCP server.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"mayfly/freeport"
+	"mayfly/internal/sockets"
 	"mayfly/service/postgres/pgtest"
 )
 
@@ -61,11 +61,11 @@ func TestRollingUpgradeUnderLoad(t *testing.T) {
 	var addrs []string
 	var servers []*server
 	for range 2 {
-		port, err := freeport.Get()
+		port, err := sockets.FreePort()
 		if err != nil {
 			t.Fatal(err)
 		}
-		addr := freeport.Address(port)
+		addr := sockets.Address(port)
 		addrs = append(addrs, addr)
 		servers = append(servers, m.serve(database, "--smtp", addr))
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"mayfly/freeport"
+	"mayfly/internal/sockets"
 )
 
 // TestDocsWebhook runs the receiver of docs/service.md, and tries it with a wrong signature.
@@ -23,11 +23,11 @@ func TestDocsWebhook(t *testing.T) {
 	if err != nil {
 		t.Skip("needs Python: install the package python3")
 	}
-	port, err := freeport.Get()
+	port, err := sockets.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := freeport.Address(port)
+	addr := sockets.Address(port)
 	code := strings.ReplaceAll(examples(t, "service.md", "python")[0], "8000", strconv.Itoa(port))
 	m := newMachine(t)
 	store := m.home + "/store"

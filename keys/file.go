@@ -13,7 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"mayfly/atomicfile"
+	"mayfly/internal/files"
 )
 
 // keyFile is the file for keys where there is no keyring.
@@ -98,7 +98,7 @@ func (f keyFile) change(do func(*storedKeys) error) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(f.path(), append(content, '\n')); err != nil {
+	if err := files.Write(f.path(), append(content, '\n')); err != nil {
 		return fmt.Errorf("writing the key file: %w", err)
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
-	"mayfly/mail"
-	"mayfly/message"
+	"mayfly/internal/mail"
+	"mayfly/internal/message"
 )
 
 // Inbox is where the mail to an address arrives.

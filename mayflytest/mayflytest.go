@@ -24,8 +24,8 @@ import (
 	"time"
 
 	"mayfly/api"
-	"mayfly/message"
-	"mayfly/server"
+	"mayfly/internal/message"
+	"mayfly/internal/server"
 )
 
 // Service is a running mail service.

@@ -10,7 +10,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"mayfly/api/watch"
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render"
 )
 

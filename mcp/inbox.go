@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
-	"mayfly/registry"
+	"mayfly/internal/registry"
 	"mayfly/render"
 )
 

@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
-	"mayfly/registry"
+	"mayfly/internal/registry"
 )
 
 // Options of a server. The zero value works.

@@ -19,8 +19,8 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/internal/registry"
 	"mayfly/mcp"
-	"mayfly/registry"
 )
 
 const confirmation = `<p>Welcome to Acme</p><p>Enter this verification code to finish signing up:</p>` +

@@ -14,8 +14,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
-	"mayfly/mail"
-	"mayfly/message"
+	"mayfly/internal/mail"
+	"mayfly/internal/message"
 	"mayfly/render"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mayfly/api/apitest"
-	"mayfly/registry"
+	"mayfly/internal/registry"
 )
 
 func TestListsPage(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
-	"mayfly/message"
+	"mayfly/internal/message"
 )
 
 func messageURI(inboxID, messageID string) string {

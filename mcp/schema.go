@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"mayfly/message"
+	"mayfly/internal/message"
 )
 
 // input is the schema of a tool's arguments. It panics on an error, as output does, which only a

@@ -13,7 +13,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render/doc"
 	"mayfly/render/find"
 	"mayfly/render/html"

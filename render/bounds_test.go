@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render"
 )
 

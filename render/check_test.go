@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render"
 )
 

@@ -1,9 +1,9 @@
 package render
 
 import (
-	"mayfly/mail"
+	"mayfly/internal/clean"
+	"mayfly/internal/mail"
 	"mayfly/render/check"
-	"mayfly/render/clean"
 	"mayfly/render/find"
 )
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render"
 	"mayfly/render/layout"
 )

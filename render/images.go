@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render/doc"
 	"mayfly/render/image"
 )

@@ -13,7 +13,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render"
 	"mayfly/render/image"
 	"mayfly/render/layout"

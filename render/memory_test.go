@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render"
 )
 

@@ -3,7 +3,7 @@ package render
 import (
 	"testing"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render/doc"
 	"mayfly/render/find"
 )

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/render"
 )
 

@@ -9,9 +9,9 @@ package render
 import (
 	"sync"
 
-	"mayfly/mail"
+	"mayfly/internal/clean"
+	"mayfly/internal/mail"
 	"mayfly/render/check"
-	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/find"
 	"mayfly/render/image"

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"mayfly/mail"
+	"mayfly/internal/clean"
+	"mayfly/internal/mail"
 	"mayfly/render/check"
-	"mayfly/render/clean"
 	"mayfly/render/doc"
 	"mayfly/render/layout"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 )
 
 // Recipient is where mail to an address goes.

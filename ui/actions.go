@@ -3,7 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/ui/action"
 	"mayfly/ui/dialog"
 	"mayfly/ui/inboxes"

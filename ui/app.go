@@ -10,8 +10,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/internal/term"
 	"mayfly/render"
-	"mayfly/term"
 	"mayfly/ui/action"
 	"mayfly/ui/clock"
 	"mayfly/ui/command"

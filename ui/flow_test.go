@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
-	"mayfly/registry"
+	"mayfly/internal/registry"
 	"mayfly/ui/panes"
 )
 

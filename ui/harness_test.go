@@ -21,9 +21,9 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
-	"mayfly/config"
-	"mayfly/registry"
-	"mayfly/term"
+	"mayfly/internal/config"
+	"mayfly/internal/registry"
+	"mayfly/internal/term"
 	"mayfly/ui/cell"
 	"mayfly/ui/host"
 	"mayfly/ui/panes"

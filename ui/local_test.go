@@ -15,9 +15,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
-	"mayfly/config"
-	"mayfly/local"
-	"mayfly/registry"
+	"mayfly/internal/config"
+	"mayfly/internal/local"
+	"mayfly/internal/registry"
 )
 
 // rig is the application on the real local service: real SMTP, real HTTP, a real store on disk.

@@ -11,8 +11,8 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/apitest"
+	"mayfly/internal/registry"
 	"mayfly/keys"
-	"mayfly/registry"
 	"mayfly/ui/panes"
 	"mayfly/ui/session"
 )

@@ -3,7 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/term"
+	"mayfly/internal/term"
 	"mayfly/ui/action"
 	"mayfly/ui/clock"
 	"mayfly/ui/intent"

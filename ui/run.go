@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"mayfly/config"
+	"mayfly/internal/config"
 	"mayfly/ui/command"
 	"mayfly/ui/guard"
 	"mayfly/ui/host"

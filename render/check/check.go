@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 	"mayfly/render/doc"
 	"mayfly/render/find"
 )

@@ -7,7 +7,7 @@ import (
 
 	"mayfly/render/doc"
 	"mayfly/render/find"
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 )
 
 // clipped is the size of HTML, in bytes, above which Gmail shows only its beginning.

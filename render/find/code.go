@@ -8,7 +8,7 @@ import (
 
 	"mayfly/render/doc"
 	"mayfly/render/find/candidate"
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 )
 
 // code is a candidate for the code at its place in a message, with what its features ask for.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"mayfly/render/find/candidate"
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 )
 
 // codeFeatures is what speaks for and against a candidate for the code.

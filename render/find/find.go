@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"mayfly/render/doc"
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 	weblink "mayfly/render/link"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mayfly/render/find/lexicon"
 	"mayfly/render/html"
+	"mayfly/render/lexicon"
 	"mayfly/render/text"
 )
 

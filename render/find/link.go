@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"mayfly/render/doc"
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 )
 
 // link is a candidate for the link, with what its features ask for. It may be at several places.

@@ -1,6 +1,6 @@
 package find
 
-import "mayfly/render/find/lexicon"
+import "mayfly/render/lexicon"
 
 // linkFeatures is what speaks for and against a candidate for the link.
 var linkFeatures = []feature[*link]{

@@ -7,7 +7,7 @@ import (
 
 	"mayfly/render/doc"
 	"mayfly/render/find/candidate"
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 )
 
 // Bounds on what is searched. A message beyond them is not searched.

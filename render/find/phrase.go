@@ -5,7 +5,7 @@ import (
 	"iter"
 	"unicode/utf8"
 
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 )
 
 // phrase is a word for a code near a candidate.

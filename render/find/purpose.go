@@ -3,7 +3,7 @@ package find
 import (
 	"strings"
 
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 )
 
 // purposes are what a message may ask its reader to follow a link for.

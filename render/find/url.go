@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 )
 
 // target is what a URL says.

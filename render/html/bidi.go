@@ -3,7 +3,7 @@ package html
 import (
 	"strings"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 )
 
 // turned returns text as it is read where its direction is overridden, in whole or in parts, and

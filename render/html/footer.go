@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"mayfly/render/doc"
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 )
 
 // foldFooter moves the secondary text at the end of a message (who sent it and why, the address,

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 )
 
 // isControl reports whether an element stands apart from the text around it.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
 )

@@ -3,7 +3,7 @@ package html
 import (
 	"strings"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 	"mayfly/render/doc"
 )
 

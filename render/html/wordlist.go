@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 	"mayfly/render/doc"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"image/color"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 	"mayfly/render/doc"
 	"mayfly/render/image"
 )

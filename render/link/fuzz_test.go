@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 )
 
 // FuzzRead reads a URL as it stands in a mail, and looks for one in it as in running text.

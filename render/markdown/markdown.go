@@ -15,7 +15,7 @@ import (
 	htmlrenderer "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 	"mayfly/render/doc"
 	"mayfly/render/html"
 )

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 )
 
 // line is a line of the body without its quote marks.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
 	"mayfly/render/doc"
 	"mayfly/render/link"
 )

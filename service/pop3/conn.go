@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mayfly/service"
-	"mayfly/service/clients"
+	"mayfly/service/limits"
 )
 
 const (
@@ -113,7 +113,7 @@ func (c *conn) serve() {
 	}
 	if c.w.Flush() == nil {
 		if err == errClosed && !c.secure {
-			clients.Linger(c.raw)
+			limits.Linger(c.raw)
 		}
 		c.nc.Close() // TLS says that this is the end
 	}

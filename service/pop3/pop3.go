@@ -24,7 +24,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"mayfly/service"
-	"mayfly/service/clients"
+	"mayfly/service/limits"
 )
 
 // Service is what the server needs of [service.Service]. Its errors carry a [service.Code].
@@ -48,7 +48,7 @@ type Options struct {
 	IdleTimeout              time.Duration // between two commands; default 10 min (RFC 1939, section 3)
 	SessionTimeout           time.Duration // of a whole session; default 1 h
 
-	Large   *clients.LargeAnswers // memory for large messages; default: 256 MiB
+	Large   *limits.LargeAnswers  // memory for large messages; default: 256 MiB
 	Metrics prometheus.Registerer // default: none
 	Log     *slog.Logger          // a line per session at debug, and failures; default: none
 }
@@ -57,8 +57,8 @@ type Options struct {
 type Server struct {
 	service  Service
 	options  Options
-	guesses  *clients.Guesses // of keys
-	sessions *clients.Sessions
+	guesses  *limits.Guesses // of keys
+	sessions *limits.Sessions
 
 	logins, refused, sent prometheus.Counter
 
@@ -72,7 +72,7 @@ func New(svc Service, o Options) *Server {
 	o.MaxErrors = cmp.Or(o.MaxErrors, 20)
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, 10*time.Minute)
 	o.SessionTimeout = cmp.Or(o.SessionTimeout, time.Hour)
-	o.Large = cmp.Or(o.Large, clients.NewLargeAnswers(0))
+	o.Large = cmp.Or(o.Large, limits.NewLargeAnswers(0))
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	counter := func(name, help string) prometheus.Counter {
 		return promauto.With(o.Metrics).NewCounter(prometheus.CounterOpts{Name: name, Help: help})
@@ -80,8 +80,8 @@ func New(svc Service, o Options) *Server {
 	s := &Server{
 		service: svc,
 		options: o,
-		guesses: clients.NewGuesses(o.MaxGuesses, o.Log, "keys"),
-		sessions: clients.NewSessions(clients.SessionOptions{
+		guesses: limits.NewGuesses(o.MaxGuesses, o.Log, "keys"),
+		sessions: limits.NewSessions(limits.SessionOptions{
 			Protocol:      "POP3",
 			Max:           o.MaxConnections,
 			MaxPerAddress: o.MaxConnectionsPerAddress,

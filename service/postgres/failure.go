@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"mayfly/errno"
+	"mayfly/internal/sockets"
 	"mayfly/service"
 )
 
@@ -76,7 +76,7 @@ func explain(err error) error {
 	}
 	var dns *net.DNSError
 	switch {
-	case errno.Is(err, syscall.ECONNREFUSED):
+	case sockets.IsError(err, syscall.ECONNREFUSED):
 		return errors.New("connection refused; is PostgreSQL running there?")
 	case errors.As(err, &dns):
 		return errors.New("the host " + dns.Name + " was not found")

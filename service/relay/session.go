@@ -17,8 +17,8 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
-	"mayfly/errno"
-	"mayfly/render/clean"
+	"mayfly/internal/clean"
+	"mayfly/internal/sockets"
 	"mayfly/service"
 )
 
@@ -210,7 +210,7 @@ func cause(ctx context.Context, err error) string {
 		return "The relay did not answer in time"
 	case errors.As(err, &dns):
 		return "The relay's host was not found"
-	case errno.Is(err, syscall.ECONNREFUSED):
+	case sockets.IsError(err, syscall.ECONNREFUSED):
 		return "The relay refused the connection"
 	case errors.As(err, &authority):
 		return "The relay's certificate is not signed by a trusted authority"
@@ -218,7 +218,7 @@ func cause(ctx context.Context, err error) string {
 		return "The relay's certificate is not valid"
 	case errors.As(err, &notTLS):
 		return "The relay does not speak TLS"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errno.Is(err, syscall.ECONNRESET), errno.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), sockets.IsError(err, syscall.ECONNRESET), sockets.IsError(err, syscall.EPIPE):
 		return "The relay closed the connection"
 	}
 	return "The relay does not speak SMTP as expected"

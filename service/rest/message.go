@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"mayfly/api"
-	"mayfly/mail"
+	"mayfly/internal/mail"
 	"mayfly/service"
-	"mayfly/service/clients"
+	"mayfly/service/limits"
 )
 
 // parseCost is how much memory a message takes on its way from the store to the answer, in multiples of
@@ -39,7 +39,7 @@ func (s *Server) getMessage(w *response, r *http.Request) error {
 			return err
 		}
 		message := messageJSON(m)
-		if len(message.Text)+len(message.HTML) > clients.SmallAnswer {
+		if len(message.Text)+len(message.HTML) > limits.SmallAnswer {
 			return w.sendLarge(message)
 		}
 		if body, err = encode(message); err != nil {

@@ -29,7 +29,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"mayfly/service"
-	"mayfly/service/clients"
+	"mayfly/service/limits"
 )
 
 // Service is what the API needs of [service.Service]. Its errors carry a [service.Code].
@@ -62,7 +62,7 @@ type Options struct {
 
 	// Large is the memory for large messages in all requests, which other servers may use too. Default:
 	// 256 MiB.
-	Large *clients.LargeAnswers
+	Large *limits.LargeAnswers
 
 	Relay   Relay                 // releases messages; default: they are not released
 	MCP     http.Handler          // serves /mcp and checks the key itself; default: no such path
@@ -88,7 +88,7 @@ type Server struct {
 	http    *http.Server
 	cache   *answerCache
 	metrics *metrics
-	guesses *clients.Guesses // of keys
+	guesses *limits.Guesses // of keys
 
 	unavailable rate.Sometimes // limits how often an unavailable or damaged store is logged
 
@@ -105,7 +105,7 @@ func New(svc Service, o Options) *Server {
 	o.MaxWait = cmp.Or(max(o.MaxWait, 0), 60*time.Second)
 	o.MaxHeld = cmp.Or(max(o.MaxHeld, 0), 20_000)
 	o.MaxHeldPerKey = cmp.Or(max(o.MaxHeldPerKey, 0), 1_000)
-	o.Large = cmp.Or(o.Large, clients.NewLargeAnswers(0))
+	o.Large = cmp.Or(o.Large, limits.NewLargeAnswers(0))
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -113,7 +113,7 @@ func New(svc Service, o Options) *Server {
 		service:     svc,
 		options:     o,
 		log:         o.Log,
-		guesses:     clients.NewGuesses(o.MaxGuesses, o.Log, "keys"),
+		guesses:     limits.NewGuesses(o.MaxGuesses, o.Log, "keys"),
 		cache:       newAnswerCache(cacheBytes),
 		unavailable: rate.Sometimes{Interval: time.Minute},
 		held:        heldRequests{max: o.MaxHeld, maxPerKey: o.MaxHeldPerKey, byKey: map[string]int{}},
@@ -282,8 +282,8 @@ func (s *Server) authenticate(r *http.Request) (service.Key, error) {
 	if s.guesses == nil || secret == "" {
 		return s.service.Authenticate(r.Context(), secret)
 	}
-	key, err := s.guesses.Authenticate(r.Context(), s.service, clients.ParsePrefix(r.RemoteAddr), secret)
-	if err == clients.ErrGuesses {
+	key, err := s.guesses.Authenticate(r.Context(), s.service, limits.ParsePrefix(r.RemoteAddr), secret)
+	if err == limits.ErrGuesses {
 		s.metrics.guesses.Inc()
 	}
 	return key, err

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"mayfly/service"
-	"mayfly/service/clients"
+	"mayfly/service/limits"
 	"mayfly/service/rest"
 )
 
@@ -101,7 +101,7 @@ const slowRequest = "GET /v1/inboxes/inbox_any/messages/msg_any HTTP/1.1\r\nHost
 func TestSlowReaderIsCutOff(t *testing.T) {
 	t.Parallel()
 	const size = 10 << 20
-	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{Large: clients.NewLargeAnswers(size)}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
+	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{Large: limits.NewLargeAnswers(size)}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		start := time.Now()
 		slow := dial()
 		if _, err := io.WriteString(slow, slowRequest); err != nil {
@@ -141,7 +141,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 func TestSlowReadersDelayOnlyTheirKeys(t *testing.T) {
 	t.Parallel()
 	const size = 10 << 20
-	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{Large: clients.NewLargeAnswers(16 * size)}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
+	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{Large: limits.NewLargeAnswers(16 * size)}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		start := time.Now()
 		var slow []net.Conn
 		for i := range 56 { // of four keys

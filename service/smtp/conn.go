@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"time"
 
-	"mayfly/service/clients"
+	"mayfly/service/limits"
 )
 
 // maxAuthLine is the length limit of a line of an authentication exchange, in octets (RFC 4954,
@@ -149,7 +149,7 @@ func (c *conn) farewell(err error) {
 		return
 	}
 	if c.flush() == nil && err != errQuit && !c.secure {
-		clients.Linger(c.raw)
+		limits.Linger(c.raw)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"mayfly/service/clients"
+	"mayfly/service/limits"
 )
 
 // Server accepts connections and receives mail on them.
@@ -19,8 +19,8 @@ type Server struct {
 	chaos    chaos
 	budget   budget
 	count    counters
-	guesses  *clients.Guesses // of recipients
-	sessions *clients.Sessions
+	guesses  *limits.Guesses // of recipients
+	sessions *limits.Sessions
 
 	unavailable rate.Sometimes // limits how often an unavailable store is logged
 
@@ -72,12 +72,12 @@ func New(svc Service, o Options) (*Server, error) {
 		service:     svc,
 		options:     o,
 		budget:      budget{limit: o.MaxInFlightBytes},
-		guesses:     clients.NewGuesses(o.MaxGuesses, o.Log, "recipients"),
+		guesses:     limits.NewGuesses(o.MaxGuesses, o.Log, "recipients"),
 		unavailable: rate.Sometimes{Interval: time.Minute},
 		clients:     parties[netip.Prefix]{all: make(map[netip.Prefix]*party)},
 		keys:        parties[string]{all: make(map[string]*party)},
 	}
-	s.sessions = clients.NewSessions(clients.SessionOptions{
+	s.sessions = limits.NewSessions(limits.SessionOptions{
 		Protocol:      "SMTP",
 		Max:           o.MaxConnections,
 		MaxPerAddress: o.MaxConnectionsPerAddress,

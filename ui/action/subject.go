@@ -3,7 +3,7 @@ package action
 import (
 	"time"
 
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
 )

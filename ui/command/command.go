@@ -15,8 +15,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/config"
-	"mayfly/message"
+	"mayfly/internal/config"
+	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/action"
 	"mayfly/ui/copymenu"

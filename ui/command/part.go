@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/store"
 )

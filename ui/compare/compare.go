@@ -10,7 +10,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff/lcs"
 
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/render/doc"
 	"mayfly/ui/cell"

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"mayfly/api"
-	"mayfly/mail"
-	"mayfly/message"
+	"mayfly/internal/mail"
+	"mayfly/internal/message"
 	"mayfly/ui/dialog"
 	"mayfly/ui/uitest"
 )

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mayfly/mail"
-	"mayfly/message"
+	"mayfly/internal/mail"
+	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	docs "mayfly/manual"
+	docs "mayfly/internal/manual"
 	"mayfly/ui/cell"
 	"mayfly/ui/input"
 	"mayfly/ui/theme"

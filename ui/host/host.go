@@ -14,8 +14,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/adrg/xdg"
 
+	"mayfly/internal/term"
 	"mayfly/render"
-	"mayfly/term"
 	"mayfly/ui/safecopy"
 	"mayfly/ui/session"
 )

@@ -15,7 +15,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/term"
+	"mayfly/internal/term"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mayfly/api"
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/intent"
 	"mayfly/ui/panes"

@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
-	"mayfly/message"
+	"mayfly/internal/message"
 	rimage "mayfly/render/image"
 	"mayfly/ui/panes"
 	"mayfly/ui/uitest"

@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/render/image"
 	"mayfly/ui/input"

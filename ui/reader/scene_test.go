@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render/image"
 	"mayfly/ui/action"
 	"mayfly/ui/panes"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"mayfly/mail"
+	"mayfly/internal/mail"
 )
 
 func TestEverySampleIsAMail(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/uitest"

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
-	"mayfly/registry"
+	"mayfly/internal/registry"
 	"mayfly/render"
 	"mayfly/ui/sample"
 	"mayfly/ui/store"

@@ -11,8 +11,8 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
+	"mayfly/internal/registry"
 	"mayfly/keys"
-	"mayfly/registry"
 	"mayfly/render"
 	"mayfly/ui/clock"
 	"mayfly/ui/intent"

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"mayfly/registry"
+	"mayfly/internal/registry"
 )
 
 // saveDelay is how long changes of what was seen are gathered before they are saved.

@@ -12,7 +12,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
-	"mayfly/registry"
+	"mayfly/internal/registry"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/ui/store"
 )
 

@@ -12,8 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/pelletier/go-toml/v2"
 
-	"mayfly/atomicfile"
-	"mayfly/config"
+	"mayfly/internal/config"
+	"mayfly/internal/files"
 	"mayfly/ui/intent"
 	"mayfly/ui/session"
 	"mayfly/ui/theme"
@@ -79,7 +79,7 @@ func (s *Settings) Save() error {
 		err = os.MkdirAll(filepath.Dir(s.path), 0o700)
 	}
 	if err == nil {
-		err = atomicfile.Write(s.path, data)
+		err = files.Write(s.path, data)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the theme: %w", err)

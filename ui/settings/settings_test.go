@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/config"
+	"mayfly/internal/config"
 )
 
 // keep carries out the command that NextTheme returns.

@@ -3,7 +3,7 @@ package store
 import (
 	"slices"
 
-	"mayfly/message"
+	"mayfly/internal/message"
 )
 
 // maxCached bounds the opened messages that are kept, and maxCachedBytes their memory. The last one

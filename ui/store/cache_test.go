@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mayfly/api"
-	"mayfly/message"
+	"mayfly/internal/message"
 )
 
 func TestOpenedMessagesAreKeptWithinBounds(t *testing.T) {

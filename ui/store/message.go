@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mayfly/api"
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/cell"
 )

@@ -8,7 +8,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
-	"mayfly/registry"
+	"mayfly/internal/registry"
 	"mayfly/render"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
-	"mayfly/message"
-	"mayfly/registry"
+	"mayfly/internal/message"
+	"mayfly/internal/registry"
 )
 
 var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)

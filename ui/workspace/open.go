@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/message"
+	"mayfly/internal/message"
 	"mayfly/ui/intent"
 	"mayfly/ui/panes"
 	"mayfly/ui/store"

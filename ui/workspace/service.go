@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
-	"mayfly/message"
-	"mayfly/registry"
+	"mayfly/internal/message"
+	"mayfly/internal/registry"
 	"mayfly/ui/action"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"mayfly/render/find/lexicon"
+	"mayfly/render/lexicon"
 )
 
 // Candidate is what looks like a code, at its place in a text.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"mayfly/freeport"
+	"mayfly/internal/sockets"
 )
 
 // Cluster is a PostgreSQL server on a free port of the loopback interface, without authentication.
@@ -74,7 +74,7 @@ func (c *Cluster) init(settings []string) error {
 	if err != nil {
 		return fmt.Errorf("create a database server: %w: %s", err, output)
 	}
-	if c.port, err = freeport.Get(); err != nil {
+	if c.port, err = sockets.FreePort(); err != nil {
 		return err
 	}
 	own := []string{fmt.Sprintf("port=%d", c.port), "listen_addresses='127.0.0.1'", fmt.Sprintf("unix_socket_directories='%s'", c.folder.Path)}

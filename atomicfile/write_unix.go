@@ -1,8 +1,0 @@
-//go:build !windows
-
-package atomicfile
-
-import "github.com/google/renameio/v2"
-
-// Write creates or replaces a file, for its owner only.
-func Write(path string, content []byte) error { return renameio.WriteFile(path, content, 0o600) }

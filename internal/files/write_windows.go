@@ -1,0 +1,43 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// longestWait is the last pause between attempts to replace a file that somebody reads; each is twice
+// as long as the one before, the first a millisecond.
+const longestWait = time.Second
+
+// Write creates or replaces a file, which belongs to whom its folder belongs.
+func Write(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path))
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// rename replaces a file. Windows refuses that while somebody has it open, and does not say when
+// nobody has any more.
+func rename(from, to string) error {
+	for wait := time.Millisecond; ; wait *= 2 {
+		err := os.Rename(from, to)
+		inUse := errors.Is(err, windows.ERROR_ACCESS_DENIED) || errors.Is(err, windows.ERROR_SHARING_VIOLATION)
+		if !inUse || wait > longestWait {
+			return err
+		}
+		time.Sleep(wait)
+	}
+}

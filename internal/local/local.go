@@ -1,0 +1,208 @@
+// Package local is the local service of this machine: a process of its own, which the first that
+// needs it starts, and to which all others attach.
+//
+// Its folder has a lock, what the process that runs it says of itself, and the store. The process
+// holds the lock until it ends, however it ends. It answers on the admin socket of the store, where
+// each client keeps a request open for as long as it needs the service.
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"mayfly/internal/server"
+)
+
+// ErrNotRunning means that the local service does not run.
+var ErrNotRunning = errors.New("no local service is running: start it with `mayfly up`")
+
+// ErrStopped means that [Stop] ended the local service.
+var ErrStopped = errors.New("the local service was stopped by `mayfly down`")
+
+// Options say where the local service keeps its data, how to start it, and how it runs.
+type Options struct {
+	DataDir string
+	LogFile string // empty: it logs nothing
+	Version string // of this program
+
+	// Args are the arguments with which this program runs [Serve].
+	Args []string
+
+	// HTTP and SMTP are addresses to listen on, a loopback host and a port. Without one, or if it is
+	// taken, the service listens where it did last, else on port 8425 or 2525, else on a free one.
+	HTTP, SMTP string
+	Relay      server.Relay  // by which it releases messages
+	Keep       bool          // run until [Stop], with or without clients
+	Linger     time.Duration // how long to run on after the last client; default: DefaultLinger
+}
+
+// StoreDir is the directory of the local service's store, for [mayfly/server.OpenAdmin].
+func (o Options) StoreDir() string { return filepath.Join(o.DataDir, "store") }
+
+// makeDir makes the folder. One that is there must be this user's: with another's HOME, as root has
+// with some versions of sudo, the service would take over the mail of that user.
+func (o Options) makeDir() error {
+	err := os.MkdirAll(o.DataDir, 0o700)
+	if err == nil {
+		err = checkOwner(o.DataDir)
+	}
+	return o.unusable(err)
+}
+
+func (o Options) unusable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the local service cannot keep its data in %s: %w; set HOME or XDG_DATA_HOME to a folder of yours", o.DataDir, err)
+}
+
+func (o Options) lock() *flock.Flock {
+	return flock.New(filepath.Join(o.DataDir, "lock"), flock.SetPermissions(0o600))
+}
+
+// Open attaches to the local service, and starts it if it does not run. An older one that nobody
+// needs makes room. If several processes start it at once, they all attach to the same.
+func Open(ctx context.Context, o Options) (*Session, error) {
+	if err := o.makeDir(); err != nil {
+		return nil, err
+	}
+	return o.retry(ctx, func(limit context.Context) (*Session, error) {
+		s, err := o.attach(limit, "attach?keep="+strconv.FormatBool(o.Keep)+"&built="+programTime().Format(timeFormat))
+		if !errors.Is(err, errNoAnswer) {
+			return s, err
+		}
+		if err = o.absence(); errors.Is(err, ErrNotRunning) {
+			err = cmp.Or(o.start(ctx), errNoAnswer)
+		}
+		return nil, err
+	})
+}
+
+// Find attaches to the local service, and fails with [ErrNotRunning] if it does not run.
+func Find(ctx context.Context, o Options) (*Session, error) {
+	switch err := checkOwner(o.DataDir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrNotRunning
+	case err != nil:
+		return nil, o.unusable(err)
+	}
+	return o.retry(ctx, func(limit context.Context) (*Session, error) {
+		s, err := o.attach(limit, "attach")
+		if errors.Is(err, errNoAnswer) {
+			err = o.absence()
+		}
+		return s, err
+	})
+}
+
+// Await attaches to the local service once it runs.
+func Await(ctx context.Context, o Options) (*Session, error) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		s, err := Find(ctx, o)
+		if err == nil || ctx.Err() != nil {
+			return s, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Stop ends the local service, even if it has clients, and waits until its process has ended. It
+// fails with [ErrNotRunning] if it does not run.
+func Stop(ctx context.Context, o Options) error {
+	ran := false
+	_, err := o.retry(ctx, func(limit context.Context) (*Session, error) {
+		_, err := o.ask(limit, "stop")
+		ran = ran || err == nil
+		if err == nil || errors.Is(err, errNoAnswer) {
+			err = o.absence()
+		}
+		return nil, err
+	})
+	if ran && errors.Is(err, ErrNotRunning) {
+		return nil
+	}
+	return err
+}
+
+// absence says what it means that nobody answers: [ErrNotRunning], or errNoAnswer while a process
+// that is starting or about to end holds the lock.
+func (o Options) absence() error {
+	lock := o.lock()
+	if _, err := os.Stat(lock.Path()); err != nil {
+		return ErrNotRunning
+	}
+	free, err := lock.TryRLock() // shared, so that those who ask do not get in each other's way
+	if err != nil {
+		return o.unusable(err)
+	}
+	if !free {
+		return errNoAnswer
+	}
+	return cmp.Or(lock.Unlock(), ErrNotRunning)
+}
+
+const (
+	// answerTimeout bounds the wait for a process that is starting or about to end.
+	answerTimeout = 2 * shutdownTimeout
+	// retryInterval is the pause between two attempts.
+	retryInterval = 5 * time.Millisecond
+)
+
+// errNoAnswer means that the process that runs the service has not started yet, or is about to end.
+var errNoAnswer = errors.New("the process that runs the local service does not answer")
+
+// retry calls try until it returns anything but errNoAnswer, for at most answerTimeout, with which
+// the context of try ends.
+func (o Options) retry(ctx context.Context, try func(context.Context) (*Session, error)) (*Session, error) {
+	limit, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	tick := time.NewTicker(retryInterval)
+	defer tick.Stop()
+	for {
+		s, err := try(limit)
+		switch {
+		case !errors.Is(err, errNoAnswer):
+			return s, err
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case limit.Err() != nil:
+			return nil, fmt.Errorf("%w: end process %d and try again", errNoAnswer, o.lastEndpoint().PID)
+		}
+		select {
+		case <-tick.C:
+		case <-limit.Done():
+		}
+	}
+}
+
+// Newer reports whether this program was built after the one that runs the service.
+func Newer(s State) bool { return programTime().After(s.Built) }
+
+// programTime returns when the file of this program was written; the zero time if it was gone. A file
+// that has replaced it since does not count.
+var programTime = sync.OnceValue(func() time.Time {
+	path, err := os.Executable()
+	if err != nil {
+		return time.Time{}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime().UTC()
+})

@@ -1,0 +1,684 @@
+package local_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/smtp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mayfly/internal/local"
+	"mayfly/internal/server"
+	"mayfly/internal/sockets"
+)
+
+// The test binary is also the service, when its first argument is serve, and another client, when it
+// is client. The second is the options as JSON.
+const serve, client = "mayfly-serve", "mayfly-client"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) != 3 || os.Args[1] != serve && os.Args[1] != client {
+		os.Exit(m.Run())
+	}
+	var o local.Options
+	err := json.Unmarshal([]byte(os.Args[2]), &o)
+	switch {
+	case err != nil:
+	case os.Args[1] == serve:
+		err = local.Serve(context.Background(), o, os.Stdout)
+	default:
+		err = beClient(o)
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+// beClient opens the service, says what it is attached to, and ends when its input does.
+func beClient(o local.Options) error {
+	s, err := local.Open(context.Background(), o)
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(s.State); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// withArgs sets the arguments that start the service with these options.
+func withArgs(t *testing.T, o local.Options) local.Options {
+	t.Helper()
+	o.Args = nil
+	o.Args = []string{serve, asJSON(t, o)}
+	return o
+}
+
+func asJSON(t *testing.T, o local.Options) string {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// options are of a service of the test's own, which ends with it. Its usual ports are taken by no
+// other.
+func options(t *testing.T) local.Options {
+	t.Helper()
+	dir := t.TempDir()
+	o := local.Options{
+		DataDir: filepath.Join(dir, "data"), LogFile: filepath.Join(dir, "state", "local.log"), Version: "v1",
+		HTTP: freeAddress(t), SMTP: freeAddress(t),
+	}
+	t.Cleanup(func() {
+		if err := local.Stop(context.Background(), o); err != nil && !errors.Is(err, local.ErrNotRunning) {
+			t.Error(err)
+		}
+		if t.Failed() {
+			log, _ := os.ReadFile(o.LogFile) // there may be none
+			t.Logf("the log of the service:\n%s", log)
+		}
+	})
+	return withArgs(t, o)
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	port, err := sockets.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sockets.Address(port)
+}
+
+// process is another process that has opened the service.
+type process struct {
+	local.State
+	cmd *exec.Cmd
+}
+
+func startClient(t *testing.T, program string, o local.Options) *process {
+	t.Helper()
+	cmd := exec.Command(program, client, asJSON(t, o))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd: cmd}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err == nil {
+		err = json.Unmarshal([]byte(line), &p.State)
+	}
+	if err != nil {
+		t.Fatalf("the other process said %q: %v", line, err)
+	}
+	return p
+}
+
+func (p *process) kill(t *testing.T) {
+	t.Helper()
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.cmd.Wait() // it was killed
+}
+
+func open(t *testing.T, o local.Options) *local.Session {
+	t.Helper()
+	s, err := local.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// now returns the state of the service, with the session among its clients unless it is closed.
+func now(t *testing.T, s *local.Session) local.State {
+	t.Helper()
+	state, err := s.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// waitForClients waits until the service has n clients.
+func waitForClients(t *testing.T, s *local.Session, n int) {
+	t.Helper()
+	for now(t, s).Clients != n {
+		if t.Context().Err() != nil {
+			t.Fatal(t.Context().Err())
+		}
+		runtime.Gosched()
+	}
+}
+
+// killService kills the process of the service and waits until it is gone.
+func killService(t *testing.T, s *local.Session) {
+	t.Helper()
+	p, err := os.FindProcess(s.PID)
+	if err == nil {
+		err = p.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-s.Done()
+	if s.Err() != nil {
+		t.Errorf("after it was killed: %v", s.Err())
+	}
+}
+
+// subjects returns the subjects of the messages in all inboxes.
+func subjects(t *testing.T, s local.State) string {
+	t.Helper()
+	var inboxes struct{ Inboxes []struct{ ID string } }
+	get(t, s, "/v1/inboxes", &inboxes)
+	var all []string
+	for _, in := range inboxes.Inboxes {
+		var list struct{ Messages []struct{ Subject string } }
+		get(t, s, "/v1/inboxes/"+in.ID+"/messages", &list)
+		for _, m := range list.Messages {
+			all = append(all, m.Subject)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+func get(t *testing.T, s local.State, path string, v any) http.Header {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), "GET", s.BaseURL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-API-Key", s.Key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s", path, resp.Status)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+		t.Fatal(err)
+	}
+	return resp.Header
+}
+
+// send sends mail as an application under test would.
+func send(t *testing.T, s local.State, to, subject string) {
+	t.Helper()
+	auth := smtp.PlainAuth("", "any", "login", "127.0.0.1")
+	if err := smtp.SendMail(s.SMTPAddr, auth, "app@test.example", []string{to}, []byte("Subject: "+subject+"\r\n\r\nhello\r\n")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheFirstStartsItAndAllAttach(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	first := open(t, o)
+	if first.PID == os.Getpid() || first.Clients != 1 || first.Kept || first.Version != "v1" || first.LogFile != o.LogFile ||
+		first.BaseURL != "http://"+o.HTTP || first.SMTPAddr != o.SMTP || first.Moved() != "" {
+		t.Errorf("state %+v", first.State)
+	}
+	second := startClient(t, os.Args[0], o)
+	if second.PID != first.PID || second.BaseURL != first.BaseURL || second.Key != first.Key || second.Clients != 2 {
+		t.Errorf("the second is attached to %+v, the first to %+v", second.State, first.State)
+	}
+	found, err := local.Find(t.Context(), local.Options{DataDir: o.DataDir})
+	if err != nil || found.PID != first.PID || found.Clients != 3 {
+		t.Fatalf("found %+v, %v", found, err)
+	}
+	found.Close()
+	send(t, second.State, "anyone@anywhere.example", "hello")
+	if got := subjects(t, first.State); got != "hello" {
+		t.Errorf("arrived: %q", got)
+	}
+	waitForClients(t, first, 2)
+}
+
+func TestItOutlivesTheOneThatStartedIt(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	first := startClient(t, os.Args[0], o)
+	second := open(t, o)
+	first.kill(t)
+	waitForClients(t, second, 1)
+	send(t, first.State, "a@b.example", "after")
+	if got := subjects(t, second.State); second.PID != first.PID || got != "after" {
+		t.Errorf("attached to %+v, arrived %q", second.State, got)
+	}
+}
+
+func TestItEndsWhenNobodyNeedsIt(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Linger = time.Millisecond
+	o = withArgs(t, o)
+	open(t, o).Close()
+	for log := ""; !strings.Contains(log, "no client is left") || !strings.Contains(log, "msg=stopped"); {
+		text, err := os.ReadFile(o.LogFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log = string(text)
+		runtime.Gosched()
+	}
+}
+
+func TestKeepAndStop(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	s := open(t, o)
+	if now(t, s).Kept {
+		t.Error("kept without being asked to")
+	}
+	kept := o
+	kept.Keep = true
+	if other := open(t, kept); other.PID != s.PID {
+		t.Errorf("attached to %+v", other.State)
+	}
+	if !now(t, s).Kept {
+		t.Error("not kept")
+	}
+	if err := local.Stop(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	<-s.Done()
+	if !errors.Is(s.Err(), local.ErrStopped) {
+		t.Errorf("ended with %v", s.Err())
+	}
+	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
+		t.Errorf("after it was stopped: %v", err)
+	}
+	if err := local.Stop(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
+		t.Errorf("stopped twice: %v", err)
+	}
+	if again := open(t, kept); !now(t, again).Kept || again.SMTPAddr != s.SMTPAddr {
+		t.Errorf("started again: %+v", again.State)
+	}
+}
+
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	first := open(t, o)
+	other := open(t, o)
+	send(t, first.State, "a@b.example", "before")
+	killService(t, first)
+	<-other.Done()
+	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
+		t.Errorf("found a service whose process was killed: %v", err)
+	}
+	o.HTTP, o.SMTP = "", "" // those it had last
+	again := openMany(t, withArgs(t, o), 2)
+	if again.PID == first.PID || again.SMTPAddr != first.SMTPAddr || again.BaseURL != first.BaseURL || again.Key != first.Key {
+		t.Errorf("it was %+v, and is %+v", first.State, again.State)
+	}
+	send(t, again.State, "a@b.example", "later")
+	if got := subjects(t, again.State); got != "before later" {
+		t.Errorf("it has %q", got)
+	}
+}
+
+// openMany opens the service n times at once, and returns one of the sessions after checking that
+// all are with the same process.
+func openMany(t *testing.T, o local.Options, n int) *local.Session {
+	t.Helper()
+	sessions := make([]*local.Session, n)
+	var opening sync.WaitGroup
+	for i := range n {
+		opening.Go(func() {
+			s, err := local.Open(t.Context(), o)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(s.Close)
+			sessions[i] = s
+		})
+	}
+	opening.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	for _, s := range sessions {
+		if s.PID != sessions[0].PID || s.SMTPAddr != sessions[0].SMTPAddr {
+			t.Fatalf("one is with %+v, another with %+v", sessions[0].State, s.State)
+		}
+	}
+	return sessions[0]
+}
+
+func TestManyStartItAtOnce(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	if s := openMany(t, o, 8); s.Moved() != "" {
+		t.Errorf("the ports are taken: %s", s.Moved())
+	}
+}
+
+// copyProgram copies the test binary, as one that was built at some time after it.
+func copyProgram(t *testing.T, after time.Duration) string {
+	t.Helper()
+	text, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "copy.exe")
+	if err := os.WriteFile(path, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	built := info.ModTime().Add(after)
+	if err := os.Chtimes(path, built, built); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAnOlderOneMakesRoomWhenNobodyNeedsIt(t *testing.T) {
+	t.Parallel()
+	newer, older := copyProgram(t, time.Hour), copyProgram(t, -time.Hour)
+	for _, c := range []struct {
+		name, program  string
+		attached, kept bool
+		replaced       bool
+	}{
+		{"a newer one", newer, false, false, true},
+		{"a newer one, but somebody is attached", newer, true, false, false},
+		{"a newer one, but it is kept", newer, false, true, false},
+		{"an older one", older, false, false, false},
+		{"the same", os.Args[0], false, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			o := options(t)
+			running := o
+			running.Keep = c.kept
+			first := open(t, withArgs(t, running))
+			send(t, first.State, "a@b.example", "before")
+			if !c.attached {
+				first.Close()
+				waitForClients(t, first, 0)
+			}
+			second := startClient(t, c.program, o)
+			if (second.PID != first.PID) != c.replaced {
+				t.Errorf("it was %+v, and is %+v", first.State, second.State)
+			}
+			if second.SMTPAddr != first.SMTPAddr || second.BaseURL != first.BaseURL || second.Moved() != "" {
+				t.Errorf("it moved: %+v, then %+v", first.State, second.State)
+			}
+			if got := subjects(t, second.State); got != "before" {
+				t.Errorf("it has %q", got)
+			}
+		})
+	}
+}
+
+// As that of `go run` is.
+func TestItsProgramIsRemoved(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows removes no program that runs")
+	}
+	o := options(t)
+	program := copyProgram(t, 0)
+	startClient(t, program, o).kill(t)
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, o)
+	send(t, s.State, "a@b.example", "hello")
+	if got := subjects(t, s.State); got != "hello" {
+		t.Errorf("arrived: %q", got)
+	}
+}
+
+func TestNotRunning(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
+		t.Errorf("in no folder: %v", err)
+	}
+	if err := os.Mkdir(o.DataDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
+		t.Errorf("in an empty folder: %v", err)
+	}
+	if err := local.Stop(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
+		t.Errorf("stopped: %v", err)
+	}
+}
+
+func TestATakenPortIsReplaced(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	l, err := net.Listen("tcp", o.SMTP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := open(t, o)
+	if s.SMTPAddr == o.SMTP || !strings.Contains(s.Moved(), "SMTP moved to "+s.SMTPAddr+" ("+o.SMTP+": ") || strings.Contains(s.Moved(), "API") {
+		t.Errorf("state %+v: %s", s.State, s.Moved())
+	}
+	send(t, s.State, "a@b.example", "hello")
+}
+
+func TestFilesAreForTheirOwnerOnly(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no permission bits: the user's folder protects the files")
+	}
+	o := options(t)
+	open(t, o)
+	for name, want := range map[string]os.FileMode{
+		"": 0o700, "store": 0o700, "lock": 0o600, "endpoint.json": 0o600, "store/api-key": 0o600, "store/admin.sock": 0o600,
+		"../state": 0o700, "../state/local.log": 0o600,
+	} {
+		info, err := os.Stat(filepath.Join(o.DataDir, name))
+		if err != nil {
+			t.Error(err)
+		} else if got := info.Mode().Perm(); got != want {
+			t.Errorf("%q has mode %o, want %o", name, got, want)
+		}
+	}
+}
+
+// failure is the error of opening the service, which must be one line.
+func failure(t *testing.T, o local.Options) string {
+	t.Helper()
+	s, err := local.Open(t.Context(), o)
+	if err == nil {
+		s.Close()
+		t.Fatalf("opened %+v", s.State)
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("more than one line: %v", err)
+	}
+	return err.Error()
+}
+
+func TestAFolderThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	if err := os.WriteFile(o.DataDir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.DataDir = filepath.Join(o.DataDir, "below")
+	if err := failure(t, o); !strings.Contains(err, "XDG_DATA_HOME") {
+		t.Error(err)
+	}
+}
+
+func TestALogThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.LogFile = filepath.Join(os.Args[0], "local.log")
+	if s := open(t, withArgs(t, o)); s.LogFile != "" {
+		t.Errorf("it logs to %q", s.LogFile)
+	}
+}
+
+// What the process says that cannot start is the error of those who started it.
+func TestLoopbackOnly(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.HTTP = "0.0.0.0:0"
+	if err := failure(t, withArgs(t, o)); err != "the local service listens on loopback only, not on 0.0.0.0:0" {
+		t.Error(err)
+	}
+}
+
+// A web page cannot reach the service by a name of its own, key or not.
+func TestRequestsOfWebPages(t *testing.T) {
+	t.Parallel()
+	s := open(t, options(t)).State
+	_, port, _ := strings.Cut(strings.TrimPrefix(s.BaseURL, "http://"), ":")
+	for _, test := range []struct {
+		host, origin string
+		status       int
+	}{
+		{"127.0.0.1:" + port, "", 200},
+		{"localhost:" + port, "", 200},
+		{"LocalHost", "", 200},
+		{"[::1]:" + port, "", 200},
+		{"app.localhost:" + port, "", 200},
+		{"localhost:" + port, "http://localhost:3000", 200},
+		{"localhost:" + port, "http://127.0.0.1:" + port, 200},
+		{"evil.example:" + port, "", 403},
+		{"localhost.evil.example", "", 403},
+		{"127.0.0.1.evil.example", "", 403},
+		{"192.0.2.1", "", 403},
+		{"localhost:" + port, "https://evil.example", 403},
+		{"localhost:" + port, "null", 403},
+		{"localhost:" + port, "file://", 403},
+	} {
+		for _, path := range []string{"/v1/inboxes", "/healthz"} {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", s.BaseURL+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = test.host
+			r.Header.Set("X-API-Key", s.Key)
+			if test.origin != "" {
+				r.Header.Set("Origin", test.origin)
+			}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode != test.status {
+				t.Errorf("%s of host %q and origin %q: %d, want %d", path, test.host, test.origin, answer.StatusCode, test.status)
+			}
+		}
+	}
+}
+
+func TestAProgramThatCrashesAtOnce(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Args = []string{"-test.run=^$", "-test.v=false", "-test.unknown"}
+	if err := failure(t, o); !strings.Contains(err, o.LogFile) {
+		t.Error(err)
+	}
+}
+
+func TestALongPath(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.DataDir = filepath.Join(o.DataDir, strings.Repeat("long", 30))
+	t.Cleanup(func() { _ = local.Stop(context.Background(), o) })
+	s := open(t, withArgs(t, o))
+	if found, err := local.Find(t.Context(), local.Options{DataDir: o.DataDir}); err != nil || found.PID != s.PID {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// Nobody else uses its key: there is no limit, and none is announced.
+func TestNoLimit(t *testing.T) {
+	t.Parallel()
+	s := open(t, options(t))
+	var list any
+	for range 1_100 {
+		if h := get(t, s.State, "/v1/inboxes", &list); h.Get("RateLimit") != "" || h.Get("RateLimit-Policy") != "" {
+			t.Fatalf("header %v", h)
+		}
+	}
+}
+
+// Keys can be administered whether or not the service runs.
+func TestAdministration(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	s := open(t, o)
+	admin, err := server.OpenAdmin(t.Context(), o.StoreDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := admin.CreateKey(t.Context(), "ci", "dev", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.Close(); err != nil {
+		t.Error(err)
+	}
+	as := s.State
+	as.Key = k.Secret
+	if got := subjects(t, as); got != "" {
+		t.Errorf("a new key sees %q", got)
+	}
+	if err := local.Stop(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if admin, err = server.OpenAdmin(t.Context(), o.StoreDir(), nil); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := admin.Keys(t.Context())
+	if err != nil || len(keys) != 2 || keys[1].ID != k.ID || keys[1].Name != "ci" {
+		t.Errorf("keys %+v, %v", keys, err)
+	}
+	if err := admin.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,106 @@
+//go:build unix
+
+package local_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mayfly/internal/local"
+)
+
+func TestItHasASessionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := open(t, options(t))
+	if session, err := unix.Getsid(s.PID); err != nil || session != s.PID {
+		t.Errorf("its session is that of %d, %v", session, err)
+	}
+	if dir, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(s.PID), "cwd")); err == nil && dir != "/" {
+		t.Errorf("it works in %s", dir)
+	}
+}
+
+func TestAServiceThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	s := open(t, o)
+	if err := syscall.Kill(s.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(s.PID, syscall.SIGCONT) }()
+	for { // until all its threads have stopped
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		again, err := local.Open(ctx, o)
+		cancel()
+		if err != nil {
+			return
+		}
+		again.Close()
+	}
+}
+
+// A service that is interrupted ends in order; those attached are not told that it was stopped.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	s := open(t, o)
+	if err := syscall.Kill(s.PID, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-s.Done()
+	if s.Err() != nil {
+		t.Errorf("ended with %v", s.Err())
+	}
+	if again := open(t, o); again.PID == s.PID || again.SMTPAddr != s.SMTPAddr {
+		t.Errorf("it was %+v, and is %+v", s.State, again.State)
+	}
+}
+
+func TestAnotherUsersFolder(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder to another user")
+	}
+	o := options(t)
+	open(t, o)
+	const nobody = 65534
+	if err := os.Chown(o.DataDir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	if err := failure(t, o); !strings.Contains(err, "it belongs to the user nobody") {
+		t.Error(err)
+	}
+	if s, err := local.Find(t.Context(), o); err == nil {
+		s.Close()
+		t.Error("attached to the service of another user")
+	}
+	if err := os.Chown(o.DataDir, 0, 0); err != nil {
+		t.Error(err)
+	}
+}
+
+// The process that started it does not keep what is left of one that ended.
+func TestNoZombieIsLeft(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("ps"); err != nil {
+		t.Skip(err)
+	}
+	o := options(t)
+	s := open(t, o)
+	killService(t, s)
+	for syscall.Kill(s.PID, 0) == nil { // until it was waited for
+		if t.Context().Err() != nil {
+			t.Fatal(t.Context().Err())
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,193 @@
+package local
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	nethttp "net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"mayfly/internal/server"
+)
+
+const (
+	// DefaultLinger is how long the service runs on after its last client.
+	DefaultLinger = 10 * time.Second
+	// shutdownTimeout is how long mail that is being received may take when the service ends.
+	shutdownTimeout = 5 * time.Second
+	// lockTimeout bounds the wait for those who look at the lock, each for a moment.
+	lockTimeout = 100 * time.Millisecond
+)
+
+// ready is what [Serve] reports once it serves.
+const ready = "ready"
+
+// errElsewhere means that another process has become the local service.
+var errElsewhere = errors.New("another process runs the local service")
+
+// start runs [Serve] in a process of its own, and returns when it serves, or another does.
+func (o Options) start(ctx context.Context) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("starting the local service: %w", err)
+	}
+	cmd := exec.Command(program, o.Args...)
+	cmd.Dir = filepath.VolumeName(o.DataDir) + string(filepath.Separator) // in nobody's way
+	cmd.SysProcAttr = ownSession()
+	if log, err := openLog(o.LogFile); err == nil {
+		defer log.Close()
+		cmd.Stderr = log.file // for a panic
+	}
+	reports, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return fmt.Errorf("starting the local service: %w", err)
+	}
+	lines := make(chan string, 1)
+	go func() { // until the service ends, or this process
+		line, _ := bufio.NewReader(reports).ReadString('\n') // without one it has crashed
+		lines <- strings.TrimSpace(line)
+		_ = cmd.Wait() // its log says how it ended
+	}()
+	select {
+	case line := <-lines:
+		switch line {
+		case ready, errElsewhere.Error():
+			return nil
+		case "":
+			return fmt.Errorf("the local service ended as it started: see %s", cmp.Or(o.LogFile, "its log"))
+		}
+		return errors.New(line)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Serve runs the local service in this process, until ctx ends, [Stop] is called or, unless it is
+// kept, nobody needs it. It reports in one line that it serves, or why it cannot. If another process
+// runs the service it fails at once.
+func Serve(ctx context.Context, o Options, report io.Writer) error {
+	s, err := o.begin(ctx)
+	if err != nil {
+		fmt.Fprintln(report, strings.Join(strings.Fields(err.Error()), " "))
+		return err
+	}
+	fmt.Fprintln(report, ready)
+	return s.run(ctx)
+}
+
+// running is the service in the process that runs it.
+type running struct {
+	lock   *flock.Flock
+	file   *logFile // nil if there is none
+	log    *slog.Logger
+	life   *lifetime
+	server *server.Server
+}
+
+func (o Options) begin(ctx context.Context) (*running, error) {
+	if err := o.makeDir(); err != nil {
+		return nil, err
+	}
+	lock := o.lock()
+	waiting, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	switch _, err := lock.TryLockContext(waiting, retryInterval); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, errElsewhere
+	case err != nil:
+		return nil, o.unusable(err)
+	}
+	s := &running{lock: lock, log: slog.New(slog.DiscardHandler)}
+	if file, err := openLog(o.LogFile); err == nil {
+		s.file, s.log = file, slog.New(slog.NewTextHandler(file, nil))
+	} else {
+		o.LogFile = ""
+	}
+	if err := s.start(ctx, o); err != nil {
+		s.log.Error("not started", "error", err)
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func (s *running) start(ctx context.Context, o Options) error {
+	last := o.lastEndpoint()
+	http, httpMoved, err := listen(o.HTTP, last.HTTP, "127.0.0.1:8425")
+	if err != nil {
+		return err
+	}
+	smtp, smtpMoved, err := listen(o.SMTP, last.SMTP, "127.0.0.1:2525")
+	if err != nil {
+		return errors.Join(err, http.Close())
+	}
+	e := endpoint{HTTP: http.Addr().String(), SMTP: smtp.Addr().String(), PID: os.Getpid()}
+	s.server, err = server.Start(ctx, server.Config{
+		HTTPListener: http,
+		SMTPListener: smtp,
+		Store:        o.StoreDir(),
+		StoreMemory:  16 << 20, // bursts on one machine need no more
+		Domains:      []string{server.Domain},
+		LocalOnly:    true,
+		CatchAll:     true,
+		KeyFile:      filepath.Join(o.StoreDir(), "api-key"),
+		Unlimited:    true,
+		SMTPAuthAny:  true,
+		Relay:        o.Relay,
+		Log:          s.log,
+		Control: func(key string) nethttp.Handler {
+			s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), State{
+				BaseURL: "http://" + e.HTTP, Key: key, SMTPAddr: e.SMTP, PID: e.PID, Version: o.Version, Built: programTime(),
+				LogFile: o.LogFile, HTTPMoved: httpMoved, SMTPMoved: smtpMoved, Kept: o.Keep,
+			})
+			return s.life.handler()
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("starting the local service: %w", err)
+	}
+	if err := o.saveEndpoint(e); err != nil {
+		s.log.Warn("the addresses are not kept for the next time", "error", err)
+	}
+	s.log.Info("serving", "version", o.Version, "process", e.PID, "api", e.HTTP, "smtp", e.SMTP, "kept", o.Keep)
+	return nil
+}
+
+// run serves until the end, and then ends everything.
+func (s *running) run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, s.life.interrupt)
+	defer stop()
+	var failure error
+	select {
+	case <-s.life.ended:
+		s.log.Info("ending", "because", s.life.reason)
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer cancel()
+		failure = s.server.Shutdown(ending)
+	case <-s.server.Done():
+		s.life.interrupt()
+		failure = s.server.Err()
+	}
+	return errors.Join(failure, s.close())
+}
+
+// close releases what the service has.
+func (s *running) close() error {
+	err := s.lock.Unlock()
+	if s.file != nil {
+		err = errors.Join(err, s.file.Close())
+	}
+	return err
+}

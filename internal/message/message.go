@@ -1,0 +1,185 @@
+// Package message is one message, opened once: from the API or from a file, with its parts, what is
+// found in them, its report and its files.
+package message
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"mayfly/api"
+	"mayfly/internal/mail"
+	"mayfly/render"
+)
+
+// Message is one message. It must not be changed; its methods may be called from several
+// goroutines.
+type Message struct {
+	// Message has the content, from the raw message if that was fetched, else from the API's
+	// object. Sender, recipient, subject and time of receipt are those of the API, where it has
+	// them.
+	mail.Message
+	InboxID string // empty for a file
+	ID      string // the name of a file
+
+	object json.RawMessage // of the API, as received; nil if it was not fetched or not kept
+
+	opening sync.Mutex
+	opened  *render.Mail // nil before the first call of Mail
+	before  *render.Mail // the same message opened without its raw form; nil if it was not
+}
+
+// Mail returns the message opened for the screen. The first call opens it.
+func (m *Message) Mail() *render.Mail {
+	m.opening.Lock()
+	defer m.opening.Unlock()
+	switch {
+	case m.opened != nil:
+	case m.before != nil:
+		m.opened, m.before = m.before.Reopen(m.Message), nil
+	default:
+		m.opened = render.Open(m.Message)
+	}
+	return m.opened
+}
+
+// Fetch gets both the API's object of a message and its raw form, in two requests. On a service
+// without raw messages Raw is nil.
+func Fetch(ctx context.Context, c *api.Client, inboxID, id string) (*Message, error) {
+	m, err := fetch(ctx, c, inboxID, id)
+	if err != nil {
+		return nil, err
+	}
+	return m.WithRaw(ctx, c)
+}
+
+// FetchObject gets only the API's object of a message, in one request. [Message.WithRaw] adds the
+// raw form.
+func FetchObject(ctx context.Context, c *api.Client, inboxID, id string) (*Message, error) {
+	m, err := fetch(ctx, c, inboxID, id)
+	if err == nil {
+		m.object = nil // it contains the bodies again
+	}
+	return m, err
+}
+
+func fetch(ctx context.Context, c *api.Client, inboxID, id string) (*Message, error) {
+	object, err := c.Message(ctx, inboxID, id)
+	if err != nil {
+		return nil, err
+	}
+	object.ID = cmp.Or(object.ID, id)
+	return New(inboxID, object), nil
+}
+
+// FetchRaw gets only the raw form of a message, in one request. The rest, such as the time of
+// receipt, comes from its summary in a list. On a service without raw messages it gets the API's
+// object instead.
+func FetchRaw(ctx context.Context, c *api.Client, inboxID string, s api.Summary) (*Message, error) {
+	raw, err := c.Raw(ctx, inboxID, s.ID)
+	if errors.Is(err, api.ErrUnsupported) {
+		return FetchObject(ctx, c, inboxID, s.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	listed := New(inboxID, api.Message{ID: s.ID, From: s.From, FromName: s.FromName, Subject: s.Subject, ReceivedAt: s.ReceivedAt})
+	return listed.withRaw(raw), nil
+}
+
+// New returns the message of an object of the API.
+func New(inboxID string, object api.Message) *Message {
+	m := &Message{InboxID: inboxID, ID: object.ID, object: object.Raw, Message: mail.Message{
+		From: mail.Address{Name: object.FromName, Addr: object.From}, Subject: object.Subject, ReceivedAt: object.ReceivedAt,
+		Text: object.Text, HTML: object.HTML,
+	}}
+	if object.To != "" {
+		m.To = []mail.Address{{Addr: object.To}}
+	}
+	for _, a := range object.Attachments {
+		m.Attachments = append(m.Attachments, mail.Attachment{
+			ID: a.ID, Filename: a.Filename, ContentType: a.ContentType, ContentID: a.ContentID, Inline: a.Inline,
+			Size: int(a.Size), Content: a.Content,
+		})
+	}
+	return m
+}
+
+// File returns the message in a file. The kind is eml for a raw message, or html, md or txt for
+// just a body.
+func File(name, kind, content string) *Message {
+	m := &Message{ID: name}
+	switch kind {
+	case "eml":
+		m.Message = *mail.Parse([]byte(content))
+	case "html":
+		m.HTML = content
+	case "md":
+		m.Text, m.TextType = content, "text/markdown"
+	default:
+		m.Text = content
+	}
+	return m
+}
+
+// WithRaw fetches the raw form and returns the message with it, or m on a service without raw
+// messages. A body that is the same in both and was read is not read again.
+func (m *Message) WithRaw(ctx context.Context, c *api.Client) (*Message, error) {
+	raw, err := c.Raw(ctx, m.InboxID, m.ID)
+	if errors.Is(err, api.ErrUnsupported) {
+		return m, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.withRaw(raw), nil
+}
+
+// withRaw adds the raw form. Sender, recipient and subject of the API take precedence over the
+// header.
+func (m *Message) withRaw(raw []byte) *Message {
+	w := &Message{Message: *mail.Parse(raw), InboxID: m.InboxID, ID: m.ID, object: m.object}
+	m.opening.Lock()
+	w.before = m.opened
+	m.opening.Unlock()
+	w.ReceivedAt = m.ReceivedAt
+	w.Subject = cmp.Or(m.Subject, w.Subject)
+	if m.From.Addr != "" {
+		w.From = m.From
+	}
+	if m.To != nil {
+		w.To = m.To
+	}
+	return w
+}
+
+// Sender is the name and the address of who sent a message, cleaned for a terminal.
+func Sender(name, address string) string {
+	name, address = render.Clean(name), render.Clean(address)
+	if name == "" {
+		return address
+	}
+	return name + " <" + address + ">"
+}
+
+// AttachmentContent returns the content of attachment i, and fetches it if it did not come with the
+// message. The error is [api.ErrUnsupported] if the service does not provide it.
+func (m *Message) AttachmentContent(ctx context.Context, c *api.Client, i int) ([]byte, error) {
+	a := m.Attachments[i]
+	if m.Raw != nil {
+		return a.Content, nil
+	}
+	return c.AttachmentContent(ctx, m.InboxID, m.ID, api.Attachment{ID: a.ID, Content: a.Content})
+}
+
+// Weight estimates how many bytes the opened message takes in memory: the document of an HTML body
+// is several times as large as its source.
+func (m *Message) Weight() int {
+	n := len(m.Raw) + 2*len(m.Text) + 5*len(m.HTML)
+	for _, a := range m.Attachments {
+		n += len(a.Content)
+	}
+	return n
+}

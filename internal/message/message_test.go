@@ -1,0 +1,190 @@
+package message_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/apitest"
+	"mayfly/internal/mail"
+	"mayfly/internal/message"
+)
+
+const raw = "From: Acme <no-reply@acme.example>\r\nTo: ada@mail.test, bob@mail.test\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n" +
+	"Content-Type: text/plain; charset=utf-8; format=flowed; delsp=yes\r\nX-Other: kept\r\n\r\nYour verification code is 482913.\r\n"
+
+func TestARawFileTellsEverything(t *testing.T) {
+	m := message.File("a.eml", "eml", raw)
+	if m.ID != "a.eml" || m.From != (mail.Address{Name: "Acme", Addr: "no-reply@acme.example"}) ||
+		m.Recipients() != "ada@mail.test, bob@mail.test" || m.Subject != "Grüße" {
+		t.Errorf("%+v", m)
+	}
+	if m.TextType != "text/plain" || !m.Flowed || !m.DelSp || string(m.Raw) != raw || !strings.Contains(m.Text, "482913") {
+		t.Errorf("%+v", m)
+	}
+	if len(m.Fields) != 5 || m.Fields[4].Name != "X-Other" || m.Fields[4].Value != "kept" {
+		t.Errorf("%+v", m.Fields)
+	}
+}
+
+func TestFilesOfABodyAlone(t *testing.T) {
+	for kind, content := range map[string]string{"html": "<p>Hello, <b>Ada</b>", "md": "Hello, **Ada**", "txt": "Hello, Ada"} {
+		if got := message.File("a", kind, content).Report(40).Rendered; got != "Hello, Ada" {
+			t.Errorf("%s: %q", kind, got)
+		}
+	}
+}
+
+// service is one with a message, and counts what is asked of it.
+type service struct {
+	*apitest.Server
+	client *api.Client
+	inbox  api.Inbox
+	sent   api.Message
+}
+
+func serve(t *testing.T, o apitest.Options, m apitest.Mail) service {
+	s := service{Server: apitest.New(o)}
+	s.client = s.Client(api.Options{Retries: -1})
+	var err error
+	if s.inbox, err = s.Create("ada+tag", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if s.sent, err = s.Deliver(s.inbox.Email, m); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s service) summary(t *testing.T) api.Summary {
+	list, err := s.client.Messages(t.Context(), s.inbox.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Messages[0]
+}
+
+// run has do work with a message in a service with and without raw messages.
+func run(t *testing.T, do func(t *testing.T, s service, hasRaw bool)) {
+	for _, hasRaw := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := serve(t, apitest.Options{Extensions: hasRaw}, apitest.Mail{
+				From: "envelope@acme.example", FromName: "Envelope", Subject: "S", Text: "Your verification code is 482913.\n", Raw: []byte(raw),
+			})
+			defer s.Close()
+			do(t, s, hasRaw)
+		})
+	}
+}
+
+func TestFetch(t *testing.T) {
+	run(t, func(t *testing.T, s service, hasRaw bool) {
+		m, err := message.Fetch(t.Context(), s.client, s.inbox.ID, s.sent.ID)
+		if err != nil || (string(m.Raw) == raw) != hasRaw || m.Flowed != hasRaw {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		// What the service says goes before what the header says.
+		if m.From.Addr != "envelope@acme.example" || m.Recipients() != s.inbox.Email || m.Subject != "S" || !m.ReceivedAt.Equal(s.sent.ReceivedAt) {
+			t.Errorf("%+v", m)
+		}
+		if object, _ := json.Marshal(m.Report(40).Message); !strings.Contains(string(object), `"subject":"S"`) {
+			t.Errorf("the object of the API: %s", object)
+		}
+	})
+}
+
+func TestTheRawFormAlone(t *testing.T) {
+	run(t, func(t *testing.T, s service, hasRaw bool) {
+		summary := s.summary(t)
+		if _, err := s.client.Raw(t.Context(), s.inbox.ID, s.sent.ID); (err == nil) != hasRaw { // that there are none is known by now
+			t.Fatal(err)
+		}
+		before := len(s.Requests())
+		m, err := message.FetchRaw(t.Context(), s.client, s.inbox.ID, summary)
+		if err != nil || (m.Raw != nil) != hasRaw || m.ID != s.sent.ID || !strings.Contains(m.Text, "482913") {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		if m.From.Addr != "envelope@acme.example" || (m.From.Name == "Envelope") != hasRaw || m.Subject != "S" || !m.ReceivedAt.Equal(s.sent.ReceivedAt) {
+			t.Errorf("%+v", m)
+		}
+		if n := len(s.Requests()) - before; n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+	})
+}
+
+func TestTheRawFormAddedLater(t *testing.T) {
+	run(t, func(t *testing.T, s service, hasRaw bool) {
+		object, err := message.FetchObject(t.Context(), s.client, s.inbox.ID, s.sent.ID)
+		if err != nil || object.Raw != nil {
+			t.Fatalf("%+v, %v", object, err)
+		}
+		m, err := object.WithRaw(t.Context(), s.client)
+		if err != nil || (string(m.Raw) == raw) != hasRaw || m.Subject != "S" {
+			t.Fatalf("%+v, %v", m, err)
+		}
+		s.FailIf(apitest.InternalError, -1, func(*http.Request) bool { return true })
+		if _, err := object.WithRaw(t.Context(), s.client); (err != nil) != hasRaw {
+			t.Errorf("a failure: %v", err)
+		}
+	})
+}
+
+func TestABodyIsNotReadAgainForTheRawForm(t *testing.T) {
+	for text, same := range map[string]bool{
+		"Content-Type: text/html\r\n\r\n<p>Hello":                   true,
+		"Content-Type: text/plain\r\n\r\nHello":                     true,
+		"Content-Type: text/plain; format=flowed\r\n\r\nHello \r\n": false, // the API does not say so
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			parsed := message.File("", "eml", text)
+			s := serve(t, apitest.Options{Extensions: true}, apitest.Mail{Text: parsed.Text, HTML: parsed.HTML, Raw: []byte(text)})
+			defer s.Close()
+			object, err := message.FetchObject(t.Context(), s.client, s.inbox.ID, s.sent.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := object.Mail().Document()
+			m, err := object.WithRaw(t.Context(), s.client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opened := m.Mail()
+			if (opened.Document() == before) != same || m.Mail() != opened {
+				t.Errorf("%q: the document is the same: %v, want %v", text, !same, same)
+			}
+		})
+	}
+}
+
+func TestTheContentOfAttachments(t *testing.T) {
+	for _, extensions := range []bool{true, false} { // fetched, or within the object
+		synctest.Test(t, func(t *testing.T) {
+			s := serve(t, apitest.Options{Extensions: extensions}, apitest.Mail{Attachments: []api.Attachment{{Filename: "a.txt", Content: []byte("content")}}})
+			defer s.Close()
+			m, err := message.FetchObject(t.Context(), s.client, s.inbox.ID, s.sent.ID)
+			if err != nil || len(m.Attachments) != 1 || m.Attachments[0].Size != 7 {
+				t.Fatalf("%+v, %v", m, err)
+			}
+			if content, err := m.AttachmentContent(t.Context(), s.client, 0); err != nil || string(content) != "content" {
+				t.Errorf("%q, %v", content, err)
+			}
+		})
+	}
+}
+
+func TestAReportHasNoNullLists(t *testing.T) {
+	text, err := json.Marshal(message.New("", api.Message{Text: "nothing of note", Raw: json.RawMessage(`{"id":"msg_1"}`)}).Report(40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`{"message":{"id":"msg_1"},"rendered":"nothing of note"`, `"code":null`, `"link":null`, `"links":[]`, `"checks":[`} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("%s is not in %s", part, text)
+		}
+	}
+}

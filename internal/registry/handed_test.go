@@ -1,0 +1,184 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/internal/registry"
+)
+
+// handOver hands over the code of a message and reports whether it was not handed over before.
+func handOver(t *testing.T, r *registry.Registry, inboxID, messageID string) (gave bool) {
+	t.Helper()
+	err := r.HandOver(t.Context(), inboxID, func(h *watch.Handed) bool {
+		gave = h.Take(watch.Code, watch.Found{Message: api.Message{ID: messageID}})
+		return gave
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gave
+}
+
+func TestWhatWasHandedOverIsKept(t *testing.T) {
+	dir := t.TempDir()
+	r := registry.Open(dir, "default", base)
+	if !handOver(t, r, "a", "1") || handOver(t, r, "a", "1") || !handOver(t, r, "a", "2") || !handOver(t, r, "b", "1") {
+		t.Error("a message is not handed over once")
+	}
+	if handOver(t, registry.Open(dir, "default", base), "a", "2") {
+		t.Error("it is handed over again after a restart")
+	}
+	if err := r.HandOver(t.Context(), "a", func(h *watch.Handed) bool {
+		h.Take(watch.Code, watch.Found{Message: api.Message{ID: "3"}})
+		return false // printing it failed
+	}); err != nil || !handOver(t, r, "a", "3") {
+		t.Errorf("what was not printed counts as handed over; %v", err)
+	}
+	if err := r.Remove("a", "b"); err != nil || len(files(t, dir)) != 0 {
+		t.Errorf("%v; left %v", err, files(t, dir))
+	}
+	if all := list(t, r); len(all) != 0 {
+		t.Errorf("the inboxes are %v", all)
+	}
+}
+
+func TestWhatWasHandedOverAndDamage(t *testing.T) {
+	dir := t.TempDir()
+	r := registry.Open(dir, "default", base)
+	for _, content := range []string{"", "{", "null", `{"id":"b"}`, "\x00\xff", `{"id":"a","for":7}`, strings.Repeat("x", 1<<20)} {
+		handOver(t, r, "a", "1")
+		for _, path := range files(t, dir) {
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !handOver(t, r, "a", "1") || handOver(t, r, "a", "1") {
+			t.Errorf("%.20q is not replaced", content)
+		}
+	}
+}
+
+func TestWhatWasHandedOverWhereNothingCanBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := registry.Open(dir, "default", base).HandOver(t.Context(), "a", func(*watch.Handed) bool {
+		t.Error("it is handed over")
+		return true
+	})
+	if err == nil || !strings.Contains(err.Error(), "keep what was handed over") {
+		t.Error(err)
+	}
+}
+
+func TestAProcessThatDoesNotFinishHandingOver(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := registry.Open(dir, "default", base)
+		var busy, ended error
+		begun := time.Now()
+		err := r.HandOver(t.Context(), "a", func(*watch.Handed) bool {
+			busy = r.HandOver(t.Context(), "a", func(*watch.Handed) bool { return true })
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			ended = r.HandOver(ctx, "a", func(*watch.Handed) bool { return true })
+			handOver(t, r, "b", "1") // another inbox
+			return true
+		})
+		if err != nil || !errors.Is(busy, registry.ErrBusy) || !errors.Is(ended, context.DeadlineExceeded) || errors.Is(ended, registry.ErrBusy) {
+			t.Errorf("%v, %v, %v", err, busy, ended)
+		}
+		if took := time.Since(begun); took > 12*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func TestWhatWasHandedOverIsForgotten(t *testing.T) {
+	dir := t.TempDir()
+	r := registry.Open(dir, "default", base)
+	handOver(t, r, "old", "1")
+	for _, path := range files(t, dir) {
+		long := time.Now().Add(-32 * 24 * time.Hour)
+		if err := os.Chtimes(path, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	handOver(t, r, "recent", "1") // the first of an inbox prunes
+	if left := files(t, dir); len(left) != 2 || handOver(t, r, "recent", "1") {
+		t.Errorf("left are %v", left)
+	}
+	handOver(t, r, "expired", "1")
+	expired := inbox("expired")
+	expired.ExpiresAt = time.Now().Add(-registry.Kept - time.Minute)
+	if err := r.Put(expired); err != nil {
+		t.Fatal(err)
+	}
+	if left := files(t, dir); len(left) != 2 {
+		t.Errorf("left are %v", left)
+	}
+}
+
+const taker = "MAYFLY_TEST_TAKER"
+
+// Many processes hand over the same messages at once.
+func TestSeveralProcessesHandOver(t *testing.T) {
+	const processes, messages = 8, 40
+	if dir := os.Getenv(taker); dir != "" {
+		r := registry.Open(dir, "default", base)
+		for n := range messages {
+			id := fmt.Sprint(n)
+			err := r.HandOver(t.Context(), "a", func(h *watch.Handed) bool {
+				gave := h.Take(watch.Code, watch.Found{Message: api.Message{ID: id}})
+				if gave {
+					fmt.Println("gave", id)
+				}
+				return gave
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return
+	}
+	dir := t.TempDir()
+	var running []*exec.Cmd
+	outputs := make([]strings.Builder, processes)
+	for p := range processes {
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSeveralProcessesHandOver$")
+		c.Env = append(os.Environ(), taker+"="+dir)
+		c.Stdout, c.Stderr = &outputs[p], &outputs[p]
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		running = append(running, c)
+	}
+	var gave []string
+	for p, c := range running {
+		if err := c.Wait(); err != nil {
+			t.Errorf("%v: %s", err, &outputs[p])
+		}
+		for line := range strings.Lines(outputs[p].String()) {
+			if id, ok := strings.CutPrefix(strings.TrimSpace(line), "gave "); ok {
+				gave = append(gave, id)
+			}
+		}
+	}
+	slices.Sort(gave)
+	if len(gave) != messages || len(slices.Compact(gave)) != messages {
+		t.Errorf("%d messages were handed over, of %d", len(gave), messages)
+	}
+}

@@ -1,0 +1,320 @@
+package registry_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"mayfly/internal/registry"
+)
+
+const base = "https://mail.example"
+
+func inbox(id string) registry.Inbox {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	return registry.Inbox{ID: id, Email: id + "@mail.example", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
+}
+
+func list(t *testing.T, r *registry.Registry) []registry.Inbox {
+	t.Helper()
+	all, err := r.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func ids(all []registry.Inbox) string {
+	var ids []string
+	for _, i := range all {
+		ids = append(ids, i.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+// files returns the files below a folder.
+func files(t *testing.T, dir string) (paths []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+func TestPutListRemove(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mayfly")
+	r := registry.Open(dir, "default", base)
+	if all := list(t, r); len(all) != 0 {
+		t.Errorf("an empty registry has %v", all)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("listing made a folder")
+	}
+	old, young := inbox("old"), inbox("young")
+	old.CreatedAt, old.Label = old.CreatedAt.Add(-time.Minute), "for the signup test"
+	if err := r.Put(old, young); err != nil {
+		t.Fatal(err)
+	}
+	if all := list(t, r); len(all) != 2 || all[0] != young || all[1] != old {
+		t.Errorf("List: %+v", all)
+	}
+	again := old
+	again.Label, again.Email = "", "new@mail.example"
+	if err := r.Put(again); err != nil {
+		t.Fatal(err)
+	}
+	if all := list(t, r); all[1].Label != old.Label || all[1].Email != again.Email {
+		t.Errorf("List: %+v", all)
+	}
+	if err := r.Remove("young", "unknown"); err != nil || ids(list(t, r)) != "old" {
+		t.Errorf("Remove: %v", err)
+	}
+	if err := r.Put(registry.Inbox{Email: "no ID"}); err == nil {
+		t.Error("an inbox without an ID is kept")
+	}
+}
+
+func TestProfilesAndServicesAreApart(t *testing.T) {
+	dir := t.TempDir()
+	if err := registry.Open(dir, "default", base).Put(inbox("a")); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range [][2]string{{"other", base}, {"default", "https://other.example"}, {"default" + base, ""}, {"", ""}} {
+		if all := list(t, registry.Open(dir, other[0], other[1])); len(all) != 0 {
+			t.Errorf("%v: %v", other, all)
+		}
+	}
+	if all := list(t, registry.Open(dir, "default", base+"/")); len(all) != 1 {
+		t.Error("a slash at the end makes a difference")
+	}
+}
+
+func TestModes(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no modes")
+	}
+	dir := filepath.Join(t.TempDir(), "mayfly")
+	if err := registry.Open(dir, "default", base).Put(inbox("a")); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if want := map[bool]os.FileMode{true: 0o700, false: 0o600}[d.IsDir()]; err == nil && info.Mode().Perm() != want {
+			t.Errorf("%s has mode %o", path, info.Mode().Perm())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHostileIDs(t *testing.T) {
+	parent := t.TempDir()
+	r := registry.Open(filepath.Join(parent, "a"), "../../x", "https://mail.example/../..")
+	hostile := []string{"../../etc/passwd", "/etc/passwd", "a/b", `a\b`, "CON", "..", ".", "\x00", "\x1b[2J", strings.Repeat("long", 1000), "a.json", "ä", "A", "a"}
+	for _, id := range hostile {
+		i := inbox("x")
+		i.ID, i.Label = id, id
+		if err := r.Put(i); err != nil {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	if all := list(t, r); len(all) != len(hostile) {
+		t.Errorf("%d inboxes of %d", len(all), len(hostile))
+	}
+	for _, path := range files(t, parent) {
+		if !strings.HasPrefix(path, filepath.Join(parent, "a", "inboxes")) {
+			t.Errorf("a file at %s", path)
+		}
+	}
+	if err := r.Remove(hostile...); err != nil || len(list(t, r)) != 0 || len(files(t, parent)) != 0 {
+		t.Errorf("Remove: %v", err)
+	}
+}
+
+func TestExpiredInboxesAreForgottenAfterAWhile(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		r := registry.Open(dir, "default", base)
+		forever := inbox("forever")
+		forever.ExpiresAt = time.Time{}
+		if err := r.Put(inbox("a"), forever); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour)
+		if got := ids(list(t, r)); got != "a forever" {
+			t.Errorf("just expired: %s", got)
+		}
+		time.Sleep(registry.Kept)
+		if got := ids(list(t, r)); got != "forever" {
+			t.Errorf("a day later: %s", got)
+		}
+		if err := r.Put(inbox("b")); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(files(t, dir)); n != 2 {
+			t.Errorf("%d files are left", n)
+		}
+	})
+}
+
+// Whatever happens to a file, the other inboxes are there, unchanged.
+func TestDamagedFilesCostOneInbox(t *testing.T) {
+	const n = 20
+	dir := t.TempDir()
+	r := registry.Open(dir, "default", base)
+	want := map[string]registry.Inbox{}
+	for i := range n {
+		box := inbox(fmt.Sprint("inbox-", i))
+		want[box.ID] = box
+		if err := r.Put(box); err != nil {
+			t.Fatal(err)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	all := files(t, dir)
+	for range 300 {
+		path := all[random.IntN(len(all))]
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged := append([]byte(nil), content...)
+		switch random.IntN(4) {
+		case 0:
+			damaged = damaged[:random.IntN(len(damaged))]
+		case 1:
+			for i := range damaged {
+				damaged[i] = byte(random.Uint32())
+			}
+		case 2:
+			damaged = nil
+		case 3:
+			if damaged, err = os.ReadFile(all[random.IntN(len(all))]); err != nil { // another's
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := list(t, r)
+		if len(got) < n-1 {
+			t.Fatalf("%d inboxes are left", len(got))
+		}
+		for _, i := range got {
+			if i != want[i.ID] {
+				t.Fatalf("%+v instead of %+v", i, want[i.ID])
+			}
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Putting it again repairs it.
+	if err := os.WriteFile(all[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range want {
+		if err := r.Put(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := list(t, r); len(got) != n {
+		t.Errorf("%d inboxes after the repair", len(got))
+	}
+}
+
+const writer = "MAYFLY_TEST_WRITER"
+
+// Several processes write at once, while this one lists.
+func TestSeveralProcesses(t *testing.T) {
+	const processes, each = 6, 25
+	if spec := os.Getenv(writer); spec != "" {
+		name, dir, _ := strings.Cut(spec, " ")
+		r := registry.Open(dir, "default", base)
+		for i := range each {
+			shared := inbox("shared")
+			shared.Label = fmt.Sprint(name, " ", i)
+			if err := r.Put(inbox(fmt.Sprint(name, "-", i)), shared, inbox(fmt.Sprint(name, "-removed"))); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Remove(name + "-removed"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return
+	}
+	dir := t.TempDir()
+	r := registry.Open(dir, "default", base)
+	ended := make(chan error)
+	for p := range processes {
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSeveralProcesses$")
+		c.Env = append(os.Environ(), fmt.Sprint(writer, "=p", p, " ", dir))
+		go func() {
+			output, err := c.CombinedOutput()
+			if err != nil {
+				err = errors.Join(err, errors.New(string(output)))
+			}
+			ended <- err
+		}()
+	}
+	seen := 0
+	for left := processes; left > 0; {
+		select {
+		case err := <-ended:
+			left--
+			if err != nil {
+				t.Error(err)
+			}
+		default:
+			now := 0
+			for _, i := range list(t, r) {
+				if !strings.HasSuffix(i.ID, "-removed") {
+					now++
+				}
+			}
+			if now < seen {
+				t.Fatalf("%d inboxes after %d", now, seen)
+			}
+			seen = now
+		}
+	}
+	if all := list(t, r); len(all) != processes*each+1 {
+		t.Errorf("%d inboxes of %d", len(all), processes*each+1)
+	}
+	if n := len(files(t, dir)); n != processes*each+1 {
+		t.Errorf("%d files", n)
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	r := registry.Open(b.TempDir(), "default", base)
+	for i := range 500 {
+		if err := r.Put(inbox(fmt.Sprint(i))); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if _, err := r.List(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

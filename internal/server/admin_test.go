@@ -1,0 +1,240 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"mayfly/internal/server"
+	"mayfly/service"
+	"mayfly/service/pebble"
+)
+
+func openAdmin(t *testing.T, store string) server.Admin {
+	t.Helper()
+	a, err := server.OpenAdmin(t.Context(), store, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+// Administration is the same whether or not a server has the store open.
+func TestAdministration(t *testing.T) {
+	t.Parallel()
+	for name, running := range map[string]bool{"running": true, "not running": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := config(t)
+			if running {
+				start(t, c)
+			}
+			a := openAdmin(t, c.Store)
+			ctx := t.Context()
+
+			made, err := a.CreateKey(ctx, "ci", "dev", "")
+			must(t, err)
+			if made.Secret == "" || made.Plan != "dev" || made.Name != "ci" || made.RevokedAt != nil {
+				t.Fatalf("made %+v, %v", made, err)
+			}
+			const secret = "0123456789-given-by-the-operator"
+			given, err := a.CreateKey(ctx, "given", "dev", secret)
+			must(t, err)
+			if again, err := a.CreateKey(ctx, "given", "dev", secret); err != nil || again != given || given.Name != "given" {
+				t.Errorf("with the same secret %+v, %v; want %+v", again, err, given)
+			}
+			if _, err := a.CreateKey(ctx, "given", "startup", secret); service.ErrorCode(err) != service.Taken || strings.Contains(err.Error(), secret) {
+				t.Errorf("with another plan: %v", err)
+			}
+			if k, err := a.SetPlan(ctx, made.ID, "startup"); err != nil || k.Plan != "startup" {
+				t.Errorf("plan %+v, %v", k, err)
+			}
+			rotated, err := a.RotateKey(ctx, made.ID)
+			if err != nil || rotated.ID != made.ID || rotated.Secret == made.Secret || rotated.Secret == "" {
+				t.Errorf("rotated %+v, %v", rotated, err)
+			}
+			if k, err := a.RevokeKey(ctx, made.ID); err != nil || k.RevokedAt == nil {
+				t.Errorf("revoked %+v, %v", k, err)
+			}
+			keys, err := a.Keys(ctx)
+			must(t, err)
+			i := slices.IndexFunc(keys, func(k server.Key) bool { return k.ID == made.ID })
+			if len(keys) != 2 || i < 0 || keys[i].Plan != "startup" || keys[i].RevokedAt == nil {
+				t.Errorf("keys %+v", keys)
+			}
+			wantAdminErrors(t, a, made.ID)
+		})
+	}
+}
+
+// wantAdminErrors makes bad requests, some of them for a key that is revoked.
+func wantAdminErrors(t *testing.T, a server.Admin, revoked string) {
+	t.Helper()
+	ctx := t.Context()
+	for name, err := range map[string]error{
+		"plan":     second(a.CreateKey(ctx, "", "gold", "")),
+		"new plan": second(a.SetPlan(ctx, revoked, "gold")),
+		"revoked":  second(a.RotateKey(ctx, revoked)),
+	} {
+		if service.ErrorCode(err) != service.Invalid || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, id := range []string{"key_none", "../keys", "a/b", "%2f"} {
+		if _, err := a.RevokeKey(ctx, id); service.ErrorCode(err) != service.NotFound {
+			t.Errorf("revoking %q: %v", id, err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A server that is starting has the store but no socket yet. Administration waits for it.
+func TestAdministrationWhileAServerStarts(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	if err := os.Mkdir(c.Store, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	starting, err := pebble.Open(c.Store, pebble.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expired, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := server.OpenAdmin(expired, c.Store, nil); !errors.Is(err, pebble.ErrInUse) {
+		t.Errorf("a store that another process has open: %v", err)
+	}
+	opened := make(chan error)
+	go func() {
+		a, err := server.OpenAdmin(t.Context(), c.Store, nil)
+		if err == nil {
+			err = a.Close()
+		}
+		opened <- err
+	}()
+	if err := starting.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSocketOfAStoreWithALongPath(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.Store = filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	s := start(t, c)
+	a := openAdmin(t, c.Store)
+	k, err := a.CreateKey(t.Context(), "", "dev", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Service().Authenticate(t.Context(), k.Secret); err != nil {
+		t.Errorf("the server does not know the key: %v", err)
+	}
+	note, err := os.ReadFile(filepath.Join(c.Store, "admin.path"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" {
+		info, err := os.Stat(filepath.Dir(string(note)))
+		if err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("its folder: %v, %v", info.Mode(), err)
+		}
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(string(note))); err == nil {
+		t.Error("the folder of the socket is left behind")
+	}
+}
+
+// systemd gives a service a /tmp of its own, which goes with it.
+func TestBackupThatNobodyFinds(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(store, "admin.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
+	owner.Listener.Close()
+	owner.Listener = l
+	owner.Start()
+	defer owner.Close()
+	if err := openAdmin(t, store).Backup(t.Context(), filepath.Join(t.TempDir(), "backup")); err == nil {
+		t.Error("a backup that is not there succeeded")
+	}
+}
+
+// A backup is a store with everything that was accepted before it.
+func TestBackupOfALiveStore(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	s := start(t, c)
+	k, in := newInbox(t, s)
+	if err := send(s.SMTPAddr(), in.Address, "kept"); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "backup")
+	a := openAdmin(t, c.Store)
+	if err := a.Backup(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Backup(t.Context(), dir); err == nil {
+		t.Error("a backup went over another")
+	}
+	if err := send(s.SMTPAddr(), in.Address, "later"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := server.Restore(t.Context(), dir, c.Store); err == nil {
+		t.Error("a backup was restored over a store")
+	}
+	restored := filepath.Join(t.TempDir(), "restored")
+	if err := server.Restore(t.Context(), t.TempDir(), restored); err == nil {
+		t.Error("restored from an empty folder")
+	}
+	none := filepath.Join(t.TempDir(), "none")
+	if err := os.MkdirAll(none, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(none, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Restore(t.Context(), none, restored); err == nil {
+		t.Error("restored from something that is not a backup")
+	}
+	if left, err := filepath.Glob(restored + "*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if err := server.Restore(t.Context(), dir, restored); err != nil {
+		t.Fatal(err)
+	}
+	c.Store = restored
+	list, err := start(t, c).Service().Messages(t.Context(), k, in.ID, service.Page{})
+	if err != nil || list.Total != 1 || list.Messages[0].Subject != "kept" {
+		t.Errorf("restored %+v, %v", list, err)
+	}
+}

@@ -1,0 +1,401 @@
+// Package server runs the service: it puts the store, the domain, and the REST and SMTP servers
+// together, and stops them without losing accepted mail. It also administers, copies and restores
+// stores.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pires/go-proxyproto"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/net/netutil"
+
+	"mayfly/internal/sockets"
+	"mayfly/service"
+	"mayfly/service/limits"
+	"mayfly/service/pop3"
+	"mayfly/service/relay"
+	"mayfly/service/rest"
+	"mayfly/service/smtp"
+	"mayfly/service/webhook"
+)
+
+// Server is a running service.
+type Server struct {
+	config  Config
+	log     *slog.Logger
+	store   store
+	service *service.Service
+	key     string // its own, see ownKey
+
+	rest     *rest.Server
+	smtp     *smtp.Server
+	pop3     *pop3.Server    // nil if there is none
+	webhooks *webhook.Sender // nil if there are none
+	metrics  *http.Server    // nil if there are none
+	admin    *adminSocket    // nil for a database
+
+	httpListener, smtpListener                   net.Listener
+	smtpsListener, pop3Listener, metricsListener net.Listener // nil if there are none
+
+	running  sync.WaitGroup // the parts, which serve
+	failed   chan error     // the first failure of a part
+	stopRun  context.CancelFunc
+	stopOnce sync.Once
+	stopErr  error
+	err      error // the failure that stopped the server
+	done     chan struct{}
+}
+
+// failureTimeout bounds the shutdown after a part has failed.
+const failureTimeout = 10 * time.Second
+
+// Start checks the configuration, opens the store and serves until [Server.Shutdown]. The context
+// bounds only the start.
+func Start(ctx context.Context, c Config) (*Server, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{config: c.withDefaults(), log: c.Log, failed: make(chan error, 1), done: make(chan struct{})}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.serve()
+	return s, nil
+}
+
+// open does everything that can fail. The listeners come first, since a port that is taken is the
+// soonest sign of another process.
+func (s *Server) open(ctx context.Context) error {
+	c := s.config
+	s.httpListener, s.smtpListener = c.HTTPListener, c.SMTPListener
+	if err := c.Check(); err != nil {
+		return err
+	}
+	if err := s.listen(); err != nil {
+		return err
+	}
+	var err error
+	if s.store, err = c.openStore(ctx, s.log); err != nil {
+		return err
+	}
+	if d, ok := s.store.(database); ok {
+		if err := d.Served(ctx); err != nil {
+			return err
+		}
+	}
+	if s.service, err = s.newService(ctx); err != nil {
+		return err
+	}
+	if err := s.newServers(); err != nil {
+		return err
+	}
+	if !c.InMemory && !isDatabase(c.Store) { // other processes can open a database
+		var control http.Handler
+		if c.Control != nil {
+			control = c.Control(s.key)
+		}
+		s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, control, s.log)
+	}
+	return err
+}
+
+// listen opens the listeners that the configuration does not provide.
+func (s *Server) listen() error {
+	for _, l := range []struct {
+		name, addr string
+		listener   *net.Listener
+	}{
+		{"HTTP", s.config.HTTP, &s.httpListener},
+		{"SMTP", s.config.SMTP, &s.smtpListener},
+		{"SMTPS", s.config.SMTPS, &s.smtpsListener},
+		{"POP3", s.config.POP3, &s.pop3Listener},
+		{"metrics", s.config.Metrics, &s.metricsListener},
+	} {
+		if *l.listener != nil || l.addr == "" {
+			continue
+		}
+		var err error
+		if *l.listener, err = net.Listen("tcp", l.addr); err != nil {
+			return unlistened(l.name, l.addr, err)
+		}
+	}
+	return nil
+}
+
+// unlistened says why nothing can listen for a protocol at an address.
+func unlistened(protocol, addr string, err error) error {
+	if call := (&os.SyscallError{}); errors.As(err, &call) {
+		err = call.Err
+	}
+	switch {
+	case sockets.IsError(err, syscall.EADDRINUSE):
+		err = errors.New("another process listens there")
+	case errors.Is(err, syscall.EACCES):
+		err = errors.New("only root, or a process with CAP_NET_BIND_SERVICE, may listen on a port below 1024")
+	}
+	return fmt.Errorf("listening for %s at %s: %w", protocol, addr, err)
+}
+
+// newServers creates the REST, SMTP, POP3 and metrics servers.
+func (s *Server) newServers() (err error) {
+	c := s.config
+	registry := prometheus.NewRegistry()
+	large := limits.NewLargeAnswers(0)
+	s.rest = rest.New(s.service, rest.Options{
+		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MaxGuesses: c.MaxGuesses, Large: large, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
+	})
+	smtpOptions := c.smtpOptions()
+	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
+		return err
+	}
+	if s.smtp, err = smtp.New(s.service, smtpOptions); err != nil {
+		return err
+	}
+	httpTLS, err := s.certificate(c.HTTPCert, c.HTTPKey)
+	if err != nil {
+		return err
+	}
+	balancers, err := networks(c.Balancers)
+	if err != nil {
+		return err
+	}
+	// A balancer's checks of the REST API need no header. SMTP and POP3 servers speak first, and so
+	// have to know whether one comes.
+	s.httpListener = balanced(netutil.LimitListener(s.httpListener, c.MaxHTTPConnections), balancers, proxyproto.USE, s.log)
+	s.httpListener = limits.Limit(s.httpListener, c.MaxHTTPConnectionsPerAddress)
+	s.smtpListener = balanced(s.smtpListener, balancers, proxyproto.REQUIRE, s.log)
+	if s.smtpsListener != nil {
+		s.smtpsListener = balanced(s.smtpsListener, balancers, proxyproto.REQUIRE, s.log)
+	}
+	if s.pop3Listener != nil {
+		o := c.pop3Options()
+		o.TLS, o.Large, o.Metrics = smtpOptions.TLS, large, registry
+		s.pop3 = pop3.New(s.service, o)
+		s.pop3Listener = balanced(s.pop3Listener, balancers, proxyproto.REQUIRE, s.log)
+	}
+	if httpTLS != nil {
+		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
+	}
+	if s.metricsListener != nil {
+		s.metrics = newMetricsServer(registry, s.store, s.smtp, s.webhooks, s.log)
+	}
+	return nil
+}
+
+// newRelay returns the relay, or nil if there is none.
+func (s *Server) newRelay() rest.Relay {
+	c := s.config.Relay
+	if c.Host == "" {
+		return nil
+	}
+	warnIfExposed(c.PasswordFile, "relay's password", s.log)
+	return relay.New(c, s.config.Hostname)
+}
+
+// certificate returns the TLS configuration with a certificate, or nil if there is none.
+func (s *Server) certificate(certFile, keyFile string) (*tls.Config, error) {
+	if certFile == "" {
+		return nil, nil
+	}
+	cert, err := loadCertificate(certFile, keyFile, s.log)
+	if err != nil {
+		return nil, err
+	}
+	return cert.config(), nil
+}
+
+// newService creates the service and, before it, the server's own key, which may be the owner of
+// catch-all inboxes.
+func (s *Server) newService(ctx context.Context) (*service.Service, error) {
+	c := s.config
+	o := service.Options{Domains: c.Domains, CatchAllTTL: c.CatchAllTTL, Log: s.log}
+	owner := c.CatchAllKey
+	if c.hasOwnKey() {
+		secret, key, err := ownKey(ctx, service.New(s.store, o), c)
+		if err != nil {
+			return nil, err
+		}
+		s.key = secret
+		if owner == "" {
+			owner = key.ID
+		}
+		if c.Unlimited {
+			o.Unlimited = key.ID
+		}
+	}
+	if c.CatchAll {
+		switch _, err := service.New(s.store, o).Key(ctx, owner); {
+		case service.ErrorCode(err) == service.NotFound:
+			return nil, fmt.Errorf("there is no API key %s to own the catch-all inboxes: `mayfly admin key list` lists the IDs", owner)
+		case err != nil:
+			return nil, fmt.Errorf("the catch-all key %s: %w", owner, err)
+		}
+		o.CatchAll = owner
+	}
+	if c.WebhookURL != "" {
+		secrets, err := webhookSecrets(c)
+		if err != nil {
+			return nil, err
+		}
+		s.webhooks = webhook.New(c.WebhookURL, secrets, s.log)
+		o.Arrived = s.webhooks.Add
+	}
+	return service.New(s.store, o), nil
+}
+
+// serve starts the parts of the server. The first to fail stops them all.
+func (s *Server) serve() {
+	ctx, stop := context.WithCancel(context.Background())
+	s.stopRun = stop
+	start := func(name string, serve func() error) {
+		s.running.Go(func() {
+			if err := serve(); err != nil {
+				select {
+				case s.failed <- fmt.Errorf("%s: %w", name, err):
+				default: // only the first counts
+				}
+			}
+		})
+	}
+	start("REST API", func() error { return s.rest.Serve(s.httpListener) })
+	start("SMTP", func() error { return s.smtp.Serve(s.smtpListener) })
+	if s.smtpsListener != nil {
+		start("SMTPS", func() error { return s.smtp.ServeTLS(s.smtpsListener) })
+	}
+	if s.webhooks != nil {
+		start("webhooks", s.webhooks.Run)
+	}
+	if s.pop3 != nil {
+		start("POP3", func() error { return s.pop3.Serve(s.pop3Listener) })
+	}
+	start("sweeper", func() error { return s.service.Run(ctx) })
+	if s.admin != nil {
+		start("admin socket", s.admin.serve)
+	}
+	if s.metrics != nil {
+		start("metrics", func() error { return ignoreClosed(s.metrics.Serve(s.metricsListener)) })
+	}
+	go s.supervise()
+	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.SMTPSAddr(), "pop3", s.POP3Addr(), "metrics", s.MetricsAddr(), "store", StoreName(s.config.Store))
+}
+
+// supervise stops the server when a part fails. It ends with the server.
+func (s *Server) supervise() {
+	select {
+	case <-s.done:
+	case err := <-s.failed:
+		s.log.Error("stopping because a part failed", "error", err)
+		s.err = err
+		ctx, cancel := context.WithTimeout(context.Background(), failureTimeout)
+		defer cancel()
+		_ = s.Shutdown(ctx) // Err returns the cause
+	}
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Service returns the service.
+func (s *Server) Service() *service.Service { return s.service }
+
+// Key returns the secret of the API key in KeyFile, or of the one created for a store in memory; "" if
+// there is neither.
+func (s *Server) Key() string { return s.key }
+
+// HTTPAddr returns the address of the REST API, host:port.
+func (s *Server) HTTPAddr() string { return s.httpListener.Addr().String() }
+
+// SMTPAddr returns the address of the SMTP server, host:port.
+func (s *Server) SMTPAddr() string { return s.smtpListener.Addr().String() }
+
+// SMTPSAddr returns the address of the SMTP server with implicit TLS, host:port, or "" if there is
+// none.
+func (s *Server) SMTPSAddr() string { return addr(s.smtpsListener) }
+
+// POP3Addr returns the address of the POP3 server, host:port, or "" if there is none.
+func (s *Server) POP3Addr() string { return addr(s.pop3Listener) }
+
+// MetricsAddr returns the address of the metrics, host:port, or "" if there are none.
+func (s *Server) MetricsAddr() string { return addr(s.metricsListener) }
+
+func addr(l net.Listener) string {
+	if l == nil {
+		return ""
+	}
+	return l.Addr().String()
+}
+
+// Done returns a channel that is closed when the server has stopped, after Shutdown or a failure.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Err returns the failure that stopped the server, or nil after Shutdown. It is valid once Done is
+// closed.
+func (s *Server) Err() error { return s.err }
+
+// Shutdown stops the server: it accepts no more connections, answers held requests at once, lets
+// SMTP sessions complete the message they are receiving, and closes the store. When the context
+// ends first, connections are cut, but accepted mail is kept in any case.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.stopOnce.Do(func() {
+		s.stopErr = s.stop(ctx)
+		close(s.done)
+		s.log.Info("stopped")
+	})
+	return s.stopErr
+}
+
+func (s *Server) stop(ctx context.Context) error {
+	var servers sync.WaitGroup
+	var restErr, smtpErr error
+	servers.Go(func() { restErr = s.rest.Shutdown(ctx) })
+	servers.Go(func() { smtpErr = s.smtp.Shutdown(ctx) })
+	if s.pop3 != nil {
+		servers.Go(func() { s.pop3.Shutdown(ctx) })
+	}
+	servers.Wait()
+	if s.webhooks != nil {
+		s.webhooks.Shutdown(ctx)
+	}
+	var metricsErr error
+	if s.metrics != nil {
+		metricsErr = s.metrics.Close()
+	}
+	s.stopRun()
+	var adminErr error
+	if s.admin != nil {
+		adminErr = s.admin.shutdown(ctx)
+	}
+	s.running.Wait()
+	return errors.Join(restErr, smtpErr, metricsErr, adminErr, s.close())
+}
+
+// close releases what open has opened, even if it did not complete.
+func (s *Server) close() error {
+	for _, l := range []net.Listener{s.httpListener, s.smtpListener, s.smtpsListener, s.pop3Listener, s.metricsListener} {
+		if l != nil {
+			_ = l.Close() // it is already closed if it was served
+		}
+	}
+	if s.admin != nil {
+		s.admin.close()
+	}
+	if s.store != nil {
+		return s.store.Close()
+	}
+	return nil
+}

@@ -1,0 +1,481 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"net/smtp"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mayfly/internal/server"
+	"mayfly/service"
+	"mayfly/service/postgres/pgtest"
+)
+
+// config returns the configuration of a server on free ports of the loopback interface.
+func config(t *testing.T) server.Config {
+	return server.Config{HTTP: "127.0.0.1:0", SMTP: "127.0.0.1:0", Store: filepath.Join(t.TempDir(), "store"), Domains: []string{"one.test"}}
+}
+
+func start(t *testing.T, c server.Config) *server.Server {
+	t.Helper()
+	s, err := server.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func newInbox(t *testing.T, s *server.Server) (service.Key, service.Inbox) {
+	t.Helper()
+	_, k, err := s.Service().CreateKey(t.Context(), "", service.Enterprise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := s.Service().CreateInbox(t.Context(), k, service.NewInbox{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, in
+}
+
+func send(addr, to, subject string) error {
+	return smtp.SendMail(addr, nil, "from@sender.example", []string{to}, []byte("Subject: "+subject+"\r\n\r\nhello\r\n"))
+}
+
+func TestAcceptedMailSurvivesAStop(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	s := start(t, c)
+	k, in := newInbox(t, s)
+
+	// Idle connections do not delay the shutdown.
+	for _, addr := range []string{s.HTTPAddr(), s.SMTPAddr()} {
+		idle, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer idle.Close()
+	}
+
+	// Mail is sent until sending fails because the server stops.
+	accepted := make(chan int)
+	sending := make(chan struct{})
+	go func() {
+		n := 0
+		for send(s.SMTPAddr(), in.Address, "kept") == nil {
+			if n++; n == 20 {
+				close(sending)
+			}
+		}
+		accepted <- n
+	}()
+	<-sending
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := s.Shutdown(ctx); err != nil {
+		t.Fatal(err)
+	}
+	<-s.Done()
+	if err := s.Err(); err != nil {
+		t.Errorf("stopped because of %v", err)
+	}
+	n := <-accepted
+
+	again := start(t, c)
+	list, err := again.Service().Messages(t.Context(), k, in.ID, service.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The answer to one more may have been lost.
+	if list.Total < n || list.Total > n+1 {
+		t.Errorf("%d messages were accepted, %d are stored", n, list.Total)
+	}
+}
+
+func TestCheckReportsAllFaults(t *testing.T) {
+	t.Parallel()
+	faulty := server.Config{
+		HTTP:      "nowhere",
+		SMTP:      "127.0.0.1:99999",
+		Metrics:   "x",
+		Store:     "mysql://host/db",
+		Domains:   []string{"One.test", "a_b", "two.test", "two.test"},
+		CatchAll:  true,
+		HTTPCert:  "cert.pem",
+		SMTPCert:  "none.pem",
+		SMTPKey:   "none.pem",
+		Balancers: []string{"10.0.0.0/8", "somewhere", "10.0.0.0/99"},
+
+		WebhookURL: "hooks.example",
+
+		Hostname: "a b",
+	}
+	faulty.MaxErrors, faulty.MaxCommandLine, faulty.MaxInFlightBytes, faulty.IdleTimeout = -1, 100, 20<<20, -time.Second
+	err := faulty.Check()
+	if err == nil {
+		t.Fatal("no fault is found")
+	}
+	faults := strings.Split(err.Error(), "\n")
+	for _, want := range []string{"HTTP address", "SMTP address", "metrics address", "mysql://", "One.test", "a_b", "two.test is given twice", "catch-all",
+		"HTTP needs both", "none.pem", "number of errors", "idle timeout", "command line", "host name", "messages in flight", "somewhere", "10.0.0.0/99",
+		"--webhook-secret-file", "URL for webhooks"} {
+		n := 0
+		for _, fault := range faults {
+			if strings.Contains(fault, want) {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%q is in %d of the faults:\n%v", want, n, err)
+		}
+	}
+	if len(faults) != 19 {
+		t.Errorf("%d faults are reported:\n%v", len(faults), err)
+	}
+	if err := config(t).Check(); err != nil {
+		t.Errorf("a good configuration: %v", err)
+	}
+}
+
+// A start that fails leaves nothing behind that would make the next one fail.
+func TestFailedStartReleasesEverything(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config(t)
+	c.SMTP = taken.Addr().String()
+	if _, err := server.Start(t.Context(), c); err == nil {
+		t.Fatal("started on a port that is taken")
+	}
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.CatchAll, c.CatchAllKey = true, "key_none"
+	if _, err := server.Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), "key_none") {
+		t.Fatalf("started with a key that does not exist: %v", err)
+	}
+	c.CatchAll = false
+	start(t, c)
+	c.SMTP = "127.0.0.1:0"
+	if _, err := server.Start(t.Context(), c); err == nil {
+		t.Error("two servers have the same store")
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.Metrics = "127.0.0.1:0"
+	c.Chaos = "mail=451:0%, data=slow:1ms"
+	s := start(t, c)
+	_, in := newInbox(t, s)
+	if err := send(s.SMTPAddr(), in.Address, "counted"); err != nil {
+		t.Fatal(err)
+	}
+	if err := send(s.SMTPAddr(), "nobody@one.test", "refused"); err == nil {
+		t.Fatal("mail for an unknown recipient was accepted")
+	}
+	for range 3 {
+		get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/v1/inboxes")
+	}
+	_, metrics := get(t, http.DefaultClient, "http://"+s.MetricsAddr()+"/metrics")
+	for _, want := range []string{
+		"mayfly_smtp_accepted_total 1\n",
+		`mayfly_smtp_refused_total{reason="unknown_recipient"} 1` + "\n",
+		`mayfly_smtp_chaos_total{rule="mail=451:0%"} 0` + "\n",
+		`mayfly_smtp_chaos_total{rule="data=slow:1ms"} 1` + "\n",
+		`mayfly_http_requests_total{method="GET",path="",status="401"} 3` + "\n",
+		"mayfly_http_held_requests 0\n",
+		"mayfly_store_bytes ",
+		"mayfly_store_sync_seconds_count ",
+		"mayfly_store_queue 0\n",
+		"mayfly_store_writable 1\n",
+		"go_goroutines ",
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("there is no %q in\n%s", want, metrics)
+		}
+	}
+	// The metrics are for the operator, not for users of the API.
+	if status, _ := get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/metrics"); status != http.StatusNotFound {
+		t.Errorf("on the address of the API: %d", status)
+	}
+}
+
+func get(t *testing.T, client *http.Client, url string) (int, string) {
+	t.Helper()
+	resp, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// Connections above the limit wait until another one ends, whether or not that was held.
+func TestHTTPConnectionsAreLimited(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.MaxHTTPConnections, c.MaxHTTPConnectionsPerAddress = 2, 2
+	s := start(t, c)
+	secret, k, err := s.Service().CreateKey(t.Context(), "", service.Dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := s.Service().CreateInbox(t.Context(), k, service.NewInbox{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(request string) net.Conn {
+		t.Helper()
+		conn, err := net.Dial("tcp", s.HTTPAddr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		if _, err := io.WriteString(conn, "GET "+request+"\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	answered := func(conn net.Conn) {
+		t.Helper()
+		b := make([]byte, 12)
+		if _, err := io.ReadFull(conn, b); err != nil || string(b) != "HTTP/1.1 200" {
+			t.Fatalf("%q, %v", b, err)
+		}
+	}
+	const health = "/healthz HTTP/1.1"
+	first := ask(health)
+	answered(first)
+	held := ask("/v1/inboxes/" + in.ID + "/messages HTTP/1.1\r\nX-API-Key: " + secret + "\r\nIf-None-Match: *\r\nPrefer: wait=50\r\nConnection: close")
+	third := ask(health)
+	if err := third.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := third.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a third connection is served: %v", err)
+	}
+	if err := third.SetReadDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	answered(third)
+	fourth := ask(health)
+	if err := send(s.SMTPAddr(), in.Address, "ends the held request and its connection"); err != nil {
+		t.Fatal(err)
+	}
+	answered(held)
+	answered(fourth)
+}
+
+// certificate writes a self-signed certificate for a name.
+func certificate(t *testing.T, certFile, keyFile, name string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: cert}, keyFile: {Type: "PRIVATE KEY", Bytes: der}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Both servers speak TLS, and use a renewed certificate without a restart.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	certificate(t, cert, key, "first.test")
+	c.HTTPCert, c.HTTPKey, c.SMTPCert, c.SMTPKey = cert, key, cert, key
+	s := start(t, c)
+
+	names := func() string {
+		t.Helper()
+		// The test looks at the certificates itself.
+		insecure := &tls.Config{InsecureSkipVerify: true}
+		web, err := tls.Dial("tcp", s.HTTPAddr(), insecure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer web.Close()
+		mail, err := smtp.Dial(s.SMTPAddr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer mail.Close()
+		if err := mail.StartTLS(insecure); err != nil {
+			t.Fatal(err)
+		}
+		state, _ := mail.TLSConnectionState()
+		return fmt.Sprint(web.ConnectionState().PeerCertificates[0].DNSNames, state.PeerCertificates[0].DNSNames)
+	}
+	if got := names(); got != "[first.test] [first.test]" {
+		t.Errorf("certificates for %s", got)
+	}
+
+	// In the middle of a renewal the two files do not match.
+	if err := os.WriteFile(key, []byte("half written"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(); got != "[first.test] [first.test]" {
+		t.Errorf("in the middle of a renewal: certificates for %s", got)
+	}
+	certificate(t, cert, key, "second.test")
+	// The file system's clock may be coarse.
+	if err := os.Chtimes(cert, time.Now(), time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(); got != "[second.test] [second.test]" {
+		t.Errorf("after the renewal: certificates for %s", got)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer client.CloseIdleConnections()
+	if status, _ := get(t, client, "https://"+s.HTTPAddr()+"/readyz"); status != http.StatusOK {
+		t.Errorf("ready: %d", status)
+	}
+}
+
+// A client that leaves while its request is held frees its place, though the connections are
+// counted.
+func TestHeldClientThatLeavesFreesItsConnection(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.MaxHTTPConnections = 1
+	s := start(t, c)
+	secret, k, err := s.Service().CreateKey(t.Context(), "", service.Dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := s.Service().CreateInbox(t.Context(), k, service.NewInbox{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", s.HTTPAddr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := "GET /v1/inboxes/" + in.ID + "/messages HTTP/1.1\r\nHost: x\r\nX-API-Key: " + secret + "\r\nIf-None-Match: *\r\nPrefer: wait=50\r\n\r\n"
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The only connection becomes free long before the wait is over, or this takes too long.
+	if status, _ := get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/healthz"); status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
+}
+
+// A database is served and administered like a folder, and its password is not logged.
+func TestDatabase(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	c.Store = pgtest.Database(t)
+	var log bytes.Buffer
+	c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	u, err := url.Parse(c.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, has := u.User.Password(); !has {
+		u.User = url.UserPassword(u.User.Username(), "hunter2")
+		c.Store = u.String()
+	}
+	s := start(t, c)
+	a := openAdmin(t, c.Store)
+	made, err := a.CreateKey(t.Context(), "ci", "dev", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k, err := s.Service().Authenticate(t.Context(), made.Secret); err != nil || k.ID != made.ID {
+		t.Errorf("the server has %+v, %v", k, err)
+	}
+	_, in := newInbox(t, s)
+	if err := send(s.SMTPAddr(), in.Address, "kept"); err != nil {
+		t.Error(err)
+	}
+	for _, err := range []error{a.Backup(t.Context(), filepath.Join(t.TempDir(), "backup")), server.Restore(t.Context(), t.TempDir(), c.Store)} {
+		if err == nil || !strings.Contains(err.Error(), "pg_") {
+			t.Errorf("the error does not name the tools of the database: %v", err)
+		}
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(log.String(), "hunter2") {
+		t.Errorf("the password is in the log:\n%s", &log)
+	}
+}
+
+func TestErrorsDoNotContainPasswords(t *testing.T) {
+	t.Parallel()
+	for _, store := range []string{
+		"postgres://ada:hunter2@127.0.0.1:1/db",
+		"postgresql://127.0.0.1:1/db?user=ada&password=hunter2",
+		"postgres://ada:hunter2@127.0.0.1:1,127.0.0.1:2/db?connect_timeout=1",
+		"postgres://ada:hunter%2@127.0.0.1:1/db",
+		"postgres://ada:hunter2@127.0.0.1:port/db",
+		"postgres://ada:hunter2@127.0.0.1:1/db?sslmode=hunter2",
+		"postgres://ada:hunter2@[::1/db",
+		"mysql://ada:hunter2@127.0.0.1/db",
+	} {
+		c := config(t)
+		c.Store = store
+		_, started := server.Start(t.Context(), c)
+		_, opened := server.OpenAdmin(t.Context(), store, nil)
+		for _, err := range []error{started, opened} {
+			if err == nil || strings.Contains(err.Error(), "hunter") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v", store, err)
+			}
+		}
+		if name := server.StoreName(store); strings.HasPrefix(store, "postgres") && strings.Contains(name, "hunter") {
+			t.Errorf("the name of %s is %s", store, name)
+		}
+	}
+}

@@ -1,0 +1,274 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/smtp"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mayfly/internal/server"
+	"mayfly/service"
+	"mayfly/service/postgres/pgtest"
+)
+
+// hook is the payload of a webhook.
+type hook struct {
+	Type, Timestamp string
+	Data            struct {
+		KeyID   string `json:"key_id"`
+		InboxID string `json:"inbox_id"`
+		To      string
+		Message json.RawMessage
+	}
+}
+
+// hooks is a receiver that checks each request as the specification says.
+type hooks struct {
+	t    *testing.T
+	mu   sync.Mutex
+	file string // with the secret
+	got  []hook
+}
+
+func (h *hooks) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	text, err := os.ReadFile(h.file)
+	if err != nil {
+		h.t.Error(err)
+	}
+	secret, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(strings.TrimSpace(string(text)), "whsec_"))
+	if err != nil {
+		h.t.Error(err)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		h.t.Error(err)
+	}
+	id := r.Header.Get("webhook-id")
+	mac := hmac.New(sha256.New, secret)
+	fmt.Fprintf(mac, "%s.%s.%s", id, r.Header.Get("webhook-timestamp"), body)
+	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); r.Header.Get("webhook-signature") != want {
+		h.t.Errorf("the signature is %q, want %q", r.Header.Get("webhook-signature"), want)
+	}
+	var got hook
+	if err := json.Unmarshal(body, &got); err != nil || !strings.Contains(string(got.Data.Message), `"`+id+`"`) {
+		h.t.Errorf("message %s: %v in %s", id, err, body)
+	}
+	h.got = append(h.got, got)
+}
+
+// withWebhooks starts a receiver for a configuration.
+func withWebhooks(t *testing.T, c *server.Config) *hooks {
+	t.Helper()
+	c.WebhookSecretFile = filepath.Join(t.TempDir(), "secret")
+	h := &hooks{t: t, file: c.WebhookSecretFile}
+	receiver := httptest.NewServer(h)
+	t.Cleanup(receiver.Close)
+	c.WebhookURL = receiver.URL + "/hook?token=hidden"
+	return h
+}
+
+// The receiver is told of each message in each inbox, once, in the words of the API.
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	for name, store := range map[string]func(testing.TB) string{
+		"folder":     func(t testing.TB) string { return filepath.Join(t.TempDir(), "store") },
+		"PostgreSQL": pgtest.Database,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := config(t)
+			c.Store, c.CatchAll, c.KeyFile = store(t), true, filepath.Join(t.TempDir(), "key")
+			h := withWebhooks(t, &c)
+			s := start(t, c)
+			servers := []*server.Server{s}
+			if name == "PostgreSQL" { // each process tells what it took itself
+				servers = append(servers, start(t, c))
+			}
+			one, two := newTenant(t, s), newTenant(t, s)
+			onePath, _ := one.create("one")
+			twoPath, _ := two.create("two")
+			hostile := "From: =?utf-8?q?=1B[31m=E2=80=AE?= <a@b.example>\r\nSubject: <b>\xff\x1b]0;x\x07 =?utf-8?q?=01=0D=0A?= \u2028\r\n\r\nx\r\n"
+			for _, s := range servers {
+				must(t, smtp.SendMail(s.SMTPAddr(), nil, "from@sender.example", []string{"one@one.test", "one@one.test", "two+tag@one.test"}, []byte(hostile)))
+				must(t, send(s.SMTPAddr(), "one@one.test", "second"))
+				must(t, send(s.SMTPAddr(), "New@anywhere.test", "caught"))
+			}
+			all := tenant{t, s, s.Key()}
+			var inboxes struct{ Inboxes []struct{ ID string } }
+			all.call("GET", "/v1/inboxes", "", &inboxes)
+			if len(inboxes.Inboxes) != 1 {
+				t.Fatalf("the catch-all key has %+v", inboxes)
+			}
+			want := map[string]bool{} // by inbox, recipient and JSON
+			for _, in := range []struct {
+				tenant
+				path, to string
+			}{{one, onePath, "one@one.test"}, {two, twoPath, "two+tag@one.test"}, {all, "/v1/inboxes/" + inboxes.Inboxes[0].ID, "new@anywhere.test"}} {
+				var list struct{ Messages []json.RawMessage }
+				in.call("GET", in.path+"/messages", "", &list)
+				for _, m := range list.Messages {
+					want[strings.TrimPrefix(in.path, "/v1/inboxes/")+" "+in.to+" "+canonical(t, m)] = true
+				}
+			}
+			for _, s := range servers { // which sends what is left
+				must(t, s.Shutdown(context.Background()))
+			}
+			if len(h.got) != 4*len(servers) || len(want) != len(h.got) {
+				t.Errorf("there are %d requests for %d messages", len(h.got), len(want))
+			}
+			for _, got := range h.got {
+				m := canonical(t, got.Data.Message)
+				if key := got.Data.InboxID + " " + got.Data.To + " " + m; !want[key] {
+					t.Errorf("%s is not in\n%v", key, want)
+				}
+				if got.Type != "message.received" || !strings.Contains(m, got.Timestamp) || !strings.HasPrefix(got.Data.KeyID, "key_") {
+					t.Errorf("the payload is %+v", got)
+				}
+			}
+		})
+	}
+}
+
+// canonical returns JSON with its escapes as json.Marshal writes them.
+func canonical(t *testing.T, data []byte) string {
+	t.Helper()
+	var v any
+	must(t, json.Unmarshal(data, &v))
+	text, err := json.Marshal(v)
+	must(t, err)
+	return string(text)
+}
+
+func TestNoWebhookForThePostmaster(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	h := withWebhooks(t, &c)
+	s := start(t, c)
+	_, in := newInbox(t, s)
+	must(t, smtp.SendMail(s.SMTPAddr(), nil, "a@b.example", []string{"postmaster", in.Address}, []byte("Subject: both\r\n\r\nx\r\n")))
+	must(t, send(s.SMTPAddr(), "postmaster@one.test", "for the operator"))
+	must(t, s.Shutdown(context.Background()))
+	if len(h.got) != 1 || h.got[0].Data.To != in.Address {
+		t.Errorf("the receiver got %+v", h.got)
+	}
+}
+
+// Whatever the receiver does, mail is accepted, and the service stops.
+func TestBadReceivers(t *testing.T) {
+	t.Parallel()
+	var elsewhere hooks
+	other := httptest.NewServer(&elsewhere)
+	t.Cleanup(other.Close)
+	for name, handler := range map[string]http.HandlerFunc{
+		"hangs":     func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"cuts":      func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"fails":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+		"redirects": http.RedirectHandler(other.URL, http.StatusTemporaryRedirect).ServeHTTP,
+		"a long header": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Long", strings.Repeat("x", 1<<20))
+		},
+		"none": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := config(t)
+			c.Metrics = "127.0.0.1:0"
+			withWebhooks(t, &c)
+			var log bytes.Buffer
+			c.Log = slog.New(slog.NewTextHandler(&log, nil))
+			requests := make(chan bool, 1000)
+			if handler != nil {
+				receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					requests <- true
+					handler(w, r)
+				}))
+				t.Cleanup(receiver.Close)
+				c.WebhookURL = receiver.URL + "/hook?token=hidden"
+			} else {
+				c.WebhookURL = "http://" + unused(t) + "/hook?token=hidden"
+			}
+			s := start(t, c)
+			k, in := newInbox(t, s)
+			for range 20 {
+				must(t, send(s.SMTPAddr(), in.Address, "kept"))
+			}
+			if list, err := s.Service().Messages(t.Context(), k, in.ID, service.Page{}); err != nil || list.Total != 20 {
+				t.Errorf("%d messages are stored, %v", list.Total, err)
+			}
+			if handler != nil {
+				<-requests
+			}
+			_, metrics := get(t, http.DefaultClient, "http://"+s.MetricsAddr()+"/metrics")
+			for _, want := range []string{"mayfly_webhook_sent_total 0\n", "mayfly_webhook_failed_requests_total ", "mayfly_webhook_dropped_total 0\n", "mayfly_webhook_queue 20\n"} {
+				if !strings.Contains(metrics, want) {
+					t.Errorf("there is no %q in\n%s", want, metrics)
+				}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			must(t, s.Shutdown(ctx))
+			if !strings.Contains(log.String(), "webhooks are lost") || !strings.Contains(log.String(), "count=20") || strings.Contains(log.String(), "hidden") {
+				t.Errorf("the log is %s", &log)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if len(elsewhere.got) != 0 {
+			t.Error("a redirect is followed")
+		}
+	})
+}
+
+// unused returns an address at which nothing listens.
+func unused(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(nil)
+	s.Close()
+	return s.Listener.Addr().String()
+}
+
+func TestWebhookSecretFile(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	h := withWebhooks(t, &c)
+	must(t, start(t, c).Shutdown(t.Context()))
+	first, err := os.ReadFile(h.file)
+	must(t, err)
+	info, err := os.Stat(h.file)
+	must(t, err)
+	if !strings.HasPrefix(string(first), "whsec_") || runtime.GOOS != "windows" && info.Mode() != 0o600 {
+		t.Errorf("the file is %q, %v", first, info.Mode())
+	}
+	must(t, start(t, c).Shutdown(t.Context()))
+	if again, err := os.ReadFile(h.file); err != nil || !slices.Equal(first, again) {
+		t.Errorf("the file is %q now, %v", again, err)
+	}
+	for text, want := range map[string]string{"": "is empty", "hunter2\n": "a webhook secret is whsec_"} {
+		write(t, h.file, text, 0o600)
+		if _, err := server.Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), h.file) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("with %q: %v", text, err)
+		}
+		if left, err := os.ReadFile(h.file); err != nil || string(left) != text {
+			t.Errorf("the file is %q now, %v", left, err)
+		}
+	}
+}
