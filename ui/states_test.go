@@ -2,7 +2,7 @@ package ui
 
 import (
 	"fmt"
-	"mayfly/ui/session"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +12,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/keys"
+	"mayfly/ui/session"
 	"mayfly/ui/store"
 )
 
@@ -129,38 +130,51 @@ func refuse(h *harness) {
 	h.wrongKey = true
 }
 
+// sizes are those that behaviour is tried at, from one pane to three.
 var sizes = []struct{ w, h int }{{40, 12}, {80, 24}, {120, 36}, {200, 60}}
+
+// look is a terminal to draw on.
+type look struct {
+	name          string
+	width, height int
+	light         bool
+	profile       colorprofile.Profile // true colour when zero
+}
+
+// Each state is drawn in the two common sizes, and three of them in every look.
+var (
+	everyLook = []look{{name: "dark", width: 120, height: 36}, {name: "dark", width: 80, height: 24}}
+	moreLooks = []look{
+		{name: "dark", width: 40, height: 12},
+		{name: "dark", width: 200, height: 60},
+		{name: "light", width: 120, height: 36, light: true},
+		{name: "nocolor", width: 120, height: 36, profile: colorprofile.ASCII},
+		{name: "16", width: 80, height: 24, profile: colorprofile.ANSI},
+	}
+	inMoreLooks = []string{"all", "reading", "form"}
+)
 
 func TestStates(t *testing.T) {
 	for _, st := range states {
-		for _, size := range sizes {
-			t.Run(fmt.Sprintf("%s/%dx%d", st.name, size.w, size.h), func(t *testing.T) {
-				st.shoot(t, size.w, size.h, "dark", func(*setting) {})
+		looks := everyLook
+		if slices.Contains(inMoreLooks, st.name) {
+			looks = slices.Concat(everyLook, moreLooks)
+		}
+		for _, l := range looks {
+			name := fmt.Sprintf("%s/%s-%dx%d", st.name, l.name, l.width, l.height)
+			t.Run(name, func(t *testing.T) {
+				set := st.set
+				set.width, set.height, set.light, set.profile = l.width, l.height, l.light, l.profile
+				play(t, set, func(h *harness) {
+					h.wait(200 * time.Millisecond) // what is not in view is listed too
+					if st.scene != nil {
+						st.scene(h)
+					}
+					h.golden(name)
+				})
 			})
 		}
-		t.Run(st.name+"/light", func(t *testing.T) {
-			st.shoot(t, 120, 36, "light", func(s *setting) { s.light = true })
-		})
-		t.Run(st.name+"/nocolor", func(t *testing.T) {
-			st.shoot(t, 120, 36, "nocolor", func(s *setting) { s.profile = colorprofile.ASCII })
-		})
-		t.Run(st.name+"/16", func(t *testing.T) {
-			st.shoot(t, 80, 24, "16", func(s *setting) { s.profile = colorprofile.ANSI })
-		})
 	}
-}
-
-func (st state) shoot(t *testing.T, width, height int, look string, change func(*setting)) {
-	set := st.set
-	set.width, set.height = width, height
-	change(&set)
-	play(t, set, func(h *harness) {
-		h.wait(200 * time.Millisecond) // what is not in view is listed too
-		if st.scene != nil {
-			st.scene(h)
-		}
-		h.golden(fmt.Sprintf("%s/%s-%dx%d", st.name, look, width, height))
-	})
 }
 
 func TestNothingDependsOnColourAlone(t *testing.T) {
