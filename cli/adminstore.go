@@ -1,12 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"sync/atomic"
-	"time"
-
-	"github.com/dustin/go-humanize"
-	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"mayfly/internal/server"
@@ -15,47 +9,9 @@ import (
 func (a *app) adminStoreCommand(store *string) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "store",
-		Short:   "Check, repair, move and distribute a store",
+		Short:   "Check, repair and distribute a store",
 		Example: "mayfly admin store check ./store",
-	}, a.adminStoreCheck(), a.adminStoreRepair(), a.adminStoreCopy(), a.adminStoreDistribute(store))
-}
-
-func (a *app) adminStoreCopy() *cobra.Command {
-	var from, to string
-	cmd := &cobra.Command{
-		Use:   "copy --from FOLDER --to URL",
-		Short: "Copy a live store from a folder to a database",
-		Long: "Copy the store in a folder, even while it is being served, to an empty database. A second run copies only what has changed since. " +
-			"To move a store: run this, stop the service, run this again, and serve the database. The password can be in the file that PGPASSFILE names.",
-		Example: "mayfly admin store copy --from ./store --to postgres://mayfly@db.example/mayfly",
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if from == "" || to == "" {
-				return usagef("--from and --to are required")
-			}
-			begun := time.Now()
-			var state atomic.Pointer[server.Copied]
-			state.Store(&server.Copied{})
-			stop := a.progress(cmd.Context(), func() string {
-				c := state.Load()
-				return fmt.Sprintf("copying · %s inboxes · %s messages", humanize.Comma(int64(c.Inboxes)), humanize.Comma(int64(c.Messages)))
-			})
-			defer stop()
-			c, err := server.CopyStore(cmd.Context(), from, to, func(c server.Copied) { state.Store(&c) })
-			stop()
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.env.Stderr, "the database has %s and %s; %s copied and %s removed in %s\n",
-				english.Plural(c.Keys, "key", ""), english.Plural(c.Inboxes, "inbox", "inboxes"),
-				english.Plural(c.Messages, "message", ""), english.Plural(c.Removed, "inbox", "inboxes"),
-				time.Since(begun).Round(100*time.Millisecond))
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&from, "from", "", "`folder` of the store")
-	cmd.Flags().StringVar(&to, "to", "", "`URL` of the database: postgres://user@host/database")
-	return cmd
+	}, a.adminStoreCheck(), a.adminStoreRepair(), a.adminStoreDistribute(store))
 }
 
 // maxShards bounds the number of tables: each shard has all partitions.

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,9 +38,9 @@ func TestDistributeReportsWhyItCannot(t *testing.T) {
 	}
 }
 
-// A database is distributed once nobody uses it, though the command is killed and repeated. Then a
-// store is copied into it, twice, and served.
-func TestStoreIsCopiedIntoADistributedDatabase(t *testing.T) {
+// A database is distributed once nobody uses it, though the command is killed and repeated. Then it
+// is served.
+func TestDistributedDatabaseIsServed(t *testing.T) {
 	t.Parallel()
 	database := pgtest.CitusDatabase(t)[0]
 	m := newMachine(t)
@@ -82,24 +81,12 @@ func TestStoreIsCopiedIntoADistributedDatabase(t *testing.T) {
 		})
 	}
 
-	store := filepath.Join(m.home, "store")
-	s = m.serve(store)
-	u := newClient(t, s.rest, m.key(store, "enterprise"))
-	kept, gone := u.createInbox("kept"), u.createInbox("gone")
-	l := startLoad(t, []string{kept}, s.smtp)
-	l.waitForMails(20)
-	copying := []string{"admin", "store", "copy", "--from", store, "--to", database}
-	m.mustRun(copying...)
+	s = m.serve(database)
+	u := newClient(t, s.rest, m.key(database, "enterprise"))
+	l := startLoad(t, []string{u.createInbox("kept")}, s.smtp)
 	l.waitForMails(20)
 	l.end()
-	if a := u.request("DELETE", "/v1/inboxes/"+u.inboxes[gone], ""); a.status/100 != 2 {
-		t.Fatal(a)
-	}
-	s.stop(syscall.SIGTERM)
-	if _, stderr, status := m.run(copying...); status != 0 || !strings.Contains(stderr, "1 inbox removed") {
-		t.Errorf("copied again: status %d, %q", status, stderr)
-	}
-	l.checkNothingIsLost(u.at(m.serve(database).rest))
+	l.checkNothingIsLost(u)
 }
 
 // An administrator who is the first to use a database with a new version is told that it is being
@@ -136,4 +123,18 @@ func TestAdminCommandSaysThatItUpdatesADatabase(t *testing.T) {
 	if stdout, stderr, status := m.run(list...); status != 0 || stdout != "" || stderr != "" {
 		t.Errorf("afterwards: status %d, %q, %q", status, stdout, stderr)
 	}
+}
+
+// countIn returns the number that a statement selects.
+func countIn(t *testing.T, database, sql string) (n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if err := conn.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -78,7 +78,9 @@ mayfly() { # mail comes for a new inbox
 }
 ./sign-up ada@acme.example
 `},
-	"scale.md: mayfly admin store copy --from /var/lib/mayfly --to postgres://mayfly@127.0.0.1/mayfly": {before: aStore},
+	"scale.md: mayfly admin key create --plan dev --name ci --secret-file ci.key --store postgres://mayfly@127.0.0.1/mayfly > /dev/null": {
+		before: "mayfly admin key create --plan dev --store \"$STORE\" > ci.key\n",
+	},
 	"service.md: mayfly admin backup DIR --store /var/lib/mayfly": {before: aStore + `
 mayfly() { # what is restored was lost
 	[ "$2" != restore ] || rm -r "$STORE"

@@ -89,11 +89,6 @@ func (s *Server) open(ctx context.Context) error {
 	if s.store, err = c.openStore(ctx, s.log); err != nil {
 		return err
 	}
-	if d, ok := s.store.(database); ok {
-		if err := d.Served(ctx); err != nil {
-			return err
-		}
-	}
 	if s.service, err = s.newService(ctx); err != nil {
 		return err
 	}

@@ -133,3 +133,17 @@ func salvage(ctx context.Context, dir string, visit func(key, value []byte) erro
 	}
 	return r, err
 }
+
+// each calls visit for the keys with a prefix, which it cuts off, until it returns an error.
+func (s *Store) each(ctx context.Context, prefix byte, visit func(key, value []byte) error) error {
+	start := []byte{prefix}
+	var failed error // of visit, which scan would take for one of the database
+	err := s.scan(ctx, start, after(start), func(key, value []byte) (bool, error) {
+		failed = visit(key[1:], value)
+		return failed == nil, nil
+	})
+	if failed != nil {
+		err = failed
+	}
+	return err
+}

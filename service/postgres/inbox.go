@@ -106,8 +106,11 @@ func (s *Store) ownerOf(ctx context.Context, address string) (string, error) {
 	return a.KeyID, err
 }
 
-func (s *Store) readAddresses(ctx context.Context, pool *pgxpool.Pool, addresses []string) ([]Address, error) {
-	return each(ctx, s, pool, addresses, pgx.RowToStructByPos[Address], func(b *pgx.Batch, part []string) *pgx.QueuedQuery {
+// addressRow is an address with its owner.
+type addressRow struct{ Address, KeyID string }
+
+func (s *Store) readAddresses(ctx context.Context, pool *pgxpool.Pool, addresses []string) ([]addressRow, error) {
+	return each(ctx, s, pool, addresses, pgx.RowToStructByPos[addressRow], func(b *pgx.Batch, part []string) *pgx.QueuedQuery {
 		return queueNamed(b, "SELECT address, key_id FROM addresses WHERE address", part, "")
 	})
 }

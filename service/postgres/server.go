@@ -22,7 +22,7 @@ type server struct {
 
 	inboxes   *loader[keyed, service.Inbox] // by ID
 	addressed *loader[keyed, service.Inbox] // by address
-	addresses *loader[string, Address]
+	addresses *loader[string, addressRow]
 	owners    *loader[string, owner]
 	requests  *loader[*request, *request]
 
@@ -35,7 +35,7 @@ func (s *Store) newServer(pool *pgxpool.Pool) *server {
 	v := &server{pool: pool, deliveries: newQueue(), committing: make(chan struct{}, 1)}
 	v.inboxes = newLoader(s, pool, s.readInboxes, func(in service.Inbox) keyed { return keyed{in.KeyID, in.ID} })
 	v.addressed = newLoader(s, pool, s.readAddressed, func(in service.Inbox) keyed { return keyed{in.KeyID, in.Address} })
-	v.addresses = newLoader(s, pool, s.readAddresses, func(a Address) string { return a.Address })
+	v.addresses = newLoader(s, pool, s.readAddresses, func(a addressRow) string { return a.Address })
 	v.owners = newLoader(s, pool, s.readOwners, func(o owner) string { return o.keyID })
 	v.requests = newLoader(s, pool, s.countRequests, func(r *request) *request { return r })
 	for range committers {
