@@ -66,6 +66,7 @@ var faults = []struct {
 	}},
 	{"mojibake", func(m *mail.Message) { m.HTML += "<p>BÃ¼cher fÃ¼r Sie</p>" }},
 	{"mojibake", func(m *mail.Message) { m.Subject = "Itâ€™s here" }},
+	{"malformed", func(m *mail.Message) { m.Defects = []string{"A multipart is not closed"} }},
 	{"link-empty", func(m *mail.Message) { m.HTML += `<p><a href="#">more</a></p>` }},
 	{"link-relative", func(m *mail.Message) { m.HTML += `<p><a href="/account">account</a></p>` }},
 	{"link-scheme", func(m *mail.Message) { m.HTML += `<p><a href="javascript:alert(1)">account</a></p>` }},

@@ -52,5 +52,8 @@ func (m *Mail) check() []check.Finding {
 	for _, f := range m.msg.Fields {
 		in.Fields = append(in.Fields, check.Field{Name: f.Name, Value: Clean(f.Value)})
 	}
+	for _, d := range m.msg.Defects {
+		in.Defects = append(in.Defects, Clean(d))
+	}
 	return check.Run(in)
 }

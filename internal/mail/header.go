@@ -34,8 +34,7 @@ const maxStray = 100
 // part of the field before it. Data that does not start with a field is all body.
 func (p *parser) readHeader(data []byte) (h header, body []byte) {
 	budget := p.limits.headerBytes
-	begin := skipMboxLine(data)
-	rest := p.skipIndent(begin)
+	rest := p.skipIndent(data)
 	known, stray := false, 0
 	if line, after := cutLine(rest); len(line) == 0 { // an empty header
 		return nil, after
@@ -80,7 +79,7 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 	}
 	if !known && len(rest) > 0 && !isMIMEHeader(h) {
 		// "Note: buy milk" is text that happens to have a colon.
-		return nil, begin
+		return nil, data
 	}
 	return h, rest
 }
@@ -132,27 +131,11 @@ func (h header) has(name string) bool {
 func skipBlankLines(raw []byte) []byte {
 	text := bytes.TrimLeft(raw, " \t\r\n")
 	rest := raw[bytes.LastIndexAny(raw[:len(raw)-len(text)], "\r\n")+1:] // with the indent of its line
-	line, _ := cutLine(skipMboxLine(bytes.TrimLeft(rest, " \t")))
+	line, _ := cutLine(bytes.TrimLeft(rest, " \t"))
 	if name, ok := fieldName(line); ok && isKnownField(name) {
 		return rest
 	}
 	return raw
-}
-
-// skipMboxLine drops the "From " line of an mbox file.
-func skipMboxLine(data []byte) []byte {
-	for bytes.HasPrefix(data, []byte("From ")) || bytes.HasPrefix(data, []byte(">From ")) {
-		line, after := cutLine(data)
-		if next, _ := cutLine(after); len(next) > 0 {
-			if _, ok := fieldName(next); !ok && !bytes.HasPrefix(next, []byte(">From ")) {
-				return data
-			}
-		} else if bytes.IndexByte(line, '@') < 0 || len(bytes.TrimSpace(after)) == 0 {
-			return data
-		}
-		data = after
-	}
-	return data
 }
 
 // cutLine returns the first line without its line break, CRLF or LF, and the rest.
@@ -265,3 +248,60 @@ func unfold(value []byte) []byte {
 	}
 	return out
 }
+
+// Summarize reads the summary from the header of a raw message, at most its first 256 KiB. The
+// result shares no memory with raw.
+func Summarize(raw []byte) Summary {
+	rest := raw[:min(len(raw), usual.headerBytes)]
+	if bytes.IndexByte(rest[:min(len(rest), 4096)], '\n') < 0 && bytes.IndexByte(rest, '\r') >= 0 {
+		rest = bytes.ReplaceAll(rest, []byte{'\r'}, []byte{'\n'})
+	}
+	rest = bytes.TrimLeft(skipBlankLines(rest), " \t")
+	var s Summary
+	var from, subject bool
+	for len(rest) > 0 && !(from && subject) {
+		line, after := cutLine(rest)
+		if len(line) == 0 {
+			rest = bytes.TrimLeft(after, " \t\r\n")
+			if line, _ = cutLine(rest); !startsTorn(line) {
+				break
+			}
+			continue
+		}
+		end := foldedEnd(rest, len(rest)-len(after))
+		field := rest[:end]
+		rest = rest[end:]
+		switch {
+		case !from && isField(field, "from"):
+			from = true
+			if list := parseAddresses(string(unfold(fieldValue(field))), 1); len(list) > 0 {
+				s.From = list[0]
+			}
+		case !subject && isField(field, "subject"):
+			subject = true
+			s.Subject = decodeHeader(unfold(fieldValue(field)))
+		}
+	}
+	return s
+}
+
+// startsTorn reports whether a header goes on behind empty lines.
+func startsTorn(line []byte) bool {
+	name, ok := fieldName(line)
+	return ok && isTornField(name)
+}
+
+// isField reports whether a field has the name, which is in lower case.
+func isField(field []byte, name string) bool {
+	if len(field) <= len(name) {
+		return false
+	}
+	for i := range len(name) {
+		if field[i]|0x20 != name[i] {
+			return false
+		}
+	}
+	return len(bytes.TrimLeft(field[len(name):], " \t")) > 0 && bytes.TrimLeft(field[len(name):], " \t")[0] == ':'
+}
+
+func fieldValue(field []byte) []byte { return field[bytes.IndexByte(field, ':')+1:] }

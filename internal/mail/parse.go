@@ -34,7 +34,7 @@ func parseWithin(raw []byte, l limits) *Message {
 		}
 	}
 	p.describe(h)
-	p.finish(p.entity(h, body, place{defaultType: "text/plain"}))
+	p.finish(p.entity(h, body, location{defaultType: "text/plain"}))
 	return p.message
 }
 
@@ -76,10 +76,7 @@ func (p *parser) describe(h header) {
 	m.Subject = decodeHeader([]byte(h.get("Subject")))
 	m.MessageID = trimID(h.get("Message-ID"))
 	if date := h.get("Date"); date != "" {
-		var ok bool
-		if m.Date, ok = parseDate(date); !ok {
-			p.defect("The Date field cannot be read")
-		}
+		m.Date, _ = parseDate(date)
 	}
 }
 
@@ -109,17 +106,17 @@ type text struct {
 type entity struct {
 	texts       []text
 	attachments []Attachment
-	spare       []text // texts to show if there are no others: embedded messages, reports, text attachments
+	fallback    []text // texts to show if there are no others: embedded messages, reports, text attachments
 }
 
 func (e *entity) add(o entity) {
 	e.texts = append(e.texts, o.texts...)
 	e.attachments = append(e.attachments, o.attachments...)
-	e.spare = append(e.spare, o.spare...)
+	e.fallback = append(e.fallback, o.fallback...)
 }
 
-// A place is where in the message an entity stands.
-type place struct {
+// A location is where in the message an entity stands.
+type location struct {
 	path        string // section number as in IMAP, "" for the whole message
 	depth       int
 	defaultType string // when no Content-Type is given
@@ -127,7 +124,7 @@ type place struct {
 }
 
 // entity reads a header and a body.
-func (p *parser) entity(h header, body []byte, at place) entity {
+func (p *parser) entity(h header, body []byte, at location) entity {
 	part := p.readPart(h, body, at)
 	switch {
 	case at.depth > p.limits.depth:
@@ -144,7 +141,7 @@ func (p *parser) entity(h header, body []byte, at place) entity {
 
 // A part is a header and a body before the body is decoded.
 type part struct {
-	place
+	location
 	typ         mediaType
 	mediaType   string
 	disposition string
@@ -154,11 +151,11 @@ type part struct {
 	body        []byte
 }
 
-func (p *parser) readPart(h header, body []byte, at place) part {
+func (p *parser) readPart(h header, body []byte, at location) part {
 	typ := parseMediaType(h.get("Content-Type"))
 	disposition := parseMediaType(h.get("Content-Disposition"))
 	pt := part{
-		place:       at,
+		location:    at,
 		typ:         typ,
 		disposition: disposition.value,
 		filename:    cmp.Or(disposition.params["filename"], typ.params["name"], typ.params["filename"], disposition.params["name"]),
@@ -235,159 +232,6 @@ func section(path string, n int) string {
 // id is the attachment's ID: a message that is a single attachment is section 1.
 func (pt part) id() string { return cmp.Or(pt.path, "1") }
 
-// decode decodes the transfer encoding, within the decoded bytes that are left.
-func (p *parser) decode(pt part) []byte {
-	var out []byte
-	clean := true
-	switch encoding := pt.encoding; {
-	case encoding == "", strings.HasPrefix(encoding, "7"), strings.HasPrefix(encoding, "8"), encoding == "binary", encoding == "none":
-		out = pt.body
-	case strings.Contains(encoding, "base64"), encoding == "base-64":
-		encoded, footer := pt.body, []byte(nil)
-		if strings.HasPrefix(pt.mediaType, "text/") {
-			if encoded, footer = cutFooter(pt.body); !looksBase64(encoded) {
-				p.defect("A part is declared as base64 but is not")
-				out = pt.body
-				break
-			}
-		}
-		out, clean = decodeBase64(encoded)
-		out, clean = append(out, footer...), clean && len(footer) == 0
-	case strings.HasPrefix(encoding, "quoted"), encoding == "qp":
-		out, clean = decodeQuotedPrintable(pt.body)
-	case strings.Contains(encoding, "uue"):
-		if files, _ := cutUU(pt.body, 1); len(files) > 0 {
-			out = files[0].content
-		} else {
-			out, clean = pt.body, false
-		}
-	default:
-		p.defect("A part has an unknown transfer encoding: " + encoding)
-		out = pt.body
-	}
-	if !clean {
-		p.defect("A part is broken in its " + pt.encoding)
-	}
-	if len(out) > p.left {
-		p.defect("The message is too large when decoded: the rest is cut off")
-		out = out[:p.left]
-	}
-	p.left -= len(out)
-	return out
-}
-
-// leaf reads a part that has no parts.
-func (p *parser) leaf(pt part) entity {
-	content := p.decode(pt)
-	if isTNEF(pt, content) {
-		if e, ok := p.tnef(pt, content); ok {
-			return e
-		}
-	}
-	var e entity
-	if !pt.readable() {
-		if !pt.ignored() {
-			e.attachments = []Attachment{pt.attachment(content)}
-			e.spare = pt.spare(content)
-		}
-		return e
-	}
-	if pt.file() {
-		e.attachments = []Attachment{pt.attachment(content)}
-	}
-	if pt.mediaType == "text/html" {
-		e.texts = pt.html(content)
-		return e
-	}
-	s := lines(decodeText(content, pt.typ.params["charset"]))
-	if strings.Contains(s, "begin ") {
-		files, rest := cutUU([]byte(s), p.limits.parts-p.parts)
-		s = string(rest)
-		for i, f := range files {
-			p.parts++
-			e.attachments = append(e.attachments, Attachment{
-				ID: pt.id() + ".u" + strconv.Itoa(i+1), Filename: f.name, ContentType: "application/octet-stream", Size: len(f.content), Content: f.content})
-		}
-	}
-	t := text{plain: s, plainType: pt.mediaType}
-	switch pt.mediaType {
-	case "text/enriched", "text/richtext":
-		t.plain, t.plainType = plainFromEnriched(s), "text/plain"
-	case "text/plain":
-		t.flowed = strings.EqualFold(pt.typ.params["format"], "flowed")
-		t.delSp = t.flowed && strings.EqualFold(pt.typ.params["delsp"], "yes")
-	case "text/x-markdown", "text/x-web-markdown":
-		t.plainType = "text/markdown"
-	case "text/markdown":
-	default:
-		t.plainType = "text/plain"
-	}
-	e.texts = []text{t}
-	return e
-}
-
-// readable reports whether the part is a text to read rather than a file to save.
-func (pt part) readable() bool {
-	if !strings.HasPrefix(pt.mediaType, "text/") || pt.disposition == "attachment" || pt.file() && pt.disposition != "inline" {
-		return false
-	}
-	switch pt.mediaType {
-	case "text/plain", "text/html", "text/markdown", "text/x-markdown", "text/x-web-markdown", "text/enriched", "text/richtext":
-		return true
-	case "text/calendar", "text/csv", "text/vcard", "text/x-vcard", "text/directory", "text/css", "text/javascript", "text/xml",
-		"text/rtf", "text/x-amp-html", "text/watch-html", "text/rfc822-headers", "text/x-vcalendar", "text/tab-separated-values",
-		"text/x-moz-deleted", "text/x-diff", "text/x-patch":
-		return false
-	}
-	return pt.filename == ""
-}
-
-// file reports whether a text is a file to save: it has a name and follows the body. With the
-// disposition inline it is also read.
-func (pt part) file() bool { return pt.later && pt.filename != "" }
-
-// ignored reports whether the part is another form of the body for readers that we are not.
-func (pt part) ignored() bool {
-	return (pt.mediaType == "text/x-amp-html" || pt.mediaType == "text/watch-html") && pt.disposition != "attachment"
-}
-
-func (pt part) attachment(content []byte) Attachment {
-	return Attachment{
-		ID:          pt.id(),
-		Filename:    pt.filename,
-		ContentType: pt.mediaType,
-		ContentID:   pt.contentID,
-		Inline:      pt.disposition == "inline",
-		Size:        len(content),
-		Content:     content,
-	}
-}
-
-func (pt part) html(content []byte) []text {
-	return []text{{html: lines(decodeHTML(content, pt.typ.params["charset"])), hasHTML: true}}
-}
-
-// spare is the text of an attachment for a message without any other.
-func (pt part) spare(content []byte) []text {
-	switch {
-	case pt.mediaType == "text/html":
-		return pt.html(content)
-	case pt.mediaType == "text/calendar", pt.mediaType == "text/rtf":
-		return nil
-	case strings.HasPrefix(pt.mediaType, "text/"), pt.mediaType == "message/delivery-status", pt.mediaType == "message/disposition-notification":
-		return []text{{plain: lines(decodeText(content, pt.typ.params["charset"])), plainType: "text/plain"}}
-	}
-	return nil
-}
-
-// lines turns CRLF into LF.
-func lines(s string) string {
-	if strings.IndexByte(s, '\r') < 0 {
-		return s
-	}
-	return strings.ReplaceAll(s, "\r\n", "\n")
-}
-
 // embedded reads a message within the message: an attachment whose text is shown if there is no
 // other.
 func (p *parser) embedded(pt part) entity {
@@ -400,18 +244,18 @@ func (p *parser) embedded(pt part) entity {
 		e.attachments = []Attachment{pt.attachment(content)}
 	}
 	h, body := p.readHeader(p.mendLines(content))
-	inner := p.entity(h, body, place{path: section(pt.path, 1), depth: pt.depth + 1, defaultType: "text/plain"})
+	inner := p.entity(h, body, location{path: section(pt.path, 1), depth: pt.depth + 1, defaultType: "text/plain"})
 	intro := introduce(h)
 	for _, t := range inner.texts {
 		if t.plainType != "" || !t.hasHTML {
 			t.plain, t.plainType = intro+t.plain, cmp.Or(t.plainType, "text/plain")
 		}
 		intro = ""
-		e.spare = append(e.spare, t)
+		e.fallback = append(e.fallback, t)
 	}
 	if len(inner.texts) == 0 {
-		e.spare = append(e.spare, text{plain: intro, plainType: "text/plain"})
-		e.spare = append(e.spare, inner.spare...)
+		e.fallback = append(e.fallback, text{plain: intro, plainType: "text/plain"})
+		e.fallback = append(e.fallback, inner.fallback...)
 	}
 	if pt.path == "" {
 		e.attachments = inner.attachments
@@ -438,7 +282,7 @@ func (p *parser) finish(e entity) {
 	m := p.message
 	texts := e.texts
 	if !slices.ContainsFunc(texts, func(t text) bool { return strings.TrimSpace(t.plain) != "" || strings.TrimSpace(t.html) != "" }) {
-		texts = append(texts, e.spare...)
+		texts = append(texts, e.fallback...)
 	}
 	joinTexts(m, texts)
 	markReferred(e.attachments, m.HTML)

@@ -54,6 +54,7 @@ type Input struct {
 	Subject    string
 	Fields     []Field // nil if the header is unknown
 	Text, HTML Part
+	Defects    []string  // of its header and its parts, a sentence each
 	Reversed   []string  // which of the subject and the sender have words that are written backwards
 	ReceivedAt time.Time // zero if unknown
 	BodyOnly   bool      // only a body is known: a template rather than a message
@@ -65,7 +66,7 @@ const maxEach = 5
 // Run checks a message. The most severe findings come first.
 func Run(in Input) []Finding {
 	r := &report{source: in.HTML.Source, counts: make(map[string]int), seen: make(map[Finding]bool)}
-	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, header, authentication, bulk} {
+	for _, check := range []func(Input, *report){subject, placeholders, mojibake, links, parts, elements, malformed, header, authentication, bulk} {
 		check(in, r)
 	}
 	return r.finish()

@@ -31,6 +31,13 @@ func value(in Input, name string) string {
 }
 
 // header checks the fields that every message needs (RFC 5322, 3.6).
+// malformed passes on what is wrong with the form of the message.
+func malformed(in Input, r *report) {
+	for _, d := range in.Defects {
+		r.add("malformed", Warning, "", "%s", d)
+	}
+}
+
 func header(in Input, r *report) {
 	if in.Fields == nil {
 		return

@@ -120,7 +120,7 @@ var broken = [...]string{"Ã¤", "Ã¶", "Ã¼", "ÃŸ", "Ã©", "Ã¨", "Ãª",
 func mojibake(in Input, r *report) {
 	say := func(where, s string) {
 		if strings.ContainsRune(s, '\uFFFD') {
-			r.addAt(textIn(where, "\uFFFD"), "mojibake", Error, where, "A character could not be decoded and became \uFFFD: the declared charset is wrong")
+			r.addAt(textIn(where, "\uFFFD"), "mojibake", Error, where, "A character could not be decoded and became \uFFFD: the charset is wrong, or none is declared")
 		}
 		if !strings.ContainsAny(s, "ÃâÂð") {
 			return

@@ -1,0 +1,332 @@
+package mail
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// decodeBase64 decodes base64, however broken: octets that do not belong are skipped, padding may
+// be missing or be followed by more. clean is false if something did not belong.
+func decodeBase64(src []byte) (dst []byte, clean bool) {
+	buf := make([]byte, 0, len(src))
+	dst = make([]byte, 0, base64.StdEncoding.DecodedLen(len(src)))
+	clean = true
+	flush := func() {
+		n := len(buf)
+		if n%4 == 1 {
+			buf = buf[:n-1]
+			clean = false
+		}
+		size := base64.RawStdEncoding.DecodedLen(len(buf))
+		at := len(dst)
+		dst = append(dst, make([]byte, size)...)
+		got, _ := base64.RawStdEncoding.Decode(dst[at:], buf) // buf has letters of the alphabet only
+		dst = dst[:at+got]
+		buf = buf[:0]
+	}
+	for _, c := range src {
+		switch {
+		case base64Letters[c]:
+			buf = append(buf, c)
+		case c == '-': // the alphabet of URLs
+			buf = append(buf, '+')
+		case c == '_':
+			buf = append(buf, '/')
+		case c == '=':
+			if len(buf)%4 != 0 {
+				flush()
+			}
+		case c == '\r', c == '\n', c == ' ', c == '\t':
+		default:
+			clean = false
+		}
+	}
+	flush()
+	return dst, clean
+}
+
+var base64Letters = func() (set [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
+		set[c] = true
+	}
+	return set
+}()
+
+// cutFooter splits the base64 of a text from the plain footer that a mailing list appended. The
+// footer follows an empty line and begins with a line that is not base64.
+func cutFooter(src []byte) (encoded, footer []byte) {
+	empty := len(src) // the last empty line
+	for rest := src; len(rest) > 0; {
+		line, after := cutLine(rest)
+		text := bytes.TrimRight(line, " \t=")
+		switch {
+		case isBlank(line):
+			if empty = min(empty, len(src)-len(rest)); empty < shortBase64 {
+				return src, nil
+			}
+		case bytes.ContainsFunc(text, func(r rune) bool { return r >= 0x80 || !base64Letters[r] }):
+			return src[:empty], src[empty:]
+		default:
+			empty = len(src)
+		}
+		rest = after
+	}
+	return src, nil
+}
+
+// shortBase64 is the least base64 before a footer, in octets: less could be ordinary text.
+const shortBase64 = 40
+
+// looksBase64 tells base64 from text that was only declared so: running text has spaces within its
+// lines and much punctuation.
+func looksBase64(src []byte) bool {
+	src = src[:min(len(src), 4096)]
+	foreign, inner := 0, 0
+	for i, c := range src {
+		switch {
+		case c == ' ' && i > 0 && base64Letters[src[i-1]] && i+1 < len(src) && base64Letters[src[i+1]]:
+			inner++
+		case c == '\r', c == '\n', c == ' ', c == '\t', c == '=', base64Letters[c]:
+		default:
+			foreign++
+		}
+	}
+	return (foreign+inner)*20 <= len(src)
+}
+
+// decodeQuotedPrintable decodes quoted-printable (RFC 2045, section 6.7). What is not an escape
+// stays as it is.
+func decodeQuotedPrintable(src []byte) (dst []byte, clean bool) {
+	dst = make([]byte, 0, len(src))
+	clean = true
+	for len(src) > 0 {
+		line, after := cutLine(src)
+		ended := len(line) < len(src)
+		crlf := ended && src[len(line)] == '\r'
+		text := bytes.TrimRight(line, " \t")
+		soft := len(text) > 0 && text[len(text)-1] == '='
+		if soft {
+			text = text[:len(text)-1]
+		}
+		var cleanLine bool
+		dst, cleanLine = appendUnescaped(dst, text, '=')
+		clean = clean && cleanLine
+		if !soft && ended {
+			if crlf {
+				dst = append(dst, '\r')
+			}
+			dst = append(dst, '\n')
+		}
+		src = after
+	}
+	return dst, clean
+}
+
+// appendUnescaped appends src with its escapes decoded, which are a mark and two hexadecimal digits.
+// What is not an escape stays as it is; clean is false if there is a mark like that.
+func appendUnescaped(dst, src []byte, mark byte) (_ []byte, clean bool) {
+	clean = true
+	for {
+		i := bytes.IndexByte(src, mark)
+		if i < 0 {
+			return append(dst, src...), clean
+		}
+		dst = append(dst, src[:i]...)
+		if i+2 < len(src) && unhex(src[i+1]) >= 0 && unhex(src[i+2]) >= 0 {
+			dst = append(dst, byte(unhex(src[i+1])<<4|unhex(src[i+2])))
+			src = src[i+3:]
+			continue
+		}
+		clean = false
+		dst = append(dst, mark)
+		src = src[i+1:]
+	}
+}
+
+// decodeText turns octets of a declared charset into UTF-8.
+func decodeText(b []byte, charset string) string {
+	s, _ := decodeCharset(b, charset)
+	return s
+}
+
+// decodeCharset turns octets of a declared charset into UTF-8. Octets without a known charset are
+// UTF-8, and so is valid UTF-8 that does not fit its charset. No charset is guessed: octets that
+// cannot be decoded become U+FFFD, so that the mistake is seen. defect says what it is.
+func decodeCharset(b []byte, charset string) (s, defect string) {
+	charset = strings.ToLower(strings.Trim(charset, " \t\"'<>;"))
+	enc, known := lookupCharset(charset)
+	_, oneByte := enc.(*charmap.Charmap)
+	valid := utf8.Valid(b)
+	if enc != nil && enc != unicode.UTF8 && !(oneByte && valid) {
+		out, _, _ := transform.Bytes(unicode.BOMOverride(enc.NewDecoder()), b) // it replaces what it cannot decode
+		if s = string(out); !valid || isASCII(b) || !strings.ContainsRune(s, utf8.RuneError) {
+			return s, ""
+		}
+	}
+	if s = strings.TrimPrefix(string(b), "\uFEFF"); !valid {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	switch {
+	case valid && (charset == "" || enc == unicode.UTF8 || isASCII(b)):
+		return s, ""
+	case !known:
+		return s, fmt.Sprintf("A text declares an unknown charset: %.40q", charset)
+	case charset == "":
+		return s, "A text is not UTF-8 and declares no charset"
+	case !valid:
+		return s, fmt.Sprintf("A text is not in the charset that it declares: %.40q", charset)
+	}
+	return s, fmt.Sprintf("A text is UTF-8 and declares another charset: %.40q", charset)
+}
+
+// lookupCharset finds an encoding by the names of the web (WHATWG). It is nil for US-ASCII, the default,
+// and for what is not known.
+func lookupCharset(name string) (enc encoding.Encoding, known bool) {
+	if name == "" || name == "us-ascii" || name == "ascii" { // which the web takes for windows-1252
+		return nil, true
+	}
+	switch enc, err := htmlindex.Get(name); enc {
+	case encoding.Replacement: // what the web refuses to decode
+		return nil, false
+	case simplifiedchinese.GBK:
+		return simplifiedchinese.GB18030, true // a superset
+	default:
+		return enc, err == nil
+	}
+}
+
+func isASCII(b []byte) bool {
+	return !bytes.ContainsFunc(b, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// decodeHeader decodes an unfolded header value: encoded words (RFC 2047), even in quotes, adjacent
+// to other text or with spaces in them; and raw UTF-8 or other 8-bit text between them. Adjacent
+// words of one charset are joined before they are decoded, since some programs split them within a
+// character.
+func decodeHeader(value []byte) string {
+	if !bytes.Contains(value, []byte("=?")) {
+		return decodeText(value, "")
+	}
+	var out strings.Builder
+	var run []byte // decoded octets of neighbouring words
+	var charset string
+	flush := func() {
+		if run != nil {
+			out.WriteString(decodeText(run, charset))
+			run = nil
+		}
+	}
+	for len(value) > 0 {
+		start := bytes.Index(value, []byte("=?"))
+		if start < 0 {
+			break
+		}
+		w, length, ok := readWord(value[start:])
+		if !ok {
+			flush()
+			out.WriteString(decodeText(value[:start+2], ""))
+			value = value[start+2:]
+			continue
+		}
+		between := value[:start]
+		if run == nil || len(bytes.TrimLeft(between, " \t\r\n")) > 0 {
+			flush()
+			out.WriteString(decodeText(between, ""))
+		} else if !strings.EqualFold(charset, w.charset) {
+			flush()
+		}
+		charset = w.charset
+		run = append(run, w.text...)
+		if run == nil {
+			run = []byte{}
+		}
+		value = value[start+length:]
+	}
+	flush()
+	out.WriteString(decodeText(value, ""))
+	return out.String()
+}
+
+// A word is a decoded encoded word.
+type word struct {
+	charset string
+	text    []byte
+}
+
+// readWord reads an encoded word at the start of s and returns its length.
+func readWord(s []byte) (w word, length int, ok bool) {
+	q1 := bytes.IndexByte(s[2:min(len(s), 64)], '?')
+	if q1 <= 0 {
+		return w, 0, false
+	}
+	charset := s[2 : 2+q1]
+	if bytes.ContainsAny(charset, " \t=\"<>,;") {
+		return w, 0, false
+	}
+	rest := s[2+q1+1:]
+	if len(rest) < 2 || rest[1] != '?' {
+		return w, 0, false
+	}
+	encoding := rest[0] | 0x20
+	if encoding != 'q' && encoding != 'b' { // before a search to the end, for each of many
+		return w, 0, false
+	}
+	rest = rest[2:]
+	end := wordEnd(rest, encoding)
+	text := rest
+	length = len(s)
+	if end >= 0 {
+		text = rest[:end]
+		length = len(s) - len(rest) + end + 2
+	}
+	if encoding == 'q' {
+		text, _ = appendUnescaped(make([]byte, 0, len(text)), bytes.ReplaceAll(text, []byte("_"), []byte(" ")), '=')
+	} else {
+		text, _ = decodeBase64(text)
+	}
+	name, _, _ := strings.Cut(string(charset), "*") // RFC 2231 adds a language
+	return word{charset: name, text: text}, length, true
+}
+
+// wordEnd is the index of the closing "?=". In Q, "?=" before two hexadecimal digits may also be an
+// unescaped question mark before an escape: then it is the end only if the word has no other.
+func wordEnd(s []byte, encoding byte) int {
+	end := bytes.Index(s, []byte("?="))
+	if end < 0 || encoding != 'q' {
+		return end
+	}
+	at := end
+	for range 16 { // more escaped question marks than a word of 75 octets is likely to have
+		if at+4 > len(s) || unhex(s[at+2]) < 0 || unhex(s[at+3]) < 0 {
+			return at
+		}
+		next := bytes.Index(s[at+2:], []byte("?="))
+		if next < 0 || bytes.ContainsAny(s[at+2:at+2+next], " \t") {
+			return end
+		}
+		at += 2 + next
+	}
+	return end
+}
+
+func unhex(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	}
+	return -1
+}
