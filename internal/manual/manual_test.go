@@ -191,11 +191,11 @@ func TestFit(t *testing.T) {
 		{"code far to the right", "    a\n                  b c d", 20, "    a\n            b c d"},
 		{"code in a fence", "```sh\nmayfly serve --domains inbox.example --smtp :25\n```", 40,
 			"```sh\nmayfly serve --domains inbox.example\n    --smtp :25\n```"},
-		{"a table that fits", "| A | B |\n|---|---|\n| x | y |", 40, "| A | B |\n|---|---|\n|x|y|"},
-		{"a table with long cells", "| A | B |\n|---|---|\n| x | Say `go test ./ui` now |", 14,
-			"| A | B |\n|---|---|\n|x|Say `go`|\n||`test ./ui`|\n||now|"},
-		{"a table that does not", "| Flag | Default | |\n|---|---|---|\n| `--message-size` | 25 MiB, or what fits | 552 |\n| b | | |", 20,
+		{"a table that fits", "| A | B |\n|---|---|\n| x | y |", 40, "| A | B |\n|---|---|\nx|y"},
+		{"a table whose words do not fit", "| Flag | Default | |\n|---|---|---|\n| `--message-size` | 25 MiB, or what fits | 552 |\n| b | | |", 20,
 			"- `\u2011\u2011message\u2011size`: Default: 25 MiB, or what fits; 552\n- b: "},
+		{"a table whose heading does not fit", "| A long heading | B |\n|---|---|\n| x | y |", 14, "- x: B: y"},
+		{"a bar in a cell", "| A | B |\n|---|---|\n| `\\|` | y |", 40, "| A | B |\n|---|---|\n`\\|`|y"},
 		{"a comment", "a\n<!-- made from the table -->\nb", 40, "a\nb"},
 	}
 	for _, test := range tests {

@@ -2,13 +2,13 @@ package manual
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
+	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
 	"github.com/charmbracelet/x/ansi"
 )
-
-// Glamour breaks code and words with hyphens anywhere, keeps the line breaks of list items and cuts what does not fit into a
-// table. So a page is fitted to the width before it is rendered.
 
 // hyphen stands for a hyphen at which no line is broken, until the page is rendered.
 const hyphen = "\u2011"
@@ -29,7 +29,8 @@ func refer(link string) string {
 	return part[1] + " (" + command + ")"
 }
 
-// fit is the Markdown of a page such that Glamour can render it width cells wide.
+// fit is the Markdown of a page such that Glamour renders it well in width cells. By itself, Glamour keeps the line breaks of list
+// items, breaks words at hyphens and code anywhere, and cuts words in narrow tables.
 func fit(page string, width int) string {
 	page = reference.ReplaceAllStringFunc(page, refer)
 	var out []string
@@ -42,7 +43,7 @@ func fit(page string, width int) string {
 			continue
 		}
 		if len(rows) > 0 {
-			out, rows = append(out, table(rows, width)...), nil
+			out, rows = append(out, fitTable(rows, width)...), nil
 		}
 		switch {
 		case fence:
@@ -92,113 +93,52 @@ func code(line string, width int) []string {
 // escapedBar stands for a bar within a cell while a row is taken apart: no page has the character.
 const escapedBar = "\x00"
 
-// table is a table as wide as width allows: cells that are too long go on in further rows. Where its longest words do not fit
-// beside each other it is a list with an item for each row.
-func table(rows []string, width int) []string {
-	var cells [][]string
-	for _, row := range rows {
-		line := strings.Split(strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|"), `\|`, escapedBar), "|")
-		for n := range line {
-			line[n] = strings.ReplaceAll(strings.TrimSpace(line[n]), escapedBar, `\|`)
-		}
-		cells = append(cells, line)
+// cells are the cells of a row of a table.
+func cells(row string) []string {
+	cells := strings.Split(strings.Trim(strings.ReplaceAll(unbroken(row), `\|`, escapedBar), "|"), "|")
+	for n, cell := range cells {
+		cells[n] = strings.ReplaceAll(strings.TrimSpace(cell), escapedBar, `\|`)
 	}
-	heads, body := cells[0], cells[2:] // the second row is a rule
-	widths := columns(heads, body, width)
-	if widths == nil {
-		return list(heads, body)
-	}
-	out := rows[:2:2]
-	for _, row := range body {
-		parts := make([][]string, len(row))
-		height := 1
+	return cells
+}
+
+// fitTable is a table as it is where it can be drawn with every heading and every word whole, else a list with an item for each row.
+func fitTable(rows []string, width int) []string {
+	heads := cells(rows[0])
+	drawn := table.New().Width(width).Border(lipgloss.Border{}).BorderLeft(false).BorderRight(false).
+		Headers(heads...).StyleFunc(func(int, int) lipgloss.Style { return lipgloss.NewStyle().Margin(0, 1) })
+	fitted := []string{unbroken(rows[0]), rows[1]}
+	var list, words []string
+	for _, row := range rows[2:] {
+		row := cells(row)
+		fitted = append(fitted, strings.Join(row, "|"))
+		list = append(list, listItem(heads, row))
 		for n, cell := range row {
-			parts[n] = wrap(cell, widths[n])
-			height = max(height, len(parts[n]))
+			row[n] = strings.ReplaceAll(cell, "`", "")
+			words = append(words, strings.Fields(row[n])...)
 		}
-		for y := range height {
-			line := "|"
-			for _, part := range parts {
-				if y < len(part) {
-					line += part[y]
-				}
-				line += "|"
-			}
-			out = append(out, unbroken(line))
-		}
+		drawn.Row(row...)
 	}
-	return out
+	text := drawn.String()
+	shown := strings.Fields(text)
+	if slices.ContainsFunc(heads, func(head string) bool { return !strings.Contains(text, head) }) ||
+		slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(shown, word) }) {
+		return list
+	}
+	return fitted
 }
 
-// columns are the widths of a table's columns, the widest made narrower until all fit beside each other, nil where they cannot.
-func columns(heads []string, body [][]string, width int) []int {
-	widths, least := make([]int, len(heads)), make([]int, len(heads))
-	total := 0
-	for n, head := range heads {
-		least[n] = shown(head)
-		for _, row := range body {
-			widths[n] = max(widths[n], shown(row[n]))
-			for _, word := range strings.Fields(row[n]) {
-				least[n] = max(least[n], shown(word))
-			}
-		}
-		widths[n] = max(widths[n], least[n])
-		total += widths[n] + 2 // the margins of a cell
-	}
-	for ; total > width; total-- {
-		widest := -1
-		for n := range widths {
-			if widths[n] > least[n] && (widest < 0 || widths[n] > widths[widest]) {
-				widest = n
-			}
-		}
-		if widest < 0 {
-			return nil
-		}
-		widths[widest]--
-	}
-	return widths
-}
-
-// shown is the width of text in cells, without the marks around code.
-func shown(text string) int { return ansi.StringWidth(strings.ReplaceAll(text, "`", "")) }
-
-// wrap breaks a cell between words; code that goes on is marked on each line.
-func wrap(cell string, width int) []string {
-	var lines []string
-	line, code := "", ""
-	for _, word := range strings.Fields(cell) {
-		switch {
-		case line == "":
-			line = word
-		case shown(line+" "+word) > width:
-			lines = append(lines, line+code)
-			line = code + word
+// listItem is a row of a table as an item of a list: each cell after the first with its heading.
+func listItem(heads, row []string) string {
+	var parts []string
+	for n, cell := range row[1:] {
+		switch head := heads[n+1]; {
+		case cell == "":
+		case head == "":
+			parts = append(parts, cell)
 		default:
-			line += " " + word
-		}
-		if strings.Count(word, "`")%2 == 1 {
-			code = map[string]string{"": "`", "`": ""}[code]
+			parts = append(parts, head+": "+cell)
 		}
 	}
-	return append(lines, line)
-}
-
-// list is a table as a list.
-func list(heads []string, body [][]string) []string {
-	var items []string
-	for _, row := range body {
-		var parts []string
-		for n, cell := range row[1:] {
-			switch head := heads[n+1]; {
-			case cell == "":
-			case head == "":
-				parts = append(parts, cell)
-			default:
-				parts = append(parts, head+": "+cell)
-			}
-		}
-		items = append(items, "- "+unbroken(row[0]+": "+strings.Join(parts, "; ")))
-	}
-	return items
+	return "- " + row[0] + ": " + strings.Join(parts, "; ")
 }
