@@ -13,11 +13,9 @@ import (
 	"mayfly/internal/term"
 	"mayfly/render"
 	"mayfly/ui/action"
-	"mayfly/ui/clock"
 	"mayfly/ui/command"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
-	"mayfly/ui/panes"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
 	"mayfly/ui/settings"
@@ -38,7 +36,7 @@ type app struct {
 	commands *command.Commands
 	dialogs  []dialog.Dialog // the last one takes the keys
 	footer   status.Footer
-	ticker   clock.Ticker
+	ticker   theme.Ticker
 
 	now           time.Time
 	width, height int
@@ -105,7 +103,7 @@ func (a *app) fit() tea.Cmd {
 
 // wake sets the timer for the next time-dependent change on the screen.
 func (a *app) wake() tea.Cmd {
-	var next clock.Alarm
+	var next theme.Alarm
 	if !a.Layout.TooSmall {
 		a.Wake(a.now, &next, a.facts())
 		a.footer.Wake(a.now, &next)
@@ -136,7 +134,7 @@ func (a *app) frame() string {
 		return ""
 	}
 	if a.Layout.TooSmall {
-		return strings.Join(panes.TooSmall(a.width, a.height), "\n")
+		return strings.Join(theme.TooSmall(a.width, a.height), "\n")
 	}
 	rows, facts := make([]string, a.height), a.facts()
 	rows[a.Layout.Header.Y] = facts.Header(a.Path(), a.width)
@@ -163,10 +161,10 @@ func (a *app) applyTheme() {
 	th.Graphemes = a.terminal.Graphemes
 	a.theme = th
 	a.Reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{
-		Image:  panes.Hint(th, a.table.KeyFor("images"), "shows it"),
-		Images: panes.Hint(th, a.table.KeyFor("images"), "shows them"),
+		Image:  theme.Hint(th, a.table.KeyFor("images"), "shows it"),
+		Images: theme.Hint(th, a.table.KeyFor("images"), "shows them"),
 		Hidden: a.table.KeyFor("hidden"),
-		Retry:  panes.Hint(th, a.table.KeyFor("refresh"), "try again"),
+		Retry:  theme.Hint(th, a.table.KeyFor("refresh"), "try again"),
 	})
 }
 

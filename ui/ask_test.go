@@ -9,8 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 func TestALongLinkHidesNeitherWarningNorAnswers(t *testing.T) {
@@ -44,7 +44,7 @@ func TestAskingHasItsAnswersOnTheSmallestScreen(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {40, 12}, {20, 6}} {
 		set.width, set.height = size[0], size[1]
 		play(t, set, func(h *harness) {
-			for h.app.Focus != panes.Inboxes {
+			for h.app.Focus != theme.Inboxes {
 				h.press("h")
 			}
 			h.press("g", "j", "d")

@@ -18,9 +18,9 @@ import (
 	"mayfly/api/watch"
 	"mayfly/internal/config"
 	"mayfly/internal/message"
-	"mayfly/ui/panes"
 	"mayfly/ui/safecopy"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 // crowded is the application with 10,000 messages listed and a mail of 1 MB open, on a screen of
@@ -96,7 +96,7 @@ func frames(b *testing.B, a *app, next func(n int) tea.Msg) {
 
 func BenchmarkKeyDown(b *testing.B) {
 	a := crowded(b)
-	a.Focus = panes.Messages
+	a.Focus = theme.Messages
 	frames(b, a, func(n int) tea.Msg {
 		if n%9999 == 9998 {
 			return keyPress("g")
@@ -107,7 +107,7 @@ func BenchmarkKeyDown(b *testing.B) {
 
 func BenchmarkScrollMail(b *testing.B) {
 	a := crowded(b)
-	a.Focus = panes.Reader
+	a.Focus = theme.Reader
 	frames(b, a, func(n int) tea.Msg {
 		return keyPress([]string{"j", "j", "j", "pgdown", "G", "g"}[n%6])
 	})
@@ -115,7 +115,7 @@ func BenchmarkScrollMail(b *testing.B) {
 
 func BenchmarkFilter(b *testing.B) {
 	a := crowded(b)
-	a.Focus = panes.Messages
+	a.Focus = theme.Messages
 	a.Update(keyPress("/"))
 	keys := strings.Split("sender 42 subject", "")
 	frames(b, a, func(n int) tea.Msg {
@@ -128,7 +128,7 @@ func BenchmarkFilter(b *testing.B) {
 
 func BenchmarkSearch(b *testing.B) {
 	a := crowded(b)
-	a.Focus = panes.Reader
+	a.Focus = theme.Reader
 	a.Update(keyPress("/"))
 	keys := strings.Split("paragraph 42", "")
 	frames(b, a, func(n int) tea.Msg {
@@ -174,7 +174,7 @@ func BenchmarkDialogs(b *testing.B) {
 	} {
 		b.Run(d.name, func(b *testing.B) {
 			a := crowded(b)
-			a.Focus = panes.Messages
+			a.Focus = theme.Messages
 			for _, k := range strings.Fields(d.open) {
 				a.Update(keyPress(k))
 			}

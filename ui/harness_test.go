@@ -24,10 +24,9 @@ import (
 	"mayfly/internal/config"
 	"mayfly/internal/registry"
 	"mayfly/internal/term"
-	"mayfly/ui/cell"
 	"mayfly/ui/host"
-	"mayfly/ui/panes"
 	"mayfly/ui/safecopy"
+	"mayfly/ui/theme"
 )
 
 func TestMain(m *testing.M) {
@@ -214,7 +213,7 @@ func (h *harness) checkFrame(after tea.Msg) {
 		h.t.Fatalf("after %T: a frame of %d rows on a screen of %d", after, len(rows), h.app.height)
 	}
 	for y, r := range rows {
-		if w := cell.Width(r); w != h.app.width {
+		if w := theme.Width(r); w != h.app.width {
 			h.t.Fatalf("after %T: row %d is %d cells wide on a screen of %d: %q", after, y, w, h.app.width, r)
 		}
 	}
@@ -361,12 +360,12 @@ func (h *harness) selected(text string) {
 	h.t.Helper()
 	var got string
 	switch h.app.Focus {
-	case panes.Inboxes:
+	case theme.Inboxes:
 		got = h.app.Inboxes.Selected()
 		if i := h.app.Inboxes.Inbox(); i != nil {
 			got = i.Name() + " " + i.Email
 		}
-	case panes.Messages:
+	case theme.Messages:
 		if m := h.app.Messages.Message(); m != nil {
 			got = m.Sender + " " + m.Subject
 		}

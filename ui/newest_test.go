@@ -14,8 +14,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 // coded is a mail with a code and a link, received so many minutes ago.
@@ -259,11 +259,11 @@ func TestTheKeysBetweenPanes(t *testing.T) {
 		play(t, setting{width: size.w, height: size.h, before: someMail, service: extended}, func(h *harness) {
 			for _, c := range []struct {
 				key  string
-				want panes.Pane
+				want theme.Pane
 			}{
-				{"h", panes.Inboxes}, {"h", panes.Inboxes}, {"l", panes.Messages}, {"l", panes.Reader}, {"l", panes.Reader}, {"right", panes.Reader},
-				{"tab", panes.Inboxes}, {"tab", panes.Messages}, {"tab", panes.Reader}, {"tab", panes.Inboxes},
-				{"shift+tab", panes.Reader}, {"shift+tab", panes.Messages}, {"left", panes.Inboxes}, {"left", panes.Inboxes},
+				{"h", theme.Inboxes}, {"h", theme.Inboxes}, {"l", theme.Messages}, {"l", theme.Reader}, {"l", theme.Reader}, {"right", theme.Reader},
+				{"tab", theme.Inboxes}, {"tab", theme.Messages}, {"tab", theme.Reader}, {"tab", theme.Inboxes},
+				{"shift+tab", theme.Reader}, {"shift+tab", theme.Messages}, {"left", theme.Inboxes}, {"left", theme.Inboxes},
 			} {
 				h.press(c.key)
 				if h.app.Focus != c.want {

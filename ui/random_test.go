@@ -11,8 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 // TestAnything presses keys, moves the mouse, changes the size, brings mail and lets the service
@@ -102,7 +102,7 @@ func (h *harness) checkSelection() {
 	if !a.Layout.TooSmall && a.Layout.Panes[a.Focus].Empty() {
 		h.t.Fatalf("pane %d has the focus and is not on the screen", a.Focus)
 	}
-	if a.Focus == panes.Reader && !a.Reader.Reading() {
+	if a.Focus == theme.Reader && !a.Reader.Reading() {
 		h.t.Fatal("the reader has the focus and nothing is read")
 	}
 	if n := a.Store.Unread(); n < 0 {

@@ -13,8 +13,8 @@ import (
 	"mayfly/api/apitest"
 	"mayfly/internal/registry"
 	"mayfly/keys"
-	"mayfly/ui/panes"
 	"mayfly/ui/session"
+	"mayfly/ui/theme"
 )
 
 // asked counts the requests of a method that the service got.
@@ -280,7 +280,7 @@ func TestAddingAnInboxLeavesTheFocus(t *testing.T) {
 		h.press("enter")
 		h.see("✓ added bob@apitest.example")
 		h.selected("bob")
-		if h.app.Focus != panes.Inboxes {
+		if h.app.Focus != theme.Inboxes {
 			t.Errorf("the focus is at %v", h.app.Focus)
 		}
 	})

@@ -5,10 +5,10 @@ import (
 
 	"mayfly/internal/term"
 	"mayfly/ui/action"
-	"mayfly/ui/clock"
 	"mayfly/ui/intent"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
+	"mayfly/ui/theme"
 	"mayfly/ui/workspace"
 )
 
@@ -24,7 +24,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		return a.onMouse(msg)
 	case tea.RawMsg:
 		return a.Reader.OnRaw(msg)
-	case clock.TickMsg:
+	case theme.TickMsg:
 		a.ticker.Fired(msg)
 		a.Prune(a.now)
 		return a.link.Retry(a.now)

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/apitest"
-	"mayfly/ui/panes"
+	"mayfly/ui/theme"
 )
 
 // manyInboxes are three inboxes with a mail each, and a fourth that is looked at.
@@ -56,7 +56,7 @@ func TestSearchingAllMessages(t *testing.T) {
 		h.press("enter")
 		h.see("1 of 1", "The parcel is a needle in a haystack.", "n next")
 		h.selected("Grace")
-		if i := h.app.Inboxes.Inbox(); i.Name() != "inbox-2" || h.app.Focus != panes.Reader {
+		if i := h.app.Inboxes.Inbox(); i.Name() != "inbox-2" || h.app.Focus != theme.Reader {
 			t.Errorf("enter went to inbox %s, pane %d", i.Name(), h.app.Focus)
 		}
 		h.press("ctrl+f")

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mayfly/ui/panes"
+	"mayfly/ui/theme"
 )
 
 // Scope is the set of panes in which an action's keys work.
@@ -23,7 +23,7 @@ const (
 )
 
 // Has reports whether a pane is in the scope.
-func (s Scope) Has(p panes.Pane) bool { return s&(1<<p) != 0 }
+func (s Scope) Has(p theme.Pane) bool { return s&(1<<p) != 0 }
 
 // Action is one thing the user can do.
 type Action struct {
@@ -96,7 +96,7 @@ func (t Table) Keys() map[string][]string {
 }
 
 // Lookup finds the action of a key while a pane has focus, nil if there is none.
-func (t Table) Lookup(key string, p panes.Pane) *Action {
+func (t Table) Lookup(key string, p theme.Pane) *Action {
 	var found *Action
 	for _, a := range t {
 		if a.Where.Has(p) && slices.Contains(a.Keys, key) && (found == nil || a.goesBefore(found)) {
@@ -107,7 +107,7 @@ func (t Table) Lookup(key string, p panes.Pane) *Action {
 }
 
 // shares reports whether another action of a pane has the first key of a too.
-func (t Table) shares(a *Action, p panes.Pane) bool {
+func (t Table) shares(a *Action, p theme.Pane) bool {
 	return slices.ContainsFunc(t, func(b *Action) bool { return b != a && b.Where.Has(p) && slices.Contains(b.Keys, a.Keys[0]) })
 }
 

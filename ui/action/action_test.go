@@ -8,9 +8,9 @@ import (
 
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -46,7 +46,7 @@ func TestTheActionOfAKey(t *testing.T) {
 	} {
 		for p, want := range c.want {
 			got := ""
-			if a := table().Lookup(c.key, panes.Pane(p)); a != nil {
+			if a := table().Lookup(c.key, theme.Pane(p)); a != nil {
 				got = a.ID
 			}
 			if got != want {
@@ -69,11 +69,11 @@ func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
 		if hits {
 			want, first = "next-hit", "next"
 		}
-		hints := tb.Hints(panes.Reader, 99)
-		if got := tb.Lookup("n", panes.Reader).ID; got != want || hints[0].Hint != first || len(hints) != 3 {
+		hints := tb.Hints(theme.Reader, 99)
+		if got := tb.Lookup("n", theme.Reader).ID; got != want || hints[0].Hint != first || len(hints) != 3 {
 			t.Errorf("with hits %v n means %s and the hints are %v", hits, got, hints)
 		}
-		if got := tb.Lookup("n", panes.Messages).ID; got != "new-inbox" {
+		if got := tb.Lookup("n", theme.Messages).ID; got != "new-inbox" {
 			t.Errorf("with hits %v n means %s in another pane", hits, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestKeysOfOnesOwn(t *testing.T) {
 			t.Errorf("the hint for %s names %q, want %q", c.id, got, c.keyFor)
 		}
 	}
-	if tb.Lookup("n", panes.Inboxes) != nil || tb.Lookup("/", panes.Inboxes) != nil || tb.Lookup("N", panes.Reader).ID != "new-inbox" {
+	if tb.Lookup("n", theme.Inboxes) != nil || tb.Lookup("/", theme.Inboxes) != nil || tb.Lookup("N", theme.Reader).ID != "new-inbox" {
 		t.Error("the keys of one's own do not take the place of the usual ones")
 	}
 	tb.Bind(map[string][]string{"palette": nil})
@@ -119,7 +119,7 @@ func TestHintsFitTheRoom(t *testing.T) {
 		for p, all := range []string{"new filter mark", "new filter", "new search"} {
 			all := strings.TrimSpace(all + strings.Repeat(" help", len(helpKeys)))
 			for room := range 60 {
-				hints := tb.Hints(panes.Pane(p), room)
+				hints := tb.Hints(theme.Pane(p), room)
 				x, names := 0, ""
 				for _, h := range hints {
 					if h.X != x || h.W != len(h.Key)+len(h.Hint)+3 {
@@ -146,7 +146,7 @@ func TestHelp(t *testing.T) {
 		"Keys for the message|Essentials|n  New inbox|c  Copy the code|Navigation|pgdn ctrl+f  Page down|/  Search the message|Message|12  View: rich text|Application|?  Help|:  All actions",
 	} {
 		var got []string
-		for _, row := range uitest.DrawDialog(t, table().Help(panes.Pane(p)), 50, 30).Rows {
+		for _, row := range uitest.DrawDialog(t, table().Help(theme.Pane(p)), 50, 30).Rows {
 			if row = strings.Trim(row, " ╭╮╰╯─│"); row != "" {
 				key, does, ok := strings.Cut(row, "  ")
 				if ok {
@@ -163,7 +163,7 @@ func TestHelp(t *testing.T) {
 
 func TestThePalette(t *testing.T) {
 	tb := table()
-	d := tb.Palette(panes.Messages)
+	d := tb.Palette(theme.Messages)
 	rows := uitest.DrawDialog(t, d, 50, 30)
 	at := func(text string) int { return strings.Index(rows.String(), text) }
 	rows.See("pgdn ctrl+f", "Change the theme")

@@ -3,10 +3,9 @@ package action
 import (
 	"strings"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
+	"mayfly/ui/theme"
 )
 
 // The groups of actions, in the order of the help.
@@ -28,11 +27,11 @@ type Hint struct {
 	*Action
 }
 
-func (a *Action) hintWidth() int { return cell.Width(a.Key()) + cell.Width(a.Hint) + 3 }
+func (a *Action) hintWidth() int { return theme.Width(a.Key()) + theme.Width(a.Hint) + 3 }
 
 // Hints returns the available actions of a pane, as many as fit into room cells: first those that
 // have taken their key from another, and last the help.
-func (t Table) Hints(p panes.Pane, room int) []Hint {
+func (t Table) Hints(p theme.Pane, room int) []Hint {
 	var hints []Hint
 	x := 0
 	add := func(a *Action, room int) {
@@ -61,7 +60,7 @@ func (t Table) Hints(p panes.Pane, room int) []Hint {
 }
 
 // reason is why the key of an action does nothing, or something else.
-func (t Table) reason(a *Action, p panes.Pane) string {
+func (t Table) reason(a *Action, p theme.Pane) string {
 	if other := t.Lookup(a.Keys[0], p); other != a {
 		return a.Key() + " is the key for: " + other.Title
 	}
@@ -69,8 +68,8 @@ func (t Table) reason(a *Action, p panes.Pane) string {
 }
 
 // Help lists the keys of a pane.
-func (t Table) Help(p panes.Pane) dialog.Dialog {
-	names := [...]string{panes.Inboxes: "inboxes", panes.Messages: "messages", panes.Reader: "the message"}
+func (t Table) Help(p theme.Pane) dialog.Dialog {
+	names := [...]string{theme.Inboxes: "inboxes", theme.Messages: "messages", theme.Reader: "the message"}
 	h := dialog.Help{Title: "Keys for " + names[p]}
 	for _, g := range Groups {
 		group := dialog.HelpGroup{Title: g}
@@ -104,7 +103,7 @@ func (t Table) rowKeys(row string) string {
 }
 
 // Palette is a menu of the actions of a pane; navigation comes last.
-func (t Table) Palette(p panes.Pane) dialog.Dialog {
+func (t Table) Palette(p theme.Pane) dialog.Dialog {
 	m := dialog.Menu{Title: "Actions", Then: func(id string) any { return intent.Perform{ActionID: id} }}
 	for _, moving := range []bool{false, true} {
 		for _, a := range t {

@@ -13,7 +13,7 @@ import (
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/render/doc"
-	"mayfly/ui/cell"
+	"mayfly/ui/theme"
 )
 
 // Difference is how two messages differ.
@@ -78,14 +78,14 @@ func Of(older, newer *message.Message) Difference {
 }
 
 func sideOf(m *message.Message) side {
-	return side{cell.Steady(render.Clean(m.Subject)), cell.Steady(render.Clean(m.Recipients())), m.ReceivedAt}
+	return side{theme.Steady(render.Clean(m.Subject)), theme.Steady(render.Clean(m.Recipients())), m.ReceivedAt}
 }
 
 // split returns the lines of a text for the screen, up to the bound. Empty lines do not count.
 func split(text string) []string {
 	var lines []string
 	for l := range strings.Lines(strings.ToValidUTF8(text[:min(len(text), maxPart)], "")) {
-		if l = strings.TrimRight(cell.Steady(l), "\n "); l != "" {
+		if l = strings.TrimRight(theme.Steady(l), "\n "); l != "" {
 			lines = append(lines, l)
 		}
 	}

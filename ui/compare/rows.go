@@ -6,7 +6,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
 
@@ -200,10 +199,10 @@ func (r row) draw(th *theme.Theme, w int, current bool) string {
 		bar = th.Accent.On("▌")
 	}
 	if len(r.halves) == 1 {
-		return cell.Fit(bar+r.halves[0].draw(th, w-1), w)
+		return theme.Fit(bar+r.halves[0].draw(th, w-1), w)
 	}
 	left := (w - 2) / 2
-	return cell.Fit(bar+r.halves[0].draw(th, left)+th.Faint.On("│")+r.halves[1].draw(th, w-2-left), w)
+	return theme.Fit(bar+r.halves[0].draw(th, left)+th.Faint.On("│")+r.halves[1].draw(th, w-2-left), w)
 }
 
 // draw draws a half, w cells wide. Words that differ are bold and underlined.
@@ -224,5 +223,5 @@ func (h half) draw(th *theme.Theme, w int) string {
 			b.WriteString(style.On(r.text))
 		}
 	}
-	return cell.Fit(b.String(), w)
+	return theme.Fit(b.String(), w)
 }

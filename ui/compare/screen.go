@@ -8,9 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/dialog"
-	"mayfly/ui/panes"
 	"mayfly/ui/theme"
 )
 
@@ -190,12 +188,12 @@ func (s *screen) title(th *theme.Theme) string {
 		count = fmt.Sprintf("%d of %d ", s.change+1, p.changes)
 	}
 	tabs := dialog.Tabs(th, names, s.part)
-	if room := s.w - 2 - len(count); cell.Width(tabs) > room {
+	if room := s.w - 2 - len(count); theme.Width(tabs) > room {
 		tabs = dialog.Tabs(th, names[s.part:s.part+1], 0) + th.Dim.On(fmt.Sprintf("  part %d of %d", s.part+1, len(s.parts)))
-	} else if cell.Width(tabs)+len("Compare   ") <= room {
+	} else if theme.Width(tabs)+len("Compare   ") <= room {
 		tabs = th.Bright.On("Compare") + "   " + tabs
 	}
-	return cell.Spread(" "+tabs, th.Dim.On(count), s.w)
+	return theme.Spread(" "+tabs, th.Dim.On(count), s.w)
 }
 
 // name says which message one side is, w cells wide.
@@ -212,7 +210,7 @@ func (s *screen) name(th *theme.Theme, n, w int) string {
 	if !side.received.IsZero() {
 		sign += side.received.Local().Format(clock) + "  "
 	}
-	return cell.Fit(style.On(sign)+th.Dim.On(side.inbox)+"  "+side.subject, w)
+	return theme.Fit(style.On(sign)+th.Dim.On(side.inbox)+"  "+side.subject, w)
 }
 
 // foot is the last row: the keys.
@@ -223,10 +221,10 @@ func (s *screen) foot(th *theme.Theme) []string {
 	}
 	row := ""
 	for _, h := range [...][2]string{{"n", "next"}, {"N", "previous"}, {"v", "part"}, {"z", fold}, {"j k", "scroll"}} {
-		hint := " " + panes.Hint(th, h[0], h[1]) + " "
-		if cell.Width(row)+cell.Width(hint)+len(" esc back ") <= s.w {
+		hint := " " + theme.Hint(th, h[0], h[1]) + " "
+		if theme.Width(row)+theme.Width(hint)+len(" esc back ") <= s.w {
 			row += hint
 		}
 	}
-	return append(s.rule(th, "┴"), cell.Fit(row+" "+panes.Hint(th, "esc", "back"), s.w))
+	return append(s.rule(th, "┴"), theme.Fit(row+" "+theme.Hint(th, "esc", "back"), s.w))
 }

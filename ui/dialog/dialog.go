@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
 
@@ -70,7 +69,7 @@ func (b *box) click(m tea.MouseClickMsg) Result {
 	}
 	rows := b.rows(&theme.Theme{}, b.w, b.h)
 	x, y := place(rows, b.w, b.h)
-	if m.X < x || m.X >= x+cell.Width(rows[0]) || m.Y < y || m.Y >= y+len(rows) {
+	if m.X < x || m.X >= x+theme.Width(rows[0]) || m.Y < y || m.Y >= y+len(rows) {
 		return Result{Close: true}
 	}
 	m.X, m.Y = m.X-x-2, m.Y-y-1
@@ -83,7 +82,7 @@ func (b *box) Draw(th *theme.Theme, screen []string, w int) {
 	}
 	rows := b.rows(th, w, len(screen))
 	x, y := place(rows, w, len(screen))
-	cell.Over(screen, rows, x, y, w)
+	theme.Over(screen, rows, x, y, w)
 }
 
 // halfBlocks removes what images are drawn with, of which one colour would make bars.
@@ -101,29 +100,29 @@ func dimmed(th *theme.Theme, row string) string {
 
 // place is the position on the screen of rows of the same width.
 func place(rows []string, w, h int) (x, y int) {
-	return max(0, (w-cell.Width(rows[0]))/2), max(0, (h-len(rows))*2/5)
+	return max(0, (w-theme.Width(rows[0]))/2), max(0, (h-len(rows))*2/5)
 }
 
 // rows are the body and its title in a frame, at most w by h cells.
 func (b *box) rows(th *theme.Theme, w, h int) []string {
 	title, rows := b.body.Rows(th)
-	title = cell.Steady(title)
-	inner := cell.Width(title) + 2
+	title = theme.Steady(title)
+	inner := theme.Width(title) + 2
 	for _, r := range rows {
-		inner = max(inner, cell.Width(r))
+		inner = max(inner, theme.Width(r))
 	}
 	inner = max(1, min(inner, w-4))
 	rows = rows[:max(0, min(len(rows), h-2))]
-	title = cell.Cut(title, inner)
+	title = theme.Cut(title, inner)
 	head := th.Accent.On("╭" + strings.Repeat("─", inner+2) + "╮")
 	if title != "" {
 		head = th.Accent.On("╭ ") + th.Bright.On(title) + " " +
-			th.Accent.On(strings.Repeat("─", inner-cell.Width(title))+"╮")
+			th.Accent.On(strings.Repeat("─", inner-theme.Width(title))+"╮")
 	}
 	out := []string{head}
 	side := th.Accent.On("│")
 	for _, r := range rows {
-		out = append(out, side+" "+cell.Fit(r, inner)+" "+side)
+		out = append(out, side+" "+theme.Fit(r, inner)+" "+side)
 	}
 	return append(out, th.Accent.On("╰"+strings.Repeat("─", inner+2)+"╯"))
 }

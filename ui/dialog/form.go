@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/input"
 	"mayfly/ui/theme"
 )
@@ -150,21 +149,21 @@ func (f *form) Rows(th *theme.Theme) (string, []string) {
 	}
 	rows = around(rows, first, height)
 	for n := range rows {
-		rows[n] = cell.Fit(rows[n], width)
+		rows[n] = theme.Fit(rows[n], width)
 	}
 	if footed {
-		rows = append(rows, "", th.Dim.On(cell.Cut(formFoot, width)))
+		rows = append(rows, "", th.Dim.On(theme.Cut(formFoot, width)))
 	}
 	return f.Title, rows
 }
 
 // prompt is the line of a form that has only one, and its hint or error.
 func (f *form) prompt(th *theme.Theme, w int) []string {
-	below := th.Dim.On(cell.Cut(f.Fields[0].Hint, w))
+	below := th.Dim.On(theme.Cut(f.Fields[0].Hint, w))
 	if wrong := f.wrong(0); wrong != "" && f.tried[0] {
-		below = th.Bad.On(cell.Cut("! "+wrong, w))
+		below = th.Bad.On(theme.Cut("! "+wrong, w))
 	}
-	return []string{cell.Fit(th.Accent.On("› ")+f.lines[0].View(th, w-2), w), "", below}
+	return []string{theme.Fit(th.Accent.On("› ")+f.lines[0].View(th, w-2), w), "", below}
 }
 
 const fieldRows = 3
@@ -184,8 +183,8 @@ func (f *form) field(th *theme.Theme, n, w int) []string {
 	}
 	w -= 2
 	return []string{
-		bar + title.On(cell.Cut(f.Fields[n].Title, w)),
-		bar + style.On(cell.Cut(cell.Steady(about), w)),
+		bar + title.On(theme.Cut(f.Fields[n].Title, w)),
+		bar + style.On(theme.Cut(theme.Steady(about), w)),
 		bar + prompt.On("> ") + f.lines[n].View(th, w-2),
 	}
 }

@@ -3,7 +3,6 @@ package dialog
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
 
@@ -70,7 +69,7 @@ func (h *help) lines(th *theme.Theme, w int) []string {
 	one, two := column(th, h.Groups[:at], left), column(th, h.Groups[at:], right)
 	var rows []string
 	for n := range max(len(one), len(two)) {
-		rows = append(rows, cell.Fit(line(one, n), left)+cell.Spaces(helpGap)+cell.Fit(line(two, n), right))
+		rows = append(rows, theme.Fit(line(one, n), left)+theme.Spaces(helpGap)+theme.Fit(line(two, n), right))
 	}
 	return rows
 }
@@ -108,7 +107,7 @@ func (h *help) split() int {
 func keysWidth(groups []HelpGroup) (w int) {
 	for _, g := range groups {
 		for _, k := range g.Keys {
-			w = max(w, cell.Width(k.Keys))
+			w = max(w, theme.Width(k.Keys))
 		}
 	}
 	return w
@@ -118,9 +117,9 @@ func keysWidth(groups []HelpGroup) (w int) {
 func widest(groups []HelpGroup) (w int) {
 	keys := keysWidth(groups)
 	for _, g := range groups {
-		w = max(w, cell.Width(g.Title))
+		w = max(w, theme.Width(g.Title))
 		for _, k := range g.Keys {
-			w = max(w, keys+2+cell.Width(k.Title))
+			w = max(w, keys+2+theme.Width(k.Title))
 		}
 	}
 	return w
@@ -142,7 +141,7 @@ func column(th *theme.Theme, groups []HelpGroup, w int) []string {
 			}
 			left, right := Shorten(k.Keys, width, maxHelpRows), Shorten(k.Title, max(1, w-width-2), maxHelpRows)
 			for n := range max(len(left), len(right)) {
-				rows = append(rows, keys.On(cell.Fit(line(left, n), width))+"  "+title.On(line(right, n)))
+				rows = append(rows, keys.On(theme.Fit(line(left, n), width))+"  "+title.On(line(right, n)))
 			}
 		}
 	}

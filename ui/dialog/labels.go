@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
 
@@ -88,7 +87,7 @@ func (l *labels) Draw(th *theme.Theme, screen []string, w int) {
 	for n, name := range l.names {
 		if strings.HasPrefix(name, strings.ToLower(l.typed)) {
 			label := (th.Accent + theme.Bold + theme.Reverse).On(name)
-			cell.Over(screen, []string{label}, max(0, l.at[n].X-1), l.at[n].Y, w)
+			theme.Over(screen, []string{label}, max(0, l.at[n].X-1), l.at[n].Y, w)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/sahilm/fuzzy"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/input"
 	"mayfly/ui/list"
 	"mayfly/ui/theme"
@@ -149,10 +148,10 @@ func (m *menu) Rows(th *theme.Theme) (string, []string) {
 		rows = append(rows, th.Dim.On("No matches."))
 	}
 	for len(rows) < m.height()+menuHead {
-		rows = append(rows, cell.Spaces(width))
+		rows = append(rows, theme.Spaces(width))
 	}
 	if reason := m.byID[m.list.Selected()].Reason; reason != "" {
-		rows[len(rows)-1] = th.Warn.On(cell.Cut("! "+reason, width))
+		rows[len(rows)-1] = th.Warn.On(theme.Cut("! "+reason, width))
 	}
 	return m.Title, rows
 }
@@ -165,7 +164,7 @@ func (m *menu) row(th *theme.Theme, c Choice, selected bool, w int) string {
 	if selected {
 		back, edge = th.Select, th.Accent.On("▌")
 	}
-	title := cell.Cut(c.Title, max(4, w-cell.Width(c.Aside)-3))
+	title := theme.Cut(c.Title, max(4, w-theme.Width(c.Aside)-3))
 	var text strings.Builder
 	for i, r := range title {
 		if slices.Contains(m.matches[c.ID], i) {
@@ -174,6 +173,6 @@ func (m *menu) row(th *theme.Theme, c Choice, selected bool, w int) string {
 			text.WriteString((back + style).On(string(r)))
 		}
 	}
-	pad := w - 2 - cell.Width(title) - cell.Width(c.Aside)
-	return cell.Fit(edge+back.On(" ")+text.String()+back.On(cell.Spaces(pad))+(back+th.Dim).On(c.Aside), w)
+	pad := w - 2 - theme.Width(title) - theme.Width(c.Aside)
+	return theme.Fit(edge+back.On(" ")+text.String()+back.On(theme.Spaces(pad))+(back+th.Dim).On(c.Aside), w)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	docs "mayfly/internal/manual"
-	"mayfly/ui/cell"
 	"mayfly/ui/input"
 	"mayfly/ui/theme"
 )
@@ -46,10 +45,10 @@ func ManualStyle(th *theme.Theme) docs.Style {
 func NewText(title string, lines []string) Dialog {
 	widest := len(textFoot)
 	for _, line := range lines {
-		widest = max(widest, cell.Width(line))
+		widest = max(widest, theme.Width(line))
 	}
 	page := Page{Title: title, Lines: func(w int) []string {
-		text := ansi.Hardwrap(cell.Steady(strings.Join(lines, "\n")), w, true)
+		text := ansi.Hardwrap(theme.Steady(strings.Join(lines, "\n")), w, true)
 		return strings.Split(text, "\n")
 	}}
 	return Box(&pages{pages: []Page{page}, pager: NewPager(), most: min(widest, 100)})
@@ -195,7 +194,7 @@ func (m *pages) Rows(th *theme.Theme) (string, []string) {
 		rows = append(rows, m.foot(th, width))
 	}
 	for n, r := range rows {
-		rows[n] = cell.Fit(r, width)
+		rows[n] = theme.Fit(r, width)
 	}
 	return m.title + m.pages[m.at].Title, rows
 }
@@ -208,7 +207,7 @@ func (m *pages) tabs(th *theme.Theme, w int) string {
 	}
 	const marks = 4 // cells of … before and behind
 	first := 0
-	for first < m.at && cell.Width(strings.Join(titles[first:m.at+1], "  "))+marks > w {
+	for first < m.at && theme.Width(strings.Join(titles[first:m.at+1], "  "))+marks > w {
 		first++
 	}
 	row := Tabs(th, titles[first:], m.at-first)
@@ -237,8 +236,8 @@ func (m *pages) foot(th *theme.Theme, w int) string {
 		return m.search.Prompt(th, w)
 	case m.search.On():
 		status := m.search.Status(th)
-		if keys := "n next   N previous   esc clear"; cell.Width(status)+len(keys) < w {
-			return cell.Spread(status, th.Dim.On(keys), w)
+		if keys := "n next   N previous   esc clear"; theme.Width(status)+len(keys) < w {
+			return theme.Spread(status, th.Dim.On(keys), w)
 		}
 		return status
 	case len(m.pages) == 1:

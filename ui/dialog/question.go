@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
 
@@ -77,7 +76,7 @@ func (q *question) answers(th *theme.Theme, w int) []string {
 	all = append(all, th.Accent.On("esc")+th.Dim.On(" "+q.Keep))
 	rows := all[:1:1]
 	for _, answer := range all[1:] {
-		if line := rows[len(rows)-1] + "   " + answer; cell.Width(line) <= w {
+		if line := rows[len(rows)-1] + "   " + answer; theme.Width(line) <= w {
 			rows[len(rows)-1] = line
 		} else {
 			rows = append(rows, answer)
@@ -92,7 +91,7 @@ func paragraphs(texts []string, w, most int) []string {
 	texts = texts[:max(0, min(len(texts), most))]
 	wrapped, total := make([][]string, len(texts)), 0
 	for i, t := range texts {
-		wrapped[i] = cell.Wrap(t, w)
+		wrapped[i] = theme.Wrap(t, w)
 		total += len(wrapped[i])
 	}
 	for i := len(texts) - 1; i >= 0 && total > most; i-- {
@@ -110,16 +109,16 @@ func paragraphs(texts []string, w, most int) []string {
 
 // Shorten wraps text to at most n rows of w cells. Longer text keeps its beginning and its end.
 func Shorten(text string, w, n int) []string {
-	rows := cell.Wrap(text, w)
+	rows := theme.Wrap(text, w)
 	switch {
 	case n <= 0:
 		return nil
 	case n >= len(rows):
 		return rows
 	case n == 1:
-		return []string{cell.CutMiddle(text, w)}
+		return []string{theme.CutMiddle(text, w)}
 	}
 	kept := append(slices.Clone(rows[:n-1]), rows[len(rows)-1])
-	kept[n-2] = cell.Fit(ansi.Truncate(kept[n-2], w-1, ""), w-1) + cell.Ellipsis
+	kept[n-2] = theme.Fit(ansi.Truncate(kept[n-2], w-1, ""), w-1) + theme.Ellipsis
 	return kept
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"mayfly/api"
-	"mayfly/ui/cell"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 // NewForm asks for the name, the domain and the lifetime of a new inbox.
@@ -62,7 +62,7 @@ func LabelPrompt(i *store.Inbox) dialog.Dialog {
 	return dialog.NewForm(dialog.Form{
 		Title: "Label " + i.Name(),
 		Fields: []dialog.Field{{Value: i.Label, Hint: "empty removes it   esc cancels", Check: func(text string) error {
-			if cell.Width(text) > maxLabel {
+			if theme.Width(text) > maxLabel {
 				return fmt.Errorf("at most %d characters", maxLabel)
 			}
 			return nil
@@ -111,7 +111,7 @@ func some(texts []string, w, rows int) []string {
 		if n == rows-1 && len(texts) > rows {
 			return append(out, fmt.Sprintf("and %d more", len(texts)-n))
 		}
-		out = append(out, cell.CutMiddle(t, w))
+		out = append(out, theme.CutMiddle(t, w))
 	}
 	return out
 }

@@ -9,11 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/cell"
-	"mayfly/ui/clock"
 	"mayfly/ui/intent"
 	"mayfly/ui/list"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -53,7 +50,7 @@ func (p *Pane) Refresh() {
 	}
 	for _, id := range p.store.Order {
 		i := p.store.Inboxes[id]
-		if p.Filter.Matches(cell.Fold(i.Label + "\n" + i.Email + "\n" + i.ID)) {
+		if p.Filter.Matches(theme.Fold(i.Label + "\n" + i.Email + "\n" + i.ID)) {
 			ids = append(ids, id)
 		}
 	}
@@ -102,7 +99,7 @@ func (p *Pane) NeedRow(do string) string {
 }
 
 // Fit lays the rows out in r.
-func (p *Pane) Fit(r panes.Rect) {
+func (p *Pane) Fit(r theme.Rect) {
 	p.Rect = r
 	p.brief = p.Top()+1+2*len(p.store.Order) > r.H // also while a filter leaves few of them
 	p.Lay(r, func(id string) int {
@@ -114,7 +111,7 @@ func (p *Pane) Fit(r panes.Rect) {
 }
 
 // Wake sets the alarm for the next time-dependent change of a row.
-func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
+func (p *Pane) Wake(now time.Time, a *theme.Alarm) {
 	for _, row := range p.Shown {
 		if i := p.store.Inboxes[row.ID]; i != nil {
 			_, next := status(i, now)
@@ -126,13 +123,13 @@ func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
 // Draw draws the pane.
 func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 	w := p.Rect.W
-	out := panes.Blank(p.Rect)
+	out := theme.Blank(p.Rect)
 	right := ""
 	if n := len(p.Marks); n > 0 {
 		right = fmt.Sprintf("%d marked ", n)
 	}
-	title := p.Filter.Title(th, "Inboxes", w-2-cell.Width(right))
-	out[0] = panes.Title(th, title, th.Dim.On(right), w, focused)
+	title := p.Filter.Title(th, "Inboxes", w-2-theme.Width(right))
+	out[0] = theme.Title(th, title, th.Dim.On(right), w, focused)
 	for _, row := range p.Shown {
 		copy(out[p.Top()+row.Y:], p.row(th, now, row, focused)[:row.H])
 	}
@@ -157,16 +154,16 @@ func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) [
 		name.Style = th.Bright
 	}
 	first := []list.Span{name}
-	if domain := i.Domain(); domain != "" && p.mixed && i.Label == "" && cell.Width(i.Email)+9 <= p.Rect.W {
+	if domain := i.Domain(); domain != "" && p.mixed && i.Label == "" && theme.Width(i.Email)+9 <= p.Rect.W {
 		first = append(first, list.Span{Text: "@" + domain, Style: th.Dim})
 	}
 	total := count(th, i.Unread, len(i.Keys))
 	if p.brief {
 		state := list.Span{Text: briefly(i, now), Style: statusStyle(th, i, now)}
 		if state.Text != "" { // beside the count, and the name in what is left
-			room := b.Room(total) - cell.Width(state.Text)
-			name.Text = cell.Cut(th.Steady(name.Text), room-1)
-			first = []list.Span{name, {Text: cell.Spaces(room - cell.Width(name.Text))}, state}
+			room := b.Room(total) - theme.Width(state.Text)
+			name.Text = theme.Cut(th.Steady(name.Text), room-1)
+			first = []list.Span{name, {Text: theme.Spaces(room - theme.Width(name.Text))}, state}
 		}
 		return []string{b.Line(mark, append(first, total)...)}
 	}
@@ -189,7 +186,7 @@ func briefly(i *store.Inbox, now time.Time) string {
 	case i.Paused:
 		return "paused"
 	case !i.Expires.IsZero() && left <= NearEnd:
-		text, _ := clock.Remaining(left)
+		text, _ := theme.Remaining(left)
 		return text
 	}
 	return ""
@@ -197,12 +194,12 @@ func briefly(i *store.Inbox, now time.Time) string {
 
 // status is the state of an inbox in words, and how long until they change.
 func status(i *store.Inbox, now time.Time) (string, time.Duration) {
-	left, next := clock.Remaining(i.Expires.Sub(now))
+	left, next := theme.Remaining(i.Expires.Sub(now))
 	switch {
 	case deleted(i):
 		return "✕ deleted", 0
 	case i.Gone(now):
-		ago, next := clock.Age(now.Sub(i.Expires))
+		ago, next := theme.Age(now.Sub(i.Expires))
 		if ago == "now" {
 			return "✕ expired just now", next
 		}

@@ -12,11 +12,10 @@ import (
 
 	"mayfly/api"
 	"mayfly/api/watch"
-	"mayfly/ui/clock"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -37,7 +36,7 @@ func open(t testing.TB, w, h int, ids ...string) *scene {
 		s.put(id, "b.example")
 	}
 	s.Pane = New(s.store)
-	s.Fit(panes.Rect{W: w, H: h})
+	s.Fit(theme.Rect{W: w, H: h})
 	return s
 }
 
@@ -85,7 +84,7 @@ func TestTheList(t *testing.T) {
 	s.mail("ada", 2, 2)
 	s.store.Inboxes["ci-run-881"].Paused = true
 	s.store.Inboxes["eve"].Expires = start.Add(4 * time.Minute)
-	s.send(nil, panes.Move(2), panes.Mark{})
+	s.send(nil, theme.Move(2), theme.Mark{})
 	s.draw().Is(`
  Inboxes             1 marked
 
@@ -99,7 +98,7 @@ func TestTheList(t *testing.T) {
    old@b.example          0/3
    ● 60 min left
 `)
-	s.Fit(panes.Rect{W: 18, H: 5})
+	s.Fit(theme.Rect{W: 18, H: 5})
 	s.draw().Is(`
  Inboxes 1 marked
    All inbox… 2/7
@@ -129,7 +128,7 @@ func TestManyInboxesHaveOneLineEach(t *testing.T) {
    ci-run-881
    old                failing
 `)
-	s.send(panes.Search{})
+	s.send(theme.Search{})
 	s.press("ada", "enter") // the rows keep their height
 	s.draw().Is(`
  /ada  esc
@@ -146,15 +145,15 @@ func TestTheCursorStaysWithItsInbox(t *testing.T) {
 		want string
 	}{
 		{"at first", func() {}, store.All},
-		{"moved", func() { s.send(panes.Move(2)) }, "b"},
+		{"moved", func() { s.send(theme.Move(2)) }, "b"},
 		{"others come", func() { s.put("d", "b.example"); s.put("e", "b.example") }, "b"},
 		{"others go", func() { s.store.Forget("a"); s.store.Forget("d") }, "b"},
-		{"filtered", func() { s.send(panes.Search{}); s.press("b.example", "enter") }, "b"},
-		{"left out", func() { s.send(panes.Search{}); s.press("ctrl+u", "c@", "enter") }, "c"},
-		{"everything again", func() { s.send(panes.Back{}) }, "c"},
+		{"filtered", func() { s.send(theme.Search{}); s.press("b.example", "enter") }, "b"},
+		{"left out", func() { s.send(theme.Search{}); s.press("ctrl+u", "c@", "enter") }, "c"},
+		{"everything again", func() { s.send(theme.Back{}) }, "c"},
 		{"it goes itself", func() { s.store.Forget("c") }, "b"},
 		{"and all others", func() { s.store.Forget("b"); s.store.Forget("e") }, store.All},
-		{"nothing matches", func() { s.send(panes.Search{}); s.press("zzz") }, ""},
+		{"nothing matches", func() { s.send(theme.Search{}); s.press("zzz") }, ""},
 	} {
 		c.do()
 		s.send(nil)
@@ -172,21 +171,21 @@ func TestWhatAMessageLeadsTo(t *testing.T) {
 		msg  tea.Msg
 		want any
 	}{
-		{panes.Move(1), intent.ShowInbox{}},
-		{panes.Last{}, intent.ShowInbox{}},
-		{panes.Mark{}, intent.ShowInbox{}},
+		{theme.Move(1), intent.ShowInbox{}},
+		{theme.Last{}, intent.ShowInbox{}},
+		{theme.Mark{}, intent.ShowInbox{}},
 		{tea.MouseClickMsg{X: 3, Y: 3, Button: tea.MouseLeft}, intent.ShowInbox{}},
 		{tea.MouseClickMsg{X: 3, Y: 0, Button: tea.MouseLeft}, nil},
 		{tea.MouseWheelMsg{Button: tea.MouseWheelDown}, nil},
-		{panes.Back{}, intent.Leave{}},
-		{panes.Search{}, nil},
+		{theme.Back{}, intent.Leave{}},
+		{theme.Search{}, nil},
 	} {
 		if got := open(t, 30, 12, "a", "b").Update(c.msg); got != c.want {
 			t.Errorf("%#v leads to %#v, want %#v", c.msg, got, c.want)
 		}
 	}
 	s := open(t, 30, 12, "a", "b")
-	s.send(panes.Search{})
+	s.send(theme.Search{})
 	if got := s.press("b"); got != (intent.FilterChanged{}) {
 		t.Errorf("typing leads to %#v", got)
 	}
@@ -206,7 +205,7 @@ func TestTheFilter(t *testing.T) {
 	} {
 		s := open(t, 30, 20, "ada", "ci")
 		s.put("eve", "other.test").Label = "EVA"
-		s.send(panes.Search{})
+		s.send(theme.Search{})
 		s.press(c.text)
 		if got := strings.Join(s.IDs(), " "); c.want != strings.ReplaceAll(got, store.All, "*") {
 			t.Errorf("%q keeps %q, want %q", c.text, got, c.want)
@@ -225,8 +224,8 @@ func TestMarks(t *testing.T) {
 	if s.NeedRow("open") != "" || s.NeedRow("mark") != "There is no inbox to mark" {
 		t.Errorf("the row of all inboxes opens: %q; it has no mark: %q", s.NeedRow("open"), s.NeedRow("mark"))
 	}
-	s.send(panes.Last{}, panes.Mark{}, panes.First{}, panes.Move(1), panes.Mark{}, panes.Mark{})
-	s.send(panes.Search{})
+	s.send(theme.Last{}, theme.Mark{}, theme.First{}, theme.Move(1), theme.Mark{}, theme.Mark{})
+	s.send(theme.Search{})
 	s.press("c@")
 	marked := func() (ids string) {
 		for _, i := range s.Marked() {
@@ -241,7 +240,7 @@ func TestMarks(t *testing.T) {
 	if s.send(nil); marked() != "ac" || len(s.Marks) != 2 {
 		t.Errorf("after one went %q are marked", marked())
 	}
-	s.send(panes.Back{}, panes.Back{})
+	s.send(theme.Back{}, theme.Back{})
 	if s.draw().DontSee("marked", "✓"); marked() != "" {
 		t.Errorf("after esc %q are marked", marked())
 	}
@@ -291,17 +290,17 @@ func TestStatus(t *testing.T) {
 func TestTheNextChangeOfARow(t *testing.T) {
 	s := open(t, 30, 4, "hour", "soon", "b", "c") // three rows are on the screen
 	s.store.Inboxes["soon"].Expires = start.Add(59500 * time.Millisecond)
-	alarm := func(in ...time.Duration) (a clock.Alarm) {
+	alarm := func(in ...time.Duration) (a theme.Alarm) {
 		for _, d := range in {
 			a.In(d)
 		}
 		return a
 	}
-	wakes := func() (a clock.Alarm) { s.Wake(start, &a); return a }
+	wakes := func() (a theme.Alarm) { s.Wake(start, &a); return a }
 	if wakes() != alarm(time.Minute) {
 		t.Errorf("it wakes at %+v", wakes())
 	}
-	s.send(panes.Last{})
+	s.send(theme.Last{})
 	if wakes() != alarm(time.Second/2) {
 		t.Errorf("with seconds on the screen it wakes at %+v", wakes())
 	}

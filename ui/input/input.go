@@ -14,7 +14,6 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
 	"mayfly/render"
-	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
 
@@ -159,20 +158,20 @@ func (l *Line) View(th *theme.Theme, w int) string {
 	}
 	if !l.text.Focused() {
 		if len(value) == 0 {
-			return th.Dim.On(cell.Cut(cell.Steady(ghost), w))
+			return th.Dim.On(theme.Cut(theme.Steady(ghost), w))
 		}
-		return cell.Cut(cell.Steady(before+after), w)
+		return theme.Cut(theme.Steady(before+after), w)
 	}
 	style := theme.Style("")
 	if after == "" {
 		after, style = ghost, th.Dim
 	}
-	under, after := firstCell(cell.Steady(after), w)
-	room := w - cell.Width(under)
+	under, after := firstCell(theme.Steady(after), w)
+	room := w - theme.Width(under)
 	// A joiner before the cursor would join what stands on both sides of it.
-	before = strings.TrimRight(cell.Steady(before), "\u200d")
-	before = cell.CutStart(before, room-min(cell.Width(after), room/4))
-	after = cell.Cut(after, room-cell.Width(before))
+	before = strings.TrimRight(theme.Steady(before), "\u200d")
+	before = theme.CutStart(before, room-min(theme.Width(after), room/4))
+	after = theme.Cut(after, room-theme.Width(before))
 	return before + (th.Accent + theme.Reverse).On(under) + style.On(after)
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
 
@@ -223,7 +222,7 @@ func check(t *testing.T, l *Line, th *theme.Theme, w int) {
 		t.Fatalf("the text is %q", v)
 	}
 	s := l.View(th, w)
-	if n := cell.Width(s); n > w {
+	if n := theme.Width(s); n > w {
 		t.Fatalf("%d cells of %d: %q", n, w, s)
 	}
 	if plain := ansi.Strip(s); ansi.StringWidth(plain) != ansi.StringWidthWc(plain) || !utf8.ValidString(plain) {

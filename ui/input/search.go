@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
 
@@ -88,13 +87,13 @@ func (s *Search) find() {
 	if s.folded == nil {
 		s.folded = make([]string, s.count)
 		for n := range s.folded {
-			s.folded[n] = cell.Fold(s.plain(n))
+			s.folded[n] = theme.Fold(s.plain(n))
 		}
 	}
-	want := cell.Fold(s.line.Value())
+	want := theme.Fold(s.line.Value())
 	for n, text := range s.folded {
-		for _, col := range cell.Find(text, want) {
-			s.hits = append(s.hits, hit{n, col, cell.Width(want)})
+		for _, col := range theme.Find(text, want) {
+			s.hits = append(s.hits, hit{n, col, theme.Width(want)})
 		}
 		if len(s.hits) >= maxHits {
 			s.hits = s.hits[:maxHits]
@@ -130,13 +129,13 @@ func (s *Search) Mark(th *theme.Theme, n int, text string) string {
 		if i == s.at {
 			style += theme.Reverse
 		}
-		out += cell.Slice(text, end, h.col) + style.On(ansi.Strip(cell.Slice(text, h.col, h.col+h.width)))
+		out += theme.Slice(text, end, h.col) + style.On(ansi.Strip(theme.Slice(text, h.col, h.col+h.width)))
 		end = h.col + h.width
 	}
 	if out == "" {
 		return text
 	}
-	return out + cell.Slice(text, end, max(end, cell.Width(text)))
+	return out + theme.Slice(text, end, max(end, theme.Width(text)))
 }
 
 // Status says which hit is the current one, or that there is none; "" while no text is searched for or
@@ -146,7 +145,7 @@ func (s *Search) Status(th *theme.Theme) string {
 	case !s.On() || s.Typing:
 		return ""
 	case len(s.hits) == 0:
-		return th.Warn.On("/" + cell.Cut(cell.Steady(s.line.Value()), 12) + " not found ")
+		return th.Warn.On("/" + theme.Cut(theme.Steady(s.line.Value()), 12) + " not found ")
 	}
 	return th.Dim.On(strconv.Itoa(s.at+1) + " of " + s.found() + " ")
 }

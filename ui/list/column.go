@@ -4,14 +4,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
+	"mayfly/ui/theme"
 )
 
 // Column is the common part of the panes of inboxes and messages: a list below a title, with marks
 // and a filter.
 type Column struct {
 	List
-	Rect   panes.Rect
+	Rect   theme.Rect
 	Marks  map[string]bool
 	Filter Filter
 	Shown  []Row // the rows on the screen
@@ -29,32 +29,32 @@ func (c *Column) Top() int {
 }
 
 // Lay lays the rows out in r; tall returns the height of a row in lines.
-func (c *Column) Lay(r panes.Rect, tall func(id string) int) {
+func (c *Column) Lay(r theme.Rect, tall func(id string) int) {
 	c.Rect, c.Shown = r, nil
 	if !r.Empty() {
 		c.Shown = c.Rows(r.H-c.Top(), tall)
 	}
 }
 
-// Update applies a message of package panes, a key or a paste while the filter is being typed, a
+// Update applies a message of package theme, a key or a paste while the filter is being typed, a
 // click or the wheel. It returns the resulting intent, nil if none: moved if the cursor moved, clicked
 // if a row was clicked, and the key itself if it ended the typing and goes to the list.
 func (c *Column) Update(msg tea.Msg, moved, clicked any) any {
 	switch msg := msg.(type) {
-	case panes.Move:
+	case theme.Move:
 		c.Move(int(msg))
-	case panes.Page:
+	case theme.Page:
 		c.Move(int(msg) * max(1, len(c.Shown)-1))
-	case panes.First:
+	case theme.First:
 		c.First()
-	case panes.Last:
+	case theme.Last:
 		c.Last()
-	case panes.Mark:
+	case theme.Mark:
 		c.mark()
-	case panes.Search:
+	case theme.Search:
 		c.Filter.Start()
 		return nil
-	case panes.Back:
+	case theme.Back:
 		return c.back()
 	case tea.KeyPressMsg, tea.PasteMsg:
 		if c.Filter.update(msg) {
@@ -62,7 +62,7 @@ func (c *Column) Update(msg tea.Msg, moved, clicked any) any {
 		}
 		return intent.FilterChanged{}
 	case tea.MouseWheelMsg:
-		c.Scroll(panes.WheelRows(msg))
+		c.Scroll(theme.WheelRows(msg))
 		return nil
 	case tea.MouseClickMsg:
 		if id := Hit(c.Shown, msg.Y-c.Rect.Y-c.Top()); id != "" && c.Select(id) {

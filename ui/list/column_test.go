@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -17,7 +17,7 @@ import (
 func column(n int) *Column {
 	c := &Column{Marks: map[string]bool{}}
 	c.Set(ids(n))
-	c.Lay(panes.Rect{X: 5, Y: 3, W: 20, H: 12}, two)
+	c.Lay(theme.Rect{X: 5, Y: 3, W: 20, H: 12}, two)
 	return c
 }
 
@@ -32,15 +32,15 @@ func TestWhatAColumnDoes(t *testing.T) {
 		selected string
 		marks    string
 	}{
-		{"down", []tea.Msg{panes.Move(1)}, moved, "1", ""},
-		{"up at the beginning", []tea.Msg{panes.Move(-1)}, moved, "0", ""},
-		{"a page", []tea.Msg{panes.Page(1)}, moved, "4", ""},
-		{"two pages and one back", []tea.Msg{panes.Page(1), panes.Page(1), panes.Page(-1)}, moved, "4", ""},
-		{"to the end", []tea.Msg{panes.Last{}}, moved, "29", ""},
-		{"and to the beginning", []tea.Msg{panes.Last{}, panes.First{}}, moved, "0", ""},
-		{"marks", []tea.Msg{panes.Mark{}, panes.Mark{}, panes.Move(-1), panes.Mark{}}, moved, "2", "0"},
-		{"marks undone", []tea.Msg{panes.Mark{}, panes.Mark{}, panes.Back{}}, intent.FilterChanged{}, "2", ""},
-		{"nothing to undo", []tea.Msg{panes.Back{}}, intent.Leave{}, "0", ""},
+		{"down", []tea.Msg{theme.Move(1)}, moved, "1", ""},
+		{"up at the beginning", []tea.Msg{theme.Move(-1)}, moved, "0", ""},
+		{"a page", []tea.Msg{theme.Page(1)}, moved, "4", ""},
+		{"two pages and one back", []tea.Msg{theme.Page(1), theme.Page(1), theme.Page(-1)}, moved, "4", ""},
+		{"to the end", []tea.Msg{theme.Last{}}, moved, "29", ""},
+		{"and to the beginning", []tea.Msg{theme.Last{}, theme.First{}}, moved, "0", ""},
+		{"marks", []tea.Msg{theme.Mark{}, theme.Mark{}, theme.Move(-1), theme.Mark{}}, moved, "2", "0"},
+		{"marks undone", []tea.Msg{theme.Mark{}, theme.Mark{}, theme.Back{}}, intent.FilterChanged{}, "2", ""},
+		{"nothing to undo", []tea.Msg{theme.Back{}}, intent.Leave{}, "0", ""},
 		{"a click on a row", []tea.Msg{click(8)}, clicked, "1", ""},
 		{"a click on the title", []tea.Msg{click(3)}, nil, "0", ""},
 		{"a click below the title", []tea.Msg{click(4)}, nil, "0", ""},
@@ -78,7 +78,7 @@ func TestAColumnWithLittleRoom(t *testing.T) {
 		h, top, rows int
 		dense        bool
 	}{{0, 1, 0, true}, {1, 1, 0, true}, {4, 1, 2, true}, {8, 1, 4, true}, {9, 2, 4, false}, {12, 2, 5, false}} {
-		c.Lay(panes.Rect{W: 20, H: s.h}, two)
+		c.Lay(theme.Rect{W: 20, H: s.h}, two)
 		if c.Dense() != s.dense || c.Top() != s.top || len(c.Shown) != s.rows {
 			t.Errorf("%d lines high: dense %v, rows from %d on, %d of them", s.h, c.Dense(), c.Top(), len(c.Shown))
 		}
@@ -109,7 +109,7 @@ func TestTypingAFilter(t *testing.T) {
 		{[]string{"ctrl+u"}, intent.FilterChanged{}, 3, true, "/"},
 	} {
 		col := column(3)
-		got := col.Update(panes.Search{}, moved, clicked)
+		got := col.Update(theme.Search{}, moved, clicked)
 		for _, k := range uitest.Keys(c.keys...) {
 			got = col.Update(k, moved, clicked)
 		}
@@ -119,7 +119,7 @@ func TestTypingAFilter(t *testing.T) {
 				kept++
 			}
 		}
-		title := uitest.Draw(t, []string{panes.Title(uitest.Theme(t), col.Filter.Title(uitest.Theme(t), "Rows", 18), "", 20, true)}, 20)
+		title := uitest.Draw(t, []string{theme.Title(uitest.Theme(t), col.Filter.Title(uitest.Theme(t), "Rows", 18), "", 20, true)}, 20)
 		if got != c.outcome || kept != c.kept || col.Typing() != c.typing || strings.TrimSpace(title.String()) != c.title {
 			t.Errorf("%q: outcome %v, %d rows are kept, typing %v, title %q", c.keys, got, kept, col.Typing(), title)
 		}
@@ -129,7 +129,7 @@ func TestTypingAFilter(t *testing.T) {
 func TestAFilterIsTypedOn(t *testing.T) {
 	c := column(3)
 	type_ := func(names ...string) {
-		c.Update(panes.Search{}, moved, clicked)
+		c.Update(theme.Search{}, moved, clicked)
 		for _, k := range uitest.Keys(names...) {
 			c.Update(k, moved, clicked)
 		}
@@ -139,8 +139,8 @@ func TestAFilterIsTypedOn(t *testing.T) {
 	if !c.Filter.Matches("acme") || c.Filter.Matches("ac dc") {
 		t.Error("a filter that is typed on begins anew")
 	}
-	c.Update(panes.Mark{}, moved, clicked)
-	if c.Update(panes.Back{}, moved, clicked); c.Filter.On() || len(c.Marks) != 1 {
+	c.Update(theme.Mark{}, moved, clicked)
+	if c.Update(theme.Back{}, moved, clicked); c.Filter.On() || len(c.Marks) != 1 {
 		t.Error("esc takes away the filter, and the marks after it")
 	}
 	type_("x")
@@ -152,10 +152,10 @@ func TestAFilterIsTypedOn(t *testing.T) {
 
 func TestALongFilterShowsItsEnd(t *testing.T) {
 	c := column(3)
-	c.Update(panes.Search{}, moved, clicked)
+	c.Update(theme.Search{}, moved, clicked)
 	c.Update(tea.PasteMsg{Content: strings.Repeat("日本語 "+uitest.Hostile, 20_000)}, moved, clicked)
 	title := func(w int) uitest.Screen {
-		return uitest.Draw(t, []string{panes.Title(uitest.Theme(t), c.Filter.Title(uitest.Theme(t), "", w-2), "", w, true)}, w)
+		return uitest.Draw(t, []string{theme.Title(uitest.Theme(t), c.Filter.Title(uitest.Theme(t), "", w-2), "", w, true)}, w)
 	}
 	for range 12 {
 		c.Update(uitest.Keys("backspace")[0], moved, clicked)

@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/input"
 	"mayfly/ui/theme"
 )
@@ -31,7 +30,7 @@ func (f *Filter) On() bool { return len(f.words) > 0 }
 // Clear shows all rows again and ends typing.
 func (f *Filter) Clear() { *f = Filter{} }
 
-// Matches reports whether a text, folded by [cell.Fold], contains every word.
+// Matches reports whether a text, folded by [theme.Fold], contains every word.
 func (f *Filter) Matches(text string) bool {
 	for _, w := range f.words {
 		if !strings.Contains(text, w) {
@@ -47,7 +46,7 @@ func (f *Filter) Title(th *theme.Theme, usual string, w int) string {
 	case f.Typing:
 		return th.Accent.On("/") + f.line.View(th, w-1)
 	case f.On():
-		return th.Accent.On("/"+cell.Cut(cell.Steady(f.line.Value()), w-6)) + th.Dim.On("  esc")
+		return th.Accent.On("/"+theme.Cut(theme.Steady(f.line.Value()), w-6)) + th.Dim.On("  esc")
 	}
 	return usual
 }
@@ -67,7 +66,7 @@ func (f *Filter) update(msg tea.Msg) (pass bool) {
 		}
 	}
 	if f.line.Update(msg) {
-		f.words = strings.Fields(cell.Fold(f.line.Value()))
+		f.words = strings.Fields(theme.Fold(f.line.Value()))
 	}
 	return false
 }

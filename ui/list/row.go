@@ -3,7 +3,6 @@ package list
 import (
 	"strings"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/theme"
 )
 
@@ -24,7 +23,7 @@ type Bar struct {
 func (b Bar) Room(right Span) int {
 	room := b.W - 4 // the bar, the mark, a space on either side of the end
 	if right.Text != "" {
-		room -= cell.Width(right.Text) + 1
+		room -= theme.Width(right.Text) + 1
 	}
 	return room
 }
@@ -51,14 +50,14 @@ func (b Bar) Line(mark string, spans ...Span) string {
 	out.WriteString(back.On(" "))
 	used := 0
 	for _, s := range spans {
-		text := cell.Cut(th.Steady(s.Text), room-used)
-		used += cell.Width(text)
+		text := theme.Cut(th.Steady(s.Text), room-used)
+		used += theme.Width(text)
 		out.WriteString((back + s.Style).On(text))
 	}
-	out.WriteString(back.On(cell.Spaces(room - used)))
+	out.WriteString(back.On(theme.Spaces(room - used)))
 	if right.Text != "" {
 		out.WriteString((back + right.Style).On(" " + right.Text))
 	}
 	out.WriteString(back.On(" "))
-	return cell.Fit(out.String(), b.W)
+	return theme.Fit(out.String(), b.W)
 }

@@ -9,11 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/cell"
-	"mayfly/ui/clock"
 	"mayfly/ui/intent"
 	"mayfly/ui/list"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -75,9 +72,9 @@ func (p *Pane) Refresh() {
 func (p *Pane) kept(m *store.Message) bool {
 	words := m.Words
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
-		words += "\n" + cell.Fold(i.Email+"\n"+i.Label)
+		words += "\n" + theme.Fold(i.Email+"\n"+i.Label)
 	}
-	return p.Filter.Matches(words) || m.Findings != nil && p.Filter.Matches(cell.Fold(m.Findings.Code))
+	return p.Filter.Matches(words) || m.Findings != nil && p.Filter.Matches(theme.Fold(m.Findings.Code))
 }
 
 // Message is the selected message, nil in an empty list.
@@ -119,7 +116,7 @@ func (p *Pane) Keys() []string {
 }
 
 // Fit lays the rows out in r.
-func (p *Pane) Fit(r panes.Rect) {
+func (p *Pane) Fit(r theme.Rect) {
 	p.Lay(r, func(key string) int {
 		switch m := p.store.Messages[key]; {
 		case p.Dense():
@@ -132,10 +129,10 @@ func (p *Pane) Fit(r panes.Rect) {
 }
 
 // Wake sets the alarm for the next time-dependent change of a row.
-func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
+func (p *Pane) Wake(now time.Time, a *theme.Alarm) {
 	for _, row := range p.Shown {
 		if m := p.store.Messages[row.ID]; m != nil {
-			_, next := clock.Age(now.Sub(m.Received))
+			_, next := theme.Age(now.Sub(m.Received))
 			a.In(next)
 		}
 	}
@@ -147,25 +144,25 @@ func (p *Pane) title(th *theme.Theme, w int) string {
 		if i.Label != "" {
 			whole = i.Label + "  " + i.Email
 		}
-		if whole = th.Steady(whole); cell.Width(whole) <= w {
+		if whole = th.Steady(whole); theme.Width(whole) <= w {
 			return whole
 		}
-		return cell.CutMiddle(i.Name(), w)
+		return theme.CutMiddle(i.Name(), w)
 	}
 	return "All inboxes"
 }
 
 // Draw draws the pane; empty is shown while there are no messages.
 func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool, empty []string) []string {
-	out := panes.Blank(p.Rect)
+	out := theme.Blank(p.Rect)
 	right := ""
 	if before, after := p.More(p.Shown); before+after > 0 {
 		right = fmt.Sprintf("%d of %d ", p.Index()+1, p.Len())
 	}
-	room := p.Rect.W - 2 - cell.Width(right)
-	out[0] = panes.Title(th, p.Filter.Title(th, p.title(th, room), room), th.Dim.On(right), p.Rect.W, focused)
+	room := p.Rect.W - 2 - theme.Width(right)
+	out[0] = theme.Title(th, p.Filter.Title(th, p.title(th, room), room), th.Dim.On(right), p.Rect.W, focused)
 	if p.Len() == 0 {
-		panes.Place(out, p.Rect.W, p.Top(), empty)
+		theme.Place(out, p.Rect.W, p.Top(), empty)
 		return out
 	}
 	for _, row := range p.Shown {
@@ -185,7 +182,7 @@ func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) [
 	if p.Marks[row.ID] {
 		mark = "✓"
 	}
-	when, _ := clock.Age(now.Sub(m.Received))
+	when, _ := theme.Age(now.Sub(m.Received))
 	at, files := list.Span{Text: when, Style: th.Dim}, list.Span{Text: m.Findings.FilesText(), Style: th.Dim}
 	if p.Dense() {
 		if files.Text != "" {

@@ -12,10 +12,9 @@ import (
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/render"
-	"mayfly/ui/clock"
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -35,7 +34,7 @@ func open(t testing.TB, w, h int) *scene {
 		s.store.Put(api.Inbox{ID: id, Email: id + "da@x.example", ExpiresAt: start.Add(time.Hour)}, start)
 	}
 	s.Pane = New(s.store)
-	s.Fit(panes.Rect{W: w, H: h})
+	s.Fit(theme.Rect{W: w, H: h})
 	return s
 }
 
@@ -118,7 +117,7 @@ func TestTheList(t *testing.T) {
 	s.find("1", "", "")
 	s.store.Messages[s.IDs()[2]].Findings.Files = 1
 	s.store.Messages[s.IDs()[3]].Findings.Files = 12
-	s.send(panes.First{}, panes.Move(1))
+	s.send(theme.First{}, theme.Move(1))
 	s.draw().Is(`
  ada@x.example
 
@@ -133,8 +132,8 @@ func TestTheList(t *testing.T) {
    GitHub                     5 h
    Subject 1             12 files
 `)
-	s.send(panes.Mark{})
-	s.Fit(panes.Rect{W: 34, H: 5})
+	s.send(theme.Mark{})
+	s.Fit(theme.Rect{W: 34, H: 5})
 	s.draw().Is(`
  ada@x.example
  ● Acme  Subject 4            now
@@ -169,12 +168,12 @@ func TestTheCursorStaysWithItsMessage(t *testing.T) {
 	}{
 		{"nothing yet", func() {}, ""},
 		{"at first", func() { s.listed("a", three...) }, "3"},
-		{"moved", func() { s.send(panes.Move(1)) }, "2"},
+		{"moved", func() { s.send(theme.Move(1)) }, "2"},
 		{"new mail", func() { s.listed("a", append([]api.Summary{mail("5", "E", 0), mail("4", "D", 0)}, three...)...) }, "2"},
 		{"of another inbox", func() { s.listed("b", mail("9", "Z", 0)) }, "2"},
-		{"filtered", func() { s.send(panes.Search{}); s.press("subject 2", "enter") }, "2"},
-		{"left out", func() { s.send(panes.Search{}); s.press("ctrl+u", "subject 1", "enter") }, "1"},
-		{"everything again", func() { s.send(panes.Back{}) }, "1"},
+		{"filtered", func() { s.send(theme.Search{}); s.press("subject 2", "enter") }, "2"},
+		{"left out", func() { s.send(theme.Search{}); s.press("ctrl+u", "subject 1", "enter") }, "1"},
+		{"everything again", func() { s.send(theme.Back{}) }, "1"},
 		{"it goes itself", func() { s.listed("a", three[:2]...) }, "2"},
 		{"the inbox goes", func() { s.store.Forget("a") }, "9"},
 	} {
@@ -198,7 +197,7 @@ func TestEachInboxKeepsItsPlace(t *testing.T) {
 		{"a", 20, "10"}, {"b", 1, "y"}, {store.All, 0, "x"}, {"a", 0, "10"}, {"a", -1, "11"}, {"b", 0, "y"}, {"none", 0, ""}, {"a", 0, "11"},
 	} {
 		s.Show(c.show)
-		s.send(panes.Move(c.move))
+		s.send(theme.Move(c.move))
 		if got := s.selected(); got != c.want {
 			t.Errorf("in %s %q has the cursor, want %q", c.show, got, c.want)
 		}
@@ -209,7 +208,7 @@ func TestEachInboxKeepsItsPlace(t *testing.T) {
 			s.draw().See("Subject " + c.want)
 		}
 	}
-	s.send(panes.Mark{}, panes.Search{})
+	s.send(theme.Mark{}, theme.Search{})
 	s.press("subject")
 	s.Show("b")
 	if !s.Typing() || s.Filter.On() || len(s.Marks) > 0 {
@@ -222,14 +221,14 @@ func TestWhatAMessageLeadsTo(t *testing.T) {
 		msg  tea.Msg
 		want any
 	}{
-		{panes.Move(1), intent.Preview{}},
-		{panes.Page(1), intent.Preview{}},
-		{panes.Mark{}, intent.Preview{}},
+		{theme.Move(1), intent.Preview{}},
+		{theme.Page(1), intent.Preview{}},
+		{theme.Mark{}, intent.Preview{}},
 		{tea.MouseClickMsg{X: 3, Y: 4, Button: tea.MouseLeft}, intent.OpenMessage{}},
 		{tea.MouseClickMsg{X: 3, Y: 1, Button: tea.MouseLeft}, nil},
 		{tea.MouseWheelMsg{Button: tea.MouseWheelDown}, nil},
-		{panes.Back{}, intent.Leave{}},
-		{panes.Search{}, nil},
+		{theme.Back{}, intent.Leave{}},
+		{theme.Search{}, nil},
 	} {
 		s := open(t, 34, 12)
 		s.listed("a", mails(30)...)
@@ -239,7 +238,7 @@ func TestWhatAMessageLeadsTo(t *testing.T) {
 	}
 	s := open(t, 34, 12)
 	s.listed("a", mails(3)...)
-	s.send(panes.Search{})
+	s.send(theme.Search{})
 	if got := s.press("3"); got != (intent.FilterChanged{}) {
 		t.Errorf("typing leads to %#v", got)
 	}
@@ -269,7 +268,7 @@ func TestTheFilter(t *testing.T) {
 		s.find("2", "482913", "")
 		s.listed("b", mail("1", "Acme", 3))
 		s.Show(c.inbox)
-		s.send(panes.Search{})
+		s.send(theme.Search{})
 		s.press(c.text)
 		if got := s.ids(); got != c.want {
 			t.Errorf("in %s %q keeps %q, want %q", c.inbox, c.text, got, c.want)
@@ -294,12 +293,12 @@ func TestThePairToCompare(t *testing.T) {
 		do         func()
 	}{
 		{"nothing is marked", "", func() {}},
-		{"one", "", func() { s.send(panes.Mark{}) }},
-		{"two, the newer one first", "2 4", func() { s.send(panes.Move(1), panes.Mark{}) }},
-		{"one of them is left out", "2 4", func() { s.send(panes.Search{}); s.press("subject 4", "enter") }},
-		{"three", "", func() { s.send(panes.Back{}, panes.Last{}, panes.Mark{}) }},
+		{"one", "", func() { s.send(theme.Mark{}) }},
+		{"two, the newer one first", "2 4", func() { s.send(theme.Move(1), theme.Mark{}) }},
+		{"one of them is left out", "2 4", func() { s.send(theme.Search{}); s.press("subject 4", "enter") }},
+		{"three", "", func() { s.send(theme.Back{}, theme.Last{}, theme.Mark{}) }},
 		{"one of them goes", "2 4", func() { s.listed("a", mails(4)[:3]...) }},
-		{"no more", "", func() { s.send(panes.Back{}) }},
+		{"no more", "", func() { s.send(theme.Back{}) }},
 	} {
 		c.do()
 		if got := pair(); got != c.pair {
@@ -322,15 +321,15 @@ func TestWhatIsOnTheScreen(t *testing.T) {
 		t.Errorf("%d rows are on the screen: %q", n, s.Keys())
 	}
 	s.draw().See("1 of 30", "Subject 24")
-	var got, want clock.Alarm
+	var got, want theme.Alarm
 	s.now = start.Add(20 * time.Second)
 	s.Wake(s.now, &got)
 	if want.In(40 * time.Second); got != want {
 		t.Errorf("it wakes at %+v", got)
 	}
-	got = clock.Alarm{}
-	s.Fit(panes.Rect{})
-	if s.Wake(s.now, &got); got != (clock.Alarm{}) || len(s.Keys()) != 0 {
+	got = theme.Alarm{}
+	s.Fit(theme.Rect{})
+	if s.Wake(s.now, &got); got != (theme.Alarm{}) || len(s.Keys()) != 0 {
 		t.Errorf("off the screen it wakes at %+v", got)
 	}
 }
@@ -362,7 +361,7 @@ func crowded(b *testing.B) *scene {
 func BenchmarkDraw(b *testing.B) {
 	s, th := crowded(b), uitest.Theme(b)
 	for n := 0; b.Loop(); n++ {
-		s.Update(panes.Move(1 - n%2*2))
+		s.Update(theme.Move(1 - n%2*2))
 		s.Fit(s.Rect)
 		s.Pane.Draw(th, start, true, nil)
 	}
@@ -370,7 +369,7 @@ func BenchmarkDraw(b *testing.B) {
 
 func BenchmarkFilter(b *testing.B) {
 	s := crowded(b)
-	s.Update(panes.Search{})
+	s.Update(theme.Search{})
 	keys := uitest.Keys("sender 42 ", "ctrl+u")
 	for n := 0; b.Loop(); n++ {
 		s.Update(keys[n%len(keys)])

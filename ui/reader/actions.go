@@ -5,7 +5,7 @@ import (
 
 	"mayfly/render"
 	"mayfly/ui/action"
-	"mayfly/ui/panes"
+	"mayfly/ui/theme"
 )
 
 // viewTitles are the titles of the views in the palette.
@@ -20,8 +20,8 @@ func (p *Pane) Actions(keyFor func(id string) string, noRaw func() bool) action.
 	do := func(change func()) func() any { return func() any { change(); return nil } }
 	hits := func() string { return p.needHits(keyFor("search")) }
 	table := action.Table{
-		{ID: "read-on", Held: true, Title: "Next page", Group: action.Moving, Keys: []string{"space"}, Where: action.InReader, Run: func() any { return p.Update(panes.Page(1)) }},
-		{ID: "search", Title: "Search the message", Hint: "search", Group: action.Moving, Keys: []string{"/"}, Where: action.InReader, Why: p.NeedOpen, Run: func() any { return p.Update(panes.Search{}) }},
+		{ID: "read-on", Held: true, Title: "Next page", Group: action.Moving, Keys: []string{"space"}, Where: action.InReader, Run: func() any { return p.Update(theme.Page(1)) }},
+		{ID: "search", Title: "Search the message", Hint: "search", Group: action.Moving, Keys: []string{"/"}, Where: action.InReader, Why: p.NeedOpen, Run: func() any { return p.Update(theme.Search{}) }},
 		{ID: "next-hit", Held: true, Title: "Next match", Hint: "next", Group: action.Moving, Keys: []string{"n"}, Where: action.InReader, Why: hits, Run: do(func() { p.step(1) })},
 		{ID: "previous-hit", Held: true, Title: "Previous match", Hint: "previous", Group: action.Moving, Keys: []string{"N"}, Where: action.InReader, Why: hits, Run: do(func() { p.step(-1) })},
 		{ID: "end-search", Title: "End the search", Hint: "clear", Group: action.Moving, Keys: []string{"esc"}, Where: action.InReader, Why: p.needSearch, Run: do(func() { p.search.Clear() })},

@@ -11,10 +11,8 @@ import (
 
 	"mayfly/render"
 	"mayfly/render/image"
-	"mayfly/ui/cell"
-	"mayfly/ui/clock"
 	"mayfly/ui/dialog"
-	"mayfly/ui/panes"
+	"mayfly/ui/theme"
 )
 
 // roomyHead is the pane height in rows from which the head has a row for each field.
@@ -22,16 +20,16 @@ const roomyHead = 14
 
 // Draw draws the pane; idle is shown while no message is open.
 func (p *Pane) Draw(focused bool, idle []string, now time.Time) []string {
-	out := panes.Blank(p.Rect)
+	out := theme.Blank(p.Rect)
 	th, w := p.theme, p.Rect.W
 	if p.Message == nil {
-		out[0] = panes.Title(th, "Message", "", w, focused)
-		panes.Place(out, w, p.textTop(), idle)
+		out[0] = theme.Title(th, "Message", "", w, focused)
+		theme.Place(out, w, p.textTop(), idle)
 		return out
 	}
-	out[0] = panes.Title(th, cell.Cut(th.Steady(p.Message.Subject), p.titleWidth()), p.search.Status(th), w, focused)
+	out[0] = theme.Title(th, theme.Cut(th.Steady(p.Message.Subject), p.titleWidth()), p.search.Status(th), w, focused)
 	if p.search.Typing {
-		out[0] = panes.Title(th, p.search.Prompt(th, w-2), "", w, focused)
+		out[0] = theme.Title(th, p.search.Prompt(th, w-2), "", w, focused)
 	}
 	head := p.head()
 	for n := range p.textHeight() {
@@ -41,10 +39,10 @@ func (p *Pane) Draw(focused bool, idle []string, now time.Time) []string {
 		} else {
 			row = p.bar(y-len(head), focused) + p.body(y-len(head), now)
 		}
-		out[p.textTop()+n] = cell.Fit(row, w)
+		out[p.textTop()+n] = theme.Fit(row, w)
 	}
 	if p.tabsShown() {
-		out[p.Rect.H-1] = cell.Fit("  "+p.tabs(), w)
+		out[p.Rect.H-1] = theme.Fit("  "+p.tabs(), w)
 	}
 	return out
 }
@@ -97,7 +95,7 @@ func (p *Pane) lineNumber(n int) string {
 		return ""
 	}
 	if n > 0 && p.lines[n].Block == p.lines[n-1].Block {
-		return cell.Spaces(w)
+		return theme.Spaces(w)
 	}
 	style := p.theme.Dim
 	if p.marked(n) {
@@ -108,7 +106,7 @@ func (p *Pane) lineNumber(n int) string {
 
 // trouble is row n of the error that kept the message from opening.
 func (p *Pane) trouble(n int) string {
-	lines := append(cell.Wrap(render.Clean(p.Err.Error()), max(8, p.Rect.W-4)), "", p.hints.Retry)
+	lines := append(theme.Wrap(render.Clean(p.Err.Error()), max(8, p.Rect.W-4)), "", p.hints.Retry)
 	switch {
 	case n >= len(lines):
 		return ""
@@ -150,20 +148,20 @@ func (p *Pane) head() []string {
 		return p.shortHead(w)
 	}
 	field := func(name, value string) string {
-		return th.Dim.On(cell.Fit(name, 6)) + cell.Cut(value, max(1, w-6))
+		return th.Dim.On(theme.Fit(name, 6)) + theme.Cut(value, max(1, w-6))
 	}
 	head := append(p.subject(w, maxSubject),
-		field("From", p.from(w-6)), field("To", cell.CutMiddle(p.email, w-6)),
+		field("From", p.from(w-6)), field("To", theme.CutMiddle(p.email, w-6)),
 		field("At", m.Received.Local().Format("2 Jan 2006 15:04:05")),
 	)
 	if m.Delay > 0 {
-		head = append(head, field("", th.Good.On(clock.Elapsed(m.Delay)+" after you copied the address")))
+		head = append(head, field("", th.Good.On(theme.Elapsed(m.Delay)+" after you copied the address")))
 	}
 	if p.Opened != nil {
 		head = append(append(head, p.attachments(w)...), p.notices(w)...)
 	}
 	if p.Ended {
-		head = append(head, th.Warn.On(cell.Cut("The inbox is gone. This message stays here until you leave it.", w)))
+		head = append(head, th.Warn.On(theme.Cut("The inbox is gone. This message stays here until you leave it.", w)))
 	}
 	return append(head, "")
 }
@@ -179,15 +177,15 @@ func (p *Pane) titleWidth() int { return p.Rect.W - 3 }
 // they seem to.
 func (p *Pane) subject(w, most int) []string {
 	text := p.Message.Subject
-	if cell.Width(text) <= p.titleWidth() && p.theme.Steady(text) == text {
+	if theme.Width(text) <= p.titleWidth() && p.theme.Steady(text) == text {
 		return nil
 	}
 	wrap := ansi.Wrap
-	if ansi.StringWidthWc(text) > cell.Width(text) {
+	if ansi.StringWidthWc(text) > theme.Width(text) {
 		wrap = ansi.WrapWc // on a terminal that counts runes, nothing is cut off at the right
 	}
 	var rows []string
-	for row := range strings.SplitSeq(wrap(cell.Cut(text, w*most), w, ""), "\n") {
+	for row := range strings.SplitSeq(wrap(theme.Cut(text, w*most), w, ""), "\n") {
 		rows = append(rows, p.theme.Bright.On(row))
 	}
 	return rows[:min(len(rows), most)]
@@ -198,12 +196,12 @@ func (p *Pane) from(w int) string {
 	th, m := p.theme, p.Message
 	sender, address := th.Steady(m.Sender), " <"+th.Steady(m.Address)+">"
 	if m.Address == "" || m.Address == m.Sender {
-		return cell.CutMiddle(m.Sender, w)
+		return theme.CutMiddle(m.Sender, w)
 	}
-	if room := w - cell.Width(address); room >= min(cell.Width(sender), 4) {
-		return cell.Cut(sender, room) + th.Dim.On(address)
+	if room := w - theme.Width(address); room >= min(theme.Width(sender), 4) {
+		return theme.Cut(sender, room) + th.Dim.On(address)
 	}
-	return th.Dim.On(cell.CutMiddle(m.Address, w))
+	return th.Dim.On(theme.CutMiddle(m.Address, w))
 }
 
 // shortHead is the head for a low pane.
@@ -211,12 +209,12 @@ func (p *Pane) shortHead(w int) []string {
 	th, m := p.theme, p.Message
 	line := th.Text.On(th.Steady(m.Sender)) + th.Dim.On(" · "+m.Received.Local().Format("15:04:05"))
 	if m.Delay > 0 {
-		line += th.Dim.On(" · ") + th.Good.On(clock.Elapsed(m.Delay)+" after you copied the address")
+		line += th.Dim.On(" · ") + th.Good.On(theme.Elapsed(m.Delay)+" after you copied the address")
 	}
 	if p.Ended {
 		line = th.Warn.On("The inbox is gone.") + th.Dim.On(" · ") + line
 	}
-	head := []string{cell.Cut(line, w)}
+	head := []string{theme.Cut(line, w)}
 	if th.Steady(m.Subject) != m.Subject {
 		head = append(p.subject(w, 1), head...)
 	}
@@ -230,14 +228,14 @@ func (p *Pane) shortHead(w int) []string {
 func (p *Pane) notices(w int) []string {
 	var rows []string
 	for _, n := range p.facts.notices {
-		rows = append(rows, p.theme.Dim.On(cell.Cut(p.theme.Steady(n), w)))
+		rows = append(rows, p.theme.Dim.On(theme.Cut(p.theme.Steady(n), w)))
 	}
 	if n := p.facts.here + p.facts.away; n > 0 && !p.showImages && p.imageMode.Protocol != image.Off {
 		text, hint := "1 image", p.hints.Image
 		if n > 1 {
 			text, hint = strconv.Itoa(n)+" images", p.hints.Images
 		}
-		rows = append(rows, cell.Cut(p.theme.Dim.On(text+": ")+hint, w))
+		rows = append(rows, theme.Cut(p.theme.Dim.On(text+": ")+hint, w))
 	}
 	return rows
 }
@@ -253,7 +251,7 @@ func (p *Pane) attachments(w int) []string {
 		if len(rows) > 0 {
 			label = ""
 		}
-		rows = append(rows, p.theme.Dim.On(cell.Fit(label, 6))+cell.Cut(name, max(4, w-8-len(size)))+p.theme.Dim.On("  "+size))
+		rows = append(rows, p.theme.Dim.On(theme.Fit(label, 6))+theme.Cut(name, max(4, w-8-len(size)))+p.theme.Dim.On("  "+size))
 	}
 	return rows
 }
@@ -270,7 +268,7 @@ func bytesText(n int) string {
 
 func (p *Pane) tabAt(x int) (render.View, bool) {
 	for v := range Views {
-		n := cell.Width(p.tabName(render.View(v)))
+		n := theme.Width(p.tabName(render.View(v)))
 		if x >= 0 && x < n {
 			return render.View(v), true
 		}
@@ -283,7 +281,7 @@ func (p *Pane) tabAt(x int) (render.View, bool) {
 func (p *Pane) tabsFit() bool {
 	w := 2 * (len(Views) - 1)
 	for v := range Views {
-		w += cell.Width(p.tabName(render.View(v)))
+		w += theme.Width(p.tabName(render.View(v)))
 	}
 	return w <= p.Rect.W-3
 }
@@ -311,5 +309,5 @@ func (p *Pane) tabs() string {
 	if rest := len(p.head()) + len(p.lines) - p.top - p.textHeight(); rest > 0 {
 		below = p.theme.Dim.On("   ↓ " + strconv.Itoa(rest))
 	}
-	return cell.FirstFit(forms, p.Rect.W-2-cell.Width(below)) + below
+	return theme.FirstFit(forms, p.Rect.W-2-theme.Width(below)) + below
 }

@@ -7,8 +7,7 @@ import (
 
 	"mayfly/render"
 	"mayfly/render/image"
-	"mayfly/ui/clock"
-	"mayfly/ui/panes"
+	"mayfly/ui/theme"
 )
 
 // maxTextWidth is the longest line, in cells, that is comfortable to read.
@@ -35,7 +34,7 @@ type Laid struct {
 }
 
 // Fit gives the pane its place on the screen.
-func (p *Pane) Fit(r panes.Rect) {
+func (p *Pane) Fit(r theme.Rect) {
 	p.Rect = r
 	p.clamp()
 }
@@ -125,7 +124,7 @@ func (p *Pane) put(m Laid) tea.Cmd {
 }
 
 // Wake sets the alarm for when the pane mentions that something is being opened.
-func (p *Pane) Wake(now time.Time, a *clock.Alarm) {
+func (p *Pane) Wake(now time.Time, a *theme.Alarm) {
 	if p.Reading() && p.Opened == nil && p.Err == nil {
 		a.In(p.since.Add(openingDelay).Sub(now))
 	}

@@ -15,7 +15,7 @@ import (
 	"mayfly/api"
 	"mayfly/internal/message"
 	rimage "mayfly/render/image"
-	"mayfly/ui/panes"
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -34,7 +34,7 @@ func (s *scene) firstParagraph() int {
 
 func TestThePlaceIsKept(t *testing.T) {
 	s := open(t, 60, 20, api.Message{ID: "1", Text: paragraphs(400)})
-	s.send(panes.Page(40))
+	s.send(theme.Page(40))
 	want := s.firstParagraph()
 	for _, w := range []int{100, 30, 45, 200, 60} {
 		s.fit(w, 20)
@@ -43,7 +43,7 @@ func TestThePlaceIsKept(t *testing.T) {
 		}
 	}
 	s.fit(60, 10)
-	s.send(panes.Last{})
+	s.send(theme.Last{})
 	s.fit(60, 60)
 	s.draw().DontSee("↓")
 	s.draw().See("Paragraph 390", "Paragraph 399")
@@ -54,7 +54,7 @@ func TestThePlaceIsKept(t *testing.T) {
 	if s.do("view-rich"); s.firstParagraph() != want {
 		t.Errorf("left at paragraph %d the view begins with %d", want, s.firstParagraph())
 	}
-	s.send(panes.Page(9))
+	s.send(theme.Page(9))
 	s.await(api.Message{ID: "2"})
 	s.Show(message.New("a", api.Message{ID: "2", Text: paragraphs(400)}), nil)
 	s.layout()
@@ -73,7 +73,7 @@ func TestALargeBodyIsLaidOutBesideTheFrames(t *testing.T) {
 		t.Fatal("its layout is not one command")
 	}
 	s.draw().DontSee("Paragraph")
-	s.Fit(panes.Rect{W: 40, H: 20})
+	s.Fit(theme.Rect{W: 40, H: 20})
 	second := s.Layout()
 	s.run(first)
 	s.draw().DontSee("Paragraph")
@@ -208,7 +208,7 @@ func TestAnOvertakenLayoutIsMadeAgain(t *testing.T) {
 
 func TestWhatIsNotOnTheScreenIsNotLaidOut(t *testing.T) {
 	s := open(t, 60, 20, api.Message{})
-	s.Fit(panes.Rect{})
+	s.Fit(theme.Rect{})
 	s.await(api.Message{ID: "1"})
 	s.Prepare()(message.New("a", api.Message{ID: "1", Text: paragraphs(1000)}).Mail())
 	if s.ready != (layoutKey{}) {

@@ -16,7 +16,6 @@ import (
 	"mayfly/render/image"
 	"mayfly/ui/input"
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -33,7 +32,7 @@ type Pane struct {
 	View    render.View
 	Ended   bool // the inbox is gone; the message stays until the user leaves it
 	Seen    bool // it was marked read once: only the user marks it again
-	Rect    panes.Rect
+	Rect    theme.Rect
 
 	// Generation counts openings: a result for an earlier one is stale.
 	Generation uint64
@@ -147,17 +146,17 @@ func (p *Pane) StopTyping() { p.search.Typing = false }
 // Update applies a message and returns the resulting intent, nil if none.
 func (p *Pane) Update(msg tea.Msg) any {
 	switch msg := msg.(type) {
-	case panes.Move:
+	case theme.Move:
 		p.move(int(msg), int(msg))
-	case panes.Page:
+	case theme.Page:
 		p.move(int(msg)*max(1, p.textHeight()-2), 3*int(msg))
-	case panes.First:
+	case theme.First:
 		p.move(-1<<30, -1<<30)
-	case panes.Last:
+	case theme.Last:
 		p.move(1<<30, 1<<30)
-	case panes.Search:
+	case theme.Search:
 		p.search.Start()
-	case panes.Back:
+	case theme.Back:
 		switch {
 		case p.search.On():
 			p.search.Clear()
@@ -171,7 +170,7 @@ func (p *Pane) Update(msg tea.Msg) any {
 			p.reveal(line)
 		}
 	case tea.MouseWheelMsg:
-		p.scroll(panes.WheelRows(msg))
+		p.scroll(theme.WheelRows(msg))
 	case tea.MouseClickMsg:
 		return p.click(msg)
 	}

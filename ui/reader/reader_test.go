@@ -13,11 +13,10 @@ import (
 	"mayfly/api"
 	"mayfly/internal/message"
 	"mayfly/render"
-	"mayfly/ui/clock"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -67,7 +66,7 @@ func TestTheHeadAtSmallSizes(t *testing.T) {
 		s.draw().Is(c.want)
 		s.Ended = true
 		s.draw().See("The inbox is go")
-		s.send(panes.Last{})
+		s.send(theme.Last{})
 		s.draw().See("Remote")
 		s.do("view-html")
 		s.draw().See("<h1>")
@@ -93,7 +92,7 @@ func TestOpeningAndClosing(t *testing.T) {
 			t.Errorf("after %v it says that it is opening: %v", c.after, got)
 		}
 	}
-	var got, want clock.Alarm
+	var got, want theme.Alarm
 	want.In(openingDelay)
 	if s.Wake(start, &got); got != want {
 		t.Errorf("it wakes at %+v", got)
@@ -107,7 +106,7 @@ func TestOpeningAndClosing(t *testing.T) {
 	s.Show(message.New("a", api.Message{Text: paragraphs(50)}), &store.Findings{Code: "482913"})
 	s.layout()
 	s.do("view-text", "hidden", "unfold", "read-on")
-	s.send(panes.Search{})
+	s.send(theme.Search{})
 	s.press("paragraph")
 	if s.Message.Findings.Code != "482913" || s.top == 0 {
 		t.Errorf("what was found is not known: %+v", s.Message.Findings)
@@ -135,7 +134,7 @@ func TestTheRawMessageIsWaitedFor(t *testing.T) {
 		t.Error("the raw message is fetched twice")
 	}
 	s.draw().DontSee("Opening…", "no raw message")
-	var got, want clock.Alarm
+	var got, want theme.Alarm
 	want.In(openingDelay)
 	if s.Wake(start, &got); got != want {
 		t.Errorf("it wakes at %+v", got)
@@ -162,13 +161,13 @@ func TestScrolling(t *testing.T) {
 		first string
 		rest  string // rows that follow
 	}{
-		{panes.Move(1), "To    ada", "↓ 166"},
-		{panes.Move(-5), "From  Acme", "↓ 167"},
-		{panes.Page(1), "a screen that is not the widest.\n\n  Paragraph 004", "↓ 153"},
+		{theme.Move(1), "To    ada", "↓ 166"},
+		{theme.Move(-5), "From  Acme", "↓ 167"},
+		{theme.Page(1), "a screen that is not the widest.\n\n  Paragraph 004", "↓ 153"},
 		{tea.MouseWheelMsg{Button: tea.MouseWheelDown}, "a screen that is not the widest.\n\n  Paragraph 005", "↓ 150"},
-		{panes.Last{}, "a screen that is not the widest.\n\n  Paragraph 055", ""},
-		{panes.Page(-1), "Paragraph 050", "↓ 14"},
-		{panes.First{}, "From  Acme", "↓ 167"},
+		{theme.Last{}, "a screen that is not the widest.\n\n  Paragraph 055", ""},
+		{theme.Page(-1), "Paragraph 050", "↓ 14"},
+		{theme.First{}, "From  Acme", "↓ 167"},
 	} {
 		s.send(c.msg)
 		got := s.draw()
@@ -176,7 +175,7 @@ func TestScrolling(t *testing.T) {
 			t.Errorf("after %#v:\n%s", c.msg, got)
 		}
 	}
-	if s.send(panes.Back{}) != (intent.Leave{}) {
+	if s.send(theme.Back{}) != (intent.Leave{}) {
 		t.Error("esc does not leave")
 	}
 }
@@ -207,12 +206,12 @@ func TestAClick(t *testing.T) {
 		}
 	}
 	s := open(t, 60, 20, long)
-	s.Fit(panes.Rect{X: 40, Y: 7, W: 60, H: 20})
+	s.Fit(theme.Rect{X: 40, Y: 7, W: 60, H: 20})
 	x, y := s.at("First link")
 	if got, _ := s.send(click(40+x, 7+y)).(intent.AskOpen); got.Link.URL != "https://x.example/" {
 		t.Errorf("beside other panes a click leads to %+v", got)
 	}
-	s.send(panes.Move(6)) // the link is where the title is
+	s.send(theme.Move(6)) // the link is where the title is
 	for y := range 2 {
 		if got := s.send(click(43, 7+y)); got != nil {
 			t.Errorf("a click on row %d leads to %+v, which was scrolled away", y, got)
@@ -240,7 +239,7 @@ func TestTheNamesOfTheViews(t *testing.T) {
 			t.Errorf("a click shows %s, want %s", Views[s.View], want)
 		}
 	}
-	s.send(panes.Move(3))
+	s.send(theme.Move(3))
 	if s.do("next-view"); s.View != render.Text || s.top != 0 {
 		t.Errorf("the next view is %s, from line %d on", Views[s.View], s.top)
 	}
@@ -362,11 +361,11 @@ func TestAHostileMessage(t *testing.T) {
 		s.email = render.Clean(h)
 		for range Views {
 			s.draw()
-			s.send(panes.Page(1))
+			s.send(theme.Page(1))
 			s.draw()
 			s.do("next-view", "hidden", "unfold")
 		}
-		s.send(panes.Search{}, tea.PasteMsg{Content: h})
+		s.send(theme.Search{}, tea.PasteMsg{Content: h})
 		s.draw()
 		s.press("zzz", "enter")
 		s.draw()

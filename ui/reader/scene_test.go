@@ -13,8 +13,8 @@ import (
 	"mayfly/internal/message"
 	"mayfly/render/image"
 	"mayfly/ui/action"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -55,7 +55,7 @@ func (s *scene) await(m api.Message) {
 }
 
 func (s *scene) fit(w, h int) {
-	s.Fit(panes.Rect{W: w, H: h})
+	s.Fit(theme.Rect{W: w, H: h})
 	s.layout()
 }
 

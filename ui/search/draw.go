@@ -7,7 +7,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/list"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
@@ -36,14 +35,14 @@ func (b body) Rows(th *theme.Theme) (string, []string) {
 	w := b.width()
 	prompt := b.line.View(th, w-2)
 	if b.again {
-		prompt = theme.Reverse.On(cell.Cut(cell.Steady(b.line.Value()), w-2))
+		prompt = theme.Reverse.On(theme.Cut(theme.Steady(b.line.Value()), w-2))
 	}
-	rows := []string{cell.Fit(th.Accent.On("› ")+prompt, w), th.Dim.On(b.status(w))}
+	rows := []string{theme.Fit(th.Accent.On("› ")+prompt, w), th.Dim.On(b.status(w))}
 	for _, r := range b.shown {
 		rows = append(rows, b.row(th, r, w)[:r.H]...)
 	}
 	for len(rows) < b.h {
-		rows = append(rows, cell.Spaces(w))
+		rows = append(rows, theme.Spaces(w))
 	}
 	return "Search all messages", rows
 }
@@ -68,7 +67,7 @@ func (s *Search) status(w int) string {
 	case s.read == total:
 		forms = forms[1:]
 	}
-	return cell.Spread(cell.FirstFit(forms, w-cell.Width(at)-1), at, w)
+	return theme.Spread(theme.FirstFit(forms, w-theme.Width(at)-1), at, w)
 }
 
 // row draws a hit: sender, inbox and time, then the subject and the line of the body that matches.
@@ -91,8 +90,8 @@ func (s *Search) row(th *theme.Theme, row list.Row, w int) []string {
 	}
 	subject, excerpt := m.Subject, s.excerpt(m)
 	if excerpt != "" {
-		subject = cell.Cut(th.Steady(subject), max(12, w*2/5))
-		excerpt = s.around(excerpt, w-6-cell.Width(subject))
+		subject = theme.Cut(th.Steady(subject), max(12, w*2/5))
+		excerpt = s.around(excerpt, w-6-theme.Width(subject))
 	}
 	about := s.spans(th, subject, th.Text)
 	switch {
@@ -120,13 +119,13 @@ func (s *Search) excerpt(m *store.Message) string {
 
 // around is a line from shortly before a word found in it on, if the line is wider than w cells.
 func (s *Search) around(line string, w int) string {
-	if cell.Width(line) <= w {
+	if theme.Width(line) <= w {
 		return line
 	}
-	folded := cell.Fold(line)
+	folded := theme.Fold(line)
 	for _, word := range s.words {
-		if at := cell.Find(folded, word); len(at) > 0 && at[0] > w/3 {
-			return cell.Ellipsis + ansi.TruncateLeft(line, at[0]-w/3, "")
+		if at := theme.Find(folded, word); len(at) > 0 && at[0] > w/3 {
+			return theme.Ellipsis + ansi.TruncateLeft(line, at[0]-w/3, "")
 		}
 	}
 	return line
@@ -135,11 +134,11 @@ func (s *Search) around(line string, w int) string {
 // spans are a text in a style, with the words that were searched for highlighted.
 func (s *Search) spans(th *theme.Theme, text string, style theme.Style) []list.Span {
 	text = th.Steady(text)
-	folded := cell.Fold(text)
+	folded := theme.Fold(text)
 	var found [][2]int
 	for _, word := range s.words {
-		for _, col := range cell.Find(folded, word) {
-			found = append(found, [2]int{col, col + cell.Width(word)})
+		for _, col := range theme.Find(folded, word) {
+			found = append(found, [2]int{col, col + theme.Width(word)})
 		}
 	}
 	slices.SortFunc(found, func(a, b [2]int) int { return a[0] - b[0] })

@@ -10,13 +10,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/cell"
 	"mayfly/ui/dialog"
 	"mayfly/ui/input"
 	"mayfly/ui/intent"
 	"mayfly/ui/list"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 // maxKnown bounds the texts whose hits are kept.
@@ -79,7 +78,7 @@ func (s *Search) edit(msg tea.Msg) {
 		s.line.SetValue("")
 	}
 	if s.line.Update(msg) {
-		s.words = strings.Fields(cell.Fold(s.line.Value()))
+		s.words = strings.Fields(theme.Fold(s.line.Value()))
 		s.hits = list.List{}
 		s.find()
 	}
@@ -116,7 +115,7 @@ func (s *Search) learn() {
 	s.revision, s.known = s.store.Revision, map[string][]string{"": nil}
 	s.inboxes, s.read = map[string]string{}, 0
 	for id, i := range s.store.Inboxes {
-		s.inboxes[id] = cell.Fold(i.Email + "\n" + i.Label)
+		s.inboxes[id] = theme.Fold(i.Email + "\n" + i.Label)
 	}
 	for _, m := range s.store.Messages {
 		if m.Text != nil {
@@ -146,7 +145,7 @@ func (s *Search) matches(m *store.Message) bool {
 }
 
 func hasCode(m *store.Message, word string) bool {
-	return m.Findings != nil && strings.Contains(cell.Fold(m.Findings.Code), word)
+	return m.Findings != nil && strings.Contains(theme.Fold(m.Findings.Code), word)
 }
 
 // body is what the dialog shows.
@@ -167,7 +166,7 @@ func (b body) Fit(w, h int) {
 func (b body) Update(msg tea.Msg) dialog.Result {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
-		b.hits.Scroll(panes.WheelRows(msg))
+		b.hits.Scroll(theme.WheelRows(msg))
 		return dialog.Result{}
 	case tea.MouseClickMsg:
 		return b.open(list.Hit(b.shown, msg.Y-head))

@@ -14,8 +14,8 @@ import (
 	"mayfly/internal/registry"
 	"mayfly/keys"
 	"mayfly/render"
-	"mayfly/ui/clock"
 	"mayfly/ui/intent"
+	"mayfly/ui/theme"
 )
 
 // maxRetryDelay is the longest wait between two attempts to connect.
@@ -306,18 +306,18 @@ func (l *Link) Countdown(now time.Time) string {
 	if !l.RetryAt.After(now) {
 		return ""
 	}
-	left, _ := clock.Remaining(l.RetryAt.Sub(now))
+	left, _ := theme.Remaining(l.RetryAt.Sub(now))
 	return left
 }
 
 // Wake sets the alarm for the next second of the countdown, and of how far the screen is behind.
-func (l *Link) Wake(now time.Time, a *clock.Alarm) {
+func (l *Link) Wake(now time.Time, a *theme.Alarm) {
 	if l.Err != nil && l.RetryAt.After(now) {
-		_, next := clock.Remaining(l.RetryAt.Sub(now))
+		_, next := theme.Remaining(l.RetryAt.Sub(now))
 		a.In(next)
 	}
 	if !l.Behind.IsZero() {
-		_, next := clock.Waited(now.Sub(l.Behind))
+		_, next := theme.Waited(now.Sub(l.Behind))
 		a.In(next)
 	}
 }
@@ -366,7 +366,7 @@ func Explain(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "The service did not answer in time"
 	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &e) && e.RetryAfter > 0:
-		wait, _ := clock.Remaining(e.RetryAfter)
+		wait, _ := theme.Remaining(e.RetryAfter)
 		return limitReached + ": again in " + wait
 	}
 	return render.Clean(err.Error())

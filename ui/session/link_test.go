@@ -18,9 +18,9 @@ import (
 	"mayfly/api/watch"
 	"mayfly/internal/registry"
 	"mayfly/keys"
-	"mayfly/ui/clock"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -119,7 +119,7 @@ func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
 				t.Fatalf("after a failure: %v, %v", change, s.Err)
 			}
 			now, wait := time.Now(), want*time.Second
-			var got, alarm clock.Alarm
+			var got, alarm theme.Alarm
 			alarm.In(time.Second)
 			if s.Wake(now, &got); s.RetryAt.Sub(now) != wait || s.Countdown(now) != fmt.Sprintf("%d s", want) || got != alarm || s.Retry(now.Add(wait-1)) != nil {
 				t.Errorf("it is tried again after %v and not %v, %q", s.RetryAt.Sub(now), wait, s.Countdown(now))
@@ -358,7 +358,7 @@ func TestWhatTheWatcherSaysOfTheService(t *testing.T) {
 			{watch.Event{Kind: watch.Recovered}, NoTrouble, "2 s", watch.Live, 0},
 		} {
 			s.Apply(c.e)
-			var got, want clock.Alarm
+			var got, want theme.Alarm
 			want.In(c.wakes)
 			if s.Wake(now, &got); s.Trouble() != c.trouble || s.Countdown(now) != c.countdown || s.Mode != c.mode || got != want {
 				t.Errorf("%+v: trouble %d, again in %q, mode %v, wakes at %+v", c.e, s.Trouble(), s.Countdown(now), s.Mode, got)

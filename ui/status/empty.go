@@ -7,16 +7,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/keys"
-	"mayfly/ui/cell"
-	"mayfly/ui/clock"
-	"mayfly/ui/panes"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 // Messages is what the empty list of messages shows, w cells wide: why it is empty, and what to do.
 func (f Facts) Messages(w int) []string {
-	say := func(text string) []string { return panes.Wrap(f.Theme, text, w) }
+	say := func(text string) []string { return theme.WrapDim(f.Theme, text, w) }
 	do := func(text, id, does string) []string { return append(say(text), "", f.hint(id, does)) }
 	if text := f.trouble(w); text != nil {
 		return text
@@ -45,17 +43,17 @@ func (f Facts) Messages(w int) []string {
 	return f.waiting(w)
 }
 
-func (f Facts) hint(id, does string) string { return panes.Hint(f.Theme, f.Keys.KeyFor(id), does) }
+func (f Facts) hint(id, does string) string { return theme.Hint(f.Theme, f.Keys.KeyFor(id), does) }
 
 // waiting describes an empty inbox: how to send to it, and how long it has been waiting.
 func (f Facts) waiting(w int) []string {
 	th, conn := f.Theme, f.Link.Session
-	wait, _ := clock.Waited(f.Now.Sub(f.Listed.WaitingSince()))
+	wait, _ := theme.Waited(f.Now.Sub(f.Listed.WaitingSince()))
 	var out []string
 	switch {
 	case conn.SMTPAddr == "":
-		out = panes.Wrap(th, "Mail sent to this address appears here.", w)
-	case cell.Width("Send mail to it by SMTP "+conn.SMTPAddr) <= w:
+		out = theme.WrapDim(th, "Mail sent to this address appears here.", w)
+	case theme.Width("Send mail to it by SMTP "+conn.SMTPAddr) <= w:
 		out = []string{th.Dim.On("Send mail to it by ") + th.Text.On("SMTP "+conn.SMTPAddr)}
 	default:
 		out = []string{th.Dim.On("Send mail to it by"), th.Text.On("SMTP " + conn.SMTPAddr)}
@@ -66,7 +64,7 @@ func (f Facts) waiting(w int) []string {
 	}
 	if conn.Local {
 		out = append(out, "")
-		out = append(out, panes.Wrap(th, "Point an application's SMTP settings at that port, with any login: every address it sends to becomes an inbox here.", w)...)
+		out = append(out, theme.WrapDim(th, "Point an application's SMTP settings at that port, with any login: every address it sends to becomes an inbox here.", w)...)
 	}
 	return out
 }
@@ -102,7 +100,7 @@ func (f Facts) trouble(w int) []string {
 		what, why = "The service is unavailable", session.Explain(f.Link.Err)
 		does = []key{{"refresh", "try now"}, {"connect", "connect to another"}}
 	}
-	out := append([]string{f.Theme.Bad.On(what), ""}, panes.Wrap(f.Theme, why, w)...)
+	out := append([]string{f.Theme.Bad.On(what), ""}, theme.WrapDim(f.Theme, why, w)...)
 	if c := f.Link.Countdown(f.Now); c != "" && kind.Temporary() {
 		out = append(out, "", f.Theme.Text.On("Next try in "+c))
 	}
@@ -111,7 +109,7 @@ func (f Facts) trouble(w int) []string {
 		out = append(out, f.hint(k.id, k.does))
 	}
 	if or != "" {
-		out = append(append(out, ""), panes.Wrap(f.Theme, or, w)...)
+		out = append(append(out, ""), theme.WrapDim(f.Theme, or, w)...)
 		for _, row := range strings.Split(ansi.Wrap(command, w, ""), "\n") {
 			out = append(out, f.Theme.Text.On(row))
 		}
@@ -125,22 +123,22 @@ func (f Facts) Reader(w int) []string {
 		return nil
 	}
 	text := "Nothing is open. " + f.Keys.KeyFor("open") + " opens a message; " + f.Keys.KeyFor("follow") + " follows the newest."
-	return panes.Wrap(f.Theme, text, w)
+	return theme.WrapDim(f.Theme, text, w)
 }
 
 // Wake sets the alarm for the next time-dependent change of these texts; listed means that the list
 // of messages is on the screen and empty.
-func (f Facts) Wake(a *clock.Alarm, listed bool) {
+func (f Facts) Wake(a *theme.Alarm, listed bool) {
 	if f.Link.Session == nil && f.Link.Err == nil {
 		a.In(f.Link.Since.Add(startDelay).Sub(f.Now))
 	}
 	f.Link.Wake(f.Now, a)
 	if i := f.Selected; i != nil && !i.Gone(f.Now) { // the time left stands in the header
-		_, next := clock.Remaining(i.Expires.Sub(f.Now))
+		_, next := theme.Remaining(i.Expires.Sub(f.Now))
 		a.In(next)
 	}
 	if i := f.Listed; listed && i != nil && f.Link.Session != nil && !i.Gone(f.Now) {
-		_, next := clock.Waited(f.Now.Sub(i.WaitingSince()))
+		_, next := theme.Waited(f.Now.Sub(i.WaitingSince()))
 		a.In(next)
 	}
 }

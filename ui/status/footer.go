@@ -10,9 +10,6 @@ import (
 
 	"mayfly/api"
 	"mayfly/ui/action"
-	"mayfly/ui/cell"
-	"mayfly/ui/clock"
-	"mayfly/ui/panes"
 	"mayfly/ui/session"
 	"mayfly/ui/theme"
 )
@@ -67,7 +64,7 @@ func (f *Footer) said() string {
 func (f *Footer) Begin(r session.Request, now time.Time) tea.Cmd {
 	cmd := f.pending.Begin(r)
 	if cmd == nil {
-		f.Show(Note, "still "+r.What+cell.Ellipsis, now)
+		f.Show(Note, "still "+r.What+theme.Ellipsis, now)
 	} else {
 		f.later = false
 	}
@@ -80,7 +77,7 @@ func (f *Footer) End(a session.Answer) { f.pending.End(a) }
 // Pending is the latest request without an answer, such as "making an inbox…"; "" if there is none.
 func (f *Footer) Pending() string {
 	if r := f.pending.Latest(); r.What != "" {
-		return r.What + cell.Ellipsis
+		return r.What + theme.Ellipsis
 	}
 	return ""
 }
@@ -108,7 +105,7 @@ func (f *Footer) ProgressBar() *tea.ProgressBar {
 }
 
 // Wake sets the alarm for when the outcome disappears.
-func (f *Footer) Wake(now time.Time, a *clock.Alarm) {
+func (f *Footer) Wake(now time.Time, a *theme.Alarm) {
 	if f.showing(now) {
 		a.In(f.until.Sub(now))
 	}
@@ -117,21 +114,21 @@ func (f *Footer) Wake(now time.Time, a *clock.Alarm) {
 func (f *Footer) showing(now time.Time) bool { return now.Before(f.until) && f.said() != "" }
 
 // Draw draws the line, w cells wide.
-func (f *Footer) Draw(th *theme.Theme, table action.Table, p panes.Pane, w int, now time.Time) string {
+func (f *Footer) Draw(th *theme.Theme, table action.Table, p theme.Pane, w int, now time.Time) string {
 	outcome := f.outcome(th, w, now)
 	var b strings.Builder
 	for _, h := range f.hints(th, table, p, w, now) {
-		b.WriteString(" " + panes.Hint(th, h.Key, h.Hint) + " ")
+		b.WriteString(" " + theme.Hint(th, h.Key, h.Hint) + " ")
 	}
-	return cell.Spread(b.String(), outcome, w)
+	return theme.Spread(b.String(), outcome, w)
 }
 
-func (f *Footer) hints(th *theme.Theme, table action.Table, p panes.Pane, w int, now time.Time) []action.Hint {
-	return table.Hints(p, w-cell.Width(f.outcome(th, w, now))-1)
+func (f *Footer) hints(th *theme.Theme, table action.Table, p theme.Pane, w int, now time.Time) []action.Hint {
+	return table.Hints(p, w-theme.Width(f.outcome(th, w, now))-1)
 }
 
 // ActionAt is the action whose hint is at column x, nil if there is none.
-func (f *Footer) ActionAt(th *theme.Theme, table action.Table, p panes.Pane, w int, now time.Time, x int) *action.Action {
+func (f *Footer) ActionAt(th *theme.Theme, table action.Table, p theme.Pane, w int, now time.Time, x int) *action.Action {
 	for _, h := range f.hints(th, table, p, w, now) {
 		if x >= h.X && x < h.X+h.W {
 			return h.Action
@@ -146,7 +143,7 @@ func (f *Footer) outcome(th *theme.Theme, w int, now time.Time) string {
 		if r := f.pending.Latest(); r.Total > 0 {
 			return th.Accent.On(fmt.Sprintf("%s %d/%d %s", r.What, r.Done, r.Total, gauge(r))) + " "
 		} else if r.What != "" {
-			return th.Accent.On(cell.Cut(f.Pending(), w-2)) + " "
+			return th.Accent.On(theme.Cut(f.Pending(), w-2)) + " "
 		}
 	}
 	if !f.showing(now) {
@@ -159,14 +156,14 @@ func (f *Footer) outcome(th *theme.Theme, w int, now time.Time) string {
 	case Failure:
 		style, sign = th.Bad, "! "
 	}
-	text := sign + cell.Steady(f.said())
-	if aside := strings.LastIndex(text, " ("); cell.Width(text) > w-2 && aside > 0 && strings.HasSuffix(text, ")") {
+	text := sign + theme.Steady(f.said())
+	if aside := strings.LastIndex(text, " ("); theme.Width(text) > w-2 && aside > 0 && strings.HasSuffix(text, ")") {
 		text = text[:aside] // how it was done
 	}
 	if f.level == Failure || strings.Contains(text, "@") { // why it failed, or the domain, is at the end
-		text = cell.CutMiddle(text, w-2)
+		text = theme.CutMiddle(text, w-2)
 	}
-	return style.On(cell.Cut(text, w-2)) + " "
+	return style.On(theme.Cut(text, w-2)) + " "
 }
 
 // gauge is the progress as a bar.

@@ -10,9 +10,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/clock"
-	"mayfly/ui/panes"
 	"mayfly/ui/session"
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -68,7 +67,7 @@ func TestTheFooter(t *testing.T) {
 	} {
 		var f Footer
 		c.do(&f)
-		got := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), table(), panes.Messages, c.w, now)}, c.w).String()
+		got := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), table(), theme.Messages, c.w, now)}, c.w).String()
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") || len(got) > 0 && got[0] != c.want[0] {
 			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
 		}
@@ -78,7 +77,7 @@ func TestTheFooter(t *testing.T) {
 func TestAClickOnAHint(t *testing.T) {
 	var f Footer
 	th := uitest.Theme(t)
-	row := f.Draw(th, table(), panes.Messages, 60, now)
+	row := f.Draw(th, table(), theme.Messages, 60, now)
 	at := func(text string) int {
 		return strings.Index(uitest.Draw(t, []string{row}, 60).String(), text)
 	}
@@ -90,7 +89,7 @@ func TestAClickOnAHint(t *testing.T) {
 		{at("help"), "help"}, {0, "new-inbox"}, {40, ""}, {59, ""}, {-1, ""},
 	} {
 		got := ""
-		if a := f.ActionAt(th, table(), panes.Messages, 60, now, c.x); a != nil {
+		if a := f.ActionAt(th, table(), theme.Messages, 60, now, c.x); a != nil {
 			got = a.ID
 		}
 		if got != c.want {
@@ -101,8 +100,8 @@ func TestAClickOnAHint(t *testing.T) {
 
 func TestAnOutcomeStaysForAWhile(t *testing.T) {
 	var f Footer
-	wakes := func(at time.Time) (a clock.Alarm) { f.Wake(at, &a); return a }
-	if wakes(now) != (clock.Alarm{}) {
+	wakes := func(at time.Time) (a theme.Alarm) { f.Wake(at, &a); return a }
+	if wakes(now) != (theme.Alarm{}) {
 		t.Error("without an outcome it wakes")
 	}
 	f.Show(Note, "Not following", now)
@@ -111,8 +110,8 @@ func TestAnOutcomeStaysForAWhile(t *testing.T) {
 		shown bool
 	}{{0, true}, {noticeTime - 1, true}, {noticeTime, false}, {time.Hour, false}} {
 		at := now.Add(c.after)
-		got := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), table(), panes.Messages, 60, at)}, 60)
-		var want clock.Alarm
+		got := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), table(), theme.Messages, 60, at)}, 60)
+		var want theme.Alarm
 		want.In(noticeTime - c.after)
 		if got.Has("Not following") != c.shown || wakes(at) != want {
 			t.Errorf("after %v it is shown: %v, and wakes at %+v", c.after, !c.shown, wakes(at))
@@ -141,7 +140,7 @@ func TestAnAddressThatWasCopiedIsNotCutWhereItFits(t *testing.T) {
 	} {
 		var f Footer
 		f.Show(Success, "copied quiet-otter-x7@mayfly.test (OSC 52, clipboard)", now)
-		row := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), nil, panes.Messages, w, now)}, w)
+		row := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), nil, theme.Messages, w, now)}, w)
 		if got := strings.TrimSpace(row.String()); got != want {
 			t.Errorf("in %d cells: %q, want %q", w, got, want)
 		}

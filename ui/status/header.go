@@ -10,8 +10,6 @@ import (
 
 	"mayfly/api/watch"
 	"mayfly/ui/action"
-	"mayfly/ui/cell"
-	"mayfly/ui/clock"
 	"mayfly/ui/inboxes"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
@@ -55,12 +53,12 @@ func (f Facts) Header(path []string, w int) string {
 	rights = append(rights, strings.Replace(rights[len(rights)-1], againIn, " ", 1))
 	for _, left := range lefts {
 		for _, right := range rights {
-			if cell.Width(left)+cell.Width(right)+2 <= w {
-				return cell.Spread(left, right, w)
+			if theme.Width(left)+theme.Width(right)+2 <= w {
+				return theme.Spread(left, right, w)
 			}
 		}
 	}
-	return cell.Spread(lefts[len(lefts)-1], rights[len(rights)-1], w)
+	return theme.Spread(lefts[len(lefts)-1], rights[len(rights)-1], w)
 }
 
 // service is the name of the service and its SMTP address, the longest form first.
@@ -99,7 +97,7 @@ func (f Facts) vitals() []string {
 	th := f.Theme
 	var parts []string
 	if f.Newest != nil && f.Newest.Delay > 0 {
-		parts = append(parts, th.Dim.On("last mail after "+clock.Elapsed(f.Newest.Delay)))
+		parts = append(parts, th.Dim.On("last mail after "+theme.Elapsed(f.Newest.Delay)))
 	}
 	if f.Link.Session != nil {
 		if u := f.Link.Session.Client.Budget().Usage(); u.Tight {
@@ -107,7 +105,7 @@ func (f Facts) vitals() []string {
 		}
 	}
 	if i := f.Selected; i != nil && !i.Expires.IsZero() && !i.Gone(f.Now) {
-		left, _ := clock.Remaining(i.Expires.Sub(f.Now))
+		left, _ := theme.Remaining(i.Expires.Sub(f.Now))
 		style := th.Dim
 		if i.Expires.Sub(f.Now) <= inboxes.NearEnd {
 			style = th.Warn
@@ -159,7 +157,7 @@ func (f Facts) pulse() string {
 	case i != nil && i.State == store.Failing:
 		return th.Bad.On("! failing")
 	case !f.Link.Behind.IsZero():
-		lag, _ := clock.Waited(f.Now.Sub(f.Link.Behind))
+		lag, _ := theme.Waited(f.Now.Sub(f.Link.Behind))
 		return th.Warn.On("○ " + lag + " behind")
 	case f.Link.Mode == watch.Live:
 		return th.Good.On("●") + th.Text.On(" live")

@@ -13,11 +13,10 @@ import (
 	"mayfly/keys"
 	"mayfly/render"
 	"mayfly/ui/action"
-	"mayfly/ui/clock"
 	"mayfly/ui/inboxes"
-	"mayfly/ui/panes"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -194,8 +193,8 @@ func TestWhyAListIsEmpty(t *testing.T) {
 		f := online(t)
 		c.change(&f)
 		for _, w := range []int{16, 40, 80} {
-			rows := panes.Blank(panes.Rect{W: w, H: 30})
-			panes.Place(rows, w, 0, f.Messages(w-4))
+			rows := theme.Blank(theme.Rect{W: w, H: 30})
+			theme.Place(rows, w, 0, f.Messages(w-4))
 			var got []string
 			for _, row := range uitest.Draw(t, rows, w).Rows {
 				got = append(got, strings.TrimPrefix(row, "  "))
@@ -242,7 +241,7 @@ func TestWhenTheTextsChange(t *testing.T) {
 		f := online(t)
 		f.Selected = nil
 		c.change(&f)
-		var got, want clock.Alarm
+		var got, want theme.Alarm
 		want.In(c.want)
 		if f.Wake(&got, c.listed); got != want {
 			t.Errorf("%s: it wakes at %+v, want %v", c.name, got, c.want)
@@ -257,6 +256,6 @@ func BenchmarkDraw(b *testing.B) {
 	footer.Show(Success, "copied ada@mail.example (OSC 52)", now)
 	for b.Loop() {
 		f.Header(nil, 200)
-		footer.Draw(f.Theme, f.Keys, panes.Messages, 200, now)
+		footer.Draw(f.Theme, f.Keys, theme.Messages, 200, now)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"mayfly/api"
 	"mayfly/internal/message"
 	"mayfly/render"
-	"mayfly/ui/cell"
+	"mayfly/ui/theme"
 )
 
 // Message is a listed message.
@@ -22,7 +22,7 @@ type Message struct {
 	Unread                   bool
 	Delay                    time.Duration // from copying the address to arrival; 0 if unknown
 	Findings                 *Findings     // nil until the message was fetched
-	Words                    string        // what a filter matches, folded by [cell.Fold]
+	Words                    string        // what a filter matches, folded by [theme.Fold]
 
 	Text *Text // nil until a search has read the body
 
@@ -79,7 +79,7 @@ func newMessage(inboxID, key string, s api.Summary) *Message {
 	}
 	m.Sender = cmp.Or(m.Sender, m.Address, "(no sender)")
 	m.Subject = cmp.Or(m.Subject, "(no subject)")
-	m.Words = cell.Fold(m.Sender + "\n" + m.Address + "\n" + m.Subject)
+	m.Words = theme.Fold(m.Sender + "\n" + m.Address + "\n" + m.Subject)
 	return m
 }
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"mayfly/render"
-	"mayfly/ui/cell"
+	"mayfly/ui/theme"
 )
 
 const (
@@ -13,7 +13,7 @@ const (
 	textsAtATime = 32       // bodies read by one request
 )
 
-// Text is the body of a message for searches: its lines, and the same folded by [cell.Fold].
+// Text is the body of a message for searches: its lines, and the same folded by [theme.Fold].
 type Text struct{ Lines, Folded string }
 
 // TextOf returns the text of a message, a line for each block.
@@ -26,7 +26,7 @@ func TextOf(m *render.Mail) *Text {
 		}
 	}
 	lines := strings.ToValidUTF8(b.String()[:min(b.Len(), maxText)], "")
-	return &Text{Lines: lines, Folded: cell.Fold(lines)}
+	return &Text{Lines: lines, Folded: theme.Fold(lines)}
 }
 
 // Line returns the line in which a folded word occurs first, "" if there is none.

@@ -1,5 +1,5 @@
-// Package theme loads themes: the style of each role on the screen. Code uses roles (accent, good,
-// dim), never colours.
+// Package theme is how the screen looks: the style of each role, text in cells, time in words, and where panes
+// lie. Code uses roles (accent, good, dim), never colours.
 package theme
 
 import (
@@ -17,7 +17,6 @@ import (
 	"mayfly/assets"
 	"mayfly/render"
 	"mayfly/render/layout"
-	"mayfly/ui/cell"
 )
 
 // Style is the SGR sequence of a style. Styles can be concatenated, such as a background and a
@@ -69,12 +68,12 @@ type Theme struct {
 }
 
 // Steady returns text as a row can show it without losing its width: as it is where the terminal
-// counts grapheme clusters, otherwise made steady by [cell.Steady].
+// counts grapheme clusters, otherwise made steady by [Steady].
 func (t *Theme) Steady(text string) string {
 	if t.Graphemes {
 		return text
 	}
-	return cell.Steady(text)
+	return Steady(text)
 }
 
 // Colors are the colours of a theme, nil for the terminal's own.

@@ -9,8 +9,8 @@ import (
 
 	"mayfly/api/watch"
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 // Apply applies events of inboxes. What has arrived is announced, and shown by [Workspace.Settle].
@@ -76,7 +76,7 @@ func (w *Workspace) nameOf(m *store.Message) string {
 
 // reading reports whether the user has gone into the open message, so that it stays whatever arrives.
 func (w *Workspace) reading() bool {
-	return w.Reader.Reading() && (w.Focus == panes.Reader || w.Reader.Scrolled())
+	return w.Reader.Reading() && (w.Focus == theme.Reader || w.Reader.Scrolled())
 }
 
 // Settle does what has become due: it shows the newest message, unless the user is busy with a dialog
@@ -103,13 +103,13 @@ func (w *Workspace) showNewest() any {
 		if !w.Messages.Lists(m.InboxID) {
 			w.SelectInbox(m.InboxID)
 		}
-		w.Focus = max(w.Focus, panes.Messages)
+		w.Focus = max(w.Focus, theme.Messages)
 		if w.Messages.Select(m.Key) && w.Messages.Index() == 0 {
 			w.Messages.First() // the cursor goes on to newer mail
 		}
 		return w.Open(m)
 	case w.Messages.Placed() || w.reading() || w.Messages.Message() != m:
-	case w.Layout.Columns == 3 || w.Layout.Columns == 2 && w.Focus == panes.Messages:
+	case w.Layout.Columns == 3 || w.Layout.Columns == 2 && w.Focus == theme.Messages:
 		w.next = nil
 		return w.Open(m)
 	default:

@@ -3,8 +3,6 @@ package workspace
 import (
 	"time"
 
-	"mayfly/ui/clock"
-	"mayfly/ui/panes"
 	"mayfly/ui/status"
 	"mayfly/ui/theme"
 )
@@ -13,25 +11,25 @@ import (
 func (w *Workspace) Draw(th *theme.Theme, rows []string, now time.Time, focused bool, facts status.Facts) {
 	var columns [][]string
 	for p, r := range w.Layout.Panes {
-		has := focused && w.Focus == panes.Pane(p)
-		switch p := panes.Pane(p); {
+		has := focused && w.Focus == theme.Pane(p)
+		switch p := theme.Pane(p); {
 		case r.Empty():
-		case p == panes.Inboxes:
+		case p == theme.Inboxes:
 			columns = append(columns, w.Inboxes.Draw(th, now, has))
-		case p == panes.Messages:
+		case p == theme.Messages:
 			columns = append(columns, w.Messages.Draw(th, now, has, facts.Messages(r.W-4)))
 		default:
 			columns = append(columns, w.Reader.Draw(has, facts.Reader(r.W-4), now))
 		}
 	}
-	copy(rows[w.Layout.Top():], panes.Join(th, columns))
+	copy(rows[w.Layout.Top():], theme.Join(th, columns))
 	for n, y := range w.Layout.Rules {
 		rows[y] = w.Layout.Rule(th, n == 0)
 	}
 }
 
 // Wake sets the alarm for the next time-dependent change of a pane.
-func (w *Workspace) Wake(now time.Time, a *clock.Alarm, facts status.Facts) {
+func (w *Workspace) Wake(now time.Time, a *theme.Alarm, facts status.Facts) {
 	w.Inboxes.Wake(now, a)
 	w.Messages.Wake(now, a)
 	w.Reader.Wake(now, a)

@@ -8,11 +8,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/clock"
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 // maxSought is how many of the newest messages are looked through for a code or a link.
@@ -41,9 +40,9 @@ type wanted struct {
 func (w *Workspace) subject() *store.Message {
 	var m *store.Message
 	switch {
-	case w.Focus == panes.Reader:
+	case w.Focus == theme.Reader:
 		m = w.Reader.Message
-	case w.Focus == panes.Messages && w.Messages.Placed():
+	case w.Focus == theme.Messages && w.Messages.Placed():
 		m = w.Messages.Message()
 	}
 	if m != nil {
@@ -59,7 +58,7 @@ func (w *Workspace) candidates() []*store.Message {
 		return []*store.Message{m}
 	}
 	keys := w.Messages.IDs()
-	if w.Focus == panes.Inboxes { // a filter of the list does not matter
+	if w.Focus == theme.Inboxes { // a filter of the list does not matter
 		keys = w.Store.Keys(w.Messages.InboxID)
 	}
 	var from []*store.Message
@@ -162,11 +161,11 @@ func (w *Workspace) openLink(m *store.Message) []any {
 
 // origin says where something was found, unless that is the selected message.
 func (w *Workspace) origin(m *store.Message) string {
-	if shown := w.Message(); w.Focus != panes.Inboxes && shown != nil && shown.Key == m.Key {
+	if shown := w.Message(); w.Focus != theme.Inboxes && shown != nil && shown.Key == m.Key {
 		return ""
 	}
 	text := " from " + m.Sender
-	if age, _ := clock.Age(time.Since(m.Received)); age != "now" {
+	if age, _ := theme.Age(time.Since(m.Received)); age != "now" {
 		text += ", " + age + " ago"
 	}
 	return text

@@ -7,8 +7,8 @@ import (
 
 	"mayfly/internal/message"
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 // Open shows a message in the reader and marks it read.
@@ -27,7 +27,7 @@ func (w *Workspace) ShowMessage(v intent.ShowMessage) any {
 	w.Messages.Filter.Clear()
 	w.SelectInbox(m.InboxID)
 	w.Messages.Select(m.Key)
-	w.Focus = panes.Reader
+	w.Focus = theme.Reader
 	fetch := w.Open(m)
 	w.Reader.Find(v.Find)
 	return fetch
@@ -68,7 +68,7 @@ type Rested struct{ key string }
 // otherwise when the cursor rests.
 func (w *Workspace) preview() any {
 	m := w.Messages.Message()
-	if m == nil || w.Layout.Panes[panes.Reader].Empty() || w.Reader.Reads(m.Key) {
+	if m == nil || w.Layout.Panes[theme.Reader].Empty() || w.Reader.Reads(m.Key) {
 		return nil
 	}
 	w.resting = m.Key
@@ -88,7 +88,7 @@ func (w *Workspace) onRest(r Rested) any {
 	case w.Reader.Reads(m.Key):
 		w.MarkRead()
 		return nil
-	case w.Focus == panes.Reader: // the user has gone into the one before
+	case w.Focus == theme.Reader: // the user has gone into the one before
 		return nil
 	}
 	return w.Open(m)
@@ -111,7 +111,7 @@ func (w *Workspace) LabelLinks() any {
 	if d == nil {
 		return intent.Note{Text: "No links on the screen"}
 	}
-	w.Focus = panes.Reader
+	w.Focus = theme.Reader
 	return d
 }
 

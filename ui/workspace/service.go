@@ -13,9 +13,9 @@ import (
 	"mayfly/ui/action"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
-	"mayfly/ui/panes"
 	"mayfly/ui/session"
 	"mayfly/ui/status"
+	"mayfly/ui/theme"
 )
 
 // Begin takes over the inboxes of a new connection and watches them, along with those already
@@ -72,7 +72,7 @@ func (w *Workspace) GoTo(s *session.Session, m session.Created, now time.Time, b
 	}
 	w.SelectInbox(m.Inbox.ID)
 	if !m.Adopted {
-		w.Focus = panes.Messages
+		w.Focus = theme.Messages
 	}
 }
 

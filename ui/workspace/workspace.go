@@ -10,10 +10,10 @@ import (
 	"mayfly/ui/inboxes"
 	"mayfly/ui/intent"
 	"mayfly/ui/messages"
-	"mayfly/ui/panes"
 	"mayfly/ui/reader"
 	"mayfly/ui/search"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
 // Pane is the interface of the three panes.
@@ -31,14 +31,14 @@ type Workspace struct {
 	Inboxes  *inboxes.Pane
 	Messages *messages.Pane
 	Reader   *reader.Pane
-	Focus    panes.Pane
-	Layout   panes.Layout
+	Focus    theme.Pane
+	Layout   theme.Layout
 	Follow   bool           // the newest message opens as it arrives
 	Autocopy bool           // each new code is copied as it arrives
 	Newest   *store.Message // the latest arrival
 	Unseen   bool           // the window is out of focus: what is shown does not count as read
 
-	dividers panes.Dividers
+	dividers theme.Dividers
 	resting  string           // the message that is shown once the cursor rests on it
 	next     *store.Message   // the newest, to be shown when the user is not busy
 	burst    burst            // what has not been announced yet
@@ -61,7 +61,7 @@ func (w *Workspace) Reset(now time.Time) {
 	w.Inboxes, w.Messages = inboxes.New(w.Store), messages.New(w.Store)
 	w.search.In(w.Store)
 	w.Reader.Close()
-	w.Focus, w.Newest, w.next = panes.Messages, nil, nil
+	w.Focus, w.Newest, w.next = theme.Messages, nil, nil
 	w.burst, w.wanted, w.fresh = burst{}, wanted{}, nil
 	if typing { // the letters that follow are not commands
 		w.Messages.Filter.Start()
@@ -70,16 +70,16 @@ func (w *Workspace) Reset(now time.Time) {
 
 // Fit lays the panes out on a screen of width by height cells.
 func (w *Workspace) Fit(width, height int) {
-	w.Layout = panes.Compute(panes.Input{
+	w.Layout = theme.Compute(theme.Input{
 		Width: width, Height: height, Focus: w.Focus, Reading: w.Reader.Reading(), Dividers: w.dividers,
 	})
-	w.Inboxes.Fit(w.Layout.Panes[panes.Inboxes])
-	w.Messages.Fit(w.Layout.Panes[panes.Messages])
-	w.Reader.Fit(w.Layout.Panes[panes.Reader])
+	w.Inboxes.Fit(w.Layout.Panes[theme.Inboxes])
+	w.Messages.Fit(w.Layout.Panes[theme.Messages])
+	w.Reader.Fit(w.Layout.Panes[theme.Reader])
 }
 
 func (w *Workspace) panes() [3]Pane {
-	return [3]Pane{panes.Inboxes: w.Inboxes, panes.Messages: w.Messages, panes.Reader: w.Reader}
+	return [3]Pane{theme.Inboxes: w.Inboxes, theme.Messages: w.Messages, theme.Reader: w.Reader}
 }
 
 // Pane is the pane that has focus.
@@ -88,7 +88,7 @@ func (w *Workspace) Pane() Pane { return w.panes()[w.Focus] }
 // Message is the message an action applies to: the open one when the reader has focus, otherwise
 // the selected one.
 func (w *Workspace) Message() *store.Message {
-	if m := w.Messages.Message(); m != nil && (w.Focus != panes.Reader || !w.Reader.Reading()) {
+	if m := w.Messages.Message(); m != nil && (w.Focus != theme.Reader || !w.Reader.Reading()) {
 		return m
 	}
 	return w.Reader.Message
@@ -99,7 +99,7 @@ func (w *Workspace) Inbox() *store.Inbox {
 	if i := w.Inboxes.Inbox(); i != nil {
 		return i
 	}
-	if m := w.Message(); m != nil && w.Focus != panes.Inboxes {
+	if m := w.Message(); m != nil && w.Focus != theme.Inboxes {
 		return w.Store.Inboxes[m.InboxID]
 	}
 	return nil
@@ -165,7 +165,7 @@ func (w *Workspace) click(m tea.MouseClickMsg) any {
 	for _, pane := range w.panes() {
 		pane.StopTyping()
 	}
-	if p == panes.Reader && !w.Reader.Reading() {
+	if p == theme.Reader && !w.Reader.Reading() {
 		return nil
 	}
 	w.Focus = p
@@ -175,11 +175,11 @@ func (w *Workspace) click(m tea.MouseClickMsg) any {
 // right moves the focus to the right, as far as there is a pane.
 func (w *Workspace) right() any {
 	switch {
-	case w.Focus == panes.Inboxes:
-		w.Focus = panes.Messages
-	case w.Focus == panes.Messages && w.Reader.Reading() && w.Layout.Columns > 1:
-		w.Focus = panes.Reader
-	case w.Focus == panes.Messages:
+	case w.Focus == theme.Inboxes:
+		w.Focus = theme.Messages
+	case w.Focus == theme.Messages && w.Reader.Reading() && w.Layout.Columns > 1:
+		w.Focus = theme.Reader
+	case w.Focus == theme.Messages:
 		return w.Enter()
 	}
 	return nil
@@ -187,7 +187,7 @@ func (w *Workspace) right() any {
 
 // left moves the focus to the left, as far as there is a pane.
 func (w *Workspace) left() any {
-	w.Focus = max(w.Focus-1, panes.Inboxes)
+	w.Focus = max(w.Focus-1, theme.Inboxes)
 	return nil
 }
 
@@ -196,7 +196,7 @@ func (w *Workspace) nextPane() any {
 	before := w.Focus
 	did := w.right()
 	if w.Focus == before {
-		w.Focus = panes.Inboxes
+		w.Focus = theme.Inboxes
 	}
 	return did
 }
@@ -204,28 +204,28 @@ func (w *Workspace) nextPane() any {
 // previousPane moves the focus to the left, and from the first pane to the last.
 func (w *Workspace) previousPane() any {
 	switch {
-	case w.Focus != panes.Inboxes:
+	case w.Focus != theme.Inboxes:
 		return w.left()
 	case w.Reader.Reading():
-		w.Focus = panes.Reader
+		w.Focus = theme.Reader
 	default:
-		w.Focus = panes.Messages
+		w.Focus = theme.Messages
 	}
 	return nil
 }
 
 // Enter opens the selected inbox or message.
 func (w *Workspace) Enter() any {
-	if w.Focus == panes.Inboxes {
+	if w.Focus == theme.Inboxes {
 		w.showInbox()
-		w.Focus = panes.Messages
+		w.Focus = theme.Messages
 		return nil
 	}
 	m := w.Messages.Message()
 	if m == nil {
 		return nil
 	}
-	w.Focus = panes.Reader
+	w.Focus = theme.Reader
 	if w.Reader.Reads(m.Key) && w.Reader.Err == nil {
 		w.MarkRead()
 		return nil
@@ -237,12 +237,12 @@ func (w *Workspace) Enter() any {
 func (w *Workspace) leave() {
 	w.resting = ""
 	switch {
-	case w.Focus == panes.Reader:
-		w.Focus = panes.Messages
-	case w.Focus == panes.Messages && w.Reader.Reading():
+	case w.Focus == theme.Reader:
+		w.Focus = theme.Messages
+	case w.Focus == theme.Messages && w.Reader.Reading():
 		w.Reader.Close()
 	default:
-		w.Focus = panes.Inboxes
+		w.Focus = theme.Inboxes
 	}
 }
 
@@ -253,7 +253,7 @@ func (w *Workspace) showInbox() {
 	w.Messages.Show(w.Inboxes.ShownID())
 	if w.Messages.InboxID != before && !w.Reader.Reads(w.Messages.Selected()) {
 		w.Reader.Close()
-		w.Focus = min(w.Focus, panes.Messages)
+		w.Focus = min(w.Focus, theme.Messages)
 	}
 }
 
@@ -271,8 +271,8 @@ func (w *Workspace) Refresh() {
 	w.Inboxes.Refresh()
 	w.Messages.Show(w.Inboxes.ShownID())
 	w.Messages.Refresh()
-	if w.Focus == panes.Reader && !w.Reader.Reading() {
-		w.Focus = panes.Messages
+	if w.Focus == theme.Reader && !w.Reader.Reading() {
+		w.Focus = theme.Messages
 	}
 }
 
@@ -286,7 +286,7 @@ func (w *Workspace) Drop(id string, busy bool) {
 	w.Store.Drop(id)
 	w.Refresh()
 	if w.Inboxes.Inbox() == nil && !busy {
-		w.Focus = panes.Inboxes
+		w.Focus = theme.Inboxes
 	}
 }
 
@@ -313,14 +313,14 @@ func (w *Workspace) Path() []string {
 		return nil
 	}
 	parts := []string{"Inboxes"}
-	if w.Focus != panes.Inboxes {
+	if w.Focus != theme.Inboxes {
 		name := "All"
 		if i := w.Store.Inboxes[w.Messages.InboxID]; i != nil {
 			name = i.Name()
 		}
 		parts = append(parts, name)
 	}
-	if w.Focus == panes.Reader && w.Reader.Reading() {
+	if w.Focus == theme.Reader && w.Reader.Reading() {
 		parts = append(parts, w.Reader.Message.Subject)
 	}
 	return parts

@@ -1,4 +1,4 @@
-package panes
+package theme
 
 import tea "charm.land/bubbletea/v2"
 

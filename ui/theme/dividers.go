@@ -1,4 +1,4 @@
-package panes
+package theme
 
 // Dividers are the pane widths set by dragging. The zero value means the default widths.
 type Dividers struct {

@@ -1,6 +1,4 @@
-// Package clock puts time on the screen: durations in words, when those words change, and the one
-// timer that redraws them.
-package clock
+package theme
 
 import (
 	"fmt"

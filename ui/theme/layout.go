@@ -1,6 +1,4 @@
-// Package panes divides the screen into the rectangles of the panes, and draws what all panes
-// share: titles, rules and secondary text.
-package panes
+package theme
 
 // Pane names one of the three panes.
 type Pane int

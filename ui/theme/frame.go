@@ -1,25 +1,22 @@
-package panes
+package theme
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"mayfly/ui/cell"
-	"mayfly/ui/theme"
 )
 
 // Title is the first row of a pane, w cells wide: its title, and right at the right end.
-func Title(th *theme.Theme, title, right string, w int, focused bool) string {
+func Title(th *Theme, title, right string, w int, focused bool) string {
 	style := th.Dim
 	if focused {
 		style = th.Bright
 	}
-	return cell.Spread(" "+style.On(title), right, w)
+	return Spread(" "+style.On(title), right, w)
 }
 
 // Blank returns the empty rows of a pane.
-func Blank(r Rect) []string { return slices.Repeat([]string{cell.Spaces(r.W)}, max(0, r.H)) }
+func Blank(r Rect) []string { return slices.Repeat([]string{Spaces(r.W)}, max(0, r.H)) }
 
 // Place puts lines into the rows of a pane w cells wide, indented, starting at row from.
 func Place(rows []string, w, from int, lines []string) {
@@ -27,13 +24,13 @@ func Place(rows []string, w, from int, lines []string) {
 		if from+n >= len(rows) {
 			return
 		}
-		rows[from+n] = cell.Fit("  "+line, w)
+		rows[from+n] = Fit("  "+line, w)
 	}
 }
 
-// Wrap wraps secondary text for a pane w cells wide.
-func Wrap(th *theme.Theme, text string, w int) []string {
-	lines := cell.Wrap(text, max(w, 8))
+// WrapDim wraps secondary text for a pane w cells wide.
+func WrapDim(th *Theme, text string, w int) []string {
+	lines := Wrap(text, max(w, 8))
 	for i := range lines {
 		lines[i] = th.Dim.On(strings.TrimRight(lines[i], " "))
 	}
@@ -41,12 +38,12 @@ func Wrap(th *theme.Theme, text string, w int) []string {
 }
 
 // Hint shows a key and what it does.
-func Hint(th *theme.Theme, key, does string) string {
+func Hint(th *Theme, key, does string) string {
 	return th.Accent.On(key) + " " + th.Dim.On(does)
 }
 
 // Join draws the rows of several panes side by side, with a rule between them.
-func Join(th *theme.Theme, columns [][]string) []string {
+func Join(th *Theme, columns [][]string) []string {
 	if len(columns) == 0 {
 		return nil
 	}
@@ -63,7 +60,7 @@ func Join(th *theme.Theme, columns [][]string) []string {
 }
 
 // Rule is a horizontal rule that joins the vertical ones, at the top or the bottom of the panes.
-func (l Layout) Rule(th *theme.Theme, top bool) string {
+func (l Layout) Rule(th *Theme, top bool) string {
 	joint := "┴"
 	if top {
 		joint = "┬"
@@ -84,11 +81,11 @@ func (l Layout) Top() int { return l.Header.H + min(1, len(l.Rules)) }
 // TooSmall says that the screen is too small, in w by h cells.
 func TooSmall(w, h int) []string {
 	rows := Blank(Rect{W: w, H: h})
-	text := cell.Wrap(fmt.Sprintf("mayfly needs %d×%d", minWidth, minHeight), w)
+	text := Wrap(fmt.Sprintf("mayfly needs %d×%d", minWidth, minHeight), w)
 	from := max(0, (h-len(text))/2)
 	for n, t := range text {
 		if from+n < h {
-			rows[from+n] = cell.Center(t, w)
+			rows[from+n] = Center(t, w)
 		}
 	}
 	return rows

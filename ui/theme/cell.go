@@ -1,7 +1,4 @@
-// Package cell fits text into terminal cells: measuring, cutting, padding, and laying one block of
-// rows over another. Text may contain SGR and OSC 8 sequences of our own; text from outside must be
-// cleaned first.
-package cell
+package theme
 
 import (
 	"strings"

@@ -1,0 +1,109 @@
+package theme_test
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/theme"
+	"mayfly/ui/uitest"
+)
+
+func TestPanesAreJoinedAtTheirRules(t *testing.T) {
+	th := uitest.Theme(t)
+	for _, c := range []struct {
+		in   theme.Input
+		want string
+	}{
+		{theme.Input{Width: 120, Height: 13}, strings.Repeat("─", 26) + "┬" + strings.Repeat("─", 38) + "┬" + strings.Repeat("─", 54)},
+		{theme.Input{Width: 80, Height: 13}, strings.Repeat("─", 26) + "┬" + strings.Repeat("─", 53)},
+		{theme.Input{Width: 40, Height: 13}, strings.Repeat("─", 40)},
+		{theme.Input{Width: 120, Height: 8}, ""},
+	} {
+		l := theme.Compute(c.in)
+		var columns [][]string
+		for p, r := range l.Panes {
+			if r.Empty() {
+				continue
+			}
+			rows := theme.Blank(r)
+			rows[0] = theme.Title(th, "A title that is longer than the narrowest of the panes", "9/9 ", r.W, p == 0)
+			theme.Place(rows, r.W, 1, theme.WrapDim(th, "Secondary text, in rows of several words "+uitest.Joined, r.W-4))
+			columns = append(columns, rows)
+		}
+		screen := uitest.Draw(t, theme.Join(th, columns), c.in.Width)
+		if got := strings.Count(screen.Rows[0], "│"); got != len(columns)-1 {
+			t.Errorf("%+v: %d rules between %d panes", c.in, got, len(columns))
+		}
+		screen.See("9/9", "  Secondary text, ")
+		if (c.want != "") != (len(l.Rules) > 0) || l.Top() != 1+len(l.Rules)/2 {
+			t.Errorf("%+v: %d horizontal rules, panes from row %d on", c.in, len(l.Rules), l.Top())
+		}
+		if c.want != "" {
+			uitest.Draw(t, []string{l.Rule(th, true), l.Rule(th, false)}, c.in.Width).Is(c.want + "\n" + strings.ReplaceAll(c.want, "┬", "┴"))
+		}
+	}
+	if theme.Join(th, nil) != nil {
+		t.Error("no panes have rows")
+	}
+}
+
+func TestADividerIsDragged(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		in       theme.Input
+		from, to [2]int // a cell, and the column it is dragged to
+		want     [3]int // widths
+	}{
+		{"the first", theme.Input{Width: 120, Height: 36}, [2]int{26, 5}, [2]int{40}, [3]int{40, 38, 40}},
+		{"the second", theme.Input{Width: 120, Height: 36}, [2]int{65, 5}, [2]int{80}, [3]int{26, 53, 39}},
+		{"too far", theme.Input{Width: 120, Height: 36}, [2]int{26, 5}, [2]int{500}, [3]int{64, 24, 30}},
+		{"off the screen", theme.Input{Width: 120, Height: 36}, [2]int{26, 5}, [2]int{-3}, [3]int{16, 38, 64}},
+		{"beside it", theme.Input{Width: 120, Height: 36}, [2]int{27, 5}, [2]int{40}, [3]int{26, 38, 54}},
+		{"at the header", theme.Input{Width: 120, Height: 36}, [2]int{26, 0}, [2]int{40}, [3]int{26, 38, 54}},
+		{"of two panes", theme.Input{Width: 80, Height: 24}, [2]int{26, 5}, [2]int{30}, [3]int{30, 49, 0}},
+		{"of two others", theme.Input{Width: 80, Height: 24, Focus: theme.Reader}, [2]int{30, 5}, [2]int{40}, [3]int{0, 40, 39}},
+	} {
+		l := theme.Compute(c.in)
+		d := &c.in.Dividers
+		if d.Grab(l, c.from[0], c.from[1]) {
+			d.Drag(l, c.to[0])
+		}
+		d.Release()
+		d.Drag(l, 70) // it was let go
+		var got [3]int
+		for p, r := range theme.Compute(c.in).Panes {
+			got[p] = r.W
+		}
+		if got != c.want {
+			t.Errorf("%s: the panes are %v wide, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestThePaneAtACell(t *testing.T) {
+	l := theme.Compute(theme.Input{Width: 120, Height: 36})
+	for _, c := range []struct {
+		x, y int
+		want theme.Pane
+		ok   bool
+	}{{0, 2, theme.Inboxes, true}, {27, 33, theme.Messages, true}, {119, 20, theme.Reader, true}, {26, 20, 0, false}, {5, 0, 0, false}, {5, 35, 0, false}} {
+		if got, ok := l.At(c.x, c.y); got != c.want || ok != c.ok {
+			t.Errorf("at %d, %d is pane %d, %v", c.x, c.y, got, ok)
+		}
+	}
+	if theme.WheelRows(tea.MouseWheelMsg{Button: tea.MouseWheelUp}) >= 0 || theme.WheelRows(tea.MouseWheelMsg{Button: tea.MouseWheelLeft}) != 0 {
+		t.Error("the wheel scrolls the wrong way")
+	}
+}
+
+func TestNoRoom(t *testing.T) {
+	for _, size := range [][2]int{{19, 6}, {20, 5}, {3, 3}, {1, 1}, {0, 4}} {
+		rows := theme.TooSmall(size[0], size[1])
+		if uitest.Draw(t, rows, size[0]); len(rows) != size[1] {
+			t.Errorf("%v: %d rows", size, len(rows))
+		}
+	}
+	uitest.Draw(t, theme.TooSmall(19, 5), 19).Is(" mayfly needs 20×6")
+}
