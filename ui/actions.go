@@ -6,8 +6,8 @@ import (
 	"mayfly/internal/message"
 	"mayfly/ui/action"
 	"mayfly/ui/dialog"
-	"mayfly/ui/inboxes"
 	"mayfly/ui/intent"
+	"mayfly/ui/lists"
 	"mayfly/ui/store"
 )
 
@@ -23,11 +23,11 @@ func (a *app) actions() action.Table {
 
 	table := action.Table{
 		{ID: "new-inbox", Title: "New inbox, and copy its address", Hint: "new", Group: action.Flow, Keys: []string{"n"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return intent.CreateInbox{Copy: true} }},
-		{ID: "new-inbox-with", Title: "New inbox, with a name and lifetime", Group: action.Flow, Keys: []string{"N"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return inboxes.NewForm(a.Store.Domains()) }},
+		{ID: "new-inbox-with", Title: "New inbox, with a name and lifetime", Group: action.Flow, Keys: []string{"N"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return lists.NewInboxForm(a.Store.Domains()) }},
 		{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Group: action.Flow, Keys: []string{"y"}, Where: anywhere, Why: need(action.Subject.NeedLive), Run: func() any { return intent.CopyAddress{ID: a.Inbox().ID} }},
 		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: action.Flow, Keys: []string{"c"}, Where: anywhere, Why: a.NeedCode, Run: a.CopyCode},
 		{ID: "open-link", Title: "Open the confirmation link", Hint: "open link", Group: action.Flow, Keys: []string{"o"}, Where: anywhere, Why: func() string { return a.NeedLink(a.table.KeyFor("labels")) }, Run: a.OpenLink},
-		{ID: "delete-inbox", Title: "Delete the inbox", Hint: "delete inbox", Group: action.Flow, Keys: []string{"d"}, Where: anywhere, Why: need(action.Subject.NeedInbox), Run: func() any { return inboxes.DeleteQuestion([]*store.Inbox{a.Inbox()}, a.now) }},
+		{ID: "delete-inbox", Title: "Delete the inbox", Hint: "delete inbox", Group: action.Flow, Keys: []string{"d"}, Where: anywhere, Why: need(action.Subject.NeedInbox), Run: func() any { return lists.DeleteQuestion([]*store.Inbox{a.Inbox()}, a.now) }},
 		{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Group: action.Flow, Keys: []string{"t"}, Where: anywhere, Why: need(action.Subject.NeedSMTP), Run: func() any { return a.link.Session.SendSample(a.Inbox().Email) }},
 
 		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Group: action.Message, Keys: []string{"f"}, Where: anywhere, Why: a.Reader.NeedOpen, Run: a.LabelLinks},
@@ -45,10 +45,10 @@ func (a *app) actions() action.Table {
 		{ID: "follow", Title: "Follow: open messages as they arrive", Group: action.Message, Keys: []string{"F"}, Where: anywhere, Run: a.ToggleFollow},
 		{ID: "autocopy", Title: "Autocopy: copy new codes as they arrive", Group: action.Message, Keys: []string{"C"}, Where: anywhere, Run: a.ToggleAutocopy},
 
-		{ID: "delete-marked", Title: "Delete the marked inboxes", Group: action.Inboxes, Keys: []string{"D"}, Where: anywhere, Why: func() string { return a.Inboxes.NeedMarked(mark()) }, Run: func() any { return inboxes.DeleteQuestion(a.Inboxes.Marked(), a.now) }},
+		{ID: "delete-marked", Title: "Delete the marked inboxes", Group: action.Inboxes, Keys: []string{"D"}, Where: anywhere, Why: func() string { return a.Inboxes.NeedMarked(mark()) }, Run: func() any { return lists.DeleteQuestion(a.Inboxes.Marked(), a.now) }},
 		{ID: "pause", Title: "Pause or resume watching", Group: action.Inboxes, Keys: []string{"p"}, Where: anywhere, Why: need(action.Subject.NeedLive), Run: func() any { return a.TogglePause(a.link.Session, a.table) }},
-		{ID: "label-inbox", Title: "Label the inbox", Group: action.Inboxes, Keys: []string{"L"}, Where: anywhere, Why: need(action.Subject.NeedInbox), Run: func() any { return inboxes.LabelPrompt(a.Inbox()) }},
-		{ID: "adopt-inbox", Title: "Add an inbox by ID", Group: action.Inboxes, Keys: []string{"A"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return inboxes.AdoptPrompt(a.Store) }},
+		{ID: "label-inbox", Title: "Label the inbox", Group: action.Inboxes, Keys: []string{"L"}, Where: anywhere, Why: need(action.Subject.NeedInbox), Run: func() any { return lists.LabelPrompt(a.Inbox()) }},
+		{ID: "adopt-inbox", Title: "Add an inbox by ID", Group: action.Inboxes, Keys: []string{"A"}, Where: anywhere, Why: need(action.Subject.NeedService), Run: func() any { return lists.AdoptPrompt(a.Store) }},
 
 		{ID: "refresh", Title: "Refresh, or retry now", Group: action.Application, Keys: []string{"r"}, Where: anywhere, Run: a.refresh},
 		{ID: "help", Title: "Help for this pane", Hint: "help", Group: action.Application, Keys: []string{"?"}, Where: anywhere, Run: func() any { return a.table.Help(a.Focus) }},

@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/input"
 	"mayfly/ui/theme"
 )
 
@@ -33,7 +32,7 @@ type Field struct {
 func NewForm(f Form) Dialog {
 	o := &form{Form: f}
 	for _, field := range f.Fields {
-		line := input.New(input.Options{
+		line := NewLine(LineOptions{
 			Value: field.Value, Placeholder: field.Placeholder, Suggestions: field.Suggestions, Password: field.Password,
 		})
 		line.Blur()
@@ -48,7 +47,7 @@ func NewForm(f Form) Dialog {
 type form struct {
 	Form
 	room
-	lines []*input.Line
+	lines []*Line
 	at    int    // the field that has focus
 	tried []bool // fields the user tried to leave while invalid
 }
@@ -62,7 +61,7 @@ const (
 
 func (f *form) Update(msg tea.Msg) Result {
 	if k, ok := msg.(tea.KeyPressMsg); ok {
-		switch input.KeyName(k) {
+		switch KeyName(k) {
 		case "esc":
 			return Result{Close: true}
 		case "shift+tab", "up":

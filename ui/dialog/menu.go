@@ -7,8 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/sahilm/fuzzy"
 
-	"mayfly/ui/input"
-	"mayfly/ui/list"
 	"mayfly/ui/theme"
 )
 
@@ -29,7 +27,7 @@ type Choice struct {
 
 // NewMenu opens a menu.
 func NewMenu(m Menu) Dialog {
-	o := &menu{Menu: m, line: input.New(input.Options{}), byID: map[string]Choice{}}
+	o := &menu{Menu: m, line: NewLine(LineOptions{}), byID: map[string]Choice{}}
 	for _, c := range m.Choices {
 		o.byID[c.ID] = c
 	}
@@ -40,17 +38,17 @@ func NewMenu(m Menu) Dialog {
 type menu struct {
 	Menu
 	room
-	line    *input.Line
+	line    *Line
 	byID    map[string]Choice
-	list    list.List
-	rows    []list.Row       // those on the screen
+	list    List
+	rows    []Row            // those on the screen
 	matches map[string][]int // matching byte indexes of a title, by ID
 }
 
 // narrow keeps the rows that match the typed text, best first, and unavailable ones last.
 func (m *menu) narrow() {
 	m.matches = map[string][]int{}
-	m.list = list.List{}
+	m.list = List{}
 	var ids, blocked []string
 	text := m.line.Value()
 	if text == "" {
@@ -91,13 +89,13 @@ func (m *menu) Update(msg tea.Msg) Result {
 		}
 		return Result{}
 	case tea.KeyPressMsg:
-		switch input.KeyName(msg) {
+		switch KeyName(msg) {
 		case "esc":
 			return Result{Close: true}
 		case "enter":
 			return m.choose(m.list.Selected())
 		}
-		if n, ok := Step(input.KeyName(msg)); ok {
+		if n, ok := Step(KeyName(msg)); ok {
 			m.list.Move(n)
 			return Result{}
 		}

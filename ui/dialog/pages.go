@@ -9,7 +9,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	docs "mayfly/internal/manual"
-	"mayfly/ui/input"
 	"mayfly/ui/theme"
 )
 
@@ -70,7 +69,7 @@ type pages struct {
 	lines []string
 	pager Pager
 
-	search input.Search // in the page
+	search Search // in the page
 }
 
 const (
@@ -157,7 +156,7 @@ func (m *pages) turn(n int) Result {
 func (m *pages) typeSearch(msg tea.Msg) {
 	k, isKey := msg.(tea.KeyPressMsg)
 	_, wheel := msg.(tea.MouseWheelMsg)
-	if wheel || isKey && slices.Contains([]string{"up", "down", "pgup", "pgdown"}, input.KeyName(k)) {
+	if wheel || isKey && slices.Contains([]string{"up", "down", "pgup", "pgdown"}, KeyName(k)) {
 		m.pager.Update(msg)
 		return
 	}

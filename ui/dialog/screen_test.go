@@ -37,6 +37,9 @@ var keys = map[string]tea.KeyPressMsg{
 	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "backspace": {Code: tea.KeyBackspace},
 	"ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "pgdown": {Code: tea.KeyPgDown}, "end": {Code: tea.KeyEnd}, "home": {Code: tea.KeyHome},
 	"f1": {Code: tea.KeyF1}, "ctrl+j": {Code: 'j', Mod: tea.ModCtrl}, "alt+d": {Code: 'd', Mod: tea.ModAlt},
+	"delete": {Code: tea.KeyDelete}, "ctrl+left": {Code: tea.KeyLeft, Mod: tea.ModCtrl}, "alt+right": {Code: tea.KeyRight, Mod: tea.ModAlt},
+	"ctrl+w": {Code: 'w', Mod: tea.ModCtrl}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "ctrl+a": {Code: 'a', Mod: tea.ModCtrl},
+	"ctrl+e": {Code: 'e', Mod: tea.ModCtrl}, "ctrl+v": {Code: 'v', Mod: tea.ModCtrl}, "ctrl+backspace": {Code: tea.KeyBackspace, Mod: tea.ModCtrl},
 }
 
 // press presses the keys named, and types every other string character by character, all before

@@ -14,7 +14,7 @@ import (
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/render/image"
-	"mayfly/ui/input"
+	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
@@ -50,7 +50,7 @@ type Pane struct {
 	laying  layoutKey // being laid out in the background
 	ready   layoutKey // laid out while the message was being fetched
 	top     int
-	search  input.Search
+	search  dialog.Search
 	wanted  []string // to be searched for as soon as there are lines: the first that occurs
 	images  images
 

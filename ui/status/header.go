@@ -10,7 +10,7 @@ import (
 
 	"mayfly/api/watch"
 	"mayfly/ui/action"
-	"mayfly/ui/inboxes"
+	"mayfly/ui/lists"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
@@ -107,7 +107,7 @@ func (f Facts) vitals() []string {
 	if i := f.Selected; i != nil && !i.Expires.IsZero() && !i.Gone(f.Now) {
 		left, _ := theme.Remaining(i.Expires.Sub(f.Now))
 		style := th.Dim
-		if i.Expires.Sub(f.Now) <= inboxes.NearEnd {
+		if i.Expires.Sub(f.Now) <= lists.NearEnd {
 			style = th.Warn
 		}
 		parts = append(parts, style.On(left+" left"))

@@ -13,7 +13,7 @@ import (
 	"mayfly/keys"
 	"mayfly/render"
 	"mayfly/ui/action"
-	"mayfly/ui/inboxes"
+	"mayfly/ui/lists"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
@@ -148,7 +148,7 @@ func TestTheTimeThatIsLeft(t *testing.T) {
 	}
 	f.Selected.Expires = time.Time{}
 	uitest.Draw(t, []string{f.Header(nil, 80)}, 80).DontSee("left")
-	f.Selected.Expires = now.Add(inboxes.NearEnd)
+	f.Selected.Expires = now.Add(lists.NearEnd)
 	if got := f.Header(nil, 80); !strings.Contains(got, f.Theme.Warn.On("5 min left")) {
 		t.Errorf("an end that is near does not stand out: %q", got)
 	}

@@ -7,11 +7,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/inboxes"
 	"mayfly/ui/intent"
-	"mayfly/ui/messages"
+	"mayfly/ui/lists"
 	"mayfly/ui/reader"
-	"mayfly/ui/search"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -28,8 +26,8 @@ type Pane interface {
 // Workspace is the three panes.
 type Workspace struct {
 	Store    *store.Store
-	Inboxes  *inboxes.Pane
-	Messages *messages.Pane
+	Inboxes  *lists.Inboxes
+	Messages *lists.Messages
 	Reader   *reader.Pane
 	Focus    theme.Pane
 	Layout   theme.Layout
@@ -44,12 +42,12 @@ type Workspace struct {
 	burst    burst            // what has not been announced yet
 	wanted   wanted           // what was asked for and is still being read
 	fresh    []*store.Message // those whose code is to be copied once they are read, newest first
-	search   *search.Search
+	search   *lists.Search
 }
 
 // New returns empty panes.
 func New(now time.Time) *Workspace {
-	w := &Workspace{Reader: &reader.Pane{}, search: search.New(store.New(now))}
+	w := &Workspace{Reader: &reader.Pane{}, search: lists.NewSearch(store.New(now))}
 	w.Reset(now)
 	return w
 }
@@ -58,7 +56,7 @@ func New(now time.Time) *Workspace {
 func (w *Workspace) Reset(now time.Time) {
 	typing := w.Store != nil && w.Pane().Typing()
 	w.Store = store.New(now)
-	w.Inboxes, w.Messages = inboxes.New(w.Store), messages.New(w.Store)
+	w.Inboxes, w.Messages = lists.NewInboxes(w.Store), lists.NewMessages(w.Store)
 	w.search.In(w.Store)
 	w.Reader.Close()
 	w.Focus, w.Newest, w.next = theme.Messages, nil, nil

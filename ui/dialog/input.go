@@ -1,6 +1,4 @@
-// Package input is a line of text being typed, for prompts, forms, filters and searches. It has the
-// keys of textinput, keeps only cleaned text, and draws without changing state.
-package input
+package dialog
 
 import (
 	"strings"
@@ -23,8 +21,8 @@ const (
 	maxPaste  = 1 << 16 // bytes of a paste that are used
 )
 
-// Options are the options of a line. The zero value is an empty line of plain text.
-type Options struct {
+// LineOptions are the options of a line. The zero value is an empty line of plain text.
+type LineOptions struct {
 	Value       string
 	Placeholder string   // shown while the line is empty
 	Suggestions []string // whole values; right or end completes the first match
@@ -37,8 +35,8 @@ type Line struct {
 	suggestions []string
 }
 
-// New returns a line that has focus, with the cursor at its end.
-func New(o Options) *Line {
+// NewLine returns a line that has focus, with the cursor at its end.
+func NewLine(o LineOptions) *Line {
 	l := &Line{text: textinput.New()}
 	l.text.SetVirtualCursor(false) // View draws it, and nothing blinks
 	l.text.CharLimit = maxChars

@@ -1,4 +1,4 @@
-package search
+package lists
 
 import (
 	"fmt"
@@ -67,7 +67,7 @@ func TestWhatIsFound(t *testing.T) {
 		{"box-1", []string{"Your code"}}, {"needle", []string{"Welcome"}}, {"needle zoe", nil}, {"sender", []string{"Welcome", "Crème brûlée", "Your code"}},
 		{"  ", nil}, {".*", nil}, {"[", nil}, {`\`, nil},
 	} {
-		s := New(st)
+		s := NewSearch(st)
 		s.press(c.text)
 		uitest.DrawDialog(t, s, 80, 24)
 		var got []string
@@ -82,10 +82,10 @@ func TestWhatIsFound(t *testing.T) {
 
 func TestTypingOnAndBackFindsTheSame(t *testing.T) {
 	st := listing([]api.Summary{summary("1", "ab"), summary("2", "abc"), summary("3", "b ab")})
-	s := New(st)
+	s := NewSearch(st)
 	for _, key := range append(uitest.Keys("abc"), slices.Concat(slices.Repeat(uitest.Keys("backspace"), 2), uitest.Keys(" b a", "backspace", "backspace", "b"))...) {
 		s.Update(key)
-		fresh := New(st)
+		fresh := NewSearch(st)
 		fresh.press(s.line.Value())
 		if !slices.Equal(s.hits.IDs(), fresh.hits.IDs()) {
 			t.Errorf("%q finds %q, at once %q", s.line.Value(), s.hits.IDs(), fresh.hits.IDs())
@@ -96,7 +96,7 @@ func TestTypingOnAndBackFindsTheSame(t *testing.T) {
 func TestTheHitIsShownAndOpened(t *testing.T) {
 	st := listing([]api.Summary{summary("1", "Welcome to a subject that is as long as they come")})
 	read(st, st.Messages[st.Keys(store.All)[0]].Subject, strings.Repeat("Nothing here. ", 40)+"A Needle in the haystack.")
-	s := New(st)
+	s := NewSearch(st)
 	s.press("needle")
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 12}} {
 		uitest.DrawDialog(t, s, size[0], size[1]).See("1 found", "Sender 1 · box-0", "Welcome to", "Needle")
@@ -124,7 +124,7 @@ func TestMoreHitsMoveNothing(t *testing.T) {
 	for n := 1; n < 60; n += 2 {
 		read(st, fmt.Sprintf("Mail %02d", n), "A needle.")
 	}
-	s := New(st)
+	s := NewSearch(st)
 	s.press("needle")
 	uitest.DrawDialog(t, s, 80, 24)
 	s.press(slices.Repeat([]string{"down"}, 12)...)
@@ -145,7 +145,7 @@ func TestMoreHitsMoveNothing(t *testing.T) {
 
 func selected(row string) bool { return strings.Contains(row, "▌") }
 
-func TestHostileMail(t *testing.T) {
+func TestHostileMailInSearch(t *testing.T) {
 	hostile := summary("1", uitest.Hostile+" needle "+uitest.Joined)
 	hostile.FromName = uitest.Hostile
 	st := listing([]api.Summary{hostile})
@@ -154,7 +154,7 @@ func TestHostileMail(t *testing.T) {
 	if n := len(m.Text.Lines); n == 0 || n > 32<<10 {
 		t.Errorf("%d bytes of the body are kept", n)
 	}
-	s := New(st)
+	s := NewSearch(st)
 	for _, text := range []string{"needle", uitest.Joined, "end", "日本", "owned"} {
 		s.press("ctrl+u", text)
 		for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 12}, {20, 6}, {3, 3}} {

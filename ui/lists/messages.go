@@ -1,5 +1,4 @@
-// Package messages is the pane that lists the messages of one inbox or of all.
-package messages
+package lists
 
 import (
 	"fmt"
@@ -9,30 +8,30 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
-	"mayfly/ui/list"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
-// Pane is the column of messages. Rows and marks are identified by message keys.
-type Pane struct {
-	list.Column
+// Messages is the column of messages. Rows and marks are identified by message keys.
+type Messages struct {
+	Column
 	InboxID string // of the inbox shown, or [store.All]
 	store   *store.Store
 	places  map[string]string // inbox → the message that the user went to in it
 }
 
-// New returns a pane that lists the messages of all inboxes of a store.
-func New(s *store.Store) *Pane {
-	return &Pane{
-		Column: list.Column{Marks: map[string]bool{}}, InboxID: store.All,
+// NewMessages returns a pane that lists the messages of all inboxes of a store.
+func NewMessages(s *store.Store) *Messages {
+	return &Messages{
+		Column: Column{Marks: map[string]bool{}}, InboxID: store.All,
 		store: s, places: map[string]string{},
 	}
 }
 
 // Show lists the messages of another inbox, or of [store.All].
-func (p *Pane) Show(inboxID string) {
+func (p *Messages) Show(inboxID string) {
 	if p.InboxID == inboxID {
 		return
 	}
@@ -41,7 +40,7 @@ func (p *Pane) Show(inboxID string) {
 		p.places[p.InboxID] = sel
 	}
 	typing := p.Filter.Typing
-	p.InboxID, p.List, p.Filter = inboxID, list.List{}, list.Filter{}
+	p.InboxID, p.List, p.Filter = inboxID, dialog.List{}, Filter{}
 	if typing { // so that the letters that follow are not commands
 		p.Filter.Start()
 	}
@@ -51,13 +50,13 @@ func (p *Pane) Show(inboxID string) {
 }
 
 // Update applies a message and returns the resulting intent, nil if none.
-func (p *Pane) Update(msg tea.Msg) any {
+func (p *Messages) Update(msg tea.Msg) any {
 	return p.Column.Update(msg, intent.Preview{}, intent.OpenMessage{})
 }
 
 // Refresh updates the list from the store. The cursor stays with its message if the user moved it
 // there, otherwise with the newest.
-func (p *Pane) Refresh() {
+func (p *Messages) Refresh() {
 	keys := p.store.Keys(p.InboxID)
 	if p.Filter.On() {
 		keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !p.kept(p.store.Messages[k]) })
@@ -69,7 +68,7 @@ func (p *Pane) Refresh() {
 	maps.DeleteFunc(p.Marks, func(k string, _ bool) bool { return p.store.Messages[k] == nil })
 }
 
-func (p *Pane) kept(m *store.Message) bool {
+func (p *Messages) kept(m *store.Message) bool {
 	words := m.Words
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
 		words += "\n" + theme.Fold(i.Email+"\n"+i.Label)
@@ -78,14 +77,14 @@ func (p *Pane) kept(m *store.Message) bool {
 }
 
 // Message is the selected message, nil in an empty list.
-func (p *Pane) Message() *store.Message { return p.store.Messages[p.Selected()] }
+func (p *Messages) Message() *store.Message { return p.store.Messages[p.Selected()] }
 
 // Lists reports whether the messages of an inbox are listed, alone or among all.
-func (p *Pane) Lists(inboxID string) bool { return p.InboxID == inboxID || p.InboxID == store.All }
+func (p *Messages) Lists(inboxID string) bool { return p.InboxID == inboxID || p.InboxID == store.All }
 
 // Pair returns the two marked messages, the older one first, or nil when there are not two. A
 // filter may leave them out.
-func (p *Pane) Pair() []*store.Message {
+func (p *Messages) Pair() []*store.Message {
 	var pair []*store.Message
 	for _, k := range p.store.Keys(p.InboxID) {
 		if p.Marks[k] {
@@ -99,7 +98,7 @@ func (p *Pane) Pair() []*store.Message {
 }
 
 // NeedRow is the reason when no message is selected; do is what for, such as "open".
-func (p *Pane) NeedRow(do string) string {
+func (p *Messages) NeedRow(do string) string {
 	if p.Message() == nil {
 		return "There is no message to " + do
 	}
@@ -107,7 +106,7 @@ func (p *Pane) NeedRow(do string) string {
 }
 
 // Keys returns the keys of the messages on the screen.
-func (p *Pane) Keys() []string {
+func (p *Messages) Keys() []string {
 	keys := make([]string, len(p.Shown))
 	for n, row := range p.Shown {
 		keys[n] = row.ID
@@ -116,7 +115,7 @@ func (p *Pane) Keys() []string {
 }
 
 // Fit lays the rows out in r.
-func (p *Pane) Fit(r theme.Rect) {
+func (p *Messages) Fit(r theme.Rect) {
 	p.Lay(r, func(key string) int {
 		switch m := p.store.Messages[key]; {
 		case p.Dense():
@@ -129,7 +128,7 @@ func (p *Pane) Fit(r theme.Rect) {
 }
 
 // Wake sets the alarm for the next time-dependent change of a row.
-func (p *Pane) Wake(now time.Time, a *theme.Alarm) {
+func (p *Messages) Wake(now time.Time, a *theme.Alarm) {
 	for _, row := range p.Shown {
 		if m := p.store.Messages[row.ID]; m != nil {
 			_, next := theme.Age(now.Sub(m.Received))
@@ -138,7 +137,7 @@ func (p *Pane) Wake(now time.Time, a *theme.Alarm) {
 	}
 }
 
-func (p *Pane) title(th *theme.Theme, w int) string {
+func (p *Messages) title(th *theme.Theme, w int) string {
 	if i := p.store.Inboxes[p.InboxID]; i != nil {
 		whole := i.Email
 		if i.Label != "" {
@@ -153,7 +152,7 @@ func (p *Pane) title(th *theme.Theme, w int) string {
 }
 
 // Draw draws the pane; empty is shown while there are no messages.
-func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool, empty []string) []string {
+func (p *Messages) Draw(th *theme.Theme, now time.Time, focused bool, empty []string) []string {
 	out := theme.Blank(p.Rect)
 	right := ""
 	if before, after := p.More(p.Shown); before+after > 0 {
@@ -171,11 +170,11 @@ func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool, empty []string
 	return out
 }
 
-func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) []string {
-	b := list.Bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
+func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused bool) []string {
+	b := Bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
 	m := p.store.Messages[row.ID]
 	mark := " "
-	sender, subject := list.Span{Text: m.Sender, Style: th.Text}, list.Span{Text: m.Subject, Style: th.Dim}
+	sender, subject := Span{Text: m.Sender, Style: th.Text}, Span{Text: m.Subject, Style: th.Dim}
 	if m.Unread {
 		mark, sender.Style, subject.Style = "●", th.Bright, th.Text
 	}
@@ -183,16 +182,16 @@ func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) [
 		mark = "✓"
 	}
 	when, _ := theme.Age(now.Sub(m.Received))
-	at, files := list.Span{Text: when, Style: th.Dim}, list.Span{Text: m.Findings.FilesText(), Style: th.Dim}
+	at, files := Span{Text: when, Style: th.Dim}, Span{Text: m.Findings.FilesText(), Style: th.Dim}
 	if p.Dense() {
 		if files.Text != "" {
 			at.Text = files.Text + " · " + when
 		}
-		return []string{b.Line(mark, sender, list.Span{Text: "  " + subject.Text, Style: subject.Style}, at)}
+		return []string{b.Line(mark, sender, Span{Text: "  " + subject.Text, Style: subject.Style}, at)}
 	}
-	first := []list.Span{sender}
+	first := []Span{sender}
 	if i := p.store.Inboxes[m.InboxID]; i != nil && p.InboxID == store.All {
-		first = append(first, list.Span{Text: " · " + i.Name(), Style: th.Dim})
+		first = append(first, Span{Text: " · " + i.Name(), Style: th.Dim})
 	}
 	lines := []string{b.Line(mark, append(first, at)...), b.Line(" ", subject, files)}
 	if m.Findings.Any() {
@@ -202,16 +201,16 @@ func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) [
 }
 
 // findings is the line of a row with its code and its link.
-func findings(th *theme.Theme, f *store.Findings) []list.Span {
-	var spans []list.Span
+func findings(th *theme.Theme, f *store.Findings) []Span {
+	var spans []Span
 	if f.Code != "" {
-		spans = append(spans, list.Span{Text: f.Code, Style: th.Code})
+		spans = append(spans, Span{Text: f.Code, Style: th.Code})
 	}
 	if f.Link.URL != "" {
 		if len(spans) > 0 {
-			spans = append(spans, list.Span{Text: "   "})
+			spans = append(spans, Span{Text: "   "})
 		}
-		spans = append(spans, list.Span{Text: "↗ " + f.Link.Text, Style: th.Link})
+		spans = append(spans, Span{Text: "↗ " + f.Link.Text, Style: th.Link})
 	}
-	return append(spans, list.Span{})
+	return append(spans, Span{})
 }

@@ -1,17 +1,29 @@
-package list
+package lists
 
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
+
+func ids(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = strconv.Itoa(i)
+	}
+	return out
+}
+
+func two(string) int { return 2 }
 
 // column is a column of n rows, two lines each, in a pane of 20×12 below and beside others.
 func column(n int) *Column {
@@ -199,7 +211,7 @@ func TestARowOfAList(t *testing.T) {
 
 // BenchmarkRows lays out the rows of a list of 10,000 at its end.
 func BenchmarkRows(b *testing.B) {
-	var l List
+	var l dialog.List
 	l.Set(ids(10_000))
 	for n := 0; b.Loop(); n++ {
 		l.Last()

@@ -1,25 +1,25 @@
-package list
+package lists
 
 import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"mayfly/ui/input"
+	"mayfly/ui/dialog"
 	"mayfly/ui/theme"
 )
 
 // Filter keeps the rows whose text contains all of its words. The zero value keeps every row.
 type Filter struct {
 	Typing bool
-	line   *input.Line
+	line   *dialog.Line
 	words  []string
 }
 
 // Start starts typing.
 func (f *Filter) Start() {
 	if !f.On() {
-		f.line = input.New(input.Options{})
+		f.line = dialog.NewLine(dialog.LineOptions{})
 	}
 	f.Typing = true
 }
@@ -53,7 +53,7 @@ func (f *Filter) Title(th *theme.Theme, usual string, w int) string {
 
 func (f *Filter) update(msg tea.Msg) (pass bool) {
 	if k, ok := msg.(tea.KeyPressMsg); ok {
-		switch input.KeyName(k) {
+		switch dialog.KeyName(k) {
 		case "esc":
 			f.Clear()
 			return false

@@ -1,8 +1,4 @@
-// Package search is the search over all messages of all inboxes: a dialog whose rows are the
-// messages that contain every word that was typed, the newest first.
-//
-// search.go finds them, draw.go draws them.
-package search
+package lists
 
 import (
 	"strings"
@@ -11,9 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/ui/dialog"
-	"mayfly/ui/input"
 	"mayfly/ui/intent"
-	"mayfly/ui/list"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -27,15 +21,15 @@ type Search struct {
 	dialog.Dialog
 	store *store.Store
 
-	line     *input.Line
+	line     *dialog.Line
 	again    bool     // reopened: what is typed now replaces what was typed before
 	words    []string // of the line, folded
 	revision uint64   // of the store, as last searched
 
 	known map[string][]string // what was found for texts typed lately, at this revision
 
-	hits    list.List         // message keys
-	shown   []list.Row        // those on the screen
+	hits    dialog.List       // message keys
+	shown   []dialog.Row      // those on the screen
 	inboxes map[string]string // what is searched of each inbox, folded, by its ID
 	read    int               // messages whose body is known
 
@@ -43,9 +37,9 @@ type Search struct {
 	w, h int // available cells
 }
 
-// New returns a search in which nothing was typed.
-func New(st *store.Store) *Search {
-	s := &Search{line: input.New(input.Options{})}
+// NewSearch returns a search in which nothing was typed.
+func NewSearch(st *store.Store) *Search {
+	s := &Search{line: dialog.NewLine(dialog.LineOptions{})}
 	s.Dialog = dialog.Box(body{s})
 	s.In(st)
 	return s
@@ -53,7 +47,7 @@ func New(st *store.Store) *Search {
 
 // In searches another store from now on, also while the dialog is open.
 func (s *Search) In(st *store.Store) {
-	s.store, s.hits, s.shown = st, list.List{}, nil
+	s.store, s.hits, s.shown = st, dialog.List{}, nil
 	s.learn()
 	s.find()
 }
@@ -79,7 +73,7 @@ func (s *Search) edit(msg tea.Msg) {
 	}
 	if s.line.Update(msg) {
 		s.words = strings.Fields(theme.Fold(s.line.Value()))
-		s.hits = list.List{}
+		s.hits = dialog.List{}
 		s.find()
 	}
 }
@@ -169,9 +163,9 @@ func (b body) Update(msg tea.Msg) dialog.Result {
 		b.hits.Scroll(theme.WheelRows(msg))
 		return dialog.Result{}
 	case tea.MouseClickMsg:
-		return b.open(list.Hit(b.shown, msg.Y-head))
+		return b.open(Hit(b.shown, msg.Y-head))
 	case tea.KeyPressMsg:
-		name := input.KeyName(msg)
+		name := dialog.KeyName(msg)
 		switch name {
 		case "esc":
 			return dialog.Result{Close: true}

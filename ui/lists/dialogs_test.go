@@ -1,4 +1,4 @@
-package inboxes
+package lists
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ func TestTheFormOfANewInbox(t *testing.T) {
 		{[]string{"a..b", "enter", "backspace", "backspace", "backspace", "enter", "enter", "enter"}, create("a", "", 3600)},
 		{[]string{"bob", "esc"}, nil},
 	} {
-		d := NewForm([]string{"test.example", "b.example"})
+		d := NewInboxForm([]string{"test.example", "b.example"})
 		if got := press(d, c.keys...); !got.Close || !reflect.DeepEqual(got.Intent, c.want) {
 			t.Errorf("%q leads to %+v", c.keys, got)
 		}
@@ -89,8 +89,8 @@ func TestTheFieldsOfANewInbox(t *testing.T) {
 }
 
 func TestPrompts(t *testing.T) {
-	s := store.New(start)
-	i, _ := s.Put(api.Inbox{ID: "inbox_1", Email: "ada@b.example"}, start)
+	s := store.New(startInboxes)
+	i, _ := s.Put(api.Inbox{ID: "inbox_1", Email: "ada@b.example"}, startInboxes)
 	label := func() dialog.Dialog { return LabelPrompt(i) }
 	adopt := func() dialog.Dialog { return AdoptPrompt(s) }
 	for _, c := range []struct {
@@ -129,7 +129,7 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 	for n := range 12 {
 		many = append(many, inbox(n, n, time.Time{}))
 	}
-	later := start.Add(time.Hour)
+	later := startInboxes.Add(time.Hour)
 	for _, c := range []struct {
 		in   []*store.Inbox
 		want []string
@@ -138,7 +138,7 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 	}{
 		{[]*store.Inbox{inbox(1, 0, later)}, []string{"Delete this inbox?", "inbox-1@b.example", "0 messages go with it. This cannot be undone."}, "keep it", "inbox-1@b.example"},
 		{[]*store.Inbox{inbox(1, 1, later)}, []string{"1 message goes with it."}, "keep it", "inbox-1@b.example"},
-		{[]*store.Inbox{inbox(1, 3, start)}, []string{"Take this inbox off the list?", "inbox-1@b.example", "It is already gone."}, "keep it", "inbox-1@b.example"},
+		{[]*store.Inbox{inbox(1, 3, startInboxes)}, []string{"Take this inbox off the list?", "inbox-1@b.example", "It is already gone."}, "keep it", "inbox-1@b.example"},
 		{many[:2], []string{"Delete 2 inboxes?", "1 message goes with them.", "inbox-0@", "inbox-1@"}, "keep them", "2 inboxes"},
 		{many, []string{"Delete 12 inboxes?", "66 messages go with them.", "inbox-0@", "inbox-5@", "and 6 more"}, "keep them", "12 inboxes"},
 	} {
@@ -146,12 +146,12 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 		for _, i := range c.in {
 			ids = append(ids, i.ID)
 		}
-		uitest.DrawDialog(t, DeleteQuestion(c.in, start), 80, 24).See(append(c.want, "y delete", "esc "+c.keep)...)
-		uitest.DrawDialog(t, DeleteQuestion(c.in, start), 20, 6).See("y delete", "esc")
-		if r := press(DeleteQuestion(c.in, start), "d", "enter", "y"); !r.Close || !reflect.DeepEqual(r.Intent, intent.DeleteInboxes{IDs: ids, What: c.what}) {
+		uitest.DrawDialog(t, DeleteQuestion(c.in, startInboxes), 80, 24).See(append(c.want, "y delete", "esc "+c.keep)...)
+		uitest.DrawDialog(t, DeleteQuestion(c.in, startInboxes), 20, 6).See("y delete", "esc")
+		if r := press(DeleteQuestion(c.in, startInboxes), "d", "enter", "y"); !r.Close || !reflect.DeepEqual(r.Intent, intent.DeleteInboxes{IDs: ids, What: c.what}) {
 			t.Errorf("y leads to %+v", r)
 		}
-		if r := press(DeleteQuestion(c.in, start), "esc"); !r.Close || r.Intent != nil {
+		if r := press(DeleteQuestion(c.in, startInboxes), "esc"); !r.Close || r.Intent != nil {
 			t.Errorf("esc leads to %+v", r)
 		}
 	}

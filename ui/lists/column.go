@@ -1,8 +1,11 @@
-package list
+// Package lists is what lists something by ID: the pane of inboxes, the pane of messages, and the search over
+// all messages.
+package lists
 
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
 	"mayfly/ui/theme"
 )
@@ -10,11 +13,11 @@ import (
 // Column is the common part of the panes of inboxes and messages: a list below a title, with marks
 // and a filter.
 type Column struct {
-	List
+	dialog.List
 	Rect   theme.Rect
 	Marks  map[string]bool
 	Filter Filter
-	Shown  []Row // the rows on the screen
+	Shown  []dialog.Row // the rows on the screen
 }
 
 // Dense reports whether rows are only one line high, for lack of room.
@@ -105,7 +108,7 @@ func (c *Column) Typing() bool { return c.Filter.Typing }
 func (c *Column) StopTyping() { c.Filter.Typing = false }
 
 // Hit returns the ID of the row at line y of a list's area, "" if there is none.
-func Hit(rows []Row, y int) string {
+func Hit(rows []dialog.Row, y int) string {
 	for _, r := range rows {
 		if y >= r.Y && y < r.Y+r.H {
 			return r.ID

@@ -1,4 +1,4 @@
-package inboxes
+package lists
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 	"mayfly/ui/theme"
 )
 
-// NewForm asks for the name, the domain and the lifetime of a new inbox.
-func NewForm(domains []string) dialog.Dialog {
+// NewInboxForm asks for the name, the domain and the lifetime of a new inbox.
+func NewInboxForm(domains []string) dialog.Dialog {
 	return dialog.NewForm(dialog.Form{
 		Title: "New inbox",
 		Fields: []dialog.Field{

@@ -1,4 +1,4 @@
-package input
+package dialog
 
 import (
 	"strings"
@@ -12,16 +12,6 @@ import (
 
 	"mayfly/ui/theme"
 )
-
-var keys = map[string]tea.KeyPressMsg{
-	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
-	"backspace": {Code: tea.KeyBackspace}, "delete": {Code: tea.KeyDelete}, "enter": {Code: tea.KeyEnter},
-	"ctrl+left": {Code: tea.KeyLeft, Mod: tea.ModCtrl}, "alt+right": {Code: tea.KeyRight, Mod: tea.ModAlt},
-	"alt+d": {Code: 'd', Mod: tea.ModAlt}, "ctrl+w": {Code: 'w', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl},
-	"ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "ctrl+a": {Code: 'a', Mod: tea.ModCtrl}, "ctrl+e": {Code: 'e', Mod: tea.ModCtrl},
-	"ctrl+v": {Code: 'v', Mod: tea.ModCtrl}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
-	"ctrl+backspace": {Code: tea.KeyBackspace, Mod: tea.ModCtrl},
-}
 
 // press presses the keys named, and types every other string character by character.
 func press(l *Line, names ...string) {
@@ -70,7 +60,7 @@ func TestEditing(t *testing.T) {
 		{[]string{"日本語", "left", "left"}, "日[本]語"},
 		{[]string{"e", "\u0301"}, "e\u0301[ ]"},
 	} {
-		l := New(Options{})
+		l := NewLine(LineOptions{})
 		press(l, c.keys...)
 		if got := shown(l, 40); got != c.want {
 			t.Errorf("%q: %q, want %q", c.keys, got, c.want)
@@ -86,12 +76,12 @@ func TestAPasteIsOneCleanAndBoundedLine(t *testing.T) {
 		{strings.Repeat("é", 300), strings.Repeat("é", maxChars)},
 		{strings.Repeat("x", 10<<20), strings.Repeat("x", maxChars)},
 	} {
-		l := New(Options{})
+		l := NewLine(LineOptions{})
 		if changed := l.Update(tea.PasteMsg{Content: c.paste}); !changed || l.Value() != c.want {
 			t.Errorf("%.20q: changed %v, %.40q", c.paste, changed, l.Value())
 		}
 	}
-	l := New(Options{Value: "ac"})
+	l := NewLine(LineOptions{Value: "ac"})
 	press(l, "left")
 	l.Update(tea.PasteMsg{Content: "b"})
 	if got := shown(l, 10); got != "ab[c]" {
@@ -106,7 +96,7 @@ func TestAPasteIsOneCleanAndBoundedLine(t *testing.T) {
 }
 
 func TestTextIsNeverTakenForTheNameOfAKey(t *testing.T) {
-	l := New(Options{})
+	l := NewLine(LineOptions{})
 	for _, text := range []string{"home", "ctrl+u", "esc"} {
 		k := tea.KeyPressMsg{Code: tea.KeyExtended, Text: text}
 		if name := KeyName(k); name != "" {
@@ -120,7 +110,7 @@ func TestTextIsNeverTakenForTheNameOfAKey(t *testing.T) {
 }
 
 func TestTheCursorIsInView(t *testing.T) {
-	l := New(Options{Value: "abcdefghijklmnopqrstuvwxyz"})
+	l := NewLine(LineOptions{Value: "abcdefghijklmnopqrstuvwxyz"})
 	for _, c := range []struct {
 		keys []string
 		want string
@@ -139,7 +129,7 @@ func TestTheCursorIsInView(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	l := New(Options{Placeholder: "random"})
+	l := NewLine(LineOptions{Placeholder: "random"})
 	if got := shown(l, 20); got != "[r]andom" {
 		t.Errorf("empty: %q", got)
 	}
@@ -150,7 +140,7 @@ func TestOptions(t *testing.T) {
 		t.Errorf("a blurred line took %q", l.Value())
 	}
 
-	l = New(Options{Suggestions: []string{"example.org", "Mail.test"}})
+	l = NewLine(LineOptions{Suggestions: []string{"example.org", "Mail.test"}})
 	press(l, "ma")
 	if got := shown(l, 20); got != "ma[i]l.test" {
 		t.Errorf("suggested: %q", got)
@@ -163,7 +153,7 @@ func TestOptions(t *testing.T) {
 	}
 
 	long := strings.Repeat("secret", 100)
-	l = New(Options{Password: true, Placeholder: "none"})
+	l = NewLine(LineOptions{Password: true, Placeholder: "none"})
 	l.Update(tea.PasteMsg{Content: long})
 	if l.Value() != long {
 		t.Errorf("a long key lost its end: %d characters of it are left", len(l.Value()))
@@ -192,7 +182,7 @@ func FuzzLine(f *testing.F) {
 			t.Fatal(err)
 		}
 		w = max(0, w%100)
-		l := New(Options{Value: text, Placeholder: text, Suggestions: []string{text, "i̇x"}, Password: password})
+		l := NewLine(LineOptions{Value: text, Placeholder: text, Suggestions: []string{text, "i̇x"}, Password: password})
 		runes := []rune(text)
 		for _, m := range moves[:min(len(moves), 50)] {
 			switch {
@@ -234,7 +224,7 @@ func check(t *testing.T, l *Line, th *theme.Theme, w int) {
 }
 
 func BenchmarkType(b *testing.B) {
-	l, th := New(Options{Suggestions: []string{"mayfly.test"}}), &theme.Theme{}
+	l, th := NewLine(LineOptions{Suggestions: []string{"mayfly.test"}}), &theme.Theme{}
 	for n := 0; b.Loop(); n++ {
 		l.Update(tea.KeyPressMsg{Code: 'x', Text: "x"})
 		l.View(th, 54)

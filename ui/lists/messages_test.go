@@ -1,4 +1,4 @@
-package messages
+package lists
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 // scene is the pane over a store of its own, which has the inboxes a and b.
 type scene struct {
-	*Pane
+	*Messages
 	t     testing.TB
 	store *store.Store
 	now   time.Time
@@ -33,7 +33,7 @@ func open(t testing.TB, w, h int) *scene {
 	for _, id := range []string{"a", "b"} {
 		s.store.Put(api.Inbox{ID: id, Email: id + "da@x.example", ExpiresAt: start.Add(time.Hour)}, start)
 	}
-	s.Pane = New(s.store)
+	s.Messages = NewMessages(s.store)
 	s.Fit(theme.Rect{W: w, H: h})
 	return s
 }
@@ -363,7 +363,7 @@ func BenchmarkDraw(b *testing.B) {
 	for n := 0; b.Loop(); n++ {
 		s.Update(theme.Move(1 - n%2*2))
 		s.Fit(s.Rect)
-		s.Pane.Draw(th, start, true, nil)
+		s.Messages.Draw(th, start, true, nil)
 	}
 }
 

@@ -1,4 +1,4 @@
-package inboxes
+package lists
 
 import (
 	"errors"
@@ -19,44 +19,44 @@ import (
 	"mayfly/ui/uitest"
 )
 
-var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+var startInboxes = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// scene is the pane over a store of its own.
-type scene struct {
-	*Pane
+// inboxScene is the pane over a store of its own.
+type inboxScene struct {
+	*Inboxes
 	t     testing.TB
 	store *store.Store
 	now   time.Time
 }
 
 // open opens the pane with inboxes of an hour, the last one the newest.
-func open(t testing.TB, w, h int, ids ...string) *scene {
-	s := &scene{t: t, store: store.New(start), now: start}
+func openInboxes(t testing.TB, w, h int, ids ...string) *inboxScene {
+	s := &inboxScene{t: t, store: store.New(startInboxes), now: startInboxes}
 	for _, id := range ids {
 		s.put(id, "b.example")
 	}
-	s.Pane = New(s.store)
+	s.Inboxes = NewInboxes(s.store)
 	s.Fit(theme.Rect{W: w, H: h})
 	return s
 }
 
-func (s *scene) put(id, domain string) *store.Inbox {
-	created := start.Add(time.Duration(len(s.store.Order)) * time.Second)
-	i, _ := s.store.Put(api.Inbox{ID: id, Email: id + "@" + domain, CreatedAt: created, ExpiresAt: start.Add(time.Hour)}, start)
+func (s *inboxScene) put(id, domain string) *store.Inbox {
+	created := startInboxes.Add(time.Duration(len(s.store.Order)) * time.Second)
+	i, _ := s.store.Put(api.Inbox{ID: id, Email: id + "@" + domain, CreatedAt: created, ExpiresAt: startInboxes.Add(time.Hour)}, startInboxes)
 	return i
 }
 
-// mail brings an inbox so many messages, of which some came after the start.
-func (s *scene) mail(id string, old, unread int) {
+// mail brings an inbox so many messages, of which some came after the startInboxes.
+func (s *inboxScene) mail(id string, old, unread int) {
 	var list []api.Summary
 	for n := range old + unread {
-		list = append(list, api.Summary{ID: fmt.Sprint(n), ReceivedAt: start.Add(time.Duration(n-old)*time.Second + 1)})
+		list = append(list, api.Summary{ID: fmt.Sprint(n), ReceivedAt: startInboxes.Add(time.Duration(n-old)*time.Second + 1)})
 	}
 	s.store.Apply(watch.Event{Kind: watch.Listed, InboxID: id, Messages: list}, s.now)
 }
 
 // send gives messages to the pane, and takes what changed from the store, as the root does.
-func (s *scene) send(msgs ...tea.Msg) (intent any) {
+func (s *inboxScene) send(msgs ...tea.Msg) (intent any) {
 	for _, msg := range msgs {
 		intent = s.Update(msg)
 		s.Refresh()
@@ -65,25 +65,25 @@ func (s *scene) send(msgs ...tea.Msg) (intent any) {
 	return intent
 }
 
-func (s *scene) press(names ...string) (intent any) {
+func (s *inboxScene) press(names ...string) (intent any) {
 	for _, k := range uitest.Keys(names...) {
 		intent = s.send(k)
 	}
 	return intent
 }
 
-func (s *scene) draw() uitest.Screen {
+func (s *inboxScene) draw() uitest.Screen {
 	s.t.Helper()
 	return uitest.Draw(s.t, s.Draw(uitest.Theme(s.t), s.now, true), s.Rect.W)
 }
 
-func TestTheList(t *testing.T) {
-	s := open(t, 30, 11, "old", "ci-run-881", "ada")
+func TestTheListOfInboxes(t *testing.T) {
+	s := openInboxes(t, 30, 11, "old", "ci-run-881", "ada")
 	s.put("eve", "other.example").Label = "signup ✓"
 	s.mail("old", 3, 0)
 	s.mail("ada", 2, 2)
 	s.store.Inboxes["ci-run-881"].Paused = true
-	s.store.Inboxes["eve"].Expires = start.Add(4 * time.Minute)
+	s.store.Inboxes["eve"].Expires = startInboxes.Add(4 * time.Minute)
 	s.send(nil, theme.Move(2), theme.Mark{})
 	s.draw().Is(`
  Inboxes             1 marked
@@ -110,13 +110,13 @@ func TestTheList(t *testing.T) {
 }
 
 func TestManyInboxesHaveOneLineEach(t *testing.T) {
-	s := open(t, 30, 10, "old", "ci-run-881", "ada", "a-name-that-is-too-long-for-a-row", "gone")
+	s := openInboxes(t, 30, 10, "old", "ci-run-881", "ada", "a-name-that-is-too-long-for-a-row", "gone")
 	s.mail("ada", 2, 2)
 	s.mail("a-name-that-is-too-long-for-a-row", 18, 3)
-	s.store.Inboxes["ada"].Expires = start.Add(4 * time.Minute)
+	s.store.Inboxes["ada"].Expires = startInboxes.Add(4 * time.Minute)
 	s.store.Inboxes["a-name-that-is-too-long-for-a-row"].Paused = true
-	s.store.Apply(watch.Event{Kind: watch.Failed, InboxID: "old"}, start)
-	s.store.Apply(watch.Event{Kind: watch.Gone, InboxID: "gone"}, start)
+	s.store.Apply(watch.Event{Kind: watch.Failed, InboxID: "old"}, startInboxes)
+	s.store.Apply(watch.Event{Kind: watch.Gone, InboxID: "gone"}, startInboxes)
 	s.send(nil)
 	s.draw().Is(`
  Inboxes
@@ -138,7 +138,7 @@ func TestManyInboxesHaveOneLineEach(t *testing.T) {
 }
 
 func TestTheCursorStaysWithItsInbox(t *testing.T) {
-	s := open(t, 30, 12, "c", "b", "a")
+	s := openInboxes(t, 30, 12, "c", "b", "a")
 	for _, c := range []struct {
 		what string
 		do   func()
@@ -166,7 +166,7 @@ func TestTheCursorStaysWithItsInbox(t *testing.T) {
 	}
 }
 
-func TestWhatAMessageLeadsTo(t *testing.T) {
+func TestWhatAMessageLeadsToInInboxes(t *testing.T) {
 	for _, c := range []struct {
 		msg  tea.Msg
 		want any
@@ -180,11 +180,11 @@ func TestWhatAMessageLeadsTo(t *testing.T) {
 		{theme.Back{}, intent.Leave{}},
 		{theme.Search{}, nil},
 	} {
-		if got := open(t, 30, 12, "a", "b").Update(c.msg); got != c.want {
+		if got := openInboxes(t, 30, 12, "a", "b").Update(c.msg); got != c.want {
 			t.Errorf("%#v leads to %#v, want %#v", c.msg, got, c.want)
 		}
 	}
-	s := open(t, 30, 12, "a", "b")
+	s := openInboxes(t, 30, 12, "a", "b")
 	s.send(theme.Search{})
 	if got := s.press("b"); got != (intent.FilterChanged{}) {
 		t.Errorf("typing leads to %#v", got)
@@ -194,7 +194,7 @@ func TestWhatAMessageLeadsTo(t *testing.T) {
 	}
 }
 
-func TestTheFilter(t *testing.T) {
+func TestTheFilterOfInboxes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "* eve ci ada"},
 		{"V", "eve"}, // EVA
@@ -203,7 +203,7 @@ func TestTheFilter(t *testing.T) {
 		{"eva other", "eve"},
 		{"zzz", ""},
 	} {
-		s := open(t, 30, 20, "ada", "ci")
+		s := openInboxes(t, 30, 20, "ada", "ci")
 		s.put("eve", "other.test").Label = "EVA"
 		s.send(theme.Search{})
 		s.press(c.text)
@@ -217,7 +217,7 @@ func TestTheFilter(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	s := open(t, 30, 20, "c", "b", "a")
+	s := openInboxes(t, 30, 20, "c", "b", "a")
 	if got := s.NeedMarked("space"); got != "Mark inboxes first, with space" || s.Marked() != nil {
 		t.Errorf("nothing is marked: %q", got)
 	}
@@ -247,30 +247,30 @@ func TestMarks(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	end := start.Add(time.Hour)
+	end := startInboxes.Add(time.Hour)
 	for _, c := range []struct {
 		in   store.Inbox
 		now  time.Time
 		want string
 	}{
-		{store.Inbox{Expires: end}, start, "○ 60 min left"},
-		{store.Inbox{}, start, "○"},
-		{store.Inbox{Expires: end, State: store.Listed}, start, "● 60 min left"},
-		{store.Inbox{State: store.Listed}, start, "●"},
-		{store.Inbox{Expires: start.Add(49 * time.Hour), State: store.Listed}, start, "● 3 d left"},
+		{store.Inbox{Expires: end}, startInboxes, "○ 60 min left"},
+		{store.Inbox{}, startInboxes, "○"},
+		{store.Inbox{Expires: end, State: store.Listed}, startInboxes, "● 60 min left"},
+		{store.Inbox{State: store.Listed}, startInboxes, "●"},
+		{store.Inbox{Expires: startInboxes.Add(49 * time.Hour), State: store.Listed}, startInboxes, "● 3 d left"},
 		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-NearEnd - 1), "● 6 min left"},
 		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-NearEnd), "● ends in 5 min"},
 		{store.Inbox{Expires: end, State: store.Listed}, end.Add(-1), "● ends in 1 s"},
-		{store.Inbox{Expires: end, State: store.Listed, Paused: true}, start, "○ paused · 60 min left"},
-		{store.Inbox{State: store.Listed, Paused: true}, start, "○ paused"},
-		{store.Inbox{Expires: end, State: store.Failing, Err: errors.New("x")}, start, "! failing · 60 min left"},
-		{store.Inbox{State: store.Failing}, start, "! failing"},
+		{store.Inbox{Expires: end, State: store.Listed, Paused: true}, startInboxes, "○ paused · 60 min left"},
+		{store.Inbox{State: store.Listed, Paused: true}, startInboxes, "○ paused"},
+		{store.Inbox{Expires: end, State: store.Failing, Err: errors.New("x")}, startInboxes, "! failing · 60 min left"},
+		{store.Inbox{State: store.Failing}, startInboxes, "! failing"},
 		{store.Inbox{Expires: end, State: store.Listed}, end, "✕ expired just now"},
 		{store.Inbox{Expires: end, State: store.Failing, Paused: true}, end.Add(time.Minute), "✕ expired 1 min ago"},
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end}, end.Add(3 * time.Hour), "✕ expired 3 h ago"},
-		{store.Inbox{State: store.Gone, EndedAt: start}, start, "✕ deleted"},
-		{store.Inbox{Expires: end, State: store.Gone, EndedAt: start}, start, "✕ deleted"},
-		{store.Inbox{Expires: end, State: store.Gone, EndedAt: start}, end.Add(time.Hour), "✕ deleted"},
+		{store.Inbox{State: store.Gone, EndedAt: startInboxes}, startInboxes, "✕ deleted"},
+		{store.Inbox{Expires: end, State: store.Gone, EndedAt: startInboxes}, startInboxes, "✕ deleted"},
+		{store.Inbox{Expires: end, State: store.Gone, EndedAt: startInboxes}, end.Add(time.Hour), "✕ deleted"},
 		// Clocks differ.
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end.Add(-time.Second)}, end, "✕ expired just now"},
 	} {
@@ -288,15 +288,15 @@ func TestStatus(t *testing.T) {
 }
 
 func TestTheNextChangeOfARow(t *testing.T) {
-	s := open(t, 30, 4, "hour", "soon", "b", "c") // three rows are on the screen
-	s.store.Inboxes["soon"].Expires = start.Add(59500 * time.Millisecond)
+	s := openInboxes(t, 30, 4, "hour", "soon", "b", "c") // three rows are on the screen
+	s.store.Inboxes["soon"].Expires = startInboxes.Add(59500 * time.Millisecond)
 	alarm := func(in ...time.Duration) (a theme.Alarm) {
 		for _, d := range in {
 			a.In(d)
 		}
 		return a
 	}
-	wakes := func() (a theme.Alarm) { s.Wake(start, &a); return a }
+	wakes := func() (a theme.Alarm) { s.Wake(startInboxes, &a); return a }
 	if wakes() != alarm(time.Minute) {
 		t.Errorf("it wakes at %+v", wakes())
 	}
@@ -309,23 +309,23 @@ func TestTheNextChangeOfARow(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	for _, w := range []int{16, 26, 60} {
 		for _, h := range []int{4, 12} {
-			s := open(t, w, h, "a")
+			s := openInboxes(t, w, h, "a")
 			s.put("h", "h.example")
-			i, _ := s.store.Put(api.Inbox{ID: uitest.Hostile, Email: uitest.Hostile + "@" + uitest.Hostile, ExpiresAt: start.Add(time.Hour)}, start)
+			i, _ := s.store.Put(api.Inbox{ID: uitest.Hostile, Email: uitest.Hostile + "@" + uitest.Hostile, ExpiresAt: startInboxes.Add(time.Hour)}, startInboxes)
 			s.send(nil)
 			s.draw()
 			i.Label = i.Email
 			s.draw()
-			for _, d := range []dialog.Dialog{LabelPrompt(i), DeleteQuestion([]*store.Inbox{i}, start), DeleteQuestion([]*store.Inbox{i, i}, start)} {
+			for _, d := range []dialog.Dialog{LabelPrompt(i), DeleteQuestion([]*store.Inbox{i}, startInboxes), DeleteQuestion([]*store.Inbox{i, i}, startInboxes)} {
 				uitest.DrawDialog(t, d, w+4, h+2)
 			}
 		}
 	}
 }
 
-// BenchmarkDraw draws a pane of 200 inboxes with 10,000 messages.
-func BenchmarkDraw(b *testing.B) {
-	s := open(b, 34, 56)
+// BenchmarkDrawInboxes draws a pane of 200 inboxes with 10,000 messages.
+func BenchmarkDrawInboxes(b *testing.B) {
+	s := openInboxes(b, 34, 56)
 	for n := range 200 {
 		s.put(fmt.Sprint("inbox-", n), "b.example")
 		s.mail(fmt.Sprint("inbox-", n), 50, 0)
@@ -335,6 +335,6 @@ func BenchmarkDraw(b *testing.B) {
 	for b.Loop() {
 		s.Refresh()
 		s.Fit(s.Rect)
-		s.Pane.Draw(th, start, true)
+		s.Inboxes.Draw(th, startInboxes, true)
 	}
 }

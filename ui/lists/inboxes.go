@@ -1,5 +1,4 @@
-// Package inboxes is the pane that lists the inboxes.
-package inboxes
+package lists
 
 import (
 	"fmt"
@@ -9,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
-	"mayfly/ui/list"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -22,28 +21,28 @@ const NearEnd = 5 * time.Minute
 // shortly before its end has expired.
 const maxSkew = time.Minute
 
-// Pane is the column of inboxes.
-type Pane struct {
-	list.Column
+// Inboxes is the column of inboxes.
+type Inboxes struct {
+	Column
 	store *store.Store
 	mixed bool // the addresses have several domains
 	brief bool // there are so many inboxes that each has one line
 }
 
-// New returns a pane that lists the inboxes of a store.
-func New(s *store.Store) *Pane {
-	p := &Pane{Column: list.Column{Marks: map[string]bool{}}, store: s}
+// NewInboxes returns a pane that lists the inboxes of a store.
+func NewInboxes(s *store.Store) *Inboxes {
+	p := &Inboxes{Column: Column{Marks: map[string]bool{}}, store: s}
 	p.Refresh()
 	return p
 }
 
 // Update applies a message and returns the resulting intent, nil if none.
-func (p *Pane) Update(msg tea.Msg) any {
+func (p *Inboxes) Update(msg tea.Msg) any {
 	return p.Column.Update(msg, intent.ShowInbox{}, intent.ShowInbox{})
 }
 
 // Refresh updates the list from the store. The cursor stays where it is.
-func (p *Pane) Refresh() {
+func (p *Inboxes) Refresh() {
 	ids := make([]string, 0, len(p.store.Order)+1)
 	if !p.Filter.On() {
 		ids = append(ids, store.All)
@@ -60,10 +59,10 @@ func (p *Pane) Refresh() {
 }
 
 // Inbox is the selected inbox, nil on the row of all inboxes.
-func (p *Pane) Inbox() *store.Inbox { return p.store.Inboxes[p.Selected()] }
+func (p *Inboxes) Inbox() *store.Inbox { return p.store.Inboxes[p.Selected()] }
 
 // ShownID is the ID of the inbox whose messages to list, or [store.All].
-func (p *Pane) ShownID() string {
+func (p *Inboxes) ShownID() string {
 	if id := p.Selected(); id != "" {
 		return id
 	}
@@ -71,7 +70,7 @@ func (p *Pane) ShownID() string {
 }
 
 // Marked returns the marked inboxes in order.
-func (p *Pane) Marked() []*store.Inbox {
+func (p *Inboxes) Marked() []*store.Inbox {
 	var in []*store.Inbox
 	for _, id := range p.store.Order {
 		if p.Marks[id] {
@@ -82,7 +81,7 @@ func (p *Pane) Marked() []*store.Inbox {
 }
 
 // NeedMarked is the reason when no inbox is marked, "" when one is; key marks an inbox.
-func (p *Pane) NeedMarked(key string) string {
+func (p *Inboxes) NeedMarked(key string) string {
 	if len(p.Marks) == 0 {
 		return "Mark inboxes first, with " + key
 	}
@@ -91,7 +90,7 @@ func (p *Pane) NeedMarked(key string) string {
 
 // NeedRow is the reason when the selected row cannot be acted upon; do is how, such as "mark". The
 // row of all inboxes can be opened but not marked.
-func (p *Pane) NeedRow(do string) string {
+func (p *Inboxes) NeedRow(do string) string {
 	if p.Inbox() == nil && do != "open" {
 		return "There is no inbox to " + do
 	}
@@ -99,7 +98,7 @@ func (p *Pane) NeedRow(do string) string {
 }
 
 // Fit lays the rows out in r.
-func (p *Pane) Fit(r theme.Rect) {
+func (p *Inboxes) Fit(r theme.Rect) {
 	p.Rect = r
 	p.brief = p.Top()+1+2*len(p.store.Order) > r.H // also while a filter leaves few of them
 	p.Lay(r, func(id string) int {
@@ -111,7 +110,7 @@ func (p *Pane) Fit(r theme.Rect) {
 }
 
 // Wake sets the alarm for the next time-dependent change of a row.
-func (p *Pane) Wake(now time.Time, a *theme.Alarm) {
+func (p *Inboxes) Wake(now time.Time, a *theme.Alarm) {
 	for _, row := range p.Shown {
 		if i := p.store.Inboxes[row.ID]; i != nil {
 			_, next := status(i, now)
@@ -121,7 +120,7 @@ func (p *Pane) Wake(now time.Time, a *theme.Alarm) {
 }
 
 // Draw draws the pane.
-func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool) []string {
+func (p *Inboxes) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 	w := p.Rect.W
 	out := theme.Blank(p.Rect)
 	right := ""
@@ -136,41 +135,41 @@ func (p *Pane) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 	return out
 }
 
-func (p *Pane) row(th *theme.Theme, now time.Time, row list.Row, focused bool) []string {
-	b := list.Bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
+func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bool) []string {
+	b := Bar{Theme: th, Selected: row.Selected, Focused: focused, W: p.Rect.W}
 	if row.ID == store.All {
-		return []string{b.Line(" ", list.Span{Text: "All inboxes", Style: th.Text}, count(th, p.store.Unread(), len(p.store.Messages)))}
+		return []string{b.Line(" ", Span{Text: "All inboxes", Style: th.Text}, count(th, p.store.Unread(), len(p.store.Messages)))}
 	}
 	i := p.store.Inboxes[row.ID]
 	mark := " "
 	if p.Marks[row.ID] {
 		mark = "✓"
 	}
-	name := list.Span{Text: i.Name(), Style: th.Text}
+	name := Span{Text: i.Name(), Style: th.Text}
 	switch {
 	case i.Gone(now):
 		name.Style = th.Dim
 	case i.Unread > 0:
 		name.Style = th.Bright
 	}
-	first := []list.Span{name}
+	first := []Span{name}
 	if domain := i.Domain(); domain != "" && p.mixed && i.Label == "" && theme.Width(i.Email)+9 <= p.Rect.W {
-		first = append(first, list.Span{Text: "@" + domain, Style: th.Dim})
+		first = append(first, Span{Text: "@" + domain, Style: th.Dim})
 	}
 	total := count(th, i.Unread, len(i.Keys))
 	if p.brief {
-		state := list.Span{Text: briefly(i, now), Style: statusStyle(th, i, now)}
+		state := Span{Text: briefly(i, now), Style: statusStyle(th, i, now)}
 		if state.Text != "" { // beside the count, and the name in what is left
 			room := b.Room(total) - theme.Width(state.Text)
 			name.Text = theme.Cut(th.Steady(name.Text), room-1)
-			first = []list.Span{name, {Text: theme.Spaces(room - theme.Width(name.Text))}, state}
+			first = []Span{name, {Text: theme.Spaces(room - theme.Width(name.Text))}, state}
 		}
 		return []string{b.Line(mark, append(first, total)...)}
 	}
 	text, _ := status(i, now)
 	return []string{
 		b.Line(mark, append(first, total)...),
-		b.Line(" ", list.Span{Text: text, Style: statusStyle(th, i, now)}),
+		b.Line(" ", Span{Text: text, Style: statusStyle(th, i, now)}),
 	}
 }
 
@@ -238,8 +237,8 @@ func deleted(i *store.Inbox) bool {
 }
 
 // count is the numbers of unread and of all messages at the end of a row.
-func count(th *theme.Theme, unread, total int) list.Span {
-	span := list.Span{Text: fmt.Sprintf("%d/%d", unread, total), Style: th.Dim}
+func count(th *theme.Theme, unread, total int) Span {
+	span := Span{Text: fmt.Sprintf("%d/%d", unread, total), Style: th.Dim}
 	switch {
 	case total == 0:
 		span.Text = ""

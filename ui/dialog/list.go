@@ -1,6 +1,4 @@
-// Package list keeps a selection and a scroll position over items identified by IDs, so that items
-// that come and go move neither.
-package list
+package dialog
 
 import "slices"
 

@@ -1,4 +1,4 @@
-package input
+package dialog
 
 import (
 	"slices"
@@ -39,13 +39,13 @@ func (s *Search) In(count int, plain func(n int) string) {
 // Start begins the typing of a text.
 func (s *Search) Start() {
 	s.Clear()
-	s.line, s.Typing = New(Options{}), true
+	s.line, s.Typing = NewLine(LineOptions{}), true
 }
 
 // For searches for a text, and reports whether it occurs.
 func (s *Search) For(text string) bool {
 	s.Clear()
-	s.line = New(Options{Value: text})
+	s.line = NewLine(LineOptions{Value: text})
 	s.find()
 	return len(s.hits) > 0
 }

@@ -1,4 +1,4 @@
-package search
+package lists
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"mayfly/ui/list"
+	"mayfly/ui/dialog"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -71,21 +71,21 @@ func (s *Search) status(w int) string {
 }
 
 // row draws a hit: sender, inbox and time, then the subject and the line of the body that matches.
-func (s *Search) row(th *theme.Theme, row list.Row, w int) []string {
+func (s *Search) row(th *theme.Theme, row dialog.Row, w int) []string {
 	m := s.store.Messages[row.ID]
-	b := list.Bar{Theme: th, Selected: row.Selected, Focused: true, W: w}
+	b := Bar{Theme: th, Selected: row.Selected, Focused: true, W: w}
 	mark := " "
 	if m.Unread {
 		mark = "●"
 	}
 	at := m.Received.Local()
-	when := list.Span{Text: at.Format("2 Jan"), Style: th.Dim}
+	when := Span{Text: at.Format("2 Jan"), Style: th.Dim}
 	if now := s.now.Local(); at.YearDay() == now.YearDay() && at.Year() == now.Year() {
 		when.Text = at.Format("15:04")
 	}
 	sender := s.spans(th, m.Sender, th.Text)
 	if i := s.store.Inboxes[m.InboxID]; i != nil {
-		sender = append(sender, list.Span{Text: " · ", Style: th.Dim})
+		sender = append(sender, Span{Text: " · ", Style: th.Dim})
 		sender = append(sender, s.spans(th, i.Name(), th.Dim)...)
 	}
 	subject, excerpt := m.Subject, s.excerpt(m)
@@ -96,15 +96,15 @@ func (s *Search) row(th *theme.Theme, row list.Row, w int) []string {
 	about := s.spans(th, subject, th.Text)
 	switch {
 	case excerpt != "":
-		about = append(about, list.Span{Text: "  "})
+		about = append(about, Span{Text: "  "})
 		about = append(about, s.spans(th, excerpt, th.Dim)...)
 	case slices.ContainsFunc(s.words, func(word string) bool { return hasCode(m, word) }):
-		about = append(about, list.Span{Text: "  " + m.Findings.Code, Style: th.Code})
+		about = append(about, Span{Text: "  " + m.Findings.Code, Style: th.Code})
 	}
 	if s.tall() == 1 {
-		return []string{b.Line(mark, append(append(append(sender, list.Span{Text: "  "}), about...), when)...)}
+		return []string{b.Line(mark, append(append(append(sender, Span{Text: "  "}), about...), when)...)}
 	}
-	return []string{b.Line(mark, append(sender, when)...), b.Line(" ", append(about, list.Span{})...)}
+	return []string{b.Line(mark, append(sender, when)...), b.Line(" ", append(about, Span{})...)}
 }
 
 // excerpt is the line of the body that contains a word; "" if the row shows every word without it.
@@ -132,7 +132,7 @@ func (s *Search) around(line string, w int) string {
 }
 
 // spans are a text in a style, with the words that were searched for highlighted.
-func (s *Search) spans(th *theme.Theme, text string, style theme.Style) []list.Span {
+func (s *Search) spans(th *theme.Theme, text string, style theme.Style) []Span {
 	text = th.Steady(text)
 	folded := theme.Fold(text)
 	var found [][2]int
@@ -142,15 +142,15 @@ func (s *Search) spans(th *theme.Theme, text string, style theme.Style) []list.S
 		}
 	}
 	slices.SortFunc(found, func(a, b [2]int) int { return a[0] - b[0] })
-	var out []list.Span
+	var out []Span
 	end := 0
 	for _, f := range found {
 		if f[1] <= end {
 			continue
 		}
 		from := max(f[0], end)
-		out = append(out, list.Span{Text: ansi.Cut(text, end, from), Style: style}, list.Span{Text: ansi.Cut(text, from, f[1]), Style: th.Match})
+		out = append(out, Span{Text: ansi.Cut(text, end, from), Style: style}, Span{Text: ansi.Cut(text, from, f[1]), Style: th.Match})
 		end = f[1]
 	}
-	return append(out, list.Span{Text: ansi.TruncateLeft(text, end, ""), Style: style})
+	return append(out, Span{Text: ansi.TruncateLeft(text, end, ""), Style: style})
 }

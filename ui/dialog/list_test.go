@@ -1,4 +1,4 @@
-package list
+package dialog
 
 import (
 	"math/rand/v2"
