@@ -34,7 +34,7 @@ func TestErrorsAreInPlainWords(t *testing.T) {
 		"no address":     {"MAYFLY_BASE_URL=api.example", []string{"ls"}, statusUsage, "must start with https://"},
 		"a password":     {"MAYFLY_BASE_URL=https://ada:secret@api.example", []string{"key", "status"}, statusUsage, "must not contain a user or a password"},
 		"plain HTTP":     {"MAYFLY_BASE_URL=http://api.example", []string{"ls"}, statusUsage, "use https; --insecure allows it"},
-		"a number":       {"MAYFLY_SERVE_MAX_HELD=many", serve(), statusUsage, `MAYFLY_SERVE_MAX_HELD "many": want a number`},
+		"a number":       {"MAYFLY_SERVE_MAX_LONG_POLLS=many", serve(), statusUsage, `MAYFLY_SERVE_MAX_LONG_POLLS "many": want a number`},
 		"a switch":       {"MAYFLY_SERVE_CATCH_ALL=perhaps", serve(), statusUsage, `MAYFLY_SERVE_CATCH_ALL "perhaps": want true or false`},
 		"a taken port":   {"A=", serve("--http", taken.Addr().String()), statusError, "listening for HTTP at " + taken.Addr().String() + ": another process listens there"},
 		"no such key":    {"A=", serve("--catch-all", "--catch-all-key", "key_x"), statusError, "there is no API key key_x to own the catch-all inboxes: `mayfly admin key list`"},

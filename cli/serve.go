@@ -130,8 +130,8 @@ func (s *serving) flags(f *pflag.FlagSet) {
 
 	f.IntVar(&c.MaxHTTPConnections, "max-http-connections", 0, "connections at a time (default 65536, at most half of the open files)")
 	f.IntVar(&c.MaxHTTPConnectionsPerAddress, "max-http-connections-per-address", 0, "connections from one address (default: half of all)")
-	f.IntVar(&c.MaxHeld, "max-held", 0, "requests held at a time (default 20000)")
-	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a request is held (default 1m)")
+	f.IntVar(&c.MaxLongPolls, "max-long-polls", 0, "long polls at a time (default 20000)")
+	f.Var((*duration)(&c.MaxWait), "max-wait", "longest time that a long poll waits (default 1m)")
 	groupFlags(f, "limits of the REST API")
 
 	f.StringVar(&s.logFormat, "log-format", "text", "`format` of the log: text or json")
@@ -170,7 +170,7 @@ func (s *serving) run(ctx context.Context) error {
 		s.config.MCP = mcp.Handler(agents.client, mcp.Options{Version: version(), Log: log})
 	}
 	if s.app.env.Getenv("GOGC") == "" {
-		// Ten thousand held requests take a sixth less memory; mail is accepted as fast, since it
+		// Ten thousand long polls take a sixth less memory; mail is accepted as fast, since it
 		// leaves little garbage.
 		debug.SetGCPercent(50)
 	}

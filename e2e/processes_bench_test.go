@@ -29,7 +29,7 @@ const (
 )
 
 // BenchmarkAcrossProcesses measures from the acceptance of a mail by one process to the answer of
-// another process to the held request for its inbox, one of a hundred. Run it with -benchtime
+// another process to the long poll for its inbox, one of a hundred. Run it with -benchtime
 // 1000x; MAYFLY_TEST_POSTGRES names a server that syncs to the disk.
 func BenchmarkAcrossProcesses(b *testing.B) {
 	b.Run("Server", func(b *testing.B) { acrossProcesses(b, newMachine(b), pgtest.Database(b)) })
@@ -120,7 +120,7 @@ func startWaiter(b *testing.B, makes, asks, key, username string) *waiter {
 			case answer.StatusCode == http.StatusOK && tag != "":
 				w.answered <- time.Now()
 			case answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusNotModified:
-				b.Errorf("the held request is answered with %s", answer.Status)
+				b.Errorf("the long poll is answered with %s", answer.Status)
 				return
 			}
 			if t := answer.Header.Get("ETag"); t != "" {

@@ -86,8 +86,8 @@ type Config struct {
 	smtp.Limits
 
 	// Limits of the REST API.
-	MaxWait time.Duration // longest time that a request is held
-	MaxHeld int           // requests held at once
+	MaxWait      time.Duration // of a long poll
+	MaxLongPolls int           // at a time
 
 	// MaxHTTPConnections is the limit of connections to the REST API at a time; others have to
 	// wait. Default 65,536, at most half of the open files.
@@ -215,8 +215,8 @@ func (c Config) Check() error {
 		value int64
 	}{
 		{"lifetime of catch-all inboxes", int64(c.CatchAllTTL)},
-		{"time that a request is held", int64(c.MaxWait)},
-		{"number of held requests", int64(c.MaxHeld)},
+		{"time of a long poll", int64(c.MaxWait)},
+		{"number of long polls", int64(c.MaxLongPolls)},
 		{"number of HTTP connections", int64(c.MaxHTTPConnections)},
 		{"number of HTTP connections per address", int64(c.MaxHTTPConnectionsPerAddress)},
 	} {

@@ -148,7 +148,7 @@ func (s *Server) newServers() (err error) {
 	registry := prometheus.NewRegistry()
 	large := limits.NewLargeAnswers(0)
 	s.rest = rest.New(s.service, rest.Options{
-		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxHeld: c.MaxHeld, MaxGuesses: c.MaxGuesses, Large: large, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
+		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, MaxGuesses: c.MaxGuesses, Large: large, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
 	})
 	smtpOptions := c.smtpOptions()
 	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {

@@ -140,7 +140,7 @@ func skipAnswer(r *bufio.Reader, status int, length int64) error {
 // among many. The client's end of each connection is in the same process and counted too.
 func BenchmarkHeld(b *testing.B) {
 	const n = 5000
-	options := rest.Options{MaxHeldPerKey: n + 1, Log: slog.New(slog.DiscardHandler)}
+	options := rest.Options{MaxLongPollsPerKey: n + 1, Log: slog.New(slog.DiscardHandler)}
 	srv := newTestServerFor(b, options, func(s *service.Service) rest.Service { return unlimited{s} })
 	key := srv.key(b, service.Enterprise)
 	host := strings.TrimPrefix(srv.base, "http://")
@@ -160,7 +160,7 @@ func BenchmarkHeld(b *testing.B) {
 		conns[i] = c
 		hold(b, c, host, key, in.path()+"/messages", "*")
 	}
-	for srv.server.Held() < n {
+	for srv.server.LongPolls() < n {
 		runtime.Gosched()
 	}
 	cost := float64(memory()-before) / n
@@ -174,7 +174,7 @@ func BenchmarkHeld(b *testing.B) {
 	r := bufio.NewReader(c)
 	for b.Loop() {
 		hold(b, c, host, key, in.path()+"/messages?limit=1", "*")
-		for srv.server.Held() < n+1 {
+		for srv.server.LongPolls() < n+1 {
 			runtime.Gosched()
 		}
 		srv.deliver(b, in.Email, "Subject: now\r\n\r\n")

@@ -1,8 +1,6 @@
 package rest_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -13,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"mayfly/api"
 
 	"mayfly/service"
 	"mayfly/service/rest"
@@ -79,7 +76,6 @@ func TestErrors(t *testing.T) {
 		{key, "POST", "/v1/inboxes", `{}`, "Content-Encoding: gzip"},
 		{key, "POST", "/v1/inboxes", `{"user":"a"}`, ""},
 		{key, "POST", "/v1/inboxes", `{"Username":"a"}`, ""},
-		{key, "POST", "/v1/inboxes", `{"username":"a","username":"b"}`, ""},
 		{key, "POST", "/v1/inboxes", `{"username":7}`, ""},
 		{key, "POST", "/v1/inboxes", `{"username":null}`, ""},
 		{key, "POST", "/v1/inboxes", `{"username":""}`, ""},
@@ -142,6 +138,25 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// net/http answers this by itself, unless it is told not to.
+func TestOptionsOfTheServer(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t, rest.Options{})
+	r, err := http.NewRequestWithContext(t.Context(), "OPTIONS", srv.base, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.URL.Opaque = "*"
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, _ := io.ReadAll(resp.Body); !strings.HasPrefix(string(body), `{"error":{"code":404,`) {
+		t.Errorf("%d %s", resp.StatusCode, body)
+	}
+}
+
 // A body of exactly the limit is accepted, one byte more is refused.
 func TestBodyAtItsLimit(t *testing.T) {
 	t.Parallel()
@@ -153,119 +168,6 @@ func TestBodyAtItsLimit(t *testing.T) {
 	}
 	if a := srv.call(t, key, "POST", "/v1/inboxes", " "+body); a.status != http.StatusBadRequest {
 		t.Errorf("%d bytes: %d", len(body)+1, a.status)
-	}
-}
-
-// What is left of an answer after the buffer of net/http is written by itself, however short it is.
-func TestEndsOfAnswers(t *testing.T) {
-	t.Parallel()
-	const buffer = 4 << 10
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Enterprise)
-	in := srv.newInbox(t, key)
-	read := func(length int) (answer int) {
-		t.Helper()
-		text := strings.Repeat("x", length)
-		srv.deliver(t, in.Email, "Subject: a\r\n\r\n"+text)
-		id := get[messages](t, srv, key, in.path()+"/messages?limit=1").Messages[0].ID
-		c, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		fmt.Fprintf(c, "GET %s/messages/%s HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nConnection: close\r\n\r\n", in.path(), id, key)
-		all, err := io.ReadAll(c)
-		if err != nil || !strings.Contains(string(all), text) || !strings.HasSuffix(string(all), "}\n") {
-			t.Fatalf("%v, %d bytes", err, len(all))
-		}
-		return len(all)
-	}
-	none := 3000 - read(3000) + buffer // the text for which nothing is left
-	for left := range 20 {
-		if n := read(none + left); n != buffer+left {
-			t.Errorf("the answer has %d bytes", n)
-		}
-	}
-}
-
-// A mail with an error of net/http in it is answered as it is, wherever the server divides the answer.
-func TestAnErrorOfNetHTTPInAMail(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Enterprise)
-	in := srv.newInbox(t, key)
-	const answer = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-	for shift := range len(answer) {
-		raw := "Subject: a\r\n\r\n" + strings.Repeat("x", shift) + strings.Repeat(answer, 100)
-		srv.deliver(t, in.Email, raw)
-		id := get[messages](t, srv, key, in.path()+"/messages?limit=1").Messages[0].ID
-		req, err := http.NewRequestWithContext(t.Context(), "GET", srv.base+in.path()+"/messages/"+id, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header = http.Header{"X-Api-Key": {key}, "Accept": {"message/rfc822"}}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || string(got) != raw {
-			t.Fatalf("moved by %d bytes: %v, %d of %d bytes, as sent: %v", shift, err, len(got), len(raw), string(got) == raw)
-		}
-	}
-}
-
-// A malformed request is answered in the envelope too, and its connection is closed.
-func TestMalformedRequests(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	for _, test := range []struct {
-		name, request string
-		status        int
-	}{
-		{"no request", "hello\r\n\r\n", 400},
-		{"no host", "GET /healthz HTTP/1.1\r\n\r\n", 400},
-		{"two hosts", "GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400},
-		{"a space in a field's name", "GET /healthz HTTP/1.1\r\nHost: x\r\nX Y: z\r\n\r\n", 400},
-		{"a path that is none", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400},
-		{"two lengths", "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400},
-		{"a length below zero", "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400},
-		{"a header above the limit", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: " + strings.Repeat("a", 64<<10) + "\r\n\r\n", 431},
-		{"a coding that is not known", "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
-		{"a version that is not known", "GET /healthz HTTP/3.0\r\nHost: x\r\n\r\n", 505},
-		{"an expectation that is not known", "GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n", 417},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			c, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
-			if _, err := io.WriteString(c, test.request); err != nil {
-				t.Log(err) // the server need not have read it all
-			}
-			r := bufio.NewReader(c)
-			resp, err := http.ReadResponse(r, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := io.ReadAll(resp.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var e api.ErrorBody
-			if err := json.Unmarshal(body, &e); err != nil || e.Error.Code != test.status || e.Error.Message == "" {
-				t.Errorf("no envelope of a %d: %v, %q", test.status, err, body)
-			}
-			if resp.StatusCode != test.status || resp.Header.Get("Content-Type") != "application/json" || !resp.Close {
-				t.Errorf("%s, %s, closes: %v", resp.Status, resp.Header.Get("Content-Type"), resp.Close)
-			}
-			more, _ := io.ReadAll(r) // the connection may be reset after the answer
-			if len(more) != 0 {
-				t.Errorf("more: %q", more)
-			}
-		})
 	}
 }
 

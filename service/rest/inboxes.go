@@ -2,7 +2,9 @@ package rest
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"mayfly/api"
@@ -28,6 +30,32 @@ func (s *Server) createInbox(w *response, r *http.Request) error {
 	})
 }
 
+// readNewInbox reads the body of a create request. An error is meant for the client.
+func readNewInbox(w http.ResponseWriter, r *http.Request) (service.NewInbox, error) {
+	var n service.NewInbox
+	fields, err := readObject(w, r)
+	if err != nil {
+		return n, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		value := fields[name]
+		switch name {
+		case "domain":
+			n.Domain, err = textField(name, value)
+		case "username":
+			n.Username, err = textField(name, value)
+		case "ttl":
+			n.TTL, err = secondsField(name, value)
+		default:
+			err = invalid("Unknown field %.50q; known are domain, username and ttl", name)
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
 func (s *Server) getInbox(w *response, r *http.Request) error {
 	in, err := s.service.Inbox(r.Context(), w.key, r.PathValue("inbox"))
 	if err != nil {
@@ -51,7 +79,7 @@ func (s *Server) listInboxes(w *response, r *http.Request) error {
 	if s.service.CatchesAll(key) {
 		w.Header().Set("Catch-All", "?1")
 	}
-	send, err := s.hold(w, r, func() (uint64, error) {
+	send, err := s.longPoll(w, r, func() (uint64, error) {
 		return s.service.InboxesVersion(r.Context(), key)
 	}, func(ctx context.Context, version uint64) (bool, error) {
 		return s.service.WaitInboxes(ctx, key, version)

@@ -3,16 +3,20 @@ package rest
 import (
 	"bytes"
 	"context"
+	"mime"
 	"net/http"
-	"net/url"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"mayfly/api"
+	"mayfly/internal/mail"
 	"mayfly/service"
 )
-
-// maxLimit is the largest value of ?limit=, and how many messages of a list are in memory at once.
-const maxLimit = 1000
 
 func (s *Server) listMessages(w *response, r *http.Request) error {
 	key, id := w.key, r.PathValue("inbox")
@@ -21,7 +25,7 @@ func (s *Server) listMessages(w *response, r *http.Request) error {
 		return err
 	}
 	var in service.Inbox
-	send, err := s.hold(w, r, func() (version uint64, err error) {
+	send, err := s.longPoll(w, r, func() (version uint64, err error) {
 		in, err = s.service.Inbox(r.Context(), key, id)
 		return in.Version, err
 	}, func(ctx context.Context, version uint64) (bool, error) {
@@ -33,32 +37,10 @@ func (s *Server) listMessages(w *response, r *http.Request) error {
 	return s.sendMessages(w, r, in, page)
 }
 
-// readPage reads ?limit= and ?after=.
-func readPage(rawQuery string) (service.Page, error) {
-	var p service.Page
-	query, err := url.ParseQuery(rawQuery)
-	if err != nil {
-		return p, invalid("The query of the URL cannot be read")
-	}
-	if query.Has("limit") {
-		n, err := strconv.Atoi(query.Get("limit"))
-		if err != nil || n < 1 || n > maxLimit {
-			return p, invalid("limit must be a whole number from 1 to %d", maxLimit)
-		}
-		p.Limit = n
-	}
-	if query.Has("after") {
-		if p.After = query.Get("after"); p.After == "" {
-			return p, invalid("after must be the ID of a message")
-		}
-	}
-	return p, nil
-}
-
 // sendMessages sends a list. A long one is read and sent in parts, so that it takes no more memory
 // than a short one; messages that arrive meanwhile are newer than all of it and not included.
 func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, page service.Page) error {
-	if body, ok := s.cache.get(listKey(in.ID, in.Version, page)); ok {
+	if body, ok := s.answers.get(listKey(in.ID, in.Version, page)); ok {
 		w.Header().Set("Etag", versionTag(in.Version))
 		w.send(http.StatusOK, "application/json", body)
 		return nil
@@ -94,14 +76,12 @@ func (s *Server) sendMessages(w *response, r *http.Request, in service.Inbox, pa
 		}
 		b.Reset()
 	}
-	b.WriteString(`],"total":`)
-	b.WriteString(strconv.Itoa(total))
-	b.WriteString("}\n")
+	b.WriteString(`],"total":` + strconv.Itoa(total) + "}\n")
 	if w.status != 0 {
 		w.sendPart("application/json", b.Bytes())
 		return nil
 	}
-	s.cache.put(listKey(in.ID, version, page), b.Bytes())
+	s.answers.put(listKey(in.ID, version, page), b.Bytes())
 	w.send(http.StatusOK, "application/json", b.Bytes())
 	return nil
 }
@@ -125,4 +105,216 @@ func writeSummaries(b *bytes.Buffer, list []service.Summary) error {
 		b.Write(j)
 	}
 	return nil
+}
+
+// parseCost is how much memory a message takes on its way from the store to the answer, in multiples of
+// its size: raw, decoded, converted to UTF-8, and as JSON.
+const parseCost = 4
+
+func (s *Server) getMessage(w *response, r *http.Request) error {
+	w.Header().Set("Vary", "Accept")
+	summary, err := s.service.Summary(r.Context(), w.key, r.PathValue("inbox"), r.PathValue("message"))
+	if err != nil {
+		return err
+	}
+	raw := wantsRaw(r.Header["Accept"])
+	contentType, etag, cost := "application/json", `"`+summary.ID+`.json"`, parseCost*summary.Size
+	if raw {
+		contentType, etag, cost = "message/rfc822", `"`+summary.ID+`.eml"`, summary.Size
+	}
+	if w.unchanged(r, etag) {
+		return nil
+	}
+	release, err := s.options.Large.Reserve(r.Context(), w.key.ID, cost)
+	if err != nil {
+		return err
+	}
+	defer release()
+	body, ok := s.answers.get(etag)
+	if !ok {
+		m, err := s.service.Message(r.Context(), w.key, r.PathValue("inbox"), summary.ID)
+		if err != nil {
+			return err
+		}
+		if body = m.Raw; !raw {
+			if body, err = encode(s.messageJSON(m)); err != nil {
+				return err
+			}
+		}
+		s.answers.put(etag, body)
+	}
+	if raw {
+		w.Header().Set("Content-Security-Policy", "sandbox")
+	}
+	w.send(http.StatusOK, contentType, body)
+	return nil
+}
+
+func (s *Server) messageJSON(m service.Message) api.Message {
+	parsed := mail.Parse(m.Raw)
+	s.opened.set(m.ID, parsed.Attachments)
+	answer := api.Message{
+		ID:          m.ID,
+		From:        m.From,
+		FromName:    m.FromName,
+		To:          m.To,
+		Subject:     m.Subject,
+		Text:        parsed.Text,
+		HTML:        parsed.HTML,
+		ReceivedAt:  m.ReceivedAt,
+		Attachments: make([]api.Attachment, len(parsed.Attachments)),
+	}
+	for i, a := range parsed.Attachments {
+		answer.Attachments[i] = api.Attachment{
+			ID:          a.ID,
+			Filename:    a.Filename,
+			ContentType: a.ContentType,
+			Size:        int64(a.Size),
+			ContentID:   a.ContentID,
+			Inline:      a.Inline,
+		}
+	}
+	return answer
+}
+
+func (s *Server) getAttachment(w *response, r *http.Request) error {
+	summary, err := s.service.Summary(r.Context(), w.key, r.PathValue("inbox"), r.PathValue("message"))
+	if err != nil {
+		return err
+	}
+	release, err := s.options.Large.Reserve(r.Context(), w.key.ID, parseCost*summary.Size)
+	if err != nil {
+		return err
+	}
+	defer release()
+	attachments, ok := s.opened.get(summary.ID)
+	if !ok {
+		m, err := s.service.Message(r.Context(), w.key, r.PathValue("inbox"), summary.ID)
+		if err != nil {
+			return err
+		}
+		attachments = mail.Parse(m.Raw).Attachments
+		s.opened.set(m.ID, attachments)
+	}
+	i := slices.IndexFunc(attachments, func(a mail.Attachment) bool { return a.ID == r.PathValue("attachment") })
+	if i < 0 {
+		return service.Errorf(service.NotFound, "No such attachment")
+	}
+	a := attachments[i]
+	if w.unchanged(r, `"`+summary.ID+`.`+a.ID+`"`) {
+		return nil
+	}
+	w.Header().Set("Content-Disposition", disposition(a.Filename))
+	w.Header().Set("Content-Security-Policy", "sandbox")
+	w.send(http.StatusOK, downloadType(a.ContentType), a.Content)
+	return nil
+}
+
+// openedFor is how long the attachments of a message are kept.
+const openedFor = 10 * time.Second
+
+// openedMessage has the attachments of the message that was parsed last: a client that reads one
+// usually asks for the others next. It is safe for concurrent use.
+type openedMessage struct {
+	mu          sync.Mutex
+	id          string
+	attachments []mail.Attachment
+	forget      *time.Timer
+}
+
+func (o *openedMessage) get(id string) ([]mail.Attachment, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.attachments, o.id == id
+}
+
+func (o *openedMessage) set(id string, attachments []mail.Attachment) {
+	if len(attachments) == 0 {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.id, o.attachments = id, attachments
+	if o.forget == nil {
+		o.forget = time.AfterFunc(openedFor, o.clear)
+	}
+	o.forget.Reset(openedFor)
+}
+
+func (o *openedMessage) clear() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.id, o.attachments = "", nil
+}
+
+// Bounds of a cache, in bytes.
+const (
+	cacheBytes   = 8 << 20
+	cachedAnswer = cacheBytes / 16
+)
+
+// answerCache keeps the bodies of recent answers. It does not know who may see them: callers check
+// that first. It is safe for concurrent use.
+type answerCache struct {
+	mu     sync.Mutex
+	size   int // bytes of all bodies, and about what their bookkeeping takes
+	bodies map[string][]byte
+}
+
+// get returns a body, which must not be changed.
+func (c *answerCache) get(key string) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	body, ok := c.bodies[key]
+	return body, ok
+}
+
+// put adds a body that is not too large. A full cache begins anew.
+func (c *answerCache) put(key string, body []byte) {
+	if cap(body) > cachedAnswer {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += len(key) + cap(body) + 200; c.bodies == nil || c.size > cacheBytes {
+		c.bodies, c.size = map[string][]byte{}, len(key)+cap(body)+200
+	}
+	c.bodies[key] = body
+}
+
+// maxFilename is the length limit of the file name of a download, in bytes.
+const maxFilename = 200
+
+// disposition returns the Content-Disposition (RFC 6266) of a download with the file name that a
+// mail gives it, less what could leave the folder of downloads, hide the extension or break the
+// field.
+func disposition(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError, unicode.Is(unicode.C, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+			return -1
+		case strings.ContainsRune(`/\:*?"<>|`, r):
+			return '_'
+		}
+		return r
+	}, name)
+	name = strings.Trim(name, " .")
+	for len(name) > maxFilename {
+		_, n := utf8.DecodeRuneInString(name)
+		name = name[n:]
+	}
+	if name == "" {
+		name = "attachment"
+	}
+	return mime.FormatMediaType("attachment", map[string]string{"filename": name})
+}
+
+// downloadType returns the media type with which an attachment is sent: the one in the mail if it
+// is valid, else that of arbitrary bytes.
+func downloadType(contentType string) string {
+	name, _, err := mime.ParseMediaType(contentType)
+	if name = mime.FormatMediaType(name, nil); err != nil || !strings.Contains(name, "/") {
+		return "application/octet-stream"
+	}
+	return name
 }

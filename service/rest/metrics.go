@@ -16,11 +16,11 @@ type metrics struct {
 	guesses  prometheus.Counter
 }
 
-func newMetrics(r prometheus.Registerer, held func() float64) *metrics {
+func newMetrics(r prometheus.Registerer, longPolls func() float64) *metrics {
 	promauto.With(r).NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "mayfly_http_held_requests",
+		Name: "mayfly_http_long_polls",
 		Help: "Requests that are waiting for a change.",
-	}, held)
+	}, longPolls)
 	return &metrics{
 		requests: promauto.With(r).NewCounterVec(prometheus.CounterOpts{
 			Name: "mayfly_http_requests_total",
@@ -28,7 +28,7 @@ func newMetrics(r prometheus.Registerer, held func() float64) *metrics {
 		}, []string{"path", "method", "status"}),
 		seconds: promauto.With(r).NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "mayfly_http_request_seconds",
-			Help:    "Time to answer, excluding the time that a request was held.",
+			Help:    "Time to answer, excluding that of long polls.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
 		}, []string{"path"}),
 		guesses: promauto.With(r).NewCounter(prometheus.CounterOpts{

@@ -19,7 +19,7 @@ type response struct {
 	status int           // 0 until the header is written
 	bytes  int64         // of the body
 	ends   time.Time     // when the client must have read all; zero: no limit
-	held   time.Duration // how long the request was held
+	waited time.Duration // for a change, or for the relay
 }
 
 func (w *response) WriteHeader(status int) {
@@ -48,6 +48,12 @@ func (w *response) Write(b []byte) (int, error) {
 
 // Unwrap lets http.ResponseController find the connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// clearReadDeadline lets a request wait for longer than it may take to read it.
+func (w *response) clearReadDeadline() {
+	// A test's connection may have no deadlines.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
 
 // allowTime gives the client time to read n more bytes: 30 seconds, plus a second for each 256 KiB.
 func (w *response) allowTime(n int) {
@@ -122,6 +128,9 @@ func (w *response) unchanged(r *http.Request, etag string) bool {
 	w.WriteHeader(http.StatusNotModified)
 	return true
 }
+
+// versionTag returns the entity tag of a resource that has a version.
+func versionTag(version uint64) string { return `"` + strconv.FormatUint(version, 36) + `"` }
 
 // setQuota sets the fields that tell the client its rate limit
 // (draft-ietf-httpapi-ratelimit-headers-10).

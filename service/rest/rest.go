@@ -5,10 +5,10 @@
 // valid key nothing can be learned, and an inbox of another key cannot be told from one that does
 // not exist, neither by the answer nor by the time it takes.
 //
-// Every error has the contract's envelope, even those that net/http sends before a handler sees the
-// request, such as for a malformed request line or too large a header.
+// Every error has the contract's envelope, except those that net/http sends before a handler sees the
+// request, such as for what is not HTTP.
 //
-// A request for a list can be held: it waits, in its handler, until the list changes.
+// A request for a list can be a long poll: it waits, in its handler, until the list changes.
 package rest
 
 import (
@@ -54,11 +54,11 @@ type Service interface {
 
 // Options of a Server. The zero value works.
 type Options struct {
-	LocalOnly     bool          // refuse requests with the name of another machine (403)
-	MaxWait       time.Duration // longest time that a request is held; default 60 s
-	MaxHeld       int           // requests held at once, others are answered at once; default 20,000
-	MaxHeldPerKey int           // the same for each key; default 1,000
-	MaxGuesses    int           // wrong keys from an address in a minute; default: no limit
+	LocalOnly          bool          // refuse requests with the name of another machine (403)
+	MaxWait            time.Duration // of a long poll; default 60 s
+	MaxLongPolls       int           // that wait, others are answered at once; default 20,000
+	MaxLongPollsPerKey int           // the same for each key; default 1,000
+	MaxGuesses         int           // wrong keys from an address in a minute; default: no limit
 
 	// Large is the memory for large messages in all requests, which other servers may use too. Default:
 	// 256 MiB.
@@ -86,25 +86,26 @@ type Server struct {
 	log     *slog.Logger
 	routes  *http.ServeMux
 	http    *http.Server
-	cache   *answerCache
 	metrics *metrics
 	guesses *limits.Guesses // of keys
 
 	unavailable rate.Sometimes // limits how often an unavailable or damaged store is logged
 
-	held     heldRequests
+	answers answerCache
+	opened  openedMessage
+
+	polls    longPolls
 	draining context.Context // done once Shutdown is called
 	drain    context.CancelFunc
 
-	mu    sync.Mutex
-	fresh map[net.Conn]struct{} // connections that have not sent a request yet
+	unused sync.Map // of net.Conn: connections without a request yet
 }
 
 // New returns the REST API of a service.
 func New(svc Service, o Options) *Server {
 	o.MaxWait = cmp.Or(max(o.MaxWait, 0), 60*time.Second)
-	o.MaxHeld = cmp.Or(max(o.MaxHeld, 0), 20_000)
-	o.MaxHeldPerKey = cmp.Or(max(o.MaxHeldPerKey, 0), 1_000)
+	o.MaxLongPolls = cmp.Or(max(o.MaxLongPolls, 0), 20_000)
+	o.MaxLongPollsPerKey = cmp.Or(max(o.MaxLongPollsPerKey, 0), 1_000)
 	o.Large = cmp.Or(o.Large, limits.NewLargeAnswers(0))
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -114,12 +115,10 @@ func New(svc Service, o Options) *Server {
 		options:     o,
 		log:         o.Log,
 		guesses:     limits.NewGuesses(o.MaxGuesses, o.Log, "keys"),
-		cache:       newAnswerCache(cacheBytes),
 		unavailable: rate.Sometimes{Interval: time.Minute},
-		held:        heldRequests{max: o.MaxHeld, maxPerKey: o.MaxHeldPerKey, byKey: map[string]int{}},
-		fresh:       map[net.Conn]struct{}{},
+		polls:       longPolls{max: o.MaxLongPolls, maxPerKey: o.MaxLongPollsPerKey, byKey: map[string]int{}},
 	}
-	s.metrics = newMetrics(o.Metrics, func() float64 { return float64(s.Held()) })
+	s.metrics = newMetrics(o.Metrics, func() float64 { return float64(s.LongPolls()) })
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.routes = s.newRoutes()
 	s.http = &http.Server{
@@ -127,30 +126,32 @@ func New(svc Service, o Options) *Server {
 		ReadTimeout:    readTimeout,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes,
-		ConnContext:    withConn,
-		ConnState:      s.connState,
-		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		ConnState: func(c net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				s.unused.Store(c, nil)
+			} else {
+				s.unused.Delete(c)
+			}
+		},
+		DisableGeneralOptionsHandler: true, // its answer lacks the envelope
+		ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
+	s.http.RegisterOnShutdown(s.closeUnused)
 	return s
 }
 
 // Serve serves the connections of a listener until Shutdown is called, and then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(envelopeListener{l}); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
 }
 
-// Shutdown answers held requests at once, lets the others finish, and closes all connections. When
+// Shutdown answers long polls at once, lets the other requests finish, and closes all connections. When
 // the context ends first, the remaining connections are closed in the middle of their requests.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.drain()
-	s.mu.Lock()
-	for c := range s.fresh {
-		_ = c.Close() // it has no request to answer
-	}
-	s.mu.Unlock()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, s.http.Close())
@@ -158,27 +159,17 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// Held returns the number of requests that are held now.
-func (s *Server) Held() int { return s.held.count() }
-
-// connState follows the connections. It keeps account of those without a request, for which
-// http.Server.Shutdown would wait five seconds.
-func (s *Server) connState(c net.Conn, state http.ConnState) {
-	if c, ok := c.(*envelopeConn); ok && state == http.StateIdle {
-		c.ours.Store(false) // the answer has been written
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if state != http.StateNew {
-		delete(s.fresh, c)
-		return
-	}
-	if s.draining.Err() != nil {
-		_ = c.Close()
-		return
-	}
-	s.fresh[c] = struct{}{}
+// closeUnused closes the connections that have not sent a request yet: http.Server.Shutdown would wait
+// five seconds for them. A client dials some in reserve.
+func (s *Server) closeUnused() {
+	s.unused.Range(func(c, _ any) bool {
+		_ = c.(net.Conn).Close()
+		return true
+	})
 }
+
+// LongPolls returns the number of requests that wait now.
+func (s *Server) LongPolls() int { return s.polls.count() }
 
 // Values of header fields that every answer has. This package spells field names in their canonical
 // form, since any other costs an allocation.
@@ -187,7 +178,6 @@ var noSniff, noCache, closing = []string{"nosniff"}, []string{"private, no-cache
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	answersItself(r)
 	w := &response{ResponseWriter: rw}
 	h := w.Header()
 	h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noCache
@@ -197,7 +187,7 @@ func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		// had.
 		h["Connection"] = closing
 	}
-	defer func() { s.done(w, r, time.Since(start)-w.held) }()
+	defer func() { s.done(w, r, time.Since(start)-w.waited) }()
 	defer func() {
 		if p := recover(); p != nil {
 			s.recovered(w, r, p)
@@ -233,16 +223,14 @@ const maxMCPBody = 1 << 20
 // serveMCP passes a request on to the MCP server. Its answers can be streams, which have no time
 // limit but end with Shutdown, or when the client stops reading.
 func (s *Server) serveMCP(w *response, r *http.Request) {
-	// A test's connection may have no deadline to clear.
-	forever := func() { _ = http.NewResponseController(w).SetReadDeadline(time.Time{}) }
 	if r.Body == http.NoBody {
-		forever()
+		w.clearReadDeadline()
 	}
 	defer w.setDeadline() // for the end of a stream, whose last event may be long ago
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.draining, cancel)()
-	r.Body = bodyRead{http.MaxBytesReader(w, r.Body, maxMCPBody), forever}
+	r.Body = bodyRead{http.MaxBytesReader(w, r.Body, maxMCPBody), w.clearReadDeadline}
 	s.options.MCP.ServeHTTP(w, r.WithContext(ctx))
 }
 
@@ -347,13 +335,13 @@ func (s *Server) recovered(w *response, r *http.Request, p any) {
 	w.sendError(http.StatusInternalServerError, "Internal server error")
 }
 
-// done logs and counts an answer. The time it took excludes the time that the request was held.
+// done logs and counts an answer. The time it took excludes that of a long poll.
 func (s *Server) done(w *response, r *http.Request, took time.Duration) {
 	s.metrics.answered(r.Pattern, r.Method, w.status, took)
 	if s.log.Enabled(r.Context(), slog.LevelDebug) {
 		s.log.LogAttrs(r.Context(), slog.LevelDebug, "request",
 			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", w.status),
-			slog.Int64("bytes", w.bytes), slog.Duration("took", took), slog.Duration("held", w.held),
+			slog.Int64("bytes", w.bytes), slog.Duration("took", took), slog.Duration("waited", w.waited),
 			slog.String("key", w.key.ID), slog.String("peer", r.RemoteAddr))
 	}
 }

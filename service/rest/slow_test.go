@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -180,36 +178,6 @@ func TestSlowReadersDelayOnlyTheirKeys(t *testing.T) {
 	})
 }
 
-// A message whose JSON is much longer than its text is not in memory as JSON.
-func TestMessageIsSentInPieces(t *testing.T) {
-	t.Parallel()
-	const size = 4 << 20
-	req := httptest.NewRequestWithContext(t.Context(), "GET", "/v1/inboxes/inbox_any/messages/msg_any", nil)
-	w := &pieces{header: http.Header{}}
-	rest.New(inMemory{raw: make([]byte, size)}, rest.Options{}).ServeHTTP(w, req)
-	if w.status != http.StatusOK || w.total < 6*size || w.header.Get("Content-Length") != strconv.Itoa(w.total) {
-		t.Errorf("status %d, %d bytes, %v", w.status, w.total, w.header)
-	}
-	if w.longest > 1<<20 {
-		t.Errorf("%d bytes in one piece", w.longest)
-	}
-}
-
-// pieces is a http.ResponseWriter that measures what is written to it.
-type pieces struct {
-	header                 http.Header
-	status, total, longest int
-}
-
-func (p *pieces) Header() http.Header    { return p.header }
-func (p *pieces) WriteHeader(status int) { p.status = status }
-
-func (p *pieces) Write(b []byte) (int, error) {
-	p.total += len(b)
-	p.longest = max(p.longest, len(b))
-	return len(b), nil
-}
-
 // A client that sends slowly is disconnected, in the header as in the body.
 func TestSlowWriterIsCutOff(t *testing.T) {
 	t.Parallel()
@@ -269,7 +237,7 @@ const heldRequest = "GET /v1/inboxes/inbox_any/messages HTTP/1.1\r\nHost: x\r\nX
 // A client that leaves ends its held request without delay, as does a shutdown.
 func TestHeldRequestEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	slowly(t, inMemory{}, rest.Options{MaxHeldPerKey: 1}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
+	slowly(t, inMemory{}, rest.Options{MaxLongPollsPerKey: 1}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		start := time.Now()
 		hold := func() net.Conn {
 			c := dial()
@@ -277,7 +245,7 @@ func TestHeldRequestEndsAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			if n := s.Held(); n != 1 {
+			if n := s.LongPolls(); n != 1 {
 				t.Fatalf("%d requests are held", n)
 			}
 			return c
@@ -286,7 +254,7 @@ func TestHeldRequestEndsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if n := s.Held(); n != 0 {
+		if n := s.LongPolls(); n != 0 {
 			t.Fatalf("%d requests are held for a client that has left", n)
 		}
 		c := hold()

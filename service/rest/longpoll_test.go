@@ -18,10 +18,10 @@ import (
 // held makes a request that is held, and returns once it waits.
 func (srv *testServer) held(t *testing.T, key, path, etag string) <-chan answer {
 	t.Helper()
-	before := srv.server.Held()
+	before := srv.server.LongPolls()
 	c := make(chan answer, 1)
 	go func() { c <- srv.call(t, key, "GET", path, "", "If-None-Match: "+etag, "Prefer: wait=50") }()
-	for srv.server.Held() == before {
+	for srv.server.LongPolls() == before {
 		select {
 		case a := <-c:
 			t.Fatalf("not held: %d %s", a.status, a.body)
@@ -113,7 +113,7 @@ func TestHeldListEndsWhenTheTimeIsUp(t *testing.T) {
 
 func TestBoundOfHeldRequests(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{MaxHeld: 1})
+	srv := newTestServer(t, rest.Options{MaxLongPolls: 1})
 	key := srv.key(t, service.Dev)
 	in := srv.newInbox(t, key)
 	path := in.path() + "/messages"
@@ -131,7 +131,7 @@ func TestBoundOfHeldRequests(t *testing.T) {
 
 func TestBoundOfHeldRequestsPerKey(t *testing.T) {
 	t.Parallel()
-	srv := newTestServer(t, rest.Options{MaxHeld: 2, MaxHeldPerKey: 1})
+	srv := newTestServer(t, rest.Options{MaxLongPolls: 2, MaxLongPollsPerKey: 1})
 	one, other := srv.key(t, service.Dev), srv.key(t, service.Dev)
 	in := srv.newInbox(t, one)
 	path := in.path() + "/messages"
@@ -212,7 +212,7 @@ func TestRequestsBehindAHeldOne(t *testing.T) {
 		if _, err := io.WriteString(c, request(in.path()+"/messages", hold...)+request("/healthz")); err != nil {
 			t.Fatal(err)
 		}
-		for srv.server.Held() != i+1 {
+		for srv.server.LongPolls() != i+1 {
 			runtime.Gosched()
 		}
 		if _, err := io.WriteString(c, request(in.path())); err != nil {
@@ -236,13 +236,13 @@ func TestRequestsBehindAHeldOne(t *testing.T) {
 		}
 	}
 	// It can be held again.
-	for srv.server.Held() != 0 { // the connection that was closed
+	for srv.server.LongPolls() != 0 { // the connection that was closed
 		runtime.Gosched()
 	}
 	if _, err := io.WriteString(stays, request(in.path()+"/messages", hold...)); err != nil {
 		t.Fatal(err)
 	}
-	for srv.server.Held() != 1 {
+	for srv.server.LongPolls() != 1 {
 		runtime.Gosched()
 	}
 	srv.deliver(t, in.Email, "Subject: again\r\n\r\n")
@@ -314,7 +314,7 @@ func TestAClientThatLeavesFreesItsPlace(t *testing.T) {
 		}
 	}()
 	until := func(held int) {
-		for srv.server.Held() != held {
+		for srv.server.LongPolls() != held {
 			select {
 			case <-t.Context().Done():
 			case <-time.After(time.Millisecond):

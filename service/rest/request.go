@@ -1,0 +1,165 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"mayfly/service"
+)
+
+// maxBody is the size limit of a request's body, in bytes.
+const maxBody = 64 << 10
+
+// invalid returns an error that tells the client what is wrong with its request.
+func invalid(format string, args ...any) error {
+	return service.Errorf(service.Invalid, format, args...)
+}
+
+// readObject reads the fields of a request's body, one JSON object. An empty body stands for an empty
+// object. Names are not folded, as encoding/json does with those of a struct.
+func readObject(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage, error) {
+	if r.ContentLength > maxBody { // the announced length suffices to refuse it
+		w.Header().Set("Connection", "close")
+		return nil, invalid("The body is larger than %d bytes", maxBody)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return nil, invalid("The body is larger than %d bytes", maxBody)
+		}
+		return nil, invalid("The body could not be read")
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, nil
+	}
+	if contentType := r.Header.Get("Content-Type"); contentType != "" {
+		if name, _, err := mime.ParseMediaType(contentType); err != nil || name != "application/json" {
+			return nil, invalid("The body must be JSON: send it with Content-Type: application/json")
+		}
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
+		return nil, invalid("The body must be one JSON object")
+	}
+	return fields, nil
+}
+
+func textField(name string, value json.RawMessage) (string, error) {
+	var s *string
+	if err := json.Unmarshal(value, &s); err != nil || s == nil {
+		return "", invalid("Field %q must be a string", name)
+	}
+	if *s == "" {
+		return "", invalid("Field %q is empty: leave it out for the default", name)
+	}
+	return *s, nil
+}
+
+// maxSeconds is what a lifetime is cut to before it becomes a time.Duration: about 68 years, longer
+// than any plan's.
+const maxSeconds = 1<<31 - 1
+
+func secondsField(name string, value json.RawMessage) (time.Duration, error) {
+	seconds, err := strconv.ParseInt(string(value), 10, 64)
+	switch {
+	case err != nil:
+		return 0, invalid("Field %q must be a whole number of seconds", name)
+	case seconds <= 0:
+		return 0, invalid("Field %q must be a positive number of seconds", name)
+	}
+	return time.Duration(min(seconds, maxSeconds)) * time.Second, nil
+}
+
+// maxLimit is the largest value of ?limit=, and how many messages of a list are in memory at once.
+const maxLimit = 1000
+
+// readPage reads ?limit= and ?after=.
+func readPage(rawQuery string) (service.Page, error) {
+	var p service.Page
+	query, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return p, invalid("The query of the URL cannot be read")
+	}
+	if query.Has("limit") {
+		n, err := strconv.Atoi(query.Get("limit"))
+		if err != nil || n < 1 || n > maxLimit {
+			return p, invalid("limit must be a whole number from 1 to %d", maxLimit)
+		}
+		p.Limit = n
+	}
+	if query.Has("after") {
+		if p.After = query.Get("after"); p.After == "" {
+			return p, invalid("after must be the ID of a message")
+		}
+	}
+	return p, nil
+}
+
+// wantsRaw reports whether Accept fields name message/rfc822 and not JSON.
+func wantsRaw(accept []string) bool {
+	all := strings.ToLower(strings.Join(accept, ","))
+	return strings.Contains(all, "message/rfc822") && !strings.Contains(all, "application/json")
+}
+
+// preferredWait returns the wait preference of Prefer fields (RFC 7240, section 4.3), and whether
+// there is one. The first counts; one that is not a whole number of seconds is ignored.
+func preferredWait(prefer []string) (time.Duration, bool) {
+	for preference := range strings.SplitSeq(strings.Join(prefer, ","), ",") {
+		preference, _, _ = strings.Cut(preference, ";")
+		name, value, _ := strings.Cut(preference, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "wait") {
+			seconds, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
+			return time.Duration(seconds) * time.Second, err == nil
+		}
+	}
+	return 0, false
+}
+
+// matchesETag reports whether If-None-Match fields contain an entity tag, by weak comparison (RFC
+// 9110, sections 8.8.3.2 and 13.1.2). None of our tags has a comma in it.
+func matchesETag(ifNoneMatch []string, etag string) bool {
+	for _, field := range ifNoneMatch {
+		for tag := range strings.SplitSeq(field, ",") {
+			if tag = strings.TrimSpace(tag); tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isLocalRequest reports whether a request names this machine as its host, and as its origin if it
+// has one. A web page whose name was made to lead here (DNS rebinding) sends its own name.
+func isLocalRequest(r *http.Request) bool {
+	for _, origin := range r.Header["Origin"] {
+		u, err := url.Parse(origin)
+		if err != nil || !isLocalHost(u.Host) {
+			return false
+		}
+	}
+	return isLocalHost(r.Host)
+}
+
+// isLocalHost reports whether a host, with or without a port, is localhost, a name in it (RFC 6761)
+// or a loopback address.
+func isLocalHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && ip.Unmap().IsLoopback()
+}
