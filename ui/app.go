@@ -13,7 +13,6 @@ import (
 	"mayfly/internal/term"
 	"mayfly/render"
 	"mayfly/ui/action"
-	"mayfly/ui/command"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/reader"
@@ -33,7 +32,7 @@ type app struct {
 	settings *settings.Settings
 	link     *session.Link
 	table    action.Table
-	commands *command.Commands
+	commands *Commands
 	dialogs  []dialog.Dialog // the last one takes the keys
 	footer   status.Footer
 	ticker   theme.Ticker
@@ -53,12 +52,12 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	a := &app{Workspace: *workspace.New(now), ctx: ctx, log: o.Log, host: h, settings: settings.New(o.Config.UI, o.ThemePath), now: now}
 	a.Follow, a.Autocopy = o.Config.UI.Follow, o.Config.UI.Autocopy
 	a.link = session.NewLink(ctx, o.Services, o.Log, now)
-	a.commands = &command.Commands{Configured: o.Config.Commands, Context: ctx, Host: h, View: func() render.View { return a.Reader.View }, Subject: func() action.Subject { return a.Subject(a.link, a.table, a.now) }}
+	a.commands = &Commands{Configured: o.Config.Commands, Context: ctx, Host: h, View: func() render.View { return a.Reader.View }, Subject: func() action.Subject { return a.Subject(a.link, a.table, a.now) }}
 	a.table = a.actions()
 	a.table.Bind(o.Config.Keys)
 	a.applyTheme()
 	if o.LogPath != "" {
-		a.note("Logging to " + session.ShortPath(o.LogPath))
+		a.note("Logging to " + host.ShortPath(o.LogPath))
 	}
 	if text := o.Config.Complaint(); text != "" {
 		a.footer.Show(status.Failure, text, now)
@@ -85,7 +84,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // busy reports whether a dialog is open or a line is being typed. What arrives from outside then
-// leaves the focus alone, so that no letter meant for them becomes a command.
+// leaves the focus alone, so that no letter meant for them becomes a
 func (a *app) busy() bool { return len(a.dialogs) > 0 || a.Pane().Typing() }
 
 // fit lays out the screen for the current state and requests what it still lacks.
@@ -156,7 +155,7 @@ func (a *app) applyTheme() {
 	dark, known := a.terminal.Background != term.LightBackground, a.terminal.Background != term.UnknownBackground
 	th, err := theme.For(a.settings.Theme, dark, known, a.terminal.Profile)
 	if err != nil {
-		a.report(session.Done{Err: err})
+		a.report(host.Done{Err: err})
 	}
 	th.Graphemes = a.terminal.Graphemes
 	a.theme = th
@@ -171,7 +170,7 @@ func (a *app) applyTheme() {
 // note shows text in the bottom line.
 func (a *app) note(text string) { a.footer.Show(status.Note, text, a.now) }
 
-func (a *app) report(d session.Done) {
+func (a *app) report(d host.Done) {
 	if d.Err != nil {
 		a.log.Warn("failed", "error", d.Err)
 	}

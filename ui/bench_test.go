@@ -3,12 +3,13 @@ package ui
 import (
 	"context"
 	"fmt"
-	"mayfly/ui/host"
-	"mayfly/ui/session"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"mayfly/ui/host"
+	"mayfly/ui/session"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -18,7 +19,6 @@ import (
 	"mayfly/api/watch"
 	"mayfly/internal/config"
 	"mayfly/internal/message"
-	"mayfly/ui/safecopy"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -32,7 +32,7 @@ func crowded(b *testing.B) *app {
 	connect := func(context.Context, session.Target) (*session.Connection, error) {
 		return &session.Connection{Client: server.Client(api.Options{}), Name: "bench"}, nil
 	}
-	a := newApp(b.Context(), Options{Services: session.Options{Connect: connect}, Config: config.Default()}, &host.Host{Copies: &safecopy.Copies{}})
+	a := newApp(b.Context(), Options{Services: session.Options{Connect: connect}, Config: config.Default()}, &host.Host{Copies: &host.Copies{}})
 	b.Cleanup(a.link.Close)
 	a.Update(a.link.Connect(session.Target{}, time.Now())())
 	for _, msg := range []tea.Msg{
@@ -211,7 +211,7 @@ func BenchmarkArrival(b *testing.B) {
 // BenchmarkFirstFrame is what the application adds to the start of the program.
 func BenchmarkFirstFrame(b *testing.B) {
 	for b.Loop() {
-		a := newApp(b.Context(), Options{Config: config.Default()}, &host.Host{Copies: &safecopy.Copies{}})
+		a := newApp(b.Context(), Options{Config: config.Default()}, &host.Host{Copies: &host.Copies{}})
 		a.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
 		a.View()
 	}

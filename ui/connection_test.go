@@ -3,10 +3,11 @@ package ui
 import (
 	"context"
 	"errors"
-	"mayfly/ui/session"
 	"slices"
 	"testing"
 	"time"
+
+	"mayfly/ui/session"
 
 	"mayfly/api"
 	"mayfly/api/apitest"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"image/color"
-	"mayfly/ui/session"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"mayfly/ui/session"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -25,7 +26,6 @@ import (
 	"mayfly/internal/registry"
 	"mayfly/internal/term"
 	"mayfly/ui/host"
-	"mayfly/ui/safecopy"
 	"mayfly/ui/theme"
 )
 
@@ -140,7 +140,7 @@ func (h *harness) machine(dir string) *host.Host {
 			}
 			return h.opener()
 		},
-		Copies: &safecopy.Copies{}, Downloads: filepath.Join(dir, "downloads"),
+		Copies: &host.Copies{}, Downloads: filepath.Join(dir, "downloads"),
 	}
 }
 

@@ -42,7 +42,7 @@ func (a *app) applyIntent(v any) tea.Cmd {
 		if err == nil {
 			return a.applyIntent(q)
 		}
-		a.report(session.Done{Err: err})
+		a.report(host.Done{Err: err})
 	case intent.OpenURL:
 		a.note("opening " + render.Clean(v.URL.Hostname()) + "…")
 		return a.host.OpenURL(a.ctx, a.terminal.Env, v.URL)

@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"mayfly/ui/session"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"mayfly/ui/session"
 
 	tea "charm.land/bubbletea/v2"
 

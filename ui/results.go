@@ -5,6 +5,7 @@ import (
 
 	"mayfly/api/watch"
 	"mayfly/render"
+	"mayfly/ui/host"
 	"mayfly/ui/intent"
 	"mayfly/ui/session"
 )
@@ -12,7 +13,7 @@ import (
 func (a *app) onAnswer(answer session.Answer) tea.Cmd {
 	a.footer.End(answer)
 	if err := answer.Interrupted(a.link.Session); err != nil {
-		a.report(session.Done{Err: err})
+		a.report(host.Done{Err: err})
 		return nil
 	}
 	switch m := answer.Msg.(type) {
@@ -71,20 +72,20 @@ func (a *app) onResult(msg session.Result) tea.Cmd {
 		if m.Err == nil && m.Count < m.Total {
 			return a.applyIntent(m.Next())
 		}
-		a.report(session.Done{Text: m.Text(), Err: m.Err})
+		a.report(host.Done{Text: m.Text(), Err: m.Err})
 	}
 	return nil
 }
 
 func (a *app) onCreated(m session.Created) tea.Cmd {
 	if m.Err != nil {
-		a.report(session.Done{Err: m.Err})
+		a.report(host.Done{Err: m.Err})
 		return nil
 	}
 	a.GoTo(a.link.Session, m, a.now, a.busy())
 	switch {
 	case m.Adopted:
-		a.report(session.Done{Text: "added " + render.Clean(m.Inbox.Email)})
+		a.report(host.Done{Text: "added " + render.Clean(m.Inbox.Email)})
 	case m.Copy:
 		return a.applyIntent(intent.CopyAddress{ID: m.Inbox.ID})
 	}
@@ -119,7 +120,7 @@ func (a *app) onEvents(m session.Events) tea.Cmd {
 func (a *app) onLate(m intent.Late) tea.Cmd {
 	switch {
 	case m.Err != nil:
-		a.report(session.Done{Err: m.Err})
+		a.report(host.Done{Err: m.Err})
 	case a.busy():
 		a.note("Not shown, since you have gone on: try again")
 	default:

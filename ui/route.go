@@ -5,6 +5,7 @@ import (
 
 	"mayfly/internal/term"
 	"mayfly/ui/action"
+	"mayfly/ui/host"
 	"mayfly/ui/intent"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
@@ -40,7 +41,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		if msg.Session() == a.link.Session { // else it is stale
 			return a.onResult(msg)
 		}
-	case session.Done:
+	case host.Done:
 		a.report(msg)
 	case intent.Late:
 		return a.onLate(msg)

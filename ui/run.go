@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"mayfly/internal/config"
-	"mayfly/ui/command"
 	"mayfly/ui/guard"
 	"mayfly/ui/host"
 	"mayfly/ui/session"
@@ -58,4 +57,4 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // Keys are the default keys of every action, by its ID in config.toml.
-func Keys() map[string][]string { return (&app{commands: &command.Commands{}}).actions().Keys() }
+func Keys() map[string][]string { return (&app{commands: &Commands{}}).actions().Keys() }

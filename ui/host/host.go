@@ -16,8 +16,6 @@ import (
 
 	"mayfly/internal/term"
 	"mayfly/render"
-	"mayfly/ui/safecopy"
-	"mayfly/ui/session"
 )
 
 // Host is the machine. Tests replace the functions that reach outside.
@@ -28,7 +26,7 @@ type Host struct {
 	Opener func(env term.Env, target string) error
 	// LendTerminal is called before another program gets the terminal, and back after that.
 	LendTerminal func() (back func())
-	Copies       *safecopy.Copies
+	Copies       *Copies
 	Downloads    string // folder for messages and attachments
 }
 
@@ -45,19 +43,19 @@ func New(downloads string, lendTerminal func() (back func())) *Host {
 	return &Host{
 		Clipboard: func(ctx context.Context, env term.Env, text string) ([]string, error) { return env.Copy(ctx, text) },
 		Opener:    term.Env.Open, LendTerminal: lendTerminal,
-		Copies: &safecopy.Copies{}, Downloads: downloads,
+		Copies: &Copies{}, Downloads: downloads,
 	}
 }
 
 // Copy copies text to the terminal's clipboard by OSC 52, which is not acknowledged, and to those
-// of the machine. Its [session.Done] names them.
+// of the machine. Its [Done] names them.
 func (h *Host) Copy(ctx context.Context, env term.Env, text, what string) tea.Cmd {
 	return tea.Batch(tea.SetClipboard(text), func() tea.Msg {
 		names, err := h.Clipboard(ctx, env, text)
 		if err != nil || len(names) == 0 { // the terminal's clipboard may have worked
 			return nil
 		}
-		return session.Done{Text: Copied(what, names...)}
+		return Done{Text: Copied(what, names...)}
 	})
 }
 
@@ -87,7 +85,7 @@ func (h *Host) open(ctx context.Context, env term.Env, target, name, copied stri
 		if ended.Swap(true) {
 			return nil
 		}
-		return session.Done{Text: "opened " + name}
+		return Done{Text: "opened " + name}
 	}
 	return tea.Batch(
 		tea.Tick(openTimeout, func(time.Time) tea.Msg { return succeed() }),
@@ -98,8 +96,26 @@ func (h *Host) open(ctx context.Context, env term.Env, target, name, copied stri
 			}
 			ended.Store(true)
 			_, _ = h.Clipboard(ctx, env, target) // the terminal's clipboard may work
-			failed := session.Done{Err: fmt.Errorf("%w; %s is copied instead", err, copied)}
+			failed := Done{Err: fmt.Errorf("%w; %s is copied instead", err, copied)}
 			return tea.BatchMsg{tea.SetClipboard(target), func() tea.Msg { return failed }}
 		},
 	)
+}
+
+// Done is the outcome of work, for the bottom line: what was done, or why it failed.
+type Done struct {
+	Text string
+	Err  error
+}
+
+// ShortPath abbreviates the home folder in a path to ~, and cleans it for the screen.
+func ShortPath(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return render.Clean(path)
+	}
+	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
+		return render.Clean(filepath.Join("~", rel))
+	}
+	return render.Clean(path)
 }

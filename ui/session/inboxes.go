@@ -11,15 +11,9 @@ import (
 	"mayfly/api"
 	"mayfly/internal/registry"
 	"mayfly/render"
-	"mayfly/ui/sample"
+	"mayfly/ui/host"
 	"mayfly/ui/store"
 )
-
-// Done is the outcome of work, for the bottom line: what was done, or why it failed.
-type Done struct {
-	Text string
-	Err  error
-}
 
 // Created is the outcome of creating an inbox, or of adopting one that was created elsewhere.
 type Created struct {
@@ -65,7 +59,7 @@ func (s *Session) Label(i *store.Inbox) tea.Cmd {
 	k := registry.Inbox{ID: i.ID, Email: i.Email, Label: i.Label, CreatedAt: i.Created, ExpiresAt: i.Expires}
 	return func() tea.Msg {
 		if err := s.Registry.Put(k); err != nil {
-			return Done{Err: err}
+			return host.Done{Err: err}
 		}
 		return nil
 	}
@@ -98,16 +92,16 @@ func (s *Session) Delete(ids []string, what string) Request {
 
 // Outcome says what was deleted; after the last of several inboxes, it sums up all of them. Retry
 // is the key that retries what failed.
-func (d Deleted) Outcome(retry string) Done {
+func (d Deleted) Outcome(retry string) host.Done {
 	switch {
 	case d.Total == 1 && d.Err != nil:
-		return Done{Err: d.Err}
+		return host.Done{Err: d.Err}
 	case d.Failed > 0:
-		return Done{Err: fmt.Errorf("%d of %d inboxes could not be deleted: %s tries again", d.Failed, d.Total, retry)}
+		return host.Done{Err: fmt.Errorf("%d of %d inboxes could not be deleted: %s tries again", d.Failed, d.Total, retry)}
 	case d.Total == 1 && d.Gone:
-		return Done{Text: d.What + " is off the list: it was already gone"}
+		return host.Done{Text: d.What + " is off the list: it was already gone"}
 	}
-	return Done{Text: "deleted " + d.What}
+	return host.Done{Text: "deleted " + d.What}
 }
 
 // Next deletes the next inbox.
@@ -145,8 +139,8 @@ func (s *Session) SendSample(to string) Request {
 		return func() tea.Msg {
 			ctx, cancel := context.WithTimeout(s.ctx, sampleTimeout)
 			defer cancel()
-			sender, err := sample.Send(ctx, s.SMTPAddr, to, n)
-			return Done{Text: "sent “" + sender + "” by SMTP", Err: err}
+			sender, err := host.SendSample(ctx, s.SMTPAddr, to, n)
+			return host.Done{Text: "sent “" + sender + "” by SMTP", Err: err}
 		}
 	}}
 }

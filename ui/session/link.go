@@ -14,6 +14,7 @@ import (
 	"mayfly/internal/registry"
 	"mayfly/keys"
 	"mayfly/render"
+	"mayfly/ui/host"
 	"mayfly/ui/intent"
 	"mayfly/ui/theme"
 )
@@ -175,7 +176,7 @@ func (l *Link) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	if m.Session == nil {
 		l.log.Warn("not connected", "error", m.Err)
 		if l.Working() {
-			return None, func() tea.Msg { return Done{Err: m.Err} }
+			return None, func() tea.Msg { return host.Done{Err: m.Err} }
 		}
 		l.fail(m.Err, now)
 		return None, nil
@@ -193,9 +194,9 @@ func (l *Link) Use(m Connected, now time.Time) (Change, tea.Cmd) {
 	cmds := []tea.Cmd{l.owner.end(before), m.Session.Listen, m.Session.wait}
 	switch {
 	case m.Session.Notice != "":
-		cmds = append(cmds, func() tea.Msg { return Done{Err: errors.New(m.Session.Notice)} })
+		cmds = append(cmds, func() tea.Msg { return host.Done{Err: errors.New(m.Session.Notice)} })
 	case l.lost && change == Again:
-		cmds = append(cmds, func() tea.Msg { return Done{Text: "started the local service again"} })
+		cmds = append(cmds, func() tea.Msg { return host.Done{Text: "started the local service again"} })
 	}
 	l.RetryAt, l.Behind, l.Mode, l.lost, l.failures = time.Time{}, time.Time{}, watch.Unknown, false, 0
 	return change, tea.Batch(cmds...)
@@ -253,16 +254,16 @@ func (l *Link) Refresh(id string, inboxes int, now time.Time) Request {
 }
 
 // Outcome says how connecting ended, nothing for an attempt that was overtaken.
-func (l *Link) Outcome(m Connected) Done {
+func (l *Link) Outcome(m Connected) host.Done {
 	switch {
 	case m.attempt != l.attempt:
-		return Done{}
+		return host.Done{}
 	case m.Err != nil:
-		return Done{Err: m.Err}
+		return host.Done{Err: m.Err}
 	case m.saved != "":
-		return Done{Text: "connected to " + m.Session.Name + ", saved as a profile", Err: m.saveErr}
+		return host.Done{Text: "connected to " + m.Session.Name + ", saved as a profile", Err: m.saveErr}
 	}
-	return Done{Text: "connected to " + m.Session.Name}
+	return host.Done{Text: "connected to " + m.Session.Name}
 }
 
 // Apply applies an event of the watcher. What the watcher of a service that has ended finds out of

@@ -19,6 +19,7 @@ import (
 	"mayfly/internal/registry"
 	"mayfly/keys"
 	"mayfly/ui/dialog"
+	"mayfly/ui/host"
 	"mayfly/ui/intent"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
@@ -453,7 +454,7 @@ func TestAProfileIsKept(t *testing.T) {
 			if s.use(func() tea.Msg { return m }) != First || s.asked[0] != (Target{Profile: "work", BaseURL: "a", Key: "k"}) {
 				t.Errorf("it connects to %+v", s.asked)
 			}
-			if got := s.Outcome(m); got != (Done{"connected to a, saved as a profile", failure}) {
+			if got := s.Outcome(m); got != (host.Done{Text: "connected to a, saved as a profile", Err: failure}) {
 				t.Errorf("it is kept: %+v", got)
 			}
 			if got := fmt.Sprint(s.profiles, s.options.Profiles); got != "[work a k] [{home b} {work a}]" {

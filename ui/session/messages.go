@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -16,8 +14,8 @@ import (
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/compare"
+	"mayfly/ui/host"
 	"mayfly/ui/intent"
-	"mayfly/ui/safecopy"
 	"mayfly/ui/store"
 )
 
@@ -177,16 +175,16 @@ func (s *Session) SaveMessage(m *store.Message, opened *message.Message, dir str
 	return s.ask("saving the message", func(ctx context.Context) tea.Msg {
 		m, err := s.whole(ctx, inboxID, id, opened)
 		if err != nil {
-			return Done{Err: err}
+			return host.Done{Err: err}
 		}
 		paths, err := m.Save(dir)
 		switch {
 		case err != nil:
-			return Done{Err: err}
+			return host.Done{Err: err}
 		case len(paths) == 0:
-			return Done{Err: errors.New("this message has nothing to save")}
+			return host.Done{Err: errors.New("this message has nothing to save")}
 		}
-		return Done{Text: "saved " + ShortPath(paths[len(paths)-1])}
+		return host.Done{Text: "saved " + host.ShortPath(paths[len(paths)-1])}
 	})
 }
 
@@ -235,9 +233,9 @@ func (v Saved) Next() Request {
 // Text says what was saved, and where.
 func (v Saved) Text() string {
 	if v.Total == 1 {
-		return "saved " + ShortPath(v.first)
+		return "saved " + host.ShortPath(v.first)
 	}
-	return fmt.Sprintf("saved %d files in %s", v.Count, ShortPath(v.dir))
+	return fmt.Sprintf("saved %d files in %s", v.Count, host.ShortPath(v.dir))
 }
 
 // maxImages bounds the inline images fetched for a safe copy.
@@ -245,7 +243,7 @@ const maxImages = 20
 
 // OpenCopy opens a safe copy of a message in the browser: one that loads nothing. The message is not
 // fetched if it was opened already.
-func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *safecopy.Copies, open func(path string) tea.Cmd) Request {
+func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *host.Copies, open func(path string) tea.Cmd) Request {
 	inboxID, summary := m.InboxID, m.Summary
 	return s.ask("opening a safe copy", func(ctx context.Context) tea.Msg {
 		m, err := opened, error(nil)
@@ -253,13 +251,13 @@ func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *sa
 			m, err = s.fetch(ctx, s.Client, inboxID, summary)
 		}
 		if err != nil {
-			return Done{Err: err}
+			return host.Done{Err: err}
 		}
-		path, err := copies.Write(safecopy.Mail{
+		path, err := copies.Write(host.SafeCopy{
 			Subject: m.Subject, From: m.From.Addr, To: m.Recipients(), Text: m.Text, HTML: m.HTML, Images: s.images(ctx, m),
 		})
 		if err != nil {
-			return Done{Err: err}
+			return host.Done{Err: err}
 		}
 		return open(path)()
 	})
@@ -267,27 +265,15 @@ func (s *Session) OpenCopy(m *store.Message, opened *message.Message, copies *sa
 
 // images fetches the images that the HTML of a message refers to by content ID. One that cannot be
 // fetched is left out, and the copy shows its alternative text.
-func (s *Session) images(ctx context.Context, m *message.Message) []safecopy.Image {
-	var out []safecopy.Image
+func (s *Session) images(ctx context.Context, m *message.Message) []host.InlineImage {
+	var out []host.InlineImage
 	for i, at := range m.Attachments {
 		if at.ContentID == "" || !strings.HasPrefix(at.ContentType, "image/") || len(out) == maxImages {
 			continue
 		}
 		if content, err := m.AttachmentContent(ctx, s.Client, i); err == nil {
-			out = append(out, safecopy.Image{ContentID: at.ContentID, Type: at.ContentType, Content: content})
+			out = append(out, host.InlineImage{ContentID: at.ContentID, Type: at.ContentType, Content: content})
 		}
 	}
 	return out
-}
-
-// ShortPath abbreviates the home folder in a path to ~, and cleans it for the screen.
-func ShortPath(path string) string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return render.Clean(path)
-	}
-	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
-		return render.Clean(filepath.Join("~", rel))
-	}
-	return render.Clean(path)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"mayfly/ui/host"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -52,7 +54,7 @@ func (p *Pending) Latest() Request {
 // Interrupted is the error of a request that ended with an earlier session than s, nil otherwise.
 func (a Answer) Interrupted(s *Session) error {
 	r, ok := a.Msg.(Result)
-	d, _ := a.Msg.(Done)
+	d, _ := a.Msg.(host.Done)
 	if ok && r.Session() != s || errors.Is(d.Err, context.Canceled) {
 		return errors.New("stopped " + a.What + ": the connection changed")
 	}

@@ -11,6 +11,7 @@ import (
 	"mayfly/api"
 	"mayfly/render"
 	"mayfly/ui/dialog"
+	"mayfly/ui/host"
 	"mayfly/ui/store"
 )
 
@@ -48,7 +49,7 @@ func (s *Session) release(inboxID, id, to string) Request {
 			case errors.Is(err, api.ErrUnsupported):
 				err = errors.New("this service has no relay; only its operator can set one up")
 			}
-			return Done{Text: "sent to " + shown, Err: err}
+			return host.Done{Text: "sent to " + shown, Err: err}
 		}
 	}}
 }

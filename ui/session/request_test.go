@@ -20,7 +20,7 @@ import (
 	"mayfly/internal/message"
 	"mayfly/internal/registry"
 	"mayfly/render"
-	"mayfly/ui/safecopy"
+	"mayfly/ui/host"
 	"mayfly/ui/store"
 )
 
@@ -217,7 +217,7 @@ func TestFilesOfAMessage(t *testing.T) {
 		m := deliver(t, server, apitest.Mail{Subject: "Files", Text: "Hello Bob", Attachments: []api.Attachment{
 			{Filename: "../evil.sh", ContentType: "text/plain", Content: []byte("echo")}, {Filename: "b.pdf", ContentType: "application/pdf", Content: []byte("%PDF")},
 		}})
-		if got := do(s.SaveMessage(m, nil, dir)).(Done); got.Err != nil || !strings.HasSuffix(got.Text, "Files.eml") {
+		if got := do(s.SaveMessage(m, nil, dir)).(host.Done); got.Err != nil || !strings.HasSuffix(got.Text, "Files.eml") {
 			t.Errorf("saved %+v", got)
 		}
 		opened := s.Open(m, 1, func(*render.Mail) {})().(Opened)
@@ -231,18 +231,18 @@ func TestFilesOfAMessage(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, found, err)
 			}
 		}
-		if got := do(s.SaveMessage(m, nil, filepath.Join(dir, "b.pdf"))).(Done); got.Err == nil {
+		if got := do(s.SaveMessage(m, nil, filepath.Join(dir, "b.pdf"))).(host.Done); got.Err == nil {
 			t.Error("a message is saved in a file")
 		}
 		if got := do(s.Compare([2]*store.Message{older, m}, [2]*message.Message{})).(Fetched); got.Err != nil {
 			t.Errorf("compared: %v", got.Err)
 		}
-		copies, page := &safecopy.Copies{}, ""
+		copies, page := &host.Copies{}, ""
 		got := do(s.OpenCopy(m, nil, copies, func(path string) tea.Cmd {
 			text, err := os.ReadFile(path)
 			page = string(text)
-			return func() tea.Msg { return Done{Err: err} }
-		})).(Done)
+			return func() tea.Msg { return host.Done{Err: err} }
+		})).(host.Done)
 		if got.Err != nil || !strings.Contains(page, "Hello Bob") {
 			t.Errorf("a copy: %+v, %q", got, page)
 		}

@@ -13,6 +13,7 @@ import (
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/internal/registry"
+	"mayfly/ui/host"
 )
 
 const (
@@ -193,9 +194,9 @@ func (s *Session) Refresh(id string) Request {
 		return s.request(func(ctx context.Context) tea.Msg {
 			select {
 			case err := <-answer:
-				return Done{Text: "refreshed just now", Err: err}
+				return host.Done{Text: "refreshed just now", Err: err}
 			case <-ctx.Done():
-				return Done{Err: ctx.Err()}
+				return host.Done{Err: ctx.Err()}
 			}
 		})
 	}}

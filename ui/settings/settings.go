@@ -14,8 +14,8 @@ import (
 
 	"mayfly/internal/config"
 	"mayfly/internal/files"
+	"mayfly/ui/host"
 	"mayfly/ui/intent"
-	"mayfly/ui/session"
 	"mayfly/ui/theme"
 )
 
@@ -55,7 +55,7 @@ func (s *Settings) NextTheme(from string) any {
 	s.mu.Unlock()
 	return []any{intent.Note{Text: "Theme " + s.Theme}, tea.Cmd(func() tea.Msg {
 		if err := s.Save(); err != nil {
-			return session.Done{Err: err}
+			return host.Done{Err: err}
 		}
 		return nil
 	})}

@@ -10,6 +10,7 @@ import (
 
 	"mayfly/api"
 	"mayfly/ui/action"
+	"mayfly/ui/host"
 	"mayfly/ui/session"
 	"mayfly/ui/theme"
 )
@@ -83,7 +84,7 @@ func (f *Footer) Pending() string {
 }
 
 // Done shows the outcome of work.
-func (f *Footer) Done(d session.Done, now time.Time) {
+func (f *Footer) Done(d host.Done, now time.Time) {
 	if d.Err != nil {
 		f.Show(Failure, session.Explain(d.Err), now)
 		var e *api.Error

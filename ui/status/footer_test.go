@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/host"
 	"mayfly/ui/session"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
@@ -33,10 +34,10 @@ func TestTheFooter(t *testing.T) {
 		{"keys with less room", 30, func(f *Footer) {}, " n new  ? help"},
 		{"keys with none", 7, func(f *Footer) {}, ""},
 		{"a note", 60, func(f *Footer) { f.Show(Note, "Not following", now) }, " n new  y copy address  ? help               Not following"},
-		{"success", 60, func(f *Footer) { f.Done(session.Done{Text: "copied 482913"}, now) }, " n new  y copy address  ? help             ✓ copied 482913"},
+		{"success", 60, func(f *Footer) { f.Done(host.Done{Text: "copied 482913"}, now) }, " n new  y copy address  ? help             ✓ copied 482913"},
 		{"success with less room", 32, func(f *Footer) { f.Show(Success, "copied 482913", now) }, " n new  ? help  ✓ copied 482913"},
-		{"failure", 60, func(f *Footer) { f.Done(session.Done{Text: "saved", Err: failure}, now) }, " ! save the message: write /ho…eml: no space left on device"},
-		{"a late answer", 60, func(f *Footer) { f.Done(session.Done{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}, now) }, " n new  ? help         ! The service did not answer in time"},
+		{"failure", 60, func(f *Footer) { f.Done(host.Done{Text: "saved", Err: failure}, now) }, " ! save the message: write /ho…eml: no space left on device"},
+		{"a late answer", 60, func(f *Footer) { f.Done(host.Done{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}, now) }, " n new  ? help         ! The service did not answer in time"},
 		{"the last outcome", 60, func(f *Footer) { f.Show(Failure, "x", now); f.Show(Note, "later", now) }, " n new  y copy address  ? help                       later"},
 		{"an outcome of long ago", 40, func(f *Footer) { f.Show(Failure, "x", now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
 		{"a request", 60, func(f *Footer) { f.Show(Note, "x", now); begin(f, session.Request{What: "making an inbox"}) }, " n new  y copy address  ? help            making an inbox…"},
@@ -63,7 +64,7 @@ func TestTheFooter(t *testing.T) {
 			begin(f, session.Request{What: "saving", Done: 1, Total: 3})
 			f.End(session.Answer{What: "saving"})
 		}, " n new  y copy address  ? help"},
-		{"hostile", 60, func(f *Footer) { f.Done(session.Done{Err: errors.New(uitest.Hostile)}, now) }, " n new  y copy address  ? help                ! 👨 ❤ end"},
+		{"hostile", 60, func(f *Footer) { f.Done(host.Done{Err: errors.New(uitest.Hostile)}, now) }, " n new  y copy address  ? help                ! 👨 ❤ end"},
 	} {
 		var f Footer
 		c.do(&f)

@@ -8,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/ui/host"
 	"mayfly/ui/intent"
-	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -136,7 +136,7 @@ func (w *Workspace) settleWanted(busy bool) []any {
 	switch {
 	case waits:
 		err := fmt.Errorf("read the message from %s: %w", from[0].Sender, t.err)
-		return []any{tea.Cmd(func() tea.Msg { return session.Done{Err: err} })}
+		return []any{tea.Cmd(func() tea.Msg { return host.Done{Err: err} })}
 	case len(from) == 0:
 		return []any{intent.Note{Text: "No " + t.name + " was found"}}
 	}

@@ -1,6 +1,4 @@
-// Package copymenu lists everything in a message that can be copied: the code, links, addresses,
-// header fields and the text.
-package copymenu
+package host
 
 import (
 	"net/url"
@@ -21,14 +19,14 @@ const maxFields = 200
 // first are the header fields listed before the others, in this order.
 var first = []string{"from", "to", "subject", "message-id", "date", "reply-to", "cc", "list-unsubscribe"}
 
-// New returns the menu of a message in the inbox with an address: a [dialog.Dialog].
-func New(m *message.Message, address string) any {
+// CopyMenu returns the menu of a message in the inbox with an address: a [dialog.Dialog].
+func CopyMenu(m *message.Message, address string) any {
 	l := list{}
 	for _, c := range m.Mail().Codes() {
 		l.add("Code "+c.Value, "", c.Value, c.Value)
 	}
 	for _, link := range m.Links() {
-		l.add("Link "+link.Text, host(link.URL), link.URL, "the link")
+		l.add("Link "+link.Text, leadsTo(link.URL), link.URL, "the link")
 	}
 	l.add("Address of the inbox "+address, "", address, address)
 	l.add("Address of the sender "+m.From.Addr, "", m.From.Addr, m.From.Addr)
@@ -79,8 +77,8 @@ func header(m *message.Message) []mail.Field {
 	return fields
 }
 
-// host is what a link leads to: its host, or its scheme without one.
-func host(link string) string {
+// leadsTo is what a link leads to: its host, or its scheme without one.
+func leadsTo(link string) string {
 	u, err := url.Parse(link)
 	if err != nil {
 		return ""

@@ -1,7 +1,4 @@
-// Package command hands a message to what is outside: to the clipboard by a menu, to commands that it
-// is piped to, to the editor, and to the [commands] of config.toml. What comes from a mail reaches a
-// program only by its input and its environment, never as part of a shell line.
-package command
+package ui
 
 import (
 	"cmp"
@@ -19,7 +16,6 @@ import (
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/action"
-	"mayfly/ui/copymenu"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/intent"
@@ -27,7 +23,9 @@ import (
 	"mayfly/ui/store"
 )
 
-// Commands are the actions, and what they need.
+// Commands hand a message to what is outside: to the clipboard by a menu, to commands that it is piped to,
+// to the editor, and to the [commands] of config.toml. What comes from a mail reaches a program only by its
+// input and its environment, never as part of a shell line.
 type Commands struct {
 	Configured []config.Command
 	Context    context.Context
@@ -42,7 +40,7 @@ type Commands struct {
 func (c *Commands) Actions() action.Table {
 	need := func() string { return c.Subject().NeedMessage() }
 	table := action.Table{
-		{ID: "copy-menu", Title: "Copy a link, a header field or the text", Group: action.Message, Keys: []string{"Y"}, Where: action.Anywhere, Why: need, Run: func() any { return c.Subject().Fetch(copymenu.New) }},
+		{ID: "copy-menu", Title: "Copy a link, a header field or the text", Group: action.Message, Keys: []string{"Y"}, Where: action.Anywhere, Why: need, Run: func() any { return c.Subject().Fetch(host.CopyMenu) }},
 		{ID: "pipe", Title: "Pipe the message to a command", Group: action.Message, Keys: []string{"|"}, Where: action.Anywhere, Why: need, Run: c.pipe},
 		{ID: "edit", Title: "Open the message in your editor", Group: action.Message, Keys: []string{"e"}, Where: action.Anywhere, Why: need, Run: c.edit},
 	}
@@ -60,7 +58,7 @@ func (c *Commands) Actions() action.Table {
 // the address.
 func (c *Commands) need(line string) string {
 	s := c.Subject()
-	for _, v := range []string{codeVariable, linkVariable, subjectVariable, fromVariable} {
+	for _, v := range []string{host.CodeVariable, host.LinkVariable, host.SubjectVariable, host.FromVariable} {
 		if s.Message == nil && strings.Contains(line, v) {
 			return s.NeedMessage()
 		}
@@ -71,21 +69,21 @@ func (c *Commands) need(line string) string {
 func (c *Commands) perform(line string) any {
 	s := c.Subject()
 	if s.Message == nil {
-		return c.run(line, host.Program{Input: []byte{}, Environ: []string{addressVariable + "=" + s.Inbox.Email}})
+		return c.run(line, host.Program{Input: []byte{}, Environ: []string{host.AddressVariable + "=" + s.Inbox.Email}})
 	}
 	return s.Fetch(func(m *message.Message, address string) any {
 		found := store.Find(m)
 		switch {
-		case found.Code == "" && strings.Contains(line, codeVariable):
+		case found.Code == "" && strings.Contains(line, host.CodeVariable):
 			return intent.Note{Text: "No code was found in this message"}
-		case found.Link.URL == "" && strings.Contains(line, linkVariable):
+		case found.Link.URL == "" && strings.Contains(line, host.LinkVariable):
 			return intent.Note{Text: "No confirmation link was found in this message"}
 		}
 		input := m.Raw
 		if input == nil { // the service has none
 			input = []byte(m.PlainText())
 		}
-		return c.run(line, host.Program{Input: input, Environ: variables(m, address)})
+		return c.run(line, host.Program{Input: input, Environ: host.Variables(m, address)})
 	})
 }
 
@@ -93,25 +91,25 @@ func (c *Commands) perform(line string) any {
 func (c *Commands) pipe() any {
 	view := c.View()
 	return c.Subject().Fetch(func(m *message.Message, address string) any {
-		parts := partsOf(m, view)
+		parts := host.PartsOf(m, view)
 		menu := dialog.Menu{Title: "Pipe to a command", Then: func(id string) any {
-			p := parts.named(id)
-			if p.reason != "" {
-				return intent.Note{Text: p.reason}
+			p := parts.Named(id)
+			if p.Reason != "" {
+				return intent.Note{Text: p.Reason}
 			}
-			return c.prompt(p, variables(m, address))
+			return c.prompt(p, host.Variables(m, address))
 		}}
 		for _, p := range parts {
-			menu.Choices = append(menu.Choices, dialog.Choice{ID: p.title, Title: p.title, Reason: p.reason})
+			menu.Choices = append(menu.Choices, dialog.Choice{ID: p.Title, Title: p.Title, Reason: p.Reason})
 		}
 		return dialog.NewMenu(menu)
 	})
 }
 
 // prompt asks for the command that a part goes to.
-func (c *Commands) prompt(p part, environ []string) dialog.Dialog {
+func (c *Commands) prompt(p host.Part, environ []string) dialog.Dialog {
 	return dialog.NewForm(dialog.Form{
-		Title: p.title + " to a command",
+		Title: p.Title + " to a command",
 		Fields: []dialog.Field{{Value: c.last, Hint: "! first: on the terminal   esc cancels", Check: func(line string) error {
 			if strings.TrimLeft(line, "! ") == "" {
 				return errors.New("type a command, such as wc -l")
@@ -120,7 +118,7 @@ func (c *Commands) prompt(p part, environ []string) dialog.Dialog {
 		}}},
 		Then: func(v []string) any {
 			c.last = v[0]
-			return c.run(c.last, host.Program{Input: p.content, Environ: environ})
+			return c.run(c.last, host.Program{Input: p.Content, Environ: environ})
 		},
 	})
 }
@@ -154,9 +152,9 @@ func outcome(line string, lines []string, err error) tea.Msg {
 	case err != nil:
 		return intent.Late{Err: fmt.Errorf("%s: %w", line, err)}
 	case len(lines) == 1:
-		return session.Done{Text: lines[0]}
+		return host.Done{Text: lines[0]}
 	}
-	return session.Done{Text: "ran " + line}
+	return host.Done{Text: "ran " + line}
 }
 
 // linesOf returns what a command wrote, without empty lines at its end.
@@ -171,9 +169,9 @@ func linesOf(written []byte) []string {
 func (c *Commands) edit() any {
 	view := c.View()
 	return c.Subject().Fetch(func(m *message.Message, address string) any {
-		p := partsOf(m, view).first()
+		p := host.PartsOf(m, view).First()
 		editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), usualEditor())
-		program := host.Program{Line: editor, Input: p.content, File: p.file, Environ: variables(m, address)}
+		program := host.Program{Line: editor, Input: p.Content, File: p.File, Environ: host.Variables(m, address)}
 		return c.Host.Lend(c.Context, program, false, func(err error) tea.Msg {
 			const notFound = 127 // the shell's status
 			var status *exec.ExitError
@@ -181,9 +179,9 @@ func (c *Commands) edit() any {
 			case err == nil:
 				return nil
 			case errors.As(err, &status) && status.ExitCode() == notFound:
-				return session.Done{Err: fmt.Errorf("%s was not found: set VISUAL or EDITOR to your editor", editor)}
+				return host.Done{Err: fmt.Errorf("%s was not found: set VISUAL or EDITOR to your editor", editor)}
 			}
-			return session.Done{Err: fmt.Errorf("%s: %w", editor, err)}
+			return host.Done{Err: fmt.Errorf("%s: %w", editor, err)}
 		})
 	})
 }

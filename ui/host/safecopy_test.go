@@ -1,4 +1,4 @@
-package safecopy
+package host
 
 import (
 	"bytes"
@@ -35,20 +35,20 @@ const hostile = `<!doctype html><html><head>
 <a href="http://TARGET/link" ping="http://TARGET/ping">A link</a><a href="javascript:fetch('http://TARGET/js')">Script</a>
 <math><mtext><style><img src=x onerror="fetch('http://TARGET/mxss')"></style></mtext></math></body></html>`
 
-func mail(target string) Mail {
+func testMail(target string) SafeCopy {
 	logo, err := base64.StdEncoding.DecodeString(pixel)
 	if err != nil {
 		panic(err)
 	}
-	return Mail{
+	return SafeCopy{
 		Subject: `Hello <script>alert(1)</script>`, From: "a@b.example", To: "ada@mayfly.test",
 		HTML:   strings.ReplaceAll(hostile, "TARGET", target),
-		Images: []Image{{ContentID: "<logo>", Type: "image/png", Content: logo}},
+		Images: []InlineImage{{ContentID: "<logo>", Type: "image/png", Content: logo}},
 	}
 }
 
 func TestWhatIsKept(t *testing.T) {
-	page := Page(mail("tracker.example"))
+	page := SafePage(testMail("tracker.example"))
 	for _, want := range []string{"Content-Security-Policy", "Hello &lt;script&gt;", "data:image/png;base64," + pixel, `href="http://tracker.example/link"`, "noreferrer", "color: red"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the copy lacks %q", want)
@@ -62,14 +62,14 @@ func TestWhatIsKept(t *testing.T) {
 }
 
 func TestTextIsText(t *testing.T) {
-	if page := Page(Mail{Text: "1 < 2 & <script>"}); !strings.Contains(page, "<pre>1 &lt; 2 &amp; &lt;script&gt;</pre>") {
+	if page := SafePage(SafeCopy{Text: "1 < 2 & <script>"}); !strings.Contains(page, "<pre>1 &lt; 2 &amp; &lt;script&gt;</pre>") {
 		t.Errorf("the copy is\n%s", page)
 	}
 }
 
 func TestACopyIsPrivateAndGoesAway(t *testing.T) {
 	var c Copies
-	path, err := c.Write(mail("tracker.example"))
+	path, err := c.Write(testMail("tracker.example"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestNotOneRequestLeaves(t *testing.T) {
 
 	var c Copies
 	defer c.Remove()
-	path, err := c.Write(mail(target))
+	path, err := c.Write(testMail(target))
 	if err != nil {
 		t.Fatal(err)
 	}

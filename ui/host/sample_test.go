@@ -1,4 +1,4 @@
-package sample
+package host
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 func TestEverySampleIsAMail(t *testing.T) {
 	for n := range senders {
-		raw, err := Mail(n, "ada@mayfly.test", time.Now())
+		raw, err := Sample(n, "ada@mayfly.test", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ type box struct {
 func (b *box) NewSession(*smtp.Conn) (smtp.Session, error) { return b, nil }
 func (b *box) Reset()                                      {}
 func (b *box) Logout() error                               { return nil }
-func (b *box) Mail(string, *smtp.MailOptions) error        { return nil }
+func (b *box) Mail(string, *smtp.MailOptions) error      { return nil }
 func (b *box) Rcpt(to string, _ *smtp.RcptOptions) error   { b.to = to; return nil }
 func (b *box) Data(r io.Reader) (err error)                { b.data, err = io.ReadAll(r); return err }
 
@@ -55,7 +55,7 @@ func TestSend(t *testing.T) {
 	server := smtp.NewServer(b)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	sender, err := Send(t.Context(), listener.Addr().String(), "ada@mayfly.test", 5)
+	sender, err := SendSample(t.Context(), listener.Addr().String(), "ada@mayfly.test", 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestSend(t *testing.T) {
 	if sender != senders[1].name || b.to != "ada@mayfly.test" || !strings.Contains(string(b.data), "Subject: ") {
 		t.Errorf("sent by %q to %q: %q", sender, b.to, b.data)
 	}
-	if _, err := Send(t.Context(), listener.Addr().String(), "ada@mayfly.test", 0); err == nil {
+	if _, err := SendSample(t.Context(), listener.Addr().String(), "ada@mayfly.test", 0); err == nil {
 		t.Error("sent to a server that is gone")
 	}
 }
@@ -79,7 +79,7 @@ func TestSendGivesUp(t *testing.T) {
 	defer listener.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Send(ctx, listener.Addr().String(), "ada@mayfly.test", 0); err == nil || errors.Is(err, io.EOF) {
+	if _, err := SendSample(ctx, listener.Addr().String(), "ada@mayfly.test", 0); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -1,5 +1,4 @@
-// Package sample sends sample messages by SMTP, to try the application without another one.
-package sample
+package host
 
 import (
 	"bytes"
@@ -24,11 +23,11 @@ var senders = []struct{ name, addr string }{
 	{"Northlight", "id@northlight.example"},
 }
 
-// Send sends sample n, from 0 and wrapping around, to an address through the SMTP server at addr
+// SendSample sends sample n, from 0 and wrapping around, to an address through the SMTP server at addr
 // (host:port), until ctx ends. It returns the name of the sender.
-func Send(ctx context.Context, addr, to string, n int) (sender string, err error) {
+func SendSample(ctx context.Context, addr, to string, n int) (sender string, err error) {
 	from := senders[n%len(senders)]
-	mail, err := Mail(n, to, time.Now())
+	mail, err := Sample(n, to, time.Now())
 	if err != nil {
 		return "", err
 	}
@@ -47,8 +46,8 @@ func Send(ctx context.Context, addr, to string, n int) (sender string, err error
 	return from.name, c.Quit()
 }
 
-// Mail returns sample n with a header for a recipient and a time, ready for SMTP.
-func Mail(n int, to string, now time.Time) ([]byte, error) {
+// Sample returns sample n with a header for a recipient and a time, ready for SMTP.
+func Sample(n int, to string, now time.Time) ([]byte, error) {
 	entries, err := fs.ReadDir(assets.Samples, "samples")
 	if err != nil {
 		return nil, fmt.Errorf("reading the sample messages: %w", err)

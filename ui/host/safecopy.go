@@ -1,7 +1,4 @@
-// Package safecopy writes a copy of a message that is safe to open in a browser: sanitised, with
-// inline images built in, and under a Content-Security-Policy that blocks all loading and sending.
-// A copy is readable only by the user and is removed when the program ends.
-package safecopy
+package host
 
 import (
 	"encoding/base64"
@@ -18,15 +15,15 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// Mail is the content of a copy.
-type Mail struct {
+// SafeCopy is the content of a copy.
+type SafeCopy struct {
 	Subject, From, To string
 	Text, HTML        string
-	Images            []Image
+	Images            []InlineImage
 }
 
-// Image is an inline image (RFC 2392).
-type Image struct {
+// InlineImage is an inline image (RFC 2392).
+type InlineImage struct {
 	ContentID string
 	Type      string
 	Content   []byte
@@ -43,7 +40,7 @@ type Copies struct {
 }
 
 // Write writes a copy and returns its path.
-func (c *Copies) Write(m Mail) (string, error) {
+func (c *Copies) Write(m SafeCopy) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dir == "" {
@@ -57,7 +54,7 @@ func (c *Copies) Write(m Mail) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing a copy: %w", err)
 	}
-	_, err = file.WriteString(Page(m))
+	_, err = file.WriteString(SafePage(m))
 	if err = errors.Join(err, file.Close()); err != nil {
 		return "", fmt.Errorf("writing a copy: %w", err)
 	}
@@ -79,8 +76,8 @@ func (c *Copies) Remove() error {
 	return nil
 }
 
-// Page is the document of a copy.
-func Page(m Mail) string {
+// SafePage is the document of a copy.
+func SafePage(m SafeCopy) string {
 	body := "<pre>" + html.EscapeString(m.Text) + "</pre>"
 	if m.HTML != "" {
 		body = sanitize(embed(m.HTML, m.Images))
@@ -131,7 +128,7 @@ var sanitizer = sync.OnceValue(func() *bluemonday.Policy {
 })
 
 // embed replaces content IDs (RFC 2392) by the images themselves, as data URLs.
-func embed(s string, images []Image) string {
+func embed(s string, images []InlineImage) string {
 	if len(images) == 0 {
 		return s
 	}
@@ -156,7 +153,7 @@ func embed(s string, images []Image) string {
 	}
 }
 
-func replaceSource(t *nethtml.Token, images []Image) bool {
+func replaceSource(t *nethtml.Token, images []InlineImage) bool {
 	for i, at := range t.Attr {
 		id, ok := strings.CutPrefix(strings.TrimSpace(at.Val), "cid:")
 		if at.Key != "src" || !ok {
