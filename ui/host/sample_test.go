@@ -42,7 +42,7 @@ type box struct {
 func (b *box) NewSession(*smtp.Conn) (smtp.Session, error) { return b, nil }
 func (b *box) Reset()                                      {}
 func (b *box) Logout() error                               { return nil }
-func (b *box) Mail(string, *smtp.MailOptions) error      { return nil }
+func (b *box) Mail(string, *smtp.MailOptions) error        { return nil }
 func (b *box) Rcpt(to string, _ *smtp.RcptOptions) error   { b.to = to; return nil }
 func (b *box) Data(r io.Reader) (err error)                { b.data, err = io.ReadAll(r); return err }
 
