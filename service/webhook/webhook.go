@@ -73,9 +73,10 @@ type Sender struct {
 
 	mu       sync.Mutex
 	stats    Stats
-	bytes    int       // of what is queued
-	failures int       // in a row
-	resume   time.Time // until then there is a pause
+	retries  map[*event]*time.Timer // of those that failed
+	bytes    int                    // of what is queued
+	failures int                    // in a row
+	resume   time.Time              // until then there is a pause
 }
 
 // event is what the receiver is told of one message.
@@ -94,6 +95,7 @@ func New(url string, secrets [][]byte, log *slog.Logger) *Sender {
 	s := &Sender{
 		url: url, secrets: secrets, transport: transport, log: log, seldom: rate.Sometimes{Interval: time.Minute},
 		queue: make(chan *event, maxQueued), closing: make(chan struct{}), done: make(chan struct{}),
+		retries: map[*event]*time.Timer{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -174,7 +176,13 @@ func (s *Sender) Shutdown(ctx context.Context) {
 	s.cancel()
 	<-s.done
 	(&http.Client{Transport: s.transport}).CloseIdleConnections()
-	if n := s.Stats().Queued; n > 0 {
+	s.mu.Lock()
+	n := s.stats.Queued
+	for _, timer := range s.retries {
+		timer.Stop()
+	}
+	s.mu.Unlock()
+	if n > 0 {
 		s.log.Warn("webhooks are lost, since the service stops", "count", n)
 	}
 }
@@ -259,7 +267,7 @@ func (s *Sender) settle(e *event, retryAfter time.Duration, err error) {
 		if remove = e.failures == len(delays); remove {
 			s.stats.Dropped++
 		} else {
-			time.AfterFunc(jitter(delays[e.failures]), func() { s.queue <- e })
+			s.retries[e] = time.AfterFunc(jitter(delays[e.failures]), func() { s.retry(e) })
 			e.failures++
 		}
 		s.pause(retryAfter)
@@ -272,6 +280,13 @@ func (s *Sender) settle(e *event, retryAfter time.Duration, err error) {
 	if err != nil {
 		s.warn(err)
 	}
+}
+
+func (s *Sender) retry(e *event) {
+	s.mu.Lock()
+	delete(s.retries, e)
+	s.mu.Unlock()
+	s.queue <- e
 }
 
 // pause makes a pause of a second, twice as long after each failure in a row, or of retryAfter if that

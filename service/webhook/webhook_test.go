@@ -384,6 +384,18 @@ func TestShutdownSendsWhatItCan(t *testing.T) {
 }
 
 // What a mail says is in the payload as in the answers of the API.
+func TestNothingIsTriedAgainAfterShutdown(t *testing.T) {
+	receive(t, status(500), func(t *testing.T, r *receiver) {
+		r.add("msg_1")
+		pass(time.Second)
+		r.sender.Shutdown(t.Context())
+		pass(24 * time.Hour)
+		if n := len(r.sender.queue); n != 0 {
+			t.Errorf("%d messages come back after the sender was shut down", n)
+		}
+	})
+}
+
 func TestPayload(t *testing.T) {
 	receive(t, ok, func(t *testing.T, r *receiver) {
 		at := time.Date(2026, 3, 1, 10, 30, 0, 5e6, time.FixedZone("", 3600))
