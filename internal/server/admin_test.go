@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -136,6 +137,30 @@ func TestAdministrationWhileAServerStarts(t *testing.T) {
 	}
 }
 
+// Between the creation of a socket and the change of its mode, it has the one of the system.
+func TestSocketIsMadeInAPrivateFolder(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	if err := os.Mkdir(c.Store, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	start(t, c)
+	sockets := 0
+	must(t, filepath.WalkDir(c.Store, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.Type() != fs.ModeSocket {
+			return err
+		}
+		sockets++
+		if info, err := os.Stat(filepath.Dir(name)); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+			t.Errorf("the folder of %s: %v, %v", name, info.Mode(), err)
+		}
+		return nil
+	}))
+	if sockets != 1 {
+		t.Errorf("%d sockets", sockets)
+	}
+}
+
 func TestSocketOfAStoreWithALongPath(t *testing.T) {
 	t.Parallel()
 	c := config(t)
@@ -171,7 +196,8 @@ func TestSocketOfAStoreWithALongPath(t *testing.T) {
 func TestBackupThatNobodyFinds(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
-	l, err := net.Listen("unix", filepath.Join(store, "admin.sock"))
+	must(t, os.MkdirAll(filepath.Join(store, "admin"), 0o700))
+	l, err := net.Listen("unix", filepath.Join(store, "admin", "sock"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,10 @@ import (
 )
 
 const (
-	socketName = "admin.sock"
+	socketName = "sock"
+	// socketDir is the private folder, in that of the store, in which the socket is made: a system gives
+	// a new socket a mode that others may be able to use.
+	socketDir = "admin"
 	// socketPathName is the name of a file with the path of the socket, if that in the store's
 	// folder is too long.
 	socketPathName = "admin.path"
@@ -44,31 +47,11 @@ type adminSocket struct {
 func listenAdmin(store string, admin Admin, control http.Handler, log *slog.Logger) (*adminSocket, error) {
 	stopping, stop := context.WithCancel(context.Background())
 	a := &adminSocket{stop: stop}
-	path := filepath.Join(store, socketName)
-	if len(path) > maxSocketPath {
-		dir, err := os.MkdirTemp("", "mayfly-") // mode 0700
-		if err != nil {
-			return nil, fmt.Errorf("creating a folder for the admin socket: %w", err)
-		}
-		path = filepath.Join(dir, socketName)
-		note := filepath.Join(store, socketPathName)
-		a.remove = []string{note, path, dir}
-		if len(path) > maxSocketPath {
-			a.close()
-			return nil, fmt.Errorf("the admin socket needs a path of at most %d bytes: set TMPDIR to a folder with a shorter name", maxSocketPath)
-		}
-		if err := os.WriteFile(note, []byte(path), 0o600); err != nil {
-			a.close()
-			return nil, err
-		}
-	} else {
-		a.remove = []string{path}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("replacing the admin socket: %w", err)
-		}
+	path, err := a.makeFolder(store)
+	if err == nil {
+		a.listener, err = net.Listen("unix", path)
 	}
-	var err error
-	if a.listener, err = net.Listen("unix", path); err == nil {
+	if err == nil {
 		err = os.Chmod(path, 0o600)
 	}
 	if err != nil {
@@ -82,6 +65,33 @@ func listenAdmin(store string, admin Admin, control http.Handler, log *slog.Logg
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	return a, nil
+}
+
+// makeFolder makes a folder that only this user can enter, and returns the path of the socket in it.
+func (a *adminSocket) makeFolder(store string) (path string, err error) {
+	dir := filepath.Join(store, socketDir)
+	path = filepath.Join(dir, socketName)
+	if len(path) <= maxSocketPath {
+		a.remove = []string{path, dir}
+		err = os.Mkdir(dir, 0o700)
+		if errors.Is(err, fs.ErrExist) {
+			err = os.Chmod(dir, 0o700)
+		}
+		if removed := os.Remove(path); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+		return path, err
+	}
+	if dir, err = os.MkdirTemp("", "mayfly-"); err != nil { // mode 0700
+		return "", err
+	}
+	path = filepath.Join(dir, socketName)
+	note := filepath.Join(store, socketPathName)
+	a.remove = []string{note, path, dir}
+	if len(path) > maxSocketPath {
+		return "", fmt.Errorf("it needs a path of at most %d bytes: set TMPDIR to a folder with a shorter name", maxSocketPath)
+	}
+	return path, os.WriteFile(note, []byte(path), 0o600)
 }
 
 func (a *adminSocket) serve() error { return ignoreClosed(a.http.Serve(a.listener)) }
@@ -201,7 +211,7 @@ func dialAdmin(ctx context.Context, store string) (remote, error) {
 }
 
 func dialSocket(ctx context.Context, store string) (net.Conn, error) {
-	path := filepath.Join(store, socketName)
+	path := filepath.Join(store, socketDir, socketName)
 	if len(path) > maxSocketPath {
 		note, err := os.ReadFile(filepath.Join(store, socketPathName))
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // certificate is a TLS certificate on disk. It is read again when its files change, so that a
@@ -14,6 +16,7 @@ import (
 type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
+	unreadable        rate.Sometimes // limits how often it is logged
 
 	mu      sync.Mutex
 	current *tls.Certificate
@@ -28,7 +31,7 @@ type fileState struct {
 
 // loadCertificate reads a certificate. The files must exist and match.
 func loadCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, error) {
-	c := &certificate{certFile: certFile, keyFile: keyFile, log: log}
+	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, unreadable: rate.Sometimes{Interval: time.Minute}}
 	if err := c.reload(); err != nil {
 		return nil, err
 	}
@@ -44,7 +47,9 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.reload(); err != nil {
-		c.log.Warn("the changed TLS certificate cannot be used, the previous one still is", "error", err)
+		c.unreadable.Do(func() {
+			c.log.Warn("the changed TLS certificate cannot be used, the previous one still is", "error", err)
+		})
 	}
 	return c.current, nil
 }

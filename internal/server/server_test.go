@@ -332,6 +332,8 @@ func TestTLS(t *testing.T) {
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	certificate(t, cert, key, "first.test")
 	c.HTTPCert, c.HTTPKey, c.SMTPCert, c.SMTPKey = cert, key, cert, key
+	var log logBuffer
+	c.Log = slog.New(slog.NewTextHandler(&log, nil))
 	s := start(t, c)
 
 	names := func() string {
@@ -364,6 +366,10 @@ func TestTLS(t *testing.T) {
 	}
 	if got := names(); got != "[first.test] [first.test]" {
 		t.Errorf("in the middle of a renewal: certificates for %s", got)
+	}
+	names()
+	if n := strings.Count(log.String(), "the changed TLS certificate"); n != 2 { // for HTTP and for SMTP
+		t.Errorf("%d warnings of four handshakes:\n%s", n, log.String())
 	}
 	certificate(t, cert, key, "second.test")
 	// The file system's clock may be coarse.
