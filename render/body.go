@@ -110,7 +110,7 @@ func words(d *doc.Document) string { return strings.Join(strings.Fields(d.Text()
 
 // search finds the code and the link, and sets a code that stands alone apart.
 func (m *Mail) search() {
-	in := find.Input{Subject: Clean(m.msg.Subject), Preheader: m.body.Preheader, From: m.msg.From.Addr, Sender: Clean(m.msg.From.Name), Doc: m.body}
+	in := find.Input{Subject: Clean(m.msg.Subject), Preheader: m.body.Preheader, Sender: Clean(m.msg.From.Name), Doc: m.body}
 	if m.html != nil && m.text != nil {
 		in.Preheader, in.Doc, in.Text = m.html.Preheader, m.html, m.text
 	}

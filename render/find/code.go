@@ -283,10 +283,9 @@ func (c *code) bracketed() bool {
 type otherNumber uint8
 
 const (
-	noOther      otherNumber = iota
-	rightBefore              // and nothing between
-	shortlyAhead             // shortly before, and no word for a code ahead of it
-	onlyAbove                // at the end of the line above a candidate alone in its line
+	noOther     otherNumber = iota
+	rightBefore             // and nothing between
+	onlyAbove               // at the end of the line above a candidate alone in its line
 )
 
 func (c *code) otherNumber() otherNumber {
@@ -309,8 +308,6 @@ func (c *code) otherNumber() otherNumber {
 		return noOther
 	case strings.Trim(gap, "#.:№°º ") == "":
 		return rightBefore
-	case c.phrase.end < 0:
-		return shortlyAhead
 	}
 	return noOther
 }

@@ -1,7 +1,6 @@
 package find
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,109 +10,72 @@ import (
 )
 
 // codeFeatures is what speaks for and against a candidate for the code.
-var codeFeatures = []feature[*code]{
+var codeModel = model[*code]{
 	// Its shape.
-	when("six digits", func(c *code) bool { return c.numeric() && len(c.Value) == 6 }),
-	when("as long as a telephone number", (*code).long),
-	when("looks like a year", (*code).Year),
-	when("looks like a year, no word right beside it", func(c *code) bool { return c.Year() && (!c.direct || c.phrase.next) }),
-	when("year of a date", (*code).dated),
-	when("one character to a cell", (*code).apiece),
-	when("letters one to a cell, no word near", func(c *code) bool {
+	when("six digits", 0.7, 0.58, func(c *code) bool { return c.numeric() && len(c.Value) == 6 }),
+	when("year of a date", -3, -3.73, (*code).dated),
+	when("one character to a cell", 1.6, 2.66, (*code).apiece),
+	when("letters one to a cell, no word near", -3.5, -3.54, func(c *code) bool {
 		return c.Shape == candidate.Joined && !strings.ContainsAny(c.Value, "0123456789") && !c.near && c.phrase.where == nowhere
 	}),
-	when("groups, no word near", func(c *code) bool { return c.Shape == candidate.Hyphened && !c.near }),
-	when("prefix of another number, or no word near", func(c *code) bool { return c.Shape == candidate.Prefixed && (!c.near || c.prefixed()) }),
-	when("letters and digits, no word near", func(c *code) bool {
+	when("letters and digits, no word near", -3, -3.13, func(c *code) bool {
 		return c.Shape == candidate.Mixed && !c.near && !c.labelled() && !(c.inRequest() && c.scrambled())
 	}),
-	when("a word and a number, as coupons are", func(c *code) bool { return c.mixed() && c.coupon() && !c.strong && !c.mail.asksForCode() }),
-	when("a name and a number", func(c *code) bool { return c.mixed() && c.coupon() && c.Value == strings.ToLower(c.Value) }),
-	when("capitals, not marked", func(c *code) bool { return c.Shape == candidate.Upper && !c.direct || c.pronounceable() && !c.set() }),
-	when("part of a phrase", func(c *code) bool { return wordlike(c.Shape) && c.inPhrase() }),
-	when("words with hyphens", func(c *code) bool { return c.Shape == candidate.Worded && c.fits() }),
-	when("small letters", func(c *code) bool { return c.Shape == candidate.Lower && c.fits() }),
-	when("two words", func(c *code) bool { return c.Shape == candidate.Pair && c.fits() }),
-	when("where no code of this shape would be", func(c *code) bool { return !c.fits() }),
+	when("a word and a number, as coupons are", -2.5, -2.55, func(c *code) bool { return c.mixed() && c.coupon() && !c.strong && !c.mail.asksForCode() }),
+	when("a name and a number", -3, -3.29, func(c *code) bool { return c.mixed() && c.coupon() && c.Value == strings.ToLower(c.Value) }),
+	when("capitals, not marked", -3.4, -3.40, func(c *code) bool { return c.Shape == candidate.Upper && !c.direct || c.pronounceable() && !c.set() }),
+	when("words with hyphens", -0.7, -0.84, func(c *code) bool { return c.Shape == candidate.Worded && c.fits() }),
+	when("where no code of this shape would be", -8, -8.00, func(c *code) bool { return !c.fits() }),
 
 	// Its line, and how it stands out.
-	when("alone in its line", func(c *code) bool { return c.inBody() && c.alone }),
-	when("digits set far apart", (*code).wide),
-	when("monospaced", func(c *code) bool { return c.style.Mono }),
-	when("bold", func(c *code) bool { return c.style.Bold }),
-	when("in a box", func(c *code) bool { return c.inBody() && (c.line.block.Boxed || c.style.Background.Set) }),
-	when("set apart, and the subject asks for something", func(c *code) bool {
-		return c.alone && c.mail.purpose.subject != 0 && (c.style.Size >= c.page.size*1.25 || c.prominent)
-	}).as(func(c *code) string { return c.mail.purpose.subject.String() }),
-	when("the only number, set apart in a mail that asks for something", func(c *code) bool {
-		return c.sole && c.prominent && c.mail.purpose.subject != 0 && c.mail.purpose.trade == 0
-	}),
-	when("the only number of a short mail that asks for something", func(c *code) bool {
+	when("alone in its line", 1.3, 1.78, func(c *code) bool { return c.inBody() && c.alone }),
+	when("digits set far apart", 1.5, 1.75, (*code).wide),
+	when("bold", 0.4, 0.76, func(c *code) bool { return c.style.Bold }),
+	when("the only number of a short mail that asks for something", 4.5, 4.84, func(c *code) bool {
 		return c.sole && c.page.short && (c.alone || c.afterVerb()) && c.mail.purpose.subject != 0 && c.mail.purpose.trade+c.mail.purpose.notice == 0
 	}),
-	when("alone in a short mail about a code", func(c *code) bool {
-		return c.alone && c.page.short && c.mail.asksForCode() && strings.ContainsAny(c.Value, "0123456789")
-	}),
-	when("the only number, in a sentence that asks", func(c *code) bool { return c.sole && c.inRequest() }),
-	when("letters and digits in a sentence that asks", func(c *code) bool { return c.Shape == candidate.Mixed && !c.near && c.inRequest() && c.scrambled() }),
-	when("in the footer", func(c *code) bool { return c.line.footer }),
-	when("quoted", func(c *code) bool { return c.line.quoted }),
-	when("part of a link", func(c *code) bool { return c.page.link(c.line, c.Start) > 0 }),
+	when("letters and digits in a sentence that asks", 5, 5.21, func(c *code) bool { return c.Shape == candidate.Mixed && !c.near && c.inRequest() && c.scrambled() }),
+	when("in the footer", -2.5, -2.67, func(c *code) bool { return c.line.footer }),
+	when("quoted", -3.5, -3.89, func(c *code) bool { return c.line.quoted }),
 
 	// The words for a code.
-	when("a word right beside it in its sentence", func(c *code) bool { return c.direct && c.worth > 0 && !c.alone && !c.phrase.next }),
-	when("after a colon", func(c *code) bool { return c.direct && !c.alone && c.Before == ':' && c.phrase.end >= 0 }),
-	when("the subject names a one-time code", func(c *code) bool { return c.inBody() && c.worth > 0 && c.mail.subjectHas(lexicon.Strong) }),
-	when("its line says that it expires", func(c *code) bool { return c.expiry }),
+	when("a word right beside it in its sentence", 0.8, 0.88, func(c *code) bool { return c.direct && c.worth > 0 && !c.alone && !c.phrase.next }),
+	when("after a colon", 0.3, 0.45, func(c *code) bool { return c.direct && !c.alone && c.Before == ':' && c.phrase.end >= 0 }),
 
 	// Where else it is.
-	when("in the subject too", func(c *code) bool { return c.inBody() && !c.mail.numbered(c.Key()) && c.mail.subject.holds(c.Key()) }),
-	when("in both bodies", func(c *code) bool { return c.inBody() && c.mail.otherHolds(c) }),
-	when("in a link that asks for something", func(c *code) bool { return c.linked }),
-	when("in a link that asks for something, and after a colon", (*code).labelled),
+	when("in a link that asks for something", 4, 4.43, func(c *code) bool { return c.linked }),
 
 	// Other numbers.
-	when("numbered with # or №", func(c *code) bool { return c.Numbered }),
-	when("the number of something in the subject", func(c *code) bool { return c.inBody() && c.mail.numbered(c.Key()) }),
-	when("name of another number right before it", func(c *code) bool { return c.other == rightBefore }),
-	when("name of another number before it, and none of a code", func(c *code) bool { return c.other == shortlyAhead }),
-	when("name of another number above it", func(c *code) bool { return c.other == onlyAbove }),
-	when("word for a password before it", (*code).password),
-	when("a later sentence names another number", (*code).renamed),
-	when("a quantity", func(c *code) bool { return c.line.counts(c) }),
-	when("word for another kind of code beside it", func(c *code) bool { return c.otherCode == besideIt }),
-	when("word for another kind of code above it", func(c *code) bool { return c.otherCode == oneLineAbove }),
-	when("part of a name", (*code).named),
-	when("one of a list of such", func(c *code) bool { return c.listed }),
-	when("beside a percentage", func(c *code) bool { return c.weak() && strings.Contains(c.line.text, "%") }),
-	{name: "words of trade in its line", value: func(c *code) float64 {
+	when("numbered with # or №", -4, -4.12, func(c *code) bool { return c.Numbered }),
+	when("name of another number right before it", -5, -5.00, func(c *code) bool { return c.other == rightBefore }),
+	when("name of another number above it", -4, -4.00, func(c *code) bool { return c.other == onlyAbove }),
+	when("a later sentence names another number", -2, -2.30, (*code).renamed),
+	when("word for another kind of code beside it", -4, -4.00, func(c *code) bool { return c.otherCode == besideIt }),
+	when("word for another kind of code above it", -4, -4.00, func(c *code) bool { return c.otherCode == oneLineAbove }),
+	when("part of a name", -4, -4.00, (*code).named),
+	when("one of a list of such", -4, -4.27, func(c *code) bool { return c.listed }),
+	when("beside a percentage", -2, -2.01, func(c *code) bool { return c.weak() && strings.Contains(c.line.text, "%") }),
+	measure("words of trade in its line", -3, -3.35, func(c *code) float64 {
 		if !c.weak() {
 			return 0
 		}
 		return float64(min(count(c.line.hits, lexicon.Commerce), 3))
-	}},
+	}),
 
 	// What the mail is about.
-	when("the mail is about a meeting", func(c *code) bool { return c.page.meeting }),
-	when("the mail is about orders, offers or news", func(c *code) bool {
+	when("the mail is about a meeting", -5, -5.07, func(c *code) bool { return c.page.meeting }),
+	when("the mail is about orders, offers or news", -4.5, -4.91, func(c *code) bool {
 		return !c.mail.asks() && c.mail.purpose.trade >= 2 && !(c.strong && (c.alone || c.expiry))
 	}),
-	when("nothing says what it opens, and some of the mail is about trade", func(c *code) bool {
-		return !c.explained() && c.mail.purpose.trade > 0 && c.mail.purpose.trade < 2
-	}),
-	when("nothing says which of the numbers is the code", func(c *code) bool {
+	when("nothing says which of the numbers is the code", -3.5, -4.07, func(c *code) bool {
 		return !c.explained() && c.mail.purpose.trade == 0 && c.rival
 	}),
-	when("nothing says what it opens, and there are other figures", func(c *code) bool {
-		return !c.explained() && c.mail.purpose.trade == 0 && !c.rival && c.among
+	when("nothing says what it opens, and there are other figures or words of trade", -2.5, -2.78, func(c *code) bool {
+		trade := c.mail.purpose.trade
+		return !c.explained() && (trade > 0 && trade < 2 || trade == 0 && !c.rival && c.among)
 	}),
-	when("subject and line tell what has happened", func(c *code) bool { return c.reported() && has(c.line.hits, lexicon.Notice) }),
-	when("the subject tells what has happened", func(c *code) bool {
-		return c.reported() && !has(c.line.hits, lexicon.Notice) && !c.strong && !c.mail.asksForCode()
-	}),
+	when("subject and line tell what has happened", -3, -3.29, func(c *code) bool { return c.reported() && has(c.line.hits, lexicon.Notice) }),
 }
-
-var codeModel = newModel(codeWeights, codeFeatures)
 
 func wordlike(s candidate.Shape) bool {
 	return s == candidate.Upper || s == candidate.Lower || s == candidate.Pair
@@ -126,12 +88,6 @@ func (c *code) word() bool { return c.Shape == candidate.Lower || c.Shape == can
 func (c *code) numeric() bool {
 	return c.Shape == candidate.Digits || c.Shape == candidate.Spaced ||
 		c.Shape == candidate.Joined && strings.Trim(c.Value, "0123456789") == ""
-}
-
-// long reports whether digits are as many as those of a telephone number, and are not made known as
-// a code.
-func (c *code) long() bool {
-	return c.numeric() && len(c.Value) == candidate.MostDigits && !(c.near && (c.strong || c.alone && c.mail.asksForCode()))
 }
 
 // mixed reports whether letters and digits have a word near.
@@ -164,19 +120,6 @@ func (c *code) inRequest() bool {
 // afterVerb reports whether just a word or two are before a candidate in its line: "Enter 482913".
 func (c *code) afterVerb() bool {
 	return c.from > 0 && utf8.RuneCountInString(c.line.fold.Folded[:c.from]) <= 12
-}
-
-// password reports whether a candidate is given as a password: the word is right before it, or ends
-// the line above. What expires soon is a code, whatever it is called.
-func (c *code) password() bool {
-	l, to := c.line, c.from
-	if c.alone && c.row > 0 {
-		l = &c.page.lines[c.row-1]
-		to = len(l.fold.Folded)
-	}
-	return !c.expiry && !c.mail.subjectHas(lexicon.Strong) && asks(l.hits) == 0 && slices.ContainsFunc(l.hits, func(h lexicon.Hit) bool {
-		return h.Class == lexicon.Password && h.End <= to && to-h.End <= 14
-	})
 }
 
 // weak reports whether nothing means a one-time code.
@@ -323,23 +266,12 @@ func (c *code) scrambled() bool {
 
 // labelled reports whether letters and digits have a label in a language that is not known, and are
 // in a link that asks for something.
-func (c *code) labelled() bool {
-	return c.linked && c.Shape == candidate.Mixed && !c.near && c.Before == ':' && c.scrambled()
-}
+func (c *code) labelled() bool { return c.linked && c.Before == ':' && c.scrambled() }
 
 // coupon reports whether a word precedes a number, as in SAVE20.
 func (c *code) coupon() bool {
 	word := strings.TrimRight(c.Value, "0123456789")
 	return len(word) >= 4 && len(word) < len(c.Value) && !strings.ContainsAny(word, "0123456789") && strings.ContainsAny(word, "AEIOUaeiou")
-}
-
-// numberPrefixes are those of orders, invoices, tickets.
-var numberPrefixes = wordSet("inv ord po sku ref tkt rma case id no nr rg re so pr cve iso rfc bug art")
-
-// prefixed reports whether the prefix is that of another number.
-func (c *code) prefixed() bool {
-	prefix, _, _ := strings.Cut(strings.ToLower(c.Value), "-")
-	return numberPrefixes[prefix]
 }
 
 // unpronounceable reports whether letters hardly make a word.
@@ -357,16 +289,6 @@ func unpronounceable(s string) bool {
 	return most >= 5 || vowels*5 < len(s)
 }
 
-// counts reports whether a unit is right after a candidate.
-func (l *line) counts(c *code) bool {
-	for _, h := range l.hits {
-		if h.Class == lexicon.Unit && h.Start >= c.to && h.Start-c.to <= 2 && strings.Trim(l.text[c.End:l.fold.Source(h.Start)], " \u00a0-") == "" {
-			return true
-		}
-	}
-	return false
-}
-
 // renamed reports whether a sentence between the word for a code and the candidate names another
 // number.
 func (c *code) renamed() bool {
@@ -377,36 +299,6 @@ func (c *code) renamed() bool {
 	for _, h := range l.hits {
 		if h.Class == lexicon.Label && h.Start > c.phrase.end && h.End <= c.from &&
 			sentenceEnds(l.text[l.fold.Source(c.phrase.end):l.fold.Source(h.Start)]) {
-			return true
-		}
-	}
-	return false
-}
-
-// numbered reports whether the subject has a value as the number of something: "Order 482913".
-func (m *mail) numbered(key string) bool {
-	for i := range m.subject.found {
-		f := &m.subject.found[i]
-		if f.Key() != key {
-			continue
-		}
-		if f.Numbered {
-			return true
-		}
-		from := m.subject.fold.At(f.Start)
-		for _, h := range m.subject.hits {
-			if h.Class == lexicon.Label && h.End <= from && from-h.End <= 3 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// holds reports whether a value is among the candidates of a line.
-func (l *line) holds(key string) bool {
-	for i := range l.found {
-		if strings.EqualFold(l.found[i].Key(), key) {
 			return true
 		}
 	}
@@ -426,13 +318,4 @@ func (c *code) inLink() bool {
 		}
 	}
 	return false
-}
-
-// otherHolds reports whether the other body has the candidate too.
-func (m *mail) otherHolds(c *code) bool {
-	other := m.text
-	if c.page == m.text {
-		other = m.page
-	}
-	return other != nil && other.values[c.Key()]
 }

@@ -21,6 +21,14 @@ type labelled struct {
 	code, link string // "" when none is to be found
 }
 
+// request and report are bodies whose link is, and is not, the one to take.
+const request = `<p><a href="https://northwind.example/"><img src="x" alt="Northwind" width="90"></a></p>
+<p><a href="https://click.example/ls/%s">%s</a></p>
+<p><a href="https://northwind.example/privacy">Privacy</a> <a href="https://click.example/ls/unsubscribe1234">Unsubscribe</a></p>`
+
+const report = `<p><a href="https://northwind.example/"><img src="x" alt="Northwind" width="90"></a></p><h1>%s</h1>
+<p><a href="https://northwind.example/%s" style="background:#06c;color:#fff;padding:10px">%s</a></p>`
+
 // corpus returns all fixtures: the mails, and the sentences with numbers put in.
 func corpus(t *testing.T) []labelled {
 	var all []labelled
@@ -61,6 +69,26 @@ func corpus(t *testing.T) []labelled {
 			in := Input{Subject: fields[1], Doc: html.Read(fmt.Sprintf(report, fields[1], path, fields[2]))}
 			all = append(all, labelled{"report " + fields[1], fields[0], "report with a button", in, "", ""})
 		}
+	}
+	return all
+}
+
+// lines are the lines of a file of sentences, their fields taken apart; the first field is the
+// language.
+func lines(t *testing.T, file string) [][]string {
+	t.Helper()
+	b, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [][]string
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimRight(line, "\n"); line != "" && !strings.HasPrefix(line, "#") {
+			all = append(all, strings.Split(line, "\t"))
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("nothing in " + file)
 	}
 	return all
 }
@@ -112,13 +140,8 @@ func share(part, of int) float64 {
 func (c *tally) precision() float64 { return share(c.right, c.right+c.wrong) }
 func (c *tally) recall() float64    { return share(c.right, c.expected) }
 
-// The least that is found, and found rightly, of all and in each language and kind.
-const (
-	floorOfAll  = 0.99
-	floorOfEach = 0.9
-)
-
-// TestEval measures precision and recall by language and by kind; -v prints them.
+// TestEval: in every fixture just what is to be found is found. -v prints precision and recall by language and
+// by kind.
 func TestEval(t *testing.T) {
 	tallies := map[string]*[2]tally{}
 	for _, m := range corpus(t) {
@@ -130,6 +153,18 @@ func TestEval(t *testing.T) {
 		if r.LinkOK {
 			link = r.Links[0].URL
 		}
+		if code != m.code {
+			t.Errorf("%s: code %q, want %q", m.source, code, m.code)
+			for _, c := range r.Codes {
+				t.Logf("%5.1f %s %q", c.Score, c.Value, c.Reasons)
+			}
+		}
+		if link != m.link {
+			t.Errorf("%s: link %q, want %q", m.source, link, m.link)
+			for _, l := range r.Links {
+				t.Logf("%5.1f %s [%s] %q", l.Score, l.URL, l.Text, l.Reasons)
+			}
+		}
 		for _, key := range []string{"all", "in " + m.language, m.kind} {
 			if tallies[key] == nil {
 				tallies[key] = new([2]tally)
@@ -139,17 +174,10 @@ func TestEval(t *testing.T) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(tallies)) {
-		floor := floorOfEach
-		if key == "all" {
-			floor = floorOfAll
-		}
 		for i, what := range []string{"codes", "links"} {
 			c := &tallies[key][i]
 			if c.expected+c.wrong > 0 {
 				t.Logf("%-28s %s: precision %.3f, recall %.3f of %d", key, what, c.precision(), c.recall(), c.expected)
-			}
-			if c.precision() < floor || c.recall() < floor {
-				t.Errorf("%s: %d of %d %s found, %d wrong", key, c.right, c.expected, what, c.wrong)
 			}
 		}
 	}

@@ -10,13 +10,12 @@ import (
 
 	"mayfly/render/doc"
 	"mayfly/render/lexicon"
-	weblink "mayfly/render/link"
 )
 
 // Input is a message as its reader sees it.
 type Input struct {
 	Subject, Preheader string
-	From, Sender       string        // the address of the sender, and the name
+	Sender             string        // name of the sender
 	Doc                *doc.Document // the body that is shown
 	Text               *doc.Document // the text part beside it; nil if there is none
 }
@@ -88,7 +87,6 @@ type mail struct {
 	page      *page
 	text      *page // nil if there is none
 	purpose   purpose
-	domain    string          // registrable domain of the sender; "" if unknown
 	names     map[string]bool // numbers that are part of names, such as 1874 in "Studio 1874"
 }
 
@@ -101,17 +99,6 @@ func (m *mail) pages() []*page {
 		return []*page{m.text}
 	}
 	return []*page{m.page, m.text}
-}
-
-// from reports whether the message comes from a host, or from another of its domain or name:
-// facebookmail.com for facebook.com.
-func (m *mail) from(host string) bool {
-	domain := weblink.Domain(host)
-	if m.domain == "" || m.domain == domain {
-		return m.domain != ""
-	}
-	name, _, _ := strings.Cut(domain, ".")
-	return len(name) >= 5 && strings.HasPrefix(m.domain, name)
 }
 
 func read(in Input) *mail {
@@ -133,9 +120,6 @@ func read(in Input) *mail {
 	m.subject = m.page.aside(subject, langs)
 	m.preheader = m.page.aside(cut(preheader, 1000), langs)
 	m.purpose = m.purposes()
-	if _, host, ok := strings.Cut(in.From, "@"); ok {
-		m.domain = weblink.Domain(strings.ToLower(host))
-	}
 	m.names = m.numbersInNames(in.Sender)
 	return m
 }

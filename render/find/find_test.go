@@ -34,7 +34,7 @@ func TestReasonsExplain(t *testing.T) {
 		t.Fatalf("found %+v", r)
 	}
 	reasons := shown(r.Codes[0].Reasons)
-	for _, want := range []string{`"verification code" before it`, "six digits", "bold", "in the subject too"} {
+	for _, want := range []string{`"verification code" before it`, "six digits", "bold", "after a colon"} {
 		if !strings.Contains(reasons, want) {
 			t.Errorf("the reasons for the code do not say %q:\n%s", want, reasons)
 		}

@@ -1,20 +1,19 @@
 package find
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
-	"go/format"
 	"hash/fnv"
 	"math"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
 	"mayfly/render/find/candidate"
 )
 
-var fitting = flag.Bool("fit", false, "fit the weights to the fixtures and write them to weights.go")
+var fitting = flag.Bool("fit", false, "fit the weights to the fixtures and write them beside the features")
 
 // The weights maximise the likelihood of what the fixtures expect. Each mail is a choice among its
 // candidates and "nothing", whose score is the threshold; the probability of a choice is the softmax
@@ -44,11 +43,12 @@ type choice struct {
 
 // problem is what is fitted: the weights of the phrases' features come first.
 type problem struct {
-	names       []string // with the name of the table before each
+	names       []string
 	hand        []float64
 	phrases     int
 	choices     []choice
 	enough, tie float64
+	off         map[int]bool
 }
 
 func (p *problem) score(w []float64, o *option) (score float64, phrase []float64) {
@@ -131,7 +131,7 @@ func (p *problem) fit(hold float64, without int) []float64 {
 			square[i] = 0.99*square[i] + 0.01*g[i]*g[i]
 			m, s := mean[i]/(1-math.Pow(0.9, float64(round))), square[i]/(1-math.Pow(0.99, float64(round)))
 			w[i] += 0.02 * m / (math.Sqrt(s) + 1e-8)
-			if w[i]*p.hand[i] < 0 {
+			if w[i]*p.hand[i] < 0 || p.off[i] {
 				w[i] = 0
 			}
 		}
@@ -184,11 +184,11 @@ func (p *problem) crossValidated(hold float64) (f figures) {
 
 // problems returns what is to be fitted to the mails: the choice of the code, and of the link.
 func problems(mails []labelled) (codes, links *problem) {
-	codes = &problem{phrases: len(phraseFeatures), enough: enoughForCode, tie: tieOfCodes}
-	hand(codes, "phraseWeights", phraseFeatures, phraseWeights)
-	hand(codes, "codeWeights", codeFeatures, codeWeights)
+	codes = &problem{phrases: len(phraseModel), enough: enoughForCode, tie: tieOfCodes}
+	hand(codes, phraseModel)
+	hand(codes, codeModel)
 	links = &problem{enough: enoughForLink, tie: tieOfLinks}
-	hand(links, "linkWeights", linkFeatures, linkWeights)
+	hand(links, linkModel)
 	sizes := map[string]float64{}
 	for _, m := range mails {
 		sizes[m.source]++
@@ -215,7 +215,7 @@ func problems(mails []labelled) (codes, links *problem) {
 			for _, l := range page.candidates(read, code) {
 				right := page.doc.Links[l.n-1].URL == m.link
 				found = found || right
-				c.options = append(c.options, option{x: values(linkFeatures, &l), right: right})
+				c.options = append(c.options, option{x: values(linkModel, &l), right: right})
 			}
 			if found || i == 0 && c.none {
 				links.choices = append(links.choices, c)
@@ -225,14 +225,14 @@ func problems(mails []labelled) (codes, links *problem) {
 	return codes, links
 }
 
-// hand adds the weights of a table that a person gave.
-func hand[C any](p *problem, table string, features []feature[C], weights map[string]weight) {
-	for _, f := range features {
-		p.names, p.hand = append(p.names, table+f.name), append(p.hand, weights[f.name].hand)
+// hand adds the weights that a person gave.
+func hand[C any](p *problem, m model[C]) {
+	for _, f := range m {
+		p.names, p.hand = append(p.names, f.name), append(p.hand, f.hand)
 	}
 }
 
-func values[C any](features []feature[C], c C) []float64 {
+func values[C any](features model[C], c C) []float64 {
 	x := make([]float64, len(features))
 	for i, f := range features {
 		x[i] = f.value(c)
@@ -249,8 +249,8 @@ func scoredCodes(m *mail) []scored[*code] {
 }
 
 func (c *code) option(want string) option {
-	o := option{x: values(codeFeatures, c), right: c.Key() == key(want)}
-	c.phrases(func(p *phrase) { o.phrases = append(o.phrases, values(phraseFeatures, p)) })
+	o := option{x: values(codeModel, c), right: c.Key() == key(want)}
+	c.phrases(func(p *phrase) { o.phrases = append(o.phrases, values(phraseModel, p)) })
 	return o
 }
 
@@ -264,68 +264,50 @@ func TestFit(t *testing.T) {
 		t.Skip("without -fit")
 	}
 	codes, links := problems(corpus(t))
-	var report bytes.Buffer
-	fitted := map[string]float64{}
+	var report strings.Builder
 	for _, p := range []struct {
-		what string
+		what  string
+		files []string
 		*problem
-	}{{"Codes", codes}, {"Links", links}} {
-		var byHand figures
+	}{{"Codes", []string{"codefeatures.go", "phrase.go"}, codes}, {"Links", []string{"linkfeatures.go"}, links}} {
+		var byHand, all figures
 		byHand.add(p.problem, p.hand, -1)
-		t.Logf("%s by hand: %v", p.what, byHand)
 		bestHold, best := 0.0, figures{}
-		for _, hold := range []float64{0.3, 1, 3, 10} {
+		for _, hold := range []float64{0.3, 1, 3} {
 			f := p.crossValidated(hold)
 			t.Logf("%s held by %g: %v", p.what, hold, f)
-			if bestHold == 0 || f.wrong < best.wrong || f.wrong == best.wrong && f.likelihood > best.likelihood { // a wrong one is worse than none
+			if bestHold == 0 || f.likelihood > best.likelihood {
 				bestHold, best = hold, f
 			}
 		}
 		w := p.fit(bestHold, -1)
-		var all figures
 		all.add(p.problem, w, -1)
-		t.Logf("%s fitted: %v", p.what, all)
 		fmt.Fprintf(&report, "//   - %s by hand: %v.\n//   - %s fitted to nine tenths of the sources, on the tenth left out: %v.\n//   - %s fitted to all: %v.\n",
 			p.what, byHand, p.what, best, p.what, all)
-		for i, name := range p.names {
-			fitted[name] = w[i]
+		for _, file := range p.files {
+			rewrite(t, file, func(source string) string {
+				for i, name := range p.names {
+					row := regexp.MustCompile(`("` + regexp.QuoteMeta(name) + `", [-.\d]+, )[-.\d]+`)
+					source = row.ReplaceAllString(source, fmt.Sprintf("${1}%.2f", w[i]))
+				}
+				return source
+			})
 		}
 	}
-	write(t, report.String(), fitted)
+	t.Log(report.String())
+	rewrite(t, "score.go", func(source string) string {
+		const begin, end = "// Figures of the fit:\n//\n", "type feature["
+		from, to := strings.Index(source, begin)+len(begin), strings.Index(source, end)
+		return source[:from] + report.String() + source[to:]
+	})
 }
 
-// write writes weights.go with other weights and figures.
-func write(t *testing.T, report string, fitted map[string]float64) {
-	const file, begin, end = "weights.go", "// Figures of the fit:\n", "type weight struct"
+func rewrite(t *testing.T, file string, change func(source string) string) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
-	table := ""
-	for line := range strings.Lines(string(b)) {
-		if name, ok := strings.CutPrefix(line, "var "); ok {
-			table, _, _ = strings.Cut(name, " ")
-		}
-		name, rest, ok := strings.Cut(strings.TrimSpace(line), ":")
-		w, isWeight := fitted[table+strings.Trim(name, `"`)]
-		if !ok || !isWeight {
-			out.WriteString(line)
-			continue
-		}
-		byHand, _, _ := strings.Cut(strings.TrimSpace(rest), ",")
-		fmt.Fprintf(&out, "\t%s: %s, %.2f},\n", name, byHand, w)
-	}
-	source := out.String()
-	from, to := strings.Index(source, begin), strings.Index(source, end)
-	if from < 0 || to < 0 {
-		t.Fatal("weights.go has no place for the figures")
-	}
-	formatted, err := format.Source([]byte(source[:from] + begin + "//\n" + report + source[to:]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, formatted, 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(change(string(b))), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,20 +18,15 @@ type link struct {
 	hasCode bool // the mail has a code, which the link does not carry
 	only    bool // the only link of the text, footer and front pages aside
 
-	own       set // purposes named by the link's own text
-	near      set // purposes named in its sentence or right above
-	footers   int // places in a footer
-	places    int
-	button    bool
-	bare      bool // its text is the URL itself
-	generic   bool // "click here"
-	ifNot     bool // for those who did not ask
-	footer    bool // named like the links of a footer
-	refuses   bool
-	copied    bool // to be copied into a browser
-	followed  bool // its sentence says to follow it
-	trade     bool // its text is about orders, offers or news
-	nearTrade bool // its sentence is
+	own     set // purposes named by the link's own text
+	near    set // purposes named in its sentence or right above
+	button  bool
+	bare    bool // its text is the URL itself
+	generic bool // "click here"
+	ifNot   bool // for those who did not ask
+	footer  bool // named like the links of a footer
+	refuses bool
+	trade   bool // its text is about orders, offers or news
 }
 
 // links returns the links worth showing beside the code of the message, "" without one, and whether the first is the one the message is about.
@@ -85,7 +80,7 @@ func (p *page) candidates(m *mail, code string) []link {
 			continue
 		}
 		to := &p.doc.Links[n-1]
-		l := link{mail: m, page: p, n: n, target: behind(to), places: len(places[n])}
+		l := link{mail: m, page: p, n: n, target: behind(to)}
 		l.hasCode = code != "" && !strings.Contains(to.URL, code)
 		if l.content(places[n]) {
 			content++
@@ -97,7 +92,7 @@ func (p *page) candidates(m *mail, code string) []link {
 	}
 	for i := range all {
 		l := &all[i]
-		l.only = content == 1 && !l.target.root && !l.target.footer && l.footers == 0
+		l.only = content == 1 && !l.target.root && !l.target.footer
 	}
 	return all
 }
@@ -105,7 +100,7 @@ func (p *page) candidates(m *mail, code string) []link {
 // content reports whether a link is outside the footer and leads neither to a front page nor to
 // what footers link to.
 func (l *link) content(places []int) bool {
-	if l.target.root || l.target.social || l.target.footer {
+	if l.target.root || l.target.footer {
 		return false
 	}
 	for _, i := range places {
@@ -134,20 +129,14 @@ func (l *link) read(places []int) {
 		line := &l.page.lines[a.line]
 		l.button = l.button || a.button
 		own := requests(a.hits)
-		if line.footer {
-			l.footers++
-			if own == 0 {
-				continue
-			}
+		if line.footer && own == 0 {
+			continue
 		}
 		l.own |= own
 		l.readText(a, own)
-		near, ifNot, copying := l.page.around(a)
+		near, ifNot := l.page.around(a)
 		l.near |= near
-		l.followed = l.followed || has(line.outer, lexicon.Click)
-		l.nearTrade = l.nearTrade || own == 0 && has(line.outer, lexicon.Commerce)
 		l.ifNot = l.ifNot || ifNot
-		l.copied = l.copied || a.bare && copying
 	}
 }
 
@@ -240,7 +229,7 @@ func (l *line) before(a *anchor) []lexicon.Hit {
 }
 
 // around returns what the sentence of an anchor and the lines above it say.
-func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
+func (p *page) around(a *anchor) (near set, ifNot bool) {
 	l := &p.lines[a.line]
 	from, to := l.fold.At(a.start), l.fold.At(a.end)
 	var beside []lexicon.Hit
@@ -251,13 +240,11 @@ func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
 		}
 	}
 	near = requests(beside)
-	copying = has(beside, lexicon.Copy)
 	for d := 1; d <= 3 && a.line-d >= 0; d++ {
 		above := &p.lines[a.line-d]
 		if above.footer && !l.footer {
 			break
 		}
-		copying = copying || d <= 2 && has(above.hits, lexicon.Copy)
 		if !has(above.hits, lexicon.IfNot) {
 			near |= requests(above.hits)
 		}
@@ -265,5 +252,5 @@ func (p *page) around(a *anchor) (near set, ifNot, copying bool) {
 			break
 		}
 	}
-	return near, ifNot, copying
+	return near, ifNot
 }

@@ -3,79 +3,61 @@ package find
 import "mayfly/render/lexicon"
 
 // linkFeatures is what speaks for and against a candidate for the link.
-var linkFeatures = []feature[*link]{
+var linkModel = model[*link]{
 	// Its text.
-	when("its text asks what the subject asks", func(l *link) bool { return l.answers() }).as((*link).names),
-	when("its text asks what the mail opens with", func(l *link) bool { return !l.answers() && l.own&l.opening() != 0 }).as((*link).names),
-	when("its text asks", func(l *link) bool { return l.own != 0 && l.own&(l.subject()|l.opening()) == 0 }).as((*link).names),
-	when("a bare or general text", func(l *link) bool { return l.own == 0 && (l.bare || l.generic) }),
-	when("a button", func(l *link) bool { return l.button }),
-	when("named like the links of a footer", func(l *link) bool { return l.footer }),
-	when("about an order, an offer or news", func(l *link) bool { return l.trade }),
-	when("undoes or refuses", func(l *link) bool { return l.refuses }),
-	when("a mere way to sign in", func(l *link) bool {
-		return l.own == onlyLogin && !l.target.token && !l.target.opaque && !l.subject().has(lexicon.Login) && !l.subject().has(lexicon.Invite)
-	}),
-	when("a mere way to join", func(l *link) bool {
+	when("its text asks what the subject asks", 4, 5.55, func(l *link) bool { return l.answers() }).about((*link).names),
+	when("its text asks", 2.5, 2.23, func(l *link) bool { return l.own != 0 && !l.answers() }).about((*link).names),
+	when("a bare or general text", 1, 0.96, func(l *link) bool { return l.own == 0 && (l.bare || l.generic) }),
+	when("a button", 1, 1.42, func(l *link) bool { return l.button }),
+	when("named like the links of a footer", -4, -4.00, func(l *link) bool { return l.footer }),
+	when("about an order, an offer or news", -2.5, -3.03, func(l *link) bool { return l.trade }),
+	when("undoes or refuses", -4, -4.00, func(l *link) bool { return l.refuses }),
+	when("a mere way to join", -2, -2.87, func(l *link) bool {
 		return l.own == onlyInvite && (l.subject()|l.opening()|l.near)&onlyInvite == 0 && !l.isReply()
 	}),
 
 	// The text around it.
-	when("no more than a word of signing in near it", (*link).mereLogin),
-	when("its sentence asks", func(l *link) bool { return l.near != 0 && !l.mereLogin() }).as(func(l *link) string { return l.near.String() }),
-	when("nothing in the mail asks", func(l *link) bool {
+	when("its sentence asks", 1.2, 1.32, func(l *link) bool { return l.near&^onlyLogin != 0 }).about(func(l *link) string { return l.near.String() }),
+	when("nothing in the mail asks", -2.5, -2.63, func(l *link) bool {
 		return (l.near | l.subject() | l.own | l.target.asks | l.opening()&^onlyLogin) == 0
 	}),
-	when("to be copied into a browser", func(l *link) bool { return l.copied }),
-	when("beside words of trade", func(l *link) bool { return l.nearTrade && !l.isReply() }),
-	when("for those who did not ask", func(l *link) bool { return l.ifNot && !l.answers() }),
-	when("in the footer", func(l *link) bool { return l.inFooter() && !(l.answers() && !l.target.footer) }),
+	when("for those who did not ask", -4, -4.65, func(l *link) bool { return l.ifNot && !l.answers() }),
 
 	// Its URL.
-	when("carries a secret", func(l *link) bool { return l.target.token }),
-	when("carries what looks like a secret", func(l *link) bool { return l.target.opaque && !l.target.token }),
-	when("its path says so too", func(l *link) bool { return !l.pathOfLogin() && l.target.asks&l.wanted() != 0 }).as(func(l *link) string {
+	when("carries a secret", 1.3, 1.92, func(l *link) bool { return l.target.token }),
+	when("carries what looks like a secret", 0.7, 1.95, func(l *link) bool { return l.target.opaque && !l.target.token }),
+	when("its path says so too", 1.2, 1.71, func(l *link) bool { return !l.pathOfLogin() && l.target.asks&l.wanted() != 0 }).about(func(l *link) string {
 		return (l.target.asks & l.wanted()).String()
 	}),
-	when("its path asks", func(l *link) bool {
+	when("its path asks", 0.5, 2.02, func(l *link) bool {
 		return !l.pathOfLogin() && l.target.asks != 0 && l.target.asks&l.wanted() == 0 && !l.target.footer
-	}).as(func(l *link) string { return l.target.asks.String() }),
-	when("asks by its path and carries a secret", func(l *link) bool { return l.target.forRequest() }),
-	when("the only link, asks by its path and carries a secret", func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
-	when("asks nothing by its path, and carries nothing", func(l *link) bool { return !l.target.made() && !l.target.root }),
-	when("leads to a front page", func(l *link) bool { return l.target.root }),
-	when("leads to what footers link to", func(l *link) bool { return l.target.footer && l.target.asks == 0 && !(l.answers() && l.target.token) }),
-	when("its path undoes or refuses", func(l *link) bool {
+	}).about(func(l *link) string { return l.target.asks.String() }),
+	when("asks by its path and carries a secret", 1, 0.00, func(l *link) bool { return l.target.forRequest() }),
+	when("the only link, asks by its path and carries a secret", 2.2, 2.51, func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
+	when("asks nothing by its path, and carries nothing", -2, -2.51, func(l *link) bool { return !l.target.made() && !l.target.root }),
+	when("leads to a front page", -3, -2.86, func(l *link) bool { return l.target.root }),
+	when("leads to what footers link to", -3, -3.04, func(l *link) bool { return l.target.footer && l.target.asks == 0 && !(l.answers() && l.target.token) }),
+	when("its path undoes or refuses", -8, -8.00, func(l *link) bool {
 		return l.target.refuse && !(l.answers() && (!l.refuses || l.mail.subjectHas(lexicon.Refuse)))
 	}),
-	when("leads to a call", func(l *link) bool { return l.target.call && !l.target.forRequest() }),
-	when("carries the marks of a campaign and no secret", func(l *link) bool { return l.target.campaign && !l.target.token && !l.target.opaque }),
-	when("a profile in a social network, or a shop of applications", func(l *link) bool { return l.social() }),
+	when("carries the marks of a campaign and no secret", -7, -7.53, func(l *link) bool { return l.target.campaign && !l.target.token && !l.target.opaque }),
 
 	// What the mail is about.
-	when("the subject tells what has happened, but it asks", func(l *link) bool { return l.reported() >= 2 && l.asksDespite() }),
-	when("the subject tells what has happened", func(l *link) bool { return l.reported() >= 2 && !l.asksDespite() }),
-	when("the mail tells what has happened", func(l *link) bool { return l.reported() >= 1 && l.reported() < 2 }),
-	when("the subject asks, and tells what has happened", func(l *link) bool { return l.subject() != 0 && l.mail.purpose.notice >= 2 }),
-	when("the mail is about orders, offers or news", func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.isReply() }),
-	when("the mail is about orders, offers or news, but it answers", func(l *link) bool { return l.mail.purpose.trade >= 2 && l.isReply() }),
-	when("the subject asks for something", func(l *link) bool {
+	when("the subject tells what has happened", -3, -2.38, func(l *link) bool { return l.reported() >= 2 && !l.asksDespite() }),
+	when("the subject asks, and tells what has happened", -1, -1.07, func(l *link) bool { return l.subject() != 0 && l.mail.purpose.notice >= 2 }),
+	when("the mail is about orders, offers or news", -3, -4.47, func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.isReply() }),
+	when("the subject asks for something", 0.8, 1.44, func(l *link) bool {
 		return l.own == 0 && l.subject() != 0 && (l.subject() != onlyLogin || l.target.token || l.target.opaque && l.bare)
-	}).as(func(l *link) string { return l.subject().String() }),
-	when("the mail has a code, which it does not carry", func(l *link) bool {
+	}).about(func(l *link) string { return l.subject().String() }),
+	when("the mail has a code, which it does not carry", -3.5, -3.56, func(l *link) bool {
 		return l.hasCode && !l.target.token && !l.target.opaque && !(l.target.asks != 0 && l.isReply())
 	}),
-	when("the mail is about a meeting", func(l *link) bool { return l.page.meeting }),
-	when("the only link of a short mail, which asks for something", func(l *link) bool {
+	when("the mail is about a meeting", -4, -4.04, func(l *link) bool { return l.page.meeting }),
+	when("the only link of a short mail, which asks for something", 1, 1.84, func(l *link) bool {
 		asks := l.own&^onlyInvite&^onlyLogin != 0 || l.subject() != 0 && (l.own != 0 || l.bare || l.generic)
 		return asks && l.target.made() && l.only && l.page.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
 	}),
-	when("the only answer to the subject", func(l *link) bool {
-		return l.only && l.bare && l.target.token && !l.hasCode && l.near == 0 && l.subject()&^onlyLogin != 0
-	}),
 }
-
-var linkModel = newModel(linkWeights, linkFeatures)
 
 // onlyLogin and onlyInvite are the sets with just signing in or joining, purposes that many pages
 // have.
@@ -109,15 +91,8 @@ func (l *link) names() string {
 	return l.own.String()
 }
 
-// mereLogin reports whether signing in is mentioned near the link and nothing else is.
-func (l *link) mereLogin() bool {
-	return l.near == onlyLogin && l.own == 0 && !l.target.token && !(l.target.opaque && l.bare && l.followed && l.subject() == onlyLogin)
-}
-
 // pathOfLogin reports whether the path leads to where one signs in, without a secret.
 func (l *link) pathOfLogin() bool { return l.target.asks == onlyLogin && !l.target.token }
-
-func (l *link) inFooter() bool { return l.footers == l.places }
 
 // reported is how much the mail tells what has happened, if its subject asks nothing.
 func (l *link) reported() float64 {
@@ -131,10 +106,4 @@ func (l *link) reported() float64 {
 // is reported to be undone.
 func (l *link) asksDespite() bool {
 	return l.own&^onlyLogin != 0 && (l.target.token || l.near&^onlyLogin != 0 || l.own.has(lexicon.Unlock))
-}
-
-// social reports whether a link leads to a profile in a social network or to a shop of
-// applications. What is asked there with the subject's words, or by the host's own mails, is not.
-func (l *link) social() bool {
-	return l.target.person || l.target.social && !l.answers() && !l.mail.from(l.target.host)
 }

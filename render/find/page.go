@@ -32,9 +32,8 @@ type page struct {
 	links   []anchor // occurrences of links, in order
 	size    float32  // the most common size of its text
 	hits    int
-	short   bool            // it has a few lines, footers aside
-	meeting bool            // it mentions a meeting to dial into
-	values  map[string]bool // keys of its candidates for the code
+	short   bool // it has a few lines, footers aside
+	meeting bool // it mentions a meeting to dial into
 }
 
 // line is a line in the message itself: a block, or the text between two breaks in one.
@@ -118,15 +117,11 @@ func (p *page) isShort() bool {
 
 // seek finds the candidates for the code in each line.
 func (p *page) seek() {
-	p.values = map[string]bool{}
 	n := 0
 	for i := 0; i < len(p.lines) && n < maxCandidates; i++ {
 		l := &p.lines[i]
 		l.found = candidate.In(l.text)
 		n += len(l.found)
-		for j := range l.found {
-			p.values[l.found[j].Key()] = true
-		}
 	}
 }
 

@@ -169,12 +169,8 @@ func (c *code) claimed(from, to int) bool {
 }
 
 // phraseFeatures weigh a word for a code. Of several, the one that weighs most counts.
-var phraseFeatures = []feature[*phrase]{
-	when("word that means a code and nothing else", func(p *phrase) bool { return p.strong }).as((*phrase).String),
-	when("word that may mean a code", func(p *phrase) bool { return !p.strong }).as((*phrase).String),
-	when("word right beside it", func(p *phrase) bool { return p.beside >= 0 && (p.beside <= 2 || p.begins) }),
-	when("word nearer to another number", func(p *phrase) bool { return p.claimed }),
-	{name: "distance of the word, in 100 characters", value: func(p *phrase) float64 { return float64(p.distance) / 100 }},
+var phraseModel = model[*phrase]{
+	when("word that means a code and nothing else", 4.5, 5.02, func(p *phrase) bool { return p.strong }).about((*phrase).String),
+	when("word that may mean a code", 4, 4.96, func(p *phrase) bool { return !p.strong }).about((*phrase).String),
+	measure("distance of the word, in 100 characters", -2, -1.32, func(p *phrase) float64 { return float64(p.distance) / 100 }),
 }
-
-var phraseModel = newModel(phraseWeights, phraseFeatures)

@@ -6,62 +6,75 @@ import (
 	"slices"
 )
 
-// feature is something that may hold for a candidate C: a predicate, or a measure. It does not say
-// what that is worth: weights.go does.
+// Scores from which something is found.
+const (
+	enoughForCode = 3.6
+	tieOfCodes    = 0.6 // with another candidate this close to the best, neither is chosen
+	enoughForLink = 3.6
+	tieOfLinks    = 0.3
+)
+
+// feature is a predicate or a measure of a candidate C, and what it is worth in points: as a person
+// sees it, and as fitted to the fixtures by "go test ./render/find -run TestFit -fit", which holds it
+// to the former. A score is the sum of the fitted ones. A new feature has the same figure twice until
+// the next fit.
+//
+// Figures of the fit:
+//
+//   - Codes by hand: 2557 right, 8 missed, 0 wrong, likelihood -120.40.
+//   - Codes fitted to nine tenths of the sources, on the tenth left out: 2561 right, 3 missed, 1 wrong, likelihood -50.64.
+//   - Codes fitted to all: 2565 right, 0 missed, 0 wrong, likelihood -32.12.
+//   - Links by hand: 2536 right, 29 missed, 1 wrong, likelihood -132.70.
+//   - Links fitted to nine tenths of the sources, on the tenth left out: 2564 right, 0 missed, 2 wrong, likelihood -26.45.
+//   - Links fitted to all: 2566 right, 0 missed, 0 wrong, likelihood -12.77.
 type feature[C any] struct {
-	name  string
-	value func(C) float64
-	// detail says what in the message it is about; nil if the name says all.
-	detail func(C) string
+	name         string
+	hand, fitted float64
+	value        func(C) float64
+	detail       func(C) string // what in the message it is about; nil if the name says all
+}
+
+// measure is a feature that may hold more than once, or in part.
+func measure[C any](name string, hand, fitted float64, value func(C) float64) feature[C] {
+	return feature[C]{name: name, hand: hand, fitted: fitted, value: value}
 }
 
 // when is a feature that holds or does not.
-func when[C any](name string, holds func(C) bool) feature[C] {
-	return feature[C]{name: name, value: func(c C) float64 {
+func when[C any](name string, hand, fitted float64, holds func(C) bool) feature[C] {
+	return measure(name, hand, fitted, func(c C) float64 {
 		if holds(c) {
 			return 1
 		}
 		return 0
-	}}
+	})
 }
 
-// as adds a detail to a feature.
-func (f feature[C]) as(detail func(C) string) feature[C] {
+// about adds a detail to a feature.
+func (f feature[C]) about(detail func(C) string) feature[C] {
 	f.detail = detail
 	return f
 }
 
-// model is features with their weights.
-type model[C any] struct {
-	features []feature[C]
-	weights  []float64
-}
+// model is what speaks for and against a candidate.
+type model[C any] []feature[C]
 
-func newModel[C any](weights map[string]weight, features []feature[C]) model[C] {
-	m := model[C]{features: features, weights: make([]float64, len(features))}
-	for i, f := range features {
-		m.weights[i] = weights[f.name].fitted
-	}
-	return m
-}
-
-func (m *model[C]) score(c C) float64 {
+func (m model[C]) score(c C) float64 {
 	sum := 0.0
-	for i := range m.features {
-		sum += m.weights[i] * m.features[i].value(c)
+	for i := range m {
+		sum += m[i].fitted * m[i].value(c)
 	}
 	return sum
 }
 
 // reasons returns the features that hold and count.
-func (m *model[C]) reasons(c C) []Reason {
+func (m model[C]) reasons(c C) []Reason {
 	var all []Reason
-	for i, f := range m.features {
+	for _, f := range m {
 		v := f.value(c)
-		if v == 0 || m.weights[i] == 0 {
+		if v == 0 || f.fitted == 0 {
 			continue
 		}
-		r := Reason{Feature: f.name, Weight: m.weights[i], Value: v}
+		r := Reason{Feature: f.name, Weight: f.fitted, Value: v}
 		if f.detail != nil {
 			r.Detail = f.detail(c)
 		}
@@ -81,7 +94,7 @@ type Reason struct {
 func (r Reason) String() string {
 	s := fmt.Sprintf("%+.2f %s", r.Weight*r.Value, r.Feature)
 	if r.Value != 1 {
-		s = fmt.Sprintf("%+.2f %s (%+.2f × %.2f)", r.Weight*r.Value, r.Feature, r.Weight, r.Value)
+		s += fmt.Sprintf(" (%+.2f × %.2f)", r.Weight, r.Value)
 	}
 	if r.Detail != "" {
 		s += ": " + r.Detail

@@ -17,10 +17,7 @@ type target struct {
 	query        bool // has parameters, those of campaigns aside
 	asks         set  // purposes named by words in it
 	footer       bool // leads to something that footers link to
-	social       bool // leads to a profile in a social network, or to a shop of applications
-	person       bool // leads to a person's page, or to what that person wrote: /@ada
 	refuse       bool // undoes or refuses
-	call         bool // leads to a call
 	campaign     bool // has campaign parameters and no secret
 }
 
@@ -61,22 +58,6 @@ var refuseWords = wordSet("cancel decline reject deny revert undo invalidate inv
 // ofAccounts are words beside those that ask: "verify-your-email".
 var ofAccounts = wordSet("email e mail your my user account accounts address new link code token registration subscription identity device " +
 	"one time two factor step complete finish pending the by via with to and for of key members")
-
-// socialHosts have profiles that footers link to. shops have applications, and nothing to confirm.
-var (
-	socialHosts = []string{
-		"facebook.com", "twitter.com", "x.com", "instagram.com", "linkedin.com", "youtube.com", "tiktok.com", "pinterest.com", "t.me",
-		"discord.gg", "github.com", "gitlab.com", "vk.com", "weibo.com", "threads.net", "mastodon.social", "wa.me", "medium.com",
-		"reddit.com", "snapchat.com", "youtu.be",
-	}
-	shops = []string{"apps.apple.com", "itunes.apple.com", "play.google.com", "w3.org"}
-)
-
-// callHosts begin the names of hosts for calls, callDomains have nothing else.
-var (
-	callHosts   = wordSet("meet zoom webex jitsi")
-	callDomains = []string{"zoom.us", "webex.com", "teams.microsoft.com", "teams.live.com", "whereby.com"}
-)
 
 // secretNames are parameters whose value is a secret however short it is.
 var secretNames = wordSet("token code key hash sig signature otp nonce ticket secret oobcode confirmationtoken resetpasswordtoken " +
@@ -124,8 +105,7 @@ func inspect(raw string) target {
 	}
 	for piece := range strings.FieldsFuncSeq(path, func(r rune) bool { return strings.ContainsRune("/#.!;:", r) }) {
 		if strings.HasPrefix(piece, "@") {
-			t.person = true
-			break
+			break // what a person wrote
 		}
 		t.word(piece)
 		t.token = t.token || secret(piece)
@@ -165,15 +145,6 @@ func (t *target) readHost() {
 		}
 	}
 	t.footer = t.footer || t.asks == 0 && !t.token && !t.opaque && (first == "help" || first == "docs")
-	t.call = callHosts[first] || isOrUnder(t.host, callDomains)
-	t.social = isOrUnder(t.host, shops) || t.asks == 0 && isOrUnder(t.host, socialHosts)
-}
-
-// isOrUnder reports whether a host is one of some domains, or within one.
-func isOrUnder(host string, domains []string) bool {
-	return slices.ContainsFunc(domains, func(d string) bool {
-		return host == d || strings.HasSuffix(host, "."+d)
-	})
 }
 
 // word notes what a piece of a path says.
