@@ -61,7 +61,6 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 			SaveProfile: a.saveProfile,
 		},
 		Config:    a.config(),
-		CrashPath: filepath.Join(a.stateDir(), "crash.log"),
 		ThemePath: filepath.Join(a.stateDir(), "theme.toml"),
 		Log:       a.log,
 		LogPath:   logPath,

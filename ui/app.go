@@ -12,29 +12,25 @@ import (
 
 	"mayfly/internal/term"
 	"mayfly/render"
-	"mayfly/ui/action"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
-	"mayfly/ui/settings"
-	"mayfly/ui/status"
 	"mayfly/ui/theme"
-	"mayfly/ui/workspace"
 )
 
 // app is the root model.
 type app struct {
-	workspace.Workspace
+	Workspace
 	ctx      context.Context
 	log      *slog.Logger
 	host     *host.Host
-	settings *settings.Settings
+	settings *Settings
 	link     *session.Link
-	table    action.Table
+	table    Table
 	commands *Commands
 	dialogs  []dialog.Dialog // the last one takes the keys
-	footer   status.Footer
+	footer   Footer
 	ticker   theme.Ticker
 
 	now           time.Time
@@ -49,10 +45,10 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	now := time.Now()
-	a := &app{Workspace: *workspace.New(now), ctx: ctx, log: o.Log, host: h, settings: settings.New(o.Config.UI, o.ThemePath), now: now}
+	a := &app{Workspace: *NewWorkspace(now), ctx: ctx, log: o.Log, host: h, settings: NewSettings(o.Config.UI, o.ThemePath), now: now}
 	a.Follow, a.Autocopy = o.Config.UI.Follow, o.Config.UI.Autocopy
 	a.link = session.NewLink(ctx, o.Services, o.Log, now)
-	a.commands = &Commands{Configured: o.Config.Commands, Context: ctx, Host: h, View: func() render.View { return a.Reader.View }, Subject: func() action.Subject { return a.Subject(a.link, a.table, a.now) }}
+	a.commands = &Commands{Configured: o.Config.Commands, Context: ctx, Host: h, View: func() render.View { return a.Reader.View }, Subject: func() Subject { return a.Subject(a.link, a.table, a.now) }}
 	a.table = a.actions()
 	a.table.Bind(o.Config.Keys)
 	a.applyTheme()
@@ -60,7 +56,7 @@ func newApp(ctx context.Context, o Options, h *host.Host) *app {
 		a.note("Logging to " + host.ShortPath(o.LogPath))
 	}
 	if text := o.Config.Complaint(); text != "" {
-		a.footer.Show(status.Failure, text, now)
+		a.footer.Show(Failure, text, now)
 	}
 	return a
 }
@@ -146,8 +142,8 @@ func (a *app) frame() string {
 }
 
 // facts are what the header and empty panes are drawn from.
-func (a *app) facts() status.Facts {
-	return a.Facts(status.Facts{Theme: a.theme, Now: a.now, Link: a.link, Keys: a.table, Pending: a.footer.Pending()})
+func (a *app) facts() Facts {
+	return a.Facts(Facts{Theme: a.theme, Now: a.now, Link: a.link, Keys: a.table, Pending: a.footer.Pending()})
 }
 
 // applyTheme loads the theme for the terminal and passes it to the reader.
@@ -168,7 +164,7 @@ func (a *app) applyTheme() {
 }
 
 // note shows text in the bottom line.
-func (a *app) note(text string) { a.footer.Show(status.Note, text, a.now) }
+func (a *app) note(text string) { a.footer.Show(NoteLevel, text, a.now) }
 
 func (a *app) report(d host.Done) {
 	if d.Err != nil {

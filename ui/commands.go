@@ -15,7 +15,6 @@ import (
 	"mayfly/internal/config"
 	"mayfly/internal/message"
 	"mayfly/render"
-	"mayfly/ui/action"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
 	"mayfly/ui/intent"
@@ -30,25 +29,25 @@ type Commands struct {
 	Configured []config.Command
 	Context    context.Context
 	Host       *host.Host
-	Subject    func() action.Subject
+	Subject    func() Subject
 	View       func() render.View // of messages
 
 	last string // the command that a message was last piped to
 }
 
 // Actions are the actions on a message, and those that run the commands of config.toml.
-func (c *Commands) Actions() action.Table {
+func (c *Commands) Actions() Table {
 	need := func() string { return c.Subject().NeedMessage() }
-	table := action.Table{
-		{ID: "copy-menu", Title: "Copy a link, a header field or the text", Group: action.Message, Keys: []string{"Y"}, Where: action.Anywhere, Why: need, Run: func() any { return c.Subject().Fetch(host.CopyMenu) }},
-		{ID: "pipe", Title: "Pipe the message to a command", Group: action.Message, Keys: []string{"|"}, Where: action.Anywhere, Why: need, Run: c.pipe},
-		{ID: "edit", Title: "Open the message in your editor", Group: action.Message, Keys: []string{"e"}, Where: action.Anywhere, Why: need, Run: c.edit},
+	table := Table{
+		{ID: "copy-menu", Title: "Copy a link, a header field or the text", Group: Message, Keys: []string{"Y"}, Where: Anywhere, Why: need, Run: func() any { return c.Subject().Fetch(host.CopyMenu) }},
+		{ID: "pipe", Title: "Pipe the message to a command", Group: Message, Keys: []string{"|"}, Where: Anywhere, Why: need, Run: c.pipe},
+		{ID: "edit", Title: "Open the message in your editor", Group: Message, Keys: []string{"e"}, Where: Anywhere, Why: need, Run: c.edit},
 	}
 	for _, configured := range c.Configured {
 		line := configured.Line
-		table = append(table, &action.Action{
-			ID: "command " + configured.Key, Title: "Run " + render.Clean(line), Group: action.Message, Keys: []string{configured.Key},
-			Where: action.Anywhere, Why: func() string { return c.need(line) }, Run: func() any { return c.perform(line) },
+		table = append(table, &Action{
+			ID: "command " + configured.Key, Title: "Run " + render.Clean(line), Group: Message, Keys: []string{configured.Key},
+			Where: Anywhere, Why: func() string { return c.need(line) }, Run: func() any { return c.perform(line) },
 		})
 	}
 	return table

@@ -9,7 +9,6 @@ import (
 	"mayfly/ui/intent"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
-	"mayfly/ui/status"
 )
 
 // applyIntent runs a command, opens a dialog, or carries out one or several intents.
@@ -47,7 +46,7 @@ func (a *app) applyIntent(v any) tea.Cmd {
 		a.note("opening " + render.Clean(v.URL.Hostname()) + "…")
 		return a.host.OpenURL(a.ctx, a.terminal.Env, v.URL)
 	case intent.Copy:
-		a.footer.Show(status.Success, host.Copied(v.What), a.now)
+		a.footer.Show(Success, host.Copied(v.What), a.now)
 		return a.host.Copy(a.ctx, a.terminal.Env, v.Text, v.What)
 	case intent.Connect:
 		return a.applyIntent(a.link.ConnectTo(v, a.now))

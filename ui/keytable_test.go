@@ -5,14 +5,12 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"mayfly/ui/action"
 )
 
 // keyTable lists the actions by group, with their usual keys and their names in config.toml.
-func keyTable(table action.Table) string {
+func keyTable(table Table) string {
 	var b strings.Builder
-	for _, g := range action.Groups {
+	for _, g := range Groups {
 		b.WriteString("| " + g + " | | Name |\n|---|---|---|\n")
 		for _, c := range table {
 			if c.Group != g {

@@ -4,13 +4,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/internal/term"
-	"mayfly/ui/action"
 	"mayfly/ui/host"
 	"mayfly/ui/intent"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
 	"mayfly/ui/theme"
-	"mayfly/ui/workspace"
 )
 
 func (a *app) route(msg tea.Msg) tea.Cmd {
@@ -29,7 +27,7 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 		a.ticker.Fired(msg)
 		a.Prune(a.now)
 		return a.link.Retry(a.now)
-	case workspace.Rested, workspace.Gathered:
+	case Rested, Gathered:
 		return a.applyIntent(a.OnTimer(msg))
 	case reader.Laid:
 		return a.Reader.Take(msg)
@@ -91,7 +89,7 @@ func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (a *app) perform(c *action.Action) tea.Cmd {
+func (a *app) perform(c *Action) tea.Cmd {
 	if c.Reason() != "" {
 		a.footer.Refuse(c, a.now)
 		return nil

@@ -41,25 +41,25 @@ func (p *Pane) moveCheck(n int) bool {
 	return true
 }
 
-// needCheck is the reason when no check is selected; key is the one that shows the checks.
-func (p *Pane) needCheck(key string) string {
+// NeedCheck is the reason when no check is selected; key is the one that shows the checks.
+func (p *Pane) NeedCheck(key string) string {
 	if len(p.findings()) == 0 {
 		return "Only a check has a place to go to: " + key + " shows the checks"
 	}
 	return ""
 }
 
-// showPlace goes to where the selected check is: in the HTML source, else in the view that has it.
-func (p *Pane) showPlace() any {
+// ShowPlace goes to where the selected check is: in the HTML source, else in the view that has it.
+func (p *Pane) ShowPlace() any {
 	f := p.findings()[p.check]
 	switch {
 	case f.Line > 0:
-		p.showView(render.HTML)
+		p.ShowView(render.HTML)
 		p.target, p.seeking = place{f.Line, f.Column}, true
 	case f.Where == "header" || f.Where == "subject":
-		p.showView(render.Headers)
+		p.ShowView(render.Headers)
 	case f.Where == "text":
-		p.showView(render.Text)
+		p.ShowView(render.Text)
 	default:
 		return intent.Note{Text: "This check has no place in the source"}
 	}
@@ -70,7 +70,7 @@ func (p *Pane) showPlace() any {
 // clickCheck selects a check, and goes to the place of the selected one.
 func (p *Pane) clickCheck(n int) any {
 	if n == p.check {
-		return p.showPlace()
+		return p.ShowPlace()
 	}
 	p.check = n
 	return nil

@@ -164,7 +164,7 @@ func TestImages(t *testing.T) {
 
 func TestThePixelsComeBeforeTheirCells(t *testing.T) {
 	s := gallery(t, rimage.KittyCells)
-	s.actions.ByID("images").Run()
+	s.act("images")
 	s.run(s.TidyImages())
 	raw := s.Take(s.Layout()().(Laid))
 	if raw == nil {
@@ -192,7 +192,7 @@ func TestAnOvertakenLayoutIsMadeAgain(t *testing.T) {
 	for _, between := range [][2]string{{"images", "images"}, {"view-text", "view-rich"}} {
 		s := gallery(t, rimage.Blocks)
 		run := func(id string) tea.Cmd {
-			s.actions.ByID(id).Run()
+			s.act(id)
 			s.run(s.TidyImages())
 			return s.Layout()
 		}

@@ -161,7 +161,7 @@ func (p *Pane) Update(msg tea.Msg) any {
 		case p.search.On():
 			p.search.Clear()
 		case p.fromChecks:
-			p.showView(render.Checks)
+			p.ShowView(render.Checks)
 		default:
 			return intent.Leave{}
 		}
@@ -177,8 +177,8 @@ func (p *Pane) Update(msg tea.Msg) any {
 	return nil
 }
 
-// showView changes the view and goes to where it was left.
-func (p *Pane) showView(v render.View) {
+// ShowView changes the view and goes to where it was left.
+func (p *Pane) ShowView(v render.View) {
 	if v == p.View {
 		return
 	}
@@ -188,40 +188,48 @@ func (p *Pane) showView(v render.View) {
 	p.View, p.top, p.target, p.fromChecks = v, 0, place{}, false
 }
 
-func (p *Pane) nextView() { p.showView((p.View + 1) % render.View(len(Views))) }
+// NextView shows the next view.
+func (p *Pane) NextView() { p.ShowView((p.View + 1) % render.View(len(Views))) }
 
-// toggleHidden shows or hides the text that the message hides.
-func (p *Pane) toggleHidden() any {
+// ToggleHidden shows or hides the text that the message hides.
+func (p *Pane) ToggleHidden() any {
 	p.hidden = !p.hidden
 	return intent.Toggled(p.hidden, "Hidden text is shown", "Hidden text is hidden again")
 }
 
-// toggleImages shows or hides the images embedded in the message.
-func (p *Pane) toggleImages() any {
+// ToggleImages shows or hides the images embedded in the message.
+func (p *Pane) ToggleImages() any {
 	p.showImages = !p.showImages
 	if !p.showImages {
 		return intent.Note{Text: "The images are hidden again"}
 	}
-	p.showView(render.Rich)
+	p.ShowView(render.Rich)
 	return nil
 }
 
-func (p *Pane) step(n int) {
+// Step goes to the next hit of the search, or to the one before.
+func (p *Pane) Step(n int) {
 	if line, ok := p.search.Step(n); ok {
 		p.reveal(line)
 	}
 }
 
+// EndSearch takes the search away.
+func (p *Pane) EndSearch() { p.search.Clear() }
+
+// ToggleUnfold shows footers and quotes whole, or folds them.
+func (p *Pane) ToggleUnfold() { p.unfold = !p.unfold }
+
 // Find searches the message for the first of several texts that occurs in it, once it is laid out.
 func (p *Pane) Find(texts []string) {
-	p.showView(render.Rich)
+	p.ShowView(render.Rich)
 	p.wanted = texts
 }
 
 func (p *Pane) findWanted() {
 	for _, text := range p.wanted {
 		if p.search.For(text) {
-			p.step(0)
+			p.Step(0)
 			break
 		}
 		p.search.Clear()
@@ -262,9 +270,9 @@ func (p *Pane) click(m tea.MouseClickMsg) any {
 	x := m.X - p.Rect.X - 2
 	if p.tabsShown() && m.Y == p.Rect.Y+p.Rect.H-1 {
 		if !p.tabsFit() {
-			p.nextView()
+			p.NextView()
 		} else if v, ok := p.tabAt(x); ok {
-			p.showView(v)
+			p.ShowView(v)
 		}
 		return nil
 	}

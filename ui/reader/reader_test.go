@@ -259,11 +259,11 @@ func TestReasons(t *testing.T) {
 		{none, false, func(p *Pane) string { return p.NeedAttachments() }, "Open a message first"},
 		{text, false, func(p *Pane) string { return p.NeedAttachments() }, "This message has no attachments"},
 		{image, false, func(p *Pane) string { return p.NeedAttachments() }, ""},
-		{text, false, func(p *Pane) string { return p.needHits("/") }, "/"},
-		{none, false, func(p *Pane) string { return p.needImages(false) }, "Open a message first"},
-		{text, false, func(p *Pane) string { return p.needImages(false) }, "no embedded images"},
-		{image, false, func(p *Pane) string { return p.needImages(false) }, ""},
-		{image, true, func(p *Pane) string { return p.needImages(true) }, "does not provide raw messages"},
+		{text, false, func(p *Pane) string { return p.NeedHits("/") }, "/"},
+		{none, false, func(p *Pane) string { return p.NeedImages(false) }, "Open a message first"},
+		{text, false, func(p *Pane) string { return p.NeedImages(false) }, "no embedded images"},
+		{image, false, func(p *Pane) string { return p.NeedImages(false) }, ""},
+		{image, true, func(p *Pane) string { return p.NeedImages(true) }, "does not provide raw messages"},
 	} {
 		if got := c.reason(open(t, 60, 20, c.m).Pane); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("the reason is %q, want %q", got, c.want)

@@ -14,16 +14,16 @@ func (p *Pane) NeedOpen() string {
 	return ""
 }
 
-// needSearch is the reason when there is no search to end.
-func (p *Pane) needSearch() string {
+// NeedSearch is the reason when there is no search to end.
+func (p *Pane) NeedSearch() string {
 	if !p.search.On() {
 		return "There is no search to end"
 	}
 	return ""
 }
 
-// needHits is the reason when the search has no hits; key is the one that searches.
-func (p *Pane) needHits(key string) string {
+// NeedHits is the reason when the search has no hits; key is the one that searches.
+func (p *Pane) NeedHits(key string) string {
 	if p.search.Hits() == 0 {
 		return "No search matches: " + key + " searches the message"
 	}
@@ -41,9 +41,9 @@ func (p *Pane) NeedAttachments() string {
 	return ""
 }
 
-// needImages is the reason when no image can be shown. noRaw means that the service provides no raw
+// NeedImages is the reason when no image can be shown. noRaw means that the service provides no raw
 // messages.
-func (p *Pane) needImages(noRaw bool) string {
+func (p *Pane) NeedImages(noRaw bool) string {
 	if reason := p.NeedOpen(); reason != "" {
 		return reason
 	}

@@ -3,6 +3,7 @@ package reader
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +12,8 @@ import (
 
 	"mayfly/api"
 	"mayfly/internal/message"
+	"mayfly/render"
 	"mayfly/render/image"
-	"mayfly/ui/action"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
@@ -28,17 +29,15 @@ var start = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 // scene is the pane, with what the root does around it.
 type scene struct {
 	*Pane
-	t       testing.TB
-	now     time.Time
-	actions action.Table
-	raw     []string // sequences sent to the terminal
+	t   testing.TB
+	now time.Time
+	raw []string // sequences sent to the terminal
 }
 
 // open opens the pane on a message, at the corner of the screen; without an ID none is open.
 func open(t testing.TB, w, h int, m api.Message) *scene {
 	t.Helper()
 	s := &scene{Pane: &Pane{}, t: t, now: start}
-	s.actions = s.Actions(func(id string) string { return id }, func() bool { return false })
 	s.SetLook(uitest.Theme(t), image.Mode{Protocol: image.Blocks}, Hints{Retry: "r try again", Image: "i shows it", Images: "i shows them", Hidden: "x"})
 	s.fit(w, h)
 	if m.ID != "" {
@@ -91,19 +90,53 @@ func (s *scene) press(names ...string) {
 	}
 }
 
-// do runs actions; one that cannot be done now fails the test.
-func (s *scene) do(ids ...string) (intent any) {
+// do runs actions, named as in the root's table; one that cannot be done now fails the test.
+func (s *scene) do(ids ...string) (outcome any) {
 	s.t.Helper()
 	for _, id := range ids {
-		a := s.actions.ByID(id)
-		if reason := a.Reason(); reason != "" {
-			s.t.Fatalf("%s: %s", id, reason)
-		}
-		intent = a.Run()
+		outcome = s.act(id)
 		s.run(s.TidyImages())
 		s.layout()
 	}
-	return intent
+	return outcome
+}
+
+// act runs one action, without what the root does after it.
+func (s *scene) act(id string) (outcome any) {
+	s.t.Helper()
+	reason := s.NeedOpen()
+	switch id {
+	case "read-on":
+		reason, outcome = "", s.Update(theme.Page(1))
+	case "next-hit":
+		if reason = s.NeedHits("/"); reason == "" {
+			s.Step(1)
+		}
+	case "show-place":
+		if reason = s.NeedCheck("6"); reason == "" {
+			outcome = s.ShowPlace()
+		}
+	case "next-view":
+		s.NextView()
+	case "previous-hit":
+		s.Step(-1)
+	case "end-search":
+		s.EndSearch()
+	case "unfold":
+		s.ToggleUnfold()
+	case "hidden":
+		outcome = s.ToggleHidden()
+	case "images":
+		if reason = s.NeedImages(false); reason == "" {
+			outcome = s.ToggleImages()
+		}
+	default:
+		s.ShowView(render.View(slices.Index(Views[:], strings.TrimPrefix(id, "view-"))))
+	}
+	if reason != "" {
+		s.t.Fatalf("%s: %s", id, reason)
+	}
+	return outcome
 }
 
 func (s *scene) draw() uitest.Screen {

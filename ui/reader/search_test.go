@@ -49,7 +49,7 @@ func TestSearching(t *testing.T) {
 		if c.dontSee != "" {
 			got.DontSee(c.dontSee)
 		}
-		if hits := s.search.Hits(); s.Typing() != c.typing || (hits > 0) != c.found || (s.needHits("/") == "") != (hits > 0) {
+		if hits := s.search.Hits(); s.Typing() != c.typing || (hits > 0) != c.found || (s.NeedHits("/") == "") != (hits > 0) {
 			t.Errorf("%s: typing %v, %d hits", c.what, s.Typing(), hits)
 		}
 	}

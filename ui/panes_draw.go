@@ -1,14 +1,13 @@
-package workspace
+package ui
 
 import (
 	"time"
 
-	"mayfly/ui/status"
 	"mayfly/ui/theme"
 )
 
 // Draw draws the panes onto the rows of a screen. The one that has focus stands out when focused.
-func (w *Workspace) Draw(th *theme.Theme, rows []string, now time.Time, focused bool, facts status.Facts) {
+func (w *Workspace) Draw(th *theme.Theme, rows []string, now time.Time, focused bool, facts Facts) {
 	var columns [][]string
 	for p, r := range w.Layout.Panes {
 		has := focused && w.Focus == theme.Pane(p)
@@ -29,7 +28,7 @@ func (w *Workspace) Draw(th *theme.Theme, rows []string, now time.Time, focused 
 }
 
 // Wake sets the alarm for the next time-dependent change of a pane.
-func (w *Workspace) Wake(now time.Time, a *theme.Alarm, facts status.Facts) {
+func (w *Workspace) Wake(now time.Time, a *theme.Alarm, facts Facts) {
 	w.Inboxes.Wake(now, a)
 	w.Messages.Wake(now, a)
 	w.Reader.Wake(now, a)

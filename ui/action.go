@@ -1,6 +1,4 @@
-// Package action defines what a user can do: the keys, when an action is available, and how the
-// bottom line, the help and the palette show it.
-package action
+package ui
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package status
+package ui
 
 import (
 	"context"
@@ -33,14 +33,14 @@ func TestTheFooter(t *testing.T) {
 		{"keys", 40, func(f *Footer) {}, " n new  y copy address  ? help"},
 		{"keys with less room", 30, func(f *Footer) {}, " n new  ? help"},
 		{"keys with none", 7, func(f *Footer) {}, ""},
-		{"a note", 60, func(f *Footer) { f.Show(Note, "Not following", now) }, " n new  y copy address  ? help               Not following"},
+		{"a note", 60, func(f *Footer) { f.Show(NoteLevel, "Not following", now) }, " n new  y copy address  ? help               Not following"},
 		{"success", 60, func(f *Footer) { f.Done(host.Done{Text: "copied 482913"}, now) }, " n new  y copy address  ? help             ✓ copied 482913"},
 		{"success with less room", 32, func(f *Footer) { f.Show(Success, "copied 482913", now) }, " n new  ? help  ✓ copied 482913"},
 		{"failure", 60, func(f *Footer) { f.Done(host.Done{Text: "saved", Err: failure}, now) }, " ! save the message: write /ho…eml: no space left on device"},
 		{"a late answer", 60, func(f *Footer) { f.Done(host.Done{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}, now) }, " n new  ? help         ! The service did not answer in time"},
-		{"the last outcome", 60, func(f *Footer) { f.Show(Failure, "x", now); f.Show(Note, "later", now) }, " n new  y copy address  ? help                       later"},
+		{"the last outcome", 60, func(f *Footer) { f.Show(Failure, "x", now); f.Show(NoteLevel, "later", now) }, " n new  y copy address  ? help                       later"},
 		{"an outcome of long ago", 40, func(f *Footer) { f.Show(Failure, "x", now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
-		{"a request", 60, func(f *Footer) { f.Show(Note, "x", now); begin(f, session.Request{What: "making an inbox"}) }, " n new  y copy address  ? help            making an inbox…"},
+		{"a request", 60, func(f *Footer) { f.Show(NoteLevel, "x", now); begin(f, session.Request{What: "making an inbox"}) }, " n new  y copy address  ? help            making an inbox…"},
 		{"a request with less room", 14, func(f *Footer) { begin(f, session.Request{What: "making an inbox"}) }, " making an i…"},
 		{"an outcome meanwhile", 60, func(f *Footer) { begin(f, session.Request{What: "saving"}); f.Show(Success, "copied 4", now) }, " n new  y copy address  ? help                    ✓ copied 4"},
 		{"an outcome meanwhile, of long ago", 60, func(f *Footer) {
@@ -105,7 +105,7 @@ func TestAnOutcomeStaysForAWhile(t *testing.T) {
 	if wakes(now) != (theme.Alarm{}) {
 		t.Error("without an outcome it wakes")
 	}
-	f.Show(Note, "Not following", now)
+	f.Show(NoteLevel, "Not following", now)
 	for _, c := range []struct {
 		after time.Duration
 		shown bool

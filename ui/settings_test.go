@@ -1,4 +1,4 @@
-package settings
+package ui
 
 import (
 	"os"
@@ -34,12 +34,12 @@ func TestTheChosenThemeIsKept(t *testing.T) {
 		{"not configured any more", "dusk", "", ""},
 	} {
 		path := filepath.Join(t.TempDir(), "state", "theme.toml")
-		s := New(config.UI{Theme: c.before}, path)
+		s := NewSettings(config.UI{Theme: c.before}, path)
 		keep(t, s.NextTheme("mayfly"))
 		if s.Theme != "terminal" {
 			t.Fatalf("after mayfly comes %q", s.Theme)
 		}
-		if got := New(config.UI{Theme: c.after}, path).Theme; got != c.want {
+		if got := NewSettings(config.UI{Theme: c.after}, path).Theme; got != c.want {
 			t.Errorf("%s: the next run has %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -47,12 +47,12 @@ func TestTheChosenThemeIsKept(t *testing.T) {
 
 func TestTheThemeIsSavedAtTheEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "theme.toml")
-	s := New(config.UI{}, path)
+	s := NewSettings(config.UI{}, path)
 	s.NextTheme("mayfly") // the application ends before the command runs
 	if err := s.Save(); err != nil {
 		t.Fatal(err)
 	}
-	if got := New(config.UI{}, path).Theme; got != s.Theme {
+	if got := NewSettings(config.UI{}, path).Theme; got != s.Theme {
 		t.Errorf("kept %q, want %q", got, s.Theme)
 	}
 	info, err := os.Stat(path)
@@ -67,14 +67,14 @@ func TestADamagedChoiceIsIgnored(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := New(config.UI{}, path).Theme; got != "" {
+		if got := NewSettings(config.UI{}, path).Theme; got != "" {
 			t.Errorf("%q: the theme is %q", content, got)
 		}
 	}
 }
 
 func TestAThemeThatCannotBeSavedIsAnError(t *testing.T) {
-	s := New(config.UI{}, filepath.Join(t.TempDir(), "file", "theme.toml"))
+	s := NewSettings(config.UI{}, filepath.Join(t.TempDir(), "file", "theme.toml"))
 	if err := os.WriteFile(filepath.Dir(s.path), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,4 @@
-// Package settings holds what the user may change on the screen: the theme, which is kept for the
-// next run, and the mouse.
-package settings
+package ui
 
 import (
 	"fmt"
@@ -36,8 +34,8 @@ type choice struct {
 	Configured string `toml:"configured"`
 }
 
-// New returns the settings of config.toml, with the theme that is kept in the file at path.
-func New(ui config.UI, path string) *Settings {
+// NewSettings returns the settings of config.toml, with the theme that is kept in the file at path.
+func NewSettings(ui config.UI, path string) *Settings {
 	s := &Settings{UI: ui, path: path, configured: ui.Theme}
 	var kept choice
 	data, err := os.ReadFile(path) // without one, or when it was damaged, config.toml decides

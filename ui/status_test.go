@@ -1,4 +1,4 @@
-package status
+package ui
 
 import (
 	"errors"
@@ -12,7 +12,6 @@ import (
 	"mayfly/api/watch"
 	"mayfly/keys"
 	"mayfly/render"
-	"mayfly/ui/action"
 	"mayfly/ui/lists"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
@@ -38,17 +37,17 @@ func online(t testing.TB) Facts {
 	return f
 }
 
-func table() action.Table {
+func table() Table {
 	never := func() string { return "never" }
-	return action.Table{
-		{ID: "new-inbox", Hint: "new", Keys: []string{"n"}, Where: action.Anywhere},
-		{ID: "copy-address", Hint: "copy address", Keys: []string{"y"}, Where: action.Anywhere},
-		{ID: "copy-code", Hint: "code", Keys: []string{"c"}, Where: action.Anywhere, Why: never},
-		{ID: "send-sample", Keys: []string{"t"}, Where: action.Anywhere, Why: never},
-		{ID: "refresh", Keys: []string{"r"}, Where: action.Anywhere}, {ID: "connect", Keys: []string{"K"}, Where: action.Anywhere},
-		{ID: "pause", Keys: []string{"p"}, Where: action.Anywhere}, {ID: "open", Keys: []string{"enter"}, Where: action.Anywhere},
-		{ID: "follow", Keys: []string{"F"}, Where: action.Anywhere}, {ID: "palette", Keys: []string{":"}, Where: action.Anywhere},
-		{ID: "help", Hint: "help", Keys: []string{"?"}, Where: action.Anywhere},
+	return Table{
+		{ID: "new-inbox", Hint: "new", Keys: []string{"n"}, Where: Anywhere},
+		{ID: "copy-address", Hint: "copy address", Keys: []string{"y"}, Where: Anywhere},
+		{ID: "copy-code", Hint: "code", Keys: []string{"c"}, Where: Anywhere, Why: never},
+		{ID: "send-sample", Keys: []string{"t"}, Where: Anywhere, Why: never},
+		{ID: "refresh", Keys: []string{"r"}, Where: Anywhere}, {ID: "connect", Keys: []string{"K"}, Where: Anywhere},
+		{ID: "pause", Keys: []string{"p"}, Where: Anywhere}, {ID: "open", Keys: []string{"enter"}, Where: Anywhere},
+		{ID: "follow", Keys: []string{"F"}, Where: Anywhere}, {ID: "palette", Keys: []string{":"}, Where: Anywhere},
+		{ID: "help", Hint: "help", Keys: []string{"?"}, Where: Anywhere},
 	}
 }
 

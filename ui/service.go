@@ -1,4 +1,4 @@
-package workspace
+package ui
 
 import (
 	"errors"
@@ -10,11 +10,9 @@ import (
 	"mayfly/api"
 	"mayfly/internal/message"
 	"mayfly/internal/registry"
-	"mayfly/ui/action"
 	"mayfly/ui/dialog"
 	"mayfly/ui/intent"
 	"mayfly/ui/session"
-	"mayfly/ui/status"
 	"mayfly/ui/theme"
 )
 
@@ -147,7 +145,7 @@ func (w *Workspace) OnRaw(m session.RawFetched) {
 }
 
 // TogglePause pauses or resumes watching the inbox.
-func (w *Workspace) TogglePause(s *session.Session, keys action.Table) any {
+func (w *Workspace) TogglePause(s *session.Session, keys Table) any {
 	i := w.Inbox()
 	i.Paused = !i.Paused
 	s.Watcher.Pause(i.ID, i.Paused)
@@ -158,12 +156,12 @@ func (w *Workspace) TogglePause(s *session.Session, keys action.Table) any {
 }
 
 // Subject is what an action is about.
-func (w *Workspace) Subject(l *session.Link, keys action.Table, now time.Time) action.Subject {
-	return action.Subject{Link: l, Store: w.Store, Inbox: w.Inbox(), Message: w.Message(), Keys: keys, Now: now}
+func (w *Workspace) Subject(l *session.Link, keys Table, now time.Time) Subject {
+	return Subject{Link: l, Store: w.Store, Inbox: w.Inbox(), Message: w.Message(), Keys: keys, Now: now}
 }
 
 // Facts fills in what the header and empty panes show about the panes.
-func (w *Workspace) Facts(f status.Facts) status.Facts {
+func (w *Workspace) Facts(f Facts) Facts {
 	f.Store, f.Newest, f.Follow, f.Autocopy = w.Store, w.Newest, w.Follow, w.Autocopy
 	f.Selected, f.Listed = w.Inboxes.Inbox(), w.Store.Inboxes[w.Messages.InboxID]
 	f.Filtered = w.Messages.Filter.On()

@@ -1,6 +1,4 @@
-// Package status draws the service and its state (the header), the keys and the outcome of the last
-// one (the footer), and why a pane is empty.
-package status
+package ui
 
 import (
 	"net"
@@ -9,7 +7,6 @@ import (
 	"time"
 
 	"mayfly/api/watch"
-	"mayfly/ui/action"
 	"mayfly/ui/lists"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
@@ -28,7 +25,7 @@ type Facts struct {
 	Now      time.Time
 	Link     *session.Link
 	Store    *store.Store
-	Keys     action.Table
+	Keys     Table
 	Selected *store.Inbox   // the selected inbox; nil for all
 	Listed   *store.Inbox   // the inbox whose messages are listed; nil for all
 	Newest   *store.Message // the latest arrival; nil if none

@@ -1,4 +1,4 @@
-package action
+package ui
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 	"mayfly/ui/uitest"
 )
 
-func table() Table {
+func someActions() Table {
 	never := func() string { return "Select a message first" }
 	return Table{
 		{ID: "new-inbox", Title: "New inbox", Hint: "new", Group: Flow, Keys: []string{"n"}, Where: Anywhere},
@@ -46,7 +46,7 @@ func TestTheActionOfAKey(t *testing.T) {
 	} {
 		for p, want := range c.want {
 			got := ""
-			if a := table().Lookup(c.key, theme.Pane(p)); a != nil {
+			if a := someActions().Lookup(c.key, theme.Pane(p)); a != nil {
 				got = a.ID
 			}
 			if got != want {
@@ -63,7 +63,7 @@ func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
 			return ""
 		}
 		return "No search matches"
-	}}}, table()...)
+	}}}, someActions()...)
 	for _, hits = range []bool{false, true, false} {
 		want, first := "new-inbox", "new"
 		if hits {
@@ -79,8 +79,8 @@ func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
 	}
 }
 
-func TestKeysOfOnesOwn(t *testing.T) {
-	tb := table()
+func TestBoundKeys(t *testing.T) {
+	tb := someActions()
 	tb.Bind(map[string][]string{"new-inbox": {"pgup", "N"}, "filter": {}, "none": {"x"}})
 	for _, c := range []struct{ id, keyFor string }{
 		{"new-inbox", "pgup"}, {"filter", ": filter"}, {"theme", ": theme"}, {"search", "/"}, {"none", ": none"},
@@ -102,7 +102,7 @@ func TestKeysOfOnesOwn(t *testing.T) {
 }
 
 func TestTablesAreJoinedInTheOrderOfTheHelp(t *testing.T) {
-	tb := table()
+	tb := someActions()
 	ids := ""
 	for _, a := range Join(tb[5:], tb[:5]) {
 		ids += a.ID + " "
@@ -114,7 +114,7 @@ func TestTablesAreJoinedInTheOrderOfTheHelp(t *testing.T) {
 
 func TestHintsFitTheRoom(t *testing.T) {
 	for _, helpKeys := range [][]string{{"?"}, {"ctrl+shift+h"}, nil} {
-		tb := table()
+		tb := someActions()
 		tb.Bind(map[string][]string{"help": helpKeys})
 		for p, all := range []string{"new filter mark", "new filter", "new search"} {
 			all := strings.TrimSpace(all + strings.Repeat(" help", len(helpKeys)))
@@ -146,7 +146,7 @@ func TestHelp(t *testing.T) {
 		"Keys for the message|Essentials|n  New inbox|c  Copy the code|Navigation|pgdn ctrl+f  Page down|/  Search the message|Message|12  View: rich text|Application|?  Help|:  All actions",
 	} {
 		var got []string
-		for _, row := range uitest.DrawDialog(t, table().Help(theme.Pane(p)), 50, 30).Rows {
+		for _, row := range uitest.DrawDialog(t, someActions().Help(theme.Pane(p)), 50, 30).Rows {
 			if row = strings.Trim(row, " ╭╮╰╯─│"); row != "" {
 				key, does, ok := strings.Cut(row, "  ")
 				if ok {
@@ -162,7 +162,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestThePalette(t *testing.T) {
-	tb := table()
+	tb := someActions()
 	d := tb.Palette(theme.Messages)
 	rows := uitest.DrawDialog(t, d, 50, 30)
 	at := func(text string) int { return strings.Index(rows.String(), text) }
@@ -181,7 +181,7 @@ func TestThePalette(t *testing.T) {
 	}
 }
 
-func TestTheReasonWhyNot(t *testing.T) {
+func TestReasons(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	in := &store.Inbox{Expires: now.Add(time.Hour)}
 	gone := &store.Inbox{Expires: now}
@@ -213,7 +213,7 @@ func TestTheReasonWhyNot(t *testing.T) {
 		{"message", Subject{}, Subject.NeedMessage, "Select a message first"},
 		{"message", Subject{Message: m(nil)}, Subject.NeedMessage, ""},
 	} {
-		c.s.Keys, c.s.Now = table(), now
+		c.s.Keys, c.s.Now = someActions(), now
 		if got := c.reason(c.s); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

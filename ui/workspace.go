@@ -1,6 +1,4 @@
-// Package workspace combines the three panes: which one has focus, which inbox and message are
-// selected, what is listed, and what is open. It returns intents for what it needs from a service.
-package workspace
+package ui
 
 import (
 	"time"
@@ -45,8 +43,8 @@ type Workspace struct {
 	search   *lists.Search
 }
 
-// New returns empty panes.
-func New(now time.Time) *Workspace {
+// NewWorkspace returns empty panes.
+func NewWorkspace(now time.Time) *Workspace {
 	w := &Workspace{Reader: &reader.Pane{}, search: lists.NewSearch(store.New(now))}
 	w.Reset(now)
 	return w

@@ -1,4 +1,4 @@
-package status
+package ui
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
-	"mayfly/ui/action"
 	"mayfly/ui/host"
 	"mayfly/ui/session"
 	"mayfly/ui/theme"
@@ -20,7 +19,7 @@ type Level int
 
 // The levels.
 const (
-	Note Level = iota
+	NoteLevel Level = iota
 	Success
 	Failure
 )
@@ -47,8 +46,8 @@ func (f *Footer) Show(l Level, text string, now time.Time) {
 }
 
 // Refuse shows why an action is unavailable, as long as it is.
-func (f *Footer) Refuse(a *action.Action, now time.Time) {
-	f.Show(Note, a.Reason(), now)
+func (f *Footer) Refuse(a *Action, now time.Time) {
+	f.Show(NoteLevel, a.Reason(), now)
 	f.reason = a.Reason
 }
 
@@ -65,7 +64,7 @@ func (f *Footer) said() string {
 func (f *Footer) Begin(r session.Request, now time.Time) tea.Cmd {
 	cmd := f.pending.Begin(r)
 	if cmd == nil {
-		f.Show(Note, "still "+r.What+theme.Ellipsis, now)
+		f.Show(NoteLevel, "still "+r.What+theme.Ellipsis, now)
 	} else {
 		f.later = false
 	}
@@ -115,7 +114,7 @@ func (f *Footer) Wake(now time.Time, a *theme.Alarm) {
 func (f *Footer) showing(now time.Time) bool { return now.Before(f.until) && f.said() != "" }
 
 // Draw draws the line, w cells wide.
-func (f *Footer) Draw(th *theme.Theme, table action.Table, p theme.Pane, w int, now time.Time) string {
+func (f *Footer) Draw(th *theme.Theme, table Table, p theme.Pane, w int, now time.Time) string {
 	outcome := f.outcome(th, w, now)
 	var b strings.Builder
 	for _, h := range f.hints(th, table, p, w, now) {
@@ -124,12 +123,12 @@ func (f *Footer) Draw(th *theme.Theme, table action.Table, p theme.Pane, w int, 
 	return theme.Spread(b.String(), outcome, w)
 }
 
-func (f *Footer) hints(th *theme.Theme, table action.Table, p theme.Pane, w int, now time.Time) []action.Hint {
+func (f *Footer) hints(th *theme.Theme, table Table, p theme.Pane, w int, now time.Time) []Hint {
 	return table.Hints(p, w-theme.Width(f.outcome(th, w, now))-1)
 }
 
 // ActionAt is the action whose hint is at column x, nil if there is none.
-func (f *Footer) ActionAt(th *theme.Theme, table action.Table, p theme.Pane, w int, now time.Time, x int) *action.Action {
+func (f *Footer) ActionAt(th *theme.Theme, table Table, p theme.Pane, w int, now time.Time, x int) *Action {
 	for _, h := range f.hints(th, table, p, w, now) {
 		if x >= h.X && x < h.X+h.W {
 			return h.Action
