@@ -146,11 +146,12 @@ func unlistened(protocol, addr string, err error) error {
 func (s *Server) newServers() (err error) {
 	c := s.config
 	registry := prometheus.NewRegistry()
-	large := limits.NewLargeAnswers(0)
+	large := limits.NewMemory(0)
 	s.rest = rest.New(s.service, rest.Options{
 		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, MaxGuesses: c.MaxGuesses, Large: large, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
 	})
 	smtpOptions := c.smtpOptions()
+	smtpOptions.Metrics = registry
 	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func (s *Server) newServers() (err error) {
 		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
 	}
 	if s.metricsListener != nil {
-		s.metrics = newMetricsServer(registry, s.store, s.smtp, s.webhooks, s.log)
+		s.metrics = newMetricsServer(registry, s.store, s.webhooks, s.log)
 	}
 	return nil
 }

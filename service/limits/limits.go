@@ -1,19 +1,12 @@
-// Package clients tells the clients of the servers apart by their addresses, and bounds what they take:
-// connections, guesses, and memory for what they read.
+// Package limits bounds what clients take: connections, guesses, memory. Clients are told apart by
+// their addresses, and what is read or received is counted by API key. SMTP, POP3 and REST share it.
 package limits
 
 import (
-	"context"
-	"crypto/sha256"
-	"log/slog"
+	"io"
 	"net"
 	"net/netip"
 	"sync"
-	"time"
-
-	"golang.org/x/time/rate"
-
-	"mayfly/service"
 )
 
 // Prefix returns what counts as one address: an IPv4 address or an IPv6 /64, of which one client can
@@ -48,138 +41,111 @@ func prefix(ip netip.Addr) netip.Prefix {
 	return p
 }
 
-const (
-	maxGuessers = 64 << 10 // addresses that are remembered
-	maxRight    = 64       // right secrets of an address that are remembered
-)
+// addresses counts the connections from each address.
+type addresses struct {
+	max int // from one
 
-// Guesses counts the wrong guesses of each address. The zero value is not usable, a nil pointer sets
-// no bound. It is safe for concurrent use.
-type Guesses struct {
-	perMinute float64
-	log       *slog.Logger
-	what      string // is guessed
-	logged    rate.Sometimes
-	mu        sync.Mutex
-	guessers  map[netip.Prefix]*guesser // that have guessed wrong in the last minutes
+	mu   sync.Mutex
+	open map[netip.Prefix]int
 }
 
-// guesser has a token for each wrong guess that an address may make now.
-type guesser struct {
-	tokens float64
-	at     time.Time // when there were that many
-	right  map[[sha256.Size]byte]bool
+func newAddresses(max int) *addresses {
+	return &addresses{max: max, open: make(map[netip.Prefix]int)}
 }
 
-// NewGuesses returns a counter that allows each address so many wrong guesses a minute, or nil for 0.
-// It logs when they are exceeded, at most once a minute, and what was guessed.
-func NewGuesses(perMinute int, log *slog.Logger, what string) *Guesses {
-	if perMinute <= 0 {
-		return nil
+// enter counts a connection, unless its address has too many. Without an address there is no bound.
+func (a *addresses) enter(p netip.Prefix) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !p.IsValid() {
+		return true
 	}
-	return &Guesses{
-		perMinute: float64(perMinute), guessers: make(map[netip.Prefix]*guesser),
-		log: log, what: what, logged: rate.Sometimes{Interval: time.Minute},
-	}
-}
-
-// Exceeded reports whether an address has made too many wrong guesses to be told whether another one
-// is right. A secret that was right from this address, after a wrong one, is not a guess.
-func (g *Guesses) Exceeded(p netip.Prefix, secret string) bool {
-	if g == nil {
+	if a.open[p] >= a.max {
 		return false
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	who := g.guessers[p]
-	if who == nil {
-		return false
-	}
-	g.refill(who)
-	if who.tokens >= 1 || who.right[sha256.Sum256([]byte(secret))] {
-		return false
-	}
-	g.logged.Do(func() {
-		g.log.Warn("too many wrong guesses from an address, others are refused too: if it is a load balancer or many users, see --balancers and --max-guesses",
-			"of", g.what, "address", p.Addr())
-	})
+	a.open[p]++
 	return true
 }
 
-// ErrGuesses is what an address gets for any key after too many wrong ones.
-var ErrGuesses error = &service.Error{Code: service.RateLimited, Message: "Too many wrong keys from your address", RetryAfter: time.Second}
-
-// Authenticate returns the API key with a secret that an address has sent, as service.Authenticate
-// does, or ErrGuesses if its guesses are exceeded.
-func (g *Guesses) Authenticate(ctx context.Context, svc interface {
-	Authenticate(ctx context.Context, secret string) (service.Key, error)
-}, p netip.Prefix, secret string) (service.Key, error) {
-	if g.Exceeded(p, secret) {
-		return service.Key{}, ErrGuesses
-	}
-	key, err := svc.Authenticate(ctx, secret)
-	switch service.ErrorCode(err) {
-	case "":
-		g.Right(p, secret)
-	case service.Unauthorized:
-		g.Wrong(p)
-	}
-	return key, err
-}
-
-// Wrong counts a wrong guess of an address.
-func (g *Guesses) Wrong(p netip.Prefix) {
-	if g == nil || !p.IsValid() {
+// leave is called once for each connection that has entered.
+func (a *addresses) leave(p netip.Prefix) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !p.IsValid() {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	who := g.guessers[p]
-	if who == nil {
-		if len(g.guessers) >= maxGuessers {
-			g.forget()
-		}
-		who = &guesser{tokens: g.perMinute, at: time.Now(), right: make(map[[sha256.Size]byte]bool)}
-		g.guessers[p] = who
+	if a.open[p]--; a.open[p] == 0 {
+		delete(a.open, p)
 	}
-	g.refill(who)
-	who.tokens = max(0, who.tokens-1)
 }
 
-// Right remembers a secret of an address that has guessed wrong before.
-func (g *Guesses) Right(p netip.Prefix, secret string) {
-	if g == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	who := g.guessers[p]
-	if who == nil {
-		return
-	}
-	if len(who.right) >= maxRight {
-		for other := range who.right {
-			delete(who.right, other)
-			break
-		}
-	}
-	who.right[sha256.Sum256([]byte(secret))] = true
+// Limit bounds the connections that are open at a time from one address. One above the bound ends
+// when it is first read: before, its address may not be known.
+func Limit(l net.Listener, perAddress int) net.Listener {
+	return &limitedListener{l, newAddresses(perAddress)}
 }
 
-func (g *Guesses) refill(who *guesser) {
-	now := time.Now()
-	who.tokens = min(g.perMinute, who.tokens+now.Sub(who.at).Minutes()*g.perMinute)
-	who.at = now
+type limitedListener struct {
+	net.Listener
+	addresses *addresses
 }
 
-// forget drops the addresses that have not guessed for a while or, if there are none, all of them.
-func (g *Guesses) forget() {
-	for p, who := range g.guessers {
-		if g.refill(who); who.tokens >= g.perMinute {
-			delete(g.guessers, p)
-		}
+// Accept implements net.Listener.
+func (l *limitedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
-	if len(g.guessers) >= maxGuessers {
-		clear(g.guessers)
+	return &limitedConn{Conn: c, addresses: l.addresses}, nil
+}
+
+type limitedConn struct {
+	net.Conn
+	addresses *addresses
+
+	mu      sync.Mutex
+	address netip.Prefix // zero unless it is counted
+	known   bool         // it was counted or refused; also after Close
+	err     error        // io.EOF if there are too many
+}
+
+// Read implements net.Conn.
+func (c *limitedConn) Read(b []byte) (int, error) {
+	if err := c.enter(); err != nil {
+		return 0, err
 	}
+	return c.Conn.Read(b)
+}
+
+func (c *limitedConn) enter() error {
+	address := Prefix(c.RemoteAddr())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known {
+		return c.err
+	}
+	c.known = true
+	if !c.addresses.enter(address) {
+		c.err = io.EOF
+		return c.err
+	}
+	c.address = address
+	return nil
+}
+
+// Close implements net.Conn.
+func (c *limitedConn) Close() error {
+	c.mu.Lock()
+	c.addresses.leave(c.address)
+	c.address, c.known = netip.Prefix{}, true
+	c.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// CloseWrite ends what is sent, if the transport can.
+func (c *limitedConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
 }

@@ -18,78 +18,91 @@ const (
 	reserveTimeout = 10 * time.Second
 )
 
-// LargeAnswers bounds the memory for large answers. No key gets more than it leaves free. So a key
-// with slow readers delays only its own answers, and several of them only the largest of others. It is
-// safe for concurrent use.
-type LargeAnswers struct {
+// Memory bounds the memory for large answers, or for messages being received. No API key gets more
+// than it leaves free: one tenant delays only itself, and several of them only what is largest for
+// others. It is safe for concurrent use.
+type Memory struct {
 	limit int64 // bytes in all
 
 	mu    sync.Mutex
 	used  int64
-	byKey map[string]int64 // bytes that keys use
+	byKey map[string]int64 // bytes in use, by ID
 	freed chan struct{}    // closed when some are freed; nil if nobody waits
 }
 
-// NewLargeAnswers returns a bound of so many bytes; 0 stands for 256 MiB.
-func NewLargeAnswers(limit int64) *LargeAnswers {
-	limit = cmp.Or(limit, 256<<20)
-	return &LargeAnswers{limit: limit, byKey: make(map[string]int64)}
+// NewMemory returns a bound of so many bytes; 0 stands for 256 MiB.
+func NewMemory(limit int64) *Memory {
+	return &Memory{limit: cmp.Or(limit, 256<<20), byKey: make(map[string]int64)}
 }
 
-// acquire waits until an answer for the key may use n bytes, and returns what frees them.
-func (l *LargeAnswers) acquire(ctx context.Context, keyID string, n int64) (release func(), err error) {
-	n = min(n, l.limit/2)
-	for {
-		freed := l.take(keyID, n)
-		if freed == nil {
-			return func() { l.free(keyID, n) }, nil
-		}
-		select {
-		case <-freed:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
+// Used returns how many bytes are in use.
+func (m *Memory) Used() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.used
 }
 
-// take returns nil if the key now uses n bytes more, or else a channel to wait for.
-func (l *LargeAnswers) take(keyID string, n int64) <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.byKey[keyID]+n > l.limit-l.used-n {
-		if l.freed == nil {
-			l.freed = make(chan struct{})
-		}
-		return l.freed
-	}
-	l.used += n
-	l.byKey[keyID] += n
-	return nil
+// Acquire takes n bytes for a key until Release, or reports that they are not free.
+func (m *Memory) Acquire(keyID string, n int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.take(keyID, n)
 }
 
-func (l *LargeAnswers) free(keyID string, n int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.used -= n
-	if l.byKey[keyID] -= n; l.byKey[keyID] == 0 {
-		delete(l.byKey, keyID)
+func (m *Memory) take(keyID string, n int64) bool {
+	if m.byKey[keyID]+n > m.limit-m.used-n {
+		return false
 	}
-	if l.freed != nil {
-		close(l.freed)
-		l.freed = nil
+	m.used += n
+	m.byKey[keyID] += n
+	return true
+}
+
+// Release frees n bytes of a key.
+func (m *Memory) Release(keyID string, n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used -= n
+	if m.byKey[keyID] -= n; m.byKey[keyID] == 0 {
+		delete(m.byKey, keyID)
+	}
+	if m.freed != nil {
+		close(m.freed)
+		m.freed = nil
 	}
 }
 
 // Reserve waits until an answer of n bytes for the key may be made, but not for long. The caller
-// releases it.
-func (l *LargeAnswers) Reserve(ctx context.Context, keyID string, n int64) (release func(), err error) {
+// releases it. Unavailable: there is no memory for it.
+func (m *Memory) Reserve(ctx context.Context, keyID string, n int64) (release func(), err error) {
 	if n <= SmallAnswer {
 		return func() {}, nil
 	}
+	n = min(n, m.limit/2)
 	ctx, cancel := context.WithTimeout(ctx, reserveTimeout)
 	defer cancel()
-	if release, err = l.acquire(ctx, keyID, n); err != nil {
-		return nil, &service.Error{Code: service.Unavailable, Message: "Too many large messages are being read", Err: errors.New("no memory left for large answers")}
+	for {
+		freed := m.takeOrWait(keyID, n)
+		if freed == nil {
+			return func() { m.Release(keyID, n) }, nil
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return nil, &service.Error{Code: service.Unavailable, Message: "Too many large messages are being read", Err: errors.New("no memory left for large answers")}
+		}
 	}
-	return release, nil
+}
+
+// takeOrWait returns nil if the key now uses n bytes more, or else a channel to wait for.
+func (m *Memory) takeOrWait(keyID string, n int64) <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.take(keyID, n) {
+		return nil
+	}
+	if m.freed == nil {
+		m.freed = make(chan struct{})
+	}
+	return m.freed
 }

@@ -32,8 +32,8 @@ type Sessions struct {
 
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
-	conns     map[net.Conn]netip.Prefix // valid once it is counted
-	clients   map[netip.Prefix]int
+	conns     map[net.Conn]netip.Prefix // zero unless it is counted
+	addresses *addresses
 	running   sync.WaitGroup // connections
 }
 
@@ -43,7 +43,7 @@ func NewSessions(o SessionOptions) *Sessions {
 		options:   o,
 		listeners: make(map[net.Listener]struct{}),
 		conns:     make(map[net.Conn]netip.Prefix),
-		clients:   make(map[netip.Prefix]int),
+		addresses: newAddresses(o.MaxPerAddress),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.draining, s.drain = context.WithCancel(s.ctx)
@@ -161,15 +161,12 @@ func (s *Sessions) Enter(nc net.Conn) bool {
 
 // join counts a connection that has entered to those from its address, unless there are too many.
 func (s *Sessions) join(nc net.Conn, address netip.Prefix) bool {
+	if !s.addresses.enter(address) {
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if address.IsValid() {
-		if s.clients[address] >= s.options.MaxPerAddress {
-			return false
-		}
-		s.clients[address]++
-		s.conns[nc] = address
-	}
+	s.conns[nc] = address
 	return true
 }
 
@@ -178,11 +175,7 @@ func (s *Sessions) Leave(nc net.Conn) {
 	defer s.running.Done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if address := s.conns[nc]; address.IsValid() {
-		if s.clients[address]--; s.clients[address] == 0 {
-			delete(s.clients, address)
-		}
-	}
+	s.addresses.leave(s.conns[nc])
 	delete(s.conns, nc)
 }
 

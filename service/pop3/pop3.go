@@ -48,7 +48,7 @@ type Options struct {
 	IdleTimeout              time.Duration // between two commands; default 10 min (RFC 1939, section 3)
 	SessionTimeout           time.Duration // of a whole session; default 1 h
 
-	Large   *limits.LargeAnswers  // memory for large messages; default: 256 MiB
+	Large   *limits.Memory        // memory for large messages; default: 256 MiB
 	Metrics prometheus.Registerer // default: none
 	Log     *slog.Logger          // a line per session at debug, and failures; default: none
 }
@@ -72,7 +72,7 @@ func New(svc Service, o Options) *Server {
 	o.MaxErrors = cmp.Or(o.MaxErrors, 20)
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, 10*time.Minute)
 	o.SessionTimeout = cmp.Or(o.SessionTimeout, time.Hour)
-	o.Large = cmp.Or(o.Large, limits.NewLargeAnswers(0))
+	o.Large = cmp.Or(o.Large, limits.NewMemory(0))
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	counter := func(name, help string) prometheus.Counter {
 		return promauto.With(o.Metrics).NewCounter(prometheus.CounterOpts{Name: name, Help: help})

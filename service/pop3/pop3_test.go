@@ -364,7 +364,7 @@ func TestTimeouts(t *testing.T) {
 // A client that does not read holds up neither the memory for others nor a shutdown.
 func TestStuckClient(t *testing.T) {
 	const size = 4 << 20
-	inFakeTime(t, service.Enterprise, Options{Large: limits.NewLargeAnswers(2 * size)}, func(t *testing.T, w *world) {
+	inFakeTime(t, service.Enterprise, Options{Large: limits.NewMemory(2 * size)}, func(t *testing.T, w *world) {
 		w.deliver(strings.Repeat("0123456789abcde\n", size/16))
 		stuck, other := w.login(), w.login()
 		stuck.run("RETR 1\n< +OK…")

@@ -153,7 +153,7 @@ func TestLargeMessagesWaitForMemory(t *testing.T) {
 	t.Parallel()
 	const size = 2 << 20
 	entered, leave := make(chan struct{}), make(chan struct{})
-	srv := newTestServerFor(t, rest.Options{Large: limits.NewLargeAnswers(3 * size)}, func(s *service.Service) rest.Service {
+	srv := newTestServerFor(t, rest.Options{Large: limits.NewMemory(3 * size)}, func(s *service.Service) rest.Service {
 		return slowStore{s, func() { entered <- struct{}{}; <-leave }}
 	})
 	key := srv.key(t, service.Dev)

@@ -62,7 +62,7 @@ type Options struct {
 
 	// Large is the memory for large messages in all requests, which other servers may use too. Default:
 	// 256 MiB.
-	Large *limits.LargeAnswers
+	Large *limits.Memory
 
 	Relay   Relay                 // releases messages; default: they are not released
 	MCP     http.Handler          // serves /mcp and checks the key itself; default: no such path
@@ -106,7 +106,7 @@ func New(svc Service, o Options) *Server {
 	o.MaxWait = cmp.Or(max(o.MaxWait, 0), 60*time.Second)
 	o.MaxLongPolls = cmp.Or(max(o.MaxLongPolls, 0), 20_000)
 	o.MaxLongPollsPerKey = cmp.Or(max(o.MaxLongPollsPerKey, 0), 1_000)
-	o.Large = cmp.Or(o.Large, limits.NewLargeAnswers(0))
+	o.Large = cmp.Or(o.Large, limits.NewMemory(0))
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -99,7 +99,7 @@ const slowRequest = "GET /v1/inboxes/inbox_any/messages/msg_any HTTP/1.1\r\nHost
 func TestSlowReaderIsCutOff(t *testing.T) {
 	t.Parallel()
 	const size = 10 << 20
-	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{Large: limits.NewLargeAnswers(size)}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
+	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{Large: limits.NewMemory(size)}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		start := time.Now()
 		slow := dial()
 		if _, err := io.WriteString(slow, slowRequest); err != nil {
@@ -139,7 +139,7 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 func TestSlowReadersDelayOnlyTheirKeys(t *testing.T) {
 	t.Parallel()
 	const size = 10 << 20
-	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{Large: limits.NewLargeAnswers(16 * size)}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
+	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{Large: limits.NewMemory(16 * size)}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		start := time.Now()
 		var slow []net.Conn
 		for i := range 56 { // of four keys

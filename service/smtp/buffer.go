@@ -3,7 +3,8 @@ package smtp
 import (
 	"math/bits"
 	"sync"
-	"sync/atomic"
+
+	"mayfly/service/limits"
 )
 
 // Sizes of a connection's input buffer.
@@ -13,46 +14,6 @@ const (
 )
 
 var bulkBuffers = sync.Pool{New: func() any { b := make([]byte, bulkSize); return &b }}
-
-// budget is the memory of messages in flight that is in use, in octets.
-type budget struct {
-	limit int64
-	used  atomic.Int64
-}
-
-// share is how much of a budget the messages from one address, or for one key, use.
-type share struct{ used atomic.Int64 }
-
-// account is what a message is charged to: the budget, and the shares of its client and of its key,
-// which may be nil. No share gets larger than what it leaves free, so that no few of them can use up
-// the memory together.
-type account struct {
-	budget      *budget
-	client, key *share
-}
-
-func (a account) acquire(n int) bool {
-	free := a.budget.limit - a.budget.used.Add(int64(n))
-	fits := free >= 0
-	for _, s := range [...]*share{a.client, a.key} {
-		if s != nil && s.used.Add(int64(n)) > free {
-			fits = false
-		}
-	}
-	if !fits {
-		a.release(n)
-	}
-	return fits
-}
-
-func (a account) release(n int) {
-	a.budget.used.Add(-int64(n))
-	for _, s := range [...]*share{a.client, a.key} {
-		if s != nil {
-			s.used.Add(-int64(n))
-		}
-	}
-}
 
 // bodyPools are pools of message buffers of 16, 64, 256 and 1,024 KiB. Larger buffers are rare and
 // left to the garbage collector.
@@ -104,26 +65,25 @@ func maxBufferBytes(limit int64) int64 {
 	}
 }
 
-// body is a message being received, in a buffer that is charged to an account.
+// body is a message being received, in a buffer that is counted to an API key.
 type body struct {
-	account account
+	memory  *limits.Memory
+	keyID   string
 	limit   int64   // octets of a message
 	buf     *[]byte // may be nil
 	size    int64   // octets received, whether or not they are in buf
-	dropped bool    // octets are only counted
-	full    bool    // dropped because the budget was used up
+	refused reason  // octets are only counted; empty: they are kept
 }
 
-// reserve makes room for n octets in all. If the budget does not allow it, the message is dropped.
+// reserve makes room for n octets in all, or refuses the message.
 func (b *body) reserve(n int) bool {
 	if b.buf != nil && n <= cap(*b.buf) {
 		return true
 	}
 	next := newBuffer(n, b.limit)
-	if !b.account.acquire(cap(*next)) {
+	if !b.memory.Acquire(b.keyID, int64(cap(*next))) {
 		recycle(next)
-		b.full = true
-		b.drop()
+		b.refuse(busy)
 		return false
 	}
 	if b.buf != nil {
@@ -137,21 +97,20 @@ func (b *body) reserve(n int) bool {
 // add appends p.
 func (b *body) add(p []byte) {
 	b.size += int64(len(p))
-	if b.tooBig() {
-		b.drop()
+	if b.size > b.limit {
+		b.refuse(tooBig)
 	}
-	if b.dropped || !b.reserve(int(b.size)) {
-		return
+	if b.refused == "" && b.reserve(int(b.size)) {
+		*b.buf = append(*b.buf, p...)
 	}
-	*b.buf = append(*b.buf, p...)
 }
 
-func (b *body) tooBig() bool { return b.size > b.limit }
-
-// drop discards the message and all that follows of it.
-func (b *body) drop() {
-	b.dropped = true
-	b.release()
+// refuse discards the message and all that follows of it. The first reason counts.
+func (b *body) refuse(r reason) {
+	if b.refused == "" {
+		b.refused = r
+		b.release()
+	}
 }
 
 // bytes returns the message, valid until release.
@@ -165,7 +124,7 @@ func (b *body) bytes() []byte {
 // release frees the buffer.
 func (b *body) release() {
 	if b.buf != nil {
-		b.account.release(cap(*b.buf))
+		b.memory.Release(b.keyID, int64(cap(*b.buf)))
 		recycle(b.buf)
 		b.buf = nil
 	}

@@ -42,8 +42,6 @@ func upper(b []byte) string {
 		return "RCPT"
 	case "DATA":
 		return "DATA"
-	case "BDAT":
-		return "BDAT"
 	case "RSET":
 		return "RSET"
 	default:
@@ -266,7 +264,7 @@ func isParamValue(s string) bool {
 	return s != "" && utf8.ValidString(s) && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c == '=' || c == 0x7f })
 }
 
-// parseSize parses a SIZE value or a BDAT chunk size: 1 to 20 digits. It is at most 2^62, whatever
+// parseSize parses a SIZE value: 1 to 20 digits. It is at most 2^62, whatever
 // they say.
 func parseSize(s string) (int64, bool) {
 	// Of a number out of range, ParseUint returns the largest that is in it.
@@ -275,19 +273,6 @@ func parseSize(s string) (int64, bool) {
 		return 0, false
 	}
 	return int64(min(n, 1<<62)), true
-}
-
-// parseBDAT parses the argument of BDAT: a chunk size and, for the final chunk, LAST (RFC 3030).
-func parseBDAT(arg string) (size int64, last, ok bool) {
-	digits, word, more := strings.Cut(arg, " ")
-	if more {
-		if !strings.EqualFold(word, "LAST") {
-			return 0, false, false
-		}
-		last = true
-	}
-	size, ok = parseSize(digits)
-	return size, last, ok
 }
 
 func isASCII(s string) bool {

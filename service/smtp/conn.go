@@ -52,7 +52,6 @@ type conn struct {
 	raw     net.Conn     // for deadlines
 	nc      net.Conn     // for reading and writing: raw, or TLS over it
 	address netip.Prefix // of the client, for the limits per address
-	share   *share       // of its client; nil without an address
 	log     *slog.Logger
 
 	implicitTLS bool // begin with a TLS handshake
@@ -95,9 +94,6 @@ func (c *conn) run(part func() error) {
 		return
 	}
 	defer c.server.sessions.Leave(c.raw)
-	if c.share != nil {
-		defer c.server.clients.leave(c.address)
-	}
 	c.farewell(err)
 	c.nc.Close()
 	c.tx.reset()
@@ -137,10 +133,10 @@ func (c *conn) farewell(err error) {
 	case errDraining:
 		c.reply("421 4.3.2 " + name + " Shutting down, try again later")
 	case errIdle:
-		c.server.count.refuse(TimedOut)
+		c.server.count.refuse(timedOut)
 		c.reply("421 4.4.2 " + name + " Idle for too long, closing")
 	case errSession:
-		c.server.count.refuse(TimedOut)
+		c.server.count.refuse(timedOut)
 		c.reply("421 4.4.2 " + name + " Session is too long, closing")
 	case errPanic:
 		c.reply("421 4.3.0 " + name + " Internal error, try again later")
@@ -160,10 +156,10 @@ func (c *conn) commands() error {
 		line, err := c.readLine(c.server.options.MaxCommandLine)
 		switch {
 		case errors.Is(err, errLineTooLong):
-			c.server.count.refuse(LineTooLong)
+			c.server.count.refuse(lineTooLong)
 			err = c.bad("500 5.5.2 Line too long")
 		case errors.Is(err, errLineBreak):
-			c.server.count.refuse(BadCommand)
+			c.server.count.refuse(badCommand)
 			c.reply("500 5.5.2 Lines must end with CRLF, and contain no other CR or LF")
 			err = errClosed
 		case err == nil:
@@ -196,10 +192,10 @@ func (c *conn) reply(line string) {
 
 // bad answers a bad command, and ends the session after too many of them.
 func (c *conn) bad(line string) error {
-	c.server.count.refuse(BadCommand)
+	c.server.count.refuse(badCommand)
 	c.reply(line)
 	if c.errors++; c.errors >= c.server.options.MaxErrors {
-		c.server.count.refuse(TooManyErrors)
+		c.server.count.refuse(tooManyErrors)
 		c.reply("421 4.7.0 " + c.server.options.Hostname + " Too many errors, closing")
 		return errClosed
 	}
@@ -352,8 +348,6 @@ func (c *conn) command(line []byte) error {
 		return c.rcpt(arg)
 	case "DATA":
 		return c.data(arg)
-	case "BDAT":
-		return c.bdat(arg)
 	case "EHLO", "HELO":
 		return c.hello(verb, arg)
 	case "STARTTLS":
@@ -389,7 +383,7 @@ func (c *conn) command(line []byte) error {
 		return errQuit
 	case "GET", "POST", "PUT", "HEAD", "OPTIONS", "CONNECT", "PATCH", "DELETE":
 		// A web page can make a browser send commands to this port in the body of an HTTP request.
-		c.server.count.refuse(BadCommand)
+		c.server.count.refuse(badCommand)
 		c.reply("421 4.7.0 " + c.server.options.Hostname + " This is SMTP, not HTTP")
 		return errClosed
 	default:
@@ -413,9 +407,6 @@ func (c *conn) hello(verb, arg string) error {
 	c.reply("250-SIZE " + strconv.FormatInt(o.MaxMessageBytes, 10))
 	c.reply("250-8BITMIME")
 	c.reply("250-SMTPUTF8")
-	c.reply("250-CHUNKING")
-	c.reply("250-BINARYMIME")
-	c.reply("250-DSN")
 	if o.TLS != nil && !c.secure {
 		c.reply("250-STARTTLS")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -17,49 +16,12 @@ type Server struct {
 	service  Service
 	options  Options
 	chaos    chaos
-	budget   budget
-	count    counters
+	memory   *limits.Memory // for messages in flight
+	count    metrics
 	guesses  *limits.Guesses // of recipients
 	sessions *limits.Sessions
 
 	unavailable rate.Sometimes // limits how often an unavailable store is logged
-
-	clients parties[netip.Prefix] // those with connections
-	keys    parties[string]       // API keys with messages in flight, by ID
-}
-
-// parties are the addresses with connections, or the API keys with messages in flight.
-type parties[K comparable] struct {
-	mu  sync.Mutex
-	all map[K]*party
-}
-
-// party is the connections from one address, or the messages for one API key, and what they share.
-type party struct {
-	members int
-	share   share
-}
-
-// enter returns the share of a party, until leave.
-func (p *parties[K]) enter(key K) *share {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	one := p.all[key]
-	if one == nil {
-		one = &party{}
-		p.all[key] = one
-	}
-	one.members++
-	return &one.share
-}
-
-func (p *parties[K]) leave(key K) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	one := p.all[key]
-	if one.members--; one.members == 0 {
-		delete(p.all, key)
-	}
 }
 
 // New returns a server. The error says which options are wrong.
@@ -71,28 +33,32 @@ func New(svc Service, o Options) (*Server, error) {
 	s := &Server{
 		service:     svc,
 		options:     o,
-		budget:      budget{limit: o.MaxInFlightBytes},
+		memory:      limits.NewMemory(o.MaxInFlightBytes),
 		guesses:     limits.NewGuesses(o.MaxGuesses, o.Log, "recipients"),
 		unavailable: rate.Sometimes{Interval: time.Minute},
-		clients:     parties[netip.Prefix]{all: make(map[netip.Prefix]*party)},
-		keys:        parties[string]{all: make(map[string]*party)},
 	}
 	s.sessions = limits.NewSessions(limits.SessionOptions{
 		Protocol:      "SMTP",
 		Max:           o.MaxConnections,
 		MaxPerAddress: o.MaxConnectionsPerAddress,
 		TooMany:       "421 4.3.2 " + o.Hostname + " Too many connections, try again later",
-		Refused: func(perAddress bool) {
-			if perAddress {
-				s.count.refuse(PerAddress)
+		Refused: func(byAddress bool) {
+			if byAddress {
+				s.count.refuse(perAddress)
 			} else {
-				s.count.refuse(Connections)
+				s.count.refuse(connections)
 			}
 		},
 		Log: o.Log,
 	})
+	s.count = newMetrics(s)
 	if s.chaos, _ = parseChaos(o.Chaos); s.chaos != nil {
 		o.Log.Warn("SMTP goes wrong on purpose", "chaos", o.Chaos)
+		for _, faults := range s.chaos {
+			for _, f := range faults {
+				f.occurred = s.count.faults.WithLabelValues(f.rule)
+			}
+		}
 	}
 	return s, nil
 }
@@ -109,12 +75,9 @@ const manyConnections = 256
 
 func (s *Server) accept(l net.Listener, implicitTLS bool) error {
 	return s.sessions.Serve(l, implicitTLS, func(nc net.Conn, address netip.Prefix) {
-		s.count.sessions.Add(1)
+		s.count.sessions.Inc()
 		c := newConn(s, nc)
-		c.implicitTLS = implicitTLS
-		if address.IsValid() {
-			c.address, c.share = address, s.clients.enter(address)
-		}
+		c.implicitTLS, c.address = implicitTLS, address
 		c.oneOfMany = s.sessions.Len() > manyConnections
 		c.serve()
 	})

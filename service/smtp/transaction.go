@@ -14,21 +14,14 @@ type transaction struct {
 	open       bool
 	from       string // "" is the null sender
 	utf8       bool   // SMTPUTF8 was given
-	binary     bool   // BODY=BINARYMIME was given
 	size       int64  // SIZE as given; 0: none
 	recipients []service.Recipient
-	chunks     bool // BDAT was used
-	failed     bool // a chunk was refused; only RSET, EHLO or QUIT ends this state
 	body       body
-	end        func() // of what begin has begun; may be nil
 }
 
 // reset ends the transaction and discards its message.
 func (t *transaction) reset() {
 	t.body.release()
-	if t.end != nil {
-		t.end()
-	}
 	clear(t.recipients)
 	*t = transaction{recipients: t.recipients[:0]}
 }
@@ -51,8 +44,7 @@ func (c *conn) mail(arg string) error {
 		case "SIZE":
 			tx.size, ok = parseSize(p.value)
 		case "BODY":
-			tx.binary = strings.EqualFold(p.value, "BINARYMIME")
-			ok = tx.binary || strings.EqualFold(p.value, "7BIT") || strings.EqualFold(p.value, "8BITMIME")
+			ok = strings.EqualFold(p.value, "7BIT") || strings.EqualFold(p.value, "8BITMIME")
 		case "SMTPUTF8":
 			ok = !p.hasValue
 			tx.utf8 = true
@@ -61,10 +53,6 @@ func (c *conn) mail(arg string) error {
 				return c.bad("555 5.5.4 Unknown parameter: AUTH")
 			}
 			ok = p.hasValue
-		case "RET":
-			ok = strings.EqualFold(p.value, "FULL") || strings.EqualFold(p.value, "HDRS")
-		case "ENVID":
-			ok = isXtext(p.value, 100)
 		default:
 			return c.bad("555 5.5.4 Unknown parameter: " + p.keyword)
 		}
@@ -77,13 +65,13 @@ func (c *conn) mail(arg string) error {
 	}
 	o := &c.server.options
 	if tx.size > o.MaxMessageBytes {
-		c.server.count.refuse(TooBig)
+		c.server.count.refuse(tooBig)
 		c.refused++
 		c.reply(o.tooBigReply())
 		return nil
 	}
 	if c.messages >= o.MaxMessages {
-		c.server.count.refuse(TooManyMessages)
+		c.server.count.refuse(tooManyMessages)
 		c.reply("421 4.7.0 " + o.Hostname + " Too many messages on this connection, open another")
 		return errClosed
 	}
@@ -110,11 +98,8 @@ func (c *conn) badPath(err error, syntax, address string) error {
 }
 
 func (c *conn) rcpt(arg string) error {
-	switch {
-	case !c.tx.open:
+	if !c.tx.open {
 		return c.bad("503 5.5.1 Send MAIL first")
-	case c.tx.chunks:
-		return c.bad("503 5.5.1 RCPT cannot follow BDAT")
 	}
 	to, params, err := parsePath(arg, "TO:", parseMailbox)
 	if err == nil && to == "" {
@@ -123,32 +108,20 @@ func (c *conn) rcpt(arg string) error {
 	if err != nil {
 		return c.badPath(err, "501 5.5.4 Syntax: RCPT TO:<address>", "501 5.1.3 Not an address")
 	}
-	for _, p := range params {
-		ok := false
-		switch p.keyword {
-		case "NOTIFY":
-			ok = isNotify(p.value)
-		case "ORCPT":
-			kind, address, found := strings.Cut(p.value, ";")
-			ok = found && isAtom(kind) && isXtext(address, 500)
-		default:
-			return c.bad("555 5.5.4 Unknown parameter: " + p.keyword)
-		}
-		if !ok {
-			return c.bad("501 5.5.4 Bad value for " + p.keyword)
-		}
+	if len(params) > 0 {
+		return c.bad("555 5.5.4 Unknown parameter: " + params[0].keyword)
 	}
 	if !c.tx.utf8 && !isASCII(to) {
 		return c.bad("553 5.6.7 The address needs SMTPUTF8")
 	}
 	if len(c.tx.recipients) >= c.server.options.MaxRecipients {
-		c.server.count.refuse(TooManyRecipients)
+		c.server.count.refuse(tooManyRecipients)
 		c.reply("452 4.5.3 Too many recipients")
 		return nil
 	}
 	if c.server.guesses.Exceeded(c.address, to) {
 		c.refused++
-		c.server.count.refuse(Guesses)
+		c.server.count.refuse(guesses)
 		c.reply("450 4.7.1 Too many unknown recipients from your address, try again later")
 		return c.tooManyRefusals()
 	}
@@ -172,24 +145,24 @@ func (c *conn) refuse(err error) error {
 	count := &c.server.count
 	switch service.ErrorCode(err) {
 	case service.NotFound:
-		count.refuse(UnknownRecipient)
+		count.refuse(unknownRecipient)
 		c.reply("550 5.1.1 No such inbox")
 	case service.Invalid:
-		count.refuse(UnknownRecipient)
+		count.refuse(unknownRecipient)
 		c.reply("553 5.1.3 Not an inbox's address")
 	case service.OverQuota:
-		count.refuse(OverQuota)
+		count.refuse(overQuota)
 		c.reply("452 4.2.2 The inbox has received its messages of the day")
 	case service.Full:
-		count.refuse(StorageFull)
+		count.refuse(storageFull)
 		c.reply("452 4.3.1 No space left")
 	case service.Unavailable:
-		count.refuse(StorageFailed)
+		count.refuse(storageFailed)
 		// Not once for each of many senders.
 		c.server.unavailable.Do(func() { c.log.Error("SMTP: the store is unavailable", "error", err) })
 		c.reply("452 4.3.2 The store is unavailable, try again later")
 	default:
-		count.refuse(StorageFailed)
+		count.refuse(storageFailed)
 		c.server.unavailable.Do(func() { c.log.Error("SMTP: the service failed", "error", err) })
 		c.reply("451 4.3.0 Cannot store the message now, try again later")
 	}
@@ -199,22 +172,11 @@ func (c *conn) refuse(err error) error {
 // tooManyRefusals ends the session if there were.
 func (c *conn) tooManyRefusals() error {
 	if c.refused > c.server.options.MaxRecipients {
-		c.server.count.refuse(TooManyErrors)
+		c.server.count.refuse(tooManyErrors)
 		c.reply("421 4.7.0 " + c.server.options.Hostname + " Too many refusals, closing")
 		return errClosed
 	}
 	return nil
-}
-
-// begin makes room for the transaction's message, of about size octets.
-func (c *conn) begin(size int64) bool {
-	charged := account{budget: &c.server.budget, client: c.share}
-	if id := c.tx.recipients[0].KeyID; id != "" { // with several keys, the first
-		charged.key = c.server.keys.enter(id)
-		c.tx.end = func() { c.server.keys.leave(id) }
-	}
-	c.tx.body = body{account: charged, limit: c.server.options.MaxMessageBytes}
-	return c.tx.body.reserve(int(min(max(size, 1), 64<<10))) // more only once it has arrived
 }
 
 func (c *conn) data(arg string) error {
@@ -223,63 +185,50 @@ func (c *conn) data(arg string) error {
 		return c.bad("501 5.5.4 DATA has no argument")
 	case !c.tx.open:
 		return c.bad("503 5.5.1 Send MAIL first")
-	case c.tx.chunks:
-		return c.bad("503 5.5.1 DATA cannot follow BDAT")
-	case c.tx.binary:
-		return c.bad("503 5.5.1 A binary message needs BDAT")
 	case len(c.tx.recipients) == 0:
 		return c.bad("554 5.5.1 No valid recipients")
 	}
-	if !c.begin(c.tx.size) {
-		c.refuseMessage(Busy)
+	tx, o := &c.tx, &c.server.options
+	// With several keys, the first pays for the memory.
+	tx.body = body{memory: c.server.memory, keyID: tx.recipients[0].KeyID, limit: o.MaxMessageBytes}
+	if !tx.body.reserve(int(min(max(tx.size, 1), 64<<10))) { // more only once it has arrived
+		c.refuseMessage(busy)
 		return nil
 	}
 	c.reply("354 End with CRLF.CRLF")
 	c.grow()
-	reason, err := c.readDotted()
+	err := c.readDotted()
 	c.shrink()
-	if errors.Is(err, errStalled) {
-		c.refuseMessage(AmbiguousEnd)
+	switch {
+	case errors.Is(err, errStalled):
+		c.refuseMessage(ambiguousEnd)
 		return errClosed
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if reason != "" {
-		c.refuseMessage(reason)
+	case tx.body.refused != "":
+		c.refuseMessage(tx.body.refused)
 		return nil
 	}
 	return c.deliver()
 }
 
-// readDotted reads the message up to CRLF.CRLF. The reason says why it cannot be accepted, if so.
-func (c *conn) readDotted() (Reason, error) {
+// readDotted reads the message up to CRLF.CRLF.
+func (c *conn) readDotted() error {
 	var dots dotReader
-	var reason Reason
-	tx := &c.tx
 	for {
-		taken, done := dots.next(c.in[c.r:c.w], tx.body.add)
+		taken, done := dots.next(c.in[c.r:c.w], c.tx.body.add)
 		c.r += taken
-		if reason == "" {
-			switch {
-			case dots.ambiguous:
-				reason = AmbiguousEnd
-			case dots.longest > c.server.options.MaxTextLine:
-				reason = LineTooLong
-			case tx.body.tooBig():
-				reason = TooBig
-			case tx.body.full:
-				reason = Busy
-			}
-			if reason != "" {
-				tx.body.drop()
-			}
+		switch {
+		case dots.ambiguous:
+			c.tx.body.refuse(ambiguousEnd)
+		case dots.longest > c.server.options.MaxTextLine:
+			c.tx.body.refuse(lineTooLong)
 		}
 		if done {
-			return reason, nil
+			return nil
 		}
 		if err := c.fillData(dots.ambiguous); err != nil {
-			return reason, err
+			return err
 		}
 	}
 }
@@ -299,93 +248,17 @@ func (c *conn) fillData(ambiguous bool) error {
 	return err
 }
 
-// maxChunks is how many of the largest messages a chunk may be long. One that no client means to send
-// ends the session.
-const maxChunks = 4
-
-// bdat receives a chunk of a message (RFC 3030). The chunk's octets are always read, so that they
-// are not taken for commands.
-func (c *conn) bdat(arg string) error {
-	size, last, ok := parseBDAT(arg)
-	if !ok {
-		c.server.count.refuse(BadCommand)
-		c.reply("501 5.5.4 Syntax: BDAT size [LAST]; closing")
-		return errClosed
-	}
-	if size/maxChunks > c.server.options.MaxMessageBytes {
-		c.refuseMessage(TooBig)
-		return errClosed
-	}
-	var reply string // of refusal
-	switch {
-	case !c.tx.open:
-		reply = "503 5.5.1 Send MAIL first"
-	case c.tx.failed:
-		reply = "503 5.5.1 A chunk was refused, send RSET"
-	case len(c.tx.recipients) == 0:
-		reply = "554 5.5.1 No valid recipients"
-	}
-	if reply != "" {
-		if err := c.readChunk(size, func([]byte) {}); err != nil {
-			return err
-		}
-		return c.bad(reply)
-	}
-	tx := &c.tx
-	if !tx.chunks {
-		tx.chunks = true
-		c.begin(size)
-	}
-	if err := c.readChunk(size, tx.body.add); err != nil {
-		return err
-	}
-	var reason Reason
-	switch {
-	case tx.body.tooBig():
-		reason = TooBig
-	case tx.body.full:
-		reason = Busy
-	case last:
-		return c.deliver()
-	default:
-		c.reply("250 2.0.0 " + strconv.FormatInt(size, 10) + " octets received")
-		return nil
-	}
-	c.refuseMessage(reason)
-	if !last { // the chunks that follow must not start another message
-		tx.open, tx.chunks, tx.failed = true, true, true
-	}
-	return nil
-}
-
-func (c *conn) readChunk(size int64, take func([]byte)) error {
-	c.grow()
-	defer c.shrink()
-	for size > 0 {
-		if c.r == c.w {
-			if err := c.fill(); err != nil {
-				return err
-			}
-		}
-		n := int(min(size, int64(c.w-c.r)))
-		take(c.in[c.r : c.r+n])
-		c.r += n
-		size -= int64(n)
-	}
-	return nil
-}
-
 // refuseMessage answers the end of a message that is not accepted, and ends the transaction.
-func (c *conn) refuseMessage(reason Reason) {
+func (c *conn) refuseMessage(r reason) {
 	c.refused++
-	c.server.count.refuse(reason)
+	c.server.count.refuse(r)
 	o := &c.server.options
-	switch reason {
-	case TooBig:
+	switch r {
+	case tooBig:
 		c.reply(o.tooBigReply())
-	case LineTooLong:
+	case lineTooLong:
 		c.reply("554 5.6.0 A line is longer than " + strconv.Itoa(o.MaxTextLine) + " octets")
-	case AmbiguousEnd:
+	case ambiguousEnd:
 		c.reply("554 5.6.0 Only CRLF.CRLF ends a message, but it has a lone dot between other line breaks")
 	default:
 		c.reply("452 4.3.1 Too many messages in flight, try again later")
@@ -417,12 +290,12 @@ func (c *conn) store() error {
 	c.messages++
 	c.deep = true
 	count := &c.server.count
-	count.delivering.Add(1)
-	defer count.delivering.Add(-1)
+	count.delivering.Inc()
+	defer count.delivering.Dec()
 	if err := c.server.service.Deliver(c.server.sessions.Context(), service.Delivery{From: tx.from, To: tx.recipients, Raw: tx.body.bytes()}); err != nil {
 		return err
 	}
-	count.accepted.Add(1)
-	count.acceptedBytes.Add(tx.body.size)
+	count.accepted.Inc()
+	count.acceptedBytes.Add(float64(tx.body.size))
 	return nil
 }
