@@ -27,8 +27,9 @@ type app struct {
 
 	conf          config.Config // once read, see config
 	configOnce    sync.Once
-	helpErr       error // of showing the help, which Cobra does not ask for
-	showsProblems bool  // the command itself shows what is wrong in config.toml
+	helpErr       error               // of showing the help, which Cobra does not ask for
+	showsProblems bool                // the command itself shows what is wrong in config.toml
+	usualKeys     map[string][]string // of the application, nil for commands to which its keys do not matter
 
 	parting atomic.Pointer[string] // what to say of the local service when the application is left
 

@@ -10,6 +10,8 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"mayfly/internal/near"
 )
 
 // noArgs and the functions after it are Cobra's checks of arguments, as usage errors.
@@ -82,21 +84,10 @@ func commandNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// didYouMean adds the names for which an unknown one may be meant, the nearest: those that begin with
-// it or are at most two edits away from it.
+// didYouMean adds the names for which an unknown one may be meant.
 func didYouMean(unknown error, name string, names []string) error {
-	if name == "" {
-		return unknown
-	}
-	known := &cobra.Command{}
-	for _, n := range names {
-		known.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
-	}
-	for distance := range 2 {
-		known.SuggestionsMinimumDistance = distance + 1
-		if near := known.SuggestionsFor(name); len(near) > 0 {
-			return withNext(unknown, "did you mean "+strings.Join(near, " or ")+"?")
-		}
+	if found := near.Names(name, names); len(found) > 0 {
+		return withNext(unknown, "did you mean "+strings.Join(found, " or ")+"?")
 	}
 	return unknown
 }

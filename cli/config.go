@@ -10,14 +10,13 @@ import (
 
 	"mayfly/internal/config"
 	"mayfly/internal/server"
-	"mayfly/ui"
 )
 
 // config reads config.toml, once. What is wrong in it goes to stderr, unless the command shows that
 // itself.
 func (a *app) config() config.Config {
 	a.configOnce.Do(func() {
-		a.conf = config.Read(a.configFile(), ui.Keys())
+		a.conf = config.Read(a.configFile(), a.usualKeys)
 		a.checkRelay()
 		if a.showsProblems {
 			return

@@ -20,6 +20,7 @@ import (
 	"mayfly/internal/term"
 	"mayfly/keys"
 	"mayfly/render"
+	"mayfly/ui"
 )
 
 // doctorTimeout is how long doctor waits for a service.
@@ -36,7 +37,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Example: "mayfly doctor\nmayfly doctor --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.showsProblems = true
+			a.showsProblems, a.usualKeys = true, ui.Keys()
 			d := &doctor{app: a}
 			keyring := make(chan error, 1)
 			go func() { keyring <- a.keys().TryKeyring(cmd.Context()) }() // it may take seconds

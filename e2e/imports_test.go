@@ -31,7 +31,7 @@ var floors = [][]string{
 	{"render/html/css", "render/lexicon"},
 	{"render/doc"},
 	{"api", "internal/mail", "internal/clean"},
-	{"assets", "docs", "internal/ballast", "internal/sockets", "internal/files"},
+	{"assets", "docs", "internal/ballast", "internal/sockets", "internal/files", "internal/near"},
 	{"packaging/image", "packaging/sbom"},
 }
 

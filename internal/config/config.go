@@ -23,7 +23,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 )
 
@@ -44,33 +43,34 @@ type Config struct {
 
 // Profile is a service.
 type Profile struct {
-	BaseURL  string // "" when the file has no valid one
-	Insecure bool   // a key may be sent over plain HTTP to another machine
+	BaseURL  string `toml:"base_url"` // "" when the file has no valid one
+	Insecure bool   `toml:"insecure"` // a key may be sent over plain HTTP to another machine
 }
 
 // Local are the settings of the local service.
 type Local struct {
-	SMTP, HTTP string // loopback addresses, host:port; "" for the usual ones
-	Keep       bool   // it runs until `mayfly down`
+	SMTP string `toml:"smtp"` // loopback addresses, host:port; "" for the usual ones
+	HTTP string `toml:"http"`
+	Keep bool   `toml:"keep"` // it runs until `mayfly down`
 }
 
 // Relay is the table [relay]: by which mail server the local service releases messages, and to whom.
 type Relay struct {
-	Host         string // host:port; "" for none
-	TLS          string // "starttls" (also if empty), "tls" or "none"
-	User         string // "" for no login
-	PasswordFile string
-	From         string   // the sender's address
-	Allow        []string // addresses, and *@domain
+	Host         string   `toml:"host"` // host:port; "" for none
+	TLS          string   `toml:"tls"`  // "starttls" (also if empty), "tls" or "none"
+	User         string   `toml:"user"` // "" for no login
+	PasswordFile string   `toml:"password_file"`
+	From         string   `toml:"from"`  // the sender's address
+	Allow        []string `toml:"allow"` // addresses, and *@domain
 }
 
 // UI is the table [ui], the look of the terminal application.
 type UI struct {
-	Theme       string // "" for the one that fits the terminal
-	Mouse       bool
-	Follow      bool   // open messages as they arrive
-	Autocopy    bool   // copy new codes as they arrive
-	DownloadDir string // where messages and attachments are saved; "" for the usual folder
+	Theme       string `toml:"theme"` // "" for the one that fits the terminal
+	Mouse       bool   `toml:"mouse"`
+	Follow      bool   `toml:"follow"`       // open messages as they arrive
+	Autocopy    bool   `toml:"autocopy"`     // copy new codes as they arrive
+	DownloadDir string `toml:"download_dir"` // where messages and attachments are saved; "" for the usual folder
 }
 
 // Command is a shell command that a key runs.
@@ -141,9 +141,8 @@ func absent(path string, err error) bool {
 // Parse reads the content of the file at path, as [Read] does.
 func Parse(path string, data []byte, usualKeys map[string][]string) Config {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // as some editors begin a file
-	r := &reader{path: path, data: data, settings: settings(usualKeys), config: Default(), seen: map[string]int{}}
-	r.read()
-	r.dropClashes(usualKeys)
-	slices.SortStableFunc(r.config.Problems, func(a, b Problem) int { return a.Line - b.Line })
-	return r.config
+	r := &reader{path: path, lines: map[string]int{}}
+	r.document.Profiles, r.document.UI = Default().Profiles, Default().UI
+	r.read(data)
+	return r.config(usualKeys)
 }

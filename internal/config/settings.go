@@ -1,111 +1,140 @@
 package config
 
 import (
-	"errors"
+	"cmp"
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mayfly/assets"
+	"mayfly/internal/near"
 )
 
-// setting is something to set in config.toml.
+// setting describes a setting of config.toml for those who got it wrong.
 type setting struct {
-	name string // dotted; * stands for a name that the user chooses
-	want string // what it takes, after "takes"
-	// set puts value into the configuration, for the name that * stands for. Its error is
-	// [errUnwanted] when value is not what the setting takes, else says itself what is wrong.
-	set func(c *Config, name string, value any) error
+	name  string // dotted; * stands for a name that the user chooses
+	takes string
 }
-
-var errUnwanted = errors.New("not what the setting takes")
 
 // settings are all settings there are. To add one, add a field to [Config] and a row here.
-func settings(usualKeys map[string][]string) []setting {
-	const (
-		flag     = "true or false"
-		loopback = `a loopback address in quotes, such as "127.0.0.1:`
-	)
-	themes := assets.ThemeNames()
+func settings() []setting {
 	return []setting{
-		{"profile", `the name of a profile in quotes, such as "work"`,
-			func(c *Config, _ string, v any) error { return put(&c.Profile, v) }},
-		{"profiles.*.base_url", `an address in quotes, such as "https://api.example"`,
-			ofProfile(func(p *Profile, v any) error { return put(&p.BaseURL, v, isAddress) })},
-		{"profiles.*.insecure", flag,
-			ofProfile(func(p *Profile, v any) error { return put(&p.Insecure, v) })},
-		{"local.smtp", loopback + `2525"`,
-			func(c *Config, _ string, v any) error { return put(&c.Local.SMTP, v, isLoopback) }},
-		{"local.http", loopback + `8425"`,
-			func(c *Config, _ string, v any) error { return put(&c.Local.HTTP, v, isLoopback) }},
-		{"local.keep", flag,
-			func(c *Config, _ string, v any) error { return put(&c.Local.Keep, v) }},
-		{"relay.host", `the address of a mail server in quotes, such as "mail.example.com:587"`,
-			func(c *Config, _ string, v any) error { return put(&c.Relay.Host, v) }},
-		{"relay.tls", `one of "starttls", "tls", "none"`,
-			func(c *Config, _ string, v any) error {
-				return put(&c.Relay.TLS, v, oneOf([]string{"starttls", "tls", "none"}))
-			}},
-		{"relay.user", `a name in quotes`,
-			func(c *Config, _ string, v any) error { return put(&c.Relay.User, v) }},
-		{"relay.password_file", `a file in quotes, such as "~/relay-password"`,
-			func(c *Config, _ string, v any) error { return put(&c.Relay.PasswordFile, v) }},
-		{"relay.from", `an address in quotes, such as "mayfly@example.com"`,
-			func(c *Config, _ string, v any) error { return put(&c.Relay.From, v) }},
-		{"relay.allow", `a list of addresses in quotes, such as ["qa@example.com", "*@example.org"]`,
-			func(c *Config, _ string, v any) error { return putList(&c.Relay.Allow, v) }},
-		{"ui.theme", `one of "` + strings.Join(themes, `", "`) + `"`,
-			func(c *Config, _ string, v any) error { return put(&c.UI.Theme, v, oneOf(themes)) }},
-		{"ui.mouse", flag,
-			func(c *Config, _ string, v any) error { return put(&c.UI.Mouse, v) }},
-		{"ui.follow", flag,
-			func(c *Config, _ string, v any) error { return put(&c.UI.Follow, v) }},
-		{"ui.autocopy", flag,
-			func(c *Config, _ string, v any) error { return put(&c.UI.Autocopy, v) }},
-		{"ui.download_dir", `a folder in quotes, such as "~/mail"`,
-			func(c *Config, _ string, v any) error { return put(&c.UI.DownloadDir, v) }},
-		{"keys.*", `a key in quotes, such as "c", "ctrl+y" or "f2", or a list of keys`,
-			func(c *Config, action string, v any) error { return bind(c.Keys, usualKeys, action, v) }},
-		{"commands.*", `a shell command in quotes, such as "wc -l"`, addCommand},
+		{"profile", `the name of a profile in quotes, such as "work"`},
+		{"profiles.*.base_url", `an address in quotes, such as "https://api.example"`},
+		{"profiles.*.insecure", "true or false"},
+		{"local.smtp", `a loopback address in quotes, such as "127.0.0.1:2525"`},
+		{"local.http", `a loopback address in quotes, such as "127.0.0.1:8425"`},
+		{"local.keep", "true or false"},
+		{"relay.host", `the address of a mail server in quotes, such as "mail.example.com:587"`},
+		{"relay.tls", `one of "` + strings.Join(relayTLS, `", "`) + `"`},
+		{"relay.user", "a name in quotes"},
+		{"relay.password_file", `a file in quotes, such as "~/relay-password"`},
+		{"relay.from", `an address in quotes, such as "mayfly@example.com"`},
+		{"relay.allow", `a list of addresses in quotes, such as ["qa@example.com", "*@example.org"]`},
+		{"ui.theme", `one of "` + strings.Join(assets.ThemeNames(), `", "`) + `"`},
+		{"ui.mouse", "true or false"},
+		{"ui.follow", "true or false"},
+		{"ui.autocopy", "true or false"},
+		{"ui.download_dir", `a folder in quotes, such as "~/mail"`},
+		{"keys.*", `a key in quotes, such as "c", "ctrl+y" or "f2", or a list of keys`},
+		{"commands.*", `a shell command in quotes, such as "wc -l"`},
 	}
 }
 
-// put sets to to v, unless v is of another type or a check says no.
-func put[T any](to *T, v any, checks ...func(T) bool) error {
-	value, ok := v.(T)
-	for _, check := range checks {
-		ok = ok && check(value)
-	}
-	if !ok {
-		return errUnwanted
-	}
-	*to = value
-	return nil
+var relayTLS = []string{"starttls", "tls", "none"}
+
+// matches reports whether key is the setting, or, when it is shorter, a table on the way to it.
+func (s setting) matches(key []string) bool {
+	pattern := strings.Split(s.name, ".")
+	return len(key) <= len(pattern) &&
+		slices.EqualFunc(pattern[:len(key)], key, func(part, name string) bool { return part == "*" || part == name })
 }
 
-// putList sets to to v, unless v is anything but a list of texts.
-func putList(to *[]string, v any) error {
-	list, ok := v.([]any)
-	texts := make([]string, len(list))
-	for i := range list {
-		ok = ok && put(&texts[i], list[i]) == nil
+// find returns the setting of this name.
+func find(key []string) (setting, bool) {
+	for _, s := range settings() {
+		if s.matches(key) && strings.Count(s.name, ".") == len(key)-1 {
+			return s, true
+		}
 	}
-	if !ok {
-		return errUnwanted
-	}
-	*to = texts
-	return nil
+	return setting{}, false
 }
 
-// ofProfile sets something of the profile called name.
-func ofProfile(set func(p *Profile, v any) error) func(*Config, string, any) error {
-	return func(c *Config, name string, v any) error {
-		p := c.Profiles[name]
-		err := set(&p, v)
-		c.Profiles[name] = p
-		return err
+// within are the names that a table has, tables in brackets.
+func within(table []string) []string {
+	var names []string
+	for _, s := range settings() {
+		rest := strings.Split(s.name, ".")
+		if !s.matches(table) || len(rest) == len(table) {
+			continue
+		}
+		name := rest[len(table)]
+		if len(rest) > len(table)+1 {
+			name = "[" + name + "]"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
+	return names
+}
+
+// config is what the document says, without values that are invalid. These are reported. usualKeys are as for [Read].
+func (r *reader) config(usualKeys map[string][]string) Config {
+	d := &r.document
+	for name, p := range d.Profiles {
+		r.check(&p.BaseURL, isAddress, "profiles", name, "base_url")
+		d.Profiles[name] = p
+	}
+	r.check(&d.Local.SMTP, isLoopback, "local", "smtp")
+	r.check(&d.Local.HTTP, isLoopback, "local", "http")
+	r.check(&d.Relay.TLS, oneOf(relayTLS), "relay", "tls")
+	r.check(&d.UI.Theme, oneOf(assets.ThemeNames()), "ui", "theme")
+	c := Config{Profile: d.Profile, Profiles: d.Profiles, Local: d.Local, Relay: d.Relay, UI: d.UI, Keys: map[string][]string{}}
+	if usualKeys != nil {
+		for action, keys := range d.Keys {
+			r.bind(c.Keys, usualKeys, action, keys)
+		}
+	}
+	for key, line := range d.Commands {
+		line = strings.TrimSpace(line)
+		r.line = r.lineOf("commands", key)
+		switch {
+		case line == "":
+			r.takes([]string{"commands", key})
+		case !isKey(key):
+			r.report([]string{"commands", key}, "%s", noKey([]string{strconv.Quote(key)}))
+		default:
+			c.Commands = append(c.Commands, Command{key, line})
+		}
+	}
+	slices.SortFunc(c.Commands, func(a, b Command) int { return r.lineOf("commands", a.Key) - r.lineOf("commands", b.Key) })
+	r.dropClashes(&c, usualKeys)
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Or(a.Line-b.Line, cmp.Compare(a.Text, b.Text)) })
+	c.Problems = r.problems
+	return c
+}
+
+// check empties a value that the file gives but must not have.
+func (r *reader) check(value *string, valid func(string) bool, key ...string) {
+	if r.line = r.lineOf(key...); r.line > 0 && !valid(*value) {
+		r.takes(key)
+		*value = ""
+	}
+}
+
+// lineOf is the line of a key, or of the table in which it is.
+func (r *reader) lineOf(key ...string) int {
+	for n := len(key); n > 0; n-- {
+		if line := r.lines[dotted(key[:n])]; line > 0 {
+			return line
+		}
+	}
+	return 0
 }
 
 func isAddress(s string) bool {
@@ -123,52 +152,82 @@ func oneOf(names []string) func(string) bool {
 	return func(s string) bool { return s == "" || slices.Contains(names, s) }
 }
 
-// matches reports whether path is the setting, or, when it is shorter, a table on the way to it.
-func (s setting) matches(path []string) bool {
-	pattern := strings.Split(s.name, ".")
-	if len(path) > len(pattern) {
-		return false
+// bind gives an action the keys that exist.
+func (r *reader) bind(keys, usualKeys map[string][]string, action string, chosen []string) {
+	r.line = r.lineOf("keys", action)
+	if _, known := usualKeys[action]; !known {
+		meant := ""
+		if found := near.Names(action, slices.Sorted(maps.Keys(usualKeys))); len(found) > 0 {
+			meant = "; did you mean " + strings.Join(found, " or ") + "?"
+		}
+		r.report([]string{"keys", action}, "no action is called %q%s", action, meant)
+		return
 	}
-	for i, name := range path {
-		if pattern[i] != "*" && pattern[i] != name {
-			return false
+	var wrong []string
+	for _, key := range chosen {
+		if !isKey(key) {
+			wrong = append(wrong, strconv.Quote(key))
 		}
 	}
-	return true
-}
-
-// find returns the setting at path, or whether path is a table of settings.
-func find(all []setting, path []string) (found *setting, table bool) {
-	for i, s := range all {
-		if s.matches(path) {
-			if strings.Count(s.name, ".") == len(path)-1 {
-				return &all[i], false
-			}
-			table = true
-		}
+	if len(wrong) > 0 {
+		r.report([]string{"keys", action}, "%s: %s", action, noKey(wrong))
 	}
-	return nil, table
+	if len(chosen) == 0 || len(wrong) < len(chosen) {
+		keys[action] = slices.DeleteFunc(chosen, func(key string) bool { return !isKey(key) })
+	}
 }
 
-func isTable(all []setting, path []string) bool {
-	_, table := find(all, path)
-	return table
+// noKey says that there are no such keys, given in quotes.
+func noKey(names []string) string {
+	return "there is no key " + strings.Join(names, ", ") + `; a key is written such as "c", "ctrl+y" or "f2"`
 }
 
-// within returns the names that the table at path has, tables in brackets.
-func within(all []setting, path []string) []string {
-	var names []string
-	for _, s := range all {
-		if s.matches(path) {
-			rest := strings.Split(s.name, ".")[len(path):]
-			name := rest[0]
-			if len(rest) > 1 {
-				name = "[" + name + "]"
-			}
-			if !slices.Contains(names, name) {
-				names = append(names, name)
+// isKey reports whether key is written as the terminal application names keys: one character or a
+// name, after modifiers in this order.
+func isKey(key string) bool {
+	for _, modifier := range []string{"ctrl+", "alt+", "shift+", "meta+", "hyper+", "super+"} {
+		key = strings.TrimPrefix(key, modifier)
+	}
+	return utf8.RuneCountInString(key) == 1 && key != " " || slices.Contains(strings.Fields(keyNames), key)
+}
+
+const keyNames = "enter tab backspace esc space up down left right home end pgup pgdown insert delete begin find select menu " +
+	"f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 f13 f14 f15 f16 f17 f18 f19 f20"
+
+// dropClashes reports keys that mean two actions, unless these usually share a key (in different panes), and takes them from the
+// action or the command that the file gave them.
+func (r *reader) dropClashes(c *Config, usualKeys map[string][]string) {
+	keys := maps.Clone(usualKeys)
+	maps.Copy(keys, c.Keys)
+	shared := func(a, b string) bool {
+		return slices.ContainsFunc(usualKeys[a], func(key string) bool { return slices.Contains(usualKeys[b], key) })
+	}
+	owner := func(key, but string) string {
+		for _, action := range slices.Sorted(maps.Keys(keys)) {
+			if action != but && slices.Contains(keys[action], key) && !shared(action, but) {
+				return action
 			}
 		}
+		return ""
 	}
-	return names
+	line := func(action string) int { return r.lineOf("keys", action) }
+	for _, action := range slices.SortedFunc(maps.Keys(c.Keys), func(a, b string) int { return cmp.Or(line(a)-line(b), cmp.Compare(a, b)) }) {
+		r.line = line(action)
+		keys[action] = slices.DeleteFunc(keys[action], func(key string) bool {
+			other := owner(key, action)
+			if other != "" {
+				r.report([]string{"keys", action}, "%q is already the key of %s; %s goes without it", key, other, action)
+			}
+			return other != ""
+		})
+		c.Keys[action] = keys[action]
+	}
+	c.Commands = slices.DeleteFunc(c.Commands, func(command Command) bool {
+		other := owner(command.Key, "")
+		if other != "" {
+			r.line = r.lineOf("commands", command.Key)
+			r.report([]string{"commands", command.Key}, "%q is already the key of %s; the command goes without it unless [keys] gives %[2]s another", command.Key, other)
+		}
+		return other != ""
+	})
 }
