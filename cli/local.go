@@ -113,13 +113,8 @@ func (a *app) notices(s local.State) []string {
 	} else if conf.SMTP != "" && conf.SMTP != s.SMTPAddr || conf.HTTP != "" && "http://"+conf.HTTP != s.BaseURL {
 		lines = append(lines, "config.toml has other addresses for the local service: `mayfly down`, then `mayfly up`, moves it")
 	}
-	switch newer := local.Newer(s); {
-	case newer && s.Version == version():
-		lines = append(lines, "the local service runs an older build: `mayfly down` makes room for this one")
-	case newer:
-		lines = append(lines, fmt.Sprintf("the local service runs mayfly %s: `mayfly down` makes room for %s", s.Version, version()))
-	case s.Version != version():
-		lines = append(lines, fmt.Sprintf("the local service runs mayfly %s, and this is %s", s.Version, version()))
+	if s.Version != version() {
+		lines = append(lines, fmt.Sprintf("the local service runs mayfly %s, and this is %s: `mayfly down` makes room for it", s.Version, version()))
 	}
 	return lines
 }

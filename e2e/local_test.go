@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -293,46 +292,6 @@ func TestTwoUsersOfAMachine(t *testing.T) {
 	}
 	app := bob.openApplication()
 	app.waitFor("SMTP moved to " + app.smtp)
-}
-
-func TestANewerProgram(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	m.useFreePorts()
-	text, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	newer := filepath.Join(t.TempDir(), "mayfly")
-	if err := os.WriteFile(newer, text, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	tomorrow := time.Now().Add(24 * time.Hour)
-	if err := os.Chtimes(newer, tomorrow, tomorrow); err != nil {
-		t.Fatal(err)
-	}
-	app := m.openApplication()
-	cmd := m.command()
-	cmd.Path = newer
-	second := startInTerminal(t, cmd)
-	second.waitFor("the local service runs an older build", app.smtp)
-	before := m.localService()
-	before.Close()
-	for _, s := range []*terminal{app.terminal, second} {
-		s.typeKeys("q")
-		s.exitStatus()
-	}
-	cmd = m.command("up")
-	cmd.Path = newer
-	if stdout, stderr, status := output(t, cmd); status != 0 || !strings.Contains(stdout, app.smtp) || stderr != "" {
-		t.Errorf("up of the newer ends with %d: %s%s", status, stdout, stderr)
-	}
-	if after := m.localService(); after.PID == before.PID {
-		t.Error("the older service did not make room")
-	}
-	if _, stderr, _ := m.run("up"); stderr != "" {
-		t.Errorf("up of the older says %s", stderr)
-	}
 }
 
 func TestAFolderThatTheServiceCannotWrite(t *testing.T) {

@@ -7,12 +7,8 @@ import (
 	"time"
 )
 
-const (
-	// controlPath is where the admin socket serves what the handler of [lifetime] does.
-	controlPath = "/control/"
-	// timeFormat is that of times in a request.
-	timeFormat = "20060102150405.000000000"
-)
+// controlPath is where the admin socket serves what the handler of [lifetime] does.
+const controlPath = "/control/"
 
 // lifetime decides when the service ends: some time after its last client has left, unless it is
 // kept, or when it is asked to.
@@ -51,8 +47,7 @@ func (l *lifetime) handler() http.Handler {
 // serve serves a client until it leaves or the service ends. It answers with the state, and again
 // when the service ends.
 func (l *lifetime) serve(w http.ResponseWriter, r *http.Request) {
-	built, _ := time.Parse(timeFormat, r.FormValue("built")) // that of Find is as old as can be
-	if !l.attach(r.FormValue("keep") == "true", built) {
+	if !l.attach(r.FormValue("keep") == "true") {
 		w.WriteHeader(http.StatusConflict)
 		return
 	}
@@ -76,13 +71,10 @@ func (l *lifetime) answer(w http.ResponseWriter) {
 }
 
 // attach counts a client, unless the service is about to end. With keep, the service runs until it
-// is asked to end. One that nobody needs makes room for a program that was built later.
-func (l *lifetime) attach(keep bool, built time.Time) bool {
+// is asked to end.
+func (l *lifetime) attach(keep bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.unneeded() && built.After(l.state.Built) {
-		l.end("it makes room for a newer version")
-	}
 	if l.reason != "" {
 		return false
 	}
@@ -104,7 +96,7 @@ func (l *lifetime) detach() {
 func (l *lifetime) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.unneeded() && time.Since(l.left) >= l.linger {
+	if l.state.Clients == 0 && !l.state.Kept && time.Since(l.left) >= l.linger {
 		l.end("no client is left")
 	}
 }
@@ -123,8 +115,6 @@ func (l *lifetime) stop() {
 	l.state.Stopped = true
 	l.end("it was asked to")
 }
-
-func (l *lifetime) unneeded() bool { return l.state.Clients == 0 && !l.state.Kept }
 
 func (l *lifetime) end(reason string) {
 	if l.reason == "" {

@@ -10,10 +10,8 @@ func TestLifetime(t *testing.T) {
 	t.Parallel()
 	const linger = 10 * time.Second
 	wait := func(d time.Duration) func(*lifetime) { return func(*lifetime) { time.Sleep(d) } }
-	built := time.Now()
-	attach := func(l *lifetime) { l.attach(false, built) }
-	keep := func(l *lifetime) { l.attach(true, built) }
-	newer := func(l *lifetime) { l.attach(false, built.Add(1)) }
+	attach := func(l *lifetime) { l.attach(false) }
+	keep := func(l *lifetime) { l.attach(true) }
 	stop := func(l *lifetime) { l.stop() }
 	for _, c := range []struct {
 		name    string
@@ -32,15 +30,12 @@ func TestLifetime(t *testing.T) {
 		{name: "and leaves", steps: []func(*lifetime){attach, (*lifetime).detach, wait(linger - 1), attach, (*lifetime).detach, wait(linger)}, ended: true},
 		{name: "kept", kept: true, steps: []func(*lifetime){attach, (*lifetime).detach, wait(time.Hour)}},
 		{name: "kept later", steps: []func(*lifetime){keep, (*lifetime).detach, wait(time.Hour)}},
-		{name: "asked to make room", steps: []func(*lifetime){newer}, ended: true},
-		{name: "asked to make room while it is needed", steps: []func(*lifetime){attach, newer}},
-		{name: "asked to make room while it is kept", kept: true, steps: []func(*lifetime){newer}},
 		{name: "stopped", kept: true, steps: []func(*lifetime){attach, stop}, ended: true, stopped: true},
 		{name: "interrupted", kept: true, steps: []func(*lifetime){attach, (*lifetime).interrupt}, ended: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := newLifetime(linger, State{Kept: c.kept, Built: built})
+				l := newLifetime(linger, State{Kept: c.kept})
 				for _, step := range c.steps {
 					step(l)
 				}
@@ -51,7 +46,7 @@ func TestLifetime(t *testing.T) {
 					ended = true
 				default:
 				}
-				if ended != c.ended || l.state.Stopped != c.stopped || l.attach(false, built) == ended {
+				if ended != c.ended || l.state.Stopped != c.stopped || l.attach(false) == ended {
 					t.Errorf("ended: %v, %q; stopped: %v", ended, l.reason, l.state.Stopped)
 				}
 				l.interrupt() // and its timer with it

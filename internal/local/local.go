@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -70,14 +69,14 @@ func (o Options) lock() *flock.Flock {
 	return flock.New(filepath.Join(o.DataDir, "lock"), flock.SetPermissions(0o600))
 }
 
-// Open attaches to the local service, and starts it if it does not run. An older one that nobody
-// needs makes room. If several processes start it at once, they all attach to the same.
+// Open attaches to the local service, and starts it if it does not run. If several processes start it
+// at once, they all attach to the same.
 func Open(ctx context.Context, o Options) (*Session, error) {
 	if err := o.makeDir(); err != nil {
 		return nil, err
 	}
 	return o.retry(ctx, func(limit context.Context) (*Session, error) {
-		s, err := o.attach(limit, "attach?keep="+strconv.FormatBool(o.Keep)+"&built="+programTime().Format(timeFormat))
+		s, err := o.attach(limit, "attach?keep="+strconv.FormatBool(o.Keep))
 		if !errors.Is(err, errNoAnswer) {
 			return s, err
 		}
@@ -189,20 +188,3 @@ func (o Options) retry(ctx context.Context, try func(context.Context) (*Session,
 		}
 	}
 }
-
-// Newer reports whether this program was built after the one that runs the service.
-func Newer(s State) bool { return programTime().After(s.Built) }
-
-// programTime returns when the file of this program was written; the zero time if it was gone. A file
-// that has replaced it since does not count.
-var programTime = sync.OnceValue(func() time.Time {
-	path, err := os.Executable()
-	if err != nil {
-		return time.Time{}
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime().UTC()
-})

@@ -392,67 +392,6 @@ func TestManyStartItAtOnce(t *testing.T) {
 	}
 }
 
-// copyProgram copies the test binary, as one that was built at some time after it.
-func copyProgram(t *testing.T, after time.Duration) string {
-	t.Helper()
-	text, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "copy.exe")
-	if err := os.WriteFile(path, text, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	built := info.ModTime().Add(after)
-	if err := os.Chtimes(path, built, built); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func TestAnOlderOneMakesRoomWhenNobodyNeedsIt(t *testing.T) {
-	t.Parallel()
-	newer, older := copyProgram(t, time.Hour), copyProgram(t, -time.Hour)
-	for _, c := range []struct {
-		name, program  string
-		attached, kept bool
-		replaced       bool
-	}{
-		{"a newer one", newer, false, false, true},
-		{"a newer one, but somebody is attached", newer, true, false, false},
-		{"a newer one, but it is kept", newer, false, true, false},
-		{"an older one", older, false, false, false},
-		{"the same", os.Args[0], false, false, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			o := options(t)
-			running := o
-			running.Keep = c.kept
-			first := open(t, withArgs(t, running))
-			send(t, first.State, "a@b.example", "before")
-			if !c.attached {
-				first.Close()
-				waitForClients(t, first, 0)
-			}
-			second := startClient(t, c.program, o)
-			if (second.PID != first.PID) != c.replaced {
-				t.Errorf("it was %+v, and is %+v", first.State, second.State)
-			}
-			if second.SMTPAddr != first.SMTPAddr || second.BaseURL != first.BaseURL || second.Moved() != "" {
-				t.Errorf("it moved: %+v, then %+v", first.State, second.State)
-			}
-			if got := subjects(t, second.State); got != "before" {
-				t.Errorf("it has %q", got)
-			}
-		})
-	}
-}
-
 // As that of `go run` is.
 func TestItsProgramIsRemoved(t *testing.T) {
 	t.Parallel()
@@ -460,7 +399,14 @@ func TestItsProgramIsRemoved(t *testing.T) {
 		t.Skip("Windows removes no program that runs")
 	}
 	o := options(t)
-	program := copyProgram(t, 0)
+	program := filepath.Join(t.TempDir(), "copy")
+	text, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(program, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	startClient(t, program, o).kill(t)
 	if err := os.Remove(program); err != nil {
 		t.Fatal(err)

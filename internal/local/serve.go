@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	nethttp "net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +20,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"mayfly/internal/files"
 	"mayfly/internal/server"
 )
 
@@ -46,7 +50,7 @@ func (o Options) start(ctx context.Context) error {
 	cmd.SysProcAttr = ownSession()
 	if log, err := openLog(o.LogFile); err == nil {
 		defer log.Close()
-		cmd.Stderr = log.file // for a panic
+		cmd.Stderr = log.File // for a panic
 	}
 	reports, err := cmd.StdoutPipe()
 	if err == nil {
@@ -91,7 +95,7 @@ func Serve(ctx context.Context, o Options, report io.Writer) error {
 // running is the service in the process that runs it.
 type running struct {
 	lock   *flock.Flock
-	file   *logFile // nil if there is none
+	file   logFile // its File is nil if there is none
 	log    *slog.Logger
 	life   *lifetime
 	server *server.Server
@@ -149,7 +153,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 		Log:          s.log,
 		Control: func(key string) nethttp.Handler {
 			s.life = newLifetime(cmp.Or(o.Linger, DefaultLinger), State{
-				BaseURL: "http://" + e.HTTP, Key: key, SMTPAddr: e.SMTP, PID: e.PID, Version: o.Version, Built: programTime(),
+				BaseURL: "http://" + e.HTTP, Key: key, SMTPAddr: e.SMTP, PID: e.PID, Version: o.Version,
 				LogFile: o.LogFile, HTTPMoved: httpMoved, SMTPMoved: smtpMoved, Kept: o.Keep,
 			})
 			return s.life.handler()
@@ -186,8 +190,93 @@ func (s *running) run(ctx context.Context) error {
 // close releases what the service has.
 func (s *running) close() error {
 	err := s.lock.Unlock()
-	if s.file != nil {
+	if s.file.File != nil {
 		err = errors.Join(err, s.file.Close())
+	}
+	return err
+}
+
+// maxLog bounds the log file, in bytes.
+const maxLog = 1 << 20
+
+// logFile is a file for lines of text, which starts anew when it would become larger than maxLog.
+type logFile struct{ *os.File }
+
+func openLog(path string) (logFile, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return logFile{}, err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	return logFile{file}, err
+}
+
+// Write implements io.Writer.
+func (l logFile) Write(line []byte) (int, error) {
+	// Not counted while writing, since a panic is written to the file by other ways.
+	if info, err := l.Stat(); err == nil && info.Size()+int64(len(line)) > maxLog {
+		// By name, since Windows does not truncate a file that was opened to append.
+		if err := os.Truncate(l.Name(), 0); err != nil {
+			return 0, err
+		}
+	}
+	return l.File.Write(line)
+}
+
+// endpoint is the content of a file that says who serves where, or did last.
+type endpoint struct {
+	HTTP string `json:"http"`
+	SMTP string `json:"smtp"`
+	PID  int    `json:"pid"`
+}
+
+func (o Options) endpointFile() string { return filepath.Join(o.DataDir, "endpoint.json") }
+
+// lastEndpoint has no addresses if none are known.
+func (o Options) lastEndpoint() (e endpoint) {
+	content, err := os.ReadFile(o.endpointFile())
+	if err != nil || json.Unmarshal(content, &e) != nil || !loopback(e.HTTP) || !loopback(e.SMTP) {
+		return endpoint{PID: e.PID}
+	}
+	return e
+}
+
+func (o Options) saveEndpoint(e endpoint) error {
+	content, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return files.Write(o.endpointFile(), append(content, '\n'))
+}
+
+// listen listens on the first address that can be had, else on any port of this machine. Empty
+// addresses do not count. moved says why it is not the first.
+func listen(addresses ...string) (l net.Listener, moved string, err error) {
+	for _, addr := range append(addresses, "127.0.0.1:0") {
+		switch {
+		case addr == "":
+			continue
+		case !loopback(addr):
+			return nil, "", fmt.Errorf("the local service listens on loopback only, not on %s", addr)
+		}
+		if l, err = net.Listen("tcp", addr); err == nil {
+			return l, moved, nil
+		}
+		if moved == "" {
+			moved = addr + ": " + cause(err).Error()
+		}
+	}
+	return nil, "", fmt.Errorf("listening for the local service: %w", err)
+}
+
+func loopback(addr string) bool {
+	a, err := netip.ParseAddrPort(addr)
+	return err == nil && a.Addr().IsLoopback()
+}
+
+// cause is what the system says, without the operation and the address.
+func cause(err error) error {
+	if call := (&os.SyscallError{}); errors.As(err, &call) {
+		return call.Err
 	}
 	return err
 }

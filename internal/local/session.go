@@ -8,22 +8,20 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"mayfly/internal/server"
 )
 
 // State is what the local service says of itself.
 type State struct {
-	BaseURL  string    `json:"base_url"` // of the REST API
-	Key      string    `json:"key"`      // API key, which has no limits
-	SMTPAddr string    `json:"smtp"`     // host:port
-	PID      int       `json:"pid"`
-	Version  string    `json:"version"`
-	Built    time.Time `json:"built"` // when the file of its program was written
-	LogFile  string    `json:"log"`   // empty: it logs nothing
-	Kept     bool      `json:"kept"`  // it runs until it is stopped
-	Clients  int       `json:"clients"`
+	BaseURL  string `json:"base_url"` // of the REST API
+	Key      string `json:"key"`      // API key, which has no limits
+	SMTPAddr string `json:"smtp"`     // host:port
+	PID      int    `json:"pid"`
+	Version  string `json:"version"`
+	LogFile  string `json:"log"`  // empty: it logs nothing
+	Kept     bool   `json:"kept"` // it runs until it is stopped
+	Clients  int    `json:"clients"`
 
 	// HTTPMoved and SMTPMoved say why it does not listen where it should; else empty.
 	HTTPMoved string `json:"http_moved,omitempty"`
