@@ -72,8 +72,7 @@ func (c *conn) mail(arg string) error {
 	}
 	if c.messages >= o.MaxMessages {
 		c.server.count.refuse(tooManyMessages)
-		c.reply("421 4.7.0 " + o.Hostname + " Too many messages on this connection, open another")
-		return errClosed
+		return &ending{"4.7.0", "Too many messages on this connection, open another"}
 	}
 	c.tx = tx
 	c.reply("250 2.1.0 OK")
@@ -173,8 +172,7 @@ func (c *conn) refuse(err error) error {
 func (c *conn) tooManyRefusals() error {
 	if c.refused > c.server.options.MaxRecipients {
 		c.server.count.refuse(tooManyErrors)
-		c.reply("421 4.7.0 " + c.server.options.Hostname + " Too many refusals, closing")
-		return errClosed
+		return &ending{"4.7.0", "Too many refusals, closing"}
 	}
 	return nil
 }

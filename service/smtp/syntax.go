@@ -1,7 +1,6 @@
 package smtp
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strconv"
@@ -19,34 +18,8 @@ const (
 // splitCommand splits a command line into the verb, in upper case, and its argument. White space at
 // the end is ignored.
 func splitCommand(line []byte) (verb, arg string) {
-	word, rest, _ := bytes.Cut(bytes.TrimRight(line, " \t"), []byte(" "))
-	return upper(word), string(rest)
-}
-
-// upper returns b in upper case, without an allocation for the most common verbs.
-func upper(b []byte) string {
-	var up [16]byte
-	if len(b) > len(up) {
-		return strings.ToUpper(string(b))
-	}
-	for i, c := range b {
-		if 'a' <= c && c <= 'z' {
-			c -= 'a' - 'A'
-		}
-		up[i] = c
-	}
-	switch v := up[:len(b)]; string(v) {
-	case "MAIL":
-		return "MAIL"
-	case "RCPT":
-		return "RCPT"
-	case "DATA":
-		return "DATA"
-	case "RSET":
-		return "RSET"
-	default:
-		return string(v)
-	}
+	verb, arg, _ = strings.Cut(strings.TrimRight(string(line), " \t"), " ")
+	return strings.ToUpper(verb), arg
 }
 
 // param is an ESMTP parameter of MAIL or RCPT. The keyword is in upper case.

@@ -1,0 +1,306 @@
+package smtp
+
+import (
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"mayfly/service/limits"
+)
+
+// maxAuthLine is the length limit of a line of an authentication exchange, in octets (RFC 4954,
+// section 4).
+const maxAuthLine = 12288
+
+// serve runs the session, closes the connection and leaves.
+func (c *conn) serve() {
+	c.begun = time.Now()
+	c.small = make([]byte, commandSize)
+	c.in = c.small
+	c.run(c.session)
+}
+
+func (c *conn) run(part func() error) {
+	err := c.survive(part)
+	if err == errDeepStack {
+		go c.run(c.commands)
+		return
+	}
+	defer c.server.sessions.Leave(c.raw)
+	c.farewell(err)
+	c.nc.Close()
+	c.tx.reset()
+	c.shrink()
+	c.log.Debug("SMTP session", "remote", c.raw.RemoteAddr().String(), "messages", c.messages, "refused", c.refused,
+		"errors", c.errors, "tls", c.secure, "duration", time.Since(c.begun), "end", err)
+}
+
+// survive makes a panic the end of its session alone.
+func (c *conn) survive(part func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.log.Error("SMTP session panicked", "panic", p, "stack", string(debug.Stack()))
+			err = errPanic
+		}
+	}()
+	return part()
+}
+
+func (c *conn) session() error {
+	if c.implicitTLS {
+		if err := c.handshake(); err != nil {
+			return err
+		}
+	}
+	if done, err := c.misbehave("connect"); done {
+		return err
+	}
+	c.reply("220 " + c.server.options.Hostname + " ESMTP Mayfly")
+	return c.commands()
+}
+
+// farewell tells the client why the server ends the session, and sends the replies not yet sent.
+func (c *conn) farewell(err error) {
+	switch e, told := err.(*ending); {
+	case told:
+		if e == errIdle || e == errSession {
+			c.server.count.refuse(timedOut)
+		}
+		c.reply("421 " + e.code + " " + c.server.options.Hostname + " " + e.text)
+	case err != errClosed && err != errQuit:
+		return
+	}
+	if c.flush() == nil && err != errQuit && !c.secure {
+		limits.Linger(c.raw)
+	}
+}
+
+// commands reads and answers commands until the session ends.
+func (c *conn) commands() error {
+	for {
+		c.shrink()
+		line, err := c.readLine(c.server.options.MaxCommandLine)
+		switch {
+		case errors.Is(err, errLineTooLong):
+			c.server.count.refuse(lineTooLong)
+			err = c.bad("500 5.5.2 Line too long")
+		case errors.Is(err, errLineBreak):
+			c.server.count.refuse(badCommand)
+			c.reply("500 5.5.2 Lines must end with CRLF, and contain no other CR or LF")
+			err = errClosed
+		case err == nil:
+			err = c.command(line)
+		}
+		if err != nil {
+			return err
+		}
+		if c.server.sessions.Draining() {
+			return errDraining
+		}
+		if len(c.out) >= commandSize { // of many commands at once
+			if err := c.flush(); err != nil {
+				return err
+			}
+		}
+		if c.deep && c.oneOfMany && c.r == c.w {
+			c.deep = false
+			return errDeepStack
+		}
+	}
+}
+
+// bad answers a bad command, and ends the session after too many of them.
+func (c *conn) bad(line string) error {
+	c.server.count.refuse(badCommand)
+	c.reply(line)
+	if c.errors++; c.errors >= c.server.options.MaxErrors {
+		c.server.count.refuse(tooManyErrors)
+		return &ending{"4.7.0", "Too many errors, closing"}
+	}
+	return nil
+}
+
+// command answers one command.
+func (c *conn) command(line []byte) error {
+	verb, arg := splitCommand(line)
+	if done, err := c.misbehave(verb); done {
+		return err
+	}
+	switch verb {
+	case "MAIL":
+		return c.mail(arg)
+	case "RCPT":
+		return c.rcpt(arg)
+	case "DATA":
+		return c.data(arg)
+	case "EHLO", "HELO":
+		return c.hello(verb, arg)
+	case "STARTTLS":
+		return c.startTLS(arg)
+	case "AUTH":
+		return c.auth(arg)
+	case "RSET":
+		if arg != "" {
+			return c.bad("501 5.5.4 RSET has no argument")
+		}
+		c.tx.reset()
+		c.reply("250 2.0.0 OK")
+		return nil
+	case "NOOP":
+		c.reply("250 2.0.0 OK")
+		return nil
+	case "VRFY":
+		if arg == "" {
+			return c.bad("501 5.5.4 VRFY needs an argument")
+		}
+		c.reply("252 2.5.0 Cannot verify, but will accept mail for inboxes that exist")
+		return nil
+	case "EXPN":
+		return c.bad("502 5.5.1 EXPN is not offered")
+	case "HELP":
+		c.reply("214 2.0.0 See RFC 5321")
+		return nil
+	case "QUIT":
+		if arg != "" {
+			return c.bad("501 5.5.4 QUIT has no argument")
+		}
+		c.reply("221 2.0.0 " + c.server.options.Hostname + " Bye")
+		return errQuit
+	case "GET", "POST", "PUT", "HEAD", "OPTIONS", "CONNECT", "PATCH", "DELETE":
+		// A web page can make a browser send commands to this port in the body of an HTTP request.
+		c.server.count.refuse(badCommand)
+		return &ending{"4.7.0", "This is SMTP, not HTTP"}
+	default:
+		return c.bad("500 5.5.1 Unknown command")
+	}
+}
+
+func (c *conn) hello(verb, arg string) error {
+	if !isGreetingName(arg) {
+		return c.bad("501 5.5.4 " + verb + " needs the client's name")
+	}
+	c.tx.reset()
+	c.greeted = true
+	o := &c.server.options
+	if verb == "HELO" {
+		c.reply("250 " + o.Hostname)
+		return nil
+	}
+	c.reply("250-" + o.Hostname)
+	c.reply("250-PIPELINING")
+	c.reply("250-SIZE " + strconv.FormatInt(o.MaxMessageBytes, 10))
+	c.reply("250-8BITMIME")
+	c.reply("250-SMTPUTF8")
+	if o.TLS != nil && !c.secure {
+		c.reply("250-STARTTLS")
+	}
+	if o.AuthAny {
+		c.reply("250-AUTH PLAIN LOGIN")
+	}
+	c.reply("250 ENHANCEDSTATUSCODES")
+	return nil
+}
+
+// startTLS switches to TLS, over which the session starts over (RFC 3207).
+func (c *conn) startTLS(arg string) error {
+	switch {
+	case c.server.options.TLS == nil:
+		return c.bad("502 5.5.1 STARTTLS is not offered")
+	case c.secure:
+		return c.bad("503 5.5.1 TLS is already on")
+	case arg != "":
+		return c.bad("501 5.5.4 STARTTLS has no argument")
+	case c.r < c.w:
+		// Input from before the handshake could have been injected by somebody in between.
+		return &ending{"4.7.0", "Input after STARTTLS, closing"}
+	}
+	c.reply("220 2.0.0 Ready for TLS")
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if err := c.handshake(); err != nil {
+		return err
+	}
+	c.greeted, c.authenticated = false, false
+	c.tx.reset()
+	return nil
+}
+
+func (c *conn) handshake() error {
+	c.setReadTimeout(time.Now(), c.server.options.IdleTimeout)
+	secure := tls.Server(c.raw, c.server.options.TLS)
+	if err := secure.HandshakeContext(c.server.sessions.Context()); err != nil {
+		return fmt.Errorf("TLS handshake: %w", err)
+	}
+	c.nc = secure
+	c.secure, c.deep = true, true
+	return nil
+}
+
+// auth accepts any login with PLAIN or LOGIN (RFC 4954), for applications under test that insist on
+// logging in. Names and passwords are ignored.
+func (c *conn) auth(arg string) error {
+	mechanism, initial, hasInitial := strings.Cut(arg, " ")
+	switch {
+	case !c.server.options.AuthAny:
+		return c.bad("502 5.5.1 AUTH is not offered")
+	case !c.greeted:
+		return c.bad("503 5.5.1 Send EHLO first")
+	case c.authenticated:
+		return c.bad("503 5.5.1 Already logged in")
+	case c.tx.open:
+		return c.bad("503 5.5.1 Not during a mail transaction")
+	}
+	var steps []string // challenges, in base64
+	switch strings.ToUpper(mechanism) {
+	case "PLAIN":
+		steps = []string{""}
+	case "LOGIN":
+		steps = []string{"VXNlcm5hbWU6", "UGFzc3dvcmQ6"}
+	default:
+		return c.bad("504 5.5.4 Only PLAIN and LOGIN are supported")
+	}
+	if hasInitial {
+		if !isBase64(initial) {
+			return c.bad("501 5.5.2 Not base64")
+		}
+		steps = steps[1:]
+	}
+	for _, challenge := range steps {
+		c.reply("334 " + challenge)
+		line, err := c.readLine(maxAuthLine)
+		switch {
+		case errors.Is(err, errLineTooLong):
+			return c.bad("500 5.5.6 Line too long")
+		case errors.Is(err, errLineBreak):
+			c.reply("500 5.5.2 Lines must end with CRLF, and contain no other CR or LF")
+			return errClosed
+		case err != nil:
+			return err
+		case string(line) == "*":
+			return c.bad("501 5.7.0 Login cancelled")
+		case len(line) > 0 && !isBase64(string(line)):
+			return c.bad("501 5.5.2 Not base64")
+		}
+	}
+	if done, err := c.misbehave("auth"); done {
+		return err
+	}
+	c.authenticated = true
+	c.reply("235 2.7.0 Logged in")
+	return nil
+}
+
+// isBase64 reports whether s is base64, or "=", which stands for an empty initial response.
+func isBase64(s string) bool {
+	if s == "=" {
+		return true
+	}
+	_, err := base64.StdEncoding.DecodeString(s)
+	return err == nil && s != ""
+}
