@@ -1,18 +1,19 @@
 package html
 
-// Bounds beyond which a body is read without parsing it into a tree, or without its styles. Real
-// messages stay far below them.
+// Bounds on what is read of a body. Real messages stay far below them.
 const (
-	maxTree     = 3 << 19 // bytes of source
-	maxTags     = 40_000  // tags
-	maxTagAttrs = 80_000  // attributes of all tags
-	maxSpans    = 40_000  // runs of text of their own style
-	maxLeaves   = 20_000  // blocks with text
-	maxText     = 1 << 20 // bytes of text; the rest is left out
-	maxTokens   = 250_000 // tags, and texts between them
-	// maxReopened bounds how often the parser has to reopen elements that were never closed: each
-	// of them once in every block that follows.
-	maxReopened = 50_000
+	maxTree   = 3 << 19 // bytes of source
+	maxCost   = 100_000 // of the tree: a tag is 2, an attribute 1, an element that the parser reopens 2
+	maxSpans  = 40_000  // runs of text of their own style
+	maxLeaves = 20_000  // blocks with text
+	maxText   = 1 << 20 // bytes of text; the rest is left out
+	// maxDepth bounds the nested tables, divs and the like. The parser fails beyond 512 elements, of
+	// which a table makes four.
+	maxDepth = 100
+	// maxOpen bounds the formatting elements that are open at once. The parser reopens each of them
+	// in every block that follows until it is closed.
+	maxOpen     = 16
+	usuallyOpen = 4
 )
 
 // bounds counts what a document has used so far.
@@ -41,6 +42,15 @@ func (b *bounds) exhausted() bool {
 	}
 	b.simplified = "only its beginning is shown: the mail is too long"
 	return true
+}
+
+// nesting reports whether an element can be nested in itself. name is in lower case.
+func nesting(name string) bool {
+	switch name {
+	case "article", "blockquote", "center", "div", "dl", "fieldset", "form", "ol", "section", "span", "table", "ul":
+		return true
+	}
+	return false
 }
 
 // formatting reports whether the parser reopens an element that was left open. name is in lower

@@ -13,8 +13,7 @@ import (
 	"mayfly/render/link"
 )
 
-// builder makes a document from elements and text in source order. It is driven by a walk over the
-// parsed tree or, if the source is too large for one, by the tokens.
+// builder makes a document from elements and text in source order.
 type builder struct {
 	doc     *doc.Document
 	source  source
@@ -46,9 +45,6 @@ type builder struct {
 	wordItem *doc.Block // the open paragraph that is a list item of Word
 	wordList *doc.Block // the list of the last item of Word
 	wordName string     // and its name in Word
-
-	streaming bool // reading tokens, without a tree
-	surplus   int  // open elements beyond maxDepth
 }
 
 // frame is an open element.
@@ -249,11 +245,8 @@ func (b *builder) text(s string) {
 
 // opaque handles text that is not part of the body.
 func (b *builder) opaque(f *frame, s string) {
-	switch {
-	case f.node.DataAtom == atom.Title && b.doc.Title == "":
+	if f.node.DataAtom == atom.Title && b.doc.Title == "" {
 		b.doc.Title = clean.Line(s)
-	case f.node.DataAtom == atom.Style && b.streaming:
-		b.cascade.Add(s)
 	}
 }
 

@@ -3,6 +3,7 @@
 package html
 
 import (
+	"cmp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -17,26 +18,35 @@ func Read(source string) *doc.Document {
 	b := newBuilder()
 	b.source = limit(source)
 	b.cascade.Quirks = !strings.Contains(strings.ToLower(b.source.html[:min(len(b.source.html), 1000)]), "<!doctype")
-	if root := b.source.parse(); root != nil {
-		b.styles(root)
-		b.walk(root)
-	} else {
-		b.bounds.simplified = "too much HTML for a full rendering"
-		b.stream(b.source.html)
+	root, err := html.ParseWithOptions(strings.NewReader(b.source.html), html.ParseOptionEnableScripting(false))
+	if err != nil { // more than 512 open elements
+		b.bounds.simplified = "elements are nested too deeply: only the text is shown"
+		b.textOnly()
+		return b.finish()
 	}
+	b.styles(root)
+	b.walk(root)
 	return b.finish()
 }
 
-// parse returns the tree, or nil if it would be too large or too deep.
-func (s *source) parse() *html.Node {
-	if !s.tree {
-		return nil
+// textOnly reads the text without its elements.
+func (b *builder) textOnly() {
+	z := html.NewTokenizer(strings.NewReader(b.source.html))
+	for raw := false; ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			return
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			raw = isOpaque(atom.Lookup(name))
+		case html.EndTagToken:
+			raw = false
+		case html.TextToken:
+			if !raw {
+				b.text(string(z.Text()) + " ")
+			}
+		}
 	}
-	root, err := html.ParseWithOptions(strings.NewReader(s.html), html.ParseOptionEnableScripting(false))
-	if err != nil {
-		return nil // more than 512 open elements
-	}
-	return root
 }
 
 // styles reads the style elements, which apply to the whole message wherever they are.
@@ -92,10 +102,7 @@ func (b *builder) finish() *doc.Document {
 	if b.bounds.simplified == "" && b.cascade.Full() {
 		b.bounds.simplified = "too many style rules: only the first ones apply"
 	}
-	if b.bounds.simplified == "" && b.source.cut {
-		b.bounds.simplified = "a part of the text is cut: it is too long"
-	}
-	d.Simplified = b.bounds.simplified
+	d.Simplified = cmp.Or(b.bounds.simplified, b.source.lost)
 	b.tidy()
 	return d
 }

@@ -22,10 +22,9 @@ const (
 
 // source is the HTML as it is passed to the parser.
 type source struct {
-	html string   // without what is too long
+	html string   // without what is too long, too deep or too much
 	data []string // attribute values that were set aside: "mayfly:2" in the source stands for data[2]
-	cut  bool     // visible text was cut
-	tree bool     // small enough for a tree
+	lost string   // what a reader should know of the text that was cut; empty if none was
 }
 
 // aside is the prefix of what replaces an attribute value that was set aside.
@@ -36,14 +35,12 @@ func limit(html string) source {
 	s := scanner{src: html}
 	for s.next() {
 	}
-	s.text(len(html))
-	out := source{html: html, data: s.data, cut: s.cut}
-	if s.kept > 0 {
-		s.out.WriteString(html[s.kept:])
-		out.html = s.out.String()
+	s.text(len(s.src))
+	if s.kept == 0 {
+		return source{html: s.src, data: s.data, lost: s.lost}
 	}
-	out.tree = s.tags <= maxTags && s.attrs <= maxTagAttrs && s.reopened <= maxReopened && len(out.html) <= maxTree
-	return out
+	s.out.WriteString(s.src[s.kept:])
+	return source{html: s.out.String(), data: s.data, lost: s.lost}
 }
 
 // value returns the value of an attribute, which may have been set aside.
@@ -65,11 +62,12 @@ type scanner struct {
 	out  strings.Builder // what is kept of src[:kept]
 	kept int
 	data []string
-	cut  bool
+	lost string
 
-	tags, attrs    int
-	open, reopened int  // see maxReopened
-	untitled       bool // no title ends from here on
+	cost     int  // see maxCost
+	open     int  // formatting elements
+	depth    int  // see maxDepth
+	untitled bool // no title ends from here on
 }
 
 // replace replaces src[from:to].
@@ -83,7 +81,7 @@ func (s *scanner) replace(from, to int, with string) {
 func (s *scanner) text(to int) {
 	if to-s.at > maxText {
 		s.replace(s.at+maxText, to, " ")
-		s.cut = true
+		s.lost = "a part of the text is cut: it is too long"
 	}
 	s.at = to
 }
@@ -103,7 +101,11 @@ func (s *scanner) next() bool {
 		tag++
 	}
 	s.text(tag)
-	s.tags++
+	if s.cost > maxCost || s.out.Len()+tag-s.kept > maxTree {
+		s.src, s.lost = s.src[:tag], "only its beginning is shown: the mail is too long"
+		return false
+	}
+	s.cost += 2
 	switch c := s.src[tag+1]; {
 	case strings.HasPrefix(s.src[tag:], "<!--"):
 		s.comment(tag)
@@ -111,10 +113,16 @@ func (s *scanner) next() bool {
 		s.element(tag)
 	case c == '/' && tag+2 < len(s.src) && letter(s.src[tag+2]):
 		s.at = tag + 2
-		if formatting(s.name()) && s.open > 0 {
-			s.open--
-		}
+		name := s.name()
 		s.attributes()
+		if formatting(name) {
+			s.open = max(s.open-1, 0)
+		} else if nesting(name) {
+			if s.depth > maxDepth {
+				s.replace(tag, s.at, "")
+			}
+			s.depth = max(s.depth-1, 0)
+		}
 	default:
 		s.skip(tag, tag+2, ">")
 	}
@@ -177,10 +185,19 @@ func (s *scanner) element(from int) {
 		s.replace(from+maxValue, s.at, "")
 	}
 	s.attributes()
-	if formatting(name) {
+	switch {
+	case !formatting(name):
+		s.cost += 2 * max(s.open-usuallyOpen, 0)
+	case s.open == maxOpen:
+		s.replace(from, s.at, "")
+	default:
 		s.open++
-	} else {
-		s.reopened += max(s.open-8, 0)
+	}
+	if nesting(name) {
+		if s.depth++; s.depth > maxDepth {
+			s.replace(from, s.at, "")
+			s.lost = "elements are nested too deeply: the inner ones are shown as one"
+		}
 	}
 	switch name {
 	case "script", "iframe", "noembed", "noframes":
@@ -256,7 +273,7 @@ func (s *scanner) attributes() {
 		}
 		s.long(from, key, value)
 	}
-	s.attrs += min(n, maxAttrs)
+	s.cost += min(n, maxAttrs)
 }
 
 // surplus drops the attributes from an index on.

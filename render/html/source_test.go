@@ -61,24 +61,29 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// TestWhatATreeIsMadeOf counts what makes a tree too large or too expensive.
+// TestWhatATreeIsMadeOf: a source that makes too large or too expensive a tree is cut.
 func TestWhatATreeIsMadeOf(t *testing.T) {
 	r := strings.Repeat
 	for name, c := range map[string]struct {
 		source string
-		want   bool
+		whole  bool
 	}{
 		"a mail":           {r("<p>text</p>", 1000), true},
-		"tags":             {r("<p>", maxTags+1), false},
-		"attributes":       {r("<p"+r(" a", 50)+">", maxTagAttrs/50+1), false},
+		"tags":             {r("<p>", maxCost/2+2), false},
+		"attributes":       {r("<p"+r(" a", 50)+">", maxCost/52+2), false},
 		"long":             {r("text <p>", maxTree/8+1), false},
 		"a long comment":   {"<!--" + r("x", maxTree+1) + "-->x", true},
-		"unclosed bold":    {r("<b>", 1000) + r("<p>", 1000), false},
+		"unclosed bold":    {r("<b>", 1000) + r("<p>", maxCost/10), false},
 		"closed bold":      {r("<b>x</b><p>", 1000), true},
 		"bold in comments": {r("<!--<b>-->", 2000) + r("<p>", 1000), true},
+		"nested":           {r("<div>", maxDepth) + "x" + r("</div>", maxDepth), true},
+		"nested too deep":  {r("<div>", maxDepth+1) + "x" + r("</div>", maxDepth+1), false},
 	} {
-		if got := limit(c.source).tree; got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+		if got := limit(c.source); (got.html == c.source) != (c.whole && name != "a long comment") || (got.lost == "") != c.whole {
+			t.Errorf("%s: %d of %d bytes are left: %q", name, len(got.html), len(c.source), got.lost)
 		}
+	}
+	if d := Read(r("<x>", 600) + "deep"); d.Text() != "deep" || d.Simplified == "" {
+		t.Errorf("%q is shown of what the parser refuses, %q", d.Text(), d.Simplified)
 	}
 }
