@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"mayfly/render/doc"
 	"mayfly/render/link"
@@ -13,63 +12,80 @@ import (
 
 // alts decides what the images of a document say, once all its text is known.
 type alts struct {
-	doc    *doc.Document
-	said   map[string]bool // the lines and alternative texts so far
-	worded map[string]bool // the destinations of text, and of images that are shown
-	hosts  map[string]int  // how many links lead to a host
-	bare   map[string]int  // how many of them are images without words
-	heads  map[int]int     // how many characters the images above the words of a cell may say
+	doc     *doc.Document
+	said    map[string]bool // the lines and alternative texts so far
+	reached map[string]bool // the destinations of text, and of images that are shown
+	bare    map[string]int  // how many links to a host are images without words
 }
 
 // sayImages keeps of the alternative texts those that say something: neither what stands beside the
-// image or was said before, nor what the image is. An image without one that is a link has the name
-// of where it leads, unless text leads there, too.
+// image or was said before, nor what the image is. A linked image without one has the name of where
+// it leads, unless text leads there, too.
 func sayImages(d *doc.Document) {
 	if len(d.Images) == 0 {
 		return
 	}
-	a := alts{doc: d, said: map[string]bool{}, worded: map[string]bool{}, hosts: map[string]int{}, bare: map[string]int{}, heads: map[int]int{}}
-	a.countHosts()
-	a.cards(d.Blocks)
-	var leaves []*doc.Block
-	for leaf := range d.Leaves() {
-		leaves = append(leaves, leaf)
+	a := alts{doc: d, said: map[string]bool{}, reached: map[string]bool{}, bare: map[string]int{}}
+	linked := map[int]bool{}
+	for i := range a.doc.Images {
+		if im := &a.doc.Images[i]; im.Link > 0 && !im.Spacer && informative(im.Alt) == "" && !linked[im.Link] {
+			linked[im.Link] = true
+			a.bare[a.doc.Links[im.Link-1].Host]++
+		}
+	}
+	leaves := slices.Collect(a.doc.Leaves())
+	for _, leaf := range leaves {
 		for i := range leaf.Spans {
 			if s := &leaf.Spans[i]; s.Image == 0 && strings.TrimSpace(s.Text) != "" {
-				a.worded[a.destination(s.Link)] = true
+				a.reached[a.destination(s.Link)] = true
 			}
 		}
 	}
 	dropped := false
 	for i, leaf := range leaves {
-		var next *doc.Block
-		if i+1 < len(leaves) {
-			next = leaves[i+1]
+		if slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Image > 0 }) {
+			dropped = a.leaf(leaf, lines(leaves[i:min(i+2, len(leaves))]...)) || dropped
 		}
-		dropped = a.leaf(leaf, next) || dropped
+		for _, line := range lines(leaf) {
+			a.said[line] = true
+		}
 	}
 	if dropped {
-		d.Blocks = withoutEmpty(d.Blocks)
+		a.doc.Blocks = withoutEmpty(a.doc.Blocks)
 	}
 }
 
-// leaf decides what the images in a leaf say, and reports whether it drops any.
-func (a *alts) leaf(leaf, next *doc.Block) (dropped bool) {
-	beside, here := lines(leaf, next), map[string]bool{}
-	kept := leaf.Spans[:0]
-	for i, s := range leaf.Spans {
+// destination returns where link n leads, whatever campaign it is counted for; "" without a link.
+func (a *alts) destination(n int) string {
+	if n == 0 {
+		return ""
+	}
+	page, _, _ := strings.Cut(a.doc.Links[n-1].Target, "?utm_")
+	if i := strings.LastIndexByte(page, '/') + 1; strings.HasPrefix(page[i:], "index.") {
+		return page[:i]
+	}
+	return page
+}
+
+// leaf decides what the images in a leaf say, with some lines beside them, and reports whether it
+// drops any.
+func (a *alts) leaf(leaf *doc.Block, beside []string) (dropped bool) {
+	kept, size, images := leaf.Spans[:0], 0, 0
+	for _, s := range leaf.Spans {
 		if s.Image > 0 && !s.Button {
 			im := &a.doc.Images[s.Image-1]
-			if text := a.text(im, s.Link, beside, here); text == "" || a.marks(im, s.Link, leaf.Spans[i+1:], next) {
-				a.shift(s.Image, len(s.Text))
+			im.Offset, images = size, s.Image
+			text := a.text(im, s.Link, beside)
+			if text == "" {
 				dropped = true
 				continue
-			} else if text != s.Text {
-				a.rename(s.Link, s.Text, text)
-				s.Text = text
 			}
-			here[fold(s.Text)], a.said[fold(s.Text)], a.worded[a.destination(s.Link)] = true, true, true
+			if s.Link > 0 && a.doc.Links[s.Link-1].Text == s.Text {
+				a.doc.Links[s.Link-1].Text = text
+			}
+			s.Text, a.said[fold(text)], a.reached[a.destination(s.Link)] = text, true, true
 		}
+		size += len(s.Text)
 		kept = append(kept, s)
 	}
 	if leaf.Spans = kept; iconStrip(a.doc, leaf) {
@@ -77,163 +93,80 @@ func (a *alts) leaf(leaf, next *doc.Block) (dropped bool) {
 	}
 	if dropped {
 		trimSpans(leaf)
-		a.clamp(leaf)
-	}
-	for _, line := range lines(leaf) {
-		a.said[line] = true
+		for i := images - 1; i >= 0 && a.doc.Images[i].Leaf == leaf.Order; i-- {
+			a.doc.Images[i].Offset = min(a.doc.Images[i].Offset, len(leaf.Text()))
+		}
 	}
 	return dropped
 }
 
-// marks reports whether an image is an icon before words with the same destination.
-func (a *alts) marks(im *doc.Image, n int, after []doc.Span, next *doc.Block) bool {
-	if next != nil {
-		after = append(slices.Clip(after), next.Spans...)
-	}
-	i := slices.IndexFunc(after, func(s doc.Span) bool { return strings.TrimSpace(s.Text) != "" })
-	return i >= 0 && n > 0 && icon(im) && im.Height > 0 && im.Height <= maxIcon && after[i].Image == 0 && a.destination(after[i].Link) == a.destination(n)
-}
-
-// countHosts counts the links that lead to each host.
-func (a *alts) countHosts() {
-	bare := map[int]bool{}
-	for i := range a.doc.Images {
-		im := &a.doc.Images[i]
-		bare[im.Link] = bare[im.Link] || !im.Spacer && informative(im.Alt) == ""
-	}
-	for i := range a.doc.Links {
-		host := a.doc.Links[i].Host
-		if a.hosts[host]++; bare[i+1] {
-			a.bare[host]++
-		}
-	}
-}
-
-// cards finds the images at the head of the cells of tables. If one of a table only repeats the words
-// below it, none says anything: cells that are alike stay in step.
-func (a *alts) cards(blocks []*doc.Block) {
-	for _, b := range blocks {
-		a.cards(b.Children)
-		if b.Kind != doc.Table {
-			continue
-		}
-		var heads []int
-		repeat := false
-		for _, row := range b.Children {
-			for _, c := range row.Children {
-				if len(c.Children) < 2 {
-					continue
-				}
-				if im := onlyImage(a.doc, c.Children[0]); im != nil {
-					heads = append(heads, im.N)
-					a.heads[im.N] = max(leastHead, headWidth/len(row.Children))
-					said := fold(informative(im.Alt))
-					repeat = repeat || said != "" && slices.Contains(lines(c.Children[1]), said)
-				}
-			}
-		}
-		for _, n := range heads {
-			if repeat && len(heads) > 1 {
-				a.heads[n] = 0
-			}
-		}
-	}
-}
-
-// How long the texts of images above the words of cells that are side by side may be, in characters:
-// all of them, and each at least.
-const (
-	headWidth = 96
-	leastHead = 16
-)
-
-// destination returns where link n leads, without what only says from where; "" without a link.
-func (a *alts) destination(n int) string {
-	if n == 0 {
-		return ""
-	}
-	page, query, _ := strings.Cut(a.doc.Links[n-1].Target, "?")
-	if i := strings.LastIndexByte(page, '/') + 1; strings.HasPrefix(page[i:], "index.") {
-		page = page[:i]
-	}
-	for pair := range strings.SplitSeq(query, "&") {
-		if !strings.HasPrefix(pair, "utm_") {
-			page += "&" + pair
-		}
-	}
-	return page
-}
-
 // text returns what an image says, or "".
-func (a *alts) text(im *doc.Image, link int, beside []string, here map[string]bool) string {
+func (a *alts) text(im *doc.Image, link int, beside []string) string {
 	alt := informative(im.Alt)
-	reached := link == 0 || a.worded[a.destination(link)]
-	most, head := a.heads[im.N]
+	said := fold(alt)
+	reached := link == 0 || a.reached[a.destination(link)]
 	switch {
-	case alt == "" && link == 0 && (im.Remote || im.HasAlt), alt == "" && reached && link > 0:
-		return ""
-	case alt == "" && link > 0:
+	case alt == "" && link > 0 && !reached:
 		return a.name(im, link)
+	case alt == "" && (link > 0 || im.Remote || im.HasAlt):
+		return ""
 	case alt == "":
 		return placeholder(im)
-	case fold(alt) == "": // stars, say
-		return alt
-	case reached && (head && most == 0 || a.repeated(im, alt, beside) || link > 0 && here[fold(alt)]):
+	case reached && said != "" && (slices.Contains(beside, said) || a.said[said] && (link > 0 || !icon(im))): // stars are often repeated
 		return ""
-	case head:
-		return shortened(alt, max(most, leastHead))
 	}
 	return alt
 }
 
-// repeated reports whether what an image says stands beside it, or was said before.
-func (a *alts) repeated(im *doc.Image, alt string, beside []string) bool {
-	said := fold(alt)
-	return a.said[said] && !icon(im) || slices.Contains(beside, said)
-}
-
-// name returns the name of an image that is a link: the site that it leads to, or else words in the
-// name of its file.
+// name returns the name of an image that is link n: the site that it leads to or, where images lead to
+// several pages of one site, as through a click tracker, words in the name of its file.
 func (a *alts) name(im *doc.Image, n int) string {
-	host := a.doc.Links[n-1].Host
-	if host == "" || a.hosts[host] > 1 { // many links lead there, as through a click tracker
-		if words := fileWords(im.Src); words != "" {
-			return words
+	to := &a.doc.Links[n-1]
+	_, site, _ := strings.Cut(to.Target, "://")
+	site, _, _ = strings.Cut(site, "?")
+	_, page, _ := strings.Cut(site, "/")
+	if to.Host != "" && (a.bare[to.Host] < 2 || page == "") {
+		domain := link.Domain(to.Host)
+		if name, ok := strings.CutSuffix(domain, ".com"); ok && icon(im) && name != "" {
+			return capital(name)
 		}
+		return domain
 	}
-	if host == "" || a.bare[host] > 1 && !home(a.doc.Links[n-1].Target) {
-		if icon(im) {
-			return "[image]"
-		}
-		return placeholder(im)
+	if words := fileWords(im.Src); words != "" {
+		return words
 	}
-	domain := link.Domain(host)
-	if name, ok := strings.CutSuffix(domain, ".com"); ok && icon(im) && name != "" {
-		return capital(name)
-	}
-	return domain
+	return placeholder(im)
 }
 
-// home reports a link to the first page of a site.
-func home(target string) bool {
-	_, page, _ := strings.Cut(target, "://")
-	page, _, _ = strings.Cut(page, "?")
-	_, page, _ = strings.Cut(page, "/")
-	return page == ""
+// onlyImage returns the image that a block consists of, or nil.
+func onlyImage(d *doc.Document, b *doc.Block) *doc.Image {
+	for len(b.Children) == 1 && (b.Kind == doc.Cell || b.Kind == doc.Paragraph) {
+		b = b.Children[0]
+	}
+	if len(b.Spans) != 1 || b.Spans[0].Image == 0 {
+		return nil
+	}
+	return &d.Images[b.Spans[0].Image-1]
 }
 
-// shortened returns a text up to the end of a word within so many characters.
-func shortened(text string, most int) string {
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
+// repeats reports whether a cell is nothing but an image that the next one stands for: that has its
+// target, and its words unless it has none or is an icon.
+func repeats(d *doc.Document, cell, next *doc.Block) bool {
+	im, leaf := onlyImage(d, cell), next.First()
+	if im == nil || leaf == nil || slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Image > 0 }) ||
+		im.Link > 0 && !slices.ContainsFunc(leaf.Spans, func(s doc.Span) bool { return s.Link == im.Link }) {
+		return false
 	}
-	text = string(runes[:most])
-	if end := strings.LastIndexByte(text, ' '); end > 0 {
-		text = text[:end]
+	if im.Link > 0 && (im.Alt == "" || icon(im)) {
+		return true
 	}
-	return text + "…"
+	beside := lines(leaf)
+	return len(beside) > 0 && beside[0] == fold(im.Alt)
 }
+
+// maxIcon is the width and height in px up to which an image is an icon, such as those of social
+// networks.
+const maxIcon = 64
 
 // icon reports whether an image is known to be small.
 func icon(im *doc.Image) bool { return im.Width > 0 && im.Width <= maxIcon }
@@ -262,87 +195,49 @@ func separated(spans []doc.Span) (strip []doc.Span) {
 	return strip
 }
 
-// rename gives a link whose text is that of its image the new one.
-func (a *alts) rename(n int, from, to string) {
-	if n > 0 && a.doc.Links[n-1].Text == from {
-		a.doc.Links[n-1].Text = to
-	}
-}
-
-// shift moves the images that stand in the same leaf behind image n, whose text of some bytes is
-// dropped.
-func (a *alts) shift(n, size int) {
-	leaf := a.doc.Images[n-1].Leaf
-	for i := n; i < len(a.doc.Images) && a.doc.Images[i].Leaf == leaf; i++ {
-		a.doc.Images[i].Offset = max(a.doc.Images[i].Offset-size, 0)
-	}
-}
-
-// clamp keeps the images of a leaf within its text.
-func (a *alts) clamp(leaf *doc.Block) {
-	size := len(leaf.Text())
-	for i := range a.doc.Images {
-		if im := &a.doc.Images[i]; im.Leaf == leaf.Order {
-			im.Offset = min(im.Offset, size)
-		}
-	}
-}
-
 // nameless are words that say what an image is rather than what it shows.
 var nameless = []string{"image", "img", "picture", "pic", "photo", "graphic", "icon", "logo", "banner", "header", "hero", "masthead",
 	"footer", "spacer", "divider", "separator", "line", "background", "decoration", "illustration", "placeholder", "arrow", "bullet", "alt", "text"}
 
-// informative returns an alternative text without what it says about the image itself. It is empty if
-// there is nothing else, or if it is the name of a file.
-func informative(alt string) string {
-	words := strings.Fields(alt)
-	other := func(w string) bool { return !slices.Contains(nameless, fold(w)) }
-	if len(words) == 1 {
-		words = strings.FieldsFunc(alt, func(r rune) bool { return r == '_' || r == '-' })
-		if ext := path.Ext(alt); len(ext) > 3 && len(ext) <= 5 && extensions[strings.ToLower(ext)] {
-			return ""
-		}
-	}
-	if len(words) > 0 && !slices.ContainsFunc(words, other) {
-		return ""
-	}
-	if n := len(alt) - len(" icon"); n > 0 && strings.EqualFold(alt[n:], " icon") {
-		return strings.TrimSpace(alt[:n])
-	}
-	return alt
-}
-
-var extensions = map[string]bool{".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".webp": true, ".svg": true}
-
-// fileWords returns the words in the name of an image's file, if it is made of words.
-func fileWords(src string) string {
-	src, _, _ = strings.Cut(src, "?")
-	name := path.Base(src)
-	if !extensions[strings.ToLower(path.Ext(name))] {
-		return ""
-	}
-	name, _, _ = strings.Cut(strings.TrimSuffix(name, path.Ext(name)), "@")
-	var words []string
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == ' ' }) {
-		if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) || len(word) > 16 {
-			return "" // a number, or something encoded
-		}
+// meaning returns the words of a text that do not say what an image is.
+func meaning(text string) (words []string) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '-' || r == '_' || r == '.' || r == ' ' }) {
 		if !slices.Contains(nameless, fold(word)) {
 			words = append(words, word)
 		}
 	}
+	return words
+}
+
+// imageFiles are the ends of the names of files.
+var imageFiles = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}
+
+// informative returns an alternative text, or "" if that says only what the image or its file is.
+func informative(alt string) string {
+	if len(meaning(alt)) == 0 || slices.Contains(imageFiles, strings.ToLower(path.Ext(alt))) {
+		return ""
+	}
+	if n := len(alt) - len(" icon"); n > 0 && strings.EqualFold(alt[n:], " icon") {
+		return alt[:n]
+	}
+	return alt
+}
+
+// fileWords returns the words in the name of an image's file, if it is made of a few.
+func fileWords(src string) string {
+	src, _, _ = strings.Cut(src, "?")
+	name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(src), path.Ext(src)), "@")
+	words := meaning(name)
 	text := strings.Join(words, " ")
-	if len(text) < 3 || len(words) > 4 {
+	if len(words) == 0 || len(words) > 4 || len(text) < 3 || len(text) > 40 ||
+		strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && !unicode.IsLetter(r) }) {
 		return ""
 	}
 	return capital(text)
 }
 
 // capital returns a text that is not empty with its first letter in upper case.
-func capital(text string) string {
-	_, size := utf8.DecodeRuneInString(text)
-	return strings.ToUpper(text[:size]) + text[size:]
-}
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // fold returns a text by which it is compared: its letters and digits in lower case.
 func fold(text string) string {
@@ -357,9 +252,6 @@ func fold(text string) string {
 // lines returns the lines of leaves, without images, as they are compared.
 func lines(leaves ...*doc.Block) (lines []string) {
 	for _, leaf := range leaves {
-		if leaf == nil {
-			continue
-		}
 		var text strings.Builder
 		for i := range leaf.Spans {
 			if s := &leaf.Spans[i]; s.Image == 0 {
@@ -377,39 +269,36 @@ func lines(leaves ...*doc.Block) (lines []string) {
 
 // trimSpans removes the space at both ends of a leaf.
 func trimSpans(leaf *doc.Block) {
-	isBlank := func(s doc.Span) bool { return strings.Trim(s.Text, " \n") == "" }
-	spans := leaf.Spans
-	for len(spans) > 0 && isBlank(spans[0]) {
-		spans = spans[1:]
+	blankSpan := func(s doc.Span) bool { return strings.Trim(s.Text, " \n") == "" }
+	for len(leaf.Spans) > 0 && blankSpan(leaf.Spans[0]) {
+		leaf.Spans = leaf.Spans[1:]
 	}
-	for len(spans) > 0 && isBlank(spans[len(spans)-1]) {
-		spans = spans[:len(spans)-1]
+	for n := len(leaf.Spans); n > 0 && blankSpan(leaf.Spans[n-1]); n-- {
+		leaf.Spans = leaf.Spans[:n-1]
 	}
-	if n := len(spans); n > 0 {
-		spans[0].Text = strings.TrimLeft(spans[0].Text, " \n")
-		spans[n-1].Text = strings.TrimRight(spans[n-1].Text, " \n")
+	if n := len(leaf.Spans); n > 0 {
+		leaf.Spans[0].Text = strings.TrimLeft(leaf.Spans[0].Text, " \n")
+		leaf.Spans[n-1].Text = strings.TrimRight(leaf.Spans[n-1].Text, " \n")
 	}
-	leaf.Spans = spans
 }
 
 // withoutEmpty returns blocks without those that nothing is left of.
 func withoutEmpty(blocks []*doc.Block) []*doc.Block {
 	kept := make([]*doc.Block, 0, len(blocks))
 	gap := false
-	for _, b := range blocks {
-		b.Children = withoutEmpty(b.Children)
-		left := []*doc.Block{b}
+	for _, l := range blocks {
+		l.Children = withoutEmpty(l.Children)
+		left := []*doc.Block{l}
 		switch {
-		case b.Kind == doc.Table:
-			left = rowsLeft(b)
-		case b.Kind != doc.Rule && b.Kind != doc.Row && b.Kind != doc.Cell && len(b.Spans)+len(b.Children) == 0:
+		case l.Kind == doc.Table:
+			left = rowsLeft(l)
+		case l.Kind != doc.Rule && l.Kind != doc.Row && l.Kind != doc.Cell && len(l.Spans)+len(l.Children) == 0:
 			left = nil
 		}
-		if len(left) == 0 {
-			gap = gap || b.Gap
+		if gap = gap || l.Gap; len(left) == 0 {
 			continue
 		}
-		left[0].Gap = left[0].Gap || gap && len(kept) > 0
+		left[0].Gap = gap && (l.Gap || len(kept) > 0)
 		gap = false
 		kept = append(kept, left...)
 	}
@@ -419,23 +308,13 @@ func withoutEmpty(blocks []*doc.Block) []*doc.Block {
 // rowsLeft returns a table without the rows and columns that nothing is left of, or what is in its
 // cells if that is one column.
 func rowsLeft(table *doc.Block) (blocks []*doc.Block) {
-	spans := func(c *doc.Block) bool { return c.Rows > 1 }
-	full := func(c *doc.Block) bool { return len(c.Children) > 0 }
-	if slices.ContainsFunc(table.Children, func(r *doc.Block) bool { return slices.ContainsFunc(r.Children, spans) }) {
-		return []*doc.Block{table}
-	}
-	table.Children = slices.DeleteFunc(table.Children, func(r *doc.Block) bool { return !slices.ContainsFunc(r.Children, full) })
+	table.Children = slices.DeleteFunc(table.Children, func(row *doc.Block) bool { return filled(row) == 0 })
 	dropColumns(table.Children)
 	for _, row := range table.Children {
 		if len(row.Children) > 1 {
 			return []*doc.Block{table}
 		}
-		for _, c := range row.Children {
-			blocks = append(blocks, c.Children...)
-		}
-	}
-	if len(blocks) > 0 {
-		blocks[0].Gap = blocks[0].Gap || table.Gap
+		blocks = append(blocks, row.Children[0].Children...)
 	}
 	return blocks
 }

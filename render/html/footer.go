@@ -106,10 +106,6 @@ func alike(a, b *doc.Block) bool {
 	return x.Size > 0 && x == style(b)
 }
 
-// maxIcon is the width and height in px up to which an image is an icon, such as those of social
-// networks.
-const maxIcon = 64
-
 // beside reports what has no words of a footer but stands in many: links or icons and nothing else, or
 // a postal address.
 func beside(d *doc.Document, l *doc.Block) bool {

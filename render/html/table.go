@@ -262,7 +262,7 @@ func (t *columns) row(row *doc.Block) {
 func (t *columns) clear(row *doc.Block) (filled []*doc.Block) {
 	row.Children = asCells(row.Children)
 	for i, c := range row.Children {
-		if i+1 < len(row.Children) && repeatsNext(t.b.doc, c, row.Children[i+1]) {
+		if i+1 < len(row.Children) && repeats(t.b.doc, c, row.Children[i+1]) {
 			c.Children = nil
 		}
 		if len(c.Children) == 1 && c.Children[0].Kind == doc.Rule {

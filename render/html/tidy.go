@@ -2,7 +2,6 @@ package html
 
 import (
 	"fmt"
-	"strings"
 
 	"mayfly/render/doc"
 	"mayfly/render/html/css"
@@ -15,7 +14,6 @@ func (b *builder) tidy() {
 	sayImages(d)
 	b.headings()
 	d.Blocks = trimRules(d.Blocks)
-	d.Blocks = mergeLists(d.Blocks)
 	setButtonsApart(d.Blocks)
 	b.markFaint()
 	d.Blocks = foldFooter(d, b.bodySize())
@@ -102,28 +100,6 @@ func (b *builder) bodySize() float32 {
 		}
 	}
 	return size
-}
-
-// mergeLists joins successive lists: in some messages each item is a table of its own.
-func mergeLists(blocks []*doc.Block) []*doc.Block {
-	out := blocks[:0]
-	for _, l := range blocks {
-		if n := len(out); n > 0 && l.Kind == doc.List && out[n-1].Kind == doc.List && len(l.Children) == 1 &&
-			len(out[n-1].Children) > 0 && sameMarkers(out[n-1].Children[0], l.Children[0]) && len(l.Children[0].Children) > 0 {
-			out[n-1].Children = append(out[n-1].Children, l.Children...)
-			continue
-		}
-		out = append(out, l)
-	}
-	return out
-}
-
-// sameMarkers reports whether two items can be of one list: both numbered, or neither.
-func sameMarkers(a, b *doc.Block) bool {
-	numbered := func(item *doc.Block) bool {
-		return strings.HasSuffix(item.Marker, ".") || strings.HasSuffix(item.Marker, ")")
-	}
-	return a.Marker != "" && numbered(a) == numbered(b)
 }
 
 // trimRules drops rules at both ends, and all but one of several in a row.
