@@ -233,20 +233,17 @@ func (b *builder) text(s string) {
 	if f.made != nil && (f.made.Kind == doc.Table || f.made.Kind == doc.Row) && empty(s) {
 		return
 	}
-	if strings.TrimSpace(s) == "-->" || b.bounds.exhausted() { // the end of a comment that is none
+	if strings.TrimSpace(s) == "-->" { // the end of a comment that is none
 		return
 	}
-	if room := maxText - b.bounds.text; len(s) > room {
-		s = s[:room]
-	}
-	b.bounds.text += len(s)
+	s = b.bounds.room(s)
 	b.para.text(clean.Text(b.turned(s, f.style.Override && f.style.RTL)), f)
 }
 
 // opaque handles text that is not part of the body.
 func (b *builder) opaque(f *frame, s string) {
 	if f.node.DataAtom == atom.Title && b.doc.Title == "" {
-		b.doc.Title = clean.Line(s)
+		b.doc.Title = clean.Line(s[:min(len(s), maxTitle)])
 	}
 }
 

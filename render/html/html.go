@@ -29,26 +29,6 @@ func Read(source string) *doc.Document {
 	return b.finish()
 }
 
-// textOnly reads the text without its elements.
-func (b *builder) textOnly() {
-	z := html.NewTokenizer(strings.NewReader(b.source.html))
-	for raw := false; ; {
-		switch z.Next() {
-		case html.ErrorToken:
-			return
-		case html.StartTagToken:
-			name, _ := z.TagName()
-			raw = isOpaque(atom.Lookup(name))
-		case html.EndTagToken:
-			raw = false
-		case html.TextToken:
-			if !raw {
-				b.text(string(z.Text()) + " ")
-			}
-		}
-	}
-}
-
 // styles reads the style elements, which apply to the whole message wherever they are.
 func (b *builder) styles(n *html.Node) {
 	if n.Type == html.ElementNode && n.DataAtom == atom.Style {
@@ -70,6 +50,7 @@ func (b *builder) walk(n *html.Node) {
 	case html.TextNode:
 		b.text(n.Data)
 	case html.ElementNode:
+		shorten(n)
 		if n.DataAtom == atom.Script {
 			b.doc.Scripts++
 		}

@@ -24,7 +24,7 @@ func (b *builder) readImage(n *html.Node, s *css.Style) doc.Image {
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "src":
-			im.Src = strings.TrimSpace(b.source.value(a.Val))
+			im.Src = strings.TrimSpace(a.Val)
 		case "alt":
 			im.Alt, im.HasAlt = clean.Line(a.Val), true
 		case "title":
