@@ -9,9 +9,9 @@ import (
 func (a *app) adminStoreCommand(store *string) *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "store",
-		Short:   "Check, repair and distribute a store",
-		Example: "mayfly admin store check ./store",
-	}, a.adminStoreCheck(), a.adminStoreRepair(), a.adminStoreDistribute(store))
+		Short:   "Distribute a store",
+		Example: "mayfly admin store distribute --store postgres://mayfly@coordinator.example/mayfly",
+	}, a.adminStoreDistribute(store))
 }
 
 // maxShards bounds the number of tables: each shard has all partitions.

@@ -87,7 +87,6 @@ mayfly() { # what is restored was lost
 	command mayfly "$@"
 }
 `},
-	"service.md: mayfly admin store check /var/lib/mayfly": {before: aStore},
 }
 
 const aStore = "mayfly admin key create --plan dev --store \"$STORE\"\n"

@@ -183,6 +183,7 @@ func (s *running) run(ctx context.Context) error {
 	case <-s.server.Done():
 		s.life.interrupt()
 		failure = s.server.Err()
+		s.log.Error("ending", "error", failure)
 	}
 	return errors.Join(failure, s.close())
 }

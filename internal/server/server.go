@@ -1,6 +1,5 @@
 // Package server runs the service: it puts the store, the domain, and the REST and SMTP servers
-// together, and stops them without losing accepted mail. It also administers, copies and restores
-// stores.
+// together, and stops them without losing accepted mail. It also administers and restores stores.
 package server
 
 import (
@@ -254,16 +253,24 @@ func (s *Server) newService(ctx context.Context) (*service.Service, error) {
 func (s *Server) serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stopRun = stop
+	fail := func(err error) {
+		select {
+		case s.failed <- err:
+		default: // only the first counts
+		}
+	}
 	start := func(name string, serve func() error) {
 		s.running.Go(func() {
 			if err := serve(); err != nil {
-				select {
-				case s.failed <- fmt.Errorf("%s: %w", name, err):
-				default: // only the first counts
-				}
+				fail(fmt.Errorf("%s: %w", name, err))
 			}
 		})
 	}
+	s.running.Go(func() {
+		if err := s.store.Wait(ctx); err != nil {
+			fail(err)
+		}
+	})
 	start("REST API", func() error { return s.rest.Serve(s.httpListener) })
 	start("SMTP", func() error { return s.smtp.Serve(s.smtpListener) })
 	if s.smtpsListener != nil {
@@ -286,12 +293,11 @@ func (s *Server) serve() {
 	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.SMTPSAddr(), "pop3", s.POP3Addr(), "metrics", s.MetricsAddr(), "store", StoreName(s.config.Store))
 }
 
-// supervise stops the server when a part fails. It ends with the server.
+// supervise stops the server when a part fails, of which Err tells. It ends with the server.
 func (s *Server) supervise() {
 	select {
 	case <-s.done:
 	case err := <-s.failed:
-		s.log.Error("stopping because a part failed", "error", err)
 		s.err = err
 		ctx, cancel := context.WithTimeout(context.Background(), failureTimeout)
 		defer cancel()

@@ -20,6 +20,7 @@ type store interface {
 	service.Store
 	prometheus.Collector
 	Backup(ctx context.Context, dir string) error // into a directory that does not exist yet
+	Wait(ctx context.Context) error               // for a fault that ends the process, or the end of ctx
 	Close() error
 }
 
@@ -78,8 +79,13 @@ func openStore(ctx context.Context, name string, memory int64, log *slog.Logger)
 	return s, nil
 }
 
-// database is a store that is backed up with PostgreSQL's own tools.
+// database is a store that is backed up with PostgreSQL's own tools, and whose faults pass.
 type database struct{ *postgres.Store }
+
+func (database) Wait(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
 
 func (database) Backup(context.Context, string) error {
 	return errors.New("this store is a database: back it up with pg_basebackup or pg_dump")

@@ -107,7 +107,7 @@ func testImage(t *testing.T, image v1.Image) {
 	if code := client("wait", address, "--code"); code != "482913" {
 		t.Errorf("after a restart the code is %q", code)
 	}
-	if info, err := os.Stat(filepath.Join(c.root, "data", "INVENTORY")); err != nil || info.Sys().(*syscall.Stat_t).Uid != user {
+	if info, err := os.Stat(filepath.Join(c.root, "data", "LOCK")); err != nil || info.Sys().(*syscall.Stat_t).Uid != user {
 		t.Errorf("the store is not in /data, or not its user's: %v, %v", info, err)
 	}
 }

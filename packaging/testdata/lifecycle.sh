@@ -109,7 +109,7 @@ mv /tmp/moved.toml /etc/mayfly/serve.toml
 dpkg -r mayfly
 [ ! -e /usr/bin/mayfly ] || fail "the program is still there"
 cmp /etc/mayfly/serve.toml /tmp/edited.toml
-ls /var/lib/mayfly/INVENTORY >/dev/null
+ls /var/lib/mayfly/LOCK >/dev/null
 dpkg -P mayfly
 [ ! -e /etc/mayfly ] || fail "purged, it leaves settings: $(ls /etc/mayfly)"
 [ ! -e /var/lib/mayfly ] || fail "purged, it leaves mail"

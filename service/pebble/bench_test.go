@@ -222,7 +222,7 @@ func BenchmarkList(b *testing.B) {
 	if err := s.Append(b.Context(), delivery(in, mailText(20<<10))); err != nil {
 		b.Fatal(err)
 	}
-	if err := s.db.Flush(); err != nil {
+	if err := s.flush(); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("list", func(b *testing.B) {

@@ -2,122 +2,252 @@ package pebble
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"path"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
 
-	"github.com/cockroachdb/errors/oserror"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"mayfly/service"
 )
 
-// disk is the file system of the database. It waits for space, lets flushes pause, keeps the inventory
-// of the folder, and keeps a copy of each manifest, without which nobody knows which tables count.
+// disk is the file system of the database, and watches its free space. Mail is refused while less than
+// the reserve is free, so that what was accepted can be compacted and deletions can be written. If the
+// disk gets full nevertheless, because others write to it too, writes wait until there is space: to the
+// database, a failed write is fatal.
 type disk struct {
-	*space
-	inventory  *inventory
-	background *background
+	vfs.FS
+	dir      string
+	reserve  uint64
+	stop     <-chan struct{}
+	onChange func(full bool)
+
+	shrinking atomic.Bool // reused files are replaced by empty ones
+
+	probing     sync.Mutex
+	probed      time.Time
+	notWritable error // what was found then
+
+	mu        sync.Mutex
+	checked   time.Time     // when available was read
+	available uint64        // bytes
+	taken     uint64        // of available, by mail since
+	pending   uint64        // of taken, by mail that is not on disk yet
+	low       bool          // available is below the reserve
+	blocked   int           // writes that wait
+	full      chan struct{} // closed while writes wait
 }
 
 const (
-	logExt         = ".log"
-	manifestPrefix = "MANIFEST-"
-	copyPrefix     = "COPY-" // of a manifest's name
-	markerPrefix   = "marker.manifest."
-	formatPrefix   = "marker.format-version."
+	spaceCheckInterval = 100 * time.Millisecond // for reading the free space
+	spaceRetryInterval = 100 * time.Millisecond // for repeating a write that found no space
+
+	// leastSpace is how many bytes opening a store needs in addition to its logs.
+	leastSpace = 256 << 10
+
+	// writes is how often mail is written: to a log, and to a table before the log is removed.
+	writes = 2
 )
 
-// copyOf returns the path of the copy of a manifest.
-func copyOf(disk vfs.FS, manifest string) string {
-	return disk.PathJoin(disk.PathDir(manifest), copyPrefix+disk.PathBase(manifest))
-}
+// noSpace is the system's error when a disk is full; Windows has a number of its own.
+var noSpace = map[bool]syscall.Errno{false: syscall.ENOSPC, true: 112}[runtime.GOOS == "windows"]
 
-func (d disk) isManifest(name string) bool {
-	return strings.HasPrefix(d.PathBase(name), manifestPrefix)
-}
+var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
 
-// Create waits for space, except in the folder of a backup. Before a manifest is made the current one
-// it syncs the folder, which the database does only after that: a power cut could leave the marker
-// without the manifest.
-func (d disk) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
-	if ext := path.Ext(name); ext == ".sst" || ext == ".blob" {
-		d.background.pause(&d.background.flush)
+// checkOpen returns an error unless files can be made and there is space for opening the database, which
+// writes what is in the logs to tables. It would try for ever, and nobody would know why.
+func (d *disk) checkOpen(files []string) error {
+	need := uint64(leastSpace)
+	for _, name := range files {
+		if path.Ext(name) != logExt {
+			continue
+		}
+		info, err := d.Stat(d.PathJoin(d.dir, name))
+		if err != nil {
+			return err
+		}
+		need += uint64(info.Size())
 	}
-	marked, isMarker := strings.CutPrefix(d.PathBase(name), markerPrefix)
-	if isMarker {
-		if err := syncFolder(d.FS, d.PathDir(name)); err != nil {
+	if usage, err := d.FS.GetDiskUsage(d.dir); err == nil && usage.AvailBytes < need { // not all file systems tell
+		return fmt.Errorf("%w: its disk has %d KB free, but opening needs %d KB", noSpace, usage.AvailBytes>>10, need>>10)
+	}
+	return d.probe()
+}
+
+// writable is probe, which it does at most once a second.
+func (d *disk) writable() error {
+	d.probing.Lock()
+	defer d.probing.Unlock()
+	if d.probed.IsZero() || time.Since(d.probed) >= time.Second {
+		d.probed, d.notWritable = time.Now(), d.probe()
+	}
+	return d.notWritable
+}
+
+// probe returns an error unless files can be made.
+func (d *disk) probe() error {
+	probe := d.PathJoin(d.dir, "probe")
+	f, err := d.FS.Create(probe, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), d.Remove(probe))
+}
+
+// check returns Full while there is no space for mail.
+func (d *disk) check() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.checkFor(0)
+}
+
+// tight reports whether mail will soon be refused.
+func (d *disk) tight() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.checkFor(d.reserve/2) != nil
+}
+
+// acquire reserves space for mail of n bytes until it is on disk, or returns Full.
+func (d *disk) acquire(n int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	need := writes * uint64(n)
+	if err := d.checkFor(need); err != nil {
+		return err
+	}
+	d.taken += need
+	d.pending += need
+	return nil
+}
+
+// release is called when mail for which space was acquired is on disk, or was not stored.
+func (d *disk) release(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pending -= writes * uint64(n)
+}
+
+func (d *disk) checkFor(need uint64) error {
+	if d.blocked > 0 {
+		return errFull
+	}
+	if now := time.Now(); d.checked.IsZero() || now.Sub(d.checked) >= spaceCheckInterval {
+		d.checked = now
+		usage, err := d.FS.GetDiskUsage(d.dir)
+		d.available, d.taken = usage.AvailBytes, d.pending
+		if err != nil {
+			d.available = math.MaxInt64
+		}
+		if low := d.available < d.reserve; low != d.low {
+			d.low = low
+			d.onChange(low)
+		}
+	}
+	if d.available < d.reserve+d.taken+need {
+		return errFull
+	}
+	return nil
+}
+
+// exhausted returns a channel that is closed when writes have to wait for space.
+func (d *disk) exhausted() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.full
+}
+
+// retry repeats a write until there is space for it. It does not wait for a backup, which is
+// written elsewhere.
+func (d *disk) retry(name string, write func() error) error {
+	err := write()
+	if !vfs.IsNoSpaceError(err) || d.PathDir(name) != d.dir {
+		return err
+	}
+	d.block(1)
+	ticker := time.NewTicker(spaceRetryInterval)
+	defer ticker.Stop()
+	for vfs.IsNoSpaceError(err) {
+		select {
+		case <-ticker.C:
+			err = write()
+		case <-d.stop:
+			return err
+		}
+	}
+	d.block(-1)
+	return err
+}
+
+func (d *disk) block(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before := d.blocked
+	d.blocked += n
+	switch {
+	case before == 0:
+		close(d.full)
+		d.onChange(true)
+	case d.blocked == 0:
+		d.full = make(chan struct{})
+		d.checked = time.Time{}
+		if !d.low {
+			d.onChange(false)
+		}
+	}
+}
+
+// GetDiskUsage tells the database nothing instead of an error, which is no fault of the store.
+func (d *disk) GetDiskUsage(name string) (vfs.DiskUsage, error) {
+	usage, err := d.FS.GetDiskUsage(name)
+	if err != nil {
+		err = vfs.ErrUnsupported
+	}
+	return usage, err
+}
+
+// Create waits for space. Before a manifest is made the current one it syncs the folder, which the
+// database does only after that: a power cut could leave the marker without the manifest.
+func (d *disk) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
+	if strings.HasPrefix(d.PathBase(name), markerPrefix) {
+		if err := d.syncFolder(d.PathDir(name)); err != nil {
 			return nil, err
 		}
 	}
 	err = d.retry(name, func() error { f, err = d.FS.Create(name, c); return err })
-	if err != nil {
-		return nil, err
-	}
-	own := &file{File: f, disk: d, name: name}
-	if d.isManifest(name) {
-		if own.copy, err = d.Create(copyOf(d, name), c); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-	}
-	if isMarker && d.PathDir(name) == d.dir {
-		_, manifest, _ := strings.Cut(marked, ".")
-		d.inventory.chosen(manifest)
-	}
-	return own, nil
+	return &file{File: f, disk: d, name: name}, err
 }
 
-func syncFolder(disk vfs.FS, dir string) error {
-	f, err := disk.OpenDir(dir)
+func (d *disk) syncFolder(dir string) error {
+	f, err := d.OpenDir(dir)
 	if err != nil {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
 }
 
-func (d disk) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
+func (d *disk) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
 	if d.shrinking.Load() {
 		if err := d.Remove(from); err != nil {
 			return nil, err
 		}
 		return d.Create(to, c)
 	}
-	d.inventory.removed(d.PathBase(from))
 	err = d.retry(to, func() error { f, err = d.FS.ReuseForWrite(from, to, c); return err })
 	return &file{File: f, disk: d, name: to}, err
 }
 
-func (d disk) Remove(name string) error {
-	if d.PathDir(name) == d.dir {
-		d.inventory.removed(d.PathBase(name))
-	}
-	if d.isManifest(name) {
-		if err := d.FS.Remove(copyOf(d, name)); err != nil && !oserror.IsNotExist(err) {
-			return err
-		}
-	}
-	return d.FS.Remove(name)
-}
-
-func (d disk) OpenDir(name string) (vfs.File, error) {
-	f, err := d.FS.OpenDir(name)
-	if err != nil || name != d.dir {
-		return f, err
-	}
-	return folderFile{f, d.inventory}, nil
-}
-
-type folderFile struct {
-	vfs.File
-	inventory *inventory
-}
-
-func (f folderFile) Sync() error { return f.inventory.syncFolder(f.File.Sync) }
-
-// file is a file of the database, which is written from its start to its end by one goroutine.
+// file is a file of the database, which one goroutine writes.
 type file struct {
 	vfs.File
-	copy    vfs.File // nil unless it is a manifest
-	disk    disk
-	name    string
-	written int64
+	disk *disk
+	name string
 }
 
 // Write waits for space. A sync that fails for want of space is not repeated, since it is unknown what
@@ -128,34 +258,9 @@ func (f *file) Write(p []byte) (n int, err error) {
 		n += m
 		return err
 	})
-	f.written += int64(n)
-	if err == nil && f.copy != nil {
-		_, err = f.copy.Write(p)
-	}
 	return n, err
-}
-
-func (f *file) Sync() error { return f.synced(f.File.Sync()) }
-
-func (f *file) SyncData() error { return f.synced(f.File.SyncData()) }
-
-func (f *file) synced(err error) error {
-	if err == nil && f.copy != nil {
-		err = f.copy.SyncData()
-	}
-	if err == nil && f.disk.PathDir(f.name) == f.disk.dir && (f.copy != nil || path.Ext(f.name) == logExt) {
-		f.disk.inventory.synced(f.disk.PathBase(f.name), f.written)
-	}
-	return err
 }
 
 // Preallocate does nothing: even in a store with a single mail each log would take 70 MB, without a
 // measurable benefit.
 func (f *file) Preallocate(offset, length int64) error { return nil }
-
-func (f *file) Close() error {
-	if f.copy == nil {
-		return f.File.Close()
-	}
-	return errors.Join(f.File.Close(), f.copy.Close())
-}

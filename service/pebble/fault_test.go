@@ -3,7 +3,6 @@ package pebble
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -146,37 +145,6 @@ func TestDiskFull(t *testing.T) {
 	})
 }
 
-// The database would try to write what is in its logs to a table, for ever.
-func TestAFolderThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	disk, injector := vfs.NewMem(), &faults{}
-	s, err := Open("store", Options{Log: testLog(t), fs: disk})
-	must(t, err)
-	testInbox(t, s, "ada")
-	must(t, s.Close())
-	injector.set(fs.ErrPermission, "", errorfs.OpCreate)
-	if s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)}); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("opened %v, %v", s != nil, err)
-	}
-}
-
-// A file that may not be read is not taken for a damaged one.
-func TestAFileThatMayNotBeRead(t *testing.T) {
-	t.Parallel()
-	disk, injector := vfs.NewMem(), &faults{}
-	s, err := Open("store", Options{Log: testLog(t), fs: disk})
-	must(t, err)
-	must(t, acknowledged(t, s, testInbox(t, s, "ada"), "one"))
-	must(t, s.db.Flush())
-	must(t, s.Close())
-	for _, ext := range []string{".sst", ".blob"} {
-		injector.set(fs.ErrPermission, ext, errorfs.OpOpen)
-		if s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)}); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("%s: opened %v, %v", ext, s != nil, err)
-		}
-	}
-}
-
 func TestDiskFullAtClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -249,7 +217,7 @@ func TestOpenOnAFullDisk(t *testing.T) {
 	must(t, err)
 	must(t, acknowledged(t, s, testInbox(t, s, "ada"), "one"))
 	must(t, s.Close())
-	disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 1 << 30, AvailBytes: leastSpare})
+	disk.TestingSetDiskUsage(vfs.DiskUsage{TotalBytes: 1 << 30, AvailBytes: leastSpace})
 	if _, err := Open("store", Options{Log: testLog(t), fs: disk}); !errors.Is(err, noSpace) {
 		t.Errorf("opened on a full disk: %v", err)
 	}
@@ -283,6 +251,7 @@ func TestDiskFails(t *testing.T) {
 				}
 				if failed {
 					wantCode(t, s.Ready(t.Context()), service.Unavailable)
+					wantFailure(t, s, "input/output error")
 				} else if kind == errorfs.OpFileWrite {
 					t.Error("nothing failed")
 				}
@@ -300,53 +269,6 @@ func TestDiskFails(t *testing.T) {
 				}
 				must(t, s.Close())
 			})
-		})
-	}
-}
-
-// If the store cannot be opened because a file is damaged or missing, the error says what to do.
-func TestDamageAtOpen(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		files  string
-		damage func(name string) error
-	}{
-		{"*.sst", os.Remove},
-		{"*.sst", func(name string) error { return os.Truncate(name, 100) }},
-		{"*.log", func(name string) error {
-			b, err := os.ReadFile(name)
-			if err != nil || len(b) < 100 {
-				return err
-			}
-			b[len(b)/10] ^= 0x10
-			return os.WriteFile(name, b, 0o600)
-		}},
-	} {
-		t.Run(test.files, func(t *testing.T) {
-			copiesOpenStore(t)
-			dir, copied := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "copy")
-			s, err := Open(dir, Options{Log: testLog(t)})
-			must(t, err)
-			in := testInbox(t, s, "ada")
-			for i := range 100 {
-				must(t, acknowledged(t, s, in, fmt.Sprint(i)))
-				if i == 20 {
-					must(t, s.db.Flush())
-				}
-			}
-			must(t, os.CopyFS(copied, os.DirFS(dir))) // as after kill -9
-			must(t, s.Close())
-			files, err := filepath.Glob(filepath.Join(copied, test.files))
-			must(t, err)
-			must(t, test.damage(files[len(files)-1]))
-			s, err = Open(copied, Options{Log: testLog(t)})
-			if err == nil {
-				must(t, s.Close())
-				t.Fatal("it was opened")
-			}
-			if !strings.Contains(err.Error(), "restore a backup") {
-				t.Error(err)
-			}
 		})
 	}
 }
@@ -550,9 +472,9 @@ func TestDamage(t *testing.T) {
 	for i := range 50 {
 		must(t, acknowledged(t, s, in, fmt.Sprint(i)))
 	}
-	must(t, s.db.Flush())
+	must(t, s.flush())
 	must(t, acknowledged(t, s, other, "later"))
-	must(t, s.db.Flush())
+	must(t, s.flush())
 	must(t, s.Close())
 
 	blobs, err := filepath.Glob(filepath.Join(dir, "*.blob"))
@@ -606,4 +528,96 @@ func TestDamage(t *testing.T) {
 	}
 	must(t, acknowledged(t, s, other, "goes on"))
 	must(t, s.Close())
+}
+
+// slowTables makes each table take a minute to create, and then fail.
+type slowTables struct{ failing atomic.Bool }
+
+func (*slowTables) String() string { return "slow tables" }
+func (f *slowTables) MaybeError(op errorfs.Op) error {
+	if op.Kind != errorfs.OpCreate || !strings.HasSuffix(op.Path, ".sst") || !f.failing.Load() {
+		return nil
+	}
+	time.Sleep(time.Minute)
+	return syscall.EIO
+}
+
+// A fault in the background, which the database would repeat at once and for ever, ends the store with a
+// line that says what to do. Those who wait for the disk are answered, and nothing is lost.
+func TestFaultInTheBackground(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		disk, slow := vfs.NewMem(), &slowTables{}
+		s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, slow), Memory: 1 << 20})
+		must(t, err)
+		in := testInbox(t, s, "ada")
+		slow.failing.Store(true)
+		var sent []string
+		for err == nil {
+			text := fmt.Sprint(len(sent))
+			if err = acknowledged(t, s, in, text); err == nil {
+				sent = append(sent, text)
+			}
+		}
+		wantCode(t, err, service.Unavailable)
+		wantFailure(t, s, "input/output error")
+		wantCode(t, s.Ready(t.Context()), service.Unavailable)
+		wantCode(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID), service.Unavailable)
+		slow.failing.Store(false) // else it may not close
+		must(t, s.Close())
+
+		s, err = Open("store", Options{Log: testLog(t), fs: disk})
+		must(t, err)
+		got := subjects(t, s, in)
+		for _, text := range sent {
+			if !slices.Contains(got, text) {
+				t.Errorf("%q was acknowledged and is lost", text)
+			}
+		}
+		must(t, s.Close())
+	})
+}
+
+func wantFailure(t *testing.T, s *Store, cause string) {
+	t.Helper()
+	err := s.Wait(t.Context())
+	if err == nil || !strings.Contains(err.Error(), cause) || !strings.HasSuffix(err.Error(), advice) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("the store has failed: %v", err)
+	}
+}
+
+// A table that cannot be read ends the store, too, whether it is needed or not.
+func TestDamagedTable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		disk := vfs.NewMem()
+		s, err := Open("store", Options{Log: testLog(t), fs: disk})
+		must(t, err)
+		in := testInbox(t, s, "ada")
+		for range 2 {
+			must(t, s.flush())
+			must(t, acknowledged(t, s, in, "in the last table"))
+		}
+		must(t, s.flush())
+		must(t, s.Close())
+		files, err := disk.List("store")
+		must(t, err)
+		files = slices.DeleteFunc(files, func(name string) bool { return !strings.HasSuffix(name, ".sst") })
+		damageFooter(t, disk, "store/"+slices.Max(files))
+		s, err = Open("store", Options{Log: testLog(t), fs: disk})
+		must(t, err)
+		wantFailure(t, s, "invalid table")
+		must(t, s.Close())
+	})
+}
+
+func damageFooter(t *testing.T, disk vfs.FS, name string) {
+	t.Helper()
+	f, err := disk.OpenReadWrite(name, vfs.WriteCategoryUnspecified)
+	must(t, err)
+	info, err := f.Stat()
+	must(t, err)
+	_, err = f.WriteAt([]byte{0xff}, info.Size()-9)
+	must(t, err)
+	must(t, f.Close())
 }

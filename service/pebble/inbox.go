@@ -4,49 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"time"
-
-	pebbledb "github.com/cockroachdb/pebble/v2"
 
 	"mayfly/service"
 )
-
-// scan calls visit for the keys from start up to but excluding end, in order, until it returns
-// false.
-func (s *Store) scan(ctx context.Context, start, end []byte, visit func(key, value []byte) (bool, error)) (err error) {
-	defer s.recoverRead(&err)
-	v, err := s.views.read()
-	if err != nil {
-		return err
-	}
-	it, err := v.NewIterWithContext(ctx, &pebbledb.IterOptions{LowerBound: start, UpperBound: end})
-	if err = errors.Join(err, v.release()); err != nil { // the iterator keeps what it needs
-		return s.readError(err)
-	}
-	defer func() {
-		if cerr := it.Close(); err == nil {
-			err = s.readError(cerr)
-		}
-	}()
-	for ok := it.First(); ok; ok = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return s.readError(err)
-		}
-		more, err := visit(it.Key(), value)
-		if err != nil {
-			return s.readError(err)
-		}
-		if !more {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // CreateInbox implements service.Store.
 func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
@@ -157,9 +118,6 @@ func (s *Store) InboxByAddress(ctx context.Context, address string) (service.Inb
 		if service.ErrorCode(err) == service.NotFound {
 			return service.Inbox{KeyID: of.keyID, Address: address}, nil
 		}
-	}
-	if err != nil {
-		s.took(err) // mail for it is refused
 	}
 	return in, err
 }

@@ -71,11 +71,7 @@ func (g *group) putKey(k service.StoredKey) error {
 
 // Key implements service.Store.
 func (s *Store) Key(ctx context.Context, id string) (service.StoredKey, error) {
-	k, err := s.keys.get(id, func() (service.StoredKey, error) { return s.readKey(id) })
-	if err != nil {
-		s.took(err) // mail for its inboxes is refused
-	}
-	return k, err
+	return s.keys.get(id, func() (service.StoredKey, error) { return s.readKey(id) })
 }
 
 func (s *Store) readKey(id string) (service.StoredKey, error) {

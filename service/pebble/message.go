@@ -13,16 +13,10 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 	if err := s.stuck(); err != nil {
 		return err
 	}
-	if err := s.space.acquire(size); err != nil {
+	if err := s.disk.acquire(size); err != nil {
 		return err
 	}
-	defer s.space.release(size)
-	err := s.append(ctx, a, size)
-	s.took(err)
-	return err
-}
-
-func (s *Store) append(ctx context.Context, a service.Append, size int) error {
+	defer s.disk.release(size)
 	return s.commit(ctx, size, func(g *group) error {
 		inboxes := make([]*inboxState, len(a.Messages))
 		more := make(map[quotaOf]int, 1)

@@ -23,6 +23,11 @@ func (s *Store) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (s *Store) Collect(ch chan<- prometheus.Metric) {
+	v := s.views.take() // keeps the store open
+	if v == nil {
+		return
+	}
+	defer func() { _ = s.views.release(v) }() // nothing was read
 	m := s.db.Metrics()
 	var sync dto.Metric
 	if err := m.LogWriter.FsyncLatency.Write(&sync); err != nil {

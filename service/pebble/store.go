@@ -4,12 +4,16 @@
 // All changes are made by one goroutine, the committer, in group commits: what arrives while a
 // group is prepared or synced to disk forms the next one, which costs one write and one sync
 // however many callers share it. Reads go straight to the database and never wait for writes.
+//
+// A fault that does not pass ends the store, see [Store.Wait]. Nothing is repaired: mail lives for an
+// hour.
 package pebble
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -27,6 +31,9 @@ import (
 // ErrInUse is returned by [Open] when a process has the store open.
 var ErrInUse = errors.New("another process has it open")
 
+// advice says what to do about a store that does not read well.
+const advice = "restore a backup, or name a new folder"
+
 // Options of a store. The zero value works.
 type Options struct {
 	// Log gets what an operator has to know. Default: slog.Default().
@@ -39,18 +46,17 @@ type Options struct {
 	// Memory is how many bytes of memory recent writes and reads may take. Default: 64 MiB.
 	Memory int64
 
-	fs    vfs.FS // file system of the store; default: the operating system's
-	spare int64  // bytes held for when the disk is full; default: on a disk, what is in a log and more
+	fs vfs.FS // file system of the store; default: the operating system's
 }
 
 // Store is a service.Store in a directory.
 type Store struct {
+	dir       string
 	db        *pebbledb.DB
 	lock      *lock
-	inventory *inventory
 	log       *slog.Logger
 	versions  *versions
-	space     *space
+	disk      *disk
 	views     views
 	keys      *cache[string, service.StoredKey] // by ID
 	hashes    *cache[[32]byte, string]          // IDs of keys, also by hashes of replaced secrets
@@ -63,20 +69,17 @@ type Store struct {
 	waiting   atomic.Int64 // callers of commit
 	opened    time.Time
 	syncStart atomic.Int64 // of the current group, in nanoseconds since opened; 0: none
-	failure   atomic.Pointer[service.Error]
 
-	cache     *pebbledb.Cache
-	written   chan struct{} // has an element if something was written recently
-	writing   chan struct{} // has an element while a group or the end of a log is written
-	removed   atomic.Bool   // an inbox was removed since the last tidying
-	damaged   sync.Map      // names of damaged files that were logged
-	readPanic atomic.Bool   // the database panicked in a read
+	failure atomic.Pointer[service.Error]
+	failing chan struct{} // closed once there is a failure
 
+	cache        *pebbledb.Cache
+	written      chan struct{} // has an element if something was written recently
+	writing      chan struct{} // has an element while a group or the end of a log is written
+	removed      atomic.Bool   // an inbox was removed since the last tidying
+	readPanic    atomic.Bool   // the database panicked in a read
 	damageSeldom rate.Sometimes
-	background   *background
-	refused      atomic.Pointer[refusal] // the last mail, if it was refused because of the store
 
-	spare    int64 // bytes, while there is something in the logs
 	stop     chan struct{}
 	stopOnce sync.Once
 	workers  sync.WaitGroup
@@ -93,111 +96,84 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.fs == nil {
 		o.fs = private{vfs.Default}
 	}
+	if o.Memory == 0 {
+		o.Memory = 64 << 20
+	}
 	dir = filepath.Clean(dir)
 	if err := o.fs.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of the store: %w", err)
 	}
-	s, err := open(dir, o)
+	l, err := lockStore(o.fs, dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
 	}
-	return s, nil
-}
-
-func open(dir string, o Options) (_ *Store, err error) {
-	l, err := lockStore(o.fs, dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, l.release())
-		}
-	}()
-	found, err := inspect(o.fs, dir)
-	if err != nil {
-		return nil, err
-	}
-	if len(found.damage) > 0 {
-		return nil, &DamageError{dir, found.damage}
-	}
-	if found.unknown != nil {
-		o.Log.Warn("the "+inventoryName+" of the store cannot be used: whether mail is missing is not known, and a new one is made",
-			"folder", dir, "error", found.unknown)
-	}
-	if _, ok := o.fs.(private); ok {
-		if err := makePrivate(dir, o.Log); err != nil {
-			return nil, err
-		}
-	}
-	if o.Memory == 0 {
-		o.Memory = 64 << 20
-	}
-	s := newStore(o)
-	s.lock = l
-	if err := s.openDatabase(dir, o, found); err != nil {
+	s := newStore(dir, l, o)
+	if err := s.open(o); err != nil {
 		s.cache.Unref()
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", dir, hint(err)), l.release())
 	}
-	s.removed.Store(true) // perhaps before it was closed
 	s.workers.Go(s.runCommits)
 	s.workers.Go(s.runTidy)
 	return s, nil
 }
 
-// openDatabase opens the database, which changes the folder.
-func (s *Store) openDatabase(dir string, o Options, found *folder) (err error) {
-	size := sizeOf(o.fs, dir)
-	if o.Reserve == 0 {
-		o.Reserve = min(256<<20, size/4)
+func newStore(dir string, l *lock, o Options) *Store {
+	s := &Store{
+		dir:          dir,
+		lock:         l,
+		log:          o.Log,
+		opened:       time.Now(),
+		versions:     newVersions(),
+		keys:         newCache[string, service.StoredKey](cacheSize),
+		hashes:       newCache[[32]byte, string](cacheSize),
+		inboxes:      newCache[inboxOf, service.Inbox](inboxCacheSize),
+		addresses:    newCache[string, inboxOf](inboxCacheSize),
+		quotas:       newCache[quotaOf, int](cacheSize),
+		queue:        newQueue(),
+		failing:      make(chan struct{}),
+		written:      make(chan struct{}, 1),
+		cache:        pebbledb.NewCache(o.Memory), // two memtables are charged to it
+		writing:      make(chan struct{}, 1),
+		stop:         make(chan struct{}),
+		damageSeldom: rate.Sometimes{Interval: time.Minute},
 	}
-	s.inventory, err = openInventory(o.fs, dir, found.inventory)
+	s.removed.Store(true) // perhaps before it was closed
+	return s
+}
+
+// open opens the database, after it has made sure that it reads well.
+func (s *Store) open(o Options) error {
+	files, err := o.fs.List(s.dir)
+	if err == nil {
+		err = checkFolder(o.fs, s.dir, files)
+	}
+	if _, ok := o.fs.(private); ok && err == nil {
+		err = makePrivate(s.dir, o.Log)
+	}
 	if err != nil {
 		return err
 	}
-	s.space = newSpace(o.fs, dir, o.Reserve, s.stop, s.logSpace)
-	options := s.databaseOptions(size, uint64(o.Memory)/4)
-	if _, ok := o.fs.(private); ok && o.spare == 0 {
-		o.spare = int64(options.MemTableSize) + spareForLogs
+	size := sizeOf(o.fs, s.dir)
+	if o.Reserve == 0 {
+		o.Reserve = min(256<<20, size/4)
 	}
-	s.spare = o.spare
-	err = s.space.checkOpen(found)
-	if err == nil {
-		options.FS, options.Lock = disk{s.space, s.inventory, s.background}, s.lock.file
-		s.db, err = pebbledb.Open(dir, options)
+	s.disk = &disk{FS: o.fs, dir: s.dir, reserve: o.Reserve, stop: s.stop, onChange: s.logSpace, full: make(chan struct{})}
+	if err := s.disk.checkOpen(files); err != nil {
+		return err
+	}
+	options := s.databaseOptions(size, uint64(o.Memory)/4)
+	options.FS, options.Lock = s.disk, s.lock.file
+	if !s.await(func() { s.db, err = pebbledb.Open(s.dir, options) }) {
+		return s.failed()
 	}
 	if err != nil {
-		return errors.Join(hint(dir, err), s.inventory.close())
+		return err
 	}
 	if err := s.checkFormat(); err != nil {
 		close(s.stop)
-		return errors.Join(hint(dir, err), s.closeDatabase(), s.inventory.close())
+		return errors.Join(err, s.closeDatabase())
 	}
 	return nil
-}
-
-func newStore(o Options) *Store {
-	s := &Store{
-		log:       o.Log,
-		opened:    time.Now(),
-		versions:  newVersions(),
-		keys:      newCache[string, service.StoredKey](cacheSize),
-		hashes:    newCache[[32]byte, string](cacheSize),
-		inboxes:   newCache[inboxOf, service.Inbox](inboxCacheSize),
-		addresses: newCache[string, inboxOf](inboxCacheSize),
-		quotas:    newCache[quotaOf, int](cacheSize),
-		queue:     newQueue(),
-		written:   make(chan struct{}, 1),
-		cache:     pebbledb.NewCache(o.Memory), // two memtables are charged to it
-		writing:   make(chan struct{}, 1),
-		stop:      make(chan struct{}),
-
-		damageSeldom: rate.Sometimes{Interval: time.Minute},
-	}
-	s.background = newBackground(s.stop, func(err error) {
-		s.log.Error("the store cannot write or compact its files, and tries again in at most a minute", "error", text(err))
-	})
-	return s
 }
 
 // OpenMemory opens a new store in memory, which is gone when it is closed. It works with fake time
@@ -207,13 +183,73 @@ func OpenMemory(o Options) (*Store, error) {
 	return Open("store", o)
 }
 
-// Close closes the store. Calls that have not returned complete or fail.
-func (s *Store) Close() error {
+// Close closes the store once the calls that read have returned. Other calls that have not returned
+// complete or fail.
+func (s *Store) Close() (err error) {
 	s.stopOnce.Do(func() { close(s.stop) })
-	s.workers.Wait()
-	err := errors.Join(s.closeDatabase(), s.inventory.close(), s.lock.release())
-	s.cache.Unref()
+	closed := s.await(func() {
+		s.workers.Wait()
+		err = errors.Join(s.closeDatabase(), s.lock.release())
+		s.cache.Unref()
+	})
+	if !closed {
+		return s.failed()
+	}
 	return err
+}
+
+// closeDatabase closes the database. After a read has panicked it panics, too, once everything is
+// closed, since that read has not released its resources.
+func (s *Store) closeDatabase() (err error) {
+	defer func() {
+		if s.readPanic.Load() {
+			_, err = recover(), nil
+		}
+	}()
+	return errors.Join(s.views.close(), s.db.Close())
+}
+
+// failedTimeout is how long the database is waited for once the store has failed.
+const failedTimeout = 5 * time.Second
+
+// await does work of the database and reports whether it ended. When something fails in the background,
+// the database repeats it at once and for ever, and waits for it.
+func (s *Store) await(work func()) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		work()
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-s.failing:
+	}
+	select {
+	case <-ended:
+		return true
+	case <-time.After(failedTimeout):
+		return false
+	}
+}
+
+// Backup writes a copy of the store, as it is now, to a directory that does not exist yet. The
+// store can be used meanwhile. Immutable files are linked if possible, so that a copy on the same
+// disk takes next to no time. The copy is a store itself: it can be opened, or replace a lost one.
+func (s *Store) Backup(ctx context.Context, dir string) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	v := s.views.take() // keeps the store open
+	if v == nil {
+		return errClosed
+	}
+	defer func() { err = errors.Join(err, s.views.release(v)) }()
+	// The log, which is part of the copy, has everything that was acknowledged.
+	if err := s.db.Checkpoint(dir, pebbledb.WithFlushedWAL()); err != nil {
+		return fmt.Errorf("copy the store to %s: %w", dir, err)
+	}
+	return nil
 }
 
 const format = "1"
@@ -251,10 +287,13 @@ func (s *Store) databaseOptions(disk, memTable uint64) *pebbledb.Options {
 		L0StopWritesThreshold:       16 * late,
 		Cache:                       s.cache,
 		FlushDelayDeleteRange:       10 * time.Second,
-		EventListener:               &pebbledb.EventListener{DataCorruption: s.logDamage},
+		EventListener: &pebbledb.EventListener{
+			BackgroundError: s.fail,
+			DataCorruption:  func(pebbledb.DataCorruptionInfo) {}, // readError says it, or fail
+		},
 	}
-	s.background.listen(o.EventListener)
-	o.Experimental.CompactionScheduler = newScheduler(s.background)
+	// The default one looks ten times a second whether more compactions may run than the one that may.
+	o.Experimental.CompactionScheduler = pebbledb.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	o.Experimental.ValueSeparationPolicy = func() pebbledb.ValueSeparationPolicy {
 		return pebbledb.ValueSeparationPolicy{
 			Enabled:               true,
@@ -280,16 +319,22 @@ func (s *Store) checkFormat() error {
 		return err
 	}
 	value, err := s.get([]byte{formatKey})
-	if err == nil && string(value) != format {
+	switch {
+	case service.ErrorCode(err) == service.NotFound:
+		return s.db.Set([]byte{formatKey}, []byte(format), pebbledb.Sync)
+	case err == nil && string(value) != format:
 		return fmt.Errorf("it has format %q, but this version of mayfly reads format %s", value, format)
 	}
-	switch service.ErrorCode(err) {
-	case service.NotFound:
-		return s.db.Set([]byte{formatKey}, []byte(format), pebbledb.Sync)
-	case service.Damaged:
-		return nil // it has been logged, and the rest is served
-	}
 	return err
+}
+
+// hint adds what to do to an error of the database, unless it is one of the system that says enough.
+func hint(err error) error {
+	path := &fs.PathError{}
+	if vfs.IsNoSpaceError(err) || errors.Is(err, fs.ErrPermission) || errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%s: %s", text(err), advice)
 }
 
 // Ready implements service.Store.
@@ -297,17 +342,14 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
-	if err := s.space.check(); err != nil {
+	if err := s.disk.check(); err != nil {
 		return err
 	}
 	if err := s.stuck(); err != nil {
 		return err
 	}
-	if err := s.space.writable(); err != nil {
+	if err := s.disk.writable(); err != nil {
 		return &service.Error{Code: service.Unavailable, Message: "The store cannot make files: " + cause(err), Err: err}
-	}
-	if r := s.refused.Load(); r != nil && time.Since(r.at) < refusalAge {
-		return &service.Error{Code: service.Unavailable, Message: "Mail could not be stored: " + cause(r.err), Err: r.err}
 	}
 	return nil
 }
@@ -317,11 +359,29 @@ const syncTimeout = 10 * time.Second
 
 var errStuck = &service.Error{Code: service.Unavailable, Message: "The disk does not respond"}
 
-// fail ends all writing: after a write or sync has failed, it is unknown what is on disk.
+// stuck returns an error while the committer waits for the disk for too long.
+func (s *Store) stuck() error {
+	start := s.syncStart.Load()
+	if start == 0 || time.Since(s.opened)-time.Duration(start) < syncTimeout {
+		return nil
+	}
+	return errStuck
+}
+
+// cause returns the innermost error, which anyone may know.
+func cause(err error) string {
+	for next := err; next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return err.Error()
+}
+
+// fail ends all writing: after a write or a sync has failed, it is unknown what is on disk, and what
+// fails in the background the database repeats at once and for ever.
 func (s *Store) fail(err error) {
-	e := &service.Error{Code: service.Unavailable, Message: "The store cannot be written", Err: err}
+	e := &service.Error{Code: service.Unavailable, Message: "The store has failed", Err: err}
 	if s.failure.CompareAndSwap(nil, e) {
-		s.log.Error("the store accepts no more changes until it is opened again", "error", err.Error())
+		close(s.failing)
 	}
 }
 
@@ -330,6 +390,17 @@ func (s *Store) failed() error {
 		return e
 	}
 	return nil
+}
+
+// Wait returns when a fault that does not pass has ended the store, with an error that says what to do,
+// or nil when ctx ends. The process should end then: a store that has failed may not close.
+func (s *Store) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.failing:
+		return fmt.Errorf("the store in %s has failed: %s: start again, and if that fails, too, %s", s.dir, text(s.failure.Load().Err), advice)
+	}
 }
 
 func (s *Store) logSpace(full bool) {
@@ -344,39 +415,6 @@ var errClosed = &service.Error{Code: service.Unavailable, Message: "The service 
 
 var errNotFound = &service.Error{Code: service.NotFound, Message: "not found"}
 
-// get returns a copy of a value, or NotFound.
-func (s *Store) get(key []byte) (value []byte, err error) {
-	defer s.recoverRead(&err)
-	v, err := s.views.read()
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if rerr := v.release(); err == nil {
-			err = s.readError(rerr)
-		}
-	}()
-	read, closer, err := v.Get(key)
-	if err != nil {
-		return nil, s.readError(err)
-	}
-	value = append([]byte(nil), read...)
-	return value, s.readError(closer.Close())
-}
-
-func (s *Store) readError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, pebbledb.ErrNotFound):
-		return errNotFound
-	case errors.Is(err, errValue), errors.Is(err, errFile), pebbledb.IsCorruptionError(err):
-		s.damageSeldom.Do(func() { s.log.Error("part of the store is damaged and cannot be read", "error", text(err)) })
-		return &service.Error{Code: service.Damaged, Message: "This part of the store is damaged", Err: err}
-	}
-	return &service.Error{Code: service.Unavailable, Message: "The store cannot be read", Err: err}
-}
-
 // logger passes on the log of the database. Most of it only matters to the database's developers.
 type logger struct{ s *Store }
 
@@ -385,7 +423,9 @@ func (l logger) Infof(format string, args ...any) {
 }
 
 func (l logger) Errorf(format string, args ...any) {
-	l.s.log.Error("pebble: " + fmt.Sprintf(format, args...))
+	if l.s.failed() == nil { // else it says the same for ever
+		l.s.log.Error("pebble: " + fmt.Sprintf(format, args...))
+	}
 }
 
 func (l logger) Fatalf(format string, args ...any) { l.s.fail(fmt.Errorf(format, args...)) }

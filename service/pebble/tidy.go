@@ -19,16 +19,14 @@ const (
 // database keeps what it will need again: logs for reuse, memtables, blocks that were read. It also
 // leaves deleted data in place until a compaction comes across it. Tidying frees all of that.
 func (s *Store) runTidy() {
-	s.hold(min(s.spare, leastSpare))
 	for {
 		select {
 		case <-s.written:
 		case <-s.stop:
 			return
 		}
-		s.hold(s.spare)
 		wait := tidyAfter
-		if s.space.tight() {
+		if s.disk.tight() {
 			wait = tidyAfterTight
 		}
 		timer := time.NewTimer(wait)
@@ -43,21 +41,13 @@ func (s *Store) runTidy() {
 		}
 		if err := s.tidy(); err != nil {
 			s.log.Warn("unused disk space of the store could not be freed", "error", err)
-		} else if s.logsSize() < tidyLogs {
-			s.hold(min(s.spare, leastSpare))
 		}
 	}
 }
 
-func (s *Store) hold(size int64) {
-	if err := s.space.hold(size); err != nil {
-		s.log.Warn("no space could be kept for when the disk is full", "error", err)
-	}
-}
-
 func (s *Store) tidy() error {
-	if s.failed() != nil || s.background.failing() != nil {
-		return nil // it has been logged, and this would fail, too, or panic
+	if s.failed() != nil {
+		return nil // this would fail, too, or panic
 	}
 	if s.logsSize() >= tidyLogs {
 		if err := s.emptyLogs(); err != nil {
@@ -83,10 +73,10 @@ func (s *Store) logsSize() uint64 {
 }
 
 // emptyLogs flushes the logs to tables until they are small. Each flush retires the current log and
-// replaces it by the oldest retired one, which space empties.
+// replaces it by the oldest retired one, which the disk empties.
 func (s *Store) emptyLogs() error {
-	s.space.shrinking.Store(true)
-	defer s.space.shrinking.Store(false)
+	s.disk.shrinking.Store(true)
+	defer s.disk.shrinking.Store(false)
 	for range maxLogs {
 		if err := s.flush(); err != nil {
 			return err
@@ -105,8 +95,14 @@ func (s *Store) flush() error {
 	if err != nil {
 		return fmt.Errorf("flush: %w", err)
 	}
-	<-flushed
-	return nil
+	select {
+	case <-flushed:
+		return nil
+	case <-s.failing:
+		return s.failed()
+	case <-s.stop:
+		return errClosed
+	}
 }
 
 func (s *Store) endLog() (flushed <-chan struct{}, err error) {

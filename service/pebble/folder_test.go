@@ -1,0 +1,171 @@
+package pebble
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// A folder that had mail and does not read well is refused in a line that says what to do, and nothing in
+// it is changed. It never starts as an empty store.
+func TestFolderThatDoesNotReadWell(t *testing.T) {
+	t.Parallel()
+	killed := killedStore(t)
+	remove := os.Remove
+	empty := func(name string) error { return os.Truncate(name, 0) }
+	flip := func(at float64) func(string) error {
+		return func(name string) error {
+			b, err := os.ReadFile(name)
+			if err != nil || len(b) < 100 {
+				return err
+			}
+			b[int(at*float64(len(b)))] ^= 0x10
+			return os.WriteFile(name, b, 0o600)
+		}
+	}
+	for _, test := range []struct {
+		damage  string
+		change  func(name string) error
+		pattern string // of the names of files that are changed; with ! in front, of the others
+	}{
+		{"no marker", remove, "marker.manifest.*"},
+		{"no markers", remove, "marker.*"},
+		{"no format", remove, "marker.format-version.*"},
+		{"no manifest", remove, "MANIFEST-*"},
+		{"empty manifest", empty, "MANIFEST-*"},
+		{"manifest flipped at its start", flip(0.01), "MANIFEST-*"},
+		{"no manifest and no marker", remove, "*MANIFEST*"},
+		{"no logs", remove, "*.log"},
+		{"log flipped in the middle", flip(0.1), "*.log"},
+		{"no tables", remove, "*.sst"},
+		{"tables cut short", func(name string) error { return os.Truncate(name, 100) }, "*.sst"},
+		{"tables alone", remove, "!*.sst"},
+		{"bodies alone", remove, "!*.blob"},
+		{"logs alone", remove, "!*.log"},
+		{"options alone", remove, "!OPTIONS-*"},
+	} {
+		t.Run(test.damage, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "store")
+			must(t, os.CopyFS(dir, os.DirFS(killed)))
+			files, err := os.ReadDir(dir)
+			must(t, err)
+			for _, file := range files {
+				pattern, others := strings.CutPrefix(test.pattern, "!")
+				if matches, err := filepath.Match(pattern, file.Name()); err != nil || matches != others {
+					must(t, errors.Join(err, test.change(filepath.Join(dir, file.Name()))))
+				}
+			}
+			before := contents(t, dir)
+			s, err := Open(dir, Options{Log: testLog(t)})
+			if err == nil {
+				must(t, s.Close())
+				t.Fatal("it was opened")
+			}
+			if text := err.Error(); !strings.Contains(text, dir) || !strings.HasSuffix(text, advice) || strings.Contains(text, "\n") {
+				t.Error(err)
+			}
+			if after := contents(t, dir); after != before {
+				t.Errorf("the folder was changed: %s\nit was %s", after, before)
+			}
+		})
+	}
+}
+
+// killedStore makes a folder as a kill leaves it, with messages in tables and in a log.
+func killedStore(t *testing.T) (dir string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows copies no LOCK of a store that is open")
+	}
+	live, dir := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "killed")
+	s, err := Open(live, Options{Log: testLog(t)})
+	must(t, err)
+	in := testInbox(t, s, "ada")
+	for i := range 100 {
+		must(t, acknowledged(t, s, in, fmt.Sprint(i)))
+		if i == 20 {
+			must(t, s.flush())
+		}
+	}
+	must(t, os.CopyFS(dir, os.DirFS(live)))
+	must(t, s.Close())
+	return dir
+}
+
+// contents describes the files of a folder, except for LOCK, which opening it makes.
+func contents(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	must(t, err)
+	var all strings.Builder
+	for _, file := range files {
+		if file.Name() != "LOCK" {
+			b, err := os.ReadFile(filepath.Join(dir, file.Name()))
+			must(t, err)
+			fmt.Fprintf(&all, "%s %x\n", file.Name(), sha256.Sum256(b))
+		}
+	}
+	return all.String()
+}
+
+// The database would try to write what is in its logs to a table, for ever.
+func TestFolderThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	disk, injector := vfs.NewMem(), &faults{}
+	s, err := Open("store", Options{Log: testLog(t), fs: disk})
+	must(t, err)
+	testInbox(t, s, "ada")
+	must(t, s.Close())
+	injector.set(fs.ErrPermission, "", errorfs.OpCreate)
+	if s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, injector)}); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("opened %v, %v", s != nil, err)
+	}
+}
+
+// In a folder that others may enter, they can read no file.
+func TestFilesArePrivate(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "store")
+	must(t, os.Mkdir(dir, 0o755))
+	must(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o644))
+	s, err := Open(dir, Options{Log: testLog(t)})
+	must(t, err)
+	must(t, acknowledged(t, s, testInbox(t, s, "ada"), "one"))
+	must(t, s.flush())
+	must(t, s.Backup(t.Context(), filepath.Join(dir, "backup")))
+	must(t, s.Close())
+	must(t, filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
+		must(t, err)
+		info, err := e.Info()
+		if err == nil && name != dir && exposed(info) {
+			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+		return err
+	}))
+}
+
+// The removal of LOCK does not let in a second process.
+func TestLockIsRemoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows removes no file that is open")
+	}
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := Open(dir, Options{Log: testLog(t)})
+	must(t, err)
+	must(t, os.Remove(filepath.Join(dir, "LOCK")))
+	if second, err := Open(dir, Options{Log: testLog(t)}); !errors.Is(err, ErrInUse) {
+		t.Errorf("opened %v, %v", second != nil, err)
+	}
+	must(t, s.Close())
+}
