@@ -43,13 +43,15 @@ const (
 )
 
 // address matches a plain address: no quoted local part, no address literal and only ASCII, so that
-// an address can mean nothing else to the server than it does here.
-var address = regexp.MustCompile("^([A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*)" +
-	`@((?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)$`)
+// an address can mean nothing else to the server than it does here. Few programs need it.
+var address = sync.OnceValue(func() *regexp.Regexp {
+	const atom, label = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+", "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+	return regexp.MustCompile("^(" + atom + "(?:\\." + atom + ")*)@((?:" + label + "\\.)*" + label + ")$")
+})
 
 // domainOf returns the domain of an address in lower case, or false if it is not a plain address.
 func domainOf(s string) (domain string, ok bool) {
-	parts := address.FindStringSubmatch(s)
+	parts := address().FindStringSubmatch(s)
 	if parts == nil || len(parts[1]) > 64 || len(s) > 254 { // RFC 5321, 4.5.3.1
 		return "", false
 	}

@@ -417,6 +417,36 @@ func TestAHostileServer(t *testing.T) {
 	})
 }
 
+func TestWhatIsSaidBeforeTLS(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ answers, want, told string }{
+		{"502 x\r\n|250 x\r\n", "The relay offers no STARTTLS", "EHLO mayfly.example|HELO mayfly.example"},
+		{"250-x\r\n250 STARTTLS\r\n|454 4.7.0 not now\r\n", "The relay refused STARTTLS: 454 4.7.0 not now", "EHLO mayfly.example|STARTTLS"},
+	} {
+		var told []string
+		ended := make(chan struct{})
+		r := scripted(t, func(c net.Conn) {
+			defer close(ended)
+			io.WriteString(c, "220 x\r\n")
+			in := bufio.NewScanner(c)
+			for answer := range strings.SplitSeq(test.answers, "|") {
+				if in.Scan() {
+					told = append(told, in.Text())
+				}
+				io.WriteString(c, answer)
+			}
+		})
+		r.config.TLS, r.hostname = "starttls", "mayfly.example"
+		err := r.Release(t.Context(), "key_1", []string{"a@example.org"}, nil)
+		if e, ok := err.(*service.Error); !ok || e.Message != test.want {
+			t.Errorf("%v, want %s", err, test.want)
+		}
+		if <-ended; strings.Join(told, "|") != test.told {
+			t.Errorf("it was told %q", told)
+		}
+	}
+}
+
 // A server that says nothing is left when the caller leaves. That is an error with a line of the log,
 // since the message may be on its way.
 func TestTheContextEndsIt(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"mayfly/service"
 )
@@ -54,10 +55,5 @@ func resend(raw []byte, from string, to []string, now time.Time) (resent, error)
 }
 
 func isASCII(b []byte) bool {
-	for _, c := range b {
-		if c > 127 {
-			return false
-		}
-	}
-	return true
+	return !bytes.ContainsFunc(b, func(r rune) bool { return r >= utf8.RuneSelf })
 }

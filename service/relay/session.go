@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/textproto"
 	"strconv"
 	"strings"
 	"syscall"
@@ -81,21 +83,6 @@ type unanswered struct{ error }
 
 func (e unanswered) Unwrap() error { return e.error }
 
-// namedConn replaces the name in the first greeting of go-smtp, which servers such as
-// smtp-relay.gmail.com refuse: the one before STARTTLS is always EHLO localhost.
-type namedConn struct {
-	net.Conn
-	hostname string
-}
-
-func (c namedConn) Write(p []byte) (int, error) {
-	if string(p) != "EHLO localhost\r\n" {
-		return c.Conn.Write(p)
-	}
-	_, err := fmt.Fprintf(c.Conn, "EHLO %s\r\n", c.hostname)
-	return len(p), err
-}
-
 func (r *Relay) transact(conn net.Conn, to []string, m resent) error {
 	c, err := r.open(conn)
 	if err != nil {
@@ -134,26 +121,20 @@ func (r *Relay) transact(conn net.Conn, to []string, m resent) error {
 }
 
 // open greets the server, secures the connection as configured and logs in.
-func (r *Relay) open(conn net.Conn) (c *smtp.Client, err error) {
+func (r *Relay) open(conn net.Conn) (*smtp.Client, error) {
 	host, _, _ := net.SplitHostPort(r.config.Host)
 	secure := &tls.Config{ServerName: host, RootCAs: r.roots, MinVersion: tls.VersionTLS12}
 	switch cmp.Or(r.config.TLS, "starttls") {
 	case "tls":
-		c = smtp.NewClient(tls.Client(conn, secure))
-	case "none":
-		c = smtp.NewClient(conn)
-	default:
-		// Its first greeting has the deadlines of a new client, which ctx cuts short.
-		c, err = smtp.NewClientStartTLS(namedConn{conn, r.hostname}, secure)
-		if err != nil && strings.HasSuffix(err.Error(), "doesn't support STARTTLS") { // it has no type
-			err = plain("The relay offers no STARTTLS")
-		}
-		if err != nil {
+		conn = tls.Client(conn, secure)
+	case "starttls":
+		if err := r.startTLS(conn); err != nil {
 			return nil, err
 		}
+		conn = &greetedConn{tls.Client(conn, secure), strings.NewReader("220 Go on\r\n")}
 	}
-	c.CommandTimeout, c.SubmissionTimeout = commandTimeout, sessionTimeout
-	if err := c.Hello(r.hostname); err != nil || r.config.User == "" {
+	c, err := r.greet(conn)
+	if err != nil || r.config.User == "" {
 		return c, err
 	}
 	password, err := r.config.password()
@@ -175,6 +156,50 @@ func (r *Relay) open(conn net.Conn) (c *smtp.Client, err error) {
 		err = refusal{"the login", answer}
 	}
 	return c, err
+}
+
+// greet begins a session of the client, who waits no longer for answers than a release may take.
+func (r *Relay) greet(conn net.Conn) (*smtp.Client, error) {
+	c := smtp.NewClient(conn)
+	c.CommandTimeout, c.SubmissionTimeout = commandTimeout, sessionTimeout
+	return c, c.Hello(r.hostname)
+}
+
+// startTLS asks for TLS in a session of its own. The client's own STARTTLS introduces everyone as
+// localhost, on which servers such as smtp-relay.gmail.com hang up.
+func (r *Relay) startTLS(conn net.Conn) error {
+	c, err := r.greet(conn)
+	if err != nil {
+		return err
+	}
+	if ok, _ := c.Extension("STARTTLS"); !ok {
+		return plain("The relay offers no STARTTLS")
+	}
+	if err := conn.SetDeadline(time.Now().Add(commandTimeout)); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(conn, "STARTTLS\r\n"); err != nil {
+		return err
+	}
+	_, _, err = textproto.NewReader(bufio.NewReader(conn)).ReadResponse(220)
+	if answer, ok := errors.AsType[*textproto.Error](err); ok {
+		err = refusal{"STARTTLS", &smtp.SMTPError{Code: answer.Code, Message: answer.Msg}}
+	}
+	return err
+}
+
+// greetedConn begins with a greeting, as a client wants it, on a connection that had its own before
+// TLS.
+type greetedConn struct {
+	net.Conn
+	greeting *strings.Reader
+}
+
+func (c *greetedConn) Read(p []byte) (int, error) {
+	if c.greeting.Len() > 0 {
+		return c.greeting.Read(p)
+	}
+	return c.Conn.Read(p)
 }
 
 // undelivered says why the relay has not taken a message, without saying where the relay is. The
