@@ -193,16 +193,17 @@ func (c *peer) expectEnd() {
 	}
 }
 
-// run plays a script: lines that start with "< " are expected replies, others are sent.
+// run plays a script. A line is sent, and the reply behind " → " is expected; "→ " alone expects one more.
 func (c *peer) run(script string) {
 	c.t.Helper()
 	for line := range strings.SplitSeq(strings.TrimSpace(script), "\n") {
-		line = strings.TrimSpace(line)
-		if want, ok := strings.CutPrefix(line, "< "); ok {
-			c.expect(want)
-			continue
+		send, want, replied := strings.Cut(strings.TrimSpace(line), "→ ")
+		if send != "" || !replied {
+			c.send(strings.TrimSuffix(send, " ") + "\r\n")
 		}
-		c.send(line + "\r\n")
+		if replied {
+			c.expect(want)
+		}
 	}
 }
 
@@ -210,7 +211,7 @@ func (c *peer) run(script string) {
 func accepted(senders ...string) string {
 	var b strings.Builder
 	for _, s := range senders {
-		b.WriteString("MAIL FROM:<" + s + ">\n< 250 2.1.0\nRSET\n< 250\n")
+		b.WriteString("MAIL FROM:<" + s + "> → 250 2.1.0\nRSET → 250\n")
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -219,220 +220,123 @@ func TestConversations(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, script string }{
 		{"a mail", `
-			EHLO me
-			< 250 ENHANCEDSTATUSCODES
-			MAIL FROM:<x@y.test>
-			< 250 2.1.0
-			RCPT TO:<a@box.test>
-			< 250 2.1.5
-			DATA
-			< 354
+			EHLO me → 250 ENHANCEDSTATUSCODES
+			MAIL FROM:<x@y.test> → 250 2.1.0
+			RCPT TO:<a@box.test> → 250 2.1.5
+			DATA → 354
 			Subject: hi
 
-			.
-			< 250 2.0.0
-			QUIT
-			< 221 2.0.0`},
+			. → 250 2.0.0
+			QUIT → 221 2.0.0`},
 		{"lower case and HELO", `
-			helo me
-			< 250 mx.test
-			mail from:<x@y.test>
-			< 250
-			rcpt to:<A@Box.Test>
-			< 250`},
+			helo me → 250 mx.test
+			mail from:<x@y.test> → 250
+			rcpt to:<A@Box.Test> → 250`},
 		{"null sender", `
-			EHLO me
-			< 250
-			MAIL FROM:<>
-			< 250
-			RCPT TO:<a@box.test>
-			< 250`},
+			EHLO me → 250
+			MAIL FROM:<> → 250
+			RCPT TO:<a@box.test> → 250`},
 		{"no greeting", `
-			MAIL FROM:<x@y.test>
-			< 503 5.5.1`},
+			MAIL FROM:<x@y.test> → 503 5.5.1`},
 		{"order", `
-			EHLO me
-			< 250
-			RCPT TO:<a@box.test>
-			< 503 5.5.1
-			DATA
-			< 503 5.5.1
-			MAIL FROM:<x@y.test>
-			< 250
-			MAIL FROM:<x@y.test>
-			< 503 5.5.1
-			DATA
-			< 554 5.5.1
-			RSET
-			< 250
-			RCPT TO:<a@box.test>
-			< 503
-			MAIL FROM:<x@y.test>
-			< 250
-			EHLO again
-			< 250
-			RCPT TO:<a@box.test>
-			< 503`},
+			EHLO me → 250
+			RCPT TO:<a@box.test> → 503 5.5.1
+			DATA → 503 5.5.1
+			MAIL FROM:<x@y.test> → 250
+			MAIL FROM:<x@y.test> → 503 5.5.1
+			DATA → 554 5.5.1
+			RSET → 250
+			RCPT TO:<a@box.test> → 503
+			MAIL FROM:<x@y.test> → 250
+			EHLO again → 250
+			RCPT TO:<a@box.test> → 503`},
 		{"recipients that are refused", `
-			EHLO me
-			< 250
-			MAIL FROM:<x@y.test>
-			< 250
-			RCPT TO:<nobody@box.test>
-			< 550 5.1.1
-			RCPT TO:<a@elsewhere.test>
-			< 550 5.1.1
-			RCPT TO:<postmaster>
-			< 550 5.1.1
-			RCPT TO:<full@box.test>
-			< 452 4.2.2
-			RCPT TO:<broken@box.test>
-			< 451 4.3.0
-			RCPT TO:<a%elsewhere.test@box.test>
-			< 550 5.1.1
-			RCPT TO:<a@[127.0.0.1]>
-			< 550 5.1.1
-			RCPT TO:<@relay.test:a@box.test>
-			< 250
-			RCPT TO:<>
-			< 501 5.1.3
-			RCPT TO:<a@box.test> FOO=BAR
-			< 555 5.5.4`},
+			EHLO me → 250
+			MAIL FROM:<x@y.test> → 250
+			RCPT TO:<nobody@box.test> → 550 5.1.1
+			RCPT TO:<a@elsewhere.test> → 550 5.1.1
+			RCPT TO:<postmaster> → 550 5.1.1
+			RCPT TO:<full@box.test> → 452 4.2.2
+			RCPT TO:<broken@box.test> → 451 4.3.0
+			RCPT TO:<a%elsewhere.test@box.test> → 550 5.1.1
+			RCPT TO:<a@[127.0.0.1]> → 550 5.1.1
+			RCPT TO:<@relay.test:a@box.test> → 250
+			RCPT TO:<> → 501 5.1.3
+			RCPT TO:<a@box.test> FOO=BAR → 555 5.5.4`},
 		{"senders of real mailers", `
-			EHLO me
-			< 250
+			EHLO me → 250
 			` + accepted(
 			"bounce-"+strings.Repeat("v", 58)+"@y.test", strings.Repeat("v", 255)+"@"+strings.Repeat("a.", 120)+"test",
 			"a..b@docomo.ne.jp", "a.@docomo.ne.jp", ".a@docomo.ne.jp", "a@b.c.", "root", "x@@y.test", "x@-y.test", "x@under_score.test",
 			"x@y..test", "<nested@y.test", "=?utf-8?q?x?=@y.test", "a:b@y.test", "a(b)@y.test", "a,b@y.test", `"x > y"@z.test`) + `
-			MAIL FROM:<x@y.test>
-			< 250
-			RCPT TO:<a@box.test.>
-			< 250
-			RCPT TO:<a..b@box.test>
-			< 501 5.1.3
-			RCPT TO:<a.@box.test>
-			< 501 5.1.3
-			RCPT TO:<a@box.test..>
-			< 501 5.1.3
-			RCPT TO:<root>
-			< 501 5.1.3
-			RCPT TO:<` + strings.Repeat("v", 65) + `@box.test>
-			< 501 5.1.3`},
+			MAIL FROM:<x@y.test> → 250
+			RCPT TO:<a@box.test.> → 250
+			RCPT TO:<a..b@box.test> → 501 5.1.3
+			RCPT TO:<a.@box.test> → 501 5.1.3
+			RCPT TO:<a@box.test..> → 501 5.1.3
+			RCPT TO:<root> → 501 5.1.3
+			RCPT TO:<` + strings.Repeat("v", 65) + `@box.test> → 501 5.1.3`},
 		{"extensions that are not offered", `
-			EHLO me
-			< 250
-			MAIL FROM:<x@y.test> RET=FULL
-			< 555 5.5.4
-			MAIL FROM:<x@y.test> BODY=BINARYMIME
-			< 501 5.5.4
-			MAIL FROM:<x@y.test>
-			< 250
-			RCPT TO:<a@box.test> NOTIFY=NEVER
-			< 555 5.5.4
-			BDAT 0 LAST
-			< 500 5.5.1`},
+			EHLO me → 250
+			MAIL FROM:<x@y.test> RET=FULL → 555 5.5.4
+			MAIL FROM:<x@y.test> BODY=BINARYMIME → 501 5.5.4
+			MAIL FROM:<x@y.test> → 250
+			RCPT TO:<a@box.test> NOTIFY=NEVER → 555 5.5.4
+			BDAT 0 LAST → 500 5.5.1`},
 		{"quoted local parts", `
-			EHLO me
-			< 250
-			MAIL FROM:<"x > y"@z.test>
-			< 250
-			RCPT TO:<"a"@box.test>
-			< 250
-			RCPT TO:<"odd one"@box.test>
-			< 250
-			RCPT TO:<"a@box.test>
-			< 501
-			RCPT TO:<odd one@box.test>
-			< 501`},
+			EHLO me → 250
+			MAIL FROM:<"x > y"@z.test> → 250
+			RCPT TO:<"a"@box.test> → 250
+			RCPT TO:<"odd one"@box.test> → 250
+			RCPT TO:<"a@box.test> → 501
+			RCPT TO:<odd one@box.test> → 501`},
 		{"paths that are refused", `
-			EHLO me
-			< 250
-			MAIL FROM x@y.test
-			< 501 5.5.4
-			MAIL FROM:x@y.test
-			< 501 5.5.4
-			MAIL FROM:<x@y.test
-			< 501
-			MAIL FROM:<x y@y.test>
-			< 501 5.1.7
-			MAIL FROM:<` + strings.Repeat("v", 256) + `@y.test>
-			< 501 5.1.7
-			MAIL FROM:<@relay.test:>
-			< 501 5.1.7
-			MAIL TO:<x@y.test>
-			< 501 5.5.4
-			MAIL FROM:<x@y.test>SIZE=1
-			< 501 5.5.4
-			MAIL
-			< 501`},
+			EHLO me → 250
+			MAIL FROM x@y.test → 501 5.5.4
+			MAIL FROM:x@y.test → 501 5.5.4
+			MAIL FROM:<x@y.test → 501
+			MAIL FROM:<x y@y.test> → 501 5.1.7
+			MAIL FROM:<` + strings.Repeat("v", 256) + `@y.test> → 501 5.1.7
+			MAIL FROM:<@relay.test:> → 501 5.1.7
+			MAIL TO:<x@y.test> → 501 5.5.4
+			MAIL FROM:<x@y.test>SIZE=1 → 501 5.5.4
+			MAIL → 501`},
 		{"parameters", `
-			EHLO me
-			< 250
-			MAIL FROM:<x@y.test> SIZE=abc
-			< 501 5.5.4
-			MAIL FROM:<x@y.test> SIZE
-			< 501 5.5.4
-			MAIL FROM:<x@y.test> SIZE=1 size=2
-			< 501 5.5.4
-			MAIL FROM:<x@y.test> BODY=OTHER
-			< 501 5.5.4
-			MAIL FROM:<x@y.test> FOO=BAR
-			< 555 5.5.4
-			MAIL FROM:<x@y.test> AUTH=<>
-			< 555 5.5.4
-			MAIL FROM:<x@y.test> =1
-			< 501 5.5.4
-			MAIL FROM:<x@y.test> SIZE=99999999999999999999
-			< 552 5.3.4
-			MAIL FROM:<x@y.test> SIZE=1000  BODY=8bitmime SMTPUTF8
-			< 250`},
+			EHLO me → 250
+			MAIL FROM:<x@y.test> SIZE=abc → 501 5.5.4
+			MAIL FROM:<x@y.test> SIZE → 501 5.5.4
+			MAIL FROM:<x@y.test> SIZE=1 size=2 → 501 5.5.4
+			MAIL FROM:<x@y.test> BODY=OTHER → 501 5.5.4
+			MAIL FROM:<x@y.test> FOO=BAR → 555 5.5.4
+			MAIL FROM:<x@y.test> AUTH=<> → 555 5.5.4
+			MAIL FROM:<x@y.test> =1 → 501 5.5.4
+			MAIL FROM:<x@y.test> SIZE=99999999999999999999 → 552 5.3.4
+			MAIL FROM:<x@y.test> SIZE=1000  BODY=8bitmime SMTPUTF8 → 250`},
 		{"SMTPUTF8", `
-			EHLO me
-			< 250
-			MAIL FROM:<ü@y.test>
-			< 553 5.6.7
-			MAIL FROM:<x@y.test>
-			< 250
-			RCPT TO:<jürgen@box.test>
-			< 553 5.6.7
-			RSET
-			< 250
-			MAIL FROM:<ü@bücher.test> SMTPUTF8
-			< 250
-			RCPT TO:<jürgen@box.test>
-			< 250`},
+			EHLO me → 250
+			MAIL FROM:<ü@y.test> → 553 5.6.7
+			MAIL FROM:<x@y.test> → 250
+			RCPT TO:<jürgen@box.test> → 553 5.6.7
+			RSET → 250
+			MAIL FROM:<ü@bücher.test> SMTPUTF8 → 250
+			RCPT TO:<jürgen@box.test> → 250`},
 		{"nothing is revealed", `
-			VRFY a
-			< 252 2.5.0
-			VRFY nobody
-			< 252 2.5.0
-			EXPN list
-			< 502 5.5.1`},
+			VRFY a → 252 2.5.0
+			VRFY nobody → 252 2.5.0
+			EXPN list → 502 5.5.1`},
 		{"small commands", `
-			NOOP
-			< 250 2.0.0
-			NOOP with words
-			< 250 2.0.0
-			HELP
-			< 214
-			RSET
-			< 250
-			EHLO
-			< 501 5.5.4
-			WHAT
-			< 500 5.5.1
-			QUIT now
-			< 501
-			STARTTLS
-			< 502 5.5.1
-			AUTH PLAIN AHgAeQ==
-			< 502 5.5.1
-			DATA x
-			< 501`},
+			NOOP → 250 2.0.0
+			NOOP with words → 250 2.0.0
+			HELP → 214
+			RSET → 250
+			EHLO → 501 5.5.4
+			WHAT → 500 5.5.1
+			QUIT now → 501
+			STARTTLS → 502 5.5.1
+			AUTH PLAIN AHgAeQ== → 502 5.5.1
+			DATA x → 501`},
 		{"a web page", `
-			POST / HTTP/1.1
-			< 421 4.7.0`},
+			POST / HTTP/1.1 → 421 4.7.0`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -484,6 +388,7 @@ func TestMessageIsKeptByteForByte(t *testing.T) {
 		{"octets", "\x00\x80\xff\r\n\x1b[2J\r\n.\r\n", "\x00\x80\xff\r\n\x1b[2J\r\n"},
 		{"bare line breaks", "a\nb\rc\n\n\r\r\n.\r\n", "a\nb\rc\n\n\r\r\n"},
 		{"dots behind bare line breaks", "a\n.b\r.c\n..\r\n.\r\n", "a\n.b\r.c\n..\r\n"},
+		{"dots beside NUL", "a\r\n\x00.\r\n.\x00\r\n.\r\n", "a\r\n\x00.\r\n\x00\r\n"},
 		{"long", strings.Repeat("0123456789abcdef", 40_000) + "\r\n.\r\n", strings.Repeat("0123456789abcdef", 40_000) + "\r\n"},
 		{"many lines", strings.Repeat("..x\r\n", 50_000) + ".\r\n", strings.Repeat(".x\r\n", 50_000)},
 	}
@@ -539,21 +444,6 @@ func TestOnlyCRLFDotCRLFEndsAMessage(t *testing.T) {
 				t.Errorf("stats: %+v", st)
 			}
 		})
-	}
-}
-
-func TestDotAfterNULIsNoEnd(t *testing.T) {
-	t.Parallel()
-	svc := &inboxes{}
-	_, address := serve(t, svc, Options{})
-	c := dial(t, address)
-	c.envelope()
-	c.send("DATA\r\n")
-	c.expect("354")
-	c.send("a\r\n\x00.\r\n.\x00\r\n.\r\n")
-	c.expect("250")
-	if got := svc.mails(); len(got) != 1 || got[0].raw != "a\r\n\x00.\r\n\x00\r\n" {
-		t.Errorf("got %q", got)
 	}
 }
 
@@ -693,22 +583,22 @@ func TestLogin(t *testing.T) {
 	t.Parallel()
 	_, address := serve(t, &inboxes{}, Options{AuthAny: true})
 	for _, test := range []struct{ name, script string }{
-		{"plain", "AUTH PLAIN AHgAeQ==\n< 235 2.7.0"},
-		{"plain asked for", "auth plain\n< 334\nAHgAeQ==\n< 235"},
-		{"login", "AUTH LOGIN\n< 334 VXNlcm5hbWU6\neA==\n< 334 UGFzc3dvcmQ6\neQ==\n< 235"},
-		{"login with a name", "AUTH LOGIN eA==\n< 334 UGFzc3dvcmQ6\neQ==\n< 235"},
-		{"long", "AUTH PLAIN\n< 334\n" + strings.Repeat("AAAA", 3000) + "\n< 235\nNOOP\n< 250"},
-		{"too long", "AUTH PLAIN\n< 334\n" + strings.Repeat("AAAA", 4000) + "\n< 500 5.5.6\nNOOP\n< 250"},
-		{"given up", "AUTH LOGIN\n< 334\n*\n< 501 5.7.0\nNOOP\n< 250"},
-		{"not base64", "AUTH PLAIN !!\n< 501 5.5.2\nAUTH LOGIN\n< 334\n!!\n< 501 5.5.2"},
-		{"unknown", "AUTH GSSAPI\n< 504 5.5.4\nAUTH\n< 504"},
-		{"twice", "AUTH PLAIN AHgAeQ==\n< 235\nAUTH PLAIN AHgAeQ==\n< 503"},
-		{"within a mail", "MAIL FROM:<x@y.test> AUTH=<>\n< 250\nAUTH PLAIN AHgAeQ==\n< 503"},
+		{"plain", "AUTH PLAIN AHgAeQ== → 235 2.7.0"},
+		{"plain asked for", "auth plain → 334\nAHgAeQ== → 235"},
+		{"login", "AUTH LOGIN → 334 VXNlcm5hbWU6\neA== → 334 UGFzc3dvcmQ6\neQ== → 235"},
+		{"login with a name", "AUTH LOGIN eA== → 334 UGFzc3dvcmQ6\neQ== → 235"},
+		{"long", "AUTH PLAIN → 334\n" + strings.Repeat("AAAA", 3000) + " → 235\nNOOP → 250"},
+		{"too long", "AUTH PLAIN → 334\n" + strings.Repeat("AAAA", 4000) + " → 500 5.5.6\nNOOP → 250"},
+		{"given up", "AUTH LOGIN → 334\n* → 501 5.7.0\nNOOP → 250"},
+		{"not base64", "AUTH PLAIN !! → 501 5.5.2\nAUTH LOGIN → 334\n!! → 501 5.5.2"},
+		{"unknown", "AUTH GSSAPI → 504 5.5.4\nAUTH → 504"},
+		{"twice", "AUTH PLAIN AHgAeQ== → 235\nAUTH PLAIN AHgAeQ== → 503"},
+		{"within a mail", "MAIL FROM:<x@y.test> AUTH=<> → 250\nAUTH PLAIN AHgAeQ== → 503"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := dial(t, address)
 			c.expect("220")
-			c.run("EHLO me\n< 250\n" + test.script)
+			c.run("EHLO me → 250\n" + test.script)
 		})
 	}
 	t.Run("net/smtp", func(t *testing.T) {
@@ -719,74 +609,48 @@ func TestLogin(t *testing.T) {
 	})
 }
 
-func TestMessageSizeLimit(t *testing.T) {
+// What is above a limit is refused, and does not end the session unless → 421 says so.
+func TestLimits(t *testing.T) {
 	t.Parallel()
-	svc := &inboxes{}
-	s, address := serve(t, svc, Options{Limits: Limits{MaxMessageBytes: 1000}})
-	c := dial(t, address)
-	c.expect("220")
-	c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test> SIZE=1001\n< 552 5.3.4\nMAIL FROM:<x@y.test> SIZE=1000\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354")
-	c.send(strings.Repeat("x", 998) + "\r\n.\r\n")
-	c.expect("250 2.0.0")
-	c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354")
-	c.send(strings.Repeat("x", 999) + "\r\n.\r\n")
-	c.expect("552 5.3.4")
-	c.run("RCPT TO:<a@box.test>\n< 503\nNOOP\n< 250")
-	if got := svc.mails(); len(got) != 1 || len(got[0].raw) != 1000 {
-		t.Errorf("got %d mails", len(got))
-	}
-	if st := s.stats(); s.refusals(tooBig) != 2 {
-		t.Errorf("stats: %+v", st)
-	}
-}
-
-func TestRecipientLimit(t *testing.T) {
-	t.Parallel()
-	svc := &inboxes{}
-	_, address := serve(t, svc, Options{Limits: Limits{MaxRecipients: 2}})
-	c := dial(t, address)
-	c.expect("220")
-	c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nRCPT TO:<b@box.test>\n< 250\nRCPT TO:<c@box.test>\n< 452 4.5.3\nDATA\n< 354\nx\n.\n< 250")
-	if got := svc.mails(); !slices.Equal(got[0].to, []string{"a@box.test", "b@box.test"}) {
-		t.Errorf("got %q", got)
-	}
-	c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<p@box.test>\n< 550\nRCPT TO:<q@box.test>\n< 550\nRCPT TO:<r@box.test>\n< 550\n< 421 4.7.0")
-	c.expectEnd()
-}
-
-func TestCommandLineLimit(t *testing.T) {
-	t.Parallel()
-	_, address := serve(t, &inboxes{}, Options{Limits: Limits{MaxCommandLine: 1000}})
-	c := dial(t, address)
-	c.expect("220")
-	c.send("NOOP " + strings.Repeat("x", 1000-7) + "\r\n")
-	c.expect("250")
-	c.send("NOOP " + strings.Repeat("x", 1000-6) + "\r\nNOOP\r\n")
-	c.expect("500 5.5.2")
-	c.expect("250")
-}
-
-func TestTextLineLimit(t *testing.T) {
-	t.Parallel()
-	svc := &inboxes{}
-	s, address := serve(t, svc, Options{Limits: Limits{MaxTextLine: 1000}})
-	c := dial(t, address)
-	c.envelope()
-	c.send("DATA\r\n")
-	c.expect("354")
-	c.send(strings.Repeat("x", 1000) + "\r\n.\r\n")
-	c.expect("250")
-	c.send("MAIL FROM:<x@y.test>\r\nRCPT TO:<a@box.test>\r\nDATA\r\n")
-	c.expect("250")
-	c.expect("250")
-	c.expect("354")
-	c.send("x\r\n" + strings.Repeat("x", 1001) + "\r\ny\r\n.\r\n")
-	c.expect("554 5.6.0")
-	if got := svc.mails(); len(got) != 1 {
-		t.Errorf("got %d mails", len(got))
-	}
-	if st := s.stats(); s.refusals(lineTooLong) != 1 {
-		t.Errorf("stats: %+v", st)
+	const begin = "MAIL FROM:<x@y.test> → 250\nRCPT TO:<a@box.test> → 250\nDATA → 354\n"
+	const mail = begin + "x\n. → 250\n"
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for name, test := range map[string]struct {
+		limits  Limits
+		script  string
+		refused map[reason]int
+		mails   int
+	}{
+		"recipients": {Limits{MaxRecipients: 2}, "MAIL FROM:<x@y.test> → 250\nRCPT TO:<a@box.test> → 250\nRCPT TO:<b@box.test> → 250\n" +
+			"RCPT TO:<c@box.test> → 452 4.5.3\nDATA → 354\nx\n. → 250", map[reason]int{tooManyRecipients: 1}, 1},
+		"refused recipients": {Limits{MaxRecipients: 2}, "MAIL FROM:<x@y.test> → 250\nRCPT TO:<p@box.test> → 550\nRCPT TO:<q@box.test> → 550\n" +
+			"RCPT TO:<r@box.test> → 550\n→ 421 4.7.0", map[reason]int{unknownRecipient: 3, tooManyErrors: 1}, 0},
+		"command line": {Limits{MaxCommandLine: 1000}, "NOOP " + x(1000-7) + " → 250\nNOOP " + x(1000-6) + " → 500 5.5.2\nNOOP → 250",
+			map[reason]int{lineTooLong: 1, badCommand: 1}, 0},
+		"line of a message": {Limits{MaxTextLine: 1000}, begin + x(1000) + "\n. → 250\n" + begin + "x\n" + x(1001) + "\ny\n. → 554 5.6.0",
+			map[reason]int{lineTooLong: 1}, 1},
+		"message": {Limits{MaxMessageBytes: 1000}, "MAIL FROM:<x@y.test> SIZE=1001 → 552 5.3.4\nMAIL FROM:<x@y.test> SIZE=1000 → 250\nRSET → 250\n" +
+			begin + x(998) + "\n. → 250\n" + begin + x(999) + "\n. → 552 5.3.4\nRCPT TO:<a@box.test> → 503\nNOOP → 250", map[reason]int{tooBig: 2}, 1},
+		"errors":   {Limits{MaxErrors: 3}, "ONE → 500\nTWO → 500\nTHREE → 500\n→ 421 4.7.0", map[reason]int{badCommand: 3, tooManyErrors: 1}, 0},
+		"messages": {Limits{MaxMessages: 2}, mail + mail + "MAIL FROM:<x@y.test> → 421 4.7.0", map[reason]int{tooManyMessages: 1}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			svc := &inboxes{}
+			s, address := serve(t, svc, Options{Limits: test.limits})
+			c := dial(t, address)
+			c.run("→ 220\nEHLO me → 250\n" + test.script)
+			if strings.Contains(test.script, "421") {
+				c.expectEnd()
+			}
+			if got := svc.mails(); len(got) != test.mails {
+				t.Errorf("got %d mails", len(got))
+			}
+			for r, want := range test.refused {
+				if n := s.refusals(r); n != want {
+					t.Errorf("%s: %d refusals, want %d", r, n, want)
+				}
+			}
+		})
 	}
 }
 
@@ -838,35 +702,6 @@ func TestLongLinesCostNoMemory(t *testing.T) { // not parallel: it counts what t
 	}
 }
 
-func TestErrorLimit(t *testing.T) {
-	t.Parallel()
-	s, address := serve(t, &inboxes{}, Options{Limits: Limits{MaxErrors: 3}})
-	c := dial(t, address)
-	c.expect("220")
-	c.run("ONE\n< 500\nTWO\n< 500\nTHREE\n< 500\n< 421 4.7.0")
-	c.expectEnd()
-	if st := s.stats(); s.refusals(tooManyErrors) != 1 || s.refusals(badCommand) != 3 {
-		t.Errorf("stats: %+v", st)
-	}
-}
-
-func TestMessagesPerConnectionLimit(t *testing.T) {
-	t.Parallel()
-	svc := &inboxes{}
-	_, address := serve(t, svc, Options{Limits: Limits{MaxMessages: 2}})
-	c := dial(t, address)
-	c.expect("220")
-	c.run("EHLO me\n< 250")
-	for range 2 {
-		c.run("MAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354\nx\n.\n< 250")
-	}
-	c.run("MAIL FROM:<x@y.test>\n< 421 4.7.0")
-	c.expectEnd()
-	if len(svc.mails()) != 2 {
-		t.Errorf("got %d mails", len(svc.mails()))
-	}
-}
-
 func TestConnectionLimits(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -885,7 +720,7 @@ func TestConnectionLimits(t *testing.T) {
 			three := dial(t, address)
 			three.expect("421 4.3.2")
 			three.expectEnd()
-			one.run("QUIT\n< 221")
+			one.run("QUIT → 221")
 			one.expectEnd()
 			for s.stats().connections > 1 { // the slot is free a moment after the end is seen
 				runtime.Gosched()
@@ -941,7 +776,7 @@ func TestGuessesOfRecipients(t *testing.T) {
 			l.conns <- fromAddress{far, &net.TCPAddr{IP: net.IPv4(192, 0, 2, client)}}
 			c := newClient(t, nc)
 			c.expect("220")
-			c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250\nRCPT TO:<" + to + "@box.test>\n< " + want + "\nQUIT\n< 221")
+			c.run("EHLO me → 250\nMAIL FROM:<x@y.test> → 250\nRCPT TO:<" + to + "@box.test> → " + want + "\nQUIT → 221")
 			c.expectEnd()
 		}
 		for range 60 {
@@ -979,7 +814,7 @@ func TestMemoryInFlightOfAKey(t *testing.T) {
 	begin := func(to string) *peer {
 		c := newClient(t, l.dial())
 		c.expect("220")
-		c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250\nRCPT TO:<" + to + "@box.test>\n< 250\nDATA")
+		c.run("EHLO me → 250\nMAIL FROM:<x@y.test> → 250\nRCPT TO:<" + to + "@box.test> → 250\nDATA")
 		return c
 	}
 	large := begin("f")
@@ -1087,16 +922,10 @@ func TestIdleTimeout(t *testing.T) {
 				if test.before != "" {
 					go io.WriteString(c, test.before)
 				}
-				for {
-					line, err := c.r.ReadString('\n')
-					if err != nil {
-						t.Fatal(err)
-					}
-					if strings.HasPrefix(line, "421 4.4.2") {
-						break
-					}
+				all, err := io.ReadAll(c.r)
+				if lines := strings.Split(string(all), "\r\n"); err != nil || len(lines) < 2 || !strings.HasPrefix(lines[len(lines)-2], "421 4.4.2") {
+					t.Errorf("got %q, %v", all, err)
 				}
-				c.expectEnd()
 				if d := time.Since(begun); d < 50*time.Second || d > time.Minute {
 					t.Errorf("ended after %v", d)
 				}
@@ -1116,28 +945,14 @@ func TestSessionTimeout(t *testing.T) {
 		c := newClient(t, l.dial())
 		begun := time.Now()
 		c.expect("220")
-		var talk sync.WaitGroup
-		talk.Go(func() {
-			for { // never idle
-				time.Sleep(30 * time.Second)
-				if _, err := io.WriteString(c, "NOOP\r\n"); err != nil {
-					return
-				}
-			}
-		})
-		for {
-			line, err := c.r.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasPrefix(line, "421 4.4.2") {
-				break
-			}
+		for range 19 { // never idle
+			time.Sleep(30 * time.Second)
+			c.run("NOOP → 250")
 		}
+		c.expect("421 4.4.2")
 		if d := time.Since(begun); d != 10*time.Minute {
 			t.Errorf("ended after %v", d)
 		}
-		talk.Wait()
 	})
 }
 
@@ -1316,9 +1131,9 @@ func TestSTARTTLS(t *testing.T) {
 	t.Run("greeting is forgotten", func(t *testing.T) {
 		c := dial(t, address)
 		c.expect("220")
-		c.run("EHLO me\n< 250\nSTARTTLS\n< 220")
+		c.run("EHLO me → 250\nSTARTTLS → 220")
 		secure := newClient(t, tls.Client(c.Conn, &tls.Config{InsecureSkipVerify: true}))
-		secure.run("MAIL FROM:<x@y.test>\n< 503\nSTARTTLS\n< 503\nEHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250")
+		secure.run("MAIL FROM:<x@y.test> → 503\nSTARTTLS → 503\nEHLO me → 250\nMAIL FROM:<x@y.test> → 250")
 	})
 }
 
@@ -1362,7 +1177,7 @@ func TestStackAfterMessage(t *testing.T) {
 		c := dial(t, address)
 		c.expect("220")
 		for range 2 {
-			c.run("EHLO me\n< 250\nMAIL FROM:<x@y.test>\n< 250\nRCPT TO:<a@box.test>\n< 250\nDATA\n< 354\nhi\n.\n< 250")
+			c.run("EHLO me → 250\nMAIL FROM:<x@y.test> → 250\nRCPT TO:<a@box.test> → 250\nDATA → 354\nhi\n. → 250")
 		}
 	}
 	runtime.ReadMemStats(&after)
@@ -1376,11 +1191,11 @@ func TestPanicEndsOneSession(t *testing.T) {
 	t.Parallel()
 	s, address := serve(t, &panicking{}, Options{})
 	other := dial(t, address)
-	other.run("< 220\nEHLO other\n< 250")
+	other.run("→ 220\nEHLO other → 250")
 	c := dial(t, address)
-	c.run("< 220\nEHLO me\n< 250\nMAIL FROM:<>\n< 250\nRCPT TO:<d@box.test>\n< 250\nDATA\n< 354\nx\n.\n< 421 4.3.0")
+	c.run("→ 220\nEHLO me → 250\nMAIL FROM:<> → 250\nRCPT TO:<d@box.test> → 250\nDATA → 354\nx\n. → 421 4.3.0")
 	c.expectEnd()
-	other.run("QUIT\n< 221")
+	other.run("QUIT → 221")
 	other.expectEnd()
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
