@@ -82,7 +82,7 @@ func (b *box) Draw(th *theme.Theme, screen []string, w int) {
 	}
 	rows := b.rows(th, w, len(screen))
 	x, y := place(rows, w, len(screen))
-	theme.Over(screen, rows, x, y, w)
+	theme.Over(screen, w, theme.Layer{X: x, Y: y, Rows: rows})
 }
 
 // halfBlocks removes what images are drawn with, of which one colour would make bars.

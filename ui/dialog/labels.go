@@ -84,10 +84,12 @@ func (l *labels) key(text string) Result {
 }
 
 func (l *labels) Draw(th *theme.Theme, screen []string, w int) {
+	var layers []theme.Layer
 	for n, name := range l.names {
 		if strings.HasPrefix(name, strings.ToLower(l.typed)) {
 			label := (th.Accent + theme.Bold + theme.Reverse).On(name)
-			theme.Over(screen, []string{label}, max(0, l.at[n].X-1), l.at[n].Y, w)
+			layers = append(layers, theme.Layer{X: max(0, l.at[n].X-1), Y: l.at[n].Y, Rows: []string{label}})
 		}
 	}
+	theme.Over(screen, w, layers...)
 }

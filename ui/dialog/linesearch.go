@@ -120,7 +120,7 @@ func (s *Search) From(line int) (int, bool) {
 
 // Mark highlights the hits in line n; text is the line with its styles.
 func (s *Search) Mark(th *theme.Theme, n int, text string) string {
-	out, end := "", 0
+	var layers []theme.Layer
 	for i, h := range s.hits {
 		if h.line != n {
 			continue
@@ -129,13 +129,15 @@ func (s *Search) Mark(th *theme.Theme, n int, text string) string {
 		if i == s.at {
 			style += theme.Reverse
 		}
-		out += theme.Slice(text, end, h.col) + style.On(ansi.Strip(theme.Slice(text, h.col, h.col+h.width)))
-		end = h.col + h.width
+		found := ansi.Strip(ansi.Cut(text, h.col, h.col+h.width))
+		layers = append(layers, theme.Layer{X: h.col, Rows: []string{style.On(found)}})
 	}
-	if out == "" {
+	if layers == nil {
 		return text
 	}
-	return out + theme.Slice(text, end, max(end, theme.Width(text)))
+	rows := []string{text}
+	theme.Over(rows, theme.Width(text), layers...)
+	return rows[0]
 }
 
 // Status says which hit is the current one, or that there is none; "" while no text is searched for or

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/ui/uitest"
@@ -19,7 +21,9 @@ func TestAHitIsMarkedAndTheStyleOfItsLineGoesOn(t *testing.T) {
 	}
 	th := uitest.Theme(t)
 	match := string(th.Match)
-	if got, want := s.Mark(th, 0, line), "\x1b[1mone \x1b[m"+match+"\x1b[7mtwo\x1b[m\x1b[1m \x1b[m"+match+"two\x1b[m"; got != want {
+	want := "\x1b[1mone \x1b[m" + match + "\x1b[7mtwo\x1b[m\x1b[1m \x1b[m" + match + "two\x1b[m"
+	cells := func(line string) string { return lipgloss.NewCanvas(11, 1).Compose(uv.NewStyledString(line)).Render() }
+	if got := s.Mark(th, 0, line); cells(got) != cells(want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

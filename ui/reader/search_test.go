@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"charm.land/lipgloss/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+
 	"mayfly/api"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
@@ -62,7 +65,8 @@ func TestHitsStandOut(t *testing.T) {
 	s.do("next-hit")
 	th := uitest.Theme(t)
 	want := "One " + th.Match.On("two") + theme.Bold.On(" ") + "日本 " + (th.Match + theme.Reverse).On("TWO") + " " + th.Match.On("two")
-	if got := strings.Join(s.Draw(true, nil, start), "\n"); !strings.Contains(got, want) {
+	cells := func(rows string) string { return lipgloss.NewCanvas(60, 20).Compose(uv.NewStyledString(rows)).Render() }
+	if got := strings.Join(s.Draw(true, nil, start), "\n"); !strings.Contains(cells(got), cells(want)) {
 		t.Errorf("%q is not in %q", want, got)
 	}
 	s.draw().See("One two 日本 TWO two")

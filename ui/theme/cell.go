@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"charm.land/lipgloss/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/uax29/v2/graphemes"
 	"golang.org/x/text/unicode/norm"
@@ -150,78 +152,34 @@ func Spaces(n int) string {
 	return strings.Repeat(" ", n)
 }
 
-// Over lays the rows of top over base at column x and row y. Each base row keeps its width, w
-// cells; what would fall outside is cut.
-func Over(base, top []string, x, y, w int) {
-	for i, row := range top {
-		at := y + i
-		if at < 0 || at >= len(base) || x >= w || x < 0 {
-			continue
-		}
-		if x+Width(row) > w {
-			row = ansi.Truncate(row, w-x, "")
-		}
-		base[at] = Slice(base[at], 0, x) + reset + row + reset + Slice(base[at], x+Width(row), w)
-	}
+// Layer is rows to draw over others, at column X and row Y.
+type Layer struct {
+	X, Y int
+	Rows []string
 }
 
-// Slice returns the cells of s from column from up to, not including, column to, exactly to-from
-// cells wide. Half of a wide character becomes a space. Styles and links are complete within it.
-func Slice(s string, from, to int) string {
-	var out strings.Builder
-	var style, link string // in force
-	var state byte
-	x := 0
-	for len(s) > 0 && x < to {
-		seq, width, n, next := ansi.DecodeSequence(s, state, nil)
-		s, state = s[n:], next
-		if width == 0 {
-			style, link = inForce(seq, style, link)
-			if x > from {
-				out.WriteString(seq)
-			}
-			continue
-		}
-		if before := x; x+width > from {
-			if before <= from {
-				out.WriteString(link + style)
-			}
-			if before < from || before+width > to {
-				seq = Spaces(min(before+width, to) - max(before, from))
-			}
-			out.WriteString(seq)
-		}
-		x += width
+// Over draws layers over rows that are w cells wide. What would fall outside is cut.
+func Over(rows []string, w int, layers ...Layer) {
+	first, last := len(rows), 0
+	for _, l := range layers {
+		first, last = min(first, max(0, l.Y)), max(last, min(len(rows), l.Y+len(l.Rows)))
 	}
-	if x > from {
-		if link != "" {
-			out.WriteString(noLink)
-		}
-		if style != "" {
-			out.WriteString(reset)
+	if first >= last {
+		return
+	}
+	canvas := lipgloss.NewCanvas(w, last-first)
+	canvas.Compose(uv.NewStyledString(strings.Join(rows[first:last], "\n")))
+	for _, l := range layers {
+		for n, row := range l.Rows {
+			if area := uv.Rect(l.X, l.Y+n-first, Width(row), 1); area.In(canvas.Bounds()) || area.Min.In(canvas.Bounds()) {
+				uv.NewStyledString(row).Draw(canvas, area.Intersect(canvas.Bounds()))
+			}
 		}
 	}
-	return out.String() + Spaces(to-max(x, from))
+	for n, row := range strings.Split(canvas.Render(), "\n") {
+		rows[first+n] = Fit(row, w)
+	}
 }
-
-func inForce(seq, style, link string) (string, string) {
-	switch {
-	case seq == reset || seq == "\x1b[0m":
-		return "", link
-	case strings.HasPrefix(seq, "\x1b[") && strings.HasSuffix(seq, "m"):
-		return style + seq, link
-	case strings.HasPrefix(seq, "\x1b]8;;\x1b") || strings.HasPrefix(seq, "\x1b]8;;\a"):
-		return style, ""
-	case strings.HasPrefix(seq, "\x1b]8;"):
-		return style, seq
-	}
-	return style, link
-}
-
-const (
-	reset  = "\x1b[m"
-	noLink = "\x1b]8;;\x1b\\"
-)
 
 // Fold returns s without case and accents, for searches: two texts that it maps to the same match. It
 // keeps lines, and the columns of what is in them.

@@ -61,7 +61,7 @@ func TestOverKeepsTheWidth(t *testing.T) {
 		for _, top := range texts {
 			for x := -1; x < 32; x++ {
 				base := []string{Fit(row, 30), Fit(row, 30)}
-				Over(base, []string{Cut(top, 12)}, x, 1, 30)
+				Over(base, 30, Layer{x, 1, []string{Cut(top, 12)}})
 				for _, r := range base {
 					if Width(r) != 30 {
 						t.Fatalf("%q over %q at %d is %d cells wide: %q", top, row, x, Width(r), r)
@@ -74,48 +74,20 @@ func TestOverKeepsTheWidth(t *testing.T) {
 
 func TestOverShowsWhatLiesOnTop(t *testing.T) {
 	base := []string{"aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"}
-	Over(base, []string{"XX", "YY", "ZZ", "out"}, 4, 1, 10)
+	Over(base, 10, Layer{4, 1, []string{"XX", "YY", "ZZ", "out"}})
 	got := ansi.Strip(strings.Join(base, "\n"))
 	if want := "aaaaaaaaaa\nbbbbXXbbbb\nccccYYcccc"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
-func TestOverDoesNotPileUpSequences(t *testing.T) {
-	const open, end = "\x1b]8;id=1;https://x.example\x1b\\", "\x1b]8;;\x1b\\"
-	base := []string{strings.Repeat("\x1b[1m"+open+"link"+end+"\x1b[m ", 16)}
-	before := len(base[0])
-	for x := range 16 {
-		Over(base, []string{"\x1b[7ma\x1b[m"}, x*5, 0, 80)
-		if len(base[0]) > before+(x+1)*200 {
-			t.Fatalf("after %d labels the row of %d bytes has %d", x+1, before, len(base[0]))
-		}
-	}
-	if got, want := ansi.Strip(base[0]), strings.Repeat("aink ", 16); got != want {
-		t.Errorf("the row is %q", got)
-	}
-}
-
-func TestSliceKeepsStylesAndLinks(t *testing.T) {
-	const open, end = "\x1b]8;id=1;https://x.example\x1b\\", "\x1b]8;;\x1b\\"
-	row := "ab\x1b[1mcd" + open + "ef" + end + "\x1b[mg漢h"
-	for _, c := range []struct {
-		from, to int
-		want     string
-	}{
-		{0, 2, "ab"},
-		{1, 3, "b\x1b[1mc\x1b[m"},
-		{3, 5, "\x1b[1md" + open + "e" + end + "\x1b[m"},
-		{5, 7, open + "\x1b[1mf" + end + "\x1b[mg"},
-		{6, 8, "g "},
-		{8, 10, " h"},
-		{9, 12, "h  "},
-		{20, 22, "  "},
-		{3, 3, ""},
-	} {
-		if got := Slice(row, c.from, c.to); got != c.want {
-			t.Errorf("%d to %d: %q, want %q", c.from, c.to, got, c.want)
-		}
+func TestOverKeepsStylesAndLinks(t *testing.T) {
+	const open, end = "\x1b]8;id=1;https://x.example\a", "\x1b]8;;\a"
+	base := []string{"\x1b[1m" + open + "link" + end + "\x1b[m 漢字"}
+	Over(base, 9, Layer{X: 1, Rows: []string{"\x1b[7ma\x1b[m"}}, Layer{X: 6, Rows: []string{"b"}})
+	want := "\x1b[1m" + open + "l\x1b[22;7m" + end + "a\x1b[27;1m" + open + "nk\x1b[m" + end + "  b字"
+	if base[0] != want {
+		t.Errorf("got  %q\nwant %q", base[0], want)
 	}
 }
 
