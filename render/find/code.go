@@ -152,9 +152,6 @@ func (p *page) cells(from int) (candidate.Candidate, int, bool) {
 	i := from
 	for ; i < len(p.lines) && b.Len() < 12; i++ {
 		t := strings.TrimSpace(p.lines[i].text)
-		if t == "-" || t == "–" || t == "•" || t == "·" {
-			continue
-		}
 		r, size := utf8.DecodeRuneInString(t)
 		c, ok := candidate.ASCII(r)
 		if !ok || size != len(t) || p.lines[i].coverage > 0 || c >= 'a' {
@@ -167,23 +164,16 @@ func (p *page) cells(from int) (candidate.Candidate, int, bool) {
 	return c, i, ok
 }
 
-// list notes which candidates are in a list of four or more of one shape, such as backup codes, or
-// of three on lines of their own.
+// list notes which candidates are in a list of four or more of one shape, such as backup codes.
 func list(all []code) {
 	for i := 0; i < len(all); {
 		j := i + 1
-		different, most := map[string]bool{all[i].Value: true}, 4
-		if all[i].alone {
-			most = 3
-		}
+		different := map[string]bool{all[i].Value: true}
 		for j < len(all) && all[j].Shape == all[i].Shape && len(all[j].Value) == len(all[i].Value) && all[j].row-all[j-1].row <= 2 {
 			different[all[j].Value] = true
-			if !all[j].alone {
-				most = 4
-			}
 			j++
 		}
-		for k := i; k < j && len(different) >= most; k++ {
+		for k := i; k < j && len(different) >= 4; k++ {
 			all[k].listed = true
 		}
 		i = j
@@ -259,24 +249,10 @@ func (c *code) read() {
 // stand notes how the candidate stands out.
 func (c *code) stand() {
 	s := c.line.style(c.Start, c.End)
-	boxed := c.inBody() && c.line.block.Boxed || s.Background.Set
 	set := s.Mono || s.Spacing > 0
 	c.style = s
-	c.marked = c.alone || set || s.Bold || s.Size >= c.page.size*1.2 || c.quotedByMarks() || c.bracketed()
-	c.prominent = c.alone && (c.Shape == candidate.Joined || set || boxed || s.Size >= c.page.size*1.3)
-}
-
-// quotedByMarks reports whether the candidate is in quotation marks or brackets.
-func (c *code) quotedByMarks() bool {
-	before, _ := utf8.DecodeLastRuneInString(c.line.text[:c.Start])
-	after, _ := utf8.DecodeRuneInString(c.line.text[c.End:])
-	return strings.ContainsRune("\"'`*[(<«“”„‘’「『【", before) && strings.ContainsRune("\"'`*])>»“”’」』】", after)
-}
-
-// bracketed reports whether the candidate and the word for it are in brackets: "(Code QWMKTZ)".
-func (c *code) bracketed() bool {
-	after, _ := utf8.DecodeRuneInString(c.line.text[c.End:])
-	return c.phrase.end >= 0 && c.from-c.phrase.end <= 3 && strings.ContainsRune(")]）】", after)
+	c.marked = c.alone || set || s.Bold || s.Size >= c.page.size*1.2
+	c.prominent = c.alone && (c.Shape == candidate.Joined || set || s.Size >= c.page.size*1.3)
 }
 
 // otherNumber says where the name of another number ("order", "phone") is.
@@ -304,8 +280,6 @@ func (c *code) otherNumber() otherNumber {
 	}
 	gap := strings.TrimSpace(l.text[l.fold.Source(nearest.End):c.Start])
 	switch {
-	case c.phrase.end >= 0 && strings.HasSuffix(gap, ":") && (c.strong || nearest.Start-c.phrase.end <= 40):
-		return noOther
 	case strings.Trim(gap, "#.:№°º ") == "":
 		return rightBefore
 	}

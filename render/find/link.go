@@ -2,10 +2,7 @@ package find
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"mayfly/render/doc"
 	"mayfly/render/lexicon"
 )
 
@@ -80,7 +77,7 @@ func (p *page) candidates(m *mail, code string) []link {
 			continue
 		}
 		to := &p.doc.Links[n-1]
-		l := link{mail: m, page: p, n: n, target: behind(to)}
+		l := link{mail: m, page: p, n: n, target: inspect(to.URL)}
 		l.hasCode = code != "" && !strings.Contains(to.URL, code)
 		if l.content(places[n]) {
 			content++
@@ -111,17 +108,6 @@ func (l *link) content(places []int) bool {
 	return false
 }
 
-// behind returns what the URL of a link says, or the URL in it if it is that of a click tracker.
-func behind(l *doc.Link) target {
-	t := inspect(l.URL)
-	if l.Via != "" && l.Target != l.URL {
-		scheme := t.scheme
-		t = inspect(l.Target)
-		t.scheme = scheme
-	}
-	return t
-}
-
 // read notes what the features ask for, from all places of the link.
 func (l *link) read(places []int) {
 	for _, i := range places {
@@ -148,7 +134,6 @@ func (l *link) readText(a *anchor, own set) {
 	if a.bare {
 		l.bare = true
 		l.footer = l.footer || l.page.footerLabel(a)
-		l.refuses = l.refuses || l.page.refusingLabel(a)
 		return
 	}
 	l.generic = l.generic || a.generic
@@ -156,26 +141,6 @@ func (l *link) readText(a *anchor, own set) {
 	l.trade = l.trade || own&l.mail.purpose.subject == 0 && has(a.hits, lexicon.Commerce)
 	l.ifNot = l.ifNot || has(a.hits, lexicon.IfNot)
 	l.refuses = l.refuses || has(a.hits, lexicon.Refuse)
-}
-
-// sameSentence reports whether no sentence ends between a phrase and an anchor of a line. Text
-// after an anchor continues its sentence if it starts with a lower case letter.
-func (l *line) sameSentence(h lexicon.Hit, a *anchor) bool {
-	from, to := l.fold.Source(h.Start), l.fold.Source(h.End)
-	between := ""
-	switch {
-	case to <= a.start:
-		between = l.text[to:a.start]
-	case from >= a.end:
-		if r, _ := utf8.DecodeRuneInString(l.text[from:]); a.bare || !unicode.IsLower(r) {
-			return false
-		}
-		between = l.text[a.end:from]
-	}
-	if h.Class == lexicon.IfNot { // "Not you? Reset your password."
-		between = strings.TrimLeft(between, " ?？؟")
-	}
-	return !sentenceEnds(between)
 }
 
 // sentenceEnds reports whether a sentence ends in a text.
@@ -204,20 +169,6 @@ func (p *page) footerLabel(a *anchor) bool {
 	return has(hits, lexicon.Footer) && requests(hits) == 0 && !has(hits, lexicon.Copy)
 }
 
-// refusingLabel reports whether the sentence before a bare URL is about refusing.
-func (p *page) refusingLabel(a *anchor) bool {
-	l := &p.lines[a.line]
-	if l.fold.At(a.start) > 0 {
-		for _, h := range l.before(a) {
-			if h.Class == lexicon.Refuse && l.sameSentence(h, a) {
-				return true
-			}
-		}
-		return false
-	}
-	return a.line > 0 && has(p.lines[a.line-1].hits, lexicon.Refuse)
-}
-
 // before returns the hits of a line before an anchor.
 func (l *line) before(a *anchor) []lexicon.Hit {
 	from := l.fold.At(a.start)
@@ -228,7 +179,8 @@ func (l *line) before(a *anchor) []lexicon.Hit {
 	return l.hits[:n]
 }
 
-// around returns what the sentence of an anchor and the lines above it say.
+// around returns what the line of an anchor, outside its own text, and the line above ask for, and whether
+// the former is for those who did not ask.
 func (p *page) around(a *anchor) (near set, ifNot bool) {
 	l := &p.lines[a.line]
 	from, to := l.fold.At(a.start), l.fold.At(a.end)
@@ -236,21 +188,11 @@ func (p *page) around(a *anchor) (near set, ifNot bool) {
 	for _, h := range l.hits {
 		if h.End <= from || h.Start >= to {
 			beside = append(beside, h)
-			ifNot = ifNot || h.Class == lexicon.IfNot && l.sameSentence(h, a)
 		}
 	}
 	near = requests(beside)
-	for d := 1; d <= 3 && a.line-d >= 0; d++ {
-		above := &p.lines[a.line-d]
-		if above.footer && !l.footer {
-			break
-		}
-		if !has(above.hits, lexicon.IfNot) {
-			near |= requests(above.hits)
-		}
-		if len(above.fold.Folded) > 60 && d >= 2 {
-			break
-		}
+	if a.line > 0 {
+		near |= requests(p.lines[a.line-1].hits)
 	}
-	return near, ifNot
+	return near, has(beside, lexicon.IfNot)
 }

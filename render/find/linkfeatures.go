@@ -26,11 +26,11 @@ var linkModel = model[*link]{
 	// Its URL.
 	when("carries a secret", 1.3, 1.92, func(l *link) bool { return l.target.token }),
 	when("carries what looks like a secret", 0.7, 1.95, func(l *link) bool { return l.target.opaque && !l.target.token }),
-	when("its path says so too", 1.2, 1.71, func(l *link) bool { return !l.pathOfLogin() && l.target.asks&l.wanted() != 0 }).about(func(l *link) string {
+	when("its path says so too", 1.2, 1.71, func(l *link) bool { return l.target.asks&l.wanted() != 0 }).about(func(l *link) string {
 		return (l.target.asks & l.wanted()).String()
 	}),
 	when("its path asks", 0.5, 2.02, func(l *link) bool {
-		return !l.pathOfLogin() && l.target.asks != 0 && l.target.asks&l.wanted() == 0 && !l.target.footer
+		return l.target.asks != 0 && l.target.asks&l.wanted() == 0 && !l.target.footer
 	}).about(func(l *link) string { return l.target.asks.String() }),
 	when("asks by its path and carries a secret", 1, 0.00, func(l *link) bool { return l.target.forRequest() }),
 	when("the only link, asks by its path and carries a secret", 2.2, 2.51, func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
@@ -90,9 +90,6 @@ func (l *link) names() string {
 	}
 	return l.own.String()
 }
-
-// pathOfLogin reports whether the path leads to where one signs in, without a secret.
-func (l *link) pathOfLogin() bool { return l.target.asks == onlyLogin && !l.target.token }
 
 // reported is how much the mail tells what has happened, if its subject asks nothing.
 func (l *link) reported() float64 {

@@ -1,6 +1,7 @@
 package find
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -20,10 +21,6 @@ const (
 	maxLinks      = 2_000     // different links
 	maxCandidates = 400       // candidates for the code
 )
-
-// smallPrint is the size in px that smaller text counts as: plain text does not stand out beside
-// it.
-const smallPrint = 14
 
 // page is a document as lines of text.
 type page struct {
@@ -83,7 +80,7 @@ func newPage(d *doc.Document, langs languages) *page {
 	}
 	most := 0
 	for size, n := range w.sizes {
-		if size = max(size, smallPrint); n > most || n == most && size < p.size {
+		if n > most || n == most && size < p.size {
 			most, p.size = n, size
 		}
 	}
@@ -151,14 +148,13 @@ func (p *page) outside(l *line) []lexicon.Hit {
 	return outer
 }
 
-// name sets the hits in an anchor's text. A URL as text says nothing: its words are removed.
+// name sets the hits in an anchor's text. A URL as text says nothing.
 func (p *page) name(a *anchor) {
 	l := &p.lines[a.line]
 	from, to := l.fold.At(a.start), l.fold.At(a.end)
 	inside := func(h lexicon.Hit) bool { return h.Start >= from && h.End <= to }
 	a.bare = strings.Contains(a.text, "://") || strings.HasPrefix(a.text, "www.")
 	if a.bare {
-		l.hits = slices.DeleteFunc(l.hits, inside)
 		return
 	}
 	for _, h := range l.hits {
@@ -316,7 +312,7 @@ func (p *page) scan(t lexicon.Text, langs languages) []lexicon.Hit {
 			return p.hits < maxHits
 		})
 	}
-	return settle(hits)
+	return settled(hits)
 }
 
 // languages are those a message is likely in, and others it may be in.
@@ -334,52 +330,23 @@ var against = map[lexicon.Class]bool{
 	lexicon.Notice: true, lexicon.IfNot: true, lexicon.Refuse: true, lexicon.Meeting: true,
 }
 
-// overrides lists, for a class, those whose phrases lose their meaning when one of it overlaps
-// them.
-var overrides = map[lexicon.Class][]lexicon.Class{
-	lexicon.NotCode: {lexicon.Code, lexicon.Strong, lexicon.Reset, lexicon.Invite, lexicon.Confirm},
-	lexicon.Strong: {
-		lexicon.Code, lexicon.Label, lexicon.Unit, lexicon.Confirm, lexicon.Login, lexicon.Reset, lexicon.Unlock,
-		lexicon.Change, lexicon.Invite, lexicon.NotCode, lexicon.Password,
-	},
-	lexicon.Notice: {
-		lexicon.Confirm, lexicon.Login, lexicon.Reset, lexicon.Invite, lexicon.Unlock, lexicon.Change, lexicon.Delete,
-		lexicon.Password,
-	},
-}
-
-// settle sorts the hits and drops those that a longer phrase of another class overrides.
-func settle(hits []lexicon.Hit) []lexicon.Hit {
+// settled sorts the hits, and drops the words that a name of another kind of code overlaps, such as "code" in
+// "discount code".
+func settled(hits []lexicon.Hit) []lexicon.Hit {
 	slices.SortFunc(hits, func(a, b lexicon.Hit) int {
-		if a.Start != b.Start {
-			return a.Start - b.Start
-		}
-		if a.End != b.End {
-			return b.End - a.End
-		}
-		return int(a.Class) - int(b.Class)
+		return cmp.Or(a.Start-b.Start, b.End-a.End, int(a.Class)-int(b.Class))
 	})
 	hits = whole(slices.Compact(hits))
-	drop := make([]bool, len(hits))
-	for i, h := range hits {
-		weaker, ok := overrides[h.Class]
-		if !ok {
-			continue
+	other := slices.DeleteFunc(slices.Clone(hits), func(h lexicon.Hit) bool { return h.Class != lexicon.NotCode })
+	return slices.DeleteFunc(hits, func(h lexicon.Hit) bool {
+		switch h.Class {
+		case lexicon.Code, lexicon.Strong, lexicon.Reset, lexicon.Invite, lexicon.Confirm:
+			return slices.ContainsFunc(other, func(o lexicon.Hit) bool {
+				return o.Start < h.End && h.Start < o.End && o.End-o.Start >= h.End-h.Start
+			})
 		}
-		for j := i + 1; j < len(hits) && hits[j].Start < h.End; j++ {
-			drop[j] = drop[j] || beats(h, hits[j]) && slices.Contains(weaker, hits[j].Class)
-		}
-		for j := i - 1; j >= 0 && hits[j].Start >= h.Start-longest; j-- {
-			drop[j] = drop[j] || beats(h, hits[j]) && slices.Contains(weaker, hits[j].Class)
-		}
-	}
-	kept := hits[:0]
-	for i, h := range hits {
-		if !drop[i] {
-			kept = append(kept, h)
-		}
-	}
-	return kept
+		return false
+	})
 }
 
 // whole drops the hits that are part of a longer one. The hits are sorted, longer ones first.
@@ -397,18 +364,6 @@ func whole(hits []lexicon.Hit) []lexicon.Hit {
 		kept = append(kept, h)
 	}
 	return kept
-}
-
-// longest is more than the length of any phrase, in bytes.
-const longest = 128
-
-// beats reports whether a overlaps b and is not shorter. A notice that something has happened
-// applies to all that it overlaps.
-func beats(a, b lexicon.Hit) bool {
-	if a.Start >= b.End || b.Start >= a.End {
-		return false
-	}
-	return a.Class == lexicon.Notice || a.End-a.Start >= b.End-b.Start
 }
 
 // has reports whether one of the hits is of a class.

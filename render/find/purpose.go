@@ -83,15 +83,10 @@ func (p *purpose) read(page *page) (notices, trade int) {
 	seen := 0
 	for i := range page.lines {
 		l := &page.lines[i]
-		if l.footer || has(l.hits, lexicon.Copy) {
+		if l.footer {
 			continue
 		}
-		if len(l.fold.Folded) > 12 && !l.restOf {
-			seen++
-		}
-		if has(l.hits, lexicon.IfNot) {
-			continue
-		}
+		seen++
 		if l.heading || seen <= openingLines {
 			p.opening |= asks(l.outer)
 			notices += min(1, count(l.hits, lexicon.Notice))

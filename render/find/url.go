@@ -1,7 +1,6 @@
 package find
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -10,15 +9,15 @@ import (
 
 // target is what a URL says.
 type target struct {
-	scheme, host string
-	root         bool // leads to the front page
-	token        bool // has a secret
-	opaque       bool // has what may be a short secret
-	query        bool // has parameters, those of campaigns aside
-	asks         set  // purposes named by words in it
-	footer       bool // leads to something that footers link to
-	refuse       bool // undoes or refuses
-	campaign     bool // has campaign parameters and no secret
+	scheme   string
+	root     bool // leads to the front page
+	token    bool // has a secret
+	opaque   bool // has what may be a short secret
+	query    bool // has parameters, those of campaigns aside
+	asks     set  // purposes named by words in it
+	footer   bool // leads to something that footers link to
+	refuse   bool // undoes or refuses
+	campaign bool // has campaign parameters and no secret
 }
 
 // pathWords are words in paths and hosts that say what a link is for.
@@ -28,12 +27,9 @@ var pathWords = map[lexicon.Class]map[string]bool{
 		"bestaetigen bestaetigung aktivieren confirmer confirmar confirmacion confirmacao conferma confermare verificar verificacion " +
 		"verificacao verifica verifikasi verifier valider activer activar ativar attiva aktivasi bevestigen bekraeft bekrefta vahvista " +
 		"potwierdz aktywacja potvrdit potvrdi overit megerosites dogrula onayla podtverdit"),
-	lexicon.Login:  wordSet("login signin magic magiclink auth authenticate callback otp session sso"),
 	lexicon.Reset:  wordSet("reset password passwords recover recovery resetpassword passwordreset changepassword updatepassword newpassword forgot pwreset setpassword lostpassword"),
 	lexicon.Invite: wordSet("invite invites invitation invitations accept join"),
 	lexicon.Unlock: wordSet("unlock unblock reactivate"),
-	lexicon.Change: wordSet("changeemail emailchange"),
-	lexicon.Delete: wordSet("delete deletion"),
 }
 
 // asked returns what a word in a path or host asks for.
@@ -65,9 +61,6 @@ var secretNames = wordSet("token code key hash sig signature otp nonce ticket se
 	"verificationtoken verificationid ctoken authtoken logintoken accesstoken unlocktoken flow userid changekey resettoken resetkey c k " +
 	"guid magic")
 
-// pageNames are parameters whose value says what a link is for.
-var pageNames = wordSet("type mode action page view a do p route")
-
 func wordSet(words string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
@@ -87,18 +80,21 @@ func (t *target) web() bool {
 
 // forRequest reports whether a URL looks made for one request, whatever is written about it.
 func (t *target) forRequest() bool {
-	return t.token && t.asks&^onlyLogin != 0 && !t.footer && !t.refuse
+	return t.token && t.asks != 0 && !t.footer && !t.refuse
 }
 
 // made reports whether a URL may be made for a request: it asks or carries something.
-func (t *target) made() bool { return t.asks&^onlyLogin != 0 || t.token || t.opaque || t.query }
+func (t *target) made() bool { return t.asks != 0 || t.token || t.opaque || t.query }
 
 // longestURL is how much of a URL is read, in bytes.
 const longestURL = 4096
 
 func inspect(raw string) target {
 	var t target
-	path, query, _ := strings.Cut(t.split(cut(raw, longestURL)), "?")
+	scheme, rest, _ := strings.Cut(cut(raw, longestURL), ":")
+	t.scheme = strings.ToLower(scheme)
+	path, query, _ := strings.Cut(strings.TrimLeft(rest, "/"), "?")
+	path = strings.TrimLeftFunc(path, func(r rune) bool { return r != '/' && r != '#' }) // without the host
 	t.root = strings.Trim(path, "/#") == "" && !strings.Contains(path, "#/")
 	if at := strings.IndexByte(path, '#'); at >= 0 && !strings.Contains(path[at:], "/") && !secret(path[at+1:]) {
 		path = path[:at] // a place in a page
@@ -115,36 +111,7 @@ func inspect(raw string) target {
 	if strings.Contains(path, "forgot") && !t.token && !t.opaque { // where one asks for a link
 		t.asks, t.footer = 0, true
 	}
-	t.readHost()
 	return t
-}
-
-// split sets the scheme and the host of a URL, and returns the rest.
-func (t *target) split(raw string) (path string) {
-	scheme, rest, ok := strings.Cut(raw, ":")
-	if !ok {
-		rest = raw
-	}
-	rest = strings.TrimLeft(rest, "/")
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		rest, path = rest[:end], rest[end:]
-	}
-	t.scheme, t.host = strings.ToLower(scheme), strings.ToLower(rest)
-	if at := strings.LastIndexByte(t.host, '@'); at >= 0 {
-		t.host = t.host[at+1:]
-	}
-	return path
-}
-
-// readHost notes what the host says.
-func (t *target) readHost() {
-	first, _, _ := strings.Cut(t.host, ".")
-	for label := range strings.SplitSeq(t.host, ".") {
-		if label != "auth" && label != "login" {
-			t.asks |= asked(label)
-		}
-	}
-	t.footer = t.footer || t.asks == 0 && !t.token && !t.opaque && (first == "help" || first == "docs")
 }
 
 // word notes what a piece of a path says.
@@ -164,9 +131,6 @@ func (t *target) word(piece string) {
 	for _, w := range words {
 		t.asks |= asked(w)
 		t.refuse = t.refuse || refuseWords[w]
-		if w == "unsubscribe" || w == "preferences" || w == "privacy" || w == "unsub" {
-			t.footer = true
-		}
 	}
 }
 
@@ -187,24 +151,15 @@ func (t *target) parameters(query string) {
 	campaign, others := 0, 0
 	for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' || r == '#' || r == '?' }) {
 		name, value, _ := strings.Cut(pair, "=")
-		name = strings.ToLower(strings.TrimPrefix(name, "amp;"))
-		if strings.HasPrefix(name, "utm_") || strings.HasPrefix(name, "mc_") {
+		name = strings.ToLower(name)
+		if strings.HasPrefix(name, "utm_") {
 			campaign++
 			continue
 		}
 		others++
-		if decoded, err := url.QueryUnescape(value); err == nil && len(value) < 200 {
-			value = decoded
-		}
-		plain := squeeze(name)
-		switch {
-		case secretNames[plain] && len(value) >= 4 && !(len(plain) == 1 && len(value) < 6 && strings.Trim(value, "0123456789") == ""), secret(value) && !strings.Contains(value, "://"):
-			t.token = true
-		case pageNames[name]:
-			t.word(value)
-		}
+		t.token = t.token || secretNames[squeeze(name)] && len(value) >= 4 || secret(value)
 		t.opaque = t.opaque || short(value)
-		t.asks |= asked(plain)
+		t.asks |= asked(squeeze(name))
 	}
 	t.campaign = campaign > 0 && others == 0
 	t.query = others > 0
@@ -230,7 +185,7 @@ func secret(s string) bool {
 	n := consist(s)
 	switch {
 	case n.digits+n.upper == 0:
-		return n.longest >= 20
+		return false
 	case n.upper+n.lower > 0 && len(s) > wordLength*n.runs:
 		return false
 	}
@@ -241,12 +196,11 @@ func secret(s string) bool {
 type consistency struct {
 	digits, upper, lower, others int
 	runs                         int // of letters or digits; a capital begins a run of small letters
-	longest                      int // run of small letters
 }
 
 func consist(s string) (n consistency) {
 	const digit, capital, small, other = '0', 'A', 'a', '-'
-	last, run := other, 0
+	last := other
 	for i := 0; i < len(s); i++ {
 		kind := other
 		switch c := s[i]; {
@@ -265,10 +219,7 @@ func consist(s string) (n consistency) {
 		if kind != last && kind != other && !(kind == small && last == capital) {
 			n.runs++
 		}
-		if run++; kind != small {
-			run = 0
-		}
-		n.longest, last = max(n.longest, run), kind
+		last = kind
 	}
 	return n
 }
