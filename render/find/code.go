@@ -164,16 +164,20 @@ func (p *page) cells(from int) (candidate.Candidate, int, bool) {
 	return c, i, ok
 }
 
-// list notes which candidates are in a list of four or more of one shape, such as backup codes.
+// list notes which candidates are in a list of four or more of one shape, such as backup codes, or
+// of three on lines of their own.
 func list(all []code) {
 	for i := 0; i < len(all); {
 		j := i + 1
-		different := map[string]bool{all[i].Value: true}
+		different, most := map[string]bool{all[i].Value: true}, 3
 		for j < len(all) && all[j].Shape == all[i].Shape && len(all[j].Value) == len(all[i].Value) && all[j].row-all[j-1].row <= 2 {
 			different[all[j].Value] = true
 			j++
 		}
-		for k := i; k < j && len(different) >= 4; k++ {
+		if slices.ContainsFunc(all[i:j], func(c code) bool { return !c.alone }) {
+			most = 4
+		}
+		for k := i; k < j && len(different) >= most; k++ {
 			all[k].listed = true
 		}
 		i = j

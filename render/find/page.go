@@ -45,12 +45,7 @@ type line struct {
 	block    *doc.Block
 	footer   bool
 	heading  bool
-	listed   bool // in a list
 	quoted   bool
-	row      int // number of its row; 0 for none
-	cell     int // number of its cell; 0 for none
-	alike    int // lines in its block
-	restOf   bool
 	coverage int // bytes in links
 }
 
@@ -76,7 +71,7 @@ func newPage(d *doc.Document, langs languages) *page {
 	p := &page{doc: d, size: 16}
 	w := walker{page: p, budget: maxText, sizes: map[float32]int{}}
 	for _, b := range d.Blocks {
-		w.block(b, place{})
+		w.block(b, false, false)
 	}
 	most := 0
 	for size, n := range w.sizes {
@@ -167,53 +162,31 @@ func (p *page) name(a *anchor) {
 	}
 }
 
-// place is the position of a block.
-type place struct {
-	footer, quoted, listed bool
-	row, cell              int
-}
-
 type walker struct {
 	page   *page
 	budget int
-	rows   int
-	cells  int
 	sizes  map[float32]int // bytes of text by size
 }
 
-func (w *walker) block(b *doc.Block, at place) {
+func (w *walker) block(b *doc.Block, footer, quoted bool) {
 	if w.budget <= 0 {
 		return
 	}
-	switch b.Kind {
-	case doc.Footer:
-		at.footer = true
-	case doc.Quote:
-		at.quoted = true
-	case doc.Item:
-		at.listed = true
-	case doc.Row:
-		w.rows++
-		at.row = w.rows
-	case doc.Cell:
-		w.cells++
-		at.cell = w.cells
-	}
-	at.footer = at.footer || b.InFooter
+	footer = footer || b.Kind == doc.Footer || b.InFooter
+	quoted = quoted || b.Kind == doc.Quote || b.Quoted > 0
 	if len(b.Spans) > 0 {
-		w.leaf(b, at)
+		w.leaf(b, footer, quoted)
 	}
 	for _, c := range b.Children {
-		w.block(c, at)
+		w.block(c, footer, quoted)
 	}
 }
 
-func (w *walker) leaf(b *doc.Block, at place) {
-	first := len(w.page.lines)
+func (w *walker) leaf(b *doc.Block, footer, quoted bool) {
 	var text strings.Builder
 	var runs []run
 	flush := func() {
-		w.line(b, at, text.String(), runs)
+		w.line(line{block: b, footer: footer, quoted: quoted, text: text.String(), runs: runs})
 		text.Reset()
 		runs = nil
 	}
@@ -238,10 +211,6 @@ func (w *walker) leaf(b *doc.Block, at place) {
 		}
 	}
 	flush()
-	for i := first; i < len(w.page.lines); i++ {
-		w.page.lines[i].alike = len(w.page.lines) - first
-		w.page.lines[i].restOf = i > first
-	}
 }
 
 // cut shortens s to at most n bytes, between runes.
@@ -255,21 +224,18 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-func (w *walker) line(b *doc.Block, at place, text string, runs []run) {
-	if strings.TrimSpace(text) == "" && !slices.ContainsFunc(runs, func(r run) bool { return r.span.Link > 0 }) {
+// line adds a line, unless it shows nothing.
+func (w *walker) line(l line) {
+	if strings.TrimSpace(l.text) == "" && !slices.ContainsFunc(l.runs, func(r run) bool { return r.span.Link > 0 }) {
 		return
 	}
-	w.budget -= len(text) + lineCost
+	w.budget -= len(l.text) + lineCost
 	if w.budget < 0 {
 		return
 	}
 	p := w.page
-	l := line{
-		text: text, fold: lexicon.Fold(text), runs: runs, block: b,
-		footer: at.footer, heading: b.Kind == doc.Heading && len(text) < maxHeading, listed: at.listed, quoted: at.quoted || b.Quoted > 0,
-		row: at.row, cell: at.cell,
-	}
-	for _, r := range runs {
+	l.fold, l.heading = lexicon.Fold(l.text), l.block.Kind == doc.Heading && len(l.text) < maxHeading
+	for _, r := range l.runs {
 		if r.span.Link == 0 {
 			w.sizes[r.span.Style.Size] += r.end - r.start
 			continue
@@ -277,7 +243,7 @@ func (w *walker) line(b *doc.Block, at place, text string, runs []run) {
 		l.coverage += r.end - r.start
 		if k := len(l.anchors) - 1; k >= 0 && p.links[l.anchors[k]].n == r.span.Link && p.links[l.anchors[k]].end == r.start {
 			a := &p.links[l.anchors[k]]
-			a.end, a.text = r.end, text[a.start:r.end]
+			a.end, a.text = r.end, l.text[a.start:r.end]
 			a.button = a.button || r.span.Button
 			continue
 		}
@@ -285,7 +251,7 @@ func (w *walker) line(b *doc.Block, at place, text string, runs []run) {
 			l.anchors = append(l.anchors, len(p.links))
 			p.links = append(p.links, anchor{
 				n: r.span.Link, line: len(p.lines), start: r.start, end: r.end,
-				text: text[r.start:r.end], button: r.span.Button,
+				text: l.text[r.start:r.end], button: r.span.Button,
 			})
 		}
 	}

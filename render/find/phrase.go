@@ -37,15 +37,13 @@ func (p *phrase) String() string {
 }
 
 // How far phrases are that are not before the candidate, in characters: a step back to one after
-// it costs some, and so does each line between.
+// it costs some.
 const (
 	afterIt     = 10
 	aboveIt     = 10
 	belowIt     = 40
-	lineBetween = 35
 	subjectIs   = 60
 	farthest    = 160
-	reach       = 3  // lines above that are read
 	rightBeside = 26 // characters within which nothing that matters is between
 )
 
@@ -66,9 +64,9 @@ func (p *phrase) direct(c *code) bool {
 	case before, after:
 		return p.beside <= rightBeside && (p.strong || !p.claimed)
 	case above:
-		return c.alone && p.distance < aboveIt+2*lineBetween
+		return c.alone
 	case below:
-		return p.distance < belowIt+lineBetween
+		return p.distance < belowIt+35
 	}
 	return false
 }
@@ -86,23 +84,19 @@ func (c *code) phrases(yield func(*phrase)) {
 			yield(&p)
 		}
 	}
-	begins := c.from <= 1
-	for d := 1; d <= reach && c.row-d >= 0 && (c.alone || begins && d == 1); d++ {
-		l := &c.page.lines[c.row-d]
+	if c.row > 0 && (c.alone || c.from <= 1) {
+		l := &c.page.lines[c.row-1]
 		for h := range codeWords(l) {
 			tail := utf8.RuneCountInString(l.fold.Folded[h.End:])
-			p := newPhrase(h, l, above, aboveIt+lineBetween*(d-1)+min(tail, 200)/3)
+			p := newPhrase(h, l, above, aboveIt+min(tail, 200)/3)
 			yield(&p)
 		}
 	}
-	for d := 1; d <= 2 && c.row+d < len(c.page.lines) && c.alone; d++ {
-		l := &c.page.lines[c.row+d]
-		if l.footer {
-			continue
-		}
+	if c.row+1 < len(c.page.lines) && c.alone && !c.page.lines[c.row+1].footer {
+		l := &c.page.lines[c.row+1]
 		for h := range codeWords(l) {
 			head := utf8.RuneCountInString(l.fold.Folded[:h.Start])
-			p := newPhrase(h, l, below, belowIt+lineBetween*(d-1)+min(head, 200)*5/8)
+			p := newPhrase(h, l, below, belowIt+min(head, 200)*5/8)
 			yield(&p)
 		}
 	}

@@ -154,7 +154,7 @@ func ASCII(r rune) (byte, bool) {
 }
 
 // linked reports whether two atoms may be parts of one code: a hyphen is between them, or a space
-// between digits, groups or single characters.
+// between digits or single characters.
 func linked(text string, a, b atom) bool {
 	single := len(a.text) == 1 && len(b.text) == 1 && a.lower+b.lower == 0
 	switch text[a.end:b.start] {
@@ -162,13 +162,11 @@ func linked(text string, a, b atom) bool {
 		return true
 	case " ", "\u00a0", "\u2009", "\u202f", "\u2002", "\u2003", " - ", " – ", "  ":
 		return single || a.kind() == digit && b.kind() == digit || group(a) && group(b)
-	case "   ":
-		return single
 	}
 	return false
 }
 
-// group reports whether an atom may be a group of a code written with spaces, such as 7KQ2.
+// group reports whether an atom may be a group of a number written with spaces, such as DE44.
 func group(a atom) bool {
 	return a.lower == 0 && len(a.text) >= 3 && len(a.text) <= 5 && a.digits > 0
 }

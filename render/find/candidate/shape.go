@@ -95,22 +95,15 @@ type pattern struct {
 var patterns = []pattern{
 	{Digits, none, "", span{1, 1}, digit, span{4, MostDigits}, span{4, MostDigits}, true, nil},
 	{Mixed, none, "", span{1, 1}, capital | small | mixed, span{4, 12}, span{4, 12}, true, notMeasure},
-	{Mixed, none, "", span{1, 1}, letters, span{5, 10}, span{5, 10}, true, scrambledCase},
-	{Long, none, "", span{1, 1}, letters | capital | small | mixed, span{16, 40}, span{16, 40}, true, random},
+	{Long, none, "", span{1, 1}, letters | capital | small | mixed, span{16, 40}, span{16, 40}, true, nil},
 	{Upper, none, "", span{1, 1}, upper, span{4, 10}, span{4, 10}, true, nil},
 	{Lower, none, "", span{1, 1}, lower, span{4, 10}, span{4, 10}, true, nil},
 	{Joined, spaces, "", span{4, 10}, noLower, span{1, 1}, span{4, 10}, true, notCounting},
 	{Spaced, spaces, "", span{2, 4}, digit, span{2, 5}, span{4, 9}, true, noYear},
-	{Hyphened, spaces, "", span{2, 2}, noLower, span{3, 5}, span{6, 10}, true, notDigits},
 	{Hyphened, hyphens, "-", span{2, 4}, digit, span{3, 6}, span{6, 12}, true, noYear},
 	{Hyphened, hyphens, "-", span{3, 4}, digit, span{2, 2}, span{6, 8}, true, nil},
 	{Prefixed, hyphens, "-", span{2, 2}, upper | digit, span{1, 9}, span{5, 13}, false, prefixed},
-	{Hyphened, hyphens, "-", span{2, 4}, upper, span{3, 6}, span{6, 24}, true, nil},
-	{Hyphened, hyphens, "-", span{2, 6}, noLower, span{3, 6}, span{6, 30}, true, someNotAllDigits},
-	{Hyphened, hyphens, "-", span{2, 6}, noUpper, span{3, 6}, span{6, 30}, true, someNotAllDigits},
-	{Hyphened, hyphens, "-", span{2, 6}, withDigits, span{3, 6}, span{6, 30}, true, notDigits},
-	{Hyphened, hyphens, "-", span{2, 3}, digit | capital, span{1, 12}, span{6, 16}, false, uneven},
-	{Hyphened, hyphens, "-", span{2, 3}, digit | small, span{1, 12}, span{6, 16}, false, uneven},
+	{Hyphened, hyphens, "-", span{2, 6}, noLower, span{3, 6}, span{6, 30}, true, notDigits},
 	{Worded, hyphens, "-", span{3, 6}, upper | lower | digit, span{2, 10}, span{8, 60}, false, words},
 	{Pair, hyphens, "-", span{2, 2}, lower | upper | letters, span{3, 10}, span{7, 20}, false, nil},
 }
@@ -158,25 +151,6 @@ func allDigits(atoms []atom) bool {
 	return true
 }
 
-func someNotAllDigits(atoms []atom) bool {
-	for i := range atoms {
-		if atoms[i].digits > 0 {
-			return !allDigits(atoms)
-		}
-	}
-	return false
-}
-
-// uneven reports whether groups of different sizes, all with digits, are more than digits.
-func uneven(atoms []atom) bool {
-	for i := range atoms[1:] {
-		if len(atoms[i+1].text) != len(atoms[0].text) {
-			return !allDigits(atoms)
-		}
-	}
-	return false
-}
-
 func prefixed(atoms []atom) bool {
 	return atoms[0].kind() == upper && len(atoms[0].text) <= 4 && atoms[1].kind() == digit && len(atoms[1].text) >= 4
 }
@@ -213,40 +187,6 @@ func words(atoms []atom) bool {
 		}
 	}
 	return numbers <= 1 && len(atoms)-numbers >= 2
-}
-
-// scrambledCase reports whether capitals are within a word as if at random, unlike in names such as
-// PayPal.
-func scrambledCase(atoms []atom) bool {
-	a := &atoms[0]
-	if a.upper < 2 {
-		return false
-	}
-	s := a.text
-	changes, runs, low := 0, 0, 0
-	for i := 1; i < len(s); i++ {
-		if i > 1 && (s[i] <= 'Z') != (s[i-1] <= 'Z') {
-			changes++
-		}
-		if s[i] > 'Z' {
-			low++
-			if s[i-1] <= 'Z' {
-				runs++
-			}
-		}
-	}
-	name := s[0] <= 'Z' && low >= 2*runs
-	return changes >= 2 && !name
-}
-
-// random reports whether many letters and digits look drawn at random: digits among them, or
-// capitals that begin no words.
-func random(atoms []atom) bool {
-	a := &atoms[0]
-	if a.digits == 0 {
-		return scrambledCase(atoms)
-	}
-	return a.digits >= 2 || a.lower == 0 || a.upper >= 3 && a.lower >= 3
 }
 
 // units follow the number of a quantity.
