@@ -15,7 +15,6 @@ import (
 type catalogue struct {
 	languages []*Language
 	words     *trie // function words; the class of an end is the index of the language
-	scripts   []uint32
 }
 
 var load = sync.OnceValue(func() *catalogue {
@@ -33,16 +32,15 @@ var load = sync.OnceValue(func() *catalogue {
 		if err != nil {
 			continue
 		}
-		c.add(&Language{Name: name, source: func() (string, error) { return source, nil }}, source)
+		c.add(&Language{Name: name, source: source})
 	}
 	return c
 })
 
-func (c *catalogue) add(l *Language, source string) {
+func (c *catalogue) add(l *Language) {
 	index := Class(len(c.languages))
 	mode := wholeWords
-	var scripts uint32
-	for line := range strings.Lines(source) {
+	for line := range strings.Lines(l.source) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		if key == "match" && strings.TrimSpace(value) == "part" {
 			mode = parts
@@ -54,76 +52,53 @@ func (c *catalogue) add(l *Language, source string) {
 			p := compile(phrase, mode)
 			c.words.add(p, index)
 			for _, r := range p.bytes {
-				scripts |= script(r)
+				if s := script(r); s >= 0 {
+					l.scripts |= 1 << s
+				}
 			}
 		}
 	}
 	c.languages = append(c.languages, l)
-	c.scripts = append(c.scripts, scripts)
 }
 
-// Scripts that identify a language, or a few.
+// ranges are the letters of the scripts that identify a language, or a few, in order. Scripts are numbered, those
+// first that write a space between a word and a number.
+var ranges = []struct {
+	first, last rune
+	script      int
+}{
+	{'A', 'z', latin}, {0xC0, 0x24F, latin}, {0x370, 0x3FF, 1}, {0x400, 0x52F, 2}, {0x530, 0x58F, 3}, // Greek, Cyrillic, Armenian
+	{0x590, 0x5FF, 5}, {0x600, 0x77F, 6}, {0x900, 0x97F, 7}, {0x980, 0x9FF, 8}, {0xA00, 0xA7F, 9}, // Hebrew, Arabic, Devanagari, Bengali, Gurmukhi
+	{0xA80, 0xAFF, 10}, {0xB80, 0xBFF, 11}, {0xC00, 0xC7F, 12}, {0xC80, 0xCFF, 13}, {0xD00, 0xD7F, 14}, // Gujarati, Tamil, Telugu, Kannada, Malayalam
+	{0xD80, 0xDFF, 15}, {0xE00, 0xE7F, 16}, {0xE80, 0xEFF, 17}, {0x1000, 0x109F, 18}, {0x10A0, 0x10FF, 4}, // Sinhala, Thai, Lao, Burmese, Georgian
+	{0x1200, 0x137F, 19}, {0x1780, 0x17FF, 20}, {0x1E00, 0x1EFF, latin}, {0x3040, 0x30FF, 21}, // Ethiopic, Khmer, kana
+	{0x3400, 0x9FFF, 22}, {0xAC00, 0xD7A3, 23}, // Han, Hangul
+}
+
 const (
-	latin uint32 = 1 << iota
-	cyrillic
-	greek
-	arabic
-	hebrew
-	devanagari
-	bengali
-	tamil
-	telugu
-	gujarati
-	kannada
-	malayalam
-	gurmukhi
-	sinhala
-	thai
-	lao
-	khmer
-	myanmar
-	georgian
-	armenian
-	han
-	kana
-	hangul
-	ethiopic
+	latin    = 0
+	unspaced = 5 // the first script that writes none
+	scripts  = 24
 )
 
-var ranges = []struct {
-	lo, hi rune
-	script uint32
-}{
-	{'a', 'z', latin}, {'A', 'Z', latin}, {0xC0, 0x24F, latin}, {0x370, 0x3FF, greek}, {0x400, 0x52F, cyrillic},
-	{0x530, 0x58F, armenian}, {0x590, 0x5FF, hebrew}, {0x600, 0x77F, arabic}, {0x900, 0x97F, devanagari},
-	{0x980, 0x9FF, bengali}, {0xA00, 0xA7F, gurmukhi}, {0xA80, 0xAFF, gujarati}, {0xB80, 0xBFF, tamil},
-	{0xC00, 0xC7F, telugu}, {0xC80, 0xCFF, kannada}, {0xD00, 0xD7F, malayalam}, {0xD80, 0xDFF, sinhala},
-	{0xE00, 0xE7F, thai}, {0xE80, 0xEFF, lao}, {0x1000, 0x109F, myanmar}, {0x10A0, 0x10FF, georgian},
-	{0x1200, 0x137F, ethiopic}, {0x1780, 0x17FF, khmer}, {0x1E00, 0x1EFF, latin}, {0x3040, 0x30FF, kana},
-	{0x3400, 0x4DBF, han}, {0x4E00, 0x9FFF, han}, {0xAC00, 0xD7A3, hangul},
-}
-
-func script(r rune) uint32 {
+// script returns the number of a letter's script, -1 for any other.
+func script(r rune) int {
 	for _, x := range ranges {
-		if r <= x.hi {
-			if r >= x.lo {
+		if r <= x.last {
+			if r >= x.first {
 				return x.script
 			}
-			if r < utf8.RuneSelf {
-				continue
-			}
-			return 0
+			break
 		}
 	}
-	return 0
+	return -1
 }
 
 // Unspaced reports whether a rune is of a script in which a number may follow a word without a
 // space.
 func Unspaced(r rune) bool {
-	const spaced = latin | cyrillic | greek | armenian | georgian
 	s := script(r)
-	return s != 0 && s&spaced == 0 || s == 0 && r >= utf8.RuneSelf && unicode.IsLetter(r)
+	return s >= unspaced || s < 0 && r >= utf8.RuneSelf && unicode.IsLetter(r)
 }
 
 // Bounds on detecting languages.
@@ -146,17 +121,16 @@ func Detect(t Text, hint string) (likely, possible []*Language) {
 	if len(sample) > sampleBytes {
 		sample = sample[:sampleBytes]
 	}
-	var letters [32]int
+	var letters [scripts]int
 	for _, r := range sample {
-		if s := script(r); s != 0 {
-			letters[index(s)]++
+		if s := script(r); s >= 0 {
+			letters[s]++
 		}
 	}
 	scores := c.scores(sample)
 	guesses := make([]guess, len(c.languages))
-	for i := range 32 {
-		s := uint32(1) << i
-		if letters[i] >= foreignRunes || s == latin && letters[i] > 0 {
+	for s, n := range letters {
+		if n >= foreignRunes || s == latin && n > 0 {
 			c.pick(guesses, s, scores, len(sample) < shortText)
 		}
 	}
@@ -179,32 +153,18 @@ const (
 	sure
 )
 
-func index(script uint32) int {
-	i := 0
-	for script > 1 {
-		script >>= 1
-		i++
-	}
-	return i
-}
-
-// scores counts the different function words of each language in the sample, and adds a little for
-// repetition.
+// scores counts the different function words of each language in the sample.
 func (c *catalogue) scores(sample string) []float64 {
 	scores := make([]float64, len(c.languages))
-	type seen struct {
+	type found struct {
 		language Class
 		word     string
 	}
-	times := map[seen]int{}
+	seen := map[found]bool{}
 	c.words.scan(sample, func(h Hit) bool {
-		k := seen{h.Class, sample[h.Start:h.End]}
-		times[k]++
-		switch times[k] {
-		case 1:
+		if f := (found{h.Class, sample[h.Start:h.End]}); !seen[f] {
+			seen[f] = true
 			scores[h.Class]++
-		case 2, 3:
-			scores[h.Class] += 0.25
 		}
 		return true
 	})
@@ -212,11 +172,11 @@ func (c *catalogue) scores(sample string) []float64 {
 }
 
 // pick notes the languages of a script that the text is or may be in.
-func (c *catalogue) pick(guesses []guess, script uint32, scores []float64, short bool) {
+func (c *catalogue) pick(guesses []guess, script int, scores []float64, short bool) {
 	var candidates []int
 	best := 0.0
-	for i, s := range c.scripts {
-		if s&script != 0 {
+	for i, l := range c.languages {
+		if l.scripts&(1<<script) != 0 {
 			candidates = append(candidates, i)
 			best = max(best, scores[i])
 		}
