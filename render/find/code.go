@@ -26,18 +26,18 @@ type code struct {
 	rival  bool // the page has other numbers
 	among  bool // the page has other figures
 
-	style     doc.Style
-	phrase    phrase // the word for a code that weighs most; nowhere if none
-	worth     float64
-	strong    bool // a word means a one-time code and nothing else
-	direct    bool // nothing that matters is between a word and it
-	marked    bool // stands out, even if not much
-	prominent bool // alone, and stands out much
-	near      bool // a word is near, or nearer than far and it stands out
-	linked    bool // in a link that asks for something
-	expiry    bool // its line says that it expires, or not to share it
-	other     otherNumber
-	otherCode otherCode
+	style                   doc.Style
+	phrase                  phrase // the word for a code that weighs most; nowhere if none
+	worth                   float64
+	strong                  bool // a word means a one-time code and nothing else
+	direct                  bool // nothing that matters is between a word and it
+	marked                  bool // stands out, even if not much
+	prominent               bool // alone, and stands out much
+	near                    bool // a word is near, or nearer than far and it stands out
+	linked                  bool // in a link that asks for something
+	expiry                  bool // its line says that it expires, or not to share it
+	other                   otherNumber
+	besideOther, belowOther bool // word for a code of another kind
 }
 
 // codes returns the candidates worth showing, and whether the first is the code.
@@ -247,7 +247,7 @@ func (c *code) read() {
 	})
 	c.linked = c.inBody() && c.inLink()
 	c.other = c.otherNumber()
-	c.otherCode = c.nearOtherCode()
+	c.besideOther, c.belowOther = c.nearOtherCode()
 }
 
 // stand notes how the candidate stands out.
@@ -306,32 +306,17 @@ func (c *code) labelAbove() otherNumber {
 	return noOther
 }
 
-// otherCode says where a word for a code of another kind (a coupon, a postcode) is.
-type otherCode uint8
-
-const (
-	noOtherCode otherCode = iota
-	besideIt
-	oneLineAbove
-)
-
-func (c *code) nearOtherCode() otherCode {
+// nearOtherCode reports where a word for a code of another kind (a coupon, a postcode) is.
+func (c *code) nearOtherCode() (beside, above bool) {
 	for _, h := range c.line.hits {
-		gap := c.from - h.End
-		if gap < 0 {
-			gap = h.Start - c.from
-		}
-		if h.Class == lexicon.NotCode && gap <= 80 && !(c.strong && c.direct) {
-			return besideIt
+		if gap := max(c.from-h.End, h.Start-c.to); h.Class == lexicon.NotCode && gap <= 80 && !(c.strong && c.direct) {
+			return true, false
 		}
 	}
-	if c.strong && c.phrase.distance <= 40 {
-		return noOtherCode
+	if c.strong && c.phrase.distance <= 40 || c.row == 0 {
+		return false, false
 	}
-	if c.row > 0 && has(c.page.lines[c.row-1].hits, lexicon.NotCode) {
-		return oneLineAbove
-	}
-	return noOtherCode
+	return false, has(c.page.lines[c.row-1].hits, lexicon.NotCode)
 }
 
 // asksForCode reports whether the subject mentions a code.

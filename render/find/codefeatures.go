@@ -9,12 +9,12 @@ import (
 	"mayfly/render/lexicon"
 )
 
-// codeFeatures is what speaks for and against a candidate for the code.
+// codeModel is what speaks for and against a candidate for the code.
 var codeModel = model[*code]{
 	// Its shape.
-	when("six digits", 0.7, 0.58, func(c *code) bool { return c.numeric() && len(c.Value) == 6 }),
-	when("year of a date", -3, -3.73, (*code).dated),
-	when("one character to a cell", 1.6, 2.66, (*code).apiece),
+	when("six digits", 0.7, 0.57, func(c *code) bool { return c.numeric() && len(c.Value) == 6 }),
+	when("year of a date", -3, -3.74, (*code).dated),
+	when("one character to a cell", 1.6, 2.65, (*code).apiece),
 	when("letters one to a cell, no word near", -3.5, -3.54, func(c *code) bool {
 		return c.Shape == candidate.Joined && !strings.ContainsAny(c.Value, "0123456789") && !c.near && c.phrase.where == nowhere
 	}),
@@ -24,7 +24,7 @@ var codeModel = model[*code]{
 	when("a word and a number, as coupons are", -2.5, -2.55, func(c *code) bool { return c.mixed() && c.coupon() && !c.strong && !c.mail.asksForCode() }),
 	when("a name and a number", -3, -3.29, func(c *code) bool { return c.mixed() && c.coupon() && c.Value == strings.ToLower(c.Value) }),
 	when("capitals, not marked", -3.4, -3.40, func(c *code) bool { return c.Shape == candidate.Upper && !c.direct || c.pronounceable() && !c.set() }),
-	when("words with hyphens", -0.7, -0.84, func(c *code) bool { return c.Shape == candidate.Worded && c.fits() }),
+	when("words with hyphens", -0.7, -0.85, func(c *code) bool { return c.Shape == candidate.Worded && c.fits() }),
 	when("where no code of this shape would be", -8, -8.00, func(c *code) bool { return !c.fits() }),
 
 	// Its line, and how it stands out.
@@ -50,12 +50,12 @@ var codeModel = model[*code]{
 	when("name of another number right before it", -5, -5.00, func(c *code) bool { return c.other == rightBefore }),
 	when("name of another number above it", -4, -4.00, func(c *code) bool { return c.other == onlyAbove }),
 	when("a later sentence names another number", -2, -2.30, (*code).renamed),
-	when("word for another kind of code beside it", -4, -4.00, func(c *code) bool { return c.otherCode == besideIt }),
-	when("word for another kind of code above it", -4, -4.00, func(c *code) bool { return c.otherCode == oneLineAbove }),
+	when("word for another kind of code beside it", -4, -4.00, func(c *code) bool { return c.besideOther }),
+	when("word for another kind of code above it", -4, -4.00, func(c *code) bool { return c.belowOther }),
 	when("part of a name", -4, -4.00, (*code).named),
-	when("one of a list of such", -4, -4.27, func(c *code) bool { return c.listed }),
+	when("one of a list of such", -4, -4.24, func(c *code) bool { return c.listed }),
 	when("beside a percentage", -2, -2.01, func(c *code) bool { return c.weak() && strings.Contains(c.line.text, "%") }),
-	measure("words of trade in its line", -3, -3.35, func(c *code) float64 {
+	measure("words of trade in its line", -3, -3.34, func(c *code) float64 {
 		if !c.weak() {
 			return 0
 		}

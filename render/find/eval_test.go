@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"mayfly/render/doc"
 	"mayfly/render/html"
 	"mayfly/render/text"
 )
@@ -130,15 +132,15 @@ func (c *tally) count(want, got string) {
 	}
 }
 
-func share(part, of int) float64 {
+func ratio(part, of int) float64 {
 	if of == 0 {
 		return 1
 	}
 	return float64(part) / float64(of)
 }
 
-func (c *tally) precision() float64 { return share(c.right, c.right+c.wrong) }
-func (c *tally) recall() float64    { return share(c.right, c.expected) }
+func (c *tally) precision() float64 { return ratio(c.right, c.right+c.wrong) }
+func (c *tally) recall() float64    { return ratio(c.right, c.expected) }
 
 // TestEval: in every fixture just what is to be found is found. -v prints precision and recall by language and
 // by kind.
@@ -180,5 +182,148 @@ func TestEval(t *testing.T) {
 				t.Logf("%-28s %s: precision %.3f, recall %.3f of %d", key, what, c.precision(), c.recall(), c.expected)
 			}
 		}
+	}
+}
+
+// fixture is a mail in testdata/mails with what is to be found in it.
+type fixture struct {
+	name             string
+	subject          string
+	sender           string
+	code, link       string // "" when none is to be found
+	text, html       string
+	textDoc, htmlDoc *doc.Document
+}
+
+// fixtures reads the mails of testdata/mails. A file has a header of "subject", "from", "code" and
+// "link" (none when missing), an empty line, and the parts "[text]" and "[html]".
+func fixtures(t testing.TB) []fixture {
+	t.Helper()
+	files, err := filepath.Glob("testdata/mails/*.mail")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no mails in testdata/mails: ", err)
+	}
+	var all []fixture
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := fixture{name: strings.TrimSuffix(filepath.Base(file), ".mail")}
+		header, body, _ := strings.Cut(string(b), "\n\n")
+		for line := range strings.Lines(header) {
+			key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+			value = strings.TrimSpace(value)
+			if value == "none" {
+				value = ""
+			}
+			switch key {
+			case "subject":
+				f.subject = value
+			case "code":
+				f.code = value
+			case "link":
+				f.link = value
+			case "from":
+				f.sender, _, _ = strings.Cut(value, " <")
+			case "about":
+			default:
+				t.Fatalf("%s: unknown field %q", file, key)
+			}
+		}
+		part := &f.text
+		for line := range strings.Lines(body) {
+			switch strings.TrimSpace(line) {
+			case "[text]":
+				part = &f.text
+			case "[html]":
+				part = &f.html
+			default:
+				*part += line
+			}
+		}
+		if f.text != "" {
+			f.textDoc = text.Read(f.text, text.Options{})
+		}
+		if f.html != "" {
+			f.htmlDoc = html.Read(f.html)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func (f *fixture) input() Input {
+	in := Input{Subject: f.subject, Sender: f.sender, Doc: f.htmlDoc, Text: f.textDoc}
+	if in.Doc == nil {
+		in.Doc, in.Text = f.textDoc, nil
+	}
+	in.Preheader = in.Doc.Preheader
+	return in
+}
+
+// margin is how far the scores in a short mail are from the threshold at least, in points.
+const margin = 0.3
+
+// shortMail is a line of testdata/short.txt.
+type shortMail struct {
+	fixture
+	language string
+}
+
+func shortMails(t *testing.T) []shortMail {
+	var all []shortMail
+	for _, fields := range lines(t, "short.txt") {
+		if len(fields) != 4 {
+			t.Fatalf("short.txt: %q", fields)
+		}
+		m := shortMail{language: fields[0]}
+		m.name, m.subject = "short "+strings.Join(fields[:3], " "), fields[1]
+		switch body := fields[2]; {
+		case strings.HasPrefix(body, "<"):
+			m.htmlDoc = html.Read(body)
+		default:
+			m.textDoc = text.Read(strings.ReplaceAll(body, `\n`, "\n"), text.Options{})
+		}
+		for want := range strings.FieldsSeq(fields[3]) {
+			switch {
+			case strings.Contains(want, "://"):
+				m.link = want
+			case want != "-":
+				m.code = want
+			}
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// TestShortMails: what a short mail is for is found, or that it is for nothing, without doubt.
+func TestShortMails(t *testing.T) {
+	for _, m := range shortMails(t) {
+		t.Run(m.name, func(t *testing.T) {
+			r := Find(m.input())
+			judge(t, m.code, r.CodeOK, enoughForCode, r.Codes, func(c *Code) (string, float64) { return c.Value, c.Score })
+			judge(t, m.link, r.LinkOK, enoughForLink, r.Links, func(l *Link) (string, float64) { return l.URL, l.Score })
+			if t.Failed() {
+				t.Logf("codes %+v", r.Codes)
+				t.Logf("links %+v", r.Links)
+			}
+		})
+	}
+}
+
+// judge checks that what was wanted was found, with a margin.
+func judge[F any](t *testing.T, want string, ok bool, enough float64, found []F, read func(*F) (string, float64)) {
+	t.Helper()
+	value, score := "", 0.0
+	if len(found) > 0 {
+		value, score = read(&found[0])
+	}
+	switch {
+	case want == "" && (ok || score > enough-margin):
+		t.Errorf("%q found, or nearly", value)
+	case want != "" && (!ok || value != want || score < enough+margin):
+		t.Errorf("%q not found, or hardly", want)
 	}
 }

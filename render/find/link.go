@@ -6,7 +6,7 @@ import (
 	"mayfly/render/lexicon"
 )
 
-// link is a candidate for the link, with what its features ask for. It may be at several places.
+// link is a candidate for the link, with what its features ask for. It may occur several times.
 type link struct {
 	mail    *mail
 	page    *page
@@ -64,26 +64,26 @@ func (m *mail) linksOf(p *page, code string) ([]Link, bool) {
 
 // candidates returns the links of a page that lead to a page of the web.
 func (p *page) candidates(m *mail, code string) []link {
-	places := make([][]int, len(p.doc.Links)+1)
+	occurrences := make([][]int, len(p.doc.Links)+1)
 	for i, a := range p.links {
-		if a.n >= 1 && a.n < len(places) {
-			places[a.n] = append(places[a.n], i)
+		if a.n >= 1 && a.n < len(occurrences) {
+			occurrences[a.n] = append(occurrences[a.n], i)
 		}
 	}
 	var all []link
 	content := 0
-	for n := 1; n < len(places); n++ {
-		if len(places[n]) == 0 {
+	for n := 1; n < len(occurrences); n++ {
+		if len(occurrences[n]) == 0 {
 			continue
 		}
 		to := &p.doc.Links[n-1]
 		l := link{mail: m, page: p, n: n, target: inspect(to.URL)}
 		l.hasCode = code != "" && !strings.Contains(to.URL, code)
-		if l.content(places[n]) {
+		if l.content(occurrences[n]) {
 			content++
 		}
 		if l.target.web() {
-			l.read(places[n])
+			l.read(occurrences[n])
 			all = append(all, l)
 		}
 	}
@@ -96,11 +96,11 @@ func (p *page) candidates(m *mail, code string) []link {
 
 // content reports whether a link is outside the footer and leads neither to a front page nor to
 // what footers link to.
-func (l *link) content(places []int) bool {
+func (l *link) content(occurrences []int) bool {
 	if l.target.root || l.target.footer {
 		return false
 	}
-	for _, i := range places {
+	for _, i := range occurrences {
 		if a := &l.page.links[i]; !l.page.lines[a.line].footer && !has(a.hits, lexicon.Footer) {
 			return true
 		}
@@ -108,9 +108,9 @@ func (l *link) content(places []int) bool {
 	return false
 }
 
-// read notes what the features ask for, from all places of the link.
-func (l *link) read(places []int) {
-	for _, i := range places {
+// read notes what the features ask for, from every occurrence of the link.
+func (l *link) read(occurrences []int) {
+	for _, i := range occurrences {
 		a := &l.page.links[i]
 		line := &l.page.lines[a.line]
 		l.button = l.button || a.button
@@ -129,7 +129,7 @@ func (l *link) read(places []int) {
 // longestName is the most bytes of the name of a page; a longer text is a sentence.
 const longestName = 48
 
-// readText notes what the text of the link at a place says, or for a bare URL the text before it.
+// readText notes what the text of the link says, or for a bare URL the text before it.
 func (l *link) readText(a *anchor, own set) {
 	if a.bare {
 		l.bare = true
@@ -195,4 +195,107 @@ func (p *page) around(a *anchor) (near set, ifNot bool) {
 		near |= requests(p.lines[a.line-1].hits)
 	}
 	return near, has(beside, lexicon.IfNot)
+}
+
+// linkModel is what speaks for and against a candidate for the link.
+var linkModel = model[*link]{
+	// Its text.
+	when("its text asks what the subject asks", 4, 5.51, func(l *link) bool { return l.answers() }).about((*link).names),
+	when("its text asks", 2.5, 2.35, func(l *link) bool { return l.own != 0 && !l.answers() }).about((*link).names),
+	when("a bare or general text", 1, 1.11, func(l *link) bool { return l.own == 0 && (l.bare || l.generic) }),
+	when("a button", 1, 1.52, func(l *link) bool { return l.button }),
+	when("named like the links of a footer", -4, -4.01, func(l *link) bool { return l.footer }),
+	when("about an order, an offer or news", -2.5, -3.00, func(l *link) bool { return l.trade }),
+	when("undoes or refuses", -4, -4.00, func(l *link) bool { return l.refuses }),
+	when("a mere way to join", -2, -3.08, func(l *link) bool {
+		return l.own == onlyInvite && (l.subject()|l.opening()|l.near)&onlyInvite == 0 && !l.isReply()
+	}),
+
+	// The text around it.
+	when("its sentence asks", 1.2, 1.11, func(l *link) bool { return l.near&^onlyLogin != 0 }).about(func(l *link) string { return l.near.String() }),
+	when("nothing in the mail asks", -2.5, -2.71, func(l *link) bool {
+		return (l.near | l.subject() | l.own | l.target.asks | l.opening()&^onlyLogin) == 0
+	}),
+	when("for those who did not ask", -4, -4.74, func(l *link) bool { return l.ifNot && !l.answers() }),
+
+	// Its URL.
+	when("carries a secret", 1.3, 2.01, func(l *link) bool { return l.target.token }),
+	when("carries what looks like a secret", 0.7, 1.87, func(l *link) bool { return l.target.opaque && !l.target.token }),
+	when("its path says so too", 1.2, 1.89, func(l *link) bool { return l.target.asks&l.wanted() != 0 }).about(func(l *link) string {
+		return (l.target.asks & l.wanted()).String()
+	}),
+	when("its path asks", 0.5, 1.97, func(l *link) bool {
+		return l.target.asks != 0 && l.target.asks&l.wanted() == 0 && !l.target.footer
+	}).about(func(l *link) string { return l.target.asks.String() }),
+	when("asks by its path and carries a secret", 1, 0.00, func(l *link) bool { return l.target.forRequest() }),
+	when("the only link, asks by its path and carries a secret", 2.2, 2.42, func(l *link) bool { return l.only && l.own == 0 && l.target.forRequest() }),
+	when("asks nothing by its path, and carries nothing", -2, -2.57, func(l *link) bool { return !l.target.made() && !l.target.root }),
+	when("leads to a front page", -3, -2.81, func(l *link) bool { return l.target.root }),
+	when("leads to what footers link to", -3, -3.01, func(l *link) bool { return l.target.footer && l.target.asks == 0 && !(l.answers() && l.target.token) }),
+	when("its path undoes or refuses", -8, -8.00, func(l *link) bool {
+		return l.target.refuse && !(l.answers() && (!l.refuses || l.mail.subjectHas(lexicon.Refuse)))
+	}),
+	when("carries the marks of a campaign and no secret", -7, -7.55, func(l *link) bool { return l.target.campaign && !l.target.token && !l.target.opaque }),
+
+	// What the mail is about.
+	when("the subject tells what has happened", -3, -2.53, func(l *link) bool { return l.reported() >= 2 && !l.asksDespite() }),
+	when("the subject asks, and tells what has happened", -1, -1.70, func(l *link) bool { return l.subject() != 0 && l.mail.purpose.notice >= 2 }),
+	when("the mail is about orders, offers or news", -3, -4.79, func(l *link) bool { return l.mail.purpose.trade >= 2 && !l.isReply() }),
+	when("the subject asks for something", 0.8, 1.44, func(l *link) bool {
+		return l.own == 0 && l.subject() != 0 && (l.subject() != onlyLogin || l.target.token || l.target.opaque && l.bare)
+	}).about(func(l *link) string { return l.subject().String() }),
+	when("the mail has a code, which it does not carry", -3.5, -3.51, func(l *link) bool {
+		return l.hasCode && !l.target.token && !l.target.opaque && !(l.target.asks != 0 && l.isReply())
+	}),
+	when("the mail is about a meeting", -4, -4.05, func(l *link) bool { return l.page.meeting }),
+	when("the only link of a short mail, which asks for something", 1, 1.68, func(l *link) bool {
+		asks := l.own&^onlyInvite&^onlyLogin != 0 || l.subject() != 0 && (l.own != 0 || l.bare || l.generic)
+		return asks && l.target.made() && l.only && l.page.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
+	}),
+}
+
+// onlyLogin and onlyInvite are the sets with just signing in or joining, purposes that many pages
+// have.
+const (
+	onlyLogin  = set(1 << lexicon.Login)
+	onlyInvite = set(1 << lexicon.Invite)
+)
+
+func (l *link) subject() set { return l.mail.purpose.subject }
+func (l *link) opening() set { return l.mail.purpose.opening }
+
+// wanted is what the mail or the link's text asks for.
+func (l *link) wanted() set { return l.subject() | l.opening() | l.own }
+
+// answers reports whether the link's text asks what the subject asks.
+func (l *link) answers() bool { return l.own&l.subject() != 0 }
+
+// isReply reports whether a link is what the mail asks for, whatever else it is about.
+func (l *link) isReply() bool {
+	asked := l.near & l.target.asks
+	return l.answers() || l.bare && l.subject() != 0 || !l.trade && (l.target.forRequest() && asked != 0 || asked&l.subject() != 0)
+}
+
+// names returns what the link's text asks, that of the subject first.
+func (l *link) names() string {
+	for _, of := range []set{l.subject(), l.opening()} {
+		if l.own&of != 0 {
+			return (l.own & of).String()
+		}
+	}
+	return l.own.String()
+}
+
+// reported is how much the mail tells what has happened, if its subject asks nothing.
+func (l *link) reported() float64 {
+	if l.subject() != 0 {
+		return 0
+	}
+	return l.mail.purpose.notice
+}
+
+// asksDespite reports whether a link asks for more than signing in, and is more than a name. A lock
+// is reported to be undone.
+func (l *link) asksDespite() bool {
+	return l.own&^onlyLogin != 0 && (l.target.token || l.near&^onlyLogin != 0 || l.own.has(lexicon.Unlock))
 }

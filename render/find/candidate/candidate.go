@@ -194,9 +194,6 @@ func address(w string) bool {
 	if strings.Contains(w, "://") || strings.Contains(w, "www.") || strings.Contains(w, "@") && !strings.HasPrefix(w, "@") {
 		return true
 	}
-	if strings.HasPrefix(w, "mailto:") || strings.HasPrefix(w, "tel:") {
-		return true
-	}
 	// host.example/path
 	host, path, ok := strings.Cut(w, "/")
 	return ok && path != "" && strings.Contains(host, ".") && !strings.ContainsAny(host, "0123456789")
@@ -218,14 +215,14 @@ var edges = []struct {
 	runes  string
 	beyond func(rune) bool
 }{
-	{true, `+@/\=&?~_^©` + currencies, always},
+	{true, `@/\=&?~_^`, always},
 	{true, `.,:'’`, unicode.IsDigit},
 	{true, `.`, nothing},
 	{true, `,`, unicode.IsLetter},
 	{true, `-–—!;|`, alphanumeric}, // part of a word or of a password
-	{false, `@/\=_%+°~#` + currencies, always},
+	{false, `@/\=_+°~#`, always},
 	{false, `.,:'’`, unicode.IsDigit},
-	{false, `.`, func(r rune) bool { return r >= 'a' && r <= 'z' }},                       // a name of a host or a file
+	{false, `.`, func(r rune) bool { return r >= 'a' && r <= 'z' }}, // a name of a host or a file
 	{false, `!&^;|-–`, func(r rune) bool { return r < utf8.RuneSelf && alphanumeric(r) }}, // part of a password
 }
 
@@ -234,13 +231,6 @@ const currencies = "€$£¥₹₽₺₩₫₴฿"
 func always(rune) bool         { return true }
 func nothing(r rune) bool      { return r == utf8.RuneError }
 func alphanumeric(r rune) bool { return unicode.IsDigit(r) || unicode.IsLetter(r) }
-
-// signs rule a code out if a space is between too.
-var (
-	signsBefore = []string{"€", "$", "£", "₽", "₹", "₺", "₴", "₫", "฿", "©", "+", "(c)", "(C)", "†", "**** "}
-	signsAfter  = []string{"€", "$", "£", "₽", "₹", "₺", "₴", "₫", "%", "฿"}
-	numberSigns = []string{"№", "#", "n°", "nº", "N°", "Nº"}
-)
 
 // stands reports whether what is next to a candidate lets it be one, and notes the rune before it.
 func (c *Candidate) stands(text string) bool {
@@ -258,42 +248,26 @@ func (c *Candidate) stands(text string) bool {
 		if e.before {
 			next, beyond = before, beforeThat
 		}
-		if next != utf8.RuneError && strings.ContainsRune(e.runes, next) && e.beyond(beyond) {
+		if strings.ContainsRune(e.runes, next) && e.beyond(beyond) {
 			return false
 		}
 	}
 	head := strings.TrimRight(text[:c.Start], " \u00a0\u202f")
 	rest := strings.TrimLeft(text[c.End:], " \u00a0\u202f")
 	c.Before, _ = utf8.DecodeLastRuneInString(head)
-	c.Numbered = hasSuffix(head, numberSigns)
-	return !hasSuffix(head, signsBefore) && !hasPrefix(rest, signsAfter) && !masked(head, rest, before, after) && !areaCode(head)
-}
-
-func hasSuffix(s string, of []string) bool {
-	for _, x := range of {
-		if strings.HasSuffix(s, x) {
-			return true
-		}
-	}
-	return false
-}
-
-func hasPrefix(s string, of []string) bool {
-	for _, x := range of {
-		if strings.HasPrefix(s, x) {
-			return true
-		}
-	}
-	return false
+	c.Numbered = strings.ContainsRune("№#°º", c.Before)
+	next, _ := utf8.DecodeRuneInString(rest)
+	return !strings.ContainsRune(currencies+"+©†", c.Before) && !strings.ContainsRune(currencies+"%", next) && !strings.HasSuffix(strings.ToLower(head), "(c)") &&
+		!masked(head, rest, before, after) && !areaCode(head)
 }
 
 // masked reports whether a candidate is the end of a masked number, as in "•••• 4471", rather than
 // in marks of emphasis.
 func masked(head, rest string, before, after rune) bool {
-	if before != utf8.RuneError && strings.ContainsRune("*•·●…✱", before) && after != before {
+	if strings.ContainsRune("*•·●…✱", before) && after != before {
 		return true
 	}
-	return hasSuffix(head, []string{"*", "•", "··"}) && !strings.HasPrefix(rest, "*")
+	return strings.HasSuffix(head, "•") || strings.HasSuffix(head, "*") && !strings.HasPrefix(rest, "*")
 }
 
 // areaCode reports whether a text ends in a short number in brackets.
