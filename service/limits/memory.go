@@ -19,8 +19,7 @@ const (
 )
 
 // Memory bounds the memory for large answers, or for messages being received. No API key gets more
-// than it leaves free: one tenant delays only itself, and several of them only what is largest for
-// others. It is safe for concurrent use.
+// than it leaves free, so that none can use up what others need. It is safe for concurrent use.
 type Memory struct {
 	limit int64 // bytes in all
 

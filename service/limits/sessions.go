@@ -67,9 +67,9 @@ func (s *Sessions) Len() int {
 }
 
 // Serve accepts connections on l until Shutdown is called, and then returns nil. It closes l. Each
-// connection within the limits gets a goroutine that runs session, which is told its address, and ends
-// with Leave. With silent, those above the limits are closed without a line, as those that begin with
-// a TLS handshake have to be.
+// connection within the limits gets a goroutine that runs session with its address; session calls Leave
+// at its end. With silent, connections above the limits are closed without a line, as those have to be
+// that begin with a TLS handshake.
 func (s *Sessions) Serve(l net.Listener, silent bool, session func(net.Conn, netip.Prefix)) error {
 	defer l.Close()
 	if !s.addListener(l) {

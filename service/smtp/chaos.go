@@ -20,7 +20,7 @@ type chaos map[string][]*fault
 // fault is a rule of Options.Chaos.
 type fault struct {
 	rule    string        // as given
-	slow    time.Duration // holds the answer back and leaves it as it is; 0: the fault is one of those below
+	slow    time.Duration // delays the right answer; 0: the fault is one of those below
 	reply   string        // answer instead of the right one; "": none
 	lost    bool          // the message is stored, and the session ends without an answer
 	ends    bool          // the session
@@ -31,8 +31,8 @@ type fault struct {
 	occurred prometheus.Counter
 }
 
-// chaosStage has the stages that are commands. Those that are not are "connect", "auth" for the answer to
-// a login, and "data" for the answer to a message.
+// chaosStage maps commands to stages. The others are "connect", "auth" for the answer to a login, and
+// "data" for the answer to a message.
 var chaosStage = map[string]string{
 	"EHLO": "helo", "HELO": "helo", "STARTTLS": "starttls", "MAIL": "mail", "RCPT": "rcpt", "QUIT": "quit",
 }
@@ -89,8 +89,8 @@ func parseFault(rule string) (stage string, f *fault, ok bool) {
 	return stage, f, ok
 }
 
-// draw decides what goes wrong at a stage: the answer is held back, and f, if it is not nil, takes its
-// place. Rules are drawn one after the other, up to the first that is not only slow.
+// draw decides what goes wrong at a stage: how long the answer waits, and the fault that replaces it,
+// if any. Rules apply in their order, up to the first that is not slow.
 func (c chaos) draw(stage string) (slow time.Duration, f *fault) {
 	for _, f := range c[stage] {
 		switch {
@@ -112,8 +112,8 @@ func (f *fault) occurs() bool {
 	return true
 }
 
-// misbehave makes a command, given its verb, or another stage go wrong, if it has to. If done, it has had
-// its answer, or the session ends.
+// misbehave applies the rules for a stage, which a command's verb may name. If done, the client has its
+// answer, or the session ends.
 func (c *conn) misbehave(at string) (done bool, err error) {
 	if c.server.chaos == nil {
 		return false, nil
@@ -127,10 +127,10 @@ func (c *conn) inflict(slow time.Duration, f *fault) (done bool, err error) {
 			return true, err
 		}
 	}
-	if f == nil {
+	switch {
+	case f == nil:
 		return false, nil
-	}
-	if f.reply != "" {
+	case f.reply != "":
 		c.reply(f.reply)
 	}
 	if f.ends {
@@ -139,7 +139,7 @@ func (c *conn) inflict(slow time.Duration, f *fault) (done bool, err error) {
 	return true, nil
 }
 
-// pause sends the replies so far and waits, no longer than the session may last and the server runs.
+// pause sends the replies so far and waits, until the session or the server has to end at the latest.
 func (c *conn) pause(d time.Duration) error {
 	if err := c.flush(); err != nil {
 		return err

@@ -1,6 +1,6 @@
 // Package smtp is the SMTP server of the service. It accepts mail only for inboxes that exist, and
-// never relays (RFC 5321, with PIPELINING, 8BITMIME, SMTPUTF8, SIZE, STARTTLS, AUTH
-// and ENHANCEDSTATUSCODES).
+// never relays (RFC 5321, with PIPELINING, 8BITMIME, SMTPUTF8, SIZE, STARTTLS, AUTH and
+// ENHANCEDSTATUSCODES).
 //
 // A message is answered with 250 only after [Service.Deliver] has returned, when it is on disk. It
 // is stored byte for byte as it was sent, with dots unstuffed. No Received or Return-Path field is

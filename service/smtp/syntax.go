@@ -237,8 +237,7 @@ func isParamValue(s string) bool {
 	return s != "" && utf8.ValidString(s) && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c == '=' || c == 0x7f })
 }
 
-// parseSize parses a SIZE value: 1 to 20 digits. It is at most 2^62, whatever
-// they say.
+// parseSize parses a SIZE value of 1 to 20 digits. A larger one than 2^62 is read as that.
 func parseSize(s string) (int64, bool) {
 	// Of a number out of range, ParseUint returns the largest that is in it.
 	n, err := strconv.ParseUint(s, 10, 64)
