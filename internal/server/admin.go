@@ -115,3 +115,75 @@ func keyJSON(k service.Key) Key {
 	}
 	return j
 }
+
+// direct is an Admin of a store that this process has open.
+type direct struct {
+	service *service.Service
+	store   store
+}
+
+// openDirect opens a store, or creates it.
+func openDirect(ctx context.Context, name string, log *slog.Logger) (Admin, error) {
+	s, err := openStore(ctx, name, 0, log)
+	if err != nil {
+		return nil, err
+	}
+	return direct{service.New(s, service.Options{}), s}, nil
+}
+
+func (d direct) CreateKey(ctx context.Context, name, plan, secret string) (NewKey, error) {
+	if secret == "" {
+		secret, k, err := d.service.CreateKey(ctx, name, service.Plan(plan))
+		return NewKey{keyJSON(k), secret}, err
+	}
+	k, err := d.service.EnsureKey(ctx, secret, name, service.Plan(plan))
+	return NewKey{keyJSON(k), secret}, err
+}
+
+func (d direct) Keys(ctx context.Context) ([]Key, error) {
+	list, err := d.service.Keys(ctx)
+	keys := make([]Key, len(list))
+	for i, k := range list {
+		keys[i] = keyJSON(k)
+	}
+	return keys, err
+}
+
+func (d direct) RevokeKey(ctx context.Context, id string) (Key, error) {
+	k, err := d.service.RevokeKey(ctx, id)
+	return keyJSON(k), err
+}
+
+func (d direct) RotateKey(ctx context.Context, id string) (NewKey, error) {
+	secret, k, err := d.service.RotateKey(ctx, id)
+	return NewKey{keyJSON(k), secret}, err
+}
+
+func (d direct) SetPlan(ctx context.Context, id, plan string) (Key, error) {
+	k, err := d.service.SetPlan(ctx, id, service.Plan(plan))
+	return keyJSON(k), err
+}
+
+func (d direct) Postmaster(ctx context.Context) ([]PostmasterMessage, error) {
+	list, err := d.service.PostmasterMail(ctx)
+	messages := make([]PostmasterMessage, len(list))
+	for i, m := range list {
+		messages[i] = PostmasterMessage{m.ID, m.From, m.Subject, m.ReceivedAt, m.Size}
+	}
+	return messages, err
+}
+
+func (d direct) PostmasterRaw(ctx context.Context, id string) ([]byte, error) {
+	m, err := d.service.PostmasterMessage(ctx, id)
+	return m.Raw, err
+}
+
+func (d direct) Backup(ctx context.Context, dir string) error {
+	dir, err := newFolder(dir)
+	if err != nil {
+		return err
+	}
+	return d.store.Backup(ctx, dir)
+}
+
+func (d direct) Close() error { return d.store.Close() }

@@ -3,8 +3,11 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -91,74 +94,53 @@ func (database) Backup(context.Context, string) error {
 	return errors.New("this store is a database: back it up with pg_basebackup or pg_dump")
 }
 
-// direct is an Admin of a store that this process has open.
-type direct struct {
-	service *service.Service
-	store   store
-}
-
-// openDirect opens a store, or creates it.
-func openDirect(ctx context.Context, name string, log *slog.Logger) (Admin, error) {
-	s, err := openStore(ctx, name, 0, log)
+// Restore creates a store from a backup, which it does not change. The directory of the store must
+// not exist or be empty. It gets its name only once it is complete and has been opened.
+func Restore(ctx context.Context, backup, store string) error {
+	if isDatabase(store) {
+		return errors.New("this store is a database: restore it with pg_restore or from a copy by pg_basebackup, or name a folder")
+	}
+	entries, err := os.ReadDir(store)
+	switch {
+	case err == nil && len(entries) > 0:
+		return fmt.Errorf("%s is not empty: move its content away first", store)
+	case err == nil:
+		err = os.Remove(store)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("restoring to %s: %w", store, err)
 	}
-	return direct{service.New(s, service.Options{}), s}, nil
-}
-
-func (d direct) CreateKey(ctx context.Context, name, plan, secret string) (NewKey, error) {
-	if secret == "" {
-		secret, k, err := d.service.CreateKey(ctx, name, service.Plan(plan))
-		return NewKey{keyJSON(k), secret}, err
+	if entries, err := os.ReadDir(backup); err != nil || len(entries) == 0 {
+		return fmt.Errorf("%s is not a backup: it is not a folder with files", backup)
 	}
-	k, err := d.service.EnsureKey(ctx, secret, name, service.Plan(plan))
-	return NewKey{keyJSON(k), secret}, err
-}
-
-func (d direct) Keys(ctx context.Context) ([]Key, error) {
-	list, err := d.service.Keys(ctx)
-	keys := make([]Key, len(list))
-	for i, k := range list {
-		keys[i] = keyJSON(k)
+	unfinished := store + ".restoring"
+	err = copyStore(ctx, backup, unfinished)
+	if err == nil {
+		err = os.Rename(unfinished, store)
 	}
-	return keys, err
-}
-
-func (d direct) RevokeKey(ctx context.Context, id string) (Key, error) {
-	k, err := d.service.RevokeKey(ctx, id)
-	return keyJSON(k), err
-}
-
-func (d direct) RotateKey(ctx context.Context, id string) (NewKey, error) {
-	secret, k, err := d.service.RotateKey(ctx, id)
-	return NewKey{keyJSON(k), secret}, err
-}
-
-func (d direct) SetPlan(ctx context.Context, id, plan string) (Key, error) {
-	k, err := d.service.SetPlan(ctx, id, service.Plan(plan))
-	return keyJSON(k), err
-}
-
-func (d direct) Postmaster(ctx context.Context) ([]PostmasterMessage, error) {
-	list, err := d.service.PostmasterMail(ctx)
-	messages := make([]PostmasterMessage, len(list))
-	for i, m := range list {
-		messages[i] = PostmasterMessage{m.ID, m.From, m.Subject, m.ReceivedAt, m.Size}
+	if err != nil {
+		return errors.Join(fmt.Errorf("restoring %s: %w", backup, err), os.RemoveAll(unfinished))
 	}
-	return messages, err
+	return nil
 }
 
-func (d direct) PostmasterRaw(ctx context.Context, id string) ([]byte, error) {
-	m, err := d.service.PostmasterMessage(ctx, id)
-	return m.Raw, err
-}
-
-func (d direct) Backup(ctx context.Context, dir string) error {
-	dir, err := newFolder(dir)
+// copyStore copies a store, and opens the copy as a check.
+func copyStore(ctx context.Context, from, to string) error {
+	if err := privateDir(to); err != nil {
+		return err
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	s, err := openStore(ctx, to, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	return d.store.Backup(ctx, dir)
+	keys, err := service.New(s, service.Options{}).Keys(ctx)
+	if err == nil && len(keys) == 0 {
+		err = errors.New("it has no API keys, so it is not the backup of a service that was used")
+	}
+	return errors.Join(err, s.Close())
 }
-
-func (d direct) Close() error { return d.store.Close() }
