@@ -117,7 +117,7 @@ func TestBudgetOfAService(t *testing.T) {
 func TestNoLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, c, box := inbox(t, apitest.Options{Extensions: true})
-		if _, err := c.HoldMessages(t.Context(), box.ID, api.Hold{Wait: time.Second}); err != nil {
+		if _, err := c.PollMessages(t.Context(), box.ID, api.Poll{Wait: time.Second}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2000 {

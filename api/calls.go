@@ -89,7 +89,7 @@ func (c *Client) DeleteInbox(ctx context.Context, inboxID string) error {
 
 // Messages returns the complete list of the messages of an inbox.
 func (c *Client) Messages(ctx context.Context, inboxID string) (List, error) {
-	return c.HoldMessages(ctx, inboxID, Hold{})
+	return c.PollMessages(ctx, inboxID, Poll{})
 }
 
 // Message returns a message.
@@ -102,17 +102,29 @@ func (c *Client) Message(ctx context.Context, inboxID, messageID string) (Messag
 	return decode[Message](op, a)
 }
 
-// Page asks for part of a list of messages.
-type Page struct {
-	Limit int    // the most messages to return; 0 leaves it to the service
-	After string // return only messages older than this one, by ID; empty to start with the newest
+// Poll says which part of a list is asked for, and when. The zero value asks for all of it, now.
+type Poll struct {
+	// ETag is the entity tag of the list that the caller has: the list is asked for only if it has
+	// changed. Empty without one.
+	ETag string
+	// Wait is how long the service may wait for a change, in whole seconds; 0 for not at all.
+	Wait time.Duration
+	// Limit asks for the newest messages only; 0 for all. A service may ignore it.
+	Limit int
+	// After asks for messages older than this one only, by ID. A service may ignore it.
+	After string
 }
 
-// MessagesPage returns part of the list of the messages of an inbox. A service without pages
-// answers with the complete list, which is returned along with [ErrUnsupported].
-func (c *Client) MessagesPage(ctx context.Context, inboxID string, p Page) (List, error) {
-	const op = "list a page of messages"
-	if c.features.pages.isAbsent() {
+// PollMessages returns the list of the messages of an inbox as soon as it differs from the one
+// tagged p.ETag, and [ErrNotModified] if it does not within p.Wait. The list returned along with
+// that error has only ETag and Waited.
+//
+// A service without long polls answers at once. If p.Wait is set, its first answer is returned along
+// with [ErrUnsupported], and later calls fail without a request. A service that waited before may
+// stop doing so for a while: see Waited.
+func (c *Client) PollMessages(ctx context.Context, inboxID string, p Poll) (List, error) {
+	const op = "list the messages"
+	if p.Wait >= time.Second && c.features.longPollMessages.isAbsent() {
 		return List{}, unsupported(op)
 	}
 	query := url.Values{}
@@ -122,89 +134,42 @@ func (c *Client) MessagesPage(ctx context.Context, inboxID string, p Page) (List
 	if p.After != "" {
 		query.Set("after", p.After)
 	}
-	list, _, err := c.list(ctx, op, inboxID, query, Hold{})
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: inboxPath(inboxID, "messages"), query: query, accept: acceptJSON, etag: p.ETag, wait: p.Wait})
 	if err != nil {
-		return list, err
-	}
-	ignored := p.Limit > 0 && len(list.Messages) > p.Limit
-	for _, m := range list.Messages {
-		ignored = ignored || m.ID == p.After
-	}
-	if ignored {
-		c.features.pages.absent()
-		return list, unsupported(op)
-	}
-	return list, nil
-}
-
-// Hold asks for a list only if it has changed, and to wait until it does.
-type Hold struct {
-	// ETag is the entity tag of the list that the caller has; empty without one.
-	ETag string
-	// Wait is how long the service may hold the request, in whole seconds; 0 for not at all.
-	Wait time.Duration
-	// Limit asks for the newest messages only; 0 for all. A service may ignore it.
-	Limit int
-}
-
-// HoldMessages returns the list of the messages of an inbox as soon as it differs from the one
-// tagged h.ETag, and [ErrNotModified] if it does not within h.Wait. The list returned along with
-// that error has only ETag and Held.
-//
-// A service that does not hold requests answers at once. If h.Wait is set, its first answer is
-// returned along with [ErrUnsupported], and later calls fail without a request. A service that held
-// a request before may stop doing so for a while: see Held.
-func (c *Client) HoldMessages(ctx context.Context, inboxID string, h Hold) (List, error) {
-	const op = "list the messages"
-	if h.Wait >= time.Second && c.features.holdMessages.isAbsent() {
-		return List{}, unsupported(op)
-	}
-	query := url.Values{}
-	if h.Limit > 0 {
-		query.Set("limit", strconv.Itoa(h.Limit))
-	}
-	list, a, err := c.list(ctx, op, inboxID, query, h)
-	if a != nil && h.Wait >= time.Second {
-		if heldErr := c.features.holdMessages.heldOr(op, list.Held); err == nil || heldErr != nil {
-			err = heldErr
-		}
-	}
-	return list, err
-}
-
-// heldOr records whether the service holds requests.
-func (f *feature) heldOr(op string, held bool) error {
-	if held {
-		f.present()
-	} else if f.absent(); f.isAbsent() {
-		return fmt.Errorf("%s: hold the request: %w", op, ErrUnsupported)
-	}
-	return nil
-}
-
-// list returns a nil answer with every error but ErrNotModified.
-func (c *Client) list(ctx context.Context, op, inboxID string, query url.Values, h Hold) (List, *answer, error) {
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: inboxPath(inboxID, "messages"), query: query, accept: acceptJSON, etag: h.ETag, wait: h.Wait})
-	if err != nil {
-		return List{}, nil, err
+		return List{}, err
 	}
 	var list List
 	if a.status == http.StatusNotModified {
 		err = fmt.Errorf("%s: %w", op, ErrNotModified)
 	} else if list, err = decode[List](op, a); err != nil {
-		return List{}, nil, err
+		return List{}, err
 	}
-	list.ETag, list.Held = a.tag(h), waitApplied(a.header)
-	return list, a, err
+	list.ETag, list.Waited = a.tag(p), waitApplied(a.header)
+	return list, c.features.longPollMessages.learn(op, p, list.Waited, err)
 }
 
-// tag returns the entity tag of an answer to h.
-func (a *answer) tag(h Hold) string {
+// learn records whether the service waited when it was asked to. If it never does, that is the error of
+// the call.
+func (f *feature) learn(op string, p Poll, waited bool, err error) error {
+	switch {
+	case p.Wait < time.Second:
+	case waited:
+		f.present()
+	default:
+		if f.absent(); f.isAbsent() {
+			return fmt.Errorf("%s: long poll: %w", op, ErrUnsupported)
+		}
+	}
+	return err
+}
+
+// tag returns the entity tag of an answer to p.
+func (a *answer) tag(p Poll) string {
 	if tag := a.header.Get("ETag"); tag != "" && len(tag) < 1000 {
 		return tag
 	}
 	if a.status == http.StatusNotModified {
-		return h.ETag
+		return p.ETag
 	}
 	return ""
 }
@@ -224,18 +189,18 @@ func waitApplied(h http.Header) bool {
 
 // Inboxes returns the inboxes of the key, an extension of the contract.
 func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
-	return c.HoldInboxes(ctx, Hold{})
+	return c.PollInboxes(ctx, Poll{})
 }
 
-// HoldInboxes returns the inboxes of the key as soon as the list differs from the one tagged
-// h.ETag, as [Client.HoldMessages] does for messages. It fails with [ErrUnsupported], and returns
+// PollInboxes returns the inboxes of the key as soon as the list differs from the one tagged
+// p.ETag, as [Client.PollMessages] does for messages. It fails with [ErrUnsupported], and returns
 // no list, on a service that has none.
-func (c *Client) HoldInboxes(ctx context.Context, h Hold) (InboxList, error) {
+func (c *Client) PollInboxes(ctx context.Context, p Poll) (InboxList, error) {
 	const op = "list the inboxes"
-	if c.features.inboxes.isAbsent() || h.Wait >= time.Second && c.features.holdInboxes.isAbsent() {
+	if c.features.inboxes.isAbsent() || p.Wait >= time.Second && c.features.longPollInboxes.isAbsent() {
 		return InboxList{}, unsupported(op)
 	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: []string{"inboxes"}, accept: acceptJSON, etag: h.ETag, wait: h.Wait})
+	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: []string{"inboxes"}, accept: acceptJSON, etag: p.ETag, wait: p.Wait})
 	if e, ok := errors.AsType[*Error](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented) {
 		c.features.inboxes.absent()
 		return InboxList{}, unsupported(op)
@@ -252,15 +217,10 @@ func (c *Client) HoldInboxes(ctx context.Context, h Hold) (InboxList, error) {
 		c.features.inboxes.absent()
 		return InboxList{}, unsupported(op)
 	}
-	list.ETag, list.Held = a.tag(h), waitApplied(a.header)
+	list.ETag, list.Waited = a.tag(p), waitApplied(a.header)
 	c.features.inboxes.present()
 	c.catchesAll.Store(a.header.Get("Catch-All") == "?1") // a boolean item (RFC 9651, 3.3.6)
-	if h.Wait >= time.Second {
-		if heldErr := c.features.holdInboxes.heldOr(op, list.Held); heldErr != nil {
-			err = heldErr
-		}
-	}
-	return list, err
+	return list, c.features.longPollInboxes.learn(op, p, list.Waited, err)
 }
 
 // Raw returns a message as it was received (RFC 5322), an extension of the contract.

@@ -2,10 +2,8 @@ package api
 
 import (
 	"cmp"
-	"encoding"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -27,8 +25,8 @@ type Options struct {
 	// RequestsPerMinute limits the requests of the client to fewer than its [Budget]; 0 for no
 	// further limit.
 	RequestsPerMinute int
-	// Timeout is how long an attempt may go without receiving a byte; 30 s when 0. A held request
-	// may take the time it is held for on top.
+	// Timeout is how long an attempt may go without receiving a byte; 30 s when 0. A long poll
+	// may wait on top.
 	Timeout time.Duration
 	// Retries is how often a call is retried; 3 when 0, never when negative.
 	Retries int
@@ -78,7 +76,7 @@ type shared struct {
 
 // features remembers which extensions the service has.
 type features struct {
-	holdMessages, holdInboxes, inboxes, raw, attachments, pages feature
+	longPollMessages, longPollInboxes, inboxes, raw, attachments feature
 }
 
 // feature is unknown until the service has shown whether it has it. A feature that was present once
@@ -164,7 +162,7 @@ func NewTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 32
 	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext
-	// Else a held request on a connection that died silently would just look quiet for ever.
+	// Else a long poll on a connection that died silently would just look quiet for ever.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
 	return t
 }
@@ -216,21 +214,3 @@ func (c *Client) ServiceTime() time.Time {
 
 // CloseIdleConnections closes the connections that no request uses.
 func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
-
-// String returns the base URL.
-func (c *Client) String() string { return "api.Client of " + c.BaseURL() }
-
-// Format prints what String returns for every verb.
-func (c *Client) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
-
-// MarshalText returns what String does.
-func (c *Client) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-var (
-	_ fmt.Formatter          = (*Client)(nil)
-	_ encoding.TextMarshaler = (*Client)(nil)
-	_ slog.LogValuer         = (*Client)(nil)
-)
-
-// LogValue returns what String does.
-func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }

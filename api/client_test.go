@@ -110,16 +110,16 @@ func TestExtensions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list, err := c.HoldMessages(ctx, box.ID, api.Hold{Wait: time.Second})
-	if err != nil || !list.Held || list.ETag == "" || len(list.Messages) != 5 || list.Messages[0].FromName != "Ada" {
-		t.Fatalf("HoldMessages: %+v, %v", list, err)
+	list, err := c.PollMessages(ctx, box.ID, api.Poll{Wait: time.Second})
+	if err != nil || !list.Waited || list.ETag == "" || len(list.Messages) != 5 || list.Messages[0].FromName != "Ada" {
+		t.Fatalf("PollMessages: %+v, %v", list, err)
 	}
-	if _, err := c.HoldMessages(ctx, box.ID, api.Hold{ETag: list.ETag}); !errors.Is(err, api.ErrNotModified) {
+	if _, err := c.PollMessages(ctx, box.ID, api.Poll{ETag: list.ETag}); !errors.Is(err, api.ErrNotModified) {
 		t.Errorf("a list that has not changed: %v", err)
 	}
-	page, err := c.MessagesPage(ctx, box.ID, api.Page{Limit: 2, After: list.Messages[1].ID})
+	page, err := c.PollMessages(ctx, box.ID, api.Poll{Limit: 2, After: list.Messages[1].ID})
 	if err != nil || len(page.Messages) != 2 || page.Total != 5 || page.Messages[0].Subject != "2" {
-		t.Errorf("MessagesPage: %+v, %v", page, err)
+		t.Errorf("part of the list: %+v, %v", page, err)
 	}
 	inboxes, err := c.Inboxes(ctx)
 	if err != nil || inboxes.Total != 1 || *inboxes.Inboxes[0].MessageCount != 5 {
@@ -149,19 +149,15 @@ func TestNoExtensions(t *testing.T) {
 	}
 	calls := map[string]func() error{
 		"Inboxes":     func() error { _, err := c.Inboxes(ctx); return err },
-		"HoldInboxes": func() error { _, err := c.HoldInboxes(ctx, api.Hold{Wait: time.Second}); return err },
-		"HoldMessages": func() error {
-			list, err := c.HoldMessages(ctx, box.ID, api.Hold{Wait: time.Second})
+		"PollInboxes": func() error { _, err := c.PollInboxes(ctx, api.Poll{Wait: time.Second}); return err },
+		"PollMessages": func() error {
+			list, err := c.PollMessages(ctx, box.ID, api.Poll{Wait: time.Second})
 			if err == nil || len(list.Messages) != 3 && len(list.Messages) != 0 {
 				return fmt.Errorf("%+v, %w", list, err)
 			}
 			return err
 		},
 		"Raw": func() error { _, err := c.Raw(ctx, box.ID, ids[0]); return err },
-		"MessagesPage": func() error {
-			_, err := c.MessagesPage(ctx, box.ID, api.Page{Limit: 2})
-			return err
-		},
 		"AttachmentContent": func() error {
 			_, err := c.AttachmentContent(ctx, box.ID, ids[0], api.Attachment{URL: "https://elsewhere.example/"})
 			return err
@@ -307,8 +303,8 @@ func TestContextEndsEverything(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, call := range map[string]func(context.Context) error{
-			"held": func(ctx context.Context) error {
-				_, err := c.HoldMessages(ctx, box.ID, api.Hold{ETag: list.ETag, Wait: time.Minute})
+			"long poll": func(ctx context.Context) error {
+				_, err := c.PollMessages(ctx, box.ID, api.Poll{ETag: list.ETag, Wait: time.Minute})
 				return err
 			},
 			"silent": func(ctx context.Context) error {

@@ -63,9 +63,8 @@
 // Some services offer more than the contract requires. A call that needs an extension fails with
 // [ErrUnsupported] on a service without it; the client asks once and remembers:
 //
-//   - [Client.HoldMessages]: the answer comes when there is something new
-//   - [Client.Inboxes] and [Client.HoldInboxes]: the inboxes of the key
-//   - [Client.MessagesPage]: a part of a long list
+//   - [Client.PollMessages]: the answer comes when there is something new
+//   - [Client.Inboxes] and [Client.PollInboxes]: the inboxes of the key
 //   - [Client.Raw]: a message as it was received
 //   - [Client.AttachmentContent]: the content of an attachment that did not
 //     come with the message

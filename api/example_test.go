@@ -57,8 +57,8 @@ func Example() {
 	// true
 }
 
-// A service that cannot hold a request is asked again after a while.
-func ExampleClient_HoldMessages() {
+// A service without long polls is asked again after a while.
+func ExampleClient_PollMessages() {
 	service := apitest.New(apitest.Options{Extensions: true})
 	c := service.Client(api.Options{})
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -69,13 +69,13 @@ func ExampleClient_HoldMessages() {
 	}
 	go service.Deliver(inbox.Email, apitest.Mail{Subject: "Hello"})
 
-	h := api.Hold{Wait: 25 * time.Second}
+	p := api.Poll{Wait: 25 * time.Second}
 	for {
-		list, err := c.HoldMessages(ctx, inbox.ID, h)
+		list, err := c.PollMessages(ctx, inbox.ID, p)
 		switch {
 		case errors.Is(err, api.ErrNotModified):
 		case errors.Is(err, api.ErrUnsupported):
-			h.Wait = 0
+			p.Wait = 0
 			time.Sleep(5 * time.Second)
 		case err != nil:
 			log.Fatal(err)
@@ -83,7 +83,7 @@ func ExampleClient_HoldMessages() {
 			fmt.Println(list.Messages[0].Subject)
 			return
 		default:
-			h.ETag = list.ETag
+			p.ETag = list.ETag
 		}
 	}
 	// Output: Hello

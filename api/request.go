@@ -27,7 +27,7 @@ type call struct {
 	body   any // encoded as JSON unless nil
 	accept string
 	etag   string
-	wait   time.Duration // how long the service may hold the request
+	wait   time.Duration // how long the service may take longer
 }
 
 // answer is an answer of the service, read completely.

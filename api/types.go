@@ -37,8 +37,8 @@ type InboxList struct {
 
 	// ETag is the entity tag of the answer (RFC 9110, 8.8.3), empty when it had none.
 	ETag string
-	// Held reports that the service applied the preference to wait (RFC 7240).
-	Held bool
+	// Waited reports that the service applied the preference to wait (RFC 7240).
+	Waited bool
 	// Raw is the object as the service sent it; nil in an object made here.
 	Raw json.RawMessage
 
@@ -63,13 +63,13 @@ type Summary struct {
 // List is a list of messages, in the order in which the service sent them.
 type List struct {
 	Messages []Summary
-	// Total is the number of messages in the inbox. A page may hold fewer.
+	// Total is the number of messages in the inbox. A part of the list has fewer.
 	Total int
 
 	// ETag is the entity tag of the answer (RFC 9110, 8.8.3), empty when it had none.
 	ETag string
-	// Held reports that the service applied the preference to wait (RFC 7240).
-	Held bool
+	// Waited reports that the service applied the preference to wait (RFC 7240).
+	Waited bool
 	// Raw is the object as the service sent it; nil in an object made here.
 	Raw json.RawMessage
 }

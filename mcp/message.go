@@ -106,24 +106,19 @@ func (t *tools) listMessages(ctx context.Context, c *api.Client, id string, in l
 const maxPage = 100
 
 // messagesAfter returns the newest messages of an inbox after the one with an ID, in order: at least
-// one more than limit, if there are so many.
+// one more than limit, if there are so many. A service that ignores limits answers with all.
 func messagesAfter(ctx context.Context, c *api.Client, inboxID, after string, limit int) (api.List, error) {
-	list, err := c.MessagesPage(ctx, inboxID, api.Page{Limit: limit + 1, After: after})
-	if !errors.Is(err, api.ErrUnsupported) {
+	list, err := c.PollMessages(ctx, inboxID, api.Poll{Limit: limit + 1, After: after})
+	if err != nil {
 		return list, err
 	}
-	if list, err = c.Messages(ctx, inboxID); err != nil {
-		return list, err
+	slices.SortStableFunc(list.Messages, func(a, b api.Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
+	last := slices.IndexFunc(list.Messages, func(m api.Summary) bool { return m.ID == after })
+	if all := list.Messages; last < 0 && after != "" && len(all) > limit+1 {
+		return list, fmt.Errorf("the message %s is gone: start again without after", render.Clean(after))
 	}
-	messages := slices.SortedStableFunc(slices.Values(list.Messages), func(a, b api.Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
-	if after != "" {
-		last := slices.IndexFunc(messages, func(m api.Summary) bool { return m.ID == after })
-		if last < 0 {
-			return list, fmt.Errorf("the message %s is gone: start again without after", render.Clean(after))
-		}
-		messages = messages[last+1:]
-	}
-	list.Messages = messages[:min(len(messages), limit+1)]
+	list.Messages = list.Messages[last+1:]
+	list.Messages = list.Messages[:min(len(list.Messages), limit+1)]
 	return list, nil
 }
 

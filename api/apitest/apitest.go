@@ -37,7 +37,7 @@ type Options struct {
 	Key string
 	// RequestsPerMinute is the rate limit, over a sliding minute; 0 for none.
 	RequestsPerMinute int
-	// Extensions turns on what Mayfly's own service adds to the contract: held lists, entity tags,
+	// Extensions turns on what Mayfly's own service adds to the contract: long polls, entity tags,
 	// the list of inboxes, raw messages, the content of attachments, pages, and the header fields
 	// about the rate limit.
 	Extensions bool
@@ -124,7 +124,7 @@ func (s *Server) Client(o api.Options) *api.Client {
 	return c
 }
 
-// Close ends held and silent requests. It can be called once.
+// Close ends long polls and silent requests. It can be called once.
 func (s *Server) Close() { close(s.closed) }
 
 // Requests returns the requests so far.
@@ -229,7 +229,7 @@ func (s *Server) delete(id string) {
 	}
 }
 
-// change records a change and wakes the held requests.
+// change records a change and wakes the long polls.
 func (s *Server) change(i *inbox) {
 	s.version++
 	i.version = s.version
@@ -408,7 +408,7 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.find(w, r)
-	if i == nil || s.options.Extensions && !s.hold(w, r, func() (version int, ok bool) {
+	if i == nil || s.options.Extensions && !s.longPoll(w, r, func() (version int, ok bool) {
 		i = s.find(w, r)
 		if i == nil {
 			return 0, false
@@ -430,9 +430,9 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, list)
 }
 
-// hold waits, if the request asks for it, until the version differs from the client's. It returns
+// longPoll waits, if the request asks for it, until the version differs from the client's. It returns
 // false if it answered the request.
-func (s *Server) hold(w http.ResponseWriter, r *http.Request, version func() (int, bool)) bool {
+func (s *Server) longPoll(w http.ResponseWriter, r *http.Request, version func() (int, bool)) bool {
 	var wait time.Duration
 	if value, ok := strings.CutPrefix(r.Header.Get("Prefer"), "wait="); ok {
 		if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {
@@ -478,7 +478,7 @@ func (s *Server) serveInboxes(w http.ResponseWriter, r *http.Request) {
 	if s.options.CatchAll {
 		w.Header().Set("Catch-All", "?1")
 	}
-	if !s.hold(w, r, func() (int, bool) { s.expire(); return s.version, true }) {
+	if !s.longPoll(w, r, func() (int, bool) { s.expire(); return s.version, true }) {
 		return
 	}
 	list := api.InboxList{Total: len(s.order)}

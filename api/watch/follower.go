@@ -2,6 +2,8 @@ package watch
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -10,14 +12,14 @@ import (
 )
 
 const (
-	maxPolls   = 8                      // requests in flight that are not held; half as many for what is not in view
-	maxBackOff = 30 * time.Second       // between attempts
-	maxHold    = 25 * time.Second       // that the service is asked to hold a request for
-	maxLag     = time.Second            // how old what is in view may be, and how long a held request may miss a change
-	eventGap   = 100 * time.Millisecond // between events, unless one is about what is in view or the service
-	longHeld   = 5 * time.Second        // a held request cut after this long was cut by a proxy in between
-	longList   = 200                    // messages from which on a list is not requested completely again
-	newest     = 100                    // messages that are requested instead
+	maxInFlight = 8                      // requests that are no long polls; half as many for what is not in view
+	maxBackOff  = 30 * time.Second       // between attempts
+	maxWait     = 25 * time.Second       // of a long poll
+	maxLag      = time.Second            // how old what is in view may be, and how long a long poll may miss a change
+	eventGap    = 100 * time.Millisecond // between events, unless one is about what is in view or the service
+	longWait    = 5 * time.Second        // a long poll cut after this long was cut by a proxy in between
+	longList    = 200                    // messages from which on a list is not requested completely again
+	newest      = 100                    // messages that are requested instead
 )
 
 // follower is the state of a running watcher. It belongs to the goroutine of Run; requests pass it
@@ -30,17 +32,17 @@ type follower struct {
 	results  chan func()
 	queue    []Event   // to send
 	handling bool      // the receiver is, with InStep
-	prompt   bool      // it is to be sent now
+	prompt   bool      // the queue is to be sent now
 	sent     time.Time // when the last events were
 
-	inboxes map[string]*inbox
-	view    []string
-	focused bool
-	mode    Mode
-	behind  time.Time // as the last Behind had it
-	polls   int       // requests in flight that are not held
+	inboxes  map[string]*inbox
+	view     []string
+	focused  bool
+	mode     Mode
+	behind   time.Time // as the last Behind had it
+	inFlight int       // requests that are no long polls
 
-	holds  answer // whether the service holds lists of messages
+	waits  answer // whether lists of messages can be long polls
 	list   inboxList
 	trend  map[string]bool // inboxes that failed since the last success
 	outage outage
@@ -70,24 +72,31 @@ type inbox struct {
 	viewed         time.Time // when it came into view
 	touched        time.Time
 
-	changed   bool      // its list is known to have changed
-	changedAt time.Time // since when
-	stale     time.Time // since when the list may be out of date; zero while a request is held for it
-	counted   bool      // the list of inboxes shows when it changes
-	count     int       // of its messages in that list; -1 if it was not in it
-	overtaken *request  // the request that was in flight then, whose answer may be older
-	held      bool      // it gets a held request
+	changed    bool      // its list is known to have changed
+	changedAt  time.Time // since when
+	stale      time.Time // since when the list may be out of date; zero during a long poll for it
+	counted    bool      // the list of inboxes shows when it changes
+	count      int       // of its messages in that list; -1 if it was not in it
+	overtaken  *request  // the request that was in flight then, whose answer may be older
+	longPolled bool      // it gets long polls
 }
 
 // poll is what is known of the requests for a list, of messages or of inboxes.
 type poll struct {
 	etag      string
-	request   *request
+	request   *request  // in flight
 	refreshed bool      // Refresh was called for it
 	asked     time.Time // when the last request began
-	ready     time.Time // when the next held request may begin
-	cut       bool      // the last held request was cut
+	ready     time.Time // when the next long poll may begin
+	cut       bool      // the last long poll was cut
 	trouble   outage
+}
+
+// request is a request in flight.
+type request struct {
+	cancel context.CancelFunc
+	wait   time.Duration // of a long poll; else 0
+	began  time.Time
 }
 
 // abandon cancels the request, if there is one, and drops its result.
@@ -96,13 +105,6 @@ func (p *poll) abandon() {
 		p.request.cancel()
 		p.request = nil
 	}
-}
-
-// request is a request in flight.
-type request struct {
-	cancel context.CancelFunc
-	hold   time.Duration // 0 when it is not held
-	began  time.Time
 }
 
 func newFollower(ctx context.Context, w *Watcher) *follower {
@@ -119,6 +121,40 @@ func newFollower(ctx context.Context, w *Watcher) *follower {
 func (f *follower) end() {
 	f.stop()
 	f.requests.Wait()
+}
+
+// start begins a request for a list in place of the one in flight, and has the follower handle what do
+// returns, unless it is abandoned. A list that is not known yet comes without a wait.
+func (f *follower) start(p *poll, wait time.Duration, do func(context.Context) (handle func(*request))) {
+	p.abandon()
+	if p.etag == "" {
+		wait = 0
+	}
+	ctx, cancel := context.WithCancel(f.ctx)
+	r := &request{cancel, wait, time.Now()}
+	p.request = r
+	if wait == 0 {
+		f.inFlight++
+	}
+	f.requests.Go(func() {
+		defer cancel()
+		handle := do(ctx)
+		select {
+		case f.results <- func() {
+			if wait == 0 {
+				f.inFlight--
+			}
+			if f.outage.probe == r {
+				f.outage.probe = nil
+			}
+			if p.request == r {
+				p.request = nil
+				handle(r)
+			}
+		}:
+		case <-f.ctx.Done():
+		}
+	})
 }
 
 func (f *follower) add(id string, generation uint64) {
@@ -157,6 +193,13 @@ func (i *inbox) markStale() {
 	}
 }
 
+func (i *inbox) markChanged() {
+	if !i.changed {
+		i.changed, i.changedAt = true, time.Now()
+		i.markStale()
+	}
+}
+
 func (f *follower) refresh(id string) {
 	f.outage.retry, f.outage.failures = time.Time{}, min(f.outage.failures, 1)
 	if id == "" {
@@ -177,22 +220,14 @@ func (f *follower) refresh(id string) {
 	}
 }
 
-func (i *inbox) markChanged() {
-	if !i.changed {
-		i.changed, i.changedAt = true, time.Now()
-		i.markStale()
-	}
-}
-
 // outlet returns where to send the queue, nil until it is to be sent, and the time until then.
 func (f *follower) outlet() (chan<- []Event, time.Duration) {
-	if f.handling { // until the next reception
-		return f.w.events, never
-	}
-	if len(f.queue) == 0 {
+	wait := eventGap - time.Since(f.sent)
+	switch {
+	case f.handling: // until the next reception
+	case len(f.queue) == 0:
 		return nil, never
-	}
-	if wait := eventGap - time.Since(f.sent); !f.prompt && wait > 0 {
+	case !f.prompt && wait > 0:
 		return nil, wait
 	}
 	return f.w.events, never
@@ -231,9 +266,9 @@ func (f *follower) emitInbox(i *inbox, e Event) {
 func (f *follower) updateMode() {
 	mode := f.mode
 	switch {
-	case f.holds == yes || f.list.holds == yes && f.list.counts:
+	case f.waits == yes || f.list.waits == yes && f.list.counts:
 		mode = Live
-	case f.holds == no:
+	case f.waits == no:
 		mode = Polling
 	}
 	if mode != f.mode {
@@ -242,25 +277,94 @@ func (f *follower) updateMode() {
 	}
 }
 
-// start begins a request, whose result the follower handles.
-func (f *follower) start(hold time.Duration, do func(ctx context.Context) (handle func(*request))) *request {
-	ctx, cancel := context.WithCancel(f.ctx)
-	r := &request{cancel: cancel, hold: hold, began: time.Now()}
-	if hold == 0 {
-		f.polls++
+// outage is a run of failures: of the service, or of the requests for one list.
+type outage struct {
+	failures int
+	at       time.Time // of the last failure
+	retry    time.Time
+	limited  bool     // the last failure was a limit that was reached
+	probe    *request // in flight, that shows whether the service still fails
+}
+
+// add counts a failure and sets the time of the next attempt.
+func (o *outage) add(err error) {
+	wait := min(500*time.Millisecond<<min(o.failures, 10), maxBackOff)
+	wait = wait*4/5 + rand.N(wait/5+1)
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		wait = max(wait, min(e.RetryAfter, time.Hour))
 	}
-	f.requests.Go(func() {
-		defer cancel()
-		handle := do(ctx)
-		select {
-		case f.results <- func() {
-			if hold == 0 {
-				f.polls--
-			}
-			handle(r)
-		}:
-		case <-f.ctx.Done():
-		}
-	})
-	return r
+	now := time.Now()
+	*o = outage{failures: o.failures + 1, at: now, retry: now.Add(wait), limited: errors.Is(err, api.ErrRateLimited)}
+}
+
+// succeeded ends an outage of the service when a request that began at some time was answered. A
+// limit that was reached since then is not over.
+func (f *follower) succeeded(began time.Time) {
+	clear(f.trend)
+	if f.outage.failures > 0 && !(f.outage.limited && !began.After(f.outage.at)) {
+		f.outage = outage{}
+		f.emit(Event{Kind: Recovered})
+	}
+}
+
+// failed handles the failure of a request, for the list of an inbox or else of inboxes. One that was not
+// sent, or a long poll that a proxy cut, says nothing yet and is tried again first.
+func (f *follower) failed(p *poll, i *inbox, r *request, err error) {
+	if notSent(err) && !p.refreshed {
+		return
+	}
+	p.refreshed = false
+	if r.wait > 0 && time.Since(r.began) >= longWait && !p.cut && lost(err) && f.outage.failures == 0 {
+		p.cut = true
+		return
+	}
+	if i != nil {
+		f.trend[i.id] = true
+	}
+	switch {
+	case serviceWide(err) || i != nil && len(f.trend) > 1:
+		f.failedService(r.began, err)
+	case i == nil: // the inboxes can be followed without the list
+		p.trouble.add(err)
+		f.uncount()
+	default:
+		p.trouble.add(err)
+		f.emitInbox(i, Event{Kind: Failed, Err: err, RetryAt: p.trouble.retry})
+	}
+}
+
+// failedService handles a failure that all requests would share, of one that began at some time.
+func (f *follower) failedService(began time.Time, err error) {
+	if f.outage.failures > 0 && !began.After(f.outage.at) {
+		return // one of several that failed together
+	}
+	f.outage.add(err)
+	if _, room := f.w.client.Budget().Background(); f.outage.limited {
+		f.outage.retry = later(f.outage.retry, time.Now().Add(room))
+	}
+	f.emit(Event{Kind: Failed, Err: err, RetryAt: f.outage.retry})
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// notSent reports whether the budget had no room for a request.
+func notSent(err error) bool {
+	e, ok := errors.AsType[*api.Error](err)
+	return ok && e.Status == 0 && errors.Is(err, api.ErrRateLimited)
+}
+
+// lost reports whether a request got no answer, or one from a proxy in between.
+func lost(err error) bool {
+	e, ok := errors.AsType[*api.Error](err)
+	return errors.Is(err, api.ErrUnavailable) && (!ok || e.Status >= 502 && e.Status <= 504)
+}
+
+// serviceWide reports whether an error is about more than one inbox.
+func serviceWide(err error) bool {
+	return lost(err) || errors.Is(err, api.ErrUnauthorized) || errors.Is(err, api.ErrForbidden) || errors.Is(err, api.ErrRateLimited)
 }

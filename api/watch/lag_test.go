@@ -181,7 +181,7 @@ func TestABurstIsToldTogether(t *testing.T) {
 	})
 }
 
-// An answer to a request that was held before the limit was reached says nothing about the limit.
+// An answer to a long poll from before the limit was reached says nothing about the limit.
 func TestALimitIsOverWithTheNextGoodAnswer(t *testing.T) {
 	run(t, apitest.Options{Extensions: true}, watch.Options{}, 3, func(s *screen) {
 		s.watcher.SetView([]string{s.inboxes[0].ID})
@@ -196,7 +196,7 @@ func TestALimitIsOverWithTheNextGoodAnswer(t *testing.T) {
 		s.deliver(0, "hello")
 		s.pass(0)
 		if n := len(s.find(watch.Arrived, 0)); n != 1 {
-			t.Errorf("%d Arrived by the request that was held before", n)
+			t.Errorf("%d Arrived by the long poll from before", n)
 		}
 		if n := len(s.find(watch.Recovered, -1)); n != 0 {
 			t.Error("it recovered before anything was asked again")

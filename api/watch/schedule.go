@@ -13,16 +13,15 @@ const (
 	hot    class = iota // just used: mail is likely
 	inView              // on the screen
 	rest
-	classes
 )
 
 const (
 	justUsed = 2 * time.Minute
 	listGap  = 200 * time.Millisecond // between two requests for the list of inboxes
 	restGap  = time.Second            // between two requests for an inbox that is not in view
-	maxHolds = 16                     // inboxes with a held request of their own
-	// maxHoldsCounted is the same if the list of inboxes covers the others.
-	maxHoldsCounted = 8
+	maxPolls = 16                     // inboxes with a long poll of their own
+	// maxPollsCounted is the same if the list of inboxes covers the others.
+	maxPollsCounted = 8
 	never           = time.Hour
 )
 
@@ -38,50 +37,42 @@ func (f *follower) class(i *inbox, now time.Time) class {
 	return rest
 }
 
-// pace is the time between two polls of an inbox, for each class.
+// pace is the time between two requests for an inbox of each class, and for the list of inboxes.
 type pace struct {
-	intervals [classes]time.Duration
+	intervals [rest + 1]time.Duration
 	list      time.Duration
 }
 
-// pace divides the budget among the classes: each polls as often as is useful, and takes at most
-// three fifths of what is left if others follow.
+// pace is as often as is useful. Of the budget, the inboxes that are hot or in view take at most three
+// fifths; the rest take turns in what is left.
 func (f *follower) pace() pace {
-	perMinute, _ := f.w.client.Budget().Background()
-	now := time.Now()
-	var count [classes]int
-	used := false // whether an inbox that only the list covers was just used
+	p := pace{[...]time.Duration{2 * time.Second, 5 * time.Second, 30 * time.Second}, 5 * time.Second}
+	if !f.focused {
+		p = pace{[...]time.Duration{2 * time.Second, 20 * time.Second, 90 * time.Second}, 20 * time.Second}
+	}
+	now, eager, listed := time.Now(), 0, false
 	for _, i := range f.inboxes {
 		switch c := f.class(i, now); {
-		case i.paused || i.held:
-		case i.counted:
-			used = used || c == hot
-		default:
-			count[c]++
+		case i.paused || i.longPolled || c == rest:
+		case !i.counted:
+			eager++
+		case c == hot:
+			listed = true // only the list of inboxes covers it
 		}
 	}
-	p := pace{intervals: [classes]time.Duration{2 * time.Second, 5 * time.Second, 30 * time.Second}, list: 5 * time.Second}
-	if !f.focused {
-		p.intervals = [classes]time.Duration{2 * time.Second, 20 * time.Second, 90 * time.Second}
-		p.list = 20 * time.Second
+	perMinute, _ := f.w.client.Budget().Background()
+	of := func(requests float64) time.Duration { // of the whole budget
+		return time.Duration(requests / float64(perMinute) * float64(time.Minute))
 	}
-	left := float64(perMinute)
-	for c, n := range count {
-		share := left
-		if c != int(rest) {
-			share *= 0.6
-		}
-		if n > 0 {
-			p.intervals[c] = max(p.intervals[c], time.Duration(float64(n)/share*float64(time.Minute)))
-			left -= float64(n) * float64(time.Minute) / float64(p.intervals[c])
-		}
-	}
-	if !f.list.counts {
+	p.intervals[hot] = max(p.intervals[hot], of(float64(eager)/0.6))
+	p.intervals[inView] = max(p.intervals[inView], of(float64(eager)/0.6))
+	switch {
+	case !f.list.counts:
 		p.list = max(p.list, 15*time.Second)
-	} else if used {
+	case listed:
 		p.list = p.intervals[hot]
 	}
-	p.list = max(p.list, time.Duration(5/float64(perMinute)*float64(time.Minute)))
+	p.list = max(p.list, of(5))
 	return p
 }
 
@@ -102,28 +93,19 @@ type candidate struct {
 	due   time.Time
 }
 
-func (c candidate) before(d candidate) bool {
-	if c.rank != d.rank {
-		return c.rank < d.rank
-	}
-	return c.due.Before(d.due)
-}
-
 // schedule begins the requests that are due and fit the budget, and returns the time until there
 // may be more to do.
 func (f *follower) schedule() time.Duration {
-	now := time.Now()
-	f.assignHolds(now)
+	f.assignLongPolls(time.Now())
 	pace := f.pace()
 	for {
-		now = time.Now()
-		best, wait, ok := f.next(now, pace)
+		best, wait, ok := f.next(time.Now(), pace)
 		if !ok {
 			return wait
 		}
 		client := f.w.client
 		if best.rank != urgent {
-			if f.polls >= maxPolls || best.rank > listing && f.polls >= maxPolls/2 {
+			if f.inFlight >= maxInFlight || best.rank > listing && f.inFlight >= maxInFlight/2 {
 				return wait // until one of them ends
 			}
 			var room time.Duration
@@ -131,123 +113,99 @@ func (f *follower) schedule() time.Duration {
 				return min(wait, room)
 			}
 		}
+		p := &f.list.poll
 		if best.inbox == nil {
 			f.askInboxes(client)
 		} else {
+			p = &best.inbox.poll
 			f.askMessages(client, best.inbox)
+		}
+		if f.outage.failures > 0 && best.rank != urgent {
+			f.outage.probe = p.request
 		}
 	}
 }
 
-// assignHolds decides which inboxes get a held request, and abandons the requests in the way of
+// assignLongPolls decides which inboxes get a long poll, and abandons the requests in the way of
 // better ones.
-func (f *follower) assignHolds(now time.Time) {
+func (f *follower) assignLongPolls(now time.Time) {
 	room := 0
-	if f.holds != no {
+	if f.waits != no {
 		perMinute, _ := f.w.client.Budget().Background()
-		room = min(max(1, perMinute/6), maxHolds)
-		if f.list.holds == yes && f.list.counts {
-			room = min(room, maxHoldsCounted)
+		room = min(max(1, perMinute/6), maxPolls)
+		if f.list.waits == yes && f.list.counts {
+			room = min(room, maxPollsCounted)
 		}
 	}
 	var eligible []*inbox
 	for _, i := range f.inboxes {
-		if room > 0 && !i.paused && (!i.counted || f.class(i, now) != rest) {
+		if !i.paused && (!i.counted || f.class(i, now) != rest) {
 			eligible = append(eligible, i)
 		} else {
-			i.held = false
+			i.longPolled = false
 		}
 	}
 	slices.SortFunc(eligible, func(a, b *inbox) int {
 		return cmp.Or(
 			cmp.Compare(f.class(a, now), f.class(b, now)),
-			cmp.Compare(asInt(a.counted), asInt(b.counted)),
-			cmp.Compare(asInt(b.held), asInt(a.held)),
+			falseFirst(a.counted, b.counted),
+			falseFirst(b.longPolled, a.longPolled),
 			cmp.Compare(a.generation, b.generation),
 		)
 	})
 	for n, i := range eligible {
-		i.held = n < room
+		i.longPolled = n < room
 	}
 	for _, i := range f.inboxes {
-		if i.request != nil && i.request.hold > 0 && (!i.held || i.changed && now.Sub(i.changedAt) >= maxLag) {
+		if i.request != nil && i.request.wait > 0 && (!i.longPolled || i.changed && now.Sub(i.changedAt) >= maxLag) {
 			i.abandon()
 		}
 	}
 }
 
-func asInt(b bool) int {
-	if b {
-		return 1
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
 	}
-	return 0
+	return 1
 }
 
-// next returns the request to make now, or false and the time until there is one.
+// next returns the request to make now, or false and the time until there is one. While the service
+// fails, one request at a time is made to see whether it does: the most important, at the time that
+// was announced.
 func (f *follower) next(now time.Time, p pace) (best candidate, wait time.Duration, ok bool) {
 	wait = never
-	consider := func(c candidate) {
+	consider := func(of *poll, c candidate) {
+		switch {
+		case c.rank == urgent:
+		case f.outage.failures > 0 && f.outage.probe != nil:
+			return
+		case f.outage.failures > 0:
+			c.due = later(f.outage.retry, of.trouble.retry)
+		case of.request != nil:
+			return
+		}
 		if until := c.due.Sub(now); until > 0 {
 			wait = min(wait, until)
-		} else if !ok || c.before(best) {
+		} else if !ok || c.rank < best.rank || c.rank == best.rank && c.due.Before(best.due) {
 			best, ok = c, true
 		}
 	}
-	probing := f.outage.failures > 0
 	for _, i := range f.inboxes {
-		switch {
-		case i.paused && !i.refreshed:
-		case f.awaited(i.request):
-			if i.changed && i.request.hold > 0 {
-				wait = min(wait, max(0, i.changedAt.Add(maxLag).Sub(now)))
-			}
-		default:
-			if c, can := f.candidate(i, now, p); can {
-				consider(f.afterOutage(c))
-			}
+		if i.request != nil && i.request.wait > 0 && i.changed {
+			wait = min(wait, max(0, i.changedAt.Add(maxLag).Sub(now)))
+		}
+		if c, can := f.candidate(i, now, p); can {
+			consider(&i.poll, c)
 		}
 	}
 	if c, can := f.listCandidate(p); can {
-		consider(f.afterOutage(c))
-	}
-	if ok && probing && best.rank != urgent && f.probeInFlight() {
-		return candidate{}, wait, false
+		consider(&f.list.poll, c)
 	}
 	return best, wait, ok
-}
-
-// awaited reports whether there is a request whose answer is worth the wait. While the service
-// fails, one that was held since before then would tell too late that it does not any more.
-func (f *follower) awaited(r *request) bool {
-	return r != nil && (f.outage.failures == 0 || r.hold == 0 || r.began.After(f.outage.at))
-}
-
-// afterOutage postpones a request while the service fails. One for what is in view is then due when
-// the next attempt was announced for.
-func (f *follower) afterOutage(c candidate) candidate {
-	switch {
-	case f.outage.failures == 0 || c.rank == urgent:
-	case c.rank == viewed:
-		c.due = later(f.outage.retry, c.inbox.trouble.retry)
-	default:
-		c.due = later(f.outage.retry, c.due)
-	}
-	return c
-}
-
-// probeInFlight reports whether a request that began after the service failed has no result yet.
-// Only one is made at a time.
-func (f *follower) probeInFlight() bool {
-	probe := func(r *request) bool { return r != nil && r.began.After(f.outage.at) }
-	if probe(f.list.request) {
-		return true
-	}
-	for _, i := range f.inboxes {
-		if probe(i.request) {
-			return true
-		}
-	}
-	return false
 }
 
 // candidate returns the next request for an inbox; false if there is none until something else
@@ -255,15 +213,17 @@ func (f *follower) probeInFlight() bool {
 func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) {
 	class := f.class(i, now)
 	c := candidate{inbox: i, rank: others, due: i.asked.Add(p.intervals[class])}
-	switch {
-	case class == hot:
+	switch class {
+	case hot:
 		c.rank = first
-	case class == inView:
+	case inView:
 		c.rank = viewed
 	}
 	switch {
 	case i.refreshed:
-		return candidate{inbox: i, rank: urgent}, true
+		return candidate{inbox: i, rank: urgent}, i.request == nil
+	case i.paused:
+		return c, false
 	case !i.known && class != rest:
 		c.rank, c.due = first, time.Time{}
 	case i.changed:
@@ -273,21 +233,18 @@ func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) 
 		}
 	case !i.known:
 		if f.list.has == unknown && f.list.trouble.failures == 0 {
-			return candidate{}, false // the list of inboxes may show that it is empty
+			return c, false // the list of inboxes may show that it is empty
 		}
 		c.due = i.added
-	case i.held:
-		c.due = i.ready
-		if f.holds == unknown {
-			c.due = i.asked.Add(p.intervals[class])
+	case i.longPolled:
+		if f.waits != unknown {
+			c.due = i.ready
 		}
-		if class == rest {
-			c.rank = viewed
-		}
+		c.rank = min(c.rank, viewed)
 	case i.trouble.failures > 0:
 		c.due = i.trouble.retry // otherwise its end would go unnoticed
 	case i.counted && f.list.counts:
-		return candidate{}, false
+		return c, false
 	}
 	c.due = later(c.due, i.trouble.retry)
 	return c, true
@@ -295,16 +252,57 @@ func (f *follower) candidate(i *inbox, now time.Time, p pace) (candidate, bool) 
 
 func (f *follower) listCandidate(p pace) (candidate, bool) {
 	l := &f.list
-	if l.has == no || f.awaited(l.request) {
-		return candidate{}, false
-	}
 	c := candidate{rank: listing, due: l.ready}
-	if l.refreshed {
-		return candidate{rank: urgent}, true
-	}
-	if l.has == yes && l.holds != yes {
+	switch {
+	case l.has == no:
+		return c, false
+	case l.refreshed:
+		return candidate{rank: urgent}, l.request == nil
+	case l.has == yes && l.waits != yes:
 		c.due = l.asked.Add(p.list)
 	}
 	c.due = later(c.due, l.trouble.retry)
 	return c, true
+}
+
+// updateLag tells when what is in view is behind, and when it no longer is. It returns the time
+// until it may be.
+func (f *follower) updateLag() time.Duration {
+	now, wait := time.Now(), never
+	since := f.outOfDate(now)
+	if !since.IsZero() && now.Sub(since) < maxLag {
+		wait, since = maxLag-now.Sub(since), time.Time{}
+	}
+	if !since.Equal(f.behind) {
+		f.behind = since
+		f.emit(Event{Kind: Behind, Since: since})
+	}
+	return wait
+}
+
+// outOfDate returns since when what is in view may be out of date, or will be; the zero time if it is
+// not. What fails has an event of its own.
+func (f *follower) outOfDate(now time.Time) (since time.Time) {
+	if f.outage.failures > 0 {
+		return since
+	}
+	p := f.pace()
+	for _, i := range f.inboxes {
+		from := i.stale
+		switch {
+		case !i.inView, i.paused, i.trouble.failures > 0, from.IsZero():
+			continue
+		case i.longPolled:
+		case i.changed:
+			from = i.changedAt
+		case i.counted && f.list.counts:
+			continue // the list of inboxes shows no change
+		default:
+			from = from.Add(p.intervals[f.class(i, now)])
+		}
+		if from = later(from, i.viewed); since.IsZero() || from.Before(since) {
+			since = from
+		}
+	}
+	return since
 }

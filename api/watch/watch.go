@@ -1,8 +1,8 @@
 // Package watch follows inboxes within the request budget of their key.
 //
-// On a service that holds requests a [Watcher] reports what arrives immediately: for a few inboxes,
-// those in view first, with a held request each, and for the others with one held list of the key's
-// inboxes, whose counts say which have changed. A service with the bare contract is polled: often
+// On a service with long polls a [Watcher] reports what arrives immediately: for a few inboxes, those
+// in view first, with a long poll each, and for the others with one for the list of the key's inboxes,
+// whose counts say which have changed. A service with the bare contract is polled: often
 // for what is in view or was just used, less often for the rest, and less often still while the
 // terminal has no focus. All of it leaves room in the budget for what a person does with the same
 // client, see [api.Budget]. [Await] waits for one message.
@@ -54,7 +54,7 @@ type Mode int
 
 const (
 	Unknown Mode = iota // no answer yet
-	Live                // by held requests
+	Live                // by long polls
 	Polling             // by polling
 )
 
@@ -207,7 +207,7 @@ func (w *Watcher) Report(err error) {
 		case err == nil:
 			f.succeeded(time.Now())
 		case serviceWide(err):
-			f.failedService(&request{began: time.Now()}, err)
+			f.failedService(time.Now(), err)
 		}
 	})
 }

@@ -178,7 +178,7 @@ func TestPollingTellsOfNewMail(t *testing.T) {
 	})
 }
 
-func TestHeldTellsWithinASecond(t *testing.T) {
+func TestLongPollsTellWithinASecond(t *testing.T) {
 	for _, n := range []int{1, 12, 60} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			run(t, extended, watch.Options{}, n, func(s *screen) {
@@ -217,15 +217,15 @@ func TestFiveHundredInboxesAreLive(t *testing.T) {
 			}
 			s.pass(5 * time.Second)
 		}
-		if held := s.holding(); held > 20 {
-			t.Errorf("%d requests in flight", held)
+		if n := s.unanswered(); n > 20 {
+			t.Errorf("%d requests in flight", n)
 		}
 		s.checkBudget(300)
 	})
 }
 
-// holding returns the number of requests without an answer.
-func (s *screen) holding() (n int) {
+// unanswered returns the number of requests without an answer.
+func (s *screen) unanswered() (n int) {
 	for _, r := range s.server.Requests() {
 		if r.Status == 0 {
 			n++
@@ -581,11 +581,11 @@ func TestListOfInboxes(t *testing.T) {
 	})
 }
 
-func TestHeldRequestsThatAreCutAreAskedAgainQuietly(t *testing.T) {
+func TestLongPollsThatAreCutAreAskedAgainQuietly(t *testing.T) {
 	run(t, extended, watch.Options{}, 1, func(s *screen) {
 		s.watcher.SetView([]string{s.inboxes[0].ID})
 		s.pass(10 * time.Second)
-		s.server.Close() // ends what is held, and answers it all with 304 at once
+		s.server.Close() // ends the long polls, and answers it all with 304 at once
 		s.pass(time.Minute)
 		if n := len(s.find(watch.Failed, -1)); n != 0 {
 			t.Errorf("%d failures", n)
@@ -653,7 +653,7 @@ func TestOrder(t *testing.T) {
 
 // The list of inboxes tells of a message while an answer is on its way that does not have it yet.
 func TestALateAnswerDoesNotHideNews(t *testing.T) {
-	run(t, extended, watch.Options{}, 10, func(s *screen) { // more than have held requests
+	run(t, extended, watch.Options{}, 10, func(s *screen) { // more than have long polls
 		s.pass(time.Second)
 		last := len(s.inboxes) - 1
 		s.server.FailIf(apitest.Late, 1, func(r *http.Request) bool {
@@ -702,7 +702,7 @@ func TestLongListIsNotAskedForWholeAgain(t *testing.T) {
 			}
 			return whole
 		}
-		// The request that was held when it arrived may have been for all.
+		// The long poll when it arrived may have been for all.
 		fill(1)
 		before := len(s.server.Requests())
 		fill(1)
