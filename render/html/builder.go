@@ -23,28 +23,25 @@ type builder struct {
 	out     *[]*doc.Block // where finished blocks go
 	para    paragraph
 
-	order    int     // leaves so far
-	margin   float32 // px, the largest margin since the last leaf
-	inside   float32 // px, what of both is in boxes that are closed
-	space    float32 // px, padding and empty height since the last leaf
-	weight   map[float32]int
-	quoted   int
-	page     doc.Color     // background of the body
-	stands   []stand       // of each leaf, by its order
-	heights  []float32     // px of space above each leaf, by its order
-	foot     css.Inherited // of the last leaf
-	last     *doc.Block    // the last leaf
-	loose    int           // cells that are not yet in a table
-	ruled    map[*doc.Block]ruled
-	anchor   anchor // the innermost open link
-	idle     idle   // the last link without a target
-	roomy    int    // the last link with room above its text
-	base     string // href of <base>
-	hidden   hiddenText
-	bounds   bounds
-	wordItem *doc.Block // the open paragraph that is a list item of Word
-	wordList *doc.Block // the list of the last item of Word
-	wordName string     // and its name in Word
+	order   int     // leaves so far
+	margin  float32 // px, the largest margin since the last leaf
+	inside  float32 // px, what of both is in boxes that are closed
+	space   float32 // px, padding and empty height since the last leaf
+	weight  map[float32]int
+	quoted  int
+	page    doc.Color     // background of the body
+	stands  []stand       // of each leaf, by its order
+	heights []float32     // px of space above each leaf, by its order
+	foot    css.Inherited // of the last leaf
+	last    *doc.Block    // the last leaf
+	loose   int           // cells that are not yet in a table
+	ruled   map[*doc.Block]ruled
+	anchor  anchor // the innermost open link
+	idle    idle   // the last link without a target
+	roomy   int    // the last link with room above its text
+	base    string // href of <base>
+	hidden  hiddenText
+	bounds  bounds
 }
 
 // frame is an open element.
@@ -224,10 +221,6 @@ func (b *builder) text(s string) {
 	}
 	if why := f.style.Unreadable(); why != "" {
 		b.hidden.add(b, s, why)
-		return
-	}
-	if f.style.Marking && b.wordItem != nil {
-		b.markWordItem(s)
 		return
 	}
 	if f.made != nil && (f.made.Kind == doc.Table || f.made.Kind == doc.Row) && empty(s) {

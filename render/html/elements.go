@@ -36,7 +36,7 @@ func (b *builder) arrange(f *frame) bool {
 // element handles the meaning of an element when it is opened. Most elements handled by arrange
 // have no other.
 func (b *builder) element(f *frame) {
-	if b.voidElement(f) || f.node.DataAtom != atom.Blockquote && b.arrange(f) && f.node.DataAtom != atom.A || b.openWordItem(f) {
+	if b.voidElement(f) || f.node.DataAtom != atom.Blockquote && b.arrange(f) && f.node.DataAtom != atom.A {
 		return
 	}
 	switch f.node.DataAtom {
@@ -160,11 +160,6 @@ func (b *builder) closeContainer(f *frame) {
 		return
 	case doc.Quote:
 		b.quoted--
-	case doc.Item:
-		if made == b.wordItem {
-			b.closeWordItem(made, f.style.WordList, f.style.ListLevel)
-			return
-		}
 	case doc.List:
 		made.Children = keepItems(made.Children)
 		tighten(made)

@@ -63,12 +63,20 @@ func (b *builder) height(l *doc.Block) float32 {
 // near reports whether there is so little space above a heading that it may belong to the line there.
 func (b *builder) near(l *doc.Block) bool { return b.height(l) < max(nearHeight, leafSize(l)) }
 
-// joinToHeadings removes the empty lines between headings and what they are about.
+// joinToHeadings removes the empty lines between headings and what they are about, and makes a unit
+// of a large number and the lines above and below it that say what it counts.
 func (b *builder) joinToHeadings(blocks []*doc.Block) {
 	for i, l := range blocks {
-		if i > 0 && blocks[i-1].Kind == doc.Heading && (l.Kind == doc.Paragraph || l.Kind == doc.List) && !pressable(l) && b.height(l) < farHeight {
+		b.joinToHeadings(l.Children)
+		if i == 0 {
+			continue
+		}
+		before := blocks[i-1]
+		about := (l.Kind == doc.Paragraph || l.Kind == doc.List) && !pressable(l) && b.height(l) < farHeight
+		counted := isLabel(l) && numeric(before.Text()) && b.height(l) <= max(nearHeight, leafSize(before))
+		counts := l.Kind == doc.Heading && numeric(l.Text()) && isLabel(before) && b.near(l)
+		if before.Kind == doc.Heading && (about || counted) || counts {
 			l.Gap = false
 		}
-		b.joinToHeadings(l.Children)
 	}
 }

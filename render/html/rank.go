@@ -2,7 +2,6 @@ package html
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"mayfly/render/doc"
@@ -58,7 +57,6 @@ func (b *builder) headings() {
 			h.block.Level = 2
 		}
 	}
-	b.doc.Blocks = b.joinFigures(b.doc.Blocks, false)
 }
 
 // find goes through blocks in reading order. Those in columns and lists hold no title.
@@ -140,39 +138,4 @@ func above(blocks []*doc.Block, i int, joined bool) {
 	if i > 0 {
 		blocks[i].Gap = true
 	}
-}
-
-// joinFigures makes a unit of a large number and the lines above and below it that say what it
-// counts. Where it is not in a column and what it counts is as large, both are one line.
-func (b *builder) joinFigures(blocks []*doc.Block, beside bool) []*doc.Block {
-	out := blocks[:0]
-	for i := 0; i < len(blocks); i++ {
-		l := blocks[i]
-		l.Children = b.joinFigures(l.Children, beside || l.Kind == doc.Table)
-		out = append(out, l)
-		if l.Kind != doc.Heading || !numeric(l.Text()) {
-			continue
-		}
-		if n := len(out) - 1; n > 0 && isLabel(out[n-1]) && b.near(l) {
-			above(out, n, true)
-		}
-		if i+1 == len(blocks) || !isLabel(blocks[i+1]) || b.height(blocks[i+1]) > max(nearHeight, leafSize(l)) {
-			continue
-		}
-		next := blocks[i+1]
-		if next.Gap = false; !beside && b.goesOn(l, next) {
-			l.Spans = append(append(l.Spans, doc.Span{Text: " ", Style: l.Spans[0].Style}), next.Spans...)
-			i++
-		}
-	}
-	return out
-}
-
-// goesOn reports whether a line ends in the next one: "12" and "orders this week".
-func (b *builder) goesOn(number, unit *doc.Block) bool {
-	first, _ := utf8.DecodeRuneInString(unit.Text())
-	if unit.Kind != doc.Heading || !unicode.IsLower(first) || number.Background != unit.Background || len(number.Text()) > 5 {
-		return false
-	}
-	return unit.Spans[0].Link == 0 && number.Spans[0].Link == 0
 }

@@ -1,10 +1,6 @@
 package css
 
-import (
-	"strings"
-
-	"mayfly/render/doc"
-)
+import "mayfly/render/doc"
 
 // hide notes why the content of an element is invisible, if it is.
 func (s *Style) hide() {
@@ -18,8 +14,6 @@ func (s *Style) hide() {
 		s.Hidden = "opacity: 0"
 	case s.overflow && s.flat():
 		s.Hidden = "no height"
-	case s.clipped:
-		s.Hidden = "clipped"
 	case s.offScreen():
 		s.Hidden = "off-screen"
 	}
@@ -45,27 +39,6 @@ func (s *Style) offScreen() bool {
 		return true
 	}
 	return s.textIndent.Px(s.Size, 0) <= far || s.Margin[Left].Px(s.Size, 0) <= far || s.Margin[Top].Px(s.Size, 0) <= far
-}
-
-// clips reports whether a value of clip or clip-path leaves nothing: rect(0 0 0 0), inset(50%).
-func clips(v string) bool {
-	name, args, _ := strings.Cut(v, "(")
-	args, _, _ = strings.Cut(args, ")")
-	switch strings.TrimSpace(name) {
-	case "rect":
-		low := 0
-		for word := range words(args) {
-			if l, ok := ParseLength(word); ok && l.below(2) {
-				low++
-			}
-		}
-		return low == 4
-	case "inset":
-		first, _, _ := strings.Cut(strings.TrimSpace(args), " ")
-		l, ok := ParseLength(first)
-		return ok && l.Unit == '%' && l.Value >= 50
-	}
-	return false
 }
 
 // Unreadable returns why text in this style is invisible, or "".

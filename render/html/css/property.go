@@ -25,8 +25,6 @@ var properties = map[string]setter{
 	"left":                  func(s *Style, v string) { setLength(&s.left, v) },
 	"top":                   func(s *Style, v string) { setLength(&s.top, v) },
 	"text-indent":           func(s *Style, v string) { setLength(&s.textIndent, v) },
-	"clip":                  func(s *Style, v string) { s.clipped = clips(v) },
-	"clip-path":             func(s *Style, v string) { s.clipped = clips(v) },
 	"margin":                func(s *Style, v string) { setSides(&s.Margin, v) },
 	"padding":               func(s *Style, v string) { setSides(&s.Padding, v) },
 	"border":                (*Style).setBorder,
@@ -62,7 +60,6 @@ var properties = map[string]setter{
 	"align-items":           func(s *Style, v string) { s.across = packed[v] },
 	"grid-template-columns": func(s *Style, v string) { s.Tracks = countTracks(v) },
 	"grid-column":           func(s *Style, v string) { s.Span = spanned(v) },
-	"mso-list":              (*Style).setWordList,
 }
 
 func init() {
@@ -111,23 +108,6 @@ func (s *Style) setOverflow(v string) {
 func (s *Style) setFlexDirection(v string) {
 	if s.Display == FlexRow && strings.HasPrefix(v, "column") {
 		s.Display, s.column = Block, true
-	}
-}
-
-// maxListLevel is how many levels of lists Word has.
-const maxListLevel = 9
-
-// setWordList parses the value of mso-list: "l0 level2 lfo1", or "ignore".
-func (s *Style) setWordList(v string) {
-	if s.Marking = v == "ignore"; s.Marking {
-		return
-	}
-	s.WordList, _, _ = strings.Cut(v, " ")
-	for word := range strings.FieldsSeq(v) {
-		if level, ok := strings.CutPrefix(word, "level"); ok {
-			n, _ := strconv.Atoi(level)
-			s.ListLevel = min(max(n, 1), maxListLevel)
-		}
 	}
 }
 

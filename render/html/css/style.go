@@ -63,7 +63,6 @@ type Inherited struct {
 	Color      doc.Color
 	Background doc.Color // effective background
 	Marker     string    // list-style-type
-	Marking    bool      // it is the marker of a list item of Word
 	Hidden     string    // why the content is invisible; "" if it is visible
 
 	clear bool      // the colour is transparent
@@ -93,8 +92,6 @@ type Style struct {
 	Width, Height Length
 	Margin        [4]Length // Top, Right, Bottom, Left
 	Padding       [4]Length
-	WordList      string // the list of a list item of Word
-	ListLevel     int    // and its level there, from 1; 0 otherwise
 
 	borders    [4]line
 	parent     *Inherited // only while it is computed
@@ -103,8 +100,7 @@ type Style struct {
 	justify    doc.Align // justify-content
 	across     doc.Align // align-items
 	column     bool      // a flex box whose boxes stand below one another
-	clipped    bool
-	inText     bool // its background is only seen through its letters
+	inText     bool      // its background is only seen through its letters
 	opacity    float32
 	maxHeight  Length
 	maxWidth   Length
