@@ -64,19 +64,17 @@ func (l *loader[K, V]) get(ctx context.Context, key K) (V, error) {
 func (l *loader[K, V]) add(key K) (*load[K, V], error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.store.ctx.Err() != nil {
-		return nil, errClosed
+	if !l.running {
+		if !l.store.start(l.run) {
+			return nil, errClosed
+		}
+		l.running = true
 	}
 	if l.next == nil {
 		l.next = &load[K, V]{keys: make(map[K]bool), done: make(chan struct{})}
 	}
-	load := l.next
-	load.keys[key] = true
-	if !l.running {
-		l.running = true
-		l.store.workers.Go(l.run)
-	}
-	return load, nil
+	l.next.keys[key] = true
+	return l.next, nil
 }
 
 // run makes queries until there are no more lookups.

@@ -133,13 +133,24 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 // Close closes the store. Calls that have not returned complete or fail.
 func (s *Store) Close() error {
 	s.stop()
-	servers := s.all() // after which no other is opened
+	servers := s.all() // after which no other is opened, and no work started
 	s.workers.Wait()
 	for _, v := range servers {
 		v.pool.Close()
 	}
 	s.coordinator.Close() // for a second time unless the database is distributed
 	return nil
+}
+
+// start runs work that Close waits for, or reports false if the store is closed.
+func (s *Store) start(work func()) bool {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if s.ctx.Err() != nil {
+		return false
+	}
+	s.workers.Go(work)
+	return true
 }
 
 // all returns the servers that the store is connected to.
