@@ -1,4 +1,10 @@
--- The primary key of each table starts with what its rows are found by. There are no foreign keys.
+-- A database is made with this schema as a whole. On a Citus cluster its tables are distributed at once, see distribute.sql.
+-- The primary key of each table has all that its rows are found by. There are no foreign keys.
+
+CREATE TABLE schema_version (
+    version     integer NOT NULL,
+    distributed boolean NOT NULL
+);
 
 CREATE TABLE keys (
     id         text PRIMARY KEY,
@@ -19,28 +25,27 @@ CREATE TABLE owners (
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 
 CREATE TABLE inboxes (
-    id         text PRIMARY KEY,
     key_id     text NOT NULL,
+    id         text NOT NULL,
     address    text NOT NULL,
     created_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
     slot       integer NOT NULL,           -- the partition of its messages
-    messages   bigint NOT NULL,            -- in it; the place of the newest
-    version    bigint NOT NULL             -- differs after each delivery
+    messages   bigint NOT NULL,            -- in it; the sequence number of the newest
+    version    bigint NOT NULL,            -- differs after each delivery
+    PRIMARY KEY (key_id, id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
-CREATE INDEX inboxes_of_key ON inboxes (key_id);
+CREATE INDEX inboxes_by_address ON inboxes (key_id, address);
 CREATE INDEX inboxes_by_expiry ON inboxes (expires_at);
 
--- An address belongs for ever to the key that had it first. inbox_id is null while no inbox has it.
+-- An address belongs for ever to the key that had it first. The inbox that has it is the newest one of that key.
 CREATE TABLE addresses (
-    address    text PRIMARY KEY,
-    key_id     text NOT NULL,
-    inbox_id   text,
-    created_at timestamptz NOT NULL,
-    expires_at timestamptz NOT NULL
-) WITH (fillfactor = 80);
+    address text PRIMARY KEY,
+    key_id  text NOT NULL
+);
 
 CREATE TABLE messages (
+    key_id      text NOT NULL,
     inbox_id    text NOT NULL,
     slot        integer NOT NULL,
     place       bigint NOT NULL,           -- 1 is the first that arrived
@@ -51,15 +56,16 @@ CREATE TABLE messages (
     received_at timestamptz NOT NULL,
     size        bigint NOT NULL,           -- of the raw message
     recipient   text NOT NULL,
-    PRIMARY KEY (inbox_id, place, slot)
+    PRIMARY KEY (inbox_id, place, slot, key_id)
 ) PARTITION BY LIST (slot);
 
 CREATE TABLE bodies (
+    key_id   text NOT NULL,
     inbox_id text NOT NULL,
     slot     integer NOT NULL,
     place    bigint NOT NULL,
     raw      bytea NOT NULL,               -- already compressed
-    PRIMARY KEY (inbox_id, place, slot)
+    PRIMARY KEY (inbox_id, place, slot, key_id)
 ) PARTITION BY LIST (slot);
 ALTER TABLE bodies ALTER COLUMN raw SET STORAGE EXTERNAL;
 
@@ -71,18 +77,19 @@ CREATE TABLE slots (
 
 -- Deleted inboxes whose messages are still to be removed, from place removed + 1 on.
 CREATE TABLE deleted (
-    inbox_id text PRIMARY KEY,
+    key_id   text NOT NULL,
+    inbox_id text NOT NULL,
     slot     integer NOT NULL,
     messages bigint NOT NULL,
-    removed  bigint NOT NULL
+    removed  bigint NOT NULL,
+    PRIMARY KEY (key_id, inbox_id)
 );
 
--- The requests of keys in the last minute, and the lots of requests that processes have leased.
-CREATE TABLE lots (
-    key_id  text NOT NULL,
-    id      text NOT NULL,
-    open    integer NOT NULL,              -- tokens that are leased
-    uses    timestamptz[] NOT NULL,        -- when each request leaves the window
-    ends_at timestamptz NOT NULL,          -- when the last one does
-    PRIMARY KEY (key_id, id)
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+-- How many requests a key has made. There is one row for each key that ever made one.
+CREATE TABLE requests (
+    key_id text PRIMARY KEY,
+    second integer NOT NULL DEFAULT floor(date_part('epoch', statement_timestamp())), -- of the last change, since 1970
+    before integer NOT NULL DEFAULT 0,                             -- the total before it
+    total  integer NOT NULL,                                       -- and after it
+    totals integer[] NOT NULL DEFAULT array_fill(0, ARRAY[61])     -- at the end of each of the 61 seconds before
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
