@@ -67,8 +67,8 @@ func TestChangesAreAnnounced(t *testing.T) {
 	everywhere(t, changesAreAnnounced)
 }
 
-func changesAreAnnounced(t *testing.T, one, two string) {
-	here, there := open(t, one, Options{}), open(t, two, Options{})
+func changesAreAnnounced(t *testing.T, urls []string) {
+	here, there := open(t, urls[0], Options{}), open(t, urls[1], Options{})
 	heard, echo := listen(t, here), listen(t, there)
 
 	in := create(t, there, 1, time.Hour)

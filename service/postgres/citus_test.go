@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -17,36 +16,11 @@ import (
 	"mayfly/service/storetest"
 )
 
-// distributeTables distributes the tables of a database over few shards, to save time.
-func distributeTables(url string) error {
-	return Distribute(context.Background(), url, 4, slog.New(slog.DiscardHandler))
-}
-
-// distributed returns the URLs of a new database whose tables are distributed: the coordinator's and
-// the workers'.
-func distributed(t *testing.T) []string {
-	t.Helper()
-	return pgtest.CitusCopy(t, distributeTables)
-}
-
 // The store behaves the same on a cluster, wherever its processes connect to.
 func TestStoreOnCitus(t *testing.T) {
 	t.Parallel()
-	var databases sync.Map // URLs by directory
 	var turn atomic.Int64
-	storetest.Run(t, func(t *testing.T, dir string) storetest.Store {
-		urls, ok := databases.Load(dir)
-		if !ok {
-			urls = distributed(t)
-			databases.Store(dir, urls)
-		}
-		nodes := urls.([]string)
-		s, err := Open(t.Context(), nodes[int(turn.Add(1))%len(nodes)], Options{noSlotsAhead: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	})
+	storetest.Run(t, databases(pgtest.CitusDatabase, func(nodes []string) string { return nodes[int(turn.Add(1))%len(nodes)] }))
 }
 
 // twoPhases counts the transactions of all nodes that were committed in two phases.
@@ -65,9 +39,6 @@ var preparing = regexp.MustCompile(`statement: PREPARE TRANSACTION`)
 func TestCommitsInTwoPhases(t *testing.T) {
 	t.Parallel()
 	c := pgtest.StartCitus(t, "log_statement=all", "fsync=off")
-	if err := distributeTables(c.Nodes[0].URL()); err != nil {
-		t.Fatal(err)
-	}
 	ctx := t.Context()
 	for node := range c.Nodes {
 		s := open(t, c.Nodes[node].URL(), Options{})
@@ -161,12 +132,12 @@ func deliverTo(ctx context.Context, s *Store, raw string, to ...service.Inbox) e
 func TestProcessStartsWithoutAWorker(t *testing.T) {
 	t.Parallel()
 	c := pgtest.StartCitus(t, "fsync=off")
-	if err := distributeTables(c.Nodes[0].URL()); err != nil {
-		t.Fatal(err)
-	}
 	open(t, c.Nodes[0].URL(), Options{})
 	c.Nodes[1].Stop(pgtest.Kill)
 	for _, node := range []*pgtest.Cluster{c.Nodes[0], c.Nodes[2]} {
-		open(t, node.URL(), Options{})
+		s := open(t, node.URL(), Options{})
+		if _, err := s.Keys(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }

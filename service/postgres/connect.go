@@ -15,78 +15,77 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// connect connects to the database, which may be a Citus cluster, and updates its schema. Only the
-// coordinator of a cluster changes tables, and what processes tell each other goes through it.
-func (s *Store) connect(ctx context.Context, config *pgxpool.Config, steps []migration) error {
-	var err error
-	if s.coordinator, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return err
-	}
-	toAny, err := s.findCoordinator(ctx, config)
-	if err != nil {
-		return err
-	}
-	if err := migrate(ctx, s.coordinator, steps, s.log); err != nil {
-		return err
-	}
-	s.pool, s.together = s.coordinator, math.MaxInt
-	if toAny == nil {
-		return nil
-	}
-	err = s.coordinator.AcquireFunc(ctx, func(conn *pgxpool.Conn) (err error) {
-		s.citus, err = isDistributed(ctx, conn.Conn())
-		return err
-	})
-	if err != nil || !s.citus {
-		return err
-	}
-	s.together = 1
-	s.pool, err = pgxpool.NewWithConfig(ctx, toAny)
-	return err
-}
-
 // coordinatorConnections is the largest number of connections of a process to the coordinator of a
 // Citus cluster, besides those to any of its servers.
 const coordinatorConnections = 4
 
-// findCoordinator connects to the coordinator if the database is in a Citus cluster, and returns the
-// configuration for connections to any of its servers, else nil.
-func (s *Store) findCoordinator(ctx context.Context, config *pgxpool.Config) (*pgxpool.Config, error) {
-	var cluster bool
-	if err := s.coordinator.QueryRow(ctx, "SELECT to_regclass('pg_dist_node') IS NOT NULL").Scan(&cluster); err != nil || !cluster {
-		return nil, err
+// connect connects to the database, which may be on a Citus cluster, and makes its tables. Only the
+// coordinator of a cluster changes tables, and what processes tell each other goes through it.
+func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
+	var err error
+	if s.coordinator, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return err
 	}
-	var host string
-	var port uint16
-	// Other databases of a cluster are plain ones, which need no other server.
-	err := s.coordinator.QueryRow(ctx, `SELECT nodename, nodeport::integer FROM pg_dist_node
-		WHERE groupid = 0 AND (EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('schema_steps'))
-			OR EXISTS (SELECT FROM pg_dist_local_group WHERE groupid <> 0))`).Scan(&host, &port)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
+	nodes, err := clusterNodes(ctx, s.coordinator)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	toAny := config.Copy()
+	s.pool, s.together = s.coordinator, math.MaxInt
+	if nodes == nil {
+		return makeSchema(ctx, s.coordinator, false)
+	}
+	s.citus, s.together = true, 1
+	config = config.Copy()
 	// Citus plans a statement for the shards of its parameters.
-	toAny.ConnConfig.RuntimeParams["plan_cache_mode"] = "auto"
-	toAny.ConnConfig.RuntimeParams["citus.propagate_set_commands"] = "local" // SET LOCAL holds on all servers
-	to := at(toAny, host, port)
-	to.MaxConns = coordinatorConnections
+	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "auto"
+	config.ConnConfig.RuntimeParams["citus.propagate_set_commands"] = "local" // SET LOCAL holds on all servers
+	coordinator, toAny := at(config, nodes[0]), at(config, nodes...)
+	coordinator.MaxConns = coordinatorConnections
 	toAny.BeforeConnect = spread
 	s.coordinator.Close()
-	s.coordinator, err = pgxpool.NewWithConfig(ctx, to)
-	return toAny, err
+	if s.coordinator, err = pgxpool.NewWithConfig(ctx, coordinator); err != nil {
+		return err
+	}
+	if err := makeSchema(ctx, s.coordinator, true); err != nil {
+		return err
+	}
+	s.pool, err = pgxpool.NewWithConfig(ctx, toAny)
+	return err
 }
 
-// spread lets each connection begin with another of the URL's hosts, and leaves time to try others if
-// it does not answer.
+// node is where a server of a Citus cluster listens.
+type node struct {
+	Host string
+	Port int32
+}
+
+// clusterNodes returns the servers of the database's Citus cluster, the coordinator first, or nil if
+// the database has no Citus.
+func clusterNodes(ctx context.Context, pool *pgxpool.Pool) ([]node, error) {
+	var citus, known, shards bool
+	if err := pool.QueryRow(ctx, "SELECT to_regclass('pg_dist_node') IS NOT NULL").Scan(&citus); err != nil || !citus {
+		return nil, err
+	}
+	const primaries = "FROM pg_dist_node WHERE noderole = 'primary' AND isactive"
+	err := pool.QueryRow(ctx, "SELECT coalesce(bool_or(groupid = 0), false), coalesce(bool_or(shouldhaveshards), false) "+primaries).Scan(&known, &shards)
+	switch {
+	case err != nil:
+		return nil, err
+	case !known:
+		return nil, errors.New("its Citus cluster knows no coordinator: run there SELECT citus_set_coordinator_host('its name')")
+	case !shards:
+		return nil, errors.New("its Citus cluster has no workers: run SELECT citus_add_node('a worker', 5432) on the coordinator")
+	}
+	return query(ctx, pool, pgx.RowToStructByPos[node], "SELECT nodename, nodeport "+primaries+" ORDER BY groupid")
+}
+
+// spread lets each connection begin with another of the nodes, and leaves time to try others if it
+// does not answer.
 func spread(_ context.Context, c *pgx.ConnConfig) error {
 	list := endpoints(c)
 	first := rand.IntN(len(list))
 	for first > 0 && list[first].Host == list[first-1].Host && list[first].Port == list[first-1].Port {
-		first-- // a host can be there with TLS and then without
+		first-- // a node can be there with TLS and then without
 	}
 	connectTo(c, slices.Concat(list[first:], list[:first]))
 	c.ConnectTimeout /= time.Duration(min(len(list), 3))
@@ -102,27 +101,30 @@ func connectTo(c *pgx.ConnConfig, list []*pgconn.FallbackConfig) {
 	c.Host, c.Port, c.TLSConfig, c.Fallbacks = list[0].Host, list[0].Port, list[0].TLSConfig, list[1:]
 }
 
-// at returns a configuration for connections to another host, which are like those to the first.
-func at(config *pgxpool.Config, host string, port uint16) *pgxpool.Config {
+// at returns a configuration for connections to nodes, tried in order, which are like those to the
+// first host of config.
+func at(config *pgxpool.Config, nodes ...node) *pgxpool.Config {
 	config = config.Copy()
 	config.BeforeConnect = nil
 	config.MinConns = 0
-	var moved []*pgconn.FallbackConfig
-	list := endpoints(config.ConnConfig)
-	for _, e := range list {
-		if e.Host != list[0].Host || e.Port != list[0].Port {
-			continue
-		}
-		to := pgconn.FallbackConfig{Host: host, Port: port}
-		if e.TLSConfig != nil {
-			to.TLSConfig = e.TLSConfig.Clone()
-			if to.TLSConfig.ServerName != "" {
-				to.TLSConfig.ServerName = host
+	var list []*pgconn.FallbackConfig
+	like := endpoints(config.ConnConfig)
+	for _, n := range nodes {
+		for _, e := range like {
+			if e.Host != like[0].Host || e.Port != like[0].Port {
+				continue
 			}
+			to := pgconn.FallbackConfig{Host: n.Host, Port: uint16(n.Port)}
+			if e.TLSConfig != nil {
+				to.TLSConfig = e.TLSConfig.Clone()
+				if to.TLSConfig.ServerName != "" {
+					to.TLSConfig.ServerName = n.Host
+				}
+			}
+			list = append(list, &to)
 		}
-		moved = append(moved, &to)
 	}
-	connectTo(config.ConnConfig, moved)
+	connectTo(config.ConnConfig, list)
 	return config
 }
 

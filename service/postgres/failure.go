@@ -43,6 +43,7 @@ const (
 	statePrivilege     = "42501"
 	stateNoSchema      = "3F000"
 	stateNoTable       = "42P01"
+	stateTableExists   = "42P07"
 	stateInternal      = "XX000"
 )
 
@@ -68,6 +69,10 @@ func explain(err error) error {
 		return fmt.Errorf("%w: its search_path names no schema that exists", err)
 	}
 	connect, ok := errors.AsType[*pgconn.ConnectError](err)
+	if e, failed := errors.AsType[*pgconn.PgError](err); !ok && failed {
+		line, _, _ := strings.Cut(e.Message, "\n")
+		return errors.New(line)
+	}
 	if !ok {
 		return err
 	}

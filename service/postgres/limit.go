@@ -54,8 +54,8 @@ const countRequest = `INSERT INTO requests AS r (key_id, total) VALUES ($1, $2)
 		second = greatest(r.second, EXCLUDED.second),
 		before = r.total,
 		total = r.total + greatest(0, least($2, $3 - r.total + coalesce(r.totals[1 + greatest(0, EXCLUDED.second - r.second)], r.total))),
-		totals = (r.totals || array_fill(r.total, ARRAY[61]))[1 + least(61, greatest(0, EXCLUDED.second - r.second)):
-			61 + least(61, greatest(0, EXCLUDED.second - r.second))]
+		totals = r.totals[1 + greatest(0, EXCLUDED.second - r.second):]
+			|| array_fill(r.total, ARRAY[least(61, greatest(0, EXCLUDED.second - r.second))])
 	RETURNING total - before, total - totals[1], width_bucket(totals[1], totals)`
 
 // countRequests counts the requests that are allowed, in one transaction, which locks the rows of

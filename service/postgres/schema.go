@@ -28,47 +28,52 @@ func makeSchema(ctx context.Context, pool *pgxpool.Pool, citus bool) error {
 	if err := pool.AcquireFunc(ctx, checkEncoding); err != nil {
 		return err
 	}
-	if made, err := checkSchema(ctx, pool, citus); err != nil || made {
+	made, err := checkSchema(ctx, pool, citus)
+	if err != nil || made {
 		return err
 	}
-	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		// Another process that makes them waits here.
-		_, err := tx.Exec(ctx, `SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0;
-			SELECT pg_advisory_xact_lock(hashtext(concat(current_schema(), '.mayfly.schema')))`)
-		if err != nil {
-			return err
-		}
-		if made, err := checkSchema(ctx, tx, citus); err != nil || made {
-			return err
-		}
-		statements := schemaSQL
-		if citus {
-			statements += distributeSQL
-		}
-		if _, err := tx.Exec(ctx, statements); err != nil {
-			if sqlState(err) == stateTableExists {
-				return errOtherSchema
-			}
-			return err
-		}
-		_, err = tx.Exec(ctx, "INSERT INTO schema_version (version, distributed) VALUES ($1, $2)", schemaVersion, citus)
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return createTables(ctx, tx, citus) })
+	if sqlState(err) != stateTableExists {
 		return err
-	})
+	}
+	// They may be those that another process has just made.
+	if made, err = checkSchema(ctx, pool, citus); err == nil && !made {
+		err = errOtherSchema
+	}
+	return err
+}
+
+func createTables(ctx context.Context, tx pgx.Tx, citus bool) error {
+	statements := []string{ // one by one: Citus sends all that comes with a SET to every server
+		"SET LOCAL statement_timeout = 0",
+		"SET LOCAL lock_timeout = 0",
+		// Another process that makes them waits here.
+		"SELECT pg_advisory_xact_lock(hashtext(concat(current_schema(), '.mayfly.schema')))",
+		schemaSQL,
+	}
+	if citus {
+		statements = append(statements, distributeSQL)
+	}
+	for _, sql := range statements {
+		if _, err := tx.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, "INSERT INTO schema_version (version, distributed) VALUES ($1, $2)", schemaVersion, citus)
+	return err
 }
 
 // checkSchema reports whether the database has the schema, which is an error if it is another one.
-func checkSchema(ctx context.Context, db interface {
-	QueryRow(context.Context, string, ...any) pgx.Row
-}, citus bool) (bool, error) {
-	var exists, same bool
-	if err := db.QueryRow(ctx, "SELECT to_regclass('schema_version') IS NOT NULL").Scan(&exists); err != nil || !exists {
+func checkSchema(ctx context.Context, pool *pgxpool.Pool, citus bool) (made bool, err error) {
+	var exists bool
+	if err := pool.QueryRow(ctx, "SELECT to_regclass('schema_version') IS NOT NULL").Scan(&exists); err != nil || !exists {
 		return false, err
 	}
-	err := db.QueryRow(ctx, "SELECT version = $1 AND distributed = $2 FROM schema_version", schemaVersion, citus).Scan(&same)
-	if err == nil && !same {
+	err = pool.QueryRow(ctx, "SELECT version = $1 AND distributed = $2 FROM schema_version", schemaVersion, citus).Scan(&made)
+	if err == nil && !made {
 		err = errOtherSchema
 	}
-	return same, err
+	return made, err
 }
 
 // checkEncoding rejects a database that cannot store all of Unicode. SQL_ASCII stores whatever it

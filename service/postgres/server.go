@@ -2,9 +2,7 @@ package postgres
 
 import (
 	"context"
-	"net"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,8 +45,8 @@ func (s *Store) newServer(pool *pgxpool.Pool) *server {
 // placement is where the rows of a key are, or of the owner of an address, which is distributed like
 // a key of that name.
 type placement struct {
-	name, host string
-	port       int32
+	name string
+	node node
 }
 
 // placementsTTL is after how long a process notices that keys have moved to another server. Until
@@ -67,35 +65,34 @@ func (s *Store) serverOf(ctx context.Context, name string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.serverAt(p.host, p.port)
+	v, err := s.serverAt(p.node)
 	if err == nil {
 		s.servers.put(name, v)
 	}
 	return v, err
 }
 
-func (s *Store) serverAt(host string, port int32) (*server, error) {
+func (s *Store) serverAt(n node) (*server, error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
-	address := net.JoinHostPort(host, strconv.Itoa(int(port)))
-	if v := s.opened[address]; v != nil {
+	if v := s.opened[n]; v != nil {
 		return v, nil
 	}
 	if s.ctx.Err() != nil {
 		return nil, errClosed
 	}
-	pool, err := pgxpool.NewWithConfig(s.ctx, at(s.any.pool.Config(), host, uint16(port)))
+	pool, err := pgxpool.NewWithConfig(s.ctx, at(s.any.pool.Config(), n))
 	if err != nil {
 		return nil, err
 	}
 	v := s.newServer(pool)
-	s.opened[address] = v
+	s.opened[n] = v
 	return v, nil
 }
 
 func (s *Store) readPlacements(ctx context.Context, pool *pgxpool.Pool, names []string) ([]placement, error) {
 	scan := func(row pgx.CollectableRow) (p placement, err error) {
-		err = row.Scan(&p.name, &p.host, &p.port)
+		err = row.Scan(&p.name, &p.node.Host, &p.node.Port)
 		return p, err
 	}
 	return query(ctx, pool, scan, `SELECT name, n.nodename, n.nodeport

@@ -30,6 +30,20 @@ func administer(t *testing.T, url string, statements ...string) {
 	}
 }
 
+// ask returns the result of a query on such a connection.
+func ask[T any](t *testing.T, url, sql string) (v T) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if err := conn.QueryRow(t.Context(), sql).Scan(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // Settings that an administrator has made for other programs make no difference.
 func TestSettingsForOtherPrograms(t *testing.T) {
 	t.Parallel()

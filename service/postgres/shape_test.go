@@ -364,11 +364,11 @@ func TestEachTransactionIsOfOneShard(t *testing.T) {
 	s := open(t, pgtest.Database(t), Options{tracer: r})
 	s.citus, s.together = true, 1
 	for n := range 2 {
-		s.opened[fmt.Sprintf("shard:%d", n)] = s.newServer(s.pool)
+		s.opened[node{"shard", int32(n)}] = s.newServer(s.pool)
 	}
 	s.placements.query = func(_ context.Context, _ *pgxpool.Pool, names []string) (list []placement, _ error) {
 		for _, name := range names {
-			list = append(list, placement{name, "shard", int32(testShard(name))})
+			list = append(list, placement{name, node{"shard", int32(testShard(name))}})
 		}
 		return list, nil
 	}
@@ -379,7 +379,7 @@ func TestEachTransactionIsOfOneShard(t *testing.T) {
 // Citus plans each statement of a delivery or of a request as one task on one shard.
 func TestEachStatementIsOneTask(t *testing.T) {
 	t.Parallel()
-	for _, url := range distributed(t) {
+	for _, url := range pgtest.CitusDatabase(t) {
 		r := newRecorder()
 		s := open(t, url, Options{tracer: r})
 		r.take()

@@ -57,18 +57,16 @@ func countAll(t *testing.T, s *Store, sql string) int {
 	return n
 }
 
-// everywhere runs a test on one server and, where Citus is installed, on a cluster, with the URLs for
-// two processes.
-func everywhere(t *testing.T, test func(t *testing.T, here, there string)) {
+// everywhere runs a test with the URLs for three processes: on one server and, where Citus is
+// installed, at each node of a cluster.
+func everywhere(t *testing.T, test func(t *testing.T, urls []string)) {
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
-		url := pgtest.Database(t)
-		test(t, url, url)
+		test(t, slices.Repeat([]string{pgtest.Database(t)}, 3))
 	})
 	t.Run("Citus", func(t *testing.T) {
 		t.Parallel()
-		urls := distributed(t)
-		test(t, pgtest.AnyOf(urls), pgtest.AnyOf([]string{urls[2], urls[1], urls[0]}))
+		test(t, pgtest.CitusDatabase(t))
 	})
 }
 
@@ -89,8 +87,8 @@ func TestChangesByAnotherProcessWake(t *testing.T) {
 	everywhere(t, changesWake)
 }
 
-func changesWake(t *testing.T, one, two string) {
-	services := serveAt(t, one, two)
+func changesWake(t *testing.T, urls []string) {
+	services := serveAt(t, urls[0], urls[2])
 	here, there := services[0], services[1]
 	ctx := t.Context()
 	_, k, err := here.CreateKey(ctx, "", service.Enterprise)
@@ -157,7 +155,7 @@ func changesWake(t *testing.T, one, two string) {
 		}
 	})
 	// The connections that listen are cut, and established again.
-	s := open(t, one, Options{})
+	s := open(t, urls[0], Options{})
 	if n := countAll(t, s, "SELECT count(pg_terminate_backend(pid)) "+listeners); n < 2 {
 		t.Fatalf("%d connections listened", n)
 	}
@@ -177,8 +175,8 @@ func TestTagsDoNotCrossKeysAtAnotherProcess(t *testing.T) {
 	everywhere(t, tagsDoNotCross)
 }
 
-func tagsDoNotCross(t *testing.T, one, two string) {
-	services := serveAt(t, one, two)
+func tagsDoNotCross(t *testing.T, urls []string) {
+	services := serveAt(t, urls[1], urls[2])
 	ctx := t.Context()
 	var keys []service.Key
 	for range 2 {

@@ -49,7 +49,6 @@ type Options struct {
 	// Timeout bounds each operation on the database. Default: 10 s.
 	Timeout time.Duration
 
-	migrations   []migration     // that this process knows; default: migrations
 	noSlotsAhead bool            // slots are created only when they are needed
 	tracer       pgx.QueryTracer // sees each statement; default: none
 }
@@ -67,8 +66,8 @@ type Store struct {
 
 	any     *server // what pool connects to
 	opening sync.Mutex
-	opened  map[string]*server // by address; any is ""
-	servers cache[*server]     // by key, and by address of an inbox
+	opened  map[node]*server // any is that of the zero node
+	servers cache[*server]   // by key, and by address of an inbox
 
 	keys       *loader[string, service.StoredKey]
 	hashes     *loader[[32]byte, service.StoredKey]
@@ -91,7 +90,7 @@ var (
 )
 
 // Open connects to the database at the URL (postgres://user:password@host:port/database, with the
-// parameters of libpq and pool_max_conns) and updates its schema. The context only bounds the
+// parameters of libpq and pool_max_conns) and makes its tables. The context only bounds the
 // opening. No error contains the password.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Log == nil {
@@ -100,16 +99,13 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
 	}
-	if o.migrations == nil {
-		o.migrations = migrations
-	}
 	config, err := poolConfig(url, o.Timeout)
 	if err != nil {
 		return nil, err
 	}
 	config.ConnConfig.Tracer = o.tracer
 	s := &Store{log: o.Log, timeout: o.Timeout, servers: cache[*server]{ttl: placementsTTL}, commits: newCommitTimes()}
-	if err := s.connect(ctx, config, o.migrations); err != nil {
+	if err := s.connect(ctx, config); err != nil {
 		if s.coordinator != nil {
 			s.coordinator.Close()
 		}
@@ -121,7 +117,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.hashes = newLoader(s, s.pool, s.readHashes, func(k service.StoredKey) [32]byte { return k.Hash })
 	s.placements = newLoader(s, s.pool, s.readPlacements, func(p placement) string { return p.name })
 	s.any = s.newServer(s.pool)
-	s.opened = map[string]*server{"": s.any}
+	s.opened = map[node]*server{{}: s.any}
 	s.announcer.init()
 	s.workers.Go(s.runAnnouncements)
 	if !o.noSlotsAhead {

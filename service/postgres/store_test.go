@@ -14,17 +14,23 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 // MAYFLY_LONG=1 makes the suite longer.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	var databases sync.Map // URLs by directory
-	storetest.Run(t, func(t *testing.T, dir string) storetest.Store {
-		url, ok := databases.Load(dir)
+	storetest.Run(t, databases(pgtest.Database, func(url string) string { return url }))
+}
+
+// databases returns a function that opens the store in a directory: a database that create creates
+// for it, at the URL that choose chooses each time.
+func databases[D any](create func(testing.TB) D, choose func(D) string) func(*testing.T, string) storetest.Store {
+	var made sync.Map // by directory
+	return func(t *testing.T, dir string) storetest.Store {
+		d, ok := made.Load(dir)
 		if !ok {
-			url = pgtest.Database(t)
-			databases.Store(dir, url)
+			d = create(t)
+			made.Store(dir, d)
 		}
-		s, err := Open(t.Context(), url.(string), Options{noSlotsAhead: true})
+		s, err := Open(t.Context(), choose(d.(D)), Options{noSlotsAhead: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
-	})
+	}
 }

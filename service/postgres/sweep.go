@@ -22,7 +22,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 		if swept.Inboxes, err = s.sweepInboxes(ctx, now, limit); err != nil || len(swept.Inboxes) == limit {
 			return err // there may be more, which come first
 		}
-		return errors.Join(s.removeDeleted(ctx), s.dropSlots(ctx, conn, now), s.forgetRequests(ctx))
+		return errors.Join(s.removeDeleted(ctx), s.dropSlots(ctx, conn, now))
 	})
 	if err == nil {
 		swept.Next, err = s.nextExpiry(ctx)

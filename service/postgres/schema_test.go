@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mayfly/service"
+	"mayfly/service/postgres/pgtest"
+)
+
+// open opens a store that is closed at the end of the test. It creates slots only when they are
+// needed: the tables for a month would take most of the time of a test.
+func open(t *testing.T, url string, o Options) *Store {
+	t.Helper()
+	o.noSlotsAhead = true
+	s, err := Open(t.Context(), url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func count(t *testing.T, s *Store, sql string, args ...any) int {
+	t.Helper()
+	var n int
+	if err := s.pool.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+var day = time.Date(2030, 5, 17, 12, 0, 0, 0, time.UTC)
+
+func create(t *testing.T, s *Store, n int, life time.Duration) service.Inbox {
+	t.Helper()
+	in := service.Inbox{
+		ID: fmt.Sprintf("inbox_%d", n), KeyID: "key_a", Address: fmt.Sprintf("%d@x.test", n), CreatedAt: day, ExpiresAt: day.Add(life),
+	}
+	if err := s.CreateInbox(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func deliver(ctx context.Context, s *Store, in service.Inbox, raw string) error {
+	return s.Append(ctx, service.Append{Received: in.CreatedAt, Raw: []byte(raw), Messages: []service.NewMessage{{
+		KeyID: in.KeyID, InboxID: in.ID, EmailsPerDay: 1 << 30, To: in.Address, From: "a@b.example",
+	}}})
+}
+
+func messages(t *testing.T, s *Store, in service.Inbox) []service.Summary {
+	t.Helper()
+	list, err := s.Messages(t.Context(), in, 1<<40, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// Of processes that start at the same time, one makes the tables.
+func TestSchemaIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	everywhere(t, func(t *testing.T, urls []string) {
+		var starting sync.WaitGroup
+		for n := range 6 {
+			starting.Go(func() {
+				s, err := Open(t.Context(), urls[n%len(urls)], Options{noSlotsAhead: true})
+				if err == nil {
+					err = s.Close()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		starting.Wait()
+		s := open(t, urls[0], Options{})
+		if n := countAll(t, s, "SELECT count(*) FROM schema_version"); n != 1 {
+			t.Errorf("the schema was made %d times", n)
+		}
+	})
+}
+
+// A database with tables of another version, or of another program, is refused and left as it is.
+func TestAnotherSchemaIsRefused(t *testing.T) {
+	t.Parallel()
+	for what, sql := range map[string]string{
+		"a newer version":   schemaSQL + "INSERT INTO schema_version VALUES (2, false)",
+		"made for Citus":    schemaSQL + "INSERT INTO schema_version VALUES (1, true)",
+		"an older version":  "CREATE TABLE schema_steps (step integer PRIMARY KEY); CREATE TABLE inboxes (id text PRIMARY KEY)",
+		"another program's": "CREATE TABLE keys (id text)",
+	} {
+		url := pgtest.Database(t)
+		const tables = "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+		administer(t, url, sql)
+		before := ask[string](t, url, tables)
+		s, err := Open(t.Context(), url, Options{})
+		if err == nil {
+			t.Errorf("%s: it opens: %v", what, s.Close())
+		} else if said := err.Error(); !strings.HasSuffix(said, "name an empty database") || strings.Contains(said, "\n") {
+			t.Errorf("%s: %s", what, said)
+		}
+		if after := ask[string](t, url, tables); after != before {
+			t.Errorf("%s: %s became %s", what, before, after)
+		}
+	}
+}
+
+// A cluster that cannot distribute tables is refused with what to do.
+func TestClusterThatIsNotReadyIsRefused(t *testing.T) {
+	t.Parallel()
+	url := pgtest.CitusDatabase(t)[0]
+	for _, step := range []struct{ sql, want string }{
+		{"UPDATE pg_dist_node SET nodeport = 1 WHERE groupid = 1", "127.0.0.1:1"},
+		{"UPDATE pg_dist_node SET isactive = false WHERE groupid = 0", "citus_set_coordinator_host"},
+		{"UPDATE pg_dist_node SET isactive = groupid = 0", "citus_add_node"},
+	} {
+		administer(t, url, step.sql)
+		s, err := Open(t.Context(), url, Options{})
+		if err == nil {
+			t.Errorf("%s: it opens: %v", step.sql, s.Close())
+		} else if said := err.Error(); !strings.Contains(said, step.want) || strings.Contains(said, "\n") {
+			t.Errorf("%s: %s, want %s", step.sql, said, step.want)
+		}
+	}
+}
