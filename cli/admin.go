@@ -22,7 +22,7 @@ func (a *app) adminCommand() *cobra.Command {
 		Use:   "admin",
 		Short: "Administer the store of a service",
 		Long:  "Administer the store of a service, whether or not the service is running. If a process serves the folder, that process does the work; a database is reached directly.",
-	}, a.adminKeyCommand(&store), a.adminPostmasterCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store), a.adminStoreCommand(&store))
+	}, a.adminKeyCommand(&store), a.adminPostmasterCommand(&store), a.adminBackupCommand(&store), a.adminRestoreCommand(&store))
 	a.storeFlag(cmd.PersistentFlags(), &store)
 	return cmd
 }

@@ -244,7 +244,7 @@ func TestHostileTextIsCleaned(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	s := newHarness(t, apitest.Options{})
 	for _, args := range []string{
-		"nonsense", "key", "key nonsense", "admin", "admin key", "admin key create", "admin key revoke", "admin store distribute --shards 0", "new extra", "new --nonsense",
+		"nonsense", "key", "key nonsense", "admin", "admin key", "admin key create", "admin key revoke", "new extra", "new --nonsense",
 		"new --ttl soon", "new --ttl -5m", "new --ttl 0", "messages a b", "save a b c", "--color pink ls", "key set extra", "serve extra", "rm",
 		"--base-url ::: ls", "--base-url ftp://x.example ls", "--profile nobody ls", "wait --code --link",
 	} {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -34,7 +33,6 @@ func serveSpread(t *testing.T, c *pgtest.Citus, urls ...string) *spread {
 	t.Helper()
 	m := newMachine(t)
 	s := &spread{Citus: c, m: m, t: t, users: make([]*client, 2), addresses: make([]string, 2)}
-	m.mustRun("admin", "store", "distribute", "--shards", "4", "--store", s.coordinator())
 	for _, url := range urls {
 		s.servers = append(s.servers, m.serve(url))
 	}
@@ -138,7 +136,7 @@ func TestWorkerKilledUnderLoad(t *testing.T) {
 	long(t)
 	t.Parallel()
 	c := pgtest.StartCitus(t)
-	s := serveSpread(t, c, c.URL(1), c.URL(2))
+	s := serveSpread(t, c, c.Nodes[1].URL(), c.Nodes[2].URL())
 	s.withoutWorker(func() { c.Nodes[1].Stop(pgtest.Kill) }, c.Nodes[1].Start)
 }
 
@@ -148,11 +146,7 @@ func TestWorkerCutOffUnderLoad(t *testing.T) {
 	t.Parallel()
 	c := pgtest.StartCitus(t)
 	way := throughProxy(t, c)
-	var urls []string
-	for _, node := range c.Nodes {
-		urls = append(urls, strings.Replace(node.URL(), c.Nodes[1].Addr(), way.listener.Addr().String(), 1))
-	}
-	s := serveSpread(t, c, pgtest.AnyOf(urls), pgtest.AnyOf(urls))
+	s := serveSpread(t, c, c.Nodes[0].URL(), c.Nodes[2].URL())
 	s.withoutWorker(way.cut, way.restore)
 }
 
@@ -198,7 +192,7 @@ func TestCoordinatorKilledUnderLoad(t *testing.T) {
 	long(t)
 	t.Parallel()
 	c := pgtest.StartCitus(t)
-	s := serveSpread(t, c, c.URL(0), c.URL(0))
+	s := serveSpread(t, c, c.Nodes[0].URL(), c.Nodes[0].URL())
 	s.waitForTables()
 	one, other := s.load()
 	v := startVisits(t, s.servers, s.users...)
@@ -275,7 +269,7 @@ func TestShardMovedUnderLoad(t *testing.T) {
 	long(t)
 	t.Parallel()
 	c := pgtest.StartCitus(t)
-	s := serveSpread(t, c, c.URL(1), c.URL(2))
+	s := serveSpread(t, c, c.Nodes[1].URL(), c.Nodes[2].URL())
 	s.waitForTables()
 	one, other := s.load()
 	in := s.users[0].inboxes[s.addresses[0]]
@@ -304,7 +298,7 @@ func TestRebalanceUnderLoad(t *testing.T) {
 	t.Parallel()
 	c := pgtest.StartCitus(t)
 	added := pgtest.Start(t, pgtest.CitusSettings...)
-	s := serveSpread(t, c, c.URL(1), c.URL(2))
+	s := serveSpread(t, c, c.Nodes[1].URL(), c.Nodes[2].URL())
 	s.waitForTables()
 	one, other := s.load()
 	v := startVisits(t, s.servers, s.users...)

@@ -51,7 +51,6 @@ var notRun = map[string]string{
 	"ci.md: npm install --save-dev @mayfly/playwright":       "needs a registry: clients/js/test installs the package from its file",
 	"ci.md: pip install ./clients/python":                    "clients/python/test builds and installs it",
 	"scale.md: MAYFLY_GROWTH=10000000 MAYFLY_TEST_POSTGRES=postgres://… go test ./service/postgres -run '^$' -bench Growth -benchtime 1x -timeout 0": "takes hours",
-	"scale.md: mayfly admin store distribute --store postgres://mayfly@127.0.0.1/mayfly":                                                             "needs Citus: TestDistribute runs it where that is installed",
 	"scale.md: ini": "settings of another server: pgtest's cluster has them",
 	"scale.md: sql": "needs three servers: pgtest makes them a cluster in this way",
 	"service.md: apt install ./mayfly_*_amd64.deb":                                         ".ci/run installs the package, and packaging/testdata/lifecycle.sh does",

@@ -34,9 +34,7 @@ const (
 func BenchmarkAcrossProcesses(b *testing.B) {
 	b.Run("Server", func(b *testing.B) { acrossProcesses(b, newMachine(b), pgtest.Database(b)) })
 	b.Run("Citus", func(b *testing.B) {
-		m, urls := newMachine(b), pgtest.CitusDatabase(b)
-		m.mustRun("admin", "store", "distribute", "--shards", "4", "--store", urls[0])
-		acrossProcesses(b, m, pgtest.AnyOf(urls))
+		acrossProcesses(b, newMachine(b), pgtest.CitusDatabase(b)[0])
 	})
 }
 
