@@ -4,7 +4,6 @@ import (
 	"context"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -239,56 +238,5 @@ func run(t *testing.T, s *service.Service) (stop func()) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// Setting the clock neither brings back what has expired nor removes what has not.
-func TestClockIsSet(t *testing.T) {
-	t.Parallel()
-	for _, step := range []time.Duration{-30 * time.Minute, -365 * 24 * time.Hour, -time.Second, 30 * time.Minute, 365 * 24 * time.Hour} {
-		t.Run(step.String(), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s, k := start(t, service.Dev, service.Options{})
-				var wall atomic.Int64
-				s.SetWall(func() time.Duration { return time.Duration(wall.Load()) })
-				stop := run(t, s)
-				short, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: "short", TTL: 2 * time.Minute})
-				must(t, err)
-				long, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: "long", TTL: 24 * time.Hour})
-				must(t, err)
-				deliver(t, s, plainMail, long.Address)
-				time.Sleep(2 * time.Minute)
-				_, err = s.Inbox(t.Context(), k, short.ID)
-				wantCode(t, err, service.NotFound)
-
-				wall.Store(int64(step)) // by mistake, for five minutes
-				for range 5 {
-					_, err = s.Inbox(t.Context(), k, short.ID)
-					if step < 0 {
-						wantCode(t, err, service.NotFound)
-					}
-					time.Sleep(time.Minute)
-				}
-				wall.Store(0)
-				_, err = s.Inbox(t.Context(), k, short.ID)
-				wantCode(t, err, service.NotFound)
-				if n := list(t, s, k, long.ID).Total; n != 1 {
-					t.Errorf("the long one has %d messages", n)
-				}
-
-				wall.Store(int64(step)) // for good
-				time.Sleep(30 * time.Minute)
-				_, err = s.Inbox(t.Context(), k, short.ID)
-				wantCode(t, err, service.NotFound)
-				_, err = s.Inbox(t.Context(), k, long.ID)
-				if step > 24*time.Hour {
-					wantCode(t, err, service.NotFound)
-				} else {
-					must(t, err)
-				}
-				stop()
-			})
-		})
 	}
 }

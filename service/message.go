@@ -2,6 +2,10 @@ package service
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -52,15 +56,15 @@ func (s *Service) Messages(ctx context.Context, k Key, inboxID string, p Page) (
 	// The version covers only these, even if more have arrived since.
 	before := uint64(in.Messages) + 1
 	if p.After != "" {
-		place, ok := MessagePlace(p.After)
-		if !ok || place >= before {
+		seq, ok := MessageSeq(p.After)
+		if !ok || seq >= before {
 			return List{}, errNoMessage()
 		}
-		// A damaged message still has its place.
-		if m, err := s.store.Summary(ctx, in, place); ErrorCode(err) == NotFound || err == nil && m.ID != p.After {
+		// A damaged message still has its sequence number.
+		if m, err := s.store.Summary(ctx, in, seq); ErrorCode(err) == NotFound || err == nil && m.ID != p.After {
 			return List{}, errNoMessage()
 		}
-		before = place
+		before = seq
 	}
 	list := List{Total: in.Messages, Version: in.Version}
 	if list.Messages, err = s.store.Messages(ctx, in, before, p.Limit); err != nil {
@@ -71,11 +75,11 @@ func (s *Service) Messages(ctx context.Context, k Key, inboxID string, p Page) (
 
 // Message returns a message of an inbox of the key, or NotFound.
 func (s *Service) Message(ctx context.Context, k Key, inboxID, messageID string) (Message, error) {
-	in, place, err := s.place(ctx, k, inboxID, messageID)
+	in, seq, err := s.seqOf(ctx, k, inboxID, messageID)
 	if err != nil {
 		return Message{}, err
 	}
-	m, err := s.store.Message(ctx, in, place)
+	m, err := s.store.Message(ctx, in, seq)
 	if ErrorCode(err) == NotFound || err == nil && m.ID != messageID {
 		return Message{}, errNoMessage()
 	}
@@ -84,28 +88,64 @@ func (s *Service) Message(ctx context.Context, k Key, inboxID, messageID string)
 
 // Summary returns the summary of a message without reading its body, or NotFound.
 func (s *Service) Summary(ctx context.Context, k Key, inboxID, messageID string) (Summary, error) {
-	in, place, err := s.place(ctx, k, inboxID, messageID)
+	in, seq, err := s.seqOf(ctx, k, inboxID, messageID)
 	if err != nil {
 		return Summary{}, err
 	}
-	sum, err := s.store.Summary(ctx, in, place)
+	sum, err := s.store.Summary(ctx, in, seq)
 	if ErrorCode(err) == NotFound || err == nil && sum.ID != messageID {
 		return Summary{}, errNoMessage()
 	}
 	return sum, err
 }
 
-// place returns the inbox of the key and the place in it that a message ID names.
-func (s *Service) place(ctx context.Context, k Key, inboxID, messageID string) (Inbox, uint64, error) {
+// seqOf returns the inbox of the key and the sequence number that a message ID has in it.
+func (s *Service) seqOf(ctx context.Context, k Key, inboxID, messageID string) (Inbox, uint64, error) {
 	in, err := s.Inbox(ctx, k, inboxID)
 	if err != nil {
 		return Inbox{}, 0, err
 	}
-	place, ok := MessagePlace(messageID)
+	seq, ok := MessageSeq(messageID)
 	if !ok {
 		return Inbox{}, 0, errNoMessage()
 	}
-	return in, place, nil
+	return in, seq, nil
 }
 
 func errNoMessage() error { return Errorf(NotFound, "No such message") }
+
+// encoding is in lower case throughout, so that an ID survives careless copying, and has no
+// padding.
+var encoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+
+// randomDigits is the length of 128 random bits in encoding.
+const randomDigits = 26
+
+func randomID(bytes int) string {
+	b := make([]byte, bytes)
+	rand.Read(b)
+	return encoding.EncodeToString(b)
+}
+
+func newInboxID() string { return "inbox_" + randomID(16) }
+func newKeyID() string   { return "key_" + randomID(10) }
+
+// NewMessageID returns an ID for a message: "msg_", 128 random bits, and its sequence number in the
+// inbox, by which a store finds it without an index. The first to arrive has the number 1.
+func NewMessageID(seq uint64) string {
+	return "msg_" + randomID(16) + strconv.FormatUint(seq, 32)
+}
+
+// MessageSeq returns the sequence number in a message ID; ok is false if it cannot be an ID.
+func MessageSeq(id string) (seq uint64, ok bool) {
+	rest, found := strings.CutPrefix(id, "msg_")
+	if !found || len(rest) <= randomDigits {
+		return 0, false
+	}
+	digits := rest[randomDigits:]
+	seq, err := strconv.ParseUint(digits, 32, 64)
+	if err != nil || seq == 0 || strconv.FormatUint(seq, 32) != digits {
+		return 0, false
+	}
+	return seq, true
+}

@@ -54,14 +54,14 @@ type Store interface {
 	// EmailsToday returns how many messages were appended for the key on the UTC day. It may lag
 	// behind what other processes append.
 	EmailsToday(ctx context.Context, keyID string, day Day) (int, error)
-	// Messages returns up to limit summaries of messages whose place is below before, newest first.
-	// Limit 0 is no limit. An inbox that is gone has none.
+	// Messages returns up to limit summaries of messages whose sequence number in the inbox is below
+	// before, newest first. Limit 0 is no limit. An inbox that is gone has none.
 	Messages(ctx context.Context, in Inbox, before uint64, limit int) ([]Summary, error)
-	// Summary returns the summary of the message at a place in the inbox, or NotFound. The caller
-	// compares the ID.
-	Summary(ctx context.Context, in Inbox, place uint64) (Summary, error)
-	// Message returns the message at a place in the inbox, or NotFound. The caller compares the ID.
-	Message(ctx context.Context, in Inbox, place uint64) (Message, error)
+	// Summary returns the summary of the message with a sequence number, or NotFound. The caller compares
+	// the ID.
+	Summary(ctx context.Context, in Inbox, seq uint64) (Summary, error)
+	// Message returns the message with a sequence number, or NotFound. The caller compares the ID.
+	Message(ctx context.Context, in Inbox, seq uint64) (Message, error)
 
 	// Sweep removes up to limit inboxes that have expired at now, earliest first.
 	Sweep(ctx context.Context, now time.Time, limit int) (Swept, error)
@@ -92,7 +92,7 @@ type Append struct {
 	Raw      []byte // the message as received, the same for all; not kept after the call
 }
 
-// NewMessage is a message for one inbox; the store assigns its place and its ID.
+// NewMessage is a message for one inbox; the store assigns its sequence number and its ID.
 type NewMessage struct {
 	ID             string // set by Store.Append; empty if the message was left out
 	KeyID, InboxID string

@@ -14,14 +14,8 @@ import (
 func openBenchmark(b *testing.B) *Store {
 	b.Helper()
 	s, err := Open(b.TempDir(), Options{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			b.Error(err)
-		}
-	})
+	must(b, err)
+	b.Cleanup(func() { must(b, s.Close()) })
 	return s
 }
 
@@ -32,9 +26,7 @@ func benchmarkInbox(b *testing.B, s *Store, i int) service.Inbox {
 		ID: fmt.Sprintf("inbox_%026d", i), KeyID: "key_a", Address: fmt.Sprintf("in%d@x.test", i),
 		CreatedAt: now, ExpiresAt: now.Add(time.Duration(i)*time.Millisecond + time.Hour),
 	}
-	if err := s.CreateInbox(b.Context(), in); err != nil {
-		b.Fatal(err)
-	}
+	must(b, s.CreateInbox(b.Context(), in))
 	return in
 }
 
@@ -110,9 +102,8 @@ func BenchmarkAddress(b *testing.B) {
 		})
 	}
 	for i := 0; b.Loop(); i++ {
-		if _, err := s.InboxByAddress(b.Context(), inboxes[i%len(inboxes)].Address); err != nil {
-			b.Fatal(err)
-		}
+		_, err := s.InboxByAddress(b.Context(), inboxes[i%len(inboxes)].Address)
+		must(b, err)
 	}
 	close(stop)
 	writers.Wait()
@@ -180,20 +171,16 @@ func BenchmarkGrowth(b *testing.B) {
 			b.Run("inbox", func(b *testing.B) {
 				for i := 0; b.Loop(); i += 7919 {
 					in := inboxes[i%len(inboxes)]
-					if _, err := s.Inbox(b.Context(), in.KeyID, in.ID); err != nil {
-						b.Fatal(err)
-					}
+					_, err := s.Inbox(b.Context(), in.KeyID, in.ID)
+					must(b, err)
 				}
 			})
 			b.Run("page", func(b *testing.B) {
 				for i := 0; b.Loop(); i += 7919 {
 					in, err := s.Inbox(b.Context(), "key_a", inboxes[i%len(inboxes)].ID)
-					if err != nil {
-						b.Fatal(err)
-					}
-					if _, err := s.Messages(b.Context(), in, uint64(in.Messages)+1, 50); err != nil {
-						b.Fatal(err)
-					}
+					must(b, err)
+					_, err = s.Messages(b.Context(), in, uint64(in.Messages)+1, 50)
+					must(b, err)
 				}
 			})
 		})
@@ -208,9 +195,7 @@ func BenchmarkDelete(b *testing.B) {
 		in := benchmarkInbox(b, s, i)
 		fill(b, s, []service.Inbox{in}, 100_000)
 		b.StartTimer()
-		if err := s.DeleteInbox(b.Context(), in.KeyID, in.ID); err != nil {
-			b.Fatal(err)
-		}
+		must(b, s.DeleteInbox(b.Context(), in.KeyID, in.ID))
 	}
 }
 
@@ -219,12 +204,8 @@ func BenchmarkList(b *testing.B) {
 	s := openBenchmark(b)
 	in := benchmarkInbox(b, s, 0)
 	fill(b, s, []service.Inbox{in}, 999)
-	if err := s.Append(b.Context(), delivery(in, mailText(20<<10))); err != nil {
-		b.Fatal(err)
-	}
-	if err := s.flush(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, s.Append(b.Context(), delivery(in, mailText(20<<10))))
+	must(b, s.flush())
 	b.Run("list", func(b *testing.B) {
 		for b.Loop() {
 			if list, err := s.Messages(b.Context(), in, 1001, 0); err != nil || len(list) != 1000 {
@@ -234,9 +215,8 @@ func BenchmarkList(b *testing.B) {
 	})
 	b.Run("message", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Message(b.Context(), in, 1000); err != nil {
-				b.Fatal(err)
-			}
+			_, err := s.Message(b.Context(), in, 1000)
+			must(b, err)
 		}
 	})
 }
@@ -246,22 +226,14 @@ func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	o := Options{Log: slog.New(slog.DiscardHandler)}
 	s, err := Open(dir, o)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	fill(b, s, []service.Inbox{benchmarkInbox(b, s, 0)}, 10_000)
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, s.Close())
 	for b.Loop() {
 		s, err := Open(dir, o)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		b.StopTimer()
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, s.Close())
 		b.StartTimer()
 	}
 }

@@ -29,7 +29,8 @@ type group struct {
 	addresses map[string]inboxOf
 	quotas    map[quotaOf]int
 	keys      map[string]service.StoredKey
-	swept     bool // any number of counts are removed
+	swept     bool  // any number of counts are removed
+	err       error // of the batch
 }
 
 type inboxState struct {
@@ -122,8 +123,20 @@ func (g *group) gather() {
 	}
 }
 
+func (g *group) set(key, value []byte) { g.err = cmp.Or(g.err, g.batch.Set(key, value, nil)) }
+
+func (g *group) delete(key []byte) { g.err = cmp.Or(g.err, g.batch.Delete(key, nil)) }
+
+func (g *group) deleteRange(start, end []byte) {
+	g.err = cmp.Or(g.err, g.batch.DeleteRange(start, end, nil))
+}
+
 // commitGroup makes the group visible once it is on disk.
 func (s *Store) commitGroup(g *group) error {
+	if g.err != nil {
+		s.fail(fmt.Errorf("write to the store: %w", g.err))
+		return s.failed()
+	}
 	if g.batch.Empty() {
 		return g.batch.Close()
 	}

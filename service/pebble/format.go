@@ -20,8 +20,8 @@ import (
 //	a address 0                             the owner of an address, and its inbox
 //	i key-ID 0 inbox-ID 0                   an inbox, found by its owner only
 //	x expires inbox-ID 0                    the owner of an inbox, ordered by expiry
-//	m expires inbox-ID 0 's' ^place         summary of a message, the newest first
-//	m expires inbox-ID 0 'b' ^place         its raw body
+//	m expires inbox-ID 0 's' ^seq           summary of a message, the newest first
+//	m expires inbox-ID 0 'b' ^seq           its raw body
 //	q day key-ID                            count of a key's messages on a day
 //
 // Messages are ordered by the expiry of their inbox: inboxes that expire at the same time are
@@ -71,11 +71,11 @@ func messagesKey(expires time.Time, id string) []byte {
 }
 
 // messageKey appends to messagesKey.
-func messageKey(messages []byte, kind byte, place uint64) []byte {
-	return binary.BigEndian.AppendUint64(append(messages, kind), ^place)
+func messageKey(messages []byte, kind byte, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(messages, kind), ^seq)
 }
 
-func placeOf(key []byte) uint64 { return ^binary.BigEndian.Uint64(key[len(key)-8:]) }
+func seqOf(key []byte) uint64 { return ^binary.BigEndian.Uint64(key[len(key)-8:]) }
 
 func quotaKey(keyID string, day service.Day) []byte {
 	return append(quotaDay(day), keyID...)
@@ -161,7 +161,7 @@ func decodeAddress(value []byte) (inboxOf, error) {
 	return of, r.err
 }
 
-// encodeMessage encodes a message without its body. The place in its ID is the one in its key.
+// encodeMessage encodes a message without its body. The sequence number in its ID is the one in its key.
 func encodeMessage(m service.Message) []byte {
 	w := make(writer, 0, 64+len(m.From)+len(m.FromName)+len(m.Subject)+len(m.To))
 	w.string(m.ID)

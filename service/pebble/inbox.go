@@ -31,15 +31,9 @@ func (s *Store) CreateInbox(ctx context.Context, in service.Inbox) error {
 			return err
 		}
 		of := inboxOf{in.KeyID, in.ID}
-		if err := g.batch.Set(addressKey(in.Address), encodeAddress(of), nil); err != nil {
-			return err
-		}
-		if err := g.batch.Set(inboxKey(in.KeyID, in.ID), encodeInbox(in), nil); err != nil {
-			return err
-		}
-		if err := g.batch.Set(expiryKey(in.ExpiresAt, in.ID), []byte(in.KeyID), nil); err != nil {
-			return err
-		}
+		g.set(addressKey(in.Address), encodeAddress(of))
+		g.set(inboxKey(in.KeyID, in.ID), encodeInbox(in))
+		g.set(expiryKey(in.ExpiresAt, in.ID), []byte(in.KeyID))
 		g.addresses[in.Address] = of
 		g.inboxes[of] = &inboxState{Inbox: in}
 		g.touched[in.KeyID] = true
@@ -85,12 +79,12 @@ func (s *Store) inbox(keyID, id string) (service.Inbox, error) {
 }
 
 // counted fills in the count and the version, which the newest message tells: since messages are
-// only removed with their inbox, its place is the count.
+// only removed with their inbox, its sequence number is the count.
 func (s *Store) counted(in service.Inbox) (service.Inbox, error) {
 	start := append(messagesKey(in.ExpiresAt, in.ID), summaryKind)
 	err := s.scan(context.Background(), start, after(start), func(key, value []byte) (bool, error) {
 		m, err := decodeMessage(value)
-		in.Messages, in.Version = int(placeOf(key)), messageVersion(m.ID)
+		in.Messages, in.Version = int(seqOf(key)), messageVersion(m.ID)
 		return false, err
 	})
 	return in, err
@@ -171,26 +165,17 @@ func (s *Store) DeleteInbox(ctx context.Context, keyID, id string) error {
 		if in.gone {
 			return errNotFound
 		}
-		b := g.batch
 		messages := messagesKey(in.ExpiresAt, id)
 		if in.Messages > fewMessages {
-			err = b.DeleteRange(messages, after(messages), nil)
+			g.deleteRange(messages, after(messages))
 		} else {
-			for place := uint64(1); place <= uint64(in.Messages) && err == nil; place++ {
-				if err = b.Delete(messageKey(messages, summaryKind, place), nil); err == nil {
-					err = b.Delete(messageKey(messages, bodyKind, place), nil)
-				}
+			for seq := uint64(1); seq <= uint64(in.Messages); seq++ {
+				g.delete(messageKey(messages, summaryKind, seq))
+				g.delete(messageKey(messages, bodyKind, seq))
 			}
 		}
-		if err != nil {
-			return err
-		}
-		if err := b.Delete(expiryKey(in.ExpiresAt, id), nil); err != nil {
-			return err
-		}
-		if err := b.Delete(inboxKey(keyID, id), nil); err != nil {
-			return err
-		}
+		g.delete(expiryKey(in.ExpiresAt, id))
+		g.delete(inboxKey(keyID, id))
 		g.inboxes[of] = &inboxState{gone: true}
 		g.touched[keyID] = true
 		return nil
@@ -224,31 +209,20 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 		if err != nil || first == nil {
 			return err
 		}
-		b := g.batch
 		for _, in := range swept.Inboxes {
-			if err := b.Delete(inboxKey(in.KeyID, in.ID), nil); err != nil {
-				return err
-			}
+			g.delete(inboxKey(in.KeyID, in.ID))
+			g.inboxes[inboxOf{in.KeyID, in.ID}] = &inboxState{gone: true}
+			g.touched[in.KeyID] = true
 		}
 		g.swept = true
 		// Messages are ordered like the expiry index, so those of the swept inboxes are one range.
 		end := after(last)
-		if err := b.DeleteRange(first, end, nil); err != nil {
-			return err
-		}
+		g.deleteRange(first, end)
 		first[0], end[0] = messagePrefix, messagePrefix
-		if err := b.DeleteRange(first, end, nil); err != nil {
-			return err
-		}
+		g.deleteRange(first, end)
 		if yesterday := service.DayOf(now) - 1; yesterday > g.store.quotaDay {
-			if err := b.DeleteRange(quotaDay(g.store.quotaDay), quotaDay(yesterday), nil); err != nil {
-				return err
-			}
+			g.deleteRange(quotaDay(g.store.quotaDay), quotaDay(yesterday))
 			g.store.quotaDay = yesterday
-		}
-		for _, in := range swept.Inboxes {
-			g.inboxes[inboxOf{in.KeyID, in.ID}] = &inboxState{gone: true}
-			g.touched[in.KeyID] = true
 		}
 		return nil
 	})

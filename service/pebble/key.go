@@ -16,7 +16,8 @@ func (s *Store) CreateKey(ctx context.Context, k service.StoredKey) error {
 		if err := g.checkHash(k.Hash); err != nil {
 			return err
 		}
-		return g.putKey(k)
+		g.putKey(k)
+		return nil
 	})
 }
 
@@ -52,21 +53,18 @@ func (s *Store) UpdateKey(ctx context.Context, id string, change func(*service.S
 		old := k.Hash
 		change(&k)
 		if k.Hash != old {
-			if err := g.batch.Delete(hashKey(old), nil); err != nil {
-				return err
-			}
+			g.delete(hashKey(old))
 		}
-		return g.putKey(k)
+		g.putKey(k)
+		return nil
 	})
 	return k, err
 }
 
-func (g *group) putKey(k service.StoredKey) error {
-	if err := g.batch.Set(hashKey(k.Hash), []byte(k.ID), nil); err != nil {
-		return err
-	}
+func (g *group) putKey(k service.StoredKey) {
+	g.set(hashKey(k.Hash), []byte(k.ID))
+	g.set(prefixed(keyPrefix, k.ID), encodeKey(k))
 	g.keys[k.ID] = k
-	return g.batch.Set(prefixed(keyPrefix, k.ID), encodeKey(k), nil)
 }
 
 // Key implements service.Store.

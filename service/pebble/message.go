@@ -44,17 +44,12 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 			return errNotFound
 		}
 		for i, in := range inboxes {
-			if in == nil {
-				continue
-			}
-			if err := g.append(in, a, &a.Messages[i]); err != nil {
-				return err
+			if in != nil {
+				g.append(in, a, &a.Messages[i])
 			}
 		}
 		for q, n := range more {
-			if err := g.batch.Set(quotaKey(q.keyID, q.day), binary.AppendUvarint(nil, uint64(n)), nil); err != nil {
-				return err
-			}
+			g.set(quotaKey(q.keyID, q.day), binary.AppendUvarint(nil, uint64(n)))
 			g.quotas[q] = n
 		}
 		return nil
@@ -63,9 +58,9 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 
 var errOverQuota = &service.Error{Code: service.OverQuota, Message: "over the day's quota"}
 
-func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) error {
-	place := uint64(in.Messages) + 1
-	n.ID = service.NewMessageID(place)
+func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) {
+	seq := uint64(in.Messages) + 1
+	n.ID = service.NewMessageID(seq)
 	m := service.Message{
 		Summary: service.Summary{
 			ID:         n.ID,
@@ -78,15 +73,10 @@ func (g *group) append(in *inboxState, a service.Append, n *service.NewMessage) 
 		To: n.To,
 	}
 	messages := messagesKey(in.ExpiresAt, in.ID)
-	if err := g.batch.Set(messageKey(messages, summaryKind, place), encodeMessage(m), nil); err != nil {
-		return err
-	}
-	if err := g.batch.Set(messageKey(messages, bodyKind, place), a.Raw, nil); err != nil {
-		return err
-	}
-	in.Messages, in.Version = int(place), messageVersion(m.ID)
+	g.set(messageKey(messages, summaryKind, seq), encodeMessage(m))
+	g.set(messageKey(messages, bodyKind, seq), a.Raw)
+	in.Messages, in.Version = int(seq), messageVersion(m.ID)
 	g.touched[in.KeyID] = true
-	return nil
 }
 
 // EmailsToday implements service.Store.
@@ -132,26 +122,26 @@ func (s *Store) Messages(ctx context.Context, in service.Inbox, before uint64, l
 }
 
 // Summary implements service.Store.
-func (s *Store) Summary(ctx context.Context, in service.Inbox, place uint64) (service.Summary, error) {
-	m, err := s.message(in, place)
+func (s *Store) Summary(ctx context.Context, in service.Inbox, seq uint64) (service.Summary, error) {
+	m, err := s.message(in, seq)
 	return m.Summary, err
 }
 
 // Message implements service.Store.
-func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (service.Message, error) {
-	m, err := s.message(in, place)
+func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (service.Message, error) {
+	m, err := s.message(in, seq)
 	if err != nil {
 		return m, err
 	}
-	m.Raw, err = s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), bodyKind, place))
+	m.Raw, err = s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), bodyKind, seq))
 	return m, err
 }
 
-func (s *Store) message(in service.Inbox, place uint64) (service.Message, error) {
+func (s *Store) message(in service.Inbox, seq uint64) (service.Message, error) {
 	if !isName(in.ID) {
 		return service.Message{}, errNotFound
 	}
-	value, err := s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), summaryKind, place))
+	value, err := s.get(messageKey(messagesKey(in.ExpiresAt, in.ID), summaryKind, seq))
 	if err != nil {
 		return service.Message{}, err
 	}

@@ -37,18 +37,15 @@ func Run(t *testing.T, open Open) {
 		{"a secret has one key", keysConcurrent},
 		{"inboxes", inboxes},
 		{"addresses", addresses},
-		{"addresses with tags", tags},
 		{"messages", messages},
 		{"pages", pages},
 		{"bodies", bodies},
-		{"recipients", recipients},
 		{"quota", quota},
 		{"quota shared by callers", quotaConcurrent},
-		{"places given once", placesConcurrent},
+		{"sequence numbers given once", seqsConcurrent},
 		{"changes are seen", readConcurrent},
 		{"versions", versions},
 		{"deletion", deletion},
-		{"sweep", sweep},
 		{"canceled", canceled},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -273,31 +270,25 @@ func inboxes(t *testing.T, s Store) {
 	wantCode(t, err, service.NotFound)
 }
 
+// addresses checks what the model does not: which inbox an address has, tags after the end of an
+// inbox, and callers that share a commit.
 func addresses(t *testing.T, s Store) {
 	ctx := t.Context()
+	foreign := func(address string) service.Inbox { return newInbox("key_b", address, 2*time.Hour) }
 	in := create(t, s, "key_a", "one@x.test")
-	again := newInbox("key_a", "one@x.test", time.Hour)
-	wantCode(t, s.CreateInbox(ctx, again), service.Taken)
-	wantCode(t, s.CreateInbox(ctx, newInbox("key_b", "one@x.test", time.Hour)), service.Taken)
-
-	// When the inbox is deleted, its address still belongs to the key.
 	must(t, s.DeleteInbox(ctx, "key_a", in.ID))
-	wantCode(t, s.CreateInbox(ctx, newInbox("key_b", "one@x.test", time.Hour)), service.Taken)
-	must(t, s.CreateInbox(ctx, again))
+	again := create(t, s, "key_a", "one@x.test")
 	got, err := s.InboxByAddress(ctx, "one@x.test")
 	must(t, err)
 	if got.ID != again.ID {
 		t.Errorf("the address has inbox %s, want %s", got.ID, again.ID)
 	}
 
-	// It can be used again from the instant of expiry on, swept or not.
+	// It can be used again from the instant of expiry on, swept or not, and stays with its key.
 	third := newInbox("key_a", "one@x.test", 2*time.Hour)
 	third.CreatedAt = again.ExpiresAt.Add(-time.Millisecond)
 	wantCode(t, s.CreateInbox(ctx, third), service.Taken)
 	third.CreatedAt = again.ExpiresAt
-	foreign := newInbox("key_b", "one@x.test", 2*time.Hour)
-	foreign.CreatedAt = again.ExpiresAt
-	wantCode(t, s.CreateInbox(ctx, foreign), service.Taken)
 	must(t, s.CreateInbox(ctx, third))
 	_, err = s.Sweep(ctx, again.ExpiresAt, 100)
 	must(t, err)
@@ -309,8 +300,22 @@ func addresses(t *testing.T, s Store) {
 	_, err = s.Sweep(ctx, third.ExpiresAt, 100)
 	must(t, err)
 	wantOwner(t, s, "one@x.test", "key_a")
-	foreign.CreatedAt = third.ExpiresAt
-	wantCode(t, s.CreateInbox(ctx, foreign), service.Taken)
+	for _, address := range []string{"one@x.test", "one+tag@x.test", "one+tag+more@x.test"} {
+		taken := foreign(address)
+		taken.CreatedAt = third.ExpiresAt
+		wantCode(t, s.CreateInbox(ctx, taken), service.Taken)
+	}
+	_, err = s.InboxByAddress(ctx, "one+tag@x.test")
+	wantCode(t, err, service.NotFound)
+
+	// A key keeps what it had first.
+	first := foreign("bob+tag@x.test")
+	must(t, s.CreateInbox(ctx, first))
+	create(t, s, "key_a", "bob@x.test")
+	must(t, s.DeleteInbox(ctx, "key_b", first.ID))
+	wantCode(t, s.CreateInbox(ctx, newInbox("key_a", "bob+tag@x.test", time.Hour)), service.Taken)
+	wantCode(t, s.CreateInbox(ctx, foreign("bob+other@x.test")), service.Taken)
+	must(t, s.CreateInbox(ctx, foreign("bob+tag@x.test")))
 
 	// Of concurrent callers, one gets it, and the others find it.
 	var made atomic.Int32
@@ -333,6 +338,16 @@ func addresses(t *testing.T, s Store) {
 	if made.Load() != 1 {
 		t.Errorf("%d callers got the same address", made.Load())
 	}
+	for n := range 20 {
+		var base, tagged error
+		wg.Go(func() { base = s.CreateInbox(ctx, newInbox("key_a", fmt.Sprintf("%d@x.test", n), time.Hour)) })
+		wg.Go(func() { tagged = s.CreateInbox(ctx, foreign(fmt.Sprintf("%d+tag@x.test", n))) })
+		wg.Wait()
+		must(t, base)
+		if tagged != nil {
+			wantCode(t, tagged, service.Taken)
+		}
+	}
 }
 
 // wantOwner checks that an address without an inbox still has its owner.
@@ -342,49 +357,6 @@ func wantOwner(t *testing.T, s Store, address, keyID string) {
 	must(t, err)
 	if in.ID != "" || in.KeyID != keyID {
 		t.Errorf("%s has inbox %q and owner %q, want only the owner %s", address, in.ID, in.KeyID, keyID)
-	}
-}
-
-// While a key has an address, or had it, no other key can have it with a tag.
-func tags(t *testing.T, s Store) {
-	ctx := t.Context()
-	foreign := func(address string) service.Inbox { return newInbox("key_b", address, 2*time.Hour) }
-	ada := create(t, s, "key_a", "ada@x.test")
-	wantCode(t, s.CreateInbox(ctx, foreign("ada+tag@x.test")), service.Taken)
-	wantCode(t, s.CreateInbox(ctx, foreign("ada+tag+more@x.test")), service.Taken)
-	_, err := s.InboxByAddress(ctx, "ada+tag@x.test")
-	wantCode(t, err, service.NotFound)
-	must(t, s.CreateInbox(ctx, foreign("adam+tag@x.test")))
-	must(t, s.CreateInbox(ctx, foreign("ada+tag@y.test")))
-	create(t, s, "key_a", "ada+own@x.test")
-	wantCode(t, s.CreateInbox(ctx, foreign("ada+own+more@x.test")), service.Taken)
-	must(t, s.DeleteInbox(ctx, "key_a", ada.ID))
-	wantCode(t, s.CreateInbox(ctx, foreign("ada+tag@x.test")), service.Taken)
-	expired := create(t, s, "key_a", "eve@x.test")
-	_, err = s.Sweep(ctx, expired.ExpiresAt, 100)
-	must(t, err)
-	wantCode(t, s.CreateInbox(ctx, foreign("eve+tag@x.test")), service.Taken)
-
-	// A key keeps what it had first.
-	first := foreign("bob+tag@x.test")
-	must(t, s.CreateInbox(ctx, first))
-	create(t, s, "key_a", "bob@x.test")
-	must(t, s.DeleteInbox(ctx, "key_b", first.ID))
-	wantCode(t, s.CreateInbox(ctx, newInbox("key_a", "bob+tag@x.test", time.Hour)), service.Taken)
-	wantCode(t, s.CreateInbox(ctx, foreign("bob+other@x.test")), service.Taken)
-	must(t, s.CreateInbox(ctx, foreign("bob+tag@x.test")))
-
-	// The same holds for callers that share a commit.
-	for n := range 20 {
-		var base, tagged error
-		var wg sync.WaitGroup
-		wg.Go(func() { base = s.CreateInbox(ctx, newInbox("key_a", fmt.Sprintf("%d@x.test", n), time.Hour)) })
-		wg.Go(func() { tagged = s.CreateInbox(ctx, foreign(fmt.Sprintf("%d+tag@x.test", n))) })
-		wg.Wait()
-		must(t, base)
-		if tagged != nil {
-			wantCode(t, tagged, service.Taken)
-		}
 	}
 }
 
@@ -403,21 +375,21 @@ func messages(t *testing.T, s Store) {
 	all := list(t, s, in)
 	for i, m := range all {
 		n := len(all) - 1 - i
-		place, ok := service.MessagePlace(m.ID)
-		if !ok || place != uint64(n+1) {
-			t.Errorf("message %d has ID %q of place %d", i, m.ID, place)
+		seq, ok := service.MessageSeq(m.ID)
+		if !ok || seq != uint64(n+1) {
+			t.Errorf("message %d has ID %q with the sequence number %d", i, m.ID, seq)
 		}
 		want := service.Summary{ID: m.ID, From: "a@b.example", FromName: "Ada", Subject: fmt.Sprintf("Message %d", n),
 			ReceivedAt: epoch.Add(time.Duration(n) * time.Second), Size: 5}
 		if m != want {
 			t.Errorf("summary %+v, want %+v", m, want)
 		}
-		got, err := s.Message(ctx, in, place)
+		got, err := s.Message(ctx, in, seq)
 		must(t, err)
 		if got.Summary != want || got.To != "one+tag@x.test" || string(got.Raw) != fmt.Sprintf("raw %d", n) {
 			t.Errorf("message %+v", got)
 		}
-		sum, err := s.Summary(ctx, in, place)
+		sum, err := s.Summary(ctx, in, seq)
 		must(t, err)
 		if sum != want {
 			t.Errorf("summary alone %+v, want %+v", sum, want)
@@ -425,8 +397,8 @@ func messages(t *testing.T, s Store) {
 	}
 	_, err := s.Summary(ctx, in, 4)
 	wantCode(t, err, service.NotFound)
-	for _, place := range []uint64{0, 4, 1 << 63, ^uint64(0)} {
-		_, err := s.Message(ctx, in, place)
+	for _, seq := range []uint64{0, 4, 1 << 63, ^uint64(0)} {
+		_, err := s.Message(ctx, in, seq)
 		wantCode(t, err, service.NotFound)
 	}
 }
@@ -452,7 +424,7 @@ func pages(t *testing.T, s Store) {
 				t.Fatalf("a page of %d has %d", size, len(page))
 			}
 			got = append(got, page...)
-			next, _ = service.MessagePlace(page[len(page)-1].ID)
+			next, _ = service.MessageSeq(page[len(page)-1].ID)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("pages of %d make %d messages, want %d", size, len(got), len(want))
@@ -487,42 +459,6 @@ func body(size int) []byte {
 		b[i] = byte(x)
 	}
 	return b
-}
-
-func recipients(t *testing.T, s Store) {
-	ctx := t.Context()
-	a, b := create(t, s, "key_a", "one@x.test"), create(t, s, "key_b", "two@x.test")
-	gone := newInbox("key_a", "gone@x.test", time.Hour)
-	appendTo(t, s, "both", a, b, gone)
-	for _, in := range []service.Inbox{a, b} {
-		m, err := s.Message(ctx, in, 1)
-		must(t, err)
-		if string(m.Raw) != "both" || m.To != in.Address {
-			t.Errorf("message %+v", m)
-		}
-	}
-	wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: to(gone)}), service.NotFound)
-
-	// From its expiry on, an inbox accepts nothing.
-	late := service.Append{Received: a.ExpiresAt.Add(-time.Millisecond), Messages: to(a), Raw: []byte("late")}
-	must(t, s.Append(ctx, late))
-	late.Received = a.ExpiresAt
-	wantCode(t, s.Append(ctx, late), service.NotFound)
-
-	// If one of them is over quota, none gets the message and none is charged.
-	n := to(a, b)
-	n[1].EmailsPerDay = 0
-	wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: n, Raw: []byte("x")}), service.OverQuota)
-	if len(list(t, s, a)) != 2 || len(list(t, s, b)) != 1 {
-		t.Error("a refused delivery left something")
-	}
-	for key, want := range map[string]int{"key_a": 2, "key_b": 1} {
-		got, err := s.EmailsToday(ctx, key, service.DayOf(epoch))
-		must(t, err)
-		if got != want {
-			t.Errorf("%s has %d messages today, want %d", key, got, want)
-		}
-	}
 }
 
 func quota(t *testing.T, s Store) {
@@ -590,7 +526,7 @@ func quotaConcurrent(t *testing.T, s Store) {
 	}
 }
 
-func placesConcurrent(t *testing.T, s Store) {
+func seqsConcurrent(t *testing.T, s Store) {
 	in := create(t, s, "key_a", "one@x.test")
 	const callers, each = 16, 20
 	var wg sync.WaitGroup
@@ -612,11 +548,11 @@ func placesConcurrent(t *testing.T, s Store) {
 	}
 	last := make(map[string]string)
 	for i, m := range all {
-		place, _ := service.MessagePlace(m.ID)
-		if place != uint64(len(all)-i) {
-			t.Fatalf("place %d at %d", place, i)
+		seq, _ := service.MessageSeq(m.ID)
+		if seq != uint64(len(all)-i) {
+			t.Fatalf("sequence number %d at %d", seq, i)
 		}
-		got, err := s.Message(t.Context(), in, place)
+		got, err := s.Message(t.Context(), in, seq)
 		must(t, err)
 		if string(got.Raw) != m.Subject || got.ID != m.ID {
 			t.Fatalf("message %s has the body of %q", m.Subject, got.Raw)
@@ -760,66 +696,6 @@ func deletion(t *testing.T, s Store) {
 		if got := list(t, s, keep); len(got) != count {
 			t.Errorf("another inbox has %d messages left of %d", len(got), count)
 		}
-	}
-}
-
-func sweep(t *testing.T, s Store) {
-	ctx := t.Context()
-	swept, err := s.Sweep(ctx, epoch, 10)
-	must(t, err)
-	if len(swept.Inboxes) != 0 || !swept.Next.IsZero() {
-		t.Errorf("an empty store sweeps %+v", swept)
-	}
-	var ins []service.Inbox
-	for i := range 10 {
-		in := newInbox("key_a", fmt.Sprintf("%d@x.test", i), time.Duration(i/2+1)*time.Minute)
-		must(t, s.CreateInbox(ctx, in))
-		appendTo(t, s, "x", in)
-		appendTo(t, s, "y", in)
-		ins = append(ins, in)
-	}
-	swept, err = s.Sweep(ctx, ins[0].ExpiresAt.Add(-time.Millisecond), 10)
-	must(t, err)
-	if len(swept.Inboxes) != 0 || !swept.Next.Equal(ins[0].ExpiresAt) {
-		t.Errorf("before the first expiry: %+v", swept)
-	}
-	// Six have expired; three at a time.
-	now := ins[5].ExpiresAt
-	var ids []string
-	for _, wantNext := range []time.Time{ins[3].ExpiresAt, ins[6].ExpiresAt} {
-		swept, err = s.Sweep(ctx, now, 3)
-		must(t, err)
-		if len(swept.Inboxes) != 3 || !swept.Next.Equal(wantNext) {
-			t.Errorf("swept %d, next %v, want 3 and %v", len(swept.Inboxes), swept.Next, wantNext)
-		}
-		for _, in := range swept.Inboxes {
-			if in.KeyID != "key_a" {
-				t.Errorf("swept %+v", in)
-			}
-			ids = append(ids, in.ID)
-		}
-	}
-	for i, in := range ins {
-		_, err := s.Inbox(ctx, "key_a", in.ID)
-		if i >= 6 {
-			must(t, err)
-			if len(list(t, s, in)) != 2 {
-				t.Errorf("inbox %d lost messages", i)
-			}
-			continue
-		}
-		wantCode(t, err, service.NotFound)
-		if !slices.Contains(ids, in.ID) {
-			t.Errorf("inbox %d is not among the swept", i)
-		}
-		_, err = s.Message(ctx, in, 1)
-		wantCode(t, err, service.NotFound)
-		wantCode(t, s.Append(ctx, service.Append{Received: epoch, Messages: to(in)}), service.NotFound)
-	}
-	own, _, err := s.Inboxes(ctx, "key_a")
-	must(t, err)
-	if len(own) != 4 {
-		t.Errorf("%d inboxes are left, want 4", len(own))
 	}
 }
 
