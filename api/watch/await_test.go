@@ -20,9 +20,7 @@ func TestAwaitSaysWhyItEnds(t *testing.T) {
 		defer service.Close()
 		client := service.Client(api.Options{})
 		inbox, err := service.Create("ada", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, err := watch.Await(ctx, client, inbox.ID, watch.Newest(1), watch.Match{}); !errors.Is(err, context.DeadlineExceeded) {
@@ -50,18 +48,12 @@ func TestAwaitPassesOverAMessageThatCannotBeRead(t *testing.T) {
 		defer service.Close()
 		client := service.Client(api.Options{})
 		inbox, err := service.Create("ada", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		older, err := service.Deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "older"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Second)
 		newer, err := service.Deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: "newer"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		service.FailIf(apitest.HTML, -1, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, newer.ID) })
 		if m, err := watch.Await(t.Context(), client, inbox.ID, watch.Newest(1), watch.Match{}); err != nil || m.ID != older.ID {
 			t.Errorf("%+v, %v", m, err)
@@ -85,9 +77,7 @@ func TestAwaitAsksOnceWhetherAMessageIsAccepted(t *testing.T) {
 		service := apitest.New(apitest.Options{})
 		defer service.Close()
 		inbox, err := service.Create("ada", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		deliver := func(subject string) {
 			if _, err := service.Deliver(inbox.Email, apitest.Mail{From: "a@acme.example", Subject: subject}); err != nil {
 				t.Error(err)

@@ -76,6 +76,13 @@ func run(t *testing.T, server apitest.Options, o watch.Options, n int, test func
 	})
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (s *screen) create(username string) api.Inbox {
 	s.t.Helper()
 	inbox, err := s.server.Create(username, 100*time.Hour)
@@ -598,9 +605,7 @@ func TestSlowReadersGetTheNewestList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(extended)
 		inbox, err := server.Create("box", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w := watch.New(server.Client(api.Options{}), watch.Options{NoInboxes: true})
 		w.Add(inbox.ID)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -630,9 +635,7 @@ func TestOrder(t *testing.T) {
 		now := time.Now()
 		for i, d := range []int{3, 1, 2, 2} {
 			_, err := s.server.Deliver(s.inboxes[0].Email, apitest.Mail{Subject: fmt.Sprint(i), ReceivedAt: now.Add(-time.Duration(d) * time.Hour)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		}
 		s.pass(time.Minute)
 		var messages []api.Summary // as the last event about it has them; the first may come between the deliveries

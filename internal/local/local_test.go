@@ -61,6 +61,13 @@ func beClient(o local.Options) error {
 	return err
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // withArgs sets the arguments that start the service with these options.
 func withArgs(t *testing.T, o local.Options) local.Options {
 	t.Helper()
@@ -72,9 +79,7 @@ func withArgs(t *testing.T, o local.Options) local.Options {
 func asJSON(t *testing.T, o local.Options) string {
 	t.Helper()
 	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -102,9 +107,7 @@ func options(t *testing.T) local.Options {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	port, err := sockets.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sockets.Address(port)
 }
 
@@ -119,16 +122,10 @@ func startClient(t *testing.T, program string, o local.Options) *process {
 	cmd := exec.Command(program, client, asJSON(t, o))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	p := &process{cmd: cmd}
 	t.Cleanup(func() {
 		_ = in.Close()
@@ -147,18 +144,14 @@ func startClient(t *testing.T, program string, o local.Options) *process {
 
 func (p *process) kill(t *testing.T) {
 	t.Helper()
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.cmd.Process.Kill())
 	_ = p.cmd.Wait() // it was killed
 }
 
 func open(t *testing.T, o local.Options) *local.Session {
 	t.Helper()
 	s, err := local.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -167,9 +160,7 @@ func open(t *testing.T, o local.Options) *local.Session {
 func now(t *testing.T, s *local.Session) local.State {
 	t.Helper()
 	state, err := s.Now(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return state
 }
 
@@ -191,9 +182,7 @@ func killService(t *testing.T, s *local.Session) {
 	if err == nil {
 		err = p.Kill()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	<-s.Done()
 	if s.Err() != nil {
 		t.Errorf("after it was killed: %v", s.Err())
@@ -220,21 +209,15 @@ func subjects(t *testing.T, s local.State) string {
 func get(t *testing.T, s local.State, path string, v any) http.Header {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", s.BaseURL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header.Set("X-API-Key", s.Key)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("GET %s: %s", path, resp.Status)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.NewDecoder(resp.Body).Decode(v))
 	return resp.Header
 }
 
@@ -242,9 +225,7 @@ func get(t *testing.T, s local.State, path string, v any) http.Header {
 func send(t *testing.T, s local.State, to, subject string) {
 	t.Helper()
 	auth := smtp.PlainAuth("", "any", "login", "127.0.0.1")
-	if err := smtp.SendMail(s.SMTPAddr, auth, "app@test.example", []string{to}, []byte("Subject: "+subject+"\r\n\r\nhello\r\n")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, smtp.SendMail(s.SMTPAddr, auth, "app@test.example", []string{to}, []byte("Subject: "+subject+"\r\n\r\nhello\r\n")))
 }
 
 func TestTheFirstStartsItAndAllAttach(t *testing.T) {
@@ -292,9 +273,7 @@ func TestItEndsWhenNobodyNeedsIt(t *testing.T) {
 	open(t, o).Close()
 	for log := ""; !strings.Contains(log, "no client is left") || !strings.Contains(log, "msg=stopped"); {
 		text, err := os.ReadFile(o.LogFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		log = string(text)
 		runtime.Gosched()
 	}
@@ -315,9 +294,7 @@ func TestKeepAndStop(t *testing.T) {
 	if !now(t, s).Kept {
 		t.Error("not kept")
 	}
-	if err := local.Stop(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	must(t, local.Stop(t.Context(), o))
 	<-s.Done()
 	if !errors.Is(s.Err(), local.ErrStopped) {
 		t.Errorf("ended with %v", s.Err())
@@ -401,16 +378,10 @@ func TestItsProgramIsRemoved(t *testing.T) {
 	o := options(t)
 	program := filepath.Join(t.TempDir(), "copy")
 	text, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(program, text, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(program, text, 0o755))
 	startClient(t, program, o).kill(t)
-	if err := os.Remove(program); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(program))
 	s := open(t, o)
 	send(t, s.State, "a@b.example", "hello")
 	if got := subjects(t, s.State); got != "hello" {
@@ -424,9 +395,7 @@ func TestNotRunning(t *testing.T) {
 	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
 		t.Errorf("in no folder: %v", err)
 	}
-	if err := os.Mkdir(o.DataDir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(o.DataDir, 0o700))
 	if _, err := local.Find(t.Context(), o); !errors.Is(err, local.ErrNotRunning) {
 		t.Errorf("in an empty folder: %v", err)
 	}
@@ -439,9 +408,7 @@ func TestATakenPortIsReplaced(t *testing.T) {
 	t.Parallel()
 	o := options(t)
 	l, err := net.Listen("tcp", o.SMTP)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	s := open(t, o)
 	if s.SMTPAddr == o.SMTP || !strings.Contains(s.Moved(), "SMTP moved to "+s.SMTPAddr+" ("+o.SMTP+": ") || strings.Contains(s.Moved(), "API") {
@@ -487,9 +454,7 @@ func failure(t *testing.T, o local.Options) string {
 func TestAFolderThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	o := options(t)
-	if err := os.WriteFile(o.DataDir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(o.DataDir, nil, 0o600))
 	o.DataDir = filepath.Join(o.DataDir, "below")
 	if err := failure(t, o); !strings.Contains(err, "XDG_DATA_HOME") {
 		t.Error(err)
@@ -541,18 +506,14 @@ func TestRequestsOfWebPages(t *testing.T) {
 	} {
 		for _, path := range []string{"/v1/inboxes", "/healthz"} {
 			r, err := http.NewRequestWithContext(t.Context(), "GET", s.BaseURL+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			r.Host = test.host
 			r.Header.Set("X-API-Key", s.Key)
 			if test.origin != "" {
 				r.Header.Set("Origin", test.origin)
 			}
 			answer, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			answer.Body.Close()
 			if answer.StatusCode != test.status {
 				t.Errorf("%s of host %q and origin %q: %d, want %d", path, test.host, test.origin, answer.StatusCode, test.status)
@@ -599,13 +560,9 @@ func TestAdministration(t *testing.T) {
 	o := options(t)
 	s := open(t, o)
 	admin, err := server.OpenAdmin(t.Context(), o.StoreDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	k, err := admin.CreateKey(t.Context(), "ci", "dev", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := admin.Close(); err != nil {
 		t.Error(err)
 	}
@@ -614,9 +571,7 @@ func TestAdministration(t *testing.T) {
 	if got := subjects(t, as); got != "" {
 		t.Errorf("a new key sees %q", got)
 	}
-	if err := local.Stop(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	must(t, local.Stop(t.Context(), o))
 	if admin, err = server.OpenAdmin(t.Context(), o.StoreDir(), nil); err != nil {
 		t.Fatal(err)
 	}

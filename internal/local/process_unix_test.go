@@ -33,9 +33,7 @@ func TestAServiceThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	o := options(t)
 	s := open(t, o)
-	if err := syscall.Kill(s.PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(s.PID, syscall.SIGSTOP))
 	defer func() { _ = syscall.Kill(s.PID, syscall.SIGCONT) }()
 	for { // until all its threads have stopped
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -53,9 +51,7 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	o := options(t)
 	s := open(t, o)
-	if err := syscall.Kill(s.PID, syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(s.PID, syscall.SIGTERM))
 	<-s.Done()
 	if s.Err() != nil {
 		t.Errorf("ended with %v", s.Err())
@@ -73,9 +69,7 @@ func TestAnotherUsersFolder(t *testing.T) {
 	o := options(t)
 	open(t, o)
 	const nobody = 65534
-	if err := os.Chown(o.DataDir, nobody, nobody); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chown(o.DataDir, nobody, nobody))
 	if err := failure(t, o); !strings.Contains(err, "it belongs to the user nobody") {
 		t.Error(err)
 	}

@@ -24,9 +24,7 @@ import (
 func openAdmin(t *testing.T, store string) server.Admin {
 	t.Helper()
 	a, err := server.OpenAdmin(t.Context(), store, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := a.Close(); err != nil {
 			t.Error(err)
@@ -109,13 +107,9 @@ func second[T any](_ T, err error) error { return err }
 func TestAdministrationWhileAServerStarts(t *testing.T) {
 	t.Parallel()
 	c := config(t)
-	if err := os.Mkdir(c.Store, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(c.Store, 0o700))
 	starting, err := pebble.Open(c.Store, pebble.Options{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	expired, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := server.OpenAdmin(expired, c.Store, nil); !errors.Is(err, pebble.ErrInUse) {
@@ -129,9 +123,7 @@ func TestAdministrationWhileAServerStarts(t *testing.T) {
 		}
 		opened <- err
 	}()
-	if err := starting.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, starting.Close())
 	if err := <-opened; err != nil {
 		t.Error(err)
 	}
@@ -141,9 +133,7 @@ func TestAdministrationWhileAServerStarts(t *testing.T) {
 func TestSocketIsMadeInAPrivateFolder(t *testing.T) {
 	t.Parallel()
 	c := config(t)
-	if err := os.Mkdir(c.Store, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(c.Store, 0o755))
 	start(t, c)
 	sockets := 0
 	must(t, filepath.WalkDir(c.Store, func(name string, e fs.DirEntry, err error) error {
@@ -168,25 +158,19 @@ func TestSocketOfAStoreWithALongPath(t *testing.T) {
 	s := start(t, c)
 	a := openAdmin(t, c.Store)
 	k, err := a.CreateKey(t.Context(), "", "dev", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := s.Service().Authenticate(t.Context(), k.Secret); err != nil {
 		t.Errorf("the server does not know the key: %v", err)
 	}
 	note, err := os.ReadFile(filepath.Join(c.Store, "admin.path"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if runtime.GOOS != "windows" {
 		info, err := os.Stat(filepath.Dir(string(note)))
 		if err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("its folder: %v, %v", info.Mode(), err)
 		}
 	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Shutdown(t.Context()))
 	if _, err := os.Stat(filepath.Dir(string(note))); err == nil {
 		t.Error("the folder of the socket is left behind")
 	}
@@ -198,9 +182,7 @@ func TestBackupThatNobodyFinds(t *testing.T) {
 	store := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(store, "admin"), 0o700))
 	l, err := net.Listen("unix", filepath.Join(store, "admin", "sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	owner := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
 	owner.Listener.Close()
 	owner.Listener = l
@@ -217,23 +199,15 @@ func TestBackupOfALiveStore(t *testing.T) {
 	c := config(t)
 	s := start(t, c)
 	k, in := newInbox(t, s)
-	if err := send(s.SMTPAddr(), in.Address, "kept"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, send(s.SMTPAddr(), in.Address, "kept"))
 	dir := filepath.Join(t.TempDir(), "backup")
 	a := openAdmin(t, c.Store)
-	if err := a.Backup(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Backup(t.Context(), dir))
 	if err := a.Backup(t.Context(), dir); err == nil {
 		t.Error("a backup went over another")
 	}
-	if err := send(s.SMTPAddr(), in.Address, "later"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, send(s.SMTPAddr(), in.Address, "later"))
+	must(t, s.Shutdown(t.Context()))
 
 	if err := server.Restore(t.Context(), dir, c.Store); err == nil {
 		t.Error("a backup was restored over a store")
@@ -243,21 +217,15 @@ func TestBackupOfALiveStore(t *testing.T) {
 		t.Error("restored from an empty folder")
 	}
 	none := filepath.Join(t.TempDir(), "none")
-	if err := os.MkdirAll(none, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(none, "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(none, 0o700))
+	must(t, os.WriteFile(filepath.Join(none, "file"), nil, 0o600))
 	if err := server.Restore(t.Context(), none, restored); err == nil {
 		t.Error("restored from something that is not a backup")
 	}
 	if left, err := filepath.Glob(restored + "*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	if err := server.Restore(t.Context(), dir, restored); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Restore(t.Context(), dir, restored))
 	c.Store = restored
 	list, err := start(t, c).Service().Messages(t.Context(), k, in.ID, service.Page{})
 	if err != nil || list.Total != 1 || list.Messages[0].Subject != "kept" {

@@ -17,9 +17,7 @@ import (
 
 func write(t *testing.T, name, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(text), mode))
 }
 
 // Whatever is wrong with a key file, it is left as it is.

@@ -38,9 +38,7 @@ func config(t *testing.T) server.Config {
 func start(t *testing.T, c server.Config) *server.Server {
 	t.Helper()
 	s, err := server.Start(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Shutdown(context.Background()); err != nil {
 			t.Error(err)
@@ -52,13 +50,9 @@ func start(t *testing.T, c server.Config) *server.Server {
 func newInbox(t *testing.T, s *server.Server) (service.Key, service.Inbox) {
 	t.Helper()
 	_, k, err := s.Service().CreateKey(t.Context(), "", service.Enterprise)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	in, err := s.Service().CreateInbox(t.Context(), k, service.NewInbox{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return k, in
 }
 
@@ -75,9 +69,7 @@ func TestAcceptedMailSurvivesAStop(t *testing.T) {
 	// Idle connections do not delay the shutdown.
 	for _, addr := range []string{s.HTTPAddr(), s.SMTPAddr()} {
 		idle, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer idle.Close()
 	}
 
@@ -96,9 +88,7 @@ func TestAcceptedMailSurvivesAStop(t *testing.T) {
 	<-sending
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if err := s.Shutdown(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Shutdown(ctx))
 	<-s.Done()
 	if err := s.Err(); err != nil {
 		t.Errorf("stopped because of %v", err)
@@ -107,9 +97,7 @@ func TestAcceptedMailSurvivesAStop(t *testing.T) {
 
 	again := start(t, c)
 	list, err := again.Service().Messages(t.Context(), k, in.ID, service.Page{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// The answer to one more may have been lost.
 	if list.Total < n || list.Total > n+1 {
 		t.Errorf("%d messages were accepted, %d are stored", n, list.Total)
@@ -165,17 +153,13 @@ func TestCheckReportsAllFaults(t *testing.T) {
 func TestFailedStartReleasesEverything(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := config(t)
 	c.SMTP = taken.Addr().String()
 	if _, err := server.Start(t.Context(), c); err == nil {
 		t.Fatal("started on a port that is taken")
 	}
-	if err := taken.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, taken.Close())
 	c.CatchAll, c.CatchAllKey = true, "key_none"
 	if _, err := server.Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), "key_none") {
 		t.Fatalf("started with a key that does not exist: %v", err)
@@ -195,9 +179,7 @@ func TestMetrics(t *testing.T) {
 	c.Chaos = "mail=451:0%, data=slow:1ms"
 	s := start(t, c)
 	_, in := newInbox(t, s)
-	if err := send(s.SMTPAddr(), in.Address, "counted"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, send(s.SMTPAddr(), in.Address, "counted"))
 	if err := send(s.SMTPAddr(), "nobody@one.test", "refused"); err == nil {
 		t.Fatal("mail for an unknown recipient was accepted")
 	}
@@ -211,7 +193,7 @@ func TestMetrics(t *testing.T) {
 		`mayfly_smtp_chaos_total{rule="mail=451:0%"} 0` + "\n",
 		`mayfly_smtp_chaos_total{rule="data=slow:1ms"} 1` + "\n",
 		`mayfly_http_requests_total{method="GET",path="",status="401"} 3` + "\n",
-		"mayfly_http_held_requests 0\n",
+		"mayfly_http_long_polls 0\n",
 		"mayfly_store_bytes ",
 		"mayfly_store_sync_seconds_count ",
 		"mayfly_store_queue 0\n",
@@ -231,37 +213,27 @@ func TestMetrics(t *testing.T) {
 func get(t *testing.T, client *http.Client, url string) (int, string) {
 	t.Helper()
 	resp, err := client.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return resp.StatusCode, string(body)
 }
 
-// Connections above the limit wait until another one ends, whether or not that was held.
+// Connections above the limit wait until another one ends, of a long poll too.
 func TestHTTPConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	c := config(t)
 	c.MaxHTTPConnections, c.MaxHTTPConnectionsPerAddress = 2, 2
 	s := start(t, c)
 	secret, k, err := s.Service().CreateKey(t.Context(), "", service.Dev)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	in, err := s.Service().CreateInbox(t.Context(), k, service.NewInbox{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ask := func(request string) net.Conn {
 		t.Helper()
 		conn, err := net.Dial("tcp", s.HTTPAddr())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { conn.Close() })
 		if _, err := io.WriteString(conn, "GET "+request+"\r\nHost: x\r\n\r\n"); err != nil {
 			t.Fatal(err)
@@ -278,26 +250,18 @@ func TestHTTPConnectionsAreLimited(t *testing.T) {
 	const health = "/healthz HTTP/1.1"
 	first := ask(health)
 	answered(first)
-	held := ask("/v1/inboxes/" + in.ID + "/messages HTTP/1.1\r\nX-API-Key: " + secret + "\r\nIf-None-Match: *\r\nPrefer: wait=50\r\nConnection: close")
+	poll := ask("/v1/inboxes/" + in.ID + "/messages HTTP/1.1\r\nX-API-Key: " + secret + "\r\nIf-None-Match: *\r\nPrefer: wait=50\r\nConnection: close")
 	third := ask(health)
-	if err := third.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, third.SetReadDeadline(time.Now().Add(50*time.Millisecond)))
 	if _, err := third.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("a third connection is served: %v", err)
 	}
-	if err := third.SetReadDeadline(time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, third.SetReadDeadline(time.Time{}))
+	must(t, first.Close())
 	answered(third)
 	fourth := ask(health)
-	if err := send(s.SMTPAddr(), in.Address, "ends the held request and its connection"); err != nil {
-		t.Fatal(err)
-	}
-	answered(held)
+	must(t, send(s.SMTPAddr(), in.Address, "ends the long poll and its connection"))
+	answered(poll)
 	answered(fourth)
 }
 
@@ -305,22 +269,14 @@ func TestHTTPConnectionsAreLimited(t *testing.T) {
 func certificate(t *testing.T, certFile, keyFile, name string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: cert}, keyFile: {Type: "PRIVATE KEY", Bytes: der}} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, pem.EncodeToMemory(block), 0o600))
 	}
 }
 
@@ -341,18 +297,12 @@ func TestTLS(t *testing.T) {
 		// The test looks at the certificates itself.
 		insecure := &tls.Config{InsecureSkipVerify: true}
 		web, err := tls.Dial("tcp", s.HTTPAddr(), insecure)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer web.Close()
 		mail, err := smtp.Dial(s.SMTPAddr())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer mail.Close()
-		if err := mail.StartTLS(insecure); err != nil {
-			t.Fatal(err)
-		}
+		must(t, mail.StartTLS(insecure))
 		state, _ := mail.TLSConnectionState()
 		return fmt.Sprint(web.ConnectionState().PeerCertificates[0].DNSNames, state.PeerCertificates[0].DNSNames)
 	}
@@ -361,9 +311,7 @@ func TestTLS(t *testing.T) {
 	}
 
 	// In the middle of a renewal the two files do not match.
-	if err := os.WriteFile(key, []byte("half written"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(key, []byte("half written"), 0o600))
 	if got := names(); got != "[first.test] [first.test]" {
 		t.Errorf("in the middle of a renewal: certificates for %s", got)
 	}
@@ -373,9 +321,7 @@ func TestTLS(t *testing.T) {
 	}
 	certificate(t, cert, key, "second.test")
 	// The file system's clock may be coarse.
-	if err := os.Chtimes(cert, time.Now(), time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(cert, time.Now(), time.Now().Add(time.Minute)))
 	if got := names(); got != "[second.test] [second.test]" {
 		t.Errorf("after the renewal: certificates for %s", got)
 	}
@@ -383,38 +329,6 @@ func TestTLS(t *testing.T) {
 	defer client.CloseIdleConnections()
 	if status, _ := get(t, client, "https://"+s.HTTPAddr()+"/readyz"); status != http.StatusOK {
 		t.Errorf("ready: %d", status)
-	}
-}
-
-// A client that leaves while its request is held frees its place, though the connections are
-// counted.
-func TestHeldClientThatLeavesFreesItsConnection(t *testing.T) {
-	t.Parallel()
-	c := config(t)
-	c.MaxHTTPConnections = 1
-	s := start(t, c)
-	secret, k, err := s.Service().CreateKey(t.Context(), "", service.Dev)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := s.Service().CreateInbox(t.Context(), k, service.NewInbox{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", s.HTTPAddr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	request := "GET /v1/inboxes/" + in.ID + "/messages HTTP/1.1\r\nHost: x\r\nX-API-Key: " + secret + "\r\nIf-None-Match: *\r\nPrefer: wait=50\r\n\r\n"
-	if _, err := io.WriteString(conn, request); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
-	// The only connection becomes free long before the wait is over, or this takes too long.
-	if status, _ := get(t, http.DefaultClient, "http://"+s.HTTPAddr()+"/healthz"); status != http.StatusOK {
-		t.Errorf("status %d", status)
 	}
 }
 
@@ -426,9 +340,7 @@ func TestDatabase(t *testing.T) {
 	var log bytes.Buffer
 	c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	u, err := url.Parse(c.Store)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, has := u.User.Password(); !has {
 		u.User = url.UserPassword(u.User.Username(), "hunter2")
 		c.Store = u.String()
@@ -436,9 +348,7 @@ func TestDatabase(t *testing.T) {
 	s := start(t, c)
 	a := openAdmin(t, c.Store)
 	made, err := a.CreateKey(t.Context(), "ci", "dev", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if k, err := s.Service().Authenticate(t.Context(), made.Secret); err != nil || k.ID != made.ID {
 		t.Errorf("the server has %+v, %v", k, err)
 	}
@@ -451,9 +361,7 @@ func TestDatabase(t *testing.T) {
 			t.Errorf("the error does not name the tools of the database: %v", err)
 		}
 	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Shutdown(t.Context()))
 	if strings.Contains(log.String(), "hunter2") {
 		t.Errorf("the password is in the log:\n%s", &log)
 	}

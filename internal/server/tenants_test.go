@@ -10,7 +10,6 @@ import (
 
 	"mayfly/internal/server"
 	"mayfly/service"
-	"mayfly/service/postgres/pgtest"
 )
 
 // tenant is a client of the REST API.
@@ -74,53 +73,4 @@ func smtpCode(err error) int {
 		return 0
 	}
 	return 250
-}
-
-func TestTagsDoNotCrossTenants(t *testing.T) {
-	t.Parallel()
-	for name, store := range map[string]func(t *testing.T) server.Config{
-		"folder": config,
-		"database": func(t *testing.T) server.Config {
-			c := config(t)
-			c.Store = pgtest.Database(t)
-			return c
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, store(t))
-			a, b := newTenant(t, s), newTenant(t, s)
-			mail := func(local, subject string, want int) {
-				t.Helper()
-				if code := smtpCode(send(s.SMTPAddr(), local+"@one.test", subject)); code != want {
-					t.Errorf("mail to %s is answered with %d, want %d", local, code, want)
-				}
-			}
-			u, _ := a.create("u")
-			if _, status := b.create("u+x"); status != http.StatusBadRequest {
-				t.Errorf("a tag of another key's address: %d", status)
-			}
-			mail("u+x", "one", 250)
-			v, _ := b.create("v+x")
-			w, _ := a.create("v")
-			mail("v+x", "two", 250)
-			if got := a.subjects(u) + "|" + a.subjects(w) + "|" + b.subjects(v); got != "one||two" {
-				t.Errorf("the inboxes have %q", got)
-			}
-			if status := b.call("DELETE", v, "", nil); status >= 300 {
-				t.Errorf("deleting: %d", status)
-			}
-			mail("v+x", "three", 550)
-			mail("v+y", "four", 250)
-			if got := a.subjects(w); got != "four" {
-				t.Errorf("the untagged address has %q", got)
-			}
-			if status := a.call("DELETE", u, "", nil); status >= 300 {
-				t.Errorf("deleting: %d", status)
-			}
-			if _, status := b.create("u+x"); status != http.StatusBadRequest {
-				t.Errorf("a tag of another key's deleted address: %d", status)
-			}
-		})
-	}
 }

@@ -136,9 +136,9 @@ func skipAnswer(r *bufio.Reader, status int, length int64) error {
 	return err
 }
 
-// BenchmarkHeld measures the memory of a held request, and how long a delivery takes to answer one
+// BenchmarkLongPolls measures the memory of a long poll, and how long a delivery takes to answer one
 // among many. The client's end of each connection is in the same process and counted too.
-func BenchmarkHeld(b *testing.B) {
+func BenchmarkLongPolls(b *testing.B) {
 	const n = 5000
 	options := rest.Options{MaxLongPollsPerKey: n + 1, Log: slog.New(slog.DiscardHandler)}
 	srv := newTestServerFor(b, options, func(s *service.Service) rest.Service { return unlimited{s} })

@@ -306,9 +306,7 @@ func TestLongList(t *testing.T) {
 	in := srv.newInbox(t, key)
 	const n = 2001
 	to, err := srv.service.Recipient(t.Context(), in.Email)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	done := make(chan error)
 	for w := range 50 {
 		go func() {
@@ -323,9 +321,7 @@ func TestLongList(t *testing.T) {
 		}()
 	}
 	for range 50 {
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		must(t, <-done)
 	}
 	list := get[messages](t, srv, key, in.path()+"/messages")
 	seen := map[string]bool{}

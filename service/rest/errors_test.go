@@ -125,14 +125,10 @@ func TestErrors(t *testing.T) {
 
 	const golden = "testdata/errors.golden"
 	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(golden, []byte(got.String()), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got.String() != string(want) {
 		t.Errorf("the errors are not those of %s (-update writes it):\n%s", golden, got.String())
 	}
@@ -143,14 +139,10 @@ func TestOptionsOfTheServer(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, rest.Options{})
 	r, err := http.NewRequestWithContext(t.Context(), "OPTIONS", srv.base, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.URL.Opaque = "*"
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	if body, _ := io.ReadAll(resp.Body); !strings.HasPrefix(string(body), `{"error":{"code":404,`) {
 		t.Errorf("%d %s", resp.StatusCode, body)
@@ -178,9 +170,7 @@ func TestNoRequestIsSmuggledInABody(t *testing.T) {
 	srv := newTestServer(t, rest.Options{})
 	key := srv.key(t, service.Dev)
 	c, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	const hidden = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 	fmt.Fprintf(c, "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n%s",
@@ -250,9 +240,7 @@ func TestGuessesOfKeys(t *testing.T) {
 	want(unused, http.StatusTooManyRequests)
 	want(used, http.StatusOK)
 	families, err := metrics.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range families {
 		if f.GetName() == "mayfly_http_guesses_refused_total" && f.GetMetric()[0].GetCounter().GetValue() != 2 {
 			t.Errorf("the metric is %v", f)

@@ -81,34 +81,29 @@ func TestFullDiskIsLoggedOnce(t *testing.T) {
 	}
 }
 
+// Why a service is not ready is said as far as anyone may know, and logged.
 func TestReadinessFails(t *testing.T) {
 	t.Parallel()
-	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service {
-		return failing{s, func() error {
-			return &service.Error{Code: service.Unavailable, Message: "The store cannot be reached", Err: errors.New("at 10.0.0.1")}
-		}}
-	})
-	if a := srv.call(t, "", "GET", "/readyz", ""); !strings.Contains(a.body, "The store cannot be reached") || strings.Contains(a.body, "10.0.0.1") {
-		t.Errorf("it does not say why: %s", a.body)
-	}
-	if log := srv.log.String(); !strings.Contains(log, "at 10.0.0.1") {
-		t.Errorf("the log does not say why: %s", log)
-	}
-}
-
-func TestReadinessFailsForAnUnknownReason(t *testing.T) {
-	t.Parallel()
-	srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service {
-		return failing{s, func() error { return errors.New("read-only") }}
-	})
-	if a := srv.call(t, "", "GET", "/readyz", ""); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
-		t.Errorf("%d %v", a.status, a.header)
-	}
-	if log := srv.log.String(); !strings.Contains(log, `msg="not ready" error=read-only`) {
-		t.Errorf("the log does not say why: %s", log)
-	}
-	if a := srv.call(t, "", "GET", "/healthz", ""); a.status != http.StatusOK {
-		t.Errorf("the process itself: %d", a.status)
+	for _, test := range []struct {
+		err          error
+		says, logged string
+	}{
+		{&service.Error{Code: service.Unavailable, Message: "The store cannot be reached", Err: errors.New("at 10.0.0.1")}, "The store cannot be reached", "at 10.0.0.1"},
+		{errors.New("read-only"), "The service is not ready", `msg="not ready" error=read-only`},
+	} {
+		srv := newTestServerFor(t, rest.Options{}, func(s *service.Service) rest.Service {
+			return failing{s, func() error { return test.err }}
+		})
+		a := srv.call(t, "", "GET", "/readyz", "")
+		if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, test.says) || strings.Contains(a.body, "10.0.0.1") {
+			t.Errorf("%+v", a)
+		}
+		if log := srv.log.String(); !strings.Contains(log, test.logged) {
+			t.Errorf("the log does not say why: %s", log)
+		}
+		if a := srv.call(t, "", "GET", "/healthz", ""); a.status != http.StatusOK {
+			t.Errorf("the process itself: %d", a.status)
+		}
 	}
 }
 
@@ -133,9 +128,7 @@ func TestListThatFailsHalfwayIsCutOff(t *testing.T) {
 	key := srv.key(t, service.Dev)
 	in := srv.newInbox(t, key)
 	req, err := http.NewRequestWithContext(t.Context(), "GET", srv.base+in.path()+"/messages", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header.Set("X-API-Key", key)
 	resp, err := http.DefaultClient.Do(req)
 	if err == nil {

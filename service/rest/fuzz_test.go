@@ -14,7 +14,7 @@ import (
 	"mayfly/service/rest"
 )
 
-// waits matches a field that asks for a held answer.
+// waits matches a field that asks for a long poll.
 var waits = regexp.MustCompile(`(?i)wait\W*0*[1-9]`)
 
 // FuzzRequest sends requests with a valid key. Each is answered as assets/openapi.yaml describes,

@@ -78,13 +78,13 @@ func sameHeader(a, b http.Header) bool {
 	return true
 }
 
-// Another key's mail and inboxes do not end a held request.
-func TestHeldRequestIgnoresOtherKeys(t *testing.T) {
+// Another key's mail and inboxes do not end a long poll.
+func TestLongPollIgnoresOtherKeys(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, rest.Options{})
 	mine, theirs := srv.key(t, service.Startup), srv.key(t, service.Startup)
 	in := srv.newInbox(t, theirs)
-	c := srv.held(t, mine, "/v1/inboxes", srv.call(t, mine, "GET", "/v1/inboxes", "").header.Get("ETag"))
+	c := srv.longPoll(t, mine, "/v1/inboxes", srv.call(t, mine, "GET", "/v1/inboxes", "").header.Get("ETag"))
 	srv.deliver(t, in.Email, sampleMail)
 	srv.newInbox(t, theirs)
 	own := srv.newInbox(t, mine)
@@ -138,9 +138,7 @@ func TestKeyChangesTakeEffectAtOnce(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, rest.Options{})
 	secret, k, err := srv.service.CreateKey(t.Context(), "", service.Dev)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	in := srv.newInbox(t, secret)
 	if _, err := srv.service.SetPlan(t.Context(), k.ID, service.Startup); err != nil {
 		t.Fatal(err)
@@ -149,9 +147,7 @@ func TestKeyChangesTakeEffectAtOnce(t *testing.T) {
 		t.Errorf("policy %s", a.header.Get("RateLimit-Policy"))
 	}
 	rotated, _, err := srv.service.RotateKey(t.Context(), k.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if a := srv.call(t, secret, "GET", in.path(), ""); a.status != http.StatusUnauthorized {
 		t.Errorf("the old secret: %d", a.status)
 	}

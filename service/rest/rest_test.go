@@ -42,9 +42,7 @@ func newTestServer(t testing.TB, o rest.Options) *testServer {
 func newTestServerFor(t testing.TB, o rest.Options, between func(*service.Service) rest.Service) *testServer {
 	t.Helper()
 	store, err := pebble.Open(t.TempDir(), pebble.Options{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -57,9 +55,7 @@ func newTestServerFor(t testing.TB, o rest.Options, between func(*service.Servic
 	}
 	srv.server = rest.New(between(srv.service), o)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	srv.base = "http://" + l.Addr().String()
 	var serving sync.WaitGroup
 	serving.Go(func() {
@@ -74,6 +70,13 @@ func newTestServerFor(t testing.TB, o rest.Options, between func(*service.Servic
 		serving.Wait()
 	})
 	return srv
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // logBuffer is a log that can be read while it is written.
@@ -98,9 +101,7 @@ func (l *logBuffer) String() string {
 func (srv *testServer) key(t testing.TB, plan service.Plan) string {
 	t.Helper()
 	secret, _, err := srv.service.CreateKey(t.Context(), t.Name(), plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return secret
 }
 
@@ -108,13 +109,9 @@ func (srv *testServer) key(t testing.TB, plan service.Plan) string {
 func (srv *testServer) deliver(t testing.TB, address, raw string) {
 	t.Helper()
 	to, err := srv.service.Recipient(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = srv.service.Deliver(t.Context(), service.Delivery{From: "envelope@sender.example", To: []service.Recipient{to}, Raw: []byte(raw)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // answer is an answer as a client sees it.
@@ -129,9 +126,7 @@ type answer struct {
 func (srv *testServer) call(t testing.TB, key, method, path, body string, fields ...string) answer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, srv.base+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if key != "" {
 		req.Header.Set("X-API-Key", key)
 	}
@@ -151,14 +146,10 @@ func (srv *testServer) call(t testing.TB, key, method, path, body string, fields
 	}}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	content, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a := answer{resp.StatusCode, resp.Header, string(content)}
 	checkDescribed(t, method, path, a)
 	return a
@@ -219,9 +210,7 @@ var description = sync.OnceValues(func() (routers.Router, error) {
 func checkDescribed(t testing.TB, method, path string, a answer) {
 	t.Helper()
 	router, err := description()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if method == http.MethodHead {
 		method = http.MethodGet
 		if a.body != "" {
@@ -244,9 +233,7 @@ func checkDescribed(t testing.TB, method, path string, a answer) {
 		// An answer to a path or a method that is not described: the description of readiness has
 		// the plain error.
 		route, params, err = router.FindRoute(httptest.NewRequest("GET", "/readyz", nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if a.status < 401 || a.status > 405 && a.status != http.StatusTooManyRequests {
 			t.Errorf("%s %s is not described and answers %d", method, path, a.status)
 		}

@@ -157,9 +157,7 @@ func TestSlowReadersDelayOnlyTheirKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer, err := http.ReadResponse(bufio.NewReader(other), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK || n != size {
 			t.Errorf("another key's answer: %d, %d bytes, %v", answer.StatusCode, n, err)
 		}
@@ -205,8 +203,8 @@ func TestSlowWriterIsCutOff(t *testing.T) {
 	}
 }
 
-// A list is held for as long as the client wants, but at most a minute.
-func TestTimeHeld(t *testing.T) {
+// A long poll waits for as long as the client wants, but at most a minute.
+func TestTimeOfALongPoll(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[string]time.Duration{
 		"0": 0, "25": 25 * time.Second, "60": time.Minute, "3600": time.Minute, "2147483647": time.Minute,
@@ -225,37 +223,35 @@ func TestTimeHeld(t *testing.T) {
 					t.Errorf("%q, %v", answer, err)
 				}
 				if got := time.Since(start); got != want {
-					t.Errorf("held for %v", got)
+					t.Errorf("it waited for %v", got)
 				}
 			})
 		})
 	}
 }
 
-const heldRequest = "GET /v1/inboxes/inbox_any/messages HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nIf-None-Match: *\r\nPrefer: wait=50\r\n\r\n"
+const longPoll = "GET /v1/inboxes/inbox_any/messages HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nIf-None-Match: *\r\nPrefer: wait=50\r\n\r\n"
 
-// A client that leaves ends its held request without delay, as does a shutdown.
-func TestHeldRequestEndsAtOnce(t *testing.T) {
+// A client that leaves ends its long poll without delay, as does a shutdown.
+func TestLongPollEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	slowly(t, inMemory{}, rest.Options{MaxLongPollsPerKey: 1}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		start := time.Now()
 		hold := func() net.Conn {
 			c := dial()
-			if _, err := io.WriteString(c, heldRequest); err != nil {
+			if _, err := io.WriteString(c, longPoll); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
 			if n := s.LongPolls(); n != 1 {
-				t.Fatalf("%d requests are held", n)
+				t.Fatalf("%d requests wait", n)
 			}
 			return c
 		}
-		if err := hold().Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, hold().Close())
 		synctest.Wait()
 		if n := s.LongPolls(); n != 0 {
-			t.Fatalf("%d requests are held for a client that has left", n)
+			t.Fatalf("%d requests wait for a client that has left", n)
 		}
 		c := hold()
 		defer c.Close()
@@ -295,9 +291,7 @@ func TestABodyThatIsTooLargeIsNotWaitedFor(t *testing.T) {
 	srv := newTestServer(t, rest.Options{})
 	key := srv.key(t, service.Dev)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	if _, err := io.WriteString(conn, "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nX-API-Key: "+key+"\r\nContent-Length: 99999999\r\n\r\n{"); err != nil {
 		t.Fatal(err)
@@ -364,9 +358,7 @@ func TestSlowBodyOfMCP(t *testing.T) {
 			defer c.Close()
 			fmt.Fprint(c, "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nxx")
 			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got, err := io.ReadAll(resp.Body); err != nil || string(got) != strings.Repeat("event\n", 3) {
 				t.Errorf("%q, %v", got, err)
 			}
