@@ -191,10 +191,8 @@ func splitEncoded(a Address) (Address, bool) {
 func cleanAddr(s string) string {
 	if strings.Contains(s, "=?") {
 		s = decodeHeader([]byte(s))
-	} else {
-		s = decodeText([]byte(s), "")
 	}
-	s = strings.TrimSpace(s)
+	s = strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD"))
 	if len(s) > 7 && strings.EqualFold(s[:7], "mailto:") {
 		s = s[7:]
 	}
