@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http/httptest"
 	"net/netip"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -270,20 +269,6 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
-func TestGuesses(t *testing.T) {
-	inFakeTime(t, service.Dev, Options{MaxGuesses: 2}, func(t *testing.T, w *world) {
-		c := w.dial(1)
-		for range 2 {
-			c.run("USER ada@x.test\n< +OK…\nPASS wrong\n< -ERR [AUTH]…")
-		}
-		right := "USER ada@x.test\n< +OK…\nPASS " + w.secret + "\n< "
-		c.run(right + "-ERR [SYS/TEMP] Too many wrong keys from your address, try again in 1 s")
-		w.dial(2).run(right + "+OK 0 messages")
-		time.Sleep(30 * time.Second)
-		c.run(right + "+OK 0 messages")
-	})
-}
-
 func TestChangesDuringASession(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
@@ -448,30 +433,6 @@ func TestTLS(t *testing.T) {
 	c = w.dial(1)
 	go io.WriteString(c, "STLS\r\nUSER injected\r\n")
 	c.ends("-ERR Input after STLS, closing\r\n")
-}
-
-func TestConnectionLimit(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, service.Dev, Options{MaxConnections: 1})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	served := make(chan error)
-	go func() { served <- w.server.Serve(l) }()
-	dial := func() *peer {
-		nc, err := net.Dial("tcp", l.Addr().String())
-		must(t, err)
-		return newPeer(t, nc)
-	}
-	one := dial()
-	one.run("< +OK…")
-	dial().ends("-ERR [SYS/TEMP] Too many connections, try again later\r\n")
-	one.run("QUIT\n< +OK Bye")
-	for w.server.sessions.Len() > 0 { // the slot is free a moment after the end is seen
-		runtime.Gosched()
-	}
-	dial().run("< +OK…")
-	w.server.Shutdown(t.Context())
-	must(t, <-served)
 }
 
 // faulty is a service that cannot do what a test says.

@@ -111,9 +111,7 @@ func TestChaosRulesOfAStageInTheirOrder(t *testing.T) {
 	s, address := serve(t, svc, Options{Chaos: "data=451:1x,data=lost:1x,data=550:1x"})
 	for i, want := range []string{"451 4.3.0", "", "550 5.1.1", "250 2.0.0 Stored"} {
 		c := dial(t, address)
-		c.envelope()
-		c.send("DATA\r\n")
-		c.expect("354")
+		c.beginData()
 		c.send(fmt.Sprintf("%d\r\n.\r\n", i))
 		if want == "" {
 			c.expectEnd()
@@ -211,11 +209,8 @@ func TestChaosEndsWithTheSession(t *testing.T) {
 		serveOn(t, l, &inboxes{}, Options{Chaos: "data=slow:2h"})
 		c := newClient(t, l.dial())
 		begun := time.Now()
-		c.envelope()
-		c.send("DATA\r\n")
-		c.expect("354")
-		c.send(".\r\n")
-		c.expect("250 2.0.0 Stored")
+		c.beginData()
+		c.run(". → 250 2.0.0 Stored")
 		c.expect("421 4.4.2")
 		c.expectEnd()
 		if waited := time.Since(begun); waited != time.Hour {

@@ -378,6 +378,13 @@ func (c *peer) envelope() {
 	c.expect("250")
 }
 
+// beginData begins the message of such a transaction.
+func (c *peer) beginData() {
+	c.t.Helper()
+	c.envelope()
+	c.run("DATA → 354")
+}
+
 func TestMessageIsKeptByteForByte(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, sent, want string }{
@@ -397,13 +404,10 @@ func TestMessageIsKeptByteForByte(t *testing.T) {
 			svc := &inboxes{}
 			s, address := serve(t, svc, Options{})
 			c := dial(t, address)
-			c.envelope()
-			c.send("DATA\r\n")
-			c.expect("354")
+			c.beginData()
 			c.send(test.sent)
 			c.expect("250 2.0.0")
-			c.send("NOOP\r\n")
-			c.expect("250")
+			c.run("NOOP → 250")
 			got := svc.mails()
 			if len(got) != 1 || got[0].raw != test.want {
 				t.Fatalf("got %.200q, want %.200q", got, test.want)
@@ -430,13 +434,10 @@ func TestOnlyCRLFDotCRLFEndsAMessage(t *testing.T) {
 			svc := &inboxes{}
 			s, address := serve(t, svc, Options{})
 			c := dial(t, address)
-			c.envelope()
-			c.send("DATA\r\n")
-			c.expect("354")
+			c.beginData()
 			c.send("Subject: one\r\n\r\ntext" + end + smuggled + ".\r\n")
 			c.expect("554 5.6.0")
-			c.send("NOOP\r\n")
-			c.expect("250 2.0.0")
+			c.run("NOOP → 250 2.0.0")
 			if got := svc.mails(); len(got) > 0 {
 				t.Errorf("delivered %q", got)
 			}
@@ -491,29 +492,17 @@ func TestPipelining(t *testing.T) {
 	svc := &inboxes{}
 	_, address := serve(t, svc, Options{})
 	c := dial(t, address)
-	mail := "MAIL FROM:<x@y.test>\r\nRCPT TO:<a@box.test>\r\nRCPT TO:<nobody@box.test>\r\nDATA\r\nSubject: %d\r\n\r\ntext\r\n.\r\n"
-	var all strings.Builder
-	all.WriteString("EHLO me\r\n")
+	all := "EHLO me\r\n"
 	const count = 500
 	for i := range count {
-		fmt.Fprintf(&all, strings.Replace(mail, "RCPT TO:<nobody@box.test>\r\n", "", 1), i)
+		all += fmt.Sprintf("MAIL FROM:<x@y.test>\r\nRCPT TO:<a@box.test>\r\nDATA\r\nSubject: %d\r\n\r\ntext\r\n.\r\n", i)
 	}
-	all.WriteString("QUIT\r\n")
-	go io.WriteString(c, all.String())
-	c.expect("220")
-	c.expect("250")
-	for range count {
-		c.expect("250")
-		c.expect("250")
-		c.expect("354")
-		c.expect("250 2.0.0")
-	}
-	c.expect("221")
+	go io.WriteString(c, all+"QUIT\r\n")
+	c.run("→ 220\n→ 250\n" + strings.Repeat("→ 250\n→ 250\n→ 354\n→ 250 2.0.0\n", count) + "→ 221")
 	c.expectEnd()
-	got := svc.mails()
-	for i := range count {
-		if want := fmt.Sprintf("Subject: %d\r\n\r\ntext\r\n", i); got[i].raw != want {
-			t.Fatalf("mail %d: %q", i, got[i].raw)
+	for i, got := range svc.mails() {
+		if want := fmt.Sprintf("Subject: %d\r\n\r\ntext\r\n", i); got.raw != want {
+			t.Fatalf("mail %d: %q", i, got.raw)
 		}
 	}
 }
@@ -525,9 +514,7 @@ func TestAcceptedOnlyWhenStored(t *testing.T) {
 		svc := &inboxes{hold: make(chan struct{})}
 		s := serveOn(t, l, svc, Options{})
 		c := newClient(t, l.dial())
-		c.envelope()
-		c.send("DATA\r\n")
-		c.expect("354")
+		c.beginData()
 		c.send("x\r\n.\r\n")
 		synctest.Wait()
 		if st := s.stats(); st.delivering != 1 || st.accepted != 0 {
@@ -563,9 +550,7 @@ func TestErrorsOfTheServiceStayInside(t *testing.T) {
 		t.Run(test.want, func(t *testing.T) {
 			s, address := serve(t, &inboxes{err: test.err}, Options{})
 			c := dial(t, address)
-			c.envelope()
-			c.send("DATA\r\n")
-			c.expect("354")
+			c.beginData()
 			c.send("x\r\n.\r\n")
 			if line := c.expect(test.want); strings.Contains(line, test.err.Error()) {
 				t.Errorf("got %q", line)
@@ -684,8 +669,7 @@ func TestLongLinesCostNoMemory(t *testing.T) { // not parallel: it counts what t
 	}
 	c.send("\r\n")
 	c.expect("500 5.5.2")
-	c.send("DATA\r\n")
-	c.expect("354")
+	c.run("DATA → 354")
 	for range count {
 		if _, err := c.Write(block); err != nil {
 			t.Fatal(err)
@@ -856,9 +840,7 @@ func TestLargestMessageFitsInFlight(t *testing.T) {
 		o := Options{Limits: Limits{MaxMessageBytes: size, MaxInFlightBytes: 2 * maxBufferBytes(size), MaxTextLine: 4 << 20}}
 		_, address := serve(t, svc, o)
 		c := dial(t, address)
-		c.envelope()
-		c.send("DATA\r\n")
-		c.expect("354")
+		c.beginData()
 		c.send(strings.Repeat("x", int(size-2)) + "\r\n.\r\n")
 		c.expect("250 2.0.0 Stored")
 		o.MaxInFlightBytes--
@@ -960,9 +942,7 @@ func TestStalledAfterAmbiguousEnd(t *testing.T) {
 		svc := &inboxes{}
 		serveOn(t, l, svc, Options{})
 		c := newClient(t, l.dial())
-		c.envelope()
-		c.send("DATA\r\n")
-		c.expect("354")
+		c.beginData()
 		begun := time.Now()
 		c.send("Subject: x\n\ny\n.\n")
 		c.expect("554 5.6.0")
@@ -999,13 +979,9 @@ func TestShutdown(t *testing.T) {
 		s := serveOn(t, l, svc, Options{})
 		idle, sending, stored := newClient(t, l.dial()), newClient(t, l.dial()), newClient(t, l.dial())
 		idle.expect("220")
-		sending.envelope()
-		sending.send("DATA\r\n")
-		sending.expect("354")
+		sending.beginData()
 		sending.send("half of")
-		stored.envelope()
-		stored.send("DATA\r\n")
-		stored.expect("354")
+		stored.beginData()
 		stored.send("whole\r\n.\r\n")
 		synctest.Wait()
 
@@ -1046,9 +1022,7 @@ func TestShutdownThatRunsOutOfTime(t *testing.T) {
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(l) }()
 		c := newClient(t, l.dial())
-		c.envelope()
-		c.send("DATA\r\n")
-		c.expect("354")
+		c.beginData()
 		c.send("x\r\n.\r\n")
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
@@ -1118,8 +1092,7 @@ func TestSTARTTLS(t *testing.T) {
 	t.Run("input before the handshake", func(t *testing.T) {
 		c := dial(t, address)
 		c.expect("220")
-		c.send("EHLO me\r\n")
-		c.expect("250")
+		c.run("EHLO me → 250")
 		c.send("STARTTLS\r\nMAIL FROM:<evil@y.test>\r\n")
 		c.expect("421 4.7.0")
 		c.expectEnd()
