@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -15,7 +16,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // call is a call of the API: one request, or several attempts at it.
@@ -240,24 +240,10 @@ func (c *Client) account(response *http.Response, sent time.Time) {
 // checkRedirect follows redirects of GET within the origin. Others become answers with a status of
 // 3xx.
 func (c *Client) checkRedirect(request *http.Request, via []*http.Request) error {
-	if via[0].Method != http.MethodGet || len(via) > 5 || !sameOrigin(request.URL, c.base) {
+	if via[0].Method != http.MethodGet || len(via) > 5 || request.URL.Scheme != c.base.Scheme || !strings.EqualFold(request.URL.Host, c.base.Host) {
 		return http.ErrUseLastResponse
 	}
 	return c.takeBudget(request.Context(), "follow a redirect")
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
-func port(u *url.URL) string {
-	if p := u.Port(); p != "" {
-		return p
-	}
-	if u.Scheme == "https" {
-		return "443"
-	}
-	return "80"
 }
 
 // lost describes a request without a complete answer.
@@ -365,11 +351,7 @@ func (c *Client) failure(op string, a *answer, after time.Duration) error {
 
 // describe names what came instead of JSON.
 func (a *answer) describe() string {
-	t, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
-	if err != nil || t == "" {
-		return "something that is not JSON"
-	}
-	return shorten(t)
+	return shorten(cmp.Or(a.mediaType(), "something that is not JSON"))
 }
 
 // message returns the text of an error body, bounded.
@@ -399,15 +381,7 @@ func shorten(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	s = s[:most-len("…")]
-	for s != "" && !utf8.ValidString(s[max(0, len(s)-utf8.UTFMax):]) {
-		r, n := utf8.DecodeLastRuneInString(s)
-		if r != utf8.RuneError || n != 1 {
-			break
-		}
-		s = s[:len(s)-1]
-	}
-	return s + "…"
+	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
 }
 
 // decode reads the JSON of an answer.
