@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -37,11 +38,8 @@ type Server struct {
 	service *service.Service
 	key     string // its own, see ownKey
 
-	rest     *rest.Server
-	smtp     *smtp.Server
-	pop3     *pop3.Server    // nil if there is none
+	doors    []door
 	webhooks *webhook.Sender // nil if there are none
-	metrics  *http.Server    // nil if there are none
 	admin    *adminSocket    // nil for a database
 
 	httpListener, smtpListener                   net.Listener
@@ -54,6 +52,14 @@ type Server struct {
 	stopErr  error
 	err      error // the failure that stopped the server
 	done     chan struct{}
+}
+
+// door is a server of one protocol.
+type door struct {
+	name     string
+	listener net.Listener
+	serve    func(net.Listener) error
+	stop     func(context.Context) error
 }
 
 // failureTimeout bounds the shutdown after a part has failed.
@@ -146,7 +152,7 @@ func (s *Server) newServers() (err error) {
 	c := s.config
 	registry := prometheus.NewRegistry()
 	large := limits.NewMemory(0)
-	s.rest = rest.New(s.service, rest.Options{
+	api := rest.New(s.service, rest.Options{
 		LocalOnly: c.LocalOnly, MaxWait: c.MaxWait, MaxLongPolls: c.MaxLongPolls, MaxGuesses: c.MaxGuesses, Large: large, Relay: s.newRelay(), MCP: c.MCP, Metrics: registry, Log: s.log,
 	})
 	smtpOptions := c.smtpOptions()
@@ -154,7 +160,8 @@ func (s *Server) newServers() (err error) {
 	if smtpOptions.TLS, err = s.certificate(c.SMTPCert, c.SMTPKey); err != nil {
 		return err
 	}
-	if s.smtp, err = smtp.New(s.service, smtpOptions); err != nil {
+	mail, err := smtp.New(s.service, smtpOptions)
+	if err != nil {
 		return err
 	}
 	httpTLS, err := s.certificate(c.HTTPCert, c.HTTPKey)
@@ -169,22 +176,30 @@ func (s *Server) newServers() (err error) {
 	// have to know whether one comes.
 	s.httpListener = balanced(netutil.LimitListener(s.httpListener, c.MaxHTTPConnections), balancers, proxyproto.USE, s.log)
 	s.httpListener = limits.Limit(s.httpListener, c.MaxHTTPConnectionsPerAddress)
-	s.smtpListener = balanced(s.smtpListener, balancers, proxyproto.REQUIRE, s.log)
-	if s.smtpsListener != nil {
-		s.smtpsListener = balanced(s.smtpsListener, balancers, proxyproto.REQUIRE, s.log)
-	}
-	if s.pop3Listener != nil {
-		o := c.pop3Options()
-		o.TLS, o.Large, o.Metrics = smtpOptions.TLS, large, registry
-		s.pop3 = pop3.New(s.service, o)
-		s.pop3Listener = balanced(s.pop3Listener, balancers, proxyproto.REQUIRE, s.log)
+	for _, l := range []*net.Listener{&s.smtpListener, &s.smtpsListener, &s.pop3Listener} {
+		if *l != nil {
+			*l = balanced(*l, balancers, proxyproto.REQUIRE, s.log)
+		}
 	}
 	if httpTLS != nil {
 		s.httpListener = tls.NewListener(s.httpListener, httpTLS)
 	}
-	if s.metricsListener != nil {
-		s.metrics = newMetricsServer(registry, s.store, s.webhooks, s.log)
+	s.doors = []door{
+		{"REST API", s.httpListener, api.Serve, api.Shutdown},
+		{"SMTP", s.smtpListener, mail.Serve, mail.Shutdown},
+		{"SMTPS", s.smtpsListener, mail.ServeTLS, func(context.Context) error { return nil }}, // it stops with SMTP
 	}
+	if s.pop3Listener != nil {
+		o := c.pop3Options()
+		o.TLS, o.Large, o.Metrics = smtpOptions.TLS, large, registry
+		box := pop3.New(s.service, o)
+		s.doors = append(s.doors, door{"POP3", s.pop3Listener, box.Serve, func(ctx context.Context) error { box.Shutdown(ctx); return nil }})
+	}
+	if s.metricsListener != nil {
+		metrics := newMetricsServer(registry, s.store, s.webhooks, s.log)
+		s.doors = append(s.doors, door{"metrics", s.metricsListener, func(l net.Listener) error { return ignoreClosed(metrics.Serve(l)) }, func(context.Context) error { return metrics.Close() }})
+	}
+	s.doors = slices.DeleteFunc(s.doors, func(d door) bool { return d.listener == nil })
 	return nil
 }
 
@@ -271,23 +286,15 @@ func (s *Server) serve() {
 			fail(err)
 		}
 	})
-	start("REST API", func() error { return s.rest.Serve(s.httpListener) })
-	start("SMTP", func() error { return s.smtp.Serve(s.smtpListener) })
-	if s.smtpsListener != nil {
-		start("SMTPS", func() error { return s.smtp.ServeTLS(s.smtpsListener) })
+	for _, d := range s.doors {
+		start(d.name, func() error { return d.serve(d.listener) })
 	}
 	if s.webhooks != nil {
 		start("webhooks", s.webhooks.Run)
 	}
-	if s.pop3 != nil {
-		start("POP3", func() error { return s.pop3.Serve(s.pop3Listener) })
-	}
 	start("sweeper", func() error { return s.service.Run(ctx) })
 	if s.admin != nil {
 		start("admin socket", s.admin.serve)
-	}
-	if s.metrics != nil {
-		start("metrics", func() error { return ignoreClosed(s.metrics.Serve(s.metricsListener)) })
 	}
 	go s.supervise()
 	s.log.Debug("serving", "http", s.HTTPAddr(), "smtp", s.SMTPAddr(), "smtps", s.SMTPSAddr(), "pop3", s.POP3Addr(), "metrics", s.MetricsAddr(), "store", StoreName(s.config.Store))
@@ -349,7 +356,7 @@ func (s *Server) Done() <-chan struct{} { return s.done }
 // closed.
 func (s *Server) Err() error { return s.err }
 
-// Shutdown stops the server: it accepts no more connections, answers held requests at once, lets
+// Shutdown stops the server: it accepts no more connections, answers long polls at once, lets
 // SMTP sessions complete the message they are receiving, and closes the store. When the context
 // ends first, connections are cut, but accepted mail is kept in any case.
 func (s *Server) Shutdown(ctx context.Context) error {
@@ -362,28 +369,21 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 func (s *Server) stop(ctx context.Context) error {
-	var servers sync.WaitGroup
-	var restErr, smtpErr error
-	servers.Go(func() { restErr = s.rest.Shutdown(ctx) })
-	servers.Go(func() { smtpErr = s.smtp.Shutdown(ctx) })
-	if s.pop3 != nil {
-		servers.Go(func() { s.pop3.Shutdown(ctx) })
+	errs := make([]error, len(s.doors))
+	var stopping sync.WaitGroup
+	for i, d := range s.doors {
+		stopping.Go(func() { errs[i] = d.stop(ctx) })
 	}
-	servers.Wait()
+	stopping.Wait()
 	if s.webhooks != nil {
 		s.webhooks.Shutdown(ctx)
 	}
-	var metricsErr error
-	if s.metrics != nil {
-		metricsErr = s.metrics.Close()
-	}
 	s.stopRun()
-	var adminErr error
 	if s.admin != nil {
-		adminErr = s.admin.shutdown(ctx)
+		errs = append(errs, s.admin.shutdown(ctx))
 	}
 	s.running.Wait()
-	return errors.Join(restErr, smtpErr, metricsErr, adminErr, s.close())
+	return errors.Join(append(errs, s.close())...)
 }
 
 // close releases what open has opened, even if it did not complete.
