@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mayfly/api"
@@ -49,10 +51,13 @@ type attachmentArgs struct {
 
 func (t *tools) addMessageTools(s *sdk.Server) {
 	add(s, sdk.Tool{Name: "list_messages", Description: "List the messages of an inbox, newest first."},
-		[]string{"messages", "total", "next"}, onInbox(t, t.listMessages), bound{"limit", 1, maxLimit, "message"})
+		[]string{"messages", "total", "next"}, onInbox(t, t.listMessages), bound{"limit", 1, maxLimit})
 	add(s, sdk.Tool{Name: "read_message", Description: "Return a message as plain text, with its code and link."}, messageFields, onInbox(t, t.readMessage))
 	add(s, sdk.Tool{Name: "check_message", Description: "Look for mistakes to fix before a mail is sent."}, []string{"checks"}, onInbox(t, t.checkMessage))
-	addContent(s, sdk.Tool{Name: "get_attachment", Description: "Return a text or an image, or a link to another file."}, onInbox(t, t.getAttachment))
+	addContent(s, sdk.Tool{Name: "get_attachment", Description: "Return a text or an image, or a link to another file."}, func(ctx context.Context, r *sdk.CallToolRequest, in attachmentArgs) (*sdk.CallToolResult, any, error) {
+		result, err := onInbox(t, t.getAttachment)(ctx, r, in)
+		return result, nil, err
+	})
 }
 
 // receipt is when a message arrived.
@@ -258,4 +263,39 @@ func attachment(ctx context.Context, client *api.Client, inboxID, messageID, att
 	}
 	content, err := m.AttachmentContent(ctx, client, i)
 	return all[i], content, err
+}
+
+// pageBytes is how large the JSON of a list may become if no limit is asked for: some 2,000 tokens
+// of English text, of which random names and other scripts take more.
+const pageBytes = 4500
+
+// page is the beginning of a list that fits on a page: limit elements, or as many as pageBytes hold
+// if limit is 0. It is never empty unless the list is.
+func page[T any](list []T, limit int) []T {
+	if limit > 0 {
+		return list[:min(limit, len(list))]
+	}
+	size := 0
+	for n, e := range list {
+		data, _ := json.Marshal(e) // of strings and numbers, which cannot fail
+		if size += len(data) + 1; size > pageBytes && n > 0 {
+			return list[:n]
+		}
+	}
+	return list
+}
+
+// words is a duration as people say it, rounded to one unit.
+func words(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	for _, u := range []struct {
+		name string
+		unit time.Duration
+		till time.Duration
+	}{{"second", time.Second, 2 * time.Minute}, {"minute", time.Minute, 2 * time.Hour}, {"hour", time.Hour, 48 * time.Hour}} {
+		if d < u.till {
+			return english.Plural(int(d.Round(u.unit)/u.unit), u.name, "")
+		}
+	}
+	return english.Plural(int(d/(24*time.Hour)), "day", "")
 }

@@ -60,10 +60,10 @@ func (t *tools) addResources(s *sdk.Server) {
 	}
 }
 
-// place is the target of a resource's URI.
-type place struct{ inboxID, messageID, kind, attachmentID string }
+// resource is what a URI names.
+type resource struct{ inboxID, messageID, kind, attachmentID string }
 
-func parseURI(uri string) (place, bool) {
+func parseURI(uri string) (resource, bool) {
 	rest, ok := strings.CutPrefix(uri, "mayfly://inbox/")
 	parts := strings.Split(rest, "/")
 	for i := range parts {
@@ -72,9 +72,9 @@ func parseURI(uri string) (place, bool) {
 		parts[i] = part
 	}
 	if !ok || len(parts) < 3 || parts[1] != "message" {
-		return place{}, false
+		return resource{}, false
 	}
-	p := place{inboxID: parts[0], messageID: parts[2]}
+	p := resource{inboxID: parts[0], messageID: parts[2]}
 	switch rest := parts[3:]; {
 	case len(rest) == 0:
 	case len(rest) == 1 && rest[0] == "raw":
@@ -82,12 +82,12 @@ func parseURI(uri string) (place, bool) {
 	case len(rest) == 2 && rest[0] == "attachment":
 		p.kind, p.attachmentID = "attachment", rest[1]
 	default:
-		return place{}, false
+		return resource{}, false
 	}
 	return p, true
 }
 
-func (p place) read(ctx context.Context, c *api.Client) (*sdk.ResourceContents, error) {
+func (p resource) read(ctx context.Context, c *api.Client) (*sdk.ResourceContents, error) {
 	switch p.kind {
 	case "raw":
 		raw, err := c.Raw(ctx, p.inboxID, p.messageID)
