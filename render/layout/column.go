@@ -7,7 +7,6 @@ type column struct {
 	cell  *doc.Block
 	lines []heldLine
 	at    int // where it begins
-	rows  int // of the table that it is in, from this one on
 	top   int // lines of its row above it
 }
 
@@ -26,7 +25,7 @@ func (l *layouter) column(cell *doc.Block, width int, end bool) column {
 	inner := *l
 	*l = outer
 	l.hidden, l.leaves, l.wrap, l.pics = inner.hidden, inner.leaves, inner.wrap, inner.pics
-	return column{cell: cell, lines: held, rows: cell.Rows}
+	return column{cell: cell, lines: held}
 }
 
 // embolden makes all text bold.

@@ -221,13 +221,6 @@ func (g *grid) fitColumns(room int) (ok bool) {
 	room = min(room, max(Measure, g.extent().max)) // wider than text only for what is
 	target := g.target(min(room, Measure))
 	base := max(target-g.gaps(), 0)
-	if target == 0 { // a share of the table is what makes its column as wide as its content
-		for i, w := range g.wanted {
-			if w.Percent > 0 {
-				base = max(base, min(int(float32(g.columns[i].max)*100/w.Percent), min(room, Measure)-g.gaps()))
-			}
-		}
-	}
 	wanted := make([]int, len(g.wanted))
 	for i, w := range g.wanted {
 		if wanted[i] = g.l.cells(w.Px); w.Percent > 0 {
@@ -354,7 +347,6 @@ func (g *grid) rows() {
 	total := g.span(0, len(g.widths))
 	rule := []piece{spaces(g.left), text1(repeat("─", total), total, l.ink.dim())}
 	tall := false // the last row
-	var carried []column
 	for i, row := range g.b.Children {
 		if leaf := row.First(); leaf != nil {
 			l.imagesBeforeRow(row)
@@ -362,11 +354,10 @@ func (g *grid) rows() {
 		}
 		inks := l.ink
 		l.ink = l.inksOf(row)
-		columns := append(g.row(row, i < g.b.Head), carried...)
+		columns := g.row(row, i < g.b.Head)
 		l.ink = inks
-		before, reached := tall, len(carried) > 0
-		carried = carry(columns)
-		tall = !reached && len(carried) == 0 && isTall(columns)
+		before := tall
+		tall = isTall(columns)
 		l.gap = l.gap || row.Gap || i > g.b.Head && (before || tall)
 		if row.Ruled && i > g.b.Head {
 			l.gap = false
@@ -377,27 +368,6 @@ func (g *grid) rows() {
 			l.emit(rule)
 		}
 	}
-}
-
-// carry cuts the columns of cells that reach into the next row to the height of the others, and
-// returns the rest of them.
-func carry(columns []column) (rest []column) {
-	slices.SortFunc(columns, func(a, b column) int { return a.at - b.at })
-	height := 1
-	for i := range columns {
-		if columns[i].rows <= 1 {
-			height = max(height, len(columns[i].lines))
-		}
-	}
-	for i := range columns {
-		if c := &columns[i]; c.rows > 1 && len(c.lines) > height {
-			below := *c
-			below.lines, below.rows = c.lines[height:], c.rows-1
-			c.lines = c.lines[:height]
-			rest = append(rest, below)
-		}
-	}
-	return rest
 }
 
 // tallCell is how many lines set a row apart from others.
