@@ -229,8 +229,7 @@ func (b *builder) box(f *frame) {
 		return
 	}
 	b.last.Boxed = true
-	around := b.frames[len(b.frames)-2].style.Background
-	if !s.Border && pale(s.Fill) && (!around.Set || pale(around)) || strings.Contains(b.last.Text(), "\n") {
+	if strings.Contains(b.last.Text(), "\n") {
 		return
 	}
 	if first := &b.last.Spans[0]; !b.wide() || labelled(&first.Style) || first.Link > 0 && first.Link == b.roomy {
@@ -263,12 +262,6 @@ const maxButtonWidth = 420
 // small print or a title, and not like other links.
 func labelled(s *doc.Style) bool {
 	return s.Size > 12 && s.Size < 22 && (s.Bold || !s.Underline)
-}
-
-// pale reports light greys, which sections have rather than buttons.
-func pale(c doc.Color) bool {
-	lo, hi := min(c.R, c.G, c.B), max(c.R, c.G, c.B)
-	return lo > 215 && hi-lo < 24
 }
 
 // resolve makes a relative href absolute if there is a base element.

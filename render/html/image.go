@@ -57,25 +57,7 @@ func classify(im *doc.Image) {
 	im.Remote = strings.HasPrefix(src, "http:") || strings.HasPrefix(src, "https:") || strings.HasPrefix(src, "//")
 	tiny := func(px int) bool { return px > 0 && px <= 3 }
 	im.Spacer = tiny(im.Width) || tiny(im.Height) || im.Src == "" && im.Alt == ""
-	if im.Alt == "" && !im.Spacer {
-		name := src[strings.LastIndexByte(src, '/')+1:]
-		for _, word := range []string{"spacer", "blank.", "pixel", "transparent", "clear.gif", "shim", "dot.gif"} {
-			im.Spacer = im.Spacer || strings.Contains(name, word)
-		}
-	}
-	im.Tracker = im.Remote && (tiny(im.Width) && tiny(im.Height) || im.Alt == "" && reportsOpen(src))
-	im.Spacer = im.Spacer || im.Tracker && im.Alt == ""
-}
-
-// reportsOpen reports whether a URL looks like one that tells the sender that a message was opened.
-func reportsOpen(src string) bool {
-	path, _, _ := strings.Cut(src, "?")
-	for _, mark := range []string{"/open.", "/open/", "/wf/open", "/track/open", "/trk", "/o.gif", "/beacon", "/pixel", "open.aspx", "/track/o"} {
-		if strings.Contains(path, mark) {
-			return true
-		}
-	}
-	return strings.HasSuffix(path, "/open")
+	im.Tracker = im.Remote && tiny(im.Width) && tiny(im.Height)
 }
 
 func pixels(v string) int {

@@ -310,14 +310,6 @@ func (s *sections) share(b *doc.Block) shared {
 		}
 		all.marks = all.marks[:n]
 	}
-	if b.Kind == doc.Footer {
-		for n, m := range all.marks {
-			if !m.band {
-				all.marks = all.marks[:n]
-				break
-			}
-		}
-	}
 	s.shared[b] = all
 	return all
 }
