@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +15,9 @@ import (
 
 // groupBytes is the size of bodies at which a group is complete.
 const groupBytes = 4 << 20
+
+// queueSize is how many changes wait for the committer before their callers block.
+const queueSize = 1024
 
 // group is a group commit: changes that share a batch. Its maps have what changes, as it will be
 // after the group, and is not in the database or the caches yet.
@@ -45,6 +47,28 @@ type quotaOf struct {
 	day   service.Day
 }
 
+// op is one change. The committer calls prepare, which adds to the group, or returns an error and
+// adds nothing.
+type op struct {
+	size    int // bytes of bodies
+	prepare func(*group) error
+	done    chan error
+
+	mu    sync.Mutex // locked during prepare
+	taken bool       // by the committer, or withdrawn
+	err   error      // of prepare
+}
+
+// withdraw reports whether it has kept the committer from taking the change. After it, prepare does
+// not run.
+func (o *op) withdraw() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	withdrawn := !o.taken
+	o.taken = true
+	return withdrawn
+}
+
 // commit passes a change to the committer and waits until it is on disk. If ctx ends before the
 // committer has taken the change, nothing is changed; after that, ctx makes no difference. When the
 // disk is full or the store fails, commit fails although the change may be made.
@@ -54,41 +78,43 @@ func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error
 	if err := s.failed(); err != nil {
 		return err
 	}
-	full := s.disk.exhausted()
 	o := &op{size: size, prepare: prepare, done: make(chan error, 1)}
-	if !s.queue.put(o) {
-		return errClosed
-	}
-	ended := ctx.Done()
+	full, ended, queue := s.disk.exhausted(), ctx.Done(), s.queue
 	for {
 		select {
+		case queue <- o:
+			queue = nil
 		case err := <-o.done:
 			return err
 		case <-full:
-			s.queue.abandon(o)
+			o.withdraw()
 			return errFull
 		case <-s.failing:
-			s.queue.abandon(o)
+			o.withdraw()
 			return s.failed()
 		case <-ended:
-			if s.queue.withdraw(o) {
+			if o.withdraw() {
 				return ctx.Err()
 			}
 			ended = nil
+		case <-s.ended:
+			if o.withdraw() {
+				return errClosed
+			}
+			return <-o.done
 		}
 	}
 }
 
 // runCommits is the committer, the only goroutine that writes.
 func (s *Store) runCommits() {
+	defer close(s.ended)
 	g := newGroup(s)
 	for {
 		select {
-		case <-s.queue.more:
+		case o := <-s.queue:
+			g.take(o)
 		case <-s.stop:
-			for _, o := range s.queue.close() {
-				o.done <- errClosed
-			}
 			return
 		}
 		runtime.Gosched() // lets more callers join the group, which makes groups larger under load
@@ -107,19 +133,29 @@ func newGroup(s *Store) *group {
 	}
 }
 
-// gather moves changes from the queue into the group.
+// gather takes the changes that wait.
 func (g *group) gather() {
 	for g.size < groupBytes {
-		o := g.store.queue.take()
-		if o == nil {
+		select {
+		case o := <-g.store.queue:
+			g.take(o)
+		default:
 			return
 		}
-		o.err = o.prepare(g)
-		o.preparing.Unlock()
-		g.waiting = append(g.waiting, o)
-		if o.err == nil {
-			g.size += o.size
-		}
+	}
+}
+
+// take adds a change to the group unless it was withdrawn.
+func (g *group) take(o *op) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.taken {
+		return
+	}
+	o.taken = true
+	g.waiting = append(g.waiting, o)
+	if o.err = o.prepare(g); o.err == nil {
+		g.size += o.size
 	}
 }
 
@@ -249,90 +285,4 @@ func (g *group) key(id string) (service.StoredKey, error) {
 		return k, nil
 	}
 	return g.store.readKey(id)
-}
-
-// op is one change. The committer calls prepare, which adds to the group, or returns an error and
-// adds nothing.
-type op struct {
-	size      int // bytes of bodies
-	prepare   func(*group) error
-	preparing sync.Mutex // locked from leaving the queue until prepare has returned
-	err       error      // of prepare
-	done      chan error
-}
-
-// queue holds the changes that the committer has not taken yet.
-type queue struct {
-	mu     sync.Mutex
-	ops    []*op
-	first  int // index of the first that is not taken
-	closed bool
-	more   chan struct{} // has an element if an op may have arrived
-}
-
-func newQueue() *queue { return &queue{more: make(chan struct{}, 1)} }
-
-// put adds a change, or returns false if the queue is closed.
-func (q *queue) put(o *op) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return false
-	}
-	if q.first > 0 && len(q.ops) == cap(q.ops) {
-		q.ops = slices.Delete(q.ops, 0, q.first)
-		q.first = 0
-	}
-	q.ops = append(q.ops, o)
-	select {
-	case q.more <- struct{}{}:
-	default:
-	}
-	return true
-}
-
-// take removes and returns the first op, with preparing locked, or nil.
-func (q *queue) take() *op {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.first == len(q.ops) {
-		q.ops, q.first = q.ops[:0], 0
-		return nil
-	}
-	o := q.ops[q.first]
-	q.ops[q.first] = nil
-	q.first++
-	o.preparing.Lock()
-	return o
-}
-
-// withdraw removes o, or returns false if it was taken already.
-func (q *queue) withdraw(o *op) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	i := slices.Index(q.ops[q.first:], o)
-	if i < 0 {
-		return false
-	}
-	q.ops = slices.Delete(q.ops, q.first+i, q.first+i+1)
-	return true
-}
-
-// abandon withdraws o. If that is too late it waits until prepare has returned, which uses what the
-// caller may change afterwards.
-func (q *queue) abandon(o *op) {
-	if !q.withdraw(o) {
-		o.preparing.Lock()
-		defer o.preparing.Unlock()
-	}
-}
-
-// close closes the queue and returns what was not taken.
-func (q *queue) close() []*op {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	left := q.ops[q.first:]
-	q.ops, q.first = nil, 0
-	return left
 }

@@ -61,7 +61,7 @@ var noSpace = map[bool]syscall.Errno{false: syscall.ENOSPC, true: 112}[runtime.G
 var errFull = &service.Error{Code: service.Full, Message: "No space left in the store"}
 
 // checkOpen returns an error unless files can be made and there is space for opening the database, which
-// writes what is in the logs to tables. It would try for ever, and nobody would know why.
+// writes what is in the logs to tables, and tries for ever if it cannot.
 func (d *disk) checkOpen(files []string) error {
 	need := uint64(leastSpace)
 	for _, name := range files {

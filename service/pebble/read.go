@@ -23,7 +23,7 @@ type views struct {
 	readers sync.WaitGroup
 }
 
-// view is the database as it was after a group. It is closed when nobody reads it any more.
+// view is the database as it was after a group. It is closed after its last reader.
 type view struct {
 	*pebbledb.Snapshot
 	users atomic.Int64 // its readers, and one while it is current

@@ -65,8 +65,9 @@ type Store struct {
 	quotas    *cache[quotaOf, int]
 	quotaDay  service.Day // the counts of earlier days are removed
 
-	queue     *queue
-	waiting   atomic.Int64 // callers of commit
+	queue     chan *op
+	ended     chan struct{} // closed when the committer has ended
+	waiting   atomic.Int64  // callers of commit
 	opened    time.Time
 	syncStart atomic.Int64 // of the current group, in nanoseconds since opened; 0: none
 
@@ -129,7 +130,8 @@ func newStore(dir string, l *lock, o Options) *Store {
 		inboxes:      newCache[inboxOf, service.Inbox](inboxCacheSize),
 		addresses:    newCache[string, inboxOf](inboxCacheSize),
 		quotas:       newCache[quotaOf, int](cacheSize),
-		queue:        newQueue(),
+		queue:        make(chan *op, queueSize),
+		ended:        make(chan struct{}),
 		failing:      make(chan struct{}),
 		written:      make(chan struct{}, 1),
 		cache:        pebbledb.NewCache(o.Memory), // two memtables are charged to it
@@ -273,18 +275,18 @@ func (s *Store) databaseOptions(disk, memTable uint64) *pebbledb.Options {
 	table := min(memTable, max(1<<20, disk/32))
 	// When some bodies of a file are deleted, the others often are soon after, so that rewriting
 	// the file can wait.
-	keep, late := 5*time.Minute, 4
+	keep, factor := 5*time.Minute, 4
 	if table < memTable {
-		keep, late = 10*time.Second, 1
+		keep, factor = 10*time.Second, 1
 	}
 	o := &pebbledb.Options{
 		FormatMajorVersion:          pebbledb.FormatValueSeparation,
 		Logger:                      logger{s},
 		MemTableSize:                table,
-		LBaseMaxBytes:               int64(4*late) * int64(table),
-		MemTableStopWritesThreshold: 3,        // one more than that many logs are kept for reuse
-		L0CompactionThreshold:       8 * late, // twice the number of flushes
-		L0StopWritesThreshold:       16 * late,
+		LBaseMaxBytes:               int64(4*factor) * int64(table),
+		MemTableStopWritesThreshold: 3,          // one more than that many logs are kept for reuse
+		L0CompactionThreshold:       8 * factor, // twice the number of flushes
+		L0StopWritesThreshold:       16 * factor,
 		Cache:                       s.cache,
 		FlushDelayDeleteRange:       10 * time.Second,
 		EventListener: &pebbledb.EventListener{
@@ -368,7 +370,7 @@ func (s *Store) stuck() error {
 	return errStuck
 }
 
-// cause returns the innermost error, which anyone may know.
+// cause returns the innermost error, which names no files.
 func cause(err error) string {
 	for next := err; next != nil; next = errors.Unwrap(err) {
 		err = next
