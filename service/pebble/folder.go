@@ -75,7 +75,7 @@ func lockStore(disk vfs.FS, dir string) (*lock, error) {
 	// cannot, either.
 	if _, ok := disk.(private); ok && runtime.GOOS != "windows" {
 		if locked, err := l.folder.TryLock(); err == nil && !locked {
-			return nil, ErrInUse
+			return nil, errors.Join(ErrInUse, l.folder.Close())
 		}
 	}
 	var err error
