@@ -46,17 +46,23 @@ func (s *Store) Take(ctx context.Context, keyID string, limit int) (service.Quot
 	return r.quota, r.ok, nil
 }
 
-// countRequest counts $2 requests of a key, or as many as its limit of $3 allows. It knows the
-// total at the end of each of the last 61 seconds, so that a request counts for 60 to 61 seconds. If
-// the clock is set back, the last second goes on until the clock has reached it again.
-const countRequest = `INSERT INTO requests AS r (key_id, total) VALUES ($1, $2)
-	ON CONFLICT (key_id) DO UPDATE SET
-		second = greatest(r.second, EXCLUDED.second),
-		before = r.total,
-		total = r.total + greatest(0, least($2, $3 - r.total + coalesce(r.totals[1 + greatest(0, EXCLUDED.second - r.second)], r.total))),
-		totals = r.totals[1 + greatest(0, EXCLUDED.second - r.second):]
-			|| array_fill(r.total, ARRAY[least(61, greatest(0, EXCLUDED.second - r.second))])
-	RETURNING total - before, total - totals[1], width_bucket(totals[1], totals)`
+// The requests of a key are counted up to its limit. Its row has the total at the end of each of the
+// last 61 seconds, so that a request counts for 60 to 61 seconds. If the clock is set back, the last
+// second goes on until the clock has reached it again.
+const (
+	countOfOneKey  = "INSERT INTO requests AS r (key_id, total, allowed) VALUES ($1, $2, $3)" + addToCount
+	countOfAllKeys = "INSERT INTO requests AS r (key_id, total, allowed) SELECT * FROM unnest($1::text[], $2::integer[], $3::integer[])" + addToCount
+
+	addToCount = ` ON CONFLICT (key_id) DO UPDATE SET
+			second = greatest(r.second, EXCLUDED.second),
+			before = r.total,
+			total = r.total + greatest(0, least(EXCLUDED.total,
+				EXCLUDED.allowed - r.total + coalesce(r.totals[1 + greatest(0, EXCLUDED.second - r.second)], r.total))),
+			totals = r.totals[1 + greatest(0, EXCLUDED.second - r.second):]
+				|| array_fill(r.total, ARRAY[least(61, greatest(0, EXCLUDED.second - r.second))]),
+			allowed = EXCLUDED.allowed
+		RETURNING key_id, total - before, allowed, total - totals[1], width_bucket(totals[1], totals)`
+)
 
 // countRequests counts the requests that are allowed, in one transaction, which locks the rows of
 // keys in the order of their IDs. It does not wait for the disk: losing the last requests in a crash
@@ -68,16 +74,26 @@ func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*r
 	}
 	err := s.batchOn(ctx, pool, func(b *pgx.Batch) {
 		b.Queue("SET LOCAL synchronous_commit = off")
-		for _, keyID := range slices.Sorted(maps.Keys(byKey)) {
-			asked := byKey[keyID]
-			limit := slices.MinFunc(asked, func(a, b *request) int { return a.quota.Limit - b.quota.Limit }).quota.Limit
-			b.Queue(countRequest, keyID, min(len(asked), limit), limit).QueryRow(func(row pgx.Row) error {
-				var taken, used, reset int // reset is in how many seconds the first of them counts no more
-				err := row.Scan(&taken, &used, &reset)
-				for i, r := range asked {
-					r.ok = i < taken
-					r.quota = service.Quota{Limit: limit, Remaining: max(0, limit-used+max(0, taken-1-i)), Reset: time.Duration(reset) * time.Second}
-				}
+		for keys := range slices.Chunk(slices.Sorted(maps.Keys(byKey)), s.together) {
+			var asked, allowed []int
+			for _, keyID := range keys {
+				limit := slices.MinFunc(byKey[keyID], func(a, b *request) int { return a.quota.Limit - b.quota.Limit }).quota.Limit
+				asked, allowed = append(asked, min(len(byKey[keyID]), limit)), append(allowed, limit)
+			}
+			sql, args := countOfAllKeys, []any{keys, asked, allowed}
+			if len(keys) == 1 {
+				sql, args = countOfOneKey, []any{keys[0], asked[0], allowed[0]}
+			}
+			b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+				var keyID string
+				var taken, limit, used, reset int // reset is after how many seconds the first of them counts no more
+				_, err := pgx.ForEachRow(rows, []any{&keyID, &taken, &limit, &used, &reset}, func() error {
+					for i, r := range byKey[keyID] {
+						r.ok = i < taken
+						r.quota = service.Quota{Limit: limit, Remaining: max(0, limit-used+max(0, taken-1-i)), Reset: time.Duration(reset) * time.Second}
+					}
+					return nil
+				})
 				return err
 			})
 		}

@@ -87,9 +87,10 @@ CREATE TABLE deleted (
 
 -- How many requests a key has made. There is one row for each key that ever made one.
 CREATE TABLE requests (
-    key_id text PRIMARY KEY,
-    second integer NOT NULL DEFAULT floor(date_part('epoch', statement_timestamp())), -- of the last change, since 1970
-    before integer NOT NULL DEFAULT 0,                             -- the total before it
-    total  integer NOT NULL,                                       -- and after it
-    totals integer[] NOT NULL DEFAULT array_fill(0, ARRAY[61])     -- at the end of each of the 61 seconds before
+    key_id  text PRIMARY KEY,
+    second  integer NOT NULL DEFAULT floor(date_part('epoch', statement_timestamp())), -- of the last change, since 1970
+    before  integer NOT NULL DEFAULT 0,    -- the total before it
+    total   integer NOT NULL,              -- and after it
+    totals  integer[] NOT NULL DEFAULT array_fill(0, ARRAY[61]), -- at the end of each of the 61 seconds before
+    allowed integer NOT NULL               -- in a minute, then
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
