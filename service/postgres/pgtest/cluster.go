@@ -12,15 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"mayfly/internal/sockets"
 )
 
 // Cluster is a PostgreSQL server on a free port of the loopback interface, without authentication.
 // Its methods fail the test if they fail.
 type Cluster struct {
-	t        testing.TB // nil for the cluster that a process shares
+	t        testing.TB // that started it
 	programs string
 	folder   *Folder
 	port     int
@@ -33,56 +31,41 @@ type Cluster struct {
 // PostgreSQL's defaults, which include syncing to disk. It is removed at the end of the test.
 func Start(t testing.TB, settings ...string) *Cluster {
 	t.Helper()
-	Programs(t)
-	c, err := newCluster(settings...)
-	if err == nil {
-		c.t = t
-		t.Cleanup(func() {
-			if err := c.remove(); err != nil {
-				t.Errorf("remove a database server: %v", err)
-			}
-		})
-		err = c.start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newCluster(t, settings)
+	c.removeAfter(t)
 	return c
 }
 
-// newCluster creates the files of a server.
-func newCluster(settings ...string) (*Cluster, error) {
-	dir, err := programs()
-	if err != nil {
-		return nil, err
-	}
-	c := &Cluster{programs: dir}
-	if c.folder, err = newFolder(fmt.Sprintf("'%s/pg_ctl' stop -s -D data -m immediate", dir)); err != nil {
-		return nil, err
+func newCluster(t testing.TB, settings []string) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t, programs: Programs(t)}
+	var err error
+	if c.folder, err = newFolder(fmt.Sprintf("'%s/pg_ctl' stop -s -D data -m immediate", c.programs)); err != nil {
+		t.Fatal(err)
 	}
 	if err := c.init(settings); err != nil {
-		return nil, errors.Join(err, c.folder.remove())
+		t.Fatal(errors.Join(err, c.folder.remove()))
 	}
-	return c, nil
+	c.Start()
+	return c
 }
 
-func (c *Cluster) init(settings []string) error {
+func (c *Cluster) init(settings []string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), serverTimeout)
 	defer cancel()
+	if c.port, err = sockets.FreePort(); err != nil {
+		return err
+	}
 	output, err := c.folder.Command(ctx, filepath.Join(c.programs, "initdb"), "-D", "data", "-U", "postgres", "-A", "trust",
 		"-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("create a database server: %w: %s", err, output)
 	}
-	if c.port, err = sockets.FreePort(); err != nil {
-		return err
-	}
-	own := []string{fmt.Sprintf("port=%d", c.port), "listen_addresses='127.0.0.1'", fmt.Sprintf("unix_socket_directories='%s'", c.folder.Path)}
 	config, err := os.OpenFile(filepath.Join(c.DataDir(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(config, "\n%s\n", strings.Join(append(own, settings...), "\n"))
+	_, err = fmt.Fprintf(config, "\nport=%d\nlisten_addresses='127.0.0.1'\nunix_socket_directories='%s'\n%s\n", c.port, c.folder.Path, strings.Join(settings, "\n"))
 	return errors.Join(err, config.Close())
 }
 
@@ -99,6 +82,7 @@ func (c *Cluster) DataDir() string { return filepath.Join(c.folder.Path, "data")
 
 // Log returns the content of the server's log.
 func (c *Cluster) Log() string {
+	c.t.Helper()
 	text, err := os.ReadFile(c.logFile())
 	if err != nil {
 		c.t.Fatal(err)
@@ -111,29 +95,16 @@ func (c *Cluster) logFile() string { return filepath.Join(c.folder.Path, "log") 
 // Start starts the server again, and returns when it accepts connections.
 func (c *Cluster) Start() {
 	c.t.Helper()
-	if err := c.start(); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-func (c *Cluster) start() error {
-	log, err := os.OpenFile(c.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
 	deadline := time.NewTimer(serverTimeout)
 	defer deadline.Stop()
 	retry := time.NewTicker(20 * time.Millisecond)
 	defer retry.Stop()
 	for {
 		if c.postmaster == nil {
-			if err := c.spawn(log); err != nil {
-				return err
-			}
+			c.spawn()
 		}
-		if c.answers() {
-			return nil
+		if try(c.URL(), "SELECT 1") == nil {
+			return
 		}
 		select {
 		case <-retry.C:
@@ -141,17 +112,22 @@ func (c *Cluster) start() error {
 			// After a kill, child processes may keep the shared memory for a while.
 			c.postmaster = nil
 		case <-deadline.C:
-			text, err := os.ReadFile(c.logFile())
-			return errors.Join(fmt.Errorf("the database server does not start: %s", text), err)
+			c.t.Fatalf("the database server does not start: %s", c.Log())
 		}
 	}
 }
 
-func (c *Cluster) spawn(log *os.File) error {
+func (c *Cluster) spawn() {
+	c.t.Helper()
+	log, err := os.OpenFile(c.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer log.Close()
 	cmd := c.folder.Command(context.Background(), filepath.Join(c.programs, "postgres"), "-D", "data")
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start the database server: %w", err)
+		c.t.Fatalf("start the database server: %v", err)
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -159,17 +135,6 @@ func (c *Cluster) spawn(log *os.File) error {
 		_ = cmd.Wait() // its exit status does not matter
 	}()
 	c.postmaster, c.ended = cmd, ended
-	return nil
-}
-
-func (c *Cluster) answers() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, c.URL())
-	if err != nil {
-		return false
-	}
-	return conn.Close(ctx) == nil
 }
 
 // Mode is how a server is stopped.
@@ -212,6 +177,12 @@ func (c *Cluster) Restart(m Mode) {
 	c.Start()
 }
 
-func (c *Cluster) remove() error {
-	return errors.Join(c.stop(Immediate), c.folder.remove())
+func (c *Cluster) removeAfter(t testing.TB) {
+	t.Cleanup(func() {
+		if err := c.remove(); err != nil {
+			t.Errorf("remove a database server: %v", err)
+		}
+	})
 }
+
+func (c *Cluster) remove() error { return errors.Join(c.stop(Immediate), c.folder.remove()) }

@@ -1,11 +1,17 @@
 package pgtest
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -45,12 +51,8 @@ func newFolder(cleanup string) (*Folder, error) {
 	if err := giveToOwner(path); err != nil {
 		return nil, err
 	}
-	f.guard = exec.Command("/bin/sh", "-c", `read _; `+cleanup+`; cd /; rm -rf "$0"`, path)
-	f.guard.Dir = path
+	f.guard = f.Command(context.Background(), "/bin/sh", "-c", `read _; `+cleanup+`; cd /; rm -rf "$0"`, path)
 	if f.alive, err = f.guard.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if err := asOwner(f.guard); err != nil {
 		return nil, err
 	}
 	if err := f.guard.Start(); err != nil {
@@ -75,3 +77,35 @@ func (f *Folder) Command(ctx context.Context, name string, args ...string) *exec
 	}
 	return cmd
 }
+
+// Programs returns the folder of PostgreSQL's programs: that of the pg_ctl in PATH, or else of the
+// newest version where Debian installs them. If there is none, the test is skipped.
+func Programs(t testing.TB) string {
+	t.Helper()
+	dir, err := programs()
+	if err != nil {
+		t.Skipf("needs PostgreSQL (%v): install it, on Debian with apt-get install postgresql; for most tests %s can name a server instead, on which databases can be created",
+			err, Variable)
+	}
+	return dir
+}
+
+var programs = sync.OnceValues(func() (string, error) {
+	_, err := owner()
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
+	slices.SortFunc(found, func(a, b string) int {                // a longer path has a larger version
+		return cmp.Or(len(b)-len(a), strings.Compare(b, a))
+	})
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
+			found = slices.Insert(found, 0, path)
+		}
+	}
+	if err == nil && len(found) == 0 {
+		err = errors.New("there is no initdb")
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(found[0]), nil
+})

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,11 +20,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variable is the environment variable with the URL of a server on which databases can be created.
-const Variable = "MAYFLY_TEST_POSTGRES"
+const (
+	// Variable is the environment variable with the URL of a server on which databases can be created.
+	Variable = "MAYFLY_TEST_POSTGRES"
+
+	// CitusVariable is the environment variable with the URL of the coordinator of a Citus cluster on
+	// whose servers databases can be created. All of them accept the user and password of the URL.
+	CitusVariable = "MAYFLY_TEST_CITUS"
+)
 
 // serverTimeout bounds each operation on a server.
 const serverTimeout = time.Minute
+
+// shared are the servers of this process.
+var shared struct {
+	sync.Mutex
+	cluster *Cluster
+	citus   *Citus
+}
+
+// unsafely are settings that save time, and data only until the machine fails.
+var unsafely = []string{"fsync=off", "full_page_writes=off"}
 
 // Database creates an empty database and returns its URL. It is dropped at the end of the test. All
 // databases of a test process are on one server, which does not sync to disk if it is the process's
@@ -31,86 +49,109 @@ func Database(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv(Variable)
 	if server == "" {
-		if _, err := programs(); err != nil {
-			t.Skipf("needs PostgreSQL (%v): set %s to the URL of a server on which databases can be created, or install it, on Debian with apt-get install postgresql",
-				err, Variable)
+		Programs(t)
+		shared.Lock()
+		defer shared.Unlock()
+		if shared.cluster == nil {
+			shared.cluster = newCluster(t, append([]string{"max_connections=1000"}, unsafely...))
 		}
-		c, err := sharedCluster()
-		if err != nil {
-			t.Fatal(err)
-		}
-		server = c.URL()
+		server = shared.cluster.URL()
 	}
-	name := newName()
-	database, err := withDatabase(server, name)
-	if err == nil {
-		err = execute(server, "CREATE DATABASE "+name)
+	return create(t, server)[0]
+}
+
+// CitusDatabase creates an empty database with Citus on each node of a cluster, and returns its URL
+// on each, the coordinator's first. It is dropped at the end of the test. Like those of Database,
+// all such databases of a test process are on one cluster. If there is none, the test is skipped.
+func CitusDatabase(t testing.TB) []string {
+	t.Helper()
+	servers := citusServers(t)
+	urls := create(t, servers...)
+	join(t, urls)
+	return urls
+}
+
+// citusServers returns the URLs of a database on each node of a cluster, the coordinator's first.
+func citusServers(t testing.TB) []string {
+	t.Helper()
+	if coordinator := os.Getenv(CitusVariable); coordinator != "" {
+		return nodesOf(t, coordinator)
 	}
+	needCitus(t)
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.citus == nil {
+		shared.citus = newCitus(t, unsafely)
+	}
+	return shared.citus.urls()
+}
+
+// nodesOf returns the URLs of the nodes of a coordinator's cluster.
+func nodesOf(t testing.TB, coordinator string) (urls []string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), coordinator)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := execute(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
-			t.Error(err)
-		}
-	})
-	return database
+	defer conn.Close(t.Context())
+	rows, _ := conn.Query(t.Context(), "SELECT nodename || ':' || nodeport FROM pg_dist_node WHERE isactive AND noderole = 'primary' ORDER BY groupid")
+	hosts, err := pgx.CollectRows(rows, pgx.RowTo[string]) // the rows have the query's error
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range hosts {
+		u := parse(t, coordinator)
+		u.Host = host
+		urls = append(urls, u.String())
+	}
+	return urls
 }
 
-// newName returns the name of a database that does not exist.
-func newName() string { return "mayfly_" + strings.ToLower(rand.Text()) }
+// create creates a database on each server, and returns its URLs.
+func create(t testing.TB, servers ...string) (urls []string) {
+	t.Helper()
+	name := "mayfly_" + strings.ToLower(rand.Text())
+	for _, server := range servers {
+		u := parse(t, server)
+		u.Path = "/" + name
+		urls = append(urls, u.String())
+		t.Cleanup(func() { execute(t, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+		execute(t, server, "CREATE DATABASE "+name)
+	}
+	return urls
+}
 
-// withDatabase returns the URL of another database of a server.
-func withDatabase(server, name string) (string, error) {
+func parse(t testing.TB, server string) *url.URL {
+	t.Helper()
 	u, err := url.Parse(server)
 	if err != nil {
-		return "", errors.New("the URL of a server is not one such as postgres://user@host:port/database")
+		t.Fatal("the URL of a server is not one such as postgres://user@host:port/database")
 	}
-	u.Path = "/" + name
-	return u.String(), nil
+	return u
 }
 
-// shared are the servers of this process.
-var shared struct {
-	sync.Mutex
-	cluster  *Cluster
-	citus    *Citus
-	template struct {
-		sync.Once
-		servers []string
-		name    string
-		err     error
-	}
-}
-
-// unsafely are settings that save time, and data only until the machine fails.
-var unsafely = []string{"fsync=off", "full_page_writes=off"}
-
-func sharedCluster() (*Cluster, error) {
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.cluster != nil {
-		return shared.cluster, nil
-	}
-	c, err := newCluster(append([]string{"max_connections=1000"}, unsafely...)...)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.start(); err != nil {
-		return nil, errors.Join(err, c.remove())
-	}
-	shared.cluster = c
-	return c, nil
-}
-
-func sharedCitus() (*Citus, error) {
-	shared.Lock()
-	defer shared.Unlock()
+// execute runs a statement on a connection of its own. It tries three times: on a busy machine,
+// Citus's own processes may be in the way for a moment.
+func execute(t testing.TB, url, sql string) {
+	t.Helper()
 	var err error
-	if shared.citus == nil {
-		shared.citus, err = startCitus(unsafely...)
+	for range 3 {
+		if err = try(url, sql); err == nil {
+			return
+		}
 	}
-	return shared.citus, err
+	t.Fatalf("%s: %v", sql, err)
+}
+
+func try(url, sql string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), serverTimeout)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, sql)
+	return errors.Join(err, conn.Close(ctx))
 }
 
 // Run runs the tests of a package, and then removes the servers that they share, which would
@@ -118,32 +159,31 @@ func sharedCitus() (*Citus, error) {
 // exit status.
 func Run(m *testing.M) int {
 	status := m.Run()
-	var err error
+	var servers []*Cluster
 	if shared.cluster != nil {
-		err = shared.cluster.remove()
+		servers = append(servers, shared.cluster)
 	}
-	err = errors.Join(err, dropOn(shared.template.servers, shared.template.name)) // if it was made
 	if shared.citus != nil {
-		err = errors.Join(err, shared.citus.remove())
+		servers = append(servers, shared.citus.Nodes...)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
+	for _, c := range servers {
+		if err := c.remove(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			status = 1
+		}
 	}
 	return status
 }
 
-// execute runs a statement on a connection of its own.
-func execute(url, sql string) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), serverTimeout)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, url)
+// needCitus skips the test unless Citus is installed.
+func needCitus(t testing.TB) {
+	t.Helper()
+	lib, err := exec.Command(filepath.Join(Programs(t), "pg_config"), "--pkglibdir").Output()
+	if err == nil {
+		_, err = os.Stat(filepath.Join(strings.TrimSpace(string(lib)), "citus.so"))
+	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", sql, err)
+		t.Skipf("Citus is not installed here: NOT run (%v). To run it, install it in PostgreSQL's library folder, "+
+			"or set %s to the URL of a coordinator on whose servers databases can be created", err, CitusVariable)
 	}
-	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
-	if _, err := conn.Exec(ctx, sql); err != nil {
-		return fmt.Errorf("%s: %w", sql, err)
-	}
-	return nil
 }
