@@ -120,13 +120,13 @@ func (a *app) notices(s local.State) []string {
 }
 
 // openLocal connects the application to the local service, which it starts if it does not run.
-func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Connection, error) {
+func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Service, error) {
 	c, err := a.attach(ctx, p, local.Open)
 	if err != nil {
 		return nil, err
 	}
 	s := c.session
-	return &session.Connection{
+	return &session.Service{
 		Client: c.client, Registry: c.known, Name: localName, Profile: p.profile, SMTPAddr: s.SMTPAddr, Local: true,
 		Notice: strings.Join(a.notices(s.State), "; "),
 		Done:   s.Done(), Stopped: func() bool { return errors.Is(s.Err(), local.ErrStopped) },

@@ -54,7 +54,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	err = ui.Run(cmd.Context(), ui.Options{
 		Services: session.Options{
 			Start: session.Profile{Name: start.profile, BaseURL: start.baseURL},
-			Connect: func(ctx context.Context, t session.Target) (*session.Connection, error) {
+			Connect: func(ctx context.Context, t session.Target) (*session.Service, error) {
 				return a.connectUI(ctx, a.targeted(start, t), t.Key)
 			},
 			Profiles:    uiProfiles(a.config()),
@@ -98,7 +98,7 @@ func uiProfiles(conf config.Config) []session.Profile {
 
 // connectUI connects to a service, with the key that was typed, if any. It starts the local service
 // if none is running.
-func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session.Connection, error) {
+func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session.Service, error) {
 	if p.local() {
 		return a.openLocal(ctx, p)
 	}
@@ -118,7 +118,7 @@ func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session
 		name = address.Host
 	}
 	forget := func(context.Context) error { a.parting.Store(nil); return nil }
-	return &session.Connection{Client: s.client, Registry: s.known, Name: name, Profile: p.profile, Close: forget}, nil
+	return &session.Service{Client: s.client, Registry: s.known, Name: name, Profile: p.profile, Close: forget}, nil
 }
 
 // saveProfile adds a profile to config.toml, and stores its key, if any, in the keyring.

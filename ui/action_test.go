@@ -1,34 +1,34 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/api/watch"
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
-	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
-func someActions() Table {
-	never := func() string { return "Select a message first" }
-	return Table{
-		{ID: "new-inbox", Title: "New inbox", Hint: "new", Group: Flow, Keys: []string{"n"}, Where: Anywhere},
-		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: Flow, Keys: []string{"c"}, Where: Anywhere, Why: never},
-		{ID: "page-down", Title: "Page down", Group: Moving, Keys: []string{"pgdown", "ctrl+f"}, Where: Anywhere},
-		{ID: "filter", Title: "Filter", Hint: "filter", Group: Moving, Keys: []string{"/"}, Where: InLists},
-		{ID: "search", Title: "Search the message", Hint: "search", Group: Moving, Keys: []string{"/"}, Where: InReader},
-		{ID: "view-rich", Title: "View: rich", Row: "View: rich text", Group: Message, Keys: []string{"1"}, Where: Anywhere},
-		{ID: "view-text", Title: "View: text", Row: "View: rich text", Group: Message, Keys: []string{"2", "t"}, Where: Anywhere},
-		{ID: "mark", Title: "Mark", Hint: "mark", Group: Inboxes, Keys: []string{"space"}, Where: InInboxes},
-		{ID: "help", Title: "Help", Hint: "help", Group: Application, Keys: []string{"?"}, Where: Anywhere},
-		{ID: "palette", Title: "All actions", Group: Application, Keys: []string{":"}, Where: Anywhere},
-		{ID: "theme", Title: "Change the theme", Hint: "theme", Group: Application, Where: Anywhere},
-	}
+func someActions() table {
+	never := func(*app) string { return "Select a message first" }
+	return table{actions: []*action{
+		{ID: "new-inbox", Title: "New inbox", Hint: "new", Group: essentials, Keys: []string{"n"}, Where: anywhere},
+		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: essentials, Keys: []string{"c"}, Where: anywhere, Why: never},
+		{ID: "page-down", Title: "Page down", Group: navigation, Keys: []string{"pgdown", "ctrl+f"}, Where: anywhere},
+		{ID: "filter", Title: "Filter", Hint: "filter", Group: navigation, Keys: []string{"/"}, Where: inLists},
+		{ID: "search", Title: "Search the message", Hint: "search", Group: navigation, Keys: []string{"/"}, Where: inReader},
+		{ID: "view-rich", Title: "View: rich", Row: "View: rich text", Group: ofMessage, Keys: []string{"1"}, Where: anywhere},
+		{ID: "view-text", Title: "View: text", Row: "View: rich text", Group: ofMessage, Keys: []string{"2", "t"}, Where: anywhere},
+		{ID: "mark", Title: "Mark", Hint: "mark", Group: ofInboxes, Keys: []string{"space"}, Where: inInboxes},
+		{ID: "help", Title: "Help", Hint: "help", Group: application, Keys: []string{"?"}, Where: anywhere},
+		{ID: "palette", Title: "All actions", Group: application, Keys: []string{":"}, Where: anywhere},
+		{ID: "theme", Title: "Change the theme", Hint: "theme", Group: application, Where: anywhere},
+	}}
 }
 
 func TestTheActionOfAKey(t *testing.T) {
@@ -46,7 +46,7 @@ func TestTheActionOfAKey(t *testing.T) {
 	} {
 		for p, want := range c.want {
 			got := ""
-			if a := someActions().Lookup(c.key, theme.Pane(p)); a != nil {
+			if a := someActions().lookup(c.key, theme.Pane(p)); a != nil {
 				got = a.ID
 			}
 			if got != want {
@@ -58,22 +58,23 @@ func TestTheActionOfAKey(t *testing.T) {
 
 func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
 	hits := false
-	tb := append(Table{{ID: "next-hit", Title: "Next match", Hint: "next", Group: Moving, Keys: []string{"n"}, Where: InReader, Why: func() string {
+	tb := someActions()
+	tb.actions = append([]*action{{ID: "next-hit", Title: "Next match", Hint: "next", Group: navigation, Keys: []string{"n"}, Where: inReader, Why: func(*app) string {
 		if hits {
 			return ""
 		}
 		return "No search matches"
-	}}}, someActions()...)
+	}}}, tb.actions...)
 	for _, hits = range []bool{false, true, false} {
 		want, first := "new-inbox", "new"
 		if hits {
 			want, first = "next-hit", "next"
 		}
-		hints := tb.Hints(theme.Reader, 99)
-		if got := tb.Lookup("n", theme.Reader).ID; got != want || hints[0].Hint != first || len(hints) != 3 {
+		hints := tb.hints(theme.Reader, 99)
+		if got := tb.lookup("n", theme.Reader).ID; got != want || hints[0].Hint != first || len(hints) != 3 {
 			t.Errorf("with hits %v n means %s and the hints are %v", hits, got, hints)
 		}
-		if got := tb.Lookup("n", theme.Messages).ID; got != "new-inbox" {
+		if got := tb.lookup("n", theme.Messages).ID; got != "new-inbox" {
 			t.Errorf("with hits %v n means %s in another pane", hits, got)
 		}
 	}
@@ -81,51 +82,37 @@ func TestAKeyMeansTheActionOfFewerPanesWhileThatIsAvailable(t *testing.T) {
 
 func TestBoundKeys(t *testing.T) {
 	tb := someActions()
-	tb.Bind(map[string][]string{"new-inbox": {"pgup", "N"}, "filter": {}, "none": {"x"}})
+	tb.bind(map[string][]string{"new-inbox": {"pgup", "N"}, "filter": {}, "none": {"x"}})
 	for _, c := range []struct{ id, keyFor string }{
 		{"new-inbox", "pgup"}, {"filter", ": filter"}, {"theme", ": theme"}, {"search", "/"}, {"none", ": none"},
 	} {
-		if got := tb.KeyFor(c.id); got != c.keyFor {
+		if got := tb.keyFor(c.id); got != c.keyFor {
 			t.Errorf("the hint for %s names %q, want %q", c.id, got, c.keyFor)
 		}
 	}
-	if tb.Lookup("n", theme.Inboxes) != nil || tb.Lookup("/", theme.Inboxes) != nil || tb.Lookup("N", theme.Reader).ID != "new-inbox" {
+	if tb.lookup("n", theme.Inboxes) != nil || tb.lookup("/", theme.Inboxes) != nil || tb.lookup("N", theme.Reader).ID != "new-inbox" {
 		t.Error("the keys of one's own do not take the place of the usual ones")
 	}
-	tb.Bind(map[string][]string{"palette": nil})
-	if got := tb.KeyFor("theme"); got != "theme" {
+	tb.bind(map[string][]string{"palette": nil})
+	if got := tb.keyFor("theme"); got != "theme" {
 		t.Errorf("without a key for the palette a hint names %q", got)
-	}
-	if got := fmt.Sprint(tb.Keys()["new-inbox"], len(tb.Keys())); got != "[pgup N] 11" {
-		t.Errorf("the keys are %s", got)
-	}
-}
-
-func TestTablesAreJoinedInTheOrderOfTheHelp(t *testing.T) {
-	tb := someActions()
-	ids := ""
-	for _, a := range Join(tb[5:], tb[:5]) {
-		ids += a.ID + " "
-	}
-	if want := "new-inbox copy-code page-down filter search view-rich view-text mark help palette theme "; ids != want {
-		t.Errorf("joined they are %s", ids)
 	}
 }
 
 func TestHintsFitTheRoom(t *testing.T) {
 	for _, helpKeys := range [][]string{{"?"}, {"ctrl+shift+h"}, nil} {
 		tb := someActions()
-		tb.Bind(map[string][]string{"help": helpKeys})
+		tb.bind(map[string][]string{"help": helpKeys})
 		for p, all := range []string{"new filter mark", "new filter", "new search"} {
 			all := strings.TrimSpace(all + strings.Repeat(" help", len(helpKeys)))
 			for room := range 60 {
-				hints := tb.Hints(theme.Pane(p), room)
+				hints := tb.hints(theme.Pane(p), room)
 				x, names := 0, ""
 				for _, h := range hints {
-					if h.X != x || h.W != len(h.Key)+len(h.Hint)+3 {
-						t.Errorf("the hint for %s is %d cells wide at %d", h.ID, h.W, h.X)
+					if h.x != x || h.w != len(h.key())+len(h.Hint)+3 {
+						t.Errorf("the hint for %s is %d cells wide at %d", h.ID, h.w, h.x)
 					}
-					x += h.W
+					x += h.w
 					names = strings.TrimSpace(names + " " + h.ID)
 				}
 				if last := len(hints) - 1; x > room || len(helpKeys) > 0 && room >= len(helpKeys[0])+7 && (last < 0 || hints[last].ID != "help") {
@@ -146,7 +133,7 @@ func TestHelp(t *testing.T) {
 		"Keys for the message|Essentials|n  New inbox|c  Copy the code|Navigation|pgdn ctrl+f  Page down|/  Search the message|Message|12  View: rich text|Application|?  Help|:  All actions",
 	} {
 		var got []string
-		for _, row := range uitest.DrawDialog(t, someActions().Help(theme.Pane(p)), 50, 30).Rows {
+		for _, row := range uitest.DrawDialog(t, someActions().help(theme.Pane(p)), 50, 30).Rows {
 			if row = strings.Trim(row, " ╭╮╰╯─│"); row != "" {
 				key, does, ok := strings.Cut(row, "  ")
 				if ok {
@@ -163,7 +150,7 @@ func TestHelp(t *testing.T) {
 
 func TestThePalette(t *testing.T) {
 	tb := someActions()
-	d := tb.Palette(theme.Messages)
+	d := tb.palette(theme.Messages, func(c *action) tea.Cmd { return func() tea.Msg { return c.ID } })
 	rows := uitest.DrawDialog(t, d, 50, 30)
 	at := func(text string) int { return strings.Index(rows.String(), text) }
 	rows.See("pgdn ctrl+f", "Change the theme")
@@ -176,45 +163,46 @@ func TestThePalette(t *testing.T) {
 		r = d.Update(k)
 	}
 	uitest.DrawDialog(t, d, 50, 30).See("! Select a message first")
-	if r = d.Update(uitest.Keys("enter")[0]); !r.Close || r.Intent != (intent.Perform{ActionID: "copy-code"}) {
+	if r = d.Update(uitest.Keys("enter")[0]); !r.Close || r.Do()() != "copy-code" {
 		t.Errorf("it leads to %+v", r)
 	}
 }
 
 func TestReasons(t *testing.T) {
-	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-	in := &store.Inbox{Expires: now.Add(time.Hour)}
-	gone := &store.Inbox{Expires: now}
-	m := func(f *store.Findings) *store.Message { return &store.Message{Findings: f} }
-	link := func(c session.Connection) *session.Link {
-		return &session.Link{Session: &session.Session{Connection: &c}}
+	smtp := func(a *app) { a.session().SMTPAddr = "127.0.0.1:2525" }
+	gone := func(a *app) { a.inbox().Expires = now }
+	all := func(a *app) { a.selectInbox(store.All) }
+	none := func(a *app) { a.store.Forget("a"); a.updateLists() }
+	offline := func(a *app) { *a = *starting(t, now) }
+	message := func(a *app) {
+		a.store.Apply(watch.Event{Kind: watch.Listed, InboxID: "a", Messages: []api.Summary{{ID: "1"}}}, now)
+		a.updateLists()
 	}
-	online, smtp, none := link(session.Connection{}), link(session.Connection{SMTPAddr: "127.0.0.1:2525"}), &session.Link{}
-	empty, some := store.New(now), store.New(now)
-	some.Order = []string{"a"}
 	for _, c := range []struct {
 		name   string
-		s      Subject
-		reason func(Subject) string
+		change func(*app)
+		reason func(*app) string
 		want   string
 	}{
-		{"service", Subject{Link: none}, Subject.NeedService, "Not connected yet"},
-		{"service", Subject{Link: online}, Subject.NeedService, ""},
-		{"inbox", Subject{Link: none, Inbox: in}, Subject.NeedInbox, "Not connected yet"},
-		{"inbox", Subject{Link: online, Store: empty}, Subject.NeedInbox, "There are no inboxes yet: n creates one"},
-		{"inbox", Subject{Link: online, Store: some}, Subject.NeedInbox, "Select an inbox first"},
-		{"inbox", Subject{Link: online, Inbox: gone}, Subject.NeedInbox, ""},
-		{"live inbox", Subject{Link: online, Store: some}, Subject.NeedLive, "Select an inbox first"},
-		{"live inbox", Subject{Link: online, Inbox: gone}, Subject.NeedLive, "This inbox is gone: n creates a new one"},
-		{"live inbox", Subject{Link: online, Inbox: in}, Subject.NeedLive, ""},
-		{"SMTP", Subject{Link: online, Inbox: in}, Subject.NeedSMTP, "Sample messages can only be sent to the local service"},
-		{"SMTP", Subject{Link: none}, Subject.NeedSMTP, "Not connected yet"},
-		{"SMTP", Subject{Link: smtp, Inbox: in}, Subject.NeedSMTP, ""},
-		{"message", Subject{}, Subject.NeedMessage, "Select a message first"},
-		{"message", Subject{Message: m(nil)}, Subject.NeedMessage, ""},
+		{"service", offline, (*app).needService, "Not connected yet"},
+		{"service", all, (*app).needService, ""},
+		{"inbox", offline, (*app).needInbox, "Not connected yet"},
+		{"inbox", none, (*app).needInbox, "There are no inboxes yet: n creates one"},
+		{"inbox", all, (*app).needInbox, "Select an inbox first"},
+		{"inbox", gone, (*app).needInbox, ""},
+		{"live inbox", all, (*app).needLive, "Select an inbox first"},
+		{"live inbox", gone, (*app).needLive, "This inbox is gone: n creates a new one"},
+		{"live inbox", smtp, (*app).needLive, ""},
+		{"SMTP", gone, (*app).needSMTP, "Sample messages can only be sent to the local service"},
+		{"SMTP", offline, (*app).needSMTP, "Not connected yet"},
+		{"SMTP", smtp, (*app).needSMTP, ""},
+		{"message", all, (*app).needMessage, "Select a message first"},
+		{"message", message, (*app).needMessage, ""},
 	} {
-		c.s.Keys, c.s.Now = someActions(), now
-		if got := c.reason(c.s); got != c.want {
+		a := online(t)
+		c.change(a)
+		a.table.app = a
+		if got := c.reason(a); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

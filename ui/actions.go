@@ -1,77 +1,264 @@
 package ui
 
 import (
+	"slices"
+	"strconv"
+
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/internal/config"
 	"mayfly/internal/message"
+	"mayfly/render"
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/lists"
+	"mayfly/ui/reader"
 	"mayfly/ui/store"
+	"mayfly/ui/theme"
 )
 
-// actions is the table of everything the keys do. Actions that reach beyond the panes are here; the
-// rest come from the workspace and the reader. An action returns an intent, a dialog to open, or a
-// command.
-func (a *app) actions() Table {
-	const anywhere = Anywhere
-	need := func(reason func(Subject) string) func() string {
-		return func() string { return reason(a.commands.Subject()) }
-	}
-	mark := func() string { return a.table.KeyFor("mark") }
-
-	table := Table{
-		{ID: "new-inbox", Title: "New inbox, and copy its address", Hint: "new", Group: Flow, Keys: []string{"n"}, Where: anywhere, Why: need(Subject.NeedService), Run: func() any { return intent.CreateInbox{Copy: true} }},
-		{ID: "new-inbox-with", Title: "New inbox, with a name and lifetime", Group: Flow, Keys: []string{"N"}, Where: anywhere, Why: need(Subject.NeedService), Run: func() any { return lists.NewInboxForm(a.Store.Domains()) }},
-		{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Group: Flow, Keys: []string{"y"}, Where: anywhere, Why: need(Subject.NeedLive), Run: func() any { return intent.CopyAddress{ID: a.Inbox().ID} }},
-		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: Flow, Keys: []string{"c"}, Where: anywhere, Why: a.NeedCode, Run: a.CopyCode},
-		{ID: "open-link", Title: "Open the confirmation link", Hint: "open link", Group: Flow, Keys: []string{"o"}, Where: anywhere, Why: func() string { return a.NeedLink(a.table.KeyFor("labels")) }, Run: a.OpenLink},
-		{ID: "delete-inbox", Title: "Delete the inbox", Hint: "delete inbox", Group: Flow, Keys: []string{"d"}, Where: anywhere, Why: need(Subject.NeedInbox), Run: func() any { return lists.DeleteQuestion([]*store.Inbox{a.Inbox()}, a.now) }},
-		{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Group: Flow, Keys: []string{"t"}, Where: anywhere, Why: need(Subject.NeedSMTP), Run: func() any { return a.link.Session.SendSample(a.Inbox().Email) }},
-
-		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Group: Message, Keys: []string{"f"}, Where: anywhere, Why: a.Reader.NeedOpen, Run: a.LabelLinks},
-		{ID: "save-message", Title: "Save the message", Group: Message, Keys: []string{"s"}, Where: anywhere, Why: need(Subject.NeedMessage), Run: func() any { return a.link.Session.SaveMessage(a.Message(), a.OpenedOf(a.Message()), a.host.Downloads) }},
-		{ID: "save-attachments", Title: "Save the attachments", Group: Message, Keys: []string{"a"}, Where: anywhere, Why: a.Reader.NeedAttachments, Run: func() any { return a.link.Session.SaveAttachments(a.Reader.Opened, a.host.Downloads) }},
-		{ID: "browser", Title: "Open a safe copy in the browser", Group: Message, Keys: []string{"b"}, Where: anywhere, Why: need(Subject.NeedMessage), Run: func() any {
-			return []any{intent.Note{Text: "opening a safe copy…"}, a.link.Session.OpenCopy(a.Message(), a.OpenedOf(a.Message()), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env))}
-		}},
-		{ID: "release-message", Title: "Send the message on by a relay", Group: Message, Keys: []string{"R"}, Where: anywhere, Why: need(Subject.NeedMessage), Run: func() any { return a.link.Session.ReleaseForm(a.Message()) }},
-		{ID: "unread", Title: "Mark unread", Group: Message, Keys: []string{"u"}, Where: anywhere, Why: need(Subject.NeedMessage), Run: a.ToggleUnread},
-		{ID: "compare", Title: "Compare with the one before, or two marked", Group: Message, Keys: []string{"="}, Where: anywhere, Why: func() string { _, reason := a.Pair(mark()); return reason }, Run: func() any {
-			pair, _ := a.Pair(mark())
-			return a.link.Session.Compare(pair, [2]*message.Message{a.OpenedOf(pair[0]), a.OpenedOf(pair[1])})
-		}},
-		{ID: "follow", Title: "Follow: open messages as they arrive", Group: Message, Keys: []string{"F"}, Where: anywhere, Run: a.ToggleFollow},
-		{ID: "autocopy", Title: "Autocopy: copy new codes as they arrive", Group: Message, Keys: []string{"C"}, Where: anywhere, Run: a.ToggleAutocopy},
-
-		{ID: "delete-marked", Title: "Delete the marked inboxes", Group: Inboxes, Keys: []string{"D"}, Where: anywhere, Why: func() string { return a.Inboxes.NeedMarked(mark()) }, Run: func() any { return lists.DeleteQuestion(a.Inboxes.Marked(), a.now) }},
-		{ID: "pause", Title: "Pause or resume watching", Group: Inboxes, Keys: []string{"p"}, Where: anywhere, Why: need(Subject.NeedLive), Run: func() any { return a.TogglePause(a.link.Session, a.table) }},
-		{ID: "label-inbox", Title: "Label the inbox", Group: Inboxes, Keys: []string{"L"}, Where: anywhere, Why: need(Subject.NeedInbox), Run: func() any { return lists.LabelPrompt(a.Inbox()) }},
-		{ID: "adopt-inbox", Title: "Add an inbox by ID", Group: Inboxes, Keys: []string{"A"}, Where: anywhere, Why: need(Subject.NeedService), Run: func() any { return lists.AdoptPrompt(a.Store) }},
-
-		{ID: "refresh", Title: "Refresh, or retry now", Group: Application, Keys: []string{"r"}, Where: anywhere, Run: a.refresh},
-		{ID: "help", Title: "Help for this pane", Hint: "help", Group: Application, Keys: []string{"?"}, Where: anywhere, Run: func() any { return a.table.Help(a.Focus) }},
-		{ID: "manual", Title: "The manual", Group: Application, Keys: []string{"f1"}, Where: anywhere, Run: func() any { return dialog.Manual(a.theme) }},
-		{ID: "palette", Title: "All actions", Group: Application, Keys: []string{"ctrl+p", ":"}, Where: anywhere, Run: func() any { return a.table.Palette(a.Focus) }},
-		{ID: "connect", Title: "Connect to a service", Group: Application, Keys: []string{"K"}, Where: anywhere, Run: func() any { return a.link.ConnectForm() }},
-		{ID: "profiles", Title: "Switch profiles", Group: Application, Keys: []string{"P"}, Where: anywhere, Why: func() string { return a.link.NeedProfiles(a.table.KeyFor("connect")) }, Run: func() any { return a.link.ProfilesMenu() }},
-		{ID: "theme", Title: "Change the theme", Group: Application, Keys: []string{"T"}, Where: anywhere, Run: func() any { v := a.settings.NextTheme(a.theme.Name); a.applyTheme(); return v }},
-		{ID: "mouse", Title: "Turn the mouse on, or off to select text", Group: Application, Keys: []string{"m"}, Where: anywhere, Run: func() any { return a.settings.ToggleMouse() }},
-		{ID: "suspend", Title: "Suspend", Group: Application, Keys: []string{"ctrl+z"}, Where: anywhere, Run: func() any { return tea.Cmd(tea.Suspend) }},
-		{ID: "quit", Title: "Quit", Hint: "quit", Group: Application, Keys: []string{"q", "ctrl+c"}, Where: anywhere, Run: func() any { return a.Reader.Quit() }},
-	}
-	keyFor := func(id string) string { return a.table.KeyFor(id) }
-	return Join(a.Workspace.Actions(), readerActions(a.Reader, keyFor, a.link.NoRaw), table, a.commands.Actions())
+// viewTitles are the titles of the views in the palette.
+var viewTitles = [...]string{
+	render.Rich: "View: rich", render.Text: "View: text", render.HTML: "View: HTML source",
+	render.Headers: "View: headers", render.Raw: "View: raw message", render.Checks: "View: checks",
 }
 
-// refresh fetches the lists again, or retries the connection.
-func (a *app) refresh() any {
-	if a.Reader.Err != nil && a.link.Working() {
-		return a.Open(a.Reader.Message)
+// actions are everything that the keys do, in the order of the help. A row has the keys of an action, why it
+// is unavailable, and what it does. Key handling, the bottom line, help, palette and config.toml come from it.
+func actions(commands []config.Command) []*action {
+	table := []*action{
+		{ID: "new-inbox", Title: "New inbox, and copy its address", Hint: "new", Group: essentials, Keys: []string{"n"}, Where: anywhere, Why: (*app).needService,
+			Run: func(a *app) tea.Cmd { return a.newInbox() }},
+		{ID: "new-inbox-with", Title: "New inbox, with a name and lifetime", Group: essentials, Keys: []string{"N"}, Where: anywhere, Why: (*app).needService,
+			Run: func(a *app) tea.Cmd { return a.show(lists.NewInboxForm(a.store.Domains(), a.create)) }},
+		{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Group: essentials, Keys: []string{"y"}, Where: anywhere, Why: (*app).needLive,
+			Run: func(a *app) tea.Cmd { return a.copyAddress(a.inbox()) }},
+		{ID: "copy-code", Title: "Copy the code", Hint: "code", Group: essentials, Keys: []string{"c"}, Where: anywhere,
+			Why: func(a *app) string { return a.needFinding(code, "No code was found in this message") },
+			Run: func(a *app) tea.Cmd { return a.take(code) }},
+		{ID: "open-link", Title: "Open the confirmation link", Hint: "open link", Group: essentials, Keys: []string{"o"}, Where: anywhere,
+			Why: func(a *app) string {
+				return a.needFinding(link, "No confirmation link was found: "+a.table.keyFor("labels")+" labels every link")
+			},
+			Run: func(a *app) tea.Cmd { return a.take(link) }},
+		{ID: "delete-inbox", Title: "Delete the inbox", Hint: "delete inbox", Group: essentials, Keys: []string{"d"}, Where: anywhere, Why: (*app).needInbox,
+			Run: func(a *app) tea.Cmd {
+				return a.show(lists.DeleteQuestion([]*store.Inbox{a.inbox()}, a.now, a.deleteInboxes))
+			}},
+		{ID: "send-sample", Title: "Send a sample message", Hint: "sample", Group: essentials, Keys: []string{"t"}, Where: anywhere, Why: (*app).needSMTP,
+			Run: func(a *app) tea.Cmd { return a.request(a.session().SendSample(a.inbox().Email)) }},
+
+		{ID: "down", Held: true, Title: "Down", Group: navigation, Keys: []string{"j", "down"}, Where: anywhere, Run: move(func(p pane) { p.Move(1) })},
+		{ID: "up", Held: true, Title: "Up", Group: navigation, Keys: []string{"k", "up"}, Where: anywhere, Run: move(func(p pane) { p.Move(-1) })},
+		{ID: "page-down", Held: true, Title: "Page down", Group: navigation, Keys: []string{"pgdown", "ctrl+d"}, Where: anywhere, Run: move(func(p pane) { p.Page(1) })},
+		{ID: "page-up", Held: true, Title: "Page up", Group: navigation, Keys: []string{"pgup", "ctrl+b", "ctrl+u"}, Where: anywhere, Run: move(func(p pane) { p.Page(-1) })},
+		{ID: "first", Title: "Go to the top", Group: navigation, Keys: []string{"g", "home"}, Where: anywhere, Run: move(pane.First)},
+		{ID: "last", Title: "Go to the bottom", Group: navigation, Keys: []string{"G", "end"}, Where: anywhere, Run: move(pane.Last)},
+		{ID: "next-pane", Title: "Next pane", Group: navigation, Keys: []string{"tab"}, Where: anywhere, Run: (*app).nextPane},
+		{ID: "previous-pane", Title: "Previous pane", Group: navigation, Keys: []string{"shift+tab"}, Where: anywhere, Run: just((*app).previousPane)},
+		{ID: "pane-left", Title: "Pane to the left", Group: navigation, Keys: []string{"h", "left"}, Where: anywhere, Run: just((*app).paneLeft)},
+		{ID: "pane-right", Title: "Pane to the right", Group: navigation, Keys: []string{"l", "right"}, Where: anywhere, Run: (*app).paneRight},
+		{ID: "open", Title: "Open", Hint: "open", Group: navigation, Keys: []string{"enter"}, Where: inLists,
+			Why: func(a *app) string { return a.needRow("open") }, Run: (*app).enter},
+		{ID: "back", Title: "Back", Group: navigation, Keys: []string{"esc"}, Where: anywhere, Run: just((*app).back)},
+		{ID: "filter", Title: "Filter the rows as you type", Hint: "filter", Group: navigation, Keys: []string{"/"}, Where: inLists,
+			Run: just(func(a *app) { a.pane().StartTyping() })},
+		{ID: "search-all", Title: "Search all messages", Hint: "search all", Group: navigation, Keys: []string{"ctrl+f"}, Where: anywhere, Why: (*app).needMessages,
+			Run: func(a *app) tea.Cmd { return a.show(a.search.Open()) }},
+		{ID: "read-on", Held: true, Title: "Next page", Group: navigation, Keys: []string{"space"}, Where: inReader, Run: move(func(p pane) { p.Page(1) })},
+		{ID: "search", Title: "Search the message", Hint: "search", Group: navigation, Keys: []string{"/"}, Where: inReader, Why: (*app).needOpen,
+			Run: just(func(a *app) { a.reader.StartTyping() })},
+		{ID: "next-hit", Held: true, Title: "Next match", Hint: "next", Group: navigation, Keys: []string{"n"}, Where: inReader, Why: (*app).needHits,
+			Run: just(func(a *app) { a.reader.Step(1) })},
+		{ID: "previous-hit", Held: true, Title: "Previous match", Hint: "previous", Group: navigation, Keys: []string{"N"}, Where: inReader, Why: (*app).needHits,
+			Run: just(func(a *app) { a.reader.Step(-1) })},
+		{ID: "end-search", Title: "End the search", Hint: "clear", Group: navigation, Keys: []string{"esc"}, Where: inReader,
+			Why: func(a *app) string { return a.reader.NeedSearch() }, Run: just(func(a *app) { a.reader.EndSearch() })},
+
+		{ID: "show-place", Title: "Go to the place of a check", Hint: "to its place", Group: ofMessage, Keys: []string{"enter"}, Where: inReader,
+			Why: func(a *app) string { return a.reader.NeedCheck(a.table.keyFor("view-checks")) },
+			Run: just(func(a *app) { a.note(a.reader.ShowPlace()) })},
+		{ID: "next-view", Title: "Next view", Hint: "view", Group: ofMessage, Keys: []string{"v"}, Where: anywhere, Why: (*app).needOpen,
+			Run: just(func(a *app) { a.reader.NextView() })},
+		{ID: "unfold", Title: "Unfold footers and quotes", Group: ofMessage, Keys: []string{"z"}, Where: anywhere, Why: (*app).needOpen,
+			Run: just(func(a *app) { a.reader.ToggleUnfold() })},
+		{ID: "hidden", Title: "Show hidden text", Group: ofMessage, Keys: []string{"x"}, Where: anywhere, Why: (*app).needOpen,
+			Run: just(func(a *app) {
+				a.noteEither(a.reader.ToggleHidden(), "Hidden text is shown", "Hidden text is hidden again")
+			})},
+		{ID: "images", Title: "Show or hide images", Hint: "images", Group: ofMessage, Keys: []string{"i"}, Where: anywhere,
+			Why: func(a *app) string { return a.reader.NeedImages(a.connection.NoRaw()) },
+			Run: just(func(a *app) { a.noteEither(a.reader.ToggleImages(), "", "The images are hidden again") })},
 	}
-	id := ""
-	if i := a.Inboxes.Inbox(); i != nil {
-		id = i.ID
+	for v, name := range reader.Views {
+		table = append(table, &action{
+			ID: "view-" + name, Title: viewTitles[v], Row: "View: rich text html headers raw checks", Group: ofMessage, Keys: []string{strconv.Itoa(v + 1)},
+			Where: anywhere, Why: (*app).needOpen, Run: just(func(a *app) { a.reader.ShowView(render.View(v)) }),
+		})
 	}
-	return a.link.Refresh(id, len(a.Store.Order), a.now)
+	return slices.Concat(table, []*action{
+		{ID: "labels", Title: "Label links: open one, or shift to copy", Hint: "links", Group: ofMessage, Keys: []string{"f"}, Where: anywhere, Why: (*app).needOpen,
+			Run: (*app).labelLinks},
+		{ID: "save-message", Title: "Save the message", Group: ofMessage, Keys: []string{"s"}, Where: anywhere, Why: (*app).needMessage,
+			Run: func(a *app) tea.Cmd {
+				return a.request(a.session().SaveMessage(a.source(a.message()), a.host.Downloads))
+			}},
+		{ID: "save-attachments", Title: "Save the attachments", Group: ofMessage, Keys: []string{"a"}, Where: anywhere,
+			Why: func(a *app) string { return a.reader.NeedAttachments() },
+			Run: func(a *app) tea.Cmd {
+				return a.request(a.session().SaveAttachments(a.reader.Opened, a.host.Downloads))
+			}},
+		{ID: "browser", Title: "Open a safe copy in the browser", Group: ofMessage, Keys: []string{"b"}, Where: anywhere, Why: (*app).needMessage,
+			Run: func(a *app) tea.Cmd {
+				m := a.message()
+				a.note("opening a safe copy…")
+				return a.request(a.session().OpenCopy(m, a.opened(m), a.host.Copies, a.host.OpenCopy(a.ctx, a.terminal.Env)))
+			}},
+		{ID: "release-message", Title: "Send the message on by a relay", Group: ofMessage, Keys: []string{"R"}, Where: anywhere, Why: (*app).needMessage,
+			Run: func(a *app) tea.Cmd { return a.show(a.releaseForm(a.message())) }},
+		{ID: "unread", Title: "Mark unread", Group: ofMessage, Keys: []string{"u"}, Where: anywhere, Why: (*app).needMessage, Run: just((*app).toggleUnread)},
+		{ID: "compare", Title: "Compare with the one before, or two marked", Group: ofMessage, Keys: []string{"="}, Where: anywhere,
+			Why: func(a *app) string { _, reason := a.pair(); return reason }, Run: (*app).compare},
+		{ID: "follow", Title: "Follow: open messages as they arrive", Group: ofMessage, Keys: []string{"F"}, Where: anywhere,
+			Run: just(func(a *app) {
+				a.follow = !a.follow
+				a.noteEither(a.follow, "Following: new messages open at once", "Not following")
+			})},
+		{ID: "autocopy", Title: "Autocopy: copy new codes as they arrive", Group: ofMessage, Keys: []string{"C"}, Where: anywhere,
+			Run: just(func(a *app) {
+				a.autocopy, a.copying = !a.autocopy, nil
+				a.noteEither(a.autocopy, "Autocopy: new codes are copied at once", "No autocopy")
+			})},
+		{ID: "copy-menu", Title: "Copy a link, a header field or the text", Group: ofMessage, Keys: []string{"Y"}, Where: anywhere, Why: (*app).needMessage,
+			Run: func(a *app) tea.Cmd {
+				return a.read(func(m *message.Message, address string) func() tea.Cmd { return a.copyMenu(m, address) })
+			}},
+		{ID: "pipe", Title: "Pipe the message to a command", Group: ofMessage, Keys: []string{"|"}, Where: anywhere, Why: (*app).needMessage, Run: (*app).pipe},
+		{ID: "edit", Title: "Open the message in your editor", Group: ofMessage, Keys: []string{"e"}, Where: anywhere, Why: (*app).needMessage, Run: (*app).edit},
+	}, configured(commands), []*action{
+		{ID: "mark", Held: true, Title: "Mark", Group: ofInboxes, Keys: []string{"space"}, Where: inLists,
+			Why: func(a *app) string { return a.needRow("mark") },
+			Run: move(func(p pane) { p.(interface{ Mark() }).Mark() })},
+		{ID: "delete-marked", Title: "Delete the marked inboxes", Group: ofInboxes, Keys: []string{"D"}, Where: anywhere,
+			Why: func(a *app) string { return a.inboxes.NeedMarked(a.table.keyFor("mark")) },
+			Run: func(a *app) tea.Cmd {
+				return a.show(lists.DeleteQuestion(a.inboxes.Marked(), a.now, a.deleteInboxes))
+			}},
+		{ID: "pause", Title: "Pause or resume watching", Group: ofInboxes, Keys: []string{"p"}, Where: anywhere, Why: (*app).needLive, Run: just((*app).togglePause)},
+		{ID: "label-inbox", Title: "Label the inbox", Group: ofInboxes, Keys: []string{"L"}, Where: anywhere, Why: (*app).needInbox,
+			Run: func(a *app) tea.Cmd { return a.show(lists.LabelPrompt(a.inbox(), a.label)) }},
+		{ID: "adopt-inbox", Title: "Add an inbox by ID", Group: ofInboxes, Keys: []string{"A"}, Where: anywhere, Why: (*app).needService,
+			Run: func(a *app) tea.Cmd {
+				return a.show(lists.AdoptPrompt(a.store, func(id string) tea.Cmd { return a.request(a.session().Adopt(id)) }))
+			}},
+
+		{ID: "refresh", Title: "Refresh, or retry now", Group: application, Keys: []string{"r"}, Where: anywhere, Run: (*app).refresh},
+		{ID: "help", Title: "Help for this pane", Hint: "help", Group: application, Keys: []string{"?"}, Where: anywhere,
+			Run: func(a *app) tea.Cmd { return a.show(a.table.help(a.focus)) }},
+		{ID: "manual", Title: "The manual", Group: application, Keys: []string{"f1"}, Where: anywhere,
+			Run: func(a *app) tea.Cmd { return a.show(dialog.Manual(a.theme)) }},
+		{ID: "palette", Title: "All actions", Group: application, Keys: []string{"ctrl+p", ":"}, Where: anywhere,
+			Run: func(a *app) tea.Cmd { return a.show(a.table.palette(a.focus, a.perform)) }},
+		{ID: "connect", Title: "Connect to a service", Group: application, Keys: []string{"K"}, Where: anywhere,
+			Run: func(a *app) tea.Cmd { return a.show(a.connectForm()) }},
+		{ID: "profiles", Title: "Switch profiles", Group: application, Keys: []string{"P"}, Where: anywhere, Why: (*app).needProfiles,
+			Run: func(a *app) tea.Cmd { return a.show(a.profilesMenu()) }},
+		{ID: "theme", Title: "Change the theme", Group: application, Keys: []string{"T"}, Where: anywhere, Run: (*app).nextTheme},
+		{ID: "mouse", Title: "Turn the mouse on, or off to select text", Group: application, Keys: []string{"m"}, Where: anywhere,
+			Run: just(func(a *app) {
+				a.settings.Mouse = !a.settings.Mouse
+				a.noteEither(a.settings.Mouse, "The mouse is on", "The mouse is off: the terminal selects text")
+			})},
+		{ID: "suspend", Title: "Suspend", Group: application, Keys: []string{"ctrl+z"}, Where: anywhere, Run: func(*app) tea.Cmd { return tea.Suspend }},
+		{ID: "quit", Title: "Quit", Hint: "quit", Group: application, Keys: []string{"q", "ctrl+c"}, Where: anywhere,
+			Run: func(a *app) tea.Cmd { return a.reader.Quit() }},
+	})
+}
+
+// just is an action that takes no time.
+func just(do func(*app)) func(*app) tea.Cmd {
+	return func(a *app) tea.Cmd { do(a); return nil }
+}
+
+// move is an action that moves the cursor of the pane that has focus.
+func move(do func(pane)) func(*app) tea.Cmd {
+	return func(a *app) tea.Cmd { do(a.pane()); return a.moved() }
+}
+
+// Keys are the default keys of every action, by its ID in config.toml.
+func Keys() map[string][]string {
+	keys := map[string][]string{}
+	for _, c := range actions(nil) {
+		keys[c.ID] = c.Keys
+	}
+	return keys
+}
+
+// The reasons why actions are unavailable, as the screen shows them; "" if they are available.
+
+func (a *app) needService() string {
+	return a.connection.NeedService(a.table.keyFor("connect"), a.table.keyFor("refresh"), a.now)
+}
+
+func (a *app) needInbox() string {
+	switch {
+	case a.session() == nil:
+		return a.needService()
+	case a.inbox() != nil:
+		return ""
+	case len(a.store.Order) == 0:
+		return "There are no inboxes yet: " + a.table.keyFor("new-inbox") + " creates one"
+	}
+	return "Select an inbox first"
+}
+
+// needLive needs an inbox that is not gone.
+func (a *app) needLive() string {
+	if reason := a.needInbox(); reason != "" {
+		return reason
+	}
+	if a.inbox().Gone(a.now) {
+		return "This inbox is gone: " + a.table.keyFor("new-inbox") + " creates a new one"
+	}
+	return ""
+}
+
+// needSMTP needs an inbox that a sample message can be sent to.
+func (a *app) needSMTP() string {
+	if s := a.session(); s != nil && s.SMTPAddr == "" {
+		return "Sample messages can only be sent to the local service"
+	}
+	return a.needLive()
+}
+
+func (a *app) needMessage() string {
+	if a.message() == nil {
+		return "Select a message first"
+	}
+	return ""
+}
+
+func (a *app) needMessages() string {
+	if len(a.store.Messages) == 0 {
+		return "There are no messages to search yet"
+	}
+	return ""
+}
+
+// needRow needs a selected row; do is what for, such as "open".
+func (a *app) needRow(do string) string {
+	if a.focus == theme.Inboxes {
+		return a.inboxes.NeedRow(do)
+	}
+	return a.messages.NeedRow(do)
+}
+
+func (a *app) needOpen() string { return a.reader.NeedOpen() }
+
+func (a *app) needHits() string { return a.reader.NeedHits(a.table.keyFor("search")) }
+
+func (a *app) needProfiles() string {
+	if len(a.connection.Profiles()) < 2 {
+		return "Only one profile: " + a.table.keyFor("connect") + " adds another"
+	}
+	return ""
 }

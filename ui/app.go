@@ -11,99 +11,128 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/internal/term"
-	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
+	"mayfly/ui/lists"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
+	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
 // app is the root model.
 type app struct {
-	Workspace
-	ctx      context.Context
-	log      *slog.Logger
-	host     *host.Host
-	settings *Settings
-	link     *session.Link
-	table    Table
-	commands *Commands
-	dialogs  []dialog.Dialog // the last one takes the keys
-	footer   Footer
-	ticker   theme.Ticker
+	ctx        context.Context
+	log        *slog.Logger
+	host       *host.Host
+	settings   *settings
+	connection *session.Connection
+	table      table
+	dialogs    []dialog.Dialog // the last one takes the keys
+	footer     footer
+	ticking    bool // the timer runs
 
 	now           time.Time
 	width, height int
 	terminal      term.Capabilities
 	refocused     bool // the terminal has just regained focus: ignore the click that did it
 	theme         *theme.Theme
+
+	store    *store.Store
+	inboxes  *lists.Inboxes
+	messages *lists.Messages
+	reader   *reader.Pane
+	search   *lists.Search
+	focus    theme.Pane
+	layout   theme.Layout
+	dividers theme.Dividers
+
+	follow   bool           // the newest message opens as it arrives
+	autocopy bool           // each new code is copied as it arrives
+	newest   *store.Message // the latest arrival
+	next     *store.Message // the newest, to be shown when the user is not busy
+	resting  string         // the message that is shown once the cursor rests on it
+	burst    burst
+	target   target
+	copying  []*store.Message // those whose code is to be copied once they are read, newest first
+
+	pipedTo    string // the command that a message was last piped to
+	releasedTo string // the address that a message was last sent on to
 }
 
 func newApp(ctx context.Context, o Options, h *host.Host) *app {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	now := time.Now()
-	a := &app{Workspace: *NewWorkspace(now), ctx: ctx, log: o.Log, host: h, settings: NewSettings(o.Config.UI, o.ThemePath), now: now}
-	a.Follow, a.Autocopy = o.Config.UI.Follow, o.Config.UI.Autocopy
-	a.link = session.NewLink(ctx, o.Services, o.Log, now)
-	a.commands = &Commands{Configured: o.Config.Commands, Context: ctx, Host: h, View: func() render.View { return a.Reader.View }, Subject: func() Subject { return a.Subject(a.link, a.table, a.now) }}
-	a.table = a.actions()
-	a.table.Bind(o.Config.Keys)
+	a := &app{
+		ctx: ctx, log: o.Log, host: h, settings: newSettings(o.Config.UI, o.ThemePath), now: time.Now(), reader: &reader.Pane{},
+		follow: o.Config.UI.Follow, autocopy: o.Config.UI.Autocopy,
+	}
+	a.reset()
+	a.connection = session.NewConnection(ctx, o.Services, o.Log, a.now)
+	a.table = table{app: a, actions: actions(o.Config.Commands)}
+	a.table.bind(o.Config.Keys)
 	a.applyTheme()
 	if o.LogPath != "" {
 		a.note("Logging to " + host.ShortPath(o.LogPath))
 	}
 	if text := o.Config.Complaint(); text != "" {
-		a.footer.Show(Failure, text, now)
+		a.footer.show(outcome{level: failure, text: text, endMatters: true}, a.now)
 	}
 	return a
 }
 
 // close ends every session, saves the settings and removes the copies.
 func (a *app) close() error {
-	a.link.Close()
-	return errors.Join(a.settings.Save(), a.host.Copies.Remove())
+	a.connection.Close()
+	return errors.Join(a.settings.save(), a.host.Copies.Remove())
 }
 
 // Init asks the terminal for its colours and starts to connect, without delaying the first frame.
 func (a *app) Init() tea.Cmd {
-	return tea.Batch(tea.RequestBackgroundColor, a.link.Connect(session.Target{}, a.now))
+	return tea.Batch(tea.RequestBackgroundColor, a.connection.Connect(session.Target{}, a.now), redrawIn(startDelay))
 }
 
 // Update changes the state and returns the work to do; it does no I/O itself.
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.now = time.Now()
 	cmd := a.route(msg)
-	return a, tea.Batch(cmd, a.applyIntent(a.Settle(a.busy())), a.fit())
+	return a, tea.Batch(cmd, a.whenDue(), a.fit())
 }
 
 // busy reports whether a dialog is open or a line is being typed. What arrives from outside then
-// leaves the focus alone, so that no letter meant for them becomes a
-func (a *app) busy() bool { return len(a.dialogs) > 0 || a.Pane().Typing() }
+// leaves the focus alone, so that no letter meant for them becomes a command.
+func (a *app) busy() bool { return len(a.dialogs) > 0 || a.pane().Typing() }
 
 // fit lays out the screen for the current state and requests what it still lacks.
 func (a *app) fit() tea.Cmd {
-	a.Fit(a.width, a.height)
-	cmds := []tea.Cmd{a.Reader.TidyImages(), a.Reader.Layout(), a.wake()}
+	a.layOut()
+	cmds := []tea.Cmd{a.reader.TidyImages(), a.reader.Layout(), a.tick()}
 	for _, d := range a.dialogs {
 		d.Fit(a.width, a.height)
 	}
-	if s := a.link.Session; s != nil {
-		cmds = append(cmds, a.Requests(s, a.dialogs, a.now))
-	}
-	return tea.Batch(cmds...)
+	return tea.Batch(append(cmds, a.requests())...)
 }
 
-// wake sets the timer for the next time-dependent change on the screen.
-func (a *app) wake() tea.Cmd {
-	var next theme.Alarm
-	if !a.Layout.TooSmall {
-		a.Wake(a.now, &next, a.facts())
-		a.footer.Wake(a.now, &next)
+// tickMsg means that a second has passed, redrawMsg that something is to be mentioned by now.
+type (
+	tickMsg   struct{}
+	redrawMsg struct{}
+)
+
+// tick sets the timer, unless it runs, while something on the screen depends on the time.
+func (a *app) tick() tea.Cmd {
+	counts := len(a.store.Order) > 0 || a.footer.showing(a.now) || a.connection.Trouble() != session.NoTrouble
+	if a.ticking || a.layout.TooSmall || !counts {
+		return nil
 	}
-	return a.ticker.Set(a.now, next)
+	a.ticking = true
+	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+// redrawIn draws the screen anew after a delay from which on something is mentioned there.
+func redrawIn(d time.Duration) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return redrawMsg{} })
 }
 
 // View draws the frame.
@@ -113,13 +142,13 @@ func (a *app) View() tea.View {
 	v.ReportFocus = true
 	v.KeyboardEnhancements.ReportEventTypes = true // to tell a held key from a repeated press
 	v.WindowTitle = "mayfly"
-	if n := a.Store.Unread(); n > 0 {
+	if n := a.store.Unread(); n > 0 {
 		v.WindowTitle = fmt.Sprintf("(%d) mayfly", n)
 	}
 	if a.settings.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.ProgressBar = a.footer.ProgressBar()
+	v.ProgressBar = a.footer.progressBar()
 	return v
 }
 
@@ -128,22 +157,17 @@ func (a *app) frame() string {
 	if a.width <= 0 || a.height <= 0 {
 		return ""
 	}
-	if a.Layout.TooSmall {
+	if a.layout.TooSmall {
 		return strings.Join(theme.TooSmall(a.width, a.height), "\n")
 	}
-	rows, facts := make([]string, a.height), a.facts()
-	rows[a.Layout.Header.Y] = facts.Header(a.Path(), a.width)
-	rows[a.Layout.Footer.Y] = a.footer.Draw(a.theme, a.table, a.Focus, a.width, a.now)
-	a.Draw(a.theme, rows, a.now, len(a.dialogs) == 0, facts)
+	rows := make([]string, a.height)
+	rows[a.layout.Header.Y] = a.header(a.path(), a.width)
+	rows[a.layout.Footer.Y] = a.footer.draw(a.theme, a.table, a.focus, a.width, a.now)
+	a.drawPanes(rows)
 	for _, d := range a.dialogs {
 		d.Draw(a.theme, rows, a.width)
 	}
 	return strings.Join(rows, "\n")
-}
-
-// facts are what the header and empty panes are drawn from.
-func (a *app) facts() Facts {
-	return a.Facts(Facts{Theme: a.theme, Now: a.now, Link: a.link, Keys: a.table, Pending: a.footer.Pending()})
 }
 
 // applyTheme loads the theme for the terminal and passes it to the reader.
@@ -155,20 +179,48 @@ func (a *app) applyTheme() {
 	}
 	th.Graphemes = a.terminal.Graphemes
 	a.theme = th
-	a.Reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{
-		Image:  theme.Hint(th, a.table.KeyFor("images"), "shows it"),
-		Images: theme.Hint(th, a.table.KeyFor("images"), "shows them"),
-		Hidden: a.table.KeyFor("hidden"),
-		Retry:  theme.Hint(th, a.table.KeyFor("refresh"), "try again"),
+	a.reader.SetLook(th, a.terminal.ImageMode(), reader.Hints{
+		Image:  theme.Hint(th, a.table.keyFor("images"), "shows it"),
+		Images: theme.Hint(th, a.table.keyFor("images"), "shows them"),
+		Hidden: a.table.keyFor("hidden"),
+		Retry:  theme.Hint(th, a.table.keyFor("refresh"), "try again"),
 	})
 }
 
-// note shows text in the bottom line.
-func (a *app) note(text string) { a.footer.Show(NoteLevel, text, a.now) }
+// nextTheme switches to the next theme, and keeps it for the next run.
+func (a *app) nextTheme() tea.Cmd {
+	save := a.settings.nextTheme(a.theme.Name)
+	a.applyTheme()
+	a.note("Theme " + a.settings.Theme)
+	return save
+}
 
+// show opens a dialog.
+func (a *app) show(d dialog.Dialog) tea.Cmd {
+	a.dialogs = append(a.dialogs, d)
+	return nil
+}
+
+// note shows text in the bottom line, unless it is empty.
+func (a *app) note(text string) {
+	if text != "" {
+		a.footer.show(outcome{text: text}, a.now)
+	}
+}
+
+// noteEither notes that something is on now, or off.
+func (a *app) noteEither(is bool, on, off string) {
+	if is {
+		a.note(on)
+	} else {
+		a.note(off)
+	}
+}
+
+// report shows the outcome of work in the bottom line.
 func (a *app) report(d host.Done) {
 	if d.Err != nil {
 		a.log.Warn("failed", "error", d.Err)
 	}
-	a.footer.Done(d, a.now)
+	a.footer.done(d, a.now)
 }

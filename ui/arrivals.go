@@ -8,132 +8,139 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api/watch"
-	"mayfly/ui/intent"
+	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
-// Apply applies events of inboxes. What has arrived is announced, and shown by [Workspace.Settle].
-func (w *Workspace) Apply(events []watch.Event, now time.Time) any {
-	var did []any
+// onEvents applies the watcher's events and waits for more.
+func (a *app) onEvents(m session.Events) tea.Cmd {
+	return tea.Batch(m.Session().Listen, a.apply(m.Events))
+}
+
+// apply applies events of inboxes. Mail that has arrived is announced here, and shown when the user is not
+// busy, see whenDue.
+func (a *app) apply(events []watch.Event) tea.Cmd {
+	var cmds []tea.Cmd
 	var mail []*store.Message
 	for _, e := range events {
-		i, arrived := w.Store.Apply(e, now)
+		a.log.Debug("watch", "kind", e.Kind, "inbox", e.InboxID, "messages", len(e.Messages), "new", len(e.New), "error", e.Err)
+		a.connection.Apply(e)
+		if e.Kind == watch.Inboxes {
+			a.put(e.Inboxes...)
+		}
+		i, arrived := a.store.Apply(e, a.now)
 		if i != nil && e.Kind == watch.Gone {
-			w.end(i.ID)
-			did = append(did, intent.Forget{ID: i.ID})
+			a.ended(i.ID)
+			cmds = append(cmds, a.session().Forget(i.ID))
 		}
 		mail = append(mail, arrived...)
 	}
-	if len(mail) > 0 && w.reading() {
-		w.Messages.Stay()
+	if len(mail) > 0 && a.reading() {
+		a.messages.Stay()
 	}
-	w.Refresh()
+	a.updateLists()
 	if len(mail) > 0 {
-		did = append(did, w.arrived(mail, now)...)
+		cmds = append(cmds, a.arrived(mail))
 	}
-	return did
+	return tea.Batch(cmds...)
 }
 
-func (w *Workspace) arrived(mail []*store.Message, now time.Time) []any {
-	w.Newest = newest(mail)
-	if w.Autocopy {
-		w.copyWhenRead(mail)
+func (a *app) arrived(mail []*store.Message) tea.Cmd {
+	a.newest = newestOf(mail)
+	if a.autocopy {
+		a.copyWhenRead(mail)
 	}
-	var did []any
-	if w.Unseen { // otherwise the screen shows it
-		did = append(did, w.burst.add(mail, now))
+	var cmd tea.Cmd
+	if a.terminal.Blurred { // otherwise the screen shows it
+		cmd = a.burst.add(mail, a.now)
 	}
-	if w.Follow {
-		w.next = w.Newest
-		return did
+	if a.follow {
+		a.next = a.newest
+		return cmd
 	}
-	if m := w.Messages.Message(); slices.Contains(mail, m) {
-		w.next = m
+	if m := a.messages.Message(); slices.Contains(mail, m) {
+		a.next = m
 	}
-	elsewhere := slices.DeleteFunc(mail, func(m *store.Message) bool { return w.Messages.Lists(m.InboxID) })
+	elsewhere := slices.DeleteFunc(mail, func(m *store.Message) bool { return a.messages.Lists(m.InboxID) })
 	if len(elsewhere) > 0 {
-		m := newest(elsewhere)
-		text := "Mail for " + w.nameOf(m) + ": " + m.Subject
+		m := newestOf(elsewhere)
+		text := "Mail for " + a.nameOf(m) + ": " + m.Subject
 		if n := len(elsewhere); n > 1 {
-			text = fmt.Sprintf("%d new messages elsewhere, the newest for %s: %s", n, w.nameOf(m), m.Subject)
+			text = fmt.Sprintf("%d new messages elsewhere, the newest for %s: %s", n, a.nameOf(m), m.Subject)
 		}
-		did = append(did, intent.Note{Text: text})
+		a.note(text)
 	}
-	return did
+	return cmd
 }
 
-func newest(mail []*store.Message) *store.Message {
+func newestOf(mail []*store.Message) *store.Message {
 	return slices.MaxFunc(mail, func(x, y *store.Message) int { return x.Received.Compare(y.Received) })
 }
 
-func (w *Workspace) nameOf(m *store.Message) string {
-	if i := w.Store.Inboxes[m.InboxID]; i != nil {
+// nameOf is the name of the inbox of a message.
+func (a *app) nameOf(m *store.Message) string {
+	if i := a.store.Inboxes[m.InboxID]; i != nil {
 		return i.Name()
 	}
 	return m.InboxID
 }
 
 // reading reports whether the user has gone into the open message, so that it stays whatever arrives.
-func (w *Workspace) reading() bool {
-	return w.Reader.Reading() && (w.Focus == theme.Reader || w.Reader.Scrolled())
+func (a *app) reading() bool {
+	return a.reader.Reading() && (a.focus == theme.Reader || a.reader.Scrolled())
 }
 
-// Settle does what has become due: it shows the newest message, unless the user is busy with a dialog
-// or typing, and copies codes that have been found.
-func (w *Workspace) Settle(busy bool) any {
-	did := append(w.settleWanted(busy), w.settleFresh()...)
-	if !busy {
-		did = append(did, w.showNewest())
+// whenDue does what has become due: it copies what was asked for and has been found, and shows the newest
+// message unless the user is busy with a dialog or typing.
+func (a *app) whenDue() tea.Cmd {
+	found, _ := a.deliver(a.busy())
+	cmds := []tea.Cmd{found, a.copyFound()}
+	if !a.busy() {
+		cmds = append(cmds, a.showNewest())
 	}
-	return did
+	return tea.Batch(cmds...)
 }
 
 // showNewest shows the newest message while following. Otherwise it does so only while the user has
 // not moved to another one, and once there is room.
-func (w *Workspace) showNewest() any {
-	m := w.next
+func (a *app) showNewest() tea.Cmd {
+	m := a.next
 	if m == nil {
 		return nil
 	}
 	switch {
-	case w.Store.Messages[m.Key] == nil:
-	case w.Follow:
-		w.next = nil
-		if !w.Messages.Lists(m.InboxID) {
-			w.SelectInbox(m.InboxID)
+	case a.store.Messages[m.Key] == nil:
+	case a.follow:
+		a.next = nil
+		if !a.messages.Lists(m.InboxID) {
+			a.selectInbox(m.InboxID)
 		}
-		w.Focus = max(w.Focus, theme.Messages)
-		if w.Messages.Select(m.Key) && w.Messages.Index() == 0 {
-			w.Messages.First() // the cursor goes on to newer mail
+		a.focus = max(a.focus, theme.Messages)
+		if a.messages.Select(m.Key) && a.messages.Index() == 0 {
+			a.messages.First() // the cursor goes on to newer mail
 		}
-		return w.Open(m)
-	case w.Messages.Placed() || w.reading() || w.Messages.Message() != m:
-	case w.Layout.Columns == 3 || w.Layout.Columns == 2 && w.Focus == theme.Messages:
-		w.next = nil
-		return w.Open(m)
+		return a.open(m)
+	case a.messages.Placed() || a.reading() || a.messages.Message() != m:
+	case a.layout.Columns == 3 || a.layout.Columns == 2 && a.focus == theme.Messages:
+		a.next = nil
+		return a.open(m)
 	default:
 		return nil
 	}
-	w.next = nil
+	a.next = nil
 	return nil
 }
 
-// ToggleFollow turns following on or off: opening the newest message as it arrives.
-func (w *Workspace) ToggleFollow() any {
-	w.Follow = !w.Follow
-	return intent.Toggled(w.Follow, "Following: new messages open at once", "Not following")
-}
-
-// A burst of mail is announced once: when none has come for quietTime, or maxGathering after its
+// A burst of mail is announced once: when none has come for quietTime, or maxBurst after its
 // first message.
 const (
-	quietTime    = time.Second
-	maxGathering = 10 * time.Second
+	quietTime = time.Second
+	maxBurst  = 10 * time.Second
 )
 
-// Gathered says that a burst may be over.
-type Gathered struct{}
+// burstOver says that a burst may be over.
+type burstOver struct{}
 
 // burst is mail that has not been announced yet.
 type burst struct {
@@ -142,46 +149,44 @@ type burst struct {
 }
 
 // add adds mail, and returns the command that waits for the end of the burst unless one waits already.
-func (b *burst) add(mail []*store.Message, now time.Time) any {
+func (b *burst) add(mail []*store.Message, now time.Time) tea.Cmd {
 	waits := len(b.mail) > 0
 	b.mail, b.last = append(b.mail, mail...), now
 	if waits {
 		return nil
 	}
 	b.first = now
-	return gather(quietTime)
+	return endOfBurst(quietTime)
 }
 
-func gather(d time.Duration) tea.Cmd {
-	return tea.Tick(d, func(time.Time) tea.Msg { return Gathered{} })
+func endOfBurst(d time.Duration) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return burstOver{} })
 }
 
-// onGathered announces the burst if it is over.
-func (w *Workspace) onGathered() any {
-	b, now := w.burst, time.Now()
+// onBurstOver announces the burst if it is over, unless the terminal has the focus: then the screen shows it.
+func (a *app) onBurstOver() tea.Cmd {
+	b := a.burst
 	if len(b.mail) == 0 {
 		return nil
 	}
-	if quiet := now.Sub(b.last); quiet < quietTime && now.Sub(b.first) < maxGathering {
-		return gather(quietTime - quiet)
+	if quiet := a.now.Sub(b.last); quiet < quietTime && a.now.Sub(b.first) < maxBurst {
+		return endOfBurst(quietTime - quiet)
 	}
-	w.burst = burst{}
-	m := newest(b.mail)
-	a := intent.Announce{Inbox: w.nameOf(m), Sender: m.Sender, Subject: m.Subject, Count: len(b.mail)}
+	a.burst = burst{}
+	if !a.terminal.Blurred {
+		return nil
+	}
 	inboxes := map[string]bool{}
 	for _, m := range b.mail {
 		inboxes[m.InboxID] = true
 	}
+	m := newestOf(b.mail)
+	where, text := a.nameOf(m), m.Sender+": "+m.Subject
 	if len(inboxes) > 1 {
-		a.Inbox = fmt.Sprintf("%d inboxes", len(inboxes))
+		where = fmt.Sprintf("%d inboxes", len(inboxes))
 	}
-	return a
-}
-
-// OnTimer applies what a timer of the workspace says.
-func (w *Workspace) OnTimer(msg tea.Msg) any {
-	if r, ok := msg.(Rested); ok {
-		return w.onRest(r)
+	if n := len(b.mail); n > 1 {
+		text = fmt.Sprintf("%d new messages, the newest from %s", n, text)
 	}
-	return w.onGathered()
+	return tea.Raw(a.terminal.Env.Notification("Mail for "+where, text) + "\a")
 }

@@ -44,7 +44,7 @@ func TestAskingHasItsAnswersOnTheSmallestScreen(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {40, 12}, {20, 6}} {
 		set.width, set.height = size[0], size[1]
 		play(t, set, func(h *harness) {
-			for h.app.Focus != theme.Inboxes {
+			for h.app.focus != theme.Inboxes {
 				h.press("h")
 			}
 			h.press("g", "j", "d")
@@ -78,9 +78,9 @@ func TestAHeldKeyActsOnce(t *testing.T) {
 		if !h.app.View().KeyboardEnhancements.ReportEventTypes {
 			t.Error("the terminal is not asked to tell held keys from pressed ones")
 		}
-		before := len(h.app.Store.Order)
+		before := len(h.app.store.Order)
 		held('n')
-		if made := len(h.app.Store.Order) - before; made != 1 {
+		if made := len(h.app.store.Order) - before; made != 1 {
 			t.Errorf("%d inboxes were made", made)
 		}
 		h.press("h", "G")

@@ -29,27 +29,27 @@ func crowded(b *testing.B) *app {
 	b.Helper()
 	server := apitest.New(apitest.Options{})
 	b.Cleanup(server.Close)
-	connect := func(context.Context, session.Target) (*session.Connection, error) {
-		return &session.Connection{Client: server.Client(api.Options{}), Name: "bench"}, nil
+	connect := func(context.Context, session.Target) (*session.Service, error) {
+		return &session.Service{Client: server.Client(api.Options{}), Name: "bench"}, nil
 	}
 	a := newApp(b.Context(), Options{Services: session.Options{Connect: connect}, Config: config.Default()}, &host.Host{Copies: &host.Copies{}})
-	b.Cleanup(a.link.Close)
-	a.Update(a.link.Connect(session.Target{}, time.Now())())
+	b.Cleanup(a.connection.Close)
+	a.Update(a.connection.Connect(session.Target{}, time.Now())())
 	for _, msg := range []tea.Msg{
 		tea.WindowSizeMsg{Width: 200, Height: 60}, tea.ColorProfileMsg{Profile: colorprofile.TrueColor}, tea.BackgroundColorMsg{Color: shade(false)},
 	} {
 		a.Update(msg)
 	}
 	now := time.Now()
-	i, _ := a.Store.Put(api.Inbox{ID: "inbox_1", Email: "ada@mayfly.test", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, now)
-	a.Store.Apply(listed(i, manySummaries(10_000, now)), now)
-	a.Refresh()
-	a.SelectInbox("inbox_1")
-	m := a.Store.Messages[i.Keys[0]]
+	i, _ := a.store.Put(api.Inbox{ID: "inbox_1", Email: "ada@mayfly.test", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}, now)
+	a.store.Apply(listed(i, manySummaries(10_000, now)), now)
+	a.updateLists()
+	a.selectInbox("inbox_1")
+	m := a.store.Messages[i.Keys[0]]
 	opened := message.New(i.ID, api.Message{ID: m.ID, Subject: "Large", HTML: largeHTML(1 << 20)})
-	a.Reader.Open(m, i.Email, now)
-	a.Reader.Prepare()(opened.Mail()) // laid out before the clock runs
-	a.Reader.Show(opened, &store.Findings{})
+	a.reader.Open(m, i.Email, now)
+	a.reader.Prepare()(opened.Mail()) // laid out before the clock runs
+	a.reader.Show(opened, &store.Findings{})
 	a.Update(nil)
 	a.View()
 	return a
@@ -96,7 +96,7 @@ func frames(b *testing.B, a *app, next func(n int) tea.Msg) {
 
 func BenchmarkKeyDown(b *testing.B) {
 	a := crowded(b)
-	a.Focus = theme.Messages
+	a.focus = theme.Messages
 	frames(b, a, func(n int) tea.Msg {
 		if n%9999 == 9998 {
 			return keyPress("g")
@@ -107,7 +107,7 @@ func BenchmarkKeyDown(b *testing.B) {
 
 func BenchmarkScrollMail(b *testing.B) {
 	a := crowded(b)
-	a.Focus = theme.Reader
+	a.focus = theme.Reader
 	frames(b, a, func(n int) tea.Msg {
 		return keyPress([]string{"j", "j", "j", "pgdown", "G", "g"}[n%6])
 	})
@@ -115,7 +115,7 @@ func BenchmarkScrollMail(b *testing.B) {
 
 func BenchmarkFilter(b *testing.B) {
 	a := crowded(b)
-	a.Focus = theme.Messages
+	a.focus = theme.Messages
 	a.Update(keyPress("/"))
 	keys := strings.Split("sender 42 subject", "")
 	frames(b, a, func(n int) tea.Msg {
@@ -128,7 +128,7 @@ func BenchmarkFilter(b *testing.B) {
 
 func BenchmarkSearch(b *testing.B) {
 	a := crowded(b)
-	a.Focus = theme.Reader
+	a.focus = theme.Reader
 	a.Update(keyPress("/"))
 	keys := strings.Split("paragraph 42", "")
 	frames(b, a, func(n int) tea.Msg {
@@ -142,9 +142,9 @@ func BenchmarkSearch(b *testing.B) {
 // BenchmarkSearchAll searches 10,000 messages whose bodies are known, as much of them as is kept.
 func BenchmarkSearchAll(b *testing.B) {
 	a := crowded(b)
-	for n, key := range a.Store.Keys(store.All) {
+	for n, key := range a.store.Keys(store.All) {
 		body := strings.Repeat(fmt.Sprintf("Paragraph %d of a body that has 42 words and no more.\n", n), 30)
-		a.Store.SetText(key, &store.Text{Lines: body, Folded: strings.ToLower(body)}, nil)
+		a.store.SetText(key, &store.Text{Lines: body, Folded: strings.ToLower(body)}, nil)
 	}
 	a.Update(tea.KeyPressMsg{Code: 'f', Mod: tea.ModCtrl})
 	keys := strings.Split("paragraph 42 nowhere", "")
@@ -174,7 +174,7 @@ func BenchmarkDialogs(b *testing.B) {
 	} {
 		b.Run(d.name, func(b *testing.B) {
 			a := crowded(b)
-			a.Focus = theme.Messages
+			a.focus = theme.Messages
 			for _, k := range strings.Fields(d.open) {
 				a.Update(keyPress(k))
 			}
@@ -191,7 +191,7 @@ func BenchmarkResize(b *testing.B) {
 
 func BenchmarkArrival(b *testing.B) {
 	a := crowded(b)
-	i := a.Store.Inboxes["inbox_1"]
+	i := a.store.Inboxes["inbox_1"]
 	list := manySummaries(10_000, time.Now())
 	took := make([]time.Duration, 0, 1024)
 	for n := 0; b.Loop(); n++ {
@@ -199,7 +199,7 @@ func BenchmarkArrival(b *testing.B) {
 		start := time.Now()
 		e := listed(i, append([]api.Summary{s}, list...))
 		e.Kind = watch.Arrived
-		a.Apply([]watch.Event{e}, time.Now())
+		a.apply([]watch.Event{e})
 		a.Update(nil)
 		a.View()
 		took = append(took, time.Since(start))

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -17,143 +16,142 @@ import (
 	"mayfly/render"
 	"mayfly/ui/dialog"
 	"mayfly/ui/host"
-	"mayfly/ui/intent"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
 )
 
-// Commands hand a message to what is outside: to the clipboard by a menu, to commands that it is piped to,
-// to the editor, and to the [commands] of config.toml. What comes from a mail reaches a program only by its
-// input and its environment, never as part of a shell line.
-type Commands struct {
-	Configured []config.Command
-	Context    context.Context
-	Host       *host.Host
-	Subject    func() Subject
-	View       func() render.View // of messages
+// A message goes to commands that it is piped to, to the editor, and to the [commands] of config.toml. What
+// comes from a mail reaches a program only by its input and its environment, never as part of a shell line.
 
-	last string // the command that a message was last piped to
-}
-
-// Actions are the actions on a message, and those that run the commands of config.toml.
-func (c *Commands) Actions() Table {
-	need := func() string { return c.Subject().NeedMessage() }
-	table := Table{
-		{ID: "copy-menu", Title: "Copy a link, a header field or the text", Group: Message, Keys: []string{"Y"}, Where: Anywhere, Why: need, Run: func() any { return c.Subject().Fetch(host.CopyMenu) }},
-		{ID: "pipe", Title: "Pipe the message to a command", Group: Message, Keys: []string{"|"}, Where: Anywhere, Why: need, Run: c.pipe},
-		{ID: "edit", Title: "Open the message in your editor", Group: Message, Keys: []string{"e"}, Where: Anywhere, Why: need, Run: c.edit},
-	}
-	for _, configured := range c.Configured {
-		line := configured.Line
-		table = append(table, &Action{
-			ID: "command " + configured.Key, Title: "Run " + render.Clean(line), Group: Message, Keys: []string{configured.Key},
-			Where: Anywhere, Why: func() string { return c.need(line) }, Run: func() any { return c.perform(line) },
+// configured are the actions that run the commands of config.toml.
+func configured(commands []config.Command) []*action {
+	var table []*action
+	for _, c := range commands {
+		table = append(table, &action{
+			ID: "command " + c.Key, Title: "Run " + render.Clean(c.Line), Group: ofMessage, Keys: []string{c.Key}, Where: anywhere,
+			Why: func(a *app) string { return a.needCommand(c.Line) }, Run: func(a *app) tea.Cmd { return a.runConfigured(c.Line) },
 		})
 	}
 	return table
 }
 
-// need is the reason why a command of config.toml cannot run. Without a message, one can that uses only
+// needCommand is the reason why a command of config.toml cannot run. Without a message, one can that uses only
 // the address.
-func (c *Commands) need(line string) string {
-	s := c.Subject()
+func (a *app) needCommand(line string) string {
 	for _, v := range []string{host.CodeVariable, host.LinkVariable, host.SubjectVariable, host.FromVariable} {
-		if s.Message == nil && strings.Contains(line, v) {
-			return s.NeedMessage()
+		if a.message() == nil && strings.Contains(line, v) {
+			return a.needMessage()
 		}
 	}
-	return s.NeedInbox()
+	return a.needInbox()
 }
 
-func (c *Commands) perform(line string) any {
-	s := c.Subject()
-	if s.Message == nil {
-		return c.run(line, host.Program{Input: []byte{}, Environ: []string{host.AddressVariable + "=" + s.Inbox.Email}})
+func (a *app) runConfigured(line string) tea.Cmd {
+	if a.message() == nil {
+		return a.run(line, host.Program{Input: []byte{}, Environ: []string{host.AddressVariable + "=" + a.inbox().Email}})
 	}
-	return s.Fetch(func(m *message.Message, address string) any {
-		found := store.Find(m)
+	return a.read(func(m *message.Message, address string) func() tea.Cmd {
+		found, missing := store.Find(m), ""
 		switch {
 		case found.Code == "" && strings.Contains(line, host.CodeVariable):
-			return intent.Note{Text: "No code was found in this message"}
+			missing = "No code was found in this message"
 		case found.Link.URL == "" && strings.Contains(line, host.LinkVariable):
-			return intent.Note{Text: "No confirmation link was found in this message"}
+			missing = "No confirmation link was found in this message"
 		}
-		input := m.Raw
-		if input == nil { // the service has none
-			input = []byte(m.PlainText())
+		p := host.Program{Input: m.Raw, Environ: host.Variables(m, address)}
+		if p.Input == nil { // the service has none
+			p.Input = []byte(m.PlainText())
 		}
-		return c.run(line, host.Program{Input: input, Environ: host.Variables(m, address)})
+		return func() tea.Cmd {
+			if missing != "" {
+				a.note(missing)
+				return nil
+			}
+			return a.run(line, p)
+		}
 	})
 }
 
 // pipe asks which part of the message goes to which command.
-func (c *Commands) pipe() any {
-	view := c.View()
-	return c.Subject().Fetch(func(m *message.Message, address string) any {
-		parts := host.PartsOf(m, view)
-		menu := dialog.Menu{Title: "Pipe to a command", Then: func(id string) any {
+func (a *app) pipe() tea.Cmd {
+	view := a.reader.View
+	return a.read(func(m *message.Message, address string) func() tea.Cmd {
+		parts, environ := host.PartsOf(m, view), host.Variables(m, address)
+		menu := dialog.Menu{Title: "Pipe to a command", Then: func(id string) tea.Cmd {
 			p := parts.Named(id)
 			if p.Reason != "" {
-				return intent.Note{Text: p.Reason}
+				a.note(p.Reason)
+				return nil
 			}
-			return c.prompt(p, host.Variables(m, address))
+			return a.show(a.commandPrompt(p, environ))
 		}}
 		for _, p := range parts {
 			menu.Choices = append(menu.Choices, dialog.Choice{ID: p.Title, Title: p.Title, Reason: p.Reason})
 		}
-		return dialog.NewMenu(menu)
+		return func() tea.Cmd { return a.show(dialog.NewMenu(menu)) }
 	})
 }
 
-// prompt asks for the command that a part goes to.
-func (c *Commands) prompt(p host.Part, environ []string) dialog.Dialog {
+// commandPrompt asks for the command that a part goes to.
+func (a *app) commandPrompt(p host.Part, environ []string) dialog.Dialog {
 	return dialog.NewForm(dialog.Form{
 		Title: p.Title + " to a command",
-		Fields: []dialog.Field{{Value: c.last, Hint: "! first: on the terminal   esc cancels", Check: func(line string) error {
+		Fields: []dialog.Field{{Value: a.pipedTo, Hint: "! first: on the terminal   esc cancels", Check: func(line string) error {
 			if strings.TrimLeft(line, "! ") == "" {
 				return errors.New("type a command, such as wc -l")
 			}
 			return nil
 		}}},
-		Then: func(v []string) any {
-			c.last = v[0]
-			return c.run(c.last, host.Program{Input: p.Content, Environ: environ})
+		Then: func(v []string) tea.Cmd {
+			a.pipedTo = v[0]
+			return a.run(v[0], host.Program{Input: p.Content, Environ: environ})
 		},
 	})
 }
 
 // run runs a program with a line as its command: with an exclamation mark first it gets the terminal,
 // otherwise what it writes is shown.
-func (c *Commands) run(line string, p host.Program) any {
+func (a *app) run(line string, p host.Program) tea.Cmd {
 	if command, ok := strings.CutPrefix(line, "!"); ok {
 		p.Line = command
-		return c.Host.Lend(c.Context, p, true, func(error) tea.Msg { return nil }) // it has said how it ended
+		return a.host.Lend(a.ctx, p, true, func(error) tea.Msg { return nil }) // it has said how it ended
 	}
 	p.Line = line
 	name := render.Clean(line)
-	return session.Request{What: "running " + name, Start: func() tea.Cmd {
+	return a.request(session.Request{What: "running " + name, Start: func() tea.Cmd {
 		return func() tea.Msg {
-			written, err := host.Run(c.Context, p)
-			return outcome(name, linesOf(written), err)
+			written, err := host.Run(a.ctx, p)
+			return ran{name, linesOf(written), err}
 		}
-	}}
+	}})
 }
 
-// outcome shows one line that a command wrote in the bottom line, and more in a dialog.
-func outcome(line string, lines []string, err error) tea.Msg {
+// ran is the outcome of a command.
+type ran struct {
+	line  string
+	lines []string // what it wrote
+	err   error
+}
+
+// onRan shows one line that a command wrote in the bottom line, and more in a dialog.
+func (a *app) onRan(m ran) tea.Cmd {
 	switch {
-	case len(lines) > 1 && err != nil:
-		return intent.Late{Intent: dialog.NewText(line+" · "+err.Error(), lines)}
-	case len(lines) > 1:
-		return intent.Late{Intent: dialog.NewText(line, lines)}
-	case err != nil && len(lines) == 1:
-		return intent.Late{Err: fmt.Errorf("%s: %w: %s", line, err, lines[0])}
-	case err != nil:
-		return intent.Late{Err: fmt.Errorf("%s: %w", line, err)}
-	case len(lines) == 1:
-		return host.Done{Text: lines[0]}
+	case len(m.lines) > 1:
+		title := m.line
+		if m.err != nil {
+			title += " · " + m.err.Error()
+		}
+		return a.onRead(func() tea.Cmd { return a.show(dialog.NewText(title, m.lines)) }, nil)
+	case m.err != nil && len(m.lines) == 1:
+		a.report(host.Done{Err: fmt.Errorf("%s: %w: %s", m.line, m.err, m.lines[0])})
+	case m.err != nil:
+		a.report(host.Done{Err: fmt.Errorf("%s: %w", m.line, m.err)})
+	case len(m.lines) == 1:
+		a.report(host.Done{Text: m.lines[0]})
+	default:
+		a.report(host.Done{Text: "ran " + m.line})
 	}
-	return host.Done{Text: "ran " + line}
+	return nil
 }
 
 // linesOf returns what a command wrote, without empty lines at its end.
@@ -165,24 +163,29 @@ func linesOf(written []byte) []string {
 	return strings.Split(text, "\n")
 }
 
-func (c *Commands) edit() any {
-	view := c.View()
-	return c.Subject().Fetch(func(m *message.Message, address string) any {
+func (a *app) edit() tea.Cmd {
+	view := a.reader.View
+	return a.read(func(m *message.Message, address string) func() tea.Cmd {
 		p := host.PartsOf(m, view).First()
 		editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), usualEditor())
 		program := host.Program{Line: editor, Input: p.Content, File: p.File, Environ: host.Variables(m, address)}
-		return c.Host.Lend(c.Context, program, false, func(err error) tea.Msg {
-			const notFound = 127 // the shell's status
-			var status *exec.ExitError
-			switch {
-			case err == nil:
-				return nil
-			case errors.As(err, &status) && status.ExitCode() == notFound:
-				return host.Done{Err: fmt.Errorf("%s was not found: set VISUAL or EDITOR to your editor", editor)}
-			}
-			return host.Done{Err: fmt.Errorf("%s: %w", editor, err)}
-		})
+		return func() tea.Cmd {
+			return a.host.Lend(a.ctx, program, false, func(err error) tea.Msg { return edited(editor, err) })
+		}
 	})
+}
+
+// edited is the outcome of an editor, nil if it ended well.
+func edited(editor string, err error) tea.Msg {
+	const notFound = 127 // the shell's status
+	var status *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &status) && status.ExitCode() == notFound:
+		return host.Done{Err: fmt.Errorf("%s was not found: set VISUAL or EDITOR to your editor", editor)}
+	}
+	return host.Done{Err: fmt.Errorf("%s: %w", editor, err)}
 }
 
 func usualEditor() string {

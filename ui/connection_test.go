@@ -56,7 +56,7 @@ func TestTheServiceComesBack(t *testing.T) {
 func TestConnectingIsTriedAgain(t *testing.T) {
 	tries := 0
 	set := setting{width: 120, height: 36, before: ada}
-	set.connect = func(h *harness) (*session.Connection, error) {
+	set.connect = func(h *harness) (*session.Service, error) {
 		if tries++; tries < 3 {
 			return nil, api.ErrUnavailable
 		}
@@ -82,8 +82,8 @@ func TestSwitchingProfiles(t *testing.T) {
 		h.see("local", "this machine", "work", "https://work.example")
 		h.write("work")
 		h.press("enter")
-		if h.app.link.Target.Profile != "work" {
-			t.Errorf("connected to %+v", h.app.link.Target)
+		if h.app.connection.Target.Profile != "work" {
+			t.Errorf("connected to %+v", h.app.connection.Target)
 		}
 	})
 }
@@ -140,7 +140,7 @@ func TestInboxesThatAreGoneLeaveTheList(t *testing.T) {
 
 func TestQuittingWaitsForNoConnection(t *testing.T) {
 	set := setting{width: 80, height: 24}
-	set.connect = func(*harness) (*session.Connection, error) {
+	set.connect = func(*harness) (*session.Service, error) {
 		time.Sleep(time.Hour) // a service that starts and hears of nothing
 		return nil, errors.New("too late")
 	}
@@ -162,7 +162,7 @@ func TestQuittingWaitsForNoConnection(t *testing.T) {
 func TestAnAttemptThatWasOvertakenFailsUnseen(t *testing.T) {
 	var slow bool
 	set := with(ada)
-	set.connect = func(h *harness) (*session.Connection, error) {
+	set.connect = func(h *harness) (*session.Service, error) {
 		if !slow {
 			return h.connection(), nil
 		}
@@ -172,13 +172,13 @@ func TestAnAttemptThatWasOvertakenFailsUnseen(t *testing.T) {
 	}
 	play(t, set, func(h *harness) {
 		slow = true
-		h.run(h.app.link.Connect(session.Target{}, time.Now()))
+		h.run(h.app.connection.Connect(session.Target{}, time.Now()))
 		h.settle()
-		h.run(h.app.link.Connect(session.Target{}, time.Now()))
+		h.run(h.app.connection.Connect(session.Target{}, time.Now()))
 		h.wait(2 * time.Second)
 		h.dontSee("the first attempt failed")
 		slow = true
-		h.run(h.app.link.Connect(session.Target{}, time.Now()))
+		h.run(h.app.connection.Connect(session.Target{}, time.Now()))
 		h.wait(2 * time.Second)
 		h.see("! the first attempt failed")
 	})
@@ -188,10 +188,10 @@ func TestAnInboxWhoseMakingWasInterrupted(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.server.SetDelay(time.Second)
 		h.press("n")
-		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.server.SetDelay(0)
 		h.wait(3 * time.Second)
-		for range len(h.app.Store.Order) {
+		for range len(h.app.store.Order) {
 			h.press("h", "G", "d", "y")
 		}
 		h.see("There are no inboxes.")
@@ -202,7 +202,7 @@ func TestAMessageThatDoesNotComeInTime(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.mail("ada@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "Slow", Text: "Never"})
 		h.settle()
-		h.app.Store.Opened = store.Cache{}
+		h.app.store.Opened = store.Cache{}
 		h.server.SetDelay(time.Hour)
 		h.press("esc", "enter")
 		h.wait(time.Minute)
@@ -214,17 +214,17 @@ func TestAMessageOpensOnTheNextConnection(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.mail("ada@"+apitest.Domain, long())
 		h.settle()
-		h.app.Store.Opened = store.Cache{}
+		h.app.store.Opened = store.Cache{}
 		h.server.SetDelay(time.Second)
 		h.press("esc", "enter")
 		h.server.SetDelay(0)
-		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.wait(2 * time.Second)
 		h.see("Begins here")
 		h.server.SetDelay(time.Second)
 		h.press("5")
 		h.server.SetDelay(0)
-		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.wait(2 * time.Second)
 		h.see("X-Only")
 	})

@@ -12,43 +12,44 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Messages is what the empty list of messages shows, w cells wide: why it is empty, and what to do.
-func (f Facts) Messages(w int) []string {
-	say := func(text string) []string { return theme.WrapDim(f.Theme, text, w) }
-	do := func(text, id, does string) []string { return append(say(text), "", f.hint(id, does)) }
-	if text := f.trouble(w); text != nil {
+// noMessages is what the empty list of messages shows, w cells wide: why it is empty, and what to do.
+func (a *app) noMessages(w int) []string {
+	say := func(text string) []string { return theme.WrapDim(a.theme, text, w) }
+	do := func(text, id, does string) []string { return append(say(text), "", a.hint(id, does)) }
+	if text := a.trouble(w); text != nil {
 		return text
 	}
-	empty := len(f.Store.Order) == 0
-	switch i := f.Listed; {
-	case f.Link.Session == nil && f.Now.Sub(f.Link.Since) < startDelay:
+	empty, pending := len(a.store.Order) == 0, a.footer.waiting()
+	i := a.store.Inboxes[a.messages.InboxID] // nil for all
+	switch {
+	case a.session() == nil && a.now.Sub(a.connection.Since()) < startDelay:
 		return nil
-	case f.Link.Session == nil:
+	case a.session() == nil:
 		return say("Starting…")
-	case empty && f.Pending != "":
-		return say(strings.ToUpper(f.Pending[:1]) + f.Pending[1:])
-	case f.Filtered:
+	case empty && pending != "":
+		return say(strings.ToUpper(pending[:1]) + pending[1:])
+	case a.messages.Filter.On():
 		return say("No matches. esc clears the filter.")
 	case empty:
 		return do("There are no inboxes.", "new-inbox", "creates one and copies its address")
 	case i == nil:
 		return say("No mail in any inbox yet.")
-	case i.Gone(f.Now):
+	case i.Gone(a.now):
 		return do("This inbox is gone, and its messages with it.", "new-inbox", "creates a new one")
 	case i.State == store.Failing:
 		return do(session.Explain(i.Err), "refresh", "tries again")
 	case i.Paused:
-		return append(do("Watching is paused for this inbox.", "pause", "resumes"), f.hint("refresh", "checks once"))
+		return append(do("Watching is paused for this inbox.", "pause", "resumes"), a.hint("refresh", "checks once"))
 	}
-	return f.waiting(w)
+	return a.waiting(i, w)
 }
 
-func (f Facts) hint(id, does string) string { return theme.Hint(f.Theme, f.Keys.KeyFor(id), does) }
+func (a *app) hint(id, does string) string { return theme.Hint(a.theme, a.table.keyFor(id), does) }
 
 // waiting describes an empty inbox: how to send to it, and how long it has been waiting.
-func (f Facts) waiting(w int) []string {
-	th, conn := f.Theme, f.Link.Session
-	wait, _ := theme.Waited(f.Now.Sub(f.Listed.WaitingSince()))
+func (a *app) waiting(i *store.Inbox, w int) []string {
+	th, conn := a.theme, a.session()
+	wait := theme.Waited(a.now.Sub(i.WaitingSince()))
 	var out []string
 	switch {
 	case conn.SMTPAddr == "":
@@ -58,9 +59,9 @@ func (f Facts) waiting(w int) []string {
 	default:
 		out = []string{th.Dim.On("Send mail to it by"), th.Text.On("SMTP " + conn.SMTPAddr)}
 	}
-	out = append(out, th.Dim.On("Waiting for mail · "+wait), "", f.hint("copy-address", "copies the address"))
-	if sample := f.Keys.ByID("send-sample"); sample != nil && sample.Reason() == "" {
-		out = append(out, f.hint("send-sample", "sends a sample message"))
+	out = append(out, th.Dim.On("Waiting for mail · "+wait), "", a.hint("copy-address", "copies the address"))
+	if a.table.reason(a.table.byID("send-sample")) == "" {
+		out = append(out, a.hint("send-sample", "sends a sample message"))
 	}
 	if conn.Local {
 		out = append(out, "")
@@ -70,11 +71,11 @@ func (f Facts) waiting(w int) []string {
 }
 
 // trouble says what is wrong with the connection and what to do; nil if nothing is.
-func (f Facts) trouble(w int) []string {
+func (a *app) trouble(w int) []string {
 	type key struct{ id, does string }
 	var what, why, or, command string
 	var does []key
-	kind := f.Link.Trouble()
+	kind := a.connection.Trouble()
 	switch kind {
 	case session.NoTrouble:
 		return nil
@@ -82,63 +83,46 @@ func (f Facts) trouble(w int) []string {
 		what, why = "The local service was stopped", "mayfly down has ended it. Mail sent to it is refused."
 		does = []key{{"refresh", "start it again"}, {"connect", "connect to another"}}
 	case session.NoKey:
-		what, why, or, command = "No API key", "This service needs one.", "Or set MAYFLY_API_KEY, or run:", "mayfly key set"+f.Link.Flag()
-		if errors.Is(f.Link.Err, keys.ErrNoKeyring) {
-			why, command = "This service needs one, and there is no keyring to keep it in.", "mayfly key set --file"+f.Link.Flag()
+		what, why, or, command = "No API key", "This service needs one.", "Or set MAYFLY_API_KEY, or run:", "mayfly key set"+a.connection.Flag()
+		if errors.Is(a.connection.Err(), keys.ErrNoKeyring) {
+			why, command = "This service needs one, and there is no keyring to keep it in.", "mayfly key set --file"+a.connection.Flag()
 		}
 		does = []key{{"connect", "connect with a key"}, {"refresh", "check again"}}
 	case session.KeyRefused:
-		what, why = "The service refused the key", session.Explain(f.Link.Err)
+		what, why = "The service refused the key", session.Explain(a.connection.Err())
 		does = []key{{"connect", "use another key"}, {"refresh", "try again"}}
 	case session.NotInPlan:
-		what, why = "The plan does not allow this", session.Explain(f.Link.Err)
+		what, why = "The plan does not allow this", session.Explain(a.connection.Err())
 		does = []key{{"connect", "use another key"}, {"refresh", "try again"}}
 	case session.Limited:
 		what, why = "Request limit reached", "Watching resumes when the service allows it."
 		does = []key{{"refresh", "try now"}}
 	default:
-		what, why = "The service is unavailable", session.Explain(f.Link.Err)
+		what, why = "The service is unavailable", session.Explain(a.connection.Err())
 		does = []key{{"refresh", "try now"}, {"connect", "connect to another"}}
 	}
-	out := append([]string{f.Theme.Bad.On(what), ""}, theme.WrapDim(f.Theme, why, w)...)
-	if c := f.Link.Countdown(f.Now); c != "" && kind.Temporary() {
-		out = append(out, "", f.Theme.Text.On("Next try in "+c))
+	out := append([]string{a.theme.Bad.On(what), ""}, theme.WrapDim(a.theme, why, w)...)
+	if c := a.connection.Countdown(a.now); c != "" && kind.Temporary() {
+		out = append(out, "", a.theme.Text.On("Next try in "+c))
 	}
 	out = append(out, "")
 	for _, k := range does {
-		out = append(out, f.hint(k.id, k.does))
+		out = append(out, a.hint(k.id, k.does))
 	}
 	if or != "" {
-		out = append(append(out, ""), theme.WrapDim(f.Theme, or, w)...)
+		out = append(append(out, ""), theme.WrapDim(a.theme, or, w)...)
 		for _, row := range strings.Split(ansi.Wrap(command, w, ""), "\n") {
-			out = append(out, f.Theme.Text.On(row))
+			out = append(out, a.theme.Text.On(row))
 		}
 	}
 	return out
 }
 
-// Reader is what the reader shows while no message is open.
-func (f Facts) Reader(w int) []string {
-	if f.Link.Session == nil || len(f.Store.Messages) == 0 {
+// noMessage is what the reader shows while no message is open.
+func (a *app) noMessage(w int) []string {
+	if a.session() == nil || len(a.store.Messages) == 0 {
 		return nil
 	}
-	text := "Nothing is open. " + f.Keys.KeyFor("open") + " opens a message; " + f.Keys.KeyFor("follow") + " follows the newest."
-	return theme.WrapDim(f.Theme, text, w)
-}
-
-// Wake sets the alarm for the next time-dependent change of these texts; listed means that the list
-// of messages is on the screen and empty.
-func (f Facts) Wake(a *theme.Alarm, listed bool) {
-	if f.Link.Session == nil && f.Link.Err == nil {
-		a.In(f.Link.Since.Add(startDelay).Sub(f.Now))
-	}
-	f.Link.Wake(f.Now, a)
-	if i := f.Selected; i != nil && !i.Gone(f.Now) { // the time left stands in the header
-		_, next := theme.Remaining(i.Expires.Sub(f.Now))
-		a.In(next)
-	}
-	if i := f.Listed; listed && i != nil && f.Link.Session != nil && !i.Gone(f.Now) {
-		_, next := theme.Waited(f.Now.Sub(i.WaitingSince()))
-		a.In(next)
-	}
+	text := "Nothing is open. " + a.table.keyFor("open") + " opens a message; " + a.table.keyFor("follow") + " follows the newest."
+	return theme.WrapDim(a.theme, text, w)
 }

@@ -271,7 +271,7 @@ func TestTheMouse(t *testing.T) {
 		h.send(tea.MouseClickMsg{X: 26, Y: 10, Button: tea.MouseLeft})
 		h.send(tea.MouseMotionMsg{X: 40, Y: 10})
 		h.send(tea.MouseReleaseMsg{X: 40, Y: 10})
-		if got := h.app.Layout.Panes[theme.Inboxes].W; got != 40 {
+		if got := h.app.layout.Panes[theme.Inboxes].W; got != 40 {
 			t.Errorf("the divider was dragged to column 40, and the pane is %d wide", got)
 		}
 		h.click(2, 35)

@@ -49,8 +49,8 @@ func TestAnInboxMadeLateLeavesTheKeysAlone(t *testing.T) {
 		h.write("dny")
 		h.see("/adny", "copied random-")
 		h.dontSee("Delete")
-		if len(h.app.Store.Order) != 3 {
-			t.Errorf("there are %d inboxes", len(h.app.Store.Order))
+		if len(h.app.store.Order) != 3 {
+			t.Errorf("there are %d inboxes", len(h.app.store.Order))
 		}
 		h.press("esc")
 		h.see("random-")
@@ -72,12 +72,12 @@ func TestConnectingAgainMovesNothing(t *testing.T) {
 	play(t, with(two), func(h *harness) {
 		h.press("h", "g")
 		h.selected(store.All)
-		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.settle()
 		h.selected(store.All)
 		h.press("j", "space", "space", "D", "y")
 		h.see("There are no inboxes")
-		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.settle()
 		h.see("There are no inboxes")
 	})
@@ -86,17 +86,17 @@ func TestConnectingAgainMovesNothing(t *testing.T) {
 func TestMarkedUnreadStaysSo(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		h.press("g", "enter")
-		before := h.app.Store.Unread()
+		before := h.app.store.Unread()
 		h.press("u")
 		h.send(tea.BlurMsg{})
 		h.send(tea.FocusMsg{})
 		h.settle()
-		if n := h.app.Store.Unread(); n != before+1 {
+		if n := h.app.store.Unread(); n != before+1 {
 			t.Errorf("%d messages are unread, were %d before one was marked", n, before)
 		}
 		h.press("h", "j", "enter", "h", "k", "enter")
 		h.wait(time.Second)
-		if n := h.app.Store.Unread(); n > before {
+		if n := h.app.store.Unread(); n > before {
 			t.Errorf("opened again it is unread still: %d, were %d", n, before)
 		}
 	})
@@ -106,7 +106,7 @@ func TestAConnectionLeavesTheKeysAlone(t *testing.T) {
 	attempts := 0
 	set := with(two)
 	set.profiles = []session.Profile{{Name: "test"}, {Name: "work", BaseURL: "https://work.example"}}
-	set.connect = func(h *harness) (*session.Connection, error) {
+	set.connect = func(h *harness) (*session.Service, error) {
 		time.Sleep(time.Second)
 		c := h.connection()
 		if attempts++; attempts > 1 {
@@ -127,7 +127,7 @@ func TestAConnectionLeavesTheKeysAlone(t *testing.T) {
 		h.wait(2 * time.Second)
 		h.write("dny")
 		h.dontSee("Delete", "copied")
-		if n := len(h.app.Store.Order); n != 2 {
+		if n := len(h.app.store.Order); n != 2 {
 			t.Errorf("there are %d inboxes", n)
 		}
 	})
@@ -140,7 +140,7 @@ func TestNoQuestionOpensUnderWhatIsTyped(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: func(h *harness) { h.inboxNamed("ada", time.Hour) }}, func(h *harness) {
 		h.server.SetDelay(3 * time.Second)
 		h.mail("ada@"+apitest.Domain, confirm)
-		for len(h.app.Store.Messages) == 0 {
+		for len(h.app.store.Messages) == 0 {
 			h.wait(50 * time.Millisecond)
 		}
 		h.press("o", "/")
@@ -163,12 +163,12 @@ func TestTheOpenMessageIsTheSelectedOne(t *testing.T) {
 			h.mail(to+"@"+apitest.Domain, apitest.Mail{From: "a@b.example", Subject: "To " + to, Text: "Body for " + to, ReceivedAt: time.Now().Add(time.Duration(n) * time.Second)})
 		}
 		h.wait(time.Minute)
-		h.app.SelectInbox(h.app.Store.Order[1])
+		h.app.selectInbox(h.app.store.Order[1])
 		h.press("enter")
-		open := h.app.Reader.Message.Subject
+		open := h.app.reader.Message.Subject
 		h.see("Body for " + strings.TrimPrefix(open, "To "))
 		h.press("h", "h", "g")
-		if m := h.app.Messages.Message(); m.Subject == open {
+		if m := h.app.messages.Message(); m.Subject == open {
 			t.Fatalf("%q is the newest", open)
 		}
 		h.dontSee("Body for")
@@ -197,7 +197,7 @@ func TestLabelsGoWithTheirMessage(t *testing.T) {
 		h.see("aConfirm your e-mail address")
 		h.send(tea.WindowSizeMsg{Width: 130, Height: 36})
 		h.see("aConfirm your e-mail address")
-		h.app.Reset(time.Now())
+		h.app.reset()
 		h.send(tea.WindowSizeMsg{Width: 120, Height: 36})
 		h.dontSee("aConfirm")
 		if h.press("a"); len(h.app.dialogs) > 0 {

@@ -3,6 +3,7 @@ package ui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,153 +15,154 @@ import (
 	"mayfly/ui/theme"
 )
 
-// Level says how the text in the bottom line is styled.
-type Level int
+// level says how the text in the bottom line is styled.
+type level int
 
-// The levels.
 const (
-	NoteLevel Level = iota
-	Success
-	Failure
+	note level = iota
+	success
+	failure
 )
 
 // noticeTime is how long an outcome stays in the bottom line.
 const noticeTime = 8 * time.Second
 
-// Footer is the bottom line: the available keys, and the outcome of the last one. The zero value
+// outcome is what the bottom line says of the last key.
+type outcome struct {
+	level      level
+	text       string
+	how        string        // left out where there is no room
+	endMatters bool          // of the text: it is cut in its middle
+	reason     func() string // why an action was refused, as it is now, instead of text; nil for other outcomes
+}
+
+func (o outcome) said() string {
+	if o.reason != nil {
+		return o.reason()
+	}
+	return o.text
+}
+
+// footer is the bottom line: the available keys, and the outcome of the last one. The zero value
 // has no outcome.
-type Footer struct {
-	text  string
-	level Level
-	until time.Time
-	later bool // the outcome came after the latest request began
-	// reason is why an action was refused, as it is now; nil for other outcomes.
-	reason func() string
+type footer struct {
+	outcome outcome
+	until   time.Time
+	later   bool // the outcome came after the latest request began
 
-	pending session.Pending
+	pending []session.Request // without an answer yet
 }
 
-// Show shows text for noticeTime.
-func (f *Footer) Show(l Level, text string, now time.Time) {
-	f.text, f.level, f.until, f.later, f.reason = text, l, now.Add(noticeTime), true, nil
+// show shows an outcome for noticeTime.
+func (f *footer) show(o outcome, now time.Time) {
+	f.outcome, f.until, f.later = o, now.Add(noticeTime), true
 }
 
-// Refuse shows why an action is unavailable, as long as it is.
-func (f *Footer) Refuse(a *Action, now time.Time) {
-	f.Show(NoteLevel, a.Reason(), now)
-	f.reason = a.Reason
-}
+// refuse shows why an action is unavailable, as long as it is.
+func (f *footer) refuse(reason func() string, now time.Time) { f.show(outcome{reason: reason}, now) }
 
-// said is the text of the outcome.
-func (f *Footer) said() string {
-	if f.reason != nil {
-		return f.reason()
-	}
-	return f.text
-}
-
-// Begin begins a request, which is shown until [Footer.End]. If it is under way already, that is
+// begin begins a request, which is shown until it ends. If it is under way already, that is
 // shown instead.
-func (f *Footer) Begin(r session.Request, now time.Time) tea.Cmd {
-	cmd := f.pending.Begin(r)
-	if cmd == nil {
-		f.Show(NoteLevel, "still "+r.What+theme.Ellipsis, now)
-	} else {
-		f.later = false
+func (f *footer) begin(r session.Request, now time.Time) tea.Cmd {
+	if slices.ContainsFunc(f.pending, func(x session.Request) bool { return x.What == r.What }) {
+		f.show(outcome{text: "still " + r.What + theme.Ellipsis}, now)
+		return nil
 	}
-	return cmd
+	f.pending, f.later = append(f.pending, r), false
+	cmd := r.Start()
+	return func() tea.Msg { return session.Answer{What: r.What, Msg: cmd()} }
 }
 
-// End ends a request.
-func (f *Footer) End(a session.Answer) { f.pending.End(a) }
+// end ends a request.
+func (f *footer) end(a session.Answer) {
+	f.pending = slices.DeleteFunc(f.pending, func(r session.Request) bool { return r.What == a.What })
+}
 
-// Pending is the latest request without an answer, such as "making an inbox…"; "" if there is none.
-func (f *Footer) Pending() string {
-	if r := f.pending.Latest(); r.What != "" {
+// latest is the request begun last. Its What is "" if there is none.
+func (f *footer) latest() session.Request {
+	if len(f.pending) == 0 {
+		return session.Request{}
+	}
+	return f.pending[len(f.pending)-1]
+}
+
+// waiting is the latest request without an answer, such as "making an inbox…"; "" if there is none.
+func (f *footer) waiting() string {
+	if r := f.latest(); r.What != "" {
 		return r.What + theme.Ellipsis
 	}
 	return ""
 }
 
-// Done shows the outcome of work.
-func (f *Footer) Done(d host.Done, now time.Time) {
-	if d.Err != nil {
-		f.Show(Failure, session.Explain(d.Err), now)
-		var e *api.Error
-		if errors.As(d.Err, &e) && e.RetryAfter > 0 { // the text says how long until then
-			f.until = now.Add(min(e.RetryAfter, noticeTime))
-		}
-	} else {
-		f.Show(Success, d.Text, now)
+// done shows the outcome of work.
+func (f *footer) done(d host.Done, now time.Time) {
+	if d.Err == nil {
+		f.show(outcome{level: success, text: d.Text, how: d.How, endMatters: d.EndMatters}, now)
+		return
+	}
+	f.show(outcome{level: failure, text: session.Explain(d.Err), endMatters: true}, now)
+	var e *api.Error
+	if errors.As(d.Err, &e) && e.RetryAfter > 0 { // the text says how long until then
+		f.until = now.Add(min(e.RetryAfter, noticeTime))
 	}
 }
 
-// ProgressBar is the progress for the terminal's own progress bar; nil if there is none.
-func (f *Footer) ProgressBar() *tea.ProgressBar {
-	r := f.pending.Latest()
+// progressBar is the progress for the terminal's own progress bar; nil if there is none.
+func (f *footer) progressBar() *tea.ProgressBar {
+	r := f.latest()
 	if r.Total == 0 {
 		return nil
 	}
 	return tea.NewProgressBar(tea.ProgressBarDefault, 100*r.Done/r.Total)
 }
 
-// Wake sets the alarm for when the outcome disappears.
-func (f *Footer) Wake(now time.Time, a *theme.Alarm) {
-	if f.showing(now) {
-		a.In(f.until.Sub(now))
-	}
-}
+func (f *footer) showing(now time.Time) bool { return now.Before(f.until) && f.outcome.said() != "" }
 
-func (f *Footer) showing(now time.Time) bool { return now.Before(f.until) && f.said() != "" }
-
-// Draw draws the line, w cells wide.
-func (f *Footer) Draw(th *theme.Theme, table Table, p theme.Pane, w int, now time.Time) string {
-	outcome := f.outcome(th, w, now)
+// draw draws the line, w cells wide.
+func (f *footer) draw(th *theme.Theme, t table, p theme.Pane, w int, now time.Time) string {
+	said := f.said(th, w, now)
 	var b strings.Builder
-	for _, h := range f.hints(th, table, p, w, now) {
-		b.WriteString(" " + theme.Hint(th, h.Key, h.Hint) + " ")
+	for _, h := range t.hints(p, w-theme.Width(said)-1) {
+		b.WriteString(" " + theme.Hint(th, h.key(), h.Hint) + " ")
 	}
-	return theme.Spread(b.String(), outcome, w)
+	return theme.Spread(b.String(), said, w)
 }
 
-func (f *Footer) hints(th *theme.Theme, table Table, p theme.Pane, w int, now time.Time) []Hint {
-	return table.Hints(p, w-theme.Width(f.outcome(th, w, now))-1)
-}
-
-// ActionAt is the action whose hint is at column x, nil if there is none.
-func (f *Footer) ActionAt(th *theme.Theme, table Table, p theme.Pane, w int, now time.Time, x int) *Action {
-	for _, h := range f.hints(th, table, p, w, now) {
-		if x >= h.X && x < h.X+h.W {
-			return h.Action
+// actionAt is the action whose hint is at column x, nil if there is none.
+func (f *footer) actionAt(th *theme.Theme, t table, p theme.Pane, w int, now time.Time, x int) *action {
+	for _, h := range t.hints(p, w-theme.Width(f.said(th, w, now))-1) {
+		if x >= h.x && x < h.x+h.w {
+			return h.action
 		}
 	}
 	return nil
 }
 
-// outcome is what the last key did, or is doing.
-func (f *Footer) outcome(th *theme.Theme, w int, now time.Time) string {
+// said is what the last key did, or is doing.
+func (f *footer) said(th *theme.Theme, w int, now time.Time) string {
 	if !f.later || !f.showing(now) {
-		if r := f.pending.Latest(); r.Total > 0 {
+		if r := f.latest(); r.Total > 0 {
 			return th.Accent.On(fmt.Sprintf("%s %d/%d %s", r.What, r.Done, r.Total, gauge(r))) + " "
 		} else if r.What != "" {
-			return th.Accent.On(theme.Cut(f.Pending(), w-2)) + " "
+			return th.Accent.On(theme.Cut(f.waiting(), w-2)) + " "
 		}
 	}
 	if !f.showing(now) {
 		return ""
 	}
+	o := f.outcome
 	style, sign := th.Dim, ""
-	switch f.level {
-	case Success:
+	switch o.level {
+	case success:
 		style, sign = th.Good, "✓ "
-	case Failure:
+	case failure:
 		style, sign = th.Bad, "! "
 	}
-	text := sign + theme.Steady(f.said())
-	if aside := strings.LastIndex(text, " ("); theme.Width(text) > w-2 && aside > 0 && strings.HasSuffix(text, ")") {
-		text = text[:aside] // how it was done
+	text := sign + theme.Steady(o.said())
+	if whole := text + " (" + o.how + ")"; o.how != "" && theme.Width(whole) <= w-2 {
+		text = whole
 	}
-	if f.level == Failure || strings.Contains(text, "@") { // why it failed, or the domain, is at the end
+	if o.endMatters {
 		text = theme.CutMiddle(text, w-2)
 	}
 	return style.On(theme.Cut(text, w-2)) + " "

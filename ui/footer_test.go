@@ -17,58 +17,67 @@ import (
 )
 
 // begin begins a request that takes for ever.
-func begin(f *Footer, r session.Request) {
+func begin(f *footer, r session.Request) {
 	r.Start = func() tea.Cmd { return func() tea.Msg { return nil } }
-	f.Begin(r, now)
+	f.begin(r, now)
 }
 
 func TestTheFooter(t *testing.T) {
-	failure := errors.New("save the message: write /home/ada/" + strings.Repeat("folder/", 20) + "mail.eml: no space left on device")
+	full := errors.New("save the message: write /home/ada/" + strings.Repeat("folder/", 20) + "mail.eml: no space left on device")
 	for _, c := range []struct {
 		name string
 		w    int
-		do   func(f *Footer)
+		do   func(f *footer)
 		want string
 	}{
-		{"keys", 40, func(f *Footer) {}, " n new  y copy address  ? help"},
-		{"keys with less room", 30, func(f *Footer) {}, " n new  ? help"},
-		{"keys with none", 7, func(f *Footer) {}, ""},
-		{"a note", 60, func(f *Footer) { f.Show(NoteLevel, "Not following", now) }, " n new  y copy address  ? help               Not following"},
-		{"success", 60, func(f *Footer) { f.Done(host.Done{Text: "copied 482913"}, now) }, " n new  y copy address  ? help             ✓ copied 482913"},
-		{"success with less room", 32, func(f *Footer) { f.Show(Success, "copied 482913", now) }, " n new  ? help  ✓ copied 482913"},
-		{"failure", 60, func(f *Footer) { f.Done(host.Done{Text: "saved", Err: failure}, now) }, " ! save the message: write /ho…eml: no space left on device"},
-		{"a late answer", 60, func(f *Footer) { f.Done(host.Done{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}, now) }, " n new  ? help         ! The service did not answer in time"},
-		{"the last outcome", 60, func(f *Footer) { f.Show(Failure, "x", now); f.Show(NoteLevel, "later", now) }, " n new  y copy address  ? help                       later"},
-		{"an outcome of long ago", 40, func(f *Footer) { f.Show(Failure, "x", now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
-		{"a request", 60, func(f *Footer) { f.Show(NoteLevel, "x", now); begin(f, session.Request{What: "making an inbox"}) }, " n new  y copy address  ? help            making an inbox…"},
-		{"a request with less room", 14, func(f *Footer) { begin(f, session.Request{What: "making an inbox"}) }, " making an i…"},
-		{"an outcome meanwhile", 60, func(f *Footer) { begin(f, session.Request{What: "saving"}); f.Show(Success, "copied 4", now) }, " n new  y copy address  ? help                    ✓ copied 4"},
-		{"an outcome meanwhile, of long ago", 60, func(f *Footer) {
+		{"keys", 40, func(f *footer) {}, " n new  y copy address  ? help"},
+		{"keys with less room", 30, func(f *footer) {}, " n new  ? help"},
+		{"keys with none", 7, func(f *footer) {}, ""},
+		{"a note", 60, func(f *footer) { f.show(outcome{level: note, text: "Not following"}, now) }, " n new  y copy address  ? help               Not following"},
+		{"success", 60, func(f *footer) { f.done(host.Done{Text: "copied 482913"}, now) }, " n new  y copy address  ? help             ✓ copied 482913"},
+		{"success with less room", 32, func(f *footer) { f.show(outcome{level: success, text: "copied 482913"}, now) }, " n new  ? help  ✓ copied 482913"},
+		{"failure", 60, func(f *footer) { f.done(host.Done{Text: "saved", Err: full}, now) }, " ! save the message: write /ho…eml: no space left on device"},
+		{"a late answer", 60, func(f *footer) { f.done(host.Done{Err: fmt.Errorf("get: %w", context.DeadlineExceeded)}, now) }, " n new  ? help         ! The service did not answer in time"},
+		{"the last outcome", 60, func(f *footer) {
+			f.show(outcome{level: failure, text: "x"}, now)
+			f.show(outcome{level: note, text: "later"}, now)
+		}, " n new  y copy address  ? help                       later"},
+		{"an outcome of long ago", 40, func(f *footer) { f.show(outcome{level: failure, text: "x"}, now.Add(-noticeTime)) }, " n new  y copy address  ? help"},
+		{"a request", 60, func(f *footer) {
+			f.show(outcome{level: note, text: "x"}, now)
+			begin(f, session.Request{What: "making an inbox"})
+		}, " n new  y copy address  ? help            making an inbox…"},
+		{"a request with less room", 14, func(f *footer) { begin(f, session.Request{What: "making an inbox"}) }, " making an i…"},
+		{"an outcome meanwhile", 60, func(f *footer) {
 			begin(f, session.Request{What: "saving"})
-			f.Show(Success, "copied 4", now.Add(-noticeTime))
+			f.show(outcome{level: success, text: "copied 4"}, now)
+		}, " n new  y copy address  ? help                    ✓ copied 4"},
+		{"an outcome meanwhile, of long ago", 60, func(f *footer) {
+			begin(f, session.Request{What: "saving"})
+			f.show(outcome{level: success, text: "copied 4"}, now.Add(-noticeTime))
 		}, " n new  y copy address  ? help                       saving…"},
-		{"a request again", 60, func(f *Footer) { begin(f, session.Request{What: "saving"}); begin(f, session.Request{What: "saving"}) }, " n new  y copy address  ? help                 still saving…"},
-		{"the later of two", 60, func(f *Footer) {
+		{"a request again", 60, func(f *footer) { begin(f, session.Request{What: "saving"}); begin(f, session.Request{What: "saving"}) }, " n new  y copy address  ? help                 still saving…"},
+		{"the later of two", 60, func(f *footer) {
 			begin(f, session.Request{What: "saving"})
 			begin(f, session.Request{What: "deleting"})
 		}, " n new  y copy address  ? help                     deleting…"},
-		{"the one that is left", 60, func(f *Footer) {
+		{"the one that is left", 60, func(f *footer) {
 			begin(f, session.Request{What: "saving"})
 			begin(f, session.Request{What: "deleting"})
-			f.End(session.Answer{What: "deleting"})
+			f.end(session.Answer{What: "deleting"})
 		}, " n new  y copy address  ? help                       saving…"},
-		{"steps", 70, func(f *Footer) { begin(f, session.Request{What: "deleting", Done: 1, Total: 3}) }, " n new  y copy address  ? help            deleting 1/3 ━━━╌╌╌╌╌╌╌"},
-		{"steps begun", 40, func(f *Footer) { begin(f, session.Request{What: "saving", Total: 3}) }, " n new  ? help  saving 0/3 ╌╌╌╌╌╌╌╌╌╌"},
-		{"steps with less room", 20, func(f *Footer) { begin(f, session.Request{What: "deleting", Done: 1, Total: 3}) }, "deleting 1/3 ━━━╌╌╌…"},
-		{"an answer", 40, func(f *Footer) {
+		{"steps", 70, func(f *footer) { begin(f, session.Request{What: "deleting", Done: 1, Total: 3}) }, " n new  y copy address  ? help            deleting 1/3 ━━━╌╌╌╌╌╌╌"},
+		{"steps begun", 40, func(f *footer) { begin(f, session.Request{What: "saving", Total: 3}) }, " n new  ? help  saving 0/3 ╌╌╌╌╌╌╌╌╌╌"},
+		{"steps with less room", 20, func(f *footer) { begin(f, session.Request{What: "deleting", Done: 1, Total: 3}) }, "deleting 1/3 ━━━╌╌╌…"},
+		{"an answer", 40, func(f *footer) {
 			begin(f, session.Request{What: "saving", Done: 1, Total: 3})
-			f.End(session.Answer{What: "saving"})
+			f.end(session.Answer{What: "saving"})
 		}, " n new  y copy address  ? help"},
-		{"hostile", 60, func(f *Footer) { f.Done(host.Done{Err: errors.New(uitest.Hostile)}, now) }, " n new  y copy address  ? help                ! 👨 ❤ end"},
+		{"hostile", 60, func(f *footer) { f.done(host.Done{Err: errors.New(uitest.Hostile)}, now) }, " n new  y copy address  ? help                ! 👨 ❤ end"},
 	} {
-		var f Footer
+		var f footer
 		c.do(&f)
-		got := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), table(), theme.Messages, c.w, now)}, c.w).String()
+		got := uitest.Draw(t, []string{f.draw(uitest.Theme(t), table{actions: fewActions()}, theme.Messages, c.w, now)}, c.w).String()
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") || len(got) > 0 && got[0] != c.want[0] {
 			t.Errorf("%s:\n%s, want\n%s", c.name, got, c.want)
 		}
@@ -76,9 +85,9 @@ func TestTheFooter(t *testing.T) {
 }
 
 func TestAClickOnAHint(t *testing.T) {
-	var f Footer
+	var f footer
 	th := uitest.Theme(t)
-	row := f.Draw(th, table(), theme.Messages, 60, now)
+	row := f.draw(th, table{actions: fewActions()}, theme.Messages, 60, now)
 	at := func(text string) int {
 		return strings.Index(uitest.Draw(t, []string{row}, 60).String(), text)
 	}
@@ -90,7 +99,7 @@ func TestAClickOnAHint(t *testing.T) {
 		{at("help"), "help"}, {0, "new-inbox"}, {40, ""}, {59, ""}, {-1, ""},
 	} {
 		got := ""
-		if a := f.ActionAt(th, table(), theme.Messages, 60, now, c.x); a != nil {
+		if a := f.actionAt(th, table{actions: fewActions()}, theme.Messages, 60, now, c.x); a != nil {
 			got = a.ID
 		}
 		if got != c.want {
@@ -100,35 +109,29 @@ func TestAClickOnAHint(t *testing.T) {
 }
 
 func TestAnOutcomeStaysForAWhile(t *testing.T) {
-	var f Footer
-	wakes := func(at time.Time) (a theme.Alarm) { f.Wake(at, &a); return a }
-	if wakes(now) != (theme.Alarm{}) {
-		t.Error("without an outcome it wakes")
-	}
-	f.Show(NoteLevel, "Not following", now)
+	var f footer
+	f.show(outcome{level: note, text: "Not following"}, now)
 	for _, c := range []struct {
 		after time.Duration
 		shown bool
 	}{{0, true}, {noticeTime - 1, true}, {noticeTime, false}, {time.Hour, false}} {
 		at := now.Add(c.after)
-		got := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), table(), theme.Messages, 60, at)}, 60)
-		var want theme.Alarm
-		want.In(noticeTime - c.after)
-		if got.Has("Not following") != c.shown || wakes(at) != want {
-			t.Errorf("after %v it is shown: %v, and wakes at %+v", c.after, !c.shown, wakes(at))
+		got := uitest.Draw(t, []string{f.draw(uitest.Theme(t), table{actions: fewActions()}, theme.Messages, 60, at)}, 60)
+		if got.Has("Not following") != c.shown {
+			t.Errorf("after %v it is shown: %v", c.after, !c.shown)
 		}
 	}
 }
 
 func TestTheProgressOfTheTerminal(t *testing.T) {
 	for _, c := range []struct{ done, total, want int }{{0, 3, 0}, {1, 3, 33}, {3, 3, 100}} {
-		var f Footer
+		var f footer
 		begin(&f, session.Request{What: "saving", Done: c.done, Total: c.total})
-		if got := f.ProgressBar(); got == nil || got.Value != c.want {
+		if got := f.progressBar(); got == nil || got.Value != c.want {
 			t.Errorf("%d of %d is %+v", c.done, c.total, got)
 		}
 	}
-	if new(Footer).ProgressBar() != nil {
+	if new(footer).progressBar() != nil {
 		t.Error("nothing has a progress")
 	}
 }
@@ -139,9 +142,9 @@ func TestAnAddressThatWasCopiedIsNotCutWhereItFits(t *testing.T) {
 		40: "✓ copied quiet-otter-x7@mayfly.test",
 		30: "✓ copied quiet…7@mayfly.test",
 	} {
-		var f Footer
-		f.Show(Success, "copied quiet-otter-x7@mayfly.test (OSC 52, clipboard)", now)
-		row := uitest.Draw(t, []string{f.Draw(uitest.Theme(t), nil, theme.Messages, w, now)}, w)
+		var f footer
+		f.show(outcome{level: success, text: "copied quiet-otter-x7@mayfly.test", how: "OSC 52, clipboard", endMatters: true}, now)
+		row := uitest.Draw(t, []string{f.draw(uitest.Theme(t), table{}, theme.Messages, w, now)}, w)
 		if got := strings.TrimSpace(row.String()); got != want {
 			t.Errorf("in %d cells: %q, want %q", w, got, want)
 		}

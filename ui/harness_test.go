@@ -62,8 +62,8 @@ type setting struct {
 	service       apitest.Options
 	profile       colorprofile.Profile // true colour when zero
 	light         bool
-	connect       func(h *harness) (*session.Connection, error) // instead of the usual connection
-	config        string                                        // config.toml
+	connect       func(h *harness) (*session.Service, error) // instead of the usual connection
+	config        string                                     // config.toml
 	profiles      []session.Profile
 	save          func(context.Context, session.Profile, string) error
 	before        func(h *harness) // prepares the service
@@ -101,7 +101,7 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 	if h.smtp == "" && set.start == (session.Profile{}) {
 		set.start.BaseURL = "https://mail.example"
 	}
-	connection := func(_ context.Context, target session.Target) (*session.Connection, error) {
+	connection := func(_ context.Context, target session.Target) (*session.Service, error) {
 		h.targets = append(h.targets, target)
 		if set.connect != nil && target.Key == "" {
 			return set.connect(h)
@@ -145,7 +145,7 @@ func (h *harness) machine(dir string) *host.Host {
 }
 
 // connection is the usual one.
-func (h *harness) connection() *session.Connection {
+func (h *harness) connection() *session.Service {
 	client := h.server.Client(api.Options{MaxWait: session.MaxWait})
 	key := apitest.Key
 	if h.wrongKey {
@@ -158,7 +158,7 @@ func (h *harness) connection() *session.Connection {
 			h.t.Fatal(err)
 		}
 	}
-	return &session.Connection{
+	return &session.Service{
 		Client: client, Registry: h.registry, Name: "mail.example", Profile: "test", SMTPAddr: h.smtp, Local: h.smtp != "",
 	}
 }
@@ -359,18 +359,18 @@ func (h *harness) dontSee(texts ...string) {
 func (h *harness) selected(text string) {
 	h.t.Helper()
 	var got string
-	switch h.app.Focus {
+	switch h.app.focus {
 	case theme.Inboxes:
-		got = h.app.Inboxes.Selected()
-		if i := h.app.Inboxes.Inbox(); i != nil {
+		got = h.app.inboxes.Selected()
+		if i := h.app.inboxes.Inbox(); i != nil {
 			got = i.Name() + " " + i.Email
 		}
 	case theme.Messages:
-		if m := h.app.Messages.Message(); m != nil {
+		if m := h.app.messages.Message(); m != nil {
 			got = m.Sender + " " + m.Subject
 		}
 	default:
-		if m := h.app.Reader.Message; m != nil {
+		if m := h.app.reader.Message; m != nil {
 			got = m.Sender + " " + m.Subject
 		}
 	}

@@ -19,35 +19,19 @@ const startDelay = 150 * time.Millisecond
 // namedPath is the width in cells from which the path begins with the name of the program.
 const namedPath = 30
 
-// Facts are what the header and empty panes show.
-type Facts struct {
-	Theme    *theme.Theme
-	Now      time.Time
-	Link     *session.Link
-	Store    *store.Store
-	Keys     Table
-	Selected *store.Inbox   // the selected inbox; nil for all
-	Listed   *store.Inbox   // the inbox whose messages are listed; nil for all
-	Newest   *store.Message // the latest arrival; nil if none
-	Filtered bool           // the list of messages is filtered
-	Pending  string         // what was asked for and has no answer yet; "" for nothing
-	Follow   bool
-	Autocopy bool
-}
-
-// Header is the first row, w cells wide. It shows path instead of the service if path is not nil.
-// Without room, the least important of the vitals goes first, then the service takes a shorter form.
-func (f Facts) Header(path []string, w int) string {
-	lefts := f.service()
-	if path != nil && f.Link.Session != nil {
-		lefts = []string{" " + f.path(path, w >= namedPath)}
+// header is the first row, w cells wide. It shows path instead of the service if path is not nil. Without
+// room, the least important of the vitals goes first, then the service takes a shorter form.
+func (a *app) header(path []string, w int) string {
+	lefts := a.serviceForms()
+	if path != nil && a.session() != nil {
+		lefts = []string{" " + a.drawPath(path, w >= namedPath)}
 	}
+	vitals := a.vitals()
 	var rights []string
-	parts := f.vitals()
-	for n := range parts {
-		rights = append(rights, strings.Join(parts[n:], f.Theme.Faint.On(" · "))+" ")
+	for n := range vitals {
+		rights = append(rights, strings.Join(append(vitals[n:], a.pulse(againIn)), a.theme.Faint.On(" · "))+" ")
 	}
-	rights = append(rights, strings.Replace(rights[len(rights)-1], againIn, " ", 1))
+	rights = append(rights, a.pulse(againIn)+" ", a.pulse(" ")+" ")
 	for _, left := range lefts {
 		for _, right := range rights {
 			if theme.Width(left)+theme.Width(right)+2 <= w {
@@ -58,15 +42,15 @@ func (f Facts) Header(path []string, w int) string {
 	return theme.Spread(lefts[len(lefts)-1], rights[len(rights)-1], w)
 }
 
-// service is the name of the service and its SMTP address, the longest form first.
-func (f Facts) service() []string {
-	th := f.Theme
-	name := " " + (th.Accent + theme.Bold).On("mayfly") + "  " + th.Text.On(f.Link.Name())
-	if f.Link.Session == nil || f.Link.Session.SMTPAddr == "" {
+// serviceForms are the name of the service and its SMTP address, the longest form first.
+func (a *app) serviceForms() []string {
+	th := a.theme
+	name := " " + (th.Accent + theme.Bold).On("mayfly") + "  " + th.Text.On(a.connection.Name())
+	if a.session() == nil || a.session().SMTPAddr == "" {
 		return []string{name}
 	}
 	var forms []string
-	address := f.Link.Session.SMTPAddr
+	address := a.session().SMTPAddr
 	host, port, _ := net.SplitHostPort(address)
 	for _, short := range []string{address, ":" + port} {
 		if short == address || net.ParseIP(host).IsLoopback() {
@@ -76,8 +60,8 @@ func (f Facts) service() []string {
 	return append(forms, name)
 }
 
-func (f Facts) path(parts []string, named bool) string {
-	th := f.Theme
+func (a *app) drawPath(parts []string, named bool) string {
+	th := a.theme
 	last := len(parts) - 1
 	if last == 0 && named {
 		return (th.Accent + theme.Bold).On("mayfly") + th.Faint.On(" › ") + th.Bright.On(parts[0])
@@ -90,47 +74,47 @@ func (f Facts) path(parts []string, named bool) string {
 }
 
 // vitals are the facts at the right of the header, the least important first.
-func (f Facts) vitals() []string {
-	th := f.Theme
+func (a *app) vitals() []string {
+	th := a.theme
 	var parts []string
-	if f.Newest != nil && f.Newest.Delay > 0 {
-		parts = append(parts, th.Dim.On("last mail after "+theme.Elapsed(f.Newest.Delay)))
+	if a.newest != nil && a.newest.Delay > 0 {
+		parts = append(parts, th.Dim.On("last mail after "+theme.Elapsed(a.newest.Delay)))
 	}
-	if f.Link.Session != nil {
-		if u := f.Link.Session.Client.Budget().Usage(); u.Tight {
+	if a.session() != nil {
+		if u := a.session().Client.Budget().Usage(); u.Tight {
 			parts = append(parts, th.Dim.On(strconv.Itoa(u.Used)+"/"+strconv.Itoa(u.Limit)+" a minute"))
 		}
 	}
-	if i := f.Selected; i != nil && !i.Expires.IsZero() && !i.Gone(f.Now) {
-		left, _ := theme.Remaining(i.Expires.Sub(f.Now))
+	if i := a.inboxes.Inbox(); i != nil && !i.Expires.IsZero() && !i.Gone(a.now) {
+		left := theme.Remaining(i.Expires.Sub(a.now))
 		style := th.Dim
-		if i.Expires.Sub(f.Now) <= lists.NearEnd {
+		if i.Expires.Sub(a.now) <= lists.NearEnd {
 			style = th.Warn
 		}
 		parts = append(parts, style.On(left+" left"))
 	}
-	if f.Autocopy {
+	if a.autocopy {
 		parts = append(parts, th.Accent.On("autocopy"))
 	}
-	if f.Follow {
+	if a.follow {
 		parts = append(parts, th.Accent.On("following"))
 	}
-	return append(parts, f.pulse())
+	return parts
 }
 
 // againIn is between a failure and the time until the next attempt, where there is room.
 const againIn = ", again in "
 
-// pulse is the state of the connection in a word or two.
-func (f Facts) pulse() string {
-	th := f.Theme
+// pulse is the state of the connection in a word or two; in leads to the time until the next attempt.
+func (a *app) pulse(in string) string {
+	th := a.theme
 	wait := ""
-	if c := f.Link.Countdown(f.Now); c != "" {
-		wait = againIn + c
+	if c := a.connection.Countdown(a.now); c != "" {
+		wait = in + c
 	}
-	switch f.Link.Trouble() {
+	switch a.connection.Trouble() {
 	case session.Stopped:
-		return th.Bad.On("✕ stopped") + th.Text.On(": "+f.Keys.KeyFor("refresh")+" starts it")
+		return th.Bad.On("✕ stopped") + th.Text.On(": "+a.table.keyFor("refresh")+" starts it")
 	case session.NoKey:
 		return th.Warn.On("○ no key")
 	case session.KeyRefused:
@@ -142,23 +126,23 @@ func (f Facts) pulse() string {
 	case session.Unavailable:
 		return th.Bad.On("✕ offline" + wait)
 	}
-	switch i := f.Selected; {
-	case f.Link.Session == nil && f.Now.Sub(f.Link.Since) < startDelay:
+	switch i := a.inboxes.Inbox(); {
+	case a.session() == nil && a.now.Sub(a.connection.Since()) < startDelay:
 		return ""
-	case f.Link.Session == nil:
+	case a.session() == nil:
 		return th.Dim.On("○ starting")
-	case i != nil && i.Gone(f.Now):
+	case i != nil && i.Gone(a.now):
 		return th.Dim.On("✕ gone")
 	case i != nil && i.Paused:
 		return th.Warn.On("○ paused")
 	case i != nil && i.State == store.Failing:
 		return th.Bad.On("! failing")
-	case !f.Link.Behind.IsZero():
-		lag, _ := theme.Waited(f.Now.Sub(f.Link.Behind))
+	case !a.session().Behind.IsZero():
+		lag := theme.Waited(a.now.Sub(a.session().Behind))
 		return th.Warn.On("○ " + lag + " behind")
-	case f.Link.Mode == watch.Live:
+	case a.session().Mode == watch.Live:
 		return th.Good.On("●") + th.Text.On(" live")
-	case f.Link.Mode == watch.Polling:
+	case a.session().Mode == watch.Polling:
 		return th.Good.On("●") + th.Text.On(" polling")
 	}
 	return th.Dim.On("○ connected")

@@ -1,16 +1,15 @@
 package ui
 
 import (
-	"context"
 	"os"
 	"strings"
 	"testing"
 )
 
 // keyTable lists the actions by group, with their usual keys and their names in config.toml.
-func keyTable(table Table) string {
+func keyTable(table []*action) string {
 	var b strings.Builder
-	for _, g := range Groups {
+	for _, g := range groups {
 		b.WriteString("| " + g + " | | Name |\n|---|---|---|\n")
 		for _, c := range table {
 			if c.Group != g {
@@ -38,7 +37,7 @@ func TestTheListOfKeys(t *testing.T) {
 	}
 	before, rest, ok := strings.Cut(string(data), begin)
 	list, after, found := strings.Cut(rest, "<!-- /keys -->")
-	want := keyTable(newApp(context.Background(), Options{}, nil).table)
+	want := keyTable(actions(nil))
 	switch {
 	case !ok || !found:
 		t.Fatalf("%s has no place for the list", file)

@@ -33,7 +33,7 @@ func newRig(t *testing.T) *rig {
 	r := &rig{harness: &harness{t: t, msgs: make(chan tea.Msg, 4096)}}
 	o := local.Options{DataDir: filepath.Join(dir, "data"), HTTP: "127.0.0.1:0", SMTP: "127.0.0.1:0"}
 	serve(t, o)
-	connect := func(ctx context.Context, _ session.Target) (*session.Connection, error) {
+	connect := func(ctx context.Context, _ session.Target) (*session.Service, error) {
 		s, err := local.Find(ctx, o)
 		if err != nil {
 			return nil, err
@@ -41,7 +41,7 @@ func newRig(t *testing.T) *rig {
 		if r.client, err = api.New(s.BaseURL, s.Key, api.Options{}); err != nil {
 			return nil, err
 		}
-		return &session.Connection{
+		return &session.Service{
 			Client: r.client, Registry: registry.Open(filepath.Join(dir, "registry"), "local", s.BaseURL), Name: "local",
 			Profile: "local", SMTPAddr: s.SMTPAddr, Local: true, Done: s.Done(),
 			Close: func(context.Context) error { s.Close(); return nil },
@@ -137,7 +137,7 @@ func TestOnTheLocalService(t *testing.T) {
 	r.hit("6", "3", "2")
 	r.until("Enter this code to finish signing up:")
 
-	id := r.app.Inbox().ID
+	id := r.app.inbox().ID
 	r.hit("d", "y")
 	r.until("deleted ")
 	if _, err := r.client.Inbox(t.Context(), id); !errors.Is(err, api.ErrNotFound) {

@@ -21,7 +21,7 @@ func TestLargeMessagesArePrefetchedOneAtATime(t *testing.T) {
 		most := 0
 		for range 40 {
 			h.wait(200 * time.Millisecond)
-			most = max(most, h.app.Store.Prefetching())
+			most = max(most, h.app.store.Prefetching())
 		}
 		if most != 1 {
 			t.Errorf("%d large messages were prefetched at the same time", most)

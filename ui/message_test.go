@@ -105,14 +105,14 @@ func TestSavingWhereThereIsNoRawMessage(t *testing.T) {
 
 func TestALateAnswerIsDropped(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: someMail}, func(h *harness) {
-		h.app.Store.Opened = store.Cache{}
+		h.app.store.Opened = store.Cache{}
 		h.server.SetDelay(2 * time.Second)
 		h.press("enter", "h", "j")
-		h.app.Store.Opened = store.Cache{}
+		h.app.store.Opened = store.Cache{}
 		h.press("enter")
-		generation := h.app.Reader.Generation
+		generation := h.app.reader.Generation
 		h.wait(10 * time.Second)
-		if h.app.Reader.Generation != generation || h.app.Reader.Opened == nil || h.app.Reader.Opened.ID != h.app.Reader.Message.ID {
+		if h.app.reader.Generation != generation || h.app.reader.Opened == nil || h.app.reader.Opened.ID != h.app.reader.Message.ID {
 			t.Error("the reader does not show what was opened last")
 		}
 	})
@@ -137,7 +137,7 @@ func TestSearchingTheMessage(t *testing.T) {
 		h.see("1 of 2", "The needle is here.")
 		h.press("N")
 		h.see("2 of 2")
-		if inboxes := len(h.app.Store.Order); inboxes != 1 || len(h.app.dialogs) != 0 || len(h.copied) != 0 {
+		if inboxes := len(h.app.store.Order); inboxes != 1 || len(h.app.dialogs) != 0 || len(h.copied) != 0 {
 			t.Fatalf("walking the hits left %d inboxes, %d dialogs and a clipboard of %q", inboxes, len(h.app.dialogs), h.copied)
 		}
 		h.press("esc")
@@ -319,13 +319,13 @@ func TestPassingAMessageDoesNotReadIt(t *testing.T) {
 		}
 	}), func(h *harness) {
 		h.press("enter", "h")
-		if n := h.app.Store.Unread(); n != 5 {
+		if n := h.app.store.Unread(); n != 5 {
 			t.Fatalf("%d messages are unread", n)
 		}
 		h.press("j", "j", "j")
 		h.see("Mail 2")
 		h.wait(time.Second)
-		if n := h.app.Store.Unread(); n != 4 {
+		if n := h.app.store.Unread(); n != 4 {
 			t.Errorf("three messages were passed and the last one seen: %d are unread", n)
 		}
 	})
@@ -373,7 +373,7 @@ func TestALongBodyHasItsLinesInItsFirstFrame(t *testing.T) {
 		})
 		set.width = w
 		play(t, set, func(h *harness) {
-			h.app.Store.Opened = store.Cache{}
+			h.app.store.Opened = store.Cache{}
 			h.send(keyPress("enter"))
 			for range 100 {
 				synctest.Wait()
@@ -382,7 +382,7 @@ func TestALongBodyHasItsLinesInItsFirstFrame(t *testing.T) {
 					h.send(msg)
 				default:
 				}
-				if h.app.Reader.Opened != nil {
+				if h.app.reader.Opened != nil {
 					h.see("Begins here")
 					return
 				}

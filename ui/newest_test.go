@@ -266,8 +266,8 @@ func TestTheKeysBetweenPanes(t *testing.T) {
 				{"shift+tab", theme.Reader}, {"shift+tab", theme.Messages}, {"left", theme.Inboxes}, {"left", theme.Inboxes},
 			} {
 				h.press(c.key)
-				if h.app.Focus != c.want {
-					t.Fatalf("at %d columns, %s leads to pane %d, want %d", size.w, c.key, h.app.Focus, c.want)
+				if h.app.focus != c.want {
+					t.Fatalf("at %d columns, %s leads to pane %d, want %d", size.w, c.key, h.app.focus, c.want)
 				}
 			}
 		})
@@ -294,7 +294,7 @@ func TestMovingInTheListPreviews(t *testing.T) {
 		h.press("k")
 		h.see("Begin 1")
 		h.press("esc", "j", "esc")
-		h.app.Store.Opened = store.Cache{}
+		h.app.store.Opened = store.Cache{}
 		h.press("k", "esc")
 		h.wait(time.Second)
 		h.dontSee("Begin")

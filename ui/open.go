@@ -1,124 +1,219 @@
 package ui
 
 import (
+	"fmt"
+	"net/url"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/internal/message"
-	"mayfly/ui/intent"
+	"mayfly/render"
+	"mayfly/ui/compare"
+	"mayfly/ui/host"
+	"mayfly/ui/reader"
+	"mayfly/ui/session"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
-// Open shows a message in the reader and marks it read.
-func (w *Workspace) Open(m *store.Message) any {
-	v := w.show(m)
-	w.MarkRead()
-	return v
+// open shows a message in the reader and marks it read.
+func (a *app) open(m *store.Message) tea.Cmd {
+	cmd := a.present(m)
+	a.markRead()
+	return cmd
 }
 
-// ShowMessage goes to a message that a search found.
-func (w *Workspace) ShowMessage(v intent.ShowMessage) any {
-	m := w.Store.Messages[v.Key]
+// showMessage goes to a message that a search found, and opens it at the first of several texts that
+// occurs in it.
+func (a *app) showMessage(key string, find []string) tea.Cmd {
+	m := a.store.Messages[key]
 	if m == nil {
-		return intent.Note{Text: "This message is gone"}
+		a.note("This message is gone")
+		return nil
 	}
-	w.Messages.Filter.Clear()
-	w.SelectInbox(m.InboxID)
-	w.Messages.Select(m.Key)
-	w.Focus = theme.Reader
-	fetch := w.Open(m)
-	w.Reader.Find(v.Find)
-	return fetch
+	a.messages.Filter.Clear()
+	a.selectInbox(m.InboxID)
+	a.messages.Select(m.Key)
+	a.focus = theme.Reader
+	cmd := a.open(m)
+	a.reader.Find(find)
+	return cmd
 }
 
-// show shows a message in the reader: at once if it is cached, otherwise once it is fetched.
-func (w *Workspace) show(m *store.Message) any {
+// present shows a message in the reader: at once if it is cached, otherwise once it is fetched.
+func (a *app) present(m *store.Message) tea.Cmd {
 	email := ""
-	if i := w.Store.Inboxes[m.InboxID]; i != nil {
+	if i := a.store.Inboxes[m.InboxID]; i != nil {
 		email = i.Email
 	}
-	w.Reader.Open(m, email, time.Now())
-	w.Fit(w.Layout.Header.W, w.Layout.Footer.Y+1) // so that it is laid out for the width that it gets
-	if opened := w.Store.Opened.Get(m.Key); opened != nil {
-		w.Reader.Show(opened, m.Findings)
+	a.reader.Open(m, email, time.Now())
+	a.layOut() // so that it is laid out for the width that it gets
+	if opened := a.store.Opened.Get(m.Key); opened != nil {
+		a.reader.Show(opened, m.Findings)
 	} else {
-		w.Store.SkipPrefetch(m.Key)
+		a.store.SkipPrefetch(m.Key)
 	}
-	return intent.Fetch{}
+	return a.fetch()
 }
 
-// OpenedOf is a message as it was opened, nil if it was not, or too long ago.
-func (w *Workspace) OpenedOf(m *store.Message) *message.Message {
-	if w.Reader.Reads(m.Key) && w.Reader.Opened != nil {
-		return w.Reader.Opened
+// fetch fetches the message that the reader is opening, unless it was cached.
+func (a *app) fetch() tea.Cmd {
+	m, s := a.reader.Message, a.session()
+	s.Watcher.Touch(m.InboxID)
+	if a.reader.Opened != nil {
+		return nil
 	}
-	return w.Store.Opened.Get(m.Key)
+	return tea.Batch(s.Open(m, a.reader.Generation, a.reader.Prepare()), redrawIn(reader.OpeningDelay))
+}
+
+// opened is a message as it was opened, nil if it was not, or too long ago.
+func (a *app) opened(m *store.Message) *message.Message {
+	if a.reader.Reads(m.Key) && a.reader.Opened != nil {
+		return a.reader.Opened
+	}
+	return a.store.Opened.Get(m.Key)
+}
+
+func (a *app) source(m *store.Message) session.Source {
+	return session.Source{InboxID: m.InboxID, ID: m.ID, Opened: a.opened(m)}
 }
 
 // restDelay is how long the cursor stays on a message before it is fetched and marked read, so that
 // a held key does neither to the messages it passes.
 const restDelay = 120 * time.Millisecond
 
-// Rested says that the cursor may have come to rest on a message.
-type Rested struct{ key string }
+// rested says that the cursor may have come to rest on a message.
+type rested struct{ key string }
 
 // preview shows the selected message beside the list, where there is room: at once if it is cached,
 // otherwise when the cursor rests.
-func (w *Workspace) preview() any {
-	m := w.Messages.Message()
-	if m == nil || w.Layout.Panes[theme.Reader].Empty() || w.Reader.Reads(m.Key) {
+func (a *app) preview() tea.Cmd {
+	m := a.messages.Message()
+	if m == nil || a.layout.Panes[theme.Reader].Empty() || a.reader.Reads(m.Key) {
 		return nil
 	}
-	w.resting = m.Key
-	rest := tea.Tick(restDelay, func(time.Time) tea.Msg { return Rested{m.Key} })
-	if w.Store.Opened.Get(m.Key) == nil {
+	a.resting = m.Key
+	rest := tea.Tick(restDelay, func(time.Time) tea.Msg { return rested{m.Key} })
+	if a.store.Opened.Get(m.Key) == nil {
 		return rest
 	}
-	return []any{w.show(m), rest}
+	return tea.Batch(a.present(m), rest)
 }
 
 // onRest opens the message on which the cursor rests.
-func (w *Workspace) onRest(r Rested) any {
-	m := w.Messages.Message()
+func (a *app) onRest(r rested) tea.Cmd {
+	m := a.messages.Message()
 	switch {
-	case m == nil || m.Key != r.key || w.resting != r.key:
+	case m == nil || m.Key != r.key || a.resting != r.key:
 		return nil
-	case w.Reader.Reads(m.Key):
-		w.MarkRead()
+	case a.reader.Reads(m.Key):
+		a.markRead()
 		return nil
-	case w.Focus == theme.Reader: // the user has gone into the one before
+	case a.focus == theme.Reader: // the user has gone into the one before
 		return nil
 	}
-	return w.Open(m)
+	return a.open(m)
 }
 
-// MarkRead marks the message on the screen read, unless the window is out of focus.
-func (w *Workspace) MarkRead() {
-	if w.Unseen || w.Reader.Message == nil || w.Reader.Seen {
+// markRead marks the message on the screen read, unless the window is out of focus.
+func (a *app) markRead() {
+	if a.terminal.Blurred || a.reader.Message == nil || a.reader.Seen {
 		return
 	}
-	w.Reader.Seen = true
-	if m := w.Store.Messages[w.Reader.Message.Key]; m != nil {
-		w.Store.SetUnread(m, false)
+	a.reader.Seen = true
+	if m := a.store.Messages[a.reader.Message.Key]; m != nil {
+		a.store.SetUnread(m, false)
 	}
 }
 
-// LabelLinks opens labels for the links on the screen.
-func (w *Workspace) LabelLinks() any {
-	d := w.Reader.Labels()
+// toggleUnread marks the message unread, or read.
+func (a *app) toggleUnread() {
+	if m := a.store.Messages[a.message().Key]; m != nil {
+		a.store.SetUnread(m, !m.Unread)
+	}
+}
+
+// labelLinks opens labels for the links on the screen.
+func (a *app) labelLinks() tea.Cmd {
+	d := a.reader.Labels(a.askOpen, a.copyLink)
 	if d == nil {
-		return intent.Note{Text: "No links on the screen"}
+		a.note("No links on the screen")
+		return nil
 	}
-	w.Focus = theme.Reader
-	return d
+	a.focus = theme.Reader
+	return a.show(d)
 }
 
-// ToggleUnread marks the message unread, or read.
-func (w *Workspace) ToggleUnread() any {
-	if m := w.Store.Messages[w.Message().Key]; m != nil {
-		w.Store.SetUnread(m, !m.Unread)
+// askOpen shows the destination of a link, and asks before opening it.
+func (a *app) askOpen(l render.Link) tea.Cmd {
+	q, err := reader.LinkQuestion(l, a.openURL, a.copyLink)
+	if err != nil {
+		a.report(host.Done{Err: err})
+		return nil
 	}
-	return nil
+	return a.show(q)
+}
+
+func (a *app) openURL(u *url.URL) tea.Cmd {
+	a.note("opening " + render.Clean(u.Hostname()) + "…")
+	return a.host.OpenURL(a.ctx, a.terminal.Env, u)
+}
+
+func (a *app) copyLink(url string) tea.Cmd { return a.copy(url, "the link") }
+
+// copy copies text; what names it on the screen.
+func (a *app) copy(text, what string) tea.Cmd {
+	a.report(host.Copied(what))
+	return a.host.Copy(a.ctx, a.terminal.Env, text, what)
+}
+
+// pair returns the messages to compare, the older one first: the two that are marked, or else the
+// message and the last one before it of its sender and kind. It returns the reason if there are no
+// two.
+func (a *app) pair() (pair [2]*store.Message, reason string) {
+	if marked := a.messages.Pair(); marked != nil {
+		return [2]*store.Message(marked), ""
+	}
+	m := a.message()
+	switch n := len(a.messages.Marks); {
+	case n == 1:
+		return pair, "One message is marked: mark another with " + a.table.keyFor("mark") + ", or none"
+	case n > 2:
+		return pair, fmt.Sprintf("%d messages are marked: two can be compared", n)
+	case m == nil:
+		return pair, "Select a message first"
+	}
+	before := a.store.Before(m)
+	if before == nil {
+		return pair, "No earlier message of this kind from " + m.Sender
+	}
+	return [2]*store.Message{before, m}, ""
+}
+
+// compare shows how two messages differ.
+func (a *app) compare() tea.Cmd {
+	pair, _ := a.pair()
+	return a.request(a.session().Read("comparing two messages", func(read ...*message.Message) func() tea.Cmd {
+		d := compare.New(compare.Of(read[0], read[1]))
+		return func() tea.Cmd { return a.show(d) }
+	}, a.source(pair[0]), a.source(pair[1])))
+}
+
+// read reads the message with its raw form. Prepare gets it and the address of its inbox in the command; what
+// it returns is done unless the user has gone on to something else.
+func (a *app) read(prepare func(m *message.Message, address string) (do func() tea.Cmd)) tea.Cmd {
+	m, address := a.message(), ""
+	if i := a.store.Inboxes[m.InboxID]; i != nil {
+		address = i.Email
+	}
+	return a.request(a.session().Read("reading the message", func(read ...*message.Message) func() tea.Cmd {
+		return prepare(read[0], address)
+	}, a.source(m)))
+}
+
+// copyMenu is the menu of what can be copied from a message.
+func (a *app) copyMenu(m *message.Message, address string) func() tea.Cmd {
+	d := host.CopyMenu(m, address, a.copy)
+	return func() tea.Cmd { return a.show(d) }
 }

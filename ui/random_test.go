@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -40,7 +39,7 @@ func TestAnything(t *testing.T) {
 // keysOfAll are the keys of every action, and some of none.
 func keysOfAll() []string {
 	keys := []string{"esc", "esc", "enter", "backspace", "y", "j", "k", "é", "漢", "ctrl+w", "1", "9"}
-	for _, c := range newApp(context.Background(), Options{}, nil).table {
+	for _, c := range actions(nil) {
 		for _, k := range c.Keys {
 			if k != "ctrl+c" && k != "q" && k != "ctrl+z" && k != "t" {
 				keys = append(keys, k)
@@ -84,8 +83,8 @@ func (h *harness) anything(r *rand.Rand) {
 }
 
 func (h *harness) anyInbox(r *rand.Rand) *store.Inbox {
-	if n := len(h.app.Store.Order); n > 0 {
-		return h.app.Store.Inboxes[h.app.Store.Order[r.IntN(n)]]
+	if n := len(h.app.store.Order); n > 0 {
+		return h.app.store.Inboxes[h.app.store.Order[r.IntN(n)]]
 	}
 	return nil
 }
@@ -93,19 +92,19 @@ func (h *harness) anyInbox(r *rand.Rand) *store.Inbox {
 func (h *harness) checkSelection() {
 	h.t.Helper()
 	a := h.app
-	if a.Inboxes.Len() > 0 && a.Inboxes.Selected() == "" || a.Messages.Len() > 0 && a.Messages.Message() == nil {
+	if a.inboxes.Len() > 0 && a.inboxes.Selected() == "" || a.messages.Len() > 0 && a.messages.Message() == nil {
 		h.t.Fatal("nothing is selected in a list that is not empty")
 	}
-	if a.Messages.InboxID != a.Inboxes.ShownID() {
-		h.t.Fatalf("the messages of %q are listed, and %q is selected", a.Messages.InboxID, a.Inboxes.ShownID())
+	if a.messages.InboxID != a.inboxes.ShownID() {
+		h.t.Fatalf("the messages of %q are listed, and %q is selected", a.messages.InboxID, a.inboxes.ShownID())
 	}
-	if !a.Layout.TooSmall && a.Layout.Panes[a.Focus].Empty() {
-		h.t.Fatalf("pane %d has the focus and is not on the screen", a.Focus)
+	if !a.layout.TooSmall && a.layout.Panes[a.focus].Empty() {
+		h.t.Fatalf("pane %d has the focus and is not on the screen", a.focus)
 	}
-	if a.Focus == theme.Reader && !a.Reader.Reading() {
+	if a.focus == theme.Reader && !a.reader.Reading() {
 		h.t.Fatal("the reader has the focus and nothing is read")
 	}
-	if n := a.Store.Unread(); n < 0 {
+	if n := a.store.Unread(); n < 0 {
 		h.t.Fatalf("%d unread messages", n)
 	}
 }

@@ -171,7 +171,7 @@ func TestRefreshingAnswersAlways(t *testing.T) {
 func TestTryingToConnectAgainAnswers(t *testing.T) {
 	failure := api.ErrUnavailable
 	set := setting{width: 80, height: 24}
-	set.connect = func(h *harness) (*session.Connection, error) {
+	set.connect = func(h *harness) (*session.Service, error) {
 		time.Sleep(500 * time.Millisecond)
 		if failure != nil {
 			return nil, failure
@@ -196,7 +196,7 @@ func TestTryingToConnectAgainAnswers(t *testing.T) {
 func TestTheServiceIsNamedWithoutAKey(t *testing.T) {
 	for _, p := range []session.Profile{{BaseURL: "https://mail.example/v2"}, {Name: "work", BaseURL: "https://mail.example/v2"}} {
 		set := setting{width: 80, height: 24, start: p}
-		set.connect = func(*harness) (*session.Connection, error) {
+		set.connect = func(*harness) (*session.Service, error) {
 			return nil, fmt.Errorf("%w for https://mail.example/v2", keys.ErrNone)
 		}
 		play(t, set, func(h *harness) {
@@ -220,7 +220,7 @@ func TestTheServiceIsNamedWithoutAKey(t *testing.T) {
 
 func TestAMissingKeyringIsSaidWithWhatToDo(t *testing.T) {
 	set := setting{width: 80, height: 24, start: session.Profile{Name: "work", BaseURL: "https://mail.example"}}
-	set.connect = func(*harness) (*session.Connection, error) {
+	set.connect = func(*harness) (*session.Service, error) {
 		return nil, fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring)
 	}
 	play(t, set, func(h *harness) {
@@ -241,7 +241,7 @@ func TestDeletingSaysDeletedThoughTheWatcherSawItFirst(t *testing.T) {
 func TestAnInboxDeletedElsewhereIsSaidToBeGoneAlready(t *testing.T) {
 	play(t, setting{width: 120, height: 36, before: ada}, func(h *harness) {
 		h.press("d")
-		h.server.Delete(h.app.Store.Order[0])
+		h.server.Delete(h.app.store.Order[0])
 		h.press("y")
 		h.see("✓ ada@apitest.example is off the list: it was already gone")
 	})
@@ -252,12 +252,12 @@ func TestADialogStaysOpenWhenTheServiceChanges(t *testing.T) {
 	set.profiles = []session.Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
 	play(t, set, func(h *harness) {
 		h.press("d")
-		id := h.app.Inbox().ID
+		id := h.app.inbox().ID
 		old := h.server
 		h.server = apitest.New(apitest.Options{})
 		defer old.Close()
 		h.other, h.registry = "https://work.example", registry.Open(t.TempDir(), "work", "https://work.example")
-		h.run(h.app.link.Connect(session.Target{Profile: "work"}, time.Now()))
+		h.run(h.app.connection.Connect(session.Target{Profile: "work"}, time.Now()))
 		h.settle()
 		h.see("Delete this inbox?")
 		h.press("y")
@@ -274,14 +274,14 @@ func TestAddingAnInboxLeavesTheFocus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.app.Store.Drop(in.ID) // the service lists it
+		h.app.store.Drop(in.ID) // the service lists it
 		h.press("h", "A")
 		h.write(in.ID)
 		h.press("enter")
 		h.see("✓ added bob@apitest.example")
 		h.selected("bob")
-		if h.app.Focus != theme.Inboxes {
-			t.Errorf("the focus is at %v", h.app.Focus)
+		if h.app.focus != theme.Inboxes {
+			t.Errorf("the focus is at %v", h.app.focus)
 		}
 	})
 }
@@ -316,7 +316,7 @@ func TestWhatAConnectionCutShortIsSaid(t *testing.T) {
 		h.server.SetDelay(time.Second)
 		h.press("a")
 		h.see("saving 2 attachments")
-		h.run(h.app.link.Connect(h.app.link.Target, time.Now()))
+		h.run(h.app.connection.Connect(h.app.connection.Target, time.Now()))
 		h.wait(3 * time.Second)
 		h.see("! stopped saving 2 attachments: the connection changed")
 	})
@@ -326,7 +326,7 @@ func TestAConnectionThatFailsIsSaid(t *testing.T) {
 	set := with(ada)
 	set.profiles = []session.Profile{{Name: "local"}, {Name: "work", BaseURL: "https://work.example"}}
 	first := true
-	set.connect = func(h *harness) (*session.Connection, error) {
+	set.connect = func(h *harness) (*session.Service, error) {
 		if first {
 			first = false
 			return h.connection(), nil

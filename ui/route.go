@@ -5,7 +5,6 @@ import (
 
 	"mayfly/internal/term"
 	"mayfly/ui/host"
-	"mayfly/ui/intent"
 	"mayfly/ui/reader"
 	"mayfly/ui/session"
 	"mayfly/ui/theme"
@@ -22,33 +21,37 @@ func (a *app) route(msg tea.Msg) tea.Cmd {
 	case tea.MouseMsg:
 		return a.onMouse(msg)
 	case tea.RawMsg:
-		return a.Reader.OnRaw(msg)
-	case theme.TickMsg:
-		a.ticker.Fired(msg)
-		a.Prune(a.now)
-		return a.link.Retry(a.now)
-	case Rested, Gathered:
-		return a.applyIntent(a.OnTimer(msg))
+		return a.reader.OnRaw(msg)
+	case tickMsg:
+		a.ticking = false
+		a.prune(a.now)
+		return a.connection.Retry(a.now)
+	case redrawMsg:
+	case rested:
+		return a.onRest(msg)
+	case burstOver:
+		return a.onBurstOver()
 	case reader.Laid:
-		return a.Reader.Take(msg)
+		return a.reader.Take(msg)
 	case session.Answer:
 		return a.onAnswer(msg)
 	case session.Connected:
 		return a.onConnected(msg)
 	case session.Result:
-		if msg.Session() == a.link.Session { // else it is stale
+		if msg.Session() == a.session() { // else it is stale
 			return a.onResult(msg)
 		}
 	case host.Done:
 		a.report(msg)
-	case intent.Late:
-		return a.onLate(msg)
+	case ran:
+		return a.onRan(msg)
 	default:
 		return a.onTerminal(msg)
 	}
 	return nil
 }
 
+// toDialog passes a message to the topmost dialog, and does what that leads to once it is closed.
 func (a *app) toDialog(msg tea.Msg) tea.Cmd {
 	n := len(a.dialogs)
 	if n == 0 {
@@ -58,7 +61,10 @@ func (a *app) toDialog(msg tea.Msg) tea.Cmd {
 	if r.Close {
 		a.dialogs = a.dialogs[:n-1]
 	}
-	return a.applyIntent(r.Intent)
+	if r.Do == nil {
+		return nil
+	}
+	return r.Do()
 }
 
 // toTyped passes a message to the topmost dialog or the line being typed.
@@ -66,8 +72,8 @@ func (a *app) toTyped(msg tea.Msg) tea.Cmd {
 	switch {
 	case len(a.dialogs) > 0:
 		return a.toDialog(msg)
-	case a.Pane().Typing():
-		return a.applyIntent(a.Workspace.Update(msg))
+	case a.pane().Typing():
+		return a.typed(msg)
 	}
 	return nil
 }
@@ -76,45 +82,59 @@ func (a *app) toTyped(msg tea.Msg) tea.Cmd {
 func (a *app) onKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch {
-	case name == "ctrl+c", name == "q" && a.Layout.TooSmall:
-		return a.Reader.Quit()
-	case a.Layout.TooSmall:
+	case name == "ctrl+c", name == "q" && a.layout.TooSmall:
+		return a.reader.Quit()
+	case a.layout.TooSmall:
 		return nil
 	case a.busy():
 		return a.toTyped(k)
 	}
-	if c := a.table.Lookup(name, a.Focus); c != nil && (!k.IsRepeat || c.Held) {
+	if c := a.table.lookup(name, a.focus); c != nil && (!k.IsRepeat || c.Held) {
 		return a.perform(c)
 	}
 	return nil
 }
 
-func (a *app) perform(c *Action) tea.Cmd {
-	if c.Reason() != "" {
-		a.footer.Refuse(c, a.now)
+func (a *app) perform(c *action) tea.Cmd {
+	if a.table.reason(c) != "" {
+		a.footer.refuse(func() string { return a.table.reason(c) }, a.now)
 		return nil
 	}
 	a.log.Debug("action", "id", c.ID)
-	return a.applyIntent(c.Run())
+	return c.Run(a)
 }
 
 func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	click, clicked := msg.(tea.MouseClickMsg)
 	_, released := msg.(tea.MouseReleaseMsg)
 	switch {
-	case a.Layout.TooSmall:
+	case a.layout.TooSmall:
+		return nil
 	case clicked && a.refocused: // the click that brings the window back does nothing else
 		a.refocused = false
+		return nil
 	case len(a.dialogs) > 0 && !released:
 		return a.toDialog(msg)
 	case clicked && click.Button != tea.MouseLeft:
-	case clicked && click.Y == a.Layout.Footer.Y:
-		if c := a.footer.ActionAt(a.theme, a.table, a.Focus, a.width, a.now, click.X); c != nil {
+		return nil
+	case clicked && click.Y == a.layout.Footer.Y:
+		if c := a.footer.actionAt(a.theme, a.table, a.focus, a.width, a.now, click.X); c != nil {
 			return a.perform(c)
 		}
-	default:
-		a.refocused = a.refocused && !released
-		return a.applyIntent(a.Workspace.Update(msg))
+		return nil
+	}
+	a.refocused = a.refocused && !released
+	switch m := msg.(type) {
+	case tea.MouseMotionMsg:
+		a.dividers.Drag(a.layout, m.X)
+	case tea.MouseReleaseMsg:
+		a.dividers.Release()
+	case tea.MouseWheelMsg:
+		if p, ok := a.layout.At(m.X, m.Y); ok {
+			a.panes()[p].Scroll(theme.WheelRows(m))
+		}
+	case tea.MouseClickMsg:
+		return a.click(m)
 	}
 	return nil
 }
@@ -126,9 +146,8 @@ func (a *app) onTerminal(msg tea.Msg) tea.Cmd {
 		a.applyTheme()
 	case term.Focus:
 		a.refocused = !a.terminal.Blurred
-		a.Unseen = a.terminal.Blurred
-		a.MarkRead()
-		if s := a.link.Session; s != nil {
+		a.markRead()
+		if s := a.session(); s != nil {
 			s.Watcher.SetFocused(!a.terminal.Blurred)
 		}
 	}

@@ -48,6 +48,3 @@ func Run(ctx context.Context, o Options) error {
 	}
 	return closed
 }
-
-// Keys are the default keys of every action, by its ID in config.toml.
-func Keys() map[string][]string { return (&app{commands: &Commands{}}).actions().Keys() }

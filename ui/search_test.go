@@ -56,8 +56,8 @@ func TestSearchingAllMessages(t *testing.T) {
 		h.press("enter")
 		h.see("1 of 1", "The parcel is a needle in a haystack.", "n next")
 		h.selected("Grace")
-		if i := h.app.Inboxes.Inbox(); i.Name() != "inbox-2" || h.app.Focus != theme.Reader {
-			t.Errorf("enter went to inbox %s, pane %d", i.Name(), h.app.Focus)
+		if i := h.app.inboxes.Inbox(); i.Name() != "inbox-2" || h.app.focus != theme.Reader {
+			t.Errorf("enter went to inbox %s, pane %d", i.Name(), h.app.focus)
 		}
 		h.press("ctrl+f")
 		h.see("1 found", "Grace · inbox-2")
@@ -79,7 +79,7 @@ func TestASearchReadsBodiesAndLeavesTheWatcherItsRequests(t *testing.T) {
 		h.press("ctrl+f")
 		h.write("every")
 		known := func() (n int) {
-			for _, m := range h.app.Store.Messages {
+			for _, m := range h.app.store.Messages {
 				if m.Text != nil {
 					n++
 				}
@@ -94,7 +94,7 @@ func TestASearchReadsBodiesAndLeavesTheWatcherItsRequests(t *testing.T) {
 		if now-was < 10 || now-was > 45 {
 			t.Errorf("in a minute %d bodies were read with a budget of 60 requests", now-was)
 		}
-		h.mail(h.app.Store.Inboxes[h.app.Store.Order[1]].Email, apitest.Mail{From: "new@b.example", Subject: "Every new mail"})
+		h.mail(h.app.store.Inboxes[h.app.store.Order[1]].Email, apitest.Mail{From: "new@b.example", Subject: "Every new mail"})
 		h.wait(5 * time.Second)
 		h.see(fmt.Sprintf("2/%d", h.found()))
 		h.press("up")

@@ -8,162 +8,287 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/api"
-	"mayfly/internal/message"
 	"mayfly/internal/registry"
+	"mayfly/render"
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
+	"mayfly/ui/host"
+	"mayfly/ui/reader"
 	"mayfly/ui/session"
 	"mayfly/ui/theme"
 )
 
-// Begin takes over the inboxes of a new connection and watches them, along with those already
-// listed. Results of an earlier session will not arrive any more, so it returns the intent to fetch
-// the open message again, nil without one.
-func (w *Workspace) Begin(s *session.Session, m session.Connected, now time.Time) any {
-	w.Store.ResetPrefetches()
-	w.Store.Seen = m.Seen
-	s.Watcher.SetFocused(!w.Unseen)
-	for _, i := range w.Store.Inboxes {
-		i.Generation = s.Watcher.Add(i.ID)
-		s.Watcher.Pause(i.ID, i.Paused)
-	}
-	for _, k := range m.Known {
-		w.putKnown(s, k, now)
-	}
-	w.Put(s, now, m.Inboxes...)
-	w.Refresh()
-	if !w.Reader.Reading() {
+// session is the session with the service, nil until the first connection.
+func (a *app) session() *session.Session { return a.connection.Session }
+
+// request begins a request, which the bottom line shows until it is answered.
+func (a *app) request(r session.Request) tea.Cmd { return a.footer.begin(r, a.now) }
+
+// requests requests what the panes and the open dialogs lack, and has saved what was seen.
+func (a *app) requests() tea.Cmd {
+	s := a.session()
+	if s == nil {
 		return nil
 	}
-	w.Reader.AwaitRaw(time.Time{})
-	return intent.Fetch{}
-}
-
-// putKnown adds an inbox of the registry, unless it has expired.
-func (w *Workspace) putKnown(s *session.Session, k registry.Inbox, now time.Time) {
-	switch i, isNew := w.Store.PutKnown(k, now); {
-	case !isNew:
-	case k.ExpiresAt.After(now):
-		i.Generation = s.Watcher.Add(i.ID)
-	default:
-		w.Store.Forget(k.ID)
-	}
-}
-
-// Put adds inboxes to the store and watches the new ones.
-func (w *Workspace) Put(s *session.Session, now time.Time, inboxes ...api.Inbox) {
-	for _, in := range inboxes {
-		if i, isNew := w.Store.Put(in, now); isNew {
-			i.Generation = s.Watcher.Add(i.ID)
-		}
-	}
-}
-
-// GoTo adds an inbox that was created or adopted and selects it, unless the user is busy. The messages
-// of one that was created get the focus, too.
-func (w *Workspace) GoTo(s *session.Session, m session.Created, now time.Time, busy bool) {
-	w.Store.Restore(m.Inbox.ID)
-	w.Put(s, now, m.Inbox)
-	if busy {
-		w.Refresh()
-		return
-	}
-	w.SelectInbox(m.Inbox.ID)
-	if !m.Adopted {
-		w.Focus = theme.Messages
-	}
-}
-
-// Requests requests what the panes and the open dialogs lack, and has saved what was seen.
-func (w *Workspace) Requests(s *session.Session, open []dialog.Dialog, now time.Time) tea.Cmd {
-	s.SetView(w.InView())
-	s.SaveSeen(w.Store.Unsaved())
+	s.SetView(a.inView())
+	s.SaveSeen(a.store.Unsaved())
 	var cmds []tea.Cmd
-	for _, m := range w.Store.Prefetch(w.toRead()) {
+	for _, m := range a.store.Prefetch(a.toRead()) {
 		cmds = append(cmds, s.Prefetch(m))
 	}
-	if !s.NoRaw {
-		cmds = append(cmds, s.FetchRaw(w.wantsRaw(now)))
+	if !s.NoRaw && a.reader.WantsRaw() {
+		a.reader.AwaitRaw(a.now)
+		cmds = append(cmds, s.FetchRaw(a.reader.Message.Key, a.reader.Opened), redrawIn(reader.OpeningDelay))
 	}
-	if w.search.NeedsTexts() && slices.Contains(open, dialog.Dialog(w.search)) {
-		cmds = append(cmds, s.ReadTexts(w.Store.NextTexts(), &w.Store.Opened))
+	if a.search.NeedsTexts() && slices.Contains(a.dialogs, dialog.Dialog(a.search)) {
+		cmds = append(cmds, s.ReadTexts(a.store.NextTexts(), &a.store.Opened))
 	}
 	return tea.Batch(cmds...)
 }
 
-// OnTexts applies the bodies read for a search.
-func (w *Workspace) OnTexts(m session.TextsRead) {
-	for _, t := range m.Texts {
-		w.Store.SetText(t.Key, t.Text, t.Findings)
+func (a *app) onAnswer(answer session.Answer) tea.Cmd {
+	a.footer.end(answer)
+	if err := answer.Interrupted(a.session()); err != nil {
+		a.report(host.Done{Err: err})
+		return nil
 	}
-	w.Store.EndTexts()
+	switch m := answer.Msg.(type) {
+	case tea.BatchMsg:
+		return tea.Batch(m...)
+	case session.Connected:
+		cmd := a.onConnected(m)
+		a.report(a.connection.Outcome(m))
+		return cmd
+	}
+	return a.route(answer.Msg)
 }
 
-// OnOpened applies the result of opening or prefetching a message.
-func (w *Workspace) OnOpened(m session.Opened) {
-	w.Store.SetFindings(m.Key, m.Findings)
-	// A late prefetch must not replace a message that has its raw form by now.
-	if cached := w.Store.Opened.Get(m.Key); m.Message != nil && (cached == nil || cached.Raw == nil) {
-		w.Store.Opened.Put(m.Key, m.Message)
+// onConnected starts using a new connection.
+func (a *app) onConnected(m session.Connected) tea.Cmd {
+	change, cmd := a.connection.Use(m, a.now)
+	if change == session.None {
+		return cmd
 	}
-	if len(w.wanted.from) > 0 && w.wanted.from[0].Key == m.Key {
-		w.wanted.err = m.Err
+	if change == session.Other {
+		a.reset()
+	}
+	cmd = tea.Batch(cmd, a.begin(m))
+	switch {
+	case m.Err != nil || change == session.Again: // the cursor stays where it is
+	case len(a.store.Order) == 0 && !a.session().Local: // inboxes may cost something there
+	case len(a.store.Order) == 0:
+		return tea.Batch(cmd, a.request(a.session().Create(api.CreateInbox{}, false)))
+	case a.inboxes.Inbox() == nil && !a.inboxes.Typing():
+		a.selectInbox(a.store.Order[0])
+	}
+	return cmd
+}
+
+// begin takes over the inboxes of a new connection and watches them, along with those already
+// listed. Results of an earlier session will not arrive any more, so it fetches the open message again.
+func (a *app) begin(m session.Connected) tea.Cmd {
+	s := a.session()
+	a.store.ResetPrefetches()
+	a.store.Seen = m.Seen
+	s.Watcher.SetFocused(!a.terminal.Blurred)
+	for _, i := range a.store.Inboxes {
+		i.Generation = s.Watcher.Add(i.ID)
+		s.Watcher.Pause(i.ID, i.Paused)
+	}
+	for _, k := range m.Known {
+		a.putKnown(k)
+	}
+	a.put(m.Inboxes...)
+	a.updateLists()
+	if !a.reader.Reading() {
+		return nil
+	}
+	a.reader.AwaitRaw(time.Time{})
+	return a.fetch()
+}
+
+// putKnown adds an inbox of the registry, unless it has expired.
+func (a *app) putKnown(k registry.Inbox) {
+	switch i, isNew := a.store.PutKnown(k, a.now); {
+	case !isNew:
+	case k.ExpiresAt.After(a.now):
+		i.Generation = a.session().Watcher.Add(i.ID)
+	default:
+		a.store.Forget(k.ID)
+	}
+}
+
+// put adds inboxes to the store and watches the new ones.
+func (a *app) put(inboxes ...api.Inbox) {
+	for _, in := range inboxes {
+		if i, isNew := a.store.Put(in, a.now); isNew {
+			i.Generation = a.session().Watcher.Add(i.ID)
+		}
+	}
+}
+
+func (a *app) onResult(msg session.Result) tea.Cmd {
+	switch m := msg.(type) {
+	case session.Events:
+		return a.onEvents(m)
+	case session.Lost:
+		return a.connection.Lose(m, a.now)
+	case session.Created:
+		return a.onCreated(m)
+	case session.Deleted:
+		return a.onDeleted(m)
+	case session.Opened:
+		a.onOpened(m)
+		return session.FreeMemory(m.Message)
+	case session.TextsRead:
+		for _, t := range m.Texts {
+			a.store.SetText(t.Key, t.Text, t.Findings)
+		}
+		a.store.EndTexts()
+	case session.RawFetched:
+		a.onRaw(m)
+		return session.FreeMemory(m.Message)
+	case session.Read:
+		return a.onRead(m.Do, m.Err)
+	case session.Saved:
+		if m.Err == nil && m.Count < m.Total {
+			return a.request(m.Next())
+		}
+		a.report(host.Done{Text: m.Text(), Err: m.Err})
+	}
+	return nil
+}
+
+// goneOn is said instead of showing what was asked for before the user began to type or opened a dialog.
+const goneOn = "Not shown, since you have gone on: try again"
+
+// onRead does what was asked for, unless the user has gone on to something else.
+func (a *app) onRead(do func() tea.Cmd, err error) tea.Cmd {
+	switch {
+	case err != nil:
+		a.report(host.Done{Err: err})
+	case a.busy():
+		a.note(goneOn)
+	default:
+		return do()
+	}
+	return nil
+}
+
+// newInbox makes an inbox with a random name, and copies its address.
+func (a *app) newInbox() tea.Cmd { return a.create(api.CreateInbox{}) }
+
+func (a *app) create(in api.CreateInbox) tea.Cmd { return a.request(a.session().Create(in, true)) }
+
+// onCreated adds an inbox that was created or adopted and selects it, unless the user is busy. The messages
+// of one that was created get the focus, too.
+func (a *app) onCreated(m session.Created) tea.Cmd {
+	if m.Err != nil {
+		a.report(host.Done{Err: m.Err})
+		return nil
+	}
+	a.store.Restore(m.Inbox.ID)
+	a.put(m.Inbox)
+	if a.busy() {
+		a.updateLists()
+	} else {
+		a.selectInbox(m.Inbox.ID)
+		if !m.Adopted {
+			a.focus = theme.Messages
+		}
 	}
 	switch {
-	case m.Generation != w.Reader.Generation: // another message has been opened since
+	case m.Adopted:
+		a.report(host.Done{Text: "added " + render.Clean(m.Inbox.Email), EndMatters: true})
+	case m.Copy:
+		return a.copyAddress(a.store.Inboxes[m.Inbox.ID])
+	}
+	return nil
+}
+
+// label sets the label of an inbox; an empty one removes it.
+func (a *app) label(id, label string) tea.Cmd {
+	i := a.store.Inboxes[id]
+	if i == nil {
+		return nil
+	}
+	i.Label = render.Clean(label)
+	a.updateLists()
+	return a.session().Label(i)
+}
+
+// deleteInboxes deletes inboxes one by one. What names them: an address, or how many.
+func (a *app) deleteInboxes(ids []string, what string) tea.Cmd {
+	if ids = a.store.Listed(ids); len(ids) > 0 {
+		return a.request(a.session().Delete(ids, what))
+	}
+	a.note(what + " is no longer on the list")
+	return nil
+}
+
+func (a *app) onDeleted(m session.Deleted) tea.Cmd {
+	if m.Err == nil {
+		a.session().Watcher.Remove(m.ID)
+		a.drop(m.ID)
+	}
+	if len(m.Rest) > 0 {
+		return a.request(m.Next())
+	}
+	a.report(m.Outcome(a.table.keyFor("delete-marked")))
+	return nil
+}
+
+// onOpened applies the result of opening or prefetching a message.
+func (a *app) onOpened(m session.Opened) {
+	a.store.SetFindings(m.Key, m.Findings)
+	// A late prefetch must not replace a message that has its raw form by now.
+	if cached := a.store.Opened.Get(m.Key); m.Message != nil && (cached == nil || cached.Raw == nil) {
+		a.store.Opened.Put(m.Key, m.Message)
+	}
+	if len(a.target.from) > 0 && a.target.from[0].Key == m.Key {
+		a.target.err = m.Err
+	}
+	switch {
+	case m.Generation != a.reader.Generation: // another message has been opened since
 	case m.Err != nil:
-		w.Reader.Fail(errors.New(session.Explain(m.Err)))
+		a.reader.Fail(errors.New(session.Explain(m.Err)))
 	default:
-		w.Reader.Show(m.Message, m.Findings)
+		a.reader.Show(m.Message, m.Findings)
 	}
 }
 
-// wantsRaw returns the open message if its raw form must be fetched, nil otherwise.
-func (w *Workspace) wantsRaw(now time.Time) (key string, m *message.Message) {
-	if !w.Reader.WantsRaw() {
-		return "", nil
-	}
-	w.Reader.AwaitRaw(now)
-	return w.Reader.Message.Key, w.Reader.Opened
-}
-
-// OnRaw applies the result of fetching the raw form of an open message.
-func (w *Workspace) OnRaw(m session.RawFetched) {
+// onRaw applies the result of fetching the raw form of an open message.
+func (a *app) onRaw(m session.RawFetched) {
 	if errors.Is(m.Err, api.ErrUnsupported) {
-		m.Session().NoRaw = true
+		a.session().NoRaw = true
 	}
 	if m.Err == nil {
-		w.Store.Opened.Put(m.Key, m.Message)
+		a.store.Opened.Put(m.Key, m.Message)
 	}
 	switch {
-	case !w.Reader.Reads(m.Key) || w.Reader.Opened == nil:
+	case !a.reader.Reads(m.Key) || a.reader.Opened == nil:
 	case m.Err != nil:
-		w.Reader.FailRaw(m.Err)
+		a.reader.FailRaw(m.Err)
 	default:
-		w.Reader.Show(m.Message, nil)
+		a.reader.Show(m.Message, nil)
 	}
 }
 
-// TogglePause pauses or resumes watching the inbox.
-func (w *Workspace) TogglePause(s *session.Session, keys Table) any {
-	i := w.Inbox()
+// togglePause pauses or resumes watching the inbox.
+func (a *app) togglePause() {
+	i := a.inbox()
 	i.Paused = !i.Paused
-	s.Watcher.Pause(i.ID, i.Paused)
-	if i.Paused {
-		return intent.Note{Text: i.Name() + " is paused: " + keys.KeyFor("pause") + " resumes, " + keys.KeyFor("refresh") + " checks once"}
+	a.session().Watcher.Pause(i.ID, i.Paused)
+	a.noteEither(i.Paused, i.Name()+" is paused: "+a.table.keyFor("pause")+" resumes, "+a.table.keyFor("refresh")+" checks once", i.Name()+" is being watched again")
+}
+
+// refresh fetches the lists again, or retries the connection.
+func (a *app) refresh() tea.Cmd {
+	if a.reader.Err != nil && a.connection.Working() {
+		return a.open(a.reader.Message)
 	}
-	return intent.Note{Text: i.Name() + " is being watched again"}
-}
-
-// Subject is what an action is about.
-func (w *Workspace) Subject(l *session.Link, keys Table, now time.Time) Subject {
-	return Subject{Link: l, Store: w.Store, Inbox: w.Inbox(), Message: w.Message(), Keys: keys, Now: now}
-}
-
-// Facts fills in what the header and empty panes show about the panes.
-func (w *Workspace) Facts(f Facts) Facts {
-	f.Store, f.Newest, f.Follow, f.Autocopy = w.Store, w.Newest, w.Follow, w.Autocopy
-	f.Selected, f.Listed = w.Inboxes.Inbox(), w.Store.Inboxes[w.Messages.InboxID]
-	f.Filtered = w.Messages.Filter.On()
-	return f
+	id := ""
+	if i := a.inboxes.Inbox(); i != nil && !i.Gone(a.now) { // one that is gone is not followed
+		id = i.ID
+	}
+	return a.request(a.connection.Refresh(id, len(a.store.Order), a.now))
 }

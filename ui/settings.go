@@ -13,12 +13,11 @@ import (
 	"mayfly/internal/config"
 	"mayfly/internal/files"
 	"mayfly/ui/host"
-	"mayfly/ui/intent"
 	"mayfly/ui/theme"
 )
 
-// Settings are those of config.toml, with what the user has changed since.
-type Settings struct {
+// settings are those of config.toml, with what the user has changed since.
+type settings struct {
 	config.UI
 	path       string // of the file that keeps the theme; empty for none
 	configured string // the theme of config.toml
@@ -34,9 +33,9 @@ type choice struct {
 	Configured string `toml:"configured"`
 }
 
-// NewSettings returns the settings of config.toml, with the theme that is kept in the file at path.
-func NewSettings(ui config.UI, path string) *Settings {
-	s := &Settings{UI: ui, path: path, configured: ui.Theme}
+// newSettings returns the settings of config.toml, with the theme that is kept in the file at path.
+func newSettings(ui config.UI, path string) *settings {
+	s := &settings{UI: ui, path: path, configured: ui.Theme}
 	var kept choice
 	data, err := os.ReadFile(path) // without one, or when it was damaged, config.toml decides
 	if err == nil && toml.Unmarshal(data, &kept) == nil && kept.Configured == ui.Theme && slices.Contains(theme.Names(), kept.Theme) {
@@ -45,28 +44,22 @@ func NewSettings(ui config.UI, path string) *Settings {
 	return s
 }
 
-// NextTheme switches from one theme to the next and keeps that for the next run.
-func (s *Settings) NextTheme(from string) any {
+// nextTheme switches from one theme to the next, and returns the command that keeps it for the next run.
+func (s *settings) nextTheme(from string) tea.Cmd {
 	s.Theme = theme.After(from)
 	s.mu.Lock()
 	s.unsaved = choice{s.Theme, s.configured}
 	s.mu.Unlock()
-	return []any{intent.Note{Text: "Theme " + s.Theme}, tea.Cmd(func() tea.Msg {
-		if err := s.Save(); err != nil {
+	return func() tea.Msg {
+		if err := s.save(); err != nil {
 			return host.Done{Err: err}
 		}
 		return nil
-	})}
+	}
 }
 
-// ToggleMouse turns the mouse on or off for this run.
-func (s *Settings) ToggleMouse() any {
-	s.Mouse = !s.Mouse
-	return intent.Toggled(s.Mouse, "The mouse is on", "The mouse is off: the terminal selects text")
-}
-
-// Save writes what was chosen and is not saved yet.
-func (s *Settings) Save() error {
+// save writes what was chosen and is not saved yet.
+func (s *settings) save() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.path == "" || s.unsaved == (choice{}) {

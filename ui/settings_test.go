@@ -5,22 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
-
 	"mayfly/internal/config"
 )
-
-// keep carries out the command that NextTheme returns.
-func keep(t *testing.T, v any) {
-	t.Helper()
-	for _, do := range v.([]any) {
-		if cmd, ok := do.(tea.Cmd); ok {
-			if msg := cmd(); msg != nil {
-				t.Errorf("keeping it: %v", msg)
-			}
-		}
-	}
-}
 
 func TestTheChosenThemeIsKept(t *testing.T) {
 	for _, c := range []struct {
@@ -34,12 +20,14 @@ func TestTheChosenThemeIsKept(t *testing.T) {
 		{"not configured any more", "dusk", "", ""},
 	} {
 		path := filepath.Join(t.TempDir(), "state", "theme.toml")
-		s := NewSettings(config.UI{Theme: c.before}, path)
-		keep(t, s.NextTheme("mayfly"))
+		s := newSettings(config.UI{Theme: c.before}, path)
+		if msg := s.nextTheme("mayfly")(); msg != nil {
+			t.Errorf("keeping it: %v", msg)
+		}
 		if s.Theme != "terminal" {
 			t.Fatalf("after mayfly comes %q", s.Theme)
 		}
-		if got := NewSettings(config.UI{Theme: c.after}, path).Theme; got != c.want {
+		if got := newSettings(config.UI{Theme: c.after}, path).Theme; got != c.want {
 			t.Errorf("%s: the next run has %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -47,12 +35,12 @@ func TestTheChosenThemeIsKept(t *testing.T) {
 
 func TestTheThemeIsSavedAtTheEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "theme.toml")
-	s := NewSettings(config.UI{}, path)
-	s.NextTheme("mayfly") // the application ends before the command runs
-	if err := s.Save(); err != nil {
+	s := newSettings(config.UI{}, path)
+	s.nextTheme("mayfly") // the application ends before the command runs
+	if err := s.save(); err != nil {
 		t.Fatal(err)
 	}
-	if got := NewSettings(config.UI{}, path).Theme; got != s.Theme {
+	if got := newSettings(config.UI{}, path).Theme; got != s.Theme {
 		t.Errorf("kept %q, want %q", got, s.Theme)
 	}
 	info, err := os.Stat(path)
@@ -67,19 +55,19 @@ func TestADamagedChoiceIsIgnored(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := NewSettings(config.UI{}, path).Theme; got != "" {
+		if got := newSettings(config.UI{}, path).Theme; got != "" {
 			t.Errorf("%q: the theme is %q", content, got)
 		}
 	}
 }
 
 func TestAThemeThatCannotBeSavedIsAnError(t *testing.T) {
-	s := NewSettings(config.UI{}, filepath.Join(t.TempDir(), "file", "theme.toml"))
+	s := newSettings(config.UI{}, filepath.Join(t.TempDir(), "file", "theme.toml"))
 	if err := os.WriteFile(filepath.Dir(s.path), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.NextTheme("mayfly")
-	if err := s.Save(); err == nil {
+	s.nextTheme("mayfly")
+	if err := s.save(); err == nil {
 		t.Error("it is saved")
 	}
 }

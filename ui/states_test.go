@@ -82,7 +82,7 @@ var states = []state{
 	{"all", setting{before: someMail}, func(h *harness) { h.press("h", "g", "l") }},
 	{"loading", setting{before: someMail}, func(h *harness) {
 		h.server.SetDelay(5 * time.Second)
-		h.app.Store.Opened = store.Cache{}
+		h.app.store.Opened = store.Cache{}
 		h.press("enter")
 		h.wait(200 * time.Millisecond)
 	}},
@@ -102,7 +102,7 @@ var states = []state{
 		h.wait(61 * time.Minute)
 	}},
 	{"deleted-elsewhere", setting{before: ada}, func(h *harness) {
-		h.server.Delete(h.app.Store.Order[0])
+		h.server.Delete(h.app.store.Order[0])
 		h.wait(90 * time.Second)
 	}},
 	{"delete", setting{before: someMail}, func(h *harness) { h.press("d") }},
@@ -116,12 +116,12 @@ var states = []state{
 	{"labels", setting{before: someMail, service: extended}, func(h *harness) { h.press("enter", "f") }},
 }
 
-func never(*harness) (*session.Connection, error) {
+func never(*harness) (*session.Service, error) {
 	time.Sleep(24 * time.Hour)
 	return nil, api.ErrUnavailable
 }
 
-func noKey(*harness) (*session.Connection, error) {
+func noKey(*harness) (*session.Service, error) {
 	return nil, fmt.Errorf("connect: %w", keys.ErrNone)
 }
 

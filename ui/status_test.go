@@ -7,11 +7,14 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"mayfly/api"
 	"mayfly/api/apitest"
 	"mayfly/api/watch"
 	"mayfly/keys"
 	"mayfly/render"
+	"mayfly/ui/host"
 	"mayfly/ui/lists"
 	"mayfly/ui/session"
 	"mayfly/ui/store"
@@ -21,42 +24,54 @@ import (
 
 var now = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// online are the facts of a service that is watched and has one inbox, which is selected.
-func online(t testing.TB) Facts {
+// online is the application with a service that is watched and has one inbox, which is selected.
+func online(t testing.TB) *app {
 	server := apitest.New(apitest.Options{})
 	t.Cleanup(server.Close)
 	client := server.Client(api.Options{})
-	f := Facts{
-		Theme: uitest.Theme(t), Now: now, Store: store.New(now), Keys: table(),
-		Link: &session.Link{Mode: watch.Live, Since: now.Add(-time.Hour), Session: &session.Session{
-			Connection: &session.Connection{Client: client, Name: "mail.example"}, Watcher: watch.New(client, watch.Options{}),
-		}},
-	}
-	f.Selected, _ = f.Store.Put(api.Inbox{ID: "a", Email: "ada@mail.example", ExpiresAt: now.Add(time.Hour)}, now.Add(-90*time.Second))
-	f.Selected.State, f.Listed = store.Listed, f.Selected
-	return f
+	a := starting(t, now.Add(-time.Hour))
+	a.connection.Use(session.Connected{Session: &session.Session{
+		Service: &session.Service{Client: client, Name: "mail.example"}, Watcher: watch.New(client, watch.Options{}), Mode: watch.Live,
+	}}, now.Add(-time.Hour))
+	i, _ := a.store.Put(api.Inbox{ID: "a", Email: "ada@mail.example", ExpiresAt: now.Add(time.Hour)}, now.Add(-90*time.Second))
+	i.State = store.Listed
+	a.selectInbox("a")
+	return a
 }
 
-func table() Table {
-	never := func() string { return "never" }
-	return Table{
-		{ID: "new-inbox", Hint: "new", Keys: []string{"n"}, Where: Anywhere},
-		{ID: "copy-address", Hint: "copy address", Keys: []string{"y"}, Where: Anywhere},
-		{ID: "copy-code", Hint: "code", Keys: []string{"c"}, Where: Anywhere, Why: never},
-		{ID: "send-sample", Keys: []string{"t"}, Where: Anywhere, Why: never},
-		{ID: "refresh", Keys: []string{"r"}, Where: Anywhere}, {ID: "connect", Keys: []string{"K"}, Where: Anywhere},
-		{ID: "pause", Keys: []string{"p"}, Where: Anywhere}, {ID: "open", Keys: []string{"enter"}, Where: Anywhere},
-		{ID: "follow", Keys: []string{"F"}, Where: Anywhere}, {ID: "palette", Keys: []string{":"}, Where: Anywhere},
-		{ID: "help", Hint: "help", Keys: []string{"?"}, Where: Anywhere},
+// starting is the application before there is a connection.
+func starting(t testing.TB, since time.Time) *app {
+	a := newApp(t.Context(), Options{}, &host.Host{})
+	a.theme, a.now, a.table = uitest.Theme(t), now, table{app: a, actions: fewActions()}
+	a.connection = session.NewConnection(t.Context(), session.Options{}, a.log, since)
+	return a
+}
+
+// fail makes the connection fail.
+func fail(err error, retry time.Time) func(a *app) {
+	return func(a *app) { a.connection.Apply(watch.Event{Kind: watch.Failed, Err: err, RetryAt: retry}) }
+}
+
+func fewActions() []*action {
+	never := func(*app) string { return "never" }
+	return []*action{
+		{ID: "new-inbox", Hint: "new", Keys: []string{"n"}, Where: anywhere},
+		{ID: "copy-address", Hint: "copy address", Keys: []string{"y"}, Where: anywhere},
+		{ID: "copy-code", Hint: "code", Keys: []string{"c"}, Where: anywhere, Why: never},
+		{ID: "send-sample", Keys: []string{"t"}, Where: anywhere, Why: never},
+		{ID: "refresh", Keys: []string{"r"}, Where: anywhere}, {ID: "connect", Keys: []string{"K"}, Where: anywhere},
+		{ID: "pause", Keys: []string{"p"}, Where: anywhere}, {ID: "open", Keys: []string{"enter"}, Where: anywhere},
+		{ID: "follow", Keys: []string{"F"}, Where: anywhere}, {ID: "palette", Keys: []string{":"}, Where: anywhere},
+		{ID: "help", Hint: "help", Keys: []string{"?"}, Where: anywhere},
 	}
 }
 
 func TestWhatLeavesTheHeaderFirst(t *testing.T) {
-	f := online(t)
-	f.Link.Session.SMTPAddr, f.Follow, f.Newest = "127.0.0.1:2525", true, &store.Message{Delay: 3200 * time.Millisecond}
-	uitest.Draw(t, []string{f.Header(nil, 120)}, 120).DontSee("a minute") // while most of it is left
+	a := online(t)
+	a.session().SMTPAddr, a.follow, a.newest = "127.0.0.1:2525", true, &store.Message{Delay: 3200 * time.Millisecond}
+	uitest.Draw(t, []string{a.header(nil, 120)}, 120).DontSee("a minute") // while most of it is left
 	for range 31 {
-		_, _ = f.Link.Session.Client.Inbox(t.Context(), "missing") // uses up the budget
+		_, _ = a.session().Client.Inbox(t.Context(), "missing") // uses up the budget
 	}
 	for _, c := range []struct {
 		w    int
@@ -79,7 +94,7 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 		{20, []string{"Inboxes", "ada", "Confirm your address"}, " ada › Conf… ● live"},
 		{40, []string{"Inboxes", render.Clean(uitest.Hostile), render.Clean(uitest.Hostile)}, " 👨 ❤ end › 👨 ❤ end             ● live"},
 	} {
-		got := uitest.Draw(t, []string{f.Header(c.path, c.w)}, c.w).String()
+		got := uitest.Draw(t, []string{a.header(c.path, c.w)}, c.w).String()
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") {
 			t.Errorf("%d cells:\n%s, want\n%s", c.w, got, c.want)
 		}
@@ -87,8 +102,8 @@ func TestWhatLeavesTheHeaderFirst(t *testing.T) {
 }
 
 func TestTheTimeOfTheNextAttemptStaysInTheHeader(t *testing.T) {
-	f := online(t)
-	f.Link.Err, f.Link.RetryAt = api.ErrRateLimited, now.Add(12*time.Second)
+	a := online(t)
+	fail(api.ErrRateLimited, now.Add(12*time.Second))(a)
 	for _, c := range []struct {
 		w    int
 		path []string
@@ -99,7 +114,7 @@ func TestTheTimeOfTheNextAttemptStaysInTheHeader(t *testing.T) {
 		{45, nil, " mayfly  mail.example   ! limit reached 12 s"},
 		{40, []string{"Inboxes", "quiet-otter-x7"}, " quiet-otter-x7   ! limit reached 12 s"},
 	} {
-		got := uitest.Draw(t, []string{f.Header(c.path, c.w)}, c.w).String()
+		got := uitest.Draw(t, []string{a.header(c.path, c.w)}, c.w).String()
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") {
 			t.Errorf("%d cells:\n%s, want\n%s", c.w, got, c.want)
 		}
@@ -109,29 +124,29 @@ func TestTheTimeOfTheNextAttemptStaysInTheHeader(t *testing.T) {
 func TestTheStateOfTheConnection(t *testing.T) {
 	for _, c := range []struct {
 		want   string
-		change func(f *Facts)
+		change func(a *app)
 	}{
-		{"● live", func(f *Facts) {}},
-		{"● polling", func(f *Facts) { f.Link.Mode = watch.Polling }},
-		{"○ connected", func(f *Facts) { f.Link.Mode = watch.Unknown }},
-		{"○ 3 s behind", func(f *Facts) { f.Link.Behind = now.Add(-3900 * time.Millisecond) }},
-		{"○ paused", func(f *Facts) { f.Selected.Paused = true }},
-		{"! failing", func(f *Facts) { f.Selected.State = store.Failing }},
-		{"✕ gone", func(f *Facts) { f.Selected.State = store.Gone; f.Selected.Paused = true }},
-		{"● live", func(f *Facts) { f.Selected = nil }},
-		{"", func(f *Facts) { f.Selected, f.Link = nil, &session.Link{Since: now.Add(1 - startDelay)} }},
-		{"○ starting", func(f *Facts) { f.Link = &session.Link{Since: now.Add(-startDelay)} }},
-		{"○ no key", func(f *Facts) { f.Link.Err = fmt.Errorf("connect: %w", keys.ErrNone) }},
-		{"✕ key refused", func(f *Facts) { f.Link.Err = api.ErrUnauthorized }},
-		{"✕ not in the plan", func(f *Facts) { f.Link.Err = api.ErrForbidden }},
-		{"! limit reached", func(f *Facts) { f.Link.Err = api.ErrRateLimited }},
-		{"! limit reached, again in 10 s", func(f *Facts) { f.Link.Err, f.Link.RetryAt = api.ErrRateLimited, now.Add(10*time.Second) }},
-		{"✕ offline, again in 2 min", func(f *Facts) { f.Link.Err, f.Link.RetryAt = errors.New("x"), now.Add(90*time.Second) }},
-		{"✕ offline", func(f *Facts) { f.Link.Err, f.Link.RetryAt = errors.New("x"), now }},
+		{"● live", func(a *app) {}},
+		{"● polling", func(a *app) { a.session().Mode = watch.Polling }},
+		{"○ connected", func(a *app) { a.session().Mode = watch.Unknown }},
+		{"○ 3 s behind", func(a *app) { a.session().Behind = now.Add(-3900 * time.Millisecond) }},
+		{"○ paused", func(a *app) { a.inboxes.Inbox().Paused = true }},
+		{"! failing", func(a *app) { a.inboxes.Inbox().State = store.Failing }},
+		{"✕ gone", func(a *app) { a.inboxes.Inbox().State = store.Gone; a.inboxes.Inbox().Paused = true }},
+		{"● live", func(a *app) { a.selectInbox(store.All) }},
+		{"", func(a *app) { *a = *starting(t, now.Add(1-startDelay)) }},
+		{"○ starting", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
+		{"○ no key", fail(fmt.Errorf("connect: %w", keys.ErrNone), time.Time{})},
+		{"✕ key refused", fail(api.ErrUnauthorized, time.Time{})},
+		{"✕ not in the plan", fail(api.ErrForbidden, time.Time{})},
+		{"! limit reached", fail(api.ErrRateLimited, time.Time{})},
+		{"! limit reached, again in 10 s", fail(api.ErrRateLimited, now.Add(10*time.Second))},
+		{"✕ offline, again in 2 min", fail(errors.New("x"), now.Add(90*time.Second))},
+		{"✕ offline", fail(errors.New("x"), now)},
 	} {
-		f := online(t)
-		c.change(&f)
-		row := uitest.Draw(t, []string{f.Header([]string{"x"}, 46)}, 46).String()
+		a := online(t)
+		c.change(a)
+		row := uitest.Draw(t, []string{a.header([]string{"x"}, 46)}, 46).String()
 		if !strings.HasSuffix(row, " "+c.want) && (c.want != "" || row != " mayfly  local") {
 			t.Errorf("%q, want %q at its end", row, c.want)
 		}
@@ -139,16 +154,16 @@ func TestTheStateOfTheConnection(t *testing.T) {
 }
 
 func TestTheTimeThatIsLeft(t *testing.T) {
-	f := online(t)
-	f.Link.Mode = watch.Unknown
+	a := online(t)
+	a.session().Mode = watch.Unknown
 	for left, want := range map[time.Duration]string{time.Hour: "60 min left", 30 * time.Second: "30 s left", 0: "✕ gone"} {
-		f.Selected.Expires = now.Add(left)
-		uitest.Draw(t, []string{f.Header(nil, 80)}, 80).See(want)
+		a.inboxes.Inbox().Expires = now.Add(left)
+		uitest.Draw(t, []string{a.header(nil, 80)}, 80).See(want)
 	}
-	f.Selected.Expires = time.Time{}
-	uitest.Draw(t, []string{f.Header(nil, 80)}, 80).DontSee("left")
-	f.Selected.Expires = now.Add(lists.NearEnd)
-	if got := f.Header(nil, 80); !strings.Contains(got, f.Theme.Warn.On("5 min left")) {
+	a.inboxes.Inbox().Expires = time.Time{}
+	uitest.Draw(t, []string{a.header(nil, 80)}, 80).DontSee("left")
+	a.inboxes.Inbox().Expires = now.Add(lists.NearEnd)
+	if got := a.header(nil, 80); !strings.Contains(got, a.theme.Warn.On("5 min left")) {
 		t.Errorf("an end that is near does not stand out: %q", got)
 	}
 }
@@ -158,42 +173,46 @@ func TestWhyAListIsEmpty(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		want   string // its rows
-		change func(f *Facts)
+		change func(a *app)
 	}{
-		{"just started", "", func(f *Facts) { f.Link = &session.Link{Since: now} }},
-		{"starting", "Starting…", func(f *Facts) { f.Link = &session.Link{Since: now.Add(-startDelay)} }},
-		{"waiting", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(f *Facts) {}},
-		{"copied", "Mail sent to this address appears|here.|Waiting for mail · 5 s||y copies the address", func(f *Facts) { f.Listed.CopiedAt = now.Add(-5 * time.Second) }},
-		{"with SMTP", "Send mail to it by SMTP h:25|Waiting for mail · 1 min||y copies the address||Point an application's SMTP settings|", func(f *Facts) { f.Link.Session.SMTPAddr, f.Link.Session.Local = "h:25", true }},
-		{"with a long address of SMTP", "Send mail to it by|SMTP [2001:db8:1234:5678::1]:2525|Waiting", func(f *Facts) { f.Link.Session.SMTPAddr = "[2001:db8:1234:5678::1]:2525" }},
-		{"with samples", "t sends a sample message", func(f *Facts) { f.Keys.ByID("send-sample").Why = nil }},
-		{"all", "No mail in any inbox yet.", func(f *Facts) { f.Listed = nil }},
-		{"filtered", "No matches. esc clears the filter.", func(f *Facts) { f.Filtered = true }},
-		{"no inbox", "There are no inboxes.||n creates one and copies its address", func(f *Facts) { f.Store.Forget("a"); f.Listed = nil }},
-		{"making one", "Making an inbox…", func(f *Facts) { f.Store.Forget("a"); f.Listed, f.Pending = nil, "making an inbox…" }},
-		{"gone", "This inbox is gone, and its messages|with it.||n creates a new one", func(f *Facts) { f.Listed.Expires = now }},
-		{"paused", "Watching is paused for this inbox.||p resumes|r checks once", func(f *Facts) { f.Listed.Paused = true }},
-		{"failing", "list messages:  👨 ❤ end a long|", func(f *Facts) { f.Listed.State, f.Listed.Err = store.Failing, broken }},
-		{"failing", "||r tries again", func(f *Facts) { f.Listed.State, f.Listed.Err = store.Failing, broken }},
-		{"no key", "No API key||This service needs one.||K connect with a key|r check again||Or set MAYFLY_API_KEY, or run:|mayfly key set", func(f *Facts) { f.Link.Err = keys.ErrNone }},
-		{"no keyring", "No API key||This service needs one, and there is|no keyring to keep it in.|", func(f *Facts) { f.Link.Err = fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring) }},
-		{"no keyring", "|Or set MAYFLY_API_KEY, or run:|mayfly key set --file", func(f *Facts) { f.Link.Err = fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring) }},
-		{"refused", "The service refused the key||the API key is missing or invalid||K use another key|r try again", func(f *Facts) { f.Link.Err = api.ErrUnauthorized }},
-		{"not in the plan", "The plan does not allow this||the plan of the API key does not|allow this||K use another key|r try again", func(f *Facts) { f.Link.Err = api.ErrForbidden }},
-		{"limited", "Request limit reached||Watching resumes when the service|allows it.||Next try in 2 s||r try now", func(f *Facts) { f.Link.Err, f.Link.RetryAt = api.ErrRateLimited, now.Add(2*time.Second) }},
-		{"offline", "The service is unavailable||list messages:  👨 ❤ end", func(f *Facts) { f.Link.Err = broken }},
-		{"offline", "||r try now|K connect to another", func(f *Facts) { f.Link.Err = broken }},
-		{"a key without a key", "There are no inboxes.||: new-inbox creates one and copies it…", func(f *Facts) {
-			f.Store.Forget("a")
-			f.Listed = nil
-			f.Keys.Bind(map[string][]string{"new-inbox": nil})
+		{"just started", "", func(a *app) { *a = *starting(t, now) }},
+		{"starting", "Starting…", func(a *app) { *a = *starting(t, now.Add(-startDelay)) }},
+		{"waiting", "Mail sent to this address appears|here.|Waiting for mail · 1 min||y copies the address", func(a *app) {}},
+		{"copied", "Mail sent to this address appears|here.|Waiting for mail · 5 s||y copies the address", func(a *app) { a.inboxes.Inbox().CopiedAt = now.Add(-5 * time.Second) }},
+		{"with SMTP", "Send mail to it by SMTP h:25|Waiting for mail · 1 min||y copies the address||Point an application's SMTP settings|", func(a *app) { a.session().SMTPAddr, a.session().Local = "h:25", true }},
+		{"with a long address of SMTP", "Send mail to it by|SMTP [2001:db8:1234:5678::1]:2525|Waiting", func(a *app) { a.session().SMTPAddr = "[2001:db8:1234:5678::1]:2525" }},
+		{"with samples", "t sends a sample message", func(a *app) { a.table.byID("send-sample").Why = nil }},
+		{"all", "No mail in any inbox yet.", func(a *app) { a.selectInbox(store.All) }},
+		{"filtered", "No matches. esc clears the filter.", func(a *app) { a.messages.StartTyping(); a.messages.Type(tea.PasteMsg{Content: "x"}) }},
+		{"no inbox", "There are no inboxes.||n creates one and copies its address", func(a *app) { a.store.Forget("a"); a.updateLists() }},
+		{"making one", "Making an inbox…", func(a *app) {
+			a.store.Forget("a")
+			a.updateLists()
+			begin(&a.footer, session.Request{What: "making an inbox"})
+		}},
+		{"gone", "This inbox is gone, and its messages|with it.||n creates a new one", func(a *app) { a.inboxes.Inbox().Expires = now }},
+		{"paused", "Watching is paused for this inbox.||p resumes|r checks once", func(a *app) { a.inboxes.Inbox().Paused = true }},
+		{"failing", "list messages:  👨 ❤ end a long|", func(a *app) { a.inboxes.Inbox().State, a.inboxes.Inbox().Err = store.Failing, broken }},
+		{"failing", "||r tries again", func(a *app) { a.inboxes.Inbox().State, a.inboxes.Inbox().Err = store.Failing, broken }},
+		{"no key", "No API key||This service needs one.||K connect with a key|r check again||Or set MAYFLY_API_KEY, or run:|mayfly key set", fail(keys.ErrNone, time.Time{})},
+		{"no keyring", "No API key||This service needs one, and there is|no keyring to keep it in.|", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
+		{"no keyring", "|Or set MAYFLY_API_KEY, or run:|mayfly key set --file", fail(fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring), time.Time{})},
+		{"refused", "The service refused the key||the API key is missing or invalid||K use another key|r try again", fail(api.ErrUnauthorized, time.Time{})},
+		{"not in the plan", "The plan does not allow this||the plan of the API key does not|allow this||K use another key|r try again", fail(api.ErrForbidden, time.Time{})},
+		{"limited", "Request limit reached||Watching resumes when the service|allows it.||Next try in 2 s||r try now", fail(api.ErrRateLimited, now.Add(2*time.Second))},
+		{"offline", "The service is unavailable||list messages:  👨 ❤ end", fail(broken, time.Time{})},
+		{"offline", "||r try now|K connect to another", fail(broken, time.Time{})},
+		{"a key without a key", "There are no inboxes.||: new-inbox creates one and copies it…", func(a *app) {
+			a.store.Forget("a")
+			a.updateLists()
+			a.table.bind(map[string][]string{"new-inbox": nil})
 		}},
 	} {
-		f := online(t)
-		c.change(&f)
+		a := online(t)
+		c.change(a)
 		for _, w := range []int{16, 40, 80} {
 			rows := theme.Blank(theme.Rect{W: w, H: 30})
-			theme.Place(rows, w, 0, f.Messages(w-4))
+			theme.Place(rows, w, 0, a.noMessages(w-4))
 			var got []string
 			for _, row := range uitest.Draw(t, rows, w).Rows {
 				got = append(got, strings.TrimPrefix(row, "  "))
@@ -206,55 +225,26 @@ func TestWhyAListIsEmpty(t *testing.T) {
 }
 
 func TestWhyTheReaderIsEmpty(t *testing.T) {
-	f := online(t)
-	if got := f.Reader(60); got != nil {
+	a := online(t)
+	if got := a.noMessage(60); got != nil {
 		t.Errorf("without messages it says %q", got)
 	}
-	f.Store.Apply(watch.Event{Kind: watch.Listed, InboxID: "a", Messages: []api.Summary{{ID: "1"}}}, now)
-	if got := strings.Join(f.Reader(80), " "); got != f.Theme.Dim.On("Nothing is open. enter opens a message; F follows the newest.") {
+	a.store.Apply(watch.Event{Kind: watch.Listed, InboxID: "a", Messages: []api.Summary{{ID: "1"}}}, now)
+	if got := strings.Join(a.noMessage(80), " "); got != a.theme.Dim.On("Nothing is open. enter opens a message; F follows the newest.") {
 		t.Errorf("it says %q", got)
 	}
-	f.Link.Session = nil
-	if got := f.Reader(60); got != nil {
+	a.connection.Session = nil
+	if got := a.noMessage(60); got != nil {
 		t.Errorf("without a session it says %q", got)
-	}
-}
-
-func TestWhenTheTextsChange(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		want   time.Duration
-		listed bool
-		change func(f *Facts)
-	}{
-		{"waiting", 30 * time.Second, true, func(f *Facts) {}},
-		{"waiting, off the screen", 0, false, func(f *Facts) {}},
-		{"the time left in the header", time.Second / 2, false, func(f *Facts) { f.Selected, f.Listed.Expires = f.Listed, now.Add(30500*time.Millisecond) }},
-		{"gone", 0, true, func(f *Facts) { f.Selected, f.Listed.Expires = f.Listed, now }},
-		{"all", 0, true, func(f *Facts) { f.Listed = nil }},
-		{"starting", startDelay, true, func(f *Facts) { f.Link = &session.Link{Since: now} }},
-		{"started", 0, true, func(f *Facts) { f.Link = &session.Link{Since: now.Add(-startDelay)} }},
-		{"behind", 100 * time.Millisecond, false, func(f *Facts) { f.Link.Behind = now.Add(-3900 * time.Millisecond) }},
-		{"a countdown", 500 * time.Millisecond, false, func(f *Facts) { f.Link.Err, f.Link.RetryAt = api.ErrRateLimited, now.Add(2500*time.Millisecond) }},
-	} {
-		f := online(t)
-		f.Selected = nil
-		c.change(&f)
-		var got, want theme.Alarm
-		want.In(c.want)
-		if f.Wake(&got, c.listed); got != want {
-			t.Errorf("%s: it wakes at %+v, want %v", c.name, got, c.want)
-		}
 	}
 }
 
 // BenchmarkDraw draws the header and the footer.
 func BenchmarkDraw(b *testing.B) {
-	f := online(b)
-	var footer Footer
-	footer.Show(Success, "copied ada@mail.example (OSC 52)", now)
+	a := online(b)
+	a.footer.show(outcome{level: success, text: "copied ada@mail.example", how: "OSC 52"}, now)
 	for b.Loop() {
-		f.Header(nil, 200)
-		footer.Draw(f.Theme, f.Keys, theme.Messages, 200, now)
+		a.header(nil, 200)
+		a.footer.draw(a.theme, a.table, theme.Messages, 200, now)
 	}
 }

@@ -246,7 +246,7 @@ func TestKeys(t *testing.T) {
 		t.Error("x closed it")
 	}
 	for _, key := range []string{"esc", "q", "enter", "="} {
-		if r := press(d, key); !r.Close || r.Intent != nil {
+		if r := press(d, key); !r.Close || r.Do != nil {
 			t.Errorf("%s led to %+v", key, r)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package dialog provides what opens over the panes: questions, prompts, forms, menus, help, labels
-// on links and the manual. A dialog changes only itself. Its outcome is an intent: a value that its
-// owner passed in and gets back in a Result.
+// on links and the manual. A dialog changes only itself. What a choice leads to is a function that its
+// owner passed in, gets back in a Result, and calls once the dialog is closed.
 package dialog
 
 import (
@@ -26,8 +26,8 @@ type Dialog interface {
 
 // Result is the outcome of a message.
 type Result struct {
-	Close  bool // the dialog is done
-	Intent any  // for the owner to apply, nil if none
+	Close bool           // the dialog is done
+	Do    func() tea.Cmd // for the owner to call after that, nil for nothing
 }
 
 // Body is the content of a box.

@@ -11,9 +11,9 @@ import (
 // Form asks for one or several lines of text.
 type Form struct {
 	Title  string
-	Fields []Field                   // at least one; one alone is shown without its title
-	First  int                       // the field that has focus first
-	Then   func(values []string) any // the intent of enter on the last field, if all are valid
+	Fields []Field                       // at least one; one alone is shown without its title
+	First  int                           // the field that has focus first
+	Then   func(values []string) tea.Cmd // what enter on the last field does, if all are valid
 }
 
 // Field is one line of a form.
@@ -99,7 +99,7 @@ func (f *form) enter() Result {
 		}
 		values[n] = f.value(n)
 	}
-	return Result{Close: true, Intent: f.Then(values)}
+	return Result{Close: true, Do: func() tea.Cmd { return f.Then(values) }}
 }
 
 func (f *form) focus(n int) {

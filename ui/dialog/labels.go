@@ -15,7 +15,7 @@ const labelKeys = "asdfghjklqwertyuiopzxcvbnm"
 // Label marks a link on the screen: typed as shown it opens the link, in capitals it copies it.
 type Label struct {
 	X, Y       int // the cell of the screen where the link begins
-	Open, Copy any // intents
+	Open, Copy func() tea.Cmd
 }
 
 // NewLabels labels the links that find returns. They are found again whenever the screen changes: a
@@ -73,9 +73,9 @@ func (l *labels) key(text string) Result {
 		switch {
 		case text == "" || !strings.HasPrefix(name, lower):
 		case l.typed == name:
-			return Result{Close: true, Intent: l.at[n].Open}
+			return Result{Close: true, Do: l.at[n].Open}
 		case lower == name && unicode.IsUpper([]rune(l.typed)[0]):
-			return Result{Close: true, Intent: l.at[n].Copy}
+			return Result{Close: true, Do: l.at[n].Copy}
 		default:
 			return Result{}
 		}

@@ -14,7 +14,7 @@ import (
 type Menu struct {
 	Title   string
 	Choices []Choice
-	Then    func(id string) any // the intent of choosing a row
+	Then    func(id string) tea.Cmd // what choosing a row does
 }
 
 // Choice is one row of a menu.
@@ -122,7 +122,7 @@ func (m *menu) choose(id string) Result {
 	if id == "" {
 		return Result{}
 	}
-	return Result{Close: true, Intent: m.Then(id)}
+	return Result{Close: true, Do: func() tea.Cmd { return m.Then(id) }}
 }
 
 // menuHead is the number of rows above the choices: the typed line and a blank one.

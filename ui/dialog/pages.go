@@ -150,7 +150,7 @@ func (m *pages) turn(n int) Result {
 	m.at = (m.at + n + len(m.pages)) % len(m.pages)
 	m.lines = nil
 	next := m.laid[(m.at+n+len(m.pages))%len(m.pages)]
-	return Result{Intent: tea.Cmd(func() tea.Msg { next(); return nil })}
+	return Result{Do: func() tea.Cmd { return func() tea.Msg { next(); return nil } }}
 }
 
 func (m *pages) typeSearch(msg tea.Msg) {

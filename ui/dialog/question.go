@@ -21,9 +21,9 @@ type Question struct {
 
 // Answer is one answer to a question.
 type Answer struct {
-	Keys   []string // the first is shown
-	Does   string
-	Intent any
+	Keys []string // the first is shown
+	Does string
+	Do   func() tea.Cmd
 }
 
 // NewQuestion opens a question. Esc, q and n close it, unless they are keys of an answer.
@@ -42,7 +42,7 @@ func (q *question) Update(msg tea.Msg) Result {
 	name := k.String()
 	for _, a := range q.Answers {
 		if slices.Contains(a.Keys, name) {
-			return Result{Close: true, Intent: a.Intent}
+			return Result{Close: true, Do: a.Do}
 		}
 	}
 	return Result{Close: name == "esc" || name == "q" || name == "n"}

@@ -13,7 +13,7 @@ func TestAQuestion(t *testing.T) {
 		return open(t, NewQuestion(Question{
 			Title: "Delete this inbox?", Text: []string{"ada@apitest.example", "4 messages go with it. This cannot be undone."},
 			Keep: "keep it", Bad: true,
-			Answers: []Answer{{Keys: []string{"y"}, Does: "delete", Intent: "delete"}, {Keys: []string{"c"}, Does: "copy", Intent: "copy"}},
+			Answers: []Answer{{Keys: []string{"y"}, Does: "delete", Do: leads("delete")}, {Keys: []string{"c"}, Does: "copy", Do: leads("copy")}},
 		}), 40, 12)
 	}
 	s := question()
@@ -39,14 +39,14 @@ func TestAQuestion(t *testing.T) {
 	if s.last.Close {
 		t.Error("something else than y answered")
 	}
-	if r := s.press("y"); !r.Close || r.Intent != "delete" {
+	if r := s.press("y"); !r.Close || outcome(r) != "delete" {
 		t.Errorf("y led to %+v", r)
 	}
-	if r := question().press("c"); !r.Close || r.Intent != "copy" {
+	if r := question().press("c"); !r.Close || outcome(r) != "copy" {
 		t.Errorf("c led to %+v", r)
 	}
 	for _, key := range []string{"esc", "n", "q"} {
-		if r := question().press(key); !r.Close || r.Intent != nil {
+		if r := question().press(key); !r.Close || outcome(r) != "" {
 			t.Errorf("%s led to %+v", key, r)
 		}
 	}
@@ -58,14 +58,14 @@ func TestALongLinkHidesNeitherWarningNorAnswers(t *testing.T) {
 		s := open(t, NewQuestion(Question{
 			Title: "Open this link?", Text: []string{"→ accounts.example.evil.test", "! The text says bank.example, the link leads elsewhere"}, Keep: "leave it",
 			Detail:  func(w, most int) []string { return Shorten(link, w, min(most, 6)) },
-			Answers: []Answer{{Keys: []string{"o", "enter"}, Does: "open", Intent: link}, {Keys: []string{"y"}, Does: "copy"}},
+			Answers: []Answer{{Keys: []string{"o", "enter"}, Does: "open", Do: leads(link)}, {Keys: []string{"y"}, Does: "copy"}},
 		}), size[0], size[1])
 		s.see("Open this link?", "→ ", ".test", "! ", "o open", "y copy", "esc")
 		if s.w > 40 {
 			s.see("→ accounts.example.evil.test", "bank.example", "https://accounts.example.evil.test/", "…", "?end=1")
 		}
-		if r := s.press("enter"); r.Intent != link {
-			t.Errorf("it led to %.80q", r.Intent)
+		if r := s.press("enter"); outcome(r) != link {
+			t.Errorf("it led to %.80q", outcome(r))
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestHelpHasTwoColumnsWhereThereIsRoom(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	three := []Label{{2, 1, "open 0", "copy 0"}, {0, 2, "open 1", "copy 1"}, {10, 9, "open 2", "copy 2"}}
+	three := []Label{{2, 1, leads("open 0"), leads("copy 0")}, {0, 2, leads("open 1"), leads("copy 1")}, {10, 9, leads("open 2"), leads("copy 2")}}
 	labels := func() *screen { return open(t, NewLabels(func() []Label { return three }), 8, 4) }
 	s := labels()
 	s.is(`
@@ -136,31 +136,31 @@ s.......
 `)
 	s.send(tea.KeyPressMsg{Code: 'a', Text: "a", IsRepeat: true})
 	s.send(tea.KeyPressMsg{Code: tea.KeyLeftShift, Mod: tea.ModShift})
-	if r := s.press("s"); !r.Close || r.Intent != "open 1" {
+	if r := s.press("s"); !r.Close || outcome(r) != "open 1" {
 		t.Errorf("s led to %+v", r)
 	}
-	if r := labels().press("S"); !r.Close || r.Intent != "copy 1" {
+	if r := labels().press("S"); !r.Close || outcome(r) != "copy 1" {
 		t.Errorf("S led to %+v", r)
 	}
 	for _, key := range []string{"f", "esc", "space", "x"} {
-		if r := labels().press(key); !r.Close || key != "f" && r.Intent != nil {
+		if r := labels().press(key); !r.Close || key != "f" && outcome(r) != "" {
 			t.Errorf("%s led to %+v", key, r)
 		}
 	}
 	many := make([]Label, 800)
 	for n := range many {
-		many[n] = Label{n%50*4 + 1, n / 50, fmt.Sprint("open ", n), fmt.Sprint("copy ", n)}
+		many[n] = Label{n%50*4 + 1, n / 50, leads(fmt.Sprint("open ", n)), leads(fmt.Sprint("copy ", n))}
 	}
 	s = open(t, NewLabels(func() []Label { return many }), 200, 60)
 	s.see("as", "sa")
 	s.press("s")
 	s.dontSee("as")
 	s.see("sa")
-	if r := s.press("a"); r.Intent != "open 26" {
+	if r := s.press("a"); outcome(r) != "open 26" {
 		t.Errorf("sa led to %+v", r)
 	}
 	s = open(t, NewLabels(func() []Label { return many }), 200, 60)
-	if r := s.press("SA"); r.Intent != "copy 26" {
+	if r := s.press("SA"); outcome(r) != "copy 26" {
 		t.Errorf("SA led to %+v", r)
 	}
 }

@@ -42,6 +42,20 @@ var keys = map[string]tea.KeyPressMsg{
 	"ctrl+e": {Code: 'e', Mod: tea.ModCtrl}, "ctrl+v": {Code: 'v', Mod: tea.ModCtrl}, "ctrl+backspace": {Code: tea.KeyBackspace, Mod: tea.ModCtrl},
 }
 
+// says is a command that says what it was made for.
+func says(what string) tea.Cmd { return func() tea.Msg { return what } }
+
+func leads(what string) func() tea.Cmd { return func() tea.Cmd { return says(what) } }
+
+// outcome is what the command of a result says, "" without one.
+func outcome(r Result) string {
+	if r.Do == nil {
+		return ""
+	}
+	said, _ := r.Do()().(string)
+	return said
+}
+
 // press presses the keys named, and types every other string character by character, all before
 // anything is drawn.
 func (s *screen) press(names ...string) Result {
@@ -137,9 +151,9 @@ func every() map[string]Dialog {
 			Detail: func(w, most int) []string {
 				return strings.Split(strings.Repeat("an inbox\n", min(most, 7)-1)+"more", "\n")
 			},
-			Answers: []Answer{{Keys: []string{"y"}, Does: "delete", Intent: "yes"}},
+			Answers: []Answer{{Keys: []string{"y"}, Does: "delete", Do: leads("yes")}},
 		}),
-		"prompt": NewForm(Form{Title: "Label ada", Fields: []Field{{Hint: "enter keeps it", Value: "日本語"}}, Then: func(v []string) any { return v[0] }}),
+		"prompt": NewForm(Form{Title: "Label ada", Fields: []Field{{Hint: "enter keeps it", Value: "日本語"}}, Then: func(v []string) tea.Cmd { return says(v[0]) }}),
 		"form":   inboxForm(),
 		"menu":   NewMenu(menuOf(40)),
 		"help":   NewHelp(Help{Title: "Keys for messages", Groups: groups}),
@@ -180,7 +194,7 @@ func TestADialogFollowsTheSizeOfTheScreen(t *testing.T) {
 			s.press("down")
 			s.rows()
 		}
-		if r := s.press("esc"); !r.Close || r.Intent != nil {
+		if r := s.press("esc"); !r.Close || outcome(r) != "" {
 			t.Errorf("esc on %s: %+v", name, r)
 		}
 	}
@@ -193,7 +207,7 @@ func TestAClickBesideADialogClosesIt(t *testing.T) {
 		if r := s.send(tea.MouseClickMsg{X: 60, Y: 15, Button: tea.MouseRight}); r.Close {
 			t.Errorf("a click with the right button closed %s", name)
 		}
-		if r := s.click(0, 0); !r.Close || r.Intent != nil {
+		if r := s.click(0, 0); !r.Close || outcome(r) != "" {
 			t.Errorf("a click beside %s: %+v", name, r)
 		}
 	}

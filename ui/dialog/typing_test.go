@@ -3,7 +3,6 @@ package dialog
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -13,12 +12,9 @@ import (
 
 func hostile(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Bidi_Control) }
 
-// values is the intent of the tests' forms.
-type values []string
-
 func inboxForm() Dialog {
 	return NewForm(Form{
-		Title: "New inbox", Then: func(v []string) any { return values(v) },
+		Title: "New inbox", Then: func(v []string) tea.Cmd { return says(strings.Join(v, "|")) },
 		Fields: []Field{
 			{Title: "Name", Hint: "what stands before the @", Placeholder: "random", Check: func(v string) error {
 				if strings.Contains(v, "..") {
@@ -71,7 +67,7 @@ func TestAForm(t *testing.T) {
 	s.see("┃ ! such as 10m, 1h, 2d", "> mayfly.test")
 	s.press("enter", "backspace", "0m", "shift+tab", "up")
 	s.see("┃ Name")
-	if got := s.press("tab", "tab", "enter"); !got.Close || !slices.Equal(got.Intent.(values), values{"ada.x", "mayfly.test", "30m"}) {
+	if got := s.press("tab", "tab", "enter"); !got.Close || outcome(got) != strings.Join([]string{"ada.x", "mayfly.test", "30m"}, "|") {
 		t.Errorf("the form led to %+v", got)
 	}
 }
@@ -79,7 +75,7 @@ func TestAForm(t *testing.T) {
 func TestWhatIsTypedAheadLandsInTheFieldThatHadFocus(t *testing.T) {
 	s := open(t, inboxForm(), 80, 24)
 	got := s.press("bob", "enter", "test.example", "enter", "enter")
-	if !got.Close || !slices.Equal(got.Intent.(values), values{"bob", "test.example", "1h"}) {
+	if !got.Close || outcome(got) != strings.Join([]string{"bob", "test.example", "1h"}, "|") {
 		t.Errorf("the form led to %+v", got)
 	}
 }
@@ -94,7 +90,7 @@ func TestAFieldThatIsWrongIsGoneBackTo(t *testing.T) {
 		}
 		return nil
 	}
-	s = open(t, NewForm(Form{Fields: []Field{{Title: "Service", Hint: "its base URL", Check: need}, {Title: "Key"}}, Then: func(v []string) any { return values(v) }}), 80, 24)
+	s = open(t, NewForm(Form{Fields: []Field{{Title: "Service", Hint: "its base URL", Check: need}, {Title: "Key"}}, Then: func(v []string) tea.Cmd { return says(strings.Join(v, "|")) }}), 80, 24)
 	s.see("┃ its base URL")
 	s.dontSee("!")
 	s.press("tab")
@@ -120,7 +116,7 @@ func TestTheFieldInFocusIsInView(t *testing.T) {
 }
 
 func TestAPasswordIsNeverShown(t *testing.T) {
-	s := open(t, NewForm(Form{Fields: []Field{{Title: "API key", Password: true}, {Title: "Keep as"}}, Then: func(v []string) any { return values(v) }}), 80, 24)
+	s := open(t, NewForm(Form{Fields: []Field{{Title: "API key", Password: true}, {Title: "Keep as"}}, Then: func(v []string) tea.Cmd { return says(strings.Join(v, "|")) }}), 80, 24)
 	const secret = "mf_QWZX"
 	for _, r := range secret {
 		s.press(string(r))
@@ -130,7 +126,7 @@ func TestAPasswordIsNeverShown(t *testing.T) {
 	s.send(tea.PasteMsg{Content: secret + "\n"})
 	s.press("home", "left", "end", "tab")
 	s.dontSee("mf", "Q", "W", "Z", "X")
-	if r := s.press("enter"); !slices.Equal(r.Intent.(values), values{secret + secret, ""}) {
+	if r := s.press("enter"); outcome(r) != strings.Join([]string{secret + secret, ""}, "|") {
 		t.Errorf("the form led to %+v", r)
 	}
 }
@@ -144,7 +140,7 @@ func labelPrompt() Dialog {
 			}
 			return nil
 		}}},
-		Then: func(v []string) any { return v[0] },
+		Then: func(v []string) tea.Cmd { return says(v[0]) },
 	})
 }
 
@@ -170,7 +166,7 @@ func TestAPrompt(t *testing.T) {
 	s.see("esc cancels")
 	s.press("ctrl+u", "space")
 	s.send(tea.PasteMsg{Content: "signup ✓\n"})
-	if r := s.press("space", "enter"); !r.Close || r.Intent != "signup ✓" {
+	if r := s.press("space", "enter"); !r.Close || outcome(r) != "signup ✓" {
 		t.Errorf("the prompt led to %+v", r)
 	}
 }
@@ -197,7 +193,7 @@ func TestALineThatIsTypedIsBoundedAndShowsItsEnd(t *testing.T) {
 }
 
 func menuOf(n int) Menu {
-	m := Menu{Title: "Actions", Then: func(id string) any { return "choose " + id }}
+	m := Menu{Title: "Actions", Then: func(id string) tea.Cmd { return says("choose " + id) }}
 	for i := range n {
 		m.Choices = append(m.Choices, Choice{ID: fmt.Sprint("id-", i), Title: fmt.Sprint("Action ", i), Aside: "ctrl+x"})
 	}
@@ -206,7 +202,7 @@ func menuOf(n int) Menu {
 
 func TestAMenu(t *testing.T) {
 	menu := func() *screen {
-		return open(t, NewMenu(Menu{Title: "Actions", Then: func(id string) any { return id }, Choices: []Choice{
+		return open(t, NewMenu(Menu{Title: "Actions", Then: says, Choices: []Choice{
 			{ID: "new", Title: "New inbox", Aside: "n"},
 			{ID: "browser", Title: "Open a safe copy in the browser", Aside: "b"},
 			{ID: "address", Title: "Copy the address", Aside: "y"},
@@ -230,7 +226,7 @@ func TestAMenu(t *testing.T) {
 ........................................
 ........................................
 `)
-	if r := s.press("down", "enter"); !r.Close || r.Intent != "address" {
+	if r := s.press("down", "enter"); !r.Close || outcome(r) != "address" {
 		t.Errorf("the menu led to %+v", r)
 	}
 	s = menu()
@@ -246,7 +242,7 @@ func TestAMenu(t *testing.T) {
 	s.press("tab", "ctrl+j", "shift+tab", "pgdown", "up")
 	s.send(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
 	s.see("▌ Copy the address")
-	if r := s.click(5, 4); !r.Close || r.Intent != "browser" {
+	if r := s.click(5, 4); !r.Close || outcome(r) != "browser" {
 		t.Errorf("a click led to %+v", r)
 	}
 	s = menu()

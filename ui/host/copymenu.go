@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"mayfly/internal/mail"
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 )
 
 // maxFields bounds the header fields that are listed.
@@ -19,8 +20,9 @@ const maxFields = 200
 // first are the header fields listed before the others, in this order.
 var first = []string{"from", "to", "subject", "message-id", "date", "reply-to", "cc", "list-unsubscribe"}
 
-// CopyMenu returns the menu of a message in the inbox with an address: a [dialog.Dialog].
-func CopyMenu(m *message.Message, address string) any {
+// CopyMenu returns the menu of what can be copied from a message in the inbox with an address. What is chosen
+// goes to copyText, with what names it on the screen.
+func CopyMenu(m *message.Message, address string, copyText func(text, what string) tea.Cmd) dialog.Dialog {
 	l := list{}
 	for _, c := range m.Mail().Codes() {
 		l.add("Code "+c.Value, "", c.Value, c.Value)
@@ -36,19 +38,19 @@ func CopyMenu(m *message.Message, address string) any {
 	l.add("Text of the message", "", m.PlainText(), "the text")
 	l.add("HTML source", "", m.HTML, "the HTML source")
 	l.add("ID of the message "+m.ID, "", m.ID, m.ID)
-	return dialog.NewMenu(dialog.Menu{Title: "Copy", Choices: l.choices, Then: func(id string) any {
+	return dialog.NewMenu(dialog.Menu{Title: "Copy", Choices: l.choices, Then: func(id string) tea.Cmd {
 		n, err := strconv.Atoi(id)
 		if err != nil {
 			return nil
 		}
-		return l.copies[n]
+		return copyText(l.copies[n].text, l.copies[n].what)
 	}})
 }
 
 // list is the rows of the menu, and what each copies.
 type list struct {
 	choices []dialog.Choice
-	copies  []intent.Copy
+	copies  []struct{ text, what string }
 }
 
 // add adds a row that copies text, named what on the screen, unless there is none.
@@ -57,7 +59,7 @@ func (l *list) add(title, aside, text, what string) {
 		return
 	}
 	l.choices = append(l.choices, dialog.Choice{ID: strconv.Itoa(len(l.copies)), Title: render.Clean(title), Aside: render.Clean(aside)})
-	l.copies = append(l.copies, intent.Copy{Text: text, What: render.Clean(what)})
+	l.copies = append(l.copies, struct{ text, what string }{text, render.Clean(what)})
 }
 
 // header returns the header fields, those that matter most first. Without the raw message it has

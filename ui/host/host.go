@@ -55,13 +55,13 @@ func (h *Host) Copy(ctx context.Context, env term.Env, text, what string) tea.Cm
 		if err != nil || len(names) == 0 { // the terminal's clipboard may have worked
 			return nil
 		}
-		return Done{Text: Copied(what, names...)}
+		return Copied(what, names...)
 	})
 }
 
 // Copied says what was copied, and to which clipboards besides the terminal's.
-func Copied(what string, names ...string) string {
-	return "copied " + what + " (" + strings.Join(append([]string{"OSC 52"}, names...), ", ") + ")"
+func Copied(what string, names ...string) Done {
+	return Done{Text: "copied " + what, How: strings.Join(append([]string{"OSC 52"}, names...), ", "), EndMatters: true}
 }
 
 // openTimeout is how long an opener is watched before what it opens counts as opened.
@@ -104,8 +104,10 @@ func (h *Host) open(ctx context.Context, env term.Env, target, name, copied stri
 
 // Done is the outcome of work, for the bottom line: what was done, or why it failed.
 type Done struct {
-	Text string
-	Err  error
+	Text       string
+	How        string // how it was done, left out where there is no room
+	EndMatters bool   // of the text, as of an address: it is cut in its middle
+	Err        error
 }
 
 // ShortPath abbreviates the home folder in a path to ~, and cleans it for the screen.

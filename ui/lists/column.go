@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/theme"
 )
 
@@ -39,47 +38,11 @@ func (c *Column) Lay(r theme.Rect, tall func(id string) int) {
 	}
 }
 
-// Update applies a message of package theme, a key or a paste while the filter is being typed, a
-// click or the wheel. It returns the resulting intent, nil if none: moved if the cursor moved, clicked
-// if a row was clicked, and the key itself if it ended the typing and goes to the list.
-func (c *Column) Update(msg tea.Msg, moved, clicked any) any {
-	switch msg := msg.(type) {
-	case theme.Move:
-		c.Move(int(msg))
-	case theme.Page:
-		c.Move(int(msg) * max(1, len(c.Shown)-1))
-	case theme.First:
-		c.First()
-	case theme.Last:
-		c.Last()
-	case theme.Mark:
-		c.mark()
-	case theme.Search:
-		c.Filter.Start()
-		return nil
-	case theme.Back:
-		return c.back()
-	case tea.KeyPressMsg, tea.PasteMsg:
-		if c.Filter.update(msg) {
-			return msg
-		}
-		return intent.FilterChanged{}
-	case tea.MouseWheelMsg:
-		c.Scroll(theme.WheelRows(msg))
-		return nil
-	case tea.MouseClickMsg:
-		if id := Hit(c.Shown, msg.Y-c.Rect.Y-c.Top()); id != "" && c.Select(id) {
-			return clicked
-		}
-		return nil
-	default:
-		return nil
-	}
-	return moved
-}
+// Page moves the cursor by pages; negative is up.
+func (c *Column) Page(n int) { c.Move(n * max(1, len(c.Shown)-1)) }
 
-// mark marks or unmarks the selected row and moves to the next one.
-func (c *Column) mark() {
+// Mark marks or unmarks the selected row and moves to the next one.
+func (c *Column) Mark() {
 	if id := c.Selected(); c.Marks[id] {
 		delete(c.Marks, id)
 	} else {
@@ -88,18 +51,31 @@ func (c *Column) mark() {
 	c.Move(1)
 }
 
-// back clears the filter, otherwise the marks, and leaves when there is nothing to clear.
-func (c *Column) back() any {
+// Click selects the row at line y of the screen, and reports whether there is one.
+func (c *Column) Click(y int) bool {
+	id := Hit(c.Shown, y-c.Rect.Y-c.Top())
+	return id != "" && c.Select(id)
+}
+
+// Back clears the filter, otherwise the marks. It reports false when there is nothing to clear.
+func (c *Column) Back() bool {
 	switch {
 	case c.Filter.On():
 		c.Filter.Clear()
 	case len(c.Marks) > 0:
 		clear(c.Marks)
 	default:
-		return intent.Leave{}
+		return false
 	}
-	return intent.FilterChanged{}
+	return true
 }
+
+// StartTyping starts the typing of a filter.
+func (c *Column) StartTyping() { c.Filter.Start() }
+
+// Type applies a key or a paste to the filter. It reports whether the key ended the typing and is for
+// the list.
+func (c *Column) Type(msg tea.Msg) (pass bool) { return c.Filter.update(msg) }
 
 // Typing reports whether the filter is being typed.
 func (c *Column) Typing() bool { return c.Filter.Typing }

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
@@ -33,44 +32,50 @@ func column(n int) *Column {
 	return c
 }
 
-const moved, clicked = "moved", "clicked"
+// do does something to a column, and reports false if there was nothing to go back from.
+func (c *Column) do(msg tea.Msg) bool {
+	return uitest.Drive(c, msg, func(msg tea.Msg) {
+		if m, ok := msg.(tea.MouseClickMsg); ok {
+			c.Click(m.Y)
+			return
+		}
+		c.Type(msg)
+	})
+}
 
 func TestWhatAColumnDoes(t *testing.T) {
 	click := func(y int) tea.Msg { return tea.MouseClickMsg{X: 7, Y: y, Button: tea.MouseLeft} }
 	for _, c := range []struct {
 		name     string
 		msgs     []tea.Msg
-		outcome  any
+		done     bool
 		selected string
 		marks    string
 	}{
-		{"down", []tea.Msg{theme.Move(1)}, moved, "1", ""},
-		{"up at the beginning", []tea.Msg{theme.Move(-1)}, moved, "0", ""},
-		{"a page", []tea.Msg{theme.Page(1)}, moved, "4", ""},
-		{"two pages and one back", []tea.Msg{theme.Page(1), theme.Page(1), theme.Page(-1)}, moved, "4", ""},
-		{"to the end", []tea.Msg{theme.Last{}}, moved, "29", ""},
-		{"and to the beginning", []tea.Msg{theme.Last{}, theme.First{}}, moved, "0", ""},
-		{"marks", []tea.Msg{theme.Mark{}, theme.Mark{}, theme.Move(-1), theme.Mark{}}, moved, "2", "0"},
-		{"marks undone", []tea.Msg{theme.Mark{}, theme.Mark{}, theme.Back{}}, intent.FilterChanged{}, "2", ""},
-		{"nothing to undo", []tea.Msg{theme.Back{}}, intent.Leave{}, "0", ""},
-		{"a click on a row", []tea.Msg{click(8)}, clicked, "1", ""},
-		{"a click on the title", []tea.Msg{click(3)}, nil, "0", ""},
-		{"a click below the title", []tea.Msg{click(4)}, nil, "0", ""},
-		{"the wheel", []tea.Msg{tea.MouseWheelMsg{Button: tea.MouseWheelDown}}, nil, "0", ""},
-		{"another message", []tea.Msg{tea.FocusMsg{}}, nil, "0", ""},
+		{"down", []tea.Msg{uitest.Move(1)}, true, "1", ""},
+		{"up at the beginning", []tea.Msg{uitest.Move(-1)}, true, "0", ""},
+		{"a page", []tea.Msg{uitest.Page(1)}, true, "4", ""},
+		{"two pages and one back", []tea.Msg{uitest.Page(1), uitest.Page(1), uitest.Page(-1)}, true, "4", ""},
+		{"to the end", []tea.Msg{uitest.Last{}}, true, "29", ""},
+		{"and to the beginning", []tea.Msg{uitest.Last{}, uitest.First{}}, true, "0", ""},
+		{"marks", []tea.Msg{uitest.Mark{}, uitest.Mark{}, uitest.Move(-1), uitest.Mark{}}, true, "2", "0"},
+		{"marks undone", []tea.Msg{uitest.Mark{}, uitest.Mark{}, uitest.Back{}}, true, "2", ""},
+		{"nothing to undo", []tea.Msg{uitest.Back{}}, false, "0", ""},
+		{"a click on a row", []tea.Msg{click(8)}, true, "1", ""},
+		{"a click on the title", []tea.Msg{click(3)}, true, "0", ""},
+		{"a click below the title", []tea.Msg{click(4)}, true, "0", ""},
 	} {
-		col := column(30)
-		var got any
+		col, done := column(30), false
 		for _, msg := range c.msgs {
-			got = col.Update(msg, moved, clicked)
+			done = col.do(msg)
 		}
 		var marks []string
 		for id := range col.Marks {
 			marks = append(marks, id)
 		}
 		slices.Sort(marks)
-		if got != c.outcome || col.Selected() != c.selected || strings.Join(marks, " ") != c.marks {
-			t.Errorf("%s: outcome %v, %q selected, %q marked", c.name, got, col.Selected(), marks)
+		if done != c.done || col.Selected() != c.selected || strings.Join(marks, " ") != c.marks {
+			t.Errorf("%s: done %v, %q selected, %q marked", c.name, done, col.Selected(), marks)
 		}
 	}
 }
@@ -100,30 +105,31 @@ func TestAColumnWithLittleRoom(t *testing.T) {
 func TestTypingAFilter(t *testing.T) {
 	rows := []string{"acme: confirm", "acme: welcome", "github: device"}
 	for _, c := range []struct {
-		keys    []string
-		outcome any
-		kept    int
-		typing  bool
-		title   string
+		keys   []string
+		pass   bool // the last key is for the list
+		kept   int
+		typing bool
+		title  string
 	}{
-		{nil, nil, 3, true, "/"},
-		{[]string{"AC"}, intent.FilterChanged{}, 2, true, "/AC"},
-		{[]string{"me con"}, intent.FilterChanged{}, 1, true, "/me con"},
-		{[]string{"con me"}, intent.FilterChanged{}, 1, true, "/con me"},
-		{[]string{"acme", "backspace", "backspace", "backspace", "backspace", "hub"}, intent.FilterChanged{}, 1, true, "/hub"},
-		{[]string{"acme", "enter"}, intent.FilterChanged{}, 2, false, "/acme  esc"},
-		{[]string{"acme", "tab"}, intent.FilterChanged{}, 2, false, "/acme  esc"},
-		{[]string{"acme", "down"}, uitest.Keys("down")[0], 2, false, "/acme  esc"},
-		{[]string{"acme", "up"}, uitest.Keys("up")[0], 2, false, "/acme  esc"},
-		{[]string{"acme", "esc"}, intent.FilterChanged{}, 3, false, "Rows"},
-		{[]string{"enter"}, intent.FilterChanged{}, 3, false, "Rows"},
-		{[]string{"esc"}, intent.FilterChanged{}, 3, false, "Rows"},
-		{[]string{"ctrl+u"}, intent.FilterChanged{}, 3, true, "/"},
+		{nil, false, 3, true, "/"},
+		{[]string{"AC"}, false, 2, true, "/AC"},
+		{[]string{"me con"}, false, 1, true, "/me con"},
+		{[]string{"con me"}, false, 1, true, "/con me"},
+		{[]string{"acme", "backspace", "backspace", "backspace", "backspace", "hub"}, false, 1, true, "/hub"},
+		{[]string{"acme", "enter"}, false, 2, false, "/acme  esc"},
+		{[]string{"acme", "tab"}, false, 2, false, "/acme  esc"},
+		{[]string{"acme", "down"}, true, 2, false, "/acme  esc"},
+		{[]string{"acme", "up"}, true, 2, false, "/acme  esc"},
+		{[]string{"acme", "esc"}, false, 3, false, "Rows"},
+		{[]string{"enter"}, false, 3, false, "Rows"},
+		{[]string{"esc"}, false, 3, false, "Rows"},
+		{[]string{"ctrl+u"}, false, 3, true, "/"},
 	} {
 		col := column(3)
-		got := col.Update(theme.Search{}, moved, clicked)
+		col.StartTyping()
+		pass := false
 		for _, k := range uitest.Keys(c.keys...) {
-			got = col.Update(k, moved, clicked)
+			pass = col.Type(k)
 		}
 		kept := 0
 		for _, row := range rows {
@@ -132,8 +138,8 @@ func TestTypingAFilter(t *testing.T) {
 			}
 		}
 		title := uitest.Draw(t, []string{theme.Title(uitest.Theme(t), col.Filter.Title(uitest.Theme(t), "Rows", 18), "", 20, true)}, 20)
-		if got != c.outcome || kept != c.kept || col.Typing() != c.typing || strings.TrimSpace(title.String()) != c.title {
-			t.Errorf("%q: outcome %v, %d rows are kept, typing %v, title %q", c.keys, got, kept, col.Typing(), title)
+		if pass != c.pass || kept != c.kept || col.Typing() != c.typing || strings.TrimSpace(title.String()) != c.title {
+			t.Errorf("%q: passed on %v, %d rows are kept, typing %v, title %q", c.keys, pass, kept, col.Typing(), title)
 		}
 	}
 }
@@ -141,9 +147,9 @@ func TestTypingAFilter(t *testing.T) {
 func TestAFilterIsTypedOn(t *testing.T) {
 	c := column(3)
 	type_ := func(names ...string) {
-		c.Update(theme.Search{}, moved, clicked)
+		c.do(uitest.Search{})
 		for _, k := range uitest.Keys(names...) {
-			c.Update(k, moved, clicked)
+			c.do(k)
 		}
 	}
 	type_("ac", "enter")
@@ -151,8 +157,8 @@ func TestAFilterIsTypedOn(t *testing.T) {
 	if !c.Filter.Matches("acme") || c.Filter.Matches("ac dc") {
 		t.Error("a filter that is typed on begins anew")
 	}
-	c.Update(theme.Mark{}, moved, clicked)
-	if c.Update(theme.Back{}, moved, clicked); c.Filter.On() || len(c.Marks) != 1 {
+	c.do(uitest.Mark{})
+	if c.do(uitest.Back{}); c.Filter.On() || len(c.Marks) != 1 {
 		t.Error("esc takes away the filter, and the marks after it")
 	}
 	type_("x")
@@ -164,17 +170,17 @@ func TestAFilterIsTypedOn(t *testing.T) {
 
 func TestALongFilterShowsItsEnd(t *testing.T) {
 	c := column(3)
-	c.Update(theme.Search{}, moved, clicked)
-	c.Update(tea.PasteMsg{Content: strings.Repeat("日本語 "+uitest.Hostile, 20_000)}, moved, clicked)
+	c.do(uitest.Search{})
+	c.do(tea.PasteMsg{Content: strings.Repeat("日本語 "+uitest.Hostile, 20_000)})
 	title := func(w int) uitest.Screen {
 		return uitest.Draw(t, []string{theme.Title(uitest.Theme(t), c.Filter.Title(uitest.Theme(t), "", w-2), "", w, true)}, w)
 	}
 	for range 12 {
-		c.Update(uitest.Keys("backspace")[0], moved, clicked)
+		c.do(uitest.Keys("backspace")[0])
 	}
 	for _, step := range [][2]string{{"the end", "the end"}, {"ctrl+u", "/"}, {"short", "/short"}} {
 		for _, k := range uitest.Keys(step[0]) {
-			c.Update(k, moved, clicked)
+			c.do(k)
 		}
 		for _, w := range []int{1, 2, 8} {
 			title(w)

@@ -9,15 +9,16 @@ import (
 	"sync"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"mayfly/api"
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
 
-// NewInboxForm asks for the name, the domain and the lifetime of a new inbox.
-func NewInboxForm(domains []string) dialog.Dialog {
+// NewInboxForm asks for the name, the domain and the lifetime of a new inbox, and then creates it.
+func NewInboxForm(domains []string, create func(api.CreateInbox) tea.Cmd) dialog.Dialog {
 	return dialog.NewForm(dialog.Form{
 		Title: "New inbox",
 		Fields: []dialog.Field{
@@ -25,17 +26,15 @@ func NewInboxForm(domains []string) dialog.Dialog {
 			{Title: "Domain", Placeholder: "the service's own", Hint: "one of the service's domains", Suggestions: domains, Check: checkDomain},
 			{Title: "Lifetime", Value: "1h", Hint: "such as 10m, 1h, 2d", Check: checkLifetime},
 		},
-		Then: func(v []string) any {
+		Then: func(v []string) tea.Cmd {
 			ttl, _ := parseLifetime(v[2]) // the form has checked it
-			return intent.CreateInbox{Copy: true, Request: api.CreateInbox{
-				Username: strings.ToLower(v[0]), Domain: strings.ToLower(v[1]), TTL: int(ttl / time.Second),
-			}}
+			return create(api.CreateInbox{Username: strings.ToLower(v[0]), Domain: strings.ToLower(v[1]), TTL: int(ttl / time.Second)})
 		},
 	})
 }
 
-// AdoptPrompt asks for the ID of an inbox that was created elsewhere.
-func AdoptPrompt(s *store.Store) dialog.Dialog {
+// AdoptPrompt asks for the ID of an inbox that was created elsewhere, and then adopts it.
+func AdoptPrompt(s *store.Store, adopt func(id string) tea.Cmd) dialog.Dialog {
 	return dialog.NewForm(dialog.Form{
 		Title: "Add an inbox by ID",
 		Fields: []dialog.Field{{Hint: "enter adds it   esc cancels", Check: func(id string) error {
@@ -49,15 +48,15 @@ func AdoptPrompt(s *store.Store) dialog.Dialog {
 			}
 			return nil
 		}}},
-		Then: func(v []string) any { return intent.AdoptInbox{ID: v[0]} },
+		Then: func(v []string) tea.Cmd { return adopt(v[0]) },
 	})
 }
 
 // maxLabel is the maximum width of a label in cells.
 const maxLabel = 40
 
-// LabelPrompt asks for the label of an inbox.
-func LabelPrompt(i *store.Inbox) dialog.Dialog {
+// LabelPrompt asks for the label of an inbox, and then sets it; an empty one removes it.
+func LabelPrompt(i *store.Inbox, set func(id, label string) tea.Cmd) dialog.Dialog {
 	id := i.ID
 	return dialog.NewForm(dialog.Form{
 		Title: "Label " + i.Name(),
@@ -67,12 +66,12 @@ func LabelPrompt(i *store.Inbox) dialog.Dialog {
 			}
 			return nil
 		}}},
-		Then: func(v []string) any { return intent.LabelInbox{ID: id, Label: v[0]} },
+		Then: func(v []string) tea.Cmd { return set(id, v[0]) },
 	})
 }
 
-// DeleteQuestion asks before inboxes are deleted.
-func DeleteQuestion(in []*store.Inbox, now time.Time) dialog.Dialog {
+// DeleteQuestion asks before inboxes are deleted. It hands their IDs to remove, and what names them: an address, or how many.
+func DeleteQuestion(in []*store.Inbox, now time.Time, remove func(ids []string, what string) tea.Cmd) dialog.Dialog {
 	messages, ids, addresses := 0, make([]string, 0, len(in)), make([]string, 0, len(in))
 	for _, i := range in {
 		messages += len(i.Keys)
@@ -84,7 +83,7 @@ func DeleteQuestion(in []*store.Inbox, now time.Time) dialog.Dialog {
 	}
 	q := dialog.Question{
 		Title: "Delete this inbox?", Keep: "keep it", Bad: true,
-		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Intent: intent.DeleteInboxes{IDs: ids, What: what}}},
+		Answers: []dialog.Answer{{Keys: []string{"y"}, Does: "delete", Do: func() tea.Cmd { return remove(ids, what) }}},
 	}
 	goes := fmt.Sprintf("%d messages go", messages)
 	if messages == 1 {

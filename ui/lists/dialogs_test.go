@@ -2,14 +2,14 @@ package lists
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"mayfly/api"
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/uitest"
 )
@@ -25,26 +25,33 @@ func press(d dialog.Dialog, names ...string) dialog.Result {
 	return r
 }
 
-func TestTheFormOfANewInbox(t *testing.T) {
-	create := func(name, domain string, ttl int) any {
-		return intent.CreateInbox{Copy: true, Request: api.CreateInbox{Username: name, Domain: domain, TTL: ttl}}
+// done is what the outcome of a dialog says it does.
+func done(r dialog.Result) string {
+	if r.Do == nil {
+		return ""
 	}
+	return r.Do()().(string)
+}
+
+func says(what ...any) tea.Cmd { return func() tea.Msg { return fmt.Sprint(what...) } }
+
+func TestTheFormOfANewInbox(t *testing.T) {
 	for _, c := range []struct {
 		keys []string
-		want any
+		want string
 	}{
 		// As fast as a program types.
-		{[]string{"bob", "enter", "test.example", "enter", "enter"}, create("bob", "test.example", 3600)},
-		{[]string{"enter", "enter", "enter"}, create("", "", 3600)},
-		{[]string{"Bob", "tab", "Test.EXAMPLE", "tab", "ctrl+u", "10m", "enter"}, create("bob", "test.example", 600)},
+		{[]string{"bob", "enter", "test.example", "enter", "enter"}, "{test.example bob 3600}"},
+		{[]string{"enter", "enter", "enter"}, "{  3600}"},
+		{[]string{"Bob", "tab", "Test.EXAMPLE", "tab", "ctrl+u", "10m", "enter"}, "{test.example bob 600}"},
 		// The suggested domain.
-		{[]string{"enter", "test", "right", "enter", "enter"}, create("", "test.example", 3600)},
-		{[]string{"a..b", "enter", "backspace", "backspace", "backspace", "enter", "enter", "enter"}, create("a", "", 3600)},
-		{[]string{"bob", "esc"}, nil},
+		{[]string{"enter", "test", "right", "enter", "enter"}, "{test.example  3600}"},
+		{[]string{"a..b", "enter", "backspace", "backspace", "backspace", "enter", "enter", "enter"}, "{ a 3600}"},
+		{[]string{"bob", "esc"}, ""},
 	} {
-		d := NewInboxForm([]string{"test.example", "b.example"})
-		if got := press(d, c.keys...); !got.Close || !reflect.DeepEqual(got.Intent, c.want) {
-			t.Errorf("%q leads to %+v", c.keys, got)
+		d := NewInboxForm([]string{"test.example", "b.example"}, func(in api.CreateInbox) tea.Cmd { return says(in) })
+		if r := press(d, c.keys...); !r.Close || done(r) != c.want {
+			t.Errorf("%q leads to %+v", c.keys, done(r))
 		}
 	}
 }
@@ -91,27 +98,29 @@ func TestTheFieldsOfANewInbox(t *testing.T) {
 func TestPrompts(t *testing.T) {
 	s := store.New(startInboxes)
 	i, _ := s.Put(api.Inbox{ID: "inbox_1", Email: "ada@b.example"}, startInboxes)
-	label := func() dialog.Dialog { return LabelPrompt(i) }
-	adopt := func() dialog.Dialog { return AdoptPrompt(s) }
+	label := func() dialog.Dialog {
+		return LabelPrompt(i, func(id, label string) tea.Cmd { return says(id, " ", label) })
+	}
+	adopt := func() dialog.Dialog { return AdoptPrompt(s, func(id string) tea.Cmd { return says(id) }) }
 	for _, c := range []struct {
 		open  func() dialog.Dialog
 		keys  []string
 		wrong string
-		want  any
+		want  string
 	}{
-		{adopt, []string{" inbox_2 ", "enter"}, "", intent.AdoptInbox{ID: "inbox_2"}},
-		{adopt, []string{"enter"}, "! an ID such as inbox_…", nil},
-		{adopt, []string{"a/b", "enter"}, "! an ID has no spaces and no slashes", nil},
-		{adopt, []string{"a b", "enter"}, "! an ID has no spaces and no slashes", nil},
-		{adopt, []string{"inbox_1", "enter"}, "! this inbox is already on the list", nil},
-		{label, []string{"signup ✓", "enter"}, "", intent.LabelInbox{ID: "inbox_1", Label: "signup ✓"}},
-		{label, []string{"enter"}, "", intent.LabelInbox{ID: "inbox_1"}},
-		{label, []string{strings.Repeat("日", 20), "enter"}, "", intent.LabelInbox{ID: "inbox_1", Label: strings.Repeat("日", 20)}},
-		{label, []string{strings.Repeat("日", 20) + "x", "enter"}, "! at most 40 characters", nil},
+		{adopt, []string{" inbox_2 ", "enter"}, "", "inbox_2"},
+		{adopt, []string{"enter"}, "! an ID such as inbox_…", ""},
+		{adopt, []string{"a/b", "enter"}, "! an ID has no spaces and no slashes", ""},
+		{adopt, []string{"a b", "enter"}, "! an ID has no spaces and no slashes", ""},
+		{adopt, []string{"inbox_1", "enter"}, "! this inbox is already on the list", ""},
+		{label, []string{"signup ✓", "enter"}, "", "inbox_1 signup ✓"},
+		{label, []string{"enter"}, "", "inbox_1 "},
+		{label, []string{strings.Repeat("日", 20), "enter"}, "", "inbox_1 " + strings.Repeat("日", 20)},
+		{label, []string{strings.Repeat("日", 20) + "x", "enter"}, "! at most 40 characters", ""},
 	} {
 		d := c.open()
 		r := press(d, c.keys...)
-		if r.Intent != c.want || r.Close != (c.wrong == "") {
+		if done(r) != c.want || r.Close != (c.wrong == "") {
 			t.Errorf("%q leads to %+v", c.keys, r)
 		}
 		uitest.DrawDialog(t, d, 80, 12).See(c.wrong)
@@ -142,16 +151,17 @@ func TestTheQuestionBeforeDeleting(t *testing.T) {
 		{many[:2], []string{"Delete 2 inboxes?", "1 message goes with them.", "inbox-0@", "inbox-1@"}, "keep them", "2 inboxes"},
 		{many, []string{"Delete 12 inboxes?", "66 messages go with them.", "inbox-0@", "inbox-5@", "and 6 more"}, "keep them", "12 inboxes"},
 	} {
+		remove := func(ids []string, what string) tea.Cmd { return says(ids, " ", what) }
 		var ids []string
 		for _, i := range c.in {
 			ids = append(ids, i.ID)
 		}
-		uitest.DrawDialog(t, DeleteQuestion(c.in, startInboxes), 80, 24).See(append(c.want, "y delete", "esc "+c.keep)...)
-		uitest.DrawDialog(t, DeleteQuestion(c.in, startInboxes), 20, 6).See("y delete", "esc")
-		if r := press(DeleteQuestion(c.in, startInboxes), "d", "enter", "y"); !r.Close || !reflect.DeepEqual(r.Intent, intent.DeleteInboxes{IDs: ids, What: c.what}) {
+		uitest.DrawDialog(t, DeleteQuestion(c.in, startInboxes, remove), 80, 24).See(append(c.want, "y delete", "esc "+c.keep)...)
+		uitest.DrawDialog(t, DeleteQuestion(c.in, startInboxes, remove), 20, 6).See("y delete", "esc")
+		if r := press(DeleteQuestion(c.in, startInboxes, remove), "d", "enter", "y"); !r.Close || done(r) != fmt.Sprint(ids, " ", c.what) {
 			t.Errorf("y leads to %+v", r)
 		}
-		if r := press(DeleteQuestion(c.in, startInboxes), "esc"); !r.Close || r.Intent != nil {
+		if r := press(DeleteQuestion(c.in, startInboxes, remove), "esc"); !r.Close || r.Do != nil {
 			t.Errorf("esc leads to %+v", r)
 		}
 	}

@@ -6,10 +6,7 @@ import (
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -34,11 +31,6 @@ func NewInboxes(s *store.Store) *Inboxes {
 	p := &Inboxes{Column: Column{Marks: map[string]bool{}}, store: s}
 	p.Refresh()
 	return p
-}
-
-// Update applies a message and returns the resulting intent, nil if none.
-func (p *Inboxes) Update(msg tea.Msg) any {
-	return p.Column.Update(msg, intent.ShowInbox{}, intent.ShowInbox{})
 }
 
 // Refresh updates the list from the store. The cursor stays where it is.
@@ -109,16 +101,6 @@ func (p *Inboxes) Fit(r theme.Rect) {
 	})
 }
 
-// Wake sets the alarm for the next time-dependent change of a row.
-func (p *Inboxes) Wake(now time.Time, a *theme.Alarm) {
-	for _, row := range p.Shown {
-		if i := p.store.Inboxes[row.ID]; i != nil {
-			_, next := status(i, now)
-			a.In(next)
-		}
-	}
-}
-
 // Draw draws the pane.
 func (p *Inboxes) Draw(th *theme.Theme, now time.Time, focused bool) []string {
 	w := p.Rect.W
@@ -166,10 +148,9 @@ func (p *Inboxes) row(th *theme.Theme, now time.Time, row dialog.Row, focused bo
 		}
 		return []string{b.Line(mark, append(first, total)...)}
 	}
-	text, _ := status(i, now)
 	return []string{
 		b.Line(mark, append(first, total)...),
-		b.Line(" ", Span{Text: text, Style: statusStyle(th, i, now)}),
+		b.Line(" ", Span{Text: status(i, now), Style: statusStyle(th, i, now)}),
 	}
 }
 
@@ -185,24 +166,23 @@ func briefly(i *store.Inbox, now time.Time) string {
 	case i.Paused:
 		return "paused"
 	case !i.Expires.IsZero() && left <= NearEnd:
-		text, _ := theme.Remaining(left)
-		return text
+		return theme.Remaining(left)
 	}
 	return ""
 }
 
-// status is the state of an inbox in words, and how long until they change.
-func status(i *store.Inbox, now time.Time) (string, time.Duration) {
-	left, next := theme.Remaining(i.Expires.Sub(now))
+// status is the state of an inbox in words.
+func status(i *store.Inbox, now time.Time) string {
+	left := theme.Remaining(i.Expires.Sub(now))
 	switch {
 	case deleted(i):
-		return "✕ deleted", 0
+		return "✕ deleted"
 	case i.Gone(now):
-		ago, next := theme.Age(now.Sub(i.Expires))
+		ago := theme.Age(now.Sub(i.Expires))
 		if ago == "now" {
-			return "✕ expired just now", next
+			return "✕ expired just now"
 		}
-		return "✕ expired " + ago + " ago", next
+		return "✕ expired " + ago + " ago"
 	case i.Expires.IsZero():
 		left = ""
 	case i.Expires.Sub(now) <= NearEnd:
@@ -212,13 +192,13 @@ func status(i *store.Inbox, now time.Time) (string, time.Duration) {
 	}
 	switch {
 	case i.Paused:
-		return strings.TrimSuffix("○ paused · "+left, " · "), next
+		return strings.TrimSuffix("○ paused · "+left, " · ")
 	case i.State == store.Failing:
-		return strings.TrimSuffix("! failing · "+left, " · "), next
+		return strings.TrimSuffix("! failing · "+left, " · ")
 	case i.State == store.Unlisted:
-		return strings.TrimSuffix("○ "+left, " "), next
+		return strings.TrimSuffix("○ "+left, " ")
 	}
-	return strings.TrimSuffix("● "+left, " "), next
+	return strings.TrimSuffix("● "+left, " ")
 }
 
 func statusStyle(th *theme.Theme, i *store.Inbox, now time.Time) theme.Style {

@@ -3,7 +3,6 @@ package lists
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
@@ -55,21 +53,19 @@ func (s *inboxScene) mail(id string, old, unread int) {
 	s.store.Apply(watch.Event{Kind: watch.Listed, InboxID: id, Messages: list}, s.now)
 }
 
-// send gives messages to the pane, and takes what changed from the store, as the root does.
-func (s *inboxScene) send(msgs ...tea.Msg) (intent any) {
+// send does things to the pane, and takes what changed from the store, as the root does.
+func (s *inboxScene) send(msgs ...tea.Msg) {
 	for _, msg := range msgs {
-		intent = s.Update(msg)
+		uitest.Drive(s.Inboxes, msg, func(msg tea.Msg) { s.Type(msg) })
 		s.Refresh()
 		s.Fit(s.Rect)
 	}
-	return intent
 }
 
-func (s *inboxScene) press(names ...string) (intent any) {
+func (s *inboxScene) press(names ...string) {
 	for _, k := range uitest.Keys(names...) {
-		intent = s.send(k)
+		s.send(k)
 	}
-	return intent
 }
 
 func (s *inboxScene) draw() uitest.Screen {
@@ -84,7 +80,7 @@ func TestTheListOfInboxes(t *testing.T) {
 	s.mail("ada", 2, 2)
 	s.store.Inboxes["ci-run-881"].Paused = true
 	s.store.Inboxes["eve"].Expires = startInboxes.Add(4 * time.Minute)
-	s.send(nil, theme.Move(2), theme.Mark{})
+	s.send(nil, uitest.Move(2), uitest.Mark{})
 	s.draw().Is(`
  Inboxes             1 marked
 
@@ -128,7 +124,7 @@ func TestManyInboxesHaveOneLineEach(t *testing.T) {
    ci-run-881
    old                failing
 `)
-	s.send(theme.Search{})
+	s.send(uitest.Search{})
 	s.press("ada", "enter") // the rows keep their height
 	s.draw().Is(`
  /ada  esc
@@ -145,15 +141,15 @@ func TestTheCursorStaysWithItsInbox(t *testing.T) {
 		want string
 	}{
 		{"at first", func() {}, store.All},
-		{"moved", func() { s.send(theme.Move(2)) }, "b"},
+		{"moved", func() { s.send(uitest.Move(2)) }, "b"},
 		{"others come", func() { s.put("d", "b.example"); s.put("e", "b.example") }, "b"},
 		{"others go", func() { s.store.Forget("a"); s.store.Forget("d") }, "b"},
-		{"filtered", func() { s.send(theme.Search{}); s.press("b.example", "enter") }, "b"},
-		{"left out", func() { s.send(theme.Search{}); s.press("ctrl+u", "c@", "enter") }, "c"},
-		{"everything again", func() { s.send(theme.Back{}) }, "c"},
+		{"filtered", func() { s.send(uitest.Search{}); s.press("b.example", "enter") }, "b"},
+		{"left out", func() { s.send(uitest.Search{}); s.press("ctrl+u", "c@", "enter") }, "c"},
+		{"everything again", func() { s.send(uitest.Back{}) }, "c"},
 		{"it goes itself", func() { s.store.Forget("c") }, "b"},
 		{"and all others", func() { s.store.Forget("b"); s.store.Forget("e") }, store.All},
-		{"nothing matches", func() { s.send(theme.Search{}); s.press("zzz") }, ""},
+		{"nothing matches", func() { s.send(uitest.Search{}); s.press("zzz") }, ""},
 	} {
 		c.do()
 		s.send(nil)
@@ -163,34 +159,6 @@ func TestTheCursorStaysWithItsInbox(t *testing.T) {
 	}
 	if s.ShownID() != store.All || s.Inbox() != nil {
 		t.Errorf("with nothing on the list, the messages of %q are shown", s.ShownID())
-	}
-}
-
-func TestWhatAMessageLeadsToInInboxes(t *testing.T) {
-	for _, c := range []struct {
-		msg  tea.Msg
-		want any
-	}{
-		{theme.Move(1), intent.ShowInbox{}},
-		{theme.Last{}, intent.ShowInbox{}},
-		{theme.Mark{}, intent.ShowInbox{}},
-		{tea.MouseClickMsg{X: 3, Y: 3, Button: tea.MouseLeft}, intent.ShowInbox{}},
-		{tea.MouseClickMsg{X: 3, Y: 0, Button: tea.MouseLeft}, nil},
-		{tea.MouseWheelMsg{Button: tea.MouseWheelDown}, nil},
-		{theme.Back{}, intent.Leave{}},
-		{theme.Search{}, nil},
-	} {
-		if got := openInboxes(t, 30, 12, "a", "b").Update(c.msg); got != c.want {
-			t.Errorf("%#v leads to %#v, want %#v", c.msg, got, c.want)
-		}
-	}
-	s := openInboxes(t, 30, 12, "a", "b")
-	s.send(theme.Search{})
-	if got := s.press("b"); got != (intent.FilterChanged{}) {
-		t.Errorf("typing leads to %#v", got)
-	}
-	if k := uitest.Keys("down")[0]; !reflect.DeepEqual(s.Update(k), k) {
-		t.Error("down does not end typing and go to the list")
 	}
 }
 
@@ -205,7 +173,7 @@ func TestTheFilterOfInboxes(t *testing.T) {
 	} {
 		s := openInboxes(t, 30, 20, "ada", "ci")
 		s.put("eve", "other.test").Label = "EVA"
-		s.send(theme.Search{})
+		s.send(uitest.Search{})
 		s.press(c.text)
 		if got := strings.Join(s.IDs(), " "); c.want != strings.ReplaceAll(got, store.All, "*") {
 			t.Errorf("%q keeps %q, want %q", c.text, got, c.want)
@@ -224,8 +192,8 @@ func TestMarks(t *testing.T) {
 	if s.NeedRow("open") != "" || s.NeedRow("mark") != "There is no inbox to mark" {
 		t.Errorf("the row of all inboxes opens: %q; it has no mark: %q", s.NeedRow("open"), s.NeedRow("mark"))
 	}
-	s.send(theme.Last{}, theme.Mark{}, theme.First{}, theme.Move(1), theme.Mark{}, theme.Mark{})
-	s.send(theme.Search{})
+	s.send(uitest.Last{}, uitest.Mark{}, uitest.First{}, uitest.Move(1), uitest.Mark{}, uitest.Mark{})
+	s.send(uitest.Search{})
 	s.press("c@")
 	marked := func() (ids string) {
 		for _, i := range s.Marked() {
@@ -240,7 +208,7 @@ func TestMarks(t *testing.T) {
 	if s.send(nil); marked() != "ac" || len(s.Marks) != 2 {
 		t.Errorf("after one went %q are marked", marked())
 	}
-	s.send(theme.Back{}, theme.Back{})
+	s.send(uitest.Back{}, uitest.Back{})
 	if s.draw().DontSee("marked", "✓"); marked() != "" {
 		t.Errorf("after esc %q are marked", marked())
 	}
@@ -274,35 +242,9 @@ func TestStatus(t *testing.T) {
 		// Clocks differ.
 		{store.Inbox{Expires: end, State: store.Gone, EndedAt: end.Add(-time.Second)}, end, "✕ expired just now"},
 	} {
-		got, next := status(&c.in, c.now)
-		if got != c.want {
+		if got := status(&c.in, c.now); got != c.want {
 			t.Errorf("%+v at %v: %q, want %q", c.in, c.now, got, c.want)
 		}
-		if later, _ := status(&c.in, c.now.Add(next)); next > 0 && later == got {
-			t.Errorf("%q does not change after %v", got, next)
-		}
-		if later, _ := status(&c.in, c.now.Add(1000*time.Hour)); next <= 0 && later != got {
-			t.Errorf("%q becomes %q, and is not drawn anew", got, later)
-		}
-	}
-}
-
-func TestTheNextChangeOfARow(t *testing.T) {
-	s := openInboxes(t, 30, 4, "hour", "soon", "b", "c") // three rows are on the screen
-	s.store.Inboxes["soon"].Expires = startInboxes.Add(59500 * time.Millisecond)
-	alarm := func(in ...time.Duration) (a theme.Alarm) {
-		for _, d := range in {
-			a.In(d)
-		}
-		return a
-	}
-	wakes := func() (a theme.Alarm) { s.Wake(startInboxes, &a); return a }
-	if wakes() != alarm(time.Minute) {
-		t.Errorf("it wakes at %+v", wakes())
-	}
-	s.send(theme.Last{})
-	if wakes() != alarm(time.Second/2) {
-		t.Errorf("with seconds on the screen it wakes at %+v", wakes())
 	}
 }
 
@@ -316,7 +258,7 @@ func TestHostileNames(t *testing.T) {
 			s.draw()
 			i.Label = i.Email
 			s.draw()
-			for _, d := range []dialog.Dialog{LabelPrompt(i), DeleteQuestion([]*store.Inbox{i}, startInboxes), DeleteQuestion([]*store.Inbox{i, i}, startInboxes)} {
+			for _, d := range []dialog.Dialog{LabelPrompt(i, nil), DeleteQuestion([]*store.Inbox{i}, startInboxes, nil), DeleteQuestion([]*store.Inbox{i, i}, startInboxes, nil)} {
 				uitest.DrawDialog(t, d, w+4, h+2)
 			}
 		}

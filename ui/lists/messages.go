@@ -6,10 +6,7 @@ import (
 	"slices"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -47,11 +44,6 @@ func (p *Messages) Show(inboxID string) {
 	clear(p.Marks)
 	p.Refresh()
 	p.Select(p.places[inboxID])
-}
-
-// Update applies a message and returns the resulting intent, nil if none.
-func (p *Messages) Update(msg tea.Msg) any {
-	return p.Column.Update(msg, intent.Preview{}, intent.OpenMessage{})
 }
 
 // Refresh updates the list from the store. The cursor stays with its message if the user moved it
@@ -127,16 +119,6 @@ func (p *Messages) Fit(r theme.Rect) {
 	})
 }
 
-// Wake sets the alarm for the next time-dependent change of a row.
-func (p *Messages) Wake(now time.Time, a *theme.Alarm) {
-	for _, row := range p.Shown {
-		if m := p.store.Messages[row.ID]; m != nil {
-			_, next := theme.Age(now.Sub(m.Received))
-			a.In(next)
-		}
-	}
-}
-
 func (p *Messages) title(th *theme.Theme, w int) string {
 	if i := p.store.Inboxes[p.InboxID]; i != nil {
 		whole := i.Email
@@ -181,7 +163,7 @@ func (p *Messages) row(th *theme.Theme, now time.Time, row dialog.Row, focused b
 	if p.Marks[row.ID] {
 		mark = "✓"
 	}
-	when, _ := theme.Age(now.Sub(m.Received))
+	when := theme.Age(now.Sub(m.Received))
 	at, files := Span{Text: when, Style: th.Dim}, Span{Text: m.Findings.FilesText(), Style: th.Dim}
 	if p.Dense() {
 		if files.Text != "" {

@@ -2,7 +2,6 @@ package lists
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/render"
-	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
@@ -58,20 +56,18 @@ func (s *scene) listed(inbox string, list ...api.Summary) {
 	s.send(nil)
 }
 
-func (s *scene) send(msgs ...tea.Msg) (intent any) {
+func (s *scene) send(msgs ...tea.Msg) {
 	for _, msg := range msgs {
-		intent = s.Update(msg)
+		uitest.Drive(s.Messages, msg, func(msg tea.Msg) { s.Type(msg) })
 		s.Refresh()
 		s.Fit(s.Rect)
 	}
-	return intent
 }
 
-func (s *scene) press(names ...string) (intent any) {
+func (s *scene) press(names ...string) {
 	for _, k := range uitest.Keys(names...) {
-		intent = s.send(k)
+		s.send(k)
 	}
-	return intent
 }
 
 func (s *scene) draw() uitest.Screen {
@@ -117,7 +113,7 @@ func TestTheList(t *testing.T) {
 	s.find("1", "", "")
 	s.store.Messages[s.IDs()[2]].Findings.Files = 1
 	s.store.Messages[s.IDs()[3]].Findings.Files = 12
-	s.send(theme.First{}, theme.Move(1))
+	s.send(uitest.First{}, uitest.Move(1))
 	s.draw().Is(`
  ada@x.example
 
@@ -132,7 +128,7 @@ func TestTheList(t *testing.T) {
    GitHub                     5 h
    Subject 1             12 files
 `)
-	s.send(theme.Mark{})
+	s.send(uitest.Mark{})
 	s.Fit(theme.Rect{W: 34, H: 5})
 	s.draw().Is(`
  ada@x.example
@@ -168,12 +164,12 @@ func TestTheCursorStaysWithItsMessage(t *testing.T) {
 	}{
 		{"nothing yet", func() {}, ""},
 		{"at first", func() { s.listed("a", three...) }, "3"},
-		{"moved", func() { s.send(theme.Move(1)) }, "2"},
+		{"moved", func() { s.send(uitest.Move(1)) }, "2"},
 		{"new mail", func() { s.listed("a", append([]api.Summary{mail("5", "E", 0), mail("4", "D", 0)}, three...)...) }, "2"},
 		{"of another inbox", func() { s.listed("b", mail("9", "Z", 0)) }, "2"},
-		{"filtered", func() { s.send(theme.Search{}); s.press("subject 2", "enter") }, "2"},
-		{"left out", func() { s.send(theme.Search{}); s.press("ctrl+u", "subject 1", "enter") }, "1"},
-		{"everything again", func() { s.send(theme.Back{}) }, "1"},
+		{"filtered", func() { s.send(uitest.Search{}); s.press("subject 2", "enter") }, "2"},
+		{"left out", func() { s.send(uitest.Search{}); s.press("ctrl+u", "subject 1", "enter") }, "1"},
+		{"everything again", func() { s.send(uitest.Back{}) }, "1"},
 		{"it goes itself", func() { s.listed("a", three[:2]...) }, "2"},
 		{"the inbox goes", func() { s.store.Forget("a") }, "9"},
 	} {
@@ -197,7 +193,7 @@ func TestEachInboxKeepsItsPlace(t *testing.T) {
 		{"a", 20, "10"}, {"b", 1, "y"}, {store.All, 0, "x"}, {"a", 0, "10"}, {"a", -1, "11"}, {"b", 0, "y"}, {"none", 0, ""}, {"a", 0, "11"},
 	} {
 		s.Show(c.show)
-		s.send(theme.Move(c.move))
+		s.send(uitest.Move(c.move))
 		if got := s.selected(); got != c.want {
 			t.Errorf("in %s %q has the cursor, want %q", c.show, got, c.want)
 		}
@@ -208,42 +204,11 @@ func TestEachInboxKeepsItsPlace(t *testing.T) {
 			s.draw().See("Subject " + c.want)
 		}
 	}
-	s.send(theme.Mark{}, theme.Search{})
+	s.send(uitest.Mark{}, uitest.Search{})
 	s.press("subject")
 	s.Show("b")
 	if !s.Typing() || s.Filter.On() || len(s.Marks) > 0 {
 		t.Error("another inbox is shown with the filter or the marks of the one before, or takes the keys from who types")
-	}
-}
-
-func TestWhatAMessageLeadsTo(t *testing.T) {
-	for _, c := range []struct {
-		msg  tea.Msg
-		want any
-	}{
-		{theme.Move(1), intent.Preview{}},
-		{theme.Page(1), intent.Preview{}},
-		{theme.Mark{}, intent.Preview{}},
-		{tea.MouseClickMsg{X: 3, Y: 4, Button: tea.MouseLeft}, intent.OpenMessage{}},
-		{tea.MouseClickMsg{X: 3, Y: 1, Button: tea.MouseLeft}, nil},
-		{tea.MouseWheelMsg{Button: tea.MouseWheelDown}, nil},
-		{theme.Back{}, intent.Leave{}},
-		{theme.Search{}, nil},
-	} {
-		s := open(t, 34, 12)
-		s.listed("a", mails(30)...)
-		if got := s.Update(c.msg); got != c.want {
-			t.Errorf("%#v leads to %#v, want %#v", c.msg, got, c.want)
-		}
-	}
-	s := open(t, 34, 12)
-	s.listed("a", mails(3)...)
-	s.send(theme.Search{})
-	if got := s.press("3"); got != (intent.FilterChanged{}) {
-		t.Errorf("typing leads to %#v", got)
-	}
-	if k := uitest.Keys("up")[0]; !reflect.DeepEqual(s.Update(k), k) {
-		t.Error("up does not end typing and go to the list")
 	}
 }
 
@@ -268,7 +233,7 @@ func TestTheFilter(t *testing.T) {
 		s.find("2", "482913", "")
 		s.listed("b", mail("1", "Acme", 3))
 		s.Show(c.inbox)
-		s.send(theme.Search{})
+		s.send(uitest.Search{})
 		s.press(c.text)
 		if got := s.ids(); got != c.want {
 			t.Errorf("in %s %q keeps %q, want %q", c.inbox, c.text, got, c.want)
@@ -293,12 +258,12 @@ func TestThePairToCompare(t *testing.T) {
 		do         func()
 	}{
 		{"nothing is marked", "", func() {}},
-		{"one", "", func() { s.send(theme.Mark{}) }},
-		{"two, the newer one first", "2 4", func() { s.send(theme.Move(1), theme.Mark{}) }},
-		{"one of them is left out", "2 4", func() { s.send(theme.Search{}); s.press("subject 4", "enter") }},
-		{"three", "", func() { s.send(theme.Back{}, theme.Last{}, theme.Mark{}) }},
+		{"one", "", func() { s.send(uitest.Mark{}) }},
+		{"two, the newer one first", "2 4", func() { s.send(uitest.Move(1), uitest.Mark{}) }},
+		{"one of them is left out", "2 4", func() { s.send(uitest.Search{}); s.press("subject 4", "enter") }},
+		{"three", "", func() { s.send(uitest.Back{}, uitest.Last{}, uitest.Mark{}) }},
 		{"one of them goes", "2 4", func() { s.listed("a", mails(4)[:3]...) }},
-		{"no more", "", func() { s.send(theme.Back{}) }},
+		{"no more", "", func() { s.send(uitest.Back{}) }},
 	} {
 		c.do()
 		if got := pair(); got != c.pair {
@@ -321,16 +286,8 @@ func TestWhatIsOnTheScreen(t *testing.T) {
 		t.Errorf("%d rows are on the screen: %q", n, s.Keys())
 	}
 	s.draw().See("1 of 30", "Subject 24")
-	var got, want theme.Alarm
-	s.now = start.Add(20 * time.Second)
-	s.Wake(s.now, &got)
-	if want.In(40 * time.Second); got != want {
-		t.Errorf("it wakes at %+v", got)
-	}
-	got = theme.Alarm{}
-	s.Fit(theme.Rect{})
-	if s.Wake(s.now, &got); got != (theme.Alarm{}) || len(s.Keys()) != 0 {
-		t.Errorf("off the screen it wakes at %+v", got)
+	if s.Fit(theme.Rect{}); len(s.Keys()) != 0 {
+		t.Errorf("off the screen are %q", s.Keys())
 	}
 }
 
@@ -361,7 +318,7 @@ func crowded(b *testing.B) *scene {
 func BenchmarkDraw(b *testing.B) {
 	s, th := crowded(b), uitest.Theme(b)
 	for n := 0; b.Loop(); n++ {
-		s.Update(theme.Move(1 - n%2*2))
+		s.Move(1 - n%2*2)
 		s.Fit(s.Rect)
 		s.Messages.Draw(th, start, true, nil)
 	}
@@ -369,10 +326,10 @@ func BenchmarkDraw(b *testing.B) {
 
 func BenchmarkFilter(b *testing.B) {
 	s := crowded(b)
-	s.Update(theme.Search{})
+	s.StartTyping()
 	keys := uitest.Keys("sender 42 ", "ctrl+u")
 	for n := 0; b.Loop(); n++ {
-		s.Update(keys[n%len(keys)])
+		s.Type(keys[n%len(keys)])
 		s.Refresh()
 	}
 }

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -20,6 +19,7 @@ const maxKnown = 16
 type Search struct {
 	dialog.Dialog
 	store *store.Store
+	show  func(key string, find []string) tea.Cmd
 
 	line     *dialog.Line
 	again    bool     // reopened: what is typed now replaces what was typed before
@@ -37,9 +37,10 @@ type Search struct {
 	w, h int // available cells
 }
 
-// NewSearch returns a search in which nothing was typed.
-func NewSearch(st *store.Store) *Search {
-	s := &Search{line: dialog.NewLine(dialog.LineOptions{})}
+// NewSearch returns a search in which nothing was typed. It hands a chosen message to show, with texts to
+// find in it: it is shown at the first that occurs.
+func NewSearch(st *store.Store, show func(key string, find []string) tea.Cmd) *Search {
+	s := &Search{show: show, line: dialog.NewLine(dialog.LineOptions{})}
 	s.Dialog = dialog.Box(body{s})
 	s.In(st)
 	return s
@@ -188,5 +189,5 @@ func (s *Search) open(key string) dialog.Result {
 		return dialog.Result{}
 	}
 	texts := append([]string{strings.TrimSpace(s.line.Value())}, s.words...)
-	return dialog.Result{Close: true, Intent: intent.ShowMessage{Key: key, Find: texts}}
+	return dialog.Result{Close: true, Do: func() tea.Cmd { return s.show(key, texts) }}
 }

@@ -8,10 +8,12 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"mayfly/api"
 	"mayfly/api/watch"
 	"mayfly/internal/message"
-	"mayfly/ui/intent"
+	"mayfly/ui/dialog"
 	"mayfly/ui/store"
 	"mayfly/ui/uitest"
 )
@@ -47,9 +49,9 @@ func read(s *store.Store, subject, body string) {
 	}
 }
 
-func (s *Search) press(names ...string) (last any) {
+func (s *Search) press(names ...string) (last dialog.Result) {
 	for _, k := range uitest.Keys(names...) {
-		last = s.Update(k).Intent
+		last = s.Update(k)
 	}
 	return last
 }
@@ -67,7 +69,7 @@ func TestWhatIsFound(t *testing.T) {
 		{"box-1", []string{"Your code"}}, {"needle", []string{"Welcome"}}, {"needle zoe", nil}, {"sender", []string{"Welcome", "Crème brûlée", "Your code"}},
 		{"  ", nil}, {".*", nil}, {"[", nil}, {`\`, nil},
 	} {
-		s := NewSearch(st)
+		s := NewSearch(st, nil)
 		s.press(c.text)
 		uitest.DrawDialog(t, s, 80, 24)
 		var got []string
@@ -82,10 +84,10 @@ func TestWhatIsFound(t *testing.T) {
 
 func TestTypingOnAndBackFindsTheSame(t *testing.T) {
 	st := listing([]api.Summary{summary("1", "ab"), summary("2", "abc"), summary("3", "b ab")})
-	s := NewSearch(st)
+	s := NewSearch(st, nil)
 	for _, key := range append(uitest.Keys("abc"), slices.Concat(slices.Repeat(uitest.Keys("backspace"), 2), uitest.Keys(" b a", "backspace", "backspace", "b"))...) {
 		s.Update(key)
-		fresh := NewSearch(st)
+		fresh := NewSearch(st, nil)
 		fresh.press(s.line.Value())
 		if !slices.Equal(s.hits.IDs(), fresh.hits.IDs()) {
 			t.Errorf("%q finds %q, at once %q", s.line.Value(), s.hits.IDs(), fresh.hits.IDs())
@@ -96,14 +98,15 @@ func TestTypingOnAndBackFindsTheSame(t *testing.T) {
 func TestTheHitIsShownAndOpened(t *testing.T) {
 	st := listing([]api.Summary{summary("1", "Welcome to a subject that is as long as they come")})
 	read(st, st.Messages[st.Keys(store.All)[0]].Subject, strings.Repeat("Nothing here. ", 40)+"A Needle in the haystack.")
-	s := NewSearch(st)
+	var shown []string
+	s := NewSearch(st, func(key string, find []string) tea.Cmd { shown = append([]string{key}, find...); return nil })
 	s.press("needle")
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 12}} {
 		uitest.DrawDialog(t, s, size[0], size[1]).See("1 found", "Sender 1 · box-0", "Welcome to", "Needle")
 	}
-	v, ok := s.press("enter").(intent.ShowMessage)
-	if !ok || v.Key != st.Keys(store.All)[0] || !slices.Equal(v.Find, []string{"needle", "needle"}) {
-		t.Errorf("enter leads to %+v", v)
+	s.press("enter").Do()
+	if !slices.Equal(shown, []string{st.Keys(store.All)[0], "needle", "needle"}) {
+		t.Errorf("enter shows %q", shown)
 	}
 	s.Open()
 	s.press("zz")
@@ -124,7 +127,7 @@ func TestMoreHitsMoveNothing(t *testing.T) {
 	for n := 1; n < 60; n += 2 {
 		read(st, fmt.Sprintf("Mail %02d", n), "A needle.")
 	}
-	s := NewSearch(st)
+	s := NewSearch(st, nil)
 	s.press("needle")
 	uitest.DrawDialog(t, s, 80, 24)
 	s.press(slices.Repeat([]string{"down"}, 12)...)
@@ -154,7 +157,7 @@ func TestHostileMailInSearch(t *testing.T) {
 	if n := len(m.Text.Lines); n == 0 || n > 32<<10 {
 		t.Errorf("%d bytes of the body are kept", n)
 	}
-	s := NewSearch(st)
+	s := NewSearch(st, nil)
 	for _, text := range []string{"needle", uitest.Joined, "end", "日本", "owned"} {
 		s.press("ctrl+u", text)
 		for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 12}, {20, 6}, {3, 3}} {

@@ -3,7 +3,6 @@ package reader
 import (
 	"mayfly/render"
 	"mayfly/render/check"
-	"mayfly/ui/intent"
 )
 
 // findings are what the view of the checks lists, one for each block of its lines.
@@ -49,8 +48,9 @@ func (p *Pane) NeedCheck(key string) string {
 	return ""
 }
 
-// ShowPlace goes to where the selected check is: in the HTML source, else in the view that has it.
-func (p *Pane) ShowPlace() any {
+// ShowPlace goes to where the selected check is: in the HTML source, else in the view that has it. It
+// returns the reason if there is no such place.
+func (p *Pane) ShowPlace() (reason string) {
 	f := p.findings()[p.check]
 	switch {
 	case f.Line > 0:
@@ -61,19 +61,19 @@ func (p *Pane) ShowPlace() any {
 	case f.Where == "text":
 		p.ShowView(render.Text)
 	default:
-		return intent.Note{Text: "This check has no place in the source"}
+		return "This check has no place in the source"
 	}
 	p.fromChecks = true
-	return nil
+	return ""
 }
 
 // clickCheck selects a check, and goes to the place of the selected one.
-func (p *Pane) clickCheck(n int) any {
+func (p *Pane) clickCheck(n int) (reason string) {
 	if n == p.check {
 		return p.ShowPlace()
 	}
 	p.check = n
-	return nil
+	return ""
 }
 
 // seek finds the place that was gone to in new lines, and scrolls to it once.

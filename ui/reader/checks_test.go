@@ -8,8 +8,6 @@ import (
 	"mayfly/api"
 	"mayfly/internal/message"
 	"mayfly/render"
-	"mayfly/ui/intent"
-	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
 )
 
@@ -58,7 +56,7 @@ func TestFromACheckToItsPlace(t *testing.T) {
 				t.Errorf("in another view: %q", reason)
 			}
 			s.do("view-checks")
-			s.send(theme.Move(1))
+			s.send(uitest.Move(1))
 			s.do("show-place")
 			if got := s.marks(); len(got) != 1 || !strings.Contains(got[0], "<img") {
 				t.Errorf("%d cells wide the lines marked are %q:\n%s", w, got, s.draw())
@@ -67,13 +65,13 @@ func TestFromACheckToItsPlace(t *testing.T) {
 			if got := s.marks(); len(got) != 1 || !strings.Contains(got[0], "<img") {
 				t.Errorf("made wider: %q", got)
 			}
-			if got := s.send(theme.Back{}); got != nil || s.View != render.Checks || s.check != 1 {
+			if got := s.send(uitest.Back{}); !got || s.View != render.Checks || s.check != 1 {
 				t.Errorf("esc leads to %v, and check %d of %s", got, s.check, Views[s.View])
 			}
 			if got := s.marks(); len(got) == 0 || !strings.Contains(got[0], "alt text") {
 				t.Errorf("back at the checks the lines marked are %q", got)
 			}
-			if s.send(theme.Back{}) != (intent.Leave{}) {
+			if s.send(uitest.Back{}) {
 				t.Error("esc does not leave")
 			}
 			s.do("view-html")
@@ -102,14 +100,14 @@ func TestTheCursorOverTheChecks(t *testing.T) {
 		msg  any
 		want string
 	}{
-		{theme.Move(1), "warning"}, {theme.Move(1), "info"}, {theme.Move(1), "info"}, {theme.Page(-1), "error"}, {theme.Last{}, "info"}, {theme.First{}, "error"},
+		{uitest.Move(1), "warning"}, {uitest.Move(1), "info"}, {uitest.Move(1), "info"}, {uitest.Page(-1), "error"}, {uitest.Last{}, "info"}, {uitest.First{}, "error"},
 	} {
 		s.send(c.msg)
 		if got := s.marks(); len(got) == 0 || !strings.Contains(got[0], c.want) {
 			t.Errorf("after %#v the lines marked are %q", c.msg, got)
 		}
 	}
-	s.send(theme.Move(-1))
+	s.send(uitest.Move(-1))
 	s.draw().See("Acme")
 	s.fit(100, 24)
 	x, y := s.at("alt text")
@@ -127,7 +125,7 @@ func TestTheCursorOverTheChecks(t *testing.T) {
 	if s.View != render.Headers {
 		t.Errorf("a check of the header leads to %s", Views[s.View])
 	}
-	if s.send(theme.Back{}); s.View != render.Checks {
+	if s.send(uitest.Back{}); s.View != render.Checks {
 		t.Error("esc does not lead back")
 	}
 }
@@ -146,7 +144,7 @@ func TestTheSource(t *testing.T) {
 
   rich  text  html  headers  raw  checks 2
 `)
-	s.send(theme.Search{})
+	s.send(uitest.Search{})
 	s.press("4", "enter")
 	s.draw().See("/4 not found")
 	s.fit(29, 9)

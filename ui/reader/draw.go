@@ -60,7 +60,7 @@ func (p *Pane) body(n int, now time.Time) string {
 	case n < len(p.lines):
 		return p.lineNumber(n) + p.search.Mark(p.theme, n, p.lines[n].Styled)
 	}
-	if !opening.IsZero() && n == 0 && now.Sub(opening) >= openingDelay {
+	if !opening.IsZero() && n == 0 && now.Sub(opening) >= OpeningDelay {
 		return p.theme.Dim.On("Opening…")
 	}
 	return ""

@@ -16,8 +16,8 @@ const maxTextWidth = 100
 // bigBody is the size in bytes above which a body is laid out in the background.
 const bigBody = 48 << 10
 
-// openingDelay is how long opening may take before the pane mentions it.
-const openingDelay = 150 * time.Millisecond
+// OpeningDelay is how long opening may take before the pane mentions it.
+const OpeningDelay = 150 * time.Millisecond
 
 // layoutKey is what the lines of a body depend on.
 type layoutKey struct {
@@ -121,14 +121,4 @@ func (p *Pane) put(m Laid) tea.Cmd {
 	p.seek()
 	p.clamp()
 	return p.images.release(m.lines)
-}
-
-// Wake sets the alarm for when the pane mentions that something is being opened.
-func (p *Pane) Wake(now time.Time, a *theme.Alarm) {
-	if p.Reading() && p.Opened == nil && p.Err == nil {
-		a.In(p.since.Add(openingDelay).Sub(now))
-	}
-	if !p.rawSince.IsZero() {
-		a.In(p.rawSince.Add(openingDelay).Sub(now))
-	}
 }

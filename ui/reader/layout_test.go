@@ -34,7 +34,7 @@ func (s *scene) firstParagraph() int {
 
 func TestThePlaceIsKept(t *testing.T) {
 	s := open(t, 60, 20, api.Message{ID: "1", Text: paragraphs(400)})
-	s.send(theme.Page(40))
+	s.send(uitest.Page(40))
 	want := s.firstParagraph()
 	for _, w := range []int{100, 30, 45, 200, 60} {
 		s.fit(w, 20)
@@ -43,7 +43,7 @@ func TestThePlaceIsKept(t *testing.T) {
 		}
 	}
 	s.fit(60, 10)
-	s.send(theme.Last{})
+	s.send(uitest.Last{})
 	s.fit(60, 60)
 	s.draw().DontSee("↓")
 	s.draw().See("Paragraph 390", "Paragraph 399")
@@ -54,7 +54,7 @@ func TestThePlaceIsKept(t *testing.T) {
 	if s.do("view-rich"); s.firstParagraph() != want {
 		t.Errorf("left at paragraph %d the view begins with %d", want, s.firstParagraph())
 	}
-	s.send(theme.Page(9))
+	s.send(uitest.Page(9))
 	s.await(api.Message{ID: "2"})
 	s.Show(message.New("a", api.Message{ID: "2", Text: paragraphs(400)}), nil)
 	s.layout()

@@ -4,14 +4,15 @@ import (
 	"errors"
 	"net/url"
 
+	tea "charm.land/bubbletea/v2"
+
 	"mayfly/render"
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 )
 
 // LinkQuestion asks before a link is opened, and shows its destination. It fails if the link is not
 // an absolute http or https URL.
-func LinkQuestion(l render.Link) (dialog.Dialog, error) {
+func LinkQuestion(l render.Link, open func(*url.URL) tea.Cmd, copyLink func(url string) tea.Cmd) (dialog.Dialog, error) {
 	u, err := webURL(l.URL)
 	if err != nil {
 		return nil, err
@@ -22,8 +23,8 @@ func LinkQuestion(l render.Link) (dialog.Dialog, error) {
 		Text:   []string{"→ " + render.Clean(u.Hostname())},
 		Detail: func(w, most int) []string { return dialog.Shorten(whole, w, min(most, 6)) },
 		Answers: []dialog.Answer{
-			{Keys: []string{"o", "enter"}, Does: "open", Intent: intent.OpenURL{URL: u}},
-			{Keys: []string{"y"}, Does: "copy", Intent: intent.Copy{Text: u.String(), What: "the link"}},
+			{Keys: []string{"o", "enter"}, Does: "open", Do: func() tea.Cmd { return open(u) }},
+			{Keys: []string{"y"}, Does: "copy", Do: func() tea.Cmd { return copyLink(u.String()) }},
 		},
 	}
 	if l.Via != "" {
@@ -49,14 +50,15 @@ func webURL(raw string) (*url.URL, error) {
 
 // Labels labels every link on the screen: typed as shown a label opens its link, in capitals it
 // copies it. It returns nil if there is no link on the screen.
-func (p *Pane) Labels() dialog.Dialog {
-	if p.labels() == nil {
+func (p *Pane) Labels(open func(render.Link) tea.Cmd, copyLink func(url string) tea.Cmd) dialog.Dialog {
+	find := func() []dialog.Label { return p.labels(open, copyLink) }
+	if find() == nil {
 		return nil
 	}
-	return dialog.NewLabels(p.labels)
+	return dialog.NewLabels(find)
 }
 
-func (p *Pane) labels() []dialog.Label {
+func (p *Pane) labels(open func(render.Link) tea.Cmd, copyLink func(url string) tea.Cmd) []dialog.Label {
 	var labels []dialog.Label
 	seen := map[int]bool{}
 	for y := p.Rect.Y + p.textTop(); y < p.Rect.Y+p.Rect.H; y++ {
@@ -69,7 +71,7 @@ func (p *Pane) labels() []dialog.Label {
 				seen[at.N] = true
 				labels = append(labels, dialog.Label{
 					X: p.Rect.X + 2 + at.Col, Y: y,
-					Open: intent.AskOpen{Link: l}, Copy: intent.Copy{Text: l.URL, What: "the link"},
+					Open: func() tea.Cmd { return open(l) }, Copy: func() tea.Cmd { return copyLink(l.URL) },
 				})
 			}
 		}

@@ -15,7 +15,6 @@ import (
 	"mayfly/render"
 	"mayfly/render/image"
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -143,38 +142,39 @@ func (p *Pane) Typing() bool { return p.search.Typing }
 // StopTyping ends the typing of a search and keeps what was typed.
 func (p *Pane) StopTyping() { p.search.Typing = false }
 
-// Update applies a message and returns the resulting intent, nil if none.
-func (p *Pane) Update(msg tea.Msg) any {
-	switch msg := msg.(type) {
-	case theme.Move:
-		p.move(int(msg), int(msg))
-	case theme.Page:
-		p.move(int(msg)*max(1, p.textHeight()-2), 3*int(msg))
-	case theme.First:
-		p.move(-1<<30, -1<<30)
-	case theme.Last:
-		p.move(1<<30, 1<<30)
-	case theme.Search:
-		p.search.Start()
-	case theme.Back:
-		switch {
-		case p.search.On():
-			p.search.Clear()
-		case p.fromChecks:
-			p.ShowView(render.Checks)
-		default:
-			return intent.Leave{}
-		}
-	case tea.KeyPressMsg, tea.PasteMsg:
-		if line, ok := p.search.Type(msg, p.top-len(p.head())); ok {
-			p.reveal(line)
-		}
-	case tea.MouseWheelMsg:
-		p.scroll(theme.WheelRows(msg))
-	case tea.MouseClickMsg:
-		return p.click(msg)
+// Move scrolls by lines, or moves the cursor over the checks; negative is up.
+func (p *Pane) Move(n int) { p.move(n, n) }
+
+// Page scrolls by pages, or moves the cursor over three checks; negative is up.
+func (p *Pane) Page(n int) { p.move(n*max(1, p.textHeight()-2), 3*n) }
+
+// First goes to the beginning.
+func (p *Pane) First() { p.move(-1<<30, -1<<30) }
+
+// Last goes to the end.
+func (p *Pane) Last() { p.move(1<<30, 1<<30) }
+
+// StartTyping starts the typing of a search.
+func (p *Pane) StartTyping() { p.search.Start() }
+
+// Type applies a key or a paste to the search being typed.
+func (p *Pane) Type(msg tea.Msg) {
+	if line, ok := p.search.Type(msg, p.top-len(p.head())); ok {
+		p.reveal(line)
 	}
-	return nil
+}
+
+// Back ends the search, or goes back to the checks. It reports false when there is nothing to undo.
+func (p *Pane) Back() bool {
+	switch {
+	case p.search.On():
+		p.search.Clear()
+	case p.fromChecks:
+		p.ShowView(render.Checks)
+	default:
+		return false
+	}
+	return true
 }
 
 // ShowView changes the view and goes to where it was left.
@@ -191,20 +191,19 @@ func (p *Pane) ShowView(v render.View) {
 // NextView shows the next view.
 func (p *Pane) NextView() { p.ShowView((p.View + 1) % render.View(len(Views))) }
 
-// ToggleHidden shows or hides the text that the message hides.
-func (p *Pane) ToggleHidden() any {
+// ToggleHidden shows or hides the text that the message hides, and reports whether it is shown.
+func (p *Pane) ToggleHidden() bool {
 	p.hidden = !p.hidden
-	return intent.Toggled(p.hidden, "Hidden text is shown", "Hidden text is hidden again")
+	return p.hidden
 }
 
-// ToggleImages shows or hides the images embedded in the message.
-func (p *Pane) ToggleImages() any {
+// ToggleImages shows or hides the images embedded in the message, and reports whether they are shown.
+func (p *Pane) ToggleImages() bool {
 	p.showImages = !p.showImages
-	if !p.showImages {
-		return intent.Note{Text: "The images are hidden again"}
+	if p.showImages {
+		p.ShowView(render.Rich)
 	}
-	p.ShowView(render.Rich)
-	return nil
+	return p.showImages
 }
 
 // Step goes to the next hit of the search, or to the one before.
@@ -240,11 +239,12 @@ func (p *Pane) findWanted() {
 // move scrolls by lines, or moves the cursor over the checks by their number.
 func (p *Pane) move(lines, checks int) {
 	if !p.moveCheck(checks) {
-		p.scroll(lines)
+		p.Scroll(lines)
 	}
 }
 
-func (p *Pane) scroll(n int) {
+// Scroll scrolls by lines; negative is up.
+func (p *Pane) Scroll(n int) {
 	p.top += n
 	p.clamp()
 }
@@ -265,8 +265,9 @@ func (p *Pane) reveal(line int) {
 	}
 }
 
-// click follows a link, shows a view, or selects a check.
-func (p *Pane) click(m tea.MouseClickMsg) any {
+// Click shows a view, selects a check or goes to its place. It returns the link that was clicked, the zero
+// value if none was, and the reason if the check has no place.
+func (p *Pane) Click(m tea.MouseClickMsg) (l render.Link, reason string) {
 	x := m.X - p.Rect.X - 2
 	if p.tabsShown() && m.Y == p.Rect.Y+p.Rect.H-1 {
 		if !p.tabsFit() {
@@ -274,21 +275,21 @@ func (p *Pane) click(m tea.MouseClickMsg) any {
 		} else if v, ok := p.tabAt(x); ok {
 			p.ShowView(v)
 		}
-		return nil
+		return render.Link{}, ""
 	}
 	line := p.lineAt(m.Y)
 	switch {
 	case line == nil || p.Opened == nil:
-		return nil
+		return render.Link{}, ""
 	case len(p.findings()) > 0:
-		return p.clickCheck(line.Block - 1)
+		return render.Link{}, p.clickCheck(line.Block - 1)
 	}
-	for _, l := range line.Links {
-		if x >= l.Col && x < l.Col+l.Width {
-			return intent.AskOpen{Link: p.link(l.N)}
+	for _, at := range line.Links {
+		if x >= at.Col && x < at.Col+at.Width {
+			return p.link(at.N), ""
 		}
 	}
-	return nil
+	return render.Link{}, ""
 }
 
 // link finds a link of the message by its number; the zero value means none.

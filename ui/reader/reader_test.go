@@ -3,6 +3,7 @@ package reader
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"mayfly/internal/message"
 	"mayfly/render"
 	"mayfly/ui/dialog"
-	"mayfly/ui/intent"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 	"mayfly/ui/uitest"
@@ -66,7 +66,7 @@ func TestTheHeadAtSmallSizes(t *testing.T) {
 		s.draw().Is(c.want)
 		s.Ended = true
 		s.draw().See("The inbox is go")
-		s.send(theme.Last{})
+		s.send(uitest.Last{})
 		s.draw().See("Remote")
 		s.do("view-html")
 		s.draw().See("<h1>")
@@ -86,16 +86,11 @@ func TestOpeningAndClosing(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		shown bool
-	}{{0, false}, {openingDelay - 1, false}, {openingDelay, true}, {time.Hour, true}} {
+	}{{0, false}, {OpeningDelay - 1, false}, {OpeningDelay, true}, {time.Hour, true}} {
 		s.now = start.Add(c.after)
 		if got := s.draw().Has("Opening…"); got != c.shown {
 			t.Errorf("after %v it says that it is opening: %v", c.after, got)
 		}
-	}
-	var got, want theme.Alarm
-	want.In(openingDelay)
-	if s.Wake(start, &got); got != want {
-		t.Errorf("it wakes at %+v", got)
 	}
 	s.Fail(fmt.Errorf("open the message: %w", errors.New("the service is away\x1b[31m "+strings.Repeat("for long ", 9))))
 	s.draw().See("open the message: the service is away for long", "r try again")
@@ -106,7 +101,7 @@ func TestOpeningAndClosing(t *testing.T) {
 	s.Show(message.New("a", api.Message{Text: paragraphs(50)}), &store.Findings{Code: "482913"})
 	s.layout()
 	s.do("view-text", "hidden", "unfold", "read-on")
-	s.send(theme.Search{})
+	s.send(uitest.Search{})
 	s.press("paragraph")
 	if s.Message.Findings.Code != "482913" || s.top == 0 {
 		t.Errorf("what was found is not known: %+v", s.Message.Findings)
@@ -134,12 +129,7 @@ func TestTheRawMessageIsWaitedFor(t *testing.T) {
 		t.Error("the raw message is fetched twice")
 	}
 	s.draw().DontSee("Opening…", "no raw message")
-	var got, want theme.Alarm
-	want.In(openingDelay)
-	if s.Wake(start, &got); got != want {
-		t.Errorf("it wakes at %+v", got)
-	}
-	s.now = start.Add(openingDelay)
+	s.now = start.Add(OpeningDelay)
 	s.draw().See("Opening…")
 	s.Show(raw, nil)
 	s.layout()
@@ -161,13 +151,13 @@ func TestScrolling(t *testing.T) {
 		first string
 		rest  string // rows that follow
 	}{
-		{theme.Move(1), "To    ada", "↓ 166"},
-		{theme.Move(-5), "From  Acme", "↓ 167"},
-		{theme.Page(1), "a screen that is not the widest.\n\n  Paragraph 004", "↓ 153"},
+		{uitest.Move(1), "To    ada", "↓ 166"},
+		{uitest.Move(-5), "From  Acme", "↓ 167"},
+		{uitest.Page(1), "a screen that is not the widest.\n\n  Paragraph 004", "↓ 153"},
 		{tea.MouseWheelMsg{Button: tea.MouseWheelDown}, "a screen that is not the widest.\n\n  Paragraph 005", "↓ 150"},
-		{theme.Last{}, "a screen that is not the widest.\n\n  Paragraph 055", ""},
-		{theme.Page(-1), "Paragraph 050", "↓ 14"},
-		{theme.First{}, "From  Acme", "↓ 167"},
+		{uitest.Last{}, "a screen that is not the widest.\n\n  Paragraph 055", ""},
+		{uitest.Page(-1), "Paragraph 050", "↓ 14"},
+		{uitest.First{}, "From  Acme", "↓ 167"},
 	} {
 		s.send(c.msg)
 		got := s.draw()
@@ -175,7 +165,7 @@ func TestScrolling(t *testing.T) {
 			t.Errorf("after %#v:\n%s", c.msg, got)
 		}
 	}
-	if s.send(theme.Back{}) != (intent.Leave{}) {
+	if s.send(uitest.Back{}) {
 		t.Error("esc does not leave")
 	}
 }
@@ -200,21 +190,20 @@ func TestAClick(t *testing.T) {
 	} {
 		s := open(t, 60, 20, c.m)
 		x, y := s.at(c.text)
-		got, _ := s.send(click(x+c.dx, y)).(intent.AskOpen)
-		if got.Link.URL != c.want {
-			t.Errorf("%s: %q", c.name, got.Link.URL)
+		if s.send(click(x+c.dx, y)); s.clicked.URL != c.want {
+			t.Errorf("%s: %q", c.name, s.clicked.URL)
 		}
 	}
 	s := open(t, 60, 20, long)
 	s.Fit(theme.Rect{X: 40, Y: 7, W: 60, H: 20})
 	x, y := s.at("First link")
-	if got, _ := s.send(click(40+x, 7+y)).(intent.AskOpen); got.Link.URL != "https://x.example/" {
-		t.Errorf("beside other panes a click leads to %+v", got)
+	if s.send(click(40+x, 7+y)); s.clicked.URL != "https://x.example/" {
+		t.Errorf("beside other panes a click leads to %+v", s.clicked)
 	}
-	s.send(theme.Move(6)) // the link is where the title is
+	s.send(uitest.Move(6)) // the link is where the title is
 	for y := range 2 {
-		if got := s.send(click(43, 7+y)); got != nil {
-			t.Errorf("a click on row %d leads to %+v, which was scrolled away", y, got)
+		if s.send(click(43, 7+y)); s.clicked.URL != "" {
+			t.Errorf("a click on row %d leads to %+v, which was scrolled away", y, s.clicked)
 		}
 	}
 }
@@ -239,7 +228,7 @@ func TestTheNamesOfTheViews(t *testing.T) {
 			t.Errorf("a click shows %s, want %s", Views[s.View], want)
 		}
 	}
-	s.send(theme.Move(3))
+	s.send(uitest.Move(3))
 	if s.do("next-view"); s.View != render.Text || s.top != 0 {
 		t.Errorf("the next view is %s, from line %d on", Views[s.View], s.top)
 	}
@@ -270,7 +259,7 @@ func TestReasons(t *testing.T) {
 		}
 	}
 	s := open(t, 60, 20, text)
-	if s.do("hidden") != (intent.Note{Text: "Hidden text is shown"}) || s.do("hidden") != (intent.Note{Text: "Hidden text is hidden again"}) {
+	if s.do("hidden"); !s.hidden || s.ToggleHidden() {
 		t.Error("what was done about hidden text is not said")
 	}
 	s = open(t, 80, 20, api.Message{ID: "h", HTML: "<p hidden>a<p>&nbsp;<p hidden>b"})
@@ -281,34 +270,38 @@ func TestReasons(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	s := open(t, 60, 20, welcome)
-	press := func(keys string) any {
-		d := s.Labels()
+	var opened render.Link
+	copied := ""
+	labels := func(s *scene) dialog.Dialog {
+		return s.Labels(func(l render.Link) tea.Cmd { opened = l; return nil }, func(url string) tea.Cmd { copied = url; return nil })
+	}
+	press := func(keys string) {
+		d := labels(s)
 		var r dialog.Result
 		for _, k := range uitest.Keys(keys) {
 			r = d.Update(k)
 		}
-		return r.Intent
+		r.Do()
 	}
-	first, _ := press("a").(intent.AskOpen)
-	if first.Link.URL != "https://acme.example/confirm" || first.Link.Host != "acme.example" {
-		t.Errorf("the first label opens %+v", first)
+	if press("a"); opened.URL != "https://acme.example/confirm" || opened.Host != "acme.example" {
+		t.Errorf("the first label opens %+v", opened)
 	}
-	if got := press("S"); got != (intent.Copy{Text: "https://acme.example/help", What: "the link"}) {
-		t.Errorf("the second label in capitals leads to %+v", got)
+	if press("S"); copied != "https://acme.example/help" {
+		t.Errorf("the second label in capitals copies %q", copied)
 	}
 	x, y := s.at("this link")
 	rows := s.Draw(true, nil, s.now)
-	s.Labels().Draw(uitest.Theme(t), rows, 60)
+	labels(s).Draw(uitest.Theme(t), rows, 60)
 	if row := []rune(uitest.Draw(t, rows, 60).Rows[y]); string(row[x-1:x+4]) != "athis" {
 		t.Errorf("the label stands in %q", string(row))
 	}
 	s.fit(20, 4)
-	if s.Labels() != nil {
+	if labels(s) != nil {
 		t.Error("links that are not on the screen have labels")
 	}
 	twice := open(t, 30, 12, api.Message{ID: "1", HTML: `<p><a href="https://x.example/">A link of several lines, which has one label only</a></p>`})
 	if rows := twice.Draw(true, nil, start); true {
-		twice.Labels().Draw(uitest.Theme(t), rows, 30)
+		labels(twice).Draw(uitest.Theme(t), rows, 30)
 		if got := uitest.Draw(t, rows, 30).String(); !strings.Contains(got, "\n aA link") || strings.Contains(got, "\n s") {
 			t.Errorf("the labels are\n%s", got)
 		}
@@ -329,7 +322,7 @@ func TestTheQuestionBeforeALinkIsOpened(t *testing.T) {
 		{render.Link{URL: "mailto:a@b.example"}, nil, "only http and https"},
 		{render.Link{}, nil, "only http and https"},
 	} {
-		d, err := LinkQuestion(c.link)
+		d, err := LinkQuestion(c.link, nil, nil)
 		if err != nil {
 			if c.err == "" || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: %v", c.link.URL, err)
@@ -339,12 +332,13 @@ func TestTheQuestionBeforeALinkIsOpened(t *testing.T) {
 		uitest.DrawDialog(t, d, 80, 24).See(c.see...)
 		uitest.DrawDialog(t, d, 20, 6).See("o open")
 	}
-	d, _ := LinkQuestion(render.Link{URL: "https://acme.example/"})
-	if open, ok := d.Update(uitest.Keys("o")[0]).Intent.(intent.OpenURL); !ok || open.URL.String() != "https://acme.example/" {
-		t.Errorf("o leads to %+v", open)
-	}
-	if got := d.Update(uitest.Keys("y")[0]).Intent; got != (intent.Copy{Text: "https://acme.example/", What: "the link"}) {
-		t.Errorf("y leads to %+v", got)
+	var opened, copied string
+	d, _ := LinkQuestion(render.Link{URL: "https://acme.example/"},
+		func(u *url.URL) tea.Cmd { opened = u.String(); return nil }, func(url string) tea.Cmd { copied = url; return nil })
+	d.Update(uitest.Keys("o")[0]).Do()
+	d.Update(uitest.Keys("y")[0]).Do()
+	if opened != "https://acme.example/" || copied != opened {
+		t.Errorf("o opens %q, y copies %q", opened, copied)
 	}
 }
 
@@ -361,11 +355,11 @@ func TestAHostileMessage(t *testing.T) {
 		s.email = render.Clean(h)
 		for range Views {
 			s.draw()
-			s.send(theme.Page(1))
+			s.send(uitest.Page(1))
 			s.draw()
 			s.do("next-view", "hidden", "unfold")
 		}
-		s.send(theme.Search{}, tea.PasteMsg{Content: h})
+		s.send(uitest.Search{}, tea.PasteMsg{Content: h})
 		s.draw()
 		s.press("zzz", "enter")
 		s.draw()

@@ -32,6 +32,9 @@ type scene struct {
 	t   testing.TB
 	now time.Time
 	raw []string // sequences sent to the terminal
+
+	clicked render.Link
+	reason  string // why an action did nothing
 }
 
 // open opens the pane on a message, at the corner of the screen; without an ID none is open.
@@ -76,12 +79,22 @@ func (s *scene) run(cmd tea.Cmd) {
 	}
 }
 
-func (s *scene) send(msgs ...tea.Msg) (intent any) {
+// send does things to the pane, and reports false if there was nothing to go back from.
+func (s *scene) send(msgs ...tea.Msg) (done bool) {
 	for _, msg := range msgs {
-		intent = s.Update(msg)
+		done = uitest.Drive(s.Pane, msg, func(msg tea.Msg) {
+			switch msg := msg.(type) {
+			case tea.MouseWheelMsg:
+				s.Scroll(theme.WheelRows(msg))
+			case tea.MouseClickMsg:
+				s.clicked, s.reason = s.Click(msg)
+			default:
+				s.Type(msg)
+			}
+		})
 		s.layout()
 	}
-	return intent
+	return done
 }
 
 func (s *scene) press(names ...string) {
@@ -91,30 +104,30 @@ func (s *scene) press(names ...string) {
 }
 
 // do runs actions, named as in the root's table; one that cannot be done now fails the test.
-func (s *scene) do(ids ...string) (outcome any) {
+func (s *scene) do(ids ...string) {
 	s.t.Helper()
 	for _, id := range ids {
-		outcome = s.act(id)
+		s.act(id)
 		s.run(s.TidyImages())
 		s.layout()
 	}
-	return outcome
 }
 
 // act runs one action, without what the root does after it.
-func (s *scene) act(id string) (outcome any) {
+func (s *scene) act(id string) {
 	s.t.Helper()
 	reason := s.NeedOpen()
 	switch id {
 	case "read-on":
-		reason, outcome = "", s.Update(theme.Page(1))
+		reason = ""
+		s.Page(1)
 	case "next-hit":
 		if reason = s.NeedHits("/"); reason == "" {
 			s.Step(1)
 		}
 	case "show-place":
 		if reason = s.NeedCheck("6"); reason == "" {
-			outcome = s.ShowPlace()
+			s.reason = s.ShowPlace()
 		}
 	case "next-view":
 		s.NextView()
@@ -125,10 +138,10 @@ func (s *scene) act(id string) (outcome any) {
 	case "unfold":
 		s.ToggleUnfold()
 	case "hidden":
-		outcome = s.ToggleHidden()
+		s.ToggleHidden()
 	case "images":
 		if reason = s.NeedImages(false); reason == "" {
-			outcome = s.ToggleImages()
+			s.ToggleImages()
 		}
 	default:
 		s.ShowView(render.View(slices.Index(Views[:], strings.TrimPrefix(id, "view-"))))
@@ -136,7 +149,6 @@ func (s *scene) act(id string) (outcome any) {
 	if reason != "" {
 		s.t.Fatalf("%s: %s", id, reason)
 	}
-	return outcome
 }
 
 func (s *scene) draw() uitest.Screen {

@@ -28,7 +28,7 @@ func TestSearching(t *testing.T) {
 		typing  bool
 		found   bool
 	}{
-		{"begun", func() { s.send(theme.Search{}) }, []string{"/"}, "found", true, false},
+		{"begun", func() { s.send(uitest.Search{}) }, []string{"/"}, "found", true, false},
 		{"typed", press("nee"), []string{"/nee", "2 found", "The needle is here."}, "", true, true},
 		{"typed to its end", press("dle is"), []string{"1 found", "The needle is here."}, "", true, true},
 		{"deleted again", press("backspace", "backspace", "backspace"), []string{"2 found"}, "", true, true},
@@ -40,11 +40,11 @@ func TestSearching(t *testing.T) {
 		{"narrower", func() { s.fit(30, 16) }, []string{"1 of 2"}, "", false, true},
 		{"at the other", step("next-hit"), []string{"2 of 2"}, "", false, true},
 		{"wider", func() { s.fit(60, 16) }, []string{"2 of 2"}, "", false, true},
-		{"undone", func() { s.send(theme.Back{}) }, []string{"Hay"}, "of 2", false, false},
-		{"nowhere", func() { s.send(theme.Search{}); s.press("nowhere to be found", "enter") }, []string{"/nowhere to … not found"}, "", false, false},
-		{"given up", func() { s.send(theme.Search{}); s.press("nee", "esc") }, []string{"Hay"}, "of 2", false, false},
-		{"left by a click", func() { s.send(theme.Search{}); s.press("nee"); s.StopTyping() }, []string{"2 of 2"}, "", false, true},
-		{"empty", func() { s.send(theme.Search{}); s.press("tab") }, []string{"Hay"}, "of 2", false, false},
+		{"undone", func() { s.send(uitest.Back{}) }, []string{"Hay"}, "of 2", false, false},
+		{"nowhere", func() { s.send(uitest.Search{}); s.press("nowhere to be found", "enter") }, []string{"/nowhere to … not found"}, "", false, false},
+		{"given up", func() { s.send(uitest.Search{}); s.press("nee", "esc") }, []string{"Hay"}, "of 2", false, false},
+		{"left by a click", func() { s.send(uitest.Search{}); s.press("nee"); s.StopTyping() }, []string{"2 of 2"}, "", false, true},
+		{"empty", func() { s.send(uitest.Search{}); s.press("tab") }, []string{"Hay"}, "of 2", false, false},
 	} {
 		c.do()
 		got := s.draw()
@@ -60,7 +60,7 @@ func TestSearching(t *testing.T) {
 
 func TestHitsStandOut(t *testing.T) {
 	s := open(t, 60, 20, api.Message{ID: "1", HTML: "<p>One <b>two</b> 日本 TWO two</p>"})
-	s.send(theme.Search{})
+	s.send(uitest.Search{})
 	s.press("two", "enter")
 	s.do("next-hit")
 	th := uitest.Theme(t)
@@ -84,17 +84,17 @@ func large() api.Message {
 func BenchmarkDraw(b *testing.B) {
 	s := open(b, 100, 56, large())
 	for n := 0; b.Loop(); n++ {
-		s.Update(theme.Page(1 - n%2*2))
+		s.Page(1 - n%2*2)
 		s.Draw(true, nil, start)
 	}
 }
 
 func BenchmarkSearch(b *testing.B) {
 	s := open(b, 100, 56, large())
-	s.send(theme.Search{})
+	s.send(uitest.Search{})
 	keys := uitest.Keys("paragraph 42", "ctrl+u")
 	for n := 0; b.Loop(); n++ {
-		s.Update(keys[n%len(keys)])
+		s.Type(keys[n%len(keys)])
 		s.Draw(true, nil, start)
 	}
 }

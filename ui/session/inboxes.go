@@ -99,9 +99,9 @@ func (d Deleted) Outcome(retry string) host.Done {
 	case d.Failed > 0:
 		return host.Done{Err: fmt.Errorf("%d of %d inboxes could not be deleted: %s tries again", d.Failed, d.Total, retry)}
 	case d.Total == 1 && d.Gone:
-		return host.Done{Text: d.What + " is off the list: it was already gone"}
+		return host.Done{Text: d.What + " is off the list: it was already gone", EndMatters: true}
 	}
-	return host.Done{Text: "deleted " + d.What}
+	return host.Done{Text: "deleted " + d.What, EndMatters: d.Total == 1}
 }
 
 // Next deletes the next inbox.

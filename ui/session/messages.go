@@ -13,9 +13,7 @@ import (
 	"mayfly/api"
 	"mayfly/internal/message"
 	"mayfly/render"
-	"mayfly/ui/compare"
 	"mayfly/ui/host"
-	"mayfly/ui/intent"
 	"mayfly/ui/store"
 )
 
@@ -115,65 +113,59 @@ func (s *Session) FetchRaw(key string, m *message.Message) tea.Cmd {
 	})
 }
 
-// Release returns memory to the system after a message of 1 MiB or more was parsed. The collector
+// FreeMemory returns memory to the system after a message of 1 MiB or more was parsed. The collector
 // may not run for minutes otherwise.
-func Release(m *message.Message) tea.Cmd {
+func FreeMemory(m *message.Message) tea.Cmd {
 	if m == nil || m.Weight() < 1<<20 {
 		return nil
 	}
 	return func() tea.Msg { debug.FreeOSMemory(); return nil }
 }
 
-// Fetched is what messages that were fetched led to.
-type Fetched struct {
+// Read is the outcome of reading messages for the user.
+type Read struct {
 	origin
-	intent.Late
+	Do  func() tea.Cmd // what to do with them
+	Err error          // why they could not be read
 }
 
-// Fetch fetches a message with its raw form, if the service has one, and computes an intent from it.
-// It asks only for what opened, which may be nil, lacks.
-func (s *Session) Fetch(m *store.Message, opened *message.Message, then func(*message.Message) any) Request {
-	inboxID, id := m.InboxID, m.ID
-	return s.ask("reading the message", func(ctx context.Context) tea.Msg {
-		m, err := s.whole(ctx, inboxID, id, opened)
-		if err != nil {
-			return Fetched{origin{s}, intent.Late{Err: err}}
-		}
-		return Fetched{origin{s}, intent.Late{Intent: then(m)}}
-	})
+// Source is a message to read. Opened is what was read of it before; it may be nil.
+type Source struct {
+	InboxID, ID string
+	Opened      *message.Message
 }
 
-// whole is a message with its raw form, if the service has one; opened may be nil.
-func (s *Session) whole(ctx context.Context, inboxID, id string, opened *message.Message) (*message.Message, error) {
-	switch {
-	case opened == nil:
-		return message.Fetch(ctx, s.Client, inboxID, id)
-	case opened.Raw == nil:
-		return opened.WithRaw(ctx, s.Client)
-	}
-	return opened, nil
-}
-
-// Compare shows how two messages differ. It fetches only what opened lacks, which may be nil.
-func (s *Session) Compare(pair [2]*store.Message, opened [2]*message.Message) Request {
-	ids := [2][2]string{{pair[0].InboxID, pair[0].ID}, {pair[1].InboxID, pair[1].ID}}
-	return s.ask("comparing two messages", func(ctx context.Context) tea.Msg {
-		for n, id := range ids {
+// Read reads messages with their raw form, if the service has one, and asks only for what is missing.
+// Prepare is called with them in the command; what it returns is for the owner to call.
+func (s *Session) Read(what string, prepare func(read ...*message.Message) (do func() tea.Cmd), sources ...Source) Request {
+	return s.ask(what, func(ctx context.Context) tea.Msg {
+		read := make([]*message.Message, len(sources))
+		for n, from := range sources {
 			var err error
-			if opened[n], err = s.whole(ctx, id[0], id[1], opened[n]); err != nil {
-				return Fetched{origin{s}, intent.Late{Err: err}}
+			if read[n], err = s.whole(ctx, from); err != nil {
+				return Read{origin: origin{s}, Err: err}
 			}
 		}
-		return Fetched{origin{s}, intent.Late{Intent: compare.New(compare.Of(opened[0], opened[1]))}}
+		return Read{origin: origin{s}, Do: prepare(read...)}
 	})
+}
+
+// whole is a message with its raw form, if the service has one.
+func (s *Session) whole(ctx context.Context, from Source) (*message.Message, error) {
+	switch {
+	case from.Opened == nil:
+		return message.Fetch(ctx, s.Client, from.InboxID, from.ID)
+	case from.Opened.Raw == nil:
+		return from.Opened.WithRaw(ctx, s.Client)
+	}
+	return from.Opened, nil
 }
 
 // SaveMessage saves the raw message to dir, or its text and HTML if the service has no raw
-// messages. Of a message that was opened only what it lacks is fetched; opened is nil otherwise.
-func (s *Session) SaveMessage(m *store.Message, opened *message.Message, dir string) Request {
-	inboxID, id := m.InboxID, m.ID
+// messages.
+func (s *Session) SaveMessage(from Source, dir string) Request {
 	return s.ask("saving the message", func(ctx context.Context) tea.Msg {
-		m, err := s.whole(ctx, inboxID, id, opened)
+		m, err := s.whole(ctx, from)
 		if err != nil {
 			return host.Done{Err: err}
 		}
@@ -186,6 +178,28 @@ func (s *Session) SaveMessage(m *store.Message, opened *message.Message, dir str
 		}
 		return host.Done{Text: "saved " + host.ShortPath(paths[len(paths)-1])}
 	})
+}
+
+// sendOnTimeout bounds sending a message on, which the service does within 90 seconds.
+const sendOnTimeout = 100 * time.Second
+
+// SendOn sends a message on to an address by the relay of the service.
+func (s *Session) SendOn(inboxID, id, to string) Request {
+	shown := render.Clean(to)
+	return Request{What: "sending it to " + shown, Start: func() tea.Cmd {
+		return func() tea.Msg {
+			ctx, cancel := context.WithTimeout(s.ctx, sendOnTimeout)
+			defer cancel()
+			err := s.Client.Release(ctx, inboxID, id, []string{to})
+			switch {
+			case errors.Is(err, api.ErrUnsupported) && s.Local:
+				err = errors.New("no relay: set one up under [relay] in config.toml, then mayfly down")
+			case errors.Is(err, api.ErrUnsupported):
+				err = errors.New("this service has no relay; only its operator can set one up")
+			}
+			return host.Done{Text: "sent to " + shown, EndMatters: true, Err: err}
+		}
+	}}
 }
 
 // Saved is the progress of saving attachments.

@@ -32,8 +32,8 @@ func ask(t *testing.T, o apitest.Options, do func(s *Session, server *apitest.Se
 		server := apitest.New(o)
 		defer server.Close()
 		client := server.Client(api.Options{})
-		conn := &Connection{Client: client, Registry: registry.Open(dir, "test", client.BaseURL())}
-		do(&Session{Connection: conn, Watcher: watch.New(client, watch.Options{}), ctx: t.Context()}, server, dir)
+		conn := &Service{Client: client, Registry: registry.Open(dir, "test", client.BaseURL())}
+		do(&Session{Service: conn, Watcher: watch.New(client, watch.Options{}), ctx: t.Context()}, server, dir)
 	})
 }
 
@@ -217,7 +217,7 @@ func TestFilesOfAMessage(t *testing.T) {
 		m := deliver(t, server, apitest.Mail{Subject: "Files", Text: "Hello Bob", Attachments: []api.Attachment{
 			{Filename: "../evil.sh", ContentType: "text/plain", Content: []byte("echo")}, {Filename: "b.pdf", ContentType: "application/pdf", Content: []byte("%PDF")},
 		}})
-		if got := do(s.SaveMessage(m, nil, dir)).(host.Done); got.Err != nil || !strings.HasSuffix(got.Text, "Files.eml") {
+		if got := do(s.SaveMessage(Source{m.InboxID, m.ID, nil}, dir)).(host.Done); got.Err != nil || !strings.HasSuffix(got.Text, "Files.eml") {
 			t.Errorf("saved %+v", got)
 		}
 		opened := s.Open(m, 1, func(*render.Mail) {})().(Opened)
@@ -231,11 +231,19 @@ func TestFilesOfAMessage(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, found, err)
 			}
 		}
-		if got := do(s.SaveMessage(m, nil, filepath.Join(dir, "b.pdf"))).(host.Done); got.Err == nil {
+		if got := do(s.SaveMessage(Source{m.InboxID, m.ID, nil}, filepath.Join(dir, "b.pdf"))).(host.Done); got.Err == nil {
 			t.Error("a message is saved in a file")
 		}
-		if got := do(s.Compare([2]*store.Message{older, m}, [2]*message.Message{})).(Fetched); got.Err != nil {
-			t.Errorf("compared: %v", got.Err)
+		var subjects []string
+		prepare := func(read ...*message.Message) func() tea.Cmd {
+			for _, m := range read {
+				subjects = append(subjects, m.Subject)
+			}
+			return func() tea.Cmd { return nil }
+		}
+		read := do(s.Read("reading", prepare, Source{older.InboxID, older.ID, nil}, Source{m.InboxID, m.ID, opened.Message})).(Read)
+		if read.Err != nil || read.Do == nil || !slices.Equal(subjects, []string{"Older", "Files"}) {
+			t.Errorf("read %q: %+v", subjects, read)
 		}
 		copies, page := &host.Copies{}, ""
 		got := do(s.OpenCopy(m, nil, copies, func(path string) tea.Cmd {
@@ -250,6 +258,43 @@ func TestFilesOfAMessage(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestARefreshIsAnsweredByItsOutcome(t *testing.T) {
+	for _, c := range []struct {
+		inboxID string // "" for all
+		event   watch.Event
+		answer  string
+	}{
+		{"a", watch.Event{Kind: watch.Arrived, InboxID: "b"}, "none"},
+		{"a", watch.Event{Kind: watch.Failed, InboxID: "b", Err: api.ErrUnavailable}, "none"},
+		{"a", watch.Event{Kind: watch.Inboxes}, "none"},
+		{"a", watch.Event{Kind: watch.Recovered, InboxID: "a"}, "none"},
+		{"a", watch.Event{Kind: watch.ModeChanged}, "none"},
+		{"", watch.Event{Kind: watch.Behind}, "none"},
+		{"a", watch.Event{Kind: watch.Listed, InboxID: "a"}, "refreshed just now"},
+		{"a", watch.Event{Kind: watch.Arrived, InboxID: "a"}, "refreshed just now"},
+		{"a", watch.Event{Kind: watch.Failed, InboxID: "a", Err: api.ErrForbidden}, api.ErrForbidden.Error()},
+		{"a", watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable}, api.ErrUnavailable.Error()},
+		{"", watch.Event{Kind: watch.Listed, InboxID: "b"}, "refreshed just now"},
+		{"", watch.Event{Kind: watch.Inboxes}, "refreshed just now"},
+	} {
+		ask(t, apitest.Options{}, func(s *Session, _ *apitest.Server, _ string) {
+			cmd, answer := s.Refresh(c.inboxID).Start(), "none"
+			go func() {
+				d := cmd().(host.Done)
+				if answer = d.Text; d.Err != nil {
+					answer = d.Err.Error()
+				}
+			}()
+			s.refreshed(c.event)
+			synctest.Wait()
+			if answer != c.answer {
+				t.Errorf("%q is refreshed, and %v of %q tells %q", c.inboxID, c.event.Kind, c.event.InboxID, answer)
+			}
+			time.Sleep(requestTimeout)
+		})
+	}
 }
 
 func TestARequestIsBoundedInTime(t *testing.T) {

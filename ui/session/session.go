@@ -29,8 +29,8 @@ type Target struct {
 	Key              string // typed by the user; otherwise the key is looked up
 }
 
-// Connection is access to a service.
-type Connection struct {
+// Service is access to a service.
+type Service struct {
 	Client   *api.Client
 	Registry *registry.Registry
 	Name     string // shown to the user: "local" or a host
@@ -53,11 +53,13 @@ type Connection struct {
 	Answers func(context.Context) error
 }
 
-// Session is a connection, its watcher, and what saves which messages were seen. Their goroutines end
-// before close returns.
+// Session is the use of a service: its watcher, and what saves which messages were seen. Their goroutines
+// end before close returns.
 type Session struct {
-	*Connection
+	*Service
 	Watcher *watch.Watcher
+	Mode    watch.Mode
+	Behind  time.Time // since when what is on the screen has been out of date; zero if it is not
 	// NoRaw is set once the service is known not to provide raw messages.
 	NoRaw bool
 
@@ -67,18 +69,17 @@ type Session struct {
 	inView  []string // as last passed to the watcher
 	unsaved unsaved
 
-	samples    int          // sample mails sent
-	releasedTo string       // the address that a message was sent on to last
-	refreshing chan<- error // gets the answer to a refresh; nil if none is awaited
+	samples int     // sample mails sent
+	refresh refresh // the one that is awaited
 }
 
-func newSession(ctx context.Context, conn *Connection) *Session {
-	s := &Session{Connection: conn, Watcher: watch.New(conn.Client, watch.Options{}), unsaved: newUnsaved()}
+func newSession(ctx context.Context, service *Service) *Session {
+	s := &Session{Service: service, Watcher: watch.New(service.Client, watch.Options{}), unsaved: newUnsaved()}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	// The error is the context's: failures of an inbox are events.
 	s.running.Go(func() { _ = s.Watcher.Run(s.ctx) })
-	s.running.Go(func() { s.unsaved.run(s.ctx, conn.Registry) })
-	if conn.Answers != nil {
+	s.running.Go(func() { s.unsaved.run(s.ctx, service.Registry) })
+	if service.Answers != nil {
 		s.running.Go(s.watchSigns)
 	}
 	return s
@@ -109,10 +110,10 @@ func (s *Session) watchSigns() {
 func (s *Session) close() {
 	s.cancel()
 	s.running.Wait()
-	if s.Connection.Close != nil {
+	if s.Service.Close != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
-		_ = s.Connection.Close(ctx) // there is nobody left to report it to
+		_ = s.Service.Close(ctx) // there is nobody left to report it to
 	}
 }
 
@@ -184,12 +185,18 @@ func (s *Session) waitForStart() tea.Cmd {
 	}
 }
 
+// refresh is a refresh that is awaited. The zero value is none.
+type refresh struct {
+	inboxID string // "" for all
+	answer  chan<- error
+}
+
 // Refresh fetches the list of an inbox now, even if it is paused, or all lists if id is empty. It is
-// answered by what the watcher tells first.
+// answered by what the watcher then tells of that inbox, or of the first one.
 func (s *Session) Refresh(id string) Request {
 	return Request{What: "refreshing", Start: func() tea.Cmd {
 		answer := make(chan error, 1)
-		s.refreshing = answer
+		s.refresh = refresh{id, answer}
 		s.Watcher.Refresh(id)
 		return s.request(func(ctx context.Context) tea.Msg {
 			select {
@@ -202,10 +209,18 @@ func (s *Session) Refresh(id string) Request {
 	}}
 }
 
+// refreshed answers the refresh that is awaited if e is its outcome: a list, or why there is none.
 func (s *Session) refreshed(e watch.Event) {
-	if s.refreshing != nil && e.Kind != watch.ModeChanged && e.Kind != watch.Behind {
-		s.refreshing <- e.Err
-		s.refreshing = nil
+	r := s.refresh
+	switch e.Kind {
+	case watch.Listed, watch.Arrived, watch.Inboxes, watch.Gone, watch.Failed:
+	default:
+		return
+	}
+	whole := e.InboxID == "" && e.Kind == watch.Failed
+	if r.answer != nil && (r.inboxID == "" || r.inboxID == e.InboxID || whole) {
+		r.answer <- e.Err
+		s.refresh = refresh{}
 	}
 }
 

@@ -29,13 +29,21 @@ func (s *sessions) begin() bool {
 	return !s.closed
 }
 
-func (s *sessions) add(x *Session) {
+// add takes over a session. Once the application has ended it closes it instead, and reports false.
+func (s *sessions) add(x *Session) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open == nil {
-		s.open = map[*Session]bool{}
+	closed := s.closed
+	if !closed {
+		if s.open == nil {
+			s.open = map[*Session]bool{}
+		}
+		s.open[x] = true
 	}
-	s.open[x] = true
+	s.mu.Unlock()
+	if closed {
+		x.close()
+	}
+	return !closed
 }
 
 // end ends a session in a command.

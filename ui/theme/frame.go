@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // Title is the first row of a pane, w cells wide: its title, and right at the right end.
@@ -89,4 +91,15 @@ func TooSmall(w, h int) []string {
 		}
 	}
 	return rows
+}
+
+// WheelRows is how many rows a wheel event scrolls; negative is up.
+func WheelRows(m tea.MouseWheelMsg) int {
+	switch m.Button {
+	case tea.MouseWheelUp:
+		return -3
+	case tea.MouseWheelDown:
+		return 3
+	}
+	return 0
 }

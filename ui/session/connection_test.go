@@ -18,16 +18,12 @@ import (
 	"mayfly/api/watch"
 	"mayfly/internal/registry"
 	"mayfly/keys"
-	"mayfly/ui/dialog"
 	"mayfly/ui/host"
-	"mayfly/ui/intent"
-	"mayfly/ui/theme"
-	"mayfly/ui/uitest"
 )
 
 // scene is a link to services that are told apart by their base URLs.
 type scene struct {
-	*Link
+	*Connection
 	t        *testing.T
 	server   *apitest.Server
 	takes    map[string]time.Duration // how long connecting to a service takes
@@ -46,7 +42,7 @@ func play(t *testing.T, do func(s *scene)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{t: t, server: apitest.New(apitest.Options{Extensions: true}), takes: map[string]time.Duration{}, fails: map[string]error{}, gone: make(chan struct{})}
 		defer s.server.Close()
-		s.Link = NewLink(t.Context(), Options{Connect: s.connection, SaveProfile: func(_ context.Context, p Profile, key string) error {
+		s.Connection = NewConnection(t.Context(), Options{Connect: s.connection, SaveProfile: func(_ context.Context, p Profile, key string) error {
 			s.profiles = append(s.profiles, p.Name+" "+p.BaseURL+" "+key)
 			return s.fails["save"]
 		}}, slog.New(slog.DiscardHandler), time.Now())
@@ -57,7 +53,7 @@ func play(t *testing.T, do func(s *scene)) {
 	})
 }
 
-func (s *scene) connection(_ context.Context, target Target) (*Connection, error) {
+func (s *scene) connection(_ context.Context, target Target) (*Service, error) {
 	s.mu.Lock()
 	s.asked = append(s.asked, target)
 	s.mu.Unlock()
@@ -70,7 +66,7 @@ func (s *scene) connection(_ context.Context, target Target) (*Connection, error
 		return nil, err
 	}
 	s.count(1)
-	return &Connection{
+	return &Service{
 		Client: client, Registry: registry.Open(s.t.TempDir(), "test", client.BaseURL()), Name: target.BaseURL, Profile: target.Profile, Local: strings.HasPrefix(target.BaseURL, "local"), Done: s.gone,
 		Close: func(context.Context) error { s.count(-1); return nil },
 	}, nil
@@ -117,13 +113,11 @@ func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
 		}
 		for _, want := range []time.Duration{2, 4, 8, 16, 30, 30} {
 			if change := s.use(cmd); change != None || s.Working() || s.Trouble() != Unavailable {
-				t.Fatalf("after a failure: %v, %v", change, s.Err)
+				t.Fatalf("after a failure: %v, %v", change, s.Err())
 			}
 			now, wait := time.Now(), want*time.Second
-			var got, alarm theme.Alarm
-			alarm.In(time.Second)
-			if s.Wake(now, &got); s.RetryAt.Sub(now) != wait || s.Countdown(now) != fmt.Sprintf("%d s", want) || got != alarm || s.Retry(now.Add(wait-1)) != nil {
-				t.Errorf("it is tried again after %v and not %v, %q", s.RetryAt.Sub(now), wait, s.Countdown(now))
+			if s.state.retryAt.Sub(now) != wait || s.Countdown(now) != fmt.Sprintf("%d s", want) || s.Retry(now.Add(wait-1)) != nil {
+				t.Errorf("it is tried again after %v and not %v, %q", s.state.retryAt.Sub(now), wait, s.Countdown(now))
 			}
 			time.Sleep(wait)
 			if cmd = s.Retry(time.Now()); cmd == nil || s.Countdown(time.Now()) != "" {
@@ -131,13 +125,13 @@ func TestConnectingIsTriedAgainLessAndLessOften(t *testing.T) {
 			}
 		}
 		delete(s.fails, "a")
-		if change := s.use(cmd); change != First || !s.Working() || s.Err != nil || s.Target.BaseURL != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
-			t.Errorf("connected at last: %v, %+v", change, s.Link)
+		if change := s.use(cmd); change != First || !s.Working() || s.Err() != nil || s.Target.BaseURL != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
+			t.Errorf("connected at last: %v, %+v", change, s.Connection)
 		}
 		s.fails["a"] = api.ErrUnavailable
 		time.Sleep(time.Second)
 		s.use(s.Lose(Lost{}, time.Now()))
-		if d := time.Until(s.RetryAt); d != 2*time.Second || s.Working() {
+		if d := time.Until(s.state.retryAt); d != 2*time.Second || s.Working() {
 			t.Errorf("lost, it is tried again after %v", d)
 		}
 	})
@@ -159,7 +153,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 		{fmt.Errorf("get: %w", context.DeadlineExceeded), Unavailable, true, "The service did not answer in time"},
 		{errors.New("a\x1b[31m\nb"), Unavailable, true, "a b"},
 	} {
-		if got := (&Link{Err: c.err}).Trouble(); got != c.trouble || got.Temporary() != c.retried {
+		if got := (&Connection{state: state{err: c.err}}).Trouble(); got != c.trouble || got.Temporary() != c.retried {
 			t.Errorf("%v is trouble %d", c.err, got)
 		}
 		if c.err == nil {
@@ -201,8 +195,8 @@ func TestAnAttemptThatIsOvertakenIsDropped(t *testing.T) {
 		s.fails["x"] = api.ErrUnavailable
 		failed := s.Connect(Target{BaseURL: "x"}, time.Now())().(Connected)
 		again := s.Connect(Target{BaseURL: "fast"}, time.Now())
-		if change, _ := s.Use(failed, time.Now()); change != None || s.Err != nil {
-			t.Errorf("a failure that was overtaken is %v, %v", change, s.Err)
+		if change, _ := s.Use(failed, time.Now()); change != None || s.Err() != nil {
+			t.Errorf("a failure that was overtaken is %v, %v", change, s.Err())
 		}
 		s.use(again)
 	})
@@ -225,8 +219,8 @@ func TestWhichServiceItIs(t *testing.T) {
 			if s.use(s.Connect(c.before, time.Now())) != First || s.open != 1 {
 				t.Fatal("the first connection is not the first")
 			}
-			s.Mode = watch.Live
-			if got := s.use(s.Connect(c.after, time.Now())); got != c.want || s.open != 1 || s.Target != c.after || s.Mode != watch.Unknown {
+			s.Session.Mode = watch.Live
+			if got := s.use(s.Connect(c.after, time.Now())); got != c.want || s.open != 1 || s.Target != c.after || s.Session.Mode != watch.Unknown {
 				t.Errorf("from %+v to %+v: %v, %d connections are open", c.before, c.after, got, s.open)
 			}
 		})
@@ -237,8 +231,8 @@ func TestAServiceThatCannotBeHadLeavesTheOneThatWorks(t *testing.T) {
 	play(t, func(s *scene) {
 		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
 		s.fails["b"] = api.ErrUnauthorized
-		if change := s.use(s.Connect(Target{BaseURL: "b"}, time.Now())); change != None || !s.Working() || s.Err != nil || s.Session.Name != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
-			t.Errorf("it is %v, the session with %s, %v", change, s.Session.Name, s.Err)
+		if change := s.use(s.Connect(Target{BaseURL: "b"}, time.Now())); change != None || !s.Working() || s.Err() != nil || s.Session.Name != "a" || s.Retry(time.Now().Add(time.Hour)) != nil {
+			t.Errorf("it is %v, the session with %s, %v", change, s.Session.Name, s.Err())
 		}
 		delete(s.fails, "b")
 		if s.use(s.Refresh("", 0, time.Now()).Start()) != Other || s.Session.Name != "b" {
@@ -258,7 +252,7 @@ func TestAServiceThatShutsDown(t *testing.T) {
 		}
 		close(s.gone)
 		s.gone = nil
-		if m, ok := (<-lost).(Lost); !ok || m.Session() != s.Link.Session {
+		if m, ok := (<-lost).(Lost); !ok || m.Session() != s.Connection.Session {
 			t.Fatalf("it ends with %+v", m)
 		}
 		s.fails["b"] = api.ErrUnavailable
@@ -287,15 +281,15 @@ func TestAServiceThatTheUserEnds(t *testing.T) {
 			t.Fatalf("it ends with %+v", lost)
 		}
 		if cmd := s.Lose(lost, time.Now()); cmd != nil || s.Working() || s.Trouble() != Stopped {
-			t.Errorf("it is started again: %+v", s.Link)
+			t.Errorf("it is started again: %+v", s.Connection)
 		}
 		s.Apply(watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable})
 		time.Sleep(time.Hour)
 		if s.Retry(time.Now()) != nil || s.Trouble() != Stopped {
-			t.Errorf("later: %+v", s.Link)
+			t.Errorf("later: %+v", s.Connection)
 		}
 		if change := s.use(s.Refresh("", 0, time.Now()).Start()); change != Again || !s.Working() || s.Trouble() != NoTrouble {
-			t.Errorf("asked to, it connects: %v, %+v", change, s.Link)
+			t.Errorf("asked to, it connects: %v, %+v", change, s.Connection)
 		}
 	})
 }
@@ -304,11 +298,11 @@ func TestAServiceThatEndsAsSoonAsItIsStarted(t *testing.T) {
 	play(t, func(s *scene) {
 		s.use(s.Connect(Target{BaseURL: "a"}, time.Now()))
 		if cmd := s.Lose(Lost{}, time.Now()); cmd != nil || s.Trouble() != Unavailable || s.Countdown(time.Now()) != "2 s" {
-			t.Errorf("it is not waited for: %+v", s.Link)
+			t.Errorf("it is not waited for: %+v", s.Connection)
 		}
 		time.Sleep(2 * time.Second)
 		if change := s.use(s.Retry(time.Now())); change != Again || !s.Working() {
-			t.Errorf("after that it connects: %v, %+v", change, s.Link)
+			t.Errorf("after that it connects: %v, %+v", change, s.Connection)
 		}
 	})
 }
@@ -339,6 +333,16 @@ func TestTheEndClosesEverySession(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 	})
+	play(t, func(s *scene) {
+		s.takes["slow"] = time.Minute
+		s.run(s.Connect(Target{BaseURL: "slow"}, time.Now()))
+		synctest.Wait()
+		s.Close()
+		time.Sleep(time.Hour)
+		if synctest.Wait(); s.open != 0 {
+			t.Errorf("%d connections made after the end are left open", s.open)
+		}
+	})
 }
 
 func TestWhatTheWatcherSaysOfTheService(t *testing.T) {
@@ -350,22 +354,19 @@ func TestWhatTheWatcherSaysOfTheService(t *testing.T) {
 			trouble   Trouble
 			countdown string
 			mode      watch.Mode
-			wakes     time.Duration
 		}{
-			{watch.Event{Kind: watch.ModeChanged, Mode: watch.Live}, NoTrouble, "", watch.Live, 0},
-			{watch.Event{Kind: watch.Failed, Err: api.ErrRateLimited, RetryAt: now.Add(90 * time.Second)}, Limited, "2 min", watch.Live, 30 * time.Second},
-			{watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable, RetryAt: now.Add(1500 * time.Millisecond)}, Unavailable, "2 s", watch.Live, time.Second / 2},
-			{watch.Event{Kind: watch.Listed}, Unavailable, "2 s", watch.Live, time.Second / 2},
-			{watch.Event{Kind: watch.Recovered}, NoTrouble, "2 s", watch.Live, 0},
+			{watch.Event{Kind: watch.ModeChanged, Mode: watch.Live}, NoTrouble, "", watch.Live},
+			{watch.Event{Kind: watch.Failed, Err: api.ErrRateLimited, RetryAt: now.Add(90 * time.Second)}, Limited, "2 min", watch.Live},
+			{watch.Event{Kind: watch.Failed, Err: api.ErrUnavailable, RetryAt: now.Add(1500 * time.Millisecond)}, Unavailable, "2 s", watch.Live},
+			{watch.Event{Kind: watch.Listed}, Unavailable, "2 s", watch.Live},
+			{watch.Event{Kind: watch.Recovered}, NoTrouble, "", watch.Live},
 		} {
 			s.Apply(c.e)
-			var got, want theme.Alarm
-			want.In(c.wakes)
-			if s.Wake(now, &got); s.Trouble() != c.trouble || s.Countdown(now) != c.countdown || s.Mode != c.mode || got != want {
-				t.Errorf("%+v: trouble %d, again in %q, mode %v, wakes at %+v", c.e, s.Trouble(), s.Countdown(now), s.Mode, got)
+			if s.Trouble() != c.trouble || s.Countdown(now) != c.countdown || s.Session.Mode != c.mode {
+				t.Errorf("%+v: trouble %d, again in %q, mode %v", c.e, s.Trouble(), s.Countdown(now), s.Session.Mode)
 			}
 			if s.Retry(now.Add(time.Hour)) != nil {
-				t.Errorf("%+v: the watcher tries again, and so does the link", c.e)
+				t.Errorf("%+v: the watcher tries again, and so does the connection", c.e)
 			}
 		}
 	})
@@ -389,78 +390,22 @@ func TestTheListOfInboxesComesWithAConnection(t *testing.T) {
 	})
 }
 
-func press(d dialog.Dialog, names ...string) (r dialog.Result) {
-	for _, k := range uitest.Keys(names...) {
-		if r = d.Update(k); r.Close {
-			break
-		}
-	}
-	return r
-}
-
-func TestTheFormThatConnects(t *testing.T) {
-	for _, c := range []struct {
-		keys  []string
-		wrong string
-		want  any
-	}{
-		{[]string{"https://a.example/", "enter", "k-1", "enter", "work", "enter"}, "", intent.Connect{Profile: "work", BaseURL: "https://a.example", Key: "k-1", Keep: true}},
-		{[]string{"http://[::1]:8080/x", "enter", "enter", "enter"}, "", intent.Connect{BaseURL: "http://[::1]:8080/x"}},
-		{[]string{"https://a.example", "enter", "k-1", "enter", "enter"}, "", intent.Connect{BaseURL: "https://a.example", Key: "k-1"}},
-		{[]string{"enter"}, "! a URL such as https://mail.example.com", nil},
-		{[]string{"a.example", "enter"}, "! a URL such as https://mail.example.com", nil},
-		{[]string{"ftp://a.example", "enter"}, "! a URL such as https://mail.example.com", nil},
-		{[]string{"https://u@a.example", "enter"}, "! the URL alone", nil},
-		{[]string{"https://a.example/?q", "enter"}, "! the URL alone", nil},
-		{[]string{"https://a.example/#f", "enter"}, "! the URL alone", nil},
-		{[]string{"https://a.example", "enter", "a b", "enter"}, "! a key contains no spaces", nil},
-		{[]string{"https://a.example", "enter", "ключ", "enter"}, "! a key contains no spaces", nil},
-		{[]string{"https://a.example", "enter", "enter", "Work", "enter"}, "! a-z 0-9 _ -, at most 32", nil},
-		{[]string{"https://a.example", "enter", "enter", strings.Repeat("a", 33), "enter"}, "! a-z 0-9 _ -, at most 32", nil},
-	} {
-		d := (&Link{}).ConnectForm()
-		if r := press(d, c.keys...); r.Close != (c.wrong == "") || r.Intent != c.want {
-			t.Errorf("%q leads to %+v", c.keys, r)
-		}
-		uitest.DrawDialog(t, d, 80, 24).See(c.wrong)
-		uitest.DrawDialog(t, d, 80, 24).DontSee("k-1", "a b")
-	}
-	uitest.DrawDialog(t, (&Link{wanted: Target{BaseURL: "https://kept.example"}}).ConnectForm(), 80, 24).See("> https://kept.example")
-}
-
-func TestProfiles(t *testing.T) {
-	l := &Link{options: Options{Profiles: []Profile{{Name: "local"}}}}
-	if got := l.NeedProfiles("K"); got != "Only one profile: K adds another" {
-		t.Errorf("with one profile: %q", got)
-	}
-	l.options.Profiles = append(l.options.Profiles, Profile{"work", "https://work.example"}, Profile{"ho\x1b[31mme", "https://\x07home.example"})
-	l.Session = &Session{Connection: &Connection{Profile: "local"}}
-	if got := l.NeedProfiles("K"); got != "" {
-		t.Errorf("with three profiles: %q", got)
-	}
-	d := l.ProfilesMenu()
-	uitest.DrawDialog(t, d, 80, 24).See("local", "this machine", "work", "https://work.example", "home", "https://home.example", "! in use")
-	if r := press(d, "work", "enter"); r.Intent != (intent.Connect{Profile: "work", BaseURL: "https://work.example"}) {
-		t.Errorf("it leads to %+v", r)
-	}
-}
-
 func TestAProfileIsKept(t *testing.T) {
-	for _, failure := range []error{nil, errors.New("no keyring")} {
+	for want, failure := range map[string]error{"[{home b} {work a}]": nil, "[{work old} {home b}]": errors.New("disk full")} {
 		play(t, func(s *scene) {
 			s.fails["save"] = failure
 			s.options.Profiles = []Profile{{"work", "old"}, {"home", "b"}}
-			m := do(s.ConnectTo(intent.Connect{Profile: "work", BaseURL: "a", Key: "k", Keep: true}, time.Now())).(Connected)
+			m := do(s.ConnectTo(Choice{Profile: "work", BaseURL: "a", Key: "k", Keep: true}, time.Now())).(Connected)
 			if s.use(func() tea.Msg { return m }) != First || s.asked[0] != (Target{Profile: "work", BaseURL: "a", Key: "k"}) {
 				t.Errorf("it connects to %+v", s.asked)
 			}
 			if got := s.Outcome(m); got != (host.Done{Text: "connected to a, saved as a profile", Err: failure}) {
 				t.Errorf("it is kept: %+v", got)
 			}
-			if got := fmt.Sprint(s.profiles, s.options.Profiles); got != "[work a k] [{home b} {work a}]" {
+			if got := fmt.Sprint(s.profiles, s.Profiles()); got != "[work a k] "+want {
 				t.Errorf("kept are %s", got)
 			}
-			s.use(s.ConnectTo(intent.Connect{BaseURL: "b"}, time.Now()).Start())
+			s.use(s.ConnectTo(Choice{BaseURL: "b"}, time.Now()).Start())
 			if len(s.profiles) != 1 {
 				t.Error("a service that is not to be kept is")
 			}
@@ -472,19 +417,19 @@ func TestWhyTheServiceCannotBeAsked(t *testing.T) {
 	now := time.Now()
 	soon := now.Add(30 * time.Second)
 	for _, c := range []struct {
-		link *Link
-		want string
+		connection *Connection
+		want       string
 	}{
-		{&Link{}, "Not connected yet"},
-		{&Link{Err: keys.ErrNone}, "No API key: K connects with one"},
-		{&Link{Err: api.ErrUnauthorized}, "Not connected: r tries again"},
-		{&Link{Err: api.ErrUnavailable, RetryAt: soon}, "Offline: next try in 30 s, r tries now"},
-		{&Link{Session: &Session{}, Err: api.ErrUnavailable, RetryAt: soon}, "Offline: next try in 30 s, r tries now"},
-		{&Link{Session: &Session{}, Err: api.ErrRateLimited, RetryAt: soon}, "Request limit reached: again in 30 s"},
-		{&Link{Session: &Session{}, Err: api.ErrUnavailable, RetryAt: now}, ""},
-		{&Link{Session: &Session{}}, ""},
+		{&Connection{}, "Not connected yet"},
+		{&Connection{state: state{phase: down, err: keys.ErrNone}}, "No API key: K connects with one"},
+		{&Connection{state: state{phase: down, err: api.ErrUnauthorized}}, "Not connected: r tries again"},
+		{&Connection{state: state{phase: down, err: api.ErrUnavailable, retryAt: soon}}, "Offline: next try in 30 s, r tries now"},
+		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrUnavailable, retryAt: soon}}, "Offline: next try in 30 s, r tries now"},
+		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrRateLimited, retryAt: soon}}, "Request limit reached: again in 30 s"},
+		{&Connection{Session: &Session{}, state: state{phase: failing, err: api.ErrUnavailable, retryAt: now}}, ""},
+		{&Connection{Session: &Session{}}, ""},
 	} {
-		got := c.link.NeedService("K", "r", now)
+		got := c.connection.NeedService("K", "r", now)
 		if got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

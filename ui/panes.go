@@ -1,0 +1,332 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/ui/lists"
+	"mayfly/ui/store"
+	"mayfly/ui/theme"
+)
+
+// pane is what the three panes have in common.
+type pane interface {
+	Move(n int)   // the cursor by rows, or the text by lines; negative is up
+	Page(n int)   // by pages
+	Scroll(n int) // without the cursor
+	First()
+	Last()
+	StartTyping() // a filter or a search
+	Typing() bool // the keys go to that
+	StopTyping()
+	Back() bool // undoes the last step inside the pane; false if there is none
+}
+
+func (a *app) panes() [3]pane {
+	return [3]pane{theme.Inboxes: a.inboxes, theme.Messages: a.messages, theme.Reader: a.reader}
+}
+
+// pane is the pane that has focus.
+func (a *app) pane() pane { return a.panes()[a.focus] }
+
+// reset forgets everything about a service.
+func (a *app) reset() {
+	typing := a.store != nil && a.pane().Typing()
+	a.store = store.New(a.now)
+	a.inboxes, a.messages = lists.NewInboxes(a.store), lists.NewMessages(a.store)
+	if a.search == nil {
+		a.search = lists.NewSearch(a.store, a.showMessage)
+	}
+	a.search.In(a.store)
+	a.reader.Close()
+	a.focus, a.newest, a.next = theme.Messages, nil, nil
+	a.burst, a.target, a.copying = burst{}, target{}, nil
+	if typing { // the letters that follow are not commands
+		a.messages.Filter.Start()
+	}
+}
+
+// layOut lays the panes out on the screen.
+func (a *app) layOut() {
+	a.layout = theme.Compute(theme.Input{
+		Width: a.width, Height: a.height, Focus: a.focus, Reading: a.reader.Reading(), Dividers: a.dividers,
+	})
+	a.inboxes.Fit(a.layout.Panes[theme.Inboxes])
+	a.messages.Fit(a.layout.Panes[theme.Messages])
+	a.reader.Fit(a.layout.Panes[theme.Reader])
+}
+
+// drawPanes draws the panes onto the rows of the screen. The one that has focus stands out unless a
+// dialog is open.
+func (a *app) drawPanes(rows []string) {
+	var columns [][]string
+	for p, r := range a.layout.Panes {
+		focused := len(a.dialogs) == 0 && a.focus == theme.Pane(p)
+		switch p := theme.Pane(p); {
+		case r.Empty():
+		case p == theme.Inboxes:
+			columns = append(columns, a.inboxes.Draw(a.theme, a.now, focused))
+		case p == theme.Messages:
+			columns = append(columns, a.messages.Draw(a.theme, a.now, focused, a.noMessages(r.W-4)))
+		default:
+			columns = append(columns, a.reader.Draw(focused, a.noMessage(r.W-4), a.now))
+		}
+	}
+	copy(rows[a.layout.Top():], theme.Join(a.theme, columns))
+	for n, y := range a.layout.Rules {
+		rows[y] = a.layout.Rule(a.theme, n == 0)
+	}
+}
+
+// message is the message an action applies to: the open one when the reader has focus, otherwise
+// the selected one.
+func (a *app) message() *store.Message {
+	if m := a.messages.Message(); m != nil && (a.focus != theme.Reader || !a.reader.Reading()) {
+		return m
+	}
+	return a.reader.Message
+}
+
+// inbox is the inbox an action applies to: the selected one, or that of the message.
+func (a *app) inbox() *store.Inbox {
+	if i := a.inboxes.Inbox(); i != nil {
+		return i
+	}
+	if m := a.message(); m != nil && a.focus != theme.Inboxes {
+		return a.store.Inboxes[m.InboxID]
+	}
+	return nil
+}
+
+// inView returns the IDs of the inboxes whose messages are listed.
+func (a *app) inView() []string {
+	if a.messages.InboxID == store.All {
+		return append([]string(nil), a.store.Order...)
+	}
+	return []string{a.messages.InboxID}
+}
+
+// moved shows what the cursor is on after it was moved.
+func (a *app) moved() tea.Cmd {
+	switch a.focus {
+	case theme.Inboxes:
+		a.showInbox()
+	case theme.Messages:
+		return a.preview()
+	}
+	return nil
+}
+
+// typed passes a key or a paste to the filter or the search being typed.
+func (a *app) typed(msg tea.Msg) tea.Cmd {
+	pass := false
+	switch a.focus {
+	case theme.Inboxes:
+		pass = a.inboxes.Type(msg)
+	case theme.Messages:
+		pass = a.messages.Type(msg)
+	default:
+		a.reader.Type(msg)
+		return nil
+	}
+	if k, ok := msg.(tea.KeyPressMsg); ok && pass {
+		return a.onKey(k)
+	}
+	a.filtered()
+	return nil
+}
+
+// filtered updates the lists after a filter or the marks have changed.
+func (a *app) filtered() {
+	a.inboxes.Refresh()
+	a.showInbox()
+	a.messages.Refresh()
+}
+
+func (a *app) click(m tea.MouseClickMsg) tea.Cmd {
+	if a.dividers.Grab(a.layout, m.X, m.Y) {
+		return nil
+	}
+	p, ok := a.layout.At(m.X, m.Y)
+	if !ok {
+		return nil
+	}
+	for _, pane := range a.panes() {
+		pane.StopTyping()
+	}
+	if p == theme.Reader && !a.reader.Reading() {
+		return nil
+	}
+	a.focus = p
+	switch {
+	case p == theme.Reader:
+		l, reason := a.reader.Click(m)
+		a.note(reason)
+		if l.URL != "" {
+			return a.askOpen(l)
+		}
+	case p == theme.Inboxes && a.inboxes.Click(m.Y):
+		a.showInbox()
+	case p == theme.Messages && a.messages.Click(m.Y):
+		return a.open(a.messages.Message())
+	}
+	return nil
+}
+
+// paneRight moves the focus to the right, as far as there is a pane.
+func (a *app) paneRight() tea.Cmd {
+	switch {
+	case a.focus == theme.Inboxes:
+		a.focus = theme.Messages
+	case a.focus == theme.Messages && a.reader.Reading() && a.layout.Columns > 1:
+		a.focus = theme.Reader
+	case a.focus == theme.Messages:
+		return a.enter()
+	}
+	return nil
+}
+
+// paneLeft moves the focus to the left, as far as there is a pane.
+func (a *app) paneLeft() { a.focus = max(a.focus-1, theme.Inboxes) }
+
+// nextPane moves the focus to the right, and from the last pane to the first.
+func (a *app) nextPane() tea.Cmd {
+	before := a.focus
+	cmd := a.paneRight()
+	if a.focus == before {
+		a.focus = theme.Inboxes
+	}
+	return cmd
+}
+
+// previousPane moves the focus to the left, and from the first pane to the last.
+func (a *app) previousPane() {
+	switch {
+	case a.focus != theme.Inboxes:
+		a.paneLeft()
+	case a.reader.Reading():
+		a.focus = theme.Reader
+	default:
+		a.focus = theme.Messages
+	}
+}
+
+// enter opens the selected inbox or message.
+func (a *app) enter() tea.Cmd {
+	if a.focus == theme.Inboxes {
+		a.showInbox()
+		a.focus = theme.Messages
+		return nil
+	}
+	m := a.messages.Message()
+	if m == nil {
+		return nil
+	}
+	a.focus = theme.Reader
+	if a.reader.Reads(m.Key) && a.reader.Err == nil {
+		a.markRead()
+		return nil
+	}
+	return a.open(m)
+}
+
+// back undoes the last step in the pane, otherwise goes one step outwards: from the message to the list,
+// from the list to the inboxes.
+func (a *app) back() {
+	if a.pane().Back() {
+		if a.focus != theme.Reader {
+			a.filtered()
+		}
+		return
+	}
+	a.resting = ""
+	switch {
+	case a.focus == theme.Reader:
+		a.focus = theme.Messages
+	case a.focus == theme.Messages && a.reader.Reading():
+		a.reader.Close()
+	default:
+		a.focus = theme.Inboxes
+	}
+}
+
+// showInbox lists the messages of the selected inbox, and closes the open message unless the cursor
+// is on it there.
+func (a *app) showInbox() {
+	before := a.messages.InboxID
+	a.messages.Show(a.inboxes.ShownID())
+	if a.messages.InboxID != before && !a.reader.Reads(a.messages.Selected()) {
+		a.reader.Close()
+		a.focus = min(a.focus, theme.Messages)
+	}
+}
+
+// selectInbox moves the cursor to an inbox and shows its messages.
+func (a *app) selectInbox(id string) {
+	a.inboxes.Filter.Clear()
+	a.inboxes.Refresh()
+	a.inboxes.Select(id)
+	a.showInbox()
+	a.messages.Refresh()
+}
+
+// updateLists updates both lists from the store. No cursor moves.
+func (a *app) updateLists() {
+	a.inboxes.Refresh()
+	a.messages.Show(a.inboxes.ShownID())
+	a.messages.Refresh()
+	if a.focus == theme.Reader && !a.reader.Reading() {
+		a.focus = theme.Messages
+	}
+}
+
+// drop removes an inbox that was deleted here. While the user is busy, the open message and the
+// focus stay.
+func (a *app) drop(id string) {
+	if m := a.reader.Message; m != nil && m.InboxID == id && !a.busy() {
+		a.reader.Close()
+	}
+	a.ended(id)
+	a.store.Drop(id)
+	a.updateLists()
+	if a.inboxes.Inbox() == nil && !a.busy() {
+		a.focus = theme.Inboxes
+	}
+}
+
+// ended notes that an inbox is gone. Its open message stays until the user leaves it.
+func (a *app) ended(id string) {
+	if m := a.reader.Message; m != nil && m.InboxID == id {
+		a.reader.Ended = true
+	}
+}
+
+// prune removes inboxes that have been gone for a while, unless they are selected, marked or being
+// read.
+func (a *app) prune(now time.Time) {
+	if a.store.Prune(now, func(id string) bool {
+		return id == a.inboxes.Selected() || a.inboxes.Marks[id] || a.reader.Message != nil && a.reader.Message.InboxID == id
+	}) {
+		a.updateLists()
+	}
+}
+
+// path is the path to the pane shown, when only one is; nil when several are.
+func (a *app) path() []string {
+	if a.layout.Columns > 1 {
+		return nil
+	}
+	parts := []string{"Inboxes"}
+	if a.focus != theme.Inboxes {
+		name := "All"
+		if i := a.store.Inboxes[a.messages.InboxID]; i != nil {
+			name = i.Name()
+		}
+		parts = append(parts, name)
+	}
+	if a.focus == theme.Reader && a.reader.Reading() {
+		parts = append(parts, a.reader.Message.Subject)
+	}
+	return parts
+}

@@ -1,0 +1,394 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/api/watch"
+	"mayfly/internal/registry"
+	"mayfly/keys"
+	"mayfly/render"
+	"mayfly/ui/host"
+	"mayfly/ui/theme"
+)
+
+// maxRetryDelay is the longest wait between two attempts to connect.
+const maxRetryDelay = 30 * time.Second
+
+// MaxWait is how long a request of the user may wait for a limit of the service. The user is told of
+// a longer wait, and decides.
+const MaxWait = time.Second
+
+// Options say how to connect, and to which services.
+type Options struct {
+	// Start is the service that the program was started for. It is named while there is no
+	// connection.
+	Start Profile
+	// Connect reaches a service. It is called at the start, and again when the user connects to
+	// another service or retries. On [keys.ErrNone] the user is asked for a key.
+	Connect func(ctx context.Context, t Target) (*Service, error)
+	// Profiles are the services to switch between.
+	Profiles []Profile
+	// SaveProfile saves a profile, and its key in the keyring.
+	SaveProfile func(ctx context.Context, p Profile, key string) error
+}
+
+// phase is one of the four cases of a connection.
+type phase int
+
+const (
+	connecting phase = iota // nothing is known to be wrong yet
+	connected
+	failing // the watcher of the session tries again by itself
+	down    // there is no session, or its service has ended; see Retry
+)
+
+// state is the case that a connection is in, with what belongs to it.
+type state struct {
+	phase    phase
+	since    time.Time // when connecting began; once connected, when that was
+	err      error     // failing, down
+	retryAt  time.Time // failing, down: the next attempt; zero if none is due or one is under way
+	failures int       // connecting, down: the attempts that have failed in a row
+}
+
+// Connection is the connection to a service. It reconnects by itself.
+type Connection struct {
+	Session *Session // nil until the first connection
+	Target  Target   // of the session
+
+	state   state
+	options Options
+	ctx     context.Context
+	log     *slog.Logger
+	owner   sessions
+	asked   Target // what is being connected to
+	attempt uint64
+}
+
+// NewConnection returns a connection that is not made yet.
+func NewConnection(ctx context.Context, o Options, log *slog.Logger, now time.Time) *Connection {
+	return &Connection{options: o, ctx: ctx, log: log, state: state{since: now}}
+}
+
+// Close ends every session, including those still connecting, and waits for them.
+func (c *Connection) Close() { c.owner.close() }
+
+// Connected is the outcome of connecting.
+type Connected struct {
+	Session *Session // nil if it failed
+	Inboxes []api.Inbox
+	Known   []registry.Inbox // from the registry
+	Seen    map[string]registry.Seen
+	Err     error
+	attempt uint64
+	saved   Profile // the profile that was to be saved; the zero value for none
+	saveErr error
+}
+
+// Connect starts connecting. An attempt overtaken by a later one is dropped when it ends.
+func (c *Connection) Connect(t Target, now time.Time) tea.Cmd {
+	c.attempt++
+	c.asked = t
+	switch {
+	case c.Session == nil:
+		c.state = state{since: now, failures: c.state.failures}
+	case c.state.phase == down:
+		c.state.retryAt = time.Time{}
+	}
+	attempt := c.attempt
+	return func() tea.Msg {
+		if !c.owner.begin() {
+			return nil
+		}
+		defer c.owner.making.Done()
+		m := c.open(t, attempt)
+		if m.Session != nil && !c.owner.add(m.Session) {
+			return nil // the application has ended
+		}
+		return m
+	}
+}
+
+// open opens a session and lists its inboxes.
+func (c *Connection) open(t Target, attempt uint64) Connected {
+	m := Connected{attempt: attempt}
+	service, err := c.options.Connect(c.ctx, t)
+	if err != nil {
+		m.Err = err
+		return m
+	}
+	m.Session = newSession(c.ctx, service)
+	var failed error
+	m.Known, err = service.Registry.List()
+	if m.Seen, failed = service.Registry.Seen(); err != nil || failed != nil {
+		c.log.Warn("read the registry", "error", errors.Join(err, failed))
+	}
+	list, err := service.Client.Inboxes(c.ctx)
+	if err != nil && !errors.Is(err, api.ErrUnsupported) {
+		m.Err = err
+	}
+	m.Inboxes = list.Inboxes
+	return m
+}
+
+// request is the request of the user to connect.
+func (c *Connection) request(t Target, now time.Time) Request {
+	return Request{What: "connecting to " + c.profile(t).title(), Start: func() tea.Cmd { return c.Connect(t, now) }}
+}
+
+// Choice is a service that the user chose. Key, if set, replaces the saved one; with Keep, the service
+// and the key are saved as a profile.
+type Choice struct {
+	Profile, BaseURL, Key string
+	Keep                  bool
+}
+
+// ConnectTo connects to the service the user chose, and then saves it as a profile if asked to.
+func (c *Connection) ConnectTo(choice Choice, now time.Time) Request {
+	r := c.request(Target{Profile: choice.Profile, BaseURL: choice.BaseURL, Key: choice.Key}, now)
+	if !choice.Keep {
+		return r
+	}
+	connect := r.Start
+	r.Start = func() tea.Cmd {
+		cmd := connect()
+		return func() tea.Msg {
+			m, ok := cmd().(Connected)
+			if !ok { // the application is quitting
+				return nil
+			}
+			ctx, cancel := context.WithTimeout(c.ctx, requestTimeout)
+			defer cancel()
+			m.saved = Profile{Name: choice.Profile, BaseURL: choice.BaseURL}
+			m.saveErr = c.options.SaveProfile(ctx, m.saved, choice.Key)
+			return m
+		}
+	}
+	return r
+}
+
+// Change says what a connection attempt means for the screen.
+type Change int
+
+const (
+	None  Change = iota // it failed, or came too late
+	First               // there was no session before
+	Again               // the same service as before
+	Other               // a different service
+)
+
+// Use switches to a new session and ends the previous one. A failed attempt is repeated with exponential
+// backoff, unless there is a working session. A profile that was saved is listed from now on.
+func (c *Connection) Use(m Connected, now time.Time) (Change, tea.Cmd) {
+	if m.saved != (Profile{}) && m.saveErr == nil {
+		others := slices.DeleteFunc(slices.Clone(c.options.Profiles), func(p Profile) bool { return p.Name == m.saved.Name })
+		c.options.Profiles = append(others, m.saved)
+	}
+	if m.attempt != c.attempt {
+		return None, c.owner.end(m.Session)
+	}
+	if m.Session == nil {
+		c.log.Warn("not connected", "error", m.Err)
+		if c.Working() {
+			return None, done(host.Done{Err: m.Err})
+		}
+		c.fail(m.Err, now)
+		return None, nil
+	}
+	change, before := First, c.Session
+	switch {
+	case before == nil:
+	case m.Session.sameService(before):
+		change = Again
+	default:
+		change = Other
+	}
+	c.log.Info("connected", "to", m.Session.Name, "after", now.Sub(c.state.since), "error", m.Err)
+	cmds := []tea.Cmd{c.owner.end(before), m.Session.Listen, m.Session.wait}
+	switch {
+	case m.Session.Notice != "":
+		cmds = append(cmds, done(host.Done{Err: errors.New(m.Session.Notice)}))
+	case change == Again && !c.Working():
+		cmds = append(cmds, done(host.Done{Text: "started the local service again"}))
+	}
+	c.Session, c.Target, c.state = m.Session, c.asked, state{phase: connected, since: now}
+	if m.Err != nil {
+		c.state.phase, c.state.err = failing, m.Err
+	}
+	return change, tea.Batch(cmds...)
+}
+
+func done(d host.Done) tea.Cmd { return func() tea.Msg { return d } }
+
+// fail notes that an attempt has failed, and sets the time of the next one.
+func (c *Connection) fail(err error, now time.Time) {
+	failures := c.state.failures + 1
+	c.state = state{phase: down, since: c.state.since, err: err, failures: failures,
+		retryAt: now.Add(min(time.Second<<min(failures, 5), maxRetryDelay))}
+}
+
+// Working reports whether there is a session whose service has not ended.
+func (c *Connection) Working() bool { return c.state.phase == connected || c.state.phase == failing }
+
+// Since is when connecting began; once connected, when that was.
+func (c *Connection) Since() time.Time { return c.state.since }
+
+// Err is what is wrong with the connection, nil while all is well.
+func (c *Connection) Err() error { return c.state.err }
+
+// NoRaw reports whether the service is known not to provide raw messages.
+func (c *Connection) NoRaw() bool { return c.Session != nil && c.Session.NoRaw }
+
+// errStopped means that the user has ended the local service.
+var errStopped = errors.New("the local service was stopped by mayfly down")
+
+// Lose connects again after the service has ended, or when it runs again if the user ended it. It does so
+// later if the service has ended as soon as it was started.
+func (c *Connection) Lose(m Lost, now time.Time) tea.Cmd {
+	since := c.state.since
+	c.asked = c.Target
+	switch {
+	case m.Stopped:
+		c.state = state{phase: down, since: since, err: errStopped}
+		return c.Session.waitForStart()
+	case now.Sub(since) < time.Second:
+		c.fail(errors.New("the service ended as soon as it was started"), now)
+		return nil
+	}
+	c.state = state{since: now}
+	return c.Connect(c.asked, now)
+}
+
+// Retry reconnects once that is due.
+func (c *Connection) Retry(now time.Time) tea.Cmd {
+	s := c.state
+	if s.phase != down || !c.Trouble().Temporary() || s.retryAt.IsZero() || now.Before(s.retryAt) {
+		return nil
+	}
+	return c.Connect(c.asked, now)
+}
+
+// Refresh asks for the list of an inbox, or for all if id is empty. It connects again where that
+// cannot help: without a connection, without inboxes, or with a key that is not accepted.
+func (c *Connection) Refresh(id string, inboxes int, now time.Time) Request {
+	switch t := c.Trouble(); {
+	case !c.Working(), inboxes == 0, t == KeyRefused, t == NotInPlan:
+		return c.request(c.asked, now)
+	case t != NoTrouble:
+		return c.Session.Refresh("")
+	}
+	return c.Session.Refresh(id)
+}
+
+// Outcome says how connecting ended, nothing for an attempt that was overtaken.
+func (c *Connection) Outcome(m Connected) host.Done {
+	switch {
+	case m.attempt != c.attempt:
+		return host.Done{}
+	case m.Err != nil:
+		return host.Done{Err: m.Err}
+	case m.saved != (Profile{}):
+		return host.Done{Text: "connected to " + m.Session.Name + ", saved as a profile", Err: m.saveErr}
+	}
+	return host.Done{Text: "connected to " + m.Session.Name}
+}
+
+// Apply applies an event of the watcher. What the watcher of a service that has ended finds out of
+// it is known.
+func (c *Connection) Apply(e watch.Event) {
+	c.Session.refreshed(e)
+	switch {
+	case !c.Working(), e.InboxID != "":
+	case e.Kind == watch.ModeChanged:
+		c.Session.Mode = e.Mode
+	case e.Kind == watch.Behind:
+		c.Session.Behind = e.Since
+	case e.Kind == watch.Failed:
+		c.state = state{phase: failing, since: c.state.since, err: e.Err, retryAt: e.RetryAt}
+	case e.Kind == watch.Recovered:
+		c.state = state{phase: connected, since: c.state.since}
+	}
+}
+
+// NeedService is why the service cannot be asked for anything, "" if it can. The keys connect and
+// refresh are those that help.
+func (c *Connection) NeedService(connect, refresh string, now time.Time) string {
+	wait, kind := c.Countdown(now), c.Trouble()
+	switch {
+	case c.Session == nil && kind == NoTrouble:
+		return "Not connected yet"
+	case kind == NoKey:
+		return "No API key: " + connect + " connects with one"
+	case kind == Limited && wait != "":
+		return limitReached + ": again in " + wait
+	case kind == Unavailable && wait != "":
+		return "Offline: next try in " + wait + ", " + refresh + " tries now"
+	case c.Session == nil:
+		return "Not connected: " + refresh + " tries again"
+	}
+	return ""
+}
+
+// Countdown is the time until the next attempt, such as "2 s"; "" if none is due.
+func (c *Connection) Countdown(now time.Time) string {
+	if !c.state.retryAt.After(now) {
+		return ""
+	}
+	return theme.Remaining(c.state.retryAt.Sub(now))
+}
+
+// Trouble is a kind of failure of the connection.
+type Trouble int
+
+const (
+	NoTrouble   Trouble = iota
+	Stopped             // the user has ended the local service
+	NoKey               // there is no key
+	KeyRefused          // 401
+	NotInPlan           // 403
+	Limited             // 429
+	Unavailable         // unreachable or failing
+)
+
+// Temporary reports whether an automatic retry can help.
+func (t Trouble) Temporary() bool { return t == Limited || t == Unavailable }
+
+// Trouble is what is wrong with the connection.
+func (c *Connection) Trouble() Trouble {
+	switch err := c.state.err; {
+	case err == nil:
+		return NoTrouble
+	case errors.Is(err, errStopped):
+		return Stopped
+	case errors.Is(err, keys.ErrNone):
+		return NoKey
+	case errors.Is(err, api.ErrUnauthorized):
+		return KeyRefused
+	case errors.Is(err, api.ErrForbidden):
+		return NotInPlan
+	case errors.Is(err, api.ErrRateLimited):
+		return Limited
+	}
+	return Unavailable
+}
+
+const limitReached = "Request limit reached"
+
+// Explain returns an error as one line that is safe to show.
+func Explain(err error) string {
+	var e *api.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "The service did not answer in time"
+	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &e) && e.RetryAfter > 0:
+		return limitReached + ": again in " + theme.Remaining(e.RetryAfter)
+	}
+	return render.Clean(err.Error())
+}
