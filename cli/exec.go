@@ -9,8 +9,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"syscall"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -77,7 +82,7 @@ type execution struct {
 	config      server.Config
 	variables   []string // of --env
 	keep        string   // folder for the mails if the command fails; "" to keep none
-	interrupted bool     // a ctrl+c killed the command
+	interrupted bool     // SIGINT killed the command
 }
 
 func (x *execution) run(ctx context.Context, args []string) (err error) {
@@ -106,20 +111,72 @@ func (x *execution) run(ctx context.Context, args []string) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	status, interrupted, err := x.app.signals.supervise(cmd)
+	ended, err := x.app.signals.supervise(cmd)
 	if err != nil {
 		return cannotRun(args[0], err)
+	}
+	status := ended.ExitCode()
+	if w, ok := ended.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		status, x.interrupted = statusSignalFloor+int(w.Signal()), w.Signal() == syscall.SIGINT
 	}
 	if status == statusDone {
 		return nil
 	}
-	x.interrupted = interrupted
 	if x.keep != "" {
 		if err := x.keepMails(ctx, running); err != nil {
 			fmt.Fprintln(x.app.env.Stderr, errorLine(fmt.Errorf("keeping the mails: %w", err)))
 		}
 	}
 	return quiet{status}
+}
+
+// supervise runs a command as if it had been run instead of this process, and returns how it ended. It fails if the command cannot
+// be started.
+//
+// The command is in this process's group, so that both are one job: what a terminal sends reaches both. ctrl+z stops both; ctrl+c
+// and ctrl+\ are left to the command. What is sent to this process alone is passed on.
+func (s *signals) supervise(cmd *exec.Cmd) (*os.ProcessState, error) {
+	received := make(chan os.Signal, 16)
+	for _, sig := range append(passedOn, syscall.SIGINT, syscall.SIGQUIT) {
+		if !signal.Ignored(sig) { // the command has to ignore it, too
+			signal.Notify(received, sig)
+		}
+	}
+	signal.Stop(s.received)
+	defer s.notify()
+	runtime.LockOSThread() // with which the command would end
+	defer runtime.UnlockOSThread()
+	endWithParent(cmd)
+	if err := cmd.Start(); err != nil {
+		signal.Stop(received)
+		return nil, err
+	}
+	var passing sync.WaitGroup
+	passing.Go(func() {
+		for sig := range received {
+			if slices.Contains(passedOn, sig) {
+				_ = cmd.Process.Signal(sig) // it may have ended
+			}
+		}
+	})
+	_ = cmd.Wait() // its state says how it ended
+	signal.Stop(received)
+	close(received)
+	passing.Wait()
+	return cmd.ProcessState, nil
+}
+
+// endByInterrupt ends this process as SIGINT does by default: a shell whose loop runs it then ends the loop, which it does not for an
+// exit status. It returns where the signal has no effect: the kernel spares process 1.
+func endByInterrupt() {
+	signal.Reset(os.Interrupt)
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil || signal.Ignored(os.Interrupt) || os.Getpid() == 1 {
+		return
+	}
+	if err := self.Signal(os.Interrupt); err == nil {
+		select {} // another thread may get it, after this one would have ended the process
+	}
 }
 
 // cannotRun is the error of a command that does not exist or cannot be executed.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -22,7 +23,7 @@ func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
 	}
 	cmd := exec.CommandContext(ctx, pager[0], pager[1:]...)
 	cmd.Stdout, cmd.Stderr = a.env.Stdout, a.env.Stderr
-	cmd.Env = os.Environ()
+	cmd.Env = slices.Clone(a.env.Environ)
 	if a.env.Getenv("LESS") == "" {
 		// Quit if it fits on one screen, keep colours, leave the text on the screen.
 		cmd.Env = append(cmd.Env, "LESS=FRX")

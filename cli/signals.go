@@ -28,8 +28,8 @@ type signals struct {
 // be delivered.
 const lentGrace = time.Second
 
-// withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP (unless that is
-// ignored, as under nohup). A second signal ends the process at once. The function stops watching
+// withSignals returns a context that ends with the first SIGINT, SIGTERM or SIGHUP, unless this process was started to ignore it, as
+// nohup and a shell's `&` do. A second signal ends the process at once. The function stops watching
 // for signals.
 func withSignals(ctx context.Context) (context.Context, *signals, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -50,9 +50,10 @@ func withSignals(ctx context.Context) (context.Context, *signals, func()) {
 
 // notify makes the signals end the run.
 func (s *signals) notify() {
-	signal.Notify(s.received, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(s.received, syscall.SIGHUP)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(s.received, sig)
+		}
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// passedOn are the signals that `exec` passes on to its command.
+var passedOn = []os.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2}
+
 // whileRead runs what waits for mail, and ends its context when nobody can read stdout any more, as
 // after the program that started this one was killed: only the next write would find out. The error is
 // then EPIPE.
