@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,7 +88,7 @@ func (c *Client) DeleteInbox(ctx context.Context, inboxID string) error {
 	return err
 }
 
-// Messages returns the complete list of the messages of an inbox.
+// Messages returns the complete list of the messages of an inbox, newest first.
 func (c *Client) Messages(ctx context.Context, inboxID string) (List, error) {
 	return c.PollMessages(ctx, inboxID, Poll{})
 }
@@ -115,7 +116,7 @@ type Poll struct {
 	After string
 }
 
-// PollMessages returns the list of the messages of an inbox as soon as it differs from the one
+// PollMessages returns the list of the messages of an inbox, newest first, as soon as it differs from the one
 // tagged p.ETag, and [ErrNotModified] if it does not within p.Wait. The list returned along with
 // that error has only ETag and Waited.
 //
@@ -144,6 +145,7 @@ func (c *Client) PollMessages(ctx context.Context, inboxID string, p Poll) (List
 	} else if list, err = decode[List](op, a); err != nil {
 		return List{}, err
 	}
+	slices.SortStableFunc(list.Messages, func(a, b Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
 	list.ETag, list.Waited = a.tag(p), waitApplied(a.header)
 	return list, c.features.longPollMessages.learn(op, p, list.Waited, err)
 }

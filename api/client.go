@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"mayfly/internal/sockets"
 )
 
 // Options are the choices of a [Client]. The zero value is right for most.
@@ -143,18 +144,10 @@ func parseBase(baseURL string, insecure bool) (*url.URL, error) {
 		return nil, errors.New("the base URL must not contain a user or a password")
 	case base.RawQuery != "" || base.Fragment != "":
 		return nil, errors.New("the base URL must not have a query or a fragment")
-	case base.Scheme == "http" && !insecure && !isLoopback(base.Hostname()):
+	case base.Scheme == "http" && !insecure && !sockets.IsLoopback(base.Hostname()):
 		return nil, fmt.Errorf("the API key is not sent over plain HTTP to %s: use https", base.Host)
 	}
 	return url.Parse(strings.TrimRight(base.Scheme+"://"+base.Host+base.EscapedPath(), "/"))
-}
-
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // NewTransport returns the network as clients use it unless [Options] name another.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"mayfly/internal/sockets"
 )
 
 // Ready returns nil if the service at a base URL is ready, else why not, as its /readyz says:
@@ -49,7 +51,7 @@ func getReadiness(ctx context.Context, base *url.URL) (*answer, error) {
 	}
 	transport := NewTransport()
 	transport.DisableKeepAlives = true
-	if isLoopback(base.Hostname()) {
+	if sockets.IsLoopback(base.Hostname()) {
 		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 	}
 	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

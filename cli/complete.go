@@ -76,7 +76,7 @@ func (a *app) completeMessage(cmd *cobra.Command, args []string, start string) (
 		if err != nil {
 			return nil, err
 		}
-		list, err := s.messages(ctx, inbox.ID)
+		list, err := s.client.Messages(ctx, inbox.ID)
 		var words []cobra.Completion
 		for _, m := range list.Messages {
 			if id := render.Clean(m.ID); strings.HasPrefix(id, start) {

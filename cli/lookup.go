@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -101,16 +100,9 @@ func (s *connection) inboxes(ctx context.Context) ([]api.Inbox, error) {
 	return all, err
 }
 
-// messages are the messages of an inbox, newest first.
-func (s *connection) messages(ctx context.Context, inboxID string) (api.List, error) {
-	list, err := s.client.Messages(ctx, inboxID)
-	newestFirst(list.Messages)
-	return list, err
-}
-
 // message finds the message that arg names by its ID or a unique prefix of it; "" is the newest.
 func (s *connection) message(ctx context.Context, inbox api.Inbox, arg string) (api.Summary, error) {
-	list, err := s.messages(ctx, inbox.ID)
+	list, err := s.client.Messages(ctx, inbox.ID)
 	if err != nil {
 		return api.Summary{}, err
 	}
@@ -130,10 +122,6 @@ func (s *connection) message(ctx context.Context, inbox api.Inbox, arg string) (
 		err = notFoundf("`mayfly messages "+render.Clean(inbox.Email)+"` lists them", "there is no message %s", render.Clean(arg))
 	}
 	return found, err
-}
-
-func newestFirst(messages []api.Summary) {
-	slices.SortStableFunc(messages, func(a, b api.Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
 }
 
 // ambiguous is the error for a prefix that several candidates have.

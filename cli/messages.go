@@ -32,7 +32,7 @@ func (a *app) messagesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := s.messages(ctx, inbox.ID)
+			list, err := s.client.Messages(ctx, inbox.ID)
 			if err != nil {
 				return err
 			}

@@ -92,7 +92,7 @@ func writeHeader(out *strings.Builder, m *message.Message, o render.Options) {
 	}
 	for _, a := range m.Attachments {
 		if !a.Inline {
-			rows = append(rows, row{"File", fmt.Sprintf("%s, %s", render.CleanName(a.Filename), bytesText(a.Size))})
+			rows = append(rows, row{"File", fmt.Sprintf("%s, %s", render.CleanName(a.Filename), render.Bytes(a.Size))})
 		}
 	}
 	const indent = 9
@@ -120,16 +120,6 @@ func writeHeader(out *strings.Builder, m *message.Message, o render.Options) {
 
 // styled reports whether a theme allows escape sequences.
 func styled(t render.Theme) bool { return t.Profile != layout.NoColor || t.Hyperlinks }
-
-func bytesText(n int) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", n)
-}
 
 func (f *viewFlags) print(a *app, w io.Writer, m *message.Message, theme render.Theme) error {
 	if f.json {

@@ -150,8 +150,6 @@ func (f *follower) add(w *watch.Watcher, list []api.Inbox) {
 
 // listed prints the messages that are new, oldest first.
 func (f *follower) listed(i *watched, messages []api.Summary) error {
-	messages = slices.Clone(messages)
-	newestFirst(messages)
 	first := i.seen == nil
 	before := i.seen
 	i.seen = make(map[string]bool, len(messages))

@@ -117,7 +117,6 @@ func messagesAfter(ctx context.Context, c *api.Client, inboxID, after string, li
 	if err != nil {
 		return list, err
 	}
-	slices.SortStableFunc(list.Messages, func(a, b api.Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
 	last := slices.IndexFunc(list.Messages, func(m api.Summary) bool { return m.ID == after })
 	if all := list.Messages; last < 0 && after != "" && len(all) > limit+1 {
 		return list, fmt.Errorf("the message %s is gone: start again without after", render.Clean(after))

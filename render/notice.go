@@ -33,7 +33,7 @@ func (m *Mail) Notice() []string {
 		lines = append(lines, strings.Join(remote, ", ")+": not loaded")
 	}
 	if d.HiddenBytes > 0 {
-		lines = append(lines, "hidden text: "+size(d.HiddenBytes))
+		lines = append(lines, "hidden text: "+Bytes(d.HiddenBytes))
 	}
 	blocked := 0
 	for i := range d.Links {
@@ -60,13 +60,13 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// size formats a number of bytes for people.
-func size(n int) string {
-	if n < 1000 {
+// Bytes formats a number of bytes for people.
+func Bytes(n int) string {
+	switch {
+	case n < 1000:
 		return fmt.Sprintf("%d bytes", n)
-	}
-	if n < 1_000_000 {
-		return fmt.Sprintf("%.1f KB", float64(n)/1000)
+	case n < 1_000_000:
+		return fmt.Sprintf("%d KB", (n+500)/1000)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }

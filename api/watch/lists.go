@@ -72,7 +72,6 @@ func (f *follower) gotMessages(i *inbox, r *request, ask api.Poll, list api.List
 	event, changed := Event{Kind: Listed}, !i.known
 	if list.Messages != nil {
 		i.etag = list.ETag
-		slices.SortStableFunc(list.Messages, func(a, b api.Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
 		whole, arrived, ok := i.join(list, ask.Limit)
 		if !ok {
 			i.etag = "" // more has changed than the newest messages show

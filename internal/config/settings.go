@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"maps"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"mayfly/assets"
 	"mayfly/internal/near"
+	"mayfly/internal/sockets"
 )
 
 // setting describes a setting of config.toml for those who got it wrong.
@@ -90,8 +90,8 @@ func (r *reader) config(usualKeys map[string][]string) Config {
 		r.check(&p.BaseURL, isAddress, "profiles", name, "base_url")
 		d.Profiles[name] = p
 	}
-	r.check(&d.Local.SMTP, isLoopback, "local", "smtp")
-	r.check(&d.Local.HTTP, isLoopback, "local", "http")
+	r.check(&d.Local.SMTP, sockets.IsLoopbackAddress, "local", "smtp")
+	r.check(&d.Local.HTTP, sockets.IsLoopbackAddress, "local", "http")
 	r.check(&d.Relay.TLS, oneOf(relayTLS), "relay", "tls")
 	r.check(&d.UI.Theme, oneOf(assets.ThemeNames()), "ui", "theme")
 	c := Config{Profile: d.Profile, Profiles: d.Profiles, Local: d.Local, Relay: d.Relay, UI: d.UI, Keys: map[string][]string{}}
@@ -140,12 +140,6 @@ func (r *reader) lineOf(key ...string) int {
 func isAddress(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-}
-
-// isLoopback reports whether s is an IP address of this machine's own and a port.
-func isLoopback(s string) bool {
-	a, err := netip.ParseAddrPort(s)
-	return err == nil && a.Addr().IsLoopback()
 }
 
 func oneOf(names []string) func(string) bool {

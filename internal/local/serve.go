@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net"
 	nethttp "net/http"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +21,7 @@ import (
 
 	"mayfly/internal/files"
 	"mayfly/internal/server"
+	"mayfly/internal/sockets"
 )
 
 const (
@@ -235,7 +235,7 @@ func (o Options) endpointFile() string { return filepath.Join(o.DataDir, "endpoi
 // lastEndpoint has no addresses if none are known.
 func (o Options) lastEndpoint() (e endpoint) {
 	content, err := os.ReadFile(o.endpointFile())
-	if err != nil || json.Unmarshal(content, &e) != nil || !loopback(e.HTTP) || !loopback(e.SMTP) {
+	if err != nil || json.Unmarshal(content, &e) != nil || !sockets.IsLoopbackAddress(e.HTTP) || !sockets.IsLoopbackAddress(e.SMTP) {
 		return endpoint{PID: e.PID}
 	}
 	return e
@@ -256,7 +256,7 @@ func listen(addresses ...string) (l net.Listener, moved string, err error) {
 		switch {
 		case addr == "":
 			continue
-		case !loopback(addr):
+		case !sockets.IsLoopbackAddress(addr):
 			return nil, "", fmt.Errorf("the local service listens on loopback only, not on %s", addr)
 		}
 		if l, err = net.Listen("tcp", addr); err == nil {
@@ -267,11 +267,6 @@ func listen(addresses ...string) (l net.Listener, moved string, err error) {
 		}
 	}
 	return nil, "", fmt.Errorf("listening for the local service: %w", err)
-}
-
-func loopback(addr string) bool {
-	a, err := netip.ParseAddrPort(addr)
-	return err == nil && a.Addr().IsLoopback()
 }
 
 // cause is what the system says, without the operation and the address.

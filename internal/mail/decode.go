@@ -169,7 +169,7 @@ func decodeCharset(b []byte, charset string) (s, defect string) {
 	valid := utf8.Valid(b)
 	if enc != nil && enc != unicode.UTF8 && !(oneByte && valid) {
 		out, _, _ := transform.Bytes(unicode.BOMOverride(enc.NewDecoder()), b) // it replaces what it cannot decode
-		if s = string(out); !valid || isASCII(b) || !strings.ContainsRune(s, utf8.RuneError) {
+		if s = string(out); !valid || IsASCII(b) || !strings.ContainsRune(s, utf8.RuneError) {
 			return s, ""
 		}
 	}
@@ -177,7 +177,7 @@ func decodeCharset(b []byte, charset string) (s, defect string) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	switch {
-	case valid && (charset == "" || enc == unicode.UTF8 || isASCII(b)):
+	case valid && (charset == "" || enc == unicode.UTF8 || IsASCII(b)):
 		return s, ""
 	case !known:
 		return s, fmt.Sprintf("A text declares an unknown charset: %.40q", charset)
@@ -205,7 +205,8 @@ func lookupCharset(name string) (enc encoding.Encoding, known bool) {
 	}
 }
 
-func isASCII(b []byte) bool {
+// IsASCII reports whether b has 7-bit characters only.
+func IsASCII(b []byte) bool {
 	return !bytes.ContainsFunc(b, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 

@@ -11,17 +11,17 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/time/rate"
 
+	"mayfly/internal/mail"
+	"mayfly/internal/sockets"
 	"mayfly/service"
 )
 
@@ -78,7 +78,7 @@ func (c Config) Check(domains []string) error {
 	switch c.TLS {
 	case "", "starttls", "tls":
 	case "none":
-		if c.User != "" && !isLoopback(host) {
+		if c.User != "" && !sockets.IsLoopback(host) {
 			fault("the relay's password would be sent without TLS: use starttls or tls")
 		}
 	default:
@@ -104,11 +104,6 @@ func (c Config) Check(domains []string) error {
 		}
 	}
 	return errors.Join(faults...)
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // password reads the password file; "" without one.
@@ -259,8 +254,8 @@ func resend(raw []byte, from string, to []string, now time.Time) (resent, error)
 	if passed > maxReceived {
 		return resent{}, service.Errorf(service.Invalid, "The message has passed %d servers and may be going round in circles", passed)
 	}
-	m := resent{raw: raw, utf8Header: !isASCII(header)}
-	m.eightBit = m.utf8Header || !isASCII(raw)
+	m := resent{raw: raw, utf8Header: !mail.IsASCII(header)}
+	m.eightBit = m.utf8Header || !mail.IsASCII(raw)
 	_, domain, _ := strings.Cut(from, "@")
 	m.fields = fmt.Appendf(nil, "Resent-Date: %s\r\nResent-From: %s\r\nResent-To: %s\r\nResent-Message-ID: <%s@%s>\r\n",
 		now.Format(time.RFC1123Z), from, strings.Join(to, ",\r\n "), rand.Text(), domain)
@@ -268,8 +263,4 @@ func resend(raw []byte, from string, to []string, now time.Time) (resent, error)
 		m.fields = append(m.fields, "\r\n"...) // else its first line would continue ours
 	}
 	return m, nil
-}
-
-func isASCII(b []byte) bool {
-	return !bytes.ContainsFunc(b, func(r rune) bool { return r >= utf8.RuneSelf })
 }

@@ -8,12 +8,12 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"mayfly/internal/sockets"
 	"mayfly/service"
 )
 
@@ -157,9 +157,5 @@ func isLocalHost(host string) bool {
 		host = name
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && ip.Unmap().IsLoopback()
+	return strings.HasSuffix(host, ".localhost") || sockets.IsLoopback(strings.Trim(host, "[]"))
 }

@@ -247,10 +247,6 @@ func parseSize(s string) (int64, bool) {
 	return int64(min(n, 1<<62)), true
 }
 
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(c rune) bool { return c >= utf8.RuneSelf })
-}
-
 // isGreetingName reports whether s is accepted after HELO or EHLO. Clients give themselves all
 // sorts of names, and nothing depends on them.
 func isGreetingName(s string) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mayfly/internal/mail"
 	"mayfly/service"
 )
 
@@ -60,7 +61,7 @@ func (c *conn) mail(arg string) error {
 			return c.bad("501 5.5.4 Bad value for " + p.keyword)
 		}
 	}
-	if !tx.utf8 && !isASCII(from) {
+	if !tx.utf8 && !mail.IsASCII([]byte(from)) {
 		return c.bad("553 5.6.7 The address needs SMTPUTF8")
 	}
 	o := &c.server.options
@@ -110,7 +111,7 @@ func (c *conn) rcpt(arg string) error {
 	if len(params) > 0 {
 		return c.bad("555 5.5.4 Unknown parameter: " + params[0].keyword)
 	}
-	if !c.tx.utf8 && !isASCII(to) {
+	if !c.tx.utf8 && !mail.IsASCII([]byte(to)) {
 		return c.bad("553 5.6.7 The address needs SMTPUTF8")
 	}
 	if len(c.tx.recipients) >= c.server.options.MaxRecipients {

@@ -246,7 +246,7 @@ func (p *Pane) attachments(w int) []string {
 	for _, i := range p.Opened.Files() {
 		a := p.Opened.Attachments[i]
 		name := p.theme.Steady(cmp.Or(render.CleanName(a.Filename), render.Clean(a.ContentType)))
-		size := bytesText(a.Size)
+		size := render.Bytes(a.Size)
 		label := "File"
 		if len(rows) > 0 {
 			label = ""
@@ -254,16 +254,6 @@ func (p *Pane) attachments(w int) []string {
 		rows = append(rows, p.theme.Dim.On(theme.Fit(label, 6))+theme.Cut(name, max(4, w-8-len(size)))+p.theme.Dim.On("  "+size))
 	}
 	return rows
-}
-
-func bytesText(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1000*1000:
-		return fmt.Sprintf("%d KB", (n+500)/1000)
-	}
-	return fmt.Sprintf("%d.%d MB", n/1000/1000, n/1000/100%10)
 }
 
 func (p *Pane) tabAt(x int) (render.View, bool) {
