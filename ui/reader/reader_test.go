@@ -37,7 +37,7 @@ func TestAMessage(t *testing.T) {
   At    4 Mar 2026 12:00:00
         3.2 s after you copied the address
   File  terms.pdf  120 KB
-        text/calendar  900 B
+        text/calendar  900 bytes
   1 remote image: not loaded
 
   Welcome, Ada
