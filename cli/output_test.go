@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,5 +33,12 @@ func TestTimesToWaitAreWholeSeconds(t *testing.T) {
 		if got := wholeSeconds(d); got != want {
 			t.Errorf("%v becomes %s", d, got)
 		}
+	}
+}
+
+func TestThePagerGetsTheEnvironmentOfTheRun(t *testing.T) {
+	a := &app{env: Env{Environ: []string{"A=1"}}}
+	if got := a.pager(t.Context(), []string{"less"}).Env; !slices.Equal(got, []string{"A=1", "LESS=FRX"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -17,17 +17,11 @@ import (
 // page calls write with a writer to $PAGER if stdout is a terminal, else to stdout. Quitting the
 // pager early is no error.
 func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
-	pager := a.pagerCommand()
-	if len(pager) == 0 {
+	command := a.pagerCommand()
+	if len(command) == 0 {
 		return write(a.env.Stdout)
 	}
-	cmd := exec.CommandContext(ctx, pager[0], pager[1:]...)
-	cmd.Stdout, cmd.Stderr = a.env.Stdout, a.env.Stderr
-	cmd.Env = slices.Clone(a.env.Environ)
-	if a.env.Getenv("LESS") == "" {
-		// Quit if it fits on one screen, keep colours, leave the text on the screen.
-		cmd.Env = append(cmd.Env, "LESS=FRX")
-	}
+	cmd := a.pager(ctx, command)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return fmt.Errorf("starting the pager: %w", err)
@@ -43,9 +37,20 @@ func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
 		err = nil
 	}
 	if werr := cmd.Wait(); err == nil && werr != nil && ctx.Err() == nil {
-		err = fmt.Errorf("the pager %s: %w", pager[0], werr)
+		err = fmt.Errorf("the pager %s: %w", command[0], werr)
 	}
 	return err
+}
+
+func (a *app) pager(ctx context.Context, command []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdout, cmd.Stderr = a.env.Stdout, a.env.Stderr
+	cmd.Env = slices.Clone(a.env.Environ)
+	if a.env.Getenv("LESS") == "" {
+		// Quit if it fits on one screen, keep colours, leave the text on the screen.
+		cmd.Env = append(cmd.Env, "LESS=FRX")
+	}
+	return cmd
 }
 
 // pagerCommand returns $PAGER, by default less, and nothing without that program or a terminal, which
