@@ -124,7 +124,7 @@ func (w *waiting) check() error {
 	return nil
 }
 
-func (w *waiting) question() watch.Question {
+func (w *waiting) question() watch.Target {
 	switch {
 	case w.code:
 		return watch.Code
@@ -263,7 +263,7 @@ func (w *waiting) take(ctx context.Context, f watch.Found) bool {
 	before := w.printed
 	if w.forgetful {
 		w.print(text)
-	} else if err := w.known.HandOver(ctx, w.inbox.ID, func(h *watch.Handed) bool {
+	} else if err := w.known.HandOver(ctx, w.inbox.ID, func(h *watch.Delivered) bool {
 		if w.again {
 			h.Add(w.question(), f)
 		} else if !h.Take(w.question(), f) {

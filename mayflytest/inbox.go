@@ -24,7 +24,7 @@ type Inbox struct {
 	service *Service
 
 	mu     sync.Mutex
-	handed watch.Handed
+	handed watch.Delivered
 }
 
 // Inbox makes an inbox with an address of its own.
@@ -113,7 +113,7 @@ func (in *Inbox) open(ctx context.Context, object api.Message) (Mail, error) {
 }
 
 // await returns the next mail that has what is asked for.
-func (in *Inbox) await(t testing.TB, q watch.Question) Mail {
+func (in *Inbox) await(t testing.TB, q watch.Target) Mail {
 	t.Helper()
 	timeout := in.service.timeout(t)
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -136,7 +136,7 @@ func (in *Inbox) await(t testing.TB, q watch.Question) Mail {
 }
 
 // answers reports whether a message has what is asked for.
-func answers(q watch.Question, m *message.Message) bool {
+func answers(q watch.Target, m *message.Message) bool {
 	ok := true
 	switch q {
 	case watch.Code:
@@ -149,7 +149,7 @@ func answers(q watch.Question, m *message.Message) bool {
 
 // after says which messages are considered: at first all, since the test or its application caused
 // them.
-func (in *Inbox) after(q watch.Question) watch.After {
+func (in *Inbox) after(q watch.Target) watch.After {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if len(in.handed.For) == 0 {
@@ -159,7 +159,7 @@ func (in *Inbox) after(q watch.Question) watch.After {
 }
 
 // take hands over a message unless another goroutine was faster.
-func (in *Inbox) take(q watch.Question, f watch.Found) bool {
+func (in *Inbox) take(q watch.Target, f watch.Found) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.handed.Take(q, f)

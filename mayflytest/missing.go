@@ -23,7 +23,7 @@ const (
 )
 
 // missing says what did not come, and what did.
-func (in *Inbox) missing(t testing.TB, q watch.Question, timeout time.Duration) string {
+func (in *Inbox) missing(t testing.TB, q watch.Target, timeout time.Duration) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), beforeDeadline)
 	defer cancel()
 	what := "no mail"
@@ -86,7 +86,7 @@ func (in *Inbox) describeMail(text *strings.Builder, m *message.Message) {
 	}
 }
 
-func (in *Inbox) noted(q watch.Question, id string) string {
+func (in *Inbox) noted(q watch.Target, id string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.handed.Has(q, id) {

@@ -107,7 +107,7 @@ func (t *tools) getLink(ctx context.Context, r *sdk.CallToolRequest, in waitArgs
 
 // await waits for the message that is next to be handed over for a question. A client that asks for
 // progress is told how long it has been waiting.
-func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Question, fits func(*message.Message) bool) (*message.Message, error) {
+func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Target, fits func(*message.Message) bool) (*message.Message, error) {
 	in.Timeout = cmp.Or(in.Timeout, defaultTimeout)
 	timeout := time.Duration(in.Timeout) * time.Second
 	waiting, cancel := context.WithTimeout(ctx, timeout)
@@ -129,7 +129,7 @@ func (t *tools) await(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, 
 }
 
 // next returns the message that is next to be handed over for a question, once it is there.
-func (t *tools) next(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Question, fits func(*message.Message) bool) (*message.Message, error) {
+func (t *tools) next(ctx context.Context, r *sdk.CallToolRequest, in waitArgs, q watch.Target, fits func(*message.Message) bool) (*message.Message, error) {
 	c := t.client(r)
 	id, err := t.inboxID(ctx, r, in.Inbox)
 	if errors.Is(err, errNoInbox) && c.CatchesAll() {
@@ -201,8 +201,8 @@ func newSessions() *sessions { return &sessions{all: map[weak.Pointer[sdk.Server
 // session is what one session was handed over.
 type session struct {
 	mu      sync.Mutex
-	handed  map[string]*watch.Handed // by the ID of the inbox
-	inboxes []string                 // their IDs, in the order in which they were asked for first
+	handed  map[string]*watch.Delivered // by the ID of the inbox
+	inboxes []string                    // their IDs, in the order in which they were asked for first
 }
 
 // maxDelivered bounds the inboxes whose deliveries a session remembers.
@@ -215,7 +215,7 @@ func (s *sessions) of(r sdk.Request) *session {
 	defer s.mu.Unlock()
 	found := s.all[key]
 	if found == nil {
-		found = &session{handed: map[string]*watch.Handed{}}
+		found = &session{handed: map[string]*watch.Delivered{}}
 		s.all[key] = found
 		runtime.AddCleanup(running, s.end, key)
 	}
@@ -229,10 +229,10 @@ func (s *sessions) end(ended weak.Pointer[sdk.ServerSession]) {
 }
 
 // inbox returns what was handed over of an inbox. The caller holds s.mu.
-func (s *session) inbox(inboxID string) *watch.Handed {
+func (s *session) inbox(inboxID string) *watch.Delivered {
 	handed := s.handed[inboxID]
 	if handed == nil {
-		handed = &watch.Handed{}
+		handed = &watch.Delivered{}
 		s.handed[inboxID] = handed
 		if s.inboxes = append(s.inboxes, inboxID); len(s.inboxes) > maxDelivered {
 			delete(s.handed, s.inboxes[0])
@@ -243,7 +243,7 @@ func (s *session) inbox(inboxID string) *watch.Handed {
 }
 
 // after says which messages of an inbox the next wait considers.
-func (s *session) after(inboxID string, q watch.Question, in waitArgs) (watch.After, error) {
+func (s *session) after(inboxID string, q watch.Target, in waitArgs) (watch.After, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	handed := s.inbox(inboxID)
@@ -266,7 +266,7 @@ func (s *session) after(inboxID string, q watch.Question, in waitArgs) (watch.Af
 }
 
 // take records that a message is handed over, unless it was and that matters.
-func (s *session) take(inboxID string, q watch.Question, again bool, f watch.Found) bool {
+func (s *session) take(inboxID string, q watch.Target, again bool, f watch.Found) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	handed := s.inbox(inboxID)

@@ -13,7 +13,7 @@ import (
 	"mayfly/api"
 )
 
-// Match says which messages are wanted. A field that is empty matches every message.
+// Match says which messages end a wait. A field that is empty matches every message.
 type Match struct {
 	From    string // part of the sender's address or name, in any case
 	Subject string // part of the subject, in any case
@@ -81,7 +81,7 @@ func Await(ctx context.Context, c *api.Client, inboxID string, after After, m Ma
 // AwaitInbox returns the inbox of the key in which mail to an address arrives, as soon as there is
 // one, and whether it was made since the call. The service must have the list of inboxes, and makes
 // one if [api.Client.CatchesAll]. It fails as [Await] does.
-func AwaitInbox(ctx context.Context, c *api.Client, address string) (found api.Inbox, fresh bool, err error) {
+func AwaitInbox(ctx context.Context, c *api.Client, address string) (found api.Inbox, made bool, err error) {
 	began := c.ServiceTime()
 	err = Follow(ctx, New(c, Options{}), func(e Event) (bool, error) {
 		n := slices.IndexFunc(e.Inboxes, func(i api.Inbox) bool { return receives(i, address) })

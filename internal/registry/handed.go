@@ -16,7 +16,7 @@ import (
 // handed is what was handed over of an inbox, in a file.
 type handed struct {
 	InboxID string `json:"id"`
-	watch.Handed
+	watch.Delivered
 }
 
 func (h handed) of() string { return h.InboxID }
@@ -31,12 +31,12 @@ const (
 var ErrBusy = errors.New("another process has been handing over a message of this inbox for " + lockTimeout.String())
 
 // Handed returns what was handed over of an inbox, if that can be kept.
-func (r *Registry) Handed(inboxID string) (watch.Handed, error) {
+func (r *Registry) Handed(inboxID string) (watch.Delivered, error) {
 	if _, err := r.openLock(inboxID); err != nil {
-		return watch.Handed{}, fmt.Errorf("keep what was handed over: %w", err)
+		return watch.Delivered{}, fmt.Errorf("keep what was handed over: %w", err)
 	}
 	h, _, err := r.readHanded(inboxID)
-	return h.Handed, err
+	return h.Delivered, err
 }
 
 // HandOver calls give with what was handed over of an inbox, and keeps what give makes of that if it
@@ -45,14 +45,14 @@ func (r *Registry) Handed(inboxID string) (watch.Handed, error) {
 //
 // An error before give was called is that of the folder, of ctx, or [ErrBusy]; after it, that the
 // change is not kept. What is damaged counts as nothing handed over.
-func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watch.Handed) (changed bool)) error {
+func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watch.Delivered) (changed bool)) error {
 	unlock, err := r.lock(ctx, inboxID)
 	if err != nil {
 		return fmt.Errorf("keep what was handed over: %w", err)
 	}
 	defer unlock()
 	h, first, err := r.readHanded(inboxID)
-	if err != nil || !give(&h.Handed) {
+	if err != nil || !give(&h.Delivered) {
 		return err
 	}
 	_, err = r.write(r.path(inboxID, handedSuffix), h)

@@ -21,7 +21,7 @@ import (
 // handOver hands over the code of a message and reports whether it was not handed over before.
 func handOver(t *testing.T, r *registry.Registry, inboxID, messageID string) (gave bool) {
 	t.Helper()
-	err := r.HandOver(t.Context(), inboxID, func(h *watch.Handed) bool {
+	err := r.HandOver(t.Context(), inboxID, func(h *watch.Delivered) bool {
 		gave = h.Take(watch.Code, watch.Found{Message: api.Message{ID: messageID}})
 		return gave
 	})
@@ -40,7 +40,7 @@ func TestWhatWasHandedOverIsKept(t *testing.T) {
 	if handOver(t, registry.Open(dir, "default", base), "a", "2") {
 		t.Error("it is handed over again after a restart")
 	}
-	if err := r.HandOver(t.Context(), "a", func(h *watch.Handed) bool {
+	if err := r.HandOver(t.Context(), "a", func(h *watch.Delivered) bool {
 		h.Take(watch.Code, watch.Found{Message: api.Message{ID: "3"}})
 		return false // printing it failed
 	}); err != nil || !handOver(t, r, "a", "3") {
@@ -75,7 +75,7 @@ func TestWhatWasHandedOverWhereNothingCanBeWritten(t *testing.T) {
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := registry.Open(dir, "default", base).HandOver(t.Context(), "a", func(*watch.Handed) bool {
+	err := registry.Open(dir, "default", base).HandOver(t.Context(), "a", func(*watch.Delivered) bool {
 		t.Error("it is handed over")
 		return true
 	})
@@ -90,11 +90,11 @@ func TestAProcessThatDoesNotFinishHandingOver(t *testing.T) {
 		r := registry.Open(dir, "default", base)
 		var busy, ended error
 		begun := time.Now()
-		err := r.HandOver(t.Context(), "a", func(*watch.Handed) bool {
-			busy = r.HandOver(t.Context(), "a", func(*watch.Handed) bool { return true })
+		err := r.HandOver(t.Context(), "a", func(*watch.Delivered) bool {
+			busy = r.HandOver(t.Context(), "a", func(*watch.Delivered) bool { return true })
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			ended = r.HandOver(ctx, "a", func(*watch.Handed) bool { return true })
+			ended = r.HandOver(ctx, "a", func(*watch.Delivered) bool { return true })
 			handOver(t, r, "b", "1") // another inbox
 			return true
 		})
@@ -141,7 +141,7 @@ func TestSeveralProcessesHandOver(t *testing.T) {
 		r := registry.Open(dir, "default", base)
 		for n := range messages {
 			id := fmt.Sprint(n)
-			err := r.HandOver(t.Context(), "a", func(h *watch.Handed) bool {
+			err := r.HandOver(t.Context(), "a", func(h *watch.Delivered) bool {
 				gave := h.Take(watch.Code, watch.Found{Message: api.Message{ID: id}})
 				if gave {
 					fmt.Println("gave", id)

@@ -20,11 +20,11 @@ import (
 
 // waiter waits for mail to an inbox as a command or a session does.
 type waiter struct {
-	t       *testing.T
-	service *apitest.Server
-	client  *api.Client
-	inbox   api.Inbox
-	handed  watch.Handed
+	t         *testing.T
+	service   *apitest.Server
+	client    *api.Client
+	inbox     api.Inbox
+	delivered watch.Delivered
 }
 
 func newWaiter(t *testing.T, o apitest.Options) *waiter {
@@ -52,16 +52,16 @@ func (w *waiter) deliverAt(has string, received time.Time) api.Message {
 	return m
 }
 
-// wait returns the ID of the message that is handed over for a question, "" if there is none.
-func (w *waiter) wait(q watch.Question, after watch.After) string {
+// wait returns the ID of the message that is delivered for a target, "" if there is none.
+func (w *waiter) wait(q watch.Target, after watch.After) string {
 	w.t.Helper()
 	// It is kept between two waits.
-	kept, err := json.Marshal(w.handed)
+	kept, err := json.Marshal(w.delivered)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.handed = watch.Handed{}
-	if err := json.Unmarshal(kept, &w.handed); err != nil {
+	w.delivered = watch.Delivered{}
+	if err := json.Unmarshal(kept, &w.delivered); err != nil {
 		w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute) // the requests of a minute may be used up
@@ -70,10 +70,10 @@ func (w *waiter) wait(q watch.Question, after watch.After) string {
 		Fits: func(m api.Message) bool { return q == watch.Message || strings.Contains(m.Subject, string(q)) },
 		Take: func(f watch.Found) bool {
 			if after.Newest > 0 {
-				w.handed.Add(q, f)
+				w.delivered.Add(q, f)
 				return true
 			}
-			return w.handed.Take(q, f)
+			return w.delivered.Take(q, f)
 		},
 	})
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
@@ -82,18 +82,18 @@ func (w *waiter) wait(q watch.Question, after watch.After) string {
 	return m.ID
 }
 
-func (w *waiter) next(q watch.Question) string {
+func (w *waiter) next(q watch.Target) string {
 	w.t.Helper()
-	return w.wait(q, w.handed.After(q))
+	return w.wait(q, w.delivered.After(q))
 }
 
-func TestEachMessageIsHandedOverOnceForEachQuestion(t *testing.T) {
+func TestEachMessageIsDeliveredOnceForEachTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiter(t, apitest.Options{})
 		expect := func(got string, want api.Message) {
 			t.Helper()
 			if got != want.ID {
-				t.Errorf("handed over %q, want %q", got, want.ID)
+				t.Errorf("delivered %q, want %q", got, want.ID)
 			}
 		}
 		none := api.Message{}
@@ -113,7 +113,7 @@ func TestEachMessageIsHandedOverOnceForEachQuestion(t *testing.T) {
 		expect(w.next(watch.Code), third)
 		expect(w.next(watch.Code), none)
 		expect(w.wait(watch.Code, watch.Newest(1)), third)
-		expect(w.wait(watch.Message, w.handed.Since(watch.Message, second.ReceivedAt)), second)
+		expect(w.wait(watch.Message, w.delivered.Since(watch.Message, second.ReceivedAt)), second)
 		expect(w.next(watch.Message), third)
 		expect(w.next(watch.Code), none)
 	})
@@ -129,15 +129,15 @@ func TestTheRuleOfWaiting(t *testing.T) {
 			var mail []api.Message // in order
 			handed := map[string]bool{}
 			last := -1
-			has := func(m api.Message, q watch.Question) bool {
+			has := func(m api.Message, q watch.Target) bool {
 				return q == watch.Message || strings.Contains(m.Subject, string(q))
 			}
-			oldest := func(q watch.Question, includes func(n int, m api.Message) bool) int {
+			oldest := func(q watch.Target, includes func(n int, m api.Message) bool) int {
 				return slices.IndexFunc(mail, func(m api.Message) bool {
 					return has(m, q) && !handed[string(q)+m.ID] && includes(slices.IndexFunc(mail, func(o api.Message) bool { return o.ID == m.ID }), m)
 				})
 			}
-			newest := func(q watch.Question) int {
+			newest := func(q watch.Target) int {
 				for n := range slices.Backward(mail) {
 					if has(mail[n], q) {
 						return n
@@ -153,7 +153,7 @@ func TestTheRuleOfWaiting(t *testing.T) {
 					time.Sleep(time.Duration(random.IntN(700)) * time.Millisecond)
 					continue
 				}
-				q := []watch.Question{watch.Message, watch.Code, watch.Link}[random.IntN(3)]
+				q := []watch.Target{watch.Message, watch.Code, watch.Link}[random.IntN(3)]
 				var got string
 				var want int
 				var asked string
@@ -164,7 +164,7 @@ func TestTheRuleOfWaiting(t *testing.T) {
 				case 1:
 					moment := time.Now().Add(-time.Duration(random.IntN(30)) * time.Second)
 					asked, want = "since", oldest(q, func(_ int, m api.Message) bool { return !m.ReceivedAt.Before(moment) })
-					got = w.wait(q, w.handed.Since(q, moment))
+					got = w.wait(q, w.delivered.Since(q, moment))
 				default:
 					asked = "next"
 					if want = newest(q); len(handed) > 0 {
@@ -185,7 +185,7 @@ func TestTheRuleOfWaiting(t *testing.T) {
 	}
 }
 
-func TestSeveralNewestAreHandedOverInOrder(t *testing.T) {
+func TestSeveralNewestAreDeliveredInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiter(t, apitest.Options{})
 		for range 4 {
@@ -213,13 +213,13 @@ func TestAWaitGoesOnIfAnotherTakesItsMessage(t *testing.T) {
 		got := make(chan string)
 		var taking sync.Mutex
 		for range 3 {
-			after := w.handed.After(watch.Code)
+			after := w.delivered.After(watch.Code)
 			go func() {
 				m, err := watch.Await(t.Context(), w.client, w.inbox.ID, after, watch.Match{
 					Take: func(f watch.Found) bool {
 						taking.Lock()
 						defer taking.Unlock()
-						return w.handed.Take(watch.Code, f)
+						return w.delivered.Take(watch.Code, f)
 					},
 				})
 				if err != nil {
@@ -233,7 +233,7 @@ func TestAWaitGoesOnIfAnotherTakesItsMessage(t *testing.T) {
 			time.Sleep(time.Second)
 			want := w.deliver("code").ID
 			if id := <-got; id != want || seen[id] {
-				t.Errorf("%s was handed over, want %s", id, want)
+				t.Errorf("%s was delivered, want %s", id, want)
 			}
 			seen[want] = true
 		}
@@ -249,7 +249,7 @@ func TestTheServicesClockCounts(t *testing.T) {
 			want := w.deliver("recent")
 			time.Sleep(time.Minute)
 			w.deliver("the newest")
-			if got := w.wait(watch.Message, w.handed.Ago(watch.Message, 90*time.Second)); got != want.ID {
+			if got := w.wait(watch.Message, w.delivered.Ago(watch.Message, 90*time.Second)); got != want.ID {
 				t.Errorf("%v ahead: %q, want %q", ahead, got, want.ID)
 			}
 			time.Sleep(time.Minute)
@@ -262,11 +262,11 @@ func TestTheServicesClockCounts(t *testing.T) {
 	}
 }
 
-func TestHandedIsBounded(t *testing.T) {
-	var h watch.Handed
+func TestDeliveredIsBounded(t *testing.T) {
+	var h watch.Delivered
 	long := strings.Repeat("x", 1000)
 	for n := range 5000 {
-		for _, q := range []watch.Question{watch.Message, watch.Code, watch.Link} {
+		for _, q := range []watch.Target{watch.Message, watch.Code, watch.Link} {
 			h.Add(q, watch.Found{Message: api.Message{ID: fmt.Sprint(long, n)}})
 		}
 	}
@@ -274,6 +274,6 @@ func TestHandedIsBounded(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(kept), err)
 	}
 	if h.Take(watch.Code, watch.Found{Message: api.Message{ID: fmt.Sprint(long, 4999)}}) {
-		t.Error("the last one is handed over again")
+		t.Error("the last one is delivered again")
 	}
 }
