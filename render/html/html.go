@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"mayfly/internal/clean"
 	"mayfly/render/doc"
 )
 
@@ -86,4 +87,115 @@ func (b *builder) finish() *doc.Document {
 	d.Simplified = cmp.Or(b.bounds.simplified, b.source.lost)
 	b.tidy()
 	return d
+}
+
+// Bounds on the hidden text that is kept. All of it is counted.
+const (
+	maxHidden     = 1000    // pieces
+	maxHiddenText = 1 << 16 // bytes
+)
+
+// hiddenText collects the text that a reader does not see.
+type hiddenText struct {
+	kept   int
+	reason string
+}
+
+// add adds the text of a hidden node.
+func (h *hiddenText) add(b *builder, s, reason string) {
+	if empty(s) {
+		return
+	}
+	b.doc.HiddenBytes += len(strings.TrimSpace(s))
+	if h.kept+len(s) > maxHiddenText || len(b.doc.Hidden) >= maxHidden {
+		return
+	}
+	h.kept += len(s)
+	s = strings.Join(strings.Fields(clean.Text(s)), " ")
+	if s == "" {
+		return
+	}
+	if n := len(b.doc.Hidden); n > 0 {
+		if last := &b.doc.Hidden[n-1]; h.reason == reason && last.Before == b.order+1 {
+			last.Text += " " + s
+			return
+		}
+	}
+	h.reason = reason
+	b.doc.Hidden = append(b.doc.Hidden, doc.Hidden{Text: s, Reason: reason, Before: b.order + 1})
+}
+
+// end closes a hidden element. Hidden text after it is a separate piece.
+func (h *hiddenText) end() { h.reason = "" }
+
+// image notes a hidden image: if it is remote, it is a tracker.
+func (h *hiddenText) image(b *builder, n *html.Node) {
+	if n.DataAtom != atom.Img {
+		return
+	}
+	if im := b.readImage(n, nil); im.Remote {
+		im.Tracker, im.Spacer = true, true
+		b.addImage(im)
+	}
+}
+
+// preheader returns the hidden text before the first visible text.
+func preheader(d *doc.Document) string {
+	for _, h := range d.Hidden {
+		if h.Before > 1 {
+			break
+		}
+		if text := strings.Trim(h.Text, " \u00a0\u2800."); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// turned returns text as it is read where its direction is overridden, in whole or in parts, and
+// counts it.
+func (b *builder) turned(s string, whole bool) string {
+	if strings.ContainsAny(s, "\n\r") && strings.ContainsRune(s, '\u202e') {
+		s = strings.NewReplacer("\n", " ", "\r", " ").Replace(s) // no end of a line
+	}
+	out := clean.Turned(s)
+	if whole && strings.TrimSpace(s) != "" {
+		out = clean.Reversed(s)
+	}
+	if out != s {
+		b.doc.Reversed++
+	}
+	return out
+}
+
+// maxUnended bounds the text that is shown of a comment, in bytes.
+const maxUnended = 64 << 10
+
+// Unended returns the text in a comment that is never closed, without its tags: a browser shows
+// nothing of such a message, but its sender meant it to be read. It is empty if there is no such
+// comment.
+func Unended(source string) *doc.Document {
+	start := strings.LastIndex(source, "-->")
+	open := strings.Index(source[max(start, 0):], "<!--")
+	if open < 0 {
+		return &doc.Document{}
+	}
+	source = source[max(start, 0)+open:]
+	var text strings.Builder
+	for part := range strings.SplitSeq(source, "<") {
+		if _, after, tag := strings.Cut(part, ">"); tag {
+			part = " " + after
+		}
+		if text.WriteString(strings.TrimPrefix(part, "!--")); text.Len() > maxUnended {
+			break
+		}
+	}
+	words := strings.Join(strings.Fields(clean.Text(text.String()[:min(text.Len(), maxUnended)])), " ")
+	if words == "" {
+		return &doc.Document{}
+	}
+	return &doc.Document{
+		Blocks:     []*doc.Block{{Kind: doc.Paragraph, Order: 1, Spans: []doc.Span{{Text: words, Style: doc.Style{Size: 16}}}}},
+		Simplified: "all text of this mail is in a comment: it is shown here",
+	}
 }

@@ -5,13 +5,11 @@
 package layout
 
 import (
+	"image/color"
 	"slices"
 	"strings"
-	"unicode"
+	"unicode/utf8"
 
-	"image/color"
-
-	"mayfly/internal/clean"
 	"mayfly/render/doc"
 	"mayfly/render/image"
 )
@@ -270,261 +268,62 @@ func (l *layouter) dimmed(f func()) {
 	l.dim = dim
 }
 
-// leaf lays out running text.
-func (l *layouter) leaf(b *doc.Block, width int) {
-	l.rtl = b.RTL
-	align := l.alignment(b, width)
-	widest := 0
-	l.wrap.reset(width, func(line []piece) {
-		widest = max(widest, measure(line))
-		l.put(l.aligned(line, align, width), offset(line))
-	})
-	if l.lead != "" {
-		l.wrap.text(l.lead, l.ink.dim(), 0)
-		l.lead = ""
-	}
-	l.fill(b)
-	l.wrap.end()
-	if b.Kind == doc.Heading && b.Level == 1 && !l.beside && widest > 0 {
-		line := text1(repeat("━", widest), widest, pen{fg: l.pen(b, &b.Spans[0]).fg})
-		l.put(l.aligned([]piece{line}, align, width), len(b.Text()))
-	}
-	l.rtl = false
-}
+// leastCentered is the width below which only single lines are centred.
+const leastCentered = 41
 
-func (l *layouter) preformatted(b *doc.Block) {
-	l.wrap.reset(l.room(), l.emit)
-	l.wrap.pre = true
-	l.fill(b)
-	l.wrap.end()
-}
-
-// code draws a box around a one-time code.
-func (l *layouter) code(b *doc.Block) {
-	text := b.Text()
-	width := stringWidth(text)
-	if width+8 > l.room() {
-		l.leaf(b, l.room())
-		return
-	}
-	emit := func(line ...piece) { l.emit(l.aligned(line, b.Align, min(l.room(), Measure))) }
-	edge := l.ink.role(doc.Accent)
-	inner := width + 6
-	bar := func(left, right string) {
-		emit(text1(left+repeat("─", inner)+right, inner+2, edge))
-	}
-	l.gap = l.gap || l.w.any()
-	bar("╭", "╮")
-	value := edge
-	value.attrs |= bold
-	emit(text1("│", 1, edge), spaces(3), text1(text, width, value), spaces(3), text1("│", 1, edge))
-	bar("╰", "╯")
-	l.gap = true
-}
-
-func (l *layouter) rule(b *doc.Block) {
-	room := min(l.room(), Measure)
-	width := room
-	if b.Width != (doc.Width{}) {
-		width = min(max(l.cells(b.Width.Px), int(b.Width.Percent/100*float32(room)), leastRule), room)
-	}
-	l.emit(l.aligned([]piece{text1(repeat("─", width), width, l.ink.dim())}, b.Align, room))
-}
-
-// leastRule is the width from which a line is seen as one.
-const leastRule = 4
-
-func (l *layouter) list(b *doc.Block) {
-	widest := 0
-	for _, item := range b.Children {
-		widest = max(widest, stringWidth(item.Marker))
-	}
-	for _, item := range b.Children {
-		if item.Gap {
-			l.gap = true
-		}
-		if item.Kind != doc.Item {
-			l.within(spaces(2), spaces(2), func() { l.block(item) })
-			continue
-		}
-		l.item(item, widest)
-	}
-}
-
-func (l *layouter) item(b *doc.Block, widest int) {
-	if b.Marker == "" {
-		l.blocks(b.Children)
-		return
-	}
-	if leaf := b.First(); leaf != nil && leaf.RTL {
-		l.lead = b.Marker + " " // goes to the right end of the line, where the text begins
-		l.blocks(b.Children)
-		l.lead = ""
-		return
-	}
-	lead := 2
-	if l.room() < 40 || l.indent > 0 {
-		lead = 0
-	}
-	width := stringWidth(b.Marker)
-	pad := lead + max(widest-width, 0)
-	marker := text1(repeat(" ", pad)+b.Marker+" ", pad+width+1, l.ink.dim())
-	if b.Role != doc.Own {
-		marker.pen = l.ink.role(b.Role)
-	}
-	flush := l.flush
-	l.flush = true
-	l.within(marker, spaces(marker.width), func() { l.besides(b) })
-	l.flush = flush
-}
-
-const (
-	asideGap  = 2
-	leastText = 26 // columns beside an aside
-)
-
-// besides lays out an item with its aside at the right edge, or below it where there is no room.
-func (l *layouter) besides(b *doc.Block) {
-	aside := text1(b.Aside, stringWidth(b.Aside), l.ink.dim())
-	fits := aside.width > 0 && l.room()-aside.width-asideGap >= leastText
-	if fits {
-		l.aside = aside
-		l.opts.Width -= aside.width + asideGap
-	}
-	l.blocks(b.Children)
+// alignment returns where the lines of a leaf stand within a width.
+func (l *layouter) alignment(b *doc.Block, width int) doc.Align {
 	switch {
-	case fits:
-		l.opts.Width += aside.width + asideGap
-	case aside.width > 0 && aside.width <= l.room():
-		l.emit([]piece{spaces(l.room() - aside.width), aside})
+	case b.RTL && b.Align == doc.Start:
+		return doc.Start
+	case l.flush:
+		return doc.Start
+	case l.end && b.Align == doc.Start:
+		return doc.End
+	case b.Align == doc.Center && l.page < leastCentered && l.textExtent(b).max > width:
+		return doc.Start
 	}
+	return b.Align
 }
 
-// Bounds on what is shown of a folded part.
-const (
-	foldQuote  = 12 // lines of a quote that is shown in full
-	keepQuote  = 4
-	foldFooter = 2
-	keepFooter = 3 // of its first paragraph, or none
-	maxMute    = 8 // more lines if they say nothing, as a dash or a rule
-)
-
-func (l *layouter) quote(b *doc.Block) {
-	from := l.w.count()
-	bar := text1("▏ ", 2, l.ink.dim())
-	if l.first == nil { // the empty line is not part of the quote
-		l.settle()
+// aligned moves a line to where it stands within a width.
+func (l *layouter) aligned(line []piece, align doc.Align, width int) []piece {
+	taken := measure(line)
+	left := l.start(align, l.rtl, taken, width)
+	if align == doc.Center {
+		left = min(l.start(align, l.rtl, taken-numbered(line), width), max(l.room()-taken, 0))
 	}
-	l.within(bar, bar, func() { l.blocks(b.Children) })
-	if outermost := b.Children[0].Quoted <= 1; outermost || l.w.count()-from > 10*foldQuote {
-		l.fold(from, foldQuote, keepQuote, "more quoted lines", bar, doc.Start)
+	if left == 0 {
+		return line
 	}
+	return append([]piece{spaces(left)}, line...)
 }
 
-func (l *layouter) footer(b *doc.Block) {
-	align := doc.Start
-	if leaf := b.First(); leaf != nil {
-		align = l.alignment(leaf, l.room())
+// start returns how many columns are before what is so wide. What is written from right to left
+// begins at the right.
+func (l *layouter) start(align doc.Align, rtl bool, taken, width int) int {
+	left := 0
+	switch spare := max(width-taken, 0); {
+	case align == doc.Center:
+		left = spare / 2
+	case (align == doc.End) != rtl:
+		left = spare
 	}
-	l.dimmed(func() {
-		if l.gap = l.room() < 2; !l.gap && !l.ground.begins(l.w) { // the line alone sets it apart
-			l.emit(l.aligned([]piece{text1("╌╌", 2, l.ink.dim())}, align, min(l.room(), Measure)))
-		}
-		from := l.w.count()
-		l.blocks(b.Children)
-		if b == l.doc.Blocks[len(l.doc.Blocks)-1] {
-			l.imagesTo(everywhere, 0)
-		}
-		l.fold(from, foldFooter, l.firstUnit(from), "more lines", piece{}, align)
-	})
+	if rtl {
+		left += l.room() - width
+	}
+	return max(min(left, l.room()-taken), 0)
 }
 
-// firstUnit returns how many lines the paragraph or row has that begins at line from, 0 if they are
-// more than are kept of a footer.
-func (l *layouter) firstUnit(from int) int {
-	for n := 1; n <= keepFooter && from+n < l.w.count(); n++ {
-		if a, b := &l.w.lines[from+n-1], &l.w.lines[from+n]; a.Block != b.Block || empty(b.Plain) {
-			return n
-		}
+// numbered returns how wide the number of a link is that ends a line: it does not count where the
+// line is centred.
+func numbered(line []piece) int {
+	if len(line) == 0 {
+		return 0
+	}
+	last := &line[len(line)-1]
+	if r, _ := utf8.DecodeRuneInString(last.text()); last.link > 0 && strings.ContainsRune(superscripts, r) {
+		return last.width
 	}
 	return 0
-}
-
-// fold cuts what was written since a line to its first lines, and says how much was left out.
-func (l *layouter) fold(from, limit, keep int, what string, bar piece, align doc.Align) {
-	if l.opts.Unfold || l.w.count()-from <= limit {
-		return
-	}
-	for last := keep + maxMute; keep < last && from+keep < l.w.count()-1 && !wordy(l.w.lines[from+keep-1].Plain); {
-		keep++
-	}
-	left := l.w.cut(from, from+keep)
-	text := "… " + itoa(left) + " " + what
-	if left == 1 {
-		text = "… 1 more line"
-	}
-	l.gap = false
-	room := l.room() - bar.width
-	if stringWidth(text) > room {
-		text = "…"
-	}
-	line := l.aligned([]piece{text1(text, stringWidth(text), l.ink.dim())}, align, min(room, Measure))
-	if bar.width > 0 && room > 0 {
-		line = append([]piece{bar}, line...)
-	}
-	l.emit(line)
-	l.gap = true
-}
-
-// wordy reports whether a line has more than a sign or the number of a note.
-func wordy(s string) bool {
-	return stringWidth(strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
-		}
-		return -1
-	}, s)) > 2
-}
-
-// hiddenBefore shows the hidden text before a leaf.
-func (l *layouter) hiddenBefore(order int) {
-	for ; l.hidden < len(l.doc.Hidden) && l.doc.Hidden[l.hidden].Before <= order; l.hidden++ {
-		h := l.doc.Hidden[l.hidden]
-		gap := l.gap
-		l.gap = l.w.any()
-		dim := l.ink.dim()
-		l.wrap.reset(min(l.room(), Measure), l.emit)
-		l.wrap.text("hidden ("+h.Reason+"): ", l.ink.role(doc.Warning), 0)
-		l.wrap.text(h.Text, dim, 0)
-		l.wrap.end()
-		l.gap = gap || l.w.any()
-	}
-}
-
-// linkList lists the targets of the links, each once.
-func (l *layouter) linkList() {
-	if len(l.doc.Links) == 0 {
-		return
-	}
-	l.gap = l.w.any()
-	widest := len(itoa(len(l.doc.Links)))
-	for i := range l.doc.Links {
-		link := &l.doc.Links[i]
-		n := itoa(link.N)
-		marker := text1(repeat(" ", widest-len(n))+n+"  ", widest+2, l.ink.dim())
-		l.within(marker, spaces(marker.width), func() {
-			l.wrap.reset(l.room(), l.emit)
-			l.wrap.text(strings.ReplaceAll(clean.Line(link.Target), " ", "%20"), pen{attrs: underline}, link.N)
-			if link.Via != "" {
-				l.wrap.text(" via "+link.Via, l.ink.dim(), 0)
-			}
-			if link.Blocked {
-				l.wrap.text(" blocked: not a web or mail address", l.ink.role(doc.Warning), 0)
-			}
-			if link.Warning != "" {
-				l.wrap.text(" "+link.Warning, l.ink.role(doc.Warning), 0)
-			}
-			l.wrap.end()
-		})
-	}
 }

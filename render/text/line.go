@@ -3,6 +3,8 @@ package text
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"mayfly/internal/clean"
 )
@@ -95,4 +97,106 @@ func cutSignature(lines []line) (body, signature []line) {
 		}
 	}
 	return lines, nil
+}
+
+// ruled reports whether a line is nothing but a rule.
+func ruled(s string) bool {
+	s = strings.TrimSpace(s)
+	return utf8.RuneCountInString(s) >= 5 && strings.Trim(s, "-=_*~─━═") == ""
+}
+
+// marker returns the marker of the list item that a line begins, or "".
+func marker(s string) string {
+	s = strings.TrimLeft(s, " ")
+	for _, m := range [...]string{"- ", "* ", "• ", "+ ", "– "} {
+		if strings.HasPrefix(s, m) && len(s) > len(m) {
+			return strings.TrimSpace(m)
+		}
+	}
+	digits := 0
+	for digits < len(s) && s[digits] >= '0' && s[digits] <= '9' {
+		digits++
+	}
+	if digits == 0 || digits > 2 || len(s) < digits+3 || (s[digits] != '.' && s[digits] != ')') || s[digits+1] != ' ' {
+		return ""
+	}
+	return s[:digits+1]
+}
+
+// preformatted reports whether the spaces in lines matter: tables, diffs, code, drawings.
+func preformatted(lines []line) bool {
+	columns, drawn, diff, indented, signs := 0, 0, 0, 0, 0
+	for _, l := range lines {
+		text := strings.TrimLeft(l.text, " ")
+		if strings.Contains(text, "   ") {
+			columns++
+		}
+		if strings.Count(text, "|") >= 2 || strings.ContainsAny(text, "│┃┌└├╭╰║╔") || strings.HasPrefix(text, "+-") {
+			drawn++
+		}
+		if strings.HasPrefix(l.text, "@@ ") || strings.HasPrefix(l.text, "diff ") || strings.HasPrefix(l.text, "+++ ") || strings.HasPrefix(l.text, "--- ") {
+			diff++
+		}
+		if len(l.text)-len(text) >= 4 {
+			indented++
+		}
+		if strings.Contains(strings.TrimRight(l.text, " "), " ") && drawing(text) {
+			signs++
+		}
+	}
+	n := len(lines)
+	return n >= 2 && (signs*3 >= n*2 || columns*2 >= n || drawn*2 >= n || indented == n && marker(lines[0].text) == "") || diff > 0 && n >= 3
+}
+
+// drawing reports whether a line consists of signs rather than words: ASCII art.
+func drawing(s string) bool {
+	signs, letters := 0, 0
+	for _, r := range s {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			letters++
+		case r < utf8.RuneSelf && r != ' ' && !strings.ContainsRune(".,:;!?", r):
+			signs++
+		}
+	}
+	return signs >= 2 && signs > 2*letters
+}
+
+// rows joins lines by newlines.
+func rows(lines []line) string {
+	all := make([]string, len(lines))
+	for i, l := range lines {
+		all[i] = l.text
+	}
+	return strings.Join(all, "\n")
+}
+
+// proseWidth is the least width at which lines count as wrapped by the sender's program.
+const proseWidth = 50
+
+// prose joins lines that the sender's program wrapped: those after which the first word of the next
+// line would not have fitted.
+func prose(lines []line) string {
+	widest := 0
+	for _, l := range lines {
+		widest = max(widest, utf8.RuneCountInString(l.text))
+	}
+	var b strings.Builder
+	for i, l := range lines {
+		text := strings.TrimSpace(l.text)
+		b.WriteString(text)
+		if i == len(lines)-1 {
+			break
+		}
+		next := strings.TrimSpace(lines[i+1].text)
+		word, _, _ := strings.Cut(next, " ")
+		switch full := utf8.RuneCountInString(l.text)+1+utf8.RuneCountInString(word) > widest; {
+		case openURL(text) && continuesURL(text, next):
+		case full && widest >= proseWidth:
+			b.WriteByte(' ')
+		default:
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
 }
