@@ -74,40 +74,40 @@ func Run(in Input) []Finding {
 
 // report collects findings.
 type report struct {
-	source   string // of the HTML
-	findings []Finding
-	places   []place        // of each finding
-	counts   map[string]int // by ID
-	seen     map[Finding]bool
+	source    string // of the HTML
+	findings  []Finding
+	positions []position     // of each finding
+	counts    map[string]int // by ID
+	seen      map[Finding]bool
 }
 
-// place is where a finding is in the HTML source: at an offset, or where a text is that was read from
+// position is where a finding is in the HTML source: at an offset, or where a text is that was read from
 // it. The zero value is no place.
-type place struct {
+type position struct {
 	known  bool
 	offset int
 	text   string
 }
 
-func at(offset int) place { return place{known: true, offset: offset} }
+func at(offset int) position { return position{known: true, offset: offset} }
 
 // textIn is the place of a text of a part, of which only the HTML is in the source.
-func textIn(part, text string) place {
-	return place{known: part == "HTML" || part == "link HTML", text: text}
+func textIn(part, text string) position {
+	return position{known: part == "HTML" || part == "link HTML", text: text}
 }
 
 func (r *report) add(id string, level Level, where, format string, args ...any) {
-	r.addAt(place{}, id, level, where, format, args...)
+	r.addAt(position{}, id, level, where, format, args...)
 }
 
-func (r *report) addAt(p place, id string, level Level, where, format string, args ...any) {
+func (r *report) addAt(p position, id string, level Level, where, format string, args ...any) {
 	f := Finding{ID: id, Level: level, Message: fmt.Sprintf(format, args...), Where: where}
 	if r.seen[f] {
 		return
 	}
 	if r.counts[id]++; r.counts[id] <= maxEach {
 		r.seen[f] = true
-		r.findings, r.places = append(r.findings, f), append(r.places, p)
+		r.findings, r.positions = append(r.findings, f), append(r.positions, p)
 	}
 }
 
@@ -115,7 +115,7 @@ func (r *report) addAt(p place, id string, level Level, where, format string, ar
 const maxFind = 2 << 20
 
 // find returns the offset of a place in the source, -1 if it is not found.
-func (r *report) find(p place) int {
+func (r *report) find(p position) int {
 	switch source := r.source[:min(len(r.source), maxFind)]; {
 	case !p.known:
 		return -1
@@ -131,7 +131,7 @@ func (r *report) find(p place) int {
 // locate sets the lines and columns of findings. It cleans the source once, piece by piece.
 func (r *report) locate() {
 	offsets, order := make([]int, len(r.findings)), make([]int, len(r.findings))
-	for n, p := range r.places {
+	for n, p := range r.positions {
 		offsets[n], order[n] = r.find(p), n
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })

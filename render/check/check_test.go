@@ -167,6 +167,6 @@ func TestPlacesInTheSource(t *testing.T) {
 	}
 	want := []string{"placeholder 3:14", "link-empty 6:17", "link-http 4:9", "image-alt 6:0", "preheader-missing 2:0"}
 	if !slices.Equal(got, want) {
-		t.Errorf("the places are %q, want %q", got, want)
+		t.Errorf("the positions are %q, want %q", got, want)
 	}
 }

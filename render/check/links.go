@@ -119,7 +119,7 @@ func attributes(z *html.Tokenizer, more bool) map[string]string {
 	return attrs
 }
 
-func element(name atom.Atom, at place, attrs map[string]string, r *report) {
+func element(name atom.Atom, at position, attrs map[string]string, r *report) {
 	switch name {
 	case atom.Img:
 		_, alt := attrs["alt"]

@@ -60,11 +60,11 @@ func (a *alts) destination(n int) string {
 	if n == 0 {
 		return ""
 	}
-	page, _, _ := strings.Cut(a.doc.Links[n-1].Target, "?utm_")
-	if i := strings.LastIndexByte(page, '/') + 1; strings.HasPrefix(page[i:], "index.") {
-		return page[:i]
+	to, _, _ := strings.Cut(a.doc.Links[n-1].Target, "?utm_")
+	if i := strings.LastIndexByte(to, '/') + 1; strings.HasPrefix(to[i:], "index.") {
+		return to[:i]
 	}
-	return page
+	return to
 }
 
 // leaf decides what the images in a leaf say, with some lines beside them, and reports whether it
@@ -124,8 +124,8 @@ func (a *alts) name(im *doc.Image, n int) string {
 	to := &a.doc.Links[n-1]
 	_, site, _ := strings.Cut(to.Target, "://")
 	site, _, _ = strings.Cut(site, "?")
-	_, page, _ := strings.Cut(site, "/")
-	if to.Host != "" && (a.bare[to.Host] < 2 || page == "") {
+	_, path, _ := strings.Cut(site, "/")
+	if to.Host != "" && (a.bare[to.Host] < 2 || path == "") {
 		domain := link.Domain(to.Host)
 		if name, ok := strings.CutSuffix(domain, ".com"); ok && icon(im) && name != "" {
 			return capital(name)

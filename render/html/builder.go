@@ -29,7 +29,7 @@ type builder struct {
 	space   float32 // px, padding and empty height since the last leaf
 	weight  map[float32]int
 	quoted  int
-	page    doc.Color     // background of the body
+	canvas  doc.Color     // background of the body
 	stands  []stand       // of each leaf, by its order
 	heights []float32     // px of space above each leaf, by its order
 	foot    css.Inherited // of the last leaf
@@ -108,7 +108,7 @@ func (b *builder) open(n *html.Node) {
 	b.top().blocks = len(*b.out)
 	b.element(b.top())
 	if !f.flow {
-		b.para.apart(&f.style, css.Left)
+		b.para.edge(&f.style, css.Left)
 	}
 }
 
@@ -200,7 +200,7 @@ func (b *builder) close() {
 			b.edge(f, css.Bottom)
 			b.margin = max(b.margin, f.style.Margin[css.Bottom].Px(f.style.Size, 0))
 		} else {
-			b.para.apart(&f.style, css.Right)
+			b.para.edge(&f.style, css.Right)
 		}
 	}
 	b.frames = b.frames[:len(b.frames)-1]

@@ -91,7 +91,7 @@ func (b *builder) voidElement(f *frame) bool {
 func (b *builder) documentElement(f *frame) {
 	switch f.node.DataAtom {
 	case atom.Body:
-		b.page = f.style.Background
+		b.canvas = f.style.Background
 		b.doc.RTL = b.doc.RTL || f.style.RTL
 	case atom.Html:
 		lang, _ := attr(f.node, "lang")
@@ -131,7 +131,7 @@ func (b *builder) elementEnd(f *frame) {
 	if f.flow {
 		b.box(f)
 		b.emptyBox(f)
-		b.place(f)
+		b.alignBox(f)
 	}
 }
 
@@ -258,7 +258,7 @@ func (b *builder) rule(s *css.Style) {
 	if in := b.container(); len(out) == 0 && (in == nil || in.Kind != doc.Cell) {
 		return
 	}
-	*b.out = append(out, &doc.Block{Kind: doc.Rule, Gap: true, Width: width(s), Align: s.Place})
+	*b.out = append(out, &doc.Block{Kind: doc.Rule, Gap: true, Width: width(s), Align: s.BoxAlign})
 	b.margin = nearHeight
 }
 

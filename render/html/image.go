@@ -36,7 +36,7 @@ func (b *builder) readImage(n *html.Node, s *css.Style) doc.Image {
 		}
 	}
 	if s != nil {
-		if im.Align = s.Place; im.Align == doc.Start {
+		if im.Align = s.BoxAlign; im.Align == doc.Start {
 			im.Align = s.Align
 		}
 		if s.Width.Unit == 'p' {
@@ -127,7 +127,7 @@ func (b *builder) showImage(f *frame, n int, text string) {
 	}
 	b.para.room += room
 	b.para.separate(text)
-	b.para.settle(&at)
+	b.para.writeSpace(&at)
 	b.para.append(text, &at, n)
 	b.para.room = room
 	if n > 0 {

@@ -73,7 +73,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\
 // preformatted appends text whose spaces and newlines matter.
 func (p *paragraph) preformatted(s string, f *frame) {
 	p.pre = true
-	p.settle(f)
+	p.writeSpace(f)
 	column := strings.Repeat(" ", p.column%8)
 	s = clean.ExpandTabs(column + p.transform(s, f.style.Transform))[len(column):]
 	p.append(s, f, 0)
@@ -98,7 +98,7 @@ func (p *paragraph) word(s string, f *frame) {
 	}
 	p.separate(s)
 	s = p.transform(s, f.style.Transform)
-	p.settle(f)
+	p.writeSpace(f)
 	p.append(s, f, 0)
 }
 
@@ -155,8 +155,8 @@ func narrow(s string) string {
 	return s
 }
 
-// settle writes the white space and line breaks before the next word.
-func (p *paragraph) settle(f *frame) {
+// writeSpace writes the white space and line breaks before the next word.
+func (p *paragraph) writeSpace(f *frame) {
 	ends := p.ends
 	p.ends, p.room = false, 0
 	if p.lines > 1 && len(p.buf) > 0 && !p.pre {
@@ -229,9 +229,9 @@ func (p *paragraph) append(s string, f *frame, image int) {
 	p.spans = append(p.spans, run{start, len(p.buf), style, f.link, f.button, image})
 }
 
-// apart separates an inline box from the word beside it if it has padding, margin or a border
+// edge separates an inline box from the word beside it if it has padding, margin or a border
 // there, or a box of its own.
-func (p *paragraph) apart(s *css.Style, edge int) {
+func (p *paragraph) edge(s *css.Style, edge int) {
 	room := s.Padding[edge].Px(s.Size, 0) + s.Margin[edge].Px(s.Size, 0)
 	p.ends = p.ends || s.OwnBackground
 	if n := len(p.spans); s.Float && n > 0 && p.spans[n-1].end-p.spans[n-1].start > 1 { // no initial
@@ -310,8 +310,8 @@ func (p *paragraph) block() *doc.Block {
 func (p *paragraph) describe(l *doc.Block, text string) {
 	l.Align = p.first.Align
 	l.RTL = p.first.RTL || clean.RightToLeft(text)
-	page := p.b.page
-	if back := p.first.Background; back.Set && !css.Same(back, page) && !(css.Same(back, css.White) && (!page.Set || luma(page) > .3)) {
+	canvas := p.b.canvas
+	if back := p.first.Background; back.Set && !css.Same(back, canvas) && !(css.Same(back, css.White) && (!canvas.Set || luma(canvas) > .3)) {
 		l.Background = back
 	}
 	if !p.pre {

@@ -200,10 +200,10 @@ func (b *builder) strength(leaf *doc.Block, c doc.Color) float32 {
 		return 1
 	case leaf.Background.Set:
 		return on(leaf.Background)
-	case b.page.Set && luma(b.page) > .3:
-		return max(on(b.page), on(css.White))
-	case b.page.Set:
-		return on(b.page)
+	case b.canvas.Set && luma(b.canvas) > .3:
+		return max(on(b.canvas), on(css.White))
+	case b.canvas.Set:
+		return on(b.canvas)
 	}
 	return on(css.White)
 }

@@ -136,7 +136,7 @@ func (b *builder) sections() {
 	}
 	s.findEdge()
 	for _, block := range b.doc.Blocks {
-		s.share(block)
+		s.collect(block)
 	}
 	b.doc.Blocks = s.group(b.doc.Blocks, 0, false)
 }
@@ -290,14 +290,14 @@ type shared struct {
 	any   bool // it has leaves
 }
 
-// share notes the marks that all leaves of a block have, and of those in it.
-func (s *sections) share(b *doc.Block) shared {
+// collect notes the marks that all leaves of a block have, and of those in it.
+func (s *sections) collect(b *doc.Block) shared {
 	var all shared
 	if len(b.Spans) > 0 {
 		all = shared{s.of(b), true}
 	}
 	for _, c := range b.Children {
-		in := s.share(c)
+		in := s.collect(c)
 		if !in.any {
 			continue
 		}
@@ -381,23 +381,23 @@ func (s *sections) aside(b *box, ground doc.Color) bool {
 	if b.weight*2 > s.all || b.small {
 		return false
 	}
-	framed := b.framed && (hue(b.hue) >= 48 || apart(b.hue, ground) >= .4)
+	framed := b.framed && (hue(b.hue) >= 48 || lightnessGap(b.hue, ground) >= .4)
 	tinted := isTint(b.fill, ground) && !css.Same(b.fill, css.White)
 	return b.bar || b.left >= s.edge && (framed || tinted)
 }
 
 // isFill reports whether a fill stands out from what is around it more than a tint does.
 func isFill(fill, ground doc.Color) bool {
-	return fill.Set && (apart(fill, ground) >= .1+luma(ground)/10 || hue(fill) >= 96 && !css.Same(fill, ground))
+	return fill.Set && (lightnessGap(fill, ground) >= .1+luma(ground)/10 || hue(fill) >= 96 && !css.Same(fill, ground))
 }
 
 // isTint reports whether a fill differs visibly from what is around it.
 func isTint(fill, ground doc.Color) bool {
-	return fill.Set && (apart(fill, ground) >= .022 || hue(fill) >= 12 && !css.Same(fill, ground))
+	return fill.Set && (lightnessGap(fill, ground) >= .022 || hue(fill) >= 12 && !css.Same(fill, ground))
 }
 
-// apart returns how far the lightness of two colours is apart, 0 to 1.
-func apart(a, b doc.Color) float32 { return max(luma(a)-luma(b), luma(b)-luma(a)) }
+// lightnessGap returns the difference between the lightness of two colours, 0 to 1.
+func lightnessGap(a, b doc.Color) float32 { return max(luma(a)-luma(b), luma(b)-luma(a)) }
 
 // hue returns how far the channels of a colour are apart: 0 is a grey.
 func hue(c doc.Color) int { return int(max(c.R, c.G, c.B)) - int(min(c.R, c.G, c.B)) }

@@ -83,9 +83,9 @@ func (b *builder) joinToHeadings(blocks []*doc.Block) {
 	}
 }
 
-// place aligns the one block in a box that is narrower than what is around it as the box stands
+// alignBox aligns the one block in a box that is narrower than what is around it as the box stands
 // there: a button in a centred table.
-func (b *builder) place(f *frame) {
+func (b *builder) alignBox(f *frame) {
 	out := *b.out
 	if len(out) != f.blocks+1 || f.style.Display == css.TableCell || f.style.Display == css.TableRow {
 		return
@@ -95,7 +95,7 @@ func (b *builder) place(f *frame) {
 		return
 	}
 	around := &b.frames[len(b.frames)-2]
-	at, width := f.style.Place, width(&f.style)
+	at, width := f.style.BoxAlign, width(&f.style)
 	if at == doc.Start {
 		at = around.style.Content
 	}

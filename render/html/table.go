@@ -125,7 +125,7 @@ func (b *builder) boxes(blocks []*doc.Block, in *css.Inherited) []*doc.Block {
 		}
 		b.loose -= j - i
 		t := columns{b: b, rtl: in.RTL, align: in.Align, width: doc.Width{Percent: 100}}
-		for _, row := range pack(blocks[i:j], share) {
+		for _, row := range pack(blocks[i:j], rowPart) {
 			t.row(row)
 		}
 		t.end()
@@ -135,8 +135,8 @@ func (b *builder) boxes(blocks []*doc.Block, in *css.Inherited) []*doc.Block {
 	return out
 }
 
-// share returns the part of a row that a box takes.
-func share(cell *doc.Block) float32 { return max(cell.Width.Percent/100, cell.Width.Px/640) }
+// rowPart returns the part of a row that a box takes.
+func rowPart(cell *doc.Block) float32 { return max(cell.Width.Percent/100, cell.Width.Px/640) }
 
 // tracks arranges the cells of a grid in rows.
 func tracks(cells []*doc.Block, n int) []*doc.Block {

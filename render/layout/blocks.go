@@ -151,7 +151,7 @@ func (l *layouter) quote(b *doc.Block) {
 	from := l.w.count()
 	bar := text1("▏ ", 2, l.ink.dim())
 	if l.first == nil { // the empty line is not part of the quote
-		l.settle()
+		l.writeDue()
 	}
 	l.within(bar, bar, func() { l.blocks(b.Children) })
 	if outermost := b.Children[0].Quoted <= 1; outermost || l.w.count()-from > 10*foldQuote {

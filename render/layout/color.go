@@ -114,8 +114,8 @@ func (n *inks) onFill(text, fill doc.Color) (fg, bg ink) {
 // leastButton is the least contrast of a button with what is behind it.
 const leastButton = 1.6
 
-// apart makes a fill differ visibly from the background.
-func (n *inks) apart(fill doc.Color, least float64) doc.Color {
+// distinct makes a fill differ visibly from the background.
+func (n *inks) distinct(fill doc.Color, least float64) doc.Color {
 	end := against(n.back)
 	for t := .0; t < .6; t += .05 {
 		if c := mix(fill, end, t); contrast(c, n.back) >= least {

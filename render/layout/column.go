@@ -9,7 +9,7 @@ import (
 // column is a cell laid out by itself, to be joined with those beside it.
 type column struct {
 	cell  *doc.Block
-	lines []heldLine
+	lines []bufferedLine
 	at    int // where it begins
 	top   int // lines of its row above it
 }
@@ -17,19 +17,19 @@ type column struct {
 // column lays out a cell in a width. end aligns its text at the right edge.
 func (l *layouter) column(cell *doc.Block, width int, end bool) column {
 	outer := *l
-	l.w = &writer{theme: outer.w.theme, links: outer.w.links, holds: true, limit: outer.w.limit - outer.w.count(), block: outer.w.block}
+	l.w = &writer{theme: outer.w.theme, links: outer.w.links, buffers: true, limit: outer.w.limit - outer.w.count(), block: outer.w.block}
 	l.first, l.prefix, l.indent, l.aside, l.lead = nil, nil, 0, piece{}, ""
 	l.ground, l.above = nil, nil
 	l.opts.Width, l.gap, l.beside, l.end = width, false, true, end
 	l.nested++
 	l.blocks(cell.Children)
 	l.gap = false
-	l.settle()
-	held := l.w.release()
+	l.writeDue()
+	kept := l.w.release()
 	inner := *l
 	*l = outer
 	l.hidden, l.leaves, l.wrap, l.pics = inner.hidden, inner.leaves, inner.wrap, inner.pics
-	return column{cell: cell, lines: held}
+	return column{cell: cell, lines: kept}
 }
 
 // embolden makes all text bold.
@@ -67,16 +67,16 @@ func (l *layouter) join(columns []column) {
 			if i < c.top || i-c.top >= len(c.lines) {
 				continue
 			}
-			held := &c.lines[i-c.top]
-			if empty && (held.Block > block || held.Block == block && held.Offset > offset) {
-				block, offset = held.Block, held.Offset
+			kept := &c.lines[i-c.top]
+			if empty && (kept.Block > block || kept.Block == block && kept.Offset > offset) {
+				block, offset = kept.Block, kept.Offset
 			}
 			if c.at > x {
 				line = append(line, spaces(c.at-x))
 				x = c.at
 			}
-			line = append(line, held.pieces...)
-			x += measure(held.pieces)
+			line = append(line, kept.pieces...)
+			x += measure(kept.pieces)
 			empty = false
 		}
 		if !empty {
@@ -106,22 +106,22 @@ func (e extent) least() int {
 	return min(e.min, narrow)
 }
 
-// share divides room among columns that hold content of some extent, 0 for none, and for which the
+// distribute divides room among columns that hold content of some extent, 0 for none, and for which the
 // message wants a width, 0 for any. It reports false if a column would get less than its least. From
 // there on each gets, as far as there is room: what its longest word needs, what it fills of the width
-// wanted, what leaves no line broken, and all of the width wanted.
-func share(columns []extent, wanted []int, room int) (widths []int, ok bool) {
+// specified, what leaves no line broken, and all of the width specified.
+func distribute(columns []extent, specified []int, room int) (widths []int, ok bool) {
 	var levels [5][]int
 	for i, e := range columns {
 		least := e.least()
 		word := max(e.min, least)
 		fill := e.max
-		if wanted[i] > 0 {
-			fill = max(word, min(wanted[i], e.max))
+		if specified[i] > 0 {
+			fill = max(word, min(specified[i], e.max))
 		}
 		all := e.max
 		if e.max > 0 {
-			all = max(all, wanted[i])
+			all = max(all, specified[i])
 		}
 		for level, width := range [...]int{least, word, fill, e.max, all} {
 			levels[level] = append(levels[level], width)

@@ -162,7 +162,7 @@ func rgba(c doc.Color) color.RGBA { return color.RGBA{c.R, c.G, c.B, 255} }
 
 // emitImage writes the rows of an image, each after the prefix.
 func (l *layouter) emitImage(d *image.Drawing, align doc.Align) {
-	l.settle()
+	l.writeDue()
 	l.w.images++
 	for row := range d.Rows {
 		before := l.prefix

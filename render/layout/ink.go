@@ -219,7 +219,7 @@ func (n *inks) button(s doc.Style) (label, edge pen) {
 		}
 		fill = fromColor(n.theme.Accent)
 	}
-	fg, bg := n.onFill(text, n.apart(fill, leastButton))
+	fg, bg := n.onFill(text, n.distinct(fill, leastButton))
 	if n.fill != 0 && contrast(n.shown(bg), n.back) < leastBand { // of few colours
 		fg, bg = n.fill, n.text
 	}
@@ -259,7 +259,7 @@ func (n *inks) on(fill doc.Color) *inks {
 }
 
 func (n *inks) band(fill doc.Color) *inks {
-	m := &inks{theme: n.theme, fill: n.convert(n.apart(fill, leastBand)), looks: make(map[lookKey]pen)}
+	m := &inks{theme: n.theme, fill: n.convert(n.distinct(fill, leastBand)), looks: make(map[lookKey]pen)}
 	if m.back = n.shown(m.fill); contrast(m.back, n.back) < leastBand {
 		return nil
 	}

@@ -79,7 +79,7 @@ const Measure = 80
 // Lay lays out a document.
 func Lay(d *doc.Document, o Options) []Line {
 	o.Width = max(o.Width, 1)
-	l := &layouter{doc: d, opts: o, page: o.Width, w: newWriter(o.Theme, d.Links), warned: make(map[int]bool),
+	l := &layouter{doc: d, opts: o, docWidth: o.Width, w: newWriter(o.Theme, d.Links), warned: make(map[int]bool),
 		extents: make(map[*doc.Block]extent)}
 	l.ink = newInks(o.Theme, d.Color)
 	l.pics = newImages(o)
@@ -98,7 +98,7 @@ func Lay(d *doc.Document, o Options) []Line {
 		l.linkList()
 	}
 	l.gap = false
-	l.settle()
+	l.writeDue()
 	return l.w.finish(o.Width)
 }
 
@@ -145,7 +145,7 @@ type layouter struct {
 	wrap      wrapper
 	pics      images
 
-	page      int                   // width of the whole document
+	docWidth  int                   // width of the whole document
 	measuring bool                  // nothing is written
 	extents   map[*doc.Block]extent // of cells
 	grids     map[*doc.Block]*grid  // of tables that are alike, among the blocks being laid out
@@ -159,7 +159,7 @@ func (l *layouter) emit(line []piece) { l.put(line, offset(line)) }
 
 // put writes a line that begins at an offset in its leaf.
 func (l *layouter) put(line []piece, offset int) {
-	l.settle()
+	l.writeDue()
 	l.w.offset = offset
 	if l.aside.width > 0 {
 		line = append(line, spaces(l.room()-measure(line)+asideGap), l.aside)
@@ -280,7 +280,7 @@ func (l *layouter) alignment(b *doc.Block, width int) doc.Align {
 		return doc.Start
 	case l.end && b.Align == doc.Start:
 		return doc.End
-	case b.Align == doc.Center && l.page < leastCentered && l.textExtent(b).max > width:
+	case b.Align == doc.Center && l.docWidth < leastCentered && l.textExtent(b).max > width:
 		return doc.Start
 	}
 	return b.Align

@@ -74,15 +74,15 @@ func (l *layouter) band(b *doc.Block, ink *inks) {
 	}
 	switch {
 	case l.first != nil: // of a list item, which stands before text
-		l.settle()
+		l.writeDue()
 	case above != nil && (above.padded || b.Padded):
 		l.edge("▄", width, ink.fill, above.ground)
 	case above == nil && b.Padded:
 		l.gap = false
-		l.settle()
+		l.writeDue()
 		l.edge("▄", width, ink.fill, l.ground)
 	case above == nil:
-		l.settle()
+		l.writeDue()
 	}
 	l.above, l.gap = nil, false
 	outer, inks, room := l.ground, l.ink, l.opts.Width
@@ -95,7 +95,7 @@ func (l *layouter) band(b *doc.Block, ink *inks) {
 	l.opts.Width = l.indent + width - pad
 	l.within(spaces(pad), spaces(pad), func() { l.blocks(b.Children) })
 	l.gap = false
-	l.settle()
+	l.writeDue()
 	l.ground, l.ink, l.opts.Width = outer, inks, room
 	l.above = &lower{g, slices.Clone(l.prefix), b.Padded}
 }
@@ -104,7 +104,7 @@ func (l *layouter) band(b *doc.Block, ink *inks) {
 func (l *layouter) filled(row *doc.Block, width int, f func()) {
 	outer, inks := l.ground, l.ink
 	if l.ink = l.inksOf(row); l.ink != inks {
-		l.settle()
+		l.writeDue()
 		l.ground = &ground{around: outer, prefix: len(l.prefix), width: width, text: l.ink.text, fill: l.ink.fill}
 	}
 	f()
@@ -134,8 +134,8 @@ func (l *layouter) edge(half string, width int, fill ink, on *ground) {
 	l.w.line(nil, on.draw(line, true))
 }
 
-// settle writes what is due before the next line: the lower edge of a band, or an empty line.
-func (l *layouter) settle() {
+// writeDue writes what is due before the next line: the lower edge of a band, or an empty line.
+func (l *layouter) writeDue() {
 	above := l.above
 	l.above = nil
 	switch {
@@ -157,12 +157,12 @@ func (l *layouter) callout(b *doc.Block) {
 		return
 	}
 	if l.first == nil { // the empty line is not part of it
-		l.settle()
+		l.writeDue()
 	}
 	bar := text1("▎ ", 2, l.ink.bar(b.Hue))
 	l.within(bar, bar, func() {
 		l.blocks(b.Children)
 		l.gap = false
-		l.settle()
+		l.writeDue()
 	})
 }

@@ -12,16 +12,16 @@ import (
 
 func TestShare(t *testing.T) {
 	for name, c := range map[string]struct {
-		columns []extent
-		wanted  []int
-		room    int
-		want    []int
+		columns   []extent
+		specified []int
+		room      int
+		want      []int
 	}{
 		"as wide as the content":       {[]extent{{3, 10}, {4, 4}}, []int{0, 0}, 40, []int{10, 4}},
-		"as wide as wanted":            {[]extent{{3, 10}, {4, 4}}, []int{20, 20}, 40, []int{20, 20}},
+		"as wide as specified":         {[]extent{{3, 10}, {4, 4}}, []int{20, 20}, 40, []int{20, 20}},
 		"the longest gives":            {[]extent{{3, 10}, {5, 30}}, []int{0, 0}, 30, []int{10, 20}},
 		"running text halves the room": {[]extent{{9, 80}, {9, 70}}, []int{0, 0}, 61, []int{31, 30}},
-		"content before what is wanted": {[]extent{{3, 6}, {8, 60}}, []int{30, 30}, 60,
+		"content before what is specified": {[]extent{{3, 6}, {8, 60}}, []int{30, 30}, 60,
 			[]int{6, 54}},
 		"a width that is too small":      {[]extent{{12, 12}, {5, 60}}, []int{4, 0}, 50, []int{12, 38}},
 		"an empty column":                {[]extent{{}, {5, 12}}, []int{30, 0}, 20, []int{0, 12}},
@@ -30,7 +30,7 @@ func TestShare(t *testing.T) {
 		"labels that are":                {[]extent{{9, 20}, {9, 20}}, []int{0, 0}, 17, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, ok := share(c.columns, c.wanted, c.room); !slices.Equal(got, c.want) || ok != (c.want != nil) {
+			if got, ok := distribute(c.columns, c.specified, c.room); !slices.Equal(got, c.want) || ok != (c.want != nil) {
 				t.Errorf("%v, %v, want %v", got, ok, c.want)
 			}
 		})
@@ -41,13 +41,13 @@ func TestShare(t *testing.T) {
 func TestShareHolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
-		columns, wanted := make([]extent, 1+r.IntN(7)), make([]int, 7)
+		columns, specified := make([]extent, 1+r.IntN(7)), make([]int, 7)
 		for i := range columns {
 			least := r.IntN(30)
-			columns[i], wanted[i] = extent{least, least + r.IntN(70)}, r.IntN(40)*r.IntN(2)
+			columns[i], specified[i] = extent{least, least + r.IntN(70)}, r.IntN(40)*r.IntN(2)
 		}
 		room := r.IntN(200)
-		widths, ok := share(columns, wanted[:len(columns)], room)
+		widths, ok := distribute(columns, specified[:len(columns)], room)
 		least := 0
 		for i, e := range columns {
 			least += e.least()

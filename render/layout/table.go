@@ -14,23 +14,23 @@ const (
 	mark      = 3   // as wide as a bullet or a number is that stands at a text
 	fewWords  = 10  // as wide as a few words are at least in a layout
 	flowing   = 4   // number of cells from which they may wrap
-	pageWidth = 640 // px, for which widths in a message are meant
+	mailWidth = 640 // px, for which widths in a message are meant
 	maxNested = 5   // columns within columns
 )
 
 // grid is a table whose columns are being laid out.
 type grid struct {
-	l       *layouter
-	b       *doc.Block
-	columns []extent
-	common  []extent // those of all tables that are alike
-	wanted  []doc.Width
-	widths  []int
-	gap     int
-	rtl     bool   // the first column is on the right
-	end     bool   // and so is the beginning of lines
-	left    int    // columns of space before each row
-	right   []bool // columns whose cells end together
+	l         *layouter
+	b         *doc.Block
+	columns   []extent
+	common    []extent // those of all tables that are alike
+	specified []doc.Width
+	widths    []int
+	gap       int
+	rtl       bool   // the first column is on the right
+	end       bool   // and so is the beginning of lines
+	left      int    // columns of space before each row
+	right     []bool // columns whose cells end together
 }
 
 // table puts the cells of each row side by side. Where there is no room each row becomes a record if
@@ -63,11 +63,11 @@ func newGrid(l *layouter, b *doc.Block) *grid {
 	g := &grid{l: l, b: b, gap: columnGap, rtl: b.RTL || end, end: end}
 	n := 0
 	g.cells(func(_ *doc.Block, _, end int) { n = max(n, end) })
-	g.columns, g.wanted = make([]extent, n), make([]doc.Width, n)
+	g.columns, g.specified = make([]extent, n), make([]doc.Width, n)
 	g.cells(func(c *doc.Block, at, end int) {
 		if end-at == 1 {
 			g.columns[at].grow(l.extent(c))
-			w := &g.wanted[at]
+			w := &g.specified[at]
 			w.Px, w.Percent = max(w.Px, c.Width.Px), max(w.Percent, c.Width.Percent)
 		}
 	})
@@ -103,7 +103,7 @@ func (l *layouter) alike(blocks []*doc.Block) map[*doc.Block]*grid {
 			continue
 		}
 		g := newGrid(l, b)
-		if before != nil && b.Width != (doc.Width{}) && before.b.Width == b.Width && slices.Equal(before.wanted, g.wanted) {
+		if before != nil && b.Width != (doc.Width{}) && before.b.Width == b.Width && slices.Equal(before.specified, g.specified) {
 			if grids == nil {
 				grids = make(map[*doc.Block]*grid)
 			}
@@ -190,14 +190,14 @@ func (g *grid) extent() extent {
 	e := extent{g.gaps(), g.gaps()}
 	for i, c := range g.columns {
 		e.min += c.min
-		e.max += max(c.max, g.l.cells(g.wanted[i].Px))
+		e.max += max(c.max, g.l.cells(g.specified[i].Px))
 	}
 	return e
 }
 
 // cells converts px.
 func (l *layouter) cells(px float32) int {
-	return int(px * float32(min(l.page, Measure)) / pageWidth)
+	return int(px * float32(min(l.docWidth, Measure)) / mailWidth)
 }
 
 // fit sets the widths of the columns, and reports whether they fit: those that tables which are alike
@@ -221,16 +221,16 @@ func (g *grid) fitColumns(room int) (ok bool) {
 	room = min(room, max(Measure, g.extent().max)) // wider than text only for what is
 	target := g.target(min(room, Measure))
 	base := max(target-g.gaps(), 0)
-	wanted := make([]int, len(g.wanted))
-	for i, w := range g.wanted {
-		if wanted[i] = g.l.cells(w.Px); w.Percent > 0 {
-			wanted[i] = int(w.Percent / 100 * float32(base))
+	specified := make([]int, len(g.specified))
+	for i, w := range g.specified {
+		if specified[i] = g.l.cells(w.Px); w.Percent > 0 {
+			specified[i] = int(w.Percent / 100 * float32(base))
 		}
 	}
-	if g.widths, ok = share(g.columns, wanted, room-g.gaps()); !ok {
+	if g.widths, ok = distribute(g.columns, specified, room-g.gaps()); !ok {
 		return false
 	}
-	g.fill(target-g.gaps()-sum(g.widths), wanted)
+	g.fill(target-g.gaps()-sum(g.widths), specified)
 	g.left = g.l.start(g.b.Align, g.rtl, g.span(0, len(g.widths)), min(room, Measure))
 	return true
 }
@@ -254,12 +254,12 @@ func (g *grid) target(room int) int {
 // free where it set others. If the last column ends at the right edge, the widest of them takes it
 // all. If there are several, or cells are centred, each keeps its place as in a browser, which goes
 // by the width of their content. Otherwise a name and its value stay together.
-func (g *grid) fill(left int, wanted []int) {
+func (g *grid) fill(left int, specified []int) {
 	var used, free []int
 	for i, w := range g.widths {
 		if w > 0 {
 			used = append(used, i)
-			if wanted[i] == 0 {
+			if specified[i] == 0 {
 				free = append(free, i)
 			}
 		}

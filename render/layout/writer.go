@@ -22,9 +22,9 @@ type writer struct {
 	// block and offset are those of the lines being written.
 	block, offset int
 
-	limit int       // lines
-	holds bool      // lines are kept as pieces, to be joined with others
-	held  [][]piece // those of each line
+	limit    int       // lines
+	buffers  bool      // lines are kept as pieces, to be joined with others
+	buffered [][]piece // those of each line
 
 	styled, plain []byte
 }
@@ -33,22 +33,22 @@ func newWriter(theme Theme, links []doc.Link) *writer {
 	return &writer{theme: theme, links: links, limit: maxLines}
 }
 
-// heldLine is a line that is not yet written.
-type heldLine struct {
+// bufferedLine is a line that is not yet written.
+type bufferedLine struct {
 	Line   // without Styled
 	pieces []piece
 }
 
-// release returns the lines held, without empty ones at the end.
-func (w *writer) release() []heldLine {
+// release returns the lines kept, without empty ones at the end.
+func (w *writer) release() []bufferedLine {
 	for len(w.lines) > 0 && w.endsEmpty() {
 		w.lines = w.lines[:len(w.lines)-1]
 	}
-	held := make([]heldLine, len(w.lines))
-	for i := range held {
-		held[i] = heldLine{w.lines[i], w.held[i]}
+	kept := make([]bufferedLine, len(w.lines))
+	for i := range kept {
+		kept[i] = bufferedLine{w.lines[i], w.buffered[i]}
 	}
-	return held
+	return kept
 }
 
 // maxLines bounds how many lines a document takes.
@@ -65,8 +65,8 @@ func (w *writer) count() int { return len(w.lines) }
 func (w *writer) grow(n int) {
 	n = min(n, w.limit-w.count())
 	w.lines = slices.Grow(w.lines, n)
-	if w.holds {
-		w.held = slices.Grow(w.held, n)
+	if w.buffers {
+		w.buffered = slices.Grow(w.buffered, n)
 	}
 }
 
@@ -87,7 +87,7 @@ func (w *writer) cut(from, keep int) int {
 		last = max(last, l.Image)
 	}
 	w.lines = w.lines[:keep]
-	w.held = w.held[:min(keep, len(w.held))]
+	w.buffered = w.buffered[:min(keep, len(w.buffered))]
 	return n
 }
 
@@ -133,8 +133,8 @@ func (w *writer) line(prefix, pieces []piece) {
 			return
 		}
 	}
-	if w.holds {
-		w.hold(slices.Concat(prefix, pieces))
+	if w.buffers {
+		w.buffer(slices.Concat(prefix, pieces))
 		return
 	}
 	s := state{w: w}
@@ -154,13 +154,13 @@ func (w *writer) line(prefix, pieces []piece) {
 	w.lines = append(w.lines, line)
 }
 
-// hold keeps a line.
-func (w *writer) hold(line []piece) {
+// buffer keeps a line.
+func (w *writer) buffer(line []piece) {
 	for i := range line {
 		w.plain = appendText(w.plain, line[i].text())
 	}
 	w.lines = append(w.lines, Line{Plain: string(w.plain), Block: w.block, Offset: w.offset})
-	w.held = append(w.held, line)
+	w.buffered = append(w.buffered, line)
 }
 
 // blankPiece reports whether a piece is spaces that show no colour.

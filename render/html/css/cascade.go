@@ -55,7 +55,7 @@ func (c *Cascade) Compute(n *html.Node, parent *Inherited) Style {
 	if s.Display == Grid && s.Tracks < 2 {
 		s.Display = Block
 	}
-	s.settle()
+	s.position()
 	s.outline()
 	s.hide()
 	s.parent = nil

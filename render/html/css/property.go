@@ -376,18 +376,18 @@ func setLength(l *Length, v string) {
 	}
 }
 
-// settle decides where the box stands, and the boxes in a flex box.
-func (s *Style) settle() {
+// position decides where the box stands, and the boxes in a flex box.
+func (s *Style) position() {
 	if s.inText {
 		s.Background, s.OnImage, s.OwnBackground = s.parent.Background, s.parent.OnImage, false
 	}
 	switch {
 	case s.Margin[Left].Unit == 'a' && s.Margin[Right].Unit == 'a':
-		s.Place = doc.Center
+		s.BoxAlign = doc.Center
 	case s.Margin[Left].Unit == 'a':
-		s.Place = doc.End
+		s.BoxAlign = doc.End
 	default:
-		s.Place = s.parent.Blocks
+		s.BoxAlign = s.parent.Blocks
 	}
 	switch {
 	case s.Display == FlexRow:

@@ -86,7 +86,7 @@ type Style struct {
 	Ruled         [4]bool    // a border on that side alone
 	NoBorder      bool       // border: none is declared
 	Float         bool       // beside what follows
-	Place         doc.Align  // where it stands if what it is in is wider
+	BoxAlign      doc.Align  // where it stands if what it is in is wider
 	Content       doc.Align  // where the boxes of a flex box stand
 	VAlign        doc.VAlign // of a cell
 	Width, Height Length
