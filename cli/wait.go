@@ -212,7 +212,7 @@ func (w *waiting) showProgress(ctx context.Context) {
 
 // after says which messages are considered.
 func (w *waiting) after() watch.After {
-	handed, err := w.known.Handed(w.inbox.ID)
+	handed, err := w.known.Delivered(w.inbox.ID)
 	if w.forgetful = err != nil; w.forgetful && !w.again {
 		fmt.Fprintf(w.app.env.Stderr, "mayfly: this may print what was printed before, as --again does: %s\n", render.Clean(err.Error()))
 	}

@@ -1,13 +1,13 @@
 // Package registry keeps the inboxes this machine knows, for services that cannot list them.
 //
-// Each inbox is a file of its own, replaced as a whole, and named by a hash, since IDs come from a
-// service. So any number of processes may write at once, and a damaged file costs one inbox. Beside it,
-// with suffixes of their own, are files with which of its messages were seen, and which were handed over
-// to those who wait; only handing over takes a lock.
+// Each inbox is a file of its own, replaced as a whole and named by a hash, since IDs come from a
+// service. Any number of processes may write at once, and a damaged file costs one inbox. Beside it, with
+// suffixes of their own, are files with which of its messages were read, and which were handed over to
+// waits; only handing over takes a lock. A file's time of modification is when its content is over, so that
+// none has to be read to forget it.
 package registry
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -23,6 +23,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"mayfly/api"
 	"mayfly/internal/files"
 )
@@ -31,18 +33,15 @@ const (
 	// Kept is how long an inbox stays known after it has expired.
 	Kept = 24 * time.Hour
 
-	// keptBeside is how long a file beside an inbox is kept after it last changed. No inbox lives longer.
-	keptBeside = 31 * 24 * time.Hour
+	// longestLife is longer than an inbox lives.
+	longestLife = 31 * 24 * time.Hour
 
-	maxFile      = 64 << 10 // bytes
-	suffix       = ".json"
-	seenSuffix   = ".seen"
-	handedSuffix = ".handed"
-	lockSuffix   = ".lock"
+	maxFile         = 64 << 10 // bytes
+	suffix          = ".json"
+	seenSuffix      = ".seen"
+	deliveredSuffix = ".delivered"
+	lockSuffix      = ".lock"
 )
-
-// beside are the suffixes of the files beside an inbox.
-var beside = []string{seenSuffix, handedSuffix, lockSuffix}
 
 // Inbox is a known inbox.
 type Inbox struct {
@@ -65,12 +64,16 @@ func (i Inbox) API() api.Inbox {
 
 // Registry is the inboxes known for a profile and a service. It is safe for concurrent use by
 // goroutines and processes.
-type Registry struct{ dir string }
+type Registry struct {
+	dir     string
+	pruning rate.Sometimes
+}
 
 // Open returns the registry below dir of a profile and the service at baseURL. It does not touch the
 // disk: Put makes the folders, with mode 0700.
 func Open(dir, profile, baseURL string) *Registry {
-	return &Registry{filepath.Join(dir, "inboxes", hash(profile+"\x00"+strings.ToLower(strings.TrimRight(baseURL, "/"))))}
+	name := hash(profile + "\x00" + strings.ToLower(strings.TrimRight(baseURL, "/")))
+	return &Registry{dir: filepath.Join(dir, "inboxes", name), pruning: rate.Sometimes{Interval: time.Hour}}
 }
 
 func hash(s string) string {
@@ -175,91 +178,89 @@ func read[R record](path string) (R, error) {
 	return found, nil
 }
 
-// write replaces a file, and reports whether it had to: one that holds the same is left alone.
-func (r *Registry) write(path string, v record) (wrote bool, err error) {
+// write replaces a file, whose content is over at a time.
+func (r *Registry) write(path string, v record, over time.Time) error {
 	content, err := json.Marshal(v)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if len(content) >= maxFile {
-		return false, errors.New("its fields are too long")
-	}
-	if before, err := readFile(path); err == nil && bytes.Equal(before, content) {
-		return false, nil
+		return errors.New("its fields are too long")
 	}
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return false, err
+		return err
 	}
-	return true, files.Write(path, content)
+	if err := files.Write(path, content); err != nil {
+		return err
+	}
+	r.pruning.Do(r.prune)
+	return os.Chtimes(path, over, over)
 }
 
 // Put adds inboxes, or replaces those with the same ID. An inbox without a label keeps the one it has.
-// Inboxes that expired more than [Kept] ago are forgotten.
+// Inboxes that expired more than [Kept] ago are forgotten, once an hour.
 func (r *Registry) Put(inboxes ...Inbox) error {
 	var failed error
-	added := false
 	for _, i := range inboxes {
-		wrote, err := r.put(i)
-		added = added || wrote
-		if err != nil {
+		if err := r.put(i); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("keep the inbox: %w", err))
 		}
-	}
-	if added {
-		failed = errors.Join(failed, r.prune())
 	}
 	return failed
 }
 
-func (r *Registry) put(i Inbox) (wrote bool, err error) {
+func (r *Registry) put(i Inbox) error {
 	if i.ID == "" {
-		return false, errors.New("it has no ID")
+		return errors.New("it has no ID")
 	}
 	path := r.path(i.ID, suffix)
 	if known, err := read[Inbox](path); err == nil && i.Label == "" {
 		i.Label = known.Label
 	}
-	return r.write(path, i)
+	over := i.ExpiresAt
+	if over.IsZero() {
+		over = time.Now().AddDate(100, 0, 0)
+	}
+	return r.write(path, i, over)
 }
 
 // Remove forgets inboxes; those that are not known are no error.
 func (r *Registry) Remove(inboxIDs ...string) error {
 	var failed error
 	for _, id := range inboxIDs {
-		for _, end := range append([]string{suffix}, beside...) {
-			if err := os.Remove(r.path(id, end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				failed = errors.Join(failed, fmt.Errorf("forget the inbox: %w", err))
-			}
+		failed = errors.Join(failed, r.remove(hash(id)))
+	}
+	return failed
+}
+
+// remove removes the files of an inbox.
+func (r *Registry) remove(name string) error {
+	var failed error
+	for _, end := range []string{suffix, seenSuffix, deliveredSuffix, lockSuffix} {
+		if err := os.Remove(filepath.Join(r.dir, name+end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, fmt.Errorf("forget the inbox: %w", err))
 		}
 	}
 	return failed
 }
 
-// prune removes what expired long ago, and what a process left that ended while it wrote.
-func (r *Registry) prune() error {
+// prune removes what has been over for long, and what a process left that ended while it wrote. What
+// cannot be removed is left to the next time.
+func (r *Registry) prune() {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
-		return fmt.Errorf("forget expired inboxes: %w", err)
+		return
 	}
-	var failed error
 	for _, entry := range entries {
-		path := filepath.Join(r.dir, entry.Name())
-		kept := keptBeside
-		if !slices.Contains(beside, filepath.Ext(path)) {
-			switch i, err := read[Inbox](path); {
-			case err == nil && i.over():
-				failed = errors.Join(failed, r.Remove(i.ID))
-				continue
-			case !errors.Is(err, errDamaged):
-				continue
-			}
-			kept = Kept
+		info, err := entry.Info()
+		if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < Kept {
+			continue
 		}
-		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > kept {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				failed = errors.Join(failed, fmt.Errorf("forget expired inboxes: %w", err))
-			}
+		switch name, isInbox := strings.CutSuffix(entry.Name(), suffix); {
+		case isInbox:
+			_ = r.remove(name)
+		case filepath.Ext(name) != lockSuffix || time.Since(info.ModTime()) > longestLife: // a lock is never written
+			_ = os.Remove(filepath.Join(r.dir, name))
 		}
 	}
-	return failed
 }

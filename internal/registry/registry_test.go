@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mayfly/api/watch"
 	"mayfly/internal/registry"
 )
 
@@ -150,7 +151,7 @@ func TestHostileIDs(t *testing.T) {
 	}
 }
 
-func TestExpiredInboxesAreForgottenAfterAWhile(t *testing.T) {
+func TestWhatIsOverIsForgottenAfterAWhile(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := registry.Open(dir, "default", base)
@@ -159,21 +160,70 @@ func TestExpiredInboxesAreForgottenAfterAWhile(t *testing.T) {
 		if err := r.Put(inbox("a"), forever); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Hour)
-		if got := ids(list(t, r)); got != "a forever" {
-			t.Errorf("just expired: %s", got)
-		}
-		time.Sleep(registry.Kept)
-		if got := ids(list(t, r)); got != "forever" {
-			t.Errorf("a day later: %s", got)
-		}
-		if err := r.Put(inbox("b")); err != nil {
-			t.Fatal(err)
-		}
-		if n := len(files(t, dir)); n != 2 {
-			t.Errorf("%d files are left", n)
+		handOver(t, r, "a", "1")
+		handOver(t, r, "of another service", "1")
+		save(t, r, mails(3, func(int) bool { return true }))
+		for _, c := range []struct {
+			later   time.Duration
+			inboxes string
+			files   int
+		}{
+			{2 * time.Hour, "a forever", 7}, // the file of a lock has the time of the machine
+			{registry.Kept, "forever", 3},
+			{32 * 24 * time.Hour, "forever", 2},
+		} {
+			time.Sleep(c.later)
+			if got := ids(list(t, r)); got != c.inboxes {
+				t.Errorf("after %v: %s", c.later, got)
+			}
+			if err := r.Put(forever); err != nil { // which prunes
+				t.Fatal(err)
+			}
+			if left := files(t, dir); len(left) != c.files {
+				t.Errorf("after %v: %d files, %v", c.later, len(left), left)
+			}
 		}
 	})
+}
+
+// Files that are damaged count as none, and are replaced.
+func TestDamagedFilesBesideAnInbox(t *testing.T) {
+	dir := t.TempDir()
+	r := registry.Open(dir, "default", base)
+	for _, content := range []string{"", "{", "null", `{"id":"b"}`, "\x00\xff", `{"id":"a","read":7,"for":7}`, strings.Repeat("x", 1<<20)} {
+		save(t, r, mails(3, func(int) bool { return true }))
+		handOver(t, r, "a", "1")
+		for _, path := range files(t, dir) {
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s, err := r.Seen(); err != nil || len(s) != 0 {
+			t.Errorf("%.20q is read as %+v, %v", content, s, err)
+		}
+		save(t, r, mails(3, func(int) bool { return true }))
+		if seen(t, r).InboxID != "a" || !handOver(t, r, "a", "1") || handOver(t, r, "a", "1") {
+			t.Errorf("%.20q is not replaced", content)
+		}
+	}
+	if known := list(t, r); len(known) != 0 {
+		t.Errorf("the inboxes are %+v", known)
+	}
+}
+
+func TestWhereNothingCanBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := registry.Open(dir, "default", base)
+	if err := r.SaveSeen(registry.Change{InboxID: "a"}); err == nil || !strings.Contains(err.Error(), "keep what was seen") {
+		t.Errorf("saved: %v", err)
+	}
+	err := r.HandOver(t.Context(), "a", func(*watch.Delivered) bool { t.Error("it is handed over"); return true })
+	if err == nil || !strings.Contains(err.Error(), "keep what was handed over") {
+		t.Error(err)
+	}
 }
 
 // Whatever happens to a file, the other inboxes are there, unchanged.

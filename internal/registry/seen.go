@@ -2,21 +2,19 @@ package registry
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
-// maxExceptions keeps a file below maxFile.
-const maxExceptions = 3000
+// maxRead keeps a file below maxFile.
+const maxRead = 3000
 
-// Seen is which messages of an inbox are unread, in a few bytes whatever their number: those received
-// after Until are, the others are not, and the exceptions are the other way round.
+// Seen is which messages of an inbox were read: those in Read, and all received until Until.
 type Seen struct {
-	InboxID    string    `json:"id"`
-	Until      time.Time `json:"until"`
-	Exceptions []string  `json:"exceptions,omitempty"` // hashes of message IDs, newest first
+	InboxID string    `json:"id"`
+	Read    []string  `json:"read,omitempty"` // hashes of message IDs, newest first
+	Until   time.Time `json:"until,omitzero"`
 
-	exceptions map[string]bool
+	read map[string]bool
 }
 
 func (s Seen) of() string { return s.InboxID }
@@ -30,47 +28,15 @@ type Mail struct {
 
 // Unread reports whether a message is unread.
 func (s Seen) Unread(id string, received time.Time) bool {
-	return received.After(s.Until) != (len(s.exceptions) > 0 && s.exceptions[exception(id)])
+	return (s.Until.IsZero() || received.After(s.Until)) && !s.read[short(id)]
 }
 
-func exception(id string) string { return hash(id)[:16] }
-
-// seenOf records which messages are unread; mail is in order, the newest first. Beyond maxExceptions,
-// the oldest exceptions are dropped.
-func seenOf(inboxID string, mail []Mail) Seen {
-	s := Seen{InboxID: inboxID}
-	// Until may be before the oldest message, where those that are read are the exceptions, or the time
-	// of any message. The fewest exceptions win.
-	exceptions := 0
-	for _, m := range mail {
-		if !m.Unread {
-			exceptions++
-		}
-	}
-	fewest := exceptions
-	for n := len(mail) - 1; n >= 0; n-- {
-		if mail[n].Unread {
-			exceptions++
-		} else {
-			exceptions--
-		}
-		if exceptions < fewest && (n == 0 || mail[n-1].Received.After(mail[n].Received)) {
-			fewest, s.Until = exceptions, mail[n].Received
-		}
-	}
-	for _, m := range mail {
-		if m.Unread != m.Received.After(s.Until) && len(s.Exceptions) < maxExceptions {
-			s.Exceptions = append(s.Exceptions, exception(m.ID))
-		}
-	}
-	s.index()
-	return s
-}
+func short(messageID string) string { return hash(messageID)[:16] }
 
 func (s *Seen) index() {
-	s.exceptions = make(map[string]bool, len(s.Exceptions))
-	for _, e := range s.Exceptions {
-		s.exceptions[e] = true
+	s.read = make(map[string]bool, len(s.Read))
+	for _, r := range s.Read {
+		s.read[r] = true
 	}
 }
 
@@ -83,19 +49,28 @@ type Change struct {
 }
 
 // SaveSeen records a change. What is not marked in it stays as another process may have recorded it.
-// Two processes that record changes of the same inbox in the same instant may lose one of them.
+// Two processes that record changes of the same inbox in the same instant may lose one of them. Messages
+// older than the newest maxRead that were read count as read.
 func (r *Registry) SaveSeen(c Change) error {
 	path := r.path(c.InboxID, seenSuffix)
-	mail := slices.Clone(c.Mail)
-	if known, err := read[Seen](path); err == nil {
-		known.index()
-		for n, m := range mail {
-			if !c.Marked[m.ID] {
-				mail[n].Unread = known.Unread(m.ID, m.Received)
-			}
+	before, err := read[Seen](path)
+	known := err == nil
+	before.index()
+	now := Seen{InboxID: c.InboxID}
+	for _, m := range c.Mail {
+		if known && !c.Marked[m.ID] {
+			m.Unread = before.Unread(m.ID, m.Received)
 		}
+		if m.Unread {
+			continue
+		}
+		if len(now.Read) == maxRead {
+			now.Until = m.Received
+			break
+		}
+		now.Read = append(now.Read, short(m.ID))
 	}
-	if _, err := r.write(path, seenOf(c.InboxID, mail)); err != nil {
+	if err := r.write(path, now, time.Now().Add(longestLife)); err != nil {
 		return fmt.Errorf("keep what was seen: %w", err)
 	}
 	return nil

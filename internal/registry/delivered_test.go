@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -54,36 +53,6 @@ func TestWhatWasHandedOverIsKept(t *testing.T) {
 	}
 }
 
-func TestWhatWasHandedOverAndDamage(t *testing.T) {
-	dir := t.TempDir()
-	r := registry.Open(dir, "default", base)
-	for _, content := range []string{"", "{", "null", `{"id":"b"}`, "\x00\xff", `{"id":"a","for":7}`, strings.Repeat("x", 1<<20)} {
-		handOver(t, r, "a", "1")
-		for _, path := range files(t, dir) {
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if !handOver(t, r, "a", "1") || handOver(t, r, "a", "1") {
-			t.Errorf("%.20q is not replaced", content)
-		}
-	}
-}
-
-func TestWhatWasHandedOverWhereNothingCanBeWritten(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	err := registry.Open(dir, "default", base).HandOver(t.Context(), "a", func(*watch.Delivered) bool {
-		t.Error("it is handed over")
-		return true
-	})
-	if err == nil || !strings.Contains(err.Error(), "keep what was handed over") {
-		t.Error(err)
-	}
-}
-
 func TestAProcessThatDoesNotFinishHandingOver(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -105,31 +74,6 @@ func TestAProcessThatDoesNotFinishHandingOver(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 	})
-}
-
-func TestWhatWasHandedOverIsForgotten(t *testing.T) {
-	dir := t.TempDir()
-	r := registry.Open(dir, "default", base)
-	handOver(t, r, "old", "1")
-	for _, path := range files(t, dir) {
-		long := time.Now().Add(-32 * 24 * time.Hour)
-		if err := os.Chtimes(path, long, long); err != nil {
-			t.Fatal(err)
-		}
-	}
-	handOver(t, r, "recent", "1") // the first of an inbox prunes
-	if left := files(t, dir); len(left) != 2 || handOver(t, r, "recent", "1") {
-		t.Errorf("left are %v", left)
-	}
-	handOver(t, r, "expired", "1")
-	expired := inbox("expired")
-	expired.ExpiresAt = time.Now().Add(-registry.Kept - time.Minute)
-	if err := r.Put(expired); err != nil {
-		t.Fatal(err)
-	}
-	if left := files(t, dir); len(left) != 2 {
-		t.Errorf("left are %v", left)
-	}
 }
 
 const taker = "MAYFLY_TEST_TAKER"

@@ -13,13 +13,13 @@ import (
 	"mayfly/api/watch"
 )
 
-// handed is what was handed over of an inbox, in a file.
-type handed struct {
+// delivered is what was handed over of an inbox, in a file.
+type delivered struct {
 	InboxID string `json:"id"`
 	watch.Delivered
 }
 
-func (h handed) of() string { return h.InboxID }
+func (d delivered) of() string { return d.InboxID }
 
 // Bounds of the wait for another process that hands over a message of the same inbox.
 const (
@@ -30,13 +30,13 @@ const (
 // ErrBusy is the error of handing over a message while another process does not finish doing so.
 var ErrBusy = errors.New("another process has been handing over a message of this inbox for " + lockTimeout.String())
 
-// Handed returns what was handed over of an inbox, if that can be kept.
-func (r *Registry) Handed(inboxID string) (watch.Delivered, error) {
+// Delivered returns what was handed over of an inbox, if that can be kept.
+func (r *Registry) Delivered(inboxID string) (watch.Delivered, error) {
 	if _, err := r.openLock(inboxID); err != nil {
 		return watch.Delivered{}, fmt.Errorf("keep what was handed over: %w", err)
 	}
-	h, _, err := r.readHanded(inboxID)
-	return h.Delivered, err
+	d, err := r.readDelivered(inboxID)
+	return d.Delivered, err
 }
 
 // HandOver calls give with what was handed over of an inbox, and keeps what give makes of that if it
@@ -51,29 +51,23 @@ func (r *Registry) HandOver(ctx context.Context, inboxID string, give func(*watc
 		return fmt.Errorf("keep what was handed over: %w", err)
 	}
 	defer unlock()
-	h, first, err := r.readHanded(inboxID)
-	if err != nil || !give(&h.Delivered) {
+	d, err := r.readDelivered(inboxID)
+	if err != nil || !give(&d.Delivered) {
 		return err
 	}
-	_, err = r.write(r.path(inboxID, handedSuffix), h)
-	if err == nil && first {
-		err = r.prune()
-	}
-	if err != nil {
+	if err := r.write(r.path(inboxID, deliveredSuffix), d, time.Now().Add(longestLife)); err != nil {
 		return fmt.Errorf("keep what was handed over: %w", err)
 	}
 	return nil
 }
 
-// readHanded reports, too, whether nothing was handed over of the inbox yet.
-func (r *Registry) readHanded(inboxID string) (h handed, first bool, err error) {
-	h, err = read[handed](r.path(inboxID, handedSuffix))
-	first = errors.Is(err, fs.ErrNotExist) || errors.Is(err, errDamaged)
-	h.InboxID = inboxID
-	if err != nil && !first {
-		return h, false, fmt.Errorf("read what was handed over: %w", err)
+func (r *Registry) readDelivered(inboxID string) (delivered, error) {
+	d, err := read[delivered](r.path(inboxID, deliveredSuffix))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDamaged) {
+		return d, fmt.Errorf("read what was handed over: %w", err)
 	}
-	return h, first, nil
+	d.InboxID = inboxID
+	return d, nil
 }
 
 // openLock makes the file whose lock keeps other processes from handing over a message of an inbox.
