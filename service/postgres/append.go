@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
@@ -197,203 +196,110 @@ func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery
 	}
 }
 
-// tally is the messages of deliveries, and the rows of their keys and inboxes that count them.
-type tally struct {
-	deliveries []*delivery // of the same day
-	messages   map[*delivery][]*service.NewMessage
-	inboxIDs   map[string][]string // by ID of key; one for each message
-
-	// Once they are counted:
-	owners  map[string]owner // by ID
-	inboxes map[keyed]service.Inbox
+// queue holds the deliveries that wait. While deliveries for a key are being stored, others for it
+// stay in the queue: in the database they would have to wait for the same lock.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*delivery
+	storing map[string]bool // IDs of keys
+	wake    chan struct{}   // has an element if there may be something to take
 }
 
-// newTally returns the messages of the deliveries that are not refused, but for those whose inbox is
-// gone. It refuses deliveries that have no others.
-func newTally(group []*delivery, gone map[*service.NewMessage]bool) *tally {
-	t := &tally{messages: make(map[*delivery][]*service.NewMessage), inboxIDs: make(map[string][]string)}
-	for _, d := range group {
-		if d.err != nil {
-			continue
-		}
-		for i := range d.Messages {
-			m := &d.Messages[i]
-			m.ID = "" // of an attempt that failed
-			if isName(m.KeyID) && isName(m.InboxID) && !gone[m] {
-				t.messages[d] = append(t.messages[d], m)
-				t.inboxIDs[m.KeyID] = append(t.inboxIDs[m.KeyID], m.InboxID)
-			}
-		}
-		if t.messages[d] == nil {
-			d.err = errNotFound
-			continue
-		}
-		t.deliveries = append(t.deliveries, d)
-	}
-	return t
-}
-
-// A row has as many new messages as its ID is in an array.
+// groupBytes is the size of bodies at which a group is complete, groupSize the number of
+// deliveries.
 const (
-	countEmails = `UPDATE owners SET version = $2, day = greatest(day, $3),
-		emails = CASE WHEN day > $3 THEN emails WHEN day = $3 THEN emails + cardinality(array_positions($4::text[], key_id))
-			ELSE cardinality(array_positions($4::text[], key_id)) END,
-		emails_before = CASE WHEN day = $3 + 1 THEN emails_before + cardinality(array_positions($4::text[], key_id))
-			WHEN day >= $3 THEN emails_before WHEN day = $3 - 1 THEN emails ELSE 0 END
-		WHERE key_id`
-	countMessages = `UPDATE inboxes i SET version = $2, messages = messages + cardinality(array_positions($3::text[], id))
-		WHERE id = ANY($3) AND key_id`
+	groupBytes = 4 << 20
+	groupSize  = 1000
 )
 
-// count begins a transaction in which the rows count the messages.
-func (t *tally) count(ctx context.Context, conn *pgx.Conn, together int) error {
-	t.owners, t.inboxes = make(map[string]owner), make(map[keyed]service.Inbox)
-	keys := slices.Sorted(maps.Keys(t.inboxIDs))
-	var b pgx.Batch
-	b.Queue("BEGIN")
-	for part := range slices.Chunk(keys, together) {
-		var all []string
-		for _, k := range part {
-			all = append(all, slices.Repeat([]string{k}, len(t.inboxIDs[k]))...)
-		}
-		queueNamed(&b, countEmails, part, " RETURNING "+ownerColumns, newVersion(), int32(t.day()), all).Query(func(rows pgx.Rows) error {
-			list, err := pgx.CollectRows(rows, scanOwner)
-			maps.Copy(t.owners, index(list, func(o owner) string { return o.keyID }))
-			return err
-		})
-	}
-	for part := range slices.Chunk(keys, together) {
-		var all []string
-		for _, k := range part {
-			all = append(all, t.inboxIDs[k]...)
-		}
-		queueNamed(&b, countMessages, part, " RETURNING "+inboxColumns, newVersion(), all).Query(func(rows pgx.Rows) error {
-			list, err := pgx.CollectRows(rows, scanInbox)
-			maps.Copy(t.inboxes, index(list, func(in service.Inbox) keyed { return keyed{in.KeyID, in.ID} }))
-			return err
-		})
-	}
-	return conn.SendBatch(ctx, &b).Close()
+func newQueue() *queue {
+	return &queue{storing: make(map[string]bool), wake: make(chan struct{}, 1)}
 }
 
-func (t *tally) day() service.Day { return service.DayOf(t.deliveries[0].Received) }
-
-// refuse reports whether messages cannot be stored: those whose inbox is gone or had expired, which
-// it adds to gone, or else those of deliveries that are over the quota of a key, which it refuses.
-func (t *tally) refuse(gone map[*service.NewMessage]bool) bool {
-	refused := false
-	for _, d := range t.deliveries {
-		for _, m := range t.messages[d] {
-			if in, ok := t.inboxes[inboxFor(m)]; !ok || !d.Received.Before(in.ExpiresAt) {
-				gone[m], refused = true, true
-			}
-		}
+func (q *queue) notify() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
 	}
-	if refused {
-		return true
-	}
-	emails := make(map[string]int) // before these messages, by ID of key
-	for keyID, ids := range t.inboxIDs {
-		o := t.owners[keyID]
-		emails[keyID] = max(0, o.on(t.day())-len(ids)) // 0 for a day that is no longer counted
-	}
-	for _, d := range t.deliveries {
-		more := make(map[string]int, 1)
-		for _, m := range t.messages[d] {
-			if more[m.KeyID]++; emails[m.KeyID]+more[m.KeyID] > m.EmailsPerDay {
-				d.err, refused = errOverQuota, true
-			}
-		}
-		if d.err == nil {
-			for keyID, n := range more {
-				emails[keyID] += n
-			}
-		}
-	}
-	return refused
 }
 
-// write inserts the messages and commits.
-func (t *tally) write(ctx context.Context, conn *pgx.Conn) error {
-	left := make(map[keyed]int) // messages of inboxes that have no place yet
-	for keyID, ids := range t.inboxIDs {
-		for _, id := range ids {
-			left[keyed{keyID, id}]++
+func (q *queue) put(d *delivery) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, d)
+	q.notify()
+}
+
+// remove removes a delivery, or returns false if it is being stored.
+func (q *queue) remove(d *delivery) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting, d)
+	if i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// length returns the number of deliveries that wait.
+func (q *queue) length() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting)
+}
+
+// next waits for deliveries that can be stored, and returns them, or nil when ctx ends. Only one
+// goroutine calls it at a time.
+func (q *queue) next(ctx context.Context) []*delivery {
+	for ctx.Err() == nil {
+		if group := q.take(); group != nil {
+			return group
 		}
-	}
-	rows := make(messageRows)
-	for _, d := range t.deliveries {
-		for _, m := range t.messages[d] {
-			in := t.inboxes[inboxFor(m)]
-			left[inboxFor(m)]--
-			place := in.Messages - left[inboxFor(m)]
-			m.ID = service.NewMessageID(uint64(place))
-			sum := service.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: d.Received, Size: d.size}
-			rows.add(in, int64(place), service.Message{Summary: sum, To: m.To}, d.packed)
-		}
-	}
-	var b pgx.Batch
-	if err := rows.insert(ctx, conn, &b); err != nil {
-		return err
-	}
-	b.Queue("COMMIT")
-	return conn.SendBatch(ctx, &b).Close()
-}
-
-// changed returns the IDs of the inboxes and keys whose rows have changed.
-func (t *tally) changed() []string {
-	ids := slices.Collect(maps.Keys(t.inboxIDs))
-	for in := range t.inboxes {
-		ids = append(ids, in.name)
-	}
-	return ids
-}
-
-// inboxFor names the inbox of a message.
-func inboxFor(m *service.NewMessage) keyed { return keyed{m.KeyID, m.InboxID} }
-
-// messageRows are messages to insert, by their slots, into whose tables they go at once: finding
-// these for each row costs more, and Citus would lock those of all slots.
-type messageRows map[slot]*slotRows
-
-type slotRows struct{ summaries, bodies [][]any }
-
-func (r messageRows) add(in service.Inbox, place int64, m service.Message, packed []byte) {
-	n := slotOf(in)
-	rows := r[n]
-	if rows == nil {
-		rows = &slotRows{}
-		r[n] = rows
-	}
-	rows.summaries = append(rows.summaries, []any{in.KeyID, in.ID, int32(n), place, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To)})
-	rows.bodies = append(rows.bodies, []any{in.KeyID, in.ID, int32(n), place, packed})
-}
-
-// copyFrom is from how many messages COPY costs less than an INSERT for each.
-const copyFrom = 16
-
-// insert inserts the messages or, if they are few, queues that.
-func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) error {
-	for n, rows := range r {
-		for _, t := range []struct {
-			table, columns, values string
-			rows                   [][]any
-		}{
-			{"messages", " (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)",
-				" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", rows.summaries},
-			{"bodies", " (key_id, inbox_id, slot, place, raw)", " VALUES ($1, $2, $3, $4, $5)", rows.bodies},
-		} {
-			into := t.table + n.suffix() + t.columns
-			if len(t.rows) >= copyFrom {
-				if err := copyInto(ctx, conn, into, t.rows); err != nil {
-					return err
-				}
-				continue
-			}
-			for _, row := range t.rows {
-				b.Queue("INSERT INTO "+into+t.values, row...)
-			}
+		select {
+		case <-q.wake:
+		case <-ctx.Done():
 		}
 	}
 	return nil
+}
+
+// take removes and returns the deliveries for a transaction, oldest first. One that has to wait is
+// not overtaken by others for its keys.
+func (q *queue) take() []*delivery {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var group, left []*delivery
+	size := 0
+	awaited := make(map[string]bool) // IDs of keys
+	for _, d := range q.waiting {
+		full := size >= groupBytes || len(group) == groupSize || len(group) > 0 && !d.fits(group[0])
+		if full || slices.ContainsFunc(d.Messages, func(m service.NewMessage) bool { return q.storing[m.KeyID] || awaited[m.KeyID] }) {
+			left = append(left, d)
+			for _, m := range d.Messages {
+				awaited[m.KeyID] = true
+			}
+			continue
+		}
+		group = append(group, d)
+		size += len(d.packed) * len(d.Messages)
+	}
+	q.waiting = left
+	for _, d := range group {
+		for _, m := range d.Messages {
+			q.storing[m.KeyID] = true
+		}
+	}
+	return group
+}
+
+// stored makes the next deliveries for the keys of a group available.
+func (q *queue) stored(group []*delivery) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, d := range group {
+		for _, m := range d.Messages {
+			delete(q.storing, m.KeyID)
+		}
+	}
+	q.notify()
 }

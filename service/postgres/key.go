@@ -106,3 +106,65 @@ func revocation(k service.StoredKey) *time.Time {
 	}
 	return &k.RevokedAt
 }
+
+// owner is what each delivery changes of a key.
+type owner struct {
+	keyID          string
+	version        uint64
+	day            service.Day
+	emails, before int // messages on the day, and on the day before
+}
+
+// on returns the number of messages on a day, which is only known for the last two.
+func (o *owner) on(day service.Day) int {
+	switch day {
+	case o.day:
+		return o.emails
+	case o.day - 1:
+		return o.before
+	}
+	return 0
+}
+
+const ownerColumns = "key_id, version, day, emails, emails_before"
+
+// owner returns a key's owner, which is zero for a key that never had an inbox.
+func (s *Store) owner(ctx context.Context, keyID string) (owner, error) {
+	if !isName(keyID) {
+		return owner{}, nil
+	}
+	v, err := s.serverOf(ctx, keyID)
+	if err != nil {
+		return owner{}, err
+	}
+	o, err := v.owners.get(ctx, keyID)
+	if service.ErrorCode(err) == service.NotFound {
+		return owner{}, nil
+	}
+	return o, err
+}
+
+func (s *Store) readOwners(ctx context.Context, pool *pgxpool.Pool, keyIDs []string) ([]owner, error) {
+	return each(ctx, s, pool, keyIDs, scanOwner, func(b *pgx.Batch, part []string) *pgx.QueuedQuery {
+		return queueNamed(b, "SELECT "+ownerColumns+" FROM owners WHERE key_id", part, "")
+	})
+}
+
+func scanOwner(row pgx.CollectableRow) (owner, error) {
+	var o owner
+	var version int64
+	var day int32
+	err := row.Scan(&o.keyID, &version, &day, &o.emails, &o.before)
+	o.version, o.day = uint64(version), service.Day(day)
+	return o, err
+}
+
+// EmailsToday implements service.Store. It knows only the key's last day with messages and the day
+// before, and what other processes append only when this one appends again.
+func (s *Store) EmailsToday(ctx context.Context, keyID string, day service.Day) (int, error) {
+	if o, ok := s.counts.get(keyID); ok && o.day >= day {
+		return o.on(day), nil
+	}
+	o, err := s.owner(ctx, keyID)
+	return o.on(day), err
+}

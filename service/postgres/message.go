@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/klauspost/compress/zstd"
 
 	"mayfly/service"
 )
@@ -102,4 +105,70 @@ func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (se
 		m.Raw, err = unpack(packed, m.Size)
 	}
 	return m, s.failure(ctx, s.pool, err)
+}
+
+// The first byte of a stored body says how the rest is encoded.
+const (
+	uncompressed = 0
+	compressed   = 1 // Zstandard, RFC 8878
+)
+
+// minCompressed is the size in bytes from which compression can pay.
+const minCompressed = 256
+
+var (
+	compressor   = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20)))
+	decompressor = must(zstd.NewReader(nil, zstd.WithDecoderMaxMemory(math.MaxUint32)))
+)
+
+// must panics on an error that only invalid options could cause.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// pack returns the body to store for a message, compressed if that makes it smaller.
+func pack(raw []byte) []byte {
+	if len(raw) >= minCompressed {
+		packed := compressor.EncodeAll(raw, append(make([]byte, 0, 1+len(raw)/2), compressed))
+		if len(packed) <= len(raw) {
+			return packed
+		}
+	}
+	return append([]byte{uncompressed}, raw...)
+}
+
+// unpack returns the message of the given size that a stored body encodes.
+func unpack(packed []byte, size int64) ([]byte, error) {
+	damaged := func(cause error) error {
+		return &service.Error{Code: service.Damaged, Message: "This part of the store is damaged", Err: cause}
+	}
+	if len(packed) == 0 {
+		return nil, damaged(fmt.Errorf("the body is empty"))
+	}
+	raw := packed[1:]
+	if packed[0] == compressed {
+		var err error
+		if raw, err = decompressor.DecodeAll(raw, make([]byte, 0, size)); err != nil {
+			return nil, damaged(err)
+		}
+	}
+	if int64(len(raw)) != size {
+		return nil, damaged(fmt.Errorf("the body has %d bytes instead of %d", len(raw), size))
+	}
+	return raw, nil
+}
+
+// isName reports whether s can be an ID or an address in the database. Nothing else was ever
+// stored.
+func isName(s string) bool {
+	return s != "" && len(s) <= 512 && strings.IndexByte(s, 0) < 0 && utf8.ValidString(s)
+}
+
+// text replaces what the database does not accept in a text: NUL, and what is not UTF-8.
+func text(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	return strings.ReplaceAll(s, "\x00", "\ufffd")
 }
