@@ -320,18 +320,18 @@ func TestRebalanceUnderLoad(t *testing.T) {
 			_, err = conn.Exec(t.Context(), "SELECT citus_rebalance_start()")
 			return err == nil
 		})
-		fresh := s.m.serve(s.coordinator())
-		s.servers = append(s.servers, fresh)
-		young := startVisits(t, []*server{fresh}, newClient(t, fresh.rest, s.m.key(s.coordinator(), "enterprise")))
+		joined := s.m.serve(s.coordinator())
+		s.servers = append(s.servers, joined)
+		visiting := startVisits(t, []*server{joined}, newClient(t, joined.rest, s.m.key(s.coordinator(), "enterprise")))
 		eventually(t, "the shards are rebalanced", func() bool {
 			return ask[string](t, s.coordinator(), "SELECT state::text FROM citus_rebalance_status() ORDER BY job_id DESC LIMIT 1") == "finished"
 		})
 		t.Logf("rebalanced in %v; mail was not taken for %v at most", time.Since(started).Round(time.Millisecond), max(one.longestPause(), other.longestPause()).Round(time.Millisecond))
-		for _, v := range []*visits{v, young} {
+		for _, v := range []*visits{v, visiting} {
 			refused, slowest := v.since(1)
 			t.Logf("refused %v, slowest answers %v", refused, slowest)
 		}
-		young.end()
+		visiting.end()
 		one.waitForMails(200)
 		other.waitForMails(200)
 	}

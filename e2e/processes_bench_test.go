@@ -47,7 +47,7 @@ func acrossProcesses(b *testing.B, m *machine, database string) {
 			waiters = append(waiters, startWaiter(b, one.rest, other.rest, key, fmt.Sprintf("waiting-%d-%d", len(waiters)/waitingEach, n)))
 		}
 	}
-	sent := startSteadyLoad(b, m, database, one)
+	sent := startConstantLoad(b, m, database, one)
 	sender := dialSender(b, one.smtp)
 	message := strings.Repeat(strings.Repeat("x", 78)+"\r\n", 25)
 
@@ -151,8 +151,8 @@ func makeInbox(b *testing.B, base, key, username string) (id, address string) {
 	return in.ID, in.Email
 }
 
-// startSteadyLoad sends mail to inboxes of other keys and counts it.
-func startSteadyLoad(b *testing.B, m *machine, database string, s *server) *atomic.Int64 {
+// startConstantLoad sends mail to inboxes of other keys and counts it.
+func startConstantLoad(b *testing.B, m *machine, database string, s *server) *atomic.Int64 {
 	var sent atomic.Int64
 	ctx, stop := context.WithCancel(b.Context())
 	var ended sync.WaitGroup

@@ -18,16 +18,16 @@ import (
 // delivery is a call of Append that waits for its commit.
 type delivery struct {
 	service.Append
-	alone  bool   // has keys on several servers, whose transaction costs more
-	size   int64  // of the raw message
-	packed []byte // the raw message as it is stored
-	done   chan error
-	err    error // why it is not part of the current attempt's transaction
+	twoPhase bool   // has keys on several servers, whose commit costs more
+	size     int64  // of the raw message
+	packed   []byte // the raw message as it is stored
+	done     chan error
+	err      error // why it is not part of the current attempt's transaction
 }
 
 // fits reports whether it can share a transaction with another one.
 func (d *delivery) fits(other *delivery) bool {
-	return !d.alone && !other.alone && service.DayOf(d.Received) == service.DayOf(other.Received)
+	return !d.twoPhase && !other.twoPhase && service.DayOf(d.Received) == service.DayOf(other.Received)
 }
 
 // Append implements service.Store.
@@ -40,7 +40,7 @@ func (s *Store) Append(ctx context.Context, a service.Append) error {
 		if err != nil {
 			return err
 		}
-		d.alone = d.alone || at != nil && at != v
+		d.twoPhase = d.twoPhase || at != nil && at != v
 		at = v
 	}
 	if at == nil {
@@ -159,7 +159,7 @@ func byKeys(group []*delivery) map[string][]*delivery {
 }
 
 // store stores a group in one transaction. It first counts the messages, which locks the rows of
-// their keys, in order, and then of their inboxes, and tells their places. If some cannot be stored,
+// their keys, in order, and then of their inboxes, and tells their sequence numbers. If some cannot be stored,
 // it begins again without them. It returns the IDs of the inboxes and keys that have changed.
 func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery) ([]string, error) {
 	conn, err := pool.Acquire(ctx)
@@ -177,7 +177,7 @@ func (s *Store) store(ctx context.Context, pool *pgxpool.Pool, group []*delivery
 		if len(t.deliveries) == 0 {
 			return nil, nil
 		}
-		if err := t.count(ctx, conn.Conn(), s.together); err != nil {
+		if err := t.count(ctx, conn.Conn(), s.rowsPerStatement); err != nil {
 			return nil, err
 		}
 		if t.refuse(gone) {

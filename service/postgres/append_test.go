@@ -47,7 +47,7 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	second := make(chan error, 1)
 	go func() { second <- deliver(ctx, s, stuck, "second") }()
-	await(t, "the second delivery waits", func() bool { return s.any.deliveries.length() == 1 })
+	await(t, "the second delivery waits", func() bool { return s.anyServer.deliveries.length() == 1 })
 	cancel()
 	if err := <-second; !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller that gave up got %v", err)
@@ -103,8 +103,7 @@ func waiting(received time.Time, to ...service.Inbox) *delivery {
 	return d
 }
 
-// Transactions of this version and of the previous one lock the rows of keys in the same order, so
-// that they cannot deadlock.
+// Transactions lock the rows of keys in the same order, so that they cannot deadlock.
 func TestKeysAreLockedInOrder(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{Timeout: time.Minute})

@@ -32,11 +32,11 @@ func (s *Store) connect(ctx context.Context, config *pgxpool.Config) error {
 	if err != nil {
 		return err
 	}
-	s.pool, s.together = s.coordinator, math.MaxInt
+	s.pool, s.rowsPerStatement = s.coordinator, math.MaxInt
 	if nodes == nil {
 		return makeSchema(ctx, s.coordinator, false)
 	}
-	s.citus, s.together = true, 1
+	s.citus, s.rowsPerStatement = true, 1
 	config = config.Copy()
 	// Citus plans a statement for the shards of its parameters.
 	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "auto"
@@ -226,7 +226,7 @@ const placementsTTL = time.Minute
 // serverOf returns the server of a key or an address.
 func (s *Store) serverOf(ctx context.Context, name string) (*server, error) {
 	if !s.citus || !isName(name) {
-		return s.any, nil
+		return s.anyServer, nil
 	}
 	if v, ok := s.servers.get(name); ok {
 		return v, nil
@@ -251,7 +251,7 @@ func (s *Store) serverAt(n node) (*server, error) {
 	if s.ctx.Err() != nil {
 		return nil, errClosed
 	}
-	pool, err := pgxpool.NewWithConfig(s.ctx, at(s.any.pool.Config(), n))
+	pool, err := pgxpool.NewWithConfig(s.ctx, at(s.anyServer.pool.Config(), n))
 	if err != nil {
 		return nil, err
 	}
@@ -270,12 +270,12 @@ func (s *Store) readPlacements(ctx context.Context, pool *pgxpool.Pool, names []
 		JOIN pg_dist_placement p USING (shardid) JOIN pg_dist_node n USING (groupid) WHERE n.noderole = 'primary'`, names)
 }
 
-// each makes a query for elements of a list in one round trip: for all of them together, or on a
-// Citus cluster for each alone, which it need not plan again.
+// each makes a query for the elements of a list in one round trip: one statement for all, or one for
+// each on a Citus cluster, which need not plan it again.
 func each[T, V any](ctx context.Context, s *Store, pool *pgxpool.Pool, list []T, scan pgx.RowToFunc[V], queue func(*pgx.Batch, []T) *pgx.QueuedQuery) ([]V, error) {
 	var all []V
 	var b pgx.Batch
-	for part := range slices.Chunk(list, s.together) {
+	for part := range slices.Chunk(list, s.rowsPerStatement) {
 		queue(&b, part).Query(func(rows pgx.Rows) error {
 			some, err := pgx.CollectRows(rows, scan)
 			all = append(all, some...)

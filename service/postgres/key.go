@@ -74,11 +74,11 @@ func (s *Store) readKeys(ctx context.Context, pool *pgxpool.Pool, ids []string) 
 }
 
 func (s *Store) readHashes(ctx context.Context, pool *pgxpool.Pool, hashes [][32]byte) ([]service.StoredKey, error) {
-	wanted := make([][]byte, len(hashes))
+	list := make([][]byte, len(hashes))
 	for i := range hashes {
-		wanted[i] = hashes[i][:]
+		list[i] = hashes[i][:]
 	}
-	return query(ctx, pool, scanKey, "SELECT "+keyColumns+" FROM keys WHERE hash = ANY($1)", wanted)
+	return query(ctx, pool, scanKey, "SELECT "+keyColumns+" FROM keys WHERE hash = ANY($1)", list)
 }
 
 func scanKey(row pgx.CollectableRow) (service.StoredKey, error) {

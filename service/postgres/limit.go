@@ -74,7 +74,7 @@ func (s *Store) countRequests(ctx context.Context, pool *pgxpool.Pool, list []*r
 	}
 	err := s.batchOn(ctx, pool, func(b *pgx.Batch) {
 		b.Queue("SET LOCAL synchronous_commit = off")
-		for keys := range slices.Chunk(slices.Sorted(maps.Keys(byKey)), s.together) {
+		for keys := range slices.Chunk(slices.Sorted(maps.Keys(byKey)), s.rowsPerStatement) {
 			var asked, allowed []int
 			for _, keyID := range keys {
 				limit := slices.MinFunc(byKey[keyID], func(a, b *request) int { return a.quota.Limit - b.quota.Limit }).quota.Limit

@@ -17,9 +17,9 @@ import (
 // table, which a Citus cluster need not plan again.
 const (
 	summaryColumns  = "m.id, m.sender, m.sender_name, m.subject, m.received_at, m.size"
-	selectSummaries = "SELECT " + summaryColumns + " FROM messages%s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.place < $3 ORDER BY m.place DESC LIMIT $4"
-	selectMessage   = "SELECT " + summaryColumns + ", m.recipient FROM messages%s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.place = $3"
-	selectBody      = "SELECT raw FROM bodies%s WHERE key_id = $1 AND inbox_id = $2 AND place = $3"
+	selectSummaries = "SELECT " + summaryColumns + " FROM messages%s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq < $3 ORDER BY m.seq DESC LIMIT $4"
+	selectMessage   = "SELECT " + summaryColumns + ", m.recipient FROM messages%s m WHERE m.key_id = $1 AND m.inbox_id = $2 AND m.seq = $3"
+	selectBody      = "SELECT raw FROM bodies%s WHERE key_id = $1 AND inbox_id = $2 AND seq = $3"
 )
 
 // read reads what queue queues of an inbox, unless it is gone.
@@ -79,25 +79,25 @@ func scanSummary(row pgx.Row, m *service.Summary, more ...any) error {
 }
 
 // Summary implements service.Store.
-func (s *Store) Summary(ctx context.Context, in service.Inbox, place uint64) (service.Summary, error) {
+func (s *Store) Summary(ctx context.Context, in service.Inbox, seq uint64) (service.Summary, error) {
 	var m service.Message
-	err := s.read(ctx, in, func(b *pgx.Batch, slot string) { queueMessage(b, in, slot, place, &m) })
+	err := s.read(ctx, in, func(b *pgx.Batch, slot string) { queueMessage(b, in, slot, seq, &m) })
 	return m.Summary, err
 }
 
-func queueMessage(b *pgx.Batch, in service.Inbox, slot string, place uint64, m *service.Message) {
-	b.Queue(fmt.Sprintf(selectMessage, slot), in.KeyID, in.ID, int64(min(place, math.MaxInt64))).QueryRow(func(row pgx.Row) error {
+func queueMessage(b *pgx.Batch, in service.Inbox, slot string, seq uint64, m *service.Message) {
+	b.Queue(fmt.Sprintf(selectMessage, slot), in.KeyID, in.ID, int64(min(seq, math.MaxInt64))).QueryRow(func(row pgx.Row) error {
 		return scanSummary(row, &m.Summary, &m.To)
 	})
 }
 
 // Message implements service.Store.
-func (s *Store) Message(ctx context.Context, in service.Inbox, place uint64) (service.Message, error) {
+func (s *Store) Message(ctx context.Context, in service.Inbox, seq uint64) (service.Message, error) {
 	var m service.Message
 	var packed []byte
 	err := s.read(ctx, in, func(b *pgx.Batch, slot string) {
-		queueMessage(b, in, slot, place, &m)
-		b.Queue(fmt.Sprintf(selectBody, slot), in.KeyID, in.ID, int64(min(place, math.MaxInt64))).QueryRow(func(row pgx.Row) error {
+		queueMessage(b, in, slot, seq, &m)
+		b.Queue(fmt.Sprintf(selectBody, slot), in.KeyID, in.ID, int64(min(seq, math.MaxInt64))).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&packed)
 		})
 	})

@@ -48,7 +48,7 @@ CREATE TABLE messages (
     key_id      text NOT NULL,
     inbox_id    text NOT NULL,
     slot        integer NOT NULL,
-    place       bigint NOT NULL,           -- 1 is the first that arrived
+    seq         bigint NOT NULL,           -- the sequence number; 1 is the first that arrived
     id          text NOT NULL,
     sender      text NOT NULL,
     sender_name text NOT NULL,
@@ -56,16 +56,16 @@ CREATE TABLE messages (
     received_at timestamptz NOT NULL,
     size        bigint NOT NULL,           -- of the raw message
     recipient   text NOT NULL,
-    PRIMARY KEY (inbox_id, place, slot, key_id)
+    PRIMARY KEY (inbox_id, seq, slot, key_id)
 ) PARTITION BY LIST (slot);
 
 CREATE TABLE bodies (
     key_id   text NOT NULL,
     inbox_id text NOT NULL,
     slot     integer NOT NULL,
-    place    bigint NOT NULL,
+    seq      bigint NOT NULL,
     raw      bytea NOT NULL,               -- already compressed
-    PRIMARY KEY (inbox_id, place, slot, key_id)
+    PRIMARY KEY (inbox_id, seq, slot, key_id)
 ) PARTITION BY LIST (slot);
 ALTER TABLE bodies ALTER COLUMN raw SET STORAGE EXTERNAL;
 
@@ -75,7 +75,7 @@ CREATE TABLE slots (
     ends_at timestamptz NOT NULL
 );
 
--- Deleted inboxes whose messages are still to be removed, from place removed + 1 on.
+-- Deleted inboxes whose messages are still to be removed, from sequence number removed + 1 on.
 CREATE TABLE deleted (
     key_id   text NOT NULL,
     inbox_id text NOT NULL,

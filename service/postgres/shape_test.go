@@ -362,7 +362,7 @@ func TestEachTransactionIsOfOneShard(t *testing.T) {
 	t.Parallel()
 	r := newRecorder()
 	s := open(t, pgtest.Database(t), Options{tracer: r})
-	s.citus, s.together = true, 1
+	s.citus, s.rowsPerStatement = true, 1
 	for n := range 2 {
 		s.opened[node{"shard", int32(n)}] = s.newServer(s.pool)
 	}

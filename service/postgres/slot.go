@@ -124,18 +124,18 @@ func (s *Store) runSlotsAhead() {
 }
 
 func (s *Store) createSlotsAhead(now time.Time) error {
-	var wanted []slot
+	var ahead []slot
 	hours := aheadHours
 	if s.citus {
 		hours += aheadOnCitus
 	}
 	for h := range hours {
-		wanted = append(wanted, slot(now.Unix()/3600)+slot(h))
+		ahead = append(ahead, slot(now.Unix()/3600)+slot(h))
 	}
 	for d := range aheadDays {
-		wanted = append(wanted, slot(-now.Unix()/(24*3600))-slot(d))
+		ahead = append(ahead, slot(-now.Unix()/(24*3600))-slot(d))
 	}
-	for _, n := range wanted {
+	for _, n := range ahead {
 		if err := s.ensureSlot(s.ctx, n); err != nil {
 			return err
 		}

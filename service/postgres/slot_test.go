@@ -147,7 +147,7 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 		in.Messages++
 	}
 	// Enough for three batches, without the time that it would take to deliver them.
-	if _, err := s.pool.Exec(t.Context(), `INSERT INTO messages (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)
+	if _, err := s.pool.Exec(t.Context(), `INSERT INTO messages (key_id, inbox_id, slot, seq, id, sender, sender_name, subject, received_at, size, recipient)
 		SELECT $1, $2, $3, n, n::text, '', '', '', now(), 1, '' FROM generate_series(1, $4) n`, in.KeyID, in.ID, int32(slotOf(in)), in.Messages); err != nil {
 		t.Fatal(err)
 	}
@@ -174,8 +174,8 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 	}
 }
 
-// Messages of a deleted inbox are removed after its row is locked, as processes of earlier versions
-// do: else two that sweep at the same time can deadlock.
+// Messages of a deleted inbox are removed after its row is locked: else two processes that sweep at
+// the same time can deadlock.
 func TestRemovingMessagesLocksTheirInboxFirst(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{})

@@ -55,19 +55,19 @@ type Options struct {
 
 // Store is a service.Store and service.Shared in a database.
 type Store struct {
-	pool        *pgxpool.Pool // to any server of the database
-	coordinator *pgxpool.Pool // pool, unless the database is distributed
-	citus       bool          // the database is distributed
-	together    int           // how many rows a statement of a key reads or changes
-	log         *slog.Logger
-	timeout     time.Duration
-	slots       sync.Map // the slots that this process knows to exist
-	announcer   announcer
+	pool             *pgxpool.Pool // to any server of the database
+	coordinator      *pgxpool.Pool // pool, unless the database is distributed
+	citus            bool          // the database is distributed
+	rowsPerStatement int           // how many rows a statement that names its keys reads or changes: 1 on Citus
+	log              *slog.Logger
+	timeout          time.Duration
+	slots            sync.Map // the slots that this process knows to exist
+	announcer        announcer
 
-	any     *server // what pool connects to
-	opening sync.Mutex
-	opened  map[node]*server // any is that of the zero node
-	servers cache[*server]   // by key, and by address of an inbox
+	anyServer *server // what pool connects to
+	opening   sync.Mutex
+	opened    map[node]*server // anyServer is that of the zero node
+	servers   cache[*server]   // by key, and by address of an inbox
 
 	keys       *loader[string, service.StoredKey]
 	hashes     *loader[[32]byte, service.StoredKey]
@@ -116,8 +116,8 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.keys = newLoader(s, s.pool, s.readKeys, func(k service.StoredKey) string { return k.ID })
 	s.hashes = newLoader(s, s.pool, s.readHashes, func(k service.StoredKey) [32]byte { return k.Hash })
 	s.placements = newLoader(s, s.pool, s.readPlacements, func(p placement) string { return p.name })
-	s.any = s.newServer(s.pool)
-	s.opened = map[node]*server{{}: s.any}
+	s.anyServer = s.newServer(s.pool)
+	s.opened = map[node]*server{{}: s.anyServer}
 	s.announcer.init()
 	s.workers.Go(s.runAnnouncements)
 	if !o.noSlotsAhead {

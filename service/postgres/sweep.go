@@ -18,7 +18,7 @@ import (
 // there is nothing to sweep.
 func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Swept, error) {
 	var swept service.Swept
-	err := s.alone(ctx, sweepLock, func(conn *pgxpool.Conn) (err error) {
+	err := s.exclusively(ctx, sweepLock, func(conn *pgxpool.Conn) (err error) {
 		if swept.Inboxes, err = s.sweepInboxes(ctx, now, limit); err != nil || len(swept.Inboxes) == limit {
 			return err // there may be more, which come first
 		}
@@ -33,8 +33,8 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (service.Sw
 // sweepLock is the advisory lock for sweeping.
 const sweepLock = "hashtext(current_schema() || '.mayfly.sweep')"
 
-// alone calls do with a connection to the coordinator, unless another process has the advisory lock.
-func (s *Store) alone(ctx context.Context, lock string, do func(*pgxpool.Conn) error) error {
+// exclusively calls do with a connection to the coordinator, unless another process has the advisory lock.
+func (s *Store) exclusively(ctx context.Context, lock string, do func(*pgxpool.Conn) error) error {
 	return s.coordinator.AcquireFunc(ctx, func(conn *pgxpool.Conn) (err error) {
 		var locked bool
 		err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock("+lock+")").Scan(&locked)
@@ -101,10 +101,10 @@ func (s *Store) deleteInboxes(ctx context.Context, tx pgx.Tx, list []keyed) (gon
 	keys, _ := columns(list)
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	var b pgx.Batch
-	for part := range slices.Chunk(keys, s.together) {
+	for part := range slices.Chunk(keys, s.rowsPerStatement) {
 		queueNamed(&b, "UPDATE owners SET version = $2 WHERE key_id", part, "", newVersion())
 	}
-	for part := range slices.Chunk(list, s.together) {
+	for part := range slices.Chunk(list, s.rowsPerStatement) {
 		queueDeletions(&b, part).Query(func(rows pgx.Rows) error {
 			some, err := pgx.CollectRows(rows, scanKeyed)
 			gone = append(gone, some...)
@@ -159,7 +159,7 @@ func (s *Store) removeMessages(ctx context.Context, l leftOver) error {
 		err := s.batch(ctx, l.KeyID, func(b *pgx.Batch) {
 			b.Queue("UPDATE deleted SET removed = $3 WHERE key_id = $1 AND inbox_id = $2", l.KeyID, l.InboxID, upTo) // locks it
 			for _, table := range partitioned {
-				b.Queue(fmt.Sprintf("DELETE FROM %s WHERE key_id = $1 AND inbox_id = $2 AND slot = %d AND place > $3 AND place <= $4", table, l.Slot),
+				b.Queue(fmt.Sprintf("DELETE FROM %s WHERE key_id = $1 AND inbox_id = $2 AND slot = %d AND seq > $3 AND seq <= $4", table, l.Slot),
 					l.KeyID, l.InboxID, l.Removed, upTo)
 			}
 		})

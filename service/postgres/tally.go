@@ -63,12 +63,12 @@ const (
 )
 
 // count begins a transaction in which the rows count the messages.
-func (t *tally) count(ctx context.Context, conn *pgx.Conn, together int) error {
+func (t *tally) count(ctx context.Context, conn *pgx.Conn, rowsPerStatement int) error {
 	t.owners, t.inboxes = make(map[string]owner), make(map[keyed]service.Inbox)
 	keys := slices.Sorted(maps.Keys(t.inboxIDs))
 	var b pgx.Batch
 	b.Queue("BEGIN")
-	for part := range slices.Chunk(keys, together) {
+	for part := range slices.Chunk(keys, rowsPerStatement) {
 		var all []string
 		for _, k := range part {
 			all = append(all, slices.Repeat([]string{k}, len(t.inboxIDs[k]))...)
@@ -79,7 +79,7 @@ func (t *tally) count(ctx context.Context, conn *pgx.Conn, together int) error {
 			return err
 		})
 	}
-	for part := range slices.Chunk(keys, together) {
+	for part := range slices.Chunk(keys, rowsPerStatement) {
 		var all []string
 		for _, k := range part {
 			all = append(all, t.inboxIDs[k]...)
@@ -132,7 +132,7 @@ func (t *tally) refuse(gone map[*service.NewMessage]bool) bool {
 
 // write inserts the messages and commits.
 func (t *tally) write(ctx context.Context, conn *pgx.Conn) error {
-	left := make(map[keyed]int) // messages of inboxes that have no place yet
+	left := make(map[keyed]int) // messages of inboxes that have no sequence number yet
 	for keyID, ids := range t.inboxIDs {
 		for _, id := range ids {
 			left[keyed{keyID, id}]++
@@ -143,10 +143,10 @@ func (t *tally) write(ctx context.Context, conn *pgx.Conn) error {
 		for _, m := range t.messages[d] {
 			in := t.inboxes[inboxFor(m)]
 			left[inboxFor(m)]--
-			place := in.Messages - left[inboxFor(m)]
-			m.ID = service.NewMessageID(uint64(place))
+			seq := in.Messages - left[inboxFor(m)]
+			m.ID = service.NewMessageID(uint64(seq))
 			sum := service.Summary{ID: m.ID, From: m.From, FromName: m.FromName, Subject: m.Subject, ReceivedAt: d.Received, Size: d.size}
-			rows.add(in, int64(place), service.Message{Summary: sum, To: m.To}, d.packed)
+			rows.add(in, int64(seq), service.Message{Summary: sum, To: m.To}, d.packed)
 		}
 	}
 	var b pgx.Batch
@@ -175,15 +175,15 @@ type messageRows map[slot]*slotRows
 
 type slotRows struct{ summaries, bodies [][]any }
 
-func (r messageRows) add(in service.Inbox, place int64, m service.Message, packed []byte) {
+func (r messageRows) add(in service.Inbox, seq int64, m service.Message, packed []byte) {
 	n := slotOf(in)
 	rows := r[n]
 	if rows == nil {
 		rows = &slotRows{}
 		r[n] = rows
 	}
-	rows.summaries = append(rows.summaries, []any{in.KeyID, in.ID, int32(n), place, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To)})
-	rows.bodies = append(rows.bodies, []any{in.KeyID, in.ID, int32(n), place, packed})
+	rows.summaries = append(rows.summaries, []any{in.KeyID, in.ID, int32(n), seq, m.ID, text(m.From), text(m.FromName), text(m.Subject), m.ReceivedAt, m.Size, text(m.To)})
+	rows.bodies = append(rows.bodies, []any{in.KeyID, in.ID, int32(n), seq, packed})
 }
 
 // copyFrom is from how many messages COPY costs less than an INSERT for each.
@@ -196,9 +196,9 @@ func (r messageRows) insert(ctx context.Context, conn *pgx.Conn, b *pgx.Batch) e
 			table, columns, values string
 			rows                   [][]any
 		}{
-			{"messages", " (key_id, inbox_id, slot, place, id, sender, sender_name, subject, received_at, size, recipient)",
+			{"messages", " (key_id, inbox_id, slot, seq, id, sender, sender_name, subject, received_at, size, recipient)",
 				" VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", rows.summaries},
-			{"bodies", " (key_id, inbox_id, slot, place, raw)", " VALUES ($1, $2, $3, $4, $5)", rows.bodies},
+			{"bodies", " (key_id, inbox_id, slot, seq, raw)", " VALUES ($1, $2, $3, $4, $5)", rows.bodies},
 		} {
 			into := t.table + n.suffix() + t.columns
 			if len(t.rows) >= copyFrom {
