@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
 	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mayfly/internal/manual"
 	"mayfly/ui/dialog"
@@ -103,4 +107,219 @@ func (a *app) help(w io.Writer, cmd *cobra.Command) error {
 	out := &colorprofile.Writer{Forward: w, Profile: a.colorProfile()}
 	_, err := io.WriteString(out, pageOf(cmd).terminal(a.columns()))
 	return err
+}
+
+// page is the help of a command, as a terminal and a manual page show it.
+type page struct {
+	usage    string
+	prose    []string // paragraphs
+	sections []section
+	examples []string // lines
+	more     []string // sentences on where to read on
+}
+
+// section lists commands, flags or other names, and what each is.
+type section struct {
+	title string
+	rows  []row
+}
+
+type row struct{ name, text string }
+
+var environment = section{"environment", []row{
+	{"MAYFLY_BASE_URL", "URL of the service, unless --base-url is given"},
+	{"MAYFLY_API_KEY", "API key to use instead of the stored one"},
+	{"MAYFLY_PROFILE", "profile in config.toml, unless --profile is given"},
+	{"NO_COLOR", "show no colours"},
+	{"PAGER", "program that shows long output on a terminal (default less)"},
+}}
+
+var exitStatuses = section{"exit status", []row{
+	{"0", "done"},
+	{"1", "error"},
+	{"2", "wrong usage"},
+	{"3", "not found"},
+	{"4", "API key missing, invalid or not allowed to do this"},
+	{"5", "timed out waiting"},
+	{"6", "rate limit reached"},
+	{"128+N", "ended by signal N"},
+}}
+
+// pageOf describes cmd. What holds for all commands is on the page of the root only.
+func pageOf(cmd *cobra.Command) page {
+	cmd.InheritedFlags() // adds them to Flags
+	p := page{usage: cmd.UseLine(), prose: strings.Split(cmp.Or(cmd.Long, cmd.Short+"."), "\n\n")}
+	if cmd.Example != "" {
+		p.examples = strings.Split(cmd.Example, "\n")
+	}
+	if cmd.HasAvailableSubCommands() {
+		word := " COMMAND"
+		if cmd.Runnable() && !cmd.HasParent() {
+			word = " [COMMAND]"
+		}
+		p.usage = cmd.CommandPath() + word + strings.TrimPrefix(p.usage, cmd.CommandPath())
+		p.sections = commandSections(cmd)
+	}
+	if cmd.HasParent() {
+		p.sections = append(p.sections, flagSections(cmd)...)
+		p.more = []string{"`mayfly help` lists the global flags, environment variables and exit statuses."}
+		return p
+	}
+	topics := section{title: "help topics"}
+	for _, t := range manual.Topics() {
+		topics.rows = append(topics.rows, row{t.Name, strings.TrimSuffix(t.Summary, ".")})
+	}
+	p.sections = append(append(append(p.sections, topics), flagSections(cmd)...), environment, exitStatuses)
+	p.more = []string{"`mayfly COMMAND --help` explains a command.", "`mayfly help TOPIC` shows a page of the manual."}
+	return p
+}
+
+func init() { cobra.EnableCommandSorting = false } // the order says which come first
+
+// commandSections lists the commands below cmd by their groups.
+func commandSections(cmd *cobra.Command) []section {
+	sections := []section{{title: "commands"}}
+	for _, g := range cmd.Groups() {
+		sections = append(sections, section{title: g.ID})
+	}
+	for _, c := range cmd.Commands() {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		i := max(0, slices.IndexFunc(sections, func(s section) bool { return s.title == c.GroupID }))
+		sections[i].rows = append(sections[i].rows, row{c.Name(), c.Short})
+	}
+	return slices.DeleteFunc(sections, func(s section) bool { return len(s.rows) == 0 })
+}
+
+// flagGroup is the annotation of a flag that names its section of the help.
+const flagGroup = "mayfly_group"
+
+// groupFlags puts the flags that are in no section yet into the section called title.
+func groupFlags(flags *pflag.FlagSet, title string) {
+	flags.SortFlags = false
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[flagGroup] == nil {
+			_ = flags.SetAnnotation(f.Name, flagGroup, []string{title}) // it exists
+		}
+	})
+}
+
+// flagSections lists the flags of cmd by their groups, without those of the root.
+func flagSections(cmd *cobra.Command) []section {
+	var sections []section
+	global := cmd.Root().PersistentFlags()
+	list := func(f *pflag.Flag) {
+		if f.Hidden || cmd.HasParent() && global.Lookup(f.Name) != nil {
+			return
+		}
+		title := "flags"
+		if group := f.Annotations[flagGroup]; len(group) > 0 {
+			title = group[0]
+		}
+		i := slices.IndexFunc(sections, func(s section) bool { return s.title == title })
+		if i < 0 {
+			i = len(sections)
+			sections = append(sections, section{title: title})
+		}
+		sections[i].rows = append(sections[i].rows, flagRow(f))
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().VisitAll(list)
+	return sections
+}
+
+func flagRow(f *pflag.Flag) row {
+	value, text := pflag.UnquoteUsage(f)
+	switch {
+	case f.Value.Type() == "bool":
+		value, text = "", f.Usage
+	case value == "int":
+		value = "n"
+	}
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	if value != "" {
+		name += " " + strings.ToUpper(value)
+	}
+	if value := strings.Trim(f.DefValue, "[]"); value != "" && value != "0" && value != "false" {
+		text += " (default " + value + ")"
+	}
+	return row{name, text}
+}
+
+const (
+	indent    = "  "
+	minColumn = 12 // cells of a column of names
+	minTexts  = 26 // cells of the column beside it; with less, texts stand below names
+)
+
+// terminal lays the page out in lines of at most width cells, as far as their words allow. Its colours
+// are the terminal's own, so that it need not be asked for its background.
+func (p page) terminal(width int) string {
+	title := lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Blue)
+	name := lipgloss.NewStyle().Foreground(lipgloss.Cyan)
+	prose := min(width, maxProse)
+
+	var b strings.Builder
+	heading := func(text string) { b.WriteString("\n" + title.Render(strings.ToUpper(text)) + "\n") }
+	for i, paragraph := range p.prose {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(fill(paragraph, "", "", "", prose))
+	}
+	heading("usage")
+	b.WriteString(fill(p.usage, indent, indent+indent, "", prose))
+	for _, s := range p.sections {
+		heading(s.title)
+		column := minColumn
+		for _, r := range s.rows {
+			column = max(column, ansi.StringWidth(r.name)+len(indent))
+		}
+		for _, r := range s.rows {
+			first := indent + name.Render(r.name)
+			if rest := strings.Repeat(" ", len(indent)+column); prose-len(rest) >= minTexts {
+				b.WriteString(fill(r.text, first+rest[ansi.StringWidth(first):], rest, "", prose))
+				continue
+			}
+			b.WriteString(first + "\n" + fill(r.text, indent+indent, indent+indent, "", prose))
+		}
+	}
+	if len(p.examples) > 0 {
+		heading("examples")
+	}
+	for _, line := range p.examples {
+		if comment, ok := strings.CutPrefix(line, "# "); ok {
+			b.WriteString(fill(comment, indent+"# ", indent+"# ", "", width))
+			continue
+		}
+		b.WriteString(fill(line, indent, indent+indent, ` \`, width))
+	}
+	heading("learn more")
+	for _, sentence := range p.more {
+		b.WriteString(fill(sentence, indent, indent, "", prose))
+	}
+	return b.String()
+}
+
+// fill breaks text at its spaces into lines of at most width cells. The first line begins with
+// first, the others with rest, and all but the last end with end. It breaks no word.
+func fill(text, first, rest, end string, width int) string {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return "\n"
+	}
+	line, lines := first+words[0], ""
+	for _, word := range words[1:] {
+		if ansi.StringWidth(line+" "+word+end) > width {
+			lines += line + end + "\n"
+			line = rest + word
+			continue
+		}
+		line += " " + word
+	}
+	return lines + line + "\n"
 }

@@ -1,11 +1,18 @@
 package cli
 
 import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mayfly/internal/manual"
 )
@@ -131,4 +138,178 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 		}
 	}
 	check((&app{}).root())
+}
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// eachCommand calls f with every command that users see.
+func eachCommand(f func(cmd *cobra.Command)) {
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		f(cmd)
+		for _, child := range cmd.Commands() {
+			if child.IsAvailableCommand() {
+				visit(child)
+			}
+		}
+	}
+	visit((&app{}).root())
+}
+
+func TestHelpFitsTheTerminal(t *testing.T) {
+	words := func(help string) []string {
+		return slices.DeleteFunc(strings.Fields(help), func(word string) bool { return word == `\` || word == "#" })
+	}
+	eachCommand(func(cmd *cobra.Command) {
+		whole := words(ansi.Strip(pageOf(cmd).terminal(10_000)))
+		for _, width := range []int{40, 80, 120} {
+			help := ansi.Strip(pageOf(cmd).terminal(width))
+			for line := range strings.Lines(help) {
+				if line = strings.TrimSuffix(line, "\n"); ansi.StringWidth(line) > width && len(strings.Fields(line)) > 1 || strings.HasSuffix(line, " ") {
+					t.Errorf("%s at %d columns: %q", cmd.CommandPath(), width, line)
+				}
+			}
+			if !slices.Equal(words(help), whole) {
+				t.Errorf("%s at %d columns: words are broken in %s", cmd.CommandPath(), width, help)
+			}
+		}
+	})
+}
+
+func TestHelpLooksAsBefore(t *testing.T) {
+	for file, command := range map[string][]string{"mayfly": nil, "serve": {"serve"}, "wait": {"wait"}, "admin-key-create": {"admin", "key", "create"}} {
+		cmd, _, err := (&app{}).root().Find(command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, width := range []string{"80", "120"} {
+			columns := map[string]int{"80": 80, "120": 120}[width]
+			got := ansi.Strip(pageOf(cmd).terminal(columns))
+			golden := filepath.Join("testdata", "help", file+"-"+width+".txt")
+			if *update {
+				if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want, err := os.ReadFile(golden); err != nil || got != string(want) {
+				t.Errorf("%s: %v; got\n%s", golden, err, got)
+			}
+		}
+	}
+}
+
+func TestHelpKeepsColoursFromWhoCannotShowThem(t *testing.T) {
+	for want, environ := range map[string][]string{"\x1b[": {"TERM=xterm-256color"}, "USAGE": {"NO_COLOR=1", "TERM=xterm-256color"}} {
+		r := run(t, append(machine(t), environ...), "", "help", "wait", "--color", "always")
+		if !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "\x1b[3") != (want != "USAGE") {
+			t.Errorf("%v: %q", environ, r.stdout)
+		}
+	}
+	if r := run(t, append(machine(t), "TERM=xterm-256color"), "", "help", "wait"); strings.Contains(r.stdout, "\x1b") {
+		t.Errorf("a pipe is given escape sequences: %q", r.stdout)
+	}
+}
+
+// A flag's value has a name that says what it is, and its text reads on from it.
+func TestEveryFlagIsDescribed(t *testing.T) {
+	eachCommand(func(cmd *cobra.Command) {
+		if strings.HasSuffix(cmd.Short, ".") || strings.ToUpper(cmd.Short[:1]) != cmd.Short[:1] {
+			t.Errorf("%s: %q", cmd.CommandPath(), cmd.Short)
+		}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			r := flagRow(f)
+			_, value, _ := strings.Cut(strings.TrimPrefix(r.name, "-"+f.Shorthand+", "), " ")
+			if slices.Contains([]string{"STRING", "STRINGS"}, value) || strings.Contains(value, " ") {
+				t.Errorf("%s %s: put the name of its value in back quotes", cmd.CommandPath(), r.name)
+			}
+			if r.text == "" || strings.HasSuffix(r.text, ".") || strings.Contains(r.text, "`") && value != "" {
+				t.Errorf("%s %s: %q", cmd.CommandPath(), r.name, r.text)
+			}
+		})
+	})
+}
+
+// exampleCommand finds mayfly and its arguments in a line of a shell.
+var exampleCommand = regexp.MustCompile(`\bmayfly( [^|<>()&]*)?`)
+
+func TestExamplesAreValid(t *testing.T) {
+	eachCommand(func(cmd *cobra.Command) {
+		for line := range strings.Lines(cmd.Example) {
+			if strings.HasPrefix(line, "# ") {
+				continue
+			}
+			for _, match := range exampleCommand.FindAllString(strings.TrimSpace(line), -1) {
+				args := strings.Fields(match)[1:]
+				root := (&app{}).root()
+				root.InitDefaultHelpCmd()
+				target, rest, err := root.Find(args)
+				if err == nil {
+					err = target.ParseFlags(rest)
+				}
+				if err == nil {
+					err = target.ValidateArgs(target.Flags().Args())
+				}
+				if err != nil {
+					t.Errorf("%s: %q: %v", cmd.CommandPath(), line, err)
+				}
+			}
+		}
+	})
+}
+
+func TestCompletionsHaveNoBackQuotes(t *testing.T) {
+	r := run(t, machine(t), "", "__complete", "serve", "--h")
+	if !strings.Contains(r.stdout, "--http\taddress of the REST API") || strings.Contains(r.stdout, "`") {
+		t.Errorf("%q", r.stdout)
+	}
+}
+
+func TestManualPages(t *testing.T) {
+	environ := append(machine(t), "MAYFLY_SERVE_STORE=/secret/place")
+	dir := filepath.Join(t.TempDir(), "man1")
+	if r := run(t, environ, "", "man", "--dir", dir); r.status != 0 {
+		t.Fatal(r)
+	}
+	eachCommand(func(cmd *cobra.Command) {
+		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+		file := filepath.Join(dir, name+".1")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		page := string(text)
+		for _, want := range []string{`.TH "` + strings.ToUpper(name) + `" 1 "`, ".SH NAME\n" + roff(name) + ` \- `, ".SH SEE ALSO"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: no %q in %s", name, want, page)
+			}
+		}
+		home, _ := os.UserHomeDir()
+		for _, machine := range []string{"/secret/place", filepath.Dir(dir), home + "/"} {
+			if strings.Contains(page, machine) {
+				t.Errorf("%s: %q is of this machine", name, machine)
+			}
+		}
+		one := run(t, environ, "", append([]string{"man"}, strings.Fields(cmd.CommandPath())[1:]...)...)
+		if one.stdout != page {
+			t.Errorf("%s: got %+v, and with --dir %s", name, one, page)
+		}
+		if mandoc, err := exec.LookPath("mandoc"); err == nil {
+			out, _ := exec.CommandContext(t.Context(), mandoc, "-T", "lint", "-W", "warning", file).Output()
+			for line := range strings.Lines(string(out)) {
+				if !strings.Contains(line, "missing date") { // which a build without a commit has not
+					t.Error(line)
+				}
+			}
+		}
+	})
+	root := run(t, environ, "", "man").stdout
+	for _, want := range []string{"ENVIRONMENT", "FILES", "EXIT STATUS", "HELP TOPICS", "GLOBAL FLAGS"} {
+		if !strings.Contains(root, `.SH `+want) {
+			t.Errorf("mayfly(1) has no %s", want)
+		}
+	}
 }

@@ -1,13 +1,21 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -157,4 +165,117 @@ func localTime(t time.Time) string {
 		return t.Format("15:04:05")
 	}
 	return t.Format("2006-01-02 15:04")
+}
+
+// page calls write with a writer to $PAGER if stdout is a terminal, else to stdout. Quitting the
+// pager early is no error.
+func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
+	command := a.pagerCommand()
+	if len(command) == 0 {
+		return write(a.env.Stdout)
+	}
+	cmd := a.pager(ctx, command)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("starting the pager: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return write(a.env.Stdout)
+	}
+	err = write(in)
+	if cerr := in.Close(); err == nil {
+		err = cerr
+	}
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
+		err = nil
+	}
+	if werr := cmd.Wait(); err == nil && werr != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the pager %s: %w", command[0], werr)
+	}
+	return err
+}
+
+func (a *app) pager(ctx context.Context, command []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdout, cmd.Stderr = a.env.Stdout, a.env.Stderr
+	cmd.Env = slices.Clone(a.env.Environ)
+	if a.env.Getenv("LESS") == "" {
+		// Quit if it fits on one screen, keep colours, leave the text on the screen.
+		cmd.Env = append(cmd.Env, "LESS=FRX")
+	}
+	return cmd
+}
+
+// pagerCommand returns $PAGER, by default less, and nothing without that program or a terminal, which
+// a pager needs to be in the foreground of.
+func (a *app) pagerCommand() []string {
+	if !term.Foreground(a.env.Stdout) || !term.Foreground(a.env.Stdin) || a.env.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	command := strings.Fields(a.env.Getenv("PAGER"))
+	if len(command) == 0 {
+		command = []string{"less"}
+	}
+	if _, err := exec.LookPath(command[0]); err != nil || command[0] == "cat" {
+		return nil
+	}
+	return command
+}
+
+// writeJSON writes v as one line of JSON. A json.RawMessage keeps its members, their order and
+// their values.
+func writeJSON(w io.Writer, v any) error {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	_, err := w.Write(escapeControls(line.Bytes()))
+	return err
+}
+
+// escapeControls escapes every rune that a terminal could act on: the line is safe to print and its
+// values stay the same. Such runes occur only inside strings.
+func escapeControls(line []byte) []byte {
+	if plainJSON(line) {
+		return line
+	}
+	out := make([]byte, 0, len(line)+len(line)/8)
+	for i := 0; i < len(line); {
+		r, size := utf8.DecodeRune(line[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			out = append(out, `\ufffd`...)
+		case r != '\n' && needsEscape(r):
+			out = appendEscape(out, r)
+		default:
+			out = append(out, line[i:i+size]...)
+		}
+		i += size
+	}
+	return out
+}
+
+func plainJSON(line []byte) bool {
+	for _, b := range line {
+		if b >= utf8.RuneSelf || b == 0x7f || b < 0x20 && b != '\n' {
+			return false
+		}
+	}
+	return true
+}
+
+// needsEscape reports controls, line and paragraph separators, private use and format characters
+// (bidi, zero width, tags).
+func needsEscape(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
+}
+
+func appendEscape(out []byte, r rune) []byte {
+	if r < 0x10000 {
+		return fmt.Appendf(out, `\u%04x`, r)
+	}
+	r -= 0x10000
+	return fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
 }

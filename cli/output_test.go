@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
 )
 
 func TestTimesInTables(t *testing.T) {
@@ -41,4 +44,38 @@ func TestThePagerGetsTheEnvironmentOfTheRun(t *testing.T) {
 	if got := a.pager(t.Context(), []string{"less"}).Env; !slices.Equal(got, []string{"A=1", "LESS=FRX"}) {
 		t.Errorf("%q", got)
 	}
+}
+
+func TestJSONOnALineKeepsItsObjectAndIsSafeToLookAt(t *testing.T) {
+	raw := "{ \"b\": 1.50, \n \"a\": \"<x> & \\u0007 \u009b31m \u202e \U000e0041 \x7f é 😀\" }"
+	var out bytes.Buffer
+	if err := writeJSON(&out, json.RawMessage(raw)); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"b":1.50,"a":"<x> & \u0007 \u009b31m \u202e \udb40\udc41 \u007f é 😀"}` + "\n"
+	if out.String() != want {
+		t.Errorf("got  %s want %s", out.String(), want)
+	}
+}
+
+func FuzzJSONIsSafeAndTrue(f *testing.F) {
+	f.Add("plain")
+	f.Add("\x1b[31m\u009b\u2028\U000e0001\xff")
+	f.Fuzz(func(t *testing.T, value string) {
+		var out bytes.Buffer
+		if err := writeJSON(&out, value); err != nil {
+			t.Fatal(err)
+		}
+		line := out.String()
+		for _, r := range line[:len(line)-1] {
+			if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+				t.Errorf("%U in %q", r, line)
+			}
+		}
+		want, _ := json.Marshal(value) // a string always marshals
+		var got, expected string
+		if json.Unmarshal([]byte(line), &got) != nil || json.Unmarshal(want, &expected) != nil || got != expected {
+			t.Errorf("%q became %q", expected, got)
+		}
+	})
 }

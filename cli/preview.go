@@ -5,14 +5,18 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"mayfly/internal/message"
 	"mayfly/render"
+	"mayfly/render/find"
 )
 
 // maxFile is the size of the largest file that preview reads, in bytes.
@@ -173,4 +177,75 @@ func (p *preview) kindOf(file string) (string, error) {
 		return "md", nil
 	}
 	return "", &failure{statusError, fmt.Errorf("%s: the name does not say what kind of file it is", file), "use --type html, eml, txt or md"}
+}
+
+// explain writes the candidates for the code and the link of a mail, best first, with their scores
+// and reasons.
+func explain(w io.Writer, mail *render.Mail) error {
+	var out strings.Builder
+	found := mail.Find()
+	candidate := func(chosen bool, value string, score float64, reasons []find.Reason) {
+		mark := " "
+		if chosen {
+			mark = "*"
+		}
+		fmt.Fprintf(&out, "%s %6.2f  %s\n", mark, score, render.Clean(value))
+		for _, reason := range reasons {
+			fmt.Fprintf(&out, "          %s\n", render.Clean(reason.String()))
+		}
+	}
+	out.WriteString(heading("codes", len(found.Codes), found.CodeOK))
+	for n, c := range found.Codes {
+		candidate(n == 0 && found.CodeOK, c.Value, c.Score, c.Reasons)
+	}
+	out.WriteString(heading("links", len(found.Links), found.LinkOK))
+	for n, l := range found.Links {
+		candidate(n == 0 && found.LinkOK, l.URL, l.Score, l.Reasons)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func heading(what string, candidates int, chosen bool) string {
+	switch {
+	case candidates == 0:
+		return what + ": no candidate\n"
+	case !chosen:
+		return what + ": none is good enough\n"
+	}
+	return what + ":\n"
+}
+
+// inOrder runs work on items in parallel and yields the results in the order of the items, with
+// only a few in memory at a time. It stops early when ctx ends or the consumer stops.
+func inOrder[T, R any](ctx context.Context, items []T, work func(T) R) iter.Seq[R] {
+	return func(yield func(R) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+		pending := make(chan chan R, runtime.GOMAXPROCS(0))
+		running.Go(func() {
+			defer close(pending)
+			for _, item := range items {
+				result := make(chan R, 1)
+				select {
+				case pending <- result:
+				case <-ctx.Done():
+					return
+				}
+				running.Go(func() { result <- work(item) })
+			}
+		})
+		for result := range pending {
+			select {
+			case r := <-result:
+				if !yield(r) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
 }

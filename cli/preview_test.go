@@ -1,10 +1,18 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"encoding/base64"
 	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"mayfly/ui/reader"
@@ -154,5 +162,110 @@ func TestExplainTellsWhatWasConsidered(t *testing.T) {
 	r := run(t, machine(t), "", "preview", filepath.Join(dir, "a.eml"), "--explain")
 	if !strings.Contains(r.stdout, "* ") || !strings.Contains(r.stdout, "482913") || !strings.Contains(r.stdout, "https://acme.example/confirm?token=abc") {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestInOrderKeepsTheOrderOfItsItems(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 1000} {
+		items := make([]int, n)
+		for i := range items {
+			items[i] = i
+		}
+		got := slices.Collect(inOrder(t.Context(), items, func(i int) int { return i * i }))
+		if len(got) != n {
+			t.Fatalf("%d items gave %d results", n, len(got))
+		}
+		for i, v := range got {
+			if v != i*i {
+				t.Fatalf("result %d is %d, want %d", i, v, i*i)
+			}
+		}
+	}
+}
+
+func TestInOrderWorksAheadOnlyAFewItems(t *testing.T) {
+	var started atomic.Int64
+	items := make([]int, 100_000)
+	for range inOrder(t.Context(), items, func(int) struct{} { started.Add(1); return struct{}{} }) {
+		break
+	}
+	if n := started.Load(); n > 1000 {
+		t.Errorf("%d items were worked on for one result", n)
+	}
+}
+
+func TestInOrderEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := 0
+	for range inOrder(ctx, make([]int, 1000), func(int) int { return 0 }) {
+		if n++; n == 3 {
+			cancel()
+		}
+	}
+	if n == 1000 {
+		t.Error("every item was worked on after the context had ended")
+	}
+}
+
+// illustrated is a mail with an image of 160×80 px in a part of it.
+func illustrated(t *testing.T) string {
+	t.Helper()
+	m := image.NewRGBA(image.Rect(0, 0, 160, 80))
+	for i := range m.Pix {
+		m.Pix[i] = []uint8{30, 160, 70, 255}[i%4]
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return "From: a@b.example\r\nSubject: Hills\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=B\r\n\r\n" +
+		"--B\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Before.</p><p><img src=\"cid:part@b\" alt=\"Noon\"></p><p>After.</p>\r\n" +
+		"--B\r\nContent-Type: image/png\r\nContent-ID: <part@b>\r\nContent-Disposition: inline\r\nContent-Transfer-Encoding: base64\r\n\r\n" +
+		base64.StdEncoding.EncodeToString(b.Bytes()) + "\r\n--B--\r\n"
+}
+
+func TestPreviewShowsImagesOnRequest(t *testing.T) {
+	file := filepath.Join(files(t, map[string]string{"a.eml": illustrated(t)}), "a.eml")
+	without := run(t, machine(t), "", "preview", file, "--view", "rich").stdout
+	for _, c := range []struct {
+		args []string
+		want string // "" for the output without images
+	}{
+		{[]string{"--images", "off"}, ""},
+		{[]string{"--images", "auto"}, ""},   // stdout is no terminal
+		{[]string{"--images", "blocks"}, ""}, // nor has it colours
+		{[]string{"--images", "blocks", "--color", "always"}, `(▀{20}[^▀]*){5}`},
+		{[]string{"--images", "auto", "--color", "always"}, `(▀{20}[^▀]*){5}`},
+		{[]string{"--images", "kitty"}, `(?m)^\n{5}.{0,30}\x1b_Gf=100,[^\x1b]*c=20,r=5[^\x1b]*\x1b\\\x1b8\n\nAfter`},
+		{[]string{"--images", "iterm2"}, `\x1b\]1337;File=size=\d+;width=20;height=5;inline=1;doNotMoveCursor=1:[A-Za-z0-9+/=]+\x07\x1b8\n`},
+		{[]string{"--images", "sixel", "--color", "always"}, `\x1bP0;1;8q"1;1;160;80[^\x1b]*\x1b\\\x1b8\n`},
+	} {
+		r := run(t, machine(t), "", append([]string{"preview", file}, c.args...)...)
+		if r.status != 0 || r.stderr != "" {
+			t.Errorf("%q: %d, %q", c.args, r.status, r.stderr)
+		}
+		switch {
+		case c.want == "" && r.stdout != without:
+			t.Errorf("%q changes what is printed: %q", c.args, r.stdout)
+		case c.want != "" && !regexp.MustCompile(c.want).MatchString(r.stdout):
+			t.Errorf("%q: %.600q", c.args, r.stdout)
+		}
+		if !strings.Contains(r.stdout, "Before.") || !strings.Contains(r.stdout, "After.") {
+			t.Errorf("%q loses text: %.300q", c.args, r.stdout)
+		}
+	}
+	expectFailure(t, run(t, machine(t), "", "preview", file, "--images", "png"), statusUsage, nil, []string{"--images"})
+	for _, view := range []string{"text", "html", "headers", "raw", "checks"} {
+		plain := run(t, machine(t), "", "preview", file, "--view", view).stdout
+		if got := run(t, machine(t), "", "preview", file, "--view", view, "--images", "kitty").stdout; got != plain {
+			t.Errorf("--view %s has images", view)
+		}
+	}
+	var plain, asked report
+	parse(t, run(t, machine(t), "", "preview", file, "--json").stdout, &plain)
+	parse(t, run(t, machine(t), "", "preview", file, "--json", "--images", "kitty").stdout, &asked)
+	if plain.Rendered != asked.Rendered {
+		t.Errorf("--json has images: %q", asked.Rendered)
 	}
 }
