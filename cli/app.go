@@ -35,7 +35,7 @@ type app struct {
 	showsProblems bool                // the command itself shows what is wrong in config.toml
 	usualKeys     map[string][]string // of the application, nil for commands to which its keys do not matter
 
-	parting atomic.Pointer[string] // what to say of the local service when the application is left
+	exitNotice atomic.Pointer[string] // what to say of the local service when the application is left
 
 	transport http.RoundTripper // to services; nil for the network
 	maxWait   time.Duration     // how long a request may wait for a limit; as the client does when 0

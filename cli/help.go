@@ -35,7 +35,7 @@ func (a *app) helpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.page(cmd.Context(), func(w io.Writer) error { return a.help(w, target) })
+			return a.paged(cmd.Context(), func(w io.Writer) error { return a.help(w, target) })
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			target, rest, err := cmd.Root().Find(args)
@@ -97,7 +97,7 @@ func (a *app) manualPage(ctx context.Context, topic string) error {
 	if err != nil {
 		return err
 	}
-	return a.page(ctx, func(w io.Writer) error {
+	return a.paged(ctx, func(w io.Writer) error {
 		_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
 		return err
 	})
@@ -109,8 +109,8 @@ func (a *app) help(w io.Writer, cmd *cobra.Command) error {
 	return err
 }
 
-// page is the help of a command, as a terminal and a manual page show it.
-type page struct {
+// helpPage is the help of a command, as a terminal and a manual page show it.
+type helpPage struct {
 	usage    string
 	prose    []string // paragraphs
 	sections []section
@@ -146,9 +146,9 @@ var exitStatuses = section{"exit status", []row{
 }}
 
 // pageOf describes cmd. What holds for all commands is on the page of the root only.
-func pageOf(cmd *cobra.Command) page {
+func pageOf(cmd *cobra.Command) helpPage {
 	cmd.InheritedFlags() // adds them to Flags
-	p := page{usage: cmd.UseLine(), prose: strings.Split(cmp.Or(cmd.Long, cmd.Short+"."), "\n\n")}
+	p := helpPage{usage: cmd.UseLine(), prose: strings.Split(cmp.Or(cmd.Long, cmd.Short+"."), "\n\n")}
 	if cmd.Example != "" {
 		p.examples = strings.Split(cmd.Example, "\n")
 	}
@@ -258,7 +258,7 @@ const (
 
 // terminal lays the page out in lines of at most width cells, as far as their words allow. Its colours
 // are the terminal's own, so that it need not be asked for its background.
-func (p page) terminal(width int) string {
+func (p helpPage) terminal(width int) string {
 	title := lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Blue)
 	name := lipgloss.NewStyle().Foreground(lipgloss.Cyan)
 	prose := min(width, maxProse)

@@ -144,16 +144,16 @@ func (a *app) openLocal(ctx context.Context, p endpoint) (*session.Service, erro
 			return err
 		},
 		Close: func(ctx context.Context) error {
-			text := parting(ctx, s, c.client)
-			a.parting.Store(&text)
+			text := exitNotice(ctx, s, c.client)
+			a.exitNotice.Store(&text)
 			s.Close()
 			return nil
 		},
 	}, nil
 }
 
-// parting is what the application says of the local service when it is left.
-func parting(ctx context.Context, s *local.Session, client *api.Client) string {
+// exitNotice is what the application says of the local service when it is left.
+func exitNotice(ctx context.Context, s *local.Session, client *api.Client) string {
 	now, err := s.Now(ctx)
 	if err != nil {
 		return "SMTP stopped"
@@ -169,11 +169,11 @@ func parting(ctx context.Context, s *local.Session, client *api.Client) string {
 	return english.Plural(len(list.Inboxes), "inbox", "inboxes") + " kept; " + text
 }
 
-// here sends requests to the local service where it runs now.
-type here struct{ session atomic.Pointer[local.Session] }
+// localTransport sends requests to the local service where it runs now.
+type localTransport struct{ session atomic.Pointer[local.Session] }
 
-func (h *here) RoundTrip(r *http.Request) (*http.Response, error) {
-	s := h.session.Load()
+func (t *localTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	s := t.session.Load()
 	select {
 	case <-s.Done():
 		if s.Err() != nil {
@@ -190,7 +190,7 @@ func (h *here) RoundTrip(r *http.Request) (*http.Response, error) {
 // One that the user ended is attached to once it runs. The client of c then follows it. The function
 // ends that.
 func (a *app) holdLocal(ctx context.Context, c *connection) (release func(), err error) {
-	h := &here{}
+	h := &localTransport{}
 	h.session.Store(c.session)
 	a.transport = h
 	moving, err := a.connection(c.endpoint, c.session.Key)

@@ -36,7 +36,7 @@ func (a *app) lsCommand() *cobra.Command {
 			}
 			if asJSON {
 				for _, i := range inboxes {
-					if err := writeJSON(a.env.Stdout, received(i.Raw, i)); err != nil {
+					if err := writeJSON(a.env.Stdout, asReceived(i.Raw, i)); err != nil {
 						return err
 					}
 				}

@@ -37,9 +37,9 @@ func (a *app) messagesCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(a.env.Stdout, received(list.Raw, list))
+				return writeJSON(a.env.Stdout, asReceived(list.Raw, list))
 			}
-			return a.page(ctx, func(w io.Writer) error { return a.table(w, a.messageRows(list.Messages)) })
+			return a.paged(ctx, func(w io.Writer) error { return a.table(w, a.messageRows(list.Messages)) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")

@@ -49,7 +49,7 @@ mayfly new --json | jq -r .id`,
 				fmt.Fprintln(a.env.Stderr, a.copy(ctx, inbox.Email))
 			}
 			if asJSON {
-				return writeJSON(a.env.Stdout, received(inbox.Raw, inbox))
+				return writeJSON(a.env.Stdout, asReceived(inbox.Raw, inbox))
 			}
 			_, err = fmt.Fprintln(a.env.Stdout, render.Clean(inbox.Email))
 			return err
@@ -79,12 +79,12 @@ func (a *app) forget(s *connection, inboxID string) {
 	}
 }
 
-// received returns an object as the service sent it, if it sent one.
-func received(raw []byte, object any) any {
-	if len(raw) == 0 {
-		return object
+// asReceived is an object of the API as the service sent it, less the white space between values.
+func asReceived[T api.Inbox | api.Summary | api.List](raw []byte, object T) json.RawMessage {
+	if len(raw) == 0 { // it comes from this machine's registry
+		raw, _ = json.Marshal(object) // an object of the API always can be
 	}
-	return json.RawMessage(raw) // loses only its white space between values
+	return raw
 }
 
 // copy puts text on every clipboard there is and says which: the terminal's by OSC 52, which has no

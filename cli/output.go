@@ -167,9 +167,9 @@ func localTime(t time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// page calls write with a writer to $PAGER if stdout is a terminal, else to stdout. Quitting the
+// paged calls write with a writer to $PAGER if stdout is a terminal, else to stdout. Quitting the
 // pager early is no error.
-func (a *app) page(ctx context.Context, write func(io.Writer) error) error {
+func (a *app) paged(ctx context.Context, write func(io.Writer) error) error {
 	command := a.pagerCommand()
 	if len(command) == 0 {
 		return write(a.env.Stdout)

@@ -55,14 +55,14 @@ func (a *app) progress(ctx context.Context, what func() string) (stop func()) {
 // and there are four.
 const slowAnswer = 6 * time.Second
 
-// impatient is a network that tells a person of each request that is not answered soon, except those
+// slowWarner is a network that tells a person of each request that is not answered soon, except those
 // that the service is asked to hold.
-type impatient struct {
+type slowWarner struct {
 	http.RoundTripper
 	terminal io.Writer
 }
 
-func (i impatient) RoundTrip(r *http.Request) (*http.Response, error) {
+func (i slowWarner) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Header.Get("Prefer") == "" {
 		defer time.AfterFunc(slowAnswer, func() {
 			fmt.Fprintf(i.terminal, "\r%smayfly: %s does not answer; still trying, ctrl+c stops\n", ansi.EraseLineRight, render.Clean(r.URL.Host))

@@ -20,7 +20,7 @@ func TestAPersonIsToldOfAServiceThatDoesNotAnswer(t *testing.T) {
 			}
 			r.Header.Set("Prefer", header)
 			var said strings.Builder
-			_, err = (impatient{silent{}, &said}).RoundTrip(r)
+			_, err = (slowWarner{silent{}, &said}).RoundTrip(r)
 			synctest.Wait()
 			if err == nil || !strings.Contains(said.String(), want) || want == "" && said.Len() > 0 {
 				t.Errorf("%q: %v, %q", header, err, said.String())

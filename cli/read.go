@@ -57,5 +57,5 @@ func (f *viewFlags) show(ctx context.Context, a *app, m *message.Message) error 
 	if f.imageMode(a).Protocol.Placed() { // pagers do not let them through
 		return f.print(a, a.env.Stdout, m, theme)
 	}
-	return a.page(ctx, func(w io.Writer) error { return f.print(a, w, m, theme) })
+	return a.paged(ctx, func(w io.Writer) error { return f.print(a, w, m, theme) })
 }

@@ -100,7 +100,7 @@ type connection struct {
 // if it does not answer.
 func (a *app) connect(ctx context.Context) (*connection, error) {
 	if term.Is(a.env.Stderr) {
-		a.transport = impatient{cmp.Or[http.RoundTripper](a.transport, api.NewTransport()), a.env.Stderr}
+		a.transport = slowWarner{cmp.Or[http.RoundTripper](a.transport, api.NewTransport()), a.env.Stderr}
 	}
 	return a.connectBy(ctx, local.Find)
 }

@@ -67,7 +67,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 		Lend:      a.signals.lend,
 		NoColor:   a.color == "never",
 	})
-	if text := a.parting.Load(); text != nil {
+	if text := a.exitNotice.Load(); text != nil {
 		fmt.Fprintln(a.env.Stderr, *text)
 	}
 	return err
@@ -117,7 +117,7 @@ func (a *app) connectUI(ctx context.Context, p endpoint, typed string) (*session
 	if address, err := url.Parse(p.baseURL); name == "" && err == nil {
 		name = address.Host
 	}
-	forget := func(context.Context) error { a.parting.Store(nil); return nil }
+	forget := func(context.Context) error { a.exitNotice.Store(nil); return nil }
 	return &session.Service{Client: s.client, Registry: s.known, Name: name, Profile: p.profile, Close: forget}, nil
 }
 

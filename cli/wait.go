@@ -96,9 +96,9 @@ type waiting struct {
 	code, link, json    bool
 
 	*connection
-	inbox     api.Inbox
-	fresh     bool // the inbox was made since the run began
-	forgetful bool // what was handed over cannot be kept
+	inbox      api.Inbox
+	created    bool // the inbox was made since the run began
+	unrecorded bool // what was handed over cannot be kept
 
 	fitting map[string]fit // by message ID
 	printed int
@@ -181,7 +181,7 @@ func (w *waiting) find(ctx context.Context, arg string) error {
 	inbox, err := w.listedAs(ctx, arg)
 	if exitStatus(err) == statusNotFound && strings.Contains(arg, "@") && w.client.CatchesAll() {
 		w.showProgress(ctx)
-		inbox, w.fresh, err = watch.AwaitInbox(ctx, w.client, arg)
+		inbox, w.created, err = watch.AwaitInbox(ctx, w.client, arg)
 		w.stop()
 	}
 	if err == nil {
@@ -213,7 +213,7 @@ func (w *waiting) showProgress(ctx context.Context) {
 // after says which messages are considered.
 func (w *waiting) after() watch.After {
 	handed, err := w.known.Delivered(w.inbox.ID)
-	if w.forgetful = err != nil; w.forgetful && !w.again {
+	if w.unrecorded = err != nil; w.unrecorded && !w.again {
 		fmt.Fprintf(w.app.env.Stderr, "mayfly: this may print what was printed before, as --again does: %s\n", render.Clean(err.Error()))
 	}
 	q := w.question()
@@ -222,9 +222,9 @@ func (w *waiting) after() watch.After {
 		return handed.Ago(q, w.since.ago)
 	case w.since.text != "":
 		return handed.Since(q, w.since.time)
-	case w.fresh:
+	case w.created:
 		return handed.Since(q, time.Time{})
-	case w.again || w.forgetful:
+	case w.again || w.unrecorded:
 		return watch.Newest(w.count)
 	}
 	after := handed.After(q)
@@ -261,7 +261,7 @@ func (w *waiting) take(ctx context.Context, f watch.Found) bool {
 		return true
 	}
 	before := w.printed
-	if w.forgetful {
+	if w.unrecorded {
 		w.print(text)
 	} else if err := w.known.HandOver(ctx, w.inbox.ID, func(h *watch.Delivered) bool {
 		if w.again {

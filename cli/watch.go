@@ -88,9 +88,9 @@ type follower struct {
 
 // watched is an inbox that is followed.
 type watched struct {
-	inbox api.Inbox
-	fresh bool            // made since the start, so all its messages are new
-	seen  map[string]bool // messages already there; nil before the first list
+	inbox   api.Inbox
+	created bool            // made since the start, so all its messages are new
+	seen    map[string]bool // messages already there; nil before the first list
 }
 
 // onEvent prints an event, and reports whether there is nothing left to follow. An error ends that, too.
@@ -142,7 +142,7 @@ func (f *follower) inboxOf(i *watched) *api.Inbox {
 func (f *follower) add(w *watch.Watcher, list []api.Inbox) {
 	for _, i := range list {
 		if f.inboxes[i.ID] == nil {
-			f.inboxes[i.ID] = &watched{inbox: i, fresh: true}
+			f.inboxes[i.ID] = &watched{inbox: i, created: true}
 			w.Add(i.ID)
 		}
 	}
@@ -155,7 +155,7 @@ func (f *follower) listed(i *watched, messages []api.Summary) error {
 	i.seen = make(map[string]bool, len(messages))
 	for _, m := range slices.Backward(messages) {
 		i.seen[m.ID] = true
-		if before[m.ID] || first && !i.fresh {
+		if before[m.ID] || first && !i.created {
 			continue
 		}
 		if err := f.write(event{name: "arrived", inbox: &i.inbox, message: &m}); err != nil {
@@ -178,18 +178,18 @@ type event struct {
 // MarshalJSON writes the objects of the API as they were received.
 func (e event) MarshalJSON() ([]byte, error) {
 	object := struct {
-		Event   string `json:"event"`
-		At      string `json:"at"`
-		Inbox   any    `json:"inbox,omitempty"`
-		Message any    `json:"message,omitempty"`
-		Error   string `json:"error,omitempty"`
-		RetryAt string `json:"retry_at,omitempty"`
+		Event   string          `json:"event"`
+		At      string          `json:"at"`
+		Inbox   json.RawMessage `json:"inbox,omitempty"`
+		Message json.RawMessage `json:"message,omitempty"`
+		Error   string          `json:"error,omitempty"`
+		RetryAt string          `json:"retry_at,omitempty"`
 	}{Event: e.name, At: e.at.UTC().Format(api.TimeFormat)}
 	if e.inbox != nil {
-		object.Inbox = received(e.inbox.Raw, e.inbox)
+		object.Inbox = asReceived(e.inbox.Raw, *e.inbox)
 	}
 	if e.message != nil {
-		object.Message = received(e.message.Raw, e.message)
+		object.Message = asReceived(e.message.Raw, *e.message)
 	}
 	if e.err != nil {
 		object.Error = e.err.Error()
