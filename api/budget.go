@@ -66,7 +66,7 @@ func (b *Budget) Usage() Usage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	b.settle(now)
+	b.update(now)
 	used := 0
 	for i := len(b.sent) - 1; i >= 0 && now.Sub(b.sent[i]) < time.Minute; i-- {
 		used++
@@ -80,15 +80,15 @@ func (b *Budget) Background() (perMinute int, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	b.settle(now)
-	return b.share(), b.backgroundWait(now)
+	b.update(now)
+	return b.background(), b.backgroundWait(now)
 }
 
 // reserve is the part of the limit that background requests leave to others.
 func (b *Budget) reserve() int { return max(0, min(max(1, b.limit/5), b.limit-1)) }
 
-// share is the part of the limit that background requests may use.
-func (b *Budget) share() int {
+// background is the part of the limit that background requests may use.
+func (b *Budget) background() int {
 	if b.limit == 0 {
 		return unlimited
 	}
@@ -102,8 +102,8 @@ func (b *Budget) count(now time.Time) {
 	}
 }
 
-// settle forgets the requests before the window, and grows the limit after quiet minutes.
-func (b *Budget) settle(now time.Time) {
+// update forgets the requests before the window, and grows the limit after quiet minutes.
+func (b *Budget) update(now time.Time) {
 	old := 0
 	for old < len(b.sent) && now.Sub(b.sent[old]) >= window {
 		old++
@@ -127,23 +127,23 @@ func (b *Budget) roomWait(now time.Time, n int) time.Duration {
 }
 
 func (b *Budget) backgroundWait(now time.Time) time.Duration {
-	wait := max(b.blocked.Sub(now), b.scarce.Sub(now), b.roomWait(now, b.share()))
+	wait := max(b.blocked.Sub(now), b.scarce.Sub(now), b.roomWait(now, b.background()))
 	if b.waiting > 0 {
 		wait = max(wait, b.roomWait(now, b.limit), 100*time.Millisecond)
 	}
-	burst := b.pace() * time.Duration(max(2, b.share()/4)-1)
+	burst := b.pace() * time.Duration(max(2, b.background()/4)-1)
 	return max(0, wait, max(0, b.paced.Sub(now))-burst)
 }
 
 // pace is the time between background requests when they use all that they may.
-func (b *Budget) pace() time.Duration { return window / time.Duration(b.share()) }
+func (b *Budget) pace() time.Duration { return window / time.Duration(b.background()) }
 
 // takeBackground counts a background request, or returns how long there will be no room for one.
 func (b *Budget) takeBackground() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	b.settle(now)
+	b.update(now)
 	if wait := b.backgroundWait(now); wait > 0 {
 		return wait
 	}
@@ -164,7 +164,7 @@ func (b *Budget) take(ctx context.Context, maxWait time.Duration) (time.Duration
 	defer func() { b.waiting-- }()
 	for {
 		now := time.Now()
-		b.settle(now)
+		b.update(now)
 		wait := max(b.blocked.Sub(now), b.roomWait(now, b.limit))
 		if wait <= 0 {
 			b.count(now)
@@ -188,7 +188,7 @@ func (b *Budget) adopt(q Quota) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	b.settle(now)
+	b.update(now)
 	if q.Limit > 0 && q.Window > 0 {
 		ceiling := int(min(int64(q.Limit)*int64(time.Minute)/int64(q.Window), 100_000))
 		if b.asked > 0 {
@@ -223,7 +223,7 @@ func (b *Budget) limited(sent time.Time, retryAfter time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	b.settle(now)
+	b.update(now)
 	if retryAfter <= 0 {
 		retryAfter = min(5*time.Second<<min(b.strikes, 4), time.Minute)
 	}

@@ -27,7 +27,7 @@ func newLifetime(linger time.Duration, s State) *lifetime {
 	l := &lifetime{linger: linger, state: s, ended: make(chan struct{}), left: time.Now()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Whoever started it has more time to attach, since the machine may be busy.
+	// The process that started it has more time to attach, since the machine may be busy.
 	l.timer = time.AfterFunc(max(linger, DefaultLinger), l.expire)
 	return l
 }
@@ -108,7 +108,7 @@ func (l *lifetime) interrupt() {
 	l.end("its process was interrupted")
 }
 
-// stop ends the service, whoever needs it.
+// stop ends the service, even if it has clients.
 func (l *lifetime) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -145,7 +145,7 @@ func (o Options) absence() error {
 	if _, err := os.Stat(lock.Path()); err != nil {
 		return ErrNotRunning
 	}
-	free, err := lock.TryRLock() // shared, so that those who ask do not get in each other's way
+	free, err := lock.TryRLock() // shared, so that several can ask at once
 	if err != nil {
 		return o.unusable(err)
 	}
@@ -180,7 +180,7 @@ func (o Options) retry(ctx context.Context, try func(context.Context) (*Session,
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case limit.Err() != nil:
-			return nil, fmt.Errorf("%w: end process %d and try again", errNoAnswer, o.lastEndpoint().PID)
+			return nil, fmt.Errorf("%w: end process %d and try again", errNoAnswer, o.lastAddresses().PID)
 		}
 		select {
 		case <-tick.C:

@@ -425,7 +425,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	o := options(t)
 	open(t, o)
 	for name, want := range map[string]os.FileMode{
-		"": 0o700, "store": 0o700, "lock": 0o600, "endpoint.json": 0o600, "store/api-key": 0o600, "store/admin": 0o700, "store/admin/sock": 0o600,
+		"": 0o700, "store": 0o700, "lock": 0o600, "addresses.json": 0o600, "store/api-key": 0o600, "store/admin": 0o700, "store/admin/sock": 0o600,
 		"../state": 0o700, "../state/local.log": 0o600,
 	} {
 		info, err := os.Stat(filepath.Join(o.DataDir, name))

@@ -29,7 +29,7 @@ const (
 	DefaultLinger = 10 * time.Second
 	// shutdownTimeout is how long mail that is being received may take when the service ends.
 	shutdownTimeout = 5 * time.Second
-	// lockTimeout bounds the wait for those who look at the lock, each for a moment.
+	// lockTimeout bounds the wait while others look at the lock, each for a moment.
 	lockTimeout = 100 * time.Millisecond
 )
 
@@ -128,7 +128,7 @@ func (o Options) begin(ctx context.Context) (*running, error) {
 }
 
 func (s *running) start(ctx context.Context, o Options) error {
-	last := o.lastEndpoint()
+	last := o.lastAddresses()
 	http, httpMoved, err := listen(o.HTTP, last.HTTP, "127.0.0.1:8425")
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 	if err != nil {
 		return errors.Join(err, http.Close())
 	}
-	e := endpoint{HTTP: http.Addr().String(), SMTP: smtp.Addr().String(), PID: os.Getpid()}
+	e := addresses{HTTP: http.Addr().String(), SMTP: smtp.Addr().String(), PID: os.Getpid()}
 	s.server, err = server.Start(ctx, server.Config{
 		HTTPListener: http,
 		SMTPListener: smtp,
@@ -162,7 +162,7 @@ func (s *running) start(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("starting the local service: %w", err)
 	}
-	if err := o.saveEndpoint(e); err != nil {
+	if err := o.saveAddresses(e); err != nil {
 		s.log.Warn("the addresses are not kept for the next time", "error", err)
 	}
 	s.log.Info("serving", "version", o.Version, "process", e.PID, "api", e.HTTP, "smtp", e.SMTP, "kept", o.Keep)
@@ -223,30 +223,30 @@ func (l logFile) Write(line []byte) (int, error) {
 	return l.File.Write(line)
 }
 
-// endpoint is the content of a file that says who serves where, or did last.
-type endpoint struct {
+// addresses is a file that says which process serves at which addresses, or did last.
+type addresses struct {
 	HTTP string `json:"http"`
 	SMTP string `json:"smtp"`
 	PID  int    `json:"pid"`
 }
 
-func (o Options) endpointFile() string { return filepath.Join(o.DataDir, "endpoint.json") }
+func (o Options) addressFile() string { return filepath.Join(o.DataDir, "addresses.json") }
 
-// lastEndpoint has no addresses if none are known.
-func (o Options) lastEndpoint() (e endpoint) {
-	content, err := os.ReadFile(o.endpointFile())
-	if err != nil || json.Unmarshal(content, &e) != nil || !sockets.IsLoopbackAddress(e.HTTP) || !sockets.IsLoopbackAddress(e.SMTP) {
-		return endpoint{PID: e.PID}
+// lastAddresses has no addresses if none are known.
+func (o Options) lastAddresses() (a addresses) {
+	content, err := os.ReadFile(o.addressFile())
+	if err != nil || json.Unmarshal(content, &a) != nil || !sockets.IsLoopbackAddress(a.HTTP) || !sockets.IsLoopbackAddress(a.SMTP) {
+		return addresses{PID: a.PID}
 	}
-	return e
+	return a
 }
 
-func (o Options) saveEndpoint(e endpoint) error {
-	content, err := json.Marshal(e)
+func (o Options) saveAddresses(a addresses) error {
+	content, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
-	return files.Write(o.endpointFile(), append(content, '\n'))
+	return files.Write(o.addressFile(), append(content, '\n'))
 }
 
 // listen listens on the first address that can be had, else on any port of this machine. Empty

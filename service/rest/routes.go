@@ -32,7 +32,7 @@ func (s *Server) newRoutes() *http.ServeMux {
 		"/healthz":                                                        {"GET": s.health},
 		"/readyz":                                                         {"GET": s.ready},
 	} {
-		mux.HandleFunc(path, s.endpoint(m))
+		mux.HandleFunc(path, s.dispatch(m))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		w.(*response).sendError(http.StatusNotFound, "No such path")
@@ -40,8 +40,8 @@ func (s *Server) newRoutes() *http.ServeMux {
 	return mux
 }
 
-// endpoint dispatches on the method, and answers 405 to one that is not supported.
-func (s *Server) endpoint(m methods) http.HandlerFunc {
+// dispatch calls the handler of the method, and answers 405 to one that is not supported.
+func (s *Server) dispatch(m methods) http.HandlerFunc {
 	allowed := slices.Sorted(maps.Keys(m))
 	if _, ok := m["GET"]; ok {
 		allowed = append(allowed, "HEAD")

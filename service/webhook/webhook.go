@@ -201,7 +201,7 @@ func (s *Sender) work() {
 		}
 		if s.waitForTurn() {
 			retryAfter, err := s.post(e)
-			s.settle(e, retryAfter, err)
+			s.record(e, retryAfter, err)
 		}
 	}
 }
@@ -254,9 +254,9 @@ func (s *Sender) post(e *event) (retryAfter time.Duration, err error) {
 	return min(api.RetryAfter(answer.Header, now), maxRetryAfter), fmt.Errorf("the receiver answers %d", answer.StatusCode)
 }
 
-// settle takes an event out of the queue, or puts it back for the next attempt, and makes a pause
-// after a failure.
-func (s *Sender) settle(e *event, retryAfter time.Duration, err error) {
+// record notes how a request ended: the event leaves the queue, or comes again after a delay and a pause
+// for all.
+func (s *Sender) record(e *event, retryAfter time.Duration, err error) {
 	s.mu.Lock()
 	remove := err == nil
 	if err == nil {

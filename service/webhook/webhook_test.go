@@ -431,7 +431,7 @@ func BenchmarkAdd(b *testing.B) {
 		s.Add(a)
 		select {
 		case e := <-s.queue:
-			s.settle(e, 0, nil)
+			s.record(e, 0, nil)
 		default:
 		}
 	}
