@@ -68,16 +68,13 @@ func explain(err error) error {
 	case stateNoSchema:
 		return fmt.Errorf("%w: its search_path names no schema that exists", err)
 	}
-	connect, ok := errors.AsType[*pgconn.ConnectError](err)
-	if e, failed := errors.AsType[*pgconn.PgError](err); !ok && failed {
-		line, _, _ := strings.Cut(e.Message, "\n")
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		line, _, _ := strings.Cut(answer.Message, "\n")
 		return errors.New(line)
 	}
+	connect, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {
 		return err
-	}
-	if refused, ok := errors.AsType[*pgconn.PgError](connect); ok {
-		return errors.New(refused.Message)
 	}
 	var dns *net.DNSError
 	switch {

@@ -42,45 +42,34 @@ type growth struct {
 	mu      sync.Mutex
 }
 
-// newGrowth opens the database and creates the inbox that grows big, with the lifetime big.
-func newGrowth(b *testing.B, url string, now time.Time, big time.Duration) *growth {
+func grow(b *testing.B, url string, total int) {
 	s, err := Open(b.Context(), url, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	g := &growth{b: b, store: s, now: now}
+	defer s.Close()
+	g := &growth{b: b, store: s, now: time.Now().UTC().Truncate(time.Millisecond)}
 	g.big = g.inbox(0)
-	g.big.ID, g.big.Address, g.big.ExpiresAt = "inbox_big", "big@x.test", now.Add(big)
+	g.big.ID, g.big.Address, g.big.ExpiresAt = "inbox_big", "big@x.test", g.now.Add(time.Hour)
 	if err := s.CreateInbox(b.Context(), g.big); err != nil {
 		b.Fatal(err)
 	}
-	return g
-}
-
-func grow(b *testing.B, url string, total int) {
-	g := newGrowth(b, url, time.Now().UTC().Truncate(time.Millisecond), time.Hour)
-	s := g.store
 	fmt.Println("messages  inboxes  created/s  appended/s  append p50 p99   get p50 p99    list p50 p99   address p50 p99   bytes a message")
 	for step := range 10 {
 		created := g.create(total / 100)
 		appended, appends := g.append(total/10, step*total/10)
-		get := g.measure(2000, func(ctx context.Context, in service.Inbox, count int) error {
+		get := g.measure(func(ctx context.Context, in service.Inbox, count int) error {
 			_, err := s.Message(ctx, in, uint64(1+rand.IntN(count)))
 			return err
 		})
-		list := g.measure(2000, func(ctx context.Context, in service.Inbox, _ int) error {
+		list := g.measure(func(ctx context.Context, in service.Inbox, _ int) error {
 			in, err := s.Inbox(ctx, in.KeyID, in.ID)
 			if err == nil {
 				_, err = s.Messages(ctx, in, uint64(in.Messages)+1, 0)
 			}
 			return err
 		})
-		address := g.measure(2000, func(ctx context.Context, in service.Inbox, _ int) error {
+		address := g.measure(func(ctx context.Context, in service.Inbox, _ int) error {
 			_, err := s.InboxByAddress(ctx, in.Address)
 			return err
 		})
@@ -162,10 +151,10 @@ func (g *growth) append(n, seed int) (float64, times) {
 	})
 }
 
-// measure times n calls for inboxes that have messages, one after the other.
-func (g *growth) measure(n int, what func(ctx context.Context, in service.Inbox, count int) error) times {
-	took := make(times, 0, n)
-	for len(took) < n {
+// measure times calls for inboxes that have messages, one after the other.
+func (g *growth) measure(what func(ctx context.Context, in service.Inbox, count int) error) times {
+	var took times
+	for len(took) < 2000 {
 		at := rand.IntN(len(g.inboxes))
 		if g.counts[at] == 0 {
 			continue
