@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -224,44 +223,5 @@ func holdsInEveryMinute(t *testing.T, stores []*Store, limit, rounds int) {
 	}
 	if granted < limit || granted == len(all) {
 		t.Errorf("%d of %d requests were granted", granted, len(all))
-	}
-}
-
-// Of a burst of three times the limit at several processes, exactly the limit is granted.
-func TestBurstAtSeveralProcesses(t *testing.T) {
-	t.Parallel()
-	services, _ := serve(t, 2)
-	for _, plan := range []service.Plan{service.Dev, service.Enterprise} {
-		limit := plan.Limits().RequestsPerMinute
-		_, k, err := services[0].CreateKey(t.Context(), "", plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		begun := time.Now()
-		var granted atomic.Int64
-		var wg sync.WaitGroup
-		for i := range 3 * limit {
-			wg.Go(func() {
-				q, err := services[i%len(services)].Allow(t.Context(), k)
-				switch {
-				case err == nil:
-					granted.Add(1)
-				case service.ErrorCode(err) != service.RateLimited:
-					t.Error(err)
-				case q.Remaining != 0:
-					t.Errorf("refused with %+v", q)
-				}
-				if q.Limit != limit || q.Remaining < 0 || q.Remaining >= limit || q.Reset <= 0 || q.Reset > 61*time.Second {
-					t.Errorf("a quota of %+v", q)
-				}
-			})
-		}
-		wg.Wait()
-		if time.Since(begun) > time.Minute {
-			t.Skip("it took so long that the first requests count no more")
-		}
-		if n := granted.Load(); n != int64(limit) {
-			t.Errorf("%s: %d requests were granted, want %d", plan, n, limit)
-		}
 	}
 }

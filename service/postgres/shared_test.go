@@ -12,15 +12,8 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-// serve starts n processes on a new database, and returns them and its URL.
-func serve(t *testing.T, n int) (services []*service.Service, url string) {
-	t.Helper()
-	url = pgtest.Database(t)
-	return serveAt(t, slices.Repeat([]string{url}, n)...), url
-}
-
-// serveAt starts a process for each URL of a database.
-func serveAt(t *testing.T, urls ...string) (services []*service.Service) {
+// serve starts a process for each URL of a database.
+func serve(t *testing.T, urls ...string) (services []*service.Service) {
 	t.Helper()
 	for _, url := range urls {
 		s := open(t, url, Options{})
@@ -88,7 +81,7 @@ func TestChangesByAnotherProcessWake(t *testing.T) {
 }
 
 func changesWake(t *testing.T, urls []string) {
-	services := serveAt(t, urls[0], urls[2])
+	services := serve(t, urls[0], urls[2])
 	here, there := services[0], services[1]
 	ctx := t.Context()
 	_, k, err := here.CreateKey(ctx, "", service.Enterprise)
@@ -176,7 +169,7 @@ func TestTagsDoNotCrossKeysAtAnotherProcess(t *testing.T) {
 }
 
 func tagsDoNotCross(t *testing.T, urls []string) {
-	services := serveAt(t, urls[1], urls[2])
+	services := serve(t, urls[1], urls[2])
 	ctx := t.Context()
 	var keys []service.Key
 	for range 2 {

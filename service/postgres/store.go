@@ -16,8 +16,8 @@
 //
 // A transaction that changes anything of a key, such as one of its inboxes, begins by changing the
 // key's row in the table owners, which locks it, and several of them in the order of their IDs, so
-// that transactions cannot deadlock. To lock it by SELECT … FOR UPDATE would not do on a cluster:
-// mail was lost when Citus moved the key at that moment.
+// that transactions cannot deadlock. A SELECT … FOR UPDATE is not enough on a cluster: mail is lost when
+// Citus moves the key at that moment.
 //
 // Messages are partitioned by slots: ranges of time in which their inboxes expire. When a slot is
 // over, its tables are dropped, which costs next to nothing compared with deleting rows.

@@ -59,26 +59,3 @@ func TestClusterKeepsWhatItAcknowledged(t *testing.T) {
 		t.Errorf("%s is left behind", dir)
 	}
 }
-
-// A table that is distributed has its rows on the workers, and every node reads them.
-func TestCitusDistributes(t *testing.T) {
-	t.Parallel()
-	urls := pgtest.CitusDatabase(t)
-	coordinator := connect(t, urls[0])
-	for _, sql := range []string{
-		"CREATE TABLE shared (n integer PRIMARY KEY)",
-		"SELECT create_distributed_table('shared', 'n')",
-		"INSERT INTO shared SELECT generate_series(1, 100)",
-	} {
-		if _, err := coordinator.Exec(t.Context(), sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-	}
-	for _, url := range urls {
-		var rows, nodes int
-		err := connect(t, url).QueryRow(t.Context(), "SELECT (SELECT count(*) FROM shared), (SELECT count(DISTINCT nodeport) FROM citus_shards)").Scan(&rows, &nodes)
-		if err != nil || rows != 100 || nodes != 2 {
-			t.Errorf("%s has %d rows on %d nodes, %v", url, rows, nodes, err)
-		}
-	}
-}
