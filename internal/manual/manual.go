@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"charm.land/glamour/v2"
+	style "charm.land/glamour/v2/ansi"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
@@ -126,4 +127,51 @@ func (s Style) lines(out string) []string {
 		lines = lines[:n-1]
 	}
 	return lines
+}
+
+// A list item is indented by listIndent and begins with bullet.
+const (
+	listIndent = "    "
+	bullet     = "· "
+)
+
+// config is s as Glamour takes it: headings at the left edge and what they head indented, so that a page is clear without
+// colours too.
+func (s Style) config() style.StyleConfig {
+	yes, body, indented := true, uint(2), uint(len(listIndent))
+	block := style.StyleBlock{Margin: &body}
+	heading := style.StylePrimitive{BlockPrefix: "\n", BlockSuffix: "\n\n", Bold: &yes, Color: name(s.Accent)}
+	none, row := "", "─" // between the columns are the margins of the cells: Lip Gloss miscounts separators
+	return style.StyleConfig{
+		Paragraph:   block,
+		BlockQuote:  block,
+		List:        style.StyleList{StyleBlock: style.StyleBlock{Margin: &indented}, LevelIndent: 2},
+		Heading:     style.StyleBlock{StylePrimitive: heading},
+		H1:          style.StyleBlock{StylePrimitive: style.StylePrimitive{Upper: &yes}},
+		Emph:        style.StylePrimitive{Italic: &yes},
+		Strong:      style.StylePrimitive{Bold: &yes},
+		Item:        style.StylePrimitive{BlockPrefix: bullet},
+		Enumeration: style.StylePrimitive{BlockPrefix: ". "},
+		Link:        style.StylePrimitive{Color: name(s.Dim)},
+		LinkText:    style.StylePrimitive{Color: name(s.Link), Underline: &yes},
+		Code:        style.StyleBlock{StylePrimitive: style.StylePrimitive{Color: name(s.Code)}},
+		CodeBlock: style.StyleCodeBlock{StyleBlock: style.StyleBlock{
+			StylePrimitive: style.StylePrimitive{Color: name(s.Dim)}, Margin: &indented}},
+		Table: style.StyleTable{CenterSeparator: &none, ColumnSeparator: &none, RowSeparator: &row},
+	}
+}
+
+// name is a colour as Glamour takes it: the index of one of the terminal's own, else #rrggbb; nil stays nil.
+func name(c color.Color) *string {
+	var s string
+	switch c := c.(type) {
+	case nil:
+		return nil
+	case ansi.BasicColor, ansi.IndexedColor:
+		s = fmt.Sprintf("%d", c)
+	default:
+		r, g, b, _ := c.RGBA()
+		s = fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
+	}
+	return &s
 }
