@@ -57,10 +57,6 @@ func (m *Mail) shown() *doc.Document {
 		return &doc.Document{}
 	case m.html == nil || m.text != nil && addsNothing(m.html, m.text):
 		return m.text
-	case len(m.html.Blocks) == 0:
-		if d := html.Unended(m.msg.HTML); len(d.Blocks) > 0 {
-			return d
-		}
 	}
 	return m.html
 }

@@ -34,7 +34,7 @@ func TestBounds(t *testing.T) {
 		"nothing":            {m: html("<p> <div></div>"), want: "This mail is empty."},
 		"no body":            {want: "This mail is empty."},
 		"an open comment":    {m: mail.Message{HTML: "<!-- " + r("x", 1000), Text: "the text part"}, want: "the text part"},
-		"comment alone":      {m: html("<!-- only a comment"), simplified: true, want: "only a comment"},
+		"comment alone":      {m: html("<!-- only a comment"), want: "This mail is empty."},
 		"lines":              {m: mail.Message{Text: r("a\n", 2_000_000)}, simplified: true, want: "a"},
 		"quoted lines":       {m: mail.Message{Text: r(r(">", 99)+"a\n", 50_000)}, simplified: true, want: "a"},
 		"URLs":               {m: mail.Message{Text: r("http://a.example/ ", 250_000)}, simplified: true, want: "http://a.example/"},

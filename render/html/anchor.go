@@ -2,7 +2,6 @@ package html
 
 import (
 	"cmp"
-	"net/url"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -43,7 +42,7 @@ func (a *anchor) add(b *builder, n int, s string) {
 // openLink opens an a element.
 func (b *builder) openLink(f *frame) {
 	href, _ := attr(f.node, "href")
-	f.link = b.links.Add(b.resolve(href))
+	f.link = b.links.Add(href)
 	if f.button = f.button || looksPressable(f); f.link > 0 {
 		b.anchor = anchor{n: f.link, text: b.anchor.text[:0]}
 	}
@@ -264,28 +263,12 @@ func labelled(s *doc.Style) bool {
 	return s.Size > 12 && s.Size < 22 && (s.Bold || !s.Underline)
 }
 
-// resolve makes a relative href absolute if there is a base element.
-func (b *builder) resolve(href string) string {
-	if b.base == "" || href == "" || strings.HasPrefix(strings.TrimSpace(href), "#") {
-		return href
-	}
-	base, err := url.Parse(b.base)
-	if err != nil {
-		return href
-	}
-	to, err := url.Parse(strings.TrimSpace(href))
-	if err != nil || to.IsAbs() {
-		return href
-	}
-	return base.ResolveReference(to).String()
-}
-
 // area reads a region of an image map.
 func (b *builder) area(f *frame) {
 	href, _ := attr(f.node, "href")
 	alt, _ := attr(f.node, "alt")
 	alt = clean.Line(alt)
-	if f.link = b.links.Add(b.resolve(href)); f.link == 0 || alt == "" {
+	if f.link = b.links.Add(href); f.link == 0 || alt == "" {
 		return
 	}
 	b.para.space = true

@@ -39,7 +39,6 @@ type builder struct {
 	anchor  anchor // the innermost open link
 	idle    idle   // the last link without a target
 	roomy   int    // the last link with room above its text
-	base    string // href of <base>
 	hidden  hiddenText
 	bounds  bounds
 }

@@ -60,7 +60,7 @@ func (b *builder) element(f *frame) {
 		b.para.word("(", f)
 	case atom.Form:
 		b.doc.Forms++
-	case atom.Body, atom.Html, atom.Base:
+	case atom.Body, atom.Html:
 		b.documentElement(f)
 	default:
 		b.para.space = b.para.space || isControl(f.node.DataAtom)
@@ -97,10 +97,6 @@ func (b *builder) documentElement(f *frame) {
 		lang, _ := attr(f.node, "lang")
 		b.doc.Lang = clean.Line(lang)
 		b.doc.RTL = f.style.RTL
-	case atom.Base:
-		if b.base == "" {
-			b.base, _ = attr(f.node, "href")
-		}
 	}
 }
 

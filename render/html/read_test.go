@@ -82,7 +82,6 @@ func TestRead(t *testing.T) {
 		"a URL":                      {"see https://a.example/b?c=d, or www.b.example.", "p(see [https://a.example/b?c=d]1, or [www.b.example]2.)"},
 		"a URL in a link":            {`<a href="https://a.example/">https://b.example/</a>`, "p([https://b.example/]1)"},
 		"a URL in code":              {"<pre>x https://a.example/</pre>", "pre(x [https://a.example/]1)"},
-		"a base":                     {`<base href="https://a.example/x/"><a href="y">a</a>`, "p([a]1)"},
 		"a map":                      {`<map><area href="https://a.example/" alt="here"></map>`, "p([here]1)"},
 		"a button":                   {`<a href="https://a.example/" style="background:#08c;padding:9px">go</a>`, "p(<go>1)"},
 		"a button by its cell":       {`<table><tr><td bgcolor="#0088cc"><a href="https://a.example/">go</a></td></tr></table>`, "p(<go>1)"},
