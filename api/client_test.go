@@ -29,14 +29,19 @@ func count(s *apitest.Server, method string) (n int) {
 	return n
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // inbox makes an inbox on a server of the contract alone.
 func inbox(t *testing.T, o apitest.Options) (*apitest.Server, *api.Client, api.Inbox) {
 	t.Helper()
 	server := apitest.New(o)
 	box, err := server.Create("box", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return server, server.Client(api.Options{}), box
 }
 
@@ -48,9 +53,7 @@ func TestCalls(t *testing.T) {
 			http1 := httptest.NewServer(http.StripPrefix("/mail", server))
 			defer http1.Close()
 			c, err := api.New(http1.URL+"/mail/", apitest.Key, api.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ctx := t.Context()
 			box, err := c.CreateInbox(ctx, api.CreateInbox{Username: "Ada", TTL: 600})
 			if err != nil || box.Email != "ada@"+apitest.Domain || box.TTL != 600 || box.MessageCount != nil {
@@ -61,9 +64,7 @@ func TestCalls(t *testing.T) {
 			}
 			sent, err := server.Deliver(box.Email, apitest.Mail{From: "a@acme.example", Subject: "Grüße", Text: "482 913", HTML: "<p>482 913",
 				Attachments: []api.Attachment{{Filename: "a.txt", ContentType: "text/plain", Content: []byte("content")}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got, err := c.Inbox(ctx, box.ID)
 			if err != nil || got.MessageCount == nil || *got.MessageCount != 1 || got.Status != "active" {
 				t.Fatalf("Inbox: %+v, %v", got, err)
@@ -142,9 +143,7 @@ func TestNoExtensions(t *testing.T) {
 	var ids []string
 	for range 3 {
 		m, err := server.Deliver(box.Email, apitest.Mail{Subject: "x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ids = append(ids, m.ID)
 	}
 	calls := map[string]func() error{
@@ -299,9 +298,7 @@ func TestContextEndsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, c, box := inbox(t, apitest.Options{Extensions: true})
 		list, err := c.Messages(t.Context(), box.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for name, call := range map[string]func(context.Context) error{
 			"long poll": func(ctx context.Context) error {
 				_, err := c.PollMessages(ctx, box.ID, api.Poll{ETag: list.ETag, Wait: time.Minute})
@@ -352,9 +349,7 @@ func TestRedirects(t *testing.T) {
 	}))
 	defer server.Close()
 	c, err := api.New(server.URL, apitest.Key, api.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if i, err := c.Inbox(t.Context(), "same"); err != nil || i.ID != "1" {
 		t.Errorf("within the origin: %v", err)
 	}
@@ -494,9 +489,7 @@ func TestLongMessageOfTheService(t *testing.T) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprintf(w, `{"error": {"code": 400, "message": %q}}`, strings.Repeat("é", 1000))
 	}))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = c.Messages(t.Context(), "x")
 	var e *api.Error
 	if !errors.As(err, &e) || len(e.Message) > 500 || !strings.HasSuffix(e.Message, "é…") {
@@ -510,9 +503,7 @@ func TestAnInboxWithoutAnAddressIsNone(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, body)
 		}))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if i, err := c.CreateInbox(t.Context(), api.CreateInbox{}); !errors.Is(err, api.ErrUnexpected) {
 			t.Errorf("%s: %+v, %v", body, i, err)
 		}

@@ -72,9 +72,7 @@ func TestReadingSenders(t *testing.T) {
 		`not an address`:                {"", "not an address"},
 	} {
 		text, err := json.Marshal(map[string]string{"from": from})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var s api.Summary
 		var m api.Message
 		if err := json.Unmarshal(text, &s); err != nil || s.FromName != want[0] || s.From != want[1] {
@@ -121,9 +119,7 @@ func TestReadingAttachments(t *testing.T) {
 func mustJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -160,9 +156,7 @@ func again(t *testing.T, data []byte, first, second any) {
 		return
 	}
 	once, err := json.Marshal(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := json.Unmarshal(once, second); err != nil {
 		t.Fatalf("%s: %v", once, err)
 	}

@@ -42,9 +42,7 @@ var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
 func (p *project) act(with map[string]string) (outputs map[string]string, printed string, ok bool) {
 	p.t.Helper()
 	text, err := os.ReadFile("../action.yml")
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, err)
 	var a action
 	if err := yaml.Unmarshal(text, &a); err != nil || a.Runs.Using != "composite" {
 		p.t.Fatalf("action.yml: %v", err)
@@ -63,9 +61,7 @@ func (p *project) act(with map[string]string) (outputs map[string]string, printe
 		return expression.ReplaceAllStringFunc(s, func(s string) string { return values[expression.FindStringSubmatch(s)[1]] })
 	}
 	temp := filepath.Join(p.home, "runner") // for all actions of a job
-	if err := os.MkdirAll(temp, 0o700); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, os.MkdirAll(temp, 0o700))
 	runner := p.with("RUNNER_OS="+map[string]string{"linux": "Linux", "darwin": "macOS"}[runtime.GOOS],
 		"RUNNER_ARCH="+map[string]string{"amd64": "X64", "arm64": "ARM64"}[runtime.GOARCH], "RUNNER_TEMP="+temp)
 	ok = true
@@ -78,9 +74,7 @@ func (p *project) act(with map[string]string) (outputs map[string]string, printe
 		}
 		files := p.t.TempDir()
 		script, paths, results := filepath.Join(files, "script"), filepath.Join(files, "path"), filepath.Join(files, "output")
-		if err := os.WriteFile(script, []byte(evaluate(step.Run)), 0o600); err != nil {
-			p.t.Fatal(err)
-		}
+		must(p.t, os.WriteFile(script, []byte(evaluate(step.Run)), 0o600))
 		cmd := exec.CommandContext(p.t.Context(), "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script)
 		cmd.Dir = p.dir
 		cmd.Env = append(runner.with("PATH="+p.getenv("PATH")).environ, "GITHUB_PATH="+paths, "GITHUB_OUTPUT="+results)
@@ -122,15 +116,11 @@ func releases(t *testing.T) (url string, files map[string][]byte) {
 	t.Helper()
 	name := "mayfly_0.1.0_" + runtime.GOOS + "_" + runtime.GOARCH
 	content, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var archive bytes.Buffer
 	compressed, _ := gzip.NewWriterLevel(&archive, gzip.BestSpeed)
 	w := tar.NewWriter(compressed)
-	if err := w.WriteHeader(&tar.Header{Name: name + "/mayfly", Mode: 0o755, Size: int64(len(content))}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.WriteHeader(&tar.Header{Name: name + "/mayfly", Mode: 0o755, Size: int64(len(content))}))
 	if _, err := w.Write(content); err != nil {
 		t.Fatal(err)
 	}

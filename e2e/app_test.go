@@ -115,9 +115,7 @@ func TestApplicationRestoresTheTerminal(t *testing.T) {
 	defer signal.Stop(handled)
 	for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT} {
 		app := newMachine(t).openApplication()
-		if err := app.cmd.Process.Signal(number); err != nil {
-			t.Fatal(err)
-		}
+		must(t, app.cmd.Process.Signal(number))
 		app.exitStatus()
 		app.checkRestored(number)
 	}
@@ -141,15 +139,11 @@ func (s *terminal) checkRestored(after syscall.Signal) {
 		s.t.Errorf("after %v its goroutines are on the screen", after)
 	}
 	fresh, tty, err := pty.Open()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	defer fresh.Close()
 	defer tty.Close()
 	want, err := term.GetState(int(fresh.Fd()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	if got, err := term.GetState(int(s.pty.Fd())); err != nil || !reflect.DeepEqual(got, want) {
 		s.t.Errorf("after %v the terminal's settings are %+v, %v, want %+v", after, got, err, want)
 	}

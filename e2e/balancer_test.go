@@ -30,9 +30,7 @@ func TestDocsLoadBalancer(t *testing.T) {
 	var renaming []string
 	for _, port := range []string{"8425", "2525", "8431", "8432", "2531", "2532"} {
 		free, err := sockets.FreePort()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ports[port] = free
 		renaming = append(renaming, ":"+port, fmt.Sprintf(":%d", free), "port "+port, fmt.Sprintf("port %d", free))
 	}
@@ -68,9 +66,7 @@ func TestDocsLoadBalancer(t *testing.T) {
 
 	l := startLoad(t, []string{u.createInbox("balanced")}, fmt.Sprintf("127.0.0.1:%d", ports["2525"]))
 	l.waitForMails(200)
-	if err := syscall.Kill(started(t, m)[0], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(started(t, m)[0], syscall.SIGKILL))
 	l.waitForMails(200)
 	eventually(t, "requests reach the other process", func() bool { return ready(u) })
 	l.checkNothingIsLost(u)
@@ -80,15 +76,11 @@ func TestDocsLoadBalancer(t *testing.T) {
 func started(t *testing.T, m *machine) []int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(m.home, "pids"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var pids []int
 	for _, word := range strings.Fields(string(text)) {
 		pid, err := strconv.Atoi(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pids = append(pids, pid)
 	}
 	return pids

@@ -63,9 +63,7 @@ func (s *spread) worker(inboxID string) int {
 func ask[T any](t *testing.T, database, sql string, args ...any) T {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close(t.Context())
 	var v T
 	if err := conn.QueryRow(t.Context(), sql, args...).Scan(&v); err != nil {
@@ -313,9 +311,7 @@ func TestRebalanceUnderLoad(t *testing.T) {
 		started := time.Now()
 		eventually(t, "a rebalance starts", func() bool { // not while a table is made, or just after another
 			conn, err := pgx.Connect(t.Context(), s.coordinator())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer conn.Close(t.Context())
 			_, err = conn.Exec(t.Context(), "SELECT citus_rebalance_start()")
 			return err == nil
@@ -358,9 +354,7 @@ func (s *spread) pastSlots(ago time.Duration) {
 			fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES IN (%d)", parent, table, n))
 	}
 	conn, err := pgx.Connect(s.t.Context(), s.coordinator())
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	defer conn.Close(s.t.Context())
 	for _, sql := range statements {
 		if _, err := conn.Exec(s.t.Context(), sql); err != nil {

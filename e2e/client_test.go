@@ -67,9 +67,7 @@ func (c *client) getJSON(path string, v any) {
 	if a.status != http.StatusOK {
 		c.t.Fatalf("GET %s: %d %s", path, a.status, a.body)
 	}
-	if err := json.Unmarshal([]byte(a.body), v); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, json.Unmarshal([]byte(a.body), v))
 }
 
 // createInbox creates an inbox and returns its address.

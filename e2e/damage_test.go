@@ -24,9 +24,7 @@ func TestDamagedStore(t *testing.T) {
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s has %q, %v", store, files, err)
 		}
-		if err := change(slices.Max(files)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, change(slices.Max(files)))
 		return store
 	}
 	for want, store := range map[string]string{

@@ -33,9 +33,7 @@ type proxy struct {
 func newProxy(t *testing.T, to string) *proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n := &proxy{listener: l, to: to, open: make(chan struct{})}
 	close(n.open)
 	n.wait.Go(n.accept)
@@ -182,13 +180,9 @@ func databaseCutOff(t *testing.T) {
 func begin(t *testing.T, database, sql string) (end func()) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tx, err := conn.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := tx.Exec(t.Context(), sql); err != nil {
 		t.Fatal(err)
 	}

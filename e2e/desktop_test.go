@@ -17,9 +17,7 @@ import (
 func (m *machine) withProgram(name, script string) *machine {
 	m.t.Helper()
 	dir := m.t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	return m.with("PATH=" + dir + string(os.PathListSeparator) + m.getenv("PATH"))
 }
 
@@ -118,9 +116,7 @@ func TestTheEditorGetsTheMessageAsAFile(t *testing.T) {
 			t.Errorf("the editor got %q, %v", copied, err)
 		}
 		path, err := os.ReadFile(filepath.Join(m.home, "path"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		eventually(t, "the file is removed", func() bool { _, err := os.Stat(filepath.Dir(string(path))); return os.IsNotExist(err) })
 	}
 	app.typeKeys("e")
@@ -134,9 +130,7 @@ func TestATerminatedApplicationEndsTheEditor(t *testing.T) {
 	app := newMachine(t).withProgram("editor", "echo editing; exec sleep 600").with("EDITOR=editor").openSignup()
 	app.typeKeys("e")
 	app.waitFor("editing")
-	if err := app.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, app.cmd.Process.Signal(syscall.SIGTERM))
 	app.exitStatus()
 	app.checkRestored(syscall.SIGTERM)
 }
@@ -145,9 +139,7 @@ func TestKeysRunCommandsOfTheConfiguration(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	config := filepath.Join(m.home, ".config", "mayfly", "config.toml")
-	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(config), 0o700))
 	if err := os.WriteFile(config, []byte(`
 [commands]
 W = "echo \"$MAYFLY_CODE|$MAYFLY_LINK|$MAYFLY_SUBJECT\""

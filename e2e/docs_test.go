@@ -30,9 +30,7 @@ func page(t *testing.T, file string) string {
 func sourceFile(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -87,17 +85,13 @@ func newProject(t *testing.T) project {
 func thisProgram(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return self
 }
 
 func (p project) write(name, text string) {
 	p.t.Helper()
-	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o755))
 }
 
 // exec runs a command of a shell in the folder. It must succeed.
@@ -113,9 +107,7 @@ func (m *machine) mustExec(dir string, name string, args ...string) string {
 	cmd.Dir, cmd.Env = dir, m.environ
 	// A pipe would stay open as long as a process that the program leaves behind.
 	out, err := os.CreateTemp(m.t.TempDir(), "output")
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, err)
 	defer out.Close()
 	cmd.Stdout, cmd.Stderr = out, out
 	ran := cmd.Run()
@@ -162,12 +154,8 @@ func jobs(t *testing.T) map[string]func(*project) bool {
 		}
 	}
 	var pipeline map[string]struct{ Script []string }
-	if err := yaml.Unmarshal([]byte(ciExample(t, "GitHub Actions", "yaml").code), &workflow); err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal([]byte(ciExample(t, "GitLab", "yaml").code), &pipeline); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal([]byte(ciExample(t, "GitHub Actions", "yaml").code), &workflow))
+	must(t, yaml.Unmarshal([]byte(ciExample(t, "GitLab", "yaml").code), &pipeline))
 	url, _ := releases(t)
 	return map[string]func(*project) bool{
 		"GitHub Actions": func(p *project) bool {
@@ -246,9 +234,7 @@ func testGo(t *testing.T, n int) {
 	p := newProject(t)
 	p.machine = p.with("GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "GOPROXY=off", "GOCACHE="+goOutput(t, "env", "GOCACHE"), "GOMODCACHE="+goOutput(t, "env", "GOMODCACHE"), "GOTOOLCHAIN=local", "CGO_ENABLED=0")
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// With all of Mayfly's requirements no other module is asked for its own: a fresh cache has none of these.
 	p.write("go.sum", sourceFile(t, "go.sum"))
 	_, requirements, _ := strings.Cut(sourceFile(t, "go.mod"), "\ngo ")
@@ -290,9 +276,7 @@ func (a application) confirm(address, code string) { a.run("./confirm", address,
 func goOutput(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("go", args...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.TrimSpace(string(out))
 }
 
@@ -301,9 +285,7 @@ func testPytest(t *testing.T, n int) {
 		t.Skip("needs pytest: install the package python3-pytest")
 	}
 	kit, err := filepath.Abs(filepath.Join("..", "clients", "python", "src"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := newProject(t)
 	p.machine = p.with("PYTHONPATH="+kit, "PYTHONDONTWRITEBYTECODE=1")
 	p.write("test_signup.py", ciExample(t, "pytest", "python").code)
@@ -348,9 +330,7 @@ func testPlaywright(t *testing.T, n int) {
 	e := ciExample(t, "Playwright", "ts")
 	p := newProject(t)
 	port, err := sockets.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	addr := sockets.Address(port)
 	settings, err := json.Marshal(map[string]any{
 		"testDir": ".",
@@ -361,14 +341,10 @@ func testPlaywright(t *testing.T, n int) {
 			"command": thisProgram(t) + " " + addr, "url": "http://" + addr, "env": map[string]string{appVariable: "site"},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.write("signup.spec.ts", e.code)
 	p.write("playwright.config.ts", "export default "+string(settings)+";\n")
-	if err := os.Symlink(filepath.Join(modules, "node_modules"), filepath.Join(p.dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Join(modules, "node_modules"), filepath.Join(p.dir, "node_modules")))
 	if out := p.exec(fmt.Sprintf("%s --repeat-each=%d --workers=2", e.command, n)); !strings.Contains(out, strconv.Itoa(n)+" passed") {
 		t.Error(out)
 	}

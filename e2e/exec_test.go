@@ -21,9 +21,7 @@ import (
 func (m *machine) leftovers() []string {
 	m.t.Helper()
 	entries, err := os.ReadDir(m.getenv("TMPDIR"))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -55,9 +53,7 @@ func TestExecStatus(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	plain := filepath.Join(m.home, "plain")
-	if err := os.WriteFile(plain, []byte("no program\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(plain, []byte("no program\n"), 0o600))
 	for _, c := range []struct {
 		args   []string
 		status int
@@ -104,21 +100,13 @@ func TestExecTakesAnyMail(t *testing.T) {
 	m := newMachine(t)
 	cmd := m.command("exec", "--", "sh", "-c", `echo "$MAYFLY_SMTP"; read line; "$0" read ada@acme.example`, program)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	addr := make([]byte, len("127.0.0.1:65535\n"))
 	n, err := out.Read(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	login := smtp.PlainAuth("", "any", "login", "127.0.0.1")
 	if err := smtp.SendMail(strings.TrimSpace(string(addr[:n])), login, "no-reply@acme.example", []string{"ada@acme.example"},
 		[]byte(strings.ReplaceAll(signup("ada@acme.example"), "\n", "\r\n"))); err != nil {
@@ -141,24 +129,16 @@ func TestExecPassesSignalsOn(t *testing.T) {
 	cmd := m.command("exec", "--", "env", appVariable+"=trap", thisProgram(t), log, "HUP", "INT", "QUIT", "USR1", "USR2")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from the terminal of the tests
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer in.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	lines(t, log, 1)
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT} { // a terminal would send them to the command, too
-		if err := cmd.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Process.Signal(s))
 	}
 	sent := []syscall.Signal{syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTERM}
 	for i, s := range sent {
-		if err := cmd.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Process.Signal(s))
 		lines(t, log, i+2)
 	}
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 7 {
@@ -222,9 +202,7 @@ func TestExecEndsWithTheCommand(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	out, err := os.Create(filepath.Join(m.home, "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer out.Close()
 	cmd := m.command("exec", "--", "sh", "-c", "sleep 1000 & echo $!; exit 5")
 	cmd.Stdout, cmd.Stderr = out, out
@@ -233,9 +211,7 @@ func TestExecEndsWithTheCommand(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	pid, err := strconv.Atoi(lines(t, out.Name(), 1)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Errorf("the process did not outlive the command: %v", err)
 	}
@@ -250,13 +226,9 @@ func TestExecIsKilled(t *testing.T) {
 	m := newMachine(t)
 	log := filepath.Join(m.home, "log")
 	cmd := m.command("exec", "--", "sh", "-c", `echo $$ > "$0"; while :; do sleep 0.01; done`, log)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	pid, err := strconv.Atoi(lines(t, log, 1)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // killed
 	eventually(t, "the command has ended", func() bool {
@@ -271,9 +243,7 @@ func TestExecKeepsMails(t *testing.T) {
 	dir := filepath.Join(m.home, "new", "mails")
 	script := `for to in ada bob; do env ` + appVariable + `=mail SMTP_ADDR=$MAYFLY_SMTP "$0" $to@acme.example 482913; done; exit $1`
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, stderr, status := m.run("exec", "--keep-mails", dir, "--", "sh", "-c", script, self, "0"); status != 0 || stderr != "" {
 		t.Fatalf("status %d: %s", status, stderr)
 	}
@@ -296,9 +266,7 @@ func TestExecKeepsMails(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		isMail := strings.Contains(string(text), "\r\nMIME-Version: 1.0\r\n")
 		if extension != []string{".eml", ".txt"}[i%2] || isMail != (i%2 == 0) || !strings.Contains(string(text), "482913") {
 			t.Errorf("%s: %s", name, text)
@@ -325,9 +293,7 @@ exec env -i PATH="$PATH" TMPDIR="$TMPDIR" "$0" exec -- sh -c '
 	test "$("$0" wait "$address" --code)" = 482913 || exit 25
 	exit 7' "$0" "$1/touched" "$2"`
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := m.command()
 	cmd.Args = append(append([]string{"unshare"}, unshare...), "sh", "-c", script, program, m.home, self)
 	if cmd.Path, err = exec.LookPath("unshare"); err != nil {

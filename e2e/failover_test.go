@@ -87,32 +87,24 @@ func startReplicated(t *testing.T, settings ...string) *replicated {
 func (r *replicated) freePort() int {
 	r.t.Helper()
 	port, err := sockets.FreePort()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return port
 }
 
 func (r *replicated) write(name, text string) {
 	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(r.folder.Path, name), []byte(text), 0o644); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, os.WriteFile(filepath.Join(r.folder.Path, name), []byte(text), 0o644))
 }
 
 // run runs a program until the end of the test.
 func (r *replicated) run(name, program string, args ...string) *exec.Cmd {
 	r.t.Helper()
 	log, err := os.Create(filepath.Join(r.folder.Path, name+".log"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	defer log.Close()
 	cmd := r.folder.Command(context.Background(), program, args...)
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, cmd.Start())
 	r.write(name+".pid", strconv.Itoa(cmd.Process.Pid))
 	r.t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have been killed before
@@ -225,9 +217,7 @@ func (r *replicated) switchPrimary() *node {
 	r.t.Helper()
 	n := r.primary()
 	answer, err := httpClient.Post(fmt.Sprintf("http://127.0.0.1:%d/switchover", n.rest), "application/json", strings.NewReader(`{"leader":"`+n.name+`"}`))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	defer answer.Body.Close()
 	if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
 		r.t.Fatalf("switching the primary: %d %s, %v", answer.StatusCode, text, err)
@@ -240,20 +230,12 @@ func (r *replicated) killPrimary() *node {
 	r.t.Helper()
 	n := r.primary()
 	text, err := os.ReadFile(filepath.Join(r.folder.Path, n.name, "data", "postmaster.pid"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	line, _, _ := strings.Cut(string(text), "\n")
 	pid, err := strconv.Atoi(line)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if err := n.patroni.Process.Kill(); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
+	must(r.t, n.patroni.Process.Kill())
+	must(r.t, syscall.Kill(pid, syscall.SIGKILL))
 	return n
 }
 

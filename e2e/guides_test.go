@@ -38,9 +38,7 @@ func newGuide(t *testing.T, name, install string, check []string, files ...strin
 		g.write(strings.TrimPrefix(path, root), string(text))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, file := range files {
 		g.write(file, g.file(file))
 	}
@@ -50,9 +48,7 @@ func newGuide(t *testing.T, name, install string, check []string, files ...strin
 // write writes a file, which may be a program, in the project.
 func (g guide) write(name, text string) {
 	g.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(g.dir, name)), 0o755); err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, os.MkdirAll(filepath.Dir(filepath.Join(g.dir, name)), 0o755))
 	g.project.write(name, text)
 }
 
@@ -85,9 +81,7 @@ func TestGuideDjango(t *testing.T) {
 	g := newGuide(t, "django", "the packages python3-django, python3-pytest and python3-pytest-django",
 		[]string{"/usr/bin/python3", "-c", "import django, pytest_django"}, "settings.py", "test_signup.py", "tests.py")
 	kit, err := filepath.Abs(filepath.Join("..", "clients", "python", "src"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g.write("bin/python", "#!/bin/sh\nexec /usr/bin/python3 \"$@\"\n")
 	g.machine = g.with("PATH="+g.dir+"/bin:"+g.getenv("PATH"), "PYTHONPATH="+kit, "PYTHONDONTWRITEBYTECODE=1", "DJANGO_SETTINGS_MODULE=shop")
 	if out := g.exec("python -m pytest -p mayfly.pytest_plugin test_signup.py"); !strings.Contains(out, "1 passed") {
@@ -110,9 +104,7 @@ func TestGuideLaravel(t *testing.T) {
 	g := newGuide(t, "laravel", "the packages php-laravel-framework and phpunit",
 		[]string{"sh", "-c", "phpunit --version && ls /usr/share/php/Illuminate/Foundation"}, ".env", "tests/Feature/SignupTest.php")
 	for _, dir := range []string{"bootstrap/cache", "storage/framework/views", "resources/views"} {
-		if err := os.MkdirAll(filepath.Join(g.dir, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(g.dir, dir), 0o755))
 	}
 	g.run("OK (1 test, 2 assertions)")
 }
@@ -146,13 +138,9 @@ export default {
 `)
 	// Next.js follows no link to its modules: the application has to be in a folder below theirs.
 	below, err := os.MkdirTemp(modules, "guide")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(below) })
-	if err := os.CopyFS(below, os.DirFS(g.dir)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(below, os.DirFS(g.dir)))
 	g.dir = below
 	g.machine = g.with("CHROMIUM="+os.Getenv("CHROMIUM"), "NEXT_TELEMETRY_DISABLED=1")
 	g.run("1 passed")

@@ -21,9 +21,7 @@ func TestHelpInATerminal(t *testing.T) {
 			cmd := m.command("serve", "--help")
 			cmd.Env = append(cmd.Env, strings.Fields(environment)...)
 			tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: columns, Rows: 30})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			out, _ := io.ReadAll(tty) // it ends with an error when the program does
 			if err := cmd.Wait(); err != nil {
 				t.Error(err)

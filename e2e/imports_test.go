@@ -146,9 +146,7 @@ func reachable(imports map[string]map[string]bool, from string, through bool) ma
 func importsByFolder(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	mod, err := os.ReadFile(filepath.Join("..", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	module, _, _ := strings.Cut(strings.TrimPrefix(string(mod), "module "), "\n")
 	imports := map[string]map[string]bool{}
 	err = filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
@@ -186,8 +184,6 @@ func importsByFolder(t *testing.T) map[string]map[string]bool {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return imports
 }

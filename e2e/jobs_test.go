@@ -206,16 +206,10 @@ func TestAPromptThatIsEndedRestoresTheSettings(t *testing.T) {
 		s.keepsSettings(func() {
 			prompt(func() {
 				pid, err := os.ReadFile(filepath.Join(m.home, "pid"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				n, err := strconv.Atoi(strings.TrimSpace(string(pid)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := syscall.Kill(n, syscall.SIGTERM); err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
+				must(t, syscall.Kill(n, syscall.SIGTERM))
 			})
 		})
 	}

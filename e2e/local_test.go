@@ -24,9 +24,7 @@ import (
 func (m *machine) localService() *local.Session {
 	m.t.Helper()
 	s, err := local.Find(m.t.Context(), m.localOptions())
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, err)
 	m.t.Cleanup(s.Close)
 	return s
 }
@@ -43,9 +41,7 @@ func (m *machine) useFreePorts() (smtp, http string) {
 	var free [2]string
 	for i := range free {
 		port, err := sockets.FreePort()
-		if err != nil {
-			m.t.Fatal(err)
-		}
+		must(m.t, err)
 		free[i] = sockets.Address(port)
 	}
 	m.setLocal(fmt.Sprintf("smtp = %q\nhttp = %q\n", free[0], free[1]))
@@ -58,14 +54,10 @@ func TestAServiceThatDoesNotAnswer(t *testing.T) {
 	app := m.openApplication()
 	app.waitFor("● live")
 	service := m.localService()
-	if err := syscall.Kill(service.PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(service.PID, syscall.SIGSTOP))
 	defer func() { _ = syscall.Kill(service.PID, syscall.SIGCONT) }() // or nothing ends it
 	app.waitFor("✕ offline")
-	if err := syscall.Kill(service.PID, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(service.PID, syscall.SIGCONT))
 	app.waitFor("● live")
 }
 
@@ -137,9 +129,7 @@ func TestKillingTheApplicationStopsNoMail(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	app := m.openApplication()
-	if err := app.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, app.cmd.Process.Kill())
 	app.exitStatus()
 	send(t, app.smtp, app.address, signup(app.address))
 	if got := m.mustRun("wait", app.address, "--code"); got != "482913" {
@@ -156,9 +146,7 @@ func TestAKilledServiceIsStartedAgain(t *testing.T) {
 	first.waitFor("before")
 	service := m.localService()
 	eventually(t, "the service has run for a moment", func() bool { return time.Since(serviceStart(t, service)) > time.Second })
-	if err := syscall.Kill(service.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(service.PID, syscall.SIGKILL))
 	for _, app := range []*application{first, second} {
 		app.waitFor("started the local service again", first.smtp, "before")
 	}
@@ -175,9 +163,7 @@ func TestAKilledServiceIsStartedAgain(t *testing.T) {
 func serviceStart(t *testing.T, s *local.Session) time.Time {
 	t.Helper()
 	info, err := os.Stat(s.LogFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return info.ModTime() // it logs nothing after that
 }
 
@@ -311,25 +297,17 @@ func TestMCPStartsTheLocalService(t *testing.T) {
 	m.useFreePorts()
 	cmd := m.command("mcp")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	answers := json.NewDecoder(out)
 	call := func(request string) (answer json.RawMessage) {
 		t.Helper()
 		if _, err := io.WriteString(in, request+"\n"); err != nil {
 			t.Fatal(err)
 		}
-		if err := answers.Decode(&answer); err != nil {
-			t.Fatal(err)
-		}
+		must(t, answers.Decode(&answer))
 		return answer
 	}
 	call(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
@@ -343,9 +321,7 @@ func TestMCPStartsTheLocalService(t *testing.T) {
 		t.Errorf("create_inbox answers %s", got)
 	}
 	service := m.localService()
-	if err := syscall.Kill(service.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(service.PID, syscall.SIGKILL))
 	<-service.Done()
 	eventually(t, "it runs again", func() bool {
 		s, err := local.Find(t.Context(), m.localOptions())
@@ -363,9 +339,7 @@ func TestMCPStartsTheLocalService(t *testing.T) {
 	m.useFreePorts()
 	m.mustRun("up")
 	eventually(t, "the agent's client has followed", func() bool { return strings.Contains(create(5, "moved"), "moved@mayfly.test") })
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, in.Close())
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -377,16 +351,10 @@ func TestUpLeavesNothingOpen(t *testing.T) {
 	m := newMachine(t)
 	cmd := m.command("up")
 	reads, writes, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd.Stdout, cmd.Stderr = writes, writes
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
-	if err := writes.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Run())
+	must(t, writes.Close())
 	text, err := io.ReadAll(reads) // until all who have the other end closed it
 	if err != nil || !regexp.MustCompile(`(?m)^SMTP  127`).Match(text) {
 		t.Errorf("it printed %q, %v", text, err)

@@ -42,6 +42,13 @@ func (m *machine) localOptions() local.Options {
 	return local.Options{DataDir: filepath.Join(m.home, ".local", "share", "mayfly", "local")}
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // with returns the machine with more variables in its environment.
 func (m *machine) with(variables ...string) *machine {
 	return &machine{m.t, m.home, append(m.environ[:len(m.environ):len(m.environ)], variables...)}
@@ -60,9 +67,7 @@ func (m *machine) getenv(name string) (value string) {
 func (m *machine) write(name, text string) string {
 	m.t.Helper()
 	path := filepath.Join(m.home, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)))
 	return path
 }
 

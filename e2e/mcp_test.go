@@ -33,9 +33,7 @@ type agent struct {
 func newAgent(t *testing.T, transport sdk.Transport) agent {
 	t.Helper()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = session.Close() }) // before the machine, which may stop the service first
 	return agent{t, session}
 }
@@ -237,9 +235,7 @@ func TestAnAgentOutlivesTheLocalService(t *testing.T) {
 	}
 	for want, restart := range map[int]func(){
 		222222: func() { // it is started again
-			if err := syscall.Kill(service.PID, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			must(t, syscall.Kill(service.PID, syscall.SIGKILL))
 		},
 		333333: func() { // on other ports, by a user
 			m.mustRun("down")
@@ -276,9 +272,7 @@ func TestMCPOverHTTP(t *testing.T) {
 	key := m.key(s.store, "dev")
 	call := func(key, session, body string) (int, string, string) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.rest+"/mcp", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for name, value := range map[string]string{
 			"X-API-Key": key, "Mcp-Session-Id": session, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
 		} {
@@ -287,14 +281,10 @@ func TestMCPOverHTTP(t *testing.T) {
 			}
 		}
 		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return answer.StatusCode, answer.Header.Get("Mcp-Session-Id"), string(text)
 	}
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`

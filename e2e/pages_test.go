@@ -289,9 +289,7 @@ func newReader(t *testing.T, page string) reader {
 func (p *project) usePostgres() string {
 	p.t.Helper()
 	u, err := url.Parse(pgtest.Database(p.t))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, err)
 	password, _ := u.User.Password()
 	p.machine = p.with("PATH="+pgtest.Programs(p.t)+":"+p.getenv("PATH"),
 		"PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER="+u.User.Username(), "PGPASSWORD="+password)
@@ -346,9 +344,7 @@ func TestDocsHostedService(t *testing.T) {
 	}
 	m, _ := machineWithService(t)
 	runtime, err := os.MkdirTemp("", "run") // short: the names of sockets are
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(runtime) })
 	url := m.getenv("MAYFLY_BASE_URL")
 	m = m.with("MAYFLY_BASE_URL=", "MAYFLY_API_KEY=", "XDG_RUNTIME_DIR="+runtime, "PATH="+filepath.Dir(program)+":"+m.getenv("PATH"))

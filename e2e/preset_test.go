@@ -87,9 +87,7 @@ func TestCompose(t *testing.T) {
 	for _, text := range append([]string{sourceFile(t, "docker-compose.yml")}, examples(t, "service.md", "yaml")...) {
 		in := yaml.NewDecoder(strings.NewReader(strings.ReplaceAll(text, "/run/secrets/mayfly", file)))
 		in.KnownFields(true)
-		if err := in.Decode(&compose); err != nil {
-			t.Fatal(err)
-		}
+		must(t, in.Decode(&compose))
 	}
 	for name, s := range compose.Services {
 		for on, how := range s.DependsOn {

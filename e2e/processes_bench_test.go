@@ -58,9 +58,7 @@ func acrossProcesses(b *testing.B, m *machine, database string) {
 	for n := 0; b.Loop(); n++ {
 		<-pace.C
 		w := waiters[n*37%len(waiters)]
-		if err := sender.send(w.address, message); err != nil {
-			b.Fatal(err)
-		}
+		must(b, sender.send(w.address, message))
 		accepted := time.Now()
 		select {
 		case answered := <-w.answered:
@@ -135,14 +133,10 @@ var waiting = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: waiti
 
 func makeInbox(b *testing.B, base, key, username string) (id, address string) {
 	request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, base+"/v1/inboxes", strings.NewReader(`{"username":"`+username+`"}`))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	request.Header.Set("X-API-Key", key)
 	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer answer.Body.Close()
 	var in struct{ ID, Email string }
 	if err := json.NewDecoder(answer.Body).Decode(&in); err != nil || answer.StatusCode != http.StatusCreated {
@@ -193,17 +187,11 @@ type sender struct {
 
 func dialSender(b testing.TB, addr string) *sender {
 	conn, err := net.Dial("tcp", addr)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.Cleanup(func() { _ = conn.Close() }) // the messages are acknowledged or counted as errors
 	s := &sender{conn, bufio.NewReader(conn)}
-	if err := s.expect("220"); err != nil {
-		b.Fatal(err)
-	}
-	if err := s.command("HELO mail.test\r\n", "250"); err != nil {
-		b.Fatal(err)
-	}
+	must(b, s.expect("220"))
+	must(b, s.command("HELO mail.test\r\n", "250"))
 	return s
 }
 

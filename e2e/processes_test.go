@@ -40,9 +40,7 @@ func serveTwice(t *testing.T, database string, args ...string) *pair {
 func parameter(t *testing.T, database, name, value string) string {
 	t.Helper()
 	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	q := u.Query()
 	q.Set(name, value)
 	u.RawQuery = q.Encode()

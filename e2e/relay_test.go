@@ -18,9 +18,7 @@ func (m *machine) relay() *server {
 	web := httptest.NewTLSServer(nil) // for its certificate, which is for 127.0.0.1
 	defer web.Close()
 	key, err := x509.MarshalPKCS8PrivateKey(web.TLS.Certificates[0].PrivateKey)
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, err)
 	cert := m.write("cert.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw})))
 	private := m.write("key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
 	return m.serve(filepath.Join(m.home, "relay"), "--smtp-cert", cert, "--smtp-key", private, "--smtp-auth-any", "--catch-all", "--key-file", filepath.Join(m.home, "key"))
@@ -29,9 +27,7 @@ func (m *machine) relay() *server {
 // relaying is the example in docs/service.md with the address of the relay.
 func (m *machine) relaying(t *testing.T, relay *server) string {
 	file := m.write("relay-password", "open sesame\n")
-	if err := os.Chmod(file, 0o600); err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, os.Chmod(file, 0o600))
 	return strings.NewReplacer("mail.example.com:587", relay.smtp, "/etc/mayfly/relay-password", file).Replace(examples(t, "service.md", "toml")[0])
 }
 
@@ -39,9 +35,7 @@ func (m *machine) relaying(t *testing.T, relay *server) string {
 func (m *machine) relayed(relay *server, address string) string {
 	m.t.Helper()
 	key, err := os.ReadFile(filepath.Join(m.home, "key"))
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, err)
 	return m.using(relay, strings.TrimSpace(string(key))).mustRun("read", address, "--view", "raw")
 }
 

@@ -28,9 +28,7 @@ func TestScriptWorkflow(t *testing.T) {
 	waiting := u.command("wait", address, "--code")
 	var code strings.Builder
 	waiting.Stdout = &code
-	if err := waiting.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, waiting.Start())
 	send(t, s.smtp, address, strings.Replace(signup(address), "482913", "no code yet", -1))
 	send(t, s.smtp, address, signup(address))
 	if err := waiting.Wait(); err != nil || code.String() != "482913\n" {
@@ -50,9 +48,7 @@ func TestScriptWorkflow(t *testing.T) {
 		Checks     []struct{ ID, Level, Message, Where string }
 	}
 	for _, command := range [][]string{{"wait", address, "--json"}, {"read", address, "--json"}} {
-		if err := json.Unmarshal([]byte(u.mustRun(command...)), &report); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(u.mustRun(command...)), &report))
 		if report.Message.Subject != "Confirm your e-mail address" || report.Code == nil || *report.Code != "482913" ||
 			report.Link == nil || len(report.Links) == 0 || !strings.Contains(report.Rendered, "Welcome to Acme, Ada") {
 			t.Errorf("%q printed %+v", command, report)
@@ -94,12 +90,8 @@ func TestWatchPrintsEvents(t *testing.T) {
 
 	watching := u.command("watch", "--json")
 	pipe, err := watching.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := watching.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, watching.Start())
 	decoder := json.NewDecoder(pipe)
 	type event struct {
 		Event   string
@@ -145,9 +137,7 @@ func TestWatchPrintsEvents(t *testing.T) {
 	expect("arrived", old, "second")
 	u.mustRun("rm", "--yes", fresh)
 	expect("deleted", fresh, "")
-	if err := watching.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must(t, watching.Process.Signal(syscall.SIGINT))
 	if err := watching.Wait(); watching.ProcessState.ExitCode() != 130 {
 		t.Errorf("interrupted, watch ended with %v", err)
 	}

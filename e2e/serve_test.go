@@ -57,9 +57,7 @@ func TestServeReportsWhyItCannotStart(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer taken.Close()
 	for name, args := range map[string][]string{
 		"a port that is taken": {"--smtp", taken.Addr().String(), "--http", "127.0.0.1:0", "--store", filepath.Join(m.home, "a")},

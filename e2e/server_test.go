@@ -45,12 +45,8 @@ func (m *machine) serveWith(program, store string, args ...string) *server {
 func (m *machine) startServer(cmd *exec.Cmd, store string) *server {
 	m.t.Helper()
 	pipe, err := cmd.StderrPipe()
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, err)
+	must(m.t, cmd.Start())
 	s := &server{t: m.t, cmd: cmd, store: store, stderr: &bytes.Buffer{}, ended: make(chan struct{})}
 	lines := bufio.NewReader(pipe)
 	found := make(chan error, 1)

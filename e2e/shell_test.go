@@ -163,9 +163,7 @@ func TestReadOnlyHome(t *testing.T) {
 	t.Parallel()
 	m, _ := machineWithService(t)
 	for dir, mode := range map[string]os.FileMode{m.home: 0o555, filepath.Dir(m.home): 0o755} {
-		if err := os.Chmod(dir, mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(dir, mode))
 	}
 	t.Cleanup(func() { _ = os.Chmod(m.home, 0o755) }) // so that it can be removed
 	cmd := m.command("new")

@@ -49,15 +49,11 @@ func BenchmarkFirstFrame(b *testing.B) {
 		cmd := m.command()
 		cmd.Env = append(cmd.Env, "TERM=xterm-256color")
 		tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 30})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		var shown strings.Builder
 		for !strings.Contains(shown.String(), "Inboxes") {
 			n, err := tty.Read(buffer)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			shown.Write(buffer[:n])
 		}
 		b.StopTimer()

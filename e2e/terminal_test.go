@@ -146,9 +146,7 @@ func (s *terminal) typeKeys(keys string) {
 
 func (s *terminal) interrupt() {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, s.cmd.Process.Signal(syscall.SIGINT))
 }
 
 // exitStatus waits until the program has ended, and returns its exit status.

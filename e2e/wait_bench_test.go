@@ -23,13 +23,9 @@ func BenchmarkMailToCode(b *testing.B) {
 	run := func(n int, mail func()) time.Duration {
 		cmd := m.command("wait", address, "--code")
 		output, err := cmd.StdoutPipe()
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		begun := time.Now()
-		if err := cmd.Start(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, cmd.Start())
 		if mail != nil {
 			mail()
 			begun = time.Now()
@@ -39,17 +35,13 @@ func BenchmarkMailToCode(b *testing.B) {
 		if want := fmt.Sprintln(100_000 + n); err != nil || line != want {
 			b.Fatalf("printed %q, want %q, %v", line, want, err)
 		}
-		if err := cmd.Wait(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, cmd.Wait())
 		return took
 	}
 	var waited, there []time.Duration
 	for n := 0; b.Loop(); n += 2 {
 		send := func(n int) {
-			if err := mails.send(address, coded(address, fmt.Sprint(100_000+n))); err != nil {
-				b.Fatal(err)
-			}
+			must(b, mails.send(address, coded(address, fmt.Sprint(100_000+n))))
 		}
 		waited = append(waited, run(n, func() {
 			time.Sleep(200 * time.Millisecond) // it is held by then

@@ -106,9 +106,7 @@ type running struct {
 func (m *machine) start(args ...string) *running {
 	r := &running{t: m.t.(*testing.T), cmd: m.command(args...)}
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
-	if err := r.cmd.Start(); err != nil {
-		m.t.Fatal(err)
-	}
+	must(m.t, r.cmd.Start())
 	return r
 }
 
@@ -171,24 +169,16 @@ func TestAWaitThatIsKilledTakesNothing(t *testing.T) {
 	// This one is killed while it prints, with the lock in its hands.
 	deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "long", Text: strings.Repeat("All work and no play. ", 20_000)})
 	reads, writes, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer reads.Close()
 	cmd := m.command("wait", address, "--subject", "long")
 	cmd.Stdout = writes
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := writes.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
+	must(t, writes.Close())
 	if _, err := reads.Read(make([]byte, 1)); err != nil { // it prints
 		t.Fatal(err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	_ = cmd.Wait() // killed
 	if got := m.mustRun("wait", address, "--subject", "long"); !strings.HasSuffix(got, "no play.") {
 		t.Errorf("the end of what was printed afterwards is %q", got[max(0, len(got)-40):])
@@ -201,12 +191,8 @@ func TestAWaitThatCannotPrintTakesNothing(t *testing.T) {
 	address := m.mustRun("new")
 	deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "Your code", Text: codeAndLink("111111")})
 	reads, writes, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := reads.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, reads.Close())
 	defer writes.Close()
 	cmd := m.command("wait", "--code")
 	cmd.Stdout = writes
@@ -223,14 +209,10 @@ func TestAWaitEndsWithItsReader(t *testing.T) {
 	address := m.mustRun("new")
 	for _, command := range []string{"wait", "watch"} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cmd := m.command(command, address)
 		cmd.Stdout = w
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Start())
 		w.Close()
 		r.Close()
 		_ = cmd.Wait() // its status follows

@@ -24,9 +24,7 @@ func TestDocsWebhook(t *testing.T) {
 		t.Skip("needs Python: install the package python3")
 	}
 	port, err := sockets.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	addr := sockets.Address(port)
 	code := strings.ReplaceAll(examples(t, "service.md", "python")[0], "8000", strconv.Itoa(port))
 	m := newMachine(t)
@@ -36,12 +34,8 @@ func TestDocsWebhook(t *testing.T) {
 	receiver := exec.Command(python, "-c", code)
 	receiver.Dir = m.home
 	pipe, err := receiver.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := receiver.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, receiver.Start())
 	t.Cleanup(func() {
 		_ = receiver.Process.Kill()
 		_ = receiver.Wait()
@@ -70,16 +64,12 @@ func TestDocsWebhook(t *testing.T) {
 		}
 	}
 	forged, err := http.NewRequest(http.MethodPost, "http://"+addr+"/mail", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	forged.Header.Set("webhook-id", "msg_x")
 	forged.Header.Set("webhook-timestamp", strconv.FormatInt(time.Now().Unix(), 10))
 	forged.Header.Set("webhook-signature", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=")
 	answer, err := http.DefaultClient.Do(forged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusForbidden {
 		t.Errorf("a wrong signature is answered with %s", answer.Status)

@@ -67,9 +67,7 @@ func connect(t *testing.T, transport sdk.Transport, progress chan string) *sdk.C
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { progress <- r.Params.Message },
 	})
 	session, err := client.Connect(t.Context(), transport, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return session
 }
 
@@ -116,6 +114,13 @@ func text(r *sdk.CallToolResult) string {
 		}
 	}
 	return strings.Join(all, "\n")
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // madeInbox is an inbox in a result. Its field Email is the address.
@@ -250,9 +255,7 @@ func known(t *testing.T) *registry.Registry { return registry.Open(t.TempDir(), 
 
 func TestListInboxesFallsBackToWhatTheMachineKnows(t *testing.T) {
 	known := known(t)
-	if err := known.Put(registry.Inbox{ID: "inbox_long_gone", Email: "gone@" + apitest.Domain}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, known.Put(registry.Inbox{ID: "inbox_long_gone", Email: "gone@" + apitest.Domain}))
 	a := newAgent(t, apitest.Options{}, known)
 	var inbox madeInbox
 	a.call("create_inbox", nil, &inbox)
@@ -285,13 +288,9 @@ func TestMailTextIsCleanAndMarkedInEveryResult(t *testing.T) {
 			t.Errorf("%s is not marked: %s", name, text(result))
 		}
 		data, err := json.Marshal(result)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var tree any
-		if err := json.Unmarshal(data, &tree); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(data, &tree))
 		eachString(tree, func(s string) {
 			for _, r := range s {
 				if unicode.In(r, unicode.Cc, unicode.Cf) && r != '\n' {
@@ -372,9 +371,7 @@ func TestToolsTellTheTruthAboutThemselves(t *testing.T) {
 	var names []string
 	var tools []*sdk.Tool
 	for tool, err := range a.session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		names, tools = append(names, tool.Name), append(tools, tool)
 		portable(t, tool.Name, tool.InputSchema)
 		portable(t, tool.Name, tool.OutputSchema)
@@ -480,9 +477,7 @@ func TestPrompts(t *testing.T) {
 	a := newAgent(t, apitest.Options{}, nil)
 	for name, argument := range map[string]string{"sign_up": "url", "check_mail": "inbox"} {
 		r, err := a.session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: name, Arguments: map[string]string{argument: "the argument"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := r.Messages[0].Content.(*sdk.TextContent).Text; !strings.Contains(got, "the argument") || !strings.Contains(got, "untrusted") {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -528,16 +523,12 @@ func TestHTTPBindsASessionToItsKey(t *testing.T) {
 	for _, key := range []string{"second", "wrong", ""} {
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_inboxes","arguments":{}}}`
 		r, err := http.NewRequestWithContext(t.Context(), "POST", web.URL, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		r.Header.Set("Mcp-Session-Id", s.ID())
 		answer, err := (&http.Client{Transport: keyed(key), Timeout: 10 * time.Second}).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		answer.Body.Close()
 		if answer.StatusCode < 400 {
 			t.Errorf("key %q used another's session: %s", key, answer.Status)

@@ -20,12 +20,8 @@ func TestListsPage(t *testing.T) {
 				var address string
 				for n := range 120 {
 					inbox, err := a.service.Create(fmt.Sprintf("inbox-%03d", n), 24*time.Hour)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := known.Put(registry.Of(inbox)); err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
+					must(t, known.Put(registry.Of(inbox)))
 					address = inbox.Email
 					time.Sleep(time.Second)
 				}

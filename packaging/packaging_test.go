@@ -45,6 +45,13 @@ func one(t *testing.T, pattern string) string {
 	return found[0]
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func output(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
 	out, err := exec.Command(name, args...).Output()
@@ -106,9 +113,7 @@ func tarFiles(t *testing.T, r io.Reader) map[string]fs.FileMode {
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		name := path.Join("/", header.Name)
 		if header.Typeflag == tar.TypeReg && !strings.HasPrefix(name, "/.") { // with a dot: about the package
 			files[name] = header.FileInfo().Mode().Perm()
@@ -119,9 +124,7 @@ func tarFiles(t *testing.T, r io.Reader) map[string]fs.FileMode {
 func open(t *testing.T, name string) *os.File {
 	t.Helper()
 	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -130,18 +133,14 @@ func open(t *testing.T, name string) *os.File {
 func apkFiles(t *testing.T, name string) map[string]fs.FileMode {
 	t.Helper()
 	r, err := gzip.NewReader(open(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return tarFiles(t, r)
 }
 
 func archFiles(t *testing.T, name string) map[string]fs.FileMode {
 	t.Helper()
 	r, err := zstd.NewReader(open(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	return tarFiles(t, r)
 }
@@ -195,14 +194,10 @@ exec chroot "$1/root" bash /tmp/lifecycle.sh /tmp/mayfly.deb "$3"`
 // What other package managers read names the archives of the release by their checksums.
 func TestManifests(t *testing.T) {
 	sums, err := os.ReadFile(one(t, "*_checksums.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, archives := range map[string]int{"mayfly.rb": 4, "mayfly.json": 2, "PKGBUILD": 2, "mayfly.nix": 4} {
 		text, err := os.ReadFile(filepath.Join(dist(t), name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if left := regexp.MustCompile(`@[A-Z][^@\n]*@`).FindAllString(string(text), -1); left != nil {
 			t.Errorf("%s still has %q", name, left)
 		}
@@ -227,9 +222,7 @@ func TestArchive(t *testing.T) {
 	dir := t.TempDir()
 	output(t, "tar", "-xzf", one(t, "mayfly_*_linux_"+runtime.GOARCH+".tar.gz"), "-C", dir, "--strip-components=1")
 	var built struct{ Version, Commit, Date string }
-	if err := json.Unmarshal(output(t, filepath.Join(dir, "mayfly"), "version", "--json"), &built); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(output(t, filepath.Join(dir, "mayfly"), "version", "--json"), &built))
 	if head := strings.TrimSpace(string(output(t, "git", "rev-parse", "HEAD"))); built.Commit != head || built.Date == "" || built.Version == "" {
 		t.Errorf("%+v, built from %s", built, head)
 	}
@@ -237,12 +230,8 @@ func TestArchive(t *testing.T) {
 		Components []struct{ Name, Version string }
 	}
 	text, err := os.ReadFile(one(t, "mayfly_*_linux_"+runtime.GOARCH+".cdx.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &bom); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, json.Unmarshal(text, &bom))
 	modules := map[string]string{}
 	for _, c := range bom.Components {
 		modules[c.Name] = c.Version

@@ -45,19 +45,15 @@ func start(t *testing.T, plan service.Plan, o service.Options) (*service.Service
 func startBenchmark(b *testing.B) (*service.Service, service.Key) {
 	log := slog.New(slog.DiscardHandler)
 	st, err := pebble.Open(b.TempDir(), pebble.Options{Log: log})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.Cleanup(func() { st.Close() })
 	s := service.New(st, service.Options{Domains: []string{"x.test"}, Log: log})
 	_, k, err := s.CreateKey(b.Context(), "test", service.Enterprise)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	return s, k
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

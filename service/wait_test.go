@@ -151,9 +151,7 @@ func BenchmarkWaiting(b *testing.B) {
 	var ins []service.Inbox
 	for i := range 100 {
 		in, err := s.CreateInbox(ctx, k, service.NewInbox{Username: fmt.Sprintf("in%d", i)})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		ins = append(ins, in)
 	}
 	var before, after runtime.MemStats
@@ -173,9 +171,7 @@ func BenchmarkWaiting(b *testing.B) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	r, err := s.Recipient(ctx, ins[0].Address)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	version := ins[0].Version
 	for b.Loop() {
 		woken := make(chan struct{})
@@ -183,14 +179,10 @@ func BenchmarkWaiting(b *testing.B) {
 			s.WaitMessages(ctx, k, ins[0].ID, version)
 			close(woken)
 		}()
-		if err := s.Deliver(ctx, service.Delivery{To: []service.Recipient{r}, Raw: []byte("x")}); err != nil {
-			b.Fatal(err)
-		}
+		must(b, s.Deliver(ctx, service.Delivery{To: []service.Recipient{r}, Raw: []byte("x")}))
 		<-woken
 		in, err := s.Inbox(ctx, k, ins[0].ID)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		version = in.Version
 	}
 	b.ReportMetric(float64(after.HeapInuse+after.StackInuse-before.HeapInuse-before.StackInuse)/waiting, "B/waiting")

@@ -31,9 +31,7 @@ func newWaiter(t *testing.T, o apitest.Options) *waiter {
 	service := apitest.New(o)
 	t.Cleanup(service.Close)
 	inbox, err := service.Create("ada", 24*time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &waiter{t: t, service: service, client: service.Client(api.Options{}), inbox: inbox}
 }
 
@@ -46,9 +44,7 @@ func (w *waiter) deliver(has string) api.Message {
 func (w *waiter) deliverAt(has string, received time.Time) api.Message {
 	w.t.Helper()
 	m, err := w.service.Deliver(w.inbox.Email, apitest.Mail{From: "a@acme.example", Subject: has, ReceivedAt: received})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return m
 }
 
@@ -57,13 +53,9 @@ func (w *waiter) wait(q watch.Target, after watch.After) string {
 	w.t.Helper()
 	// It is kept between two waits.
 	kept, err := json.Marshal(w.delivered)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	w.delivered = watch.Delivered{}
-	if err := json.Unmarshal(kept, &w.delivered); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, json.Unmarshal(kept, &w.delivered))
 	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute) // the requests of a minute may be used up
 	defer cancel()
 	m, err := watch.Await(ctx, w.client, w.inbox.ID, after, watch.Match{

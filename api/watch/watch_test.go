@@ -86,9 +86,7 @@ func must(t testing.TB, err error) {
 func (s *screen) create(username string) api.Inbox {
 	s.t.Helper()
 	inbox, err := s.server.Create(username, 100*time.Hour)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	s.inboxes = append(s.inboxes, inbox)
 	s.watcher.Add(inbox.ID)
 	return inbox

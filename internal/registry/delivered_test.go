@@ -24,9 +24,7 @@ func handOver(t *testing.T, r *registry.Registry, inboxID, messageID string) (ga
 		gave = h.Take(watch.Code, watch.Found{Message: api.Message{ID: messageID}})
 		return gave
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return gave
 }
 
@@ -92,9 +90,7 @@ func TestSeveralProcessesHandOver(t *testing.T) {
 				}
 				return gave
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		}
 		return
 	}
@@ -105,9 +101,7 @@ func TestSeveralProcessesHandOver(t *testing.T) {
 		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSeveralProcessesHandOver$")
 		c.Env = append(os.Environ(), taker+"="+dir)
 		c.Stdout, c.Stderr = &outputs[p], &outputs[p]
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Start())
 		running = append(running, c)
 	}
 	var gave []string

@@ -15,13 +15,9 @@ import (
 func TestPutReadsNoOtherInbox(t *testing.T) {
 	dir := t.TempDir()
 	r := registry.Open(dir, "default", base)
-	if err := r.Put(inbox("a")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Put(inbox("a")))
 	pipe := filepath.Join(filepath.Dir(files(t, dir)[0]), "another.json")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(pipe, 0o600))
 	done := make(chan error, 1)
 	go func() { done <- registry.Open(dir, "default", base).Put(inbox("b")) }()
 	select {

@@ -24,12 +24,17 @@ func inbox(id string) registry.Inbox {
 	return registry.Inbox{ID: id, Email: id + "@mail.example", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
 }
 
-func list(t *testing.T, r *registry.Registry) []registry.Inbox {
+func must(t testing.TB, err error) {
 	t.Helper()
-	all, err := r.List()
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func list(t *testing.T, r *registry.Registry) []registry.Inbox {
+	t.Helper()
+	all, err := r.List()
+	must(t, err)
 	return all
 }
 
@@ -50,9 +55,7 @@ func files(t *testing.T, dir string) (paths []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return paths
 }
 
@@ -67,17 +70,13 @@ func TestPutListRemove(t *testing.T) {
 	}
 	old, young := inbox("old"), inbox("young")
 	old.CreatedAt, old.Label = old.CreatedAt.Add(-time.Minute), "for the signup test"
-	if err := r.Put(old, young); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Put(old, young))
 	if all := list(t, r); len(all) != 2 || all[0] != young || all[1] != old {
 		t.Errorf("List: %+v", all)
 	}
 	again := old
 	again.Label, again.Email = "", "new@mail.example"
-	if err := r.Put(again); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Put(again))
 	if all := list(t, r); all[1].Label != old.Label || all[1].Email != again.Email {
 		t.Errorf("List: %+v", all)
 	}
@@ -91,9 +90,7 @@ func TestPutListRemove(t *testing.T) {
 
 func TestProfilesAndServicesAreApart(t *testing.T) {
 	dir := t.TempDir()
-	if err := registry.Open(dir, "default", base).Put(inbox("a")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, registry.Open(dir, "default", base).Put(inbox("a")))
 	for _, other := range [][2]string{{"other", base}, {"default", "https://other.example"}, {"default" + base, ""}, {"", ""}} {
 		if all := list(t, registry.Open(dir, other[0], other[1])); len(all) != 0 {
 			t.Errorf("%v: %v", other, all)
@@ -109,9 +106,7 @@ func TestModes(t *testing.T) {
 		t.Skip("Windows has no modes")
 	}
 	dir := filepath.Join(t.TempDir(), "mayfly")
-	if err := registry.Open(dir, "default", base).Put(inbox("a")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, registry.Open(dir, "default", base).Put(inbox("a")))
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -157,9 +152,7 @@ func TestWhatIsOverIsForgottenAfterAWhile(t *testing.T) {
 		r := registry.Open(dir, "default", base)
 		forever := inbox("forever")
 		forever.ExpiresAt = time.Time{}
-		if err := r.Put(inbox("a"), forever); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Put(inbox("a"), forever))
 		handOver(t, r, "a", "1")
 		handOver(t, r, "of another service", "1")
 		save(t, r, mails(3, func(int) bool { return true }))
@@ -194,9 +187,7 @@ func TestDamagedFilesBesideAnInbox(t *testing.T) {
 		save(t, r, mails(3, func(int) bool { return true }))
 		handOver(t, r, "a", "1")
 		for _, path := range files(t, dir) {
-			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, []byte(content), 0o600))
 		}
 		if s, err := r.Seen(); err != nil || len(s) != 0 {
 			t.Errorf("%.20q is read as %+v, %v", content, s, err)
@@ -213,9 +204,7 @@ func TestDamagedFilesBesideAnInbox(t *testing.T) {
 
 func TestWhereNothingCanBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(dir, nil, 0o600))
 	r := registry.Open(dir, "default", base)
 	if err := r.SaveSeen(registry.Change{InboxID: "a"}); err == nil || !strings.Contains(err.Error(), "keep what was seen") {
 		t.Errorf("saved: %v", err)
@@ -235,18 +224,14 @@ func TestDamagedFilesCostOneInbox(t *testing.T) {
 	for i := range n {
 		box := inbox(fmt.Sprint("inbox-", i))
 		want[box.ID] = box
-		if err := r.Put(box); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Put(box))
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	all := files(t, dir)
 	for range 300 {
 		path := all[random.IntN(len(all))]
 		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		damaged := append([]byte(nil), content...)
 		switch random.IntN(4) {
 		case 0:
@@ -262,9 +247,7 @@ func TestDamagedFilesCostOneInbox(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := os.WriteFile(path, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, damaged, 0o600))
 		got := list(t, r)
 		if len(got) < n-1 {
 			t.Fatalf("%d inboxes are left", len(got))
@@ -274,18 +257,12 @@ func TestDamagedFilesCostOneInbox(t *testing.T) {
 				t.Fatalf("%+v instead of %+v", i, want[i.ID])
 			}
 		}
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, content, 0o600))
 	}
 	// Putting it again repairs it.
-	if err := os.WriteFile(all[0], []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(all[0], []byte("{"), 0o600))
 	for _, i := range want {
-		if err := r.Put(i); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Put(i))
 	}
 	if got := list(t, r); len(got) != n {
 		t.Errorf("%d inboxes after the repair", len(got))
@@ -303,12 +280,8 @@ func TestSeveralProcesses(t *testing.T) {
 		for i := range each {
 			shared := inbox("shared")
 			shared.Label = fmt.Sprint(name, " ", i)
-			if err := r.Put(inbox(fmt.Sprint(name, "-", i)), shared, inbox(fmt.Sprint(name, "-removed"))); err != nil {
-				t.Fatal(err)
-			}
-			if err := r.Remove(name + "-removed"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.Put(inbox(fmt.Sprint(name, "-", i)), shared, inbox(fmt.Sprint(name, "-removed"))))
+			must(t, r.Remove(name+"-removed"))
 		}
 		return
 	}
@@ -358,9 +331,7 @@ func TestSeveralProcesses(t *testing.T) {
 func BenchmarkList(b *testing.B) {
 	r := registry.Open(b.TempDir(), "default", base)
 	for i := range 500 {
-		if err := r.Put(inbox(fmt.Sprint(i))); err != nil {
-			b.Fatal(err)
-		}
+		must(b, r.Put(inbox(fmt.Sprint(i))))
 	}
 	for b.Loop() {
 		if _, err := r.List(); err != nil {

@@ -27,17 +27,13 @@ func save(t *testing.T, r *registry.Registry, mail []registry.Mail, marked ...st
 	for _, id := range marked {
 		c.Marked[id] = true
 	}
-	if err := r.SaveSeen(c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.SaveSeen(c))
 }
 
 func seen(t *testing.T, r *registry.Registry) registry.Seen {
 	t.Helper()
 	all, err := r.Seen()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all["a"]
 }
 
@@ -122,8 +118,6 @@ func BenchmarkSaveSeen(b *testing.B) {
 	for n := 0; b.Loop(); n++ {
 		m := &all[n%len(all)]
 		m.Unread = !m.Unread
-		if err := reg.SaveSeen(registry.Change{InboxID: "a", Mail: all, Marked: map[string]bool{m.ID: true}}); err != nil {
-			b.Fatal(err)
-		}
+		must(b, reg.SaveSeen(registry.Change{InboxID: "a", Mail: all, Marked: map[string]bool{m.ID: true}}))
 	}
 }

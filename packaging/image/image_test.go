@@ -30,45 +30,31 @@ func TestImage(t *testing.T) {
 	programs := []string{program(t, "amd64"), program(t, "arm64")}
 	dir := filepath.Join(t.TempDir(), "image")
 	digest, err := write(dir, programs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if again, err := write(filepath.Join(t.TempDir(), "again"), programs); err != nil || again != digest {
 		t.Errorf("made again it is %v, not %v (%v)", again, digest, err)
 	}
 	outer, err := layout.ImageIndexFromPath(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	index, err := outer.ImageIndex(digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := validate.Index(index); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, validate.Index(index))
 	manifest, err := index.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, want := range []string{"linux/amd64", "linux/arm64"} {
 		entry := manifest.Manifests[i]
 		if got := entry.Platform.String(); got != want {
 			t.Errorf("image %d is for %s", i, got)
 		}
 		image, err := index.Image(entry.Digest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Run(entry.Platform.Architecture, func(t *testing.T) { testImage(t, image) })
 	}
 }
 
 func testImage(t *testing.T, image v1.Image) {
 	config, err := image.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	checkDockerfile(t, config.Config)
 	for _, label := range []string{"title", "description", "licenses", "version", "created"} {
 		if config.Config.Labels["org.opencontainers.image."+label] == "" {
@@ -112,13 +98,18 @@ func testImage(t *testing.T, image v1.Image) {
 	}
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // checkDockerfile holds the Dockerfile to the configuration made here.
 func checkDockerfile(t *testing.T, config v1.Config) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "Dockerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	quoted := func(words []string) string { return `["` + strings.Join(words, `", "`) + `"]` }
 	check := config.Healthcheck
 	for _, line := range []string{
@@ -149,9 +140,7 @@ func unpack(t *testing.T, image v1.Image, config *v1.ConfigFile) *container {
 	t.Helper()
 	c := &container{root: t.TempDir(), config: config.Config, out: filepath.Join(t.TempDir(), "log"), http: freeAddress(t), smtp: freeAddress(t)}
 	for dir := c.root; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(dir, 0o755))
 	}
 	content := mutate.Extract(image)
 	defer content.Close()
@@ -160,9 +149,7 @@ func unpack(t *testing.T, image v1.Image, config *v1.ConfigFile) *container {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		name := filepath.Join(c.root, header.Name)
 		if header.Typeflag == tar.TypeDir {
 			err = os.Mkdir(name, 0o700)
@@ -172,9 +159,7 @@ func unpack(t *testing.T, image v1.Image, config *v1.ConfigFile) *container {
 				err = os.WriteFile(name, b, 0o600)
 			}
 		}
-		if err = errors.Join(err, os.Chown(name, header.Uid, header.Gid), os.Chmod(name, header.FileInfo().Mode())); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(err, os.Chown(name, header.Uid, header.Gid), os.Chmod(name, header.FileInfo().Mode())))
 	}
 	if config.Architecture == runtime.GOARCH {
 		return c
@@ -185,12 +170,8 @@ func unpack(t *testing.T, image v1.Image, config *v1.ConfigFile) *container {
 		t.Skipf("needs %s: apt-get install -y --no-install-recommends qemu-user-static", name)
 	}
 	b, err := os.ReadFile(emulator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(c.root, name), b, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(c.root, name), b, 0o755))
 	c.emulator = []string{"/" + name}
 	return c
 }
@@ -212,14 +193,10 @@ func (c *container) command(args ...string) *exec.Cmd {
 func (c *container) serve(t *testing.T) (stop func()) {
 	t.Helper()
 	out, err := os.Create(c.out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := c.command(c.config.Entrypoint...)
 	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended error
 	go func() {
@@ -269,9 +246,7 @@ func program(t *testing.T, architecture string) string {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }

@@ -73,13 +73,9 @@ func changesAreAnnounced(t *testing.T, urls []string) {
 
 	in := create(t, there, 1, time.Hour)
 	heard.wants(in.KeyID)
-	if err := deliver(t.Context(), there, in, "x"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, deliver(t.Context(), there, in, "x"))
 	heard.wants(in.ID, in.KeyID)
-	if err := there.DeleteInbox(t.Context(), in.KeyID, in.ID); err != nil {
-		t.Fatal(err)
-	}
+	check(t, there.DeleteInbox(t.Context(), in.KeyID, in.ID))
 	heard.wants(in.ID, in.KeyID)
 	in = create(t, there, 2, time.Minute)
 	heard.wants(in.KeyID)

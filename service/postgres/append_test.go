@@ -22,13 +22,9 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 	s := open(t, pgtest.Database(t), Options{Timeout: time.Minute})
 	stuck, free := create(t, s, 1, time.Hour), create(t, s, 2, time.Hour)
 	free.ID, free.KeyID, free.Address = "inbox_other", "key_other", "other@x.test"
-	if err := s.CreateInbox(t.Context(), free); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.CreateInbox(t.Context(), free))
 	tx, err := s.pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer tx.Rollback(context.WithoutCancel(t.Context()))
 	if _, err := tx.Exec(t.Context(), "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE", stuck.KeyID); err != nil {
 		t.Fatal(err)
@@ -40,9 +36,7 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 		return count(t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
 	})
 	for range 3 * committers {
-		if err := deliver(t.Context(), s, free, "x"); err != nil {
-			t.Fatal(err)
-		}
+		check(t, deliver(t.Context(), s, free, "x"))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	second := make(chan error, 1)
@@ -52,9 +46,7 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 	if err := <-second; !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller that gave up got %v", err)
 	}
-	if err := tx.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, tx.Rollback(t.Context()))
 	if err := <-first; err != nil {
 		t.Error(err)
 	}
@@ -110,21 +102,15 @@ func TestKeysAreLockedInOrder(t *testing.T) {
 	group := make(map[string]*delivery)
 	for _, name := range []string{"c", "B", "_", "a", "Z", "1"} { // neither order has that of the table
 		in := service.Inbox{ID: "inbox_" + name, KeyID: "key_" + name, Address: name + "@x.test", CreatedAt: day, ExpiresAt: day.Add(time.Hour)}
-		if err := s.CreateInbox(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.CreateInbox(t.Context(), in))
 		group[in.KeyID] = waiting(day, in)
 	}
 	keys, err := query(t.Context(), s.pool, pgx.RowTo[string], "SELECT key_id FROM owners ORDER BY key_id")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	const free = "SELECT key_id FROM owners ORDER BY key_id FOR NO KEY UPDATE SKIP LOCKED"
 	for n, held := range keys {
 		tx, err := s.pool.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		if _, err := tx.Exec(t.Context(), "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE", held); err != nil {
 			t.Fatal(err)
 		}
@@ -139,9 +125,7 @@ func TestKeysAreLockedInOrder(t *testing.T) {
 		if got, err := query(t.Context(), s.pool, pgx.RowTo[string], free); err != nil || !slices.Equal(got, keys[n+1:]) {
 			t.Errorf("while it waits for %s, %q are free (%v), want %q", held, got, err, keys[n+1:])
 		}
-		if err := tx.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check(t, tx.Rollback(t.Context()))
 		<-done
 		for _, d := range group {
 			if err := <-d.done; err != nil {
@@ -166,15 +150,11 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 			var inboxes []service.Inbox
 			for n := range 2 * committers {
 				in := service.Inbox{ID: fmt.Sprint("inbox_", n), KeyID: fmt.Sprint("key_", n), Address: fmt.Sprint(n, "@x.test"), CreatedAt: day, ExpiresAt: day.Add(time.Hour)}
-				if err := s.CreateInbox(t.Context(), in); err != nil {
-					t.Fatal(err)
-				}
+				check(t, s.CreateInbox(t.Context(), in))
 				inboxes = append(inboxes, in)
 			}
 			tx, err := s.pool.Begin(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check(t, err)
 			defer tx.Rollback(context.WithoutCancel(t.Context()))
 			if _, err := tx.Exec(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0; "+held); err != nil {
 				t.Fatal(err)
@@ -248,9 +228,7 @@ func TestQuotaOfAnOldDay(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{})
 	in := create(t, s, 1, time.Hour)
-	if err := deliver(t.Context(), s, in, "x"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, deliver(t.Context(), s, in, "x"))
 	for n, want := range map[int]service.Code{10: "", 11: service.OverQuota} {
 		d := waiting(day.Add(-48*time.Hour), slices.Repeat([]service.Inbox{in}, n)...)
 		s.commit(s.pool, []*delivery{d})

@@ -51,9 +51,7 @@ func TestCommitsInTwoPhases(t *testing.T) {
 			}
 			if n == 0 {
 				// The tables of a slot are made on all servers.
-				if err := s.ensureSlot(ctx, slotOf(in)); err != nil {
-					t.Fatal(err)
-				}
+				check(t, s.ensureSlot(ctx, slotOf(in)))
 			}
 			inboxes = append(inboxes, in)
 			on = append(on, count(t, s, "SELECT nodeport FROM citus_shards WHERE shardid = get_shard_id_for_distribution_column('owners', $1::text)", in.KeyID))

@@ -44,16 +44,12 @@ type growth struct {
 
 func grow(b *testing.B, url string, total int) {
 	s, err := Open(b.Context(), url, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	defer s.Close()
 	g := &growth{b: b, store: s, now: time.Now().UTC().Truncate(time.Millisecond)}
 	g.big = g.inbox(0)
 	g.big.ID, g.big.Address, g.big.ExpiresAt = "inbox_big", "big@x.test", g.now.Add(time.Hour)
-	if err := s.CreateInbox(b.Context(), g.big); err != nil {
-		b.Fatal(err)
-	}
+	check(b, s.CreateInbox(b.Context(), g.big))
 	fmt.Println("messages  inboxes  created/s  appended/s  append p50 p99   get p50 p99    list p50 p99   address p50 p99   bytes a message")
 	for step := range 10 {
 		created := g.create(total / 100)
@@ -183,9 +179,7 @@ func (g *growth) size() int64 {
 func (g *growth) end() {
 	ctx := g.b.Context()
 	in, err := g.store.Inbox(ctx, g.big.KeyID, g.big.ID)
-	if err != nil {
-		g.b.Fatal(err)
-	}
+	check(g.b, err)
 	began := time.Now()
 	if _, err := g.store.Messages(ctx, in, uint64(in.Messages)+1, 100); err != nil {
 		g.b.Error(err)
@@ -199,9 +193,7 @@ func (g *growth) end() {
 	before, began, swept := g.size(), time.Now(), 0
 	for {
 		some, err := g.store.Sweep(ctx, g.now.Add(26*time.Hour), 1000)
-		if err != nil {
-			g.b.Fatal(err)
-		}
+		check(g.b, err)
 		if swept += len(some.Inboxes); len(some.Inboxes) == 0 {
 			break
 		}

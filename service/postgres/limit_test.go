@@ -18,9 +18,7 @@ import (
 func take(t *testing.T, s *Store, limit int) (service.Quota, bool) {
 	t.Helper()
 	q, ok, err := s.Take(t.Context(), "k", limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return q, ok
 }
 
@@ -138,9 +136,7 @@ func TestSweepDoesNotDependOnRequests(t *testing.T) {
 			return err
 		})
 	}
-	if err := many.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, many.Wait())
 	age(t, []*Store{s}, 2*3600)
 	if n := sweep(); n != before {
 		t.Errorf("a sweep took %d statements, and with 100 keys that made no requests for hours %d", before, n)

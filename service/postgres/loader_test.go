@@ -14,9 +14,7 @@ func TestClosedStoreStartsNoQuery(t *testing.T) {
 	t.Parallel()
 	for range 2000 {
 		pool, err := pgxpool.New(t.Context(), "postgres://127.0.0.1:1/nobody") // connects to nobody
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		s := &Store{pool: pool, coordinator: pool}
 		s.ctx, s.stop = context.WithCancel(t.Context())
 		var closed, late atomic.Bool

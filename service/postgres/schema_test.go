@@ -18,9 +18,7 @@ func open(t *testing.T, url string, o Options) *Store {
 	t.Helper()
 	o.noSlotsAhead = true
 	s, err := Open(t.Context(), url, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -29,12 +27,17 @@ func open(t *testing.T, url string, o Options) *Store {
 	return s
 }
 
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func count(t *testing.T, s *Store, sql string, args ...any) int {
 	t.Helper()
 	var n int
-	if err := s.pool.QueryRow(t.Context(), sql, args...).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.pool.QueryRow(t.Context(), sql, args...).Scan(&n))
 	return n
 }
 
@@ -45,9 +48,7 @@ func create(t *testing.T, s *Store, n int, life time.Duration) service.Inbox {
 	in := service.Inbox{
 		ID: fmt.Sprintf("inbox_%d", n), KeyID: "key_a", Address: fmt.Sprintf("%d@x.test", n), CreatedAt: day, ExpiresAt: day.Add(life),
 	}
-	if err := s.CreateInbox(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.CreateInbox(t.Context(), in))
 	return in
 }
 
@@ -60,9 +61,7 @@ func deliver(ctx context.Context, s *Store, in service.Inbox, raw string) error 
 func messages(t *testing.T, s *Store, in service.Inbox) []service.Summary {
 	t.Helper()
 	list, err := s.Messages(t.Context(), in, 1<<40, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return list
 }
 

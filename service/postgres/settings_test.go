@@ -19,9 +19,7 @@ func administer(t *testing.T, url string, statements ...string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context()) // at the end of the test, too
 	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer conn.Close(ctx)
 	for _, sql := range statements {
 		if _, err := conn.Exec(ctx, sql); err != nil {
@@ -34,13 +32,9 @@ func administer(t *testing.T, url string, statements ...string) {
 func ask[T any](t *testing.T, url, sql string) (v T) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer conn.Close(t.Context())
-	if err := conn.QueryRow(t.Context(), sql).Scan(&v); err != nil {
-		t.Fatal(err)
-	}
+	check(t, conn.QueryRow(t.Context(), sql).Scan(&v))
 	return v
 }
 
@@ -93,9 +87,7 @@ func TestDatabasesThatCannotBeUsed(t *testing.T) {
 	server := pgtest.Database(t)
 	with := func(change func(*url.URL)) string {
 		u, err := url.Parse(server)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		change(u)
 		return u.String()
 	}

@@ -44,9 +44,7 @@ const listeners = "FROM pg_stat_activity WHERE datname = current_database() AND 
 func countAll(t *testing.T, s *Store, sql string) int {
 	t.Helper()
 	var n int
-	if err := s.coordinator.QueryRow(t.Context(), sql).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.coordinator.QueryRow(t.Context(), sql).Scan(&n))
 	return n
 }
 
@@ -85,22 +83,16 @@ func changesWake(t *testing.T, urls []string) {
 	here, there := services[0], services[1]
 	ctx := t.Context()
 	_, k, err := here.CreateKey(ctx, "", service.Enterprise)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	in, err := here.CreateInbox(ctx, k, service.NewInbox{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	deliver := func() {
 		t.Helper()
 		r, err := there.Recipient(ctx, in.Address)
 		if err == nil {
 			err = there.Deliver(ctx, service.Delivery{To: []service.Recipient{r}, Raw: []byte("Subject: x\r\n\r\nx\r\n")})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 	}
 	waits := func(what string, wait func(context.Context) (bool, error), change func()) {
 		t.Helper()
@@ -143,9 +135,7 @@ func changesWake(t *testing.T, urls []string) {
 		}
 	})
 	waits("a deletion, for the list of inboxes", inboxes, func() {
-		if err := there.DeleteInbox(ctx, k, other.ID); err != nil {
-			t.Fatal(err)
-		}
+		check(t, there.DeleteInbox(ctx, k, other.ID))
 	})
 	// The connections that listen are cut, and established again.
 	s := open(t, urls[0], Options{})
@@ -155,9 +145,7 @@ func changesWake(t *testing.T, urls []string) {
 	await(t, "they listen again", func() bool { return countAll(t, s, "SELECT count(*) "+listeners) >= 2 })
 	waits("a message after that", messages, deliver)
 	waits("a deletion", messages, func() {
-		if err := there.DeleteInbox(ctx, k, in.ID); err != nil {
-			t.Fatal(err)
-		}
+		check(t, there.DeleteInbox(ctx, k, in.ID))
 	})
 }
 
@@ -174,9 +162,7 @@ func tagsDoNotCross(t *testing.T, urls []string) {
 	var keys []service.Key
 	for range 2 {
 		_, k, err := services[0].CreateKey(ctx, "", service.Enterprise)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		keys = append(keys, k)
 	}
 	create := func(process, key int, username string) (service.Inbox, error) {
@@ -208,9 +194,7 @@ func tagsDoNotCross(t *testing.T, urls []string) {
 		if taggedErr != nil {
 			continue
 		}
-		if err := services[0].DeleteInbox(ctx, keys[1], tagged.ID); err != nil {
-			t.Fatal(err)
-		}
+		check(t, services[0].DeleteInbox(ctx, keys[1], tagged.ID))
 		if r, err := services[1].Recipient(ctx, name+"+x@x.test"); service.ErrorCode(err) != service.NotFound {
 			t.Fatalf("after its deletion mail for the tag goes to %+v, %v", r, err)
 		}

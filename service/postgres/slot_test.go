@@ -46,9 +46,7 @@ func TestSlotsAreDroppedWhenTheyAreOver(t *testing.T) {
 	s := open(t, pgtest.Database(t), Options{})
 	short, long := create(t, s, 1, time.Minute), create(t, s, 2, 48*time.Hour)
 	for _, in := range []service.Inbox{short, long} {
-		if err := deliver(t.Context(), s, in, "x"); err != nil {
-			t.Fatal(err)
-		}
+		check(t, deliver(t.Context(), s, in, "x"))
 	}
 	if n := partitions(t, s); n != 4 {
 		t.Fatalf("%d tables of slots, want 4", n)
@@ -92,9 +90,7 @@ func TestSlotsAreDroppedWhenTheyAreOver(t *testing.T) {
 func TestSlotsAreCreatedAhead(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), pgtest.Database(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer s.Close()
 	await(t, "the slots are created", func() bool { return count(t, s, "SELECT count(*) FROM slots") == aheadHours+aheadDays })
 	now := time.Now().Add(aheadInterval)
@@ -112,9 +108,7 @@ func TestSlotsInUseAreDroppedLater(t *testing.T) {
 	s := open(t, url, Options{Timeout: 3 * time.Second})
 	in := create(t, s, 1, time.Hour)
 	backup, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer backup.Close(context.WithoutCancel(t.Context()))
 	if _, err := backup.Exec(t.Context(), "BEGIN; SELECT * FROM messages"); err != nil {
 		t.Fatal(err)
@@ -154,12 +148,8 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 	if _, err := s.pool.Exec(t.Context(), "UPDATE inboxes SET messages = $2 WHERE id = $1", in.ID, in.Messages); err != nil {
 		t.Fatal(err)
 	}
-	if err := deliver(t.Context(), s, keep, "x"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.DeleteInbox(t.Context(), in.KeyID, in.ID); err != nil {
-		t.Fatal(err)
-	}
+	check(t, deliver(t.Context(), s, keep, "x"))
+	check(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID))
 	if n := len(messages(t, s, in)); n != 0 {
 		t.Errorf("a deleted inbox lists %d messages", n)
 	}
@@ -180,16 +170,10 @@ func TestRemovingMessagesLocksTheirInboxFirst(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.Database(t), Options{})
 	in := create(t, s, 1, time.Hour)
-	if err := deliver(t.Context(), s, in, "x"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.DeleteInbox(t.Context(), in.KeyID, in.ID); err != nil {
-		t.Fatal(err)
-	}
+	check(t, deliver(t.Context(), s, in, "x"))
+	check(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID))
 	tx, err := s.pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer tx.Rollback(context.WithoutCancel(t.Context()))
 	if _, err := tx.Exec(t.Context(), "SELECT FROM deleted FOR UPDATE"); err != nil {
 		t.Fatal(err)
@@ -202,9 +186,7 @@ func TestRemovingMessagesLocksTheirInboxFirst(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "SELECT FROM messages FOR UPDATE NOWAIT"); err != nil {
 		t.Error(err)
 	}
-	if err := tx.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, tx.Rollback(t.Context()))
 	if err := <-removed; err != nil {
 		t.Error(err)
 	}
@@ -217,14 +199,10 @@ func TestLookupReadsOneSlot(t *testing.T) {
 	var in service.Inbox
 	for n := range 30 {
 		in = create(t, s, n, time.Duration(n+1)*time.Hour)
-		if err := deliver(t.Context(), s, in, "x"); err != nil {
-			t.Fatal(err)
-		}
+		check(t, deliver(t.Context(), s, in, "x"))
 	}
 	conn, err := s.pool.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer conn.Release()
 	for name, statement := range map[string]struct{ sql, args string }{
 		"message": {selectMessage, "1"}, "body": {selectBody, "1"}, "summaries": {selectSummaries, "10, 10"},
@@ -233,13 +211,9 @@ func TestLookupReadsOneSlot(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := conn.Query(t.Context(), fmt.Sprintf("EXPLAIN (COSTS OFF) EXECUTE %s('%s', '%s', %s)", name, in.KeyID, in.ID, statement.args))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		text := strings.Join(plan, "\n")
 		if !strings.Contains(text, "$1") || strings.Contains(text, "Seq Scan") || strings.Contains(text, "Subplans") {
 			t.Errorf("%s has no generic plan that uses only indexes:\n%s", name, text)
@@ -256,9 +230,7 @@ func TestLookupReadsOneSlot(t *testing.T) {
 func TestSweepWithFewConnections(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(pgtest.Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	q := u.Query()
 	q.Set("pool_max_conns", "1")
 	u.RawQuery = q.Encode()

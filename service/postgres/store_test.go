@@ -28,9 +28,7 @@ func databases[D any](create func(testing.TB) D, choose func(D) string) func(*te
 			made.Store(dir, d)
 		}
 		s, err := Open(t.Context(), choose(d.(D)), Options{noSlotsAhead: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		return s
 	}
 }

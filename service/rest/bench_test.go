@@ -66,9 +66,7 @@ func BenchmarkGet(b *testing.B) {
 				_, _ = io.WriteString(w, same.body)
 			})}
 			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			go func() { _ = bare.Serve(l) }()
 			defer bare.Close()
 			load(b, "http://"+l.Addr().String(), test.path, append(test.fields, "X-API-Key: "+key), same)
@@ -111,9 +109,7 @@ func load(b *testing.B, base, path string, fields []string, want answer) {
 		}()
 	}
 	for range connections {
-		if err := <-done; err != nil {
-			b.Fatal(err)
-		}
+		must(b, <-done)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 }
@@ -153,9 +149,7 @@ func BenchmarkLongPolls(b *testing.B) {
 	for i := range conns {
 		in := inboxes[i%len(inboxes)]
 		c, err := net.Dial("tcp", host)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		defer c.Close()
 		conns[i] = c
 		hold(b, c, host, key, in.path()+"/messages", "*")
@@ -167,9 +161,7 @@ func BenchmarkLongPolls(b *testing.B) {
 
 	in := srv.newInbox(b, key)
 	c, err := net.Dial("tcp", host)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer c.Close()
 	r := bufio.NewReader(c)
 	for b.Loop() {
@@ -179,9 +171,7 @@ func BenchmarkLongPolls(b *testing.B) {
 		}
 		srv.deliver(b, in.Email, "Subject: now\r\n\r\n")
 		resp, err := http.ReadResponse(r, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 			b.Fatal(err)
 		}
@@ -191,9 +181,7 @@ func BenchmarkLongPolls(b *testing.B) {
 
 func hold(b *testing.B, c net.Conn, host, key, path, etag string) {
 	_, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nIf-None-Match: %s\r\nPrefer: wait=60\r\n\r\n", path, host, key, etag)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 }
 
 // memory returns how many bytes the process uses once the garbage is collected.

@@ -42,9 +42,7 @@ func receive(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, r *
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		secrets, err := ParseSecrets(NewSecret())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r := &receiver{handler: handler, times: map[string][]time.Time{}}
 		r.sender = New("http://receiver.test/hook", secrets, slog.New(slog.NewTextHandler(r, nil)))
 		r.sender.transport = apitest.Transport(r)
@@ -104,6 +102,13 @@ func (r *receiver) count() int {
 func (r *receiver) add(ids ...string) {
 	for _, id := range ids {
 		r.sender.Add(service.Arrival{Summary: service.Summary{ID: id, ReceivedAt: time.Now()}})
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -408,13 +413,9 @@ func TestPayload(t *testing.T) {
 			t.Errorf("the payload is %s", got)
 		}
 		doc, err := openapi3.NewLoader().LoadFromData(assets.OpenAPI)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var payload map[string]any
-		if err := json.Unmarshal([]byte(r.bodies[0]), &payload); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(r.bodies[0]), &payload))
 		if err := doc.Components.Schemas["MessageReceived"].Value.VisitJSON(payload, openapi3.EnableJSONSchema2020()); err != nil {
 			t.Errorf("the payload is not as described: %v", err)
 		}

@@ -9,12 +9,17 @@ import (
 	"mayfly/service/postgres/pgtest"
 )
 
-func connect(t *testing.T, url string) *pgx.Conn {
+func must(t testing.TB, err error) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	must(t, err)
 	t.Cleanup(func() { _ = conn.Close(t.Context()) }) // its server may be gone
 	return conn
 }
