@@ -19,6 +19,7 @@ import (
 	"mayfly/api/watch"
 	"mayfly/internal/config"
 	"mayfly/internal/message"
+	"mayfly/internal/registry"
 	"mayfly/ui/store"
 	"mayfly/ui/theme"
 )
@@ -30,7 +31,7 @@ func crowded(b *testing.B) *app {
 	server := apitest.New(apitest.Options{})
 	b.Cleanup(server.Close)
 	connect := func(context.Context, session.Target) (*session.Service, error) {
-		return &session.Service{Client: server.Client(api.Options{}), Name: "bench"}, nil
+		return &session.Service{Client: server.Client(api.Options{}), Name: "bench", Registry: registry.Open(b.TempDir(), "bench", "https://mail.example")}, nil
 	}
 	a := newApp(b.Context(), Options{Services: session.Options{Connect: connect}, Config: config.Default()}, &host.Host{Copies: &host.Copies{}})
 	b.Cleanup(a.connection.Close)

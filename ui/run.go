@@ -40,7 +40,7 @@ func Run(ctx context.Context, o Options) error {
 	closed := a.close()
 	switch {
 	case errors.Is(err, tea.ErrProgramPanic): // Bubble Tea has given the terminal back and shown the details
-		return errors.New("mayfly crashed, as shown above")
+		return errors.New("crashed: the lines above say where")
 	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, tea.ErrProgramKilled) && ended:
 		return closed
 	case err != nil:
