@@ -126,28 +126,6 @@ func TestHintsFitTheRoom(t *testing.T) {
 	}
 }
 
-func TestHelp(t *testing.T) {
-	for p, want := range []string{
-		"Keys for inboxes|Essentials|n  New inbox|c  Copy the code|Navigation|pgdn ctrl+f  Page down|/  Filter|Message|12  View: rich text|Inboxes|space  Mark|Application|?  Help|:  All actions",
-		"Keys for messages|Essentials|n  New inbox|c  Copy the code|Navigation|pgdn ctrl+f  Page down|/  Filter|Message|12  View: rich text|Application|?  Help|:  All actions",
-		"Keys for the message|Essentials|n  New inbox|c  Copy the code|Navigation|pgdn ctrl+f  Page down|/  Search the message|Message|12  View: rich text|Application|?  Help|:  All actions",
-	} {
-		var got []string
-		for _, row := range uitest.DrawDialog(t, someActions().help(theme.Pane(p)), 50, 30).Rows {
-			if row = strings.Trim(row, " ╭╮╰╯─│"); row != "" {
-				key, does, ok := strings.Cut(row, "  ")
-				if ok {
-					row = key + "  " + strings.TrimSpace(does)
-				}
-				got = append(got, row)
-			}
-		}
-		if strings.Join(got, "|") != want {
-			t.Errorf("the help is\n%s, want\n%s", strings.Join(got, "|"), want)
-		}
-	}
-}
-
 func TestThePalette(t *testing.T) {
 	tb := someActions()
 	d := tb.palette(theme.Messages, func(c *action) tea.Cmd { return func() tea.Msg { return c.ID } })

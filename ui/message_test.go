@@ -20,17 +20,6 @@ import (
 	"mayfly/ui/store"
 )
 
-func TestFilteringAsOneTypes(t *testing.T) {
-	play(t, with(someMail), func(h *harness) {
-		h.press("/")
-		h.write("git dev")
-		h.see("Please verify your device")
-		h.dontSee("Welcome to Acme")
-		h.press("backspace", "enter", "esc")
-		h.see("Welcome to Acme")
-	})
-}
-
 func TestFilterAndSearchMindNeitherCaseNorAccents(t *testing.T) {
 	play(t, with(func(h *harness) {
 		in := h.inboxNamed("ada", time.Hour)

@@ -168,30 +168,6 @@ func TestAFilterIsTypedOn(t *testing.T) {
 	}
 }
 
-func TestALongFilterShowsItsEnd(t *testing.T) {
-	c := column(3)
-	c.do(uitest.Search{})
-	c.do(tea.PasteMsg{Content: strings.Repeat("日本語 "+uitest.Hostile, 20_000)})
-	title := func(w int) uitest.Screen {
-		return uitest.Draw(t, []string{theme.Title(uitest.Theme(t), c.Filter.Title(uitest.Theme(t), "", w-2), "", w, true)}, w)
-	}
-	for range 12 {
-		c.do(uitest.Keys("backspace")[0])
-	}
-	for _, step := range [][2]string{{"the end", "the end"}, {"ctrl+u", "/"}, {"short", "/short"}} {
-		for _, k := range uitest.Keys(step[0]) {
-			c.do(k)
-		}
-		for _, w := range []int{1, 2, 8} {
-			title(w)
-		}
-		title(40).See(step[1])
-		if step[0] == "short" {
-			title(40).DontSee("the end")
-		}
-	}
-}
-
 func TestARowOfAList(t *testing.T) {
 	th := uitest.Theme(t)
 	for _, c := range []struct {

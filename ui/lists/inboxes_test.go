@@ -133,35 +133,6 @@ func TestManyInboxesHaveOneLineEach(t *testing.T) {
 `)
 }
 
-func TestTheCursorStaysWithItsInbox(t *testing.T) {
-	s := openInboxes(t, 30, 12, "c", "b", "a")
-	for _, c := range []struct {
-		what string
-		do   func()
-		want string
-	}{
-		{"at first", func() {}, store.All},
-		{"moved", func() { s.send(uitest.Move(2)) }, "b"},
-		{"others come", func() { s.put("d", "b.example"); s.put("e", "b.example") }, "b"},
-		{"others go", func() { s.store.Forget("a"); s.store.Forget("d") }, "b"},
-		{"filtered", func() { s.send(uitest.Search{}); s.press("b.example", "enter") }, "b"},
-		{"left out", func() { s.send(uitest.Search{}); s.press("ctrl+u", "c@", "enter") }, "c"},
-		{"everything again", func() { s.send(uitest.Back{}) }, "c"},
-		{"it goes itself", func() { s.store.Forget("c") }, "b"},
-		{"and all others", func() { s.store.Forget("b"); s.store.Forget("e") }, store.All},
-		{"nothing matches", func() { s.send(uitest.Search{}); s.press("zzz") }, ""},
-	} {
-		c.do()
-		s.send(nil)
-		if got := s.Selected(); got != c.want {
-			t.Errorf("%s: %q has the cursor, want %q", c.what, got, c.want)
-		}
-	}
-	if s.ShownID() != store.All || s.Inbox() != nil {
-		t.Errorf("with nothing on the list, the messages of %q are shown", s.ShownID())
-	}
-}
-
 func TestTheFilterOfInboxes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "* eve ci ada"},
@@ -181,36 +152,6 @@ func TestTheFilterOfInboxes(t *testing.T) {
 		if c.text != "" {
 			s.draw().See("/" + c.text)
 		}
-	}
-}
-
-func TestMarks(t *testing.T) {
-	s := openInboxes(t, 30, 20, "c", "b", "a")
-	if got := s.NeedMarked("space"); got != "Mark inboxes first, with space" || s.Marked() != nil {
-		t.Errorf("nothing is marked: %q", got)
-	}
-	if s.NeedRow("open") != "" || s.NeedRow("mark") != "There is no inbox to mark" {
-		t.Errorf("the row of all inboxes opens: %q; it has no mark: %q", s.NeedRow("open"), s.NeedRow("mark"))
-	}
-	s.send(uitest.Last{}, uitest.Mark{}, uitest.First{}, uitest.Move(1), uitest.Mark{}, uitest.Mark{})
-	s.send(uitest.Search{})
-	s.press("c@")
-	marked := func() (ids string) {
-		for _, i := range s.Marked() {
-			ids += i.ID
-		}
-		return ids
-	}
-	if got := marked(); got != "abc" || s.NeedMarked("space") != "" {
-		t.Errorf("marked are %q", got)
-	}
-	s.store.Forget("b")
-	if s.send(nil); marked() != "ac" || len(s.Marks) != 2 {
-		t.Errorf("after one went %q are marked", marked())
-	}
-	s.send(uitest.Back{}, uitest.Back{})
-	if s.draw().DontSee("marked", "✓"); marked() != "" {
-		t.Errorf("after esc %q are marked", marked())
 	}
 }
 

@@ -154,33 +154,6 @@ func TestTheTitle(t *testing.T) {
 	s.draw().See(" All inboxes", "Acme · a labe… 1 min")
 }
 
-func TestTheCursorStaysWithItsMessage(t *testing.T) {
-	s := open(t, 34, 12)
-	three := []api.Summary{mail("3", "C", 1), mail("2", "B", 2), mail("1", "A", 3)}
-	for _, c := range []struct {
-		what string
-		do   func()
-		want string
-	}{
-		{"nothing yet", func() {}, ""},
-		{"at first", func() { s.listed("a", three...) }, "3"},
-		{"moved", func() { s.send(uitest.Move(1)) }, "2"},
-		{"new mail", func() { s.listed("a", append([]api.Summary{mail("5", "E", 0), mail("4", "D", 0)}, three...)...) }, "2"},
-		{"of another inbox", func() { s.listed("b", mail("9", "Z", 0)) }, "2"},
-		{"filtered", func() { s.send(uitest.Search{}); s.press("subject 2", "enter") }, "2"},
-		{"left out", func() { s.send(uitest.Search{}); s.press("ctrl+u", "subject 1", "enter") }, "1"},
-		{"everything again", func() { s.send(uitest.Back{}) }, "1"},
-		{"it goes itself", func() { s.listed("a", three[:2]...) }, "2"},
-		{"the inbox goes", func() { s.store.Forget("a") }, "9"},
-	} {
-		c.do()
-		s.send(nil)
-		if got := s.selected(); got != c.want {
-			t.Errorf("%s: %q has the cursor, want %q", c.what, got, c.want)
-		}
-	}
-}
-
 func TestEachInboxKeepsItsPlace(t *testing.T) {
 	s := open(t, 34, 12)
 	s.listed("a", mails(30)...)
