@@ -3,6 +3,8 @@
 package lists
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"mayfly/ui/dialog"
@@ -91,4 +93,122 @@ func Hit(rows []dialog.Row, y int) string {
 		}
 	}
 	return ""
+}
+
+// Filter keeps the rows whose text contains all of its words. The zero value keeps every row.
+type Filter struct {
+	Typing bool
+	line   *dialog.Line
+	words  []string
+}
+
+// Start starts typing.
+func (f *Filter) Start() {
+	if !f.On() {
+		f.line = dialog.NewLine(dialog.LineOptions{})
+	}
+	f.Typing = true
+}
+
+// On reports whether there is a filter.
+func (f *Filter) On() bool { return len(f.words) > 0 }
+
+// Clear shows all rows again and ends typing.
+func (f *Filter) Clear() { *f = Filter{} }
+
+// Matches reports whether a text, folded by [theme.Fold], contains every word.
+func (f *Filter) Matches(text string) bool {
+	for _, w := range f.words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// Title is the filter if there is one, otherwise the usual title of a pane, in w cells.
+func (f *Filter) Title(th *theme.Theme, usual string, w int) string {
+	switch {
+	case f.Typing:
+		return th.Accent.On("/") + f.line.View(th, w-1)
+	case f.On():
+		return th.Accent.On("/"+theme.Cut(theme.Steady(f.line.Value()), w-6)) + th.Dim.On("  esc")
+	}
+	return usual
+}
+
+func (f *Filter) update(msg tea.Msg) (pass bool) {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch dialog.KeyName(k) {
+		case "esc":
+			f.Clear()
+			return false
+		case "enter", "tab":
+			f.Typing = false
+			return false
+		case "up", "down":
+			f.Typing = false
+			return true
+		}
+	}
+	if f.line.Update(msg) {
+		f.words = strings.Fields(theme.Fold(f.line.Value()))
+	}
+	return false
+}
+
+// Span is text in one style.
+type Span struct {
+	Text  string
+	Style theme.Style
+}
+
+// Bar draws the rows of a list, W cells wide, a selected one with an accent bar and a background.
+type Bar struct {
+	Theme             *theme.Theme
+	Selected, Focused bool
+	W                 int
+}
+
+// Room is the width left for the other spans beside the last one.
+func (b Bar) Room(right Span) int {
+	room := b.W - 4 // the bar, the mark, a space on either side of the end
+	if right.Text != "" {
+		room -= theme.Width(right.Text) + 1
+	}
+	return room
+}
+
+// Line is one line of a row: the bar, a mark, then the spans. The last of several is right-aligned.
+func (b Bar) Line(mark string, spans ...Span) string {
+	th := b.Theme
+	back := theme.Style("")
+	edge := " "
+	if b.Selected {
+		back, edge = th.Rest, th.Dim.On("▌")
+		if b.Focused {
+			back, edge = th.Select, th.Accent.On("▌")
+		}
+	}
+	var right Span
+	if len(spans) > 1 {
+		spans, right = spans[:len(spans)-1], spans[len(spans)-1]
+	}
+	room := b.Room(right)
+	var out strings.Builder
+	out.WriteString(edge)
+	out.WriteString((back + th.Accent).On(mark))
+	out.WriteString(back.On(" "))
+	used := 0
+	for _, s := range spans {
+		text := theme.Cut(th.Steady(s.Text), room-used)
+		used += theme.Width(text)
+		out.WriteString((back + s.Style).On(text))
+	}
+	out.WriteString(back.On(theme.Spaces(room - used)))
+	if right.Text != "" {
+		out.WriteString((back + right.Style).On(" " + right.Text))
+	}
+	out.WriteString(back.On(" "))
+	return theme.Fit(out.String(), b.W)
 }

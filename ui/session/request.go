@@ -3,11 +3,147 @@ package session
 import (
 	"context"
 	"errors"
-
-	"mayfly/ui/host"
+	"fmt"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"mayfly/api"
+	"mayfly/internal/registry"
+	"mayfly/render"
+	"mayfly/ui/host"
+	"mayfly/ui/store"
 )
+
+// Created is the outcome of creating an inbox, or of adopting one that was created elsewhere.
+type Created struct {
+	origin
+	Inbox   api.Inbox
+	Copy    bool // copy its address
+	Adopted bool
+	Err     error
+}
+
+// Create creates an inbox.
+func (s *Session) Create(request api.CreateInbox, copyAddress bool) Request {
+	what := "making an inbox"
+	if request.Username != "" {
+		what = "making the inbox " + render.Clean(request.Username)
+	}
+	return s.add(what, Created{Copy: copyAddress}, func(ctx context.Context) (api.Inbox, error) {
+		return s.Client.CreateInbox(ctx, request)
+	})
+}
+
+// Adopt fetches an inbox by its ID.
+func (s *Session) Adopt(id string) Request {
+	return s.add("adding an inbox", Created{Adopted: true}, func(ctx context.Context) (api.Inbox, error) {
+		return s.Client.Inbox(ctx, id)
+	})
+}
+
+func (s *Session) add(what string, c Created, get func(context.Context) (api.Inbox, error)) Request {
+	c.origin = origin{s}
+	return s.ask(what, func(ctx context.Context) tea.Msg {
+		c.Inbox, c.Err = get(ctx)
+		s.Watcher.Report(c.Err)
+		if c.Err == nil {
+			_ = s.Registry.Put(registry.Of(c.Inbox)) // if it fails, the next run may not list it
+		}
+		return c
+	})
+}
+
+// Label saves the label of an inbox in the registry.
+func (s *Session) Label(i *store.Inbox) tea.Cmd {
+	k := registry.Inbox{ID: i.ID, Email: i.Email, Label: i.Label, CreatedAt: i.Created, ExpiresAt: i.Expires}
+	return func() tea.Msg {
+		if err := s.Registry.Put(k); err != nil {
+			return host.Done{Err: err}
+		}
+		return nil
+	}
+}
+
+// Forget removes an inbox that is gone from the registry.
+func (s *Session) Forget(id string) tea.Cmd {
+	return func() tea.Msg {
+		_ = s.Registry.Remove(id) // an entry too many is found gone the next time
+		return nil
+	}
+}
+
+// Deleted is the outcome of deleting one inbox of several.
+type Deleted struct {
+	origin
+	ID     string
+	What   string   // the address, or how many inboxes
+	Rest   []string // still to be deleted
+	Failed int
+	Total  int
+	Gone   bool // the service did not have it any more
+	Err    error
+}
+
+// Delete deletes the first of several inboxes; [Deleted.Next] goes on. What names them.
+func (s *Session) Delete(ids []string, what string) Request {
+	return Deleted{origin: origin{s}, What: what, Rest: ids, Total: len(ids)}.Next()
+}
+
+// Outcome says what was deleted; after the last of several inboxes, it sums up all of them. Retry
+// is the key that retries what failed.
+func (d Deleted) Outcome(retry string) host.Done {
+	switch {
+	case d.Total == 1 && d.Err != nil:
+		return host.Done{Err: d.Err}
+	case d.Failed > 0:
+		return host.Done{Err: fmt.Errorf("%d of %d inboxes could not be deleted: %s tries again", d.Failed, d.Total, retry)}
+	case d.Total == 1 && d.Gone:
+		return host.Done{Text: d.What + " is off the list: it was already gone", EndMatters: true}
+	}
+	return host.Done{Text: "deleted " + d.What, EndMatters: d.Total == 1}
+}
+
+// Next deletes the next inbox.
+func (d Deleted) Next() Request {
+	done := d.Total - len(d.Rest)
+	d.ID, d.Rest = d.Rest[0], d.Rest[1:]
+	s := d.session
+	r := s.ask("deleting "+d.What, func(ctx context.Context) tea.Msg {
+		d.Err = s.Client.DeleteInbox(ctx, d.ID)
+		if d.Gone = errors.Is(d.Err, api.ErrNotFound); d.Gone {
+			d.Err = nil // as good as deleted
+		}
+		s.Watcher.Report(d.Err)
+		if d.Err != nil {
+			d.Failed++
+		} else {
+			_ = s.Registry.Remove(d.ID) // an entry too many is found gone the next time
+		}
+		return d
+	})
+	if d.Total > 1 {
+		r.Done, r.Total = done, d.Total
+	}
+	return r
+}
+
+// sampleTimeout bounds sending one sample mail.
+const sampleTimeout = 10 * time.Second
+
+// SendSample sends the next sample mail to an address.
+func (s *Session) SendSample(to string) Request {
+	return Request{What: "sending a sample", Start: func() tea.Cmd {
+		n := s.samples
+		s.samples++
+		return func() tea.Msg {
+			ctx, cancel := context.WithTimeout(s.ctx, sampleTimeout)
+			defer cancel()
+			sender, err := host.SendSample(ctx, s.SMTPAddr, to, n)
+			return host.Done{Text: "sent “" + sender + "” by SMTP", Err: err}
+		}
+	}}
+}
 
 // Request is something the user asked for that may take a while.
 type Request struct {

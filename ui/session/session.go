@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,8 +20,8 @@ import (
 const (
 	closeTimeout   = 5 * time.Second
 	requestTimeout = 30 * time.Second
-	signInterval   = 4 * time.Second // between signs of life
-	signTimeout    = 2 * time.Second
+	heartbeatInterval   = 4 * time.Second // between heartbeats
+	heartbeatTimeout    = 2 * time.Second
 )
 
 // Target is what to connect to. The zero Target is the service the program was started for.
@@ -49,7 +50,7 @@ type Service struct {
 	// Started waits until a service that the user has ended is started by another process; nil where
 	// that is impossible.
 	Started func(context.Context) error
-	// Answers asks the service for a sign of life; nil where that costs a request.
+	// Answers asks the service for a heartbeat; nil where that costs a request.
 	Answers func(context.Context) error
 }
 
@@ -80,15 +81,15 @@ func newSession(ctx context.Context, service *Service) *Session {
 	s.running.Go(func() { _ = s.Watcher.Run(s.ctx) })
 	s.running.Go(func() { s.unsaved.run(s.ctx, service.Registry) })
 	if service.Answers != nil {
-		s.running.Go(s.watchSigns)
+		s.running.Go(s.watchHeartbeat)
 	}
 	return s
 }
 
-// watchSigns tells the watcher when the service no longer gives signs of life, long before a held
+// watchHeartbeat tells the watcher when the heartbeat of the service stops, long before a long
 // request would time out, and when it does again.
-func (s *Session) watchSigns() {
-	tick := time.NewTicker(signInterval)
+func (s *Session) watchHeartbeat() {
+	tick := time.NewTicker(heartbeatInterval)
 	defer tick.Stop()
 	for alive := true; ; {
 		select {
@@ -96,7 +97,7 @@ func (s *Session) watchSigns() {
 		case <-s.ctx.Done():
 			return
 		}
-		ctx, cancel := context.WithTimeout(s.ctx, signTimeout)
+		ctx, cancel := context.WithTimeout(s.ctx, heartbeatTimeout)
 		err := s.Answers(ctx)
 		cancel()
 		if alive != (err == nil) {
@@ -235,5 +236,138 @@ func (s *Session) request(do func(ctx context.Context) tea.Msg) tea.Cmd {
 		ctx, cancel := context.WithTimeout(s.ctx, requestTimeout)
 		defer cancel()
 		return do(ctx)
+	}
+}
+
+// makingTimeout bounds the wait at exit for sessions that are still connecting.
+const makingTimeout = 2 * time.Second
+
+// sessions owns every session, including those that finish connecting after the application has
+// quit.
+type sessions struct {
+	making sync.WaitGroup
+	mu     sync.Mutex
+	open   map[*Session]bool
+	closed bool
+}
+
+// begin registers a connection attempt, and reports false once the application is quitting.
+func (s *sessions) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.making.Add(1)
+	}
+	return !s.closed
+}
+
+// add takes over a session. Once the application has ended it closes it instead, and reports false.
+func (s *sessions) add(x *Session) bool {
+	s.mu.Lock()
+	closed := s.closed
+	if !closed {
+		if s.open == nil {
+			s.open = map[*Session]bool{}
+		}
+		s.open[x] = true
+	}
+	s.mu.Unlock()
+	if closed {
+		x.close()
+	}
+	return !closed
+}
+
+// end ends a session in a command.
+func (s *sessions) end(x *Session) tea.Cmd {
+	if x == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		s.mu.Lock()
+		open := s.open[x]
+		delete(s.open, x)
+		s.mu.Unlock()
+		if open {
+			x.close()
+		}
+		return nil
+	}
+}
+
+// close ends all sessions, after waiting up to makingTimeout for those still connecting.
+func (s *sessions) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	made := make(chan struct{})
+	go func() { s.making.Wait(); close(made) }()
+	select {
+	case <-made:
+	case <-time.After(makingTimeout):
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for x := range s.open {
+		x.close()
+	}
+	s.open = nil
+}
+
+// saveDelay is how long changes of what was seen are gathered before they are saved.
+const saveDelay = time.Second
+
+// unsaved are changes of what was seen, by inbox ID, that the registry does not have yet.
+type unsaved struct {
+	mu      sync.Mutex
+	changes map[string]registry.Change
+	came    chan struct{} // holds one element after a change
+}
+
+func newUnsaved() unsaved {
+	return unsaved{changes: map[string]registry.Change{}, came: make(chan struct{}, 1)}
+}
+
+// SaveSeen has changes saved in the background, at the latest when the session ends.
+func (s *Session) SaveSeen(changes []registry.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	u := &s.unsaved
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, c := range changes {
+		maps.Copy(c.Marked, u.changes[c.InboxID].Marked)
+		u.changes[c.InboxID] = c
+	}
+	select {
+	case u.came <- struct{}{}:
+	default: // the one before has not been taken yet
+	}
+}
+
+// run saves changes until ctx ends, and then what is left.
+func (u *unsaved) run(ctx context.Context, r *registry.Registry) {
+	for ctx.Err() == nil {
+		select {
+		case <-u.came:
+			select {
+			case <-time.After(saveDelay):
+			case <-ctx.Done():
+			}
+		case <-ctx.Done():
+		}
+		u.save(r)
+	}
+}
+
+// save ignores failures: messages are unread again in the next run, or are not.
+func (u *unsaved) save(r *registry.Registry) {
+	u.mu.Lock()
+	changes := u.changes
+	u.changes = map[string]registry.Change{}
+	u.mu.Unlock()
+	for _, c := range changes {
+		_ = r.SaveSeen(c)
 	}
 }

@@ -1,0 +1,213 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"mayfly/api"
+	"mayfly/internal/message"
+	"mayfly/render"
+	"mayfly/ui/theme"
+)
+
+// Message is a listed message.
+type Message struct {
+	Key, ID, InboxID         string
+	Summary                  api.Summary // as received from the service, not cleaned
+	Sender, Address, Subject string      // Sender is the name, otherwise the address
+	Received                 time.Time
+	Unread                   bool
+	Delay                    time.Duration // from copying the address to arrival; 0 if unknown
+	Findings                 *Findings     // nil until the message was fetched
+	Words                    string        // what a filter matches, folded by [theme.Fold]
+
+	Text *Text // nil until a search has read the body
+
+	pass       uint64 // the last list that contained it
+	unreadable bool   // its body could not be read
+}
+
+// Findings are what was found in a message. The zero value means that nothing was found.
+type Findings struct {
+	Code  string
+	Link  render.Link // the confirmation link; no URL means none
+	Files int         // attachments, without the images that the body shows
+}
+
+// FilesText is the number of attachments in words, "" for none.
+func (f *Findings) FilesText() string {
+	switch {
+	case f == nil || f.Files == 0:
+		return ""
+	case f.Files == 1:
+		return "1 file"
+	}
+	return strconv.Itoa(f.Files) + " files"
+}
+
+// Any reports whether a code or a link was found.
+func (f *Findings) Any() bool { return f != nil && (f.Code != "" || f.Link.URL != "") }
+
+// Find finds the code and the confirmation link of a message, cleaned for the screen, and counts its
+// attachments.
+func Find(opened *message.Message) *Findings {
+	f, m := &Findings{Files: len(opened.Files())}, opened.Mail()
+	if c, ok := m.Code(); ok {
+		f.Code = render.Clean(c.Value)
+	}
+	if l, ok := m.Confirm(); ok {
+		f.Link = render.Link{URL: l.URL}
+		if n := slices.IndexFunc(m.Links(), func(x render.Link) bool { return x.URL == l.URL }); n >= 0 {
+			f.Link = m.Links()[n]
+		}
+		f.Link.Text = strings.Join(strings.Fields(render.Clean(l.Text)), " ")
+	}
+	return f
+}
+
+func messageKey(inboxID, id string) string { return inboxID + "\x00" + id }
+
+func newMessage(inboxID, key string, s api.Summary) *Message {
+	s.Raw = nil // a second copy of the object
+	m := &Message{
+		Key: key, ID: s.ID, InboxID: inboxID, Summary: s,
+		Sender: render.Clean(s.FromName), Address: render.Clean(s.From), Subject: render.CleanWhole(s.Subject),
+		Received: s.ReceivedAt,
+	}
+	m.Sender = cmp.Or(m.Sender, m.Address, "(no sender)")
+	m.Subject = cmp.Or(m.Subject, "(no subject)")
+	m.Words = theme.Fold(m.Sender + "\n" + m.Address + "\n" + m.Subject)
+	return m
+}
+
+// keysOf returns the keys of messages, newest first.
+func keysOf(rows []*Message) []string {
+	if !slices.IsSortedFunc(rows, newestFirst) {
+		slices.SortFunc(rows, newestFirst)
+	}
+	keys := make([]string, len(rows))
+	for n, m := range rows {
+		keys[n] = m.Key
+	}
+	return keys
+}
+
+func newestFirst(x, y *Message) int {
+	return cmp.Or(y.Received.Compare(x.Received), cmp.Compare(y.Key, x.Key))
+}
+
+// Before returns the last message before m that is of the same sender and kind, in any inbox that
+// is not gone; nil if there is none. Messages are of one kind if their subjects have the same words,
+// not counting numbers, codes and addresses. Without such a message it is the last of the sender
+// that shares at least half of the words, since a subject is changed or names its reader.
+func (s *Store) Before(m *Message) *Message {
+	var similar *Message
+	words := subjectWords(m.Subject)
+	for _, key := range s.Keys(All) {
+		o := s.Messages[key]
+		if newestFirst(m, o) >= 0 || !strings.EqualFold(o.Address, m.Address) || s.Inboxes[o.InboxID].State == Gone {
+			continue
+		}
+		switch others := subjectWords(o.Subject); {
+		case slices.Equal(words, others):
+			return o
+		case similar == nil && 2*shared(words, others) >= max(len(words), len(others)):
+			similar = o
+		}
+	}
+	return similar
+}
+
+// subjectWords are the words of a subject, in lower case, without those that have a digit or are an
+// address.
+func subjectWords(subject string) []string {
+	words := strings.FieldsFunc(strings.ToLower(subject), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '@' && r != '.'
+	})
+	for n, word := range words {
+		words[n] = strings.Trim(word, ".")
+	}
+	return slices.DeleteFunc(words, func(word string) bool {
+		return word == "" || strings.Contains(word, "@") || strings.ContainsFunc(word, unicode.IsDigit)
+	})
+}
+
+func shared(a, b []string) int {
+	n := 0
+	for _, word := range a {
+		if slices.Contains(b, word) {
+			n++
+		}
+	}
+	return n
+}
+
+// State is the state of watching an inbox.
+type State int
+
+const (
+	Unlisted State = iota // its list has not arrived yet
+	Listed                // its list is up to date
+	Failing               // the last request failed with Err
+	Gone                  // deleted or expired
+)
+
+// Inbox is a listed inbox.
+type Inbox struct {
+	ID, Email, Label string
+	Created, Expires time.Time
+	Generation       uint64 // of its follower
+	State            State
+	Err              error
+	Paused           bool
+	CopiedAt         time.Time // when its address was last copied
+	EndedAt          time.Time // when it was found to be gone
+	Since            time.Time // when it was first listed
+	Keys             []string  // of its messages, newest first; nil until the first list arrives
+	Unread           int
+}
+
+// Name is the label of the inbox, otherwise the local part of its address, otherwise its ID.
+func (i *Inbox) Name() string {
+	if i.Label != "" {
+		return i.Label
+	}
+	local, _, _ := strings.Cut(i.Email, "@")
+	if local == "" {
+		return i.ID
+	}
+	return local
+}
+
+// Domain is the domain of the address.
+func (i *Inbox) Domain() string {
+	_, domain, _ := strings.Cut(i.Email, "@")
+	return domain
+}
+
+// Gone reports whether the inbox was deleted or has expired.
+func (i *Inbox) Gone(now time.Time) bool {
+	return i.State == Gone || !i.Expires.IsZero() && !now.Before(i.Expires)
+}
+
+// WaitingSince is when the wait for mail began: when the address was copied, otherwise when the
+// inbox was first listed.
+func (i *Inbox) WaitingSince() time.Time {
+	if i.CopiedAt.IsZero() {
+		return i.Since
+	}
+	return i.CopiedAt
+}
+
+func (i *Inbox) count(messages map[string]*Message) {
+	i.Unread = 0
+	for _, key := range i.Keys {
+		if messages[key].Unread {
+			i.Unread++
+		}
+	}
+}
