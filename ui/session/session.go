@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	closeTimeout   = 5 * time.Second
-	requestTimeout = 30 * time.Second
-	heartbeatInterval   = 4 * time.Second // between heartbeats
-	heartbeatTimeout    = 2 * time.Second
+	closeTimeout      = 5 * time.Second
+	requestTimeout    = 30 * time.Second
+	heartbeatInterval = 4 * time.Second // between heartbeats
+	heartbeatTimeout  = 2 * time.Second
 )
 
 // Target is what to connect to. The zero Target is the service the program was started for.
@@ -86,8 +86,8 @@ func newSession(ctx context.Context, service *Service) *Session {
 	return s
 }
 
-// watchHeartbeat tells the watcher when the heartbeat of the service stops, long before a long
-// request would time out, and when it does again.
+// watchHeartbeat tells the watcher when the heartbeat of the service stops, long before a
+// long poll would time out, and when it goes on.
 func (s *Session) watchHeartbeat() {
 	tick := time.NewTicker(heartbeatInterval)
 	defer tick.Stop()
