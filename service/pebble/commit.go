@@ -79,7 +79,13 @@ func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error
 		return err
 	}
 	o := &op{size: size, prepare: prepare, done: make(chan error, 1)}
-	full, ended, queue := s.disk.exhausted(), ctx.Done(), s.queue
+	queue := s.queue
+	select {
+	case queue <- o: // each channel to wait for has its cost
+		queue = nil
+	default:
+	}
+	full, ended := s.disk.exhausted(), ctx.Done()
 	for {
 		select {
 		case queue <- o:
@@ -89,16 +95,17 @@ func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error
 		case <-full:
 			o.withdraw()
 			return errFull
-		case <-s.failing:
-			o.withdraw()
-			return s.failed()
 		case <-ended:
 			if o.withdraw() {
 				return ctx.Err()
 			}
 			ended = nil
-		case <-s.ended:
-			if o.withdraw() {
+		case <-s.over:
+			withdrawn := o.withdraw()
+			if err := s.failed(); err != nil {
+				return err
+			}
+			if withdrawn {
 				return errClosed
 			}
 			return <-o.done
@@ -108,7 +115,7 @@ func (s *Store) commit(ctx context.Context, size int, prepare func(*group) error
 
 // runCommits is the committer, the only goroutine that writes.
 func (s *Store) runCommits() {
-	defer close(s.ended)
+	defer s.end()
 	g := newGroup(s)
 	for {
 		select {

@@ -507,12 +507,12 @@ func TestDamage(t *testing.T) {
 	must(t, s.Close())
 }
 
-// slowTables makes each table take a minute to create, and then fail.
-type slowTables struct{ failing atomic.Bool }
+// slowTable makes the next table take a minute to create, and then fail.
+type slowTable struct{ failing atomic.Bool }
 
-func (*slowTables) String() string { return "slow tables" }
-func (f *slowTables) MaybeError(op errorfs.Op) error {
-	if op.Kind != errorfs.OpCreate || !strings.HasSuffix(op.Path, ".sst") || !f.failing.Load() {
+func (*slowTable) String() string { return "slow table" }
+func (f *slowTable) MaybeError(op errorfs.Op) error {
+	if op.Kind != errorfs.OpCreate || !strings.HasSuffix(op.Path, ".sst") || !f.failing.Swap(false) {
 		return nil
 	}
 	time.Sleep(time.Minute)
@@ -524,7 +524,7 @@ func (f *slowTables) MaybeError(op errorfs.Op) error {
 func TestFaultInTheBackground(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		disk, slow := vfs.NewMem(), &slowTables{}
+		disk, slow := vfs.NewMem(), &slowTable{}
 		s, err := Open("store", Options{Log: testLog(t), fs: errorfs.Wrap(disk, slow), Memory: 1 << 20})
 		must(t, err)
 		in := testInbox(t, s, "ada")
@@ -540,7 +540,6 @@ func TestFaultInTheBackground(t *testing.T) {
 		wantFailure(t, s, "input/output error")
 		wantCode(t, s.Ready(t.Context()), service.Unavailable)
 		wantCode(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID), service.Unavailable)
-		slow.failing.Store(false) // else it may not close
 		must(t, s.Close())
 
 		s, err = Open("store", Options{Log: testLog(t), fs: disk})

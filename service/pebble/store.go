@@ -66,7 +66,8 @@ type Store struct {
 	quotaDay  service.Day // the counts of earlier days are removed
 
 	queue     chan *op
-	ended     chan struct{} // closed when the committer has ended
+	over      chan struct{} // closed when the store has failed or the committer has ended
+	end       func()        // closes it
 	waiting   atomic.Int64  // callers of commit
 	opened    time.Time
 	syncStart atomic.Int64 // of the current group, in nanoseconds since opened; 0: none
@@ -131,7 +132,7 @@ func newStore(dir string, l *lock, o Options) *Store {
 		addresses:    newCache[string, inboxOf](inboxCacheSize),
 		quotas:       newCache[quotaOf, int](cacheSize),
 		queue:        make(chan *op, queueSize),
-		ended:        make(chan struct{}),
+		over:         make(chan struct{}),
 		failing:      make(chan struct{}),
 		written:      make(chan struct{}, 1),
 		cache:        pebbledb.NewCache(o.Memory), // two memtables are charged to it
@@ -139,6 +140,7 @@ func newStore(dir string, l *lock, o Options) *Store {
 		stop:         make(chan struct{}),
 		damageSeldom: rate.Sometimes{Interval: time.Minute},
 	}
+	s.end = sync.OnceFunc(func() { close(s.over) })
 	s.removed.Store(true) // perhaps before it was closed
 	return s
 }
@@ -384,6 +386,7 @@ func (s *Store) fail(err error) {
 	e := &service.Error{Code: service.Unavailable, Message: "The store has failed", Err: err}
 	if s.failure.CompareAndSwap(nil, e) {
 		close(s.failing)
+		s.end()
 	}
 }
 
