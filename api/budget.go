@@ -24,17 +24,15 @@ const (
 // [Client.Background]. No minute has more than its limit: a request for which there is no room
 // waits or fails.
 //
-// The limit is the one in the service's RateLimit-Policy header field, at most
-// [Options].RequestsPerMinute if that is set. A service that announces none is taken to have the
-// lowest of the plans, 60, unless it has the extensions of Mayfly's own, which announces every
-// limit: then there is none. Since others may use the same key, an answer 429 halves the limit, and
-// each quiet minute gives a tenth back.
+// The limit is the one in the service's RateLimit-Policy header field. A service that announces none is
+// taken to have the lowest of the plans, 60, unless it has the extensions of Mayfly's own, which
+// announces every limit: then there is none. Since others may use the same key, an answer 429 halves
+// the limit, and each quiet minute gives a tenth back.
 //
 // A fifth of the limit, and all of it while another request waits, is reserved from background
 // requests; those are also paced, so that they do not use up a minute in its first second.
 type Budget struct {
 	mu      sync.Mutex
-	asked   int         // the option; 0 for none
 	ceiling int         // the limit without 429s; 0 for none
 	limit   int         // of the requests in any window; 0 for none
 	changed time.Time   // when limit was last shrunk or grown
@@ -46,13 +44,7 @@ type Budget struct {
 	paced   time.Time   // the theoretical time of the next background request
 }
 
-func newBudget(asked int) *Budget {
-	limit := asked
-	if limit <= 0 {
-		limit = defaultLimit
-	}
-	return &Budget{asked: asked, ceiling: limit, limit: limit}
-}
+func newBudget() *Budget { return &Budget{ceiling: defaultLimit, limit: defaultLimit} }
 
 // Usage is how much of a budget is used.
 type Usage struct {
@@ -191,9 +183,6 @@ func (b *Budget) adopt(q Quota) {
 	b.update(now)
 	if q.Limit > 0 && q.Window > 0 {
 		ceiling := int(min(int64(q.Limit)*int64(time.Minute)/int64(q.Window), 100_000))
-		if b.asked > 0 {
-			ceiling = min(ceiling, b.asked)
-		}
 		ceiling = max(1, ceiling)
 		if ceiling != b.ceiling {
 			if b.limit == b.ceiling || b.limit > ceiling {
@@ -213,9 +202,7 @@ func (b *Budget) adopt(q Quota) {
 func (b *Budget) lift() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.asked <= 0 {
-		b.ceiling, b.limit, b.sent = 0, 0, nil
-	}
+	b.ceiling, b.limit, b.sent = 0, 0, nil
 }
 
 // limited shrinks the budget after a 429 to a request that was sent at that time.

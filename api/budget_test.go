@@ -96,17 +96,14 @@ func TestBackgroundLeavesRoom(t *testing.T) {
 }
 
 func TestBudgetOfAService(t *testing.T) {
-	for _, c := range []struct{ service, asked, want int }{
-		{0, 0, 60}, {0, 20, 20}, {300, 0, 300}, {300, 100, 100}, {30, 0, 30}, {1, 0, 1}, {3, 0, 3},
-	} {
+	for service, want := range map[int]int{0: 60, 300: 300, 30: 30, 1: 1, 3: 3} {
 		synctest.Test(t, func(t *testing.T) {
-			server, _, box := inbox(t, apitest.Options{Extensions: c.service > 0, RequestsPerMinute: c.service})
-			client := server.Client(api.Options{RequestsPerMinute: c.asked})
+			_, client, box := inbox(t, apitest.Options{Extensions: service > 0, RequestsPerMinute: service})
 			if _, err := client.Inbox(t.Context(), box.ID); err != nil {
 				t.Fatal(err)
 			}
-			if limit := client.Budget().Usage().Limit; limit != c.want {
-				t.Errorf("service %d, asked %d: the limit is %d", c.service, c.asked, limit)
+			if limit := client.Budget().Usage().Limit; limit != want {
+				t.Errorf("service %d: the limit is %d", service, limit)
 			}
 			client.Budget().Background()
 		})

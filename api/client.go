@@ -23,12 +23,6 @@ type Options struct {
 	Transport http.RoundTripper
 	// UserAgent is the User-Agent header field; "mayfly" when empty.
 	UserAgent string
-	// RequestsPerMinute limits the requests of the client to fewer than its [Budget]; 0 for no
-	// further limit.
-	RequestsPerMinute int
-	// Timeout is how long an attempt may go without receiving a byte; 30 s when 0. A long poll
-	// may wait on top.
-	Timeout time.Duration
 	// Retries is how often a call is retried; 3 when 0, never when negative.
 	Retries int
 	// MaxWait bounds the wait before a retry and the wait for the budget; 15 s when 0. A call that
@@ -112,7 +106,6 @@ func New(baseURL, key string, o Options) (*Client, error) {
 		o.Transport = NewTransport()
 	}
 	o.UserAgent = cmp.Or(o.UserAgent, "mayfly")
-	o.Timeout = cmp.Or(max(o.Timeout, 0), 30*time.Second)
 	o.Retries = cmp.Or(o.Retries, 3)
 	o.MaxWait = cmp.Or(max(o.MaxWait, 0), 15*time.Second)
 	o.MaxResponse = cmp.Or(max(o.MaxResponse, 0), 64<<20)
@@ -120,7 +113,7 @@ func New(baseURL, key string, o Options) (*Client, error) {
 		base:    base,
 		key:     func() string { return key },
 		options: o,
-		budget:  newBudget(o.RequestsPerMinute),
+		budget:  newBudget(),
 	}}
 	c.http = &http.Client{Transport: o.Transport, CheckRedirect: c.checkRedirect}
 	return c, nil

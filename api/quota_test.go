@@ -36,7 +36,7 @@ func FuzzQuota(f *testing.F) {
 			t.Errorf("%+v", q)
 		}
 		if ok {
-			b := newBudget(0)
+			b := newBudget()
 			b.adopt(q)
 			if limit := b.Usage().Limit; limit < 1 {
 				t.Errorf("%+v makes the limit %d", q, limit)

@@ -49,6 +49,9 @@ func (a *answer) isJSON() bool {
 	return t == "" || t == "application/json" || t == "text/json" || strings.HasSuffix(t, "+json")
 }
 
+// silenceTimeout is how long an attempt may go without a byte of an answer, after the wait of a long poll.
+const silenceTimeout = 30 * time.Second
+
 var (
 	errSilent = errors.New("no answer in time")
 	errCut    = errors.New("the connection was closed before the answer was complete")
@@ -160,7 +163,7 @@ func (c *Client) attempt(ctx context.Context, k call, target string, body []byte
 	caller := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silence := time.AfterFunc(c.options.Timeout+k.wait, func() { cancel(errSilent) })
+	silence := time.AfterFunc(silenceTimeout+k.wait, func() { cancel(errSilent) })
 	defer silence.Stop()
 
 	request, err := http.NewRequestWithContext(ctx, k.method, target, bytes.NewReader(body))
@@ -190,7 +193,7 @@ func (c *Client) attempt(ctx context.Context, k call, target string, body []byte
 	if response.ContentLength > c.options.MaxResponse {
 		return nil, c.tooLarge(k.op)
 	}
-	content := progress{response.Body, func() { silence.Reset(c.options.Timeout) }}
+	content := progress{response.Body, func() { silence.Reset(silenceTimeout) }}
 	read, err := io.ReadAll(io.LimitReader(content, c.options.MaxResponse+1))
 	if err != nil {
 		return nil, c.lost(caller, ctx, k.op, err)
