@@ -312,7 +312,7 @@ func (c *code) inLink() bool {
 	links := c.page.doc.Links
 	for i := range links[:min(len(links), most)] {
 		if l := &links[i]; len(c.Value) >= 6 && strings.Contains(l.URL, c.Value) {
-			if t := inspect(l.URL); t.asks != 0 {
+			if t := inspect(l.URL); t.asks&^onlyLogin != 0 || t.token && t.asks != 0 {
 				return true
 			}
 		}

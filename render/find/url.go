@@ -27,6 +27,7 @@ var pathWords = map[lexicon.Class]map[string]bool{
 		"bestaetigen bestaetigung aktivieren confirmer confirmar confirmacion confirmacao conferma confermare verificar verificacion " +
 		"verificacao verifica verifikasi verifier valider activer activar ativar attiva aktivasi bevestigen bekraeft bekrefta vahvista " +
 		"potwierdz aktywacja potvrdit potvrdi overit megerosites dogrula onayla podtverdit"),
+	lexicon.Login:  wordSet("login signin magic magiclink auth authenticate callback otp session sso"),
 	lexicon.Reset:  wordSet("reset password passwords recover recovery resetpassword passwordreset changepassword updatepassword newpassword forgot pwreset setpassword lostpassword"),
 	lexicon.Invite: wordSet("invite invites invitation invitations accept join"),
 	lexicon.Unlock: wordSet("unlock unblock reactivate"),
@@ -80,11 +81,11 @@ func (t *target) web() bool {
 
 // forRequest reports whether a URL looks made for one request, whatever is written about it.
 func (t *target) forRequest() bool {
-	return t.token && t.asks != 0 && !t.footer && !t.refuse
+	return t.token && t.asks&^onlyLogin != 0 && !t.footer && !t.refuse
 }
 
 // made reports whether a URL may be made for a request: it asks or carries something.
-func (t *target) made() bool { return t.asks != 0 || t.token || t.opaque || t.query }
+func (t *target) made() bool { return t.asks&^onlyLogin != 0 || t.token || t.opaque || t.query }
 
 // longestURL is how much of a URL is read, in bytes.
 const longestURL = 4096
