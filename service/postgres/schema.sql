@@ -56,7 +56,7 @@ CREATE TABLE messages (
     received_at timestamptz NOT NULL,
     size        bigint NOT NULL,           -- of the raw message
     recipient   text NOT NULL,
-    PRIMARY KEY (inbox_id, seq, slot, key_id)
+    PRIMARY KEY (inbox_id, seq, slot)
 ) PARTITION BY LIST (slot);
 
 CREATE TABLE bodies (
@@ -65,7 +65,7 @@ CREATE TABLE bodies (
     slot     integer NOT NULL,
     seq      bigint NOT NULL,
     raw      bytea NOT NULL,               -- already compressed
-    PRIMARY KEY (inbox_id, seq, slot, key_id)
+    PRIMARY KEY (inbox_id, seq, slot)
 ) PARTITION BY LIST (slot);
 ALTER TABLE bodies ALTER COLUMN raw SET STORAGE EXTERNAL;
 
