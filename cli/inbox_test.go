@@ -180,7 +180,7 @@ func TestExitStatusOfFailuresThatAreTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOfflineHarness(t, apitest.Options{})
 		s.service.Fail(apitest.Limited, -1)
-		s.fails(statusRateLimit, []string{"try again in 2s"}, "new")
+		s.fails(statusRateLimit, []string{"try again in 2 s"}, "new")
 		s.service.Fail(apitest.Cut, -1)
 		s.fails(statusError, []string{"cannot be reached"}, "ls")
 		s.service.Fail(apitest.BadGateway, -1)

@@ -130,7 +130,7 @@ func timestamp(t time.Time) string {
 	return t.UTC().Format(api.TimeFormat)
 }
 
-// timeLeft formats how long it is until t, in one unit.
+// timeLeft formats how long it is until t.
 func timeLeft(t time.Time) string {
 	d := time.Until(t)
 	switch {
@@ -139,20 +139,7 @@ func timeLeft(t time.Time) string {
 	case d <= 0:
 		return "expired"
 	}
-	return span(d) + " left"
-}
-
-// span formats a duration in the largest unit of which it has at least two.
-func span(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%d days", d/(24*time.Hour))
-	case d >= 2*time.Hour:
-		return fmt.Sprintf("%d h", d/time.Hour)
-	case d >= 2*time.Minute:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	}
-	return fmt.Sprintf("%d s", d/time.Second)
+	return theme.Remaining(d) + " left"
 }
 
 // localTime formats a time for people, without the date when it is today.

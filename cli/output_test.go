@@ -31,14 +31,6 @@ func TestTimesInTables(t *testing.T) {
 	})
 }
 
-func TestTimesToWaitAreWholeSeconds(t *testing.T) {
-	for d, want := range map[time.Duration]string{time.Millisecond: "1s", 2 * time.Second: "2s", 89*time.Second + 1: "1m30s"} {
-		if got := wholeSeconds(d); got != want {
-			t.Errorf("%v becomes %s", d, got)
-		}
-	}
-}
-
 func TestThePagerGetsTheEnvironmentOfTheRun(t *testing.T) {
 	a := &app{env: Env{Environ: []string{"A=1"}}}
 	if got := a.pager(t.Context(), []string{"less"}).Env; !slices.Equal(got, []string{"A=1", "LESS=FRX"}) {

@@ -7,12 +7,12 @@ import (
 	"os"
 	"strings"
 	"syscall"
-	"time"
 
 	"mayfly/api"
 	"mayfly/internal/sockets"
 	"mayfly/keys"
 	"mayfly/render"
+	"mayfly/ui/theme"
 )
 
 // Exit statuses; scripts rely on them.
@@ -95,18 +95,13 @@ func nextStep(err error) string {
 	case errors.Is(err, api.ErrForbidden):
 		return "use a key with a plan that allows this"
 	case errors.Is(err, api.ErrRateLimited) && errors.As(err, &limited) && limited.RetryAfter > 0:
-		return "try again in " + wholeSeconds(limited.RetryAfter)
+		return "try again in " + theme.Remaining(limited.RetryAfter)
 	case sockets.IsError(err, syscall.ECONNREFUSED):
 		return "is the service running there?"
 	case errors.Is(err, os.ErrPermission):
 		return "check the permissions"
 	}
 	return ""
-}
-
-// wholeSeconds formats a time to wait, rounded up.
-func wholeSeconds(d time.Duration) string {
-	return (d + time.Second - 1).Truncate(time.Second).String()
 }
 
 // errorLine formats err for people: one line, safe for a terminal.
