@@ -23,24 +23,24 @@ type builder struct {
 	out     *[]*doc.Block // where finished blocks go
 	para    paragraph
 
-	order   int     // leaves so far
-	margin  float32 // px, the largest margin since the last leaf
-	inside  float32 // px, what of both is in boxes that are closed
-	space   float32 // px, padding and empty height since the last leaf
-	weight  map[float32]int
-	quoted  int
-	canvas  doc.Color     // background of the body
-	stands  []stand       // of each leaf, by its order
-	heights []float32     // px of space above each leaf, by its order
-	foot    css.Inherited // of the last leaf
-	last    *doc.Block    // the last leaf
-	loose   int           // cells that are not yet in a table
-	ruled   map[*doc.Block]ruled
-	anchor  anchor // the innermost open link
-	idle    idle   // the last link without a target
-	roomy   int    // the last link with room above its text
-	hidden  hiddenText
-	bounds  bounds
+	order     int     // leaves so far
+	margin    float32 // px, the largest margin since the last leaf
+	inside    float32 // px of margin and padding inside boxes that are closed
+	space     float32 // px, padding and empty height since the last leaf
+	weight    map[float32]int
+	quoted    int
+	canvas    doc.Color     // background of the body
+	positions []position    // of each leaf, by its order
+	heights   []float32     // px of space above each leaf, by its order
+	foot      css.Inherited // of the last leaf
+	last      *doc.Block    // the last leaf
+	loose     int           // cells that are not yet in a table
+	ruled     map[*doc.Block]ruled
+	anchor    anchor // the innermost open link
+	idle      idle   // the last link without a target
+	roomy     int    // the last link with room above its text
+	hidden    hiddenText
+	bounds    bounds
 }
 
 // frame is an open element.
@@ -136,8 +136,8 @@ func (b *builder) floats(f *frame) bool {
 	return s.Float && (s.Display == css.Block || f.node.DataAtom == atom.Div)
 }
 
-// flows reports whether an element stands on lines of its own. One that is all there is in a box within
-// a line does not.
+// flows reports whether an element is a block on lines of its own. The only child of an inline box is
+// not.
 func (b *builder) flows(f *frame) bool {
 	s := &f.style
 	switch s.Display {

@@ -350,7 +350,7 @@ func roman(n int) string {
 	return s.String()
 }
 
-// isControl reports whether an element stands apart from the text around it.
+// isControl reports whether spaces separate an element from the text around it.
 func isControl(a atom.Atom) bool {
 	return a == atom.Option || a == atom.Select || a == atom.Textarea || a == atom.Button
 }

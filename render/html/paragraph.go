@@ -306,7 +306,7 @@ func (p *paragraph) block() *doc.Block {
 	return l
 }
 
-// describe sets how a leaf stands out.
+// describe sets the alignment, direction and background of a leaf.
 func (p *paragraph) describe(l *doc.Block, text string) {
 	l.Align = p.first.Align
 	l.RTL = p.first.RTL || clean.RightToLeft(text)

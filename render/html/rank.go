@@ -16,7 +16,7 @@ const (
 	labelLength   = 40 // of a line above or below a heading that belongs to it
 )
 
-// ranks finds the headings of a mail and how they stand to one another. The size of their text says
+// ranks finds the headings of a mail and their ranks. The size of their text says
 // more than their elements: templates use those as they please.
 type ranks struct {
 	b       *builder
@@ -60,7 +60,7 @@ func (b *builder) headings() {
 	}
 }
 
-// find goes through blocks in reading order. Those in columns and lists hold no title.
+// find collects the headings in reading order. A title is in no column and no list.
 func (r *ranks) find(blocks []*doc.Block, titled bool) {
 	for i, l := range blocks {
 		if len(l.Spans) > 0 {
@@ -130,7 +130,7 @@ func isLabel(l *doc.Block) bool {
 	return utf8.RuneCountInString(text) <= labelLength && !strings.ContainsAny(text, "\n,.!?:")
 }
 
-// above sets a heading apart from what is above it: with the line before it, if that belongs to it.
+// above puts an empty line above a heading, or above the line before it if that belongs to it.
 func above(blocks []*doc.Block, i int, joined bool) {
 	if joined {
 		blocks[i].Gap = false

@@ -8,8 +8,7 @@ import (
 	"mayfly/render/html/css"
 )
 
-// box is an element that is painted unlike what it stands on: filled, framed, or with a bar at its
-// left.
+// box is an element with a fill, a frame or a bar at its left.
 type box struct {
 	around *box
 	depth  int // of boxes around it
@@ -23,27 +22,27 @@ type box struct {
 	left   float32 // px, of its edge
 	leaves int
 	weight int  // characters, small print at a quarter, images not at all
-	ground bool // the mail stands on it
+	ground bool // it is a background of the mail itself: its page or its card
 
 	marks []*mark
 	known bool // marks are
 }
 
-// stand is where a leaf stands.
-type stand struct {
+// position is where a leaf is.
+type position struct {
 	in     *box    // the innermost one, or nil
 	left   float32 // px, of its text
 	weight int
 }
 
-// Bounds on how many are in one another: sections, boxes that the mail stands on, all boxes.
+// Bounds on nesting: of sections, of backgrounds of the mail, of all boxes.
 const (
 	maxMarks   = 3
 	maxGrounds = 4
 	maxBoxes   = 16
 )
 
-// mark is a way in which what is in a box stands out: a band, or else a bar beside it.
+// mark is how the content of a box is marked: by a band, or else by a bar beside it.
 type mark struct {
 	box  *box
 	band bool
@@ -67,7 +66,7 @@ const (
 	leastEdge    = 8   // px, the same between boxes
 )
 
-// openBox notes the box that an element makes, if it makes one.
+// openBox starts the box of an element that has one.
 func (b *builder) openBox(f *frame) {
 	s, around := &f.style, f.box
 	padding := max(s.Padding[css.Top].Px(s.Size, 0), 0)
@@ -104,9 +103,9 @@ func (b *builder) shrinks(s *css.Style) bool {
 	}
 }
 
-// boxed notes the box that a leaf is in.
+// boxed records the box of a leaf.
 func (b *builder) boxed(l *doc.Block) {
-	at := stand{in: b.top().box, left: b.top().left}
+	at := position{in: b.top().box, left: b.top().left}
 	for i := range l.Spans {
 		if l.Spans[i].Image == 0 {
 			at.weight += len(l.Spans[i].Text)
@@ -115,21 +114,21 @@ func (b *builder) boxed(l *doc.Block) {
 	if l.Spans[0].Style.Size <= 12 {
 		at.weight = (at.weight + 3) / 4
 	}
-	b.stands = append(b.stands[:l.Order-1], at)
+	b.positions = append(b.positions[:l.Order-1], at)
 	for in := at.in; in != nil; in = in.around {
 		in.leaves++
 		in.weight += at.weight
 	}
 }
 
-// sections puts what is filled or framed as a whole into sections.
+// sections makes sections of filled and framed boxes.
 func (b *builder) sections() {
-	if !slices.ContainsFunc(b.stands, func(at stand) bool { return at.in != nil }) {
+	if !slices.ContainsFunc(b.positions, func(at position) bool { return at.in != nil }) {
 		return
 	}
-	s := sections{stands: b.stands, shared: make(map[*doc.Block]shared)}
-	for i := range s.stands {
-		s.all += s.stands[i].weight
+	s := sections{positions: b.positions, shared: make(map[*doc.Block]shared)}
+	for i := range s.positions {
+		s.all += s.positions[i].weight
 	}
 	for range maxGrounds {
 		s.deeper()
@@ -143,29 +142,28 @@ func (b *builder) sections() {
 
 // sections finds the sections of a document.
 type sections struct {
-	stands []stand // by the order of leaves
-	all    int     // weight of the whole text
-	edge   float32 // px, where most of the text on the ground begins
-	beside int     // in so many rows of cells
-	shared map[*doc.Block]shared
+	positions []position // by the order of leaves
+	all       int        // weight of the whole text
+	edge      float32    // px, where most of the text on the ground begins
+	beside    int        // in so many rows of cells
+	shared    map[*doc.Block]shared
 }
 
-// deeper finds the next of the boxes in one another that the mail stands on: its page, the card on it,
-// and so on. They hold nearly all of the text or, if they are of paper, a part of it. Those of one
-// colour count as one.
+// deeper marks the next nested background of the mail: its page, then its card, and so on. A background
+// holds nearly all of the text or, if it is as white as paper, a quarter. Boxes of one colour count as one.
 func (s *sections) deeper() {
 	held := make(map[doc.Color]int)
-	for i := range s.stands {
-		for in := s.stands[i].in; in != nil && !in.ground; in = in.around {
+	for i := range s.positions {
+		for in := s.positions[i].in; in != nil && !in.ground; in = in.around {
 			if in.around == nil || in.around.fill != in.fill {
-				held[in.fill] += s.stands[i].weight
+				held[in.fill] += s.positions[i].weight
 			}
 		}
 	}
 	var found []*box
-	for i := range s.stands {
+	for i := range s.positions {
 		var out *box
-		for in := s.stands[i].in; in != nil && !in.ground; in = in.around {
+		for in := s.positions[i].in; in != nil && !in.ground; in = in.around {
 			paper := in.fill.Set && !isTint(in.fill, css.White)
 			enough := held[in.fill]*5 >= s.all*4 || paper && held[in.fill]*4 >= s.all
 			if enough && (in.around == nil || in.around.fill != in.fill) {
@@ -181,19 +179,19 @@ func (s *sections) deeper() {
 	}
 }
 
-// onGround returns the outermost box around a leaf that the mail does not stand on, or nil.
-func (at *stand) onGround() (out *box) {
+// onGround returns the outermost box around a leaf that is no background of the mail, or nil.
+func (at *position) onGround() (out *box) {
 	for in := at.in; in != nil && !in.ground; in = in.around {
 		out = in
 	}
 	return out
 }
 
-// findEdge finds where most of the text on the ground begins.
+// findEdge finds the left edge of most of the text on the background.
 func (s *sections) findEdge() {
 	lefts := make(map[float32]int)
-	for i := range s.stands {
-		if at := &s.stands[i]; at.onGround() == nil {
+	for i := range s.positions {
+		if at := &s.positions[i]; at.onGround() == nil {
 			lefts[at.left] += at.weight
 			if n, most := lefts[at.left], lefts[s.edge]; n > most || n == most && at.left < s.edge {
 				s.edge = at.left
@@ -250,7 +248,7 @@ func (s *sections) section(blocks []*doc.Block, m *mark, depth int) *doc.Block {
 	return made
 }
 
-// within looks for sections in a block that is none as a whole.
+// within makes sections inside a block that is none as a whole.
 func (s *sections) within(b *doc.Block, depth int) {
 	switch b.Kind {
 	case doc.List, doc.Footer:
@@ -263,7 +261,7 @@ func (s *sections) within(b *doc.Block, depth int) {
 	}
 }
 
-// row fills a row of a table whose cells are filled alike, or else looks for sections in them.
+// row fills a row whose cells have one fill, or else makes sections inside its cells.
 func (s *sections) row(row *doc.Block, depth int) {
 	cells := 0
 	for _, c := range row.Children {
@@ -290,7 +288,7 @@ type shared struct {
 	any   bool // it has leaves
 }
 
-// collect notes the marks that all leaves of a block have, and of those in it.
+// collect records the marks that all leaves of a block have, and the same of its children.
 func (s *sections) collect(b *doc.Block) shared {
 	var all shared
 	if len(b.Spans) > 0 {
@@ -314,8 +312,8 @@ func (s *sections) collect(b *doc.Block) shared {
 	return all
 }
 
-// common returns the mark at a depth that all leaves of a block share, and whether it has leaves. What
-// stands beside others has no bar.
+// common returns the mark at a depth that all leaves of a block have, and whether it has leaves. A
+// column beside others has no bar.
 func (s *sections) common(b *doc.Block, depth int) (*mark, bool) {
 	all := s.shared[b]
 	if len(all.marks) > depth && (all.marks[depth].band || s.beside == 0) {
@@ -326,17 +324,17 @@ func (s *sections) common(b *doc.Block, depth int) (*mark, bool) {
 
 // of returns the marks around a leaf. A button is not a box besides.
 func (s *sections) of(l *doc.Block) []*mark {
-	if l.Order == 0 || l.Order > len(s.stands) {
+	if l.Order == 0 || l.Order > len(s.positions) {
 		return nil
 	}
-	in := s.stands[l.Order-1].in
+	in := s.positions[l.Order-1].in
 	for pressable(l) && in != nil && in.leaves == 1 {
 		in = in.around
 	}
 	return s.marks(in)
 }
 
-// marks returns what makes a box and those around it stand out, from the outermost one.
+// marks returns the marks of a box and of those around it, the outermost first.
 func (s *sections) marks(b *box) []*mark {
 	if b == nil {
 		return nil
@@ -357,7 +355,7 @@ func (s *sections) marks(b *box) []*mark {
 	case on != ground && !isFill(b.fill, ground): // a sheet of paper
 	case isFill(b.fill, ground) && isFill(b.fill, on):
 		b.marks = append(slices.Clip(around), &mark{b, true})
-	case len(around) == 0 && s.aside(b, ground):
+	case len(around) == 0 && s.callout(b, ground):
 		b.marks = []*mark{{b, false}}
 	default:
 		b.marks = around
@@ -365,7 +363,7 @@ func (s *sections) marks(b *box) []*mark {
 	return b.marks
 }
 
-// canvas returns the colour that the mail stands on around a box.
+// canvas returns the colour of the background of the mail around a box.
 func (b *box) canvas() doc.Color {
 	for ; b != nil; b = b.around {
 		if b.ground && b.fill.Set {
@@ -375,9 +373,9 @@ func (b *box) canvas() doc.Color {
 	return css.White
 }
 
-// aside reports a box that is beside the point: with a bar of its own, or tinted or framed among the
-// text, unlike a tint from edge to edge or a hairline.
-func (s *sections) aside(b *box, ground doc.Color) bool {
+// callout reports whether a box is a callout: it has a bar at its left, or it is tinted or framed and
+// set in from the edge of the text.
+func (s *sections) callout(b *box, ground doc.Color) bool {
 	if b.weight*2 > s.all || b.small {
 		return false
 	}
@@ -386,7 +384,7 @@ func (s *sections) aside(b *box, ground doc.Color) bool {
 	return b.bar || b.left >= s.edge && (framed || tinted)
 }
 
-// isFill reports whether a fill stands out from what is around it more than a tint does.
+// isFill reports whether a fill differs from what is around it more than a tint does.
 func isFill(fill, ground doc.Color) bool {
 	return fill.Set && (lightnessGap(fill, ground) >= .1+luma(ground)/10 || hue(fill) >= 96 && !css.Same(fill, ground))
 }
@@ -399,13 +397,14 @@ func isTint(fill, ground doc.Color) bool {
 // lightnessGap returns the difference between the lightness of two colours, 0 to 1.
 func lightnessGap(a, b doc.Color) float32 { return max(luma(a)-luma(b), luma(b)-luma(a)) }
 
-// hue returns how far the channels of a colour are apart: 0 is a grey.
+// hue returns the difference between the strongest and the weakest channel of a colour: 0 is a grey.
 func hue(c doc.Color) int { return int(max(c.R, c.G, c.B)) - int(min(c.R, c.G, c.B)) }
 
-// maxPill is how many characters a filled box has that is a word in the text.
+// maxPill bounds the characters of a pill.
 const maxPill = 24
 
-// pill fills the text of a small box instead, and reports whether it is one.
+// pill fills the text of a small box, such as a badge, instead of making a section, and reports whether
+// the box is one.
 func (s *sections) pill(blocks []*doc.Block, m *mark, inCell bool) bool {
 	l := blocks[0]
 	if !m.band || len(blocks) > 1 || l.Kind > doc.Heading || len(l.Spans) == 0 || !inCell && !m.box.small || utf8.RuneCountInString(l.Text()) > maxPill {

@@ -7,8 +7,8 @@ import (
 	"mayfly/render/html/css"
 )
 
-// Space between leaves becomes an empty line if a reader sees one: from letters to letters it is
-// nearly a line high, and not only because the lines are.
+// Space between leaves becomes an empty line if, from letters to letters, it is nearly a line high and
+// does not come from the height of lines alone.
 const (
 	gapHeight  = .9 // em
 	leastGap   = 12 // px
@@ -17,10 +17,10 @@ const (
 	nearHeight = 24 // px, below which a line may belong to a heading below it
 )
 
-// fontHeight is how high letters are, with what is below the line, in em.
+// fontHeight is the height of letters with their descenders, in em.
 const fontHeight = 1.15
 
-// lineHeight returns how high a line is, in px.
+// lineHeight returns the height of a line in px.
 func lineHeight(s *css.Inherited) float32 {
 	if s.LineHeight.IsSet() {
 		return s.LineHeight.Px(s.Size, 0)
@@ -40,7 +40,7 @@ func (b *builder) pad(s *css.Style, edge int) {
 	}
 }
 
-// setGap decides whether an empty line is between a leaf and what is above it.
+// setGap decides whether an empty line precedes a leaf.
 func (b *builder) setGap(l *doc.Block, s *css.Inherited) {
 	own, around := b.margin+b.space, leading(s)/2
 	size := s.Size
@@ -62,7 +62,7 @@ func (b *builder) height(l *doc.Block) float32 {
 	return 0
 }
 
-// near reports whether there is so little space above a heading that it may belong to the line there.
+// near reports whether the space above a heading is so small that the line above may belong to it.
 func (b *builder) near(l *doc.Block) bool { return b.height(l) < max(nearHeight, leafSize(l)) }
 
 // joinToHeadings removes the empty lines between headings and what they are about, and makes a unit
@@ -83,8 +83,7 @@ func (b *builder) joinToHeadings(blocks []*doc.Block) {
 	}
 }
 
-// alignBox aligns the one block in a box that is narrower than what is around it as the box stands
-// there: a button in a centred table.
+// alignBox gives the only block of a narrow box the alignment of the box: a button in a centred table.
 func (b *builder) alignBox(f *frame) {
 	out := *b.out
 	if len(out) != f.blocks+1 || f.style.Display == css.TableCell || f.style.Display == css.TableRow {
@@ -124,7 +123,7 @@ const (
 	fewLeaves = 50
 )
 
-// room returns how wide an element is at most, in px.
+// room returns the greatest width of an element in px.
 func (b *builder) room(f *frame) float32 {
 	room := float32(640)
 	for i := range b.frames {

@@ -41,15 +41,15 @@ func joinLinks(d *doc.Document) {
 // setButtonsApart adds a gap between buttons on lines of their own and what is around them.
 func setButtonsApart(blocks []*doc.Block) {
 	for i, l := range blocks {
-		if i > 0 && stands(l) && stands(blocks[i-1]) && pressable(l) != pressable(blocks[i-1]) {
+		if i > 0 && standsAlone(l) && standsAlone(blocks[i-1]) && pressable(l) != pressable(blocks[i-1]) {
 			l.Gap = true
 		}
 		setButtonsApart(l.Children)
 	}
 }
 
-// stands reports whether a block stands on lines of its own that a gap may set apart.
-func stands(l *doc.Block) bool {
+// standsAlone reports whether a block is on lines of its own that a gap may separate.
+func standsAlone(l *doc.Block) bool {
 	return l.Kind != doc.Rule && l.Kind != doc.Item && l.Kind != doc.Row && l.Kind != doc.Cell
 }
 
