@@ -28,7 +28,7 @@ var codeModel = model[*code]{
 	when("where no code of this shape would be", -8, -8.00, func(c *code) bool { return !c.fits() }),
 
 	// Its line, and how it stands out.
-	when("alone in its line", 1.3, 1.78, func(c *code) bool { return c.inBody() && c.alone }),
+	when("alone in its line", 1.3, 1.79, func(c *code) bool { return c.inBody() && c.alone }),
 	when("digits set far apart", 1.5, 1.75, (*code).wide),
 	when("bold", 0.4, 0.76, func(c *code) bool { return c.style.Bold }),
 	when("the only number of a short mail that asks for something", 4.5, 4.84, func(c *code) bool {

@@ -1,6 +1,7 @@
 package candidate
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -104,6 +105,7 @@ var patterns = []pattern{
 	{Hyphened, hyphens, "-", span{3, 4}, digit, span{2, 2}, span{6, 8}, true, nil},
 	{Prefixed, hyphens, "-", span{2, 2}, upper | digit, span{1, 9}, span{5, 13}, false, prefixed},
 	{Hyphened, hyphens, "-", span{2, 6}, noLower, span{3, 6}, span{6, 30}, true, notDigits},
+	{Hyphened, hyphens, "-", span{2, 6}, noUpper, span{3, 6}, span{6, 30}, true, someDigits},
 	{Worded, hyphens, "-", span{3, 6}, upper | lower | digit, span{2, 10}, span{8, 60}, false, words},
 	{Pair, hyphens, "-", span{2, 2}, lower | upper | letters, span{3, 10}, span{7, 20}, false, nil},
 }
@@ -141,6 +143,11 @@ func separated(text string, atoms []atom) string {
 func notMeasure(atoms []atom) bool { return !measure(atoms[0].text) }
 
 func notDigits(atoms []atom) bool { return !allDigits(atoms) }
+
+// someDigits reports whether there are digits and others.
+func someDigits(atoms []atom) bool {
+	return !allDigits(atoms) && slices.ContainsFunc(atoms, func(a atom) bool { return a.digits > 0 })
+}
 
 func allDigits(atoms []atom) bool {
 	for i := range atoms {

@@ -34,6 +34,7 @@ func TestShapes(t *testing.T) {
 		{"7KQ2-M9XP", []string{"7KQ2-M9XP"}},
 		{"QX7KM-2PRT9", []string{"QX7KM-2PRT9"}},
 		{"7kq2m9", []string{"7kq2m9"}},
+		{"kr226-5398x", []string{"kr226-5398x"}},
 		{"“7kq2m9”", []string{"7kq2m9"}},
 		{"**482913**", []string{"482913"}},
 		{"٤٨٢٩١٣", []string{"482913"}},
