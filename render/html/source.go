@@ -9,7 +9,7 @@ import (
 
 // Bounds on what is read of a body. Real messages stay far below them.
 const (
-	maxCost   = 80_000  // of the tree: a tag is 2, an attribute 1, an element that the parser reopens 2
+	maxCost   = 80_000  // of the tree: an element is 2, an end tag, a comment and an attribute 1, an element that the parser reopens 2
 	maxAttrs  = 64      // attributes of a tag
 	maxSpans  = 40_000  // runs of text of their own style
 	maxLeaves = 20_000  // blocks with text
@@ -67,6 +67,9 @@ func (s *scanner) drop(from, to int) {
 // next scans up to the end of the next tag or comment, and reports whether there was one.
 func (s *scanner) next() bool {
 	tag := s.until(s.at, "<")
+	for tag+1 < len(s.src) && !letter(s.src[tag+1]) && strings.IndexByte("/!?", s.src[tag+1]) < 0 {
+		tag = s.until(tag+1, "<")
+	}
 	if tag-s.at > maxText {
 		s.drop(s.at+maxText, tag)
 		s.lost = "a part of the text is cut: it is too long"
@@ -79,10 +82,10 @@ func (s *scanner) next() bool {
 		return false
 	}
 	s.at = tag + 1
+	s.cost++
 	switch rest := s.src[s.at:]; {
 	case strings.HasPrefix(rest, "!--") && !strings.HasPrefix(rest, "!-->"):
 		s.seek("-->")
-		s.cost++
 	case letter(rest[0]):
 		s.start(tag)
 	case rest[0] == '/' && len(rest) > 1 && letter(rest[1]):
@@ -105,7 +108,7 @@ func (s *scanner) seek(text string) {
 func (s *scanner) start(tag int) {
 	name := s.name()
 	s.attributes()
-	s.cost += 2
+	s.cost++
 	switch {
 	case nesting(name):
 		if s.depth++; s.depth > maxDepth {
@@ -145,7 +148,6 @@ func (s *scanner) title(tag int) {
 func (s *scanner) end(tag int) {
 	name := s.name()
 	s.attributes()
-	s.cost++
 	switch {
 	case formatting(name):
 		s.open = max(s.open-1, 0)
