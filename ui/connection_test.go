@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -135,52 +134,6 @@ func TestInboxesThatAreGoneLeaveTheList(t *testing.T) {
 		h.wait(20 * time.Minute)
 		h.dontSee("short")
 		h.see("ada")
-	})
-}
-
-func TestQuittingWaitsForNoConnection(t *testing.T) {
-	set := setting{width: 80, height: 24}
-	set.connect = func(*harness) (*session.Service, error) {
-		time.Sleep(time.Hour) // a service that starts and hears of nothing
-		return nil, errors.New("too late")
-	}
-	play(t, set, func(h *harness) {
-		h.press("q")
-		if !h.quit {
-			t.Fatal("q does not quit")
-		}
-		began := time.Now()
-		if err := h.app.close(); err != nil {
-			t.Error(err)
-		}
-		if waited := time.Since(began); waited > 10*time.Second {
-			t.Errorf("the end waited for %v", waited)
-		}
-	})
-}
-
-func TestAnAttemptThatWasOvertakenFailsUnseen(t *testing.T) {
-	var slow bool
-	set := with(ada)
-	set.connect = func(h *harness) (*session.Service, error) {
-		if !slow {
-			return h.connection(), nil
-		}
-		slow = false
-		time.Sleep(time.Second)
-		return nil, errors.New("the first attempt failed")
-	}
-	play(t, set, func(h *harness) {
-		slow = true
-		h.run(h.app.connection.Connect(session.Target{}, time.Now()))
-		h.settle()
-		h.run(h.app.connection.Connect(session.Target{}, time.Now()))
-		h.wait(2 * time.Second)
-		h.dontSee("the first attempt failed")
-		slow = true
-		h.run(h.app.connection.Connect(session.Target{}, time.Now()))
-		h.wait(2 * time.Second)
-		h.see("! the first attempt failed")
 	})
 }
 

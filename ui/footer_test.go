@@ -73,6 +73,9 @@ func TestTheFooter(t *testing.T) {
 			begin(f, session.Request{What: "saving", Done: 1, Total: 3})
 			f.end(session.Answer{What: "saving"})
 		}, " n new  y copy address  ? help"},
+		{"a subject that reads like an address and an aside", 50, func(f *footer) {
+			f.show(outcome{text: "Mail for ada: a note for bob@b.example about nothing at all (internal)"}, now)
+		}, " Mail for ada: a note for bob@b.example about no…"},
 		{"hostile", 60, func(f *footer) { f.done(host.Done{Err: errors.New(uitest.Hostile)}, now) }, " n new  y copy address  ? help                ! 👨 ❤ end"},
 	} {
 		var f footer

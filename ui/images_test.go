@@ -13,7 +13,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 
 	"mayfly/api"
 	"mayfly/api/apitest"
@@ -72,45 +71,6 @@ func TestImagesAreShownOnRequest(t *testing.T) {
 		h.see("2 images: i shows them", "The images are hidden again")
 		if n := h.count("▀"); n > 0 {
 			t.Errorf("%d half blocks are left", n)
-		}
-	})
-}
-
-func TestImagesAreOfTheMessageOnly(t *testing.T) {
-	play(t, setting{width: 120, height: 40, service: apitest.Options{Extensions: true}, before: illustrated}, func(h *harness) {
-		h.press("enter", "i")
-		h.press("2")
-		if n := h.count("▀"); n > 0 {
-			t.Errorf("%d half blocks in the view of the text", n)
-		}
-		h.press("i", "i") // to the rich view
-		if n := h.count("▀"); n == 0 {
-			t.Error("the images are not shown")
-		}
-		h.press("esc", "esc")
-		if h.count("▀") > 0 {
-			t.Error("what was decoded is kept")
-		}
-	})
-}
-
-func TestWithoutImagesTheKeySaysWhy(t *testing.T) {
-	play(t, with(someMail), func(h *harness) {
-		h.press("enter", "i")
-		h.see("This message has no embedded images")
-		h.dontSee("i images")
-	})
-	play(t, setting{width: 120, height: 40, profile: colorprofile.ASCII, service: apitest.Options{Extensions: true}, before: illustrated}, func(h *harness) {
-		h.press("enter", "i")
-		h.see("This terminal has no colours to draw images with")
-		h.dontSee("shows them")
-	})
-	// This service provides no raw messages.
-	play(t, setting{width: 120, height: 40, before: illustrated}, func(h *harness) {
-		h.press("enter", "i")
-		h.see("Between.")
-		if n := h.count(strings.Repeat("▀", 20)); n != 5 {
-			t.Errorf("%d rows of the image that is in the HTML", n)
 		}
 	})
 }

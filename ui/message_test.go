@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,22 +18,6 @@ import (
 	"mayfly/api/apitest"
 	"mayfly/ui/store"
 )
-
-func TestFilterAndSearchMindNeitherCaseNorAccents(t *testing.T) {
-	play(t, with(func(h *harness) {
-		in := h.inboxNamed("ada", time.Hour)
-		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Ihre Bestätigung", Text: "Zoe\u0308, die Crème brûlée ist fertig."})
-		h.mail(in.Email, apitest.Mail{From: "a@b.example", Subject: "Something else", Text: "Nothing."})
-	}), func(h *harness) {
-		h.press("/")
-		h.write("BESTATIGUNG")
-		h.see("Ihre Bestätigung")
-		h.dontSee("Something else")
-		h.press("enter", "enter", "/")
-		h.write("zoe, die creme BRULÉE")
-		h.see("1 found")
-	})
-}
 
 // TestASubjectIsShownAsItWasSent: whole in the message on every terminal, and in rows where the
 // terminal counts grapheme clusters.
@@ -224,26 +207,6 @@ func TestAMenuOpensOnlyIfTheUserHasNotGoneOn(t *testing.T) {
 	})
 }
 
-func TestLabelsOpenAndCopyLinks(t *testing.T) {
-	play(t, with(someMail), func(h *harness) {
-		h.press("enter", "f", "a")
-		h.see("Open this link?", "→ app.acme.example")
-		h.press("esc")
-		if len(h.opened) != 0 {
-			t.Fatalf("opened %q", h.opened)
-		}
-		h.press("f", "S")
-		h.see("copied the link")
-		if got := h.copied[len(h.copied)-1]; got != "https://acme.example/unsubscribe" {
-			t.Errorf("copied %q", got)
-		}
-		h.press("f", "s", "o")
-		if len(h.opened) != 1 || h.opened[0] != "https://acme.example/unsubscribe" {
-			t.Errorf("opened %q", h.opened)
-		}
-	})
-}
-
 func TestASafeCopy(t *testing.T) {
 	play(t, with(someMail), func(h *harness) {
 		h.press("b")
@@ -320,65 +283,10 @@ func TestPassingAMessageDoesNotReadIt(t *testing.T) {
 	})
 }
 
-func TestTheRawMessageIsWaitedFor(t *testing.T) {
-	play(t, with(someMail), func(h *harness) {
-		h.press("enter")
-		h.server.SetDelay(time.Second)
-		h.press("5")
-		h.dontSee("There is no raw message", "Opening…")
-		h.wait(200 * time.Millisecond)
-		h.see("Opening…")
-		h.wait(2 * time.Second)
-		h.dontSee("Opening…")
-		h.see("Subject: Confirm your e-mail address")
-	})
-}
-
 // long is a mail that is laid out beside the frames.
 func long() apitest.Mail {
 	text := "Begins here\n\n" + strings.Repeat("A line of a long text that is wrapped on every screen there is, on this one too.\n\n", 2000)
 	return apitest.Mail{From: "a@b.example", Subject: "Long", Text: text, Raw: []byte("Subject: Long\r\nX-Only: raw\r\n\r\n" + text)}
-}
-
-func TestALongBodyIsNeverLaidOutBetweenFrames(t *testing.T) {
-	play(t, with(ada), func(h *harness) {
-		h.mail("ada@"+apitest.Domain, long()) // it opens as it arrives
-		h.settle()
-		h.see("Begins here")
-		h.press("4")
-		h.see("X-Only")
-		h.send(keyPress("1"))
-		h.dontSee("Begins here")
-		h.settle()
-		h.see("Begins here")
-	})
-}
-
-func TestALongBodyHasItsLinesInItsFirstFrame(t *testing.T) {
-	for _, w := range []int{60, 80} {
-		set := with(func(h *harness) {
-			ada(h)
-			h.mail("ada@"+apitest.Domain, long())
-		})
-		set.width = w
-		play(t, set, func(h *harness) {
-			h.app.store.Opened = store.Cache{}
-			h.send(keyPress("enter"))
-			for range 100 {
-				synctest.Wait()
-				select {
-				case msg := <-h.msgs:
-					h.send(msg)
-				default:
-				}
-				if h.app.reader.Opened != nil {
-					h.see("Begins here")
-					return
-				}
-			}
-			t.Errorf("%d cells wide nothing opened", w)
-		})
-	}
 }
 
 func TestSavingSaysSoAtOnce(t *testing.T) {

@@ -50,16 +50,3 @@ func TestADialogFollowsTheSizeOfTheScreen(t *testing.T) {
 		})
 	}
 }
-
-func TestHelpIsReadToItsEndOnAnyScreen(t *testing.T) {
-	set := with(someMail)
-	for _, size := range [][2]int{{20, 6}, {40, 12}, {80, 24}, {120, 36}, {200, 60}} {
-		set.width, set.height = size[0], size[1]
-		play(t, set, func(h *harness) {
-			h.press("?", "G")
-			h.see("q ", "Suspend")
-			h.press("g")
-			h.see("Essentials")
-		})
-	}
-}

@@ -218,16 +218,6 @@ func TestTheServiceIsNamedWithoutAKey(t *testing.T) {
 	}
 }
 
-func TestAMissingKeyringIsSaidWithWhatToDo(t *testing.T) {
-	set := setting{width: 80, height: 24, start: session.Profile{Name: "work", BaseURL: "https://mail.example"}}
-	set.connect = func(*harness) (*session.Service, error) {
-		return nil, fmt.Errorf("%w: %w", keys.ErrNone, keys.ErrNoKeyring)
-	}
-	play(t, set, func(h *harness) {
-		h.see("no keyring", "MAYFLY_API_KEY", "mayfly key set --file --profile work")
-	})
-}
-
 func TestDeletingSaysDeletedThoughTheWatcherSawItFirst(t *testing.T) {
 	play(t, with(ada), func(h *harness) {
 		h.wait(time.Minute)

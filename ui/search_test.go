@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"mayfly/api/apitest"
 	"mayfly/ui/theme"
 )
@@ -132,26 +130,4 @@ func (h *harness) row(text string) int {
 		}
 	}
 	return -1
-}
-
-func TestASearchTakesAnyTextAndAnyScreen(t *testing.T) {
-	play(t, with(manyInboxes), func(h *harness) {
-		h.wait(time.Second)
-		h.press("ctrl+f")
-		for _, text := range []string{`.*[(\`, "a|b", strings.Repeat("needle ", 10_000), "\x1b]0;owned\a\x00\u202e", "\u0301", "\U0001F468\u200d\U0001F469", " \t "} {
-			h.send(tea.PasteMsg{Content: text})
-			h.wait(time.Second)
-			h.press("ctrl+u")
-		}
-		h.write("e")
-		for _, size := range [][2]int{{20, 6}, {40, 12}, {80, 24}, {200, 60}, {5, 3}} {
-			h.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-			h.wait(time.Second)
-		}
-		h.send(tea.WindowSizeMsg{Width: 40, Height: 12})
-		h.settle()
-		h.see("3 found")
-		h.press("down", "pgdown", "up", "enter")
-		h.selected("Acme")
-	})
 }
