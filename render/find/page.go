@@ -303,6 +303,9 @@ func settled(hits []lexicon.Hit) []lexicon.Hit {
 		return cmp.Or(a.Start-b.Start, b.End-a.End, int(a.Class)-int(b.Class))
 	})
 	hits = whole(slices.Compact(hits))
+	if !has(hits, lexicon.NotCode) {
+		return hits
+	}
 	other := slices.DeleteFunc(slices.Clone(hits), func(h lexicon.Hit) bool { return h.Class != lexicon.NotCode })
 	return slices.DeleteFunc(hits, func(h lexicon.Hit) bool {
 		switch h.Class {

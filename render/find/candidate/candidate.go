@@ -257,7 +257,7 @@ func (c *Candidate) stands(text string) bool {
 	c.Before, _ = utf8.DecodeLastRuneInString(head)
 	c.Numbered = strings.ContainsRune("№#°º", c.Before)
 	next, _ := utf8.DecodeRuneInString(rest)
-	return !strings.ContainsRune(currencies+"+©†", c.Before) && !strings.ContainsRune(currencies+"%", next) && !strings.HasSuffix(strings.ToLower(head), "(c)") &&
+	return !strings.ContainsRune(currencies+"+©†", c.Before) && !strings.ContainsRune(currencies+"%", next) && !strings.EqualFold(head[max(0, len(head)-3):], "(c)") &&
 		!masked(head, rest, before, after) && !areaCode(head)
 }
 
