@@ -15,16 +15,16 @@ import (
 type code struct {
 	candidate.Candidate
 	mail     *mail
-	page     *page
+	body     *body
 	line     *line
 	row      int // index of the line
 	from, to int // offsets in the folded line
 
 	alone  bool // in its line
 	listed bool // one of a list of such
-	sole   bool // the only number of the page
-	rival  bool // the page has other numbers
-	among  bool // the page has other figures
+	sole   bool // the only number of the body
+	rival  bool // the body has other numbers
+	among  bool // the body has other figures
 
 	style                   doc.Style
 	phrase                  phrase // the word for a code that weighs most; nowhere if none
@@ -84,7 +84,7 @@ func one(all []scored[*code]) []scored[*code] {
 func (m *mail) codeCandidates() []*code {
 	var all []*code
 	seen := map[string]bool{}
-	for _, p := range m.pages() {
+	for _, p := range m.bodies() {
 		codes := p.codes(m)
 		for i := range codes {
 			c := &codes[i]
@@ -98,7 +98,7 @@ func (m *mail) codeCandidates() []*code {
 	for _, l := range []*line{&m.subject, &m.preheader} {
 		for _, f := range l.found {
 			if !seen[f.Key()] {
-				c := &code{Candidate: f, mail: m, page: &page{lines: []line{*l}, size: 16}, line: l}
+				c := &code{Candidate: f, mail: m, body: &body{lines: []line{*l}, size: 16}, line: l}
 				c.read()
 				all = append(all, c)
 			}
@@ -107,23 +107,23 @@ func (m *mail) codeCandidates() []*code {
 	return all
 }
 
-// codes returns the candidates of a page.
-func (p *page) codes(m *mail) []code {
+// codes returns the candidates of a body.
+func (p *body) codes(m *mail) []code {
 	var all []code
 	for i := 0; i < len(p.lines) && len(all) < maxCandidates; i++ {
 		l := &p.lines[i]
 		if c, next, ok := p.cells(i); ok {
-			all = append(all, code{Candidate: c, mail: m, page: p, line: l, row: i, alone: true})
+			all = append(all, code{Candidate: c, mail: m, body: p, line: l, row: i, alone: true})
 			i = next - 1
 			continue
 		}
 		if c, ok := candidate.Words(l.text); ok {
-			all = append(all, code{Candidate: c, mail: m, page: p, line: l, row: i, alone: true})
+			all = append(all, code{Candidate: c, mail: m, body: p, line: l, row: i, alone: true})
 			continue
 		}
 		for _, f := range l.found {
 			alone := bareAround(l.text[:f.Start]) && bareAround(l.text[f.End:])
-			all = append(all, code{Candidate: f, mail: m, page: p, line: l, row: i, alone: alone})
+			all = append(all, code{Candidate: f, mail: m, body: p, line: l, row: i, alone: alone})
 		}
 	}
 	list(all)
@@ -147,7 +147,7 @@ func bareAround(s string) bool {
 }
 
 // cells joins lines of one letter or digit each: some messages write a code in boxes.
-func (p *page) cells(from int) (candidate.Candidate, int, bool) {
+func (p *body) cells(from int) (candidate.Candidate, int, bool) {
 	var b strings.Builder
 	i := from
 	for ; i < len(p.lines) && b.Len() < 12; i++ {
@@ -200,8 +200,8 @@ func numbers(all []code) (one string, others bool) {
 	return one, false
 }
 
-// figures returns a few different figures of a page, without quantities, addresses and footers.
-func (p *page) figures() []string {
+// figures returns a few different figures of a body, without quantities, addresses and footers.
+func (p *body) figures() []string {
 	const most, mostLines = 32, 200
 	var found []string
 	for i := range min(len(p.lines), mostLines) {
@@ -255,8 +255,8 @@ func (c *code) stand() {
 	s := c.line.style(c.Start, c.End)
 	set := s.Mono || s.Spacing > 0
 	c.style = s
-	c.marked = c.alone || set || s.Bold || s.Size >= c.page.size*1.2
-	c.prominent = c.alone && (c.Shape == candidate.Joined || set || s.Size >= c.page.size*1.3)
+	c.marked = c.alone || set || s.Bold || s.Size >= c.body.size*1.2
+	c.prominent = c.alone && (c.Shape == candidate.Joined || set || s.Size >= c.body.size*1.3)
 }
 
 // otherNumber says where the name of another number ("order", "phone") is.
@@ -294,7 +294,7 @@ func (c *code) labelAbove() otherNumber {
 	if !c.alone || c.row == 0 {
 		return noOther
 	}
-	l := &c.page.lines[c.row-1]
+	l := &c.body.lines[c.row-1]
 	if has(l.hits, lexicon.Strong) || has(l.hits, lexicon.Code) || utf8.RuneCountInString(l.fold.Folded) > 40 {
 		return noOther
 	}
@@ -316,7 +316,7 @@ func (c *code) nearOtherCode() (beside, above bool) {
 	if c.strong && c.phrase.distance <= 40 || c.row == 0 {
 		return false, false
 	}
-	return false, has(c.page.lines[c.row-1].hits, lexicon.NotCode)
+	return false, has(c.body.lines[c.row-1].hits, lexicon.NotCode)
 }
 
 // asksForCode reports whether the subject mentions a code.

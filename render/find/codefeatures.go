@@ -32,7 +32,7 @@ var codeModel = model[*code]{
 	when("digits set far apart", 1.5, 1.75, (*code).wide),
 	when("bold", 0.4, 0.76, func(c *code) bool { return c.style.Bold }),
 	when("the only number of a short mail that asks for something", 4.5, 4.84, func(c *code) bool {
-		return c.sole && c.page.short && (c.alone || c.afterVerb()) && c.mail.purpose.subject != 0 && c.mail.purpose.trade+c.mail.purpose.notice == 0
+		return c.sole && c.body.short && (c.alone || c.afterVerb()) && c.mail.purpose.subject != 0 && c.mail.purpose.trade+c.mail.purpose.notice == 0
 	}),
 	when("letters and digits in a sentence that asks", 5, 5.21, func(c *code) bool { return c.Shape == candidate.Mixed && !c.near && c.inRequest() && c.scrambled() }),
 	when("in the footer", -2.5, -2.67, func(c *code) bool { return c.line.footer }),
@@ -63,7 +63,7 @@ var codeModel = model[*code]{
 	}),
 
 	// What the mail is about.
-	when("the mail is about a meeting", -5, -5.07, func(c *code) bool { return c.page.meeting }),
+	when("the mail is about a meeting", -5, -5.07, func(c *code) bool { return c.body.meeting }),
 	when("the mail is about orders, offers or news", -4.5, -4.91, func(c *code) bool {
 		return !c.mail.asks() && c.mail.purpose.trade >= 2 && !(c.strong && (c.alone || c.expiry))
 	}),
@@ -184,7 +184,7 @@ func (c *code) fitsWords() bool {
 
 // introduced reports whether the line above ends in a colon.
 func (c *code) introduced() bool {
-	return c.row > 0 && strings.HasSuffix(strings.TrimRight(strings.ReplaceAll(c.page.lines[c.row-1].text, "：", ":"), " \u00a0"), ":")
+	return c.row > 0 && strings.HasSuffix(strings.TrimRight(strings.ReplaceAll(c.body.lines[c.row-1].text, "：", ":"), " \u00a0"), ":")
 }
 
 // inPhrase reports whether the candidate is part of a known phrase.
@@ -219,7 +219,7 @@ func (m *mail) numbersInNames(sender string) map[string]bool {
 	names := map[string]bool{}
 	candidate.Figures(sender, func(value string, _, _ int) { names[value] = true })
 	times := map[string]int{}
-	for _, p := range m.pages() {
+	for _, p := range m.bodies() {
 		for i := range p.lines {
 			l := &p.lines[i]
 			for j := range l.found {
@@ -309,7 +309,7 @@ func (c *code) renamed() bool {
 // follow the link, or enter what it carries.
 func (c *code) inLink() bool {
 	const most = 64 // links that are read
-	links := c.page.doc.Links
+	links := c.body.doc.Links
 	for i := range links[:min(len(links), most)] {
 		if l := &links[i]; len(c.Value) >= 6 && strings.Contains(l.URL, c.Value) {
 			if t := inspect(l.URL); t.asks&^onlyLogin != 0 || t.token && t.asks != 0 {

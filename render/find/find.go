@@ -59,13 +59,13 @@ func Find(in Input) Parts {
 	if m.text == nil {
 		return Parts{all, all, all}
 	}
-	return Parts{Result: all, Doc: m.alone(m.page, m.preheader), Text: m.alone(m.text, line{})}
+	return Parts{Result: all, Doc: m.alone(m.body, m.preheader), Text: m.alone(m.text, line{})}
 }
 
 // alone searches one body as if it were the only one.
-func (m *mail) alone(p *page, preheader line) Result {
+func (m *mail) alone(p *body, preheader line) Result {
 	one := *m
-	one.preheader, one.page, one.text = preheader, p, nil
+	one.preheader, one.body, one.text = preheader, p, nil
 	one.purpose = one.purposes()
 	return one.find()
 }
@@ -84,21 +84,21 @@ func (m *mail) find() (r Result) {
 type mail struct {
 	subject   line
 	preheader line
-	page      *page
-	text      *page // nil if there is none
+	body      *body
+	text      *body // nil if there is none
 	purpose   purpose
 	names     map[string]bool // numbers that are part of names, such as 1874 in "Studio 1874"
 }
 
-// pages returns the bodies, the one that is shown first.
-func (m *mail) pages() []*page {
+// bodies returns the bodies, the one that is shown first.
+func (m *mail) bodies() []*body {
 	switch {
 	case m.text == nil:
-		return []*page{m.page}
-	case len(m.page.lines) == 0:
-		return []*page{m.text}
+		return []*body{m.body}
+	case len(m.body.lines) == 0:
+		return []*body{m.text}
 	}
-	return []*page{m.page, m.text}
+	return []*body{m.body, m.text}
 }
 
 func read(in Input) *mail {
@@ -113,12 +113,12 @@ func read(in Input) *mail {
 	subject := cut(in.Subject, 1000)
 	var langs languages
 	langs.likely, langs.possible = lexicon.Detect(lexicon.Fold(sample(subject, preheader, d, in.Text)), d.Lang)
-	m := &mail{page: newPage(d, langs)}
+	m := &mail{body: newBody(d, langs)}
 	if in.Text != nil {
-		m.text = newPage(in.Text, langs)
+		m.text = newBody(in.Text, langs)
 	}
-	m.subject = m.page.aside(subject, langs)
-	m.preheader = m.page.aside(cut(preheader, 1000), langs)
+	m.subject = m.body.aside(subject, langs)
+	m.preheader = m.body.aside(cut(preheader, 1000), langs)
 	m.purpose = m.purposes()
 	m.names = m.numbersInNames(in.Sender)
 	return m
@@ -210,22 +210,22 @@ func (m *mail) purposes() purpose {
 	if !has(m.subject.hits, lexicon.Notice) {
 		p.subject = requests(m.subject.hits)
 	}
-	notices, trade := p.read(m.pages()[0])
+	notices, trade := p.read(m.bodies()[0])
 	p.notice = 2*float64(min(1, count(m.subject.hits, lexicon.Notice))) + 0.5*float64(min(notices, 3))
 	p.trade = 2*float64(min(1, count(m.subject.hits, lexicon.Commerce))) + 0.25*float64(min(trade, 8))
 	p.mentionsCode = p.opening != 0
-	for _, page := range m.pages() {
-		p.mentionsCode = p.mentionsCode || page.mentionsCode()
+	for _, body := range m.bodies() {
+		p.mentionsCode = p.mentionsCode || body.mentionsCode()
 	}
 	return p
 }
 
-// read notes what a page opens with, and counts the lines that tell what has happened and the words
+// read notes what a body opens with, and counts the lines that tell what has happened and the words
 // of trade.
-func (p *purpose) read(page *page) (notices, trade int) {
+func (p *purpose) read(body *body) (notices, trade int) {
 	seen := 0
-	for i := range page.lines {
-		l := &page.lines[i]
+	for i := range body.lines {
+		l := &body.lines[i]
 		if l.footer {
 			continue
 		}
@@ -239,9 +239,9 @@ func (p *purpose) read(page *page) (notices, trade int) {
 	return notices, trade
 }
 
-// mentionsCode reports whether a page names a one-time code, how long one is valid, or what to do
+// mentionsCode reports whether a body names a one-time code, how long one is valid, or what to do
 // if it was somebody else.
-func (p *page) mentionsCode() bool {
+func (p *body) mentionsCode() bool {
 	for i := range p.lines {
 		for _, h := range p.lines[i].hits {
 			switch h.Class {

@@ -207,12 +207,12 @@ func problems(mails []labelled) (codes, links *problem) {
 		if codes, ok := read.codes(); ok {
 			code = codes[0].Value
 		}
-		for i, page := range read.pages() {
+		for i, body := range read.bodies() {
 			c := base
 			c.none = m.link == ""
 			found := false
-			for _, l := range page.candidates(read, code) {
-				right := page.doc.Links[l.n-1].URL == m.link
+			for _, l := range body.candidates(read, code) {
+				right := body.doc.Links[l.n-1].URL == m.link
 				found = found || right
 				c.options = append(c.options, option{x: values(linkModel, &l), right: right})
 			}

@@ -9,7 +9,7 @@ import (
 // link is a candidate for the link, with what its features ask for. It may occur several times.
 type link struct {
 	mail    *mail
-	page    *page
+	body    *body
 	target  target
 	n       int  // number in the document
 	hasCode bool // the mail has a code, which the link does not carry
@@ -28,7 +28,7 @@ type link struct {
 
 // links returns the links worth showing beside the code of the message, "" without one, and whether the first is the one the message is about.
 func (m *mail) links(code string) ([]Link, bool) {
-	all, ok := m.linksOf(m.page, code)
+	all, ok := m.linksOf(m.body, code)
 	if ok || m.text == nil {
 		return all, ok
 	}
@@ -38,7 +38,7 @@ func (m *mail) links(code string) ([]Link, bool) {
 	}
 	for i := range others {
 		others[i].N = 0
-		for _, l := range m.page.doc.Links {
+		for _, l := range m.body.doc.Links {
 			if l.URL == others[i].URL {
 				others[i].N = l.N
 			}
@@ -47,7 +47,7 @@ func (m *mail) links(code string) ([]Link, bool) {
 	return others, true
 }
 
-func (m *mail) linksOf(p *page, code string) ([]Link, bool) {
+func (m *mail) linksOf(p *body, code string) ([]Link, bool) {
 	all := p.candidates(m, code)
 	judged := make([]scored[*link], len(all))
 	for i := range all {
@@ -62,8 +62,8 @@ func (m *mail) linksOf(p *page, code string) ([]Link, bool) {
 	return found, chosen
 }
 
-// candidates returns the links of a page that lead to a page of the web.
-func (p *page) candidates(m *mail, code string) []link {
+// candidates returns the links of a body that lead to a page of the web.
+func (p *body) candidates(m *mail, code string) []link {
 	occurrences := make([][]int, len(p.doc.Links)+1)
 	for i, a := range p.links {
 		if a.n >= 1 && a.n < len(occurrences) {
@@ -77,7 +77,7 @@ func (p *page) candidates(m *mail, code string) []link {
 			continue
 		}
 		to := &p.doc.Links[n-1]
-		l := link{mail: m, page: p, n: n, target: inspect(to.URL)}
+		l := link{mail: m, body: p, n: n, target: inspect(to.URL)}
 		l.hasCode = code != "" && !strings.Contains(to.URL, code)
 		if l.content(occurrences[n]) {
 			content++
@@ -101,7 +101,7 @@ func (l *link) content(occurrences []int) bool {
 		return false
 	}
 	for _, i := range occurrences {
-		if a := &l.page.links[i]; !l.page.lines[a.line].footer && !has(a.hits, lexicon.Footer) {
+		if a := &l.body.links[i]; !l.body.lines[a.line].footer && !has(a.hits, lexicon.Footer) {
 			return true
 		}
 	}
@@ -111,8 +111,8 @@ func (l *link) content(occurrences []int) bool {
 // read notes what the features ask for, from every occurrence of the link.
 func (l *link) read(occurrences []int) {
 	for _, i := range occurrences {
-		a := &l.page.links[i]
-		line := &l.page.lines[a.line]
+		a := &l.body.links[i]
+		line := &l.body.lines[a.line]
 		l.button = l.button || a.button
 		own := requests(a.hits)
 		if line.footer && own == 0 {
@@ -120,7 +120,7 @@ func (l *link) read(occurrences []int) {
 		}
 		l.own |= own
 		l.readText(a, own)
-		near, ifNot := l.page.around(a)
+		near, ifNot := l.body.around(a)
 		l.near |= near
 		l.ifNot = l.ifNot || ifNot
 	}
@@ -133,7 +133,7 @@ const longestName = 48
 func (l *link) readText(a *anchor, own set) {
 	if a.bare {
 		l.bare = true
-		l.footer = l.footer || l.page.footerLabel(a)
+		l.footer = l.footer || l.body.footerLabel(a)
 		return
 	}
 	l.generic = l.generic || a.generic
@@ -160,7 +160,7 @@ func sentenceEnds(s string) bool {
 
 // footerLabel reports whether a bare URL is labelled like a link of a footer: "Unsubscribe:
 // https://…".
-func (p *page) footerLabel(a *anchor) bool {
+func (p *body) footerLabel(a *anchor) bool {
 	l := &p.lines[a.line]
 	hits := l.before(a)
 	if len(hits) == 0 && l.fold.At(a.start) == 0 && a.line > 0 {
@@ -181,7 +181,7 @@ func (l *line) before(a *anchor) []lexicon.Hit {
 
 // around returns what the line of an anchor, outside its own text, and the line above ask for, and whether
 // the former is for those who did not ask.
-func (p *page) around(a *anchor) (near set, ifNot bool) {
+func (p *body) around(a *anchor) (near set, ifNot bool) {
 	l := &p.lines[a.line]
 	from, to := l.fold.At(a.start), l.fold.At(a.end)
 	var beside []lexicon.Hit
@@ -248,10 +248,10 @@ var linkModel = model[*link]{
 	when("the mail has a code, which it does not carry", -3.5, -3.58, func(l *link) bool {
 		return l.hasCode && !l.target.token && !l.target.opaque && !(l.button && l.target.asks&l.own != 0) && !(l.target.asks != 0 && l.isReply())
 	}),
-	when("the mail is about a meeting", -4, -4.03, func(l *link) bool { return l.page.meeting }),
+	when("the mail is about a meeting", -4, -4.03, func(l *link) bool { return l.body.meeting }),
 	when("the only link of a short mail, which asks for something", 1, 2.04, func(l *link) bool {
 		asks := l.own&^onlyInvite&^onlyLogin != 0 || l.subject() != 0 && (l.own != 0 || l.bare || l.generic)
-		return asks && l.target.made() && l.only && l.page.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
+		return asks && l.target.made() && l.only && l.body.short && !l.hasCode && l.mail.purpose.trade+l.mail.purpose.notice == 0
 	}),
 }
 

@@ -85,15 +85,15 @@ func (c *code) phrases(yield func(*phrase)) {
 		}
 	}
 	if c.row > 0 && (c.alone || c.from <= 1) {
-		l := &c.page.lines[c.row-1]
+		l := &c.body.lines[c.row-1]
 		for h := range codeWords(l) {
 			tail := utf8.RuneCountInString(l.fold.Folded[h.End:])
 			p := newPhrase(h, l, above, aboveIt+min(tail, 200)/3)
 			yield(&p)
 		}
 	}
-	if c.row+1 < len(c.page.lines) && c.alone && !c.page.lines[c.row+1].footer {
-		l := &c.page.lines[c.row+1]
+	if c.row+1 < len(c.body.lines) && c.alone && !c.body.lines[c.row+1].footer {
+		l := &c.body.lines[c.row+1]
 		for h := range codeWords(l) {
 			head := utf8.RuneCountInString(l.fold.Folded[:h.Start])
 			p := newPhrase(h, l, below, belowIt+min(head, 200)*5/8)

@@ -22,8 +22,8 @@ const (
 	maxCandidates = 400       // candidates for the code
 )
 
-// page is a document as lines of text.
-type page struct {
+// body is a document as lines of text.
+type body struct {
 	doc     *doc.Document
 	lines   []line
 	links   []anchor // occurrences of links, in order
@@ -40,7 +40,7 @@ type line struct {
 	hits     []lexicon.Hit // in order, without those that mean something else
 	outer    []lexicon.Hit // those outside links
 	runs     []run
-	anchors  []int                 // indices of page.links
+	anchors  []int                 // indices of body.links
 	found    []candidate.Candidate // for the code
 	block    *doc.Block
 	footer   bool
@@ -67,9 +67,9 @@ type anchor struct {
 	hits       []lexicon.Hit // in its own text
 }
 
-func newPage(d *doc.Document, langs languages) *page {
-	p := &page{doc: d, size: 16}
-	w := walker{page: p, budget: maxText, sizes: map[float32]int{}}
+func newBody(d *doc.Document, langs languages) *body {
+	p := &body{doc: d, size: 16}
+	w := walker{body: p, budget: maxText, sizes: map[float32]int{}}
 	for _, b := range d.Blocks {
 		w.block(b, false, false)
 	}
@@ -94,8 +94,8 @@ func newPage(d *doc.Document, langs languages) *page {
 	return p
 }
 
-// isShort reports whether a page has just a few lines, footers aside.
-func (p *page) isShort() bool {
+// isShort reports whether a body has just a few lines, footers aside.
+func (p *body) isShort() bool {
 	const mostLines, mostText = 4, 240
 	lines, text := 0, 0
 	for i := range p.lines {
@@ -108,7 +108,7 @@ func (p *page) isShort() bool {
 }
 
 // seek finds the candidates for the code in each line.
-func (p *page) seek() {
+func (p *body) seek() {
 	n := 0
 	for i := 0; i < len(p.lines) && n < maxCandidates; i++ {
 		l := &p.lines[i]
@@ -118,14 +118,14 @@ func (p *page) seek() {
 }
 
 // aside reads a text outside the bodies as a line of its own.
-func (p *page) aside(text string, langs languages) line {
+func (p *body) aside(text string, langs languages) line {
 	l := line{text: text, fold: lexicon.Fold(text), found: candidate.In(text)}
 	l.hits = p.scan(l.fold, langs)
 	return l
 }
 
 // outside returns the hits of a line that do not begin in a link.
-func (p *page) outside(l *line) []lexicon.Hit {
+func (p *body) outside(l *line) []lexicon.Hit {
 	if len(l.anchors) == 0 {
 		return l.hits
 	}
@@ -144,7 +144,7 @@ func (p *page) outside(l *line) []lexicon.Hit {
 }
 
 // name sets the hits in an anchor's text. A URL as text says nothing.
-func (p *page) name(a *anchor) {
+func (p *body) name(a *anchor) {
 	l := &p.lines[a.line]
 	from, to := l.fold.At(a.start), l.fold.At(a.end)
 	inside := func(h lexicon.Hit) bool { return h.Start >= from && h.End <= to }
@@ -163,7 +163,7 @@ func (p *page) name(a *anchor) {
 }
 
 type walker struct {
-	page   *page
+	body   *body
 	budget int
 	sizes  map[float32]int // bytes of text by size
 }
@@ -233,7 +233,7 @@ func (w *walker) line(l line) {
 	if w.budget < 0 {
 		return
 	}
-	p := w.page
+	p := w.body
 	l.fold, l.heading = lexicon.Fold(l.text), l.block.Kind == doc.Heading && len(l.text) < maxHeading
 	for _, r := range l.runs {
 		if r.span.Link == 0 {
@@ -260,7 +260,7 @@ func (w *walker) line(l line) {
 
 // scan finds the phrases in a text, without those that are part of a longer phrase with another
 // meaning.
-func (p *page) scan(t lexicon.Text, langs languages) []lexicon.Hit {
+func (p *body) scan(t lexicon.Text, langs languages) []lexicon.Hit {
 	var hits []lexicon.Hit
 	for _, l := range langs.likely {
 		l.Scan(t, func(h lexicon.Hit) bool {
@@ -363,7 +363,7 @@ func (l *line) style(start, end int) doc.Style {
 }
 
 // link returns the number of the link at an offset of a line, or 0.
-func (p *page) link(l *line, at int) int {
+func (p *body) link(l *line, at int) int {
 	for _, i := range l.anchors {
 		if a := p.links[i]; at >= a.start && at < a.end {
 			return a.n
