@@ -1,7 +1,6 @@
 // Package compare shows how two messages differ, by words, on the whole screen.
 //
-// compare.go finds the differences, words.go those within lines, rows.go lays them out for a width,
-// and screen.go is the dialog.
+// compare.go finds the differences, rows.go lays them out for a width, and screen.go is the dialog.
 package compare
 
 import (
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
+	uax29 "github.com/clipperhouse/uax29/v2/words"
 
 	"mayfly/internal/message"
 	"mayfly/render"
@@ -35,29 +35,14 @@ type part struct {
 	changes  int // passages that differ
 }
 
-// passage is adjacent lines that are the same in both messages, that differ, or that moved.
+// passage is adjacent lines that are the same in both messages, or that differ. The words that differ
+// within lines are in the style [marked].
 type passage struct {
-	kind  kind
-	lines [2][]line // of the older and of the newer; the same ones in both where they are equal
+	changed bool
+	lines   [2][]string // of the older and of the newer; without the newer where they are equal
 }
 
-type kind uint8
-
-const (
-	equal   kind = iota
-	changed      // the older lines became the newer ones
-	away         // the older lines stand elsewhere in the newer message
-	here         // the newer lines stood elsewhere in the older message
-)
-
-// line is the runs of a line, one after another.
-type line []run
-
-// run is adjacent words of a line.
-type run struct {
-	text    string
-	changed bool // these words are what differs in the line
-}
+const marked = theme.Bold + theme.Underline
 
 // maxPart bounds how much of each part is compared, in bytes.
 const maxPart = 256 << 10
@@ -98,61 +83,79 @@ func split(text string) []string {
 // compared finds the passages in which two texts are equal and in which they differ.
 func compared(name string, before, after []string) part {
 	p := part{name: name}
-	same := func(from, to int) {
-		if from < to {
-			l := whole(before[from:to])
-			p.passages = append(p.passages, passage{equal, [2][]line{l, l}})
+	at := 0
+	same := func(to int) {
+		if at < to {
+			p.passages = append(p.passages, passage{lines: [2][]string{before[at:to]}})
 		}
 	}
-	at := 0
 	for _, d := range lcs.DiffLines(before, after) {
-		same(at, d.Start)
+		same(d.Start)
 		at = d.End
 		p.changes++
-		p.passages = append(p.passages, passage{changed, compareWords(before[d.Start:d.End], after[d.ReplStart:d.ReplEnd])})
+		p.passages = append(p.passages, passage{true, compareWords(before[d.Start:d.End], after[d.ReplStart:d.ReplEnd])})
 	}
-	same(at, len(before))
-	p.findMoved()
+	same(len(before))
 	return p
 }
 
-// whole is lines without marks.
-func whole(texts []string) []line {
-	lines := make([]line, len(texts))
-	for n, t := range texts {
-		lines[n] = line{{text: t}}
-	}
-	return lines
-}
-
-// findMoved finds the passages that were only removed in one place and only added in another.
-func (p *part) findMoved() {
-	added := map[string]*passage{}
-	for n := range p.passages {
-		if q := &p.passages[n]; q.kind == changed && len(q.lines[0]) == 0 {
-			added[textOf(q.lines[1])] = q
+// compareWords marks the words in which lines differ. Where lines have little in common, or there are none
+// to compare them with, no word is marked: all of them differ.
+func compareWords(before, after []string) [2][]string {
+	a, b := words(before), words(after)
+	changedA, changedB := make([]bool, len(a)), make([]bool, len(b))
+	for _, d := range lcs.DiffLines(a, b) {
+		for n := d.Start; n < d.End; n++ {
+			changedA[n] = true
+		}
+		for n := d.ReplStart; n < d.ReplEnd; n++ {
+			changedB[n] = true
 		}
 	}
-	for n := range p.passages {
-		q := &p.passages[n]
-		if q.kind != changed || len(q.lines[1]) > 0 {
+	if alike(a, changedA) && alike(b, changedB) {
+		return [2][]string{mark(a, changedA), mark(b, changedB)}
+	}
+	return [2][]string{before, after}
+}
+
+// words are the words, spaces and signs of lines, as UAX #29 has them, with a newline after each line.
+func words(lines []string) []string {
+	var all []string
+	for _, l := range lines {
+		for w := uax29.FromString(l); w.Next(); {
+			all = append(all, w.Value())
+		}
+		all = append(all, "\n")
+	}
+	return all
+}
+
+// alike reports whether at least a third of what is not space is unchanged.
+func alike(words []string, changed []bool) bool {
+	same, all := 0, 0
+	for n, w := range words {
+		if strings.TrimSpace(w) != "" {
+			all += len(w)
+			if !changed[n] {
+				same += len(w)
+			}
+		}
+	}
+	return all > 0 && 3*same >= all
+}
+
+// mark joins words to lines.
+func mark(words []string, changed []bool) []string {
+	var text, run strings.Builder // run is the adjacent words that differ
+	for n, w := range words {
+		if changed[n] && w != "\n" {
+			run.WriteString(w)
 			continue
 		}
-		text := textOf(q.lines[0])
-		if to := added[text]; to != nil {
-			q.kind, to.kind = away, here
-			delete(added, text)
-		}
+		text.WriteString(marked.On(run.String()) + w)
+		run.Reset()
 	}
-}
-
-// textOf is the text of lines without marks.
-func textOf(lines []line) string {
-	var b strings.Builder
-	for _, l := range lines {
-		b.WriteString(l[0].text + "\n")
-	}
-	return b.String()
+	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
 }
 
 // rich is the body as a reader sees it, a line for each paragraph, so that it does not matter where

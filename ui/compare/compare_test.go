@@ -31,19 +31,12 @@ func written(p part) string {
 	var b strings.Builder
 	for _, q := range p.passages {
 		for side, lines := range q.lines {
-			if q.kind == equal && side == 1 {
-				continue
+			sign := " "
+			if q.changed {
+				sign = [...]string{"-", "+"}[side]
 			}
 			for _, l := range lines {
-				b.WriteString([...][2]string{{" "}, {"-", "+"}, {"<"}, {"", ">"}}[q.kind][side])
-				for _, r := range l {
-					if r.changed {
-						b.WriteString("[" + r.text + "]")
-					} else {
-						b.WriteString(r.text)
-					}
-				}
-				b.WriteByte('\n')
+				b.WriteString(sign + strings.NewReplacer(string(marked), "[", "\x1b[m", "]").Replace(l) + "\n")
 			}
 		}
 	}
@@ -59,7 +52,7 @@ func TestWordsThatDiffer(t *testing.T) {
 		{"nothing here is the same as it was", "one two three", "-nothing here is the same as it was\n+one two three\n"},
 		{"first line here\nsecond line here", "first lines here\nsecond lines here", "-first [line] here\n-second [line] here\n+first [lines] here\n+second [lines] here\n"},
 		{"one\ntwo", "one\nadded\ntwo", " one\n+added\n two\n"},
-		{"a\nb\nc\nd\ne", "b\nc\nd\ne\na", "<a\n b\n c\n d\n e\n>a\n"},
+		{"a\nb\nc\nd\ne", "b\nc\nd\ne\na", "-a\n b\n c\n d\n e\n+a\n"},
 		{"mañana a las 5", "mañana a las 6", "-mañana a las [5]\n+mañana a las [6]\n"},
 		{"e\u0301te\u0301 un deux", "e\u0301te un deux", "-[e\u0301te\u0301] un deux\n+[e\u0301te] un deux\n"},
 		{"確認コードは五です", "確認コードは六です", "-確認コードは[五]です\n+確認コードは[六]です\n"},
@@ -68,6 +61,17 @@ func TestWordsThatDiffer(t *testing.T) {
 	} {
 		if got := written(compared("", split(c.before), split(c.after))); got != c.want {
 			t.Errorf("%q and %q:\n%swant\n%s", c.before, c.after, got, c.want)
+		}
+	}
+}
+
+func TestMarkedWordsAreMarkedInEveryRow(t *testing.T) {
+	l := layout{width: 8}
+	l.add("-", []string{"one " + marked.On("two three") + " four"}, "+", nil)
+	want := []string{"one " + marked.On("two"), marked.On("three"), "four"}
+	for n, r := range l.rows {
+		if got := r.halves[0].text; n >= len(want) || got != want[n] {
+			t.Errorf("row %d is %q", n, got)
 		}
 	}
 }
@@ -250,14 +254,6 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s led to %+v", key, r)
 		}
 	}
-}
-
-func TestWhatMoved(t *testing.T) {
-	lines := func(order ...string) string { return "<p>" + strings.Join(order, "</p><p>") + "</p>" }
-	d := New(Of(mailOf("a", lines("Terms apply.", "One", "Two", "Three")), mailOf("b", lines("One", "Two", "Three", "Terms apply."))))
-	uitest.DrawDialog(t, d, 80, 24).See("⋯ 1 line moved from here: Terms apply.", "⋯ 1 line moved to here: Terms apply.")
-	press(d, "z")
-	uitest.DrawDialog(t, d, 80, 24).See("- Terms apply.", "+ Terms apply.")
 }
 
 func TestWithoutADifference(t *testing.T) {
