@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/microcosm-cc/bluemonday"
-	nethtml "golang.org/x/net/html"
 )
 
 // SafeCopy is the content of a copy.
@@ -80,7 +80,7 @@ func (c *Copies) Remove() error {
 func SafePage(m SafeCopy) string {
 	body := "<pre>" + html.EscapeString(m.Text) + "</pre>"
 	if m.HTML != "" {
-		body = sanitize(embed(m.HTML, m.Images))
+		body = sanitizer(m.Images).Sanitize(m.HTML)
 	}
 	var b strings.Builder
 	b.WriteString("<!doctype html>\n<html><head><meta charset=\"utf-8\">\n")
@@ -94,15 +94,21 @@ func SafePage(m SafeCopy) string {
 	return b.String()
 }
 
-// sanitize keeps text, tables, embedded images and links.
-func sanitize(s string) string { return sanitizer().Sanitize(s) }
-
-var sanitizer = sync.OnceValue(func() *bluemonday.Policy {
+// sanitizer keeps text, tables, links and embedded images, with the given ones in place of their content IDs.
+func sanitizer(images []InlineImage) *bluemonday.Policy {
 	var (
 		dataImage = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$`)
+		source    = regexp.MustCompile(`^\s*(cid:|data:image/)`)
 		length    = regexp.MustCompile(`^[0-9]{1,4}(px|%)?$`)
 		colour    = regexp.MustCompile(`^(#[0-9a-fA-F]{3,8}|[a-zA-Z]{3,20})$`)
 	)
+	embedded := map[string]string{} // data URLs without their scheme, by content ID in lower case
+	for _, i := range images {
+		src := "data:" + i.Type + ";base64," + base64.StdEncoding.EncodeToString(i.Content)
+		if dataImage.MatchString(src) {
+			embedded[strings.ToLower(strings.Trim(i.ContentID, "<>"))] = strings.TrimPrefix(src, "data:")
+		}
+	}
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "div", "span", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "b", "strong", "i", "em", "u", "s",
 		"small", "sub", "sup", "code", "pre", "blockquote", "center", "ul", "ol", "li", "dl", "dt", "dd",
@@ -112,8 +118,14 @@ var sanitizer = sync.OnceValue(func() *bluemonday.Policy {
 	p.AllowAttrs("bgcolor", "color").Matching(colour).Globally()
 	p.AllowAttrs("colspan", "rowspan").Matching(regexp.MustCompile(`^[0-9]{1,3}$`)).OnElements("td", "th")
 	p.AllowAttrs("alt", "title").OnElements("img", "a")
-	p.AllowAttrs("src").Matching(dataImage).OnElements("img")
-	p.AllowDataURIImages()
+	p.AllowAttrs("src").Matching(source).OnElements("img")
+	p.AllowURLSchemeWithCustomPolicy("data", func(u *url.URL) bool { return dataImage.MatchString(u.String()) })
+	p.AllowURLSchemeWithCustomPolicy("cid", func(u *url.URL) bool { return embedded[strings.ToLower(u.Opaque)] != "" })
+	p.RewriteSrc(func(u *url.URL) {
+		if u.Scheme == "cid" {
+			*u = url.URL{Scheme: "data", Opaque: embedded[strings.ToLower(u.Opaque)]}
+		}
+	})
 	p.AllowAttrs("href").OnElements("a")
 	p.AllowURLSchemes("http", "https", "mailto")
 	p.RequireParseableURLs(true)
@@ -125,46 +137,4 @@ var sanitizer = sync.OnceValue(func() *bluemonday.Policy {
 	p.AllowStyles("font-weight").MatchingEnum("bold", "normal", "600", "700").Globally()
 	p.AllowStyles("font-size", "padding", "margin", "width", "max-width").Matching(length).Globally()
 	return p
-})
-
-// embed replaces content IDs (RFC 2392) by the images themselves, as data URLs.
-func embed(s string, images []InlineImage) string {
-	if len(images) == 0 {
-		return s
-	}
-	z := nethtml.NewTokenizer(strings.NewReader(s))
-	var b strings.Builder
-	for {
-		kind := z.Next()
-		if kind == nethtml.ErrorToken {
-			return b.String()
-		}
-		raw := string(z.Raw())
-		if kind != nethtml.StartTagToken && kind != nethtml.SelfClosingTagToken {
-			b.WriteString(raw)
-			continue
-		}
-		t := z.Token()
-		if t.Data != "img" || !replaceSource(&t, images) {
-			b.WriteString(raw)
-			continue
-		}
-		b.WriteString(t.String())
-	}
-}
-
-func replaceSource(t *nethtml.Token, images []InlineImage) bool {
-	for i, at := range t.Attr {
-		id, ok := strings.CutPrefix(strings.TrimSpace(at.Val), "cid:")
-		if at.Key != "src" || !ok {
-			continue
-		}
-		for _, img := range images {
-			if strings.EqualFold(strings.Trim(img.ContentID, "<>"), id) {
-				t.Attr[i].Val = "data:" + img.Type + ";base64," + base64.StdEncoding.EncodeToString(img.Content)
-				return true
-			}
-		}
-	}
-	return false
 }
