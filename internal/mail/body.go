@@ -17,16 +17,12 @@ func (p *parser) decode(pt part) []byte {
 	case encoding == "", strings.HasPrefix(encoding, "7"), strings.HasPrefix(encoding, "8"), encoding == "binary", encoding == "none":
 		out = pt.body
 	case strings.Contains(encoding, "base64"), encoding == "base-64":
-		encoded, footer := pt.body, []byte(nil)
-		if strings.HasPrefix(pt.mediaType, "text/") {
-			if encoded, footer = cutFooter(pt.body); !looksBase64(encoded) {
-				p.defect("A part is declared as base64 but is not")
-				out = pt.body
-				break
-			}
+		if strings.HasPrefix(pt.mediaType, "text/") && !looksBase64(pt.body) {
+			p.defect("A part is declared as base64 but is not")
+			out = pt.body
+			break
 		}
-		out, clean = decodeBase64(encoded)
-		out, clean = append(out, footer...), clean && len(footer) == 0
+		out, clean = decodeBase64(pt.body)
 	case strings.HasPrefix(encoding, "quoted"), encoding == "qp":
 		out, clean = decodeQuotedPrintable(pt.body)
 	default:

@@ -62,31 +62,6 @@ var base64Letters = func() (set [256]bool) {
 	return set
 }()
 
-// cutFooter splits the base64 of a text from the plain footer that a mailing list appended. The
-// footer follows an empty line and begins with a line that is not base64.
-func cutFooter(src []byte) (encoded, footer []byte) {
-	empty := len(src) // the last empty line
-	for rest := src; len(rest) > 0; {
-		line, after := cutLine(rest)
-		text := bytes.TrimRight(line, " \t=")
-		switch {
-		case isBlank(line):
-			if empty = min(empty, len(src)-len(rest)); empty < shortBase64 {
-				return src, nil
-			}
-		case bytes.ContainsFunc(text, func(r rune) bool { return r >= 0x80 || !base64Letters[r] }):
-			return src[:empty], src[empty:]
-		default:
-			empty = len(src)
-		}
-		rest = after
-	}
-	return src, nil
-}
-
-// shortBase64 is the least base64 before a footer, in octets: less could be ordinary text.
-const shortBase64 = 40
-
 // looksBase64 tells base64 from text that was only declared so: running text has spaces within its
 // lines and much punctuation.
 func looksBase64(src []byte) bool {

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"net/mail"
 	"strings"
 	"time"
@@ -9,7 +10,7 @@ import (
 // Bounds of one field.
 const (
 	maxAddresses = 1000
-	maxPending   = 200 // octets of an unquoted name with commas
+	maxNameParts = 200 // octets of an unquoted name with commas
 )
 
 // parseAddresses reads the first addresses of an unfolded list (RFC 5322, section 3.4), even a
@@ -17,71 +18,73 @@ const (
 // without an address is a Name.
 func parseAddresses(s string, most int) []Address {
 	var list []Address
-	pending := "" // the start of a name with an unquoted comma
-	for s != "" && len(list) < most {
-		var item string
-		item, s = cutAddress(s)
-		item = strings.TrimSpace(item)
-		if item == "" {
-			continue
+	var a Address
+	start := 0     // of the words around the angle brackets
+	named := false // an address or an encoded word has begun: a colon or comma is no part of a name
+	add := func(words string) {
+		if a == (Address{}) {
+			a = bareAddress(words)
+		} else if a.Name == "" {
+			a.Name = phrase(strings.Trim(words, "<> \t"))
 		}
-		if !strings.Contains(item, "@") && s != "" && len(pending) < maxPending && !strings.HasPrefix(item, "<") && !strings.Contains(item, "=?") {
-			pending = joinComma(pending, item)
-			continue
-		}
-		a := parseAddress(joinComma(pending, item))
-		pending = ""
 		if a != (Address{}) {
 			list = append(list, a)
 		}
+		a, named = Address{}, false
 	}
-	if pending != "" && len(list) < most {
-		list = append(list, parseAddress(pending))
+	for i := 0; i < len(s) && len(list) < most; i++ {
+		words := s[start:i]
+		switch s[i] {
+		case '"':
+			i = quoteEnd(s, i)
+		case '(':
+			i = commentEnd(s, i)
+		case '@', '=':
+			named = true
+		case ':': // after the name of a group
+			if !named {
+				start = i + 1
+			}
+		case ',', ';':
+			if named || a != (Address{}) || len(words) >= maxNameParts || strings.TrimSpace(words) == "" {
+				add(words)
+				start = i + 1
+			}
+		case '<':
+			if a.Addr != "" { // the comma is missing
+				list = append(list, a)
+			}
+			i += len(s[i:]) - len(strings.TrimLeft(s[i:], "<"))
+			end := len(s)
+			if n := strings.IndexAny(s[i:], "<>,;"); n >= 0 {
+				end = i + n
+			}
+			a = Address{Name: phrase(words), Addr: cleanAddr(s[i:end])}
+			named = true
+			start = min(end+1, len(s))
+			if i = start - 1; end < len(s) && s[end] != '>' {
+				start, i = end, end-1
+			}
+		}
+	}
+	if len(list) < most {
+		add(s[start:])
 	}
 	return list
 }
 
-func joinComma(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + ", " + b
-}
-
-// cutAddress splits the first address off a list. The name of a group is dropped.
-func cutAddress(s string) (item, rest string) {
-	quoted, angle, route := false, false, false
-	start := 0
-	named := false // an address or an encoded word has begun: a colon is part of it
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c == '\\' && quoted:
-			i++
-		case quoted:
-			quoted = c != '"'
-		case c == '(':
-			i = commentEnd(s, i)
-		case c == '"':
-			// A quote within a word, or one that is never closed, is an ordinary character.
-			quoted = strings.IndexByte(s[i+1:], '"') >= 0
-		case c == '<':
-			angle = true
-			route = strings.HasPrefix(s[i+1:], "@") // <@relay,@relay:local@domain>
-		case c == '>' && angle:
-			if angle = false; lacksComma(s[i+1:]) {
-				return s[start : i+1], s[i+1:]
-			}
-		case angle && (c != ',' || route):
-		case c == ',', c == ';':
-			return s[start:i], s[i+1:]
-		case c == '@', c == '=':
-			named = true
-		case c == ':' && !named:
-			start = i + 1
+// quoteEnd returns the index of the quote that closes the one at i. One that is never closed, or is
+// within a word, is an ordinary character.
+func quoteEnd(s string, i int) int {
+	for end := i + 1; end < len(s); end++ {
+		switch s[end] {
+		case '\\':
+			end++
+		case '"':
+			return end
 		}
 	}
-	return s[start:], ""
+	return i
 }
 
 // commentEnd returns the index of the parenthesis that closes the one at i, or len(s).
@@ -101,112 +104,38 @@ func commentEnd(s string, i int) int {
 	return len(s)
 }
 
-// lacksComma reports whether another address follows one without a comma between them.
-func lacksComma(rest string) bool {
-	next := strings.IndexAny(rest, ",;<")
-	return next > 0 && rest[next] == '<'
-}
-
-// parseAddress reads one mailbox.
-func parseAddress(s string) Address {
-	s = strings.TrimSpace(s)
-	open, end := angles(s)
-	if open < 0 {
-		return bareAddress(s)
-	}
-	a := Address{Addr: cleanAddr(s[open+1 : end]), Name: phrase(strings.TrimRight(s[:open], "< "))}
-	if a.Name == "" && end+1 < len(s) {
-		a.Name = phrase(strings.TrimLeft(s[end:], "> "))
-	}
-	if inner, ok := splitEncoded(a); ok {
-		return inner
-	}
-	return a
-}
-
-// angles finds the last "<…>" outside quotes. The closing bracket may be missing.
-func angles(s string) (open, end int) {
-	open, end = -1, len(s)
-	quoted := false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && quoted:
-			i++
-		case c == '"':
-			quoted = !quoted && strings.IndexByte(s[i+1:], '"') >= 0
-		case quoted:
-		case c == '<':
-			open, end = i, len(s)
-		case c == '>' && open >= 0 && end == len(s):
-			end = i
-		}
-	}
-	return open, end
-}
-
-// bareAddress reads a mailbox without angle brackets: an address with its name in a comment, or
-// just one of the two.
+// bareAddress reads a mailbox without angle brackets: an address, a name, or both, of which the name
+// may be a comment. Both may be in one encoded word.
 func bareAddress(s string) Address {
 	var a Address
-	if open := strings.IndexByte(s, '('); open >= 0 {
-		if end := strings.LastIndexByte(s, ')'); end > open {
-			a.Name = phrase(s[open+1 : end])
-			s = s[:open] + s[end+1:]
+	if before, after, ok := strings.Cut(s, "("); ok {
+		if end := strings.LastIndexByte(after, ')'); end >= 0 {
+			a.Name = phrase(after[:end])
+			s = before + after[end+1:]
 		}
 	}
-	switch s = strings.TrimSpace(s); {
-	case strings.Contains(s, "=?"):
-		decoded := decodeHeader([]byte(s))
-		if open, _ := angles(decoded); open >= 0 {
-			return parseAddress(strings.ReplaceAll(decoded, "=?", "= ?"))
+	s = strings.Trim(s, " \t,;<>")
+	if strings.Contains(s, "=?") {
+		if decoded := decodeHeader([]byte(s)); strings.Contains(decoded, "@") && !strings.Contains(decoded, "=?") {
+			if list := parseAddresses(decoded, 1); len(list) > 0 {
+				return list[0]
+			}
 		}
-		if strings.Contains(decoded, "@") && !strings.ContainsAny(decoded, " \t") {
-			a.Addr = decoded
-		} else {
-			a.Name = decoded
-		}
-	case strings.Contains(s, "@"):
-		if sp := strings.LastIndexAny(s, " \t"); sp >= 0 && strings.Contains(s[sp:], "@") && !strings.HasPrefix(s, `"`) {
-			a.Name, s = phrase(s[:sp]), s[sp+1:]
-		}
+	}
+	space := strings.LastIndexAny(s, " \t")
+	switch {
+	case !strings.Contains(s, "@"):
+		a.Name = cmp.Or(a.Name, phrase(s))
+	case space < 0 || s[0] == '"' || !strings.Contains(s[space:], "@"):
 		a.Addr = cleanAddr(s)
-	case a.Name == "":
-		a.Name = phrase(s)
+	default:
+		a.Name, a.Addr = phrase(s[:space]), cleanAddr(s[space+1:])
 	}
 	return a
 }
 
-// splitEncoded reads an address whose name and address are in one encoded word.
-func splitEncoded(a Address) (Address, bool) {
-	if a.Addr != "" || !strings.Contains(a.Name, "@") {
-		return a, false
-	}
-	if open, end := angles(a.Name); open >= 0 {
-		return Address{Name: strings.TrimSpace(a.Name[:open]), Addr: cleanAddr(a.Name[open+1 : end])}, true
-	}
-	return a, false
-}
-
-// cleanAddr removes comments, spaces and a source route from an address.
 func cleanAddr(s string) string {
-	if strings.Contains(s, "=?") {
-		s = decodeHeader([]byte(s))
-	}
-	s = strings.TrimSpace(strings.ToValidUTF8(s, "\uFFFD"))
-	if len(s) > 7 && strings.EqualFold(s[:7], "mailto:") {
-		s = s[7:]
-	}
-	if strings.HasPrefix(s, "@") {
-		if _, mailbox, ok := strings.Cut(s, ":"); ok {
-			s = mailbox
-		}
-	}
-	if open := strings.IndexByte(s, '('); open >= 0 && !strings.HasPrefix(s, `"`) {
-		if end := strings.LastIndexByte(s, ')'); end > open {
-			s = strings.TrimSpace(s[:open] + s[end+1:])
-		}
-	}
-	return s
+	return strings.TrimPrefix(strings.TrimSpace(decodeHeader([]byte(s))), "mailto:")
 }
 
 // phrase reads a display name: unquoted, its words decoded.

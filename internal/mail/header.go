@@ -26,16 +26,12 @@ func (h header) get(name string) string {
 	return ""
 }
 
-// maxStray is how many lines of a header that are not fields are kept.
-const maxStray = 100
-
-// readHeader splits data into its header and its body. A line that is not a field ends the header,
-// unless a well-known field still follows: then a value was badly broken, and the line is taken as
-// part of the field before it. Data that does not start with a field is all body.
+// readHeader splits data into its header and its body. A line that is not a field ends the header.
+// Data that does not start with a field is all body.
 func (p *parser) readHeader(data []byte) (h header, body []byte) {
 	budget := p.limits.headerBytes
-	rest := p.skipIndent(data)
-	known, stray := false, 0
+	rest := data
+	known := false
 	if line, after := cutLine(rest); len(line) == 0 { // an empty header
 		return nil, after
 	}
@@ -47,15 +43,8 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 		}
 		name, ok := fieldName(line)
 		if !ok {
-			if len(h) > 0 && !bytes.HasPrefix(line, []byte("--")) && (fieldFollows(after) || isBlank(line)) {
-				p.defect("A line of the header is not a field")
-				if stray <= maxStray {
-					stray++
-					budget -= len(line)
-					h[len(h)-1].extend(line)
-				}
-				rest = after
-				continue
+			if known {
+				p.defect("A line of the header is not a field: the text begins with it")
 			}
 			break
 		}
@@ -84,54 +73,10 @@ func (p *parser) readHeader(data []byte) (h header, body []byte) {
 	return h, rest
 }
 
-// skipIndent skips spaces before the first field.
-func (p *parser) skipIndent(data []byte) []byte {
-	indented := bytes.TrimLeft(data, " \t")
-	line, _ := cutLine(indented)
-	if name, ok := fieldName(line); len(indented) < len(data) && ok && isKnownField(name) {
-		p.defect("The header starts with a space")
-		return indented
-	}
-	return data
-}
-
-// extend takes a stray line as part of the field's value.
-func (f *rawField) extend(line []byte) {
-	line = line[:min(len(line), 1000)]
-	f.value = append(append(bytes.Clone(f.value), '\n', ' '), line...)
-	f.raw = append(append(bytes.Clone(f.raw), '\n'), line...)
-}
-
-// readOn continues a header that is split by empty lines, as programs do that write line breaks
-// twice: a MIME field that it lacks follows them.
-func (p *parser) readOn(h header, body []byte) (header, []byte, bool) {
-	rest := bytes.TrimLeft(body, " \t\r\n")
+// skipSpace drops white space from the start of a message whose header comes after it.
+func skipSpace(raw []byte) []byte {
+	rest := bytes.TrimLeft(raw, " \t\r\n")
 	line, _ := cutLine(rest)
-	name, ok := fieldName(line)
-	if !ok || !isTornField(name) || h.has(name) || len(h) >= p.limits.fields {
-		return h, body, false
-	}
-	more, body := p.readHeader(rest)
-	more = more[:min(len(more), p.limits.fields-len(h))]
-	return append(h, more...), body, len(more) > 0
-}
-
-// isTornField reports whether text hardly ever begins with the name of the field.
-func isTornField(name string) bool {
-	name = strings.ToLower(name)
-	return name == "mime-version" || name == "content-type" || name == "content-transfer-encoding"
-}
-
-func (h header) has(name string) bool {
-	return slices.ContainsFunc(h, func(f rawField) bool { return strings.EqualFold(f.name, name) })
-}
-
-// skipBlankLines drops empty lines, and lines of white space, from the start of a message whose
-// header comes after them.
-func skipBlankLines(raw []byte) []byte {
-	text := bytes.TrimLeft(raw, " \t\r\n")
-	rest := raw[bytes.LastIndexAny(raw[:len(raw)-len(text)], "\r\n")+1:] // with the indent of its line
-	line, _ := cutLine(bytes.TrimLeft(rest, " \t"))
 	if name, ok := fieldName(line); ok && isKnownField(name) {
 		return rest
 	}
@@ -192,22 +137,6 @@ func fieldName(line []byte) (string, bool) {
 	return string(name), true
 }
 
-// fieldFollows reports whether a well-known field comes before the next empty line, within a few
-// lines.
-func fieldFollows(data []byte) bool {
-	for range 8 {
-		line, after := cutLine(data)
-		if len(line) == 0 || bytes.HasPrefix(line, []byte("--")) {
-			return false
-		}
-		if name, ok := fieldName(line); ok && isKnownField(name) {
-			return true
-		}
-		data = after
-	}
-	return false
-}
-
 var knownFields = map[string]bool{
 	"from": true, "to": true, "cc": true, "bcc": true, "subject": true, "date": true, "sender": true,
 	"reply-to": true, "received": true, "return-path": true, "message-id": true, "mime-version": true,
@@ -253,20 +182,13 @@ func unfold(value []byte) []byte {
 // result shares no memory with raw.
 func Summarize(raw []byte) Summary {
 	rest := raw[:min(len(raw), usual.headerBytes)]
-	if bytes.IndexByte(rest[:min(len(rest), 4096)], '\n') < 0 && bytes.IndexByte(rest, '\r') >= 0 {
-		rest = bytes.ReplaceAll(rest, []byte{'\r'}, []byte{'\n'})
-	}
-	rest = bytes.TrimLeft(skipBlankLines(rest), " \t")
+	rest = skipSpace(rest)
 	var s Summary
 	var from, subject bool
 	for len(rest) > 0 && !(from && subject) {
 		line, after := cutLine(rest)
 		if len(line) == 0 {
-			rest = bytes.TrimLeft(after, " \t\r\n")
-			if line, _ = cutLine(rest); !startsTorn(line) {
-				break
-			}
-			continue
+			break
 		}
 		end := foldedEnd(rest, len(rest)-len(after))
 		field := rest[:end]
@@ -283,12 +205,6 @@ func Summarize(raw []byte) Summary {
 		}
 	}
 	return s
-}
-
-// startsTorn reports whether a header goes on behind empty lines.
-func startsTorn(line []byte) bool {
-	name, ok := fieldName(line)
-	return ok && isTornField(name)
 }
 
 // isField reports whether a field has the name, which is in lower case.

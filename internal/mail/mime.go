@@ -142,8 +142,13 @@ func joinPieces(pieces []paramPiece) map[string]string {
 
 // multipart reads the parts of a multipart body.
 func (p *parser) multipart(pt part) entity {
-	parts, preamble := p.splitParts(&pt)
+	var parts [][]byte
+	var preamble []byte
+	if boundary := strings.TrimRight(pt.typ.params["boundary"], " \t"); boundary != "" {
+		parts, preamble = p.split(pt.body, boundary)
+	}
 	if len(parts) == 0 {
+		p.defect("A multipart does not have the boundary that it declares")
 		return p.leaf(pt.asText())
 	}
 	defaultType := "text/plain"
@@ -167,32 +172,6 @@ func (p *parser) multipart(pt part) entity {
 		e.fallback = append(e.fallback, text{plain: lines(decodeText(preamble, "")), plainType: "text/plain"})
 	}
 	return e
-}
-
-// splitParts splits a multipart body at its boundary lines. If the boundary is not declared or does
-// not occur, it is guessed.
-func (p *parser) splitParts(pt *part) (parts [][]byte, preamble []byte) {
-	boundary := strings.TrimRight(pt.typ.params["boundary"], " \t")
-	if boundary != "" {
-		if parts, preamble = p.split(pt.body, boundary); len(parts) > 0 {
-			return parts, preamble
-		}
-	}
-	if pt.encoding == "base64" || pt.encoding == "quoted-printable" {
-		// A multipart must not be encoded as a whole, but some are.
-		decoded := p.decode(*pt)
-		pt.encoding, pt.body = "", decoded
-		if parts, preamble = p.split(decoded, boundary); boundary != "" && len(parts) > 0 {
-			return parts, preamble
-		}
-	}
-	guess := guessBoundary(pt.body)
-	if guess == "" {
-		p.defect("A multipart has no parts")
-		return nil, nil
-	}
-	p.defect("A multipart does not have the boundary that it declares")
-	return p.split(pt.body, guess)
 }
 
 // split splits body at the lines of "--" and the boundary.
@@ -248,21 +227,4 @@ func findLine(body, prefix []byte) int {
 		}
 		at = i + len(prefix)
 	}
-}
-
-// guessBoundary returns the text after "--" of the first line that could be a boundary line: a
-// header or an empty line follows it.
-func guessBoundary(body []byte) string {
-	for lines := 0; len(body) > 0 && lines < 1000; lines++ {
-		line, after := cutLine(body)
-		if name := bytes.TrimRight(line, " \t"); len(name) > 2 && len(name) < 200 && bytes.HasPrefix(name, []byte("--")) &&
-			bytes.IndexByte(name, ' ') < 0 && len(bytes.Trim(name, "-=_*")) > 0 {
-			next, _ := cutLine(after)
-			if field, ok := fieldName(next); ok && isKnownField(field) || len(next) == 0 && findLine(after, name) >= 0 {
-				return string(name[2:])
-			}
-		}
-		body = after
-	}
-	return ""
 }

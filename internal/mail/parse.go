@@ -26,13 +26,11 @@ var usual = limits{depth: 50, parts: 1000, headerBytes: 256 << 10, fields: 1000,
 func parseWithin(raw []byte, l limits) *Message {
 	p := &parser{limits: l, message: &Message{Raw: raw}}
 	p.left = p.limits.decodedBytes
-	raw = p.mendLines(raw)
-	h, body := p.readHeader(skipBlankLines(raw))
-	for more := true; more && len(h) > 0; {
-		if h, body, more = p.readOn(h, body); more {
-			p.defect("The header has empty lines in it")
-		}
+	data := skipSpace(raw)
+	if len(data) < len(raw) {
+		p.defect("White space comes before the header")
 	}
+	h, body := p.readHeader(data)
 	p.describe(h)
 	p.finish(p.entity(h, body, location{defaultType: "text/plain"}))
 	return p.message
@@ -51,15 +49,6 @@ func (p *parser) defect(what string) {
 	if !slices.Contains(p.message.Defects, what) {
 		p.message.Defects = append(p.message.Defects, what)
 	}
-}
-
-// mendLines turns bare CR into LF in a message whose lines all end so.
-func (p *parser) mendLines(raw []byte) []byte {
-	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') >= 0 {
-		p.defect("The lines end in a bare CR")
-		return bytes.ReplaceAll(raw, []byte{'\r'}, []byte{'\n'})
-	}
-	return raw
 }
 
 // describe fills in the fields of the header.
@@ -241,7 +230,7 @@ func (p *parser) embedded(pt part) entity {
 	if pt.path != "" {
 		e.attachments = []Attachment{pt.attachment(content)}
 	}
-	h, body := p.readHeader(p.mendLines(content))
+	h, body := p.readHeader(content)
 	inner := p.entity(h, body, location{path: section(pt.path, 1), depth: pt.depth + 1, defaultType: "text/plain"})
 	intro := introduce(h)
 	for _, t := range inner.texts {
