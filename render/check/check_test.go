@@ -84,6 +84,9 @@ func TestHeaders(t *testing.T) {
 	whole := []check.Field{{"From", "a@acme.example"}, {"Message-ID", "<1@acme.example>"}, {"Date", "Wed, 04 Mar 2026 11:59:58 +0000"}}
 	received := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	with := func(more ...check.Field) []check.Field { return append(append([]check.Field(nil), whole...), more...) }
+	dated := func(date string) []check.Field {
+		return append(slices.Clone(whole[:2]), check.Field{Name: "Date", Value: date})
+	}
 	for name, c := range map[string]struct {
 		fields []check.Field
 		at     time.Time
@@ -94,6 +97,9 @@ func TestHeaders(t *testing.T) {
 		"not known":          {nil, received, ""},
 		"two senders":        {with(check.Field{Name: "from", Value: "b@acme.example"}), received, "from-several"},
 		"late":               {whole, received.Add(2 * time.Hour), "date-off"},
+		"zone by name":       {dated("Wed, 04 Mar 2026 12:59:58 CET"), received, ""},
+		"zone by letters":    {dated("Wed, 04 Mar 2026 06:59:58 EST"), received, ""},
+		"late in GMT":        {dated("Wed, 04 Mar 2026 10:00:00 GMT"), received, "date-off"},
 		"from the future":    {whole, received.Add(-time.Hour), "date-off"},
 		"receipt not known":  {whole, time.Time{}, ""},
 		"a failed signature": {with(check.Field{Name: "Authentication-Results", Value: "mx.example; spf=pass smtp.mailfrom=acme.example; dkim=fail (bad)"}), received, "authentication"},

@@ -30,7 +30,6 @@ func value(in Input, name string) string {
 	return ""
 }
 
-// header checks the fields that every message needs (RFC 5322, 3.6).
 // malformed passes on what is wrong with the form of the message.
 func malformed(in Input, r *report) {
 	for _, d := range in.Defects {
@@ -38,6 +37,7 @@ func malformed(in Input, r *report) {
 	}
 }
 
+// header checks the fields that every message needs (RFC 5322, 3.6).
 func header(in Input, r *report) {
 	if in.Fields == nil {
 		return
@@ -61,7 +61,9 @@ func header(in Input, r *report) {
 		r.add("date-invalid", Error, "header", "The Date cannot be read: %q", cut(date))
 		return
 	}
-	if in.ReceivedAt.IsZero() {
+	zone, offset := sent.Zone()
+	unknown := offset == 0 && zone != "" && zone != "UTC" && zone != "GMT" && zone != "UT" // such as CET: no offset is meant by it
+	if in.ReceivedAt.IsZero() || unknown {
 		return
 	}
 	if late := in.ReceivedAt.Sub(sent); late > oldDate || late < -futureDate {
