@@ -39,7 +39,7 @@ mayfly admin key revoke key_01`,
 }
 
 // administer opens the store while work runs.
-func (a *app) administer(ctx context.Context, store string, work func(server.Admin) error) error {
+func (a *app) administer(ctx context.Context, store string, work func(*server.Admin) error) error {
 	admin, err := server.OpenAdmin(ctx, store, a.adminLog())
 	if err != nil {
 		return err
@@ -62,12 +62,12 @@ func (a *app) adminLog() *slog.Logger { return slog.New(slog.NewTextHandler(a.en
 
 // administerExisting runs a command that administers a store, which has to exist: a mistyped path must
 // not create one.
-func (a *app) administerExisting(store *string, work func(ctx context.Context, admin server.Admin, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) administerExisting(store *string, work func(ctx context.Context, admin *server.Admin, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if _, err := os.Stat(*store); errors.Is(err, fs.ErrNotExist) && !strings.Contains(*store, "://") {
 			return notFoundf("name another with --store", "there is no store in %s", render.Clean(*store))
 		}
-		return a.administer(cmd.Context(), *store, func(admin server.Admin) error { return work(cmd.Context(), admin, args) })
+		return a.administer(cmd.Context(), *store, func(admin *server.Admin) error { return work(cmd.Context(), admin, args) })
 	}
 }
 
@@ -101,7 +101,7 @@ mayfly admin key create --plan dev --secret-file /run/secrets/mayfly > /dev/null
 					return err
 				}
 			}
-			return a.administer(cmd.Context(), *store, func(admin server.Admin) error {
+			return a.administer(cmd.Context(), *store, func(admin *server.Admin) error {
 				key, err := admin.CreateKey(cmd.Context(), name, plan, secret)
 				if err != nil {
 					return err
@@ -126,7 +126,7 @@ func (a *app) adminKeyList(store *string) *cobra.Command {
 		Long:    "List the API keys, oldest first: ID, plan, time of creation, state and name, separated by tabs in a pipe.",
 		Example: "mayfly admin key list",
 		Args:    noArgs,
-		RunE: a.administerExisting(store, func(ctx context.Context, admin server.Admin, _ []string) error {
+		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, _ []string) error {
 			keys, err := admin.Keys(ctx)
 			if err != nil {
 				return err
@@ -150,7 +150,7 @@ func (a *app) adminKeyRevoke(store *string) *cobra.Command {
 		Short:   "Revoke an API key at once",
 		Example: "mayfly admin key revoke key_01",
 		Args:    exactly(1, "the ID of a key"),
-		RunE: a.administerExisting(store, func(ctx context.Context, admin server.Admin, args []string) error {
+		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			_, err := admin.RevokeKey(ctx, args[0])
 			return err
 		}),
@@ -164,7 +164,7 @@ func (a *app) adminKeyRotate(store *string) *cobra.Command {
 		Long:    "Give an API key a new secret and print it, only once. The old secret stops working at once. The key keeps its inboxes.",
 		Example: "KEY=$(mayfly admin key rotate key_01)",
 		Args:    exactly(1, "the ID of a key"),
-		RunE: a.administerExisting(store, func(ctx context.Context, admin server.Admin, args []string) error {
+		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			key, err := admin.RotateKey(ctx, args[0])
 			if err != nil {
 				return err
@@ -188,7 +188,7 @@ func (a *app) adminKeyPlan(store *string) *cobra.Command {
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: a.administerExisting(store, func(ctx context.Context, admin server.Admin, args []string) error {
+		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			_, err := admin.SetPlan(ctx, args[0], args[1])
 			return err
 		}),
@@ -202,7 +202,7 @@ func (a *app) adminBackupCommand(store *string) *cobra.Command {
 		Long:    "Copy the store, even while it is in use, to a new folder. `mayfly admin restore` restores it. Back up a database with its own tools: pg_basebackup, pg_dump.",
 		Example: "mayfly admin backup /backup/mayfly-today",
 		Args:    exactly(1, "a folder"),
-		RunE: a.administerExisting(store, func(ctx context.Context, admin server.Admin, args []string) error {
+		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			return admin.Backup(ctx, args[0])
 		}),
 	}
@@ -230,7 +230,7 @@ func (a *app) adminPostmasterCommand(store *string) *cobra.Command {
 mayfly admin postmaster msg_01 --view raw > report.eml`,
 		Args:    atMost(1),
 		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.check(cmd) },
-		RunE: a.administerExisting(store, func(ctx context.Context, admin server.Admin, args []string) error {
+		RunE: a.administerExisting(store, func(ctx context.Context, admin *server.Admin, args []string) error {
 			if len(args) == 0 {
 				mail, err := admin.Postmaster(ctx)
 				if err != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -38,34 +40,146 @@ type PostmasterMessage struct {
 }
 
 // Admin administers a store: over the socket of the process that owns it, or else directly.
-type Admin interface {
-	// CreateKey creates an API key. The name is for people; the plan is free, dev, startup or
-	// enterprise. A secret of "" becomes a random one, which is returned only here; for any other, the
-	// key that has this secret and plan is returned if there is one.
-	CreateKey(ctx context.Context, name, plan, secret string) (NewKey, error)
-	// Keys returns all API keys, oldest first, including revoked ones.
-	Keys(ctx context.Context) ([]Key, error)
-	// RevokeKey revokes a key with immediate effect.
-	RevokeKey(ctx context.Context, id string) (Key, error)
-	// RotateKey replaces a key's secret with immediate effect. The new one is returned only here. The
-	// key keeps its inboxes.
-	RotateKey(ctx context.Context, id string) (NewKey, error)
-	// SetPlan changes the plan of a key, with effect from its next request.
-	SetPlan(ctx context.Context, id, plan string) (Key, error)
-	// Postmaster lists the mail for the postmaster of the service's domains, newest first.
-	Postmaster(ctx context.Context) ([]PostmasterMessage, error)
-	// PostmasterRaw returns a message for the postmaster as it was received.
-	PostmasterRaw(ctx context.Context, id string) ([]byte, error)
-	// Backup writes a copy of the live store to a new directory on this machine.
-	Backup(ctx context.Context, dir string) error
-	// Close closes the store or the connection to its owner.
-	Close() error
+type Admin struct {
+	service *service.Service // nil: the store is another process's
+	store   store            // likewise
+	client  *http.Client     // of that process
+}
+
+// CreateKey creates an API key. The name is for people; the plan is free, dev, startup or enterprise. A
+// secret of "" becomes a random one, which is returned only here; for any other, the key that has this
+// secret and plan is returned if there is one.
+func (a *Admin) CreateKey(ctx context.Context, name, plan, secret string) (NewKey, error) {
+	return call[NewKey](ctx, a, "create-key", adminRequest{Name: name, Plan: plan, Secret: secret})
+}
+
+// Keys returns all API keys, oldest first, including revoked ones.
+func (a *Admin) Keys(ctx context.Context) ([]Key, error) {
+	return call[[]Key](ctx, a, "keys", adminRequest{})
+}
+
+// RevokeKey revokes a key with immediate effect.
+func (a *Admin) RevokeKey(ctx context.Context, id string) (Key, error) {
+	return call[Key](ctx, a, "revoke-key", adminRequest{ID: id})
+}
+
+// RotateKey replaces a key's secret with immediate effect. The new one is returned only here. The key
+// keeps its inboxes.
+func (a *Admin) RotateKey(ctx context.Context, id string) (NewKey, error) {
+	return call[NewKey](ctx, a, "rotate-key", adminRequest{ID: id})
+}
+
+// SetPlan changes the plan of a key, with effect from its next request.
+func (a *Admin) SetPlan(ctx context.Context, id, plan string) (Key, error) {
+	return call[Key](ctx, a, "set-plan", adminRequest{ID: id, Plan: plan})
+}
+
+// Postmaster lists the mail for the postmaster of the service's domains, newest first.
+func (a *Admin) Postmaster(ctx context.Context) ([]PostmasterMessage, error) {
+	return call[[]PostmasterMessage](ctx, a, "postmaster", adminRequest{})
+}
+
+// PostmasterRaw returns a message for the postmaster as it was received.
+func (a *Admin) PostmasterRaw(ctx context.Context, id string) ([]byte, error) {
+	return call[[]byte](ctx, a, "postmaster-raw", adminRequest{ID: id})
+}
+
+// Backup writes a copy of the live store to a directory on this machine that does not exist yet.
+func (a *Admin) Backup(ctx context.Context, dir string) error {
+	dir, err := filepath.Abs(dir) // the owner of the store may have another working directory
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		return fmt.Errorf("%s already exists: name a new folder for the backup", dir)
+	}
+	if _, err := call[struct{}](ctx, a, "backup", adminRequest{Dir: dir}); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) { // the owner's /tmp may end with it
+		return fmt.Errorf("the service that has the store sees another %s, perhaps by PrivateTmp of systemd: name a folder elsewhere", filepath.Dir(dir))
+	}
+	return nil
+}
+
+// Close closes the store or the connection to its owner.
+func (a *Admin) Close() error {
+	if a.service == nil {
+		a.client.CloseIdleConnections()
+		return nil
+	}
+	return a.store.Close()
+}
+
+// adminRequest has the arguments of an operation. Each uses some of them.
+type adminRequest struct {
+	ID     string `json:"id,omitempty"`
+	Name   string `json:"name,omitempty"`
+	Plan   string `json:"plan,omitempty"`
+	Secret string `json:"secret,omitempty"` // "" for a new one
+	Dir    string `json:"dir,omitempty"`
+}
+
+// call carries out an operation, of which T is the result.
+func call[T any](ctx context.Context, a *Admin, operation string, in adminRequest) (out T, err error) {
+	if a.service == nil {
+		err = askOwner(ctx, a.client, operation, in, &out)
+		return out, err
+	}
+	result, err := a.carryOut(ctx, operation, in)
+	out, _ = result.(T)
+	return out, err
+}
+
+// carryOut carries out an operation on the store of this process.
+func (a *Admin) carryOut(ctx context.Context, operation string, in adminRequest) (result any, err error) {
+	plan := service.Plan(in.Plan)
+	var key service.Key
+	secret := in.Secret
+	switch operation {
+	case "keys":
+		list, err := a.service.Keys(ctx)
+		keys := make([]Key, len(list))
+		for i, k := range list {
+			keys[i] = keyJSON(k)
+		}
+		return keys, err
+	case "revoke-key":
+		key, err = a.service.RevokeKey(ctx, in.ID)
+		return keyJSON(key), err
+	case "set-plan":
+		key, err = a.service.SetPlan(ctx, in.ID, plan)
+		return keyJSON(key), err
+	case "create-key":
+		if secret == "" {
+			secret, key, err = a.service.CreateKey(ctx, in.Name, plan)
+		} else {
+			key, err = a.service.EnsureKey(ctx, secret, in.Name, plan)
+		}
+		return NewKey{keyJSON(key), secret}, err
+	case "rotate-key":
+		secret, key, err = a.service.RotateKey(ctx, in.ID)
+		return NewKey{keyJSON(key), secret}, err
+	case "postmaster":
+		list, err := a.service.PostmasterMail(ctx)
+		messages := make([]PostmasterMessage, len(list))
+		for i, m := range list {
+			messages[i] = PostmasterMessage{m.ID, m.From, m.Subject, m.ReceivedAt, m.Size}
+		}
+		return messages, err
+	case "postmaster-raw":
+		m, err := a.service.PostmasterMessage(ctx, in.ID)
+		return m.Raw, err
+	case "backup":
+		return struct{}{}, a.store.Backup(ctx, in.Dir)
+	}
+	return nil, service.Errorf(service.Invalid, "the service that has the store does not know %s: is it another version?", operation)
 }
 
 // OpenAdmin connects to the process that owns the store in a directory. If there is none, and for a
 // database, it opens the store itself, or creates it, until it is closed. The log gets what happens
 // to a database meanwhile, such as an update that takes long.
-func OpenAdmin(ctx context.Context, store string, log *slog.Logger) (Admin, error) {
+func OpenAdmin(ctx context.Context, store string, log *slog.Logger) (*Admin, error) {
 	if err := checkStore(store); err != nil {
 		return nil, err
 	}
@@ -77,8 +191,9 @@ func OpenAdmin(ctx context.Context, store string, log *slog.Logger) (Admin, erro
 	retry := time.NewTicker(takeoverTimeout / 100)
 	defer retry.Stop()
 	for {
-		if r, err := dialAdmin(ctx, store); err == nil {
-			return r, nil
+		if c, err := dialSocket(ctx, store); err == nil {
+			_ = c.Close() // it only tested whether there is a server
+			return &Admin{client: ControlClient(store)}, nil
 		}
 		d, err := openDirect(ctx, store, slog.New(slog.DiscardHandler))
 		if !errors.Is(err, pebble.ErrInUse) {
@@ -96,18 +211,6 @@ func OpenAdmin(ctx context.Context, store string, log *slog.Logger) (Admin, erro
 // or stops.
 const takeoverTimeout = 5 * time.Second
 
-// newFolder returns the absolute path of a directory for a backup, which must not exist yet.
-func newFolder(dir string) (string, error) {
-	dir, err := filepath.Abs(dir) // the owner of the store may have another working directory
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Lstat(dir); err == nil {
-		return "", fmt.Errorf("%s already exists: name a new folder for the backup", dir)
-	}
-	return dir, nil
-}
-
 func keyJSON(k service.Key) Key {
 	j := Key{ID: k.ID, Name: k.Name, Plan: string(k.Plan), CreatedAt: k.CreatedAt}
 	if !k.RevokedAt.IsZero() {
@@ -116,74 +219,11 @@ func keyJSON(k service.Key) Key {
 	return j
 }
 
-// direct is an Admin of a store that this process has open.
-type direct struct {
-	service *service.Service
-	store   store
-}
-
 // openDirect opens a store, or creates it.
-func openDirect(ctx context.Context, name string, log *slog.Logger) (Admin, error) {
+func openDirect(ctx context.Context, name string, log *slog.Logger) (*Admin, error) {
 	s, err := openStore(ctx, name, 0, log)
 	if err != nil {
 		return nil, err
 	}
-	return direct{service.New(s, service.Options{}), s}, nil
+	return &Admin{service: service.New(s, service.Options{}), store: s}, nil
 }
-
-func (d direct) CreateKey(ctx context.Context, name, plan, secret string) (NewKey, error) {
-	if secret == "" {
-		secret, k, err := d.service.CreateKey(ctx, name, service.Plan(plan))
-		return NewKey{keyJSON(k), secret}, err
-	}
-	k, err := d.service.EnsureKey(ctx, secret, name, service.Plan(plan))
-	return NewKey{keyJSON(k), secret}, err
-}
-
-func (d direct) Keys(ctx context.Context) ([]Key, error) {
-	list, err := d.service.Keys(ctx)
-	keys := make([]Key, len(list))
-	for i, k := range list {
-		keys[i] = keyJSON(k)
-	}
-	return keys, err
-}
-
-func (d direct) RevokeKey(ctx context.Context, id string) (Key, error) {
-	k, err := d.service.RevokeKey(ctx, id)
-	return keyJSON(k), err
-}
-
-func (d direct) RotateKey(ctx context.Context, id string) (NewKey, error) {
-	secret, k, err := d.service.RotateKey(ctx, id)
-	return NewKey{keyJSON(k), secret}, err
-}
-
-func (d direct) SetPlan(ctx context.Context, id, plan string) (Key, error) {
-	k, err := d.service.SetPlan(ctx, id, service.Plan(plan))
-	return keyJSON(k), err
-}
-
-func (d direct) Postmaster(ctx context.Context) ([]PostmasterMessage, error) {
-	list, err := d.service.PostmasterMail(ctx)
-	messages := make([]PostmasterMessage, len(list))
-	for i, m := range list {
-		messages[i] = PostmasterMessage{m.ID, m.From, m.Subject, m.ReceivedAt, m.Size}
-	}
-	return messages, err
-}
-
-func (d direct) PostmasterRaw(ctx context.Context, id string) ([]byte, error) {
-	m, err := d.service.PostmasterMessage(ctx, id)
-	return m.Raw, err
-}
-
-func (d direct) Backup(ctx context.Context, dir string) error {
-	dir, err := newFolder(dir)
-	if err != nil {
-		return err
-	}
-	return d.store.Backup(ctx, dir)
-}
-
-func (d direct) Close() error { return d.store.Close() }

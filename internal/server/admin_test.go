@@ -21,7 +21,7 @@ import (
 	"mayfly/service/pebble"
 )
 
-func openAdmin(t *testing.T, store string) server.Admin {
+func openAdmin(t *testing.T, store string) *server.Admin {
 	t.Helper()
 	a, err := server.OpenAdmin(t.Context(), store, nil)
 	must(t, err)
@@ -82,7 +82,7 @@ func TestAdministration(t *testing.T) {
 }
 
 // wantAdminErrors makes bad requests, some of them for a key that is revoked.
-func wantAdminErrors(t *testing.T, a server.Admin, revoked string) {
+func wantAdminErrors(t *testing.T, a *server.Admin, revoked string) {
 	t.Helper()
 	ctx := t.Context()
 	for name, err := range map[string]error{

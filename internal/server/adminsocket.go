@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +43,7 @@ type adminSocket struct {
 
 // listenAdmin opens the socket of a store that this process owns, and replaces one that a previous
 // owner left behind. It passes on to control what is not for admin.
-func listenAdmin(store string, admin Admin, control http.Handler, log *slog.Logger) (*adminSocket, error) {
+func listenAdmin(store string, admin *Admin, control http.Handler, log *slog.Logger) (*adminSocket, error) {
 	stopping, stop := context.WithCancel(context.Background())
 	a := &adminSocket{stop: stop}
 	path, err := a.makeFolder(store)
@@ -115,54 +114,29 @@ func (a *adminSocket) close() {
 	}
 }
 
-type keyRequest struct {
-	Name   string `json:"name"`
-	Plan   string `json:"plan"`
-	Secret string `json:"secret,omitempty"` // "" for a new one
-}
-
-type backupRequest struct {
-	Dir string `json:"dir"`
-}
-
 type adminError struct {
 	Code    service.Code `json:"code"`
 	Message string       `json:"message"`
 }
 
-// adminHandler serves an Admin, and control below /control/ if it is not nil.
-func adminHandler(stopping context.Context, admin Admin, control http.Handler) http.Handler {
+// adminHandler serves the operations of an Admin with JSON, by 200 and the result or 400 and an
+// adminError, and control below /control/ if it is not nil.
+func adminHandler(stopping context.Context, admin *Admin, control http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"GET /keys": func(r *http.Request) (any, error) { return admin.Keys(r.Context()) },
-		"POST /keys": func(r *http.Request) (any, error) {
-			in, err := readAdmin[keyRequest](r)
-			if err != nil {
-				return nil, err
-			}
-			return admin.CreateKey(r.Context(), in.Name, in.Plan, in.Secret)
-		},
-		"POST /keys/{id}/revoke": func(r *http.Request) (any, error) { return admin.RevokeKey(r.Context(), r.PathValue("id")) },
-		"POST /keys/{id}/rotate": func(r *http.Request) (any, error) { return admin.RotateKey(r.Context(), r.PathValue("id")) },
-		"POST /keys/{id}/plan": func(r *http.Request) (any, error) {
-			in, err := readAdmin[keyRequest](r)
-			if err != nil {
-				return nil, err
-			}
-			return admin.SetPlan(r.Context(), r.PathValue("id"), in.Plan)
-		},
-		"GET /postmaster":      func(r *http.Request) (any, error) { return admin.Postmaster(r.Context()) },
-		"GET /postmaster/{id}": func(r *http.Request) (any, error) { return admin.PostmasterRaw(r.Context(), r.PathValue("id")) },
-		"POST /backup": func(r *http.Request) (any, error) {
-			in, err := readAdmin[backupRequest](r)
-			if err != nil {
-				return nil, err
-			}
-			return struct{}{}, admin.Backup(r.Context(), in.Dir)
-		},
-	} {
-		mux.HandleFunc(pattern, answerAdmin(do))
-	}
+	mux.HandleFunc("POST /admin/{operation}", func(w http.ResponseWriter, r *http.Request) {
+		var in adminRequest
+		var result any
+		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAdminBody)).Decode(&in)
+		if err == nil {
+			result, err = admin.carryOut(r.Context(), r.PathValue("operation"), in)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			result = adminError{service.ErrorCode(err), err.Error()}
+		}
+		_ = json.NewEncoder(w).Encode(result) // it fails when the client has left
+	})
 	if control != nil {
 		mux.HandleFunc("/control/", func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithCancel(r.Context())
@@ -172,42 +146,6 @@ func adminHandler(stopping context.Context, admin Admin, control http.Handler) h
 		})
 	}
 	return mux
-}
-
-// answerAdmin answers with JSON: 200 and the result, or 400 and an adminError.
-func answerAdmin(do func(*http.Request) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxAdminBody)
-		v, err := do(r)
-		w.Header().Set("Content-Type", "application/json")
-		if err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			v = adminError{service.ErrorCode(err), err.Error()}
-		}
-		_ = json.NewEncoder(w).Encode(v) // it fails when the client has left
-	}
-}
-
-func readAdmin[T any](r *http.Request) (in T, err error) {
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	if d.Decode(&in) != nil {
-		err = service.Errorf(service.Invalid, "the request is malformed")
-	}
-	return in, err
-}
-
-// remote is an Admin over the socket of the process that owns the store.
-type remote struct{ client *http.Client }
-
-// dialAdmin connects to the socket of a store, and fails if no process owns the store.
-func dialAdmin(ctx context.Context, store string) (remote, error) {
-	c, err := dialSocket(ctx, store)
-	if err != nil {
-		return remote{}, err
-	}
-	_ = c.Close() // it only tested whether there is a server
-	return remote{ControlClient(store)}, nil
 }
 
 func dialSocket(ctx context.Context, store string) (net.Conn, error) {
@@ -223,77 +161,29 @@ func dialSocket(ctx context.Context, store string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", path)
 }
 
-// call makes a request and decodes its result.
-func call[T any](ctx context.Context, r remote, method, path string, in any) (out T, err error) {
+// askOwner has the process that owns the store carry out an operation, and decodes its result.
+func askOwner(ctx context.Context, client *http.Client, operation string, in adminRequest, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
-		return out, err
+		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://admin"+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://admin/admin/"+operation, bytes.NewReader(body))
 	if err != nil {
-		return out, err
+		return err
 	}
-	resp, err := r.client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
-		return out, fmt.Errorf("calling the process that owns the store: %w", err)
+		return fmt.Errorf("calling the process that owns the store: %w", err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		var e adminError
-		if err := json.NewDecoder(resp.Body).Decode(&e); err != nil {
-			return out, fmt.Errorf("the process that owns the store answered %s: is it another version?", resp.Status)
-		}
-		return out, &service.Error{Code: e.Code, Message: e.Message}
+	if resp.StatusCode == http.StatusOK {
+		return json.NewDecoder(resp.Body).Decode(out)
 	}
-	err = json.NewDecoder(resp.Body).Decode(&out)
-	return out, err
-}
-
-func (r remote) CreateKey(ctx context.Context, name, plan, secret string) (NewKey, error) {
-	return call[NewKey](ctx, r, "POST", "/keys", keyRequest{name, plan, secret})
-}
-
-func (r remote) Keys(ctx context.Context) ([]Key, error) {
-	return call[[]Key](ctx, r, "GET", "/keys", nil)
-}
-
-func (r remote) RevokeKey(ctx context.Context, id string) (Key, error) {
-	return call[Key](ctx, r, "POST", "/keys/"+url.PathEscape(id)+"/revoke", nil)
-}
-
-func (r remote) RotateKey(ctx context.Context, id string) (NewKey, error) {
-	return call[NewKey](ctx, r, "POST", "/keys/"+url.PathEscape(id)+"/rotate", nil)
-}
-
-func (r remote) SetPlan(ctx context.Context, id, plan string) (Key, error) {
-	return call[Key](ctx, r, "POST", "/keys/"+url.PathEscape(id)+"/plan", keyRequest{Plan: plan})
-}
-
-func (r remote) Postmaster(ctx context.Context) ([]PostmasterMessage, error) {
-	return call[[]PostmasterMessage](ctx, r, "GET", "/postmaster", nil)
-}
-
-func (r remote) PostmasterRaw(ctx context.Context, id string) ([]byte, error) {
-	return call[[]byte](ctx, r, "GET", "/postmaster/"+url.PathEscape(id), nil)
-}
-
-func (r remote) Backup(ctx context.Context, dir string) error {
-	dir, err := newFolder(dir)
-	if err != nil {
-		return err
+	var e adminError
+	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil {
+		return fmt.Errorf("the process that owns the store answered %s: is it another version?", resp.Status)
 	}
-	if _, err := call[struct{}](ctx, r, "POST", "/backup", backupRequest{dir}); err != nil {
-		return err
-	}
-	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) { // the owner's /tmp may end with it
-		return fmt.Errorf("the service that has the store sees another %s, perhaps by PrivateTmp of systemd: name a folder elsewhere", filepath.Dir(dir))
-	}
-	return nil
-}
-
-func (r remote) Close() error {
-	r.client.CloseIdleConnections()
-	return nil
+	return &service.Error{Code: e.Code, Message: e.Message}
 }
 
 // ControlClient returns a client for what the process that owns the store in a directory serves as

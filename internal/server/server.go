@@ -105,7 +105,7 @@ func (s *Server) open(ctx context.Context) error {
 		if c.Control != nil {
 			control = c.Control(s.key)
 		}
-		s.admin, err = listenAdmin(c.Store, direct{s.service, s.store}, control, s.log)
+		s.admin, err = listenAdmin(c.Store, &Admin{service: s.service, store: s.store}, control, s.log)
 	}
 	return err
 }
