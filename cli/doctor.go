@@ -37,7 +37,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Example: "mayfly doctor\nmayfly doctor --profile work",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.showsProblems, a.usualKeys = true, ui.Keys()
+			a.showsProblems, a.usualKeys = true, ui.DefaultKeys()
 			d := &doctor{app: a}
 			keyring := make(chan error, 1)
 			go func() { keyring <- a.keys().TryKeyring(cmd.Context()) }() // it may take seconds

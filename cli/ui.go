@@ -31,7 +31,7 @@ func (a *app) runUI(cmd *cobra.Command, _ []string) error {
 	if err := term.AwaitForeground(a.env.Stdin); err != nil {
 		return fmt.Errorf("preparing the terminal: %w", err)
 	}
-	a.showsProblems, a.usualKeys, a.maxWait = true, ui.Keys(), session.MaxWait
+	a.showsProblems, a.usualKeys, a.maxWait = true, ui.DefaultKeys(), session.MaxWait
 	start, err := a.endpoint()
 	if err != nil {
 		return err

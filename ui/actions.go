@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/api"
 	"mayfly/internal/config"
 	"mayfly/internal/message"
 	"mayfly/render"
@@ -27,7 +28,7 @@ var viewTitles = [...]string{
 func actions(commands []config.Command) []*action {
 	table := []*action{
 		{ID: "new-inbox", Title: "New inbox, and copy its address", Hint: "new", Group: essentials, Keys: []string{"n"}, Where: anywhere, Why: (*app).needService,
-			Run: func(a *app) tea.Cmd { return a.newInbox() }},
+			Run: func(a *app) tea.Cmd { return a.create(api.CreateInbox{}) }},
 		{ID: "new-inbox-with", Title: "New inbox, with a name and lifetime", Group: essentials, Keys: []string{"N"}, Where: anywhere, Why: (*app).needService,
 			Run: func(a *app) tea.Cmd { return a.show(lists.NewInboxForm(a.store.Domains(), a.create)) }},
 		{ID: "copy-address", Title: "Copy the address", Hint: "copy address", Group: essentials, Keys: []string{"y"}, Where: anywhere, Why: (*app).needLive,
@@ -184,8 +185,8 @@ func move(do func(pane)) func(*app) tea.Cmd {
 	return func(a *app) tea.Cmd { do(a.pane()); return a.moved() }
 }
 
-// Keys are the default keys of every action, by its ID in config.toml.
-func Keys() map[string][]string {
+// DefaultKeys are the keys of every action, by its ID in config.toml.
+func DefaultKeys() map[string][]string {
 	keys := map[string][]string{}
 	for _, c := range actions(nil) {
 		keys[c.ID] = c.Keys

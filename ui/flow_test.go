@@ -223,22 +223,6 @@ func TestLabellingAndAdopting(t *testing.T) {
 	})
 }
 
-func TestTheFormChecksAsOneTypes(t *testing.T) {
-	play(t, wide, func(h *harness) {
-		h.press("N")
-		h.write("Ada..")
-		h.see("! no two dots in a row")
-		h.press("backspace", "backspace", "enter", "enter")
-		h.press("backspace", "backspace")
-		h.write("3x")
-		h.see("! such as 10m")
-		h.press("backspace")
-		h.write("0m")
-		h.press("enter")
-		h.see("copied ada@apitest.example", "30 min left")
-	})
-}
-
 func TestTheReasonWhyNot(t *testing.T) {
 	play(t, wide, func(h *harness) {
 		h.press("c")

@@ -110,7 +110,7 @@ func newHarness(t *testing.T, set setting, dir string) *harness {
 	}
 	cfg := config.Default()
 	if set.config != "" {
-		cfg = config.Parse("config.toml", []byte(set.config), Keys())
+		cfg = config.Parse("config.toml", []byte(set.config), DefaultKeys())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h.cancel = cancel

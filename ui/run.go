@@ -17,7 +17,7 @@ import (
 // Options are the application's settings.
 type Options struct {
 	Services  session.Options
-	Config    config.Config // read with [Keys]
+	Config    config.Config // read with [DefaultKeys]
 	Log       *slog.Logger  // nil for none; gets no keys and no bodies
 	LogPath   string        // where Log writes, as shown to the user; empty when nothing is logged
 	ThemePath string        // file that keeps the theme chosen on the screen; empty for none

@@ -174,9 +174,7 @@ func (a *app) onRead(do func() tea.Cmd, err error) tea.Cmd {
 	return nil
 }
 
-// newInbox makes an inbox with a random name, and copies its address.
-func (a *app) newInbox() tea.Cmd { return a.create(api.CreateInbox{}) }
-
+// create creates an inbox, and copies its address.
 func (a *app) create(in api.CreateInbox) tea.Cmd { return a.request(a.session().Create(in, true)) }
 
 // onCreated adds an inbox that was created or adopted and selects it, unless the user is busy. The messages
