@@ -21,7 +21,7 @@ const (
 // Guesses counts the wrong guesses of each address. The zero value is not usable, a nil pointer sets
 // no bound. It is safe for concurrent use.
 type Guesses struct {
-	perMinute float64
+	perMinute int
 	log       *slog.Logger
 	what      string // is guessed
 	logged    rate.Sometimes
@@ -29,11 +29,10 @@ type Guesses struct {
 	guessers  map[netip.Prefix]*guesser // that have guessed wrong in the last minutes
 }
 
-// guesser has a token for each wrong guess that an address may make now.
+// guesser is an address that has guessed wrong.
 type guesser struct {
-	tokens float64
-	at     time.Time // when there were that many
-	right  map[[sha256.Size]byte]bool
+	left  *rate.Limiter // a token for each wrong guess that it may make now
+	right map[[sha256.Size]byte]bool
 }
 
 // NewGuesses returns a counter that allows each address so many wrong guesses a minute, or nil for 0.
@@ -43,7 +42,7 @@ func NewGuesses(perMinute int, log *slog.Logger, what string) *Guesses {
 		return nil
 	}
 	return &Guesses{
-		perMinute: float64(perMinute), guessers: make(map[netip.Prefix]*guesser),
+		perMinute: perMinute, guessers: make(map[netip.Prefix]*guesser),
 		log: log, what: what, logged: rate.Sometimes{Interval: time.Minute},
 	}
 }
@@ -60,8 +59,7 @@ func (g *Guesses) Exceeded(p netip.Prefix, secret string) bool {
 	if who == nil {
 		return false
 	}
-	g.refill(who)
-	if who.tokens >= 1 || who.right[sha256.Sum256([]byte(secret))] {
+	if who.left.Tokens() >= 1 || who.right[sha256.Sum256([]byte(secret))] {
 		return false
 	}
 	g.logged.Do(func() {
@@ -104,11 +102,10 @@ func (g *Guesses) Wrong(p netip.Prefix) {
 		if len(g.guessers) >= maxGuessers {
 			g.forget()
 		}
-		who = &guesser{tokens: g.perMinute, at: time.Now(), right: make(map[[sha256.Size]byte]bool)}
+		who = &guesser{rate.NewLimiter(rate.Limit(g.perMinute)/60, g.perMinute), make(map[[sha256.Size]byte]bool)}
 		g.guessers[p] = who
 	}
-	g.refill(who)
-	who.tokens = max(0, who.tokens-1)
+	who.left.Allow()
 }
 
 // Right remembers a secret of an address that has guessed wrong before.
@@ -131,16 +128,10 @@ func (g *Guesses) Right(p netip.Prefix, secret string) {
 	who.right[sha256.Sum256([]byte(secret))] = true
 }
 
-func (g *Guesses) refill(who *guesser) {
-	now := time.Now()
-	who.tokens = min(g.perMinute, who.tokens+now.Sub(who.at).Minutes()*g.perMinute)
-	who.at = now
-}
-
 // forget drops the addresses that have not guessed for a while or, if there are none, all of them.
 func (g *Guesses) forget() {
 	for p, who := range g.guessers {
-		if g.refill(who); who.tokens >= g.perMinute {
+		if who.left.Tokens() >= float64(g.perMinute) {
 			delete(g.guessers, p)
 		}
 	}

@@ -96,49 +96,35 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &limitedConn{Conn: c, addresses: l.addresses}, nil
+	return &limitedConn{Conn: c, addresses: l.addresses, leave: func() {}}, nil
 }
 
 type limitedConn struct {
 	net.Conn
 	addresses *addresses
-
-	mu      sync.Mutex
-	address netip.Prefix // zero unless it is counted
-	known   bool         // it was counted or refused; also after Close
-	err     error        // io.EOF if there are too many
+	first     sync.Once // Read or Close
+	ended     bool      // there are too many, or it was closed before it was read
+	leave     func()
 }
 
 // Read implements net.Conn.
 func (c *limitedConn) Read(b []byte) (int, error) {
-	if err := c.enter(); err != nil {
-		return 0, err
+	address := Prefix(c.RemoteAddr()) // it may wait for the name of a balancer's client
+	c.first.Do(func() {
+		if c.ended = !c.addresses.enter(address); !c.ended {
+			c.leave = sync.OnceFunc(func() { c.addresses.leave(address) })
+		}
+	})
+	if c.ended {
+		return 0, io.EOF
 	}
 	return c.Conn.Read(b)
 }
 
-func (c *limitedConn) enter() error {
-	address := Prefix(c.RemoteAddr())
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known {
-		return c.err
-	}
-	c.known = true
-	if !c.addresses.enter(address) {
-		c.err = io.EOF
-		return c.err
-	}
-	c.address = address
-	return nil
-}
-
 // Close implements net.Conn.
 func (c *limitedConn) Close() error {
-	c.mu.Lock()
-	c.addresses.leave(c.address)
-	c.address, c.known = netip.Prefix{}, true
-	c.mu.Unlock()
+	c.first.Do(func() { c.ended = true })
+	c.leave()
 	return c.Conn.Close()
 }
 

@@ -31,7 +31,6 @@ type Sessions struct {
 	cancel, drain context.CancelFunc
 
 	mu        sync.Mutex
-	listeners map[net.Listener]struct{}
 	conns     map[net.Conn]netip.Prefix // zero unless it is counted
 	addresses *addresses
 	running   sync.WaitGroup // connections
@@ -41,7 +40,6 @@ type Sessions struct {
 func NewSessions(o SessionOptions) *Sessions {
 	s := &Sessions{
 		options:   o,
-		listeners: make(map[net.Listener]struct{}),
 		conns:     make(map[net.Conn]netip.Prefix),
 		addresses: newAddresses(o.MaxPerAddress),
 	}
@@ -72,10 +70,7 @@ func (s *Sessions) Len() int {
 // that begin with a TLS handshake.
 func (s *Sessions) Serve(l net.Listener, silent bool, session func(net.Conn, netip.Prefix)) error {
 	defer l.Close()
-	if !s.addListener(l) {
-		return nil
-	}
-	defer s.removeListener(l)
+	defer context.AfterFunc(s.draining, func() { l.Close() })()
 	var delay time.Duration
 	seldom := rate.Sometimes{Interval: time.Minute} // for the log
 	for {
@@ -97,22 +92,6 @@ func (s *Sessions) Serve(l net.Listener, silent bool, session func(net.Conn, net
 			}
 		}
 	}
-}
-
-func (s *Sessions) addListener(l net.Listener) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.Draining() {
-		return false
-	}
-	s.listeners[l] = struct{}{}
-	return true
-}
-
-func (s *Sessions) removeListener(l net.Listener) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.listeners, l)
 }
 
 func (s *Sessions) admit(nc net.Conn, silent bool, session func(net.Conn, netip.Prefix)) {
@@ -196,9 +175,6 @@ func interrupt(nc net.Conn) { nc.SetReadDeadline(time.Unix(1, 0)) }
 func (s *Sessions) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.drain()
-	for l := range s.listeners {
-		l.Close()
-	}
 	for nc := range s.conns {
 		interrupt(nc)
 	}
