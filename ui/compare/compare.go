@@ -1,6 +1,6 @@
 // Package compare shows how two messages differ, by words, on the whole screen.
 //
-// compare.go finds the differences, rows.go lays them out for a width, and screen.go is the dialog.
+// compare.go finds the differences; screen.go is the dialog, and lays them out for a width.
 package compare
 
 import (

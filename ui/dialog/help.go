@@ -62,9 +62,10 @@ func (h *help) Rows(th *theme.Theme) (string, []string) {
 
 func (h *help) lines(th *theme.Theme, w int) []string {
 	at := h.split()
-	left, right := widest(h.Groups[:at]), widest(h.Groups[at:])
+	_, left := widths(h.Groups[:at])
+	_, right := widths(h.Groups[at:])
 	if at == len(h.Groups) || left+helpGap+right > w {
-		return column(th, h.Groups, min(w, widest(h.Groups)))
+		return column(th, h.Groups, w)
 	}
 	one, two := column(th, h.Groups[:at], left), column(th, h.Groups[at:], right)
 	var rows []string
@@ -103,31 +104,23 @@ func (h *help) split() int {
 	return best
 }
 
-// keysWidth is the width of the keys in a column.
-func keysWidth(groups []HelpGroup) (w int) {
+// widths are the widths of the keys in a column, and of a column that cuts nothing.
+func widths(groups []HelpGroup) (keys, column int) {
+	titles := 0
 	for _, g := range groups {
+		column = max(column, theme.Width(g.Title))
 		for _, k := range g.Keys {
-			w = max(w, theme.Width(k.Keys))
+			keys, titles = max(keys, theme.Width(k.Keys)), max(titles, theme.Width(k.Title))
 		}
 	}
-	return w
-}
-
-// widest is the width of a column that cuts nothing.
-func widest(groups []HelpGroup) (w int) {
-	keys := keysWidth(groups)
-	for _, g := range groups {
-		w = max(w, theme.Width(g.Title))
-		for _, k := range g.Keys {
-			w = max(w, keys+2+theme.Width(k.Title))
-		}
-	}
-	return w
+	return keys, max(column, keys+2+titles)
 }
 
 // column draws groups, w cells wide; what is too long for a row gets a second one.
 func column(th *theme.Theme, groups []HelpGroup, w int) []string {
-	width := min(keysWidth(groups), max(6, w*2/5))
+	width, all := widths(groups)
+	w = min(w, all)
+	width = min(width, max(6, w*2/5))
 	var rows []string
 	for n, g := range groups {
 		if n > 0 {

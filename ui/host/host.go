@@ -2,20 +2,33 @@
 package host
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
+	"io/fs"
+	"net"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/adrg/xdg"
+	"github.com/emersion/go-smtp"
 
+	"mayfly/assets"
+	"mayfly/internal/mail"
+	"mayfly/internal/message"
 	"mayfly/internal/term"
 	"mayfly/render"
+	"mayfly/ui/dialog"
 )
 
 // Host is the machine. Tests replace the functions that reach outside.
@@ -120,4 +133,118 @@ func ShortPath(path string) string {
 		return render.Clean(filepath.Join("~", rel))
 	}
 	return render.Clean(path)
+}
+
+// senders are the senders of the samples, in order.
+var senders = []struct{ name, addr string }{
+	{"Acme", "no-reply@acme.example"},
+	{"Brightwater Books", "orders@books.example"},
+	{"Grace Hopper", "grace@navy.example"},
+	{"Northlight", "id@northlight.example"},
+}
+
+// SendSample sends sample n, from 0 and wrapping around, to an address through the SMTP server at addr
+// (host:port), until ctx ends. It returns the name of the sender.
+func SendSample(ctx context.Context, addr, to string, n int) (sender string, err error) {
+	from := senders[n%len(senders)]
+	mail, err := Sample(n, to, time.Now())
+	if err != nil {
+		return "", err
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return "", fmt.Errorf("sending a sample message: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() }) // fails the command under way
+	defer stop()
+	c := smtp.NewClient(conn)
+	defer c.Close()
+	if err := c.SendMail(from.addr, []string{to}, bytes.NewReader(mail)); err != nil {
+		return "", fmt.Errorf("sending a sample message: %w", err)
+	}
+	return from.name, c.Quit()
+}
+
+// Sample returns sample n with a header for a recipient and a time, ready for SMTP.
+func Sample(n int, to string, now time.Time) ([]byte, error) {
+	entries, err := fs.ReadDir(assets.Samples, "samples")
+	if err != nil {
+		return nil, fmt.Errorf("reading the sample messages: %w", err)
+	}
+	from := senders[n%len(senders)]
+	body, err := assets.Samples.ReadFile(path.Join("samples", entries[n%len(entries)].Name()))
+	if err != nil {
+		return nil, fmt.Errorf("reading a sample message: %w", err)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "From: %s <%s>\n", from.name, from.addr)
+	fmt.Fprintf(&b, "To: <%s>\n", to)
+	fmt.Fprintf(&b, "Date: %s\n", now.Format(time.RFC1123Z))
+	fmt.Fprintf(&b, "Message-ID: <%s@sample.example>\n", rand.Text())
+	b.Write(body)
+	return bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte("\r\n")), nil
+}
+
+// maxFields bounds the header fields that are listed.
+const maxFields = 200
+
+// first are the header fields listed before the others, in this order.
+var first = []string{"from", "to", "subject", "message-id", "date", "reply-to", "cc", "list-unsubscribe"}
+
+// CopyMenu returns the menu of what can be copied from a message in the inbox with an address. What is chosen
+// goes to copyText, with what names it on the screen.
+func CopyMenu(m *message.Message, address string, copyText func(text, what string) tea.Cmd) dialog.Dialog {
+	menu, copies := dialog.Menu{Title: "Copy"}, map[string]func() tea.Cmd{}
+	// add adds a row that copies text, named what on the screen, unless there is none.
+	add := func(title, aside, text, what string) {
+		if text == "" {
+			return
+		}
+		id := strconv.Itoa(len(copies))
+		menu.Choices = append(menu.Choices, dialog.Choice{ID: id, Title: render.Clean(title), Aside: render.Clean(aside)})
+		copies[id] = func() tea.Cmd { return copyText(text, render.Clean(what)) }
+	}
+	for _, c := range m.Mail().Codes() {
+		add("Code "+c.Value, "", c.Value, c.Value)
+	}
+	for _, link := range m.Links() {
+		add("Link "+link.Text, leadsTo(link.URL), link.URL, "the link")
+	}
+	add("Address of the inbox "+address, "", address, address)
+	add("Address of the sender "+m.From.Addr, "", m.From.Addr, m.From.Addr)
+	for _, f := range header(m) {
+		add(f.Name+": "+f.Value, "header", f.Value, f.Name)
+	}
+	add("Text of the message", "", m.PlainText(), "the text")
+	add("HTML source", "", m.HTML, "the HTML source")
+	add("ID of the message "+m.ID, "", m.ID, m.ID)
+	menu.Then = func(id string) tea.Cmd { return copies[id]() }
+	return dialog.NewMenu(menu)
+}
+
+// header returns the header fields, those that matter most first. Without the raw message it has
+// those that the service names.
+func header(m *message.Message) []mail.Field {
+	fields := slices.Clone(m.Fields[:min(len(m.Fields), maxFields)])
+	if len(fields) == 0 {
+		fields = []mail.Field{{Name: "To", Value: m.Recipients()}, {Name: "Subject", Value: m.Subject}}
+	}
+	rank := func(f mail.Field) int {
+		if n := slices.Index(first, strings.ToLower(f.Name)); n >= 0 {
+			return n
+		}
+		return len(first)
+	}
+	slices.SortStableFunc(fields, func(a, b mail.Field) int { return rank(a) - rank(b) })
+	return fields
+}
+
+// leadsTo is what a link leads to: its host, or its scheme without one.
+func leadsTo(link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(u.Hostname(), u.Scheme)
 }

@@ -10,12 +10,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"mayfly/internal/message"
 	"mayfly/internal/term"
+	"mayfly/render"
+	"mayfly/ui/store"
 )
 
 const (
@@ -78,11 +83,11 @@ func (l *limited) Write(p []byte) (int, error) {
 // Lend gives a program the terminal until it ends. With pause, what it wrote stays on the screen
 // until a key is pressed. The message of then follows.
 func (h *Host) Lend(ctx context.Context, p Program, pause bool, then func(err error) tea.Msg) tea.Cmd {
-	return tea.Exec(&lent{ctx, p, pause, h.LendTerminal}, then)
+	return tea.Exec(&onTerminal{ctx, p, pause, h.LendTerminal}, then)
 }
 
-// lent is a program that has the terminal.
-type lent struct {
+// onTerminal is a program with the terminal; [tea.ExecProcess] would leave no room for the pause and the file.
+type onTerminal struct {
 	ctx   context.Context
 	p     Program
 	pause bool
@@ -90,11 +95,11 @@ type lent struct {
 }
 
 // SetStdin and the others do nothing: the program gets the terminal itself.
-func (*lent) SetStdin(io.Reader)  {}
-func (*lent) SetStdout(io.Writer) {}
-func (*lent) SetStderr(io.Writer) {}
+func (*onTerminal) SetStdin(io.Reader)  {}
+func (*onTerminal) SetStdout(io.Writer) {}
+func (*onTerminal) SetStderr(io.Writer) {}
 
-func (l *lent) Run() error {
+func (l *onTerminal) Run() error {
 	defer l.lend()()
 	cmd, done, err := l.command()
 	if err != nil {
@@ -113,7 +118,7 @@ func (l *lent) Run() error {
 
 // command returns the program as a command that has the terminal, and what to do when it has ended.
 // ctrl+c reaches the shell too, which must not end before the program that it waits for.
-func (l *lent) command() (_ *exec.Cmd, done func(), err error) {
+func (l *onTerminal) command() (_ *exec.Cmd, done func(), err error) {
 	p := l.p
 	if p.File == "" {
 		if runtime.GOOS != "windows" {
@@ -140,7 +145,7 @@ func (l *lent) command() (_ *exec.Cmd, done func(), err error) {
 }
 
 // waitForKey says how the program ended, and waits for a key.
-func (l *lent) waitForKey(ended error) {
+func (l *onTerminal) waitForKey(ended error) {
 	keys, err := term.Raw(l.ctx, os.Stdin) // before the keys are asked for
 	if err != nil {
 		return
@@ -152,4 +157,74 @@ func (l *lent) waitForKey(ended error) {
 	}
 	fmt.Printf("\r\n[%s]", text)
 	_, _ = keys.Read(make([]byte, 64)) // at its end there is nobody to wait for
+}
+
+// Part is what of a message goes to a program.
+type Part struct {
+	Title   string
+	File    string // its name as a file
+	Content []byte
+	Reason  string // why the message does not have it, "" if it does
+}
+
+// Parts are the parts of a message.
+type Parts []Part
+
+// PartsOf returns the parts of a message, the one that a view shows first.
+func PartsOf(m *message.Message, v render.View) Parts {
+	text := Part{Title: "Text", File: "message.txt", Content: []byte(m.PlainText() + "\n")}
+	html := Part{Title: "HTML source", File: "message.html", Content: []byte(m.HTML)}
+	raw := Part{Title: "Raw message", File: "message.eml", Content: m.Raw}
+	if m.HTML == "" {
+		html.Reason = "This message has no HTML"
+	}
+	if m.Raw == nil {
+		raw.Reason = "The service does not provide raw messages"
+	}
+	switch v {
+	case render.HTML:
+		return Parts{html, text, raw}
+	case render.Headers, render.Raw:
+		return Parts{raw, text, html}
+	}
+	return Parts{text, html, raw}
+}
+
+// First is the first part that the message has.
+func (p Parts) First() Part {
+	return p[slices.IndexFunc(p, func(p Part) bool { return p.Reason == "" })]
+}
+
+// Named is the part with a title.
+func (p Parts) Named(title string) Part {
+	return p[slices.IndexFunc(p, func(p Part) bool { return p.Title == title })]
+}
+
+// The variables in the environment of a program.
+const (
+	CodeVariable    = "MAYFLY_CODE"
+	LinkVariable    = "MAYFLY_LINK"
+	AddressVariable = "MAYFLY_ADDRESS" // of the inbox
+	SubjectVariable = "MAYFLY_SUBJECT"
+	FromVariable    = "MAYFLY_FROM" // the address of the sender
+)
+
+// maxValue is how long a value may be, in bytes: systems start no program with one of 128 KiB.
+const maxValue = 32 << 10
+
+// Variables are what a program is told of a message in the inbox with an address. A value that is too
+// long is left empty.
+func Variables(m *message.Message, address string) []string {
+	found := store.Find(m)
+	var environ []string
+	for _, v := range [][2]string{
+		{CodeVariable, found.Code}, {LinkVariable, found.Link.URL}, {AddressVariable, address},
+		{SubjectVariable, render.Clean(m.Subject)}, {FromVariable, render.Clean(m.From.Addr)},
+	} {
+		if len(v[1]) > maxValue || strings.Contains(v[1], "\x00") {
+			v[1] = ""
+		}
+		environ = append(environ, v[0]+"="+v[1])
+	}
+	return environ
 }

@@ -1,8 +1,15 @@
 package reader
 
 import (
+	"errors"
+	"net/url"
+
+	tea "charm.land/bubbletea/v2"
+
 	"mayfly/render"
 	"mayfly/render/check"
+	"mayfly/render/image"
+	"mayfly/ui/dialog"
 )
 
 // findings are what the view of the checks lists, one for each block of its lines.
@@ -94,4 +101,129 @@ func (p *Pane) marked(n int) bool {
 		return n == p.targetLine && p.target != (place{})
 	}
 	return len(p.findings()) > 0 && p.lines[n].Block == p.check+1
+}
+
+// The reasons why an action is unavailable, as the screen shows them; "" if it is available.
+
+// NeedOpen is the reason when no message is open on the screen.
+func (p *Pane) NeedOpen() string {
+	if p.Opened == nil || p.Rect.Empty() {
+		return "Open a message first"
+	}
+	return ""
+}
+
+// NeedSearch is the reason when there is no search to end.
+func (p *Pane) NeedSearch() string {
+	if !p.search.On() {
+		return "There is no search to end"
+	}
+	return ""
+}
+
+// NeedHits is the reason when the search has no hits; key is the one that searches.
+func (p *Pane) NeedHits(key string) string {
+	if p.search.Hits() == 0 {
+		return "No search matches: " + key + " searches the message"
+	}
+	return ""
+}
+
+// NeedAttachments is the reason when there are no attachments to save.
+func (p *Pane) NeedAttachments() string {
+	if reason := p.NeedOpen(); reason != "" {
+		return reason
+	}
+	if len(p.Opened.Files()) == 0 {
+		return "This message has no attachments"
+	}
+	return ""
+}
+
+// NeedImages is the reason when no image can be shown. noRaw means that the service provides no raw
+// messages.
+func (p *Pane) NeedImages(noRaw bool) string {
+	if reason := p.NeedOpen(); reason != "" {
+		return reason
+	}
+	switch {
+	case p.showImages:
+		return ""
+	case p.facts.here+p.facts.away == 0:
+		return "This message has no embedded images; remote images are never loaded"
+	case p.imageMode.Protocol == image.Off:
+		return "This terminal has no colours to draw images with"
+	case p.facts.here == 0 && (noRaw || p.rawErr != nil || p.Opened.Raw != nil):
+		return "The images are missing: the service does not provide raw messages"
+	}
+	return ""
+}
+
+// LinkQuestion asks before a link is opened, and shows its destination. It fails if the link is not
+// an absolute http or https URL.
+func LinkQuestion(l render.Link, open func(*url.URL) tea.Cmd, copyLink func(url string) tea.Cmd) (dialog.Dialog, error) {
+	u, err := webURL(l.URL)
+	if err != nil {
+		return nil, err
+	}
+	whole := render.Clean(u.String())
+	q := dialog.Question{
+		Title: "Open this link?", Keep: "leave it",
+		Text:   []string{"→ " + render.Clean(u.Hostname())},
+		Detail: func(w, most int) []string { return dialog.Shorten(whole, w, min(most, 6)) },
+		Answers: []dialog.Answer{
+			{Keys: []string{"o", "enter"}, Does: "open", Do: func() tea.Cmd { return open(u) }},
+			{Keys: []string{"y"}, Does: "copy", Do: func() tea.Cmd { return copyLink(u.String()) }},
+		},
+	}
+	if l.Via != "" {
+		q.Text = append(q.Text, "It passes through "+render.Clean(l.Via)+".")
+	}
+	if l.Warning != "" {
+		q.Text = append(q.Text, "! "+render.Clean(l.Warning))
+	}
+	return dialog.NewQuestion(q), nil
+}
+
+// webURL checks that a link may be handed to a browser: an http or https URL with a host.
+func webURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, errors.New("the link is not a valid URL")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errors.New("only http and https links can be opened; shift and its label copies it")
+	}
+	return u, nil
+}
+
+// Labels labels every link on the screen: typed as shown a label opens its link, in capitals it
+// copies it. It returns nil if there is no link on the screen.
+func (p *Pane) Labels(open func(render.Link) tea.Cmd, copyLink func(url string) tea.Cmd) dialog.Dialog {
+	find := func() []dialog.Label { return p.labels(open, copyLink) }
+	if find() == nil {
+		return nil
+	}
+	return dialog.NewLabels(find)
+}
+
+func (p *Pane) labels(open func(render.Link) tea.Cmd, copyLink func(url string) tea.Cmd) []dialog.Label {
+	var labels []dialog.Label
+	seen := map[int]bool{}
+	for y := p.Rect.Y + p.textTop(); y < p.Rect.Y+p.Rect.H; y++ {
+		line := p.lineAt(y)
+		if line == nil {
+			continue
+		}
+		for _, at := range line.Links {
+			if l := p.link(at.N); l.URL != "" && !seen[at.N] {
+				seen[at.N] = true
+				labels = append(labels, dialog.Label{
+					X: p.Rect.X + 2 + at.Col, Y: y,
+					Open: func() tea.Cmd { return open(l) }, Copy: func() tea.Cmd { return copyLink(l.URL) },
+				})
+			}
+		}
+	}
+	return labels
 }

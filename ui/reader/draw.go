@@ -3,6 +3,7 @@ package reader
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -257,39 +258,30 @@ func (p *Pane) attachments(w int) []string {
 }
 
 func (p *Pane) tabAt(x int) (render.View, bool) {
-	for v := range Views {
-		n := theme.Width(p.tabName(render.View(v)))
-		if x >= 0 && x < n {
+	for v, name := range p.tabNames() {
+		if x >= 0 && x < len(name) {
 			return render.View(v), true
 		}
-		x -= n + 2
+		x -= len(name) + 2
 	}
 	return 0, false
 }
 
 // tabsFit reports whether there is room for the names of all views.
-func (p *Pane) tabsFit() bool {
-	w := 2 * (len(Views) - 1)
-	for v := range Views {
-		w += theme.Width(p.tabName(render.View(v)))
-	}
-	return w <= p.Rect.W-3
-}
+func (p *Pane) tabsFit() bool { return len(strings.Join(p.tabNames(), "  ")) <= p.Rect.W-3 }
 
-// tabName is the name of a view; for checks, with their number.
-func (p *Pane) tabName(v render.View) string {
-	if v != render.Checks || p.facts.checks == 0 {
-		return Views[v]
+// tabNames are the names of the views, that of the checks with their number.
+func (p *Pane) tabNames() []string {
+	names := slices.Clone(Views[:])
+	if p.facts.checks > 0 {
+		names[render.Checks] += " " + strconv.Itoa(p.facts.checks)
 	}
-	return Views[v] + " " + strconv.Itoa(p.facts.checks)
+	return names
 }
 
 // tabs names the views, and says how many rows follow.
 func (p *Pane) tabs() string {
-	names := make([]string, len(Views))
-	for v := range Views {
-		names[v] = p.tabName(render.View(v))
-	}
+	names := p.tabNames()
 	forms := []string{dialog.Tabs(p.theme, names, int(p.View))}
 	if !p.tabsFit() {
 		name := dialog.Tabs(p.theme, names[p.View:p.View+1], 0)

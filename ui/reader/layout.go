@@ -1,6 +1,8 @@
 package reader
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -121,4 +123,118 @@ func (p *Pane) put(m Laid) tea.Cmd {
 	p.seek()
 	p.clamp()
 	return p.images.release(m.lines)
+}
+
+// place is a place in a text, the same at every width: bytes into a block.
+type place struct{ block, offset int }
+
+// here is the place at the top of the screen; the zero value while the head is.
+func (p *Pane) here() place {
+	n := p.top - len(p.head())
+	if n <= 0 || n >= len(p.lines) {
+		return place{}
+	}
+	if p.lines[n].Plain == "" && n+1 < len(p.lines) { // what is read begins below it
+		n++
+	}
+	return place{p.lines[n].Block, p.lines[n].Offset}
+}
+
+// lineOf is the line with a place: the last of its block that begins before it, or the first of a
+// later block if its own is folded.
+func (p *Pane) lineOf(at place) int {
+	best, later := -1, -1
+	for n := range p.lines {
+		switch l := &p.lines[n]; {
+		case l.Block == at.block && l.Offset <= at.offset:
+			if best < 0 || l.Offset > p.lines[best].Offset {
+				best = n
+			}
+		case l.Block > at.block && later < 0:
+			later = n
+		}
+	}
+	switch {
+	case best >= 0:
+		return best
+	case later >= 0:
+		return later
+	}
+	return max(0, len(p.lines)-1)
+}
+
+// images tracks the images that the terminal holds. Half blocks are ordinary cells; a terminal that
+// supports kitty's placeholders is sent the pixels before the placeholders are drawn.
+type images struct {
+	of      *render.Mail // whose images are decoded; released when they leave the screen
+	held    []uint32     // the images that the terminal holds
+	sending string       // being sent to the terminal; laid is shown once it has arrived
+	laid    Laid
+}
+
+// TidyImages frees the images that are no longer on the screen.
+func (p *Pane) TidyImages() tea.Cmd {
+	var shown *render.Mail
+	if p.showImages && p.Opened != nil {
+		shown = p.Opened.Mail()
+	}
+	if old := p.images.of; old != nil && old != shown {
+		old.ForgetImages()
+	}
+	p.images.of = shown
+	if shown != nil {
+		return nil
+	}
+	return p.images.release(nil)
+}
+
+// Quit ends the program, and frees the terminal's images first.
+func (p *Pane) Quit() tea.Cmd {
+	if release := p.images.release(nil); release != nil {
+		return tea.Sequence(release, tea.Quit)
+	}
+	return tea.Quit
+}
+
+// release makes the terminal forget the images that lines do not show.
+func (i *images) release(lines []render.Line) tea.Cmd {
+	var b strings.Builder
+	i.held = slices.DeleteFunc(i.held, func(id uint32) bool {
+		if slices.ContainsFunc(lines, func(l render.Line) bool { return l.ImageID == id }) {
+			return false
+		}
+		b.WriteString(image.Forget(id))
+		return true
+	})
+	if b.Len() == 0 {
+		return nil
+	}
+	return tea.Raw(b.String())
+}
+
+// send sends the terminal the images that lines show by placeholders and it does not hold yet, and
+// reports whether there were any.
+func (i *images) send(m Laid) (tea.Cmd, bool) {
+	var b strings.Builder
+	for n := range m.lines {
+		if l := &m.lines[n]; l.ImageID > 0 && !slices.Contains(i.held, l.ImageID) {
+			i.held = append(i.held, l.ImageID)
+			b.WriteString(l.Draw)
+		}
+	}
+	if b.Len() == 0 {
+		return nil, false
+	}
+	i.sending, i.laid = b.String(), m
+	return tea.Raw(i.sending), true
+}
+
+// OnRaw shows the lines whose images have now reached the terminal.
+func (p *Pane) OnRaw(m tea.RawMsg) tea.Cmd {
+	if sent, ok := m.Msg.(string); !ok || sent != p.images.sending || sent == "" {
+		return nil
+	}
+	laid := p.images.laid
+	p.images.sending, p.images.laid = "", Laid{}
+	return p.Take(laid)
 }

@@ -1,8 +1,7 @@
 // Package reader is the pane that shows one message.
 //
-// reader.go holds its state, layout.go lays out the lines of a view, place.go finds a place in them
-// again, draw.go draws them, checks.go goes from a check to its place,
-// and images.go sends their images to the terminal.
+// reader.go holds its state, layout.go lays out the lines of a view and keeps the place in them, draw.go draws
+// them, and checks.go says what can be done: with a check, a link, a search.
 package reader
 
 import (

@@ -110,12 +110,8 @@ func Fit(s string, w int) string {
 	if w <= 0 {
 		return ""
 	}
-	n := Width(s)
-	if n > w {
-		s = ansi.Truncate(s, w, Ellipsis)
-		n = Width(s)
-	}
-	return s + Spaces(w-n)
+	s = Cut(s, w)
+	return s + Spaces(w-Width(s))
 }
 
 // Spread puts left and right at the two ends of w cells. Left is cut if both do not fit.
@@ -130,27 +126,8 @@ func Spread(left, right string, w int) string {
 	return Fit(left, w-r-1) + Spaces(min(1, w-r)) + right
 }
 
-// Center puts s in the middle of w cells.
-func Center(s string, w int) string {
-	n := Width(s)
-	if n >= w {
-		return Fit(s, w)
-	}
-	return Fit(Spaces((w-n)/2)+s, w)
-}
-
-const blank = "                                                                                "
-
 // Spaces returns n spaces, none if n is negative.
-func Spaces(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	if n <= len(blank) {
-		return blank[:n]
-	}
-	return strings.Repeat(" ", n)
-}
+func Spaces(n int) string { return strings.Repeat(" ", max(0, n)) }
 
 // Layer is rows to draw over others, at column X and row Y.
 type Layer struct {

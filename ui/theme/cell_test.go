@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -24,9 +25,6 @@ func TestFitIsExact(t *testing.T) {
 			}
 			if got := Width(CutMiddle(ansi.Strip(s), w)); got > w {
 				t.Errorf("CutMiddle(%q, %d) is %d cells wide", s, w, got)
-			}
-			if got := Width(Center(s, w)); got != w {
-				t.Errorf("Center(%q, %d) is %d cells wide", s, w, got)
 			}
 			for _, right := range texts {
 				if got := Width(Spread(s, right, w)); got != w {
@@ -115,6 +113,89 @@ func TestNoRowIsWiderThanAsked(t *testing.T) {
 			if Width(row) > w {
 				t.Errorf("%d cells: %q", w, row)
 			}
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"Plain TEXT\n482 913", "plain text\n482 913"},
+		{"Crème BRÛLÉE, Cre\u0300me", "creme brulee, creme"},
+		{"ΟΔΟΣ οδός", "οδοσ οδοσ"},
+		{"İstanbul", "istanbul"},
+		{"Straße", "straße"},
+		{"שָׁלוֹם مُحَمَّد", "שלום محمد"},
+		{"한국어 日本語 ガ", "한국어 日本語 ガ"},
+		{"ที่นี่ कु", "ที่นี่ कु"}, // vowels and tones that make another word
+		{"❤\ufe0f \U0001F468\u200d\U0001F469\u200d\U0001F467", "❤\ufe0f \U0001F468\u200d\U0001F469\u200d\U0001F467"},
+		{"\xff\u0300", "\ufffd"},
+	} {
+		if got := Fold(c.text); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func FuzzFold(f *testing.F) {
+	for _, s := range texts {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		folded := Fold(s)
+		if again := Fold(folded); again != folded {
+			t.Errorf("%q becomes %q and then %q", s, folded, again)
+		}
+		if strings.Count(folded, "\n") != strings.Count(s, "\n") {
+			t.Errorf("%q has other lines than %q", folded, s)
+		}
+	})
+}
+
+func BenchmarkFold(b *testing.B) {
+	for name, s := range map[string]string{"ascii": "Confirm your e-mail address. ", "accents": "Crème brûlée für Zoë. ", "chinese": "请确认您的电子邮件地址。"} {
+		text := strings.Repeat(s, 1<<20/len(s))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Fold(text)
+			}
+		})
+	}
+}
+
+func TestWords(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		d                               time.Duration
+		age, waited, remaining, elapsed string
+	}{
+		{-time.Minute, "now", "0 s", "0 s", "-60.0 s"},
+		{0, "now", "0 s", "0 s", "0.0 s"},
+		{time.Millisecond, "now", "0 s", "1 s", "0.0 s"},
+		{3240 * time.Millisecond, "now", "3 s", "4 s", "3.2 s"},
+		{59 * time.Second, "now", "59 s", "59 s", "59.0 s"},
+		{time.Minute, "1 min", "1 min", "60 s", "60.0 s"},
+		{61 * time.Second, "1 min", "1 min", "2 min", "61.0 s"},
+		{100 * time.Second, "1 min", "1 min", "2 min", "1 min"},
+		{time.Hour, "60 min", "60 min", "60 min", "60 min"},
+		{2*time.Hour - 1, "119 min", "119 min", "120 min", "119 min"},
+		{2 * time.Hour, "2 h", "2 h", "120 min", "2 h"},
+		{2*time.Hour + 1, "2 h", "2 h", "3 h", "2 h"},
+		{2*day - 1, "47 h", "47 h", "48 h", "47 h"},
+		{2 * day, "2 d", "2 d", "48 h", "48 h"},
+		{30 * day, "30 d", "30 d", "30 d", "720 h"},
+	} {
+		if got := Age(c.d); got != c.age {
+			t.Errorf("%v ago is %q, want %q", c.d, got, c.age)
+		}
+		if got := Waited(c.d); got != c.waited {
+			t.Errorf("%v of waiting are %q, want %q", c.d, got, c.waited)
+		}
+		if got := Remaining(c.d); got != c.remaining {
+			t.Errorf("%v that remain are %q, want %q", c.d, got, c.remaining)
+		}
+		if got := Elapsed(c.d); got != c.elapsed {
+			t.Errorf("%v elapsed are %q, want %q", c.d, got, c.elapsed)
 		}
 	}
 }
