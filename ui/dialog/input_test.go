@@ -7,22 +7,15 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
 	"mayfly/ui/theme"
+	"mayfly/ui/uitest"
 )
 
-// press presses the keys named, and types every other string character by character.
 func press(l *Line, names ...string) {
-	for _, name := range names {
-		if k, ok := keys[name]; ok {
-			l.Update(k)
-			continue
-		}
-		for _, r := range name {
-			l.Update(tea.KeyPressMsg{Code: r, Text: string(r)})
-		}
+	for _, k := range uitest.Keys(names...) {
+		l.Update(k)
 	}
 }
 
@@ -177,17 +170,14 @@ func FuzzLine(f *testing.F) {
 	f.Add("日本語 \x1b[31m\u202eword 👨‍👩‍👧 🇩🇪 e\u0301", []byte{0, 8, 0, 100, 8, 5, 220}, 7, false)
 	f.Add("İ\u212a\xff\xc3", []byte{1, 1, 150, 9, 10}, 1, true)
 	f.Fuzz(func(t *testing.T, text string, moves []byte, w int, password bool) {
-		th, err := theme.Load("", true, colorprofile.TrueColor)
-		if err != nil {
-			t.Fatal(err)
-		}
+		th := uitest.Theme(t)
 		w = max(0, w%100)
 		l := NewLine(LineOptions{Value: text, Placeholder: text, Suggestions: []string{text, "i̇x"}, Password: password})
 		runes := []rune(text)
 		for _, m := range moves[:min(len(moves), 50)] {
 			switch {
 			case int(m) < len(names):
-				l.Update(keys[names[m]])
+				press(l, names[m])
 			case m < 128 && len(runes) > 0:
 				r := runes[int(m)%len(runes)]
 				l.Update(tea.KeyPressMsg{Code: r, Text: string(r)})

@@ -17,19 +17,19 @@ func TestAQuestion(t *testing.T) {
 		}), 40, 12)
 	}
 	s := question()
-	s.is(`
-........................................
-.╭ Delete this inbox? ────────────────╮.
-.│ ada@apitest.example                │.
-.│                                    │.
-.│ 4 messages go with it. This cannot │.
-.│ be undone.                         │.
-.│                                    │.
-.│ y delete   c copy   esc keep it    │.
-.╰────────────────────────────────────╯.
-........................................
-........................................
-........................................
+	s.draw().Is(`
+
+ ╭ Delete this inbox? ────────────────╮
+ │ ada@apitest.example                │
+ │                                    │
+ │ 4 messages go with it. This cannot │
+ │ be undone.                         │
+ │                                    │
+ │ y delete   c copy   esc keep it    │
+ ╰────────────────────────────────────╯
+
+
+
 `)
 	s.press("d", "d", "enter", "space")
 	for range 20 {
@@ -112,15 +112,15 @@ func TestHelpHasTwoColumnsWhereThereIsRoom(t *testing.T) {
 		"│ y  Copy the address                                     │",
 		"│                                       The message       │")
 	s = open(t, NewHelp(Help{Title: "Keys for messages", Groups: groups}), 40, 8)
-	s.is(`
-.╭ Keys for messages   j k scroll ───╮..
-.│ The work                          │..
-.│ n       New inbox; its address is │..
-.│         copied                    │..
-.│ y       Copy the address          │..
-.│                                   │..
-.│ Moving                            │..
-.╰───────────────────────────────────╯..
+	s.draw().Is(`
+ ╭ Keys for messages   j k scroll ───╮
+ │ The work                          │
+ │ n       New inbox; its address is │
+ │         copied                    │
+ │ y       Copy the address          │
+ │                                   │
+ │ Moving                            │
+ ╰───────────────────────────────────╯
 `)
 }
 
@@ -128,11 +128,11 @@ func TestLabels(t *testing.T) {
 	three := []Label{{2, 1, leads("open 0"), leads("copy 0")}, {0, 2, leads("open 1"), leads("copy 1")}, {10, 9, leads("open 2"), leads("copy 2")}}
 	labels := func() *screen { return open(t, NewLabels(func() []Label { return three }), 8, 4) }
 	s := labels()
-	s.is(`
-........
-.a......
-s.......
-........
+	s.draw().Is(`
+
+ a
+s
+
 `)
 	s.send(tea.KeyPressMsg{Code: 'a', Text: "a", IsRepeat: true})
 	s.send(tea.KeyPressMsg{Code: tea.KeyLeftShift, Mod: tea.ModShift})
@@ -154,7 +154,7 @@ s.......
 	s = open(t, NewLabels(func() []Label { return many }), 200, 60)
 	s.see("as", "sa")
 	s.press("s")
-	s.dontSee("as")
+	s.draw().DontSee("as")
 	s.see("sa")
 	if r := s.press("a"); outcome(r) != "open 26" {
 		t.Errorf("sa led to %+v", r)
@@ -181,7 +181,7 @@ func book() []Page {
 
 func TestTheManual(t *testing.T) {
 	s := open(t, NewPages("Manual: ", book()), 44, 12)
-	s.is(`
+	s.draw().Is(`
 ╭ Manual: ci ──────────────────────────────╮
 │ ci  keys  scale                          │
 │                                          │
@@ -222,14 +222,14 @@ func TestTitlesOfManyPages(t *testing.T) {
 		s.press("tab")
 		s.see(fmt.Sprintf("  Page %d ", n))
 	}
-	s.dontSee("Page 0 ")
+	s.draw().DontSee("Page 0 ")
 	s.see("… Page 9  Page 10  Page 11 ")
 }
 
 func TestSearchingTheManual(t *testing.T) {
 	for _, size := range [][2]int{{60, 12}, {20, 6}} {
 		s := open(t, NewPages("Manual: ", book()), size[0], size[1])
-		s.rows()
+		s.draw()
 		s.press("/", "LINE 4")
 		s.see("/LINE 4")
 		if s.w > 20 {
@@ -245,9 +245,9 @@ func TestSearchingTheManual(t *testing.T) {
 		s.press("/", "nowhere", "enter")
 		s.see("/nowhere")
 		s.press("tab") // the next page is searched too
-		s.rows()
+		s.draw()
 		s.press("esc")
-		s.dontSee("/nowhere")
+		s.draw().DontSee("/nowhere")
 		if r := s.press("esc"); !r.Close {
 			t.Error("esc did not close the manual")
 		}

@@ -2,45 +2,25 @@ package dialog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
-	"github.com/charmbracelet/x/ansi"
 
-	"mayfly/ui/theme"
+	"mayfly/ui/uitest"
 )
 
-// screen is a dialog over a screen of dots.
+// screen is a dialog on a screen.
 type screen struct {
 	t    testing.TB
 	d    Dialog
-	th   *theme.Theme
 	w, h int
 	last Result
 }
 
-func open(t testing.TB, d Dialog, w, h int) *screen {
-	t.Helper()
-	th, err := theme.Load("", true, colorprofile.TrueColor)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &screen{t: t, d: d, th: th, w: w, h: h}
-}
-
-var keys = map[string]tea.KeyPressMsg{
-	"esc": {Code: tea.KeyEscape}, "enter": {Code: tea.KeyEnter}, "tab": {Code: tea.KeyTab}, "space": {Code: ' ', Text: " "},
-	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
-	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "backspace": {Code: tea.KeyBackspace},
-	"ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "pgdown": {Code: tea.KeyPgDown}, "end": {Code: tea.KeyEnd}, "home": {Code: tea.KeyHome},
-	"f1": {Code: tea.KeyF1}, "ctrl+j": {Code: 'j', Mod: tea.ModCtrl}, "alt+d": {Code: 'd', Mod: tea.ModAlt},
-	"delete": {Code: tea.KeyDelete}, "ctrl+left": {Code: tea.KeyLeft, Mod: tea.ModCtrl}, "alt+right": {Code: tea.KeyRight, Mod: tea.ModAlt},
-	"ctrl+w": {Code: 'w', Mod: tea.ModCtrl}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "ctrl+a": {Code: 'a', Mod: tea.ModCtrl},
-	"ctrl+e": {Code: 'e', Mod: tea.ModCtrl}, "ctrl+v": {Code: 'v', Mod: tea.ModCtrl}, "ctrl+backspace": {Code: tea.KeyBackspace, Mod: tea.ModCtrl},
-}
+func open(t testing.TB, d Dialog, w, h int) *screen { return &screen{t: t, d: d, w: w, h: h} }
 
 // says is a command that says what it was made for.
 func says(what string) tea.Cmd { return func() tea.Msg { return what } }
@@ -56,18 +36,11 @@ func outcome(r Result) string {
 	return said
 }
 
-// press presses the keys named, and types every other string character by character, all before
-// anything is drawn.
+// press presses keys, all before anything is drawn.
 func (s *screen) press(names ...string) Result {
 	s.t.Helper()
-	for _, name := range names {
-		if k, ok := keys[name]; ok {
-			s.send(k)
-			continue
-		}
-		for _, r := range name {
-			s.send(tea.KeyPressMsg{Code: r, Text: string(r)})
-		}
+	for _, k := range uitest.Keys(names...) {
+		s.send(k)
 	}
 	return s.last
 }
@@ -81,53 +54,12 @@ func (s *screen) send(msg tea.Msg) Result {
 	return s.last
 }
 
-// rows are the rows of the screen without their styles.
-func (s *screen) rows() []string {
+func (s *screen) draw() uitest.Screen {
 	s.t.Helper()
-	s.d.Fit(s.w, s.h)
-	rows := make([]string, s.h)
-	for n := range rows {
-		rows[n] = strings.Repeat(".", s.w)
-	}
-	s.d.Draw(s.th, rows, s.w)
-	for n, r := range rows {
-		if ansi.StringWidth(r) != s.w || ansi.StringWidthWc(r) != s.w || strings.Contains(r, "\n") {
-			s.t.Fatalf("row %d of %d×%d is not as wide: %q", n, s.w, s.h, r)
-		}
-		rows[n] = ansi.Strip(r)
-	}
-	return rows
+	return uitest.DrawDialog(s.t, s.d, s.w, s.h)
 }
 
-func (s *screen) text() string { s.t.Helper(); return strings.Join(s.rows(), "\n") }
-
-func (s *screen) see(texts ...string) {
-	s.t.Helper()
-	got := s.text()
-	for _, text := range texts {
-		if !strings.Contains(got, text) {
-			s.t.Errorf("%q is not on the screen:\n%s", text, got)
-		}
-	}
-}
-
-func (s *screen) dontSee(texts ...string) {
-	s.t.Helper()
-	got := s.text()
-	for _, text := range texts {
-		if strings.Contains(got, text) {
-			s.t.Errorf("%q is on the screen:\n%s", text, got)
-		}
-	}
-}
-
-// is compares the screen with rows; trailing blanks of the wanted rows are those of the source.
-func (s *screen) is(want string) {
-	s.t.Helper()
-	if got := s.text(); got != strings.Trim(want, "\n") {
-		s.t.Errorf("the screen is\n%s\nand not\n%s", got, want)
-	}
-}
+func (s *screen) see(texts ...string) { s.t.Helper(); s.draw().See(texts...) }
 
 func (s *screen) click(x, y int) Result {
 	s.t.Helper()
@@ -164,20 +96,13 @@ func every() map[string]Dialog {
 
 func TestDrawingChangesNothing(t *testing.T) {
 	for name, d := range every() {
-		s := open(t, d, 120, 36)
-		before := s.text()
-		for _, size := range [][2]int{{20, 6}, {200, 60}, {40, 12}} {
-			rows := make([]string, size[1])
-			d.Draw(s.th, rows, size[0])
-			d.Draw(s.th, rows, size[0])
-		}
-		rows := make([]string, s.h)
-		for n := range rows {
-			rows[n] = strings.Repeat(".", s.w)
-		}
-		d.Draw(s.th, rows, s.w) // without a Fit before it
-		if after := ansi.Strip(strings.Join(rows, "\n")); before != after {
-			t.Errorf("%s was\n%s\nand is\n%s", name, before, after)
+		before := open(t, d, 120, 36).draw().String()
+		for _, size := range [][2]int{{20, 6}, {200, 60}, {40, 12}, {120, 36}} { // without a Fit before it
+			rows := slices.Repeat([]string{strings.Repeat(" ", size[0])}, size[1])
+			d.Draw(uitest.Theme(t), rows, size[0])
+			if after := uitest.Draw(t, rows, size[0]).String(); size[0] == 120 && after != before {
+				t.Errorf("%s was\n%s\nand is\n%s", name, before, after)
+			}
 		}
 	}
 }
@@ -190,9 +115,9 @@ func TestADialogFollowsTheSizeOfTheScreen(t *testing.T) {
 		s := open(t, d, 1, 1)
 		for _, size := range [][2]int{{20, 6}, {200, 60}, {40, 12}, {80, 24}, {5, 3}, {1, 1}, {120, 36}} {
 			s.w, s.h = size[0], size[1]
-			s.rows() // every row has its width
+			s.draw() // every row has its width
 			s.press("down")
-			s.rows()
+			s.draw()
 		}
 		if r := s.press("esc"); !r.Close || outcome(r) != "" {
 			t.Errorf("esc on %s: %+v", name, r)
@@ -203,7 +128,7 @@ func TestADialogFollowsTheSizeOfTheScreen(t *testing.T) {
 func TestAClickBesideADialogClosesIt(t *testing.T) {
 	for name, d := range every() {
 		s := open(t, d, 120, 36)
-		s.rows()
+		s.draw()
 		if r := s.send(tea.MouseClickMsg{X: 60, Y: 15, Button: tea.MouseRight}); r.Close {
 			t.Errorf("a click with the right button closed %s", name)
 		}
@@ -227,7 +152,7 @@ func FuzzDialogs(f *testing.F) {
 		for _, d := range every() {
 			s := open(t, d, 1+int(w), 1+int(h)%70)
 			s.send(tea.PasteMsg{Content: paste})
-			s.rows()
+			s.draw()
 			for _, r := range []rune(typed)[:min(20, utf8.RuneCountInString(typed))] {
 				if s.last.Close {
 					break
@@ -237,11 +162,7 @@ func FuzzDialogs(f *testing.F) {
 				} else {
 					s.send(tea.KeyPressMsg{Code: r, Text: string(r)})
 				}
-				for _, row := range s.rows() {
-					if strings.ContainsFunc(row, hostile) {
-						t.Fatalf("%q is on the screen", row)
-					}
-				}
+				s.draw()
 			}
 		}
 	})

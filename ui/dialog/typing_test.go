@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"unicode"
 
 	tea "charm.land/bubbletea/v2"
-)
 
-func hostile(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Bidi_Control) }
+	"mayfly/ui/uitest"
+)
 
 func inboxForm() Dialog {
 	return NewForm(Form{
@@ -36,27 +35,27 @@ func inboxForm() Dialog {
 func TestAForm(t *testing.T) {
 	s := open(t, inboxForm(), 64, 20)
 	s.press("ada..x")
-	s.is(`
-................................................................
-................................................................
-.╭ New inbox ─────────────────────────────────────────────────╮.
-.│ ┃ Name                                                     │.
-.│ ┃ ! no two dots in a row                                   │.
-.│ ┃ > ada..x                                                 │.
-.│                                                            │.
-.│   Domain                                                   │.
-.│                                                            │.
-.│   > the service's own                                      │.
-.│                                                            │.
-.│   Lifetime                                                 │.
-.│                                                            │.
-.│   > 1h                                                     │.
-.│                                                            │.
-.│ enter next or done   esc cancels                           │.
-.╰────────────────────────────────────────────────────────────╯.
-................................................................
-................................................................
-................................................................
+	s.draw().Is(`
+
+
+ ╭ New inbox ─────────────────────────────────────────────────╮
+ │ ┃ Name                                                     │
+ │ ┃ ! no two dots in a row                                   │
+ │ ┃ > ada..x                                                 │
+ │                                                            │
+ │   Domain                                                   │
+ │                                                            │
+ │   > the service's own                                      │
+ │                                                            │
+ │   Lifetime                                                 │
+ │                                                            │
+ │   > 1h                                                     │
+ │                                                            │
+ │ enter next or done   esc cancels                           │
+ ╰────────────────────────────────────────────────────────────╯
+
+
+
 `)
 	s.press("enter", "tab", "down") // what is wrong keeps the focus
 	s.press("left", "left", "backspace", "enter")
@@ -92,7 +91,7 @@ func TestAFieldThatIsWrongIsGoneBackTo(t *testing.T) {
 	}
 	s = open(t, NewForm(Form{Fields: []Field{{Title: "Service", Hint: "its base URL", Check: need}, {Title: "Key"}}, Then: func(v []string) tea.Cmd { return says(strings.Join(v, "|")) }}), 80, 24)
 	s.see("┃ its base URL")
-	s.dontSee("!")
+	s.draw().DontSee("!")
 	s.press("tab")
 	s.see("┃ ! a URL such as")
 	s.press("x", "tab", "up", "backspace", "up", "x")
@@ -120,12 +119,12 @@ func TestAPasswordIsNeverShown(t *testing.T) {
 	const secret = "mf_QWZX"
 	for _, r := range secret {
 		s.press(string(r))
-		s.dontSee("mf", "Q", "W", "Z", "X")
+		s.draw().DontSee("mf", "Q", "W", "Z", "X")
 	}
 	s.see("> *******")
 	s.send(tea.PasteMsg{Content: secret + "\n"})
 	s.press("home", "left", "end", "tab")
-	s.dontSee("mf", "Q", "W", "Z", "X")
+	s.draw().DontSee("mf", "Q", "W", "Z", "X")
 	if r := s.press("enter"); outcome(r) != strings.Join([]string{secret + secret, ""}, "|") {
 		t.Errorf("the form led to %+v", r)
 	}
@@ -146,18 +145,18 @@ func labelPrompt() Dialog {
 
 func TestAPrompt(t *testing.T) {
 	s := open(t, labelPrompt(), 64, 8)
-	s.is(`
-................................................................
-..╭ Label ada ───────────────────────────────────────────────╮..
-..│ › old                                                    │..
-..│                                                          │..
-..│ enter keeps it, empty takes it away   esc cancels        │..
-..╰──────────────────────────────────────────────────────────╯..
-................................................................
-................................................................
+	s.draw().Is(`
+
+  ╭ Label ada ───────────────────────────────────────────────╮
+  │ › old                                                    │
+  │                                                          │
+  │ enter keeps it, empty takes it away   esc cancels        │
+  ╰──────────────────────────────────────────────────────────╯
+
+
 `)
 	s.press("ctrl+u", strings.Repeat("x", 41))
-	s.dontSee("!")
+	s.draw().DontSee("!")
 	if r := s.press("enter"); r.Close {
 		t.Fatalf("a text that is wrong led to %+v", r)
 	}
@@ -178,7 +177,7 @@ func TestALineThatIsTypedIsBoundedAndShowsItsEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, d, 80, 24)
 			s.send(tea.PasteMsg{Content: strings.Repeat("日本語 \x1b[31m\u202eword 👨‍👩‍👧 ", 20_000)})
-			s.rows()
+			s.draw()
 			for range 12 {
 				s.press("backspace")
 			}
@@ -212,7 +211,7 @@ func TestAMenu(t *testing.T) {
 	}
 	s := menu()
 	s.press("copy")
-	s.is(`
+	s.draw().Is(`
 ╭ Actions ─────────────────────────────╮
 │ › copy                               │
 │                                      │
@@ -223,8 +222,8 @@ func TestAMenu(t *testing.T) {
 │                                      │
 │                                      │
 ╰──────────────────────────────────────╯
-........................................
-........................................
+
+
 `)
 	if r := s.press("down", "enter"); !r.Close || outcome(r) != "address" {
 		t.Errorf("the menu led to %+v", r)
@@ -254,7 +253,7 @@ func TestAMenu(t *testing.T) {
 	s = open(t, NewMenu(menuOf(40)), 80, 24)
 	s.press("down", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown")
 	s.see("▌ Action 39")
-	s.dontSee("Action 0")
+	s.draw().DontSee("Action 0")
 }
 
 func BenchmarkTypeInForm(b *testing.B) {
@@ -269,16 +268,16 @@ func BenchmarkTypeInMenu(b *testing.B) {
 
 // benchmarkTyping measures one character: applied, laid out and drawn.
 func benchmarkTyping(b *testing.B, s *screen) {
-	rows, empty := make([]string, s.h), strings.Repeat("x", s.w)
+	th, rows, empty := uitest.Theme(s.t), make([]string, s.h), strings.Repeat("x", s.w)
 	for n := 0; b.Loop(); n++ {
 		if n%20 == 19 {
-			s.d.Update(keys["ctrl+u"])
+			s.press("ctrl+u")
 		}
 		s.d.Update(tea.KeyPressMsg{Code: 'a', Text: "a"})
 		s.d.Fit(s.w, s.h)
 		for y := range rows {
 			rows[y] = empty
 		}
-		s.d.Draw(s.th, rows, s.w)
+		s.d.Draw(th, rows, s.w)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -18,15 +19,34 @@ import (
 
 var keys = map[string]tea.KeyPressMsg{
 	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "backspace": {Code: tea.KeyBackspace},
-	"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
-	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl},
+	"space": {Code: ' ', Text: " "}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft},
+	"right": {Code: tea.KeyRight}, "pgdown": {Code: tea.KeyPgDown}, "end": {Code: tea.KeyEnd}, "home": {Code: tea.KeyHome},
+	"delete": {Code: tea.KeyDelete}, "f1": {Code: tea.KeyF1},
+}
+
+var modifiers = map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt, "shift+": tea.ModShift}
+
+// named is the key of a name, such as "enter" or "ctrl+u".
+func named(name string) (tea.KeyPressMsg, bool) {
+	for prefix, mod := range modifiers {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
+			k, ok := keys[rest]
+			if !ok {
+				k.Code, _ = utf8.DecodeRuneInString(rest)
+			}
+			k.Mod, k.Text = mod, ""
+			return k, true
+		}
+	}
+	k, ok := keys[name]
+	return k, ok
 }
 
 // Keys are the keys of those names. Any other string is typed, character by character.
 func Keys(names ...string) []tea.KeyPressMsg {
 	var all []tea.KeyPressMsg
 	for _, name := range names {
-		if k, ok := keys[name]; ok {
+		if k, ok := named(name); ok {
 			all = append(all, k)
 			continue
 		}
