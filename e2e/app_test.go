@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -75,23 +74,6 @@ func TestMailToAnUnknownAddressMakesAnInbox(t *testing.T) {
 	app := newMachine(t).openApplication()
 	send(t, app.smtp, "someone@any-domain.example", signup("someone@any-domain.example"))
 	app.waitFor("someone")
-}
-
-// It is not parallel: the application of another test could take the ports and give them up.
-func TestApplicationAvoidsPortsInUse(t *testing.T) {
-	taken := map[string]bool{}
-	for _, addr := range []string{"127.0.0.1:2525", "127.0.0.1:8425"} {
-		if l, err := net.Listen("tcp", addr); err == nil { // otherwise another program has it and may give it up
-			defer l.Close()
-			taken[addr] = true
-		}
-	}
-	app := newMachine(t).openApplication()
-	if taken[app.smtp] {
-		t.Fatal("the application shows a port that another program has")
-	}
-	send(t, app.smtp, app.address, signup(app.address))
-	app.waitFor("Confirm your e-mail address")
 }
 
 func TestApplicationRefusesADumbTerminal(t *testing.T) {

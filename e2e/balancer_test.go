@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"testing"
 
-	"mayfly/internal/sockets"
 	"mayfly/service/postgres/pgtest"
 )
 
@@ -29,8 +28,7 @@ func TestDocsLoadBalancer(t *testing.T) {
 	ports := map[string]int{}
 	var renaming []string
 	for _, port := range []string{"8425", "2525", "8431", "8432", "2531", "2532"} {
-		free, err := sockets.FreePort()
-		must(t, err)
+		free := freePort(t)
 		ports[port] = free
 		renaming = append(renaming, ":"+port, fmt.Sprintf(":%d", free), "port "+port, fmt.Sprintf("port %d", free))
 	}

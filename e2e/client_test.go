@@ -13,13 +13,13 @@ import (
 
 // client is a user of the API with a key. It shares no code with Mayfly's own client.
 type client struct {
-	t       *testing.T
+	t       testing.TB
 	base    string
 	key     string
 	inboxes map[string]string // IDs by address
 }
 
-func newClient(t *testing.T, base, key string) *client {
+func newClient(t testing.TB, base, key string) *client {
 	return &client{t, base, key, map[string]string{}}
 }
 
@@ -102,7 +102,7 @@ func (c *client) waitUntilUnavailable() {
 const conditionTimeout = time.Minute
 
 // eventually waits until a condition holds. It is for conditions that nothing announces.
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(conditionTimeout)
 	defer deadline.Stop()

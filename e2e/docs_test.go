@@ -329,9 +329,7 @@ func testPlaywright(t *testing.T, n int) {
 	}
 	e := ciExample(t, "Playwright", "ts")
 	p := newProject(t)
-	port, err := sockets.FreePort()
-	must(t, err)
-	addr := sockets.Address(port)
+	addr := sockets.Address(freePort(t))
 	settings, err := json.Marshal(map[string]any{
 		"testDir": ".",
 		"use": map[string]any{"baseURL": "http://" + addr, "launchOptions": map[string]any{

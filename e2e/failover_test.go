@@ -18,7 +18,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"mayfly/internal/sockets"
 	"mayfly/service/postgres/pgtest"
 )
 
@@ -55,15 +54,15 @@ func startReplicated(t *testing.T, settings ...string) *replicated {
 	}
 	r := &replicated{t: t}
 	r.folder = pgtest.NewFolder(t, `for p in *.pid */data/postmaster.pid; do kill -KILL "$(head -n 1 "$p")"; done 2>/dev/null`)
-	r.etcd, r.port = r.freePort(), r.freePort()
-	client, peer := fmt.Sprintf(etcdAddress, r.etcd), fmt.Sprintf(etcdAddress, r.freePort())
+	r.etcd, r.port = freePort(t), freePort(t)
+	client, peer := fmt.Sprintf(etcdAddress, r.etcd), fmt.Sprintf(etcdAddress, freePort(t))
 	r.run("etcd", "etcd", "--name", "etcd", "--data-dir", "etcd", "--unsafe-no-fsync",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "etcd="+peer)
 	eventually(t, "etcd answers", func() bool { return status(r.etcd, "/health") == http.StatusOK })
 
 	for _, name := range []string{"one", "two"} {
-		n := &node{name: name, postgres: r.freePort(), rest: r.freePort()}
+		n := &node{name: name, postgres: freePort(t), rest: freePort(t)}
 		r.nodes = append(r.nodes, n)
 		r.write(name+".yml", r.patroni(n, programs, settings))
 	}
@@ -82,13 +81,6 @@ func startReplicated(t *testing.T, settings ...string) *replicated {
 		return true
 	})
 	return r
-}
-
-func (r *replicated) freePort() int {
-	r.t.Helper()
-	port, err := sockets.FreePort()
-	must(r.t, err)
-	return port
 }
 
 func (r *replicated) write(name, text string) {

@@ -3,15 +3,11 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,14 +34,9 @@ func (m *machine) setLocal(settings string) {
 // useFreePorts gives the local service ports that no other test takes, and returns them.
 func (m *machine) useFreePorts() (smtp, http string) {
 	m.t.Helper()
-	var free [2]string
-	for i := range free {
-		port, err := sockets.FreePort()
-		must(m.t, err)
-		free[i] = sockets.Address(port)
-	}
-	m.setLocal(fmt.Sprintf("smtp = %q\nhttp = %q\n", free[0], free[1]))
-	return free[0], free[1]
+	smtp, http = sockets.Address(freePort(m.t)), sockets.Address(freePort(m.t))
+	m.setLocal(fmt.Sprintf("smtp = %q\nhttp = %q\n", smtp, http))
+	return smtp, http
 }
 
 func TestAServiceThatDoesNotAnswer(t *testing.T) {
@@ -246,22 +237,6 @@ func TestKeepInTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestTwoStartTheServiceAtOnce(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	var starting sync.WaitGroup
-	printed := make([]string, 4)
-	for i := range printed {
-		starting.Go(func() { printed[i], _, _ = m.run("up") })
-	}
-	starting.Wait()
-	for _, p := range printed {
-		if p != printed[0] || p == "" {
-			t.Errorf("one printed %q, another %q", printed[0], p)
-		}
-	}
-}
-
 func TestTwoUsersOfAMachine(t *testing.T) {
 	t.Parallel()
 	ada, bob := newMachine(t), newMachine(t)
@@ -289,74 +264,4 @@ func TestAFolderThatTheServiceCannotWrite(t *testing.T) {
 	}
 	s := startInTerminal(t, m.command())
 	s.waitFor("The service is unavailable", "cannot keep its")
-}
-
-func TestMCPStartsTheLocalService(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	m.useFreePorts()
-	cmd := m.command("mcp")
-	in, err := cmd.StdinPipe()
-	must(t, err)
-	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
-	answers := json.NewDecoder(out)
-	call := func(request string) (answer json.RawMessage) {
-		t.Helper()
-		if _, err := io.WriteString(in, request+"\n"); err != nil {
-			t.Fatal(err)
-		}
-		must(t, answers.Decode(&answer))
-		return answer
-	}
-	call(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
-	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
-		t.Fatal(err)
-	}
-	create := func(id int, name string) string {
-		return string(call(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"create_inbox","arguments":{"username":%q}}}`, id, name)))
-	}
-	if got := create(2, "agent"); !strings.Contains(got, "agent@mayfly.test") {
-		t.Errorf("create_inbox answers %s", got)
-	}
-	service := m.localService()
-	must(t, syscall.Kill(service.PID, syscall.SIGKILL))
-	<-service.Done()
-	eventually(t, "it runs again", func() bool {
-		s, err := local.Find(t.Context(), m.localOptions())
-		if err != nil {
-			return false
-		}
-		s.Close()
-		return s.PID != service.PID
-	})
-	if got := create(3, "later"); !strings.Contains(got, "later@mayfly.test") {
-		t.Errorf("after it was killed, create_inbox answers %s", got)
-	}
-	m.mustRun("down")
-	eventually(t, "the agent is told", func() bool { return strings.Contains(create(4, "nowhere"), "stopped by `mayfly down`") })
-	m.useFreePorts()
-	m.mustRun("up")
-	eventually(t, "the agent's client has followed", func() bool { return strings.Contains(create(5, "moved"), "moved@mayfly.test") })
-	must(t, in.Close())
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
-}
-
-// The service is the only process that may be left when a command has ended.
-func TestUpLeavesNothingOpen(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	cmd := m.command("up")
-	reads, writes, err := os.Pipe()
-	must(t, err)
-	cmd.Stdout, cmd.Stderr = writes, writes
-	must(t, cmd.Run())
-	must(t, writes.Close())
-	text, err := io.ReadAll(reads) // until all who have the other end closed it
-	if err != nil || !regexp.MustCompile(`(?m)^SMTP  127`).Match(text) {
-		t.Errorf("it printed %q, %v", text, err)
-	}
 }

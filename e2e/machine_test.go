@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"mayfly/internal/local"
+	"mayfly/internal/sockets"
 )
 
 // machine is a computer on which nothing is configured: it has a home and an environment of its
@@ -40,6 +41,14 @@ func newMachine(t testing.TB) *machine {
 // localOptions find the local service of the machine.
 func (m *machine) localOptions() local.Options {
 	return local.Options{DataDir: filepath.Join(m.home, ".local", "share", "mayfly", "local")}
+}
+
+// freePort returns a port that no other test takes.
+func freePort(t testing.TB) int {
+	t.Helper()
+	port, err := sockets.FreePort()
+	must(t, err)
+	return port
 }
 
 func must(t testing.TB, err error) {

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -69,11 +68,6 @@ func (a agent) call(tool string, arguments map[string]any) map[string]string {
 	return found
 }
 
-// codeMail is the mail of a sign-up with a code.
-func codeMail(to string, code int) string {
-	return fmt.Sprintf("From: Acme <no-reply@acme.example>\nTo: %s\nSubject: Your code\n\nYour verification code is %d.\n", to, code)
-}
-
 // signUpTwice goes through a sign-up that asks for a code, and then for another one. Both are mailed at
 // some time before or after the agent asks for them.
 func (a agent) signUpTwice(smtp string) {
@@ -85,7 +79,7 @@ func (a agent) signUpTwice(smtp string) {
 			if step == 1 {
 				send(a.t, smtp, address, "From: Acme <news@acme.example>\nTo: "+address+"\nSubject: Welcome\n\nWelcome to Acme.\n")
 			}
-			send(a.t, smtp, address, codeMail(address, want))
+			send(a.t, smtp, address, coded(address, fmt.Sprint(want)))
 		})
 		if rand.IntN(2) == 0 {
 			mailed.Wait()
@@ -185,6 +179,12 @@ func TestTheLinesForMCPClients(t *testing.T) {
 	for name, transport := range transports {
 		t.Run(name, func(t *testing.T) { newAgent(t, transport).call("list_inboxes", nil) })
 	}
+	answer, err := (&http.Client{Transport: bearer("mf_wrong")}).Post(s.rest+"/mcp", "application/json", strings.NewReader("{}"))
+	must(t, err)
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a wrong key gets %s", answer.Status)
+	}
 }
 
 // collectTransports adds those that a client's configuration names, by what they do.
@@ -229,7 +229,7 @@ func TestAnAgentOutlivesTheLocalService(t *testing.T) {
 	a := m.mcp(t)
 	address := a.call("create_inbox", nil)["address"]
 	service := m.localService()
-	send(t, service.SMTPAddr, address, codeMail(address, 111111))
+	send(t, service.SMTPAddr, address, coded(address, "111111"))
 	if got := a.call("get_code", map[string]any{"inbox": address})["code"]; got != "111111" {
 		t.Errorf("the first code is %q", got)
 	}
@@ -258,49 +258,14 @@ func TestAnAgentOutlivesTheLocalService(t *testing.T) {
 			smtp = s.SMTPAddr
 			return s.PID != service.PID
 		})
-		send(t, smtp, address, codeMail(address, want))
+		send(t, smtp, address, coded(address, fmt.Sprint(want)))
 		if code := <-got; code != fmt.Sprint(want) {
 			t.Errorf("the code is %q, want %d", code, want)
 		}
 	}
-}
-
-func TestMCPOverHTTP(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	s := m.serve(filepath.Join(m.home, "store"), "--mcp")
-	key := m.key(s.store, "dev")
-	call := func(key, session, body string) (int, string, string) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.rest+"/mcp", strings.NewReader(body))
-		must(t, err)
-		for name, value := range map[string]string{
-			"X-API-Key": key, "Mcp-Session-Id": session, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		} {
-			if value != "" {
-				request.Header.Set(name, value)
-			}
-		}
-		answer, err := http.DefaultClient.Do(request)
-		must(t, err)
-		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		must(t, err)
-		return answer.StatusCode, answer.Header.Get("Mcp-Session-Id"), string(text)
-	}
-	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
-	if status, _, body := call("mf_wrong", "", hello); status != http.StatusUnauthorized {
-		t.Errorf("a wrong key gets %d: %s", status, body)
-	}
-	status, session, body := call(key, "", hello)
-	if status != http.StatusOK || session == "" {
-		t.Fatalf("status %d: %s", status, body)
-	}
-	call(key, session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	status, _, body = call(key, session, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"create_inbox","arguments":{"username":"agent"}}}`)
-	if status != http.StatusOK || !strings.Contains(body, "agent@mail.test") {
-		t.Errorf("status %d: %s", status, body)
-	}
-	if got := m.using(s, key).mustRun("ls"); !strings.HasPrefix(got, "agent@mail.test") {
-		t.Errorf("ls printed %q", got)
-	}
+	m.mustRun("down")
+	eventually(t, "the agent is told", func() bool {
+		result, err := a.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "create_inbox"})
+		return err == nil && strings.Contains(result.Content[0].(*sdk.TextContent).Text, "stopped by `mayfly down`")
+	})
 }

@@ -5,7 +5,6 @@ package e2e
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -83,7 +82,9 @@ type waiter struct {
 }
 
 func startWaiter(b *testing.B, makes, asks, key, username string) *waiter {
-	id, address := makeInbox(b, makes, key, username)
+	user := newClient(b, makes, key)
+	address := user.createInbox(username)
+	id := user.inboxes[address]
 	w := &waiter{address, make(chan time.Time, 1)}
 	ctx, stop := context.WithCancel(b.Context())
 	var ended sync.WaitGroup
@@ -131,20 +132,6 @@ func startWaiter(b *testing.B, makes, asks, key, username string) *waiter {
 // waiting keeps a connection for each waiter.
 var waiting = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: waitingKeys * waitingEach}}
 
-func makeInbox(b *testing.B, base, key, username string) (id, address string) {
-	request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, base+"/v1/inboxes", strings.NewReader(`{"username":"`+username+`"}`))
-	must(b, err)
-	request.Header.Set("X-API-Key", key)
-	answer, err := http.DefaultClient.Do(request)
-	must(b, err)
-	defer answer.Body.Close()
-	var in struct{ ID, Email string }
-	if err := json.NewDecoder(answer.Body).Decode(&in); err != nil || answer.StatusCode != http.StatusCreated {
-		b.Fatalf("an inbox cannot be made: %s %v", answer.Status, err)
-	}
-	return in.ID, in.Email
-}
-
 // startConstantLoad sends mail to inboxes of other keys and counts it.
 func startConstantLoad(b *testing.B, m *machine, database string, s *server) *atomic.Int64 {
 	var sent atomic.Int64
@@ -156,7 +143,7 @@ func startConstantLoad(b *testing.B, m *machine, database string, s *server) *at
 		if n%4 == 0 { // a key takes a hundred thousand a day
 			key = m.key(database, "enterprise")
 		}
-		_, address := makeInbox(b, s.rest, key, fmt.Sprintf("load-%d", n))
+		address := newClient(b, s.rest, key).createInbox(fmt.Sprintf("load-%d", n))
 		sender := dialSender(b, s.smtp)
 		ended.Go(func() {
 			pace := time.NewTicker(time.Second * loadSenders / loadPerSecond)

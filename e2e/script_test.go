@@ -5,7 +5,6 @@ package e2e
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,33 +18,23 @@ import (
 
 func TestScriptWorkflow(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
-	store := filepath.Join(m.home, "store")
-	s := m.serve(store)
-	u := m.using(s, m.key(store, "enterprise"))
+	s, u := newMachine(t).serveUser("enterprise")
 
 	address := u.mustRun("new", "--ttl", "10m")
-	waiting := u.command("wait", address, "--code")
-	var code strings.Builder
-	waiting.Stdout = &code
-	must(t, waiting.Start())
+	waiting := u.start("wait", address, "--code")
 	send(t, s.smtp, address, strings.Replace(signup(address), "482913", "no code yet", -1))
 	send(t, s.smtp, address, signup(address))
-	if err := waiting.Wait(); err != nil || code.String() != "482913\n" {
-		t.Fatalf("wait --code printed %q: %v", &code, err)
+	if got := waiting.output(); got != "482913\n" {
+		t.Fatalf("wait --code printed %q", got)
 	}
 	if got := u.mustRun("wait", address, "--link", "--from", "ACME", "--subject", "confirm"); got != "https://acme.example/confirm?token=abc" {
 		t.Errorf("wait --link printed %q", got)
 	}
 	var report struct {
-		Message struct {
-			Subject     string
-			Attachments []struct{ Filename string }
-		}
+		Message    struct{ Subject string }
 		Rendered   string
 		Code, Link *string
 		Links      []struct{ URL string }
-		Checks     []struct{ ID, Level, Message, Where string }
 	}
 	for _, command := range [][]string{{"wait", address, "--json"}, {"read", address, "--json"}} {
 		must(t, json.Unmarshal([]byte(u.mustRun(command...)), &report))
@@ -65,7 +54,7 @@ func TestScriptWorkflow(t *testing.T) {
 		if dir := filepath.Dir(path); dir != "saved" {
 			t.Errorf("saved to %s", path)
 		}
-		if _, err := os.Stat(filepath.Join(m.home, path)); err != nil {
+		if _, err := os.Stat(filepath.Join(u.home, path)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -80,10 +69,7 @@ func TestScriptWorkflow(t *testing.T) {
 
 func TestWatchPrintsEvents(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t)
-	store := filepath.Join(m.home, "store")
-	s := m.serve(store)
-	u := m.using(s, m.key(store, "enterprise"))
+	s, u := newMachine(t).serveUser("enterprise")
 	old := u.mustRun("new", "--username", "old")
 	send(t, s.smtp, old, signup(old))
 	ready := u.mustRun("new", "--username", "ready")
@@ -145,17 +131,9 @@ func TestWatchPrintsEvents(t *testing.T) {
 
 func TestServiceWithoutExtensions(t *testing.T) {
 	t.Parallel()
-	double := apitest.New(apitest.Options{})
-	web := httptest.NewServer(double)
-	defer web.Close()
-	m := newMachine(t).with("MAYFLY_BASE_URL="+web.URL, "MAYFLY_API_KEY="+apitest.Key)
+	m, double := machineWithService(t)
 	address := m.mustRun("new")
-	if _, err := double.Deliver(address, apitest.Mail{
-		From: "no-reply@acme.example", FromName: "Acme", Subject: "Your code",
-		Text: "Your verification code is 482913.", ReceivedAt: time.Now(),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	deliver(t, double, address, apitest.Mail{From: "no-reply@acme.example", Subject: "Your code", Text: "Your verification code is 482913."})
 	if got := m.mustRun("wait", "--code"); got != "482913" {
 		t.Errorf("wait --code printed %q", got)
 	}
@@ -166,7 +144,7 @@ func TestServiceWithoutExtensions(t *testing.T) {
 		t.Errorf("save printed %q", got)
 	}
 	m.mustRun("rm", "--yes", "--all")
-	if a := newClient(t, web.URL, apitest.Key).request(http.MethodGet, "/v1/inboxes", ""); a.status == http.StatusOK {
+	if a := newClient(t, m.getenv("MAYFLY_BASE_URL"), apitest.Key).request(http.MethodGet, "/v1/inboxes", ""); a.status == http.StatusOK {
 		t.Error("the double has a list of inboxes")
 	}
 	if got := m.mustRun("ls"); got != "" {

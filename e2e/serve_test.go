@@ -31,10 +31,7 @@ func TestKilledServiceKeepsAcknowledgedMail(t *testing.T) {
 func TestServeShutsDownGracefully(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		m := newMachine(t)
-		store := filepath.Join(m.home, "store")
-		s := m.serve(store)
-		user := m.using(s, m.key(store, "dev"))
+		s, user := newMachine(t).serveUser("dev")
 		address := user.mustRun("new")
 		send(t, s.smtp, address, signup(address))
 		waiting := startInTerminal(t, user.command("wait", address, "--subject", "never")) // for longer than a service may take to end
@@ -46,8 +43,8 @@ func TestServeShutsDownGracefully(t *testing.T) {
 		if strings.Count(s.stderr.String(), "mayfly serves") != 1 {
 			t.Errorf("stderr has %q", s.stderr)
 		}
-		s = m.serve(store)
-		if got := m.using(s, user.getenv("MAYFLY_API_KEY")).mustRun("messages", address); !strings.Contains(got, "Confirm your e-mail address") {
+		s = user.serve(s.store)
+		if got := user.using(s, user.getenv("MAYFLY_API_KEY")).mustRun("messages", address); !strings.Contains(got, "Confirm your e-mail address") {
 			t.Errorf("after a graceful shutdown there is %q", got)
 		}
 	}
@@ -100,25 +97,5 @@ func TestAdminWithAndWithoutARunningService(t *testing.T) {
 	m.mustRun("admin", "key", "list", "--store", store)
 	if _, stderr, status := m.run("admin", "key", "revoke", "key_nobody", "--store", store); status != 3 {
 		t.Errorf("revoking an unknown key ends with %d: %s", status, stderr)
-	}
-}
-
-func TestBackupOfALiveStore(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	store, backup, restored := filepath.Join(m.home, "store"), filepath.Join(m.home, "backup"), filepath.Join(m.home, "restored")
-	s := m.serve(store)
-	key := m.key(store, "dev")
-	address := m.using(s, key).mustRun("new", "--username", "kept")
-	send(t, s.smtp, address, signup(address))
-	m.mustRun("admin", "backup", backup, "--store", store)
-	m.using(s, key).mustRun("rm", "--yes", address)
-	if _, stderr, status := m.run("admin", "restore", backup, "--store", store); status != 1 || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("restoring over a store ended with %d: %q", status, stderr)
-	}
-	m.mustRun("admin", "restore", backup, "--store", restored)
-	again := m.serve(restored)
-	if got := m.using(again, key).mustRun("messages", address); !strings.Contains(got, "Confirm your e-mail address") {
-		t.Errorf("the restored store has %q", got)
 	}
 }

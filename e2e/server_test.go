@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"syscall"
 	"testing"
@@ -29,16 +30,17 @@ var announcement = regexp.MustCompile(`^mayfly serves REST on (\S+) and SMTP on 
 // serve starts a service on free ports. It is stopped at the end of the test.
 func (m *machine) serve(store string, args ...string) *server {
 	m.t.Helper()
-	return m.serveWith(program, store, args...)
-}
-
-// serveWith does so with another build of the program.
-func (m *machine) serveWith(program, store string, args ...string) *server {
-	m.t.Helper()
 	args = append([]string{"serve", "--http", "127.0.0.1:0", "--smtp", "127.0.0.1:0", "--store", store, "--domains", "mail.test"}, args...)
 	cmd := exec.Command(program, args...)
 	cmd.Env, cmd.Dir = m.environ, m.home
 	return m.startServer(cmd, store)
+}
+
+// serveUser starts a service, and returns it and the machine with a key of it.
+func (m *machine) serveUser(plan string, args ...string) (*server, *machine) {
+	m.t.Helper()
+	s := m.serve(filepath.Join(m.home, "store"), args...)
+	return s, m.using(s, m.key(s.store, plan))
 }
 
 // startServer starts a service with a command.

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,9 +19,7 @@ func BenchmarkHelp(b *testing.B) {
 
 // BenchmarkNew runs `mayfly new` against a service on this machine.
 func BenchmarkNew(b *testing.B) {
-	m := newMachine(b)
-	s := m.serve(filepath.Join(m.home, "store"))
-	u := m.using(s, m.key(s.store, "enterprise"))
+	_, u := newMachine(b).serveUser("enterprise")
 	// The plan allows a thousand requests a minute, so at most that many runs can be measured.
 	for n := 0; b.Loop(); n++ {
 		if n == 900 {

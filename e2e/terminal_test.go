@@ -33,7 +33,12 @@ type terminal struct {
 // startInTerminal runs cmd in a pseudo-terminal, with more variables in its environment. It is killed at the end of the test.
 func startInTerminal(t testing.TB, cmd *exec.Cmd, variables ...string) *terminal {
 	t.Helper()
-	const columns, rows = 120, 30
+	return startInTerminalOf(t, 120, cmd, variables...)
+}
+
+func startInTerminalOf(t testing.TB, columns uint16, cmd *exec.Cmd, variables ...string) *terminal {
+	t.Helper()
+	const rows = 30
 	cmd.Env = append(append(cmd.Env, "TERM=xterm-256color"), variables...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: columns, Rows: rows})
 	if err != nil {
@@ -41,7 +46,7 @@ func startInTerminal(t testing.TB, cmd *exec.Cmd, variables ...string) *terminal
 	}
 	s := &terminal{
 		t: t, cmd: cmd, pty: tty, exit: make(chan error, 1), drawn: make(chan struct{}),
-		term: vt10x.New(vt10x.WithSize(columns, rows), vt10x.WithWriter(tty)),
+		term: vt10x.New(vt10x.WithSize(int(columns), rows), vt10x.WithWriter(tty)),
 	}
 	var reading sync.WaitGroup
 	reading.Go(s.read)

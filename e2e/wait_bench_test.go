@@ -5,7 +5,6 @@ package e2e
 import (
 	"bufio"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -15,9 +14,7 @@ import (
 // wait --code`, which was waiting for it, has printed; printed-p50-ms is from the start of one whose
 // mail is already there.
 func BenchmarkMailToCode(b *testing.B) {
-	m := newMachine(b)
-	s := m.serve(filepath.Join(m.home, "store"))
-	m = m.using(s, m.key(s.store, "enterprise"))
+	s, m := newMachine(b).serveUser("enterprise")
 	address := m.mustRun("new")
 	mails := dialSender(b, s.smtp)
 	run := func(n int, mail func()) time.Duration {

@@ -8,12 +8,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"mayfly/api/apitest"
 )
@@ -39,59 +37,6 @@ func (m *machine) expectPrinted(commands ...[2]string) {
 		if got := m.mustRun(strings.Fields(c[0])...); got != c[1] {
 			m.t.Errorf("mayfly %s: %q, want %q", c[0], got, c[1])
 		}
-	}
-}
-
-func TestTheSecondWaitPrintsTheSecondCode(t *testing.T) {
-	t.Parallel()
-	for name, o := range map[string]apitest.Options{
-		"the contract alone":       {},
-		"extensions":               {Extensions: true},
-		"a clock that is ahead":    {Extensions: true, Ahead: 7 * time.Minute},
-		"a clock that lags behind": {Ahead: -7 * time.Minute},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m, double := machineWith(t, o)
-			address := m.mustRun("new")
-			mail := func(code string) {
-				deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "Your code", Text: codeAndLink(code)})
-			}
-			mail("111111")
-			m.expectPrinted([2]string{"wait --code", "111111"}, [2]string{"wait --link", "https://acme.example/confirm?t=111111"})
-			mail("222222")
-			mail("333333")
-			m.expectPrinted(
-				[2]string{"wait --code --body 222222", "222222"},
-				[2]string{"wait --code", "333333"},
-				[2]string{"wait --code --again", "333333"},
-				[2]string{"wait --link --since 5m --count 2", "https://acme.example/confirm?t=222222\nhttps://acme.example/confirm?t=333333"},
-			)
-			if stdout, stderr, status := m.run("wait", "--code", "--timeout", "1s"); status != 5 || stdout != "" || strings.Count(stderr, "\n") != 1 {
-				t.Errorf("all codes are printed: status %d, %q, %q", status, stdout, stderr)
-			}
-		})
-	}
-}
-
-// The address is used, and waited for, before there is an inbox.
-func TestWaitForAnAddressOfTheApplicationUnderTest(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	smtp, _ := m.useFreePorts()
-	m.mustRun("up")
-	waiting := m.start("wait", "Ada@Any.Example", "--code")
-	for n := range 3 {
-		code := fmt.Sprint(111111 * (n + 1))
-		send(t, smtp, "ada@any.example", coded("ada@any.example", code))
-		if got := waiting.output(); got != code+"\n" {
-			t.Errorf("%q was printed, want %s", got, code)
-		}
-		waiting = m.start("wait", "ada@any.example", "--code")
-	}
-	waiting.end(syscall.SIGTERM)
-	if _, _, status := m.run("wait", "nobody"); status != 3 {
-		t.Errorf("what is no address: status %d", status)
 	}
 }
 
@@ -127,9 +72,7 @@ func (r *running) end(signal syscall.Signal) {
 func TestEachMailGoesToOneOfManyWaits(t *testing.T) {
 	t.Parallel()
 	const waits = 12
-	m := newMachine(t)
-	s := m.serve(filepath.Join(m.home, "store"))
-	m = m.using(s, m.key(s.store, "enterprise"))
+	s, m := newMachine(t).serveUser("enterprise")
 	address := m.mustRun("new")
 	send(t, s.smtp, address, coded(address, "999999")) // the first wait on an inbox takes the newest of what is there
 	m.expectPrinted([2]string{"wait --code", "999999"})
@@ -222,44 +165,25 @@ func TestAWaitEndsWithItsReader(t *testing.T) {
 	}
 }
 
-func TestWaitWithoutAStateFolder(t *testing.T) {
-	t.Parallel()
-	m, double := machineWith(t, apitest.Options{Extensions: true})
-	address := m.mustRun("new")
-	deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "Your code", Text: codeAndLink("111111")})
-	for name, m := range map[string]*machine{
-		"that can be made":          m.with("XDG_STATE_HOME=" + os.DevNull),
-		"since there is no home":    m.with("HOME=" + os.DevNull),
-		"that can be written":       m.with("XDG_STATE_HOME=/proc/self"),
-		"where its path is no path": m.with("XDG_STATE_HOME=/proc/self/status"),
-	} {
-		for range 2 {
-			stdout, stderr, status := m.run("wait", address, "--code")
-			if status != 0 || stdout != "111111\n" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "as --again does") {
-				t.Errorf("no folder %s: status %d, %q, %q", name, status, stdout, stderr)
-			}
-		}
-	}
-}
-
 // A test signs up again and again, each time with the code that was just mailed, whether it begins to
-// wait before or after the mail.
+// wait before or after the mail, or before there is an inbox.
 func TestCodesInARow(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	smtp, _ := m.useFreePorts()
 	m.mustRun("up")
-	address := m.mustRun("new")
 	for n := range 10 {
-		code := fmt.Sprint(200003 + n*1009)
-		send(t, smtp, address, coded(address, code))
-		m.expectPrinted([2]string{"wait " + address + " --code --timeout 10s", code})
-
-		code = fmt.Sprint(300007 + n*1009)
-		early := m.start("wait", address, "--code")
-		send(t, smtp, address, coded(address, code))
+		code := fmt.Sprint(300007 + n*1009)
+		early := m.start("wait", "Ada@Any.Example", "--code")
+		send(t, smtp, "ada@any.example", coded("ada@any.example", code))
 		if got := early.output(); got != code+"\n" {
 			t.Errorf("printed %q, want %s", got, code)
 		}
+		code = fmt.Sprint(200003 + n*1009)
+		send(t, smtp, "ada@any.example", coded("ada@any.example", code))
+		m.expectPrinted([2]string{"wait ada@any.example --code --timeout 10s", code})
+	}
+	if _, _, status := m.run("wait", "nobody"); status != 3 {
+		t.Errorf("what is no address: status %d", status)
 	}
 }

@@ -23,14 +23,12 @@ func TestDocsWebhook(t *testing.T) {
 	if err != nil {
 		t.Skip("needs Python: install the package python3")
 	}
-	port, err := sockets.FreePort()
-	must(t, err)
+	port := freePort(t)
 	addr := sockets.Address(port)
 	code := strings.ReplaceAll(examples(t, "service.md", "python")[0], "8000", strconv.Itoa(port))
 	m := newMachine(t)
-	store := m.home + "/store"
 	m.write("serve.toml", "[webhook]\nurl = 'http://"+addr+"/mail'\nsecret_file = 'webhook.secret'\n")
-	s := m.serve(store, "--config", "serve.toml")
+	s, user := m.serveUser("dev", "--config", "serve.toml")
 	receiver := exec.Command(python, "-c", code)
 	receiver.Dir = m.home
 	pipe, err := receiver.StdoutPipe()
@@ -48,9 +46,8 @@ func TestDocsWebhook(t *testing.T) {
 		return err == nil
 	})
 	lines := bufio.NewScanner(pipe)
-	m = m.using(s, m.key(store, "dev"))
 	for _, address := range []string{"ada@mail.test", "grace@mail.test"} {
-		m.mustRun("new", "--username", strings.TrimSuffix(address, "@mail.test"))
+		user.mustRun("new", "--username", strings.TrimSuffix(address, "@mail.test"))
 		send(t, s.smtp, address, "Subject: =?utf-8?q?=1B[31mred?=\n\nx\n")
 		if !lines.Scan() {
 			t.Fatal(lines.Err())

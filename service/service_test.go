@@ -42,17 +42,6 @@ func start(t *testing.T, plan service.Plan, o service.Options) (*service.Service
 	return s, k
 }
 
-func startBenchmark(b *testing.B) (*service.Service, service.Key) {
-	log := slog.New(slog.DiscardHandler)
-	st, err := pebble.Open(b.TempDir(), pebble.Options{Log: log})
-	must(b, err)
-	b.Cleanup(func() { st.Close() })
-	s := service.New(st, service.Options{Domains: []string{"x.test"}, Log: log})
-	_, k, err := s.CreateKey(b.Context(), "test", service.Enterprise)
-	must(b, err)
-	return s, k
-}
-
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -2,8 +2,6 @@ package service_test
 
 import (
 	"context"
-	"fmt"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,54 +138,5 @@ func TestWaitMissesNothing(t *testing.T) {
 			t.Fatalf("woken with %d messages after %d, listed %d", l.Total, total, len(l.Messages))
 		}
 		version, total = l.Version, l.Total
-	}
-}
-
-// BenchmarkWaiting measures the memory of callers that wait, and the time of a delivery among them.
-func BenchmarkWaiting(b *testing.B) {
-	const waiting = 10_000
-	s, k := startBenchmark(b)
-	ctx, cancel := context.WithCancel(b.Context())
-	var ins []service.Inbox
-	for i := range 100 {
-		in, err := s.CreateInbox(ctx, k, service.NewInbox{Username: fmt.Sprintf("in%d", i)})
-		must(b, err)
-		ins = append(ins, in)
-	}
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	done := make(chan struct{})
-	for i := range waiting {
-		in := ins[i%(len(ins)-1)+1]
-		go func() {
-			s.WaitMessages(ctx, k, in.ID, in.Version)
-			done <- struct{}{}
-		}()
-	}
-	for s.Stats().Waiting < waiting {
-		runtime.Gosched()
-	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	r, err := s.Recipient(ctx, ins[0].Address)
-	must(b, err)
-	version := ins[0].Version
-	for b.Loop() {
-		woken := make(chan struct{})
-		go func() {
-			s.WaitMessages(ctx, k, ins[0].ID, version)
-			close(woken)
-		}()
-		must(b, s.Deliver(ctx, service.Delivery{To: []service.Recipient{r}, Raw: []byte("x")}))
-		<-woken
-		in, err := s.Inbox(ctx, k, ins[0].ID)
-		must(b, err)
-		version = in.Version
-	}
-	b.ReportMetric(float64(after.HeapInuse+after.StackInuse-before.HeapInuse-before.StackInuse)/waiting, "B/waiting")
-	cancel()
-	for range waiting {
-		<-done
 	}
 }

@@ -14,34 +14,6 @@ import (
 	"mayfly/api/watch"
 )
 
-func TestAwaitSaysWhyItEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := apitest.New(apitest.Options{})
-		defer service.Close()
-		client := service.Client(api.Options{})
-		inbox, err := service.Create("ada", time.Hour)
-		must(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if _, err := watch.Await(ctx, client, inbox.ID, watch.Newest(1), watch.Match{}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("nothing came: %v", err)
-		}
-
-		service.Fail(apitest.InternalError, -1)
-		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if _, err := watch.Await(ctx, client, inbox.ID, watch.Newest(1), watch.Match{}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, api.ErrUnavailable) {
-			t.Errorf("the service failed: %v", err)
-		}
-		service.Fail(apitest.None, 0)
-
-		service.Delete(inbox.ID)
-		if _, err := watch.Await(t.Context(), client, inbox.ID, watch.Newest(1), watch.Match{}); !errors.Is(err, watch.ErrGone) {
-			t.Errorf("the inbox is gone: %v", err)
-		}
-	})
-}
-
 func TestAwaitPassesOverAMessageThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := apitest.New(apitest.Options{})

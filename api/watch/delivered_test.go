@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,38 +78,6 @@ func (w *waiter) next(q watch.Target) string {
 	return w.wait(q, w.delivered.After(q))
 }
 
-func TestEachMessageIsDeliveredOnceForEachTarget(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWaiter(t, apitest.Options{})
-		expect := func(got string, want api.Message) {
-			t.Helper()
-			if got != want.ID {
-				t.Errorf("delivered %q, want %q", got, want.ID)
-			}
-		}
-		none := api.Message{}
-		w.deliver("code")
-		time.Sleep(time.Second)
-		first := w.deliver("code link")
-		expect(w.next(watch.Code), first) // the newest that fits
-		expect(w.next(watch.Code), none)
-		expect(w.next(watch.Link), first)
-		expect(w.next(watch.Message), first)
-		time.Sleep(time.Second)
-		second := w.deliver("code")
-		time.Sleep(time.Second)
-		third := w.deliver("code")
-		expect(w.next(watch.Code), second)
-		expect(w.next(watch.Link), none)
-		expect(w.next(watch.Code), third)
-		expect(w.next(watch.Code), none)
-		expect(w.wait(watch.Code, watch.Newest(1)), third)
-		expect(w.wait(watch.Message, w.delivered.Since(watch.Message, second.ReceivedAt)), second)
-		expect(w.next(watch.Message), third)
-		expect(w.next(watch.Code), none)
-	})
-}
-
 // Whatever arrives and whatever is asked, a wait does what the rule says, which here is computed
 // from everything that ever happened.
 func TestTheRuleOfWaiting(t *testing.T) {
@@ -175,61 +142,6 @@ func TestTheRuleOfWaiting(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestSeveralNewestAreDeliveredInOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWaiter(t, apitest.Options{})
-		for range 4 {
-			w.deliver("code")
-			w.deliver("message")
-			time.Sleep(time.Second)
-		}
-		time.AfterFunc(time.Minute, func() { w.deliver("code") })
-		var got []string
-		_, err := watch.Await(t.Context(), w.client, w.inbox.ID, watch.Newest(3), watch.Match{
-			Fits: func(m api.Message) bool { return m.Subject == "code" },
-			Take: func(f watch.Found) bool { got = append(got, f.ID); return len(got) == 4 },
-		})
-		if want := []string{"msg_0004", "msg_0006", "msg_0008", "msg_0010"}; err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v, %v; want %v", got, err, want)
-		}
-	})
-}
-
-func TestAWaitGoesOnIfAnotherTakesItsMessage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWaiter(t, apitest.Options{Extensions: true})
-		w.deliver("code")
-		w.next(watch.Code)
-		got := make(chan string)
-		var taking sync.Mutex
-		for range 3 {
-			after := w.delivered.After(watch.Code)
-			go func() {
-				m, err := watch.Await(t.Context(), w.client, w.inbox.ID, after, watch.Match{
-					Take: func(f watch.Found) bool {
-						taking.Lock()
-						defer taking.Unlock()
-						return w.delivered.Take(watch.Code, f)
-					},
-				})
-				if err != nil {
-					t.Error(err)
-				}
-				got <- m.ID
-			}()
-		}
-		seen := map[string]bool{}
-		for range 3 {
-			time.Sleep(time.Second)
-			want := w.deliver("code").ID
-			if id := <-got; id != want || seen[id] {
-				t.Errorf("%s was delivered, want %s", id, want)
-			}
-			seen[want] = true
-		}
-	})
 }
 
 func TestTheServicesClockCounts(t *testing.T) {

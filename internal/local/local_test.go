@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"mayfly/internal/local"
-	"mayfly/internal/server"
 	"mayfly/internal/sockets"
 )
 
@@ -252,19 +251,6 @@ func TestTheFirstStartsItAndAllAttach(t *testing.T) {
 	waitForClients(t, first, 2)
 }
 
-func TestItOutlivesTheOneThatStartedIt(t *testing.T) {
-	t.Parallel()
-	o := options(t)
-	first := startClient(t, os.Args[0], o)
-	second := open(t, o)
-	first.kill(t)
-	waitForClients(t, second, 1)
-	send(t, first.State, "a@b.example", "after")
-	if got := subjects(t, second.State); second.PID != first.PID || got != "after" {
-		t.Errorf("attached to %+v, arrived %q", second.State, got)
-	}
-}
-
 func TestItEndsWhenNobodyNeedsIt(t *testing.T) {
 	t.Parallel()
 	o := options(t)
@@ -451,16 +437,6 @@ func failure(t *testing.T, o local.Options) string {
 	return err.Error()
 }
 
-func TestAFolderThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	o := options(t)
-	must(t, os.WriteFile(o.DataDir, nil, 0o600))
-	o.DataDir = filepath.Join(o.DataDir, "below")
-	if err := failure(t, o); !strings.Contains(err, "XDG_DATA_HOME") {
-		t.Error(err)
-	}
-}
-
 func TestALogThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	o := options(t)
@@ -551,35 +527,5 @@ func TestNoLimit(t *testing.T) {
 		if h := get(t, s.State, "/v1/inboxes", &list); h.Get("RateLimit") != "" || h.Get("RateLimit-Policy") != "" {
 			t.Fatalf("header %v", h)
 		}
-	}
-}
-
-// Keys can be administered whether or not the service runs.
-func TestAdministration(t *testing.T) {
-	t.Parallel()
-	o := options(t)
-	s := open(t, o)
-	admin, err := server.OpenAdmin(t.Context(), o.StoreDir(), nil)
-	must(t, err)
-	k, err := admin.CreateKey(t.Context(), "ci", "dev", "")
-	must(t, err)
-	if err := admin.Close(); err != nil {
-		t.Error(err)
-	}
-	as := s.State
-	as.Key = k.Secret
-	if got := subjects(t, as); got != "" {
-		t.Errorf("a new key sees %q", got)
-	}
-	must(t, local.Stop(t.Context(), o))
-	if admin, err = server.OpenAdmin(t.Context(), o.StoreDir(), nil); err != nil {
-		t.Fatal(err)
-	}
-	keys, err := admin.Keys(t.Context())
-	if err != nil || len(keys) != 2 || keys[1].ID != k.ID || keys[1].Name != "ci" {
-		t.Errorf("keys %+v, %v", keys, err)
-	}
-	if err := admin.Close(); err != nil {
-		t.Error(err)
 	}
 }

@@ -1,9 +1,11 @@
 package server_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"mayfly/api"
 	"mayfly/service"
 )
 
@@ -13,7 +15,6 @@ func TestPostmaster(t *testing.T) {
 	c := config(t)
 	c.Domains = []string{"one.test", "two.test"}
 	s := start(t, c)
-	tenant := newTenant(t, s)
 	for _, test := range []struct {
 		to   string
 		code int
@@ -29,8 +30,8 @@ func TestPostmaster(t *testing.T) {
 			t.Errorf("mail to %s is answered with %d, want %d", test.to, code, test.code)
 		}
 	}
-	if _, status := tenant.create("postmaster"); status != 400 {
-		t.Errorf("an inbox postmaster: %d", status)
+	if _, err := newClient(t, s).CreateInbox(t.Context(), api.CreateInbox{Username: "postmaster"}); !errors.Is(err, api.ErrInvalid) {
+		t.Errorf("an inbox postmaster: %v", err)
 	}
 	check := func(t *testing.T) {
 		a := openAdmin(t, c.Store)
@@ -73,9 +74,7 @@ func TestPostmasterOfCatchAll(t *testing.T) {
 			t.Errorf("mail to %s is answered with %d", to, code)
 		}
 	}
-	client := tenant{t, s, s.Key()}
-	var list struct{ Inboxes []struct{ Email string } }
-	if status := client.call("GET", "/v1/inboxes", "", &list); status != 200 || len(list.Inboxes) != 2 {
-		t.Errorf("status %d, inboxes %+v", status, list)
+	if list, err := client(t, s, s.Key()).Inboxes(t.Context()); err != nil || len(list.Inboxes) != 2 {
+		t.Errorf("inboxes %+v, %v", list, err)
 	}
 }

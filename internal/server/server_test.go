@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"net/smtp"
+	"net/textproto"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 	"testing"
 	"time"
 
+	"mayfly/api"
 	"mayfly/internal/server"
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
@@ -58,6 +60,33 @@ func newInbox(t *testing.T, s *server.Server) (service.Key, service.Inbox) {
 
 func send(addr, to, subject string) error {
 	return smtp.SendMail(addr, nil, "from@sender.example", []string{to}, []byte("Subject: "+subject+"\r\n\r\nhello\r\n"))
+}
+
+// client returns a client of the REST API.
+func client(t *testing.T, s *server.Server, key string) *api.Client {
+	t.Helper()
+	c, err := api.New("http://"+s.HTTPAddr(), key, api.Options{})
+	must(t, err)
+	return c
+}
+
+// newClient returns a client with a key of its own.
+func newClient(t *testing.T, s *server.Server) *api.Client {
+	t.Helper()
+	secret, _, err := s.Service().CreateKey(t.Context(), "", service.Enterprise)
+	must(t, err)
+	return client(t, s, secret)
+}
+
+// smtpCode returns the code of an SMTP server's error, or 250.
+func smtpCode(err error) int {
+	if e, ok := err.(*textproto.Error); ok {
+		return e.Code
+	}
+	if err != nil {
+		return 0
+	}
+	return 250
 }
 
 func TestAcceptedMailSurvivesAStop(t *testing.T) {

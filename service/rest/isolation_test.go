@@ -132,32 +132,3 @@ func TestRateLimitIsExact(t *testing.T) {
 		t.Errorf("a wrong key: %d %v", a.status, a.header)
 	}
 }
-
-// Revoking a key, rotating it or changing its plan takes effect with the next request.
-func TestKeyChangesTakeEffectAtOnce(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	secret, k, err := srv.service.CreateKey(t.Context(), "", service.Dev)
-	must(t, err)
-	in := srv.newInbox(t, secret)
-	if _, err := srv.service.SetPlan(t.Context(), k.ID, service.Startup); err != nil {
-		t.Fatal(err)
-	}
-	if a := srv.call(t, secret, "GET", in.path(), ""); a.header.Get("RateLimit-Policy") != `"minute";q=300;w=60` {
-		t.Errorf("policy %s", a.header.Get("RateLimit-Policy"))
-	}
-	rotated, _, err := srv.service.RotateKey(t.Context(), k.ID)
-	must(t, err)
-	if a := srv.call(t, secret, "GET", in.path(), ""); a.status != http.StatusUnauthorized {
-		t.Errorf("the old secret: %d", a.status)
-	}
-	if a := srv.call(t, rotated, "GET", in.path(), ""); a.status != http.StatusOK {
-		t.Errorf("the new secret: %d", a.status)
-	}
-	if _, err := srv.service.RevokeKey(t.Context(), k.ID); err != nil {
-		t.Fatal(err)
-	}
-	if a := srv.call(t, rotated, "GET", in.path(), ""); a.status != http.StatusUnauthorized {
-		t.Errorf("a revoked key: %d", a.status)
-	}
-}

@@ -1,9 +1,7 @@
 package rest_test
 
 import (
-	"context"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -44,45 +42,6 @@ func TestLongPollAnswersADelivery(t *testing.T) {
 	}
 	if a.header.Get("Preference-Applied") != "wait" || a.header.Get("ETag") == etag {
 		t.Errorf("header %v", a.header)
-	}
-}
-
-func TestLongPollOfInboxesAnswersEveryChange(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Startup)
-	in := srv.newInbox(t, key)
-	etag := srv.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")
-	var made inbox
-	for name, change := range map[string]func(){
-		"delivery": func() { srv.deliver(t, in.Email, sampleMail) },
-		"creation": func() { made = srv.newInbox(t, key) },
-	} {
-		c := srv.longPoll(t, key, "/v1/inboxes", etag)
-		change()
-		a := <-c
-		if a.status != http.StatusOK || a.header.Get("Preference-Applied") != "wait" || a.header.Get("ETag") == etag {
-			t.Errorf("%s: %d %v", name, a.status, a.header)
-		}
-		etag = a.header.Get("ETag")
-	}
-	c := srv.longPoll(t, key, "/v1/inboxes", etag)
-	srv.call(t, key, "DELETE", made.path(), "")
-	if a := <-c; a.status != http.StatusOK || a.header.Get("ETag") == etag {
-		t.Errorf("deletion: %d", a.status)
-	}
-}
-
-func TestLongPollEndsWithItsInbox(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
-	in := srv.newInbox(t, key)
-	etag := srv.call(t, key, "GET", in.path()+"/messages", "").header.Get("ETag")
-	c := srv.longPoll(t, key, in.path()+"/messages", etag)
-	srv.call(t, key, "DELETE", in.path(), "")
-	if a := <-c; a.status != http.StatusNotFound {
-		t.Errorf("status %d", a.status)
 	}
 }
 
@@ -140,41 +99,6 @@ func TestRequestWithABodyDoesNotWait(t *testing.T) {
 	a := srv.call(t, key, "GET", "/v1/inboxes", "{}", "If-None-Match: *", "Prefer: wait=50")
 	if a.status != http.StatusNotModified || a.header.Get("Preference-Applied") != "" {
 		t.Errorf("%d %v", a.status, a.header)
-	}
-}
-
-func TestShutdownAnswersLongPolls(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Startup)
-	var answers []<-chan answer
-	for range 10 {
-		path := srv.newInbox(t, key).path() + "/messages"
-		answers = append(answers, srv.longPoll(t, key, path, srv.call(t, key, "GET", path, "").header.Get("ETag")))
-	}
-	answers = append(answers, srv.longPoll(t, key, "/v1/inboxes", srv.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	must(t, srv.server.Shutdown(ctx))
-	for _, c := range answers {
-		if a := <-c; a.status != http.StatusNotModified {
-			t.Errorf("status %d", a.status)
-		}
-	}
-}
-
-// A long poll is counted once.
-func TestLongPollCountsOnce(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t, rest.Options{})
-	key := srv.key(t, service.Dev)
-	in := srv.newInbox(t, key)
-	path := in.path() + "/messages"
-	c := srv.longPoll(t, key, path, srv.call(t, key, "GET", path, "").header.Get("ETag"))
-	srv.deliver(t, in.Email, sampleMail)
-	// Of 60, the creation, the list and the long poll are used.
-	if got := (<-c).header.Get("RateLimit"); !strings.HasPrefix(got, `"minute";r=57;`) {
-		t.Errorf("left after three requests: %s", got)
 	}
 }
 
