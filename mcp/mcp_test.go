@@ -131,6 +131,13 @@ type madeInbox struct {
 	Messages  *int
 }
 
+// inbox makes an inbox.
+func (a agent) inbox() (made madeInbox) {
+	a.Helper()
+	a.call("create_inbox", nil, &made)
+	return made
+}
+
 func (a agent) deliver(inbox madeInbox, m apitest.Mail) api.Message {
 	a.Helper()
 	d, err := a.service.Deliver(inbox.Email, m)
@@ -204,8 +211,7 @@ func TestSignup(t *testing.T) {
 
 func TestWaitForMessageReportsProgressAndReturnsWhatArrives(t *testing.T) {
 	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	var inbox madeInbox
-	a.call("create_inbox", nil, &inbox)
+	inbox := a.inbox()
 	a.deliver(inbox, apitest.Mail{From: "other@example.org", Subject: "Something else"})
 	params := &sdk.CallToolParams{Name: "wait_for_message", Arguments: map[string]any{"inbox": inbox.Email, "from": "ACME"}}
 	params.SetProgressToken("token")
@@ -229,8 +235,7 @@ func TestWaitForMessageReportsProgressAndReturnsWhatArrives(t *testing.T) {
 func TestWaitEndsWithTheTimeoutAndWithTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, apitest.Options{Extensions: true}, nil)
-		var inbox madeInbox
-		a.call("create_inbox", nil, &inbox)
+		inbox := a.inbox()
 		if r := a.result("wait_for_message", map[string]any{"inbox": inbox.Email, "timeout": 30}); !r.IsError || !strings.Contains(text(r), "within 30 seconds") {
 			t.Errorf("after the timeout: %q", text(r))
 		}
@@ -257,8 +262,7 @@ func TestListInboxesFallsBackToWhatTheMachineKnows(t *testing.T) {
 	known := known(t)
 	must(t, known.Put(registry.Inbox{ID: "inbox_long_gone", Email: "gone@" + apitest.Domain}))
 	a := newAgent(t, apitest.Options{}, known)
-	var inbox madeInbox
-	a.call("create_inbox", nil, &inbox)
+	inbox := a.inbox()
 	var list struct{ Inboxes []madeInbox }
 	a.call("list_inboxes", nil, &list)
 	if len(list.Inboxes) != 1 || list.Inboxes[0].Email != inbox.Email {
@@ -272,8 +276,7 @@ func TestListInboxesFallsBackToWhatTheMachineKnows(t *testing.T) {
 
 func TestMailTextIsCleanAndMarkedInEveryResult(t *testing.T) {
 	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	var inbox madeInbox
-	a.call("create_inbox", nil, &inbox)
+	inbox := a.inbox()
 	const hostile = "a\x1b]0;owned\x07\u009b31m\u202eb\u200b\U000e0041c"
 	m := a.deliver(inbox, apitest.Mail{From: "no-reply@acme.example", FromName: hostile, Subject: hostile, HTML: confirmation + hostile,
 		Attachments: []api.Attachment{{Filename: hostile + ".txt", ContentType: "text/plain", ContentID: hostile, Content: []byte(hostile)}}})
@@ -326,8 +329,7 @@ func eachString(v any, visit func(string)) {
 func TestWaitingForAServiceThatFailsTellsSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, apitest.Options{}, nil)
-		var inbox madeInbox
-		a.call("create_inbox", nil, &inbox)
+		inbox := a.inbox()
 		a.service.Fail(apitest.BadGateway, -1)
 		r := a.result("wait_for_message", map[string]any{"inbox": inbox.Email, "timeout": 60})
 		if !r.IsError || !strings.Contains(text(r), "502") {
@@ -419,8 +421,7 @@ func portable(t *testing.T, tool string, schema any) {
 
 func TestResources(t *testing.T) {
 	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	var inbox madeInbox
-	a.call("create_inbox", nil, &inbox)
+	inbox := a.inbox()
 	m := a.deliver(inbox, apitest.Mail{From: "a@b.example", Subject: "Hi", Text: "Hello Ada", Raw: []byte("Subject: Hi\r\n\r\nHello Ada\r\n"),
 		Attachments: []api.Attachment{{Filename: "x.bin", ContentType: "application/octet-stream", Content: []byte{0, 1, 2}}}})
 	read := func(suffix string) (*sdk.ResourceContents, error) {
@@ -454,8 +455,7 @@ func TestResources(t *testing.T) {
 
 func TestOnlyWhatIsAnImageIsHandedOutAsOne(t *testing.T) {
 	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	var inbox madeInbox
-	a.call("create_inbox", nil, &inbox)
+	inbox := a.inbox()
 	for content, want := range map[string]string{
 		"\x89PNG\r\n\x1a\nrest": "image/png",
 		"<svg xmlns='x'/>":      "",

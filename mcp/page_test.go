@@ -85,8 +85,7 @@ func (a agent) pages(tool string, arguments map[string]any) (n int, all []string
 // What is too long for a result is in the resource that it names.
 func TestALongTextIsTruncated(t *testing.T) {
 	a := newAgent(t, apitest.Options{Extensions: true}, nil)
-	var inbox madeInbox
-	a.call("create_inbox", nil, &inbox)
+	inbox := a.inbox()
 	for text, truncated := range map[string]bool{strings.Repeat("word ", 10_000): true, "short": false} {
 		m := a.deliver(inbox, apitest.Mail{Text: text})
 		var out struct {
@@ -112,8 +111,7 @@ func TestAPageOfInboxesCostsFewRequests(t *testing.T) {
 	if n := len(a.service.Requests()) - before; n > 7 {
 		t.Errorf("a page of 5 took %d requests", n)
 	}
-	var inbox madeInbox
-	a.call("create_inbox", nil, &inbox)
+	inbox := a.inbox()
 	before = len(a.service.Requests())
 	a.call("list_messages", map[string]any{"inbox": inbox.Email}, nil)
 	if n := len(a.service.Requests()) - before; n > 1 {

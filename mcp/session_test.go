@@ -41,8 +41,7 @@ func (a agent) code(arguments map[string]any) string {
 func TestEachMailIsReturnedOnceForEachQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, apitest.Options{}, known(t))
-		var inbox madeInbox
-		a.call("create_inbox", nil, &inbox)
+		inbox := a.inbox()
 		expect := func(want string, arguments map[string]any) {
 			t.Helper()
 			arguments["inbox"] = inbox.Email
@@ -82,8 +81,7 @@ func TestEachMailIsReturnedOnceForEachQuestion(t *testing.T) {
 func TestWaitsAtOnceGetAMailEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, apitest.Options{Extensions: true}, nil)
-		var inbox madeInbox
-		a.call("create_inbox", nil, &inbox)
+		inbox := a.inbox()
 		a.deliver(inbox, codeMail("100000"))
 		if got := a.code(map[string]any{"inbox": inbox.Email, "subject": "another"}); got != "" {
 			t.Errorf("got %s", got)

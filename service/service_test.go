@@ -56,6 +56,8 @@ func wantCode(t *testing.T, err error, code service.Code) {
 	}
 }
 
+func failure[T any](_ T, err error) error { return err }
+
 func create(t *testing.T, s *service.Service, k service.Key, username string) service.Inbox {
 	t.Helper()
 	in, err := s.CreateInbox(t.Context(), k, service.NewInbox{Username: username})

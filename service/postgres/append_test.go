@@ -26,15 +26,11 @@ func TestBlockedDeliveryBlocksNoOtherKeys(t *testing.T) {
 	tx, err := s.pool.Begin(t.Context())
 	check(t, err)
 	defer tx.Rollback(context.WithoutCancel(t.Context()))
-	if _, err := tx.Exec(t.Context(), "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE", stuck.KeyID); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, tx, "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE", stuck.KeyID)
 
 	first := make(chan error, 1)
 	go func() { first <- deliver(t.Context(), s, stuck, "first") }()
-	await(t, "the first delivery waits in the database", func() bool {
-		return count(t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
-	})
+	awaitLock(t, s, "the first delivery waits in the database")
 	for range 3 * committers {
 		check(t, deliver(t.Context(), s, free, "x"))
 	}
@@ -111,17 +107,13 @@ func TestKeysAreLockedInOrder(t *testing.T) {
 	for n, held := range keys {
 		tx, err := s.pool.Begin(t.Context())
 		check(t, err)
-		if _, err := tx.Exec(t.Context(), "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE", held); err != nil {
-			t.Fatal(err)
-		}
+		execute(t, tx, "SELECT FROM owners WHERE key_id = $1 FOR NO KEY UPDATE", held)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			s.commit(s.pool, slices.Collect(maps.Values(group)))
 		}()
-		await(t, "the group waits", func() bool {
-			return count(t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
-		})
+		awaitLock(t, s, "the group waits")
 		if got, err := query(t.Context(), s.pool, pgx.RowTo[string], free); err != nil || !slices.Equal(got, keys[n+1:]) {
 			t.Errorf("while it waits for %s, %q are free (%v), want %q", held, got, err, keys[n+1:])
 		}
@@ -156,9 +148,7 @@ func TestLockedRowRefusesOnlyItsKey(t *testing.T) {
 			tx, err := s.pool.Begin(t.Context())
 			check(t, err)
 			defer tx.Rollback(context.WithoutCancel(t.Context()))
-			if _, err := tx.Exec(t.Context(), "SET LOCAL idle_in_transaction_session_timeout = 0; "+held); err != nil {
-				t.Fatal(err)
-			}
+			execute(t, tx, "SET LOCAL idle_in_transaction_session_timeout = 0; "+held)
 			var group []*delivery
 			last := len(inboxes) - 1
 			for _, in := range inboxes[:last] {
@@ -194,9 +184,7 @@ func TestDroppedSlotRefusesOnlyItsMail(t *testing.T) {
 	s := open(t, pgtest.Database(t), Options{})
 	dropped, kept := create(t, s, 1, time.Hour), create(t, s, 2, 2*time.Hour)
 	for _, table := range partitioned {
-		if _, err := s.pool.Exec(t.Context(), "DROP TABLE "+table+slotOf(dropped).suffix()); err != nil {
-			t.Fatal(err)
-		}
+		execute(t, s.pool, "DROP TABLE "+table+slotOf(dropped).suffix())
 	}
 	stored := 0
 	for _, each := range []int{1, 8} { // one less than the quota

@@ -37,9 +37,7 @@ func onEach(t *testing.T, test func(t *testing.T, stores []*Store)) {
 // age makes all that was counted older by some seconds, and forgets what was refused.
 func age(t *testing.T, stores []*Store, seconds int) {
 	t.Helper()
-	if _, err := stores[0].pool.Exec(t.Context(), "UPDATE requests SET second = second - $1", seconds); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, stores[0].pool, "UPDATE requests SET second = second - $1", seconds)
 	for _, s := range stores {
 		s.refusals.clear()
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"mayfly/service"
 	"mayfly/service/postgres/pgtest"
 )
@@ -71,6 +73,23 @@ func await(t *testing.T, what string, holds func() bool) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// awaitLock waits until a connection to the server of a store waits for a lock.
+func awaitLock(t *testing.T, s *Store, what string) {
+	t.Helper()
+	await(t, what, func() bool {
+		return count(t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
+	})
+}
+
+// execute runs a statement.
+func execute(t *testing.T, on interface {
+	Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
+}, sql string, args ...any) {
+	t.Helper()
+	_, err := on.Exec(t.Context(), sql, args...)
+	check(t, err)
 }
 
 func TestChangesByAnotherProcessWake(t *testing.T) {

@@ -64,9 +64,7 @@ func TestSlotsAreDroppedWhenTheyAreOver(t *testing.T) {
 	}
 	// An interrupted drop is completed.
 	table := "messages" + slotOf(short).suffix()
-	if _, err := s.pool.Exec(t.Context(), "ALTER TABLE messages DETACH PARTITION "+table+" CONCURRENTLY"); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, s.pool, "ALTER TABLE messages DETACH PARTITION "+table+" CONCURRENTLY")
 	sweep(over)
 	if n := partitions(t, s); n != 2 {
 		t.Errorf("%d tables are left, want 2", n)
@@ -110,9 +108,7 @@ func TestSlotsInUseAreDroppedLater(t *testing.T) {
 	backup, err := pgx.Connect(t.Context(), url)
 	check(t, err)
 	defer backup.Close(context.WithoutCancel(t.Context()))
-	if _, err := backup.Exec(t.Context(), "BEGIN; SELECT * FROM messages"); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, backup, "BEGIN; SELECT * FROM messages")
 	sweep := func() {
 		t.Helper()
 		if _, err := s.Sweep(t.Context(), slotOf(in).ends().Add(dropAfter), 100); err != nil {
@@ -124,9 +120,7 @@ func TestSlotsInUseAreDroppedLater(t *testing.T) {
 		t.Fatalf("%d tables are left while they are read, want 2", n)
 	}
 	create(t, s, 2, time.Minute) // in a slot that is over earlier
-	if _, err := backup.Exec(t.Context(), "COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, backup, "COMMIT")
 	sweep()
 	if n := partitions(t, s); n != 0 {
 		t.Errorf("%d tables are left when nobody reads them", n)
@@ -145,9 +139,7 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 		SELECT $1, $2, $3, n, n::text, '', '', '', now(), 1, '' FROM generate_series(1, $4) n`, in.KeyID, in.ID, int32(slotOf(in)), in.Messages); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.pool.Exec(t.Context(), "UPDATE inboxes SET messages = $2 WHERE id = $1", in.ID, in.Messages); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, s.pool, "UPDATE inboxes SET messages = $2 WHERE id = $1", in.ID, in.Messages)
 	check(t, deliver(t.Context(), s, keep, "x"))
 	check(t, s.DeleteInbox(t.Context(), in.KeyID, in.ID))
 	if n := len(messages(t, s, in)); n != 0 {
@@ -175,14 +167,10 @@ func TestRemovingMessagesLocksTheirInboxFirst(t *testing.T) {
 	tx, err := s.pool.Begin(t.Context())
 	check(t, err)
 	defer tx.Rollback(context.WithoutCancel(t.Context()))
-	if _, err := tx.Exec(t.Context(), "SELECT FROM deleted FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, tx, "SELECT FROM deleted FOR UPDATE")
 	removed := make(chan error, 1)
 	go func() { removed <- s.removeDeleted(t.Context()) }()
-	await(t, "removing the messages waits", func() bool {
-		return count(t, s, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
-	})
+	awaitLock(t, s, "removing the messages waits")
 	if _, err := tx.Exec(t.Context(), "SELECT FROM messages FOR UPDATE NOWAIT"); err != nil {
 		t.Error(err)
 	}
@@ -207,9 +195,7 @@ func TestLookupReadsOneSlot(t *testing.T) {
 	for name, statement := range map[string]struct{ sql, args string }{
 		"message": {selectMessage, "1"}, "body": {selectBody, "1"}, "summaries": {selectSummaries, "10, 10"},
 	} {
-		if _, err := conn.Exec(t.Context(), "PREPARE "+name+" AS "+fmt.Sprintf(statement.sql, slotOf(in).suffix())); err != nil {
-			t.Fatal(err)
-		}
+		execute(t, conn, "PREPARE "+name+" AS "+fmt.Sprintf(statement.sql, slotOf(in).suffix()))
 		rows, err := conn.Query(t.Context(), fmt.Sprintf("EXPLAIN (COSTS OFF) EXECUTE %s('%s', '%s', %s)", name, in.KeyID, in.ID, statement.args))
 		check(t, err)
 		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])

@@ -132,9 +132,7 @@ func TestMessageIsReadOnceForItsAttachments(t *testing.T) {
 		return slowStore{s, func() { reads++ }}
 	})
 	key := srv.key(t, service.Dev)
-	in := srv.newInbox(t, key)
-	srv.deliver(t, in.Email, "Content-Type: multipart/mixed; boundary=m\r\n\r\n"+strings.Repeat("--m\r\nContent-Type: image/png\r\n\r\nx\r\n", 5)+"--m--\r\n")
-	path := in.path() + "/messages/" + get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID
+	_, path := srv.newMessage(t, key, "Content-Type: multipart/mixed; boundary=m\r\n\r\n"+strings.Repeat("--m\r\nContent-Type: image/png\r\n\r\nx\r\n", 5)+"--m--\r\n")
 	attachments := get[map[string]any](t, srv, key, path)["attachments"].([]any)
 	for _, a := range attachments {
 		if got := srv.call(t, key, "GET", path+"/attachments/"+a.(map[string]any)["id"].(string), ""); got.status != http.StatusOK || got.body != "x" {
@@ -170,9 +168,7 @@ func TestRawMessageOnlyWhenPreferred(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, rest.Options{})
 	key := srv.key(t, service.Dev)
-	in := srv.newInbox(t, key)
-	srv.deliver(t, in.Email, sampleMail)
-	path := in.path() + "/messages/" + get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID
+	_, path := srv.newMessage(t, key, sampleMail)
 
 	plain := srv.call(t, key, "GET", path, "")
 	raw := srv.call(t, key, "GET", path, "", "Accept: message/rfc822")

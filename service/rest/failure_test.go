@@ -150,9 +150,7 @@ func TestLargeMessagesWaitForMemory(t *testing.T) {
 		return slowStore{s, func() { entered <- struct{}{}; <-leave }}
 	})
 	key := srv.key(t, service.Dev)
-	in := srv.newInbox(t, key)
-	srv.deliver(t, in.Email, "Subject: large\r\n\r\n"+strings.Repeat("x", size))
-	path := in.path() + "/messages/" + get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID
+	_, path := srv.newMessage(t, key, "Subject: large\r\n\r\n"+strings.Repeat("x", size))
 
 	answers := make(chan answer)
 	for range 2 {

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,8 +41,14 @@ func TestLongPollAnswersADelivery(t *testing.T) {
 	if list := decode[messages](t, a, http.StatusOK); list.Total != 1 || list.Messages[0].Subject != "here" {
 		t.Errorf("got %s", a.body)
 	}
-	if a.header.Get("Preference-Applied") != "wait" || a.header.Get("ETag") == etag {
+	// Of 60, the creations, the list and the long poll are used.
+	if a.header.Get("Preference-Applied") != "wait" || a.header.Get("ETag") == etag || !strings.HasPrefix(a.header.Get("RateLimit"), `"minute";r=56;`) {
 		t.Errorf("header %v", a.header)
+	}
+	c = srv.longPoll(t, key, path, a.header.Get("ETag"))
+	srv.call(t, key, "DELETE", in.path(), "")
+	if a := <-c; a.status != http.StatusNotFound {
+		t.Errorf("after the deletion: %d", a.status)
 	}
 }
 

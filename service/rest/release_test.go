@@ -29,9 +29,8 @@ func TestRelease(t *testing.T) {
 	relay := &fakeRelay{}
 	srv := newTestServer(t, rest.Options{Relay: relay})
 	key, other := srv.key(t, service.Dev), srv.key(t, service.Dev)
-	in := srv.newInbox(t, key)
-	srv.deliver(t, in.Email, sampleMail)
-	path := in.path() + "/messages/" + get[messages](t, srv, key, in.path()+"/messages").Messages[0].ID + "/release"
+	in, path := srv.newMessage(t, key, sampleMail)
+	path += "/release"
 
 	const two = `{"to":["qa@example.com","x@example.org"]}`
 	a := srv.call(t, key, "POST", path, two)

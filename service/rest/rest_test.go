@@ -114,6 +114,15 @@ func (srv *testServer) deliver(t testing.TB, address, raw string) {
 	must(t, err)
 }
 
+// newMessage lets a message arrive in an inbox of its own, and returns the inbox and the path of the message.
+func (srv *testServer) newMessage(t testing.TB, key, raw string) (in inbox, path string) {
+	t.Helper()
+	in = srv.newInbox(t, key)
+	srv.deliver(t, in.Email, raw)
+	list := get[messages](t, srv, key, in.path()+"/messages")
+	return in, in.path() + "/messages/" + list.Messages[0].ID
+}
+
 // answer is an answer as a client sees it.
 type answer struct {
 	status int

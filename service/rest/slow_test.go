@@ -93,6 +93,21 @@ func slowly(t *testing.T, svc rest.Service, o rest.Options, test func(t *testing
 	})
 }
 
+func write(t *testing.T, c net.Conn, text string) {
+	t.Helper()
+	_, err := io.WriteString(c, text)
+	must(t, err)
+}
+
+// wantStatus reads the beginning of an answer.
+func wantStatus(t *testing.T, c net.Conn, status string) {
+	t.Helper()
+	b := make([]byte, len("HTTP/1.1 200"))
+	if _, err := io.ReadFull(c, b); err != nil || string(b) != "HTTP/1.1 "+status {
+		t.Errorf("the answer begins with %q, want %s, %v", b, status, err)
+	}
+}
+
 const slowRequest = "GET /v1/inboxes/inbox_any/messages/msg_any HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nAccept: message/rfc822\r\n\r\n"
 
 // A client that does not read is disconnected, which releases its memory.
@@ -102,19 +117,12 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 	slowly(t, inMemory{raw: make([]byte, size)}, rest.Options{Large: limits.NewMemory(size)}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		start := time.Now()
 		slow := dial()
-		if _, err := io.WriteString(slow, slowRequest); err != nil {
-			t.Fatal(err)
-		}
+		write(t, slow, slowRequest)
 		synctest.Wait() // it has all the memory now
 
 		waits := dial()
-		if _, err := io.WriteString(waits, slowRequest); err != nil {
-			t.Fatal(err)
-		}
-		b := make([]byte, 12)
-		if _, err := io.ReadFull(waits, b); err != nil || string(b) != "HTTP/1.1 503" {
-			t.Errorf("a client that waits for memory gets %q, %v", b, err)
-		}
+		write(t, waits, slowRequest)
+		wantStatus(t, waits, "503")
 		if got := time.Since(start); got != 10*time.Second {
 			t.Errorf("after %v", got)
 		}
@@ -126,12 +134,8 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 		}
 		again := dial()
 		defer again.Close()
-		if _, err := io.WriteString(again, slowRequest); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(again, b); err != nil || string(b) != "HTTP/1.1 200" {
-			t.Errorf("afterwards: %q, %v", b, err)
-		}
+		write(t, again, slowRequest)
+		wantStatus(t, again, "200")
 	})
 }
 
@@ -145,17 +149,13 @@ func TestSlowReadersDelayOnlyTheirKeys(t *testing.T) {
 		for i := range 56 { // of four keys
 			c := dial()
 			defer c.Close()
-			if _, err := io.WriteString(c, strings.Replace(slowRequest, "X-API-Key: any", fmt.Sprintf("X-API-Key: slow%d", i%4), 1)); err != nil {
-				t.Fatal(err)
-			}
+			write(t, c, strings.Replace(slowRequest, "X-API-Key: any", fmt.Sprintf("X-API-Key: slow%d", i%4), 1))
 			slow = append(slow, c)
 			synctest.Wait() // the first have all that their keys may use
 		}
 		other := dial()
 		defer other.Close()
-		if _, err := io.WriteString(other, strings.Replace(slowRequest, "X-API-Key: any", "X-API-Key: other", 1)); err != nil {
-			t.Fatal(err)
-		}
+		write(t, other, strings.Replace(slowRequest, "X-API-Key: any", "X-API-Key: other", 1))
 		answer, err := http.ReadResponse(bufio.NewReader(other), nil)
 		must(t, err)
 		if n, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK || n != size {
@@ -165,10 +165,8 @@ func TestSlowReadersDelayOnlyTheirKeys(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 		// Who stops reading is cut off long before the time for the whole answer is up.
-		first := make([]byte, 1<<20)
-		if _, err := io.ReadFull(slow[0], first); err != nil {
-			t.Fatal(err)
-		}
+		_, err = io.CopyN(io.Discard, slow[0], 1<<20)
+		must(t, err)
 		time.Sleep(16 * time.Second)
 		if n, err := io.Copy(io.Discard, slow[0]); n >= size/2 {
 			t.Errorf("after it had stopped reading, a client got %d bytes, %v", n, err)
@@ -188,9 +186,7 @@ func TestSlowWriterIsCutOff(t *testing.T) {
 			slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 				began := time.Now()
 				c := dial()
-				if _, err := io.WriteString(c, start); err != nil {
-					t.Fatal(err)
-				}
+				write(t, c, start)
 				answer, err := io.ReadAll(c) // until it is closed
 				if err != nil || strings.Contains(string(answer), "200 OK") {
 					t.Errorf("%q, %v", answer, err)
@@ -215,9 +211,7 @@ func TestTimeOfALongPoll(t *testing.T) {
 				c := dial()
 				defer c.Close()
 				request := "GET /v1/inboxes/inbox_any/messages HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nIf-None-Match: \"1\"\r\nPrefer: wait=" + wait + "\r\nConnection: close\r\n\r\n"
-				if _, err := io.WriteString(c, request); err != nil {
-					t.Fatal(err)
-				}
+				write(t, c, request)
 				answer, err := io.ReadAll(c)
 				if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 304 ") || !strings.Contains(string(answer), "\r\nPreference-Applied: wait\r\n") {
 					t.Errorf("%q, %v", answer, err)
@@ -239,9 +233,7 @@ func TestLongPollEndsAtOnce(t *testing.T) {
 		start := time.Now()
 		hold := func() net.Conn {
 			c := dial()
-			if _, err := io.WriteString(c, longPoll); err != nil {
-				t.Fatal(err)
-			}
+			write(t, c, longPoll)
 			synctest.Wait()
 			if n := s.LongPolls(); n != 1 {
 				t.Fatalf("%d requests wait", n)
@@ -256,10 +248,7 @@ func TestLongPollEndsAtOnce(t *testing.T) {
 		c := hold()
 		defer c.Close()
 		go s.Shutdown(t.Context())
-		b := make([]byte, 12)
-		if _, err := io.ReadFull(c, b); err != nil || string(b) != "HTTP/1.1 304" {
-			t.Errorf("after the shutdown: %q, %v", b, err)
-		}
+		wantStatus(t, c, "304")
 		if got := time.Since(start); got != 0 {
 			t.Errorf("it took %v", got)
 		}
@@ -273,9 +262,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 	slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, s *rest.Server, dial func() net.Conn) {
 		c := dial()
 		start := time.Now()
-		if _, err := io.WriteString(c, "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		write(t, c, "HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 		answer, err := io.ReadAll(c)
 		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK\r\n") {
 			t.Errorf("%q, %v", answer, err)
@@ -293,13 +280,8 @@ func TestABodyThatIsTooLargeIsNotWaitedFor(t *testing.T) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.base, "http://"))
 	must(t, err)
 	defer conn.Close()
-	if _, err := io.WriteString(conn, "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nX-API-Key: "+key+"\r\nContent-Length: 99999999\r\n\r\n{"); err != nil {
-		t.Fatal(err)
-	}
-	b := make([]byte, 12) // comes at once, or the test hangs
-	if _, err := io.ReadFull(conn, b); err != nil || string(b) != "HTTP/1.1 400" {
-		t.Errorf("%q, %v", b, err)
-	}
+	write(t, conn, "POST /v1/inboxes HTTP/1.1\r\nHost: x\r\nX-API-Key: "+key+"\r\nContent-Length: 99999999\r\n\r\n{")
+	wantStatus(t, conn, "400") // at once, or the test hangs
 }
 
 // Nor does a client hold its connection for good that reads no answer, though it has no body.
@@ -308,9 +290,7 @@ func TestAnswersWithoutBodiesAreNotAwaited(t *testing.T) {
 	slowly(t, inMemory{}, rest.Options{}, func(t *testing.T, _ *rest.Server, dial func() net.Conn) {
 		c := dial()
 		defer c.Close()
-		if _, err := io.WriteString(c, "GET /v1/inboxes/inbox_any HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nIf-None-Match: *\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		write(t, c, "GET /v1/inboxes/inbox_any HTTP/1.1\r\nHost: x\r\nX-API-Key: any\r\nIf-None-Match: *\r\n\r\n")
 		time.Sleep(time.Minute)
 		if got, _ := io.ReadAll(c); len(got) > 0 {
 			t.Errorf("the answer waited for its reader: %q", got)
