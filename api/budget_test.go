@@ -47,9 +47,7 @@ func TestUsedUpBudgetFailsAtOnceWhenTheWaitIsLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c, box := inbox(t, apitest.Options{})
 		for range 60 {
-			if _, err := c.Inbox(t.Context(), box.ID); err != nil {
-				t.Fatal(err)
-			}
+			must(t, failure(c.Inbox(t.Context(), box.ID)))
 		}
 		_, err := c.Inbox(t.Context(), box.ID)
 		var e *api.Error
@@ -79,9 +77,7 @@ func TestBackgroundLeavesRoom(t *testing.T) {
 			t.Errorf("%d background requests in a minute", n)
 		}
 		for range 12 {
-			if _, err := c.Inbox(t.Context(), box.ID); err != nil {
-				t.Fatal(err)
-			}
+			must(t, failure(c.Inbox(t.Context(), box.ID)))
 		}
 		if time.Now().After(end.Add(time.Second)) {
 			t.Error("a person had to wait")
@@ -99,9 +95,7 @@ func TestBudgetOfAService(t *testing.T) {
 	for service, want := range map[int]int{0: 60, 300: 300, 30: 30, 1: 1, 3: 3} {
 		synctest.Test(t, func(t *testing.T) {
 			_, client, box := inbox(t, apitest.Options{Extensions: service > 0, RequestsPerMinute: service})
-			if _, err := client.Inbox(t.Context(), box.ID); err != nil {
-				t.Fatal(err)
-			}
+			must(t, failure(client.Inbox(t.Context(), box.ID)))
 			if limit := client.Budget().Usage().Limit; limit != want {
 				t.Errorf("service %d: the limit is %d", service, limit)
 			}
@@ -114,13 +108,9 @@ func TestBudgetOfAService(t *testing.T) {
 func TestNoLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, c, box := inbox(t, apitest.Options{Extensions: true})
-		if _, err := c.PollMessages(t.Context(), box.ID, api.Poll{Wait: time.Second}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, failure(c.PollMessages(t.Context(), box.ID, api.Poll{Wait: time.Second})))
 		for range 2000 {
-			if _, err := c.Background().Inbox(t.Context(), box.ID); err != nil {
-				t.Fatal(err)
-			}
+			must(t, failure(c.Background().Inbox(t.Context(), box.ID)))
 		}
 		if u := c.Budget().Usage(); u != (api.Usage{}) {
 			t.Errorf("usage: %+v", u)

@@ -121,9 +121,7 @@ func releases(t *testing.T) (url string, files map[string][]byte) {
 	compressed, _ := gzip.NewWriterLevel(&archive, gzip.BestSpeed)
 	w := tar.NewWriter(compressed)
 	must(t, w.WriteHeader(&tar.Header{Name: name + "/mayfly", Mode: 0o755, Size: int64(len(content))}))
-	if _, err := w.Write(content); err != nil {
-		t.Fatal(err)
-	}
+	must(t, failure(w.Write(content)))
 	w.Close()
 	compressed.Close()
 	files = map[string][]byte{

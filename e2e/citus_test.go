@@ -262,33 +262,6 @@ func TestWorkerKilledWithinAMail(t *testing.T) {
 	s.check(l)
 }
 
-// A shard moves to another worker while mail for it arrives.
-func TestShardMovedUnderLoad(t *testing.T) {
-	long(t)
-	t.Parallel()
-	c := pgtest.StartCitus(t)
-	s := serveSpread(t, c, c.Nodes[1].URL(), c.Nodes[2].URL())
-	s.waitForTables()
-	one, other := s.load()
-	in := s.users[0].inboxes[s.addresses[0]]
-	for _, to := range []int{2, 1} {
-		one.longestPause()
-		other.longestPause()
-		started := time.Now()
-		ask[any](t, s.coordinator(), `SELECT citus_move_shard_placement(p.shardid, p.nodename, p.nodeport, n.nodename, n.nodeport, 'force_logical')
-			FROM pg_dist_shard_placement p, pg_dist_node n WHERE p.shardid = `+shard+" AND n.groupid = $2", in, to)
-		t.Logf("moved in %v; mail for it was not taken for %v at most, mail for the rest for %v",
-			time.Since(started).Round(time.Millisecond), one.longestPause().Round(time.Millisecond), other.longestPause().Round(time.Millisecond))
-		if got := s.worker(in) + 1; got != to {
-			t.Fatalf("the shard is on node %d, want %d", got, to)
-		}
-		one.waitForMails(200)
-		other.waitForMails(200)
-		eventually(t, "the former shard is removed", func() bool { return ask[int](t, s.coordinator(), "SELECT count(*) FROM pg_dist_cleanup") == 0 })
-	}
-	s.check(one, other)
-}
-
 // A worker is added and removed again while mail arrives, inboxes are made, read, deleted and expire,
 // a process is started, and tables of past hours are dropped.
 func TestRebalanceUnderLoad(t *testing.T) {

@@ -183,9 +183,7 @@ func begin(t *testing.T, database, sql string) (end func()) {
 	must(t, err)
 	tx, err := conn.Begin(t.Context())
 	must(t, err)
-	if _, err := tx.Exec(t.Context(), sql); err != nil {
-		t.Fatal(err)
-	}
+	must(t, failure(tx.Exec(t.Context(), sql)))
 	end = sync.OnceFunc(func() {
 		if err := conn.Close(context.Background()); err != nil {
 			t.Error(err)

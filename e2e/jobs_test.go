@@ -30,7 +30,7 @@ func stopped(text string) bool {
 
 // everyCommand are commands that end by themselves.
 var everyCommand = []string{
-	"mayfly --version", "mayfly --help", "mayfly help ci", "mayfly ls", "mayfly messages", "mayfly read", "mayfly wait", "mayfly new",
+	"mayfly --version", "mayfly --help", "mayfly help ci", "mayfly ls", "mayfly messages", "mayfly read", "mayfly wait --again", "mayfly new",
 	"mayfly preview mail.md", "mayfly save --dir .", "mayfly key status", "mayfly doctor", "mayfly man", "mayfly completion bash > script",
 	"mayfly new --copy",
 }

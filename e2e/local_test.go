@@ -72,9 +72,7 @@ func TestQuittingTheFirstOfTwoApplications(t *testing.T) {
 	}
 	send(t, first.smtp, address, signup(address))
 	second.waitFor("Confirm your e-mail address")
-	if got := m.mustRun("wait", address, "--code"); got != "482913" {
-		t.Errorf("after the first quit, wait --code printed %q", got)
-	}
+	m.prints("482913", "wait", address, "--code")
 	if now := m.localService(); now.PID != service.PID || now.SMTPAddr != first.smtp {
 		t.Errorf("the service was %+v, and is %+v", service.State, now.State)
 	}
@@ -107,9 +105,7 @@ func TestSuspendingTheApplicationStopsNoMail(t *testing.T) {
 	s.typeKeys("\x1a")
 	s.waitFor("was suspended")
 	send(t, smtp, address, signup(address))
-	if got := m.mustRun("wait", address, "--code"); got != "482913" {
-		t.Errorf("while it was suspended, wait --code printed %q", got)
-	}
+	m.prints("482913", "wait", address, "--code")
 	s.typeKeys("\r")
 	s.waitFor("Confirm your e-mail address", smtp)
 	s.typeKeys("q")
@@ -123,9 +119,7 @@ func TestKillingTheApplicationStopsNoMail(t *testing.T) {
 	must(t, app.cmd.Process.Kill())
 	app.exitStatus()
 	send(t, app.smtp, app.address, signup(app.address))
-	if got := m.mustRun("wait", app.address, "--code"); got != "482913" {
-		t.Errorf("wait --code printed %q", got)
-	}
+	m.prints("482913", "wait", app.address, "--code")
 }
 
 func TestAKilledServiceIsStartedAgain(t *testing.T) {
@@ -162,18 +156,11 @@ func TestUpAndDown(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	smtp, http := m.useFreePorts()
-	_, stderr, status := m.run("new")
-	if status != 1 || stderr != "mayfly: no local service is running: start it with `mayfly up`\n" {
-		t.Errorf("without a service, new ends with %d: %s", status, stderr)
-	}
-	if got := m.mustRun("down"); got != "not running" {
-		t.Errorf("without a service, down printed %q", got)
-	}
+	m.fails(1, "mayfly: no local service is running: start it with `mayfly up`\n", "new")
+	m.prints("not running", "down")
 	want := "SMTP  " + smtp + "\nAPI   http://" + http
 	for range 2 {
-		if got := m.mustRun("up"); got != want {
-			t.Errorf("up printed %q, want %q", got, want)
-		}
+		m.prints(want, "up")
 	}
 	address := m.mustRun("new")
 	out := m.mustRun("doctor")
@@ -184,9 +171,7 @@ func TestUpAndDown(t *testing.T) {
 	}
 
 	app := m.openApplication()
-	if got := m.mustRun("down"); got != "stopped" {
-		t.Errorf("down printed %q", got)
-	}
+	m.prints("stopped", "down")
 	if c, err := net.Dial("tcp", smtp); err == nil {
 		c.Close()
 		t.Error("after down, SMTP is open")
@@ -258,10 +243,7 @@ func TestTwoUsersOfAMachine(t *testing.T) {
 func TestAFolderThatTheServiceCannotWrite(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t).with("XDG_DATA_HOME=/dev/null/data")
-	_, stderr, status := m.run("up")
-	if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "cannot keep its data in /dev/null/data/mayfly/local") {
-		t.Errorf("up ends with %d: %s", status, stderr)
-	}
+	m.fails(1, "cannot keep its data in /dev/null/data/mayfly/local", "up")
 	s := startInTerminal(t, m.command())
 	s.waitFor("The service is unavailable", "cannot keep its")
 }

@@ -58,6 +58,9 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// failure returns the error of a call whose value does not matter.
+func failure[T any](_ T, err error) error { return err }
+
 // with returns the machine with more variables in its environment.
 func (m *machine) with(variables ...string) *machine {
 	return &machine{m.t, m.home, append(m.environ[:len(m.environ):len(m.environ)], variables...)}
@@ -121,4 +124,20 @@ func (m *machine) mustRun(args ...string) string {
 		m.t.Fatalf("mayfly %s: status %d: %s", strings.Join(args, " "), status, stderr)
 	}
 	return strings.TrimSuffix(stdout, "\n")
+}
+
+// prints runs the program, which must print want and a newline.
+func (m *machine) prints(want string, args ...string) {
+	m.t.Helper()
+	if got := m.mustRun(args...); got != want {
+		m.t.Errorf("mayfly %s: %q, want %q", strings.Join(args, " "), got, want)
+	}
+}
+
+// fails runs the program, which must end with a status and say why in one line, with a part in it.
+func (m *machine) fails(status int, part string, args ...string) {
+	m.t.Helper()
+	if stdout, stderr, got := m.run(args...); got != status || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, part) {
+		m.t.Errorf("mayfly %s: status %d, want %d: %q, %q, want %q", strings.Join(args, " "), got, status, stdout, stderr, part)
+	}
 }

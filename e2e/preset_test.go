@@ -21,9 +21,7 @@ func TestPresetKey(t *testing.T) {
 	store, file := filepath.Join(m.home, "store"), m.write("secret", secret+"\n")
 	create := []string{"admin", "key", "create", "--plan", "dev", "--name", "ci", "--secret-file", file, "--store", store}
 	for range 2 {
-		if got := m.mustRun(create...); got != secret {
-			t.Errorf("it printed %q", got)
-		}
+		m.prints(secret, create...)
 	}
 	bad := m.write("bad", "too-short")
 	none := filepath.Join(m.home, "none")
@@ -110,16 +108,10 @@ func TestCompose(t *testing.T) {
 	container.mustRun(create...) // as when all is started again
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.rest, "http://"), ":")
 	container = container.with("MAYFLY_SERVE_HTTP=:" + port)
-	if got := container.mustRun("health"); got != "ready" {
-		t.Errorf("health printed %q", got)
-	}
+	container.prints("ready", "health")
 	tests := m.using(s, secret)
 	send(t, s.smtp, "anyone@mail.test", signup("anyone@mail.test"))
-	if got := tests.mustRun("wait", "anyone@mail.test", "--code"); got != "482913" {
-		t.Errorf("wait printed %q", got)
-	}
+	tests.prints("482913", "wait", "anyone@mail.test", "--code")
 	s.stop(syscall.SIGTERM)
-	if stdout, stderr, status := container.run("health"); status != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "refused the connection") {
-		t.Errorf("without the service: status %d, %q, %q", status, stdout, stderr)
-	}
+	container.fails(1, "refused the connection", "health")
 }

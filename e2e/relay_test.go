@@ -68,17 +68,11 @@ func TestReleaseByTheCommandLine(t *testing.T) {
 		"eve@evil.example": {4, "The relay is not allowed to send to eve@evil.example (403); only the operator of the service can allow it"},
 		"eve@example.org\r\nRCPT TO:<eve@evil.example>": {1, `is not an address to release to`},
 	} {
-		if _, stderr, status := user.run("release", "--to", to); status != want.status || !strings.Contains(stderr, want.text) || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("to %q: status %d: %q", to, status, stderr)
-		}
+		user.fails(want.status, want.text, "release", "--to", to)
 	}
-	if _, stderr, status := user.run("release"); status != 2 || !strings.Contains(stderr, "--to ADDRESS") {
-		t.Errorf("to nobody: status %d: %s", status, stderr)
-	}
+	user.fails(2, "--to ADDRESS", "release")
 	relay.stop(9)
-	if _, stderr, status := user.run("release", "--to", "qa@example.com"); status != 1 || !strings.Contains(stderr, "The relay refused the connection (502)") {
-		t.Errorf("without the relay: status %d: %s", status, stderr)
-	}
+	user.fails(1, "The relay refused the connection (502)", "release", "--to", "qa@example.com")
 	s.stop(15)
 	if log := s.stderr.String(); strings.Count(log, `msg="message released" key=key_`) != 1 || !strings.Contains(log, `to="[qa@example.com Dev@Example.org]"`) || strings.Contains(log, "sesame") {
 		t.Errorf("log: %s", log)
@@ -121,7 +115,5 @@ func TestReleaseWithoutARelay(t *testing.T) {
 	app.waitFor("Confirm your e-mail address")
 	app.typeKeys("Rqa@example.com\r")
 	app.waitFor("no relay: set one up under [relay] in config.toml")
-	if _, stderr, status := m.run("release", "--to", "qa@example.com"); status != 1 || !strings.Contains(stderr, "the local service has no relay; set one up under [relay] in config.toml, then `mayfly down`") {
-		t.Errorf("status %d: %s", status, stderr)
-	}
+	m.fails(1, "the local service has no relay; set one up under [relay] in config.toml, then `mayfly down`", "release", "--to", "qa@example.com")
 }

@@ -27,9 +27,7 @@ func TestScriptWorkflow(t *testing.T) {
 	if got := waiting.output(); got != "482913\n" {
 		t.Fatalf("wait --code printed %q", got)
 	}
-	if got := u.mustRun("wait", address, "--link", "--from", "ACME", "--subject", "confirm"); got != "https://acme.example/confirm?token=abc" {
-		t.Errorf("wait --link printed %q", got)
-	}
+	u.prints("https://acme.example/confirm?token=abc", "wait", address, "--link", "--from", "ACME", "--subject", "confirm")
 	var report struct {
 		Message    struct{ Subject string }
 		Rendered   string
@@ -58,13 +56,9 @@ func TestScriptWorkflow(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, stderr, status := u.run("wait", address, "--subject", "never", "--timeout", "100ms"); status != 5 || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("wait ended with %d: %q", status, stderr)
-	}
+	u.fails(5, "no mail to "+address, "wait", address, "--subject", "never", "--timeout", "100ms")
 	u.mustRun("rm", "--yes", address)
-	if _, _, status := u.run("messages", address); status != 3 {
-		t.Errorf("messages of a deleted inbox end with %d", status)
-	}
+	u.fails(3, "", "messages", address)
 }
 
 func TestWatchPrintsEvents(t *testing.T) {
@@ -134,20 +128,14 @@ func TestServiceWithoutExtensions(t *testing.T) {
 	m, double := machineWithService(t)
 	address := m.mustRun("new")
 	deliver(t, double, address, apitest.Mail{From: "no-reply@acme.example", Subject: "Your code", Text: "Your verification code is 482913."})
-	if got := m.mustRun("wait", "--code"); got != "482913" {
-		t.Errorf("wait --code printed %q", got)
-	}
+	m.prints("482913", "wait", "--code")
 	if got, stderr, status := m.run("read", "--view", "raw"); status != 0 || !strings.Contains(got, "482913") || !strings.Contains(stderr, "raw") {
 		t.Errorf("read --view raw ended with %d: %q, %q", status, got, stderr)
 	}
-	if got := m.mustRun("save", "--dir", "saved"); got != filepath.Join("saved", "Your code.txt") {
-		t.Errorf("save printed %q", got)
-	}
+	m.prints(filepath.Join("saved", "Your code.txt"), "save", "--dir", "saved")
 	m.mustRun("rm", "--yes", "--all")
 	if a := newClient(t, m.getenv("MAYFLY_BASE_URL"), apitest.Key).request(http.MethodGet, "/v1/inboxes", ""); a.status == http.StatusOK {
 		t.Error("the double has a list of inboxes")
 	}
-	if got := m.mustRun("ls"); got != "" {
-		t.Errorf("ls printed %q", got)
-	}
+	m.prints("", "ls")
 }

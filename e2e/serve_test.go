@@ -56,14 +56,11 @@ func TestServeReportsWhyItCannotStart(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer taken.Close()
-	for name, args := range map[string][]string{
-		"a port that is taken": {"--smtp", taken.Addr().String(), "--http", "127.0.0.1:0", "--store", filepath.Join(m.home, "a")},
-		"no folder":            {"--smtp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", "/dev/null/store"},
+	for _, args := range [][]string{
+		{"--smtp", taken.Addr().String(), "--http", "127.0.0.1:0", "--store", filepath.Join(m.home, "a")},
+		{"--smtp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", "/dev/null/store"},
 	} {
-		_, stderr, status := m.run(append([]string{"serve"}, args...)...)
-		if status != 1 || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%s: status %d: %q", name, status, stderr)
-		}
+		m.fails(1, "", append([]string{"serve"}, args...)...)
 	}
 }
 
@@ -84,18 +81,12 @@ func TestAdminWithAndWithoutARunningService(t *testing.T) {
 		}
 	}
 	rotated := m.mustRun("admin", "key", "rotate", secondID, "--store", store)
-	if _, _, status := m.using(s, second).run("ls"); status != 4 {
-		t.Errorf("with a secret that was rotated away ls ends with %d", status)
-	}
+	m.using(s, second).fails(4, "", "ls")
 	m.using(s, rotated).mustRun("ls")
 	m.mustRun("admin", "key", "plan", secondID, "free", "--store", store)
-	if _, stderr, status := m.using(s, rotated).run("ls"); status != 4 {
-		t.Errorf("with the plan free ls ends with %d: %s", status, stderr)
-	}
+	m.using(s, rotated).fails(4, "", "ls")
 	m.mustRun("admin", "key", "revoke", secondID, "--store", store)
 	s.stop(syscall.SIGTERM)
 	m.mustRun("admin", "key", "list", "--store", store)
-	if _, stderr, status := m.run("admin", "key", "revoke", "key_nobody", "--store", store); status != 3 {
-		t.Errorf("revoking an unknown key ends with %d: %s", status, stderr)
-	}
+	m.fails(3, "", "admin", "key", "revoke", "key_nobody", "--store", store)
 }

@@ -21,9 +21,7 @@ func machineWithService(t *testing.T) (*machine, *apitest.Server) {
 // deliver puts a message into an inbox of that service.
 func deliver(t *testing.T, double *apitest.Server, address string, m apitest.Mail) {
 	t.Helper()
-	if _, err := double.Deliver(address, m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, failure(double.Deliver(address, m)))
 }
 
 func TestInterruptEndsWaitingCommands(t *testing.T) {
@@ -141,12 +139,8 @@ func TestMachineWithoutAHome(t *testing.T) {
 		if status != 0 || !strings.HasSuffix(stdout, "@"+apitest.Domain+"\n") || strings.Count(stderr, "\n") > 1 {
 			t.Errorf("%s: new ended with %d: %q, %q", name, status, stdout, stderr)
 		}
-		if _, stderr, status := m.run("key", "status"); status != 0 {
-			t.Errorf("%s: key status ended with %d: %q", name, status, stderr)
-		}
-		if _, stderr, status := m.run("doctor"); status != 0 {
-			t.Errorf("%s: doctor ended with %d: %q", name, status, stderr)
-		}
+		m.mustRun("key", "status")
+		m.mustRun("doctor")
 	}
 }
 
@@ -169,9 +163,7 @@ func TestReadOnlyHome(t *testing.T) {
 
 func TestApplicationNeedsATerminal(t *testing.T) {
 	t.Parallel()
-	if stdout, stderr, status := newMachine(t).run(); status != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("status %d: %q, %q", status, stdout, stderr)
-	}
+	newMachine(t).fails(2, "")
 }
 
 func TestWordsAreCompleted(t *testing.T) {

@@ -30,16 +30,6 @@ func codeAndLink(code string) string {
 	return "Your verification code is " + code + ".\n\nConfirm your e-mail address: https://acme.example/confirm?t=" + code + "\n"
 }
 
-// expectPrinted runs commands, each of which must print what is beside it.
-func (m *machine) expectPrinted(commands ...[2]string) {
-	m.t.Helper()
-	for _, c := range commands {
-		if got := m.mustRun(strings.Fields(c[0])...); got != c[1] {
-			m.t.Errorf("mayfly %s: %q, want %q", c[0], got, c[1])
-		}
-	}
-}
-
 // running is a run of the program that has not ended.
 type running struct {
 	t      *testing.T
@@ -75,7 +65,7 @@ func TestEachMailGoesToOneOfManyWaits(t *testing.T) {
 	s, m := newMachine(t).serveUser("enterprise")
 	address := m.mustRun("new")
 	send(t, s.smtp, address, coded(address, "999999")) // the first wait on an inbox takes the newest of what is there
-	m.expectPrinted([2]string{"wait --code", "999999"})
+	m.prints("999999", "wait", "--code")
 	var all []*running
 	for range waits {
 		all = append(all, m.start("wait", address, "--code"))
@@ -106,7 +96,7 @@ func TestAWaitThatIsKilledTakesNothing(t *testing.T) {
 		killed.end(syscall.SIGKILL)
 		code := fmt.Sprint(111111 * (n + 1))
 		deliver(t, double, address, apitest.Mail{From: "a@acme.example", Subject: "Your code", Text: codeAndLink(code)})
-		m.expectPrinted([2]string{"wait --code", code})
+		m.prints(code, "wait", "--code")
 	}
 
 	// This one is killed while it prints, with the lock in its hands.
@@ -142,7 +132,7 @@ func TestAWaitThatCannotPrintTakesNothing(t *testing.T) {
 	if err := cmd.Run(); err == nil {
 		t.Error("it is said to be printed")
 	}
-	m.expectPrinted([2]string{"wait --code", "111111"})
+	m.prints("111111", "wait", "--code")
 }
 
 // A test runner that is killed leaves nobody to read what it waits for.
@@ -181,9 +171,7 @@ func TestCodesInARow(t *testing.T) {
 		}
 		code = fmt.Sprint(200003 + n*1009)
 		send(t, smtp, "ada@any.example", coded("ada@any.example", code))
-		m.expectPrinted([2]string{"wait ada@any.example --code --timeout 10s", code})
+		m.prints(code, "wait", "ada@any.example", "--code", "--timeout", "10s")
 	}
-	if _, _, status := m.run("wait", "nobody"); status != 3 {
-		t.Errorf("what is no address: status %d", status)
-	}
+	m.fails(3, "nobody", "wait", "nobody")
 }

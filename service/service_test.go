@@ -56,6 +56,7 @@ func wantCode(t *testing.T, err error, code service.Code) {
 	}
 }
 
+// failure returns the error of a call whose value does not matter.
 func failure[T any](_ T, err error) error { return err }
 
 func create(t *testing.T, s *service.Service, k service.Key, username string) service.Inbox {

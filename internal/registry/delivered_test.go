@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -74,42 +72,22 @@ func TestAProcessThatDoesNotFinishHandingOver(t *testing.T) {
 	})
 }
 
-const taker = "MAYFLY_TEST_TAKER"
-
 // Many processes hand over the same messages at once.
 func TestSeveralProcessesHandOver(t *testing.T) {
 	const processes, messages = 8, 40
-	if dir := os.Getenv(taker); dir != "" {
-		r := registry.Open(dir, "default", base)
+	dir, ended := inProcesses(t, processes, func(_ string, r *registry.Registry) {
 		for n := range messages {
-			id := fmt.Sprint(n)
-			err := r.HandOver(t.Context(), "a", func(h *watch.Delivered) bool {
-				gave := h.Take(watch.Code, watch.Found{Message: api.Message{ID: id}})
-				if gave {
-					fmt.Println("gave", id)
-				}
-				return gave
-			})
-			must(t, err)
+			if handOver(t, r, "a", fmt.Sprint(n)) {
+				fmt.Println("gave", n)
+			}
 		}
+	})
+	if dir == "" {
 		return
 	}
-	dir := t.TempDir()
-	var running []*exec.Cmd
-	outputs := make([]strings.Builder, processes)
-	for p := range processes {
-		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSeveralProcessesHandOver$")
-		c.Env = append(os.Environ(), taker+"="+dir)
-		c.Stdout, c.Stderr = &outputs[p], &outputs[p]
-		must(t, c.Start())
-		running = append(running, c)
-	}
 	var gave []string
-	for p, c := range running {
-		if err := c.Wait(); err != nil {
-			t.Errorf("%v: %s", err, &outputs[p])
-		}
-		for line := range strings.Lines(outputs[p].String()) {
+	for range processes {
+		for line := range strings.Lines(<-ended) {
 			if id, ok := strings.CutPrefix(strings.TrimSpace(line), "gave "); ok {
 				gave = append(gave, id)
 			}

@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -269,44 +268,52 @@ func TestDamagedFilesCostOneInbox(t *testing.T) {
 	}
 }
 
-const writer = "MAYFLY_TEST_WRITER"
+const processVariable = "MAYFLY_TEST_PROCESS"
+
+// inProcesses runs a test again in n processes at once, each of which gets a name and the folder, and what
+// they print. In such a process dir is "" and the test is over.
+func inProcesses(t *testing.T, n int, work func(name string, r *registry.Registry)) (dir string, ended chan string) {
+	t.Helper()
+	if spec := os.Getenv(processVariable); spec != "" {
+		name, dir, _ := strings.Cut(spec, " ")
+		work(name, registry.Open(dir, "default", base))
+		return "", nil
+	}
+	dir, ended = t.TempDir(), make(chan string)
+	for p := range n {
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+		c.Env = append(os.Environ(), fmt.Sprint(processVariable, "=p", p, " ", dir))
+		go func() {
+			output, err := c.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v: %s", err, output)
+			}
+			ended <- string(output)
+		}()
+	}
+	return dir, ended
+}
 
 // Several processes write at once, while this one lists.
 func TestSeveralProcesses(t *testing.T) {
 	const processes, each = 6, 25
-	if spec := os.Getenv(writer); spec != "" {
-		name, dir, _ := strings.Cut(spec, " ")
-		r := registry.Open(dir, "default", base)
+	dir, ended := inProcesses(t, processes, func(name string, r *registry.Registry) {
 		for i := range each {
 			shared := inbox("shared")
 			shared.Label = fmt.Sprint(name, " ", i)
 			must(t, r.Put(inbox(fmt.Sprint(name, "-", i)), shared, inbox(fmt.Sprint(name, "-removed"))))
 			must(t, r.Remove(name+"-removed"))
 		}
+	})
+	if dir == "" {
 		return
 	}
-	dir := t.TempDir()
 	r := registry.Open(dir, "default", base)
-	ended := make(chan error)
-	for p := range processes {
-		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSeveralProcesses$")
-		c.Env = append(os.Environ(), fmt.Sprint(writer, "=p", p, " ", dir))
-		go func() {
-			output, err := c.CombinedOutput()
-			if err != nil {
-				err = errors.Join(err, errors.New(string(output)))
-			}
-			ended <- err
-		}()
-	}
 	seen := 0
 	for left := processes; left > 0; {
 		select {
-		case err := <-ended:
+		case <-ended:
 			left--
-			if err != nil {
-				t.Error(err)
-			}
 		default:
 			now := 0
 			for _, i := range list(t, r) {

@@ -86,9 +86,9 @@ func wantAdminErrors(t *testing.T, a *server.Admin, revoked string) {
 	t.Helper()
 	ctx := t.Context()
 	for name, err := range map[string]error{
-		"plan":     second(a.CreateKey(ctx, "", "gold", "")),
-		"new plan": second(a.SetPlan(ctx, revoked, "gold")),
-		"revoked":  second(a.RotateKey(ctx, revoked)),
+		"plan":     failure(a.CreateKey(ctx, "", "gold", "")),
+		"new plan": failure(a.SetPlan(ctx, revoked, "gold")),
+		"revoked":  failure(a.RotateKey(ctx, revoked)),
 	} {
 		if service.ErrorCode(err) != service.Invalid || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
@@ -101,7 +101,7 @@ func wantAdminErrors(t *testing.T, a *server.Admin, revoked string) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+func failure[T any](_ T, err error) error { return err }
 
 // A server that is starting has the store but no socket yet. Administration waits for it.
 func TestAdministrationWhileAServerStarts(t *testing.T) {

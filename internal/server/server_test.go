@@ -264,9 +264,7 @@ func TestHTTPConnectionsAreLimited(t *testing.T) {
 		conn, err := net.Dial("tcp", s.HTTPAddr())
 		must(t, err)
 		t.Cleanup(func() { conn.Close() })
-		if _, err := io.WriteString(conn, "GET "+request+"\r\nHost: x\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, failure(io.WriteString(conn, "GET "+request+"\r\nHost: x\r\n\r\n")))
 		return conn
 	}
 	answered := func(conn net.Conn) {

@@ -79,9 +79,7 @@ func changesAreAnnounced(t *testing.T, urls []string) {
 	heard.wants(in.ID, in.KeyID)
 	in = create(t, there, 2, time.Minute)
 	heard.wants(in.KeyID)
-	if _, err := there.Sweep(t.Context(), in.ExpiresAt, 10); err != nil {
-		t.Fatal(err)
-	}
+	check(t, failure(there.Sweep(t.Context(), in.ExpiresAt, 10)))
 	heard.wants(in.ID, in.KeyID)
 
 	// Announcements of any number arrive, but only at other processes.

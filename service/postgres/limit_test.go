@@ -118,9 +118,7 @@ func TestSweepDoesNotDependOnRequests(t *testing.T) {
 	sweep := func() (statements int) {
 		t.Helper()
 		r.take()
-		if _, err := s.Sweep(t.Context(), time.Now(), 10); err != nil {
-			t.Fatal(err)
-		}
+		check(t, failure(s.Sweep(t.Context(), time.Now(), 10)))
 		for _, tx := range r.take() {
 			statements += len(tx.statements)
 		}

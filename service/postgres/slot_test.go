@@ -53,9 +53,7 @@ func TestSlotsAreDroppedWhenTheyAreOver(t *testing.T) {
 	}
 	sweep := func(now time.Time) {
 		t.Helper()
-		if _, err := s.Sweep(t.Context(), now, 100); err != nil {
-			t.Fatal(err)
-		}
+		check(t, failure(s.Sweep(t.Context(), now, 100)))
 	}
 	over := slotOf(short).ends().Add(dropAfter)
 	sweep(over.Add(-time.Millisecond))
@@ -145,9 +143,7 @@ func TestMessagesOfDeletedInboxesAreRemoved(t *testing.T) {
 	if n := len(messages(t, s, in)); n != 0 {
 		t.Errorf("a deleted inbox lists %d messages", n)
 	}
-	if _, err := s.Sweep(t.Context(), day, 100); err != nil {
-		t.Fatal(err)
-	}
+	check(t, failure(s.Sweep(t.Context(), day, 100)))
 	if n := count(t, s, "SELECT count(*) FROM messages"); n != 1 {
 		t.Errorf("%d messages are left in the database, want the other inbox's 1", n)
 	}

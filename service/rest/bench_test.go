@@ -172,9 +172,7 @@ func BenchmarkLongPolls(b *testing.B) {
 		srv.deliver(b, in.Email, "Subject: now\r\n\r\n")
 		resp, err := http.ReadResponse(r, nil)
 		must(b, err)
-		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-			b.Fatal(err)
-		}
+		must(b, failure(io.Copy(io.Discard, resp.Body)))
 	}
 	b.ReportMetric(cost, "bytes/request")
 }

@@ -224,17 +224,10 @@ func TestEveryGetIsTagged(t *testing.T) {
 			t.Errorf("%s after a delivery: %d", path, a.status)
 		}
 	}
-	for range 2 {
-		etag := srv.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")
-		other := srv.newInbox(t, key)
-		made := srv.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+etag)
-		if made.status != http.StatusOK {
-			t.Errorf("inboxes after a creation: %d", made.status)
-		}
-		srv.call(t, key, "DELETE", other.path(), "")
-		if a := srv.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+made.header.Get("ETag")); a.status != http.StatusOK {
-			t.Errorf("inboxes after a deletion: %d", a.status)
-		}
+	etag := srv.call(t, key, "GET", "/v1/inboxes", "").header.Get("ETag")
+	srv.call(t, key, "DELETE", srv.newInbox(t, key).path(), "")
+	if a := srv.call(t, key, "GET", "/v1/inboxes", "", "If-None-Match: "+etag); a.status != http.StatusOK {
+		t.Errorf("inboxes after a creation and a deletion: %d", a.status)
 	}
 }
 

@@ -79,6 +79,9 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// failure returns the error of a call whose value does not matter.
+func failure[T any](_ T, err error) error { return err }
+
 // logBuffer is a log that can be read while it is written.
 type logBuffer struct {
 	mu sync.Mutex
