@@ -115,5 +115,7 @@ func TestReleaseWithoutARelay(t *testing.T) {
 	app.waitFor("Confirm your e-mail address")
 	app.typeKeys("Rqa@example.com\r")
 	app.waitFor("no relay: set one up under [relay] in config.toml")
-	m.fails(1, "the local service has no relay; set one up under [relay] in config.toml, then `mayfly down`", "release", "--to", "qa@example.com")
+	if _, stderr, status := m.run("release", "--to", "qa@example.com"); status != 1 || !strings.Contains(stderr, "the local service has no relay; set one up under [relay] in config.toml, then `mayfly down`") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
 }
