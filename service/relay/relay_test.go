@@ -27,6 +27,13 @@ import (
 
 const raw = "From: ada@engine.example\r\nSubject: dots\r\n\r\n.\r\n..two\r\nend"
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // mailServer is a mail server that keeps what it takes.
 type mailServer struct {
 	addr   string
@@ -105,9 +112,7 @@ func newMailServer(t *testing.T, change func(*smtp.Server), fromStart bool) *mai
 		change(s)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m.addr = l.Addr().String()
 	if fromStart {
 		l = tls.NewListener(l, s.TLSConfig)
@@ -139,9 +144,7 @@ func (m *mailServer) certificate() *tls.Config {
 func (m *mailServer) configuration(t *testing.T) Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "password")
-	if err := os.WriteFile(file, []byte("open sesame\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("open sesame\n"), 0o600))
 	return Config{Host: m.addr, User: "mayfly", PasswordFile: file, From: "mayfly@sender.example", Allow: []string{"QA@example.com", "*@Example.org"}}
 }
 
@@ -152,9 +155,7 @@ func (m *mailServer) relay(t *testing.T, change func(*Config)) *Relay {
 	if change != nil {
 		change(&c)
 	}
-	if err := c.Check(nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Check(nil))
 	r := New(c, "mayfly.example")
 	r.roots = m.roots
 	return r
@@ -191,9 +192,7 @@ func TestAMessageIsReleasedAsItWasReceived(t *testing.T) {
 			m := newMailServer(t, test.server, test.fromStart)
 			r := m.relay(t, test.config)
 			to := []string{"qa@EXAMPLE.com", "any.body+tag@example.ORG"}
-			if err := r.Release(t.Context(), "key_1", to, []byte(test.raw)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.Release(t.Context(), "key_1", to, []byte(test.raw)))
 			if len(m.taken) != 1 {
 				t.Fatalf("it took %d messages", len(m.taken))
 			}
@@ -319,9 +318,7 @@ func TestRefusals(t *testing.T) {
 func TestAPasswordThatIsGone(t *testing.T) {
 	t.Parallel()
 	r := newMailServer(t, nil, false).relay(t, nil)
-	if err := os.Remove(r.config.PasswordFile); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(r.config.PasswordFile))
 	err := r.Release(t.Context(), "key_1", []string{"a@example.org"}, []byte(raw))
 	if e, ok := err.(*service.Error); !ok || e.Message != "The relay's password cannot be read" {
 		t.Error(err)
@@ -332,9 +329,7 @@ func TestAPasswordThatIsGone(t *testing.T) {
 func scripted(t *testing.T, serve func(c net.Conn)) *Relay {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if c, err := l.Accept(); err == nil {
@@ -400,9 +395,7 @@ func TestAHostileServer(t *testing.T) {
 			fmt.Fprintf(c, "500 what is %s?\r\n", in.Text())
 		})
 		r.config.User, r.config.PasswordFile = "mayfly", filepath.Join(t.TempDir(), "password")
-		if err := os.WriteFile(r.config.PasswordFile, []byte("open sesame"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(r.config.PasswordFile, []byte("open sesame"), 0o600))
 		err := r.Release(t.Context(), "key_1", []string{"a@example.org"}, []byte(raw))
 		if e, ok := err.(*service.Error); !ok || e.Message != "The relay refused the login: 500" || strings.Contains(e.Error(), "what") {
 			t.Error(err)
@@ -505,16 +498,12 @@ func TestAKeyCannotFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(Config{}, "")
 		end, err := r.begin("key_1", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := r.begin("key_1", 1); service.ErrorCode(err) != service.RateLimited {
 			t.Errorf("a second release of the key at a time: %v", err)
 		}
 		other, err := r.begin("key_2", maxRecipients)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		other()
 		end()
 		sent := 1
@@ -542,9 +531,7 @@ func TestAKeyCannotFlood(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	password := filepath.Join(t.TempDir(), "password")
-	if err := os.WriteFile(password, []byte("two\nlines"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(password, []byte("two\nlines"), 0o600))
 	good := Config{Host: "mail.example.com:587", From: "mayfly@example.com", Allow: []string{"qa@example.com", "*@example.org"}}
 	for name, test := range map[string]struct {
 		change func(*Config)

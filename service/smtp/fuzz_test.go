@@ -144,9 +144,7 @@ func FuzzSession(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		svc := &everyone{}
 		s, err := New(svc, Options{Hostname: "mx.test", AuthAny: true, Limits: Limits{MaxMessageBytes: 10_000}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		nc := &scripted{Reader: bytes.NewReader(sent)}
 		c := newConn(s, nc)
 		if !s.sessions.Enter(nc) {

@@ -4,15 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	netsmtp "net/smtp"
 	"runtime"
 	"runtime/debug"
@@ -104,13 +100,18 @@ func value(m prometheus.Metric) int {
 	return int(d.GetCounter().GetValue() + d.GetGauge().GetValue())
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // serve starts a server on loopback that ends with the test.
 func serve(t *testing.T, svc Service, o Options) (*Server, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return serveOn(t, l, svc, o), l.Addr().String()
 }
 
@@ -120,9 +121,7 @@ func serveOn(t *testing.T, l net.Listener, svc Service, o Options) *Server {
 		o.Hostname = "mx.test"
 	}
 	s, err := New(svc, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -148,9 +147,7 @@ type peer struct {
 func dial(t *testing.T, address string) *peer {
 	t.Helper()
 	nc, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return newClient(t, nc)
 }
 
@@ -352,9 +349,7 @@ func TestExtensions(t *testing.T) {
 	t.Parallel()
 	_, address := serve(t, &inboxes{}, Options{AuthAny: true, Limits: Limits{MaxMessageBytes: 1000}})
 	c, err := netsmtp.Dial(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	for _, want := range [][2]string{{"PIPELINING"}, {"SIZE", "1000"}, {"8BITMIME"}, {"SMTPUTF8"}, {"ENHANCEDSTATUSCODES"}, {"AUTH", "PLAIN LOGIN"}} {
 		if ok, param := c.Extension(want[0]); !ok || param != want[1] {
@@ -1016,9 +1011,7 @@ func TestShutdownThatRunsOutOfTime(t *testing.T) {
 		l := newPipeListener()
 		svc := &inboxes{hold: make(chan struct{})} // never
 		s, err := New(svc, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(l) }()
 		c := newClient(t, l.dial())
@@ -1038,19 +1031,12 @@ func TestShutdownThatRunsOutOfTime(t *testing.T) {
 	})
 }
 
-// selfSigned returns a TLS configuration with a new certificate.
+// selfSigned returns a TLS configuration with the certificate of net/http/httptest.
 func selfSigned(t *testing.T) *tls.Config {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}}}
+	web := httptest.NewTLSServer(nil)
+	defer web.Close()
+	return &tls.Config{Certificates: web.TLS.Certificates}
 }
 
 func TestSTARTTLS(t *testing.T) {
@@ -1058,30 +1044,18 @@ func TestSTARTTLS(t *testing.T) {
 	svc := &inboxes{}
 	_, address := serve(t, svc, Options{TLS: selfSigned(t)})
 	c, err := netsmtp.Dial(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
-	if err := c.StartTLS(&tls.Config{InsecureSkipVerify: true}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.StartTLS(&tls.Config{InsecureSkipVerify: true}))
 	if ok, _ := c.Extension("STARTTLS"); ok {
 		t.Error("STARTTLS within TLS")
 	}
-	if err := c.Mail("x@y.test"); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Rcpt("a@box.test"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Mail("x@y.test"))
+	must(t, c.Rcpt("a@box.test"))
 	w, err := c.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	io.WriteString(w, "Subject: secret\r\n\r\n")
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	if err := c.Quit(); err != nil {
 		t.Error(err)
 	}
@@ -1166,9 +1140,7 @@ func TestPanicEndsOneSession(t *testing.T) {
 	c.expectEnd()
 	other.run("QUIT → 221")
 	other.expectEnd()
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Shutdown(t.Context()))
 	if st := s.stats(); st.connections != 0 || st.delivering != 0 || st.inFlight != 0 {
 		t.Errorf("left over: %+v", st)
 	}
