@@ -18,36 +18,26 @@ import (
 // decodeBase64 decodes base64, however broken: octets that do not belong are skipped, padding may
 // be missing or be followed by more. clean is false if something did not belong.
 func decodeBase64(src []byte) (dst []byte, clean bool) {
-	buf := make([]byte, 0, len(src))
-	dst = make([]byte, 0, base64.StdEncoding.DecodedLen(len(src)))
+	dst = make([]byte, 0, base64.StdEncoding.DecodedLen(len(src))+3)
 	clean = true
+	group, letters := uint32(0), 0 // of four letters
 	flush := func() {
-		n := len(buf)
-		if n%4 == 1 {
-			buf = buf[:n-1]
-			clean = false
-		}
-		size := base64.RawStdEncoding.DecodedLen(len(buf))
-		at := len(dst)
-		dst = append(dst, make([]byte, size)...)
-		got, _ := base64.RawStdEncoding.Decode(dst[at:], buf) // buf has letters of the alphabet only
-		dst = dst[:at+got]
-		buf = buf[:0]
+		clean = clean && letters != 1
+		group <<= 6 * (4 - letters)
+		size := len(dst) + max(0, letters-1)
+		dst = append(dst, byte(group>>16), byte(group>>8), byte(group))[:size]
+		group, letters = 0, 0
 	}
 	for _, c := range src {
-		switch {
-		case base64Letters[c]:
-			buf = append(buf, c)
-		case c == '-': // the alphabet of URLs
-			buf = append(buf, '+')
-		case c == '_':
-			buf = append(buf, '/')
-		case c == '=':
-			if len(buf)%4 != 0 {
+		switch v := base64Values[c]; {
+		case v >= 0:
+			group = group<<6 | uint32(v)
+			if letters++; letters == 4 {
 				flush()
 			}
-		case c == '\r', c == '\n', c == ' ', c == '\t':
-		default:
+		case c == '=':
+			flush()
+		case c != '\r' && c != '\n' && c != ' ' && c != '\t':
 			clean = false
 		}
 	}
@@ -55,11 +45,16 @@ func decodeBase64(src []byte) (dst []byte, clean bool) {
 	return dst, clean
 }
 
-var base64Letters = func() (set [256]bool) {
-	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
-		set[c] = true
+// base64Values are the values of the letters, those of the alphabet of URLs too. Others have -1.
+var base64Values = func() (values [256]int8) {
+	for c := range values {
+		values[c] = -1
 	}
-	return set
+	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		values[c] = int8(i)
+	}
+	values['-'], values['_'] = values['+'], values['/']
+	return values
 }()
 
 // looksBase64 tells base64 from text that was only declared so: running text has spaces within its
@@ -69,9 +64,9 @@ func looksBase64(src []byte) bool {
 	foreign, inner := 0, 0
 	for i, c := range src {
 		switch {
-		case c == ' ' && i > 0 && base64Letters[src[i-1]] && i+1 < len(src) && base64Letters[src[i+1]]:
+		case c == ' ' && i > 0 && base64Values[src[i-1]] >= 0 && i+1 < len(src) && base64Values[src[i+1]] >= 0:
 			inner++
-		case c == '\r', c == '\n', c == ' ', c == '\t', c == '=', base64Letters[c]:
+		case c == '\r', c == '\n', c == ' ', c == '\t', c == '=', base64Values[c] >= 0:
 		default:
 			foreign++
 		}
@@ -258,10 +253,9 @@ func readWord(s []byte) (w word, length int, ok bool) {
 		return w, 0, false
 	}
 	rest = rest[2:]
-	end := wordEnd(rest, encoding)
 	text := rest
 	length = len(s)
-	if end >= 0 {
+	if end := bytes.Index(rest, []byte("?=")); end >= 0 {
 		text = rest[:end]
 		length = len(s) - len(rest) + end + 2
 	}
@@ -272,27 +266,6 @@ func readWord(s []byte) (w word, length int, ok bool) {
 	}
 	name, _, _ := strings.Cut(string(charset), "*") // RFC 2231 adds a language
 	return word{charset: name, text: text}, length, true
-}
-
-// wordEnd is the index of the closing "?=". In Q, "?=" before two hexadecimal digits may also be an
-// unescaped question mark before an escape: then it is the end only if the word has no other.
-func wordEnd(s []byte, encoding byte) int {
-	end := bytes.Index(s, []byte("?="))
-	if end < 0 || encoding != 'q' {
-		return end
-	}
-	at := end
-	for range 16 { // more escaped question marks than a word of 75 octets is likely to have
-		if at+4 > len(s) || unhex(s[at+2]) < 0 || unhex(s[at+3]) < 0 {
-			return at
-		}
-		next := bytes.Index(s[at+2:], []byte("?="))
-		if next < 0 || bytes.ContainsAny(s[at+2:at+2+next], " \t") {
-			return end
-		}
-		at += 2 + next
-	}
-	return end
 }
 
 func unhex(c byte) int {

@@ -170,18 +170,14 @@ func (p *parser) mediaTypeOf(value, defaultType string, body []byte) string {
 	}
 	p.defect("The Content-Type cannot be read")
 	switch {
-	case major == "html" || minor == "html" || value == "text" && looksHTML(body):
+	case strings.Contains(value, "html"), looksHTML(body):
 		return "text/html"
 	case major == "multipart":
 		return "multipart/mixed"
-	case strings.HasPrefix(value, "application") || strings.HasPrefix(value, "image"):
+	case strings.HasPrefix(value, "application"), strings.HasPrefix(value, "image"):
 		return "application/octet-stream"
-	case major == "text" || !ok && isToken(major):
-		return "text/plain"
-	case looksHTML(body):
-		return "text/html"
 	default:
-		return defaultType
+		return "text/plain"
 	}
 }
 

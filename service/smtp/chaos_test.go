@@ -131,9 +131,8 @@ func TestChaosRulesOfAStageInTheirOrder(t *testing.T) {
 }
 
 func TestChaosKeepsThePipelineInOrder(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l, svc := newPipeListener(), &inboxes{}
+	inFakeTime(t, func(t *testing.T, l *pipeListener) {
+		svc := &inboxes{}
 		serveOn(t, l, svc, Options{Chaos: "rcpt=slow:1m:1x,rcpt=451:1x,data=slow:1s"})
 		c := newClient(t, l.dial())
 		text := strings.Repeat("x", 100<<10) + "\r\n"
@@ -203,9 +202,7 @@ func TestChaosSlowAnswerEndsWithTheServer(t *testing.T) {
 }
 
 func TestChaosEndsWithTheSession(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newPipeListener()
+	inFakeTime(t, func(t *testing.T, l *pipeListener) {
 		serveOn(t, l, &inboxes{}, Options{Chaos: "data=slow:2h"})
 		c := newClient(t, l.dial())
 		begun := time.Now()

@@ -503,9 +503,7 @@ func TestPipelining(t *testing.T) {
 }
 
 func TestAcceptedOnlyWhenStored(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newPipeListener()
+	inFakeTime(t, func(t *testing.T, l *pipeListener) {
 		svc := &inboxes{hold: make(chan struct{})}
 		s := serveOn(t, l, svc, Options{})
 		c := newClient(t, l.dial())
@@ -715,9 +713,7 @@ func TestConnectionLimits(t *testing.T) {
 // A balancer's connection that does not say whose it is cannot be answered, and must not hold up those
 // after it.
 func TestSilentConnectionIsTurnedAway(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newPipeListener()
+	inFakeTime(t, func(t *testing.T, l *pipeListener) {
 		serveOn(t, l, &inboxes{}, Options{Limits: Limits{MaxConnections: 1}})
 		newClient(t, l.dial()).expect("220")
 		_, silent := net.Pipe()
@@ -745,9 +741,7 @@ func (c headed) interrupt() { c.SetReadDeadline(time.Now()) }
 
 // An address that guesses recipients is told no more about them, in any of its sessions.
 func TestGuessesOfRecipients(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newPipeListener()
+	inFakeTime(t, func(t *testing.T, l *pipeListener) {
 		s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{MaxGuesses: 1}})
 		ask := func(client byte, to, want string) {
 			t.Helper()
@@ -856,6 +850,13 @@ func newPipeListener() *pipeListener {
 	return &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
 }
 
+// inFakeTime runs a test with a listener, in a bubble.
+func inFakeTime(t *testing.T, test func(t *testing.T, l *pipeListener)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { test(t, newPipeListener()) })
+}
+
 func (l *pipeListener) dial() net.Conn {
 	here, there := net.Pipe()
 	l.conns <- there
@@ -911,9 +912,7 @@ func TestIdleTimeout(t *testing.T) {
 }
 
 func TestSessionTimeout(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newPipeListener()
+	inFakeTime(t, func(t *testing.T, l *pipeListener) {
 		serveOn(t, l, &inboxes{}, Options{Limits: Limits{IdleTimeout: time.Minute, SessionTimeout: 10 * time.Minute}})
 		c := newClient(t, l.dial())
 		begun := time.Now()
@@ -931,9 +930,7 @@ func TestSessionTimeout(t *testing.T) {
 
 // A client that ends its mail with LF.LF waits for an answer, and gets one that says what is wrong.
 func TestStalledAfterAmbiguousEnd(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newPipeListener()
+	inFakeTime(t, func(t *testing.T, l *pipeListener) {
 		svc := &inboxes{}
 		serveOn(t, l, svc, Options{})
 		c := newClient(t, l.dial())
@@ -953,9 +950,7 @@ func TestStalledAfterAmbiguousEnd(t *testing.T) {
 
 // The idle timeout also applies to a peer that does not read its replies.
 func TestPeerThatDoesNotRead(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newPipeListener()
+	inFakeTime(t, func(t *testing.T, l *pipeListener) {
 		s := serveOn(t, l, &inboxes{}, Options{Limits: Limits{IdleTimeout: time.Minute}})
 		l.dial()
 		time.Sleep(2 * time.Minute)
@@ -967,9 +962,7 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 }
 
 func TestShutdown(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newPipeListener()
+	inFakeTime(t, func(t *testing.T, l *pipeListener) {
 		svc := &inboxes{hold: make(chan struct{})}
 		s := serveOn(t, l, svc, Options{})
 		idle, sending, stored := newClient(t, l.dial()), newClient(t, l.dial()), newClient(t, l.dial())
@@ -1006,9 +999,7 @@ func TestShutdown(t *testing.T) {
 }
 
 func TestShutdownThatRunsOutOfTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newPipeListener()
+	inFakeTime(t, func(t *testing.T, l *pipeListener) {
 		svc := &inboxes{hold: make(chan struct{})} // never
 		s, err := New(svc, Options{})
 		must(t, err)
