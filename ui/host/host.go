@@ -196,8 +196,8 @@ var first = []string{"from", "to", "subject", "message-id", "date", "reply-to", 
 // goes to copyText, with what names it on the screen.
 func CopyMenu(m *message.Message, address string, copyText func(text, what string) tea.Cmd) dialog.Dialog {
 	menu, copies := dialog.Menu{Title: "Copy"}, map[string]func() tea.Cmd{}
-	// add adds a row that copies text, named what on the screen, unless there is none.
-	add := func(title, aside, text, what string) {
+	// addText adds a row that copies text, named what on the screen, unless there is none.
+	addText := func(title, aside, text, what string) {
 		if text == "" {
 			return
 		}
@@ -205,6 +205,8 @@ func CopyMenu(m *message.Message, address string, copyText func(text, what strin
 		menu.Choices = append(menu.Choices, dialog.Choice{ID: id, Title: render.Clean(title), Aside: render.Clean(aside)})
 		copies[id] = func() tea.Cmd { return copyText(text, render.Clean(what)) }
 	}
+	// A value is one line: a newline in it would run it where a shell has the focus.
+	add := func(title, aside, value, what string) { addText(title, aside, render.CleanName(value), what) }
 	for _, c := range m.Mail().Codes() {
 		add("Code "+c.Value, "", c.Value, c.Value)
 	}
@@ -216,8 +218,8 @@ func CopyMenu(m *message.Message, address string, copyText func(text, what strin
 	for _, f := range header(m) {
 		add(f.Name+": "+f.Value, "header", f.Value, f.Name)
 	}
-	add("Text of the message", "", m.PlainText(), "the text")
-	add("HTML source", "", m.HTML, "the HTML source")
+	addText("Text of the message", "", m.PlainText(), "the text")
+	addText("HTML source", "", m.HTML, "the HTML source")
 	add("ID of the message "+m.ID, "", m.ID, m.ID)
 	menu.Then = func(id string) tea.Cmd { return copies[id]() }
 	return dialog.NewMenu(menu)
