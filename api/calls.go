@@ -12,10 +12,7 @@ import (
 	"time"
 )
 
-const (
-	acceptJSON = "application/json"
-	acceptRaw  = "message/rfc822"
-)
+const rawType = "message/rfc822"
 
 // inboxPath and messagePath name what a call is about, see call.path.
 func inboxPath(inboxID string, below ...string) []string {
@@ -40,35 +37,34 @@ func escape(path []string) (string, error) {
 
 func unsupported(op string) error { return fmt.Errorf("%s: %w", op, ErrUnsupported) }
 
+// get makes a call and reads the object that the service answers with.
+func get[T any](ctx context.Context, c *Client, k call) (object T, err error) {
+	a, err := c.do(ctx, k)
+	if err != nil {
+		return object, err
+	}
+	return decode[T](k.op, a)
+}
+
 // CreateInbox creates an inbox. A call whose answer was lost is not retried, since the inbox may
 // have been created.
 func (c *Client) CreateInbox(ctx context.Context, n CreateInbox) (Inbox, error) {
-	const op = "create an inbox"
-	a, err := c.do(ctx, call{op: op, method: http.MethodPost, path: []string{"inboxes"}, body: n, accept: acceptJSON})
-	if err != nil {
-		return Inbox{}, err
-	}
-	i, err := decodeInbox(op, a)
+	i, err := getInbox(ctx, c, call{op: "create an inbox", method: http.MethodPost, path: []string{"inboxes"}, body: n})
 	if err == nil && i.Email == "" {
-		err = fmt.Errorf("%s: %w: an inbox without an address", op, ErrUnexpected)
+		err = fmt.Errorf("create an inbox: %w: an inbox without an address", ErrUnexpected)
 	}
 	return i, err
 }
 
 // Inbox returns an inbox.
 func (c *Client) Inbox(ctx context.Context, inboxID string) (Inbox, error) {
-	const op = "get the inbox"
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: inboxPath(inboxID), accept: acceptJSON})
-	if err != nil {
-		return Inbox{}, err
-	}
-	return decodeInbox(op, a)
+	return getInbox(ctx, c, call{op: "get the inbox", path: inboxPath(inboxID)})
 }
 
-func decodeInbox(op string, a *answer) (Inbox, error) {
-	i, err := decode[Inbox](op, a)
+func getInbox(ctx context.Context, c *Client, k call) (Inbox, error) {
+	i, err := get[Inbox](ctx, c, k)
 	if err == nil && i.ID == "" {
-		err = fmt.Errorf("%s: %w: an inbox without an ID", op, ErrUnexpected)
+		err = fmt.Errorf("%s: %w: an inbox without an ID", k.op, ErrUnexpected)
 	}
 	return i, err
 }
@@ -77,7 +73,7 @@ func decodeInbox(op string, a *answer) (Inbox, error) {
 // gone when the call is retried counts as deleted.
 func (c *Client) DeleteInbox(ctx context.Context, inboxID string) error {
 	const op = "delete the inbox"
-	a, err := c.do(ctx, call{op: op, method: http.MethodDelete, path: inboxPath(inboxID), accept: acceptJSON})
+	a, err := c.do(ctx, call{op: op, method: http.MethodDelete, path: inboxPath(inboxID)})
 	if err != nil || len(a.body) == 0 {
 		return err
 	}
@@ -95,12 +91,7 @@ func (c *Client) Messages(ctx context.Context, inboxID string) (List, error) {
 
 // Message returns a message.
 func (c *Client) Message(ctx context.Context, inboxID, messageID string) (Message, error) {
-	const op = "get the message"
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: messagePath(inboxID, messageID), accept: acceptJSON})
-	if err != nil {
-		return Message{}, err
-	}
-	return decode[Message](op, a)
+	return get[Message](ctx, c, call{op: "get the message", path: messagePath(inboxID, messageID)})
 }
 
 // Poll says which part of a list is asked for, and when. The zero value asks for all of it, now.
@@ -124,10 +115,6 @@ type Poll struct {
 // with [ErrUnsupported], and later calls fail without a request. A service that waited before may
 // stop doing so for a while: see Waited.
 func (c *Client) PollMessages(ctx context.Context, inboxID string, p Poll) (List, error) {
-	const op = "list the messages"
-	if p.Wait >= time.Second && c.features.longPollMessages.isAbsent() {
-		return List{}, unsupported(op)
-	}
 	query := url.Values{}
 	if p.Limit > 0 {
 		query.Set("limit", strconv.Itoa(p.Limit))
@@ -135,34 +122,40 @@ func (c *Client) PollMessages(ctx context.Context, inboxID string, p Poll) (List
 	if p.After != "" {
 		query.Set("after", p.After)
 	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: inboxPath(inboxID, "messages"), query: query, accept: acceptJSON, etag: p.ETag, wait: p.Wait})
-	if err != nil {
-		return List{}, err
-	}
-	var list List
-	if a.status == http.StatusNotModified {
-		err = fmt.Errorf("%s: %w", op, ErrNotModified)
-	} else if list, err = decode[List](op, a); err != nil {
-		return List{}, err
-	}
+	k := call{op: "list the messages", path: inboxPath(inboxID, "messages"), query: query}
+	list, answered, err := poll[List](ctx, c, k, p, &c.features.longPollMessages)
 	slices.SortStableFunc(list.Messages, func(a, b Summary) int { return b.ReceivedAt.Compare(a.ReceivedAt) })
-	list.ETag, list.Waited = a.tag(p), waitApplied(a.header)
-	return list, c.features.longPollMessages.learn(op, p, list.Waited, err)
+	if answered != nil {
+		list.ETag, list.Waited = answered.tag(p), waitApplied(answered.header)
+	}
+	return list, err
 }
 
-// learn records whether the service waited when it was asked to. If it never does, that is the error of
-// the call.
-func (f *feature) learn(op string, p Poll, waited bool, err error) error {
+// poll asks for a list, and learns whether the service has long polls for it. There is an answer with
+// [ErrNotModified], and with [ErrUnsupported] if that is news; else it is nil with an error.
+func poll[T any](ctx context.Context, c *Client, k call, p Poll, longPolls *feature) (list T, a *answer, err error) {
+	if p.Wait >= time.Second && longPolls.isAbsent() {
+		return list, nil, unsupported(k.op)
+	}
+	k.etag, k.wait = p.ETag, p.Wait
+	if a, err = c.do(ctx, k); err != nil {
+		return list, nil, err
+	}
+	if a.status == http.StatusNotModified {
+		err = fmt.Errorf("%s: %w", k.op, ErrNotModified)
+	} else if list, err = decode[T](k.op, a); err != nil {
+		return list, nil, err
+	}
 	switch {
 	case p.Wait < time.Second:
-	case waited:
-		f.present()
+	case waitApplied(a.header):
+		longPolls.present()
 	default:
-		if f.absent(); f.isAbsent() {
-			return fmt.Errorf("%s: long poll: %w", op, ErrUnsupported)
+		if longPolls.absent(); longPolls.isAbsent() {
+			err = fmt.Errorf("%s: long poll: %w", k.op, ErrUnsupported)
 		}
 	}
-	return err
+	return list, a, err
 }
 
 // tag returns the entity tag of an answer to p.
@@ -199,30 +192,27 @@ func (c *Client) Inboxes(ctx context.Context) (InboxList, error) {
 // no list, on a service that has none.
 func (c *Client) PollInboxes(ctx context.Context, p Poll) (InboxList, error) {
 	const op = "list the inboxes"
-	if c.features.inboxes.isAbsent() || p.Wait >= time.Second && c.features.longPollInboxes.isAbsent() {
+	if c.features.inboxes.isAbsent() {
 		return InboxList{}, unsupported(op)
 	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: []string{"inboxes"}, accept: acceptJSON, etag: p.ETag, wait: p.Wait})
-	if e, ok := errors.AsType[*Error](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented) {
+	list, a, err := poll[InboxList](ctx, c, call{op: op, path: []string{"inboxes"}}, p, &c.features.longPollInboxes)
+	e, refused := errors.AsType[*Error](err)
+	if refused && (e.Status == http.StatusNotFound || e.absent()) || a != nil && a.status == http.StatusOK && !list.has {
 		c.features.inboxes.absent()
 		return InboxList{}, unsupported(op)
 	}
-	if err != nil {
+	if a == nil {
 		return InboxList{}, err
-	}
-	var list InboxList
-	if a.status == http.StatusNotModified {
-		err = fmt.Errorf("%s: %w", op, ErrNotModified)
-	} else if list, err = decode[InboxList](op, a); err != nil {
-		return InboxList{}, err
-	} else if !list.has {
-		c.features.inboxes.absent()
-		return InboxList{}, unsupported(op)
 	}
 	list.ETag, list.Waited = a.tag(p), waitApplied(a.header)
 	c.features.inboxes.present()
 	c.catchesAll.Store(a.header.Get("Catch-All") == "?1") // a boolean item (RFC 9651, 3.3.6)
-	return list, c.features.longPollInboxes.learn(op, p, list.Waited, err)
+	return list, err
+}
+
+// absent reports whether a service says that it has no such method.
+func (e *Error) absent() bool {
+	return e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented
 }
 
 // Raw returns a message as it was received (RFC 5322), an extension of the contract.
@@ -231,13 +221,13 @@ func (c *Client) Raw(ctx context.Context, inboxID, messageID string) ([]byte, er
 	if c.features.raw.isAbsent() {
 		return nil, unsupported(op)
 	}
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: messagePath(inboxID, messageID), accept: acceptRaw})
+	a, err := c.do(ctx, call{op: op, path: messagePath(inboxID, messageID), accept: rawType})
 	e, ok := errors.AsType[*Error](err)
 	refused := ok && e.Status == http.StatusNotAcceptable
 	if err != nil && !refused {
 		return nil, err
 	}
-	if refused || a.mediaType() != acceptRaw {
+	if refused || a.mediaType() != rawType {
 		c.features.raw.absent()
 		return nil, unsupported(op)
 	}
@@ -257,14 +247,13 @@ func (c *Client) AttachmentContent(ctx context.Context, inboxID, messageID strin
 		return nil, unsupported(op)
 	}
 	path := messagePath(inboxID, messageID, "attachments", attachment.ID)
-	a, err := c.do(ctx, call{op: op, method: http.MethodGet, path: path, accept: "*/*"})
+	a, err := c.do(ctx, call{op: op, path: path, accept: "*/*"})
 	if e, ok := errors.AsType[*Error](err); ok && c.features.attachments.state.Load() == featureUnknown {
-		switch e.Status {
-		case http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		if e.absent() {
 			c.features.attachments.absent()
-			return nil, unsupported(op)
-		case http.StatusNotFound:
-			// No such attachment or no such path, which look the same: do not remember it.
+		}
+		// Not found is no such attachment or no such path, which look the same: it is not remembered.
+		if e.absent() || e.Status == http.StatusNotFound {
 			return nil, unsupported(op)
 		}
 	}
@@ -285,8 +274,8 @@ const releaseTimeout = 90 * time.Second
 // retried after it may have been carried out.
 func (c *Client) Release(ctx context.Context, inboxID, messageID string, to []string) error {
 	const op = "release the message"
-	_, err := c.do(ctx, call{op: op, method: http.MethodPost, path: messagePath(inboxID, messageID, "release"), body: Released{orEmpty(to)}, accept: acceptJSON, wait: releaseTimeout})
-	if e, ok := errors.AsType[*Error](err); ok && (e.Status == http.StatusMethodNotAllowed || e.Status == http.StatusNotImplemented) {
+	_, err := c.do(ctx, call{op: op, method: http.MethodPost, path: messagePath(inboxID, messageID, "release"), body: Released{orEmpty(to)}, wait: releaseTimeout})
+	if e, ok := errors.AsType[*Error](err); ok && e.absent() {
 		return unsupported(op)
 	}
 	return err

@@ -21,11 +21,11 @@ import (
 // call is a call of the API: one request, or several attempts at it.
 type call struct {
 	op     string // what is being done, for errors
-	method string
+	method string   // GET when empty
 	path   []string // segments below /v1, not escaped
 	query  url.Values
-	body   any // encoded as JSON unless nil
-	accept string
+	body   any    // encoded as JSON unless nil
+	accept string // JSON when empty
 	etag   string
 	wait   time.Duration // how long the service may take longer
 }
@@ -60,6 +60,7 @@ var (
 // do makes a call, retries it where that is safe, and returns an answer with a status of 2xx or
 // 304.
 func (c *Client) do(ctx context.Context, k call) (*answer, error) {
+	k.method, k.accept = cmp.Or(k.method, http.MethodGet), cmp.Or(k.accept, "application/json")
 	path, err := escape(k.path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k.op, err)
