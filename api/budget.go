@@ -2,6 +2,10 @@ package api
 
 import (
 	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -241,4 +245,77 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// Quota is the rate limit of a key as a service announces it in the header fields RateLimit and
+// RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers).
+type Quota struct {
+	Limit     int           // requests; 0 if not announced
+	Window    time.Duration // in this time; 0 if not announced
+	Remaining int           // requests left; -1 if not announced
+	Reset     time.Duration // until there are more, from the answer on; 0 if not announced
+}
+
+// parseQuota reads the first policy, or of several the one for a minute; false if the fields are
+// absent or malformed.
+func parseQuota(h http.Header) (Quota, bool) {
+	q := Quota{Remaining: -1}
+	policy, found := "", false
+	for _, member := range members(h["Ratelimit-Policy"]) {
+		limit, okLimit := parameter(member, "q")
+		seconds, okWindow := parameter(member, "w")
+		if !okLimit || !okWindow || seconds == 0 || found && seconds != 60 {
+			continue
+		}
+		policy, found = member[0], true
+		q.Limit, q.Window = limit, time.Duration(seconds)*time.Second
+		if seconds == 60 {
+			break
+		}
+	}
+	for _, member := range members(h["Ratelimit"]) {
+		remaining, ok := parameter(member, "r")
+		if !ok || found && policy != member[0] {
+			continue
+		}
+		reset, _ := parameter(member, "t")
+		q.Remaining, q.Reset = remaining, time.Duration(reset)*time.Second
+		return q, true
+	}
+	return q, found
+}
+
+// members returns the members of a structured field list (RFC 9651) of the simple kind that these fields
+// have: a name with parameters.
+func members(values []string) (list [][]string) {
+	for member := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		parts := strings.Split(member, ";")
+		parts[0] = strings.Trim(parts[0], `" `)
+		list = append(list, parts)
+	}
+	return list
+}
+
+// parameter returns a parameter of a member, between 0 and a million.
+func parameter(member []string, name string) (int, bool) {
+	for _, p := range slices.Backward(member[1:]) {
+		if value, ok := strings.CutPrefix(strings.TrimSpace(p), name+"="); ok {
+			n, err := strconv.Atoi(value)
+			return n, err == nil && n >= 0 && n <= 1_000_000
+		}
+	}
+	return 0, false
+}
+
+// RetryAfter reads the field Retry-After (RFC 9110, 10.2.3), in seconds or as a date; 0 without
+// one, a day at most.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	var d time.Duration
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		d = time.Duration(seconds) * time.Second
+	} else if date, err := http.ParseTime(value); err == nil {
+		d = date.Sub(now)
+	}
+	return max(0, min(d, 24*time.Hour))
 }

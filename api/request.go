@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -20,7 +18,7 @@ import (
 
 // call is a call of the API: one request, or several attempts at it.
 type call struct {
-	op     string // what is being done, for errors
+	op     string   // what is being done, for errors
 	method string   // GET when empty
 	path   []string // segments below /v1, not escaped
 	query  url.Values
@@ -248,144 +246,6 @@ func (c *Client) checkRedirect(request *http.Request, via []*http.Request) error
 		return http.ErrUseLastResponse
 	}
 	return c.takeBudget(request.Context(), "follow a redirect")
-}
-
-// lost describes a request without a complete answer.
-func (c *Client) lost(caller, attempt context.Context, op string, err error) error {
-	if cause := context.Cause(caller); cause != nil {
-		return fmt.Errorf("%s: %w", op, cause)
-	}
-	if refused, ok := errors.AsType[*Error](err); ok { // by the budget, on a redirect
-		return refused
-	}
-	switch {
-	case errors.Is(context.Cause(attempt), errSilent):
-		err = errSilent
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		err = errCut
-	}
-	return &lostError{op, c.scrub(err)}
-}
-
-// lostError is a request without a complete answer.
-type lostError struct {
-	op    string // may be empty
-	cause error
-}
-
-func (e *lostError) Error() string {
-	text := shorten(inWords(e.cause))
-	if e.op == "" {
-		return text
-	}
-	return e.op + ": the service cannot be reached: " + text
-}
-
-func (e *lostError) Unwrap() []error { return []error{ErrUnavailable, e.cause} }
-
-// scrub removes the URL from an error of net/http, and the key if it contains it.
-func (c *Client) scrub(err error) error {
-	err = withoutURL(err)
-	if strings.Contains(err.Error(), c.key()) {
-		return errors.New(c.withoutKey(err.Error()))
-	}
-	return err
-}
-
-// withoutURL returns the cause of an error of net/http.
-func withoutURL(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
-}
-
-func (c *Client) withoutKey(s string) string { return strings.ReplaceAll(s, c.key(), "(key)") }
-
-// neverSent reports whether a request failed before anything of it was sent.
-func neverSent(err error) bool {
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && op.Op == "dial"
-}
-
-// permanent reports whether a retry is pointless.
-func permanent(err error) bool {
-	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
-	_, record := errors.AsType[tls.RecordHeaderError](err)
-	return certificate || record
-}
-
-func (c *Client) tooLarge(op string) error {
-	return fmt.Errorf("%s: %w: larger than %d MiB", op, ErrUnexpected, c.options.MaxResponse>>20)
-}
-
-// failure describes an answer other than success.
-func (c *Client) failure(op string, a *answer, after time.Duration) error {
-	e := &Error{Op: op, Status: a.status, RetryAfter: after}
-	if a.isJSON() {
-		e.Message = c.message(a.body)
-	}
-	switch {
-	case a.status == http.StatusBadRequest || a.status == http.StatusUnprocessableEntity:
-		e.kind = ErrInvalid
-	case a.status == http.StatusUnauthorized:
-		e.kind = ErrUnauthorized
-	case a.status == http.StatusForbidden:
-		e.kind = ErrForbidden
-	case a.status == http.StatusTooManyRequests:
-		e.kind = ErrRateLimited
-	case a.status >= 500:
-		e.kind = ErrUnavailable
-	case a.status < 400:
-		e.kind = ErrUnexpected
-		e.Message = "the service redirects elsewhere, where the API key is not sent; is the base URL right?"
-		if to, err := url.Parse(a.header.Get("Location")); err == nil && to.Host != "" {
-			e.Message = fmt.Sprintf("the service redirects to %s, where the API key is not sent; is the base URL right?", c.withoutKey(shorten(to.Scheme+"://"+to.Host)))
-		}
-	case !a.isJSON() || e.Message == "" && len(a.body) > 0:
-		// A server at a wrong base URL answers 404, too: that must not be taken for an inbox that
-		// is gone.
-		e.kind = ErrUnexpected
-		e.Message = "the service answered with " + a.describe() + "; is the base URL right?"
-	case a.status == http.StatusNotFound:
-		e.kind = ErrNotFound
-	}
-	return e
-}
-
-// describe names what came instead of JSON.
-func (a *answer) describe() string {
-	return shorten(cmp.Or(a.mediaType(), "something that is not JSON"))
-}
-
-// message returns the text of an error body, bounded.
-func (c *Client) message(body []byte) string { return shorten(c.withoutKey(errorText(body))) }
-
-func errorText(body []byte) string {
-	var envelope struct {
-		Error   json.RawMessage `json:"error"`
-		Message string          `json:"message"`
-	}
-	if json.Unmarshal(body, &envelope) != nil {
-		return ""
-	}
-	var detail struct{ Message string }
-	text := envelope.Message
-	if json.Unmarshal(envelope.Error, &detail) == nil {
-		text = detail.Message
-	} else {
-		json.Unmarshal(envelope.Error, &text) // if it is a string
-	}
-	return text
-}
-
-// shorten cuts a text of the service to 500 bytes.
-func shorten(s string) string {
-	const most = 500
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
 }
 
 // decode reads the JSON of an answer.

@@ -2,6 +2,9 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,24 +28,17 @@ type Inbox struct {
 	MessageCount *int
 	// Status is "active" or another word of the service; empty in the answer to a creation.
 	Status string
-
-	// Raw is the object as the service sent it; nil in an object made here.
-	Raw json.RawMessage
+	Raw    json.RawMessage // as the service sent it; nil in an object made here
 }
 
 // InboxList is the list of the inboxes of a key, an extension of the contract.
 type InboxList struct {
 	Inboxes []Inbox
 	Total   int
-
-	// ETag is the entity tag of the answer (RFC 9110, 8.8.3), empty when it had none.
-	ETag string
-	// Waited reports that the service applied the preference to wait (RFC 7240).
-	Waited bool
-	// Raw is the object as the service sent it; nil in an object made here.
-	Raw json.RawMessage
-
-	has bool // whether there was a list in the object
+	ETag    string          // the entity tag of the answer (RFC 9110, 8.8.3), empty when it had none
+	Waited  bool            // the service applied the preference to wait (RFC 7240)
+	Raw     json.RawMessage // as the service sent it; nil in an object made here
+	has     bool            // whether there was a list in the object
 }
 
 // Summary is a message in a list.
@@ -55,23 +51,17 @@ type Summary struct {
 	ReceivedAt time.Time
 	// Size is in bytes on Mayfly's own service; the contract does not say.
 	Size int64
-
-	// Raw is the object as the service sent it; nil in an object made here.
-	Raw json.RawMessage
+	Raw  json.RawMessage // as the service sent it; nil in an object made here
 }
 
 // List is a list of messages, in the order in which the service sent them.
 type List struct {
 	Messages []Summary
 	// Total is the number of messages in the inbox. A part of the list has fewer.
-	Total int
-
-	// ETag is the entity tag of the answer (RFC 9110, 8.8.3), empty when it had none.
-	ETag string
-	// Waited reports that the service applied the preference to wait (RFC 7240).
-	Waited bool
-	// Raw is the object as the service sent it; nil in an object made here.
-	Raw json.RawMessage
+	Total  int
+	ETag   string          // the entity tag of the answer (RFC 9110, 8.8.3), empty when it had none
+	Waited bool            // the service applied the preference to wait (RFC 7240)
+	Raw    json.RawMessage // as the service sent it; nil in an object made here
 }
 
 // Message is a whole message.
@@ -86,9 +76,7 @@ type Message struct {
 	ReceivedAt time.Time
 	// Attachments is never written as null.
 	Attachments []Attachment
-
-	// Raw is the object as the service sent it; nil in an object made here.
-	Raw json.RawMessage
+	Raw         json.RawMessage // as the service sent it; nil in an object made here
 }
 
 // Attachment is a part of a message other than its text. The contract does not name its fields;
@@ -107,9 +95,7 @@ type Attachment struct {
 	Content []byte
 	// URL is where the content is, according to the service. It is not written.
 	URL string
-
-	// Raw is the object as the service sent it; nil in an object made here.
-	Raw json.RawMessage
+	Raw json.RawMessage // as the service sent it; nil in an object made here
 }
 
 // Deleted is the answer to a deletion.
@@ -135,3 +121,22 @@ type ErrorDetail struct {
 
 // TimeFormat is how times are written: RFC 3339 in UTC with milliseconds.
 const TimeFormat = "2006-01-02T15:04:05.000Z"
+
+// ParseDuration reads a duration as [time.ParseDuration] does, also one that begins with whole days, of
+// which there are at most 65,535: 2d, 1d12h.
+func ParseDuration(s string) (time.Duration, error) {
+	before, rest, ok := strings.Cut(s, "d")
+	if !ok {
+		return time.ParseDuration(s)
+	}
+	n, err := strconv.ParseUint(before, 10, 16)
+	days := time.Duration(n) * 24 * time.Hour
+	if err != nil || rest == "" {
+		return days, err
+	}
+	d, err := time.ParseDuration(rest)
+	if err == nil && (d < 0 || days+d < 0) {
+		err = errors.New("the duration is negative or too long")
+	}
+	return days + d, err
+}

@@ -145,13 +145,18 @@ func (f *follower) assignLongPolls(now time.Time) {
 			i.longPolled = false
 		}
 	}
+	rank := func(i *inbox) int {
+		n := 4 * int(f.class(i, now))
+		if i.counted {
+			n += 2
+		}
+		if !i.longPolled {
+			n++
+		}
+		return n
+	}
 	slices.SortFunc(eligible, func(a, b *inbox) int {
-		return cmp.Or(
-			cmp.Compare(f.class(a, now), f.class(b, now)),
-			falseFirst(a.counted, b.counted),
-			falseFirst(b.longPolled, a.longPolled),
-			cmp.Compare(a.generation, b.generation),
-		)
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.generation, b.generation))
 	})
 	for n, i := range eligible {
 		i.longPolled = n < room
@@ -161,16 +166,6 @@ func (f *follower) assignLongPolls(now time.Time) {
 			i.abandon()
 		}
 	}
-}
-
-func falseFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // next returns the request to make now, or false and the time until there is one. While the service
